@@ -1,0 +1,185 @@
+# `make help` lists the targets.
+
+CC      ?= cc
+CXX     ?= c++
+PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+BUILD   ?= build
+GEN     := build/gen
+VERSION := $(shell sed -n 's/^\#define EDDY_VERSION "\(.*\)"/\1/p' graph/graph.h)
+SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
+DATA    ?= digits
+# V=1 shows the commands.
+Q       := $(if $(V),,@)
+say      = $(if $(V),,@printf '  %-5s %s\n' $(1))
+
+WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+           -Wmissing-prototypes -Wswitch-enum -Werror
+OPT     ?= -O3
+CFLAGS  ?= -g
+EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) $(WARN) -fwrapv -ffp-contract=off \
+           -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread \
+           -I. -Ibuild/include -MMD -MP
+LIBS    := -lopenblas -lyaml -lm -pthread
+CHECK_LIBS = $(shell pkg-config --libs check)
+
+FOLDERS := graph ops autodiff optim session
+SOURCES := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))) $(GEN)/table.c
+OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
+OPSRC   := $(sort $(wildcard ops/*.c))
+HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/math.h autodiff/autodiff.h \
+           optim/optim.h session/session.h
+SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
+# The examples that say themselves whether they are right; digits runs in `make demo`.
+SELF_CHECKING := $(filter-out $(BUILD)/examples/digits,$(EXAMPLES))
+BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
+TESTS   := $(sort $(wildcard tests/*.c))
+SUITES  := $(patsubst tests/test_%.c,%,$(filter tests/test_%,$(TESTS)))
+
+all: lib examples ## the library and the examples
+
+lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
+
+# --- generated: the header of operations and the table of definitions -------
+$(GEN)/stamp: $(OPSRC) ops/gen.awk
+	@mkdir -p $(GEN) build/include docs
+	@ln -sfn ../.. build/include/eddy
+	@for m in header table_h table_c docs; do awk -v mode=$$m -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
+	@cmp -s $(GEN)/header.new ops/ops.h || cp $(GEN)/header.new ops/ops.h
+	@cmp -s $(GEN)/docs.new docs/ops.md || cp $(GEN)/docs.new docs/ops.md
+	@cmp -s $(GEN)/table_h.new $(GEN)/table.h || cp $(GEN)/table_h.new $(GEN)/table.h
+	@cmp -s $(GEN)/table_c.new $(GEN)/table.c || cp $(GEN)/table_c.new $(GEN)/table.c
+	@touch $@
+$(GEN)/table.c $(GEN)/table.h ops/ops.h docs/ops.md: $(GEN)/stamp ;
+
+# The list of test suites: tests/test_NAME.c has NAME_suite().
+$(GEN)/suites.h: FORCE
+	@mkdir -p $(GEN)
+	@{ echo '/* GENERATED from the names of tests/test_*.c. */'; \
+	   echo '#ifndef EDDY_SUITES_H'; echo '#define EDDY_SUITES_H'; echo '#include <check.h>'; \
+	   for s in $(SUITES); do echo "Suite *$${s}_suite(void);"; done; \
+	   echo "#define EDDY_SUITES(X)$(foreach s,$(SUITES), X($(s)))"; echo '#endif'; } > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+
+# --- the library -------------------------------------------------------------
+$(BUILD)/obj/%.o: %.c | $(GEN)/stamp
+	@mkdir -p $(@D)
+	$(call say,cc $<)
+	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -c $< -o $@
+
+$(BUILD)/libeddy.a: $(OBJECTS)
+	@rm -f $@
+	$(call say,ar $@)
+	$(Q)ar rcs $@ $(OBJECTS)
+
+$(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
+	$(call say,link $@)
+	$(Q)$(CC) -shared -Wl,-soname,libeddy.so.$(SOMAJOR) $(OBJECTS) $(CFLAGS) $(LDFLAGS) -o $@ $(LIBS)
+
+$(BUILD)/libeddy.so: $(BUILD)/libeddy.so.$(VERSION)
+	@ln -sf libeddy.so.$(VERSION) $(BUILD)/libeddy.so.$(SOMAJOR)
+	@ln -sf libeddy.so.$(SOMAJOR) $@
+
+$(BUILD)/eddy.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include' 'libdir=$(LIBDIR)' '' \
+	    'Name: eddy' 'Description: static dataflow graphs with symbolic differentiation' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -leddy' \
+	    'Libs.private: $(LIBS)' > $@
+
+# --- programs ------------------------------------------------------------------
+.SECONDARY:
+
+examples: $(EXAMPLES)
+$(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+$(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h
+$(BUILD)/obj/tests/main.o: $(GEN)/suites.h
+$(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
+
+tests: $(BUILD)/run-tests
+
+# --- what one calls --------------------------------------------------------------
+setup: ## install what building needs (NEED=check or NEED=ci for more)
+	@sh scripts/setup.sh $(or $(NEED),build)
+
+demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-MNIST)
+	@sh scripts/setup.sh build
+	@$(MAKE) --no-print-directory $(BUILD)/examples/digits
+	@$(BUILD)/examples/digits --data $(DATA) --out $(BUILD)/demo
+
+check: ## tests, examples, programs in the docs, headers
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory all tests
+	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
+	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*.md
+	@$(MAKE) --no-print-directory headers
+	$(BUILD)/run-tests
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+sanitize: ## tests and examples with AddressSanitizer, UBSan and leak check
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' sanitized
+sanitized: $(SELF_CHECKING) tests
+	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
+	CK_FORK=no $(BUILD)/run-tests
+
+valgrind: ## tests under valgrind, less the cases tagged slow
+	@sh scripts/setup.sh valgrind
+	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
+	CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
+	    valgrind -q --leak-check=full --error-exitcode=1 --suppressions=tests/valgrind.supp build/valgrind/run-tests
+
+tsan: ## the cases tagged threads with ThreadSanitizer
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' tests
+	CK_FORK=no CK_INCLUDE_TAGS=threads OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/run-tests
+
+bench: $(BENCHES) ## measure
+	@for b in $(BENCHES); do $$b || exit 1; done
+
+headers: $(GEN)/stamp ## every public header compiles alone, as C11 and as C++
+	@CXX='$(CXX)' sh scripts/headers.sh $(HEADERS)
+
+style: ## what a machine can say about the sources
+	@OPSRC='$(OPSRC)' sh scripts/style.sh
+	@$(MAKE) --no-print-directory lib
+	@nm -D --defined-only $(BUILD)/libeddy.so | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
+	@echo 'style: ok'
+
+format: ## lay out the lines changed since the last commit
+	git clang-format --extensions c,h
+
+install: lib $(BUILD)/eddy.pc ## into $(DESTDIR)$(PREFIX)
+	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/eddy/$$h || exit 1; done
+	install -D -m 644 $(BUILD)/libeddy.a $(DESTDIR)$(LIBDIR)/libeddy.a
+	install -D -m 755 $(BUILD)/libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(VERSION)
+	ln -sf libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(SOMAJOR)
+	ln -sf libeddy.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libeddy.so
+	install -D -m 644 $(BUILD)/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc
+
+uninstall: ## what install put there
+	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
+	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc
+
+clean: ## remove everything built
+	rm -rf build $(filter-out build,$(BUILD))
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+-include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d $(BUILD)/obj/examples/*.d $(BUILD)/obj/bench/*.d)
+.PHONY: all lib examples tests setup demo check sanitize sanitized valgrind tsan bench headers \
+        style format install uninstall clean help FORCE
+.DELETE_ON_ERROR:

@@ -1,0 +1,16 @@
+/* eddy.h -- static dataflow graphs with symbolic differentiation, in C.
+ *
+ * Build a graph of operations (graph, ops), append the nodes of its gradients
+ * (autodiff), let an optimizer append the updates (optim), and run any part of
+ * it (session).  The five headers below read in that order; docs/tour.md walks
+ * through a first program. */
+#ifndef EDDY_H
+#define EDDY_H
+
+#include "graph/graph.h"
+#include "ops/ops.h"
+#include "autodiff/autodiff.h"
+#include "optim/optim.h"
+#include "session/session.h"
+
+#endif

@@ -1,0 +1,20 @@
+/* plot.h -- curves over a common x axis, written as an SVG file. */
+#ifndef EXAMPLES_PLOT_H
+#define EXAMPLES_PLOT_H
+
+#include <stdbool.h>
+
+typedef struct curve {
+    const char   *name;
+    const char   *colour;       /* "#4c78a8" */
+    double        width;        /* of the line, in pixels */
+    int           n;
+    const double *x, *y;
+} curve;
+
+/* Axes from 0 to the largest x, and over the y of all curves; false, with a
+ * word on stderr, if the file cannot be written. */
+bool plot_save(const char *path, const char *title, const char *x_label, const char *y_label,
+               const curve *curves, int n);
+
+#endif

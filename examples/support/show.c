@@ -1,0 +1,120 @@
+#include "show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------ progress -- */
+
+void progress_begin(progress *p, int total_steps, int samples_per_step, int plain_every)
+{
+    double now = seconds_now();
+    *p = (progress){ .total = total_steps, .batch = samples_per_step, .plain_every = plain_every,
+                     .terminal = isatty(STDOUT_FILENO), .start = now, .drawn = now - 1 };
+}
+
+static void draw_bar(int filled, int width)
+{
+    for (int i = 0; i < width; i++) fputs(i < filled ? "█" : "░", stdout);
+}
+
+void progress_step(progress *p, int step, double loss, double accuracy)
+{
+    double keep = step == 1 ? 0 : 0.98, now = seconds_now();
+    p->loss = keep * p->loss + (1 - keep) * loss;
+    p->accuracy = keep * p->accuracy + (1 - keep) * accuracy;
+    bool due = p->terminal ? now - p->drawn > 0.1 : step % p->plain_every == 0;
+    if (!due && step != p->total) return;
+
+    double spent = now - p->start, rate = step / (spent > 1e-9 ? spent : 1e-9);
+    p->drawn = now;
+    if (p->terminal) {
+        fputs("\r  ", stdout);
+        draw_bar(16 * step / p->total, 16);
+    }
+    printf("  step %*d/%d  loss %.4f  accuracy %5.1f %%  %6.0f samples/s  %3.0f s left%s",
+           p->total > 9999 ? 5 : 4, step, p->total, p->loss, 100 * p->accuracy,
+           rate * p->batch, (p->total - step) / rate, p->terminal ? "\033[K" : "\n");
+    fflush(stdout);
+}
+
+void progress_end(progress *p)
+{
+    if (p->terminal) putchar('\n');
+}
+
+/* -------------------------------------------------------------- tables -- */
+
+void show_confusion(int count[CLASSES][CLASSES], const char *const names[CLASSES])
+{
+    int width = 5;
+    for (int i = 0; i < CLASSES; i++)
+        if ((int)strlen(names[i]) > width) width = (int)strlen(names[i]);
+    printf("  %*s  predicted\n  %*s", width, "", width, "truth");
+    for (int j = 0; j < CLASSES; j++) printf("  %4.4s", names[j]);
+    puts("    found");
+    for (int i = 0; i < CLASSES; i++) {
+        int all = 0;
+        printf("  %*s", width, names[i]);
+        for (int j = 0; j < CLASSES; j++) {
+            all += count[i][j];
+            if (count[i][j]) printf("  %4d", count[i][j]);
+            else printf("     ·");
+        }
+        printf("  %5.1f %%\n", all ? 100.0 * count[i][i] / all : 0.0);
+    }
+}
+
+/* -------------------------------------------------------------- images -- */
+
+static const char *shade(double grey)
+{
+    static const char *const shades[] = { " ", "░", "▒", "▓", "█" };
+    return shades[(int)(4.999 * grey)];
+}
+
+/* A line of text stands for one row of a small image, each pixel two columns
+ * wide, or for two rows of a large one: both make pixels square. */
+static void show_line(const uint8_t *pixels, int line, int cols, int white, bool small)
+{
+    const uint8_t *row = pixels + (small ? line : 2 * line) * cols;
+    for (int x = 0; x < cols; x++) {
+        double grey = small ? row[x] : (row[x] + row[x + cols]) / 2.0;
+        fputs(shade(grey / white), stdout);
+        if (small) fputs(shade(grey / white), stdout);
+    }
+}
+
+void show_images(int n, const uint8_t *const *pixels, int rows, int cols, int white,
+                 const char *const *truth, const char *const *predicted)
+{
+    bool small = cols <= 14;
+    int  width = small ? 2 * cols : cols, across = (80 - 2) / (width + 2);
+    for (int first = 0; first < n; first += across) {
+        int end = first + across < n ? first + across : n;
+        for (int line = 0; line < (small ? rows : rows / 2); line++) {
+            for (int i = first; i < end; i++) {
+                fputs("  ", stdout);
+                show_line(pixels[i], line, cols, white, small);
+            }
+            putchar('\n');
+        }
+        for (int i = first; i < end; i++) {
+            bool right = strcmp(truth[i], predicted[i]) == 0;
+            char text[64];
+            if (right) snprintf(text, sizeof text, "%s", predicted[i]);
+            else snprintf(text, sizeof text, "%s (is %s)", predicted[i], truth[i]);
+            printf("  %s %-*.*s", right ? "✓" : "✗", width - 2, width - 2, text);
+        }
+        puts("\n");
+    }
+}

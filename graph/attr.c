@@ -1,0 +1,110 @@
+/* attr.c -- attributes of nodes: copying them into the graph, comparing, releasing. */
+#include "graph/internal.h"
+
+#include <string.h>
+
+static void *member(const void *attrs, const eddy_attr_field *f)
+{
+    return (char *)(uintptr_t)attrs + f->offset;
+}
+
+/* Replaces what a member points to by the graph's own copy. */
+static bool own_member(eddy_graph *g, const eddy_attr_field *f, void *attrs)
+{
+    void *p = member(attrs, f);
+    switch (f->kind) {
+    case EDDY_ATTR_STRING: {
+        const char **s = p;
+        if (*s) *s = eddy_arena_text(&g->arena, *s, strlen(*s));
+        else *s = "";
+        return *s != NULL;
+    }
+    case EDDY_ATTR_INTS: {
+        eddy_ints *v = p;
+        if (v->count < 0 || v->count > INT32_MAX || (v->count > 0 && !v->at)) return false;
+        int64_t *copy = eddy_arena_alloc(&g->arena, (size_t)v->count * sizeof *copy);
+        if (!copy) return false;
+        if (v->count > 0) memcpy(copy, v->at, (size_t)v->count * sizeof *copy);
+        v->at = copy;
+        return true;
+    }
+    case EDDY_ATTR_ARRAY:
+        eddy_array_retain(*(eddy_array **)p);
+        return true;
+    case EDDY_ATTR_END:
+    case EDDY_ATTR_INT:
+    case EDDY_ATTR_FLOAT:
+    case EDDY_ATTR_BOOL:
+    case EDDY_ATTR_DTYPE:
+    case EDDY_ATTR_SHAPE:
+    case EDDY_ATTR_DIMS:
+    case EDDY_ATTR_GRAPH:
+        return true;
+    }
+    return true;
+}
+
+void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op, const void *attrs)
+{
+    void *copy = eddy_arena_alloc(&g->arena, op->attrs_size ? op->attrs_size : 1);
+    if (!copy) {
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for attributes", op->name);
+        return NULL;
+    }
+    if (attrs) memcpy(copy, attrs, op->attrs_size);
+    else memset(copy, 0, op->attrs_size);
+    for (const eddy_attr_field *f = op->attrs; f && f->name; f++) {
+        if (own_member(g, f, copy)) continue;
+        for (const eddy_attr_field *done = op->attrs; done < f; done++)
+            if (done->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(copy, done));
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: the attribute '%s' cannot be copied", op->name, f->name);
+        return NULL;
+    }
+    return copy;
+}
+
+void eddy_attrs_release(const eddy_op_def *op, const void *attrs)
+{
+    for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++) {
+        if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(attrs, f));
+        if (f->kind == EDDY_ATTR_GRAPH) eddy_graph_free(*(eddy_graph **)member(attrs, f));
+    }
+}
+
+static bool dims_equal(eddy_dims a, eddy_dims b)
+{
+    if (a.count != b.count) return false;
+    for (int i = 0; i < a.count; i++)
+        if (a.at[i] != b.at[i]) return false;
+    return true;
+}
+
+static bool ints_equal(eddy_ints a, eddy_ints b)
+{
+    return a.count == b.count && (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
+}
+
+static bool members_equal(const eddy_attr_field *f, const void *a, const void *b)
+{
+    switch (f->kind) {
+    case EDDY_ATTR_INT:    return *(const int64_t *)a == *(const int64_t *)b;
+    case EDDY_ATTR_FLOAT:  return memcmp(a, b, sizeof(double)) == 0;
+    case EDDY_ATTR_BOOL:   return *(const bool *)a == *(const bool *)b;
+    case EDDY_ATTR_STRING: return strcmp(*(const char *const *)a, *(const char *const *)b) == 0;
+    case EDDY_ATTR_DTYPE:  return *(const eddy_dtype *)a == *(const eddy_dtype *)b;
+    case EDDY_ATTR_SHAPE:  return eddy_shape_equal(*(const eddy_shape *)a, *(const eddy_shape *)b);
+    case EDDY_ATTR_DIMS:   return dims_equal(*(const eddy_dims *)a, *(const eddy_dims *)b);
+    case EDDY_ATTR_INTS:   return ints_equal(*(const eddy_ints *)a, *(const eddy_ints *)b);
+    case EDDY_ATTR_ARRAY:  return eddy_array_equal(*(eddy_array *const *)a, *(eddy_array *const *)b);
+    case EDDY_ATTR_GRAPH:  return *(eddy_graph *const *)a == *(eddy_graph *const *)b;
+    case EDDY_ATTR_END:    return true;
+    }
+    return false;
+}
+
+bool eddy_attrs_equal(const eddy_op_def *op, const void *a, const void *b)
+{
+    for (const eddy_attr_field *f = op->attrs; f && f->name; f++)
+        if (!members_equal(f, member(a, f), member(b, f))) return false;
+    return true;
+}

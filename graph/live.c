@@ -1,0 +1,96 @@
+/* live.c -- the addresses of objects that users hold by pointer.
+ *
+ * C cannot tell a freed pointer from a good one; this set can.  It is sharded,
+ * so that unrelated objects do not meet on one lock, and each thread remembers
+ * its last positive answer until anything is removed, so that the usual
+ * question costs a few nanoseconds. */
+#include "graph/internal.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SHARDS = 64 };
+
+typedef struct shard {
+    pthread_mutex_t lock;
+    const void    **items;
+    size_t          count, capacity;
+} shard;
+
+static shard shards[SHARDS] = {
+#define S { PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0 }
+#define S8 S, S, S, S, S, S, S, S
+    S8, S8, S8, S8, S8, S8, S8, S8
+#undef S8
+#undef S
+};
+static atomic_uint removals;            /* changes whenever an object goes */
+
+static _Thread_local struct {
+    const void  *object;
+    unsigned int removals;
+} last;
+
+static shard *shard_of(const void *object)
+{
+    uint64_t h = (uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u;
+    return &shards[h >> 58];
+}
+
+/* Index of the object in s, or s->count. */
+static size_t shard_find(const shard *s, const void *object)
+{
+    size_t i = 0;
+    while (i < s->count && s->items[i] != object) i++;
+    return i;
+}
+
+bool eddy_live_add(const void *object)
+{
+    shard *s = shard_of(object);
+    bool   ok = true;
+    pthread_mutex_lock(&s->lock);
+    if (s->count == s->capacity) {
+        size_t       capacity = s->capacity ? s->capacity * 2 : 8;
+        const void **items = realloc(s->items, capacity * sizeof *items);
+        ok = items != NULL;
+        if (ok) {
+            s->items = items;
+            s->capacity = capacity;
+        }
+    }
+    if (ok) s->items[s->count++] = object;
+    pthread_mutex_unlock(&s->lock);
+    return ok;
+}
+
+void eddy_live_remove(const void *object)
+{
+    shard *s = shard_of(object);
+    pthread_mutex_lock(&s->lock);
+    size_t i = shard_find(s, object);
+    if (i < s->count) s->items[i] = s->items[--s->count];
+    if (s->count == 0) {
+        free(s->items);
+        s->items = NULL;
+        s->capacity = 0;
+    }
+    atomic_fetch_add(&removals, 1);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool eddy_live(const void *object)
+{
+    if (!object) return false;
+    unsigned int now = atomic_load_explicit(&removals, memory_order_acquire);
+    if (last.object == object && last.removals == now) return true;
+    shard *s = shard_of(object);
+    pthread_mutex_lock(&s->lock);
+    bool found = shard_find(s, object) < s->count;
+    pthread_mutex_unlock(&s->lock);
+    if (found) {
+        last.object = object;
+        last.removals = now;
+    }
+    return found;
+}

@@ -1,0 +1,175 @@
+/* names.c -- unique names: a hash table from names, whatever their case, to
+ * nodes and scopes. */
+#include "graph/internal.h"
+
+#include <string.h>
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static uint64_t hash_name(const char *s, size_t n)
+{
+    uint64_t h = 1469598103934665603u;                      /* FNV-1a */
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)lower(s[i])) * 1099511628211u;
+    return h;
+}
+
+static bool same_name(const char *a, const char *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!a[i] || lower(a[i]) != lower(b[i])) return false;
+    return a[n] == 0;
+}
+
+/* The entry of the name, or the free one where it would go. */
+static eddy_name_entry *probe(const eddy_names *t, const char *name, size_t n, uint64_t hash)
+{
+    for (size_t i = (size_t)hash;; i++) {
+        eddy_name_entry *e = &t->entries[i & (t->capacity - 1)];
+        if (!e->name || (e->hash == hash && same_name(e->name, name, n))) return e;
+    }
+}
+
+static bool grow(eddy_graph *g)
+{
+    eddy_names bigger = { .capacity = g->names.capacity ? g->names.capacity * 2 : 64 };
+    bigger.entries = eddy_allocate_zeroed(&g->allocator, bigger.capacity, sizeof *bigger.entries);
+    if (!bigger.entries) return false;
+    for (size_t i = 0; i < g->names.capacity; i++) {
+        const eddy_name_entry *e = &g->names.entries[i];
+        if (!e->name) continue;
+        *probe(&bigger, e->name, strlen(e->name), e->hash) = *e;
+        bigger.used++;
+    }
+    eddy_names_free(g);
+    g->names = bigger;
+    return true;
+}
+
+void eddy_names_free(eddy_graph *g)
+{
+    eddy_release(&g->allocator, g->names.entries, g->names.capacity * sizeof *g->names.entries);
+    g->names = (eddy_names){ 0 };
+}
+
+eddy_name_entry *eddy_names_find(const eddy_graph *g, const char *name, size_t length)
+{
+    if (g->names.capacity == 0) return NULL;
+    eddy_name_entry *e = probe(&g->names, name, length, hash_name(name, length));
+    return e->name && e->node >= 0 ? e : NULL;
+}
+
+/* Takes `name`, which must be free. */
+static const char *take(eddy_graph *g, const char *name, size_t n, int32_t node)
+{
+    if (2 * (g->names.used + 1) > g->names.capacity && !grow(g)) return NULL;
+    char *copy = eddy_arena_text(&g->arena, name, n);
+    if (!copy) return NULL;
+    eddy_name_entry *e = probe(&g->names, copy, n, hash_name(copy, n));
+    if (!e->name) g->names.used++;
+    *e = (eddy_name_entry){ .name = copy, .hash = hash_name(copy, n), .node = node, .next = 1 };
+    return copy;
+}
+
+/* Letters, digits, '_', '.', '-', '/'; at the root the first is a letter, a
+ * digit or a dot.  TensorFlow's rule. */
+bool eddy_name_is_valid(const char *name, bool at_root)
+{
+    for (const char *c = name; *c; c++) {
+        bool word = (lower(*c) >= 'a' && lower(*c) <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
+        bool more = *c == '_' || *c == '-' || *c == '/' || *c == '\\';
+        if (!word && !(more && (c > name || !at_root))) return false;
+    }
+    return *name != 0;
+}
+
+/* Writes scope + name into buf; its length, or 0 with an error on the graph. */
+static size_t full_name(eddy_graph *g, const char *name, char *buf)
+{
+    const char *scope = eddy_scope_name(g);
+    size_t      n = strlen(name);
+    bool        verbatim = n > 1 && name[n - 1] == '/';
+    if (verbatim) {
+        scope = "";
+        n--;
+    }
+    int length = snprintf(buf, EDDY_MAX_NAME, "%s%.*s", scope, n > EDDY_MAX_NAME ? EDDY_MAX_NAME : (int)n, name);
+    if (length < 0 || length >= EDDY_MAX_NAME - 16) {
+        eddy_fail(g, EDDY_LIMIT, "a name of %d characters is too long; the limit is %d", length, EDDY_MAX_NAME - 16);
+        return 0;
+    }
+    if (!eddy_name_is_valid(name, scope[0] == 0)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name", name);
+        return 0;
+    }
+    return (size_t)length;
+}
+
+/* Makes buf (length n) unique by a suffix. */
+static size_t add_suffix(eddy_graph *g, char *buf, size_t n)
+{
+    eddy_name_entry *e = eddy_names_find(g, buf, n);
+    if (!e) return n;
+    int32_t suffix = e->next;
+    size_t  length;
+    do {
+        length = n + (size_t)snprintf(buf + n, 16, "_%d", suffix++);
+    } while (eddy_names_find(g, buf, length));
+    e->next = suffix;
+    return length;
+}
+
+const char *eddy_names_make(eddy_graph *g, const char *name, int32_t node)
+{
+    char   buf[EDDY_MAX_NAME];
+    size_t n = full_name(g, name, buf);
+    if (n == 0) return NULL;
+    bool verbatim = name[strlen(name) - 1] == '/';
+    eddy_name_entry *e = verbatim ? eddy_names_find(g, buf, n) : NULL;
+    if (e && e->node == 0) {                    /* a node named as the scope it closes */
+        e->node = node;
+        return e->name;
+    }
+    n = add_suffix(g, buf, n);
+    const char *made = take(g, buf, n, node);
+    if (!made) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for the name '%.200s'", buf);
+    return made;
+}
+
+char *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf, size_t size)
+{
+    if (!buf || size == 0) return buf;
+    buf[0] = 0;
+    if (!eddy_graph_ready(g) || !name) return buf;
+    if (reserve) {
+        const char *made = eddy_names_make(g, name, 0);
+        snprintf(buf, size, "%s", made ? made : "");
+        return buf;
+    }
+    char   text[EDDY_MAX_NAME];
+    size_t n = full_name(g, name, text);
+    if (n == 0) return buf;
+    eddy_name_entry *e = eddy_names_find(g, text, n);
+    int32_t next = e ? e->next : 0;
+    add_suffix(g, text, n);
+    if (e) e->next = next;
+    snprintf(buf, size, "%s", text);
+    return buf;
+}
+
+eddy_tensor eddy_named(const char *name, eddy_tensor t)
+{
+    eddy_node *node = (eddy_node *)(uintptr_t)eddy_node_of(t);
+    if (!node || !eddy_graph_ready(t.graph)) return t;
+    if (!name || !*name) return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "eddy_named: no name for '%s'", node->name);
+    if (t.graph->finalized) return eddy_fail(t.graph, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+    eddy_name_entry *old = eddy_names_find(t.graph, node->name, strlen(node->name));
+    if (old) old->node = -1;
+    const char *made = eddy_names_make(t.graph, name, node->id);
+    if (!made) {
+        old = probe(&t.graph->names, node->name, strlen(node->name), hash_name(node->name, strlen(node->name)));
+        if (old->name) old->node = node->id;
+        return eddy_none(t.graph);
+    }
+    node->name = made;
+    return t;
+}

@@ -1,0 +1,182 @@
+/* scopes.c -- what surrounds the nodes being built: name scopes, control
+ * dependencies, devices. */
+#include "graph/internal.h"
+
+#include <string.h>
+
+/* Makes room for one more item on a stack. */
+static bool push_room(eddy_graph *g, void **items, int count, int *capacity, size_t size)
+{
+    if (count < *capacity) return true;
+    int bigger = *capacity ? *capacity * 2 : 8;
+    if (!eddy_grow(&g->allocator, items, (size_t)count, (size_t)bigger, size)) {
+        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+        return false;
+    }
+    *capacity = bigger;
+    return true;
+}
+
+/* --------------------------------------------------------- name scopes -- */
+
+const char *eddy_scope_name(const eddy_graph *g)
+{
+    return eddy_graph_alive(g) && g->n_scopes > 0 ? g->scopes[g->n_scopes - 1] : "";
+}
+
+static void push_scope(eddy_graph *g, const char *full)
+{
+    if (push_room(g, (void **)&g->scopes, g->n_scopes, &g->scopes_capacity, sizeof *g->scopes))
+        g->scopes[g->n_scopes++] = full;
+}
+
+/* The scope "name/" in the arena. */
+static const char *with_slash(eddy_graph *g, const char *name)
+{
+    size_t n = strlen(name);
+    char  *full = eddy_arena_text(&g->arena, name, n + 1);
+    if (full) full[n] = '/';
+    else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+    return full;
+}
+
+/* A scope that could not be made is still pushed, as the current one, so that
+ * begin and end stay in pairs. */
+void eddy_scope_begin(eddy_graph *g, const char *name)
+{
+    if (!eddy_graph_alive(g)) return;
+    const char *outer = eddy_scope_name(g), *full = NULL;
+    size_t      n = name ? strlen(name) : 0;
+    if (n == 0) full = "";
+    else if (!eddy_name_is_valid(name, outer[0] == 0))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid scope name", name);
+    else if (n >= EDDY_MAX_NAME) eddy_fail(g, EDDY_LIMIT, "a scope's name of %zu characters is too long", n);
+    else if (name[n - 1] == '/') full = eddy_arena_text(&g->arena, name, n);
+    else if (g->error.status == EDDY_OK) {
+        const char *unique = eddy_names_make(g, name, 0);
+        if (unique) full = with_slash(g, unique);
+    }
+    push_scope(g, full ? full : outer);
+}
+
+bool eddy_scope_enter(eddy_graph *g, const char *full)
+{
+    const char *copy = eddy_arena_text(&g->arena, full, strlen(full));
+    int         before = g->n_scopes;
+    if (copy) push_scope(g, copy);
+    else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
+    return g->n_scopes > before;
+}
+
+void eddy_scope_end(eddy_graph *g)
+{
+    if (!eddy_graph_alive(g)) return;
+    if (g->n_scopes > 0) g->n_scopes--;
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_scope_end: no scope is open");
+}
+
+/* ------------------------------------------------- control dependencies -- */
+
+static void push_controls(eddy_graph *g, eddy_list after, bool clears)
+{
+    if (!push_room(g, (void **)&g->controls, g->n_controls, &g->controls_capacity, sizeof *g->controls)) return;
+    eddy_control_block *b = &g->controls[g->n_controls++];
+    *b = (eddy_control_block){ .begin = g->size, .clears = clears };
+    if (after.count <= 0) return;
+    b->nodes = eddy_arena_alloc(&g->arena, (size_t)after.count * sizeof *b->nodes);
+    if (!b->nodes) {
+        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for control inputs");
+        return;
+    }
+    for (int i = 0; i < after.count; i++) {
+        const eddy_node *node = eddy_node_of(after.at[i]);
+        if (!node || after.at[i].graph != g) {
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "control input %d is not an operation or tensor of this graph", i);
+            continue;
+        }
+        b->nodes[b->count++] = node->id;
+    }
+}
+
+void eddy_control_begin(eddy_graph *g, eddy_list after)
+{
+    if (!eddy_graph_alive(g)) return;
+    if (after.count < 0 || (after.count > 0 && !after.at)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_begin: a list of %d control inputs", after.count);
+        after.count = 0;
+    }
+    push_controls(g, after, false);
+}
+
+void eddy_control_clear(eddy_graph *g)
+{
+    if (eddy_graph_alive(g)) push_controls(g, (eddy_list){ 0 }, true);
+}
+
+void eddy_control_end(eddy_graph *g)
+{
+    if (!eddy_graph_alive(g)) return;
+    if (g->n_controls > 0) g->n_controls--;
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_end: no block is open");
+}
+
+/* A block is passed over when one of the inputs was made inside it: that input
+ * already waits for the block's controls. */
+static bool dominated(const eddy_control_block *b, int n, const eddy_tensor *in)
+{
+    for (int i = 0; i < n; i++)
+        if (in[i].node > b->begin) return true;
+    return false;
+}
+
+static bool listed(int32_t id, const int32_t *ids, int32_t count, int n, const eddy_tensor *in)
+{
+    for (int i = 0; i < n; i++)
+        if (in[i].node == id) return true;
+    for (int32_t i = 0; i < count; i++)
+        if (ids[i] == id) return true;
+    return false;
+}
+
+bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count)
+{
+    int     first = g->n_controls;
+    int32_t most = 0;
+    *out = NULL;
+    *count = 0;
+    while (first > 0 && !g->controls[first - 1].clears) most += g->controls[--first].count;
+    if (most == 0) return true;
+    *out = eddy_arena_alloc(&g->arena, (size_t)most * sizeof **out);
+    if (!*out) return false;
+    for (int b = first; b < g->n_controls; b++) {
+        const eddy_control_block *block = &g->controls[b];
+        if (dominated(block, n, in)) continue;
+        for (int32_t i = 0; i < block->count; i++)
+            if (!listed(block->nodes[i], *out, *count, n, in)) (*out)[(*count)++] = block->nodes[i];
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------- devices -- */
+
+void eddy_device_begin(eddy_graph *g, const char *device)
+{
+    if (!eddy_graph_alive(g)) return;
+    const char *copy = device ? eddy_arena_text(&g->arena, device, strlen(device)) : NULL;
+    if (push_room(g, (void **)&g->devices, g->n_devices, &g->devices_capacity, sizeof *g->devices))
+        g->devices[g->n_devices++] = copy;
+}
+
+void eddy_device_end(eddy_graph *g)
+{
+    if (!eddy_graph_alive(g)) return;
+    if (g->n_devices > 0) g->n_devices--;
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_device_end: no device scope is open");
+}
+
+void eddy_scopes_free(eddy_graph *g)
+{
+    eddy_release(&g->allocator, g->scopes, (size_t)g->scopes_capacity * sizeof *g->scopes);
+    eddy_release(&g->allocator, g->controls, (size_t)g->controls_capacity * sizeof *g->controls);
+    eddy_release(&g->allocator, g->devices, (size_t)g->devices_capacity * sizeof *g->devices);
+}

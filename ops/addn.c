@@ -1,0 +1,111 @@
+/* addn.c -- the sum of any number of tensors of one shape. */
+#include "ops/rows.h"
+
+#include <string.h>
+
+/* Narrows `known` by s; false if the two contradict each other. */
+static bool narrow(eddy_shape *known, eddy_shape s)
+{
+    if (!eddy_shape_compatible(*known, s)) return false;
+    if (known->rank < 0) *known = s;
+    for (int i = 0; i < s.rank; i++)
+        if (known->dim[i] < 0) known->dim[i] = s.dim[i];
+    return true;
+}
+
+static bool add_n_infer(eddy_infer *c)
+{
+    char one[96], other[96];
+    eddy_type *out = &c->out[0];
+    *out = c->in[0];
+    switch ((int)out->dtype) {
+    case EDDY_FLOAT32: case EDDY_FLOAT64: case EDDY_INT32: case EDDY_INT64: case EDDY_UINT8: break;
+    default:
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "elements of %s cannot be added",
+                               eddy_dtype_name(out->dtype));
+    }
+    for (int i = 1; i < c->n_in; i++) {
+        if (c->in[i].dtype != out->dtype)
+            return eddy_infer_fail(c, EDDY_BAD_DTYPE, "input %d is %s and not %s like the others",
+                                   i, eddy_dtype_name(c->in[i].dtype), eddy_dtype_name(out->dtype));
+        if (!narrow(&out->shape, c->in[i].shape))
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "input %d has the shape %s, the others %s", i,
+                                   eddy_shape_print(c->in[i].shape, one, sizeof one),
+                                   eddy_shape_print(out->shape, other, sizeof other));
+    }
+    return true;
+}
+
+/* All inputs of a tile are added before the next tile, two at a time, from the
+ * left.  The sum is kept aside until all are read: the output may be one of them. */
+enum { TILE = 1024 };
+#define SUM_OF(name, T)                                                         \
+    static void name(eddy_kernel *k)                                            \
+    {                                                                           \
+        T       *y = k->out[0]->data, sum[TILE];                                \
+        int64_t  count = k->out[0]->count;                                      \
+        for (int64_t from = 0; from < count; from += TILE) {                    \
+            int64_t n = count - from < TILE ? count - from : TILE;              \
+            memcpy(sum, (const T *)k->in[0]->data + from, (size_t)n * sizeof *sum); \
+            int i = 1;                                                          \
+            for (; i + 1 < k->n_in; i += 2) {                                   \
+                const T *a = (const T *)k->in[i]->data + from;                  \
+                const T *b = (const T *)k->in[i + 1]->data + from;              \
+                for (int64_t j = 0; j < n; j++) sum[j] = (T)(sum[j] + a[j] + b[j]); \
+            }                                                                   \
+            if (i < k->n_in) {                                                  \
+                const T *a = (const T *)k->in[i]->data + from;                  \
+                for (int64_t j = 0; j < n; j++) sum[j] = (T)(sum[j] + a[j]);    \
+            }                                                                   \
+            memcpy(y + from, sum, (size_t)n * sizeof *sum);                     \
+        }                                                                       \
+    }
+SUM_OF(sum_f32, float)
+SUM_OF(sum_f64, double)
+SUM_OF(sum_i32, int32_t)
+SUM_OF(sum_i64, int64_t)
+SUM_OF(sum_u8, uint8_t)
+
+static eddy_status add_n_kernel(eddy_kernel *k)
+{
+    switch ((int)k->out[0]->type.dtype) {
+    case EDDY_FLOAT32: sum_f32(k); break;
+    case EDDY_FLOAT64: sum_f64(k); break;
+    case EDDY_INT32: sum_i32(k); break;
+    case EDDY_INT64: sum_i64(k); break;
+    case EDDY_UINT8: sum_u8(k); break;
+    }
+    return EDDY_OK;
+}
+
+static void add_n_gradient(eddy_rule *r)
+{
+    for (int i = 0; i < r->n_in; i++) r->dx[i] = r->dy[0];
+}
+
+const eddy_op_def eddy_op_add_n = {
+    .name = "AddN", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
+    .flags = EDDY_OP_IN_PLACE, .infer = add_n_infer, .kernel = add_n_kernel,
+    .gradient = add_n_gradient,
+};
+
+/** y = x[0] + x[1] + ... + x[n-1], added from the left.
+ *
+ *  xs    one or more tensors of float32, float64, int32, int64 or uint8, of one
+ *        type and shape; there is no broadcasting
+ *  name  of the node, or NULL
+ *
+ *  A single tensor is returned itself, or as an identity if there is a name.
+ *  Integers wrap around.
+ *  Errors: EDDY_INVALID_ARGUMENT if the list is empty; EDDY_BAD_DTYPE if the
+ *  types differ or are others; EDDY_BAD_SHAPE if the shapes differ.
+ *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
+eddy_tensor eddy_add_n(eddy_list xs, const char *name)
+{
+    if (xs.count < 1 || !xs.at)
+        return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "AddN: no inputs");
+    if (xs.count > 1 || !eddy_is_valid(xs.at[0]))
+        return eddy_apply(&eddy_op_add_n, NULL, xs.count, xs.at,
+                          (eddy_apply_args){ .name = name });
+    return name ? eddy_named(name, eddy_identity(xs.at[0])) : xs.at[0];
+}

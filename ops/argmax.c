@@ -1,0 +1,187 @@
+/* argmax.c -- where the largest and the smallest element are.
+ *
+ * In two passes that both vectorise: the extreme value of each lane, then its
+ * first place. */
+#include "ops/arrays.h"
+#include "ops/reduce.h"
+#include "ops/math.h"
+#include "build/gen/table.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_argmax_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    eddy_dtype  output_type;    /* EDDY_INT32 or EDDY_INT64, the default */
+    const char *name;
+} eddy_argmax_args;
+#endif
+
+typedef struct argmax_attrs {
+    int64_t    axis;
+    eddy_dtype output_type;
+} argmax_attrs;
+
+static const eddy_attr_field argmax_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(argmax_attrs, axis) },
+    { "output_type", EDDY_ATTR_DTYPE, offsetof(argmax_attrs, output_type) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* Bools are compared as the bytes they are. */
+static const eddy_reducer *reducer_of(eddy_fold fold, eddy_dtype d)
+{
+    return eddy_reducer_of(fold, d == EDDY_BOOL ? EDDY_UINT8 : d);
+}
+
+static bool argmax_infer(eddy_infer *c)
+{
+    const argmax_attrs *a = c->attrs;
+    const eddy_type x = c->in[0];
+    eddy_shape y = EDDY_UNKNOWN_SHAPE;
+    int axis;
+    if (a->output_type != EDDY_INT32 && a->output_type != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is int32 or int64, not %s",
+                               eddy_dtype_name(a->output_type));
+    if (!reducer_of(EDDY_FOLD_MAX, x.dtype))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no order among elements of %s",
+                               eddy_dtype_name(x.dtype));
+    if (!eddy_infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis))
+        return false;
+    if (x.shape.rank >= 0) {
+        const int64_t n = x.shape.dim[axis];
+        if (n == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "axis %d has no elements", axis);
+        if (n > INT32_MAX && a->output_type == EDDY_INT32)
+            return eddy_infer_fail(c, EDDY_LIMIT, "int32 cannot count %lld elements", (long long)n);
+        y = eddy_shape_without(x.shape, axis);
+    }
+    return eddy_infer_yield(c, 0, a->output_type, y);
+}
+
+/* index[c] = the first j with x[j * stride + c] equal to best[c] or NaN, of n.
+ * Only a lane whose best is NaN has one. */
+#define FIRST(name, T)                                                          \
+    static void name(int64_t *index, const void *x_, const void *best_, int64_t n, \
+                     int64_t width, int64_t stride)                             \
+    {                                                                           \
+        const T *x = x_, *best = best_;                                         \
+        if (width == 1) {                                                       \
+            int64_t j = 0;                                                      \
+            while (j < n - 1 && x[j * stride] != best[0] && x[j * stride] == x[j * stride]) j++; \
+            index[0] = j;                                                       \
+            return;                                                             \
+        }                                                                       \
+        for (int64_t j = n - 1; j >= 0; j--)                                    \
+            for (int64_t c = 0; c < width; c++) {                               \
+                const T v = x[j * stride + c];                                  \
+                index[c] = ((v == best[c]) | (v != v)) ? j : index[c];          \
+            }                                                                   \
+    }
+FIRST(first_f32, float)
+FIRST(first_f64, double)
+FIRST(first_i32, int32_t)
+FIRST(first_i64, int64_t)
+FIRST(first_u8, uint8_t)
+
+typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t n, int64_t width,
+                      int64_t stride);
+
+static first_fn *first_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32: return first_f32;
+    case EDDY_FLOAT64: return first_f64;
+    case EDDY_INT32:   return first_i32;
+    case EDDY_INT64:   return first_i64;
+    default:           return first_u8;
+    }
+}
+
+static void put(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[at + i] = (int32_t)index[i];
+        else ((int64_t *)y->data)[at + i] = index[i];
+    }
+}
+
+enum { TILE = 256 };
+
+static eddy_status find(eddy_kernel *k, eddy_fold fold)
+{
+    const argmax_attrs *a = k->attrs;
+    const eddy_type t = k->in[0]->type;
+    const eddy_reducer *r = reducer_of(fold, t.dtype);
+    const eddy_lanes l = eddy_lanes_of(t.shape, a->axis);
+    first_fn *const first = first_of(t.dtype);
+    const char *x = k->in[0]->data;
+    int64_t index[TILE], at = 0;
+    union { double f64[TILE]; int64_t i64[TILE]; float f32[TILE]; int32_t i32[TILE]; uint8_t u8[TILE]; } best;
+    for (int64_t o = 0; o < l.outer; o++, x += (size_t)(l.n * l.inner) * r->size)
+        for (int64_t c = 0, w; c < l.inner; c += w, at += w) {
+            w = l.inner - c < TILE ? l.inner - c : TILE;
+            const char *from = x + (size_t)c * r->size;
+            const eddy_reduction p = eddy_reduction_of_block(r, 1, l.n, w, l.inner);
+            eddy_reduction_run(&p, &best, from);
+            for (int64_t i = 0; i < w; i++) index[i] = 0;
+            first(index, from, &best, l.n, w, l.inner);
+            put(k->out[0], at, index, w);
+        }
+    return EDDY_OK;
+}
+
+static eddy_tensor arg(const eddy_op_def *op, eddy_argmax_args a)
+{
+    const argmax_attrs attrs = { a.axis, a.output_type ? a.output_type : EDDY_INT64 };
+    return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
+}
+
+static eddy_status argmax_kernel(eddy_kernel *k) { return find(k, EDDY_FOLD_MAX); }
+
+const eddy_op_def eddy_op_argmax = {
+    .name = "ArgMax", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(argmax_attrs), .attrs = argmax_fields,
+    .infer = argmax_infer, .kernel = argmax_kernel, .gradient = eddy_not_differentiable,
+};
+
+/** y = the index along `axis` of the largest element of x.
+ *
+ *  x            float32, float64, int32, int64, uint8 or bool, rank 1 at least
+ *  axis         in [-rank, rank); default 0, the first
+ *  output_type  EDDY_INT32 or EDDY_INT64; default EDDY_INT64
+ *
+ *  y has the shape of x without the axis.  Among equal elements the lowest index
+ *  is taken; a NaN counts as largest, the first of them.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_BAD_SHAPE if the
+ *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
+ *  may not fit int32.
+ *  Gradient: none.  TensorFlow: ArgMax (tf.argmax). */
+eddy_tensor eddy_argmax_with(eddy_argmax_args a)
+{
+    return arg(&eddy_op_argmax, a);
+}
+
+static eddy_status argmin_kernel(eddy_kernel *k) { return find(k, EDDY_FOLD_MIN); }
+
+const eddy_op_def eddy_op_argmin = {
+    .name = "ArgMin", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(argmax_attrs), .attrs = argmax_fields,
+    .infer = argmax_infer, .kernel = argmin_kernel, .gradient = eddy_not_differentiable,
+};
+
+/** y = the index along `axis` of the smallest element of x.
+ *
+ *  x            float32, float64, int32, int64, uint8 or bool, rank 1 at least
+ *  axis         in [-rank, rank); default 0, the first
+ *  output_type  EDDY_INT32 or EDDY_INT64; default EDDY_INT64
+ *
+ *  y has the shape of x without the axis.  Among equal elements the lowest index
+ *  is taken; a NaN counts as smallest, the first of them.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_BAD_SHAPE if the
+ *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
+ *  may not fit int32.
+ *  Gradient: none.  TensorFlow: ArgMin (tf.argmin). */
+eddy_tensor eddy_argmin_with(eddy_argmax_args a)
+{
+    return arg(&eddy_op_argmin, a);
+}

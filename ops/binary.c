@@ -1,0 +1,319 @@
+/* binary.c -- functions of two elements with broadcasting, y = f(a, b).
+ *
+ * Rules give each gradient in y's shape; the sweep sums it to the operand's.
+ * Most operations are rows of ops/rows.h.  Those that an integer can make
+ * impossible (division by zero) have loops that report it, and stand as blocks. */
+#include "ops/rows.h"
+
+/* ----------------------------------------------------------- arithmetic -- */
+
+/** y = a + b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
+BINARY(add, "Add", "add", NUMBERS, EDDY_OP_COMMUTATIVE, a + b, dy, dy)
+
+/** y = a - b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
+BINARY(sub, "Sub", "sub", NUMBERS, 0, a - b, dy, Neg(dy))
+
+/** y = a b, element by element.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
+BINARY(mul, "Mul", "mul", NUMBERS, EDDY_OP_COMMUTATIVE, a * b, Mul(dy, b), Mul(dy, a))
+
+/** y = (a - b)^2.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy 2(a - b), db = -da.  TensorFlow: SquaredDifference. */
+BINARY(squared_difference, "SquaredDifference", "SquaredDifference", NUMBERS,
+       EDDY_OP_COMMUTATIVE, (a - b) * (a - b),
+       Mul(dy, Mul(2, Sub(a, b))), Mul(dy, Mul(2, Sub(b, a))))
+
+/** y = the larger of a and b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN if either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy where a >= b, else db = dy; so a tie goes to a.
+ *  TensorFlow: Maximum. */
+BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
+       Where(GreaterEqual(a, b), dy, 0), Where(GreaterEqual(a, b), 0, dy))
+
+/** y = the smaller of a and b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN if either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy where a <= b, else db = dy; so a tie goes to a.
+ *  TensorFlow: Minimum. */
+BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
+       Where(LessEqual(a, b), dy, 0), Where(LessEqual(a, b), 0, dy))
+
+/* ------------------------------------------------- where one operand is 0 -- */
+
+/** y = a / b, and 0 where b is 0.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy / b, db = dy (-a / b) / b, both 0 where b is 0.
+ *  TensorFlow: DivNoNan. */
+BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS, 0, b == 0 ? 0 : a / b,
+       DivNoNan(dy, b), Mul(dy, DivNoNan(DivNoNan(Neg(a), b), b)))
+
+/** y = a b, and 0 where b is 0, whatever a is.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = mul_no_nan(dy, b), db = mul_no_nan(a, dy).  TensorFlow: MulNoNan. */
+BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS, 0, b == 0 ? 0 : a * b,
+       MulNoNan(dy, b), MulNoNan(a, dy))
+
+/** y = a ln b, and 0 where a is 0, whatever b is.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
+BINARY(xlogy, "Xlogy", "xlogy", FLOATS, 0, a == 0 ? 0 : a * log(b),
+       Mul(dy, Xlogy(CastLike(NotEqual(a, 0), a), b)), Mul(dy, Xdivy(a, b)))
+
+/** y = a / b, and 0 where a is 0, whatever b is.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy / b, db = dy (-a) / b^2, both 0 where a is 0.  TensorFlow: Xdivy. */
+BINARY(xdivy, "Xdivy", "xdivy", FLOATS, 0, a == 0 ? 0 : a / b,
+       Mul(dy, Xdivy(CastLike(NotEqual(a, 0), a), b)), Mul(dy, Xdivy(Neg(a), Square(b))))
+
+/* ------------------------------------------------------------- division -- */
+
+/* The loop of one integer type, computed in int64 and wrapped to the type.
+ * Where `impossible` holds the result is 0 and the loop, when done, says so. */
+#define TILE_CHECKED(fn, T_, impossible, value)                                 \
+    static eddy_status fn(int64_t n_, void *out_, const void *const *in_, const void *attrs) \
+    {                                                                           \
+        T_ *o_ = out_;                                                          \
+        const T_ *a_ = in_[0], *b_ = in_[1];                                    \
+        bool any_ = false;                                                      \
+        (void)attrs;                                                            \
+        for (int64_t i_ = 0; i_ < n_; i_++) {                                   \
+            const int64_t a = a_[i_], b = b_[i_];                               \
+            const bool not_ = impossible;                                       \
+            any_ |= not_;                                                       \
+            o_[i_] = not_ ? 0 : (T_)(value);                                    \
+        }                                                                       \
+        return any_ ? EDDY_INVALID_ARGUMENT : EDDY_OK;                          \
+    }
+
+/* Loops for all numbers, and the function that picks one. */
+#define CHECKED_ROW(cname, float_value, impossible, integer_value)              \
+    DECLARE_FLOATS(TILE_BINARY, cname, float_value)                             \
+    TILE_CHECKED(cname##_i32, int32_t, impossible, integer_value)               \
+    TILE_CHECKED(cname##_i64, int64_t, impossible, integer_value)               \
+    TILE_CHECKED(cname##_u8, uint8_t, impossible, integer_value)                \
+    ROW_PICK(cname, NUMBERS)
+
+/* a / b towards 0 and what is left, for b not 0; the processor traps at the
+ * least integer divided by -1. */
+static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? -a : a / b; }
+static inline int64_t rest(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+
+/* The same towards minus infinity; the rest has the sign of b. */
+static inline int64_t floor_rest(int64_t a, int64_t b)
+{
+    int64_t r = rest(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+static inline int64_t floor_quotient(int64_t a, int64_t b)
+{
+    int64_t r = rest(a, b);
+    return quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
+}
+static inline float floor_rest_f32(float a, float b)
+{
+    float r = fmodf(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+static inline double floor_rest_f64(double a, double b)
+{
+    double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+CHECKED_ROW(div, a / b, b == 0, quotient(a, b))
+static void div_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    r->dx[0] = Div(dy, b);
+    r->dx[1] = Mul(dy, Div(Div(Neg(a), b), b));
+}
+const eddy_op_def eddy_op_div = {
+    .name = "RealDiv", .label = "truediv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise, .tile = div_tile,
+    .gradient = div_gradient,
+};
+/** y = a / b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
+ *  towards 0; the least one divided by -1 wraps around to itself.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, on
+ *  integers Div. */
+eddy_tensor eddy_div(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_div, NULL, a, b);
+}
+
+CHECKED_ROW(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
+const eddy_op_def eddy_op_floordiv = {
+    .name = "FloorDiv", .label = "floordiv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise, .tile = floordiv_tile,
+    .gradient = eddy_not_differentiable,
+};
+/** y = floor(a / b): the quotient rounded towards minus infinity.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
+eddy_tensor eddy_floordiv(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_floordiv, NULL, a, b);
+}
+
+#define FLOOR_REST(a, b) _Generic((a), float: floor_rest_f32, double: floor_rest_f64)((a), (b))
+CHECKED_ROW(floormod, FLOOR_REST(a, b), b == 0, floor_rest(a, b))
+static void floormod_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    r->dx[0] = dy;
+    r->dx[1] = Mul(dy, Neg(FloorDiv(a, b)));
+}
+const eddy_op_def eddy_op_floormod = {
+    .name = "FloorMod", .label = "FloorMod", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise, .tile = floormod_tile,
+    .gradient = floormod_gradient,
+};
+/** y = a - b floor(a / b): what floordiv leaves, with the sign of b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a float is divided by 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy, db = -dy floor(a / b).  TensorFlow: FloorMod. */
+eddy_tensor eddy_floormod(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_floormod, NULL, a, b);
+}
+
+CHECKED_ROW(truncatediv, trunc(a / b), b == 0, quotient(a, b))
+const eddy_op_def eddy_op_truncatediv = {
+    .name = "TruncateDiv", .label = "TruncateDiv", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise,
+    .tile = truncatediv_tile, .gradient = eddy_not_differentiable,
+};
+/** y = trunc(a / b): the quotient rounded towards 0.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
+eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_truncatediv, NULL, a, b);
+}
+
+/* ---------------------------------------------------------------- power -- */
+
+/* a^b for b >= 0, wrapping around; the low bits are right for any integer type. */
+static int64_t power(int64_t a, int64_t b)
+{
+    int64_t y = 1;
+    for (; b > 0; b >>= 1, a *= a)
+        if (b & 1) y *= a;
+    return y;
+}
+
+CHECKED_ROW(pow, pow(a, b), b < 0, power(a, b))
+static void pow_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], y = r->y[0], dy = r->dy[0];
+    /* The logarithm sees 1 where a has none, so that its own gradient there is
+     * a number. */
+    const eddy_tensor positive = Greater(a, 0);
+    const eddy_tensor safe = Where(positive, a, 1);
+    r->dx[0] = Mul(Mul(dy, b), Pow(a, Sub(b, 1)));
+    r->dx[1] = Where(positive, Mul(Mul(dy, y), Log(safe)), 0);
+}
+const eddy_op_def eddy_op_pow = {
+    .name = "Pow", .label = "pow", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise, .tile = pow_tile,
+    .gradient = pow_gradient,
+};
+/** y = a^b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Floats follow C's pow: 0^0 is 1, NaN for a negative a and a broken b.
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an integer
+ *  to a negative power.
+ *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
+ *  a > 0, else 0.  TensorFlow: Pow. */
+eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_pow, NULL, a, b);
+}

@@ -1,0 +1,97 @@
+/* cast.c -- changing the element type. */
+#include "ops/rows.h"
+
+typedef struct cast_attrs {
+    eddy_dtype dtype;
+} cast_attrs;
+
+static const eddy_attr_field cast_fields[] = {
+    { "DstT", EDDY_ATTR_DTYPE, offsetof(cast_attrs, dtype) }, { 0 },
+};
+
+static bool cast_infer(eddy_infer *c)
+{
+    const cast_attrs *attrs = c->attrs;
+    c->out[0] = (eddy_type){ attrs->dtype, c->in[0].shape };
+    if (!c->op->tile(c->in, c->out))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "cannot cast %s to %s",
+                               eddy_dtype_name(c->in[0].dtype), eddy_dtype_name(attrs->dtype));
+    return true;
+}
+
+/* A float x, of type T, as an integer: towards 0, kept within the limits, NaN
+ * as 0. */
+#define SATURATED(x, R, least, most) \
+    ((x) >= (T)(most) ? (R)(most) : (x) <= (T)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
+
+/* Loops from one type to each of the six. */
+#define CASTS_FROM_FLOAT(name, T)                                               \
+    TILE_UNARY(name##_f32, T, float, x)                                         \
+    TILE_UNARY(name##_f64, T, double, x)                                        \
+    TILE_UNARY(name##_i32, T, int32_t, SATURATED(x, int32_t, INT32_MIN, INT32_MAX))   \
+    TILE_UNARY(name##_i64, T, int64_t, SATURATED(x, int64_t, INT64_MIN, INT64_MAX))   \
+    TILE_UNARY(name##_u8, T, uint8_t, SATURATED(x, uint8_t, 0, UINT8_MAX))            \
+    TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
+    CAST_PICK(name)
+#define CASTS_FROM_INTEGER(name, T)                                             \
+    TILE_UNARY(name##_f32, T, float, x)                                         \
+    TILE_UNARY(name##_f64, T, double, x)                                        \
+    TILE_UNARY(name##_i32, T, int32_t, x)                                       \
+    TILE_UNARY(name##_i64, T, int64_t, x)                                       \
+    TILE_UNARY(name##_u8, T, uint8_t, x)                                        \
+    TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
+    CAST_PICK(name)
+#define CAST_PICK(name)                                                         \
+    static eddy_tile_fn name(eddy_dtype to)                                     \
+    {                                                                           \
+        switch ((int)to) { PICK_TESTS(name) }                                   \
+        return NULL;                                                            \
+    }
+CASTS_FROM_FLOAT(from_f32, float)
+CASTS_FROM_FLOAT(from_f64, double)
+CASTS_FROM_INTEGER(from_i32, int32_t)
+CASTS_FROM_INTEGER(from_i64, int64_t)
+CASTS_FROM_INTEGER(from_u8, uint8_t)
+
+static eddy_tile_fn cast_tile(const eddy_type *in, const eddy_type *out)
+{
+    switch ((int)in->dtype) {
+    case EDDY_FLOAT32: return from_f32(out->dtype);
+    case EDDY_FLOAT64: return from_f64(out->dtype);
+    case EDDY_INT32: return from_i32(out->dtype);
+    case EDDY_INT64: return from_i64(out->dtype);
+    case EDDY_UINT8: case EDDY_BOOL: return from_u8(out->dtype);
+    }
+    return NULL;
+}
+
+static void cast_gradient(eddy_rule *r)
+{
+    const eddy_tensor x = r->x[0], dy = r->dy[0];
+    if (eddy_dtype_is_differentiable(eddy_dtype_of(x)) &&
+        eddy_dtype_is_differentiable(eddy_dtype_of(dy)))
+        r->dx[0] = CastLike(dy, x);
+}
+
+const eddy_op_def eddy_op_cast = {
+    .name = "Cast", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(cast_attrs), .attrs = cast_fields,
+    .infer = cast_infer, .tile = cast_tile, .gradient = cast_gradient,
+};
+
+/** y = x with elements of another type; x itself if it has that type already.
+ *
+ *  x      float32, float64, int32, int64, uint8 or bool, any shape
+ *  dtype  one of these
+ *
+ *  Floats become integers towards 0; what is too large for the type becomes its
+ *  limit, and NaN becomes 0.  Integers become smaller integers by dropping their
+ *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy cast back, if x and y are floats; else none.
+ *  TensorFlow: Cast. */
+eddy_tensor eddy_cast(eddy_tensor x, eddy_dtype dtype)
+{
+    if (eddy_is_valid(x) && eddy_dtype_of(x) == dtype && dtype != EDDY_DEFAULT_DTYPE) return x;
+    return eddy_apply1(&eddy_op_cast, &(cast_attrs){ dtype }, x);
+}

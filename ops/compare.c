@@ -1,0 +1,175 @@
+/* compare.c -- comparisons, logic, and the choice between two values. */
+#include "ops/rows.h"
+
+/* ---------------------------------------------------------- comparisons -- */
+
+/** y = a < b.
+ *
+ *  a, b  of one type, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: Less. */
+COMPARISON(less, "Less", "Less", 0, a < b)
+
+/** y = a <= b.
+ *
+ *  a, b  of one type, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: LessEqual. */
+COMPARISON(less_equal, "LessEqual", "LessEqual", 0, a <= b)
+
+/** y = a > b.
+ *
+ *  a, b  of one type, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: Greater. */
+COMPARISON(greater, "Greater", "Greater", 0, a > b)
+
+/** y = a >= b.
+ *
+ *  a, b  of one type, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: GreaterEqual. */
+COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", 0, a >= b)
+
+/** y = (a equals b).
+ *
+ *  a, b  of one type, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: Equal. */
+COMPARISON(equal, "Equal", "Equal", EDDY_OP_COMMUTATIVE, a == b)
+
+/** y = (a differs from b).
+ *
+ *  a, b  of one type, shapes that broadcast; y is bool
+ *
+ *  True where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: NotEqual. */
+COMPARISON(not_equal, "NotEqual", "NotEqual", EDDY_OP_COMMUTATIVE, a != b)
+
+/* ---------------------------------------------------------------- logic -- */
+
+/** y = a and b.
+ *
+ *  a, b  bool, shapes that broadcast; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: none.  TensorFlow: LogicalAnd. */
+BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, EDDY_OP_COMMUTATIVE,
+            (a != 0) & (b != 0))
+
+/** y = a or b.
+ *
+ *  a, b  bool, shapes that broadcast; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: none.  TensorFlow: LogicalOr. */
+BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, EDDY_OP_COMMUTATIVE,
+            (a | b) != 0)
+
+/** y = either a or b, not both.
+ *
+ *  a, b  bool, shapes that broadcast; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: none.  TensorFlow: tf.logical_xor, made of three ops there. */
+BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, EDDY_OP_COMMUTATIVE,
+            (a != 0) != (b != 0))
+
+/* --------------------------------------------------------------- choice -- */
+
+static bool where_infer(eddy_infer *c)
+{
+    if (c->in[0].dtype != EDDY_BOOL)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the condition is %s, not bool",
+                               eddy_dtype_name(c->in[0].dtype));
+    if (c->in[1].dtype != c->in[2].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the element types %s and %s differ; cast one",
+                               eddy_dtype_name(c->in[1].dtype), eddy_dtype_name(c->in[2].dtype));
+    c->out[0].dtype = c->in[1].dtype;
+    if (!c->op->tile(c->in, c->out))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "cannot choose between elements of %s",
+                               eddy_dtype_name(c->in[1].dtype));
+    return eddy_infer_broadcast_shape(c);
+}
+
+#define TILE_WHERE(fn, T)                                                       \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        T *o = y;                                                               \
+        const uint8_t *cond = x[0];                                             \
+        const T *a = x[1], *b = x[2];                                           \
+        (void)attrs;                                                            \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const T yes = a[i], no = b[i];                                      \
+            o[i] = cond[i] ? yes : no;                                          \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }
+TILE_WHERE(where_f32, float)
+TILE_WHERE(where_f64, double)
+TILE_WHERE(where_i32, int32_t)
+TILE_WHERE(where_i64, int64_t)
+TILE_WHERE(where_u8, uint8_t)
+
+static eddy_tile_fn where_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)out;
+    switch ((int)in[1].dtype) {
+    FLOATS_OF(where)
+    INTEGERS_OF(where)
+    case EDDY_BOOL: return where_u8;
+    }
+    return NULL;
+}
+
+static void where_gradient(eddy_rule *r)
+{
+    const eddy_tensor cond = r->x[0], dy = r->dy[0];
+    r->dx[1] = Where(cond, dy, 0);
+    r->dx[2] = Where(cond, 0, dy);
+}
+
+const eddy_op_def eddy_op_where = {
+    .name = "SelectV2", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .infer = where_infer, .tile = where_tile,
+    .gradient = where_gradient,
+};
+
+/** y = a where cond is true, else b.
+ *
+ *  cond  bool
+ *  a, b  of one type, any but half and complex; y has their type
+ *
+ *  The three shapes broadcast together.
+ *  Errors: EDDY_BAD_DTYPE if cond is not bool or the types of a and b differ;
+ *  EDDY_BAD_SHAPE if the shapes do not broadcast.
+ *  Gradient: da = where(cond, dy, 0), db = where(cond, 0, dy).  A branch that is
+ *  not taken still multiplies that 0 with its own derivative, which is NaN where
+ *  the derivative is infinite: keep the branch's input away from such points.
+ *  TensorFlow: SelectV2. */
+eddy_tensor eddy_where(eddy_tensor cond, eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply(&eddy_op_where, NULL, 3, (eddy_tensor[]){ cond, a, b },
+                      (eddy_apply_args){ 0 });
+}

@@ -1,0 +1,27 @@
+/* elementwise.h -- the one engine that loops over elements with broadcasting.
+ *
+ * A program is a list of steps, each one inner loop (eddy_tile_fn) over tiles
+ * of about a thousand elements.  A single op is a program of one step; a fused
+ * cluster will be a longer one whose intermediates never leave the tile. */
+#ifndef EDDY_ELEMENTWISE_H
+#define EDDY_ELEMENTWISE_H
+
+#include "graph/op.h"
+
+/* Infer for elementwise ops: all inputs of one dtype that op->tile accepts,
+ * shapes that broadcast; the output has that dtype (or bool). */
+bool eddy_infer_elementwise(eddy_infer *c);
+bool eddy_infer_comparison(eddy_infer *c);
+/* Sets out[0].shape to the inputs' shapes broadcast together; says why if they do not. */
+bool eddy_infer_broadcast_shape(eddy_infer *c);
+
+/* prepare and kernel of every op with EDDY_OP_ELEMENTWISE. */
+eddy_status eddy_elementwise_prepare(eddy_kernel *k);
+eddy_status eddy_elementwise_kernel(eddy_kernel *k);
+
+/* y = fn(x[0], ...), with operands of shape `in[i]` broadcast to `out`: for
+ * kernels of other ops that need one such loop. */
+eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,
+                                   int n, const eddy_type *in, const void *const *x);
+
+#endif

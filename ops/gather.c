@@ -1,0 +1,223 @@
+/* gather.c -- picking places along an axis by index, and its adjoint. */
+#include "ops/arrays.h"
+#include "ops/math.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+typedef struct gather_attrs {
+    int64_t axis;
+    bool    skip_negative;
+} gather_attrs;
+
+static const eddy_attr_field gather_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(gather_attrs, axis) },
+    { "skip_negative", EDDY_ATTR_BOOL, offsetof(gather_attrs, skip_negative) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* A tensor seen as [outer, rows, inner] around the axis. */
+typedef struct layout {
+    int64_t outer, rows, inner;
+} layout;
+
+static layout layout_of(eddy_shape s, int64_t axis)
+{
+    const int at = eddy_axis_of(axis, s.rank);
+    return (layout){ eddy_shape_product(s, 0, at), s.dim[at],
+                     eddy_shape_product(s, at + 1, s.rank) };
+}
+
+/* The shape of `params` with `axis` replaced by the dimensions of `indices`. */
+static bool gathered_shape(eddy_infer *c, eddy_shape params, eddy_shape indices, eddy_shape *out)
+{
+    const gather_attrs *a = c->attrs;
+    int axis;
+    *out = EDDY_UNKNOWN_SHAPE;
+    if (params.rank == 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a scalar has no places to gather");
+    if (params.rank < 0) return true;
+    if (!eddy_infer_axis(c, a->axis, params.rank, &axis)) return false;
+    if (indices.rank < 0) return true;
+    const int rank = params.rank + indices.rank - 1;
+    if (rank > EDDY_MAX_RANK)
+        return eddy_infer_fail(c, EDDY_LIMIT, "rank %d is above %d", rank, EDDY_MAX_RANK);
+    out->rank = rank;
+    for (int i = 0; i < rank; i++)
+        out->dim[i] = i < axis                 ? params.dim[i]
+                      : i < axis + indices.rank ? indices.dim[i - axis]
+                                                : params.dim[i - indices.rank + 1];
+    return true;
+}
+
+/* ---------------------------------------------------------------- gather -- */
+
+/** y = params at the places `indices` along `axis`: y[..., i, ...] = params[..., indices[i], ...].
+ *
+ *  params         any element type, rank above 0
+ *  indices        int32 or int64, any shape, which takes the place of `axis` in
+ *                 that of y; 0 <= index < the dimension there
+ *  axis           -rank <= axis < rank; left out: the first
+ *  skip_negative  a negative index gives zeros and is no error
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for indices
+ *  of another type, a scalar, no such axis; at the run, EDDY_OUT_OF_RANGE for
+ *  an index outside.
+ *  Gradient: for the first axis, the rows of dy as eddy_indexed_slices, equal
+ *  indices not added up; for the others a dense sum.  `indices` has none.
+ *  TensorFlow: GatherV2. */
+#ifdef EDDY_HEADER
+typedef struct eddy_gather_args {
+    char        unused_;
+    eddy_tensor params;
+    eddy_tensor indices;
+    int64_t     axis;
+    bool        skip_negative;
+    const char *name;
+} eddy_gather_args;
+#endif
+static bool gather_infer(eddy_infer *c)
+{
+    eddy_shape s;
+    if (!eddy_infer_indices(c, 1) || !gathered_shape(c, c->in[0].shape, c->in[1].shape, &s))
+        return false;
+    return eddy_infer_yield(c, 0, c->in[0].dtype, s);
+}
+
+/* Rows of the sizes that matter most are moved without a call. */
+static inline void copy_row(char *to, const char *from, size_t bytes)
+{
+    if (bytes == 4) memcpy(to, from, 4);
+    else if (bytes == 8) memcpy(to, from, 8);
+    else memcpy(to, from, bytes);
+}
+
+static eddy_status gather_kernel(eddy_kernel *k)
+{
+    const gather_attrs *a = k->attrs;
+    const eddy_buffer *indices = k->in[1];
+    const layout l = layout_of(k->in[0]->type.shape, a->axis);
+    const size_t bytes = (size_t)l.inner * eddy_dtype_size(k->out[0]->type.dtype);
+    eddy_status  s = eddy_check_indices(k, indices, l.rows, a->skip_negative);
+    if (s != EDDY_OK || k->out[0]->count == 0) return s;
+    const char *table = k->in[0]->data;
+    char       *y = k->out[0]->data;
+    for (int64_t o = 0; o < l.outer; o++, table += (size_t)l.rows * bytes)
+        for (int64_t i = 0; i < indices->count; i++, y += bytes) {
+            const int64_t at = eddy_index_at(indices, i);
+            if (at < 0) memset(y, 0, bytes);
+            else copy_row(y, table + (size_t)at * bytes, bytes);
+        }
+    return EDDY_OK;
+}
+
+static void gather_gradient(eddy_rule *r)
+{
+    const gather_attrs *a = r->attrs;
+    const eddy_tensor params = r->x[0], indices = r->x[1], dy = r->dy[0];
+    const int rank = eddy_shape_of(params).rank;
+    if (a->axis == 0 || (rank > 0 && a->axis == -rank)) {
+        const bool flat = eddy_shape_of(indices).rank == 1;
+        r->dx[0] = eddy_indexed_slices(flat ? dy : eddy_merge_leading(dy, indices),
+                                       flat ? indices : eddy_reshape(indices, EDDY_SHAPE(EDDY_ANY)),
+                                       params);
+    } else {
+        r->dx[0] = eddy_gather_grad(dy, indices, params, a->axis, a->skip_negative);
+    }
+}
+
+const eddy_op_def eddy_op_gather = {
+    .name = "GatherV2", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .attrs_size = sizeof(gather_attrs), .attrs = gather_fields,
+    .infer = gather_infer, .kernel = gather_kernel, .gradient = gather_gradient,
+};
+
+eddy_tensor eddy_gather_with(eddy_gather_args a)
+{
+    return eddy_apply_named(a.name, &eddy_op_gather, &(gather_attrs){ a.axis, a.skip_negative }, 2,
+                            (eddy_tensor[]){ a.params, a.indices });
+}
+
+/* ----------------------------------------------------------- gather_grad -- */
+
+/** y = zeros like `ref` with dy added at the places `indices` along `axis`.
+ *
+ *  The gradient of eddy_gather.
+ *
+ *  dy             numbers; not bool, float16 or bfloat16; of the shape that
+ *                 gathering from ref gives
+ *  indices        int32 or int64, any shape; equal ones add up
+ *  ref            only its shape is used; it is not computed
+ *  axis           -rank <= axis < rank of ref; left out: the first
+ *  skip_negative  what belongs to a negative index is dropped; otherwise it is
+ *                 an error
+ *
+ *  Errors: EDDY_BAD_SHAPE if dy has another shape, EDDY_BAD_DTYPE for indices or
+ *  dy of another type; at the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  Gradient: ddy = the gradient gathered; the others have none.
+ *  TensorFlow: UnsortedSegmentSum in the gradient of GatherV2. */
+#ifdef EDDY_HEADER
+typedef struct eddy_gather_grad_args {
+    char        unused_;
+    eddy_tensor dy;
+    eddy_tensor indices;
+    eddy_tensor ref;
+    int64_t     axis;
+    bool        skip_negative;
+    const char *name;
+} eddy_gather_grad_args;
+#endif
+static bool gather_grad_infer(eddy_infer *c)
+{
+    char text[128];
+    eddy_shape s;
+    if (!eddy_infer_indices(c, 1) || !gathered_shape(c, c->in[2].shape, c->in[1].shape, &s))
+        return false;
+    if (!eddy_row_add(c->in[0].dtype))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be summed",
+                               eddy_dtype_name(c->in[0].dtype));
+    if (!eddy_shape_compatible(s, c->in[0].shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "gathering gives %s, which the first input is not",
+                               eddy_shape_print(s, text, sizeof text));
+    return eddy_infer_yield(c, 0, c->in[0].dtype, c->in[2].shape);
+}
+
+static eddy_status gather_grad_kernel(eddy_kernel *k)
+{
+    const gather_attrs *a = k->attrs;
+    const eddy_buffer *indices = k->in[1];
+    const layout l = layout_of(k->out[0]->type.shape, a->axis);
+    const size_t size = eddy_dtype_size(k->out[0]->type.dtype), bytes = (size_t)l.inner * size;
+    const eddy_row_fn add = eddy_row_add(k->out[0]->type.dtype);
+    eddy_status s = eddy_check_indices(k, indices, l.rows, a->skip_negative);
+    if (s != EDDY_OK || k->out[0]->count == 0) return s;
+    const char *dy = k->in[0]->data;
+    char       *y = k->out[0]->data;
+    memset(y, 0, (size_t)k->out[0]->count * size);
+    for (int64_t o = 0; o < l.outer; o++, y += (size_t)l.rows * bytes)
+        for (int64_t i = 0; i < indices->count; i++, dy += bytes) {
+            const int64_t at = eddy_index_at(indices, i);
+            if (at >= 0) add(l.inner, y + (size_t)at * bytes, dy);
+        }
+    return EDDY_OK;
+}
+
+static void gather_grad_gradient(eddy_rule *r)
+{
+    const gather_attrs *a = r->attrs;
+    r->dx[0] = eddy_gather(r->dy[0], r->x[1], a->axis, a->skip_negative);
+}
+
+const eddy_op_def eddy_op_gather_grad = {
+    .name = "GatherGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 2,
+    .attrs_size = sizeof(gather_attrs), .attrs = gather_fields,
+    .infer = gather_grad_infer, .kernel = gather_grad_kernel, .gradient = gather_grad_gradient,
+};
+
+eddy_tensor eddy_gather_grad_with(eddy_gather_grad_args a)
+{
+    return eddy_apply_named(a.name, &eddy_op_gather_grad,
+                            &(gather_attrs){ a.axis, a.skip_negative }, 3,
+                            (eddy_tensor[]){ a.dy, a.indices, a.ref });
+}

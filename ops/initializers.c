@@ -1,0 +1,298 @@
+/* initializers.c -- first values for variables.
+ *
+ * An initializer is a function that builds a tensor of a given shape; whatever
+ * has its type will do, the user's own too. */
+#include "graph/op.h"
+#include "ops/math.h"
+#include "ops/philox.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifdef EDDY_HEADER
+/* Builds the first value of a variable.  `shape` is fully known; a `seed` of 0
+ * gives each random operation its own. */
+typedef eddy_tensor (*eddy_initializer_fn)(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
+                                           int64_t seed);
+#endif
+
+/** All zeros.  An eddy_initializer_fn; the seed does not matter.
+ *  TensorFlow: zeros_initializer. */
+eddy_tensor eddy_init_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    (void)seed;
+    return eddy_zeros(g, dtype, shape);
+}
+
+/** All ones.  An eddy_initializer_fn; the seed does not matter.
+ *  TensorFlow: ones_initializer. */
+eddy_tensor eddy_init_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    (void)seed;
+    return eddy_ones(g, dtype, shape);
+}
+
+/* -------------------------------------------------- scaled by the fans -- */
+
+/* How many inputs and outputs one unit has: [in, out] for a matrix; with more
+ * dimensions those in front are the receptive field of a convolution. */
+static void compute_fans(eddy_shape s, double *in, double *out)
+{
+    double field = 1;
+    *in = *out = 1;
+    if (!eddy_shape_is_valid(s) || !eddy_shape_is_known(s)) return;  /* the op will refuse it */
+    for (int i = 0; i < s.rank - 2; i++) field *= (double)s.dim[i];
+    if (s.rank >= 1) *out = (double)s.dim[s.rank - 1] * field;
+    if (s.rank >= 1) *in = *out;
+    if (s.rank >= 2) *in = (double)s.dim[s.rank - 2] * field;
+}
+
+typedef enum { FAN_IN, FAN_AVERAGE } fan_mode;
+
+/* The variance scale/fan. */
+static double fan_variance(eddy_shape shape, double scale, fan_mode mode)
+{
+    double in, out;
+    compute_fans(shape, &in, &out);
+    double fan = mode == FAN_IN ? in : (in + out) / 2;
+    return scale / (fan > 1 ? fan : 1);
+}
+
+static eddy_tensor scaled_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed,
+                                  double variance)
+{
+    double limit = sqrt(3 * variance);
+    if (eddy_dtype_is_integer(dtype))
+        return eddy_fail(g, EDDY_BAD_DTYPE, "an initializer that draws numbers needs a floating "
+                         "element type, not %s", eddy_dtype_name(dtype));
+    return eddy_random_uniform(g, shape, .minval = -limit, .maxval = limit, .dtype = dtype,
+                               .seed = seed);
+}
+
+static eddy_tensor scaled_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed,
+                                 double variance)
+{
+    /* The standard deviation of the normal distribution cut off at 2. */
+    const double cut = 0.87962566103423978;
+    return eddy_truncated_normal(g, shape, .stddev = sqrt(variance) / cut, .dtype = dtype,
+                                 .seed = seed);
+}
+
+/** Glorot's: uniform in [-l, l), l = sqrt(6/(fan_in + fan_out)).
+ *
+ *  The fans of a matrix are its two sizes; with more dimensions, the product of
+ *  those before the last two counts as well; a vector's are its size; a
+ *  scalar's are 1.  A fan below 1 counts as 1.
+ *  TensorFlow: glorot_uniform_initializer. */
+eddy_tensor eddy_init_glorot_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
+                                     int64_t seed)
+{
+    return scaled_uniform(g, dtype, shape, seed, fan_variance(shape, 1, FAN_AVERAGE));
+}
+
+/** Glorot's, truncated normal with variance 2/(fan_in + fan_out).
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: glorot_normal_initializer. */
+eddy_tensor eddy_init_glorot_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return scaled_normal(g, dtype, shape, seed, fan_variance(shape, 1, FAN_AVERAGE));
+}
+
+/** He's: uniform in [-l, l), l = sqrt(6/fan_in).
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: he_uniform. */
+eddy_tensor eddy_init_he_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return scaled_uniform(g, dtype, shape, seed, fan_variance(shape, 2, FAN_IN));
+}
+
+/** He's, truncated normal with variance 2/fan_in.
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: he_normal. */
+eddy_tensor eddy_init_he_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return scaled_normal(g, dtype, shape, seed, fan_variance(shape, 2, FAN_IN));
+}
+
+/** LeCun's: uniform in [-l, l), l = sqrt(3/fan_in).
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: lecun_uniform. */
+eddy_tensor eddy_init_lecun_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return scaled_uniform(g, dtype, shape, seed, fan_variance(shape, 1, FAN_IN));
+}
+
+/** LeCun's, truncated normal with variance 1/fan_in.
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: lecun_normal. */
+eddy_tensor eddy_init_lecun_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return scaled_normal(g, dtype, shape, seed, fan_variance(shape, 1, FAN_IN));
+}
+
+/* ---------------------------------------------------------- orthogonal -- */
+
+/* The Q of the QR decomposition of a normal random matrix, by Householder's
+ * reflections in double precision.  Rows are contiguous, so every inner loop
+ * runs along a row. */
+typedef struct orthogonal_attrs {
+    eddy_shape shape;
+    eddy_dtype dtype;
+    int64_t    seed;
+} orthogonal_attrs;
+
+static const eddy_attr_field orthogonal_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(orthogonal_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(orthogonal_attrs, dtype) },
+    { "seed", EDDY_ATTR_INT, offsetof(orthogonal_attrs, seed) },
+    { 0 }
+};
+
+static bool orthogonal_infer(eddy_infer *c)
+{
+    const orthogonal_attrs *a = c->attrs;
+    if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
+                               eddy_dtype_name(a->dtype));
+    if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {
+        char text[256];
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape %s must be known and have two dimensions "
+                               "or more", eddy_shape_print(a->shape, text, sizeof text));
+    }
+    c->out[0] = (eddy_type){ a->dtype, a->shape };
+    return true;
+}
+
+/* The decomposed matrix q of m rows and n <= m columns, and vectors. */
+typedef struct householder {
+    int64_t m, n;
+    double *q, *v, *w, *tau, *sign;      /* [m,n], [m], [n], [n], [n] */
+} householder;
+
+/* Rows and columns of the flattened output, the longer first. */
+static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
+{
+    int64_t rows = 1, columns = s.dim[s.rank - 1];
+    for (int i = 0; i < s.rank - 1; i++) rows *= s.dim[i];
+    *wide = rows < columns;
+    *m = *wide ? columns : rows;
+    *n = *wide ? rows : columns;
+}
+
+/* Rows k.. of q, columns from.. : minus tau v (v' q), with v[k..]. */
+static void reflect(const householder *h, int64_t k, int64_t from)
+{
+    memset(h->w, 0, (size_t)h->n * sizeof *h->w);
+    for (int64_t i = k; i < h->m; i++) {
+        const double *row = h->q + i * h->n, vi = h->v[i];
+        for (int64_t j = from; j < h->n; j++) h->w[j] += vi * row[j];
+    }
+    for (int64_t i = k; i < h->m; i++) {
+        double *row = h->q + i * h->n, f = h->tau[k] * h->v[i];
+        for (int64_t j = from; j < h->n; j++) row[j] -= f * h->w[j];
+    }
+}
+
+/* The reflection that clears column k below the diagonal: v (v[k] = 1) stays
+ * there, R's diagonal element only leaves its sign. */
+static void eliminate(const householder *h, int64_t k)
+{
+    double *q = h->q, sum = 0, diagonal = q[k * h->n + k];
+    for (int64_t i = k; i < h->m; i++) sum += q[i * h->n + k] * q[i * h->n + k];
+    double norm = sqrt(sum), r = diagonal > 0 ? -norm : norm;
+    h->sign[k] = r < 0 ? -1 : 1;
+    h->tau[k] = norm > 0 ? (r - diagonal) / r : 0;
+    h->v[k] = 1;
+    for (int64_t i = k + 1; i < h->m; i++) {
+        h->v[i] = norm > 0 ? q[i * h->n + k] / (diagonal - r) : 0;
+        q[i * h->n + k] = h->v[i];
+    }
+    reflect(h, k, k + 1);
+}
+
+/* Column k of q becomes that of Q, given that those behind it are. */
+static void accumulate(const householder *h, int64_t k)
+{
+    double *q = h->q;
+    h->v[k] = 1;
+    for (int64_t i = k + 1; i < h->m; i++) h->v[i] = q[i * h->n + k];
+    reflect(h, k, k + 1);
+    for (int64_t i = 0; i < k; i++) q[i * h->n + k] = 0;
+    q[k * h->n + k] = 1 - h->tau[k];
+    for (int64_t i = k + 1; i < h->m; i++) q[i * h->n + k] = -h->tau[k] * h->v[i];
+}
+
+static eddy_status orthogonal_prepare(eddy_kernel *k)
+{
+    const orthogonal_attrs *a = k->attrs;
+    int64_t m, n, elements;
+    bool    wide;
+    orthogonal_sizes(a->shape, &m, &n, &wide);
+    if (__builtin_mul_overflow(m, n, &elements) || elements > INT64_MAX / 16 - 4 * m)
+        return eddy_kernel_fail(k, EDDY_LIMIT, "the matrix is too large");
+    k->scratch_size = (size_t)(elements + m + 3 * n) * sizeof(double);
+    return EDDY_OK;
+}
+
+/* Column j of Q with the sign that makes R's diagonal positive: as output. */
+static void orthogonal_store(const householder *h, bool wide, const eddy_buffer *y)
+{
+    float  *f = y->data;
+    double *d = y->data;
+    bool    single = y->type.dtype == EDDY_FLOAT32;
+    for (int64_t i = 0; i < h->m; i++) {
+        for (int64_t j = 0; j < h->n; j++) {
+            int64_t at = wide ? j * h->m + i : i * h->n + j;
+            double  v = h->q[i * h->n + j] * h->sign[j];
+            if (single) f[at] = (float)v;
+            else d[at] = v;
+        }
+    }
+}
+
+static eddy_status orthogonal_kernel(eddy_kernel *k)
+{
+    const orthogonal_attrs *a = k->attrs;
+    householder h;
+    bool        wide;
+    orthogonal_sizes(a->shape, &h.m, &h.n, &wide);
+    h.q = k->scratch;
+    h.v = h.q + h.m * h.n;
+    h.w = h.v + h.m;
+    h.tau = h.w + h.n;
+    h.sign = h.tau + h.n;
+    eddy_stream   s = eddy_stream_of(k, a->seed, EDDY_ORTHOGONAL);
+    eddy_gaussian standard = { 0, 1, 0 };
+    eddy_fill_normal_f64(s, 0, h.m * h.n, standard, h.q);
+    for (int64_t i = 0; i < h.n; i++) eliminate(&h, i);
+    for (int64_t i = h.n; i-- > 0;) accumulate(&h, i);
+    orthogonal_store(&h, wide, k->out[0]);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_orthogonal = {
+    .name = "RandomOrthogonal", .label = "random_orthogonal", .outputs = 1,
+    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(orthogonal_attrs), .attrs = orthogonal_fields,
+    .infer = orthogonal_infer, .prepare = orthogonal_prepare, .kernel = orthogonal_kernel,
+    .gradient = eddy_not_differentiable };
+
+/** A random orthogonal matrix: q' q = 1, or q q' = 1 if it is wider than high.
+ *
+ *  The dimensions before the last count as one.  q is that of the QR
+ *  decomposition of a matrix of normal random numbers with the signs that make
+ *  r's diagonal positive, which spreads it evenly over all such matrices.  It is
+ *  computed in double precision, in time proportional to elements times the
+ *  smaller side.
+ *  Errors: EDDY_BAD_SHAPE below two dimensions, EDDY_BAD_DTYPE.
+ *  TensorFlow: orthogonal_initializer. */
+eddy_tensor eddy_init_orthogonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    orthogonal_attrs a = { shape, dtype ? dtype : EDDY_FLOAT32, seed };
+    return eddy_apply(&eddy_op_random_orthogonal, &a, 0, NULL, (eddy_apply_args){ .graph = g });
+}

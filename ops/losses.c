@@ -1,0 +1,366 @@
+/* losses.c -- cross entropies and the squared norm.
+ *
+ * The softmax cross entropies yield the gradient of the loss beside the loss
+ * itself, as TensorFlow's do: it costs nothing more there, and the backward
+ * pass only multiplies by it.  That second output has a gradient of its own,
+ * written with softmax, so both can be differentiated any number of times. */
+#include "ops/arrays.h"
+#include "ops/reduce.h"
+#include "ops/rows.h"
+
+#include <string.h>
+
+static bool infer_floats(eddy_infer *c, eddy_dtype d)
+{
+    return d == EDDY_FLOAT32 || d == EDDY_FLOAT64 ||
+           eddy_infer_fail(c, EDDY_BAD_DTYPE, "float32 or float64 expected, not %s", eddy_dtype_name(d));
+}
+
+/* Whether anything arrived: the sweep puts zeros where nothing did. */
+static bool arrived(eddy_tensor dy)
+{
+    return eddy_is_valid(dy) && strcmp(eddy_type_of(dy), "ZerosLike") != 0;
+}
+
+/* a + b, where either may be none. */
+static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
+{
+    return !eddy_is_valid(a) ? b : !eddy_is_valid(b) ? a : Add(a, b);
+}
+
+/* ------------------------------------------------- softmax_cross_entropy -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_softmax_cross_entropy_args {
+    char        unused_;
+    eddy_tensor labels, logits;
+    eddy_dims   axis;           /* of the classes; EDDY_AXES(0) is the first; left out, the last */
+    const char *name;
+} eddy_softmax_cross_entropy_args;
+#endif
+
+typedef struct xent_attrs {
+    int64_t axis;
+} xent_attrs;
+
+static const eddy_attr_field xent_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(xent_attrs, axis) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* *s = what is known of the common shape of both inputs. */
+static bool infer_common(eddy_infer *c, eddy_shape *s)
+{
+    const eddy_shape a = c->in[0].shape, b = c->in[1].shape;
+    char labels[128], logits[128];
+    if (!eddy_shape_compatible(a, b))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "labels %s and logits %s differ in shape",
+                               eddy_shape_print(a, labels, sizeof labels),
+                               eddy_shape_print(b, logits, sizeof logits));
+    *s = a.rank < 0 ? b : a;
+    for (int i = 0; i < s->rank && b.rank >= 0; i++) eddy_dim_unify(&s->dim[i], b.dim[i]);
+    return true;
+}
+
+static bool xent_infer(eddy_infer *c)
+{
+    const xent_attrs *a = c->attrs;
+    const eddy_dtype d = c->in[1].dtype;
+    eddy_shape s;
+    int axis;
+    if (!infer_floats(c, d)) return false;
+    if (c->in[0].dtype != d)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types differ; cast one");
+    if (!infer_common(c, &s)) return false;
+    if (!eddy_infer_axis(c, a->axis, s.rank < 0 ? EDDY_MAX_RANK : s.rank, &axis)) return false;
+    return eddy_infer_yield(c, 0, d, s.rank < 0 ? s : eddy_shape_without(s, axis)) &&
+           eddy_infer_yield(c, 1, d, s);
+}
+
+/* loss[lane] = sum l (ln s - (x - t)); a class of label 0 counts nothing, even
+ * if its logit is -infinity. */
+#define LOSS(name, T)                                                           \
+    static void name(T *loss, const eddy_softmax_block *b, const T *label)      \
+    {                                                                           \
+        const T *x = b->x, *top = b->top, *sum = b->sum;                        \
+        double total[EDDY_SOFTMAX_LANES] = { 0 }, log_sum[EDDY_SOFTMAX_LANES];  \
+        const int64_t lanes = b->many * b->width;                               \
+        for (int64_t c = 0; c < lanes; c++) log_sum[c] = log((double)sum[c]);   \
+        for (int64_t i = 0; i < b->many && b->width == 1; i++)                  \
+            for (int64_t at = i * b->n; at < (i + 1) * b->n; at++) {            \
+                const double l = label[at], e = log_sum[i] - (double)(x[at] - top[i]); \
+                total[i] += l != 0 ? l * e : 0;                                 \
+            }                                                                   \
+        for (int64_t j = 0; j < b->n && b->width > 1; j++)                      \
+            for (int64_t c = 0; c < b->width; c++) {                            \
+                const int64_t at = j * b->stride + c;                           \
+                const double l = label[at], e = log_sum[c] - (double)(x[at] - top[c]); \
+                total[c] += l != 0 ? l * e : 0;                                 \
+            }                                                                   \
+        for (int64_t c = 0; c < lanes; c++) loss[c] = (T)total[c];              \
+    }
+LOSS(loss_f32, float)
+LOSS(loss_f64, double)
+
+static void xent_finish(eddy_kernel *k, const eddy_softmax_block *b)
+{
+    const eddy_dtype d = k->out[0]->type.dtype;
+    const char *label = (const char *)k->in[0]->data + ((const char *)b->x - (const char *)k->in[1]->data);
+    if (d == EDDY_FLOAT32)
+        loss_f32((float *)k->out[0]->data + b->lane, b, (const float *)(const void *)label);
+    else
+        loss_f64((double *)k->out[0]->data + b->lane, b, (const double *)(const void *)label);
+    eddy_softmax_finish(d, b, label);
+}
+
+static eddy_status xent_kernel(eddy_kernel *k)
+{
+    const xent_attrs *a = k->attrs;
+    eddy_softmax_walk(k, k->in[1]->type, a->axis, k->in[1]->data, k->out[1]->data, xent_finish);
+    return EDDY_OK;
+}
+
+/* With p = softmax(logits) and y[1] = p - labels:
+ *   dlogits = dy y[1] + p (ddy - sum ddy p),  dlabels = -dy ln p - ddy. */
+static void xent_gradient(eddy_rule *r)
+{
+    const int64_t axis = ((const xent_attrs *)r->attrs)->axis;
+    const eddy_tensor logits = r->x[1], ddy = r->dy[1];
+    eddy_tensor to_labels[2] = { 0 }, to_logits[2] = { 0 };
+    if (arrived(r->dy[0])) {
+        const eddy_tensor dy = eddy_expand_dims(r->dy[0], axis);
+        to_labels[0] = Neg(Mul(dy, eddy_log_softmax(logits, .axis = EDDY_AXES(axis))));
+        to_logits[0] = Mul(dy, r->y[1]);
+    }
+    if (arrived(ddy)) {
+        const eddy_tensor p = eddy_softmax(logits, .axis = EDDY_AXES(axis));
+        const eddy_tensor s = eddy_sum(Mul(ddy, p), .axes = EDDY_AXES(axis), .keepdims = true);
+        to_labels[1] = Neg(ddy);
+        to_logits[1] = Mul(Sub(ddy, s), p);
+    }
+    r->dx[0] = add_terms(to_labels[0], to_labels[1]);
+    r->dx[1] = add_terms(to_logits[0], to_logits[1]);
+}
+
+const eddy_op_def eddy_op_softmax_cross_entropy = {
+    .name = "SoftmaxCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 2,
+    .attrs_size = sizeof(xent_attrs), .attrs = xent_fields,
+    .infer = xent_infer, .kernel = xent_kernel, .gradient = xent_gradient,
+};
+
+/** loss = -sum_j labels[j] ln softmax(logits)[j] along `axis`.
+ *
+ *  labels  float32 or float64, the shape of logits: a distribution over the
+ *          classes.  It need not sum to 1, but the gradient is meant for that
+ *  logits  of the same type and shape, rank 1 at least
+ *  axis    of the classes, as a list of one, EDDY_AXES(0), in [-rank, rank); left
+ *          out: the last
+ *
+ *  The loss has the shape of logits without the axis.  No finite logits
+ *  overflow; a class of label 0 counts nothing even at a logit of -infinity.
+ *  Output 1 of the node is softmax(logits) - labels.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
+ *  shapes differ; EDDY_INVALID_ARGUMENT if there is no such axis.
+ *  Gradient: dlogits = dy (softmax(logits) - labels), dlabels = -dy ln
+ *  softmax(logits); both differentiable again.
+ *  TensorFlow: SoftmaxCrossEntropyWithLogits. */
+eddy_tensor eddy_softmax_cross_entropy_with(eddy_softmax_cross_entropy_args a)
+{
+    const eddy_op_def *op = &eddy_op_softmax_cross_entropy;
+    eddy_graph *g = a.logits.graph;
+    xent_attrs attrs;
+    if (!eddy_take_axis(g, op, a.axis, &attrs.axis)) return (eddy_tensor){ g, 0, 0 };
+    return eddy_apply(op, &attrs, 2, (eddy_tensor[]){ a.labels, a.logits },
+                      (eddy_apply_args){ .name = a.name });
+}
+
+/* ------------------------------------------ sparse_softmax_cross_entropy -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_sparse_softmax_cross_entropy_args {
+    char        unused_;
+    eddy_tensor labels, logits;
+    const char *name;
+} eddy_sparse_softmax_cross_entropy_args;
+#endif
+
+static bool sparse_infer(eddy_infer *c)
+{
+    const eddy_type labels = c->in[0], logits = c->in[1];
+    char a[128], b[128];
+    if (!infer_floats(c, logits.dtype)) return false;
+    if (labels.dtype != EDDY_INT32 && labels.dtype != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "labels are int32 or int64, not %s",
+                               eddy_dtype_name(labels.dtype));
+    const int rank = logits.shape.rank >= 0 ? logits.shape.rank
+                   : labels.shape.rank >= 0 ? labels.shape.rank + 1 : -1;
+    if (logits.shape.rank == 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "logits have no dimension of classes");
+    if (rank > EDDY_MAX_RANK)
+        return eddy_infer_fail(c, EDDY_LIMIT, "logits of rank %d, of at most %d", rank, EDDY_MAX_RANK);
+    eddy_shape loss = labels.shape, both = logits.shape;
+    bool fit = loss.rank < 0 || loss.rank == rank - 1;
+    if (loss.rank < 0) loss = eddy_shape_open(rank < 0 ? -1 : rank - 1);
+    if (both.rank < 0) both = eddy_shape_open(rank);
+    for (int i = 0; fit && i < loss.rank; i++) {
+        fit = eddy_dim_unify(&loss.dim[i], both.dim[i]);
+        both.dim[i] = loss.dim[i];
+    }
+    if (!fit)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "labels %s are not one for each row of logits %s",
+                               eddy_shape_print(labels.shape, a, sizeof a),
+                               eddy_shape_print(logits.shape, b, sizeof b));
+    return eddy_infer_yield(c, 0, logits.dtype, loss) && eddy_infer_yield(c, 1, logits.dtype, both);
+}
+
+static void sparse_finish(eddy_kernel *k, const eddy_softmax_block *b)
+{
+    const eddy_dtype d = k->out[0]->type.dtype;
+    eddy_softmax_finish(d, b, NULL);
+    for (int64_t i = 0; i < b->many; i++) {
+        const int64_t lane = b->lane + i, at = i * b->n + eddy_index_at(k->in[0], lane);
+        if (d == EDDY_FLOAT32) {
+            const float x = ((const float *)b->x)[at] - ((const float *)b->top)[i];
+            ((float *)k->out[0]->data)[lane] = (float)(log((double)((const float *)b->sum)[i]) - (double)x);
+            ((float *)b->y)[at] -= 1;
+        } else {
+            const double x = ((const double *)b->x)[at] - ((const double *)b->top)[i];
+            ((double *)k->out[0]->data)[lane] = log(((const double *)b->sum)[i]) - x;
+            ((double *)b->y)[at] -= 1;
+        }
+    }
+}
+
+static eddy_status sparse_kernel(eddy_kernel *k)
+{
+    const eddy_type t = k->in[1]->type;
+    const int64_t classes = t.shape.dim[t.shape.rank - 1];
+    for (int64_t i = 0; i < k->in[0]->count; i++) {
+        const int64_t label = eddy_index_at(k->in[0], i);
+        if (label < 0 || label >= classes)
+            return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE, "label %lld (number %lld) is not one of %lld classes",
+                                    (long long)label, (long long)i, (long long)classes);
+    }
+    eddy_softmax_walk(k, t, -1, k->in[1]->data, k->out[1]->data, sparse_finish);
+    return EDDY_OK;
+}
+
+/* With p = softmax(logits): dlogits = dy y[1] + p (ddy - sum ddy p). */
+static void sparse_gradient(eddy_rule *r)
+{
+    const eddy_tensor dy = r->dy[0], ddy = r->dy[1];
+    eddy_tensor first = { 0 }, second = { 0 };
+    if (arrived(dy)) first = Mul(eddy_expand_dims(dy, -1), r->y[1]);
+    if (arrived(ddy)) {
+        const eddy_tensor p = eddy_softmax(r->x[1]);
+        second = Mul(Sub(ddy, eddy_sum(Mul(ddy, p), .axes = EDDY_AXES(-1), .keepdims = true)), p);
+    }
+    r->dx[1] = add_terms(first, second);
+}
+
+const eddy_op_def eddy_op_sparse_softmax_cross_entropy = {
+    .name = "SparseSoftmaxCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 2,
+    .infer = sparse_infer, .kernel = sparse_kernel, .gradient = sparse_gradient,
+};
+
+/** loss = -ln softmax(logits)[label] along the last axis.
+ *
+ *  labels  int32 or int64, the shape of logits without its last dimension; each
+ *          the number of a class, in [0, classes)
+ *  logits  float32 or float64, [..., classes]
+ *
+ *  The loss has the shape of labels.  No finite logits overflow.  Output 1 of the
+ *  node is softmax(logits) less 1 at each label.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes do
+ *  not fit; in a run EDDY_OUT_OF_RANGE for a label that is no class.
+ *  Gradient: dlogits = dy (softmax(logits) - 1 at the label), differentiable again,
+ *  which TensorFlow's is not; labels have none.
+ *  TensorFlow: SparseSoftmaxCrossEntropyWithLogits. */
+eddy_tensor eddy_sparse_softmax_cross_entropy_with(eddy_sparse_softmax_cross_entropy_args a)
+{
+    return eddy_apply(&eddy_op_sparse_softmax_cross_entropy, NULL, 2,
+                      (eddy_tensor[]){ a.labels, a.logits }, (eddy_apply_args){ .name = a.name });
+}
+
+/* ------------------------------------------------- sigmoid_cross_entropy -- */
+
+static bool logistic_infer(eddy_infer *c)
+{
+    eddy_shape s;
+    return infer_floats(c, c->in[1].dtype) && eddy_infer_elementwise(c) && infer_common(c, &s) &&
+           eddy_infer_yield(c, 0, c->in[1].dtype, s);
+}
+
+/* Labels a, logits b. */
+DECLARE_FLOATS(TILE_BINARY, logistic, ((b > 0 ? b : 0) - b * a) + log1p(exp(-fabs(b))))
+ROW_PICK(logistic, FLOATS)
+
+/* 1 - sigmoid(x) is written sigmoid(-x) where it is small, which keeps its digits. */
+static void logistic_gradient(eddy_rule *r)
+{
+    const eddy_tensor z = r->x[0], x = r->x[1], dy = r->dy[0];
+    r->dx[0] = Neg(Mul(dy, x));
+    r->dx[1] = Mul(dy, Where(GreaterEqual(x, 0), Sub(Sub(1, z), Sigmoid(Neg(x))), Sub(Sigmoid(x), z)));
+}
+
+const eddy_op_def eddy_op_sigmoid_cross_entropy = {
+    .name = "SigmoidCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE,
+    .infer = logistic_infer, .tile = logistic_tile, .gradient = logistic_gradient,
+};
+
+/** loss = max(x, 0) - x z + ln(1 + e^-|x|), of each logit x with its label z.
+ *
+ *  labels  float32 or float64, any shape: probabilities, in [0, 1]
+ *  logits  of the same type and shape
+ *
+ *  It is -z ln sigmoid(x) - (1 - z) ln(1 - sigmoid(x)) without overflow or lost
+ *  digits at any finite x.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
+ *  shapes differ, even if they broadcast.
+ *  Gradient: dlogits = dy (sigmoid(x) - z), at 0 dy (0.5 - z); dlabels = -dy x.
+ *  TensorFlow: tf.nn.sigmoid_cross_entropy_with_logits. */
+eddy_tensor eddy_sigmoid_cross_entropy(eddy_tensor labels, eddy_tensor logits)
+{
+    return eddy_apply2(&eddy_op_sigmoid_cross_entropy, NULL, labels, logits);
+}
+
+/* ---------------------------------------------------------------- l2_loss -- */
+
+static bool l2_infer(eddy_infer *c)
+{
+    return infer_floats(c, c->in[0].dtype) && eddy_infer_yield(c, 0, c->in[0].dtype, EDDY_SCALAR);
+}
+
+static eddy_status l2_kernel(eddy_kernel *k)
+{
+    const eddy_type t = k->in[0]->type;
+    const unsigned all = eddy_axes_mask((eddy_dims){ .count = 0 }, t.shape.rank);
+    const eddy_reduction p = eddy_reduction_of(eddy_reducer_of(EDDY_FOLD_SQUARES, t.dtype), t.shape, all);
+    void *y = k->out[0]->data;
+    eddy_reduction_run(&p, y, k->in[0]->data);
+    if (t.dtype == EDDY_FLOAT32) *(float *)y *= 0.5f;
+    else *(double *)y *= 0.5;
+    return EDDY_OK;
+}
+
+static void l2_gradient(eddy_rule *r)
+{
+    r->dx[0] = Mul(r->dy[0], r->x[0]);
+}
+
+const eddy_op_def eddy_op_l2_loss = {
+    .name = "L2Loss", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .infer = l2_infer, .kernel = l2_kernel, .gradient = l2_gradient,
+};
+
+/** y = sum x^2 / 2 over all elements.
+ *
+ *  x  float32 or float64, any shape; float32 is summed in float64
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy x.  TensorFlow: L2Loss. */
+eddy_tensor eddy_l2_loss(eddy_tensor x)
+{
+    return eddy_apply1(&eddy_op_l2_loss, NULL, x);
+}

@@ -1,0 +1,88 @@
+/* reduce.h -- the one engine that folds elements together, and the walk that
+ * softmax and the cross entropies share; private to ops/.
+ *
+ * How the work is cut depends on shapes alone, so results are the same bits
+ * from run to run.  Sums and products of float32 are taken in float64, sums of
+ * float64 in many partial sums, integers in 64 bits. */
+#ifndef EDDY_REDUCE_H
+#define EDDY_REDUCE_H
+
+#include "graph/op.h"
+
+typedef enum eddy_fold {
+    EDDY_FOLD_SUM, EDDY_FOLD_MEAN, EDDY_FOLD_MAX, EDDY_FOLD_MIN, EDDY_FOLD_PROD,
+    EDDY_FOLD_ANY, EDDY_FOLD_ALL, EDDY_FOLD_SQUARES, EDDY_FOLDS
+} eddy_fold;
+
+/* Folding for one element type.  `acc` holds accumulators of acc_size bytes. */
+typedef struct eddy_reducer {
+    size_t size, acc_size;
+    void (*start)(void *acc, int64_t n);
+    /* acc[j] takes in x[r * stride + j], for r < rows and j < width. */
+    void (*fold)(void *restrict acc, const void *restrict x, int64_t rows, int64_t width, int64_t stride);
+    /* The same for m small blocks one after the other, each of n rows without gaps. */
+    void (*each)(void *restrict acc, const void *restrict x, int64_t m, int64_t n, int64_t width);
+    /* acc[j] takes in acc[l * width + j], for l < lanes and j < width. */
+    void (*join)(void *acc, int64_t lanes, int64_t width);
+    /* y[j] = the result in acc[j], of `count` elements. */
+    void (*finish)(void *y, const void *acc, int64_t n, int64_t count);
+} eddy_reducer;
+
+/* NULL if the fold does not take this element type. */
+const eddy_reducer *eddy_reducer_of(eddy_fold fold, eddy_dtype d);
+
+typedef struct eddy_loop { int64_t size, stride; } eddy_loop;
+
+/* A reduction of concrete size.  The innermost block has `rows` rows of `width`
+ * elements, `stride` apart, folded to one row; `many` such blocks follow each
+ * other.  Around that stand loops, outermost first, over more results (kept)
+ * and over more elements of each (folded). */
+typedef struct eddy_reduction {
+    const eddy_reducer *reducer;
+    int64_t   rows, width, stride, many;
+    int64_t   results, count;         /* how many, and elements in each */
+    int       n_kept, n_folded;
+    eddy_loop kept[EDDY_MAX_RANK], folded[EDDY_MAX_RANK];
+} eddy_reduction;
+
+/* Of a known shape along the axes in `mask` (bit i: axis i). */
+eddy_reduction eddy_reduction_of(const eddy_reducer *r, eddy_shape s, unsigned mask);
+/* Of n rows of `width` elements, `stride` apart, `many` times. */
+eddy_reduction eddy_reduction_of_block(const eddy_reducer *r, int64_t many, int64_t n,
+                                       int64_t width, int64_t stride);
+void eddy_reduction_run(const eddy_reduction *p, void *y, const void *x);
+
+/* The axes as a mask; all if none were given.  Says why if they do not fit; an
+ * unknown rank (-1) leaves the mask without meaning. */
+bool     eddy_infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask);
+unsigned eddy_axes_mask(eddy_dims axes, int rank);      /* of axes that fit */
+
+/* The elements around one axis: outer * n * inner of them. */
+typedef struct eddy_lanes { int64_t outer, n, inner; } eddy_lanes;
+eddy_lanes eddy_lanes_of(eddy_shape s, int64_t axis);
+
+/* ------------------------------------------------------------- softmax -- */
+
+enum { EDDY_SOFTMAX_LANES = 256 };
+
+/* Some lanes of x along an axis: either `many` lanes of n consecutive elements
+ * (width 1), or n rows of `width` lanes, `stride` apart (many 1).  x and y point
+ * at the first element; `lane` is the number of the first lane. */
+typedef struct eddy_softmax_block {
+    const void *x;
+    void       *y;                  /* exp(x - top) */
+    const void *top, *sum;          /* of each lane: the largest x, the sum of y */
+    int64_t     many, n, width, stride, lane;
+} eddy_softmax_block;
+
+/* Calls `finish` for blocks that make up all of x, each computed shortly
+ * before.  x and y may be the same memory if finish does not read x. */
+void eddy_softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x, void *y,
+                       void (*finish)(eddy_kernel *k, const eddy_softmax_block *b));
+/* y = softmax, less the labels of the same elements if they are not NULL. */
+void eddy_softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *labels);
+
+/* The one axis in an option, or the last; false after recording why. */
+bool eddy_take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out);
+
+#endif

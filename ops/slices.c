@@ -1,0 +1,369 @@
+/* slices.c -- sparse gradients: rows and where they belong.
+ *
+ * IndexedSlices is an ordinary op whose value, when somebody wants it, is the
+ * dense tensor.  What stays sparse recognises the node and takes its two
+ * inputs instead; then the dense value is never computed. */
+#include "graph/internal.h"
+#include "ops/arrays.h"
+#include "ops/math.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------- indexed_slices -- */
+
+typedef struct slices_attrs {
+    eddy_shape dense_shape;      /* unknown rank: that of input 2, or missing */
+} slices_attrs;
+
+static const eddy_attr_field slices_fields[] = {
+    { "dense_shape", EDDY_ATTR_SHAPE, offsetof(slices_attrs, dense_shape) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* values [n,tail...] and indices [n]; *n and *values get what is known from both. */
+static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
+{
+    const eddy_shape indices = c->in[1].shape;
+    *values = c->in[0].shape;
+    *n = indices.rank < 0 ? EDDY_ANY : indices.dim[0];
+    if (!eddy_infer_indices(c, 1)) return false;
+    if (!eddy_row_add(c->in[0].dtype))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be summed",
+                               eddy_dtype_name(c->in[0].dtype));
+    if (indices.rank >= 0 && indices.rank != 1)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "indices have rank %d, not 1", indices.rank);
+    if (values->rank == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "values have no rows");
+    if (values->rank < 0) return true;
+    if (!eddy_dim_unify(n, values->dim[0]))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%lld rows for %lld indices",
+                               (long long)values->dim[0], (long long)*n);
+    values->dim[0] = *n;
+    return true;
+}
+
+static bool slices_infer(eddy_infer *c)
+{
+    const slices_attrs *a = c->attrs;
+    eddy_shape dense = c->n_in == 3 ? c->in[2].shape : a->dense_shape, values;
+    int64_t n;
+    if (!rows_are_valid(c, &values, &n)) return false;
+    /* Only a run fixes the attributes: then somebody wants the value. */
+    if (c->attrs_fixed && c->n_in < 3 && !eddy_shape_is_known(dense))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "Tensor conversion requested for IndexedSlices without dense_shape");
+    if (values.rank >= 0 && dense.rank < 0) {
+        dense = values;
+        dense.dim[0] = EDDY_ANY;
+    }
+    bool fits = values.rank < 0 || dense.rank == values.rank;
+    for (int i = 1; fits && i < values.rank; i++)
+        fits = eddy_dim_unify(&dense.dim[i], values.dim[i]);
+    if (!fits || dense.rank == 0) {
+        char text[128];
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the values are no rows of %s",
+                               eddy_shape_print(dense, text, sizeof text));
+    }
+    return eddy_infer_yield(c, 0, c->in[0].dtype, dense);
+}
+
+static eddy_status slices_kernel(eddy_kernel *k)
+{
+    const eddy_buffer *values = k->in[0], *indices = k->in[1], *y = k->out[0];
+    const eddy_shape   s = y->type.shape;
+    const int64_t      inner = eddy_shape_product(s, 1, s.rank);
+    const size_t       size = eddy_dtype_size(y->type.dtype), bytes = (size_t)inner * size;
+    const eddy_row_fn  add = eddy_row_add(y->type.dtype);
+    eddy_status        status = eddy_check_indices(k, indices, s.dim[0], true);
+    if (status != EDDY_OK || y->count == 0) return status;
+    memset(y->data, 0, (size_t)y->count * size);
+    for (int64_t i = 0; i < indices->count; i++) {
+        const int64_t at = eddy_index_at(indices, i);
+        if (at >= 0)
+            add(inner, (char *)y->data + (size_t)at * bytes,
+                (const char *)values->data + (size_t)i * bytes);
+    }
+    return EDDY_OK;
+}
+
+static void slices_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy_gather(r->dy[0], r->x[1], .skip_negative = true);
+}
+
+const eddy_op_def eddy_op_indexed_slices = {
+    .name = "IndexedSlices", .min_inputs = 2, .max_inputs = 3, .outputs = 1, .flags =
+        EDDY_OP_SLICES,
+    .shape_inputs = 1u << 2, .attrs_size = sizeof(slices_attrs), .attrs = slices_fields,
+    .infer = slices_infer, .kernel = slices_kernel, .gradient = slices_gradient,
+};
+
+/* Values that are slices themselves: row i of them is the sum of rows that go
+ * to indices[i], so the rows go there directly. */
+static void flatten(eddy_tensor *values, eddy_tensor *indices)
+{
+    eddy_tensor inner, at;
+    while (eddy_slices_parts(*values, &inner, &at)) {
+        *values = inner;
+        *indices = Where(Less(at, 0), -1, eddy_gather(*indices, at, .skip_negative = true));
+    }
+}
+
+/** A sparse tensor: zeros like `like`, with values[i] added to row indices[i].
+ *
+ *  values   numbers [n,tail...]; not bool, float16 or bfloat16
+ *  indices  int32 or int64 [n]; equal ones add up, negative ones are dropped
+ *  like     [rows,tail...]; only its shape is used, it is not computed.  The
+ *           zero tensor (eddy_tensor){ 0 } leaves the shape open: see below
+ *
+ *  Optimizers, clipping and the sum of gradients take values and indices as
+ *  they are; anything else gets the dense tensor.  Without a shape there is none:
+ *  a run that needs it fails with "Tensor conversion requested for
+ *  IndexedSlices without dense_shape".  Values that are slices themselves are
+ *  taken apart, their indices looked up in `indices`.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
+ *  EDDY_OUT_OF_RANGE for an index not below `rows`.
+ *  Gradient: d values = dy gathered at indices; the others have none.
+ *  TensorFlow: IndexedSlices, converted by UnsortedSegmentSum. */
+eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_tensor like)
+{
+    const bool open = !like.graph && like.node == 0;
+    flatten(&values, &indices);
+    return eddy_apply(&eddy_op_indexed_slices, &(slices_attrs){ EDDY_UNKNOWN_SHAPE }, open ? 2 : 3,
+                      (eddy_tensor[]){ values, indices, like }, (eddy_apply_args){ .name = NULL });
+}
+
+/** A sparse tensor as eddy_indexed_slices, of the shape `dense_shape`.
+ *
+ *  values, indices  as there
+ *  dense_shape      [rows,tail...]; one that is not fully known counts as missing
+ *                   when the dense tensor is wanted
+ *
+ *  Errors, Gradient: as there.  TensorFlow: IndexedSlices. */
+eddy_tensor eddy_indexed_slices_of(eddy_tensor values, eddy_tensor indices, eddy_shape dense_shape)
+{
+    flatten(&values, &indices);
+    return eddy_apply2(&eddy_op_indexed_slices, &(slices_attrs){ dense_shape }, values, indices);
+}
+
+/** Whether t is the output of IndexedSlices; if so, *values and *indices are its inputs.
+ *
+ *  t        any tensor, invalid ones too
+ *  values,  may be NULL; left alone if the answer is no
+ *  indices */
+bool eddy_slices_parts(eddy_tensor t, eddy_tensor *values, eddy_tensor *indices)
+{
+    const eddy_node *node = eddy_node_of(t);
+    if (!node || !(node->op->flags & EDDY_OP_SLICES)) return false;
+    if (values) *values = node->inputs[0];
+    if (indices) *indices = node->inputs[1];
+    return true;
+}
+
+/* Rows elsewhere, the dense shape as that of t: slices or dense. */
+static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor indices)
+{
+    const eddy_node *node = eddy_node_of(t);
+    if (!eddy_slices_parts(t, NULL, NULL)) return eddy_indexed_slices(values, indices, t);
+    if (node->n_inputs == 3) return eddy_indexed_slices(values, indices, node->inputs[2]);
+    return eddy_indexed_slices_of(values, indices,
+                                  ((const slices_attrs *)node->attrs)->dense_shape);
+}
+
+/** Slices with the indices and the dense shape of `slices`, and other values.
+ *
+ *  slices  an output of IndexedSlices
+ *  values  of the shape that its values have
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT if slices is another tensor; as eddy_indexed_slices.
+ *  Gradient: as eddy_indexed_slices.  TensorFlow: IndexedSlices. */
+eddy_tensor eddy_slices_with_values(eddy_tensor slices, eddy_tensor values)
+{
+    eddy_tensor indices;
+    if (!eddy_is_valid(slices)) return slices;
+    if (!eddy_slices_parts(slices, NULL, &indices))
+        return eddy_fail(slices.graph, EDDY_INVALID_ARGUMENT,
+                         "slices_with_values: '%s' is no IndexedSlices",
+                         eddy_name_of(slices));
+    return slices_like(slices, values, indices);
+}
+
+/* ------------------------------------------------- duplicates, by hashing -- */
+
+/* Open addressing over positions, twice as many places as indices. */
+static size_t table_places(int64_t n)
+{
+    size_t places = 2;
+    while (places < 2 * (size_t)n) places *= 2;
+    return places;
+}
+
+static eddy_status table_prepare(eddy_kernel *k)
+{
+    k->scratch_size = table_places(k->in[k->n_in - 1]->count) * sizeof(int64_t);
+    return EDDY_OK;
+}
+
+static void table_clear(eddy_kernel *k) { memset(k->scratch, 0xff, k->scratch_size); }
+
+/* The first position whose index is that of position i, which is then known. */
+static int64_t first_position(eddy_kernel *k, const eddy_buffer *indices, int64_t i)
+{
+    int64_t       *table = k->scratch;
+    const size_t   mask = k->scratch_size / sizeof *table - 1;
+    const int64_t  v = eddy_index_at(indices, i);
+    uint64_t       h = (uint64_t)v * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    for (size_t at = (size_t)(h ^ h >> 29) & mask;; at = (at + 1) & mask) {
+        if (table[at] < 0) return table[at] = i;
+        if (eddy_index_at(indices, table[at]) == v) return table[at];
+    }
+}
+
+/** y[i] = the first position j at which indices[j] is indices[i].
+ *
+ *  indices  int32 or int64 [n]; y is int64 [n]
+ *
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else.
+ *  Gradient: none.  TensorFlow: part of Unique. */
+static bool first_positions_infer(eddy_infer *c)
+{
+    const eddy_shape s = c->in[0].shape;
+    if (!eddy_infer_indices(c, 0)) return false;
+    if (s.rank >= 0 && s.rank != 1)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "indices have rank %d, not 1", s.rank);
+    return eddy_infer_yield(c, 0, EDDY_INT64, s.rank < 0 ? eddy_shape_open(1) : s);
+}
+
+static eddy_status first_positions_kernel(eddy_kernel *k)
+{
+    int64_t *y = k->out[0]->data;
+    table_clear(k);
+    for (int64_t i = 0; i < k->in[0]->count; i++) y[i] = first_position(k, k->in[0], i);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_first_positions = {
+    .name = "FirstPositions", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .infer = first_positions_infer, .prepare = table_prepare, .kernel = first_positions_kernel,
+    .gradient = eddy_not_differentiable,
+};
+
+eddy_tensor eddy_first_positions(eddy_tensor indices)
+{
+    return eddy_apply1(&eddy_op_first_positions, NULL, indices);
+}
+
+/** y0 = values with all rows of equal index added into the first of them, the others 0;
+ *  y1 = indices with -1 in place of the later ones.
+ *
+ *  values   numbers [n,tail...]; not bool, float16 or bfloat16
+ *  indices  int32 or int64 [n]
+ *
+ *  Returns output 0; eddy_output(y, 1) is the other.  The rows stay where they
+ *  are, so the shapes are those of the inputs; time is linear in n.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: d values[i] = dy at the first position of indices[i]; indices have
+ *  none.  TensorFlow: Unique and UnsortedSegmentSum. */
+static bool sum_duplicates_infer(eddy_infer *c)
+{
+    eddy_shape values;
+    int64_t n;
+    if (!rows_are_valid(c, &values, &n)) return false;
+    eddy_infer_yield(c, 0, c->in[0].dtype, values);
+    return eddy_infer_yield(c, 1, c->in[1].dtype, EDDY_SHAPE(n));
+}
+
+static eddy_status sum_duplicates_kernel(eddy_kernel *k)
+{
+    const eddy_buffer *values = k->out[0], *indices = k->in[1], *unique = k->out[1];
+    const int64_t n = indices->count, inner = n > 0 ? values->count / n : 0;
+    const size_t  size = eddy_dtype_size(values->type.dtype), bytes = (size_t)inner * size;
+    const eddy_row_fn add = eddy_row_add(values->type.dtype);
+    if (values->data != k->in[0]->data && values->count > 0)
+        memcpy(values->data, k->in[0]->data, (size_t)values->count * size);
+    table_clear(k);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t first = first_position(k, indices, i);
+        const int64_t v = first == i ? eddy_index_at(indices, i) : -1;
+        if (unique->type.dtype == EDDY_INT32) ((int32_t *)unique->data)[i] = (int32_t)v;
+        else ((int64_t *)unique->data)[i] = v;
+        if (first == i || bytes == 0) continue;
+        char *row = (char *)values->data + (size_t)i * bytes;
+        add(inner, (char *)values->data + (size_t)first * bytes, row);
+        memset(row, 0, bytes);
+    }
+    return EDDY_OK;
+}
+
+static void sum_duplicates_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy_gather(r->dy[0], eddy_first_positions(r->x[1]));
+}
+
+const eddy_op_def eddy_op_sum_duplicates = {
+    .name = "SumDuplicates", .min_inputs = 2, .max_inputs = 2, .outputs = 2, .flags =
+        EDDY_OP_IN_PLACE,
+    .infer = sum_duplicates_infer, .prepare = table_prepare, .kernel = sum_duplicates_kernel,
+    .gradient = sum_duplicates_gradient,
+};
+
+eddy_tensor eddy_slices_sum_duplicates(eddy_tensor values, eddy_tensor indices)
+{
+    return eddy_apply2(&eddy_op_sum_duplicates, NULL, values, indices);
+}
+
+/* ------------------------------------------------------------------- add -- */
+
+/* The indices are int64 as soon as those of one term are. */
+static eddy_dtype widest_index(eddy_list terms)
+{
+    eddy_tensor indices;
+    for (int i = 0; i < terms.count; i++)
+        if (eddy_slices_parts(terms.at[i], NULL, &indices) && eddy_dtype_of(indices) == EDDY_INT64)
+            return EDDY_INT64;
+    return EDDY_INT32;
+}
+
+/* A term as rows and their places; a dense one has all its rows. */
+static void term_parts(eddy_tensor term, eddy_dtype index, eddy_tensor *values,
+                       eddy_tensor *indices)
+{
+    if (!eddy_slices_parts(term, values, indices)) {
+        *values = term;
+        *indices = eddy_row_numbers(term, index);
+    }
+    if (eddy_dtype_of(*indices) != index) *indices = eddy_cast(*indices, index);
+}
+
+/** The sum of several gradients as slices: all their rows, one term after the other.
+ *
+ *  terms  at least one, of one element type and shape; slices, or dense tensors,
+ *         which become slices of all their rows
+ *
+ *  Rows of equal index are not added up.  Indices are int64 if those of one
+ *  term are.  The dense shape is that of the first term.
+ *  Errors: EDDY_INVALID_ARGUMENT without a term; otherwise as eddy_concat.
+ *  Gradient: as eddy_concat and eddy_indexed_slices.
+ *  TensorFlow: what gradients() makes of several gradients, one of them sparse. */
+eddy_tensor eddy_slices_add(eddy_list terms)
+{
+    if (terms.count < 1 || !terms.at) return (eddy_tensor)EDDY_ZERO_TENSOR;
+    const eddy_tensor first = terms.at[0];
+    if (!eddy_is_valid(first)) return first;
+    const eddy_dtype      index = widest_index(terms);
+    const eddy_allocator *memory = eddy_graph_allocator(first.graph);
+    const size_t          count = (size_t)terms.count, bytes = 2 * count * sizeof(eddy_tensor);
+    eddy_tensor *values = eddy_allocate(memory, bytes);
+    if (!values)
+        return eddy_fail(first.graph, EDDY_NO_MEMORY, "slices_add: out of memory for %d terms",
+                         terms.count);
+    for (size_t i = 0; i < count; i++)
+        term_parts(terms.at[i], index, &values[i], &values[count + i]);
+    eddy_tensor sum = first;
+    if (count > 1 || !eddy_slices_parts(first, NULL, NULL))
+        sum = slices_like(first, eddy_concat((eddy_list){ terms.count, values }, 0),
+                          eddy_concat((eddy_list){ terms.count, values + count }, 0));
+    eddy_release(memory, values, bytes);
+    return sum;
+}

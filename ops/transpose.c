@@ -1,0 +1,87 @@
+/* transpose.c -- permuting dimensions. */
+#include "ops/arrays.h"
+#include "ops/math.h"
+#include "build/gen/table.h"
+
+/** y = x with its dimensions in the order `perm`: dimension i of y is perm[i] of x.
+ *
+ *  x     any element type and shape
+ *  perm  each axis of x once, in [-rank, rank); left out: the reverse order
+ *
+ *  Errors: EDDY_BAD_SHAPE if perm has not one entry a dimension,
+ *  EDDY_INVALID_ARGUMENT if it is no permutation.
+ *  Gradient: dx = dy under the inverse permutation.  TensorFlow: Transpose. */
+#ifdef EDDY_HEADER
+typedef struct eddy_transpose_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   perm;
+    const char *name;
+} eddy_transpose_args;
+#endif
+typedef struct transpose_attrs {
+    eddy_dims perm;
+} transpose_attrs;
+
+static const eddy_attr_field transpose_fields[] = {
+    { "perm", EDDY_ATTR_DIMS, offsetof(transpose_attrs, perm) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* Dimension i of y is which of x. */
+static int permuted(const transpose_attrs *a, int rank, int i)
+{
+    return a->perm.count > 0 ? eddy_axis_of(a->perm.at[i], rank) : rank - 1 - i;
+}
+
+static bool transpose_infer(eddy_infer *c)
+{
+    const transpose_attrs *a = c->attrs;
+    const eddy_type *x = &c->in[0];
+    bool used[EDDY_MAX_RANK] = { false };
+    int  rank, axis;
+    if (!eddy_infer_dims(c, "perm", a->perm, &rank)) return false;
+    for (int i = 0; i < a->perm.count; i++) {
+        if (!eddy_infer_axis(c, a->perm.at[i], rank, &axis)) return false;
+        if (used[axis])
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "perm names axis %d twice", axis);
+        used[axis] = true;
+    }
+    eddy_shape s = eddy_shape_open(rank);
+    for (int i = 0; i < rank && x->shape.rank >= 0; i++)
+        s.dim[i] = x->shape.dim[permuted(a, rank, i)];
+    return eddy_infer_yield(c, 0, x->dtype, s);
+}
+
+static eddy_status transpose_prepare(eddy_kernel *k)
+{
+    const eddy_shape x = k->in[0]->type.shape, y = k->out[0]->type.shape;
+    int64_t from[EDDY_MAX_RANK], to[EDDY_MAX_RANK];
+    eddy_box *b = eddy_box_state(k);
+    if (!b) return EDDY_NO_MEMORY;
+    eddy_strides_of(x, from);
+    eddy_strides_of(y, to);
+    for (int i = 0; i < y.rank; i++)
+        eddy_box_add(b, y.dim[i], to[i], from[permuted(k->attrs, x.rank, i)]);
+    return EDDY_OK;
+}
+
+static void transpose_gradient(eddy_rule *r)
+{
+    const transpose_attrs *a = r->attrs;
+    eddy_dims inverse = a->perm;
+    for (int i = 0; i < a->perm.count; i++) inverse.at[permuted(a, a->perm.count, i)] = i;
+    r->dx[0] = eddy_transpose(r->dy[0], inverse);
+}
+
+const eddy_op_def eddy_op_transpose = {
+    .name = "Transpose", .label = "transpose", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(transpose_attrs), .attrs = transpose_fields,
+    .infer = transpose_infer, .prepare = transpose_prepare, .kernel = eddy_box_copy_kernel,
+    .gradient = transpose_gradient,
+};
+
+eddy_tensor eddy_transpose_with(eddy_transpose_args a)
+{
+    return eddy_apply_named(a.name, &eddy_op_transpose, &(transpose_attrs){ a.perm }, 1, &a.x);
+}

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Installs what is missing, on Debian and its relatives.
+#
+#   sh scripts/setup.sh [build|check|valgrind|ci]
+#
+# Says nothing when nothing is missing.  Where it may not install (neither root
+# nor sudo without a password), it prints the line to run and fails.
+set -eu
+
+need=${1:-build}
+cc=${CC:-cc}
+missing=
+
+want() {      # want PACKAGE TEST...: the package is missing if the test fails
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+have() { command -v "$1"; }
+# shellcheck disable=SC2086  # cc is words
+header() { printf '#include <%s>\n' "$1" | $cc -E -x c -; }
+
+want make have make
+want gcc have "${cc%% *}"
+want libc6-dev header stdio.h
+want libopenblas-dev header cblas.h
+want libyaml-dev header yaml.h
+if [ "$need" != build ]; then
+    want pkg-config have pkg-config
+    want check header check.h
+    want g++ have c++
+fi
+if [ "$need" = valgrind ]; then
+    want valgrind have valgrind
+fi
+if [ "$need" = ci ]; then
+    want clang have clang
+    want shellcheck have shellcheck
+fi
+[ -n "$missing" ] || exit 0
+
+line="apt-get install -y --no-install-recommends$missing"
+if ! command -v apt-get >/dev/null; then
+    echo "missing (Debian's names):$missing" >&2
+    exit 1
+fi
+if [ "$(id -u)" = 0 ]; then
+    as_root() { "$@"; }
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root() { sudo "$@"; }
+else
+    printf 'missing:%s\nplease run:  sudo sh -c "apt-get update && %s"\n' "$missing" "$line" >&2
+    exit 1
+fi
+
+echo "installing:$missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086  # the line is words
+if ! { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive $line; } >"$log" 2>&1; then
+    cat "$log" >&2
+    exit 1
+fi

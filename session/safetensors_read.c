@@ -1,0 +1,99 @@
+/* safetensors_read.c -- reading a safetensors file: everything the header says
+ * is held against the size of the file before the elements are touched. */
+#include "session/safetensors_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_header(eddy_reader *in, eddy_safetensors *s)
+{
+    uint64_t n;
+    if (!eddy_reader_read(in, &n, sizeof n)) return false;
+    if (n > EDDY_SAFETENSORS_HEADER)
+        return eddy_error_set(in->error, EDDY_LIMIT,
+                              "%.600s: a header of %llu bytes is above the limit of %d", in->path,
+                              (unsigned long long)n, EDDY_SAFETENSORS_HEADER);
+    if ((int64_t)n > in->size - in->at)
+        return eddy_error_set(in->error, EDDY_CORRUPT,
+                              "%.600s: a header of %llu bytes in a file of %lld", in->path,
+                              (unsigned long long)n, (long long)in->size);
+    s->header = eddy_allocate(s->allocator, (size_t)n);
+    s->header_size = (size_t)n;
+    if (!s->header)
+        return eddy_error_set(in->error, EDDY_NO_MEMORY,
+                              "%.600s: no memory for a header of %llu bytes", in->path,
+                              (unsigned long long)n);
+    return eddy_reader_read(in, s->header, (size_t)n) &&
+           eddy_safetensors_parse(s, in->path, s->header, (size_t)n, in->error);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const eddy_safetensors_entry *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Each begins where the one before ends, and the last ends with the file. */
+static bool places_fit(const eddy_reader *in, const eddy_safetensors *s)
+{
+    int64_t at = 0, have = in->size - in->at;
+    for (int i = 0; i < s->count; i++) {
+        const eddy_safetensors_entry *e = &s->entries[i];
+        if (e->begin != at)
+            return eddy_error_set(in->error, EDDY_CORRUPT,
+                                  "%.400s: byte %zu: '%.200s' begins at %lld, expected at %lld",
+                                  in->path, e->offset, e->name, (long long)e->begin, (long long)at);
+        at = e->end;
+    }
+    return at == have || eddy_error_set(in->error, EDDY_CORRUPT,
+                                        "%.600s: the header places %lld bytes, the file has %lld",
+                                        in->path, (long long)at, (long long)have);
+}
+
+static bool bools_are_clean(const eddy_reader *in, const eddy_safetensors_entry *e)
+{
+    const unsigned char *b = eddy_array_data(e->array);
+    for (int64_t i = 0; i < eddy_array_count(e->array); i++)
+        if (b[i] > 1)
+            return eddy_error_set(in->error, EDDY_CORRUPT,
+                                  "%.400s: '%.200s': element %lld is %d, which is no bool",
+                                  in->path, e->name, (long long)i, b[i]);
+    return true;
+}
+
+static bool read_elements(eddy_reader *in, eddy_safetensors *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        eddy_safetensors_entry *e = &s->entries[i];
+        e->array = eddy_array_new_in(s->allocator, e->type.dtype, e->type.shape);
+        if (!e->array)
+            return eddy_error_set(in->error, EDDY_NO_MEMORY,
+                                  "%.400s: '%.200s': no memory for %lld bytes", in->path, e->name,
+                                  (long long)(e->end - e->begin));
+        if (!eddy_reader_read(in, eddy_array_data(e->array), (size_t)(e->end - e->begin)))
+            return false;
+        if (e->type.dtype == EDDY_BOOL && !bools_are_clean(in, e)) return false;
+    }
+    return true;
+}
+
+eddy_status eddy_safetensors_read(const eddy_files *files, const eddy_allocator *a,
+                                  const char *path, eddy_safetensors *out, eddy_error *error)
+{
+    eddy_error  e = { 0 };
+    eddy_reader in;
+    *out = (eddy_safetensors){ .allocator = a ? a : &eddy_libc };
+    if (eddy_reader_open(&in, files, path, &e) && read_header(&in, out)) {
+        if (out->count > 1) qsort(out->entries, (size_t)out->count, sizeof *out->entries, by_place);
+        if (places_fit(&in, out)) read_elements(&in, out);
+        if (out->count > 1)
+            qsort(out->entries, (size_t)out->count, sizeof *out->entries, eddy_safetensors_by_name);
+    }
+    eddy_reader_close(&in);
+    if (e.status == EDDY_OK) return EDDY_OK;
+    eddy_safetensors_free(out);
+    eddy_error_set(error, e.status, "%s", e.message);
+    return e.status;
+}

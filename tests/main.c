@@ -1,0 +1,21 @@
+/* main.c -- runs every suite; the list is made from the names of the files.
+ *
+ *   CK_RUN_SUITE=name, CK_RUN_CASE=name   run a part
+ *   CK_FORK=no                            all in this process (debuggers, sanitizers)
+ *   CK_EXCLUDE_TAGS=slow, CK_INCLUDE_TAGS=threads */
+#include "build/gen/suites.h"
+
+#include <stdlib.h>
+
+int main(void)
+{
+    setenv("CK_DEFAULT_TIMEOUT", "300", 0);
+    SRunner *r = srunner_create(NULL);
+#define ADD(name) srunner_add_suite(r, name##_suite());
+    EDDY_SUITES(ADD)
+#undef ADD
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,463 @@
+/* test_safetensors.c -- safetensors files: what they are to the byte, what is
+ * refused and where, and what happens when memory or the disk gives out. */
+#include "session/safetensors.h"
+#include "build/gen/suites.h"
+#include "tests/memory_files.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file of that header (its length in front) and n bytes 0, 1, 2, ... */
+static void put_file(memory_files *m, uint64_t length, const char *header, size_t n)
+{
+    char   bytes[8192];
+    size_t h = strlen(header);
+    ck_assert(h + n + 8 <= sizeof bytes);
+    memcpy(bytes, &length, 8);
+    memcpy(bytes + 8, header, h);
+    for (size_t i = 0; i < n; i++) bytes[8 + h + i] = (char)i;
+    memory_files_put(m, "f", bytes, 8 + h + n);
+}
+
+static eddy_status read_text(const char *header, size_t n, eddy_safetensors *out, eddy_error *e)
+{
+    memory_files m;
+    memory_files_init(&m);
+    put_file(&m, strlen(header), header, n);
+    eddy_status s = eddy_safetensors_read(&m.table, NULL, "f", out, e);
+    ck_assert_int_eq(m.n_open, 0);
+    memory_files_free(&m);
+    return s;
+}
+
+/* ----------------------------------------------------------------- good -- */
+
+START_TEST(bytes_of_a_file)
+{
+    static const char expected[] =
+        "{\"b\":{\"dtype\":\"F64\",\"shape\":[],\"data_offsets\":[0,8]},"
+        "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]},"
+        "\"q\\\"\\\\\\u0001\xc3\xa9\":{\"dtype\":\"BOOL\",\"shape\":[1,3],"
+        "\"data_offsets\":[16,19]}}";
+    memory_files m;
+    memory_files_init(&m);
+    const double  d = 1.5;
+    const float   f[] = { 1, 2 };
+    const uint8_t b[] = { 1, 0, 1 };
+    const char   *names[] = { "q\"\\\001\xc3\xa9", "a", "b" };
+    eddy_array   *arrays[] = { eddy_array_copy_of(EDDY_BOOL, EDDY_SHAPE(1, 3), b),
+                               eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2), f),
+                               eddy_array_copy_of(EDDY_FLOAT64, EDDY_SCALAR, &d) };
+    eddy_error e = { 0 };
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 3, names,
+                                            (const eddy_array *const *)arrays, &e),
+                     EDDY_OK);
+    const memory_content *c = memory_files_get(&m, "f");
+    uint64_t length;
+    memcpy(&length, c->bytes, 8);
+    ck_assert_uint_eq(length % 8, 0);
+    ck_assert_uint_lt(length - (sizeof expected - 1), 8);
+    ck_assert_mem_eq(c->bytes + 8, expected, sizeof expected - 1);
+    for (size_t i = sizeof expected - 1; i < length; i++) ck_assert_int_eq(c->bytes[8 + i], ' ');
+    ck_assert_uint_eq(c->size, 8 + length + 19);
+    ck_assert_mem_eq(c->bytes + 8 + length, &d, 8);
+    ck_assert_mem_eq(c->bytes + 8 + length + 8, f, 8);
+    ck_assert_mem_eq(c->bytes + 8 + length + 16, b, 3);
+
+    eddy_safetensors s;
+    ck_assert_int_eq(eddy_safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
+    ck_assert_int_eq(s.count, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(eddy_array_equal(eddy_safetensors_find(&s, names[i]), arrays[i]));
+        eddy_array_free(arrays[i]);
+    }
+    ck_assert_ptr_null(eddy_safetensors_find(&s, "c"));
+    ck_assert_ptr_null(eddy_safetensors_find(&s, NULL));
+    eddy_safetensors_free(&s);
+    memory_files_free(&m);
+}
+END_TEST
+
+START_TEST(every_type_and_shape)
+{
+    static const eddy_dtype dtypes[] = { EDDY_FLOAT64, EDDY_FLOAT32, EDDY_FLOAT16, EDDY_BFLOAT16,
+                                         EDDY_INT64, EDDY_INT32, EDDY_UINT8, EDDY_BOOL };
+    const eddy_shape        shapes[] = { EDDY_SCALAR, EDDY_SHAPE(0), EDDY_SHAPE(3),
+                                         EDDY_SHAPE(1, 2, 1, 2, 1, 2, 1, 1) };
+    enum { N = 32 };
+    char         texts[N][8];
+    const char  *names[N];
+    eddy_array  *arrays[N];
+    memory_files m;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    for (int i = 0; i < N; i++) {
+        snprintf(texts[i], sizeof texts[i], "t%d", i * 7 % N);
+        names[i] = texts[i];
+        arrays[i] = eddy_array_new(dtypes[i / 4], shapes[i % 4]);
+        memset(eddy_array_data(arrays[i]), dtypes[i / 4] == EDDY_BOOL ? 1 : 0xA0 + i,
+               eddy_array_bytes(arrays[i]));
+    }
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", N, names,
+                                            (const eddy_array *const *)arrays, &e),
+                     EDDY_OK);
+    eddy_safetensors s;
+    ck_assert_int_eq(eddy_safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
+    ck_assert_int_eq(s.count, N);
+    for (int i = 0; i < N; i++) {
+        ck_assert(eddy_array_equal(eddy_safetensors_find(&s, names[i]), arrays[i]));
+        ck_assert_int_eq(s.entries[i].begin % (int64_t)eddy_dtype_size(s.entries[i].type.dtype), 0);
+        if (i > 0) ck_assert_int_lt(strcmp(s.entries[i - 1].name, s.entries[i].name), 0);
+        eddy_array_free(arrays[i]);
+    }
+    eddy_safetensors_free(&s);
+    memory_files_free(&m);
+}
+END_TEST
+
+#define T(name, at) "\"" name "\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[" at "]}"
+
+static const struct { const char *header; size_t n; int count; const char *first; } good[] = {
+    { "{}", 0, 0, "" },
+    { "{}    ", 0, 0, "" },
+    { "{ \"a\" : { \"shape\" : [ 2 ] ,\t\"data_offsets\":\r\n[0,2], \"dtype\":\"U8\" } } ", 2, 1,
+      "a" },
+    { "{" T("b", "2,4") "," T("a", "0,2") "}", 4, 2, "a" },
+    { "{\"__metadata__\":{\"format\":\"pt\",\"\\u0000\":\"\"}," T("a", "0,2") "}", 2, 1, "a" },
+    { "{\"__metadata__\":{}}", 0, 0, "" },
+    { "{\"__metadata__\":{\"ab\":\"\",\"a\":\"\",\"\":\"\",\"aa\":\"\",\"a\\u0000\":\"\"}}",
+      0, 0, "" },
+    { "{\"e\":{\"dtype\":\"U8\",\"shape\":[0,5],\"data_offsets\":[2,2]}," T("a", "0,2")
+      ",\"d\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}", 2, 3, "a" },
+    { "{" T("\\u00e9\\ud83d\\ude00\\n\\/", "0,2") "}", 2, 1, "\xc3\xa9\xf0\x9f\x98\x80\n/" },
+    { "{" T("", "0,2") "}", 2, 1, "" },
+    { "{" T("\\ud800\\udc00", "0,2") "}", 2, 1, "\xf0\x90\x80\x80" },
+    { "{" T("\\uDBFF\\uDFFF", "0,2") "}", 2, 1, "\xf4\x8f\xbf\xbf" },
+    { "{" T("\\ud7ff\\ue000", "0,2") "}", 2, 1, "\xed\x9f\xbf\xee\x80\x80" },
+};
+
+START_TEST(accepted)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_msg(read_text(good[_i].header, good[_i].n, &s, &e) == EDDY_OK, "%s", e.message);
+    ck_assert_int_eq(s.count, good[_i].count);
+    if (s.count > 0) ck_assert_str_eq(s.entries[0].name, good[_i].first);
+    eddy_safetensors_free(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ bad -- */
+
+#define E(shape, at) "{\"a\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":" at "}}"
+
+static const struct {
+    const char *header;
+    size_t      n;
+    eddy_status status;
+    const char *text;
+} bad[] = {
+    { "", 0, EDDY_CORRUPT, "byte 8: the header does not begin with '{'" },
+    { " {}", 0, EDDY_CORRUPT, "does not begin" },
+    { "[]", 0, EDDY_CORRUPT, "does not begin" },
+    { "{} x", 0, EDDY_CORRUPT, "byte 11: text behind" },
+    { "{", 0, EDDY_CORRUPT, "'\"' is expected" },
+    { "{}", 1, EDDY_CORRUPT, "places 0 bytes, the file has 1" },
+    { "{" T("a", "0,2") "}", 3, EDDY_CORRUPT, "places 2 bytes, the file has 3" },
+    { "{" T("a", "0,2") "}", 1, EDDY_CORRUPT, "places 2 bytes, the file has 1" },
+    { "{" T("a", "0,2") "," T("b", "3,5") "}", 5, EDDY_CORRUPT, "'b' begins at 3, expected at 2" },
+    { "{" T("a", "1,3") "}", 3, EDDY_CORRUPT, "'a' begins at 1, expected at 0" },
+    { "{" T("a", "0,2") "," T("b", "1,3") "}", 3, EDDY_CORRUPT, "'b' begins at 1, expected at 2" },
+    { "{" T("a", "0,2") "," T("b", "0,2") "}", 2, EDDY_CORRUPT, "'b' begins at 0, expected at 2" },
+    { "{\"z\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[1,1]}," T("a", "0,2") "}", 2,
+      EDDY_CORRUPT, "'z' begins at 1, expected at 2" },
+    { "{" T("a", "0,2") "," T("a", "2,4") "}", 4, EDDY_CORRUPT, "byte 61: a name is there twice" },
+    { "{" T("a", "0,2") "," T("\\u0061", "2,4") "}", 4, EDDY_CORRUPT,
+      "byte 61: a name is there twice" },
+    { "{" T("a\\u0000", "0,2") "}", 2, EDDY_CORRUPT, "byte 9: a name with a zero byte" },
+    { E("[1]", "[0,8]"), 8, EDDY_CORRUPT, "'a': float32[1] takes 4 bytes, the file gives 8" },
+    { E("[3]", "[0,8]"), 8, EDDY_CORRUPT, "takes 12 bytes" },
+    { E("[]", "[4,0]"), 4, EDDY_CORRUPT, "end before they begin" },
+    { E("[]", "[0,4,4]"), 4, EDDY_CORRUPT, "']' is expected" },
+    { E("[]", "[0]"), 4, EDDY_CORRUPT, "',' is expected" },
+    { E("[]", "[-4,0]"), 4, EDDY_CORRUPT, "a natural number is expected" },
+    { E("[]", "[0,4.0]"), 4, EDDY_CORRUPT, "']' is expected" },
+    { E("[]", "[0,4e0]"), 4, EDDY_CORRUPT, "']' is expected" },
+    { E("[]", "[00,4]"), 4, EDDY_CORRUPT, "byte 55: a number begins with 0" },
+    { E("[]", "[0,18446744073709551620]"), 4, EDDY_CORRUPT, "too large" },
+    { E("[]", "[9223372036854775807,9223372036854775807]"), 4, EDDY_CORRUPT,
+      "takes 4 bytes, the file gives 0" },
+    { E("[]", "[9223372036854775800,9223372036854775804]"), 4, EDDY_CORRUPT, "expected at 0" },
+    { E("[4611686018427387905]", "[0,4]"), 4, EDDY_CORRUPT, "the shape is too large" },
+    { E("[4294967296,4294967296]", "[0,0]"), 0, EDDY_CORRUPT, "the shape is too large" },
+    { E("[4294967296,4294967296,0]", "[0,0]"), 0, EDDY_CORRUPT, "the shape is too large" },
+    { E("[9223372036854775808]", "[0,0]"), 0, EDDY_CORRUPT, "too large" },
+    { E("[-1]", "[0,4]"), 4, EDDY_CORRUPT, "a natural number is expected" },
+    { E("[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, EDDY_CORRUPT, "more than 8 dimensions" },
+    { E("[1,]", "[0,4]"), 4, EDDY_CORRUPT, "a natural number is expected" },
+    { E("[1 1]", "[0,4]"), 4, EDDY_CORRUPT, "',' is expected" },
+    { E("[[1]]", "[0,4]"), 4, EDDY_CORRUPT, "a natural number is expected" },
+    { E("{}", "[0,4]"), 4, EDDY_CORRUPT, "'[' is expected" },
+    { E("null", "[0,4]"), 4, EDDY_CORRUPT, "'[' is expected" },
+    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_UNIMPLEMENTED,
+      "'F8_E4M3'" },
+    { "{\"a\":{\"dtype\":\"I16\",\"shape\":[],\"data_offsets\":[0,2]}}", 2, EDDY_UNIMPLEMENTED,
+      "'a' has the element type 'I16'" },
+    { "{\"a\":{\"dtype\":\"U8\\u0000\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
+      EDDY_UNIMPLEMENTED, "not supported" },
+    { "{\"a\":{\"dtype\":3,\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT,
+      "'\"' is expected" },
+    { "{\"a\":{\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT, "is missing" },
+    { "{\"a\":{}}", 0, EDDY_CORRUPT, "is missing" },
+    { "{\"a\":[]}", 0, EDDY_CORRUPT, "'{' is expected" },
+    { "{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
+      EDDY_CORRUPT, "byte 27: a key is there twice" },
+    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],\"x\":0}}", 1, EDDY_CORRUPT,
+      "unknown key" },
+    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],}}", 1, EDDY_CORRUPT,
+      "'\"' is expected" },
+    { "{" T("a", "0,2") ",}", 2, EDDY_CORRUPT, "'\"' is expected" },
+    { "{" T("a", "0,2") " " T("b", "2,4") "}", 4, EDDY_CORRUPT, "',' is expected" },
+    { "{'a':{}}", 0, EDDY_CORRUPT, "'\"' is expected" },
+    { "{\"a\"", 0, EDDY_CORRUPT, "':' is expected" },
+    { "{\"a", 0, EDDY_CORRUPT, "a string has no end" },
+    { "{\"a\\", 0, EDDY_CORRUPT, "a string has no end" },
+    { "{\"a\\\"", 0, EDDY_CORRUPT, "a string has no end" },
+    { "{\"a\\x\":{}}", 0, EDDY_CORRUPT, "unknown escape" },
+    { "{\"\\u12\":{}}", 0, EDDY_CORRUPT, "hexadecimal" },
+    { "{\"\\u12g4\":{}}", 0, EDDY_CORRUPT, "hexadecimal" },
+    { "{\"\\ud800\":{}}", 0, EDDY_CORRUPT, "surrogate" },
+    { "{\"\\udfff\":{}}", 0, EDDY_CORRUPT, "surrogate" },
+    { "{\"\\ude00\\ud83d\":{}}", 0, EDDY_CORRUPT, "surrogate" },
+    { "{\"\\ud83d\\u0041\":{}}", 0, EDDY_CORRUPT, "surrogate" },
+    { "{\"\n\":{}}", 0, EDDY_CORRUPT, "a control character" },
+    { "{\"\xff\":{}}", 0, EDDY_CORRUPT, "byte 10: the header is not UTF-8" },
+    { "{\"\xed\xa0\x80\":{}}", 0, EDDY_CORRUPT, "not UTF-8" },
+    { "{\"\xc0\x80\":{}}", 0, EDDY_CORRUPT, "not UTF-8" },
+    { "{\"__metadata__\":{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}}", 0, EDDY_CORRUPT,
+      "a key of __metadata__ is there twice" },
+    { "{\"__metadata__\":{\"a\":\"\",\"ab\":\"\",\"aa\":\"\",\"b\":\"\",\"\":\"\",\"aa\":\"\"}}", 0,
+      EDDY_CORRUPT, "a key of __metadata__ is there twice" },
+    { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, EDDY_CORRUPT,
+      "byte 27: __metadata__ is there twice" },
+    { "{\"__metadata__\":{\"a\":1}}", 0, EDDY_CORRUPT, "'\"' is expected" },
+    { "{\"__metadata__\":{\"a\":{}}}", 0, EDDY_CORRUPT, "'\"' is expected" },
+    { "{\"__metadata__\":[]}", 0, EDDY_CORRUPT, "'{' is expected" },
+    { "{\"a\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[0,3]}}", 3, EDDY_CORRUPT,
+      "'a': element 2 is 2" },
+    { "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, EDDY_CORRUPT,
+      "does not begin" },
+};
+
+START_TEST(refused)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    eddy_status      status = read_text(bad[_i].header, bad[_i].n, &s, &e);
+    ck_assert_msg(status == bad[_i].status && status == e.status && strstr(e.message, bad[_i].text),
+                  "%s", e.message);
+    ck_assert(s.count == 0 && !s.entries && !s.header);
+    eddy_safetensors_free(&s);
+    ck_assert_int_eq(read_text(bad[_i].header, bad[_i].n, &s, NULL), status);
+}
+END_TEST
+
+/* Lengths of headers that the file does not have, and deep nesting. */
+START_TEST(lengths)
+{
+    static const struct { uint64_t length; eddy_status status; } rows[] = {
+        { 3, EDDY_CORRUPT },         { 4, EDDY_CORRUPT },
+        { 100000000, EDDY_CORRUPT }, { 100000001, EDDY_LIMIT },
+        { UINT32_MAX, EDDY_LIMIT },  { INT64_MAX, EDDY_LIMIT },
+        { UINT64_MAX, EDDY_LIMIT },  { UINT64_MAX - 7, EDDY_LIMIT },
+    };
+    eddy_safetensors s;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memory_files m;
+        memory_files_init(&m);
+        put_file(&m, rows[i].length, "{}", 1);
+        ck_assert_int_eq(eddy_safetensors_read(&m.table, NULL, "f", &s, NULL), rows[i].status);
+        memory_files_free(&m);
+    }
+    for (size_t n = 0; n < 8; n++) {
+        memory_files m;
+        memory_files_init(&m);
+        memory_files_put(&m, "f", "\2\0\0\0\0\0\0\0", n);
+        ck_assert_int_eq(eddy_safetensors_read(&m.table, NULL, "f", &s, NULL), EDDY_CORRUPT);
+        memory_files_free(&m);
+    }
+    char deep[6000] = "{\"a\":";
+    memset(deep + 5, '{', sizeof deep - 6);
+    deep[sizeof deep - 1] = 0;
+    ck_assert_int_eq(read_text(deep, 0, &s, NULL), EDDY_CORRUPT);
+}
+END_TEST
+
+START_TEST(write_misuse)
+{
+    char         longest[EDDY_MAX_NAME + 2];
+    memory_files m;
+    eddy_array  *a = eddy_array_of(EDDY_FLOAT32, 1), *c = eddy_array_of(EDDY_COMPLEX64, 1);
+    memory_files_init(&m);
+    memset(longest, 'n', sizeof longest);
+    longest[EDDY_MAX_NAME] = 0;
+#define WRITE(n, ...)                                                                    \
+    eddy_safetensors_write(&m.table, NULL, "f", n, (const char *[]){ __VA_ARGS__ },      \
+                           (const eddy_array *[]){ a, a }, NULL)
+    ck_assert_int_eq(WRITE(2, "x", "x"), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(WRITE(2, "x", NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(WRITE(1, "\xff", NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(WRITE(1, "__metadata__", NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(WRITE(-1, "x", NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 1, NULL, NULL, NULL),
+                     EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, NULL, 0, NULL, NULL, NULL),
+                     EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 1, (const char *[]){ "x" },
+                                            (const eddy_array *[]){ c }, NULL),
+                     EDDY_UNIMPLEMENTED);
+    ck_assert_int_eq(m.calls, 0);
+    ck_assert_int_eq(WRITE(1, longest, NULL), EDDY_OK);
+    longest[EDDY_MAX_NAME] = 'n';
+    longest[EDDY_MAX_NAME + 1] = 0;
+    ck_assert_int_eq(WRITE(1, longest, NULL), EDDY_LIMIT);
+#undef WRITE
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, NULL), EDDY_OK);
+    eddy_array_free(a);
+    eddy_array_free(c);
+    memory_files_free(&m);
+}
+END_TEST
+
+/* --------------------------------------------------------------- faults -- */
+
+static const char *const two_names[] = { "w", "b" };
+
+static eddy_status write_two(const eddy_files *files, const eddy_allocator *a, double v,
+                             eddy_error *e)
+{
+    eddy_array *w = eddy_array_of(EDDY_FLOAT64, v), *b = eddy_array_of(EDDY_FLOAT32, -v);
+    eddy_status s =
+        eddy_safetensors_write(files, a, "f", 2, two_names, (const eddy_array *[]){ w, b }, e);
+    eddy_array_free(w);
+    eddy_array_free(b);
+    return s;
+}
+
+/* What the file holds: v of write_two. */
+static double value_of(const eddy_files *files)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_msg(eddy_safetensors_read(files, NULL, "f", &s, &e) == EDDY_OK, "%s", e.message);
+    double v = eddy_array_item(eddy_safetensors_find(&s, "w"));
+    ck_assert(eddy_array_item(eddy_safetensors_find(&s, "b")) == -v);
+    eddy_safetensors_free(&s);
+    return v;
+}
+
+START_TEST(files_fail)
+{
+    static const int numbers[] = { 0, EIO, ENOSPC, EINTR };
+    for (int k = 0; k < 8; k++) {
+        bool reached = true;
+        for (int at = 1; reached; at++) {
+            memory_files m;
+            memory_files_init(&m);
+            ck_assert_int_eq(write_two(&m.table, NULL, 1, NULL), EDDY_OK);
+            int before = m.calls;
+            m.fault =
+                (memory_fault){ .at = before + at, .number = numbers[k / 2], .persistent = k % 2 };
+            eddy_status s = write_two(&m.table, NULL, 2, NULL);
+            reached = m.calls >= before + at;
+            m.fault.at = 0;
+            double v = value_of(&m.table);
+            ck_assert(s == EDDY_OK ? v == 2 : v == 1 || v == 2);
+            m.fault =
+                (memory_fault){ .at = m.calls + at, .number = numbers[k / 2], .persistent = k % 2 };
+            eddy_safetensors out;
+            s = eddy_safetensors_read(&m.table, NULL, "f", &out, NULL);
+            ck_assert(s == EDDY_OK || (numbers[k / 2] && out.count == 0));
+            eddy_safetensors_free(&out);
+            ck_assert_int_eq(m.n_open, 0);
+            memory_files_free(&m);
+        }
+    }
+}
+END_TEST
+
+START_TEST(memory_fails)
+{
+    for (int persistent = 0; persistent < 2; persistent++) {
+        bool wrote = false, read = false;
+        for (int at = 1; !wrote || !read; at++) {
+            failing_allocator f;
+            memory_files      m;
+            eddy_safetensors  out;
+            failing_allocator_init(&f);
+            memory_files_init(&m);
+            ck_assert_int_eq(write_two(&m.table, NULL, 1, NULL), EDDY_OK);
+            f.at = at;
+            f.persistent = persistent;
+            eddy_status s = write_two(&m.table, &f.table, 2, NULL);
+            wrote = f.calls < at;
+            ck_assert_int_eq(s, wrote ? EDDY_OK : EDDY_NO_MEMORY);
+            ck_assert_int_eq(f.live, 0);
+            ck_assert(value_of(&m.table) == (wrote ? 2 : 1));
+            f.calls = 0;
+            s = eddy_safetensors_read(&m.table, &f.table, "f", &out, NULL);
+            read = f.calls < at;
+            ck_assert_int_eq(s, read ? EDDY_OK : EDDY_NO_MEMORY);
+            eddy_safetensors_free(&out);
+            ck_assert_int_eq(f.live, 0);
+            ck_assert_int_lt(at, 100);
+            memory_files_free(&m);
+        }
+    }
+}
+END_TEST
+
+/* Each byte of a file changed and each prefix: refused, or a file of the same
+ * arrays' sizes. */
+START_TEST(cut_and_flipped)
+{
+    memory_files m;
+    memory_files_init(&m);
+    ck_assert_int_eq(write_two(&m.table, NULL, 1, NULL), EDDY_OK);
+    const memory_content *c = memory_files_get(&m, "f");
+    for (size_t i = 0; i < c->size; i++) {
+        for (int bit = -1; bit < 8; bit++) {
+            memory_files     other;
+            eddy_safetensors s;
+            memory_files_init(&other);
+            memory_files_put(&other, "f", c->bytes, bit < 0 ? i : c->size);
+            if (bit >= 0) other.contents[0].bytes[i] = (char)(c->bytes[i] ^ 1 << bit);
+            eddy_status status = eddy_safetensors_read(&other.table, NULL, "f", &s, NULL);
+            if (bit < 0) ck_assert_int_ne(status, EDDY_OK);
+            eddy_safetensors_free(&s);
+            memory_files_free(&other);
+        }
+    }
+    memory_files_free(&m);
+}
+END_TEST
+
+Suite *safetensors_suite(void)
+{
+    Suite *s = suite_create("safetensors");
+    TCase *format = tcase_create("format"), *faults = tcase_create("faults");
+    tcase_add_test(format, bytes_of_a_file);
+    tcase_add_test(format, every_type_and_shape);
+    tcase_add_loop_test(format, accepted, 0, sizeof good / sizeof *good);
+    tcase_add_loop_test(format, refused, 0, sizeof bad / sizeof *bad);
+    tcase_add_test(format, lengths);
+    tcase_add_test(format, write_misuse);
+    tcase_add_test(faults, files_fail);
+    tcase_add_test(faults, memory_fails);
+    tcase_add_test(faults, cut_and_flipped);
+    suite_add_tcase(s, format);
+    suite_add_tcase(s, faults);
+    return s;
+}
