@@ -75,7 +75,7 @@ $(BUILD)/libeddy.a: $(OBJECTS)
 
 $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 	$(call say,link $@)
-	$(Q)$(CC) -shared -Wl,-soname,libeddy.so.$(SOMAJOR) $(OBJECTS) $(CFLAGS) $(LDFLAGS) -o $@ $(LIBS)
+	$(Q)$(CC) -shared -Wl,-z,defs -Wl,-soname,libeddy.so.$(SOMAJOR) $(OBJECTS) $(CFLAGS) $(LDFLAGS) -o $@ $(LIBS)
 
 $(BUILD)/libeddy.so: $(BUILD)/libeddy.so.$(VERSION)
 	@ln -sf libeddy.so.$(VERSION) $(BUILD)/libeddy.so.$(SOMAJOR)

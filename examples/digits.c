@@ -86,8 +86,8 @@ static model build(const task *t, int pixels, int64_t seed)
     m.pixels = eddy_placeholder(g, "pixels", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, pixels));
     m.labels = eddy_placeholder(g, "labels", EDDY_INT32, EDDY_SHAPE(EDDY_ANY));
     m.rate   = eddy_placeholder(g, "rate", EDDY_FLOAT32, EDDY_SCALAR);
-    m.training = eddy_placeholder_with_default(eddy_const(g, EDDY_BOOL, EDDY_SCALAR, &(bool){ false }),
-                                               "training", EDDY_SCALAR);
+    m.training = eddy_placeholder_with_default(
+        eddy_const(g, EDDY_BOOL, EDDY_SCALAR, &(bool){ false }), "training", EDDY_SCALAR);
 
     eddy_tensor h = m.pixels;
     for (int i = 0; i < 2; i++) {
@@ -101,4 +101,296 @@ static model build(const task *t, int pixels, int64_t seed)
     m.loss      = eddy_mean(eddy_sparse_softmax_cross_entropy(m.labels, logits));
     m.step      = eddy_minimize(eddy_adam(g, .learning_rate = m.rate), m.loss);
     return m;
+}
+
+/* ---------------------------------------------------------- evaluation -- */
+
+/* Predicts every image of the set; returns how many are right, -1 on an error. */
+static int evaluate(const model *m, eddy_session *s, const images *set, int white, int *predicted)
+{
+    enum { AT_ONCE = 1000 };
+    int         right = 0, area = set->rows * set->cols;
+    eddy_array *out[1] = { NULL };
+    for (int first = 0; first < set->count; first += AT_ONCE) {
+        int         n = set->count - first < AT_ONCE ? set->count - first : AT_ONCE;
+        eddy_array *x = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(n, area));
+        for (int i = 0; x && i < n; i++)
+            images_pixels(set, first + i, white, 0, 0,
+                          (float *)eddy_array_data(x) + (ptrdiff_t)i * area);
+        eddy_status status =
+            eddy_run(s, EDDY_FEED({ m->pixels, x }), EDDY_FETCH(m->predicted), out);
+        eddy_array_free(x);
+        if (status != EDDY_OK) {
+            fprintf(stderr, "%s\n", eddy_session_message(s));
+            eddy_array_free(out[0]);
+            return -1;
+        }
+        for (int i = 0; i < n; i++) {
+            predicted[first + i] = (int)eddy_array_get(out[0], i);
+            right += predicted[first + i] == set->labels[first + i];
+        }
+    }
+    eddy_array_free(out[0]);
+    return right;
+}
+
+/* ------------------------------------------------------------ training -- */
+
+/* A batch of n images from order[0..n-1]. */
+static void fill(const task *t, const images *set, const int *order, int n, dice *d,
+                 eddy_array *x, eddy_array *y)
+{
+    int area = set->rows * set->cols;
+    for (int i = 0; i < n; i++) {
+        /* One in six goes left, right, up and down each; a third stay. */
+        int move = t->shift ? dice_below(d, 6) : 0;
+        int dx = move == 1 ? 1 : move == 2 ? -1 : 0, dy = move == 3 ? 1 : move == 4 ? -1 : 0;
+        images_pixels(set, order[i], t->white, dx, dy,
+                      (float *)eddy_array_data(x) + (ptrdiff_t)i * area);
+        ((int32_t *)eddy_array_data(y))[i] = set->labels[order[i]];
+    }
+}
+
+/* Runs all steps, keeping the loss of each in losses. */
+static bool train(const task *t, const model *m, eddy_session *s, const images *set, int64_t seed,
+                  int steps, double *losses)
+{
+    int         per_epoch = set->count / t->batch, area = set->rows * set->cols;
+    int        *order = malloc((size_t)set->count * sizeof *order);
+    float       rate = 0;
+    eddy_array *x = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(t->batch, area));
+    eddy_array *y = eddy_array_new(EDDY_INT32, EDDY_SHAPE(t->batch));
+    eddy_array *r = eddy_array_borrow(EDDY_FLOAT32, EDDY_SCALAR, &rate);
+    eddy_array *yes = eddy_array_of(EDDY_BOOL, 1);
+    eddy_array *out[3] = { NULL, NULL, NULL };
+    dice        d = { (uint64_t)seed };
+    progress    bar;
+    bool        ok = order && x && y && r && yes;
+
+    for (int i = 0; ok && i < set->count; i++) order[i] = i;
+    progress_begin(&bar, steps, t->batch, per_epoch * (t->epochs > 10 ? t->epochs / 10 : 1));
+    for (int i = 0; ok && i < steps; i++) {
+        if (i % per_epoch == 0) dice_shuffle(&d, order, set->count);
+        fill(t, set, order + i % per_epoch * t->batch, t->batch, &d, x, y);
+        rate = (float)(t->rate * (1 - (double)i / steps));
+        ok = eddy_run(s,
+                      EDDY_FEED({ m->pixels, x }, { m->labels, y }, { m->rate, r },
+                                { m->training, yes }),
+                      EDDY_FETCH(m->loss, m->accuracy, m->step), out) == EDDY_OK;
+        losses[i] = eddy_array_item(out[0]);
+        progress_step(&bar, i + 1, losses[i], eddy_array_item(out[1]));
+    }
+    progress_end(&bar);
+    if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));
+    for (int i = 0; i < 3; i++) eddy_array_free(out[i]);
+    eddy_array_free(x);
+    eddy_array_free(y);
+    eddy_array_free(r);
+    eddy_array_free(yes);
+    free(order);
+    return ok;
+}
+
+/* -------------------------------------------------------------- report -- */
+
+/* The first images of the set and the first mistakes. */
+static void show_some(const task *t, const images *set, const int *predicted)
+{
+    enum { EACH = 4 };
+    const uint8_t *pixels[2 * EACH];
+    const char    *truth[2 * EACH], *guess[2 * EACH];
+    int            n = 0, wrong = 0, area = set->rows * set->cols;
+    for (int i = 0; i < set->count && wrong < EACH; i++) {
+        bool right = predicted[i] == set->labels[i];
+        if (right && i >= EACH) continue;
+        pixels[n] = set->pixels + (ptrdiff_t)i * area;
+        truth[n] = t->labels[set->labels[i]];
+        guess[n++] = t->labels[predicted[i]];
+        wrong += i >= EACH;
+    }
+    show_images(n, pixels, set->rows, set->cols, t->white, truth, guess);
+}
+
+static void report(const task *t, const images *set, const int *predicted, int right)
+{
+    int count[CLASSES][CLASSES] = { { 0 } };
+    for (int i = 0; i < set->count; i++) count[set->labels[i]][predicted[i]]++;
+    printf("\ntest accuracy  %.2f %%  (%d of %d images that were held out)\n\n",
+           100.0 * right / set->count, right, set->count);
+    show_confusion(count, t->labels);
+    printf("\nthe first images held out, and the first that are taken for something else\n\n");
+    show_some(t, set, predicted);
+}
+
+/* --------------------------------------------------------------- files -- */
+
+/* Saves the variables, loads them into a fresh session and predicts again. */
+static bool check_checkpoint(const task *t, const model *m, eddy_session *s, const images *set,
+                             const int *predicted, const char *path)
+{
+    int          *again = malloc((size_t)set->count * sizeof *again);
+    eddy_session *fresh = eddy_session_new(m->graph);
+    bool          ok = again && fresh && eddy_save(s, path, EDDY_LIST()) == EDDY_OK;
+    if (!ok) fprintf(stderr, "%s\n", eddy_session_message(s));
+    if (ok && eddy_restore(fresh, path, EDDY_LIST()) != EDDY_OK) {
+        fprintf(stderr, "%s\n", eddy_session_message(fresh));
+        ok = false;
+    }
+    int right = ok ? evaluate(m, fresh, set, t->white, again) : -1;
+    ok = right >= 0 && memcmp(again, predicted, (size_t)set->count * sizeof *again) == 0;
+    if (right >= 0)
+        printf("  %-32s variables; loaded into a fresh session: %.2f %%, %s\n", path,
+               100.0 * right / set->count, ok ? "the same predictions" : "OTHER PREDICTIONS");
+    eddy_session_free(fresh);
+    free(again);
+    return ok;
+}
+
+/* The loss of each step and its mean over each epoch. */
+static bool save_curve(const task *t, const double *losses, int steps, const char *path)
+{
+    int     per_epoch = steps / t->epochs;
+    double *x = malloc(((size_t)steps + (size_t)t->epochs) * 2 * sizeof *x);
+    if (!x) return false;
+    double *y = x + steps, *mean_x = y + steps, *mean_y = mean_x + t->epochs;
+    for (int e = 0; e < t->epochs; e++) {
+        mean_x[e] = e + 0.5;
+        mean_y[e] = 0;
+        for (int i = e * per_epoch; i < (e + 1) * per_epoch; i++) {
+            x[i] = (double)(i + 1) / per_epoch;
+            y[i] = losses[i];
+            mean_y[e] += losses[i] / per_epoch;
+        }
+    }
+    const curve curves[] = {
+        { "batch", "#b8cfe6", 1, steps, x, y },
+        { "mean of an epoch", "#1f4e8c", 2.5, t->epochs, mean_x, mean_y },
+    };
+    char title[128];
+    snprintf(title, sizeof title, "Training on %s", t->name);
+    bool ok = plot_save(path, title, "epoch", "cross entropy", curves, 2);
+    if (ok) printf("  %-32s loss curve\n", path);
+    free(x);
+    return ok;
+}
+
+/* Graphviz source, and a picture where dot is installed. */
+static bool save_graph(const model *m, const char *path, const char *picture)
+{
+    char  command[1024];
+    char *text = eddy_graph_to_dot(m->graph);
+    FILE *f = text ? fopen(path, "w") : NULL;
+    bool  ok = f && fputs(text, f) >= 0;
+    if (f) ok = fclose(f) == 0 && ok;
+    eddy_string_free(text);
+    if (!ok) {
+        fprintf(stderr, "%s: cannot be written\n", path);
+        return false;
+    }
+    printf("  %-32s graph of %d nodes, for Graphviz\n", path, eddy_graph_size(m->graph));
+    snprintf(command, sizeof command, "dot -Tsvg -o '%s' '%s' 2>/dev/null", picture, path);
+    if (!strchr(path, '\'') && system(command) == 0)
+        printf("  %-32s the same as a picture\n", picture);
+    return true;
+}
+
+static bool save_all(const task *t, const model *m, eddy_session *s, const images *set,
+                     const int *predicted, const double *losses, int steps, const char *folder)
+{
+    char path[4][512];
+    const char *const ending[4] = { ".safetensors", "-loss.svg", "-graph.dot", "-graph.svg" };
+    for (int i = 0; i < 4; i++)
+        if (snprintf(path[i], sizeof path[i], "%s/%s%s", folder, t->name, ending[i]) >= 512)
+            return false;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "%s: %s\n", folder, strerror(errno));
+        return false;
+    }
+    puts("files");
+    return check_checkpoint(t, m, s, set, predicted, path[0]) &&
+           save_curve(t, losses, steps, path[1]) && save_graph(m, path[2], path[3]);
+}
+
+/* ---------------------------------------------------------------- main -- */
+
+typedef struct options {
+    task        task;
+    int64_t     seed;
+    const char *folder;
+} options;
+
+static bool read_options(options *o, int argc, char **argv)
+{
+    *o = (options){ .task = tasks[0], .seed = 1, .folder = "." };
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *value = argv[i + 1];
+        int         number = atoi(value);
+        if (strcmp(argv[i], "--data") == 0 && strcmp(value, tasks[1].name) == 0) o->task = tasks[1];
+        else if (strcmp(argv[i], "--data") == 0 && strcmp(value, tasks[0].name) == 0)
+            o->task = tasks[0];
+        else if (strcmp(argv[i], "--epochs") == 0 && number > 0 && number <= 100000)
+            o->task.epochs = number;
+        else if (strcmp(argv[i], "--seed") == 0 && number > 0) o->seed = number;
+        else if (strcmp(argv[i], "--out") == 0) o->folder = value;
+        else return false;
+    }
+    return argc % 2 == 1;
+}
+
+static bool learn(const options *o, const images *train_set, const images *test_set)
+{
+    const task   *t = &o->task;
+    int area = train_set->rows * train_set->cols, steps = train_set->count / t->batch * t->epochs;
+    model         m = build(t, area, o->seed);
+    eddy_session *s = eddy_session_new(m.graph);
+    double       *losses = calloc((size_t)steps, sizeof *losses);
+    int          *predicted = malloc((size_t)test_set->count * sizeof *predicted);
+    int           right = -1;
+
+    printf("%s\n", t->about);
+    printf("  %d images to learn from, %d held out%s\n", train_set->count, test_set->count,
+           t->test[0] ? "" : ", every fifth of each digit");
+    printf("  network %d-%d-%d-%d, relu, dropout %g\n", area, t->hidden[0], t->hidden[1], CLASSES,
+           t->dropout);
+    printf("  Adam, %d epochs, batches of %d, rate %g falling to 0, seed %d\n\n", t->epochs,
+           t->batch, t->rate, (int)o->seed);
+
+    bool ok = s && losses && predicted && steps > 0;
+    if (ok && eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) != EDDY_OK) {
+        fprintf(stderr, "%s\n", eddy_session_message(s));
+        ok = false;
+    }
+    if (ok) ok = train(t, &m, s, train_set, o->seed, steps, losses);
+    if (ok) ok = (right = evaluate(&m, s, test_set, t->white, predicted)) >= 0;
+    if (ok) report(t, test_set, predicted, right);
+    if (ok) ok = save_all(t, &m, s, test_set, predicted, losses, steps, o->folder);
+    if (ok && right < t->expected * test_set->count) {
+        fprintf(stderr, "the accuracy is below %g %%\n", 100 * t->expected);
+        ok = false;
+    }
+    free(predicted);
+    free(losses);
+    eddy_session_free(s);
+    eddy_graph_free(m.graph);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    options o;
+    images  train_set, test_set;
+    if (!read_options(&o, argc, argv)) {
+        fprintf(stderr,
+                "usage: digits [--data digits|fashion] [--epochs N] [--seed N] [--out FOLDER]\n");
+        return 2;
+    }
+    if (!load(&o.task, &train_set, &test_set)) {
+        if (o.task.test[0]) fprintf(stderr, "is the package dataset-fashion-mnist installed?\n");
+        else fprintf(stderr, "run it where data/ is\n");
+        return 1;
+    }
+    bool ok = learn(&o, &train_set, &test_set);
+    images_free(&train_set);
+    images_free(&test_set);
+    return ok ? 0 : 1;
 }

@@ -36,6 +36,10 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
             eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input %d, '%s', is an operation without a value", op, i, node->name);
             return false;
         }
+        if (i == 0 && (a->op->flags & EDDY_OP_REFERENCE) && !(node->op->flags & EDDY_OP_VARIABLE)) {
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: '%s' is not a variable", op, node->name);
+            return false;
+        }
     }
     return true;
 }

@@ -273,9 +273,8 @@ typedef struct eddy_graph_args {
 EDDY_API eddy_graph *eddy_graph_new_with(eddy_graph_args args);
 #define eddy_graph_new(...) eddy_graph_new_with(EDDY_ARGS(eddy_graph_args, __VA_ARGS__))
 
-/* Frees the graph and all that it owns.  While sessions of it exist, their
- * runs go on working and memory is given back with the last of them; handles
- * of the graph are invalid from this call on. */
+/* Frees the graph and all that it owns: its handles are invalid from this call
+ * on.  Sessions of it answer CLOSED, and memory is given back with the last. */
 EDDY_API void        eddy_graph_free(eddy_graph *g);
 
 EDDY_API eddy_status eddy_graph_status(const eddy_graph *g);   /* the first error, or EDDY_OK */

@@ -107,6 +107,14 @@ static void put(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
 
 enum { TILE = 256 };
 
+typedef union elements {
+    double  f64[TILE];
+    float   f32[TILE];
+    int64_t i64[TILE];
+    int32_t i32[TILE];
+    uint8_t u8[TILE];
+} elements;
+
 static eddy_status find(eddy_kernel *k, eddy_fold fold)
 {
     const argmax_attrs *a = k->attrs;
@@ -116,7 +124,7 @@ static eddy_status find(eddy_kernel *k, eddy_fold fold)
     first_fn *const first = first_of(t.dtype);
     const char *x = k->in[0]->data;
     int64_t index[TILE], at = 0;
-    union { double f64[TILE]; int64_t i64[TILE]; float f32[TILE]; int32_t i32[TILE]; uint8_t u8[TILE]; } best;
+    elements best;
     for (int64_t o = 0; o < l.outer; o++, x += (size_t)(l.n * l.inner) * r->size)
         for (int64_t c = 0, w; c < l.inner; c += w, at += w) {
             w = l.inner - c < TILE ? l.inner - c : TILE;

@@ -143,7 +143,8 @@ FINISH(mean_i32, int32_t, int64_t, count > 0 ? a / count : 0)
 FINISH(mean_i64, int64_t, int64_t, count > 0 ? a / count : 0)
 FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
 
-#define ENTRY(T, A, name, end) { sizeof(T), sizeof(A), name##_start, name##_fold, name##_each, name##_join, end }
+#define ENTRY(T, A, name, end)                                                  \
+    { sizeof(T), sizeof(A), name##_start, name##_fold, name##_each, name##_join, end }
 
 /* Two kinds of result: in the accumulator's type, or narrowed from it. */
 #define WIDE(name, end) {                                                       \
@@ -270,8 +271,8 @@ static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t r
         const char *from = x + (size_t)(at * stride) * r->size;
         r->start(lane, lanes * width);
         r->fold(lane, from, full, lanes * width, lanes * stride);
-        if (n % lanes > 0)
-            r->fold(lane, from + (size_t)(full * lanes * stride) * r->size, 1, n % lanes * width, 0);
+        from += (size_t)(full * lanes * stride) * r->size;
+        if (n % lanes > 0) r->fold(lane, from, 1, n % lanes * width, 0);
         r->join(acc, lanes + 1, width);
     }
 }

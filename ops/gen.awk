@@ -11,7 +11,7 @@
 #   eddy_tensor eddy_x(...)             a public builder (also void, int)
 #   eddy_tensor eddy_x_with(eddy_y_args ...)  one with options: eddy_x(...) too
 #   UNARY(x, ..., BINARY(x, ..., COMPARISON(x, ...  a row of ops/rows.h
-#   const eddy_op_def eddy_op_x = {     a definition
+#   const eddy_op_def eddy_op_x = {     a definition (also ROW_DEF(x, ...)
 
 function flush_file() {
     if (shown != FILENAME) {
@@ -59,6 +59,10 @@ indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next
     name = $0; sub(/^[A-Z_]+\(/, "", name); sub(/,.*$/, "", name)
     defs[++ndefs] = name
     emit("eddy_tensor eddy_" name (kind ~ /^UNARY/ ? "(eddy_tensor x)" : "(eddy_tensor a, eddy_tensor b)"), "eddy_" name)
+}
+/^ROW_DEF\(/ {
+    name = $0; sub(/^ROW_DEF\(/, "", name); sub(/,.*$/, "", name)
+    defs[++ndefs] = name
 }
 /^const eddy_op_def eddy_op_[a-z0-9_]+ *=/ {
     name = $0; sub(/^const eddy_op_def eddy_op_/, "", name); sub(/ *=.*$/, "", name)

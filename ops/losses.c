@@ -8,18 +8,17 @@
 #include "ops/reduce.h"
 #include "ops/rows.h"
 
-#include <string.h>
-
 static bool infer_floats(eddy_infer *c, eddy_dtype d)
 {
     return d == EDDY_FLOAT32 || d == EDDY_FLOAT64 ||
-           eddy_infer_fail(c, EDDY_BAD_DTYPE, "float32 or float64 expected, not %s", eddy_dtype_name(d));
+           eddy_infer_fail(c, EDDY_BAD_DTYPE, "float32 or float64 expected, not %s",
+                           eddy_dtype_name(d));
 }
 
 /* Whether anything arrived: the sweep puts zeros where nothing did. */
 static bool arrived(eddy_tensor dy)
 {
-    return eddy_is_valid(dy) && strcmp(eddy_type_of(dy), "ZerosLike") != 0;
+    return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
 }
 
 /* a + b, where either may be none. */
@@ -34,7 +33,7 @@ static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
 typedef struct eddy_softmax_cross_entropy_args {
     char        unused_;
     eddy_tensor labels, logits;
-    eddy_dims   axis;           /* of the classes; EDDY_AXES(0) is the first; left out, the last */
+    eddy_dims   axis;           /* of the classes, EDDY_AXES(0); left out, the last */
     const char *name;
 } eddy_softmax_cross_entropy_args;
 #endif
@@ -105,11 +104,10 @@ LOSS(loss_f64, double)
 static void xent_finish(eddy_kernel *k, const eddy_softmax_block *b)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
-    const char *label = (const char *)k->in[0]->data + ((const char *)b->x - (const char *)k->in[1]->data);
-    if (d == EDDY_FLOAT32)
-        loss_f32((float *)k->out[0]->data + b->lane, b, (const float *)(const void *)label);
-    else
-        loss_f64((double *)k->out[0]->data + b->lane, b, (const double *)(const void *)label);
+    const ptrdiff_t at = (const char *)b->x - (const char *)k->in[1]->data;
+    const void *label = (const char *)k->in[0]->data + at;
+    if (d == EDDY_FLOAT32) loss_f32((float *)k->out[0]->data + b->lane, b, label);
+    else loss_f64((double *)k->out[0]->data + b->lane, b, label);
     eddy_softmax_finish(d, b, label);
 }
 
@@ -197,7 +195,8 @@ static bool sparse_infer(eddy_infer *c)
     if (logits.shape.rank == 0)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "logits have no dimension of classes");
     if (rank > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "logits of rank %d, of at most %d", rank, EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_LIMIT, "logits of rank %d, of at most %d", rank,
+                               EDDY_MAX_RANK);
     eddy_shape loss = labels.shape, both = logits.shape;
     bool fit = loss.rank < 0 || loss.rank == rank - 1;
     if (loss.rank < 0) loss = eddy_shape_open(rank < 0 ? -1 : rank - 1);
@@ -213,22 +212,27 @@ static bool sparse_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, logits.dtype, loss) && eddy_infer_yield(c, 1, logits.dtype, both);
 }
 
+/* loss = ln s - (x - t) at the label, and 1 off there from y. */
+#define PICK(name, T)                                                           \
+    static void name(eddy_kernel *k, const eddy_softmax_block *b)               \
+    {                                                                           \
+        const T *x = b->x, *top = b->top, *sum = b->sum;                        \
+        T *loss = (T *)k->out[0]->data + b->lane, *y = b->y;                    \
+        for (int64_t i = 0; i < b->many; i++) {                                 \
+            const int64_t at = i * b->n + eddy_index_at(k->in[0], b->lane + i); \
+            loss[i] = (T)(log((double)sum[i]) - (double)(x[at] - top[i]));      \
+            y[at] -= 1;                                                         \
+        }                                                                       \
+    }
+PICK(pick_f32, float)
+PICK(pick_f64, double)
+
 static void sparse_finish(eddy_kernel *k, const eddy_softmax_block *b)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
     eddy_softmax_finish(d, b, NULL);
-    for (int64_t i = 0; i < b->many; i++) {
-        const int64_t lane = b->lane + i, at = i * b->n + eddy_index_at(k->in[0], lane);
-        if (d == EDDY_FLOAT32) {
-            const float x = ((const float *)b->x)[at] - ((const float *)b->top)[i];
-            ((float *)k->out[0]->data)[lane] = (float)(log((double)((const float *)b->sum)[i]) - (double)x);
-            ((float *)b->y)[at] -= 1;
-        } else {
-            const double x = ((const double *)b->x)[at] - ((const double *)b->top)[i];
-            ((double *)k->out[0]->data)[lane] = log(((const double *)b->sum)[i]) - x;
-            ((double *)b->y)[at] -= 1;
-        }
-    }
+    if (d == EDDY_FLOAT32) pick_f32(k, b);
+    else pick_f64(k, b);
 }
 
 static eddy_status sparse_kernel(eddy_kernel *k)
@@ -238,7 +242,8 @@ static eddy_status sparse_kernel(eddy_kernel *k)
     for (int64_t i = 0; i < k->in[0]->count; i++) {
         const int64_t label = eddy_index_at(k->in[0], i);
         if (label < 0 || label >= classes)
-            return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE, "label %lld (number %lld) is not one of %lld classes",
+            return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE,
+                                    "label %lld (number %lld) is not one of %lld classes",
                                     (long long)label, (long long)i, (long long)classes);
     }
     eddy_softmax_walk(k, t, -1, k->in[1]->data, k->out[1]->data, sparse_finish);
@@ -300,7 +305,8 @@ static void logistic_gradient(eddy_rule *r)
 {
     const eddy_tensor z = r->x[0], x = r->x[1], dy = r->dy[0];
     r->dx[0] = Neg(Mul(dy, x));
-    r->dx[1] = Mul(dy, Where(GreaterEqual(x, 0), Sub(Sub(1, z), Sigmoid(Neg(x))), Sub(Sigmoid(x), z)));
+    const eddy_tensor right = Sub(Sub(1, z), Sigmoid(Neg(x))), left = Sub(Sigmoid(x), z);
+    r->dx[1] = Mul(dy, Where(GreaterEqual(x, 0), right, left));
 }
 
 const eddy_op_def eddy_op_sigmoid_cross_entropy = {
@@ -336,7 +342,8 @@ static eddy_status l2_kernel(eddy_kernel *k)
 {
     const eddy_type t = k->in[0]->type;
     const unsigned all = eddy_axes_mask((eddy_dims){ .count = 0 }, t.shape.rank);
-    const eddy_reduction p = eddy_reduction_of(eddy_reducer_of(EDDY_FOLD_SQUARES, t.dtype), t.shape, all);
+    const eddy_reducer *squares = eddy_reducer_of(EDDY_FOLD_SQUARES, t.dtype);
+    const eddy_reduction p = eddy_reduction_of(squares, t.shape, all);
     void *y = k->out[0]->data;
     eddy_reduction_run(&p, y, k->in[0]->data);
     if (t.dtype == EDDY_FLOAT32) *(float *)y *= 0.5f;

@@ -11,8 +11,6 @@
 
 #ifndef __cplusplus
 
-EDDY_API eddy_tensor eddy_number_like(double value, eddy_tensor t);
-EDDY_API eddy_tensor eddy_where(eddy_tensor cond, eddy_tensor a, eddy_tensor b);
 typedef eddy_tensor (*eddy_binary_fn_)(eddy_tensor, eddy_tensor);
 
 /* f of two tensors, of a number and a tensor, of a tensor and a number. */

@@ -1,6 +1,7 @@
 /* one_hot.c -- classes as rows of zeros with a one. */
 #include "ops/arrays.h"
 #include "ops/math.h"
+#include "ops/reduce.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -116,13 +117,12 @@ const eddy_op_def eddy_op_one_hot = {
 
 eddy_tensor eddy_one_hot_with(eddy_one_hot_args a)
 {
-    one_hot_attrs attrs =
-        { .depth = a.depth, .axis = -1, .on_value = a.on_value, .off_value = a.off_value,
-                            .dtype = a.dtype ? a.dtype : EDDY_FLOAT32 };
-    if (a.axis.count == 1) attrs.axis = a.axis.at[0];
-    else if (a.axis.count != 0)
-        return eddy_fail(a.indices.graph, EDDY_INVALID_ARGUMENT, "OneHot: %d axes, not one",
-                         a.axis.count);
+    one_hot_attrs attrs = {
+        .depth = a.depth, .on_value = a.on_value, .off_value = a.off_value,
+        .dtype = a.dtype ? a.dtype : EDDY_FLOAT32,
+    };
+    if (!eddy_take_axis(a.indices.graph, &eddy_op_one_hot, a.axis, &attrs.axis))
+        return (eddy_tensor){ a.indices.graph, 0, 0 };
     if (a.on_value == 0 && a.off_value == 0) attrs.on_value = 1;
     return eddy_apply_named(a.name, &eddy_op_one_hot, &attrs, 1, &a.indices);
 }

@@ -542,6 +542,39 @@ EDDY_API eddy_tensor eddy_logical_xor(eddy_tensor a, eddy_tensor b);
  *  TensorFlow: SelectV2. */
 EDDY_API eddy_tensor eddy_where(eddy_tensor cond, eddy_tensor a, eddy_tensor b);
 
+/* ---- control ---- */
+
+/* y = x. Gradient: dx = dy. TensorFlow's Identity. */
+EDDY_API eddy_tensor eddy_identity(eddy_tensor x);
+
+/* y = x, a constant to differentiation. Gradient: none. TensorFlow's StopGradient. */
+EDDY_API eddy_tensor eddy_stop_gradient(eddy_tensor x);
+
+/* y = x; differentiating through it is the error NO_GRADIENT with `message`.
+ *
+ *  TensorFlow's PreventGradient. */
+EDDY_API eddy_tensor eddy_prevent_gradient(eddy_tensor x, const char *message);
+
+/* An operation that does nothing, after its control inputs. TensorFlow's NoOp. */
+EDDY_API eddy_tensor eddy_no_op(eddy_graph *g, const char *name);
+
+/* One operation that runs all of `members`; fetched, it yields nothing.
+ *
+ *  name  NULL for the default, "group_deps"
+ *
+ *  TensorFlow's group. */
+EDDY_API eddy_tensor eddy_group(eddy_graph *g, eddy_list members, const char *name);
+
+/* out[i] = members.at[i], none of them before all are computed.
+ *
+ *  members  invalid entries stay invalid; all invalid is an error
+ *  out      room for members.count tensors
+ *  name     scope, default "tuple"
+ *
+ *  Errors: INVALID_ARGUMENT "Must have at least one Tensor". Gradient: dy.
+ *  TensorFlow's tuple. */
+EDDY_API void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *name);
+
 /* ---- gather ---- */
 
 typedef struct eddy_gather_args {
@@ -843,7 +876,7 @@ EDDY_API eddy_graph *eddy_graph_load_with(eddy_graph_load_args args);
 typedef struct eddy_softmax_cross_entropy_args {
     char        unused_;
     eddy_tensor labels, logits;
-    eddy_dims   axis;           /* of the classes; EDDY_AXES(0) is the first; left out, the last */
+    eddy_dims   axis;           /* of the classes, EDDY_AXES(0); left out, the last */
     const char *name;
 } eddy_softmax_cross_entropy_args;
 
@@ -908,6 +941,34 @@ EDDY_API eddy_tensor eddy_sigmoid_cross_entropy(eddy_tensor labels, eddy_tensor 
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy x.  TensorFlow: L2Loss. */
 EDDY_API eddy_tensor eddy_l2_loss(eddy_tensor x);
+
+/* ---- matmul ---- */
+
+typedef struct eddy_matmul_args {
+    char        unused_;
+    eddy_tensor a, b;             /* [m,k] and [k,n], or transposed as said below */
+    bool        transpose_a;
+    bool        transpose_b;
+    const char *name;
+} eddy_matmul_args;
+
+/* y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].
+ *
+ *  a, b         float32, float64, int32 or int64, both the same
+ *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
+ *
+ *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE. Gradient: da = dy b',
+ *  db = a' dy. TensorFlow's MatMul. */
+EDDY_API eddy_tensor eddy_matmul_with(eddy_matmul_args args);
+#define eddy_matmul(...) eddy_matmul_with(EDDY_ARGS(eddy_matmul_args, __VA_ARGS__))
+
+/* y[..., c] = x[..., c] + b[c].
+ *
+ *  x  numeric, rank >= 1, channels last; b  vector of as many entries
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE. Gradient: dx = dy, db = dy summed over all
+ *  axes but the last. TensorFlow's BiasAdd. */
+EDDY_API eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b);
 
 /* ---- one_hot ---- */
 
@@ -1679,6 +1740,77 @@ EDDY_API eddy_tensor eddy_softmax_with(eddy_softmax_args a);
 EDDY_API eddy_tensor eddy_log_softmax_with(eddy_softmax_args a);
 #define eddy_log_softmax(...) eddy_log_softmax_with(EDDY_ARGS(eddy_softmax_args, __VA_ARGS__))
 
+/* ---- source ---- */
+
+/* A tensor whose value is given to each run that needs it.
+ *
+ *  name   NULL for the default, "Placeholder"
+ *  dtype  any; 0 is float32
+ *  shape  dimensions may be EDDY_ANY; EDDY_UNKNOWN_SHAPE takes any shape
+ *
+ *  Errors: BAD_DTYPE, LIMIT for an impossible shape; NOT_FED by a run that needs
+ *  it unfed. TensorFlow's Placeholder. */
+EDDY_API eddy_tensor eddy_placeholder(eddy_graph *g, const char *name, eddy_dtype dtype, eddy_shape shape);
+
+/* y = x unless it is fed.
+ *
+ *  x      the default; its shape must agree with `shape`
+ *  shape  what may be fed
+ *
+ *  Errors: BAD_SHAPE. Gradient: dx = dy. TensorFlow's PlaceholderWithDefault. */
+EDDY_API eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_shape shape);
+
+/* A tensor with the value of an array, which is retained, not copied.
+ *
+ *  value  any dtype and shape; its elements must not change any more
+ *  name   NULL for the default, "Const"
+ *
+ *  Errors: INVALID_ARGUMENT without a value. TensorFlow's Const. */
+EDDY_API eddy_tensor eddy_constant(eddy_graph *g, eddy_array *value, const char *name);
+
+/* A constant copied from memory: data holds the elements, row-major.
+ *
+ *  dtype, shape  fully known
+ *  data          count(shape) elements; NULL only where there are none
+ *
+ *  Errors: INVALID_ARGUMENT. TensorFlow's Const. */
+EDDY_API eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data);
+
+/* A scalar constant of the given dtype, converted from v.
+ *
+ *  Errors: INVALID_ARGUMENT for an unknown dtype. TensorFlow's Const. */
+EDDY_API eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v);
+
+/* A float32 scalar constant. TensorFlow's Const. */
+EDDY_API eddy_tensor eddy_scalar(eddy_graph *g, double v);
+
+/* A scalar constant of t's dtype: what a plain number in a formula means.
+ *
+ *  The same number of the same dtype is the same node, where that is still in
+ *  reach; it waits for no control dependency. */
+EDDY_API eddy_tensor eddy_number_like(double v, eddy_tensor t);
+
+/* y[...] = value, of the shape that dims holds.
+ *
+ *  dims   int32 or int64 [rank], each >= 0, known when a run is compiled
+ *  value  scalar, any dtype
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE, INVALID_ARGUMENT for a negative dimension.
+ *  Gradient: d value = sum of dy. TensorFlow's Fill. */
+EDDY_API eddy_tensor eddy_fill(eddy_tensor dims, eddy_tensor value);
+
+/* Zeros of a known shape; dtype 0 is float32. TensorFlow's Fill. */
+EDDY_API eddy_tensor eddy_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape);
+
+/* Ones of a known shape; dtype 0 is float32. TensorFlow's Fill. */
+EDDY_API eddy_tensor eddy_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape);
+
+/* y = 0, of x's shape and dtype; x itself is not computed. TensorFlow's ZerosLike. */
+EDDY_API eddy_tensor eddy_zeros_like(eddy_tensor x);
+
+/* y = 1, of x's shape and dtype; x itself is not computed. TensorFlow's OnesLike. */
+EDDY_API eddy_tensor eddy_ones_like(eddy_tensor x);
+
 /* ---- spread ---- */
 
 /* y = x repeated along `axes`, with the shape of `ref`; undoes a reduction of ref's shape.
@@ -1694,6 +1826,76 @@ EDDY_API eddy_tensor eddy_log_softmax_with(eddy_softmax_args a);
  *  Gradient: dx = dy summed over the axes; `ref` has none.
  *  TensorFlow: the reshaping and Tile in the gradients of reductions. */
 EDDY_API eddy_tensor eddy_broadcast_along(eddy_tensor x, eddy_tensor ref, eddy_dims axes, bool keepdims);
+
+/* ---- state ---- */
+
+/* The initialisers of all variables, in order of creation. */
+#define EDDY_INITIALIZERS "initializers"
+
+typedef struct eddy_variable_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
+    bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
+    bool        no_validate_shape; /* may be assigned values of any shape */
+    eddy_dtype  dtype;             /* casts the initial value; default its own */
+    const char *name;              /* default "Variable" */
+} eddy_variable_args;
+
+/* A tensor whose value lives in the session from run to run.
+ *
+ *  As a tensor it is the value from before the run. Its initialiser is the
+ *  assign "<name>/Assign", run by eddy_initializer. It joins
+ *  EDDY_GLOBAL_VARIABLES and, unless not_trainable, EDDY_TRAINABLE_VARIABLES.
+ *
+ *  Errors: INVALID_ARGUMENT without an initial value; UNINITIALIZED from a run
+ *  that reads it before it has a value. TensorFlow's Variable. */
+EDDY_API eddy_tensor eddy_variable_with(eddy_variable_args args);
+#define eddy_variable(...) eddy_variable_with(EDDY_ARGS(eddy_variable_args, __VA_ARGS__))
+
+/* The operation that runs the initialisers of all global variables.
+ *
+ *  Call it after the last variable is made, optimizer slots included. Each call
+ *  makes a node. TensorFlow's global_variables_initializer. */
+EDDY_API eddy_tensor eddy_initializer(eddy_graph *g);
+
+/* var = value; the result is the new value.
+ *
+ *  var    a variable; value of its dtype and shape
+ *
+ *  Errors: BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if var is no variable.
+ *  Gradient: none. TensorFlow's Assign. */
+EDDY_API eddy_tensor eddy_assign(eddy_tensor var, eddy_tensor value);
+
+/* var = var + value; the result is the new value.
+ *
+ *  Errors: as eddy_assign; UNINITIALIZED in a run. Gradient: none.
+ *  TensorFlow's AssignAdd. */
+EDDY_API eddy_tensor eddy_assign_add(eddy_tensor var, eddy_tensor value);
+
+/* var = var - value; the result is the new value.
+ *
+ *  Errors: as eddy_assign; UNINITIALIZED in a run. Gradient: none.
+ *  TensorFlow's AssignSub. */
+EDDY_API eddy_tensor eddy_assign_sub(eddy_tensor var, eddy_tensor value);
+
+/* The value of a variable at this point of the run.
+ *
+ *  Made under eddy_control_begin after an update, it sees that update and the
+ *  ones created before it; otherwise it is the value from before the run.
+ *  Errors: UNINITIALIZED in a run. Gradient: dy. TensorFlow's ReadVariableOp. */
+EDDY_API eddy_tensor eddy_read(eddy_tensor var);
+
+/* Whether the variable has a value: a bool scalar. Gradient: none.
+ *  TensorFlow's IsVariableInitialized. */
+EDDY_API eddy_tensor eddy_is_initialized(eddy_tensor var);
+
+/* The variable's value, or its initial value while it has none: for
+ *  initialising one variable from another in one run.
+ *
+ *  Errors: INVALID_ARGUMENT if var is no variable. Gradient: none.
+ *  TensorFlow's Variable.initialized_value. */
+EDDY_API eddy_tensor eddy_initialized_value(eddy_tensor var);
 
 /* ---- tile ---- */
 

@@ -185,8 +185,8 @@ static void mean_gradient(eddy_rule *r)
         r->dx[0] = spread(r, Div(dy, (double)n));
         return;
     }
-    const eddy_tensor each = FloorDiv(eddy_size(x, EDDY_INT64), Maximum(eddy_size(y, EDDY_INT64), 1));
-    r->dx[0] = spread(r, Div(dy, CastLike(each, dy)));
+    const eddy_tensor whole = eddy_size(x, EDDY_INT64), parts = eddy_size(y, EDDY_INT64);
+    r->dx[0] = spread(r, Div(dy, CastLike(FloorDiv(whole, Maximum(parts, 1)), dy)));
 }
 
 const eddy_op_def eddy_op_mean = {
@@ -392,7 +392,7 @@ eddy_tensor eddy_logsumexp_with(eddy_reduce_args a)
 {
     const eddy_tensor x = a.x;
     if (eddy_is_valid(x) && !eddy_dtype_is_floating(eddy_dtype_of(x)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: numbers with a fraction expected, not %s",
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: float32 or float64 expected, not %s",
                          eddy_dtype_name(eddy_dtype_of(x)));
     eddy_scope_begin(x.graph, a.name ? a.name : "logsumexp");
     const eddy_tensor top = eddy_max(x, .axes = a.axes, .keepdims = true);

@@ -19,7 +19,8 @@ typedef struct eddy_reducer {
     size_t size, acc_size;
     void (*start)(void *acc, int64_t n);
     /* acc[j] takes in x[r * stride + j], for r < rows and j < width. */
-    void (*fold)(void *restrict acc, const void *restrict x, int64_t rows, int64_t width, int64_t stride);
+    void (*fold)(void *restrict acc, const void *restrict x, int64_t rows, int64_t width,
+                 int64_t stride);
     /* The same for m small blocks one after the other, each of n rows without gaps. */
     void (*each)(void *restrict acc, const void *restrict x, int64_t m, int64_t n, int64_t width);
     /* acc[j] takes in acc[l * width + j], for l < lanes and j < width. */

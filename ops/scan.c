@@ -129,8 +129,9 @@ static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const scan_attrs *a)
     if (l.n == 0) return EDDY_OK;
     for (int64_t o = 0; o < l.outer; o++)
         for (int64_t c = 0; c < l.inner; c += TILE) {
-            const int64_t row = a->reverse ? l.n - 1 : 0, width = l.inner - c < TILE ? l.inner - c : TILE;
-            const size_t at = (size_t)((o * l.n + row) * l.inner + c) * size;
+            const int64_t width = l.inner - c < TILE ? l.inner - c : TILE;
+            const int64_t first = (o * l.n + (a->reverse ? l.n - 1 : 0)) * l.inner + c;
+            const size_t at = (size_t)first * size;
             scan((char *)k->out[0]->data + at, (const char *)k->in[0]->data + at,
                  k->n_in > 1 ? (const char *)k->in[1]->data + at : NULL, l.n, width, step,
                  a->exclusive);
@@ -154,7 +155,8 @@ static eddy_status cumsum_kernel(eddy_kernel *k)
 static void cumsum_gradient(eddy_rule *r)
 {
     const scan_attrs *a = r->attrs;
-    r->dx[0] = eddy_cumsum(r->dy[0], .axis = a->axis, .exclusive = a->exclusive, .reverse = !a->reverse);
+    r->dx[0] = eddy_cumsum(r->dy[0], .axis = a->axis, .exclusive = a->exclusive,
+                           .reverse = !a->reverse);
 }
 
 const eddy_op_def eddy_op_cumsum = {
@@ -193,7 +195,8 @@ static void cumprod_gradient(eddy_rule *r)
     const scan_attrs *a = r->attrs;
     const eddy_tensor x = r->x[0], dy = r->dy[0];
     const int64_t back = a->reverse ? 1 : -1;
-    const eddy_tensor before = eddy_cumprod(x, .axis = a->axis, .exclusive = true, .reverse = a->reverse);
+    const eddy_tensor before = eddy_cumprod(x, .axis = a->axis, .exclusive = true,
+                                            .reverse = a->reverse);
     const eddy_tensor d = a->exclusive ? eddy_shift(dy, back, a->axis) : dy;
     const eddy_tensor s = eddy_linear_scan(d, eddy_shift(x, back, a->axis), .axis = a->axis,
                                            .reverse = !a->reverse);
@@ -252,7 +255,8 @@ static bool linear_infer(eddy_infer *c)
     const linear_attrs *a = c->attrs;
     const eddy_type x = c->in[0], w = c->in[1];
     if (!linear_of(x.dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "numbers expected, not %s", eddy_dtype_name(x.dtype));
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "numbers expected, not %s",
+                               eddy_dtype_name(x.dtype));
     if (x.dtype != w.dtype)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types differ; cast one");
     if (!eddy_shape_compatible(x.shape, w.shape))
@@ -260,7 +264,8 @@ static bool linear_infer(eddy_infer *c)
     if (!infer_along(c, a->axis)) return false;
     eddy_shape *y = &c->out[0].shape;
     if (y->rank < 0) *y = w.shape;
-    for (int i = 0; i < y->rank && w.shape.rank >= 0; i++) eddy_dim_unify(&y->dim[i], w.shape.dim[i]);
+    for (int i = 0; i < y->rank && w.shape.rank >= 0; i++)
+        eddy_dim_unify(&y->dim[i], w.shape.dim[i]);
     return true;
 }
 

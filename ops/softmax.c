@@ -52,10 +52,16 @@ void eddy_softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *
     else (d == EDDY_FLOAT32 ? over_sum_f32 : over_sum_f64)(b, NULL);
 }
 
+/* One number a lane. */
+typedef union lane_values {
+    double f64[EDDY_SOFTMAX_LANES];
+    float  f32[EDDY_SOFTMAX_LANES];
+} lane_values;
+
 typedef struct walk {
     eddy_type           type;
     const eddy_reducer *max, *sum;
-    eddy_tile_fn        exp;
+    eddy_tile_fn        exponential;
 } walk;
 
 /* Fills b->y, b->top and b->sum. */
@@ -70,7 +76,7 @@ static void exponentials(const walk *w, const eddy_softmax_block *b, void *top, 
     char *y = b->y;
     for (int64_t j = 0; j < (lines ? b->n : 1); j++, y += (size_t)b->stride * w->max->size) {
         const void *in = y;
-        if (length > 0) w->exp(length, y, &in, NULL);
+        if (length > 0) w->exponential(length, y, &in, NULL);
     }
     p.reducer = w->sum;
     eddy_reduction_run(&p, sum, b->y);
@@ -82,13 +88,13 @@ void eddy_softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x,
     enum { ELEMENTS = 4096 };
     const eddy_lanes l = eddy_lanes_of(t.shape, axis);
     const size_t size = eddy_dtype_size(t.dtype);
-    const walk w = { t, eddy_reducer_of(EDDY_FOLD_MAX, t.dtype), eddy_reducer_of(EDDY_FOLD_SUM, t.dtype),
-                     eddy_op_exp.tile(&t, &t) };
-    double top[EDDY_SOFTMAX_LANES], sum[EDDY_SOFTMAX_LANES];
+    const walk w = { t, eddy_reducer_of(EDDY_FOLD_MAX, t.dtype),
+                     eddy_reducer_of(EDDY_FOLD_SUM, t.dtype), eddy_op_exp.tile(&t, &t) };
+    lane_values top, sum;
     int64_t most = l.n < ELEMENTS ? ELEMENTS / (l.n + 1) + 1 : 1;
     if (most > EDDY_SOFTMAX_LANES) most = EDDY_SOFTMAX_LANES;
 
-    eddy_softmax_block b = { .top = top, .sum = sum, .n = l.n, .stride = l.inner };
+    eddy_softmax_block b = { .top = &top, .sum = &sum, .n = l.n, .stride = l.inner };
     for (int64_t o = 0, step; o < l.outer; o += step) {
         step = l.inner > 1 ? 1 : l.outer - o < most ? l.outer - o : most;
         for (int64_t c = 0; c < l.inner; c += EDDY_SOFTMAX_LANES) {
@@ -98,7 +104,7 @@ void eddy_softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x,
             b.many = step;
             b.width = l.inner - c < EDDY_SOFTMAX_LANES ? l.inner - c : EDDY_SOFTMAX_LANES;
             b.lane = o * l.inner + c;
-            exponentials(&w, &b, top, sum);
+            exponentials(&w, &b, &top, &sum);
             finish(k, &b);
         }
     }
@@ -148,7 +154,8 @@ static bool softmax_infer(eddy_infer *c)
 static eddy_tensor along_axis(const eddy_op_def *op, eddy_softmax_args a)
 {
     softmax_attrs attrs;
-    if (!eddy_take_axis(a.x.graph, op, a.axis, &attrs.axis)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (!eddy_take_axis(a.x.graph, op, a.axis, &attrs.axis))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
     return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
 }
 
@@ -198,7 +205,7 @@ eddy_tensor eddy_softmax_with(eddy_softmax_args a)
 
 static void subtract_log(eddy_kernel *k, const eddy_softmax_block *b)
 {
-    union { double f64[EDDY_SOFTMAX_LANES]; float f32[EDDY_SOFTMAX_LANES]; } log_sum;
+    lane_values log_sum;
     const bool single = k->out[0]->type.dtype == EDDY_FLOAT32;
     for (int64_t i = 0; i < b->many * b->width; i++) {
         if (single) log_sum.f32[i] = log(((const float *)b->sum)[i]);

@@ -21,7 +21,10 @@ have() { command -v "$1"; }
 header() { printf '#include <%s>\n' "$1" | $cc -E -x c -; }
 
 want make have make
-want gcc have "${cc%% *}"
+case ${cc%% *} in
+    cc | gcc) want gcc have "${cc%% *}" ;;
+    *) want "${cc%% *}" have "${cc%% *}" ;;
+esac
 want libc6-dev header stdio.h
 want libopenblas-dev header cblas.h
 want libyaml-dev header yaml.h

@@ -75,7 +75,6 @@ END_TEST
 START_TEST(posix_errors)
 {
     char        deep[6000];
-    eddy_files  gap = eddy_posix_files;
     eddy_error  e;
     eddy_reader in;
     const struct { const char *path; eddy_status read, write; const char *text; } rows[] = {
@@ -97,11 +96,14 @@ START_TEST(posix_errors)
     unlink(in_folder("absent"));
     memset(deep, 'a', sizeof deep - 1);
     deep[sizeof deep - 1] = 0;
-    gap.sync = NULL;
     ck_assert(!eddy_file_replace(NULL, deep, "", 0, NULL));
     ck_assert(!eddy_file_replace(NULL, NULL, "", 0, NULL));
     ck_assert(!eddy_file_replace(NULL, "", "", 0, NULL));
-    ck_assert(!eddy_file_replace(&gap, in_folder("z"), "", 0, NULL));
+    for (int i = 0; i < 9; i++) {
+        eddy_files gap = eddy_posix_files;
+        memset((char *)&gap + (size_t)i * sizeof gap.open, 0, sizeof gap.open);
+        ck_assert(!eddy_file_replace(&gap, in_folder("z"), "", 0, NULL));
+    }
     ck_assert(!eddy_reader_open(&in, NULL, NULL, NULL));
 }
 END_TEST
@@ -645,6 +647,9 @@ START_TEST(utf8)
     static const struct { const char *text; size_t bad; } rows[] = {
         { "abc", 3 }, { "\xc3\xa9", 2 }, { "\xf0\x9f\x98\x80", 4 }, { "a\x80", 1 },
         { "\xc0\xaf", 0 }, { "\xe0\x80\xaf", 0 }, { "\xed\xa0\x80", 0 }, { "\xff", 0 },
+        { "\xc2\x80", 2 }, { "\xdf\xbf", 2 }, { "\xe0\xa0\x80", 3 }, { "\xed\x9f\xbf", 3 },
+        { "\xef\xbf\xbf", 3 }, { "\xf0\x90\x80\x80", 4 }, { "\xf4\x8f\xbf\xbf", 4 }, { "\xc1\xbf", 0 },
+        { "\xf5\x80\x80\x80", 0 }, { "\x7f", 1 }, { "\xf0\x8f\xbf\xbf", 0 },
         { "\xf4\x90\x80\x80", 0 }, { "\xf8\x88\x80\x80\x80", 0 }, { "ab\xc3", 2 },
     };
     char buf[4];

@@ -184,6 +184,8 @@ static const struct {
     { "array", "{type: \"float64[281474976710656]\", values: [1]}", EDDY_CORRUPT, "1 values for" },
     { "array", "{type: \"float64[281474976710656]\", base64: AAAA}", EDDY_CORRUPT, "3 bytes for" },
     { "array", "{type: \"int32[1]\", base64: AAAA!AA==}", EDDY_CORRUPT, "damaged base64" },
+    { "array", "{type: \"int32[1]\", values: [1], x: 1}", EDDY_CORRUPT,
+      "f:17:44: unknown key 'x'" },
     { "array", "{type: \"int32[1]\", values: [x]}", EDDY_CORRUPT,
       "f:17:40: 'x' is no 64-bit integer" },
     { "array", "{type: \"int64[1]\", values: [[1]]}", EDDY_CORRUPT,

@@ -57,6 +57,7 @@ START_TEST(small_round_trip)
     char name[64];
     ck_assert_str_eq(eddy_unique_name(back, "layer1", false, name, sizeof name), "layer1_1");
     ck_assert_str_eq(eddy_unique_name(back, "Y", false, name, sizeof name), "Y_1");
+    ck_assert_ptr_null(eddy_names_find(back, "layer1/Pai", 10));
     eddy_graph_finalize(back);
     eddy_graph *again = there_and_back(back);
     ck_assert(eddy_graph_is_finalized(again));
@@ -178,10 +179,24 @@ START_TEST(arrays)
             eddy_array_free(a);
         }
     }
-    const float special[] = { 0.0f, -0.0f, INFINITY, -INFINITY, 1e-45f, 3.4028235e38f, 0.1f, NAN };
-    eddy_array *a = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2, 2, 2), special);
-    check_all(&(all_attrs){ .array = a }, true);
-    eddy_array_free(a);
+}
+END_TEST
+
+/* NaNs keep their bits, which numbers in decimal would not. */
+START_TEST(bits_of_nans)
+{
+    static const uint32_t floats[] = { 0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7F800001,
+                                       0x80000000, 1,          0x7F7FFFFF };
+    static const uint64_t doubles[] = { 0x7FF8000000000000, 0xFFF8000000000000, 0x7FF0000000000001,
+                                        0x8000000000000000, 1, 0x7FEFFFFFFFFFFFFF };
+    for (int n = 1; n <= 7; n++) {
+        eddy_array *a = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(n), floats);
+        check_all(&(all_attrs){ .array = a }, true);
+        eddy_array_free(a);
+        a = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(1, n - n / 7), doubles);
+        check_all(&(all_attrs){ .array = a }, true);
+        eddy_array_free(a);
+    }
 }
 END_TEST
 
@@ -406,6 +421,7 @@ Suite *graph_files_suite(void)
     tcase_add_test(format, origins);
     tcase_add_test(format, attributes);
     tcase_add_loop_test(format, arrays, 1, EDDY_DTYPES);
+    tcase_add_test(format, bits_of_nans);
     tcase_add_test(format, graphs_in_graphs);
     tcase_add_test(format, larger);
     tcase_add_test(format, user_operations);

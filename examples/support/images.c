@@ -77,7 +77,8 @@ bool images_load(images *set, const char *pixels_path, const char *labels_path)
     set->rows = size[1];
     set->cols = size[2];
     if (set->labels && labels == set->count) return true;
-    if (set->labels) fprintf(stderr, "%s: %d labels for %d images\n", labels_path, labels, set->count);
+    if (set->labels)
+        fprintf(stderr, "%s: %d labels for %d images\n", labels_path, labels, set->count);
     images_free(set);
     return false;
 }

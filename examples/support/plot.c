@@ -26,21 +26,26 @@ static void round_axis(axis *a, double low, double high, bool keep_end)
     if (!(a->to > a->from)) a->to = a->from + a->step;
 }
 
-static void draw_axes(FILE *f, const axis *x, const axis *y, const char *x_label, const char *y_label)
+static void draw_axes(FILE *f, const axis *x, const axis *y, const char *x_label,
+                      const char *y_label)
 {
     double left = x->at, right = x->at + x->length, bottom = y->at;
     for (int i = 0; y->from + i * y->step <= y->to + 1e-9 * y->step; i++) {
         double v = y->from + i * y->step, py = place(y, v);
-        fprintf(f, "<line class='grid' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", left, py, right, py);
+        fprintf(f, "<line class='grid' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", left, py,
+                right, py);
         fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='end'>%g</text>\n", left - 8, py + 4, v);
     }
     for (int i = 0; x->from + i * x->step <= x->to + 1e-9 * x->step; i++) {
         double v = x->from + i * x->step, px = place(x, v);
-        fprintf(f, "<line class='axis' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", px, bottom, px, bottom + 5);
+        fprintf(f, "<line class='axis' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", px, bottom, px,
+                bottom + 5);
         fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='middle'>%g</text>\n", px, bottom + 20, v);
     }
-    fprintf(f, "<line class='axis' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", left, bottom, right, bottom);
-    fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%s</text>\n", (left + right) / 2, HEIGHT - 12, x_label);
+    fprintf(f, "<line class='axis' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>\n", left, bottom,
+            right, bottom);
+    fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%s</text>\n", (left + right) / 2,
+            HEIGHT - 12, x_label);
     fprintf(f, "<text transform='translate(18 %.1f) rotate(-90)' text-anchor='middle'>%s</text>\n",
             bottom + y->length / 2, y_label);
 }
@@ -49,7 +54,8 @@ static void draw_axes(FILE *f, const axis *x, const axis *y, const char *x_label
 static void draw_curve(FILE *f, const axis *x, const axis *y, const curve *c)
 {
     int every = c->n / 4000 + 1;
-    fprintf(f, "<polyline fill='none' stroke='%s' stroke-width='%g' stroke-linejoin='round' points='",
+    fprintf(f,
+            "<polyline fill='none' stroke='%s' stroke-width='%g' stroke-linejoin='round' points='",
             c->colour, c->width);
     for (int i = 0; i < c->n; i += every)
         if (isfinite(c->y[i])) fprintf(f, "%.1f,%.1f ", place(x, c->x[i]), place(y, c->y[i]));
@@ -88,11 +94,13 @@ bool plot_save(const char *path, const char *title, const char *x_label, const c
         fprintf(stderr, "%s: cannot be written\n", path);
         return false;
     }
-    fprintf(f, "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' viewBox='0 0 %d %d'>\n"
-               "<style>text { font: 13px sans-serif; fill: #333 } .grid { stroke: #e4e4e4 }"
-               " .axis { stroke: #666 } .title { font-size: 16px; font-weight: 600 }</style>\n"
-               "<rect width='100%%' height='100%%' fill='white'/>\n"
-               "<text class='title' x='%d' y='28'>%s</text>\n", WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT, title);
+    fprintf(f,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' viewBox='0 0 %d %d'>\n"
+            "<style>text { font: 13px sans-serif; fill: #333 } .grid { stroke: #e4e4e4 }"
+            " .axis { stroke: #666 } .title { font-size: 16px; font-weight: 600 }</style>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n"
+            "<text class='title' x='%d' y='28'>%s</text>\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT, title);
     draw_axes(f, &x, &y, x_label, y_label);
     for (int c = 0; c < n; c++) draw_curve(f, &x, &y, &curves[c]);
     draw_legend(f, curves, n);

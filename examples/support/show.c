@@ -22,9 +22,14 @@ void progress_begin(progress *p, int total_steps, int samples_per_step, int plai
                      .terminal = isatty(STDOUT_FILENO), .start = now, .drawn = now - 1 };
 }
 
-static void draw_bar(int filled, int width)
+/* A bar of eight columns, each in eighths. */
+static void draw_bar(double done)
 {
-    for (int i = 0; i < width; i++) fputs(i < filled ? "█" : "░", stdout);
+    static const char *const part[] = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
+    for (int i = 0; i < 8; i++) {
+        int eighths = (int)(64 * done) - 8 * i;
+        fputs(part[eighths < 0 ? 0 : eighths > 8 ? 8 : eighths], stdout);
+    }
 }
 
 void progress_step(progress *p, int step, double loss, double accuracy)
@@ -38,12 +43,13 @@ void progress_step(progress *p, int step, double loss, double accuracy)
     double spent = now - p->start, rate = step / (spent > 1e-9 ? spent : 1e-9);
     p->drawn = now;
     if (p->terminal) {
-        fputs("\r  ", stdout);
-        draw_bar(16 * step / p->total, 16);
+        putchar('\r');
+        draw_bar((double)step / p->total);
     }
-    printf("  step %*d/%d  loss %.4f  accuracy %5.1f %%  %6.0f samples/s  %3.0f s left%s",
-           p->total > 9999 ? 5 : 4, step, p->total, p->loss, 100 * p->accuracy,
-           rate * p->batch, (p->total - step) / rate, p->terminal ? "\033[K" : "\n");
+    /* Less than 80 columns with the bar, so that a terminal does not wrap it. */
+    printf(" %4d/%d  loss %.4f  accuracy %5.1f %%  %6.0f samples/s  %2.0f s left%s", step, p->total,
+           p->loss, 100 * p->accuracy, rate * p->batch, (p->total - step) / rate,
+           p->terminal ? "\033[K" : "\n");
     fflush(stdout);
 }
 

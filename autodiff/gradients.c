@@ -1,0 +1,370 @@
+/* gradients.c -- the reverse sweep.
+ *
+ * Ids are a topological order, because a node is built only from nodes that
+ * exist.  So one pass up marks what depends on some x, one pass down marks what
+ * some y depends on, and one more pass down hands each marked node its finished
+ * gradient and asks the op's rule for those of its inputs.  After TensorFlow's
+ * gradients_util, which reaches the same nodes through queues. */
+#include "autodiff/autodiff.h"
+#include "graph/internal.h"
+#include "ops/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A gradient that arrived at one output of a node. */
+typedef struct term {
+    struct term *next;
+    eddy_tensor  value;
+    int32_t      output;
+} term;
+
+typedef struct sweep {
+    const eddy_gradients_args *args;
+    eddy_graph *graph;
+    int32_t     size, first;        /* largest id, smallest id of an x */
+    uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP */
+    term      **terms;              /* by id; newest first, then one an output */
+    eddy_arena  arena;
+    char        scope[EDDY_MAX_NAME];
+} sweep;
+
+enum { REACHED = 1, BETWEEN = 2, STOP = 4 };
+
+void eddy_not_differentiable(eddy_rule *r) { (void)r; }
+
+void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
+{
+    if (!r || !reason) return;
+    char    why[700];
+    va_list args;
+    va_start(args, reason);
+    vsnprintf(why, sizeof why, reason, args);
+    va_end(args);
+    eddy_fail(r->graph, s, "gradients: %s [node '%.200s', op %s]", why, r->node->name, r->node->op->name);
+}
+
+static bool ready(const sweep *s) { return s->graph->error.status == EDDY_OK; }
+static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node] & BETWEEN) != 0; }
+
+/* -------------------------------------------------------------- marking -- */
+
+static void mark_reached(sweep *s)
+{
+    for (int i = 0; i < s->args->xs.count; i++) s->marks[s->args->xs.at[i].node] |= REACHED;
+    for (int32_t id = s->first; id <= s->size; id++) {
+        const eddy_node *node = s->graph->nodes[id];
+        for (int i = 0; i < node->n_inputs && !(s->marks[id] & REACHED); i++)
+            if ((s->marks[node->inputs[i].node] & REACHED) && eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
+                s->marks[id] |= REACHED;
+    }
+}
+
+static void mark_between(sweep *s)
+{
+    for (int i = 0; i < s->args->ys.count; i++)
+        if (s->marks[s->args->ys.at[i].node] & REACHED) s->marks[s->args->ys.at[i].node] |= BETWEEN;
+    for (int32_t id = s->size; id >= s->first; id--) {
+        if (!(s->marks[id] & BETWEEN)) continue;
+        const eddy_node *node = s->graph->nodes[id];
+        for (int i = 0; i < node->n_inputs; i++)
+            if (s->marks[node->inputs[i].node] & REACHED) s->marks[node->inputs[i].node] |= BETWEEN;
+    }
+}
+
+/* The rules of the outermost xs, and of what the caller stops at, are not asked. */
+static void mark_stops(sweep *s)
+{
+    for (int k = 0; k < s->args->xs.count; k++) {
+        const eddy_node *node = s->graph->nodes[s->args->xs.at[k].node];
+        bool inside = false;
+        for (int i = 0; i < node->n_inputs; i++) inside = inside || is_between(s, node->inputs[i]);
+        if (!inside) s->marks[node->id] |= STOP;
+    }
+    for (int k = 0; k < s->args->stop_gradients.count; k++) s->marks[s->args->stop_gradients.at[k].node] |= STOP;
+}
+
+/* ---------------------------------------------------------------- terms -- */
+
+static void add_term(sweep *s, eddy_tensor to, eddy_tensor value)
+{
+    if (!eddy_is_valid(value)) return;
+    term *t = eddy_arena_alloc(&s->arena, sizeof *t);
+    if (!t) {
+        eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
+        return;
+    }
+    *t = (term){ .next = s->terms[to.node], .value = value, .output = to.output };
+    s->terms[to.node] = t;
+}
+
+static eddy_tensor fold_terms(sweep *s, const eddy_node *node, int n, const eddy_tensor *v)
+{
+    char scope[EDDY_MAX_NAME + 32];
+    if (snprintf(scope, sizeof scope, "%s_gradient_sum", node->name) < 0) return v[0];
+    eddy_scope_begin(s->graph, scope);
+    eddy_tensor sum = v[0];
+    for (int i = 1; i < n; i++) sum = eddy_add(sum, v[i]);
+    eddy_scope_end(s->graph);
+    return sum;
+}
+
+static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, int n, const eddy_tensor *v)
+{
+    bool slices = false;
+    for (int i = 0; i < n; i++) slices = slices || eddy_slices_parts(v[i], NULL, NULL);
+    if (n == 1) return v[0];
+    if (slices) return eddy_slices_add((eddy_list){ n, v });
+    eddy_aggregation method = s->args->aggregation_method;
+    bool accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 && eddy_shape_is_known(node->outputs[output].shape);
+    if (method == EDDY_ADD_N || accumulate) return eddy_add_n((eddy_list){ n, v }, NULL);
+    return fold_terms(s, node, n, v);
+}
+
+/* Adds up what arrived at each output; terms[id] then holds one an output. */
+static void aggregate(sweep *s, const eddy_node *node)
+{
+    int32_t  id = node->id;
+    term    *all = s->terms[id];
+    int      n = 0;
+    if (!all || !all->next) return;
+    for (term *t = all; t; t = t->next) n++;
+    eddy_tensor *v = eddy_arena_alloc(&s->arena, (size_t)n * sizeof *v);
+    if (!v) {
+        eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
+        return;
+    }
+    s->terms[id] = NULL;
+    for (int32_t k = 0; k < node->n_outputs && ready(s); k++) {
+        int m = 0;
+        for (term *t = all; t; t = t->next)
+            if (t->output == k) v[m++] = t->value;
+        for (int i = 0, j = m - 1; i < j; i++, j--) {          /* oldest first */
+            eddy_tensor swap = v[i];
+            v[i] = v[j];
+            v[j] = swap;
+        }
+        if (m > 0) add_term(s, eddy_tensor_at(s->graph, id, k), add_terms(s, node, k, m, v));
+    }
+}
+
+static eddy_tensor gradient_at(const sweep *s, eddy_tensor t)
+{
+    for (const term *k = s->terms[t.node]; k; k = k->next)
+        if (k->output == t.output) return k->value;
+    return eddy_none(s->graph);
+}
+
+/* ---------------------------------------------------------------- rules -- */
+
+/* Brings the gradient of an input to the input's shape and checks it. */
+static eddy_tensor settle(eddy_rule *r, int i)
+{
+    eddy_tensor x = r->x[i], dx = r->dx[i];
+    eddy_shape  want = eddy_shape_of(x), have = eddy_shape_of(dx);
+    char        a[100], b[100];
+    if (!eddy_is_valid(dx)) return dx;
+    if (eddy_dtype_of(dx) != eddy_dtype_of(x))
+        eddy_rule_fail(r, EDDY_BAD_DTYPE, "the gradient of input %d is %s, the input %s", i,
+                       eddy_dtype_name(eddy_dtype_of(dx)), eddy_dtype_name(eddy_dtype_of(x)));
+    else if ((r->node->op->flags & EDDY_OP_ELEMENTWISE) && r->n_in > 1) {
+        bool same = eddy_shape_is_known(want) && eddy_shape_equal(want, have);
+        return same ? dx : eddy_sum_like(dx, x);
+    } else if (!eddy_shape_compatible(want, have))
+        eddy_rule_fail(r, EDDY_BAD_SHAPE,
+                       "Incompatible shapes between op input and calculated input gradient: input %d has the shape %s, its gradient %s",
+                       i, eddy_shape_print(want, a, sizeof a), eddy_shape_print(have, b, sizeof b));
+    return dx;
+}
+
+static void call_rule(sweep *s, eddy_rule *r)
+{
+    eddy_graph *g = s->graph;
+    char        scope[2 * EDDY_MAX_NAME];
+    bool        was = g->in_rule;
+    int32_t     origin = g->origin, colocate = g->colocate;
+    snprintf(scope, sizeof scope, "%s%s_grad/", s->scope, r->node->name);
+    if (!eddy_scope_enter(g, scope)) return;
+    g->in_rule = true;
+    g->origin = r->node->id;
+    if (s->args->colocate_gradients_with_ops) g->colocate = r->node->id;
+    r->node->op->gradient(r);
+    int valid = 0;
+    for (int i = 0; i < r->n_in && ready(s); i++) {
+        r->dx[i] = settle(r, i);
+        valid += eddy_is_valid(r->dx[i]);
+    }
+    if (ready(s) && r->n_dx != r->n_in)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Num gradients %d generated for op %s do not match num inputs %d",
+                  r->n_dx, r->node->name, r->n_in);
+    if (s->args->gate_gradients && valid > 1 && ready(s))
+        eddy_tuple(g, (eddy_list){ r->n_in, r->dx }, r->dx, NULL);
+    g->in_rule = was;
+    g->origin = origin;
+    g->colocate = colocate;
+    eddy_scope_end(g);
+}
+
+/* Gradients for the outputs: what arrived, zeros where nothing did, none where
+ * the output is not differentiable.  False if nothing arrived at all. */
+static bool output_gradients(sweep *s, const eddy_node *node, eddy_tensor *y, eddy_tensor *dy)
+{
+    bool any = false;
+    for (int k = 0; k < node->n_outputs; k++) {
+        y[k] = eddy_tensor_at(s->graph, node->id, k);
+        dy[k] = gradient_at(s, y[k]);
+        any = any || eddy_is_valid(dy[k]);
+    }
+    for (int k = 0; any && k < node->n_outputs; k++)
+        if (!eddy_is_valid(dy[k]) && eddy_dtype_is_differentiable(node->outputs[k].dtype)) dy[k] = eddy_zeros_like(y[k]);
+    return any;
+}
+
+static void visit(sweep *s, const eddy_node *node)
+{
+    enum { FEW = 16 };
+    int          n = node->n_inputs, m = node->n_outputs;
+    eddy_tensor  few[FEW], *t = few;
+    aggregate(s, node);
+    if ((s->marks[node->id] & STOP) || n == 0 || node->op->gradient == eddy_not_differentiable || !ready(s)) return;
+    if (n + 2 * m > FEW) t = eddy_arena_alloc(&s->arena, (size_t)(n + 2 * m) * sizeof *t);
+    if (!t) {
+        eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
+        return;
+    }
+    eddy_tensor *dx = t, *y = t + n, *dy = t + n + m;
+    if (!output_gradients(s, node, y, dy)) return;
+    if (!node->op->gradient) {
+        eddy_fail(s->graph, EDDY_NO_GRADIENT, "No gradient defined for operation '%.300s' (op type: %s)", node->name, node->op->name);
+        return;
+    }
+    for (int i = 0; i < n; i++) dx[i] = eddy_none(s->graph);
+    eddy_rule r = {
+        .graph = s->graph, .node = node, .attrs = node->attrs, .x = node->inputs, .y = y, .dy = dy,
+        .dx = dx, .n_in = n, .n_out = m, .n_dx = n,
+    };
+    call_rule(s, &r);
+    for (int i = 0; i < n && ready(s); i++)
+        if (is_between(s, node->inputs[i])) add_term(s, node->inputs[i], dx[i]);
+}
+
+/* ---------------------------------------------------------------- seeds -- */
+
+static bool is_numeric(eddy_dtype d)
+{
+    return eddy_dtype_is_floating(d) || eddy_dtype_is_integer(d) || eddy_dtype_is_complex(d);
+}
+
+static void seed(sweep *s, int i)
+{
+    eddy_tensor y = s->args->ys.at[i], given = eddy_none(s->graph);
+    eddy_dtype  d = eddy_dtype_of(y);
+    char        name[32];
+    if (i < s->args->grad_ys.count) given = s->args->grad_ys.at[i];
+    bool has = eddy_is_valid(given);
+    if (!is_numeric(d))
+        eddy_fail(s->graph, EDDY_BAD_DTYPE, "Gradient type %s for '%.200s': it must be numeric to obtain a default gradient",
+                  eddy_dtype_name(d), eddy_name_of(y));
+    else if (!has && eddy_dtype_is_complex(d))
+        eddy_fail(s->graph, EDDY_BAD_DTYPE, "Gradients of complex tensors must set grad_ys (y.dtype = %s)", eddy_dtype_name(d));
+    else if (has && eddy_dtype_is_complex(d) != eddy_dtype_is_complex(eddy_dtype_of(given)))
+        eddy_fail(s->graph, EDDY_BAD_DTYPE, "Gradient type %s generated for tensor '%.200s' with type %s",
+                  eddy_dtype_name(eddy_dtype_of(given)), eddy_name_of(y), eddy_dtype_name(d));
+    if (!ready(s)) return;
+    bool sliced = has && eddy_slices_parts(given, NULL, NULL);
+    snprintf(name, sizeof name, "grad_ys_%d", i);
+    eddy_tensor dy = sliced ? given : eddy_named(name, has ? eddy_identity(given) : eddy_ones_like(y));
+    if (s->marks[y.node] & BETWEEN) add_term(s, y, dy);
+}
+
+/* -------------------------------------------------------------- the call -- */
+
+static bool list_is_valid(eddy_graph *g, eddy_list l, const char *what)
+{
+    if (l.count < 0 || (l.count > 0 && !l.at)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: %s is not a list", what);
+        return false;
+    }
+    for (int i = 0; i < l.count; i++)
+        if (l.at[i].graph != g || eddy_outputs_of(l.at[i]) == 0) {
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: %s[%d] is not a tensor of this graph", what, i);
+            return false;
+        }
+    return true;
+}
+
+static eddy_graph *graph_of(const eddy_gradients_args *a)
+{
+    for (int i = 0; a->ys.at && i < a->ys.count; i++)
+        if (eddy_graph_alive(a->ys.at[i].graph)) return a->ys.at[i].graph;
+    for (int i = 0; a->xs.at && i < a->xs.count; i++)
+        if (eddy_graph_alive(a->xs.at[i].graph)) return a->xs.at[i].graph;
+    return NULL;
+}
+
+static bool args_are_valid(eddy_graph *g, const eddy_gradients_args *a)
+{
+    if (!list_is_valid(g, a->ys, "ys") || !list_is_valid(g, a->xs, "xs") ||
+        !list_is_valid(g, a->stop_gradients, "stop_gradients")) return false;
+    if (!a->out && a->xs.count > 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: nowhere to put the results (out)");
+    else if (a->grad_ys.count != 0 && a->grad_ys.count != a->ys.count)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Passed %d grad_ys for %d ys", a->grad_ys.count, a->ys.count);
+    else if (a->grad_ys.count > 0 && !a->grad_ys.at) eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: grad_ys is not a list");
+    else if ((unsigned)a->aggregation_method > EDDY_EXPERIMENTAL_ACCUMULATE_N)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Invalid aggregation_method specified %d.", (int)a->aggregation_method);
+    else if ((unsigned)a->unconnected_gradients > EDDY_UNCONNECTED_ZERO)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'", (int)a->unconnected_gradients);
+    else if (g->finalized) eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+    for (int i = 0; i < a->grad_ys.count && eddy_graph_ready(g); i++)
+        if (eddy_is_valid(a->grad_ys.at[i]) && a->grad_ys.at[i].graph != g)
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: grad_ys[%d] is not a tensor of this graph", i);
+    return eddy_graph_ready(g);
+}
+
+static void run_sweep(sweep *s)
+{
+    s->first = s->size;
+    for (int i = 0; i < s->args->xs.count; i++)
+        if (s->args->xs.at[i].node < s->first) s->first = s->args->xs.at[i].node;
+    mark_reached(s);
+    mark_between(s);
+    mark_stops(s);
+    for (int i = 0; i < s->args->ys.count && ready(s); i++) seed(s, i);
+    for (int32_t id = s->size; id >= s->first && ready(s); id--)
+        if ((s->marks[id] & BETWEEN) && s->terms[id]) visit(s, s->graph->nodes[id]);
+    for (int i = 0; i < s->args->xs.count && ready(s); i++) {
+        eddy_tensor x = s->args->xs.at[i], dx = gradient_at(s, x);
+        if (!eddy_is_valid(dx) && s->args->unconnected_gradients == EDDY_UNCONNECTED_ZERO) dx = eddy_zeros_like(x);
+        s->args->out[i] = dx;
+    }
+}
+
+eddy_status eddy_gradients_with(eddy_gradients_args a)
+{
+    eddy_graph *g = graph_of(&a);
+    for (int i = 0; a.out && i < a.xs.count; i++) a.out[i] = eddy_none(g);
+    if (!g) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_graph_ready(g) || !args_are_valid(g, &a)) return eddy_graph_status(g);
+
+    size_t n = (size_t)g->size + 1;
+    sweep  s = { .args = &a, .graph = g, .size = g->size, .arena.allocator = &g->allocator };
+    s.marks = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.marks);
+    s.terms = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.terms);
+    eddy_scope_begin(g, a.name && *a.name ? a.name : "gradients");
+    snprintf(s.scope, sizeof s.scope, "%s", eddy_scope_name(g));
+    if (!s.marks || !s.terms) eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory for %zu nodes", n);
+    else if (ready(&s)) run_sweep(&s);
+    eddy_scope_end(g);
+    eddy_release(&g->allocator, s.marks, n * sizeof *s.marks);
+    eddy_release(&g->allocator, s.terms, n * sizeof *s.terms);
+    eddy_arena_free(&s.arena);
+    for (int i = 0; !ready(&s) && i < a.xs.count; i++) a.out[i] = eddy_none(g);
+    return eddy_graph_status(g);
+}
+
+eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x)
+{
+    eddy_tensor dx = EDDY_ZERO_TENSOR;
+    eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx);
+    return dx;
+}

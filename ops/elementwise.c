@@ -1,0 +1,178 @@
+/* elementwise.c -- loops over elements with broadcasting, for every op that has
+ * an inner loop (op->tile).
+ *
+ * Adjacent dimensions in which every operand steps alike are merged once, when
+ * a plan is made.  The innermost merged dimension is then cut into tiles; an
+ * operand that is contiguous there is passed where it lies, one that is constant
+ * there is spread over a tile first.  Without broadcasting the whole tensor is
+ * one run. */
+#include "ops/elementwise.h"
+
+#include <string.h>
+
+enum { TILE = 1024, MAX_OPERANDS = 4, MAX_SIZE = 16 };
+
+bool eddy_infer_broadcast_shape(eddy_infer *c)
+{
+    eddy_shape s = c->in[0].shape;
+    for (int i = 1; i < c->n_in; i++)
+        if (!eddy_shape_broadcast(s, c->in[i].shape, &s))
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shapes do not broadcast");
+    c->out[0].shape = s;
+    return true;
+}
+
+static bool infer_common(eddy_infer *c, eddy_dtype out)
+{
+    for (int i = 1; i < c->n_in; i++)
+        if (c->in[i].dtype != c->in[0].dtype)
+            return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types %s and %s differ; cast one",
+                                   eddy_dtype_name(c->in[0].dtype), eddy_dtype_name(c->in[i].dtype));
+    c->out[0].dtype = out == EDDY_DEFAULT_DTYPE ? c->in[0].dtype : out;
+    if (!c->op->tile(c->in, c->out))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for %s", eddy_dtype_name(c->in[0].dtype));
+    return eddy_infer_broadcast_shape(c);
+}
+
+bool eddy_infer_elementwise(eddy_infer *c) { return infer_common(c, EDDY_DEFAULT_DTYPE); }
+bool eddy_infer_comparison(eddy_infer *c)  { return infer_common(c, EDDY_BOOL); }
+
+/* ------------------------------------------------------------- the loop -- */
+
+/* Merged dimensions, outermost first; step[i][d] is operand i's step in
+ * elements along d, 0 where it is broadcast. */
+typedef struct loop {
+    eddy_tile_fn fn;
+    int          rank, n;
+    int64_t      count;
+    int64_t      dim[EDDY_MAX_RANK];
+    int64_t      step[MAX_OPERANDS][EDDY_MAX_RANK];
+    size_t       size[MAX_OPERANDS], out_size;
+    bool         whole;            /* one contiguous run, no broadcasting */
+} loop;
+
+/* Steps of an operand of shape `in` along the dimensions of `out`. */
+static void operand_steps(eddy_shape in, eddy_shape out, int64_t *step)
+{
+    int64_t stride = 1;
+    for (int d = out.rank - 1, k = in.rank - 1; d >= 0; d--, k--) {
+        int64_t dim = k >= 0 ? in.dim[k] : 1;
+        step[d] = dim == 1 ? 0 : stride;
+        stride *= dim;
+    }
+}
+
+static bool mergeable(const loop *l, int64_t step[][EDDY_MAX_RANK], int d, int64_t dim)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->step[i][l->rank - 1] != step[i][d] * dim) return false;
+    return true;
+}
+
+static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy_type *in)
+{
+    int64_t step[MAX_OPERANDS][EDDY_MAX_RANK];
+    *l = (loop){ .fn = fn, .n = n, .count = eddy_shape_count(out.shape), .out_size = eddy_dtype_size(out.dtype) };
+    for (int i = 0; i < n; i++) {
+        operand_steps(in[i].shape, out.shape, step[i]);
+        l->size[i] = eddy_dtype_size(in[i].dtype);
+    }
+    for (int d = 0; d < out.shape.rank; d++) {
+        int64_t dim = out.shape.dim[d];
+        if (dim == 1) continue;
+        bool merge = l->rank > 0 && mergeable(l, step, d, dim);
+        if (merge) l->dim[l->rank - 1] *= dim;
+        else l->dim[l->rank++] = dim;
+        for (int i = 0; i < n; i++) l->step[i][l->rank - 1] = step[i][d];
+    }
+    l->whole = l->rank <= 1;
+    for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
+}
+
+static void spread(void *to, const void *from, size_t size, int64_t n)
+{
+    switch (size) {
+    case 1: memset(to, *(const uint8_t *)from, (size_t)n); return;
+    case 4: for (int64_t i = 0; i < n; i++) ((uint32_t *)to)[i] = *(const uint32_t *)from; return;
+    case 8: for (int64_t i = 0; i < n; i++) ((uint64_t *)to)[i] = *(const uint64_t *)from; return;
+    default: for (int64_t i = 0; i < n; i++) memcpy((char *)to + (size_t)i * size, from, size);
+    }
+}
+
+/* One innermost run of n elements, in tiles. */
+static eddy_status run_row(const loop *l, const void *attrs, char *y, const char *const *x, int64_t n)
+{
+    _Alignas(64) char tile[MAX_OPERANDS][TILE * MAX_SIZE];
+    const void *arg[MAX_OPERANDS];
+    eddy_status s = EDDY_OK;
+    int         inner = l->rank - 1;
+    for (int i = 0; i < l->n; i++)
+        if (l->step[i][inner] == 0) {
+            spread(tile[i], x[i], l->size[i], n < TILE ? n : TILE);
+            arg[i] = tile[i];
+        }
+    for (int64_t at = 0; at < n; at += TILE) {
+        int64_t m = n - at < TILE ? n - at : TILE;
+        for (int i = 0; i < l->n; i++)
+            if (l->step[i][inner] != 0) arg[i] = x[i] + (size_t)at * l->size[i];
+        eddy_status t = l->fn(m, y + (size_t)at * l->out_size, arg, attrs);
+        if (t != EDDY_OK) s = t;
+    }
+    return s;
+}
+
+static eddy_status loop_run(const loop *l, const void *attrs, void *y, const void *const *x)
+{
+    if (l->count == 0) return EDDY_OK;
+    if (l->whole) return l->fn(l->count, y, x, attrs);
+    int64_t     index[EDDY_MAX_RANK] = { 0 }, n = l->dim[l->rank - 1];
+    const char *at[MAX_OPERANDS];
+    char       *out = y;
+    eddy_status s = EDDY_OK;
+    for (int i = 0; i < l->n; i++) at[i] = x[i];
+    for (;;) {
+        eddy_status t = run_row(l, attrs, out, at, n);
+        if (t != EDDY_OK) s = t;
+        out += (size_t)n * l->out_size;
+        int d = l->rank - 2;
+        for (; d >= 0; d--) {                    /* step to the next row, as an odometer */
+            for (int i = 0; i < l->n; i++) at[i] += l->step[i][d] * (int64_t)l->size[i];
+            if (++index[d] < l->dim[d]) break;
+            for (int i = 0; i < l->n; i++) at[i] -= l->step[i][d] * (int64_t)l->size[i] * l->dim[d];
+            index[d] = 0;
+        }
+        if (d < 0) return s;
+    }
+}
+
+/* --------------------------------------------------------------- kernel -- */
+
+eddy_status eddy_elementwise_prepare(eddy_kernel *k)
+{
+    eddy_type in[MAX_OPERANDS];
+    if (k->n_in > MAX_OPERANDS) return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "more than %d operands", MAX_OPERANDS);
+    loop *l = eddy_kernel_state(k, sizeof *l);
+    if (!l) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory");
+    for (int i = 0; i < k->n_in; i++) in[i] = k->in[i]->type;
+    eddy_tile_fn fn = k->op->tile(in, &k->out[0]->type);
+    if (!fn) return eddy_kernel_fail(k, EDDY_BAD_DTYPE, "no inner loop for %s", eddy_dtype_name(in[0].dtype));
+    loop_make(l, fn, k->out[0]->type, k->n_in, in);
+    return EDDY_OK;
+}
+
+eddy_status eddy_elementwise_kernel(eddy_kernel *k)
+{
+    const void *x[MAX_OPERANDS];
+    for (int i = 0; i < k->n_in; i++) x[i] = k->in[i]->data;
+    eddy_status s = loop_run(k->state, k->attrs, k->out[0]->data, x);
+    return s == EDDY_OK ? s : eddy_kernel_fail(k, s, "integer division by zero");
+}
+
+eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,
+                                   int n, const eddy_type *in, const void *const *x)
+{
+    loop l;
+    if (n > MAX_OPERANDS) return EDDY_UNIMPLEMENTED;
+    loop_make(&l, fn, out, n, in);
+    return loop_run(&l, attrs, y, x);
+}

@@ -1,0 +1,314 @@
+/* state.c -- variables and the ops that change them.
+ *
+ * The Variable node's output is the value from before the run, whatever the
+ * run does to it; eddy_read, behind a control dependency, sees updates. */
+#include "ops/rows.h"
+#include "graph/internal.h"
+
+#include <string.h>
+
+#ifdef EDDY_HEADER
+/* The initialisers of all variables, in order of creation. */
+#define EDDY_INITIALIZERS "initializers"
+
+typedef struct eddy_variable_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
+    bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
+    bool        no_validate_shape; /* may be assigned values of any shape */
+    eddy_dtype  dtype;             /* casts the initial value; default its own */
+    const char *name;              /* default "Variable" */
+} eddy_variable_args;
+#endif
+
+/* ------------------------------------------------------------- variable -- */
+
+typedef struct variable_attrs {
+    eddy_dtype dtype;
+    eddy_shape shape;
+    bool       trainable;
+} variable_attrs;
+static const eddy_attr_field variable_fields[] = {
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(variable_attrs, dtype) },
+    { "shape", EDDY_ATTR_SHAPE, offsetof(variable_attrs, shape) },
+    { "trainable", EDDY_ATTR_BOOL, offsetof(variable_attrs, trainable) },
+    { 0 },
+};
+
+static bool variable_infer(eddy_infer *c)
+{
+    const variable_attrs *a = c->attrs;
+    c->out[0] = (eddy_type){ a->dtype, a->shape };
+    return true;
+}
+
+const eddy_op_def eddy_op_variable = {
+    .name = "Variable", .outputs = 1, .flags = EDDY_OP_VARIABLE | EDDY_OP_STATEFUL,
+    .attrs_size = sizeof(variable_attrs), .attrs = variable_fields,
+    .infer = variable_infer, .gradient = eddy_not_differentiable,
+};
+
+static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape, const char *name);
+
+/** A tensor whose value lives in the session from run to run.
+ *
+ *  As a tensor it is the value from before the run. Its initialiser is the
+ *  assign "<name>/Assign", run by eddy_initializer. It joins
+ *  EDDY_GLOBAL_VARIABLES and, unless not_trainable, EDDY_TRAINABLE_VARIABLES.
+ *
+ *  Errors: INVALID_ARGUMENT without an initial value; UNINITIALIZED from a run
+ *  that reads it before it has a value. TensorFlow's Variable. */
+eddy_tensor eddy_variable_with(eddy_variable_args args)
+{
+    eddy_tensor value = args.initial_value;
+    eddy_graph *g = args.graph ? args.graph : value.graph;
+    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    if (!eddy_is_valid(value) || eddy_outputs_of(value) == 0)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "Variable: no initial value for '%.200s'", args.name ? args.name : "Variable");
+    eddy_control_clear(g);
+    if (args.dtype != EDDY_DEFAULT_DTYPE && args.dtype != eddy_dtype_of(value)) value = eddy_cast(value, args.dtype);
+    variable_attrs a = {
+        .dtype = eddy_dtype_of(value), .trainable = !args.not_trainable,
+        .shape = args.no_validate_shape ? EDDY_UNKNOWN_SHAPE : eddy_shape_of(value),
+    };
+    eddy_tensor var = eddy_apply(&eddy_op_variable, &a, 0, NULL, (eddy_apply_args){ .graph = g, .name = args.name });
+    if (eddy_is_valid(var)) {
+        char scope[EDDY_MAX_NAME];
+        snprintf(scope, sizeof scope, "%s/", eddy_name_of(var));
+        eddy_scope_enter(g, scope);
+        eddy_tensor init = assign_named(var, value, args.no_validate_shape, "Assign");
+        eddy_scope_end(g);
+        eddy_collection_add(g, EDDY_GLOBAL_VARIABLES, var);
+        if (a.trainable) eddy_collection_add(g, EDDY_TRAINABLE_VARIABLES, var);
+        eddy_collection_add(g, EDDY_INITIALIZERS, init);
+    }
+    eddy_control_end(g);
+    return var;
+}
+
+/** The operation that runs the initialisers of all global variables.
+ *
+ *  Call it after the last variable is made, optimizer slots included. Each call
+ *  makes a node. TensorFlow's global_variables_initializer. */
+eddy_tensor eddy_initializer(eddy_graph *g)
+{
+    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    int          n = eddy_collection_size(g, EDDY_INITIALIZERS);
+    size_t       bytes = (size_t)n * sizeof(eddy_tensor);
+    eddy_tensor *all = eddy_allocate(eddy_graph_allocator(g), bytes);
+    if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "eddy_initializer: out of memory");
+    eddy_collection_get(g, EDDY_INITIALIZERS, NULL, all, n);
+    eddy_control_clear(g);
+    eddy_tensor t = eddy_group(g, (eddy_list){ n, all }, "init");
+    eddy_control_end(g);
+    eddy_release(eddy_graph_allocator(g), all, bytes);
+    return t;
+}
+
+/* --------------------------------------------------------------- assign -- */
+
+typedef struct assign_attrs {
+    bool validate_shape;
+} assign_attrs;
+static const eddy_attr_field assign_fields[] = {
+    { "validate_shape", EDDY_ATTR_BOOL, offsetof(assign_attrs, validate_shape) }, { 0 } };
+
+static bool update_infer(eddy_infer *c)
+{
+    const assign_attrs *a = c->attrs;
+    eddy_shape var = c->in[0].shape, value = c->in[1].shape;
+    if (c->in[0].dtype != c->in[1].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the variable is %s, the value %s",
+                               eddy_dtype_name(c->in[0].dtype), eddy_dtype_name(c->in[1].dtype));
+    bool free_shape = a && !a->validate_shape;
+    if (!free_shape && !eddy_shape_compatible(var, value))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "Shapes of variable and value are incompatible");
+    c->out[0] = (eddy_type){ c->in[0].dtype, free_shape || !eddy_shape_is_known(var) ? value : var };
+    return true;
+}
+
+/* An update's output: the new value, copied only if it has memory of its own. */
+static eddy_status yield_value(eddy_kernel *k)
+{
+    if (k->n_out > 0 && k->out[0]->data != k->in[0]->data && k->out[0]->count > 0)
+        memcpy(k->out[0]->data, k->in[0]->data, (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
+    return EDDY_OK;
+}
+
+static eddy_status assign_kernel(eddy_kernel *k)
+{
+    eddy_buffer *var = k->in[0], *value = k->in[1];
+    size_t bytes = (size_t)value->count * eddy_dtype_size(value->type.dtype);
+    if (bytes > 0 && var->data != value->data) memmove(var->data, value->data, bytes);
+    if (var->state) var->state->initialized = true;
+    return yield_value(k);
+}
+
+const eddy_op_def eddy_op_assign = {
+    .name = "Assign", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .attrs_size = sizeof(assign_attrs), .attrs = assign_fields,
+    .infer = update_infer, .kernel = assign_kernel, .gradient = eddy_not_differentiable,
+};
+
+static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape, const char *name)
+{
+    return eddy_apply(&eddy_op_assign, &(assign_attrs){ !no_validate_shape }, 2, (eddy_tensor[]){ var, value },
+                      (eddy_apply_args){ .name = name });
+}
+
+/** var = value; the result is the new value.
+ *
+ *  var    a variable; value of its dtype and shape
+ *
+ *  Errors: BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if var is no variable.
+ *  Gradient: none. TensorFlow's Assign. */
+eddy_tensor eddy_assign(eddy_tensor var, eddy_tensor value)
+{
+    return assign_named(var, value, false, NULL);
+}
+
+static eddy_status accumulate(eddy_kernel *k, const eddy_op_def *op)
+{
+    eddy_buffer *var = k->in[0];
+    eddy_type    types[2] = { k->in[1]->type, k->in[1]->type };
+    if (var->state && !var->state->initialized)
+        return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
+    eddy_elementwise_apply(op->tile(types, types), NULL, types[0], var->data, 2, types,
+                           (const void *const[]){ var->data, k->in[1]->data });
+    return yield_value(k);
+}
+static eddy_status assign_add_kernel(eddy_kernel *k) { return accumulate(k, &eddy_op_add); }
+static eddy_status assign_sub_kernel(eddy_kernel *k) { return accumulate(k, &eddy_op_sub); }
+
+static bool accumulate_infer(eddy_infer *c)
+{
+    eddy_type t = c->in[0];
+    return eddy_op_add.tile(&t, &t) ? update_infer(c)
+         : eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for %s", eddy_dtype_name(t.dtype));
+}
+
+const eddy_op_def eddy_op_assign_add = {
+    .name = "AssignAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .infer = accumulate_infer, .kernel = assign_add_kernel, .gradient = eddy_not_differentiable,
+};
+const eddy_op_def eddy_op_assign_sub = {
+    .name = "AssignSub", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .infer = accumulate_infer, .kernel = assign_sub_kernel, .gradient = eddy_not_differentiable,
+};
+
+/** var = var + value; the result is the new value.
+ *
+ *  Errors: as eddy_assign; UNINITIALIZED in a run. Gradient: none.
+ *  TensorFlow's AssignAdd. */
+eddy_tensor eddy_assign_add(eddy_tensor var, eddy_tensor value)
+{
+    return eddy_apply2(&eddy_op_assign_add, NULL, var, value);
+}
+
+/** var = var - value; the result is the new value.
+ *
+ *  Errors: as eddy_assign; UNINITIALIZED in a run. Gradient: none.
+ *  TensorFlow's AssignSub. */
+eddy_tensor eddy_assign_sub(eddy_tensor var, eddy_tensor value)
+{
+    return eddy_apply2(&eddy_op_assign_sub, NULL, var, value);
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+static bool read_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static eddy_status read_kernel(eddy_kernel *k)
+{
+    if (k->in[0]->state && !k->in[0]->state->initialized)
+        return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
+    return yield_value(k);
+}
+static void read_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
+
+const eddy_op_def eddy_op_read = {
+    .name = "ReadVariable", .label = "read", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_READ | EDDY_OP_STATEFUL,
+    .infer = read_infer, .kernel = read_kernel, .gradient = read_gradient,
+};
+
+/** The value of a variable at this point of the run.
+ *
+ *  Made under eddy_control_begin after an update, it sees that update and the
+ *  ones created before it; otherwise it is the value from before the run.
+ *  Errors: UNINITIALIZED in a run. Gradient: dy. TensorFlow's ReadVariableOp. */
+eddy_tensor eddy_read(eddy_tensor var)
+{
+    return eddy_apply1(&eddy_op_read, NULL, var);
+}
+
+static bool is_initialized_infer(eddy_infer *c)
+{
+    c->out[0] = (eddy_type){ EDDY_BOOL, EDDY_SCALAR };
+    return true;
+}
+static eddy_status is_initialized_kernel(eddy_kernel *k)
+{
+    *(uint8_t *)k->out[0]->data = k->in[0]->state && k->in[0]->state->initialized;
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_is_initialized = {
+    .name = "IsVariableInitialized", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL,
+    .infer = is_initialized_infer, .kernel = is_initialized_kernel, .gradient = eddy_not_differentiable,
+};
+
+/** Whether the variable has a value: a bool scalar. Gradient: none.
+ *  TensorFlow's IsVariableInitialized. */
+eddy_tensor eddy_is_initialized(eddy_tensor var)
+{
+    return eddy_apply1(&eddy_op_is_initialized, NULL, var);
+}
+
+/* ---------------------------------------------------- initialized_value -- */
+
+static bool initialized_value_infer(eddy_infer *c)
+{
+    if (c->in[0].dtype != c->in[1].dtype) return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the initial value has another element type");
+    if (!eddy_shape_compatible(c->in[0].shape, c->in[1].shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the initial value has another shape");
+    c->out[0] = c->in[1];
+    return true;
+}
+static eddy_status initialized_value_kernel(eddy_kernel *k)
+{
+    const eddy_buffer *from = k->in[0]->state && k->in[0]->state->initialized ? k->in[0] : k->in[1];
+    if (k->out[0]->count > 0)
+        memcpy(k->out[0]->data, from->data, (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_initialized_value = {
+    .name = "InitializedValue", .label = "initialized_value", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL,
+    .infer = initialized_value_infer, .kernel = initialized_value_kernel, .gradient = eddy_not_differentiable,
+};
+
+/** The variable's value, or its initial value while it has none: for
+ *  initialising one variable from another in one run.
+ *
+ *  Errors: INVALID_ARGUMENT if var is no variable. Gradient: none.
+ *  TensorFlow's Variable.initialized_value. */
+eddy_tensor eddy_initialized_value(eddy_tensor var)
+{
+    eddy_graph *g = var.graph;
+    int n = eddy_collection_size(g, EDDY_INITIALIZERS);
+    for (int i = 0; i < n; i++) {
+        eddy_tensor init = eddy_collection_at(g, EDDY_INITIALIZERS, i);
+        if (eddy_same(eddy_input(init, 0), var)) return eddy_apply2(&eddy_op_initialized_value, NULL, var, eddy_input(init, 1));
+    }
+    return eddy_fail(g, EDDY_INVALID_ARGUMENT, "initialized_value: '%.200s' is not a variable with an initialiser", eddy_name_of(var));
+}

@@ -1,0 +1,226 @@
+/* apply.c -- from pairs of gradient and variable to the operation of a step. */
+#include "optim/internal.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+char *eddy_names_print(const eddy_gradient_pair *pairs, int count, char *buf, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < count && n + 1 < size; i++) {
+        int more = snprintf(buf + n, size - n, "%s%s", i ? ", " : "[",
+                            eddy_name_of(pairs[i].variable));
+        n += more > 0 ? (size_t)more : 0;
+    }
+    if (n + 4 < size) memcpy(buf + n, "]", 2);
+    else if (size > 5) memcpy(buf + size - 5, "...]", 5);
+    return buf;
+}
+
+/* ------------------------------------------------------- what is handed in -- */
+
+static bool pair_fits(eddy_graph *g, eddy_gradient_pair p, int i)
+{
+    char a[128], b[128];
+    if (!eddy_is_valid(p.variable) || p.variable.graph != g)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "Trying to optimize unsupported type: pair %d has no variable of this graph", i);
+    else if (p.gradient.node == 0) return true;
+    else if (!eddy_is_valid(p.gradient) || p.gradient.graph != g)
+        eddy_fail(g, EDDY_BAD_DTYPE,
+                  "Gradient must be convertible to a Tensor or IndexedSlices, or None: "
+                  "pair %d has no tensor of this graph", i);
+    else if (!eddy_is_variable(p.variable))
+        eddy_fail(g, EDDY_UNIMPLEMENTED, "Trying to update a Tensor '%s'",
+                  eddy_name_of(p.variable));
+    else if (eddy_dtype_of(p.gradient) != eddy_dtype_of(p.variable))
+        eddy_fail(g, EDDY_BAD_DTYPE, "the gradient of '%s' has type %s, not %s",
+                  eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.gradient)),
+                  eddy_dtype_name(eddy_dtype_of(p.variable)));
+    else if (!eddy_slices_parts(p.gradient, NULL, NULL) &&
+             !eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(p.variable)))
+        eddy_fail(g, EDDY_BAD_SHAPE, "var and grad do not have the same shape: '%s' %s, %s",
+                  eddy_name_of(p.variable),
+                  eddy_shape_print(eddy_shape_of(p.variable), a, sizeof a),
+                  eddy_shape_print(eddy_shape_of(p.gradient), b, sizeof b));
+    else return true;
+    return false;
+}
+
+static bool pairs_fit(eddy_graph *g, const eddy_gradient_pair *pairs, int count)
+{
+    char text[600];
+    int  used = 0;
+    if (!pairs || count <= 0) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "No variables provided.");
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!pair_fits(g, pairs[i], i)) return false;
+        used += pairs[i].gradient.node != 0;
+    }
+    if (used == 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "No gradients provided for any variable: %s.",
+                  eddy_names_print(pairs, count, text, sizeof text));
+    return used > 0;
+}
+
+static bool step_fits(eddy_graph *g, eddy_tensor step)
+{
+    if (step.node == 0) return true;
+    if (!eddy_is_variable(step) || step.graph != g)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_step is not a variable of this graph");
+    else if (eddy_shape_of(step).rank > 0)
+        eddy_fail(g, EDDY_BAD_SHAPE, "global_step '%s' is not scalar", eddy_name_of(step));
+    return eddy_graph_ready(g);
+}
+
+/* ---------------------------------------------------------------- updates -- */
+
+/* Slots wait for nothing that surrounds the call. */
+static void create_slots(eddy_optimizer *o, const eddy_gradient_pair *pairs, int count)
+{
+    if (!o->def.create_slots) return;
+    eddy_control_clear(o->graph);
+    for (int i = 0; i < count; i++)
+        if (pairs[i].gradient.node != 0) o->def.create_slots(o, pairs[i].variable);
+    eddy_control_end(o->graph);
+}
+
+/* A gradient of partly unknown shape has the variable's, or the run fails:
+ * nothing is broadcast. */
+static eddy_tensor shaped(eddy_tensor gradient, eddy_tensor variable)
+{
+    return eddy_shape_is_known(eddy_shape_of(gradient)) ? gradient
+                                                        : eddy_reshape_like(gradient, variable);
+}
+
+static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
+{
+    eddy_tensor values, indices;
+    if (!eddy_slices_parts(p.gradient, &values, &indices))
+        return o->def.apply_dense(o, shaped(p.gradient, p.variable), p.variable);
+    if (!o->def.apply_sparse)
+        return o->def.apply_dense(o, eddy_indexed_slices(values, indices, p.variable), p.variable);
+    if (!o->def.sums_duplicates) {
+        values = eddy_slices_sum_duplicates(values, indices);
+        indices = eddy_output(values, 1);
+    }
+    return o->def.apply_sparse(o, values, indices, p.variable);
+}
+
+/* The updates of all variables that have a gradient; how many there are. */
+static int update_all(eddy_optimizer *o, const eddy_gradient_pair *pairs, int count,
+                      eddy_tensor *out)
+{
+    char scope[EDDY_MAX_NAME + 16];
+    int  n = 0;
+    for (int i = 0; i < count; i++) {
+        if (pairs[i].gradient.node == 0) continue;
+        snprintf(scope, sizeof scope, "update_%s", eddy_name_of(pairs[i].variable));
+        eddy_scope_begin(o->graph, scope);
+        out[n] = update(o, pairs[i]);
+        eddy_scope_end(o->graph);
+        if (!eddy_is_valid(out[n++]))
+            eddy_fail(o->graph, EDDY_INVALID_ARGUMENT, "%s: no update of '%s'", o->name,
+                      eddy_name_of(pairs[i].variable));
+    }
+    return n;
+}
+
+/* The operation named `scope`: all updates, then the count of the step. */
+static eddy_tensor finish(eddy_optimizer *o, eddy_list updates, eddy_tensor step, const char *scope)
+{
+    eddy_graph *g = o->graph;
+    const bool  counts = step.node != 0;
+    eddy_tensor done = o->def.finish ? o->def.finish(o, updates) : eddy_none(g);
+    if (o->def.finish) updates = (eddy_list){ 1, &done };
+    eddy_tensor all = eddy_group(g, updates, counts ? "update" : scope);
+    if (!counts) return all;
+    eddy_tensor one = eddy_number(g, eddy_dtype_of(step), 1);
+    eddy_control_begin(g, EDDY_LIST(all));
+    eddy_tensor counted = eddy_assign_add(step, one);
+    eddy_control_end(g);
+    return eddy_group(g, EDDY_LIST(counted), scope);
+}
+
+static eddy_tensor apply(eddy_optimizer *o, const eddy_apply_gradients_args *a)
+{
+    eddy_graph           *g = o->graph;
+    const eddy_allocator *memory = eddy_graph_allocator(g);
+    const size_t          bytes = (size_t)a->count * sizeof(eddy_tensor);
+    eddy_tensor          *updates = eddy_allocate(memory, bytes);
+    if (!updates)
+        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, a->count);
+    create_slots(o, a->pairs, a->count);
+    eddy_scope_begin(g, a->name && *a->name ? a->name : o->name);
+    const char *scope = eddy_scope_name(g);
+    if (o->def.prepare) o->def.prepare(o);
+    const int n = update_all(o, a->pairs, a->count, updates);
+    eddy_tensor train = eddy_none(g);
+    if (eddy_graph_ready(g)) train = finish(o, (eddy_list){ n, updates }, a->global_step, scope);
+    eddy_scope_end(g);
+    eddy_release(memory, updates, bytes);
+    return train;
+}
+
+eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args a)
+{
+    eddy_graph *g = eddy_optimizer_ready(a.optimizer);
+    if (!g) {
+        g = eddy_optimizer_graph(a.optimizer);
+        if (!g && a.pairs && a.count > 0) g = a.pairs[0].variable.graph;
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "apply_gradients: no such optimizer");
+    }
+    if (!pairs_fit(g, a.pairs, a.count) || !step_fits(g, a.global_step)) return eddy_none(g);
+    eddy_tensor train = apply(a.optimizer, &a);
+    if (!eddy_graph_ready(g)) return eddy_none(g);
+    if (!eddy_collection_has(g, EDDY_TRAIN_OP, train)) eddy_collection_add(g, EDDY_TRAIN_OP, train);
+    return train;
+}
+
+/* --------------------------------------------------------------- minimize -- */
+
+static bool none_has_gradient(const eddy_gradient_pair *pairs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (pairs[i].gradient.node != 0) return false;
+    return true;
+}
+
+/* minimize with room for `count` pairs. */
+static eddy_tensor minimize(const eddy_minimize_args *a, eddy_gradient_pair *pairs, int count)
+{
+    char text[500];
+    eddy_graph *g = eddy_optimizer_graph(a->optimizer);
+    const int n = eddy_compute_gradients(a->optimizer, a->loss, pairs, count, a->var_list,
+        .gate_gradients = a->gate_gradients, .aggregation_method = a->aggregation_method,
+        .colocate_gradients_with_ops = a->colocate_gradients_with_ops,
+        .grad_loss = a->grad_loss);
+    if (!eddy_graph_ready(g)) return eddy_none(g);
+    if (none_has_gradient(pairs, n))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "No gradients provided for any variable, check your graph for ops that "
+                         "do not support gradients, between variables %s and loss %s.",
+                         eddy_names_print(pairs, n, text, sizeof text), eddy_name_of(a->loss));
+    return eddy_apply_gradients(a->optimizer, pairs, n, a->global_step, a->name);
+}
+
+eddy_tensor eddy_minimize_with(eddy_minimize_args a)
+{
+    eddy_graph *g = eddy_optimizer_ready(a.optimizer);
+    if (!g) {
+        g = eddy_optimizer_graph(a.optimizer);
+        if (!g) g = a.loss.graph;
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "minimize: no such optimizer");
+    }
+    const int count = a.var_list.at ? a.var_list.count
+                                    : eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
+    const size_t most = count > 0 ? (size_t)count : 0, bytes = most * sizeof(eddy_gradient_pair);
+    eddy_gradient_pair *pairs = eddy_allocate(eddy_graph_allocator(g), bytes);
+    if (!pairs)
+        return eddy_fail(g, EDDY_NO_MEMORY, "minimize: out of memory for %d variables", count);
+    eddy_tensor train = minimize(&a, pairs, (int)most);
+    eddy_release(eddy_graph_allocator(g), pairs, bytes);
+    return train;
+}

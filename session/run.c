@@ -1,0 +1,101 @@
+/* run.c -- executing a plan: a loop over its instructions. */
+#include "session/internal.h"
+
+#include <string.h>
+
+static bool check_initialized(const eddy_plan *p, eddy_error *error)
+{
+    for (int32_t v = 0; v < p->n_variables; v++)
+        if (p->variables[v].read && !p->variables[v].state->initialized)
+            return eddy_error_set(error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s", p->variables[v].node->name);
+    return true;
+}
+
+/* Memory that is known only now: what is fed, and where variables live. */
+static void patch(eddy_plan *p, const eddy_array *const *feeds)
+{
+    for (int32_t i = 0; i < p->n_patches; i++) {
+        const plan_root *r = &p->roots[p->patches[i].root];
+        const eddy_array *a = r->kind == VALUE_FEED ? feeds[r->index] : p->variables[r->index].state->value;
+        p->buffers[p->patches[i].buffer].data = eddy_array_data(a);
+    }
+}
+
+/* Gives a variable without a fixed shape room for the value it is about to get. */
+static eddy_status resize(eddy_plan *p, instruction *i)
+{
+    plan_variable     *v = &p->variables[i->resizes];
+    const eddy_buffer *value = i->kernel.in[1];
+    if (!eddy_shape_equal(eddy_array_shape(v->state->value), value->type.shape)) {
+        eddy_array *a = eddy_array_new_in(p->allocator, value->type.dtype, value->type.shape);
+        if (!a) return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for the new value");
+        eddy_array_free(v->state->value);
+        v->state->value = a;
+    }
+    v->reference->data = eddy_array_data(v->state->value);
+    v->reference->type = value->type;
+    v->reference->count = value->count;
+    return EDDY_OK;
+}
+
+static eddy_status execute(eddy_plan *p, uint64_t step)
+{
+    for (instruction *i = p->code, *end = i + p->n_code; i < end; i++) {
+        i->kernel.step = step;
+        eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
+        if (s == EDDY_OK) s = i->run(&i->kernel);
+        if (s == EDDY_OK) continue;
+        if (p->error.status == EDDY_OK)
+            eddy_error_set(&p->error, s, "%s failed [node '%s']", i->node->op->name, i->node->name);
+        return s;
+    }
+    return EDDY_OK;
+}
+
+/* An array for the value of b: the old one if it fits and is nobody else's. */
+static eddy_array *result(const eddy_buffer *b, eddy_array *old, const eddy_array *const *feeds, int n_feeds)
+{
+    bool fits = old && eddy_array_dtype(old) == b->type.dtype && eddy_shape_equal(eddy_array_shape(old), b->type.shape) &&
+                !eddy_array_is_shared(old) && !eddy_array_is_borrowed(old);
+    for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
+    eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, b->type.shape);
+    if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), b->data, eddy_array_bytes(a));
+    return a;
+}
+
+/* Only memory can fail here; the fetches before the failing one are then done. */
+static eddy_status collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
+{
+    for (int i = 0; i < p->n_fetches; i++) {
+        if (p->outputs[i].buffer < 0) {
+            eddy_array_free(out[i]);
+            out[i] = NULL;
+            continue;
+        }
+        eddy_array *a = result(&p->buffers[p->outputs[i].buffer], out[i], feeds, p->n_feeds);
+        if (!a) {
+            eddy_error_set(&p->error, EDDY_NO_MEMORY, "out of memory for fetch %d", i);
+            return EDDY_NO_MEMORY;
+        }
+        if (a != out[i]) eddy_array_free(out[i]);
+        out[i] = a;
+    }
+    return EDDY_OK;
+}
+
+eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out, eddy_error *error)
+{
+    eddy_session *s = p->session;
+    if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
+    else pthread_rwlock_rdlock(&s->state_lock);
+    p->error = (eddy_error){ 0 };
+    eddy_status status = EDDY_UNINITIALIZED;
+    if (check_initialized(p, &p->error)) {
+        patch(p, feeds);
+        status = execute(p, atomic_fetch_add(&s->step, 1));
+        if (status == EDDY_OK && out) status = collect(p, feeds, out);
+    }
+    pthread_rwlock_unlock(&s->state_lock);
+    if (status != EDDY_OK) *error = p->error;
+    return status;
+}

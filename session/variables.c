@@ -1,0 +1,175 @@
+/* variables.c -- the values of variables from outside: reading, setting, and
+ * whole checkpoints. */
+#include "session/internal.h"
+#include "session/safetensors.h"
+
+#include <string.h>
+
+static const eddy_node *variable_node(const eddy_session *s, eddy_tensor t, eddy_error *e)
+{
+    const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
+    if (node && (node->op->flags & EDDY_OP_VARIABLE)) return node;
+    eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%.200s' is not a variable of this session's graph", node ? node->name : "");
+    return NULL;
+}
+
+static bool usable(const eddy_session *s, eddy_error *e)
+{
+    if (atomic_load(&s->closed)) return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
+    return eddy_graph_alive(s->graph) || eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
+}
+
+static eddy_status finish(eddy_session *s, const eddy_error *e)
+{
+    if (e->status != EDDY_OK) s->error = *e;
+    pthread_mutex_unlock(&s->lock);
+    return e->status;
+}
+
+/* A copy of the value, or NULL; with both locks held. */
+static eddy_array *copy_value(eddy_session *s, int32_t id)
+{
+    const eddy_state *state = id < s->states_capacity ? s->states[id] : NULL;
+    if (!state || !state->initialized) return NULL;
+    return eddy_array_copy_of(eddy_array_dtype(state->value), eddy_array_shape(state->value), eddy_array_data(state->value));
+}
+
+eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
+{
+    eddy_error  e = { 0 };
+    eddy_array *a = NULL;
+    if (!eddy_live(s)) return NULL;
+    pthread_mutex_lock(&s->lock);
+    const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
+    if (node) {
+        pthread_rwlock_rdlock(&s->state_lock);
+        a = copy_value(s, node->id);
+        pthread_rwlock_unlock(&s->state_lock);
+    }
+    finish(s, &e);
+    return a;
+}
+
+static bool set_value(eddy_session *s, const eddy_node *node, const eddy_array *value, eddy_error *e)
+{
+    char have[100], want[100];
+    eddy_type t = node->outputs[0], got = { eddy_array_dtype(value), eddy_array_shape(value) };
+    if (got.dtype != t.dtype || !eddy_shape_compatible(got.shape, t.shape))
+        return eddy_error_set(e, got.dtype != t.dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE, "the variable '%s' is %s, the value %s",
+                              node->name, eddy_type_print(t, want, sizeof want), eddy_type_print(got, have, sizeof have));
+    eddy_state *state = eddy_session_state(s, node->id);
+    bool fits = state && state->value && eddy_shape_equal(eddy_array_shape(state->value), got.shape);
+    if (state && !fits) {
+        eddy_array *a = eddy_array_new_in(&s->allocator, got.dtype, got.shape);
+        if (!a) return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
+        eddy_array_free(state->value);
+        state->value = a;
+    }
+    if (!state) return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
+    if (eddy_array_bytes(value) > 0) memcpy(eddy_array_data(state->value), eddy_array_data(value), eddy_array_bytes(value));
+    state->initialized = true;
+    return true;
+}
+
+eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
+{
+    eddy_error e = { 0 };
+    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    pthread_mutex_lock(&s->lock);
+    const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
+    if (node && !value) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "no value for the variable '%s'", node->name);
+    if (node && value) {
+        pthread_rwlock_wrlock(&s->state_lock);
+        set_value(s, node, value, &e);
+        pthread_rwlock_unlock(&s->state_lock);
+    }
+    return finish(s, &e);
+}
+
+/* ----------------------------------------------------------- checkpoints -- */
+
+/* The listed variables, or all global ones: n of them, in memory of the session's. */
+static const eddy_node **listed(eddy_session *s, eddy_list l, int *n, eddy_error *e)
+{
+    bool all = l.count == 0;
+    *n = all ? eddy_collection_size(s->graph, EDDY_GLOBAL_VARIABLES) : l.count;
+    if (l.count < 0 || (l.count > 0 && !l.at)) {
+        eddy_error_set(e, EDDY_INVALID_ARGUMENT, "the variables are not a list");
+        return NULL;
+    }
+    const eddy_node **nodes = eddy_allocate_zeroed(&s->allocator, (size_t)*n, sizeof *nodes);
+    if (!nodes) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for a list of %d variables", *n);
+    for (int i = 0; nodes && i < *n; i++)
+        nodes[i] = variable_node(s, all ? eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i) : l.at[i], e);
+    return nodes;
+}
+
+static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node **nodes, eddy_error *e)
+{
+    const char **names = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *names);
+    const eddy_array **values = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *values);
+    if (!names || !values) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for saving %d variables", n);
+    for (int i = 0; e->status == EDDY_OK && i < n; i++) {
+        const eddy_state *state = nodes[i]->id < s->states_capacity ? s->states[nodes[i]->id] : NULL;
+        if (!state || !state->initialized)
+            eddy_error_set(e, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s", nodes[i]->name);
+        names[i] = nodes[i]->name;
+        values[i] = state ? state->value : NULL;
+    }
+    if (e->status == EDDY_OK)
+        eddy_safetensors_write(eddy_graph_files(s->graph), &s->allocator, path, n, names, values, e);
+    eddy_release(&s->allocator, names, (size_t)n * sizeof *names);
+    eddy_release(&s->allocator, values, (size_t)n * sizeof *values);
+}
+
+eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
+{
+    eddy_error e = { 0 };
+    int        n = 0;
+    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    pthread_mutex_lock(&s->lock);
+    if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_save: no path");
+    const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
+    if (nodes && e.status == EDDY_OK) {
+        pthread_rwlock_rdlock(&s->state_lock);
+        save_nodes(s, path, n, nodes, &e);
+        pthread_rwlock_unlock(&s->state_lock);
+    }
+    eddy_release(&s->allocator, nodes, (size_t)n * sizeof *nodes);
+    return finish(s, &e);
+}
+
+/* All are checked before the first is changed. */
+static void restore_nodes(eddy_session *s, const eddy_safetensors *file, int n, const eddy_node **nodes, eddy_error *e)
+{
+    char have[100], want[100];
+    for (int i = 0; i < n && e->status == EDDY_OK; i++) {
+        const eddy_array *a = eddy_safetensors_find(file, nodes[i]->name);
+        eddy_type t = nodes[i]->outputs[0], got = { eddy_array_dtype(a), eddy_array_shape(a) };
+        if (!a) eddy_error_set(e, EDDY_NOT_FOUND, "the file has no value for the variable '%s'", nodes[i]->name);
+        else if (got.dtype != t.dtype || !eddy_shape_compatible(got.shape, t.shape))
+            eddy_error_set(e, EDDY_BAD_SHAPE, "the variable '%s' is %s, the file's value %s", nodes[i]->name,
+                           eddy_type_print(t, want, sizeof want), eddy_type_print(got, have, sizeof have));
+    }
+    for (int i = 0; i < n && e->status == EDDY_OK; i++) set_value(s, nodes[i], eddy_safetensors_find(file, nodes[i]->name), e);
+}
+
+eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
+{
+    eddy_error       e = { 0 };
+    eddy_safetensors file = { 0 };
+    int              n = 0;
+    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    pthread_mutex_lock(&s->lock);
+    if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path");
+    const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
+    if (nodes && e.status == EDDY_OK &&
+        eddy_safetensors_read(eddy_graph_files(s->graph), &s->allocator, path, &file, &e) == EDDY_OK) {
+        pthread_rwlock_wrlock(&s->state_lock);
+        restore_nodes(s, &file, n, nodes, &e);
+        pthread_rwlock_unlock(&s->state_lock);
+        eddy_safetensors_free(&file);
+    }
+    eddy_release(&s->allocator, nodes, (size_t)n * sizeof *nodes);
+    return finish(s, &e);
+}
