@@ -277,7 +277,7 @@ static bool save_curve(const task *t, const double *losses, int steps, const cha
 /* Graphviz source, and a picture where dot is installed. */
 static bool save_graph(const model *m, const char *path, const char *picture)
 {
-    char  command[1024];
+    char  command[1200];
     char *text = eddy_graph_to_dot(m->graph);
     FILE *f = text ? fopen(path, "w") : NULL;
     bool  ok = f && fputs(text, f) >= 0;

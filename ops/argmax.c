@@ -7,6 +7,8 @@
 #include "ops/math.h"
 #include "build/gen/table.h"
 
+#include <string.h>
+
 #ifdef EDDY_HEADER
 typedef struct eddy_argmax_args {
     char        unused_;
@@ -58,7 +60,7 @@ static bool argmax_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, a->output_type, y);
 }
 
-/* index[c] = the first j with x[j * stride + c] equal to best[c] or NaN, of n.
+/* index[c] = 0 becomes the first j with x[j * stride + c] equal to best[c] or NaN, of n.
  * Only a lane whose best is NaN has one. */
 #define FIRST(name, T)                                                          \
     static void name(int64_t *index, const void *x_, const void *best_, int64_t n, \
@@ -125,16 +127,20 @@ static eddy_status find(eddy_kernel *k, eddy_fold fold)
     const char *x = k->in[0]->data;
     int64_t index[TILE], at = 0;
     elements best;
-    for (int64_t o = 0; o < l.outer; o++, x += (size_t)(l.n * l.inner) * r->size)
-        for (int64_t c = 0, w; c < l.inner; c += w, at += w) {
+    for (int64_t o = 0, many; o < l.outer; o += many) {
+        many = l.inner > 1 ? 1 : l.outer - o < TILE ? l.outer - o : TILE;
+        for (int64_t c = 0, w; c < l.inner; c += w, at += many * w) {
             w = l.inner - c < TILE ? l.inner - c : TILE;
-            const char *from = x + (size_t)c * r->size;
-            const eddy_reduction p = eddy_reduction_of_block(r, 1, l.n, w, l.inner);
+            const char *from = x + (size_t)(o * l.n * l.inner + c) * r->size;
+            const eddy_reduction p = eddy_reduction_of_block(r, many, l.n, w, l.inner);
             eddy_reduction_run(&p, &best, from);
-            for (int64_t i = 0; i < w; i++) index[i] = 0;
-            first(index, from, &best, l.n, w, l.inner);
-            put(k->out[0], at, index, w);
+            memset(index, 0, sizeof index);
+            for (int64_t i = 0; i < many; i++)
+                first(index + i, from + (size_t)(i * l.n) * r->size,
+                      (char *)&best + (size_t)i * r->size, l.n, w, l.inner);
+            put(k->out[0], at, index, many * w);
         }
+    }
     return EDDY_OK;
 }
 

@@ -97,7 +97,7 @@ eddy_tensor eddy_group(eddy_graph *g, eddy_list members, const char *name)
 /** out[i] = members.at[i], none of them before all are computed.
  *
  *  members  invalid entries stay invalid; all invalid is an error
- *  out      room for members.count tensors
+ *  out      room for members.count tensors; may be the members' own list
  *  name     scope, default "tuple"
  *
  *  Errors: INVALID_ARGUMENT "Must have at least one Tensor". Gradient: dy.
@@ -106,10 +106,7 @@ void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *
 {
     int valid = 0;
     if (!eddy_graph_ready(g) || !out) return;
-    for (int i = 0; i < members.count; i++) {
-        out[i] = eddy_none(g);
-        valid += eddy_is_valid(members.at[i]);
-    }
+    for (int i = 0; i < members.count; i++) valid += eddy_is_valid(members.at[i]);
     if (valid == 0) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "tuple: Must have at least one Tensor");
         return;
@@ -126,9 +123,11 @@ void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *
     eddy_scope_begin(g, name ? name : "tuple");
     eddy_tensor all = eddy_group(g, (eddy_list){ n, some }, NULL);
     eddy_control_begin(g, EDDY_LIST(all));
-    for (int i = 0; i < members.count; i++)
-        if (eddy_is_valid(members.at[i]))
-            out[i] = eddy_apply(&eddy_op_identity, NULL, 1, &members.at[i], (eddy_apply_args){ .name = "control_dependency" });
+    for (int i = 0; i < members.count; i++) {
+        eddy_tensor t = members.at[i];          /* out may be the same list */
+        out[i] = eddy_is_valid(t) ? eddy_apply(&eddy_op_identity, NULL, 1, &t, (eddy_apply_args){ .name = "control_dependency" })
+                                  : eddy_none(g);
+    }
     eddy_control_end(g);
     eddy_scope_end(g);
     eddy_release(eddy_graph_allocator(g), some, bytes);

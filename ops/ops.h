@@ -568,7 +568,7 @@ EDDY_API eddy_tensor eddy_group(eddy_graph *g, eddy_list members, const char *na
 /* out[i] = members.at[i], none of them before all are computed.
  *
  *  members  invalid entries stay invalid; all invalid is an error
- *  out      room for members.count tensors
+ *  out      room for members.count tensors; may be the members' own list
  *  name     scope, default "tuple"
  *
  *  Errors: INVALID_ARGUMENT "Must have at least one Tensor". Gradient: dy.

@@ -52,6 +52,15 @@ typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t w
         T *y = y_;                                                              \
         const T *x = x_;                                                        \
         (void)w_;                                                               \
+        if (width == 1) {                                                       \
+            A a = (first);                                                      \
+            for (int64_t j = 0; j < n; j++) {                                   \
+                const A old = a, b = (A)x[j * step];                            \
+                a = (op);                                                       \
+                y[j * step] = (T)(exclusive ? old : a);                         \
+            }                                                                   \
+            return;                                                             \
+        }                                                                       \
         for (int64_t c = 0; c < width; c++) acc[c] = (first);                   \
         for (int64_t j = 0; j < n; j++)                                         \
             for (int64_t c = 0; c < width; c++) {                               \
