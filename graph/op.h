@@ -187,7 +187,7 @@ enum {
     EDDY_OP_SIDE_EFFECT  = 1 << 8,   /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_COMMUTATIVE  = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
-    EDDY_OP_IN_PLACE     = 1 << 11,  /* the kernel allows out[0]->data == in[0]->data */
+    EDDY_OP_IN_PLACE     = 1 << 11,  /* the kernel allows out[0]->data == in[0]->data; an update: operands in the variable's memory */
     EDDY_OP_READ         = 1 << 12   /* REFERENCE, and output 0 is the variable's value at this point */
 };
 

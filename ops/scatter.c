@@ -55,22 +55,49 @@ static bool scatter_sum_infer(eddy_infer *c)
                            eddy_dtype_name(c->in[0].dtype));
 }
 
+/* Indices and updates may be the variable itself under another shape, from
+ * before the run; then they must not change while rows are written. */
+static size_t bytes_apart(const eddy_kernel *k, int i)
+{
+    const eddy_buffer *var = k->in[0], *b = k->in[i];
+    const bool maybe = b->count == var->count && b->type.dtype == var->type.dtype;
+    return maybe ? (size_t)b->count * eddy_dtype_size(b->type.dtype) : 0;
+}
+
+static eddy_status scatter_prepare(eddy_kernel *k)
+{
+    k->scratch_size = bytes_apart(k, 1) + bytes_apart(k, 2);
+    return EDDY_OK;
+}
+
+/* Input i, in scratch memory if it is the variable's. */
+static eddy_buffer taken_apart(const eddy_kernel *k, int i)
+{
+    eddy_buffer b = *k->in[i];
+    const size_t bytes = bytes_apart(k, i);
+    if (bytes == 0 || b.data != k->in[0]->data) return b;
+    char *room = (char *)k->scratch + (i == 2 ? bytes_apart(k, 1) : 0);
+    b.data = memcpy(room, b.data, bytes);
+    return b;
+}
+
 /* Row by row: with `combine`, or by copying if it is NULL.  Nothing is written
  * before all indices are found good. */
 static eddy_status scatter_rows(eddy_kernel *k, eddy_row_fn combine)
 {
     const scatter_attrs *a = k->attrs;
-    const eddy_buffer *var = k->in[0], *indices = k->in[1];
-    const int64_t rows = var->type.shape.dim[0];
-    const int64_t inner = eddy_shape_product(var->type.shape, 1, var->type.shape.rank);
+    const eddy_buffer *var = k->in[0];
+    const eddy_shape   shape = var->type.shape;
+    const int64_t inner = eddy_shape_product(shape, 1, shape.rank);
     const size_t  size = eddy_dtype_size(var->type.dtype), bytes = (size_t)inner * size;
     if (var->state && !var->state->initialized)
         return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
-    eddy_status s = eddy_check_indices(k, indices, rows, a->skip_negative);
+    const eddy_buffer indices = taken_apart(k, 1), updates = taken_apart(k, 2);
+    eddy_status s = eddy_check_indices(k, &indices, shape.dim[0], a->skip_negative);
     if (s != EDDY_OK) return s;
-    const char *update = k->in[2]->data;
-    for (int64_t i = 0; i < indices->count && bytes > 0; i++, update += bytes) {
-        const int64_t at = eddy_index_at(indices, i);
+    const char *update = updates.data;
+    for (int64_t i = 0; i < indices.count && bytes > 0; i++, update += bytes) {
+        const int64_t at = eddy_index_at(&indices, i);
         if (at < 0) continue;
         char *row = (char *)var->data + (size_t)at * bytes;
         if (combine) combine(inner, row, update);
@@ -118,7 +145,8 @@ const eddy_op_def eddy_op_scatter_update = {
     .name = "ScatterUpdate", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
     .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
-    .infer = scatter_infer, .kernel = scatter_update_kernel, .gradient = eddy_not_differentiable,
+    .infer = scatter_infer, .prepare = scatter_prepare, .kernel = scatter_update_kernel, .gradient =
+        eddy_not_differentiable,
 };
 
 eddy_tensor eddy_scatter_update_with(eddy_scatter_args a)
@@ -135,7 +163,8 @@ const eddy_op_def eddy_op_scatter_add = {
     .name = "ScatterAdd", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
     .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
-    .infer = scatter_sum_infer, .kernel = scatter_add_kernel, .gradient = eddy_not_differentiable,
+    .infer = scatter_sum_infer, .prepare = scatter_prepare, .kernel = scatter_add_kernel,
+        .gradient = eddy_not_differentiable,
 };
 
 eddy_tensor eddy_scatter_add_with(eddy_scatter_args a)
@@ -151,7 +180,8 @@ const eddy_op_def eddy_op_scatter_sub = {
     .name = "ScatterSub", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
     .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
-    .infer = scatter_sum_infer, .kernel = scatter_sub_kernel, .gradient = eddy_not_differentiable,
+    .infer = scatter_sum_infer, .prepare = scatter_prepare, .kernel = scatter_sub_kernel,
+        .gradient = eddy_not_differentiable,
 };
 
 eddy_tensor eddy_scatter_sub_with(eddy_scatter_args a)

@@ -147,7 +147,7 @@ static eddy_status assign_kernel(eddy_kernel *k)
 
 const eddy_op_def eddy_op_assign = {
     .name = "Assign", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(assign_attrs), .attrs = assign_fields,
     .infer = update_infer, .kernel = assign_kernel, .gradient = eddy_not_differentiable,
 };
@@ -191,12 +191,12 @@ static bool accumulate_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_assign_add = {
     .name = "AssignAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_IN_PLACE,
     .infer = accumulate_infer, .kernel = assign_add_kernel, .gradient = eddy_not_differentiable,
 };
 const eddy_op_def eddy_op_assign_sub = {
     .name = "AssignSub", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_IN_PLACE,
     .infer = accumulate_infer, .kernel = assign_sub_kernel, .gradient = eddy_not_differentiable,
 };
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-char *eddy_names_print(const eddy_gradient_pair *pairs, int count, char *buf, size_t size)
+/* "[a, b]", cut to size; returns buf. */
+static char *print_names(const eddy_gradient_pair *pairs, int count, char *buf, size_t size)
 {
     size_t n = 0;
     for (int i = 0; i < count && n + 1 < size; i++) {
@@ -61,7 +62,7 @@ static bool pairs_fit(eddy_graph *g, const eddy_gradient_pair *pairs, int count)
     }
     if (used == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "No gradients provided for any variable: %s.",
-                  eddy_names_print(pairs, count, text, sizeof text));
+                  print_names(pairs, count, text, sizeof text));
     return used > 0;
 }
 
@@ -202,7 +203,7 @@ static eddy_tensor minimize(const eddy_minimize_args *a, eddy_gradient_pair *pai
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "No gradients provided for any variable, check your graph for ops that "
                          "do not support gradients, between variables %s and loss %s.",
-                         eddy_names_print(pairs, n, text, sizeof text), eddy_name_of(a->loss));
+                         print_names(pairs, n, text, sizeof text), eddy_name_of(a->loss));
     return eddy_apply_gradients(a->optimizer, pairs, n, a->global_step, a->name);
 }
 

@@ -40,12 +40,4 @@ bool eddy_hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double f
 
 bool eddy_is_variable(eddy_tensor t);
 
-/* "[a, b]", cut to size; returns buf. */
-char *eddy_names_print(const eddy_gradient_pair *pairs, int count, char *buf, size_t size);
-
-/* The trainable variables, or `given` where there is a list.  `bytes` is what
- * to release with *out; false with the error set. */
-bool eddy_optimizer_targets(eddy_graph *g, eddy_list given, eddy_tensor **out, int *count,
-                            size_t *bytes);
-
 #endif

@@ -105,8 +105,9 @@ bool eddy_is_variable(eddy_tensor t)
     return node && (node->op->flags & EDDY_OP_VARIABLE) != 0;
 }
 
-bool eddy_optimizer_targets(eddy_graph *g, eddy_list given, eddy_tensor **out, int *count,
-                            size_t *bytes)
+/* The trainable variables, or `given` where there is a list.  `bytes` is what
+ * to release with *out; false with the error set. */
+static bool targets(eddy_graph *g, eddy_list given, eddy_tensor **out, int *count, size_t *bytes)
 {
     const bool all = !given.at;
     *count = all ? eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES) : given.count;
@@ -214,8 +215,7 @@ int eddy_compute_gradients_with(eddy_compute_gradients_args a)
     eddy_tensor *variable, *gradient;
     size_t bytes;
     int    count;
-    if (!arguments_fit(g, &a) || !eddy_optimizer_targets(g, a.var_list, &variable, &count, &bytes))
-        return 0;
+    if (!arguments_fit(g, &a) || !targets(g, a.var_list, &variable, &count, &bytes)) return 0;
     bool ok = a.out && count <= a.max_out;
     if (!ok)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "compute_gradients: %d variables, room for %d pairs",

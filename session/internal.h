@@ -28,7 +28,7 @@ typedef struct node_info {
     eddy_type   *types;       /* concrete output types; NULL if not visited */
     eddy_array **folded;      /* one an output, or NULL */
     bool         needed;      /* an ancestor of a fetch, for its value or its type */
-    bool         effect;      /* it, or something it waits for, has a side effect */
+    bool         effect;      /* it, or something it waits for, may not be left out */
     bool         live;        /* executed, or its value is used */
     bool         fed;         /* at least one output is */
 } node_info;

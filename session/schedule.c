@@ -255,6 +255,15 @@ static bool add_instruction(build *b, const eddy_node *node, eddy_status (*run)(
 
 static eddy_buffer **operands(build *b, size_t n) { return eddy_plan_alloc(b->c, n ? n : 1, sizeof(eddy_buffer *)); }
 
+/* Whether a read as late as `last` would see an update; the first update itself
+ * may read what it overwrites if its kernel says so. */
+static bool needs_snapshot(const build *b, int32_t v, int32_t last)
+{
+    int32_t first = b->first_update[v];
+    if (first == 0 || last < first) return false;
+    return last > first || !(b->c->graph->nodes[first]->op->flags & EDDY_OP_IN_PLACE);
+}
+
 /* Buffers of variables: storage for updates, and the value from before the run. */
 static bool make_variables(build *b)
 {
@@ -275,7 +284,7 @@ static bool make_variables(build *b)
         pv->reference = &b->plan->buffers[storage];
         pv->read = b->reads[value] > 0;
         b->buffer_of[value] = storage;
-        if (b->first_update[v] == 0 || b->reads[value] <= b->first_update[v]) continue;
+        if (!needs_snapshot(b, v, b->reads[value])) continue;
         int32_t snapshot = temp_buffer(b, t, value);
         eddy_buffer **at = operands(b, 2);
         if (snapshot < 0 || !at) return false;

@@ -48,12 +48,15 @@ static void mark_needed(compile *c)
     }
 }
 
+/* What somebody could miss if it were left out of the run: a change, a message,
+ * or the error that a placeholder was not fed. */
 static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
-    n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0;
+    n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) || ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
     for (int i = 0; i < node->n_inputs; i++)
-        if (eddy_feed_of(c, node->inputs[i]) < 0) n->effect = n->effect || c->info[node->inputs[i].node].effect;
+        if (!(i < 32 && (node->op->shape_inputs >> i & 1)) && eddy_feed_of(c, node->inputs[i]) < 0)
+            n->effect = n->effect || c->info[node->inputs[i].node].effect;
     for (int i = 0; i < node->n_controls; i++) n->effect = n->effect || c->info[node->controls[i]].effect;
 }
 

@@ -1,7 +1,7 @@
 /* elements.h -- for tests of functions of elements: small constants from plain
  * numbers, one value, one gradient, one refusal, each in a line. */
-#ifndef EDDY_TEST_ELEMENTS_H
-#define EDDY_TEST_ELEMENTS_H
+#ifndef EDDY_TESTS_ELEMENTS_H
+#define EDDY_TESTS_ELEMENTS_H
 
 #include "eddy.h"
 #include "ops/math.h"

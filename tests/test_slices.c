@@ -358,6 +358,39 @@ START_TEST(scatter_refuses_before_it_writes)
 }
 END_TEST
 
+/* The updates are the variable's own rows, from before the run. */
+START_TEST(scatter_swaps_rows)
+{
+    trial t = trial_begin((unsigned)_i);
+    const double before[] = { 1, 2, 3, 4 }, after[] = { 3, 4, 1, 2 }, sum[] = { 4, 6, 4, 6 };
+    const double *want[] = { after, sum };
+    eddy_tensor var = eddy_variable(
+        t.graph, .initial_value = numbers(t.graph, EDDY_FLOAT32, EDDY_SHAPE(2, 2), before));
+    eddy_tensor at = numbers(t.graph, EDDY_INT32, EDDY_SHAPE(2, 1), (const double[]){ 1, 0 });
+    eddy_tensor rows = eddy_reshape(var, EDDY_SHAPE(2, 1, 2));
+    eddy_tensor y = _i % 2 == 0 ? eddy_scatter_update(var, at, rows)
+        : eddy_scatter_add(var, at, rows);
+    initialize(&t);
+    check_values(&t, y, EDDY_SHAPE(2, 2), want[_i % 2]);
+    check_values(&t, eddy_read(var), EDDY_SHAPE(2, 2), want[_i % 2]);
+    trial_end(&t);
+}
+END_TEST
+
+/* The indices are the variable's own elements, and stay what they were. */
+START_TEST(scatter_by_itself)
+{
+    trial t = trial_begin((unsigned)_i);
+    const double before[] = { 2, 0, 1 }, after[] = { 22, 30, 11 };
+    eddy_tensor var = eddy_variable(
+        t.graph, .initial_value = numbers(t.graph, EDDY_INT32, EDDY_SHAPE(3), before));
+    eddy_tensor rows = numbers(t.graph, EDDY_INT32, EDDY_SHAPE(3), (const double[]){ 10, 20, 30 });
+    initialize(&t);
+    check_values(&t, eddy_scatter_add(var, var, rows), EDDY_SHAPE(3), after);
+    trial_end(&t);
+}
+END_TEST
+
 START_TEST(scatter_of_misfits)
 {
     trial t = trial_begin(1);
@@ -401,6 +434,8 @@ Suite *slices_suite(void)
     c = tcase_create("scatter");
     tcase_add_loop_test(c, scatter_rows, 0, 15);
     tcase_add_loop_test(c, scatter_refuses_before_it_writes, 0, 2);
+    tcase_add_loop_test(c, scatter_swaps_rows, 0, 8);
+    tcase_add_loop_test(c, scatter_by_itself, 0, 4);
     tcase_add_test(c, scatter_of_misfits);
     suite_add_tcase(s, c);
     return s;
