@@ -19,7 +19,7 @@ eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list v
 {
     eddy_graph *g = y.graph;
     if (!eddy_graph_ready(g)) return eddy_graph_status(g);
-    if (xs.count != vs.count || xs.count < 0 || !out) {
+    if (xs.count != vs.count || xs.count < 0 || !out || (xs.count > 0 && (!xs.at || !vs.at))) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "xs and v must have the same length.");
         return eddy_graph_status(g);
     }
@@ -73,7 +73,7 @@ eddy_status eddy_hessians(eddy_tensor y, eddy_list xs, eddy_tensor *out)
     eddy_graph *g = y.graph;
     for (int i = 0; out && i < xs.count; i++) out[i] = eddy_none(g);
     if (!eddy_graph_ready(g)) return eddy_graph_status(g);
-    if (!out || xs.count < 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "hessians: no list of xs, or nowhere to put the results");
+    if (!out || xs.count < 0 || (xs.count > 0 && !xs.at)) eddy_fail(g, EDDY_INVALID_ARGUMENT, "hessians: no list of xs, or nowhere to put the results");
     for (int i = 0; i < xs.count && eddy_graph_ready(g); i++) out[i] = hessian(y, xs.at[i]);
     return eddy_graph_status(g);
 }

@@ -164,7 +164,7 @@ static void fit(bool robust, double *slope, double *intercept)
 
     eddy_tensor d[2];
     eddy_gradients(EDDY_LIST(loss), EDDY_LIST(w, b), d);
-    double      rate = robust ? 5.0 : 0.1;
+    double      rate = robust ? 1.0 : 0.1;
     eddy_tensor step = eddy_group(g, EDDY_LIST(eddy_assign_sub(w, Mul(rate, d[0])),
                                                eddy_assign_sub(b, Mul(rate, d[1]))), "step");
     eddy_session *s = eddy_session_new(g);

@@ -47,8 +47,8 @@ static const task tasks[] = {
     { .name = "fashion", .about = "Fashion-MNIST (MIT licence), 28 by 28 pixels",
       .train = { FASHION "train-images-idx3-ubyte.gz", FASHION "train-labels-idx1-ubyte.gz" },
       .test = { FASHION "t10k-images-idx3-ubyte.gz", FASHION "t10k-labels-idx1-ubyte.gz" },
-      .white = 255, .hidden = { 256, 128 }, .dropout = 0.1, .shift = false,
-      .epochs = 5, .batch = 64, .rate = 2e-3, .expected = 0.88,
+      .white = 255, .hidden = { 512, 256 }, .dropout = 0.05, .shift = false,
+      .epochs = 5, .batch = 32, .rate = 1e-3, .expected = 0.88,
       .labels = { "T-shirt", "trousers", "pullover", "dress", "coat",
                   "sandal", "shirt", "sneaker", "bag", "boot" } },
 };

@@ -175,6 +175,11 @@ typedef struct eddy_dims {
     .at    = { __VA_ARGS__ } })
 #endif
 #define EDDY_AXES EDDY_DIMS
+#ifdef __cplusplus
+#define EDDY_NO_DIMS (eddy_dims{ -1, { 0 } })
+#else
+#define EDDY_NO_DIMS ((eddy_dims){ .count = -1 })
+#endif
 
 /* -------------------------------------------------------------- arrays -- */
 

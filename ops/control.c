@@ -106,7 +106,7 @@ void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *
 {
     int valid = 0;
     if (!eddy_graph_ready(g) || !out) return;
-    for (int i = 0; i < members.count; i++) valid += eddy_is_valid(members.at[i]);
+    for (int i = 0; members.at && i < members.count; i++) valid += eddy_is_valid(members.at[i]);
     if (valid == 0) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "tuple: Must have at least one Tensor");
         return;

@@ -165,7 +165,7 @@ eddy_status eddy_elementwise_kernel(eddy_kernel *k)
     const void *x[MAX_OPERANDS];
     for (int i = 0; i < k->n_in; i++) x[i] = k->in[i]->data;
     eddy_status s = loop_run(k->state, k->attrs, k->out[0]->data, x);
-    return s == EDDY_OK ? s : eddy_kernel_fail(k, s, "integer division by zero");
+    return s == EDDY_OK ? s : eddy_kernel_fail(k, s, "integer division by zero or negative integer power");
 }
 
 eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,

@@ -552,9 +552,13 @@ static bool shared_axes(eddy_shape x, eddy_dims noise, eddy_dims *axes)
 eddy_tensor eddy_dropout_with(eddy_dropout_args a)
 {
     eddy_graph *g = a.x.graph;
+    eddy_dtype  dtype = eddy_dtype_of(a.x);
     eddy_dims   axes;
     char        text[256];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
+        return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; it must be float32 or float64",
+                         eddy_dtype_name(dtype));
     if (!(a.rate >= 0 && a.rate < 1))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
     eddy_shape_print(eddy_shape_of(a.x), text, sizeof text);
@@ -564,7 +568,7 @@ eddy_tensor eddy_dropout_with(eddy_dropout_args a)
     if (a.rate == 0) return a.x;
     eddy_scope_begin(g, a.name ? a.name : "dropout");
     eddy_tensor like = axes.count > 0 ? eddy_sum(a.x, .axes = axes, .keepdims = true) : a.x;
-    eddy_tensor u = eddy_random_uniform_like(like, .dtype = eddy_dtype_of(a.x), .seed = a.seed);
+    eddy_tensor u = eddy_random_uniform_like(like, .dtype = dtype, .seed = a.seed);
     eddy_tensor y = Where(GreaterEqual(u, a.rate), Mul(a.x, 1 / (1 - a.rate)), 0);
     eddy_scope_end(g);
     return y;

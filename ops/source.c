@@ -116,14 +116,22 @@ eddy_tensor eddy_constant(eddy_graph *g, eddy_array *value, const char *name)
                       (eddy_apply_args){ .graph = g, .name = name });
 }
 
+/* Why there is no array: an impossible one was asked for, or memory is out. */
+static eddy_tensor no_array(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, bool has_data)
+{
+    char text[100];
+    bool possible = eddy_dtype_size(dtype) > 0 && eddy_shape_is_valid(shape) && eddy_shape_is_known(shape) && has_data;
+    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    eddy_shape_print(shape, text, sizeof text);
+    if (possible) return eddy_fail(g, EDDY_NO_MEMORY, "Const: out of memory for %s%s", eddy_dtype_name(dtype), text);
+    return eddy_fail(g, EDDY_INVALID_ARGUMENT, "Const: no array of %s%s could be made: an unknown type or shape, or no data",
+                     eddy_dtype_name(dtype), text);
+}
+
 /* A constant from a fresh array, whose reference it takes. */
 static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, eddy_shape shape)
 {
-    char text[100];
-    if (!a && !eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
-    if (!a)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "Const: no array of %s%s could be made: an unknown type or shape, no data, or no memory",
-                         eddy_dtype_name(dtype), eddy_shape_print(shape, text, sizeof text));
+    if (!a) return no_array(g, dtype, shape, true);
     eddy_tensor t = eddy_constant(g, a, NULL);
     eddy_array_free(a);
     return t;
@@ -138,12 +146,13 @@ static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, e
 eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data)
 {
     eddy_array *a = eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, shape) : NULL;
-    if (a && !data && eddy_array_bytes(a) > 0) {
+    bool no_data = a && !data && eddy_array_bytes(a) > 0;
+    if (no_data) {
         eddy_array_free(a);
-        a = NULL;
+        return no_array(g, dtype, shape, false);
     }
     if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), data, eddy_array_bytes(a));
-    return constant_of(g, a, dtype, shape);
+    return constant_of(g, a, no_data, dtype, shape);
 }
 
 /** A scalar constant of the given dtype, converted from v.
@@ -153,7 +162,7 @@ eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v)
 {
     eddy_array *a = eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, EDDY_SCALAR) : NULL;
     if (a) eddy_array_set(a, 0, v);
-    return constant_of(g, a, dtype, EDDY_SCALAR);
+    return constant_of(g, a, false, dtype, EDDY_SCALAR);
 }
 
 /** A float32 scalar constant. TensorFlow's Const. */
@@ -244,7 +253,7 @@ eddy_tensor eddy_fill(eddy_tensor dims, eddy_tensor value)
 
 static eddy_tensor filled(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, double v)
 {
-    if (!eddy_shape_is_valid(shape) || !eddy_shape_is_known(shape)) return constant_of(g, NULL, dtype, shape);
+    if (!eddy_shape_is_valid(shape) || !eddy_shape_is_known(shape)) return constant_of(g, NULL, true, dtype, shape);
     if (dtype == EDDY_DEFAULT_DTYPE) dtype = EDDY_FLOAT32;
     eddy_tensor dims = eddy_const(g, EDDY_INT64, EDDY_SHAPE(shape.rank), shape.dim);
     return eddy_fill(dims, eddy_number(g, dtype, v));

@@ -34,7 +34,7 @@ static void mark_live(compile *c)
     for (int i = 0; i < c->plan->n_fetches; i++)
         if (eddy_feed_of(c, c->plan->fetches[i]) < 0) c->info[c->plan->fetches[i].node].live = true;
     for (int32_t id = c->size; id >= 1; id--) {
-        if (!c->info[id].live || is_folded(c, id)) continue;
+        if (!c->info[id].live || (is_folded(c, id) && !c->info[id].effect)) continue;
         const eddy_node *node = c->graph->nodes[id];
         for (int i = 0; i < node->n_inputs; i++)
             if (!type_only(node, i) && (by_reference(node, i) || eddy_feed_of(c, node->inputs[i]) < 0))
