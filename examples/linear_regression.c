@@ -18,7 +18,6 @@ int main(void)
     float         point[2];
     eddy_array   *px = eddy_array_borrow(EDDY_FLOAT32, EDDY_SCALAR, &point[0]);
     eddy_array   *py = eddy_array_borrow(EDDY_FLOAT32, EDDY_SCALAR, &point[1]);
-    eddy_array   *line[2] = { NULL, NULL };
     eddy_session *s = eddy_session_new(g);
 
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
@@ -27,8 +26,17 @@ int main(void)
         point[1] = 3 * point[0] + 1;
         eddy_run(s, EDDY_FEED({ x, px }, { y, py }), EDDY_FETCH(step), NULL);
     }
-    eddy_run(s, EDDY_FEED(), EDDY_FETCH(w, b), line);
-    puts(eddy_session_message(s));                     /* empty if all went well */
-    printf("y = %.4f x + %.4f\n", eddy_array_item(line[0]), eddy_array_item(line[1]));
-    return !(fabs(eddy_array_item(line[0]) - 3) < 0.01);
+    eddy_array *line[2] = { NULL, NULL };
+    if (eddy_run(s, EDDY_FEED(), EDDY_FETCH(w, b), line) != EDDY_OK)
+        fprintf(stderr, "%s\n", eddy_session_message(s));
+    double slope = eddy_array_item(line[0]), offset = eddy_array_item(line[1]);
+    printf("y = %.4f x + %.4f\n", slope, offset);
+
+    eddy_array_free(line[0]);
+    eddy_array_free(line[1]);
+    eddy_array_free(px);
+    eddy_array_free(py);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return !(fabs(slope - 3) < 0.01 && fabs(offset - 1) < 0.01);
 }

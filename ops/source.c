@@ -146,13 +146,12 @@ static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, e
 eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data)
 {
     eddy_array *a = eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, shape) : NULL;
-    bool no_data = a && !data && eddy_array_bytes(a) > 0;
-    if (no_data) {
+    if (a && !data && eddy_array_bytes(a) > 0) {
         eddy_array_free(a);
         return no_array(g, dtype, shape, false);
     }
     if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), data, eddy_array_bytes(a));
-    return constant_of(g, a, no_data, dtype, shape);
+    return constant_of(g, a, dtype, shape);
 }
 
 /** A scalar constant of the given dtype, converted from v.
@@ -162,7 +161,7 @@ eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v)
 {
     eddy_array *a = eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, EDDY_SCALAR) : NULL;
     if (a) eddy_array_set(a, 0, v);
-    return constant_of(g, a, false, dtype, EDDY_SCALAR);
+    return constant_of(g, a, dtype, EDDY_SCALAR);
 }
 
 /** A float32 scalar constant. TensorFlow's Const. */
@@ -253,7 +252,7 @@ eddy_tensor eddy_fill(eddy_tensor dims, eddy_tensor value)
 
 static eddy_tensor filled(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, double v)
 {
-    if (!eddy_shape_is_valid(shape) || !eddy_shape_is_known(shape)) return constant_of(g, NULL, true, dtype, shape);
+    if (!eddy_shape_is_valid(shape) || !eddy_shape_is_known(shape)) return constant_of(g, NULL, dtype, shape);
     if (dtype == EDDY_DEFAULT_DTYPE) dtype = EDDY_FLOAT32;
     eddy_tensor dims = eddy_const(g, EDDY_INT64, EDDY_SHAPE(shape.rank), shape.dim);
     return eddy_fill(dims, eddy_number(g, dtype, v));

@@ -19,6 +19,7 @@ typedef struct build {
     int32_t   *first_update, *last_update;   /* by variable index: node ids; 0: none */
     int32_t   *feed_buffer;     /* by feed; -1 */
     uint8_t   *plain_read;      /* by node id: an explicit read that no update precedes */
+    uint32_t  *reads_now;       /* by node id: bit i: input i is a variable read behind an update */
     int32_t    n_values;
 } build;
 
@@ -167,25 +168,37 @@ static bool number_variables(build *b)
     return true;
 }
 
-/* Whether node `id` waits, by data or control, for an update of variable v. */
-static bool is_after_update(build *b, int32_t id, int32_t v)
+/* Whether node `id` waits for an update of variable v; by_control: through at
+ * least one control edge. */
+static bool is_after_update(build *b, int32_t id, int32_t v, bool by_control)
 {
+    enum { BY_DATA = 1, BY_CONTROL = 2 };
     compile *c = b->c;
     if (b->first_update[v] == 0 || b->first_update[v] > id) return false;
     size_t   bytes = (size_t)(id + 1);
     uint8_t *seen = eddy_allocate_zeroed(&c->session->allocator, bytes, 1);
     bool     found = false;
     if (!seen) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
-    seen[id] = 1;
+    seen[id] = BY_DATA;
     for (int32_t k = id; k >= b->first_update[v] && !found; k--) {
         const eddy_node *node = c->graph->nodes[k];
         if (!seen[k]) continue;
-        found = k < id && (node->op->flags & EDDY_OP_UPDATES) && b->variable_of[node->inputs[0].node] == v;
-        for (int i = 0; i < node->n_inputs; i++) seen[node->inputs[i].node] = 1;
-        for (int i = 0; i < node->n_controls; i++) seen[node->controls[i]] = 1;
+        bool updates = k < id && (node->op->flags & EDDY_OP_UPDATES);
+        found = updates && b->variable_of[node->inputs[0].node] == v && (!by_control || (seen[k] & BY_CONTROL));
+        for (int i = 0; i < node->n_inputs; i++) seen[node->inputs[i].node] |= seen[k];
+        for (int i = 0; i < node->n_controls; i++) seen[node->controls[i]] |= BY_CONTROL;
     }
     eddy_release(&c->session->allocator, seen, bytes);
     return found;
+}
+
+/* Whether a control edge puts the node behind an update of the variable that
+ * its input i reads: such a read sees the update, as an explicit one does. */
+static bool is_read_now(build *b, const eddy_node *node, int i)
+{
+    int32_t v = b->variable_of[node->inputs[i].node];
+    if (v < 0 || i >= 32 || by_reference(node, i) || type_only(node, i)) return false;
+    return eddy_feed_of(b->c, node->inputs[i]) < 0 && is_after_update(b, node->id, v, true);
 }
 
 /* Last reader of each value, aliases passed on to what they alias. */
@@ -200,11 +213,15 @@ static void count_reads(build *b)
         const eddy_node *node = c->graph->nodes[id];
         if (!c->info[id].live || is_folded(c, id)) continue;
         if (node->op->flags & EDDY_OP_READ)
-            b->plain_read[id] = !is_after_update(b, id, b->variable_of[node->inputs[0].node]);
+            b->plain_read[id] = !is_after_update(b, id, b->variable_of[node->inputs[0].node], false);
         bool alias = (node->op->flags & EDDY_OP_ALIAS) || b->plain_read[id];
         for (int i = 0; i < node->n_inputs; i++) {
             bool reference = by_reference(node, i) && !b->plain_read[id];
             if (type_only(node, i) || reference || eddy_feed_of(c, node->inputs[i]) >= 0) continue;
+            if (is_read_now(b, node, i)) {
+                b->reads_now[id] |= 1u << i;
+                continue;
+            }
             int32_t v = value_of(b, node->inputs[i]), at = id;
             if (alias && b->reads[b->value_base[id]] > at) at = b->reads[b->value_base[id]];
             if (at > b->reads[v]) b->reads[v] = at;
@@ -219,6 +236,12 @@ static int32_t feed_buffer(build *b, int feed)
     if (b->feed_buffer[feed] < 0)
         b->feed_buffer[feed] = new_buffer(b, b->plan->feeds[feed].type, new_root(b, (plan_root){ .kind = VALUE_FEED, .index = feed }));
     return b->feed_buffer[feed];
+}
+
+/* The buffer of a variable's storage, which its updates change. */
+static eddy_buffer *storage_of(const build *b, eddy_tensor variable)
+{
+    return b->plan->variables[b->variable_of[variable.node]].reference;
 }
 
 /* The buffer that holds t for a reader; made on demand for constants. */
@@ -333,9 +356,23 @@ static int32_t output_buffer(build *b, const eddy_node *node, int k, eddy_buffer
     return new_buffer(b, t, root);
 }
 
+/* The variable's value at this point, for later readers. */
+static bool make_copy(build *b, const eddy_node *node)
+{
+    eddy_buffer **at = operands(b, 2);
+    int32_t       value = b->value_base[node->id];
+    int32_t       buffer = temp_buffer(b, b->c->info[node->id].types[0], value);
+    if (!at || buffer < 0) return false;
+    at[0] = storage_of(b, node->inputs[0]);
+    at[1] = &b->plan->buffers[buffer];
+    b->buffer_of[value] = buffer;
+    return add_instruction(b, node, copy_kernel, 1, 1, at);
+}
+
 /* A value that is an alias of another: no instruction. */
 static bool make_alias(build *b, const eddy_node *node)
 {
+    if (b->reads_now[node->id] & 1) return make_copy(b, node);
     int32_t from = read_buffer(b, node->inputs[0]);
     if (from < 0) return false;
     int32_t buffer = new_buffer(b, b->c->info[node->id].types[0], b->plan->buffer_root[from]);
@@ -359,8 +396,8 @@ static bool make_executed(build *b, const eddy_node *node)
     if (!at) return false;
     for (int i = 0; i < n; i++) {
         int32_t buffer;
-        if (by_reference(node, i)) {
-            at[i] = b->plan->variables[b->variable_of[node->inputs[i].node]].reference;
+        if (by_reference(node, i) || (i < 32 && (b->reads_now[node->id] >> i & 1))) {
+            at[i] = storage_of(b, node->inputs[i]);
             continue;
         }
         if (type_only(node, i)) buffer = new_buffer(b, eddy_concrete_type(b->c, node->inputs[i]), new_root(b, (plan_root){ .kind = VALUE_CONSTANT }));
@@ -399,8 +436,9 @@ static bool make_room(build *b)
     b->value_base = eddy_plan_alloc(c, nodes, sizeof(int32_t));
     b->variable_of = eddy_plan_alloc(c, nodes, sizeof(int32_t));
     b->plain_read = eddy_plan_alloc(c, nodes, 1);
+    b->reads_now = eddy_plan_alloc(c, nodes, sizeof(uint32_t));
     b->feed_buffer = eddy_plan_alloc(c, (size_t)c->plan->n_feeds, sizeof(int32_t));
-    if (!b->value_base || !b->variable_of || !b->plain_read || !b->feed_buffer) return false;
+    if (!b->value_base || !b->variable_of || !b->plain_read || !b->reads_now || !b->feed_buffer) return false;
     for (int i = 0; i < c->plan->n_feeds; i++) b->feed_buffer[i] = -1;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];

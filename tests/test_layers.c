@@ -342,9 +342,9 @@ END_TEST
 START_TEST(dense_under_control)
 {
     eddy_graph   *g = eddy_graph_new();
-    eddy_tensor   never = eddy_assert(Less(eddy_random_uniform(g, EDDY_SCALAR), 0)), y;
-    eddy_control_begin(g, EDDY_LIST(never));
-    y = eddy_dense(eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(1, 2)), 2);
+    eddy_tensor   x = eddy_random_uniform(g, EDDY_SHAPE(1, 2)), y;
+    eddy_control_begin(g, EDDY_LIST(eddy_assert(Less(x, 0))));
+    y = eddy_dense(x, 2);
     eddy_control_end(g);
     eddy_session *s = eddy_session_new(g);
     run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);

@@ -1,0 +1,157 @@
+/* nodes.c -- what a node costs beside its arithmetic: to build, to
+ * differentiate, to compile, to run.  The graph is a chain of operations on
+ * scalars, x = tanh(x w + u) again and again. */
+#include "bench/bench.h"
+
+enum { REPEATS = 9, RUNS = 300, EMPTY_RUNS = 2000, SHORT = 999, LONG = 9999, VERY_LONG = 99999 };
+
+typedef struct chain {
+    int           n;            /* operations */
+    eddy_graph   *graph;
+    eddy_tensor   x, w, u, y;
+    eddy_tensor   d[3];         /* dy/dx, dy/dw, dy/du */
+    eddy_session *session;
+    double        build_ns, gradient_ns;     /* in all */
+} chain;
+
+static chain make_chain(int n)
+{
+    chain  c = { .n = n };
+    double start = bench_now();
+    c.graph = eddy_graph_new();
+    c.x = eddy_placeholder(c.graph, "x", EDDY_FLOAT32, EDDY_SCALAR);
+    c.w = eddy_placeholder(c.graph, "w", EDDY_FLOAT32, EDDY_SCALAR);
+    c.u = eddy_placeholder(c.graph, "u", EDDY_FLOAT32, EDDY_SCALAR);
+    c.y = c.x;
+    for (int i = 0; i < n / 3; i++) c.y = eddy_tanh(eddy_add(eddy_mul(c.y, c.w), c.u));
+    double built = bench_now();
+    eddy_gradients(EDDY_LIST(c.y), EDDY_LIST(c.x, c.w, c.u), c.d);
+    c.build_ns = 1e9 * (built - start);
+    c.gradient_ns = 1e9 * (bench_now() - built);
+    bench_need(eddy_graph_status(c.graph) == EDDY_OK, eddy_graph_message(c.graph));
+    c.session = eddy_session_new(c.graph);
+    return c;
+}
+
+static void free_chain(chain *c)
+{
+    eddy_session_free(c->session);
+    eddy_graph_free(c->graph);
+}
+
+/* One run of y, or of y and its derivatives; nanoseconds. */
+static double run(chain *c, eddy_callable *call, eddy_array **out)
+{
+    static float      value[3] = { 0.5f, 1.1f, 0.01f };
+    const eddy_array *feed[3];
+    eddy_array       *lent[3];
+    for (int i = 0; i < 3; i++)
+        feed[i] = lent[i] = eddy_array_borrow(EDDY_FLOAT32, EDDY_SCALAR, &value[i]);
+    double      start = bench_now();
+    eddy_status s = eddy_callable_run(call, feed, out);
+    double      took = 1e9 * (bench_now() - start);
+    bench_need(s == EDDY_OK, eddy_session_message(c->session));
+    for (int i = 0; i < 3; i++) eddy_array_free(lent[i]);
+    return took;
+}
+
+static eddy_callable *forward(chain *c)
+{
+    return eddy_callable_new(c->session, EDDY_LIST(c->x, c->w, c->u), EDDY_LIST(c->y));
+}
+
+static eddy_callable *with_gradient(chain *c)
+{
+    return eddy_callable_new(c->session, EDDY_LIST(c->x, c->w, c->u),
+                             EDDY_LIST(c->y, c->d[0], c->d[1], c->d[2]));
+}
+
+/* ------------------------------------------------------------- what it costs -- */
+
+/* Building, differentiating and compiling chains of n operations. */
+static void measure_making(bench_table *t, int n, int repeats, const char *const names[3])
+{
+    static bench_samples build, gradient, compile;
+    build.n = gradient.n = compile.n = 0;
+    for (int k = 0; k < repeats; k++) {
+        chain       c = make_chain(n);
+        eddy_array *out[4] = { NULL };
+        eddy_callable *call = with_gradient(&c);
+        double first = run(&c, call, out), again = run(&c, call, out);
+        int    nodes = eddy_session_plan_info(c.session).nodes;
+        bench_add(&build, c.build_ns / n);
+        bench_add(&gradient, c.gradient_ns / n);
+        bench_add(&compile, (first - again) / nodes);
+        for (int i = 0; i < 4; i++) eddy_array_free(out[i]);
+        free_chain(&c);
+    }
+    bench_enter(t, names[0], &build, "ns/op");
+    bench_enter(t, names[1], &gradient, "ns/op");
+    bench_enter(t, names[2], &compile, "ns/node");
+}
+
+/* Runs of a chain that is compiled, per operation of the forward chain. */
+static void measure_running(bench_table *t, chain *c, eddy_callable *call, const char *name,
+                            const char *per_instruction)
+{
+    static bench_samples each, instruction;
+    eddy_array *out[4] = { NULL };
+    each.n = instruction.n = 0;
+    run(c, call, out);
+    eddy_plan_info info = eddy_session_plan_info(c->session);
+    for (int i = 0; i < RUNS; i++) {
+        double took = run(c, call, out);
+        bench_add(&each, took / c->n);
+        bench_add(&instruction, took / info.instructions);
+    }
+    printf("nodes: %s: %d nodes, %d instructions, arena %zu bytes, lower bound %zu", name,
+           info.nodes, info.instructions, info.arena_bytes, info.live_bytes);
+    if (out[2]) printf(", dy/dw %.6g", eddy_array_item(out[2]));
+    printf("\n");
+    for (int i = 0; i < 4; i++) eddy_array_free(out[i]);
+    bench_enter(t, name, &each, "ns/op");
+    bench_enter(t, per_instruction, &instruction, "ns");
+}
+
+static void measure_empty(bench_table *t)
+{
+    enum { AT_ONCE = 100 };
+    static bench_samples plain, called;
+    eddy_graph    *g = eddy_graph_new();
+    eddy_tensor    nothing = eddy_no_op(g, "nothing");
+    eddy_session  *s = eddy_session_new(g);
+    eddy_callable *c = eddy_callable_new(s, EDDY_LIST(), EDDY_LIST(nothing));
+    eddy_status    status = EDDY_OK;
+    for (int i = 0; i < EMPTY_RUNS / AT_ONCE; i++) {
+        double start = bench_now();
+        for (int k = 0; k < AT_ONCE; k++)
+            status |= eddy_run(s, EDDY_FEED(), EDDY_FETCH(nothing), NULL);
+        double middle = bench_now();
+        for (int k = 0; k < AT_ONCE; k++) status |= eddy_callable_run(c, NULL, NULL);
+        bench_add(&called, 1e9 * (bench_now() - middle) / AT_ONCE);
+        bench_add(&plain, 1e9 * (middle - start) / AT_ONCE);
+    }
+    bench_need(status == EDDY_OK, eddy_session_message(s));
+    bench_enter(t, "empty run, eddy_run", &plain, "ns");
+    bench_enter(t, "empty run, eddy_callable_run", &called, "ns");
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
+int main(void)
+{
+    static const char *const names[2][3] = {
+        { "build, 10^4 ops", "differentiate, 10^4 ops", "compile with gradient, 10^4 ops" },
+        { "build, 10^5 ops", "differentiate, 10^5 ops", "compile with gradient, 10^5 ops" },
+    };
+    bench_table t = { .program = "nodes: a chain of scalar ops" };
+    chain       c = make_chain(SHORT);
+    measure_running(&t, &c, forward(&c), "run forward, 999 ops", "  per instruction");
+    measure_running(&t, &c, with_gradient(&c), "run with gradient, 999 ops", "  per instruction, gradient");
+    free_chain(&c);
+    measure_empty(&t);
+    measure_making(&t, LONG, REPEATS, names[0]);
+    measure_making(&t, VERY_LONG, 3, names[1]);
+    bench_print(&t);
+    return 0;
+}

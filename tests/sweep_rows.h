@@ -1,0 +1,40 @@
+/* sweep_rows.h -- one row for each op of the library: how to build it and on
+ * which inputs.  test_sweep.c puts every row through the same checks. */
+#ifndef EDDY_TESTS_SWEEP_ROWS_H
+#define EDDY_TESTS_SWEEP_ROWS_H
+
+#include "eddy.h"
+
+enum { SWEEP_INPUTS = 3 };
+
+/* What a row is exempt from, or has besides. */
+enum {
+    SWEEP_REFUSES   = 1 << 0,   /* differentiating it is the error NO_GRADIENT */
+    SWEEP_BY_DTYPE  = 1 << 1    /* float32 is meant to give other numbers than float64 */
+};
+
+typedef struct sweep_row {
+    const char *op, *how;          /* the op's type; which of its options */
+    /* One of the three; inputs are all float64, or all float32. */
+    eddy_tensor (*build)(eddy_graph *g, const eddy_tensor *x);
+    eddy_tensor (*unary)(eddy_tensor x);
+    eddy_tensor (*binary)(eddy_tensor a, eddy_tensor b);
+    int         n;
+    eddy_shape  shape[SWEEP_INPUTS];    /* equal sizes are the same size, also when it changes */
+    double      low[SWEEP_INPUTS], high[SWEEP_INPUTS];   /* of the elements; 0, 0 is -2, 2 */
+    unsigned    constant;          /* bit i: no gradient with respect to input i */
+    unsigned    options;
+    int64_t     keep[3];           /* sizes that the attributes settle */
+} sweep_row;
+
+extern const sweep_row sweep_rows[];
+extern const int       sweep_rows_count;
+
+/* Ops without a row, and why. */
+typedef struct sweep_exempt {
+    const char *op, *why;
+} sweep_exempt;
+extern const sweep_exempt sweep_exempts[];
+extern const int          sweep_exempts_count;
+
+#endif
