@@ -131,15 +131,17 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 sanitize: ## tests and examples with AddressSanitizer, UBSan and leak check
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' sanitized
-sanitized: $(SELF_CHECKING) tests
+sanitized: $(EXAMPLES) tests
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
+	@echo $(BUILD)/examples/digits
+	@$(BUILD)/examples/digits --out $(BUILD)/demo > $(BUILD)/examples/digits.out
 	CK_FORK=no $(BUILD)/run-tests
 
 valgrind: ## tests under valgrind, less the cases tagged slow
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
 	CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
-	    valgrind -q --leak-check=full --error-exitcode=1 --suppressions=tests/valgrind.supp build/valgrind/run-tests
+	    valgrind -q --leak-check=full --error-exitcode=1 build/valgrind/run-tests
 
 tsan: ## the cases tagged threads with ThreadSanitizer
 	@sh scripts/setup.sh check

@@ -109,7 +109,21 @@ static eddy_tensor fold_terms(sweep *s, const eddy_node *node, int n, const eddy
     return sum;
 }
 
-static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, int n, const eddy_tensor *v)
+/* One node takes EDDY_MAX_INPUTS at most, so more are added up in groups. */
+static eddy_tensor add_all(int n, eddy_tensor *v)
+{
+    while (n > EDDY_MAX_INPUTS) {
+        int groups = 0;
+        for (int i = 0, m; i < n; i += m) {
+            m = n - i < EDDY_MAX_INPUTS ? n - i : EDDY_MAX_INPUTS;
+            v[groups++] = m > 1 ? eddy_add_n((eddy_list){ m, v + i }, NULL) : v[i];
+        }
+        n = groups;
+    }
+    return eddy_add_n((eddy_list){ n, v }, NULL);
+}
+
+static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, int n, eddy_tensor *v)
 {
     bool slices = false;
     for (int i = 0; i < n; i++) slices = slices || eddy_slices_parts(v[i], NULL, NULL);
@@ -117,7 +131,7 @@ static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, in
     if (slices) return eddy_slices_add((eddy_list){ n, v });
     eddy_aggregation method = s->args->aggregation_method;
     bool accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 && eddy_shape_is_known(node->outputs[output].shape);
-    if (method == EDDY_ADD_N || accumulate) return eddy_add_n((eddy_list){ n, v }, NULL);
+    if (method == EDDY_ADD_N || accumulate) return add_all(n, v);
     return fold_terms(s, node, n, v);
 }
 

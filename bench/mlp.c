@@ -77,6 +77,8 @@ static data load(const char *folder)
 
 /* ---------------------------------------------------------------- model -- */
 
+/* Epsilon is fed, and scaled so as to mean what it does in algorithm 1 of
+ * Kingma and Ba, where most programs have it. */
 typedef struct model {
     eddy_graph    *graph;
     eddy_session  *session;
@@ -85,11 +87,13 @@ typedef struct model {
     int            done;        /* steps */
 } model;
 
+/* A matrix, uniform in +-sqrt(6 / rows), or without rows a vector of zeros. */
 static eddy_tensor variable(eddy_graph *g, int rows, int cols, uint64_t seed, const char *name)
 {
-    double       bound = sqrt(6.0 / rows);
-    eddy_shape   s = rows > 0 ? EDDY_SHAPE(rows, cols) : EDDY_SHAPE(cols);
-    eddy_array  *a = eddy_array_new(EDDY_FLOAT32, s);
+    double      bound = rows > 0 ? sqrt(6.0 / rows) : 0;
+    eddy_shape  s = rows > 0 ? EDDY_SHAPE(rows, cols) : EDDY_SHAPE(cols);
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, s);
+    bench_need(a, "out of memory");
     if (rows > 0) bench_uniform(eddy_array_data(a), eddy_array_count(a), seed, -bound, bound);
     eddy_tensor v = eddy_variable(g, eddy_constant(g, a, NULL), .name = name);
     eddy_array_free(a);
@@ -110,10 +114,11 @@ static model build(void)
         if (k < LAYERS - 1) h = eddy_relu(h);
     }
     eddy_tensor loss = eddy_mean(eddy_sparse_softmax_cross_entropy(y, h));
-    eddy_tensor train = eddy_minimize(eddy_adam(g), loss);
+    eddy_tensor epsilon = eddy_placeholder(g, "epsilon", EDDY_FLOAT32, EDDY_SCALAR);
+    eddy_tensor train = eddy_minimize(eddy_adam(g, .epsilon = epsilon), loss);
     m.session = eddy_session_new(g);
     eddy_run(m.session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
-    m.step = eddy_callable_new(m.session, EDDY_LIST(x, y), EDDY_LIST(loss, train));
+    m.step = eddy_callable_new(m.session, EDDY_LIST(x, y, epsilon), EDDY_LIST(loss, train));
     bench_need(m.step && eddy_session_status(m.session) == EDDY_OK, eddy_graph_message(g));
     return m;
 }
@@ -122,14 +127,17 @@ static model build(void)
 static double step(model *m, const data *d)
 {
     size_t      first = (size_t)(m->done % (IMAGES / BATCH)) * BATCH;
-    eddy_array *x = eddy_array_borrow(EDDY_FLOAT32, EDDY_SHAPE(BATCH, 784), d->pixels + first * 784);
+    float      *pixels = d->pixels + first * 784;
+    eddy_array *x = eddy_array_borrow(EDDY_FLOAT32, EDDY_SHAPE(BATCH, 784), pixels);
     eddy_array *y = eddy_array_borrow(EDDY_INT32, EDDY_SHAPE(BATCH), d->labels + first);
+    eddy_array *e = eddy_array_of(EDDY_FLOAT32, 1e-8 * sqrt(1 - pow(0.999, m->done + 1)));
     double      start = bench_now();
-    eddy_status s = eddy_callable_run(m->step, (const eddy_array *const[]){ x, y }, m->out);
+    eddy_status s = eddy_callable_run(m->step, (const eddy_array *const[]){ x, y, e }, m->out);
     double      took = 1e3 * (bench_now() - start);
     bench_need(s == EDDY_OK, eddy_session_message(m->session));
     eddy_array_free(x);
     eddy_array_free(y);
+    eddy_array_free(e);
     m->done++;
     return took;
 }

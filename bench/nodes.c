@@ -147,7 +147,8 @@ int main(void)
     bench_table t = { .program = "nodes: a chain of scalar ops" };
     chain       c = make_chain(SHORT);
     measure_running(&t, &c, forward(&c), "run forward, 999 ops", "  per instruction");
-    measure_running(&t, &c, with_gradient(&c), "run with gradient, 999 ops", "  per instruction, gradient");
+    measure_running(&t, &c, with_gradient(&c), "run with gradient, 999 ops",
+                    "  per instruction, gradient");
     free_chain(&c);
     measure_empty(&t);
     measure_making(&t, LONG, REPEATS, names[0]);

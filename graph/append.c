@@ -103,7 +103,7 @@ static eddy_node *new_node(eddy_graph *g, const eddy_append_args *a)
     eddy_node *node = eddy_arena_alloc(&g->arena, sizeof *node);
     if (!node) return NULL;
     *node = (eddy_node){
-        .op = a->op, .id = g->size + 1, .n_inputs = a->n,
+        .op = a->op, .id = g->size + 1, .n_inputs = a->n, .control_root = eddy_control_root(g),
         .origin = a->origin ? a->origin : g->origin,
         .colocate = a->colocate ? a->colocate : g->colocate,
     };

@@ -85,6 +85,7 @@ typedef struct eddy_control_block {
     int32_t *nodes;
     int32_t  count;
     int32_t  begin;              /* largest id when the block began */
+    int32_t  root;               /* serial number of the innermost clearing block; 0: none */
     bool     clears;
 } eddy_control_block;
 
@@ -120,6 +121,7 @@ struct eddy_graph {
     int                 n_scopes, scopes_capacity;
     eddy_control_block *controls;       /* stack */
     int                 n_controls, controls_capacity;
+    int32_t             n_clears;       /* clearing blocks so far */
     const char        **devices;        /* stack */
     int                 n_devices, devices_capacity;
     eddy_collection    *collections;
@@ -163,6 +165,7 @@ bool        eddy_scope_enter(eddy_graph *g, const char *full);
 
 /* Control inputs that a new node with these data inputs gets (scopes.c);
  * *out is in the arena.  False when memory is out. */
+int32_t eddy_control_root(const eddy_graph *g);
 bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count);
 
 /* Attributes (attr.c). */

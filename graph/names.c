@@ -6,12 +6,14 @@
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-static uint64_t hash_name(const char *s, size_t n)
+/* FNV-1a of what h was the hash of, followed by s. */
+static uint64_t hash_more(uint64_t h, const char *s, size_t n)
 {
-    uint64_t h = 1469598103934665603u;                      /* FNV-1a */
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)lower(s[i])) * 1099511628211u;
     return h;
 }
+
+static uint64_t hash_name(const char *s, size_t n) { return hash_more(1469598103934665603u, s, n); }
 
 static bool same_name(const char *a, const char *b, size_t n)
 {
@@ -51,22 +53,27 @@ void eddy_names_free(eddy_graph *g)
     g->names = (eddy_names){ 0 };
 }
 
-eddy_name_entry *eddy_names_find(const eddy_graph *g, const char *name, size_t length)
+static eddy_name_entry *find(const eddy_graph *g, const char *name, size_t n, uint64_t hash)
 {
     if (g->names.capacity == 0) return NULL;
-    eddy_name_entry *e = probe(&g->names, name, length, hash_name(name, length));
+    eddy_name_entry *e = probe(&g->names, name, n, hash);
     return e->name && e->node >= 0 ? e : NULL;
 }
 
+eddy_name_entry *eddy_names_find(const eddy_graph *g, const char *name, size_t length)
+{
+    return find(g, name, length, hash_name(name, length));
+}
+
 /* Takes `name`, which must be free. */
-static const char *take(eddy_graph *g, const char *name, size_t n, int32_t node)
+static const char *take(eddy_graph *g, const char *name, size_t n, uint64_t hash, int32_t node)
 {
     if (2 * (g->names.used + 1) > g->names.capacity && !grow(g)) return NULL;
     char *copy = eddy_arena_text(&g->arena, name, n);
     if (!copy) return NULL;
-    eddy_name_entry *e = probe(&g->names, copy, n, hash_name(copy, n));
+    eddy_name_entry *e = probe(&g->names, copy, n, hash);
     if (!e->name) g->names.used++;
-    *e = (eddy_name_entry){ .name = copy, .hash = hash_name(copy, n), .node = node, .next = 1 };
+    *e = (eddy_name_entry){ .name = copy, .hash = hash, .node = node, .next = 1 };
     return copy;
 }
 
@@ -92,36 +99,43 @@ static size_t full_name(eddy_graph *g, const char *name, char *buf)
         scope = "";
         n--;
     }
-    int length = snprintf(buf, EDDY_MAX_NAME, "%s%.*s", scope, n > EDDY_MAX_NAME ? EDDY_MAX_NAME : (int)n, name);
-    if (length < 0 || length >= EDDY_MAX_NAME - 16) {
-        eddy_fail(g, EDDY_LIMIT, "a name of %d characters is too long; the limit is %d", length, EDDY_MAX_NAME - 16);
+    size_t outer = strlen(scope), length = outer + n;
+    if (length >= EDDY_MAX_NAME - 16) {
+        eddy_fail(g, EDDY_LIMIT, "a name of %zu characters is too long; the limit is %d", length, EDDY_MAX_NAME - 16);
         return 0;
     }
+    memcpy(buf, scope, outer);
+    memcpy(buf + outer, name, n);
+    buf[length] = 0;
     if (!eddy_name_is_valid(name, scope[0] == 0)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name", name);
         return 0;
     }
-    return (size_t)length;
+    return length;
 }
 
-/* Makes buf (length n) unique by a suffix. */
-static size_t add_suffix(eddy_graph *g, char *buf, size_t n)
+/* Makes buf (length n) unique by a suffix; *hash is the result's. */
+static size_t add_suffix(eddy_graph *g, char *buf, size_t n, uint64_t *hash)
 {
-    eddy_name_entry *e = eddy_names_find(g, buf, n);
+    uint64_t         stem = hash_name(buf, n);
+    eddy_name_entry *e = find(g, buf, n, stem);
+    *hash = stem;
     if (!e) return n;
     int32_t suffix = e->next;
     size_t  length;
     do {
         length = n + (size_t)snprintf(buf + n, 16, "_%d", suffix++);
-    } while (eddy_names_find(g, buf, length));
+        *hash = hash_more(stem, buf + n, length - n);
+    } while (find(g, buf, length, *hash));
     e->next = suffix;
     return length;
 }
 
 const char *eddy_names_make(eddy_graph *g, const char *name, int32_t node)
 {
-    char   buf[EDDY_MAX_NAME];
-    size_t n = full_name(g, name, buf);
+    char     buf[EDDY_MAX_NAME];
+    uint64_t hash;
+    size_t   n = full_name(g, name, buf);
     if (n == 0) return NULL;
     bool verbatim = name[strlen(name) - 1] == '/';
     eddy_name_entry *e = verbatim ? eddy_names_find(g, buf, n) : NULL;
@@ -129,8 +143,8 @@ const char *eddy_names_make(eddy_graph *g, const char *name, int32_t node)
         e->node = node;
         return e->name;
     }
-    n = add_suffix(g, buf, n);
-    const char *made = take(g, buf, n, node);
+    n = add_suffix(g, buf, n, &hash);
+    const char *made = take(g, buf, n, hash, node);
     if (!made) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for the name '%.200s'", buf);
     return made;
 }
@@ -145,12 +159,13 @@ char *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf,
         snprintf(buf, size, "%s", made ? made : "");
         return buf;
     }
-    char   text[EDDY_MAX_NAME];
-    size_t n = full_name(g, name, text);
+    char     text[EDDY_MAX_NAME];
+    uint64_t hash;
+    size_t   n = full_name(g, name, text);
     if (n == 0) return buf;
     eddy_name_entry *e = eddy_names_find(g, text, n);
     int32_t next = e ? e->next : 0;
-    add_suffix(g, text, n);
+    add_suffix(g, text, n, &hash);
     if (e) e->next = next;
     snprintf(buf, size, "%s", text);
     return buf;

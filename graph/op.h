@@ -73,6 +73,7 @@ typedef struct eddy_node {
     int32_t            n_inputs, n_controls, n_outputs;
     int32_t            origin;        /* for a gradient node, the forward node's id; else 0 */
     int32_t            colocate;      /* id of the node it should live with; else 0 */
+    int32_t            control_root;  /* which eddy_control_clear block it was made in; 0: none */
 } eddy_node;
 
 EDDY_API const eddy_node *eddy_node_of(eddy_tensor t);   /* NULL if invalid */

@@ -81,7 +81,8 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
 {
     if (!push_room(g, (void **)&g->controls, g->n_controls, &g->controls_capacity, sizeof *g->controls)) return;
     eddy_control_block *b = &g->controls[g->n_controls++];
-    *b = (eddy_control_block){ .begin = g->size, .clears = clears };
+    int32_t root = g->n_controls > 1 ? b[-1].root : 0;
+    *b = (eddy_control_block){ .begin = g->size, .root = clears ? ++g->n_clears : root, .clears = clears };
     if (after.count <= 0) return;
     b->nodes = eddy_arena_alloc(&g->arena, (size_t)after.count * sizeof *b->nodes);
     if (!b->nodes) {
@@ -120,12 +121,17 @@ void eddy_control_end(eddy_graph *g)
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_end: no block is open");
 }
 
+int32_t eddy_control_root(const eddy_graph *g)
+{
+    return g->n_controls > 0 ? g->controls[g->n_controls - 1].root : 0;
+}
+
 /* A block is passed over when one of the inputs was made inside it: that input
- * already waits for the block's controls. */
-static bool dominated(const eddy_control_block *b, int n, const eddy_tensor *in)
+ * already waits for the block's controls, unless it was made free of them. */
+static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n, const eddy_tensor *in)
 {
     for (int i = 0; i < n; i++)
-        if (in[i].node > b->begin) return true;
+        if (in[i].node > b->begin && g->nodes[in[i].node]->control_root == b->root) return true;
     return false;
 }
 
@@ -150,7 +156,7 @@ bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **ou
     if (!*out) return false;
     for (int b = first; b < g->n_controls; b++) {
         const eddy_control_block *block = &g->controls[b];
-        if (dominated(block, n, in)) continue;
+        if (dominated(g, block, n, in)) continue;
         for (int32_t i = 0; i < block->count; i++)
             if (!listed(block->nodes[i], *out, *count, n, in)) (*out)[(*count)++] = block->nodes[i];
     }

@@ -33,7 +33,7 @@ bool eddy_shape_is_valid(eddy_shape s)
 
 bool eddy_shape_is_known(eddy_shape s)
 {
-    if (s.rank < 0) return false;
+    if (s.rank < 0 || s.rank > EDDY_MAX_RANK) return false;
     for (int i = 0; i < s.rank; i++)
         if (s.dim[i] < 0) return false;
     return true;

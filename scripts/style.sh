@@ -6,7 +6,8 @@ set -u
 bad=0
 say() {       # say TITLE TEXT
     [ -n "$2" ] || return 0
-    printf '%s\n%s\n' "style: $1" "$2" | head -20
+    printf 'style: %s (%d)\n' "$1" "$(printf '%s\n' "$2" | wc -l)"
+    printf '%s\n' "$2" | head -20
     bad=1
 }
 sources() { find graph ops autodiff optim session -name '*.[ch]' | sort; }

@@ -72,9 +72,14 @@ static const eddy_array *shape_value(const compile *c, eddy_tensor t)
 
 static bool infer(compile *c, const eddy_node *node)
 {
+    enum { FEW = 8 };
     int n = node->n_inputs, n_out = 0;
-    eddy_type         *in = eddy_plan_alloc(c, (size_t)n, sizeof *in);
-    const eddy_array **value = eddy_plan_alloc(c, (size_t)n, sizeof *value);
+    eddy_type          few_types[FEW], *in = few_types;
+    const eddy_array  *few_values[FEW] = { NULL }, **value = few_values;
+    if (n > FEW) {
+        in = eddy_plan_alloc(c, (size_t)n, sizeof *in);
+        value = eddy_plan_alloc(c, (size_t)n, sizeof *value);
+    }
     if (!in || !value) return false;
     for (int i = 0; i < n; i++) {
         bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);

@@ -2,8 +2,6 @@
 #include "tests/core.h"
 
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 
 void fits(const eddy_graph *g)
 {
@@ -78,27 +76,6 @@ eddy_tensor matrix(eddy_graph *g, int64_t rows, int64_t columns, const double *x
 }
 
 eddy_tensor real(eddy_graph *g, double x) { return eddy_number(g, EDDY_FLOAT64, x); }
-
-/* ------------------------------------------------------------- allocator -- */
-
-static void *allocate(void *context, size_t size)
-{
-    counter *c = context;
-    c->allocations++;
-    if (c->fail_at && c->allocations >= c->fail_at) return NULL;
-    c->live++;
-    return malloc(size);
-}
-
-static void release(void *context, void *p, size_t size)
-{
-    counter *c = context;
-    (void)size;
-    c->live--;
-    free(p);
-}
-
-eddy_allocator counting(counter *c) { return (eddy_allocator){ allocate, release, c }; }
 
 /* --------------------------------------------------------------- network -- */
 

@@ -1,5 +1,5 @@
-/* core.h -- what the tests of graphs, gradients and sessions share: checks, an
- * allocator that counts and can fail, and a small network. */
+/* core.h -- what the tests of graphs, gradients and sessions share: checks, and
+ * a small network. */
 #ifndef EDDY_TESTS_CORE_H
 #define EDDY_TESTS_CORE_H
 
@@ -29,13 +29,6 @@ void is_number(eddy_tensor t, double want);
 eddy_tensor vector(eddy_graph *g, int64_t n, const double *x);                 /* float64 */
 eddy_tensor matrix(eddy_graph *g, int64_t rows, int64_t columns, const double *x);
 eddy_tensor real(eddy_graph *g, double x);                                     /* float64 scalar */
-
-/* Counts what is allocated; the allocation number fail_at is refused, and all
- * after it too.  0: none. */
-typedef struct counter {
-    size_t allocations, live, fail_at;
-} counter;
-eddy_allocator counting(counter *c);
 
 /* Two layers, a mean squared error and a step of gradient descent. */
 typedef struct network {

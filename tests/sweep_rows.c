@@ -11,7 +11,7 @@
 #define BUILD(name, formula)                                                    \
     static eddy_tensor name(eddy_graph *g, const eddy_tensor *x)                \
     {                                                                           \
-        (void)g;                                                                \
+        (void)g; (void)x;                                                       \
         return formula;                                                         \
     }
 #define AXES(...) .axes = EDDY_AXES(__VA_ARGS__)
@@ -91,7 +91,8 @@ BUILD(matmul_ab, MatMul(x[0], x[1], .transpose_a = true, .transpose_b = true))
 BUILD(bias_add, BiasAdd(x[0], x[1]))
 /* The rule for the logits is meant for labels that sum to 1. */
 BUILD(softmax_loss, eddy_softmax_cross_entropy(Softmax(x[0]), x[1]))
-BUILD(softmax_loss_first, eddy_softmax_cross_entropy(Softmax(x[0], EDDY_AXES(0)), x[1], EDDY_AXES(0)))
+BUILD(softmax_loss_first,
+      eddy_softmax_cross_entropy(Softmax(x[0], EDDY_AXES(0)), x[1], EDDY_AXES(0)))
 BUILD(sparse_loss, eddy_sparse_softmax_cross_entropy(pairs(x[0]), x[0]))
 BUILD(sigmoid_loss, eddy_sigmoid_cross_entropy(x[0], x[1]))
 BUILD(l2_loss, eddy_l2_loss(x[0]))
@@ -145,7 +146,8 @@ BUILD(orthogonal, eddy_init_orthogonal(g, EDDY_FLOAT64, EDDY_SHAPE(2, 3), 5))
 
 /* ------------------------------------------------------------------- the rows -- */
 
-#define S EDDY_SHAPE
+/* EDDY_SHAPE as an initializer. */
+#define S(...) { (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), { __VA_ARGS__ } }
 #define UNARY(type, fn, from, to) \
     { .op = type, .unary = fn, .n = 1, .shape = { S(3, 4) }, .low = { from }, .high = { to } }
 /* Both operands from one interval, or each from its own. */
@@ -222,8 +224,7 @@ const sweep_row sweep_rows[] = {
     BINARY("LogicalOr", either, -2, 2),
     BINARY("LogicalXor", one_of, -2, 2),
     BINARY("SelectV2", where_larger, -2, 2),
-    { .op = "ReluGrad", .binary = eddy_relu_grad, .n = 2, .shape = { S(3, 4), S(3, 4) },
-      .constant = 2 },
+    BINARY("ReluGrad", eddy_relu_grad, -2, 2),
 
     OP("Cast", "", there_and_back, 1, S(3, 4)),
     { .op = "Minimum", .how = "clip", .build = clipped, .n = 3,
@@ -285,14 +286,14 @@ const sweep_row sweep_rows[] = {
     OP_LIKE("BroadcastAlong", "keepdims", along_kept, 2, KEEP(0), S(1, 3, 1), S(2, 3, 4)),
     OP_KEEP("Reshape", "", reshape, 1, KEEP(4), S(3, 4)),
     OP_KEEP("ReshapeTo", "", reshape_to, 1, KEEP(3, 4), S(3, 4)),
-    OP_LIKE("ReshapeLike", "", reshape_like, 2, KEEP(3, 4), S(3, 4), S(2, 6)),
+    OP_LIKE("ReshapeLike", "", reshape_like, 2, KEEP(2, 3, 4, 6), S(3, 4), S(2, 6)),
     OP_LIKE("MergeLeading", "", merge_leading, 2, KEEP(0), S(2, 3, 4), S(2, 3)),
     OP("ExpandDims", "", expand_dims, 1, S(3, 4)),
     OP("Squeeze", "", squeeze, 1, S(3, 1, 4)),
     OP("Transpose", "", transpose, 1, S(3, 4)),
     OP("Transpose", "perm", transpose_perm, 1, S(2, 3, 4)),
     OP("Tile", "", tile, 1, S(3, 4)),
-    OP_LIKE("TileGrad", "", tile_grad, 2, KEEP(2, 4, 6), S(6, 4), S(3, 2)),
+    OP_LIKE("TileGrad", "", tile_grad, 2, KEEP(2, 3, 4, 6), S(6, 4), S(3, 2)),
     OP_KEEP("Slice", "", slice, 1, KEEP(3), S(3, 4)),
     OP_LIKE("SliceLike", "", slice_like, 2, KEEP(4, 5), S(4, 5), S(2, 3)),
     OP_LIKE("SliceGrad", "", slice_grad, 2, KEEP(4, 5), S(2, 3), S(4, 5)),
@@ -319,7 +320,7 @@ const sweep_row sweep_rows[] = {
 
 #define RANDOM(type, fn, how_more)                                              \
     { .op = type, .build = fn, .n = 1, .shape = { S(3, 4) },                    \
-      .options = SWEEP_BY_DTYPE | (how_more) }
+      .options = SWEEP_RANDOM | (how_more) }
     RANDOM("RandomUniform", uniform, 0),
     RANDOM("RandomUniformInt", integers, 0),
     RANDOM("RandomStandardNormal", normal, 0),

@@ -10,7 +10,7 @@ enum { SWEEP_INPUTS = 3 };
 /* What a row is exempt from, or has besides. */
 enum {
     SWEEP_REFUSES   = 1 << 0,   /* differentiating it is the error NO_GRADIENT */
-    SWEEP_BY_DTYPE  = 1 << 1    /* float32 is meant to give other numbers than float64 */
+    SWEEP_RANDOM    = 1 << 1    /* the numbers are not the same in another graph */
 };
 
 typedef struct sweep_row {
@@ -24,7 +24,7 @@ typedef struct sweep_row {
     double      low[SWEEP_INPUTS], high[SWEEP_INPUTS];   /* of the elements; 0, 0 is -2, 2 */
     unsigned    constant;          /* bit i: no gradient with respect to input i */
     unsigned    options;
-    int64_t     keep[3];           /* sizes that the attributes settle */
+    int64_t     keep[4];           /* sizes that the attributes settle */
 } sweep_row;
 
 extern const sweep_row sweep_rows[];

@@ -1,6 +1,7 @@
 /* test_graph.c -- graphs: names, scopes, collections, controls, look-up, and
  * what happens without memory. */
 #include "tests/core.h"
+#include "tests/memory_files.h"
 
 Suite *graph_suite(void);
 
@@ -439,24 +440,26 @@ static eddy_status whole_life(const eddy_allocator *a, double *loss)
     return status;
 }
 
-/* Refuses each allocation in turn: an error, no leak, and nothing worse. */
+/* Refuses each allocation in turn, and all after it: an error, no leak. */
 START_TEST(every_allocation_may_fail)
 {
-    counter        c = { 0 };
-    eddy_allocator a = counting(&c);
-    double         loss = 0, again = 0;
-    ck_assert_int_eq(whole_life(&a, &loss), EDDY_OK);
-    ck_assert_uint_eq(c.live, 0);
-    const size_t all = c.allocations;
-    ck_assert_uint_gt(all, 20);
-    for (size_t k = 1; k <= all; k++) {
-        c = (counter){ .fail_at = k };
-        const eddy_status status = whole_life(&a, &again);
-        ck_assert_msg(status == EDDY_NO_MEMORY, "allocation %zu of %zu: %s", k, all, eddy_status_name(status));
-        ck_assert_msg(c.live == 0, "allocation %zu of %zu: %zu leaked", k, all, c.live);
+    failing_allocator a;
+    double            loss = 0, again = 0;
+    failing_allocator_init(&a);
+    ck_assert_int_eq(whole_life(&a.table, &loss), EDDY_OK);
+    ck_assert_int_eq(a.live, 0);
+    const long all = a.calls;
+    ck_assert_int_gt(all, 20);
+    for (long k = 1; k <= 2 * all; k++) {
+        failing_allocator_init(&a);
+        a.at = (k + 1) / 2;
+        a.persistent = k % 2;
+        const eddy_status status = whole_life(&a.table, &again);
+        ck_assert_msg(status == EDDY_NO_MEMORY, "allocation %ld of %ld: %s", a.at, all, eddy_status_name(status));
+        ck_assert_msg(a.live == 0, "allocation %ld of %ld: %ld bytes leaked", a.at, all, a.live);
     }
-    c = (counter){ 0 };
-    ck_assert_int_eq(whole_life(&a, &again), EDDY_OK);
+    failing_allocator_init(&a);
+    ck_assert_int_eq(whole_life(&a.table, &again), EDDY_OK);
     ck_assert(memcmp(&loss, &again, sizeof loss) == 0);
 }
 END_TEST
@@ -464,27 +467,28 @@ END_TEST
 /* A run that had no memory can be tried again in the same session. */
 START_TEST(memory_comes_back)
 {
-    counter        c = { 0 };
-    eddy_allocator a = counting(&c);
-    eddy_graph    *h = eddy_graph_new(&a);
-    network        n = network_build(h);
-    eddy_session  *s = eddy_session_new(h);
-    eddy_array    *batch = network_batch(4);
+    failing_allocator a;
+    failing_allocator_init(&a);
+    eddy_graph   *h = eddy_graph_new(&a.table);
+    network       n = network_build(h);
+    eddy_session *s = eddy_session_new(h);
+    eddy_array   *batch = network_batch(4);
     fits(h);
     runs(s, n.init);
-    for (size_t k = 1;; k++) {
-        c.fail_at = c.allocations + k;
+    a.persistent = true;
+    for (long k = 1;; k++) {
+        a.at = a.calls + k;
         const eddy_status status = eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train), NULL);
         if (status == EDDY_OK) break;
         ck_assert_int_eq(status, EDDY_NO_MEMORY);
         ck_assert_int_eq(eddy_graph_status(h), EDDY_OK);
     }
-    c.fail_at = 0;
+    a.at = 0;
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.loss), NULL), EDDY_OK);
     eddy_array_free(batch);
     eddy_session_free(s);
     eddy_graph_free(h);
-    ck_assert_uint_eq(c.live, 0);
+    ck_assert_int_eq(a.live, 0);
 }
 END_TEST
 

@@ -385,6 +385,14 @@ START_TEST(check_numerics)
     ck_assert_ptr_nonnull(strstr(message, "had Inf and NaN values; the first is nan at [0,1], "
                                  "and there are 2 of 6"));
     ck_assert_int_eq(run_with(y, x, v, 0, message), EDDY_OK);
+    static float many[5000];
+    for (int i = 0; i < 5000; i += 617) {
+        many[i] = -INFINITY;
+        ck_assert_int_eq(run_with(y, x, many, 5000, message), EDDY_CHECK_FAILED);
+        ck_assert_ptr_nonnull(strstr(message, "and there are 1 of 5000"));
+        many[i] = 0;
+    }
+    ck_assert_int_eq(run_with(y, x, many, 5000, message), EDDY_OK);
     refused(g, eddy_check_numerics(eddy_less(x, x), "b"), EDDY_BAD_DTYPE);
     eddy_graph_free(g);
 }

@@ -327,6 +327,24 @@ START_TEST(seeds)
 }
 END_TEST
 
+/* A graph read from a file is the same graph, and gives the same numbers. */
+START_TEST(loaded)
+{
+    eddy_graph *g = eddy_graph_new(.seed = 7);
+    eddy_tensor own = random_op(g, _i, 0), five = random_op(g, _i, INT64_MIN);
+    char       *text = eddy_graph_to_yaml(g);
+    ck_assert_ptr_nonnull(text);
+    eddy_error  e = { 0 };
+    eddy_graph *h = eddy_graph_load(.text = text, .error = &e);
+    ck_assert_msg(h != NULL, "%s", e.message);
+    ck_assert(same_values(own, 1, eddy_graph_operation(h, eddy_name_of(own)), 1));
+    ck_assert(same_values(five, 1, eddy_graph_operation(h, eddy_name_of(five)), 1));
+    eddy_string_free(text);
+    eddy_graph_free(g);
+    eddy_graph_free(h);
+}
+END_TEST
+
 /* What else a run computes does not change a value; fetched twice it is one. */
 START_TEST(company)
 {
@@ -532,6 +550,7 @@ Suite *random_suite(void)
     suite_add_tcase(s, t);
     t = tcase_create("ops");
     tcase_add_loop_test(t, seeds, 0, OPS);
+    tcase_add_loop_test(t, loaded, 0, OPS);
     tcase_add_test(t, company);
     tcase_add_test(t, like_forms);
     tcase_add_test(t, parameters);
