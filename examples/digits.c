@@ -16,6 +16,7 @@
 #include "support/show.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,7 +253,7 @@ static bool save_curve(const task *t, const double *losses, int steps, const cha
     int     per_epoch = steps / t->epochs;
     double *x = malloc(((size_t)steps + (size_t)t->epochs) * 2 * sizeof *x);
     if (!x) return false;
-    double *y = x + steps, *mean_x = y + steps, *mean_y = mean_x + t->epochs;
+    double *y = x + steps, *mean_x = y + steps, *mean_y = mean_x + t->epochs, low = 1;
     for (int e = 0; e < t->epochs; e++) {
         mean_x[e] = e + 0.5;
         mean_y[e] = 0;
@@ -261,6 +262,7 @@ static bool save_curve(const task *t, const double *losses, int steps, const cha
             y[i] = losses[i];
             mean_y[e] += losses[i] / per_epoch;
         }
+        if (mean_y[e] < low) low = mean_y[e];
     }
     const curve curves[] = {
         { "batch", "#b8cfe6", 1, steps, x, y },
@@ -268,7 +270,7 @@ static bool save_curve(const task *t, const double *losses, int steps, const cha
     };
     char title[128];
     snprintf(title, sizeof title, "Training on %s", t->name);
-    bool ok = plot_save(path, title, "epoch", "cross entropy", curves, 2);
+    bool ok = plot_save(path, title, "epoch", "cross entropy", fmax(low / 2, 1e-9), curves, 2);
     if (ok) printf("  %-32s loss curve\n", path);
     free(x);
     return ok;

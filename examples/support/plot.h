@@ -12,9 +12,10 @@ typedef struct curve {
     const double *x, *y;
 } curve;
 
-/* Axes from 0 to the largest x, and over the y of all curves; false, with a
- * word on stderr, if the file cannot be written. */
+/* x runs from 0 to its largest value, y from `low` > 0 to its largest value on a
+ * logarithmic scale; what is below is drawn at the bottom.  False, with a word
+ * on stderr, if the file cannot be written. */
 bool plot_save(const char *path, const char *title, const char *x_label, const char *y_label,
-               const curve *curves, int n);
+               double low, const curve *curves, int n);
 
 #endif
