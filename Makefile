@@ -160,8 +160,8 @@ style: ## what a machine can say about the sources
 	@nm -D --defined-only $(BUILD)/libeddy.so | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
-format: ## lay out the lines changed since the last commit
-	git clang-format --extensions c,h
+format: ## break the lines that are too long
+	@sh scripts/format.sh
 
 install: lib $(BUILD)/eddy.pc ## into $(DESTDIR)$(PREFIX)
 	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/eddy/$$h || exit 1; done

@@ -33,7 +33,8 @@ typedef struct eddy_gradients_args {
     eddy_list        ys;               /* what is differentiated; their sum */
     eddy_list        xs;               /* with respect to; any tensors, repeats allowed */
     eddy_tensor     *out;              /* xs.count results; invalid where there is none */
-    eddy_list        grad_ys;          /* weights of the ys, of their shapes; not given: ones.  An invalid entry: ones */
+    /* weights of the ys, of their shapes; not given: ones.  An invalid entry: ones */
+    eddy_list        grad_ys;
     const char      *name;             /* scope of the new nodes; default "gradients" */
     bool             colocate_gradients_with_ops;
     bool             gate_gradients;   /* an op's gradients become usable only together */
@@ -61,7 +62,8 @@ EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 
 /* The product of the Hessian of the sum of y with v: out[k] = sum over j of
  * d2y/dx[k]dx[j] v[j], v[j] of the shape of x[j].  The matrix is never formed. */
-EDDY_API eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list vs, eddy_tensor *out);
+EDDY_API eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list vs,
+                                                 eddy_tensor *out);
 
 /* out[k] = the Hessian of the sum of y with respect to xs[k] alone, of shape
  * x.shape + x.shape, for x of known shape.  A first or second derivative that

@@ -41,7 +41,8 @@ void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
     va_start(args, reason);
     vsnprintf(why, sizeof why, reason, args);
     va_end(args);
-    eddy_fail(r->graph, s, "gradients: %s [node '%.200s', op %s]", why, r->node->name, r->node->op->name);
+    eddy_fail(r->graph, s, "gradients: %s [node '%.200s', op %s]", why, r->node->name,
+              r->node->op->name);
 }
 
 static bool ready(const sweep *s) { return s->graph->error.status == EDDY_OK; }
@@ -55,7 +56,8 @@ static void mark_reached(sweep *s)
     for (int32_t id = s->first; id <= s->size; id++) {
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs && !(s->marks[id] & REACHED); i++)
-            if ((s->marks[node->inputs[i].node] & REACHED) && eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
+            if ((s->marks[node->inputs[i].node] & REACHED) &&
+                eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
                 s->marks[id] |= REACHED;
     }
 }
@@ -81,7 +83,8 @@ static void mark_stops(sweep *s)
         for (int i = 0; i < node->n_inputs; i++) inside = inside || is_between(s, node->inputs[i]);
         if (!inside) s->marks[node->id] |= STOP;
     }
-    for (int k = 0; k < s->args->stop_gradients.count; k++) s->marks[s->args->stop_gradients.at[k].node] |= STOP;
+    for (int k = 0; k < s->args->stop_gradients.count; k++)
+        s->marks[s->args->stop_gradients.at[k].node] |= STOP;
 }
 
 /* ---------------------------------------------------------------- terms -- */
@@ -130,7 +133,8 @@ static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, in
     if (n == 1) return v[0];
     if (slices) return eddy_slices_add((eddy_list){ n, v });
     eddy_aggregation method = s->args->aggregation_method;
-    bool accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 && eddy_shape_is_known(node->outputs[output].shape);
+    bool             accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 &&
+                      eddy_shape_is_known(node->outputs[output].shape);
     if (method == EDDY_ADD_N || accumulate) return add_all(n, v);
     return fold_terms(s, node, n, v);
 }
@@ -186,7 +190,8 @@ static eddy_tensor settle(eddy_rule *r, int i)
         return same ? dx : eddy_sum_like(dx, x);
     } else if (!eddy_shape_compatible(want, have))
         eddy_rule_fail(r, EDDY_BAD_SHAPE,
-                       "Incompatible shapes between op input and calculated input gradient: input %d has the shape %s, its gradient %s",
+                       "Incompatible shapes between op input and calculated input gradient: input "
+                       "%d has the shape %s, its gradient %s",
                        i, eddy_shape_print(want, a, sizeof a), eddy_shape_print(have, b, sizeof b));
     return dx;
 }
@@ -209,8 +214,9 @@ static void call_rule(sweep *s, eddy_rule *r)
         valid += eddy_is_valid(r->dx[i]);
     }
     if (ready(s) && r->n_dx != r->n_in)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Num gradients %d generated for op %s do not match num inputs %d",
-                  r->n_dx, r->node->name, r->n_in);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "Num gradients %d generated for op %s do not match num inputs %d", r->n_dx,
+                  r->node->name, r->n_in);
     if (s->args->gate_gradients && valid > 1 && ready(s))
         eddy_tuple(g, (eddy_list){ r->n_in, r->dx }, r->dx, NULL);
     g->in_rule = was;
@@ -230,7 +236,8 @@ static bool output_gradients(sweep *s, const eddy_node *node, eddy_tensor *y, ed
         any = any || eddy_is_valid(dy[k]);
     }
     for (int k = 0; any && k < node->n_outputs; k++)
-        if (!eddy_is_valid(dy[k]) && eddy_dtype_is_differentiable(node->outputs[k].dtype)) dy[k] = eddy_zeros_like(y[k]);
+        if (!eddy_is_valid(dy[k]) && eddy_dtype_is_differentiable(node->outputs[k].dtype))
+            dy[k] = eddy_zeros_like(y[k]);
     return any;
 }
 
@@ -240,7 +247,9 @@ static void visit(sweep *s, const eddy_node *node)
     int          n = node->n_inputs, m = node->n_outputs;
     eddy_tensor  few[FEW], *t = few;
     aggregate(s, node);
-    if ((s->marks[node->id] & STOP) || n == 0 || node->op->gradient == eddy_not_differentiable || !ready(s)) return;
+    if ((s->marks[node->id] & STOP) || n == 0 || node->op->gradient == eddy_not_differentiable ||
+        !ready(s))
+        return;
     if (n + 2 * m > FEW) t = eddy_arena_alloc(&s->arena, (size_t)(n + 2 * m) * sizeof *t);
     if (!t) {
         eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
@@ -249,7 +258,9 @@ static void visit(sweep *s, const eddy_node *node)
     eddy_tensor *dx = t, *y = t + n, *dy = t + n + m;
     if (!output_gradients(s, node, y, dy)) return;
     if (!node->op->gradient) {
-        eddy_fail(s->graph, EDDY_NO_GRADIENT, "No gradient defined for operation '%.300s' (op type: %s)", node->name, node->op->name);
+        eddy_fail(s->graph, EDDY_NO_GRADIENT,
+                  "No gradient defined for operation '%.300s' (op type: %s)", node->name,
+                  node->op->name);
         return;
     }
     for (int i = 0; i < n; i++) dx[i] = eddy_none(s->graph);
@@ -277,17 +288,22 @@ static void seed(sweep *s, int i)
     if (i < s->args->grad_ys.count) given = s->args->grad_ys.at[i];
     bool has = eddy_is_valid(given);
     if (!is_numeric(d))
-        eddy_fail(s->graph, EDDY_BAD_DTYPE, "Gradient type %s for '%.200s': it must be numeric to obtain a default gradient",
+        eddy_fail(s->graph, EDDY_BAD_DTYPE,
+                  "Gradient type %s for '%.200s': it must be numeric to obtain a default gradient",
                   eddy_dtype_name(d), eddy_name_of(y));
     else if (!has && eddy_dtype_is_complex(d))
-        eddy_fail(s->graph, EDDY_BAD_DTYPE, "Gradients of complex tensors must set grad_ys (y.dtype = %s)", eddy_dtype_name(d));
+        eddy_fail(s->graph, EDDY_BAD_DTYPE,
+                  "Gradients of complex tensors must set grad_ys (y.dtype = %s)",
+                  eddy_dtype_name(d));
     else if (has && eddy_dtype_is_complex(d) != eddy_dtype_is_complex(eddy_dtype_of(given)))
-        eddy_fail(s->graph, EDDY_BAD_DTYPE, "Gradient type %s generated for tensor '%.200s' with type %s",
+        eddy_fail(s->graph, EDDY_BAD_DTYPE,
+                  "Gradient type %s generated for tensor '%.200s' with type %s",
                   eddy_dtype_name(eddy_dtype_of(given)), eddy_name_of(y), eddy_dtype_name(d));
     if (!ready(s)) return;
     bool sliced = has && eddy_slices_parts(given, NULL, NULL);
     snprintf(name, sizeof name, "grad_ys_%d", i);
-    eddy_tensor dy = sliced ? given : eddy_named(name, has ? eddy_identity(given) : eddy_ones_like(y));
+    eddy_tensor dy =
+        sliced ? given : eddy_named(name, has ? eddy_identity(given) : eddy_ones_like(y));
     if (s->marks[y.node] & BETWEEN) add_term(s, y, dy);
 }
 
@@ -301,7 +317,8 @@ static bool list_is_valid(eddy_graph *g, eddy_list l, const char *what)
     }
     for (int i = 0; i < l.count; i++)
         if (l.at[i].graph != g || eddy_outputs_of(l.at[i]) == 0) {
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: %s[%d] is not a tensor of this graph", what, i);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: %s[%d] is not a tensor of this graph",
+                      what, i);
             return false;
         }
     return true;
@@ -320,18 +337,25 @@ static bool args_are_valid(eddy_graph *g, const eddy_gradients_args *a)
 {
     if (!list_is_valid(g, a->ys, "ys") || !list_is_valid(g, a->xs, "xs") ||
         !list_is_valid(g, a->stop_gradients, "stop_gradients")) return false;
-    if (!a->out && a->xs.count > 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: nowhere to put the results (out)");
+    if (!a->out && a->xs.count > 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: nowhere to put the results (out)");
     else if (a->grad_ys.count != 0 && a->grad_ys.count != a->ys.count)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Passed %d grad_ys for %d ys", a->grad_ys.count, a->ys.count);
-    else if (a->grad_ys.count > 0 && !a->grad_ys.at) eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: grad_ys is not a list");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Passed %d grad_ys for %d ys", a->grad_ys.count,
+                  a->ys.count);
+    else if (a->grad_ys.count > 0 && !a->grad_ys.at)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: grad_ys is not a list");
     else if ((unsigned)a->aggregation_method > EDDY_EXPERIMENTAL_ACCUMULATE_N)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Invalid aggregation_method specified %d.", (int)a->aggregation_method);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Invalid aggregation_method specified %d.",
+                  (int)a->aggregation_method);
     else if ((unsigned)a->unconnected_gradients > EDDY_UNCONNECTED_ZERO)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'", (int)a->unconnected_gradients);
-    else if (g->finalized) eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'",
+                  (int)a->unconnected_gradients);
+    else if (g->finalized)
+        eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
     for (int i = 0; i < a->grad_ys.count && eddy_graph_ready(g); i++)
         if (eddy_is_valid(a->grad_ys.at[i]) && a->grad_ys.at[i].graph != g)
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: grad_ys[%d] is not a tensor of this graph", i);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "gradients: grad_ys[%d] is not a tensor of this graph", i);
     return eddy_graph_ready(g);
 }
 
@@ -348,7 +372,8 @@ static void run_sweep(sweep *s)
         if ((s->marks[id] & BETWEEN) && s->terms[id]) visit(s, s->graph->nodes[id]);
     for (int i = 0; i < s->args->xs.count && ready(s); i++) {
         eddy_tensor x = s->args->xs.at[i], dx = gradient_at(s, x);
-        if (!eddy_is_valid(dx) && s->args->unconnected_gradients == EDDY_UNCONNECTED_ZERO) dx = eddy_zeros_like(x);
+        if (!eddy_is_valid(dx) && s->args->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
+            dx = eddy_zeros_like(x);
         s->args->out[i] = dx;
     }
 }
@@ -366,7 +391,8 @@ eddy_status eddy_gradients_with(eddy_gradients_args a)
     s.terms = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.terms);
     eddy_scope_begin(g, a.name && *a.name ? a.name : "gradients");
     snprintf(s.scope, sizeof s.scope, "%s", eddy_scope_name(g));
-    if (!s.marks || !s.terms) eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory for %zu nodes", n);
+    if (!s.marks || !s.terms)
+        eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory for %zu nodes", n);
     else if (ready(&s)) run_sweep(&s);
     eddy_scope_end(g);
     eddy_release(&g->allocator, s.marks, n * sizeof *s.marks);

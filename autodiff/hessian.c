@@ -41,7 +41,8 @@ static eddy_tensor hessian_row(eddy_tensor flat, int64_t i, int64_t n, eddy_tens
     eddy_tensor element = eddy_slice(flat, EDDY_DIMS(i), EDDY_DIMS(1));
     eddy_tensor row = eddy_gradient(element, x);
     if (!eddy_is_valid(row))
-        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "hessians: the gradient with respect to '%.200s' does not depend on it",
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
+                         "hessians: the gradient with respect to '%.200s' does not depend on it",
                          eddy_name_of(x));
     return eddy_reshape(row, EDDY_SHAPE(n));
 }
@@ -53,17 +54,22 @@ static eddy_tensor hessian(eddy_tensor y, eddy_tensor x)
     int64_t     n = eddy_shape_count(s);
     enum { MOST = 1 << 14 };
     if (n < 0 || n > MOST || 2 * s.rank > EDDY_MAX_RANK)
-        return eddy_fail(g, EDDY_BAD_SHAPE, "hessians: '%.200s' must have a known shape of rank at most %d and at most %d elements",
-                         eddy_name_of(x), EDDY_MAX_RANK / 2, MOST);
+        return eddy_fail(
+            g, EDDY_BAD_SHAPE,
+            "hessians: '%.200s' must have a known shape of rank at most %d and at most %d elements",
+            eddy_name_of(x), EDDY_MAX_RANK / 2, MOST);
     for (int i = 0; i < 2 * s.rank; i++) square.dim[i] = s.dim[i % s.rank];
     eddy_tensor dx = eddy_gradient(y, x);
     if (!eddy_is_valid(dx))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "hessians: no gradient of '%.200s' with respect to '%.200s'",
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "hessians: no gradient of '%.200s' with respect to '%.200s'",
                          eddy_name_of(y), eddy_name_of(x));
     if (n == 0) return eddy_zeros(g, eddy_dtype_of(x), square);
     eddy_tensor *rows = tensors(g, n), flat = eddy_reshape(dx, EDDY_SHAPE(n));
-    for (int64_t i = 0; rows && i < n && eddy_graph_ready(g); i++) rows[i] = hessian_row(flat, i, n, x);
-    eddy_tensor h = rows ? eddy_reshape(eddy_stack((eddy_list){ (int)n, rows }, 0), square) : eddy_none(g);
+    for (int64_t i = 0; rows && i < n && eddy_graph_ready(g); i++)
+        rows[i] = hessian_row(flat, i, n, x);
+    eddy_tensor h =
+        rows ? eddy_reshape(eddy_stack((eddy_list){ (int)n, rows }, 0), square) : eddy_none(g);
     free_tensors(g, rows, n);
     return h;
 }
@@ -73,7 +79,9 @@ eddy_status eddy_hessians(eddy_tensor y, eddy_list xs, eddy_tensor *out)
     eddy_graph *g = y.graph;
     for (int i = 0; out && i < xs.count; i++) out[i] = eddy_none(g);
     if (!eddy_graph_ready(g)) return eddy_graph_status(g);
-    if (!out || xs.count < 0 || (xs.count > 0 && !xs.at)) eddy_fail(g, EDDY_INVALID_ARGUMENT, "hessians: no list of xs, or nowhere to put the results");
+    if (!out || xs.count < 0 || (xs.count > 0 && !xs.at))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "hessians: no list of xs, or nowhere to put the results");
     for (int i = 0; i < xs.count && eddy_graph_ready(g); i++) out[i] = hessian(y, xs.at[i]);
     return eddy_graph_status(g);
 }

@@ -89,7 +89,8 @@ typedef struct eddy_infer {
     const eddy_op_def       *op;
     void                    *attrs;
     const eddy_type         *in;
-    const eddy_array *const *value;   /* value[i]: input i's elements if they are known now, else NULL */
+    /* value[i]: input i's elements if they are known now, else NULL */
+    const eddy_array *const *value;
     eddy_type               *out;     /* op->outputs of them, zeroed */
     int                      n_in, n_out;
     bool                     attrs_fixed;
@@ -184,17 +185,22 @@ enum {
     EDDY_OP_VARIABLE     = 1 << 4,   /* its value is the session's, from before the run */
     EDDY_OP_REFERENCE    = 1 << 5,   /* input 0 is a variable, handed over by reference */
     EDDY_OP_UPDATES      = 1 << 6,   /* ... and changed; output 0, if any, is its new value */
-    EDDY_OP_STATEFUL     = 1 << 7,   /* may give another value each time (random): never folded or merged */
-    EDDY_OP_SIDE_EFFECT  = 1 << 8,   /* a control edge from it keeps it in the plan (assign, print, assert) */
+    /* may give another value each time (random): never folded or merged */
+    EDDY_OP_STATEFUL     = 1 << 7,
+    /* a control edge from it keeps it in the plan (assign, print, assert) */
+    EDDY_OP_SIDE_EFFECT  = 1 << 8,
     EDDY_OP_COMMUTATIVE  = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
-    EDDY_OP_IN_PLACE     = 1 << 11,  /* the kernel allows out[0]->data == in[0]->data; an update: operands in the variable's memory */
-    EDDY_OP_READ         = 1 << 12   /* REFERENCE, and output 0 is the variable's value at this point */
+    /* the kernel allows out[0]->data == in[0]->data; an update's: operands in the variable */
+    EDDY_OP_IN_PLACE     = 1 << 11,
+    /* REFERENCE, and output 0 is the variable's value at this point */
+    EDDY_OP_READ         = 1 << 12
 };
 
 struct eddy_op_def {
     const char *name;                /* TensorFlow's, "MatMul"; files refer to it */
-    const char *label;               /* how nodes are called by default, if not `name`; gradient rules use `name` */
+    /* how nodes are called by default, if not `name`; gradient rules use `name` */
+    const char *label;
     int         min_inputs, max_inputs;  /* max EDDY_MANY: any number */
     int         outputs;             /* EDDY_MANY: infer says */
     unsigned    flags;
@@ -204,9 +210,11 @@ struct eddy_op_def {
     const eddy_attr_field *attrs;
 
     bool         (*infer)(eddy_infer *c);                /* required */
-    eddy_tile_fn (*tile)(const eddy_type *in, const eddy_type *out);  /* ELEMENTWISE; NULL for a dtype it cannot */
+    /* ELEMENTWISE; NULL for a dtype it cannot */
+    eddy_tile_fn (*tile)(const eddy_type *in, const eddy_type *out);
     eddy_status  (*prepare)(eddy_kernel *k);             /* optional */
-    eddy_status  (*kernel)(eddy_kernel *k);              /* all but the ones the session itself provides */
+    /* all but the ones the session itself provides */
+    eddy_status  (*kernel)(eddy_kernel *k);
     void         (*gradient)(eddy_rule *r);
 };
 
@@ -224,7 +232,8 @@ EDDY_API eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n,
                                 const eddy_tensor *in, eddy_apply_args args);
 /* The same for an op of one and of two inputs and the default name. */
 EDDY_API eddy_tensor eddy_apply1(const eddy_op_def *op, const void *attrs, eddy_tensor x);
-EDDY_API eddy_tensor eddy_apply2(const eddy_op_def *op, const void *attrs, eddy_tensor a, eddy_tensor b);
+EDDY_API eddy_tensor eddy_apply2(const eddy_op_def *op, const void *attrs, eddy_tensor a,
+                                 eddy_tensor b);
 
 /* Records an error on g (the first one wins) and returns an invalid tensor of
  * it; g may be NULL. */

@@ -41,7 +41,9 @@ eddy_tensor eddy_stop_gradient(eddy_tensor x)
 typedef struct prevent_attrs {
     const char *message;
 } prevent_attrs;
-static const eddy_attr_field prevent_fields[] = { { "message", EDDY_ATTR_STRING, offsetof(prevent_attrs, message) }, { 0 } };
+static const eddy_attr_field prevent_fields[] = {
+    { "message", EDDY_ATTR_STRING, offsetof(prevent_attrs, message) }, { 0 }
+};
 
 static void prevent_gradient(eddy_rule *r)
 {
@@ -50,9 +52,15 @@ static void prevent_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_prevent_gradient = {
-    .name = "PreventGradient", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
-    .attrs_size = sizeof(prevent_attrs), .attrs = prevent_fields,
-    .infer = same_infer, .gradient = prevent_gradient,
+    .name = "PreventGradient",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .flags = EDDY_OP_ALIAS,
+    .attrs_size = sizeof(prevent_attrs),
+    .attrs = prevent_fields,
+    .infer = same_infer,
+    .gradient = prevent_gradient,
 };
 
 /** y = x; differentiating through it is the error NO_GRADIENT with `message`.
@@ -125,7 +133,8 @@ void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *
     eddy_control_begin(g, EDDY_LIST(all));
     for (int i = 0; i < members.count; i++) {
         eddy_tensor t = members.at[i];          /* out may be the same list */
-        out[i] = eddy_is_valid(t) ? eddy_apply(&eddy_op_identity, NULL, 1, &t, (eddy_apply_args){ .name = "control_dependency" })
+        out[i] = eddy_is_valid(t) ? eddy_apply(&eddy_op_identity, NULL, 1, &t,
+                                               (eddy_apply_args){ .name = "control_dependency" })
                                   : eddy_none(g);
     }
     eddy_control_end(g);

@@ -27,10 +27,12 @@ static bool infer_common(eddy_infer *c, eddy_dtype out)
     for (int i = 1; i < c->n_in; i++)
         if (c->in[i].dtype != c->in[0].dtype)
             return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types %s and %s differ; cast one",
-                                   eddy_dtype_name(c->in[0].dtype), eddy_dtype_name(c->in[i].dtype));
+                                   eddy_dtype_name(c->in[0].dtype),
+                                   eddy_dtype_name(c->in[i].dtype));
     c->out[0].dtype = out == EDDY_DEFAULT_DTYPE ? c->in[0].dtype : out;
     if (!c->op->tile(c->in, c->out))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for %s", eddy_dtype_name(c->in[0].dtype));
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for %s",
+                               eddy_dtype_name(c->in[0].dtype));
     return eddy_infer_broadcast_shape(c);
 }
 
@@ -72,7 +74,10 @@ static bool mergeable(const loop *l, int64_t step[][EDDY_MAX_RANK], int d, int64
 static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy_type *in)
 {
     int64_t step[MAX_OPERANDS][EDDY_MAX_RANK];
-    *l = (loop){ .fn = fn, .n = n, .count = eddy_shape_count(out.shape), .out_size = eddy_dtype_size(out.dtype) };
+    *l = (loop){ .fn = fn,
+                 .n = n,
+                 .count = eddy_shape_count(out.shape),
+                 .out_size = eddy_dtype_size(out.dtype) };
     for (int i = 0; i < n; i++) {
         operand_steps(in[i].shape, out.shape, step[i]);
         l->size[i] = eddy_dtype_size(in[i].dtype);
@@ -100,7 +105,8 @@ static void spread(void *to, const void *from, size_t size, int64_t n)
 }
 
 /* One innermost run of n elements, in tiles. */
-static eddy_status run_row(const loop *l, const void *attrs, char *y, const char *const *x, int64_t n)
+static eddy_status run_row(const loop *l, const void *attrs, char *y, const char *const *x,
+                           int64_t n)
 {
     _Alignas(64) char tile[MAX_OPERANDS][TILE * MAX_SIZE];
     const void *arg[MAX_OPERANDS];
@@ -150,12 +156,15 @@ static eddy_status loop_run(const loop *l, const void *attrs, void *y, const voi
 eddy_status eddy_elementwise_prepare(eddy_kernel *k)
 {
     eddy_type in[MAX_OPERANDS];
-    if (k->n_in > MAX_OPERANDS) return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "more than %d operands", MAX_OPERANDS);
+    if (k->n_in > MAX_OPERANDS)
+        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "more than %d operands", MAX_OPERANDS);
     loop *l = eddy_kernel_state(k, sizeof *l);
     if (!l) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory");
     for (int i = 0; i < k->n_in; i++) in[i] = k->in[i]->type;
     eddy_tile_fn fn = k->op->tile(in, &k->out[0]->type);
-    if (!fn) return eddy_kernel_fail(k, EDDY_BAD_DTYPE, "no inner loop for %s", eddy_dtype_name(in[0].dtype));
+    if (!fn)
+        return eddy_kernel_fail(k, EDDY_BAD_DTYPE, "no inner loop for %s",
+                                eddy_dtype_name(in[0].dtype));
     loop_make(l, fn, k->out[0]->type, k->n_in, in);
     return EDDY_OK;
 }
@@ -165,7 +174,9 @@ eddy_status eddy_elementwise_kernel(eddy_kernel *k)
     const void *x[MAX_OPERANDS];
     for (int i = 0; i < k->n_in; i++) x[i] = k->in[i]->data;
     eddy_status s = loop_run(k->state, k->attrs, k->out[0]->data, x);
-    return s == EDDY_OK ? s : eddy_kernel_fail(k, s, "integer division by zero or negative integer power");
+    return s == EDDY_OK
+               ? s
+               : eddy_kernel_fail(k, s, "integer division by zero or negative integer power");
 }
 
 eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,

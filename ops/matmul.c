@@ -36,10 +36,13 @@ static bool matmul_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for %s", eddy_dtype_name(d));
     if ((a.rank >= 0 && a.rank != 2) || (b.rank >= 0 && b.rank != 2))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "both inputs must be matrices");
-    int64_t m = a.rank < 0 ? EDDY_ANY : a.dim[t->transpose_a], k = a.rank < 0 ? EDDY_ANY : a.dim[!t->transpose_a];
-    int64_t l = b.rank < 0 ? EDDY_ANY : b.dim[t->transpose_b], n = b.rank < 0 ? EDDY_ANY : b.dim[!t->transpose_b];
+    int64_t m = a.rank < 0 ? EDDY_ANY : a.dim[t->transpose_a],
+            k = a.rank < 0 ? EDDY_ANY : a.dim[!t->transpose_a];
+    int64_t l = b.rank < 0 ? EDDY_ANY : b.dim[t->transpose_b],
+            n = b.rank < 0 ? EDDY_ANY : b.dim[!t->transpose_b];
     if (k >= 0 && l >= 0 && k != l)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "inner sizes %lld and %lld differ", (long long)k, (long long)l);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "inner sizes %lld and %lld differ", (long long)k,
+                               (long long)l);
     c->out[0] = (eddy_type){ d, EDDY_SHAPE(m, n) };
     return true;
 }
@@ -75,15 +78,18 @@ static eddy_status matmul_kernel(eddy_kernel *k)
         memset(y->data, 0, (size_t)y->count * eddy_dtype_size(d));
         return EDDY_OK;
     }
-    CBLAS_TRANSPOSE ta = t->transpose_a ? CblasTrans : CblasNoTrans, tb = t->transpose_b ? CblasTrans : CblasNoTrans;
+    CBLAS_TRANSPOSE ta = t->transpose_a ? CblasTrans : CblasNoTrans,
+                    tb = t->transpose_b ? CblasTrans : CblasNoTrans;
     bool blas = m <= INT_MAX && n <= INT_MAX && inner <= INT_MAX;
     int64_t ai = t->transpose_a ? 1 : inner, ak = t->transpose_a ? m : 1;
     int64_t bk = t->transpose_b ? 1 : n, bj = t->transpose_b ? inner : 1;
     const void *a = k->in[0]->data, *b = k->in[1]->data;
     if (d == EDDY_FLOAT32 && blas)
-        cblas_sgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)inner, 1, a, (int)da[1], b, (int)db[1], 0, y->data, (int)n);
+        cblas_sgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)inner, 1, a, (int)da[1], b,
+                    (int)db[1], 0, y->data, (int)n);
     else if (d == EDDY_FLOAT64 && blas)
-        cblas_dgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)inner, 1, a, (int)da[1], b, (int)db[1], 0, y->data, (int)n);
+        cblas_dgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)inner, 1, a, (int)da[1], b,
+                    (int)db[1], 0, y->data, (int)n);
     else if (d == EDDY_FLOAT32) product_f32(y->data, a, b, m, n, inner, ai, ak, bk, bj);
     else if (d == EDDY_FLOAT64) product_f64(y->data, a, b, m, n, inner, ai, ak, bk, bj);
     else if (d == EDDY_INT32) product_i32(y->data, a, b, m, n, inner, ai, ak, bk, bj);
@@ -135,9 +141,12 @@ eddy_tensor eddy_matmul_with(eddy_matmul_args args)
 static bool bias_add_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, b = c->in[1].shape;
-    if (b.rank >= 0 && b.rank != 1) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the bias must be a vector");
-    if (x.rank == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x must have at least one dimension");
-    if (x.rank > 0 && b.rank == 1 && x.dim[x.rank - 1] >= 0 && b.dim[0] >= 0 && x.dim[x.rank - 1] != b.dim[0])
+    if (b.rank >= 0 && b.rank != 1)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the bias must be a vector");
+    if (x.rank == 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x must have at least one dimension");
+    if (x.rank > 0 && b.rank == 1 && x.dim[x.rank - 1] >= 0 && b.dim[0] >= 0 &&
+        x.dim[x.rank - 1] != b.dim[0])
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has %lld channels, the bias %lld",
                                (long long)x.dim[x.rank - 1], (long long)b.dim[0]);
     if (!eddy_infer_elementwise(c)) return false;

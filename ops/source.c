@@ -20,7 +20,8 @@ static bool placeholder_infer(eddy_infer *c)
 {
     placeholder_attrs *a = c->attrs;
     if (a->dtype == EDDY_DEFAULT_DTYPE && !c->attrs_fixed) a->dtype = EDDY_FLOAT32;
-    if (eddy_dtype_size(a->dtype) == 0) return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no such element type: %d", (int)a->dtype);
+    if (eddy_dtype_size(a->dtype) == 0)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no such element type: %d", (int)a->dtype);
     c->out[0] = (eddy_type){ a->dtype, a->shape };
     return true;
 }
@@ -50,7 +51,9 @@ eddy_tensor eddy_placeholder(eddy_graph *g, const char *name, eddy_dtype dtype, 
 typedef struct shape_attrs {
     eddy_shape shape;
 } shape_attrs;
-static const eddy_attr_field shape_fields[] = { { "shape", EDDY_ATTR_SHAPE, offsetof(shape_attrs, shape) }, { 0 } };
+static const eddy_attr_field shape_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(shape_attrs, shape) }, { 0 }
+};
 
 static bool with_default_infer(eddy_infer *c)
 {
@@ -80,7 +83,8 @@ const eddy_op_def eddy_op_placeholder_with_default = {
  *  Errors: BAD_SHAPE. Gradient: dx = dy. TensorFlow's PlaceholderWithDefault. */
 eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_shape shape)
 {
-    return eddy_apply(&eddy_op_placeholder_with_default, &(shape_attrs){ shape }, 1, &x, (eddy_apply_args){ .name = name });
+    return eddy_apply(&eddy_op_placeholder_with_default, &(shape_attrs){ shape }, 1, &x,
+                      (eddy_apply_args){ .name = name });
 }
 
 /* ------------------------------------------------------------- constant -- */
@@ -88,7 +92,9 @@ eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_
 typedef struct constant_attrs {
     eddy_array *value;
 } constant_attrs;
-static const eddy_attr_field constant_fields[] = { { "value", EDDY_ATTR_ARRAY, offsetof(constant_attrs, value) }, { 0 } };
+static const eddy_attr_field constant_fields[] = {
+    { "value", EDDY_ATTR_ARRAY, offsetof(constant_attrs, value) }, { 0 }
+};
 
 static bool constant_infer(eddy_infer *c)
 {
@@ -120,11 +126,15 @@ eddy_tensor eddy_constant(eddy_graph *g, eddy_array *value, const char *name)
 static eddy_tensor no_array(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, bool has_data)
 {
     char text[100];
-    bool possible = eddy_dtype_size(dtype) > 0 && eddy_shape_is_valid(shape) && eddy_shape_is_known(shape) && has_data;
+    bool possible = eddy_dtype_size(dtype) > 0 && eddy_shape_is_valid(shape) &&
+                    eddy_shape_is_known(shape) && has_data;
     if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
     eddy_shape_print(shape, text, sizeof text);
-    if (possible) return eddy_fail(g, EDDY_NO_MEMORY, "Const: out of memory for %s%s", eddy_dtype_name(dtype), text);
-    return eddy_fail(g, EDDY_INVALID_ARGUMENT, "Const: no array of %s%s could be made: an unknown type or shape, or no data",
+    if (possible)
+        return eddy_fail(g, EDDY_NO_MEMORY, "Const: out of memory for %s%s", eddy_dtype_name(dtype),
+                         text);
+    return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                     "Const: no array of %s%s could be made: an unknown type or shape, or no data",
                      eddy_dtype_name(dtype), text);
 }
 
@@ -145,7 +155,8 @@ static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, e
  *  Errors: INVALID_ARGUMENT. TensorFlow's Const. */
 eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data)
 {
-    eddy_array *a = eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, shape) : NULL;
+    eddy_array *a =
+        eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, shape) : NULL;
     if (a && !data && eddy_array_bytes(a) > 0) {
         eddy_array_free(a);
         return no_array(g, dtype, shape, false);
@@ -159,7 +170,8 @@ eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const 
  *  Errors: INVALID_ARGUMENT for an unknown dtype. TensorFlow's Const. */
 eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v)
 {
-    eddy_array *a = eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, EDDY_SCALAR) : NULL;
+    eddy_array *a =
+        eddy_graph_ready(g) ? eddy_array_new_in(eddy_graph_allocator(g), dtype, EDDY_SCALAR) : NULL;
     if (a) eddy_array_set(a, 0, v);
     return constant_of(g, a, dtype, EDDY_SCALAR);
 }
@@ -176,7 +188,8 @@ eddy_tensor eddy_scalar(eddy_graph *g, double v)
  *  reach; it waits for no control dependency. */
 eddy_tensor eddy_number_like(double v, eddy_tensor t)
 {
-    if (!eddy_is_valid(t) || !eddy_graph_ready(t.graph)) return eddy_none(eddy_graph_alive(t.graph) ? t.graph : NULL);
+    if (!eddy_is_valid(t) || !eddy_graph_ready(t.graph))
+        return eddy_none(eddy_graph_alive(t.graph) ? t.graph : NULL);
     eddy_graph *g = t.graph;
     eddy_dtype  dtype = eddy_dtype_of(t);
     uint64_t    bits;
@@ -198,16 +211,20 @@ eddy_tensor eddy_number_like(double v, eddy_tensor t)
 
 static bool fill_infer(eddy_infer *c)
 {
-    if (c->in[1].shape.rank > 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the value must be a scalar");
-    if (!eddy_dtype_is_integer(c->in[0].dtype)) return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dims must be integers");
+    if (c->in[1].shape.rank > 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the value must be a scalar");
+    if (!eddy_dtype_is_integer(c->in[0].dtype))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dims must be integers");
     if (c->in[0].shape.rank > 1) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dims must be a vector");
     eddy_shape s = EDDY_UNKNOWN_SHAPE;
     int64_t rank = c->in[0].shape.rank == 1 ? c->in[0].shape.dim[0] : c->in[0].shape.rank;
-    if (rank > EDDY_MAX_RANK) return eddy_infer_fail(c, EDDY_LIMIT, "a rank above %d", EDDY_MAX_RANK);
+    if (rank > EDDY_MAX_RANK)
+        return eddy_infer_fail(c, EDDY_LIMIT, "a rank above %d", EDDY_MAX_RANK);
     if (rank >= 0) s.rank = (int)rank;
     for (int i = 0; i < s.rank; i++) {
         s.dim[i] = c->value[0] ? (int64_t)eddy_array_get(c->value[0], i) : EDDY_ANY;
-        if (c->value[0] && s.dim[i] < 0) return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "dimension %d is negative", i);
+        if (c->value[0] && s.dim[i] < 0)
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "dimension %d is negative", i);
     }
     c->out[0] = (eddy_type){ c->in[1].dtype, s };
     return true;
@@ -252,7 +269,8 @@ eddy_tensor eddy_fill(eddy_tensor dims, eddy_tensor value)
 
 static eddy_tensor filled(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, double v)
 {
-    if (!eddy_shape_is_valid(shape) || !eddy_shape_is_known(shape)) return constant_of(g, NULL, dtype, shape);
+    if (!eddy_shape_is_valid(shape) || !eddy_shape_is_known(shape))
+        return constant_of(g, NULL, dtype, shape);
     if (dtype == EDDY_DEFAULT_DTYPE) dtype = EDDY_FLOAT32;
     eddy_tensor dims = eddy_const(g, EDDY_INT64, EDDY_SHAPE(shape.rank), shape.dim);
     return eddy_fill(dims, eddy_number(g, dtype, v));
@@ -293,19 +311,35 @@ static eddy_status ones_like_kernel(eddy_kernel *k)
     case EDDY_INT64:   *(int64_t *)y->data = 1; break;
     case EDDY_UINT8:
     case EDDY_BOOL:    *(uint8_t *)y->data = 1; break;
-    default:           return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "not for %s", eddy_dtype_name(y->type.dtype));
+    default:
+        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "not for %s",
+                                eddy_dtype_name(y->type.dtype));
     }
     repeat_first(y->data, eddy_dtype_size(y->type.dtype), y->count);
     return EDDY_OK;
 }
 
 const eddy_op_def eddy_op_zeros_like = {
-    .name = "ZerosLike", .label = "zeros_like", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .shape_inputs = 1,
-    .infer = like_infer, .kernel = zeros_like_kernel, .gradient = eddy_not_differentiable,
+    .name = "ZerosLike",
+    .label = "zeros_like",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .shape_inputs = 1,
+    .infer = like_infer,
+    .kernel = zeros_like_kernel,
+    .gradient = eddy_not_differentiable,
 };
 const eddy_op_def eddy_op_ones_like = {
-    .name = "OnesLike", .label = "ones_like", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .shape_inputs = 1,
-    .infer = like_infer, .kernel = ones_like_kernel, .gradient = eddy_not_differentiable,
+    .name = "OnesLike",
+    .label = "ones_like",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .shape_inputs = 1,
+    .infer = like_infer,
+    .kernel = ones_like_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
 /** y = 0, of x's shape and dtype; x itself is not computed. TensorFlow's ZerosLike. */

@@ -49,7 +49,8 @@ const eddy_op_def eddy_op_variable = {
     .infer = variable_infer, .gradient = eddy_not_differentiable,
 };
 
-static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape, const char *name);
+static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape,
+                                const char *name);
 
 /** A tensor whose value lives in the session from run to run.
  *
@@ -65,14 +66,17 @@ eddy_tensor eddy_variable_with(eddy_variable_args args)
     eddy_graph *g = args.graph ? args.graph : value.graph;
     if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
     if (!eddy_is_valid(value) || eddy_outputs_of(value) == 0)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "Variable: no initial value for '%.200s'", args.name ? args.name : "Variable");
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "Variable: no initial value for '%.200s'",
+                         args.name ? args.name : "Variable");
     eddy_control_clear(g);
-    if (args.dtype != EDDY_DEFAULT_DTYPE && args.dtype != eddy_dtype_of(value)) value = eddy_cast(value, args.dtype);
+    if (args.dtype != EDDY_DEFAULT_DTYPE && args.dtype != eddy_dtype_of(value))
+        value = eddy_cast(value, args.dtype);
     variable_attrs a = {
         .dtype = eddy_dtype_of(value), .trainable = !args.not_trainable,
         .shape = args.no_validate_shape ? EDDY_UNKNOWN_SHAPE : eddy_shape_of(value),
     };
-    eddy_tensor var = eddy_apply(&eddy_op_variable, &a, 0, NULL, (eddy_apply_args){ .graph = g, .name = args.name });
+    eddy_tensor var = eddy_apply(&eddy_op_variable, &a, 0, NULL,
+                                 (eddy_apply_args){ .graph = g, .name = args.name });
     if (eddy_is_valid(var)) {
         char scope[EDDY_MAX_NAME];
         snprintf(scope, sizeof scope, "%s/", eddy_name_of(var));
@@ -124,7 +128,8 @@ static bool update_infer(eddy_infer *c)
     bool free_shape = a && !a->validate_shape;
     if (!free_shape && !eddy_shape_compatible(var, value))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "Shapes of variable and value are incompatible");
-    c->out[0] = (eddy_type){ c->in[0].dtype, free_shape || !eddy_shape_is_known(var) ? value : var };
+    c->out[0] =
+        (eddy_type){ c->in[0].dtype, free_shape || !eddy_shape_is_known(var) ? value : var };
     return true;
 }
 
@@ -132,7 +137,8 @@ static bool update_infer(eddy_infer *c)
 static eddy_status yield_value(eddy_kernel *k)
 {
     if (k->n_out > 0 && k->out[0]->data != k->in[0]->data && k->out[0]->count > 0)
-        memcpy(k->out[0]->data, k->in[0]->data, (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
+        memcpy(k->out[0]->data, k->in[0]->data,
+               (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
     return EDDY_OK;
 }
 
@@ -146,16 +152,24 @@ static eddy_status assign_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_assign = {
-    .name = "Assign", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_IN_PLACE,
-    .attrs_size = sizeof(assign_attrs), .attrs = assign_fields,
-    .infer = update_infer, .kernel = assign_kernel, .gradient = eddy_not_differentiable,
+    .name = "Assign",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
+             EDDY_OP_IN_PLACE,
+    .attrs_size = sizeof(assign_attrs),
+    .attrs = assign_fields,
+    .infer = update_infer,
+    .kernel = assign_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
-static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape, const char *name)
+static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape,
+                                const char *name)
 {
-    return eddy_apply(&eddy_op_assign, &(assign_attrs){ !no_validate_shape }, 2, (eddy_tensor[]){ var, value },
-                      (eddy_apply_args){ .name = name });
+    return eddy_apply(&eddy_op_assign, &(assign_attrs){ !no_validate_shape }, 2,
+                      (eddy_tensor[]){ var, value }, (eddy_apply_args){ .name = name });
 }
 
 /** var = value; the result is the new value.
@@ -190,14 +204,26 @@ static bool accumulate_infer(eddy_infer *c)
 }
 
 const eddy_op_def eddy_op_assign_add = {
-    .name = "AssignAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_IN_PLACE,
-    .infer = accumulate_infer, .kernel = assign_add_kernel, .gradient = eddy_not_differentiable,
+    .name = "AssignAdd",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
+             EDDY_OP_IN_PLACE,
+    .infer = accumulate_infer,
+    .kernel = assign_add_kernel,
+    .gradient = eddy_not_differentiable,
 };
 const eddy_op_def eddy_op_assign_sub = {
-    .name = "AssignSub", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL | EDDY_OP_IN_PLACE,
-    .infer = accumulate_infer, .kernel = assign_sub_kernel, .gradient = eddy_not_differentiable,
+    .name = "AssignSub",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
+             EDDY_OP_IN_PLACE,
+    .infer = accumulate_infer,
+    .kernel = assign_sub_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
 /** var = var + value; the result is the new value.
@@ -261,9 +287,14 @@ static eddy_status is_initialized_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_is_initialized = {
-    .name = "IsVariableInitialized", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "IsVariableInitialized",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL,
-    .infer = is_initialized_infer, .kernel = is_initialized_kernel, .gradient = eddy_not_differentiable,
+    .infer = is_initialized_infer,
+    .kernel = is_initialized_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
 /** Whether the variable has a value: a bool scalar. Gradient: none.
@@ -277,7 +308,8 @@ eddy_tensor eddy_is_initialized(eddy_tensor var)
 
 static bool initialized_value_infer(eddy_infer *c)
 {
-    if (c->in[0].dtype != c->in[1].dtype) return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the initial value has another element type");
+    if (c->in[0].dtype != c->in[1].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the initial value has another element type");
     if (!eddy_shape_compatible(c->in[0].shape, c->in[1].shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the initial value has another shape");
     c->out[0] = c->in[1];
@@ -287,14 +319,21 @@ static eddy_status initialized_value_kernel(eddy_kernel *k)
 {
     const eddy_buffer *from = k->in[0]->state && k->in[0]->state->initialized ? k->in[0] : k->in[1];
     if (k->out[0]->count > 0)
-        memcpy(k->out[0]->data, from->data, (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
+        memcpy(k->out[0]->data, from->data,
+               (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
     return EDDY_OK;
 }
 
 const eddy_op_def eddy_op_initialized_value = {
-    .name = "InitializedValue", .label = "initialized_value", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .name = "InitializedValue",
+    .label = "initialized_value",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL,
-    .infer = initialized_value_infer, .kernel = initialized_value_kernel, .gradient = eddy_not_differentiable,
+    .infer = initialized_value_infer,
+    .kernel = initialized_value_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
 /** The variable's value, or its initial value while it has none: for
@@ -308,7 +347,10 @@ eddy_tensor eddy_initialized_value(eddy_tensor var)
     int n = eddy_collection_size(g, EDDY_INITIALIZERS);
     for (int i = 0; i < n; i++) {
         eddy_tensor init = eddy_collection_at(g, EDDY_INITIALIZERS, i);
-        if (eddy_same(eddy_input(init, 0), var)) return eddy_apply2(&eddy_op_initialized_value, NULL, var, eddy_input(init, 1));
+        if (eddy_same(eddy_input(init, 0), var))
+            return eddy_apply2(&eddy_op_initialized_value, NULL, var, eddy_input(init, 1));
     }
-    return eddy_fail(g, EDDY_INVALID_ARGUMENT, "initialized_value: '%.200s' is not a variable with an initialiser", eddy_name_of(var));
+    return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                     "initialized_value: '%.200s' is not a variable with an initialiser",
+                     eddy_name_of(var));
 }

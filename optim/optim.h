@@ -45,7 +45,8 @@ typedef struct eddy_compute_gradients_args {
 /* One pair a variable, in order; returns how many (0 with an error on the
  * graph; also an error if there are more than max_out). */
 EDDY_API int eddy_compute_gradients_with(eddy_compute_gradients_args args);
-#define eddy_compute_gradients(...) eddy_compute_gradients_with(EDDY_ARGS(eddy_compute_gradients_args, __VA_ARGS__))
+#define eddy_compute_gradients(...) \
+    eddy_compute_gradients_with(EDDY_ARGS(eddy_compute_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_apply_gradients_args {
     char                      unused_;
@@ -59,7 +60,8 @@ typedef struct eddy_apply_gradients_args {
 /* The operation that updates the variables; pairs without gradient are passed
  * over.  It joins the collection EDDY_TRAIN_OP. */
 EDDY_API eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args args);
-#define eddy_apply_gradients(...) eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
+#define eddy_apply_gradients(...) \
+    eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_minimize_args {
     char             unused_;
@@ -103,7 +105,8 @@ typedef struct eddy_gradient_descent_args {
 } eddy_gradient_descent_args;
 /* v -= lr g. */
 EDDY_API eddy_optimizer *eddy_gradient_descent_with(eddy_gradient_descent_args args);
-#define eddy_gradient_descent(...) eddy_gradient_descent_with(EDDY_ARGS(eddy_gradient_descent_args, __VA_ARGS__))
+#define eddy_gradient_descent(...) \
+    eddy_gradient_descent_with(EDDY_ARGS(eddy_gradient_descent_args, __VA_ARGS__))
 
 typedef struct eddy_momentum_args {
     char        unused_;
@@ -148,22 +151,26 @@ typedef struct eddy_optimizer_def {
     eddy_tensor (*apply_dense)(eddy_optimizer *o, eddy_tensor g, eddy_tensor variable);
     /* ... by the rows `values` at `indices`; duplicates are already summed, and
      * negative indices are to be passed over.  NULL: the gradient is made dense. */
-    eddy_tensor (*apply_sparse)(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices, eddy_tensor variable);
+    eddy_tensor (*apply_sparse)(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
+                 eddy_tensor variable);
     /* After all updates: returns the operation of the whole step; optional. */
     eddy_tensor (*finish)(eddy_optimizer *o, eddy_list updates);
     bool        sums_duplicates;     /* apply_sparse copes with repeated indices itself */
 } eddy_optimizer_def;
 
 /* A new optimizer on g; `name` NULL is the default, "" an error.  `state` is copied. */
-EDDY_API eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def, const void *state, const char *name);
+EDDY_API eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def,
+                                            const void *state, const char *name);
 EDDY_API void           *eddy_optimizer_state(eddy_optimizer *o);
 EDDY_API eddy_graph     *eddy_optimizer_graph(const eddy_optimizer *o);
 EDDY_API const char     *eddy_optimizer_name(const eddy_optimizer *o);
 /* The slot `name` of `variable`, made on first demand with this initial value;
  * not trainable, named "<variable>/<optimizer>". */
-EDDY_API eddy_tensor     eddy_make_slot(eddy_optimizer *o, eddy_tensor variable, const char *name, eddy_tensor initial_value);
+EDDY_API eddy_tensor     eddy_make_slot(eddy_optimizer *o, eddy_tensor variable,
+                                        const char *name, eddy_tensor initial_value);
 /* A variable of the optimizer that belongs to no single variable ("beta1_power"). */
-EDDY_API eddy_tensor     eddy_make_shared_slot(eddy_optimizer *o, const char *name, eddy_tensor initial_value);
+EDDY_API eddy_tensor     eddy_make_shared_slot(eddy_optimizer *o, const char *name,
+                                               eddy_tensor initial_value);
 /* t as a scalar of v's dtype. */
 EDDY_API eddy_tensor     eddy_hyper(eddy_tensor t, eddy_tensor v);
 

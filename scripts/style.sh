@@ -32,9 +32,11 @@ say 'optim may include only graph, ops, autodiff' "$(layer optim 'graph|ops|auto
 say 'session may include only graph, ops' "$(layer session 'graph|ops')"
 
 say 'more than 600 lines' "$(sources | grep -v '^ops/ops.h$' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
-# Columns, not bytes: continuation bytes of UTF-8 do not count.
-say 'more than 100 columns' "$(all | grep -vE '^(ops/ops.h|graph/graph.h)$' | while read -r f; do
-    LC_ALL=C awk -v f="$f" '{ s = $0; gsub(/[\200-\277]/, "", s) } length(s) > 100 { print f ":" FNR }' "$f"
+# Columns, not bytes: continuation bytes of UTF-8 do not count.  Headers hold
+# tables of declarations, laid out by hand.
+say 'more than 100 columns (140 in headers)' "$(all | grep -v '^ops/ops.h$' | while read -r f; do
+    LC_ALL=C awk -v f="$f" -v most="$(case $f in *.h) echo 140 ;; *) echo 100 ;; esac)" \
+        '{ s = $0; gsub(/[\200-\277]/, "", s) } length(s) > most { print f ":" FNR }' "$f"
 done)"
 say 'tab, blank at the end of a line' "$(all | xargs grep -nE '	|[ ]+$')"
 mark='TO''DO|FIX''ME|XX''X'

@@ -128,14 +128,16 @@ bool  eddy_plan_keep(compile *c, eddy_array *a);      /* takes the reference */
 /* ----------------------------------------------------- stage 3: memory -- */
 
 /* Sets every temporary root's offset; reports arena and lower bound. */
-bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int32_t positions, bool reuse,
-                      size_t *arena_bytes, size_t *live_bytes);
+bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int32_t positions,
+                      bool reuse, size_t *arena_bytes, size_t *live_bytes);
 
 /* ------------------------------------------------------------ the rest -- */
 
-eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches, eddy_error *error);
+eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
+                        eddy_error *error);
 void       eddy_plan_free(eddy_plan *p);
-eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out, eddy_error *error);
+eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                          eddy_error *error);
 /* Calls `prepare`, if the op has one, and says which function runs it. */
 eddy_status (*eddy_kernel_of(const eddy_op_def *op))(eddy_kernel *k);
 

@@ -49,14 +49,14 @@ typedef struct eddy_feeds {
     const eddy_feed *at;
 } eddy_feeds;
 
+#define EDDY_FEEDS_(...) ((const eddy_feed[]){ { EDDY_ZERO_TENSOR, NULL }, __VA_ARGS__ })
 #ifdef __cplusplus
 #define EDDY_FEED(...) (eddy_feeds{                                           \
-    (int)(sizeof((const eddy_feed[]){ { EDDY_ZERO_TENSOR, nullptr }, __VA_ARGS__ }) / sizeof(eddy_feed)) - 1, \
-    ((const eddy_feed[]){ { EDDY_ZERO_TENSOR, nullptr }, __VA_ARGS__ }) + 1 })
+    (int)(sizeof(EDDY_FEEDS_(__VA_ARGS__)) / sizeof(eddy_feed)) - 1, EDDY_FEEDS_(__VA_ARGS__) + 1 })
 #else
 #define EDDY_FEED(...) ((eddy_feeds){                                         \
-    .count = (int)(sizeof((const eddy_feed[]){ { EDDY_ZERO_TENSOR, NULL }, __VA_ARGS__ }) / sizeof(eddy_feed)) - 1, \
-    .at    = (const eddy_feed[]){ { EDDY_ZERO_TENSOR, NULL }, __VA_ARGS__ } + 1 })
+    .count = (int)(sizeof EDDY_FEEDS_(__VA_ARGS__) / sizeof(eddy_feed)) - 1,  \
+    .at    = EDDY_FEEDS_(__VA_ARGS__) + 1 })
 #endif
 #define EDDY_FETCH EDDY_LIST
 
@@ -75,7 +75,8 @@ typedef struct eddy_feeds {
  * eddy_control_begin, or the update's own output).  On an error, out is as it
  * was, and updates that had been made before the error stay.  May be called
  * from several threads: runs that update variables wait for the others. */
-EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out);
+EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
+                              eddy_array **out);
 
 /* One fetch, no feeds: the value as a new array; NULL on an error. */
 EDDY_API eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t);
@@ -84,13 +85,15 @@ EDDY_API eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t);
  * session; free it before or let the session do it. */
 typedef struct eddy_callable eddy_callable;
 EDDY_API eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fetches);
-EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, eddy_array **out);
+EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds,
+                                          eddy_array **out);
 EDDY_API void           eddy_callable_free(eddy_callable *c);
 
 /* The value of a variable: NULL if it has none (UNINITIALIZED is not recorded).
  * The array is a copy, the caller's to free. */
 EDDY_API eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable);
-EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value);
+EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
+                                       const eddy_array *value);
 
 /* Writes the variables (all global ones if list.count is 0) to one safetensors
  * file, atomically: a failure leaves the old file.  restore reads them back;
