@@ -18,13 +18,16 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
 {
     const char *op = a->op->name;
     if (!count_is_valid(a)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs, which is not what the operation takes", op, a->n);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs, which is not what the operation takes",
+                  op, a->n);
         return false;
     }
     for (int i = 0; i < a->n; i++) {
         eddy_tensor t = a->in[i];
         if (t.graph && t.graph != g && eddy_graph_alive(t.graph)) {
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input %d, '%s', is not an element of this graph", op, i, eddy_name_of(t));
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "%s: input %d, '%s', is not an element of this graph", op, i,
+                      eddy_name_of(t));
             return false;
         }
         const eddy_node *node = eddy_node_of(t);
@@ -33,7 +36,8 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
             return false;
         }
         if (node->n_outputs == 0) {
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input %d, '%s', is an operation without a value", op, i, node->name);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "%s: input %d, '%s', is an operation without a value", op, i, node->name);
             return false;
         }
         if (i == 0 && (a->op->flags & EDDY_OP_REFERENCE) && !(node->op->flags & EDDY_OP_VARIABLE)) {
@@ -58,7 +62,8 @@ static bool infer_outputs(eddy_graph *g, const eddy_append_args *a, eddy_node *n
     eddy_error  error = { 0 };
     int         n_out = 0;
     /* The name is only wanted for a message; making it costs, so first without. */
-    if (eddy_infer_types(a->op, attrs, false, a->n, types, values, &g->arena, &node->outputs, &n_out, "", &error)) {
+    if (eddy_infer_types(a->op, attrs, false, a->n, types, values, &g->arena, &node->outputs,
+                         &n_out, "", &error)) {
         node->n_outputs = n_out;
         return true;
     }
@@ -79,7 +84,8 @@ static bool room_for_node(eddy_graph *g)
     }
     if (g->size + 1 < g->capacity) return true;
     int32_t bigger = g->capacity ? g->capacity * 2 : 64;
-    if (!eddy_grow(&g->allocator, (void **)&g->nodes, (size_t)g->capacity, (size_t)bigger, sizeof *g->nodes)) {
+    if (!eddy_grow(&g->allocator, (void **)&g->nodes, (size_t)g->capacity, (size_t)bigger,
+                   sizeof *g->nodes)) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for node %d", (int)g->size + 1);
         return false;
     }
@@ -90,10 +96,12 @@ static bool room_for_node(eddy_graph *g)
 /* Control inputs: given ones, or those of the scopes. */
 static bool set_controls(eddy_graph *g, const eddy_append_args *a, eddy_node *node)
 {
-    if (a->n_controls < 0) return eddy_controls_for(g, a->n, a->in, &node->controls, &node->n_controls);
+    if (a->n_controls < 0)
+        return eddy_controls_for(g, a->n, a->in, &node->controls, &node->n_controls);
     node->controls = eddy_arena_alloc(&g->arena, (size_t)a->n_controls * sizeof *node->controls);
     if (!node->controls) return false;
-    if (a->n_controls > 0) memcpy(node->controls, a->controls, (size_t)a->n_controls * sizeof *node->controls);
+    if (a->n_controls > 0)
+        memcpy(node->controls, a->controls, (size_t)a->n_controls * sizeof *node->controls);
     node->n_controls = a->n_controls;
     return true;
 }
@@ -107,7 +115,9 @@ static eddy_node *new_node(eddy_graph *g, const eddy_append_args *a)
         .origin = a->origin ? a->origin : g->origin,
         .colocate = a->colocate ? a->colocate : g->colocate,
     };
-    const char *device = a->device ? a->device : g->n_devices > 0 ? g->devices[g->n_devices - 1] : NULL;
+    const char *device = a->device          ? a->device
+                         : g->n_devices > 0 ? g->devices[g->n_devices - 1]
+                                            : NULL;
     if (a->device) device = eddy_arena_text(&g->arena, device, strlen(device));
     node->device = device;
     node->inputs = eddy_arena_alloc(&g->arena, (size_t)a->n * sizeof *node->inputs);
@@ -140,8 +150,10 @@ eddy_tensor eddy_append(eddy_append_args a)
     for (int i = 0; !g && i < a.n && a.in; i++) g = a.in[i].graph;
     if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
     if (!a.op || !a.op->name || !a.op->infer)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_apply: the operation has no name or no infer function");
-    if (g->finalized) return eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "eddy_apply: the operation has no name or no infer function");
+    if (g->finalized)
+        return eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
     if (!inputs_are_valid(g, &a) || !room_for_node(g)) return eddy_none(g);
 
     void *attrs = NULL;
@@ -160,10 +172,16 @@ eddy_tensor eddy_append(eddy_append_args a)
     return eddy_tensor_at(g, node->id, 0);
 }
 
-eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n, const eddy_tensor *in, eddy_apply_args args)
+eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n, const eddy_tensor *in,
+                       eddy_apply_args args)
 {
-    return eddy_append((eddy_append_args){
-        .graph = args.graph, .op = op, .attrs = attrs, .n = n, .in = in, .name = args.name, .n_controls = -1 });
+    return eddy_append((eddy_append_args){ .graph = args.graph,
+                                           .op = op,
+                                           .attrs = attrs,
+                                           .n = n,
+                                           .in = in,
+                                           .name = args.name,
+                                           .n_controls = -1 });
 }
 
 eddy_tensor eddy_apply1(const eddy_op_def *op, const void *attrs, eddy_tensor x)

@@ -56,7 +56,10 @@ eddy_array *eddy_array_new_in(const eddy_allocator *a, eddy_dtype d, eddy_shape 
     return r;
 }
 
-eddy_array *eddy_array_new(eddy_dtype d, eddy_shape s) { return eddy_array_new_in(&eddy_libc, d, s); }
+eddy_array *eddy_array_new(eddy_dtype d, eddy_shape s)
+{
+    return eddy_array_new_in(&eddy_libc, d, s);
+}
 
 eddy_array *eddy_array_copy_of(eddy_dtype d, eddy_shape s, const void *data)
 {
@@ -113,7 +116,10 @@ void eddy_array_free(eddy_array *a)
 
 void      *eddy_array_data(const eddy_array *a)  { return a ? a->data : NULL; }
 eddy_dtype eddy_array_dtype(const eddy_array *a) { return a ? a->type.dtype : EDDY_DEFAULT_DTYPE; }
-eddy_shape eddy_array_shape(const eddy_array *a) { return a ? a->type.shape : eddy_shape_unknown(); }
+eddy_shape eddy_array_shape(const eddy_array *a)
+{
+    return a ? a->type.shape : eddy_shape_unknown();
+}
 int64_t    eddy_array_count(const eddy_array *a) { return a ? a->count : 0; }
 size_t     eddy_array_bytes(const eddy_array *a) { return a ? a->bytes : 0; }
 bool       eddy_array_is_shared(const eddy_array *a)
@@ -203,7 +209,7 @@ bool eddy_array_set(eddy_array *a, int64_t i, double v)
     switch (a->type.dtype) {
     case EDDY_FLOAT32:    ((float *)p)[i] = (float)v; return true;
     case EDDY_FLOAT64:    ((double *)p)[i] = v; return true;
-    case EDDY_INT32:      ((int32_t *)p)[i] = (int32_t)saturated(v, INT32_MIN, INT32_MAX); return true;
+    case EDDY_INT32: ((int32_t *)p)[i] = (int32_t)saturated(v, INT32_MIN, INT32_MAX); return true;
     case EDDY_INT64:      ((int64_t *)p)[i] = saturated(v, INT64_MIN, INT64_MAX); return true;
     case EDDY_UINT8:      ((uint8_t *)p)[i] = (uint8_t)saturated(v, 0, UINT8_MAX); return true;
     case EDDY_BOOL:       ((uint8_t *)p)[i] = v != 0; return true;
@@ -246,7 +252,10 @@ char *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t siz
     buf[0] = 0;
     if (!a) return buf;
     size_t at = 0;
-#define PUT(...) do { if (at < size) at += (size_t)snprintf(buf + at, size - at, __VA_ARGS__); } while (0)
+#define PUT(...) \
+    do { \
+        if (at < size) at += (size_t)snprintf(buf + at, size - at, __VA_ARGS__); \
+    } while (0)
     if (a->count == 0) {
         char shape[80];
         PUT("[] of shape %s", eddy_shape_print(a->type.shape, shape, sizeof shape));

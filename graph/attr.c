@@ -81,7 +81,8 @@ static bool dims_equal(eddy_dims a, eddy_dims b)
 
 static bool ints_equal(eddy_ints a, eddy_ints b)
 {
-    return a.count == b.count && (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
+    return a.count == b.count &&
+           (a.count == 0 || memcmp(a.at, b.at, (size_t)a.count * sizeof *a.at) == 0);
 }
 
 static bool members_equal(const eddy_attr_field *f, const void *a, const void *b)
@@ -95,7 +96,7 @@ static bool members_equal(const eddy_attr_field *f, const void *a, const void *b
     case EDDY_ATTR_SHAPE:  return eddy_shape_equal(*(const eddy_shape *)a, *(const eddy_shape *)b);
     case EDDY_ATTR_DIMS:   return dims_equal(*(const eddy_dims *)a, *(const eddy_dims *)b);
     case EDDY_ATTR_INTS:   return ints_equal(*(const eddy_ints *)a, *(const eddy_ints *)b);
-    case EDDY_ATTR_ARRAY:  return eddy_array_equal(*(eddy_array *const *)a, *(eddy_array *const *)b);
+    case EDDY_ATTR_ARRAY: return eddy_array_equal(*(eddy_array *const *)a, *(eddy_array *const *)b);
     case EDDY_ATTR_GRAPH:  return *(eddy_graph *const *)a == *(eddy_graph *const *)b;
     case EDDY_ATTR_END:    return true;
     }

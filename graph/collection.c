@@ -16,7 +16,8 @@ static eddy_collection *find_or_add(eddy_graph *g, const char *key)
     if (c) return c;
     if (g->n_collections == g->collections_capacity) {
         int bigger = g->collections_capacity ? g->collections_capacity * 2 : 8;
-        if (!eddy_grow(&g->allocator, (void **)&g->collections, (size_t)g->n_collections, (size_t)bigger, sizeof *c))
+        if (!eddy_grow(&g->allocator, (void **)&g->collections, (size_t)g->n_collections,
+                       (size_t)bigger, sizeof *c))
             return NULL;
         g->collections_capacity = bigger;
     }
@@ -39,13 +40,15 @@ void eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t)
         return;
     }
     if (t.graph != g || !eddy_is_valid(t)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "collection '%.200s': the entry is not an element of this graph", key);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "collection '%.200s': the entry is not an element of this graph", key);
         return;
     }
     eddy_collection *c = find_or_add(g, key);
     if (c && c->count == c->capacity) {
         int bigger = c->capacity ? c->capacity * 2 : 8;
-        if (eddy_grow(&g->allocator, (void **)&c->items, (size_t)c->count, (size_t)bigger, sizeof *c->items))
+        if (eddy_grow(&g->allocator, (void **)&c->items, (size_t)c->count, (size_t)bigger,
+                      sizeof *c->items))
             c->capacity = bigger;
         else c = NULL;
     }
@@ -60,12 +63,14 @@ void eddy_collections_add(eddy_graph *g, const char *const *keys, int n, eddy_te
 {
     for (int i = 0; keys && i < n; i++) {
         bool seen = false;
-        for (int j = 0; j < i && keys[i]; j++) seen = seen || (keys[j] && strcmp(keys[i], keys[j]) == 0);
+        for (int j = 0; j < i && keys[i]; j++)
+            seen = seen || (keys[j] && strcmp(keys[i], keys[j]) == 0);
         if (!seen) eddy_collection_add(g, keys[i], t);
     }
 }
 
-int eddy_collection_get(const eddy_graph *g, const char *key, const char *prefix, eddy_tensor *out, int max)
+int eddy_collection_get(const eddy_graph *g, const char *key, const char *prefix, eddy_tensor *out,
+                        int max)
 {
     const eddy_collection *c = find(g, key);
     size_t n = prefix ? strlen(prefix) : 0;
@@ -101,6 +106,7 @@ bool eddy_collection_has(const eddy_graph *g, const char *key, eddy_tensor t)
 void eddy_collection_clear(eddy_graph *g, const char *key)
 {
     eddy_collection *c = find(g, key);
-    if (c && g->finalized) eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+    if (c && g->finalized)
+        eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
     else if (c) c->count = 0;
 }

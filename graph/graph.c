@@ -30,7 +30,8 @@ static void free_collections(eddy_graph *g)
         eddy_collection *c = &g->collections[i];
         eddy_release(&g->allocator, c->items, (size_t)c->capacity * sizeof *c->items);
     }
-    eddy_release(&g->allocator, g->collections, (size_t)g->collections_capacity * sizeof *g->collections);
+    eddy_release(&g->allocator, g->collections,
+                 (size_t)g->collections_capacity * sizeof *g->collections);
 }
 
 static void destroy(eddy_graph *g)
@@ -40,7 +41,8 @@ static void destroy(eddy_graph *g)
         o->release(o->object);
     }
     eddy_release(&g->allocator, g->owned, (size_t)g->owned_capacity * sizeof *g->owned);
-    for (int32_t id = 1; id <= g->size; id++) eddy_attrs_release(g->nodes[id]->op, g->nodes[id]->attrs);
+    for (int32_t id = 1; id <= g->size; id++)
+        eddy_attrs_release(g->nodes[id]->op, g->nodes[id]->attrs);
     free_collections(g);
     eddy_scopes_free(g);
     eddy_names_free(g);
@@ -96,7 +98,9 @@ void eddy_graph_clear_error(eddy_graph *g)
 {
     if (eddy_live(g)) g->error = (eddy_error){ 0 };
 }
-void eddy_graph_on_error(eddy_graph *g, void (*handler)(void *user, eddy_status s, const char *message), void *user)
+void eddy_graph_on_error(eddy_graph *g,
+                         void (*handler)(void *user, eddy_status s, const char *message),
+                         void *user)
 {
     if (!eddy_live(g)) return;
     g->on_error = handler;
@@ -122,7 +126,8 @@ bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object))
     if (!eddy_live(g) || !object || !release) return false;
     if (g->n_owned == g->owned_capacity) {
         int bigger = g->owned_capacity ? g->owned_capacity * 2 : 8;
-        if (!eddy_grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger, sizeof *g->owned)) {
+        if (!eddy_grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger,
+                       sizeof *g->owned)) {
             release(object);
             eddy_fail(g, EDDY_NO_MEMORY, "out of memory for an owned object");
             return false;
@@ -205,8 +210,9 @@ eddy_tensor eddy_output(eddy_tensor t, int i)
     const eddy_node *node = eddy_node_of(t);
     if (!node) return eddy_none(eddy_live(t.graph) ? t.graph : NULL);
     if (i < 0 || i >= node->n_outputs)
-        return eddy_fail(t.graph, EDDY_OUT_OF_RANGE, "eddy_output: '%s' has %d outputs, there is no output %d",
-                         node->name, (int)node->n_outputs, i);
+        return eddy_fail(t.graph, EDDY_OUT_OF_RANGE,
+                         "eddy_output: '%s' has %d outputs, there is no output %d", node->name,
+                         (int)node->n_outputs, i);
     return eddy_tensor_at(t.graph, node->id, i);
 }
 eddy_tensor eddy_input(eddy_tensor t, int i)
@@ -241,7 +247,8 @@ eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s)
     if (!type || !eddy_graph_ready(t.graph)) return t;
     char was[100], wanted[100];
     if (!eddy_shape_is_valid(s) || !eddy_shape_compatible(type->shape, s))
-        return eddy_fail(t.graph, EDDY_BAD_SHAPE, "eddy_set_shape: the shape %s of '%s' cannot become %s",
+        return eddy_fail(t.graph, EDDY_BAD_SHAPE,
+                         "eddy_set_shape: the shape %s of '%s' cannot become %s",
                          eddy_shape_print(type->shape, was, sizeof was), eddy_name_of(t),
                          eddy_shape_print(s, wanted, sizeof wanted));
     if (type->shape.rank < 0) type->shape = s;
@@ -279,7 +286,9 @@ eddy_tensor eddy_graph_operation(eddy_graph *g, const char *name)
     if (!eddy_live(g)) return eddy_none(NULL);
     const eddy_node *node = name ? node_named(g, name, strlen(name)) : NULL;
     if (!node)
-        return eddy_fail(g, EDDY_NOT_FOUND, "The name '%.400s' refers to an Operation not in the graph.", name ? name : "");
+        return eddy_fail(g, EDDY_NOT_FOUND,
+                         "The name '%.400s' refers to an Operation not in the graph.",
+                         name ? name : "");
     return eddy_tensor_at(g, node->id, 0);
 }
 
@@ -289,14 +298,20 @@ eddy_tensor eddy_graph_tensor(eddy_graph *g, const char *name)
     int    index;
     if (!eddy_live(g)) return eddy_none(NULL);
     if (!name || !split_name(name, &n, &index))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.400s' is not the name of a tensor, which has the form \"<op_name>:<output_index>\"",
-                         name ? name : "");
+        return eddy_fail(
+            g, EDDY_INVALID_ARGUMENT,
+            "'%.400s' is not the name of a tensor, which has the form \"<op_name>:<output_index>\"",
+            name ? name : "");
     const eddy_node *node = node_named(g, name, n);
     if (!node)
-        return eddy_fail(g, EDDY_NOT_FOUND, "The name '%.300s' refers to a Tensor which does not exist. The operation, '%.*s', does not exist in the graph.",
+        return eddy_fail(g, EDDY_NOT_FOUND,
+                         "The name '%.300s' refers to a Tensor which does not exist. The "
+                         "operation, '%.*s', does not exist in the graph.",
                          name, (int)(n < 300 ? n : 300), name);
     if (index >= node->n_outputs)
-        return eddy_fail(g, EDDY_NOT_FOUND, "The name '%.300s' refers to a Tensor which does not exist. The operation, '%.300s', exists but only has %d outputs.",
+        return eddy_fail(g, EDDY_NOT_FOUND,
+                         "The name '%.300s' refers to a Tensor which does not exist. The "
+                         "operation, '%.300s', exists but only has %d outputs.",
                          name, node->name, (int)node->n_outputs);
     return eddy_tensor_at(g, node->id, index);
 }

@@ -27,7 +27,8 @@ bool eddy_infer_outputs(eddy_infer *c, int n)
 {
     if (!c || !c->impl) return false;
     infer_call *call = c->impl;
-    if (n < 0 || n > EDDY_MAX_INPUTS) return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs are too many", n);
+    if (n < 0 || n > EDDY_MAX_INPUTS)
+        return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs are too many", n);
     c->out = eddy_arena_alloc(call->arena, (size_t)n * sizeof *c->out);
     if (!c->out) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory for %d outputs", n);
     memset(c->out, 0, (size_t)n * sizeof *c->out);
@@ -43,18 +44,21 @@ static bool output_is_valid(eddy_infer *c, int i)
     if (eddy_dtype_size(t.dtype) == 0)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output %d has no element type", i);
     if (!eddy_shape_is_valid(t.shape))
-        return eddy_infer_fail(c, EDDY_LIMIT, "output %d would have the shape %s, beyond the limits of rank %d and 2^48 elements",
-                               i, eddy_shape_print(t.shape, text, sizeof text), EDDY_MAX_RANK);
+        return eddy_infer_fail(
+            c, EDDY_LIMIT,
+            "output %d would have the shape %s, beyond the limits of rank %d and 2^48 elements", i,
+            eddy_shape_print(t.shape, text, sizeof text), EDDY_MAX_RANK);
     int64_t count = eddy_shape_count(t.shape);
     if (count > ((int64_t)1 << 47) / (int64_t)eddy_dtype_size(t.dtype))
-        return eddy_infer_fail(c, EDDY_LIMIT, "output %d would have the shape %s, more than 2^47 bytes",
-                               i, eddy_shape_print(t.shape, text, sizeof text));
+        return eddy_infer_fail(c, EDDY_LIMIT,
+                               "output %d would have the shape %s, more than 2^47 bytes", i,
+                               eddy_shape_print(t.shape, text, sizeof text));
     return true;
 }
 
-bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n, const eddy_type *in,
-                      const eddy_array *const *value, eddy_arena *arena, eddy_type **out, int *n_out,
-                      const char *node, eddy_error *error)
+bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n,
+                      const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,
+                      eddy_type **out, int *n_out, const char *node, eddy_error *error)
 {
     infer_call call = { arena, error, node };
     eddy_infer c = {

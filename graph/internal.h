@@ -27,7 +27,8 @@ static inline bool eddy_size_add(size_t a, size_t b, size_t *out)
 extern const eddy_allocator eddy_libc;
 /* size 0 gives a pointer too; NULL only when memory is out. */
 void *eddy_allocate(const eddy_allocator *a, size_t size);
-void *eddy_allocate_zeroed(const eddy_allocator *a, size_t count, size_t size);  /* checked product */
+void                       *eddy_allocate_zeroed(const eddy_allocator *a, size_t count,
+                                                 size_t size); /* checked product */
 void  eddy_release(const eddy_allocator *a, void *p, size_t size);               /* NULL is fine */
 /* Grows *p from old to new elements of `size` bytes, keeping the contents and
  * zeroing the rest; false, with *p as it was, if memory is out. */
@@ -41,7 +42,7 @@ typedef struct eddy_arena {
     const eddy_allocator *allocator;
     struct eddy_chunk    *chunks;
 } eddy_arena;
-void *eddy_arena_alloc(eddy_arena *a, size_t size);                  /* 16-byte aligned; NULL if out */
+void *eddy_arena_alloc(eddy_arena *a, size_t size); /* 16-byte aligned; NULL if out */
 char *eddy_arena_text(eddy_arena *a, const char *s, size_t length);  /* copy, with a final 0 */
 void  eddy_arena_free(eddy_arena *a);
 
@@ -133,7 +134,7 @@ struct eddy_graph {
     bool                in_rule;        /* nodes are named by op->name */
     int32_t             origin, colocate;
 
-    eddy_tensor         numbers[EDDY_NUMBER_CACHE];  /* interned scalars, by hash of dtype and value */
+    eddy_tensor numbers[EDDY_NUMBER_CACHE]; /* interned scalars, by hash of dtype and value */
 };
 
 /* Alive, not NULL.  `graph_ready` also: no error so far. */
@@ -169,7 +170,8 @@ int32_t eddy_control_root(const eddy_graph *g);
 bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count);
 
 /* Attributes (attr.c). */
-void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op, const void *attrs);  /* NULL with the error set */
+void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op,
+                      const void *attrs); /* NULL with the error set */
 void  eddy_attrs_release(const eddy_op_def *op, const void *attrs);
 bool  eddy_attrs_equal(const eddy_op_def *op, const void *a, const void *b);
 
@@ -192,8 +194,8 @@ eddy_tensor eddy_append(eddy_append_args args);
 
 /* Runs op->infer on given types (infer.c).  `out` must have room for *n_out;
  * ops with EDDY_MANY outputs get memory from `arena` through *out. */
-bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n, const eddy_type *in,
-                      const eddy_array *const *value, eddy_arena *arena, eddy_type **out, int *n_out,
-                      const char *node, eddy_error *error);
+bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n,
+                      const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,
+                      eddy_type **out, int *n_out, const char *node, eddy_error *error);
 
 #endif

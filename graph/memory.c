@@ -71,7 +71,8 @@ typedef struct eddy_chunk {
     size_t             size, used;      /* bytes of the whole chunk, header included */
 } eddy_chunk;
 
-static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096, largest_chunk = 1 << 20;
+static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
+                    largest_chunk = 1 << 20;
 
 static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
 {

@@ -101,7 +101,8 @@ static size_t full_name(eddy_graph *g, const char *name, char *buf)
     }
     size_t outer = strlen(scope), length = outer + n;
     if (length >= EDDY_MAX_NAME - 16) {
-        eddy_fail(g, EDDY_LIMIT, "a name of %zu characters is too long; the limit is %d", length, EDDY_MAX_NAME - 16);
+        eddy_fail(g, EDDY_LIMIT, "a name of %zu characters is too long; the limit is %d", length,
+                  EDDY_MAX_NAME - 16);
         return 0;
     }
     memcpy(buf, scope, outer);
@@ -175,13 +176,17 @@ eddy_tensor eddy_named(const char *name, eddy_tensor t)
 {
     eddy_node *node = (eddy_node *)(uintptr_t)eddy_node_of(t);
     if (!node || !eddy_graph_ready(t.graph)) return t;
-    if (!name || !*name) return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "eddy_named: no name for '%s'", node->name);
-    if (t.graph->finalized) return eddy_fail(t.graph, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+    if (!name || !*name)
+        return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "eddy_named: no name for '%s'",
+                         node->name);
+    if (t.graph->finalized)
+        return eddy_fail(t.graph, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
     eddy_name_entry *old = eddy_names_find(t.graph, node->name, strlen(node->name));
     if (old) old->node = -1;
     const char *made = eddy_names_make(t.graph, name, node->id);
     if (!made) {
-        old = probe(&t.graph->names, node->name, strlen(node->name), hash_name(node->name, strlen(node->name)));
+        old = probe(&t.graph->names, node->name, strlen(node->name),
+                    hash_name(node->name, strlen(node->name)));
         if (old->name) old->node = node->id;
         return eddy_none(t.graph);
     }

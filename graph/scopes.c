@@ -50,7 +50,8 @@ void eddy_scope_begin(eddy_graph *g, const char *name)
     if (n == 0) full = "";
     else if (!eddy_name_is_valid(name, outer[0] == 0))
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid scope name", name);
-    else if (n >= EDDY_MAX_NAME) eddy_fail(g, EDDY_LIMIT, "a scope's name of %zu characters is too long", n);
+    else if (n >= EDDY_MAX_NAME)
+        eddy_fail(g, EDDY_LIMIT, "a scope's name of %zu characters is too long", n);
     else if (name[n - 1] == '/') full = eddy_arena_text(&g->arena, name, n);
     else if (g->error.status == EDDY_OK) {
         const char *unique = eddy_names_make(g, name, 0);
@@ -79,10 +80,14 @@ void eddy_scope_end(eddy_graph *g)
 
 static void push_controls(eddy_graph *g, eddy_list after, bool clears)
 {
-    if (!push_room(g, (void **)&g->controls, g->n_controls, &g->controls_capacity, sizeof *g->controls)) return;
+    if (!push_room(g, (void **)&g->controls, g->n_controls, &g->controls_capacity,
+                   sizeof *g->controls))
+        return;
     eddy_control_block *b = &g->controls[g->n_controls++];
     int32_t root = g->n_controls > 1 ? b[-1].root : 0;
-    *b = (eddy_control_block){ .begin = g->size, .root = clears ? ++g->n_clears : root, .clears = clears };
+    *b = (eddy_control_block){ .begin = g->size,
+                               .root = clears ? ++g->n_clears : root,
+                               .clears = clears };
     if (after.count <= 0) return;
     b->nodes = eddy_arena_alloc(&g->arena, (size_t)after.count * sizeof *b->nodes);
     if (!b->nodes) {
@@ -92,7 +97,8 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
     for (int i = 0; i < after.count; i++) {
         const eddy_node *node = eddy_node_of(after.at[i]);
         if (!node || after.at[i].graph != g) {
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "control input %d is not an operation or tensor of this graph", i);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "control input %d is not an operation or tensor of this graph", i);
             continue;
         }
         b->nodes[b->count++] = node->id;
@@ -103,7 +109,8 @@ void eddy_control_begin(eddy_graph *g, eddy_list after)
 {
     if (!eddy_graph_alive(g)) return;
     if (after.count < 0 || (after.count > 0 && !after.at)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_begin: a list of %d control inputs", after.count);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_begin: a list of %d control inputs",
+                  after.count);
         after.count = 0;
     }
     push_controls(g, after, false);
@@ -128,7 +135,8 @@ int32_t eddy_control_root(const eddy_graph *g)
 
 /* A block is passed over when one of the inputs was made inside it: that input
  * already waits for the block's controls, unless it was made free of them. */
-static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n, const eddy_tensor *in)
+static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
+                      const eddy_tensor *in)
 {
     for (int i = 0; i < n; i++)
         if (in[i].node > b->begin && g->nodes[in[i].node]->control_root == b->root) return true;

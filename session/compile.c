@@ -23,7 +23,8 @@ bool eddy_plan_keep(compile *c, eddy_array *a)
             eddy_array_free(a);
             return false;
         }
-        if (p->n_constants > 0) memcpy(grown, p->constants, (size_t)p->n_constants * sizeof *p->constants);
+        if (p->n_constants > 0)
+            memcpy(grown, p->constants, (size_t)p->n_constants * sizeof *p->constants);
         p->constants = grown;
         p->constants_capacity = bigger;
     }
@@ -76,10 +77,14 @@ static bool prepare_kernels(compile *c)
     for (int32_t n = 0; n < p->n_code; n++) {
         instruction *i = &p->code[n];
         bool tiled = i->run == eddy_elementwise_kernel;
-        eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy_elementwise_prepare : i->run == i->node->op->kernel ? i->node->op->prepare : NULL;
+        eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy_elementwise_prepare
+                                                : i->run == i->node->op->kernel
+                                                    ? i->node->op->prepare
+                                                    : NULL;
         if (prepare && prepare(&i->kernel) != EDDY_OK) {
             *c->error = p->error;
-            return eddy_error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']", i->node->op->name, i->node->name);
+            return eddy_error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
+                                  i->node->op->name, i->node->name);
         }
     }
     return true;
@@ -98,7 +103,9 @@ static bool scratch_roots(compile *c)
     p->roots = roots;
     for (int32_t i = 0; i < p->n_code; i++)
         if (p->code[i].kernel.scratch_size > 0)
-            p->roots[p->n_roots++] = (plan_root){ .kind = VALUE_TEMP, .bytes = p->code[i].kernel.scratch_size, .first = i, .last = i };
+            p->roots[p->n_roots++] = (plan_root){
+                .kind = VALUE_TEMP, .bytes = p->code[i].kernel.scratch_size, .first = i, .last = i
+            };
     return true;
 }
 
@@ -114,7 +121,8 @@ static bool set_addresses(compile *c)
         else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
     }
     for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--)
-        if (p->code[i].kernel.scratch_size > 0) p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
+        if (p->code[i].kernel.scratch_size > 0)
+            p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
     return true;
 }
 
@@ -123,12 +131,17 @@ static bool place(compile *c)
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
     if (!prepare_kernels(c) || !scratch_roots(c)) return false;
-    if (!eddy_plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, !s->options.no_reuse, &p->memory_bytes, &p->info.live_bytes))
+    if (!eddy_plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, !s->options.no_reuse,
+                          &p->memory_bytes, &p->info.live_bytes))
         return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
     if (s->options.max_bytes > 0 && p->memory_bytes > s->options.max_bytes)
-        return eddy_error_set(c->error, EDDY_LIMIT, "the run needs %zu bytes, the session's limit is %zu", p->memory_bytes, s->options.max_bytes);
+        return eddy_error_set(c->error, EDDY_LIMIT,
+                              "the run needs %zu bytes, the session's limit is %zu",
+                              p->memory_bytes, s->options.max_bytes);
     p->memory = eddy_allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
-    if (!p->memory) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes", p->memory_bytes);
+    if (!p->memory)
+        return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
+                              p->memory_bytes);
     p->info.arena_bytes = p->memory_bytes;
     p->info.instructions = p->n_code;
     return set_addresses(c);
@@ -150,10 +163,13 @@ static bool copy_key(compile *c, int n_feeds, const plan_feed *feeds, eddy_list 
     return true;
 }
 
-eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches, eddy_error *error)
+eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
+                        eddy_error *error)
 {
     eddy_plan *p = eddy_allocate_zeroed(&s->allocator, 1, sizeof *p);
-    compile    c = { .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error };
+    compile    c = {
+           .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error
+    };
     if (!p) {
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan");
         return NULL;
@@ -162,8 +178,10 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
     p->allocator = &s->allocator;
     p->arena.allocator = &s->allocator;
     c.info = eddy_allocate_zeroed(&s->allocator, (size_t)c.size + 1, sizeof *c.info);
-    if (!c.info) eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
-    bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy_specialise(&c) && eddy_schedule(&c) && place(&c);
+    if (!c.info)
+        eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
+    bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy_specialise(&c) &&
+              eddy_schedule(&c) && place(&c);
     eddy_release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
     if (ok) return p;
     eddy_error_set(error, EDDY_INTERNAL, "a plan could not be made");

@@ -23,7 +23,10 @@ static int by_size(const void *a, const void *b)
     return x->first != y->first ? (x->first > y->first) - (x->first < y->first) : (x > y) - (x < y);
 }
 
-static bool overlap(const plan_root *a, const plan_root *b) { return a->first <= b->last && b->first <= a->last; }
+static bool overlap(const plan_root *a, const plan_root *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
 
 /* Places t[i] among t[0..i), which `placed` lists by offset. */
 static size_t place(plan_root *r, plan_root **placed, int32_t n)
@@ -79,8 +82,10 @@ static size_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t po
 {
     enum { CLASSES = 64 * 16 };
     size_t   total = 0, size;
-    size_t   bytes_ends = (size_t)(positions + 1) * sizeof(int32_t), bytes_next = (size_t)n * sizeof(int32_t);
-    int32_t *ends = eddy_allocate(a, bytes_ends), *next = eddy_allocate(a, bytes_next), free_list[CLASSES];
+    size_t   bytes_ends = (size_t)(positions + 1) * sizeof(int32_t),
+           bytes_next = (size_t)n * sizeof(int32_t);
+    int32_t *ends = eddy_allocate(a, bytes_ends), *next = eddy_allocate(a, bytes_next),
+            free_list[CLASSES];
     if (ends && next) {
         memset(ends, -1, bytes_ends);
         memset(free_list, -1, sizeof free_list);
@@ -131,8 +136,8 @@ static size_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int
     return most;
 }
 
-bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_roots, int32_t positions, bool reuse,
-                      size_t *arena_bytes, size_t *live_bytes)
+bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_roots, int32_t positions,
+                      bool reuse, size_t *arena_bytes, size_t *live_bytes)
 {
     size_t      bytes = (size_t)n_roots * 2 * sizeof(plan_root *);
     plan_root **t = eddy_allocate(a, bytes);

@@ -7,7 +7,9 @@ static bool check_initialized(const eddy_plan *p, eddy_error *error)
 {
     for (int32_t v = 0; v < p->n_variables; v++)
         if (p->variables[v].read && !p->variables[v].state->initialized)
-            return eddy_error_set(error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s", p->variables[v].node->name);
+            return eddy_error_set(error, EDDY_UNINITIALIZED,
+                                  "Attempting to use uninitialized value %s",
+                                  p->variables[v].node->name);
     return true;
 }
 
@@ -16,7 +18,8 @@ static void patch(eddy_plan *p, const eddy_array *const *feeds)
 {
     for (int32_t i = 0; i < p->n_patches; i++) {
         const plan_root *r = &p->roots[p->patches[i].root];
-        const eddy_array *a = r->kind == VALUE_FEED ? feeds[r->index] : p->variables[r->index].state->value;
+        const eddy_array *a =
+            r->kind == VALUE_FEED ? feeds[r->index] : p->variables[r->index].state->value;
         p->buffers[p->patches[i].buffer].data = eddy_array_data(a);
     }
 }
@@ -28,7 +31,8 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     const eddy_buffer *value = i->kernel.in[1];
     if (!eddy_shape_equal(eddy_array_shape(v->state->value), value->type.shape)) {
         eddy_array *a = eddy_array_new_in(p->allocator, value->type.dtype, value->type.shape);
-        if (!a) return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for the new value");
+        if (!a)
+            return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for the new value");
         eddy_array_free(v->state->value);
         v->state->value = a;
     }
@@ -53,9 +57,11 @@ static eddy_status execute(eddy_plan *p, uint64_t step)
 }
 
 /* An array for the value of b: the old one if it fits and is nobody else's. */
-static eddy_array *result(const eddy_buffer *b, eddy_array *old, const eddy_array *const *feeds, int n_feeds)
+static eddy_array *result(const eddy_buffer *b, eddy_array *old, const eddy_array *const *feeds,
+                          int n_feeds)
 {
-    bool fits = old && eddy_array_dtype(old) == b->type.dtype && eddy_shape_equal(eddy_array_shape(old), b->type.shape) &&
+    bool fits = old && eddy_array_dtype(old) == b->type.dtype &&
+                eddy_shape_equal(eddy_array_shape(old), b->type.shape) &&
                 !eddy_array_is_shared(old) && !eddy_array_is_borrowed(old);
     for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
     eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, b->type.shape);
@@ -83,7 +89,8 @@ static eddy_status collect(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
     return EDDY_OK;
 }
 
-eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out, eddy_error *error)
+eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                          eddy_error *error)
 {
     eddy_session *s = p->session;
     if (p->writes) pthread_rwlock_wrlock(&s->state_lock);

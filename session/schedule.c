@@ -14,7 +14,7 @@ typedef struct build {
     eddy_plan *plan;
     int32_t   *buffer_of;       /* by value number; -1 */
     int32_t   *value_base;      /* by node id: its first value number */
-    int32_t   *reads;           /* by value number of a live value: last reader's id; INT32_MAX: fetched */
+    int32_t   *reads; /* by value number of a live value: last reader's id; INT32_MAX: fetched */
     int32_t   *variable_of;     /* by node id: index in plan->variables, or -1 */
     int32_t   *first_update, *last_update;   /* by variable index: node ids; 0: none */
     int32_t   *feed_buffer;     /* by feed; -1 */
@@ -23,8 +23,14 @@ typedef struct build {
     int32_t    n_values;
 } build;
 
-static bool type_only(const eddy_node *node, int i) { return i < 32 && (node->op->shape_inputs >> i & 1); }
-static bool by_reference(const eddy_node *node, int i) { return i == 0 && (node->op->flags & EDDY_OP_REFERENCE); }
+static bool type_only(const eddy_node *node, int i)
+{
+    return i < 32 && (node->op->shape_inputs >> i & 1);
+}
+static bool by_reference(const eddy_node *node, int i)
+{
+    return i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
+}
 
 /* ------------------------------------------------------------- liveness -- */
 
@@ -38,7 +44,8 @@ static void mark_live(compile *c)
         if (!c->info[id].live || (is_folded(c, id) && !c->info[id].effect)) continue;
         const eddy_node *node = c->graph->nodes[id];
         for (int i = 0; i < node->n_inputs; i++)
-            if (!type_only(node, i) && (by_reference(node, i) || eddy_feed_of(c, node->inputs[i]) < 0))
+            if (!type_only(node, i) &&
+                (by_reference(node, i) || eddy_feed_of(c, node->inputs[i]) < 0))
                 c->info[node->inputs[i].node].live = true;
         /* A control edge keeps side effects; to the rest it only gives an order. */
         for (int i = 0; i < node->n_controls; i++)
@@ -50,11 +57,14 @@ static bool unfed(compile *c, const eddy_node *node)
 {
     char shape[100];
     if (node->outputs[0].shape.rank <= 0)
-        return eddy_error_set(c->error, EDDY_NOT_FED, "You must feed a value for placeholder tensor '%s' with dtype %s",
+        return eddy_error_set(c->error, EDDY_NOT_FED,
+                              "You must feed a value for placeholder tensor '%s' with dtype %s",
                               node->name, eddy_dtype_name(node->outputs[0].dtype));
-    return eddy_error_set(c->error, EDDY_NOT_FED, "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s",
-                          node->name, eddy_dtype_name(node->outputs[0].dtype),
-                          eddy_shape_print(node->outputs[0].shape, shape, sizeof shape));
+    return eddy_error_set(
+        c->error, EDDY_NOT_FED,
+        "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s", node->name,
+        eddy_dtype_name(node->outputs[0].dtype),
+        eddy_shape_print(node->outputs[0].shape, shape, sizeof shape));
 }
 
 /* Every live value has a known shape, or the reason why not. */
@@ -71,17 +81,21 @@ static bool check_live(compile *c)
         for (int k = 0; k < node->n_outputs; k++) {
             if (eddy_shape_is_known(c->info[id].types[k].shape)) continue;
             for (int32_t p = 1; p < id; p++)
-                if (c->info[p].needed && !c->info[p].fed && (c->graph->nodes[p]->op->flags & EDDY_OP_PLACEHOLDER))
+                if (c->info[p].needed && !c->info[p].fed &&
+                    (c->graph->nodes[p]->op->flags & EDDY_OP_PLACEHOLDER))
                     return unfed(c, c->graph->nodes[p]);
             if (node->op->flags & EDDY_OP_VARIABLE) {
                 bool read = false;
                 for (int32_t q = id + 1; q <= c->size && !read; q++)
                     for (int i = 0; c->info[q].live && i < c->graph->nodes[q]->n_inputs; i++)
-                        read = read || (c->graph->nodes[q]->inputs[i].node == id && !by_reference(c->graph->nodes[q], i));
+                        read = read || (c->graph->nodes[q]->inputs[i].node == id &&
+                                        !by_reference(c->graph->nodes[q], i));
                 if (!read) continue;
-                return eddy_error_set(c->error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s", node->name);
+                return eddy_error_set(c->error, EDDY_UNINITIALIZED,
+                                      "Attempting to use uninitialized value %s", node->name);
             }
-            return eddy_error_set(c->error, EDDY_UNIMPLEMENTED, "%s: the shape of output %d depends on data [node '%s']",
+            return eddy_error_set(c->error, EDDY_UNIMPLEMENTED,
+                                  "%s: the shape of output %d depends on data [node '%s']",
                                   node->op->name, k, node->name);
         }
     }
@@ -124,14 +138,21 @@ static int32_t new_buffer(build *b, eddy_type t, int32_t root)
     return p->n_buffers++;
 }
 
-static size_t bytes_of(eddy_type t) { return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype); }
+static size_t bytes_of(eddy_type t)
+{
+    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
+}
 
 /* Fresh memory for a value, written at the current position. */
 static int32_t temp_buffer(build *b, eddy_type t, int32_t value)
 {
     int32_t at = b->plan->n_code;
-    return new_buffer(b, t, new_root(b, (plan_root){
-        .kind = VALUE_TEMP, .bytes = bytes_of(t), .first = at, .last = at, .last_reader = b->reads[value] }));
+    return new_buffer(b, t,
+                      new_root(b, (plan_root){ .kind = VALUE_TEMP,
+                                               .bytes = bytes_of(t),
+                                               .first = at,
+                                               .last = at,
+                                               .last_reader = b->reads[value] }));
 }
 
 static void use_root(build *b, int32_t buffer, int32_t position)
@@ -157,7 +178,8 @@ static bool number_variables(build *b)
         if (!c->info[id].live || is_folded(c, id)) continue;
         if (node->op->flags & EDDY_OP_VARIABLE) {
             b->variable_of[id] = b->plan->n_variables;
-            b->plan->variables[b->plan->n_variables++] = (plan_variable){ .node = node, .state = eddy_session_state(c->session, id) };
+            b->plan->variables[b->plan->n_variables++] =
+                (plan_variable){ .node = node, .state = eddy_session_state(c->session, id) };
         } else if (node->op->flags & EDDY_OP_UPDATES) {
             int32_t v = b->variable_of[node->inputs[0].node];
             if (b->first_update[v] == 0) b->first_update[v] = id;
@@ -178,13 +200,15 @@ static bool is_after_update(build *b, int32_t id, int32_t v, bool by_control)
     size_t   bytes = (size_t)(id + 1);
     uint8_t *seen = eddy_allocate_zeroed(&c->session->allocator, bytes, 1);
     bool     found = false;
-    if (!seen) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
+    if (!seen)
+        return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
     seen[id] = BY_DATA;
     for (int32_t k = id; k >= b->first_update[v] && !found; k--) {
         const eddy_node *node = c->graph->nodes[k];
         if (!seen[k]) continue;
         bool updates = k < id && (node->op->flags & EDDY_OP_UPDATES);
-        found = updates && b->variable_of[node->inputs[0].node] == v && (!by_control || (seen[k] & BY_CONTROL));
+        found = updates && b->variable_of[node->inputs[0].node] == v &&
+                (!by_control || (seen[k] & BY_CONTROL));
         for (int i = 0; i < node->n_inputs; i++) seen[node->inputs[i].node] |= seen[k];
         for (int i = 0; i < node->n_controls; i++) seen[node->controls[i]] |= BY_CONTROL;
     }
@@ -207,13 +231,15 @@ static void count_reads(build *b)
     compile *c = b->c;
     for (int i = 0; i < b->plan->n_fetches; i++) {
         eddy_tensor t = b->plan->fetches[i];
-        if (eddy_feed_of(c, t) < 0 && c->graph->nodes[t.node]->n_outputs > 0) b->reads[value_of(b, t)] = INT32_MAX;
+        if (eddy_feed_of(c, t) < 0 && c->graph->nodes[t.node]->n_outputs > 0)
+            b->reads[value_of(b, t)] = INT32_MAX;
     }
     for (int32_t id = c->size; id >= 1; id--) {
         const eddy_node *node = c->graph->nodes[id];
         if (!c->info[id].live || is_folded(c, id)) continue;
         if (node->op->flags & EDDY_OP_READ)
-            b->plain_read[id] = !is_after_update(b, id, b->variable_of[node->inputs[0].node], false);
+            b->plain_read[id] =
+                !is_after_update(b, id, b->variable_of[node->inputs[0].node], false);
         bool alias = (node->op->flags & EDDY_OP_ALIAS) || b->plain_read[id];
         for (int i = 0; i < node->n_inputs; i++) {
             bool reference = by_reference(node, i) && !b->plain_read[id];
@@ -234,7 +260,9 @@ static void count_reads(build *b)
 static int32_t feed_buffer(build *b, int feed)
 {
     if (b->feed_buffer[feed] < 0)
-        b->feed_buffer[feed] = new_buffer(b, b->plan->feeds[feed].type, new_root(b, (plan_root){ .kind = VALUE_FEED, .index = feed }));
+        b->feed_buffer[feed] =
+            new_buffer(b, b->plan->feeds[feed].type,
+                       new_root(b, (plan_root){ .kind = VALUE_FEED, .index = feed }));
     return b->feed_buffer[feed];
 }
 
@@ -265,18 +293,28 @@ static eddy_status copy_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static bool add_instruction(build *b, const eddy_node *node, eddy_status (*run)(eddy_kernel *), int n_in, int n_out,
-                            eddy_buffer **at)
+static bool add_instruction(build *b, const eddy_node *node, eddy_status (*run)(eddy_kernel *),
+                            int n_in, int n_out, eddy_buffer **at)
 {
     eddy_plan   *p = b->plan;
     instruction *i = &p->code[p->n_code++];
     *i = (instruction){ .run = run, .plan = p, .node = node, .resizes = -1 };
-    i->kernel = (eddy_kernel){ .op = node->op, .attrs = node->attrs, .in = at, .out = at + n_in, .n_in = n_in, .n_out = n_out,
-                               .graph_seed = b->c->graph->seed, .op_seed = node->id, .impl = i };
+    i->kernel = (eddy_kernel){ .op = node->op,
+                               .attrs = node->attrs,
+                               .in = at,
+                               .out = at + n_in,
+                               .n_in = n_in,
+                               .n_out = n_out,
+                               .graph_seed = b->c->graph->seed,
+                               .op_seed = node->id,
+                               .impl = i };
     return true;
 }
 
-static eddy_buffer **operands(build *b, size_t n) { return eddy_plan_alloc(b->c, n ? n : 1, sizeof(eddy_buffer *)); }
+static eddy_buffer **operands(build *b, size_t n)
+{
+    return eddy_plan_alloc(b->c, n ? n : 1, sizeof(eddy_buffer *));
+}
 
 /* Whether a read as late as `last` would see an update; the first update itself
  * may read what it overwrites if its kernel says so. */
@@ -295,10 +333,15 @@ static bool make_variables(build *b)
         plan_variable *pv = &b->plan->variables[v];
         int32_t   id = pv->node->id, value = b->value_base[id];
         eddy_type t = c->info[id].types[0];
-        if (!pv->state) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'", pv->node->name);
+        if (!pv->state)
+            return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                                  pv->node->name);
         if (!eddy_shape_is_known(t.shape)) t.shape = EDDY_SHAPE(0);
-        if (!pv->state->value) pv->state->value = eddy_array_new_in(&c->session->allocator, t.dtype, t.shape);
-        if (!pv->state->value) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'", pv->node->name);
+        if (!pv->state->value)
+            pv->state->value = eddy_array_new_in(&c->session->allocator, t.dtype, t.shape);
+        if (!pv->state->value)
+            return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                                  pv->node->name);
         pv->shape = eddy_array_shape(pv->state->value);
         int32_t root = new_root(b, (plan_root){ .kind = VALUE_VARIABLE, .index = v });
         int32_t storage = new_buffer(b, t, root);
@@ -328,7 +371,8 @@ static int32_t overwritten(build *b, const eddy_node *node, int k, eddy_buffer *
     eddy_type t = b->c->info[node->id].types[0];
     int       n = node->op->flags & EDDY_OP_ELEMENTWISE ? node->n_inputs : node->n_inputs > 0;
     for (int i = 0; i < n; i++) {
-        if (type_only(node, i) || by_reference(node, i) || eddy_feed_of(b->c, node->inputs[i]) >= 0) continue;
+        if (type_only(node, i) || by_reference(node, i) || eddy_feed_of(b->c, node->inputs[i]) >= 0)
+            continue;
         int32_t buffer = (int32_t)(at[i] - b->plan->buffers), root = b->plan->buffer_root[buffer];
         const plan_root *r = &b->plan->roots[root];
         bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
@@ -400,7 +444,9 @@ static bool make_executed(build *b, const eddy_node *node)
             at[i] = storage_of(b, node->inputs[i]);
             continue;
         }
-        if (type_only(node, i)) buffer = new_buffer(b, eddy_concrete_type(b->c, node->inputs[i]), new_root(b, (plan_root){ .kind = VALUE_CONSTANT }));
+        if (type_only(node, i))
+            buffer = new_buffer(b, eddy_concrete_type(b->c, node->inputs[i]),
+                                new_root(b, (plan_root){ .kind = VALUE_CONSTANT }));
         else buffer = read_buffer(b, node->inputs[i]);
         if (buffer < 0) return false;
         at[i] = &b->plan->buffers[buffer];
@@ -411,16 +457,19 @@ static bool make_executed(build *b, const eddy_node *node)
         at[n + k] = &b->plan->buffers[buffer];
         b->buffer_of[b->value_base[node->id] + k] = buffer;
     }
-    for (int i = 0; i < n + m; i++) use_root(b, (int32_t)(at[i] - b->plan->buffers), b->plan->n_code);
+    for (int i = 0; i < n + m; i++)
+        use_root(b, (int32_t)(at[i] - b->plan->buffers), b->plan->n_code);
     add_instruction(b, node, eddy_kernel_of(node->op), n, m, at);
-    if ((node->op->flags & EDDY_OP_UPDATES) && !eddy_shape_is_known(b->c->graph->nodes[node->inputs[0].node]->outputs[0].shape))
+    if ((node->op->flags & EDDY_OP_UPDATES) &&
+        !eddy_shape_is_known(b->c->graph->nodes[node->inputs[0].node]->outputs[0].shape))
         b->plan->code[b->plan->n_code - 1].resizes = b->variable_of[node->inputs[0].node];
     return true;
 }
 
 static bool make_node(build *b, const eddy_node *node)
 {
-    bool fed = node->n_outputs == 1 && eddy_feed_of(b->c, eddy_tensor_at(b->c->graph, node->id, 0)) >= 0;
+    bool fed =
+        node->n_outputs == 1 && eddy_feed_of(b->c, eddy_tensor_at(b->c->graph, node->id, 0)) >= 0;
     if (node->op->flags & EDDY_OP_ALIAS) return fed || make_alias(b, node);
     if (b->plain_read[node->id]) return make_plain_read(b, node);
     return eddy_kernel_of(node->op) ? make_executed(b, node) : true;
@@ -438,7 +487,8 @@ static bool make_room(build *b)
     b->plain_read = eddy_plan_alloc(c, nodes, 1);
     b->reads_now = eddy_plan_alloc(c, nodes, sizeof(uint32_t));
     b->feed_buffer = eddy_plan_alloc(c, (size_t)c->plan->n_feeds, sizeof(int32_t));
-    if (!b->value_base || !b->variable_of || !b->plain_read || !b->reads_now || !b->feed_buffer) return false;
+    if (!b->value_base || !b->variable_of || !b->plain_read || !b->reads_now || !b->feed_buffer)
+        return false;
     for (int i = 0; i < c->plan->n_feeds; i++) b->feed_buffer[i] = -1;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];
@@ -456,7 +506,8 @@ static bool make_room(build *b)
     b->plan->buffer_root = eddy_plan_alloc(c, buffers, sizeof(int32_t));
     b->plan->code = eddy_plan_alloc(c, code, sizeof *b->plan->code);
     b->plan->buffers_capacity = (int32_t)buffers;
-    if (!b->buffer_of || !b->reads || !b->plan->buffers || !b->plan->buffer_root || !b->plan->code) return false;
+    if (!b->buffer_of || !b->reads || !b->plan->buffers || !b->plan->buffer_root || !b->plan->code)
+        return false;
     for (int32_t i = 0; i < b->n_values; i++) b->buffer_of[i] = -1;
     return true;
 }
@@ -470,7 +521,8 @@ static bool make_outputs(build *b)
         eddy_tensor t = p->fetches[i];
         bool valued = b->c->graph->nodes[t.node]->n_outputs > 0;
         p->outputs[i].buffer = valued ? read_buffer(b, t) : -1;
-        if (valued && p->outputs[i].buffer < 0) return eddy_error_set(b->c->error, EDDY_INTERNAL, "fetch %d has no value", i);
+        if (valued && p->outputs[i].buffer < 0)
+            return eddy_error_set(b->c->error, EDDY_INTERNAL, "fetch %d has no value", i);
         if (valued) use_root(b, p->outputs[i].buffer, INT32_MAX);
     }
     return true;
@@ -485,7 +537,8 @@ bool eddy_schedule(compile *c)
     if (c->error->status != EDDY_OK || !make_variables(&b)) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];
-        bool runs = c->info[id].live && !is_folded(c, id) && !(node->op->flags & (EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER));
+        bool             runs = c->info[id].live && !is_folded(c, id) &&
+                    !(node->op->flags & (EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER));
         if (runs && !make_node(&b, node)) return false;
     }
     return make_outputs(&b);

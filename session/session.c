@@ -79,8 +79,14 @@ void eddy_session_free(eddy_session *s)
     eddy_graph_drop(g);
 }
 
-eddy_status eddy_session_status(const eddy_session *s) { return eddy_live(s) ? s->error.status : EDDY_INVALID_ARGUMENT; }
-const char *eddy_session_message(const eddy_session *s) { return eddy_live(s) ? s->error.message : "not a session"; }
+eddy_status eddy_session_status(const eddy_session *s)
+{
+    return eddy_live(s) ? s->error.status : EDDY_INVALID_ARGUMENT;
+}
+const char *eddy_session_message(const eddy_session *s)
+{
+    return eddy_live(s) ? s->error.message : "not a session";
+}
 
 eddy_plan_info eddy_session_plan_info(const eddy_session *s)
 {
@@ -92,10 +98,13 @@ eddy_state *eddy_session_state(eddy_session *s, int32_t node)
     if (node >= s->states_capacity) {
         int32_t bigger = s->states_capacity ? s->states_capacity * 2 : 64;
         if (bigger <= node) bigger = node + 1;
-        if (!eddy_grow(&s->allocator, (void **)&s->states, (size_t)s->states_capacity, (size_t)bigger, sizeof *s->states)) return NULL;
+        if (!eddy_grow(&s->allocator, (void **)&s->states, (size_t)s->states_capacity,
+                       (size_t)bigger, sizeof *s->states))
+            return NULL;
         s->states_capacity = bigger;
     }
-    if (!s->states[node]) s->states[node] = eddy_allocate_zeroed(&s->allocator, 1, sizeof **s->states);
+    if (!s->states[node])
+        s->states[node] = eddy_allocate_zeroed(&s->allocator, 1, sizeof **s->states);
     return s->states[node];
 }
 
@@ -103,14 +112,18 @@ eddy_state *eddy_session_state(eddy_session *s, int32_t node)
 
 static bool check_session(const eddy_session *s, eddy_error *e)
 {
-    if (atomic_load(&s->closed)) return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
-    if (!eddy_graph_alive(s->graph)) return eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
+    if (atomic_load(&s->closed))
+        return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
+    if (!eddy_graph_alive(s->graph))
+        return eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
     if (s->graph->error.status != EDDY_OK) {
         *e = s->graph->error;
         return false;
     }
     if (s->graph->size == 0)
-        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "The Session graph is empty.  Add operations to the graph before calling run().");
+        return eddy_error_set(
+            e, EDDY_INVALID_ARGUMENT,
+            "The Session graph is empty.  Add operations to the graph before calling run().");
     return true;
 }
 
@@ -118,33 +131,48 @@ static bool check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_er
 {
     char have[100], want[100];
     if (f->tensor.graph != s->graph || eddy_outputs_of(f->tensor) == 0)
-        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "Cannot interpret feed %d as Tensor: it is not an element of this graph", i);
+        return eddy_error_set(
+            e, EDDY_INVALID_ARGUMENT,
+            "Cannot interpret feed %d as Tensor: it is not an element of this graph", i);
     const eddy_node *node = eddy_node_of(f->tensor);
-    if (!f->value) return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "feed %d, '%s:%d', has no value", i, node->name, (int)f->tensor.output);
+    if (!f->value)
+        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "feed %d, '%s:%d', has no value", i,
+                              node->name, (int)f->tensor.output);
     eddy_type t = node->outputs[f->tensor.output];
     if (eddy_array_dtype(f->value) != t.dtype)
-        return eddy_error_set(e, EDDY_BAD_DTYPE, "Type of feed value %s is not compatible with Tensor '%s:%d' of type %s",
-                              eddy_dtype_name(eddy_array_dtype(f->value)), node->name, (int)f->tensor.output, eddy_dtype_name(t.dtype));
+        return eddy_error_set(
+            e, EDDY_BAD_DTYPE,
+            "Type of feed value %s is not compatible with Tensor '%s:%d' of type %s",
+            eddy_dtype_name(eddy_array_dtype(f->value)), node->name, (int)f->tensor.output,
+            eddy_dtype_name(t.dtype));
     if (!eddy_shape_compatible(eddy_array_shape(f->value), t.shape))
-        return eddy_error_set(e, EDDY_BAD_SHAPE, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape %s",
-                              eddy_shape_print(eddy_array_shape(f->value), have, sizeof have), node->name, (int)f->tensor.output,
-                              eddy_shape_print(t.shape, want, sizeof want));
+        return eddy_error_set(
+            e, EDDY_BAD_SHAPE,
+            "Cannot feed value of shape %s for Tensor '%s:%d', which has shape %s",
+            eddy_shape_print(eddy_array_shape(f->value), have, sizeof have), node->name,
+            (int)f->tensor.output, eddy_shape_print(t.shape, want, sizeof want));
     return true;
 }
 
 static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
 {
-    if (feeds.count < 0 || (feeds.count > 0 && !feeds.at) || fetches.count < 0 || (fetches.count > 0 && !fetches.at))
+    if (feeds.count < 0 || (feeds.count > 0 && !feeds.at) || fetches.count < 0 ||
+        (fetches.count > 0 && !fetches.at))
         return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "the feeds or the fetches are not a list");
     for (int i = 0; i < feeds.count; i++) {
         if (!check_feed(s, &feeds.at[i], i, e)) return false;
         for (int j = 0; j < i; j++)
             if (eddy_same(feeds.at[i].tensor, feeds.at[j].tensor))
-                return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%s:%d' is fed twice", eddy_name_of(feeds.at[i].tensor), (int)feeds.at[i].tensor.output);
+                return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%s:%d' is fed twice",
+                                      eddy_name_of(feeds.at[i].tensor),
+                                      (int)feeds.at[i].tensor.output);
     }
     for (int i = 0; i < fetches.count; i++)
         if (fetches.at[i].graph != s->graph || !eddy_is_valid(fetches.at[i]))
-            return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "Fetch argument %d cannot be interpreted as a Tensor: it is not an element of this graph", i);
+            return eddy_error_set(e, EDDY_INVALID_ARGUMENT,
+                                  "Fetch argument %d cannot be interpreted as a Tensor: it is not "
+                                  "an element of this graph",
+                                  i);
     return true;
 }
 
@@ -153,7 +181,8 @@ static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches
 /* Integers few enough to be dimensions, axes or counts. */
 static bool may_be_shape(const eddy_array *a)
 {
-    return eddy_dtype_is_integer(eddy_array_dtype(a)) && eddy_array_count(a) <= KEY_ELEMENTS && eddy_array_shape(a).rank <= 1;
+    return eddy_dtype_is_integer(eddy_array_dtype(a)) && eddy_array_count(a) <= KEY_ELEMENTS &&
+           eddy_array_shape(a).rank <= 1;
 }
 
 static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
@@ -168,7 +197,9 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
         if (f->keyed && !eddy_array_equal(f->value, feeds.at[i].value)) return false;
     }
     for (int32_t v = 0; v < p->n_variables; v++)
-        if (!eddy_shape_equal(p->variables[v].shape, eddy_array_shape(p->variables[v].state->value))) return false;
+        if (!eddy_shape_equal(p->variables[v].shape,
+                              eddy_array_shape(p->variables[v].state->value)))
+            return false;
     return true;
 }
 
@@ -285,10 +316,13 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
     eddy_error e = { 0 };
     if (!eddy_live(s)) return NULL;
     bool ok = check_session(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
-    if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at))) ok = eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "the feeds are not a list");
+    if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
+        ok = eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "the feeds are not a list");
     for (int i = 0; ok && i < feeds.count; i++)
         if (feeds.at[i].graph != s->graph || eddy_outputs_of(feeds.at[i]) == 0)
-            ok = eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "Cannot interpret feed %d as Tensor: it is not an element of this graph", i);
+            ok = eddy_error_set(
+                &e, EDDY_INVALID_ARGUMENT,
+                "Cannot interpret feed %d as Tensor: it is not an element of this graph", i);
     eddy_callable *c = ok ? eddy_allocate_zeroed(&s->allocator, 1, sizeof *c) : NULL;
     if (c) {
         c->feeds = eddy_allocate_zeroed(&s->allocator, (size_t)feeds.count, sizeof *c->feeds);
@@ -322,9 +356,12 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     if (!eddy_live(c)) return EDDY_INVALID_ARGUMENT;
     size_t bytes = (size_t)c->n_feeds * sizeof *at;
     if (c->n_feeds > FEW) at = eddy_allocate(&c->session->allocator, bytes);
-    if (!at) return record(c->session, &(eddy_error){ EDDY_NO_MEMORY, "out of memory for the feeds" });
-    for (int i = 0; i < c->n_feeds; i++) at[i] = (eddy_feed){ c->feeds[i].tensor, feeds ? feeds[i] : NULL };
-    eddy_status status = eddy_run(c->session, (eddy_feeds){ c->n_feeds, at }, (eddy_list){ c->n_fetches, c->fetches }, out);
+    if (!at)
+        return record(c->session, &(eddy_error){ EDDY_NO_MEMORY, "out of memory for the feeds" });
+    for (int i = 0; i < c->n_feeds; i++)
+        at[i] = (eddy_feed){ c->feeds[i].tensor, feeds ? feeds[i] : NULL };
+    eddy_status status = eddy_run(c->session, (eddy_feeds){ c->n_feeds, at },
+                                  (eddy_list){ c->n_fetches, c->fetches }, out);
     if (at != few) eddy_release(&c->session->allocator, at, bytes);
     return status;
 }

@@ -40,10 +40,12 @@ static void mark_needed(compile *c)
         if (!c->info[id].needed) continue;
         const eddy_node *node = c->graph->nodes[id];
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy_feed_of(c, node->inputs[i]) < 0 || (i == 0 && (node->op->flags & EDDY_OP_REFERENCE)))
+            if (eddy_feed_of(c, node->inputs[i]) < 0 ||
+                (i == 0 && (node->op->flags & EDDY_OP_REFERENCE)))
                 c->info[node->inputs[i].node].needed = true;
         for (int i = 0; i < node->n_controls; i++)
-            if (!(c->info[node->controls[i]].fed && (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER)))
+            if (!(c->info[node->controls[i]].fed &&
+                  (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER)))
                 c->info[node->controls[i]].needed = true;
     }
 }
@@ -53,11 +55,13 @@ static void mark_needed(compile *c)
 static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
-    n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) || ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
+    n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
+                ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
     for (int i = 0; i < node->n_inputs; i++)
         if (!(i < 32 && (node->op->shape_inputs >> i & 1)) && eddy_feed_of(c, node->inputs[i]) < 0)
             n->effect = n->effect || c->info[node->inputs[i].node].effect;
-    for (int i = 0; i < node->n_controls; i++) n->effect = n->effect || c->info[node->controls[i]].effect;
+    for (int i = 0; i < node->n_controls; i++)
+        n->effect = n->effect || c->info[node->controls[i]].effect;
 }
 
 /* The elements of input t, which decide a shape; fed ones become part of the
@@ -83,15 +87,18 @@ static bool infer(compile *c, const eddy_node *node)
     if (!in || !value) return false;
     for (int i = 0; i < n; i++) {
         bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
-        in[i] = reference ? c->info[node->inputs[i].node].types[0] : eddy_concrete_type(c, node->inputs[i]);
+        in[i] = reference ? c->info[node->inputs[i].node].types[0]
+                          : eddy_concrete_type(c, node->inputs[i]);
         if (i < 32 && (node->op->value_inputs >> i & 1)) value[i] = shape_value(c, node->inputs[i]);
     }
     node_info *info = &c->info[node->id];
-    if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value, &c->plan->arena, &info->types,
-                          &n_out, node->name, c->error)) return false;
+    if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
+                          &c->plan->arena, &info->types, &n_out, node->name, c->error))
+        return false;
     if (n_out != node->n_outputs)
-        return eddy_error_set(c->error, EDDY_INTERNAL, "%s has %d outputs now and had %d [node '%s']",
-                              node->op->name, n_out, (int)node->n_outputs, node->name);
+        return eddy_error_set(c->error, EDDY_INTERNAL,
+                              "%s has %d outputs now and had %d [node '%s']", node->op->name, n_out,
+                              (int)node->n_outputs, node->name);
     return true;
 }
 
@@ -103,8 +110,11 @@ static bool variable_type(compile *c, const eddy_node *node)
     if (!info->types) return false;
     info->types[0] = node->outputs[0];
     eddy_state *state = eddy_session_state(c->session, node->id);
-    if (!state) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
-    if (!eddy_shape_is_known(info->types[0].shape) && state->value) info->types[0].shape = eddy_array_shape(state->value);
+    if (!state)
+        return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                              node->name);
+    if (!eddy_shape_is_known(info->types[0].shape) && state->value)
+        info->types[0].shape = eddy_array_shape(state->value);
     return true;
 }
 
@@ -112,7 +122,9 @@ static bool variable_type(compile *c, const eddy_node *node)
 
 static bool is_foldable(const compile *c, const eddy_node *node)
 {
-    enum { NEVER = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER };
+    enum {
+        NEVER = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER
+    };
     const node_info *info = &c->info[node->id];
     size_t bytes = 0;
     bool   small = true;
@@ -126,7 +138,8 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     for (int i = 0; i < node->n_inputs; i++) {
         bool type_only = i < 32 && (node->op->shape_inputs >> i & 1);
         if (!type_only && !eddy_folded_value(c, node->inputs[i])) return false;
-        if (type_only && !eddy_shape_is_known(eddy_concrete_type(c, node->inputs[i]).shape)) return false;
+        if (type_only && !eddy_shape_is_known(eddy_concrete_type(c, node->inputs[i]).shape))
+            return false;
     }
     return small || (bytes <= FOLD_BYTES && !c->session->options.no_folding);
 }
@@ -140,7 +153,8 @@ static void set_buffer(eddy_buffer *b, eddy_type t, void *data)
 static eddy_array *reshaped(const compile *c, const eddy_array *a, eddy_shape s)
 {
     eddy_array *copy = eddy_array_new_in(&c->session->allocator, eddy_array_dtype(a), s);
-    if (copy && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(copy), eddy_array_data(a), eddy_array_bytes(a));
+    if (copy && eddy_array_bytes(a) > 0)
+        memcpy(eddy_array_data(copy), eddy_array_data(a), eddy_array_bytes(a));
     return copy;
 }
 
@@ -151,7 +165,8 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
     eddy_plan   *p = c->plan;
     instruction *i = eddy_plan_alloc(c, 1, sizeof *i);
     int          n = node->n_inputs, m = node->n_outputs;
-    eddy_buffer *b = eddy_plan_alloc(c, (size_t)(n + m), sizeof *b), **at = eddy_plan_alloc(c, (size_t)(n + m), sizeof *at);
+    eddy_buffer *b = eddy_plan_alloc(c, (size_t)(n + m), sizeof *b),
+                **at = eddy_plan_alloc(c, (size_t)(n + m), sizeof *at);
     if (!i || !b || !at) return false;
     for (int k = 0; k < n; k++) {
         const eddy_array *v = eddy_folded_value(c, node->inputs[k]);
@@ -164,9 +179,17 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
     }
     i->plan = p;
     i->node = node;
-    i->kernel = (eddy_kernel){ .op = node->op, .attrs = node->attrs, .in = at, .out = at + n, .n_in = n, .n_out = m,
-                               .graph_seed = c->graph->seed, .op_seed = node->id, .impl = i };
-    eddy_status (*prepare)(eddy_kernel *) = node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;
+    i->kernel = (eddy_kernel){ .op = node->op,
+                               .attrs = node->attrs,
+                               .in = at,
+                               .out = at + n,
+                               .n_in = n,
+                               .n_out = m,
+                               .graph_seed = c->graph->seed,
+                               .op_seed = node->id,
+                               .impl = i };
+    eddy_status (*prepare)(eddy_kernel *) =
+        node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;
     eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
     void *scratch = NULL;
     if (s == EDDY_OK && i->kernel.scratch_size > 0) {
@@ -188,9 +211,14 @@ static bool fold(compile *c, const eddy_node *node)
     const eddy_array *constant = eddy_constant_value(eddy_tensor_at(c->graph, node->id, 0));
     for (int k = 0; k < node->n_outputs; k++) {
         if (constant) out[k] = eddy_array_retain((eddy_array *)(uintptr_t)constant);
-        else if (node->op->flags & EDDY_OP_ALIAS) out[k] = reshaped(c, eddy_folded_value(c, node->inputs[0]), info->types[k].shape);
-        else out[k] = eddy_array_new_in(&c->session->allocator, info->types[k].dtype, info->types[k].shape);
-        if (!out[k]) return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for folding '%s'", node->name);
+        else if (node->op->flags & EDDY_OP_ALIAS)
+            out[k] = reshaped(c, eddy_folded_value(c, node->inputs[0]), info->types[k].shape);
+        else
+            out[k] = eddy_array_new_in(&c->session->allocator, info->types[k].dtype,
+                                       info->types[k].shape);
+        if (!out[k])
+            return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for folding '%s'",
+                                  node->name);
         if (!eddy_plan_keep(c, out[k])) return false;
     }
     if (!constant && !(node->op->flags & EDDY_OP_ALIAS)) {

@@ -9,14 +9,17 @@ static const eddy_node *variable_node(const eddy_session *s, eddy_tensor t, eddy
 {
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (node && (node->op->flags & EDDY_OP_VARIABLE)) return node;
-    eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%.200s' is not a variable of this session's graph", node ? node->name : "");
+    eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%.200s' is not a variable of this session's graph",
+                   node ? node->name : "");
     return NULL;
 }
 
 static bool usable(const eddy_session *s, eddy_error *e)
 {
-    if (atomic_load(&s->closed)) return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
-    return eddy_graph_alive(s->graph) || eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
+    if (atomic_load(&s->closed))
+        return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
+    return eddy_graph_alive(s->graph) ||
+           eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
 }
 
 static eddy_status finish(eddy_session *s, const eddy_error *e)
@@ -31,7 +34,8 @@ static eddy_array *copy_value(eddy_session *s, int32_t id)
 {
     const eddy_state *state = id < s->states_capacity ? s->states[id] : NULL;
     if (!state || !state->initialized) return NULL;
-    return eddy_array_copy_of(eddy_array_dtype(state->value), eddy_array_shape(state->value), eddy_array_data(state->value));
+    return eddy_array_copy_of(eddy_array_dtype(state->value), eddy_array_shape(state->value),
+                              eddy_array_data(state->value));
 }
 
 eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
@@ -50,23 +54,31 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
     return a;
 }
 
-static bool set_value(eddy_session *s, const eddy_node *node, const eddy_array *value, eddy_error *e)
+static bool set_value(eddy_session *s, const eddy_node *node, const eddy_array *value,
+                      eddy_error *e)
 {
     char have[100], want[100];
     eddy_type t = node->outputs[0], got = { eddy_array_dtype(value), eddy_array_shape(value) };
     if (got.dtype != t.dtype || !eddy_shape_compatible(got.shape, t.shape))
-        return eddy_error_set(e, got.dtype != t.dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE, "the variable '%s' is %s, the value %s",
-                              node->name, eddy_type_print(t, want, sizeof want), eddy_type_print(got, have, sizeof have));
+        return eddy_error_set(e, got.dtype != t.dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
+                              "the variable '%s' is %s, the value %s", node->name,
+                              eddy_type_print(t, want, sizeof want),
+                              eddy_type_print(got, have, sizeof have));
     eddy_state *state = eddy_session_state(s, node->id);
-    bool fits = state && state->value && eddy_shape_equal(eddy_array_shape(state->value), got.shape);
+    bool        fits =
+        state && state->value && eddy_shape_equal(eddy_array_shape(state->value), got.shape);
     if (state && !fits) {
         eddy_array *a = eddy_array_new_in(&s->allocator, got.dtype, got.shape);
-        if (!a) return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
+        if (!a)
+            return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                                  node->name);
         eddy_array_free(state->value);
         state->value = a;
     }
-    if (!state) return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
-    if (eddy_array_bytes(value) > 0) memcpy(eddy_array_data(state->value), eddy_array_data(value), eddy_array_bytes(value));
+    if (!state)
+        return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
+    if (eddy_array_bytes(value) > 0)
+        memcpy(eddy_array_data(state->value), eddy_array_data(value), eddy_array_bytes(value));
     state->initialized = true;
     return true;
 }
@@ -77,7 +89,8 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
     if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
-    if (node && !value) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "no value for the variable '%s'", node->name);
+    if (node && !value)
+        eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "no value for the variable '%s'", node->name);
     if (node && value) {
         pthread_rwlock_wrlock(&s->state_lock);
         set_value(s, node, value, &e);
@@ -100,24 +113,30 @@ static const eddy_node **listed(eddy_session *s, eddy_list l, int *n, eddy_error
     const eddy_node **nodes = eddy_allocate_zeroed(&s->allocator, (size_t)*n, sizeof *nodes);
     if (!nodes) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for a list of %d variables", *n);
     for (int i = 0; nodes && i < *n; i++)
-        nodes[i] = variable_node(s, all ? eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i) : l.at[i], e);
+        nodes[i] = variable_node(
+            s, all ? eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i) : l.at[i], e);
     return nodes;
 }
 
-static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node **nodes, eddy_error *e)
+static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node **nodes,
+                       eddy_error *e)
 {
     const char **names = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *names);
     const eddy_array **values = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *values);
-    if (!names || !values) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for saving %d variables", n);
+    if (!names || !values)
+        eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for saving %d variables", n);
     for (int i = 0; e->status == EDDY_OK && i < n; i++) {
-        const eddy_state *state = nodes[i]->id < s->states_capacity ? s->states[nodes[i]->id] : NULL;
+        const eddy_state *state =
+            nodes[i]->id < s->states_capacity ? s->states[nodes[i]->id] : NULL;
         if (!state || !state->initialized)
-            eddy_error_set(e, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s", nodes[i]->name);
+            eddy_error_set(e, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s",
+                           nodes[i]->name);
         names[i] = nodes[i]->name;
         values[i] = state ? state->value : NULL;
     }
     if (e->status == EDDY_OK)
-        eddy_safetensors_write(eddy_graph_files(s->graph), &s->allocator, path, n, names, values, e);
+        eddy_safetensors_write(eddy_graph_files(s->graph), &s->allocator, path, n, names, values,
+                               e);
     eddy_release(&s->allocator, names, (size_t)n * sizeof *names);
     eddy_release(&s->allocator, values, (size_t)n * sizeof *values);
 }
@@ -140,18 +159,23 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
 }
 
 /* All are checked before the first is changed. */
-static void restore_nodes(eddy_session *s, const eddy_safetensors *file, int n, const eddy_node **nodes, eddy_error *e)
+static void restore_nodes(eddy_session *s, const eddy_safetensors *file, int n,
+                          const eddy_node **nodes, eddy_error *e)
 {
     char have[100], want[100];
     for (int i = 0; i < n && e->status == EDDY_OK; i++) {
         const eddy_array *a = eddy_safetensors_find(file, nodes[i]->name);
         eddy_type t = nodes[i]->outputs[0], got = { eddy_array_dtype(a), eddy_array_shape(a) };
-        if (!a) eddy_error_set(e, EDDY_NOT_FOUND, "the file has no value for the variable '%s'", nodes[i]->name);
+        if (!a)
+            eddy_error_set(e, EDDY_NOT_FOUND, "the file has no value for the variable '%s'",
+                           nodes[i]->name);
         else if (got.dtype != t.dtype || !eddy_shape_compatible(got.shape, t.shape))
-            eddy_error_set(e, EDDY_BAD_SHAPE, "the variable '%s' is %s, the file's value %s", nodes[i]->name,
-                           eddy_type_print(t, want, sizeof want), eddy_type_print(got, have, sizeof have));
+            eddy_error_set(e, EDDY_BAD_SHAPE, "the variable '%s' is %s, the file's value %s",
+                           nodes[i]->name, eddy_type_print(t, want, sizeof want),
+                           eddy_type_print(got, have, sizeof have));
     }
-    for (int i = 0; i < n && e->status == EDDY_OK; i++) set_value(s, nodes[i], eddy_safetensors_find(file, nodes[i]->name), e);
+    for (int i = 0; i < n && e->status == EDDY_OK; i++)
+        set_value(s, nodes[i], eddy_safetensors_find(file, nodes[i]->name), e);
 }
 
 eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
@@ -164,7 +188,8 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
     if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path");
     const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK &&
-        eddy_safetensors_read(eddy_graph_files(s->graph), &s->allocator, path, &file, &e) == EDDY_OK) {
+        eddy_safetensors_read(eddy_graph_files(s->graph), &s->allocator, path, &file, &e) ==
+            EDDY_OK) {
         pthread_rwlock_wrlock(&s->state_lock);
         restore_nodes(s, &file, n, nodes, &e);
         pthread_rwlock_unlock(&s->state_lock);

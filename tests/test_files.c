@@ -644,13 +644,30 @@ END_TEST
 
 START_TEST(utf8)
 {
-    static const struct { const char *text; size_t bad; } rows[] = {
-        { "abc", 3 }, { "\xc3\xa9", 2 }, { "\xf0\x9f\x98\x80", 4 }, { "a\x80", 1 },
-        { "\xc0\xaf", 0 }, { "\xe0\x80\xaf", 0 }, { "\xed\xa0\x80", 0 }, { "\xff", 0 },
-        { "\xc2\x80", 2 }, { "\xdf\xbf", 2 }, { "\xe0\xa0\x80", 3 }, { "\xed\x9f\xbf", 3 },
-        { "\xef\xbf\xbf", 3 }, { "\xf0\x90\x80\x80", 4 }, { "\xf4\x8f\xbf\xbf", 4 }, { "\xc1\xbf", 0 },
-        { "\xf5\x80\x80\x80", 0 }, { "\x7f", 1 }, { "\xf0\x8f\xbf\xbf", 0 },
-        { "\xf4\x90\x80\x80", 0 }, { "\xf8\x88\x80\x80\x80", 0 }, { "ab\xc3", 2 },
+    static const struct { const char *text; size_t bad;
+    } rows[] = {
+        { "abc", 3 },
+        { "\xc3\xa9", 2 },
+        { "\xf0\x9f\x98\x80", 4 },
+        { "a\x80", 1 },
+        { "\xc0\xaf", 0 },
+        { "\xe0\x80\xaf", 0 },
+        { "\xed\xa0\x80", 0 },
+        { "\xff", 0 },
+        { "\xc2\x80", 2 },
+        { "\xdf\xbf", 2 },
+        { "\xe0\xa0\x80", 3 },
+        { "\xed\x9f\xbf", 3 },
+        { "\xef\xbf\xbf", 3 },
+        { "\xf0\x90\x80\x80", 4 },
+        { "\xf4\x8f\xbf\xbf", 4 },
+        { "\xc1\xbf", 0 },
+        { "\xf5\x80\x80\x80", 0 },
+        { "\x7f", 1 },
+        { "\xf0\x8f\xbf\xbf", 0 },
+        { "\xf4\x90\x80\x80", 0 },
+        { "\xf8\x88\x80\x80\x80", 0 },
+        { "ab\xc3", 2 },
     };
     char buf[4];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -30,7 +30,8 @@ static bool infer_same(eddy_infer *c)
 
 static eddy_status copy_kernel(eddy_kernel *k)
 {
-    memcpy(k->out[0]->data, k->in[0]->data, (size_t)k->in[0]->count * eddy_dtype_size(k->in[0]->type.dtype));
+    memcpy(k->out[0]->data, k->in[0]->data,
+           (size_t)k->in[0]->count * eddy_dtype_size(k->in[0]->type.dtype));
     return EDDY_OK;
 }
 
@@ -82,7 +83,10 @@ static void ten_terms(eddy_aggregation method, const char *type, const char *nam
 
 START_TEST(g05_add_n) { ten_terms(EDDY_ADD_N, "AddN", "gradients/AddN"); }
 END_TEST
-START_TEST(g07_accumulate_n) { ten_terms(EDDY_EXPERIMENTAL_ACCUMULATE_N, "AddN", "gradients/AddN"); }
+START_TEST(g07_accumulate_n)
+{
+    ten_terms(EDDY_EXPERIMENTAL_ACCUMULATE_N, "AddN", "gradients/AddN");
+}
 END_TEST
 START_TEST(tree) { ten_terms(EDDY_EXPERIMENTAL_TREE, "Add", "gradients/mul_gradient_sum/add"); }
 END_TEST
@@ -126,7 +130,8 @@ START_TEST(g13_unconnected_variables)
     static const eddy_dtype dtypes[] = { EDDY_FLOAT32, EDDY_FLOAT64 };
     for (int i = 0; i < 2; i++) {
         eddy_tensor v = eddy_variable(g, eddy_number(g, dtypes[i], 1)), y = eddy_scalar(g, 1), dx;
-        eddy_gradients(EDDY_LIST(y), EDDY_LIST(v), &dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
+        eddy_gradients(EDDY_LIST(y), EDDY_LIST(v), &dx,
+                       .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
         fits(g);
         ck_assert_int_eq(eddy_dtype_of(dx), dtypes[i]);
         eddy_tensor init = eddy_initializer(g);
@@ -166,7 +171,8 @@ START_TEST(g17_partial_derivatives)
 END_TEST
 
 /* 0 stands for none. */
-static void stopped(const eddy_tensor *v, eddy_list stop, double da, double db, double dc, double dd)
+static void stopped(const eddy_tensor *v, eddy_list stop, double da, double db, double dc,
+                    double dd)
 {
     eddy_tensor  d[4];
     const double want[4] = { da, db, dc, dd };
@@ -192,13 +198,15 @@ END_TEST
 
 START_TEST(g21_g23_unconnected)
 {
-    eddy_tensor x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 2)), y = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 1)), d;
+    eddy_tensor x = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 2)),
+                y = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 1)), d;
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &d, .unconnected_gradients = EDDY_UNCONNECTED_NONE);
     none(d);
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &d, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
     has_value(d, 4, (double[4]){ 0 });
     eddy_tensor one = eddy_scalar(g, 1);
-    eddy_gradients(EDDY_LIST(Mul(3, one)), EDDY_LIST(one), &d, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
+    eddy_gradients(EDDY_LIST(Mul(3, one)), EDDY_LIST(one), &d,
+                   .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
     is_number(d, 3);
 }
 END_TEST
@@ -258,8 +266,10 @@ START_TEST(g33_slices_become_tensors)
     double want[256], three[768];
     for (int i = 0; i < 256; i++) three[i] = three[256 + i] = three[512 + i] = want[i] = i * 0.5;
     eddy_tensor c = eddy_const(g, EDDY_FLOAT64, EDDY_SHAPE(4, 4, 4, 4), want), s[2];
-    s[0] = eddy_indexed_slices(c, eddy_const(g, EDDY_INT32, EDDY_SHAPE(4), (int32_t[]){ 0, 1, 2, 3 }), c);
-    s[1] = eddy_indexed_slices(c, eddy_const(g, EDDY_INT64, EDDY_SHAPE(4), (int64_t[]){ 0, 1, 2, 3 }), c);
+    s[0] = eddy_indexed_slices(
+        c, eddy_const(g, EDDY_INT32, EDDY_SHAPE(4), (int32_t[]){ 0, 1, 2, 3 }), c);
+    s[1] = eddy_indexed_slices(
+        c, eddy_const(g, EDDY_INT64, EDDY_SHAPE(4), (int64_t[]){ 0, 1, 2, 3 }), c);
     for (int i = 0; i < 2; i++) {
         has_value(Mul(s[i], 1), 256, want);
         has_value(eddy_stack(EDDY_LIST(s[i], s[i], s[i]), 0), 768, three);
@@ -365,14 +375,16 @@ START_TEST(g51_wrong_number_of_gradients)
 {
     eddy_tensor x = real(g, 3);
     eddy_gradient(eddy_apply2(&short_rule, NULL, x, x), x);
-    fails(g, EDDY_INVALID_ARGUMENT, "Num gradients 1 generated for op Short do not match num inputs 2");
+    fails(g, EDDY_INVALID_ARGUMENT,
+          "Num gradients 1 generated for op Short do not match num inputs 2");
 }
 END_TEST
 
 START_TEST(g53_slices_and_dense_terms)
 {
     eddy_tensor p = matrix(g, 4, 2, (double[]){ 1, 2, 3, 4, 5, 6, 7, 8 });
-    eddy_tensor rows = eddy_gather(p, eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 1 }));
+    eddy_tensor rows =
+        eddy_gather(p, eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 1 }));
     eddy_tensor d = eddy_gradient(Mul(rows, Sum(Mul(2, p))), p);
     ck_assert(eddy_slices_parts(d, NULL, NULL));
     has_value(d, 8, (double[]){ 92, 92, 92, 92, 20, 20, 20, 20 });
@@ -446,7 +458,8 @@ END_TEST
 START_TEST(bad_arguments)
 {
     eddy_graph *other = eddy_graph_new();
-    eddy_tensor x = real(g, 1), y = Mul(x, 2), foreign = real(other, 1), op = eddy_no_op(g, NULL), d[2];
+    eddy_tensor x = real(g, 1), y = Mul(x, 2), foreign = real(other, 1), op = eddy_no_op(g, NULL),
+                d[2];
     d[0] = x;
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(foreign), d);
     fails(g, EDDY_INVALID_ARGUMENT, "xs[0] is not a tensor of this graph");
@@ -492,7 +505,8 @@ START_TEST(unknown_shapes)
     for (int i = 0; i < 6; i++) eddy_array_set(va, i, i);
     eddy_array_set(vb, 0, 7);
     eddy_session *s = eddy_session_new(g);
-    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ a, va }, { b, vb }), EDDY_FETCH(d[0], d[1]), out), EDDY_OK);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ a, va }, { b, vb }), EDDY_FETCH(d[0], d[1]), out),
+                     EDDY_OK);
     ck_assert(eddy_shape_equal(eddy_array_shape(out[0]), EDDY_SHAPE(3, 2)));
     ck_assert(eddy_shape_equal(eddy_array_shape(out[1]), EDDY_SHAPE(1)));
     ck_assert(eddy_array_get(out[0], 5) == 7 && eddy_array_item(out[1]) == 15);

@@ -147,7 +147,8 @@ START_TEST(look_up_by_name)
     ck_assert(eddy_same(eddy_graph_operation(g, "n"), n));
     ck_assert(eddy_same(eddy_graph_tensor(g, "parts:1"), eddy_output(parts, 1)));
     ck_assert(eddy_graph_has(g, "parts") && eddy_graph_has(g, "parts:1"));
-    ck_assert(!eddy_graph_has(g, "parts:2") && !eddy_graph_has(g, "C") && !eddy_graph_has(g, "n:0"));
+    ck_assert(!eddy_graph_has(g, "parts:2") && !eddy_graph_has(g, "C") &&
+              !eddy_graph_has(g, "n:0"));
     fits(g);
     eddy_graph_tensor(g, "nope:0");
     fails(g, EDDY_NOT_FOUND, "The operation, 'nope', does not exist in the graph.");
@@ -155,7 +156,8 @@ START_TEST(look_up_by_name)
     fails(g, EDDY_NOT_FOUND, "exists but only has 1 outputs.");
     eddy_graph_tensor(g, "C:0");
     fails(g, EDDY_NOT_FOUND, "does not exist");
-    static const char *const malformed[] = { "c", "c:", ":0", "c:x", "c:-1", "c:0 ", "", "c:99999999999" };
+    static const char *const malformed[] = { "c",    "c:",   ":0", "c:x",
+                                             "c:-1", "c:0 ", "",   "c:99999999999" };
     for (int i = 0; i < 8; i++) {
         eddy_graph_tensor(g, malformed[i]);
         fails(g, EDDY_INVALID_ARGUMENT, "is not the name of a tensor");
@@ -217,7 +219,8 @@ static bool waits_for(eddy_tensor t, int n, const eddy_tensor *want)
 
 START_TEST(n10_nested_controls_add_up)
 {
-    eddy_tensor a[4] = { eddy_scalar(g, 1), eddy_scalar(g, 2), eddy_scalar(g, 3), eddy_scalar(g, 4) };
+    eddy_tensor a[4] = { eddy_scalar(g, 1), eddy_scalar(g, 2), eddy_scalar(g, 3),
+                         eddy_scalar(g, 4) };
     eddy_control_begin(g, (eddy_list){ 4, a });
     eddy_tensor at_once = eddy_scalar(g, 5);
     eddy_control_end(g);
@@ -431,7 +434,8 @@ static eddy_status whole_life(const eddy_allocator *a, double *loss)
     if (status == EDDY_OK) status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(n.init), NULL);
     for (int i = 0; i < 2 && status == EDDY_OK; i++)
         status = eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train), NULL);
-    if (status == EDDY_OK) status = eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.loss), &out);
+    if (status == EDDY_OK)
+        status = eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.loss), &out);
     if (status == EDDY_OK) *loss = eddy_array_item(out);
     eddy_array_free(out);
     eddy_array_free(batch);
@@ -456,8 +460,10 @@ START_TEST(every_allocation_may_fail)
         a.at = (k + 1) / 2;
         a.persistent = k % 2;
         const eddy_status status = whole_life(&a.table, &again);
-        const bool right = status == EDDY_OK && !a.persistent && memcmp(&loss, &again, sizeof loss) == 0;
-        ck_assert_msg(status == EDDY_NO_MEMORY || right, "allocation %ld of %ld: %s", a.at, all, eddy_status_name(status));
+        const bool        right =
+            status == EDDY_OK && !a.persistent && memcmp(&loss, &again, sizeof loss) == 0;
+        ck_assert_msg(status == EDDY_NO_MEMORY || right, "allocation %ld of %ld: %s", a.at, all,
+                      eddy_status_name(status));
         ck_assert_msg(a.live == 0, "allocation %ld of %ld: %ld bytes leaked", a.at, all, a.live);
     }
     failing_allocator_init(&a);
@@ -480,7 +486,8 @@ START_TEST(memory_comes_back)
     a.persistent = true;
     for (long k = 1;; k++) {
         a.at = a.calls + k;
-        const eddy_status status = eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train), NULL);
+        const eddy_status status =
+            eddy_run(s, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train), NULL);
         if (status == EDDY_OK) break;
         ck_assert_int_eq(status, EDDY_NO_MEMORY);
         ck_assert_int_eq(eddy_graph_status(h), EDDY_OK);

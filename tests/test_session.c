@@ -23,7 +23,10 @@ static void teardown(void)
     eddy_graph_free(g);
 }
 
-static eddy_array *array_of(int64_t n, const double *x) { return eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(n), x); }
+static eddy_array *array_of(int64_t n, const double *x)
+{
+    return eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(n), x);
+}
 
 /* A variable with the value 2, and all of them initialised. */
 static eddy_tensor variable(const char *name) { return eddy_variable(g, real(g, 2), .name = name); }
@@ -45,7 +48,8 @@ static void pair_is(eddy_tensor a, eddy_tensor b, double want_a, double want_b)
 
 START_TEST(r01_product)
 {
-    has(s, MatMul(matrix(g, 1, 1, (double[]){ 6 }), matrix(g, 1, 1, (double[]){ 7 })), 1, (double[]){ 42 });
+    has(s, MatMul(matrix(g, 1, 1, (double[]){ 6 }), matrix(g, 1, 1, (double[]){ 7 })), 1,
+        (double[]){ 42 });
 }
 END_TEST
 
@@ -62,7 +66,8 @@ END_TEST
 
 START_TEST(r09_the_graph_grows)
 {
-    eddy_tensor a = matrix(g, 1, 2, (double[]){ 1, 1 }), b = matrix(g, 2, 3, (double[]){ 2, 2, 2, 2, 2, 2 });
+    eddy_tensor a = matrix(g, 1, 2, (double[]){ 1, 1 }),
+                b = matrix(g, 2, 3, (double[]){ 2, 2, 2, 2, 2, 2 });
     eddy_tensor c = MatMul(a, b);
     has(s, c, 3, (double[]){ 4, 4, 4 });
     has(s, MatMul(c, matrix(g, 3, 1, (double[]){ 1, 2, 3 })), 1, (double[]){ 24 });
@@ -73,7 +78,8 @@ START_TEST(r11_constants_can_be_fed)
 {
     eddy_tensor a = matrix(g, 1, 2, (double[]){ 1, 1 });
     eddy_tensor c = MatMul(a, matrix(g, 2, 3, (double[]){ 2, 2, 2, 2, 2, 2 })), h = Mul(c, 2);
-    eddy_array *v = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(1, 2), (double[]){ 4, 4 }), *out = NULL;
+    eddy_array *v = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(1, 2), (double[]){ 4, 4 }),
+               *out = NULL;
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ a, v }), EDDY_FETCH(c), &out), EDDY_OK);
     for (int i = 0; i < 3; i++) ck_assert_double_eq(eddy_array_get(out, i), 16);
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ c, out }), EDDY_FETCH(h), &out), EDDY_OK);
@@ -121,7 +127,8 @@ START_TEST(r21_r23_wrong_feeds_and_graphs)
 {
     eddy_graph   *other = eddy_graph_new();
     eddy_session *t = eddy_session_new(other);
-    eddy_tensor   a = eddy_named("c", real(g, 1)), b = eddy_named("c", real(other, 2)), op = eddy_no_op(g, NULL);
+    eddy_tensor   a = eddy_named("c", real(g, 1)), b = eddy_named("c", real(other, 2)),
+                op = eddy_no_op(g, NULL);
     eddy_array   *v = eddy_array_of(EDDY_FLOAT64, 1);
     ck_assert(!eddy_is_valid(eddy_graph_tensor(g, "c")));
     eddy_graph_clear_error(g);
@@ -175,7 +182,8 @@ END_TEST
 static void *run_often(void *p)
 {
     job *j = p;
-    for (int i = 0; i < 50; i++) j->wrong += eddy_run(s, EDDY_FEED(), EDDY_FETCH(j->t), NULL) != EDDY_OK;
+    for (int i = 0; i < 50; i++)
+        j->wrong += eddy_run(s, EDDY_FEED(), EDDY_FETCH(j->t), NULL) != EDDY_OK;
     return NULL;
 }
 
@@ -200,7 +208,8 @@ END_TEST
 
 START_TEST(r31_uninitialised)
 {
-    eddy_tensor v = eddy_variable(g, real(g, 0), .name = "v"), w = eddy_variable(g, real(g, 1.1), .name = "w");
+    eddy_tensor v = eddy_variable(g, real(g, 0), .name = "v"),
+                w = eddy_variable(g, real(g, 1.1), .name = "w");
     eddy_tensor is = eddy_is_initialized(w), more = eddy_assign_add(v, real(g, 1));
     ck_assert_ptr_null(eddy_fetch(s, Add(v, 1)));
     run_fails(s, EDDY_UNINITIALIZED, "Attempting to use uninitialized value v");
@@ -221,7 +230,8 @@ END_TEST
 
 START_TEST(reads_see_the_value_from_before)
 {
-    eddy_tensor v = variable("v"), nine = eddy_assign(v, real(g, 9)), twice = Mul(v, 2), same = Identity(v);
+    eddy_tensor v = variable("v"), nine = eddy_assign(v, real(g, 9)), twice = Mul(v, 2),
+                same = Identity(v);
     eddy_tensor read = eddy_read(v);
     initialize();
     pair_is(v, nine, 2, 9);
@@ -237,7 +247,8 @@ END_TEST
 
 START_TEST(updates_in_order_of_creation)
 {
-    eddy_tensor v = variable("v"), add = eddy_assign_add(v, real(g, 1)), sub = eddy_assign_sub(v, real(g, 5));
+    eddy_tensor v = variable("v"), add = eddy_assign_add(v, real(g, 1)),
+                sub = eddy_assign_sub(v, real(g, 5));
     eddy_tensor tenfold = eddy_assign(v, Mul(v, 10));
     initialize();
     pair_is(sub, add, -2, 3);
@@ -353,12 +364,16 @@ END_TEST
 START_TEST(feeds_are_checked)
 {
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, 3)), y = Mul(x, 2);
-    eddy_array *good = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(2, 3)), *flat = array_of(3, (double[]){ 1, 2, 3 });
+    eddy_array *good = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(2, 3)),
+               *flat = array_of(3, (double[]){ 1, 2, 3 });
     eddy_array *ints = eddy_array_new(EDDY_INT32, EDDY_SHAPE(2, 3)), *out = NULL;
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), &out);
-    run_fails(s, EDDY_NOT_FED, "You must feed a value for placeholder tensor 'x' with dtype float64 and shape [?,3]");
+    run_fails(
+        s, EDDY_NOT_FED,
+        "You must feed a value for placeholder tensor 'x' with dtype float64 and shape [?,3]");
     eddy_run(s, EDDY_FEED({ x, flat }), EDDY_FETCH(y), &out);
-    run_fails(s, EDDY_BAD_SHAPE, "Cannot feed value of shape [3] for Tensor 'x:0', which has shape [?,3]");
+    run_fails(s, EDDY_BAD_SHAPE,
+              "Cannot feed value of shape [3] for Tensor 'x:0', which has shape [?,3]");
     eddy_run(s, EDDY_FEED({ x, ints }), EDDY_FETCH(y), &out);
     run_fails(s, EDDY_BAD_DTYPE, "of type float64");
     eddy_run(s, EDDY_FEED({ x, NULL }), EDDY_FETCH(y), &out);
@@ -385,7 +400,9 @@ START_TEST(many_feeds_and_a_fed_variable)
         feeds[i] = (eddy_feed){ x[i], eddy_array_of(EDDY_FLOAT64, i) };
     }
     eddy_array *out = NULL;
-    ck_assert_int_eq(eddy_run(s, (eddy_feeds){ N, feeds }, EDDY_FETCH(eddy_add_n((eddy_list){ N, x }, NULL)), &out), EDDY_OK);
+    ck_assert_int_eq(eddy_run(s, (eddy_feeds){ N, feeds },
+                              EDDY_FETCH(eddy_add_n((eddy_list){ N, x }, NULL)), &out),
+                     EDDY_OK);
     ck_assert_double_eq(eddy_array_item(out), N * (N - 1) / 2);
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ v, feeds[7].value }), EDDY_FETCH(y), &out), EDDY_OK);
     ck_assert_double_eq(eddy_array_item(out), 21);
@@ -396,7 +413,8 @@ END_TEST
 
 START_TEST(callables)
 {
-    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SCALAR), y = Square(x), op = eddy_no_op(g, NULL);
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SCALAR), y = Square(x),
+                op = eddy_no_op(g, NULL);
     eddy_callable *c = eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(y, op));
     eddy_array    *at = eddy_array_of(EDDY_FLOAT64, 0), *out[2] = { NULL, NULL };
     for (int i = 0; i < 5; i++) {
@@ -407,12 +425,14 @@ START_TEST(callables)
     }
     ck_assert_int_eq(eddy_callable_run(c, NULL, out), EDDY_INVALID_ARGUMENT);
     eddy_callable_free(c);
-    ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *const[]){ at }, out), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *const[]){ at }, out),
+                     EDDY_INVALID_ARGUMENT);
     ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(op), EDDY_LIST(y)));
     ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(y, (eddy_tensor){ g, 99, 0 })));
     c = eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(y));
     eddy_session_free(s);
-    ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *const[]){ at }, out), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *const[]){ at }, out),
+                     EDDY_INVALID_ARGUMENT);
     s = eddy_session_new(g);
     eddy_array_free(at);
     eddy_array_free(out[0]);
@@ -422,7 +442,8 @@ END_TEST
 START_TEST(out_arrays_are_used_again)
 {
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY)), y = Mul(x, 2);
-    eddy_array *two = array_of(2, (double[]){ 1, 2 }), *three = array_of(3, (double[]){ 1, 2, 3 }), *out = NULL;
+    eddy_array *two = array_of(2, (double[]){ 1, 2 }), *three = array_of(3, (double[]){ 1, 2, 3 }),
+               *out = NULL;
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, two }), EDDY_FETCH(y), &out), EDDY_OK);
     eddy_array *first = out;
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, two }), EDDY_FETCH(y), &out), EDDY_OK);
@@ -475,7 +496,8 @@ static eddy_array *trained(network n, eddy_session *t, eddy_array **weights)
     eddy_array *batch = network_batch(7), *out = NULL;
     runs(t, n.init);
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train), NULL), EDDY_OK);
+        ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train), NULL),
+                         EDDY_OK);
     ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.loss), &out), EDDY_OK);
     *weights = eddy_variable_value(t, n.w1);
     eddy_array_free(batch);
@@ -487,7 +509,8 @@ START_TEST(optimisations_do_not_change_a_bit)
     network     n = network_build(g);
     eddy_array *w, *loss = trained(n, s, &w);
     for (int k = 1; k < 8; k++) {
-        eddy_session *t = eddy_session_new(g, .no_folding = k & 1, .no_in_place = k >> 1 & 1, .no_reuse = k >> 2 & 1);
+        eddy_session        *t = eddy_session_new(g, .no_folding = k & 1, .no_in_place = k >> 1 & 1,
+                                                  .no_reuse = k >> 2 & 1);
         eddy_array   *v, *other = trained(n, t, &v);
         const eddy_plan_info p = eddy_session_plan_info(t);
         ck_assert(eddy_array_equal(loss, other) && eddy_array_equal(w, v));
@@ -526,11 +549,13 @@ START_TEST(a_run_allocates_nothing)
     eddy_array   *batch = network_batch(7), *out[2] = { NULL, NULL };
     fits(h);
     runs(t, n.init);
-    ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train, n.loss), out), EDDY_OK);
+    ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train, n.loss), out),
+                     EDDY_OK);
     const long        calls = a.calls;
     const eddy_array *loss = out[1];
     for (int i = 0; i < 10; i++)
-        ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train, n.loss), out), EDDY_OK);
+        ck_assert_int_eq(eddy_run(t, EDDY_FEED({ n.x, batch }), EDDY_FETCH(n.train, n.loss), out),
+                         EDDY_OK);
     ck_assert_int_eq(a.calls, calls);
     ck_assert_ptr_eq(out[1], loss);
     eddy_array_free(batch);
@@ -591,7 +616,8 @@ START_TEST(save_and_restore)
     memory_files_init(&m);
     eddy_graph   *h = eddy_graph_new(.files = &m.table);
     eddy_tensor   v = eddy_variable(h, vector(h, 2, (double[]){ 1, 2 }), .name = "v");
-    eddy_tensor   w = eddy_variable(h, eddy_scalar(h, 3), .name = "w"), nine = eddy_assign(w, eddy_scalar(h, 9));
+    eddy_tensor   w = eddy_variable(h, eddy_scalar(h, 3), .name = "w"),
+                nine = eddy_assign(w, eddy_scalar(h, 9));
     eddy_session *t = eddy_session_new(h);
     ck_assert_int_eq(eddy_save(t, "all", EDDY_LIST()), EDDY_UNINITIALIZED);
     ck_assert_int_eq(eddy_restore(t, "all", EDDY_LIST()), EDDY_NOT_FOUND);
