@@ -19,7 +19,7 @@ eddy_graph *eddy_graph_new_with(eddy_graph_args args)
     g->seed = args.seed ? args.seed : DEFAULT_SEED;
     g->arena.allocator = &g->allocator;
     atomic_init(&g->holders, 1);
-    if (eddy_live_add(g)) return g;
+    if (eddy_live_add(g, EDDY_LIVE_GRAPH)) return g;
     eddy_release(a, g, sizeof *g);
     return NULL;
 }
@@ -61,13 +61,16 @@ void eddy_graph_drop(eddy_graph *g)
 
 void eddy_graph_free(eddy_graph *g)
 {
-    if (!eddy_live(g)) return;
+    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return;
     eddy_live_remove(g);
     eddy_graph_drop(g);
 }
 
-bool eddy_graph_alive(const eddy_graph *g) { return eddy_live(g); }
-bool eddy_graph_ready(const eddy_graph *g) { return eddy_live(g) && g->error.status == EDDY_OK; }
+bool eddy_graph_alive(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH); }
+bool eddy_graph_ready(const eddy_graph *g)
+{
+    return eddy_live(g, EDDY_LIVE_GRAPH) && g->error.status == EDDY_OK;
+}
 const eddy_allocator *eddy_graph_allocator(const eddy_graph *g) { return &g->allocator; }
 const eddy_files     *eddy_graph_files(const eddy_graph *g) { return &g->files; }
 
@@ -75,7 +78,7 @@ const eddy_files     *eddy_graph_files(const eddy_graph *g) { return &g->files; 
 
 eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
 {
-    if (!eddy_live(g)) return eddy_none(NULL);
+    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
     if (g->error.status == EDDY_OK && s != EDDY_OK) {
         va_list args;
         va_start(args, fmt);
@@ -88,21 +91,21 @@ eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
 
 eddy_status eddy_graph_status(const eddy_graph *g)
 {
-    return eddy_live(g) ? g->error.status : EDDY_INVALID_ARGUMENT;
+    return eddy_live(g, EDDY_LIVE_GRAPH) ? g->error.status : EDDY_INVALID_ARGUMENT;
 }
 const char *eddy_graph_message(const eddy_graph *g)
 {
-    return eddy_live(g) ? g->error.message : "not a graph";
+    return eddy_live(g, EDDY_LIVE_GRAPH) ? g->error.message : "not a graph";
 }
 void eddy_graph_clear_error(eddy_graph *g)
 {
-    if (eddy_live(g)) g->error = (eddy_error){ 0 };
+    if (eddy_live(g, EDDY_LIVE_GRAPH)) g->error = (eddy_error){ 0 };
 }
 void eddy_graph_on_error(eddy_graph *g,
                          void (*handler)(void *user, eddy_status s, const char *message),
                          void *user)
 {
-    if (!eddy_live(g)) return;
+    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return;
     g->on_error = handler;
     g->on_error_user = user;
 }
@@ -111,19 +114,22 @@ void eddy_graph_on_error(eddy_graph *g,
 
 void eddy_graph_set_seed(eddy_graph *g, int64_t seed)
 {
-    if (eddy_live(g)) g->seed = seed;
+    if (eddy_live(g, EDDY_LIVE_GRAPH)) g->seed = seed;
 }
-int64_t eddy_graph_seed(const eddy_graph *g) { return eddy_live(g) ? g->seed : 0; }
-int32_t eddy_graph_size(const eddy_graph *g) { return eddy_live(g) ? g->size : 0; }
+int64_t eddy_graph_seed(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH) ? g->seed : 0; }
+int32_t eddy_graph_size(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH) ? g->size : 0; }
 void    eddy_graph_finalize(eddy_graph *g)
 {
-    if (eddy_live(g)) g->finalized = true;
+    if (eddy_live(g, EDDY_LIVE_GRAPH)) g->finalized = true;
 }
-bool eddy_graph_is_finalized(const eddy_graph *g) { return eddy_live(g) && g->finalized; }
+bool eddy_graph_is_finalized(const eddy_graph *g)
+{
+    return eddy_live(g, EDDY_LIVE_GRAPH) && g->finalized;
+}
 
 bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object))
 {
-    if (!eddy_live(g) || !object || !release) return false;
+    if (!eddy_live(g, EDDY_LIVE_GRAPH) || !object || !release) return false;
     if (g->n_owned == g->owned_capacity) {
         int bigger = g->owned_capacity ? g->owned_capacity * 2 : 8;
         if (!eddy_grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger,
@@ -147,7 +153,7 @@ const eddy_node *eddy_graph_node(const eddy_graph *g, int32_t id)
 
 const eddy_node *eddy_node_of(eddy_tensor t)
 {
-    if (!eddy_live(t.graph)) return NULL;
+    if (!eddy_live(t.graph, EDDY_LIVE_GRAPH)) return NULL;
     const eddy_node *node = eddy_graph_node(t.graph, t.node);
     int outputs = node && node->n_outputs > 0 ? node->n_outputs : 1;
     return node && t.output >= 0 && t.output < outputs ? node : NULL;
@@ -208,7 +214,7 @@ int eddy_controls_of(eddy_tensor t)
 eddy_tensor eddy_output(eddy_tensor t, int i)
 {
     const eddy_node *node = eddy_node_of(t);
-    if (!node) return eddy_none(eddy_live(t.graph) ? t.graph : NULL);
+    if (!node) return eddy_none(eddy_live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
     if (i < 0 || i >= node->n_outputs)
         return eddy_fail(t.graph, EDDY_OUT_OF_RANGE,
                          "eddy_output: '%s' has %d outputs, there is no output %d", node->name,
@@ -219,17 +225,18 @@ eddy_tensor eddy_input(eddy_tensor t, int i)
 {
     const eddy_node *node = eddy_node_of(t);
     bool ok = node && i >= 0 && i < node->n_inputs;
-    return ok ? node->inputs[i] : eddy_none(eddy_live(t.graph) ? t.graph : NULL);
+    return ok ? node->inputs[i] : eddy_none(eddy_live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
 }
 eddy_tensor eddy_control(eddy_tensor t, int i)
 {
     const eddy_node *node = eddy_node_of(t);
     bool ok = node && i >= 0 && i < node->n_controls;
-    return eddy_tensor_at(eddy_live(t.graph) ? t.graph : NULL, ok ? node->controls[i] : 0, 0);
+    return eddy_tensor_at(eddy_live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL,
+                          ok ? node->controls[i] : 0, 0);
 }
 eddy_tensor eddy_node_at(eddy_graph *g, int32_t id)
 {
-    if (!eddy_live(g)) return eddy_none(NULL);
+    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
     return eddy_tensor_at(g, eddy_graph_node(g, id) ? id : 0, 0);
 }
 
@@ -283,7 +290,7 @@ static bool split_name(const char *name, size_t *length, int *index)
 
 eddy_tensor eddy_graph_operation(eddy_graph *g, const char *name)
 {
-    if (!eddy_live(g)) return eddy_none(NULL);
+    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
     const eddy_node *node = name ? node_named(g, name, strlen(name)) : NULL;
     if (!node)
         return eddy_fail(g, EDDY_NOT_FOUND,
@@ -296,7 +303,7 @@ eddy_tensor eddy_graph_tensor(eddy_graph *g, const char *name)
 {
     size_t n;
     int    index;
-    if (!eddy_live(g)) return eddy_none(NULL);
+    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
     if (!name || !split_name(name, &n, &index))
         return eddy_fail(
             g, EDDY_INVALID_ARGUMENT,
@@ -320,7 +327,7 @@ bool eddy_graph_has(const eddy_graph *g, const char *name)
 {
     size_t n;
     int    index;
-    if (!eddy_live(g) || !name) return false;
+    if (!eddy_live(g, EDDY_LIVE_GRAPH) || !name) return false;
     if (node_named(g, name, strlen(name))) return true;
     const eddy_node *node = split_name(name, &n, &index) ? node_named(g, name, n) : NULL;
     return node && index < node->n_outputs;

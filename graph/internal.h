@@ -51,11 +51,18 @@ bool eddy_array_is_borrowed(const eddy_array *a);   /* somebody else's memory */
 
 /* ---------------------------------------------------------------- live -- */
 
-/* The addresses of live graphs, sessions and the like, so that a freed handle
- * is an error, not a crash.  The only state that is not inside an object. */
-bool eddy_live_add(const void *object);
+/* The addresses of live objects, so that a freed handle is an error, not a
+ * crash; with their kind, because memory of one is soon used for another.  The
+ * only state that is not inside an object. */
+typedef enum eddy_live_kind {
+    EDDY_LIVE_GRAPH,
+    EDDY_LIVE_SESSION,
+    EDDY_LIVE_CALLABLE,
+    EDDY_LIVE_OPTIMIZER
+} eddy_live_kind;
+bool eddy_live_add(const void *object, eddy_live_kind kind);
 void eddy_live_remove(const void *object);
-bool eddy_live(const void *object);            /* false for NULL */
+bool eddy_live(const void *object, eddy_live_kind kind);   /* false for NULL */
 
 /* -------------------------------------------------------------- errors -- */
 

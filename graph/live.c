@@ -11,9 +11,14 @@
 
 enum { SHARDS = 64 };
 
+typedef struct item {
+    const void    *object;
+    eddy_live_kind kind;
+} item;
+
 typedef struct shard {
     pthread_mutex_t lock;
-    const void    **items;
+    item           *items;
     size_t          count, capacity;
 } shard;
 
@@ -27,7 +32,7 @@ static shard shards[SHARDS] = {
 static atomic_uint removals;            /* changes whenever an object goes */
 
 static _Thread_local struct {
-    const void  *object;
+    item         known;
     unsigned int removals;
 } last;
 
@@ -41,25 +46,25 @@ static shard *shard_of(const void *object)
 static size_t shard_find(const shard *s, const void *object)
 {
     size_t i = 0;
-    while (i < s->count && s->items[i] != object) i++;
+    while (i < s->count && s->items[i].object != object) i++;
     return i;
 }
 
-bool eddy_live_add(const void *object)
+bool eddy_live_add(const void *object, eddy_live_kind kind)
 {
     shard *s = shard_of(object);
     bool   ok = true;
     pthread_mutex_lock(&s->lock);
     if (s->count == s->capacity) {
-        size_t       capacity = s->capacity ? s->capacity * 2 : 8;
-        const void **items = realloc(s->items, capacity * sizeof *items);
+        size_t capacity = s->capacity ? s->capacity * 2 : 8;
+        item  *items = realloc(s->items, capacity * sizeof *items);
         ok = items != NULL;
         if (ok) {
             s->items = items;
             s->capacity = capacity;
         }
     }
-    if (ok) s->items[s->count++] = object;
+    if (ok) s->items[s->count++] = (item){ object, kind };
     pthread_mutex_unlock(&s->lock);
     return ok;
 }
@@ -79,17 +84,18 @@ void eddy_live_remove(const void *object)
     pthread_mutex_unlock(&s->lock);
 }
 
-bool eddy_live(const void *object)
+bool eddy_live(const void *object, eddy_live_kind kind)
 {
     if (!object) return false;
     unsigned int now = atomic_load_explicit(&removals, memory_order_acquire);
-    if (last.object == object && last.removals == now) return true;
+    if (last.known.object == object && last.known.kind == kind && last.removals == now) return true;
     shard *s = shard_of(object);
     pthread_mutex_lock(&s->lock);
-    bool found = shard_find(s, object) < s->count;
+    size_t i = shard_find(s, object);
+    bool   found = i < s->count && s->items[i].kind == kind;
     pthread_mutex_unlock(&s->lock);
     if (found) {
-        last.object = object;
+        last.known = (item){ object, kind };
         last.removals = now;
     }
     return found;

@@ -10,7 +10,7 @@
 
 eddy_graph *eddy_optimizer_graph(const eddy_optimizer *o)
 {
-    return eddy_live(o) && eddy_graph_alive(o->graph) ? o->graph : NULL;
+    return eddy_live(o, EDDY_LIVE_OPTIMIZER) && eddy_graph_alive(o->graph) ? o->graph : NULL;
 }
 
 eddy_graph *eddy_optimizer_ready(const eddy_optimizer *o)
@@ -19,7 +19,10 @@ eddy_graph *eddy_optimizer_ready(const eddy_optimizer *o)
     return eddy_graph_ready(g) ? g : NULL;
 }
 
-void *eddy_optimizer_state(eddy_optimizer *o) { return eddy_live(o) ? o->state : NULL; }
+void *eddy_optimizer_state(eddy_optimizer *o)
+{
+    return eddy_live(o, EDDY_LIVE_OPTIMIZER) ? o->state : NULL;
+}
 
 const char *eddy_optimizer_name(const eddy_optimizer *o)
 {
@@ -61,7 +64,7 @@ eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def,
     eddy_optimizer *o = eddy_allocate_zeroed(memory, 1, sizeof *o);
     void           *own = eddy_allocate_zeroed(memory, 1, def->state_size);
     const char     *text = eddy_arena_text(&g->arena, name, strlen(name));
-    if (!o || !own || !text || !eddy_live_add(o)) {
+    if (!o || !own || !text || !eddy_live_add(o, EDDY_LIVE_OPTIMIZER)) {
         eddy_release(memory, own, def->state_size);
         eddy_release(memory, o, sizeof *o);
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for the optimizer '%.200s'", name);

@@ -30,7 +30,7 @@ eddy_session *eddy_session_new_with(eddy_session_args args)
         pthread_mutex_destroy(&s->lock);
         locks = false;
     }
-    if (!locks || !eddy_live_add(s)) {
+    if (!locks || !eddy_live_add(s, EDDY_LIVE_SESSION)) {
         eddy_release(a, s, sizeof *s);
         return NULL;
     }
@@ -41,7 +41,7 @@ eddy_session *eddy_session_new_with(eddy_session_args args)
 
 void eddy_session_close(eddy_session *s)
 {
-    if (eddy_live(s)) atomic_store(&s->closed, true);
+    if (eddy_live(s, EDDY_LIVE_SESSION)) atomic_store(&s->closed, true);
 }
 
 static void free_callable(eddy_callable *c)
@@ -55,7 +55,7 @@ static void free_callable(eddy_callable *c)
 
 void eddy_session_free(eddy_session *s)
 {
-    if (!eddy_live(s)) return;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return;
     eddy_live_remove(s);
     for (eddy_callable *c = s->callables, *next; c; c = next) {
         next = c->next;
@@ -81,16 +81,16 @@ void eddy_session_free(eddy_session *s)
 
 eddy_status eddy_session_status(const eddy_session *s)
 {
-    return eddy_live(s) ? s->error.status : EDDY_INVALID_ARGUMENT;
+    return eddy_live(s, EDDY_LIVE_SESSION) ? s->error.status : EDDY_INVALID_ARGUMENT;
 }
 const char *eddy_session_message(const eddy_session *s)
 {
-    return eddy_live(s) ? s->error.message : "not a session";
+    return eddy_live(s, EDDY_LIVE_SESSION) ? s->error.message : "not a session";
 }
 
 eddy_plan_info eddy_session_plan_info(const eddy_session *s)
 {
-    return eddy_live(s) ? s->last_info : (eddy_plan_info){ 0 };
+    return eddy_live(s, EDDY_LIVE_SESSION) ? s->last_info : (eddy_plan_info){ 0 };
 }
 
 eddy_state *eddy_session_state(eddy_session *s, int32_t node)
@@ -288,7 +288,7 @@ eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_
     enum { FEW = 16 };
     eddy_error        e = { 0 };
     const eddy_array *few[FEW], **values = few;
-    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
     if (!check_session(s, &e) || !check_run(s, feeds, fetches, &e)) return record(s, &e);
     eddy_plan *p = take_plan(s, feeds, fetches, &e);
     if (!p) return record(s, &e);
@@ -314,7 +314,7 @@ eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t)
 eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fetches)
 {
     eddy_error e = { 0 };
-    if (!eddy_live(s)) return NULL;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return NULL;
     bool ok = check_session(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
     if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
         ok = eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "the feeds are not a list");
@@ -331,7 +331,7 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
         c->n_feeds = feeds.count;
         c->n_fetches = fetches.count;
     }
-    if (c && (!c->feeds || !c->fetches || !eddy_live_add(c))) {
+    if (c && (!c->feeds || !c->fetches || !eddy_live_add(c, EDDY_LIVE_CALLABLE))) {
         free_callable(c);
         c = NULL;
     }
@@ -353,7 +353,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
 {
     enum { FEW = 16 };
     eddy_feed few[FEW], *at = few;
-    if (!eddy_live(c)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_live(c, EDDY_LIVE_CALLABLE)) return EDDY_INVALID_ARGUMENT;
     size_t bytes = (size_t)c->n_feeds * sizeof *at;
     if (c->n_feeds > FEW) at = eddy_allocate(&c->session->allocator, bytes);
     if (!at)
@@ -368,7 +368,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
 
 void eddy_callable_free(eddy_callable *c)
 {
-    if (!eddy_live(c)) return;
+    if (!eddy_live(c, EDDY_LIVE_CALLABLE)) return;
     eddy_session *s = c->session;
     pthread_mutex_lock(&s->lock);
     for (eddy_callable **at = &s->callables; *at; at = &(*at)->next)

@@ -42,7 +42,7 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
 {
     eddy_error  e = { 0 };
     eddy_array *a = NULL;
-    if (!eddy_live(s)) return NULL;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return NULL;
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node) {
@@ -86,7 +86,7 @@ static bool set_value(eddy_session *s, const eddy_node *node, const eddy_array *
 eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
 {
     eddy_error e = { 0 };
-    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node && !value)
@@ -145,7 +145,7 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
 {
     eddy_error e = { 0 };
     int        n = 0;
-    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_save: no path");
     const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
@@ -183,7 +183,7 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
     eddy_error       e = { 0 };
     eddy_safetensors file = { 0 };
     int              n = 0;
-    if (!eddy_live(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path");
     const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;

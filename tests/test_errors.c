@@ -1,0 +1,242 @@
+/* test_errors.c -- functions of graphs, optimizers and sessions with handles
+ * that are null, freed or foreign; and the sentences for typical mistakes. */
+#include "tests/core.h"
+
+#include <stdlib.h>
+
+Suite *errors_suite(void);
+
+static void of_graph(eddy_graph *g, eddy_tensor t)
+{
+    char        buf[8];
+    eddy_error  e = { 0 };
+    eddy_tensor out[2] = { EDDY_ZERO_TENSOR };
+    ck_assert_int_eq(eddy_graph_status(g), EDDY_INVALID_ARGUMENT);
+    ck_assert_str_eq(eddy_graph_message(g), "not a graph");
+    eddy_graph_clear_error(g);
+    eddy_graph_on_error(g, NULL, NULL);
+    eddy_graph_set_seed(g, 1);
+    eddy_graph_finalize(g);
+    ck_assert(eddy_graph_seed(g) == 0 && eddy_graph_size(g) == 0 && !eddy_graph_is_finalized(g));
+    ck_assert_str_eq(eddy_unique_name(g, "a", true, buf, sizeof buf), "");
+    eddy_unique_name(g, NULL, true, NULL, 0);
+    eddy_scope_begin(g, "a");
+    eddy_scope_end(g);
+    eddy_control_begin(g, EDDY_LIST(t));
+    eddy_control_clear(g);
+    eddy_control_end(g);
+    eddy_device_begin(g, "/cpu:0");
+    eddy_device_end(g);
+    ck_assert_str_eq(eddy_scope_name(g), "");
+    ck_assert(!eddy_is_valid(eddy_graph_tensor(g, "a:0")) &&
+              !eddy_is_valid(eddy_graph_operation(g, "a")));
+    ck_assert(!eddy_graph_has(g, "a") && !eddy_graph_has(g, NULL));
+    ck_assert(!eddy_is_valid(eddy_node_at(g, 1)) && !eddy_is_valid(eddy_collection_at(g, "a", 0)));
+    eddy_collection_add(g, "a", t);
+    eddy_collections_add(g, NULL, 3, t);
+    eddy_collection_clear(g, "a");
+    ck_assert(eddy_collection_size(g, "a") == 0 && !eddy_collection_has(g, "a", t));
+    ck_assert_int_eq(eddy_collection_get(g, NULL, NULL, NULL, -1), 0);
+    ck_assert_ptr_null(eddy_graph_to_text(g));
+    ck_assert_ptr_null(eddy_graph_to_dot(g));
+    ck_assert_ptr_null(eddy_graph_to_yaml(g));
+    ck_assert_int_ne(eddy_graph_save(g, "x", &e), EDDY_OK);
+    ck_assert_ptr_null(eddy_session_new(g));
+    ck_assert(!eddy_graph_own(g, buf, NULL));
+    ck_assert(!eddy_is_valid(eddy_fail(g, EDDY_INTERNAL, "%s", "x")));
+    ck_assert_ptr_null(eddy_optimizer_new(g, NULL, NULL, NULL));
+    ck_assert_int_ne(eddy_hessians(t, EDDY_LIST(t), out), EDDY_OK);
+    ck_assert_int_ne(eddy_hessian_vector_product(t, EDDY_LIST(t), EDDY_LIST(t), out), EDDY_OK);
+    eddy_graph_free(g);
+    eddy_string_free(NULL);
+}
+
+static void of_tensor(eddy_tensor t)
+{
+    ck_assert(!eddy_is_valid(t) && eddy_dtype_of(t) == EDDY_DEFAULT_DTYPE &&
+              eddy_shape_of(t).rank < 0);
+    ck_assert_str_eq(eddy_name_of(t), "");
+    ck_assert_str_eq(eddy_type_of(t), "");
+    ck_assert_str_eq(eddy_device_of(t), "");
+    ck_assert(eddy_outputs_of(t) == 0 && eddy_inputs_of(t) == 0 && eddy_controls_of(t) == 0);
+    ck_assert(!eddy_is_valid(eddy_output(t, 0)) && !eddy_is_valid(eddy_input(t, 0)) &&
+              !eddy_is_valid(eddy_control(t, 0)));
+    ck_assert(!eddy_is_valid(eddy_set_shape(t, EDDY_SHAPE(1))) &&
+              !eddy_is_valid(eddy_named("a", t)));
+    ck_assert_ptr_null(eddy_constant_value(t));
+    ck_assert_ptr_null(eddy_node_of(t));
+}
+
+START_TEST(no_graph)
+{
+    eddy_graph *gone = eddy_graph_new();
+    eddy_tensor t = eddy_scalar(gone, 1), none = EDDY_ZERO_TENSOR;
+    eddy_graph_free(gone);
+    of_graph(NULL, none);
+    of_graph(gone, t);
+    of_tensor(none);
+    of_tensor(t);
+    of_tensor((eddy_tensor){ NULL, 5, 5 });
+}
+END_TEST
+
+static void of_session(eddy_session *s, eddy_tensor t)
+{
+    ck_assert_int_eq(eddy_session_status(s), EDDY_INVALID_ARGUMENT);
+    ck_assert_str_eq(eddy_session_message(s), "not a session");
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(t), NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_ptr_null(eddy_fetch(s, t));
+    ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(), EDDY_LIST(t)));
+    ck_assert_ptr_null(eddy_variable_value(s, t));
+    ck_assert_int_eq(eddy_variable_set(s, t, NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_save(s, "x", EDDY_LIST()), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_restore(s, "x", EDDY_LIST()), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_session_plan_info(s).plans, 0);
+    eddy_session_close(s);
+    eddy_session_free(s);
+}
+
+START_TEST(no_session)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   t = eddy_scalar(g, 1), v = eddy_variable(g, t);
+    eddy_session *s = eddy_session_new(g);
+    of_session(NULL, t);
+    ck_assert_int_ne(eddy_run(s, (eddy_feeds){ 2, NULL }, EDDY_FETCH(t), NULL), EDDY_OK);
+    ck_assert_int_ne(eddy_run(s, EDDY_FEED(), (eddy_list){ 2, NULL }, NULL), EDDY_OK);
+    ck_assert_int_ne(eddy_run(s, EDDY_FEED(), (eddy_list){ -2, NULL }, NULL), EDDY_OK);
+    ck_assert_ptr_null(eddy_callable_new(s, (eddy_list){ 2, NULL }, EDDY_LIST(t)));
+    ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(t), (eddy_list){ 2, NULL }));
+    ck_assert_int_ne(eddy_save(s, "x", (eddy_list){ -1, NULL }), EDDY_OK);
+    ck_assert_int_ne(eddy_restore(s, NULL, EDDY_LIST(v)), EDDY_OK);
+    eddy_callable_free(NULL);
+    ck_assert_int_eq(eddy_callable_run(NULL, NULL, NULL), EDDY_INVALID_ARGUMENT);
+    eddy_session_free(s);
+    of_session(s, t);
+    eddy_graph_free(g);
+}
+END_TEST
+
+START_TEST(no_optimizer)
+{
+    const eddy_tensor none = EDDY_ZERO_TENSOR;
+    ck_assert_int_eq(eddy_compute_gradients(), 0);
+    ck_assert(!eddy_is_valid(eddy_apply_gradients()) && !eddy_is_valid(eddy_minimize()));
+    ck_assert(!eddy_is_valid(eddy_get_slot(NULL, none, "m")));
+    ck_assert_int_eq(eddy_optimizer_variables(NULL, NULL, 0), 0);
+    ck_assert_ptr_null(eddy_optimizer_state(NULL));
+    ck_assert_ptr_null(eddy_optimizer_graph(NULL));
+    ck_assert(!eddy_is_valid(eddy_make_slot(NULL, none, NULL, none)));
+    ck_assert(!eddy_is_valid(eddy_make_shared_slot(NULL, NULL, none)) &&
+              !eddy_is_valid(eddy_hyper(none, none)));
+    eddy_optimizer_name(NULL);
+}
+END_TEST
+
+/* -------------------------------------------------------------- sentences -- */
+
+static FILE *golden;
+static bool  writes;
+
+/* The graph's sentence is the file's next line; the error is then gone. */
+static void says(eddy_graph *g)
+{
+    char line[1200];
+    if (writes) fprintf(golden, "%s\n", eddy_graph_message(g));
+    else {
+        ck_assert_ptr_nonnull(fgets(line, sizeof line, golden));
+        line[strcspn(line, "\n")] = 0;
+        ck_assert_str_eq(eddy_graph_message(g), line);
+    }
+    eddy_graph_clear_error(g);
+}
+
+static void shapes_and_types(eddy_graph *g, eddy_tensor a, eddy_tensor i)
+{
+    eddy_scope_begin(g, "model");
+    eddy_scope_begin(g, "layer");
+    MatMul(a, a), says(g);
+    eddy_matmul(a, a, .name = "product"), says(g);
+    eddy_scope_end(g);
+    Add(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 4))), says(g);
+    eddy_scope_end(g);
+    Add(a, i), says(g);
+    MatMul(a, i), says(g);
+    MatMul(a, eddy_scalar(g, 1)), says(g);
+    BiasAdd(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2))), says(g);
+    Tanh(i), says(g);
+    Less(a, i), says(g);
+    LogicalAnd(a, a), says(g);
+    Where(a, a, a), says(g);
+    eddy_sum(a, EDDY_AXES(2)), says(g);
+    eddy_sum(a, EDDY_AXES(0, 0)), says(g);
+    eddy_reshape(a, EDDY_SHAPE(4, 2)), says(g);
+    eddy_reshape(a, EDDY_SHAPE(-1, -1)), says(g);
+    eddy_transpose(a, .perm = EDDY_DIMS(0, 0)), says(g);
+    eddy_concat(EDDY_LIST(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), 1), says(g);
+    eddy_stack(EDDY_LIST(a, eddy_scalar(g, 1)), 0), says(g);
+    eddy_split(a, 2, 1), says(g);
+    eddy_slice(a, EDDY_DIMS(0, 2), EDDY_DIMS(1, 2)), says(g);
+    eddy_squeeze(a, EDDY_AXES(0)), says(g);
+    eddy_expand_dims(a, 5), says(g);
+    eddy_broadcast_to(a, EDDY_SHAPE(2, 4)), says(g);
+    eddy_gather(a, a), says(g);
+    eddy_add_n(EDDY_LIST(a, i), NULL), says(g);
+}
+
+static void handles_and_names(eddy_graph *g, eddy_graph *other, eddy_tensor a, eddy_tensor i)
+{
+    eddy_tensor v = eddy_variable(g, a, .name = "weights"), out;
+    eddy_assign(a, a), says(g);
+    eddy_assign(v, i), says(g);
+    eddy_assign(v, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), says(g);
+    eddy_variable(g, .name = "empty"), says(g);
+    Add(a, eddy_named("stranger", eddy_scalar(other, 1))), says(g);
+    eddy_add(a, (eddy_tensor){ g, 0, 0 }), says(g);
+    Add(a, eddy_no_op(g, "nothing")), says(g);
+    eddy_output(a, 1), says(g);
+    eddy_graph_tensor(g, "missing:0"), says(g);
+    eddy_graph_tensor(g, "weights:1"), says(g);
+    eddy_graph_tensor(g, "weights"), says(g);
+    eddy_graph_operation(g, "missing"), says(g);
+    eddy_no_op(g, "two words"), says(g);
+    eddy_scope_begin(g, "_hidden"), says(g);
+    eddy_scope_end(g);
+    eddy_set_shape(a, EDDY_SHAPE(5)), says(g);
+    eddy_placeholder(g, NULL, (eddy_dtype)77, EDDY_SCALAR), says(g);
+    eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2), NULL), says(g);
+    eddy_gradients(EDDY_LIST(a), EDDY_LIST(eddy_scalar(other, 1)), &out), says(g);
+    eddy_gradient(eddy_prevent_gradient(a, "it is not smooth"), a), says(g);
+    eddy_minimize(eddy_gradient_descent(g, eddy_scalar(g, 1)), Sum(a)), says(g);
+    eddy_graph_finalize(g);
+    Add(a, a), says(g);
+}
+
+START_TEST(messages)
+{
+    writes = getenv("EDDY_WRITE_GOLDEN") != NULL;
+    golden = fopen("tests/golden/messages.txt", writes ? "w" : "r");
+    ck_assert_ptr_nonnull(golden);
+    eddy_graph *g = eddy_graph_new(), *other = eddy_graph_new();
+    eddy_tensor a = eddy_named("a", eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3)));
+    eddy_tensor i = eddy_named("i", eddy_ones(g, EDDY_INT32, EDDY_SHAPE(2, 3)));
+    shapes_and_types(g, a, i);
+    handles_and_names(g, other, a, i);
+    if (!writes) ck_assert_int_eq(fgetc(golden), EOF);
+    fclose(golden);
+    eddy_graph_free(g);
+    eddy_graph_free(other);
+}
+END_TEST
+
+Suite *errors_suite(void)
+{
+    Suite *suite = suite_create("errors");
+    TCase *c = tcase_create("errors");
+    tcase_add_test(c, no_graph);
+    tcase_add_test(c, no_session);
+    tcase_add_test(c, no_optimizer);
+    tcase_add_test(c, messages);
+    suite_add_tcase(suite, c);
+    return suite;
+}
