@@ -26,8 +26,10 @@ case ${cc%% *} in
     *) want "${cc%% *}" have "${cc%% *}" ;;
 esac
 want libc6-dev header stdio.h
-want libopenblas-dev header cblas.h
-want libyaml-dev header yaml.h
+# shellcheck disable=SC2086
+library() { echo 'int main(void) { return 0; }' | $cc -x c - -o /dev/null "-l$2" && header "$1"; }
+want libopenblas-dev library cblas.h openblas
+want libyaml-dev library yaml.h yaml
 if [ "$need" != build ]; then
     want pkg-config have pkg-config
     want check header check.h
