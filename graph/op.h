@@ -194,7 +194,9 @@ enum {
     /* the kernel allows out[0]->data == in[0]->data; an update's: operands in the variable */
     EDDY_OP_IN_PLACE     = 1 << 11,
     /* REFERENCE, and output 0 is the variable's value at this point */
-    EDDY_OP_READ         = 1 << 12
+    EDDY_OP_READ         = 1 << 12,
+    /* UPDATES, and input 1 is the whole new value: may change an open shape (assign) */
+    EDDY_OP_REPLACES     = 1 << 13
 };
 
 struct eddy_op_def {

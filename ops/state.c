@@ -156,7 +156,8 @@ const eddy_op_def eddy_op_assign = {
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_REPLACES | EDDY_OP_SIDE_EFFECT |
+             EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(assign_attrs),
     .attrs = assign_fields,

@@ -24,12 +24,24 @@ static void patch(eddy_plan *p, const eddy_array *const *feeds)
     }
 }
 
+/* Whether a later instruction was compiled for the variable's present shape. */
+static bool is_used_later(const eddy_plan *p, const instruction *i, const plan_variable *v)
+{
+    for (const instruction *j = i + 1; j < p->code + p->n_code; j++)
+        for (int k = 0; k < j->kernel.n_in; k++)
+            if (j->kernel.in[k] == v->reference && !(k == 0 && j->resizes >= 0)) return true;
+    return false;
+}
+
 /* Gives a variable without a fixed shape room for the value it is about to get. */
 static eddy_status resize(eddy_plan *p, instruction *i)
 {
     plan_variable     *v = &p->variables[i->resizes];
     const eddy_buffer *value = i->kernel.in[1];
     if (!eddy_shape_equal(eddy_array_shape(v->state->value), value->type.shape)) {
+        if (is_used_later(p, i, v))
+            return eddy_kernel_fail(&i->kernel, EDDY_UNIMPLEMENTED,
+                                    "the variable is used in the same run after its shape changes");
         eddy_array *a = eddy_array_new_in(p->allocator, value->type.dtype, value->type.shape);
         if (!a)
             return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for the new value");

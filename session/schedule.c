@@ -460,7 +460,7 @@ static bool make_executed(build *b, const eddy_node *node)
     for (int i = 0; i < n + m; i++)
         use_root(b, (int32_t)(at[i] - b->plan->buffers), b->plan->n_code);
     add_instruction(b, node, eddy_kernel_of(node->op), n, m, at);
-    if ((node->op->flags & EDDY_OP_UPDATES) &&
+    if ((node->op->flags & EDDY_OP_REPLACES) &&
         !eddy_shape_is_known(b->c->graph->nodes[node->inputs[0].node]->outputs[0].shape))
         b->plan->code[b->plan->n_code - 1].resizes = b->variable_of[node->inputs[0].node];
     return true;
