@@ -644,6 +644,24 @@ START_TEST(save_and_restore)
 }
 END_TEST
 
+/* A variable of open shape keeps its own through updates of some rows. */
+START_TEST(open_shape_scatter)
+{
+    eddy_graph *own = eddy_graph_new();
+    eddy_tensor x = eddy_const(own, EDDY_FLOAT32, EDDY_SHAPE(3, 2), (float[]){ 1, 2, 3, 4, 5, 6 });
+    eddy_tensor rows = eddy_const(own, EDDY_FLOAT32, EDDY_SHAPE(2, 2), (float[]){ 1, 2, 3, 4 });
+    eddy_tensor at = eddy_const(own, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 1 });
+    eddy_tensor v = eddy_variable(g, x, .no_validate_shape = true);
+    eddy_tensor sum = eddy_scatter_add(v, at, rows), init = eddy_initializer(own);
+    eddy_session *run = eddy_session_new(own);
+    runs(run, init);
+    has(run, sum, 6, (double[]){ 2, 4, 6, 8, 5, 6 });
+    has(run, v, 6, (double[]){ 2, 4, 6, 8, 5, 6 });
+    eddy_session_free(run);
+    eddy_graph_free(own);
+}
+END_TEST
+
 Suite *session_suite(void)
 {
     const TTest *const tests[] = {
@@ -659,6 +677,7 @@ Suite *session_suite(void)
     };
     Suite *suite = suite_create("session");
     TCase *c = tcase_create("session"), *threads = tcase_create("threads");
+    tcase_add_test(c, open_shape_scatter);
     tcase_add_checked_fixture(c, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) tcase_add_test(c, tests[i]);
     tcase_add_checked_fixture(threads, setup, teardown);
