@@ -647,18 +647,14 @@ END_TEST
 /* A variable of open shape keeps its own through updates of some rows. */
 START_TEST(open_shape_scatter)
 {
-    eddy_graph *own = eddy_graph_new();
-    eddy_tensor x = eddy_const(own, EDDY_FLOAT32, EDDY_SHAPE(3, 2), (float[]){ 1, 2, 3, 4, 5, 6 });
-    eddy_tensor rows = eddy_const(own, EDDY_FLOAT32, EDDY_SHAPE(2, 2), (float[]){ 1, 2, 3, 4 });
-    eddy_tensor at = eddy_const(own, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 1 });
+    eddy_tensor x = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(3, 2), (float[]){ 1, 2, 3, 4, 5, 6 });
+    eddy_tensor rows = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2, 2), (float[]){ 1, 2, 3, 4 });
+    eddy_tensor at = eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 1 });
     eddy_tensor v = eddy_variable(g, x, .no_validate_shape = true);
-    eddy_tensor sum = eddy_scatter_add(v, at, rows), init = eddy_initializer(own);
-    eddy_session *run = eddy_session_new(own);
-    runs(run, init);
-    has(run, sum, 6, (double[]){ 2, 4, 6, 8, 5, 6 });
-    has(run, v, 6, (double[]){ 2, 4, 6, 8, 5, 6 });
-    eddy_session_free(run);
-    eddy_graph_free(own);
+    eddy_tensor sum = eddy_scatter_add(v, at, rows), init = eddy_initializer(g);
+    runs(s, init);
+    has(s, sum, 6, (double[]){ 2, 4, 6, 8, 5, 6 });
+    has(s, v, 6, (double[]){ 2, 4, 6, 8, 5, 6 });
 }
 END_TEST
 
