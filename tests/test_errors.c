@@ -1,8 +1,6 @@
 /* test_errors.c -- functions of graphs, optimizers and sessions with handles
  * that are null, freed or foreign; and the sentences for typical mistakes. */
-#include "tests/core.h"
-
-#include <stdlib.h>
+#include "tests/golden.h"
 
 Suite *errors_suite(void);
 
@@ -135,95 +133,76 @@ END_TEST
 
 /* -------------------------------------------------------------- sentences -- */
 
-static FILE *golden;
-static bool  writes;
-
-/* The graph's sentence is the file's next line; the error is then gone. */
-static void says(eddy_graph *g)
-{
-    char line[1200];
-    if (writes) fprintf(golden, "%s\n", eddy_graph_message(g));
-    else {
-        ck_assert_ptr_nonnull(fgets(line, sizeof line, golden));
-        line[strcspn(line, "\n")] = 0;
-        ck_assert_str_eq(eddy_graph_message(g), line);
-    }
-    eddy_graph_clear_error(g);
-}
-
 static void shapes_and_types(eddy_graph *g, eddy_tensor a, eddy_tensor i)
 {
     eddy_scope_begin(g, "model");
     eddy_scope_begin(g, "layer");
-    MatMul(a, a), says(g);
-    eddy_matmul(a, a, .name = "product"), says(g);
+    MatMul(a, a), golden_graph(g);
+    eddy_matmul(a, a, .name = "product"), golden_graph(g);
     eddy_scope_end(g);
-    Add(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 4))), says(g);
+    Add(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 4))), golden_graph(g);
     eddy_scope_end(g);
-    Add(a, i), says(g);
-    MatMul(a, i), says(g);
-    MatMul(a, eddy_scalar(g, 1)), says(g);
-    BiasAdd(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2))), says(g);
-    Tanh(i), says(g);
-    Less(a, i), says(g);
-    LogicalAnd(a, a), says(g);
-    Where(a, a, a), says(g);
-    eddy_sum(a, EDDY_AXES(2)), says(g);
-    eddy_sum(a, EDDY_AXES(0, 0)), says(g);
-    eddy_reshape(a, EDDY_SHAPE(4, 2)), says(g);
-    eddy_reshape(a, EDDY_SHAPE(-1, -1)), says(g);
-    eddy_transpose(a, .perm = EDDY_DIMS(0, 0)), says(g);
-    eddy_concat(EDDY_LIST(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), 1), says(g);
-    eddy_stack(EDDY_LIST(a, eddy_scalar(g, 1)), 0), says(g);
-    eddy_split(a, 2, 1), says(g);
-    eddy_slice(a, EDDY_DIMS(0, 2), EDDY_DIMS(1, 2)), says(g);
-    eddy_squeeze(a, EDDY_AXES(0)), says(g);
-    eddy_expand_dims(a, 5), says(g);
-    eddy_broadcast_to(a, EDDY_SHAPE(2, 4)), says(g);
-    eddy_gather(a, a), says(g);
-    eddy_add_n(EDDY_LIST(a, i), NULL), says(g);
+    Add(a, i), golden_graph(g);
+    MatMul(a, i), golden_graph(g);
+    MatMul(a, eddy_scalar(g, 1)), golden_graph(g);
+    BiasAdd(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2))), golden_graph(g);
+    Tanh(i), golden_graph(g);
+    Less(a, i), golden_graph(g);
+    LogicalAnd(a, a), golden_graph(g);
+    Where(a, a, a), golden_graph(g);
+    eddy_sum(a, EDDY_AXES(2)), golden_graph(g);
+    eddy_sum(a, EDDY_AXES(0, 0)), golden_graph(g);
+    eddy_reshape(a, EDDY_SHAPE(4, 2)), golden_graph(g);
+    eddy_reshape(a, EDDY_SHAPE(-1, -1)), golden_graph(g);
+    eddy_transpose(a, .perm = EDDY_DIMS(0, 0)), golden_graph(g);
+    eddy_concat(EDDY_LIST(a, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), 1), golden_graph(g);
+    eddy_stack(EDDY_LIST(a, eddy_scalar(g, 1)), 0), golden_graph(g);
+    eddy_split(a, 2, 1), golden_graph(g);
+    eddy_slice(a, EDDY_DIMS(0, 2), EDDY_DIMS(1, 2)), golden_graph(g);
+    eddy_squeeze(a, EDDY_AXES(0)), golden_graph(g);
+    eddy_expand_dims(a, 5), golden_graph(g);
+    eddy_broadcast_to(a, EDDY_SHAPE(2, 4)), golden_graph(g);
+    eddy_gather(a, a), golden_graph(g);
+    eddy_add_n(EDDY_LIST(a, i), NULL), golden_graph(g);
 }
 
 static void handles_and_names(eddy_graph *g, eddy_graph *other, eddy_tensor a, eddy_tensor i)
 {
     eddy_tensor v = eddy_variable(g, a, .name = "weights"), out;
-    eddy_assign(a, a), says(g);
-    eddy_assign(v, i), says(g);
-    eddy_assign(v, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), says(g);
-    eddy_variable(g, .name = "empty"), says(g);
-    Add(a, eddy_named("stranger", eddy_scalar(other, 1))), says(g);
-    eddy_add(a, (eddy_tensor){ g, 0, 0 }), says(g);
-    Add(a, eddy_no_op(g, "nothing")), says(g);
-    eddy_output(a, 1), says(g);
-    eddy_graph_tensor(g, "missing:0"), says(g);
-    eddy_graph_tensor(g, "weights:1"), says(g);
-    eddy_graph_tensor(g, "weights"), says(g);
-    eddy_graph_operation(g, "missing"), says(g);
-    eddy_no_op(g, "two words"), says(g);
-    eddy_scope_begin(g, "_hidden"), says(g);
+    eddy_assign(a, a), golden_graph(g);
+    eddy_assign(v, i), golden_graph(g);
+    eddy_assign(v, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), golden_graph(g);
+    eddy_variable(g, .name = "empty"), golden_graph(g);
+    Add(a, eddy_named("stranger", eddy_scalar(other, 1))), golden_graph(g);
+    eddy_add(a, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    Add(a, eddy_no_op(g, "nothing")), golden_graph(g);
+    eddy_output(a, 1), golden_graph(g);
+    eddy_graph_tensor(g, "missing:0"), golden_graph(g);
+    eddy_graph_tensor(g, "weights:1"), golden_graph(g);
+    eddy_graph_tensor(g, "weights"), golden_graph(g);
+    eddy_graph_operation(g, "missing"), golden_graph(g);
+    eddy_no_op(g, "two words"), golden_graph(g);
+    eddy_scope_begin(g, "_hidden"), golden_graph(g);
     eddy_scope_end(g);
-    eddy_set_shape(a, EDDY_SHAPE(5)), says(g);
-    eddy_placeholder(g, NULL, (eddy_dtype)77, EDDY_SCALAR), says(g);
-    eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2), NULL), says(g);
-    eddy_gradients(EDDY_LIST(a), EDDY_LIST(eddy_scalar(other, 1)), &out), says(g);
-    eddy_gradient(eddy_prevent_gradient(a, "it is not smooth"), a), says(g);
-    eddy_minimize(eddy_gradient_descent(g, eddy_scalar(g, 1)), Sum(a)), says(g);
+    eddy_set_shape(a, EDDY_SHAPE(5)), golden_graph(g);
+    eddy_placeholder(g, NULL, (eddy_dtype)77, EDDY_SCALAR), golden_graph(g);
+    eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2), NULL), golden_graph(g);
+    eddy_gradients(EDDY_LIST(a), EDDY_LIST(eddy_scalar(other, 1)), &out), golden_graph(g);
+    eddy_gradient(eddy_prevent_gradient(a, "it is not smooth"), a), golden_graph(g);
+    eddy_minimize(eddy_gradient_descent(g, eddy_scalar(g, 1)), Sum(a)), golden_graph(g);
     eddy_graph_finalize(g);
-    Add(a, a), says(g);
+    Add(a, a), golden_graph(g);
 }
 
 START_TEST(messages)
 {
-    writes = getenv("EDDY_WRITE_GOLDEN") != NULL;
-    golden = fopen("tests/golden/messages.txt", writes ? "w" : "r");
-    ck_assert_ptr_nonnull(golden);
+    golden_begin("messages");
     eddy_graph *g = eddy_graph_new(), *other = eddy_graph_new();
     eddy_tensor a = eddy_named("a", eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3)));
     eddy_tensor i = eddy_named("i", eddy_ones(g, EDDY_INT32, EDDY_SHAPE(2, 3)));
     shapes_and_types(g, a, i);
     handles_and_names(g, other, a, i);
-    if (!writes) ck_assert_int_eq(fgetc(golden), EOF);
-    fclose(golden);
+    golden_end();
     eddy_graph_free(g);
     eddy_graph_free(other);
 }

@@ -1,0 +1,20 @@
+/* golden.h -- messages compared with a file under tests/golden, a line each,
+ * in the order in which the test provokes them.  With EDDY_WRITE_GOLDEN set
+ * the file is written instead; read the difference before keeping it. */
+#ifndef EDDY_TESTS_GOLDEN_H
+#define EDDY_TESTS_GOLDEN_H
+
+#include "tests/core.h"
+
+/* Opens tests/golden/NAME.txt; one at a time. */
+void golden_begin(const char *name);
+/* The next line of the file must be this message.  A newline in it is written \n. */
+void golden_line(const char *message);
+/* The graph has failed with the next line; the error is then cleared. */
+void golden_graph(eddy_graph *g);
+/* The error carries the next line; it is then cleared. */
+void golden_error(eddy_error *e);
+/* Every line has been used. */
+void golden_end(void);
+
+#endif
