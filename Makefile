@@ -28,11 +28,13 @@ SOURCES := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))) $(GEN)/table.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(sort $(wildcard ops/*.c))
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/math.h autodiff/autodiff.h \
-           optim/optim.h session/session.h
+           optim/optim.h session/session.h autodiff/check.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that say themselves whether they are right; digits runs in `make demo`.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits,$(EXAMPLES))
+ROUND_TRIPS := $(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%)
+FUZZED  := npy safetensors graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 TESTS   := $(sort $(wildcard tests/*.c))
 SUITES  := $(patsubst tests/test_%.c,%,$(filter tests/test_%,$(TESTS)))
@@ -89,15 +91,22 @@ $(BUILD)/eddy.pc: FORCE
 	    'Libs.private: $(LIBS)' > $@
 
 # --- programs ------------------------------------------------------------------
-.SECONDARY:
-
 examples: $(EXAMPLES)
-$(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/libeddy.a
+$(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
+# The same programs, with every graph through a file and back.
+WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_fetch eddy_restore \
+           eddy_graph_free
+$(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
+                $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAPPED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
+
+$(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -109,6 +118,15 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 
 tests: $(BUILD)/run-tests
+
+$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(BUILD)/obj/tests/sweep_rows.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+$(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
+                $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # --- what one calls --------------------------------------------------------------
 setup: ## install what building needs (NEED=check or NEED=ci for more)
@@ -123,9 +141,15 @@ check: ## tests, examples, programs in the docs, headers
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory all tests
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
+	@$(MAKE) --no-print-directory roundtrip
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*.md
 	@$(MAKE) --no-print-directory headers
 	$(BUILD)/run-tests
+
+roundtrip: $(ROUND_TRIPS) ## the graphs of the examples written, read, and run to the same bits
+	@for e in $(ROUND_TRIPS); do \
+	    $$e --epochs 1 --out $(BUILD)/round_trip > $$e.out 2>&1 || { cat $$e.out; exit 1; }; \
+	    tail -n 1 $$e.out; done
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## tests and examples with AddressSanitizer, UBSan and leak check
@@ -135,6 +159,7 @@ sanitized: $(EXAMPLES) tests
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@echo $(BUILD)/examples/digits
 	@$(BUILD)/examples/digits --out $(BUILD)/demo > $(BUILD)/examples/digits.out
+	@$(MAKE) --no-print-directory roundtrip
 	CK_FORK=no $(BUILD)/run-tests
 
 valgrind: ## tests under valgrind, less the cases tagged slow
@@ -143,16 +168,37 @@ valgrind: ## tests under valgrind, less the cases tagged slow
 	CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
 	    valgrind -q --leak-check=full --error-exitcode=1 build/valgrind/run-tests
 
-tsan: ## the cases tagged threads with ThreadSanitizer
+tsan: ## tests with ThreadSanitizer, less the cases tagged slow
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' tests
-	CK_FORK=no CK_INCLUDE_TAGS=threads OPENBLAS_NUM_THREADS=1 setarch -R build/tsan/run-tests
+	CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_NUM_THREADS=1 \
+	    TSAN_OPTIONS=allocator_may_return_null=1 setarch -R build/tsan/run-tests
+
+FUZZ_SECONDS ?= 60
+FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+fuzz: ## feed damaged files of each format to the readers (FUZZ_SECONDS=60 each; clang)
+	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
+	    { echo 'make fuzz needs clang with libFuzzer (Debian: clang, libclang-rt-dev)' >&2; exit 1; }
+	@$(MAKE) --no-print-directory CC=clang BUILD=build/fuzz OPT=-O1 CFLAGS='-g $(FUZZ)' fuzzing
+fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
+	@mkdir -p $(foreach f,$(FUZZED),$(BUILD)/seeds/$(f) $(BUILD)/corpus/$(f) $(BUILD)/found/$(f))
+	@$(BUILD)/fuzz/seeds $(BUILD)/seeds
+	@for f in $(FUZZED); do echo "fuzzing $$f for $(FUZZ_SECONDS) seconds"; \
+	    OPENBLAS_NUM_THREADS=1 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+	        -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+	        -dict=$(BUILD)/seeds/words -artifact_prefix=$(BUILD)/found/$$f/ \
+	        $(BUILD)/corpus/$$f $(BUILD)/seeds/$$f > $(BUILD)/$$f.log 2>&1 || \
+	        { tail -n 60 $(BUILD)/$$f.log; exit 1; }; \
+	    grep -E 'stat::(number_of_executed_units|new_units_added)|cov:' $(BUILD)/$$f.log | tail -n 3; \
+	done
 
 bench: $(BENCHES) ## measure
 	@for b in $(BENCHES); do $$b || exit 1; done
 
-headers: $(GEN)/stamp ## every public header compiles alone, as C11 and as C++
-	@CXX='$(CXX)' sh scripts/headers.sh $(HEADERS)
+headers: $(BUILD)/libeddy.a ## every public header compiles alone, as C11 and as C++
+	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
+	    sh scripts/headers.sh $(HEADERS)
 
 style: ## what a machine can say about the sources
 	@OPSRC='$(OPSRC)' sh scripts/style.sh
@@ -181,7 +227,7 @@ clean: ## remove everything built
 help: ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
--include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d $(BUILD)/obj/examples/*.d $(BUILD)/obj/bench/*.d)
-.PHONY: all lib examples tests setup demo check sanitize sanitized valgrind tsan bench headers \
-        style format install uninstall clean help FORCE
+-include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d $(BUILD)/obj/bench/*.d)
+.PHONY: all lib examples tests setup demo check roundtrip sanitize sanitized valgrind tsan fuzz \
+        fuzzing bench headers style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -10,7 +10,10 @@
 #include "graph/graph.h"
 #include "ops/ops.h"
 #include "autodiff/autodiff.h"
+#include "autodiff/functions.h"
+#include "autodiff/tape.h"
 #include "optim/optim.h"
 #include "session/session.h"
+#include "autodiff/check.h"
 
 #endif

@@ -52,12 +52,14 @@ typedef struct eddy_gradients_args {
  * path leads from x to y.  An op on the path whose definition has no gradient
  * rule is the error NO_GRADIENT, naming it.  The gradient of eddy_gather is an
  * IndexedSlices tensor (eddy_slices_parts), dense to whoever evaluates it.
- * Returns the graph's status. */
+ * out is cleared before anything is read, so it may not be a list that is handed
+ * in.  Returns the graph's status. */
 EDDY_API eddy_status eddy_gradients_with(eddy_gradients_args args);
 #define eddy_gradients(...) eddy_gradients_with(EDDY_ARGS(eddy_gradients_args, __VA_ARGS__))
 
 /* The derivative of the sum of y with respect to x: one tensor, for the
- * commonest case. */
+ * commonest case.  Where no differentiable path leads from x to y, it is an
+ * invalid tensor, and the graph has no error. */
 EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 
 /* The product of the Hessian of the sum of y with v: out[k] = sum over j of
@@ -65,10 +67,79 @@ EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 EDDY_API eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list vs,
                                                  eddy_tensor *out);
 
+/* Jacobian-vector product, forward mode: out[k] = sum over j of dy[k]/dx[j] v[j],
+ * of the shape of y[k]; v[j] of the shape of x[j], an invalid one is zero.  Made
+ * of two reverse sweeps, of which only the part that is linear in v is left to
+ * run; no Jacobian is formed.  out[k] is invalid where y[k] depends on no x.
+ *
+ *   eddy_jvp(EDDY_LIST(y), EDDY_LIST(x), EDDY_LIST(v), &dy);
+ *
+ * torch.func.jvp; TensorFlow's ForwardAccumulator. */
+EDDY_API eddy_status eddy_jvp(eddy_list ys, eddy_list xs, eddy_list vs, eddy_tensor *out);
+
+/* Vector-Jacobian product: out[k] = sum over i of u[i] dy[i]/dx[k], of the shape
+ * of x[k]; u[i] of the shape of y[i], an invalid one is ones.  What
+ * eddy_gradients does with grad_ys = us. */
+EDDY_API eddy_status eddy_vjp(eddy_list ys, eddy_list xs, eddy_list us, eddy_tensor *out);
+
+/* The product of the Gauss-Newton matrix of loss(z(xs)) with v:
+ * out[k] = (dz/dx[k])' H dz/dx v, with H the Hessian of the sum of `loss` with
+ * respect to `z`, the model's outputs.  Neither matrix is formed.  Positive
+ * semi-definite where the loss is convex in z (Schraudolph, 2002). */
+EDDY_API eddy_status eddy_gauss_newton_vector_product(eddy_tensor loss, eddy_list z, eddy_list xs,
+                                                      eddy_list vs, eddy_tensor *out);
+
+/* ------------------------------------------------------------- jacobians -- */
+
+typedef struct eddy_jacobian_args {
+    char             unused_;
+    eddy_tensor      y;
+    eddy_list        xs;
+    eddy_tensor     *out;                   /* xs.count results */
+    eddy_unconnected unconnected_gradients;
+    bool             no_pfor;               /* a row at a time, unrolled: y of known shape */
+    int              parallel_iterations;   /* accepted, as in TensorFlow; changes nothing */
+    const char      *name;                  /* scope of the new nodes; default "jacobian" */
+} eddy_jacobian_args;
+
+/* out[k] = dy/dx[k], of shape y.shape + x[k].shape.
+ *
+ * All rows at once: the gradient is built for one unit vector of y and then
+ * batched over all of them (eddy_vmap), so y may have unknown dimensions; its
+ * rank and that of x must be known and add up to at most 8.  With no_pfor the
+ * rows are built one by one.  Sparse gradients come out dense; where y does not
+ * depend on x the result is invalid, or zeros.  Returns the graph's status.
+ * After tf.GradientTape.jacobian and parallel_for.jacobian. */
+EDDY_API eddy_status eddy_jacobian_with(eddy_jacobian_args args);
+#define eddy_jacobian(...) eddy_jacobian_with(EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))
+
+typedef struct eddy_batch_jacobian_args {
+    char             unused_;
+    eddy_tensor      y, x;                  /* [b, ...y] and [b, ...x] */
+    eddy_unconnected unconnected_gradients;
+    bool             no_pfor;
+    int              parallel_iterations;
+    const char      *name;                  /* default "batch_jacobian" */
+} eddy_batch_jacobian_args;
+
+/* The Jacobians of the rows, [b, ...y, ...x]: row i is dy[i]/dx[i].  Supposes
+ * that y[i] depends on no other row of x; where it does, the result is the sum
+ * over the rows of y.  Errors: BAD_SHAPE for a rank below 2, or first dimensions
+ * that differ.  Invalid, or zeros, where y does not depend on x.
+ * After tf.GradientTape.batch_jacobian and parallel_for.batch_jacobian. */
+EDDY_API eddy_tensor eddy_batch_jacobian_with(eddy_batch_jacobian_args args);
+#define eddy_batch_jacobian(...) \
+    eddy_batch_jacobian_with(EDDY_ARGS(eddy_batch_jacobian_args, __VA_ARGS__))
+
 /* out[k] = the Hessian of the sum of y with respect to xs[k] alone, of shape
- * x.shape + x.shape, for x of known shape.  A first or second derivative that
- * does not depend on x is an error, as in tf.hessians. */
+ * x.shape + x.shape, for x of known rank.  A first derivative that is not there
+ * is an error, as in tf.hessians; a second one that is not there is too. */
 EDDY_API eddy_status eddy_hessians(eddy_tensor y, eddy_list xs, eddy_tensor *out);
+
+/* The diagonal of that Hessian, d2y/dx[i]dx[i], in the shape of x; zeros where
+ * the gradient does not depend on x.  Computes all Hessian-vector products
+ * with the unit vectors: time and memory of the whole matrix. */
+EDDY_API eddy_tensor eddy_hessian_diagonal(eddy_tensor y, eddy_tensor x);
 
 #ifdef __cplusplus
 }

@@ -5,8 +5,7 @@
  * some y depends on, and one more pass down hands each marked node its finished
  * gradient and asks the op's rule for those of its inputs.  After TensorFlow's
  * gradients_util, which reaches the same nodes through queues. */
-#include "autodiff/autodiff.h"
-#include "graph/internal.h"
+#include "autodiff/internal.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -21,6 +20,7 @@ typedef struct term {
 
 typedef struct sweep {
     const eddy_gradients_args *args;
+    const eddy_recording *recording;    /* of a tape, or NULL */
     eddy_graph *graph;
     int32_t     size, first;        /* largest id, smallest id of an x */
     uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP */
@@ -50,13 +50,23 @@ static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node]
 
 /* -------------------------------------------------------------- marking -- */
 
+/* Whether gradients may flow from the node to its input. */
+static bool flows(const sweep *s, const eddy_node *node, int i)
+{
+    const eddy_recording *r = s->recording;
+    eddy_tensor           x = node->inputs[i];
+    if (!r) return true;
+    return node->id <= r->size && (r->marks[node->id] & EDDY_RECORDED) &&
+           eddy_on_tape(r, x, node->id);
+}
+
 static void mark_reached(sweep *s)
 {
     for (int i = 0; i < s->args->xs.count; i++) s->marks[s->args->xs.at[i].node] |= REACHED;
     for (int32_t id = s->first; id <= s->size; id++) {
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs && !(s->marks[id] & REACHED); i++)
-            if ((s->marks[node->inputs[i].node] & REACHED) &&
+            if ((s->marks[node->inputs[i].node] & REACHED) && flows(s, node, i) &&
                 eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
                 s->marks[id] |= REACHED;
     }
@@ -70,7 +80,8 @@ static void mark_between(sweep *s)
         if (!(s->marks[id] & BETWEEN)) continue;
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs; i++)
-            if (s->marks[node->inputs[i].node] & REACHED) s->marks[node->inputs[i].node] |= BETWEEN;
+            if ((s->marks[node->inputs[i].node] & REACHED) && flows(s, node, i))
+                s->marks[node->inputs[i].node] |= BETWEEN;
     }
 }
 
@@ -80,7 +91,8 @@ static void mark_stops(sweep *s)
     for (int k = 0; k < s->args->xs.count; k++) {
         const eddy_node *node = s->graph->nodes[s->args->xs.at[k].node];
         bool inside = false;
-        for (int i = 0; i < node->n_inputs; i++) inside = inside || is_between(s, node->inputs[i]);
+        for (int i = 0; i < node->n_inputs; i++)
+            inside = inside || (is_between(s, node->inputs[i]) && flows(s, node, i));
         if (!inside) s->marks[node->id] |= STOP;
     }
     for (int k = 0; k < s->args->stop_gradients.count; k++)
@@ -107,7 +119,7 @@ static eddy_tensor fold_terms(sweep *s, const eddy_node *node, int n, const eddy
     if (snprintf(scope, sizeof scope, "%s_gradient_sum", node->name) < 0) return v[0];
     eddy_scope_begin(s->graph, scope);
     eddy_tensor sum = v[0];
-    for (int i = 1; i < n; i++) sum = eddy_add(sum, v[i]);
+    for (int i = 1; i < n; i++) sum = eddy_add_n(EDDY_LIST(sum, v[i]), NULL);
     eddy_scope_end(s->graph);
     return sum;
 }
@@ -128,10 +140,11 @@ static eddy_tensor add_all(int n, eddy_tensor *v)
 
 static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, int n, eddy_tensor *v)
 {
-    bool slices = false;
-    for (int i = 0; i < n; i++) slices = slices || eddy_slices_parts(v[i], NULL, NULL);
+    int slices = 0;
+    for (int i = 0; i < n; i++) slices += eddy_slices_parts(v[i], NULL, NULL);
     if (n == 1) return v[0];
-    if (slices) return eddy_slices_add((eddy_list){ n, v });
+    /* A tape's mixture of dense and sparse is dense; tf.gradients' is sparse. */
+    if (slices == n || (slices > 0 && !s->recording)) return eddy_slices_add((eddy_list){ n, v });
     eddy_aggregation method = s->args->aggregation_method;
     bool             accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 &&
                       eddy_shape_is_known(node->outputs[output].shape);
@@ -196,7 +209,24 @@ static eddy_tensor settle(eddy_rule *r, int i)
     return dx;
 }
 
-static void call_rule(sweep *s, eddy_rule *r)
+/* The op's own rule, or the registered one that the node asks for; .rule is
+ * NULL, with the error set, where there is none. */
+static eddy_named_rule rule_of(const sweep *s, const eddy_node *node)
+{
+    eddy_named_rule found = { node->op->name, node->op->gradient, NULL };
+    if (node->gradient) {
+        const eddy_named_rule *named = eddy_rule_named(s->graph, node->gradient);
+        if (named) return *named;
+        if (strcmp(node->gradient, eddy_recompute_rule.name) == 0) return eddy_recompute_rule;
+        eddy_fail(s->graph, EDDY_NO_GRADIENT,
+                  "No gradient is registered as '%.200s', which operation '%.300s' (op type: %s) "
+                  "asks for", node->gradient, node->name, node->op->name);
+        found.rule = NULL;
+    }
+    return found;
+}
+
+static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
 {
     eddy_graph *g = s->graph;
     char        scope[2 * EDDY_MAX_NAME];
@@ -207,7 +237,8 @@ static void call_rule(sweep *s, eddy_rule *r)
     g->in_rule = true;
     g->origin = r->node->id;
     if (s->args->colocate_gradients_with_ops) g->colocate = r->node->id;
-    r->node->op->gradient(r);
+    r->context = rule->context;
+    rule->rule(r);
     int valid = 0;
     for (int i = 0; i < r->n_in && ready(s); i++) {
         r->dx[i] = settle(r, i);
@@ -247,9 +278,9 @@ static void visit(sweep *s, const eddy_node *node)
     int          n = node->n_inputs, m = node->n_outputs;
     eddy_tensor  few[FEW], *t = few;
     aggregate(s, node);
-    if ((s->marks[node->id] & STOP) || n == 0 || node->op->gradient == eddy_not_differentiable ||
-        !ready(s))
-        return;
+    if ((s->marks[node->id] & STOP) || n == 0 || !ready(s)) return;
+    const eddy_named_rule rule = rule_of(s, node);
+    if (rule.rule == eddy_not_differentiable || !ready(s)) return;
     if (n + 2 * m > FEW) t = eddy_arena_alloc(&s->arena, (size_t)(n + 2 * m) * sizeof *t);
     if (!t) {
         eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
@@ -257,7 +288,7 @@ static void visit(sweep *s, const eddy_node *node)
     }
     eddy_tensor *dx = t, *y = t + n, *dy = t + n + m;
     if (!output_gradients(s, node, y, dy)) return;
-    if (!node->op->gradient) {
+    if (!rule.rule) {
         eddy_fail(s->graph, EDDY_NO_GRADIENT,
                   "No gradient defined for operation '%.300s' (op type: %s)", node->name,
                   node->op->name);
@@ -268,9 +299,10 @@ static void visit(sweep *s, const eddy_node *node)
         .graph = s->graph, .node = node, .attrs = node->attrs, .x = node->inputs, .y = y, .dy = dy,
         .dx = dx, .n_in = n, .n_out = m, .n_dx = n,
     };
-    call_rule(s, &r);
+    call_rule(s, &r, &rule);
     for (int i = 0; i < n && ready(s); i++)
-        if (is_between(s, node->inputs[i])) add_term(s, node->inputs[i], dx[i]);
+        if (is_between(s, node->inputs[i]) && flows(s, node, i))
+            add_term(s, node->inputs[i], dx[i]);
 }
 
 /* ---------------------------------------------------------------- seeds -- */
@@ -295,7 +327,8 @@ static void seed(sweep *s, int i)
         eddy_fail(s->graph, EDDY_BAD_DTYPE,
                   "Gradients of complex tensors must set grad_ys (y.dtype = %s)",
                   eddy_dtype_name(d));
-    else if (has && eddy_dtype_is_complex(d) != eddy_dtype_is_complex(eddy_dtype_of(given)))
+    else if (has && (eddy_dtype_is_complex(d) != eddy_dtype_is_complex(eddy_dtype_of(given)) ||
+                     !is_numeric(eddy_dtype_of(given))))
         eddy_fail(s->graph, EDDY_BAD_DTYPE,
                   "Gradient type %s generated for tensor '%.200s' with type %s",
                   eddy_dtype_name(eddy_dtype_of(given)), eddy_name_of(y), eddy_dtype_name(d));
@@ -309,20 +342,6 @@ static void seed(sweep *s, int i)
 
 /* -------------------------------------------------------------- the call -- */
 
-static bool list_is_valid(eddy_graph *g, eddy_list l, const char *what)
-{
-    if (l.count < 0 || (l.count > 0 && !l.at)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: %s is not a list", what);
-        return false;
-    }
-    for (int i = 0; i < l.count; i++)
-        if (l.at[i].graph != g || eddy_outputs_of(l.at[i]) == 0) {
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: %s[%d] is not a tensor of this graph",
-                      what, i);
-            return false;
-        }
-    return true;
-}
 
 static eddy_graph *graph_of(const eddy_gradients_args *a)
 {
@@ -335,8 +354,10 @@ static eddy_graph *graph_of(const eddy_gradients_args *a)
 
 static bool args_are_valid(eddy_graph *g, const eddy_gradients_args *a)
 {
-    if (!list_is_valid(g, a->ys, "ys") || !list_is_valid(g, a->xs, "xs") ||
-        !list_is_valid(g, a->stop_gradients, "stop_gradients")) return false;
+    if (!eddy_list_is_of(g, "gradients", "ys", a->ys) ||
+        !eddy_list_is_of(g, "gradients", "xs", a->xs) ||
+        !eddy_list_is_of(g, "gradients", "stop_gradients", a->stop_gradients))
+        return false;
     if (!a->out && a->xs.count > 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: nowhere to put the results (out)");
     else if (a->grad_ys.count != 0 && a->grad_ys.count != a->ys.count)
@@ -378,18 +399,19 @@ static void run_sweep(sweep *s)
     }
 }
 
-eddy_status eddy_gradients_with(eddy_gradients_args a)
+eddy_status eddy_sweep(const eddy_gradients_args *a, const eddy_recording *recording)
 {
-    eddy_graph *g = graph_of(&a);
-    for (int i = 0; a.out && i < a.xs.count; i++) a.out[i] = eddy_none(g);
+    eddy_graph *g = graph_of(a);
+    for (int i = 0; a->out && i < a->xs.count; i++) a->out[i] = eddy_none(g);
     if (!g) return EDDY_INVALID_ARGUMENT;
-    if (!eddy_graph_ready(g) || !args_are_valid(g, &a)) return eddy_graph_status(g);
+    if (!eddy_graph_ready(g) || !args_are_valid(g, a)) return eddy_graph_status(g);
 
     size_t n = (size_t)g->size + 1;
-    sweep  s = { .args = &a, .graph = g, .size = g->size, .arena.allocator = &g->allocator };
+    sweep  s = { .args = a, .recording = recording, .graph = g, .size = g->size,
+                 .arena.allocator = &g->allocator };
     s.marks = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.marks);
     s.terms = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.terms);
-    eddy_scope_begin(g, a.name && *a.name ? a.name : "gradients");
+    eddy_scope_begin(g, a->name && *a->name ? a->name : "gradients");
     snprintf(s.scope, sizeof s.scope, "%s", eddy_scope_name(g));
     if (!s.marks || !s.terms)
         eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory for %zu nodes", n);
@@ -398,9 +420,11 @@ eddy_status eddy_gradients_with(eddy_gradients_args a)
     eddy_release(&g->allocator, s.marks, n * sizeof *s.marks);
     eddy_release(&g->allocator, s.terms, n * sizeof *s.terms);
     eddy_arena_free(&s.arena);
-    for (int i = 0; !ready(&s) && i < a.xs.count; i++) a.out[i] = eddy_none(g);
+    for (int i = 0; !ready(&s) && i < a->xs.count; i++) a->out[i] = eddy_none(g);
     return eddy_graph_status(g);
 }
+
+eddy_status eddy_gradients_with(eddy_gradients_args a) { return eddy_sweep(&a, NULL); }
 
 eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x)
 {

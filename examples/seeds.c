@@ -1,5 +1,6 @@
 /* seeds.c -- small programs in the style of TensorFlow 1, one a row, each with
- * what TensorFlow answers: gradients (G), optimizers (O), learning by hand (L).
+ * what TensorFlow answers: gradients (G), optimizers (O), tapes (T), gradient
+ * functions (F), learning by hand (L).
  *
  *   <row> <what> got=<values> want=<values> ok
  *
@@ -7,110 +8,10 @@
 #include <eddy/eddy.h>
 #include <eddy/graph/op.h>
 #include <eddy/ops/math.h>
+#include "support/rows.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NONE NAN                     /* a gradient that is not there */
-enum { MOST = 16 };
-
-static int wrong;
-
-/* ----------------------------------------------------------------- rows -- */
-
-static void print_values(const char *label, int n, const double *x)
-{
-    printf(" %s=", label);
-    for (int i = 0; i < n; i++) {
-        if (i) putchar(',');
-        if (isnan(x[i])) printf("none");
-        else printf("%.7g", x[i]);
-    }
-}
-
-static void row_near(const char *id, const char *what, int n, const double *got,
-                     const double *want, double tolerance)
-{
-    bool ok = true;
-    for (int i = 0; i < n; i++)
-        ok = ok && (isnan(want[i]) ? isnan(got[i]) : fabs(got[i] - want[i]) <= tolerance);
-    printf("%s %s", id, what);
-    print_values("got", n, got);
-    print_values("want", n, want);
-    printf(" %s\n", ok ? "ok" : "WRONG");
-    wrong += !ok;
-}
-
-static void row(const char *id, const char *what, int n, const double *got, const double *want)
-{
-    row_near(id, what, n, got, want, 1e-6);
-}
-
-static void row_text(const char *id, const char *what, const char *got, const char *want)
-{
-    const bool ok = strcmp(got, want) == 0;
-    printf("%s %s got=%s want=%s %s\n", id, what, got, want, ok ? "ok" : "WRONG");
-    wrong += !ok;
-}
-
-/* Whatever went wrong is said, once a graph. */
-static void complain(const char *message)
-{
-    printf("error: %s\n", message);
-    wrong++;
-}
-
-static eddy_session *begin(eddy_graph *g)
-{
-    eddy_tensor init = eddy_initializer(g);
-    if (eddy_graph_status(g) != EDDY_OK) complain(eddy_graph_message(g));
-    eddy_session *s = eddy_session_new(g);
-    if (eddy_run(s, EDDY_FEED(), EDDY_FETCH(init), NULL) != EDDY_OK)
-        complain(eddy_session_message(s));
-    return s;
-}
-
-static void end(eddy_session *s, eddy_graph *g)
-{
-    eddy_session_free(s);
-    eddy_graph_free(g);
-}
-
-static void step(eddy_session *s, eddy_tensor train)
-{
-    if (eddy_run(s, EDDY_FEED(), EDDY_FETCH(train), NULL) != EDDY_OK)
-        complain(eddy_session_message(s));
-}
-
-/* All elements of all tensors, one after the other; how many. */
-static int values(eddy_session *s, eddy_list tensors, double *out)
-{
-    int n = 0;
-    for (int i = 0; i < tensors.count; i++) {
-        eddy_array *a = eddy_is_valid(tensors.at[i]) ? eddy_fetch(s, tensors.at[i]) : NULL;
-        if (!a) {
-            if (eddy_is_valid(tensors.at[i])) complain(eddy_session_message(s));
-            if (n < MOST) out[n++] = NONE;
-        }
-        for (int64_t k = 0; a && k < eddy_array_count(a) && n < MOST; k++)
-            out[n++] = eddy_array_get(a, k);
-        eddy_array_free(a);
-    }
-    return n;
-}
-
-/* A row that is what these tensors hold; ends the graph. */
-static void row_of(const char *id, const char *what, eddy_graph *g, eddy_list tensors,
-                   const double *want)
-{
-    double got[MOST];
-    eddy_session *s = begin(g);
-    int n = values(s, tensors, got);
-    row(id, what, n, got, want);
-    end(s, g);
-}
-#define WANT(...) ((const double[]){ __VA_ARGS__ })
 
 static eddy_tensor variable(eddy_graph *g, double x, const char *name)
 {
@@ -193,7 +94,7 @@ static void g4_structure(void)
     from = eddy_graph_size(g);
     eddy_gradients(EDDY_LIST(cube), EDDY_LIST(x), dx, .aggregation_method = EDDY_EXPERIMENTAL_TREE);
     row("G4", "aggregation_method (AddN nodes: all at once, two at a time)", 2,
-        WANT(at_once, appended(g, from, "AddN")), WANT(1, 0));
+        WANT(at_once, appended(g, from, "AddN")), WANT(1, 2));
     if (eddy_graph_status(g) != EDDY_OK) complain(eddy_graph_message(g));
     eddy_graph_free(g);
 }
@@ -395,5 +296,7 @@ int main(void)
     l1_and_l2(true);
     l1_and_l2(false);
     l3_and_l4();
+    tape_rows();
+    function_rows();
     return wrong != 0;
 }

@@ -18,8 +18,9 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
 {
     const char *op = a->op->name;
     if (!count_is_valid(a)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs, which is not what the operation takes",
-                  op, a->n);
+        int most = a->op->max_inputs == EDDY_MANY ? EDDY_MAX_INPUTS : a->op->max_inputs;
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a list of %d inputs; %d to %d are wanted", op,
+                  a->n, a->op->min_inputs, most);
         return false;
     }
     for (int i = 0; i < a->n; i++) {
@@ -54,7 +55,7 @@ static bool infer_outputs(eddy_graph *g, const eddy_append_args *a, eddy_node *n
     for (int i = 0; i < a->n; i++) {
         const eddy_node *in = g->nodes[a->in[i].node];
         types[i] = in->outputs[a->in[i].output];
-        bool wanted = i < 32 && (a->op->value_inputs >> i & 1);
+        bool wanted = eddy_input_is_in(a->op->value_inputs, i);
         values[i] = wanted ? eddy_constant_value(a->in[i]) : NULL;
     }
     char        buf[EDDY_MAX_NAME];
@@ -120,8 +121,12 @@ static eddy_node *new_node(eddy_graph *g, const eddy_append_args *a)
                                             : NULL;
     if (a->device) device = eddy_arena_text(&g->arena, device, strlen(device));
     node->device = device;
+    node->gradient = a->gradient ? eddy_arena_text(&g->arena, a->gradient, strlen(a->gradient))
+                                 : eddy_override_of(g, a->op);
     node->inputs = eddy_arena_alloc(&g->arena, (size_t)a->n * sizeof *node->inputs);
-    if (!node->inputs || (a->device && !device) || !set_controls(g, a, node)) return NULL;
+    if (!node->inputs || (a->device && !device) || (a->gradient && !node->gradient) ||
+        !set_controls(g, a, node))
+        return NULL;
     if (a->n > 0) memcpy(node->inputs, a->in, (size_t)a->n * sizeof *node->inputs);
     return node;
 }
@@ -144,7 +149,7 @@ static bool complete(eddy_graph *g, const eddy_append_args *a, eddy_node *node, 
     return node->name != NULL;
 }
 
-eddy_tensor eddy_append(eddy_append_args a)
+static eddy_tensor append(eddy_append_args a)
 {
     eddy_graph *g = a.graph;
     for (int i = 0; !g && i < a.n && a.in; i++) g = a.in[i].graph;
@@ -164,12 +169,20 @@ eddy_tensor eddy_append(eddy_append_args a)
     eddy_node *node = new_node(g, &a);
     if (!node) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a node of %s", a.op->name);
     if (!node || !complete(g, &a, node, attrs)) {
-        eddy_attrs_release(a.op, attrs);
+        eddy_attrs_release_arrays(a.op, attrs);
         return eddy_none(g);
     }
     node->attrs = attrs;
     g->nodes[++g->size] = node;
     return eddy_tensor_at(g, node->id, 0);
+}
+
+/* Graphs among the attributes are the node's now, or there is none and they go. */
+eddy_tensor eddy_append(eddy_append_args a)
+{
+    eddy_tensor t = append(a);
+    if (t.node == 0 && a.op) eddy_attrs_release_graphs(a.op, a.attrs);
+    return t;
 }
 
 eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n, const eddy_tensor *in,

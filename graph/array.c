@@ -223,6 +223,23 @@ bool eddy_array_set(eddy_array *a, int64_t i, double v)
     return false;
 }
 
+double eddy_array_get_imag(const eddy_array *a, int64_t i)
+{
+    if (!a || i < 0 || i >= a->count) return NAN;
+    if (a->type.dtype == EDDY_COMPLEX64) return cimagf(((const float complex *)a->data)[i]);
+    return a->type.dtype == EDDY_COMPLEX128 ? cimag(((const double complex *)a->data)[i]) : 0;
+}
+
+bool eddy_array_set_complex(eddy_array *a, int64_t i, double re, double im)
+{
+    if (!a || i < 0 || i >= a->count || !eddy_dtype_is_complex(a->type.dtype)) return false;
+    const float  narrow[2] = { (float)re, (float)im };
+    const double wide[2] = { re, im };
+    if (a->type.dtype == EDDY_COMPLEX64) memcpy((float *)a->data + 2 * i, narrow, sizeof narrow);
+    else memcpy((double *)a->data + 2 * i, wide, sizeof wide);
+    return true;
+}
+
 double eddy_array_item(const eddy_array *a) { return eddy_array_get(a, 0); }
 
 bool eddy_array_equal(const eddy_array *a, const eddy_array *b)
@@ -272,7 +289,12 @@ char *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t siz
         }
         if (a->type.dtype == EDDY_BOOL) PUT(eddy_array_get(a, i) != 0 ? "true" : "false");
         else if (a->type.dtype == EDDY_INT64) PUT("%lld", (long long)((const int64_t *)a->data)[i]);
-        else PUT("%.*g", a->type.dtype == EDDY_FLOAT64 ? 10 : 7, eddy_array_get(a, i));
+        else {
+            const int  digits = eddy_dtype_real(a->type.dtype) == EDDY_FLOAT64 ? 10 : 7;
+            const bool pair = eddy_dtype_is_complex(a->type.dtype);
+            PUT("%s%.*g", pair ? "(" : "", digits, eddy_array_get(a, i));
+            if (pair) PUT(",%.*g)", digits, eddy_array_get_imag(a, i));
+        }
         for (int k = 0; k < ends; k++, open--) PUT("]");
     }
 #undef PUT

@@ -9,7 +9,7 @@ static void *member(const void *attrs, const eddy_attr_field *f)
 }
 
 /* Replaces what a member points to by the graph's own copy. */
-static bool own_member(eddy_graph *g, const eddy_attr_field *f, void *attrs)
+static bool own_member(eddy_graph *g, const eddy_op_def *op, const eddy_attr_field *f, void *attrs)
 {
     void *p = member(attrs, f);
     switch (f->kind) {
@@ -21,7 +21,11 @@ static bool own_member(eddy_graph *g, const eddy_attr_field *f, void *attrs)
     }
     case EDDY_ATTR_INTS: {
         eddy_ints *v = p;
-        if (v->count < 0 || v->count > INT32_MAX || (v->count > 0 && !v->at)) return false;
+        if (v->count < 0 || v->count > INT32_MAX || (v->count > 0 && !v->at)) {
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the attribute '%s' is no list of integers",
+                      op->name, f->name);
+            return false;
+        }
         int64_t *copy = eddy_arena_alloc(&g->arena, (size_t)v->count * sizeof *copy);
         if (!copy) return false;
         if (v->count > 0) memcpy(copy, v->at, (size_t)v->count * sizeof *copy);
@@ -54,21 +58,31 @@ void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op, const void *attrs)
     if (attrs) memcpy(copy, attrs, op->attrs_size);
     else memset(copy, 0, op->attrs_size);
     for (const eddy_attr_field *f = op->attrs; f && f->name; f++) {
-        if (own_member(g, f, copy)) continue;
+        if (own_member(g, op, f, copy)) continue;
         for (const eddy_attr_field *done = op->attrs; done < f; done++)
             if (done->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(copy, done));
-        eddy_fail(g, EDDY_NO_MEMORY, "%s: the attribute '%s' cannot be copied", op->name, f->name);
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for the attribute '%s'", op->name, f->name);
         return NULL;
     }
     return copy;
 }
 
+void eddy_attrs_release_arrays(const eddy_op_def *op, const void *attrs)
+{
+    for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
+        if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(attrs, f));
+}
+
+void eddy_attrs_release_graphs(const eddy_op_def *op, const void *attrs)
+{
+    for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
+        if (f->kind == EDDY_ATTR_GRAPH) eddy_graph_free(*(eddy_graph **)member(attrs, f));
+}
+
 void eddy_attrs_release(const eddy_op_def *op, const void *attrs)
 {
-    for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++) {
-        if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(attrs, f));
-        if (f->kind == EDDY_ATTR_GRAPH) eddy_graph_free(*(eddy_graph **)member(attrs, f));
-    }
+    eddy_attrs_release_arrays(op, attrs);
+    eddy_attrs_release_graphs(op, attrs);
 }
 
 static bool dims_equal(eddy_dims a, eddy_dims b)

@@ -36,6 +36,11 @@ eddy_dtype eddy_dtype_named(const char *name)
 
 static bool has_kind(eddy_dtype d, int kind) { return is_dtype(d) && (dtypes[d].kind & kind) != 0; }
 
+eddy_dtype eddy_dtype_real(eddy_dtype d)
+{
+    return d == EDDY_COMPLEX64 ? EDDY_FLOAT32 : d == EDDY_COMPLEX128 ? EDDY_FLOAT64 : d;
+}
+
 bool eddy_dtype_is_floating(eddy_dtype d)       { return has_kind(d, FLOATING); }
 bool eddy_dtype_is_integer(eddy_dtype d)        { return has_kind(d, INTEGER); }
 bool eddy_dtype_is_complex(eddy_dtype d)        { return has_kind(d, COMPLEX); }

@@ -246,7 +246,7 @@ static bool open_temporary(eddy_writer *out)
         if (out->fd >= 0) return true;
         if (errno != EEXIST) break;
     }
-    return failure(out->error, out->temporary, "create");
+    return failure(out->error, out->path, "create the new file beside it");
 }
 
 bool eddy_writer_begin(eddy_writer *out, const eddy_files *files, const char *path, eddy_error *e)
@@ -269,7 +269,7 @@ bool eddy_writer_write(eddy_writer *out, const void *p, size_t n)
         if (again(r, &patience)) continue;
         if (r == 0) errno = ENOSPC;          /* no progress and no reason: give up */
         if (r <= 0 || (uint64_t)r > part) {
-            failure(out->error, out->temporary, "write");
+            failure(out->error, out->path, "write the new file");
             out->failed = true;
             break;
         }
@@ -285,7 +285,7 @@ static bool sync_output(eddy_writer *out)
     int r, patience = PATIENCE;
     do r = out->files->sync(out->files->context, out->fd);
     while (again(r, &patience));
-    return r == 0 || failure(out->error, out->temporary, "sync");
+    return r == 0 || failure(out->error, out->path, "sync the new file");
 }
 
 static bool rename_output(eddy_writer *out)
@@ -328,7 +328,7 @@ bool eddy_writer_end(eddy_writer *out)
         return false;
     }
     if (!close_file(out->files, &out->fd)) {
-        failure(out->error, out->temporary, "close");
+        failure(out->error, out->path, "close the new file");
         out->failed = true;
     }
     if (out->failed || !rename_output(out)) {

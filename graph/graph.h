@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #ifdef __cplusplus
+#include <initializer_list>     /* C++ has no compound literals: the lists below are made of these */
 extern "C" {
 #endif
 
@@ -96,8 +97,9 @@ typedef struct eddy_files {
 /* -------------------------------------------------------------- dtypes -- */
 
 /* Element types.  Zero stands for "the default" wherever an option takes one.
- * The half and complex types have names and sizes; operations take them as
- * their documentation says. */
+ * A complex element is the real and then the imaginary part, a C `float complex`
+ * or C++ std::complex<float>.  The half types have names and sizes; operations
+ * take them as their documentation says. */
 typedef enum eddy_dtype {
     EDDY_DEFAULT_DTYPE = 0,
     EDDY_FLOAT32,
@@ -119,6 +121,7 @@ EDDY_API size_t      eddy_dtype_size(eddy_dtype d);       /* bytes; 0 if unknown
 EDDY_API bool        eddy_dtype_is_floating(eddy_dtype d);/* float16, bfloat16, 32, 64 */
 EDDY_API bool        eddy_dtype_is_integer(eddy_dtype d); /* int32, int64, uint8 */
 EDDY_API bool        eddy_dtype_is_complex(eddy_dtype d);
+EDDY_API eddy_dtype  eddy_dtype_real(eddy_dtype d);       /* of the parts of a complex one; else d */
 /* Gradients flow through floating and complex tensors only (seed 001). */
 EDDY_API bool        eddy_dtype_is_differentiable(eddy_dtype d);
 
@@ -135,8 +138,7 @@ typedef struct eddy_shape {
 
 /* EDDY_SHAPE(32, 784) is a 32 by 784 matrix. */
 #ifdef __cplusplus
-#define EDDY_SHAPE(...) (eddy_shape_of_dims((const int64_t[]){ __VA_ARGS__ }, \
-    sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)))
+#define EDDY_SHAPE(...) (eddy_shape_of_list_({ __VA_ARGS__ }))
 #else
 #define EDDY_SHAPE(...) ((eddy_shape){                                        \
     .rank = (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)),      \
@@ -149,6 +151,12 @@ typedef struct eddy_shape {
  * eddy_shape_is_valid refuses. */
 EDDY_API eddy_shape eddy_shape_of_dims(const int64_t *dim, size_t rank);
 EDDY_API eddy_shape eddy_shape_unknown(void);
+#ifdef __cplusplus
+inline eddy_shape eddy_shape_of_list_(std::initializer_list<int64_t> dim)
+{
+    return eddy_shape_of_dims(dim.begin(), dim.size());
+}
+#endif
 /* rank within limits, dimensions >= -1, and product within 2^48 elements. */
 EDDY_API bool       eddy_shape_is_valid(eddy_shape s);
 EDDY_API bool       eddy_shape_is_known(eddy_shape s);    /* nothing left open */
@@ -167,8 +175,15 @@ typedef struct eddy_dims {
     int64_t at[EDDY_MAX_RANK];
 } eddy_dims;
 #ifdef __cplusplus
-#define EDDY_DIMS(...) (eddy_dims{                                            \
-    (int)(sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), { __VA_ARGS__ } })
+/* More than there is room for gives a count that no operation takes. */
+inline eddy_dims eddy_dims_of_list_(std::initializer_list<int64_t> at)
+{
+    eddy_dims d = {};
+    for (int64_t i : at)
+        if (d.count++ < EDDY_MAX_RANK) d.at[d.count - 1] = i;
+    return d;
+}
+#define EDDY_DIMS(...) (eddy_dims_of_list_({ __VA_ARGS__ }))
 #else
 #define EDDY_DIMS(...) ((eddy_dims){                                          \
     .count = (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)),     \
@@ -210,9 +225,14 @@ EDDY_API size_t      eddy_array_bytes(const eddy_array *a);
 EDDY_API double      eddy_array_get(const eddy_array *a, int64_t i);
 /* Stores with C's conversion, saturated for integers; false when there is no i. */
 EDDY_API bool        eddy_array_set(eddy_array *a, int64_t i, double v);
+/* The imaginary part: 0 where elements are real; NaN when there is no i. */
+EDDY_API double      eddy_array_get_imag(const eddy_array *a, int64_t i);
+/* Stores both parts; false when there is no i or elements are not complex. */
+EDDY_API bool        eddy_array_set_complex(eddy_array *a, int64_t i, double re, double im);
 EDDY_API double      eddy_array_item(const eddy_array *a);            /* element 0 */
 EDDY_API bool        eddy_array_equal(const eddy_array *a, const eddy_array *b); /* bit for bit */
-/* Nested brackets with %g, "..." after `limit` elements; cut to size; returns buf. */
+/* Nested brackets with %g, complex elements as (1,2), "..." after `limit` elements;
+ * cut to size; returns buf. */
 EDDY_API char       *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t size);
 
 /* NumPy's .npy, format 1.0 to 3.0, C or Fortran order, little-endian, the
@@ -237,7 +257,8 @@ typedef struct eddy_tensor {
     int32_t     output;
 } eddy_tensor;
 
-/* Several tensors, as an argument: EDDY_LIST(a, b), EDDY_LIST(). */
+/* Several tensors, as an argument: EDDY_LIST(a, b), EDDY_LIST().  In C++ the
+ * list lives to the end of the statement. */
 typedef struct eddy_list {
     int                count;
     const eddy_tensor *at;
@@ -247,11 +268,14 @@ typedef struct eddy_list {
 #else
 #define EDDY_ZERO_TENSOR { NULL, 0, 0 }
 #endif
-#define EDDY_TENSORS_(...) ((const eddy_tensor[]){ EDDY_ZERO_TENSOR, __VA_ARGS__ })
 #ifdef __cplusplus
-#define EDDY_LIST(...) (eddy_list{                                            \
-    (int)(sizeof(EDDY_TENSORS_(__VA_ARGS__)) / sizeof(eddy_tensor)) - 1, EDDY_TENSORS_(__VA_ARGS__) + 1 })
+inline eddy_list eddy_list_of_(std::initializer_list<eddy_tensor> at)
+{
+    return eddy_list{ (int)at.size(), at.begin() };
+}
+#define EDDY_LIST(...) (eddy_list_of_({ __VA_ARGS__ }))
 #else
+#define EDDY_TENSORS_(...) ((const eddy_tensor[]){ EDDY_ZERO_TENSOR, __VA_ARGS__ })
 #define EDDY_LIST(...) ((eddy_list){                                          \
     .count = (int)(sizeof EDDY_TENSORS_(__VA_ARGS__) / sizeof(eddy_tensor)) - 1, \
     .at    = EDDY_TENSORS_(__VA_ARGS__) + 1 })
@@ -259,7 +283,9 @@ typedef struct eddy_list {
 
 /* Options of a call: the argument struct's first members in order, the others
  * by name; what is left out is zero, which means the default.  The leading
- * member keeps compilers from warning about the ones left out. */
+ * member keeps compilers from warning about the ones left out.  C++ does not mix
+ * the two: there the names go to the function behind the macro, as in
+ * eddy_sum_with({ .x = x, .keepdims = true }) of C++20. */
 #ifdef __cplusplus
 #define EDDY_ARGS(type, ...) (type{ 0, __VA_ARGS__ })
 #else
@@ -340,6 +366,16 @@ EDDY_API void        eddy_control_end(eddy_graph *g);
  * files, and without other effect in this version. */
 EDDY_API void        eddy_device_begin(eddy_graph *g, const char *device);
 EDDY_API void        eddy_device_end(eddy_graph *g);
+
+/* Nodes of this op type made inside are differentiated by the gradient that is
+ * registered under that name (eddy_register_gradient, when it is needed at the
+ * latest), instead of their op's own rule.  Scopes nest; the innermost for a
+ * type wins.  NULL or "": the op's own rule again.
+ *   eddy_gradient_override_begin(g, "Square", "CustomSquare");
+ * tf.Graph.gradient_override_map. */
+EDDY_API void        eddy_gradient_override_begin(eddy_graph *g, const char *op_type,
+                                                  const char *gradient);
+EDDY_API void        eddy_gradient_override_end(eddy_graph *g);
 
 /* -------------------------------------------------------------- look-up -- */
 

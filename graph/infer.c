@@ -28,7 +28,7 @@ bool eddy_infer_outputs(eddy_infer *c, int n)
     if (!c || !c->impl) return false;
     infer_call *call = c->impl;
     if (n < 0 || n > EDDY_MAX_INPUTS)
-        return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs are too many", n);
+        return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs, not 0 to %d", n, EDDY_MAX_INPUTS);
     c->out = eddy_arena_alloc(call->arena, (size_t)n * sizeof *c->out);
     if (!c->out) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory for %d outputs", n);
     memset(c->out, 0, (size_t)n * sizeof *c->out);
@@ -75,4 +75,18 @@ bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int 
     *out = c.out;
     *n_out = c.n_out;
     return true;
+}
+
+/* -------------------------------------------------------------- counting -- */
+
+double eddy_flops_per_input(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)attrs; (void)out;
+    return n_in > 0 ? (double)eddy_shape_count(in->shape) : 0;
+}
+
+double eddy_flops_per_output(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)attrs; (void)n_in; (void)in;
+    return (double)eddy_shape_count(out->shape);
 }

@@ -58,7 +58,8 @@ typedef enum eddy_live_kind {
     EDDY_LIVE_GRAPH,
     EDDY_LIVE_SESSION,
     EDDY_LIVE_CALLABLE,
-    EDDY_LIVE_OPTIMIZER
+    EDDY_LIVE_OPTIMIZER,
+    EDDY_LIVE_TAPE
 } eddy_live_kind;
 bool eddy_live_add(const void *object, eddy_live_kind kind);
 void eddy_live_remove(const void *object);
@@ -103,6 +104,17 @@ typedef struct eddy_collection {
     int          count, capacity;
 } eddy_collection;
 
+/* Nodes of op type `op` made now take the registered gradient `rule` (NULL: none). */
+typedef struct eddy_override {
+    const char *op, *rule;
+} eddy_override;
+
+typedef struct eddy_named_rule {
+    const char *name;
+    void      (*rule)(eddy_rule *r);
+    void       *context;
+} eddy_named_rule;
+
 typedef struct eddy_owned {
     void  *object;
     void (*release)(void *object);
@@ -130,8 +142,14 @@ struct eddy_graph {
     eddy_control_block *controls;       /* stack */
     int                 n_controls, controls_capacity;
     int32_t             n_clears;       /* clearing blocks so far */
+    uint8_t            *listed;         /* by id: scratch of eddy_controls_for, all 0 between */
+    int32_t             listed_capacity;
     const char        **devices;        /* stack */
     int                 n_devices, devices_capacity;
+    eddy_override      *overrides;      /* stack */
+    int                 n_overrides, overrides_capacity;
+    eddy_named_rule    *rules;          /* registered gradients */
+    int                 n_rules, rules_capacity;
     eddy_collection    *collections;
     int                 n_collections, collections_capacity;
     eddy_owned         *owned;
@@ -152,6 +170,9 @@ const eddy_files     *eddy_graph_files(const eddy_graph *g);
 /* Sessions hold the graph's memory; the last holder frees it. */
 void eddy_graph_hold(eddy_graph *g);
 void eddy_graph_drop(eddy_graph *g);
+
+/* Whether input i is in a set as op->shape_inputs is one. */
+static inline bool eddy_input_is_in(uint32_t set, int i) { return set >> (i < 31 ? i : 31) & 1; }
 
 /* Node by id without checks beyond the range; NULL outside. */
 const eddy_node *eddy_graph_node(const eddy_graph *g, int32_t id);
@@ -176,10 +197,17 @@ bool        eddy_scope_enter(eddy_graph *g, const char *full);
 int32_t eddy_control_root(const eddy_graph *g);
 bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count);
 
+/* Registered gradients (overrides.c).  Of a node made now, from the scopes; by name. */
+const char            *eddy_override_of(const eddy_graph *g, const eddy_op_def *op);
+const eddy_named_rule *eddy_rule_named(const eddy_graph *g, const char *name);
+void                   eddy_overrides_free(eddy_graph *g);
+
 /* Attributes (attr.c). */
 void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op,
                       const void *attrs); /* NULL with the error set */
 void  eddy_attrs_release(const eddy_op_def *op, const void *attrs);
+void  eddy_attrs_release_arrays(const eddy_op_def *op, const void *attrs);
+void  eddy_attrs_release_graphs(const eddy_op_def *op, const void *attrs);
 bool  eddy_attrs_equal(const eddy_op_def *op, const void *a, const void *b);
 
 /* Appending with exact control inputs and types, for file readers: like
@@ -195,6 +223,7 @@ typedef struct eddy_append_args {
     int                n_controls;      /* -1: from the scopes */
     const int32_t     *controls;
     const char        *device;
+    const char        *gradient;        /* registered gradient; NULL: from the scopes */
     int32_t            origin, colocate;
 } eddy_append_args;
 eddy_tensor eddy_append(eddy_append_args args);

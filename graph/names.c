@@ -83,7 +83,7 @@ bool eddy_name_is_valid(const char *name, bool at_root)
 {
     for (const char *c = name; *c; c++) {
         bool word = (lower(*c) >= 'a' && lower(*c) <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
-        bool more = *c == '_' || *c == '-' || *c == '/' || *c == '\\';
+        bool more = *c == '_' || *c == '-' || *c == '/';
         if (!word && !(more && (c > name || !at_root))) return false;
     }
     return *name != 0;
@@ -108,8 +108,9 @@ static size_t full_name(eddy_graph *g, const char *name, char *buf)
     memcpy(buf, scope, outer);
     memcpy(buf + outer, name, n);
     buf[length] = 0;
-    if (!eddy_name_is_valid(name, scope[0] == 0)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name", name);
+    /* A scope that was entered by its full name may itself be none for the root. */
+    if (n == 0 || !eddy_name_is_valid(buf, true)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name", buf);
         return 0;
     }
     return length;

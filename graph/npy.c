@@ -81,10 +81,13 @@ typedef struct parser {
     bool        fortran;
 } parser;
 
+/* Where the parser is in the file. */
+static size_t offset(const parser *p) { return p->offset + (size_t)(p->at - p->start); }
+
 static bool damaged(parser *p, const char *what)
 {
     return eddy_error_set(p->error, EDDY_CORRUPT, "%.600s: header, byte %zu: %s", p->path,
-                          p->offset + (size_t)(p->at - p->start), what);
+                          offset(p), what);
 }
 
 static void skip_space(parser *p)
@@ -145,9 +148,9 @@ static bool read_dtype(parser *p)
         p->dtype = codes[i].dtype;
         return read_string(p, text, sizeof text);
     }
-    char what[100];
-    snprintf(what, sizeof what, "the element type '%s' is not supported", text);
-    return damaged(p, what);
+    return eddy_error_set(p->error, EDDY_CORRUPT,
+                          "%.600s: header, byte %zu: the element type '%s' is not supported",
+                          p->path, offset(p), text);
 }
 
 static bool read_size(parser *p, int64_t *out)

@@ -46,7 +46,7 @@ typedef enum eddy_attr_kind {
     EDDY_ATTR_DIMS,         /* eddy_dims    */
     EDDY_ATTR_INTS,         /* eddy_ints    */
     EDDY_ATTR_ARRAY,        /* eddy_array * */
-    EDDY_ATTR_GRAPH         /* eddy_graph * (owned by the outer graph once the node exists) */
+    EDDY_ATTR_GRAPH         /* eddy_graph * (eddy_apply takes it over, whatever comes of it) */
 } eddy_attr_kind;
 
 /* An op's attributes are the members of one plain struct; this table, ended by
@@ -65,6 +65,7 @@ typedef struct eddy_node {
     const eddy_op_def *op;
     const char        *name;
     const char        *device;        /* NULL if none */
+    const char        *gradient;      /* registered gradient in place of op->gradient; or NULL */
     const void        *attrs;         /* the op's struct; NULL if it has none */
     eddy_tensor       *inputs;
     int32_t           *controls;      /* node ids */
@@ -165,6 +166,7 @@ typedef struct eddy_rule {
     eddy_tensor       *dx;           /* n_in, all invalid at first */
     int                n_in, n_out;
     int                n_dx;         /* n_in; a rule that yields another number is refused */
+    void              *context;      /* of a registered gradient (eddy_register_gradient) */
 } eddy_rule;
 
 /* As op->gradient: the op is declared to have no gradient (floor, argmax,
@@ -174,6 +176,40 @@ EDDY_API void eddy_not_differentiable(eddy_rule *r);
 /* Records an error of the rule on the graph: "gradients: <reason> [node ...]". */
 EDDY_API void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Registers a gradient under a name of this graph; `rule` sees `context` as
+ * r->context.  Nodes ask for it by name: those built inside
+ * eddy_gradient_override_begin, and those of eddy_custom_gradient.  A graph file
+ * holds the names; register them again before differentiating what was read.
+ * Errors: INVALID_ARGUMENT if the name is taken.  tf.RegisterGradient. */
+EDDY_API bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rule)(eddy_rule *r),
+                                     void *context);
+
+/* ------------------------------------------------------- batching rule -- */
+
+/* Handed to `batch`: the node's op on many examples at once (eddy_vmap).  x[i]
+ * has the examples along a new axis 0 where batched[i], and is otherwise the
+ * node's own input, the same for all; an input of which only the shape matters
+ * is always the node's own.  Set y[k], the examples along axis 0.  An output
+ * left alone makes the caller loop over the examples instead.  Built, like a
+ * gradient rule, from ordinary ops. */
+typedef struct eddy_batch {
+    eddy_graph        *graph;
+    const eddy_node   *node;
+    const void        *attrs;
+    const eddy_tensor *x;
+    const bool        *batched;      /* at least one is true */
+    eddy_tensor       *y;            /* n_out, all invalid at first */
+    int                n_in, n_out;
+    eddy_tensor        examples;     /* any batched tensor: its axis 0 counts the examples */
+} eddy_batch;
+
+/* x[i] with the examples along axis 0: repeated if it is not batched. */
+EDDY_API eddy_tensor eddy_batch_input(const eddy_batch *b, int i);
+/* The same op on inputs that are all batched or all its own, with these attributes. */
+EDDY_API void eddy_batch_apply(eddy_batch *b, const void *attrs);
+/* As op->batch, for an op that treats each element alone, whatever the shape. */
+EDDY_API void eddy_batch_as_is(eddy_batch *b);
 
 /* ---------------------------------------------------------- definition -- */
 
@@ -196,7 +232,9 @@ enum {
     /* REFERENCE, and output 0 is the variable's value at this point */
     EDDY_OP_READ         = 1 << 12,
     /* UPDATES, and input 1 is the whole new value: may change an open shape (assign) */
-    EDDY_OP_REPLACES     = 1 << 13
+    EDDY_OP_REPLACES     = 1 << 13,
+    /* with as many elements in output 0 as in input 0, the op is an ALIAS in that run */
+    EDDY_OP_ALIAS_IF_EQUAL = 1 << 14
 };
 
 struct eddy_op_def {
@@ -206,8 +244,9 @@ struct eddy_op_def {
     int         min_inputs, max_inputs;  /* max EDDY_MANY: any number */
     int         outputs;             /* EDDY_MANY: infer says */
     unsigned    flags;
-    uint32_t    shape_inputs;        /* bit i: only the type of input i matters (zeros_like) */
-    uint32_t    value_inputs;        /* bit i: infer wants the elements of input i (fill's dims) */
+    /* Sets of inputs: bit i is input i, bit 31 input 31 and all later ones. */
+    uint32_t    shape_inputs;        /* only their types matter (zeros_like) */
+    uint32_t    value_inputs;        /* infer wants their elements (fill's dims) */
     size_t      attrs_size;
     const eddy_attr_field *attrs;
 
@@ -218,7 +257,16 @@ struct eddy_op_def {
     /* all but the ones the session itself provides */
     eddy_status  (*kernel)(eddy_kernel *k);
     void         (*gradient)(eddy_rule *r);
+    /* optional: the op over a batch of examples; ELEMENTWISE ops need none */
+    void         (*batch)(eddy_batch *b);
+    /* optional: arithmetic operations of one run on concrete types.  Without it, an ELEMENTWISE
+     * op has one an element of its output, and any other only moves elements and has none. */
+    double       (*flops)(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
 };
+
+/* As op->flops: one operation an element of input 0, or of output 0. */
+EDDY_API double eddy_flops_per_input(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
+EDDY_API double eddy_flops_per_output(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
 
 /* ----------------------------------------------------------- appending -- */
 
@@ -229,7 +277,8 @@ typedef struct eddy_apply_args {
 
 /* The one door into a graph: checks that the inputs are valid, of one graph and
  * of the right number, copies the attributes, infers the types, appends.
- * Returns output 0 of the new node, or an invalid tensor. */
+ * Returns output 0 of the new node, or an invalid tensor.  A graph among the
+ * attributes belongs to the node from then on; if there is none, it is freed. */
 EDDY_API eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n,
                                 const eddy_tensor *in, eddy_apply_args args);
 /* The same for an op of one and of two inputs and the default name. */

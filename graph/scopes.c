@@ -98,7 +98,7 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
         const eddy_node *node = eddy_node_of(after.at[i]);
         if (!node || after.at[i].graph != g) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "control input %d is not an operation or tensor of this graph", i);
+                      "eddy_control_begin: input %d is no operation or tensor of this graph", i);
             continue;
         }
         b->nodes[b->count++] = node->id;
@@ -143,13 +143,15 @@ static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
     return false;
 }
 
-static bool listed(int32_t id, const int32_t *ids, int32_t count, int n, const eddy_tensor *in)
+/* Room for a mark at each node. */
+static bool marks_room(eddy_graph *g)
 {
-    for (int i = 0; i < n; i++)
-        if (in[i].node == id) return true;
-    for (int32_t i = 0; i < count; i++)
-        if (ids[i] == id) return true;
-    return false;
+    if (g->size < g->listed_capacity) return true;
+    if (!eddy_grow(&g->allocator, (void **)&g->listed, (size_t)g->listed_capacity,
+                   (size_t)g->capacity, sizeof *g->listed))
+        return false;
+    g->listed_capacity = g->capacity;
+    return true;
 }
 
 bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count)
@@ -161,13 +163,19 @@ bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **ou
     while (first > 0 && !g->controls[first - 1].clears) most += g->controls[--first].count;
     if (most == 0) return true;
     *out = eddy_arena_alloc(&g->arena, (size_t)most * sizeof **out);
-    if (!*out) return false;
+    if (!*out || !marks_room(g)) return false;
+    for (int i = 0; i < n; i++) g->listed[in[i].node] = true;
     for (int b = first; b < g->n_controls; b++) {
         const eddy_control_block *block = &g->controls[b];
         if (dominated(g, block, n, in)) continue;
-        for (int32_t i = 0; i < block->count; i++)
-            if (!listed(block->nodes[i], *out, *count, n, in)) (*out)[(*count)++] = block->nodes[i];
+        for (int32_t i = 0; i < block->count; i++) {
+            uint8_t *mark = &g->listed[block->nodes[i]];
+            if (!*mark) (*out)[(*count)++] = block->nodes[i];
+            *mark = true;
+        }
     }
+    for (int i = 0; i < n; i++) g->listed[in[i].node] = false;
+    for (int32_t i = 0; i < *count; i++) g->listed[(*out)[i]] = false;
     return true;
 }
 
@@ -193,4 +201,6 @@ void eddy_scopes_free(eddy_graph *g)
     eddy_release(&g->allocator, g->scopes, (size_t)g->scopes_capacity * sizeof *g->scopes);
     eddy_release(&g->allocator, g->controls, (size_t)g->controls_capacity * sizeof *g->controls);
     eddy_release(&g->allocator, g->devices, (size_t)g->devices_capacity * sizeof *g->devices);
+    eddy_overrides_free(g);
+    eddy_release(&g->allocator, g->listed, (size_t)g->listed_capacity * sizeof *g->listed);
 }

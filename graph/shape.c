@@ -31,6 +31,9 @@ bool eddy_shape_is_valid(eddy_shape s)
     return true;
 }
 
+/* What rank says of dim is there: the callers' structs are not trusted. */
+static bool fits(eddy_shape s) { return s.rank <= EDDY_MAX_RANK; }
+
 bool eddy_shape_is_known(eddy_shape s)
 {
     if (s.rank < 0 || s.rank > EDDY_MAX_RANK) return false;
@@ -41,7 +44,7 @@ bool eddy_shape_is_known(eddy_shape s)
 
 bool eddy_shape_equal(eddy_shape a, eddy_shape b)
 {
-    if (a.rank != b.rank) return false;
+    if (a.rank != b.rank || !fits(a)) return false;
     for (int i = 0; i < a.rank; i++)
         if (a.dim[i] != b.dim[i]) return false;
     return true;
@@ -49,6 +52,7 @@ bool eddy_shape_equal(eddy_shape a, eddy_shape b)
 
 bool eddy_shape_compatible(eddy_shape a, eddy_shape b)
 {
+    if (!fits(a) || !fits(b)) return false;
     if (a.rank < 0 || b.rank < 0) return true;
     if (a.rank != b.rank) return false;
     for (int i = 0; i < a.rank; i++)
@@ -78,8 +82,9 @@ static bool broadcast_dim(int64_t a, int64_t b, int64_t *out)
 
 bool eddy_shape_broadcast(eddy_shape a, eddy_shape b, eddy_shape *out)
 {
+    if (!fits(a) || !fits(b)) return false;
     if (a.rank < 0 || b.rank < 0) {
-        *out = eddy_shape_unknown();
+        if (out) *out = eddy_shape_unknown();
         return true;
     }
     eddy_shape s = { .rank = a.rank > b.rank ? a.rank : b.rank };
@@ -88,7 +93,7 @@ bool eddy_shape_broadcast(eddy_shape a, eddy_shape b, eddy_shape *out)
         int64_t db = i <= b.rank ? b.dim[b.rank - i] : 1;
         if (!broadcast_dim(da, db, &s.dim[s.rank - i])) return false;
     }
-    *out = s;
+    if (out) *out = s;
     return true;
 }
 

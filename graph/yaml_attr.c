@@ -53,7 +53,8 @@ static bool read_float(eddy_yaml_parser *p, const eddy_yaml_item *it, bool singl
 {
     return scalar(p, it, "a number") &&
            ((it->plain && eddy_number_parse(it->text, single, out)) ||
-            eddy_yaml_fail(p, it, EDDY_CORRUPT, "'%.100s' is no number of this type", it->text));
+            eddy_yaml_fail(p, it, EDDY_CORRUPT, "'%.100s' is no %s", it->text,
+                           single ? "float32" : "float64"));
 }
 
 bool eddy_yaml_bool(eddy_yaml_parser *p, const eddy_yaml_item *it, bool *out)
@@ -151,7 +152,7 @@ static bool read_ints(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_ints *
 
 /* -------------------------------------------------------------- arrays -- */
 
-static bool read_element(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_dtype d, void *data,
+static bool read_number(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_dtype d, void *data,
                          int64_t i)
 {
     double  v = 0;
@@ -185,7 +186,8 @@ static bool read_values(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_arra
 {
     int64_t i = 0;
     for (const eddy_yaml_item *child = it->first; child; child = child->next)
-        if (!read_element(p, child, eddy_array_dtype(a), eddy_array_data(a), i++)) return false;
+        if (!read_number(p, child, eddy_dtype_real(eddy_array_dtype(a)), eddy_array_data(a), i++))
+            return false;
     return true;
 }
 
@@ -205,8 +207,8 @@ static bool count_fits(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_type 
 {
     char    text[100];
     int64_t count = eddy_shape_count(t.shape), bytes = count * (int64_t)eddy_dtype_size(t.dtype);
-    if (it->kind == EDDY_YAML_LIST)
-        return it->count == count ||
+    if (it->kind == EDDY_YAML_LIST)       /* two for a complex element */
+        return it->count == count * (eddy_dtype_is_complex(t.dtype) ? 2 : 1) ||
                eddy_yaml_fail(p, it, EDDY_CORRUPT, "%lld values for %s", (long long)it->count,
                               eddy_type_print(t, text, sizeof text));
     int64_t have = (int64_t)eddy_base64_size(it->text, it->length);
@@ -226,7 +228,7 @@ static bool read_array(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_array
                               "an array has a type and either values or base64");
     if (!eddy_yaml_type(p, in[0], &t)) return false;
     if (!eddy_shape_is_known(t.shape))
-        return eddy_yaml_fail(p, in[0], EDDY_CORRUPT, "the shape of an array is known");
+        return eddy_yaml_fail(p, in[0], EDDY_CORRUPT, "the shape of an array must be known");
     const eddy_yaml_item *data = in[1] ? in[1] : in[2];
     if (data->kind != (in[1] ? EDDY_YAML_LIST : EDDY_YAML_SCALAR))
         return eddy_yaml_fail(p, data, EDDY_CORRUPT,

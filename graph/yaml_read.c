@@ -50,8 +50,8 @@ static bool gather_ops(reader *r, const eddy_yaml_source *s)
     for (size_t i = 0; i < n; i++) {
         r->ops[i] = (named_op){ i < more ? s->more_ops[i] : s->ops[i - more], i };
         if (!r->ops[i].op->name)
-            return eddy_error_set(r->p.error, EDDY_INVALID_ARGUMENT, "operation %zu has no name",
-                                  i);
+            return eddy_error_set(r->p.error, EDDY_INVALID_ARGUMENT,
+                                  "operation %zu of those given has no name", i);
     }
     if (n > 1) qsort(r->ops, n, sizeof *r->ops, by_name);
     return true;
@@ -111,17 +111,21 @@ static bool read_tensor(reader *r, eddy_graph *g, const eddy_yaml_item *it, bool
 
 /* --------------------------------------------------------------- a node -- */
 
-enum { NAME, OP, INPUTS, CONTROLS, DEVICE, COLOCATE, ORIGIN, ATTRIBUTES, OUTPUTS, NODE_KEYS };
+enum {
+    NAME, OP, INPUTS, CONTROLS, DEVICE, GRADIENT, COLOCATE, ORIGIN, ATTRIBUTES, OUTPUTS, NODE_KEYS
+};
 static const char *const node_keys[NODE_KEYS] = {
-    "name", "op", "inputs", "controls", "device", "colocate", "origin", "attributes", "outputs"
+    "name", "op", "inputs", "controls", "device", "gradient", "colocate", "origin", "attributes",
+    "outputs"
 };
 
 static bool is_list_up_to(reader *r, const eddy_yaml_item *it, int64_t most)
 {
     if (it->kind != EDDY_YAML_LIST)
         return eddy_yaml_fail(&r->p, it, EDDY_CORRUPT, "a list is expected");
-    return it->count <= most || eddy_yaml_fail(&r->p, it, EDDY_LIMIT, "%lld are more than %lld",
-                                               (long long)it->count, (long long)most);
+    return it->count <= most ||
+           eddy_yaml_fail(&r->p, it, EDDY_LIMIT, "a list of %lld items, more than %lld",
+                          (long long)it->count, (long long)most);
 }
 
 static bool read_inputs(reader *r, eddy_append_args *a, const eddy_yaml_item *list)
@@ -184,6 +188,7 @@ static bool read_head(reader *r, eddy_append_args *a, const eddy_yaml_item *it,
         return eddy_yaml_fail(&r->p, in[INPUTS] ? in[INPUTS] : it, EDDY_CORRUPT,
                               "%s does not take %d inputs", op, a->n);
     return (!in[DEVICE] || eddy_yaml_string(&r->p, in[DEVICE], &a->device)) &&
+           (!in[GRADIENT] || eddy_yaml_string(&r->p, in[GRADIENT], &a->gradient)) &&
            (!in[COLOCATE] || read_node_name(r, a->graph, in[COLOCATE], &a->colocate)) &&
            (!in[ORIGIN] || read_node_name(r, a->graph, in[ORIGIN], &a->origin));
 }
@@ -459,7 +464,7 @@ static bool read_document(reader *r, eddy_graph *g)
              needed = 1u << SEED | 1u << FINALIZED | 1u << NODES | 1u << FORMAT | 1u << VERSION;
     bool         finalized = false;
     yaml_event_t event;
-    if (!skip(r, YAML_STREAM_START_EVENT, "no text") ||
+    if (!skip(r, YAML_STREAM_START_EVENT, "an empty file") ||
         !skip(r, YAML_DOCUMENT_START_EVENT, "an empty file") ||
         !skip(r, YAML_MAPPING_START_EVENT, "this is no graph file"))
         return false;
@@ -475,7 +480,7 @@ static bool read_document(reader *r, eddy_graph *g)
     if ((seen & needed) != needed)
         return eddy_error_set(r->p.error, EDDY_CORRUPT,
                               "%.600s: seed, finalized, nodes or version is missing", r->p.name);
-    return skip(r, YAML_DOCUMENT_END_EVENT, "text behind the graph") &&
+    return skip(r, YAML_DOCUMENT_END_EVENT, "a second document") &&
            skip(r, YAML_STREAM_END_EVENT, "a second document") && complete(r, g, finalized);
 }
 

@@ -113,10 +113,10 @@ static const char *forbidden(const yaml_event_t *e)
                    ? "directives are not allowed"
                    : NULL;
     case YAML_SCALAR_EVENT:
-        return e->data.scalar.anchor                                    ? "anchors are not allowed"
-               : e->data.scalar.tag                                     ? "tags are not allowed"
-               : memchr(e->data.scalar.value, 0, e->data.scalar.length) ? "a zero character"
-                                                                        : NULL;
+        return e->data.scalar.anchor ? "anchors are not allowed"
+             : e->data.scalar.tag ? "tags are not allowed"
+             : memchr(e->data.scalar.value, 0, e->data.scalar.length)
+                 ? "zero characters are not allowed" : NULL;
     case YAML_SEQUENCE_START_EVENT:
         return e->data.sequence_start.anchor ? "anchors are not allowed"
              : e->data.sequence_start.tag ? "tags are not allowed" : NULL;

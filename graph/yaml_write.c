@@ -133,11 +133,17 @@ static void put_integers(eddy_text *t, int64_t n, const int64_t *at, int indent)
 
 /* -------------------------------------------------------------- arrays -- */
 
-/* Element i as text; false if its bits would not come back. */
-static bool print_element(const eddy_array *a, int64_t i, char *buf)
+/* How many numbers are written for an array: two for a complex element. */
+static int64_t numbers_in(const eddy_array *a)
+{
+    return eddy_array_count(a) * (eddy_dtype_is_complex(eddy_array_dtype(a)) ? 2 : 1);
+}
+
+/* Number i as text; false if its bits would not come back. */
+static bool print_number(const eddy_array *a, int64_t i, char *buf)
 {
     const void *p = eddy_array_data(a);
-    eddy_dtype  d = eddy_array_dtype(a);
+    eddy_dtype  d = eddy_dtype_real(eddy_array_dtype(a));
     if (d == EDDY_FLOAT32) {
         uint32_t bits;
         memcpy(&bits, (const char *)p + i * 4, sizeof bits);
@@ -161,8 +167,8 @@ static bool is_printable(const eddy_array *a)
 {
     char text[EDDY_NUMBER_TEXT];
     if (eddy_array_count(a) > FEW) return false;
-    for (int64_t i = 0; i < eddy_array_count(a); i++)
-        if (!print_element(a, i, text)) return false;
+    for (int64_t i = 0; i < numbers_in(a); i++)
+        if (!print_number(a, i, text)) return false;
     return true;
 }
 
@@ -182,8 +188,8 @@ static void put_array(eddy_text *t, const eddy_array *a, int indent)
     }
     eddy_text_put(t, "%*svalues: ", indent + 2, "");
     list l = open_list(t, indent + 4, indent + 10);
-    for (int64_t i = 0; i < eddy_array_count(a); i++) {
-        print_element(a, i, text);
+    for (int64_t i = 0; i < numbers_in(a); i++) {
+        print_number(a, i, text);
         list_item(&l, text, strlen(text));
     }
     close_list(&l);
@@ -319,6 +325,7 @@ static bool put_node(writer *w, const eddy_graph *g, const eddy_node *node, int 
     put_inputs(w, g, node, indent);
     put_controls(w, g, node, indent);
     if (node->device && *node->device) put_text_line(t, "device", node->device, indent);
+    if (node->gradient) put_text_line(t, "gradient", node->gradient, indent);
     if (colocate) put_text_line(t, "colocate", colocate->name, indent);
     if (origin) put_text_line(t, "origin", origin->name, indent);
     if (!put_attributes(w, node, indent)) return false;
@@ -354,7 +361,9 @@ static void put_collections(eddy_text *t, const eddy_graph *g, int indent)
 static bool put_graph(writer *w, const eddy_graph *g, int indent)
 {
     eddy_text *t = w->text;
-    if (!eddy_graph_alive(g)) return eddy_error_set(w->error, EDDY_INVALID_ARGUMENT, "not a graph");
+    if (!eddy_graph_alive(g))
+        return eddy_error_set(w->error, EDDY_INVALID_ARGUMENT,
+                              "the graph in an attribute was freed");
     if (g->error.status != EDDY_OK)
         return eddy_error_set(w->error, g->error.status, "%s", g->error.message);
     if (w->graphs >= EDDY_YAML_GRAPHS)

@@ -19,7 +19,8 @@ static bool add_n_infer(eddy_infer *c)
     eddy_type *out = &c->out[0];
     *out = c->in[0];
     switch ((int)out->dtype) {
-    case EDDY_FLOAT32: case EDDY_FLOAT64: case EDDY_INT32: case EDDY_INT64: case EDDY_UINT8: break;
+    case EDDY_FLOAT32: case EDDY_FLOAT64: case EDDY_INT32: case EDDY_INT64: case EDDY_UINT8:
+    case EDDY_COMPLEX64: case EDDY_COMPLEX128: break;
     default:
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "elements of %s cannot be added",
                                eddy_dtype_name(out->dtype));
@@ -62,6 +63,8 @@ enum { TILE = 1024 };
     }
 SUM_OF(sum_f32, float)
 SUM_OF(sum_f64, double)
+SUM_OF(sum_c64, float complex)
+SUM_OF(sum_c128, double complex)
 SUM_OF(sum_i32, int32_t)
 SUM_OF(sum_i64, int64_t)
 SUM_OF(sum_u8, uint8_t)
@@ -71,6 +74,8 @@ static eddy_status add_n_kernel(eddy_kernel *k)
     switch ((int)k->out[0]->type.dtype) {
     case EDDY_FLOAT32: sum_f32(k); break;
     case EDDY_FLOAT64: sum_f64(k); break;
+    case EDDY_COMPLEX64: sum_c64(k); break;
+    case EDDY_COMPLEX128: sum_c128(k); break;
     case EDDY_INT32: sum_i32(k); break;
     case EDDY_INT64: sum_i64(k); break;
     case EDDY_UINT8: sum_u8(k); break;
@@ -83,22 +88,31 @@ static void add_n_gradient(eddy_rule *r)
     for (int i = 0; i < r->n_in; i++) r->dx[i] = r->dy[0];
 }
 
+static double add_n_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return (n_in - 1) * eddy_flops_per_output(attrs, n_in, in, out);
+}
+
 const eddy_op_def eddy_op_add_n = {
     .name = "AddN", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
     .flags = EDDY_OP_IN_PLACE, .infer = add_n_infer, .kernel = add_n_kernel,
-    .gradient = add_n_gradient,
+    .flops = add_n_flops,
+    .gradient = add_n_gradient, .batch = eddy_batch_as_is,
 };
 
 /** y = x[0] + x[1] + ... + x[n-1], added from the left.
  *
- *  xs    one or more tensors of float32, float64, int32, int64 or uint8, of one
- *        type and shape; there is no broadcasting
+ *  xs    one or more tensors of any numbers but half, of one type and shape;
+ *        there is no broadcasting
  *  name  of the node, or NULL
  *
  *  A single tensor is returned itself, or as an identity if there is a name.
  *  Integers wrap around.
- *  Errors: EDDY_INVALID_ARGUMENT if the list is empty; EDDY_BAD_DTYPE if the
- *  types differ or are others; EDDY_BAD_SHAPE if the shapes differ.
+ *  An empty list names no graph, so its error is recorded nowhere: the result is
+ *  the zero tensor, and the first builder that gets it beside a valid one
+ *  records EDDY_INVALID_ARGUMENT.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes differ.
  *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
 eddy_tensor eddy_add_n(eddy_list xs, const char *name)
 {

@@ -3,6 +3,7 @@
  * In two passes that both vectorise: the extreme value of each lane, then its
  * first place. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/reduce.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
@@ -43,7 +44,7 @@ static bool argmax_infer(eddy_infer *c)
     eddy_shape y = EDDY_UNKNOWN_SHAPE;
     int axis;
     if (a->output_type != EDDY_INT32 && a->output_type != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is int32 or int64, not %s",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s, not int32 or int64",
                                eddy_dtype_name(a->output_type));
     if (!reducer_of(EDDY_FOLD_MAX, x.dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no order among elements of %s",
@@ -54,7 +55,9 @@ static bool argmax_infer(eddy_infer *c)
         const int64_t n = x.shape.dim[axis];
         if (n == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "axis %d has no elements", axis);
         if (n > INT32_MAX && a->output_type == EDDY_INT32)
-            return eddy_infer_fail(c, EDDY_LIMIT, "int32 cannot count %lld elements", (long long)n);
+            return eddy_infer_fail(c, EDDY_LIMIT,
+                                   "axis %d has %lld elements, too many for int32; ask for int64",
+                                   axis, (long long)n);
         y = eddy_shape_without(x.shape, axis);
     }
     return eddy_infer_yield(c, 0, a->output_type, y);
@@ -152,10 +155,19 @@ static eddy_tensor arg(const eddy_op_def *op, eddy_argmax_args a)
 
 static eddy_status argmax_kernel(eddy_kernel *k) { return find(k, EDDY_FOLD_MAX); }
 
+static void argmax_batch(eddy_batch *b)
+{
+    argmax_attrs a = *(const argmax_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_argmax = {
     .name = "ArgMax", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(argmax_attrs), .attrs = argmax_fields,
+    .flops = eddy_flops_per_input,
     .infer = argmax_infer, .kernel = argmax_kernel, .gradient = eddy_not_differentiable,
+    .batch = argmax_batch,
 };
 
 /** y = the index along `axis` of the largest element of x.
@@ -180,7 +192,9 @@ static eddy_status argmin_kernel(eddy_kernel *k) { return find(k, EDDY_FOLD_MIN)
 const eddy_op_def eddy_op_argmin = {
     .name = "ArgMin", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(argmax_attrs), .attrs = argmax_fields,
+    .flops = eddy_flops_per_input,
     .infer = argmax_infer, .kernel = argmin_kernel, .gradient = eddy_not_differentiable,
+    .batch = argmax_batch,
 };
 
 /** y = the index along `axis` of the smallest element of x.

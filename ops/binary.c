@@ -2,56 +2,72 @@
  *
  * Rules give each gradient in y's shape; the sweep sums it to the operand's.
  * Most operations are rows of ops/rows.h.  Those that an integer can make
- * impossible (division by zero) have loops that report it, and stand as blocks. */
+ * impossible (division by zero) have loops that report it, and stand as blocks.
+ * Rules take the conjugate of the derivative (ops/complex.c), which the comments
+ * leave out. */
+#include "ops/complex.h"
 #include "ops/rows.h"
 
 /* ----------------------------------------------------------- arithmetic -- */
 
 /** y = a + b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
-BINARY(add, "Add", "add", NUMBERS, EDDY_OP_COMMUTATIVE, a + b, dy, dy)
+BINARY(add, "Add", "add", NUMBERS_COMPLEX, EDDY_OP_COMMUTATIVE, a + b, dy, dy)
 
 /** y = a - b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
-BINARY(sub, "Sub", "sub", NUMBERS, 0, a - b, dy, Neg(dy))
+BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
 
 /** y = a b, element by element.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
-BINARY(mul, "Mul", "mul", NUMBERS, EDDY_OP_COMMUTATIVE, a * b, Mul(dy, b), Mul(dy, a))
+BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, EDDY_OP_COMMUTATIVE, a * b,
+       Mul(dy, Conj(b)), Mul(dy, Conj(a)))
 
-/** y = (a - b)^2.
+DECLARE_NUMBERS(TILE_BINARY, squared_difference, (a - b) * (a - b))
+DECLARE_COMPLEX(TILE_BINARY, squared_difference, (a - b) * conj(a - b))
+ROW_PICK(squared_difference, NUMBERS_COMPLEX)
+static void squared_difference_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1];
+    /* A square of a distance is real: what dy says of its imaginary part is lost. */
+    const eddy_tensor dy = CastLike(Real(r->dy[0]), r->dy[0]);
+    r->dx[0] = Mul(dy, Mul(2, Sub(a, b)));
+    r->dx[1] = Mul(dy, Mul(2, Sub(b, a)));
+}
+ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
+        squared_difference_gradient, eddy_infer_elementwise, EDDY_OP_COMMUTATIVE)
+
+/** y = (a - b)^2; for complex types |a - b|^2.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
- *  Gradient: da = dy 2(a - b), db = -da.  TensorFlow: SquaredDifference. */
-BINARY(squared_difference, "SquaredDifference", "SquaredDifference", NUMBERS,
-       EDDY_OP_COMMUTATIVE, (a - b) * (a - b),
-       Mul(dy, Mul(2, Sub(a, b))), Mul(dy, Mul(2, Sub(b, a))))
+ *  Gradient: da = dy 2(a - b), db = -da; for complex types with the real part of
+ *  dy.  TensorFlow: SquaredDifference. */
+eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_squared_difference, NULL, a, b);
+}
 
 /** y = the larger of a and b.
  *
@@ -83,44 +99,49 @@ BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b
 
 /** y = a / b, and 0 where b is 0.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy / b, db = dy (-a / b) / b, both 0 where b is 0.
  *  TensorFlow: DivNoNan. */
-BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS, 0, b == 0 ? 0 : a / b,
-       DivNoNan(dy, b), Mul(dy, DivNoNan(DivNoNan(Neg(a), b), b)))
+BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a / b,
+       DivNoNan(dy, Conj(b)), Mul(dy, Conj(DivNoNan(DivNoNan(Neg(a), b), b))))
 
 /** y = a b, and 0 where b is 0, whatever a is.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = mul_no_nan(dy, b), db = mul_no_nan(a, dy).  TensorFlow: MulNoNan. */
-BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS, 0, b == 0 ? 0 : a * b,
-       MulNoNan(dy, b), MulNoNan(a, dy))
+BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a * b,
+       MulNoNan(dy, Conj(b)), MulNoNan(Conj(a), dy))
 
 /** y = a ln b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
-BINARY(xlogy, "Xlogy", "xlogy", FLOATS, 0, a == 0 ? 0 : a * log(b),
-       Mul(dy, Xlogy(CastLike(NotEqual(a, 0), a), b)), Mul(dy, Xdivy(a, b)))
+BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a * log(b),
+       Mul(dy, Conj(Xlogy(CastLike(NotEqual(a, 0), a), b))), Mul(dy, Conj(Xdivy(a, b))))
 
 /** y = a / b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy / b, db = dy (-a) / b^2, both 0 where a is 0.  TensorFlow: Xdivy. */
-BINARY(xdivy, "Xdivy", "xdivy", FLOATS, 0, a == 0 ? 0 : a / b,
-       Mul(dy, Xdivy(CastLike(NotEqual(a, 0), a), b)), Mul(dy, Xdivy(Neg(a), Square(b))))
+BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
+       Mul(dy, Conj(Xdivy(CastLike(NotEqual(a, 0), a), b))),
+       Mul(dy, Conj(Xdivy(Neg(a), Square(b)))))
 
 /* ------------------------------------------------------------- division -- */
 
@@ -142,13 +163,12 @@ BINARY(xdivy, "Xdivy", "xdivy", FLOATS, 0, a == 0 ? 0 : a / b,
         return any_ ? EDDY_INVALID_ARGUMENT : EDDY_OK;                          \
     }
 
-/* Loops for all numbers, and the function that picks one. */
-#define CHECKED_ROW(cname, float_value, impossible, integer_value)              \
+/* Loops for all real numbers. */
+#define CHECKED_LOOPS(cname, float_value, impossible, integer_value)              \
     DECLARE_FLOATS(TILE_BINARY, cname, float_value)                             \
     TILE_CHECKED(cname##_i32, int32_t, impossible, integer_value)               \
     TILE_CHECKED(cname##_i64, int64_t, impossible, integer_value)               \
-    TILE_CHECKED(cname##_u8, uint8_t, impossible, integer_value)                \
-    ROW_PICK(cname, NUMBERS)
+    TILE_CHECKED(cname##_u8, uint8_t, impossible, integer_value)
 
 /* a / b towards 0 and what is left, for b not 0; the processor traps at the
  * least integer divided by -1. */
@@ -177,12 +197,14 @@ static inline double floor_rest_f64(double a, double b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-CHECKED_ROW(div, a / b, b == 0, quotient(a, b))
+CHECKED_LOOPS(div, a / b, b == 0, quotient(a, b))
+DECLARE_COMPLEX(TILE_BINARY, div, a / b)
+ROW_PICK(div, NUMBERS_COMPLEX)
 static void div_gradient(eddy_rule *r)
 {
     const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
-    r->dx[0] = Div(dy, b);
-    r->dx[1] = Mul(dy, Div(Div(Neg(a), b), b));
+    r->dx[0] = Div(dy, Conj(b));
+    r->dx[1] = Mul(dy, Conj(Div(Div(Neg(a), b), b)));
 }
 const eddy_op_def eddy_op_div = {
     .name = "RealDiv", .label = "truediv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
@@ -191,8 +213,7 @@ const eddy_op_def eddy_op_div = {
 };
 /** y = a / b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
  *  towards 0; the least one divided by -1 wraps around to itself.
@@ -206,7 +227,8 @@ eddy_tensor eddy_div(eddy_tensor a, eddy_tensor b)
     return eddy_apply2(&eddy_op_div, NULL, a, b);
 }
 
-CHECKED_ROW(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
+CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
+ROW_PICK(floordiv, NUMBERS)
 const eddy_op_def eddy_op_floordiv = {
     .name = "FloorDiv", .label = "floordiv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise, .tile = floordiv_tile,
@@ -227,7 +249,8 @@ eddy_tensor eddy_floordiv(eddy_tensor a, eddy_tensor b)
 }
 
 #define FLOOR_REST(a, b) _Generic((a), float: floor_rest_f32, double: floor_rest_f64)((a), (b))
-CHECKED_ROW(floormod, FLOOR_REST(a, b), b == 0, floor_rest(a, b))
+CHECKED_LOOPS(floormod, FLOOR_REST(a, b), b == 0, floor_rest(a, b))
+ROW_PICK(floormod, NUMBERS)
 static void floormod_gradient(eddy_rule *r)
 {
     const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
@@ -254,7 +277,8 @@ eddy_tensor eddy_floormod(eddy_tensor a, eddy_tensor b)
     return eddy_apply2(&eddy_op_floormod, NULL, a, b);
 }
 
-CHECKED_ROW(truncatediv, trunc(a / b), b == 0, quotient(a, b))
+CHECKED_LOOPS(truncatediv, trunc(a / b), b == 0, quotient(a, b))
+ROW_PICK(truncatediv, NUMBERS)
 const eddy_op_def eddy_op_truncatediv = {
     .name = "TruncateDiv", .label = "TruncateDiv", .min_inputs = 2, .max_inputs = 2,
     .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise,
@@ -285,16 +309,19 @@ static int64_t power(int64_t a, int64_t b)
     return y;
 }
 
-CHECKED_ROW(pow, pow(a, b), b < 0, power(a, b))
+CHECKED_LOOPS(pow, pow(a, b), b < 0, power(a, b))
+DECLARE_COMPLEX(TILE_BINARY, pow, EDDY_POW(a, b))
+ROW_PICK(pow, NUMBERS_COMPLEX)
 static void pow_gradient(eddy_rule *r)
 {
     const eddy_tensor a = r->x[0], b = r->x[1], y = r->y[0], dy = r->dy[0];
     /* The logarithm sees 1 where a has none, so that its own gradient there is
      * a number. */
-    const eddy_tensor positive = Greater(a, 0);
-    const eddy_tensor safe = Where(positive, a, 1);
-    r->dx[0] = Mul(Mul(dy, b), Pow(a, Sub(b, 1)));
-    r->dx[1] = Where(positive, Mul(Mul(dy, y), Log(safe)), 0);
+    const bool is_complex = eddy_dtype_is_complex(eddy_dtype_of(a));
+    const eddy_tensor has_log = is_complex ? NotEqual(a, 0) : Greater(a, 0);
+    const eddy_tensor safe = Where(has_log, a, 1);
+    r->dx[0] = Mul(Mul(dy, Conj(b)), Conj(Pow(a, Sub(b, 1))));
+    r->dx[1] = Where(has_log, Mul(Mul(dy, Conj(y)), Conj(Log(safe))), 0);
 }
 const eddy_op_def eddy_op_pow = {
     .name = "Pow", .label = "pow", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
@@ -303,8 +330,7 @@ const eddy_op_def eddy_op_pow = {
 };
 /** y = a^b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Floats follow C's pow: 0^0 is 1, NaN for a negative a and a broken b.
  *  Integers wrap around.
@@ -312,7 +338,7 @@ const eddy_op_def eddy_op_pow = {
  *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an integer
  *  to a negative power.
  *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
- *  a > 0, else 0.  TensorFlow: Pow. */
+ *  a > 0, for complex types where a is not 0, else 0.  TensorFlow: Pow. */
 eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_pow, NULL, a, b);

@@ -1,5 +1,6 @@
 /* broadcast.c -- NumPy's broadcasting as ops of its own, and its adjoint. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/reduce.h"
 #include "build/gen/table.h"
@@ -99,9 +100,10 @@ static bool broadcast_to_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_broadcast_to = {
     .name = "BroadcastTo", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ALIAS_IF_EQUAL,
     .attrs_size = sizeof(broadcast_to_attrs), .attrs = broadcast_to_fields,
     .infer = broadcast_to_infer, .prepare = broadcast_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = broadcast_gradient,
+    .gradient = broadcast_gradient, .batch = eddy_batch_broadcast,
 };
 
 eddy_tensor eddy_broadcast_to(eddy_tensor x, eddy_shape shape)
@@ -126,9 +128,9 @@ static bool broadcast_like_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_broadcast_like = {
     .name = "BroadcastLike", .label = "BroadcastTo", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 1,
+    .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
     .infer = broadcast_like_infer, .prepare = broadcast_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = broadcast_gradient,
+    .gradient = broadcast_gradient, .batch = eddy_batch_broadcast,
 };
 
 eddy_tensor eddy_broadcast_like(eddy_tensor x, eddy_tensor ref)
@@ -140,10 +142,10 @@ eddy_tensor eddy_broadcast_like(eddy_tensor x, eddy_tensor ref)
 
 /** y = x summed down to the shape of `ref`, over the dimensions in which ref broadcasts to x.
  *
- *  x    float32, float64, int32, int64 or uint8
+ *  x    any numbers but half
  *  ref  its shape broadcasts to that of x; it is not computed
  *
- *  x itself where the shapes are equal.  float32 is summed in float64.
+ *  x itself, not copied, where the shapes are equal.  float32 is summed in float64.
  *  Errors: EDDY_BAD_SHAPE if ref does not broadcast to the shape of x,
  *  EDDY_BAD_DTYPE if x cannot be summed.
  *  Gradient: dx = dy broadcast to the shape of x; `ref` has none.
@@ -176,14 +178,9 @@ static eddy_status sum_like_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Nothing is summed where the counts are equal: the shapes differ by ones. */
 static eddy_status sum_like_kernel(eddy_kernel *k)
 {
-    const eddy_buffer *x = k->in[0], *y = k->out[0];
-    if (x->count != y->count)
-        eddy_reduction_run(k->state, y->data, x->data);
-    else if (x->data != y->data && x->count > 0)
-        memcpy(y->data, x->data, (size_t)x->count * eddy_dtype_size(x->type.dtype));
+    eddy_reduction_run(k->state, k->out[0]->data, k->in[0]->data);
     return EDDY_OK;
 }
 
@@ -192,11 +189,23 @@ static void sum_like_gradient(eddy_rule *r)
     r->dx[0] = eddy_broadcast_like(r->dy[0], r->x[0]);
 }
 
+/* What ref does not have is summed first, so that the examples stand above its axes. */
+static void sum_like_batch(eddy_batch *b)
+{
+    const int rank = eddy_batch_rank(b, 0), ref = eddy_batch_rank(b, 1);
+    eddy_dims more = { .count = rank - ref };
+    if (rank < 0 || ref < 0) return;
+    for (int i = 0; i < more.count; i++) more.at[i] = i + 1;
+    b->y[0] = eddy_sum_like(more.count > 0 ? Sum(b->x[0], more) : b->x[0],
+                            eddy_batch_result_like(b));
+}
+
 const eddy_op_def eddy_op_sum_like = {
     .name = "SumLike", .label = "Sum", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 1,
+    .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
+    .flops = eddy_flops_per_input,
     .infer = sum_like_infer, .prepare = sum_like_prepare, .kernel = sum_like_kernel,
-    .gradient = sum_like_gradient,
+    .gradient = sum_like_gradient, .batch = sum_like_batch,
 };
 
 eddy_tensor eddy_sum_like(eddy_tensor x, eddy_tensor ref)

@@ -19,19 +19,22 @@ static bool cast_infer(eddy_infer *c)
     return true;
 }
 
-/* A float x, of type T, as an integer: towards 0, kept within the limits, NaN
+/* A float x, of type F, as an integer: towards 0, kept within the limits, NaN
  * as 0. */
-#define SATURATED(x, R, least, most) \
-    ((x) >= (T)(most) ? (R)(most) : (x) <= (T)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
+#define SATURATED(F, x, R, least, most) \
+    ((x) >= (F)(most) ? (R)(most) : (x) <= (F)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
 
-/* Loops from one type to each of the six. */
-#define CASTS_FROM_FLOAT(name, T)                                               \
-    TILE_UNARY(name##_f32, T, float, x)                                         \
-    TILE_UNARY(name##_f64, T, double, x)                                        \
-    TILE_UNARY(name##_i32, T, int32_t, SATURATED(x, int32_t, INT32_MIN, INT32_MAX))   \
-    TILE_UNARY(name##_i64, T, int64_t, SATURATED(x, int64_t, INT64_MIN, INT64_MAX))   \
-    TILE_UNARY(name##_u8, T, uint8_t, SATURATED(x, uint8_t, 0, UINT8_MAX))            \
-    TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
+/* Loops from one type to each of the eight; the floats and complex numbers of T
+ * have the real part `re`, of type F. */
+#define CASTS_FROM_FLOAT(name, T, F, re)                                        \
+    TILE_UNARY(name##_f32, T, float, re)                                        \
+    TILE_UNARY(name##_f64, T, double, re)                                       \
+    TILE_UNARY(name##_i32, T, int32_t, SATURATED(F, re, int32_t, INT32_MIN, INT32_MAX)) \
+    TILE_UNARY(name##_i64, T, int64_t, SATURATED(F, re, int64_t, INT64_MIN, INT64_MAX)) \
+    TILE_UNARY(name##_u8, T, uint8_t, SATURATED(F, re, uint8_t, 0, UINT8_MAX))  \
+    TILE_UNARY(name##_b8, T, uint8_t, re != 0)                                  \
+    TILE_UNARY(name##_c64, T, float complex, x)                                 \
+    TILE_UNARY(name##_c128, T, double complex, x)                               \
     CAST_PICK(name)
 #define CASTS_FROM_INTEGER(name, T)                                             \
     TILE_UNARY(name##_f32, T, float, x)                                         \
@@ -40,15 +43,19 @@ static bool cast_infer(eddy_infer *c)
     TILE_UNARY(name##_i64, T, int64_t, x)                                       \
     TILE_UNARY(name##_u8, T, uint8_t, x)                                        \
     TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
+    TILE_UNARY(name##_c64, T, float complex, x)                                 \
+    TILE_UNARY(name##_c128, T, double complex, x)                               \
     CAST_PICK(name)
 #define CAST_PICK(name)                                                         \
     static eddy_tile_fn name(eddy_dtype to)                                     \
     {                                                                           \
-        switch ((int)to) { PICK_TESTS(name) }                                   \
+        switch ((int)to) { PICK_TESTS_COMPLEX(name) }                                   \
         return NULL;                                                            \
     }
-CASTS_FROM_FLOAT(from_f32, float)
-CASTS_FROM_FLOAT(from_f64, double)
+CASTS_FROM_FLOAT(from_f32, float, float, x)
+CASTS_FROM_FLOAT(from_f64, double, double, x)
+CASTS_FROM_FLOAT(from_c64, float complex, float, crealf(x))
+CASTS_FROM_FLOAT(from_c128, double complex, double, creal(x))
 CASTS_FROM_INTEGER(from_i32, int32_t)
 CASTS_FROM_INTEGER(from_i64, int64_t)
 CASTS_FROM_INTEGER(from_u8, uint8_t)
@@ -58,6 +65,8 @@ static eddy_tile_fn cast_tile(const eddy_type *in, const eddy_type *out)
     switch ((int)in->dtype) {
     case EDDY_FLOAT32: return from_f32(out->dtype);
     case EDDY_FLOAT64: return from_f64(out->dtype);
+    case EDDY_COMPLEX64: return from_c64(out->dtype);
+    case EDDY_COMPLEX128: return from_c128(out->dtype);
     case EDDY_INT32: return from_i32(out->dtype);
     case EDDY_INT64: return from_i64(out->dtype);
     case EDDY_UINT8: case EDDY_BOOL: return from_u8(out->dtype);
@@ -81,14 +90,15 @@ const eddy_op_def eddy_op_cast = {
 
 /** y = x with elements of another type; x itself if it has that type already.
  *
- *  x      float32, float64, int32, int64, uint8 or bool, any shape
+ *  x      any element type but half, any shape
  *  dtype  one of these
  *
  *  Floats become integers towards 0; what is too large for the type becomes its
  *  limit, and NaN becomes 0.  Integers become smaller integers by dropping their
- *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.
+ *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.  Of a
+ *  complex number only the real part becomes one of another kind.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy cast back, if x and y are floats; else none.
+ *  Gradient: dx = dy cast back, if x and y are floats or complex; else none.
  *  TensorFlow: Cast. */
 eddy_tensor eddy_cast(eddy_tensor x, eddy_dtype dtype)
 {

@@ -23,7 +23,8 @@ static const eddy_attr_field numerics_fields[] = {
 static bool numerics_infer(eddy_infer *c)
 {
     if (c->in[0].dtype != EDDY_FLOAT32 && c->in[0].dtype != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "x must be float32 or float64");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "x is %s, not float32 or float64",
+                               eddy_dtype_name(c->in[0].dtype));
     c->out[0] = c->in[0];
     return true;
 }
@@ -87,9 +88,10 @@ static eddy_status numerics_kernel(eddy_kernel *k)
     const char *what = nans > 0 && infs > 0 ? "Inf and NaN" : nans > 0 ? "NaN" : "Inf";
     char        place[200];
     print_position(x->type.shape, first, place, sizeof place);
-    return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s : Tensor had %s values; the first is %g at "
-                            "%s, and there are %" PRId64 " of %" PRId64, a->message, what,
-                            real_at(x, first), place, nans + infs, x->count);
+    return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s%sTensor had %s values; the first is %g at "
+                            "%s, and there are %" PRId64 " of %" PRId64, a->message,
+                            *a->message ? " : " : "", what, real_at(x, first), place,
+                            nans + infs, x->count);
 }
 
 /* dx = dy, checked as well. */
@@ -105,7 +107,8 @@ const eddy_op_def eddy_op_check_numerics = {
     .name = "CheckNumerics", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(numerics_attrs), .attrs = numerics_fields,
-    .infer = numerics_infer, .kernel = numerics_kernel, .gradient = numerics_gradient };
+    .infer = numerics_infer, .kernel = numerics_kernel, .gradient = numerics_gradient,
+    .batch = eddy_batch_as_is };
 
 /** y = x, and the run fails if an element of x is infinite or NaN.
  *
@@ -146,12 +149,24 @@ static void put(line *l, const char *fmt, ...)
 
 static bool is_printable(eddy_dtype d)
 {
-    return d == EDDY_FLOAT32 || d == EDDY_FLOAT64 || d == EDDY_BOOL || eddy_dtype_is_integer(d);
+    const eddy_dtype part = eddy_dtype_real(d);
+    return part == EDDY_FLOAT32 || part == EDDY_FLOAT64 || d == EDDY_BOOL ||
+           eddy_dtype_is_integer(d);
 }
 
 static void put_element(line *l, const eddy_buffer *x, int64_t i)
 {
     int64_t whole;
+    if (x->type.dtype == EDDY_COMPLEX64) {
+        const float *part = (const float *)x->data + 2 * i;
+        put(l, "(%g,%g)", (double)part[0], (double)part[1]);
+        return;
+    }
+    if (x->type.dtype == EDDY_COMPLEX128) {
+        const double *part = (const double *)x->data + 2 * i;
+        put(l, "(%g,%g)", part[0], part[1]);
+        return;
+    }
     if (x->type.dtype == EDDY_INT32) whole = ((const int32_t *)x->data)[i];
     else if (x->type.dtype == EDDY_INT64) whole = ((const int64_t *)x->data)[i];
     else if (!eddy_dtype_is_floating(x->type.dtype)) whole = ((const uint8_t *)x->data)[i];
@@ -187,7 +202,9 @@ static bool infer_data(eddy_infer *c)
 {
     for (int i = 1; i < c->n_in; i++)
         if (!is_printable(c->in[i].dtype))
-            return eddy_infer_fail(c, EDDY_BAD_DTYPE, "input %d cannot be shown; cast it", i);
+            return eddy_infer_fail(c, EDDY_BAD_DTYPE,
+                                   "input %d is %s, which cannot be shown; cast it",
+                                   i, eddy_dtype_name(c->in[i].dtype));
     return true;
 }
 
@@ -202,8 +219,8 @@ static int gather_inputs(eddy_tensor first, eddy_list data, eddy_tensor *in)
 
 static eddy_tensor refuse_data(eddy_tensor t, const char *op, eddy_list data)
 {
-    return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "%s: data is not a list of 0 to %d tensors, "
-                     "but of %d", op, MAX_DATA, data.count);
+    return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "%s: data is a list of %d tensors; 0 to %d "
+                     "are wanted", op, data.count, MAX_DATA);
 }
 
 /* --------------------------------------------------------------- print -- */
@@ -250,7 +267,7 @@ static eddy_status print_prepare(eddy_kernel *k)
     size_t size = strlen(a->message) + 64;
     for (int i = 1; i < k->n_in && size < MAX_LINE; i++) {
         int64_t shown = shown_of(k->in[i], a->summarize);
-        size += 8 + 25 * (size_t)(shown < MAX_LINE ? shown : MAX_LINE);
+        size += 8 + 36 * (size_t)(shown < MAX_LINE ? shown : MAX_LINE);
     }
     k->scratch_size = size < MAX_LINE ? size : MAX_LINE;
     return EDDY_OK;
@@ -278,19 +295,21 @@ const eddy_op_def eddy_op_print = {
     .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(print_attrs), .attrs = print_fields,
     .infer = print_infer, .prepare = print_prepare, .kernel = print_kernel,
-    .gradient = print_gradient };
+    .gradient = print_gradient, .batch = eddy_batch_as_is };
 
 /** y = x, and whenever y is computed a line with the values of `data` is written.
  *
  *  x          any dtype and shape
- *  data       up to 63 tensors (not of half or complex type); default x alone
+ *  data       up to 63 tensors (not of half type); default x alone
  *  message    begins the line; the values follow, "[1 2 3...]" for each tensor
  *  summarize  how many elements of each; 0 is 3, -1 all, as far as the line
  *             stays within a megabyte
  *  first_n    above 0: only in the first n runs of a session
  *  write      gets each line, without a newline; it may be called from any
  *             thread that runs the graph.  Default: a line on stderr.  It is not
- *             part of graph files: a graph read from one writes to stderr
+ *             part of graph files: a graph read from one writes to stderr.  In it
+ *             the session that runs may be asked for its message and nothing
+ *             else: every other call on it is refused
  *  user       handed to write
  *
  *  The only operation that writes anything.
@@ -332,7 +351,8 @@ static const eddy_attr_field assert_fields[] = {
 static bool assert_infer(eddy_infer *c)
 {
     if (c->in[0].dtype != EDDY_BOOL)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the condition must be bool");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the condition is %s, not bool",
+                               eddy_dtype_name(c->in[0].dtype));
     return infer_data(c);
 }
 
@@ -357,8 +377,8 @@ const eddy_op_def eddy_op_assert = {
 /** An operation that fails the run unless every element of `condition` is true.
  *
  *  condition  bool, any shape; an empty one holds
- *  data       up to 63 tensors whose values the error's text shows (not of half
- *             or complex type)
+ *  data       up to 63 tensors whose values the error's text shows (not of
+ *             half type)
  *  message    begins the text
  *  summarize  how many elements of each; 0 is 3, -1 all
  *

@@ -25,7 +25,7 @@ static eddy_tensor same_shape(const char *what, eddy_tensor x, eddy_tensor y)
 {
     char was[96], is[96];
     if (!eddy_is_valid(y) || eddy_shape_compatible(eddy_shape_of(x), eddy_shape_of(y))) return y;
-    return eddy_fail(y.graph, EDDY_BAD_SHAPE, "%s: the bounds would make %s larger, %s", what,
+    return eddy_fail(y.graph, EDDY_BAD_SHAPE, "%s: the bounds would broadcast x, %s, to %s", what,
                      eddy_shape_print(eddy_shape_of(x), was, sizeof was),
                      eddy_shape_print(eddy_shape_of(y), is, sizeof is));
 }
@@ -145,6 +145,8 @@ static eddy_tensor half_squares(eddy_graph *g, eddy_list xs)
  *      stand for none and are left out; IndexedSlices count with the rows they
  *      hold, repeated ones separately
  *
+ *  An empty list, or one of zero tensors alone, names no graph: the result is the
+ *  zero tensor and no error is recorded.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left; EDDY_BAD_DTYPE if the
  *  types differ or are others.
  *  Gradient: that of the formula; infinite or NaN where y is 0.
@@ -179,7 +181,8 @@ typedef struct eddy_clip_by_global_norm_args {
  *  use_norm  the norm, if it is known already; it is trusted
  *
  *  The norm returned is that before clipping: global_norm(list), or use_norm.
- *  Zeros stay zeros; an infinite or NaN norm makes every element NaN.
+ *  Zeros stay zeros; an infinite or NaN norm makes every element NaN.  A list
+ *  that names no graph is treated as by eddy_global_norm.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left or out is missing;
  *  EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if clip or
  *  use_norm is not a scalar and enlarges a tensor.
@@ -188,7 +191,9 @@ eddy_tensor eddy_clip_by_global_norm_with(eddy_clip_by_global_norm_args a)
 {
     eddy_graph *g = graph_of(a.list);
     if (!g) return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "clip_by_global_norm: no tensors");
-    if (!a.out) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "clip_by_global_norm: out is NULL");
+    if (!a.out)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "clip_by_global_norm: nowhere to put the results (out)");
     eddy_tensor norm = a.use_norm;
     if (!norm.graph) norm = eddy_global_norm(a.list);
     begin(g, a.name, "clip_by_global_norm");

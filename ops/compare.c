@@ -5,63 +5,63 @@
 
 /** y = a < b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: Less. */
-COMPARISON(less, "Less", "Less", 0, a < b)
+COMPARISON(less, "Less", "Less", TESTS, 0, a < b)
 
 /** y = a <= b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: LessEqual. */
-COMPARISON(less_equal, "LessEqual", "LessEqual", 0, a <= b)
+COMPARISON(less_equal, "LessEqual", "LessEqual", TESTS, 0, a <= b)
 
 /** y = a > b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: Greater. */
-COMPARISON(greater, "Greater", "Greater", 0, a > b)
+COMPARISON(greater, "Greater", "Greater", TESTS, 0, a > b)
 
 /** y = a >= b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: GreaterEqual. */
-COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", 0, a >= b)
+COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", TESTS, 0, a >= b)
 
 /** y = (a equals b).
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, any but half, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: Equal. */
-COMPARISON(equal, "Equal", "Equal", EDDY_OP_COMMUTATIVE, a == b)
+COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, EDDY_OP_COMMUTATIVE, a == b)
 
 /** y = (a differs from b).
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, any but half, shapes that broadcast; y is bool
  *
  *  True where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: NotEqual. */
-COMPARISON(not_equal, "NotEqual", "NotEqual", EDDY_OP_COMMUTATIVE, a != b)
+COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, EDDY_OP_COMMUTATIVE, a != b)
 
 /* ---------------------------------------------------------------- logic -- */
 
@@ -131,6 +131,8 @@ TILE_WHERE(where_f64, double)
 TILE_WHERE(where_i32, int32_t)
 TILE_WHERE(where_i64, int64_t)
 TILE_WHERE(where_u8, uint8_t)
+TILE_WHERE(where_c64, float complex)
+TILE_WHERE(where_c128, double complex)
 
 static eddy_tile_fn where_tile(const eddy_type *in, const eddy_type *out)
 {
@@ -138,6 +140,7 @@ static eddy_tile_fn where_tile(const eddy_type *in, const eddy_type *out)
     switch ((int)in[1].dtype) {
     FLOATS_OF(where)
     INTEGERS_OF(where)
+    COMPLEX_OF(where)
     case EDDY_BOOL: return where_u8;
     }
     return NULL;
@@ -159,7 +162,7 @@ const eddy_op_def eddy_op_where = {
 /** y = a where cond is true, else b.
  *
  *  cond  bool
- *  a, b  of one type, any but half and complex; y has their type
+ *  a, b  of one type, any but half; y has their type
  *
  *  The three shapes broadcast together.
  *  Errors: EDDY_BAD_DTYPE if cond is not bool or the types of a and b differ;

@@ -2,6 +2,8 @@
 #include "ops/rows.h"
 #include "graph/internal.h"
 
+#include <string.h>
+
 static bool same_infer(eddy_infer *c)
 {
     c->out[0] = c->in[0];
@@ -14,7 +16,7 @@ static void identity_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
 
 const eddy_op_def eddy_op_identity = {
     .name = "Identity", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
-    .infer = same_infer, .gradient = identity_gradient,
+    .infer = same_infer, .gradient = identity_gradient, .batch = eddy_batch_as_is,
 };
 
 /** y = x. Gradient: dx = dy. TensorFlow's Identity. */
@@ -27,13 +29,118 @@ eddy_tensor eddy_identity(eddy_tensor x)
 
 const eddy_op_def eddy_op_stop_gradient = {
     .name = "StopGradient", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
-    .infer = same_infer, .gradient = eddy_not_differentiable,
+    .infer = same_infer, .gradient = eddy_not_differentiable, .batch = eddy_batch_as_is,
 };
 
 /** y = x, a constant to differentiation. Gradient: none. TensorFlow's StopGradient. */
 eddy_tensor eddy_stop_gradient(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_stop_gradient, NULL, x);
+}
+
+/* ---------------------------------------------------- grad_pass_through -- */
+
+static bool pass_through_infer(eddy_infer *c)
+{
+    const eddy_type *y = &c->in[0], *x = &c->in[1];
+    if (y->dtype != x->dtype || !eddy_shape_compatible(y->shape, x->shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the value and the tensor that takes its gradient must be alike");
+    return same_infer(c);
+}
+
+static void pass_through_gradient(eddy_rule *r) { r->dx[1] = r->dy[0]; }
+
+const eddy_op_def eddy_op_grad_pass_through = {
+    .name = "GradPassThrough", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ALIAS,
+    .infer = pass_through_infer, .gradient = pass_through_gradient,
+    .batch = eddy_batch_as_is,
+};
+
+/** The value of y, the gradient of x: dy reaches x unchanged, and nothing y was built from.
+ *
+ *  y, x  of one element type and shape
+ *
+ *  The straight-through estimator: eddy_grad_pass_through(eddy_round(x), x).
+ *  Errors: EDDY_BAD_SHAPE if the two differ in type or shape.
+ *  Gradient: dx = dy; y has none.  TensorFlow: tf.grad_pass_through. */
+eddy_tensor eddy_grad_pass_through(eddy_tensor y, eddy_tensor x)
+{
+    return eddy_apply2(&eddy_op_grad_pass_through, NULL, y, x);
+}
+
+/* ----------------------------------------------------------- identity_n -- */
+
+typedef struct identity_n_attrs {
+    int64_t outputs;
+} identity_n_attrs;
+static const eddy_attr_field identity_n_fields[] = {
+    { "outputs", EDDY_ATTR_INT, offsetof(identity_n_attrs, outputs) }, { 0 }
+};
+
+static bool identity_n_infer(eddy_infer *c)
+{
+    const identity_n_attrs *a = c->attrs;
+    if (a->outputs < 1 || a->outputs > c->n_in)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%lld outputs of %d inputs",
+                               (long long)a->outputs, c->n_in);
+    if (!eddy_infer_outputs(c, (int)a->outputs)) return false;
+    for (int k = 0; k < (int)a->outputs; k++) c->out[k] = c->in[k];
+    return true;
+}
+
+static eddy_status identity_n_kernel(eddy_kernel *k)
+{
+    for (int i = 0; i < k->n_out; i++) {
+        const eddy_buffer *y = k->out[i];
+        if (y->count > 0)
+            memcpy(y->data, k->in[i]->data, (size_t)y->count * eddy_dtype_size(y->type.dtype));
+    }
+    return EDDY_OK;
+}
+
+static void identity_n_gradient(eddy_rule *r)
+{
+    for (int k = 0; k < r->n_out; k++) r->dx[k] = r->dy[k];
+}
+
+/* Those that only order are not repeated for the examples. */
+static void identity_n_batch(eddy_batch *b)
+{
+    const eddy_allocator *memory = eddy_graph_allocator(b->graph);
+    const size_t bytes = (size_t)b->n_in * sizeof(eddy_tensor);
+    eddy_tensor *x = eddy_allocate(memory, bytes);
+    if (!x) {
+        eddy_fail(b->graph, EDDY_NO_MEMORY, "vmap: out of memory for %d inputs", b->n_in);
+        return;
+    }
+    for (int i = 0; i < b->n_in; i++) x[i] = i < b->n_out ? eddy_batch_input(b, i) : b->x[i];
+    eddy_tensor y = eddy_identity_n((eddy_list){ b->n_in, x }, b->n_out);
+    for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_output(y, k);
+    eddy_release(memory, x, bytes);
+}
+
+const eddy_op_def eddy_op_identity_n = {
+    .name = "IdentityN", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY,
+    .flags = EDDY_OP_ALIAS_IF_EQUAL,
+    .attrs_size = sizeof(identity_n_attrs), .attrs = identity_n_fields,
+    .infer = identity_n_infer, .kernel = identity_n_kernel, .gradient = identity_n_gradient,
+    .batch = identity_n_batch,
+};
+
+/** The first `outputs` of the tensors, unchanged, as the outputs of one node: output 0;
+ *  eddy_output gives the others.
+ *
+ *  x        any tensors of one graph
+ *  outputs  in [1, x.count]; the others only order the node after them
+ *
+ *  What custom gradients hang on.  Errors: INVALID_ARGUMENT.
+ *  Gradient: dx[k] = dy[k]; the others have none.  TensorFlow's IdentityN. */
+eddy_tensor eddy_identity_n(eddy_list x, int outputs)
+{
+    return eddy_apply(&eddy_op_identity_n, &(identity_n_attrs){ outputs }, x.count, x.at,
+                      (eddy_apply_args){ 0 });
 }
 
 /* ----------------------------------------------------- prevent_gradient -- */
@@ -61,6 +168,7 @@ const eddy_op_def eddy_op_prevent_gradient = {
     .attrs = prevent_fields,
     .infer = same_infer,
     .gradient = prevent_gradient,
+    .batch = eddy_batch_as_is,
 };
 
 /** y = x; differentiating through it is the error NO_GRADIENT with `message`.
@@ -104,7 +212,7 @@ eddy_tensor eddy_group(eddy_graph *g, eddy_list members, const char *name)
 
 /** out[i] = members.at[i], none of them before all are computed.
  *
- *  members  invalid entries stay invalid; all invalid is an error
+ *  members  invalid entries stay invalid, slices stay slices; all invalid is an error
  *  out      room for members.count tensors; may be the members' own list
  *  name     scope, default "tuple"
  *
@@ -126,16 +234,22 @@ void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *
         return;
     }
     int n = 0;
-    for (int i = 0; i < members.count; i++)
-        if (eddy_is_valid(members.at[i])) some[n++] = members.at[i];
+    for (int i = 0; i < members.count; i++) {
+        if (!eddy_is_valid(members.at[i])) continue;
+        some[n] = members.at[i];
+        eddy_slices_parts(members.at[i], &some[n++], NULL);
+    }
     eddy_scope_begin(g, name ? name : "tuple");
     eddy_tensor all = eddy_group(g, (eddy_list){ n, some }, NULL);
     eddy_control_begin(g, EDDY_LIST(all));
     for (int i = 0; i < members.count; i++) {
-        eddy_tensor t = members.at[i];          /* out may be the same list */
-        out[i] = eddy_is_valid(t) ? eddy_apply(&eddy_op_identity, NULL, 1, &t,
-                                               (eddy_apply_args){ .name = "control_dependency" })
-                                  : eddy_none(g);
+        eddy_tensor t = members.at[i], value = t;          /* out may be the same list */
+        out[i] = eddy_none(g);
+        if (!eddy_is_valid(t)) continue;
+        const bool sliced = eddy_slices_parts(t, &value, NULL);
+        out[i] = eddy_apply(&eddy_op_identity, NULL, 1, &value,
+                            (eddy_apply_args){ .name = "control_dependency" });
+        if (sliced) out[i] = eddy_slices_with_values(t, out[i]);
     }
     eddy_control_end(g);
     eddy_scope_end(g);

@@ -157,9 +157,10 @@ eddy_status eddy_elementwise_prepare(eddy_kernel *k)
 {
     eddy_type in[MAX_OPERANDS];
     if (k->n_in > MAX_OPERANDS)
-        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "more than %d operands", MAX_OPERANDS);
+        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "%d operands, not 1 to %d", k->n_in,
+                                MAX_OPERANDS);
     loop *l = eddy_kernel_state(k, sizeof *l);
-    if (!l) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory");
+    if (!l) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     for (int i = 0; i < k->n_in; i++) in[i] = k->in[i]->type;
     eddy_tile_fn fn = k->op->tile(in, &k->out[0]->type);
     if (!fn)
@@ -176,7 +177,7 @@ eddy_status eddy_elementwise_kernel(eddy_kernel *k)
     eddy_status s = loop_run(k->state, k->attrs, k->out[0]->data, x);
     return s == EDDY_OK
                ? s
-               : eddy_kernel_fail(k, s, "integer division by zero or negative integer power");
+               : eddy_kernel_fail(k, s, "an integer is divided by 0 or has a negative power");
 }
 
 eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,

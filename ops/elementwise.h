@@ -1,8 +1,8 @@
 /* elementwise.h -- the one engine that loops over elements with broadcasting.
  *
- * A program is a list of steps, each one inner loop (eddy_tile_fn) over tiles
- * of about a thousand elements.  A single op is a program of one step; a fused
- * cluster will be a longer one whose intermediates never leave the tile. */
+ * Dimensions in which all operands step alike are one; what is then broadcast
+ * along the innermost is spread over a tile of about a thousand elements, so that
+ * an op's inner loop (eddy_tile_fn) sees contiguous operands only. */
 #ifndef EDDY_ELEMENTWISE_H
 #define EDDY_ELEMENTWISE_H
 

@@ -79,12 +79,16 @@
 
 REDUCER(sum_f32, float, double, 0, x, a + b)
 REDUCER(sum_f64, double, double, 0, x, a + b)
+REDUCER(sum_c64, float complex, double complex, 0, x, a + b)
+REDUCER(sum_c128, double complex, double complex, 0, x, a + b)
 REDUCER(sum_i32, int32_t, int64_t, 0, x, a + b)
 REDUCER(sum_i64, int64_t, int64_t, 0, x, a + b)
 REDUCER(sum_u8, uint8_t, int64_t, 0, x, a + b)
 
 REDUCER(prod_f32, float, double, 1, x, a * b)
 REDUCER(prod_f64, double, double, 1, x, a * b)
+REDUCER(prod_c64, float complex, double complex, 1, x, a * b)
+REDUCER(prod_c128, double complex, double complex, 1, x, a * b)
 REDUCER(prod_i32, int32_t, int64_t, 1, x, a * b)
 REDUCER(prod_i64, int64_t, int64_t, 1, x, a * b)
 REDUCER(prod_u8, uint8_t, int64_t, 1, x, a * b)
@@ -131,6 +135,8 @@ REDUCER(squares_f64, double, double, 0, x * x, a + b)
 
 FINISH(store_f32, float, double, a)
 FINISH(store_f64, double, double, a)
+FINISH(store_c64, float complex, double complex, a)
+FINISH(store_c128, double complex, double complex, a)
 FINISH(store_i32, int32_t, int64_t, a)
 FINISH(store_i64, int64_t, int64_t, a)
 FINISH(store_u8, uint8_t, int64_t, a)
@@ -139,6 +145,8 @@ FINISH(copy_i32, int32_t, int32_t, a)
 FINISH(copy_u8, uint8_t, uint8_t, a)
 FINISH(mean_f32, float, double, a / (double)count)
 FINISH(mean_f64, double, double, a / (double)count)
+FINISH(mean_c64, float complex, double complex, a / (double)count)
+FINISH(mean_c128, double complex, double complex, a / (double)count)
 FINISH(mean_i32, int32_t, int64_t, count > 0 ? a / count : 0)
 FINISH(mean_i64, int64_t, int64_t, count > 0 ? a / count : 0)
 FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
@@ -150,6 +158,8 @@ FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
 #define WIDE(name, end) {                                                       \
     [EDDY_FLOAT32] = ENTRY(float, double, name##_f32, end##_f32),               \
     [EDDY_FLOAT64] = ENTRY(double, double, name##_f64, end##_f64),              \
+    [EDDY_COMPLEX64] = ENTRY(float complex, double complex, name##_c64, end##_c64), \
+    [EDDY_COMPLEX128] = ENTRY(double complex, double complex, name##_c128, end##_c128), \
     [EDDY_INT32] = ENTRY(int32_t, int64_t, name##_i32, end##_i32),              \
     [EDDY_INT64] = ENTRY(int64_t, int64_t, name##_i64, end##_i64),              \
     [EDDY_UINT8] = ENTRY(uint8_t, int64_t, name##_u8, end##_u8) }
@@ -190,6 +200,7 @@ enum {
 };
 
 typedef union accumulators {
+    double complex c128[ROOM];
     double  f64[ROOM];
     float   f32[ROOM];
     int64_t i64[ROOM];

@@ -1,5 +1,6 @@
 /* gather.c -- picking places along an axis by index, and its adjoint. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
 
@@ -8,24 +9,46 @@
 typedef struct gather_attrs {
     int64_t axis;
     bool    skip_negative;
+    int64_t batch_dims;
 } gather_attrs;
 
 static const eddy_attr_field gather_fields[] = {
     { "axis", EDDY_ATTR_INT, offsetof(gather_attrs, axis) },
     { "skip_negative", EDDY_ATTR_BOOL, offsetof(gather_attrs, skip_negative) },
+    { "batch_dims", EDDY_ATTR_INT, offsetof(gather_attrs, batch_dims) },
     { NULL, EDDY_ATTR_END, 0 },
 };
 
-/* A tensor seen as [outer, rows, inner] around the axis. */
+/* A tensor seen as [batch, outer, rows, inner] around the axis, each of the batch
+ * with `count` indices of its own. */
 typedef struct layout {
-    int64_t outer, rows, inner;
+    int64_t batch, outer, rows, inner, count;
 } layout;
 
-static layout layout_of(eddy_shape s, int64_t axis)
+static layout layout_of(eddy_shape s, const gather_attrs *a, const eddy_buffer *indices)
 {
-    const int at = eddy_axis_of(axis, s.rank);
-    return (layout){ eddy_shape_product(s, 0, at), s.dim[at],
-                     eddy_shape_product(s, at + 1, s.rank) };
+    const int at = eddy_axis_of(a->axis, s.rank), own = (int)a->batch_dims;
+    const eddy_shape i = indices->type.shape;
+    return (layout){ eddy_shape_product(s, 0, own), eddy_shape_product(s, own, at), s.dim[at],
+                     eddy_shape_product(s, at + 1, s.rank), eddy_shape_product(i, own, i.rank) };
+}
+
+/* The leading dimensions that both have; what is known of them to *params. */
+static bool batches_fit(eddy_infer *c, int axis, eddy_shape *params, eddy_shape indices)
+{
+    const int64_t n = ((const gather_attrs *)c->attrs)->batch_dims;
+    char p[128], i[128];
+    if (n > axis || n > indices.rank)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "batch_dims = %lld is above axis = %d or the rank %d of indices",
+                               (long long)n, axis, indices.rank);
+    for (int d = 0; d < n; d++)
+        if (!eddy_dim_unify(&params->dim[d], indices.dim[d]))
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                                   "params %s and indices %s differ in the first %lld dimensions",
+                                   eddy_shape_print(*params, p, sizeof p),
+                                   eddy_shape_print(indices, i, sizeof i), (long long)n);
+    return true;
 }
 
 /* The shape of `params` with `axis` replaced by the dimensions of `indices`. */
@@ -34,19 +57,25 @@ static bool gathered_shape(eddy_infer *c, eddy_shape params, eddy_shape indices,
     const gather_attrs *a = c->attrs;
     int axis;
     *out = EDDY_UNKNOWN_SHAPE;
+    if (a->batch_dims < 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld is negative",
+                               (long long)a->batch_dims);
     if (params.rank == 0)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a scalar has no places to gather");
     if (params.rank < 0) return true;
     if (!eddy_infer_axis(c, a->axis, params.rank, &axis)) return false;
     if (indices.rank < 0) return true;
-    const int rank = params.rank + indices.rank - 1;
+    if (!batches_fit(c, axis, &params, indices)) return false;
+    const int own = (int)a->batch_dims, more = indices.rank - own;
+    const int rank = params.rank + more - 1;
     if (rank > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "rank %d is above %d", rank, EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d, above %d", rank,
+                               EDDY_MAX_RANK);
     out->rank = rank;
     for (int i = 0; i < rank; i++)
-        out->dim[i] = i < axis                 ? params.dim[i]
-                      : i < axis + indices.rank ? indices.dim[i - axis]
-                                                : params.dim[i - indices.rank + 1];
+        out->dim[i] = i < axis          ? params.dim[i]
+                      : i < axis + more ? indices.dim[own + i - axis]
+                                        : params.dim[i - more + 1];
     return true;
 }
 
@@ -57,12 +86,14 @@ static bool gathered_shape(eddy_infer *c, eddy_shape params, eddy_shape indices,
  *  params         any element type, rank above 0
  *  indices        int32 or int64, any shape, which takes the place of `axis` in
  *                 that of y; 0 <= index < the dimension there
- *  axis           -rank <= axis < rank; left out: the first
+ *  axis           -rank <= axis < rank; left out: the first after batch_dims
  *  skip_negative  a negative index gives zeros and is no error
+ *  batch_dims     so many leading dimensions are those of both: each of params
+ *                 has its own indices; at most axis
  *
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for indices
- *  of another type, a scalar, no such axis; at the run, EDDY_OUT_OF_RANGE for
- *  an index outside.
+ *  of another type, a scalar, no such axis, batch_dims that do not fit; at the
+ *  run, EDDY_OUT_OF_RANGE for an index outside.
  *  Gradient: for the first axis, the rows of dy as eddy_indexed_slices, equal
  *  indices not added up; for the others a dense sum.  `indices` has none.
  *  TensorFlow: GatherV2. */
@@ -73,6 +104,7 @@ typedef struct eddy_gather_args {
     eddy_tensor indices;
     int64_t     axis;
     bool        skip_negative;
+    int64_t     batch_dims;
     const char *name;
 } eddy_gather_args;
 #endif
@@ -96,15 +128,15 @@ static eddy_status gather_kernel(eddy_kernel *k)
 {
     const gather_attrs *a = k->attrs;
     const eddy_buffer *indices = k->in[1];
-    const layout l = layout_of(k->in[0]->type.shape, a->axis);
+    const layout l = layout_of(k->in[0]->type.shape, a, indices);
     const size_t bytes = (size_t)l.inner * eddy_dtype_size(k->out[0]->type.dtype);
     eddy_status  s = eddy_check_indices(k, indices, l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     const char *table = k->in[0]->data;
     char       *y = k->out[0]->data;
-    for (int64_t o = 0; o < l.outer; o++, table += (size_t)l.rows * bytes)
-        for (int64_t i = 0; i < indices->count; i++, y += bytes) {
-            const int64_t at = eddy_index_at(indices, i);
+    for (int64_t o = 0; o < l.batch * l.outer; o++, table += (size_t)l.rows * bytes)
+        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count; i++, y += bytes) {
+            const int64_t at = eddy_index_at(indices, first + i);
             if (at < 0) memset(y, 0, bytes);
             else copy_row(y, table + (size_t)at * bytes, bytes);
         }
@@ -116,13 +148,41 @@ static void gather_gradient(eddy_rule *r)
     const gather_attrs *a = r->attrs;
     const eddy_tensor params = r->x[0], indices = r->x[1], dy = r->dy[0];
     const int rank = eddy_shape_of(params).rank;
-    if (a->axis == 0 || (rank > 0 && a->axis == -rank)) {
+    if (a->batch_dims == 0 && (a->axis == 0 || (rank > 0 && a->axis == -rank))) {
         const bool flat = eddy_shape_of(indices).rank == 1;
         r->dx[0] = eddy_indexed_slices(flat ? dy : eddy_merge_leading(dy, indices),
                                        flat ? indices : eddy_reshape(indices, EDDY_SHAPE(EDDY_ANY)),
                                        params);
+        if (a->skip_negative) r->dx[0] = eddy_slices_padded(r->dx[0]);
     } else {
-        r->dx[0] = eddy_gather_grad(dy, indices, params, a->axis, a->skip_negative);
+        r->dx[0] = eddy_gather_grad(dy, indices, params, a->axis, a->skip_negative, a->batch_dims);
+    }
+}
+
+/* Axis `from` to the front. */
+static eddy_tensor to_front(eddy_tensor x, int from)
+{
+    eddy_dims perm = { .count = eddy_shape_of(x).rank };
+    for (int i = 0; i < perm.count; i++) perm.at[i] = i == 0 ? from : i <= from ? i - 1 : i;
+    return from > 0 ? eddy_transpose(x, perm) : x;
+}
+
+/* One table with the indices of all, a table each with the indices of all, or a
+ * table and indices each. */
+static void gather_batch(eddy_batch *b)
+{
+    const gather_attrs *a = b->attrs;
+    const int rank = eddy_batch_rank(b, 0), axis = eddy_axis_of(a->axis, rank);
+    const bool shared = a->batch_dims == 0;
+    if (shared && !b->batched[1]) {
+        b->y[0] = eddy_gather(b->x[0], b->x[1], eddy_batch_axis(a->axis), a->skip_negative);
+    } else if (shared && !b->batched[0]) {
+        if (a->axis != 0 && (rank < 0 || eddy_shape_of(b->x[1]).rank < 0)) return;
+        b->y[0] = to_front(eddy_gather(b->x[0], b->x[1], a->axis, a->skip_negative),
+                           a->axis != 0 ? axis : 0);
+    } else {
+        b->y[0] = eddy_gather(eddy_batch_input(b, 0), eddy_batch_input(b, 1),
+                              eddy_batch_axis(a->axis), a->skip_negative, a->batch_dims + 1);
     }
 }
 
@@ -130,11 +190,13 @@ const eddy_op_def eddy_op_gather = {
     .name = "GatherV2", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .attrs_size = sizeof(gather_attrs), .attrs = gather_fields,
     .infer = gather_infer, .kernel = gather_kernel, .gradient = gather_gradient,
+    .batch = gather_batch,
 };
 
 eddy_tensor eddy_gather_with(eddy_gather_args a)
 {
-    return eddy_apply_named(a.name, &eddy_op_gather, &(gather_attrs){ a.axis, a.skip_negative }, 2,
+    const gather_attrs attrs = { a.axis ? a.axis : a.batch_dims, a.skip_negative, a.batch_dims };
+    return eddy_apply_named(a.name, &eddy_op_gather, &attrs, 2,
                             (eddy_tensor[]){ a.params, a.indices });
 }
 
@@ -148,9 +210,10 @@ eddy_tensor eddy_gather_with(eddy_gather_args a)
  *                 gathering from ref gives
  *  indices        int32 or int64, any shape; equal ones add up
  *  ref            only its shape is used; it is not computed
- *  axis           -rank <= axis < rank of ref; left out: the first
+ *  axis           -rank <= axis < rank of ref; left out: the first after batch_dims
  *  skip_negative  what belongs to a negative index is dropped; otherwise it is
  *                 an error
+ *  batch_dims     as given to eddy_gather
  *
  *  Errors: EDDY_BAD_SHAPE if dy has another shape, EDDY_BAD_DTYPE for indices or
  *  dy of another type; at the run, EDDY_OUT_OF_RANGE for an index outside.
@@ -164,12 +227,13 @@ typedef struct eddy_gather_grad_args {
     eddy_tensor ref;
     int64_t     axis;
     bool        skip_negative;
+    int64_t     batch_dims;
     const char *name;
 } eddy_gather_grad_args;
 #endif
 static bool gather_grad_infer(eddy_infer *c)
 {
-    char text[128];
+    char dy[128], text[128];
     eddy_shape s;
     if (!eddy_infer_indices(c, 1) || !gathered_shape(c, c->in[2].shape, c->in[1].shape, &s))
         return false;
@@ -178,7 +242,8 @@ static bool gather_grad_infer(eddy_infer *c)
                                eddy_dtype_name(c->in[0].dtype));
     if (!eddy_shape_compatible(s, c->in[0].shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "gathering gives %s, which the first input is not",
+                               "dy has the shape %s, but gathering gives %s",
+                               eddy_shape_print(c->in[0].shape, dy, sizeof dy),
                                eddy_shape_print(s, text, sizeof text));
     return eddy_infer_yield(c, 0, c->in[0].dtype, c->in[2].shape);
 }
@@ -187,7 +252,7 @@ static eddy_status gather_grad_kernel(eddy_kernel *k)
 {
     const gather_attrs *a = k->attrs;
     const eddy_buffer *indices = k->in[1];
-    const layout l = layout_of(k->out[0]->type.shape, a->axis);
+    const layout l = layout_of(k->out[0]->type.shape, a, indices);
     const size_t size = eddy_dtype_size(k->out[0]->type.dtype), bytes = (size_t)l.inner * size;
     const eddy_row_fn add = eddy_row_add(k->out[0]->type.dtype);
     eddy_status s = eddy_check_indices(k, indices, l.rows, a->skip_negative);
@@ -195,9 +260,9 @@ static eddy_status gather_grad_kernel(eddy_kernel *k)
     const char *dy = k->in[0]->data;
     char       *y = k->out[0]->data;
     memset(y, 0, (size_t)k->out[0]->count * size);
-    for (int64_t o = 0; o < l.outer; o++, y += (size_t)l.rows * bytes)
-        for (int64_t i = 0; i < indices->count; i++, dy += bytes) {
-            const int64_t at = eddy_index_at(indices, i);
+    for (int64_t o = 0; o < l.batch * l.outer; o++, y += (size_t)l.rows * bytes)
+        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count; i++, dy += bytes) {
+            const int64_t at = eddy_index_at(indices, first + i);
             if (at >= 0) add(l.inner, y + (size_t)at * bytes, dy);
         }
     return EDDY_OK;
@@ -206,18 +271,29 @@ static eddy_status gather_grad_kernel(eddy_kernel *k)
 static void gather_grad_gradient(eddy_rule *r)
 {
     const gather_attrs *a = r->attrs;
-    r->dx[0] = eddy_gather(r->dy[0], r->x[1], a->axis, a->skip_negative);
+    r->dx[0] = eddy_gather(r->dy[0], r->x[1], a->axis, a->skip_negative, a->batch_dims);
+}
+
+static void gather_grad_batch(eddy_batch *b)
+{
+    const gather_attrs *a = b->attrs;
+    const bool shared = a->batch_dims == 0 && !b->batched[1];
+    b->y[0] = eddy_gather_grad(eddy_batch_input(b, 0), shared ? b->x[1] : eddy_batch_input(b, 1),
+                               eddy_batch_result_like(b), eddy_batch_axis(a->axis),
+                               a->skip_negative, shared ? 0 : a->batch_dims + 1);
 }
 
 const eddy_op_def eddy_op_gather_grad = {
     .name = "GatherGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 2,
     .attrs_size = sizeof(gather_attrs), .attrs = gather_fields,
+    .flops = eddy_flops_per_input,
     .infer = gather_grad_infer, .kernel = gather_grad_kernel, .gradient = gather_grad_gradient,
+    .batch = gather_grad_batch,
 };
 
 eddy_tensor eddy_gather_grad_with(eddy_gather_grad_args a)
 {
-    return eddy_apply_named(a.name, &eddy_op_gather_grad,
-                            &(gather_attrs){ a.axis, a.skip_negative }, 3,
+    const gather_attrs attrs = { a.axis ? a.axis : a.batch_dims, a.skip_negative, a.batch_dims };
+    return eddy_apply_named(a.name, &eddy_op_gather_grad, &attrs, 3,
                             (eddy_tensor[]){ a.dy, a.indices, a.ref });
 }

@@ -12,6 +12,7 @@
 #   eddy_tensor eddy_x_with(eddy_y_args ...)  one with options: eddy_x(...) too
 #   UNARY(x, ..., BINARY(x, ..., COMPARISON(x, ...  a row of ops/rows.h
 #   const eddy_op_def eddy_op_x = {     a definition (also ROW_DEF(x, ...)
+#   /* ----- tools -- */                what follows is declared elsewhere, not a builder
 
 function flush_file() {
     if (shown != FILENAME) {
@@ -40,7 +41,8 @@ function emit(proto, name,    text) {
     }
     doc = ""
 }
-FNR == 1 { doc = ""; indoc = 0; inheader = 0 }
+FNR == 1 { doc = ""; indoc = 0; inheader = 0; tools = 0 }
+/^\/\* -+ tools -- \*\/$/ { tools = 1 }
 /^#ifdef EDDY_HEADER/ { inheader = 1; flush_file(); if (mode == "header") print ""; next }
 inheader && /^#endif/ { inheader = 0; next }
 inheader { if (mode == "header") print; next }
@@ -52,7 +54,7 @@ indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next
     sub(/[ \t]*\{.*$/, "", proto)
     name = proto; sub(/\(.*$/, "", name); sub(/^.* /, "", name)
     if (doc != "") emit(proto, name)
-    else if (proto ~ /^eddy_tensor/) emit(proto, name)
+    else if (proto ~ /^eddy_tensor/ && !tools) emit(proto, name)
 }
 /^(UNARY|UNARY_FLAT|UNARY_TEST|BINARY|BINARY_FLAT|COMPARISON)\(/ {
     kind = $0; sub(/\(.*$/, "", kind)

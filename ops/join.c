@@ -4,6 +4,7 @@
  * of the dimensions before the axis, the parts of the row are moved in turn. */
 #include "graph/internal.h"
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
 
@@ -70,12 +71,19 @@ static eddy_status split_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
+static void join_batch(eddy_batch *b)
+{
+    join_attrs a = *(const join_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
 /* -------------------------------------------------------------- inferring -- */
 
 static bool refuse_pair(eddy_infer *c, int i, eddy_shape a, eddy_shape b)
 {
     char x[128], y[128];
-    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "input %d is %s beside %s", i,
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "input %d is %s, which does not fit beside %s", i,
                            eddy_shape_print(b, x, sizeof x), eddy_shape_print(a, y, sizeof y));
 }
 
@@ -117,7 +125,8 @@ static bool total_along(eddy_infer *c, int first, int axis, int64_t *total)
         int64_t d = x.rank < 0 ? EDDY_ANY : x.dim[axis];
         if (d == EDDY_ANY) open = true;
         else if (__builtin_add_overflow(*total, d, total))
-            return eddy_infer_fail(c, EDDY_LIMIT, "the sizes along axis %d overflow", axis);
+            return eddy_infer_fail(c, EDDY_LIMIT, "the sizes along axis %d add up to 2^63 or more",
+                                   axis);
     }
     if (open) *total = EDDY_ANY;
     return true;
@@ -171,7 +180,7 @@ static void concat_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_concat = {
     .name = "ConcatV2", .label = "concat", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
     .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
-    .infer = concat_infer, .kernel = join_kernel, .gradient = concat_gradient,
+    .infer = concat_infer, .kernel = join_kernel, .gradient = concat_gradient, .batch = join_batch,
 };
 
 eddy_tensor eddy_concat_with(eddy_concat_args a)
@@ -206,7 +215,8 @@ static bool stack_infer(eddy_infer *c)
     if (!same_dtypes(c) || !common_shape(c, false, 0, &s)) return false;
     if (s.rank < 0) return eddy_infer_yield(c, 0, c->in[0].dtype, s);
     if (s.rank == EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "rank %d is above %d", s.rank + 1, EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d, above %d", s.rank + 1,
+                               EDDY_MAX_RANK);
     if (!eddy_infer_axis(c, a->axis, s.rank + 1, &axis)) return false;
     return eddy_infer_yield(c, 0, c->in[0].dtype, eddy_shape_with(s, axis, c->n_in));
 }
@@ -221,7 +231,7 @@ static void stack_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_stack = {
     .name = "Pack", .label = "stack", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
     .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
-    .infer = stack_infer, .kernel = join_kernel, .gradient = stack_gradient,
+    .infer = stack_infer, .kernel = join_kernel, .gradient = stack_gradient, .batch = join_batch,
 };
 
 eddy_tensor eddy_stack_with(eddy_stack_args a)
@@ -293,6 +303,7 @@ const eddy_op_def eddy_op_unstack = {
     .name = "Unpack", .label = "unstack", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
     .attrs_size = sizeof(join_attrs), .attrs = num_fields,
     .infer = unstack_infer, .kernel = split_kernel, .gradient = unstack_gradient,
+    .batch = join_batch,
 };
 
 eddy_tensor eddy_unstack_with(eddy_unstack_args a)
@@ -353,7 +364,7 @@ static void split_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_split = {
     .name = "Split", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
     .attrs_size = sizeof(join_attrs), .attrs = num_fields,
-    .infer = split_infer, .kernel = split_kernel, .gradient = split_gradient,
+    .infer = split_infer, .kernel = split_kernel, .gradient = split_gradient, .batch = join_batch,
 };
 
 eddy_tensor eddy_split_with(eddy_split_args a)
@@ -394,9 +405,12 @@ static bool add_sizes(eddy_infer *c, const eddy_ints *sizes, int64_t *sum, int64
                                (long long)sizes->count, EDDY_MAX_INPUTS);
     for (int64_t i = 0; i < sizes->count; i++) {
         if (sizes->at[i] == EDDY_ANY && *open < 0) *open = i;
-        else if (sizes->at[i] < 0 || __builtin_add_overflow(*sum, sizes->at[i], sum))
-            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "sizes[%lld] = %lld makes no sense",
+        else if (sizes->at[i] < 0)
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                                   "sizes[%lld] = %lld; each is 0 or more, and one may be -1",
                                    (long long)i, (long long)sizes->at[i]);
+        else if (__builtin_add_overflow(*sum, sizes->at[i], sum))
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the sizes add up to 2^63 or more");
     }
     return true;
 }
@@ -414,7 +428,8 @@ static bool split_sizes_infer(eddy_infer *c)
         whole = s.dim[axis];
     }
     if (whole != EDDY_ANY && (open < 0 ? sum != whole : sum > whole))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the sizes add up to %lld for dimension %d, %lld",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the sizes add up to %lld, but dimension %d is %lld",
                                (long long)sum, axis, (long long)whole);
     if (!eddy_infer_outputs(c, (int)a->sizes.count)) return false;
     for (int i = 0; i < c->n_out; i++) {
@@ -429,6 +444,7 @@ const eddy_op_def eddy_op_split_sizes = {
     .name = "SplitV", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
     .attrs_size = sizeof(join_attrs), .attrs = sizes_fields,
     .infer = split_sizes_infer, .kernel = split_kernel, .gradient = split_gradient,
+    .batch = join_batch,
 };
 
 eddy_tensor eddy_split_sizes_with(eddy_split_sizes_args a)
@@ -464,7 +480,7 @@ static bool split_like_infer(eddy_infer *c)
         return false;
     if (total != EDDY_ANY && x->shape.rank >= 0 && !eddy_dim_unify(&total, x->shape.dim[axis]))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "the references add up to %lld for dimension %d, %lld",
+                               "the references add up to %lld, but dimension %d is %lld",
                                (long long)total, axis, (long long)x->shape.dim[axis]);
     if (!eddy_infer_outputs(c, c->n_in - 1)) return false;
     for (int i = 0; i < c->n_out; i++) {
@@ -480,6 +496,7 @@ const eddy_op_def eddy_op_split_like = {
     .outputs = EDDY_MANY,
     .shape_inputs = ~1u, .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
     .infer = split_like_infer, .kernel = split_kernel, .gradient = split_gradient,
+    .batch = join_batch,
 };
 
 eddy_tensor eddy_split_like(eddy_tensor x, eddy_list refs, int64_t axis)

@@ -45,7 +45,8 @@ eddy_graph *eddy_graph_load_with(eddy_graph_load_args args)
     eddy_graph *g = NULL;
     const eddy_allocator *a = args.allocator;
     if (a && (!a->allocate || !a->release))
-        eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_graph_load: an allocator with a gap");
+        eddy_error_set(&e, EDDY_INVALID_ARGUMENT,
+                       "eddy_graph_load: the allocator lacks allocate or release");
     else if (!args.path && !args.text)
         eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_graph_load: neither a path nor a text");
     else g = eddy_yaml_read(&source, &e);

@@ -5,6 +5,7 @@
  * pass only multiplies by it.  That second output has a gradient of its own,
  * written with softmax, so both can be differentiated any number of times. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/reduce.h"
 #include "ops/rows.h"
 
@@ -69,7 +70,8 @@ static bool xent_infer(eddy_infer *c)
     int axis;
     if (!infer_floats(c, d)) return false;
     if (c->in[0].dtype != d)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types differ; cast one");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types %s and %s differ; cast one",
+                               eddy_dtype_name(c->in[0].dtype), eddy_dtype_name(d));
     if (!infer_common(c, &s)) return false;
     if (!eddy_infer_axis(c, a->axis, s.rank < 0 ? EDDY_MAX_RANK : s.rank, &axis)) return false;
     return eddy_infer_yield(c, 0, d, s.rank < 0 ? s : eddy_shape_without(s, axis)) &&
@@ -140,10 +142,24 @@ static void xent_gradient(eddy_rule *r)
     r->dx[1] = add_terms(to_logits[0], to_logits[1]);
 }
 
+static void xent_batch(eddy_batch *b)
+{
+    xent_attrs a = *(const xent_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+/* Softmax, less the labels; their products with the logits, summed up. */
+static double xent_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 8 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
 const eddy_op_def eddy_op_softmax_cross_entropy = {
     .name = "SoftmaxCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 2,
     .attrs_size = sizeof(xent_attrs), .attrs = xent_fields,
-    .infer = xent_infer, .kernel = xent_kernel, .gradient = xent_gradient,
+    .flops = xent_flops,
+    .infer = xent_infer, .kernel = xent_kernel, .gradient = xent_gradient, .batch = xent_batch,
 };
 
 /** loss = -sum_j labels[j] ln softmax(logits)[j] along `axis`.
@@ -188,14 +204,14 @@ static bool sparse_infer(eddy_infer *c)
     char a[128], b[128];
     if (!infer_floats(c, logits.dtype)) return false;
     if (labels.dtype != EDDY_INT32 && labels.dtype != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "labels are int32 or int64, not %s",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "labels are %s, not int32 or int64",
                                eddy_dtype_name(labels.dtype));
     const int rank = logits.shape.rank >= 0 ? logits.shape.rank
                    : labels.shape.rank >= 0 ? labels.shape.rank + 1 : -1;
     if (logits.shape.rank == 0)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "logits have no dimension of classes");
     if (rank > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "logits of rank %d, of at most %d", rank,
+        return eddy_infer_fail(c, EDDY_LIMIT, "logits would have rank %d, above %d", rank,
                                EDDY_MAX_RANK);
     eddy_shape loss = labels.shape, both = logits.shape;
     bool fit = loss.rank < 0 || loss.rank == rank - 1;
@@ -263,9 +279,17 @@ static void sparse_gradient(eddy_rule *r)
     r->dx[1] = add_terms(first, second);
 }
 
+static double sparse_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)attrs; (void)n_in; (void)out;
+    return 5 * (double)eddy_shape_count(in[1].shape);
+}
+
 const eddy_op_def eddy_op_sparse_softmax_cross_entropy = {
     .name = "SparseSoftmaxCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 2,
+    .flops = sparse_flops,
     .infer = sparse_infer, .kernel = sparse_kernel, .gradient = sparse_gradient,
+    .batch = eddy_batch_as_is,
 };
 
 /** loss = -ln softmax(logits)[label] along the last axis.
@@ -309,10 +333,17 @@ static void logistic_gradient(eddy_rule *r)
     r->dx[1] = Mul(dy, Where(GreaterEqual(x, 0), right, left));
 }
 
+static double logistic_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 8 * eddy_flops_per_output(attrs, n_in, in, out);
+}
+
 const eddy_op_def eddy_op_sigmoid_cross_entropy = {
     .name = "SigmoidCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE,
+    .flops = logistic_flops,
     .infer = logistic_infer, .tile = logistic_tile, .gradient = logistic_gradient,
+    .batch = eddy_batch_as_is,
 };
 
 /** loss = max(x, 0) - x z + ln(1 + e^-|x|), of each logit x with its label z.
@@ -356,9 +387,21 @@ static void l2_gradient(eddy_rule *r)
     r->dx[0] = Mul(r->dy[0], r->x[0]);
 }
 
+static void l2_batch(eddy_batch *b)
+{
+    eddy_dims all = { .count = 0 };
+    if (eddy_batch_axes(b, 0, &all)) b->y[0] = Mul(Sum(Square(b->x[0]), all), 0.5);
+}
+
+static double l2_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 2 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
 const eddy_op_def eddy_op_l2_loss = {
     .name = "L2Loss", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .infer = l2_infer, .kernel = l2_kernel, .gradient = l2_gradient,
+    .flops = l2_flops,
+    .infer = l2_infer, .kernel = l2_kernel, .gradient = l2_gradient, .batch = l2_batch,
 };
 
 /** y = sum x^2 / 2 over all elements.

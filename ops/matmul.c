@@ -1,4 +1,6 @@
 /* matmul.c -- the matrix product (OpenBLAS), and adding a bias. */
+#include "ops/batch.h"
+#include "ops/matmul.h"
 #include "ops/rows.h"
 
 #include <cblas.h>
@@ -8,42 +10,59 @@
 #ifdef EDDY_HEADER
 typedef struct eddy_matmul_args {
     char        unused_;
-    eddy_tensor a, b;             /* [m,k] and [k,n], or transposed as said below */
+    eddy_tensor a, b;             /* [...,m,k] and [...,k,n], or transposed as said below */
     bool        transpose_a;
     bool        transpose_b;
+    bool        adjoint_a;        /* transposed and conjugated */
+    bool        adjoint_b;
     const char *name;
 } eddy_matmul_args;
 #endif
 
-typedef struct matmul_attrs {
-    bool transpose_a, transpose_b;
-} matmul_attrs;
-static const eddy_attr_field matmul_fields[] = {
-    { "transpose_a", EDDY_ATTR_BOOL, offsetof(matmul_attrs, transpose_a) },
-    { "transpose_b", EDDY_ATTR_BOOL, offsetof(matmul_attrs, transpose_b) },
+const eddy_attr_field eddy_matmul_fields[] = {
+    { "transpose_a", EDDY_ATTR_BOOL, offsetof(eddy_matmul_attrs, transpose_a) },
+    { "transpose_b", EDDY_ATTR_BOOL, offsetof(eddy_matmul_attrs, transpose_b) },
     { 0 },
 };
 
-static bool matmul_infer(eddy_infer *c)
+/* The rows of a matrix, or of its transpose. */
+static int64_t rows_of(eddy_shape s, bool transposed)
 {
-    const matmul_attrs *t = c->attrs;
-    eddy_shape a = c->in[0].shape, b = c->in[1].shape;
-    eddy_dtype d = c->in[0].dtype;
+    return s.rank < 0 ? EDDY_ANY : s.dim[s.rank - 2 + transposed];
+}
+
+bool eddy_infer_product(eddy_infer *c, bool many, int64_t *m, int64_t *n)
+{
+    const eddy_matmul_attrs *t = c->attrs;
+    const eddy_shape a = c->in[0].shape, b = c->in[1].shape;
+    const eddy_dtype d = c->in[0].dtype;
     if (d != c->in[1].dtype)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types %s and %s differ; cast one",
                                eddy_dtype_name(d), eddy_dtype_name(c->in[1].dtype));
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64 && d != EDDY_INT32 && d != EDDY_INT64)
+    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64 && d != EDDY_INT32 && d != EDDY_INT64 &&
+        !eddy_dtype_is_complex(d))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for %s", eddy_dtype_name(d));
-    if ((a.rank >= 0 && a.rank != 2) || (b.rank >= 0 && b.rank != 2))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "both inputs must be matrices");
-    int64_t m = a.rank < 0 ? EDDY_ANY : a.dim[t->transpose_a],
-            k = a.rank < 0 ? EDDY_ANY : a.dim[!t->transpose_a];
-    int64_t l = b.rank < 0 ? EDDY_ANY : b.dim[t->transpose_b],
-            n = b.rank < 0 ? EDDY_ANY : b.dim[!t->transpose_b];
+    for (int i = 0; i < 2; i++) {
+        const int rank = c->in[i].shape.rank;
+        if (rank >= 0 && (many ? rank < 2 : rank != 2))
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                                   many ? "both inputs must have rank 2 at least"
+                                        : "both inputs must be matrices");
+    }
+    const int64_t k = rows_of(a, !t->transpose_a), l = rows_of(b, t->transpose_b);
     if (k >= 0 && l >= 0 && k != l)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "inner sizes %lld and %lld differ", (long long)k,
                                (long long)l);
-    c->out[0] = (eddy_type){ d, EDDY_SHAPE(m, n) };
+    *m = rows_of(a, t->transpose_a);
+    *n = rows_of(b, !t->transpose_b);
+    return true;
+}
+
+static bool matmul_infer(eddy_infer *c)
+{
+    int64_t m, n;
+    if (!eddy_infer_product(c, false, &m, &n)) return false;
+    c->out[0] = (eddy_type){ c->in[0].dtype, EDDY_SHAPE(m, n) };
     return true;
 }
 
@@ -65,75 +84,137 @@ PLAIN_PRODUCT(product_i32, int32_t)
 PLAIN_PRODUCT(product_i64, int64_t)
 PLAIN_PRODUCT(product_f32, float)
 PLAIN_PRODUCT(product_f64, double)
+PLAIN_PRODUCT(product_c64, float complex)
+PLAIN_PRODUCT(product_c128, double complex)
+
+/* False for a type that BLAS does not have. */
+static bool blas_product(eddy_dtype d, void *y, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m,
+                         int n, int k, const void *a, int lda, const void *b, int ldb)
+{
+    static const float  one_c64[2] = { 1, 0 }, zero_c64[2] = { 0, 0 };
+    static const double one_c128[2] = { 1, 0 }, zero_c128[2] = { 0, 0 };
+    if (d == EDDY_FLOAT32)
+        cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, 0, y, n);
+    else if (d == EDDY_FLOAT64)
+        cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, 0, y, n);
+    else if (d == EDDY_COMPLEX64)
+        cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c64, a, lda, b, ldb, zero_c64, y, n);
+    else if (d == EDDY_COMPLEX128)
+        cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_c128, a, lda, b, ldb, zero_c128, y, n);
+    else return false;
+    return true;
+}
+
+void eddy_product(eddy_dtype d, eddy_matmul_attrs t, int64_t m, int64_t n, int64_t k,
+                  const void *a, const void *b, void *y)
+{
+    const CBLAS_TRANSPOSE ta = t.transpose_a ? CblasTrans : CblasNoTrans,
+                          tb = t.transpose_b ? CblasTrans : CblasNoTrans;
+    const int64_t lda = t.transpose_a ? m : k, ldb = t.transpose_b ? k : n;
+    if (m == 0 || n == 0) return;
+    if (k == 0) {
+        memset(y, 0, (size_t)(m * n) * eddy_dtype_size(d));
+        return;
+    }
+    if (m <= INT_MAX && n <= INT_MAX && k <= INT_MAX &&
+        blas_product(d, y, ta, tb, (int)m, (int)n, (int)k, a, (int)lda, b, (int)ldb))
+        return;
+    const int64_t ai = t.transpose_a ? 1 : k, ak = t.transpose_a ? m : 1;
+    const int64_t bk = t.transpose_b ? 1 : n, bj = t.transpose_b ? k : 1;
+    if (d == EDDY_FLOAT32) product_f32(y, a, b, m, n, k, ai, ak, bk, bj);
+    else if (d == EDDY_FLOAT64) product_f64(y, a, b, m, n, k, ai, ak, bk, bj);
+    else if (d == EDDY_COMPLEX64) product_c64(y, a, b, m, n, k, ai, ak, bk, bj);
+    else if (d == EDDY_COMPLEX128) product_c128(y, a, b, m, n, k, ai, ak, bk, bj);
+    else if (d == EDDY_INT32) product_i32(y, a, b, m, n, k, ai, ak, bk, bj);
+    else product_i64(y, a, b, m, n, k, ai, ak, bk, bj);
+}
 
 static eddy_status matmul_kernel(eddy_kernel *k)
 {
-    const matmul_attrs *t = k->attrs;
-    const int64_t *da = k->in[0]->type.shape.dim, *db = k->in[1]->type.shape.dim;
-    int64_t m = da[t->transpose_a], inner = da[!t->transpose_a], n = db[!t->transpose_b];
-    eddy_buffer *y = k->out[0];
-    eddy_dtype   d = y->type.dtype;
-    if (y->count == 0) return EDDY_OK;
-    if (inner == 0) {
-        memset(y->data, 0, (size_t)y->count * eddy_dtype_size(d));
-        return EDDY_OK;
-    }
-    CBLAS_TRANSPOSE ta = t->transpose_a ? CblasTrans : CblasNoTrans,
-                    tb = t->transpose_b ? CblasTrans : CblasNoTrans;
-    bool blas = m <= INT_MAX && n <= INT_MAX && inner <= INT_MAX;
-    int64_t ai = t->transpose_a ? 1 : inner, ak = t->transpose_a ? m : 1;
-    int64_t bk = t->transpose_b ? 1 : n, bj = t->transpose_b ? inner : 1;
-    const void *a = k->in[0]->data, *b = k->in[1]->data;
-    if (d == EDDY_FLOAT32 && blas)
-        cblas_sgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)inner, 1, a, (int)da[1], b,
-                    (int)db[1], 0, y->data, (int)n);
-    else if (d == EDDY_FLOAT64 && blas)
-        cblas_dgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)inner, 1, a, (int)da[1], b,
-                    (int)db[1], 0, y->data, (int)n);
-    else if (d == EDDY_FLOAT32) product_f32(y->data, a, b, m, n, inner, ai, ak, bk, bj);
-    else if (d == EDDY_FLOAT64) product_f64(y->data, a, b, m, n, inner, ai, ak, bk, bj);
-    else if (d == EDDY_INT32) product_i32(y->data, a, b, m, n, inner, ai, ak, bk, bj);
-    else product_i64(y->data, a, b, m, n, inner, ai, ak, bk, bj);
+    const eddy_matmul_attrs *t = k->attrs;
+    const eddy_shape a = k->in[0]->type.shape, y = k->out[0]->type.shape;
+    eddy_product(k->out[0]->type.dtype, *t, y.dim[0], y.dim[1], rows_of(a, !t->transpose_a),
+                 k->in[0]->data, k->in[1]->data, k->out[0]->data);
     return EDDY_OK;
 }
 
 /* The four cases of y = op(a) op(b), without a transpose of their own. */
-static void matmul_gradient(eddy_rule *r)
+void eddy_product_gradient(eddy_rule *r)
 {
-    const matmul_attrs *t = r->attrs;
-    eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    const eddy_matmul_attrs *t = r->attrs;
+    const eddy_op_def *op = r->node->op;
+    const eddy_matmul_attrs none = { false, false }, first = { .transpose_a = true },
+                            second = { .transpose_b = true }, both = { true, true };
+    eddy_tensor a = Conj(r->x[0]), b = Conj(r->x[1]), dy = r->dy[0];
     if (!t->transpose_a && !t->transpose_b) {
-        r->dx[0] = MatMul(dy, b, .transpose_b = true);
-        r->dx[1] = MatMul(a, dy, .transpose_a = true);
+        r->dx[0] = eddy_apply2(op, &second, dy, b);
+        r->dx[1] = eddy_apply2(op, &first, a, dy);
     } else if (!t->transpose_a) {
-        r->dx[0] = MatMul(dy, b);
-        r->dx[1] = MatMul(dy, a, .transpose_a = true);
+        r->dx[0] = eddy_apply2(op, &none, dy, b);
+        r->dx[1] = eddy_apply2(op, &first, dy, a);
     } else if (!t->transpose_b) {
-        r->dx[0] = MatMul(b, dy, .transpose_b = true);
-        r->dx[1] = MatMul(a, dy);
+        r->dx[0] = eddy_apply2(op, &second, b, dy);
+        r->dx[1] = eddy_apply2(op, &none, a, dy);
     } else {
-        r->dx[0] = MatMul(b, dy, .transpose_a = true, .transpose_b = true);
-        r->dx[1] = MatMul(dy, a, .transpose_a = true, .transpose_b = true);
+        r->dx[0] = eddy_apply2(op, &both, b, dy);
+        r->dx[1] = eddy_apply2(op, &both, dy, a);
     }
+}
+
+/* All rows of all examples by one b are a single product. */
+static void matmul_batch(eddy_batch *b)
+{
+    const eddy_matmul_attrs *t = b->attrs;
+    if (b->batched[1] || t->transpose_a) {
+        b->y[0] = eddy_apply2(&eddy_op_batch_matmul, t, b->x[0], b->x[1]);
+        return;
+    }
+    const eddy_tensor row = eddy_row_numbers(b->node->inputs[0], EDDY_INT64);
+    const eddy_tensor rows = eddy_merge_leading(b->x[0], eddy_batch_like(row, b->examples));
+    b->y[0] = eddy_reshape_like(eddy_apply2(&eddy_op_matmul, t, rows, b->x[1]),
+                                eddy_batch_result_like(b));
+}
+
+double eddy_product_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)n_in;
+    const eddy_matmul_attrs *t = attrs;
+    return 2 * (double)eddy_shape_count(out->shape) * (double)rows_of(in->shape, !t->transpose_a);
 }
 
 const eddy_op_def eddy_op_matmul = {
     .name = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .attrs_size = sizeof(matmul_attrs), .attrs = matmul_fields,
-    .infer = matmul_infer, .kernel = matmul_kernel, .gradient = matmul_gradient,
+    .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy_matmul_fields,
+    .infer = matmul_infer, .kernel = matmul_kernel, .gradient = eddy_product_gradient,
+    .batch = matmul_batch, .flops = eddy_product_flops,
 };
 
 /** y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].
  *
- *  a, b         float32, float64, int32 or int64, both the same
- *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
+ *  Of more dimensions: of the matrices in the last two of them.  The others
+ *  broadcast, [2,1,m,k] by [3,k,n] gives [2,3,m,n].
  *
- *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE. Gradient: da = dy b',
- *  db = a' dy. TensorFlow's MatMul. */
+ *  a, b         float32, float64, int32, int64, complex64 or complex128, both the same
+ *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
+ *  adjoint_a    a is [k,m] and used transposed and conjugated; adjoint_b likewise
+ *
+ *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE; INVALID_ARGUMENT for a
+ *  transpose and an adjoint of one matrix. Gradient: da = dy b', db = a' dy, with '
+ *  the adjoint. TensorFlow's MatMul and BatchMatMulV2. */
 eddy_tensor eddy_matmul_with(eddy_matmul_args args)
 {
-    return eddy_apply(&eddy_op_matmul, &(matmul_attrs){ args.transpose_a, args.transpose_b }, 2,
-                      (eddy_tensor[]){ args.a, args.b }, (eddy_apply_args){ .name = args.name });
+    const bool both_a = args.transpose_a && args.adjoint_a;
+    if (both_a || (args.transpose_b && args.adjoint_b))
+        return eddy_fail(args.a.graph, EDDY_INVALID_ARGUMENT,
+                         "MatMul: Only one of transpose_%s and adjoint_%s can be True.",
+                         both_a ? "a" : "b", both_a ? "a" : "b");
+    const eddy_tensor in[] = { args.adjoint_a ? Conj(args.a) : args.a,
+                               args.adjoint_b ? Conj(args.b) : args.b };
+    const eddy_matmul_attrs t = { args.transpose_a || args.adjoint_a,
+                                  args.transpose_b || args.adjoint_b };
+    const bool many = eddy_shape_of(args.a).rank > 2 || eddy_shape_of(args.b).rank > 2;
+    return eddy_apply(many ? &eddy_op_batch_matmul : &eddy_op_matmul, &t, 2, in,
+                      (eddy_apply_args){ .name = args.name });
 }
 
 /* ------------------------------------------------------------- bias_add -- */
@@ -153,14 +234,26 @@ static bool bias_add_infer(eddy_infer *c)
     c->out[0].shape = x;
     return true;
 }
-DECLARE_NUMBERS(TILE_BINARY, bias_add, a + b)
-ROW_PICK(bias_add, NUMBERS)
+DECLARE_NUMBERS_COMPLEX(TILE_BINARY, bias_add, a + b)
+ROW_PICK(bias_add, NUMBERS_COMPLEX)
 static void bias_add_gradient(eddy_rule *r)
 {
     r->dx[0] = r->dy[0];
     r->dx[1] = r->dy[0];                 /* the sweep sums it over the rows */
 }
-ROW_DEF(bias_add, "BiasAdd", NULL, 2, bias_add_gradient, bias_add_infer, 0)
+/* A bias each is added to all rows of its example. */
+static void bias_add_batch(eddy_batch *b)
+{
+    const int rank = eddy_batch_rank(b, 0);
+    if (!b->batched[1]) eddy_batch_elementwise(b);
+    else if (rank >= 0) b->y[0] = Add(b->x[0], eddy_batch_widen(b->x[1], 1, rank - 1));
+}
+
+const eddy_op_def eddy_op_bias_add = {
+    .name = "BiasAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE, .infer = bias_add_infer, .tile = bias_add_tile,
+    .gradient = bias_add_gradient, .batch = bias_add_batch,
+};
 
 /** y[..., c] = x[..., c] + b[c].
  *

@@ -1,5 +1,6 @@
 /* one_hot.c -- classes as rows of zeros with a one. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/reduce.h"
 #include "build/gen/table.h"
@@ -55,13 +56,14 @@ static bool one_hot_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "indices are %s, not integers",
                                eddy_dtype_name(c->in[0].dtype));
     if (eddy_dtype_size(a->dtype) == 0)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no such element type");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no such element type: %d", (int)a->dtype);
     if (a->depth < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "depth is %lld, below 0",
                                (long long)a->depth);
     if (x.rank < 0) return eddy_infer_yield(c, 0, a->dtype, x);
     if (x.rank == EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "rank %d is above %d", x.rank + 1, EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d, above %d", x.rank + 1,
+                               EDDY_MAX_RANK);
     if (!eddy_infer_axis(c, a->axis, x.rank + 1, &axis)) return false;
     return eddy_infer_yield(c, 0, a->dtype, eddy_shape_with(x, axis, a->depth));
 }
@@ -84,7 +86,7 @@ static eddy_status one_hot_prepare(eddy_kernel *k)
     one_hot_state *s = eddy_kernel_state(k, sizeof *s);
     if (s && encode(a->dtype, a->on_value, s->on) && encode(a->dtype, a->off_value, s->off))
         return EDDY_OK;
-    return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for two values");
+    return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the values");
 }
 
 static eddy_status one_hot_kernel(eddy_kernel *k)
@@ -108,11 +110,18 @@ static eddy_status one_hot_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
+static void one_hot_batch(eddy_batch *b)
+{
+    one_hot_attrs a = *(const one_hot_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_one_hot = {
     .name = "OneHot", .label = "one_hot", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(one_hot_attrs), .attrs = one_hot_fields,
     .infer = one_hot_infer, .prepare = one_hot_prepare, .kernel = one_hot_kernel,
-    .gradient = eddy_not_differentiable,
+    .gradient = eddy_not_differentiable, .batch = one_hot_batch,
 };
 
 eddy_tensor eddy_one_hot_with(eddy_one_hot_args a)

@@ -14,14 +14,17 @@ extern "C" {
 
 /* y = x[0] + x[1] + ... + x[n-1], added from the left.
  *
- *  xs    one or more tensors of float32, float64, int32, int64 or uint8, of one
- *        type and shape; there is no broadcasting
+ *  xs    one or more tensors of any numbers but half, of one type and shape;
+ *        there is no broadcasting
  *  name  of the node, or NULL
  *
  *  A single tensor is returned itself, or as an identity if there is a name.
  *  Integers wrap around.
- *  Errors: EDDY_INVALID_ARGUMENT if the list is empty; EDDY_BAD_DTYPE if the
- *  types differ or are others; EDDY_BAD_SHAPE if the shapes differ.
+ *  An empty list names no graph, so its error is recorded nowhere: the result is
+ *  the zero tensor, and the first builder that gets it beside a valid one
+ *  records EDDY_INVALID_ARGUMENT.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes differ.
  *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
 EDDY_API eddy_tensor eddy_add_n(eddy_list xs, const char *name);
 
@@ -65,12 +68,80 @@ EDDY_API eddy_tensor eddy_argmax_with(eddy_argmax_args a);
 EDDY_API eddy_tensor eddy_argmin_with(eddy_argmax_args a);
 #define eddy_argmin(...) eddy_argmin_with(EDDY_ARGS(eddy_argmax_args, __VA_ARGS__))
 
+/* ---- batch ---- */
+
+/* y = x[0]: one example that stands for all of a batch; zeros if there is none.
+ *
+ *  x  any element type, rank at least 1
+ *
+ *  What is built from y is then built for all examples at once by eddy_vmap.
+ *  Errors: EDDY_BAD_SHAPE for a scalar.
+ *  Gradient: dy at example 0.  TensorFlow: none; its pfor traces a loop index. */
+EDDY_API eddy_tensor eddy_example(eddy_tensor x);
+
+/* y[n] = x for each n: x repeated along a new axis 0, as long as that of `ref`.
+ *
+ *  x    any element type and shape
+ *  ref  rank at least 1; only the length of its axis 0 is used, it is not computed
+ *
+ *  Errors: EDDY_BAD_SHAPE if `ref` is a scalar.
+ *  Gradient: dx = dy summed over axis 0; `ref` has none.  TensorFlow: BroadcastTo. */
+EDDY_API eddy_tensor eddy_batch_like(eddy_tensor x, eddy_tensor ref);
+
+/* y[i] = the unit vector of the shape of x whose element i is one, for each i.
+ *
+ *  x  a floating, complex or integer element type, rank below 8; only its type
+ *     and shape are used, it is not computed
+ *
+ *  y has the shape [count of x, ...x]: the identity matrix, for a vector x.
+ *  Errors: EDDY_LIMIT if x has rank 8.
+ *  Not differentiable.  TensorFlow: Eye, reshaped. */
+EDDY_API eddy_tensor eddy_basis_like(eddy_tensor x);
+
+/* y = x with its axis `axis` split into the dimensions of `ref` after the first `skip`.
+ *
+ *  x     any element type; x.shape[axis] is the product of those dimensions
+ *  ref   only its shape is used, it is not computed
+ *  axis  in [-rank, rank)
+ *  skip  in [0, rank of ref]
+ *
+ *  The rows of a Jacobian, taken apart: costs nothing at run time.
+ *  Errors: EDDY_BAD_SHAPE if the sizes differ; EDDY_INVALID_ARGUMENT for an
+ *  axis that x, or a skip that ref, does not have.
+ *  Gradient: dx = dy under the shape of x; `ref` has none.  TensorFlow: Reshape. */
+EDDY_API eddy_tensor eddy_unflatten_like(eddy_tensor x, eddy_tensor ref, int axis, int skip);
+
+/* ---- batch_matmul ---- */
+
+typedef struct eddy_batch_matmul_args {
+    char        unused_;
+    eddy_tensor x, y;             /* [...,m,k] and [...,k,n], or adjoints as said below */
+    bool        adj_x, adj_y;
+    const char *name;
+} eddy_batch_matmul_args;
+
+/* The products of the matrices in the last two dimensions of x and y.
+ *
+ *  x, y   float32, float64, int32, int64, complex64 or complex128, both the same;
+ *         [...,m,k] and [...,k,n] give [...,m,n].  The dimensions in front
+ *         broadcast: [2,1,m,k] by [3,k,n] gives [2,3,m,n]
+ *  adj_x  x is [...,k,m] and used transposed and conjugated; adj_y likewise
+ *
+ *  eddy_matmul makes the same where an operand is known to have more than two
+ *  dimensions; this one is for ranks that are not known.  k = 0 gives zeros.
+ *  Many rows by one matrix are a single product.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the inner
+ *  sizes differ, the dimensions in front do not broadcast or a rank is below 2.
+ *  Gradient: dx = g y', dy = x' g with ' the adjoint, each summed over what was
+ *  broadcast.  TensorFlow: BatchMatMulV2. */
+EDDY_API eddy_tensor eddy_batch_matmul_with(eddy_batch_matmul_args a);
+#define eddy_batch_matmul(...) eddy_batch_matmul_with(EDDY_ARGS(eddy_batch_matmul_args, __VA_ARGS__))
+
 /* ---- binary ---- */
 
 /* y = a + b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
@@ -80,8 +151,7 @@ EDDY_API eddy_tensor eddy_add(eddy_tensor a, eddy_tensor b);
 
 /* y = a - b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
@@ -91,8 +161,7 @@ EDDY_API eddy_tensor eddy_sub(eddy_tensor a, eddy_tensor b);
 
 /* y = a b, element by element.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
@@ -100,15 +169,15 @@ EDDY_API eddy_tensor eddy_sub(eddy_tensor a, eddy_tensor b);
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
 EDDY_API eddy_tensor eddy_mul(eddy_tensor a, eddy_tensor b);
 
-/* y = (a - b)^2.
+/* y = (a - b)^2; for complex types |a - b|^2.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Integers wrap around.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
- *  Gradient: da = dy 2(a - b), db = -da.  TensorFlow: SquaredDifference. */
+ *  Gradient: da = dy 2(a - b), db = -da; for complex types with the real part of
+ *  dy.  TensorFlow: SquaredDifference. */
 EDDY_API eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b);
 
 /* y = the larger of a and b.
@@ -137,7 +206,8 @@ EDDY_API eddy_tensor eddy_minimum(eddy_tensor a, eddy_tensor b);
 
 /* y = a / b, and 0 where b is 0.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
@@ -147,7 +217,8 @@ EDDY_API eddy_tensor eddy_div_no_nan(eddy_tensor a, eddy_tensor b);
 
 /* y = a b, and 0 where b is 0, whatever a is.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
@@ -156,7 +227,8 @@ EDDY_API eddy_tensor eddy_mul_no_nan(eddy_tensor a, eddy_tensor b);
 
 /* y = a ln b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
@@ -165,7 +237,8 @@ EDDY_API eddy_tensor eddy_xlogy(eddy_tensor a, eddy_tensor b);
 
 /* y = a / b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
@@ -174,8 +247,7 @@ EDDY_API eddy_tensor eddy_xdivy(eddy_tensor a, eddy_tensor b);
 
 /* y = a / b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
  *  towards 0; the least one divided by -1 wraps around to itself.
@@ -222,8 +294,7 @@ EDDY_API eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b);
 
 /* y = a^b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Floats follow C's pow: 0^0 is 1, NaN for a negative a and a broken b.
  *  Integers wrap around.
@@ -231,7 +302,7 @@ EDDY_API eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b);
  *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an integer
  *  to a negative power.
  *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
- *  a > 0, else 0.  TensorFlow: Pow. */
+ *  a > 0, for complex types where a is not 0, else 0.  TensorFlow: Pow. */
 EDDY_API eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b);
 
 /* ---- broadcast ---- */
@@ -259,10 +330,10 @@ EDDY_API eddy_tensor eddy_broadcast_like(eddy_tensor x, eddy_tensor ref);
 
 /* y = x summed down to the shape of `ref`, over the dimensions in which ref broadcasts to x.
  *
- *  x    float32, float64, int32, int64 or uint8
+ *  x    any numbers but half
  *  ref  its shape broadcasts to that of x; it is not computed
  *
- *  x itself where the shapes are equal.  float32 is summed in float64.
+ *  x itself, not copied, where the shapes are equal.  float32 is summed in float64.
  *  Errors: EDDY_BAD_SHAPE if ref does not broadcast to the shape of x,
  *  EDDY_BAD_DTYPE if x cannot be summed.
  *  Gradient: dx = dy broadcast to the shape of x; `ref` has none.
@@ -273,14 +344,15 @@ EDDY_API eddy_tensor eddy_sum_like(eddy_tensor x, eddy_tensor ref);
 
 /* y = x with elements of another type; x itself if it has that type already.
  *
- *  x      float32, float64, int32, int64, uint8 or bool, any shape
+ *  x      any element type but half, any shape
  *  dtype  one of these
  *
  *  Floats become integers towards 0; what is too large for the type becomes its
  *  limit, and NaN becomes 0.  Integers become smaller integers by dropping their
- *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.
+ *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.  Of a
+ *  complex number only the real part becomes one of another kind.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy cast back, if x and y are floats; else none.
+ *  Gradient: dx = dy cast back, if x and y are floats or complex; else none.
  *  TensorFlow: Cast. */
 EDDY_API eddy_tensor eddy_cast(eddy_tensor x, eddy_dtype dtype);
 
@@ -313,14 +385,16 @@ typedef struct eddy_print_args {
 /* y = x, and whenever y is computed a line with the values of `data` is written.
  *
  *  x          any dtype and shape
- *  data       up to 63 tensors (not of half or complex type); default x alone
+ *  data       up to 63 tensors (not of half type); default x alone
  *  message    begins the line; the values follow, "[1 2 3...]" for each tensor
  *  summarize  how many elements of each; 0 is 3, -1 all, as far as the line
  *             stays within a megabyte
  *  first_n    above 0: only in the first n runs of a session
  *  write      gets each line, without a newline; it may be called from any
  *             thread that runs the graph.  Default: a line on stderr.  It is not
- *             part of graph files: a graph read from one writes to stderr
+ *             part of graph files: a graph read from one writes to stderr.  In it
+ *             the session that runs may be asked for its message and nothing
+ *             else: every other call on it is refused
  *  user       handed to write
  *
  *  The only operation that writes anything.
@@ -340,8 +414,8 @@ typedef struct eddy_assert_args {
 /* An operation that fails the run unless every element of `condition` is true.
  *
  *  condition  bool, any shape; an empty one holds
- *  data       up to 63 tensors whose values the error's text shows (not of half
- *             or complex type)
+ *  data       up to 63 tensors whose values the error's text shows (not of
+ *             half type)
  *  message    begins the text
  *  summarize  how many elements of each; 0 is 3, -1 all
  *
@@ -406,6 +480,8 @@ EDDY_API eddy_tensor eddy_clip_by_average_norm(eddy_tensor x, eddy_tensor clip);
  *      stand for none and are left out; IndexedSlices count with the rows they
  *      hold, repeated ones separately
  *
+ *  An empty list, or one of zero tensors alone, names no graph: the result is the
+ *  zero tensor and no error is recorded.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left; EDDY_BAD_DTYPE if the
  *  types differ or are others.
  *  Gradient: that of the formula; infinite or NaN where y is 0.
@@ -431,7 +507,8 @@ typedef struct eddy_clip_by_global_norm_args {
  *  use_norm  the norm, if it is known already; it is trusted
  *
  *  The norm returned is that before clipping: global_norm(list), or use_norm.
- *  Zeros stay zeros; an infinite or NaN norm makes every element NaN.
+ *  Zeros stay zeros; an infinite or NaN norm makes every element NaN.  A list
+ *  that names no graph is treated as by eddy_global_norm.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left or out is missing;
  *  EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if clip or
  *  use_norm is not a scalar and enlarges a tensor.
@@ -443,7 +520,7 @@ EDDY_API eddy_tensor eddy_clip_by_global_norm_with(eddy_clip_by_global_norm_args
 
 /* y = a < b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
@@ -453,7 +530,7 @@ EDDY_API eddy_tensor eddy_less(eddy_tensor a, eddy_tensor b);
 
 /* y = a <= b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
@@ -463,7 +540,7 @@ EDDY_API eddy_tensor eddy_less_equal(eddy_tensor a, eddy_tensor b);
 
 /* y = a > b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
@@ -473,7 +550,7 @@ EDDY_API eddy_tensor eddy_greater(eddy_tensor a, eddy_tensor b);
 
 /* y = a >= b.
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
@@ -483,7 +560,7 @@ EDDY_API eddy_tensor eddy_greater_equal(eddy_tensor a, eddy_tensor b);
 
 /* y = (a equals b).
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, any but half, shapes that broadcast; y is bool
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
@@ -493,7 +570,7 @@ EDDY_API eddy_tensor eddy_equal(eddy_tensor a, eddy_tensor b);
 
 /* y = (a differs from b).
  *
- *  a, b  of one type, shapes that broadcast; y is bool
+ *  a, b  of one type, any but half, shapes that broadcast; y is bool
  *
  *  True where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
@@ -531,7 +608,7 @@ EDDY_API eddy_tensor eddy_logical_xor(eddy_tensor a, eddy_tensor b);
 /* y = a where cond is true, else b.
  *
  *  cond  bool
- *  a, b  of one type, any but half and complex; y has their type
+ *  a, b  of one type, any but half; y has their type
  *
  *  The three shapes broadcast together.
  *  Errors: EDDY_BAD_DTYPE if cond is not bool or the types of a and b differ;
@@ -542,6 +619,56 @@ EDDY_API eddy_tensor eddy_logical_xor(eddy_tensor a, eddy_tensor b);
  *  TensorFlow: SelectV2. */
 EDDY_API eddy_tensor eddy_where(eddy_tensor cond, eddy_tensor a, eddy_tensor b);
 
+/* ---- complex ---- */
+
+/* y = the conjugate of x: the imaginary part changes its sign.
+ *
+ *  x  complex64 or complex128, any shape; y has its type.  Other numbers are
+ *     their own conjugates: then y is x itself.
+ *
+ *  Errors: EDDY_BAD_DTYPE for bool.
+ *  Gradient: dx = the conjugate of dy.  TensorFlow: Conj. */
+EDDY_API eddy_tensor eddy_conj(eddy_tensor x);
+
+/* y = the real part of x.
+ *
+ *  x  complex64 or complex128, any shape; y is float32 or float64.  Other numbers
+ *     are real: then y is x itself.
+ *
+ *  Errors: EDDY_BAD_DTYPE for bool.
+ *  Gradient: dx = dy + 0i.  TensorFlow: Real. */
+EDDY_API eddy_tensor eddy_real(eddy_tensor x);
+
+/* y = the imaginary part of x.
+ *
+ *  x  complex64 or complex128, any shape; y is float32 or float64.  Of other
+ *     numbers it is zeros of their type.
+ *
+ *  Errors: EDDY_BAD_DTYPE for bool.
+ *  Gradient: dx = 0 + dy i.  TensorFlow: Imag. */
+EDDY_API eddy_tensor eddy_imag(eddy_tensor x);
+
+/* y = the angle of x, in radians from -pi to pi.
+ *
+ *  x  complex64 or complex128, any shape; y is float32 or float64.  For a float32
+ *     or float64 x, y has its type and is pi below 0 and 0 elsewhere.
+ *
+ *  The angle of 0 is 0; on the negative axis the sign of the zero decides.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy / (Im x + i Re x); none for a real x.
+ *  TensorFlow: Angle. */
+EDDY_API eddy_tensor eddy_angle(eddy_tensor x);
+
+/* y = real + imag i.
+ *
+ *  real, imag  float32 or float64, of one type, shapes that broadcast; y is
+ *              complex64 or complex128
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: d real = Re dy, d imag = Im dy.  TensorFlow: Complex. */
+EDDY_API eddy_tensor eddy_complex(eddy_tensor real, eddy_tensor imag);
+
 /* ---- control ---- */
 
 /* y = x. Gradient: dx = dy. TensorFlow's Identity. */
@@ -549,6 +676,25 @@ EDDY_API eddy_tensor eddy_identity(eddy_tensor x);
 
 /* y = x, a constant to differentiation. Gradient: none. TensorFlow's StopGradient. */
 EDDY_API eddy_tensor eddy_stop_gradient(eddy_tensor x);
+
+/* The value of y, the gradient of x: dy reaches x unchanged, and nothing y was built from.
+ *
+ *  y, x  of one element type and shape
+ *
+ *  The straight-through estimator: eddy_grad_pass_through(eddy_round(x), x).
+ *  Errors: EDDY_BAD_SHAPE if the two differ in type or shape.
+ *  Gradient: dx = dy; y has none.  TensorFlow: tf.grad_pass_through. */
+EDDY_API eddy_tensor eddy_grad_pass_through(eddy_tensor y, eddy_tensor x);
+
+/* The first `outputs` of the tensors, unchanged, as the outputs of one node: output 0;
+ *  eddy_output gives the others.
+ *
+ *  x        any tensors of one graph
+ *  outputs  in [1, x.count]; the others only order the node after them
+ *
+ *  What custom gradients hang on.  Errors: INVALID_ARGUMENT.
+ *  Gradient: dx[k] = dy[k]; the others have none.  TensorFlow's IdentityN. */
+EDDY_API eddy_tensor eddy_identity_n(eddy_list x, int outputs);
 
 /* y = x; differentiating through it is the error NO_GRADIENT with `message`.
  *
@@ -567,7 +713,7 @@ EDDY_API eddy_tensor eddy_group(eddy_graph *g, eddy_list members, const char *na
 
 /* out[i] = members.at[i], none of them before all are computed.
  *
- *  members  invalid entries stay invalid; all invalid is an error
+ *  members  invalid entries stay invalid, slices stay slices; all invalid is an error
  *  out      room for members.count tensors; may be the members' own list
  *  name     scope, default "tuple"
  *
@@ -583,6 +729,7 @@ typedef struct eddy_gather_args {
     eddy_tensor indices;
     int64_t     axis;
     bool        skip_negative;
+    int64_t     batch_dims;
     const char *name;
 } eddy_gather_args;
 
@@ -591,12 +738,14 @@ typedef struct eddy_gather_args {
  *  params         any element type, rank above 0
  *  indices        int32 or int64, any shape, which takes the place of `axis` in
  *                 that of y; 0 <= index < the dimension there
- *  axis           -rank <= axis < rank; left out: the first
+ *  axis           -rank <= axis < rank; left out: the first after batch_dims
  *  skip_negative  a negative index gives zeros and is no error
+ *  batch_dims     so many leading dimensions are those of both: each of params
+ *                 has its own indices; at most axis
  *
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for indices
- *  of another type, a scalar, no such axis; at the run, EDDY_OUT_OF_RANGE for
- *  an index outside.
+ *  of another type, a scalar, no such axis, batch_dims that do not fit; at the
+ *  run, EDDY_OUT_OF_RANGE for an index outside.
  *  Gradient: for the first axis, the rows of dy as eddy_indexed_slices, equal
  *  indices not added up; for the others a dense sum.  `indices` has none.
  *  TensorFlow: GatherV2. */
@@ -610,6 +759,7 @@ typedef struct eddy_gather_grad_args {
     eddy_tensor ref;
     int64_t     axis;
     bool        skip_negative;
+    int64_t     batch_dims;
     const char *name;
 } eddy_gather_grad_args;
 
@@ -621,9 +771,10 @@ typedef struct eddy_gather_grad_args {
  *                 gathering from ref gives
  *  indices        int32 or int64, any shape; equal ones add up
  *  ref            only its shape is used; it is not computed
- *  axis           -rank <= axis < rank of ref; left out: the first
+ *  axis           -rank <= axis < rank of ref; left out: the first after batch_dims
  *  skip_negative  what belongs to a negative index is dropped; otherwise it is
  *                 an error
+ *  batch_dims     as given to eddy_gather
  *
  *  Errors: EDDY_BAD_SHAPE if dy has another shape, EDDY_BAD_DTYPE for indices or
  *  dy of another type; at the run, EDDY_OUT_OF_RANGE for an index outside.
@@ -946,19 +1097,26 @@ EDDY_API eddy_tensor eddy_l2_loss(eddy_tensor x);
 
 typedef struct eddy_matmul_args {
     char        unused_;
-    eddy_tensor a, b;             /* [m,k] and [k,n], or transposed as said below */
+    eddy_tensor a, b;             /* [...,m,k] and [...,k,n], or transposed as said below */
     bool        transpose_a;
     bool        transpose_b;
+    bool        adjoint_a;        /* transposed and conjugated */
+    bool        adjoint_b;
     const char *name;
 } eddy_matmul_args;
 
 /* y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].
  *
- *  a, b         float32, float64, int32 or int64, both the same
- *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
+ *  Of more dimensions: of the matrices in the last two of them.  The others
+ *  broadcast, [2,1,m,k] by [3,k,n] gives [2,3,m,n].
  *
- *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE. Gradient: da = dy b',
- *  db = a' dy. TensorFlow's MatMul. */
+ *  a, b         float32, float64, int32, int64, complex64 or complex128, both the same
+ *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
+ *  adjoint_a    a is [k,m] and used transposed and conjugated; adjoint_b likewise
+ *
+ *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE; INVALID_ARGUMENT for a
+ *  transpose and an adjoint of one matrix. Gradient: da = dy b', db = a' dy, with '
+ *  the adjoint. TensorFlow's MatMul and BatchMatMulV2. */
 EDDY_API eddy_tensor eddy_matmul_with(eddy_matmul_args args);
 #define eddy_matmul(...) eddy_matmul_with(EDDY_ARGS(eddy_matmul_args, __VA_ARGS__))
 
@@ -1208,7 +1366,7 @@ typedef struct eddy_reduce_args {
 
 /* y = the sum of x over `axes`.
  *
- *  x         float32, float64, int32, int64 or uint8, any shape
+ *  x         any numbers but half, any shape
  *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
  *  keepdims  reduced dimensions stay, with size 1
  *
@@ -1222,7 +1380,7 @@ EDDY_API eddy_tensor eddy_sum_with(eddy_reduce_args a);
 
 /* y = the mean of x over `axes`: their sum over how many they are.
  *
- *  x         float32, float64, int32, int64 or uint8, any shape
+ *  x         any numbers but half, any shape
  *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
  *  keepdims  reduced dimensions stay, with size 1
  *
@@ -1267,7 +1425,7 @@ EDDY_API eddy_tensor eddy_min_with(eddy_reduce_args a);
 
 /* y = the product of x over `axes`.
  *
- *  x         float32, float64, int32, int64 or uint8, any shape
+ *  x         any numbers but half, any shape
  *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
  *  keepdims  reduced dimensions stay, with size 1
  *
@@ -1412,7 +1570,7 @@ typedef struct eddy_scan_args {
 
 /* y[j] = x[0] + ... + x[j] along `axis`.
  *
- *  x          float32, float64, int32, int64 or uint8, rank 1 at least
+ *  x          any numbers but half, rank 1 at least
  *  axis       in [-rank, rank); default 0, the first
  *  exclusive  y[j] = x[0] + ... + x[j - 1], so that y[0] = 0
  *  reverse    sums from the end: y[j] = x[n - 1] + ... + x[j]
@@ -1426,7 +1584,7 @@ EDDY_API eddy_tensor eddy_cumsum_with(eddy_scan_args a);
 
 /* y[j] = x[0] ... x[j], a product along `axis`.
  *
- *  x          float32, float64, int32, int64 or uint8, rank 1 at least
+ *  x          any numbers but half, rank 1 at least
  *  axis       in [-rank, rank); default 0, the first
  *  exclusive  y[j] = x[0] ... x[j - 1], so that y[0] = 1
  *  reverse    multiplies from the end: y[j] = x[n - 1] ... x[j]
@@ -1450,8 +1608,8 @@ typedef struct eddy_linear_scan_args {
 
 /* y[j] = x[j] + w[j] y[j-1] along `axis`, beginning with y[0] = x[0].
  *
- *  x, w     float32, float64, int32, int64 or uint8, both of one type and shape,
- *           rank 1 at least; w[0] has no effect
+ *  x, w     any numbers but half, both of one type and shape, rank 1 at least;
+ *           w[0] has no effect
  *  axis     in [-rank, rank); default 0, the first
  *  reverse  from the end: y[j] = x[j] + w[j] y[j+1]
  *
@@ -1560,7 +1718,9 @@ EDDY_API eddy_tensor eddy_row_numbers(eddy_tensor x, eddy_dtype dtype);
  *  start, limit, delta  scalars of one type: int32, int64, float32 or float64;
  *                       delta is not 0 and leads from start to limit
  *
- *  The length is known while building if the three are constants; else at the run.
+ *  The length is known while building if the three are constants, else when a run
+ *  begins: from integers that are fed, and what is computed from them, shapes and
+ *  constants.  A run in which it depends on other data fails with UNIMPLEMENTED.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else,
  *  EDDY_INVALID_ARGUMENT for a delta of 0 or of the wrong sign or what is not
  *  finite, EDDY_LIMIT if y would be too long.
@@ -1635,10 +1795,12 @@ EDDY_API eddy_tensor eddy_pad_with(eddy_pad_args a);
  *           zero tensor (eddy_tensor){ 0 } leaves the shape open: see below
  *
  *  Optimizers, clipping and the sum of gradients take values and indices as
- *  they are; anything else gets the dense tensor.  Without a shape there is none:
- *  a run that needs it fails with "Tensor conversion requested for
- *  IndexedSlices without dense_shape".  Values that are slices themselves are
- *  taken apart, their indices looked up in `indices`.
+ *  they are; anything else gets the dense tensor.  To an optimizer a negative
+ *  index is an error of the run, EDDY_OUT_OF_RANGE, unless the slices come from
+ *  eddy_gather with .skip_negative or through eddy_slices_padded.  Without a shape there is
+ *  no dense tensor: a run that needs it fails with "Tensor conversion requested
+ *  for IndexedSlices without dense_shape".  Values that are slices themselves
+ *  are taken apart, their indices looked up in `indices`.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
  *  EDDY_OUT_OF_RANGE for an index not below `rows`.
  *  Gradient: d values = dy gathered at indices; the others have none.
@@ -1661,6 +1823,19 @@ EDDY_API eddy_tensor eddy_indexed_slices_of(eddy_tensor values, eddy_tensor indi
  *  indices */
 EDDY_API bool eddy_slices_parts(eddy_tensor t, eddy_tensor *values, eddy_tensor *indices);
 
+/* Whether t is slices whose negative indices stand for no row, as those are that
+ *  come from eddy_gather with .skip_negative. */
+EDDY_API bool eddy_slices_skip_negative(eddy_tensor t);
+
+/* The same slices, in which a negative index stands for no row: for padding.
+ *
+ *  slices  an output of IndexedSlices
+ *
+ *  Optimizers then pass over negative indices, which are an error otherwise.
+ *  Errors: EDDY_INVALID_ARGUMENT if slices is another tensor.
+ *  Gradient: as eddy_indexed_slices.  TensorFlow has none. */
+EDDY_API eddy_tensor eddy_slices_padded(eddy_tensor slices);
+
 /* Slices with the indices and the dense shape of `slices`, and other values.
  *
  *  slices  an output of IndexedSlices
@@ -1672,7 +1847,8 @@ EDDY_API eddy_tensor eddy_slices_with_values(eddy_tensor slices, eddy_tensor val
 
 /* y[i] = the first position j at which indices[j] is indices[i].
  *
- *  indices  int32 or int64 [n]; y is int64 [n]
+ *  indices  int32 or int64 [n], or [...,n]: then each row for itself; y is
+ *           int64, of the same shape
  *
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else.
  *  Gradient: none.  TensorFlow: part of Unique. */
@@ -1687,9 +1863,19 @@ EDDY_API eddy_tensor eddy_first_positions(eddy_tensor indices);
  *  Returns output 0; eddy_output(y, 1) is the other.  The rows stay where they
  *  are, so the shapes are those of the inputs; time is linear in n.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
- *  Gradient: d values[i] = dy at the first position of indices[i]; indices have
- *  none.  TensorFlow: Unique and UnsortedSegmentSum. */
+ *  Gradient: d values[i] = dy at the first position of indices[i]; the others
+ *  have none.  TensorFlow: Unique and UnsortedSegmentSum. */
 EDDY_API eddy_tensor eddy_slices_sum_duplicates(eddy_tensor values, eddy_tensor indices);
+
+/* As eddy_slices_sum_duplicates, of rows that are to change `var`: each index names one of them.
+ *
+ *  values, indices  as there
+ *  var              of rank above 0; only its shape is used, it is not computed
+ *
+ *  Errors: as there; at the run, EDDY_OUT_OF_RANGE for an index outside
+ *  [0, rows of var).
+ *  Gradient: as there.  TensorFlow: the same, and the scatter's check. */
+EDDY_API eddy_tensor eddy_slices_sum_duplicates_of(eddy_tensor values, eddy_tensor indices, eddy_tensor var);
 
 /* The sum of several gradients as slices: all their rows, one term after the other.
  *
@@ -1698,7 +1884,9 @@ EDDY_API eddy_tensor eddy_slices_sum_duplicates(eddy_tensor values, eddy_tensor 
  *
  *  Rows of equal index are not added up.  Indices are int64 if those of one
  *  term are.  The dense shape is that of the first term.
- *  Errors: EDDY_INVALID_ARGUMENT without a term; otherwise as eddy_concat.
+ *  Without a term there is no graph: the result is the zero tensor, no error is
+ *  recorded.
+ *  Errors: as eddy_concat.
  *  Gradient: as eddy_concat and eddy_indexed_slices.
  *  TensorFlow: what gradients() makes of several gradients, one of them sparse. */
 EDDY_API eddy_tensor eddy_slices_add(eddy_list terms);
@@ -1837,7 +2025,7 @@ typedef struct eddy_variable_args {
     eddy_graph *graph;
     eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
     bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
-    bool        no_validate_shape; /* may be assigned values of any shape */
+    bool        no_validate_shape; /* open shape, which the initializer and eddy_variable_set decide */
     eddy_dtype  dtype;             /* casts the initial value; default its own */
     const char *name;              /* default "Variable" */
 } eddy_variable_args;
@@ -1911,8 +2099,7 @@ EDDY_API eddy_tensor eddy_tile(eddy_tensor x, eddy_dims multiples);
 
 /* y = dy summed over the copies that eddy_tile made of `ref`: the gradient of eddy_tile.
  *
- *  dy         float32, float64, int32, int64 or uint8; multiples[i] times ref
- *             along dimension i
+ *  dy         any numbers but half; multiples[i] times ref along dimension i
  *  ref        only its shape is used; it is not computed
  *  multiples  as given to eddy_tile
  *
@@ -1946,7 +2133,7 @@ EDDY_API eddy_tensor eddy_transpose_with(eddy_transpose_args a);
 
 /* y = -x.
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  x  any type of numbers but half, any shape; y has its type
  *
  *  Integers wrap around: the least one is its own negative.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -1955,25 +2142,27 @@ EDDY_API eddy_tensor eddy_neg(eddy_tensor x);
 
 /* y = |x|.
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  x  any type of numbers but half, any shape; y has its type, float32 for
+ *     complex64, float64 for complex128
  *
  *  NaN stays NaN; the least int32 or int64 stays as it is.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy sign(x), which is 0 at 0.  TensorFlow: Abs. */
+ *  Gradient: dx = dy sign(x), which is 0 at 0.  TensorFlow: Abs, ComplexAbs. */
 EDDY_API eddy_tensor eddy_abs(eddy_tensor x);
 
-/* y = sign(x): -1, 0 or 1 as x is below, at or above 0.
+/* y = sign(x): -1, 0 or 1 as x is below, at or above 0; for a complex x, x / |x| or 0.
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  x  any type of numbers but half, any shape; y has its type
  *
  *  NaN stays NaN.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: zeros; x counts as connected.  TensorFlow: Sign. */
+ *  Gradient: zeros; x counts as connected.  For a complex x the true one, which
+ *  is 0 at 0, where TensorFlow has zeros too.  TensorFlow: Sign. */
 EDDY_API eddy_tensor eddy_sign(eddy_tensor x);
 
 /* y = x*x.
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  x  any type of numbers but half, any shape; y has its type
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy 2x.  TensorFlow: Square. */
@@ -1981,7 +2170,7 @@ EDDY_API eddy_tensor eddy_square(eddy_tensor x);
 
 /* y = 1 / x.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  At 0 it is infinity with the sign of the zero.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -1991,7 +2180,7 @@ EDDY_API eddy_tensor eddy_reciprocal(eddy_tensor x);
 
 /* y = the square root of x.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  NaN below 0.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2001,7 +2190,7 @@ EDDY_API eddy_tensor eddy_sqrt(eddy_tensor x);
 
 /* y = 1 / sqrt(x).
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  Infinity at 0, NaN below.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2011,7 +2200,7 @@ EDDY_API eddy_tensor eddy_rsqrt(eddy_tensor x);
 
 /* y = e^x.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  Overflows to infinity, underflows to 0.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2020,7 +2209,7 @@ EDDY_API eddy_tensor eddy_exp(eddy_tensor x);
 
 /* y = e^x - 1, exact to rounding near 0.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy e^x.  TensorFlow: Expm1. */
@@ -2028,7 +2217,7 @@ EDDY_API eddy_tensor eddy_expm1(eddy_tensor x);
 
 /* y = ln x.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  -infinity at 0, NaN below.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2037,7 +2226,7 @@ EDDY_API eddy_tensor eddy_log(eddy_tensor x);
 
 /* y = ln(1 + x), exact to rounding near 0.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  -infinity at -1, NaN below.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2046,7 +2235,7 @@ EDDY_API eddy_tensor eddy_log1p(eddy_tensor x);
 
 /* y = sin x, x in radians.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  NaN at infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2055,7 +2244,7 @@ EDDY_API eddy_tensor eddy_sin(eddy_tensor x);
 
 /* y = cos x, x in radians.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  NaN at infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -2064,7 +2253,7 @@ EDDY_API eddy_tensor eddy_cos(eddy_tensor x);
 
 /* y = tanh x.
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (1 - y*y).  TensorFlow: Tanh. */
@@ -2072,7 +2261,7 @@ EDDY_API eddy_tensor eddy_tanh(eddy_tensor x);
 
 /* y = 1 / (1 + e^-x).
  *
- *  x  float32 or float64, any shape; y has its type
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
  *
  *  0 and 1 at the extremes, never NaN for a number.
  *  Errors: EDDY_BAD_DTYPE for other element types.

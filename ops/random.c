@@ -43,14 +43,14 @@ typedef struct random_attrs {
 /* The output has the shape of the input, if there is one, or `shape`. */
 static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 {
+    char text[256];
     if (c->n_in == 1) shape = c->in[0].shape;
     else if (!eddy_shape_is_valid(shape))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape is not a valid one");
-    else if (!eddy_shape_is_known(shape)) {
-        char text[256];
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s is not a shape to fill",
+                               eddy_shape_print(shape, text, sizeof text));
+    else if (!eddy_shape_is_known(shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape %s is not fully known; the _like form "
                                "takes a tensor's", eddy_shape_print(shape, text, sizeof text));
-    }
     c->out[0] = (eddy_type){ dtype, shape };
     return true;
 }
@@ -114,6 +114,7 @@ const eddy_op_def eddy_op_random_uniform = {
     .name = "RandomUniform", .label = "random_uniform", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(random_attrs), .attrs = uniform_fields,
+    .flops = eddy_flops_per_output,
     .infer = uniform_infer, .kernel = uniform_kernel, .gradient = eddy_not_differentiable };
 
 /* ------------------------------------------------------------ integers -- */
@@ -175,6 +176,7 @@ const eddy_op_def eddy_op_random_uniform_int = {
     .name = "RandomUniformInt", .label = "random_uniform", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(integer_attrs), .attrs = integer_fields,
+    .flops = eddy_flops_per_output,
     .infer = integer_infer, .kernel = integer_kernel, .gradient = eddy_not_differentiable };
 
 #ifdef EDDY_HEADER
@@ -303,7 +305,8 @@ static const eddy_attr_field normal_fields[] = {
 static bool normal_infer(eddy_infer *c)
 {
     const random_attrs *a = c->attrs;
-    if (!isfinite(a->a)) return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean is %g", a->a);
+    if (!isfinite(a->a))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean is %g; it must be finite", a->a);
     if (!isfinite(a->b) || a->b < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "stddev is %g; it must be finite and not "
                                "negative", a->b);
@@ -330,6 +333,7 @@ const eddy_op_def eddy_op_random_standard_normal = {
     .name = "RandomStandardNormal", .label = "random_normal", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(random_attrs), .attrs = normal_fields,
+    .flops = eddy_flops_per_output,
     .infer = normal_infer, .kernel = normal_kernel, .gradient = eddy_not_differentiable };
 
 #ifdef EDDY_HEADER
@@ -409,6 +413,7 @@ const eddy_op_def eddy_op_truncated_normal = {
     .name = "TruncatedNormal", .label = "truncated_normal", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(random_attrs), .attrs = normal_fields,
+    .flops = eddy_flops_per_output,
     .infer = normal_infer, .kernel = truncated_kernel, .gradient = eddy_not_differentiable };
 
 /** Normally distributed numbers within two standard deviations of the mean.
@@ -554,17 +559,20 @@ eddy_tensor eddy_dropout_with(eddy_dropout_args a)
     eddy_graph *g = a.x.graph;
     eddy_dtype  dtype = eddy_dtype_of(a.x);
     eddy_dims   axes;
-    char        text[256];
+    char        noise[256], text[256];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
     if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
         return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; it must be float32 or float64",
                          eddy_dtype_name(dtype));
     if (!(a.rate >= 0 && a.rate < 1))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
-    eddy_shape_print(eddy_shape_of(a.x), text, sizeof text);
-    if (!shared_axes(eddy_shape_of(a.x), a.noise_shape, &axes))
-        return eddy_fail(g, EDDY_BAD_SHAPE, "dropout: noise_shape of %d dimensions does not fit "
-                         "%s; each must be 1 or that of x", a.noise_shape.count, text);
+    if (!shared_axes(eddy_shape_of(a.x), a.noise_shape, &axes)) {
+        const int rank = a.noise_shape.count < 0 ? 0 : a.noise_shape.count;
+        eddy_shape_print(eddy_shape_of_dims(a.noise_shape.at, (size_t)rank), noise, sizeof noise);
+        eddy_shape_print(eddy_shape_of(a.x), text, sizeof text);
+        return eddy_fail(g, EDDY_BAD_SHAPE, "dropout: noise_shape %s does not fit x, %s; each "
+                         "dimension must be 1 or that of x", noise, text);
+    }
     if (a.rate == 0) return a.x;
     eddy_scope_begin(g, a.name ? a.name : "dropout");
     eddy_tensor like = axes.count > 0 ? eddy_sum(a.x, .axes = axes, .keepdims = true) : a.x;

@@ -3,6 +3,7 @@
  * ops/fold.c does the work; here stand the shapes and the gradients.  All of
  * them take the same arguments. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/reduce.h"
 #include "build/gen/table.h"
@@ -38,7 +39,7 @@ bool eddy_infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask)
 {
     *mask = 0;
     if (axes.count < -1 || axes.count > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%d axes given, of at most %d", axes.count,
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%d axes, not 0 to %d", axes.count,
                                EDDY_MAX_RANK);
     for (int i = 0; i < axes.count; i++) {
         int axis;
@@ -120,6 +121,12 @@ static eddy_tensor spread(const eddy_rule *r, eddy_tensor t)
     return eddy_broadcast_along(t, r->x[0], a->axes, a->keepdims);
 }
 
+static void reduce_batch(eddy_batch *b)
+{
+    reduce_attrs a = *(const reduce_attrs *)b->attrs;
+    if (eddy_batch_axes(b, 0, &a.axes)) eddy_batch_apply(b, &a);
+}
+
 static eddy_tensor reduce(const eddy_op_def *op, eddy_reduce_args a)
 {
     const reduce_attrs attrs = { a.axes, a.keepdims };
@@ -128,7 +135,9 @@ static eddy_tensor reduce(const eddy_op_def *op, eddy_reduce_args a)
 
 #define REDUCTION(type)                                                         \
     .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 1,               \
-    .attrs_size = sizeof(reduce_attrs), .attrs = reduce_fields, .kernel = reduce_kernel
+    .attrs_size = sizeof(reduce_attrs), .attrs = reduce_fields, .kernel = reduce_kernel, \
+    .flops = eddy_flops_per_input, \
+    .batch = reduce_batch
 
 /* -------------------------------------------------------------------- sum -- */
 
@@ -145,7 +154,7 @@ const eddy_op_def eddy_op_sum = {
 
 /** y = the sum of x over `axes`.
  *
- *  x         float32, float64, int32, int64 or uint8, any shape
+ *  x         any numbers but half, any shape
  *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
  *  keepdims  reduced dimensions stay, with size 1
  *
@@ -195,7 +204,7 @@ const eddy_op_def eddy_op_mean = {
 
 /** y = the mean of x over `axes`: their sum over how many they are.
  *
- *  x         float32, float64, int32, int64 or uint8, any shape
+ *  x         any numbers but half, any shape
  *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
  *  keepdims  reduced dimensions stay, with size 1
  *
@@ -287,7 +296,7 @@ static eddy_tensor others(eddy_tensor x, int64_t axis)
  * is its gradient. */
 static void prod_gradient(eddy_rule *r)
 {
-    const eddy_tensor x = r->x[0], dy = r->dy[0];
+    const eddy_tensor x = Conj(r->x[0]), dy = r->dy[0];
     eddy_dims axes = ((const reduce_attrs *)r->attrs)->axes;
     const int rank = eddy_shape_of(x).rank;
     if (axes.count == 0 && rank < 0) {
@@ -310,7 +319,7 @@ const eddy_op_def eddy_op_prod = {
 
 /** y = the product of x over `axes`.
  *
- *  x         float32, float64, int32, int64 or uint8, any shape
+ *  x         any numbers but half, any shape
  *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
  *  keepdims  reduced dimensions stay, with size 1
  *

@@ -2,8 +2,9 @@
  * softmax and the cross entropies share; private to ops/.
  *
  * How the work is cut depends on shapes alone, so results are the same bits
- * from run to run.  Sums and products of float32 are taken in float64, sums of
- * float64 in many partial sums, integers in 64 bits. */
+ * from run to run.  Sums and products of float32 are taken in float64, those of
+ * complex64 in complex128, sums of float64 in many partial sums, integers in 64
+ * bits. */
 #ifndef EDDY_REDUCE_H
 #define EDDY_REDUCE_H
 

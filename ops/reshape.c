@@ -1,6 +1,7 @@
 /* reshape.c -- the same elements under another shape.  All are aliases: a run
  * moves nothing.  The forms differ in where the shape comes from. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
 
@@ -102,7 +103,7 @@ static bool reshape_infer(eddy_infer *c)
 const eddy_op_def eddy_op_reshape = {
     .name = "Reshape", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
     .attrs_size = sizeof(reshape_attrs), .attrs = reshape_fields,
-    .infer = reshape_infer, .gradient = reshape_gradient,
+    .infer = reshape_infer, .gradient = reshape_gradient, .batch = eddy_batch_reshape,
 };
 
 eddy_tensor eddy_reshape(eddy_tensor x, eddy_shape shape)
@@ -133,8 +134,8 @@ static bool reshape_to_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the shape has rank %d, not 1", want.rank);
     int64_t rank = value ? eddy_array_count(value) : want.rank == 1 ? want.dim[0] : EDDY_ANY;
     if (rank > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "rank %lld is above %d", (long long)rank,
-                               EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %lld, above %d",
+                               (long long)rank, EDDY_MAX_RANK);
     if (!value) return yield_reshaped(c, eddy_shape_open((int)rank));
 
     eddy_shape s = { .rank = (int)rank };
@@ -142,10 +143,15 @@ static bool reshape_to_infer(eddy_infer *c)
     return yield_requested(c, s);
 }
 
+static void reshape_to_batch(eddy_batch *b)
+{
+    if (!b->batched[1]) eddy_batch_reshape(b);
+}
+
 const eddy_op_def eddy_op_reshape_to = {
     .name = "ReshapeTo", .label = "Reshape", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS, .value_inputs = 1u << 1,
-    .infer = reshape_to_infer, .gradient = reshape_gradient,
+    .infer = reshape_to_infer, .gradient = reshape_gradient, .batch = reshape_to_batch,
 };
 
 eddy_tensor eddy_reshape_to(eddy_tensor x, eddy_tensor shape)
@@ -171,7 +177,7 @@ static bool reshape_like_infer(eddy_infer *c)
 const eddy_op_def eddy_op_reshape_like = {
     .name = "ReshapeLike", .label = "Reshape", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS, .shape_inputs = 1u << 1,
-    .infer = reshape_like_infer, .gradient = reshape_gradient,
+    .infer = reshape_like_infer, .gradient = reshape_gradient, .batch = eddy_batch_reshape,
 };
 
 eddy_tensor eddy_reshape_like(eddy_tensor x, eddy_tensor ref)
@@ -205,8 +211,9 @@ static bool merge_leading_infer(eddy_infer *c)
         else if (__builtin_mul_overflow(count, d, &count)) count = INT64_MAX;
     }
     if (!fits) {
-        char text[128];
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the shape does not begin with %s",
+        char whole[128], text[128];
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the shape %s does not begin with %s",
+                               eddy_shape_print(x, whole, sizeof whole),
                                eddy_shape_print(ref, text, sizeof text));
     }
     eddy_shape s = { .rank = x.rank - ref.rank + 1, .dim = { count } };
@@ -217,7 +224,7 @@ static bool merge_leading_infer(eddy_infer *c)
 const eddy_op_def eddy_op_merge_leading = {
     .name = "MergeLeading", .label = "Reshape", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS, .shape_inputs = 1u << 1,
-    .infer = merge_leading_infer, .gradient = reshape_gradient,
+    .infer = merge_leading_infer, .gradient = reshape_gradient, .batch = eddy_batch_reshape,
 };
 
 eddy_tensor eddy_merge_leading(eddy_tensor x, eddy_tensor ref)
@@ -251,7 +258,8 @@ static bool expand_dims_infer(eddy_infer *c)
     int axis;
     if (x->shape.rank < 0) return eddy_infer_yield(c, 0, x->dtype, EDDY_UNKNOWN_SHAPE);
     if (x->shape.rank == EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "rank %d is above %d", x->shape.rank + 1,
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d, above %d",
+                               x->shape.rank + 1,
                                EDDY_MAX_RANK);
     if (!eddy_infer_axis(c, a->axis, x->shape.rank + 1, &axis)) return false;
     return eddy_infer_yield(c, 0, x->dtype, eddy_shape_with(x->shape, axis, 1));
@@ -260,7 +268,7 @@ static bool expand_dims_infer(eddy_infer *c)
 const eddy_op_def eddy_op_expand_dims = {
     .name = "ExpandDims", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
     .attrs_size = sizeof(expand_dims_attrs), .attrs = expand_dims_fields,
-    .infer = expand_dims_infer, .gradient = reshape_gradient,
+    .infer = expand_dims_infer, .gradient = reshape_gradient, .batch = eddy_batch_reshape,
 };
 
 eddy_tensor eddy_expand_dims(eddy_tensor x, int64_t axis)
@@ -324,7 +332,7 @@ static bool squeeze_infer(eddy_infer *c)
 const eddy_op_def eddy_op_squeeze = {
     .name = "Squeeze", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
     .attrs_size = sizeof(squeeze_attrs), .attrs = squeeze_fields,
-    .infer = squeeze_infer, .gradient = reshape_gradient,
+    .infer = squeeze_infer, .gradient = reshape_gradient, .batch = eddy_batch_reshape,
 };
 
 eddy_tensor eddy_squeeze_with(eddy_squeeze_args a)

@@ -57,7 +57,8 @@
         return EDDY_OK;                                                         \
     }
 
-/* Element types a row may name.  Bools are bytes of 0 and 1. */
+/* Element types a row may name, some with the complex ones besides.  Bools are
+ * bytes of 0 and 1. */
 #define FLOATS_OF(name)                                                         \
     case EDDY_FLOAT32: return name##_f32;                                       \
     case EDDY_FLOAT64: return name##_f64;
@@ -66,6 +67,9 @@
     case EDDY_INT64: return name##_i64;                                         \
     case EDDY_UINT8: return name##_u8;
 #define BOOLS_OF(name) case EDDY_BOOL: return name##_b8;
+#define COMPLEX_OF(name)                                                        \
+    case EDDY_COMPLEX64: return name##_c64;                                     \
+    case EDDY_COMPLEX128: return name##_c128;
 
 #define DECLARE_FLOATS(TILE, name, value)                                       \
     TILE(name##_f32, float, float, value)                                       \
@@ -75,6 +79,15 @@
     TILE(name##_i32, int32_t, int32_t, value)                                   \
     TILE(name##_i64, int64_t, int64_t, value)                                   \
     TILE(name##_u8, uint8_t, uint8_t, value)
+#define DECLARE_COMPLEX(TILE, name, value)                                      \
+    TILE(name##_c64, float complex, float complex, value)                       \
+    TILE(name##_c128, double complex, double complex, value)
+#define DECLARE_FLOATS_COMPLEX(TILE, name, value)                               \
+    DECLARE_FLOATS(TILE, name, value)                                           \
+    DECLARE_COMPLEX(TILE, name, value)
+#define DECLARE_NUMBERS_COMPLEX(TILE, name, value)                              \
+    DECLARE_NUMBERS(TILE, name, value)                                          \
+    DECLARE_COMPLEX(TILE, name, value)
 #define DECLARE_BOOLS(TILE, name, value)                                        \
     TILE(name##_b8, uint8_t, uint8_t, value)
 #define DECLARE_TESTS(TILE, name, value)                                        \
@@ -84,6 +97,10 @@
     TILE(name##_i64, int64_t, uint8_t, value)                                   \
     TILE(name##_u8, uint8_t, uint8_t, value)                                    \
     TILE(name##_b8, uint8_t, uint8_t, value)
+#define DECLARE_TESTS_COMPLEX(TILE, name, value)                                \
+    DECLARE_TESTS(TILE, name, value)                                            \
+    TILE(name##_c64, float complex, uint8_t, value)                             \
+    TILE(name##_c128, double complex, uint8_t, value)
 #define DECLARE_FLOAT_TESTS(TILE, name, value)                                  \
     TILE(name##_f32, float, uint8_t, value)                                     \
     TILE(name##_f64, double, uint8_t, value)
@@ -92,6 +109,10 @@
 #define PICK_BOOLS(name)       BOOLS_OF(name)
 #define PICK_TESTS(name)       FLOATS_OF(name) INTEGERS_OF(name) BOOLS_OF(name)
 #define PICK_FLOAT_TESTS(name) FLOATS_OF(name)
+#define PICK_COMPLEX(name)         COMPLEX_OF(name)
+#define PICK_FLOATS_COMPLEX(name)  PICK_FLOATS(name) COMPLEX_OF(name)
+#define PICK_NUMBERS_COMPLEX(name) PICK_NUMBERS(name) COMPLEX_OF(name)
+#define PICK_TESTS_COMPLEX(name)   PICK_TESTS(name) COMPLEX_OF(name)
 
 #define ROW_PICK(name, types)                                                   \
     static eddy_tile_fn name##_tile(const eddy_type *in, const eddy_type *out)  \
@@ -163,10 +184,10 @@
     ROW_DEF(cname, type, shown, 2, eddy_not_differentiable, eddy_infer_elementwise, more_flags) \
     BINARY_BUILDER(cname)
 
-/* y = a bool of a and b. */
-#define COMPARISON(cname, type, shown, more_flags, value)                       \
-    DECLARE_TESTS(TILE_BINARY, cname, value)                                    \
-    ROW_PICK(cname, TESTS)                                                      \
+/* y = a bool of a and b, whose types are TESTS or TESTS_COMPLEX. */
+#define COMPARISON(cname, type, shown, types, more_flags, value)                \
+    DECLARE_##types(TILE_BINARY, cname, value)                                  \
+    ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 2, eddy_not_differentiable, eddy_infer_comparison, more_flags) \
     BINARY_BUILDER(cname)
 

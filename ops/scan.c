@@ -2,12 +2,15 @@
  *
  * A kernel takes a tile of neighbouring lanes at a time and carries one
  * accumulator for each, so that its inner loop runs over consecutive elements
- * wherever the axis is.  float32 is accumulated in float64, integers in 64 bits. */
+ * wherever the axis is.  float32 is accumulated in float64, complex64 in
+ * complex128, integers in 64 bits. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/reduce.h"
 #include "build/gen/table.h"
 
+#include <complex.h>
 #include <string.h>
 
 #ifdef EDDY_HEADER
@@ -90,6 +93,8 @@ typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t w
 #define SCANS(name, MAKE)                                                       \
     MAKE(name##_f32, float, double)                                             \
     MAKE(name##_f64, double, double)                                            \
+    MAKE(name##_c64, float complex, double complex)                             \
+    MAKE(name##_c128, double complex, double complex)                           \
     MAKE(name##_i32, int32_t, int64_t)                                          \
     MAKE(name##_i64, int64_t, int64_t)                                          \
     MAKE(name##_u8, uint8_t, int64_t)                                           \
@@ -98,6 +103,8 @@ typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t w
         switch ((int)d) {                                                       \
         case EDDY_FLOAT32: return name##_f32;                                   \
         case EDDY_FLOAT64: return name##_f64;                                   \
+        case EDDY_COMPLEX64:  return name##_c64;                                \
+        case EDDY_COMPLEX128: return name##_c128;                               \
         case EDDY_INT32:   return name##_i32;                                   \
         case EDDY_INT64:   return name##_i64;                                   \
         case EDDY_UINT8:   return name##_u8;                                    \
@@ -168,15 +175,23 @@ static void cumsum_gradient(eddy_rule *r)
                            .reverse = !a->reverse);
 }
 
+static void scan_batch(eddy_batch *b)
+{
+    scan_attrs a = *(const scan_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_cumsum = {
     .name = "Cumsum", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(scan_attrs), .attrs = scan_fields,
-    .infer = scan_infer, .kernel = cumsum_kernel, .gradient = cumsum_gradient,
+    .flops = eddy_flops_per_input,
+    .infer = scan_infer, .kernel = cumsum_kernel, .gradient = cumsum_gradient, .batch = scan_batch,
 };
 
 /** y[j] = x[0] + ... + x[j] along `axis`.
  *
- *  x          float32, float64, int32, int64 or uint8, rank 1 at least
+ *  x          any numbers but half, rank 1 at least
  *  axis       in [-rank, rank); default 0, the first
  *  exclusive  y[j] = x[0] + ... + x[j - 1], so that y[0] = 0
  *  reverse    sums from the end: y[j] = x[n - 1] + ... + x[j]
@@ -202,7 +217,7 @@ static eddy_status cumprod_kernel(eddy_kernel *k)
 static void cumprod_gradient(eddy_rule *r)
 {
     const scan_attrs *a = r->attrs;
-    const eddy_tensor x = r->x[0], dy = r->dy[0];
+    const eddy_tensor x = Conj(r->x[0]), dy = r->dy[0];
     const int64_t back = a->reverse ? 1 : -1;
     const eddy_tensor before = eddy_cumprod(x, .axis = a->axis, .exclusive = true,
                                             .reverse = a->reverse);
@@ -215,12 +230,14 @@ static void cumprod_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_cumprod = {
     .name = "Cumprod", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(scan_attrs), .attrs = scan_fields,
+    .flops = eddy_flops_per_input,
     .infer = scan_infer, .kernel = cumprod_kernel, .gradient = cumprod_gradient,
+    .batch = scan_batch,
 };
 
 /** y[j] = x[0] ... x[j], a product along `axis`.
  *
- *  x          float32, float64, int32, int64 or uint8, rank 1 at least
+ *  x          any numbers but half, rank 1 at least
  *  axis       in [-rank, rank); default 0, the first
  *  exclusive  y[j] = x[0] ... x[j - 1], so that y[0] = 1
  *  reverse    multiplies from the end: y[j] = x[n - 1] ... x[j]
@@ -267,7 +284,8 @@ static bool linear_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "numbers expected, not %s",
                                eddy_dtype_name(x.dtype));
     if (x.dtype != w.dtype)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types differ; cast one");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types %s and %s differ; cast one",
+                               eddy_dtype_name(x.dtype), eddy_dtype_name(w.dtype));
     if (!eddy_shape_compatible(x.shape, w.shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x and w differ in shape");
     if (!infer_along(c, a->axis)) return false;
@@ -290,23 +308,37 @@ static void linear_gradient(eddy_rule *r)
 {
     const linear_attrs *a = r->attrs;
     const int64_t on = a->reverse ? -1 : 1;
-    const eddy_tensor w = r->x[1], y = r->y[0], dy = r->dy[0];
+    const eddy_tensor w = Conj(r->x[1]), y = Conj(r->y[0]), dy = r->dy[0];
     const eddy_tensor t = eddy_linear_scan(dy, eddy_shift(w, -on, a->axis), .axis = a->axis,
                                            .reverse = !a->reverse);
     r->dx[0] = t;
     r->dx[1] = Mul(t, eddy_shift(y, on, a->axis));
 }
 
+static void linear_batch(eddy_batch *b)
+{
+    linear_attrs a = *(const linear_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+static double linear_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 2 * eddy_flops_per_output(attrs, n_in, in, out);
+}
+
 const eddy_op_def eddy_op_linear_scan = {
     .name = "LinearScan", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(linear_attrs), .attrs = linear_fields,
+    .flops = linear_flops,
     .infer = linear_infer, .kernel = linear_kernel, .gradient = linear_gradient,
+    .batch = linear_batch,
 };
 
 /** y[j] = x[j] + w[j] y[j-1] along `axis`, beginning with y[0] = x[0].
  *
- *  x, w     float32, float64, int32, int64 or uint8, both of one type and shape,
- *           rank 1 at least; w[0] has no effect
+ *  x, w     any numbers but half, both of one type and shape, rank 1 at least;
+ *           w[0] has no effect
  *  axis     in [-rank, rank); default 0, the first
  *  reverse  from the end: y[j] = x[j] + w[j] y[j+1]
  *
@@ -339,7 +371,8 @@ static bool shift_infer(eddy_infer *c)
 {
     const shift_attrs *a = c->attrs;
     if (a->by == INT64_MIN)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "a shift by %lld", (long long)a->by);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "shift is %lld, which has no opposite",
+                               (long long)a->by);
     return infer_along(c, a->axis);
 }
 
@@ -367,10 +400,17 @@ static void shift_gradient(eddy_rule *r)
     r->dx[0] = eddy_shift(r->dy[0], -a->by, a->axis);
 }
 
+static void shift_batch(eddy_batch *b)
+{
+    shift_attrs a = *(const shift_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_shift = {
     .name = "Shift", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(shift_attrs), .attrs = shift_fields,
-    .infer = shift_infer, .kernel = shift_kernel, .gradient = shift_gradient,
+    .infer = shift_infer, .kernel = shift_kernel, .gradient = shift_gradient, .batch = shift_batch,
 };
 
 /** y[j] = x[j - by] along `axis`, and 0 where x has no such element.

@@ -154,6 +154,12 @@ eddy_tensor eddy_scatter_update_with(eddy_scatter_args a)
     return scatter(&eddy_op_scatter_update, a);
 }
 
+static double scatter_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)attrs; (void)n_in; (void)out;
+    return (double)eddy_shape_count(in[2].shape);
+}
+
 /** var[indices[i]] += updates[i], one after the other; y = the variable's new value.
  *
  *  Arguments and errors as for eddy_scatter_update; var holds numbers, not
@@ -163,6 +169,7 @@ const eddy_op_def eddy_op_scatter_add = {
     .name = "ScatterAdd", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
     .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
+    .flops = scatter_flops,
     .infer = scatter_sum_infer, .prepare = scatter_prepare, .kernel = scatter_add_kernel,
         .gradient = eddy_not_differentiable,
 };
@@ -180,6 +187,7 @@ const eddy_op_def eddy_op_scatter_sub = {
     .name = "ScatterSub", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
     .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
+    .flops = scatter_flops,
     .infer = scatter_sum_infer, .prepare = scatter_prepare, .kernel = scatter_sub_kernel,
         .gradient = eddy_not_differentiable,
 };

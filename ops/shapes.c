@@ -20,7 +20,7 @@ static bool dtype_holds(eddy_infer *c, int64_t largest)
 {
     const shape_attrs *a = c->attrs;
     if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is not int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s, not int32 or int64",
                                eddy_dtype_name(a->dtype));
     if (a->dtype == EDDY_INT32 && largest > INT32_MAX)
         return eddy_infer_fail(c, EDDY_OUT_OF_RANGE, "%lld does not fit int32; ask for int64",
@@ -183,7 +183,9 @@ eddy_tensor eddy_row_numbers(eddy_tensor x, eddy_dtype dtype)
  *  start, limit, delta  scalars of one type: int32, int64, float32 or float64;
  *                       delta is not 0 and leads from start to limit
  *
- *  The length is known while building if the three are constants; else at the run.
+ *  The length is known while building if the three are constants, else when a run
+ *  begins: from integers that are fed, and what is computed from them, shapes and
+ *  constants.  A run in which it depends on other data fails with UNIMPLEMENTED.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else,
  *  EDDY_INVALID_ARGUMENT for a delta of 0 or of the wrong sign or what is not
  *  finite, EDDY_LIMIT if y would be too long.
@@ -196,8 +198,8 @@ static bool range_length(eddy_infer *c, int64_t *n)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "no range from %g to %g by %g", start,
                                limit, delta);
     if (delta > 0 ? start > limit : start < limit)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%g does not lead from %g to %g", delta,
-                               start, limit);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "steps of %g do not lead from %g to %g",
+                               delta, start, limit);
     if (eddy_dtype_is_integer(c->in[0].dtype)) {
         const int64_t a = eddy_array_integer(c->value[0], 0), b =
             eddy_array_integer(c->value[1], 0);
@@ -222,7 +224,8 @@ static bool range_infer(eddy_infer *c)
     int64_t n = EDDY_ANY;
     for (int i = 0; i < 3; i++) {
         if (c->in[i].dtype != d)
-            return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types differ; cast one");
+            return eddy_infer_fail(c, EDDY_BAD_DTYPE, "element types %s and %s differ; cast one",
+                                   eddy_dtype_name(d), eddy_dtype_name(c->in[i].dtype));
         if (c->in[i].shape.rank > 0)
             return eddy_infer_fail(c, EDDY_BAD_SHAPE, "input %d has rank %d, not 0", i,
                                    c->in[i].shape.rank);

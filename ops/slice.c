@@ -6,6 +6,7 @@
  *   slice_like(x, ref, begin)  the part of x at begin as large as ref
  *   slice_grad(dy, ref, begin) zeros as large as ref with dy at begin */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
 
@@ -111,11 +112,18 @@ static void slice_gradient(eddy_rule *r)
     r->dx[0] = eddy_slice_grad(r->dy[0], r->x[0], a->begin);
 }
 
+static void slice_batch(eddy_batch *b)
+{
+    slice_attrs a = *(const slice_attrs *)b->attrs;
+    if (eddy_batch_entries(&a.begin, 0) && eddy_batch_entries(&a.size, EDDY_ANY))
+        eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_slice = {
     .name = "Slice", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(slice_attrs), .attrs = slice_fields,
     .infer = slice_infer, .prepare = cut_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = slice_gradient,
+    .gradient = slice_gradient, .batch = slice_batch,
 };
 
 eddy_tensor eddy_slice(eddy_tensor x, eddy_dims begin, eddy_dims size)
@@ -142,7 +150,8 @@ static bool slice_like_infer(eddy_infer *c)
     int rank;
     if (!eddy_infer_dims(c, "begin", a->begin, &rank)) return false;
     if (rank >= 0 && ref.rank >= 0 && rank != ref.rank)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a part of rank %d in rank %d", ref.rank, rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the part has rank %d, the whole %d", ref.rank,
+                               rank);
     eddy_shape s = ref.rank < 0 ? eddy_shape_open(rank) : ref;
     for (int i = 0; i < s.rank; i++)
         if (!fits(c, i, entry(&a->begin, i, 0), s.dim[i], x.rank < 0 ? EDDY_ANY : x.dim[i]))
@@ -155,7 +164,7 @@ const eddy_op_def eddy_op_slice_like = {
     .shape_inputs = 1u << 1,
     .attrs_size = sizeof(slice_attrs), .attrs = begin_fields,
     .infer = slice_like_infer, .prepare = cut_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = slice_gradient,
+    .gradient = slice_gradient, .batch = slice_batch,
 };
 
 eddy_tensor eddy_slice_like(eddy_tensor x, eddy_tensor ref, eddy_dims begin)
@@ -182,7 +191,8 @@ static bool slice_grad_infer(eddy_infer *c)
     int rank;
     if (!eddy_infer_dims(c, "begin", a->begin, &rank)) return false;
     if (rank >= 0 && ref.rank >= 0 && rank != ref.rank)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a part of rank %d in rank %d", rank, ref.rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the part has rank %d, the whole %d", rank,
+                               ref.rank);
     eddy_shape s = ref.rank < 0 ? eddy_shape_open(rank) : ref;
     for (int i = 0; i < s.rank; i++)
         if (!fits(c, i, entry(&a->begin, i, 0), dy.rank < 0 ? EDDY_ANY : dy.dim[i], s.dim[i]))
@@ -219,7 +229,7 @@ const eddy_op_def eddy_op_slice_grad = {
     .shape_inputs = 1u << 1,
     .attrs_size = sizeof(slice_attrs), .attrs = begin_fields,
     .infer = slice_grad_infer, .prepare = slice_grad_prepare, .kernel = slice_grad_kernel,
-    .gradient = slice_grad_gradient,
+    .gradient = slice_grad_gradient, .batch = slice_batch,
 };
 
 eddy_tensor eddy_slice_grad(eddy_tensor dy, eddy_tensor ref, eddy_dims begin)
@@ -320,10 +330,18 @@ static void pad_gradient(eddy_rule *r)
     r->dx[0] = eddy_slice_like(r->dy[0], r->x[0], a->before);
 }
 
+static void pad_batch(eddy_batch *b)
+{
+    pad_attrs a = *(const pad_attrs *)b->attrs;
+    if (eddy_batch_entries(&a.before, 0) && eddy_batch_entries(&a.after, 0))
+        eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_pad = {
     .name = "PadV2", .label = "Pad", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(pad_attrs), .attrs = pad_fields,
     .infer = pad_infer, .prepare = pad_prepare, .kernel = pad_kernel, .gradient = pad_gradient,
+    .batch = pad_batch,
 };
 
 eddy_tensor eddy_pad_with(eddy_pad_args a)

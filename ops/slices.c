@@ -5,6 +5,7 @@
  * inputs instead; then the dense value is never computed. */
 #include "graph/internal.h"
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
 
@@ -14,10 +15,12 @@
 
 typedef struct slices_attrs {
     eddy_shape dense_shape;      /* unknown rank: that of input 2, or missing */
+    bool       skip_negative;    /* a negative index stands for no row, to optimizers too */
 } slices_attrs;
 
 static const eddy_attr_field slices_fields[] = {
     { "dense_shape", EDDY_ATTR_SHAPE, offsetof(slices_attrs, dense_shape) },
+    { "skip_negative", EDDY_ATTR_BOOL, offsetof(slices_attrs, skip_negative) },
     { NULL, EDDY_ATTR_END, 0 },
 };
 
@@ -91,22 +94,39 @@ static void slices_gradient(eddy_rule *r)
     r->dx[0] = eddy_gather(r->dy[0], r->x[1], .skip_negative = true);
 }
 
+/* The dense tensors. */
+static void slices_batch(eddy_batch *b)
+{
+    const bool each = b->batched[1];
+    b->y[0] = eddy_gather_grad(each ? eddy_batch_input(b, 0) : b->x[0], b->x[1],
+                               eddy_batch_result_like(b), .axis = 1, .skip_negative = true,
+                               .batch_dims = each);
+}
+
 const eddy_op_def eddy_op_indexed_slices = {
     .name = "IndexedSlices", .min_inputs = 2, .max_inputs = 3, .outputs = 1, .flags =
         EDDY_OP_SLICES,
     .shape_inputs = 1u << 2, .attrs_size = sizeof(slices_attrs), .attrs = slices_fields,
+    .flops = eddy_flops_per_input,
     .infer = slices_infer, .kernel = slices_kernel, .gradient = slices_gradient,
+    .batch = slices_batch,
 };
 
-/* Values that are slices themselves: row i of them is the sum of rows that go
- * to indices[i], so the rows go there directly. */
-static void flatten(eddy_tensor *values, eddy_tensor *indices)
+/* The slices, of the shape that `like` or the attributes say.  Values may be slices
+ * themselves: row i of them is the sum of rows that go to indices[i], so the rows
+ * go there directly. */
+static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tensor *like,
+                        slices_attrs a)
 {
     eddy_tensor inner, at;
-    while (eddy_slices_parts(*values, &inner, &at)) {
-        *values = inner;
-        *indices = Where(Less(at, 0), -1, eddy_gather(*indices, at, .skip_negative = true));
+    while (eddy_slices_parts(values, &inner, &at)) {
+        a.skip_negative = a.skip_negative || eddy_slices_skip_negative(values);
+        values = inner;
+        indices = Where(Less(at, 0), -1, eddy_gather(indices, at, .skip_negative = true));
     }
+    return eddy_apply(&eddy_op_indexed_slices, &a, like ? 3 : 2,
+                      (eddy_tensor[]){ values, indices, like ? *like : values },
+                      (eddy_apply_args){ .name = NULL });
 }
 
 /** A sparse tensor: zeros like `like`, with values[i] added to row indices[i].
@@ -117,10 +137,12 @@ static void flatten(eddy_tensor *values, eddy_tensor *indices)
  *           zero tensor (eddy_tensor){ 0 } leaves the shape open: see below
  *
  *  Optimizers, clipping and the sum of gradients take values and indices as
- *  they are; anything else gets the dense tensor.  Without a shape there is none:
- *  a run that needs it fails with "Tensor conversion requested for
- *  IndexedSlices without dense_shape".  Values that are slices themselves are
- *  taken apart, their indices looked up in `indices`.
+ *  they are; anything else gets the dense tensor.  To an optimizer a negative
+ *  index is an error of the run, EDDY_OUT_OF_RANGE, unless the slices come from
+ *  eddy_gather with .skip_negative or through eddy_slices_padded.  Without a shape there is
+ *  no dense tensor: a run that needs it fails with "Tensor conversion requested
+ *  for IndexedSlices without dense_shape".  Values that are slices themselves
+ *  are taken apart, their indices looked up in `indices`.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
  *  EDDY_OUT_OF_RANGE for an index not below `rows`.
  *  Gradient: d values = dy gathered at indices; the others have none.
@@ -128,9 +150,7 @@ static void flatten(eddy_tensor *values, eddy_tensor *indices)
 eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_tensor like)
 {
     const bool open = !like.graph && like.node == 0;
-    flatten(&values, &indices);
-    return eddy_apply(&eddy_op_indexed_slices, &(slices_attrs){ EDDY_UNKNOWN_SHAPE }, open ? 2 : 3,
-                      (eddy_tensor[]){ values, indices, like }, (eddy_apply_args){ .name = NULL });
+    return make(values, indices, open ? NULL : &like, (slices_attrs){ EDDY_UNKNOWN_SHAPE, false });
 }
 
 /** A sparse tensor as eddy_indexed_slices, of the shape `dense_shape`.
@@ -142,8 +162,7 @@ eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_te
  *  Errors, Gradient: as there.  TensorFlow: IndexedSlices. */
 eddy_tensor eddy_indexed_slices_of(eddy_tensor values, eddy_tensor indices, eddy_shape dense_shape)
 {
-    flatten(&values, &indices);
-    return eddy_apply2(&eddy_op_indexed_slices, &(slices_attrs){ dense_shape }, values, indices);
+    return make(values, indices, NULL, (slices_attrs){ dense_shape, false });
 }
 
 /** Whether t is the output of IndexedSlices; if so, *values and *indices are its inputs.
@@ -160,14 +179,39 @@ bool eddy_slices_parts(eddy_tensor t, eddy_tensor *values, eddy_tensor *indices)
     return true;
 }
 
+/** Whether t is slices whose negative indices stand for no row, as those are that
+ *  come from eddy_gather with .skip_negative. */
+bool eddy_slices_skip_negative(eddy_tensor t)
+{
+    return eddy_slices_parts(t, NULL, NULL) &&
+           ((const slices_attrs *)eddy_node_of(t)->attrs)->skip_negative;
+}
+
 /* Rows elsewhere, the dense shape as that of t: slices or dense. */
-static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor indices)
+static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor indices, bool skip)
 {
     const eddy_node *node = eddy_node_of(t);
-    if (!eddy_slices_parts(t, NULL, NULL)) return eddy_indexed_slices(values, indices, t);
-    if (node->n_inputs == 3) return eddy_indexed_slices(values, indices, node->inputs[2]);
-    return eddy_indexed_slices_of(values, indices,
-                                  ((const slices_attrs *)node->attrs)->dense_shape);
+    if (!eddy_slices_parts(t, NULL, NULL))
+        return make(values, indices, &t, (slices_attrs){ EDDY_UNKNOWN_SHAPE, skip });
+    return make(values, indices, node->n_inputs == 3 ? &node->inputs[2] : NULL,
+                (slices_attrs){ ((const slices_attrs *)node->attrs)->dense_shape, skip });
+}
+
+/** The same slices, in which a negative index stands for no row: for padding.
+ *
+ *  slices  an output of IndexedSlices
+ *
+ *  Optimizers then pass over negative indices, which are an error otherwise.
+ *  Errors: EDDY_INVALID_ARGUMENT if slices is another tensor.
+ *  Gradient: as eddy_indexed_slices.  TensorFlow has none. */
+eddy_tensor eddy_slices_padded(eddy_tensor slices)
+{
+    eddy_tensor values, indices;
+    if (!eddy_is_valid(slices)) return slices;
+    if (!eddy_slices_parts(slices, &values, &indices))
+        return eddy_fail(slices.graph, EDDY_INVALID_ARGUMENT,
+                         "slices_padded: '%s' is no IndexedSlices", eddy_name_of(slices));
+    return slices_like(slices, values, indices, true);
 }
 
 /** Slices with the indices and the dense shape of `slices`, and other values.
@@ -185,10 +229,17 @@ eddy_tensor eddy_slices_with_values(eddy_tensor slices, eddy_tensor values)
         return eddy_fail(slices.graph, EDDY_INVALID_ARGUMENT,
                          "slices_with_values: '%s' is no IndexedSlices",
                          eddy_name_of(slices));
-    return slices_like(slices, values, indices);
+    return slices_like(slices, values, indices, eddy_slices_skip_negative(slices));
 }
 
 /* ------------------------------------------------- duplicates, by hashing -- */
+
+/* Positions in each row of the last axis of the indices. */
+static int64_t row_length(const eddy_buffer *indices)
+{
+    const eddy_shape s = indices->type.shape;
+    return s.dim[s.rank - 1];
+}
 
 /* Open addressing over positions, twice as many places as indices. */
 static size_t table_places(int64_t n)
@@ -200,7 +251,7 @@ static size_t table_places(int64_t n)
 
 static eddy_status table_prepare(eddy_kernel *k)
 {
-    k->scratch_size = table_places(k->in[k->n_in - 1]->count) * sizeof(int64_t);
+    k->scratch_size = table_places(row_length(k->in[k->n_in > 1])) * sizeof(int64_t);
     return EDDY_OK;
 }
 
@@ -222,7 +273,8 @@ static int64_t first_position(eddy_kernel *k, const eddy_buffer *indices, int64_
 
 /** y[i] = the first position j at which indices[j] is indices[i].
  *
- *  indices  int32 or int64 [n]; y is int64 [n]
+ *  indices  int32 or int64 [n], or [...,n]: then each row for itself; y is
+ *           int64, of the same shape
  *
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else.
  *  Gradient: none.  TensorFlow: part of Unique. */
@@ -230,23 +282,25 @@ static bool first_positions_infer(eddy_infer *c)
 {
     const eddy_shape s = c->in[0].shape;
     if (!eddy_infer_indices(c, 0)) return false;
-    if (s.rank >= 0 && s.rank != 1)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "indices have rank %d, not 1", s.rank);
-    return eddy_infer_yield(c, 0, EDDY_INT64, s.rank < 0 ? eddy_shape_open(1) : s);
+    if (s.rank == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "indices are a scalar");
+    return eddy_infer_yield(c, 0, EDDY_INT64, s);
 }
 
 static eddy_status first_positions_kernel(eddy_kernel *k)
 {
-    int64_t *y = k->out[0]->data;
-    table_clear(k);
-    for (int64_t i = 0; i < k->in[0]->count; i++) y[i] = first_position(k, k->in[0], i);
+    int64_t      *y = k->out[0]->data;
+    const int64_t count = k->in[0]->count, n = row_length(k->in[0]);
+    for (int64_t row = 0; row < count; row += n) {
+        table_clear(k);
+        for (int64_t i = row; i < row + n; i++) y[i] = first_position(k, k->in[0], i) - row;
+    }
     return EDDY_OK;
 }
 
 const eddy_op_def eddy_op_first_positions = {
     .name = "FirstPositions", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .infer = first_positions_infer, .prepare = table_prepare, .kernel = first_positions_kernel,
-    .gradient = eddy_not_differentiable,
+    .gradient = eddy_not_differentiable, .batch = eddy_batch_as_is,
 };
 
 eddy_tensor eddy_first_positions(eddy_tensor indices)
@@ -263,15 +317,25 @@ eddy_tensor eddy_first_positions(eddy_tensor indices)
  *  Returns output 0; eddy_output(y, 1) is the other.  The rows stay where they
  *  are, so the shapes are those of the inputs; time is linear in n.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
- *  Gradient: d values[i] = dy at the first position of indices[i]; indices have
- *  none.  TensorFlow: Unique and UnsortedSegmentSum. */
+ *  Gradient: d values[i] = dy at the first position of indices[i]; the others
+ *  have none.  TensorFlow: Unique and UnsortedSegmentSum. */
 static bool sum_duplicates_infer(eddy_infer *c)
 {
     eddy_shape values;
     int64_t n;
     if (!rows_are_valid(c, &values, &n)) return false;
+    if (c->n_in == 3 && c->in[2].shape.rank == 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a scalar has no rows");
     eddy_infer_yield(c, 0, c->in[0].dtype, values);
     return eddy_infer_yield(c, 1, c->in[1].dtype, EDDY_SHAPE(n));
+}
+
+/* All indices are rows of input 2, if there is one and its rows are known. */
+static eddy_status rows_exist(eddy_kernel *k)
+{
+    const eddy_shape s = k->n_in == 3 ? k->in[2]->type.shape : EDDY_UNKNOWN_SHAPE;
+    if (s.rank < 1 || s.dim[0] < 0) return EDDY_OK;
+    return eddy_check_indices(k, k->in[1], s.dim[0], false);
 }
 
 static eddy_status sum_duplicates_kernel(eddy_kernel *k)
@@ -280,6 +344,8 @@ static eddy_status sum_duplicates_kernel(eddy_kernel *k)
     const int64_t n = indices->count, inner = n > 0 ? values->count / n : 0;
     const size_t  size = eddy_dtype_size(values->type.dtype), bytes = (size_t)inner * size;
     const eddy_row_fn add = eddy_row_add(values->type.dtype);
+    const eddy_status status = rows_exist(k);
+    if (status != EDDY_OK) return status;
     if (values->data != k->in[0]->data && values->count > 0)
         memcpy(values->data, k->in[0]->data, (size_t)values->count * size);
     table_clear(k);
@@ -301,16 +367,45 @@ static void sum_duplicates_gradient(eddy_rule *r)
     r->dx[0] = eddy_gather(r->dy[0], eddy_first_positions(r->x[1]));
 }
 
+/* Each row added to the first of its index, as the gradient of a gather would. */
+static void sum_duplicates_batch(eddy_batch *b)
+{
+    const bool each = b->batched[1];
+    if (b->n_in == 3) return;                    /* the check of the indices is in the loop */
+    const eddy_tensor values = eddy_batch_input(b, 0), indices = b->x[1];
+    const eddy_tensor first = eddy_first_positions(indices);
+    b->y[0] = eddy_gather_grad(values, first, values, .axis = 1, .batch_dims = each);
+    const eddy_tensor own = eddy_row_numbers(b->node->inputs[1], EDDY_INT64);
+    b->y[1] = Where(eddy_equal(first, own), indices, -1);
+    if (!each) b->y[1] = eddy_batch_like(b->y[1], b->examples);
+}
+
 const eddy_op_def eddy_op_sum_duplicates = {
-    .name = "SumDuplicates", .min_inputs = 2, .max_inputs = 2, .outputs = 2, .flags =
+    .name = "SumDuplicates", .min_inputs = 2, .max_inputs = 3, .outputs = 2, .flags =
         EDDY_OP_IN_PLACE,
+    .shape_inputs = 1u << 2,
+    .flops = eddy_flops_per_input,
     .infer = sum_duplicates_infer, .prepare = table_prepare, .kernel = sum_duplicates_kernel,
-    .gradient = sum_duplicates_gradient,
+    .gradient = sum_duplicates_gradient, .batch = sum_duplicates_batch,
 };
 
 eddy_tensor eddy_slices_sum_duplicates(eddy_tensor values, eddy_tensor indices)
 {
     return eddy_apply2(&eddy_op_sum_duplicates, NULL, values, indices);
+}
+
+/** As eddy_slices_sum_duplicates, of rows that are to change `var`: each index names one of them.
+ *
+ *  values, indices  as there
+ *  var              of rank above 0; only its shape is used, it is not computed
+ *
+ *  Errors: as there; at the run, EDDY_OUT_OF_RANGE for an index outside
+ *  [0, rows of var).
+ *  Gradient: as there.  TensorFlow: the same, and the scatter's check. */
+eddy_tensor eddy_slices_sum_duplicates_of(eddy_tensor values, eddy_tensor indices, eddy_tensor var)
+{
+    return eddy_apply(&eddy_op_sum_duplicates, NULL, 3, (eddy_tensor[]){ values, indices, var },
+                      (eddy_apply_args){ .name = NULL });
 }
 
 /* ------------------------------------------------------------------- add -- */
@@ -343,7 +438,9 @@ static void term_parts(eddy_tensor term, eddy_dtype index, eddy_tensor *values,
  *
  *  Rows of equal index are not added up.  Indices are int64 if those of one
  *  term are.  The dense shape is that of the first term.
- *  Errors: EDDY_INVALID_ARGUMENT without a term; otherwise as eddy_concat.
+ *  Without a term there is no graph: the result is the zero tensor, no error is
+ *  recorded.
+ *  Errors: as eddy_concat.
  *  Gradient: as eddy_concat and eddy_indexed_slices.
  *  TensorFlow: what gradients() makes of several gradients, one of them sparse. */
 eddy_tensor eddy_slices_add(eddy_list terms)
@@ -361,9 +458,11 @@ eddy_tensor eddy_slices_add(eddy_list terms)
     for (size_t i = 0; i < count; i++)
         term_parts(terms.at[i], index, &values[i], &values[count + i]);
     eddy_tensor sum = first;
+    bool        skip = false;
+    for (int i = 0; i < terms.count; i++) skip = skip || eddy_slices_skip_negative(terms.at[i]);
     if (count > 1 || !eddy_slices_parts(first, NULL, NULL))
         sum = slices_like(first, eddy_concat((eddy_list){ terms.count, values }, 0),
-                          eddy_concat((eddy_list){ terms.count, values + count }, 0));
+                          eddy_concat((eddy_list){ terms.count, values + count }, 0), skip);
     eddy_release(memory, values, bytes);
     return sum;
 }

@@ -4,6 +4,7 @@
  * stay in the nearest cache, the largest element of each subtracted before the
  * exponential is taken. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/reduce.h"
 #include "ops/rows.h"
 
@@ -179,10 +180,25 @@ static void softmax_gradient(eddy_rule *r)
     r->dx[0] = Mul(Sub(dy, s), y);
 }
 
+static void softmax_batch(eddy_batch *b)
+{
+    softmax_attrs a = *(const softmax_attrs *)b->attrs;
+    a.axis = eddy_batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+/* Of each element: compared, less the largest, exp, summed up, divided or less the log. */
+static double softmax_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 5 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
 const eddy_op_def eddy_op_softmax = {
     .name = "Softmax", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(softmax_attrs), .attrs = softmax_fields,
+    .flops = softmax_flops,
     .infer = softmax_infer, .kernel = softmax_kernel, .gradient = softmax_gradient,
+    .batch = softmax_batch,
 };
 
 /** y[j] = e^x[j] / sum_k e^x[k] along `axis`.
@@ -234,7 +250,9 @@ static void log_softmax_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_log_softmax = {
     .name = "LogSoftmax", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(softmax_attrs), .attrs = softmax_fields,
+    .flops = softmax_flops,
     .infer = softmax_infer, .kernel = log_softmax_kernel, .gradient = log_softmax_gradient,
+    .batch = softmax_batch,
 };
 
 /** y[j] = x[j] - ln sum_k e^x[k] along `axis`, the logarithm of the softmax.

@@ -1,6 +1,9 @@
 /* source.c -- where values come from: placeholders, constants, fills. */
+#include "ops/arrays.h"
 #include "ops/rows.h"
 #include "graph/internal.h"
+#include "ops/arrays.h"
+#include "ops/batch.h"
 
 #include <string.h>
 
@@ -68,11 +71,19 @@ static bool with_default_infer(eddy_infer *c)
 }
 static void pass_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
 
+static void with_default_batch(eddy_batch *b)
+{
+    shape_attrs a = *(const shape_attrs *)b->attrs;
+    if (a.shape.rank >= EDDY_MAX_RANK) return;
+    if (a.shape.rank >= 0) a.shape = eddy_shape_with(a.shape, 0, EDDY_ANY);
+    eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_placeholder_with_default = {
     .name = "PlaceholderWithDefault", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ALIAS | EDDY_OP_STATEFUL,
     .attrs_size = sizeof(shape_attrs), .attrs = shape_fields,
-    .infer = with_default_infer, .gradient = pass_gradient,
+    .infer = with_default_infer, .gradient = pass_gradient, .batch = with_default_batch,
 };
 
 /** y = x unless it is fed.
@@ -214,17 +225,20 @@ static bool fill_infer(eddy_infer *c)
     if (c->in[1].shape.rank > 0)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the value must be a scalar");
     if (!eddy_dtype_is_integer(c->in[0].dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dims must be integers");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dims are %s, not integers",
+                               eddy_dtype_name(c->in[0].dtype));
     if (c->in[0].shape.rank > 1) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dims must be a vector");
     eddy_shape s = EDDY_UNKNOWN_SHAPE;
     int64_t rank = c->in[0].shape.rank == 1 ? c->in[0].shape.dim[0] : c->in[0].shape.rank;
     if (rank > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "a rank above %d", EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %lld, above %d",
+                               (long long)rank, EDDY_MAX_RANK);
     if (rank >= 0) s.rank = (int)rank;
     for (int i = 0; i < s.rank; i++) {
-        s.dim[i] = c->value[0] ? (int64_t)eddy_array_get(c->value[0], i) : EDDY_ANY;
+        s.dim[i] = c->value[0] ? eddy_array_integer(c->value[0], i) : EDDY_ANY;
         if (c->value[0] && s.dim[i] < 0)
-            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "dimension %d is negative", i);
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "dims[%d] = %lld is negative", i,
+                                   (long long)s.dim[i]);
     }
     c->out[0] = (eddy_type){ c->in[1].dtype, s };
     return true;
@@ -250,9 +264,16 @@ static eddy_status fill_kernel(eddy_kernel *k)
 }
 static void fill_gradient(eddy_rule *r) { r->dx[1] = Sum(r->dy[0]); }
 
+static void fill_batch(eddy_batch *b)
+{
+    const int rank = eddy_batch_result_rank(b);
+    if (b->batched[0] || rank < 0) return;
+    b->y[0] = eddy_broadcast_like(eddy_batch_widen(b->x[1], 1, rank), eddy_batch_result_like(b));
+}
+
 const eddy_op_def eddy_op_fill = {
     .name = "Fill", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .value_inputs = 1,
-    .infer = fill_infer, .kernel = fill_kernel, .gradient = fill_gradient,
+    .infer = fill_infer, .kernel = fill_kernel, .gradient = fill_gradient, .batch = fill_batch,
 };
 
 /** y[...] = value, of the shape that dims holds.
@@ -307,12 +328,14 @@ static eddy_status ones_like_kernel(eddy_kernel *k)
     switch ((int)y->type.dtype) {
     case EDDY_FLOAT32: *(float *)y->data = 1; break;
     case EDDY_FLOAT64: *(double *)y->data = 1; break;
+    case EDDY_COMPLEX64:  *(float complex *)y->data = 1; break;
+    case EDDY_COMPLEX128: *(double complex *)y->data = 1; break;
     case EDDY_INT32:   *(int32_t *)y->data = 1; break;
     case EDDY_INT64:   *(int64_t *)y->data = 1; break;
     case EDDY_UINT8:
     case EDDY_BOOL:    *(uint8_t *)y->data = 1; break;
     default:
-        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "not for %s",
+        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "not implemented for %s",
                                 eddy_dtype_name(y->type.dtype));
     }
     repeat_first(y->data, eddy_dtype_size(y->type.dtype), y->count);

@@ -1,5 +1,6 @@
 /* spread.c -- the adjoint of summing: values repeated along axes. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/reduce.h"
 #include "build/gen/table.h"
@@ -68,11 +69,18 @@ static void spread_gradient(eddy_rule *r)
     r->dx[0] = eddy_sum(r->dy[0], .axes = a->axes, .keepdims = a->keepdims);
 }
 
+static void spread_batch(eddy_batch *b)
+{
+    spread_attrs a = *(const spread_attrs *)b->attrs;
+    if (eddy_batch_axes(b, 1, &a.axes)) eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_broadcast_along = {
     .name = "BroadcastAlong", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 1, .attrs_size = sizeof(spread_attrs), .attrs = spread_fields,
+    .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
+    .attrs_size = sizeof(spread_attrs), .attrs = spread_fields,
     .infer = spread_infer, .prepare = spread_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = spread_gradient,
+    .gradient = spread_gradient, .batch = spread_batch,
 };
 
 /** y = x repeated along `axes`, with the shape of `ref`; undoes a reduction of ref's shape.

@@ -16,7 +16,7 @@ typedef struct eddy_variable_args {
     eddy_graph *graph;
     eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
     bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
-    bool        no_validate_shape; /* may be assigned values of any shape */
+    bool        no_validate_shape; /* open shape, which the initializer and eddy_variable_set decide */
     eddy_dtype  dtype;             /* casts the initial value; default its own */
     const char *name;              /* default "Variable" */
 } eddy_variable_args;
@@ -145,6 +145,7 @@ static eddy_status yield_value(eddy_kernel *k)
 static eddy_status assign_kernel(eddy_kernel *k)
 {
     eddy_buffer *var = k->in[0], *value = k->in[1];
+    if (value->count != var->count) return EDDY_BAD_SHAPE;     /* whoever runs it made room */
     size_t bytes = (size_t)value->count * eddy_dtype_size(value->type.dtype);
     if (bytes > 0 && var->data != value->data) memmove(var->data, value->data, bytes);
     if (var->state) var->state->initialized = true;
@@ -211,6 +212,7 @@ const eddy_op_def eddy_op_assign_add = {
     .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
+    .flops = eddy_flops_per_output,
     .infer = accumulate_infer,
     .kernel = assign_add_kernel,
     .gradient = eddy_not_differentiable,
@@ -222,6 +224,7 @@ const eddy_op_def eddy_op_assign_sub = {
     .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
+    .flops = eddy_flops_per_output,
     .infer = accumulate_infer,
     .kernel = assign_sub_kernel,
     .gradient = eddy_not_differentiable,

@@ -133,7 +133,7 @@ typedef struct plane {
     int64_t n, to, from;
 } plane;
 
-typedef void (*move_fn)(const plane *p, void *to, const void *from);
+typedef void (*move_fn)(plane p, void *to, const void *from);
 
 /* Elements by size only; they may be of any type and, if complex, aligned to half their size. */
 typedef uint8_t  __attribute__((may_alias))             bits8;
@@ -146,22 +146,22 @@ typedef struct __attribute__((may_alias)) bits128 { bits64 a, b; } bits128;
  * and again.  flip: rows here are columns there; it goes in squares, so that
  * both sides are touched by whole cache lines.  step: any steps. */
 #define MOVES(U)                                                                \
-    static void U##_copy(const plane *p, void *to, const void *from)            \
+    static void U##_copy(plane p, void *to, const void *from)            \
     {                                                                           \
         U *restrict y = to;                                                     \
         const U *restrict x = from;                                             \
-        bool is_long = p->n * (int64_t)sizeof(U) >= 64;                         \
-        for (int64_t i = 0; i < p->rows; i++, y += p->to_row, x += p->from_row) \
-            if (is_long) memcpy(y, x, (size_t)p->n * sizeof(U));                \
-            else for (int64_t j = 0; j < p->n; j++) y[j] = x[j];                \
+        bool is_long = p.n * (int64_t)sizeof(U) >= 64;                         \
+        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row) \
+            if (is_long) memcpy(y, x, (size_t)p.n * sizeof(U));                \
+            else for (int64_t j = 0; j < p.n; j++) y[j] = x[j];                \
     }                                                                           \
-    static void U##_fill(const plane *p, void *to, const void *from)            \
+    static void U##_fill(plane p, void *to, const void *from)            \
     {                                                                           \
         U *restrict y = to;                                                     \
         const U *restrict x = from;                                             \
-        for (int64_t i = 0; i < p->rows; i++, y += p->to_row, x += p->from_row) { \
+        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row) { \
             const U v = *x;                                                     \
-            for (int64_t j = 0; j < p->n; j++) y[j] = v;                        \
+            for (int64_t j = 0; j < p.n; j++) y[j] = v;                        \
         }                                                                       \
     }                                                                           \
     static void U##_square(U *restrict y, const U *restrict x, int64_t to, int64_t from) \
@@ -171,24 +171,24 @@ typedef struct __attribute__((may_alias)) bits128 { bits64 a, b; } bits128;
             for (int i = 0; i < SIDE; i++) t[i][j] = x[j * from + i];           \
         for (int i = 0; i < SIDE; i++) memcpy(y + i * to, t[i], sizeof t[i]);   \
     }                                                                           \
-    static void U##_flip(const plane *p, void *to, const void *from)            \
+    static void U##_flip(plane p, void *to, const void *from)            \
     {                                                                           \
         U *restrict y = to;                                                     \
         const U *restrict x = from;                                             \
-        const int64_t rows = p->rows - p->rows % SIDE, n = p->n - p->n % SIDE;  \
+        const int64_t rows = p.rows - p.rows % SIDE, n = p.n - p.n % SIDE;  \
         for (int64_t i = 0; i < rows; i += SIDE)                                \
             for (int64_t j = 0; j < n; j += SIDE)                               \
-                U##_square(y + i * p->to_row + j, x + j * p->from + i, p->to_row, p->from); \
-        for (int64_t i = 0; i < p->rows; i++)                                   \
-            for (int64_t j = i < rows ? n : 0; j < p->n; j++)                   \
-                y[i * p->to_row + j] = x[i + j * p->from];                      \
+                U##_square(y + i * p.to_row + j, x + j * p.from + i, p.to_row, p.from); \
+        for (int64_t i = 0; i < p.rows; i++)                                   \
+            for (int64_t j = i < rows ? n : 0; j < p.n; j++)                   \
+                y[i * p.to_row + j] = x[i + j * p.from];                      \
     }                                                                           \
-    static void U##_step(const plane *p, void *to, const void *from)            \
+    static void U##_step(plane p, void *to, const void *from)            \
     {                                                                           \
         U *restrict y = to;                                                     \
         const U *restrict x = from;                                             \
-        for (int64_t i = 0; i < p->rows; i++, y += p->to_row, x += p->from_row) \
-            for (int64_t j = 0; j < p->n; j++) y[j * p->to] = x[j * p->from];   \
+        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row) \
+            for (int64_t j = 0; j < p.n; j++) y[j * p.to] = x[j * p.from];   \
     }
 
 enum { SIDE = 16 };
@@ -237,7 +237,7 @@ void eddy_box_copy(const eddy_box *b, size_t size, void *to, const void *from)
     const int64_t bytes = (int64_t)size;
     int64_t index[EDDY_BOX_RANK] = { 0 }, to_at = b->to_at, from_at = b->from_at;
     do {
-        move(&p, (char *)to + to_at * bytes, (const char *)from + from_at * bytes);
+        move(p, (char *)to + to_at * bytes, (const char *)from + from_at * bytes);
     } while (turn_on(&outer, index, &to_at, &from_at));
 }
 

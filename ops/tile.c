@@ -1,5 +1,6 @@
 /* tile.c -- repeating a tensor along its dimensions. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/reduce.h"
 #include "build/gen/table.h"
@@ -78,11 +79,17 @@ static void tile_gradient(eddy_rule *r)
     r->dx[0] = eddy_tile_grad(r->dy[0], r->x[0], a->multiples);
 }
 
+static void tile_batch(eddy_batch *b)
+{
+    tile_attrs a = *(const tile_attrs *)b->attrs;
+    if (eddy_batch_entries(&a.multiples, 1)) eddy_batch_apply(b, &a);
+}
+
 const eddy_op_def eddy_op_tile = {
     .name = "Tile", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(tile_attrs), .attrs = tile_fields,
     .infer = tile_infer, .prepare = tile_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = tile_gradient,
+    .gradient = tile_gradient, .batch = tile_batch,
 };
 
 eddy_tensor eddy_tile(eddy_tensor x, eddy_dims multiples)
@@ -94,8 +101,7 @@ eddy_tensor eddy_tile(eddy_tensor x, eddy_dims multiples)
 
 /** y = dy summed over the copies that eddy_tile made of `ref`: the gradient of eddy_tile.
  *
- *  dy         float32, float64, int32, int64 or uint8; multiples[i] times ref
- *             along dimension i
+ *  dy         any numbers but half; multiples[i] times ref along dimension i
  *  ref        only its shape is used; it is not computed
  *  multiples  as given to eddy_tile
  *
@@ -113,7 +119,8 @@ static bool tile_grad_infer(eddy_infer *c)
                                eddy_dtype_name(c->in[0].dtype));
     if (!multiples_are_valid(c, &rank)) return false;
     if (rank >= 0 && ref.rank >= 0 && rank != ref.rank)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "ranks %d and %d differ", rank, ref.rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has rank %d, the reference %d", rank,
+                               ref.rank);
     eddy_shape s = ref.rank < 0 ? eddy_shape_open(rank) : ref;
     for (int i = 0; i < s.rank; i++) {
         int64_t want = tiled_dim(a, s, i), d = dy.rank < 0 ? EDDY_ANY : dy.dim[i];
@@ -202,8 +209,9 @@ const eddy_op_def eddy_op_tile_grad = {
     .name = "TileGrad", .label = "Tile", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .shape_inputs = 1u << 1,
     .attrs_size = sizeof(tile_attrs), .attrs = tile_fields,
+    .flops = eddy_flops_per_input,
     .infer = tile_grad_infer, .prepare = tile_grad_prepare, .kernel = tile_grad_kernel,
-    .gradient = tile_grad_gradient,
+    .gradient = tile_grad_gradient, .batch = tile_batch,
 };
 
 eddy_tensor eddy_tile_grad(eddy_tensor dy, eddy_tensor ref, eddy_dims multiples)

@@ -1,5 +1,6 @@
 /* transpose.c -- permuting dimensions. */
 #include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
 
@@ -74,11 +75,21 @@ static void transpose_gradient(eddy_rule *r)
     r->dx[0] = eddy_transpose(r->dy[0], inverse);
 }
 
+static void transpose_batch(eddy_batch *b)
+{
+    const transpose_attrs *a = b->attrs;
+    const int rank = a->perm.count > 0 ? a->perm.count : eddy_batch_rank(b, 0);
+    eddy_dims perm = { .count = rank + 1 };
+    if (rank < 0 || rank >= EDDY_MAX_RANK) return;
+    for (int i = 0; i < rank; i++) perm.at[i + 1] = permuted(a, rank, i) + 1;
+    b->y[0] = eddy_transpose(b->x[0], perm);
+}
+
 const eddy_op_def eddy_op_transpose = {
     .name = "Transpose", .label = "transpose", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(transpose_attrs), .attrs = transpose_fields,
     .infer = transpose_infer, .prepare = transpose_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = transpose_gradient,
+    .gradient = transpose_gradient, .batch = transpose_batch,
 };
 
 eddy_tensor eddy_transpose_with(eddy_transpose_args a)

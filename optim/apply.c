@@ -20,8 +20,9 @@ static char *print_names(const eddy_gradient_pair *pairs, int count, char *buf, 
 
 /* ------------------------------------------------------- what is handed in -- */
 
-static bool pair_fits(eddy_graph *g, eddy_gradient_pair p, int i)
+static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair p, int i)
 {
+    eddy_graph *const g = o->graph;
     char a[128], b[128];
     if (!eddy_is_valid(p.variable) || p.variable.graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
@@ -32,12 +33,15 @@ static bool pair_fits(eddy_graph *g, eddy_gradient_pair p, int i)
                   "Gradient must be convertible to a Tensor or IndexedSlices, or None: "
                   "pair %d has no tensor of this graph", i);
     else if (!eddy_is_variable(p.variable))
-        eddy_fail(g, EDDY_UNIMPLEMENTED, "Trying to update a Tensor '%s'",
+        eddy_fail(g, EDDY_UNIMPLEMENTED, "Trying to update a Tensor '%s', not a variable",
                   eddy_name_of(p.variable));
     else if (eddy_dtype_of(p.gradient) != eddy_dtype_of(p.variable))
         eddy_fail(g, EDDY_BAD_DTYPE, "the gradient of '%s' has type %s, not %s",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.gradient)),
                   eddy_dtype_name(eddy_dtype_of(p.variable)));
+    else if (eddy_dtype_is_complex(eddy_dtype_of(p.variable)) && !o->def.takes_complex)
+        eddy_fail(g, EDDY_BAD_DTYPE, "'%s' has type %s, which %s does not take",
+                  eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.variable)), o->name);
     else if (!eddy_slices_parts(p.gradient, NULL, NULL) &&
              !eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(p.variable)))
         eddy_fail(g, EDDY_BAD_SHAPE, "var and grad do not have the same shape: '%s' %s, %s",
@@ -48,8 +52,9 @@ static bool pair_fits(eddy_graph *g, eddy_gradient_pair p, int i)
     return false;
 }
 
-static bool pairs_fit(eddy_graph *g, const eddy_gradient_pair *pairs, int count)
+static bool pairs_fit(const eddy_optimizer *o, const eddy_gradient_pair *pairs, int count)
 {
+    eddy_graph *const g = o->graph;
     char text[600];
     int  used = 0;
     if (!pairs || count <= 0) {
@@ -57,7 +62,7 @@ static bool pairs_fit(eddy_graph *g, const eddy_gradient_pair *pairs, int count)
         return false;
     }
     for (int i = 0; i < count; i++) {
-        if (!pair_fits(g, pairs[i], i)) return false;
+        if (!pair_fits(o, pairs[i], i)) return false;
         used += pairs[i].gradient.node != 0;
     }
     if (used == 0)
@@ -68,11 +73,13 @@ static bool pairs_fit(eddy_graph *g, const eddy_gradient_pair *pairs, int count)
 
 static bool step_fits(eddy_graph *g, eddy_tensor step)
 {
+    char text[128];
     if (step.node == 0) return true;
     if (!eddy_is_variable(step) || step.graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_step is not a variable of this graph");
     else if (eddy_shape_of(step).rank > 0)
-        eddy_fail(g, EDDY_BAD_SHAPE, "global_step '%s' is not scalar", eddy_name_of(step));
+        eddy_fail(g, EDDY_BAD_SHAPE, "global_step '%s' has shape %s and is no scalar",
+                  eddy_name_of(step), eddy_shape_print(eddy_shape_of(step), text, sizeof text));
     return eddy_graph_ready(g);
 }
 
@@ -101,12 +108,14 @@ static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
     eddy_tensor values, indices;
     if (!eddy_slices_parts(p.gradient, &values, &indices))
         return o->def.apply_dense(o, shaped(p.gradient, p.variable), p.variable);
-    if (!o->def.apply_sparse)
-        return o->def.apply_dense(o, eddy_indexed_slices(values, indices, p.variable), p.variable);
-    if (!o->def.sums_duplicates) {
-        values = eddy_slices_sum_duplicates(values, indices);
+    o->skip_negative = eddy_slices_skip_negative(p.gradient);
+    if (!o->def.apply_sparse || !o->def.sums_duplicates) {
+        values = o->skip_negative ? eddy_slices_sum_duplicates(values, indices)
+                                  : eddy_slices_sum_duplicates_of(values, indices, p.variable);
         indices = eddy_output(values, 1);
     }
+    if (!o->def.apply_sparse)
+        return o->def.apply_dense(o, eddy_indexed_slices(values, indices, p.variable), p.variable);
     return o->def.apply_sparse(o, values, indices, p.variable);
 }
 
@@ -173,7 +182,8 @@ eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args a)
         if (!g && a.pairs && a.count > 0) g = a.pairs[0].variable.graph;
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "apply_gradients: no such optimizer");
     }
-    if (!pairs_fit(g, a.pairs, a.count) || !step_fits(g, a.global_step)) return eddy_none(g);
+    if (!pairs_fit(a.optimizer, a.pairs, a.count) || !step_fits(g, a.global_step))
+        return eddy_none(g);
     eddy_tensor train = apply(a.optimizer, &a);
     if (!eddy_graph_ready(g)) return eddy_none(g);
     if (!eddy_collection_has(g, EDDY_TRAIN_OP, train)) eddy_collection_add(g, EDDY_TRAIN_OP, train);

@@ -19,12 +19,14 @@ static eddy_tensor descent_sparse(eddy_optimizer *o, eddy_tensor values, eddy_te
                                   eddy_tensor v)
 {
     const descent_state *s = eddy_optimizer_state(o);
-    return eddy_scatter_sub(v, indices, Mul(eddy_hyper(s->learning_rate, v), values));
+    return eddy_scatter_sub(v, indices, Mul(eddy_hyper(s->learning_rate, v), values),
+                            .skip_negative = o->skip_negative);
 }
 
 static const eddy_optimizer_def descent = {
     .name = "GradientDescent", .state_size = sizeof(descent_state),
     .apply_dense = descent_dense, .apply_sparse = descent_sparse, .sums_duplicates = true,
+    .takes_complex = true,
 };
 
 eddy_optimizer *eddy_gradient_descent_with(eddy_gradient_descent_args a)

@@ -17,8 +17,10 @@ struct eddy_optimizer {
     eddy_optimizer_def def;
     const char        *name;      /* in the graph's arena */
     void              *state;
-    eddy_slot         *slots;     /* sorted by the variables' names */
-    int                n_slots, slots_capacity;
+    bool               skip_negative; /* of the slices that are being applied */
+    eddy_slot         *slots;     /* in the order of their making */
+    int32_t           *places;    /* 2 * slots_capacity: where slots are, plus 1, by hash */
+    int                n_slots, slots_capacity;      /* the capacity is a power of two */
 };
 
 /* The graph of a live optimizer that can be built in, else NULL. */

@@ -55,6 +55,7 @@ static eddy_tensor momentum_sparse(eddy_optimizer *o, eddy_tensor g, eddy_tensor
 static const eddy_optimizer_def momentum = {
     .name = "Momentum", .state_size = sizeof(momentum_state), .create_slots = momentum_slots,
     .apply_dense = momentum_dense, .apply_sparse = momentum_sparse,
+    .takes_complex = true,
 };
 
 eddy_optimizer *eddy_momentum_with(eddy_momentum_args a)

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Belongs to the graph of its first use. */
+/* Belongs to the graph that it was made on, and is freed with it. */
 typedef struct eddy_optimizer eddy_optimizer;
 
 /* When gradients become usable: at once; when all of an op's are there; when
@@ -150,12 +150,14 @@ typedef struct eddy_optimizer_def {
     /* The operation that updates `variable` by the dense gradient g. */
     eddy_tensor (*apply_dense)(eddy_optimizer *o, eddy_tensor g, eddy_tensor variable);
     /* ... by the rows `values` at `indices`; duplicates are already summed, and
-     * negative indices are to be passed over.  NULL: the gradient is made dense. */
+     * negative indices, which stand for those or for padding, are to be passed over.
+     * NULL: the gradient is made dense. */
     eddy_tensor (*apply_sparse)(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
                  eddy_tensor variable);
     /* After all updates: returns the operation of the whole step; optional. */
     eddy_tensor (*finish)(eddy_optimizer *o, eddy_list updates);
     bool        sums_duplicates;     /* apply_sparse copes with repeated indices itself */
+    bool        takes_complex;       /* the step is linear in g, so that variables may be complex */
 } eddy_optimizer_def;
 
 /* A new optimizer on g; `name` NULL is the default, "" an error.  `state` is copied. */

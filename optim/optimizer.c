@@ -35,6 +35,7 @@ static void release(void *object)
     eddy_allocator  memory = o->allocator;
     eddy_live_remove(o);
     eddy_release(&memory, o->slots, (size_t)o->slots_capacity * sizeof *o->slots);
+    eddy_release(&memory, o->places, 2 * (size_t)o->slots_capacity * sizeof *o->places);
     eddy_release(&memory, o->state, o->def.state_size);
     eddy_release(&memory, o, sizeof *o);
 }
@@ -137,9 +138,11 @@ static bool targets(eddy_graph *g, eddy_list given, eddy_tensor **out, int *coun
     return true;
 }
 
-static bool dtype_fits(eddy_tensor t)
+/* Of the loss, of its weight, or, with their optimizer, of a variable. */
+static bool dtype_fits(const eddy_optimizer *o, eddy_tensor t)
 {
     const eddy_dtype d = eddy_dtype_of(t);
+    if (o && o->def.takes_complex && eddy_dtype_is_complex(d)) return true;
     if (eddy_dtype_is_floating(d)) return true;
     eddy_fail(t.graph, EDDY_BAD_DTYPE,
               "Invalid type %s for %s, expected: [float16, bfloat16, float32, float64].",
@@ -160,35 +163,13 @@ static bool arguments_fit(eddy_graph *g, const eddy_compute_gradients_args *a)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "the loss is not a tensor of the optimizer's graph");
         return false;
     }
-    if (!dtype_fits(a->loss)) return false;
+    if (!dtype_fits(NULL, a->loss)) return false;
     if (a->grad_loss.node == 0) return true;
     if (!eddy_is_valid(a->grad_loss) || a->grad_loss.graph != g) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "grad_loss is not a tensor of the optimizer's graph");
         return false;
     }
-    return dtype_fits(a->grad_loss);
-}
-
-/* Passes the gradients through a tuple; sparse ones stay sparse. */
-static void gate_all(eddy_graph *g, eddy_tensor *gradient, int count)
-{
-    const eddy_allocator *memory = eddy_graph_allocator(g);
-    const size_t bytes = 2 * (size_t)count * sizeof *gradient;
-    eddy_tensor *value = eddy_allocate(memory, bytes);
-    if (!value) {
-        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %d gradients", count);
-        return;
-    }
-    for (int i = 0; i < count; i++) {
-        value[i] = gradient[i];
-        eddy_slices_parts(gradient[i], &value[i], NULL);
-    }
-    eddy_tensor *gated = value + count;
-    eddy_tuple(g, (eddy_list){ count, value }, gated, NULL);
-    for (int i = 0; i < count && eddy_graph_ready(g); i++)
-        gradient[i] = eddy_slices_parts(gradient[i], NULL, NULL)
-                          ? eddy_slices_with_values(gradient[i], gated[i]) : gated[i];
-    eddy_release(memory, value, bytes);
+    return dtype_fits(NULL, a->grad_loss);
 }
 
 /* gradient[i] = d loss / d variable[i], gated as asked for. */
@@ -201,9 +182,10 @@ static bool take_gradients(eddy_graph *g, const eddy_compute_gradients_args *a,
                    .grad_ys = { weight[0].node ? 1 : 0, weight[0].node ? weight : NULL },
                    .gate_gradients = each, .aggregation_method = a->aggregation_method,
                    .colocate_gradients_with_ops = a->colocate_gradients_with_ops);
-    if (eddy_graph_ready(g) && a->gate_gradients == EDDY_GATE_GRAPH) gate_all(g, gradient, count);
+    if (eddy_graph_ready(g) && a->gate_gradients == EDDY_GATE_GRAPH)
+        eddy_tuple(g, (eddy_list){ count, gradient }, gradient, NULL);
     for (int i = 0; i < count && eddy_graph_ready(g); i++)
-        if (eddy_is_valid(gradient[i])) dtype_fits(variable[i]);
+        if (eddy_is_valid(gradient[i])) dtype_fits(a->optimizer, variable[i]);
     return eddy_graph_ready(g);
 }
 

@@ -2,14 +2,27 @@
 #include "optim/internal.h"
 #include "ops/ops.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Where the number of that slot is, plus 1, or would go: 0 there.  There is a table. */
+static int32_t *place_of(const eddy_optimizer *o, int32_t owner, const char *name)
+{
+    const size_t mask = 2 * (size_t)o->slots_capacity - 1;
+    uint64_t     hash = (1469598103934665603u ^ (uint32_t)owner) * 1099511628211u;
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    for (size_t i = (size_t)hash;; i++) {
+        int32_t *place = &o->places[i & mask];
+        if (*place == 0) return place;
+        const eddy_slot *s = &o->slots[*place - 1];
+        if (s->owner == owner && strcmp(s->name, name) == 0) return place;
+    }
+}
 
 eddy_tensor eddy_slot_find(const eddy_optimizer *o, int32_t owner, const char *name)
 {
-    for (int i = 0; i < o->n_slots; i++)
-        if (o->slots[i].owner == owner && strcmp(o->slots[i].name, name) == 0)
-            return o->slots[i].variable;
-    return eddy_none(o->graph);
+    const int32_t at = o->n_slots > 0 ? *place_of(o, owner, name) : 0;
+    return at > 0 ? o->slots[at - 1].variable : eddy_none(o->graph);
 }
 
 eddy_tensor eddy_get_slot(const eddy_optimizer *o, eddy_tensor variable, const char *name)
@@ -19,33 +32,60 @@ eddy_tensor eddy_get_slot(const eddy_optimizer *o, eddy_tensor variable, const c
     return eddy_slot_find(o, variable.node, name);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const eddy_slot *x = a, *y = b;
+    const int order = strcmp(eddy_name_of(x->variable), eddy_name_of(y->variable));
+    return order != 0 ? order : (x->variable.node > y->variable.node)
+                              - (x->variable.node < y->variable.node);
+}
+
 int eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max)
 {
-    if (!eddy_optimizer_graph(o)) return 0;
-    for (int i = 0; out && i < max && i < o->n_slots; i++) out[i] = o->slots[i].variable;
+    eddy_graph *g = eddy_optimizer_graph(o);
+    if (!g || !out || max <= 0 || o->n_slots == 0) return g ? o->n_slots : 0;
+    const size_t bytes = (size_t)o->n_slots * sizeof *o->slots;
+    eddy_slot   *sorted = eddy_allocate(&o->allocator, bytes);
+    if (!sorted) {
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a list of slots", o->name);
+        return 0;
+    }
+    memcpy(sorted, o->slots, bytes);
+    qsort(sorted, (size_t)o->n_slots, sizeof *sorted, by_name);
+    for (int i = 0; i < max && i < o->n_slots; i++) out[i] = sorted[i].variable;
+    eddy_release(&o->allocator, sorted, bytes);
     return o->n_slots;
 }
 
-/* Puts the slot where its variable's name belongs. */
+/* Room for one slot more, and a table that stays at most half full. */
+static bool room(eddy_optimizer *o)
+{
+    if (o->n_slots < o->slots_capacity) return true;
+    const int bigger = o->slots_capacity ? 2 * o->slots_capacity : 8;
+    const size_t old_bytes = 2 * (size_t)o->slots_capacity * sizeof *o->places;
+    int32_t *places = eddy_allocate_zeroed(&o->allocator, 2 * (size_t)bigger, sizeof *places);
+    if (!places || !eddy_grow(&o->allocator, (void **)&o->slots, (size_t)o->n_slots,
+                              (size_t)bigger, sizeof *o->slots)) {
+        eddy_release(&o->allocator, places, 2 * (size_t)bigger * sizeof *places);
+        return false;
+    }
+    eddy_release(&o->allocator, o->places, old_bytes);
+    o->places = places;
+    o->slots_capacity = bigger;
+    for (int i = 0; i < o->n_slots; i++)
+        *place_of(o, o->slots[i].owner, o->slots[i].name) = i + 1;
+    return true;
+}
+
 static eddy_tensor keep(eddy_optimizer *o, int32_t owner, const char *name, eddy_tensor variable)
 {
     eddy_graph *g = o->graph;
     if (!eddy_is_valid(variable)) return variable;
-    if (o->n_slots == o->slots_capacity) {
-        const int bigger = o->slots_capacity ? 2 * o->slots_capacity : 8;
-        if (!eddy_grow(&o->allocator, (void **)&o->slots, (size_t)o->n_slots, (size_t)bigger,
-                       sizeof *o->slots))
-            return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a slot", o->name);
-        o->slots_capacity = bigger;
-    }
     const char *copy = eddy_arena_text(&g->arena, name, strlen(name));
-    if (!copy) return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a slot", o->name);
-    int at = o->n_slots++;
-    for (; at > 0; at--) {
-        if (strcmp(eddy_name_of(o->slots[at - 1].variable), eddy_name_of(variable)) <= 0) break;
-        o->slots[at] = o->slots[at - 1];
-    }
-    o->slots[at] = (eddy_slot){ owner, copy, variable };
+    if (!copy || !room(o))
+        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a slot", o->name);
+    *place_of(o, owner, copy) = o->n_slots + 1;
+    o->slots[o->n_slots++] = (eddy_slot){ owner, copy, variable };
     return variable;
 }
 

@@ -1,9 +1,11 @@
 #!/bin/sh
 # Compiles each public header alone, as a user includes it: in C11 with gcc and
-# clang, in C++17 and C++20.  A compiler that is not there is passed over.
+# clang, in C++17 and C++20.  A compiler that is not there is passed over.  Then
+# runs a program in C++ that uses what they offer to it.
 set -eu
 
-warn="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -Ibuild/include"
+build=${BUILD:-build}
+warn="-Wall -Wextra -Wpedantic -Werror -Ibuild/include"
 count=0
 
 try() {       # try LANGUAGE COMPILER FLAGS...
@@ -11,7 +13,7 @@ try() {       # try LANGUAGE COMPILER FLAGS...
     command -v "$2" >/dev/null || return 0
     shift
     # shellcheck disable=SC2086  # flags are words
-    printf '#include <eddy/%s>\n' "$header" | "$@" $warn -x "$language" -
+    printf '#include <eddy/%s>\n' "$header" | "$@" $warn -fsyntax-only -x "$language" -
     count=$((count + 1))
 }
 
@@ -20,5 +22,15 @@ for header in "$@"; do
     try c clang -std=c11
     try c++ "${CXX:-c++}" -std=c++17
     try c++ "${CXX:-c++}" -std=c++20
+done
+for standard in c++17 c++20; do
+    command -v "${CXX:-c++}" >/dev/null || break
+    program=$build/cplusplus-$standard
+    # The macros leave options out, and g++ knows no way of saying so.
+    # shellcheck disable=SC2086  # flags are words
+    "${CXX:-c++}" -std=$standard $warn -Wno-missing-field-initializers ${CFLAGS:-} ${LDFLAGS:-} \
+        tests/examples/cplusplus.cpp "$build/libeddy.a" ${LIBS:-} -o "$program"
+    "$program"
+    count=$((count + 1))
 done
 echo "headers: $count compilations ok"

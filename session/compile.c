@@ -37,6 +37,40 @@ eddy_status (*eddy_kernel_of(const eddy_op_def *op))(eddy_kernel *k)
     return op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_kernel : op->kernel;
 }
 
+bool eddy_run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+                    eddy_error *error)
+{
+    const int     n = node->n_inputs, m = node->n_outputs;
+    instruction  *i = eddy_arena_alloc(&p->arena, sizeof *i);
+    eddy_buffer **at = eddy_arena_alloc(&p->arena, (size_t)(n + m) * sizeof *at);
+    if (!i || !at)
+        return eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for running '%s'", node->name);
+    for (int k = 0; k < n + m; k++) at[k] = &buffers[k];
+    *i = (instruction){ .plan = p, .node = node, .resizes = -1 };
+    i->kernel = (eddy_kernel){ .op = node->op,
+                               .attrs = node->attrs,
+                               .in = at,
+                               .out = at + n,
+                               .n_in = n,
+                               .n_out = m,
+                               .graph_seed = p->session->graph->seed,
+                               .op_seed = node->id,
+                               .step = step,
+                               .impl = i };
+    eddy_status (*prepare)(eddy_kernel *) =
+        node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;
+    eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
+    const size_t scratch = s == EDDY_OK ? i->kernel.scratch_size : 0;
+    if (scratch > 0) i->kernel.scratch = eddy_allocate(p->allocator, scratch);
+    if (scratch > 0 && !i->kernel.scratch)
+        s = eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for scratch space");
+    if (s == EDDY_OK) s = eddy_kernel_of(node->op)(&i->kernel);
+    eddy_release(p->allocator, i->kernel.scratch, scratch);
+    if (s == EDDY_OK) return true;
+    *error = p->error;
+    return eddy_error_set(error, s, "%s failed [node '%s']", node->op->name, node->name);
+}
+
 /* ---------------------------------------------------- the kernel's tools -- */
 
 void *eddy_kernel_state(eddy_kernel *k, size_t size)
@@ -126,6 +160,23 @@ static bool set_addresses(compile *c)
     return true;
 }
 
+/* What the instruction's arithmetic costs; the copies of variables cost nothing. */
+static bool add_flops(compile *c, const instruction *i)
+{
+    const eddy_kernel *k = &i->kernel;
+    if (i->run != eddy_kernel_of(k->op)) return true;
+    if (!k->op->flops) {
+        if (k->op->flags & EDDY_OP_ELEMENTWISE) c->plan->info.flops += (double)k->out[0]->count;
+        return true;
+    }
+    eddy_type *types = eddy_plan_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
+    if (!types) return false;
+    for (int n = 0; n < k->n_in; n++) types[n] = k->in[n]->type;
+    for (int n = 0; n < k->n_out; n++) types[k->n_in + n] = k->out[n]->type;
+    c->plan->info.flops += k->op->flops(k->attrs, k->n_in, types, types + k->n_in);
+    return true;
+}
+
 static bool place(compile *c)
 {
     eddy_plan *p = c->plan;
@@ -144,6 +195,8 @@ static bool place(compile *c)
                               p->memory_bytes);
     p->info.arena_bytes = p->memory_bytes;
     p->info.instructions = p->n_code;
+    for (int32_t i = 0; i < p->n_code; i++)
+        if (!add_flops(c, &p->code[i])) return false;
     return set_addresses(c);
 }
 

@@ -2,7 +2,8 @@
  *
  * compile.c turns feeds, fetches and shapes into a plan through three stages:
  *   specialise.c  which nodes matter, with which concrete types; constants folded
- *   schedule.c    what is executed, in which order, reading and writing which values
+ *   schedule.c    what is executed, in which order, reading and writing which values;
+ *                 order.c: which reads of variables see updates
  *   memory.c      where temporaries lie in one arena
  * run.c executes plans; session.c keeps them and the state. */
 #ifndef EDDY_SESSION_INTERNAL_H
@@ -28,9 +29,12 @@ typedef struct node_info {
     eddy_type   *types;       /* concrete output types; NULL if not visited */
     eddy_array **folded;      /* one an output, or NULL */
     bool         needed;      /* an ancestor of a fetch, for its value or its type */
+    bool         valued;      /* ... for its value */
+    bool         decides;     /* ... from which a shape is computed */
     bool         effect;      /* it, or something it waits for, may not be left out */
     bool         live;        /* executed, or its value is used */
     bool         fed;         /* at least one output is */
+    bool         alias;       /* its output is its input 0 under another shape */
 } node_info;
 
 typedef struct compile {
@@ -76,6 +80,7 @@ typedef struct plan_variable {
     eddy_state      *state;
     eddy_buffer     *reference;   /* its storage, for kernels that update it */
     eddy_shape       shape;       /* that it had when the plan was made */
+    bool             open;        /* it may have another one now */
     bool             read;        /* must have a value when the run begins */
 } plan_variable;
 
@@ -89,8 +94,11 @@ typedef struct plan_patch {
 
 struct eddy_plan {
     eddy_plan     *next;
-    bool           busy;
+    atomic_bool    busy;          /* taken under the session's lock, given back without */
+    uint64_t       used;          /* the session's count of takings at the last one */
     bool           writes;        /* updates variables */
+    bool           has_open;      /* ... or reads some whose shapes may change between runs */
+    bool           stale;         /* the last run found other shapes, and did nothing */
     eddy_session  *session;
     const eddy_allocator *allocator;
     eddy_arena     arena;         /* of everything below */
@@ -121,6 +129,8 @@ struct eddy_plan {
 };
 
 bool eddy_schedule(compile *c);
+/* Says that the placeholder was not fed; returns false. */
+bool eddy_not_fed(const eddy_node *placeholder, eddy_error *error);
 /* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
 void *eddy_plan_alloc(compile *c, size_t n, size_t size);
 bool  eddy_plan_keep(compile *c, eddy_array *a);      /* takes the reference */
@@ -136,19 +146,34 @@ bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int3
 eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
                         eddy_error *error);
 void       eddy_plan_free(eddy_plan *p);
+/* Runs nothing and sets p->stale if variables have other shapes than the plan is for. */
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
                           eddy_error *error);
+/* Whether the variables have the shapes that the plan is for; with state_lock held. */
+bool eddy_plan_fits(const eddy_plan *p);
+/* Whether the variable can hold such a value; both shapes are in the message. */
+bool eddy_value_fits(const eddy_node *variable, eddy_type value, eddy_error *error);
 /* Calls `prepare`, if the op has one, and says which function runs it. */
 eddy_status (*eddy_kernel_of(const eddy_op_def *op))(eddy_kernel *k);
+static inline eddy_buffer eddy_buffer_of(eddy_type t, void *data)
+{
+    return (eddy_buffer){ .data = data, .count = eddy_shape_count(t.shape), .type = t };
+}
+/* Runs one node by itself: prepares and calls its kernel.  `buffers` has the inputs
+ * and then the outputs; of the plan only the session, the arena and the error count. */
+bool eddy_run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+                    eddy_error *error);
 
 struct eddy_session {
     eddy_graph        *graph;
     eddy_session_args  options;
     eddy_allocator     allocator;
-    pthread_mutex_t    lock;           /* of plans, states, error, callables */
+    pthread_mutex_t    lock;           /* of plans, states, callables; taken before state_lock */
     pthread_rwlock_t   state_lock;     /* held by runs: shared, or alone if they update */
+    pthread_mutex_t    report_lock;    /* of error and last_info */
     eddy_plan         *plans;          /* most recently used first */
     int                n_plans;
+    uint64_t           takings;        /* of plans, so far */
     eddy_state       **states;         /* by node id */
     int32_t            states_capacity;
     atomic_ullong      step;
@@ -156,7 +181,34 @@ struct eddy_session {
     eddy_error         error;
     eddy_plan_info     last_info;
     struct eddy_callable *callables;
+    struct evaluation *evaluation;     /* what looks have computed (eval.c); NULL before the first */
+    bool               of_graph;       /* made by eddy_eval_session: freed with the graph */
 };
+
+/* Open, on a graph that lives, has nodes and no error; or the reason why not. */
+bool eddy_session_check(const eddy_session *s, eddy_error *error);
+/* Whether f is a value for a tensor of the graph; i is its number in messages. */
+bool eddy_session_check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e);
+/* The session's last failure, and the plan it took last. */
+void eddy_session_note(eddy_session *s, const eddy_error *e);
+void eddy_session_note_plan(eddy_session *s, const eddy_plan_info *info);
+
+/* The runs that this thread is in the midst of: kernels may call back. */
+typedef struct eddy_running {
+    const eddy_session *session;
+    const struct eddy_running *outer;
+} eddy_running;
+void eddy_running_begin(eddy_running *r, const eddy_session *s);
+void eddy_running_end(const eddy_running *r);
+/* Whether s is a session that this call may lock: inside a run of s it would wait
+ * for itself, which is noted as the session's error. */
+bool eddy_session_enter(eddy_session *s);
+
+/* Ends a call under the session's lock: notes its error, unlocks. */
+eddy_status eddy_session_finish(eddy_session *s, const eddy_error *e);
+/* For eval.c: frees a session, also one of a graph; and what its looks kept. */
+void eddy_session_destroy(eddy_session *s);
+void eddy_evaluation_free(eddy_session *s);
 
 /* The state of a variable, made on first demand; NULL if memory is out. */
 eddy_state *eddy_session_state(eddy_session *s, int32_t node);

@@ -41,10 +41,12 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     if (!eddy_shape_equal(eddy_array_shape(v->state->value), value->type.shape)) {
         if (is_used_later(p, i, v))
             return eddy_kernel_fail(&i->kernel, EDDY_UNIMPLEMENTED,
-                                    "the variable is used in the same run after its shape changes");
+                                    "'%.200s' is used in the same run after its shape changes",
+                                    v->node->name);
         eddy_array *a = eddy_array_new_in(p->allocator, value->type.dtype, value->type.shape);
         if (!a)
-            return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for the new value");
+            return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY,
+                                    "out of memory for the new value of '%.200s'", v->node->name);
         eddy_array_free(v->state->value);
         v->state->value = a;
     }
@@ -101,19 +103,37 @@ static eddy_status collect(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
     return EDDY_OK;
 }
 
+bool eddy_plan_fits(const eddy_plan *p)
+{
+    for (int32_t v = 0; v < p->n_variables; v++) {
+        const plan_variable *pv = &p->variables[v];
+        if (pv->open && !eddy_shape_equal(pv->shape, eddy_array_shape(pv->state->value)))
+            return false;
+    }
+    return true;
+}
+
+/* The run itself, with the state's lock held. */
+static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
+{
+    if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
+    patch(p, feeds);
+    eddy_status status = execute(p, atomic_fetch_add(&p->session->step, 1));
+    return status == EDDY_OK && out ? collect(p, feeds, out) : status;
+}
+
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
                           eddy_error *error)
 {
     eddy_session *s = p->session;
     if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
     else pthread_rwlock_rdlock(&s->state_lock);
+    eddy_running here;
+    eddy_running_begin(&here, s);
     p->error = (eddy_error){ 0 };
-    eddy_status status = EDDY_UNINITIALIZED;
-    if (check_initialized(p, &p->error)) {
-        patch(p, feeds);
-        status = execute(p, atomic_fetch_add(&s->step, 1));
-        if (status == EDDY_OK && out) status = collect(p, feeds, out);
-    }
+    p->stale = p->has_open && !eddy_plan_fits(p);
+    eddy_status status = p->stale ? EDDY_OK : run_locked(p, feeds, out);
+    eddy_running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     if (status != EDDY_OK) *error = p->error;
     return status;

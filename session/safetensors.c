@@ -11,7 +11,7 @@ static const struct {
 } codes[] = {
     { "F64", EDDY_FLOAT64 },   { "F32", EDDY_FLOAT32 }, { "F16", EDDY_FLOAT16 },
     { "BF16", EDDY_BFLOAT16 }, { "I64", EDDY_INT64 },   { "I32", EDDY_INT32 },
-    { "U8", EDDY_UINT8 },      { "BOOL", EDDY_BOOL },
+    { "U8", EDDY_UINT8 },      { "BOOL", EDDY_BOOL },   { "C64", EDDY_COMPLEX64 },
 };
 enum { CODES = sizeof codes / sizeof *codes };
 

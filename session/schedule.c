@@ -4,37 +4,12 @@
  * Variables: every read of a Variable's output means the value from before the
  * run.  Where something reads it after the first update in the schedule, the
  * value is copied before that update (a snapshot), and the readers get the copy. */
-#include "session/internal.h"
+#include "session/schedule.h"
 #include "ops/elementwise.h"
 
 #include <string.h>
 
-typedef struct build {
-    compile   *c;
-    eddy_plan *plan;
-    int32_t   *buffer_of;       /* by value number; -1 */
-    int32_t   *value_base;      /* by node id: its first value number */
-    int32_t   *reads; /* by value number of a live value: last reader's id; INT32_MAX: fetched */
-    int32_t   *variable_of;     /* by node id: index in plan->variables, or -1 */
-    int32_t   *first_update, *last_update;   /* by variable index: node ids; 0: none */
-    int32_t   *feed_buffer;     /* by feed; -1 */
-    uint8_t   *plain_read;      /* by node id: an explicit read that no update precedes */
-    uint32_t  *reads_now;       /* by node id: bit i: input i is a variable read behind an update */
-    int32_t    n_values;
-} build;
-
-static bool type_only(const eddy_node *node, int i)
-{
-    return i < 32 && (node->op->shape_inputs >> i & 1);
-}
-static bool by_reference(const eddy_node *node, int i)
-{
-    return i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
-}
-
 /* ------------------------------------------------------------- liveness -- */
-
-static bool is_folded(const compile *c, int32_t id) { return c->info[id].folded != NULL; }
 
 static void mark_live(compile *c)
 {
@@ -53,18 +28,19 @@ static void mark_live(compile *c)
     }
 }
 
-static bool unfed(compile *c, const eddy_node *node)
+bool eddy_not_fed(const eddy_node *placeholder, eddy_error *error)
 {
-    char shape[100];
-    if (node->outputs[0].shape.rank <= 0)
-        return eddy_error_set(c->error, EDDY_NOT_FED,
+    char            shape[100];
+    const eddy_type t = placeholder->outputs[0];
+    if (t.shape.rank <= 0)
+        return eddy_error_set(error, EDDY_NOT_FED,
                               "You must feed a value for placeholder tensor '%s' with dtype %s",
-                              node->name, eddy_dtype_name(node->outputs[0].dtype));
+                              placeholder->name, eddy_dtype_name(t.dtype));
     return eddy_error_set(
-        c->error, EDDY_NOT_FED,
-        "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s", node->name,
-        eddy_dtype_name(node->outputs[0].dtype),
-        eddy_shape_print(node->outputs[0].shape, shape, sizeof shape));
+        error, EDDY_NOT_FED,
+        "You must feed a value for placeholder tensor '%s' with dtype %s and shape %s",
+        placeholder->name, eddy_dtype_name(t.dtype),
+        eddy_shape_print(t.shape, shape, sizeof shape));
 }
 
 /* Every live value has a known shape, or the reason why not. */
@@ -73,7 +49,8 @@ static bool check_live(compile *c)
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].live) continue;
         const eddy_node *node = c->graph->nodes[id];
-        if ((node->op->flags & EDDY_OP_PLACEHOLDER) && !c->info[id].fed) return unfed(c, node);
+        if ((node->op->flags & EDDY_OP_PLACEHOLDER) && !c->info[id].fed)
+            return eddy_not_fed(node, c->error);
     }
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].live || is_folded(c, id) || c->info[id].fed) continue;
@@ -83,7 +60,7 @@ static bool check_live(compile *c)
             for (int32_t p = 1; p < id; p++)
                 if (c->info[p].needed && !c->info[p].fed &&
                     (c->graph->nodes[p]->op->flags & EDDY_OP_PLACEHOLDER))
-                    return unfed(c, c->graph->nodes[p]);
+                    return eddy_not_fed(c->graph->nodes[p], c->error);
             if (node->op->flags & EDDY_OP_VARIABLE) {
                 bool read = false;
                 for (int32_t q = id + 1; q <= c->size && !read; q++)
@@ -175,7 +152,7 @@ static bool number_variables(build *b)
     if (!b->plan->variables || !b->first_update || !b->last_update) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];
-        if (!c->info[id].live || is_folded(c, id)) continue;
+        if (!is_executed(c, id)) continue;
         if (node->op->flags & EDDY_OP_VARIABLE) {
             b->variable_of[id] = b->plan->n_variables;
             b->plan->variables[b->plan->n_variables++] =
@@ -190,41 +167,6 @@ static bool number_variables(build *b)
     return true;
 }
 
-/* Whether node `id` waits for an update of variable v; by_control: through at
- * least one control edge. */
-static bool is_after_update(build *b, int32_t id, int32_t v, bool by_control)
-{
-    enum { BY_DATA = 1, BY_CONTROL = 2 };
-    compile *c = b->c;
-    if (b->first_update[v] == 0 || b->first_update[v] > id) return false;
-    size_t   bytes = (size_t)(id + 1);
-    uint8_t *seen = eddy_allocate_zeroed(&c->session->allocator, bytes, 1);
-    bool     found = false;
-    if (!seen)
-        return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
-    seen[id] = BY_DATA;
-    for (int32_t k = id; k >= b->first_update[v] && !found; k--) {
-        const eddy_node *node = c->graph->nodes[k];
-        if (!seen[k]) continue;
-        bool updates = k < id && (node->op->flags & EDDY_OP_UPDATES);
-        found = updates && b->variable_of[node->inputs[0].node] == v &&
-                (!by_control || (seen[k] & BY_CONTROL));
-        for (int i = 0; i < node->n_inputs; i++) seen[node->inputs[i].node] |= seen[k];
-        for (int i = 0; i < node->n_controls; i++) seen[node->controls[i]] |= BY_CONTROL;
-    }
-    eddy_release(&c->session->allocator, seen, bytes);
-    return found;
-}
-
-/* Whether a control edge puts the node behind an update of the variable that
- * its input i reads: such a read sees the update, as an explicit one does. */
-static bool is_read_now(build *b, const eddy_node *node, int i)
-{
-    int32_t v = b->variable_of[node->inputs[i].node];
-    if (v < 0 || i >= 32 || by_reference(node, i) || type_only(node, i)) return false;
-    return eddy_feed_of(b->c, node->inputs[i]) < 0 && is_after_update(b, node->id, v, true);
-}
-
 /* Last reader of each value, aliases passed on to what they alias. */
 static void count_reads(build *b)
 {
@@ -236,18 +178,12 @@ static void count_reads(build *b)
     }
     for (int32_t id = c->size; id >= 1; id--) {
         const eddy_node *node = c->graph->nodes[id];
-        if (!c->info[id].live || is_folded(c, id)) continue;
-        if (node->op->flags & EDDY_OP_READ)
-            b->plain_read[id] =
-                !is_after_update(b, id, b->variable_of[node->inputs[0].node], false);
-        bool alias = (node->op->flags & EDDY_OP_ALIAS) || b->plain_read[id];
+        if (!is_executed(c, id)) continue;
+        bool alias = c->info[id].alias || b->plain_read[id];
         for (int i = 0; i < node->n_inputs; i++) {
             bool reference = by_reference(node, i) && !b->plain_read[id];
             if (type_only(node, i) || reference || eddy_feed_of(c, node->inputs[i]) >= 0) continue;
-            if (is_read_now(b, node, i)) {
-                b->reads_now[id] |= 1u << i;
-                continue;
-            }
+            if (is_read_now(b, node, i)) continue;
             int32_t v = value_of(b, node->inputs[i]), at = id;
             if (alias && b->reads[b->value_base[id]] > at) at = b->reads[b->value_base[id]];
             if (at > b->reads[v]) b->reads[v] = at;
@@ -316,13 +252,26 @@ static eddy_buffer **operands(build *b, size_t n)
     return eddy_plan_alloc(b->c, n ? n : 1, sizeof(eddy_buffer *));
 }
 
+static bool is_open(const eddy_node *variable)
+{
+    return !eddy_shape_is_known(variable->outputs[0].shape);
+}
+
+/* Whether the update may give its variable other memory, for a value of another shape. */
+static bool may_resize(const build *b, const eddy_node *update)
+{
+    return (update->op->flags & EDDY_OP_REPLACES) &&
+           is_open(b->c->graph->nodes[update->inputs[0].node]);
+}
+
 /* Whether a read as late as `last` would see an update; the first update itself
- * may read what it overwrites if its kernel says so. */
+ * may read what it overwrites if its kernel says so and the memory stays. */
 static bool needs_snapshot(const build *b, int32_t v, int32_t last)
 {
     int32_t first = b->first_update[v];
     if (first == 0 || last < first) return false;
-    return last > first || !(b->c->graph->nodes[first]->op->flags & EDDY_OP_IN_PLACE);
+    const eddy_node *update = b->c->graph->nodes[first];
+    return last > first || !(update->op->flags & EDDY_OP_IN_PLACE) || may_resize(b, update);
 }
 
 /* Buffers of variables: storage for updates, and the value from before the run. */
@@ -343,6 +292,8 @@ static bool make_variables(build *b)
             return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
                                   pv->node->name);
         pv->shape = eddy_array_shape(pv->state->value);
+        pv->open = is_open(pv->node);
+        b->plan->has_open = b->plan->has_open || pv->open;
         int32_t root = new_root(b, (plan_root){ .kind = VALUE_VARIABLE, .index = v });
         int32_t storage = new_buffer(b, t, root);
         if (storage < 0) return false;
@@ -388,8 +339,9 @@ static int32_t output_buffer(build *b, const eddy_node *node, int k, eddy_buffer
     if ((node->op->flags & EDDY_OP_UPDATES) && k == 0) {
         int32_t v = b->variable_of[node->inputs[0].node];
         const eddy_buffer *storage = b->plan->variables[v].reference;
-        bool fixed = eddy_shape_is_known(b->plan->variables[v].node->outputs[0].shape);
-        if (fixed && b->last_update[v] == node->id && storage->count == eddy_shape_count(t.shape))
+        if (!is_open(b->plan->variables[v].node) &&
+            b->last_update[v] == node->id &&
+            storage->count == eddy_shape_count(t.shape))
             return new_buffer(b, t, b->plan->buffer_root[storage - b->plan->buffers]);
     }
     int32_t root = overwritten(b, node, k, at);
@@ -416,7 +368,7 @@ static bool make_copy(build *b, const eddy_node *node)
 /* A value that is an alias of another: no instruction. */
 static bool make_alias(build *b, const eddy_node *node)
 {
-    if (b->reads_now[node->id] & 1) return make_copy(b, node);
+    if (is_read_now(b, node, 0)) return make_copy(b, node);
     int32_t from = read_buffer(b, node->inputs[0]);
     if (from < 0) return false;
     int32_t buffer = new_buffer(b, b->c->info[node->id].types[0], b->plan->buffer_root[from]);
@@ -438,9 +390,13 @@ static bool make_executed(build *b, const eddy_node *node)
     int           n = node->n_inputs, m = node->n_outputs;
     eddy_buffer **at = operands(b, (size_t)(n + m));
     if (!at) return false;
+    if ((node->op->flags & EDDY_OP_REPLACES) &&
+        !eddy_value_fits(b->c->graph->nodes[node->inputs[0].node],
+                         eddy_concrete_type(b->c, node->inputs[1]), b->c->error))
+        return false;
     for (int i = 0; i < n; i++) {
         int32_t buffer;
-        if (by_reference(node, i) || (i < 32 && (b->reads_now[node->id] >> i & 1))) {
+        if (by_reference(node, i) || is_read_now(b, node, i)) {
             at[i] = storage_of(b, node->inputs[i]);
             continue;
         }
@@ -460,8 +416,7 @@ static bool make_executed(build *b, const eddy_node *node)
     for (int i = 0; i < n + m; i++)
         use_root(b, (int32_t)(at[i] - b->plan->buffers), b->plan->n_code);
     add_instruction(b, node, eddy_kernel_of(node->op), n, m, at);
-    if ((node->op->flags & EDDY_OP_REPLACES) &&
-        !eddy_shape_is_known(b->c->graph->nodes[node->inputs[0].node]->outputs[0].shape))
+    if (may_resize(b, node))
         b->plan->code[b->plan->n_code - 1].resizes = b->variable_of[node->inputs[0].node];
     return true;
 }
@@ -470,9 +425,14 @@ static bool make_node(build *b, const eddy_node *node)
 {
     bool fed =
         node->n_outputs == 1 && eddy_feed_of(b->c, eddy_tensor_at(b->c->graph, node->id, 0)) >= 0;
-    if (node->op->flags & EDDY_OP_ALIAS) return fed || make_alias(b, node);
+    if (b->c->info[node->id].alias) return fed || make_alias(b, node);
     if (b->plain_read[node->id]) return make_plain_read(b, node);
-    return eddy_kernel_of(node->op) ? make_executed(b, node) : true;
+    if (eddy_kernel_of(node->op)) return make_executed(b, node);
+    for (int k = 0; k < node->n_outputs; k++)
+        if (b->reads[b->value_base[node->id] + k] > 0)
+            return eddy_error_set(b->c->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
+                                  node->op->name, node->name);
+    return true;
 }
 
 /* -------------------------------------------------------- the whole plan -- */
@@ -485,7 +445,7 @@ static bool make_room(build *b)
     b->value_base = eddy_plan_alloc(c, nodes, sizeof(int32_t));
     b->variable_of = eddy_plan_alloc(c, nodes, sizeof(int32_t));
     b->plain_read = eddy_plan_alloc(c, nodes, 1);
-    b->reads_now = eddy_plan_alloc(c, nodes, sizeof(uint32_t));
+    b->reads_now = eddy_plan_alloc(c, nodes, sizeof *b->reads_now);
     b->feed_buffer = eddy_plan_alloc(c, (size_t)c->plan->n_feeds, sizeof(int32_t));
     if (!b->value_base || !b->variable_of || !b->plain_read || !b->reads_now || !b->feed_buffer)
         return false;
@@ -521,8 +481,7 @@ static bool make_outputs(build *b)
         eddy_tensor t = p->fetches[i];
         bool valued = b->c->graph->nodes[t.node]->n_outputs > 0;
         p->outputs[i].buffer = valued ? read_buffer(b, t) : -1;
-        if (valued && p->outputs[i].buffer < 0)
-            return eddy_error_set(b->c->error, EDDY_INTERNAL, "fetch %d has no value", i);
+        if (valued && p->outputs[i].buffer < 0) return false;
         if (valued) use_root(b, p->outputs[i].buffer, INT32_MAX);
     }
     return true;
@@ -532,12 +491,13 @@ bool eddy_schedule(compile *c)
 {
     build b = { .c = c, .plan = c->plan };
     mark_live(c);
-    if (!check_live(c) || !make_room(&b) || !number_variables(&b)) return false;
+    if (!check_live(c) || !make_room(&b) || !number_variables(&b) || !eddy_order_reads(&b))
+        return false;
     count_reads(&b);
-    if (c->error->status != EDDY_OK || !make_variables(&b)) return false;
+    if (!make_variables(&b)) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];
-        bool             runs = c->info[id].live && !is_folded(c, id) &&
+        bool             runs = is_executed(c, id) &&
                     !(node->op->flags & (EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER));
         if (runs && !make_node(&b, node)) return false;
     }

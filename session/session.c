@@ -12,7 +12,26 @@ struct eddy_callable {
     int           n_feeds, n_fetches;
     eddy_feed    *feeds;
     eddy_tensor  *fetches;
+    eddy_plan    *plan;          /* of its last run; NULL once the session dropped it */
 };
+
+static bool make_locks(eddy_session *s)
+{
+    if (pthread_mutex_init(&s->lock, NULL) != 0) return false;
+    if (pthread_mutex_init(&s->report_lock, NULL) == 0) {
+        if (pthread_rwlock_init(&s->state_lock, NULL) == 0) return true;
+        pthread_mutex_destroy(&s->report_lock);
+    }
+    pthread_mutex_destroy(&s->lock);
+    return false;
+}
+
+static void destroy_locks(eddy_session *s)
+{
+    pthread_rwlock_destroy(&s->state_lock);
+    pthread_mutex_destroy(&s->report_lock);
+    pthread_mutex_destroy(&s->lock);
+}
 
 eddy_session *eddy_session_new_with(eddy_session_args args)
 {
@@ -25,12 +44,12 @@ eddy_session *eddy_session_new_with(eddy_session_args args)
     s->allocator = *a;
     atomic_init(&s->step, 0);
     atomic_init(&s->closed, false);
-    bool locks = pthread_mutex_init(&s->lock, NULL) == 0;
-    if (locks && pthread_rwlock_init(&s->state_lock, NULL) != 0) {
-        pthread_mutex_destroy(&s->lock);
-        locks = false;
+    if (!make_locks(s)) {
+        eddy_release(a, s, sizeof *s);
+        return NULL;
     }
-    if (!locks || !eddy_live_add(s, EDDY_LIVE_SESSION)) {
+    if (!eddy_live_add(s, EDDY_LIVE_SESSION)) {
+        destroy_locks(s);
         eddy_release(a, s, sizeof *s);
         return NULL;
     }
@@ -55,8 +74,13 @@ static void free_callable(eddy_callable *c)
 
 void eddy_session_free(eddy_session *s)
 {
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return;
+    if (eddy_session_enter(s) && !s->of_graph) eddy_session_destroy(s);
+}
+
+void eddy_session_destroy(eddy_session *s)
+{
     eddy_live_remove(s);
+    eddy_evaluation_free(s);
     for (eddy_callable *c = s->callables, *next; c; c = next) {
         next = c->next;
         free_callable(c);
@@ -71,26 +95,11 @@ void eddy_session_free(eddy_session *s)
         eddy_release(&s->allocator, s->states[id], sizeof **s->states);
     }
     eddy_release(&s->allocator, s->states, (size_t)s->states_capacity * sizeof *s->states);
-    pthread_mutex_destroy(&s->lock);
-    pthread_rwlock_destroy(&s->state_lock);
-    eddy_graph *g = s->graph;
+    destroy_locks(s);
+    eddy_graph *holds = s->of_graph ? NULL : s->graph;
     eddy_allocator a = s->allocator;
     eddy_release(&a, s, sizeof *s);
-    eddy_graph_drop(g);
-}
-
-eddy_status eddy_session_status(const eddy_session *s)
-{
-    return eddy_live(s, EDDY_LIVE_SESSION) ? s->error.status : EDDY_INVALID_ARGUMENT;
-}
-const char *eddy_session_message(const eddy_session *s)
-{
-    return eddy_live(s, EDDY_LIVE_SESSION) ? s->error.message : "not a session";
-}
-
-eddy_plan_info eddy_session_plan_info(const eddy_session *s)
-{
-    return eddy_live(s, EDDY_LIVE_SESSION) ? s->last_info : (eddy_plan_info){ 0 };
+    if (holds) eddy_graph_drop(holds);
 }
 
 eddy_state *eddy_session_state(eddy_session *s, int32_t node)
@@ -110,7 +119,7 @@ eddy_state *eddy_session_state(eddy_session *s, int32_t node)
 
 /* -------------------------------------------------------------- checking -- */
 
-static bool check_session(const eddy_session *s, eddy_error *e)
+bool eddy_session_check(const eddy_session *s, eddy_error *e)
 {
     if (atomic_load(&s->closed))
         return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
@@ -127,7 +136,7 @@ static bool check_session(const eddy_session *s, eddy_error *e)
     return true;
 }
 
-static bool check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e)
+bool eddy_session_check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e)
 {
     char have[100], want[100];
     if (f->tensor.graph != s->graph || eddy_outputs_of(f->tensor) == 0)
@@ -156,11 +165,12 @@ static bool check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_er
 
 static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
 {
-    if (feeds.count < 0 || (feeds.count > 0 && !feeds.at) || fetches.count < 0 ||
-        (fetches.count > 0 && !fetches.at))
-        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "the feeds or the fetches are not a list");
+    if (feeds.count < 0 || (feeds.count > 0 && !feeds.at))
+        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "the feeds are not a list");
+    if (fetches.count < 0 || (fetches.count > 0 && !fetches.at))
+        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "the fetches are not a list");
     for (int i = 0; i < feeds.count; i++) {
-        if (!check_feed(s, &feeds.at[i], i, e)) return false;
+        if (!eddy_session_check_feed(s, &feeds.at[i], i, e)) return false;
         for (int j = 0; j < i; j++)
             if (eddy_same(feeds.at[i].tensor, feeds.at[j].tensor))
                 return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%s:%d' is fed twice",
@@ -178,6 +188,12 @@ static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches
 
 /* ------------------------------------------------------------ the cache -- */
 
+/* Asked under the lock.  What the last run did with a plan that is free is then seen. */
+static bool is_busy(const eddy_plan *p)
+{
+    return atomic_load_explicit(&p->busy, memory_order_acquire);
+}
+
 /* Integers few enough to be dimensions, axes or counts. */
 static bool may_be_shape(const eddy_array *a)
 {
@@ -185,35 +201,47 @@ static bool may_be_shape(const eddy_array *a)
            eddy_array_shape(a).rank <= 1;
 }
 
+static bool feed_fits(const plan_feed *f, const eddy_array *value)
+{
+    return eddy_shape_equal(f->type.shape, eddy_array_shape(value)) &&
+           (!f->keyed || eddy_array_equal(f->value, value));
+}
+
+/* Shapes may still change before the run has the state's lock; it asks again. */
+static bool variables_fit(const eddy_plan *p)
+{
+    if (!p->has_open) return true;
+    pthread_rwlock_rdlock(&p->session->state_lock);
+    const bool fit = eddy_plan_fits(p);
+    pthread_rwlock_unlock(&p->session->state_lock);
+    return fit;
+}
+
 static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
 {
-    if (p->busy || p->n_feeds != feeds.count || p->n_fetches != fetches.count) return false;
+    if (is_busy(p) || p->n_feeds != feeds.count || p->n_fetches != fetches.count) return false;
     for (int i = 0; i < p->n_fetches; i++)
         if (!eddy_same(p->fetches[i], fetches.at[i])) return false;
-    for (int i = 0; i < p->n_feeds; i++) {
-        const plan_feed *f = &p->feeds[i];
-        if (!eddy_same(f->tensor, feeds.at[i].tensor)) return false;
-        if (!eddy_shape_equal(f->type.shape, eddy_array_shape(feeds.at[i].value))) return false;
-        if (f->keyed && !eddy_array_equal(f->value, feeds.at[i].value)) return false;
-    }
-    for (int32_t v = 0; v < p->n_variables; v++)
-        if (!eddy_shape_equal(p->variables[v].shape,
-                              eddy_array_shape(p->variables[v].state->value)))
+    for (int i = 0; i < p->n_feeds; i++)
+        if (!eddy_same(p->feeds[i].tensor, feeds.at[i].tensor) ||
+            !feed_fits(&p->feeds[i], feeds.at[i].value))
             return false;
-    return true;
+    return variables_fit(p);
 }
 
 /* Frees the plan that was not used for longest, if there are too many. */
 static void evict(eddy_session *s)
 {
-    eddy_plan **last = NULL;
+    eddy_plan **oldest = NULL;
     if (s->n_plans < MAX_PLANS) return;
     for (eddy_plan **at = &s->plans; *at; at = &(*at)->next)
-        if (!(*at)->busy) last = at;
-    if (!last) return;
-    eddy_plan *p = *last;
-    *last = p->next;
+        if (!is_busy(*at) && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
+    if (!oldest) return;
+    eddy_plan *p = *oldest;
+    *oldest = p->next;
     s->n_plans--;
+    for (eddy_callable *c = s->callables; c; c = c->next)
+        if (c->plan == p) c->plan = NULL;
     eddy_plan_free(p);
 }
 
@@ -238,8 +266,19 @@ static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetch
     return p;
 }
 
-/* The plan for this run, marked busy: a run has a plan for itself. */
-static eddy_plan *take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
+/* Marks p busy: a run has a plan for itself. */
+static eddy_plan *take(eddy_session *s, eddy_plan *p)
+{
+    atomic_store_explicit(&p->busy, true, memory_order_relaxed);
+    p->used = ++s->takings;
+    p->info.plans = s->n_plans;
+    eddy_session_note_plan(s, &p->info);
+    return p;
+}
+
+/* The plan for this run, which the callable, if there is one, then remembers. */
+static eddy_plan *take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
+                            eddy_error *e)
 {
     pthread_mutex_lock(&s->lock);
     eddy_plan **at = &s->plans;
@@ -257,49 +296,51 @@ static eddy_plan *take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches
     }
     if (p) {
         p->next = s->plans;
-        s->plans = p;
-        p->busy = true;
-        p->info.plans = s->n_plans;
-        s->last_info = p->info;
+        s->plans = take(s, p);
+        if (c) c->plan = p;
     }
     pthread_mutex_unlock(&s->lock);
     return p;
 }
 
-static void give_plan(eddy_session *s, eddy_plan *p)
+static void give_plan(eddy_plan *p)
 {
-    pthread_mutex_lock(&s->lock);
-    p->busy = false;
-    pthread_mutex_unlock(&s->lock);
+    atomic_store_explicit(&p->busy, false, memory_order_release);
 }
 
 /* --------------------------------------------------------------- running -- */
 
 static eddy_status record(eddy_session *s, const eddy_error *e)
 {
-    pthread_mutex_lock(&s->lock);
-    s->error = *e;
-    pthread_mutex_unlock(&s->lock);
+    eddy_session_note(s, e);
     return e->status;
 }
 
-eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out)
+/* A run, of the callable if there is one. */
+static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
+                       eddy_callable *c)
 {
     enum { FEW = 16 };
     eddy_error        e = { 0 };
     const eddy_array *few[FEW], **values = few;
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
-    if (!check_session(s, &e) || !check_run(s, feeds, fetches, &e)) return record(s, &e);
-    eddy_plan *p = take_plan(s, feeds, fetches, &e);
-    if (!p) return record(s, &e);
+    if (!eddy_session_check(s, &e) || !check_run(s, feeds, fetches, &e)) return record(s, &e);
     size_t bytes = (size_t)feeds.count * sizeof *values;
     if (feeds.count > FEW) values = eddy_allocate(&s->allocator, bytes);
     if (!values) eddy_error_set(&e, EDDY_NO_MEMORY, "out of memory for %d feeds", feeds.count);
     for (int i = 0; values && i < feeds.count; i++) values[i] = feeds.at[i].value;
-    if (values) eddy_plan_run(p, values, out, &e);
+    for (bool again = values != NULL; again;) {
+        eddy_plan *p = take_plan(s, feeds, fetches, c, &e);
+        if (p) eddy_plan_run(p, values, out, &e);
+        again = p && p->stale;
+        if (p) give_plan(p);
+    }
     if (values != few) eddy_release(&s->allocator, values, bytes);
-    give_plan(s, p);
     return e.status == EDDY_OK ? EDDY_OK : record(s, &e);
+}
+
+eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out)
+{
+    return eddy_session_enter(s) ? run(s, feeds, fetches, out, NULL) : EDDY_INVALID_ARGUMENT;
 }
 
 eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t)
@@ -314,8 +355,8 @@ eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t)
 eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fetches)
 {
     eddy_error e = { 0 };
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return NULL;
-    bool ok = check_session(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
+    if (!eddy_session_enter(s)) return NULL;
+    bool ok = eddy_session_check(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
     if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
         ok = eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "the feeds are not a list");
     for (int i = 0; ok && i < feeds.count; i++)
@@ -349,26 +390,80 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
     return c;
 }
 
+/* Whether the callable's last plan serves these feeds, which were never checked. */
+static bool plan_serves(const eddy_callable *c, const eddy_array *const *feeds)
+{
+    const eddy_plan *p = c->plan;
+    if (!p || is_busy(p) || (c->n_feeds > 0 && !feeds)) return false;
+    for (int i = 0; i < c->n_feeds; i++) {
+        const eddy_tensor t = c->feeds[i].tensor;
+        const eddy_type   type = c->session->graph->nodes[t.node]->outputs[t.output];
+        if (!feeds[i] || eddy_array_dtype(feeds[i]) != type.dtype ||
+            !eddy_shape_compatible(eddy_array_shape(feeds[i]), type.shape) ||
+            !feed_fits(&p->feeds[i], feeds[i]))
+            return false;
+    }
+    return variables_fit(p);
+}
+
+/* The callable's last plan if it will do again; NULL leaves it to a full run. */
+static eddy_plan *take_again(eddy_callable *c, const eddy_array *const *feeds)
+{
+    eddy_session *s = c->session;
+    pthread_mutex_lock(&s->lock);
+    eddy_plan *p = plan_serves(c, feeds) ? take(s, c->plan) : NULL;
+    pthread_mutex_unlock(&s->lock);
+    return p;
+}
+
+static bool is_open(const eddy_session *s)
+{
+    return !atomic_load(&s->closed) && eddy_graph_ready(s->graph);
+}
+
 eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, eddy_array **out)
 {
     enum { FEW = 16 };
     eddy_feed few[FEW], *at = few;
-    if (!eddy_live(c, EDDY_LIVE_CALLABLE)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_live(c, EDDY_LIVE_CALLABLE) || !eddy_session_enter(c->session))
+        return EDDY_INVALID_ARGUMENT;
+    eddy_plan *p = is_open(c->session) ? take_again(c, feeds) : NULL;
+    if (p) {
+        eddy_error e;
+        e.status = EDDY_OK;
+        eddy_plan_run(p, feeds, out, &e);
+        const bool stale = p->stale;
+        give_plan(p);
+        if (!stale) return e.status == EDDY_OK ? EDDY_OK : record(c->session, &e);
+    }
     size_t bytes = (size_t)c->n_feeds * sizeof *at;
     if (c->n_feeds > FEW) at = eddy_allocate(&c->session->allocator, bytes);
-    if (!at)
-        return record(c->session, &(eddy_error){ EDDY_NO_MEMORY, "out of memory for the feeds" });
+    if (!at) {
+        eddy_error e = { 0 };
+        eddy_error_set(&e, EDDY_NO_MEMORY, "out of memory for %d feeds", c->n_feeds);
+        return record(c->session, &e);
+    }
     for (int i = 0; i < c->n_feeds; i++)
         at[i] = (eddy_feed){ c->feeds[i].tensor, feeds ? feeds[i] : NULL };
-    eddy_status status = eddy_run(c->session, (eddy_feeds){ c->n_feeds, at },
-                                  (eddy_list){ c->n_fetches, c->fetches }, out);
+    eddy_status status = run(c->session, (eddy_feeds){ c->n_feeds, at },
+                             (eddy_list){ c->n_fetches, c->fetches }, out, c);
     if (at != few) eddy_release(&c->session->allocator, at, bytes);
     return status;
 }
 
+eddy_plan_info eddy_callable_plan_info(const eddy_callable *c)
+{
+    eddy_plan_info info = { 0 };
+    if (!eddy_live(c, EDDY_LIVE_CALLABLE)) return info;
+    pthread_mutex_lock(&c->session->lock);
+    if (c->plan) info = c->plan->info;
+    pthread_mutex_unlock(&c->session->lock);
+    return info;
+}
+
 void eddy_callable_free(eddy_callable *c)
 {
-    if (!eddy_live(c, EDDY_LIVE_CALLABLE)) return;
+    if (!eddy_live(c, EDDY_LIVE_CALLABLE) || !eddy_session_enter(c->session)) return;
     eddy_session *s = c->session;
     pthread_mutex_lock(&s->lock);
     for (eddy_callable **at = &s->callables; *at; at = &(*at)->next)

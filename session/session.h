@@ -31,9 +31,12 @@ EDDY_API eddy_session *eddy_session_new_with(eddy_session_args args);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
 /* Ends use but keeps the handle: runs answer CLOSED.  Twice is harmless. */
 EDDY_API void          eddy_session_close(eddy_session *s);
+/* While no other thread uses s, its callables or its arrays of eddy_eval. */
 EDDY_API void          eddy_session_free(eddy_session *s);
 
-/* The status and sentence of the last failed call on s; EDDY_OK and "" if none failed. */
+/* The status and sentence of the last failed call on s, from whatever thread;
+ * EDDY_OK and "" if none failed.  The sentence is a copy of the calling thread's,
+ * which lives until it asks again. */
 EDDY_API eddy_status   eddy_session_status(const eddy_session *s);
 EDDY_API const char   *eddy_session_message(const eddy_session *s);
 
@@ -49,11 +52,14 @@ typedef struct eddy_feeds {
     const eddy_feed *at;
 } eddy_feeds;
 
-#define EDDY_FEEDS_(...) ((const eddy_feed[]){ { EDDY_ZERO_TENSOR, NULL }, __VA_ARGS__ })
 #ifdef __cplusplus
-#define EDDY_FEED(...) (eddy_feeds{                                           \
-    (int)(sizeof(EDDY_FEEDS_(__VA_ARGS__)) / sizeof(eddy_feed)) - 1, EDDY_FEEDS_(__VA_ARGS__) + 1 })
+inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
+{
+    return eddy_feeds{ (int)at.size(), at.begin() };
+}
+#define EDDY_FEED(...) (eddy_feeds_of_({ __VA_ARGS__ }))
 #else
+#define EDDY_FEEDS_(...) ((const eddy_feed[]){ { EDDY_ZERO_TENSOR, NULL }, __VA_ARGS__ })
 #define EDDY_FEED(...) ((eddy_feeds){                                         \
     .count = (int)(sizeof EDDY_FEEDS_(__VA_ARGS__) / sizeof(eddy_feed)) - 1,  \
     .at    = EDDY_FEEDS_(__VA_ARGS__) + 1 })
@@ -73,8 +79,11 @@ typedef struct eddy_feeds {
  * Only what the fetches depend on is run.  All reads of a variable see its
  * value from before the run, unless ordered behind an update (eddy_read under
  * eddy_control_begin, or the update's own output).  On an error, out is as it
- * was, and updates that had been made before the error stay.  May be called
- * from several threads: runs that update variables wait for the others. */
+ * was, but for a lack of memory for the results: then those before the missing
+ * one are there.  Updates that had been made before the error stay.  May be
+ * called from several threads: runs that update variables wait for the others.
+ * What a run calls back (eddy_print, an operation of one's own) may use other
+ * sessions, but of this one only the message: all else is INVALID_ARGUMENT. */
 EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
 
@@ -82,7 +91,16 @@ EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetch
 EDDY_API eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t);
 
 /* A run with its feeds and fetches settled: for loops.  Belongs to the
- * session; free it before or let the session do it. */
+ * session; free it before or let the session do it.
+ *
+ *   eddy_callable *c = eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(train, loss));
+ *   eddy_callable_run(c, (const eddy_array *[]){ images }, out);
+ *
+ * feeds and out have as many entries as the lists that it was made with, in their
+ * order; out is as in eddy_run.  feeds may be NULL if there are none; a NULL among
+ * them is INVALID_ARGUMENT, and all else is as in eddy_run.  new returns NULL for
+ * lists that are none or tensors of another graph.  Several threads may run one
+ * callable, but none while it is freed. */
 typedef struct eddy_callable eddy_callable;
 EDDY_API eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fetches);
 EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds,
@@ -90,18 +108,55 @@ EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *co
 EDDY_API void           eddy_callable_free(eddy_callable *c);
 
 /* The value of a variable: NULL if it has none (UNINITIALIZED is not recorded).
- * The array is a copy, the caller's to free. */
+ * The array is a copy, the caller's to free.  set gives it one, which initializes
+ * it: BAD_DTYPE, or BAD_SHAPE for a shape that does not agree with the static one;
+ * INVALID_ARGUMENT for no value or a tensor that is no variable; NO_MEMORY. */
 EDDY_API eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable);
 EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
                                        const eddy_array *value);
 
 /* Writes the variables (all global ones if list.count is 0) to one safetensors
  * file, atomically: a failure leaves the old file.  restore reads them back;
- * every listed variable must be in the file with its dtype and shape. */
+ * every listed variable must be in the file (NOT_FOUND) with its dtype
+ * (BAD_DTYPE) and shape (BAD_SHAPE), or none is changed. */
 EDDY_API eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables);
 EDDY_API eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 
-/* What the last compiled plan looks like. */
+/* ------------------------------------------- looking while one builds -- */
+
+/* The value of t, for working step by step: while a graph is built, in a
+ * debugger, in a shell.
+ *
+ *   eddy_tensor dw = eddy_gradient(loss, w);
+ *   printf("%g\n", eddy_eval_number(dw));
+ *
+ * As in eager execution, each node is computed once, at the first look that
+ * needs it, in order of creation: an update is made once, random numbers are
+ * drawn once, and what was computed from a variable stays when the variable
+ * changes.  A variable is its present value, and begins as its initial value.
+ * A look costs what is new.  NULL on an error, which is the session's; an
+ * operation without a value gives an array without elements.
+ *
+ * eddy_eval looks in a session that belongs to the graph, made at the first
+ * call and freed with it; eddy_eval_in in any.  The array belongs to the
+ * session: until eddy_eval_forget or eddy_eval_set, of a variable until the next look. */
+EDDY_API const eddy_array *eddy_eval(eddy_tensor t);
+EDDY_API const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t);
+/* The session of eddy_eval: for its message, and for runs that share its variables. */
+EDDY_API eddy_session     *eddy_eval_session(eddy_graph *g);
+/* The value of a scalar; NaN on an error. */
+EDDY_API double            eddy_eval_number(eddy_tensor t);
+/* "name:0 float32[2] [1, 2]" and a newline, or the error; to stdout if `to` is NULL. */
+EDDY_API eddy_status       eddy_eval_print(eddy_tensor t, FILE *to);
+/* Gives a placeholder, or any tensor, a value for looks from now on; a variable
+ * gets it for good.  What was computed before stays. */
+EDDY_API eddy_status       eddy_eval_set(eddy_tensor t, const eddy_array *value);
+EDDY_API eddy_status       eddy_eval_set_in(eddy_session *s, eddy_tensor t, const eddy_array *value);
+/* Drops what was computed and set, other than variables: an update that is looked
+ * at again is made again. */
+EDDY_API void              eddy_eval_forget(eddy_session *s);
+
+/* What the plan of the session's last run looks like, or of the callable's. */
 typedef struct eddy_plan_info {
     int     nodes;                /* in the graph's part that the run needs */
     int     instructions;         /* executed */
@@ -109,9 +164,11 @@ typedef struct eddy_plan_info {
     int     in_place;             /* results written over an operand */
     size_t  arena_bytes;          /* planned memory of temporaries */
     size_t  live_bytes;           /* the lower bound of it: most bytes alive at once */
+    double  flops;                /* arithmetic operations of one run; see graph/op.h */
     int     plans;                /* in the session's cache */
 } eddy_plan_info;
 EDDY_API eddy_plan_info eddy_session_plan_info(const eddy_session *s);
+EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
 
 #ifdef __cplusplus
 }

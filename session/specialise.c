@@ -3,7 +3,6 @@
  * Types are inferred again from the shapes that are fed, so that everything
  * which depends on shapes alone is a constant here and is folded away. */
 #include "session/internal.h"
-#include "ops/elementwise.h"
 
 #include <string.h>
 
@@ -29,12 +28,23 @@ const eddy_array *eddy_folded_value(const compile *c, eddy_tensor t)
     return n->folded && eddy_feed_of(c, t) < 0 ? n->folded[t.output] : NULL;
 }
 
+static void mark_input(compile *c, const eddy_node *node, int i)
+{
+    const node_info *n = &c->info[node->id];
+    node_info       *input = &c->info[node->inputs[i].node];
+    const bool elements = !eddy_input_is_in(node->op->shape_inputs, i);
+    const bool decides = eddy_input_is_in(node->op->value_inputs, i) || (n->decides && elements);
+    input->needed = true;
+    input->decides = input->decides || decides;
+    input->valued = input->valued || decides || (n->valued && elements);
+}
+
 static void mark_needed(compile *c)
 {
     for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         eddy_tensor t = c->plan->fetches[i];
-        if (eddy_feed_of(c, t) < 0) c->info[t.node].needed = true;
+        if (eddy_feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].valued = true;
     }
     for (int32_t id = c->size; id >= 1; id--) {
         if (!c->info[id].needed) continue;
@@ -42,11 +52,15 @@ static void mark_needed(compile *c)
         for (int i = 0; i < node->n_inputs; i++)
             if (eddy_feed_of(c, node->inputs[i]) < 0 ||
                 (i == 0 && (node->op->flags & EDDY_OP_REFERENCE)))
-                c->info[node->inputs[i].node].needed = true;
-        for (int i = 0; i < node->n_controls; i++)
-            if (!(c->info[node->controls[i]].fed &&
-                  (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER)))
-                c->info[node->controls[i]].needed = true;
+                mark_input(c, node, i);
+        for (int i = 0; i < node->n_controls; i++) {
+            node_info *control = &c->info[node->controls[i]];
+            if (control->fed &&
+                (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER))
+                continue;
+            control->needed = true;
+            control->valued = control->valued || c->info[id].valued;
+        }
     }
 }
 
@@ -58,7 +72,7 @@ static void mark_effect(compile *c, const eddy_node *node)
     n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
                 ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
     for (int i = 0; i < node->n_inputs; i++)
-        if (!(i < 32 && (node->op->shape_inputs >> i & 1)) && eddy_feed_of(c, node->inputs[i]) < 0)
+        if (!eddy_input_is_in(node->op->shape_inputs, i) && eddy_feed_of(c, node->inputs[i]) < 0)
             n->effect = n->effect || c->info[node->inputs[i].node].effect;
     for (int i = 0; i < node->n_controls; i++)
         n->effect = n->effect || c->info[node->controls[i]].effect;
@@ -70,8 +84,9 @@ static const eddy_array *shape_value(const compile *c, eddy_tensor t)
 {
     int feed = eddy_feed_of(c, t);
     if (feed < 0) return eddy_folded_value(c, t);
-    c->plan->feeds[feed].keyed = true;
-    return c->plan->feeds[feed].value;
+    plan_feed *f = &c->plan->feeds[feed];
+    f->keyed = f->value != NULL;
+    return f->value;
 }
 
 static bool infer(compile *c, const eddy_node *node)
@@ -89,7 +104,7 @@ static bool infer(compile *c, const eddy_node *node)
         bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
         in[i] = reference ? c->info[node->inputs[i].node].types[0]
                           : eddy_concrete_type(c, node->inputs[i]);
-        if (i < 32 && (node->op->value_inputs >> i & 1)) value[i] = shape_value(c, node->inputs[i]);
+        if (eddy_input_is_in(node->op->value_inputs, i)) value[i] = shape_value(c, node->inputs[i]);
     }
     node_info *info = &c->info[node->id];
     if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
@@ -99,6 +114,28 @@ static bool infer(compile *c, const eddy_node *node)
         return eddy_error_set(c->error, EDDY_INTERNAL,
                               "%s has %d outputs now and had %d [node '%s']", node->op->name, n_out,
                               (int)node->n_outputs, node->name);
+    return true;
+}
+
+static bool is_alias(const compile *c, const eddy_node *node)
+{
+    if (node->op->flags & EDDY_OP_ALIAS) return true;
+    if (!(node->op->flags & EDDY_OP_ALIAS_IF_EQUAL) || node->n_outputs != 1) return false;
+    const int64_t count = eddy_shape_count(c->info[node->id].types[0].shape);
+    return count >= 0 &&
+           count == eddy_shape_count(eddy_concrete_type(c, node->inputs[0]).shape);
+}
+
+/* Its static shape may have been narrowed since it got its value; room that was
+ * made for a value to come is given up. */
+static bool holds_what_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
+{
+    if (!state->value) return true;
+    const eddy_type held = { eddy_array_dtype(state->value), eddy_array_shape(state->value) };
+    if (state->initialized) return eddy_value_fits(node, held, error);
+    if (eddy_shape_compatible(node->outputs[0].shape, held.shape)) return true;
+    eddy_array_free(state->value);
+    state->value = NULL;
     return true;
 }
 
@@ -113,12 +150,21 @@ static bool variable_type(compile *c, const eddy_node *node)
     if (!state)
         return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
                               node->name);
+    if (!holds_what_fits(node, state, c->error)) return false;
     if (!eddy_shape_is_known(info->types[0].shape) && state->value)
         info->types[0].shape = eddy_array_shape(state->value);
     return true;
 }
 
 /* -------------------------------------------------------------- folding -- */
+
+/* The elements of an operand if they are known now: those of feeds only on the
+ * way to a shape. */
+static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
+{
+    return c->info[node->id].decides ? shape_value(c, node->inputs[i])
+                                     : eddy_folded_value(c, node->inputs[i]);
+}
 
 static bool is_foldable(const compile *c, const eddy_node *node)
 {
@@ -128,25 +174,23 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     const node_info *info = &c->info[node->id];
     size_t bytes = 0;
     bool   small = true;
-    if ((node->op->flags & NEVER) || info->effect || node->n_outputs == 0) return false;
+    if ((node->op->flags & NEVER) || info->effect || !info->valued || node->n_outputs == 0)
+        return false;
+    if (!info->alias && !eddy_kernel_of(node->op)) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         int64_t count = eddy_shape_count(info->types[k].shape);
         if (count < 0) return false;
         bytes += (size_t)count * eddy_dtype_size(info->types[k].dtype);
         small = small && count <= SHAPE_ELEMENTS && eddy_dtype_is_integer(info->types[k].dtype);
     }
+    if (!small && (bytes > FOLD_BYTES || c->session->options.no_folding)) return false;
     for (int i = 0; i < node->n_inputs; i++) {
-        bool type_only = i < 32 && (node->op->shape_inputs >> i & 1);
-        if (!type_only && !eddy_folded_value(c, node->inputs[i])) return false;
-        if (type_only && !eddy_shape_is_known(eddy_concrete_type(c, node->inputs[i]).shape))
-            return false;
+        const eddy_tensor t = node->inputs[i];
+        if (eddy_input_is_in(node->op->shape_inputs, i)) {
+            if (!eddy_shape_is_known(eddy_concrete_type(c, t).shape)) return false;
+        } else if (!(small ? known_value(c, node, i) : eddy_folded_value(c, t))) return false;
     }
-    return small || (bytes <= FOLD_BYTES && !c->session->options.no_folding);
-}
-
-static void set_buffer(eddy_buffer *b, eddy_type t, void *data)
-{
-    *b = (eddy_buffer){ .data = data, .count = eddy_shape_count(t.shape), .type = t };
+    return true;
 }
 
 /* An alias of a constant: the same elements under another shape. */
@@ -158,49 +202,20 @@ static eddy_array *reshaped(const compile *c, const eddy_array *a, eddy_shape s)
     return copy;
 }
 
-/* Runs the node's kernel on constants, in a one-instruction plan of its own. */
+/* Runs the node's kernel on constants. */
 static bool compute(compile *c, const eddy_node *node, eddy_array **out)
 {
-    node_info   *info = &c->info[node->id];
-    eddy_plan   *p = c->plan;
-    instruction *i = eddy_plan_alloc(c, 1, sizeof *i);
     int          n = node->n_inputs, m = node->n_outputs;
-    eddy_buffer *b = eddy_plan_alloc(c, (size_t)(n + m), sizeof *b),
-                **at = eddy_plan_alloc(c, (size_t)(n + m), sizeof *at);
-    if (!i || !b || !at) return false;
+    eddy_buffer *b = eddy_plan_alloc(c, (size_t)(n + m), sizeof *b);
+    if (!b) return false;
     for (int k = 0; k < n; k++) {
-        const eddy_array *v = eddy_folded_value(c, node->inputs[k]);
-        set_buffer(&b[k], eddy_concrete_type(c, node->inputs[k]), eddy_array_data(v));
-        at[k] = &b[k];
+        const bool type_only = eddy_input_is_in(node->op->shape_inputs, k);
+        b[k] = eddy_buffer_of(eddy_concrete_type(c, node->inputs[k]),
+                              eddy_array_data(type_only ? NULL : known_value(c, node, k)));
     }
-    for (int k = 0; k < m; k++) {
-        set_buffer(&b[n + k], info->types[k], eddy_array_data(out[k]));
-        at[n + k] = &b[n + k];
-    }
-    i->plan = p;
-    i->node = node;
-    i->kernel = (eddy_kernel){ .op = node->op,
-                               .attrs = node->attrs,
-                               .in = at,
-                               .out = at + n,
-                               .n_in = n,
-                               .n_out = m,
-                               .graph_seed = c->graph->seed,
-                               .op_seed = node->id,
-                               .impl = i };
-    eddy_status (*prepare)(eddy_kernel *) =
-        node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;
-    eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
-    void *scratch = NULL;
-    if (s == EDDY_OK && i->kernel.scratch_size > 0) {
-        scratch = eddy_allocate(&c->session->allocator, i->kernel.scratch_size);
-        i->kernel.scratch = scratch;
-        if (!scratch) s = eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory");
-    }
-    if (s == EDDY_OK) s = eddy_kernel_of(node->op)(&i->kernel);
-    eddy_release(&c->session->allocator, scratch, i->kernel.scratch_size);
-    if (s != EDDY_OK) *c->error = p->error;
-    return s == EDDY_OK;
+    for (int k = 0; k < m; k++)
+        b[n + k] = eddy_buffer_of(c->info[node->id].types[k], eddy_array_data(out[k]));
+    return eddy_run_alone(c->plan, node, b, 0, c->error);
 }
 
 static bool fold(compile *c, const eddy_node *node)
@@ -211,8 +226,8 @@ static bool fold(compile *c, const eddy_node *node)
     const eddy_array *constant = eddy_constant_value(eddy_tensor_at(c->graph, node->id, 0));
     for (int k = 0; k < node->n_outputs; k++) {
         if (constant) out[k] = eddy_array_retain((eddy_array *)(uintptr_t)constant);
-        else if (node->op->flags & EDDY_OP_ALIAS)
-            out[k] = reshaped(c, eddy_folded_value(c, node->inputs[0]), info->types[k].shape);
+        else if (info->alias)
+            out[k] = reshaped(c, known_value(c, node, 0), info->types[k].shape);
         else
             out[k] = eddy_array_new_in(&c->session->allocator, info->types[k].dtype,
                                        info->types[k].shape);
@@ -221,7 +236,7 @@ static bool fold(compile *c, const eddy_node *node)
                                   node->name);
         if (!eddy_plan_keep(c, out[k])) return false;
     }
-    if (!constant && !(node->op->flags & EDDY_OP_ALIAS)) {
+    if (!constant && !info->alias) {
         if (!compute(c, node, out)) return false;
         c->plan->info.folded++;
     }
@@ -234,6 +249,7 @@ static bool specialise_node(compile *c, const eddy_node *node)
     mark_effect(c, node);
     bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node) : infer(c, node);
     if (!ok) return false;
+    c->info[node->id].alias = is_alias(c, node);
     bool constant = (node->op->flags & EDDY_OP_CONSTANT) != 0;
     return constant || is_foldable(c, node) ? fold(c, node) : true;
 }

@@ -10,7 +10,7 @@ static const eddy_node *variable_node(const eddy_session *s, eddy_tensor t, eddy
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (node && (node->op->flags & EDDY_OP_VARIABLE)) return node;
     eddy_error_set(e, EDDY_INVALID_ARGUMENT, "'%.200s' is not a variable of this session's graph",
-                   node ? node->name : "");
+                   eddy_name_of(t));
     return NULL;
 }
 
@@ -22,9 +22,9 @@ static bool usable(const eddy_session *s, eddy_error *e)
            eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
 }
 
-static eddy_status finish(eddy_session *s, const eddy_error *e)
+eddy_status eddy_session_finish(eddy_session *s, const eddy_error *e)
 {
-    if (e->status != EDDY_OK) s->error = *e;
+    if (e->status != EDDY_OK) eddy_session_note(s, e);
     pthread_mutex_unlock(&s->lock);
     return e->status;
 }
@@ -42,7 +42,7 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
 {
     eddy_error  e = { 0 };
     eddy_array *a = NULL;
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return NULL;
+    if (!eddy_session_enter(s)) return NULL;
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node) {
@@ -50,43 +50,62 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
         a = copy_value(s, node->id);
         pthread_rwlock_unlock(&s->state_lock);
     }
-    finish(s, &e);
+    eddy_session_finish(s, &e);
     return a;
 }
 
-static bool set_value(eddy_session *s, const eddy_node *node, const eddy_array *value,
-                      eddy_error *e)
+bool eddy_value_fits(const eddy_node *variable, eddy_type value, eddy_error *error)
 {
-    char have[100], want[100];
-    eddy_type t = node->outputs[0], got = { eddy_array_dtype(value), eddy_array_shape(value) };
-    if (got.dtype != t.dtype || !eddy_shape_compatible(got.shape, t.shape))
-        return eddy_error_set(e, got.dtype != t.dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
-                              "the variable '%s' is %s, the value %s", node->name,
-                              eddy_type_print(t, want, sizeof want),
-                              eddy_type_print(got, have, sizeof have));
-    eddy_state *state = eddy_session_state(s, node->id);
-    bool        fits =
-        state && state->value && eddy_shape_equal(eddy_array_shape(state->value), got.shape);
-    if (state && !fits) {
-        eddy_array *a = eddy_array_new_in(&s->allocator, got.dtype, got.shape);
-        if (!a)
-            return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
-                                  node->name);
+    char            have[100], want[100];
+    const eddy_type t = variable->outputs[0];
+    if (value.dtype == t.dtype && eddy_shape_compatible(value.shape, t.shape)) return true;
+    return eddy_error_set(error, value.dtype != t.dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
+                          "the variable '%s' is %s, the value %s", variable->name,
+                          eddy_type_print(t, want, sizeof want),
+                          eddy_type_print(value, have, sizeof have));
+}
+
+/* Room for the value, in *room where the variable has none that fits; NULL and the
+ * error set if memory is out.  Nothing is changed yet. */
+static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_array *value,
+                             eddy_array **room, eddy_error *e)
+{
+    const eddy_shape shape = eddy_array_shape(value);
+    eddy_state      *state = eddy_session_state(s, node->id);
+    const bool       fits =
+        state && state->value && eddy_shape_equal(eddy_array_shape(state->value), shape);
+    *room = NULL;
+    if (state && !fits) *room = eddy_array_new_in(&s->allocator, eddy_array_dtype(value), shape);
+    if (fits || *room) return state;
+    eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
+    return NULL;
+}
+
+static void give_value(eddy_state *state, const eddy_array *value, eddy_array *room)
+{
+    if (room) {
         eddy_array_free(state->value);
-        state->value = a;
+        state->value = room;
     }
-    if (!state)
-        return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the variable '%s'", node->name);
     if (eddy_array_bytes(value) > 0)
         memcpy(eddy_array_data(state->value), eddy_array_data(value), eddy_array_bytes(value));
     state->initialized = true;
-    return true;
+}
+
+static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *value,
+                      eddy_error *e)
+{
+    const eddy_type got = { eddy_array_dtype(value), eddy_array_shape(value) };
+    eddy_array     *room;
+    if (!eddy_value_fits(node, got, e)) return;
+    eddy_state *state = make_room(s, node, value, &room, e);
+    if (state) give_value(state, value, room);
 }
 
 eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
 {
     eddy_error e = { 0 };
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node && !value)
@@ -96,7 +115,7 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
         set_value(s, node, value, &e);
         pthread_rwlock_unlock(&s->state_lock);
     }
-    return finish(s, &e);
+    return eddy_session_finish(s, &e);
 }
 
 /* ----------------------------------------------------------- checkpoints -- */
@@ -145,7 +164,7 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
 {
     eddy_error e = { 0 };
     int        n = 0;
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_save: no path");
     const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
@@ -155,27 +174,39 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
         pthread_rwlock_unlock(&s->state_lock);
     }
     eddy_release(&s->allocator, nodes, (size_t)n * sizeof *nodes);
-    return finish(s, &e);
+    return eddy_session_finish(s, &e);
 }
 
-/* All are checked before the first is changed. */
-static void restore_nodes(eddy_session *s, const eddy_safetensors *file, int n,
+/* Whether the file has a value for the variable that it can hold. */
+static bool can_restore(const eddy_node *node, const char *path, const eddy_array *a,
+                        eddy_error *e)
+{
+    const eddy_type got = { eddy_array_dtype(a), eddy_array_shape(a) };
+    eddy_error      why = { 0 };
+    if (!a)
+        return eddy_error_set(e, EDDY_NOT_FOUND, "%.300s: no value for the variable '%.200s'",
+                              path, node->name);
+    return eddy_value_fits(node, got, &why) ||
+           eddy_error_set(e, why.status, "%.300s: %s", path, why.message);
+}
+
+/* All are checked, and have room, before the first is changed. */
+static void restore_nodes(eddy_session *s, const char *path, const eddy_safetensors *file, int n,
                           const eddy_node **nodes, eddy_error *e)
 {
-    char have[100], want[100];
+    eddy_array **room = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *room);
+    if (!room) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for a list of %d variables", n);
     for (int i = 0; i < n && e->status == EDDY_OK; i++) {
         const eddy_array *a = eddy_safetensors_find(file, nodes[i]->name);
-        eddy_type t = nodes[i]->outputs[0], got = { eddy_array_dtype(a), eddy_array_shape(a) };
-        if (!a)
-            eddy_error_set(e, EDDY_NOT_FOUND, "the file has no value for the variable '%s'",
-                           nodes[i]->name);
-        else if (got.dtype != t.dtype || !eddy_shape_compatible(got.shape, t.shape))
-            eddy_error_set(e, EDDY_BAD_SHAPE, "the variable '%s' is %s, the file's value %s",
-                           nodes[i]->name, eddy_type_print(t, want, sizeof want),
-                           eddy_type_print(got, have, sizeof have));
+        if (can_restore(nodes[i], path, a, e)) make_room(s, nodes[i], a, &room[i], e);
     }
-    for (int i = 0; i < n && e->status == EDDY_OK; i++)
-        set_value(s, nodes[i], eddy_safetensors_find(file, nodes[i]->name), e);
+    for (int i = 0; room && i < n; i++) {
+        if (e->status == EDDY_OK)
+            give_value(s->states[nodes[i]->id], eddy_safetensors_find(file, nodes[i]->name),
+                       room[i]);
+        else eddy_array_free(room[i]);
+    }
+    eddy_release(&s->allocator, room, (size_t)n * sizeof *room);
 }
 
 eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
@@ -183,7 +214,7 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
     eddy_error       e = { 0 };
     eddy_safetensors file = { 0 };
     int              n = 0;
-    if (!eddy_live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy_session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path");
     const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
@@ -191,10 +222,10 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
         eddy_safetensors_read(eddy_graph_files(s->graph), &s->allocator, path, &file, &e) ==
             EDDY_OK) {
         pthread_rwlock_wrlock(&s->state_lock);
-        restore_nodes(s, &file, n, nodes, &e);
+        restore_nodes(s, path, &file, n, nodes, &e);
         pthread_rwlock_unlock(&s->state_lock);
         eddy_safetensors_free(&file);
     }
     eddy_release(&s->allocator, nodes, (size_t)n * sizeof *nodes);
-    return finish(s, &e);
+    return eddy_session_finish(s, &e);
 }

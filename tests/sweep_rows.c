@@ -45,6 +45,13 @@ static eddy_tensor one_of(eddy_tensor a, eddy_tensor b)
 {
     return LogicalXor(Greater(a, 0), Greater(b, 0));
 }
+/* Real functions of a + bi. */
+static eddy_tensor conj_ab(eddy_tensor a, eddy_tensor b) { return Imag(Exp(Conj(Complex(a, b)))); }
+static eddy_tensor real_ab(eddy_tensor a, eddy_tensor b) { return Real(Square(Complex(a, b))); }
+static eddy_tensor imag_ab(eddy_tensor a, eddy_tensor b) { return Imag(Square(Complex(a, b))); }
+static eddy_tensor abs_ab(eddy_tensor a, eddy_tensor b) { return Abs(Complex(a, b)); }
+static eddy_tensor angle_ab(eddy_tensor a, eddy_tensor b) { return Angle(Complex(a, b)); }
+static eddy_tensor complex_ab(eddy_tensor a, eddy_tensor b) { return Real(Sin(Complex(a, b))); }
 static eddy_tensor not_positive(eddy_tensor x) { return LogicalNot(Greater(x, 0)); }
 
 BUILD(there_and_back, Cast(Cast(x[0], other_float(x[0])), eddy_dtype_of(x[0])))
@@ -52,6 +59,8 @@ BUILD(clipped, eddy_clip_by_value(x[0], x[1], x[2]))
 BUILD(add_n, eddy_add_n((eddy_list){ 3, x }, NULL))
 BUILD(check_numerics, eddy_check_numerics(x[0], "sweep"))
 BUILD(with_default, eddy_placeholder_with_default(x[0], NULL, eddy_shape_of(x[0])))
+BUILD(pass_through, eddy_grad_pass_through(eddy_stop_gradient(x[0]), x[0]))
+BUILD(identity_n, eddy_identity_n((eddy_list){ 2, x }, 2))
 BUILD(prevent, eddy_prevent_gradient(x[0], "sweep"))
 BUILD(fill, eddy_fill(INTS(EDDY_SHAPE(2), 2, 3), x[0]))
 BUILD(constant, Add(INTS(EDDY_SHAPE(2), 2, 3), 1))
@@ -88,6 +97,10 @@ BUILD(matmul, MatMul(x[0], x[1]))
 BUILD(matmul_a, MatMul(x[0], x[1], .transpose_a = true))
 BUILD(matmul_b, MatMul(x[0], x[1], .transpose_b = true))
 BUILD(matmul_ab, MatMul(x[0], x[1], .transpose_a = true, .transpose_b = true))
+BUILD(batch_matmul, eddy_batch_matmul(x[0], x[1]))
+BUILD(batch_matmul_a, eddy_batch_matmul(x[0], x[1], .adj_x = true))
+BUILD(batch_matmul_b, eddy_batch_matmul(x[0], x[1], .adj_y = true))
+BUILD(batch_matmul_ab, eddy_batch_matmul(x[0], x[1], .adj_x = true, .adj_y = true))
 BUILD(bias_add, BiasAdd(x[0], x[1]))
 /* The rule for the logits is meant for labels that sum to 1. */
 BUILD(softmax_loss, eddy_softmax_cross_entropy(Softmax(x[0]), x[1]))
@@ -106,6 +119,8 @@ BUILD(reshape, Reshape(x[0], EDDY_SHAPE(-1, 2)))
 BUILD(reshape_to, eddy_reshape_to(x[0], INTS(EDDY_SHAPE(2), 2, 6)))
 BUILD(reshape_like, ReshapeLike(x[0], x[1]))
 BUILD(merge_leading, eddy_merge_leading(x[0], x[1]))
+BUILD(batch_like, eddy_batch_like(x[0], x[1]))
+BUILD(unflatten_like, eddy_unflatten_like(x[0], x[1], 1, 1))
 BUILD(expand_dims, ExpandDims(x[0], 1))
 BUILD(squeeze, Squeeze(x[0], .axes = EDDY_AXES(1)))
 BUILD(transpose, Transpose(x[0]))
@@ -196,6 +211,8 @@ const sweep_row sweep_rows[] = {
     UNARY("StopGradient", eddy_stop_gradient, -2, 2),
     UNARY("ZerosLike", eddy_zeros_like, -2, 2),
     UNARY("OnesLike", eddy_ones_like, -2, 2),
+    UNARY("BasisLike", eddy_basis_like, -2, 2),
+    UNARY("Example", eddy_example, -2, 2),
     UNARY("Rank", eddy_rank, -2, 2),
 
     BINARY("Add", eddy_add, -2, 2),
@@ -225,6 +242,12 @@ const sweep_row sweep_rows[] = {
     BINARY("LogicalXor", one_of, -2, 2),
     BINARY("SelectV2", where_larger, -2, 2),
     BINARY("ReluGrad", eddy_relu_grad, -2, 2),
+    BINARY("Conj", conj_ab, -1, 1),
+    BINARY("Real", real_ab, -2, 2),
+    BINARY("Imag", imag_ab, -2, 2),
+    BINARY_OF("ComplexAbs", abs_ab, -2, 2, 0.5, 2),
+    BINARY_OF("Angle", angle_ab, -2, 2, 0.5, 2),
+    BINARY("Complex", complex_ab, -2, 2),
 
     OP("Cast", "", there_and_back, 1, S(3, 4)),
     { .op = "Minimum", .how = "clip", .build = clipped, .n = 3,
@@ -232,6 +255,8 @@ const sweep_row sweep_rows[] = {
     OP("AddN", "", add_n, 3, S(3, 4), S(3, 4), S(3, 4)),
     OP("CheckNumerics", "", check_numerics, 1, S(3, 4)),
     OP("PlaceholderWithDefault", "", with_default, 1, S(3, 4)),
+    OP("GradPassThrough", "", pass_through, 1, S(3, 4)),
+    OP("IdentityN", "", identity_n, 2, S(3, 4), S(2)),
     { .op = "PreventGradient", .build = prevent, .n = 1, .shape = { S(3, 4) },
       .options = SWEEP_REFUSES },
     OP("Fill", "", fill, 1, { .rank = 0 }),
@@ -271,6 +296,11 @@ const sweep_row sweep_rows[] = {
     OP("MatMul", "both", matmul_ab, 2, S(3, 2), S(4, 3)),
     OP("MatMul", "square", matmul, 2, S(3, 3), S(3, 3)),
     OP("MatMul", "square, transpose_b", matmul_b, 2, S(2, 3), S(2, 3)),
+    OP("BatchMatMulV2", "by a matrix", batch_matmul, 2, S(2, 3, 4), S(4, 5)),
+    OP("BatchMatMulV2", "broadcast", batch_matmul, 2, S(2, 1, 3, 4), S(5, 4, 2)),
+    OP("BatchMatMulV2", "adj_x", batch_matmul_a, 2, S(3, 2), S(2, 3, 4)),
+    OP("BatchMatMulV2", "adj_y", batch_matmul_b, 2, S(2, 2, 3), S(2, 4, 3)),
+    OP("BatchMatMulV2", "both", batch_matmul_ab, 2, S(2, 4, 3), S(1, 5, 4)),
     OP("BiasAdd", "2", bias_add, 2, S(3, 4), S(4)),
     OP("BiasAdd", "3", bias_add, 2, S(2, 3, 4), S(4)),
     OP("SoftmaxCrossEntropyWithLogits", "last", softmax_loss, 2, S(3, 4), S(3, 4)),
@@ -288,6 +318,8 @@ const sweep_row sweep_rows[] = {
     OP_KEEP("ReshapeTo", "", reshape_to, 1, KEEP(3, 4), S(3, 4)),
     OP_LIKE("ReshapeLike", "", reshape_like, 2, KEEP(2, 3, 4, 6), S(3, 4), S(2, 6)),
     OP_LIKE("MergeLeading", "", merge_leading, 2, KEEP(0), S(2, 3, 4), S(2, 3)),
+    OP_LIKE("BatchLike", "", batch_like, 2, KEEP(0), S(3, 4), S(2, 3)),
+    OP_LIKE("UnflattenLike", "", unflatten_like, 2, KEEP(2, 3, 6), S(4, 6), S(5, 2, 3)),
     OP("ExpandDims", "", expand_dims, 1, S(3, 4)),
     OP("Squeeze", "", squeeze, 1, S(3, 1, 4)),
     OP("Transpose", "", transpose, 1, S(3, 4)),

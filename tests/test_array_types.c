@@ -122,7 +122,7 @@ static eddy_tensor refused_adjoint(eddy_tensor x, eddy_tensor i, int row)
     case 10: return eddy_slices_sum_duplicates(x, x);
     case 11: return eddy_slices_sum_duplicates(eddy_is_nan(x), i);
     case 12: return eddy_sum_like(eddy_is_nan(x), x);
-    default: return eddy_first_positions(eddy_reshape(i, EDDY_SHAPE(1, 5)));
+    default: return eddy_first_positions(eddy_size(i, EDDY_INT32));
     }
 }
 
@@ -145,17 +145,17 @@ static const struct { eddy_status status; const char *says; } refusals[] = {
     { EDDY_BAD_SHAPE, "[2,3] does not broadcast to [5]" },
     { EDDY_BAD_SHAPE, "[5] does not broadcast to [2,3]" },
     { EDDY_BAD_DTYPE, "element types differ: float32 and int32" },
-    { EDDY_BAD_SHAPE, "input 1 is [6] beside [2,3]" },
-    { EDDY_BAD_SHAPE, "input 1 is [3,2] beside [2,3]" },
+    { EDDY_BAD_SHAPE, "input 1 is [6], which does not fit beside [2,3]" },
+    { EDDY_BAD_SHAPE, "input 1 is [3,2], which does not fit beside [2,3]" },
     { EDDY_INVALID_ARGUMENT, "axis 2 is not in [-2, 2)" },
-    { EDDY_BAD_SHAPE, "input 1 is [3,2] beside [2,3]" },
+    { EDDY_BAD_SHAPE, "input 1 is [3,2], which does not fit beside [2,3]" },
     { EDDY_INVALID_ARGUMENT, "axis 3 is not in [-3, 3)" },
     { EDDY_BAD_SHAPE, "dimension 0 is 2, not num = 3" },
     { EDDY_INVALID_ARGUMENT, "num is 0, not 1 to" },
     { EDDY_BAD_SHAPE, "dimension 1, 3, is no multiple of num = 2" },
-    { EDDY_BAD_SHAPE, "the sizes add up to 4 for dimension 1, 3" },
-    { EDDY_INVALID_ARGUMENT, "sizes[1] = -1 makes no sense" },
-    { EDDY_BAD_SHAPE, "the references add up to 6 for dimension 1, 3" },
+    { EDDY_BAD_SHAPE, "the sizes add up to 4, but dimension 1 is 3" },
+    { EDDY_INVALID_ARGUMENT, "sizes[1] = -1; each is 0 or more" },
+    { EDDY_BAD_SHAPE, "the references add up to 6, but dimension 1 is 3" },
     { EDDY_BAD_SHAPE, "2 places from 2 on are not in dimension 1, 3" },
     { EDDY_INVALID_ARGUMENT, "begin[0] = -1 is negative" },
     { EDDY_BAD_SHAPE, "are not in dimension 0, 2" },
@@ -168,10 +168,10 @@ static const struct { eddy_status status; const char *says; } refusals[] = {
     { EDDY_INVALID_ARGUMENT, "depth is -1, below 0" },
     { EDDY_BAD_DTYPE, "indices are float32, not integers" },
     { EDDY_LIMIT, "beyond the limits" },
-    { EDDY_BAD_SHAPE, "the shape does not begin with [5]" },
+    { EDDY_BAD_SHAPE, "the shape [2,3] does not begin with [5]" },
     { EDDY_BAD_SHAPE, "dimension 0 is 2, not 2 times the reference's" },
-    { EDDY_BAD_SHAPE, "ranks 2 and 1 differ" },
-    { EDDY_BAD_SHAPE, "a part of rank 2 in rank 1" },
+    { EDDY_BAD_SHAPE, "dy has rank 2, the reference 1" },
+    { EDDY_BAD_SHAPE, "the part has rank 2, the whole 1" },
     { EDDY_BAD_SHAPE, "2 places from 1 on are not in dimension 0, 2" },
     { EDDY_BAD_SHAPE, "3 places from 1 on are not in dimension 1, 3" },
     { EDDY_BAD_SHAPE, "gathering gives [5,3]" },
@@ -181,7 +181,7 @@ static const struct { eddy_status status; const char *says; } refusals[] = {
     { EDDY_BAD_DTYPE, "indices are float32" },
     { EDDY_BAD_DTYPE, "bool cannot be summed" },
     { EDDY_BAD_DTYPE, "bool cannot be summed" },
-    { EDDY_BAD_SHAPE, "indices have rank 2, not 1" },
+    { EDDY_BAD_SHAPE, "indices are a scalar" },
 };
 
 START_TEST(refused)

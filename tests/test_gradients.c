@@ -88,7 +88,7 @@ START_TEST(g07_accumulate_n)
     ten_terms(EDDY_EXPERIMENTAL_ACCUMULATE_N, "AddN", "gradients/AddN");
 }
 END_TEST
-START_TEST(tree) { ten_terms(EDDY_EXPERIMENTAL_TREE, "Add", "gradients/mul_gradient_sum/add"); }
+START_TEST(tree) { ten_terms(EDDY_EXPERIMENTAL_TREE, "AddN", "gradients/mul_gradient_sum/AddN"); }
 END_TEST
 
 static bool two_infer(eddy_infer *c)
@@ -230,7 +230,7 @@ START_TEST(g27_hessian_vector_product)
     eddy_hessian_vector_product(quadratic(a, x), EDDY_LIST(x), EDDY_LIST(v), &out);
     has_value(out, 2, (double[]){ -3, -3 });
     eddy_hessian_vector_product(quadratic(a, x), EDDY_LIST(x), EDDY_LIST(), &out);
-    fails(g, EDDY_INVALID_ARGUMENT, "xs and v must have the same length.");
+    fails(g, EDDY_INVALID_ARGUMENT, "0 tensors for 1 xs");
 }
 END_TEST
 

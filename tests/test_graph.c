@@ -87,6 +87,9 @@ START_TEST(scope_null_is_the_root_for_a_while)
     called("outer/inner/a_1", op("a"));
     eddy_scope_end(g);
     eddy_scope_begin(g, "_odd-/");
+    fits(g);
+    op("a");
+    fails(g, EDDY_INVALID_ARGUMENT, "'_odd-/a' is not a valid name");
     eddy_scope_end(g);
     eddy_scope_end(g);
     fits(g);
@@ -95,8 +98,9 @@ END_TEST
 
 START_TEST(bad_names_and_scopes)
 {
-    static const char *const bad[] = { "_a", "/a", "-a", "a b", "a:0", "a\nb", "\xc3\xa9", "" };
-    for (int i = 0; i < 8; i++) {
+    static const char *const bad[] = { "_a", "/a", "-a", "a b", "a:0", "a\nb", "\xc3\xa9", "a\\b",
+                                       "" };
+    for (int i = 0; i < 9; i++) {
         op(bad[i]);
         fails(g, EDDY_INVALID_ARGUMENT, "not a valid name");
     }
@@ -348,6 +352,18 @@ START_TEST(set_shape_narrows)
 }
 END_TEST
 
+START_TEST(shapes_of_too_many_dimensions_fit_nothing)
+{
+    const eddy_shape one = EDDY_SHAPE(1), any = EDDY_UNKNOWN_SHAPE;
+    eddy_shape much = { .rank = EDDY_MAX_RANK + 1 }, more = { .rank = INT32_MAX }, out;
+    ck_assert(!eddy_shape_equal(much, much) && !eddy_shape_equal(more, more));
+    ck_assert(!eddy_shape_compatible(much, much) && !eddy_shape_compatible(more, any));
+    ck_assert(!eddy_shape_compatible(any, much) && !eddy_shape_compatible(one, more));
+    ck_assert(!eddy_shape_broadcast(much, one, &out) && !eddy_shape_broadcast(any, more, &out));
+    ck_assert(eddy_shape_broadcast(one, any, NULL) && eddy_shape_broadcast(one, one, NULL));
+}
+END_TEST
+
 START_TEST(devices_nest)
 {
     eddy_device_begin(g, "/cpu:0");
@@ -510,7 +526,7 @@ Suite *graph_suite(void)
         n06_collections_keep_order_and_repeats, n08_each_key_once, n10_nested_controls_add_up,
         n12_complex_controls, n14_variables_wait_for_nothing,
         n18_assignments_yield_the_new_value, n20_initialisation_from_another_variable,
-        finalize_ends_building, set_shape_narrows, devices_nest, the_first_error_wins,
+        finalize_ends_building, set_shape_narrows, shapes_of_too_many_dimensions_fit_nothing, devices_nest, the_first_error_wins,
         handles_after_free, every_allocation_may_fail, memory_comes_back,
     };
     Suite *s = suite_create("graph");

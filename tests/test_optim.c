@@ -520,6 +520,54 @@ START_TEST(sparse_momentum_leaves_other_rows)
 }
 END_TEST
 
+/* More rows than the variable has. */
+START_TEST(many_rows_for_few)
+{
+    enum { N = 100 };
+    int32_t at[N];
+    double  rows[N];
+    for (int i = 0; i < N; i++) {
+        at[i] = i % 2;
+        rows[i] = 1;
+    }
+    eddy_tensor v = variable(pair_of(1, 2), "v");
+    eddy_gradient_pair p = { eddy_indexed_slices_of(vector(N, rows), index_of(N, at),
+                                                    EDDY_SHAPE(2)), v };
+    eddy_tensor train = eddy_apply_gradients(eddy_momentum(g, rate(1), rate(0)), &p, 1);
+    eddy_session *s = start();
+    run(s, train);
+    is_pair(s, v, -49, -48, 1e-12);
+    eddy_session_free(s);
+}
+END_TEST
+
+/* An index outside the variable is an error of the run, and nothing changes. */
+START_TEST(sparse_index_outside)
+{
+    const int32_t bad[] = { -1, 3, INT32_MIN, INT32_MAX };
+    char          says[64];
+    eddy_tensor   v = variable(vector(3, (double[]){ 1, 2, 3 }), "v");
+    eddy_tensor   rows = vector(3, (double[]){ 1, 1, 2 });
+    eddy_tensor   x = eddy_placeholder(g, "at", EDDY_INT32, EDDY_SHAPE(3));
+    eddy_gradient_pair p = { eddy_indexed_slices_of(rows, x, EDDY_SHAPE(3)), v };
+    eddy_optimizer *o = _i == 0   ? eddy_adam(g, rate(0.1))
+                        : _i == 1 ? eddy_momentum(g, rate(1), rate(0.5))
+                                  : eddy_gradient_descent(g, rate(0.1));
+    eddy_tensor train = eddy_apply_gradients(o, &p, 1);
+    eddy_session *s = start();
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        eddy_array *at = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(3), (int32_t[]){ 2, bad[k], 2 });
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, at }), EDDY_FETCH(train), NULL),
+                         EDDY_OUT_OF_RANGE);
+        snprintf(says, sizeof says, "indices[1] = %ld is not in [0, 3)", (long)bad[k]);
+        ck_assert_msg(strstr(eddy_session_message(s), says), "%s", eddy_session_message(s));
+        eddy_array_free(at);
+        has(s, v, 3, (double[]){ 1, 2, 3 }, 0);
+    }
+    eddy_session_free(s);
+}
+END_TEST
+
 /* -------------------------------------------------------------------- Adam -- */
 
 /* B-01, B-03, and B-07 (_i = 1: the rate as a tensor).  The defaults are
@@ -635,6 +683,38 @@ END_TEST
 
 /* ----------------------------------------------------------- one's own -- */
 
+/* Slots are found by variable and name, and listed by their own names. */
+START_TEST(slots_of_many_variables)
+{
+    enum { N = 300 };
+    eddy_tensor        v[N], all[2 * N + 2], few[3];
+    eddy_gradient_pair p[N];
+    char               name[32];
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "v%d", (i * 7) % N);
+        v[i] = variable(rate(i), name);
+        p[i] = (eddy_gradient_pair){ rate(1), v[i] };
+    }
+    eddy_optimizer *o = eddy_adam(g);
+    ck_assert(!eddy_is_valid(eddy_get_slot(o, v[0], "m")));
+    eddy_apply_gradients(o, p, N);
+    fits();
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "v%d/Adam", (i * 7) % N);
+        ck_assert_str_eq(eddy_name_of(eddy_get_slot(o, v[i], "m")), name);
+        snprintf(name, sizeof name, "v%d/Adam_1", (i * 7) % N);
+        ck_assert_str_eq(eddy_name_of(eddy_get_slot(o, v[i], "v")), name);
+        ck_assert(!eddy_is_valid(eddy_get_slot(o, v[i], "mv")));
+        ck_assert(!eddy_is_valid(eddy_get_slot(o, eddy_get_slot(o, v[i], "m"), "m")));
+    }
+    ck_assert_int_eq(eddy_optimizer_variables(o, all, 2 * N + 2), 2 * N + 2);
+    ck_assert_int_eq(eddy_optimizer_variables(o, few, 3), 2 * N + 2);
+    for (int i = 1; i < 2 * N + 2; i++)
+        ck_assert_int_lt(strcmp(eddy_name_of(all[i - 1]), eddy_name_of(all[i])), 0);
+    for (int i = 0; i < 3; i++) ck_assert(eddy_same(few[i], all[i]));
+}
+END_TEST
+
 /* Without apply_sparse and finish: the gradient's sign moves the variable. */
 static eddy_tensor sign_dense(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor v)
 {
@@ -690,11 +770,14 @@ Suite *optim_suite(void)
     tcase_add_test(c, s13_fed_gradients);
     tcase_add_test(c, s15_sparse_momentum);
     tcase_add_test(c, sparse_momentum_leaves_other_rows);
+    tcase_add_test(c, many_rows_for_few);
+    tcase_add_loop_test(c, sparse_index_outside, 0, 3);
     tcase_add_loop_test(c, b01_b03_b07_adam, 0, 3);
     tcase_add_test(c, b05_sparse_repeated);
     tcase_add_test(c, sparse_adam_is_dense_adam);
     tcase_add_test(c, shared_adam);
     tcase_add_test(c, b09_two_graphs);
+    tcase_add_test(c, slots_of_many_variables);
     tcase_add_test(c, own_optimizer);
     suite_add_tcase(suite, c);
     return suite;

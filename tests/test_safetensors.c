@@ -2,6 +2,7 @@
  * refused and where, and what happens when memory or the disk gives out. */
 #include "session/safetensors.h"
 #include "build/gen/suites.h"
+#include "tests/golden.h"
 #include "tests/memory_files.h"
 
 #include <check.h>
@@ -157,116 +158,114 @@ static const struct {
     const char *header;
     size_t      n;
     eddy_status status;
-    const char *text;
 } bad[] = {
-    { "", 0, EDDY_CORRUPT, "byte 8: the header does not begin with '{'" },
-    { " {}", 0, EDDY_CORRUPT, "does not begin" },
-    { "[]", 0, EDDY_CORRUPT, "does not begin" },
-    { "{} x", 0, EDDY_CORRUPT, "byte 11: text behind" },
-    { "{", 0, EDDY_CORRUPT, "'\"' is expected" },
-    { "{}", 1, EDDY_CORRUPT, "places 0 bytes, the file has 1" },
-    { "{" T("a", "0,2") "}", 3, EDDY_CORRUPT, "places 2 bytes, the file has 3" },
-    { "{" T("a", "0,2") "}", 1, EDDY_CORRUPT, "places 2 bytes, the file has 1" },
-    { "{" T("a", "0,2") "," T("b", "3,5") "}", 5, EDDY_CORRUPT, "'b' begins at 3, expected at 2" },
-    { "{" T("a", "1,3") "}", 3, EDDY_CORRUPT, "'a' begins at 1, expected at 0" },
-    { "{" T("a", "0,2") "," T("b", "1,3") "}", 3, EDDY_CORRUPT, "'b' begins at 1, expected at 2" },
-    { "{" T("a", "0,2") "," T("b", "0,2") "}", 2, EDDY_CORRUPT, "'b' begins at 0, expected at 2" },
+    { "", 0, EDDY_CORRUPT },
+    { " {}", 0, EDDY_CORRUPT },
+    { "[]", 0, EDDY_CORRUPT },
+    { "{} x", 0, EDDY_CORRUPT },
+    { "{", 0, EDDY_CORRUPT },
+    { "{}", 1, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "}", 3, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "}", 1, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("b", "3,5") "}", 5, EDDY_CORRUPT },
+    { "{" T("a", "1,3") "}", 3, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("b", "1,3") "}", 3, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("b", "0,2") "}", 2, EDDY_CORRUPT },
     { "{\"z\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[1,1]}," T("a", "0,2") "}", 2,
-      EDDY_CORRUPT, "'z' begins at 1, expected at 2" },
-    { "{" T("a", "0,2") "," T("a", "2,4") "}", 4, EDDY_CORRUPT, "byte 61: a name is there twice" },
-    { "{" T("a", "0,2") "," T("\\u0061", "2,4") "}", 4, EDDY_CORRUPT,
-      "byte 61: a name is there twice" },
-    { "{" T("a\\u0000", "0,2") "}", 2, EDDY_CORRUPT, "byte 9: a name with a zero byte" },
-    { E("[1]", "[0,8]"), 8, EDDY_CORRUPT, "'a': float32[1] takes 4 bytes, the file gives 8" },
-    { E("[3]", "[0,8]"), 8, EDDY_CORRUPT, "takes 12 bytes" },
-    { E("[]", "[4,0]"), 4, EDDY_CORRUPT, "end before they begin" },
-    { E("[]", "[0,4,4]"), 4, EDDY_CORRUPT, "']' is expected" },
-    { E("[]", "[0]"), 4, EDDY_CORRUPT, "',' is expected" },
-    { E("[]", "[-4,0]"), 4, EDDY_CORRUPT, "a natural number is expected" },
-    { E("[]", "[0,4.0]"), 4, EDDY_CORRUPT, "']' is expected" },
-    { E("[]", "[0,4e0]"), 4, EDDY_CORRUPT, "']' is expected" },
-    { E("[]", "[00,4]"), 4, EDDY_CORRUPT, "byte 55: a number begins with 0" },
-    { E("[]", "[0,18446744073709551620]"), 4, EDDY_CORRUPT, "too large" },
-    { E("[]", "[9223372036854775807,9223372036854775807]"), 4, EDDY_CORRUPT,
-      "takes 4 bytes, the file gives 0" },
-    { E("[]", "[9223372036854775800,9223372036854775804]"), 4, EDDY_CORRUPT, "expected at 0" },
-    { E("[4611686018427387905]", "[0,4]"), 4, EDDY_CORRUPT, "the shape is too large" },
-    { E("[4294967296,4294967296]", "[0,0]"), 0, EDDY_CORRUPT, "the shape is too large" },
-    { E("[4294967296,4294967296,0]", "[0,0]"), 0, EDDY_CORRUPT, "the shape is too large" },
-    { E("[9223372036854775808]", "[0,0]"), 0, EDDY_CORRUPT, "too large" },
-    { E("[-1]", "[0,4]"), 4, EDDY_CORRUPT, "a natural number is expected" },
-    { E("[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, EDDY_CORRUPT, "more than 8 dimensions" },
-    { E("[1,]", "[0,4]"), 4, EDDY_CORRUPT, "a natural number is expected" },
-    { E("[1 1]", "[0,4]"), 4, EDDY_CORRUPT, "',' is expected" },
-    { E("[[1]]", "[0,4]"), 4, EDDY_CORRUPT, "a natural number is expected" },
-    { E("{}", "[0,4]"), 4, EDDY_CORRUPT, "'[' is expected" },
-    { E("null", "[0,4]"), 4, EDDY_CORRUPT, "'[' is expected" },
-    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_UNIMPLEMENTED,
-      "'F8_E4M3'" },
-    { "{\"a\":{\"dtype\":\"I16\",\"shape\":[],\"data_offsets\":[0,2]}}", 2, EDDY_UNIMPLEMENTED,
-      "'a' has the element type 'I16'" },
+      EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("a", "2,4") "}", 4, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("\\u0061", "2,4") "}", 4, EDDY_CORRUPT },
+    { "{" T("a\\u0000", "0,2") "}", 2, EDDY_CORRUPT },
+    { E("[1]", "[0,8]"), 8, EDDY_CORRUPT },
+    { E("[3]", "[0,8]"), 8, EDDY_CORRUPT },
+    { E("[]", "[4,0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,4,4]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[-4,0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,4.0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,4e0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[00,4]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,18446744073709551620]"), 4, EDDY_CORRUPT },
+    { E("[]", "[9223372036854775807,9223372036854775807]"), 4, EDDY_CORRUPT },
+    { E("[]", "[9223372036854775800,9223372036854775804]"), 4, EDDY_CORRUPT },
+    { E("[4611686018427387905]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[4294967296,4294967296]", "[0,0]"), 0, EDDY_CORRUPT },
+    { E("[4294967296,4294967296,0]", "[0,0]"), 0, EDDY_CORRUPT },
+    { E("[9223372036854775808]", "[0,0]"), 0, EDDY_CORRUPT },
+    { E("[-1]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[1,]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[1 1]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[[1]]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("{}", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("null", "[0,4]"), 4, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
+      EDDY_UNIMPLEMENTED },
+    { "{\"a\":{\"dtype\":\"I16\",\"shape\":[],\"data_offsets\":[0,2]}}", 2, EDDY_UNIMPLEMENTED },
     { "{\"a\":{\"dtype\":\"U8\\u0000\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
-      EDDY_UNIMPLEMENTED, "not supported" },
-    { "{\"a\":{\"dtype\":3,\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT,
-      "'\"' is expected" },
-    { "{\"a\":{\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT, "is missing" },
-    { "{\"a\":{}}", 0, EDDY_CORRUPT, "is missing" },
-    { "{\"a\":[]}", 0, EDDY_CORRUPT, "'{' is expected" },
+      EDDY_UNIMPLEMENTED },
+    { "{\"a\":{\"dtype\":3,\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT },
+    { "{\"a\":{\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT },
+    { "{\"a\":{}}", 0, EDDY_CORRUPT },
+    { "{\"a\":[]}", 0, EDDY_CORRUPT },
     { "{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
-      EDDY_CORRUPT, "byte 27: a key is there twice" },
-    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],\"x\":0}}", 1, EDDY_CORRUPT,
-      "unknown key" },
-    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],}}", 1, EDDY_CORRUPT,
-      "'\"' is expected" },
-    { "{" T("a", "0,2") ",}", 2, EDDY_CORRUPT, "'\"' is expected" },
-    { "{" T("a", "0,2") " " T("b", "2,4") "}", 4, EDDY_CORRUPT, "',' is expected" },
-    { "{'a':{}}", 0, EDDY_CORRUPT, "'\"' is expected" },
-    { "{\"a\"", 0, EDDY_CORRUPT, "':' is expected" },
-    { "{\"a", 0, EDDY_CORRUPT, "a string has no end" },
-    { "{\"a\\", 0, EDDY_CORRUPT, "a string has no end" },
-    { "{\"a\\\"", 0, EDDY_CORRUPT, "a string has no end" },
-    { "{\"a\\x\":{}}", 0, EDDY_CORRUPT, "unknown escape" },
-    { "{\"\\u12\":{}}", 0, EDDY_CORRUPT, "hexadecimal" },
-    { "{\"\\u12g4\":{}}", 0, EDDY_CORRUPT, "hexadecimal" },
-    { "{\"\\ud800\":{}}", 0, EDDY_CORRUPT, "surrogate" },
-    { "{\"\\udfff\":{}}", 0, EDDY_CORRUPT, "surrogate" },
-    { "{\"\\ude00\\ud83d\":{}}", 0, EDDY_CORRUPT, "surrogate" },
-    { "{\"\\ud83d\\u0041\":{}}", 0, EDDY_CORRUPT, "surrogate" },
-    { "{\"\n\":{}}", 0, EDDY_CORRUPT, "a control character" },
-    { "{\"\xff\":{}}", 0, EDDY_CORRUPT, "byte 10: the header is not UTF-8" },
-    { "{\"\xed\xa0\x80\":{}}", 0, EDDY_CORRUPT, "not UTF-8" },
-    { "{\"\xc0\x80\":{}}", 0, EDDY_CORRUPT, "not UTF-8" },
-    { "{\"__metadata__\":{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}}", 0, EDDY_CORRUPT,
-      "a key of __metadata__ is there twice" },
+      EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],\"x\":0}}", 1, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],}}", 1, EDDY_CORRUPT },
+    { "{" T("a", "0,2") ",}", 2, EDDY_CORRUPT },
+    { "{" T("a", "0,2") " " T("b", "2,4") "}", 4, EDDY_CORRUPT },
+    { "{'a':{}}", 0, EDDY_CORRUPT },
+    { "{\"a\"", 0, EDDY_CORRUPT },
+    { "{\"a", 0, EDDY_CORRUPT },
+    { "{\"a\\", 0, EDDY_CORRUPT },
+    { "{\"a\\\"", 0, EDDY_CORRUPT },
+    { "{\"a\\x\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\u12\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\u12g4\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\ud800\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\udfff\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\ude00\\ud83d\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\ud83d\\u0041\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\n\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\xff\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\xed\xa0\x80\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\xc0\x80\":{}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}}", 0, EDDY_CORRUPT },
     { "{\"__metadata__\":{\"a\":\"\",\"ab\":\"\",\"aa\":\"\",\"b\":\"\",\"\":\"\",\"aa\":\"\"}}", 0,
-      EDDY_CORRUPT, "a key of __metadata__ is there twice" },
-    { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, EDDY_CORRUPT,
-      "byte 27: __metadata__ is there twice" },
-    { "{\"__metadata__\":{\"a\\x\":\"1\"}}", 0, EDDY_CORRUPT, "byte 28: unknown escape" },
-    { "{\"__metadata__\":{\"a\":1}}", 0, EDDY_CORRUPT, "'\"' is expected" },
-    { "{\"__metadata__\":{\"a\":{}}}", 0, EDDY_CORRUPT, "'\"' is expected" },
-    { "{\"__metadata__\":[]}", 0, EDDY_CORRUPT, "'{' is expected" },
-    { "{\"a\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[0,3]}}", 3, EDDY_CORRUPT,
-      "'a': element 2 is 2" },
-    { "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, EDDY_CORRUPT,
-      "does not begin" },
+      EDDY_CORRUPT },
+    { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\\x\":\"1\"}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":1}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":{}}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":[]}", 0, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[0,3]}}", 3, EDDY_CORRUPT },
+    { "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, EDDY_CORRUPT },
 };
 
-START_TEST(refused)
+static void header_is_refused(const char *header, size_t n, eddy_status status)
 {
     eddy_safetensors s;
     eddy_error       e = { 0 };
-    eddy_status      status = read_text(bad[_i].header, bad[_i].n, &s, &e);
-    ck_assert_msg(status == bad[_i].status && status == e.status && strstr(e.message, bad[_i].text),
-                  "%s", e.message);
+    ck_assert_int_eq(read_text(header, n, &s, &e), status);
+    ck_assert_int_eq(e.status, status);
     ck_assert(s.count == 0 && !s.entries && !s.header);
     eddy_safetensors_free(&s);
-    ck_assert_int_eq(read_text(bad[_i].header, bad[_i].n, &s, NULL), status);
+    ck_assert_int_eq(read_text(header, n, &s, NULL), status);
+    golden_error(&e);
 }
-END_TEST
 
-/* Lengths of headers that the file does not have, and deep nesting. */
-START_TEST(lengths)
+static void file_is_refused(memory_files *m, eddy_status status)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_int_eq(eddy_safetensors_read(&m->table, NULL, "f", &s, &e), status);
+    golden_error(&e);
+    memory_files_free(m);
+}
+
+/* Lengths of headers that the file does not have, deep nesting, a long name, and
+ * a zero byte. */
+static void lengths(void)
 {
     static const struct { uint64_t length; eddy_status status; } rows[] = {
         { 3, EDDY_CORRUPT },         { 4, EDDY_CORRUPT },
@@ -274,60 +273,105 @@ START_TEST(lengths)
         { UINT32_MAX, EDDY_LIMIT },  { INT64_MAX, EDDY_LIMIT },
         { UINT64_MAX, EDDY_LIMIT },  { UINT64_MAX - 7, EDDY_LIMIT },
     };
-    eddy_safetensors s;
+    memory_files m;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        memory_files m;
         memory_files_init(&m);
         put_file(&m, rows[i].length, "{}", 1);
-        ck_assert_int_eq(eddy_safetensors_read(&m.table, NULL, "f", &s, NULL), rows[i].status);
-        memory_files_free(&m);
+        file_is_refused(&m, rows[i].status);
     }
     for (size_t n = 0; n < 8; n++) {
-        memory_files m;
         memory_files_init(&m);
         memory_files_put(&m, "f", "\2\0\0\0\0\0\0\0", n);
-        ck_assert_int_eq(eddy_safetensors_read(&m.table, NULL, "f", &s, NULL), EDDY_CORRUPT);
-        memory_files_free(&m);
+        file_is_refused(&m, EDDY_CORRUPT);
     }
+    memory_files_init(&m);
+    memory_files_put(&m, "f", "\3\0\0\0\0\0\0\0{\0}", 11);
+    file_is_refused(&m, EDDY_CORRUPT);
     char deep[6000] = "{\"a\":";
     memset(deep + 5, '{', sizeof deep - 6);
     deep[sizeof deep - 1] = 0;
-    ck_assert_int_eq(read_text(deep, 0, &s, NULL), EDDY_CORRUPT);
+    header_is_refused(deep, 0, EDDY_CORRUPT);
+    snprintf(deep, sizeof deep, "{\"%0*d\":{}}", EDDY_MAX_NAME + 1, 0);
+    header_is_refused(deep, 0, EDDY_CORRUPT);
 }
-END_TEST
 
-START_TEST(write_misuse)
+/* Up to two arrays under these names. */
+static void write_is_refused(const char *path, int n, const char *const *names,
+                             const eddy_array *array, eddy_status status)
+{
+    const eddy_array *arrays[] = { array, array };
+    memory_files      m;
+    eddy_error        e = { 0 };
+    memory_files_init(&m);
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, path, n, names, arrays, &e), status);
+    ck_assert_int_eq(m.calls, 0);
+    golden_error(&e);
+    memory_files_free(&m);
+}
+
+static void write_misuse(void)
 {
     char         longest[EDDY_MAX_NAME + 2];
+    const char  *one[] = { longest };
     memory_files m;
-    eddy_array  *a = eddy_array_of(EDDY_FLOAT32, 1), *c = eddy_array_of(EDDY_COMPLEX64, 1);
+    eddy_array  *a = eddy_array_of(EDDY_FLOAT32, 1), *c = eddy_array_of(EDDY_COMPLEX128, 1);
     memory_files_init(&m);
     memset(longest, 'n', sizeof longest);
     longest[EDDY_MAX_NAME] = 0;
-#define WRITE(n, ...)                                                                    \
-    eddy_safetensors_write(&m.table, NULL, "f", n, (const char *[]){ __VA_ARGS__ },      \
-                           (const eddy_array *[]){ a, a }, NULL)
-    ck_assert_int_eq(WRITE(2, "x", "x"), EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(WRITE(2, "x", NULL), EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(WRITE(1, "\xff", NULL), EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(WRITE(1, "__metadata__", NULL), EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(WRITE(-1, "x", NULL), EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 1, NULL, NULL, NULL),
-                     EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, NULL, 0, NULL, NULL, NULL),
-                     EDDY_INVALID_ARGUMENT);
-    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 1, (const char *[]){ "x" },
-                                            (const eddy_array *[]){ c }, NULL),
-                     EDDY_UNIMPLEMENTED);
-    ck_assert_int_eq(m.calls, 0);
-    ck_assert_int_eq(WRITE(1, longest, NULL), EDDY_OK);
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 1, one,
+                                            (const eddy_array *[]){ a }, NULL),
+                     EDDY_OK);
+    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, NULL), EDDY_OK);
     longest[EDDY_MAX_NAME] = 'n';
     longest[EDDY_MAX_NAME + 1] = 0;
-    ck_assert_int_eq(WRITE(1, longest, NULL), EDDY_LIMIT);
-#undef WRITE
-    ck_assert_int_eq(eddy_safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, NULL), EDDY_OK);
+    write_is_refused("f", 1, one, a, EDDY_LIMIT);
+    write_is_refused("f", 2, (const char *[]){ "x", "x" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 2, (const char *[]){ "x", NULL }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, (const char *[]){ "\xff" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, (const char *[]){ "__metadata__" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", -1, (const char *[]){ "x" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, NULL, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused(NULL, 0, NULL, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, (const char *[]){ "x" }, c, EDDY_UNIMPLEMENTED);
     eddy_array_free(a);
     eddy_array_free(c);
+    memory_files_free(&m);
+}
+
+/* One message a line in tests/golden/safetensors.txt. */
+START_TEST(refused)
+{
+    golden_begin("safetensors");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        header_is_refused(bad[i].header, bad[i].n, bad[i].status);
+    lengths();
+    write_misuse();
+    golden_end();
+}
+END_TEST
+
+/* Names that make a header above the limit: pieces of a few long ones. */
+START_TEST(large_header)
+{
+    enum { LETTERS = 13, N = LETTERS * EDDY_MAX_NAME };
+    static char              text[LETTERS][EDDY_MAX_NAME + 1];
+    static const char       *names[N];
+    static const eddy_array *arrays[N];
+    eddy_array  *a = eddy_array_of(EDDY_UINT8, 1);
+    eddy_error   e = { 0 };
+    memory_files m;
+    memory_files_init(&m);
+    for (int i = 0; i < N; i++) {
+        text[i / EDDY_MAX_NAME][i % EDDY_MAX_NAME] = (char)('a' + i / EDDY_MAX_NAME);
+        names[i] = &text[i / EDDY_MAX_NAME][i % EDDY_MAX_NAME];
+        arrays[i] = a;
+    }
+    eddy_status status = eddy_safetensors_write(&m.table, NULL, "f", N, names, arrays, &e);
+    ck_assert_int_eq(status, EDDY_LIMIT);
+    golden_begin("safetensors_header");
+    golden_error(&e);
+    golden_end();
+    eddy_array_free(a);
     memory_files_free(&m);
 }
 END_TEST
@@ -448,17 +492,19 @@ END_TEST
 Suite *safetensors_suite(void)
 {
     Suite *s = suite_create("safetensors");
-    TCase *format = tcase_create("format"), *faults = tcase_create("faults");
+    TCase *format = tcase_create("format"), *large = tcase_create("large"),
+          *faults = tcase_create("faults");
     tcase_add_test(format, bytes_of_a_file);
     tcase_add_test(format, every_type_and_shape);
     tcase_add_loop_test(format, accepted, 0, sizeof good / sizeof *good);
-    tcase_add_loop_test(format, refused, 0, sizeof bad / sizeof *bad);
-    tcase_add_test(format, lengths);
-    tcase_add_test(format, write_misuse);
+    tcase_add_test(format, refused);
+    tcase_add_test(large, large_header);
+    tcase_set_tags(large, "slow");
     tcase_add_test(faults, files_fail);
     tcase_add_test(faults, memory_fails);
     tcase_add_test(faults, cut_and_flipped);
     suite_add_tcase(s, format);
+    suite_add_tcase(s, large);
     suite_add_tcase(s, faults);
     return s;
 }

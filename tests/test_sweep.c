@@ -1,6 +1,6 @@
 /* test_sweep.c -- the same questions to every op of the library: is its
  * gradient the slope of its values, and the gradient's gradient the slope of
- * that; do float32, broadcasting, unknown and extreme sizes, a graph file and
+ * that, to the third order; do float32, broadcasting, unknown and extreme sizes, a graph file and
  * the options of a session leave its values alone?  sweep_rows.c lists the ops;
  * one that is not there fails. */
 #include "build/gen/table.h"
@@ -19,13 +19,14 @@ typedef struct variant {
     bool       same;             /* the first tensor is the second input too */
 } variant;
 
-/* f is a random-weighted sum of the outputs y, f2 one of its gradient dx. */
+/* f is a random-weighted sum of the outputs y, f2 one of its gradient dx, f3 one
+ * of ddx, the gradient of f2. */
 typedef struct sweep {
     trial            t;          /* its feeds are the inputs */
     const sweep_row *row;
     bool             flat;       /* the op has no gradient */
     char             title[96];
-    eddy_tensor      y, f, f2, dx[SWEEP_INPUTS], ddx[SWEEP_INPUTS];
+    eddy_tensor      y, f, f2, f3, dx[SWEEP_INPUTS], ddx[SWEEP_INPUTS], dddx[SWEEP_INPUTS];
     fetches          fetch;      /* all of them */
 } sweep;
 
@@ -124,7 +125,12 @@ static void build_gradients(sweep *c, eddy_dtype d)
     if (!eddy_is_valid(c->f2)) return;
     ck_assert_int_eq(eddy_gradients(EDDY_LIST(c->f2), xs, c->ddx,
                                     .unconnected_gradients = EDDY_UNCONNECTED_ZERO), EDDY_OK);
-    for (int k = 0; k < c->t.n; k++) keep_fetch(&c->fetch, c->ddx[k]);
+    for (int k = 0; k < c->t.n; k++) {
+        keep_fetch(&c->fetch, c->ddx[k]);
+        if (eddy_is_valid(c->dx[k])) c->f3 = plus(c->f3, weighted(c, c->ddx[k], d));
+    }
+    ck_assert_int_eq(eddy_gradients(EDDY_LIST(c->f3), xs, c->dddx,
+                                    .unconnected_gradients = EDDY_UNCONNECTED_ZERO), EDDY_OK);
 }
 
 static bool has_op(const sweep *c)
@@ -232,7 +238,8 @@ static void check_slope(sweep *c, eddy_tensor f, const eddy_tensor *dx, double t
             const double got = eddy_array_get(d, i), want = slope_at(c, f, k, i);
             ck_assert_msg(fabs(got - want) <= tolerance * fmax(1, fabs(want)),
                           "%s: derivative %d of input %d at %d is %.14g, differences give %.14g",
-                          c->fetch.title, dx == c->dx ? 1 : 2, k, (int)i, got, want);
+                          c->fetch.title, dx == c->dx ? 1 : dx == c->ddx ? 2 : 3, k, (int)i, got,
+                          want);
         }
         eddy_array_free(d);
     }
@@ -243,6 +250,7 @@ static void check_slopes(sweep *c)
     check_shapes(c);
     check_slope(c, c->f, c->dx, 1e-9);
     if (eddy_is_valid(c->f2)) check_slope(c, c->f2, c->ddx, 1e-7);
+    if (eddy_is_valid(c->f3)) check_slope(c, c->f3, c->dddx, 1e-6);
 }
 
 /* ---------------------------------------------------------------------- tests -- */

@@ -1,0 +1,268 @@
+/* custom.c -- pieces of graph whose gradient is not that of their ops.
+ *
+ * Such a piece ends in one IdentityN over [its values, what has gradients], and
+ * that node's gradient is a registered one.  After TensorFlow's
+ * custom_gradient and recompute_grad. */
+#include "autodiff/internal.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+/* What a user's rule is wrapped in: it sees x and the variables alone. */
+typedef struct wrapped {
+    eddy_allocator allocator;
+    void         (*rule)(eddy_rule *r);
+    void          *context;
+} wrapped;
+
+static void release_wrapped(void *object)
+{
+    wrapped       *w = object;
+    eddy_allocator memory = w->allocator;
+    eddy_release(&memory, w, sizeof *w);
+}
+
+static void call_wrapped(eddy_rule *r)
+{
+    const wrapped *w = r->context;
+    eddy_rule      inner = *r;
+    inner.x += r->n_out;
+    inner.dx += r->n_out;
+    inner.n_in = inner.n_dx = r->n_in - r->n_out;
+    inner.context = w->context;
+    w->rule(&inner);
+    r->n_dx = inner.n_dx + r->n_out;
+}
+
+bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
+                                   void (*gradient)(eddy_rule *r), void *context)
+{
+    if (!eddy_graph_ready(g)) return false;
+    if (!gradient) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "custom_gradient: no rule (gradient)");
+        return false;
+    }
+    wrapped *w = eddy_allocate_zeroed(eddy_graph_allocator(g), 1, sizeof *w);
+    if (!w) {
+        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a custom gradient");
+        return false;
+    }
+    *w = (wrapped){ *eddy_graph_allocator(g), gradient, context };
+    return eddy_graph_own(g, w, release_wrapped) &&
+           eddy_register_gradient(g, name, call_wrapped, w);
+}
+
+/* -------------------------------------------------- what lies in between -- */
+
+static bool holds(eddy_list l, eddy_tensor t)
+{
+    for (int i = 0; i < l.count; i++)
+        if (l.at[i].node == t.node && l.at[i].output == t.output) return true;
+    return false;
+}
+
+/* Nodes that y was built from, x and older than the oldest x left out: marks by
+ * id; from the allocator, NULL with the error set. */
+static uint8_t *ancestors(eddy_graph *g, eddy_list y, eddy_list x)
+{
+    uint8_t *marks = eddy_allocate_zeroed(eddy_graph_allocator(g), (size_t)g->size + 1, 1);
+    if (!marks) {
+        eddy_fail(g, EDDY_NO_MEMORY, "custom_gradient: out of memory for %d nodes", (int)g->size);
+        return NULL;
+    }
+    for (int k = 0; k < y.count; k++)
+        if (!holds(x, y.at[k])) marks[y.at[k].node] = 1;
+    for (int32_t id = g->size; id > 0; id--) {
+        const eddy_node *node = g->nodes[id];
+        for (int i = 0; marks[id] && i < node->n_inputs; i++)
+            if (!eddy_input_is_in(node->op->shape_inputs, i) && !holds(x, node->inputs[i]))
+                marks[node->inputs[i].node] = 1;
+    }
+    return marks;
+}
+
+/* Gradients must not get lost in silence. */
+static bool variables_are_named(eddy_graph *g, const eddy_custom_gradient_args *a)
+{
+    uint8_t  *marks = ancestors(g, a->y, a->x);
+    const int n = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
+    for (int i = 0; marks && i < n && eddy_graph_ready(g); i++) {
+        eddy_tensor v = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
+        if (marks[v.node] && !holds(a->variables, v))
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "custom_gradient: the trainable variable '%.200s' is used; name it in "
+                      ".variables and give its gradient after those of x", eddy_name_of(v));
+    }
+    eddy_release(eddy_graph_allocator(g), marks, (size_t)g->size + 1);
+    return eddy_graph_ready(g);
+}
+
+/* ---------------------------------------------------------------- custom -- */
+
+/* One IdentityN over the lists, its gradient the registered one; outputs to out. */
+static void tie(eddy_graph *g, const char *gradient, eddy_list y, eddy_list x, eddy_list more,
+                eddy_tensor *out)
+{
+    const int64_t n = (int64_t)y.count + x.count + more.count;
+    eddy_tensor  *in = eddy_tensors_new(g, n);
+    if (!in) return;
+    if (y.count > 0) memcpy(in, y.at, (size_t)y.count * sizeof *in);
+    if (x.count > 0) memcpy(in + y.count, x.at, (size_t)x.count * sizeof *in);
+    if (more.count > 0)
+        memcpy(in + y.count + x.count, more.at, (size_t)more.count * sizeof *in);
+    eddy_gradient_override_begin(g, "IdentityN", gradient);
+    eddy_tensor t = eddy_identity_n((eddy_list){ (int)n, in }, y.count);
+    eddy_gradient_override_end(g);
+    for (int k = 0; k < y.count; k++) out[k] = eddy_output(t, k);
+    eddy_tensors_free(g, in, n);
+}
+
+/* "custom_gradient_7" of the next node. */
+static const char *made_up(const eddy_graph *g, const char *what, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s_%d", what, (int)g->size + 1);
+    return buf;
+}
+
+static eddy_graph *graph_of(eddy_list y, eddy_list x, eddy_tensor *out)
+{
+    eddy_graph *g = y.at && y.count > 0 && eddy_graph_alive(y.at[0].graph) ? y.at[0].graph : NULL;
+    for (int k = 0; out && k < y.count; k++) out[k] = eddy_none(g);
+    if (!eddy_graph_ready(g)) return NULL;
+    if (!out)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "custom_gradient: nowhere to put the results (out)");
+    return eddy_graph_ready(g) && eddy_list_is_of(g, "custom_gradient", "y", y) &&
+                   eddy_list_is_of(g, "custom_gradient", "x", x) ? g : NULL;
+}
+
+static eddy_status status_of(eddy_list y)
+{
+    bool alive = y.at && y.count > 0 && eddy_graph_alive(y.at[0].graph);
+    return alive ? eddy_graph_status(y.at[0].graph) : EDDY_INVALID_ARGUMENT;
+}
+
+eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args a)
+{
+    char        buf[64];
+    eddy_graph *g = graph_of(a.y, a.x, a.out);
+    if (!g || !eddy_list_is_of(g, "custom_gradient", "variables", a.variables) ||
+        !variables_are_named(g, &a))
+        return status_of(a.y);
+    const char *name = a.name && *a.name ? a.name : made_up(g, "custom_gradient", buf, sizeof buf);
+    if (eddy_register_custom_gradient(g, name, a.gradient, a.context))
+        tie(g, name, a.y, a.x, a.variables, a.out);
+    return eddy_graph_status(g);
+}
+
+/* ------------------------------------------------------------- recompute -- */
+
+/* The tensors that enter the span: x first, then what else its nodes use. */
+typedef struct entries {
+    eddy_tensor *at;
+    int          count, capacity;
+} entries;
+
+static bool enter(eddy_graph *g, entries *e, eddy_tensor t)
+{
+    if (!eddy_dtype_is_differentiable(eddy_dtype_of(t)) || holds((eddy_list){ e->count, e->at }, t))
+        return true;
+    if (e->count == e->capacity) {
+        int bigger = e->capacity ? 2 * e->capacity : 16;
+        if (!eddy_grow(eddy_graph_allocator(g), (void **)&e->at, (size_t)e->capacity,
+                       (size_t)bigger, sizeof *e->at)) {
+            eddy_fail(g, EDDY_NO_MEMORY, "recompute_grad: out of memory");
+            return false;
+        }
+        e->capacity = bigger;
+    }
+    e->at[e->count++] = t;
+    return true;
+}
+
+/* Computed again: between x and y, and the same every time. */
+static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
+{
+    const unsigned kept = EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_REFERENCE |
+                          EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
+    if (s->marks[node->id - s->first] != EDDY_BETWEEN || (node->op->flags & kept)) return false;
+    for (int k = 0; k < node->n_outputs; k++)
+        if (holds(x, eddy_tensor_at(s->graph, node->id, k))) return false;
+    return true;
+}
+
+static bool find_entries(eddy_span *s, eddy_list x, entries *e)
+{
+    for (int i = 0; i < x.count; i++)
+        if (!enter(s->graph, e, x.at[i])) return false;
+    for (int32_t id = s->first; id <= s->last; id++) {
+        const eddy_node *node = s->graph->nodes[id];
+        if (!is_inside(s, node, x)) continue;
+        for (int i = 0; i < node->n_inputs; i++) {
+            eddy_tensor t = node->inputs[i];
+            bool        own = t.node >= s->first && is_inside(s, s->graph->nodes[t.node], x);
+            if (!own && !eddy_input_is_in(node->op->shape_inputs, i) && !enter(s->graph, e, t))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The node again, on the images of its inputs. */
+static void build_again(eddy_span *s, const eddy_node *node)
+{
+    eddy_tensor *in = eddy_span_room(s, node->n_inputs, sizeof *in);
+    for (int i = 0; in && i < node->n_inputs; i++) {
+        in[i] = eddy_input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
+                                                            : eddy_span_image(s, node->inputs[i]);
+    }
+    if (!in) return;
+    eddy_tensor y = eddy_append((eddy_append_args){
+        .graph = s->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = in,
+        .n_controls = -1, .gradient = node->gradient,
+    });
+    for (int k = 0; k < node->n_outputs && eddy_is_valid(y); k++)
+        eddy_span_set_image(s, eddy_tensor_at(s->graph, node->id, k), eddy_output(y, k));
+}
+
+/* r->x is [y, entries]; the first entries are x, `context` counts them. */
+static void recompute(eddy_rule *r)
+{
+    eddy_graph     *g = r->graph;
+    const int       n = r->n_in - r->n_out, n_y = r->n_out;
+    const eddy_list entering = { n, r->x + n_y };
+    eddy_tensor    *t = eddy_tensors_new(g, n + 2 * (int64_t)n_y);
+    eddy_span       s;
+    if (!t) return;
+    eddy_tensor *again = t, *y = t + n, *dy = y + n_y;
+    bool ok = eddy_span_begin(&s, g, n, r->x + n_y, n_y, r->x);
+    eddy_control_begin(g, (eddy_list){ n_y, r->dy });      /* not before it is needed */
+    for (int i = 0; ok && i < n; i++)
+        eddy_span_set_image(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
+    eddy_control_end(g);
+    for (int32_t id = s.first; ok && id <= s.last && eddy_graph_ready(g); id++)
+        if (is_inside(&s, g->nodes[id], entering)) build_again(&s, g->nodes[id]);
+    for (int k = 0; ok && k < n_y; k++) y[k] = eddy_span_image(&s, r->x[k]), dy[k] = r->dy[k];
+    if (ok && eddy_graph_ready(g)) {
+        const eddy_list ys = { n_y, y }, xs = { n, again };
+        eddy_gradients(ys, xs, r->dx + n_y, .grad_ys = { n_y, dy }, .stop_gradients = xs);
+    }
+    eddy_span_end(&s);
+    eddy_tensors_free(g, t, n + 2 * (int64_t)n_y);
+}
+
+const eddy_named_rule eddy_recompute_rule = { "recompute_grad", recompute, NULL };
+
+eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
+{
+    eddy_graph *g = graph_of(y, x, out);
+    eddy_span   s;
+    entries     e = { 0 };
+    if (!g) return status_of(y);
+    if (x.count == 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "recompute_grad: there is no x to begin from");
+    else if (eddy_span_begin(&s, g, x.count, x.at, y.count, y.at) && find_entries(&s, x, &e))
+        tie(g, eddy_recompute_rule.name, y, (eddy_list){ e.count, e.at }, (eddy_list){ 0 }, out);
+    if (x.count > 0) eddy_span_end(&s);
+    eddy_release(eddy_graph_allocator(g), e.at, (size_t)e.capacity * sizeof *e.at);
+    return eddy_graph_status(g);
+}

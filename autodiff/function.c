@@ -1,0 +1,197 @@
+/* function.c -- calling a user's function that builds a piece of graph. */
+#include "autodiff/internal.h"
+#include "autodiff/tape.h"
+#include "ops/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *name_of(const eddy_function *f) { return f->name ? f->name : "the function"; }
+
+int eddy_function_build(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *y)
+{
+    for (int k = 0; k < EDDY_MAX_RESULTS; k++) y[k] = eddy_none(g);
+    if (!f->build) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "a function without `build`");
+        return 0;
+    }
+    int n = f->build(x, y, f->context);
+    if (!eddy_graph_ready(g)) return 0;
+    if (n <= 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "Cannot differentiate a function that returns None; did you forget to return a "
+                  "value from %.200s?", name_of(f));
+    else if (n > EDDY_MAX_RESULTS)
+        eddy_fail(g, EDDY_LIMIT, "%.200s returns %d results, more than %d", name_of(f), n,
+                  EDDY_MAX_RESULTS);
+    for (int k = 0; k < n && eddy_graph_ready(g); k++)
+        if (y[k].graph != g || eddy_outputs_of(y[k]) == 0)
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "result %d of %.200s is not a tensor of its arguments' graph", k, name_of(f));
+    return eddy_graph_ready(g) ? n : 0;
+}
+
+/* --------------------------------------------------------- its parameters -- */
+
+/* The next name of a list such as "w1, x1"; its length, 0 at the end. */
+static size_t next_name(const char **list, const char **name)
+{
+    *list += strspn(*list, ", ");
+    *name = *list;
+    size_t n = strcspn(*list, ", ");
+    *list += n;
+    return n;
+}
+
+/* The position of a parameter; -1 if f has none of that name. */
+static int position(const eddy_function *f, const char *name, size_t length)
+{
+    const char *list = f->parameters ? f->parameters : "", *each;
+    size_t      n;
+    for (int i = 0; (n = next_name(&list, &each)) > 0; i++)
+        if (n == length && memcmp(each, name, n) == 0) return i;
+    return -1;
+}
+
+static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
+{
+    const char *list = a->names, *name;
+    size_t      length;
+    int         n = 0;
+    while ((length = next_name(&list, &name)) > 0) {
+        int at = position(&a->f, name, length);
+        if (at < 0 || at >= a->x.count || n == a->x.count) {
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "gradients_function: %.200s has no parameter '%.*s' (it has: %.200s)",
+                      name_of(&a->f), (int)length, name,
+                      a->f.parameters ? a->f.parameters : "no names");
+            return 0;
+        }
+        chosen[n++] = at;
+    }
+    return n;
+}
+
+static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
+{
+    for (int i = 0; i < a->indices.count; i++) {
+        if (a->indices.at[i] < 0 || a->indices.at[i] >= a->x.count) {
+            eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                      "gradients_function: parameter %lld of %.200s, which has %d arguments",
+                      (long long)a->indices.at[i], name_of(&a->f), a->x.count);
+            return 0;
+        }
+        chosen[i] = (int)a->indices.at[i];
+    }
+    return a->indices.count;
+}
+
+static int choose(eddy_graph *g, const eddy_function_args *a, int *chosen)
+{
+    if (a->names && a->indices.count > 0) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "params must be all strings or all integers; got both names and indices");
+        return 0;
+    }
+    if (a->names) return by_name(g, a, chosen);
+    if (a->indices.count > 0) return by_position(g, a, chosen);
+    for (int i = 0; i < a->x.count; i++) chosen[i] = i;
+    return a->x.count;
+}
+
+/* --------------------------------------------------- explicit parameters -- */
+
+static int gradients_function(eddy_graph *g, const eddy_function_args *a, int *chosen,
+                              eddy_tensor *t)
+{
+    eddy_tensor *x = t, *wanted = t + a->x.count, y[EDDY_MAX_RESULTS];
+    const int    n = choose(g, a, chosen);
+    for (int i = 0; i < a->x.count && eddy_graph_ready(g); i++) x[i] = eddy_identity(a->x.at[i]);
+    int results = eddy_graph_ready(g)
+                      ? eddy_function_build(g, &a->f, (eddy_list){ a->x.count, x }, y) : 0;
+    if (results == 0) return 0;
+    for (int k = 0; a->value && k < results; k++) a->value[k] = y[k];
+    for (int k = 0; k < n; k++) wanted[k] = x[chosen[k]];
+    const eddy_list ys = { results, y }, xs = { n, wanted };
+    eddy_gradients(ys, xs, a->out, .grad_ys = a->dy,
+                   .unconnected_gradients = a->unconnected_gradients);
+    return eddy_graph_ready(g) ? n : 0;
+}
+
+int eddy_gradients_function_with(eddy_function_args a)
+{
+    eddy_graph *g = a.x.at && a.x.count > 0 && eddy_graph_alive(a.x.at[0].graph) ? a.x.at[0].graph
+                                                                                 : NULL;
+    if (!eddy_graph_ready(g) || !eddy_list_is_of(g, "gradients_function", "x", a.x)) return 0;
+    if (!a.out) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: nowhere to put the results (out)");
+        return 0;
+    }
+    const size_t n = (size_t)a.x.count;
+    int         *chosen = eddy_allocate_zeroed(eddy_graph_allocator(g), n, sizeof *chosen);
+    eddy_tensor *t = eddy_tensors_new(g, 2 * (int64_t)n);
+    if (!chosen) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %zu parameters", n);
+    const int count = chosen && t ? gradients_function(g, &a, chosen, t) : 0;
+    eddy_tensors_free(g, t, 2 * (int64_t)n);
+    eddy_release(eddy_graph_allocator(g), chosen, n * sizeof *chosen);
+    return count;
+}
+
+/* --------------------------------------------------- implicit parameters -- */
+
+static int by_creation(const void *a, const void *b)
+{
+    const eddy_tensor *x = a, *y = b;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* The variables that the tape watched, by id; their number, their memory in *out. */
+static int used_variables(eddy_graph *g, eddy_tape *tape, eddy_tensor **out)
+{
+    const int n = eddy_tape_watched_variables(tape, NULL, 0);
+    *out = eddy_tensors_new(g, n);
+    if (!*out || !eddy_graph_ready(g)) return 0;
+    eddy_tape_watched_variables(tape, *out, n);
+    qsort(*out, (size_t)n, sizeof **out, by_creation);
+    return n;
+}
+
+static int implicit(eddy_graph *g, const eddy_implicit_args *a, eddy_tape *tape)
+{
+    eddy_tensor y[EDDY_MAX_RESULTS], *v = NULL;
+    eddy_tape_begin(tape);
+    const int results = eddy_function_build(g, &a->f, a->x, y);
+    eddy_tape_end(tape);
+    if (results == 0) return 0;
+    for (int k = 0; a->value && k < results; k++) a->value[k] = y[k];
+    const int    n = used_variables(g, tape, &v);
+    eddy_tensor *dv = eddy_tensors_new(g, n);
+    if (n == 0 && eddy_graph_ready(g))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "No trainable variables were accessed while the function was being computed.");
+    const eddy_list ys = { results, y }, vs = { n, v };
+    if (dv && eddy_graph_ready(g))
+        eddy_tape_gradient(tape, ys, vs, dv, .output_gradients = a->dy);
+    for (int i = 0; dv && i < n && i < a->room && eddy_graph_ready(g); i++) {
+        a->variables[i] = v[i];
+        a->gradients[i] = dv[i];
+    }
+    eddy_tensors_free(g, dv, n);
+    eddy_tensors_free(g, v, n);
+    return eddy_graph_ready(g) ? n : 0;
+}
+
+int eddy_implicit_gradients_with(eddy_implicit_args a)
+{
+    eddy_graph *g = a.x.at && a.x.count > 0 ? a.x.at[0].graph : a.graph;
+    if (!eddy_graph_ready(g) || !eddy_list_is_of(g, "implicit_gradients", "x", a.x)) return 0;
+    if (a.room < 0 || (a.room > 0 && (!a.gradients || !a.variables))) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "implicit_gradients: nowhere to put the results (gradients, variables)");
+        return 0;
+    }
+    eddy_tape *tape = eddy_tape_new(g);
+    const int  n = tape ? implicit(g, &a, tape) : 0;
+    eddy_tape_free(tape);
+    return n;
+}

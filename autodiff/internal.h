@@ -1,0 +1,85 @@
+/* internal.h -- what the files of autodiff share; not installed. */
+#ifndef EDDY_AUTODIFF_INTERNAL_H
+#define EDDY_AUTODIFF_INTERNAL_H
+
+#include "autodiff/autodiff.h"
+#include "autodiff/functions.h"
+#include "graph/internal.h"
+
+/* ------------------------------------------------------------ the sweep -- */
+
+/* What a tape saw, by node id: gradients flow only through recorded nodes, and
+ * only to tensors on the tape. */
+enum { EDDY_TAPED = 1, EDDY_RECORDED = 2 };
+typedef struct eddy_recording {
+    const uint8_t          *marks;  /* [1..size] */
+    int32_t                 size;
+    const struct eddy_tape *tape;
+} eddy_recording;
+
+/* Whether x was on the tape when the node `user` was built. */
+bool eddy_on_tape(const eddy_recording *r, eddy_tensor x, int32_t user);
+
+/* eddy_gradients; with a recording, of what it saw alone. */
+eddy_status eddy_sweep(const eddy_gradients_args *args, const eddy_recording *recording);
+
+/* The gradient of eddy_recompute_grad, by which every graph knows it. */
+extern const eddy_named_rule eddy_recompute_rule;
+
+/* ------------------------------------------------------------ temporaries -- */
+
+/* n tensors from the graph's allocator, all invalid; NULL with the error set. */
+eddy_tensor *eddy_tensors_new(eddy_graph *g, int64_t n);
+void         eddy_tensors_free(eddy_graph *g, eddy_tensor *t, int64_t n);
+
+/* Whether `list` holds tensors of g; says on the graph what does not, naming `who`. */
+bool eddy_list_is_of(eddy_graph *g, const char *who, const char *what, eddy_list list);
+
+/* ----------------------------------------------------------------- spans -- */
+
+/* The nodes between some tensors and what was built from them: a value of
+ * theirs depends on a value of `from`, and a value of `to` on theirs. */
+enum { EDDY_DEPENDS = 1, EDDY_NEEDED = 2, EDDY_BETWEEN = EDDY_DEPENDS | EDDY_NEEDED };
+typedef struct eddy_span {
+    eddy_graph   *graph;
+    int32_t       first, last;      /* ids: the smallest of `from`; the largest then */
+    uint8_t      *marks;            /* by id - first */
+    eddy_tensor **images;           /* by id - first: one an output, or NULL; for the caller */
+    eddy_arena    arena;
+} eddy_span;
+/* False with the error set; to be ended in either case. */
+bool  eddy_span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+                      const eddy_tensor *to);
+void  eddy_span_end(eddy_span *s);
+void *eddy_span_room(eddy_span *s, int64_t n, size_t size);     /* zeroed; NULL with the error */
+bool  eddy_span_has(const eddy_span *s, eddy_tensor t, int marks);
+/* Input i of the node matters by its value, and depends on `from`. */
+bool  eddy_span_differs(const eddy_span *s, const eddy_node *node, int i);
+/* What stands for t, or t itself. */
+eddy_tensor eddy_span_image(const eddy_span *s, eddy_tensor t);
+void        eddy_span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image);
+
+/* -------------------------------------------------------------- batching -- */
+
+/* ys, built from stand-ins for one example, for all examples: out[k] is ys[k]
+ * where stands[i] is each example of batches[i], examples along axis 0; invalid
+ * where ys[k] depends on none of the stand-ins.  False with the error set. */
+bool eddy_vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
+                    int m, const eddy_tensor *ys, eddy_tensor *out);
+/* Gives b->y the registered gradient of b->node, mapped over the examples. */
+void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
+                             const eddy_tensor *batches);
+
+/* ------------------------------------------------------------- jacobians -- */
+
+eddy_status eddy_jacobian_of(const eddy_jacobian_args *args, const eddy_recording *recording);
+eddy_tensor eddy_batch_jacobian_of(const eddy_batch_jacobian_args *args,
+                                   const eddy_recording *recording);
+
+/* ------------------------------------------------------------- functions -- */
+
+/* Builds f at x: the number of results in y[EDDY_MAX_RESULTS], each a tensor of
+ * g; 0 with the error set. */
+int eddy_function_build(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *y);
+
+#endif

@@ -1,0 +1,184 @@
+/* jacobian.c -- all rows of a Jacobian: the gradient of one row, batched over
+ * the unit vectors of y; or the rows one by one. */
+#include "autodiff/internal.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+enum { MOST_ROWS = 1 << 14 };
+
+/* ------------------------------------------------------------- all at once -- */
+
+/* dx[k] for each of the seeds [n, ...y] as the gradient of y: [n, ...x], invalid
+ * where there is none. */
+static void pull_back(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
+                      eddy_tensor *dx)
+{
+    eddy_graph  *g = y.graph;
+    eddy_tensor  dy = eddy_example(seeds), *one = eddy_tensors_new(g, xs.count);
+    if (!one) return;
+    eddy_gradients_args a = { .ys = EDDY_LIST(y), .xs = xs, .grad_ys = EDDY_LIST(dy), .out = one };
+    if (eddy_sweep(&a, r) == EDDY_OK) eddy_vectorize(g, 1, &dy, &seeds, xs.count, one, dx);
+    for (int k = 0; k < xs.count && eddy_graph_ready(g); k++)
+        if (eddy_is_valid(one[k]) && !eddy_is_valid(dx[k])) dx[k] = eddy_batch_like(one[k], seeds);
+    eddy_tensors_free(g, one, xs.count);
+}
+
+static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
+{
+    const int ry = eddy_shape_of(y).rank, rx = eddy_shape_of(x).rank;
+    if (ry < 0 || rx < 0)
+        eddy_fail(y.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is not known", who,
+                  eddy_name_of(ry < 0 ? y : x));
+    else if (ry + rx > EDDY_MAX_RANK)
+        eddy_fail(y.graph, EDDY_LIMIT,
+                  "%s: that of '%.200s' by '%.200s' would have rank %d, above %d", who,
+                  eddy_name_of(y), eddy_name_of(x), ry + rx, EDDY_MAX_RANK);
+    return eddy_graph_ready(y.graph);
+}
+
+/* -------------------------------------------------------------- row by row -- */
+
+/* The unit vectors of y in turn, each with its own gradient. */
+static void unroll(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording *r,
+                   eddy_tensor seeds, eddy_tensor *dx)
+{
+    eddy_graph  *g = y.graph;
+    eddy_tensor *rows = eddy_tensors_new(g, n * xs.count), *one = eddy_tensors_new(g, xs.count);
+    const int    rank = eddy_shape_of(seeds).rank;
+    for (int64_t i = 0; rows && one && i < n && eddy_graph_ready(g); i++) {
+        eddy_dims begin = { .count = rank }, size = { .count = rank };
+        for (int d = 0; d < rank; d++) size.at[d] = d == 0 ? 1 : -1;
+        begin.at[0] = i;
+        eddy_tensor dy = eddy_squeeze(eddy_slice(seeds, begin, size), EDDY_AXES(0));
+        eddy_gradients_args a = { .ys = EDDY_LIST(y), .xs = xs, .grad_ys = EDDY_LIST(dy),
+                                  .out = one };
+        eddy_sweep(&a, r);
+        for (int k = 0; k < xs.count; k++) rows[k * n + i] = one[k];
+    }
+    for (int k = 0; k < xs.count && eddy_graph_ready(g); k++)
+        if (eddy_is_valid(rows[k * n])) dx[k] = eddy_stack((eddy_list){ (int)n, rows + k * n }, 0);
+    eddy_tensors_free(g, one, xs.count);
+    eddy_tensors_free(g, rows, n * xs.count);
+}
+
+/* The gradient for each of the seeds, which are the unit vectors of one row of
+ * y, or of y; `n` of them, if that is known. */
+static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop, const char *who,
+                    const eddy_recording *r, eddy_tensor *dx)
+{
+    int64_t n = eddy_shape_of(seeds).dim[0];
+    if (!loop || n == 0) pull_back(y, seeds, xs, r, dx);
+    else if (n > 0 && n <= MOST_ROWS) unroll(y, n, xs, r, seeds, dx);
+    else
+        eddy_fail(y.graph, EDDY_BAD_SHAPE,
+                  "%s: a row at a time needs '%.200s' of known shape and at most %d rows", who,
+                  eddy_name_of(y), MOST_ROWS);
+}
+
+/* ---------------------------------------------------------------- the calls -- */
+
+static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int parallel)
+{
+    if ((unsigned)u > EDDY_UNCONNECTED_ZERO)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'",
+                  (int)u);
+    else if (parallel < 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: parallel_iterations is %d, below 0", who,
+                  parallel);
+    return eddy_graph_ready(g);
+}
+
+/* y.shape + x.shape from [n, ...x]; zeros where nothing is connected. */
+static eddy_tensor shaped(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor dx,
+                          eddy_tensor seeds)
+{
+    if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
+        dx = eddy_batch_like(eddy_zeros_like(x), seeds);
+    return eddy_is_valid(dx) ? eddy_unflatten_like(dx, a->y, 0, 0) : dx;
+}
+
+eddy_status eddy_jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
+{
+    eddy_graph *g = a->y.graph;
+    for (int k = 0; a->out && k < a->xs.count; k++) a->out[k] = eddy_none(g);
+    if (!eddy_graph_ready(g))
+        return eddy_graph_alive(g) ? eddy_graph_status(g) : EDDY_INVALID_ARGUMENT;
+    if (!eddy_list_is_of(g, "jacobian", "y", EDDY_LIST(a->y)) ||
+        !eddy_list_is_of(g, "jacobian", "xs", a->xs) ||
+        !options_fit(g, "jacobian", a->unconnected_gradients, a->parallel_iterations))
+        return eddy_graph_status(g);
+    if (!a->out && a->xs.count > 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "jacobian: nowhere to put the results (out)");
+    for (int k = 0; k < a->xs.count && eddy_graph_ready(g); k++)
+        ranks_fit(a->y, a->xs.at[k], "jacobian");
+    if (!eddy_graph_ready(g) || a->xs.count == 0) return eddy_graph_status(g);
+    if (!eddy_dtype_is_differentiable(eddy_dtype_of(a->y))) return EDDY_OK;
+    eddy_tensor *dx = eddy_tensors_new(g, a->xs.count);
+    eddy_scope_begin(g, a->name && *a->name ? a->name : "jacobian");
+    eddy_tensor seeds = eddy_basis_like(a->y);
+    if (dx && eddy_graph_ready(g)) rows_of(a->y, seeds, a->xs, a->no_pfor, "jacobian", r, dx);
+    for (int k = 0; dx && k < a->xs.count && eddy_graph_ready(g); k++)
+        a->out[k] = shaped(a, a->xs.at[k], dx[k], seeds);
+    eddy_scope_end(g);
+    eddy_tensors_free(g, dx, a->xs.count);
+    return eddy_graph_status(g);
+}
+
+eddy_status eddy_jacobian_with(eddy_jacobian_args a) { return eddy_jacobian_of(&a, NULL); }
+
+static bool rows_match(eddy_tensor y, eddy_tensor x)
+{
+    eddy_shape sy = eddy_shape_of(y), sx = eddy_shape_of(x);
+    char       a[100], b[100];
+    if (!ranks_fit(y, x, "batch_jacobian")) return false;
+    if (sy.rank < 2 || sx.rank < 2)
+        eddy_fail(y.graph, EDDY_BAD_SHAPE,
+                  "batch_jacobian: target %s and source %s must have rank at least 2",
+                  eddy_shape_print(sy, a, sizeof a), eddy_shape_print(sx, b, sizeof b));
+    else if (sy.dim[0] != EDDY_ANY && sx.dim[0] != EDDY_ANY && sy.dim[0] != sx.dim[0])
+        eddy_fail(y.graph, EDDY_BAD_SHAPE,
+                  "Need first dimension of target shape (%s) and source shape (%s) to match.",
+                  eddy_shape_print(sy, a, sizeof a), eddy_shape_print(sx, b, sizeof b));
+    return eddy_graph_ready(y.graph);
+}
+
+/* axes 0 and 1 exchanged */
+static eddy_tensor flip(eddy_tensor x)
+{
+    eddy_dims perm = { .count = eddy_shape_of(x).rank };
+    for (int i = 0; i < perm.count; i++) perm.at[i] = i < 2 ? 1 - i : i;
+    return eddy_transpose(x, perm);
+}
+
+/* [b, m, ...x]: unit vector j of a row goes into every row at once. */
+static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_recording *r)
+{
+    eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);
+    eddy_tensor rows = flip(eddy_batch_like(seeds, a->y));
+    if (eddy_graph_ready(a->y.graph))
+        rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, "batch_jacobian", r, &dx);
+    if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
+        dx = eddy_batch_like(eddy_zeros_like(a->x), rows);
+    return eddy_is_valid(dx) ? eddy_unflatten_like(flip(dx), a->y, 1, 1) : dx;
+}
+
+eddy_tensor eddy_batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)
+{
+    eddy_graph *g = a->y.graph;
+    eddy_tensor none = eddy_none(eddy_graph_alive(g) ? g : NULL);
+    if (!eddy_graph_ready(g) || !eddy_list_is_of(g, "batch_jacobian", "y", EDDY_LIST(a->y)) ||
+        !eddy_list_is_of(g, "batch_jacobian", "x", EDDY_LIST(a->x)) ||
+        !options_fit(g, "batch_jacobian", a->unconnected_gradients, a->parallel_iterations) ||
+        !rows_match(a->y, a->x) || !eddy_dtype_is_differentiable(eddy_dtype_of(a->y)))
+        return none;
+    eddy_scope_begin(g, a->name && *a->name ? a->name : "batch_jacobian");
+    eddy_tensor j = row_jacobians(a, r);
+    eddy_scope_end(g);
+    return eddy_graph_ready(g) ? j : none;
+}
+
+eddy_tensor eddy_batch_jacobian_with(eddy_batch_jacobian_args a)
+{
+    return eddy_batch_jacobian_of(&a, NULL);
+}

@@ -1,0 +1,74 @@
+/* span.c -- the nodes between some tensors and what was built from them. */
+#include "autodiff/internal.h"
+
+#include <string.h>
+
+void *eddy_span_room(eddy_span *s, int64_t n, size_t size)
+{
+    void *p = eddy_arena_alloc(&s->arena, (size_t)n * size);
+    if (p) memset(p, 0, (size_t)n * size);
+    else eddy_fail(s->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)n);
+    return p;
+}
+
+bool eddy_span_has(const eddy_span *s, eddy_tensor t, int marks)
+{
+    return t.node >= s->first && t.node <= s->last &&
+           (s->marks[t.node - s->first] & marks) == marks;
+}
+
+bool eddy_span_differs(const eddy_span *s, const eddy_node *node, int i)
+{
+    return !eddy_input_is_in(node->op->shape_inputs, i) &&
+           eddy_span_has(s, node->inputs[i], EDDY_DEPENDS);
+}
+
+eddy_tensor eddy_span_image(const eddy_span *s, eddy_tensor t)
+{
+    if (!eddy_span_has(s, t, EDDY_DEPENDS) || !s->images[t.node - s->first]) return t;
+    eddy_tensor y = s->images[t.node - s->first][t.output];
+    return eddy_is_valid(y) ? y : t;
+}
+
+void eddy_span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image)
+{
+    eddy_tensor **at = &s->images[t.node - s->first];
+    if (!*at) *at = eddy_span_room(s, s->graph->nodes[t.node]->n_outputs, sizeof **at);
+    if (*at) (*at)[t.output] = image;
+}
+
+/* One pass up marks what depends on `from`, one down what `to` needs of it. */
+static void mark(eddy_span *s, int n, const eddy_tensor *from, int m, const eddy_tensor *to)
+{
+    for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS;
+    for (int32_t id = s->first; id <= s->last; id++) {
+        const eddy_node *node = s->graph->nodes[id];
+        for (int i = 0; i < node->n_inputs && !(s->marks[id - s->first] & EDDY_DEPENDS); i++)
+            if (eddy_span_differs(s, node, i)) s->marks[id - s->first] |= EDDY_DEPENDS;
+    }
+    for (int k = 0; k < m; k++)
+        if (eddy_span_has(s, to[k], EDDY_DEPENDS)) s->marks[to[k].node - s->first] |= EDDY_NEEDED;
+    for (int32_t id = s->last; id >= s->first; id--) {
+        const eddy_node *node = s->graph->nodes[id];
+        if (s->marks[id - s->first] != EDDY_BETWEEN) continue;
+        for (int i = 0; i < node->n_inputs; i++)
+            if (eddy_span_differs(s, node, i))
+                s->marks[node->inputs[i].node - s->first] |= EDDY_NEEDED;
+    }
+}
+
+bool eddy_span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+                     const eddy_tensor *to)
+{
+    *s = (eddy_span){ .graph = g, .first = g->size, .last = g->size };
+    s->arena.allocator = eddy_graph_allocator(g);
+    for (int i = 0; i < n; i++)
+        if (from[i].node < s->first) s->first = from[i].node;
+    const int64_t count = (int64_t)s->last - s->first + 1;
+    s->marks = eddy_span_room(s, count, sizeof *s->marks);
+    s->images = eddy_span_room(s, count, sizeof *s->images);
+    if (s->marks && s->images) mark(s, n, from, m, to);
+    return s->marks && s->images;
+}
+
+void eddy_span_end(eddy_span *s) { eddy_arena_free(&s->arena); }

@@ -1,0 +1,110 @@
+/* vmap_custom.c -- registered gradients of nodes that are mapped.
+ *
+ * Such a node is built for all examples like any other.  Its results then pass
+ * an IdentityN over [results, inputs], the gradient of which calls the registered
+ * rule for one example and maps what that builds. */
+#include "autodiff/internal.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+/* What the gradient needs of the map; freed with the graph. */
+typedef struct mapped_rule {
+    eddy_allocator   allocator;
+    size_t           bytes;
+    const eddy_node *node;            /* of one example */
+    int              n;               /* stand-ins of the map */
+    eddy_tensor      at[];            /* those, then their batches */
+} mapped_rule;
+
+static void release_mapped(void *object)
+{
+    mapped_rule   *m = object;
+    eddy_allocator memory = m->allocator;
+    eddy_release(&memory, m, m->bytes);
+}
+
+/* The registered rule for one example, y's gradients d: dx, an entry an input. */
+static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *d, eddy_tensor *y,
+                         eddy_tensor *dx)
+{
+    const eddy_node       *node = m->node;
+    const eddy_named_rule *named = eddy_rule_named(r->graph, node->gradient);
+    if (!named) {
+        eddy_rule_fail(r, EDDY_NO_GRADIENT, "No gradient is registered as '%.200s'",
+                       node->gradient);
+        return false;
+    }
+    for (int k = 0; k < r->n_out; k++) y[k] = eddy_tensor_at(r->graph, node->id, k);
+    eddy_rule one = {
+        .graph = r->graph, .node = node, .attrs = node->attrs, .x = node->inputs, .y = y, .dy = d,
+        .dx = dx, .n_in = node->n_inputs, .n_out = r->n_out, .n_dx = node->n_inputs,
+        .context = named->context,
+    };
+    named->rule(&one);
+    r->n_dx = one.n_dx + r->n_out;
+    for (int i = 0; i < node->n_inputs && node->op->flags & EDDY_OP_ELEMENTWISE; i++)
+        if (eddy_is_valid(dx[i])) dx[i] = eddy_sum_like(dx[i], node->inputs[i]);
+    return eddy_graph_ready(r->graph) && one.n_dx == node->n_inputs;
+}
+
+/* Shared inputs get the sum over the examples. */
+static void mapped_gradient(eddy_rule *r)
+{
+    const mapped_rule *m = r->context;
+    const int     inputs = m->node->n_inputs, most = m->n + r->n_out;
+    const int64_t room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
+    eddy_tensor  *stands = eddy_tensors_new(r->graph, room);
+    if (!stands) return;
+    eddy_tensor *batches = stands + most, *y = batches + most, *dx = y + r->n_out;
+    eddy_tensor *all = dx + inputs, *d = stands + m->n;
+    memcpy(stands, m->at, (size_t)m->n * sizeof *stands);
+    memcpy(batches, m->at + m->n, (size_t)m->n * sizeof *batches);
+    int n = m->n;
+    for (int k = 0; k < r->n_out; k++) {
+        batches[m->n + k] = eddy_is_valid(r->dy[k]) ? r->dy[k] : batches[0];
+        d[k] = eddy_example(batches[m->n + k]);
+        n++;
+    }
+    if (call_for_one(r, m, d, y, dx) &&
+        eddy_vectorize(r->graph, n, stands, batches, inputs, dx, all))
+        for (int i = 0; i < inputs; i++) {
+            if (!eddy_is_valid(dx[i])) continue;
+            if (!eddy_is_valid(all[i])) all[i] = eddy_batch_like(dx[i], batches[0]);
+            const bool shared = eddy_same(r->x[r->n_out + i], m->node->inputs[i]);
+            r->dx[r->n_out + i] = shared ? eddy_sum(all[i], EDDY_AXES(0)) : all[i];
+        }
+    eddy_tensors_free(r->graph, stands, room);
+}
+
+void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
+                             const eddy_tensor *batches)
+{
+    eddy_graph *g = b->graph;
+    if (strcmp(b->node->gradient, eddy_recompute_rule.name) == 0) return;
+    const size_t list = (size_t)n * sizeof(eddy_tensor), bytes = sizeof(mapped_rule) + 2 * list;
+    mapped_rule *m = eddy_allocate(eddy_graph_allocator(g), bytes);
+    const int64_t count = (int64_t)b->n_out + b->n_in;
+    eddy_tensor *in = m ? eddy_tensors_new(g, count) : NULL;
+    if (!m) eddy_fail(g, EDDY_NO_MEMORY, "vmap: out of memory for a gradient");
+    if (!in) {
+        eddy_release(eddy_graph_allocator(g), m, bytes);
+        return;
+    }
+    *m = (mapped_rule){ .allocator = *eddy_graph_allocator(g), .bytes = bytes, .node = b->node,
+                        .n = n };
+    memcpy(m->at, stands, list);
+    memcpy(m->at + n, batches, list);
+    char name[64];
+    snprintf(name, sizeof name, "vmap_gradient_%d", (int)eddy_graph_size(g) + 1);
+    memcpy(in, b->y, (size_t)b->n_out * sizeof *in);
+    memcpy(in + b->n_out, b->x, (size_t)b->n_in * sizeof *in);
+    if (eddy_graph_own(g, m, release_mapped) &&
+        eddy_register_gradient(g, name, mapped_gradient, m)) {
+        eddy_gradient_override_begin(g, "IdentityN", name);
+        eddy_tensor t = eddy_identity_n((eddy_list){ (int)count, in }, b->n_out);
+        eddy_gradient_override_end(g);
+        for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_output(t, k);
+    }
+    eddy_tensors_free(g, in, count);
+}

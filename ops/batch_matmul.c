@@ -1,0 +1,113 @@
+/* batch_matmul.c -- the products of many pairs of matrices. */
+#include "ops/arrays.h"
+#include "ops/batch.h"
+#include "ops/math.h"
+#include "ops/matmul.h"
+#include "build/gen/table.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_batch_matmul_args {
+    char        unused_;
+    eddy_tensor x, y;             /* [...,m,k] and [...,k,n], or adjoints as said below */
+    bool        adj_x, adj_y;
+    const char *name;
+} eddy_batch_matmul_args;
+#endif
+
+/** The products of the matrices in the last two dimensions of x and y.
+ *
+ *  x, y   float32, float64, int32, int64, complex64 or complex128, both the same;
+ *         [...,m,k] and [...,k,n] give [...,m,n].  The dimensions in front
+ *         broadcast: [2,1,m,k] by [3,k,n] gives [2,3,m,n]
+ *  adj_x  x is [...,k,m] and used transposed and conjugated; adj_y likewise
+ *
+ *  eddy_matmul makes the same where an operand is known to have more than two
+ *  dimensions; this one is for ranks that are not known.  k = 0 gives zeros.
+ *  Many rows by one matrix are a single product.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the inner
+ *  sizes differ, the dimensions in front do not broadcast or a rank is below 2.
+ *  Gradient: dx = g y', dy = x' g with ' the adjoint, each summed over what was
+ *  broadcast.  TensorFlow: BatchMatMulV2. */
+/* The dimensions in front of the last two. */
+static eddy_shape leading(eddy_shape s)
+{
+    if (s.rank >= 0) s.rank -= 2;
+    return s;
+}
+
+static bool batch_matmul_infer(eddy_infer *c)
+{
+    int64_t    m, n;
+    eddy_shape s;
+    char       a[128], b[128];
+    if (!eddy_infer_product(c, true, &m, &n)) return false;
+    if (c->in[0].shape.rank < 0 || c->in[1].shape.rank < 0)
+        return eddy_infer_yield(c, 0, c->in[0].dtype, EDDY_UNKNOWN_SHAPE);
+    if (!eddy_shape_broadcast(leading(c->in[0].shape), leading(c->in[1].shape), &s))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the leading dimensions %s and %s do not broadcast",
+                               eddy_shape_print(leading(c->in[0].shape), a, sizeof a),
+                               eddy_shape_print(leading(c->in[1].shape), b, sizeof b));
+    s.dim[s.rank] = m;
+    s.dim[s.rank + 1] = n;
+    s.rank += 2;
+    return eddy_infer_yield(c, 0, c->in[0].dtype, s);
+}
+
+static int64_t matrices(eddy_shape s) { return eddy_shape_product(s, 0, s.rank - 2); }
+
+/* Which matrix of x belongs to matrix i of y, to which x is broadcast. */
+static int64_t matrix_at(eddy_shape y, eddy_shape x, int64_t i)
+{
+    int64_t at = 0, step = 1;
+    for (int d = y.rank - 3, e = x.rank - 3; e >= 0; d--, e--) {
+        if (x.dim[e] > 1) at += i % y.dim[d] * step;
+        i /= y.dim[d];
+        step *= x.dim[e];
+    }
+    return at;
+}
+
+/* Many rows by one matrix are a single product. */
+static eddy_status batch_matmul_kernel(eddy_kernel *k)
+{
+    const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)k->attrs;
+    const eddy_shape a = k->in[0]->type.shape, b = k->in[1]->type.shape;
+    const eddy_shape y = k->out[0]->type.shape;
+    const eddy_dtype d = k->out[0]->type.dtype;
+    const int64_t m = y.dim[y.rank - 2], n = y.dim[y.rank - 1];
+    const int64_t inner = a.dim[a.rank - 1 - t.transpose_a], count = matrices(y);
+    const int64_t size = (int64_t)eddy_dtype_size(d);
+    const char *left = k->in[0]->data, *right = k->in[1]->data;
+    char       *to = k->out[0]->data;
+    if (k->out[0]->count == 0) return EDDY_OK;
+    if (!t.transpose_a && matrices(b) == 1 && matrices(a) == count) {
+        eddy_product(d, t, count * m, n, inner, left, right, to);
+        return EDDY_OK;
+    }
+    for (int64_t i = 0; i < count; i++, to += m * n * size)
+        eddy_product(d, t, m, n, inner, left + matrix_at(y, a, i) * m * inner * size,
+                     right + matrix_at(y, b, i) * inner * n * size, to);
+    return EDDY_OK;
+}
+
+static void batch_matmul_gradient(eddy_rule *r)
+{
+    eddy_product_gradient(r);
+    for (int i = 0; i < 2; i++) r->dx[i] = eddy_sum_like(r->dx[i], r->x[i]);
+}
+
+const eddy_op_def eddy_op_batch_matmul = {
+    .name = "BatchMatMulV2", .label = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy_matmul_fields,
+    .infer = batch_matmul_infer, .kernel = batch_matmul_kernel,
+    .gradient = batch_matmul_gradient, .batch = eddy_batch_elementwise,
+    .flops = eddy_product_flops,
+};
+
+eddy_tensor eddy_batch_matmul_with(eddy_batch_matmul_args a)
+{
+    const eddy_tensor       in[] = { a.adj_x ? Conj(a.x) : a.x, a.adj_y ? Conj(a.y) : a.y };
+    const eddy_matmul_attrs t = { a.adj_x, a.adj_y };
+    return eddy_apply_named(a.name, &eddy_op_batch_matmul, &t, 2, in);
+}

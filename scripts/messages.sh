@@ -1,0 +1,139 @@
+#!/bin/sh
+# Every sentence of the library is in a golden file: prints the formats of error
+# messages of which no line of tests/golden is an instance; fails if there is one.
+#   sh scripts/messages.sh [FOLDER ...]
+set -u
+
+# Who takes the format of a message, and in which argument; if it takes only a
+# piece of one, in which file, and the sentence around the piece, @.
+reporters='eddy_fail|3
+eddy_infer_fail|3
+eddy_kernel_fail|3
+eddy_rule_fail|3
+eddy_error_set|3
+eddy_yaml_fail|4
+eddy_yaml_fail_at|5
+failure|3|graph/files.c|cannot @: %s
+damaged|2|graph/npy.c|@
+scalar|3|graph/yaml_attr.c|@ is expected
+skip|3|graph/yaml_read.c|@
+damaged|2|session/safetensors_parse.c|@
+damaged_at|3|session/safetensors_parse.c|@'
+
+# What no caller can provoke: file|format|why.
+allowed='session/compile.c|a plan could not be made|a guard: every step before it says why it failed
+session/schedule.c|too few buffers were counted|a guard: the count is an upper bound'
+
+[ $# -gt 0 ] || set -- graph ops autodiff optim session
+# shellcheck disable=SC2046  # the names of sources hold no blanks
+awk -v reporters="$reporters" -v allowed="$allowed" '
+BEGIN {
+    n = split(reporters, row, "\n")
+    for (i = 1; i <= n; i++) {
+        split(row[i], word, "|")
+        argument[word[1], word[3]] = word[2]
+        sentence[word[1], word[3]] = word[4]
+    }
+    n = split(allowed, row, "\n")
+    for (i = 1; i <= n; i++)
+        if (split(row[i], word, "|") == 3) allow[word[1], word[2]] = 1
+    token = "\"([^\"\\\\]|\\\\.)*\"|[A-Za-z_0-9]+|" "\047([^\047\\\\]|\\\\.)*\047|[^ ]"
+}
+
+# The sources: adjacent literals are one format.  One without words of its own
+# passes on what is checked elsewhere; a graph that is NULL has nobody to tell.
+function end_format(    words, i) {
+    if (!running) return
+    running = 0
+    words = run
+    gsub(/%[-+ #0]*[0-9*]*([.][0-9*]*)?[hlzjt]*[a-zA-Z]/, "", words)
+    gsub(/\[node/, "", words)
+    if (words !~ /[a-zA-Z]/ || no_graph) return
+    if (around != "") {
+        i = index(around, "@")
+        run = substr(around, 1, i - 1) run substr(around, i + 1)
+    }
+    file[++formats] = FILENAME
+    line[formats] = run_line
+    format[formats] = run
+}
+
+function add(s) {
+    if (!running) {
+        run = ""
+        running = 1
+        run_line = FNR
+    }
+    run = run s
+}
+
+function literal(s) {
+    s = substr(s, 2, length(s) - 2)
+    gsub(/\\"/, "\"", s)
+    gsub(/\\\\/, "\\", s)
+    return s
+}
+
+function begin_call(name,    where) {
+    where = (name, FILENAME) in argument ? FILENAME : ""
+    if (!((name, where) in argument)) return
+    depth = at = 1
+    wanted = argument[name, where]
+    around = sentence[name, where]
+    no_graph = 0
+}
+
+function take(t) {
+    if (!depth) {
+        if (t == "(") begin_call(before)
+        return
+    }
+    if (depth == 1 && t == ",") at++
+    if (at == 1 && t == "NULL") no_graph = 1
+    if (at == wanted && t ~ /^"/) add(literal(t))
+    else if (at == wanted && running && t ~ /^PRI/) add("d")
+    else end_format()
+    if (t ~ /^[({[]$/) depth++
+    if (t ~ /^[]})]$/) depth--
+}
+
+FILENAME ~ /[.]txt$/ { said[++lines] = $0; next }
+FNR == 1 { depth = 0; before = "" }
+/^ *(\/\*|\*)/ { next }
+{
+    rest = $0
+    while (match(rest, token)) {
+        t = substr(rest, RSTART, RLENGTH)
+        rest = substr(rest, RSTART + RLENGTH)
+        take(t)
+        before = t
+    }
+}
+
+# A message stands alone, behind a place and a colon, or before its node; the
+# session puts the name of the variable behind one of them.
+function pattern(f) {
+    gsub(/[][\\.^$*+?(){}|]/, "\\\\&", f)
+    gsub(/%%/, "\001", f)
+    gsub(/%[-+ #0]*[0-9]*(\\\*)?(\\[.](\\\*|[0-9])*)?[hlzjt]*[a-zA-Z]/, ".*", f)
+    gsub(/\001/, "%", f)
+    sub(/uninitialized value$/, "& .*", f)
+    return "(^|: )" f "($| \\[node)"
+}
+
+function is_said(f,    i, p) {
+    p = pattern(f)
+    for (i = 1; i <= lines; i++) if (said[i] ~ p) return 1
+    return 0
+}
+
+END {
+    for (k = 1; k <= formats; k++) {
+        if ((file[k], format[k]) in allow || is_said(format[k])) continue
+        printf "%s:%d: \"%s\"\n", file[k], line[k], format[k]
+        missing++
+    }
+    printf "messages: %d formats, %d without a line in tests/golden\n", formats, missing
+    exit missing > 0
+}
+' $(find tests/golden -name '*.txt' | sort) $(find "$@" -name '*.c' | sort)

@@ -1,0 +1,529 @@
+/* eval.c -- looking at values while a graph is built.
+ *
+ * A look computes, one by one in order of creation, the nodes that a tensor
+ * needs and that no look has computed, as eager execution would have done when
+ * they were made, and keeps what they yield.  It walks from the tensor to what
+ * is kept and never over the graph, so that it costs what it computes. */
+#include "session/internal.h"
+#include "ops/ops.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct kept {
+    eddy_array **values;        /* one an output, at least one; NULL: not computed */
+    eddy_array **given;         /* the same of eddy_eval_set; NULL: none */
+    eddy_array  *seen;          /* of a variable: its value at the last look */
+    bool         listed;        /* in the list of the present look */
+} kept;
+
+typedef struct evaluation {
+    kept    *at;                /* by node id */
+    int32_t *list;              /* the nodes of the present look */
+    int32_t  capacity, listed;  /* of both arrays; in the list */
+} evaluation;
+
+/* One look. */
+typedef struct look {
+    eddy_session *session;
+    evaluation   *kept;
+    eddy_plan     plan;         /* the kernel's arena and error */
+    uint64_t      step;
+    eddy_error   *error;
+} look;
+
+/* ----------------------------------------------------------- what is kept -- */
+
+static size_t slots(const eddy_node *node)
+{
+    return node->n_outputs > 0 ? (size_t)node->n_outputs : 1;
+}
+
+static void drop(eddy_session *s, eddy_array ***values, size_t n)
+{
+    for (size_t k = 0; *values && k < n; k++) eddy_array_free((*values)[k]);
+    eddy_release(&s->allocator, *values, n * sizeof **values);
+    *values = NULL;
+}
+
+void eddy_evaluation_free(eddy_session *s)
+{
+    evaluation *e = s->evaluation;
+    if (!e) return;
+    for (int32_t id = 1; id < e->capacity && id <= s->graph->size; id++) {
+        drop(s, &e->at[id].values, slots(s->graph->nodes[id]));
+        drop(s, &e->at[id].given, slots(s->graph->nodes[id]));
+        eddy_array_free(e->at[id].seen);
+    }
+    eddy_release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
+    eddy_release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
+    eddy_release(&s->allocator, e, sizeof *e);
+    s->evaluation = NULL;
+}
+
+/* Room for every node of the graph as it is now. */
+static bool make_room(eddy_session *s, eddy_error *error)
+{
+    evaluation *e = s->evaluation;
+    if (!e) e = s->evaluation = eddy_allocate_zeroed(&s->allocator, 1, sizeof *e);
+    if (e && e->capacity > s->graph->size) return true;
+    const size_t old = e ? (size_t)e->capacity : 0;
+    size_t       bigger = old ? old * 2 : 64;
+    if (bigger <= (size_t)s->graph->size) bigger = (size_t)s->graph->size + 1;
+    int32_t *list = e ? eddy_allocate(&s->allocator, bigger * sizeof *list) : NULL;
+    if (!list || !eddy_grow(&s->allocator, (void **)&e->at, old, bigger, sizeof *e->at)) {
+        eddy_release(&s->allocator, list, bigger * sizeof *list);
+        return eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for looking at a graph");
+    }
+    eddy_release(&s->allocator, e->list, old * sizeof *list);
+    e->list = list;
+    e->capacity = (int32_t)bigger;
+    return true;
+}
+
+static eddy_array **new_slots(eddy_session *s, const eddy_node *node, eddy_error *error)
+{
+    eddy_array **values = eddy_allocate_zeroed(&s->allocator, slots(node), sizeof *values);
+    if (!values) eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+    return values;
+}
+
+/* The value of t that was given or computed; NULL if there is none. */
+static eddy_array *kept_value(const evaluation *e, eddy_tensor t)
+{
+    const kept *k = &e->at[t.node];
+    if (k->given && k->given[t.output]) return k->given[t.output];
+    return k->values ? k->values[t.output] : NULL;
+}
+
+/* -------------------------------------------------------------- variables -- */
+
+static bool is_variable(const eddy_node *node) { return node->op->flags & EDDY_OP_VARIABLE; }
+
+static bool is_reference(const eddy_node *node, int i)
+{
+    return i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
+}
+
+static bool is_initialized(eddy_session *s, int32_t id)
+{
+    const eddy_state *state = id < s->states_capacity ? s->states[id] : NULL;
+    return state && state->initialized;
+}
+
+static bool initializes(const eddy_node *node, int32_t variable)
+{
+    return (node->op->flags & EDDY_OP_REPLACES) && node->inputs[0].node == variable;
+}
+
+/* The assign that gives a variable its initial value; 0 if it has none.  It is
+ * made right after the variable unless somebody meddled. */
+static int32_t initializer_of(eddy_graph *g, int32_t variable)
+{
+    const eddy_node *next = eddy_graph_node(g, variable + 1);
+    if (next && initializes(next, variable)) return next->id;
+    const int n = eddy_collection_size(g, EDDY_INITIALIZERS);
+    for (int i = 0; i < n; i++) {
+        const eddy_node *node = eddy_node_of(eddy_collection_at(g, EDDY_INITIALIZERS, i));
+        if (node && initializes(node, variable)) return node->id;
+    }
+    return 0;
+}
+
+/* The storage of a variable, with room for a value of the shape `replaced`, if
+ * that is not NULL. */
+static bool storage(look *l, const eddy_node *variable, const eddy_shape *replaced, eddy_buffer *b)
+{
+    eddy_state *state = eddy_session_state(l->session, variable->id);
+    eddy_type   t = variable->outputs[0];
+    bool        fits = state && state->value;
+    if (fits) t.shape = eddy_array_shape(state->value);
+    if (replaced && !eddy_value_fits(variable, (eddy_type){ t.dtype, *replaced }, l->error))
+        return false;
+    if (replaced && !eddy_shape_equal(t.shape, *replaced)) {
+        t.shape = *replaced;
+        fits = false;
+    }
+    if (!eddy_shape_is_known(t.shape)) t.shape = EDDY_SHAPE(0);
+    eddy_array *a = NULL;
+    if (state && !fits) a = eddy_array_new_in(&l->session->allocator, t.dtype, t.shape);
+    if (!fits && !a)
+        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                              variable->name);
+    if (a) {
+        eddy_array_free(state->value);
+        state->value = a;
+    }
+    *b = eddy_buffer_of(t, eddy_array_data(state->value));
+    b->state = state;
+    return true;
+}
+
+/* --------------------------------------------------------- what is needed -- */
+
+static void need_node(look *l, int32_t id)
+{
+    kept            *k = &l->kept->at[id];
+    const eddy_node *node = l->session->graph->nodes[id];
+    if (k->values || k->listed) return;
+    if (is_variable(node) && is_initialized(l->session, id)) return;
+    if ((node->op->flags & EDDY_OP_PLACEHOLDER) && k->given) return;
+    k->listed = true;
+    l->kept->list[l->kept->listed++] = id;
+}
+
+static bool is_type_enough(const eddy_node *node, int i)
+{
+    const eddy_tensor t = node->inputs[i];
+    return eddy_input_is_in(node->op->shape_inputs, i) && eddy_shape_is_known(eddy_shape_of(t));
+}
+
+/* Lists what the listed nodes need, itself the queue of the walk. */
+static void list_needed(look *l)
+{
+    eddy_graph *g = l->session->graph;
+    for (int32_t at = 0; at < l->kept->listed; at++) {
+        const eddy_node *node = g->nodes[l->kept->list[at]];
+        for (int i = 0; i < node->n_inputs; i++) {
+            const int32_t from = node->inputs[i].node;
+            if (kept_value(l->kept, node->inputs[i]) || is_type_enough(node, i)) continue;
+            if (is_reference(node, i) && initializer_of(g, from) == node->id) continue;
+            need_node(l, from);
+        }
+        for (int i = 0; i < node->n_controls; i++) need_node(l, node->controls[i]);
+        const int32_t initializer = is_variable(node) ? initializer_of(g, node->id) : 0;
+        if (initializer) need_node(l, initializer);
+    }
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* -------------------------------------------------------------- computing -- */
+
+static void free_base(void *base, void *data)
+{
+    (void)data;
+    eddy_array_free(base);
+}
+
+/* The elements of a under another shape. */
+static eddy_array *view(eddy_array *a, eddy_shape shape)
+{
+    if (eddy_shape_equal(eddy_array_shape(a), shape)) return eddy_array_retain(a);
+    eddy_array *v =
+        eddy_array_adopt(eddy_array_dtype(a), shape, eddy_array_data(a), free_base, a);
+    if (v) eddy_array_retain(a);
+    return v;
+}
+
+/* What node reads as input i.  A variable's storage is fine for a kernel, but
+ * not for what changes it at other places than it reads. */
+static bool input(look *l, const eddy_node *node, int i, eddy_buffer *b)
+{
+    enum { CAREFUL = EDDY_OP_UPDATES | EDDY_OP_IN_PLACE };
+    const eddy_tensor t = node->inputs[i];
+    const eddy_node  *from = l->session->graph->nodes[t.node];
+    eddy_array       *a = kept_value(l->kept, t);
+    if (a || !is_variable(from) || is_type_enough(node, i)) {
+        const eddy_type known = from->outputs[t.output];
+        *b = eddy_buffer_of(a ? (eddy_type){ known.dtype, eddy_array_shape(a) } : known,
+                            eddy_array_data(a));
+        return true;
+    }
+    if (!is_initialized(l->session, t.node))
+        return eddy_error_set(l->error, EDDY_UNINITIALIZED,
+                              "Attempting to use uninitialized value %s", from->name);
+    if (!storage(l, from, NULL, b)) return false;
+    b->state = NULL;
+    if ((node->op->flags & CAREFUL) != EDDY_OP_UPDATES) return true;
+    const size_t bytes = (size_t)b->count * eddy_dtype_size(b->type.dtype);
+    void        *copy = eddy_arena_alloc(&l->plan.arena, bytes);
+    if (!copy)
+        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for reading '%s'",
+                              from->name);
+    if (bytes > 0) memcpy(copy, b->data, bytes);
+    b->data = copy;
+    return true;
+}
+
+/* The inputs, the storage of a variable last: it gets the shape of what replaces it. */
+static bool inputs(look *l, const eddy_node *node, eddy_buffer *b)
+{
+    for (int i = node->n_inputs - 1; i >= 0; i--) {
+        const eddy_node *from = l->session->graph->nodes[node->inputs[i].node];
+        const bool       replaced = (node->op->flags & EDDY_OP_REPLACES) && node->n_inputs > 1;
+        const bool       ok = is_reference(node, i)
+                                  ? storage(l, from, replaced ? &b[1].type.shape : NULL, &b[0])
+                                  : input(l, node, i, &b[i]);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+static bool infer(look *l, const eddy_node *node, const eddy_buffer *b, eddy_type **types)
+{
+    const size_t       n = (size_t)node->n_inputs;
+    eddy_type         *in = eddy_arena_alloc(&l->plan.arena, n * sizeof *in);
+    const eddy_array **value = eddy_arena_alloc(&l->plan.arena, n * sizeof *value);
+    int                n_out = 0;
+    if (!in || !value)
+        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for running '%s'",
+                              node->name);
+    for (size_t i = 0; i < n; i++) {
+        const bool wanted = eddy_input_is_in(node->op->value_inputs, (int)i);
+        in[i] = b[i].type;
+        value[i] = wanted ? kept_value(l->kept, node->inputs[i]) : NULL;
+    }
+    if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in, value,
+                          &l->plan.arena, types, &n_out, node->name, l->error))
+        return false;
+    if (n_out != node->n_outputs)
+        return eddy_error_set(l->error, EDDY_INTERNAL,
+                              "%s has %d outputs now and had %d [node '%s']", node->op->name, n_out,
+                              (int)node->n_outputs, node->name);
+    for (int k = 0; k < n_out; k++)
+        if (!eddy_shape_is_known((*types)[k].shape))
+            return eddy_error_set(l->error, EDDY_UNIMPLEMENTED,
+                                  "%s: the shape of output %d depends on data [node '%s']",
+                                  node->op->name, k, node->name);
+    return true;
+}
+
+static bool is_alias(const eddy_node *node, const eddy_buffer *b, const eddy_type *types)
+{
+    if (node->op->flags & EDDY_OP_ALIAS) return true;
+    return (node->op->flags & EDDY_OP_ALIAS_IF_EQUAL) &&
+           b[0].count == eddy_shape_count(types[0].shape);
+}
+
+/* Fills out[0..n_outputs) by the kernel, or with views of input 0; a view of a
+ * variable would change with it. */
+static bool yield(look *l, const eddy_node *node, eddy_buffer *b, eddy_array **out)
+{
+    eddy_type *types;
+    if (!infer(l, node, b, &types)) return false;
+    const bool  alias = is_alias(node, b, types);
+    eddy_array *from = alias ? kept_value(l->kept, node->inputs[0]) : NULL;
+    for (int k = 0; k < node->n_outputs; k++) {
+        out[k] = from ? view(from, types[k].shape)
+                      : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
+        if (!out[k])
+            return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+        b[node->n_inputs + k] = eddy_buffer_of(types[k], eddy_array_data(out[k]));
+        if (alias && !from && eddy_array_bytes(out[k]) > 0)
+            memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
+    }
+    return alias || eddy_run_alone(&l->plan, node, b, l->step, l->error);
+}
+
+static bool fill(look *l, const eddy_node *node, eddy_array **out)
+{
+    const eddy_tensor first = eddy_tensor_at(l->session->graph, node->id, 0);
+    const eddy_array *constant = eddy_constant_value(first);
+    if (constant) {
+        out[0] = eddy_array_retain((eddy_array *)(uintptr_t)constant);
+        return true;
+    }
+    if (node->op->flags & EDDY_OP_PLACEHOLDER) return eddy_not_fed(node, l->error);
+    if (!eddy_kernel_of(node->op) && !(node->op->flags & EDDY_OP_ALIAS))
+        return node->n_outputs == 0 ||
+               eddy_error_set(l->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
+                              node->op->name, node->name);
+    const size_t n = (size_t)(node->n_inputs + node->n_outputs);
+    eddy_buffer *b = eddy_arena_alloc(&l->plan.arena, n * sizeof *b);
+    if (!b)
+        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for running '%s'",
+                              node->name);
+    return inputs(l, node, b) && yield(l, node, b, out);
+}
+
+/* Computes one node whose inputs are kept, and keeps what it yields. */
+static bool compute(look *l, const eddy_node *node)
+{
+    if (is_variable(node)) return true;
+    eddy_array **out = new_slots(l->session, node, l->error);
+    if (!out) return false;
+    if (fill(l, node, out)) {
+        if (node->n_outputs == 0) out[0] = eddy_array_new(EDDY_BOOL, EDDY_SHAPE(0));
+        l->kept->at[node->id].values = out;
+        return true;
+    }
+    drop(l->session, &out, slots(node));
+    return false;
+}
+
+static bool compute_listed(look *l)
+{
+    evaluation *e = l->kept;
+    bool        ok = true;
+    list_needed(l);
+    qsort(e->list, (size_t)e->listed, sizeof *e->list, by_id);
+    if (e->listed > 0) l->step = atomic_fetch_add(&l->session->step, 1);
+    for (int32_t i = 0; i < e->listed; i++) {
+        e->at[e->list[i]].listed = false;
+        ok = ok && compute(l, l->session->graph->nodes[e->list[i]]);
+        if (ok) eddy_arena_free(&l->plan.arena);
+    }
+    e->listed = 0;
+    eddy_arena_free(&l->plan.arena);
+    return ok;
+}
+
+/* A copy of the variable's value, in the array of the last look if it fits. */
+static eddy_array *present_value(look *l, const eddy_node *variable)
+{
+    eddy_array **seen = &l->kept->at[variable->id].seen;
+    eddy_buffer  b;
+    if (!is_initialized(l->session, variable->id)) {
+        eddy_error_set(l->error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s",
+                       variable->name);
+        return NULL;
+    }
+    if (!storage(l, variable, NULL, &b)) return NULL;
+    if (!*seen || eddy_array_is_shared(*seen) ||
+        !eddy_shape_equal(eddy_array_shape(*seen), b.type.shape)) {
+        eddy_array_free(*seen);
+        *seen = eddy_array_new_in(&l->session->allocator, b.type.dtype, b.type.shape);
+    }
+    if (!*seen)
+        eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", variable->name);
+    else if (eddy_array_bytes(*seen) > 0)
+        memcpy(eddy_array_data(*seen), b.data, eddy_array_bytes(*seen));
+    return *seen;
+}
+
+/* With the session's lock held. */
+static eddy_array *look_at(eddy_session *s, eddy_tensor t, eddy_error *error)
+{
+    const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
+    if (!node) {
+        eddy_error_set(error, EDDY_INVALID_ARGUMENT,
+                       "eddy_eval: the tensor is not an element of this graph");
+        return NULL;
+    }
+    if (!make_room(s, error)) return NULL;
+    look l = { .session = s, .kept = s->evaluation, .error = error,
+               .plan = { .session = s, .allocator = &s->allocator,
+                         .arena = { .allocator = &s->allocator } } };
+    eddy_array *a = kept_value(l.kept, t);
+    if (a) return a;
+    eddy_running here;
+    pthread_rwlock_wrlock(&s->state_lock);
+    eddy_running_begin(&here, s);
+    need_node(&l, t.node);
+    if (compute_listed(&l)) a = is_variable(node) ? present_value(&l, node) : kept_value(l.kept, t);
+    eddy_running_end(&here);
+    pthread_rwlock_unlock(&s->state_lock);
+    return a;
+}
+
+/* ------------------------------------------------------ what a user calls -- */
+
+static void release_session(void *s) { eddy_session_destroy(s); }
+
+eddy_session *eddy_eval_session(eddy_graph *g)
+{
+    if (!eddy_graph_alive(g)) return NULL;
+    for (int i = 0; i < g->n_owned; i++)
+        if (g->owned[i].release == release_session) return g->owned[i].object;
+    eddy_session *s = eddy_session_new(g);
+    if (!s) return NULL;
+    s->of_graph = true;
+    eddy_graph_drop(g);                  /* a graph that waited for itself would never go */
+    return eddy_graph_own(g, s, release_session) ? s : NULL;
+}
+
+const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t)
+{
+    eddy_error e = { 0 };
+    if (!eddy_session_enter(s)) return NULL;
+    pthread_mutex_lock(&s->lock);
+    const eddy_array *a = eddy_session_check(s, &e) ? look_at(s, t, &e) : NULL;
+    eddy_session_finish(s, &e);
+    return a;
+}
+
+const eddy_array *eddy_eval(eddy_tensor t) { return eddy_eval_in(eddy_eval_session(t.graph), t); }
+
+static void set(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_error *e)
+{
+    const eddy_node *node = eddy_node_of(t);
+    if (!make_room(s, e)) return;
+    eddy_array **given = s->evaluation->at[node->id].given;
+    eddy_array  *copy = eddy_array_copy_of(eddy_array_dtype(value), eddy_array_shape(value),
+                                           eddy_array_data(value));
+    if (copy && !given) given = s->evaluation->at[node->id].given = new_slots(s, node, e);
+    if (copy && given) {
+        eddy_array_free(given[t.output]);
+        given[t.output] = copy;
+        return;
+    }
+    eddy_array_free(copy);
+    eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+}
+
+eddy_status eddy_eval_set_in(eddy_session *s, eddy_tensor t, const eddy_array *value)
+{
+    eddy_error       e = { 0 };
+    const eddy_node *node = eddy_node_of(t);
+    if (!eddy_session_enter(s)) return EDDY_INVALID_ARGUMENT;
+    if (node && is_variable(node)) return eddy_variable_set(s, t, value);
+    pthread_mutex_lock(&s->lock);
+    if (eddy_session_check(s, &e) && eddy_session_check_feed(s, &(eddy_feed){ t, value }, 0, &e))
+        set(s, t, value, &e);
+    return eddy_session_finish(s, &e);
+}
+
+eddy_status eddy_eval_set(eddy_tensor t, const eddy_array *value)
+{
+    return eddy_eval_set_in(eddy_eval_session(t.graph), t, value);
+}
+
+void eddy_eval_forget(eddy_session *s)
+{
+    if (!eddy_session_enter(s)) return;
+    pthread_mutex_lock(&s->lock);
+    eddy_evaluation_free(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+double eddy_eval_number(eddy_tensor t)
+{
+    const eddy_array *a = eddy_eval(t);
+    if (eddy_array_count(a) == 1) return eddy_array_item(a);
+    if (a) {
+        char          shape[100];
+        eddy_error    e = { 0 };
+        eddy_session *s = eddy_eval_session(t.graph);
+        eddy_error_set(&e, EDDY_BAD_SHAPE,
+                       "eddy_eval_number: '%s:%d' has the shape %s, not one element",
+                       eddy_name_of(t), (int)t.output,
+                       eddy_shape_print(eddy_array_shape(a), shape, sizeof shape));
+        pthread_mutex_lock(&s->lock);
+        eddy_session_finish(s, &e);
+    }
+    return NAN;
+}
+
+eddy_status eddy_eval_print(eddy_tensor t, FILE *to)
+{
+    enum { MOST = 200 };
+    char              type[100], values[MOST * 40];
+    const eddy_array *a = eddy_eval(t);
+    eddy_session     *s = eddy_eval_session(t.graph);
+    if (!to) to = stdout;
+    if (!a) {
+        fprintf(to, "%s\n", eddy_session_message(s));
+        return eddy_session_status(s);
+    }
+    const eddy_type of = { eddy_array_dtype(a), eddy_array_shape(a) };
+    fprintf(to, "%s:%d %s %s\n", eddy_name_of(t), (int)t.output,
+            eddy_type_print(of, type, sizeof type),
+            eddy_array_print(a, MOST, values, sizeof values));
+    return EDDY_OK;
+}

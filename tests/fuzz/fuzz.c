@@ -1,0 +1,72 @@
+/* fuzz.c -- see fuzz.h. */
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void require(bool ok)
+{
+    if (!ok) abort();
+}
+
+static int open_file(void *context, const char *path, int flags)
+{
+    (void)path, (void)flags;
+    ((one_file *)context)->at = 0;
+    return 0;
+}
+
+static int64_t read_file(void *context, int fd, void *p, size_t n)
+{
+    one_file *f = context;
+    (void)fd;
+    if (n > f->in_size - f->at) n = f->in_size - f->at;
+    if (n > 0) memcpy(p, f->in + f->at, n);
+    f->at += n;
+    return (int64_t)n;
+}
+
+static int64_t write_file(void *context, int fd, const void *p, size_t n)
+{
+    one_file *f = context;
+    uint8_t  *out = realloc(f->out, f->out_size + n + 1);
+    (void)fd;
+    require(out != NULL);
+    if (n > 0) memcpy(out + f->out_size, p, n);
+    f->out = out;
+    f->out_size += n;
+    return (int64_t)n;
+}
+
+static int64_t file_size(void *context, int fd)
+{
+    return (void)fd, (int64_t)((one_file *)context)->in_size;
+}
+
+static int do_nothing(void *context, int fd) { return (void)context, (void)fd, 0; }
+static int do_nothing_at(void *context, const char *path) { return (void)context, (void)path, 0; }
+static int rename_nothing(void *context, const char *from, const char *to)
+{
+    return (void)context, (void)from, (void)to, 0;
+}
+
+void one_file_init(one_file *f, const uint8_t *data, size_t size)
+{
+    *f = (one_file){
+        .table = { .open = open_file, .read = read_file, .write = write_file, .size = file_size,
+                   .sync = do_nothing, .close = do_nothing, .rename = rename_nothing,
+                   .unlink = do_nothing_at, .sync_dir = do_nothing_at, .context = f },
+        .in = data, .in_size = size,
+    };
+}
+
+void one_file_rewind(one_file *f)
+{
+    f->in = f->out;
+    f->in_size = f->out_size;
+}
+
+void one_file_free(one_file *f)
+{
+    free(f->out);
+}

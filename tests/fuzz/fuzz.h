@@ -1,0 +1,27 @@
+/* fuzz.h -- what the fuzzed programs share: a file in memory. */
+#ifndef EDDY_TESTS_FUZZ_H
+#define EDDY_TESTS_FUZZ_H
+
+#include "eddy.h"
+
+/* What libFuzzer calls. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A defect, which libFuzzer then reports with the input. */
+void require(bool ok);
+
+/* Reads, whatever the path, see `in`, and writes make `out`. */
+typedef struct one_file {
+    eddy_files     table;            /* its context is this struct */
+    const uint8_t *in;
+    size_t         in_size, at;
+    uint8_t       *out;
+    size_t         out_size;
+} one_file;
+
+void one_file_init(one_file *f, const uint8_t *data, size_t size);
+/* From now on reads see what was written. */
+void one_file_rewind(one_file *f);
+void one_file_free(one_file *f);
+
+#endif

@@ -1,0 +1,22 @@
+/* fuzz_npy.c -- bytes from anywhere as an .npy file, for libFuzzer.  What is
+ * accepted is written and read again, and must come back. */
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    eddy_error e = { 0 };
+    one_file   f;
+    one_file_init(&f, data, size);
+    eddy_array *a = eddy_array_load("f", &f.table, &e);
+    require((a != NULL) == (e.status == EDDY_OK));
+    if (a) {
+        require(eddy_array_save(a, "f", &f.table, &e) == EDDY_OK);
+        one_file_rewind(&f);
+        eddy_array *b = eddy_array_load("f", &f.table, &e);
+        require(eddy_array_equal(a, b));
+        eddy_array_free(b);
+    }
+    eddy_array_free(a);
+    one_file_free(&f);
+    return 0;
+}
