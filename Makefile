@@ -202,6 +202,7 @@ headers: $(BUILD)/libeddy.a ## every public header compiles alone, as C11 and as
 
 style: ## what a machine can say about the sources
 	@OPSRC='$(OPSRC)' sh scripts/style.sh
+	@sh scripts/messages.sh
 	@$(MAKE) --no-print-directory lib
 	@nm -D --defined-only $(BUILD)/libeddy.so | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
 	@echo 'style: ok'

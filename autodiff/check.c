@@ -1,7 +1,7 @@
 /* check.c -- gradients against differences of values, and whose rule is wrong.
  *
  * A probe is a place at which ys are differentiated: the caller's ys and xs,
- * their gradients for the second order, or one op with its inputs fed. */
+ * their gradients for the second order, or one op on the values of its inputs. */
 #include "autodiff/check_probe.h"
 #include "graph/text.h"
 
@@ -18,14 +18,17 @@ typedef struct fault {
     finding          found;
 } fault;
 
-/* The inputs of a node whose values are read, each once; which they are. */
-static int distinct_inputs(const eddy_node *node, eddy_tensor *in, int *number)
+/* The inputs of a node whose values are read, each once; which they are.  What is
+ * handed over by reference need not have one, unless it is among xs. */
+static int distinct_inputs(const eddy_span *span, const eddy_node *node, eddy_tensor *in,
+                           int *number)
 {
     int n = 0;
     for (int i = 0; i < node->n_inputs; i++) {
-        int k = 0;
+        const bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
+        int        k = 0;
         while (k < n && !eddy_same(in[k], node->inputs[i])) k++;
-        if (k < n || (i == 0 && (node->op->flags & EDDY_OP_REFERENCE))) continue;
+        if (k < n || (reference && !eddy_span_differs(span, node, i))) continue;
         number[n] = i;
         in[n++] = node->inputs[i];
     }
@@ -58,12 +61,13 @@ static bool is_at_fault(probe *p, const eddy_span *span, const eddy_node *node, 
     int         *from = eddy_probe_room(p, most, sizeof *from);
     if (!in || !xs || !ys || !values || !number || !from) return false;
     for (int k = 0; k < node->n_outputs; k++) ys[k] = eddy_tensor_at(p->graph, node->id, k);
-    const int n = distinct_inputs(node, in, number);
+    const int n = distinct_inputs(span, node, in, number);
     const int m = moving_inputs(span, node, n, in, number, xs, from);
     if (m > 0 && eddy_probe_run(p, n, in, values) &&
         eddy_probe_begin(&op, (eddy_list){ node->n_outputs, ys }, (eddy_list){ m, xs },
                          (eddy_feeds){ p->n_feeds, p->feeds }, n)) {
-        for (int k = 0; k < n; k++) eddy_probe_feed(&op, in[k], values[k]);
+        for (int k = 0; k < n; k++)
+            if (!eddy_probe_is_variable(in[k])) eddy_probe_feed(&op, in[k], values[k]);
         eddy_probe_look(&op);
     }
     if (op.found.excess > 1) *f = (fault){ node, from[op.number[op.found.x]], op.found };
@@ -99,20 +103,35 @@ static void say_failure(const probe *p, eddy_text *t)
     if (p->varies)
         eddy_text_put(t, "the values of ys differ from run to run; "
                          "nothing random may lie between xs and ys\n");
-    else if (p->status == EDDY_UNIMPLEMENTED && eddy_graph_status(p->graph) == EDDY_OK)
-        eddy_text_put(t, "complex tensors cannot be checked\n");
     else if (eddy_graph_status(p->graph) != EDDY_OK)
         eddy_text_put(t, "%s\n", eddy_graph_message(p->graph));
     else if (p->status == EDDY_NO_MEMORY)
         eddy_text_put(t, "out of memory for checking gradients\n");
-    else eddy_text_put(t, "%s\n", eddy_session_message(p->session));
+    else eddy_text_put(t, "%s\n", eddy_session_message(p->session ? p->session : p->args->session));
+}
+
+/* Which part of an element of x; nothing where elements are real. */
+static const char *part_of(eddy_tensor x, const finding *f)
+{
+    if (!eddy_dtype_is_complex(eddy_dtype_of(x))) return "";
+    return f->imaginary ? " (imaginary part)" : " (real part)";
 }
 
 static void say_fault(const fault *f, eddy_text *t)
 {
-    eddy_text_put(t, "op %s [node '%s'], input %d, element %lld: analytic %.9g, numeric %.9g\n",
-                  f->node->op->name, f->node->name, f->input, (long long)f->found.element,
-                  f->found.analytic, f->found.numeric);
+    eddy_text_put(t, "op %s [node '%s'], input %d, element %lld%s: ", f->node->op->name,
+                  f->node->name, f->input, (long long)f->found.element,
+                  part_of(f->node->inputs[f->input], &f->found));
+    eddy_text_put(t, "analytic %.9g, numeric %.9g\n", f->found.analytic, f->found.numeric);
+}
+
+static void set_finding(eddy_gradient_report *r, int input, const finding *f)
+{
+    r->input = input;
+    r->element = f->element;
+    r->imaginary = f->imaginary;
+    r->analytic = f->analytic;
+    r->numeric = f->numeric;
 }
 
 static void say_disagreement(probe *p, int order, eddy_gradient_report *r, eddy_text *t)
@@ -120,12 +139,10 @@ static void say_disagreement(probe *p, int order, eddy_gradient_report *r, eddy_
     fault          faults[MOST_NAMED];
     const finding *f = &p->found;
     const int      n = find_faults(p, faults);
-    r->input = p->number[f->x];
-    r->element = f->element;
-    r->analytic = f->analytic;
-    r->numeric = f->numeric;
-    eddy_text_put(t, "gradients of order %d disagree at element %lld of '%s:%d': ", order,
-                  (long long)f->element, eddy_name_of(p->xs[f->x]), (int)p->xs[f->x].output);
+    set_finding(r, p->number[f->x], f);
+    eddy_text_put(t, "gradients of order %d disagree at element %lld%s of '%s:%d': ", order,
+                  (long long)f->element, part_of(p->xs[f->x], f), eddy_name_of(p->xs[f->x]),
+                  (int)p->xs[f->x].output);
     eddy_text_put(t, "analytic %.9g, numeric %.9g\n", f->analytic, f->numeric);
     for (int i = 0; i < n; i++) say_fault(&faults[i], t);
     if (n == 0) {
@@ -133,10 +150,7 @@ static void say_disagreement(probe *p, int order, eddy_gradient_report *r, eddy_
         return;
     }
     r->op = eddy_tensor_at(p->graph, faults[0].node->id, 0);
-    r->input = faults[0].input;
-    r->element = faults[0].found.element;
-    r->analytic = faults[0].found.analytic;
-    r->numeric = faults[0].found.numeric;
+    set_finding(r, faults[0].input, &faults[0].found);
 }
 
 /* What one order found, as part of the report. */
@@ -167,8 +181,8 @@ static eddy_status check_second(probe *first, eddy_gradient_report *r, eddy_text
     int          n_ys = 0;
     if (!xs || !ys) return first->status;
     for (int j = 0; j < first->n_y; j++) {
-        for (int64_t e = 0; e < eddy_array_count(first->w[j]); e++)
-            eddy_array_set(first->w[j], e, eddy_probe_weight(j, e));
+        for (int64_t e = 0; e < eddy_parts_of(first->w[j]); e++)
+            eddy_part_set(first->w[j], e, eddy_probe_weight(j, e));
         eddy_probe_feed(first, first->weights[j], first->w[j]);
         xs[first->n_x + j] = first->weights[j];
     }
@@ -190,10 +204,12 @@ static eddy_status check_second(probe *first, eddy_gradient_report *r, eddy_text
 
 static eddy_status check(const eddy_gradient_check_args *a, eddy_gradient_report *r, eddy_text *t)
 {
-    probe p = { .session = a->session, .graph = a->ys.at[0].graph, .args = a };
-    if (eddy_probe_begin(&p, a->ys, a->xs, a->feeds, 0)) eddy_probe_look(&p);
+    probe p = { .graph = a->ys.at[0].graph, .args = a };
+    if (eddy_probe_begin(&p, a->ys, a->xs, a->feeds, 0) && eddy_probe_open(&p))
+        eddy_probe_look(&p);
     if (conclude(&p, 1, r, t) && a->order == 2) p.status = check_second(&p, r, t);
     eddy_probe_end(&p);
+    eddy_session_free(p.session);
     return p.status;
 }
 

@@ -18,6 +18,7 @@ typedef struct eddy_gradient_report {
     eddy_tensor op;                   /* the op at fault; invalid if none is by itself */
     int         input;                /* of the op, or number among xs */
     int64_t     element;              /* of that input, row-major */
+    bool        imaginary;            /* of a complex element, that part; else the real one */
     double      analytic, numeric;
     char       *text;                 /* in words; for eddy_string_free */
 } eddy_gradient_report;
@@ -26,7 +27,8 @@ typedef struct eddy_gradient_check_args {
     char                  unused_;
     eddy_session         *session;
     eddy_list             ys, xs;
-    /* the placeholders, and xs that are not to have their present value */
+    /* the placeholders, and xs that are not to have their present value: a variable
+     * among xs then has this one also where eddy_read reads it */
     eddy_feeds            feeds;
     /* Zero means by dtype, float64 and float32: 2^-13 and 2^-7 of the element or of 1 ... */
     double                delta;
@@ -44,16 +46,22 @@ typedef struct eddy_gradient_check_args {
  *       fputs(r.text, stderr);
  *   eddy_string_free(r.text);
  *
- * Each x is moved by feeding it, so that variables keep their values: each
- * element of a small x, parts of a large one.  All pairs of elements are looked
- * at where ys are small, random sums of ys elsewhere, the same ones each time.
- * Where a derivative disagrees, every op between xs and ys is then checked alone
- * on the values that it has here.  Integers are passed over; no gradient counts
- * as zero.  Appends nodes to the graph.
+ * Each element of a small x is moved, stretches of a large one.  All pairs of
+ * elements are looked at where ys are small, random sums of ys elsewhere, the same
+ * ones each time.  A complex element counts as two, its real and its imaginary
+ * part, and the gradient has the derivatives by the two as its parts.  Where a
+ * derivative disagrees, every op between xs and ys is then checked alone on the
+ * values that it has here.  Integers are passed over; no gradient counts as zero.
+ * Appends nodes to the graph.
+ *
+ * All runs are those of another session on the graph, without options, that begins
+ * with the values of this one's variables and is freed at the end.  There an x that is
+ * a variable is moved by setting it, so that eddy_read sees it too; any other x
+ * is fed.  In the caller's session variables keep their values, whatever ys update,
+ * and other threads may go on running it.  It takes the variables' memory once more.
  *
  * Returns CHECK_FAILED if a derivative disagrees or is not finite, or if ys vary
- * from run to run; an error of the graph or the session as it is there;
- * UNIMPLEMENTED for complex tensors.
+ * from run to run; an error of the graph, the session or a run as it is there.
  * tf.test.compute_gradient; torch's gradcheck and, with .order = 2, gradgradcheck. */
 EDDY_API eddy_status eddy_gradient_check_with(eddy_gradient_check_args args);
 #define eddy_gradient_check(...) \

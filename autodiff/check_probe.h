@@ -11,26 +11,27 @@ typedef struct finding {
     double  absolute, relative;     /* the largest, wherever */
     double  excess;
     int     x;                      /* number among the probe's xs */
-    int64_t element, row;
+    int64_t element;
+    bool    imaginary;              /* that part of a complex element */
     double  analytic, numeric;
 } finding;
 
 typedef struct probe {
-    eddy_session *session;
+    eddy_session *session;          /* the check's own */
     eddy_graph   *graph;
     const eddy_gradient_check_args *args;
     int           n_x, n_y, n_feeds;
-    eddy_tensor  *xs, *ys;          /* floating ones alone */
+    eddy_tensor  *xs, *ys;          /* floating and complex ones alone */
     int          *number;           /* by x: its number where it came from */
     eddy_feed    *feeds;            /* with room for weights and one x */
     bool          alone;            /* an op: only what it does with its inputs counts */
 
     eddy_tensor  *weights, *dx;     /* by y: a placeholder; by x */
     eddy_array  **x, **y, **w;      /* the values of xs, of ys, of the weights */
-    int64_t       elements, rows;   /* of all ys; of the Jacobian */
-    double       *row;              /* rows of weights of the elements; NULL: unit vectors */
+    int64_t       parts, rows;      /* of all ys; of the Jacobian */
+    double       *row;              /* rows of weights of the parts; NULL: unit vectors */
     double      **analytic;         /* by x: rows of its gradient */
-    double       *slope;            /* of each element of ys */
+    double       *slope;            /* of each part of ys */
     double        delta, absolute, relative;
     eddy_arena    arena;
     eddy_status   status;
@@ -38,10 +39,12 @@ typedef struct probe {
     finding       found;
 } probe;
 
-/* Floating ones of ys and xs, at these feeds and room for `more`.  False with the
- * status set, as all of these; to be ended in any case. */
+/* Floating and complex ones of ys and xs, at these feeds and room for `more`.  False
+ * with the status set, as all of these; to be ended in any case. */
 bool eddy_probe_begin(probe *p, eddy_list ys, eddy_list xs, eddy_feeds feeds, int more);
 void eddy_probe_end(probe *p);
+/* Makes the session, with the variables of the caller's; for eddy_session_free. */
+bool eddy_probe_open(probe *p);
 /* Compares; what there is to say is in p->found. */
 bool eddy_probe_look(probe *p);
 
@@ -49,9 +52,17 @@ bool eddy_probe_look(probe *p);
 void *eddy_probe_room(probe *p, int64_t n, size_t size);
 /* Feeds t besides, in place of a value that it had. */
 void  eddy_probe_feed(probe *p, eddy_tensor t, const eddy_array *value);
+/* Whether t is moved by setting it in the session: a feed would hide that. */
+bool  eddy_probe_is_variable(eddy_tensor t);
 bool  eddy_probe_run(probe *p, int n, const eddy_tensor *fetches, eddy_array **out);
 void  eddy_arrays_free(eddy_array **a, int n);
 /* In [-1, 1), away from 0, the same each time. */
-double eddy_probe_weight(int64_t row, int64_t element);
+double eddy_probe_weight(int64_t row, int64_t part);
+
+/* The real numbers that an array is made of: its elements, or the real and then the
+ * imaginary part of each. */
+int64_t eddy_parts_of(const eddy_array *a);
+double  eddy_part_get(const eddy_array *a, int64_t part);
+void    eddy_part_set(eddy_array *a, int64_t part, double value);
 
 #endif

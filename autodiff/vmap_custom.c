@@ -31,8 +31,9 @@ static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *
     const eddy_node       *node = m->node;
     const eddy_named_rule *named = eddy_rule_named(r->graph, node->gradient);
     if (!named) {
-        eddy_rule_fail(r, EDDY_NO_GRADIENT, "No gradient is registered as '%.200s'",
-                       node->gradient);
+        eddy_fail(r->graph, EDDY_NO_GRADIENT,
+                  "No gradient is registered as '%.200s', which operation '%.300s' (op type: %s) "
+                  "asks for", node->gradient, node->name, node->op->name);
         return false;
     }
     for (int k = 0; k < r->n_out; k++) y[k] = eddy_tensor_at(r->graph, node->id, k);
@@ -86,7 +87,7 @@ void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
     mapped_rule *m = eddy_allocate(eddy_graph_allocator(g), bytes);
     const int64_t count = (int64_t)b->n_out + b->n_in;
     eddy_tensor *in = m ? eddy_tensors_new(g, count) : NULL;
-    if (!m) eddy_fail(g, EDDY_NO_MEMORY, "vmap: out of memory for a gradient");
+    if (!m) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a custom gradient");
     if (!in) {
         eddy_release(eddy_graph_allocator(g), m, bytes);
         return;

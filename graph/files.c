@@ -208,31 +208,6 @@ void eddy_reader_close(eddy_reader *in)
     if (in->fd >= 0) close_file(in->files, &in->fd);
 }
 
-bool eddy_file_read(const eddy_files *files, const eddy_allocator *a, const char *path,
-                    size_t limit, void **data, size_t *size, eddy_error *e)
-{
-    eddy_reader in;
-    bool       ok = eddy_reader_open(&in, files, path, e);
-    *data = NULL;
-    *size = 0;
-    if (ok && (uint64_t)in.size > limit)
-        ok = eddy_error_set(e, EDDY_LIMIT, "%.600s: %lld bytes are above the limit of %zu", path,
-                            (long long)in.size, limit);
-    if (ok) {
-        *size = (size_t)in.size;
-        *data = eddy_allocate(a, *size);
-        ok = *data ||
-             eddy_error_set(e, EDDY_NO_MEMORY, "%.600s: no memory for %zu bytes", path, *size);
-    }
-    if (ok && !eddy_reader_read(&in, *data, *size)) {
-        eddy_release(a, *data, *size);
-        *data = NULL;
-        ok = false;
-    }
-    eddy_reader_close(&in);
-    return ok;
-}
-
 /* ------------------------------------------------------------- writing -- */
 
 /* A name that is taken belongs to another save going on, or to one that was
@@ -337,13 +312,4 @@ bool eddy_writer_end(eddy_writer *out)
         return false;
     }
     return sync_folder(out);
-}
-
-bool eddy_file_replace(const eddy_files *files, const char *path, const void *p, size_t n,
-                       eddy_error *e)
-{
-    eddy_writer out;
-    eddy_writer_begin(&out, files, path, e);
-    eddy_writer_write(&out, p, n);
-    return eddy_writer_end(&out);
 }

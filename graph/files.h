@@ -32,11 +32,6 @@ bool    eddy_reader_read(eddy_reader *in, void *p, size_t n);
 int64_t eddy_reader_some(eddy_reader *in, void *p, size_t n);
 void    eddy_reader_close(eddy_reader *in);
 
-/* The whole file in memory of `a`, *size bytes to be released as such; LIMIT if
- * it is larger than `limit`. */
-bool    eddy_file_read(const eddy_files *files, const eddy_allocator *a, const char *path,
-                       size_t limit, void **data, size_t *size, eddy_error *e);
-
 /* ------------------------------------------------------------- writing -- */
 
 /* A file in the making, under a temporary name beside the final one. */
@@ -58,9 +53,5 @@ bool eddy_writer_begin(eddy_writer *out, const eddy_files *files, const char *pa
 bool eddy_writer_write(eddy_writer *out, const void *p, size_t n);
 bool eddy_writer_end(eddy_writer *out);
 void eddy_writer_abandon(eddy_writer *out);
-
-/* All three. */
-bool eddy_file_replace(const eddy_files *files, const char *path, const void *p, size_t n,
-                       eddy_error *e);
 
 #endif

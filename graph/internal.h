@@ -208,7 +208,6 @@ void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op,
 void  eddy_attrs_release(const eddy_op_def *op, const void *attrs);
 void  eddy_attrs_release_arrays(const eddy_op_def *op, const void *attrs);
 void  eddy_attrs_release_graphs(const eddy_op_def *op, const void *attrs);
-bool  eddy_attrs_equal(const eddy_op_def *op, const void *a, const void *b);
 
 /* Appending with exact control inputs and types, for file readers: like
  * eddy_apply but control inputs come from the caller, and the name is taken

@@ -225,7 +225,6 @@ enum {
     EDDY_OP_STATEFUL     = 1 << 7,
     /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_SIDE_EFFECT  = 1 << 8,
-    EDDY_OP_COMMUTATIVE  = 1 << 9,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
     /* the kernel allows out[0]->data == in[0]->data; an update's: operands in the variable */
     EDDY_OP_IN_PLACE     = 1 << 11,

@@ -91,8 +91,29 @@ static eddy_status batch_matmul_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
+/* x with all dimensions but the last as one; those of `like`, which is only looked at. */
+static eddy_tensor rows(eddy_tensor x, eddy_tensor like)
+{
+    return eddy_merge_leading(x, Sum(like, EDDY_AXES(-1)));
+}
+
+/* One matrix b for many rows: its gradient is a single product too. */
+static void gradient_by_one(eddy_rule *r, bool transpose_b)
+{
+    const eddy_matmul_attrs back = { .transpose_b = !transpose_b };
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    const eddy_tensor as = rows(Conj(a), a), ds = rows(dy, a);
+    r->dx[0] = eddy_apply2(r->node->op, &back, dy, Conj(b));
+    r->dx[1] = MatMul(transpose_b ? ds : as, transpose_b ? as : ds, .transpose_a = true);
+}
+
 static void batch_matmul_gradient(eddy_rule *r)
 {
+    const eddy_matmul_attrs *t = r->attrs;
+    if (!t->transpose_a && eddy_shape_of(r->x[0]).rank > 0 && eddy_shape_of(r->x[1]).rank == 2) {
+        gradient_by_one(r, t->transpose_b);
+        return;
+    }
     eddy_product_gradient(r);
     for (int i = 0; i < 2; i++) r->dx[i] = eddy_sum_like(r->dx[i], r->x[i]);
 }

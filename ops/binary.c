@@ -18,7 +18,7 @@
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
-BINARY(add, "Add", "add", NUMBERS_COMPLEX, EDDY_OP_COMMUTATIVE, a + b, dy, dy)
+BINARY(add, "Add", "add", NUMBERS_COMPLEX, 0, a + b, dy, dy)
 
 /** y = a - b.
  *
@@ -38,7 +38,7 @@ BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
-BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, EDDY_OP_COMMUTATIVE, a * b,
+BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, 0, a * b,
        Mul(dy, Conj(b)), Mul(dy, Conj(a)))
 
 DECLARE_NUMBERS(TILE_BINARY, squared_difference, (a - b) * (a - b))
@@ -53,7 +53,7 @@ static void squared_difference_gradient(eddy_rule *r)
     r->dx[1] = Mul(dy, Mul(2, Sub(b, a)));
 }
 ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
-        squared_difference_gradient, eddy_infer_elementwise, EDDY_OP_COMMUTATIVE)
+        squared_difference_gradient, eddy_infer_elementwise, 0)
 
 /** y = (a - b)^2; for complex types |a - b|^2.
  *

@@ -51,7 +51,7 @@ COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", TESTS, 0, a >= b)
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: Equal. */
-COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, EDDY_OP_COMMUTATIVE, a == b)
+COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, 0, a == b)
 
 /** y = (a differs from b).
  *
@@ -61,7 +61,7 @@ COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, EDDY_OP_COMMUTATIVE, a == b)
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
  *  not broadcast.
  *  Gradient: none.  TensorFlow: NotEqual. */
-COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, EDDY_OP_COMMUTATIVE, a != b)
+COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, 0, a != b)
 
 /* ---------------------------------------------------------------- logic -- */
 
@@ -72,7 +72,7 @@ COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, EDDY_OP_COMMUTATIVE
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: none.  TensorFlow: LogicalAnd. */
-BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, EDDY_OP_COMMUTATIVE,
+BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, 0,
             (a != 0) & (b != 0))
 
 /** y = a or b.
@@ -82,7 +82,7 @@ BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, EDDY_OP_COMMUTATIVE,
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: none.  TensorFlow: LogicalOr. */
-BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, EDDY_OP_COMMUTATIVE,
+BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, 0,
             (a | b) != 0)
 
 /** y = either a or b, not both.
@@ -92,7 +92,7 @@ BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, EDDY_OP_COMMUTATIVE,
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: none.  TensorFlow: tf.logical_xor, made of three ops there. */
-BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, EDDY_OP_COMMUTATIVE,
+BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, 0,
             (a != 0) != (b != 0))
 
 /* --------------------------------------------------------------- choice -- */

@@ -2025,7 +2025,7 @@ typedef struct eddy_variable_args {
     eddy_graph *graph;
     eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
     bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
-    bool        no_validate_shape; /* open shape, which the initializer and eddy_variable_set decide */
+    bool        no_validate_shape; /* open shape: initializer and eddy_variable_set decide */
     eddy_dtype  dtype;             /* casts the initial value; default its own */
     const char *name;              /* default "Variable" */
 } eddy_variable_args;

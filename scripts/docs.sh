@@ -2,6 +2,7 @@
 # Holds the given Markdown files against the library.
 #   ```c with a main         compiles, runs and ends with success; the README's
 #                            first one is examples/linear_regression.c
+#   ```text output           is what the program above it prints
 #   ```LANGUAGE file=PATH    stands in that file, line by line, whatever its indentation
 set -eu
 
@@ -23,6 +24,9 @@ awk -v out="$out" '
         }
     }
     inside { text = text $0 "\n" }
+    /^```text output$/ { want = file; sub(/c$/, "want", want); next }
+    /^```$/ && want != "" { close(want); want = "" }
+    want != "" { print > want }
 ' "$@" > "$out/list"
 
 while read -r file where; do
@@ -32,6 +36,8 @@ while read -r file where; do
         { echo "$where: does not compile" >&2; exit 1; }
     "$program" > "$program.out" 2>&1 </dev/null ||
         { cat "$program.out"; echo "$where: fails" >&2; exit 1; }
+    [ ! -f "$program.want" ] || diff "$program.want" "$program.out" ||
+        { echo "$where: prints something else" >&2; exit 1; }
 done < "$out/list"
 
 first=$out/README_md_1.c

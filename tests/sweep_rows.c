@@ -297,6 +297,7 @@ const sweep_row sweep_rows[] = {
     OP("MatMul", "square", matmul, 2, S(3, 3), S(3, 3)),
     OP("MatMul", "square, transpose_b", matmul_b, 2, S(2, 3), S(2, 3)),
     OP("BatchMatMulV2", "by a matrix", batch_matmul, 2, S(2, 3, 4), S(4, 5)),
+    OP("BatchMatMulV2", "by a transpose", batch_matmul_b, 2, S(2, 3, 4), S(5, 4)),
     OP("BatchMatMulV2", "broadcast", batch_matmul, 2, S(2, 1, 3, 4), S(5, 4, 2)),
     OP("BatchMatMulV2", "adj_x", batch_matmul_a, 2, S(3, 2), S(2, 3, 4)),
     OP("BatchMatMulV2", "adj_y", batch_matmul_b, 2, S(2, 2, 3), S(2, 4, 3)),

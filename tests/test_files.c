@@ -5,6 +5,7 @@
 #include "build/gen/suites.h"
 #include "tests/golden.h"
 #include "tests/memory_files.h"
+#include "tests/whole.h"
 
 #include <check.h>
 #include <errno.h>
@@ -46,13 +47,13 @@ START_TEST(posix_replace)
     for (int i = 0; i < 3; i++) {
         char text[16];
         int  n = snprintf(text, sizeof text, "%.*s", i, "ab");       /* also no byte at all */
-        ck_assert(eddy_file_replace(NULL, in_folder("x"), text, (size_t)n, &e));
-        ck_assert(eddy_file_read(NULL, &eddy_libc, in_folder("x"), 2, &data, &size, &e));
+        ck_assert(file_replace(NULL, in_folder("x"), text, (size_t)n, &e));
+        ck_assert(file_read(NULL, &eddy_libc, in_folder("x"), 2, &data, &size, &e));
         ck_assert_uint_eq(size, (size_t)n);
         ck_assert_mem_eq(data, text, size);
         eddy_release(&eddy_libc, data, size);
     }
-    ck_assert(!eddy_file_read(NULL, &eddy_libc, in_folder("x"), 1, &data, &size, &e));
+    ck_assert(!file_read(NULL, &eddy_libc, in_folder("x"), 1, &data, &size, &e));
     ck_assert_int_eq(e.status, EDDY_LIMIT);
     ck_assert_ptr_null(data);
     unlink(in_folder("x"));
@@ -66,7 +67,7 @@ START_TEST(posix_relative)
     eddy_error e = { 0 };
     ck_assert_ptr_nonnull(getcwd(before, sizeof before));
     ck_assert_int_eq(chdir(folder), 0);
-    bool ok = eddy_file_replace(NULL, "y", "1", 1, &e);
+    bool ok = file_replace(NULL, "y", "1", 1, &e);
     ck_assert_int_eq(unlink("y"), 0);
     ck_assert_int_eq(chdir(before), 0);
     ck_assert_msg(ok, "%s", e.message);
@@ -91,19 +92,19 @@ START_TEST(posix_errors)
         ck_assert_ptr_nonnull(strstr(e.message, folder));
         ck_assert(i == 1 || strstr(e.message, rows[i].text));
         e = (eddy_error){ 0 };
-        eddy_file_replace(NULL, in_folder(rows[i].path), "", 0, &e);
+        file_replace(NULL, in_folder(rows[i].path), "", 0, &e);
         ck_assert_int_eq(e.status, rows[i].write);
     }
     unlink(in_folder("absent"));
     memset(deep, 'a', sizeof deep - 1);
     deep[sizeof deep - 1] = 0;
-    ck_assert(!eddy_file_replace(NULL, deep, "", 0, NULL));
-    ck_assert(!eddy_file_replace(NULL, NULL, "", 0, NULL));
-    ck_assert(!eddy_file_replace(NULL, "", "", 0, NULL));
+    ck_assert(!file_replace(NULL, deep, "", 0, NULL));
+    ck_assert(!file_replace(NULL, NULL, "", 0, NULL));
+    ck_assert(!file_replace(NULL, "", "", 0, NULL));
     for (int i = 0; i < 9; i++) {
         eddy_files gap = eddy_posix_files;
         memset((char *)&gap + (size_t)i * sizeof gap.open, 0, sizeof gap.open);
-        ck_assert(!eddy_file_replace(&gap, in_folder("z"), "", 0, NULL));
+        ck_assert(!file_replace(&gap, in_folder("z"), "", 0, NULL));
     }
     ck_assert(!eddy_reader_open(&in, NULL, NULL, NULL));
 }
@@ -117,9 +118,9 @@ START_TEST(posix_temporaries)
     struct stat st;
     char        taken[160];
     snprintf(taken, sizeof taken, "%s/x.tmp-%ld-0", folder, (long)getpid());
-    ck_assert(eddy_file_replace(NULL, taken, "old", 3, &e));
+    ck_assert(file_replace(NULL, taken, "old", 3, &e));
     ck_assert_int_eq(symlink("elsewhere", in_folder("x")), 0);
-    ck_assert(eddy_file_replace(NULL, in_folder("x"), "new", 3, &e));
+    ck_assert(file_replace(NULL, in_folder("x"), "new", 3, &e));
     ck_assert_int_eq(lstat(in_folder("x"), &st), 0);
     ck_assert(S_ISREG(st.st_mode) && st.st_size == 3 && (st.st_mode & 0111) == 0);
     ck_assert_int_eq(unlink(in_folder("x")), 0);
@@ -157,7 +158,7 @@ START_TEST(replace_under_faults)
         memory_files_init(&m);
         memory_files_put(&m, "f", old, sizeof old);
         m.fault = (memory_fault){ .at = at, .number = number, .persistent = persistent };
-        bool ok = eddy_file_replace(&m.table, "f", new, sizeof new, &e);
+        bool ok = file_replace(&m.table, "f", new, sizeof new, &e);
         reached = m.calls >= at;
         const memory_content *c = memory_files_get(&m, "f");
         ck_assert_int_eq(m.n_open, 0);
@@ -186,7 +187,7 @@ START_TEST(read_under_faults)
         memory_files_init(&m);
         memory_files_put(&m, "f", text, sizeof text);
         m.fault = (memory_fault){ .at = at, .number = number, .persistent = persistent };
-        bool ok = eddy_file_read(&m.table, &eddy_libc, "f", 1000, &data, &size, &e);
+        bool ok = file_read(&m.table, &eddy_libc, "f", 1000, &data, &size, &e);
         reached = m.calls >= at;
         ck_assert_int_eq(m.n_open, 0);
         ck_assert(ok == (e.status == EDDY_OK));
@@ -227,11 +228,11 @@ START_TEST(tables_that_lie)
     memory_files_init(&m);
     memory_files_put(&m, "f", "text", 4);
     m.table.write = too_much;
-    ck_assert(!eddy_file_replace(&m.table, "f", "new", 3, NULL));
+    ck_assert(!file_replace(&m.table, "f", "new", 3, NULL));
     m.table.write = nothing;
-    ck_assert(!eddy_file_replace(&m.table, "f", "new", 3, NULL));
+    ck_assert(!file_replace(&m.table, "f", "new", 3, NULL));
     m.table.read = read_too_much;
-    ck_assert(!eddy_file_read(&m.table, &eddy_libc, "f", 4, &data, &size, NULL));
+    ck_assert(!file_read(&m.table, &eddy_libc, "f", 4, &data, &size, NULL));
     ck_assert(m.n_open == 0 && memory_files_count(&m) == 1);
     memory_files_free(&m);
 }
@@ -248,7 +249,7 @@ static int images(bool lazy)
         memory_files_put(&m, "f", old, sizeof old);
         m.lazy = lazy;
         m.fault = (memory_fault){ .at = at, .number = EIO, .persistent = true, .power = true };
-        bool ok = eddy_file_replace(&m.table, "f", new, sizeof new, NULL);
+        bool ok = file_replace(&m.table, "f", new, sizeof new, NULL);
         for (unsigned seed = 0; seed < 1000; seed++) {
             memory_files after;
             memory_files_crash(&m, seed, &after);

@@ -109,6 +109,49 @@ static const eddy_op_def cube_op = {
     .kernel = cube_kernel, .gradient = cube_gradient,
 };
 
+/* y = x0 x1 of complex numbers; the gradient of x1 forgets a conjugate, and so does
+ * the gradient of the one of x0, which is the op that is right but for that. */
+static eddy_status product_kernel(eddy_kernel *k)
+{
+    const double *a = k->in[0]->data, *b = k->in[1]->data;
+    double       *y = k->out[0]->data;
+    for (int64_t i = 0; i < 2 * k->out[0]->count; i += 2) {
+        y[i] = a[i] * b[i] - a[i + 1] * b[i + 1];
+        y[i + 1] = a[i] * b[i + 1] + a[i + 1] * b[i];
+    }
+    return EDDY_OK;
+}
+static void product_gradient(eddy_rule *rule)
+{
+    rule->dx[0] = Mul(rule->dy[0], Conj(rule->x[1]));
+    rule->dx[1] = Mul(rule->dy[0], rule->x[0]);
+}
+static const eddy_op_def product_op = {
+    .name = "FlawedProduct", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .infer = same_infer,
+    .kernel = product_kernel, .gradient = product_gradient,
+};
+
+/* y = x x of complex numbers, whose gradient is made of the op above. */
+static eddy_status twice_kernel(eddy_kernel *k)
+{
+    const double *x = k->in[0]->data;
+    double       *y = k->out[0]->data;
+    for (int64_t i = 0; i < 2 * k->out[0]->count; i += 2) {
+        y[i] = x[i] * x[i] - x[i + 1] * x[i + 1];
+        y[i + 1] = 2 * x[i] * x[i + 1];
+    }
+    return EDDY_OK;
+}
+static void twice_gradient(eddy_rule *rule)
+{
+    const eddy_tensor d = eddy_apply2(&product_op, NULL, rule->dy[0], Conj(rule->x[0]));
+    rule->dx[0] = Add(d, d);
+}
+static const eddy_op_def twice_op = {
+    .name = "ComplexSquare", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = same_infer,
+    .kernel = twice_kernel, .gradient = twice_gradient,
+};
+
 /* ------------------------------------------------------------ right rules -- */
 
 START_TEST(right_ops)
@@ -196,6 +239,185 @@ START_TEST(stopped)
 }
 END_TEST
 
+/* ------------------------------------------------------------------ complex -- */
+
+static eddy_tensor complex_vector(int64_t n, eddy_dtype d)
+{
+    eddy_array *a = eddy_array_new(d, EDDY_SHAPE(n));
+    for (int64_t i = 0; i < n; i++)
+        eddy_array_set_complex(a, i, 0.6 + sin((double)i) / 2, 0.3 + cos(3.0 * (double)i) / 4);
+    const eddy_tensor t = eddy_constant(g, a, NULL);
+    eddy_array_free(a);
+    return t;
+}
+
+/* Analytic functions, others, and ways from real numbers and to them. */
+START_TEST(complex_ops)
+{
+    const eddy_dtype  d = _i ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+    const eddy_tensor z = complex_vector(3, d), w = Conj(Mul(z, z));
+    const eddy_tensor x = eddy_cast(vector(g, 3, (double[]){ 0.5, -1, 2 }), eddy_dtype_real(d));
+    agrees(eddy_gradient_check(s, EDDY_LIST(eddy_exp(z), Mul(z, w), Square(Conj(z))),
+                               EDDY_LIST(z, w), .report = &r, .order = 2));
+    agrees(eddy_gradient_check(s, EDDY_LIST(Abs(z), Square(Imag(z)), Mul(z, Complex(x, x))),
+                               EDDY_LIST(x, z), .report = &r, .order = 2));
+    agrees(eddy_gradient_check(s, EDDY_LIST(eddy_angle(Complex(x, Square(x)))), EDDY_LIST(x),
+                               .report = &r, .order = 2));
+    ck_assert_double_lt(r.absolute, _i ? 2e-3 : 1e-7);
+    ck_assert(!r.imaginary);
+}
+END_TEST
+
+START_TEST(complex_large)
+{
+    const eddy_tensor z = complex_vector(300, EDDY_COMPLEX128);
+    agrees(eddy_gradient_check(s, EDDY_LIST(eddy_tanh(z)), EDDY_LIST(z), .report = &r));
+    ck_assert_double_lt(r.absolute, 1e-6);
+    const eddy_tensor y = eddy_apply2(&product_op, NULL, z, Conj(z));
+    ck_assert_int_eq(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(z), .report = &r),
+                     EDDY_CHECK_FAILED);
+    ck_assert_str_eq(eddy_type_of(r.op), "FlawedProduct");
+    ck_assert_int_eq(r.input, 1);
+}
+END_TEST
+
+/* dy x instead of dy x': for x imaginary, the sign of all that it gives is wrong. */
+START_TEST(complex_wrong)
+{
+    const double      i[] = { 0, 0, 0, 3 };
+    const eddy_tensor a = eddy_const(g, EDDY_COMPLEX128, EDDY_SHAPE(2), i);
+    const eddy_tensor b = eddy_ones_like(a), y = eddy_apply2(&product_op, NULL, a, b);
+    disagrees(eddy_gradient_check(s, EDDY_LIST(Imag(y)), EDDY_LIST(a, b), .report = &r),
+              "FlawedProduct", 1, 1);
+    agrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(a), .report = &r, .order = 2));
+    disagrees(eddy_gradient_check(s, EDDY_LIST(Real(y)), EDDY_LIST(b), .report = &r),
+              "FlawedProduct", 1, 1);
+    ck_assert_double_eq_tol(fabs(r.analytic), 3, 1e-6);
+    ck_assert_double_eq_tol(r.analytic, -r.numeric, 1e-6);
+}
+END_TEST
+
+/* The part at fault is said: here only the imaginary one is dropped. */
+static void drop_gradient(eddy_rule *rule)
+{
+    rule->dx[0] = Complex(Real(rule->dy[0]), Mul(0, Real(rule->dy[0])));
+}
+static eddy_status drop_kernel(eddy_kernel *k)
+{
+    memcpy(k->out[0]->data, k->in[0]->data, (size_t)k->in[0]->count * 16);
+    return EDDY_OK;
+}
+static const eddy_op_def drop_op = {
+    .name = "Dropped", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .infer = same_infer,
+    .kernel = drop_kernel, .gradient = drop_gradient,
+};
+
+START_TEST(complex_part)
+{
+    const eddy_tensor z = complex_vector(2, EDDY_COMPLEX128);
+    disagrees(eddy_gradient_check(s, EDDY_LIST(eddy_apply1(&drop_op, NULL, z)), EDDY_LIST(z),
+                                  .report = &r), "Dropped", 0, 0);
+    ck_assert(r.imaginary);
+    ck_assert_double_eq_tol(r.numeric, 1, 1e-6);
+    ck_assert_double_eq(r.analytic, 0);
+    agrees(eddy_gradient_check(s, EDDY_LIST(Real(eddy_apply1(&drop_op, NULL, z))), EDDY_LIST(z),
+                               .report = &r));
+}
+END_TEST
+
+START_TEST(complex_wrong_second)
+{
+    const eddy_tensor z = complex_vector(3, EDDY_COMPLEX128);
+    const eddy_tensor y = eddy_apply1(&twice_op, NULL, z);
+    agrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(z), .report = &r));
+    ck_assert_int_eq(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(z), .report = &r, .order = 2),
+                     EDDY_CHECK_FAILED);
+    ck_assert_str_eq(eddy_type_of(r.op), "FlawedProduct");
+    ck_assert_int_eq(r.order, 2);
+    ck_assert_int_eq(r.input, 1);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- variables -- */
+
+static eddy_tensor variable_of(eddy_tensor initial)
+{
+    const eddy_tensor v = eddy_variable(g, initial);
+    runs(s, eddy_initializer(g));
+    return v;
+}
+
+/* A read by reference moves with the variable; in the session it keeps its value. */
+START_TEST(variable_read)
+{
+    const double      values[] = { 0.5, -1, 2 };
+    const eddy_tensor v = variable_of(vector(g, 3, values)), read = eddy_read(v);
+    agrees(eddy_gradient_check(s, EDDY_LIST(Mul(v, eddy_exp(read))), EDDY_LIST(v), .report = &r,
+                               .order = 2));
+    ck_assert_double_gt(r.relative, 0);
+    agrees(eddy_gradient_check(s, EDDY_LIST(Mul(v, read)), EDDY_LIST(v, read), .report = &r,
+                               .order = 2));
+    has(s, v, 3, values);
+    const eddy_tensor z = variable_of(complex_vector(2, EDDY_COMPLEX128));
+    agrees(eddy_gradient_check(s, EDDY_LIST(Mul(Conj(z), eddy_read(z))), EDDY_LIST(z),
+                               .report = &r, .order = 2));
+    const eddy_tensor five = vector(g, 5, (double[]){ 1, 2, 3, 4, 5 }), w = variable_of(five);
+    const eddy_tensor bad = eddy_apply2(&flawed_op, NULL, eddy_read(w), eddy_read(w));
+    disagrees(eddy_gradient_check(s, EDDY_LIST(bad), EDDY_LIST(w), .report = &r), "Flawed", 1, 3);
+    has(s, w, 5, (double[]){ 1, 2, 3, 4, 5 });
+}
+END_TEST
+
+/* An op that takes a variable by reference and has no gradient is the one at fault. */
+START_TEST(variable_by_reference)
+{
+    const eddy_tensor v = variable_of(vector(g, 2, (double[]){ 1, 2 }));
+    const eddy_tensor y = Mul(v, eddy_initialized_value(v));
+    disagrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(v), .report = &r),
+              "InitializedValue", 0, 0);
+    ck_assert_double_eq_tol(r.numeric, 1, 1e-6);
+    has(s, v, 2, (double[]){ 1, 2 });
+}
+END_TEST
+
+/* With or without a value in the session; whoever reads it sees what is fed. */
+START_TEST(variable_fed)
+{
+    eddy_array       *fed = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(2), (double[]){ 3, 4 });
+    const eddy_tensor v = variable_of(vector(g, 2, (double[]){ 1, 2 }));
+    const eddy_tensor w = eddy_variable(g, vector(g, 2, (double[]){ 1, 2 }));
+    const eddy_list   ys = EDDY_LIST(Square(eddy_read(v)), Mul(v, w), eddy_sqrt(w), eddy_read(w));
+    agrees(eddy_gradient_check(s, ys, EDDY_LIST(v, w), EDDY_FEED({ v, fed }, { w, fed }),
+                               .report = &r, .order = 2));
+    has(s, v, 2, (double[]){ 1, 2 });
+    ck_assert_ptr_null(eddy_variable_value(s, w));
+    agrees(eddy_gradient_check(s, EDDY_LIST(Mul(v, w)), EDDY_LIST(v), EDDY_FEED({ w, fed }),
+                               .report = &r));
+    ck_assert_int_eq(eddy_gradient_check(s, ys, EDDY_LIST(v, w), .report = &r),
+                     EDDY_UNINITIALIZED);
+    ck_assert_ptr_nonnull(strstr(r.text, "uninitialized"));
+    has(s, v, 2, (double[]){ 1, 2 });
+    eddy_array_free(fed);
+}
+END_TEST
+
+/* What ys update on the way is not updated in the caller's session. */
+START_TEST(variable_updated)
+{
+    const eddy_tensor v = variable_of(vector(g, 2, (double[]){ 1, 2 }));
+    const eddy_tensor count = variable_of(real(g, 5));
+    const eddy_tensor more = eddy_assign_add(count, real(g, 1));
+    eddy_control_begin(g, EDDY_LIST(more));
+    const eddy_tensor y = Square(eddy_read(v));
+    eddy_control_end(g);
+    agrees(eddy_gradient_check(s, EDDY_LIST(y), EDDY_LIST(v), .report = &r));
+    ck_assert_int_eq(eddy_gradient_check(s, EDDY_LIST(Mul(v, more)), EDDY_LIST(v), .report = &r),
+                     EDDY_CHECK_FAILED);
+    ck_assert_ptr_nonnull(strstr(r.text, "from run to run"));
+    ck_assert_double_eq(number(s, count), 5);
+}
+END_TEST
+
 /* ------------------------------------------------------------------ corners -- */
 
 START_TEST(nothing_to_move)
@@ -237,7 +459,9 @@ START_TEST(messages)
     const eddy_tensor x = vector(g, 2, (double[]){ 1, 2 });
     const eddy_tensor fed = eddy_placeholder(g, "fed", EDDY_FLOAT64, EDDY_SHAPE(2));
     const eddy_tensor noise = eddy_random_uniform(g, EDDY_SHAPE(2), .dtype = EDDY_FLOAT64);
-    const eddy_tensor z = eddy_zeros(g, EDDY_COMPLEX64, EDDY_SHAPE(2));
+    const eddy_tensor z = complex_vector(2, EDDY_COMPLEX128);
+    eddy_graph       *other = eddy_graph_new();
+    eddy_session     *foreign = eddy_session_new(other);
     const eddy_tensor a = vector(g, 5, (double[]){ 1, 2, 3, 4, 5 });
     const eddy_tensor bad = eddy_apply2(&flawed_op, NULL, a, Mul(2, a)), nothing = EDDY_ZERO_TENSOR;
     const eddy_list   to = EDDY_LIST(x), none = EDDY_LIST();
@@ -246,14 +470,21 @@ START_TEST(messages)
     says(eddy_gradient_check(s, EDDY_LIST(bad), EDDY_LIST(a), .report = &r), EDDY_CHECK_FAILED);
     says(eddy_gradient_check(s, EDDY_LIST(Mul(x, noise)), to, .report = &r), EDDY_CHECK_FAILED);
     says(eddy_gradient_check(s, EDDY_LIST(Mul(x, fed)), to, .report = &r), EDDY_NOT_FED);
-    says(eddy_gradient_check(s, EDDY_LIST(z), EDDY_LIST(z), .report = &r), EDDY_UNIMPLEMENTED);
+    says(eddy_gradient_check(s, EDDY_LIST(eddy_apply1(&drop_op, NULL, z)), EDDY_LIST(z),
+                             .report = &r), EDDY_CHECK_FAILED);
     says(eddy_gradient_check(s, none, to, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, none, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, EDDY_LIST(nothing), .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, to, .order = 3, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, to, { -1, NULL }, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(NULL, to, to, .report = &r), EDDY_INVALID_ARGUMENT);
+    real(other, 1);
+    says(eddy_gradient_check(foreign, to, to, .report = &r), EDDY_INVALID_ARGUMENT);
+    eddy_session_close(foreign);
+    says(eddy_gradient_check(foreign, to, to, .report = &r), EDDY_CLOSED);
     golden_end();
+    eddy_session_free(foreign);
+    eddy_graph_free(other);
     ck_assert(isnan(eddy_gradient_error(s, none, none)));
 }
 END_TEST
@@ -267,16 +498,22 @@ START_TEST(without_memory)
         failing_allocator_init(&f);
         eddy_graph       *h = eddy_graph_new(&f.table);
         eddy_session     *t = eddy_session_new(h);
-        const eddy_tensor x = vector(h, 3, (double[]){ 1, 2, 3 });
-        const eddy_tensor y = Sum(eddy_apply1(&cube_op, NULL, x));
+        const eddy_tensor x = eddy_variable(h, vector(h, 3, (double[]){ 1, 2, 3 }));
+        const eddy_tensor y = Sum(eddy_apply1(&cube_op, NULL, eddy_read(x)));
+        runs(t, eddy_initializer(h));
         f.at = f.calls + at;
         status = eddy_gradient_check(t, EDDY_LIST(y), EDDY_LIST(x), .report = &r, .order = 2);
         if (status == EDDY_NO_MEMORY) ck_assert_ptr_nonnull(strstr(r.text, "memory"));
         eddy_string_free(r.text);
+        const bool failed = f.calls >= f.at;
+        f.at = 0;
+        eddy_array *value = eddy_variable_value(t, x);
+        ck_assert_double_eq(eddy_array_get(value, 2), 3);
+        eddy_array_free(value);
         eddy_session_free(t);
         eddy_graph_free(h);
         ck_assert_int_eq(f.live, 0);
-        if (f.calls < f.at) break;
+        if (!failed) break;
         status = EDDY_NO_MEMORY;
     }
     ck_assert_int_eq(status, EDDY_CHECK_FAILED);
@@ -296,6 +533,15 @@ Suite *gradient_check_suite(void)
     tcase_add_test(t, wrong_element);
     tcase_add_test(t, wrong_second);
     tcase_add_test(t, stopped);
+    tcase_add_loop_test(t, complex_ops, 0, 2);
+    tcase_add_test(t, complex_large);
+    tcase_add_test(t, complex_wrong);
+    tcase_add_test(t, complex_part);
+    tcase_add_test(t, complex_wrong_second);
+    tcase_add_test(t, variable_read);
+    tcase_add_test(t, variable_by_reference);
+    tcase_add_test(t, variable_fed);
+    tcase_add_test(t, variable_updated);
     tcase_add_test(t, nothing_to_move);
     tcase_add_test(t, not_finite);
     tcase_add_test(t, messages);

@@ -526,7 +526,8 @@ Suite *graph_suite(void)
         n06_collections_keep_order_and_repeats, n08_each_key_once, n10_nested_controls_add_up,
         n12_complex_controls, n14_variables_wait_for_nothing,
         n18_assignments_yield_the_new_value, n20_initialisation_from_another_variable,
-        finalize_ends_building, set_shape_narrows, shapes_of_too_many_dimensions_fit_nothing, devices_nest, the_first_error_wins,
+        finalize_ends_building, set_shape_narrows, shapes_of_too_many_dimensions_fit_nothing,
+        devices_nest, the_first_error_wins,
         handles_after_free, every_allocation_may_fail, memory_comes_back,
     };
     Suite *s = suite_create("graph");

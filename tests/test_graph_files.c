@@ -3,6 +3,7 @@
 #include "build/gen/suites.h"
 #include "tests/plain_ops.h"
 #include "tests/memory_files.h"
+#include "tests/whole.h"
 
 #include <check.h>
 #include <errno.h>
@@ -102,7 +103,7 @@ static void check_all(const all_attrs *a, bool equal_graphs)
     all_attrs   in = *(const all_attrs *)eddy_node_of(t)->attrs;
     all_attrs   out = *(const all_attrs *)eddy_graph_node(back, 1)->attrs;
     if (!equal_graphs) out.graph = in.graph;
-    ck_assert(eddy_attrs_equal(&plain_all, &in, &out));
+    ck_assert(attrs_equal(&plain_all, &in, &out));
     eddy_graph_free(g);
     eddy_graph_free(back);
 }

@@ -5,6 +5,7 @@
 #include "ops/ops.h"
 #include "build/gen/suites.h"
 #include "build/gen/table.h"
+#include "tests/whole.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ START_TEST(round_trip)
     for (int32_t id = 1; id <= eddy_graph_size(g); id++) {
         const eddy_node *a = eddy_graph_node(g, id), *b = eddy_graph_node(back, id);
         ck_assert_ptr_eq(a->op, b->op);
-        ck_assert_msg(eddy_attrs_equal(a->op, a->attrs, b->attrs), "%s", a->op->name);
+        ck_assert_msg(attrs_equal(a->op, a->attrs, b->attrs), "%s", a->op->name);
     }
     eddy_string_free(text);
     eddy_string_free(again);

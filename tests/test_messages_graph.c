@@ -3,6 +3,7 @@
 #include "tests/golden.h"
 #include "tests/memory_files.h"
 #include "tests/plain_ops.h"
+#include "tests/whole.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -164,8 +165,8 @@ static void faults(void)
             memory_files_init(&m);
             memory_files_put(&m, "f", "text", 4);
             m.fault = (memory_fault){ .at = at, .number = k ? EIO : ENOSPC };
-            if (k) eddy_file_read(&m.table, &eddy_libc, "f", 9, &data, &size, &e);
-            else eddy_file_replace(&m.table, "f", "new", 3, &e);
+            if (k) file_read(&m.table, &eddy_libc, "f", 9, &data, &size, &e);
+            else file_replace(&m.table, "f", "new", 3, &e);
             reached = e.status != EDDY_OK;
             if (reached) golden_error(&e);
             eddy_release(&eddy_libc, data, size);
@@ -187,7 +188,7 @@ static void read_without_memory(failing_allocator *f, eddy_error *e)
     size_t       size;
     memory_files_init(&m);
     memory_files_put(&m, "f", "text", 4);
-    if (eddy_file_read(&m.table, &f->table, "f", 9, &data, &size, e))
+    if (file_read(&m.table, &f->table, "f", 9, &data, &size, e))
         eddy_release(&f->table, data, size);
     memory_files_free(&m);
 }
@@ -201,14 +202,14 @@ static void misuse(memory_files *m)
     size_t      size;
     memset(deep, 'd', sizeof deep - 1);
     gap.sync = NULL;
-    eddy_file_replace(&m->table, "", "", 0, &e), golden_error(&e);
-    eddy_file_replace(&m->table, deep, "", 0, &e), golden_error(&e);
-    eddy_file_replace(&gap, "f", "", 0, &e), golden_error(&e);
-    eddy_file_read(&m->table, &eddy_libc, "absent", 9, &data, &size, &e), golden_error(&e);
-    eddy_file_read(&m->table, &eddy_libc, "f", 3, &data, &size, &e), golden_error(&e);
+    file_replace(&m->table, "", "", 0, &e), golden_error(&e);
+    file_replace(&m->table, deep, "", 0, &e), golden_error(&e);
+    file_replace(&gap, "f", "", 0, &e), golden_error(&e);
+    file_read(&m->table, &eddy_libc, "absent", 9, &data, &size, &e), golden_error(&e);
+    file_read(&m->table, &eddy_libc, "f", 3, &data, &size, &e), golden_error(&e);
     gap = m->table;
     gap.size = three_more;
-    eddy_file_read(&gap, &eddy_libc, "f", 9, &data, &size, &e), golden_error(&e);
+    file_read(&gap, &eddy_libc, "f", 9, &data, &size, &e), golden_error(&e);
 }
 
 /* ------------------------------------------------------------------- npy -- */

@@ -44,30 +44,50 @@ static eddy_tensor open_variable(eddy_tensor *x)
     return eddy_variable(g, *x, .no_validate_shape = true, .name = "v");
 }
 
+/* The graph that the text is; NULL if it is refused. */
+static eddy_graph *read_text(const char *text)
+{
+    memory_files files;
+    memory_files_init(&files);
+    memory_files_put(&files, "f", text, strlen(text));
+    eddy_graph *read = eddy_graph_load("f", .files = &files.table);
+    memory_files_free(&files);
+    return read;
+}
+
+/* The text with `given` in place of `taken`, where it occurs for the `which`th time or,
+ * if that is negative, everywhere; NULL if there is no such place.  For free. */
+static char *replaced(const char *text, const char *taken, const char *given, int which)
+{
+    char  *made = NULL;
+    size_t size = 0;
+    int    n = 0, done = 0;
+    FILE  *out = open_memstream(&made, &size);
+    ck_assert_ptr_nonnull(out);
+    for (const char *at = text, *next; *at; at = next) {
+        const char *found = strstr(at, taken);
+        const bool  here = found && (which < 0 || n++ == which);
+        next = found ? found + strlen(taken) : at + strlen(at);
+        fprintf(out, "%.*s%s", (int)((here ? found : next) - at), at, here ? given : "");
+        done += here;
+    }
+    fclose(out);
+    if (done > 0) return made;
+    free(made);
+    return NULL;
+}
+
 /* The graph through a file in which every assign takes any shape. */
 static void reload_free(void)
 {
-    static const char taken[] = "validate_shape: true", given[] = "validate_shape: false";
-    char        *yaml = eddy_graph_to_yaml(g), *text = NULL;
-    size_t       size = 0;
-    FILE        *out = open_memstream(&text, &size);
-    memory_files files;
-    eddy_error   e = { 0 };
-    ck_assert(yaml && out);
-    for (const char *at = yaml, *next; *at; at = next) {
-        const char *found = strstr(at, taken);
-        next = found ? found + strlen(taken) : at + strlen(at);
-        fprintf(out, "%.*s%s", (int)((found ? found : next) - at), at, found ? given : "");
-    }
-    fclose(out);
-    memory_files_init(&files);
-    memory_files_put(&files, "f", text, size);
+    char *yaml = eddy_graph_to_yaml(g);
+    ck_assert_ptr_nonnull(yaml);
+    char *text = replaced(yaml, "validate_shape: true", "validate_shape: false", -1);
     eddy_string_free(yaml);
-    free(text);
     eddy_graph_free(g);
-    g = eddy_graph_load("f", .files = &files.table, .error = &e);
-    memory_files_free(&files);
-    ck_assert_msg(g != NULL, "%s", e.message);
+    g = text ? read_text(text) : NULL;
+    ck_assert_ptr_nonnull(g);
+    free(text);
     s = eddy_session_new(g);
 }
 
@@ -152,6 +172,60 @@ START_TEST(a_variable_becomes_itself_in_another_shape)
     ck_assert(eddy_shape_equal(eddy_array_shape(y), EDDY_SHAPE(2, 3)));
     for (int i = 0; i < 6; i++) ck_assert(eddy_array_get(y, i) == six[i]);
     eddy_array_free(y);
+}
+END_TEST
+
+/* Runs what a damaged file made of the graph below. */
+static void run_damaged(const char *text)
+{
+    eddy_graph *read = read_text(text);
+    if (!read) return;
+    eddy_session *runs = eddy_session_new(read);
+    const char *const names[] = { "init", "sum", "grow", "sum", "again", "sum" };
+    for (int64_t n = 1; n <= 1000; n *= 10)
+        for (int i = 0; i < 6; i++) {
+            const eddy_tensor x = eddy_graph_tensor(read, "x:0");
+            eddy_array *a = zeros(n), *out = NULL;
+            eddy_run(runs, EDDY_FEED({ x, a }), EDDY_FETCH(eddy_graph_operation(read, names[i])),
+                     &out);
+            eddy_array_free(out);
+            eddy_array_free(a);
+            eddy_graph_clear_error(read);
+        }
+    eddy_session_free(runs);
+    eddy_graph_free(read);
+}
+
+/* Every attribute and every output that says what a shape is, one at a time. */
+START_TEST(damaged_shapes_are_refused_or_run)
+{
+    static const char *const change[][2] = {
+        { "validate_shape: true", "validate_shape: false" }, { "[3]", "[?]" }, { "[3]", "[4]" },
+        { "[3]", "[3000]" }, { "[?]", "[3]" }, { "[?]", "[1]" }, { "float32[3]", "float32?" },
+        { "float32?", "float32[3]" }, { "\"?\"", "\"[3]\"" }, { "\"[3]\"", "\"?\"" },
+        { "float32[]", "float32[3]" },
+    };
+    const int rows = (int)(sizeof change / sizeof *change);
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(3)), .name = "v");
+    eddy_tensor w = eddy_variable(g, x, .no_validate_shape = true, .name = "w");
+    eddy_named("grow", eddy_group(g, EDDY_LIST(eddy_assign(v, x), eddy_assign(w, x)), NULL));
+    eddy_named("again", eddy_group(g, EDDY_LIST(eddy_assign(v, w), eddy_assign(w, Neg(w))), NULL));
+    eddy_named("sum", Add(eddy_sum(v), eddy_sum(w)));
+    eddy_named("init", eddy_initializer(g));
+    fits(g);
+    char *whole = eddy_graph_to_yaml(g);
+    run_damaged(whole);
+    for (int free_shapes = 0; free_shapes < 2; free_shapes++) {
+        char *text = replaced(whole, change[0][0], change[0][free_shapes], -1), *bad;
+        for (int i = 0; i < rows; i++)
+            for (int k = 0; (bad = replaced(text, change[i][0], change[i][1], k)); k++) {
+                run_damaged(bad);
+                free(bad);
+            }
+        free(text);
+    }
+    eddy_string_free(whole);
 }
 END_TEST
 
@@ -314,7 +388,8 @@ Suite *variable_shapes_suite(void)
     const TTest *const tests[] = {
         a_file_cannot_overrun_a_variable, a_narrowed_variable_is_not_overrun,
         a_value_of_another_shape_is_not_read, a_variable_may_be_narrowed_before_it_has_a_value,
-        a_variable_becomes_itself_in_another_shape, a_callback_cannot_use_its_session,
+        a_variable_becomes_itself_in_another_shape, damaged_shapes_are_refused_or_run,
+        a_callback_cannot_use_its_session,
         what_only_lends_its_shape_is_not_computed, shapes_follow_from_fed_integers,
     };
     Suite *suite = suite_create("variable_shapes");
