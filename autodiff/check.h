@@ -57,8 +57,9 @@ typedef struct eddy_gradient_check_args {
  * All runs are those of another session on the graph, without options, that begins
  * with the values of this one's variables and is freed at the end.  There an x that is
  * a variable is moved by setting it, so that eddy_read sees it too; any other x
- * is fed.  In the caller's session variables keep their values, whatever ys update,
- * and other threads may go on running it.  It takes the variables' memory once more.
+ * is fed.  In the caller's session variables keep their values, whatever ys update
+ * and whatever fails, and no run of it sees what is moved.  It takes the variables'
+ * memory once more.
  *
  * Returns CHECK_FAILED if a derivative disagrees or is not finite, or if ys vary
  * from run to run; an error of the graph, the session or a run as it is there.

@@ -50,7 +50,7 @@ typedef enum eddy_attr_kind {
 } eddy_attr_kind;
 
 /* An op's attributes are the members of one plain struct; this table, ended by
- * a zeroed row, lets the library copy, compare, print, save and load them. */
+ * a zeroed row, lets the library copy, print, save and load them. */
 typedef struct eddy_attr_field {
     const char    *name;
     eddy_attr_kind kind;

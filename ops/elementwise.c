@@ -94,7 +94,7 @@ static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy
     for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
 }
 
-static void spread(void *to, const void *from, size_t size, int64_t n)
+void eddy_spread(void *to, const void *from, size_t size, int64_t n)
 {
     switch (size) {
     case 1: memset(to, *(const uint8_t *)from, (size_t)n); return;
@@ -114,7 +114,7 @@ static eddy_status run_row(const loop *l, const void *attrs, char *y, const char
     int         inner = l->rank - 1;
     for (int i = 0; i < l->n; i++)
         if (l->step[i][inner] == 0) {
-            spread(tile[i], x[i], l->size[i], n < TILE ? n : TILE);
+            eddy_spread(tile[i], x[i], l->size[i], n < TILE ? n : TILE);
             arg[i] = tile[i];
         }
     for (int64_t at = 0; at < n; at += TILE) {
@@ -151,6 +151,54 @@ static eddy_status loop_run(const loop *l, const void *attrs, void *y, const voi
     }
 }
 
+/* ------------------------------------------------------------ expansions -- */
+
+eddy_expansion eddy_expansion_of(eddy_shape operand, eddy_shape result)
+{
+    eddy_expansion e = { 0 };
+    int64_t        step[EDDY_MAX_RANK];
+    operand_steps(operand, result, step);
+    for (int d = 0; d < result.rank; d++) {
+        const int64_t dim = result.dim[d];
+        if (dim == 1) continue;
+        if (e.rank > 0 && e.step[e.rank - 1] == step[d] * dim) e.dim[e.rank - 1] *= dim;
+        else e.dim[e.rank++] = dim;
+        e.step[e.rank - 1] = step[d];
+    }
+    if (e.rank == 0) e.dim[e.rank++] = 1;
+    return e;
+}
+
+void eddy_expand(const eddy_expansion *e, size_t size, void *to, const void *from, int64_t at,
+                 int64_t n)
+{
+    const int   inner = e->rank - 1;
+    int64_t     index[EDDY_MAX_RANK], offset = 0, rest = at;
+    char       *y = to;
+    for (int d = inner; d >= 0; d--) {
+        index[d] = rest % e->dim[d];
+        rest /= e->dim[d];
+        offset += index[d] * e->step[d];
+    }
+    while (n > 0) {
+        int64_t m = e->dim[inner] - index[inner];
+        if (m > n) m = n;
+        const char *x = (const char *)from + offset * (int64_t)size;
+        if (e->step[inner] == 0) eddy_spread(y, x, size, m);
+        else memcpy(y, x, (size_t)m * size);
+        y += (size_t)m * size;
+        n -= m;
+        offset -= index[inner] * e->step[inner];
+        index[inner] = 0;
+        for (int d = inner - 1; d >= 0; d--) {
+            offset += e->step[d];
+            if (++index[d] < e->dim[d]) break;
+            offset -= e->step[d] * e->dim[d];
+            index[d] = 0;
+        }
+    }
+}
+
 /* --------------------------------------------------------------- kernel -- */
 
 eddy_status eddy_elementwise_prepare(eddy_kernel *k)
@@ -170,14 +218,17 @@ eddy_status eddy_elementwise_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
+eddy_status eddy_elementwise_fail(eddy_kernel *k, eddy_status s)
+{
+    return eddy_kernel_fail(k, s, "an integer is divided by 0 or has a negative power");
+}
+
 eddy_status eddy_elementwise_kernel(eddy_kernel *k)
 {
     const void *x[MAX_OPERANDS];
     for (int i = 0; i < k->n_in; i++) x[i] = k->in[i]->data;
     eddy_status s = loop_run(k->state, k->attrs, k->out[0]->data, x);
-    return s == EDDY_OK
-               ? s
-               : eddy_kernel_fail(k, s, "an integer is divided by 0 or has a negative power");
+    return s == EDDY_OK ? s : eddy_elementwise_fail(k, s);
 }
 
 eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,

@@ -19,9 +19,26 @@ bool eddy_infer_broadcast_shape(eddy_infer *c);
 eddy_status eddy_elementwise_prepare(eddy_kernel *k);
 eddy_status eddy_elementwise_kernel(eddy_kernel *k);
 
+/* Says why an element was impossible, on the op's kernel. */
+eddy_status eddy_elementwise_fail(eddy_kernel *k, eddy_status s);
+
 /* y = fn(x[0], ...), with operands of shape `in[i]` broadcast to `out`: for
  * kernels of other ops that need one such loop. */
 eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type out, void *y,
                                    int n, const eddy_type *in, const void *const *x);
+
+/* An operand that is broadcast, element by element of the result: merged
+ * dimensions of the result, outermost first, and the operand's step along each.
+ * The innermost step is 0 or 1. */
+typedef struct eddy_expansion {
+    int     rank;
+    int64_t dim[EDDY_MAX_RANK], step[EDDY_MAX_RANK];
+} eddy_expansion;
+eddy_expansion eddy_expansion_of(eddy_shape operand, eddy_shape result);
+/* to[0..n) = the operand at elements [at, at + n) of the result, row-major. */
+void eddy_expand(const eddy_expansion *e, size_t size, void *to, const void *from, int64_t at,
+                 int64_t n);
+/* to[0..n) = one element. */
+void eddy_spread(void *to, const void *from, size_t size, int64_t n);
 
 #endif

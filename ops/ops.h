@@ -1674,6 +1674,139 @@ EDDY_API eddy_tensor eddy_scatter_add_with(eddy_scatter_args a);
 EDDY_API eddy_tensor eddy_scatter_sub_with(eddy_scatter_args a);
 #define eddy_scatter_sub(...) eddy_scatter_sub_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
 
+/* ---- segment ---- */
+
+/* y[s] = the sum of the rows x[i] with ids[i] = s.
+ *
+ *  x    any numbers but half, [n,tail...]
+ *  ids  int32 or int64 [n], none negative, in ascending order; equal ones are a
+ *       segment; y has as many rows as the last one says, and one more
+ *
+ *  A segment without rows gives 0.  float32 is summed in float64 and rounded once.
+ *  The ids are known while building if they are constant, else when a run begins: if
+ *  they are few integers that are fed, or computed from such, from shapes and
+ *  constants.  A run in which they are other data fails with UNIMPLEMENTED: there
+ *  eddy_unsorted_segment_sum, which is told how many segments there are, does it.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
+ *  EDDY_OUT_OF_RANGE for a negative id, EDDY_INVALID_ARGUMENT if ids descend.
+ *  Gradient: dx[i] = dy[ids[i]]; `ids` has none.  TensorFlow: SegmentSum. */
+EDDY_API eddy_tensor eddy_segment_sum(eddy_tensor x, eddy_tensor ids);
+
+/* y[s] = the mean of the rows x[i] with ids[i] = s.
+ *
+ *  x, ids  as for eddy_segment_sum
+ *
+ *  A segment without rows gives 0.  Integers are summed in 64 bits and divided
+ *  towards 0.
+ *  Errors: as eddy_segment_sum.
+ *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment; `ids` has none.
+ *  TensorFlow: SegmentMean. */
+EDDY_API eddy_tensor eddy_segment_mean(eddy_tensor x, eddy_tensor ids);
+
+/* y[s] = the product of the rows x[i] with ids[i] = s.
+ *
+ *  x, ids  as for eddy_segment_sum
+ *
+ *  A segment without rows gives 1.
+ *  Errors: as eddy_segment_sum.
+ *  Gradient: dx = dy times the product of the other elements of the segment: y / x
+ *  where x is not 0; where it is the only 0, the product of the rest; where there are
+ *  more, 0.  Differentiable again; from the third order on, where more than two
+ *  elements are 0, products of zeros have no derivatives.  `ids` has none.
+ *  TensorFlow: SegmentProd. */
+EDDY_API eddy_tensor eddy_segment_prod(eddy_tensor x, eddy_tensor ids);
+
+/* y[s] = the least of the elements in the rows x[i] with ids[i] = s, each place for itself.
+ *
+ *  x    float32, float64, int32, int64 or uint8, [n,tail...]
+ *  ids  as for eddy_segment_sum
+ *
+ *  NaN if there is one among them; a segment without rows gives 0.
+ *  Errors: as eddy_segment_sum.
+ *  Gradient: dx = dy / n for the n elements that equal y, which share it equally, and
+ *  0 for the others.  `ids` has none.  TensorFlow: SegmentMin. */
+EDDY_API eddy_tensor eddy_segment_min(eddy_tensor x, eddy_tensor ids);
+
+/* y[s] = the largest of the elements in the rows x[i] with ids[i] = s, each place for itself.
+ *
+ *  x, ids  as for eddy_segment_min
+ *
+ *  NaN if there is one among them; a segment without rows gives 0.
+ *  Errors: as eddy_segment_sum.
+ *  Gradient: as eddy_segment_min.  TensorFlow: SegmentMax. */
+EDDY_API eddy_tensor eddy_segment_max(eddy_tensor x, eddy_tensor ids);
+
+/* y[s] = the sum of the rows x[i] with ids[i] = s, for s in [0, num_segments).
+ *
+ *  x             any numbers but half; its shape begins with that of ids
+ *  ids           int32 or int64, any shape, in any order; a row whose id is
+ *                negative is left out
+ *  num_segments  >= 0; y has the shape [num_segments,tail...], tail the dimensions
+ *                of x behind those of ids
+ *
+ *  A segment without rows gives 0.  float32 is summed in float64 and rounded once.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit;
+ *  at the run, EDDY_OUT_OF_RANGE for an id not below num_segments.
+ *  Gradient: dx[i] = dy[ids[i]], 0 for a negative id; `ids` has none.
+ *  TensorFlow: UnsortedSegmentSum. */
+EDDY_API eddy_tensor eddy_unsorted_segment_sum(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
+/* y[s] = the product of the rows x[i] with ids[i] = s, for s in [0, num_segments).
+ *
+ *  x, ids, num_segments  as for eddy_unsorted_segment_sum
+ *
+ *  A segment without rows gives 1.
+ *  Errors: as eddy_unsorted_segment_sum.
+ *  Gradient: as eddy_segment_prod, 0 for a negative id.
+ *  TensorFlow: UnsortedSegmentProd. */
+EDDY_API eddy_tensor eddy_unsorted_segment_prod(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
+/* y[s] = the least of the elements in the rows x[i] with ids[i] = s, each place for itself.
+ *
+ *  x                  float32, float64, int32, int64 or uint8; its shape begins with
+ *                     that of ids
+ *  ids, num_segments  as for eddy_unsorted_segment_sum
+ *
+ *  NaN if there is one among them.  A segment without rows gives the largest finite
+ *  number of the type, and so does one of infinities.
+ *  Errors: as eddy_unsorted_segment_sum.
+ *  Gradient: as eddy_segment_min, 0 for a negative id.
+ *  TensorFlow: UnsortedSegmentMin. */
+EDDY_API eddy_tensor eddy_unsorted_segment_min(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
+/* y[s] = the largest of the elements in the rows x[i] with ids[i] = s, each place for itself.
+ *
+ *  x, ids, num_segments  as for eddy_unsorted_segment_min
+ *
+ *  NaN if there is one among them.  A segment without rows gives the least finite
+ *  number of the type, and so does one of negative infinities.
+ *  Errors: as eddy_unsorted_segment_sum.
+ *  Gradient: as eddy_segment_min, 0 for a negative id.
+ *  TensorFlow: UnsortedSegmentMax. */
+EDDY_API eddy_tensor eddy_unsorted_segment_max(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
+/* y[s] = the mean of the rows x[i] with ids[i] = s, for s in [0, num_segments).
+ *
+ *  x                  float32, float64, complex64 or complex128; its shape begins
+ *                     with that of ids
+ *  ids, num_segments  as for eddy_unsorted_segment_sum
+ *
+ *  A segment without rows gives 0.
+ *  Errors: as eddy_unsorted_segment_sum.
+ *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment, 0 for a negative id;
+ *  `ids` has none.  TensorFlow: tf.math.unsorted_segment_mean. */
+EDDY_API eddy_tensor eddy_unsorted_segment_mean(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
+/* y[s] = the sum of the rows x[i] with ids[i] = s, over the root of how many they are.
+ *
+ *  x, ids, num_segments  as for eddy_unsorted_segment_mean
+ *
+ *  A segment without rows gives 0.
+ *  Errors: as eddy_unsorted_segment_sum.
+ *  Gradient: dx[i] = dy[ids[i]] / sqrt n for the n rows of the segment, 0 for a negative
+ *  id; `ids` has none.  TensorFlow: tf.math.unsorted_segment_sqrt_n. */
+EDDY_API eddy_tensor eddy_unsorted_segment_sqrt_n(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
 /* ---- shapes ---- */
 
 /* y = the shape of x, [r] for an x of rank r.

@@ -161,7 +161,7 @@ static bool set_addresses(compile *c)
 }
 
 /* What the instruction's arithmetic costs; the copies of variables cost nothing. */
-static bool add_flops(compile *c, const instruction *i)
+bool eddy_plan_add_flops(compile *c, const instruction *i)
 {
     const eddy_kernel *k = &i->kernel;
     if (i->run != eddy_kernel_of(k->op)) return true;
@@ -196,7 +196,7 @@ static bool place(compile *c)
     p->info.arena_bytes = p->memory_bytes;
     p->info.instructions = p->n_code;
     for (int32_t i = 0; i < p->n_code; i++)
-        if (!add_flops(c, &p->code[i])) return false;
+        if (!eddy_plan_add_flops(c, &p->code[i])) return false;
     return set_addresses(c);
 }
 
@@ -234,7 +234,7 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
     if (!c.info)
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
     bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy_specialise(&c) &&
-              eddy_schedule(&c) && place(&c);
+              eddy_schedule(&c) && (s->options.no_fusion || eddy_fuse(&c)) && place(&c);
     eddy_release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
     if (ok) return p;
     eddy_error_set(error, EDDY_INTERNAL, "a plan could not be made");

@@ -4,6 +4,7 @@
  *   specialise.c  which nodes matter, with which concrete types; constants folded
  *   schedule.c    what is executed, in which order, reading and writing which values;
  *                 order.c: which reads of variables see updates
+ *                 fuse.c: elementwise instructions in a row become one
  *   memory.c      where temporaries lie in one arena
  * run.c executes plans; session.c keeps them and the state. */
 #ifndef EDDY_SESSION_INTERNAL_H
@@ -134,6 +135,11 @@ bool eddy_not_fed(const eddy_node *placeholder, eddy_error *error);
 /* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
 void *eddy_plan_alloc(compile *c, size_t n, size_t size);
 bool  eddy_plan_keep(compile *c, eddy_array *a);      /* takes the reference */
+
+/* Elementwise instructions in a row become one (fuse.c). */
+bool eddy_fuse(compile *c);
+/* Adds what the instruction's arithmetic costs to the plan's. */
+bool eddy_plan_add_flops(compile *c, const instruction *i);
 
 /* ----------------------------------------------------- stage 3: memory -- */
 

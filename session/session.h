@@ -18,6 +18,7 @@ typedef struct eddy_session_args {
     char        unused_;
     eddy_graph *graph;
     bool        no_folding;       /* compile without constant folding */
+    bool        no_fusion;        /* ... with an instruction for each elementwise op */
     bool        no_in_place;      /* ... without results that overwrite an operand */
     bool        no_reuse;         /* ... with separate memory for every tensor */
     size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
@@ -161,6 +162,7 @@ typedef struct eddy_plan_info {
     int     nodes;                /* in the graph's part that the run needs */
     int     instructions;         /* executed */
     int     folded;               /* computed while compiling */
+    int     fused;                /* ops that are part of a fused instruction */
     int     in_place;             /* results written over an operand */
     size_t  arena_bytes;          /* planned memory of temporaries */
     size_t  live_bytes;           /* the lower bound of it: most bytes alive at once */

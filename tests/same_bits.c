@@ -61,10 +61,13 @@ void check_same_bits(const trial *t, const fetches *f)
     eddy_array *want[FETCHES] = { NULL };
     run_fetches(t, f, g, (eddy_session_args){ 0 }, want);
     check_run(t, f, g, (eddy_session_args){ .no_folding = true }, want, "no_folding");
+    check_run(t, f, g, (eddy_session_args){ .no_fusion = true }, want, "no_fusion");
     check_run(t, f, g, (eddy_session_args){ .no_in_place = true }, want, "no_in_place");
     check_run(t, f, g, (eddy_session_args){ .no_reuse = true }, want, "no_reuse");
-    check_run(t, f, g, (eddy_session_args){ .no_folding = true, .no_in_place = true,
-                                            .no_reuse = true }, want, "every option");
+    check_run(t, f, g,
+              (eddy_session_args){
+                  .no_folding = true, .no_fusion = true, .no_in_place = true, .no_reuse = true },
+              want, "every option");
     check_file(t, f, want);
     free_arrays(f->n, want);
 }

@@ -145,6 +145,32 @@ BUILD(gather_grad, eddy_gather_grad(x[0], INTS(EDDY_SHAPE(3), 2, 0, 2), x[1], .a
 BUILD(indexed_slices, eddy_indexed_slices(x[0], pairs(x[0]), x[1]))
 BUILD(sum_duplicates, eddy_slices_sum_duplicates(x[0], pairs(x[0])))
 BUILD(first_positions, eddy_first_positions(pairs(x[0])))
+/* 0, 0, 1, 1, ... as many as x has rows; and -1, 0, 1, -1, ... */
+static eddy_tensor by_two(eddy_tensor x) { return FloorDiv(eddy_row_numbers(x, EDDY_INT32), 2); }
+static eddy_tensor some_ids(eddy_tensor x)
+{
+    return Sub(FloorMod(eddy_row_numbers(x, EDDY_INT64), 3), 1);
+}
+#define GAPS INTS(EDDY_SHAPE(4), 1, 1, 1, 3)
+#define ALL_OF_3 INTS(EDDY_SHAPE(5), 2, 0, -1, 1, 0)
+#define IDS_2_3 INTS(EDDY_SHAPE(2, 3), 2, 0, -1, 3, 0, 0)
+BUILD(segment_sum, eddy_segment_sum(x[0], by_two(x[0])))
+BUILD(segment_sum_gaps, eddy_segment_sum(x[0], GAPS))
+BUILD(segment_mean, eddy_segment_mean(x[0], by_two(x[0])))
+BUILD(segment_mean_gaps, eddy_segment_mean(x[0], GAPS))
+BUILD(segment_prod, eddy_segment_prod(x[0], by_two(x[0])))
+BUILD(segment_prod_gaps, eddy_segment_prod(x[0], GAPS))
+BUILD(segment_min, eddy_segment_min(x[0], by_two(x[0])))
+BUILD(segment_max, eddy_segment_max(x[0], by_two(x[0])))
+BUILD(segment_max_gaps, eddy_segment_max(x[0], GAPS))
+BUILD(unsorted_sum, eddy_unsorted_segment_sum(x[0], some_ids(x[0]), 3))
+BUILD(unsorted_sum_many, eddy_unsorted_segment_sum(x[0], IDS_2_3, 4))
+BUILD(unsorted_prod, eddy_unsorted_segment_prod(x[0], some_ids(x[0]), 3))
+BUILD(unsorted_prod_many, eddy_unsorted_segment_prod(x[0], IDS_2_3, 4))
+BUILD(unsorted_min, eddy_unsorted_segment_min(x[0], ALL_OF_3, 3))
+BUILD(unsorted_max, eddy_unsorted_segment_max(x[0], ALL_OF_3, 3))
+BUILD(unsorted_mean, eddy_unsorted_segment_mean(x[0], some_ids(x[0]), 3))
+BUILD(unsorted_sqrt_n, eddy_unsorted_segment_sqrt_n(x[0], IDS_2_3, 4))
 BUILD(one_hot, OneHot(pairs(x[0]), 4, .dtype = eddy_dtype_of(x[0])))
 BUILD(shape_of, eddy_shape_tensor(x[0], EDDY_INT64))
 BUILD(size_of, eddy_size(x[0], EDDY_INT32))
@@ -345,6 +371,23 @@ const sweep_row sweep_rows[] = {
     OP_LIKE("IndexedSlices", "", indexed_slices, 2, KEEP(4), S(3, 2), S(4, 2)),
     OP("SumDuplicates", "", sum_duplicates, 1, S(3, 4)),
     OP("FirstPositions", "", first_positions, 1, S(3, 4)),
+    OP("SegmentSum", "", segment_sum, 1, S(5, 3)),
+    OP_KEEP("SegmentSum", "gaps", segment_sum_gaps, 1, KEEP(4), S(4, 3)),
+    OP("SegmentMean", "", segment_mean, 1, S(5, 3)),
+    OP_KEEP("SegmentMean", "gaps", segment_mean_gaps, 1, KEEP(4), S(4)),
+    OP("SegmentProd", "", segment_prod, 1, S(5, 3)),
+    OP_KEEP("SegmentProd", "gaps", segment_prod_gaps, 1, KEEP(4), S(4, 3)),
+    OP("SegmentMin", "", segment_min, 1, S(5, 3)),
+    OP("SegmentMax", "", segment_max, 1, S(5, 3)),
+    OP_KEEP("SegmentMax", "gaps", segment_max_gaps, 1, KEEP(4), S(4, 2, 3)),
+    OP("UnsortedSegmentSum", "", unsorted_sum, 1, S(4, 2)),
+    OP_KEEP("UnsortedSegmentSum", "ids of rank 2", unsorted_sum_many, 1, KEEP(2, 3), S(2, 3, 4)),
+    OP("UnsortedSegmentProd", "", unsorted_prod, 1, S(5, 3)),
+    OP_KEEP("UnsortedSegmentProd", "ids of rank 2", unsorted_prod_many, 1, KEEP(2, 3), S(2, 3)),
+    OP_KEEP("UnsortedSegmentMin", "", unsorted_min, 1, KEEP(5), S(5, 3)),
+    OP_KEEP("UnsortedSegmentMax", "", unsorted_max, 1, KEEP(5), S(5, 3)),
+    OP("UnsortedSegmentSum", "mean", unsorted_mean, 1, S(5, 3)),
+    OP_KEEP("UnsortedSegmentSum", "sqrt_n", unsorted_sqrt_n, 1, KEEP(2, 3), S(2, 3, 4)),
     OP("OneHot", "", one_hot, 1, S(3, 4)),
     OP("Shape", "", shape_of, 1, S(3, 4)),
     OP("Size", "", size_of, 1, S(3, 4)),

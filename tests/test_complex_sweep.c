@@ -63,7 +63,8 @@ static bool must_take(const sweep_row *r)
         "ReshapeLike", "MergeLeading", "ExpandDims", "Squeeze", "Transpose", "Tile", "TileGrad",
         "Slice", "SliceLike", "SliceGrad", "PadV2", "ConcatV2", "Pack", "Unpack", "Split", "SplitV",
         "SplitLike", "GatherV2", "GatherGrad", "IndexedSlices", "SumDuplicates", "OneHot",
-        "Shape", "Size", "RowNumbers",
+        "Shape", "Size", "RowNumbers", "SegmentSum", "SegmentMean", "SegmentProd",
+        "UnsortedSegmentSum", "UnsortedSegmentProd",
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(r->op, ops[i]) == 0) return true;

@@ -109,8 +109,7 @@ static const eddy_op_def cube_op = {
     .kernel = cube_kernel, .gradient = cube_gradient,
 };
 
-/* y = x0 x1 of complex numbers; the gradient of x1 forgets a conjugate, and so does
- * the gradient of the one of x0, which is the op that is right but for that. */
+/* y = x0 x1 of complex numbers; the gradient of x1 forgets a conjugate. */
 static eddy_status product_kernel(eddy_kernel *k)
 {
     const double *a = k->in[0]->data, *b = k->in[1]->data;

@@ -508,14 +508,15 @@ START_TEST(optimisations_do_not_change_a_bit)
 {
     network     n = network_build(g);
     eddy_array *w, *loss = trained(n, s, &w);
-    for (int k = 1; k < 8; k++) {
+    for (int k = 1; k < 16; k++) {
         eddy_session        *t = eddy_session_new(g, .no_folding = k & 1, .no_in_place = k >> 1 & 1,
-                                                  .no_reuse = k >> 2 & 1);
+                                                  .no_reuse = k >> 2 & 1, .no_fusion = k >> 3);
         eddy_array   *v, *other = trained(n, t, &v);
         const eddy_plan_info p = eddy_session_plan_info(t);
         ck_assert(eddy_array_equal(loss, other) && eddy_array_equal(w, v));
         if (k & 1) ck_assert_int_eq(p.folded, 0);
         if (k & 2) ck_assert_int_eq(p.in_place, 0);
+        ck_assert_int_eq(p.fused > 0, k < 8);
         eddy_array_free(v);
         eddy_array_free(other);
         eddy_session_free(t);

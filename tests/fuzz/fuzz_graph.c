@@ -107,7 +107,8 @@ static void run(eddy_graph *g)
 {
     eddy_session *fast = eddy_session_new(g, .max_bytes = MOST_BYTES);
     eddy_session *slow = eddy_session_new(g, .max_bytes = MOST_BYTES, .no_folding = true,
-                                          .no_in_place = true, .no_reuse = true);
+                                          .no_fusion = true, .no_in_place = true,
+                                          .no_reuse = true);
     bool same = true;
     for (int32_t id = 1; same && id <= eddy_graph_size(g) && id <= MOST_RUN; id++) {
         eddy_array       *a = NULL, *b = NULL;
