@@ -62,7 +62,8 @@ EDDY_API eddy_status eddy_gradients_with(eddy_gradients_args args);
  * invalid tensor, and the graph has no error. */
 EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 
-/* The product of the Hessian of the sum of y with v: out[k] = sum over j of
+/* The product of the Hessian of the sum of y with v, linear in v and
+ * differentiable by it: out[k] = sum over j of
  * d2y/dx[k]dx[j] v[j], v[j] of the shape of x[j].  The matrix is never formed. */
 EDDY_API eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list vs,
                                                  eddy_tensor *out);
@@ -106,9 +107,11 @@ typedef struct eddy_jacobian_args {
  *
  * All rows at once: the gradient is built for one unit vector of y and then
  * batched over all of them (eddy_vmap), so y may have unknown dimensions; its
- * rank and that of x must be known and add up to at most 8.  With no_pfor the
- * rows are built one by one.  Sparse gradients come out dense; where y does not
- * depend on x the result is invalid, or zeros.  Returns the graph's status.
+ * rank and that of x must be known, at most 7 each and at most 8 together.  With
+ * no_pfor the rows are built one by one.  Sparse gradients come out dense; where
+ * y does not depend on x, or is of integers, the result is invalid, or zeros.  Of
+ * an analytic complex y it is the conjugate of dy/dx, as gradients are.  Returns
+ * the graph's status.
  * After tf.GradientTape.jacobian and parallel_for.jacobian. */
 EDDY_API eddy_status eddy_jacobian_with(eddy_jacobian_args args);
 #define eddy_jacobian(...) eddy_jacobian_with(EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))

@@ -42,6 +42,11 @@ bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "custom_gradient: no rule (gradient)");
         return false;
     }
+    const eddy_named_rule *known = name ? eddy_rule_named(g, name) : NULL;
+    if (known && known->rule == call_wrapped) {
+        const wrapped *same = known->context;
+        if (same->rule == gradient && same->context == context) return true;
+    }
     wrapped *w = eddy_allocate_zeroed(eddy_graph_allocator(g), 1, sizeof *w);
     if (!w) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a custom gradient");
@@ -250,7 +255,7 @@ static void recompute(eddy_rule *r)
     eddy_tensors_free(g, t, n + 2 * (int64_t)n_y);
 }
 
-const eddy_named_rule eddy_recompute_rule = { "recompute_grad", recompute, NULL };
+const eddy_named_rule eddy_recompute_rule = { EDDY_RECOMPUTE, recompute, NULL };
 
 eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
 {

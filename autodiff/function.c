@@ -53,6 +53,12 @@ static int position(const eddy_function *f, const char *name, size_t length)
     return -1;
 }
 
+/* Room for the parameters that are chosen; one may be chosen more than once. */
+static int most_chosen(const eddy_function_args *a)
+{
+    return a->x.count > EDDY_MAX_RESULTS ? a->x.count : EDDY_MAX_RESULTS;
+}
+
 static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
 {
     const char *list = a->names, *name;
@@ -60,7 +66,7 @@ static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
     int         n = 0;
     while ((length = next_name(&list, &name)) > 0) {
         int at = position(&a->f, name, length);
-        if (at < 0 || at >= a->x.count || n == a->x.count) {
+        if (at < 0 || at >= a->x.count || n == most_chosen(a)) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
                       "gradients_function: %.200s has no parameter '%.*s' (it has: %.200s)",
                       name_of(&a->f), (int)length, name,
@@ -69,11 +75,17 @@ static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
         }
         chosen[n++] = at;
     }
+    if (n == 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: no parameter is named");
     return n;
 }
 
 static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
 {
+    if (a->indices.count > EDDY_MAX_RANK) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: %d indices, more than %d",
+                  a->indices.count, EDDY_MAX_RANK);
+        return 0;
+    }
     for (int i = 0; i < a->indices.count; i++) {
         if (a->indices.at[i] < 0 || a->indices.at[i] >= a->x.count) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
@@ -127,13 +139,14 @@ int eddy_gradients_function_with(eddy_function_args a)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: nowhere to put the results (out)");
         return 0;
     }
-    const size_t n = (size_t)a.x.count;
-    int         *chosen = eddy_allocate_zeroed(eddy_graph_allocator(g), n, sizeof *chosen);
-    eddy_tensor *t = eddy_tensors_new(g, 2 * (int64_t)n);
-    if (!chosen) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %zu parameters", n);
+    const int    most = most_chosen(&a);
+    const size_t room = (size_t)most * sizeof(int);
+    int         *chosen = eddy_allocate_zeroed(eddy_graph_allocator(g), 1, room);
+    eddy_tensor *t = eddy_tensors_new(g, (int64_t)a.x.count + most);
+    if (!chosen) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %d parameters", most);
     const int count = chosen && t ? gradients_function(g, &a, chosen, t) : 0;
-    eddy_tensors_free(g, t, 2 * (int64_t)n);
-    eddy_release(eddy_graph_allocator(g), chosen, n * sizeof *chosen);
+    eddy_tensors_free(g, t, (int64_t)a.x.count + most);
+    eddy_release(eddy_graph_allocator(g), chosen, room);
     return count;
 }
 

@@ -50,5 +50,5 @@ eddy_tensor eddy_hessian_diagonal(eddy_tensor y, eddy_tensor x)
                       .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
         return eddy_none(g);
     eddy_tensor basis = eddy_basis_like(x), rows = eddy_reshape_like(h, basis);
-    return eddy_sum(Mul(basis, rows), EDDY_AXES(0));
+    return eddy_sum(MulNoNan(rows, basis), EDDY_AXES(0));
 }

@@ -13,6 +13,7 @@
 enum { EDDY_TAPED = 1, EDDY_RECORDED = 2 };
 typedef struct eddy_recording {
     const uint8_t          *marks;  /* [1..size] */
+    const int32_t          *since;  /* [1..size]; on the tape for nodes with larger ids */
     int32_t                 size;
     const struct eddy_tape *tape;
 } eddy_recording;
@@ -39,7 +40,10 @@ bool eddy_list_is_of(eddy_graph *g, const char *who, const char *what, eddy_list
 
 /* The nodes between some tensors and what was built from them: a value of
  * theirs depends on a value of `from`, and a value of `to` on theirs. */
-enum { EDDY_DEPENDS = 1, EDDY_NEEDED = 2, EDDY_BETWEEN = EDDY_DEPENDS | EDDY_NEEDED };
+enum {
+    EDDY_DEPENDS = 1, EDDY_NEEDED = 2, EDDY_BETWEEN = EDDY_DEPENDS | EDDY_NEEDED,
+    EDDY_SOURCE = 4                 /* has one of `from`: the span does not go past it */
+};
 typedef struct eddy_span {
     eddy_graph   *graph;
     int32_t       first, last;      /* ids: the smallest of `from`; the largest then */

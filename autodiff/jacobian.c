@@ -113,11 +113,12 @@ eddy_status eddy_jacobian_of(const eddy_jacobian_args *a, const eddy_recording *
     for (int k = 0; k < a->xs.count && eddy_graph_ready(g); k++)
         ranks_fit(a->y, a->xs.at[k], "jacobian");
     if (!eddy_graph_ready(g) || a->xs.count == 0) return eddy_graph_status(g);
-    if (!eddy_dtype_is_differentiable(eddy_dtype_of(a->y))) return EDDY_OK;
     eddy_tensor *dx = eddy_tensors_new(g, a->xs.count);
     eddy_scope_begin(g, a->name && *a->name ? a->name : "jacobian");
     eddy_tensor seeds = eddy_basis_like(a->y);
-    if (dx && eddy_graph_ready(g)) rows_of(a->y, seeds, a->xs, a->no_pfor, "jacobian", r, dx);
+    const bool smooth = eddy_dtype_is_differentiable(eddy_dtype_of(a->y));
+    if (dx && smooth && eddy_graph_ready(g))
+        rows_of(a->y, seeds, a->xs, a->no_pfor, "jacobian", r, dx);
     for (int k = 0; dx && k < a->xs.count && eddy_graph_ready(g); k++)
         a->out[k] = shaped(a, a->xs.at[k], dx[k], seeds);
     eddy_scope_end(g);
@@ -156,7 +157,7 @@ static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_r
 {
     eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);
     eddy_tensor rows = flip(eddy_batch_like(seeds, a->y));
-    if (eddy_graph_ready(a->y.graph))
+    if (eddy_dtype_is_differentiable(eddy_dtype_of(a->y)) && eddy_graph_ready(a->y.graph))
         rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, "batch_jacobian", r, &dx);
     if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
         dx = eddy_batch_like(eddy_zeros_like(a->x), rows);
@@ -170,7 +171,7 @@ eddy_tensor eddy_batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy
     if (!eddy_graph_ready(g) || !eddy_list_is_of(g, "batch_jacobian", "y", EDDY_LIST(a->y)) ||
         !eddy_list_is_of(g, "batch_jacobian", "x", EDDY_LIST(a->x)) ||
         !options_fit(g, "batch_jacobian", a->unconnected_gradients, a->parallel_iterations) ||
-        !rows_match(a->y, a->x) || !eddy_dtype_is_differentiable(eddy_dtype_of(a->y)))
+        !rows_match(a->y, a->x))
         return none;
     eddy_scope_begin(g, a->name && *a->name ? a->name : "batch_jacobian");
     eddy_tensor j = row_jacobians(a, r);

@@ -24,9 +24,10 @@ static bool lists_fit(eddy_graph *g, const char *who, eddy_list ys, eddy_list xs
                       const eddy_tensor *out)
 {
     if (!out) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: nowhere to put the results (out)", who);
+    else if (vs.count > 0 && !vs.at)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: vs is not a list", who);
     return eddy_graph_ready(g) && eddy_list_is_of(g, who, "ys", ys) &&
-           eddy_list_is_of(g, who, "xs", xs) && same_count(g, who, "xs", xs, vs) &&
-           (vs.at || vs.count == 0);
+           eddy_list_is_of(g, who, "xs", xs) && same_count(g, who, "xs", xs, vs);
 }
 
 /* The pairs of a[i] and v[i] that both are there, in front; how many. */
@@ -104,7 +105,6 @@ eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list v
     if (!dx) return eddy_graph_status(g);
     eddy_gradients(EDDY_LIST(y), xs, dx);
     int m = eddy_graph_ready(g) ? pair_up(g, "hessian_vector_product", xs.count, dx, vs, v) : 0;
-    for (int i = 0; i < m; i++) v[i] = eddy_stop_gradient(v[i]);
     const eddy_list gradient = { m, dx };
     if (eddy_graph_ready(g) && m > 0) eddy_gradients(gradient, xs, out, .grad_ys = { m, v });
     eddy_tensors_free(g, dx, 2 * (int64_t)xs.count);
@@ -119,8 +119,9 @@ eddy_status eddy_gauss_newton_vector_product(eddy_tensor loss, eddy_list z, eddy
     eddy_graph *g = eddy_graph_alive(loss.graph) ? loss.graph : NULL;
     for (int k = 0; out && k < xs.count; k++) out[k] = eddy_none(g);
     if (!g) return EDDY_INVALID_ARGUMENT;
-    if (!eddy_graph_ready(g) || !lists_fit(g, "gauss_newton_vector_product", z, xs, vs, out) ||
-        z.count == 0)
+    if (eddy_graph_ready(g) && z.count == 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gauss_newton_vector_product: there is no z");
+    if (!eddy_graph_ready(g) || !lists_fit(g, "gauss_newton_vector_product", z, xs, vs, out))
         return eddy_graph_status(g);
     eddy_tensor *dz = eddy_tensors_new(g, 3 * (int64_t)z.count);
     if (!dz) return eddy_graph_status(g);

@@ -40,7 +40,7 @@ void eddy_span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image)
 /* One pass up marks what depends on `from`, one down what `to` needs of it. */
 static void mark(eddy_span *s, int n, const eddy_tensor *from, int m, const eddy_tensor *to)
 {
-    for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS;
+    for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS | EDDY_SOURCE;
     for (int32_t id = s->first; id <= s->last; id++) {
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs && !(s->marks[id - s->first] & EDDY_DEPENDS); i++)

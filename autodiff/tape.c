@@ -209,6 +209,7 @@ enum { PARTLY = 4, TRAINABLE = 8, LISTED = 16 };
 typedef struct replay {
     eddy_recording seen;
     uint8_t       *marks;
+    int32_t       *since;
     eddy_tensor   *variables;           /* watched ones, in the order of first use; or NULL */
     int            n_variables, room;
 } replay;
@@ -223,16 +224,25 @@ static void list_variable(replay *r, eddy_tensor v)
 
 static void put_on(replay *r, const eddy_tape *t, eddy_tensor x)
 {
-    const eddy_node *node = t->graph->nodes[x.node];
-    if (node->n_outputs > 1 && !(r->marks[x.node] & EDDY_TAPED)) r->marks[x.node] |= PARTLY;
     r->marks[x.node] |= EDDY_TAPED;
-    if (node->op->flags & EDDY_OP_VARIABLE) list_variable(r, x);
+    if (t->graph->nodes[x.node]->op->flags & EDDY_OP_VARIABLE) list_variable(r, x);
+}
+
+/* For nodes that come after; of several outputs, only this one. */
+static void watch(replay *r, const eddy_tape *t, const watched *w)
+{
+    const int32_t id = w->tensor.node;
+    if (!(r->marks[id] & EDDY_TAPED)) {
+        if (t->graph->nodes[id]->n_outputs > 1) r->marks[id] |= PARTLY;
+        else r->since[id] = w->after;
+    }
+    put_on(r, t, w->tensor);
 }
 
 bool eddy_on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
 {
     if (x.node > r->size || !(r->marks[x.node] & EDDY_TAPED)) return false;
-    if (!(r->marks[x.node] & PARTLY)) return true;
+    if (!(r->marks[x.node] & PARTLY)) return user > r->since[x.node];
     const eddy_tape *t = r->tape;
     for (int i = 0; i < t->n_watches; i++)
         if (t->watches[i].tensor.node == x.node && t->watches[i].tensor.output == x.output &&
@@ -243,7 +253,9 @@ bool eddy_on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
 
 static void replay_node(replay *r, const eddy_tape *t, const eddy_node *node)
 {
-    for (int i = 0; t->automatic && i < node->n_inputs; i++)
+    /* an update's variable is not accessed: TensorFlow watches what is read */
+    const int first = node->op->flags & EDDY_OP_UPDATES ? 1 : 0;
+    for (int i = first; t->automatic && i < node->n_inputs; i++)
         if (r->marks[node->inputs[i].node] & TRAINABLE) put_on(r, t, node->inputs[i]);
     for (int i = 0; i < node->n_inputs; i++)
         if (eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])) &&
@@ -262,11 +274,11 @@ static void replay_all(replay *r, const eddy_tape *t)
         int32_t end = t->intervals[i].end < t->graph->size ? t->intervals[i].end : t->graph->size;
         for (int32_t id = t->intervals[i].begin + 1; id <= end; id++) {
             while (at < t->n_watches && t->watches[at].after < id)
-                put_on(r, t, t->watches[at++].tensor);
+                watch(r, t, &t->watches[at++]);
             replay_node(r, t, t->graph->nodes[id]);
         }
     }
-    while (at < t->n_watches) put_on(r, t, t->watches[at++].tensor);
+    while (at < t->n_watches) watch(r, t, &t->watches[at++]);
 }
 
 static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, int room)
@@ -274,8 +286,9 @@ static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, 
     eddy_graph *g = t->graph;
     *r = (replay){ .variables = variables, .room = room };
     r->marks = eddy_allocate_zeroed(&t->allocator, (size_t)g->size + 1, 1);
-    r->seen = (eddy_recording){ .marks = r->marks, .size = g->size, .tape = t };
-    if (!r->marks) {
+    r->since = eddy_allocate_zeroed(&t->allocator, (size_t)g->size + 1, sizeof *r->since);
+    r->seen = (eddy_recording){ .marks = r->marks, .since = r->since, .size = g->size, .tape = t };
+    if (!r->marks || !r->since) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a tape over %d nodes", (int)g->size);
         return false;
     }
@@ -289,14 +302,16 @@ static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, 
 static void replay_end(replay *r, const eddy_tape *t, int32_t size)
 {
     eddy_release(&t->allocator, r->marks, (size_t)size + 1);
+    eddy_release(&t->allocator, r->since, ((size_t)size + 1) * sizeof *r->since);
 }
 
 int eddy_tape_watched_variables(eddy_tape *t, eddy_tensor *out, int room)
 {
     replay r;
-    if (!ready_graph(t) || !replay_begin(&r, t, out, out ? room : 0)) return 0;
+    if (!ready_graph(t)) return 0;
+    const bool ok = replay_begin(&r, t, out, out ? room : 0);
     replay_end(&r, t, t->graph->size);
-    return r.n_variables;
+    return ok ? r.n_variables : 0;
 }
 
 /* ----------------------------------------------------------------- asking -- */

@@ -197,6 +197,8 @@ bool        eddy_scope_enter(eddy_graph *g, const char *full);
 int32_t eddy_control_root(const eddy_graph *g);
 bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count);
 
+/* The name of a gradient that every graph has (eddy_recompute_grad). */
+#define EDDY_RECOMPUTE "recompute_grad"
 /* Registered gradients (overrides.c).  Of a node made now, from the scopes; by name. */
 const char            *eddy_override_of(const eddy_graph *g, const eddy_op_def *op);
 const eddy_named_rule *eddy_rule_named(const eddy_graph *g, const char *name);

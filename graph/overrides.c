@@ -19,7 +19,7 @@ bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rule)(eddy_r
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_register_gradient: a name and a rule are needed");
         return false;
     }
-    if (eddy_rule_named(g, name)) {
+    if (eddy_rule_named(g, name) || strcmp(name, EDDY_RECOMPUTE) == 0) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "a gradient is already registered as '%.200s'", name);
         return false;
     }

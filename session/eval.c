@@ -297,7 +297,7 @@ static bool infer(look *l, const eddy_node *node, const eddy_buffer *b, eddy_typ
 static bool is_alias(const eddy_node *node, const eddy_buffer *b, const eddy_type *types)
 {
     if (node->op->flags & EDDY_OP_ALIAS) return true;
-    return (node->op->flags & EDDY_OP_ALIAS_IF_EQUAL) &&
+    return (node->op->flags & EDDY_OP_ALIAS_IF_EQUAL) && node->n_outputs == 1 &&
            b[0].count == eddy_shape_count(types[0].shape);
 }
 

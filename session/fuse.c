@@ -280,16 +280,17 @@ static void drop_inner_roots(builder *b)
         }
 }
 
-/* Lifetimes in the new numbering; a root that was dropped has none. */
-static void renumber_roots(eddy_plan *p, const int32_t *position)
+/* Lifetimes among `now` instructions that were n; what began behind the last is
+ * of no instruction, and what was dropped has no life. */
+static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int32_t now)
 {
     for (int32_t r = 0; r < p->n_roots; r++) {
         plan_root *root = &p->roots[r];
         if (root->first < 0) continue;
         if (root->last < 0) root->first = -1;
         else {
-            root->first = position[root->first];
-            if (root->last != INT32_MAX) root->last = position[root->last];
+            root->first = root->first < n ? position[root->first] : now;
+            if (root->last < n) root->last = position[root->last];
         }
     }
 }
@@ -314,7 +315,7 @@ bool eddy_fuse(compile *c)
         p->code[n].kernel.impl = &p->code[n];
         for (int32_t k = i; k < end; k++) position[k] = n;
     }
-    renumber_roots(p, position);
+    renumber_roots(p, position, p->n_code, n);
     p->n_code = n;
     return true;
 }

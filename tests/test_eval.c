@@ -347,6 +347,34 @@ START_TEST(after_a_failure)
 }
 END_TEST
 
+static void gives(eddy_session *s, eddy_tensor t, double x)
+{
+    eddy_array *a = eddy_array_of(EDDY_FLOAT64, x);
+    ck_assert_int_eq(eddy_eval_set_in(s, t, a), EDDY_OK);
+    eddy_array_free(a);
+}
+
+/* TensorFlow's partial_run: two runs that are given and asked piece by piece. */
+START_TEST(r29_two_partial_runs)
+{
+    eddy_tensor a = eddy_placeholder(g, "a", EDDY_FLOAT64, EDDY_SCALAR);
+    eddy_tensor b = eddy_placeholder(g, "b", EDDY_FLOAT64, EDDY_SCALAR);
+    eddy_tensor c = eddy_placeholder(g, "c", EDDY_FLOAT64, EDDY_SCALAR);
+    eddy_tensor r1 = Add(a, b), r2 = Mul(r1, c);
+    eddy_session *h1 = eddy_session_new(g), *h2 = eddy_session_new(g);
+    gives(h1, a, 1), gives(h1, b, 2);
+    ck_assert_double_eq(eddy_array_get(eddy_eval_in(h1, r1), 0), 3);
+    gives(h2, a, 57), gives(h2, b, 9);
+    ck_assert_double_eq(eddy_array_get(eddy_eval_in(h2, r1), 0), 66);
+    gives(h2, c, 7);
+    ck_assert_double_eq(eddy_array_get(eddy_eval_in(h2, r2), 0), 462);
+    ck_assert_ptr_null(eddy_eval_in(h1, r2));
+    run_fails(h1, EDDY_NOT_FED, "'c'");
+    eddy_session_free(h1);
+    eddy_session_free(h2);
+}
+END_TEST
+
 START_TEST(bad_handles)
 {
     const eddy_tensor nothing = EDDY_ZERO_TENSOR;
@@ -384,6 +412,7 @@ Suite *eval_suite(void)
     tcase_add_test(t, printed);
     tcase_add_test(t, messages);
     tcase_add_test(t, after_a_failure);
+    tcase_add_test(t, r29_two_partial_runs);
     tcase_add_test(t, bad_handles);
     suite_add_tcase(suite, t);
     return suite;

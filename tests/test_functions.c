@@ -111,6 +111,21 @@ START_TEST(chosen_parameters)
 }
 END_TEST
 
+/* One parameter more often than there are. */
+START_TEST(a_parameter_repeated)
+{
+    eddy_function f = { .build = first, .name = "first", .parameters = "x" };
+    eddy_tensor   x = real(g, 2), d[EDDY_MAX_RANK];
+    ck_assert_int_eq(eddy_gradients_function(f, EDDY_LIST(x), d, .indices = EDDY_DIMS(0, 0, 0)), 3);
+    for (int i = 0; i < 3; i++) is_number(d[i], 1);
+    ck_assert_int_eq(eddy_gradients_function(f, EDDY_LIST(x), d, .names = "x, x"), 2);
+    ck_assert_int_eq(eddy_gradients_function(f, EDDY_LIST(x), d, .indices = { .count = 12 }), 0);
+    fails(g, EDDY_INVALID_ARGUMENT, "12 indices, more than 8");
+    ck_assert_int_eq(eddy_gradients_function(f, EDDY_LIST(x), d, .names = ""), 0);
+    fails(g, EDDY_INVALID_ARGUMENT, "no parameter is named");
+}
+END_TEST
+
 /* T-31: a function that fails leaves nothing recording. */
 START_TEST(after_a_failure)
 {
@@ -385,6 +400,30 @@ START_TEST(recompute_saves_memory)
 }
 END_TEST
 
+/* Each block is built again once, also where they share a weight. */
+static int nodes_of_recompute(int blocks, bool shared)
+{
+    eddy_graph *h = eddy_graph_new();
+    eddy_tensor w = real(h, 0.5), x = real(h, 1), y = x, d;
+    for (int b = 0; b < blocks; b++) {
+        eddy_tensor z = Tanh(Mul(Tanh(Mul(y, shared ? w : real(h, 0.5))), 2));
+        eddy_recompute_grad(EDDY_LIST(z), EDDY_LIST(y), &y);
+    }
+    const int before = eddy_graph_size(h);
+    ck_assert_int_eq(eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &d), EDDY_OK);
+    const int made = eddy_graph_size(h) - before;
+    eddy_graph_free(h);
+    return made;
+}
+
+START_TEST(recompute_is_linear)
+{
+    const int few = nodes_of_recompute(10, true), many = nodes_of_recompute(100, true);
+    ck_assert_int_le(many, 11 * few);
+    ck_assert_int_le(many, 2 * nodes_of_recompute(100, false));
+}
+END_TEST
+
 /* Second derivatives; a tensor that enters in the middle; dropout's mask is kept. */
 START_TEST(recompute_is_exact)
 {
@@ -401,6 +440,33 @@ START_TEST(recompute_is_exact)
     is_number(Sum(Abs(Sub(d[0][0], d[1][0]))), 0);
     is_number(Sum(Abs(Sub(d[0][1], d[1][1]))), 0);
     is_number(Sum(Abs(Sub(dd[0], dd[1]))), 0);
+}
+END_TEST
+
+/* The second value of several, looked at and run. */
+START_TEST(several_of_recompute)
+{
+    eddy_tensor x = vector(g, 3, (double[]){ 1, 2, 3 }), y[2];
+    eddy_recompute_grad(EDDY_LIST(Sum(x), Mul(x, x)), EDDY_LIST(x), y);
+    has_value(y[1], 3, (double[]){ 1, 4, 9 });
+    const eddy_array *a = eddy_eval(y[1]);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_int_eq(eddy_array_count(a), 3);
+    for (int i = 0; i < 3; i++) ck_assert_double_eq(eddy_array_get(a, i), (i + 1) * (i + 1));
+}
+END_TEST
+
+/* The same rule may come again under its name; the library's own name is taken. */
+START_TEST(names_of_gradients)
+{
+    eddy_tensor x = real(g, 3), y;
+    for (int i = 0; i < 2; i++)
+        eddy_custom_gradient(EDDY_LIST(Square(x)), EDDY_LIST(x), &y, plus_one, .name = "plus_one");
+    is_number(eddy_gradient(y, x), 7);
+    eddy_custom_gradient(EDDY_LIST(Square(x)), EDDY_LIST(x), &y, swapped, .name = "plus_one");
+    fails(g, EDDY_INVALID_ARGUMENT, "a gradient is already registered as 'plus_one'");
+    ck_assert(!eddy_register_gradient(g, "recompute_grad", plus_one, NULL));
+    fails(g, EDDY_INVALID_ARGUMENT, "a gradient is already registered as 'recompute_grad'");
 }
 END_TEST
 
@@ -469,6 +535,7 @@ Suite *functions_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, all_parameters);
     tcase_add_test(c, chosen_parameters);
+    tcase_add_test(c, a_parameter_repeated);
     tcase_add_test(c, after_a_failure);
     tcase_add_test(c, implicit);
     tcase_add_test(c, implicit_only_trainable);
@@ -481,7 +548,10 @@ Suite *functions_suite(void)
     tcase_add_test(c, custom_through_a_file);
     tcase_add_test(c, n16_override);
     tcase_add_test(c, recompute_saves_memory);
+    tcase_add_test(c, recompute_is_linear);
     tcase_add_test(c, recompute_is_exact);
+    tcase_add_test(c, several_of_recompute);
+    tcase_add_test(c, names_of_gradients);
     tcase_add_test(c, t17_vjp);
     tcase_add_test(c, products);
     suite_add_tcase(suite, c);

@@ -170,6 +170,45 @@ START_TEST(forward_mode)
 }
 END_TEST
 
+/* H v is linear in v, and may be differentiated by it. */
+START_TEST(products_are_differentiable)
+{
+    trial       t = trial_begin(7);
+    eddy_tensor x = fed_numbers(&t, EDDY_SCALAR, 1, 2), v = fed_numbers(&t, EDDY_SCALAR, 1, 2);
+    eddy_tensor hv, y = Mul(x, Mul(x, x));
+    eddy_hessian_vector_product(y, EDDY_LIST(x), EDDY_LIST(v), &hv);
+    eddy_tensor off = Sub(eddy_gradient(hv, v), Mul(6, x));
+    ck_assert_double_eq(scalar_value(&t, off), 0);
+    trial_end(&t);
+}
+END_TEST
+
+/* One infinite element leaves the others alone. */
+START_TEST(diagonal_beside_a_singularity)
+{
+    trial       t = trial_begin(1);
+    eddy_tensor x = vector(t.graph, 2, (double[]){ 0, 4 }),
+                d = eddy_hessian_diagonal(Sum(Sqrt(x)), x);
+    eddy_array *a = value(&t, d);
+    ck_assert_double_eq(eddy_array_get(a, 1), -1.0 / 32);
+    eddy_array_free(a);
+    trial_end(&t);
+}
+END_TEST
+
+/* A y that has no gradient: none, or zeros of the right shape if asked. */
+START_TEST(jacobian_of_integers)
+{
+    trial       t = trial_begin(1);
+    eddy_tensor x = vector(t.graph, 2, (double[]){ 1, 2 }), y = Cast(x, EDDY_INT32), j;
+    ck_assert_int_eq(eddy_jacobian(y, EDDY_LIST(x), &j), EDDY_OK);
+    ck_assert(!eddy_is_valid(j));
+    eddy_jacobian(y, EDDY_LIST(x), &j, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
+    check_values(&t, j, EDDY_SHAPE(2, 2), (double[]){ 0, 0, 0, 0 });
+    trial_end(&t);
+}
+END_TEST
+
 /* ----------------------------------------------------------- no gradient -- */
 
 static bool infer_same(eddy_infer *c)
@@ -268,6 +307,9 @@ Suite *higher_order_suite(void)
     tcase_add_loop_test(c, hessians_are_symmetric, 0, MAKERS);
     tcase_add_test(c, products_are_cheap);
     tcase_add_test(c, forward_mode);
+    tcase_add_test(c, products_are_differentiable);
+    tcase_add_test(c, diagonal_beside_a_singularity);
+    tcase_add_test(c, jacobian_of_integers);
     tcase_add_test(c, three_kinds_of_none);
     tcase_add_test(c, memory_is_linear);
     suite_add_tcase(suite, c);

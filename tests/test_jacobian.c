@@ -129,7 +129,7 @@ START_TEST(softmax)
 }
 END_TEST
 
-/* Sparse gradients come out dense. */
+/* J-04: sparse gradients come out dense. */
 START_TEST(lookup)
 {
     begin();
@@ -161,6 +161,7 @@ START_TEST(many_kinds)
 }
 END_TEST
 
+/* J-08 */
 START_TEST(unconnected)
 {
     begin();
@@ -212,6 +213,7 @@ START_TEST(network_of_rows)
 }
 END_TEST
 
+/* J-06 */
 START_TEST(what_does_not_fit)
 {
     begin();

@@ -125,6 +125,8 @@ static void gradient_functions(void)
     eddy_gradients_function(f, in, d, "c"), golden_graph(g);
     eddy_gradients_function(f, in, d, .indices = EDDY_DIMS(2)), golden_graph(g);
     eddy_gradients_function(f, in, d, "a", EDDY_DIMS(0)), golden_graph(g);
+    eddy_gradients_function(f, in, d, ""), golden_graph(g);
+    eddy_gradients_function(f, in, d, .indices = { .count = 12 }), golden_graph(g);
     eddy_implicit_gradients(f, in, .room = 2), golden_graph(g);
     eddy_implicit_gradients(f, in), golden_graph(g);
 }
@@ -159,6 +161,9 @@ static void jacobians(void)
     eddy_batch_jacobian(x, v), golden_graph(g);
     eddy_batch_jacobian(x, eddy_transpose(x)), golden_graph(g);
     eddy_jvp(EDDY_LIST(Square(x)), EDDY_LIST(x), EDDY_LIST(v), j), golden_graph(g);
+    eddy_jvp(EDDY_LIST(x), EDDY_LIST(x), (eddy_list){ 1, NULL }, j), golden_graph(g);
+    eddy_gauss_newton_vector_product(x, EDDY_LIST(), EDDY_LIST(x), EDDY_LIST(x), j);
+    golden_graph(g);
 }
 
 /* A tape has sentences of its own in tests/golden/tape.txt. */

@@ -123,6 +123,21 @@ START_TEST(r17_fetched_twice)
 }
 END_TEST
 
+/* What is no tensor is no fetch and no feed; no fetch at all is fine. */
+START_TEST(r05_r07_r19_nothing)
+{
+    const eddy_tensor none = EDDY_ZERO_TENSOR, a = real(g, 1);
+    eddy_array       *out[2] = { NULL };
+    ck_assert_ptr_null(eddy_fetch(s, none));
+    run_fails(s, EDDY_INVALID_ARGUMENT, "is not an element of this graph");
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(a, none), out), EDDY_INVALID_ARGUMENT);
+    ck_assert(!out[0] && !out[1]);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(), NULL), EDDY_OK);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ a, NULL }), EDDY_FETCH(a), out),
+                     EDDY_INVALID_ARGUMENT);
+}
+END_TEST
+
 START_TEST(r21_r23_wrong_feeds_and_graphs)
 {
     eddy_graph   *other = eddy_graph_new();
@@ -664,6 +679,7 @@ Suite *session_suite(void)
     const TTest *const tests[] = {
         r01_product, r03_unknown_name, r09_the_graph_grows, r11_constants_can_be_fed,
         r13_feed_by_tensor_and_by_name, r15_empty_graph, r17_fetched_twice,
+        r05_r07_r19_nothing,
         r21_r23_wrong_feeds_and_graphs, r31_uninitialised, reads_see_the_value_from_before,
         updates_in_order_of_creation, values_are_exchanged, reads_behind_an_update,
         unneeded_updates_are_not_run, updates_before_an_error_stay, shapes_that_change,

@@ -418,6 +418,40 @@ START_TEST(watch_is_not_retroactive)
 }
 END_TEST
 
+/* On a node that is on the tape for another reason, too. */
+START_TEST(watched_after_its_use)
+{
+    eddy_tensor x = real(g, 3), w = real(g, 5), y, z, d[2];
+    eddy_tape  *tape = eddy_tape_new(g);
+    EDDY_RECORD(tape)
+    {
+        eddy_tape_watch(tape, EDDY_LIST(w));
+        y = Mul(x, w);
+        eddy_tape_watch(tape, EDDY_LIST(x));
+        z = Mul(y, x);
+    }
+    eddy_tape_gradient(tape, EDDY_LIST(z), EDDY_LIST(x, w), d);
+    is_number(d[0], 15);
+    is_number(d[1], 9);
+}
+END_TEST
+
+/* A variable that is only made or assigned is not accessed. */
+START_TEST(updates_do_not_watch)
+{
+    eddy_tensor v = eddy_variable(g, real(g, 1)), y, seen[4];
+    eddy_tape  *tape = eddy_tape_new(g);
+    EDDY_RECORD(tape)
+    {
+        eddy_variable(g, real(g, 2));
+        eddy_assign(eddy_variable(g, real(g, 3)), real(g, 4));
+        y = square(v);
+    }
+    ck_assert_int_eq(watched(tape, seen), 1);
+    ck_assert(eddy_same(seen[0], v) && eddy_is_valid(y));
+}
+END_TEST
+
 /* One output of several: the others are not watched with it. */
 START_TEST(one_output)
 {
@@ -480,6 +514,23 @@ START_TEST(jacobians)
     eddy_tape_jacobian(tape, y, EDDY_LIST(x), &j);
     fails(g, EDDY_INVALID_ARGUMENT, "GradientTape.jacobian: Tape is already recording.");
     eddy_tape_end(tape);
+}
+END_TEST
+
+/* J-02 is of eager execution; in a graph TensorFlow takes the loop from any tape, once. */
+START_TEST(j02_loop_of_a_tape_that_is_not_persistent)
+{
+    eddy_tensor x = vector(g, 2, (double[]){ 1, 2 }), y, j;
+    eddy_tape  *tape = eddy_tape_new(g);
+    EDDY_RECORD(tape)
+    {
+        eddy_tape_watch(tape, EDDY_LIST(x));
+        y = square(x);
+    }
+    eddy_tape_jacobian(tape, y, EDDY_LIST(x), &j, .no_pfor = true);
+    has_value(j, 4, (double[]){ 2, 0, 0, 4 });
+    eddy_tape_jacobian(tape, y, EDDY_LIST(x), &j, .no_pfor = true);
+    fails(g, EDDY_INVALID_ARGUMENT, "can only be called once on non-persistent tapes.");
 }
 END_TEST
 
@@ -568,9 +619,12 @@ Suite *tape_suite(void)
     tcase_add_test(c, gradient_ends_a_recording);
     tcase_add_test(c, reset);
     tcase_add_test(c, watch_is_not_retroactive);
+    tcase_add_test(c, watched_after_its_use);
+    tcase_add_test(c, updates_do_not_watch);
     tcase_add_test(c, one_output);
     tcase_add_test(c, blocks_do_not_leak);
     tcase_add_test(c, jacobians);
+    tcase_add_test(c, j02_loop_of_a_tape_that_is_not_persistent);
     tcase_add_test(c, messages);
     tcase_add_test(c, no_tape);
     suite_add_tcase(suite, c);
