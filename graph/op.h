@@ -188,11 +188,12 @@ EDDY_API bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rul
 /* ------------------------------------------------------- batching rule -- */
 
 /* Handed to `batch`: the node's op on many examples at once (eddy_vmap).  x[i]
- * has the examples along a new axis 0 where batched[i], and is otherwise the
- * node's own input, the same for all; an input of which only the shape matters
- * is always the node's own.  Set y[k], the examples along axis 0.  An output
- * left alone makes the caller loop over the examples instead.  Built, like a
- * gradient rule, from ordinary ops. */
+ * has the examples along a new axis 0 where batched[i], and is otherwise what
+ * stands for the node's own input, the same for all; an input of which only the
+ * shape matters is always the node's own.  Set y[k], the examples along axis 0.
+ * An output left alone makes the caller loop over the examples instead.  Of an op
+ * without outputs the last node built is taken for it.  Built, like a gradient
+ * rule, from ordinary ops. */
 typedef struct eddy_batch {
     eddy_graph        *graph;
     const eddy_node   *node;
@@ -250,7 +251,9 @@ struct eddy_op_def {
     const eddy_attr_field *attrs;
 
     bool         (*infer)(eddy_infer *c);                /* required */
-    /* ELEMENTWISE; NULL for a dtype it cannot */
+    /* ELEMENTWISE; and UPDATES that give each element a new value by itself, from the
+     * variable's, x[0], and the operands': the session may run them in one loop with
+     * others.  NULL for a dtype it cannot */
     eddy_tile_fn (*tile)(const eddy_type *in, const eddy_type *out);
     eddy_status  (*prepare)(eddy_kernel *k);             /* optional */
     /* all but the ones the session itself provides */

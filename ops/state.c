@@ -152,6 +152,38 @@ static eddy_status assign_kernel(eddy_kernel *k)
     return yield_value(k);
 }
 
+/* y = the operand, for elements of each size. */
+static eddy_status take_1(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    (void)attrs;
+    memcpy(y, x[1], (size_t)n);
+    return EDDY_OK;
+}
+static eddy_status take_4(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    return take_1(4 * n, y, x, attrs);
+}
+static eddy_status take_8(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    return take_1(8 * n, y, x, attrs);
+}
+static eddy_status take_16(int64_t n, void *y, const void *const *x, const void *attrs)
+{
+    return take_1(16 * n, y, x, attrs);
+}
+
+static eddy_tile_fn assign_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)out;
+    switch (eddy_dtype_size(in[0].dtype)) {
+    case 1: return take_1;
+    case 4: return take_4;
+    case 8: return take_8;
+    case 16: return take_16;
+    default: return NULL;
+    }
+}
+
 const eddy_op_def eddy_op_assign = {
     .name = "Assign",
     .min_inputs = 2,
@@ -163,6 +195,7 @@ const eddy_op_def eddy_op_assign = {
     .attrs_size = sizeof(assign_attrs),
     .attrs = assign_fields,
     .infer = update_infer,
+    .tile = assign_tile,
     .kernel = assign_kernel,
     .gradient = eddy_not_differentiable,
 };
@@ -198,6 +231,15 @@ static eddy_status accumulate(eddy_kernel *k, const eddy_op_def *op)
 static eddy_status assign_add_kernel(eddy_kernel *k) { return accumulate(k, &eddy_op_add); }
 static eddy_status assign_sub_kernel(eddy_kernel *k) { return accumulate(k, &eddy_op_sub); }
 
+static eddy_tile_fn add_tile(const eddy_type *in, const eddy_type *out)
+{
+    return eddy_op_add.tile(in, out);
+}
+static eddy_tile_fn sub_tile(const eddy_type *in, const eddy_type *out)
+{
+    return eddy_op_sub.tile(in, out);
+}
+
 static bool accumulate_infer(eddy_infer *c)
 {
     eddy_type t = c->in[0];
@@ -214,6 +256,7 @@ const eddy_op_def eddy_op_assign_add = {
              EDDY_OP_IN_PLACE,
     .flops = eddy_flops_per_output,
     .infer = accumulate_infer,
+    .tile = add_tile,
     .kernel = assign_add_kernel,
     .gradient = eddy_not_differentiable,
 };
@@ -226,6 +269,7 @@ const eddy_op_def eddy_op_assign_sub = {
              EDDY_OP_IN_PLACE,
     .flops = eddy_flops_per_output,
     .infer = accumulate_infer,
+    .tile = sub_tile,
     .kernel = assign_sub_kernel,
     .gradient = eddy_not_differentiable,
 };

@@ -33,6 +33,7 @@ typedef struct part {
     int          n;
     place        y, x[OPERANDS];
     instruction *of;
+    eddy_state  *updates;           /* of the variable that it updates; or NULL */
 } part;
 
 typedef struct fused {
@@ -40,6 +41,7 @@ typedef struct fused {
     part   *parts;
     spread *spreads;
     int64_t count, tile;
+    bool    updates;                /* variables: then no part can fail on an element */
 } fused;
 
 /* ------------------------------------------------------------------ running -- */
@@ -59,16 +61,45 @@ static void bring(const fused *f, char *registers, int64_t at, int64_t n)
     }
 }
 
+static bool replaces(const part *p)
+{
+    return p->updates && p->of->node->op->flags & EDDY_OP_REPLACES;
+}
+
+/* Of the parts, those up to the first update of a variable without a value. */
+static int ready_parts(const fused *f)
+{
+    for (int i = 0; i < f->n_parts; i++) {
+        const part *p = &f->parts[i];
+        if (!p->updates || p->updates->initialized || replaces(p)) continue;
+        bool given = false;
+        for (int j = 0; j < i; j++)
+            given = given || (f->parts[j].updates == p->updates && replaces(&f->parts[j]));
+        if (!given) return i;
+    }
+    return f->n_parts;
+}
+
+/* Variables have values now; the update that could not be made says why. */
+static eddy_status finish_updates(const fused *f, int ready)
+{
+    for (int i = 0; i < ready; i++)
+        if (f->parts[i].updates) f->parts[i].updates->initialized = true;
+    if (ready == f->n_parts) return EDDY_OK;
+    return f->parts[ready].of->run(&f->parts[ready].of->kernel);
+}
+
 static eddy_status run_fused(eddy_kernel *k)
 {
     const fused *f = k->state;
     char        *registers = k->scratch;
+    const int    ready = f->updates ? ready_parts(f) : f->n_parts;
     int          failed = f->n_parts;         /* the first of the parts that did */
     eddy_status  status = EDDY_OK;
     for (int64_t at = 0; at < f->count; at += f->tile) {
         const int64_t n = f->count - at < f->tile ? f->count - at : f->tile;
         bring(f, registers, at, n);
-        for (int i = 0; i < f->n_parts; i++) {
+        for (int i = 0; i < ready; i++) {
             const part *p = &f->parts[i];
             const void *x[OPERANDS];
             for (int j = 0; j < p->n; j++) x[j] = at_tile(&p->x[j], registers, at);
@@ -76,8 +107,8 @@ static eddy_status run_fused(eddy_kernel *k)
             if (s != EDDY_OK && i < failed) failed = i, status = s;
         }
     }
-    return status == EDDY_OK ? status
-                             : eddy_elementwise_fail(&f->parts[failed].of->kernel, status);
+    if (status != EDDY_OK) return eddy_elementwise_fail(&f->parts[failed].of->kernel, status);
+    return f->updates ? finish_updates(f, ready) : EDDY_OK;
 }
 
 /* ------------------------------------------------------------------- choosing -- */
@@ -85,7 +116,28 @@ static eddy_status run_fused(eddy_kernel *k)
 static bool is_elementwise(const instruction *i)
 {
     return i->run == eddy_elementwise_kernel && i->kernel.n_in <= OPERANDS &&
-           i->kernel.out[0]->count > 0 && i->resizes < 0;
+           i->kernel.out[0]->count > 0;
+}
+
+/* An update of each element by itself, whose result is the variable's memory. */
+static bool is_update(const eddy_plan *p, const instruction *i)
+{
+    const eddy_kernel *k = &i->kernel;
+    if (!(k->op->flags & EDDY_OP_UPDATES) || !k->op->tile || i->run != k->op->kernel ||
+        i->resizes >= 0 || k->n_out != 1 || k->n_in > OPERANDS || k->out[0]->count == 0 ||
+        p->buffer_root[k->in[0] - p->buffers] != p->buffer_root[k->out[0] - p->buffers])
+        return false;
+    for (int j = 0; j < k->n_in; j++)
+        if (k->in[j]->count != k->out[0]->count) return false;
+    return true;
+}
+
+/* Elements of this type may be impossible (division by zero): then nothing may
+ * have been updated yet. */
+static bool may_fail(const instruction *i)
+{
+    const eddy_dtype d = i->kernel.out[0]->type.dtype;
+    return eddy_dtype_is_integer(d);
 }
 
 static int spreads_of(const instruction *i)
@@ -98,14 +150,20 @@ static int spreads_of(const instruction *i)
 /* One past the last of the instructions from `first` on that become one. */
 static int32_t end_of_run(const eddy_plan *p, int32_t first)
 {
-    const int64_t count = p->code[first].kernel.out[0]->count;
+    int64_t count = 0;
     int32_t end = first;
     int     spreads = 0;
-    while (end < p->n_code && end - first < MOST_PARTS && is_elementwise(&p->code[end]) &&
-           p->code[end].kernel.out[0]->count == count) {
-        spreads += spreads_of(&p->code[end]);
-        if (spreads > MOST_SPREADS) break;
-        end++;
+    bool    updated = false, fallible = false;
+    for (; end < p->n_code && end - first < MOST_PARTS; end++) {
+        const instruction *i = &p->code[end];
+        const bool         update = is_update(p, i);
+        if (!update && !is_elementwise(i)) break;
+        if (end == first) count = i->kernel.out[0]->count;
+        updated = updated || update;
+        fallible = fallible || may_fail(i);
+        spreads += spreads_of(i);
+        if (i->kernel.out[0]->count != count || spreads > MOST_SPREADS || (updated && fallible))
+            break;
     }
     return end;
 }
@@ -203,6 +261,10 @@ static bool add_part(builder *b, instruction *i, int32_t at)
     part              *p = &b->f->parts[b->f->n_parts++];
     eddy_type          in[OPERANDS];
     *p = (part){ .attrs = i->kernel.attrs, .n = i->kernel.n_in, .of = i };
+    if (i->kernel.op->flags & EDDY_OP_UPDATES) {
+        p->updates = i->kernel.in[0]->state;
+        b->f->updates = true;
+    }
     for (int j = 0; j < p->n; j++) {
         const eddy_buffer *x = i->kernel.in[j];
         in[j] = x->type;
@@ -303,7 +365,7 @@ bool eddy_fuse(compile *c)
     if (!position || !slot_of) return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
-        end = is_elementwise(&p->code[i]) ? end_of_run(p, i) : i;
+        end = end_of_run(p, i);
         builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of };
         if (end - i > 1) {
             if (!build_fused(&b, &p->code[n])) return false;

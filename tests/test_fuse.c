@@ -85,6 +85,79 @@ START_TEST(values_read_elsewhere)
 }
 END_TEST
 
+/* Updates of each element join; reads of what they change see what they should. */
+START_TEST(updates)
+{
+    eddy_tensor x = numbers(ROWS, COLUMNS), m = numbers(ROWS, COLUMNS), n = numbers(ROWS, COLUMNS);
+    eddy_tensor grad = Mul(Exp(Neg(Square(x))), n), old = Mul(m, 2);
+    eddy_tensor m1 = eddy_assign(m, Add(Mul(0.9, m), Mul(0.1, grad)));
+    eddy_tensor n1 = eddy_assign_add(n, Square(grad));
+    eddy_tensor x1 = eddy_assign_sub(x, Div(m1, Add(Sqrt(Abs(n1)), 1)));
+    eddy_tensor all = eddy_group(g, EDDY_LIST(m1, n1, x1), NULL);
+    eddy_array *value[2][4] = { { NULL } };
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .no_fusion = k == 1);
+        runs(s, eddy_initializer(g));
+        for (int step = 0; step < 3; step++) runs(s, all);
+        ck_assert(k == 1 || eddy_session_plan_info(s).instructions <= 2);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(old, x1, m, n), value[k]), EDDY_OK);
+        eddy_session_free(s);
+    }
+    for (int i = 0; i < 4; i++) {
+        ck_assert(eddy_array_equal(value[0][i], value[1][i]));
+        eddy_array_free(value[0][i]);
+        eddy_array_free(value[1][i]);
+    }
+}
+END_TEST
+
+/* What was updated before an update that cannot be made stays, and no more. */
+START_TEST(update_without_a_value)
+{
+    eddy_tensor zero = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4)), one = Add(Exp(zero), 0);
+    eddy_tensor a = eddy_variable(g, zero), b = eddy_variable(g, zero, .name = "b");
+    eddy_tensor c = eddy_variable(g, zero);
+    eddy_tensor p = eddy_placeholder(g, "p", EDDY_FLOAT32, EDDY_SHAPE(4)), q = Add(p, one);
+    eddy_tensor first = eddy_assign(a, q), second = eddy_assign_add(b, Mul(q, 2));
+    eddy_tensor third = eddy_assign(c, Mul(q, 3)),
+                all = eddy_group(g, EDDY_LIST(first, second, third), NULL);
+    eddy_tensor again =
+        eddy_group(g, EDDY_LIST(eddy_assign(b, q), eddy_assign_add(b, Mul(q, 2))), NULL);
+    eddy_array *fed = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(4));
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .no_fusion = k == 1);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ p, fed }), EDDY_FETCH(all), NULL),
+                         EDDY_UNINITIALIZED);
+        ck_assert_ptr_nonnull(
+            strstr(eddy_session_message(s), "Attempting to use uninitialized value b"));
+        has(s, a, 4, (double[]){ 1, 1, 1, 1 });
+        ck_assert_ptr_null(eddy_fetch(s, c));
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ p, fed }), EDDY_FETCH(again), NULL), EDDY_OK);
+        has(s, b, 4, (double[]){ 3, 3, 3, 3 });
+        eddy_session_free(s);
+    }
+    eddy_array_free(fed);
+}
+END_TEST
+
+/* A division that fails leaves variables alone: integers do not join updates. */
+START_TEST(update_behind_a_division)
+{
+    int32_t     zeros[3000] = { 0 };
+    eddy_tensor v = eddy_variable(g, eddy_ones(g, EDDY_INT32, EDDY_SHAPE(3000)));
+    eddy_tensor p = eddy_placeholder(g, "p", EDDY_INT32, EDDY_SHAPE(3000));
+    eddy_tensor t = eddy_assign(v, eddy_floordiv(Add(v, 1), p));
+    eddy_session *s = eddy_session_new(g);
+    for (int i = 0; i < 2999; i++) zeros[i] = 1;
+    eddy_array *a = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(3000), zeros);
+    runs(s, eddy_initializer(g));
+    ck_assert_int_ne(eddy_run(s, EDDY_FEED({ p, a }), EDDY_FETCH(t), NULL), EDDY_OK);
+    ck_assert_double_eq(number(s, Sum(v)), 3000);
+    eddy_array_free(a);
+    eddy_session_free(s);
+}
+END_TEST
+
 /* The first op that cannot is named, as without fusing, also when a later one
  * could not do an earlier element. */
 START_TEST(errors)
@@ -117,6 +190,9 @@ Suite *fuse_suite(void)
     tcase_add_test(c, a_chain);
     tcase_add_test(c, broadcasting);
     tcase_add_test(c, values_read_elsewhere);
+    tcase_add_test(c, updates);
+    tcase_add_test(c, update_without_a_value);
+    tcase_add_test(c, update_behind_a_division);
     tcase_add_test(c, errors);
     suite_add_tcase(suite, c);
     return suite;
