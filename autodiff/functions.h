@@ -45,9 +45,15 @@ typedef struct eddy_vmap_args {
 
 /* f of every example at once: builds f for one example and then again with a
  * batching rule for each op.  An op without a rule is looped over, which needs
- * a known number of examples.  Arguments need known ranks; axes counted from the
- * end if negative.  Random numbers that do not depend on the examples are the
- * same for all of them; an op that changes a variable is refused.
+ * a known number of examples.  Arguments need known ranks and equally many
+ * examples, which a run checks where the number is not known; axes are counted from
+ * the end if negative.  Random numbers that do not depend on the examples are the
+ * same for all of them.  An op that changes a variable is refused if it depends on
+ * the examples, or waits for one that checks or prints them, and is otherwise run
+ * once.  What f's nodes wait for (eddy_control_begin) the new nodes wait for, an
+ * assertion then being one about all examples.  A registered or custom gradient is
+ * kept under a name of this process, "vmap_gradient_N", that nobody can register: a
+ * graph file does not keep it.
  * Returns the number of results, 0 with the error on the graph.
  * After tf.vectorized_map and jax.vmap. */
 EDDY_API int eddy_vmap_with(eddy_vmap_args args);

@@ -3,8 +3,10 @@
  * A function is built once, on tensors that stand for one example.  Then the
  * nodes between those and the results are built again with the examples along
  * a new axis 0, each by its op's batching rule, in the order of their ids.  What
- * does not depend on an example stays as it is and is shared. */
+ * does not depend on an example stays as it is and is shared, unless it waits for
+ * a side effect that depends on one: then it is built again, still shared. */
 #include "autodiff/internal.h"
+#include "ops/arrays.h"
 #include "ops/batch.h"
 #include "ops/ops.h"
 
@@ -19,6 +21,82 @@ typedef struct mapping {
 } mapping;
 
 enum { MOST_LOOPS = 1 << 14 };
+
+/* ---------------------------------------------------------- side effects -- */
+
+/* A mark beside those of the span: to run the node is to run one that has a side
+ * effect and depends on an example. */
+enum { ACTS = 8 };
+
+static bool acts(const mapping *m, int32_t id)
+{
+    return id >= m->span.first && id <= m->span.last && m->span.marks[id - m->span.first] & ACTS;
+}
+
+/* The results need an image of the node. */
+static bool is_mapped(const mapping *m, int32_t id)
+{
+    const int marks = m->span.marks[id - m->span.first];
+    return marks & EDDY_NEEDED && marks & (EDDY_DEPENDS | ACTS) &&
+           !m->span.images[id - m->span.first];
+}
+
+static bool has_effect(const mapping *m, const eddy_node *node)
+{
+    const unsigned effects = EDDY_OP_SIDE_EFFECT | EDDY_OP_UPDATES;
+    if (m->span.marks[node->id - m->span.first] & EDDY_DEPENDS && node->op->flags & effects)
+        return true;
+    for (int i = 0; i < node->n_inputs; i++)
+        if (!eddy_input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node))
+            return true;
+    for (int i = 0; i < node->n_controls; i++)
+        if (acts(m, node->controls[i])) return true;
+    return false;
+}
+
+/* Side effects hang on the function by control edges too: one pass up marks what
+ * waits for one, one down what the results need of that. */
+static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
+{
+    eddy_span *s = &m->span;
+    for (int32_t id = s->first; id <= s->last; id++)
+        if (has_effect(m, s->graph->nodes[id])) s->marks[id - s->first] |= ACTS;
+    for (int k = 0; k < n_ys; k++)
+        if (acts(m, ys[k].node)) s->marks[ys[k].node - s->first] |= EDDY_NEEDED;
+    for (int32_t id = s->last; id >= s->first; id--) {
+        const eddy_node *node = s->graph->nodes[id];
+        if (!is_mapped(m, id)) continue;
+        for (int i = 0; i < node->n_inputs; i++)
+            if (eddy_span_differs(s, node, i) ||
+                (!eddy_input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node)))
+                s->marks[node->inputs[i].node - s->first] |= EDDY_NEEDED;
+        for (int i = 0; i < node->n_controls; i++)
+            if (acts(m, node->controls[i])) s->marks[node->controls[i] - s->first] |= EDDY_NEEDED;
+    }
+}
+
+/* What stands for t, for all examples or shared by them; or t itself. */
+static eddy_tensor image_of(const mapping *m, eddy_tensor t)
+{
+    const eddy_span *s = &m->span;
+    if (t.node < s->first || t.node > s->last || !s->images[t.node - s->first]) return t;
+    const eddy_tensor y = s->images[t.node - s->first][t.output];
+    return eddy_is_valid(y) ? y : t;
+}
+
+/* What is built next waits as the node does: for images, and for what is shared.
+ * An order among nodes without side effects is not kept. */
+static void begin_waiting(mapping *m, const eddy_node *node)
+{
+    eddy_tensor *after = eddy_span_room(&m->span, node->n_controls, sizeof *after);
+    int          n = 0;
+    for (int i = 0; after && i < node->n_controls; i++) {
+        const eddy_tensor t = eddy_tensor_at(m->graph, node->controls[i], 0);
+        const bool differs = eddy_span_has(&m->span, t, EDDY_DEPENDS);
+        if (acts(m, t.node) || !differs) after[n++] = image_of(m, t);
+    }
+    eddy_control_begin(m->graph, (eddy_list){ n, after });
+}
 
 /* ------------------------------------------------------------- one node -- */
 
@@ -72,18 +150,50 @@ static bool is_whole(const eddy_batch *b)
     return true;
 }
 
+static void apply_rule(mapping *m, eddy_batch *b)
+{
+    const eddy_node *node = b->node;
+    for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
+    if (node->op->batch) node->op->batch(b);
+    else if (node->op->flags & EDDY_OP_ELEMENTWISE) eddy_batch_elementwise(b);
+    if (eddy_graph_ready(m->graph) && !is_whole(b)) loop(m, b);
+    if (eddy_graph_ready(m->graph) && node->gradient && b->n_out > 0)
+        eddy_vmap_keep_gradient(b, m->n, m->stands, m->batches);
+}
+
+/* The node on inputs that all examples share. */
+static void build_again(const eddy_batch *b)
+{
+    const eddy_node  *node = b->node;
+    const eddy_tensor t = eddy_append((eddy_append_args){
+        .graph = b->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = b->x,
+        .n_controls = -1, .gradient = node->gradient,
+    });
+    for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_output(t, k);
+}
+
+static bool is_refused(const eddy_node *node, bool differs)
+{
+    const unsigned effects = node->op->batch ? 0 : EDDY_OP_SIDE_EFFECT;
+    return node->op->flags & (differs ? EDDY_OP_REFERENCE | EDDY_OP_UPDATES | effects
+                                      : EDDY_OP_UPDATES);
+}
+
 static void map_node(mapping *m, const eddy_node *node)
 {
+    const bool   valueless = node->n_outputs == 0;
     eddy_tensor *x = eddy_span_room(&m->span, node->n_inputs, sizeof *x),
-                *y = eddy_span_room(&m->span, node->n_outputs, sizeof *y);
+                *y = eddy_span_room(&m->span, node->n_outputs + valueless, sizeof *y);
     bool        *batched = eddy_span_room(&m->span, node->n_inputs, sizeof *batched);
+    bool         differs = false;
     if (!x || !y || !batched) return;
     for (int i = 0; i < node->n_inputs; i++) {
         batched[i] = eddy_span_differs(&m->span, node, i);
-        x[i] = batched[i] ? eddy_span_image(&m->span, node->inputs[i]) : node->inputs[i];
+        differs = differs || batched[i];
+        x[i] = eddy_input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
+                                                           : image_of(m, node->inputs[i]);
     }
-    const unsigned acts = node->op->batch ? 0 : EDDY_OP_SIDE_EFFECT;
-    if (node->op->flags & (EDDY_OP_REFERENCE | EDDY_OP_UPDATES | acts)) {
+    if (is_refused(node, differs)) {
         eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
                   "vmap: op %s acts on a state, not on each example [node '%.200s']",
                   node->op->name, node->name);
@@ -93,12 +203,11 @@ static void map_node(mapping *m, const eddy_node *node)
         .graph = m->graph, .node = node, .attrs = node->attrs, .x = x, .batched = batched, .y = y,
         .n_in = node->n_inputs, .n_out = node->n_outputs, .examples = m->examples,
     };
-    for (int k = 0; k < b.n_out; k++) y[k] = eddy_none(m->graph);
-    if (node->op->batch) node->op->batch(&b);
-    else if (node->op->flags & EDDY_OP_ELEMENTWISE) eddy_batch_elementwise(&b);
-    if (eddy_graph_ready(m->graph) && !is_whole(&b)) loop(m, &b);
-    if (eddy_graph_ready(m->graph) && node->gradient)
-        eddy_vmap_keep_gradient(&b, m->n, m->stands, m->batches);
+    if (node->n_controls > 0) begin_waiting(m, node);
+    if (differs) apply_rule(m, &b);
+    else build_again(&b);
+    if (node->n_controls > 0) eddy_control_end(m->graph);
+    if (valueless) y[0] = eddy_node_at(m->graph, eddy_graph_size(m->graph));
     m->span.images[node->id - m->span.first] = y;
 }
 
@@ -113,13 +222,42 @@ bool eddy_vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_
     bool ok = eddy_span_begin(&m.span, g, n, stands, n_ys, ys);
     m.examples = batches[0];
     for (int i = 0; ok && i < n; i++) eddy_span_set_image(&m.span, stands[i], batches[i]);
+    if (ok) mark_effects(&m, n_ys, ys);
     for (int32_t id = m.span.first; ok && id <= m.span.last && eddy_graph_ready(g); id++)
-        if (m.span.marks[id - m.span.first] == EDDY_BETWEEN && !m.span.images[id - m.span.first])
+        if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
             map_node(&m, g->nodes[id]);
     for (int k = 0; ok && k < n_ys && eddy_graph_ready(g); k++)
-        if (eddy_span_has(&m.span, ys[k], EDDY_DEPENDS)) out[k] = eddy_span_image(&m.span, ys[k]);
+        if (eddy_span_has(&m.span, ys[k], EDDY_DEPENDS)) out[k] = image_of(&m, ys[k]);
+        else if (acts(&m, ys[k].node)) out[k] = eddy_batch_like(image_of(&m, ys[k]), m.examples);
     eddy_span_end(&m.span);
     return eddy_graph_ready(g);
+}
+
+static int64_t examples_of(eddy_tensor x, int axis)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    return s.dim[eddy_axis_of(axis, s.rank)];
+}
+
+/* The arguments have equally many examples, as far as their numbers are known. */
+static bool counts_agree(eddy_graph *g, const eddy_vmap_args *a)
+{
+    int64_t n = EDDY_ANY;
+    int     known = 0;
+    for (int i = 0; i < a->x.count; i++) {
+        const int axis = a->axes ? a->axes[i] : 0;
+        if (axis == EDDY_SHARED) continue;
+        const bool first = n == EDDY_ANY;
+        if (!eddy_dim_unify(&n, examples_of(a->x.at[i], axis))) {
+            eddy_fail(g, EDDY_BAD_SHAPE,
+                      "vmap: x[%d], '%.200s', has %lld examples, and x[%d], '%.200s', has %lld",
+                      known, eddy_name_of(a->x.at[known]), (long long)n, i,
+                      eddy_name_of(a->x.at[i]), (long long)examples_of(a->x.at[i], axis));
+            return false;
+        }
+        if (first && n != EDDY_ANY) known = i;
+    }
+    return true;
 }
 
 static bool args_are_valid(eddy_graph *g, const eddy_vmap_args *a)
@@ -136,7 +274,7 @@ static bool args_are_valid(eddy_graph *g, const eddy_vmap_args *a)
             eddy_fail(g, EDDY_BAD_SHAPE, "vmap: x[%d], '%.200s' of rank %d, has no axis %d", i,
                       eddy_name_of(a->x.at[i]), rank, axis);
     }
-    return eddy_graph_ready(g);
+    return eddy_graph_ready(g) && counts_agree(g, a);
 }
 
 /* x with the examples in front. */
@@ -150,6 +288,25 @@ static eddy_tensor to_front(eddy_tensor x, int axis)
     return eddy_transpose(x, perm);
 }
 
+/* x, argument i, after a check that it has as many examples as the first one; that
+ * is left to a run where a number is not known. */
+static eddy_tensor with_as_many(eddy_tensor x, int i, eddy_tensor first)
+{
+    eddy_graph *g = x.graph;
+    char        message[64];
+    if (!eddy_graph_ready(g) ||
+        (examples_of(x, 0) != EDDY_ANY && examples_of(first, 0) != EDDY_ANY))
+        return x;
+    snprintf(message, sizeof message, "vmap: x[%d] has more or fewer examples than others", i);
+    const eddy_tensor n = eddy_size(eddy_row_numbers(x, EDDY_INT64), EDDY_INT64);
+    const eddy_tensor want = eddy_size(eddy_row_numbers(first, EDDY_INT64), EDDY_INT64);
+    const eddy_tensor same = eddy_assert(eddy_equal(n, want), EDDY_LIST(n, want), message);
+    eddy_control_begin(g, EDDY_LIST(same));
+    x = eddy_identity(x);
+    eddy_control_end(g);
+    return x;
+}
+
 static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
 {
     eddy_tensor *stands = t, *batches = t + a->x.count, *inputs = t + 2 * (size_t)a->x.count;
@@ -159,6 +316,7 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
         inputs[i] = a->x.at[i];
         if (a->axes && a->axes[i] == EDDY_SHARED) continue;
         batches[n] = to_front(a->x.at[i], a->axes ? a->axes[i] : 0);
+        if (n > 0) batches[n] = with_as_many(batches[n], i, batches[0]);
         stands[n] = inputs[i] = eddy_example(batches[n]);
         n++;
     }

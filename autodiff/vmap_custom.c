@@ -13,6 +13,7 @@ typedef struct mapped_rule {
     eddy_allocator   allocator;
     size_t           bytes;
     const eddy_node *node;            /* of one example */
+    const bool      *batched;         /* an entry an input: it had its own for each example */
     int              n;               /* stand-ins of the map */
     eddy_tensor      at[];            /* those, then their batches */
 } mapped_rule;
@@ -72,8 +73,7 @@ static void mapped_gradient(eddy_rule *r)
         for (int i = 0; i < inputs; i++) {
             if (!eddy_is_valid(dx[i])) continue;
             if (!eddy_is_valid(all[i])) all[i] = eddy_batch_like(dx[i], batches[0]);
-            const bool shared = eddy_same(r->x[r->n_out + i], m->node->inputs[i]);
-            r->dx[r->n_out + i] = shared ? eddy_sum(all[i], EDDY_AXES(0)) : all[i];
+            r->dx[r->n_out + i] = m->batched[i] ? all[i] : eddy_sum(all[i], EDDY_AXES(0));
         }
     eddy_tensors_free(r->graph, stands, room);
 }
@@ -83,7 +83,8 @@ void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
 {
     eddy_graph *g = b->graph;
     if (strcmp(b->node->gradient, eddy_recompute_rule.name) == 0) return;
-    const size_t list = (size_t)n * sizeof(eddy_tensor), bytes = sizeof(mapped_rule) + 2 * list;
+    const size_t list = (size_t)n * sizeof(eddy_tensor), flags = (size_t)b->n_in * sizeof(bool);
+    const size_t bytes = sizeof(mapped_rule) + 2 * list + flags;
     mapped_rule *m = eddy_allocate(eddy_graph_allocator(g), bytes);
     const int64_t count = (int64_t)b->n_out + b->n_in;
     eddy_tensor *in = m ? eddy_tensors_new(g, count) : NULL;
@@ -96,6 +97,7 @@ void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
                         .n = n };
     memcpy(m->at, stands, list);
     memcpy(m->at + n, batches, list);
+    m->batched = memcpy(m->at + 2 * (size_t)n, b->batched, flags);
     char name[64];
     snprintf(name, sizeof name, "vmap_gradient_%d", (int)eddy_graph_size(g) + 1);
     memcpy(in, b->y, (size_t)b->n_out * sizeof *in);

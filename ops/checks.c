@@ -372,7 +372,8 @@ const eddy_op_def eddy_op_assert = {
     .name = "Assert", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 0,
     .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT,
     .attrs_size = sizeof(assert_attrs), .attrs = assert_fields,
-    .infer = assert_infer, .kernel = assert_kernel, .gradient = eddy_not_differentiable };
+    .infer = assert_infer, .kernel = assert_kernel, .gradient = eddy_not_differentiable,
+    .batch = eddy_batch_as_is };
 
 /** An operation that fails the run unless every element of `condition` is true.
  *

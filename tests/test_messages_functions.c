@@ -105,6 +105,7 @@ static void mapping(void)
     eddy_vmap(square, EDDY_LIST(unknown), y), golden_graph(g);
     eddy_vmap(square, EDDY_LIST(x), y, (int[]){ 2 }), golden_graph(g);
     eddy_vmap(square, EDDY_LIST(x), y, (int[]){ EDDY_SHARED }), golden_graph(g);
+    eddy_vmap(square, EDDY_LIST(open, x, v), y), golden_graph(g);
     eddy_vmap(function(f_opaque), EDDY_LIST(open), y), golden_graph(g);
     eddy_vmap(function(f_blurred), EDDY_LIST(x), y), golden_graph(g);
     eddy_vmap(function(f_counting), EDDY_LIST(x), y), golden_graph(g);

@@ -1,5 +1,5 @@
-/* test_vmap.c -- every op over many examples at once, against one at a time; and
- * the calls of eddy_vmap by hand. */
+/* test_vmap.c -- every op over many examples at once, against one at a time, real
+ * and complex ones. */
 #include "autodiff/functions.h"
 #include "build/gen/table.h"
 #include "tests/golden.h"
@@ -16,7 +16,6 @@ Suite *vmap_suite(void);
 static const struct { const char *op, *why; } looped[] = {
     { "Range",         "each example has its own length" },
     { "RandomShuffle", "each example has its own numbers" },
-    { "Assert",        "has no value, so nothing needs it" },
 };
 
 /* ---------------------------------------------------------------- more rows -- */
@@ -48,6 +47,10 @@ BUILD(log_sum_exp, LogSumExp(x[0], EDDY_AXES(0)))
 BUILD(dropped, eddy_dropout(x[0], 0.5))
 BUILD(norm, eddy_clip_by_norm(x[0], NumberLike(1, x[0])))
 BUILD(pass_through, eddy_grad_pass_through(Round(x[0]), x[0]))
+BUILD(adjoint, MatMul(x[0], x[1], .adjoint_a = true, .adjoint_b = true))
+BUILD(conjugate, Neg(Conj(x[0])))
+BUILD(real_part, Neg(Real(x[0])))
+BUILD(lower, Where(Less(Imag(x[0]), Real(x[1])), x[0], x[1]))
 BUILD(both_of, eddy_output(eddy_identity_n((eddy_list){ 2, x }, 2), 1))
 
 #define S(...) { (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), { __VA_ARGS__ } }
@@ -87,6 +90,15 @@ static const sweep_row more_rows[] = {
     { .op = "Sum", .how = "clip_by_norm", .build = norm, .n = 1, .shape = { S(3, 4) } },
     { .op = "GradPassThrough", .how = "", .build = pass_through, .n = 1, .shape = { S(3, 4) } },
     { .op = "IdentityN", .how = "", .build = both_of, .n = 2, .shape = { S(3), S(2, 2) } },
+    { .op = "Conj", .how = "", .build = conjugate, .n = 1, .shape = { S(2, 3) } },
+    { .op = "Real", .how = "", .build = real_part, .n = 1, .shape = { S(2, 3) } },
+    { .op = "Imag", .how = "", .unary = eddy_imag, .n = 1, .shape = { S(2, 3) } },
+    { .op = "ComplexAbs", .how = "", .unary = eddy_abs, .n = 1, .shape = { S(2, 3) } },
+    { .op = "Angle", .how = "", .unary = eddy_angle, .n = 1, .shape = { S(2, 3) } },
+    { .op = "MatMul", .how = "adjoints", .build = adjoint, .n = 2,
+      .shape = { S(3, 2), S(4, 3) } },
+    { .op = "SelectV2", .how = "complex", .build = lower, .n = 2,
+      .shape = { S(2, 3), S(2, 3) } },
     { .op = "Add", .how = "ranks", .binary = eddy_add, .n = 2, .shape = { S(3, 4), S(4) } },
     { .op = "Mul", .how = "ranks", .binary = eddy_mul, .n = 2, .shape = { { 0, { 0 } }, S(2, 3) } },
 };
@@ -110,6 +122,7 @@ typedef struct mapping {
     int64_t          n;
     unsigned         mapped;
     bool             open;                  /* sizes are unknown while building */
+    eddy_dtype       dtype;                 /* of the inputs: float64 or complex128 */
     char             title[128];
     int              results;
     eddy_tensor      y[EDDY_MAX_RESULTS], loop[EDDY_MAX_RESULTS];
@@ -127,12 +140,19 @@ static int build_row(eddy_list x, eddy_tensor *y, void *context)
     return n;
 }
 
+static bool is_double(eddy_tensor y)
+{
+    return eddy_dtype_of(y) == EDDY_FLOAT64 || eddy_dtype_of(y) == EDDY_COMPLEX128;
+}
+
+static eddy_tensor squared(eddy_tensor y) { return Sum(Real(Mul(y, Conj(y)))); }
+
 static int build_gradient(eddy_list x, eddy_tensor *y, void *context)
 {
     eddy_tensor one[EDDY_MAX_RESULTS], sum = eddy_number(x.at[0].graph, EDDY_FLOAT64, 0);
     int n = build_row(x, one, context);
     for (int i = 0; i < n; i++)
-        if (eddy_dtype_of(one[i]) == EDDY_FLOAT64) sum = Add(sum, Sum(Square(one[i])));
+        if (is_double(one[i])) sum = Add(sum, squared(one[i]));
     eddy_gradients(EDDY_LIST(sum), x, y, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
     return x.count;
 }
@@ -191,13 +211,17 @@ static void draw_inputs(mapping *m)
         const double a = m->row->low[k], b = m->row->high[k];
         const double low = a == b ? -2 : a, high = a == b ? 2 : b;
         eddy_shape   s = whole_shape(m, k);
-        eddy_array  *x = eddy_array_new(EDDY_FLOAT64, s);
-        for (int64_t i = 0; i < eddy_array_count(x); i++)
-            eddy_array_set(x, i, low + (high - low) * (place[next++] + 0.25) / total);
+        eddy_array  *x = eddy_array_new(m->dtype, s);
+        for (int64_t i = 0; i < eddy_array_count(x); i++) {
+            const double part = (place[next++] + 0.25) / total;
+            eddy_array_set(x, i, low + (high - low) * part);
+            if (m->dtype == EDDY_COMPLEX128)
+                eddy_array_set_complex(x, i, eddy_array_get(x, i), 0.9 - 0.7 * part);
+        }
         for (int d = 0; m->open && d < s.rank && d <= s.rank - m->row->shape[k].rank; d++)
             s.dim[d] = EDDY_ANY;
         m->t.array[m->t.n] = x;
-        m->t.tensor[m->t.n++] = eddy_placeholder(m->t.graph, NULL, EDDY_FLOAT64, s);
+        m->t.tensor[m->t.n++] = eddy_placeholder(m->t.graph, NULL, m->dtype, s);
     }
 }
 
@@ -223,6 +247,13 @@ static void loop_row(mapping *m)
 
 /* ---------------------------------------------------------------- comparing -- */
 
+static void check_part(const mapping *m, const char *what, int i, int64_t at, double x, double y)
+{
+    ck_assert_msg(fabs(x - y) <= 1e-13 * fmax(1, fabs(y)) || (isnan(x) && isnan(y)),
+                  "%s: %s %d at %d is %.17g, one at a time %.17g", m->title, what, i, (int)at, x,
+                  y);
+}
+
 static void check_same(const mapping *m, eddy_tensor got, eddy_tensor want, const char *what, int i)
 {
     const eddy_tensor at[] = { got, want };
@@ -237,10 +268,8 @@ static void check_same(const mapping *m, eddy_tensor got, eddy_tensor want, cons
                   eddy_array_dtype(a[0]) == eddy_array_dtype(a[1]), "%s: shape of %s %d",
                   m->title, what, i);
     for (int64_t j = 0; j < eddy_array_count(a[0]) && !random; j++) {
-        const double x = eddy_array_get(a[0], j), y = eddy_array_get(a[1], j);
-        ck_assert_msg(fabs(x - y) <= 1e-13 * fmax(1, fabs(y)) || (isnan(x) && isnan(y)),
-                      "%s: %s %d at %d is %.17g, one at a time %.17g", m->title, what, i, (int)j,
-                      x, y);
+        check_part(m, what, i, j, eddy_array_get(a[0], j), eddy_array_get(a[1], j));
+        check_part(m, what, i, j, eddy_array_get_imag(a[0], j), eddy_array_get_imag(a[1], j));
     }
     eddy_array_free(a[0]);
     eddy_array_free(a[1]);
@@ -252,12 +281,15 @@ static eddy_tensor weighted(mapping *m, const eddy_tensor *y)
     eddy_tensor sum = eddy_number(m->t.graph, EDDY_FLOAT64, 0);
     uint64_t    random = m->t.random;
     for (int i = 0; i < m->results; i++) {
-        if (eddy_dtype_of(y[i]) != EDDY_FLOAT64) continue;
-        eddy_array *shape = value(&m->t, y[i]), *w = eddy_array_new(EDDY_FLOAT64,
+        if (!is_double(y[i])) continue;
+        eddy_array *shape = value(&m->t, y[i]), *w = eddy_array_new(eddy_dtype_of(y[i]),
                                                                     eddy_array_shape(shape));
-        for (int64_t j = 0; j < eddy_array_count(w); j++)
-            eddy_array_set(w, j, (pick(&m->t, 1024) - 512) / 512.0);
-        sum = Add(sum, Sum(Mul(y[i], eddy_constant(m->t.graph, w, NULL))));
+        for (int64_t j = 0; j < eddy_array_count(w); j++) {
+            const double re = (pick(&m->t, 1024) - 512) / 512.0;
+            eddy_array_set(w, j, re);
+            if (m->dtype == EDDY_COMPLEX128) eddy_array_set_complex(w, j, re, 0.5 - re * re);
+        }
+        sum = Add(sum, Sum(Real(Mul(y[i], eddy_constant(m->t.graph, w, NULL)))));
         eddy_array_free(shape);
         eddy_array_free(w);
     }
@@ -292,19 +324,34 @@ static bool is_looped(const char *op)
     return false;
 }
 
-static void try_row(int row, way how, unsigned mapped, int64_t n, bool open)
+/* The row is refused without a map too, when its inputs are complex. */
+static bool takes_no_complex(mapping *m)
+{
+    eddy_tensor x[SWEEP_INPUTS], y[EDDY_MAX_RESULTS];
+    if (m->dtype == EDDY_FLOAT64 || eddy_graph_status(m->t.graph) != EDDY_BAD_DTYPE) return false;
+    eddy_graph_clear_error(m->t.graph);
+    for (int k = 0; k < m->row->n; k++)
+        x[k] = eddy_placeholder(m->t.graph, NULL, m->dtype, m->row->shape[k]);
+    (m->how == ITS_GRADIENT ? build_gradient : build_row)((eddy_list){ m->row->n, x }, y, m);
+    return eddy_graph_status(m->t.graph) == EDDY_BAD_DTYPE;
+}
+
+/* Nothing is checked if the row takes no complex numbers. */
+static void try_row_of(eddy_dtype dtype, int row, way how, unsigned mapped, int64_t n, bool open)
 {
     static const char *const ways[] = { "", "gradient of ", "map of " };
     const sweep_row *r = row_at(row);
-    mapping m = { .row = r, .how = how, .n = n, .mapped = mapped, .open = open };
+    mapping m = { .row = r, .how = how, .n = n, .mapped = mapped, .open = open, .dtype = dtype };
     if (how == ITS_GRADIENT && r->options & (SWEEP_REFUSES | SWEEP_RANDOM)) return;
     m.t = (trial){ .graph = eddy_graph_new(), .random = (uint64_t)row };
     m.t.session = eddy_session_new(m.t.graph);
-    snprintf(m.title, sizeof m.title, "%s%s %s, inputs %u, %d examples%s", ways[how], r->op,
-             r->how ? r->how : "", mapped, (int)n, open ? " unknown" : "");
+    snprintf(m.title, sizeof m.title, "%s%s%s %s, inputs %u, %d examples%s",
+             dtype == EDDY_FLOAT64 ? "" : "complex ", ways[how], r->op, r->how ? r->how : "",
+             mapped, (int)n, open ? " unknown" : "");
     draw_inputs(&m);
     m.results = map(&m, build, (eddy_list){ r->n, m.t.tensor }, m.y);
-    const bool refused = open && is_looped(r->op) && m.results == 0;
+    const bool refused = m.results == 0 &&
+                         ((open && is_looped(r->op)) || takes_no_complex(&m));
     if (!refused) {
         check_status(&m);
         ck_assert_int_gt(m.results, 0);
@@ -313,6 +360,11 @@ static void try_row(int row, way how, unsigned mapped, int64_t n, bool open)
         check_row(&m);
     }
     trial_end(&m.t);
+}
+
+static void try_row(int row, way how, unsigned mapped, int64_t n, bool open)
+{
+    try_row_of(EDDY_FLOAT64, row, how, mapped, n, open);
 }
 
 START_TEST(rows_are_mapped)
@@ -346,6 +398,16 @@ START_TEST(maps_are_mapped)
     const unsigned all = 1u << row_at(_i)->n;
     for (unsigned mapped = 1; mapped < all; mapped++)
         for (int open = 0; open < 2; open++) try_row(_i, ITS_MAP, mapped, 3, open);
+}
+END_TEST
+
+START_TEST(complex_rows_are_mapped)
+{
+    const unsigned all = 1u << row_at(_i)->n;
+    for (unsigned mapped = 1; mapped < all; mapped++)
+        for (way how = ITSELF; how <= ITS_MAP; how++)
+            for (int open = 0; open < 2; open++)
+                try_row_of(EDDY_COMPLEX128, _i, how, mapped, 3, open);
 }
 END_TEST
 
@@ -385,6 +447,7 @@ Suite *vmap_suite(void)
     tcase_add_loop_test(c, rows_are_mapped_over_unknown_numbers, 0, rows);
     tcase_add_loop_test(c, gradients_are_mapped, 0, rows);
     tcase_add_loop_test(c, maps_are_mapped, 0, rows);
+    tcase_add_loop_test(c, complex_rows_are_mapped, 0, rows);
     suite_add_tcase(s, c);
     return s;
 }
