@@ -189,7 +189,9 @@ static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
 {
     const unsigned kept = EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_REFERENCE |
                           EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
-    if (s->marks[node->id - s->first] != EDDY_BETWEEN || (node->op->flags & kept)) return false;
+    if (s->marks[node->id - s->first] != EDDY_BETWEEN || (node->op->flags & kept) ||
+        eddy_attrs_own_graph(node->op))
+        return false;
     for (int k = 0; k < node->n_outputs; k++)
         if (holds(x, eddy_tensor_at(s->graph, node->id, k))) return false;
     return true;

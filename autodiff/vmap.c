@@ -193,6 +193,12 @@ static void map_node(mapping *m, const eddy_node *node)
         x[i] = eddy_input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
                                                            : image_of(m, node->inputs[i]);
     }
+    if (eddy_attrs_own_graph(node->op)) {
+        eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
+                  "vmap: op %s owns a graph and cannot be built again [node '%.200s']",
+                  node->op->name, node->name);
+        return;
+    }
     if (is_refused(node, differs)) {
         eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
                   "vmap: op %s acts on a state, not on each example [node '%.200s']",

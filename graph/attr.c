@@ -73,6 +73,13 @@ void eddy_attrs_release_arrays(const eddy_op_def *op, const void *attrs)
         if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(attrs, f));
 }
 
+bool eddy_attrs_own_graph(const eddy_op_def *op)
+{
+    for (const eddy_attr_field *f = op->attrs; f && f->name; f++)
+        if (f->kind == EDDY_ATTR_GRAPH) return true;
+    return false;
+}
+
 void eddy_attrs_release_graphs(const eddy_op_def *op, const void *attrs)
 {
     for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)

@@ -208,6 +208,8 @@ void                   eddy_overrides_free(eddy_graph *g);
 void *eddy_attrs_copy(eddy_graph *g, const eddy_op_def *op,
                       const void *attrs); /* NULL with the error set */
 void  eddy_attrs_release(const eddy_op_def *op, const void *attrs);
+/* Whether a node owns a graph: another node cannot have the same attributes. */
+bool  eddy_attrs_own_graph(const eddy_op_def *op);
 void  eddy_attrs_release_arrays(const eddy_op_def *op, const void *attrs);
 void  eddy_attrs_release_graphs(const eddy_op_def *op, const void *attrs);
 

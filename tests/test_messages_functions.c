@@ -66,6 +66,22 @@ static int f_counting(eddy_list in, eddy_tensor *y, void *context)
     y[0] = eddy_assign_add(v, in.at[0]);
     return 1;
 }
+/* An op that owns a graph: it has one node. */
+typedef struct owner_attrs {
+    eddy_graph *graph;
+} owner_attrs;
+static const eddy_attr_field owner_fields[] = {
+    { "graph", EDDY_ATTR_GRAPH, offsetof(owner_attrs, graph) }, { NULL, EDDY_ATTR_END, 0 }
+};
+static const eddy_op_def owner = { .name = "Owner", .min_inputs = 1, .max_inputs = 1,
+    .outputs = 1, .attrs_size = sizeof(owner_attrs), .attrs = owner_fields, .infer = same_infer,
+    .batch = eddy_batch_as_is };
+static int f_owner(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_apply1(&owner, &(owner_attrs){ eddy_graph_new() }, in.at[0]);
+    return 1;
+}
 static int f_sum_of_many(eddy_list in, eddy_tensor *y, void *context)
 {
     eddy_tensor all[20];
@@ -108,6 +124,7 @@ static void mapping(void)
     eddy_vmap(square, EDDY_LIST(open, x, v), y), golden_graph(g);
     eddy_vmap(function(f_opaque), EDDY_LIST(open), y), golden_graph(g);
     eddy_vmap(function(f_blurred), EDDY_LIST(x), y), golden_graph(g);
+    eddy_vmap(function(f_owner), EDDY_LIST(x), y), golden_graph(g);
     eddy_vmap(function(f_counting), EDDY_LIST(x), y), golden_graph(g);
     eddy_vmap(function(NULL), EDDY_LIST(x), y), golden_graph(g);
     eddy_vmap(returning(&(int){ 0 }), EDDY_LIST(x), y), golden_graph(g);
