@@ -128,7 +128,8 @@ BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
-BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a * log(b),
+BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
+       a == 0 ? 0 : a * EDDY_MATH(log, b, log(b)),
        Mul(dy, Conj(Xlogy(CastLike(NotEqual(a, 0), a), b))), Mul(dy, Conj(Xdivy(a, b))))
 
 /** y = a / b, and 0 where a is 0, whatever b is.
@@ -161,7 +162,8 @@ BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
             o_[i_] = not_ ? 0 : (T_)(value);                                    \
         }                                                                       \
         return any_ ? EDDY_INVALID_ARGUMENT : EDDY_OK;                          \
-    }
+    }                                                                           \
+    EDDY_CLONES(fn)
 
 /* Loops for all real numbers. */
 #define CHECKED_LOOPS(cname, float_value, impossible, integer_value)              \

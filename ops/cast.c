@@ -27,21 +27,21 @@ static bool cast_infer(eddy_infer *c)
 /* Loops from one type to each of the eight; the floats and complex numbers of T
  * have the real part `re`, of type F. */
 #define CASTS_FROM_FLOAT(name, T, F, re)                                        \
-    TILE_UNARY(name##_f32, T, float, re)                                        \
-    TILE_UNARY(name##_f64, T, double, re)                                       \
-    TILE_UNARY(name##_i32, T, int32_t, SATURATED(F, re, int32_t, INT32_MIN, INT32_MAX)) \
-    TILE_UNARY(name##_i64, T, int64_t, SATURATED(F, re, int64_t, INT64_MIN, INT64_MAX)) \
-    TILE_UNARY(name##_u8, T, uint8_t, SATURATED(F, re, uint8_t, 0, UINT8_MAX))  \
+    CLONED(TILE_UNARY, name##_f32, T, float, re)                                \
+    CLONED(TILE_UNARY, name##_f64, T, double, re)                               \
+    CLONED(TILE_UNARY, name##_i32, T, int32_t, SATURATED(F, re, int32_t, INT32_MIN, INT32_MAX)) \
+    CLONED(TILE_UNARY, name##_i64, T, int64_t, SATURATED(F, re, int64_t, INT64_MIN, INT64_MAX)) \
+    CLONED(TILE_UNARY, name##_u8, T, uint8_t, SATURATED(F, re, uint8_t, 0, UINT8_MAX)) \
     TILE_UNARY(name##_b8, T, uint8_t, re != 0)                                  \
     TILE_UNARY(name##_c64, T, float complex, x)                                 \
     TILE_UNARY(name##_c128, T, double complex, x)                               \
     CAST_PICK(name)
 #define CASTS_FROM_INTEGER(name, T)                                             \
-    TILE_UNARY(name##_f32, T, float, x)                                         \
-    TILE_UNARY(name##_f64, T, double, x)                                        \
-    TILE_UNARY(name##_i32, T, int32_t, x)                                       \
-    TILE_UNARY(name##_i64, T, int64_t, x)                                       \
-    TILE_UNARY(name##_u8, T, uint8_t, x)                                        \
+    CLONED(TILE_UNARY, name##_f32, T, float, x)                                 \
+    CLONED(TILE_UNARY, name##_f64, T, double, x)                                \
+    CLONED(TILE_UNARY, name##_i32, T, int32_t, x)                               \
+    CLONED(TILE_UNARY, name##_i64, T, int64_t, x)                               \
+    CLONED(TILE_UNARY, name##_u8, T, uint8_t, x)                                \
     TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
     TILE_UNARY(name##_c64, T, float complex, x)                                 \
     TILE_UNARY(name##_c128, T, double complex, x)                               \

@@ -126,11 +126,11 @@ static bool where_infer(eddy_infer *c)
         }                                                                       \
         return EDDY_OK;                                                         \
     }
-TILE_WHERE(where_f32, float)
-TILE_WHERE(where_f64, double)
-TILE_WHERE(where_i32, int32_t)
-TILE_WHERE(where_i64, int64_t)
-TILE_WHERE(where_u8, uint8_t)
+TILE_WHERE(where_f32, float) EDDY_CLONES(where_f32)
+TILE_WHERE(where_f64, double) EDDY_CLONES(where_f64)
+TILE_WHERE(where_i32, int32_t) EDDY_CLONES(where_i32)
+TILE_WHERE(where_i64, int64_t) EDDY_CLONES(where_i64)
+TILE_WHERE(where_u8, uint8_t) EDDY_CLONES(where_u8)
 TILE_WHERE(where_c64, float complex)
 TILE_WHERE(where_c128, double complex)
 

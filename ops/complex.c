@@ -116,8 +116,8 @@ eddy_tensor eddy_angle(eddy_tensor x)
 
 /* ----------------------------------------------- from two parts to one -- */
 
-TILE_BINARY(join_f32, float, float complex, eddy_c64(a, b))
-TILE_BINARY(join_f64, double, double complex, eddy_c128(a, b))
+CLONED(TILE_BINARY, join_f32, float, float complex, eddy_c64(a, b))
+CLONED(TILE_BINARY, join_f64, double, double complex, eddy_c128(a, b))
 ROW_PICK(join, FLOATS)
 
 static bool join_infer(eddy_infer *c)

@@ -321,7 +321,8 @@ static bool logistic_infer(eddy_infer *c)
 }
 
 /* Labels a, logits b. */
-DECLARE_FLOATS(TILE_BINARY, logistic, ((b > 0 ? b : 0) - b * a) + log1p(exp(-fabs(b))))
+DECLARE_FLOATS(TILE_BINARY, logistic, ((b > 0 ? b : 0) - b * a) +
+                                      EDDY_MATH(log1p_exp, -fabs(b), log1p(exp(-fabs(b)))))
 ROW_PICK(logistic, FLOATS)
 
 /* 1 - sigmoid(x) is written sigmoid(-x) where it is small, which keeps its digits. */

@@ -6,14 +6,17 @@
  * the builder eddy_tanh.  A row reads: C name, op type, default node name,
  * element types, value of one element (x, or a and b, of type T), and the
  * gradient of each input in terms of x (or a, b), y and dy.  ops/elementwise.c
- * runs the loops: nothing else walks over elements of a broadcast. */
+ * runs the loops: nothing else walks over elements of a broadcast.  The loops of
+ * real numbers come in a version for each instruction set (ops/clones.h). */
 #ifndef EDDY_ROWS_H
 #define EDDY_ROWS_H
 
 #include <tgmath.h>
 #include "graph/op.h"
+#include "ops/clones.h"
 #include "ops/elementwise.h"
 #include "ops/math.h"
+#include "ops/vector_math.h"
 #include "build/gen/table.h"
 
 /* The text of a value serves signed and unsigned types alike. */
@@ -26,6 +29,10 @@
 #else
 #define EDDY_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+
+/* A value that float32 has a function of its own for, in ops/vector_math.h. */
+#define EDDY_MATH(fn, x, otherwise)                                             \
+    _Generic((x), float: eddy_##fn##_f32((float)(x)), default: (otherwise))
 
 #define TILE_UNARY(fn, T_, R_, value)                                           \
     static eddy_status fn(int64_t n_, void *out_, const void *const *in_, const void *attrs) \
@@ -60,25 +67,26 @@
 /* Element types a row may name, some with the complex ones besides.  Bools are
  * bytes of 0 and 1. */
 #define FLOATS_OF(name)                                                         \
-    case EDDY_FLOAT32: return name##_f32;                                       \
-    case EDDY_FLOAT64: return name##_f64;
+    case EDDY_FLOAT32: return EDDY_BEST(name##_f32);                            \
+    case EDDY_FLOAT64: return EDDY_BEST(name##_f64);
 #define INTEGERS_OF(name)                                                       \
-    case EDDY_INT32: return name##_i32;                                         \
-    case EDDY_INT64: return name##_i64;                                         \
-    case EDDY_UINT8: return name##_u8;
+    case EDDY_INT32: return EDDY_BEST(name##_i32);                              \
+    case EDDY_INT64: return EDDY_BEST(name##_i64);                              \
+    case EDDY_UINT8: return EDDY_BEST(name##_u8);
 #define BOOLS_OF(name) case EDDY_BOOL: return name##_b8;
 #define COMPLEX_OF(name)                                                        \
     case EDDY_COMPLEX64: return name##_c64;                                     \
     case EDDY_COMPLEX128: return name##_c128;
 
+#define CLONED(TILE, fn, T_, R_, value) TILE(fn, T_, R_, value) EDDY_CLONES(fn)
 #define DECLARE_FLOATS(TILE, name, value)                                       \
-    TILE(name##_f32, float, float, value)                                       \
-    TILE(name##_f64, double, double, value)
+    CLONED(TILE, name##_f32, float, float, value)                               \
+    CLONED(TILE, name##_f64, double, double, value)
 #define DECLARE_NUMBERS(TILE, name, value)                                      \
     DECLARE_FLOATS(TILE, name, value)                                           \
-    TILE(name##_i32, int32_t, int32_t, value)                                   \
-    TILE(name##_i64, int64_t, int64_t, value)                                   \
-    TILE(name##_u8, uint8_t, uint8_t, value)
+    CLONED(TILE, name##_i32, int32_t, int32_t, value)                           \
+    CLONED(TILE, name##_i64, int64_t, int64_t, value)                           \
+    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)
 #define DECLARE_COMPLEX(TILE, name, value)                                      \
     TILE(name##_c64, float complex, float complex, value)                       \
     TILE(name##_c128, double complex, double complex, value)
@@ -91,19 +99,19 @@
 #define DECLARE_BOOLS(TILE, name, value)                                        \
     TILE(name##_b8, uint8_t, uint8_t, value)
 #define DECLARE_TESTS(TILE, name, value)                                        \
-    TILE(name##_f32, float, uint8_t, value)                                     \
-    TILE(name##_f64, double, uint8_t, value)                                    \
-    TILE(name##_i32, int32_t, uint8_t, value)                                   \
-    TILE(name##_i64, int64_t, uint8_t, value)                                   \
-    TILE(name##_u8, uint8_t, uint8_t, value)                                    \
+    CLONED(TILE, name##_f32, float, uint8_t, value)                             \
+    CLONED(TILE, name##_f64, double, uint8_t, value)                            \
+    CLONED(TILE, name##_i32, int32_t, uint8_t, value)                           \
+    CLONED(TILE, name##_i64, int64_t, uint8_t, value)                           \
+    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)                            \
     TILE(name##_b8, uint8_t, uint8_t, value)
 #define DECLARE_TESTS_COMPLEX(TILE, name, value)                                \
     DECLARE_TESTS(TILE, name, value)                                            \
     TILE(name##_c64, float complex, uint8_t, value)                             \
     TILE(name##_c128, double complex, uint8_t, value)
 #define DECLARE_FLOAT_TESTS(TILE, name, value)                                  \
-    TILE(name##_f32, float, uint8_t, value)                                     \
-    TILE(name##_f64, double, uint8_t, value)
+    CLONED(TILE, name##_f32, float, uint8_t, value)                             \
+    CLONED(TILE, name##_f64, double, uint8_t, value)
 #define PICK_FLOATS(name)      FLOATS_OF(name)
 #define PICK_NUMBERS(name)     FLOATS_OF(name) INTEGERS_OF(name)
 #define PICK_BOOLS(name)       BOOLS_OF(name)

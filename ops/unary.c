@@ -115,7 +115,7 @@ UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
  *  Overflows to infinity, underflows to 0.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy y.  TensorFlow: Exp. */
-UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, exp(x), Mul(dy, Conj(y)))
+UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, EDDY_MATH(exp, x, exp(x)), Mul(dy, Conj(y)))
 
 /** y = e^x - 1, exact to rounding near 0.
  *
@@ -123,7 +123,7 @@ UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, exp(x), Mul(dy, Conj(y)))
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy e^x.  TensorFlow: Expm1. */
-UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_EXPM1(x),
+UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_MATH(expm1, x, EDDY_EXPM1(x)),
       Mul(dy, Conj(Exp(x))))
 
 /** y = ln x.
@@ -133,7 +133,7 @@ UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_EXPM1(x),
  *  -infinity at 0, NaN below.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / x; NaN where both are 0.  TensorFlow: Log. */
-UNARY(log, "Log", "Log", FLOATS_COMPLEX, log(x), Div(dy, Conj(x)))
+UNARY(log, "Log", "Log", FLOATS_COMPLEX, EDDY_MATH(log, x, log(x)), Div(dy, Conj(x)))
 
 /** y = ln(1 + x), exact to rounding near 0.
  *
@@ -142,10 +142,53 @@ UNARY(log, "Log", "Log", FLOATS_COMPLEX, log(x), Div(dy, Conj(x)))
  *  -infinity at -1, NaN below.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (1 + x).  TensorFlow: Log1p. */
-UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_LOG1P(x),
+UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_MATH(log1p, x, EDDY_LOG1P(x)),
       Div(dy, Conj(Add(1, x))))
 
 /* --------------------------------------------------------- trigonometry -- */
+
+/* y = near(x), or far(x) where x is beyond near's reach.  Such an x makes its
+ * neighbours slow, but does not change them. */
+EDDY_INLINE eddy_status circular(int64_t n, float *y, const float *x, float near(float),
+                                 float far(float))
+{
+    enum { AT_ONCE = 512 };
+    for (int64_t at = 0; at < n; at += AT_ONCE, x += AT_ONCE, y += AT_ONCE) {
+        const int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
+        int any = 0;
+        for (int64_t i = 0; i < m; i++) any |= !(fabsf(x[i]) <= EDDY_CIRCULAR_MOST);
+        if (any) {
+            for (int64_t i = 0; i < m; i++)
+                y[i] = fabsf(x[i]) <= EDDY_CIRCULAR_MOST ? near(x[i]) : far(x[i]);
+            continue;
+        }
+        EDDY_INDEPENDENT
+        for (int64_t i = 0; i < m; i++) y[i] = near(x[i]);
+    }
+    return EDDY_OK;
+}
+
+#define TILE_CIRCULAR(fn, near, far)                                            \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        (void)attrs;                                                            \
+        return circular(n, y, x[0], near, far);                                 \
+    }                                                                           \
+    EDDY_CLONES(fn)
+
+TILE_CIRCULAR(sin_f32, eddy_sin_f32, sinf)
+CLONED(TILE_UNARY, sin_f64, double, double, sin(x))
+DECLARE_COMPLEX(TILE_UNARY, sin, sin(x))
+ROW_PICK(sin, FLOATS_COMPLEX)
+static void sin_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Cos(r->x[0]))); }
+ROW_DEF(sin, "Sin", "Sin", 1, sin_gradient, eddy_infer_elementwise, 0)
+
+TILE_CIRCULAR(cos_f32, eddy_cos_f32, cosf)
+CLONED(TILE_UNARY, cos_f64, double, double, cos(x))
+DECLARE_COMPLEX(TILE_UNARY, cos, cos(x))
+ROW_PICK(cos, FLOATS_COMPLEX)
+static void cos_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Neg(Sin(r->x[0])))); }
+ROW_DEF(cos, "Cos", "Cos", 1, cos_gradient, eddy_infer_elementwise, 0)
 
 /** y = sin x, x in radians.
  *
@@ -154,7 +197,7 @@ UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_LOG1P(x),
  *  NaN at infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy cos x.  TensorFlow: Sin. */
-UNARY(sin, "Sin", "Sin", FLOATS_COMPLEX, sin(x), Mul(dy, Conj(Cos(x))))
+eddy_tensor eddy_sin(eddy_tensor x) { return eddy_apply1(&eddy_op_sin, NULL, x); }
 
 /** y = cos x, x in radians.
  *
@@ -163,7 +206,7 @@ UNARY(sin, "Sin", "Sin", FLOATS_COMPLEX, sin(x), Mul(dy, Conj(Cos(x))))
  *  NaN at infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy sin x.  TensorFlow: Cos. */
-UNARY(cos, "Cos", "Cos", FLOATS_COMPLEX, cos(x), Mul(dy, Conj(Neg(Sin(x)))))
+eddy_tensor eddy_cos(eddy_tensor x) { return eddy_apply1(&eddy_op_cos, NULL, x); }
 
 /* ---------------------------------------------------------- activations -- */
 
@@ -173,7 +216,8 @@ UNARY(cos, "Cos", "Cos", FLOATS_COMPLEX, cos(x), Mul(dy, Conj(Neg(Sin(x)))))
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (1 - y*y).  TensorFlow: Tanh. */
-UNARY(tanh, "Tanh", "Tanh", FLOATS_COMPLEX, tanh(x), Mul(dy, Conj(Sub(1, Square(y)))))
+UNARY(tanh, "Tanh", "Tanh", FLOATS_COMPLEX, EDDY_MATH(tanh, x, tanh(x)),
+      Mul(dy, Conj(Sub(1, Square(y)))))
 
 /** y = 1 / (1 + e^-x).
  *
@@ -182,12 +226,13 @@ UNARY(tanh, "Tanh", "Tanh", FLOATS_COMPLEX, tanh(x), Mul(dy, Conj(Sub(1, Square(
  *  0 and 1 at the extremes, never NaN for a number.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy y (1 - y).  TensorFlow: Sigmoid. */
-UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, 1 / (1 + exp(-x)),
+UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, EDDY_MATH(sigmoid, x, 1 / (1 + exp(-x))),
       Mul(dy, Conj(Mul(y, Sub(1, y)))))
 
-/* Where |x| is larger, ln(1 + e^x) is x, or e^x, to within rounding: the type's
+/* Where |x| is larger, ln(1 + e^x) is x, or e^x, to within rounding in float64, whose
  * epsilon has the logarithm -(edge + 2). */
-#define SOFTPLUS_EDGE(x) (sizeof(x) == sizeof(float) ? 13.942385152878742 : 34.04365338911715)
+#define SOFTPLUS_EDGE 34.04365338911715
+#define SOFTPLUS(x) (x > SOFTPLUS_EDGE ? x : x < -SOFTPLUS_EDGE ? exp(x) : log1p(exp(x)))
 
 /** y = ln(1 + e^x).
  *
@@ -196,8 +241,7 @@ UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, 1 / (1 + exp(-x)),
  *  x itself where e^x would not matter beside it, so nothing overflows.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sigmoid(x).  TensorFlow: Softplus. */
-UNARY(softplus, "Softplus", "Softplus", FLOATS,
-      x > SOFTPLUS_EDGE(x) ? x : x < -SOFTPLUS_EDGE(x) ? exp(x) : log1p(exp(x)),
+UNARY(softplus, "Softplus", "Softplus", FLOATS, EDDY_MATH(softplus, x, SOFTPLUS(x)),
       Mul(dy, Sigmoid(x)))
 
 /** y = max(x, 0).

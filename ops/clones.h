@@ -1,0 +1,42 @@
+/* clones.h -- inner loops compiled for several instruction sets, one chosen when
+ * a plan is made; private to ops/.
+ *
+ *   static eddy_status f(int64_t n, void *y, const void *const *x, const void *attrs) { ... }
+ *   EDDY_CLONES(f)
+ *   ... return EDDY_BEST(f);
+ *
+ * What f does to an element does not depend on its neighbours and nothing is
+ * contracted (-ffp-contract=off), so every clone computes the same bits. */
+#ifndef EDDY_CLONES_H
+#define EDDY_CLONES_H
+
+#include "graph/op.h"
+
+typedef enum eddy_instructions { EDDY_BASELINE, EDDY_AVX2, EDDY_AVX512 } eddy_instructions;
+
+/* The best that this processor has and the limit allows. */
+eddy_instructions eddy_instructions_used(void);
+/* For tests and measurements; holds for loops chosen from now on. */
+void eddy_instructions_limit(eddy_instructions most);
+
+/* A function that must end up inside the loop that calls it. */
+#define EDDY_INLINE static inline __attribute__((always_inline))
+
+#if defined(__x86_64__)
+#define EDDY_CLONE(fn, suffix, instructions)                                    \
+    __attribute__((target(instructions), flatten))                              \
+    static eddy_status fn##suffix(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        return fn(n, y, x, attrs);                                              \
+    }
+#define EDDY_CLONES(fn)                                                         \
+    EDDY_CLONE(fn, _avx2, "avx2")                                               \
+    EDDY_CLONE(fn, _avx512, "avx512f,avx512vl,avx512dq,avx512bw")
+#define EDDY_BEST(fn)                                                           \
+    ((const eddy_tile_fn[]){ fn, fn##_avx2, fn##_avx512 })[eddy_instructions_used()]
+#else
+#define EDDY_CLONES(fn)
+#define EDDY_BEST(fn) (fn)
+#endif
+
+#endif

@@ -1,0 +1,208 @@
+/* vector_math.h -- functions of float32 that a compiler turns into vector
+ * instructions: straight code, where what differs is selected, not branched to.
+ *
+ * The argument is reduced exactly, or in two steps of which the first is exact; a
+ * polynomial does the rest.  Polynomials are minimax fits of the relative error,
+ * which is below 2^-27.  tests/test_vector_math.c holds each function against the
+ * double precision one, over all arguments.  At infinity, NaN, both zeros and
+ * below the least normal number they are what libm's are.
+ *
+ * They rely on IEEE arithmetic, rounded to the nearest and with nothing
+ * contracted or reordered. */
+#ifndef EDDY_VECTOR_MATH_H
+#define EDDY_VECTOR_MATH_H
+
+#include "ops/clones.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ parts -- */
+
+EDDY_INLINE uint32_t eddy_bits_of_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+EDDY_INLINE float eddy_f32_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#define EDDY_SIGN_BIT 0x80000000u
+
+/* |x| with the sign of `sign`, for an x that has none. */
+EDDY_INLINE float eddy_with_sign(float x, float sign)
+{
+    return eddy_f32_of_bits(eddy_bits_of_f32(x) | (eddy_bits_of_f32(sign) & EDDY_SIGN_BIT));
+}
+
+/* 2^k for a normal result. */
+EDDY_INLINE float eddy_power_of_2(int32_t k)
+{
+    return eddy_f32_of_bits((uint32_t)(k + 127) << 23);
+}
+
+/* Adding it leaves the nearest integer in the low bits. */
+#define EDDY_ROUND_F32 12582912.0f            /* 1.5 * 2^23 */
+#define EDDY_ROUND_F64 6755399441055744.0     /* 1.5 * 2^52 */
+
+/* ln 2 in two parts, the first so short that small multiples of it are exact. */
+#define EDDY_LN2_HIGH 0.693115234375f
+#define EDDY_LN2_LOW  3.19461849453e-5f
+
+/* ------------------------------------------------------------ exponentials -- */
+
+/* x = k ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1. */
+EDDY_INLINE float eddy_exp_parts(float x, int32_t *k)
+{
+    const float shifted = x * 1.44269504089f + EDDY_ROUND_F32, n = shifted - EDDY_ROUND_F32;
+    const float r = (x - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW;
+    float q = 0.00138712794312f;
+    q = q * r + 0.00836857330128f;
+    q = q * r + 0.0416674247308f;
+    q = q * r + 0.166665239767f;
+    q = q * r + 0.499999972127f;
+    *k = (int32_t)(eddy_bits_of_f32(shifted) - eddy_bits_of_f32(EDDY_ROUND_F32));
+    return r + r * r * q;
+}
+
+/* e^x.  2^k comes in two factors, since it may be no normal number itself. */
+EDDY_INLINE float eddy_exp_f32(float x)
+{
+    int32_t k;
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    const float p = eddy_exp_parts(x, &k) + 1.0f;
+    const int32_t half = k >> 1;
+    return p * eddy_power_of_2(half) * eddy_power_of_2(k - half);
+}
+
+/* e^x - 1 = 2 (2^(k-1) (e^r - 1) + (2^(k-1) - 1/2)). */
+EDDY_INLINE float eddy_expm1_f32(float x)
+{
+    int32_t k;
+    float   y = x > 89.0f ? 89.0f : x;
+    y = y < -18.0f ? -18.0f : y;
+    const float p = eddy_exp_parts(y, &k), half = eddy_power_of_2(k - 1);
+    const float result = 2.0f * (p * half + (half - 0.5f));
+    return fabsf(x) < 0x1p-25f ? x : result;
+}
+
+/* With t = e^(-2|x|) - 1, |tanh x| = -t / (2 + t). */
+EDDY_INLINE float eddy_tanh_f32(float x)
+{
+    const float t = eddy_expm1_f32(-2.0f * fabsf(x));
+    return eddy_with_sign(fabsf(t) / (2.0f + t), x);
+}
+
+/* 1 / (1 + e^-x), from e^-|x|, which does not overflow. */
+EDDY_INLINE float eddy_sigmoid_f32(float x)
+{
+    const float e = eddy_exp_f32(-fabsf(x));
+    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+/* -------------------------------------------------------------- logarithms -- */
+
+/* For a normal x > 0, x = 2^k (1 + f) with 1 + f between the roots of 1/2 and 2. */
+EDDY_INLINE float eddy_log_parts(float x, int32_t *k)
+{
+    const uint32_t root_half = 0x3f3504f3u, bits = eddy_bits_of_f32(x);
+    *k = (int32_t)(bits - root_half) >> 23;
+    return eddy_f32_of_bits(bits - ((uint32_t)*k << 23)) - 1.0f;
+}
+
+/* k ln 2 + ln(1 + f). */
+EDDY_INLINE float eddy_log_join(int32_t k, float f)
+{
+    const float n = (float)k, z = f * f;
+    float p = -0.0763419769393f;
+    p = p * f + 0.127613868048f;
+    p = p * f - 0.131602047328f;
+    p = p * f + 0.142017872989f;
+    p = p * f - 0.166233584412f;
+    p = p * f + 0.20001225602f;
+    p = p * f - 0.25000820967f;
+    p = p * f + 0.333333317226f;
+    return (f + (f * z * p + n * EDDY_LN2_LOW - 0.5f * z)) + n * EDDY_LN2_HIGH;
+}
+
+/* What a logarithm is at the ends of its domain: x is 0, below, infinite or NaN. */
+EDDY_INLINE float eddy_log_edges(float x, float result)
+{
+    result = x < INFINITY ? result : x;
+    result = x == 0.0f ? -INFINITY : result;
+    return x < 0.0f ? NAN : result;
+}
+
+EDDY_INLINE float eddy_log_f32(float x)
+{
+    int32_t     k;
+    const int   tiny = x < 0x1p-126f;
+    const float f = eddy_log_parts(tiny ? x * 0x1p23f : x, &k);
+    return eddy_log_edges(x, eddy_log_join(tiny ? k - 23 : k, f));
+}
+
+/* ln(1 + x): what is lost in u = 1 + x is brought to u's scale and added to f. */
+EDDY_INLINE float eddy_log1p_f32(float x)
+{
+    int32_t     k;
+    const float u = 1.0f + x, lost = x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x);
+    const float f = eddy_log_parts(u, &k);
+    const float y = eddy_log_join(k, f + (k > 30 ? 0.0f : lost * eddy_power_of_2(k > 30 ? 0 : -k)));
+    return fabsf(x) < 0x1p-25f ? x : eddy_log_edges(u, y);
+}
+
+/* ln(1 + e^x) for x <= 0, where k is 0 or 1. */
+EDDY_INLINE float eddy_log1p_exp_f32(float x)
+{
+    int32_t     k;
+    const float e = eddy_exp_f32(x), u = 1.0f + e, lost = e - (u - 1.0f);
+    const float f = eddy_log_parts(u, &k);
+    return eddy_log_join(k, f + lost * (1.0f - 0.5f * (float)k));
+}
+
+/* ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|). */
+EDDY_INLINE float eddy_softplus_f32(float x)
+{
+    return (x > 0.0f ? x : 0.0f) + eddy_log1p_exp_f32(-fabsf(x));
+}
+
+/* ------------------------------------------------------------ trigonometry -- */
+
+/* Up to here the reduction below is exact but for the last rounding. */
+#define EDDY_CIRCULAR_MOST 0x1p20f
+
+/* The sine of x + turn pi/2 without x's sign, for 0 <= x <= EDDY_CIRCULAR_MOST.  The
+ * high part of pi/2 has 33 bits, so that its multiples are exact. */
+EDDY_INLINE float eddy_circular(float x, uint32_t turn)
+{
+    const double shifted = (double)x * 0.63661977236758134308 + EDDY_ROUND_F64;
+    const double n = shifted - EDDY_ROUND_F64;
+    const float  r = (float)(((double)x - n * 1.5707963267341256142)
+                             - n * 6.0771005065061926015e-11);
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    const uint32_t quarter = (uint32_t)bits + turn;
+    const float z = r * r;
+    const float s = ((-0.00019516977168f * z + 0.00833217584301f) * z - 0.166666549085f) * z;
+    const float c = ((2.4438091352e-5f * z - 0.00138873644897f) * z + 0.0416666468073f) * z;
+    const float sine = r + r * s, cosine = 1.0f + (c * z - 0.5f * z);
+    return eddy_f32_of_bits(eddy_bits_of_f32(quarter & 1 ? cosine : sine) ^ (quarter & 2) << 30);
+}
+
+EDDY_INLINE float eddy_sin_f32(float x)
+{
+    const uint32_t sign = eddy_bits_of_f32(x) & EDDY_SIGN_BIT;
+    return eddy_f32_of_bits(eddy_bits_of_f32(eddy_circular(fabsf(x), 0)) ^ sign);
+}
+
+EDDY_INLINE float eddy_cos_f32(float x) { return eddy_circular(fabsf(x), 1); }
+
+#endif
