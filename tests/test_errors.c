@@ -131,6 +131,59 @@ START_TEST(no_optimizer)
 }
 END_TEST
 
+static int any_function(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = x.at[0];
+    return 1;
+}
+static void any_rule(eddy_rule *r) { r->dx[0] = r->dy[0]; }
+
+/* Functions of autodiff with a tensor of no graph, of a freed one, and without lists. */
+static void of_autodiff(eddy_tensor t)
+{
+    const eddy_function f = { .build = any_function };
+    const eddy_list     no = { 0 }, one = EDDY_LIST(t), bad = { -1, NULL }, null = { 2, NULL };
+    const eddy_list     lists[] = { no, one, bad, null };
+    eddy_tensor         out[EDDY_MAX_RESULTS];
+    for (int i = 0; i < 4; i++) {
+        const eddy_list l = lists[i];
+        ck_assert_int_eq(eddy_vmap(f, l, out), 0);
+        ck_assert_int_eq(eddy_gradients_function(f, l, out), 0);
+        ck_assert_int_eq(eddy_implicit_gradients(f, l, out, out, 1, .graph = t.graph), 0);
+        ck_assert_int_ne(eddy_custom_gradient(l, l, out, any_rule), EDDY_OK);
+        ck_assert_int_ne(eddy_recompute_grad(l, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_jvp(l, l, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_vjp(l, l, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_hessian_vector_product(t, l, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_gauss_newton_vector_product(t, l, l, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_hessians(t, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_jacobian(t, l, out), EDDY_OK);
+        ck_assert_int_ne(eddy_gradient_check(NULL, l, l), EDDY_OK);
+    }
+    ck_assert(!eddy_is_valid(eddy_batch_jacobian(t, t)));
+    ck_assert(!eddy_is_valid(eddy_hessian_diagonal(t, t)));
+    ck_assert(!eddy_is_valid(eddy_grad_pass_through(t, t)));
+    ck_assert(!eddy_is_valid(eddy_identity_n(one, 1)));
+    ck_assert(!eddy_is_valid(eddy_example(t)) && !eddy_is_valid(eddy_basis_like(t)));
+    ck_assert(!eddy_register_gradient(t.graph, "r", any_rule, NULL));
+    ck_assert(!eddy_register_custom_gradient(t.graph, "r", any_rule, NULL));
+    eddy_gradient_override_begin(t.graph, "Square", "r");
+    eddy_gradient_override_end(t.graph);
+    ck_assert_ptr_null(eddy_tape_new(t.graph));
+    ck_assert_ptr_null(eddy_eval(t));
+}
+
+START_TEST(no_autodiff)
+{
+    eddy_graph       *gone = eddy_graph_new();
+    const eddy_tensor t = eddy_scalar(gone, 1), none = EDDY_ZERO_TENSOR;
+    eddy_graph_free(gone);
+    of_autodiff(none);
+    of_autodiff(t);
+}
+END_TEST
+
 /* -------------------------------------------------------------- sentences -- */
 
 static void shapes_and_types(eddy_graph *g, eddy_tensor a, eddy_tensor i)
@@ -215,6 +268,7 @@ Suite *errors_suite(void)
     tcase_add_test(c, no_graph);
     tcase_add_test(c, no_session);
     tcase_add_test(c, no_optimizer);
+    tcase_add_test(c, no_autodiff);
     tcase_add_test(c, messages);
     suite_add_tcase(suite, c);
     return suite;
