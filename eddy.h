@@ -2,7 +2,7 @@
  *
  * Build a graph of operations (graph, ops), append the nodes of its gradients
  * (autodiff), let an optimizer append the updates (optim), and run any part of
- * it (session).  The five headers below read in that order; docs/tour.md walks
+ * it (session).  The headers below read in that order; docs/tour.md walks
  * through a first program. */
 #ifndef EDDY_H
 #define EDDY_H
