@@ -137,6 +137,8 @@ typedef struct eddy_kernel {
     int64_t             graph_seed;
     int64_t             op_seed;     /* of this node: its id */
     uint64_t            step;        /* how many runs the session had before this one */
+    int                 threads;     /* most workers that eddy_parallel uses; from prepare on */
+    bool                deterministic;   /* the same bits whatever `threads` is */
     void               *impl;
 } eddy_kernel;
 
@@ -145,6 +147,17 @@ EDDY_API void       *eddy_kernel_state(eddy_kernel *k, size_t size);
 /* Records why; returns s, for `return eddy_kernel_fail(...)`. */
 EDDY_API eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Runs body on pieces [from, to) that together are [0, n), some of them at the same
+ * time on other threads, and returns when all are done.  A piece starts at a multiple
+ * of `grain` and is never smaller but at the end: make a grain worth 20 microseconds.
+ * `worker` is less than k->threads, and no two bodies that run at once have the same:
+ * it picks scratch memory.  What an item gets must not depend on how [0, n) was cut;
+ * then results are the same for any number of threads.  From a body, a call runs all
+ * of it in place.  Only in a kernel. */
+typedef void (*eddy_parallel_fn)(void *arg, int64_t from, int64_t to, int worker);
+EDDY_API void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
+                            void *arg);
 
 /* The inner loop of an elementwise op: n elements, operands already broadcast
  * and contiguous, y possibly the same address as an operand.  Returns EDDY_OK,

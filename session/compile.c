@@ -56,6 +56,7 @@ bool eddy_run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, u
                                .graph_seed = p->session->graph->seed,
                                .op_seed = node->id,
                                .step = step,
+                               .threads = 1,
                                .impl = i };
     eddy_status (*prepare)(eddy_kernel *) =
         node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;

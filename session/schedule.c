@@ -243,6 +243,7 @@ static bool add_instruction(build *b, const eddy_node *node, eddy_status (*run)(
                                .n_out = n_out,
                                .graph_seed = b->c->graph->seed,
                                .op_seed = node->id,
+                               .threads = 1,
                                .impl = i };
     return true;
 }
