@@ -1,5 +1,6 @@
 /* compile.c -- from feeds, fetches and shapes to a plan. */
 #include "session/internal.h"
+#include "session/pool.h"
 #include "ops/elementwise.h"
 
 #include <string.h>
@@ -56,7 +57,8 @@ bool eddy_run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, u
                                .graph_seed = p->session->graph->seed,
                                .op_seed = node->id,
                                .step = step,
-                               .threads = 1,
+                               .threads = p->session->options.threads,
+                               .deterministic = p->session->options.deterministic,
                                .impl = i };
     eddy_status (*prepare)(eddy_kernel *) =
         node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;
@@ -65,7 +67,9 @@ bool eddy_run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, u
     if (scratch > 0) i->kernel.scratch = eddy_allocate(p->allocator, scratch);
     if (scratch > 0 && !i->kernel.scratch)
         s = eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for scratch space");
+    eddy_blas_begin();
     if (s == EDDY_OK) s = eddy_kernel_of(node->op)(&i->kernel);
+    eddy_blas_end();
     eddy_release(p->allocator, i->kernel.scratch, scratch);
     if (s == EDDY_OK) return true;
     *error = p->error;
@@ -113,13 +117,13 @@ static bool prepare_kernels(compile *c)
         instruction *i = &p->code[n];
         bool tiled = i->run == eddy_elementwise_kernel;
         eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy_elementwise_prepare
-                                                : i->run == i->node->op->kernel
-                                                    ? i->node->op->prepare
+                                                : i->run == i->kernel.op->kernel
+                                                    ? i->kernel.op->prepare
                                                     : NULL;
         if (prepare && prepare(&i->kernel) != EDDY_OK) {
             *c->error = p->error;
             return eddy_error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
-                                  i->node->op->name, i->node->name);
+                                  i->kernel.op->name, i->node->name);
         }
     }
     return true;
@@ -222,7 +226,8 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
 {
     eddy_plan *p = eddy_allocate_zeroed(&s->allocator, 1, sizeof *p);
     compile    c = {
-           .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error
+           .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error,
+           .scratch = { .allocator = &s->allocator }
     };
     if (!p) {
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan");
@@ -235,8 +240,9 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
     if (!c.info)
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
     bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy_specialise(&c) &&
-              eddy_schedule(&c) && (s->options.no_fusion || eddy_fuse(&c)) && place(&c);
+              eddy_lower(&c) && eddy_improve(&c) && eddy_schedule(&c) && (s->options.no_fusion || eddy_fuse(&c)) && place(&c);
     eddy_release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
+    eddy_arena_free(&c.scratch);
     if (ok) return p;
     eddy_error_set(error, EDDY_INTERNAL, "a plan could not be made");
     eddy_plan_free(p);

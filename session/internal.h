@@ -38,6 +38,8 @@ typedef struct node_info {
     bool         alias;       /* its output is its input 0 under another shape */
 } node_info;
 
+typedef struct eddy_flow eddy_flow;
+
 typedef struct compile {
     eddy_session  *session;
     eddy_graph    *graph;
@@ -45,6 +47,13 @@ typedef struct compile {
     node_info     *info;      /* [0..size] */
     int32_t        size;
     eddy_error    *error;
+    eddy_arena     scratch;   /* of what lasts until the plan is made */
+    eddy_flow     *flow;
+    /* Of the user's graph, between live.c and lower.c: */
+    int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
+    int32_t       *first_update;    /* by variable index: node id; 0: none */
+    uint8_t       *plain_read;      /* by node id: an explicit read that no update precedes */
+    uint8_t      **reads_now;       /* by node id: NULL, or by input: is a variable behind an update */
 } compile;
 
 bool eddy_specialise(compile *c);
@@ -129,6 +138,10 @@ struct eddy_plan {
     eddy_error     error;         /* of the running step */
 };
 
+/* The live part of the user's graph as the plan's own (c->flow), improved by the passes,
+ * and turned into instructions. */
+bool eddy_lower(compile *c);
+bool eddy_improve(compile *c);
 bool eddy_schedule(compile *c);
 /* Says that the placeholder was not fed; returns false. */
 bool eddy_not_fed(const eddy_node *placeholder, eddy_error *error);

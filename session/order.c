@@ -3,26 +3,26 @@
  * Explicit reads do if they wait for it in any way, all others if a control
  * edge puts them behind it.  Only variables that are read late, with an update
  * before the reader, are looked at: 64 of them in one walk over the graph. */
-#include "session/schedule.h"
+#include "session/lower.h"
 
 #include <string.h>
 
-static bool note_read_now(build *b, const eddy_node *node, int i)
+static bool note_read_now(compile *c, const eddy_node *node, int i)
 {
-    uint8_t **inputs = &b->reads_now[node->id];
-    if (!*inputs) *inputs = eddy_plan_alloc(b->c, (size_t)node->n_inputs, 1);
+    uint8_t **inputs = &c->reads_now[node->id];
+    if (!*inputs) *inputs = eddy_flow_alloc(c, (size_t)node->n_inputs, 1);
     return *inputs && ((*inputs)[i] = true);
 }
 
 /* The variable whose value input i of an executed node is, where an update of
  * it was made before the node; else -1. */
-static int32_t late_variable(const build *b, const eddy_node *node, int i)
+static int32_t late_variable(const compile *c, const eddy_node *node, int i)
 {
-    const int32_t v = b->variable_of[node->inputs[i].node];
-    if (v < 0 || type_only(node, i) || b->first_update[v] == 0 || b->first_update[v] > node->id)
+    const int32_t v = c->variable_of[node->inputs[i].node];
+    if (v < 0 || type_only(node->op, i) || c->first_update[v] == 0 || c->first_update[v] > node->id)
         return -1;
-    if (by_reference(node, i)) return node->op->flags & EDDY_OP_READ ? v : -1;
-    return eddy_feed_of(b->c, node->inputs[i]) < 0 ? v : -1;
+    if (by_reference(node->op, i)) return node->op->flags & EDDY_OP_READ ? v : -1;
+    return eddy_feed_of(c, node->inputs[i]) < 0 ? v : -1;
 }
 
 /* Up to 64 variables at a time, a bit each: those for whose updates a node
@@ -58,45 +58,45 @@ static waits waits_of(const ordering *o, const eddy_node *node)
 }
 
 /* One turn: from the first update to the last late reader of these variables. */
-static bool order_some(build *b, ordering *o)
+static bool order_some(compile *c, ordering *o)
 {
-    compile *c = b->c;
     int32_t  first = c->size, last = 0;
     memset(o->waits, 0, ((size_t)c->size + 1) * sizeof *o->waits);
-    for (int32_t v = 0; v < b->plan->n_variables; v++) {
+    for (int32_t v = 0; v < c->plan->n_variables; v++) {
         if (!bit_of(o, v)) continue;
-        if (b->first_update[v] < first) first = b->first_update[v];
+        if (c->first_update[v] < first) first = c->first_update[v];
         if (o->last[v] > last) last = o->last[v];
     }
     for (int32_t id = first; id <= last; id++) {
         const eddy_node *node = c->graph->nodes[id];
         const waits      w = waits_of(o, node);
         for (int i = 0; is_executed(c, id) && i < node->n_inputs; i++) {
-            const uint64_t bit = bit_of(o, late_variable(b, node, i));
-            if (by_reference(node, i)) b->plain_read[id] = b->plain_read[id] && !(w.any & bit);
-            else if ((w.by_control & bit) && !note_read_now(b, node, i)) return false;
+            const uint64_t bit = bit_of(o, late_variable(c, node, i));
+            if (by_reference(node->op, i)) c->plain_read[id] = c->plain_read[id] && !(w.any & bit);
+            else if ((w.by_control & bit) && !note_read_now(c, node, i)) return false;
         }
         o->waits[id] = w;
         if (node->op->flags & EDDY_OP_UPDATES)
-            o->waits[id].any |= bit_of(o, b->variable_of[node->inputs[0].node]);
+            o->waits[id].any |= bit_of(o, c->variable_of[node->inputs[0].node]);
     }
     return true;
 }
 
-bool eddy_order_reads(build *b)
+bool eddy_order_reads(compile *c)
 {
-    compile *c = b->c;
-    size_t   bytes = ((size_t)c->size + 1) * sizeof(waits), n = (size_t)b->plan->n_variables;
-    ordering o = { .number = eddy_plan_alloc(c, n, sizeof(int32_t)),
-                   .last = eddy_plan_alloc(c, n, sizeof(int32_t)) };
-    if (!o.number || !o.last) return false;
+    size_t   bytes = ((size_t)c->size + 1) * sizeof(waits), n = (size_t)c->plan->n_variables;
+    ordering o = { .number = eddy_flow_alloc(c, n, sizeof(int32_t)),
+                   .last = eddy_flow_alloc(c, n, sizeof(int32_t)) };
+    c->plain_read = eddy_flow_alloc(c, (size_t)c->size + 1, 1);
+    c->reads_now = eddy_flow_alloc(c, (size_t)c->size + 1, sizeof *c->reads_now);
+    if (!o.number || !o.last || !c->plain_read || !c->reads_now) return false;
     memset(o.number, 0xff, n * sizeof(int32_t));
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];
         if (!is_executed(c, id)) continue;
-        b->plain_read[id] = (node->op->flags & EDDY_OP_READ) != 0;
+        c->plain_read[id] = (node->op->flags & EDDY_OP_READ) != 0;
         for (int i = 0; i < node->n_inputs; i++) {
-            const int32_t v = late_variable(b, node, i);
+            const int32_t v = late_variable(c, node, i);
             if (v < 0) continue;
             if (o.number[v] < 0) o.number[v] = o.count++;
             o.last[v] = id;
@@ -107,7 +107,7 @@ bool eddy_order_reads(build *b)
     if (!o.waits)
         return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
     bool ok = true;
-    for (; ok && o.from < o.count; o.from += 64) ok = order_some(b, &o);
+    for (; ok && o.from < o.count; o.from += 64) ok = order_some(c, &o);
     eddy_release(&c->session->allocator, o.waits, bytes);
     return ok;
 }

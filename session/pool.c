@@ -1,9 +1,346 @@
-/* pool.c -- the threads that kernels of all sessions share. */
-#include "session/internal.h"
+/* pool.c -- the threads that kernels of all sessions share.
+ *
+ * A caller of eddy_parallel cuts its items into one part for each thread, offers
+ * the job to idle workers, and begins at once with its own part.  Whoever is done
+ * with his part goes on with pieces of the others', so that nobody who was late
+ * or lost his core is waited for longer than one piece takes.  An offer that no
+ * worker has taken by then is withdrawn: workers that are busy for another caller,
+ * asleep, or without a core cost a caller nothing but help.
+ *
+ * Worker i always serves part i + 1, so that what it has in its cache is used
+ * again by the next kernel.  A worker without a job spins for a while, which makes
+ * the next offer cheap, and then sleeps.  Waking it takes a caller microseconds,
+ * which must first be earned by work (see `credit`). */
+#define _GNU_SOURCE
+#include "session/pool.h"
+#include "graph/op.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    PIECES = 4,               /* of a part, if the grain allows it */
+    SPIN = 40000,             /* nanoseconds that an idle thread waits before it sleeps */
+    LOOKS = 64,               /* between two looks at the clock */
+    PRICE = 50,               /* work that a wake-up must be worth, in times of what it takes */
+    LONGEST_WAKE = 20000,     /* nanoseconds; what takes longer was another process */
+    FIRST_CREDIT = 1000000, MOST_CREDIT = 16000000
+};
+
+/* What a worker does, where there is no address of a job that it is offered. */
+enum { SPINNING, ASLEEP, BUSY, STOPPED };
+
+typedef struct part {
+    _Alignas(64) atomic_llong next;       /* the first item that nobody has taken */
+    int64_t end;
+} part;
+
+typedef struct job {
+    eddy_parallel_fn body;
+    void       *arg;
+    int64_t     piece;
+    int         n_parts;
+    part       *parts;
+    _Alignas(64) atomic_uint done;        /* workers that have left it; WAITING: tell the caller */
+} job;
+
+enum { WAITING = 1 << 30 };
+
+typedef struct worker {
+    _Alignas(64) atomic_uintptr_t state;
+    pthread_t       thread;
+    pthread_mutex_t lock;
+    pthread_cond_t  woken;
+} worker;
+
+static struct {
+    pthread_mutex_t lock;                 /* held by those who change what follows */
+    pthread_cond_t  left;                 /* a worker has left a job whose caller waits */
+    bool            watches_forks;
+    atomic_int      n, most;              /* workers that are there, that can be made */
+    worker          workers[EDDY_MOST_THREADS - 1];
+} pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
+           .left = PTHREAD_COND_INITIALIZER,
+           .most = EDDY_MOST_THREADS - 1 };
+
+/* Where this thread is.  Credit is nanoseconds of work done since it last woke
+ * somebody: a wake-up costs PRICE times the time it takes, so that all of them
+ * together never cost more than 2 %, whatever a grain is really worth. */
+static _Thread_local struct here {
+    bool    inside;                       /* a body runs */
+    int     index;                        /* of the worker; 0 for a thread that is none */
+    int64_t credit;
+} here = { .credit = FIRST_CREDIT };
+
+int eddy_cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) n = CPU_COUNT(&set);
+#endif
+    return n < 1 ? 1 : n > EDDY_MOST_THREADS ? EDDY_MOST_THREADS : (int)n;
+}
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Lets the other thread of a core go on. */
+static inline void rest(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* ------------------------------------------------------------ the worker -- */
+
+static bool moves(worker *w, uintptr_t from, uintptr_t to)
+{
+    return atomic_compare_exchange_strong_explicit(&w->state, &from, to, memory_order_acq_rel,
+                                                   memory_order_relaxed);
+}
+
+/* Runs pieces of the job, first of the part with this index, until none is left. */
+static void run_pieces(job *j, int index)
+{
+    for (int k = 0, at = index; k < j->n_parts; k++, at = at + 1 < j->n_parts ? at + 1 : 0) {
+        part *p = &j->parts[at];
+        while (atomic_load_explicit(&p->next, memory_order_relaxed) < p->end) {
+            int64_t from = atomic_fetch_add_explicit(&p->next, j->piece, memory_order_relaxed);
+            if (from >= p->end) break;
+            j->body(j->arg, from, p->end - from < j->piece ? p->end : from + j->piece, index);
+        }
+    }
+}
+
+/* Until somebody wakes it. */
+static void sleep_well(worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    while (atomic_load(&w->state) == ASLEEP) pthread_cond_wait(&w->woken, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* After the state of a sleeping worker was changed. */
+static void wake(worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_signal(&w->woken);
+}
+
+/* The next job that the worker is offered and takes; NULL: it is to stop. */
+static job *next_job(worker *w)
+{
+    for (;;) {
+        const int64_t end = now() + SPIN;
+        do {
+            for (int i = 0; i < LOOKS; i++, rest()) {
+                uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
+                if (s == STOPPED) return NULL;
+                if (s > STOPPED && moves(w, s, BUSY)) return (job *)s;
+            }
+        } while (now() < end);
+        if (moves(w, SPINNING, ASLEEP)) sleep_well(w);
+    }
+}
+
+/* The caller may be gone once `done` says so: nothing of the job is touched then. */
+static void *work(void *arg)
+{
+    worker *w = arg;
+    here.inside = true;
+    here.index = (int)(w - pool.workers) + 1;
+    for (job *j = next_job(w); j; j = next_job(w)) {
+        run_pieces(j, here.index);
+        atomic_store_explicit(&w->state, SPINNING, memory_order_release);
+        if (!(atomic_fetch_add_explicit(&j->done, 1, memory_order_acq_rel) & WAITING)) continue;
+        pthread_mutex_lock(&pool.lock);
+        pthread_cond_broadcast(&pool.left);
+        pthread_mutex_unlock(&pool.lock);
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------- making and ending -- */
+
+static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
+static void after_fork(void)  { pthread_mutex_unlock(&pool.lock); }
+
+/* A child has no workers; it makes its own. */
+static void in_child(void)
+{
+    atomic_store(&pool.n, 0);
+    pool.left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static bool make_worker(worker *w)
+{
+    if (pthread_mutex_init(&w->lock, NULL) != 0) return false;
+    if (pthread_cond_init(&w->woken, NULL) == 0) {
+        atomic_init(&w->state, SPINNING);
+        if (pthread_create(&w->thread, NULL, work, w) == 0) return true;
+        pthread_cond_destroy(&w->woken);
+    }
+    pthread_mutex_destroy(&w->lock);
+    return false;
+}
+
+/* Makes workers until there are `wanted`; returns how many there are.  Signals are for
+ * the program's own threads. */
+static int grow(int wanted)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_mutex_lock(&pool.lock);
+    if (!pool.watches_forks)
+        pool.watches_forks = pthread_atfork(before_fork, after_fork, in_child) == 0;
+    if (!pool.watches_forks) atomic_store(&pool.most, 0);
+    for (int n = atomic_load(&pool.n); n < wanted && n < atomic_load(&pool.most); n++)
+        if (make_worker(&pool.workers[n])) atomic_store(&pool.n, n + 1);
+        else atomic_store(&pool.most, n);
+    pthread_mutex_unlock(&pool.lock);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return atomic_load(&pool.n);
+}
+
+/* At exit and when the library is unloaded.  A worker whose body calls exit is left. */
+__attribute__((destructor)) static void stop_workers(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    const int n = atomic_load(&pool.n);
+    atomic_store(&pool.most, 0);
+    atomic_store(&pool.n, 0);
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < n; i++) {
+        worker *w = &pool.workers[i];
+        if (here.index == i + 1) continue;
+        bool asleep;
+        while (!(asleep = moves(w, ASLEEP, STOPPED)) && !moves(w, SPINNING, STOPPED)) sched_yield();
+        if (asleep) wake(w);
+        pthread_join(w->thread, NULL);
+        pthread_cond_destroy(&w->woken);
+        pthread_mutex_destroy(&w->lock);
+    }
+}
+
+/* ------------------------------------------------------------ the caller -- */
+
+/* Offers the job to workers that spin; returns to how many, and how many sleep. */
+static int offer(job *j, int *asleep)
+{
+    int offered = 0;
+    *asleep = 0;
+    for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++) {
+        uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
+        offered += s == SPINNING && moves(w, SPINNING, (uintptr_t)j);
+        *asleep += s == ASLEEP;
+    }
+    return offered;
+}
+
+/* Wakes workers for the job as long as there is credit; returns how many. */
+static int rouse(job *j, int64_t time)
+{
+    int roused = 0;
+    for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1 && here.credit > 0; w++) {
+        if (!moves(w, ASLEEP, (uintptr_t)j)) continue;
+        wake(w);
+        int64_t after = now(), took = after - time;
+        here.credit -= PRICE * (took < LONGEST_WAKE ? took : LONGEST_WAKE);
+        time = after;
+        roused++;
+    }
+    return roused;
+}
+
+/* Withdraws the offers that were not taken; returns how many. */
+static int withdraw(job *j)
+{
+    int n = 0;
+    for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++)
+        n += atomic_load_explicit(&w->state, memory_order_relaxed) == (uintptr_t)j &&
+             moves(w, (uintptr_t)j, SPINNING);
+    return n;
+}
+
+/* Until `taken` workers have left the job. */
+static void wait_for(job *j, unsigned taken)
+{
+    const int64_t end = now() + SPIN;
+    do {
+        for (int i = 0; i < LOOKS; i++, rest())
+            if (atomic_load_explicit(&j->done, memory_order_acquire) == taken) return;
+    } while (now() < end);
+    pthread_mutex_lock(&pool.lock);
+    for (unsigned done = atomic_fetch_or(&j->done, WAITING); (done & ~(unsigned)WAITING) < taken;
+         done = atomic_load(&j->done))
+        pthread_cond_wait(&pool.left, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* Has the job done by this thread and whoever helps. */
+static void run_job(job *j)
+{
+    int           asleep, offered = offer(j, &asleep);
+    const int64_t start = asleep > 0 ? now() : 0;
+    if (asleep > 0) offered += rouse(j, start);
+    run_pieces(j, 0);
+    int taken = offered > 0 ? offered - withdraw(j) : 0;
+    if (taken > 0) wait_for(j, (unsigned)taken);
+    if (asleep == 0) return;
+    here.credit += (now() - start) * (taken + 1);
+    if (here.credit > MOST_CREDIT) here.credit = MOST_CREDIT;
+}
+
+/* Cuts the items into parts of whole grains. */
+static void share(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg)
+{
+    part          parts[EDDY_MOST_THREADS];
+    const int64_t grains = (n - 1) / grain + 1, pieces = (int64_t)n_parts * PIECES;
+    job           j = { .body = body,
+                        .arg = arg,
+                        .piece = grains > pieces ? grains / pieces * grain : grain,
+                        .n_parts = n_parts,
+                        .parts = parts };
+    for (int i = 0; i < n_parts; i++) {
+        atomic_init(&parts[i].next, grains * i / n_parts * grain);
+        parts[i].end = i + 1 < n_parts ? grains * (i + 1) / n_parts * grain : n;
+    }
+    run_job(&j);
+}
 
 void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg)
 {
-    (void)k;
-    (void)grain;
-    if (n > 0) body(arg, 0, n, 0);
+    if (n <= 0) return;
+    if (k->threads <= 1) {
+        body(arg, 0, n, 0);
+        return;
+    }
+    struct here  *at = &here;
+    const bool    nested = at->inside;
+    int           wanted = k->threads < EDDY_MOST_THREADS ? k->threads : EDDY_MOST_THREADS;
+    if (grain < 1) grain = 1;
+    if (nested || n <= grain) wanted = 1;
+    else if ((n - 1) / grain + 1 < wanted) wanted = (int)((n - 1) / grain + 1);
+    int workers = wanted > 1 ? atomic_load_explicit(&pool.n, memory_order_acquire) : 0;
+    if (workers < wanted - 1 && workers < atomic_load(&pool.most)) workers = grow(wanted - 1);
+    at->inside = true;
+    if (wanted > 1 && workers > 0)
+        share(workers < wanted - 1 ? workers + 1 : wanted, n, grain, body, arg);
+    else body(arg, 0, n, at->index < k->threads ? at->index : 0);
+    at->inside = nested;
 }

@@ -1,5 +1,6 @@
 /* run.c -- executing a plan: a loop over its instructions. */
 #include "session/internal.h"
+#include "session/pool.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     return EDDY_OK;
 }
 
-static eddy_status execute(eddy_plan *p, uint64_t step)
+static eddy_status execute_all(eddy_plan *p, uint64_t step)
 {
     for (instruction *i = p->code, *end = i + p->n_code; i < end; i++) {
         i->kernel.step = step;
@@ -68,6 +69,17 @@ static eddy_status execute(eddy_plan *p, uint64_t step)
         return s;
     }
     return EDDY_OK;
+}
+
+/* A run of fewer operations has no product for which OpenBLAS would use several threads. */
+static eddy_status execute(eddy_plan *p, uint64_t step)
+{
+    const double few = 16384;
+    if (p->info.flops < few) return execute_all(p, step);
+    eddy_blas_begin();
+    eddy_status s = execute_all(p, step);
+    eddy_blas_end();
+    return s;
 }
 
 /* An array for the value of b: the old one if it fits and is nobody else's. */

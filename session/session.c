@@ -1,6 +1,7 @@
 /* session.c -- sessions: checking a run's arguments, finding its plan, keeping
  * the state of variables. */
 #include "session/internal.h"
+#include "session/pool.h"
 
 #include <string.h>
 
@@ -41,6 +42,7 @@ eddy_session *eddy_session_new_with(eddy_session_args args)
     if (!s) return NULL;
     s->graph = args.graph;
     s->options = args;
+    if (s->options.threads == 0) s->options.threads = eddy_cores();
     s->allocator = *a;
     atomic_init(&s->step, 0);
     atomic_init(&s->closed, false);
@@ -125,6 +127,9 @@ bool eddy_session_check(const eddy_session *s, eddy_error *e)
         return eddy_error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
     if (!eddy_graph_alive(s->graph))
         return eddy_error_set(e, EDDY_CLOSED, "the session's graph was freed");
+    if (s->options.threads < 1 || s->options.threads > EDDY_MOST_THREADS)
+        return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "a session uses 1 to %d threads, not %d",
+                              (int)EDDY_MOST_THREADS, s->options.threads);
     if (s->graph->error.status != EDDY_OK) {
         *e = s->graph->error;
         return false;

@@ -22,12 +22,26 @@ typedef struct eddy_session_args {
     bool        no_in_place;      /* ... without results that overwrite an operand */
     bool        no_reuse;         /* ... with separate memory for every tensor */
     size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
+    int         threads;          /* most of one run, 1 (the caller's alone) to 256; 0: one for
+                                   * each core that the process may use */
+    bool        deterministic;    /* the same bits for any number of threads; else the same from
+                                   * run to run for the same number */
 } eddy_session_args;
 
 /* A session on a graph, which may go on growing.  If the graph has an error,
  * every run of the session answers with it.  NULL if there is no such graph or
  * memory is out.
- *   eddy_session_new(g) */
+ *   eddy_session_new(g)
+ *
+ * All sessions share one pool of threads, made when a run first has work for
+ * them; they sleep between runs.  A run whose helpers are busy for another does
+ * its work itself.  A child of fork() makes its own; the code of an operation
+ * must not fork.  A number of threads out of range is INVALID_ARGUMENT at the
+ * first run.
+ *
+ * While a run is under way, OpenBLAS is set to one thread for the whole process;
+ * the last run to end restores the number that was set before, unless another
+ * was set meanwhile. */
 EDDY_API eddy_session *eddy_session_new_with(eddy_session_args args);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
 /* Ends use but keeps the handle: runs answer CLOSED.  Twice is harmless. */

@@ -1,0 +1,120 @@
+/* flow.h -- what a plan computes, as a graph of its own that passes may rewrite.
+ *
+ * lower.c makes it from the part of the user's graph that a run needs: every type
+ * is concrete, feeds and constants are nodes, what is read of a variable is settled,
+ * and control edges only give an order.  Nodes are numbered from 1; inputs and
+ * controls have smaller numbers.  A tensor's `graph` is not used here.
+ *
+ * A pass sees each node once, in order, with its inputs already rewritten, and may
+ * say which tensors stand for its outputs; what is then no longer needed is dropped.
+ * passes.c has the list. */
+#ifndef EDDY_FLOW_H
+#define EDDY_FLOW_H
+
+#include "session/internal.h"
+
+typedef struct flow_node {
+    const eddy_op_def *op;
+    const void        *attrs;
+    const eddy_node   *source;      /* in the user's graph: for names, seeds and messages */
+    eddy_tensor       *inputs;
+    int32_t           *controls;
+    eddy_type         *outputs;
+    eddy_array       **values;      /* of constants: one an output; else NULL */
+    int32_t            id, n_inputs, n_controls, n_outputs;
+    int32_t            readers;     /* inputs and fetches that are its outputs; never too few */
+    int32_t            feed;        /* its number; or -1 */
+    int32_t            variable;    /* its number, for a variable; or -1 */
+    bool               alias;       /* output 0 is input 0's elements */
+    bool               kept;        /* has a side effect, or is fetched for one */
+    bool               must_read;   /* a variable that must have a value when the run begins */
+} flow_node;
+
+/* Of a variable: the value from before the run; its storage, as updates leave it. */
+enum { BEFORE_RUN = 0, STORAGE = 1 };
+
+struct eddy_flow {
+    compile     *c;
+    flow_node  **nodes;             /* [1..size] */
+    int32_t      size, capacity;
+    eddy_tensor *fetches;           /* of the plan, in order */
+    int32_t     *table;             /* of equal nodes: numbers by hash; 0: none */
+    int32_t      table_size;        /* a power of two */
+    bool         merge;             /* equal nodes are one */
+};
+
+/* The node and the type of a tensor; its elements if they are constant, else NULL. */
+static inline flow_node *eddy_flow_node(const eddy_flow *f, eddy_tensor t)
+{
+    return f->nodes[t.node];
+}
+static inline eddy_type eddy_flow_type(const eddy_flow *f, eddy_tensor t)
+{
+    const flow_node *n = f->nodes[t.node];
+    return n->outputs[n->variable >= 0 ? 0 : t.output];
+}
+static inline const eddy_array *eddy_flow_value(const eddy_flow *f, eddy_tensor t)
+{
+    const flow_node *n = f->nodes[t.node];
+    return n->values ? n->values[t.output] : NULL;
+}
+static inline eddy_tensor eddy_flow_tensor(int32_t id, int32_t output)
+{
+    return (eddy_tensor){ .node = id, .output = output };
+}
+static inline bool eddy_flow_is(const eddy_flow *f, eddy_tensor t, const eddy_op_def *op)
+{
+    return f->nodes[t.node]->op == op && !f->nodes[t.node]->values;
+}
+
+/* The ops of nodes that no user builds: what is fed, and an input of which only the
+ * type matters. */
+extern const eddy_op_def eddy_op_fed, eddy_op_type_only;
+
+/* An empty flow of the plan that c makes; NULL if memory is out. */
+eddy_flow *eddy_flow_new(compile *c, int32_t capacity);
+/* Memory for n items that lasts until the plan is made, zeroed; NULL with the error set. */
+void *eddy_flow_alloc(compile *c, size_t n, size_t size);
+/* Numbers n, whose inputs are in f, and appends it; or finds its equal, which is then
+ * what stands for it.  NULL if memory is out. */
+flow_node *eddy_flow_append(eddy_flow *f, flow_node *n);
+/* A constant; takes over the reference to a. */
+eddy_tensor eddy_flow_constant(eddy_flow *f, const eddy_node *source, eddy_array *a);
+/* The constant scalar v of an element type. */
+eddy_tensor eddy_flow_scalar(eddy_flow *f, const eddy_node *source, eddy_dtype d, double v);
+
+/* ------------------------------------------------------------- rewriting -- */
+
+/* Handed to a pass for each node.  `node` has its inputs in `flow`, where new nodes
+ * go.  The pass may set y[k], one an output, and return true. */
+typedef struct rewrite {
+    eddy_flow       *flow;
+    const flow_node *node;
+    eddy_tensor     *y;
+} rewrite;
+
+/* A new node that helps to stand for r->node: output 0, invalid if it cannot be (the
+ * op refuses, or memory is out; then leave the node alone).  `attrs` is copied. */
+eddy_tensor eddy_rewrite_add(rewrite *r, const eddy_op_def *op, const void *attrs, int n,
+                             const eddy_tensor *in);
+static inline bool eddy_flow_valid(eddy_tensor t) { return t.node > 0; }
+/* t under the type of r->node's output 0, without moving elements. */
+eddy_tensor eddy_rewrite_reshaped(rewrite *r, eddy_tensor t, eddy_shape shape);
+/* The node that gives t, if it is `op` and nothing else reads it; else NULL. */
+const flow_node *eddy_rewrite_sole(const rewrite *r, eddy_tensor t, const eddy_op_def *op);
+/* Whether all elements of t are the number v. */
+bool eddy_flow_is_filled(const eddy_flow *f, eddy_tensor t, double v);
+
+/* One walk over the plan's flow: unneeded nodes go, equal ones become one if `merge`,
+ * and `rule`, if there is one, sees the rest.  The number of nodes that were replaced
+ * or dropped is added to *changes. */
+bool eddy_flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes);
+
+/* flow_equal.c: whether a and b always give the same values, and the same number for both. */
+bool     eddy_flow_equal(const flow_node *a, const flow_node *b);
+uint32_t eddy_flow_hash(const flow_node *n);
+
+/* Writes the nodes, a line each. */
+void eddy_flow_print(const eddy_flow *f, FILE *to);
+
+#endif
