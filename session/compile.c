@@ -187,7 +187,7 @@ static bool place(compile *c)
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
     if (!prepare_kernels(c) || !scratch_roots(c)) return false;
-    if (!eddy_plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, !s->options.no_reuse,
+    if (!eddy_plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, !(s->options.without & EDDY_PASS_REUSE),
                           &p->memory_bytes, &p->info.live_bytes))
         return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
     if (s->options.max_bytes > 0 && p->memory_bytes > s->options.max_bytes)
@@ -240,7 +240,8 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
     if (!c.info)
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
     bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy_specialise(&c) &&
-              eddy_lower(&c) && eddy_improve(&c) && eddy_schedule(&c) && (s->options.no_fusion || eddy_fuse(&c)) && place(&c);
+              eddy_lower(&c) && eddy_improve(&c) && eddy_schedule(&c) &&
+              ((s->options.without & EDDY_PASS_FUSE) || eddy_fuse(&c)) && place(&c);
     eddy_release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
     eddy_arena_free(&c.scratch);
     if (ok) return p;

@@ -165,6 +165,12 @@ eddy_tensor eddy_rewrite_add(rewrite *r, const eddy_op_def *op, const void *attr
     return eddy_flow_tensor(node->id, 0);
 }
 
+eddy_tensor eddy_rewrite_reshaped(rewrite *r, eddy_tensor t, eddy_shape shape)
+{
+    if (eddy_shape_equal(eddy_flow_type(r->flow, t).shape, shape)) return t;
+    return eddy_rewrite_add(r, &eddy_op_reshape, &shape, 1, &t);
+}
+
 const flow_node *eddy_rewrite_sole(const rewrite *r, eddy_tensor t, const eddy_op_def *op)
 {
     const flow_node *n = r->flow->nodes[t.node];
@@ -199,7 +205,8 @@ static void count_readers(const eddy_flow *f, uint8_t *needed)
             needed[n->inputs[i].node] = 1;
             f->nodes[n->inputs[i].node]->readers++;
         }
-        for (int i = 0; i < n->n_controls; i++) needed[n->controls[i]] = 1;
+        for (int i = 0; i < n->n_controls; i++)
+            if (f->nodes[n->controls[i]]->effect) needed[n->controls[i]] = 1;
     }
 }
 

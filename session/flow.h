@@ -26,7 +26,8 @@ typedef struct flow_node {
     int32_t            feed;        /* its number; or -1 */
     int32_t            variable;    /* its number, for a variable; or -1 */
     bool               alias;       /* output 0 is input 0's elements */
-    bool               kept;        /* has a side effect, or is fetched for one */
+    bool               kept;        /* has a side effect */
+    bool               effect;      /* ... or waits for one: what waits for it keeps it */
     bool               must_read;   /* a variable that must have a value when the run begins */
 } flow_node;
 
@@ -98,7 +99,7 @@ typedef struct rewrite {
 eddy_tensor eddy_rewrite_add(rewrite *r, const eddy_op_def *op, const void *attrs, int n,
                              const eddy_tensor *in);
 static inline bool eddy_flow_valid(eddy_tensor t) { return t.node > 0; }
-/* t under the type of r->node's output 0, without moving elements. */
+/* The elements of t under another shape of as many. */
 eddy_tensor eddy_rewrite_reshaped(rewrite *r, eddy_tensor t, eddy_shape shape);
 /* The node that gives t, if it is `op` and nothing else reads it; else NULL. */
 const flow_node *eddy_rewrite_sole(const rewrite *r, eddy_tensor t, const eddy_op_def *op);

@@ -92,8 +92,7 @@ static bool lower_controls(lowering *l, const eddy_node *node, flow_node *n)
     n->controls = eddy_flow_alloc(l->c, most, sizeof *n->controls);
     if (!n->controls) return false;
     for (int i = 0; i < node->n_controls; i++) {
-        const node_info *before = &c->info[node->controls[i]];
-        if (before->live && before->effect) add_control(n, l->node[node->controls[i]]);
+        if (c->info[node->controls[i]].live) add_control(n, l->node[node->controls[i]]);
     }
     return true;
 }
@@ -107,6 +106,7 @@ static bool lower_waiting(lowering *l, const eddy_node *node)
         if (l->c->info[node->inputs[i].node].effect && l->node[node->inputs[i].node] > 0)
             add_control(n, l->node[node->inputs[i].node]);
     if (n->n_controls == 0) return true;
+    n->effect = l->c->info[node->id].effect;
     l->node[node->id] = append(l, n, false);
     return l->node[node->id] > 0;
 }
@@ -139,6 +139,7 @@ static bool lower_executed(lowering *l, const eddy_node *node)
     n->n_outputs = node->n_outputs;
     n->alias = c->info[node->id].alias;
     n->kept = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0;
+    n->effect = c->info[node->id].effect;
     n->variable = c->variable_of[node->id];
     n->n_inputs = node->n_inputs;
     n->inputs = eddy_flow_alloc(c, (size_t)node->n_inputs, sizeof *n->inputs);

@@ -1,8 +1,65 @@
-/* passes.c -- the passes over a plan's flow, in order. */
-#include "session/flow.h"
+/* passes.c -- the passes over a plan's flow: which there are, in which order, what
+ * each has changed. */
+#include "session/passes.h"
+
+#include <string.h>
+
+enum { MOST_ROUNDS = 10 };
+
+typedef struct pass {
+    const char *name;
+    unsigned    bit;                /* that leaves it out */
+    bool      (*rule)(rewrite *r);
+    bool        repeat;             /* until nothing changes */
+} pass;
+
+/* Merging goes on in every later pass. */
+static const pass PASSES[] = {
+    { "merge",    EDDY_PASS_MERGE,    NULL,          false },
+    { "simplify", EDDY_PASS_SIMPLIFY, eddy_simplify, true  },
+};
+enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
+
+const void *eddy_flow_attr(const flow_node *n, const char *name)
+{
+    for (const eddy_attr_field *f = n->op->attrs; n->attrs && f && f->name; f++)
+        if (strcmp(f->name, name) == 0) return (const char *)n->attrs + f->offset;
+    return NULL;
+}
+
+static int bit_number(unsigned bit) { return __builtin_ctz(bit); }
+
+static void report(const compile *c, const pass *p, int changes, int32_t before)
+{
+    const eddy_session_args *o = &c->session->options;
+    c->plan->info.changes[bit_number(p->bit)] += changes;
+    if (!o->report) return;
+    fprintf(o->report, "%s: %d changes, %d nodes, %d before\n", p->name, changes,
+            (int)c->flow->size, (int)before);
+    if (o->report_nodes && changes > 0) eddy_flow_print(c->flow, o->report);
+}
+
+static bool run_pass(compile *c, const pass *p)
+{
+    const bool    merge = !(c->session->options.without & EDDY_PASS_MERGE);
+    const int32_t before = c->flow->size;
+    int           total = 0, changes = 1;
+    for (int round = 0; changes > 0 && round < (p->repeat ? MOST_ROUNDS : 1); round++) {
+        changes = 0;
+        if (!eddy_flow_sweep(c, p->rule, merge, &changes)) return false;
+        total += changes;
+    }
+    report(c, p, total, before);
+    return true;
+}
 
 bool eddy_improve(compile *c)
 {
-    (void)c;
-    return true;
+    const eddy_session_args *o = &c->session->options;
+    if (o->report) fprintf(o->report, "plan of %d nodes\n", (int)c->flow->size);
+    if (o->report && o->report_nodes) eddy_flow_print(c->flow, o->report);
+    for (int i = 0; i < N_PASSES; i++)
+        if (!(o->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
+    int dropped = 0;
+    return eddy_flow_sweep(c, NULL, false, &dropped);
 }

@@ -9,8 +9,11 @@
  *
  * Worker i always serves part i + 1, so that what it has in its cache is used
  * again by the next kernel.  A worker without a job spins for a while, which makes
- * the next offer cheap, and then sleeps.  Waking it takes a caller microseconds,
- * which must first be earned by work (see `credit`). */
+ * the next offer cheap, and then sleeps.
+ *
+ * Help may cost more than it brings: waking a worker takes microseconds, and one
+ * that loses its core in the middle of a piece keeps the caller waiting.  So each
+ * thread keeps account of the time that help has saved it (see `balance`). */
 #define _GNU_SOURCE
 #include "session/pool.h"
 #include "graph/op.h"
@@ -24,12 +27,26 @@
 
 enum {
     PIECES = 4,               /* of a part, if the grain allows it */
-    SPIN = 40000,             /* nanoseconds that an idle thread waits before it sleeps */
-    LOOKS = 64,               /* between two looks at the clock */
-    PRICE = 50,               /* work that a wake-up must be worth, in times of what it takes */
-    LONGEST_WAKE = 20000,     /* nanoseconds; what takes longer was another process */
-    FIRST_CREDIT = 1000000, MOST_CREDIT = 16000000
+    LOOKS = 64,               /* of an idle thread between two looks at the clock */
+    PAY = 50                  /* work without help, in times of what help has cost */
 };
+
+/* Ticks in a microsecond, roughly. */
+#if defined(__x86_64__)
+enum { MICROSECOND = 2500 };
+static inline int64_t ticks(void) { return (int64_t)__builtin_ia32_rdtsc(); }
+#else
+enum { MICROSECOND = 1000 };
+static inline int64_t ticks(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+#endif
+
+/* How long an idle thread spins before it sleeps; limits of `balance`. */
+enum { SPIN = 40 * MICROSECOND, MOST_SAVED = 1000 * MICROSECOND, MOST_LOST = 1000 * MICROSECOND };
 
 /* What a worker does, where there is no address of a job that it is offered. */
 enum { SPINNING, ASLEEP, BUSY, STOPPED };
@@ -67,14 +84,15 @@ static struct {
            .left = PTHREAD_COND_INITIALIZER,
            .most = EDDY_MOST_THREADS - 1 };
 
-/* Where this thread is.  Credit is nanoseconds of work done since it last woke
- * somebody: a wake-up costs PRICE times the time it takes, so that all of them
- * together never cost more than 2 %, whatever a grain is really worth. */
+/* Where this thread is.  The balance is ticks: what help has saved, less what it
+ * has cost, the latest of it.  As long as it is negative, a job has no help, and
+ * pays one PAYth of its time in: so help never costs more than that in the long
+ * run, whatever a grain is really worth and whoever else uses the cores. */
 static _Thread_local struct here {
     bool    inside;                       /* a body runs */
     int     index;                        /* of the worker; 0 for a thread that is none */
-    int64_t credit;
-} here = { .credit = FIRST_CREDIT };
+    int64_t balance;
+} here = { .balance = MOST_LOST };
 
 int eddy_cores(void)
 {
@@ -84,13 +102,6 @@ int eddy_cores(void)
     if (sched_getaffinity(0, sizeof set, &set) == 0) n = CPU_COUNT(&set);
 #endif
     return n < 1 ? 1 : n > EDDY_MOST_THREADS ? EDDY_MOST_THREADS : (int)n;
-}
-
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* Lets the other thread of a core go on. */
@@ -111,17 +122,22 @@ static bool moves(worker *w, uintptr_t from, uintptr_t to)
                                                    memory_order_relaxed);
 }
 
-/* Runs pieces of the job, first of the part with this index, until none is left. */
-static void run_pieces(job *j, int index)
+/* Runs pieces of the job, first of the part with this index, until none is left;
+ * returns how many items that were. */
+static int64_t run_pieces(job *j, int index)
 {
+    int64_t items = 0;
     for (int k = 0, at = index; k < j->n_parts; k++, at = at + 1 < j->n_parts ? at + 1 : 0) {
         part *p = &j->parts[at];
         while (atomic_load_explicit(&p->next, memory_order_relaxed) < p->end) {
             int64_t from = atomic_fetch_add_explicit(&p->next, j->piece, memory_order_relaxed);
-            if (from >= p->end) break;
-            j->body(j->arg, from, p->end - from < j->piece ? p->end : from + j->piece, index);
+            int64_t to = p->end - from < j->piece ? p->end : from + j->piece;
+            if (from >= to) break;
+            j->body(j->arg, from, to, index);
+            items += to - from;
         }
     }
+    return items;
 }
 
 /* Until somebody wakes it. */
@@ -144,14 +160,12 @@ static void wake(worker *w)
 static job *next_job(worker *w)
 {
     for (;;) {
-        const int64_t end = now() + SPIN;
-        do {
+        for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
             for (int i = 0; i < LOOKS; i++, rest()) {
                 uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
                 if (s == STOPPED) return NULL;
                 if (s > STOPPED && moves(w, s, BUSY)) return (job *)s;
             }
-        } while (now() < end);
         if (moves(w, SPINNING, ASLEEP)) sleep_well(w);
     }
 }
@@ -252,16 +266,13 @@ static int offer(job *j, int *asleep)
     return offered;
 }
 
-/* Wakes workers for the job as long as there is credit; returns how many. */
-static int rouse(job *j, int64_t time)
+/* Wakes the others for it; returns how many. */
+static int rouse(job *j)
 {
     int roused = 0;
-    for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1 && here.credit > 0; w++) {
+    for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++) {
         if (!moves(w, ASLEEP, (uintptr_t)j)) continue;
         wake(w);
-        int64_t after = now(), took = after - time;
-        here.credit -= PRICE * (took < LONGEST_WAKE ? took : LONGEST_WAKE);
-        time = after;
         roused++;
     }
     return roused;
@@ -280,11 +291,9 @@ static int withdraw(job *j)
 /* Until `taken` workers have left the job. */
 static void wait_for(job *j, unsigned taken)
 {
-    const int64_t end = now() + SPIN;
-    do {
+    for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
         for (int i = 0; i < LOOKS; i++, rest())
             if (atomic_load_explicit(&j->done, memory_order_acquire) == taken) return;
-    } while (now() < end);
     pthread_mutex_lock(&pool.lock);
     for (unsigned done = atomic_fetch_or(&j->done, WAITING); (done & ~(unsigned)WAITING) < taken;
          done = atomic_load(&j->done))
@@ -292,22 +301,30 @@ static void wait_for(job *j, unsigned taken)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* Has the job done by this thread and whoever helps. */
-static void run_job(job *j)
+static void note(struct here *at, double saved)
 {
+    const double balance = (double)at->balance + saved;
+    at->balance = balance > MOST_SAVED ? MOST_SAVED : balance < -MOST_LOST ? -MOST_LOST
+                                                                           : (int64_t)balance;
+}
+
+/* Has the job of n items done by this thread and whoever helps.  Alone, it would have
+ * taken as long as its own items took, times n and divided by their number. */
+static void run_job(job *j, int64_t n, struct here *at)
+{
+    const int64_t start = ticks();
     int           asleep, offered = offer(j, &asleep);
-    const int64_t start = asleep > 0 ? now() : 0;
-    if (asleep > 0) offered += rouse(j, start);
-    run_pieces(j, 0);
-    int taken = offered > 0 ? offered - withdraw(j) : 0;
+    if (asleep > 0) offered += rouse(j);
+    const int64_t ready = ticks(), items = run_pieces(j, 0);
+    const double  alone = (double)(ticks() - ready) * (double)n / (double)items;
+    int           taken = offered > 0 ? offered - withdraw(j) : 0;
     if (taken > 0) wait_for(j, (unsigned)taken);
-    if (asleep == 0) return;
-    here.credit += (now() - start) * (taken + 1);
-    if (here.credit > MOST_CREDIT) here.credit = MOST_CREDIT;
+    if (items > 0) note(at, alone - (double)(ticks() - start));
 }
 
 /* Cuts the items into parts of whole grains. */
-static void share(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg)
+static void share(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg,
+                  struct here *at)
 {
     part          parts[EDDY_MOST_THREADS];
     const int64_t grains = (n - 1) / grain + 1, pieces = (int64_t)n_parts * PIECES;
@@ -320,7 +337,25 @@ static void share(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, 
         atomic_init(&parts[i].next, grains * i / n_parts * grain);
         parts[i].end = i + 1 < n_parts ? grains * (i + 1) / n_parts * grain : n;
     }
-    run_job(&j);
+    run_job(&j, n, at);
+}
+
+static void run_without_help(int64_t n, eddy_parallel_fn body, void *arg, struct here *at)
+{
+    const int64_t start = ticks();
+    body(arg, 0, n, 0);
+    note(at, (double)(ticks() - start) / PAY);
+}
+
+/* The workers that n items can use, as far as they can be made. */
+static int find_workers(const eddy_kernel *k, int64_t n, int64_t grain)
+{
+    const int64_t grains = (n - 1) / grain + 1;
+    int           wanted = k->threads < EDDY_MOST_THREADS ? k->threads - 1 : EDDY_MOST_THREADS - 1;
+    if (grains - 1 < wanted) wanted = (int)(grains - 1);
+    int there = atomic_load_explicit(&pool.n, memory_order_acquire);
+    if (there < wanted && there < atomic_load(&pool.most)) there = grow(wanted);
+    return there < wanted ? there : wanted;
 }
 
 void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg)
@@ -330,17 +365,13 @@ void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel
         body(arg, 0, n, 0);
         return;
     }
-    struct here  *at = &here;
-    const bool    nested = at->inside;
-    int           wanted = k->threads < EDDY_MOST_THREADS ? k->threads : EDDY_MOST_THREADS;
-    if (grain < 1) grain = 1;
-    if (nested || n <= grain) wanted = 1;
-    else if ((n - 1) / grain + 1 < wanted) wanted = (int)((n - 1) / grain + 1);
-    int workers = wanted > 1 ? atomic_load_explicit(&pool.n, memory_order_acquire) : 0;
-    if (workers < wanted - 1 && workers < atomic_load(&pool.most)) workers = grow(wanted - 1);
+    struct here *at = &here;
+    const bool   nested = at->inside;
+    const bool   whole = nested || n <= grain;
+    const int    workers = whole ? 0 : find_workers(k, n, grain > 0 ? grain : 1);
     at->inside = true;
-    if (wanted > 1 && workers > 0)
-        share(workers < wanted - 1 ? workers + 1 : wanted, n, grain, body, arg);
-    else body(arg, 0, n, at->index < k->threads ? at->index : 0);
+    if (workers == 0) body(arg, 0, n, at->index < k->threads ? at->index : 0);
+    else if (at->balance < 0) run_without_help(n, body, arg, at);
+    else share(workers + 1, n, grain > 0 ? grain : 1, body, arg, at);
     at->inside = nested;
 }

@@ -253,7 +253,7 @@ static bool make_variable(build *b, int32_t v)
 static int32_t overwritten(build *b, const flow_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
-    if (k > 0 || !(n->op->flags & MAY) || b->c->session->options.no_in_place) return -1;
+    if (k > 0 || !(n->op->flags & MAY) || (b->c->session->options.without & EDDY_PASS_IN_PLACE)) return -1;
     const eddy_type t = n->outputs[0];
     const int       most = n->op->flags & EDDY_OP_ELEMENTWISE ? n->n_inputs : n->n_inputs > 0;
     for (int i = 0; i < most; i++) {

@@ -14,13 +14,30 @@ extern "C" {
 
 typedef struct eddy_session eddy_session;
 
+/* The passes of the compiler that a session can do without: for finding out what one
+ * gains, or which one is wrong.  Results may then differ in the last bits only. */
+enum {
+    EDDY_PASS_FOLD      = 1 << 0,     /* what depends on constants alone is computed once */
+    EDDY_PASS_MERGE     = 1 << 1,     /* equal computations are one */
+    EDDY_PASS_SIMPLIFY  = 1 << 2,     /* x 1, x + 0, transposes of transposes, ... */
+    EDDY_PASS_STABILISE = 1 << 3,     /* log(softmax(x)), log(1 + x), ... without loss of digits */
+    EDDY_PASS_PATTERNS  = 1 << 4,     /* layer norm, attention, ... made of parts become one op */
+    EDDY_PASS_PRODUCTS  = 1 << 5,     /* transposes and factors go into matrix products */
+    EDDY_PASS_EPILOGUES = 1 << 6,     /* so do bias, residual and activation behind them */
+    EDDY_PASS_ARRANGE   = 1 << 7,     /* an order with fewer bytes alive and more to fuse */
+    EDDY_PASS_FUSE      = 1 << 8,     /* elementwise ops and reductions become one loop */
+    EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
+    EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */
+    EDDY_PASSES_ALL     = (1 << 11) - 1,
+    EDDY_PASSES         = 11          /* how many there are */
+};
+
 typedef struct eddy_session_args {
     char        unused_;
     eddy_graph *graph;
-    bool        no_folding;       /* compile without constant folding */
-    bool        no_fusion;        /* ... with an instruction for each elementwise op */
-    bool        no_in_place;      /* ... without results that overwrite an operand */
-    bool        no_reuse;         /* ... with separate memory for every tensor */
+    unsigned    without;          /* passes to leave out: EDDY_PASS_... | EDDY_PASS_... */
+    FILE       *report;           /* what each pass changes is written here; NULL: nowhere */
+    bool        report_nodes;     /* ... with the nodes that it leaves */
     size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
     int         threads;          /* most of one run, 1 (the caller's alone) to 256; 0: one for
                                    * each core that the process may use */
@@ -182,6 +199,7 @@ typedef struct eddy_plan_info {
     size_t  live_bytes;           /* the lower bound of it: most bytes alive at once */
     double  flops;                /* arithmetic operations of one run; see graph/op.h */
     int     plans;                /* in the session's cache */
+    int     changes[EDDY_PASSES]; /* nodes replaced or dropped, by the pass's bit number */
 } eddy_plan_info;
 EDDY_API eddy_plan_info eddy_session_plan_info(const eddy_session *s);
 EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);

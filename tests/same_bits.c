@@ -60,14 +60,12 @@ void check_same_bits(const trial *t, const fetches *f)
     eddy_graph *g = t->graph;
     eddy_array *want[FETCHES] = { NULL };
     run_fetches(t, f, g, (eddy_session_args){ 0 }, want);
-    check_run(t, f, g, (eddy_session_args){ .no_folding = true }, want, "no_folding");
-    check_run(t, f, g, (eddy_session_args){ .no_fusion = true }, want, "no_fusion");
-    check_run(t, f, g, (eddy_session_args){ .no_in_place = true }, want, "no_in_place");
-    check_run(t, f, g, (eddy_session_args){ .no_reuse = true }, want, "no_reuse");
-    check_run(t, f, g,
-              (eddy_session_args){
-                  .no_folding = true, .no_fusion = true, .no_in_place = true, .no_reuse = true },
-              want, "every option");
+    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_FOLD }, want, "FOLD");
+    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_FUSE }, want, "FUSE");
+    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_IN_PLACE }, want, "IN_PLACE");
+    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_REUSE }, want, "REUSE");
+    enum { ALL = EDDY_PASS_FOLD | EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE };
+    check_run(t, f, g, (eddy_session_args){ .without = ALL }, want, "each of these");
     check_file(t, f, want);
     free_arrays(f->n, want);
 }

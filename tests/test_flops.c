@@ -9,7 +9,7 @@ static eddy_session *s;
 static void setup(void)
 {
     g = eddy_graph_new();
-    s = eddy_session_new(g, .no_folding = true);
+    s = eddy_session_new(g, .without = EDDY_PASSES_ALL);
 }
 
 static void teardown(void)

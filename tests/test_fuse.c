@@ -23,7 +23,7 @@ static eddy_tensor numbers(int64_t rows, int64_t columns)
 /* Runs y with and without fusing: the same bits; the plan of the fused run. */
 static eddy_plan_info both_ways(eddy_tensor y, eddy_plan_info *plain)
 {
-    eddy_session  *s = eddy_session_new(g), *t = eddy_session_new(g, .no_fusion = true);
+    eddy_session  *s = eddy_session_new(g), *t = eddy_session_new(g, .without = EDDY_PASS_FUSE);
     eddy_plan_info info;
     runs(s, eddy_initializer(g));
     runs(t, eddy_initializer(g));
@@ -96,7 +96,7 @@ START_TEST(updates)
     eddy_tensor all = eddy_group(g, EDDY_LIST(m1, n1, x1), NULL);
     eddy_array *value[2][4] = { { NULL } };
     for (int k = 0; k < 2; k++) {
-        eddy_session *s = eddy_session_new(g, .no_fusion = k == 1);
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
         runs(s, eddy_initializer(g));
         for (int step = 0; step < 3; step++) runs(s, all);
         ck_assert(k == 1 || eddy_session_plan_info(s).instructions <= 2);
@@ -125,7 +125,7 @@ START_TEST(update_without_a_value)
         eddy_group(g, EDDY_LIST(eddy_assign(b, q), eddy_assign_add(b, Mul(q, 2))), NULL);
     eddy_array *fed = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(4));
     for (int k = 0; k < 2; k++) {
-        eddy_session *s = eddy_session_new(g, .no_fusion = k == 1);
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
         ck_assert_int_eq(eddy_run(s, EDDY_FEED({ p, fed }), EDDY_FETCH(all), NULL),
                          EDDY_UNINITIALIZED);
         ck_assert_ptr_nonnull(
@@ -171,7 +171,7 @@ START_TEST(errors)
     y = eddy_named("second", eddy_floordiv(y, Sub(p, 1)));
     eddy_array *a = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(3000), v), *out = NULL;
     for (int k = 0; k < 2; k++) {
-        eddy_session *s = eddy_session_new(g, .no_fusion = k == 1);
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
         ck_assert_int_ne(eddy_run(s, EDDY_FEED({ p, a }), EDDY_FETCH(y), &out), EDDY_OK);
         ck_assert_ptr_nonnull(strstr(eddy_session_message(s), "[node 'first']"));
         ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(Mul(x, Add(x, 1))), &out), EDDY_OK);

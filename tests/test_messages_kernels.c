@@ -175,7 +175,7 @@ static bool run_keepers(keeper *make, int n, long at, eddy_error *e)
     eddy_graph   *h = eddy_graph_new(.allocator = &f.table);
     eddy_tensor   x = eddy_placeholder(h, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 4));
     eddy_tensor   row = eddy_placeholder(h, "row", EDDY_INT32, EDDY_SHAPE(4));
-    eddy_session *t = eddy_session_new(h, .no_fusion = true);
+    eddy_session *t = eddy_session_new(h, .without = EDDY_PASSES_ALL);
     eddy_array   *x_value = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(2, 4));
     eddy_array   *row_value = eddy_array_new(EDDY_INT32, EDDY_SHAPE(4));
     for (int k = 0; k < n && n <= MOST; k++) y[k] = make(x, row);

@@ -70,7 +70,7 @@ START_TEST(equal_shapes_cost_nothing)
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
     eddy_tensor y = Neg(likes[_i](Neg(x), Square(x)));
     eddy_array   *in = count_up(4), *out = NULL;
-    eddy_session *plain = eddy_session_new(g, .no_fusion = true);
+    eddy_session *plain = eddy_session_new(g, .without = EDDY_PASS_FUSE | EDDY_PASS_SIMPLIFY);
     ck_assert_int_eq(eddy_run(plain, EDDY_FEED({ x, in }), EDDY_FETCH(y), &out), EDDY_OK);
     ck_assert_int_eq(eddy_session_plan_info(plain).instructions, 2);
     ck_assert_int_eq(eddy_session_plan_info(plain).in_place, 1);
@@ -92,7 +92,7 @@ START_TEST(other_shapes_are_made)
         eddy_array_set(a, 0, 3);
         ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, a }, { ref, b }), EDDY_FETCH(y), &out),
                          EDDY_OK);
-        ck_assert_int_eq(eddy_session_plan_info(s).instructions, n == 4 ? 1 : 3);
+        ck_assert_int_eq(eddy_session_plan_info(s).instructions, 1);
         ck_assert_double_eq(eddy_array_get(out, 0), n == 4 ? -3 : -12);
         eddy_array_free(a);
         eddy_array_free(b);

@@ -7,9 +7,9 @@ trial trial_begin(unsigned seed)
 {
     trial t = { .graph = eddy_graph_new(), .random = seed * 0x9e3779b97f4a7c15u + 1 };
     for (int i = 0; i < 3; i++) pick(&t, 2);
-    t.session = eddy_session_new(t.graph, .no_folding = pick(&t, 4) == 0,
-                                 .no_in_place = pick(&t, 4) == 0, .no_reuse = pick(&t, 4) == 0,
-                                 .no_fusion = pick(&t, 4) == 0);
+    unsigned without = 0;
+    for (int i = 0; i < EDDY_PASSES; i++) without |= pick(&t, 4) == 0 ? 1u << i : 0;
+    t.session = eddy_session_new(t.graph, .without = without);
     ck_assert_ptr_nonnull(t.session);
     return t;
 }

@@ -106,9 +106,7 @@ static bool prints(eddy_graph *g)
 static void run(eddy_graph *g)
 {
     eddy_session *fast = eddy_session_new(g, .max_bytes = MOST_BYTES);
-    eddy_session *slow = eddy_session_new(g, .max_bytes = MOST_BYTES, .no_folding = true,
-                                          .no_fusion = true, .no_in_place = true,
-                                          .no_reuse = true);
+    eddy_session *slow = eddy_session_new(g, .max_bytes = MOST_BYTES, .without = EDDY_PASSES_ALL);
     bool same = true;
     for (int32_t id = 1; same && id <= eddy_graph_size(g) && id <= MOST_RUN; id++) {
         eddy_array       *a = NULL, *b = NULL;

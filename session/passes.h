@@ -1,0 +1,13 @@
+/* passes.h -- the rules of the passes, each in a file of its own. */
+#ifndef EDDY_PASSES_H
+#define EDDY_PASSES_H
+
+#include "session/flow.h"
+
+/* Rules for eddy_flow_sweep. */
+bool eddy_simplify(rewrite *r);
+
+/* An attribute of a node by its name; NULL if the op has none. */
+const void *eddy_flow_attr(const flow_node *n, const char *name);
+
+#endif
