@@ -61,5 +61,6 @@ bool eddy_improve(compile *c)
     for (int i = 0; i < N_PASSES; i++)
         if (!(o->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
     int dropped = 0;
-    return eddy_flow_sweep(c, NULL, false, &dropped);
+    if (!eddy_flow_sweep(c, NULL, false, &dropped)) return false;
+    return (o->without & EDDY_PASS_ARRANGE) || eddy_arrange(c);
 }

@@ -7,6 +7,9 @@
 /* Rules for eddy_flow_sweep. */
 bool eddy_simplify(rewrite *r);
 
+/* Puts the nodes of c->flow into the order in which they are executed. */
+bool eddy_arrange(compile *c);
+
 /* An attribute of a node by its name; NULL if the op has none. */
 const void *eddy_flow_attr(const flow_node *n, const char *name);
 
