@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct eddy_op_def eddy_op_def;
+struct eddy_blocks;
 
 enum { EDDY_MANY = -1, EDDY_MAX_INPUTS = 65535, EDDY_MAX_NAME = 4096 };
 
@@ -277,6 +278,10 @@ struct eddy_op_def {
     /* optional: arithmetic operations of one run on concrete types.  Without it, an ELEMENTWISE
      * op has one an element of its output, and any other only moves elements and has none. */
     double       (*flops)(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
+    /* optional: with the types of k, output 0 is a fold of all elements of input 0, or of
+     * all its rows, in these blocks (ops/reduce.h); then a loop that makes the elements
+     * may take them in.  False if it is another kind of fold. */
+    bool         (*folds)(const eddy_kernel *k, struct eddy_blocks *blocks);
 };
 
 /* As op->flops: one operation an element of input 0, or of output 0. */

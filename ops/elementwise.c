@@ -8,9 +8,11 @@
  * one run. */
 #include "ops/elementwise.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-enum { TILE = 1024, MAX_OPERANDS = 4, MAX_SIZE = 16 };
+/* A grain of cheap arithmetic takes about 20 microseconds. */
+enum { TILE = 1024, MAX_OPERANDS = 4, MAX_SIZE = 16, GRAIN = 32768 };
 
 bool eddy_infer_broadcast_shape(eddy_infer *c)
 {
@@ -127,28 +129,50 @@ static eddy_status run_row(const loop *l, const void *attrs, char *y, const char
     return s;
 }
 
-static eddy_status loop_run(const loop *l, const void *attrs, void *y, const void *const *x)
+/* Steps to the next row, as an odometer does. */
+static void next_row(const loop *l, int64_t *index, const char **at)
 {
-    if (l->count == 0) return EDDY_OK;
-    if (l->whole) return l->fn(l->count, y, x, attrs);
-    int64_t     index[EDDY_MAX_RANK] = { 0 }, n = l->dim[l->rank - 1];
+    for (int d = l->rank - 2; d >= 0; d--) {
+        for (int i = 0; i < l->n; i++) at[i] += l->step[i][d] * (int64_t)l->size[i];
+        if (++index[d] < l->dim[d]) return;
+        for (int i = 0; i < l->n; i++) at[i] -= l->step[i][d] * (int64_t)l->size[i] * l->dim[d];
+        index[d] = 0;
+    }
+}
+
+/* Elements [from, to) of the result, with broadcasting: row by row, of the first
+ * and the last one perhaps a piece. */
+static eddy_status run_rows(const loop *l, const void *attrs, char *y, const void *const *x,
+                            int64_t from, int64_t to)
+{
+    const int   inner = l->rank - 1;
+    int64_t     index[EDDY_MAX_RANK], rest = from;
     const char *at[MAX_OPERANDS];
-    char       *out = y;
     eddy_status s = EDDY_OK;
     for (int i = 0; i < l->n; i++) at[i] = x[i];
-    for (;;) {
-        eddy_status t = run_row(l, attrs, out, at, n);
-        if (t != EDDY_OK) s = t;
-        out += (size_t)n * l->out_size;
-        int d = l->rank - 2;
-        for (; d >= 0; d--) {                    /* step to the next row, as an odometer */
-            for (int i = 0; i < l->n; i++) at[i] += l->step[i][d] * (int64_t)l->size[i];
-            if (++index[d] < l->dim[d]) break;
-            for (int i = 0; i < l->n; i++) at[i] -= l->step[i][d] * (int64_t)l->size[i] * l->dim[d];
-            index[d] = 0;
-        }
-        if (d < 0) return s;
+    for (int d = inner; d >= 0; d--, rest /= l->dim[d + 1]) {
+        index[d] = rest % l->dim[d];
+        for (int i = 0; i < l->n; i++) at[i] += l->step[i][d] * (int64_t)l->size[i] * index[d];
     }
+    for (int64_t n, skip = index[inner]; from < to; from += n, skip = 0) {
+        n = l->dim[inner] - skip < to - from ? l->dim[inner] - skip : to - from;
+        eddy_status t = run_row(l, attrs, y + (size_t)from * l->out_size, at, n);
+        if (t != EDDY_OK) s = t;
+        for (int i = 0; i < l->n; i++) at[i] -= l->step[i][inner] * (int64_t)l->size[i] * skip;
+        next_row(l, index, at);
+    }
+    return s;
+}
+
+/* Elements [from, to) of the result. */
+static eddy_status loop_run(const loop *l, const void *attrs, char *y, const void *const *x,
+                            int64_t from, int64_t to)
+{
+    const void *at[MAX_OPERANDS];
+    if (from >= to) return EDDY_OK;
+    if (!l->whole) return run_rows(l, attrs, y, x, from, to);
+    for (int i = 0; i < l->n; i++) at[i] = (const char *)x[i] + (size_t)from * l->size[i];
+    return l->fn(to - from, y + (size_t)from * l->out_size, at, attrs);
 }
 
 /* ------------------------------------------------------------ expansions -- */
@@ -223,11 +247,28 @@ eddy_status eddy_elementwise_fail(eddy_kernel *k, eddy_status s)
     return eddy_kernel_fail(k, s, "an integer is divided by 0 or has a negative power");
 }
 
+/* One run of a loop, cut into pieces. */
+typedef struct cut {
+    const loop *l;
+    const void *attrs, *x[MAX_OPERANDS];
+    char       *y;
+    atomic_int  status;            /* EDDY_OK, or that of a piece that failed */
+} cut;
+
+static void run_piece(void *arg, int64_t from, int64_t to, int worker)
+{
+    cut              *c = arg;
+    const eddy_status s = loop_run(c->l, c->attrs, c->y, c->x, from, to);
+    (void)worker;
+    if (s != EDDY_OK) atomic_store_explicit(&c->status, (int)s, memory_order_relaxed);
+}
+
 eddy_status eddy_elementwise_kernel(eddy_kernel *k)
 {
-    const void *x[MAX_OPERANDS];
-    for (int i = 0; i < k->n_in; i++) x[i] = k->in[i]->data;
-    eddy_status s = loop_run(k->state, k->attrs, k->out[0]->data, x);
+    cut c = { .l = k->state, .attrs = k->attrs, .y = k->out[0]->data, .status = EDDY_OK };
+    for (int i = 0; i < k->n_in; i++) c.x[i] = k->in[i]->data;
+    eddy_parallel(k, c.l->count, GRAIN, run_piece, &c);
+    const eddy_status s = (eddy_status)atomic_load_explicit(&c.status, memory_order_relaxed);
     return s == EDDY_OK ? s : eddy_elementwise_fail(k, s);
 }
 
@@ -237,5 +278,5 @@ eddy_status eddy_elementwise_apply(eddy_tile_fn fn, const void *attrs, eddy_type
     loop l;
     if (n > MAX_OPERANDS) return EDDY_UNIMPLEMENTED;
     loop_make(&l, fn, out, n, in);
-    return loop_run(&l, attrs, y, x);
+    return loop_run(&l, attrs, y, x, 0, l.count);
 }

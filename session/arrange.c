@@ -331,6 +331,22 @@ static bool make_room(arrangement *a)
     return true;
 }
 
+/* Memory that is there when the run begins, or never. */
+static bool is_given(const flow_node *n)
+{
+    return n->values || n->feed >= 0 || n->variable >= 0 || n->op == &eddy_op_type_only;
+}
+
+/* A few numbers made of what is given: not to stand between large loops later. */
+static bool is_early(const arrangement *a, const flow_node *n)
+{
+    enum { FEW = 16 };
+    if (!is_lazy(a->flow, n) || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
+    for (int i = 0; i < n->n_inputs; i++)
+        if (!a->gathered[n->inputs[i].node]) return false;
+    return true;
+}
+
 static bool decide(arrangement *a)
 {
     const eddy_flow *f = a->flow;
@@ -339,6 +355,14 @@ static bool decide(arrangement *a)
     choice   s = { eddy_flow_alloc(a->c, n, sizeof *s.same), 0,
                    eddy_flow_alloc(a->c, n, sizeof *s.other), 0 };
     if (!waits || !s.same || !s.other) return false;
+    for (int32_t id = 1; id <= f->size; id++) {
+        if (!is_given(f->nodes[id])) continue;
+        gather(a, id);
+        promise(a, id);
+    }
+    for (int32_t id = 1; id <= f->size; id++)
+        if (is_early(a, f->nodes[id])) gather(a, id);
+    order_batch(a, waits, s);
     for (int32_t id = 1; id <= f->size; id++) {
         if (a->gathered[id] || is_lazy(f, f->nodes[id]) || is_update(f->nodes[id])) continue;
         gather(a, id);

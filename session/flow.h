@@ -74,8 +74,6 @@ extern const eddy_op_def eddy_op_fed, eddy_op_type_only;
 
 /* An empty flow of the plan that c makes; NULL if memory is out. */
 eddy_flow *eddy_flow_new(compile *c, int32_t capacity);
-/* Memory for n items that lasts until the plan is made, zeroed; NULL with the error set. */
-void *eddy_flow_alloc(compile *c, size_t n, size_t size);
 /* Numbers n, whose inputs are in f, and appends it; or finds its equal, which is then
  * what stands for it.  NULL if memory is out. */
 flow_node *eddy_flow_append(eddy_flow *f, flow_node *n);

@@ -1,121 +1,17 @@
 /* fuse.c -- elementwise instructions that follow each other over as many
- * elements become one.
- *
- * The one takes a tile of the elements through all of them before the next.  A
- * value that only they read stays in the tile: it has no memory of its own, and
- * never leaves the cache.  Each op's own inner loop is called on the same
- * elements as before, so the values are the same to the bit. */
-#include "session/internal.h"
-#include "ops/elementwise.h"
+ * elements become one, with the sums that are taken of their results. */
+#include "session/fused.h"
 
 #include <string.h>
 
-enum { OPERANDS = 4, MOST_SPREADS = 24, MOST_PARTS = 1 << 14, CACHE = 24 * 1024, LEAST_TILE = 64 };
-
-/* Where elements are: in memory, or in the tile's registers. */
-typedef struct place {
-    const eddy_buffer *memory;      /* NULL: in registers */
-    size_t             offset;      /* of the register */
-    size_t             size;        /* of an element */
-} place;
-
-/* An operand with fewer elements, brought to the tile's: once if it has one. */
-typedef struct spread {
-    const eddy_buffer *from;
-    eddy_shape         result;
-    eddy_expansion     expansion;
-    place              to;
-} spread;
-
-typedef struct part {
-    eddy_tile_fn fn;
-    const void  *attrs;
-    int          n;
-    place        y, x[OPERANDS];
-    instruction *of;
-    eddy_state  *updates;           /* of the variable that it updates; or NULL */
-} part;
-
-typedef struct fused {
-    int     n_parts, n_spreads;
-    part   *parts;
-    spread *spreads;
-    int64_t count, tile;
-    bool    updates;                /* variables: then no part can fail on an element */
-} fused;
-
-/* ------------------------------------------------------------------ running -- */
-
-static inline void *at_tile(const place *p, char *registers, int64_t at)
-{
-    return p->memory ? (char *)p->memory->data + (size_t)at * p->size : registers + p->offset;
-}
-
-static void bring(const fused *f, char *registers, int64_t at, int64_t n)
-{
-    for (int i = 0; i < f->n_spreads; i++) {
-        const spread *s = &f->spreads[i];
-        void         *to = registers + s->to.offset;
-        if (s->from->count > 1) eddy_expand(&s->expansion, s->to.size, to, s->from->data, at, n);
-        else if (at == 0) eddy_spread(to, s->from->data, s->to.size, n);
-    }
-}
-
-static bool replaces(const part *p)
-{
-    return p->updates && p->of->node->op->flags & EDDY_OP_REPLACES;
-}
-
-/* Of the parts, those up to the first update of a variable without a value. */
-static int ready_parts(const fused *f)
-{
-    for (int i = 0; i < f->n_parts; i++) {
-        const part *p = &f->parts[i];
-        if (!p->updates || p->updates->initialized || replaces(p)) continue;
-        bool given = false;
-        for (int j = 0; j < i; j++)
-            given = given || (f->parts[j].updates == p->updates && replaces(&f->parts[j]));
-        if (!given) return i;
-    }
-    return f->n_parts;
-}
-
-/* Variables have values now; the update that could not be made says why. */
-static eddy_status finish_updates(const fused *f, int ready)
-{
-    for (int i = 0; i < ready; i++)
-        if (f->parts[i].updates) f->parts[i].updates->initialized = true;
-    if (ready == f->n_parts) return EDDY_OK;
-    return f->parts[ready].of->run(&f->parts[ready].of->kernel);
-}
-
-static eddy_status run_fused(eddy_kernel *k)
-{
-    const fused *f = k->state;
-    char        *registers = k->scratch;
-    const int    ready = f->updates ? ready_parts(f) : f->n_parts;
-    int          failed = f->n_parts;         /* the first of the parts that did */
-    eddy_status  status = EDDY_OK;
-    for (int64_t at = 0; at < f->count; at += f->tile) {
-        const int64_t n = f->count - at < f->tile ? f->count - at : f->tile;
-        bring(f, registers, at, n);
-        for (int i = 0; i < ready; i++) {
-            const part *p = &f->parts[i];
-            const void *x[OPERANDS];
-            for (int j = 0; j < p->n; j++) x[j] = at_tile(&p->x[j], registers, at);
-            eddy_status s = p->fn(n, at_tile(&p->y, registers, at), x, p->attrs);
-            if (s != EDDY_OK && i < failed) failed = i, status = s;
-        }
-    }
-    if (status != EDDY_OK) return eddy_elementwise_fail(&f->parts[failed].of->kernel, status);
-    return f->updates ? finish_updates(f, ready) : EDDY_OK;
-}
+enum { MOST_SPREADS = 24, MOST_PARTS = 1 << 14, CACHE = 24 * 1024, LEAST_TILE = 64,
+       FEW_TILES = 8 };
 
 /* ------------------------------------------------------------------- choosing -- */
 
 static bool is_elementwise(const instruction *i)
 {
-    return i->run == eddy_elementwise_kernel && i->kernel.n_in <= OPERANDS &&
+    return i->run == eddy_elementwise_kernel && i->kernel.n_in <= FUSED_OPERANDS &&
            i->kernel.out[0]->count > 0;
 }
 
@@ -124,7 +20,7 @@ static bool is_update(const eddy_plan *p, const instruction *i)
 {
     const eddy_kernel *k = &i->kernel;
     if (!(k->op->flags & EDDY_OP_UPDATES) || !k->op->tile || i->run != k->op->kernel ||
-        i->resizes >= 0 || k->n_out != 1 || k->n_in > OPERANDS || k->out[0]->count == 0 ||
+        i->resizes >= 0 || k->n_out != 1 || k->n_in > FUSED_OPERANDS || k->out[0]->count == 0 ||
         p->buffer_root[k->in[0] - p->buffers] != p->buffer_root[k->out[0] - p->buffers])
         return false;
     for (int j = 0; j < k->n_in; j++)
@@ -147,23 +43,56 @@ static int spreads_of(const instruction *i)
     return n;
 }
 
-/* One past the last of the instructions from `first` on that become one. */
-static int32_t end_of_run(const eddy_plan *p, int32_t first)
+/* A fold of all elements of its operand, or of all rows of it: then its blocks. */
+static bool is_fold(const instruction *i, eddy_blocks *b)
 {
-    int64_t count = 0;
+    eddy_kernel k = i->kernel;
+    return i->run == k.op->kernel && k.op->folds && k.n_out == 1 && k.in[0]->count > 0 &&
+           k.op->folds(&k, b) && b->count > 0;
+}
+
+/* What the instructions from the first of a run on have in common. */
+typedef struct run_of {
+    int64_t count, block;           /* elements; of a fold's block, or 0 */
+    int     spreads;
+    bool    updated, fallible;
+} run_of;
+
+/* An operand is the result of a fold in the run, which is not there before its end. */
+static bool reads_fold(const eddy_plan *p, const int32_t *folded, int32_t first, const instruction *i)
+{
+    for (int j = 0; j < i->kernel.n_in; j++)
+        if (folded[p->buffer_root[i->kernel.in[j] - p->buffers]] > first) return true;
+    return false;
+}
+
+/* Whether the run may go on with this instruction; it is then part of it. */
+static bool joins(const eddy_plan *p, const instruction *i, run_of *r)
+{
+    eddy_blocks   b = { 0 };
+    const bool    update = is_update(p, i), fold = !update && is_fold(i, &b);
+    if (!update && !fold && !is_elementwise(i)) return false;
+    const int64_t count = fold ? i->kernel.in[0]->count : i->kernel.out[0]->count;
+    if (r->count == 0) r->count = count;
+    if (count != r->count || (fold && r->block > 0 && b.block != r->block)) return false;
+    if (!fold) r->spreads += spreads_of(i);
+    r->updated = r->updated || update;
+    r->fallible = r->fallible || (!fold && may_fail(i));
+    if (fold) r->block = b.block;
+    return r->spreads <= MOST_SPREADS && !(r->updated && r->fallible);
+}
+
+/* One past the last of the instructions from `first` on that become one.  `folded` has,
+ * by root, one more than the instruction whose fold it holds. */
+static int32_t end_of_run(const eddy_plan *p, int32_t first, int32_t *folded)
+{
+    run_of  r = { 0 };
     int32_t end = first;
-    int     spreads = 0;
-    bool    updated = false, fallible = false;
     for (; end < p->n_code && end - first < MOST_PARTS; end++) {
         const instruction *i = &p->code[end];
-        const bool         update = is_update(p, i);
-        if (!update && !is_elementwise(i)) break;
-        if (end == first) count = i->kernel.out[0]->count;
-        updated = updated || update;
-        fallible = fallible || may_fail(i);
-        spreads += spreads_of(i);
-        if (i->kernel.out[0]->count != count || spreads > MOST_SPREADS || (updated && fallible))
-            break;
+        if (reads_fold(p, folded, first, i) || !joins(p, i, &r)) break;
+        if (i->kernel.op->folds && !(i->kernel.op->flags & EDDY_OP_ELEMENTWISE))
+            folded[p->buffer_root[i->kernel.out[0] - p->buffers]] = end + 1;
     }
     return end;
 }
@@ -203,7 +132,7 @@ static int take_slot(builder *b)
 static void note_external(builder *b, const eddy_buffer *buffer, bool output)
 {
     eddy_buffer *known = &b->plan->buffers[buffer - b->plan->buffers];
-    eddy_buffer **list = b->external + (output ? 2 * (b->end - b->first) * OPERANDS : 0);
+    eddy_buffer **list = b->external + (output ? 2 * (b->end - b->first) * FUSED_OPERANDS : 0);
     int          *n = output ? &b->n_out : &b->n_in;
     /* only the last few are compared: a reader twice in the list is harmless */
     for (int i = *n - 1; i >= 0 && i >= *n - 8; i--)
@@ -213,19 +142,27 @@ static void note_external(builder *b, const eddy_buffer *buffer, bool output)
 
 static size_t element(const eddy_buffer *buffer) { return eddy_dtype_size(buffer->type.dtype); }
 
+static place in_memory(builder *b, const eddy_buffer *buffer, bool output)
+{
+    note_external(b, buffer, output);
+    return (place){ .memory = buffer, .size = element(buffer) };
+}
+
 /* The register of a whole operand or result, or its memory. */
 static place whole(builder *b, const eddy_buffer *buffer, bool output)
 {
     const int32_t root = root_of(b, buffer);
-    place         p = { .memory = buffer, .size = element(buffer) };
-    if (!is_inner(b, root)) {
-        note_external(b, buffer, output);
-        return p;
-    }
+    if (!is_inner(b, root)) return in_memory(b, buffer, output);
     if (b->slot_of[root] < 0) b->slot_of[root] = take_slot(b);
-    p.memory = NULL;
-    p.offset = (size_t)b->slot_of[root];      /* times the slot's size, when that is known */
-    return p;
+    /* the offset is in slots until their size is known */
+    return (place){ .offset = (size_t)b->slot_of[root], .size = element(buffer) };
+}
+
+/* How many elements of the result the operand's are repeated after; 0: it does not. */
+static int64_t period_of(const eddy_expansion *e)
+{
+    if (e->rank == 1) return e->step[0] == 0 ? 1 : 0;
+    return e->rank == 2 && e->step[0] == 0 && e->step[1] == 1 ? e->dim[1] : 0;
 }
 
 static place spread_of(builder *b, const eddy_buffer *buffer, eddy_shape result)
@@ -239,6 +176,7 @@ static place spread_of(builder *b, const eddy_buffer *buffer, eddy_shape result)
     *s = (spread){ .from = buffer, .result = result,
                    .expansion = eddy_expansion_of(buffer->type.shape, result),
                    .to = { .offset = (size_t)b->slots++, .size = element(buffer) } };
+    s->period = buffer->count == 1 ? 1 : period_of(&s->expansion);
     note_external(b, buffer, false);
     return s->to;
 }
@@ -254,13 +192,32 @@ static void release_slots(builder *b, const instruction *i, int32_t at)
     }
 }
 
+static void grow_slot(builder *b, const eddy_buffer *buffer)
+{
+    if (element(buffer) > b->slot) b->slot = element(buffer);
+}
+
+static bool add_fold(builder *b, part *p, instruction *i)
+{
+    p->n = 1;
+    p->x[0] = whole(b, i->kernel.in[0], false);
+    p->y = in_memory(b, i->kernel.out[0], true);
+    grow_slot(b, i->kernel.in[0]);
+    b->f->n_folds++;
+    return true;
+}
+
 /* False only for an op without an inner loop, which infer has refused. */
 static bool add_part(builder *b, instruction *i, int32_t at)
 {
     const eddy_buffer *y = i->kernel.out[0];
     part              *p = &b->f->parts[b->f->n_parts++];
-    eddy_type          in[OPERANDS];
+    eddy_type          in[FUSED_OPERANDS];
     *p = (part){ .attrs = i->kernel.attrs, .n = i->kernel.n_in, .of = i };
+    if (is_fold(i, &p->blocks) && add_fold(b, p, i)) {
+        release_slots(b, i, at);
+        return true;
+    }
     if (i->kernel.op->flags & EDDY_OP_UPDATES) {
         p->updates = i->kernel.in[0]->state;
         b->f->updates = true;
@@ -269,9 +226,9 @@ static bool add_part(builder *b, instruction *i, int32_t at)
         const eddy_buffer *x = i->kernel.in[j];
         in[j] = x->type;
         p->x[j] = x->count == y->count ? whole(b, x, false) : spread_of(b, x, y->type.shape);
-        if (element(x) > b->slot) b->slot = element(x);
+        grow_slot(b, x);
     }
-    if (element(y) > b->slot) b->slot = element(y);
+    grow_slot(b, y);
     p->y = whole(b, y, true);
     p->fn = i->kernel.op->tile(in, &y->type);
     release_slots(b, i, at);
@@ -280,21 +237,79 @@ static bool add_part(builder *b, instruction *i, int32_t at)
 
 static void settle(place *p, size_t slot) { p->offset *= p->memory ? 0 : slot; }
 
-/* Registers of all values of a tile fit the fastest cache, if that is possible. */
-static void size_tile(builder *b)
+static size_t lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* The largest period of an operand that repeats within n elements; 1 if none does. */
+static int64_t longest_period(const fused *f, int64_t n)
+{
+    int64_t most = 1;
+    for (int i = 0; i < f->n_spreads; i++)
+        if (f->spreads[i].period > most && f->spreads[i].period <= n) most = f->spreads[i].period;
+    return most;
+}
+
+/* Registers of all values of a tile fit the fastest cache, if that is possible; tiles
+ * are made of whole rows of a short operand, which is then spread only once. */
+static void size_tile(builder *b, int64_t block)
 {
     fused       *f = b->f;
     const size_t each = b->slot * (size_t)(b->slots ? b->slots : 1);
     f->tile = (int64_t)(CACHE / each) & ~(int64_t)(LEAST_TILE - 1);
     if (f->tile < LEAST_TILE) f->tile = LEAST_TILE;
+    f->tile -= f->tile % longest_period(f, f->tile);
+    f->chunk = block > 0 ? block : f->tile * FEW_TILES;
+    if (f->tile > f->chunk) f->tile = f->chunk;
+    for (int i = 0; i < f->n_spreads; i++) {
+        const int64_t period = f->spreads[i].period;
+        f->spreads[i].once = f->count <= f->tile ||
+                             (period > 0 && f->tile % period == 0 && f->chunk % period == 0);
+    }
     if (f->tile > f->count) f->tile = f->count;
-    const size_t slot = ((size_t)f->tile * b->slot + 63) / 64 * 64;
+    const size_t slot = lines((size_t)f->tile * b->slot);
     for (int i = 0; i < f->n_spreads; i++) settle(&f->spreads[i].to, slot);
     for (int i = 0; i < f->n_parts; i++) {
         settle(&f->parts[i].y, slot);
         for (int j = 0; j < f->parts[i].n; j++) settle(&f->parts[i].x[j], slot);
     }
-    b->slot = slot * (size_t)b->slots;
+    f->worker_bytes = slot * (size_t)b->slots;
+}
+
+/* Accumulators of each worker, and what is left of each block. */
+static int64_t place_folds(fused *f)
+{
+    int64_t block = 0;
+    for (int i = 0; i < f->n_parts; i++) block = f->parts[i].fn ? block : f->parts[i].blocks.block;
+    return block;
+}
+
+static void place_accumulators(fused *f)
+{
+    for (int i = 0; i < f->n_parts; i++) {
+        part *p = &f->parts[i];
+        if (p->fn) continue;
+        p->acc = f->worker_bytes;
+        f->worker_bytes += lines(eddy_blocks_room(&p->blocks));
+        p->parts = f->common_bytes;
+        f->common_bytes += lines((size_t)p->blocks.count * eddy_blocks_part(&p->blocks));
+    }
+}
+
+static void make_instruction(builder *b, instruction *to, const instruction *last)
+{
+    const int n = b->end - b->first;
+    memmove(b->external + b->n_in, b->external + 2 * n * FUSED_OPERANDS,
+            (size_t)b->n_out * sizeof *b->external);
+    *to = *last;
+    to->run = eddy_fused_kernel;
+    to->kernel.state = b->f;
+    const int64_t chunks = (b->f->count + b->f->chunk - 1) / b->f->chunk;
+    if (to->kernel.threads > chunks) to->kernel.threads = (int)chunks;
+    to->kernel.scratch_size = b->f->common_bytes + (size_t)to->kernel.threads * b->f->worker_bytes;
+    to->kernel.in = b->external;
+    to->kernel.out = b->external + b->n_in;
+    to->kernel.n_in = b->n_in;
+    to->kernel.n_out = b->n_out;
+    b->plan->info.fused += n;
 }
 
 /* Instructions first to end as one, at position `to`; of the inner roots nothing is left. */
@@ -304,31 +319,22 @@ static bool build_fused(builder *b, instruction *to)
     const int    n = b->end - b->first;
     instruction *kept = eddy_plan_alloc(b->c, (size_t)n, sizeof *kept);
     fused       *f = b->f = eddy_plan_alloc(b->c, 1, sizeof *f);
-    b->free_slots = eddy_plan_alloc(b->c, (size_t)n * (OPERANDS + 1), sizeof *b->free_slots);
-    b->external = eddy_plan_alloc(b->c, (size_t)n * 3 * OPERANDS, sizeof *b->external);
+    b->free_slots = eddy_flow_alloc(b->c, (size_t)n * (FUSED_OPERANDS + 1), sizeof *b->free_slots);
+    b->external = eddy_plan_alloc(b->c, (size_t)n * 3 * FUSED_OPERANDS, sizeof *b->external);
     if (!kept || !f || !b->free_slots || !b->external) return false;
     f->parts = eddy_plan_alloc(b->c, (size_t)n, sizeof *f->parts);
-    f->spreads = eddy_plan_alloc(b->c, MOST_SPREADS + OPERANDS, sizeof *f->spreads);
+    f->spreads = eddy_plan_alloc(b->c, MOST_SPREADS + FUSED_OPERANDS, sizeof *f->spreads);
     if (!f->parts || !f->spreads) return false;
     memcpy(kept, p->code + b->first, (size_t)n * sizeof *kept);
-    f->count = kept[0].kernel.out[0]->count;
     for (int i = 0; i < n; i++) {
         kept[i].kernel.impl = &kept[i];
         if (!eddy_plan_add_flops(b->c, &kept[i]) || !add_part(b, &kept[i], b->first + i))
             return false;
     }
-    size_tile(b);
-    memmove(b->external + b->n_in, b->external + 2 * n * OPERANDS,
-            (size_t)b->n_out * sizeof *b->external);
-    *to = kept[n - 1];
-    to->run = run_fused;
-    to->kernel.state = f;
-    to->kernel.scratch_size = b->slot;
-    to->kernel.in = b->external;
-    to->kernel.out = b->external + b->n_in;
-    to->kernel.n_in = b->n_in;
-    to->kernel.n_out = b->n_out;
-    p->info.fused += n;
+    f->count = f->parts[0].fn ? kept[0].kernel.out[0]->count : kept[0].kernel.in[0]->count;
+    size_tile(b, place_folds(f));
+    place_accumulators(f);
+    make_instruction(b, to, &kept[n - 1]);
     return true;
 }
 
@@ -338,7 +344,8 @@ static void drop_inner_roots(builder *b)
         for (int j = 0; j < b->f->parts[i - b->first].n + 1; j++) {
             const eddy_kernel *k = &b->f->parts[i - b->first].of->kernel;
             const int32_t root = root_of(b, j < k->n_in ? k->in[j] : k->out[0]);
-            if (is_inner(b, root)) b->plan->roots[root].last = -1;
+            const bool    fold = !b->f->parts[i - b->first].fn;
+            if (is_inner(b, root) && !(fold && j > 0)) b->plan->roots[root].last = -1;
         }
 }
 
@@ -360,12 +367,13 @@ static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int
 bool eddy_fuse(compile *c)
 {
     eddy_plan *p = c->plan;
-    int32_t   *position = eddy_plan_alloc(c, (size_t)p->n_code, sizeof *position);
-    int32_t   *slot_of = eddy_plan_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
-    if (!position || !slot_of) return false;
+    int32_t   *position = eddy_flow_alloc(c, (size_t)p->n_code, sizeof *position);
+    int32_t   *slot_of = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
+    int32_t   *folded = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *folded);
+    if (!position || !slot_of || !folded) return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
-        end = end_of_run(p, i);
+        end = end_of_run(p, i, folded);
         builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of };
         if (end - i > 1) {
             if (!build_fused(&b, &p->code[n])) return false;

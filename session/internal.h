@@ -147,6 +147,8 @@ bool eddy_schedule(compile *c);
 bool eddy_not_fed(const eddy_node *placeholder, eddy_error *error);
 /* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
 void *eddy_plan_alloc(compile *c, size_t n, size_t size);
+/* The same until the plan is made. */
+void *eddy_flow_alloc(compile *c, size_t n, size_t size);
 bool  eddy_plan_keep(compile *c, eddy_array *a);      /* takes the reference */
 
 /* Elementwise instructions in a row become one (fuse.c). */

@@ -62,5 +62,8 @@ bool eddy_improve(compile *c)
         if (!(o->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
     int dropped = 0;
     if (!eddy_flow_sweep(c, NULL, false, &dropped)) return false;
-    return (o->without & EDDY_PASS_ARRANGE) || eddy_arrange(c);
+    if (!(o->without & EDDY_PASS_ARRANGE) && !eddy_arrange(c)) return false;
+    if (o->report) fprintf(o->report, "arranged: %d nodes\n", (int)c->flow->size);
+    if (o->report && o->report_nodes) eddy_flow_print(c->flow, o->report);
+    return true;
 }

@@ -177,7 +177,8 @@ static bool add_instruction(build *b, const flow_node *n, eddy_status (*run)(edd
                                .n_out = n_out,
                                .graph_seed = b->c->graph->seed,
                                .op_seed = n->source->id,
-                               .threads = 1,
+                               .threads = b->c->session->options.threads,
+                               .deterministic = b->c->session->options.deterministic,
                                .impl = i };
     return true;
 }
