@@ -4,11 +4,10 @@
  * first place. */
 #include "ops/arrays.h"
 #include "ops/batch.h"
+#include "ops/clones.h"
 #include "ops/reduce.h"
 #include "ops/math.h"
 #include "build/gen/table.h"
-
-#include <string.h>
 
 #ifdef EDDY_HEADER
 typedef struct eddy_argmax_args {
@@ -63,42 +62,57 @@ static bool argmax_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, a->output_type, y);
 }
 
-/* index[c] = 0 becomes the first j with x[j * stride + c] equal to best[c] or NaN, of n.
- * Only a lane whose best is NaN has one. */
+/* index[c] = the first j with x[j * stride + c] equal to best[c] or NaN, of n; for `many`
+ * rows of n elements if width is 1.  Only a lane whose best is NaN has one. */
+enum { SCAN = 16 };
 #define FIRST(name, T)                                                          \
-    static void name(int64_t *index, const void *x_, const void *best_, int64_t n, \
-                     int64_t width, int64_t stride)                             \
+    EDDY_INLINE int name##_hit(T v, T best) { return (v == best) | (v != v); }  \
+    EDDY_INLINE int64_t name##_scan(const T *x, T best, int64_t n)              \
+    {                                                                           \
+        int64_t j = 0;                                                          \
+        for (; j + SCAN <= n; j += SCAN) {                                      \
+            int hits = 0;                                                       \
+            EDDY_OVER_LANES                                                     \
+            for (int i = 0; i < SCAN; i++) hits |= name##_hit(x[j + i], best);  \
+            if (hits) break;                                                    \
+        }                                                                       \
+        while (j < n - 1 && !name##_hit(x[j], best)) j++;                       \
+        return j;                                                               \
+    }                                                                           \
+    EDDY_INLINE void name##_all(int64_t *index, const void *x_, const void *best_, int64_t many, \
+                                int64_t n, int64_t width, int64_t stride)       \
     {                                                                           \
         const T *x = x_, *best = best_;                                         \
-        if (width == 1) {                                                       \
-            int64_t j = 0;                                                      \
-            while (j < n - 1 && x[j * stride] != best[0] && x[j * stride] == x[j * stride]) j++; \
-            index[0] = j;                                                       \
-            return;                                                             \
-        }                                                                       \
+        for (int64_t i = 0; i < many && width == 1; i++, x += n)                \
+            index[i] = name##_scan(x, best[i], n);                              \
+        if (width == 1) return;                                                 \
+        for (int64_t c = 0; c < width; c++) index[c] = 0;                       \
         for (int64_t j = n - 1; j >= 0; j--)                                    \
             for (int64_t c = 0; c < width; c++) {                               \
-                const T v = x[j * stride + c];                                  \
-                index[c] = ((v == best[c]) | (v != v)) ? j : index[c];          \
+                const int hit = name##_hit(x[j * stride + c], best[c]);         \
+                index[c] = hit ? j : index[c];                                  \
             }                                                                   \
-    }
+    }                                                                           \
+    EDDY_CLONES_OF(name, (int64_t *index, const void *x, const void *best, int64_t many, \
+                          int64_t n, int64_t width, int64_t stride),            \
+                   (index, x, best, many, n, width, stride))
 FIRST(first_f32, float)
 FIRST(first_f64, double)
 FIRST(first_i32, int32_t)
 FIRST(first_i64, int64_t)
 FIRST(first_u8, uint8_t)
 
-typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t n, int64_t width,
-                      int64_t stride);
+typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t many, int64_t n,
+                      int64_t width, int64_t stride);
 
 static first_fn *first_of(eddy_dtype d)
 {
     switch ((int)d) {
-    case EDDY_FLOAT32: return first_f32;
-    case EDDY_FLOAT64: return first_f64;
-    case EDDY_INT32:   return first_i32;
-    case EDDY_INT64:   return first_i64;
-    default:           return first_u8;
+    case EDDY_FLOAT32: return EDDY_BEST_OF(first_f32);
+    case EDDY_FLOAT64: return EDDY_BEST_OF(first_f64);
+    case EDDY_INT32:   return EDDY_BEST_OF(first_i32);
+    case EDDY_INT64:   return EDDY_BEST_OF(first_i64);
+    default:           return EDDY_BEST_OF(first_u8);
     }
 }
 
@@ -120,30 +134,45 @@ typedef union elements {
     uint8_t u8[TILE];
 } elements;
 
-static eddy_status find(eddy_kernel *k, eddy_fold fold)
+typedef struct search {
+    eddy_buffer        *y;
+    const char         *x;
+    const eddy_reducer *reducer;
+    first_fn           *first;
+    eddy_lanes          lanes;
+} search;
+
+/* Outer positions [from, to). */
+static void find_some(void *arg, int64_t from, int64_t to, int worker)
 {
-    const argmax_attrs *a = k->attrs;
-    const eddy_type t = k->in[0]->type;
-    const eddy_reducer *r = reducer_of(fold, t.dtype);
-    const eddy_lanes l = eddy_lanes_of(t.shape, a->axis);
-    first_fn *const first = first_of(t.dtype);
-    const char *x = k->in[0]->data;
-    int64_t index[TILE], at = 0;
+    const search *s = arg;
+    const eddy_reducer *r = s->reducer;
+    const eddy_lanes l = s->lanes;
+    int64_t index[TILE], at = from * l.inner;
     elements best;
-    for (int64_t o = 0, many; o < l.outer; o += many) {
-        many = l.inner > 1 ? 1 : l.outer - o < TILE ? l.outer - o : TILE;
+    (void)worker;
+    for (int64_t o = from, many; o < to; o += many) {
+        many = l.inner > 1 ? 1 : to - o < TILE ? to - o : TILE;
         for (int64_t c = 0, w; c < l.inner; c += w, at += many * w) {
             w = l.inner - c < TILE ? l.inner - c : TILE;
-            const char *from = x + (size_t)(o * l.n * l.inner + c) * r->size;
+            const char *x = s->x + (size_t)(o * l.n * l.inner + c) * r->size;
             const eddy_reduction p = eddy_reduction_of_block(r, many, l.n, w, l.inner);
-            eddy_reduction_run(&p, &best, from);
-            memset(index, 0, sizeof index);
-            for (int64_t i = 0; i < many; i++)
-                first(index + i, from + (size_t)(i * l.n) * r->size,
-                      (char *)&best + (size_t)i * r->size, l.n, w, l.inner);
-            put(k->out[0], at, index, many * w);
+            eddy_reduction_run(&p, &best, x);
+            s->first(index, x, &best, many, l.n, w, l.inner);
+            put(s->y, at, index, many * w);
         }
     }
+}
+
+static eddy_status find(eddy_kernel *k, eddy_fold fold)
+{
+    enum { WORK = 1 << 15 };
+    const argmax_attrs *a = k->attrs;
+    const eddy_type t = k->in[0]->type;
+    search s = { k->out[0], k->in[0]->data, reducer_of(fold, t.dtype), first_of(t.dtype),
+                 eddy_lanes_of(t.shape, a->axis) };
+    const eddy_lanes l = s.lanes;
+    eddy_parallel(k, l.outer, WORK / (l.n * l.inner + 1) + 1, find_some, &s);
     return EDDY_OK;
 }
 

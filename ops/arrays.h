@@ -71,6 +71,9 @@ void eddy_box_of_part(eddy_box *b, eddy_shape s, eddy_shape to, eddy_shape from)
 
 /* to[...] = from[...] for elements of `size` bytes. */
 void eddy_box_copy(const eddy_box *b, size_t size, void *to, const void *from);
+/* The same in parallel, for a kernel. */
+void eddy_box_copy_parallel(const eddy_kernel *k, const eddy_box *b, size_t size, void *to,
+                            const void *from);
 
 /* A box as k->state, or NULL after recording why. */
 eddy_box *eddy_box_state(eddy_kernel *k);

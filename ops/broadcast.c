@@ -165,22 +165,34 @@ static bool sum_like_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-static eddy_status sum_like_prepare(eddy_kernel *k)
+static eddy_reduction sum_like_reduction(const eddy_kernel *k)
 {
     const eddy_type  x = k->in[0]->type;
     const eddy_shape y = k->out[0]->type.shape;
-    eddy_reduction  *p = eddy_kernel_state(k, sizeof *p);
     unsigned         mask = 0;
-    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     for (int i = 0; i < x.shape.rank; i++)
         if (narrow_dim(y, x.shape, i) != x.shape.dim[i]) mask |= 1u << i;
-    *p = eddy_reduction_of(eddy_reducer_of(EDDY_FOLD_SUM, x.dtype), x.shape, mask);
+    return eddy_reduction_of(eddy_reducer_of(EDDY_FOLD_SUM, x.dtype), x.shape, mask);
+}
+
+static bool sum_like_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    const eddy_reduction p = sum_like_reduction(k);
+    return eddy_reduction_blocks(&p, b);
+}
+
+static eddy_status sum_like_prepare(eddy_kernel *k)
+{
+    eddy_reduction *p = eddy_kernel_state(k, sizeof *p);
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
+    *p = sum_like_reduction(k);
+    eddy_reduction_prepare(k, p);
     return EDDY_OK;
 }
 
 static eddy_status sum_like_kernel(eddy_kernel *k)
 {
-    eddy_reduction_run(k->state, k->out[0]->data, k->in[0]->data);
+    eddy_reduction_kernel(k, k->state, k->out[0]->data, k->in[0]->data);
     return EDDY_OK;
 }
 
@@ -204,7 +216,7 @@ const eddy_op_def eddy_op_sum_like = {
     .name = "SumLike", .label = "Sum", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
     .flops = eddy_flops_per_input,
-    .infer = sum_like_infer, .prepare = sum_like_prepare, .kernel = sum_like_kernel,
+    .infer = sum_like_infer, .prepare = sum_like_prepare, .folds = sum_like_folds, .kernel = sum_like_kernel,
     .gradient = sum_like_gradient, .batch = sum_like_batch,
 };
 

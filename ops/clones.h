@@ -22,7 +22,29 @@ void eddy_instructions_limit(eddy_instructions most);
 /* A function that must end up inside the loop that calls it. */
 #define EDDY_INLINE static inline __attribute__((always_inline))
 
+/* For other signatures: of f_all, which must be EDDY_INLINE,
+ *
+ *   EDDY_CLONES_OF(f, (int64_t n, float *y), (n, y))
+ *   ... EDDY_BEST_OF(f)(n, y); */
+#define EDDY_CLONE_OF(fn, suffix, target, params, args)                          \
+    target static void fn##suffix params { fn##_all args; }
+
+/* A loop over a fixed number of lanes becomes vectors if it is not unrolled before that. */
+#if defined(__clang__)
+#define EDDY_OVER_LANES
+#else
+#define EDDY_OVER_LANES _Pragma("GCC unroll 1")
+#endif
+
 #if defined(__x86_64__)
+#define EDDY_TARGET_AVX2   __attribute__((target("avx2")))
+#define EDDY_TARGET_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
+#define EDDY_CLONES_OF(fn, params, args)                                         \
+    EDDY_CLONE_OF(fn, _base, , params, args)                                     \
+    EDDY_CLONE_OF(fn, _avx2, EDDY_TARGET_AVX2, params, args)                     \
+    EDDY_CLONE_OF(fn, _avx512, EDDY_TARGET_AVX512, params, args)
+#define EDDY_BEST_OF(fn)                                                   \
+    ((__typeof__(&fn##_base)[]){ fn##_base, fn##_avx2, fn##_avx512 })[eddy_instructions_used()]
 #define EDDY_CLONE(fn, suffix, instructions)                                    \
     __attribute__((target(instructions), flatten))                              \
     static eddy_status fn##suffix(int64_t n, void *y, const void *const *x, const void *attrs) \
@@ -35,6 +57,8 @@ void eddy_instructions_limit(eddy_instructions most);
 #define EDDY_BEST(fn)                                                           \
     ((const eddy_tile_fn[]){ fn, fn##_avx2, fn##_avx512 })[eddy_instructions_used()]
 #else
+#define EDDY_CLONES_OF(fn, params, args) EDDY_CLONE_OF(fn, _base, , params, args)
+#define EDDY_BEST_OF(fn) (fn##_base)
 #define EDDY_CLONES(fn)
 #define EDDY_BEST(fn) (fn)
 #endif

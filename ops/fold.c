@@ -1,212 +1,86 @@
-/* fold.c -- the engine behind every reduction.
+/* fold.c -- the engine behind every reduction: how the work is cut, and on how many
+ * threads it runs.
  *
- * All work comes down to one loop: rows of neighbouring elements taken into a
- * row of accumulators, which vectorises whatever the operation.  A contiguous
- * run is cut into lanes first, so that it has rows too. */
+ * All work comes down to one loop (ops/reducers.c): rows of neighbouring elements
+ * taken into a row of accumulators, which vectorises whatever the operation.  A
+ * contiguous run is cut into lanes first, so that it has rows too. */
 #include "ops/reduce.h"
-#include "ops/rows.h"
 
-/* ------------------------------------------------------------ reducers -- */
+#include <string.h>
 
-/* `load` is the value of an element x, `op` folds the accumulators a and b. */
-#define REDUCER(name, T, A, first, load, op)                                    \
-    static inline A name##_load(T x) { return (A)(load); }                      \
-    static inline A name##_op(A a, A b) { return (A)(op); }                     \
-    static void name##_start(void *acc_, int64_t n)                             \
-    {                                                                           \
-        A *acc = acc_;                                                          \
-        for (int64_t i = 0; i < n; i++) acc[i] = (first);                       \
-    }                                                                           \
-    static void name##_fold(void *restrict acc_, const void *restrict x_,       \
-                            int64_t rows, int64_t width, int64_t stride)        \
-    {                                                                           \
-        A *restrict acc = acc_;                                                 \
-        const T *x = x_;                                                        \
-        int64_t r = 0;                                                          \
-        for (; r + 4 <= rows; r += 4, x += 4 * stride) {                        \
-            const T *x1 = x + stride, *x2 = x1 + stride, *x3 = x2 + stride;     \
-            EDDY_INDEPENDENT                                                    \
-            for (int64_t j = 0; j < width; j++) {                               \
-                const A p = name##_op(name##_load(x[j]), name##_load(x1[j]));   \
-                const A q = name##_op(name##_load(x2[j]), name##_load(x3[j]));  \
-                acc[j] = name##_op(acc[j], name##_op(p, q));                    \
-            }                                                                   \
-        }                                                                       \
-        for (; r < rows; r++, x += stride) {                                    \
-            EDDY_INDEPENDENT                                                    \
-            for (int64_t j = 0; j < width; j++)                                 \
-                acc[j] = name##_op(acc[j], name##_load(x[j]));                  \
-        }                                                                       \
-    }                                                                           \
-    static void name##_each(void *restrict acc_, const void *restrict x_,       \
-                            int64_t m, int64_t n, int64_t width)                \
-    {                                                                           \
-        A *restrict acc = acc_;                                                 \
-        const T *x = x_;                                                        \
-        for (int64_t i = 0; i < m && width == 1; i++, x += n) {                 \
-            A a = acc[i];                                                       \
-            for (int64_t j = 0; j < n; j++) a = name##_op(a, name##_load(x[j])); \
-            acc[i] = a;                                                         \
-        }                                                                       \
-        for (int64_t i = 0; i < m && width > 1; i++, acc += width)              \
-            for (int64_t j = 0; j < n; j++, x += width)                         \
-                for (int64_t c = 0; c < width; c++)                             \
-                    acc[c] = name##_op(acc[c], name##_load(x[c]));              \
-    }                                                                           \
-    static void name##_join(void *acc_, int64_t lanes, int64_t width)           \
-    {                                                                           \
-        A *acc = acc_;                                                          \
-        while (lanes > 1) {                                                     \
-            const int64_t half = lanes / 2;                                     \
-            const A *from = acc + (lanes - half) * width;                       \
-            for (int64_t j = 0; j < half * width; j++)                          \
-                acc[j] = name##_op(acc[j], from[j]);                            \
-            lanes -= half;                                                      \
-        }                                                                       \
-    }
-
-#define FINISH(name, T, A, value)                                               \
-    static void name(void *y_, const void *acc_, int64_t n, int64_t count)      \
-    {                                                                           \
-        T *y = y_;                                                              \
-        const A *acc = acc_;                                                    \
-        (void)count;                                                            \
-        for (int64_t j = 0; j < n; j++) {                                       \
-            const A a = acc[j];                                                 \
-            y[j] = (T)(value);                                                  \
-        }                                                                       \
-    }
-
-REDUCER(sum_f32, float, double, 0, x, a + b)
-REDUCER(sum_f64, double, double, 0, x, a + b)
-REDUCER(sum_c64, float complex, double complex, 0, x, a + b)
-REDUCER(sum_c128, double complex, double complex, 0, x, a + b)
-REDUCER(sum_i32, int32_t, int64_t, 0, x, a + b)
-REDUCER(sum_i64, int64_t, int64_t, 0, x, a + b)
-REDUCER(sum_u8, uint8_t, int64_t, 0, x, a + b)
-
-REDUCER(prod_f32, float, double, 1, x, a * b)
-REDUCER(prod_f64, double, double, 1, x, a * b)
-REDUCER(prod_c64, float complex, double complex, 1, x, a * b)
-REDUCER(prod_c128, double complex, double complex, 1, x, a * b)
-REDUCER(prod_i32, int32_t, int64_t, 1, x, a * b)
-REDUCER(prod_i64, int64_t, int64_t, 1, x, a * b)
-REDUCER(prod_u8, uint8_t, int64_t, 1, x, a * b)
-
-/* A NaN on either side wins.  In two steps, which compilers turn into vectors. */
-static inline float larger_f32(float a, float b)
-{
-    const float m = a > b ? a : b;
-    return a != a ? a : m;
-}
-static inline double larger_f64(double a, double b)
-{
-    const double m = a > b ? a : b;
-    return a != a ? a : m;
-}
-static inline float smaller_f32(float a, float b)
-{
-    const float m = a < b ? a : b;
-    return a != a ? a : m;
-}
-static inline double smaller_f64(double a, double b)
-{
-    const double m = a < b ? a : b;
-    return a != a ? a : m;
-}
-
-REDUCER(max_f32, float, float, -INFINITY, x, larger_f32(a, b))
-REDUCER(max_f64, double, double, -INFINITY, x, larger_f64(a, b))
-REDUCER(max_i32, int32_t, int32_t, INT32_MIN, x, a > b ? a : b)
-REDUCER(max_i64, int64_t, int64_t, INT64_MIN, x, a > b ? a : b)
-REDUCER(max_u8, uint8_t, uint8_t, 0, x, a > b ? a : b)
-
-REDUCER(min_f32, float, float, INFINITY, x, smaller_f32(a, b))
-REDUCER(min_f64, double, double, INFINITY, x, smaller_f64(a, b))
-REDUCER(min_i32, int32_t, int32_t, INT32_MAX, x, a < b ? a : b)
-REDUCER(min_i64, int64_t, int64_t, INT64_MAX, x, a < b ? a : b)
-REDUCER(min_u8, uint8_t, uint8_t, UINT8_MAX, x, a < b ? a : b)
-
-REDUCER(any_b8, uint8_t, uint8_t, 0, x != 0, a | b)
-REDUCER(all_b8, uint8_t, uint8_t, 1, x != 0, a & b)
-
-REDUCER(squares_f32, float, double, 0, (double)x * (double)x, a + b)
-REDUCER(squares_f64, double, double, 0, x * x, a + b)
-
-FINISH(store_f32, float, double, a)
-FINISH(store_f64, double, double, a)
-FINISH(store_c64, float complex, double complex, a)
-FINISH(store_c128, double complex, double complex, a)
-FINISH(store_i32, int32_t, int64_t, a)
-FINISH(store_i64, int64_t, int64_t, a)
-FINISH(store_u8, uint8_t, int64_t, a)
-FINISH(copy_f32, float, float, a)
-FINISH(copy_i32, int32_t, int32_t, a)
-FINISH(copy_u8, uint8_t, uint8_t, a)
-FINISH(mean_f32, float, double, a / (double)count)
-FINISH(mean_f64, double, double, a / (double)count)
-FINISH(mean_c64, float complex, double complex, a / (double)count)
-FINISH(mean_c128, double complex, double complex, a / (double)count)
-FINISH(mean_i32, int32_t, int64_t, count > 0 ? a / count : 0)
-FINISH(mean_i64, int64_t, int64_t, count > 0 ? a / count : 0)
-FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
-
-#define ENTRY(T, A, name, end)                                                  \
-    { sizeof(T), sizeof(A), name##_start, name##_fold, name##_each, name##_join, end }
-
-/* Two kinds of result: in the accumulator's type, or narrowed from it. */
-#define WIDE(name, end) {                                                       \
-    [EDDY_FLOAT32] = ENTRY(float, double, name##_f32, end##_f32),               \
-    [EDDY_FLOAT64] = ENTRY(double, double, name##_f64, end##_f64),              \
-    [EDDY_COMPLEX64] = ENTRY(float complex, double complex, name##_c64, end##_c64), \
-    [EDDY_COMPLEX128] = ENTRY(double complex, double complex, name##_c128, end##_c128), \
-    [EDDY_INT32] = ENTRY(int32_t, int64_t, name##_i32, end##_i32),              \
-    [EDDY_INT64] = ENTRY(int64_t, int64_t, name##_i64, end##_i64),              \
-    [EDDY_UINT8] = ENTRY(uint8_t, int64_t, name##_u8, end##_u8) }
-#define SAME(name) {                                                            \
-    [EDDY_FLOAT32] = ENTRY(float, float, name##_f32, copy_f32),                 \
-    [EDDY_FLOAT64] = ENTRY(double, double, name##_f64, store_f64),              \
-    [EDDY_INT32] = ENTRY(int32_t, int32_t, name##_i32, copy_i32),               \
-    [EDDY_INT64] = ENTRY(int64_t, int64_t, name##_i64, store_i64),              \
-    [EDDY_UINT8] = ENTRY(uint8_t, uint8_t, name##_u8, copy_u8) }
-
-static const eddy_reducer reducers[EDDY_FOLDS][EDDY_DTYPES] = {
-    [EDDY_FOLD_SUM]  = WIDE(sum, store),
-    [EDDY_FOLD_MEAN] = WIDE(sum, mean),
-    [EDDY_FOLD_PROD] = WIDE(prod, store),
-    [EDDY_FOLD_MAX]  = SAME(max),
-    [EDDY_FOLD_MIN]  = SAME(min),
-    [EDDY_FOLD_ANY]  = { [EDDY_BOOL] = ENTRY(uint8_t, uint8_t, any_b8, copy_u8) },
-    [EDDY_FOLD_ALL]  = { [EDDY_BOOL] = ENTRY(uint8_t, uint8_t, all_b8, copy_u8) },
-    [EDDY_FOLD_SQUARES] = {
-        [EDDY_FLOAT32] = ENTRY(float, double, squares_f32, store_f32),
-        [EDDY_FLOAT64] = ENTRY(double, double, squares_f64, store_f64) },
+enum {
+    BLOCK   = 1 << 14,   /* elements folded before they go to the total, if they have a total */
+    COLUMNS = 512,       /* folded at a time */
+    NARROW  = 128,       /* accumulators that narrower rows are spread over */
+    ROOM    = 1024,      /* accumulators at a time */
+    SHORT   = 32,        /* rows and columns of blocks that are folded many at a time */
+    RUN     = 1024,      /* the same of a contiguous run */
+    GRAIN   = 1 << 17    /* elements worth a thread */
 };
 
-const eddy_reducer *eddy_reducer_of(eddy_fold fold, eddy_dtype d)
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* --------------------------------------------------------------- blocks -- */
+
+static int64_t lanes_for(int64_t width)
 {
-    if ((unsigned)fold >= EDDY_FOLDS || (unsigned)d >= EDDY_DTYPES) return NULL;
-    const eddy_reducer *r = &reducers[fold][d];
-    return r->fold ? r : NULL;
+    return width == 1 ? EDDY_FOLD_LANES : width < NARROW ? NARROW / width : 1;
+}
+
+eddy_blocks eddy_blocks_of(const eddy_reducer *r, int64_t rows, int64_t width)
+{
+    eddy_blocks b = { .reducer = r, .rows = rows, .width = width };
+    if (rows == 0 || width == 0) return b;
+    b.period = lanes_for(width) * width;
+    b.block = BLOCK / smaller(b.period, COLUMNS) * b.period;
+    b.count = (rows * width + b.block - 1) / b.block;
+    return b;
+}
+
+size_t eddy_blocks_room(const eddy_blocks *b) { return (size_t)b->period * b->reducer->acc_size; }
+size_t eddy_blocks_part(const eddy_blocks *b) { return (size_t)b->width * b->reducer->acc_size; }
+
+void eddy_block_start(const eddy_blocks *b, void *acc) { b->reducer->start(acc, b->period); }
+
+void eddy_block_take(const eddy_blocks *b, void *acc, int64_t at, const void *x, int64_t n)
+{
+    const eddy_reducer *r = b->reducer;
+    const char *from = x;
+    const int64_t place = at % b->period, first = place > 0 ? smaller(n, b->period - place) : 0;
+    r->fold((char *)acc + (size_t)place * r->acc_size, from, first > 0, first, 0);
+    from += (size_t)first * r->size;
+    const int64_t rows = (n - first) / b->period, rest = (n - first) % b->period;
+    if (b->width == 1) r->line(acc, from, rows);
+    else r->fold(acc, from, rows, b->period, b->period);
+    from += (size_t)(rows * b->period) * r->size;
+    r->fold(acc, from, rest > 0, rest, 0);
+}
+
+/* The upper half of the lanes goes into the lower one until one is left. */
+void eddy_block_end(const eddy_blocks *b, void *acc)
+{
+    for (int64_t lanes = b->period / b->width; lanes > 1;) {
+        const int64_t half = lanes / 2, from = (lanes - half) * b->width;
+        b->reducer->add(acc, (char *)acc + (size_t)from * b->reducer->acc_size, half * b->width);
+        lanes -= half;
+    }
+}
+
+void eddy_blocks_finish(const eddy_blocks *b, void *y, const void *part)
+{
+    const eddy_reducer *r = b->reducer;
+    const size_t bytes = eddy_blocks_part(b);
+    char acc[COLUMNS * sizeof(double _Complex)] __attribute__((aligned(64)));
+    for (int64_t c = 0; c < b->width; c += COLUMNS) {
+        const int64_t n = smaller(b->width - c, COLUMNS);
+        r->start(acc, n);
+        for (int64_t i = 0; i < b->count; i++)
+            r->add(acc, (const char *)part + (size_t)i * bytes + (size_t)c * r->acc_size, n);
+        r->finish((char *)y + (size_t)c * r->size, acc, n, b->rows);
+    }
 }
 
 /* -------------------------------------------------------------- the cut -- */
-
-enum {
-    ROOM  = 1024,        /* accumulators at a time */
-    LANES = 32,          /* accumulators that a contiguous run is spread over */
-    SHORT = 32,          /* runs up to this length are folded many at a time */
-    CHUNK = 1 << 10      /* rows folded before their sum goes to the total */
-};
-
-typedef union accumulators {
-    double complex c128[ROOM];
-    double  f64[ROOM];
-    float   f32[ROOM];
-    int64_t i64[ROOM];
-    int32_t i32[ROOM];
-    uint8_t u8[ROOM];
-} accumulators;
 
 eddy_reduction eddy_reduction_of_block(const eddy_reducer *r, int64_t many, int64_t n,
                                        int64_t width, int64_t stride)
@@ -255,6 +129,15 @@ eddy_reduction eddy_reduction_of(const eddy_reducer *r, eddy_shape s, unsigned m
 
 /* ----------------------------------------------------------------- runs -- */
 
+typedef union accumulators {
+    double _Complex c128[ROOM];
+    double  f64[ROOM];
+    float   f32[ROOM];
+    int64_t i64[ROOM];
+    int32_t i32[ROOM];
+    uint8_t u8[ROOM];
+} accumulators;
+
 /* The next position of some loops: moves *offset there; false after the last. */
 static bool advance(int n, const eddy_loop *loop, int64_t *at, int64_t *offset)
 {
@@ -267,31 +150,42 @@ static bool advance(int n, const eddy_loop *loop, int64_t *at, int64_t *offset)
     return false;
 }
 
-/* Takes rows of `width` elements into acc[0 .. width).  The accumulators after
- * those serve as lanes: each chunk is folded there and then joined to the total,
- * so that no accumulator takes in very many elements. */
+/* Takes `width` columns of rows, `stride` apart, into acc[0 .. width): block by block,
+ * each in the accumulators that follow those. */
 static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t rows, int64_t width,
                       int64_t stride)
 {
-    void *const lane = (char *)acc + (size_t)width * r->acc_size;
-    const int64_t most = stride == width && width < LANES ? LANES / width : 1;
-    const int64_t lanes = rows < most ? rows : most;
-    const int64_t chunk = CHUNK * lanes;
-    for (int64_t at = 0; at < rows; at += chunk) {
-        const int64_t n = rows - at < chunk ? rows - at : chunk, full = n / lanes;
-        const char *from = x + (size_t)(at * stride) * r->size;
-        r->start(lane, lanes * width);
-        r->fold(lane, from, full, lanes * width, lanes * stride);
-        from += (size_t)(full * lanes * stride) * r->size;
-        if (n % lanes > 0) r->fold(lane, from, 1, n % lanes * width, 0);
-        r->join(acc, lanes + 1, width);
+    const eddy_blocks b = eddy_blocks_of(r, rows, stride);
+    char *const own = (char *)acc + (size_t)width * r->acc_size;
+    if (width == stride && b.period <= ROOM / 2) {
+        for (int64_t at = 0; at < rows * width; at += b.block) {
+            eddy_block_start(&b, own);
+            eddy_block_take(&b, own, 0, x + (size_t)at * r->size,
+                            smaller(rows * width - at, b.block));
+            eddy_block_end(&b, own);
+            r->add(acc, own, width);
+        }
+        return;
     }
+    for (int64_t at = 0; at < rows; at += b.block / stride) {
+        const int64_t n = smaller(rows - at, b.block / stride);
+        r->start(own, width);
+        r->fold(own, x + (size_t)(at * stride) * r->size, n, width, stride);
+        r->add(acc, own, width);
+    }
+}
+
+/* All of a tensor folded to one row: as eddy_blocks, whatever the size. */
+static bool is_whole(const eddy_reduction *p)
+{
+    return p->results == p->width && p->n_folded == 0 && p->stride == p->width;
 }
 
 /* Blocks that are too small for a loop of their own each. */
 static bool is_short(const eddy_reduction *p)
 {
-    return p->rows <= SHORT && p->width <= SHORT && p->stride == p->width;
+    if (p->stride != p->width || is_whole(p)) return false;
+    return p->rows <= SHORT ? p->width <= SHORT : p->width == 1 && p->rows <= RUN;
 }
 
 /* Results [first, first + n) of those from x on: of whole short blocks, or some
@@ -317,9 +211,49 @@ static void reduce_none(const eddy_reduction *p, char *y)
     accumulators acc;
     const eddy_reducer *r = p->reducer;
     for (int64_t i = 0; i < p->results; i += ROOM) {
-        const int64_t n = p->results - i < ROOM ? p->results - i : ROOM;
+        const int64_t n = smaller(p->results - i, ROOM);
         r->start(&acc, n);
         r->finish(y + (size_t)i * r->size, &acc, n, 0);
+    }
+}
+
+/* A reduction as a list of pieces, each of up to `step` results; `row` of them are a row of
+ * results or, of short blocks, all that follow each other. */
+typedef struct pieces {
+    const eddy_reduction *p;
+    const char *x;
+    char       *y;
+    char       *part;              /* of whole tensors: room for each block's accumulators */
+    int64_t     step, row, count;
+} pieces;
+
+static pieces pieces_of(const eddy_reduction *p, void *y, const void *x)
+{
+    const bool few = is_short(p);
+    const int64_t block = p->width * p->many, row = few ? block : p->width;
+    int64_t most = few ? smaller(ROOM, GRAIN / p->count) / p->width * p->width : COLUMNS;
+    if (most == 0) most = p->width;
+    pieces a = { .p = p, .x = x, .y = y, .step = smaller(most, row) };
+    a.row = (row + a.step - 1) / a.step;
+    a.count = p->results / row * a.row;
+    return a;
+}
+
+static void run_pieces(void *arg, int64_t from, int64_t to, int worker)
+{
+    const pieces *a = arg;
+    const eddy_reduction *p = a->p;
+    const int64_t block = p->width * p->many, row = is_short(p) ? block : p->width;
+    const int64_t each = block / row * a->row;           /* pieces of one kept position */
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        int64_t kept = i / each, offset = 0;
+        char *y = a->y + (size_t)(kept * block) * p->reducer->size;
+        for (int d = p->n_kept - 1; d >= 0; kept /= p->kept[d--].size)
+            offset += kept % p->kept[d].size * p->kept[d].stride;
+        const int64_t first = i % each / a->row * row, c = i % a->row * a->step;
+        reduce_some(p, y, a->x + (size_t)offset * p->reducer->size, first + c,
+                    smaller(a->step, row - c));
     }
 }
 
@@ -330,21 +264,66 @@ void eddy_reduction_run(const eddy_reduction *p, void *y, const void *x)
         reduce_none(p, y);
         return;
     }
-    /* A step ends where a block does; columns need as much room for their lanes. */
-    const int64_t block = p->width * p->many, row = p->width < ROOM / 2 ? p->width : ROOM / 2;
-    const int64_t step = is_short(p) ? ROOM / p->width * p->width : row;
-    const size_t size = p->reducer->size;
-    int64_t at[EDDY_MAX_RANK] = { 0 }, offset = 0;
-    char *to = y;
-    do {
-        const char *from = (const char *)x + (size_t)offset * size;
-        for (int64_t i = 0, n = 0; i < block; i += n) {
-            n = is_short(p) ? block - i : p->width - i % p->width;
-            if (n > step) n = step;
-            reduce_some(p, to, from, i, n);
-        }
-        to += (size_t)block * size;
-    } while (advance(p->n_kept, p->kept, at, &offset));
+    pieces a = pieces_of(p, y, x);
+    run_pieces(&a, 0, a.count, 0);
+}
+
+/* -------------------------------------------------------------- kernels -- */
+
+/* Blocks of a whole tensor are worth threads; it has too few results for them. */
+static bool is_cut(const eddy_reduction *p, const eddy_blocks *b)
+{
+    return is_whole(p) && b->count > 1 && p->width <= 4 * COLUMNS;
+}
+
+bool eddy_reduction_blocks(const eddy_reduction *p, eddy_blocks *b)
+{
+    if (!p->reducer || !is_whole(p) || p->width > 4 * COLUMNS) return false;
+    *b = eddy_blocks_of(p->reducer, p->rows, p->width);
+    return true;
+}
+
+void eddy_reduction_prepare(eddy_kernel *k, const eddy_reduction *p)
+{
+    const eddy_blocks b = eddy_blocks_of(p->reducer, p->rows, p->width);
+    if (k->threads > 1 && p->results > 0 && is_cut(p, &b))
+        k->scratch_size = (size_t)b.count * eddy_blocks_part(&b);
+}
+
+static void run_blocks(void *arg, int64_t from, int64_t to, int worker)
+{
+    const pieces *a = arg;
+    const eddy_blocks b = eddy_blocks_of(a->p->reducer, a->p->rows, a->p->width);
+    const size_t bytes = eddy_blocks_part(&b);
+    accumulators acc;
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        char *part = a->part + (size_t)i * bytes;
+        void *own = b.period > b.width ? (void *)&acc : part;
+        const int64_t first = i * b.block;
+        eddy_block_start(&b, own);
+        eddy_block_take(&b, own, 0, a->x + (size_t)first * b.reducer->size,
+                        smaller(b.rows * b.width - first, b.block));
+        eddy_block_end(&b, own);
+        if (own != part) memcpy(part, own, bytes);
+    }
+}
+
+void eddy_reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, const void *x)
+{
+    const eddy_blocks b = eddy_blocks_of(p->reducer, p->rows, p->width);
+    if (k->threads < 2 || p->results == 0 || p->count == 0) {
+        eddy_reduction_run(p, y, x);
+        return;
+    }
+    pieces a = pieces_of(p, y, x);
+    if (is_cut(p, &b)) {
+        a.part = k->scratch;
+        eddy_parallel(k, b.count, GRAIN / b.block + 1, run_blocks, &a);
+        eddy_blocks_finish(&b, y, a.part);
+    } else {
+        eddy_parallel(k, a.count, GRAIN / (a.step * p->count) + 1, run_pieces, &a);
+    }
 }
 
 eddy_lanes eddy_lanes_of(eddy_shape s, int64_t axis)

@@ -124,22 +124,45 @@ static inline void copy_row(char *to, const char *from, size_t bytes)
     else memcpy(to, from, bytes);
 }
 
+typedef struct gathering {
+    layout             l;
+    const eddy_buffer *indices;
+    size_t             bytes;          /* of a row */
+    const char        *x;
+    char              *y;
+    eddy_row_fn        add;            /* of the adjoint */
+} gathering;
+
+/* Rows [from, to) of y. */
+static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
+{
+    const gathering *g = arg;
+    const layout l = g->l;
+    char *y = g->y + (size_t)from * g->bytes;
+    int64_t o = from / l.count, i = from % l.count;
+    (void)worker;
+    for (int64_t row = from; row < to; o++, i = 0) {
+        const char   *table = g->x + (size_t)(o * l.rows) * g->bytes;
+        const int64_t first = o / l.outer * l.count;
+        for (; i < l.count && row < to; i++, row++, y += g->bytes) {
+            const int64_t at = eddy_index_at(g->indices, first + i);
+            if (at < 0) memset(y, 0, g->bytes);
+            else copy_row(y, table + (size_t)at * g->bytes, g->bytes);
+        }
+    }
+}
+
 static eddy_status gather_kernel(eddy_kernel *k)
 {
+    enum { BYTES = 1 << 17 };
     const gather_attrs *a = k->attrs;
-    const eddy_buffer *indices = k->in[1];
-    const layout l = layout_of(k->in[0]->type.shape, a, indices);
+    const layout l = layout_of(k->in[0]->type.shape, a, k->in[1]);
     const size_t bytes = (size_t)l.inner * eddy_dtype_size(k->out[0]->type.dtype);
-    eddy_status  s = eddy_check_indices(k, indices, l.rows, a->skip_negative);
+    gathering g = { l, k->in[1], bytes, k->in[0]->data, k->out[0]->data, NULL };
+    eddy_status s = eddy_check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
-    const char *table = k->in[0]->data;
-    char       *y = k->out[0]->data;
-    for (int64_t o = 0; o < l.batch * l.outer; o++, table += (size_t)l.rows * bytes)
-        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count; i++, y += bytes) {
-            const int64_t at = eddy_index_at(indices, first + i);
-            if (at < 0) memset(y, 0, bytes);
-            else copy_row(y, table + (size_t)at * bytes, bytes);
-        }
+    eddy_parallel(k, l.batch * l.outer * l.count, BYTES / (int64_t)(bytes + 16) + 1, gather_rows,
+                  &g);
     return EDDY_OK;
 }
 
@@ -248,23 +271,41 @@ static bool gather_grad_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, c->in[0].dtype, c->in[2].shape);
 }
 
+enum { COLUMNS = 16 };
+
+/* Columns [from, to) of y, in units of COLUMNS: each sum is taken by one thread, in the
+ * order of the indices. */
+static void add_columns(void *arg, int64_t from, int64_t to, int worker)
+{
+    const gathering *g = arg;
+    const layout l = g->l;
+    const int64_t end = to * COLUMNS < l.inner ? to * COLUMNS : l.inner;
+    const int64_t n = end - from * COLUMNS;
+    const size_t  skip = (size_t)(from * COLUMNS) * (g->bytes / (size_t)l.inner);
+    const char   *dy = g->x + skip;
+    char         *y = g->y + skip;
+    (void)worker;
+    for (int64_t o = 0; o < l.batch * l.outer; o++, y += (size_t)l.rows * g->bytes)
+        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count; i++, dy += g->bytes) {
+            const int64_t at = eddy_index_at(g->indices, first + i);
+            if (at >= 0) g->add(n, y + (size_t)at * g->bytes, dy);
+        }
+}
+
 static eddy_status gather_grad_kernel(eddy_kernel *k)
 {
+    enum { WORK = 1 << 16 };
     const gather_attrs *a = k->attrs;
-    const eddy_buffer *indices = k->in[1];
-    const layout l = layout_of(k->out[0]->type.shape, a, indices);
-    const size_t size = eddy_dtype_size(k->out[0]->type.dtype), bytes = (size_t)l.inner * size;
-    const eddy_row_fn add = eddy_row_add(k->out[0]->type.dtype);
-    eddy_status s = eddy_check_indices(k, indices, l.rows, a->skip_negative);
+    const layout l = layout_of(k->out[0]->type.shape, a, k->in[1]);
+    const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
+    gathering g = { l, k->in[1], (size_t)l.inner * size, k->in[0]->data, k->out[0]->data,
+                    eddy_row_add(k->out[0]->type.dtype) };
+    eddy_status s = eddy_check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
-    const char *dy = k->in[0]->data;
-    char       *y = k->out[0]->data;
-    memset(y, 0, (size_t)k->out[0]->count * size);
-    for (int64_t o = 0; o < l.batch * l.outer; o++, y += (size_t)l.rows * bytes)
-        for (int64_t i = 0, first = o / l.outer * l.count; i < l.count; i++, dy += bytes) {
-            const int64_t at = eddy_index_at(indices, first + i);
-            if (at >= 0) add(l.inner, y + (size_t)at * bytes, dy);
-        }
+    memset(g.y, 0, (size_t)k->out[0]->count * size);
+    const int64_t rows = l.batch * l.outer * l.count;
+    eddy_parallel(k, (l.inner + COLUMNS - 1) / COLUMNS, WORK / (COLUMNS * (rows + 1)) + 1,
+                  add_columns, &g);
     return EDDY_OK;
 }
 

@@ -1,19 +1,16 @@
 /* indices.c -- checking indices, and arithmetic on the rows they name. */
 #include "ops/arrays.h"
+#include "ops/clones.h"
 
-#define ROWS(T, name)                                                           \
-    static void add_##name(int64_t n, void *y_, const void *x_)                 \
+#define ROW(name, T, op)                                                        \
+    EDDY_INLINE void name##_all(int64_t n, void *y_, const void *x_)            \
     {                                                                           \
         T *restrict y = y_;                                                     \
         const T *restrict x = x_;                                               \
-        for (int64_t j = 0; j < n; j++) y[j] = (T)(y[j] + x[j]);                \
+        for (int64_t j = 0; j < n; j++) y[j] = (T)(y[j] op x[j]);               \
     }                                                                           \
-    static void sub_##name(int64_t n, void *y_, const void *x_)                 \
-    {                                                                           \
-        T *restrict y = y_;                                                     \
-        const T *restrict x = x_;                                               \
-        for (int64_t j = 0; j < n; j++) y[j] = (T)(y[j] - x[j]);                \
-    }
+    EDDY_CLONES_OF(name, (int64_t n, void *y, const void *x), (n, y, x))
+#define ROWS(T, name) ROW(add_##name, T, +) ROW(sub_##name, T, -)
 
 ROWS(float, f32)
 ROWS(double, f64)
@@ -23,18 +20,20 @@ ROWS(uint8_t, u8)
 ROWS(float _Complex, c64)
 ROWS(double _Complex, c128)
 
-static const struct { eddy_row_fn add, sub; } rows[EDDY_DTYPES] = {
-    [EDDY_FLOAT32]    = { add_f32, sub_f32 },
-    [EDDY_FLOAT64]    = { add_f64, sub_f64 },
-    [EDDY_INT32]      = { add_i32, sub_i32 },
-    [EDDY_INT64]      = { add_i64, sub_i64 },
-    [EDDY_UINT8]      = { add_u8, sub_u8 },
-    [EDDY_COMPLEX64]  = { add_c64, sub_c64 },
-    [EDDY_COMPLEX128] = { add_c128, sub_c128 },
-};
+#define PICK(fn)                                                                \
+    switch ((int)d) {                                                           \
+    case EDDY_FLOAT32:    return EDDY_BEST_OF(fn##_f32);                        \
+    case EDDY_FLOAT64:    return EDDY_BEST_OF(fn##_f64);                        \
+    case EDDY_INT32:      return EDDY_BEST_OF(fn##_i32);                        \
+    case EDDY_INT64:      return EDDY_BEST_OF(fn##_i64);                        \
+    case EDDY_UINT8:      return EDDY_BEST_OF(fn##_u8);                         \
+    case EDDY_COMPLEX64:  return EDDY_BEST_OF(fn##_c64);                        \
+    case EDDY_COMPLEX128: return EDDY_BEST_OF(fn##_c128);                       \
+    default:              return NULL;                                          \
+    }
 
-eddy_row_fn eddy_row_add(eddy_dtype d) { return d > 0 && d < EDDY_DTYPES ? rows[d].add : NULL; }
-eddy_row_fn eddy_row_sub(eddy_dtype d) { return d > 0 && d < EDDY_DTYPES ? rows[d].sub : NULL; }
+eddy_row_fn eddy_row_add(eddy_dtype d) { PICK(add) }
+eddy_row_fn eddy_row_sub(eddy_dtype d) { PICK(sub) }
 
 /* "2,0" for element i of a shape; "" for a scalar. */
 static void print_position(eddy_shape s, int64_t i, char *buf, size_t size)

@@ -8,6 +8,8 @@
 #include "ops/math.h"
 #include "build/gen/table.h"
 
+#include <string.h>
+
 typedef struct join_attrs {
     int64_t   axis;
     int64_t   num;
@@ -31,43 +33,76 @@ static const eddy_attr_field sizes_fields[] = {
 
 /* ---------------------------------------------------------------- kernel -- */
 
-/* Moves the parts into the whole, or out of it. */
-static void move_parts(int n, eddy_buffer *const *part, const eddy_buffer *whole, int64_t axis,
-                       bool join)
+typedef struct moving {
+    int                 n;
+    eddy_buffer *const *part;
+    const eddy_buffer  *whole;
+    int64_t             outer;          /* rows */
+    bool                join;
+} moving;
+
+/* Rows [from, to), as many at a time as stay in the cache for all parts. */
+static void move_rows(void *arg, int64_t from, int64_t to, int worker)
 {
-    const eddy_shape s = whole->type.shape;
-    const int64_t size = (int64_t)eddy_dtype_size(whole->type.dtype);
-    const int64_t outer = eddy_shape_product(s, 0, eddy_axis_of(axis, s.rank));
-    if (whole->count == 0) return;
-    /* As many rows at a time as stay in the cache for all parts. */
-    const int64_t width = whole->count / outer;
+    const moving *m = arg;
+    const int64_t size = (int64_t)eddy_dtype_size(m->whole->type.dtype);
+    const int64_t width = m->whole->count / m->outer;
     const int64_t many = width * size < 16384 ? 16384 / (width * size) : 1;
-    for (int64_t row = 0; row < outer; row += many) {
-        const int64_t rows = outer - row < many ? outer - row : many;
-        char *at = (char *)whole->data + row * width * size;
-        for (int i = 0; i < n; i++) {
-            const int64_t w = part[i]->count / outer;
-            char    *p = (char *)part[i]->data + row * w * size;
+    (void)worker;
+    for (int64_t row = from; row < to; row += many) {
+        const int64_t rows = to - row < many ? to - row : many;
+        char *at = (char *)m->whole->data + row * width * size;
+        for (int i = 0; i < m->n; i++) {
+            const int64_t w = m->part[i]->count / m->outer;
+            char    *p = (char *)m->part[i]->data + row * w * size;
             eddy_box b = { .rank = 0 };
-            eddy_box_add(&b, rows, join ? width : w, join ? w : width);
+            eddy_box_add(&b, rows, m->join ? width : w, m->join ? w : width);
             eddy_box_add(&b, w, 1, 1);
-            eddy_box_copy(&b, (size_t)size, join ? at : p, join ? p : at);
+            eddy_box_copy(&b, (size_t)size, m->join ? at : p, m->join ? p : at);
             at += w * size;
         }
     }
 }
 
+/* Bytes [from, to) of the whole, in which one part follows the other. */
+static void move_bytes(void *arg, int64_t from, int64_t to, int worker)
+{
+    const moving *m = arg;
+    const int64_t size = (int64_t)eddy_dtype_size(m->whole->type.dtype);
+    (void)worker;
+    for (int64_t i = 0, first = 0, end = 0; i < m->n && first < to; i++, first = end) {
+        end = first + m->part[i]->count * size;
+        const int64_t a = from > first ? from : first, b = to < end ? to : end;
+        if (a >= b) continue;
+        char *p = (char *)m->part[i]->data + (a - first), *w = (char *)m->whole->data + a;
+        memcpy(m->join ? w : p, m->join ? p : w, (size_t)(b - a));
+    }
+}
+
+/* Moves the parts into the whole, or out of it. */
+static void move_parts(const eddy_kernel *k, int n, eddy_buffer *const *part,
+                       const eddy_buffer *whole, int64_t axis, bool join)
+{
+    enum { BYTES = 1 << 18 };
+    const eddy_shape s = whole->type.shape;
+    if (whole->count == 0) return;
+    moving m = { n, part, whole, eddy_shape_product(s, 0, eddy_axis_of(axis, s.rank)), join };
+    const int64_t bytes = whole->count * (int64_t)eddy_dtype_size(whole->type.dtype);
+    if (m.outer == 1) eddy_parallel(k, bytes, BYTES, move_bytes, &m);
+    else eddy_parallel(k, m.outer, BYTES / (bytes / m.outer) + 1, move_rows, &m);
+}
+
 static eddy_status join_kernel(eddy_kernel *k)
 {
     const join_attrs *a = k->attrs;
-    move_parts(k->n_in, k->in, k->out[0], a->axis, true);
+    move_parts(k, k->n_in, k->in, k->out[0], a->axis, true);
     return EDDY_OK;
 }
 
 static eddy_status split_kernel(eddy_kernel *k)
 {
     const join_attrs *a = k->attrs;
-    move_parts(k->n_out, k->out, k->in[0], a->axis, false);
+    move_parts(k, k->n_out, k->out, k->in[0], a->axis, false);
     return EDDY_OK;
 }
 

@@ -80,26 +80,40 @@ static bool xent_infer(eddy_infer *c)
 
 /* loss[lane] = sum l (ln s - (x - t)); a class of label 0 counts nothing, even
  * if its logit is -infinity. */
+enum { LOSS_LANES = 16 };
 #define LOSS(name, T)                                                           \
-    static void name(T *loss, const eddy_softmax_block *b, const T *label)      \
+    EDDY_INLINE double name##_term(T l, T x, T top, T log_sum)                  \
     {                                                                           \
-        const T *x = b->x, *top = b->top, *sum = b->sum;                        \
-        double total[EDDY_SOFTMAX_LANES] = { 0 }, log_sum[EDDY_SOFTMAX_LANES];  \
-        const int64_t lanes = b->many * b->width;                               \
-        for (int64_t c = 0; c < lanes; c++) log_sum[c] = log((double)sum[c]);   \
+        const double e = (double)l * ((double)log_sum - (double)(x - top));     \
+        return l != 0 ? e : 0;                                                  \
+    }                                                                           \
+    EDDY_INLINE double name##_row(int64_t n, const T *l, const T *x, T top, T log_sum) \
+    {                                                                           \
+        double lane[LOSS_LANES] = { 0 }, total = 0;                             \
+        int64_t at = 0;                                                         \
+        for (; at + LOSS_LANES <= n; at += LOSS_LANES) {                        \
+            EDDY_OVER_LANES                                                     \
+            for (int j = 0; j < LOSS_LANES; j++)                                \
+                lane[j] += name##_term(l[at + j], x[at + j], top, log_sum);     \
+        }                                                                       \
+        for (; at < n; at++) total += name##_term(l[at], x[at], top, log_sum);  \
+        for (int j = 0; j < LOSS_LANES; j++) total += lane[j];                  \
+        return total;                                                           \
+    }                                                                           \
+    EDDY_INLINE void name##_all(T *loss, const eddy_softmax_block *b, const T *l, \
+                                const T *log_sum)                               \
+    {                                                                           \
+        const T *x = b->x, *top = b->top;                                       \
+        double total[EDDY_SOFTMAX_LANES] = { 0 };                               \
         for (int64_t i = 0; i < b->many && b->width == 1; i++)                  \
-            for (int64_t at = i * b->n; at < (i + 1) * b->n; at++) {            \
-                const double l = label[at], e = log_sum[i] - (double)(x[at] - top[i]); \
-                total[i] += l != 0 ? l * e : 0;                                 \
-            }                                                                   \
-        for (int64_t j = 0; j < b->n && b->width > 1; j++)                      \
-            for (int64_t c = 0; c < b->width; c++) {                            \
-                const int64_t at = j * b->stride + c;                           \
-                const double l = label[at], e = log_sum[c] - (double)(x[at] - top[c]); \
-                total[c] += l != 0 ? l * e : 0;                                 \
-            }                                                                   \
-        for (int64_t c = 0; c < lanes; c++) loss[c] = (T)total[c];              \
-    }
+            total[i] = name##_row(b->n, l + i * b->n, x + i * b->n, top[i], log_sum[i]); \
+        for (int64_t j = 0; j < b->n && b->width > 1; j++, x += b->stride, l += b->stride) \
+            for (int64_t c = 0; c < b->width; c++)                              \
+                total[c] += name##_term(l[c], x[c], top[c], log_sum[c]);        \
+        for (int64_t c = 0; c < b->many * b->width; c++) loss[c] = (T)total[c]; \
+    }                                                                           \
+    EDDY_CLONES_OF(name, (T *loss, const eddy_softmax_block *b, const T *l, const T *log_sum), \
+                  (loss, b, l, log_sum))
 LOSS(loss_f32, float)
 LOSS(loss_f64, double)
 
@@ -108,8 +122,11 @@ static void xent_finish(eddy_kernel *k, const eddy_softmax_block *b)
     const eddy_dtype d = k->out[0]->type.dtype;
     const ptrdiff_t at = (const char *)b->x - (const char *)k->in[1]->data;
     const void *label = (const char *)k->in[0]->data + at;
-    if (d == EDDY_FLOAT32) loss_f32((float *)k->out[0]->data + b->lane, b, label);
-    else loss_f64((double *)k->out[0]->data + b->lane, b, label);
+    double log_sum[EDDY_SOFTMAX_LANES];
+    eddy_softmax_logs(d, b, log_sum);
+    if (d == EDDY_FLOAT32)
+        EDDY_BEST_OF(loss_f32)((float *)k->out[0]->data + b->lane, b, label, (float *)log_sum);
+    else EDDY_BEST_OF(loss_f64)((double *)k->out[0]->data + b->lane, b, label, log_sum);
     eddy_softmax_finish(d, b, label);
 }
 
@@ -230,13 +247,13 @@ static bool sparse_infer(eddy_infer *c)
 
 /* loss = ln s - (x - t) at the label, and 1 off there from y. */
 #define PICK(name, T)                                                           \
-    static void name(eddy_kernel *k, const eddy_softmax_block *b)               \
+    static void name(eddy_kernel *k, const eddy_softmax_block *b, const T *log_sum) \
     {                                                                           \
-        const T *x = b->x, *top = b->top, *sum = b->sum;                        \
+        const T *x = b->x, *top = b->top;                                       \
         T *loss = (T *)k->out[0]->data + b->lane, *y = b->y;                    \
         for (int64_t i = 0; i < b->many; i++) {                                 \
             const int64_t at = i * b->n + eddy_index_at(k->in[0], b->lane + i); \
-            loss[i] = (T)(log((double)sum[i]) - (double)(x[at] - top[i]));      \
+            loss[i] = log_sum[i] - (x[at] - top[i]);                            \
             y[at] -= 1;                                                         \
         }                                                                       \
     }
@@ -246,9 +263,11 @@ PICK(pick_f64, double)
 static void sparse_finish(eddy_kernel *k, const eddy_softmax_block *b)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
+    double log_sum[EDDY_SOFTMAX_LANES];
+    eddy_softmax_logs(d, b, log_sum);
     eddy_softmax_finish(d, b, NULL);
-    if (d == EDDY_FLOAT32) pick_f32(k, b);
-    else pick_f64(k, b);
+    if (d == EDDY_FLOAT32) pick_f32(k, b, (const float *)log_sum);
+    else pick_f64(k, b, log_sum);
 }
 
 static eddy_status sparse_kernel(eddy_kernel *k)

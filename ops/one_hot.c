@@ -100,7 +100,7 @@ static eddy_status one_hot_kernel(eddy_kernel *k)
     const int64_t        inner = eddy_shape_product(shape, axis + 1, shape.rank);
     eddy_box all = { .rank = 0 };
     eddy_box_add(&all, y->count, 1, 0);
-    eddy_box_copy(&all, size, y->data, s->off);
+    eddy_box_copy_parallel(k, &all, size, y->data, s->off);
     for (int64_t i = 0; i < x->count; i++) {
         const int64_t at = eddy_index_at(x, i);
         if (at < 0 || at >= a->depth) continue;

@@ -5,11 +5,12 @@
  * distribution are written out here: with them, and with nothing but correctly
  * rounded arithmetic, the same seeds give the same bits on every machine. */
 #include "ops/philox.h"
+#include "ops/clones.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, TILE = 1024 };         /* blocks enciphered together; elements a tile */
+enum { LANES = 16, TILE = 1024 };         /* blocks enciphered together; elements a tile */
 
 static const uint32_t multiplier_0 = 0xD2511F53u, multiplier_1 = 0xCD9E8D57u;
 static const uint32_t weyl_0 = 0x9E3779B9u, weyl_1 = 0xBB67AE85u;
@@ -31,11 +32,19 @@ eddy_philox_block eddy_philox(uint64_t key, uint64_t low, uint64_t high)
     return (eddy_philox_block){ { c0, c1, c2, c3 } };
 }
 
+/* The low and the high halves of a * b. */
+EDDY_INLINE uint32_t low_half(uint32_t a, uint32_t b) { return a * b; }
+EDDY_INLINE uint32_t high_half(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
 /* LANES consecutive blocks, side by side in each loop. */
-static void encipher_lanes(eddy_stream s, uint64_t first, uint32_t *restrict out)
+EDDY_INLINE void encipher_lanes(eddy_stream s, uint64_t first, uint32_t *restrict out)
 {
     uint32_t k0 = (uint32_t)s.key, k1 = (uint32_t)(s.key >> 32);
     uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
+    EDDY_OVER_LANES
     for (int i = 0; i < LANES; i++) {
         uint64_t low = first + (uint64_t)i;
         c0[i] = (uint32_t)low;
@@ -44,16 +53,18 @@ static void encipher_lanes(eddy_stream s, uint64_t first, uint32_t *restrict out
         c3[i] = (uint32_t)(s.step >> 32);
     }
     for (int round = 0; round < 10; round++) {
+        EDDY_OVER_LANES
         for (int i = 0; i < LANES; i++) {
-            uint64_t p = (uint64_t)multiplier_0 * c0[i], q = (uint64_t)multiplier_1 * c2[i];
-            c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
-            c1[i] = (uint32_t)q;
-            c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
-            c3[i] = (uint32_t)p;
+            const uint32_t a = c0[i], b = c2[i];
+            c0[i] = high_half(multiplier_1, b) ^ c1[i] ^ k0;
+            c2[i] = high_half(multiplier_0, a) ^ c3[i] ^ k1;
+            c1[i] = low_half(multiplier_1, b);
+            c3[i] = low_half(multiplier_0, a);
         }
         k0 += weyl_0;
         k1 += weyl_1;
     }
+    EDDY_OVER_LANES
     for (int i = 0; i < LANES; i++) {
         out[4 * i] = c0[i];
         out[4 * i + 1] = c1[i];
@@ -62,11 +73,18 @@ static void encipher_lanes(eddy_stream s, uint64_t first, uint32_t *restrict out
     }
 }
 
+EDDY_INLINE void encipher_all(eddy_stream s, uint64_t first, int64_t n, uint32_t *out)
+{
+    for (int64_t i = 0; i + LANES <= n; i += LANES)
+        encipher_lanes(s, first + (uint64_t)i, out + 4 * i);
+}
+EDDY_CLONES_OF(encipher, (eddy_stream s, uint64_t first, int64_t n, uint32_t *out),
+               (s, first, n, out))
+
 void eddy_philox_words(eddy_stream s, uint64_t first, int64_t n, uint32_t *out)
 {
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) encipher_lanes(s, first + (uint64_t)i, out + 4 * i);
-    for (; i < n; i++) {
+    EDDY_BEST_OF(encipher)(s, first, n, out);
+    for (int64_t i = n - n % LANES; i < n; i++) {
         eddy_philox_block b = eddy_philox(s.key, first + (uint64_t)i, s.step);
         memcpy(out + 4 * i, b.word, sizeof b.word);
     }
@@ -94,19 +112,25 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ------------------------------------------------------------- uniform -- */
 
+EDDY_INLINE void spread_all(int64_t n, const uint32_t *restrict w, float low, float high,
+                            float *restrict y)
+{
+    const float width = high - low, below = nextafterf(high, low);  /* where rounding would reach */
+    for (int64_t i = 0; i < n; i++) {
+        const float v = low + eddy_unit_f32(w[i]) * width;
+        y[i] = v < high ? v : below;
+    }
+}
+EDDY_CLONES_OF(spread, (int64_t n, const uint32_t *restrict w, float low, float high,
+                        float *restrict y), (n, w, low, high, y))
+
 void eddy_fill_uniform_f32(eddy_stream s, int64_t first, int64_t n, eddy_interval in, float *y)
 {
-    const float low = (float)in.low, high = (float)in.high, width = high - low;
-    const float below = nextafterf(high, low);   /* where rounding would reach `high` */
     uint32_t w[TILE];
     for (int64_t at = 0; at < n; at += TILE) {
         int64_t count = smaller(n - at, TILE);
-        float  *o = y + at;
         eddy_philox_words(s, (uint64_t)(first + at) / 4, (count + 3) / 4, w);
-        for (int64_t i = 0; i < count; i++) {
-            float v = low + eddy_unit_f32(w[i]) * width;
-            o[i] = v < high ? v : below;
-        }
+        EDDY_BEST_OF(spread)(count, w, (float)in.low, (float)in.high, y + at);
     }
 }
 
@@ -127,13 +151,13 @@ void eddy_fill_uniform_f64(eddy_stream s, int64_t first, int64_t n, eddy_interva
 
 /* -------------------------------------------------------------- normal -- */
 
-static inline uint64_t bits_of(double x)
+EDDY_INLINE uint64_t bits_of(double x)
 {
     uint64_t b;
     memcpy(&b, &x, sizeof b);
     return b;
 }
-static inline double double_of(uint64_t b)
+EDDY_INLINE double double_of(uint64_t b)
 {
     double x;
     memcpy(&x, &b, sizeof x);
@@ -142,7 +166,7 @@ static inline double double_of(uint64_t b)
 
 /* log u, u in (0,1] and not subnormal: u = 2^e m with m in [0.707, 1.414), and
  * log m = 2 artanh(t), t = (m - 1)/(m + 1), by its series. */
-static inline double log_of_unit(double u)
+EDDY_INLINE double log_of_unit(double u)
 {
     const uint64_t half = bits_of(0x1.6a09ep-1), one = (uint64_t)1 << 52;
     const double   shift = 0x1p52;                       /* its low bits hold an integer */
@@ -163,7 +187,7 @@ static inline double log_of_unit(double u)
 }
 
 /* sin x and cos x for |x| <= pi/4 (their Taylor series). */
-static inline double sin_near_zero(double x)
+EDDY_INLINE double sin_near_zero(double x)
 {
     double z = x * x, p = -1.0 / 1307674368000;
     p = p * z + 1.0 / 6227020800;
@@ -174,7 +198,7 @@ static inline double sin_near_zero(double x)
     p = p * z - 1.0 / 6;
     return x + x * z * p;
 }
-static inline double cos_near_zero(double x)
+EDDY_INLINE double cos_near_zero(double x)
 {
     double z = x * x, p = 1.0 / 20922789888000;
     p = p * z - 1.0 / 87178291200;
@@ -189,7 +213,7 @@ static inline double cos_near_zero(double x)
 /* Box and Muller: r = sqrt(-2 log u), the pair is r cos(2 pi v), r sin(2 pi v).
  * 2 pi v = (q + f) pi/2 with q whole, and q says which of sin and cos, and with
  * which sign. */
-static inline void normal_pair(double u, double v, double *z0, double *z1)
+EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
 {
     const double round = 0x1.8p52;       /* its low bits hold an integer, of either sign */
     double   turned = 4 * v + round;
@@ -204,14 +228,14 @@ static inline void normal_pair(double u, double v, double *z0, double *z1)
 }
 
 /* n standard normals, n even, from words: one word a uniform, or two. */
-static void normals_of_words(int64_t n, const uint32_t *restrict w, double *restrict z)
+EDDY_INLINE void of_words_all(int64_t n, const uint32_t *restrict w, double *restrict z)
 {
     for (int64_t i = 0; i < n; i += 2) {
         double u = ((double)(int64_t)w[i] + 1) * 0x1p-32, v = (double)(int64_t)w[i + 1] * 0x1p-32;
         normal_pair(u, v, &z[i], &z[i + 1]);
     }
 }
-static void normals_of_pairs(int64_t n, const uint32_t *restrict w, double *restrict z)
+EDDY_INLINE void of_pairs_all(int64_t n, const uint32_t *restrict w, double *restrict z)
 {
     for (int64_t i = 0; i < n; i += 2) {
         double u = eddy_unit_f64(w[2 * i], w[2 * i + 1]) + 0x1p-53;
@@ -219,6 +243,9 @@ static void normals_of_pairs(int64_t n, const uint32_t *restrict w, double *rest
         normal_pair(u, v, &z[i], &z[i + 1]);
     }
 }
+
+EDDY_CLONES_OF(of_words, (int64_t n, const uint32_t *restrict w, double *restrict z), (n, w, z))
+EDDY_CLONES_OF(of_pairs, (int64_t n, const uint32_t *restrict w, double *restrict z), (n, w, z))
 
 typedef void normals_fn(int64_t n, const uint32_t *restrict w, double *restrict z);
 
@@ -241,7 +268,7 @@ static void normal_tile(eddy_stream s, int64_t first, int64_t n, int a_block, in
                         double *z)
 {
     uint32_t    w[2 * TILE];
-    normals_fn *normals = a_block == 4 ? normals_of_words : normals_of_pairs;
+    normals_fn *normals = a_block == 4 ? EDDY_BEST_OF(of_words) : EDDY_BEST_OF(of_pairs);
     int64_t     blocks = (n + a_block - 1) / a_block;
     eddy_philox_words(s, (uint64_t)(first / a_block), blocks, w);
     normals(blocks * a_block, w, z);

@@ -12,7 +12,6 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #ifdef EDDY_HEADER
 /* Random tensors.  Every value is a function of the graph's seed, the op's
@@ -99,14 +98,46 @@ static bool uniform_infer(eddy_infer *c)
     return infer_real(c);
 }
 
+/* Elements that are filled in parallel, a piece of so many at a time. */
+enum { PIECE = 4096 };
+
+typedef struct filling {
+    const eddy_buffer  *y;
+    const random_attrs *attrs;
+    eddy_stream         stream;
+    bool                truncated;
+} filling;
+
+/* Pieces [from, to): where they begin, and how many elements they have. */
+static int64_t piece_at(const filling *f, int64_t from, int64_t to, int64_t *count)
+{
+    const int64_t end = to * PIECE < f->y->count ? to * PIECE : f->y->count;
+    *count = end - from * PIECE;
+    return from * PIECE;
+}
+
+static void fill(const eddy_kernel *k, filling *f, eddy_parallel_fn body)
+{
+    eddy_parallel(k, (f->y->count + PIECE - 1) / PIECE, 4, body, f);
+}
+
+static void fill_uniform(void *arg, int64_t from, int64_t to, int worker)
+{
+    const filling *f = arg;
+    int64_t n;
+    const int64_t at = piece_at(f, from, to, &n);
+    const eddy_interval in = { f->attrs->a, f->attrs->b };
+    (void)worker;
+    if (f->attrs->dtype == EDDY_FLOAT32)
+        eddy_fill_uniform_f32(f->stream, at, n, in, (float *)f->y->data + at);
+    else eddy_fill_uniform_f64(f->stream, at, n, in, (double *)f->y->data + at);
+}
+
 static eddy_status uniform_kernel(eddy_kernel *k)
 {
     const random_attrs *a = k->attrs;
-    const eddy_buffer  *y = k->out[0];
-    eddy_stream         s = eddy_stream_of(k, a->seed, EDDY_UNIFORM);
-    eddy_interval       in = { a->a, a->b };
-    if (a->dtype == EDDY_FLOAT32) eddy_fill_uniform_f32(s, 0, y->count, in, y->data);
-    else eddy_fill_uniform_f64(s, 0, y->count, in, y->data);
+    filling f = { k->out[0], a, eddy_stream_of(k, a->seed, EDDY_UNIFORM), false };
+    fill(k, &f, fill_uniform);
     return EDDY_OK;
 }
 
@@ -313,14 +344,24 @@ static bool normal_infer(eddy_infer *c)
     return infer_real(c);
 }
 
+static void fill_normal(void *arg, int64_t from, int64_t to, int worker)
+{
+    const filling *f = arg;
+    int64_t n;
+    const int64_t at = piece_at(f, from, to, &n);
+    const eddy_gaussian d = { f->attrs->a, f->attrs->b, f->truncated };
+    (void)worker;
+    if (f->attrs->dtype == EDDY_FLOAT32)
+        eddy_fill_normal_f32(f->stream, at, n, d, (float *)f->y->data + at);
+    else eddy_fill_normal_f64(f->stream, at, n, d, (double *)f->y->data + at);
+}
+
 static void normal_fill(eddy_kernel *k, eddy_distribution distribution)
 {
     const random_attrs *a = k->attrs;
-    const eddy_buffer  *y = k->out[0];
-    eddy_stream         s = eddy_stream_of(k, a->seed, distribution);
-    eddy_gaussian       d = { a->a, a->b, distribution == EDDY_TRUNCATED };
-    if (a->dtype == EDDY_FLOAT32) eddy_fill_normal_f32(s, 0, y->count, d, y->data);
-    else eddy_fill_normal_f64(s, 0, y->count, d, y->data);
+    filling f = { k->out[0], a, eddy_stream_of(k, a->seed, distribution),
+                  distribution == EDDY_TRUNCATED };
+    fill(k, &f, fill_normal);
 }
 
 static eddy_status normal_kernel(eddy_kernel *k)
@@ -439,73 +480,6 @@ eddy_tensor eddy_truncated_normal_like_with(eddy_random_normal_like_args a)
 {
     random_attrs attrs = normal_like_attrs(&a);
     return eddy_apply(&eddy_op_truncated_normal, &attrs, 1, &a.x,
-                      (eddy_apply_args){ .name = a.name });
-}
-
-/* ------------------------------------------------------------- shuffle -- */
-
-typedef struct shuffle_attrs {
-    int64_t seed;
-} shuffle_attrs;
-
-static const eddy_attr_field shuffle_fields[] = {
-    { "seed", EDDY_ATTR_INT, offsetof(shuffle_attrs, seed) },
-    { 0 }
-};
-
-static bool shuffle_infer(eddy_infer *c)
-{
-    c->out[0] = c->in[0];
-    return true;
-}
-
-/* Fisher and Yates, while copying: row i takes the place of a random one of the
- * rows before it, which moves to the end. */
-static eddy_status shuffle_kernel(eddy_kernel *k)
-{
-    const shuffle_attrs *a = k->attrs;
-    const eddy_buffer   *x = k->in[0];
-    const char          *from = x->data;
-    char                *to = k->out[0]->data;
-    eddy_stream          s = eddy_stream_of(k, a->seed, EDDY_SHUFFLED);
-    if (x->count == 0) return EDDY_OK;
-    int64_t rows = x->type.shape.rank > 0 ? x->type.shape.dim[0] : 1;
-    size_t  row = (size_t)(x->count / rows) * eddy_dtype_size(x->type.dtype);
-    for (int64_t i = 0; i < rows; i++) {
-        int64_t j = (int64_t)eddy_integer_at(s, i, (uint64_t)i + 1);
-        if (j != i) memcpy(to + (size_t)i * row, to + (size_t)j * row, row);
-        memcpy(to + (size_t)j * row, from + (size_t)i * row, row);
-    }
-    return EDDY_OK;
-}
-
-const eddy_op_def eddy_op_random_shuffle = {
-    .name = "RandomShuffle", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(shuffle_attrs), .attrs = shuffle_fields,
-    .infer = shuffle_infer, .kernel = shuffle_kernel };
-
-#ifdef EDDY_HEADER
-typedef struct eddy_random_shuffle_args {
-    char        unused_;
-    eddy_tensor x;
-    int64_t     seed;
-    const char *name;
-} eddy_random_shuffle_args;
-#endif
-
-/** y = the rows x[0], x[1], ... in random order.
- *
- *  x     any dtype and shape; a scalar stays as it is
- *  seed  0: the op's own
- *
- *  Every order is equally likely (up to the 64 bits of the key).
- *  Gradient: asking for one is the error EDDY_NO_GRADIENT, as in TensorFlow;
- *  eddy_gather(x, indices) with shuffled indices has one.
- *  TensorFlow: random_shuffle, RandomShuffle. */
-eddy_tensor eddy_random_shuffle_with(eddy_random_shuffle_args a)
-{
-    shuffle_attrs attrs = { a.seed };
-    return eddy_apply(&eddy_op_random_shuffle, &attrs, 1, &a.x,
                       (eddy_apply_args){ .name = a.name });
 }
 

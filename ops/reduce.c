@@ -97,20 +97,32 @@ static bool reduce_infer(eddy_infer *c, eddy_fold fold)
     return true;
 }
 
-static eddy_status reduce_prepare(eddy_kernel *k, eddy_fold fold)
+static eddy_reduction reduction_of(const eddy_kernel *k, eddy_fold fold)
 {
     const reduce_attrs *a = k->attrs;
     const eddy_type x = k->in[0]->type;
+    return eddy_reduction_of(eddy_reducer_of(fold, x.dtype), x.shape,
+                             eddy_axes_mask(a->axes, x.shape.rank));
+}
+
+static bool reduce_folds(const eddy_kernel *k, eddy_fold fold, eddy_blocks *b)
+{
+    const eddy_reduction p = reduction_of(k, fold);
+    return eddy_reduction_blocks(&p, b);
+}
+
+static eddy_status reduce_prepare(eddy_kernel *k, eddy_fold fold)
+{
     eddy_reduction *p = eddy_kernel_state(k, sizeof *p);
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
-    *p = eddy_reduction_of(eddy_reducer_of(fold, x.dtype), x.shape,
-                           eddy_axes_mask(a->axes, x.shape.rank));
+    *p = reduction_of(k, fold);
+    eddy_reduction_prepare(k, p);
     return EDDY_OK;
 }
 
 static eddy_status reduce_kernel(eddy_kernel *k)
 {
-    eddy_reduction_run(k->state, k->out[0]->data, k->in[0]->data);
+    eddy_reduction_kernel(k, k->state, k->out[0]->data, k->in[0]->data);
     return EDDY_OK;
 }
 
@@ -143,13 +155,17 @@ static eddy_tensor reduce(const eddy_op_def *op, eddy_reduce_args a)
 
 static bool sum_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_SUM); }
 static eddy_status sum_prepare(eddy_kernel *k) { return reduce_prepare(k, EDDY_FOLD_SUM); }
+static bool sum_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return reduce_folds(k, EDDY_FOLD_SUM, b);
+}
 static void sum_gradient(eddy_rule *r)
 {
     r->dx[0] = spread(r, r->dy[0]);
 }
 
 const eddy_op_def eddy_op_sum = {
-    REDUCTION("Sum"), .infer = sum_infer, .prepare = sum_prepare, .gradient = sum_gradient,
+    REDUCTION("Sum"), .infer = sum_infer, .prepare = sum_prepare, .folds = sum_folds, .gradient = sum_gradient,
 };
 
 /** y = the sum of x over `axes`.
@@ -172,6 +188,10 @@ eddy_tensor eddy_sum_with(eddy_reduce_args a)
 
 static bool mean_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_MEAN); }
 static eddy_status mean_prepare(eddy_kernel *k) { return reduce_prepare(k, EDDY_FOLD_MEAN); }
+static bool mean_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return reduce_folds(k, EDDY_FOLD_MEAN, b);
+}
 
 /* Elements of x in each of y; -1 if only a run will tell. */
 static int64_t known_count(eddy_shape x, eddy_dims axes)
@@ -199,7 +219,7 @@ static void mean_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_mean = {
-    REDUCTION("Mean"), .infer = mean_infer, .prepare = mean_prepare, .gradient = mean_gradient,
+    REDUCTION("Mean"), .infer = mean_infer, .prepare = mean_prepare, .folds = mean_folds, .gradient = mean_gradient,
 };
 
 /** y = the mean of x over `axes`: their sum over how many they are.
@@ -223,6 +243,10 @@ eddy_tensor eddy_mean_with(eddy_reduce_args a)
 
 static bool max_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_MAX); }
 static eddy_status max_prepare(eddy_kernel *k) { return reduce_prepare(k, EDDY_FOLD_MAX); }
+static bool max_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return reduce_folds(k, EDDY_FOLD_MAX, b);
+}
 
 /* dx = dy / n where x is y, and 0 elsewhere; n elements are y. */
 static void extreme_gradient(eddy_rule *r)
@@ -235,7 +259,7 @@ static void extreme_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_max = {
-    REDUCTION("Max"), .infer = max_infer, .prepare = max_prepare, .gradient = extreme_gradient,
+    REDUCTION("Max"), .infer = max_infer, .prepare = max_prepare, .folds = max_folds, .gradient = extreme_gradient,
 };
 
 /** y = the largest element of x along `axes`.
@@ -257,9 +281,13 @@ eddy_tensor eddy_max_with(eddy_reduce_args a)
 
 static bool min_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_MIN); }
 static eddy_status min_prepare(eddy_kernel *k) { return reduce_prepare(k, EDDY_FOLD_MIN); }
+static bool min_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return reduce_folds(k, EDDY_FOLD_MIN, b);
+}
 
 const eddy_op_def eddy_op_min = {
-    REDUCTION("Min"), .infer = min_infer, .prepare = min_prepare, .gradient = extreme_gradient,
+    REDUCTION("Min"), .infer = min_infer, .prepare = min_prepare, .folds = min_folds, .gradient = extreme_gradient,
 };
 
 /** y = the smallest element of x along `axes`.
@@ -283,6 +311,10 @@ eddy_tensor eddy_min_with(eddy_reduce_args a)
 
 static bool prod_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_PROD); }
 static eddy_status prod_prepare(eddy_kernel *k) { return reduce_prepare(k, EDDY_FOLD_PROD); }
+static bool prod_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return reduce_folds(k, EDDY_FOLD_PROD, b);
+}
 
 /* For each element the product of the others along the axis: those before it
  * times those after it, which is exact whatever is 0. */
@@ -314,7 +346,7 @@ static void prod_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_prod = {
-    REDUCTION("Prod"), .infer = prod_infer, .prepare = prod_prepare, .gradient = prod_gradient,
+    REDUCTION("Prod"), .infer = prod_infer, .prepare = prod_prepare, .folds = prod_folds, .gradient = prod_gradient,
 };
 
 /** y = the product of x over `axes`.

@@ -1,10 +1,10 @@
 /* reduce.h -- the one engine that folds elements together, and the walk that
- * softmax and the cross entropies share; private to ops/.
+ * softmax and the cross entropies share; private to ops/ and to fused loops.
  *
  * How the work is cut depends on shapes alone, so results are the same bits
- * from run to run.  Sums and products of float32 are taken in float64, those of
- * complex64 in complex128, sums of float64 in many partial sums, integers in 64
- * bits. */
+ * from run to run, for any number of threads and any set of instructions.  Sums
+ * and products of float32 are taken in float64, those of complex64 in complex128,
+ * sums of float64 in many partial sums, integers in 64 bits. */
 #ifndef EDDY_REDUCE_H
 #define EDDY_REDUCE_H
 
@@ -15,23 +15,67 @@ typedef enum eddy_fold {
     EDDY_FOLD_ANY, EDDY_FOLD_ALL, EDDY_FOLD_SQUARES, EDDY_FOLDS
 } eddy_fold;
 
-/* Folding for one element type.  `acc` holds accumulators of acc_size bytes. */
+/* Folding for one element type.  `acc` holds accumulators of acc_size bytes.  Each of
+ * them takes its elements in, one after the other, in the order in which they stand. */
 typedef struct eddy_reducer {
     size_t size, acc_size;
     void (*start)(void *acc, int64_t n);
     /* acc[j] takes in x[r * stride + j], for r < rows and j < width. */
     void (*fold)(void *restrict acc, const void *restrict x, int64_t rows, int64_t width,
                  int64_t stride);
-    /* The same for m small blocks one after the other, each of n rows without gaps. */
+    /* The same with width and stride EDDY_FOLD_LANES. */
+    void (*line)(void *restrict acc, const void *restrict x, int64_t rows);
+    /* As fold, for m small blocks one after the other, each of n rows without gaps; a row
+     * of width 1 in lanes of its own. */
     void (*each)(void *restrict acc, const void *restrict x, int64_t m, int64_t n, int64_t width);
-    /* acc[j] takes in acc[l * width + j], for l < lanes and j < width. */
-    void (*join)(void *acc, int64_t lanes, int64_t width);
+    /* acc[j] takes in more[j]. */
+    void (*add)(void *acc, const void *more, int64_t n);
     /* y[j] = the result in acc[j], of `count` elements. */
     void (*finish)(void *y, const void *acc, int64_t n, int64_t count);
 } eddy_reducer;
 
 /* NULL if the fold does not take this element type. */
 const eddy_reducer *eddy_reducer_of(eddy_fold fold, eddy_dtype d);
+
+/* -------------------------------------------------------------- blocks -- */
+
+/* The sum (or another fold) of `rows` rows of `width` elements without gaps, in blocks;
+ * width 1 folds all elements to one.  A loop that makes the elements may take them in
+ * while they are in the cache, and gets the bits of the op on its own.
+ *
+ *   - Block b has the elements from b * block on, `block` of them or what is left.
+ *   - A block has `period` accumulators, a multiple of width: element e of the block goes
+ *     to number e % period, in ascending order of e, in however many pieces it comes.
+ *   - At its end, the period / width lanes are joined: the upper half goes into the lower
+ *     one, the middle one of an odd number staying, until one is left.
+ *   - The blocks are joined in ascending order, beginning with a started accumulator.
+ *
+ *   eddy_blocks b = eddy_blocks_of(r, rows, width);
+ *   for each block i, in any order and on any thread, with acc of eddy_blocks_room(&b):
+ *       eddy_block_start(&b, acc);
+ *       eddy_block_take(&b, acc, at, x, n);     for pieces in order, at: in the block
+ *       eddy_block_end(&b, acc);                now `width` accumulators; to part[i]
+ *   eddy_blocks_finish(&b, y, part);            y[0 .. width) */
+enum { EDDY_FOLD_LANES = 32 };
+
+typedef struct eddy_blocks {
+    const eddy_reducer *reducer;
+    int64_t rows, width, period, block;   /* block: elements */
+    int64_t count;                        /* of blocks; 0 without elements */
+} eddy_blocks;
+
+eddy_blocks eddy_blocks_of(const eddy_reducer *r, int64_t rows, int64_t width);
+/* Bytes of a block's accumulators while it is taken in, and once it has ended. */
+size_t eddy_blocks_room(const eddy_blocks *b);
+size_t eddy_blocks_part(const eddy_blocks *b);
+void eddy_block_start(const eddy_blocks *b, void *acc);
+/* Elements [at, at + n) of the block. */
+void eddy_block_take(const eddy_blocks *b, void *acc, int64_t at, const void *x, int64_t n);
+void eddy_block_end(const eddy_blocks *b, void *acc);
+/* part: what is left of each block, eddy_blocks_part bytes apart. */
+void eddy_blocks_finish(const eddy_blocks *b, void *y, const void *part);
+
+/* ---------------------------------------------------------- reductions -- */
 
 typedef struct eddy_loop { int64_t size, stride; } eddy_loop;
 
@@ -52,7 +96,13 @@ eddy_reduction eddy_reduction_of(const eddy_reducer *r, eddy_shape s, unsigned m
 /* Of n rows of `width` elements, `stride` apart, `many` times. */
 eddy_reduction eddy_reduction_of_block(const eddy_reducer *r, int64_t many, int64_t n,
                                        int64_t width, int64_t stride);
+/* The blocks of a reduction of whole rows without gaps to one; false for other ones. */
+bool eddy_reduction_blocks(const eddy_reduction *p, eddy_blocks *b);
+/* In place, on one thread. */
 void eddy_reduction_run(const eddy_reduction *p, void *y, const void *x);
+/* As a kernel, in parallel; prepare sets aside memory for it. */
+void eddy_reduction_prepare(eddy_kernel *k, const eddy_reduction *p);
+void eddy_reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, const void *x);
 
 /* The axes as a mask; all if none were given.  Says why if they do not fit; an
  * unknown rank (-1) leaves the mask without meaning. */
@@ -78,11 +128,14 @@ typedef struct eddy_softmax_block {
 } eddy_softmax_block;
 
 /* Calls `finish` for blocks that make up all of x, each computed shortly
- * before.  x and y may be the same memory if finish does not read x. */
+ * before, some at the same time.  x and y may be the same memory if finish does not read x. */
 void eddy_softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x, void *y,
                        void (*finish)(eddy_kernel *k, const eddy_softmax_block *b));
 /* y = softmax, less the labels of the same elements if they are not NULL. */
 void eddy_softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *labels);
+/* y = the logarithm of softmax; and the logarithms of b->sum alone, in its type. */
+void eddy_softmax_finish_log(eddy_dtype d, const eddy_softmax_block *b);
+void eddy_softmax_logs(eddy_dtype d, const eddy_softmax_block *b, void *log_sum);
 
 /* The one axis in an option, or the last; false after recording why. */
 bool eddy_take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out);

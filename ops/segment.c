@@ -338,26 +338,65 @@ static void begin_finite(eddy_dtype d, double sign, void *acc, int64_t n)
         for (int64_t i = 0; i < n; i++) ((double *)acc)[i] = sign * DBL_MAX;
 }
 
+enum { COLUMNS = 16 };
+
+typedef struct folding {
+    eddy_kernel        *k;
+    const eddy_reducer *r;
+    eddy_fold           fold;
+    int64_t             segments, inner;
+    char               *acc;
+} folding;
+
+/* Begins n columns of a row of accumulators, at element `at`; and ends them. */
+static void begin_row(const folding *f, int64_t at, int64_t n)
+{
+    const eddy_dtype d = f->k->out[0]->type.dtype;
+    char *acc = f->acc + (size_t)at * f->r->acc_size;
+    f->r->start(acc, n);
+    if (f->fold == EDDY_FOLD_MIN) begin_finite(d, 1, acc, n);
+    if (f->fold == EDDY_FOLD_MAX) begin_finite(d, -1, acc, n);
+}
+
+static void finish_row(const folding *f, int64_t at, int64_t n)
+{
+    char *y = (char *)f->k->out[0]->data + (size_t)at * f->r->size;
+    f->r->finish(y, f->acc + (size_t)at * f->r->acc_size, n, 1);
+}
+
+/* Columns [from, to) of all segments, in units of COLUMNS: each result is folded by one
+ * thread, in the order of the rows. */
+static void fold_columns(void *arg, int64_t from, int64_t to, int worker)
+{
+    const folding *f = arg;
+    const eddy_buffer *ids = f->k->in[1];
+    const int64_t first = from * COLUMNS;
+    const int64_t n = (to * COLUMNS < f->inner ? to * COLUMNS : f->inner) - first;
+    const bool    all = n == f->inner;
+    const int64_t rows = all ? 1 : f->segments, width = all ? n * f->segments : n;
+    const char   *row = (const char *)f->k->in[0]->data + (size_t)first * f->r->size;
+    (void)worker;
+    for (int64_t i = 0; i < rows; i++) begin_row(f, first + i * f->inner, width);
+    for (int64_t i = 0; i < ids->count; i++, row += (size_t)f->inner * f->r->size) {
+        const int64_t id = eddy_index_at(ids, i), at = (id < 0 ? 0 : id) * f->inner + first;
+        if (id >= 0) f->r->fold(f->acc + (size_t)at * f->r->acc_size, row, 1, n, n);
+    }
+    for (int64_t i = 0; i < rows; i++) finish_row(f, first + i * f->inner, width);
+}
+
 static eddy_status unsorted_kernel(eddy_kernel *k, eddy_fold fold)
 {
-    const eddy_buffer  *ids = k->in[1], *y = k->out[0];
-    const eddy_dtype    d = y->type.dtype;
-    const eddy_reducer *r = eddy_reducer_of(fold, d);
+    enum { WORK = 1 << 16 };
+    const eddy_buffer  *y = k->out[0];
+    const eddy_reducer *r = eddy_reducer_of(fold, y->type.dtype);
     const int64_t       segments = y->type.shape.dim[0];
-    const eddy_status   s = eddy_check_indices(k, ids, segments, true);
+    const eddy_status   s = eddy_check_indices(k, k->in[1], segments, true);
     if (s != EDDY_OK || y->count == 0) return s;
-    const int64_t inner = y->count / segments;
-    const size_t  bytes = (size_t)inner * r->size, acc_bytes = (size_t)inner * r->acc_size;
-    const char   *row = k->in[0]->data;
-    char         *acc = r->acc_size == r->size ? y->data : k->scratch;
-    r->start(acc, y->count);
-    if (fold == EDDY_FOLD_MIN) begin_finite(d, 1, acc, y->count);
-    if (fold == EDDY_FOLD_MAX) begin_finite(d, -1, acc, y->count);
-    for (int64_t i = 0; i < ids->count; i++, row += bytes) {
-        const int64_t id = eddy_index_at(ids, i);
-        if (id >= 0) r->fold(acc + (size_t)id * acc_bytes, row, 1, inner, inner);
-    }
-    r->finish(y->data, acc, y->count, 1);
+    folding f = { k, r, fold, segments, y->count / segments,
+                  r->acc_size == r->size ? y->data : k->scratch };
+    const int64_t rows = k->in[1]->count + segments;
+    eddy_parallel(k, (f.inner + COLUMNS - 1) / COLUMNS, WORK / (COLUMNS * rows) + 1, fold_columns,
+                  &f);
     return EDDY_OK;
 }
 

@@ -320,7 +320,8 @@ static eddy_status pad_kernel(eddy_kernel *k)
     const pad_state *s = k->state;
     eddy_box all = { .rank = 0 };
     eddy_box_add(&all, k->out[0]->count, 1, 0);
-    eddy_box_copy(&all, eddy_dtype_size(k->out[0]->type.dtype), k->out[0]->data, s->value);
+    eddy_box_copy_parallel(k, &all, eddy_dtype_size(k->out[0]->type.dtype), k->out[0]->data,
+                           s->value);
     return eddy_box_copy_kernel(k);
 }
 

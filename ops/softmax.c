@@ -1,115 +1,10 @@
-/* softmax.c -- normalised exponentials along an axis, and their logarithms.
- *
- * The cross entropies need the same walk: some lanes at a time, few enough to
- * stay in the nearest cache, the largest element of each subtracted before the
- * exponential is taken. */
+/* softmax.c -- normalised exponentials along an axis, and their logarithms; the
+ * exponentials themselves are those of ops/softmax_walk.c. */
 #include "ops/arrays.h"
 #include "ops/batch.h"
 #include "ops/reduce.h"
-#include "ops/rows.h"
-
-/* ---------------------------------------------------------------- the walk -- */
-
-/* y = value for every element of a block; x and y are its element, t and s the
- * top and the sum of its lane, and l is that of `labels`. */
-#define ROWS(name, T, value)                                                    \
-    static void name(const eddy_softmax_block *b, const void *labels_)          \
-    {                                                                           \
-        const T *x_ = b->x, *top_ = b->top, *sum_ = b->sum;                     \
-        T *y_ = b->y;                                                           \
-        (void)labels_; (void)x_; (void)top_; (void)sum_;                        \
-        for (int64_t i = 0; i < b->many && b->width == 1; i++) {                \
-            const T t = top_[i], s = sum_[i];                                   \
-            (void)t; (void)s;                                                   \
-            EDDY_INDEPENDENT                                                    \
-            for (int64_t at = i * b->n; at < (i + 1) * b->n; at++) {            \
-                const T x = x_[at], y = y_[at];                                 \
-                (void)x; (void)y;                                               \
-                y_[at] = (value);                                               \
-            }                                                                   \
-        }                                                                       \
-        for (int64_t j = 0; j < b->n && b->width > 1; j++)                      \
-            EDDY_INDEPENDENT                                                    \
-            for (int64_t c = 0; c < b->width; c++) {                            \
-                const int64_t at = j * b->stride + c;                           \
-                const T t = top_[c], s = sum_[c], x = x_[at], y = y_[at];       \
-                (void)t; (void)s; (void)x; (void)y;                             \
-                y_[at] = (value);                                               \
-            }                                                                   \
-    }
-
-ROWS(minus_top_f32, float, x - t)
-ROWS(minus_top_f64, double, x - t)
-ROWS(over_sum_f32, float, y / s)
-ROWS(over_sum_f64, double, y / s)
-ROWS(over_sum_less_f32, float, y / s - ((const float *)labels_)[at])
-ROWS(over_sum_less_f64, double, y / s - ((const double *)labels_)[at])
-ROWS(log_f32, float, x - t - s)
-ROWS(log_f64, double, x - t - s)
-
-void eddy_softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *labels)
-{
-    if (labels) (d == EDDY_FLOAT32 ? over_sum_less_f32 : over_sum_less_f64)(b, labels);
-    else (d == EDDY_FLOAT32 ? over_sum_f32 : over_sum_f64)(b, NULL);
-}
-
-/* One number a lane. */
-typedef union lane_values {
-    double f64[EDDY_SOFTMAX_LANES];
-    float  f32[EDDY_SOFTMAX_LANES];
-} lane_values;
-
-typedef struct walk {
-    eddy_type           type;
-    const eddy_reducer *max, *sum;
-    eddy_tile_fn        exponential;
-} walk;
-
-/* Fills b->y, b->top and b->sum. */
-static void exponentials(const walk *w, const eddy_softmax_block *b, void *top, void *sum)
-{
-    eddy_reduction p = eddy_reduction_of_block(w->max, b->many, b->n, b->width, b->stride);
-    eddy_reduction_run(&p, top, b->x);
-    (w->type.dtype == EDDY_FLOAT32 ? minus_top_f32 : minus_top_f64)(b, NULL);
-
-    const bool lines = b->width > 1;
-    const int64_t length = lines ? b->width : b->many * b->n;
-    char *y = b->y;
-    for (int64_t j = 0; j < (lines ? b->n : 1); j++, y += (size_t)b->stride * w->max->size) {
-        const void *in = y;
-        if (length > 0) w->exponential(length, y, &in, NULL);
-    }
-    p.reducer = w->sum;
-    eddy_reduction_run(&p, sum, b->y);
-}
-
-void eddy_softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x, void *y,
-                       void (*finish)(eddy_kernel *k, const eddy_softmax_block *b))
-{
-    enum { ELEMENTS = 4096 };
-    const eddy_lanes l = eddy_lanes_of(t.shape, axis);
-    const size_t size = eddy_dtype_size(t.dtype);
-    const walk w = { t, eddy_reducer_of(EDDY_FOLD_MAX, t.dtype),
-                     eddy_reducer_of(EDDY_FOLD_SUM, t.dtype), eddy_op_exp.tile(&t, &t) };
-    lane_values top, sum;
-    int64_t most = l.n < ELEMENTS ? ELEMENTS / (l.n + 1) + 1 : 1;
-    if (most > EDDY_SOFTMAX_LANES) most = EDDY_SOFTMAX_LANES;
-
-    eddy_softmax_block b = { .top = &top, .sum = &sum, .n = l.n, .stride = l.inner };
-    for (int64_t o = 0, step; o < l.outer; o += step) {
-        step = l.inner > 1 ? 1 : l.outer - o < most ? l.outer - o : most;
-        for (int64_t c = 0; c < l.inner; c += EDDY_SOFTMAX_LANES) {
-            const size_t at = (size_t)(o * l.n * l.inner + c) * size;
-            b.x = (const char *)x + at;
-            b.y = (char *)y + at;
-            b.many = step;
-            b.width = l.inner - c < EDDY_SOFTMAX_LANES ? l.inner - c : EDDY_SOFTMAX_LANES;
-            b.lane = o * l.inner + c;
-            exponentials(&w, &b, &top, &sum);
-            finish(k, &b);
-        }
-    }
-}
+#include "ops/math.h"
+#include "build/gen/table.h"
 
 /* ----------------------------------------------------------------- softmax -- */
 
@@ -221,15 +116,7 @@ eddy_tensor eddy_softmax_with(eddy_softmax_args a)
 
 static void subtract_log(eddy_kernel *k, const eddy_softmax_block *b)
 {
-    lane_values log_sum;
-    const bool single = k->out[0]->type.dtype == EDDY_FLOAT32;
-    for (int64_t i = 0; i < b->many * b->width; i++) {
-        if (single) log_sum.f32[i] = log(((const float *)b->sum)[i]);
-        else log_sum.f64[i] = log(((const double *)b->sum)[i]);
-    }
-    eddy_softmax_block of_log = *b;
-    of_log.sum = &log_sum;
-    (single ? log_f32 : log_f64)(&of_log, NULL);
+    eddy_softmax_finish_log(k->out[0]->type.dtype, b);
 }
 
 static eddy_status log_softmax_kernel(eddy_kernel *k)

@@ -3,6 +3,7 @@
  * The two innermost loops of a box run as one plane, in one of four ways; the
  * loops around it count like an odometer. */
 #include "ops/arrays.h"
+#include "ops/flip.h"
 
 #include <string.h>
 
@@ -171,14 +172,22 @@ typedef struct __attribute__((may_alias)) bits128 { bits64 a, b; } bits128;
             for (int i = 0; i < SIDE; i++) t[i][j] = x[j * from + i];           \
         for (int i = 0; i < SIDE; i++) memcpy(y + i * to, t[i], sizeof t[i]);   \
     }                                                                           \
+    static inline void U##_squares(U *y, const U *x, int64_t rows, int64_t n, plane p) \
+    {                                                                           \
+        if (sizeof(U) == 4) {                                                   \
+            eddy_flip_32((void *)y, (const void *)x, rows, n, p.to_row, p.from); \
+            return;                                                             \
+        }                                                                       \
+        for (int64_t i = 0; i < rows; i += SIDE)                                \
+            for (int64_t j = 0; j < n; j += SIDE)                               \
+                U##_square(y + i * p.to_row + j, x + j * p.from + i, p.to_row, p.from); \
+    }                                                                           \
     static void U##_flip(plane p, void *to, const void *from)            \
     {                                                                           \
         U *restrict y = to;                                                     \
         const U *restrict x = from;                                             \
-        const int64_t rows = p.rows - p.rows % SIDE, n = p.n - p.n % SIDE;  \
-        for (int64_t i = 0; i < rows; i += SIDE)                                \
-            for (int64_t j = 0; j < n; j += SIDE)                               \
-                U##_square(y + i * p.to_row + j, x + j * p.from + i, p.to_row, p.from); \
+        const int64_t rows = p.rows - p.rows % SIDE, n = p.n - p.n % SIDE;      \
+        U##_squares(y, x, rows, n, p);                                          \
         for (int64_t i = 0; i < p.rows; i++)                                   \
             for (int64_t j = i < rows ? n : 0; j < p.n; j++)                   \
                 y[i * p.to_row + j] = x[i + j * p.from];                      \
@@ -191,7 +200,7 @@ typedef struct __attribute__((may_alias)) bits128 { bits64 a, b; } bits128;
             for (int64_t j = 0; j < p.n; j++) y[j * p.to] = x[j * p.from];   \
     }
 
-enum { SIDE = 16 };
+enum { SIDE = EDDY_FLIP_SIDE };
 MOVES(bits8)
 MOVES(bits16)
 MOVES(bits32)
@@ -251,9 +260,49 @@ eddy_box *eddy_box_state(eddy_kernel *k)
     return b;
 }
 
+/* A box of which each thread copies some turns of one loop. */
+typedef struct shared_box {
+    const eddy_box *box;
+    int             loop;
+    size_t          size;
+    void           *to;
+    const void     *from;
+} shared_box;
+
+static void copy_turns(void *arg, int64_t from, int64_t to, int worker)
+{
+    const shared_box *s = arg;
+    eddy_box part = *s->box;
+    (void)worker;
+    part.dim[s->loop] = to - from;
+    part.to_at += from * part.to[s->loop];
+    part.from_at += from * part.from[s->loop];
+    eddy_box_copy(&part, s->size, s->to, s->from);
+}
+
+void eddy_box_copy_parallel(const eddy_kernel *k, const eddy_box *b, size_t size, void *to,
+                            const void *from)
+{
+    enum { BYTES = 1 << 17, TURNS = 16 };
+    int64_t count = 1;
+    int     loop = 0;
+    for (int i = 0; i < b->rank; i++) {
+        count *= b->dim[i];
+        if (b->dim[loop] < TURNS && b->dim[i] > b->dim[loop]) loop = i;
+    }
+    if (b->rank == 0 || count * (int64_t)size < 2 * BYTES) {
+        eddy_box_copy(b, size, to, from);
+        return;
+    }
+    shared_box s = { b, loop, size, to, from };
+    const int64_t turn = count / b->dim[loop] * (int64_t)size;
+    const int64_t grain = (BYTES / turn + TURNS) / TURNS * TURNS;
+    eddy_parallel(k, b->dim[loop], turn < BYTES ? grain : 1, copy_turns, &s);
+}
+
 eddy_status eddy_box_copy_kernel(eddy_kernel *k)
 {
-    eddy_box_copy(k->state, eddy_dtype_size(k->out[0]->type.dtype), k->out[0]->data,
-                  k->in[0]->data);
+    eddy_box_copy_parallel(k, k->state, eddy_dtype_size(k->out[0]->type.dtype), k->out[0]->data,
+                           k->in[0]->data);
     return EDDY_OK;
 }

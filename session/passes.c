@@ -17,6 +17,8 @@ typedef struct pass {
 static const pass PASSES[] = {
     { "merge",    EDDY_PASS_MERGE,    NULL,          false },
     { "simplify", EDDY_PASS_SIMPLIFY, eddy_simplify, true  },
+    { "products", EDDY_PASS_PRODUCTS, eddy_improve_products, true },
+    { "epilogues", EDDY_PASS_EPILOGUES, eddy_take_in_epilogues, true },
 };
 enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
 

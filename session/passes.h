@@ -7,6 +7,13 @@
 /* Rules for eddy_flow_sweep. */
 bool eddy_simplify(rewrite *r);
 
+bool eddy_improve_products(rewrite *r);
+bool eddy_take_in_epilogues(rewrite *r);
+
+/* Whether n is a product of two matrices of real numbers; then f says so in full. */
+struct eddy_fused_matmul_attrs;
+bool eddy_as_fused_product(const flow_node *n, struct eddy_fused_matmul_attrs *f);
+
 /* Puts the nodes of c->flow into the order in which they are executed. */
 bool eddy_arrange(compile *c);
 

@@ -1,0 +1,72 @@
+/* shuffle.c -- rows in random order. */
+#include "graph/op.h"
+#include "ops/math.h"
+#include "ops/philox.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+typedef struct shuffle_attrs {
+    int64_t seed;
+} shuffle_attrs;
+
+static const eddy_attr_field shuffle_fields[] = {
+    { "seed", EDDY_ATTR_INT, offsetof(shuffle_attrs, seed) },
+    { 0 }
+};
+
+static bool shuffle_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+/* Fisher and Yates, while copying: row i takes the place of a random one of the
+ * rows before it, which moves to the end. */
+static eddy_status shuffle_kernel(eddy_kernel *k)
+{
+    const shuffle_attrs *a = k->attrs;
+    const eddy_buffer   *x = k->in[0];
+    const char          *from = x->data;
+    char                *to = k->out[0]->data;
+    eddy_stream          s = eddy_stream_of(k, a->seed, EDDY_SHUFFLED);
+    if (x->count == 0) return EDDY_OK;
+    int64_t rows = x->type.shape.rank > 0 ? x->type.shape.dim[0] : 1;
+    size_t  row = (size_t)(x->count / rows) * eddy_dtype_size(x->type.dtype);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t j = (int64_t)eddy_integer_at(s, i, (uint64_t)i + 1);
+        if (j != i) memcpy(to + (size_t)i * row, to + (size_t)j * row, row);
+        memcpy(to + (size_t)j * row, from + (size_t)i * row, row);
+    }
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_shuffle = {
+    .name = "RandomShuffle", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(shuffle_attrs), .attrs = shuffle_fields,
+    .infer = shuffle_infer, .kernel = shuffle_kernel };
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_shuffle_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     seed;
+    const char *name;
+} eddy_random_shuffle_args;
+#endif
+
+/** y = the rows x[0], x[1], ... in random order.
+ *
+ *  x     any dtype and shape; a scalar stays as it is
+ *  seed  0: the op's own
+ *
+ *  Every order is equally likely (up to the 64 bits of the key).
+ *  Gradient: asking for one is the error EDDY_NO_GRADIENT, as in TensorFlow;
+ *  eddy_gather(x, indices) with shuffled indices has one.
+ *  TensorFlow: random_shuffle, RandomShuffle. */
+eddy_tensor eddy_random_shuffle_with(eddy_random_shuffle_args a)
+{
+    shuffle_attrs attrs = { a.seed };
+    return eddy_apply(&eddy_op_random_shuffle, &attrs, 1, &a.x,
+                      (eddy_apply_args){ .name = a.name });
+}

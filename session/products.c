@@ -1,0 +1,191 @@
+/* products.c -- what stands before or behind a matrix product and costs nothing as a
+ * part of it: transposes, factors, sums of products, batches of one matrix. */
+#include "session/passes.h"
+#include "ops/product_fused.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+static eddy_type type_of(const rewrite *r, eddy_tensor t) { return eddy_flow_type(r->flow, t); }
+
+static bool give(rewrite *r, eddy_tensor t)
+{
+    r->y[0] = t;
+    return eddy_flow_valid(t);
+}
+
+static bool is_product(const flow_node *n)
+{
+    return !n->values && (n->op == &eddy_op_matmul || n->op == &eddy_op_batch_matmul);
+}
+
+/* ------------------------------------------------------------- transposes -- */
+
+/* x without a transpose of its last two dimensions, which alone it is. */
+static bool untranspose(const rewrite *r, eddy_tensor *x)
+{
+    const flow_node *n = eddy_flow_node(r->flow, *x);
+    if (!eddy_flow_is(r->flow, *x, &eddy_op_transpose) || n->n_controls > 0) return false;
+    const eddy_dims *perm = eddy_flow_attr(n, "perm");
+    const int        rank = n->outputs[0].shape.rank;
+    for (int i = 0; i < rank; i++) {
+        const int64_t from = perm->count > 0 ? perm->at[i] : rank - 1 - i;
+        const int     want = i < rank - 2 ? i : 2 * rank - 3 - i;
+        if ((from < 0 ? from + rank : from) != want) return false;
+    }
+    *x = n->inputs[0];
+    return rank >= 2;
+}
+
+static bool transposes_rule(rewrite *r)
+{
+    eddy_matmul_attrs t = *(const eddy_matmul_attrs *)r->node->attrs;
+    eddy_tensor       x[2] = { r->node->inputs[0], r->node->inputs[1] };
+    const bool        a = untranspose(r, &x[0]), b = untranspose(r, &x[1]);
+    if (!a && !b) return false;
+    t.transpose_a = t.transpose_a != a;
+    t.transpose_b = t.transpose_b != b;
+    return give(r, eddy_rewrite_add(r, r->node->op, &t, 2, x));
+}
+
+/* ---------------------------------------------------------------- batches -- */
+
+/* x as one matrix of all its rows. */
+static eddy_tensor merged(rewrite *r, eddy_tensor x)
+{
+    const eddy_shape s = type_of(r, x).shape;
+    const int64_t    columns = s.dim[s.rank - 1];
+    const int64_t    rows = columns > 0 ? eddy_shape_count(s) / columns : 0;
+    return eddy_rewrite_reshaped(r, x, EDDY_SHAPE(rows, columns));
+}
+
+/* Many matrices by a single one are the product of all their rows. */
+static bool single_rule(rewrite *r)
+{
+    const eddy_matmul_attrs *t = r->node->attrs;
+    const eddy_shape         a = type_of(r, r->node->inputs[0]).shape;
+    const eddy_shape         b = type_of(r, r->node->inputs[1]).shape;
+    const eddy_shape         y = r->node->outputs[0].shape;
+    if (r->node->op != &eddy_op_batch_matmul || t->transpose_a || eddy_shape_count(y) == 0 ||
+        eddy_shape_count(a) == 0 || eddy_shape_count(b) != b.dim[b.rank - 1] * b.dim[b.rank - 2] ||
+        eddy_shape_count(a) / a.dim[a.rank - 1] * y.dim[y.rank - 1] != eddy_shape_count(y))
+        return false;
+    const eddy_tensor x[] = {
+        merged(r, r->node->inputs[0]),
+        eddy_rewrite_reshaped(r, r->node->inputs[1],
+                              EDDY_SHAPE(b.dim[b.rank - 2], b.dim[b.rank - 1])),
+    };
+    const eddy_tensor p = eddy_rewrite_add(r, &eddy_op_matmul, t, 2, x);
+    return eddy_flow_valid(p) && give(r, eddy_rewrite_reshaped(r, p, y));
+}
+
+/* The sum over the batch of a' b is the product of all their rows. */
+static bool summed_rule(rewrite *r)
+{
+    const flow_node *p = eddy_rewrite_sole(r, r->node->inputs[0], &eddy_op_batch_matmul);
+    if (!p) return false;
+    const eddy_matmul_attrs *t = p->attrs;
+    const eddy_shape         a = type_of(r, p->inputs[0]).shape, b = type_of(r, p->inputs[1]).shape;
+    const eddy_shape         y = r->node->outputs[0].shape, q = p->outputs[0].shape;
+    if (!t->transpose_a || t->transpose_b || a.rank != b.rank || eddy_shape_count(q) == 0 ||
+        eddy_shape_count(y) != q.dim[q.rank - 2] * q.dim[q.rank - 1] ||
+        y.dim[y.rank - 1] != q.dim[q.rank - 1])
+        return false;
+    for (int i = 0; i < a.rank - 2; i++)
+        if (a.dim[i] != b.dim[i]) return false;
+    const eddy_tensor x[] = { merged(r, p->inputs[0]), merged(r, p->inputs[1]) };
+    const eddy_tensor one = eddy_rewrite_add(r, &eddy_op_matmul, t, 2, x);
+    return eddy_flow_valid(one) && give(r, eddy_rewrite_reshaped(r, one, y));
+}
+
+/* ---------------------------------------------------------------- factors -- */
+
+/* The one number that is in all of t, if it is constant. */
+static bool is_number(const rewrite *r, eddy_tensor t, double *v)
+{
+    const eddy_array *a = eddy_flow_value(r->flow, t);
+    if (!a || eddy_array_count(a) != 1) return false;
+    *v = eddy_array_get(a, 0);
+    return true;
+}
+
+/* c times a product: c is its alpha. */
+static bool scaled(rewrite *r, eddy_tensor t, double c)
+{
+    eddy_fused_matmul_attrs f;
+    const flow_node        *p = eddy_flow_node(r->flow, t);
+    if (p->readers != 1 || !eddy_as_fused_product(p, &f) || f.activation > 0 || f.has_bias ||
+        f.has_residual)
+        return false;
+    f.alpha *= c;
+    return give(r, eddy_rewrite_add(r, &eddy_op_fused_matmul, &f, 2, p->inputs));
+}
+
+static bool factor_rule(rewrite *r)
+{
+    double c;
+    if (r->node->op == &eddy_op_neg) return scaled(r, r->node->inputs[0], -1);
+    for (int i = 0; i < 2; i++)
+        if (is_number(r, r->node->inputs[i], &c) && scaled(r, r->node->inputs[1 - i], c))
+            return true;
+    return false;
+}
+
+/* A product of c times a matrix. */
+static bool scaled_operand_rule(rewrite *r)
+{
+    eddy_fused_matmul_attrs f;
+    if (!eddy_as_fused_product(r->node, &f)) return false;
+    for (int i = 0; i < 2; i++) {
+        double           c;
+        const flow_node *m = eddy_rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
+        for (int k = 0; m && k < 2; k++) {
+            eddy_tensor x[] = { r->node->inputs[0], r->node->inputs[1] };
+            if (!is_number(r, m->inputs[k], &c) ||
+                !eddy_shape_equal(type_of(r, m->inputs[1 - k]).shape, m->outputs[0].shape))
+                continue;
+            x[i] = m->inputs[1 - k];
+            f.alpha *= c;
+            return give(r, eddy_rewrite_add(r, &eddy_op_fused_matmul, &f, 2, x));
+        }
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------- sums -- */
+
+/* The products a' b that are added are one product of all rows, if copying those costs
+ * less than taking the sums. */
+static bool sum_of_products_rule(rewrite *r)
+{
+    const flow_node   *n = r->node;
+    const eddy_shape   y = n->outputs[0].shape;
+    const eddy_matmul_attrs t = { .transpose_a = true };
+    const int64_t      axis = 0;
+    int64_t            rows = 0;
+    eddy_tensor       *a = eddy_flow_alloc(r->flow->c, (size_t)n->n_inputs * 2, sizeof *a);
+    if (!a || y.rank != 2) return false;
+    for (int i = 0; i < n->n_inputs; i++) {
+        const flow_node *p = eddy_rewrite_sole(r, n->inputs[i], &eddy_op_matmul);
+        if (!p || memcmp(p->attrs, &t, sizeof t) != 0) return false;
+        rows += type_of(r, p->inputs[0]).shape.dim[0];
+        a[i] = p->inputs[0];
+        a[n->n_inputs + i] = p->inputs[1];
+    }
+    if (rows * (y.dim[0] + y.dim[1]) > n->n_inputs * y.dim[0] * y.dim[1]) return false;
+    const eddy_tensor x[] = {
+        eddy_rewrite_add(r, &eddy_op_concat, &axis, n->n_inputs, a),
+        eddy_rewrite_add(r, &eddy_op_concat, &axis, n->n_inputs, a + n->n_inputs),
+    };
+    return give(r, eddy_rewrite_add(r, &eddy_op_matmul, &t, 2, x));
+}
+
+bool eddy_improve_products(rewrite *r)
+{
+    const eddy_op_def *op = r->node->op;
+    if (is_product(r->node))
+        return transposes_rule(r) || single_rule(r) || scaled_operand_rule(r);
+    if (op == &eddy_op_mul || op == &eddy_op_neg) return factor_rule(r);
+    if (op == &eddy_op_sum || op == &eddy_op_sum_like) return summed_rule(r);
+    return op == &eddy_op_add_n && sum_of_products_rule(r);
+}
