@@ -68,26 +68,49 @@ static int64_t matrix_at(eddy_shape y, eddy_shape x, int64_t i)
     return at;
 }
 
-/* Many rows by one matrix are a single product. */
-static eddy_status batch_matmul_kernel(eddy_kernel *k)
+/* Many rows by one matrix are a single product: `count` becomes 1. */
+static eddy_product product_of(const eddy_kernel *k, int64_t *count)
 {
     const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)k->attrs;
-    const eddy_shape a = k->in[0]->type.shape, b = k->in[1]->type.shape;
-    const eddy_shape y = k->out[0]->type.shape;
-    const eddy_dtype d = k->out[0]->type.dtype;
-    const int64_t m = y.dim[y.rank - 2], n = y.dim[y.rank - 1];
-    const int64_t inner = a.dim[a.rank - 1 - t.transpose_a], count = matrices(y);
-    const int64_t size = (int64_t)eddy_dtype_size(d);
-    const char *left = k->in[0]->data, *right = k->in[1]->data;
-    char       *to = k->out[0]->data;
-    if (k->out[0]->count == 0) return EDDY_OK;
-    if (!t.transpose_a && matrices(b) == 1 && matrices(a) == count) {
-        eddy_product(d, t, count * m, n, inner, left, right, to);
-        return EDDY_OK;
+    eddy_product p = eddy_product_like(t, k->in[0]->type, k->in[1]->type);
+    *count = matrices(k->out[0]->type.shape);
+    if (!t.transpose_a && matrices(k->in[1]->type.shape) == 1 &&
+        matrices(k->in[0]->type.shape) == *count) {
+        p.m *= *count;
+        *count = 1;
     }
-    for (int64_t i = 0; i < count; i++, to += m * n * size)
-        eddy_product(d, t, m, n, inner, left + matrix_at(y, a, i) * m * inner * size,
-                     right + matrix_at(y, b, i) * inner * n * size, to);
+    return p;
+}
+
+static eddy_status batch_matmul_prepare(eddy_kernel *k)
+{
+    int64_t count;
+    const eddy_product p = product_of(k, &count);
+    if (count > 0) eddy_product_plan(k, &p);
+    return EDDY_OK;
+}
+
+/* Pair i of matrices. */
+static void place(const void *kernel, int64_t i, eddy_product *p)
+{
+    const eddy_kernel *k = kernel;
+    const int64_t     size = (int64_t)eddy_dtype_size(p->dtype);
+    const eddy_shape  y = k->out[0]->type.shape;
+    const int64_t     a = matrix_at(y, k->in[0]->type.shape, i);
+    const int64_t     b = matrix_at(y, k->in[1]->type.shape, i);
+    p->a = (const char *)k->in[0]->data + a * p->m * p->k * size;
+    p->b = (const char *)k->in[1]->data + b * p->k * p->n * size;
+    p->y = (char *)k->out[0]->data + i * p->m * p->n * size;
+}
+
+static eddy_status batch_matmul_kernel(eddy_kernel *k)
+{
+    int64_t      count;
+    eddy_product p = product_of(k, &count);
+    p.plan = k->state, p.scratch = k->scratch;
+    p.a = k->in[0]->data, p.b = k->in[1]->data, p.y = k->out[0]->data;
+    if (count == 1) eddy_product_run(k, &p);
+    else eddy_product_many(k, &p, count, place, k);
     return EDDY_OK;
 }
 
@@ -121,7 +144,7 @@ static void batch_matmul_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_batch_matmul = {
     .name = "BatchMatMulV2", .label = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy_matmul_fields,
-    .infer = batch_matmul_infer, .kernel = batch_matmul_kernel,
+    .infer = batch_matmul_infer, .prepare = batch_matmul_prepare, .kernel = batch_matmul_kernel,
     .gradient = batch_matmul_gradient, .batch = eddy_batch_elementwise,
     .flops = eddy_product_flops,
 };

@@ -1,11 +1,7 @@
-/* matmul.c -- the matrix product (OpenBLAS), and adding a bias. */
+/* matmul.c -- the matrix product, and adding a bias. */
 #include "ops/batch.h"
 #include "ops/matmul.h"
 #include "ops/rows.h"
-
-#include <cblas.h>
-#include <limits.h>
-#include <string.h>
 
 #ifdef EDDY_HEADER
 typedef struct eddy_matmul_args {
@@ -66,75 +62,30 @@ static bool matmul_infer(eddy_infer *c)
     return true;
 }
 
-/* BLAS counts in int; beyond it, and for integers, a plain blocked loop. */
-#define PLAIN_PRODUCT(fn, T)                                                    \
-    static void fn(T *y, const T *a, const T *b, int64_t m, int64_t n, int64_t k, \
-                   int64_t ai, int64_t ak, int64_t bk, int64_t bj)              \
-    {                                                                           \
-        for (int64_t i = 0; i < m; i++) {                                       \
-            T *row = y + i * n;                                                 \
-            for (int64_t j = 0; j < n; j++) row[j] = 0;                         \
-            for (int64_t p = 0; p < k; p++) {                                   \
-                T v = a[i * ai + p * ak];                                       \
-                for (int64_t j = 0; j < n; j++) row[j] += v * b[p * bk + j * bj]; \
-            }                                                                   \
-        }                                                                       \
-    }
-PLAIN_PRODUCT(product_i32, int32_t)
-PLAIN_PRODUCT(product_i64, int64_t)
-PLAIN_PRODUCT(product_f32, float)
-PLAIN_PRODUCT(product_f64, double)
-PLAIN_PRODUCT(product_c64, float complex)
-PLAIN_PRODUCT(product_c128, double complex)
-
-/* False for a type that BLAS does not have. */
-static bool blas_product(eddy_dtype d, void *y, CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m,
-                         int n, int k, const void *a, int lda, const void *b, int ldb)
+eddy_product eddy_product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b)
 {
-    static const float  one_c64[2] = { 1, 0 }, zero_c64[2] = { 0, 0 };
-    static const double one_c128[2] = { 1, 0 }, zero_c128[2] = { 0, 0 };
-    if (d == EDDY_FLOAT32)
-        cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, 0, y, n);
-    else if (d == EDDY_FLOAT64)
-        cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1, a, lda, b, ldb, 0, y, n);
-    else if (d == EDDY_COMPLEX64)
-        cblas_cgemm(CblasRowMajor, ta, tb, m, n, k, one_c64, a, lda, b, ldb, zero_c64, y, n);
-    else if (d == EDDY_COMPLEX128)
-        cblas_zgemm(CblasRowMajor, ta, tb, m, n, k, one_c128, a, lda, b, ldb, zero_c128, y, n);
-    else return false;
-    return true;
+    return eddy_product_of(a.dtype, t.transpose_a, t.transpose_b, rows_of(a.shape, t.transpose_a),
+                           rows_of(b.shape, !t.transpose_b), rows_of(a.shape, !t.transpose_a));
 }
 
-void eddy_product(eddy_dtype d, eddy_matmul_attrs t, int64_t m, int64_t n, int64_t k,
-                  const void *a, const void *b, void *y)
+static eddy_product product_of(const eddy_kernel *k)
 {
-    const CBLAS_TRANSPOSE ta = t.transpose_a ? CblasTrans : CblasNoTrans,
-                          tb = t.transpose_b ? CblasTrans : CblasNoTrans;
-    const int64_t lda = t.transpose_a ? m : k, ldb = t.transpose_b ? k : n;
-    if (m == 0 || n == 0) return;
-    if (k == 0) {
-        memset(y, 0, (size_t)(m * n) * eddy_dtype_size(d));
-        return;
-    }
-    if (m <= INT_MAX && n <= INT_MAX && k <= INT_MAX &&
-        blas_product(d, y, ta, tb, (int)m, (int)n, (int)k, a, (int)lda, b, (int)ldb))
-        return;
-    const int64_t ai = t.transpose_a ? 1 : k, ak = t.transpose_a ? m : 1;
-    const int64_t bk = t.transpose_b ? 1 : n, bj = t.transpose_b ? k : 1;
-    if (d == EDDY_FLOAT32) product_f32(y, a, b, m, n, k, ai, ak, bk, bj);
-    else if (d == EDDY_FLOAT64) product_f64(y, a, b, m, n, k, ai, ak, bk, bj);
-    else if (d == EDDY_COMPLEX64) product_c64(y, a, b, m, n, k, ai, ak, bk, bj);
-    else if (d == EDDY_COMPLEX128) product_c128(y, a, b, m, n, k, ai, ak, bk, bj);
-    else if (d == EDDY_INT32) product_i32(y, a, b, m, n, k, ai, ak, bk, bj);
-    else product_i64(y, a, b, m, n, k, ai, ak, bk, bj);
+    return eddy_product_like(*(const eddy_matmul_attrs *)k->attrs, k->in[0]->type, k->in[1]->type);
+}
+
+static eddy_status matmul_prepare(eddy_kernel *k)
+{
+    const eddy_product p = product_of(k);
+    eddy_product_plan(k, &p);
+    return EDDY_OK;
 }
 
 static eddy_status matmul_kernel(eddy_kernel *k)
 {
-    const eddy_matmul_attrs *t = k->attrs;
-    const eddy_shape a = k->in[0]->type.shape, y = k->out[0]->type.shape;
-    eddy_product(k->out[0]->type.dtype, *t, y.dim[0], y.dim[1], rows_of(a, !t->transpose_a),
-                 k->in[0]->data, k->in[1]->data, k->out[0]->data);
+    eddy_product p = product_of(k);
+    p.a = k->in[0]->data, p.b = k->in[1]->data, p.y = k->out[0]->data;
+    p.plan = k->state, p.scratch = k->scratch;
+    eddy_product_run(k, &p);
     return EDDY_OK;
 }
 
@@ -185,8 +136,8 @@ double eddy_product_flops(const void *attrs, int n_in, const eddy_type *in, cons
 const eddy_op_def eddy_op_matmul = {
     .name = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy_matmul_fields,
-    .infer = matmul_infer, .kernel = matmul_kernel, .gradient = eddy_product_gradient,
-    .batch = matmul_batch, .flops = eddy_product_flops,
+    .infer = matmul_infer, .prepare = matmul_prepare, .kernel = matmul_kernel,
+    .gradient = eddy_product_gradient, .batch = matmul_batch, .flops = eddy_product_flops,
 };
 
 /** y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].

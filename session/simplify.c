@@ -151,6 +151,19 @@ static bool add_n_rule(rewrite *r)
 
 /* ----------------------------------------------------------------- shapes -- */
 
+/* The same elements as a constant of another shape. */
+static bool constant_rule(rewrite *r, const eddy_array *a)
+{
+    enum { FEW_BYTES = 4096 };
+    eddy_array *copy = NULL;
+    if (eddy_array_bytes(a) > FEW_BYTES) return false;
+    copy = eddy_array_new_in(&r->flow->c->session->allocator, eddy_array_dtype(a),
+                             r->node->outputs[0].shape);
+    if (copy && eddy_array_bytes(a) > 0)
+        memcpy(eddy_array_data(copy), eddy_array_data(a), eddy_array_bytes(a));
+    return give(r, eddy_flow_constant(r->flow, r->node->source, copy));
+}
+
 /* Its input under another shape: none at all, or that of the input's input. */
 static bool alias_rule(rewrite *r)
 {
@@ -158,6 +171,7 @@ static bool alias_rule(rewrite *r)
     if (is_storage(r, 0)) return false;
     if (same_type(eddy_flow_type(r->flow, in(r, 0)), n->outputs[0])) return give(r, in(r, 0));
     const flow_node *x = from(r, 0);
+    if (x->values) return constant_rule(r, x->values[in(r, 0).output]);
     if (!x->alias || x->n_controls > 0) return false;
     return give(r, eddy_rewrite_reshaped(r, x->inputs[0], n->outputs[0].shape));
 }
@@ -242,6 +256,14 @@ static eddy_tensor narrower(rewrite *r, eddy_tensor x)
     return eddy_rewrite_reshaped(r, n->inputs[0], s);
 }
 
+/* f of what repeats repeats f of it: of operands that all do, f(x) is the lesser one. */
+static bool repeat_result(rewrite *r, eddy_tensor less)
+{
+    const eddy_shape s = r->node->outputs[0].shape;
+    if (!eddy_flow_valid(less)) return false;
+    return give(r, eddy_rewrite_add(r, &eddy_op_broadcast_to, &s, 1, &less));
+}
+
 /* Elementwise loops repeat operands themselves. */
 static bool elementwise_rule(rewrite *r)
 {
@@ -249,7 +271,7 @@ static bool elementwise_rule(rewrite *r)
     const flow_node *n = r->node;
     eddy_tensor      x[OPERANDS];
     bool             changed = false;
-    if (n->n_inputs < 2 || n->n_inputs > OPERANDS) return false;
+    if (n->n_inputs > OPERANDS) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor less = narrower(r, in(r, i));
         x[i] = in(r, i);
@@ -257,7 +279,36 @@ static bool elementwise_rule(rewrite *r)
         x[i] = less;
         changed = true;
     }
-    return changed && give(r, eddy_rewrite_add(r, n->op, n->attrs, n->n_inputs, x));
+    if (!changed) return false;
+    const eddy_tensor y = eddy_rewrite_add(r, n->op, n->attrs, n->n_inputs, x);
+    return give(r, y) || repeat_result(r, y);
+}
+
+/* ---------------------------------------------------------------- constants -- */
+
+/* A few elements that rewriting has made constant. */
+static bool fold_rule(rewrite *r)
+{
+    enum { FEW = 64, OPERANDS = 4 };
+    compile         *c = r->flow->c;
+    const flow_node *n = r->node;
+    eddy_buffer      b[OPERANDS + 1];
+    if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
+    for (int i = 0; i < n->n_inputs; i++) {
+        const eddy_array *a = eddy_flow_value(r->flow, in(r, i));
+        if (!a) return false;
+        b[i] = eddy_buffer_of(eddy_flow_type(r->flow, in(r, i)), eddy_array_data(a));
+    }
+    eddy_array *y = eddy_array_new_in(&c->session->allocator, n->outputs[0].dtype,
+                                      n->outputs[0].shape);
+    const eddy_tensor t = eddy_flow_constant(r->flow, n->source, y);
+    const eddy_node   node = { .op = n->op, .name = n->source->name, .attrs = n->attrs,
+                               .outputs = n->outputs, .n_inputs = n->n_inputs, .n_outputs = 1 };
+    eddy_error        failure = { 0 };
+    if (!eddy_flow_valid(t)) return false;
+    b[n->n_inputs] = eddy_buffer_of(n->outputs[0], eddy_array_data(y));
+    /* what fails here fails in the run, with the message of the run */
+    return eddy_run_alone(c->plan, &node, b, 0, &failure) && give(r, t);
 }
 
 /* The mean, the least and the largest of equal numbers. */
@@ -321,5 +372,5 @@ bool eddy_simplify(rewrite *r)
     if (r->node->alias) return alias_rule(r);
     for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
         if (RULES[i].op == op && RULES[i].rule(r)) return true;
-    return (op->flags & EDDY_OP_ELEMENTWISE) && elementwise_rule(r);
+    return (op->flags & EDDY_OP_ELEMENTWISE) && (fold_rule(r) || elementwise_rule(r));
 }

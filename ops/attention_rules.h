@@ -1,0 +1,29 @@
+/* attention_rules.h -- what the ops of attention share above the arithmetic of a head. */
+#ifndef EDDY_ATTENTION_RULES_H
+#define EDDY_ATTENTION_RULES_H
+
+#include "ops/attention.h"
+
+typedef struct eddy_attention_attrs {
+    bool   causal;
+    double scale;                    /* 0: 1 / sqrt(d) */
+} eddy_attention_attrs;
+extern const eddy_attr_field eddy_attention_fields[];
+
+/* The scale, settled. */
+double eddy_attention_scale(const eddy_attention_attrs *a, int64_t d);
+/* Heads worth a thread. */
+int64_t eddy_attention_grain(const eddy_attention_head *h);
+
+/* The inputs of a gradient, [..., s, d] and so on; `sum` is the logarithm of the row sums. */
+typedef struct eddy_attention_terms {
+    const eddy_attention_attrs *attrs;
+    eddy_tensor q, k, v, y, sum, dy, dsum, mask;     /* mask may be invalid */
+} eddy_attention_terms;
+
+/* From ordinary ops: the gradient of the mask; and, given the gradients g of dq, dk and dv,
+ * those of q, k, v, y, sum, dy, dsum and the mask, to dx in this order. */
+eddy_tensor eddy_attention_dmask(const eddy_attention_terms *t);
+void eddy_attention_second(const eddy_attention_terms *t, const eddy_tensor *g, eddy_tensor *dx);
+
+#endif
