@@ -36,6 +36,7 @@ SELF_CHECKING := $(filter-out $(BUILD)/examples/digits,$(EXAMPLES))
 ROUND_TRIPS := $(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%)
 FUZZED  := npy safetensors graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
+WORKLOADS := $(BUILD)/bench/workloads
 TESTS   := $(sort $(wildcard tests/*.c))
 SUITES  := $(patsubst tests/test_%.c,%,$(filter tests/test_%,$(TESTS)))
 
@@ -110,6 +111,13 @@ $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+# Training steps; counts its allocations.
+COUNTED := malloc calloc realloc aligned_alloc
+$(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/*.c))) $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(COUNTED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
 
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
@@ -193,7 +201,17 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	    grep -E 'stat::(number_of_executed_units|new_units_added)|cov:' $(BUILD)/$$f.log | tail -n 3; \
 	done
 
-bench: $(BENCHES) ## measure
+bench: $(WORKLOADS) ## training steps, in turns with PyTorch (BENCH='--quick mlp_b128 lstm': less of it)
+	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
+
+bench-check: $(WORKLOADS) ## ... and compare with the ratios in bench/ratios.json
+	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench --check $(BENCH)
+
+instructions: $(WORKLOADS) ## count those of a step of each workload (UPDATE=1: keep the counts)
+	@sh scripts/setup.sh valgrind
+	@UPDATE='$(UPDATE)' sh scripts/instructions.sh $(WORKLOADS) bench/instructions.json $(BENCH)
+
+parts: $(BENCHES) ## measure kernels and the cost of nodes
 	@for b in $(BENCHES); do $$b || exit 1; done
 
 headers: $(BUILD)/libeddy.a ## every public header compiles alone, as C11 and as C++
@@ -226,9 +244,12 @@ clean: ## remove everything built
 	rm -rf build $(filter-out build,$(BUILD))
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
--include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d $(BUILD)/obj/bench/*.d)
+-include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d \
+          $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
+          $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
 .PHONY: all lib examples tests setup demo check roundtrip sanitize sanitized valgrind tsan fuzz \
-        fuzzing bench headers style format install uninstall clean help FORCE
+        fuzzing bench bench-check instructions parts headers style format install uninstall clean \
+        help FORCE
 .DELETE_ON_ERROR:

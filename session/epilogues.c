@@ -1,5 +1,5 @@
-/* epilogues.c -- bias, residual and activation behind a matrix product or a convolution,
- * done while its result is in the cache. */
+/* epilogues.c -- bias, residual and activation behind a matrix product, done while its
+ * result is in the cache; conv_epilogues.c has those of convolutions. */
 #include "session/passes.h"
 #include "ops/product_fused.h"
 #include "build/gen/table.h"
@@ -35,6 +35,12 @@ static bool extended(rewrite *r, const flow_node *p, const eddy_fused_matmul_att
     return eddy_flow_valid(r->y[0]);
 }
 
+bool eddy_is_passing(const eddy_flow *f, eddy_tensor t)
+{
+    const flow_node *n = eddy_flow_node(f, t);
+    return (n->op->flags & EDDY_OP_ELEMENTWISE) && !n->values && n->readers == 1;
+}
+
 /* product + x, for input i the product. */
 static bool add_rule(rewrite *r, int i)
 {
@@ -47,7 +53,7 @@ static bool add_rule(rewrite *r, int i)
         f.has_bias = true;
         return extended(r, p, &f, other);
     }
-    if (!eddy_shape_equal(s, y)) return false;
+    if (!eddy_shape_equal(s, y) || eddy_is_passing(r->flow, other)) return false;
     f.has_residual = true;
     return extended(r, p, &f, other);
 }
@@ -73,6 +79,7 @@ static bool activation_rule(rewrite *r)
 bool eddy_take_in_epilogues(rewrite *r)
 {
     const eddy_op_def *op = r->node->op;
+    if (eddy_take_in_conv_epilogues(r)) return true;
     if (op == &eddy_op_bias_add) return add_rule(r, 0);
     if (op == &eddy_op_add) return sum_rule(r);
     return r->node->n_inputs == 1 && activation_rule(r);

@@ -167,6 +167,9 @@ bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int3
 eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
                         eddy_error *error);
 void       eddy_plan_free(eddy_plan *p);
+/* For tests: whether, by its instructions alone, no memory of the plan holds two things at
+ * a time and every operand is there when it is read; or what is wrong. */
+bool       eddy_plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if variables have other shapes than the plan is for. */
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
                           eddy_error *error);

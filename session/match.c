@@ -162,7 +162,9 @@ eddy_tensor eddy_make_number(rewrite *r, double v, eddy_tensor like)
 
 eddy_tensor eddy_make_negative(rewrite *r, eddy_tensor t)
 {
+    double v;
     if (!eddy_flow_valid(t)) return t;
+    if (eddy_match_number(r, t, &v)) return eddy_make_number(r, -v, t);
     const flow_node *n = eddy_match(r, t, &eddy_op_neg);
     return n ? n->inputs[0] : eddy_make1(r, &eddy_op_neg, t);
 }

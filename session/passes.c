@@ -17,8 +17,11 @@ typedef struct pass {
 static const pass PASSES[] = {
     { "merge",    EDDY_PASS_MERGE,    NULL,          false },
     { "simplify", EDDY_PASS_SIMPLIFY, eddy_simplify, true  },
+    { "stabilise", EDDY_PASS_STABILISE, eddy_stabilise, true },
+    { "patterns", EDDY_PASS_PATTERNS, eddy_find_patterns, true },
     { "products", EDDY_PASS_PRODUCTS, eddy_improve_products, true },
     { "epilogues", EDDY_PASS_EPILOGUES, eddy_take_in_epilogues, true },
+    { "pairs", EDDY_PASS_PAIRS, eddy_pair_up, false },
 };
 enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
 

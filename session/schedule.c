@@ -249,6 +249,16 @@ static bool make_variable(build *b, int32_t v)
     return add_instruction(b, n, copy_kernel, 1, 1, at);
 }
 
+/* Whether another operand than i lies in this memory: only an elementwise loop has then
+ * read it where it writes. */
+static bool read_besides(const build *b, const flow_node *n, int i, int32_t root, eddy_buffer **at)
+{
+    if (n->op->flags & EDDY_OP_ELEMENTWISE) return false;
+    for (int j = 0; j < n->n_inputs; j++)
+        if (j != i && b->plan->buffer_root[at[j] - b->plan->buffers] == root) return true;
+    return false;
+}
+
 /* An operand that the output may overwrite: read here for the last time, of the
  * output's size, in memory of the plan's own. */
 static int32_t overwritten(build *b, const flow_node *n, int k, eddy_buffer **at)
@@ -262,7 +272,9 @@ static int32_t overwritten(build *b, const flow_node *n, int k, eddy_buffer **at
         int32_t buffer = (int32_t)(at[i] - b->plan->buffers), root = b->plan->buffer_root[buffer];
         const plan_root *r = &b->plan->roots[root];
         bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
-        if (r->kind == VALUE_TEMP && r->last_reader == n->id && fits) return root;
+        if (r->kind == VALUE_TEMP && r->last_reader == n->id && fits &&
+            !read_besides(b, n, i, root, at))
+            return root;
     }
     return -1;
 }

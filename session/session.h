@@ -28,8 +28,9 @@ enum {
     EDDY_PASS_FUSE      = 1 << 8,     /* elementwise ops and reductions become one loop */
     EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
     EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */
-    EDDY_PASSES_ALL     = (1 << 11) - 1,
-    EDDY_PASSES         = 11          /* how many there are */
+    EDDY_PASS_PAIRS     = 1 << 11,    /* two elementwise ops in a row are one */
+    EDDY_PASSES_ALL     = (1 << 12) - 1,
+    EDDY_PASSES         = 12          /* how many there are */
 };
 
 typedef struct eddy_session_args {

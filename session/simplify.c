@@ -301,20 +301,24 @@ static bool fold_rule(rewrite *r)
     }
     eddy_array *y = eddy_array_new_in(&c->session->allocator, n->outputs[0].dtype,
                                       n->outputs[0].shape);
-    const eddy_tensor t = eddy_flow_constant(r->flow, n->source, y);
     const eddy_node   node = { .op = n->op, .name = n->source->name, .attrs = n->attrs,
                                .outputs = n->outputs, .n_inputs = n->n_inputs, .n_outputs = 1 };
     eddy_error        failure = { 0 };
-    if (!eddy_flow_valid(t)) return false;
     b[n->n_inputs] = eddy_buffer_of(n->outputs[0], eddy_array_data(y));
     /* what fails here fails in the run, with the message of the run */
-    return eddy_run_alone(c->plan, &node, b, 0, &failure) && give(r, t);
+    if (y && !eddy_run_alone(c->plan, &node, b, 0, &failure)) {
+        eddy_array_free(y);
+        return false;
+    }
+    /* only now: equal constants are one */
+    return give(r, eddy_flow_constant(r->flow, n->source, y));
 }
 
 /* The mean, the least and the largest of equal numbers. */
 static bool equal_elements_rule(rewrite *r)
 {
     if (reduction_rule(r)) return true;
+    if (eddy_shape_count(eddy_flow_type(r->flow, in(r, 0)).shape) == 0) return false;
     const eddy_tensor less = narrower(r, in(r, 0));
     if (!eddy_flow_valid(less) || eddy_shape_count(eddy_flow_type(r->flow, less).shape) != 1 ||
         eddy_shape_count(r->node->outputs[0].shape) != 1)
@@ -327,11 +331,11 @@ static bool sum_rule(rewrite *r)
 {
     if (reduction_rule(r)) return true;
     const eddy_type   y = r->node->outputs[0];
-    const eddy_tensor less = narrower(r, in(r, 0));
+    const double      n = (double)eddy_shape_count(eddy_flow_type(r->flow, in(r, 0)).shape);
+    const eddy_tensor less = n > 0 ? narrower(r, in(r, 0)) : (eddy_tensor){ 0 };
     if (!eddy_flow_valid(less) || eddy_shape_count(eddy_flow_type(r->flow, less).shape) != 1 ||
         eddy_shape_count(y.shape) != 1 || !eddy_dtype_is_floating(y.dtype))
         return false;
-    const double n = (double)eddy_shape_count(eddy_flow_type(r->flow, in(r, 0)).shape);
     return give2(r, &eddy_op_mul, eddy_rewrite_reshaped(r, less, y.shape),
                  eddy_flow_scalar(r->flow, r->node->source, y.dtype, n));
 }

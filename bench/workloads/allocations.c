@@ -1,0 +1,42 @@
+/* allocations.c -- counts the program's own calls of malloc and its kin; the linker puts
+ * these functions in their place (-Wl,--wrap). */
+#include "bench/workloads/workload.h"
+
+#include <stdatomic.h>
+
+static atomic_long calls;
+
+long allocations_so_far(void) { return atomic_load(&calls); }
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    atomic_fetch_add(&calls, 1);
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    atomic_fetch_add(&calls, 1);
+    return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    atomic_fetch_add(&calls, 1);
+    return __real_realloc(p, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    atomic_fetch_add(&calls, 1);
+    return __real_aligned_alloc(alignment, size);
+}

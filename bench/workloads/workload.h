@@ -1,0 +1,87 @@
+/* workload.h -- training steps to be timed: a workload builds its model and its data
+ * into a trial, the driver (main.c) runs it.  Models, data and initial values are those
+ * of bench/torch/workloads.py, so that both programs go through the same losses. */
+#ifndef EDDY_WORKLOAD_H
+#define EDDY_WORKLOAD_H
+
+#include "bench/bench.h"
+
+enum { TRIAL_FEEDS = 3, TRIAL_FETCHES = 8, TRIAL_BATCHES = 64, TRIAL_VARIABLES = 80 };
+
+/* A workload being run. */
+typedef struct trial {
+    eddy_graph   *graph;
+    int           n_feeds, n_fetches, n_batches, n_variables;
+    eddy_tensor   feeds[TRIAL_FEEDS], fetches[TRIAL_FETCHES];
+    /* What step i feeds is batch[i % n_batches]. */
+    eddy_array   *batch[TRIAL_BATCHES][TRIAL_FEEDS];
+    eddy_tensor   variables[TRIAL_VARIABLES];
+    eddy_array   *initial[TRIAL_VARIABLES];
+    /* A feed that changes with every step: what Adam's epsilon is scaled to; or NULL. */
+    float        *epsilon;
+    /* What stands for the loss, given the fetched; NULL: the first. */
+    double      (*value)(const eddy_array *const *out);
+    const char   *data;                     /* what was trained on, for the record */
+    void         *memory;                   /* that batches borrow */
+} trial;
+
+/* ------------------------------------------------------------ models -- */
+
+/* Variables with the numbers of stream `seed`, uniform in +-bound; or all `fill`. */
+eddy_tensor trial_uniform(trial *t, eddy_shape s, uint64_t seed, double bound);
+eddy_tensor trial_filled(trial *t, eddy_shape s, float fill);
+/* ... a matrix in +-scale sqrt(6 / rows). */
+eddy_tensor trial_matrix(trial *t, int64_t rows, int64_t columns, uint64_t seed, double scale);
+/* ... from elements that the trial takes over. */
+eddy_tensor trial_variable(trial *t, eddy_array *value);
+
+/* How many batches there are; more than TRIAL_BATCHES are left out. */
+void        trial_batches(trial *t, int64_t n);
+/* A placeholder; the data of its batches follow one another in `all`. */
+eddy_tensor trial_feed(trial *t, eddy_dtype d, eddy_shape s, void *all);
+void        trial_fetch(trial *t, eddy_tensor x);
+
+/* Fetches the loss and a step of Adam, rate 1e-3, as in algorithm 1 of Kingma and Ba;
+ * with decay, AdamW.  trial_adam_by: the step alone, for one given gradient. */
+void        trial_adam(trial *t, eddy_tensor loss, double decay);
+void        trial_adam_by(trial *t, eddy_tensor gradient, eddy_tensor variable);
+
+/* -------------------------------------------------------------- data -- */
+
+/* `pixels` [n, 784] in [0, 1] and `labels` [n]: of Fashion-MNIST if it is there. */
+void trial_images(trial *t, int64_t n, float **pixels, int32_t **labels);
+/* `n` rows of `width` numbers, labelled by the largest of ten outputs of a linear map. */
+void trial_labelled(trial *t, int64_t n, int64_t width, float **x, int32_t **labels);
+/* `windows` pieces of text, [windows, length], and the same moved on by one character. */
+void trial_text(trial *t, int windows, int length, int32_t **x, int32_t **y);
+/* Zeroed memory that lives as long as the trial; ends the program if there is none. */
+void *trial_memory(trial *t, int64_t n, size_t size);
+
+enum { VOCABULARY = 65 };
+
+/* --------------------------------------------------------- workloads -- */
+
+void build_logistic(trial *t, int64_t batch);
+void build_perceptron(trial *t, int64_t batch);
+void build_small(trial *t, int64_t batch);
+void build_hessian(trial *t, int64_t batch);
+void build_lenet(trial *t, int64_t batch);
+void build_residual(trial *t, int64_t batch);
+void build_lstm(trial *t, int64_t batch);
+void build_unrolled(trial *t, int64_t batch);
+void build_gpt(trial *t, int64_t batch);
+void build_elementwise(trial *t, int64_t n);
+void build_chain(trial *t, int64_t n);
+void build_adam(trial *t, int64_t n);
+
+/* ----------------------------------------------------------- machine -- */
+
+/* By the clock `now`, in seconds: operations a second of sgemm; bytes a second of
+ * y = a x + y, x and y being `bytes` in all. */
+double limit_products(double (*now)(void), int threads);
+double limit_bytes(double (*now)(void), int threads, size_t bytes);
+
+/* Calls of malloc and its kin that the program has made. */
+long allocations_so_far(void);
+
+#endif

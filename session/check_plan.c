@@ -1,0 +1,370 @@
+/* check_plan.c -- a proof that the memory of a plan serves: for tests.
+ *
+ * Everything is worked out again from the instructions: when each piece of memory is
+ * first written and last read, what it then holds, and what lies where.  Nothing that
+ * schedule.c, fuse.c and memory.c noted about lifetimes is believed. */
+#include "session/fused.h"
+#include "ops/elementwise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEVER = -1 };
+
+/* Bytes of the arena in use from one instruction to another, inclusive. */
+typedef struct region {
+    size_t  offset, bytes;
+    int32_t first, last, root;      /* root -1: scratch */
+} region;
+
+typedef struct checker {
+    const eddy_plan *p;
+    eddy_error      *error;
+    int32_t          at;            /* the instruction */
+    uint8_t         *written;       /* by buffer: some instruction does */
+    int32_t         *holds;         /* by root: the buffer written there last */
+    int32_t         *first, *last;  /* by root: accesses of its memory */
+    region          *regions;
+    int32_t          n_regions;
+    eddy_arena       arena;         /* of all of these */
+} checker;
+
+static bool wrong(const checker *c, const char *what)
+{
+    const eddy_plan *p = c->p;
+    const char *name = c->at < p->n_code ? p->code[c->at].node->name : "the fetches";
+    return eddy_error_set(c->error, EDDY_INTERNAL, "the plan is wrong at instruction %d, %s: %s",
+                          (int)c->at, name, what);
+}
+
+/* n zeroed items, at least one; NULL if memory is out. */
+static void *room(checker *c, size_t n, size_t size)
+{
+    void *p = eddy_arena_alloc(&c->arena, (n + 1) * size);
+    return p ? memset(p, 0, (n + 1) * size) : NULL;
+}
+
+/* -------------------------------------------------------------- accesses -- */
+
+static int32_t number(const checker *c, const eddy_buffer *b)
+{
+    return (int32_t)(b - c->p->buffers);
+}
+
+static int32_t root_of(const checker *c, const eddy_buffer *b)
+{
+    return c->p->buffer_root[number(c, b)];
+}
+
+static bool is_temp(const checker *c, int32_t root)
+{
+    return c->p->roots[root].kind == VALUE_TEMP;
+}
+
+static size_t bytes_of(const eddy_buffer *b)
+{
+    return (size_t)b->count * eddy_dtype_size(b->type.dtype);
+}
+
+/* The buffer, written by an instruction, whose elements b has: itself, or what it is an
+ * alias of, which was made before it. */
+static int32_t source_of(const checker *c, const eddy_buffer *b)
+{
+    const int32_t root = root_of(c, b);
+    int32_t       n = number(c, b);
+    while (n >= 0 && !(c->written[n] && c->p->buffer_root[n] == root)) n--;
+    return n;
+}
+
+/* The memory of b is accessed here; in the arena it must lie where the root does. */
+static bool touch(checker *c, const eddy_buffer *b)
+{
+    const eddy_plan *p = c->p;
+    const int32_t    r = root_of(c, b);
+    const plan_root *root = &p->roots[r];
+    if (!is_temp(c, r)) return true;
+    if (b->data != (char *)p->memory + root->offset) return wrong(c, "memory of another root");
+    if (bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
+    if (root->offset > p->memory_bytes || root->bytes > p->memory_bytes - root->offset)
+        return wrong(c, "memory beyond the arena");
+    if (c->first[r] == NEVER) c->first[r] = c->at;
+    c->last[r] = c->at;
+    return true;
+}
+
+static bool read_memory(checker *c, const eddy_buffer *b)
+{
+    const int32_t r = root_of(c, b);
+    if (!is_temp(c, r)) return true;
+    if (c->holds[r] < 0) return wrong(c, "an operand that was not computed");
+    if (c->holds[r] != source_of(c, b)) return wrong(c, "an operand that was overwritten");
+    return touch(c, b);
+}
+
+static bool write_memory(checker *c, const eddy_buffer *b, const eddy_op_def *op)
+{
+    const value_kind kind = c->p->roots[root_of(c, b)].kind;
+    if (kind == VALUE_FEED || kind == VALUE_CONSTANT) return wrong(c, "what is given is changed");
+    if (kind == VALUE_VARIABLE && !(op->flags & EDDY_OP_UPDATES))
+        return wrong(c, "a variable is changed by what does not update it");
+    c->holds[root_of(c, b)] = number(c, b);
+    return touch(c, b);
+}
+
+static bool use_scratch(checker *c, const instruction *i)
+{
+    const eddy_plan *p = c->p;
+    const size_t     bytes = i->kernel.scratch_size;
+    if (bytes == 0) return true;
+    const size_t offset = (size_t)((char *)i->kernel.scratch - (char *)p->memory);
+    if (offset > p->memory_bytes || bytes > p->memory_bytes - offset)
+        return wrong(c, "scratch memory beyond the arena");
+    c->regions[c->n_regions++] = (region){ offset, bytes, c->at, c->at, -1 };
+    return true;
+}
+
+/* ---------------------------------------------------- single instructions -- */
+
+/* Whether the kernel of `op` may write output k where it reads input j. */
+static bool may_overwrite(const instruction *i, int k, int j)
+{
+    const eddy_kernel *n = &i->kernel;
+    if (i->run != eddy_kernel_of(n->op) || k != 0) return false;
+    if (n->op->flags & EDDY_OP_UPDATES) return j == 0 || (n->op->flags & EDDY_OP_IN_PLACE);
+    const bool whole = n->in[j]->count == n->out[0]->count &&
+                       eddy_dtype_size(n->in[j]->type.dtype) ==
+                           eddy_dtype_size(n->out[0]->type.dtype);
+    if (n->op->flags & EDDY_OP_ELEMENTWISE) return whole;
+    return (n->op->flags & EDDY_OP_IN_PLACE) && j == 0 && whole;
+}
+
+static bool check_overwriting(checker *c, const instruction *i)
+{
+    const eddy_kernel *n = &i->kernel;
+    for (int k = 0; k < n->n_out; k++) {
+        for (int j = 0; j < n->n_in; j++)
+            if (!eddy_input_is_in(n->op->shape_inputs, j) && n->out[k]->count > 0 &&
+                root_of(c, n->in[j]) == root_of(c, n->out[k]) && !may_overwrite(i, k, j))
+                return wrong(c, "an operand is overwritten while it is read");
+        for (int j = 0; j < k; j++)
+            if (root_of(c, n->out[j]) == root_of(c, n->out[k]))
+                return wrong(c, "two results in one place");
+    }
+    return true;
+}
+
+static bool check_single(checker *c, const instruction *i)
+{
+    const eddy_kernel *n = &i->kernel;
+    for (int j = 0; j < n->n_in; j++)
+        if (!read_memory(c, n->in[j])) return false;
+    for (int k = 0; k < n->n_out; k++)
+        if (!write_memory(c, n->out[k], n->op)) return false;
+    return check_overwriting(c, i);
+}
+
+/* ------------------------------------------------------------ fused loops -- */
+
+/* Which buffer's elements a register holds: -1 none; by its offset. */
+typedef struct registers {
+    const fused *f;
+    place       *of;
+    int32_t     *holds;
+    int          n;
+} registers;
+
+static int32_t *register_at(registers *g, const place *p)
+{
+    for (int k = 0; k < g->n; k++)
+        if (g->of[k].offset == p->offset) {
+            if (p->size > g->of[k].size) g->of[k].size = p->size;
+            return &g->holds[k];
+        }
+    g->of[g->n] = *p;
+    g->holds[g->n] = -1;
+    return &g->holds[g->n++];
+}
+
+static bool read_place(checker *c, registers *g, const place *p, const eddy_buffer *b,
+                       bool spreads)
+{
+    if (p->memory) return p->memory == b ? read_memory(c, b) : wrong(c, "another operand's memory");
+    const int32_t held = *register_at(g, p);
+    if (spreads ? held == number(c, b) : held >= 0 && held == source_of(c, b)) return true;
+    return wrong(c, "another value's register");
+}
+
+static bool write_place(checker *c, registers *g, const part *p)
+{
+    const eddy_buffer *b = p->of->kernel.out[0];
+    if (p->y.memory)
+        return p->y.memory == b ? write_memory(c, b, p->of->kernel.op)
+                                : wrong(c, "another result's memory");
+    int32_t *holds = register_at(g, &p->y);
+    for (int i = 0; i < g->f->n_spreads; i++)
+        if (g->f->spreads[i].to.offset == p->y.offset) return wrong(c, "a spread is overwritten");
+    *holds = number(c, b);
+    return true;
+}
+
+/* Registers and accumulators of a worker, and what is left of blocks, lie apart. */
+static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
+{
+    const fused *f = g->f;
+    size_t       top = 0, common = 0;
+    for (int a = 0; a < g->n; a++) {
+        const size_t end = g->of[a].offset + (size_t)f->tile * g->of[a].size;
+        if (end > top) top = end;
+        for (int b = 0; b < g->n; b++)
+            if (g->of[b].offset > g->of[a].offset && g->of[b].offset < end)
+                return wrong(c, "registers overlap");
+    }
+    for (int i = 0; i < f->n_parts; i++) {
+        const part *p = &f->parts[i];
+        if (p->fn) continue;
+        if (p->acc < top || p->parts < common) return wrong(c, "accumulators overlap");
+        top = p->acc + eddy_blocks_room(&p->blocks);
+        common = p->parts + (size_t)p->blocks.count * eddy_blocks_part(&p->blocks);
+    }
+    const size_t workers = (size_t)(k->threads > 0 ? k->threads : 1) * f->worker_bytes;
+    return (top <= f->worker_bytes && common <= f->common_bytes &&
+            f->common_bytes + workers <= k->scratch_size) ||
+           wrong(c, "too little scratch memory");
+}
+
+/* Whether part p writes its result to the root in memory. */
+static bool writes(const checker *c, const part *p, int32_t root)
+{
+    return p->y.memory && root_of(c, p->y.memory) == root;
+}
+
+/* Tiles run side by side and one after the other: what a part writes may be read only at
+ * the same places, and the result of a fold is there at the end alone. */
+static bool check_tiles(const checker *c, const fused *f)
+{
+    for (int i = 0; i < f->n_parts; i++)
+        for (int j = 0; j < f->n_parts; j++) {
+            const part *w = &f->parts[i], *r = &f->parts[j];
+            for (int k = 0; k < r->n; k++) {
+                if (!r->x[k].memory || !writes(c, w, root_of(c, r->x[k].memory))) continue;
+                if (!w->fn || r->x[k].size != w->y.size)
+                    return wrong(c, "an operand is overwritten while it is read");
+            }
+            if (i != j && r->y.memory && writes(c, w, root_of(c, r->y.memory)) &&
+                (!w->fn || !r->fn || w->y.size != r->y.size))
+                return wrong(c, "two results in one place");
+        }
+    for (int i = 0; i < f->n_spreads; i++)
+        for (int j = 0; j < f->n_parts; j++)
+            if (writes(c, &f->parts[j], root_of(c, f->spreads[i].from)))
+                return wrong(c, "an operand is overwritten while it is read");
+    return true;
+}
+
+static bool is_spread(const registers *g, const place *p)
+{
+    for (int i = 0; i < g->f->n_spreads; i++)
+        if (!p->memory && g->f->spreads[i].to.offset == p->offset) return true;
+    return false;
+}
+
+static bool run_parts(checker *c, registers *g)
+{
+    const fused *f = g->f;
+    for (int i = 0; i < f->n_spreads; i++) {
+        if (!read_memory(c, f->spreads[i].from)) return false;
+        *register_at(g, &f->spreads[i].to) = number(c, f->spreads[i].from);
+    }
+    for (int i = 0; i < f->n_parts; i++) {
+        const part *p = &f->parts[i];
+        for (int j = 0; j < p->n; j++)
+            if (!read_place(c, g, &p->x[j], p->of->kernel.in[j], is_spread(g, &p->x[j])))
+                return false;
+        if (p->fn && !write_place(c, g, p)) return false;
+    }
+    for (int i = 0; i < f->n_parts; i++)
+        if (!f->parts[i].fn && !write_place(c, g, &f->parts[i])) return false;
+    return true;
+}
+
+static bool check_fused(checker *c, const instruction *i)
+{
+    const fused *f = i->kernel.state;
+    const size_t most = (size_t)f->n_parts * (FUSED_OPERANDS + 1) + (size_t)f->n_spreads;
+    registers    g = { .f = f, .of = room(c, most, sizeof *g.of),
+                       .holds = room(c, most, sizeof *g.holds) };
+    if (!g.of || !g.holds) return wrong(c, "no memory to check it");
+    return run_parts(c, &g) && check_tiles(c, f) && check_scratch(c, &g, &i->kernel);
+}
+
+/* ------------------------------------------------------------ the whole plan -- */
+
+static void note_written(checker *c)
+{
+    for (int32_t n = 0; n < c->p->n_code; n++) {
+        const instruction *i = &c->p->code[n];
+        const fused       *f = i->run == eddy_fused_kernel ? i->kernel.state : NULL;
+        for (int k = 0; f && k < f->n_parts; k++)
+            c->written[number(c, f->parts[k].of->kernel.out[0])] = 1;
+        for (int k = 0; !f && k < i->kernel.n_out; k++) c->written[number(c, i->kernel.out[k])] = 1;
+    }
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const region *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* No two regions with a byte and an instruction in common. */
+static bool check_regions(checker *c)
+{
+    for (int32_t r = 0; r < c->p->n_roots; r++)
+        if (c->first[r] != NEVER && c->p->roots[r].bytes > 0)
+            c->regions[c->n_regions++] = (region){ c->p->roots[r].offset, c->p->roots[r].bytes,
+                                                   c->first[r], c->last[r], r };
+    if (c->n_regions > 0)
+        qsort(c->regions, (size_t)c->n_regions, sizeof *c->regions, by_offset);
+    for (int32_t a = 0; a < c->n_regions; a++) {
+        const region *x = &c->regions[a];
+        for (int32_t b = a + 1; b < c->n_regions; b++) {
+            const region *y = &c->regions[b];
+            if (y->offset >= x->offset + x->bytes) break;
+            if (x->first > y->last || y->first > x->last) continue;
+            c->at = x->first > y->first ? x->first : y->first;
+            return wrong(c, "memory that holds something else");
+        }
+    }
+    return true;
+}
+
+static bool check_all(checker *c)
+{
+    const eddy_plan *p = c->p;
+    note_written(c);
+    for (int32_t r = 0; r < p->n_roots; r++) c->holds[r] = c->first[r] = c->last[r] = NEVER;
+    for (c->at = 0; c->at < p->n_code; c->at++) {
+        const instruction *i = &p->code[c->at];
+        const bool         ok = i->run == eddy_fused_kernel ? check_fused(c, i) : check_single(c, i);
+        if (!ok || !use_scratch(c, i)) return false;
+    }
+    for (int i = 0; i < p->n_fetches; i++)
+        if (p->outputs[i].buffer >= 0 && !read_memory(c, &p->buffers[p->outputs[i].buffer]))
+            return false;
+    return check_regions(c);
+}
+
+bool eddy_plan_check(const eddy_plan *p, eddy_error *error)
+{
+    const size_t n = (size_t)p->n_roots;
+    checker      c = { .p = p, .error = error, .arena = { .allocator = p->allocator } };
+    c.written = room(&c, (size_t)p->n_buffers, 1);
+    c.holds = room(&c, n, sizeof *c.holds);
+    c.first = room(&c, n, sizeof *c.first);
+    c.last = room(&c, n, sizeof *c.last);
+    c.regions = room(&c, n + (size_t)p->n_code, sizeof *c.regions);
+    const bool ok = c.written && c.holds && c.first && c.last && c.regions
+                        ? check_all(&c) : wrong(&c, "no memory to check it");
+    eddy_arena_free(&c.arena);
+    return ok;
+}
