@@ -68,6 +68,38 @@ EDDY_API eddy_tensor eddy_argmax_with(eddy_argmax_args a);
 EDDY_API eddy_tensor eddy_argmin_with(eddy_argmax_args a);
 #define eddy_argmin(...) eddy_argmin_with(EDDY_ARGS(eddy_argmax_args, __VA_ARGS__))
 
+/* ---- attention ---- */
+
+typedef struct eddy_scaled_dot_product_attention_args {
+    char        unused_;
+    eddy_tensor q, k, v;          /* [...,s,d], [...,t,d] and [...,t,e] */
+    eddy_tensor mask;             /* added to the scores; left out: none */
+    bool        causal;           /* row i of q sees rows 0 to i of k */
+    double      scale;            /* left out: 1 / sqrt(d) */
+    const char *name;
+} eddy_scaled_dot_product_attention_args;
+
+/* y = P v with P = softmax(scale q k' + mask) over the last axis: each row of q takes the
+ *  mean of the rows of v, weighted by how well it fits the rows of k.
+ *
+ *  q       float32 or float64 [..., s, d]
+ *  k, v    of the same type, [..., t, d] and [..., t, e]; the leading dimensions are equal
+ *  mask    of the same type, added to the scores; broadcasts to [..., s, t]
+ *  causal  row i of q sees rows 0 to i of k alone; for half the work if s = t
+ *  scale   left out or 0: 1 / sqrt(d)
+ *
+ *  Returns y [..., s, e]; eddy_output(y, 1) is the logarithm of the sum of the exponentials
+ *  of each row of scores, [..., s].  The scores themselves are never stored: memory grows
+ *  with s + t and not with s t.  A mask of -infinity hides a row of k; a row of q from
+ *  which all are hidden gets NaN, as from eddy_softmax.  With t = 0, y is 0.
+ *  Errors: EDDY_BAD_DTYPE for other or different element types; EDDY_BAD_SHAPE for shapes
+ *  that do not fit together, or a mask that does not broadcast.
+ *  Gradient: with G = P (dy v' - s), s the sum of dy y over a row: dq = scale G k,
+ *  dk = scale G' q, dv = P' dy, dmask = G summed over what was broadcast.
+ *  TensorFlow: MatMul, Softmax, MatMul (tf.keras.layers.Attention with use_scale). */
+EDDY_API eddy_tensor eddy_scaled_dot_product_attention_with(eddy_scaled_dot_product_attention_args a);
+#define eddy_scaled_dot_product_attention(...) eddy_scaled_dot_product_attention_with(EDDY_ARGS(eddy_scaled_dot_product_attention_args, __VA_ARGS__))
+
 /* ---- batch ---- */
 
 /* y = x[0]: one example that stands for all of a batch; zeros if there is none.
@@ -136,6 +168,86 @@ typedef struct eddy_batch_matmul_args {
  *  broadcast.  TensorFlow: BatchMatMulV2. */
 EDDY_API eddy_tensor eddy_batch_matmul_with(eddy_batch_matmul_args a);
 #define eddy_batch_matmul(...) eddy_batch_matmul_with(EDDY_ARGS(eddy_batch_matmul_args, __VA_ARGS__))
+
+/* ---- batch_norm ---- */
+
+typedef struct eddy_fused_batch_norm_args {
+    char        unused_;
+    eddy_tensor x, scale, offset;
+    eddy_tensor mean, variance;    /* unless is_training */
+    double      epsilon;           /* default 1e-3 */
+    bool        is_training;
+    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    const char *name;
+} eddy_fused_batch_norm_args;
+
+typedef struct eddy_batch_normalization_args {
+    char        unused_;
+    eddy_tensor x, mean, variance;
+    eddy_tensor offset, scale;     /* left out: none */
+    double      variance_epsilon;
+} eddy_batch_normalization_args;
+
+typedef struct eddy_moments_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    bool        keepdims;
+} eddy_moments_args;
+
+/* y = (x - mean) rstd scale + offset, with mean and variance of each channel over all
+ *  other axes, or given, and rstd = 1 / sqrt(variance + epsilon).
+ *
+ *  x            float32 or float64 [..., channels], rank 1 at least; y has its type and shape
+ *  scale        the same type, [channels]
+ *  offset       the same type, [channels]
+ *  mean         the same type, [channels]; used unless is_training
+ *  variance     likewise
+ *  epsilon      above 0; default 1e-3
+ *  is_training  takes the statistics from x
+ *  data_format  "NHWC", channels last, or "NCHW", channels second; default NHWC.
+ *               NCHW costs two transpositions
+ *
+ *  Outputs 1 and 2 of the node are mean and variance: those given, or those of x, and
+ *  then this variance is divided by one less than the count, for a running average.
+ *  Both are NaN of no elements.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
+ *  the shapes do not fit; EDDY_INVALID_ARGUMENT for an epsilon below 0, another
+ *  data_format, or statistics that are missing.
+ *  Gradient: of x, scale and offset.  In training dx = rstd scale (dy - mean(dy) -
+ *  z mean(dy z)) with z = (x - mean) rstd, plus what comes through mean and variance,
+ *  which TensorFlow leaves out; given ones have none.
+ *  TensorFlow: FusedBatchNormV3 (tf.compat.v1.nn.fused_batch_norm, whose is_training is
+ *  true by default). */
+EDDY_API eddy_tensor eddy_fused_batch_norm_with(eddy_fused_batch_norm_args a);
+#define eddy_fused_batch_norm(...) eddy_fused_batch_norm_with(EDDY_ARGS(eddy_fused_batch_norm_args, __VA_ARGS__))
+
+/* y = x g + (offset - mean g), with g = scale / sqrt(variance + variance_epsilon).
+ *
+ *  x                 float32 or float64, any shape; y has its type
+ *  mean, variance    the same type, of shapes that broadcast with x
+ *  offset, scale     likewise; either may be left out
+ *  variance_epsilon  default 0
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE, as of the operations it is made of.
+ *  Gradient: that of the operations it is made of, for all five.
+ *  TensorFlow: tf.nn.batch_normalization. */
+EDDY_API eddy_tensor eddy_batch_normalization_with(eddy_batch_normalization_args a);
+#define eddy_batch_normalization(...) eddy_batch_normalization_with(EDDY_ARGS(eddy_batch_normalization_args, __VA_ARGS__))
+
+/* y = the mean of x along `axes`; output 1 of the node is the variance.
+ *
+ *  x         float32 or float64, any shape
+ *  axes      each once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
+ *  keepdims  keeps them, with size 1
+ *
+ *  The variance is the mean of the squares of x - mean, divided by the count.
+ *  Errors: as of eddy_mean.
+ *  Gradient: that of the operations it is made of, to any order; TensorFlow's takes the
+ *  mean as constant in the variance, and so is wrong from the second order on.
+ *  TensorFlow: tf.nn.moments. */
+EDDY_API eddy_tensor eddy_moments_with(eddy_moments_args a);
+#define eddy_moments(...) eddy_moments_with(EDDY_ARGS(eddy_moments_args, __VA_ARGS__))
 
 /* ---- binary ---- */
 
@@ -721,6 +833,114 @@ EDDY_API eddy_tensor eddy_group(eddy_graph *g, eddy_list members, const char *na
  *  TensorFlow's tuple. */
 EDDY_API void eddy_tuple(eddy_graph *g, eddy_list members, eddy_tensor *out, const char *name);
 
+/* ---- conv ---- */
+
+typedef struct eddy_conv2d_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_dims   strides;           /* of height and width, or one for both; default 1 */
+    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
+    eddy_dims   explicit_paddings; /* top, bottom, left, right */
+    eddy_dims   dilations;         /* as strides; default 1 */
+    const char *data_format;       /* "NHWC" (the default), "NCHW" */
+    const char *name;
+} eddy_conv2d_args;
+
+/* The 2-D convolution of images with a filter:
+ *
+ *    y[n, i, j, o] = sum over di, dj, c of
+ *                    x[n, i*stride + di*dilation, j*stride + dj*dilation, c] filter[di, dj, c, o]
+ *
+ *  x                  float32 or float64 [batch, height, width, channels], for NCHW
+ *                     [batch, channels, height, width]; y likewise
+ *  filter             of the same type [height, width, channels, out channels].  If it has
+ *                     fewer channels than x, these are that many groups, each convolved
+ *                     with its share of the out channels
+ *  strides            of height and width, one for both, or TensorFlow's four; default 1
+ *  padding            "VALID": windows lie within the image; the default.  "SAME": zeros
+ *                     around it so that y has the size of x over the stride, rounded up;
+ *                     if they are odd in number, one more after it.  "EXPLICIT"
+ *  explicit_paddings  zeros above, below, left and right, or TensorFlow's eight; "EXPLICIT" is
+ *                     understood
+ *  dilations          steps between what neighbouring filter elements meet; as strides
+ *  data_format        "NHWC", the default, which is faster; "NCHW"
+ *
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the
+ *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
+ *  TensorFlow: Conv2D. */
+EDDY_API eddy_tensor eddy_conv2d_with(eddy_conv2d_args a);
+#define eddy_conv2d(...) eddy_conv2d_with(EDDY_ARGS(eddy_conv2d_args, __VA_ARGS__))
+
+/* ---- conv_gradients ---- */
+
+typedef struct eddy_conv2d_backprop_args {
+    char        unused_;
+    eddy_tensor x, filter, dy;     /* of the one that is asked for, only the shape counts */
+    eddy_dims   strides;           /* all as in the eddy_conv2d whose gradient this is */
+    const char *padding;
+    eddy_dims   explicit_paddings;
+    eddy_dims   dilations;
+    const char *data_format;
+    const char *name;
+} eddy_conv2d_backprop_args;
+typedef struct eddy_conv2d_transpose_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_shape  output_shape;      /* default: from strides and padding */
+    eddy_dims   strides;
+    const char *padding;
+    eddy_dims   explicit_paddings;
+    eddy_dims   dilations;
+    const char *data_format;
+    const char *name;
+} eddy_conv2d_transpose_args;
+
+/* dx = the gradient of eddy_conv2d(x, filter) with respect to x, for the gradient dy.
+ *
+ *  x       only its shape is used; it is not computed.  dx has it
+ *  filter  as for eddy_conv2d, and so are the options
+ *  dy      of the shape of that convolution
+ *
+ *  Errors: those of eddy_conv2d; EDDY_BAD_SHAPE if dy has another shape.
+ *  Gradient: for g of dx, that of dy is eddy_conv2d(g, filter), that of filter is
+ *  eddy_conv2d_backprop_filter(g, filter, dy); x has none.
+ *  TensorFlow: Conv2DBackpropInput, with x in place of its sizes. */
+EDDY_API eddy_tensor eddy_conv2d_backprop_input_with(eddy_conv2d_backprop_args a);
+#define eddy_conv2d_backprop_input(...) eddy_conv2d_backprop_input_with(EDDY_ARGS(eddy_conv2d_backprop_args, __VA_ARGS__))
+
+/* dfilter = the gradient of eddy_conv2d(x, filter) with respect to the filter, for the
+ *  gradient dy.
+ *
+ *  x       as for eddy_conv2d, and so are the options
+ *  filter  only its shape is used; it is not computed.  dfilter has it
+ *  dy      of the shape of that convolution
+ *
+ *  Errors: those of eddy_conv2d; EDDY_BAD_SHAPE if dy has another shape.
+ *  Gradient: for g of dfilter, that of dy is eddy_conv2d(x, g), that of x is
+ *  eddy_conv2d_backprop_input(x, g, dy); filter has none.
+ *  TensorFlow: Conv2DBackpropFilter, with filter in place of its sizes. */
+EDDY_API eddy_tensor eddy_conv2d_backprop_filter_with(eddy_conv2d_backprop_args a);
+#define eddy_conv2d_backprop_filter(...) eddy_conv2d_backprop_filter_with(EDDY_ARGS(eddy_conv2d_backprop_args, __VA_ARGS__))
+
+/* The transposed convolution: the gradient of eddy_conv2d with respect to its input, used to
+ *  make larger images of smaller ones.
+ *
+ *  x             float32 or float64 [batch, height, width, channels], for NCHW [batch,
+ *                channels, height, width]
+ *  filter        of the same type [height, width, out channels, channels]
+ *  output_shape  of y: batch (or EDDY_ANY), height, width, out channels, in the order of
+ *                data_format.  Left out: with "SAME" x times the stride, else the
+ *                smallest that comes from; the sizes are then known
+ *  strides, padding, explicit_paddings, dilations, data_format  of the convolution that makes
+ *                x of y; see eddy_conv2d
+ *
+ *  Errors: those of eddy_conv2d; EDDY_BAD_SHAPE if the convolution of such a y does not have
+ *  the shape of x, or no output_shape is given and the sizes are open.
+ *  Gradient: that of eddy_conv2d_backprop_input.  TensorFlow: nn.conv2d_transpose. */
+EDDY_API eddy_tensor eddy_conv2d_transpose_with(eddy_conv2d_transpose_args a);
+#define eddy_conv2d_transpose(...) eddy_conv2d_transpose_with(EDDY_ARGS(eddy_conv2d_transpose_args, __VA_ARGS__))
+
 /* ---- gather ---- */
 
 typedef struct eddy_gather_args {
@@ -782,6 +1002,50 @@ typedef struct eddy_gather_grad_args {
  *  TensorFlow: UnsortedSegmentSum in the gradient of GatherV2. */
 EDDY_API eddy_tensor eddy_gather_grad_with(eddy_gather_grad_args a);
 #define eddy_gather_grad(...) eddy_gather_grad_with(EDDY_ARGS(eddy_gather_grad_args, __VA_ARGS__))
+
+/* ---- gelu ---- */
+
+/* dx = a times the slope of gelu at b: the gradient of gelu, for the gradient a of its
+ *  result and its argument b.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast
+ *
+ *  The slope is P(b) + b p(b), with the normal distribution P and its density p.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy (P(b) + b p(b)), db = dy a (2 - b*b) p(b).
+ *  TensorFlow: none; GeluGrad of its addons. */
+EDDY_API eddy_tensor eddy_gelu_grad(eddy_tensor a, eddy_tensor b);
+
+/* dx = a times the slope at b of gelu's form with a hyperbolic tangent: its gradient, for
+ *  the gradient a of its result and its argument b.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy times the slope, db = dy a times the second derivative.
+ *  TensorFlow: none; GeluGrad of its addons. */
+EDDY_API eddy_tensor eddy_gelu_tanh_grad(eddy_tensor a, eddy_tensor b);
+
+typedef struct eddy_gelu_args {
+    char        unused_;
+    eddy_tensor x;
+    bool        approximate;
+    const char *name;
+} eddy_gelu_args;
+
+/* y = x P(x), P the normal distribution: the Gaussian error linear unit.
+ *
+ *  x            float32 or float64, any shape; y has its type
+ *  approximate  0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) instead
+ *
+ *  No digits are lost where y is small.  NaN at -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (P(x) + x p(x)), p the density.
+ *  TensorFlow: tf.nn.gelu. */
+EDDY_API eddy_tensor eddy_gelu_with(eddy_gelu_args a);
+#define eddy_gelu(...) eddy_gelu_with(EDDY_ARGS(eddy_gelu_args, __VA_ARGS__))
 
 /* ---- initializers ---- */
 
@@ -963,6 +1227,33 @@ EDDY_API eddy_tensor eddy_split_sizes_with(eddy_split_sizes_args a);
  *  TensorFlow: Split at ConcatOffset. */
 EDDY_API eddy_tensor eddy_split_like(eddy_tensor x, eddy_list refs, int64_t axis);
 
+/* ---- layer_norm ---- */
+
+typedef struct eddy_layer_norm_args {
+    char        unused_;
+    eddy_tensor x, scale, offset;
+    double      epsilon;           /* default 1e-5 */
+    const char *name;
+} eddy_layer_norm_args;
+
+/* y = (x - mean) rstd scale + offset, mean and variance being those of each row of x
+ *  along its last axis, and rstd = 1 / sqrt(variance + epsilon).
+ *
+ *  x        float32 or float64 [..., n], rank 1 at least; y has its type and shape
+ *  scale    the same type, [n]
+ *  offset   the same type, [n]
+ *  epsilon  above 0; default 1e-5
+ *
+ *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
+ *  of squares, divided by n.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
+ *  the shapes do not fit; EDDY_INVALID_ARGUMENT for an epsilon below 0.
+ *  Gradient: with z = (x - mean) rstd and g = dy scale, dx = rstd (g - mean(g) - z mean(g z)),
+ *  dscale and doffset the sums of dy z and dy; mean and rstd have one too.
+ *  TensorFlow: keras.layers.LayerNormalization. */
+EDDY_API eddy_tensor eddy_layer_norm_with(eddy_layer_norm_args a);
+#define eddy_layer_norm(...) eddy_layer_norm_with(EDDY_ARGS(eddy_layer_norm_args, __VA_ARGS__))
+
 /* ---- layers ---- */
 
 typedef struct eddy_dense_args {
@@ -1021,6 +1312,26 @@ typedef struct eddy_graph_load_args {
  *   eddy_graph_load("model.yaml", .error = &e) */
 EDDY_API eddy_graph *eddy_graph_load_with(eddy_graph_load_args args);
 #define eddy_graph_load(...) eddy_graph_load_with(EDDY_ARGS(eddy_graph_load_args, __VA_ARGS__))
+
+/* ---- lookup ---- */
+
+typedef struct eddy_embedding_lookup_args {
+    char        unused_;
+    eddy_tensor params;           /* [n,...] */
+    eddy_tensor ids;              /* int32 or int64, any shape */
+    const char *name;
+} eddy_embedding_lookup_args;
+
+/* y[...] = params[ids[...]], the row of each id: eddy_gather along the first axis.
+ *
+ *  params  any element type [n, ...]
+ *  ids     int32 or int64, any shape; 0 <= id < n
+ *
+ *  Errors: as eddy_gather.
+ *  Gradient: eddy_indexed_slices, the rows of dy with their ids, so that an optimizer
+ *  touches those rows alone.  TensorFlow: tf.nn.embedding_lookup of one table. */
+EDDY_API eddy_tensor eddy_embedding_lookup_with(eddy_embedding_lookup_args a);
+#define eddy_embedding_lookup(...) eddy_embedding_lookup_with(EDDY_ARGS(eddy_embedding_lookup_args, __VA_ARGS__))
 
 /* ---- losses ---- */
 
@@ -1093,6 +1404,81 @@ EDDY_API eddy_tensor eddy_sigmoid_cross_entropy(eddy_tensor labels, eddy_tensor 
  *  Gradient: dx = dy x.  TensorFlow: L2Loss. */
 EDDY_API eddy_tensor eddy_l2_loss(eddy_tensor x);
 
+/* ---- lstm ---- */
+
+typedef struct eddy_block_lstm_args {
+    char        unused_;
+    eddy_tensor xw;               /* [t,b,4h]: x w + bias of all steps */
+    eddy_tensor h0, c0;           /* [b,h] */
+    eddy_tensor u;                /* [h,4h] */
+    const char *name;
+} eddy_block_lstm_args;
+
+/* The recurrence of an LSTM: for each step t, eddy_lstm_gates of xw[t] + h[t-1] u and
+ *  c[t-1], beginning with h0 and c0.
+ *
+ *  xw      float32 or float64 [t, b, 4 h], the gates in the order i, f, g, o
+ *  h0, c0  of the same type, [b, h]
+ *  u       of the same type, [h, 4 h]
+ *
+ *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c, eddy_output(y, 2)
+ *  the gates after sigmoid and tanh, [t, b, 4 h].
+ *  Errors: EDDY_BAD_DTYPE for other or different element types, EDDY_BAD_SHAPE for shapes
+ *  that do not fit together; EDDY_NO_GRADIENT for a gradient of the gradient if the number
+ *  of steps is not known or above 4096.
+ *  Gradient: dz[t] is that of the gates from dh[t] + dz[t+1] u', and dxw = dz; du is the sum
+ *  of h[t-1]' dz[t], made as one product.
+ *  TensorFlow: BlockLSTMV2 without its product with x (i, g, f, o there). */
+EDDY_API eddy_tensor eddy_block_lstm_with(eddy_block_lstm_args a);
+#define eddy_block_lstm(...) eddy_block_lstm_with(EDDY_ARGS(eddy_block_lstm_args, __VA_ARGS__))
+
+typedef struct eddy_lstm_args {
+    char        unused_;
+    eddy_tensor x;                /* [t,b,n] */
+    eddy_tensor h0, c0;           /* [b,h]; left out: zeros */
+    eddy_tensor w, u;             /* [n,4h] and [h,4h] */
+    eddy_tensor b;                /* [4h]; left out: none */
+    const char *name;
+} eddy_lstm_args;
+
+/* An LSTM layer over a sequence: eddy_block_lstm of x w + b.
+ *
+ *  x       float32 or float64 [t, b, n]: steps first
+ *  h0, c0  of the same type, [b, h]; left out: zeros
+ *  w, u    of the same type, [n, 4 h] and [h, 4 h]; PyTorch's weight_ih and weight_hh
+ *          transposed, the gates in its order i, f, g, o
+ *  b       [4 h]; left out: none
+ *
+ *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c.
+ *  Errors and gradient: as eddy_matmul, eddy_bias_add and eddy_block_lstm.
+ *  TensorFlow: tf.nn.static_rnn of an LSTMBlockCell, with another order of gates. */
+EDDY_API eddy_tensor eddy_lstm_with(eddy_lstm_args a);
+#define eddy_lstm(...) eddy_lstm_with(EDDY_ARGS(eddy_lstm_args, __VA_ARGS__))
+
+/* ---- lstm_gates ---- */
+
+typedef struct eddy_lstm_gates_args {
+    char        unused_;
+    eddy_tensor z;                /* [...,4h]: i, f, g, o before sigmoid and tanh */
+    eddy_tensor c;                /* [...,h] */
+    const char *name;
+} eddy_lstm_gates_args;
+
+/* One step of an LSTM after its products: with i, f, g, o the quarters of z,
+ *  c' = sigmoid(f) c + sigmoid(i) tanh(g) and h = sigmoid(o) tanh(c').
+ *
+ *  z  float32 or float64 [..., 4 h], x w + h u + b as a rule; the order is PyTorch's
+ *  c  of the same type, [..., h]
+ *
+ *  Returns h; eddy_output(y, 1) is c', eddy_output(y, 2) the gates after sigmoid and tanh,
+ *  in the order of z.  Nothing is added to f: put a forget bias into b.
+ *  Errors: EDDY_BAD_DTYPE for other or different element types; EDDY_BAD_SHAPE if the
+ *  last dimension of z is not four times that of c, or the others differ.
+ *  Gradient: with D = dc' + dh o (1 - tanh(c')^2), dc = D f, di = D g i (1 - i) and so on.
+ *  TensorFlow: LSTMBlockCell without its products (i, g, f, o there). */
+EDDY_API eddy_tensor eddy_lstm_gates_with(eddy_lstm_gates_args a);
+#define eddy_lstm_gates(...) eddy_lstm_gates_with(EDDY_ARGS(eddy_lstm_gates_args, __VA_ARGS__))
+
 /* ---- matmul ---- */
 
 typedef struct eddy_matmul_args {
@@ -1156,6 +1542,78 @@ typedef struct eddy_one_hot_args {
  *  Gradient: none.  TensorFlow: OneHot. */
 EDDY_API eddy_tensor eddy_one_hot_with(eddy_one_hot_args a);
 #define eddy_one_hot(...) eddy_one_hot_with(EDDY_ARGS(eddy_one_hot_args, __VA_ARGS__))
+
+/* ---- packed_attention ---- */
+
+typedef struct eddy_packed_self_attention_args {
+    char        unused_;
+    eddy_tensor qkv;              /* [batch,s,3,heads,d] */
+    bool        causal;           /* row i sees rows 0 to i */
+    double      scale;            /* left out: 1 / sqrt(d) */
+    const char *name;
+} eddy_packed_self_attention_args;
+
+/* y = the attention of each head of qkv to itself, as eddy_scaled_dot_product_attention.
+ *
+ *  qkv     float32 or float64 [batch, s, 3, heads, d]: for each place of a sequence its
+ *          row of q, of k and of v, each with all heads side by side; what one projection
+ *          [batch, s, 3 heads d] is under another shape
+ *  causal  place i sees places 0 to i alone
+ *  scale   left out or 0: 1 / sqrt(d)
+ *
+ *  Returns y [batch, s, heads, d], which eddy_reshape makes [batch, s, heads d];
+ *  eddy_output(y, 1) is the logarithm of the sum of the exponentials, [batch, s, heads].
+ *  Nothing is transposed, and the gradient is in the layout of qkv.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_BAD_SHAPE for other shapes.
+ *  Gradient: as eddy_scaled_dot_product_attention.
+ *  TensorFlow: Split, Transpose, MatMul, Softmax, MatMul, Transpose. */
+EDDY_API eddy_tensor eddy_packed_self_attention_with(eddy_packed_self_attention_args a);
+#define eddy_packed_self_attention(...) eddy_packed_self_attention_with(EDDY_ARGS(eddy_packed_self_attention_args, __VA_ARGS__))
+
+/* ---- pool ---- */
+
+/* Arguments of the pooling operations. */
+typedef struct eddy_pool2d_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   ksize;             /* of a window: one entry, height and width, or four */
+    eddy_dims   strides;           /* likewise; default ksize */
+    const char *padding;           /* "VALID", the default, or "SAME" */
+    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    const char *name;
+} eddy_pool2d_args;
+
+/* y = the maxima of the windows of images.
+ *
+ *  x            float32 or float64 [batch, height, width, channels]
+ *  ksize        of a window: one entry for both, height and width, or one for each
+ *               dimension of x, where those of batch and channels are 1
+ *  strides      from one window to the next, likewise; default ksize
+ *  padding      "VALID", all windows inside; or "SAME", one at every stride, the first
+ *               and the last reaching out by half of what is missing; default "VALID"
+ *  data_format  "NHWC", as above, or "NCHW", channels second; default "NHWC".  NCHW
+ *               costs two transpositions
+ *
+ *  Only elements of x count.  A NaN stays if it comes first in its window, and is passed
+ *  over elsewhere.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE unless x has rank 4
+ *  and, for VALID, a window fits; EDDY_INVALID_ARGUMENT for sizes, strides, padding or
+ *  data_format that are none.
+ *  Gradient: dx = dy at the maximum of each window, the first one.
+ *  TensorFlow: MaxPool (tf.nn.max_pool2d). */
+EDDY_API eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a);
+#define eddy_max_pool2d(...) eddy_max_pool2d_with(EDDY_ARGS(eddy_pool2d_args, __VA_ARGS__))
+
+/* y = the means of the windows of images.
+ *
+ *  x, ksize, strides, padding, data_format  as of eddy_max_pool2d
+ *
+ *  Only elements of x count: a window that reaches out has the mean of what is inside.
+ *  Errors: those of eddy_max_pool2d.
+ *  Gradient: dx = dy over the size of the window, for each window that x is in.
+ *  TensorFlow: AvgPool (tf.nn.avg_pool2d). */
+EDDY_API eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a);
+#define eddy_avg_pool2d(...) eddy_avg_pool2d_with(EDDY_ARGS(eddy_pool2d_args, __VA_ARGS__))
 
 /* ---- random ---- */
 
@@ -1303,25 +1761,6 @@ EDDY_API eddy_tensor eddy_truncated_normal_with(eddy_random_normal_args a);
  *  The rest is as in eddy_truncated_normal. */
 EDDY_API eddy_tensor eddy_truncated_normal_like_with(eddy_random_normal_like_args a);
 #define eddy_truncated_normal_like(...) eddy_truncated_normal_like_with(EDDY_ARGS(eddy_random_normal_like_args, __VA_ARGS__))
-
-typedef struct eddy_random_shuffle_args {
-    char        unused_;
-    eddy_tensor x;
-    int64_t     seed;
-    const char *name;
-} eddy_random_shuffle_args;
-
-/* y = the rows x[0], x[1], ... in random order.
- *
- *  x     any dtype and shape; a scalar stays as it is
- *  seed  0: the op's own
- *
- *  Every order is equally likely (up to the 64 bits of the key).
- *  Gradient: asking for one is the error EDDY_NO_GRADIENT, as in TensorFlow;
- *  eddy_gather(x, indices) with shuffled indices has one.
- *  TensorFlow: random_shuffle, RandomShuffle. */
-EDDY_API eddy_tensor eddy_random_shuffle_with(eddy_random_shuffle_args a);
-#define eddy_random_shuffle(...) eddy_random_shuffle_with(EDDY_ARGS(eddy_random_shuffle_args, __VA_ARGS__))
 
 typedef struct eddy_dropout_args {
     char        unused_;
@@ -1859,6 +2298,27 @@ EDDY_API eddy_tensor eddy_row_numbers(eddy_tensor x, eddy_dtype dtype);
  *  finite, EDDY_LIMIT if y would be too long.
  *  Gradient: none.  TensorFlow: Range. */
 EDDY_API eddy_tensor eddy_range(eddy_tensor start, eddy_tensor limit, eddy_tensor delta);
+
+/* ---- shuffle ---- */
+
+typedef struct eddy_random_shuffle_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     seed;
+    const char *name;
+} eddy_random_shuffle_args;
+
+/* y = the rows x[0], x[1], ... in random order.
+ *
+ *  x     any dtype and shape; a scalar stays as it is
+ *  seed  0: the op's own
+ *
+ *  Every order is equally likely (up to the 64 bits of the key).
+ *  Gradient: asking for one is the error EDDY_NO_GRADIENT, as in TensorFlow;
+ *  eddy_gather(x, indices) with shuffled indices has one.
+ *  TensorFlow: random_shuffle, RandomShuffle. */
+EDDY_API eddy_tensor eddy_random_shuffle_with(eddy_random_shuffle_args a);
+#define eddy_random_shuffle(...) eddy_random_shuffle_with(EDDY_ARGS(eddy_random_shuffle_args, __VA_ARGS__))
 
 /* ---- slice ---- */
 
@@ -2400,6 +2860,14 @@ EDDY_API eddy_tensor eddy_tanh(eddy_tensor x);
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy y (1 - y).  TensorFlow: Sigmoid. */
 EDDY_API eddy_tensor eddy_sigmoid(eddy_tensor x);
+
+/* y = erf x, the integral of 2 e^(-t*t) / sqrt(pi) for t from 0 to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erf. */
+EDDY_API eddy_tensor eddy_erf(eddy_tensor x);
 
 /* y = ln(1 + e^x).
  *

@@ -229,6 +229,15 @@ UNARY(tanh, "Tanh", "Tanh", FLOATS_COMPLEX, EDDY_MATH(tanh, x, tanh(x)),
 UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, EDDY_MATH(sigmoid, x, 1 / (1 + exp(-x))),
       Mul(dy, Conj(Mul(y, Sub(1, y)))))
 
+/** y = erf x, the integral of 2 e^(-t*t) / sqrt(pi) for t from 0 to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erf. */
+UNARY(erf, "Erf", "Erf", FLOATS, EDDY_MATH(erf, x, erf(x)),
+      Mul(dy, Mul(1.1283791670955126, Exp(Neg(Square(x))))))
+
 /* Where |x| is larger, ln(1 + e^x) is x, or e^x, to within rounding in float64, whose
  * epsilon has the logarithm -(edge + 2). */
 #define SOFTPLUS_EDGE 34.04365338911715

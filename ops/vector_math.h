@@ -58,18 +58,24 @@ EDDY_INLINE float eddy_power_of_2(int32_t k)
 
 /* ------------------------------------------------------------ exponentials -- */
 
-/* x = k ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1. */
-EDDY_INLINE float eddy_exp_parts(float x, int32_t *k)
+/* e^r - 1 for |r| <= ln 2 / 2. */
+EDDY_INLINE float eddy_exp_rest(float r)
 {
-    const float shifted = x * 1.44269504089f + EDDY_ROUND_F32, n = shifted - EDDY_ROUND_F32;
-    const float r = (x - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW;
     float q = 0.00138712794312f;
     q = q * r + 0.00836857330128f;
     q = q * r + 0.0416674247308f;
     q = q * r + 0.166665239767f;
     q = q * r + 0.499999972127f;
-    *k = (int32_t)(eddy_bits_of_f32(shifted) - eddy_bits_of_f32(EDDY_ROUND_F32));
     return r + r * r * q;
+}
+
+/* x = k ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1. */
+EDDY_INLINE float eddy_exp_parts(float x, int32_t *k)
+{
+    const float shifted = x * 1.44269504089f + EDDY_ROUND_F32, n = shifted - EDDY_ROUND_F32;
+    const float r = (x - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW;
+    *k = (int32_t)(eddy_bits_of_f32(shifted) - eddy_bits_of_f32(EDDY_ROUND_F32));
+    return eddy_exp_rest(r);
 }
 
 /* e^x.  2^k comes in two factors, since it may be no normal number itself. */
@@ -172,6 +178,96 @@ EDDY_INLINE float eddy_log1p_exp_f32(float x)
 EDDY_INLINE float eddy_softplus_f32(float x)
 {
     return (x > 0.0f ? x : 0.0f) + eddy_log1p_exp_f32(-fabsf(x));
+}
+
+/* --------------------------------------------------- error function, gelu -- */
+
+/* e^(u*u) (1 - erf u) for u >= 0, of which it takes 0.42 u.  It depends so much on t
+ * that what is lost in 1 + 0.42 u is made good. */
+EDDY_INLINE float eddy_erfcx_f32(float part)
+{
+    const float sum = 1.0f + part, lost = part - (sum - 1.0f), inverse = 1.0f / sum;
+    const float t = inverse - inverse * inverse * lost;
+    float q = -0.0410585068f;
+    q = q * t + 0.230293497f;
+    q = q * t - 0.485713959f;
+    q = q * t + 0.435963094f;
+    q = q * t - 0.196384445f;
+    q = q * t + 0.21324864f;
+    q = q * t + 0.150200829f;
+    q = q * t + 0.219861731f;
+    q = q * t + 0.236615986f;
+    q = q * t + 0.236973137f;
+    return q * t;
+}
+
+/* An odd polynomial up to 0.9; beyond 4 it is 1. */
+EDDY_INLINE float eddy_erf_f32(float x)
+{
+    const float u = fabsf(x), v = u > 4.0f ? 4.0f : u, z = x * x;
+    float p = 8.51310220865e-5f;
+    p = p * z - 0.000817563884033f;
+    p = p * z + 0.00520385911873f;
+    p = p * z - 0.0268605084459f;
+    p = p * z + 0.112837150325f;
+    p = p * z - 0.376126349798f;
+    p = p * z + 0.128379166764f;
+    const float far = 1.0f - eddy_exp_f32(-v * v) * eddy_erfcx_f32(0.42f * v);
+    return u < 0.9f ? x + x * p : eddy_with_sign(far, x);
+}
+
+/* e^(-x*x / 2).  The square of x's first 12 bits is exact, and what it leaves is so small
+ * that it may join the rest of the reduction. */
+EDDY_INLINE float eddy_bell_f32(float x)
+{
+    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
+    const float high = eddy_f32_of_bits(eddy_bits_of_f32(v) & 0xfffff000u);
+    const float less = 0.5f * (v - high) * (v + high), square = -0.5f * high * high;
+    const float shifted = (square - less) * 1.44269504089f + EDDY_ROUND_F32;
+    const float n = shifted - EDDY_ROUND_F32;
+    const float r = ((square - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW) - less;
+    const int32_t k = (int32_t)(eddy_bits_of_f32(shifted) - eddy_bits_of_f32(EDDY_ROUND_F32));
+    const int32_t half = k >> 1;
+    return (eddy_exp_rest(r) + 1.0f) * eddy_power_of_2(half) * eddy_power_of_2(k - half);
+}
+
+/* x times the normal distribution up to x; -infinity times 0 is NaN. */
+EDDY_INLINE float eddy_gelu_f32(float x)
+{
+    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
+    const float tail = 0.5f * eddy_erfcx_f32(0.296984848098f * v) * (x < 0.0f ? u : v);
+    const float part = tail * eddy_bell_f32(x);
+    return x < 0.0f ? -part : x - part;
+}
+
+/* Its derivative: the distribution, and x times its density. */
+EDDY_INLINE float eddy_gelu_slope_f32(float x)
+{
+    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u, bell = eddy_bell_f32(x);
+    const float tail = 0.5f * eddy_erfcx_f32(0.296984848098f * v) * bell;
+    const float along = 0.398942280401f * v * bell;
+    return x < 0.0f ? tail - along : 1.0f - tail + along;
+}
+
+/* Twice sqrt(2 / pi) and that times 0.044715: of gelu's form with a hyperbolic tangent,
+ * whose (1 + tanh u) / 2 is the sigmoid of 2 u. */
+#define EDDY_GELU_LINEAR 1.5957691216057308
+#define EDDY_GELU_CUBIC  0.07135481627260025
+
+EDDY_INLINE float eddy_gelu_tanh_f32(float x)
+{
+    const float u = x * ((float)EDDY_GELU_LINEAR + (float)EDDY_GELU_CUBIC * (x * x));
+    return x * eddy_sigmoid_f32(u);
+}
+
+/* With s the sigmoid of u, s + x s (1 - s) u'; beyond 40 the second is 0. */
+EDDY_INLINE float eddy_gelu_tanh_slope_f32(float x)
+{
+    float v = x > 40.0f ? 40.0f : x;
+    v = v < -40.0f ? -40.0f : v;
+    const float linear = (float)EDDY_GELU_LINEAR, cubic = (float)EDDY_GELU_CUBIC, z = v * v;
+    const float u = v * (linear + cubic * z), e = eddy_exp_f32(-fabsf(u)), s = 1.0f / (1.0f + e);
+    return (u < 0.0f ? e * s : s) + v * (e * s * s) * (linear + 3.0f * cubic * z);
 }
 
 /* ------------------------------------------------------------ trigonometry -- */

@@ -345,8 +345,8 @@ static bool check_all(checker *c)
     for (int32_t r = 0; r < p->n_roots; r++) c->holds[r] = c->first[r] = c->last[r] = NEVER;
     for (c->at = 0; c->at < p->n_code; c->at++) {
         const instruction *i = &p->code[c->at];
-        const bool         ok = i->run == eddy_fused_kernel ? check_fused(c, i) : check_single(c, i);
-        if (!ok || !use_scratch(c, i)) return false;
+        const bool         loop = i->run == eddy_fused_kernel;
+        if (!(loop ? check_fused(c, i) : check_single(c, i)) || !use_scratch(c, i)) return false;
     }
     for (int i = 0; i < p->n_fetches; i++)
         if (p->outputs[i].buffer >= 0 && !read_memory(c, &p->buffers[p->outputs[i].buffer]))

@@ -27,9 +27,12 @@ static const flow_node *reshape_of(const rewrite *r, eddy_tensor t)
     return n->alias && n->n_controls == 0 && t.output == 0 ? n : NULL;
 }
 
+enum { RESHAPES = 8 };         /* one after the other that are looked through */
+
 eddy_tensor eddy_match_elements(const rewrite *r, eddy_tensor t)
 {
-    for (const flow_node *n; (n = reshape_of(r, t)) != NULL;) t = n->inputs[0];
+    const flow_node *n;
+    for (int i = 0; i < RESHAPES && (n = reshape_of(r, t)) != NULL; i++) t = n->inputs[0];
     return t;
 }
 
@@ -111,7 +114,11 @@ const flow_node *eddy_match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
 
 eddy_tensor eddy_match_part_elements(const rewrite *r, eddy_parts *p, eddy_tensor t)
 {
-    for (const flow_node *n; (n = reshape_of(r, t)) != NULL; t = n->inputs[0]) add_part(p, n);
+    const flow_node *n;
+    for (int i = 0; i < RESHAPES && (n = reshape_of(r, t)) != NULL; i++) {
+        add_part(p, n);
+        t = n->inputs[0];
+    }
     return t;
 }
 

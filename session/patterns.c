@@ -1,8 +1,10 @@
-/* patterns.c -- ops that are made of parts, as people write them: attention, softmax and
- * cross entropy here, normalisations and gelu in files of their own.
+/* patterns.c -- ops that are made of parts, as people write them: attention and softmax
+ * here, normalisations and gelu in files of their own.
  *
  * All parts must have no other readers: what a gradient reads is computed anyway, and
- * then the whole op would be computed besides. */
+ * then the whole op would be computed besides.  Cross entropies are none of the patterns:
+ * a loop that adds up labels times log_softmax is faster than the op, whose second result
+ * nobody reads then; and a one-hot row of zeros is no error there. */
 #include "session/patterns.h"
 #include "ops/attention_rules.h"
 #include "ops/matmul.h"
@@ -97,7 +99,8 @@ static bool attention(rewrite *r)
         !eddy_match_closed(r, &p))
         return false;
     x[2] = in(r, 1);
-    return eddy_give(r, eddy_rewrite_add(r, &eddy_op_scaled_dot_product_attention, &attrs, n_in, x));
+    const eddy_op_def *op = &eddy_op_scaled_dot_product_attention;
+    return eddy_give(r, eddy_rewrite_add(r, op, &attrs, n_in, x));
 }
 
 /* --------------------------------------------------------------- softmax -- */
@@ -125,42 +128,11 @@ static bool softmax(rewrite *r)
     return eddy_give(r, eddy_make_along(r, &eddy_op_softmax, 1, &x, eddy_match_axis(axes)));
 }
 
-/* --------------------------------------------------------- cross entropy -- */
-
-/* sum(labels log_softmax(x)) along its axis is the cross entropy with another sign. */
-static bool cross_entropy(rewrite *r)
-{
-    eddy_parts       p = { .n = 0 };
-    const flow_node *mul = eddy_match_part(r, &p, in(r, 0), &eddy_op_mul);
-    const int        axis = eddy_match_axis(eddy_match_axes(r, r->node));
-    int              i = 0;
-    const flow_node *log = mul ? eddy_match_either(r, mul, &eddy_op_log_softmax, &i) : NULL;
-    if (!log || !eddy_match_part(r, &p, mul->inputs[i], &eddy_op_log_softmax)) return false;
-    const eddy_tensor x[] = { mul->inputs[1 - i], log->inputs[0] };
-    if (axis < 0 || axis_of(log) != axis || !eddy_match_closed(r, &p) ||
-        !eddy_shape_equal(eddy_match_type(r, x[0]).shape, log->outputs[0].shape))
-        return false;
-    const eddy_tensor y = eddy_make_along(r, &eddy_op_softmax_cross_entropy, 2, x, axis);
-    if (!eddy_flow_valid(y)) return false;
-    const eddy_tensor less = eddy_make_negative(r, y);
-    return eddy_flow_valid(less) &&
-           eddy_give(r, eddy_rewrite_reshaped(r, less, r->node->outputs[0].shape));
-}
-
-/* -(-x), which the rule before leaves. */
-static bool twice_negative(rewrite *r)
-{
-    const flow_node *n = eddy_match(r, in(r, 0), &eddy_op_neg);
-    return n && eddy_give(r, n->inputs[0]);
-}
-
 bool eddy_find_patterns(rewrite *r)
 {
     const eddy_op_def *op = r->node->op;
     if (!eddy_match_real(r, in(r, 0))) return false;
     if (op == &eddy_op_matmul || op == &eddy_op_batch_matmul) return attention(r);
-    if (op == &eddy_op_sum) return cross_entropy(r);
-    if (op == &eddy_op_neg) return twice_negative(r);
     if (op == &eddy_op_div && softmax(r)) return true;
     if (op == &eddy_op_mul && eddy_pattern_gelu(r)) return true;
     return eddy_pattern_norm(r);

@@ -3,37 +3,30 @@
  * The core is a product of x - mean, of rstd = 1 / sqrt(variance + epsilon) and perhaps
  * of a scale, which becomes the op; what it is scaled by, and then what is added to it,
  * goes into the op behind that. */
-#include "session/patterns.h"
+#include "session/patterns_norm.h"
 #include "ops/normalise.h"
 #include "build/gen/table.h"
 
-typedef struct norm {
-    eddy_parts  p;
-    eddy_tensor x, scale, offset;      /* the last two may be invalid */
-    unsigned    axes;                  /* 0: not known yet */
-    double      epsilon;
-} norm;
+typedef eddy_norm_parts norm;
 
 static eddy_shape shape_of(const rewrite *r, eddy_tensor t) { return eddy_match_type(r, t).shape; }
 
-/* Layer normalisation folds the last axis, batch normalisation all others. */
-static const eddy_op_def *op_of(const rewrite *r, const norm *m)
+const eddy_op_def *eddy_norm_op(const rewrite *r, const norm *m)
 {
     const int rank = shape_of(r, m->x).rank;
     if (rank >= 1 && m->axes == 1u << (rank - 1)) return &eddy_op_layer_norm;
     return rank >= 2 && m->axes == (1u << (rank - 1)) - 1 ? &eddy_op_fused_batch_norm : NULL;
 }
 
-/* t, one number for each group, broadcasts to it. */
-static bool is_of_groups(const rewrite *r, const norm *m, eddy_tensor t)
+bool eddy_norm_is_of_groups(const rewrite *r, const norm *m, eddy_tensor t)
 {
     const eddy_shape x = shape_of(r, m->x), s = shape_of(r, t);
     if (eddy_shape_equal(s, eddy_match_folded(x, m->axes))) return true;
-    return op_of(r, m) == &eddy_op_fused_batch_norm && s.rank == 1 && s.dim[0] == x.dim[x.rank - 1];
+    return eddy_norm_op(r, m) == &eddy_op_fused_batch_norm && s.rank == 1 &&
+           s.dim[0] == x.dim[x.rank - 1];
 }
 
-/* t, one number for each place along the last axis, as a vector; invalid if it is not. */
-static eddy_tensor as_vector(rewrite *r, const norm *m, eddy_tensor t)
+eddy_tensor eddy_norm_vector(rewrite *r, const norm *m, eddy_tensor t)
 {
     const eddy_shape x = shape_of(r, m->x), s = shape_of(r, t);
     if (s.rank < 1 || s.rank > x.rank || s.dim[s.rank - 1] != x.dim[x.rank - 1] ||
@@ -44,8 +37,7 @@ static eddy_tensor as_vector(rewrite *r, const norm *m, eddy_tensor t)
 
 /* -------------------------------------------------------------- moments -- */
 
-/* t is a mean of all of m's axes of something, which is returned; the first says which. */
-static eddy_tensor mean_of(const rewrite *r, norm *m, eddy_tensor t)
+eddy_tensor eddy_norm_mean_of(const rewrite *r, norm *m, eddy_tensor t)
 {
     const eddy_tensor none = { 0 };
     t = eddy_match_part_elements(r, &m->p, t);
@@ -62,8 +54,8 @@ static bool is_centred(const rewrite *r, norm *m, eddy_tensor t)
     const flow_node *n = eddy_match_part(r, &m->p, t, &eddy_op_sub);
     if (!n || (eddy_flow_valid(m->x) && !eddy_match_same(n->inputs[0], m->x))) return false;
     m->x = n->inputs[0];
-    const eddy_tensor of = mean_of(r, m, n->inputs[1]);
-    return eddy_match_same(of, m->x) && is_of_groups(r, m, n->inputs[1]);
+    const eddy_tensor of = eddy_norm_mean_of(r, m, n->inputs[1]);
+    return eddy_match_same(of, m->x) && eddy_norm_is_of_groups(r, m, n->inputs[1]);
 }
 
 /* t = (x - mean)^2. */
@@ -72,8 +64,8 @@ static bool is_squared(const rewrite *r, norm *m, eddy_tensor t)
     const flow_node *n = eddy_match_part(r, &m->p, t, &eddy_op_squared_difference);
     for (int i = 0; n && i < 2; i++)
         if (eddy_match_same(n->inputs[i], m->x))
-            return is_of_groups(r, m, n->inputs[1 - i]) &&
-                   eddy_match_same(mean_of(r, m, n->inputs[1 - i]), m->x);
+            return eddy_norm_is_of_groups(r, m, n->inputs[1 - i]) &&
+                   eddy_match_same(eddy_norm_mean_of(r, m, n->inputs[1 - i]), m->x);
     n = eddy_match_part(r, &m->p, t, &eddy_op_square);
     if (n) return is_centred(r, m, n->inputs[0]);
     n = eddy_match_part(r, &m->p, t, &eddy_op_mul);
@@ -86,17 +78,17 @@ static bool is_variance(const rewrite *r, norm *m, eddy_tensor t)
     t = eddy_match_part_elements(r, &m->p, t);
     const flow_node *sub = eddy_match_part(r, &m->p, t, &eddy_op_sub);
     if (!sub) {
-        const eddy_tensor squares = mean_of(r, m, t);
+        const eddy_tensor squares = eddy_norm_mean_of(r, m, t);
         return eddy_flow_valid(squares) && is_squared(r, m, squares);
     }
-    const eddy_tensor squares = mean_of(r, m, sub->inputs[0]);
+    const eddy_tensor squares = eddy_norm_mean_of(r, m, sub->inputs[0]);
     const flow_node  *a = eddy_flow_valid(squares)
                              ? eddy_match_part(r, &m->p, squares, &eddy_op_square) : NULL;
     const flow_node  *b = eddy_match_part(r, &m->p, eddy_match_part_elements(r, &m->p,
                                                                              sub->inputs[1]),
                                           &eddy_op_square);
     return a && b && eddy_match_same(a->inputs[0], m->x) &&
-           eddy_match_same(mean_of(r, m, b->inputs[0]), m->x);
+           eddy_match_same(eddy_norm_mean_of(r, m, b->inputs[0]), m->x);
 }
 
 /* t = variance + epsilon. */
@@ -110,32 +102,33 @@ static bool is_steadied(const rewrite *r, norm *m, eddy_tensor t)
     return m->epsilon > 0 && is_variance(r, m, n->inputs[i]);
 }
 
-/* t = 1 / sqrt(variance + epsilon); or the root itself, for a quotient. */
-static bool is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
+bool eddy_norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
 {
     const flow_node *n = eddy_match_part(r, &m->p, eddy_match_part_elements(r, &m->p, t),
                                          root ? &eddy_op_sqrt : &eddy_op_rsqrt);
-    if (!n || !is_of_groups(r, m, t)) return false;
+    if (!n || !eddy_norm_is_of_groups(r, m, t)) return false;
     return is_steadied(r, m, n->inputs[0]);
 }
 
 /* ------------------------------------------------------------- the core -- */
 
-enum { MOST_FACTORS = 3 };
+enum { MOST_FACTORS = 3, DEPTH = 4 };
 
 typedef struct factors {
     eddy_tensor at[MOST_FACTORS], root;      /* root: what they are divided by */
     int         n;
 } factors;
 
-static bool take_factors(const rewrite *r, eddy_parts *p, const flow_node *n, factors *f)
+static bool take_factors(const rewrite *r, eddy_parts *p, const flow_node *n, factors *f,
+                         int depth)
 {
     const bool quotient = n->op == &eddy_op_div;
     for (int i = 0; i < 2 - quotient; i++) {
+        if (depth == 0) return false;
         const flow_node *more = eddy_match_part(r, p, n->inputs[i], &eddy_op_mul);
         if (!more) more = eddy_match_part(r, p, n->inputs[i], &eddy_op_div);
         if (more) {
-            if (!take_factors(r, p, more, f)) return false;
+            if (!take_factors(r, p, more, f, depth - 1)) return false;
         } else {
             if (f->n == MOST_FACTORS) return false;
             f->at[f->n++] = n->inputs[i];
@@ -156,7 +149,7 @@ static bool is_gain(rewrite *r, norm *m, const factors *f, int done)
     for (int k = 0; k < (root ? 1 : f->n); k++) {
         *m = before;
         if (k == done && !root) continue;
-        if (!is_rstd(r, m, root ? f->root : f->at[k], root)) continue;
+        if (!eddy_norm_is_rstd(r, m, root ? f->root : f->at[k], root)) continue;
         for (int i = 0; i < f->n; i++)
             if (i != done && (root || i != k)) m->scale = f->at[i];
         return true;
@@ -164,7 +157,7 @@ static bool is_gain(rewrite *r, norm *m, const factors *f, int done)
     return false;
 }
 
-static eddy_tensor filled_vector(rewrite *r, double v, const norm *m)
+eddy_tensor eddy_norm_filled(rewrite *r, double v, const norm *m)
 {
     const eddy_type x = eddy_match_type(r, m->x);
     eddy_array     *a = eddy_array_new_in(&r->flow->c->session->allocator, x.dtype,
@@ -175,15 +168,15 @@ static eddy_tensor filled_vector(rewrite *r, double v, const norm *m)
 
 static bool give_norm(rewrite *r, norm *m)
 {
-    const eddy_op_def *op = op_of(r, m);
+    const eddy_op_def *op = eddy_norm_op(r, m);
     const bool scaled = eddy_flow_valid(m->scale), moved = eddy_flow_valid(m->offset);
     if (!op || !eddy_match_closed(r, &m->p)) return false;
     if (!eddy_shape_equal(shape_of(r, m->x), r->node->outputs[0].shape)) return false;
-    if (scaled) m->scale = as_vector(r, m, m->scale);
-    if (moved) m->offset = as_vector(r, m, m->offset);
+    if (scaled) m->scale = eddy_norm_vector(r, m, m->scale);
+    if (moved) m->offset = eddy_norm_vector(r, m, m->offset);
     if (scaled != eddy_flow_valid(m->scale) || moved != eddy_flow_valid(m->offset)) return false;
-    const eddy_tensor x[] = { m->x, scaled ? m->scale : filled_vector(r, 1, m),
-                              moved ? m->offset : filled_vector(r, 0, m) };
+    const eddy_tensor x[] = { m->x, scaled ? m->scale : eddy_norm_filled(r, 1, m),
+                              moved ? m->offset : eddy_norm_filled(r, 0, m) };
     return eddy_give(r, eddy_rewrite_add(r, op, &(eddy_norm_attrs){ m->epsilon }, 3, x));
 }
 
@@ -192,7 +185,7 @@ static bool core(rewrite *r)
 {
     factors f = { .n = 0 };
     norm    m = { .axes = 0 };
-    if (!take_factors(r, &m.p, r->node, &f)) return false;
+    if (!take_factors(r, &m.p, r->node, &f, DEPTH)) return false;
     const norm before = m;
     for (int i = 0; i < f.n; i++) {
         m = before;
@@ -203,15 +196,13 @@ static bool core(rewrite *r)
 
 /* ------------------------------------------------------ x g + (o - mean g) -- */
 
-/* t = u g, where g is a gain; *u is the other factor. */
-static const flow_node *times_gain(const rewrite *r, norm *m, eddy_tensor t, eddy_tensor u, int *gain)
+/* t = u g; u, or nothing if it is no such product. */
+static eddy_tensor times_gain(const rewrite *r, norm *m, eddy_tensor t, eddy_tensor g)
 {
     const flow_node *n = eddy_match_part(r, &m->p, t, &eddy_op_mul);
-    for (int i = 0; n && i < 2; i++) {
-        *gain = 1 - i;
-        if (eddy_match_same(n->inputs[i], u)) return n;
-    }
-    return NULL;
+    for (int i = 0; n && i < 2; i++)
+        if (eddy_match_same(n->inputs[i], g)) return n->inputs[1 - i];
+    return (eddy_tensor){ 0 };
 }
 
 /* The gain of a node, rstd or rstd scale. */
@@ -220,8 +211,8 @@ static bool take_gain(rewrite *r, norm *m, eddy_tensor g)
     factors          f = { .n = 0 };
     const flow_node *n = eddy_match_part(r, &m->p, g, &eddy_op_mul);
     if (!n) n = eddy_match_part(r, &m->p, g, &eddy_op_div);
-    if (!n) return is_rstd(r, m, g, false);
-    return take_factors(r, &m->p, n, &f) && is_gain(r, m, &f, -1);
+    if (!n) return eddy_norm_is_rstd(r, m, g, false);
+    return take_factors(r, &m->p, n, &f, DEPTH) && is_gain(r, m, &f, -1);
 }
 
 /* x g + (offset - mean g), or x g - mean g, given the product x g. */
@@ -230,7 +221,6 @@ static bool spread_out(rewrite *r, eddy_tensor product, eddy_tensor shift, bool 
     const flow_node *mul = eddy_match(r, product, &eddy_op_mul);
     for (int i = 0; mul && i < 2; i++) {
         norm m = { .x = mul->inputs[i] };
-        int  at;
         eddy_match_part(r, &m.p, product, &eddy_op_mul);
         eddy_tensor mean_gain = shift;
         if (!less) {
@@ -239,12 +229,9 @@ static bool spread_out(rewrite *r, eddy_tensor product, eddy_tensor shift, bool 
             m.offset = sub->inputs[0];
             mean_gain = sub->inputs[1];
         }
-        const eddy_tensor g = mul->inputs[1 - i];
-        const flow_node  *n = eddy_match(r, mean_gain, &eddy_op_mul);
-        if (!n || !(n = times_gain(r, &m, mean_gain, g, &at))) continue;
-        const eddy_tensor mean = n->inputs[at];
-        if (eddy_match_same(mean_of(r, &m, mean), m.x) && is_of_groups(r, &m, mean) &&
-            take_gain(r, &m, g))
+        const eddy_tensor g = mul->inputs[1 - i], mean = times_gain(r, &m, mean_gain, g);
+        if (eddy_flow_valid(mean) && eddy_match_same(eddy_norm_mean_of(r, &m, mean), m.x) &&
+            eddy_norm_is_of_groups(r, &m, mean) && take_gain(r, &m, g))
             return give_norm(r, &m);
     }
     return false;
@@ -264,7 +251,7 @@ static bool absorb(rewrite *r, const flow_node *n, eddy_tensor t, bool scale)
     const bool plain = eddy_match_is(r, n->inputs[2], 0) &&
                        (!scale || eddy_match_is(r, n->inputs[1], 1));
     if (!plain || n->readers != 1 || n->n_controls > 0) return false;
-    const eddy_tensor v = as_vector(r, &m, t);
+    const eddy_tensor v = eddy_norm_vector(r, &m, t);
     const eddy_tensor x[] = { m.x, scale ? v : n->inputs[1], scale ? n->inputs[2] : v };
     return eddy_flow_valid(v) && eddy_give(r, eddy_rewrite_add(r, n->op, n->attrs, 3, x));
 }

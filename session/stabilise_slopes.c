@@ -383,8 +383,8 @@ bool eddy_stabilise_quotient(rewrite *r)
     const flow_node *mul = eddy_match(r, in(r, 0), &eddy_op_mul);
     int              i = 0;
     if (neg) e = eddy_match(r, neg->inputs[0], &eddy_op_exp);
-    if (sigmoid_quotient(r, e, neg != NULL) || over_sigmoid(r, (eddy_tensor){ 0 }, in(r, 0), in(r, 1)))
-        return true;
+    if (sigmoid_quotient(r, e, neg != NULL)) return true;
+    if (over_sigmoid(r, (eddy_tensor){ 0 }, in(r, 0), in(r, 1))) return true;
     if (mul) e = eddy_match_either(r, mul, &eddy_op_exp, &i);
     const flow_node *sum = e ? is_sum_of_exps(r, in(r, 1), e) : NULL;
     if (!sum) return false;

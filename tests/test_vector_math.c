@@ -15,6 +15,7 @@ Suite *vector_math_suite(void);
 enum { BLOCK = 4096, QUICK = 2039, SLOW = 401 };
 
 static double sigmoid(double x)  { return 1 / (1 + exp(-x)); }
+static double gelu(double x)     { return 0.5 * x * erfc(-sqrt(0.5) * x); }
 static double softplus(double x) { return x > 40 ? x : x < -40 ? exp(x) : log1p(exp(x)); }
 
 static const struct function {
@@ -27,6 +28,8 @@ static const struct function {
     { &eddy_op_tanh, tanh, 2.6 },
     { &eddy_op_sigmoid, sigmoid, 2.5 },
     { &eddy_op_softplus, softplus, 1.8 },
+    { &eddy_op_erf, erf, 1.8 },
+    { &eddy_op_gelu, gelu, 7.0 },
     { &eddy_op_log, log, 0.9 },
     { &eddy_op_log1p, log1p, 1.5 },
     { &eddy_op_sin, sin, 1.6 },
