@@ -23,7 +23,8 @@ static eddy_tensor numbers(int64_t rows, int64_t columns)
 /* Runs y with and without fusing: the same bits; the plan of the fused run. */
 static eddy_plan_info both_ways(eddy_tensor y, eddy_plan_info *plain)
 {
-    eddy_session  *s = eddy_session_new(g), *t = eddy_session_new(g, .without = EDDY_PASS_FUSE);
+    eddy_session  *s = eddy_session_new(g, .without = EDDY_PASS_PAIRS),
+                  *t = eddy_session_new(g, .without = EDDY_PASS_FUSE | EDDY_PASS_PAIRS);
     eddy_plan_info info;
     runs(s, eddy_initializer(g));
     runs(t, eddy_initializer(g));
