@@ -154,6 +154,9 @@ check: ## tests, examples, programs in the docs, headers
 	@$(MAKE) --no-print-directory headers
 	$(BUILD)/run-tests
 
+passes: tests ## random graphs with all passes, without some, and node by node (GRAPHS=20000)
+	EDDY_GRAPHS=$(or $(GRAPHS),20000) CK_RUN_SUITE=passes $(BUILD)/run-tests
+
 roundtrip: $(ROUND_TRIPS) ## the graphs of the examples written, read, and run to the same bits
 	@for e in $(ROUND_TRIPS); do \
 	    $$e --epochs 1 --out $(BUILD)/round_trip > $$e.out 2>&1 || { cat $$e.out; exit 1; }; \
@@ -249,7 +252,7 @@ help: ## this list
 -include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d \
           $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
           $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
-.PHONY: all lib examples tests setup demo check roundtrip sanitize sanitized valgrind tsan fuzz \
+.PHONY: all lib examples tests setup demo check passes roundtrip sanitize sanitized valgrind tsan fuzz \
         fuzzing bench bench-check instructions parts headers style format install uninstall clean \
         help FORCE
 .DELETE_ON_ERROR:

@@ -9,7 +9,7 @@ the rounds.  The first three losses of both must agree.
 
 --quick   few, short rounds                --cpu    time of the process, not of the clock
 --page    puts the table into docs/performance.md
---check   fails if a ratio is more than 15 % below the one in bench/ratios.json
+--check   fails if a ratio is more than 15 % above the one in bench/ratios.json
 --store   writes the ratios there
 """
 import argparse
@@ -97,7 +97,7 @@ def measure(name, threads, options, peer):
     row["over_floor"] = row["eddy_ms"] / ours["floor"] if ours["floor"] > 1e-3 else None
     if torch:
         row.update(torch_ms=median(t[1] for t in turns), torch_mib=theirs["peak_mib"], torch=theirs,
-                   ratio=median(t[1] / t[0] for t in turns),
+                   ratio=median(t[0] / t[1] for t in turns),
                    same=agree(ours["losses"], theirs["losses"]))
     return row
 
@@ -106,7 +106,7 @@ def measure(name, threads, options, peer):
 
 COLUMNS = [("workload", "workload", "{}"), ("threads", "threads", "{}"),
            ("eddy ms", "eddy_ms", "{:.4g}"), ("torch ms", "torch_ms", "{:.4g}"),
-           ("ratio", "ratio", "{:.2f}"), ("target", "target", "{:.2f}"),
+           ("ratio", "ratio", "{:.3f}"), ("at most", "target", "{:g}"),
            ("floor ms", "floor_ms", "{:.3g}"), ("eddy/floor", "over_floor", "{:.2f}"),
            ("eddy MiB", "eddy_mib", "{:.0f}"), ("torch MiB", "torch_mib", "{:.0f}"),
            ("allocations", "allocations", "{}")]
@@ -158,20 +158,20 @@ def stored():
 
 
 def worse(rows, kept):
-    """Sentences about the rows whose ratio has fallen."""
+    """Sentences about the rows whose ratio has risen."""
     out = []
     for r in rows:
         before = kept.get(r["workload"], {}).get(str(r["threads"]))
-        if before and r.get("ratio") and r["ratio"] * WORSE < before:
-            out.append(f"{r['workload']}, {r['threads']} threads: ratio {r['ratio']:.2f}, "
-                       f"was {before:.2f}")
+        if before and r.get("ratio") and r["ratio"] > WORSE * before:
+            out.append(f"{r['workload']}, {r['threads']} threads: ratio {r['ratio']:.3f}, "
+                       f"was {before:.3f}")
     return out
 
 
 def store(rows, kept):
     for r in rows:
         if r.get("ratio"):
-            kept.setdefault(r["workload"], {})[str(r["threads"])] = round(r["ratio"], 3)
+            kept.setdefault(r["workload"], {})[str(r["threads"])] = round(r["ratio"], 4)
     with open(RATIOS, "w", encoding="utf-8") as f:
         lines = [f'  "{name}": {json.dumps(entry)}' for name, entry in kept.items()]
         f.write("{\n" + ",\n".join(lines) + "\n}\n")

@@ -56,9 +56,11 @@ static int32_t root_of(const checker *c, const eddy_buffer *b)
     return c->p->buffer_root[number(c, b)];
 }
 
-static bool is_temp(const checker *c, int32_t root)
+/* Memory that only instructions write: in the arena, or of a result. */
+static bool is_own(const checker *c, int32_t root)
 {
-    return c->p->roots[root].kind == VALUE_TEMP;
+    const value_kind kind = c->p->roots[root].kind;
+    return kind != VALUE_FEED && kind != VALUE_CONSTANT && kind != VALUE_VARIABLE;
 }
 
 static size_t bytes_of(const eddy_buffer *b)
@@ -82,7 +84,7 @@ static bool touch(checker *c, const eddy_buffer *b)
     const eddy_plan *p = c->p;
     const int32_t    r = root_of(c, b);
     const plan_root *root = &p->roots[r];
-    if (!is_temp(c, r)) return true;
+    if (root->kind != VALUE_TEMP) return true;
     if (b->data != (char *)p->memory + root->offset) return wrong(c, "memory of another root");
     if (bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
     if (root->offset > p->memory_bytes || root->bytes > p->memory_bytes - root->offset)
@@ -95,7 +97,7 @@ static bool touch(checker *c, const eddy_buffer *b)
 static bool read_memory(checker *c, const eddy_buffer *b)
 {
     const int32_t r = root_of(c, b);
-    if (!is_temp(c, r)) return true;
+    if (!is_own(c, r)) return true;
     if (c->holds[r] < 0) return wrong(c, "an operand that was not computed");
     if (c->holds[r] != source_of(c, b)) return wrong(c, "an operand that was overwritten");
     return touch(c, b);
@@ -338,6 +340,19 @@ static bool check_regions(checker *c)
     return true;
 }
 
+/* No array of a fetch is the memory of two roots. */
+static bool check_results(const checker *c)
+{
+    const plan_root *roots = c->p->roots;
+    for (int32_t a = 0; a < c->p->n_roots; a++) {
+        if (!is_own(c, a) || roots[a].kind == VALUE_TEMP) continue;
+        for (int32_t b = 0; b < a; b++)
+            if (roots[b].kind == roots[a].kind && roots[b].index == roots[a].index)
+                return wrong(c, "two results in one place");
+    }
+    return true;
+}
+
 static bool check_all(checker *c)
 {
     const eddy_plan *p = c->p;
@@ -351,7 +366,7 @@ static bool check_all(checker *c)
     for (int i = 0; i < p->n_fetches; i++)
         if (p->outputs[i].buffer >= 0 && !read_memory(c, &p->buffers[p->outputs[i].buffer]))
             return false;
-    return check_regions(c);
+    return check_results(c) && check_regions(c);
 }
 
 bool eddy_plan_check(const eddy_plan *p, eddy_error *error)

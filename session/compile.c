@@ -148,6 +148,27 @@ static bool scratch_roots(compile *c)
     return true;
 }
 
+/* A large temporary whose value is fetched gets no place in the arena: it is made in the
+ * fetch's array.  Where several fetches share memory, the first has it and the others
+ * are copies.  Returns the bytes of all. */
+static size_t choose_results(eddy_plan *p)
+{
+    enum { SMALL = 4096 };          /* copying that much costs less than an array to swap */
+    size_t bytes = 0;
+    for (int i = 0; i < p->n_fetches; i++) {
+        plan_fetch *f = &p->outputs[i];
+        plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
+        if (!r || r->kind != VALUE_TEMP || r->bytes <= SMALL) continue;
+        const eddy_buffer *b = &p->buffers[f->buffer];
+        if (r->bytes != (size_t)b->count * eddy_dtype_size(b->type.dtype)) continue;
+        r->kind = VALUE_RESULT;
+        r->index = i;
+        f->direct = p->has_results = true;
+        bytes += r->bytes;
+    }
+    return bytes;
+}
+
 static bool set_addresses(compile *c)
 {
     eddy_plan *p = c->plan;
@@ -165,21 +186,30 @@ static bool set_addresses(compile *c)
     return true;
 }
 
-/* What the instruction's arithmetic costs; the copies of variables cost nothing. */
-bool eddy_plan_add_flops(compile *c, const instruction *i)
+/* The copies of variables cost nothing. */
+bool eddy_instruction_flops(compile *c, const instruction *i, double *flops)
 {
     const eddy_kernel *k = &i->kernel;
+    *flops = 0;
     if (i->run != eddy_kernel_of(k->op)) return true;
     if (!k->op->flops) {
-        if (k->op->flags & EDDY_OP_ELEMENTWISE) c->plan->info.flops += (double)k->out[0]->count;
+        if (k->op->flags & EDDY_OP_ELEMENTWISE) *flops = (double)k->out[0]->count;
         return true;
     }
-    eddy_type *types = eddy_plan_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
+    eddy_type *types = eddy_flow_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
     if (!types) return false;
     for (int n = 0; n < k->n_in; n++) types[n] = k->in[n]->type;
     for (int n = 0; n < k->n_out; n++) types[k->n_in + n] = k->out[n]->type;
-    c->plan->info.flops += k->op->flops(k->attrs, k->n_in, types, types + k->n_in);
+    *flops = k->op->flops(k->attrs, k->n_in, types, types + k->n_in);
     return true;
+}
+
+bool eddy_plan_add_flops(compile *c, const instruction *i)
+{
+    double     flops;
+    const bool known = eddy_instruction_flops(c, i, &flops);
+    c->plan->info.flops += flops;
+    return known;
 }
 
 static bool place(compile *c)
@@ -187,13 +217,15 @@ static bool place(compile *c)
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
     if (!prepare_kernels(c) || !scratch_roots(c)) return false;
-    if (!eddy_plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, !(s->options.without & EDDY_PASS_REUSE),
-                          &p->memory_bytes, &p->info.live_bytes))
+    const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
+    const size_t results = choose_results(p);
+    if (!eddy_plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
+                          &p->info.live_bytes))
         return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
-    if (s->options.max_bytes > 0 && p->memory_bytes > s->options.max_bytes)
+    if (s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
         return eddy_error_set(c->error, EDDY_LIMIT,
                               "the run needs %zu bytes, the session's limit is %zu",
-                              p->memory_bytes, s->options.max_bytes);
+                              p->memory_bytes + results, s->options.max_bytes);
     p->memory = eddy_allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
     if (!p->memory)
         return eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
@@ -202,6 +234,7 @@ static bool place(compile *c)
     p->info.instructions = p->n_code;
     for (int32_t i = 0; i < p->n_code; i++)
         if (!eddy_plan_add_flops(c, &p->code[i])) return false;
+    if (s->options.profile && !eddy_profile_prepare(c)) return false;
     return set_addresses(c);
 }
 
@@ -255,6 +288,7 @@ void eddy_plan_free(eddy_plan *p)
     if (!p) return;
     const eddy_allocator *a = p->allocator;
     for (int32_t i = 0; i < p->n_constants; i++) eddy_array_free(p->constants[i]);
+    for (int i = 0; p->outputs && i < p->n_fetches; i++) eddy_array_free(p->outputs[i].next);
     if (p->memory_base) eddy_release_aligned(a, p->memory_base, p->memory_bytes);
     eddy_arena_free(&p->arena);
     eddy_release(a, p, sizeof *p);

@@ -71,6 +71,7 @@ flow_node *eddy_flow_append(eddy_flow *f, flow_node *n)
         flow_node *known = find_equal(f, n);
         if (known) {
             known->readers += n->readers;
+            known->effect = known->effect || n->effect;
             return known;
         }
     }
@@ -189,24 +190,27 @@ bool eddy_flow_is_filled(const eddy_flow *f, eddy_tensor t, double v)
 
 /* ------------------------------------------------------------- the sweep -- */
 
+/* Others wait for it, and for what it waits for: it stays as it is. */
+enum { NEEDED = 1, WAITED_FOR = 2 };
+
 /* Marks in needed[] what fetches and side effects need, and counts readers anew. */
 static void count_readers(const eddy_flow *f, uint8_t *needed)
 {
     for (int32_t id = 1; id <= f->size; id++) f->nodes[id]->readers = 0;
     for (int i = 0; i < f->c->plan->n_fetches; i++) {
-        needed[f->fetches[i].node] = 1;
+        needed[f->fetches[i].node] |= NEEDED;
         f->nodes[f->fetches[i].node]->readers++;
     }
     for (int32_t id = f->size; id >= 1; id--) {
         const flow_node *n = f->nodes[id];
-        if (n->kept) needed[id] = 1;
+        if (n->kept) needed[id] |= NEEDED;
         if (!needed[id]) continue;
         for (int i = 0; i < n->n_inputs; i++) {
-            needed[n->inputs[i].node] = 1;
+            needed[n->inputs[i].node] |= NEEDED;
             f->nodes[n->inputs[i].node]->readers++;
         }
         for (int i = 0; i < n->n_controls; i++)
-            if (f->nodes[n->controls[i]]->effect) needed[n->controls[i]] = 1;
+            if (f->nodes[n->controls[i]]->effect) needed[n->controls[i]] |= NEEDED | WAITED_FOR;
     }
 }
 
@@ -269,7 +273,7 @@ bool eddy_flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *chan
             continue;
         }
         take_over_operands(node, &s);
-        if (replace(to, node, rule, &s, id)) {
+        if (!(needed[id] & WAITED_FOR) && replace(to, node, rule, &s, id)) {
             ++*changes;
             continue;
         }

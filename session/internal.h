@@ -6,7 +6,8 @@
  *                 order.c: which reads of variables see updates
  *                 fuse.c: elementwise instructions in a row become one
  *   memory.c      where temporaries lie in one arena
- * run.c executes plans; session.c keeps them and the state. */
+ * run.c executes plans, profile.c says where their time went; session.c keeps them and
+ * the state. */
 #ifndef EDDY_SESSION_INTERNAL_H
 #define EDDY_SESSION_INTERNAL_H
 
@@ -65,12 +66,19 @@ const eddy_array *eddy_folded_value(const compile *c, eddy_tensor t);
 
 /* --------------------------------------------------- stage 2: schedule -- */
 
-typedef enum value_kind { VALUE_TEMP, VALUE_FEED, VALUE_CONSTANT, VALUE_VARIABLE } value_kind;
+/* A result is a temporary that instructions write straight into the array of a fetch. */
+typedef enum value_kind {
+    VALUE_TEMP,
+    VALUE_FEED,
+    VALUE_CONSTANT,
+    VALUE_VARIABLE,
+    VALUE_RESULT
+} value_kind;
 
 /* A piece of memory: a root that aliases share. */
 typedef struct plan_root {
     value_kind  kind;
-    int32_t     index;        /* feed number, or variable number */
+    int32_t     index;        /* number of the feed, the variable or the fetch */
     eddy_array *constant;
     size_t      bytes, offset;
     int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: fetched */
@@ -94,13 +102,29 @@ typedef struct plan_variable {
     bool             read;        /* must have a value when the run begins */
 } plan_variable;
 
+/* The array of a result, which the run writes, is the plan's own until the run has ended
+ * well; then the caller gets it, and the plan has the caller's old one for the next run. */
 typedef struct plan_fetch {
-    int32_t buffer;               /* -1: an operation without a value */
+    int32_t     buffer;           /* -1: an operation without a value */
+    bool        direct;           /* its root is a result of its own */
+    eddy_array *next;             /* for the run to come; NULL: a new one is needed */
+    eddy_array *dropped;          /* the caller's old one, until all results are handed over */
 } plan_fetch;
 
 typedef struct plan_patch {
     int32_t buffer, root;         /* a buffer whose memory is known only when the run begins */
 } plan_patch;
+
+/* What an instruction has taken so far; what a call of it does. */
+typedef struct instruction_profile {
+    int64_t ticks, calls;
+    double  flops, bytes;
+} instruction_profile;
+
+typedef struct plan_profile {
+    int64_t             ticks, runs;
+    instruction_profile each[];   /* as plan->code */
+} plan_profile;
 
 struct eddy_plan {
     eddy_plan     *next;
@@ -109,6 +133,8 @@ struct eddy_plan {
     bool           writes;        /* updates variables */
     bool           has_open;      /* ... or reads some whose shapes may change between runs */
     bool           stale;         /* the last run found other shapes, and did nothing */
+    bool           has_results;   /* writes straight into arrays of fetches */
+    plan_profile  *profile;       /* NULL without the session's option */
     eddy_session  *session;
     const eddy_allocator *allocator;
     eddy_arena     arena;         /* of everything below */
@@ -153,7 +179,9 @@ bool  eddy_plan_keep(compile *c, eddy_array *a);      /* takes the reference */
 
 /* Elementwise instructions in a row become one (fuse.c). */
 bool eddy_fuse(compile *c);
-/* Adds what the instruction's arithmetic costs to the plan's. */
+/* What the instruction's arithmetic costs: of a fused one that of its parts is counted
+ * before they are fused.  The second adds it to the plan's. */
+bool eddy_instruction_flops(compile *c, const instruction *i, double *flops);
 bool eddy_plan_add_flops(compile *c, const instruction *i);
 
 /* ----------------------------------------------------- stage 3: memory -- */
@@ -207,6 +235,7 @@ struct eddy_session {
     struct eddy_callable *callables;
     struct evaluation *evaluation;     /* what looks have computed (eval.c); NULL before the first */
     bool               of_graph;       /* made by eddy_eval_session: freed with the graph */
+    int64_t            began_ticks, began_nanoseconds;     /* when it was made, for profiles */
 };
 
 /* Open, on a graph that lives, has nodes and no error; or the reason why not. */
@@ -233,6 +262,9 @@ eddy_status eddy_session_finish(eddy_session *s, const eddy_error *e);
 /* For eval.c: frees a session, also one of a graph; and what its looks kept. */
 void eddy_session_destroy(eddy_session *s);
 void eddy_evaluation_free(eddy_session *s);
+
+/* Room for the profile of a plan whose instructions are settled (profile.c). */
+bool eddy_profile_prepare(compile *c);
 
 /* The state of a variable, made on first demand; NULL if memory is out. */
 eddy_state *eddy_session_state(eddy_session *s, int32_t node);

@@ -121,11 +121,10 @@ static bool lower_input(lowering *l, const eddy_node *node, flow_node *n, int i)
         add_control(n, l->last_update[c->variable_of[t.node]]);
         return true;
     }
-    if (!type_only(node->op, i)) n->inputs[i] = value_of(l, t);
-    else {
-        n->inputs[i] = type_of(l, t);
-        if (c->info[t.node].effect && c->info[t.node].live) add_control(n, l->node[t.node]);
-    }
+    n->inputs[i] = type_only(node->op, i) ? type_of(l, t) : value_of(l, t);
+    /* what waits for a change, though its value is there before, makes its readers wait */
+    if (c->info[t.node].effect && c->info[t.node].live && n->inputs[i].node != l->node[t.node])
+        add_control(n, l->node[t.node]);
     return n->inputs[i].node > 0;
 }
 

@@ -135,5 +135,5 @@ bool eddy_find_patterns(rewrite *r)
     if (op == &eddy_op_matmul || op == &eddy_op_batch_matmul) return attention(r);
     if (op == &eddy_op_div && softmax(r)) return true;
     if (op == &eddy_op_mul && eddy_pattern_gelu(r)) return true;
-    return eddy_pattern_norm(r);
+    return eddy_pattern_norm(r) || eddy_pattern_norm_slope(r);
 }

@@ -1,6 +1,7 @@
 /* run.c -- executing a plan: a loop over its instructions. */
 #include "session/internal.h"
 #include "session/pool.h"
+#include "session/ticks.h"
 
 #include <string.h>
 
@@ -14,14 +15,20 @@ static bool check_initialized(const eddy_plan *p, eddy_error *error)
     return true;
 }
 
-/* Memory that is known only now: what is fed, and where variables live. */
+static const eddy_array *array_of(const eddy_plan *p, const plan_root *r,
+                                  const eddy_array *const *feeds)
+{
+    if (r->kind == VALUE_FEED) return feeds[r->index];
+    if (r->kind == VALUE_RESULT) return p->outputs[r->index].next;
+    return p->variables[r->index].state->value;
+}
+
+/* Memory that is known only now: what is fed, where variables live, where results go. */
 static void patch(eddy_plan *p, const eddy_array *const *feeds)
 {
     for (int32_t i = 0; i < p->n_patches; i++) {
         const plan_root *r = &p->roots[p->patches[i].root];
-        const eddy_array *a =
-            r->kind == VALUE_FEED ? feeds[r->index] : p->variables[r->index].state->value;
-        p->buffers[p->patches[i].buffer].data = eddy_array_data(a);
+        p->buffers[p->patches[i].buffer].data = eddy_array_data(array_of(p, r, feeds));
     }
 }
 
@@ -57,62 +64,123 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     return EDDY_OK;
 }
 
+static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
+{
+    i->kernel.step = step;
+    eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
+    if (s == EDDY_OK) s = i->run(&i->kernel);
+    if (s != EDDY_OK && p->error.status == EDDY_OK)
+        eddy_error_set(&p->error, s, "%s failed [node '%s']", i->node->op->name, i->node->name);
+    return s;
+}
+
 static eddy_status execute_all(eddy_plan *p, uint64_t step)
 {
-    for (instruction *i = p->code, *end = i + p->n_code; i < end; i++) {
-        i->kernel.step = step;
-        eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
-        if (s == EDDY_OK) s = i->run(&i->kernel);
-        if (s == EDDY_OK) continue;
-        if (p->error.status == EDDY_OK)
-            eddy_error_set(&p->error, s, "%s failed [node '%s']", i->node->op->name, i->node->name);
-        return s;
+    eddy_status s = EDDY_OK;
+    for (instruction *i = p->code, *end = i + p->n_code; i < end && s == EDDY_OK; i++)
+        s = execute_one(p, i, step);
+    return s;
+}
+
+static eddy_status execute_timed(eddy_plan *p, uint64_t step)
+{
+    eddy_status s = EDDY_OK;
+    int64_t     last = eddy_ticks();
+    for (int32_t i = 0; i < p->n_code && s == EDDY_OK; i++) {
+        s = execute_one(p, &p->code[i], step);
+        const int64_t now = eddy_ticks();
+        p->profile->each[i].ticks += now - last;
+        p->profile->each[i].calls++;
+        last = now;
     }
-    return EDDY_OK;
+    return s;
 }
 
 /* A run of fewer operations has no product for which OpenBLAS would use several threads. */
 static eddy_status execute(eddy_plan *p, uint64_t step)
 {
     const double few = 16384;
-    if (p->info.flops < few) return execute_all(p, step);
-    eddy_blas_begin();
-    eddy_status s = execute_all(p, step);
-    eddy_blas_end();
+    const bool   many = p->info.flops >= few;
+    if (many) eddy_blas_begin();
+    eddy_status s = p->profile ? execute_timed(p, step) : execute_all(p, step);
+    if (many) eddy_blas_end();
     return s;
 }
 
-/* An array for the value of b: the old one if it fits and is nobody else's. */
-static eddy_array *result(const eddy_buffer *b, eddy_array *old, const eddy_array *const *feeds,
+/* Whether a value of b may be written to `old`, which is nobody else's. */
+static bool is_usable(const eddy_buffer *b, const eddy_array *old)
+{
+    return old && eddy_array_dtype(old) == b->type.dtype &&
+           eddy_shape_equal(eddy_array_shape(old), b->type.shape) && !eddy_array_is_shared(old) &&
+           !eddy_array_is_borrowed(old);
+}
+
+/* A copy of the value of b, in the old array if possible. */
+static eddy_array *copied(const eddy_buffer *b, eddy_array *old, const eddy_array *const *feeds,
                           int n_feeds)
 {
-    bool fits = old && eddy_array_dtype(old) == b->type.dtype &&
-                eddy_shape_equal(eddy_array_shape(old), b->type.shape) &&
-                !eddy_array_is_shared(old) && !eddy_array_is_borrowed(old);
+    bool fits = is_usable(b, old);
     for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
     eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, b->type.shape);
     if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), b->data, eddy_array_bytes(a));
     return a;
 }
 
-/* Only memory can fail here; the fetches before the failing one are then done. */
-static eddy_status collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
+static bool no_memory(eddy_plan *p, int fetch)
+{
+    return eddy_error_set(&p->error, EDDY_NO_MEMORY, "out of memory for fetch %d", fetch);
+}
+
+/* The arrays that results are written to. */
+static bool make_results(eddy_plan *p)
 {
     for (int i = 0; i < p->n_fetches; i++) {
-        if (p->outputs[i].buffer < 0) {
-            eddy_array_free(out[i]);
-            out[i] = NULL;
-            continue;
-        }
-        eddy_array *a = result(&p->buffers[p->outputs[i].buffer], out[i], feeds, p->n_feeds);
-        if (!a) {
-            eddy_error_set(&p->error, EDDY_NO_MEMORY, "out of memory for fetch %d", i);
-            return EDDY_NO_MEMORY;
-        }
-        if (a != out[i]) eddy_array_free(out[i]);
-        out[i] = a;
+        plan_fetch *f = &p->outputs[i];
+        if (!f->direct || f->next) continue;
+        const eddy_type t = p->buffers[f->buffer].type;
+        f->next = eddy_array_new(t.dtype, t.shape);
+        if (!f->next) return no_memory(p, i);
     }
-    return EDDY_OK;
+    return true;
+}
+
+/* The caller gets what the run has written, and the next run may write to his old array,
+ * even if this one was fed with it. */
+static void swap(const eddy_plan *p, plan_fetch *f, eddy_array **out)
+{
+    eddy_array *made = f->next, *old = *out;
+    const bool  usable = is_usable(&p->buffers[f->buffer], old);
+    f->next = usable ? old : NULL;
+    f->dropped = usable ? NULL : old;
+    *out = made;
+}
+
+/* What fetch i gets goes to *out; false if there is no memory for a copy. */
+static bool hand_over(eddy_plan *p, plan_fetch *f, const eddy_array *const *feeds, eddy_array **out)
+{
+    eddy_array *a = NULL, *old = *out;
+    if (f->direct) {
+        swap(p, f, out);
+        return true;
+    }
+    if (f->buffer >= 0) a = copied(&p->buffers[f->buffer], old, feeds, p->n_feeds);
+    if (f->buffer >= 0 && !a) return false;
+    f->dropped = a == old ? NULL : old;
+    *out = a;
+    return true;
+}
+
+/* Only memory can fail here; the fetches before the failing one are then done.  Old arrays
+ * go last: they may have been fed, and what is fed may be fetched. */
+static bool collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
+{
+    int n = 0;
+    while (n < p->n_fetches && hand_over(p, &p->outputs[n], feeds, &out[n])) n++;
+    for (int i = 0; i < n; i++) {
+        if (p->outputs[i].dropped) eddy_array_free(p->outputs[i].dropped);
+        p->outputs[i].dropped = NULL;
+    }
+    return n == p->n_fetches || no_memory(p, n);
 }
 
 bool eddy_plan_fits(const eddy_plan *p)
@@ -129,9 +197,11 @@ bool eddy_plan_fits(const eddy_plan *p)
 static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
 {
     if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
+    if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
     patch(p, feeds);
     eddy_status status = execute(p, atomic_fetch_add(&p->session->step, 1));
-    return status == EDDY_OK && out ? collect(p, feeds, out) : status;
+    if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
+    return status;
 }
 
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
@@ -144,7 +214,12 @@ eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_arr
     eddy_running_begin(&here, s);
     p->error = (eddy_error){ 0 };
     p->stale = p->has_open && !eddy_plan_fits(p);
+    const int64_t begun = p->profile ? eddy_ticks() : 0;
     eddy_status status = p->stale ? EDDY_OK : run_locked(p, feeds, out);
+    if (p->profile && !p->stale) {
+        p->profile->ticks += eddy_ticks() - begun;
+        p->profile->runs++;
+    }
     eddy_running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     if (status != EDDY_OK) *error = p->error;

@@ -2,6 +2,7 @@
  * the state of variables. */
 #include "session/internal.h"
 #include "session/pool.h"
+#include "session/ticks.h"
 
 #include <string.h>
 
@@ -44,6 +45,10 @@ eddy_session *eddy_session_new_with(eddy_session_args args)
     s->options = args;
     if (s->options.threads == 0) s->options.threads = eddy_cores();
     s->allocator = *a;
+    if (args.profile) {
+        s->began_ticks = eddy_ticks();
+        s->began_nanoseconds = eddy_nanoseconds();
+    }
     atomic_init(&s->step, 0);
     atomic_init(&s->closed, false);
     if (!make_locks(s)) {

@@ -44,6 +44,7 @@ typedef struct eddy_session_args {
                                    * each core that the process may use */
     bool        deterministic;    /* the same bits for any number of threads; else the same from
                                    * run to run for the same number */
+    bool        profile;          /* time each instruction: eddy_session_profile */
 } eddy_session_args;
 
 /* A session on a graph, which may go on growing.  If the graph has an error,
@@ -104,10 +105,13 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
  *   eddy_array *out[2] = { NULL, NULL };
  *   eddy_run(s, EDDY_FEED({x, images}), EDDY_FETCH(train, loss), out);
  *
- * out[i]  must be NULL or an array from an earlier run: it is used again when
- *         dtype and shape fit and nobody else holds it, else freed and
- *         replaced.  A fetch without a value (a train step) leaves NULL.  out
- *         itself may be NULL.  The arrays are the caller's to free.
+ * out[i]  must be NULL or an array from an earlier run, which is given up: look
+ *         for the value in what out[i] is after the run.  Where dtype and shape
+ *         fit and nobody else holds it, its memory is used again: at once for a
+ *         small value, by the run after this one for a large value, which is
+ *         computed in the array that this run leaves.  Else it is freed.  A
+ *         fetch without a value (a train step) leaves NULL.  out itself may be
+ *         NULL.  The arrays are the caller's to free.
  *
  * Only what the fetches depend on is run.  All reads of a variable see its
  * value from before the run, unless ordered behind an update (eddy_read under
@@ -196,7 +200,7 @@ typedef struct eddy_plan_info {
     int     folded;               /* computed while compiling */
     int     fused;                /* ops that are part of a fused instruction */
     int     in_place;             /* results written over an operand */
-    size_t  arena_bytes;          /* planned memory of temporaries */
+    size_t  arena_bytes;          /* planned memory of temporaries, less large fetched ones */
     size_t  live_bytes;           /* the lower bound of it: most bytes alive at once */
     double  flops;                /* arithmetic operations of one run; see graph/op.h */
     int     plans;                /* in the session's cache */
@@ -204,6 +208,35 @@ typedef struct eddy_plan_info {
 } eddy_plan_info;
 EDDY_API eddy_plan_info eddy_session_plan_info(const eddy_session *s);
 EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
+
+/* Where the time of the session's runs went, to stdout if `to` is NULL: a table for
+ * each plan with a row for each instruction, the dearest first, and one of all plans by
+ * operation.  A plan is what eddy_run keeps for these feeds, fetches and shapes.
+ *
+ *   eddy_session *s = eddy_session_new(g, .profile = true);
+ *   ...
+ *   eddy_session_profile(s, stdout);
+ *
+ *    share    us/run      calls  GFLOP/s     GB/s
+ *    58.1%     61.27        100    83.87     7.34  MatMul(float32[32,784], ...) [node 'dense']
+ *
+ * share    of the time of the plan's runs, waiting for other runs aside.  What is spent
+ *          outside of instructions, as for handing over results, is in the title
+ * GFLOP/s  arithmetic as eddy_plan_info counts it
+ * GB/s     as if each operand were read and each result written once
+ *
+ * What is fused is one instruction, with its parts' operations and their numbers, and
+ * the type of the elements that it goes through.  An instruction on several threads
+ * counts from its begin to its end.
+ *
+ * _json writes an object for each instruction of each plan, one a line, in order of
+ * execution: plan, runs, instruction, op, node, parts of a fused one ({"Mul": 2}),
+ * inputs and outputs (types), calls, seconds (in all), flops, bytes (of one call).
+ *
+ * Waits for runs that are under way.  INVALID_ARGUMENT for a session without `profile`;
+ * CLOSED; NO_MEMORY. */
+EDDY_API eddy_status eddy_session_profile(eddy_session *s, FILE *to);
+EDDY_API eddy_status eddy_session_profile_json(eddy_session *s, FILE *to);
 
 #ifdef __cplusplus
 }
