@@ -1,9 +1,11 @@
 /* convolutions.c -- the convolutions of two small networks, one thread: forward, the gradient
- * of the input, that of the filter; beside them the matrix products that patches laid out as
- * a matrix would need, with and without the laying out.  GFLOP/s of the best slice.
+ * of the input, that of the filter; beside them the same by direct sums, and the matrix
+ * products that patches laid out as a matrix would need, with and without the laying out.
+ * GFLOP/s of the best slice, counted as for direct sums.
  *
  *   convolutions [ROUNDS] */
 #include "bench/bench.h"
+#include "ops/conv.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -128,12 +130,24 @@ static void release(op *o)
 
 /* --------------------------------------------------------------- measure -- */
 
-static double once(op *o, const shape *s, int pass, int how)
+enum { EDDY, DIRECT, PATCHES, PRODUCT, WAYS };
+
+static double once(op o[2], const shape *s, int pass, int how)
 {
     const double start = cpu_now();
-    if (how == 0) run(o);
-    else by_product(s, pass, how == 1);
+    if (how <= DIRECT) run(&o[how]);
+    else by_product(s, pass, how == PATCHES);
     return cpu_now() - start;
+}
+
+/* What is chosen, and direct sums; both are settled by their first run. */
+static void make_both(op o[2], const shape *s, int pass)
+{
+    for (int how = 0; how < 2; how++) {
+        eddy_conv_method_ask(how == DIRECT ? EDDY_CONV_DIRECT : EDDY_CONV_BY_RULE);
+        o[how] = make(s, pass);
+        run(&o[how]);
+    }
 }
 
 int main(int argc, char **argv)
@@ -146,23 +160,26 @@ int main(int argc, char **argv)
         bench_uniform(*all[i], FLOATS, (uint64_t)i, -1, 1);
     }
     openblas_set_num_threads(1);
-    printf("%-22s %-8s %9s %9s %9s %9s  GFLOP/s\n", "convolution", "pass", "eddy", "patches",
-           "product", "eddy ms");
+    printf("%-22s %-8s %9s %9s %9s %9s %9s  GFLOP/s\n", "convolution", "pass", "eddy", "direct",
+           "patches", "product", "eddy ms");
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
         for (int pass = 0; pass < PASSES; pass++) {
             const shape *s = &SHAPES[i];
-            double best[3] = { 1e9, 1e9, 1e9 };
-            op     o = make(s, pass);
+            double best[WAYS] = { 1e9, 1e9, 1e9, 1e9 };
+            op     o[2];
+            make_both(o, s, pass);
             for (int r = 0; r < rounds + 2; r++)
-                for (int how = 0; how < 3; how++) {
-                    const double took = once(&o, s, pass, how);
+                for (int how = 0; how < WAYS; how++) {
+                    const double took = once(o, s, pass, how);
                     if (r >= 2 && took < best[how]) best[how] = took;
                 }
-            release(&o);
+            release(&o[0]);
+            release(&o[1]);
             const double area = out_of(s) * out_of(s), taps = s->k * s->k;
             const double flops = 2e-9 * s->batch * area * s->o * s->c * taps;
-            printf("%-22s %-8s %9.1f %9.1f %9.1f %9.3f\n", s->name, PASS[pass], flops / best[0],
-                   flops / best[1], flops / best[2], 1e3 * best[0]);
+            printf("%-22s %-8s %9.1f %9.1f %9.1f %9.1f %9.3f\n", s->name, PASS[pass],
+                   flops / best[EDDY], flops / best[DIRECT], flops / best[PATCHES],
+                   flops / best[PRODUCT], 1e3 * best[EDDY]);
             fflush(stdout);
         }
     return 0;

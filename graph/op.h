@@ -248,7 +248,9 @@ enum {
     /* UPDATES, and input 1 is the whole new value: may change an open shape (assign) */
     EDDY_OP_REPLACES     = 1 << 13,
     /* with as many elements in output 0 as in input 0, the op is an ALIAS in that run */
-    EDDY_OP_ALIAS_IF_EQUAL = 1 << 14
+    EDDY_OP_ALIAS_IF_EQUAL = 1 << 14,
+    /* output 0 is the elements of all inputs, only moved; has `parts` */
+    EDDY_OP_JOINS        = 1 << 15
 };
 
 struct eddy_op_def {
@@ -282,6 +284,11 @@ struct eddy_op_def {
      * all its rows, in these blocks (ops/reduce.h); then a loop that makes the elements
      * may take them in.  False if it is another kind of fold. */
     bool         (*folds)(const eddy_kernel *k, struct eddy_blocks *blocks);
+    /* optional: whether with these concrete types each output is elements of input 0 that
+     * lie together there, output k those from first[k] on, in their order; then the session
+     * need not copy them.  Of an op that JOINS: each input i those of output 0. */
+    bool         (*parts)(const void *attrs, int n_in, const eddy_type *in, int n_out,
+                          const eddy_type *out, int64_t *first);
 };
 
 /* As op->flops: one operation an element of input 0, or of output 0. */

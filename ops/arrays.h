@@ -69,6 +69,9 @@ void eddy_box_add(eddy_box *b, int64_t dim, int64_t to, int64_t from);
 /* The loops of `s`, a part of the shapes `to` and `from` of the same rank. */
 void eddy_box_of_part(eddy_box *b, eddy_shape s, eddy_shape to, eddy_shape from);
 
+/* Whether the elements of a part, a box of the whole, lie one after the other in it. */
+bool eddy_lies_together(eddy_shape part, eddy_shape whole);
+
 /* to[...] = from[...] for elements of `size` bytes. */
 void eddy_box_copy(const eddy_box *b, size_t size, void *to, const void *from);
 /* The same in parallel, for a kernel. */

@@ -240,12 +240,12 @@ static eddy_status conv2d_prepare(eddy_kernel *k)
 {
     const eddy_type     x = k->in[0]->type;
     const eddy_conv_size s = eddy_conv_size_of(k->attrs, x.shape, k->in[1]->type.shape);
-    return eddy_conv_direct_prepare(k, x.dtype, &s, false);
+    return eddy_conv_prepare(k, x.dtype, &s, false);
 }
 
 static eddy_status conv2d_kernel(eddy_kernel *k)
 {
-    eddy_conv_direct(k, k->in[0]->data, k->in[1]->data, k->out[0]->data, (eddy_conv_finish){ 0 });
+    eddy_conv_run(k, k->in[0]->data, k->in[1]->data, k->out[0]->data, (eddy_conv_finish){ 0 });
     return EDDY_OK;
 }
 
@@ -305,6 +305,11 @@ const eddy_op_def eddy_op_conv2d = {
  *  dilations          steps between what neighbouring filter elements meet; as strides
  *  data_format        "NHWC", the default, which is faster; "NCHW"
  *
+ *  Float32 with a 3x3 filter, strides and dilations 1, no groups and NHWC is done by minimal
+ *  filtering (Winograd) if that is faster: the rounding error of an element then depends on
+ *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
+ *  is as always.
+ *
  *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the
  *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
@@ -363,7 +368,7 @@ static eddy_status fused_kernel(eddy_kernel *k)
         .residual = a->has_residual ? k->in[2 + a->has_bias]->data : NULL,
         .relu = a->activation == 1,
     };
-    eddy_conv_direct(k, k->in[0]->data, k->in[1]->data, k->out[0]->data, f);
+    eddy_conv_run(k, k->in[0]->data, k->in[1]->data, k->out[0]->data, f);
     return EDDY_OK;
 }
 

@@ -50,12 +50,20 @@ typedef struct eddy_conv_finish {
 } eddy_conv_finish;
 
 /* y [batch, out, out_c], or with `back` dx from dy: how, in k->state, and the run of it. */
-eddy_status eddy_conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
-                                     bool back);
-void eddy_conv_direct(const eddy_kernel *k, const void *x, const void *filter, void *y,
-                      eddy_conv_finish finish);
+eddy_status eddy_conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s, bool back);
+void eddy_conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
+                   eddy_conv_finish finish);
 /* The gradient of the filter. */
-eddy_status eddy_conv_weights_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
-void eddy_conv_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
+eddy_status eddy_conv_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
+void eddy_conv_filter_run(const eddy_kernel *k, const void *x, const void *dy, void *dw);
+
+/* How: by direct sums (conv_direct.h), or minimal filtering (conv_winograd.h).  A rule says
+ * which; for tests and measurements, another may be asked for from now on, and is taken where
+ * it is possible. */
+typedef enum eddy_conv_method {
+    EDDY_CONV_BY_RULE, EDDY_CONV_DIRECT, EDDY_CONV_WINOGRAD
+} eddy_conv_method;
+eddy_conv_method eddy_conv_method_of(eddy_dtype d, const eddy_conv_size *s);
+void eddy_conv_method_ask(eddy_conv_method m);
 
 #endif

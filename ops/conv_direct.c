@@ -217,12 +217,11 @@ static void pack_some(void *arg, int64_t from, int64_t to, int worker)
 FINISH(float)
 FINISH(double)
 
-/* `y` elements into the result and `channel` of it. */
-static void finish_strip(const run *r, const eddy_conv_strip *s, int64_t y, int64_t channel)
+void eddy_conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy_conv_strip *s,
+                            int64_t y, int64_t channel)
 {
-    const eddy_conv_finish *f = &r->finish;
     if (!f->bias && !f->residual && !f->relu) return;
-    if (r->p->dtype == EDDY_FLOAT32)
+    if (d == EDDY_FLOAT32)
         finish_float(s, f->bias ? (const float *)f->bias + channel : NULL,
                      f->residual ? (const float *)f->residual + y : NULL, f->relu);
     else finish_double(s, f->bias ? (const double *)f->bias + channel : NULL,
@@ -267,7 +266,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
                     r->packed + (size_t)w * size, width);
                 s.y = to + (size_t)(y - row0 * p->to.w * p->to.c) * size;
                 p->tiles->strip(&s);
-                finish_strip(r, &s, image + y, g * p->to_c + c);
+                eddy_conv_finish_strip(&r->finish, p->dtype, &s, image + y, g * p->to_c + c);
             }
         }
 }

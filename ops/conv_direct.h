@@ -8,6 +8,14 @@
 
 #include "ops/conv.h"
 
+/* See eddy_conv_run and eddy_conv_filter_run. */
+eddy_status eddy_conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
+                                     bool back);
+void eddy_conv_direct(const eddy_kernel *k, const void *x, const void *filter, void *y,
+                      eddy_conv_finish finish);
+eddy_status eddy_conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
+void eddy_conv_direct_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
+
 /* y[i, :] = sum over taps t and k < run of x[at[t] + i * x_step + k] w[t * run + k, :] for
  * the pixels i of a strip.  Steps and places are in elements. */
 typedef struct eddy_conv_strip {
@@ -34,6 +42,7 @@ typedef struct eddy_conv_tiles {
     int  lanes;                      /* of a vector */
     void (*strip)(const eddy_conv_strip *s);
     void (*patch)(const eddy_conv_patch *p);
+    const struct eddy_wino_tiles *wino;              /* NULL: none (conv_winograd.h) */
 } eddy_conv_tiles;
 
 extern const eddy_conv_tiles eddy_conv_plain_f32, eddy_conv_plain_f64;
@@ -43,6 +52,10 @@ extern const eddy_conv_tiles eddy_conv_avx512_f32, eddy_conv_avx512_f64;
 #endif
 /* The fastest that the processor has and the limit allows. */
 const eddy_conv_tiles *eddy_conv_tiles_of(eddy_dtype d);
+
+/* What follows on a strip's result, `y` elements into the whole and `channel` of it. */
+void eddy_conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy_conv_strip *s,
+                            int64_t y, int64_t channel);
 
 /* How many channels a group of n takes in whole panels. */
 static inline int64_t eddy_conv_padded(const eddy_conv_tiles *t, int64_t n)

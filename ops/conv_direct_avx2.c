@@ -1,6 +1,6 @@
 /* conv_direct_avx2.c -- the tiles of convolutions with AVX2. */
 #include "ops/clones.h"
-#include "ops/conv_direct.h"
+#include "ops/conv_winograd.h"
 
 #include <string.h>
 
@@ -10,6 +10,12 @@
 #define TARGET __attribute__((target("avx2,fma")))
 
 TARGET EDDY_INLINE __m256 load_f32(const float *x) { return _mm256_loadu_ps(x); }
+TARGET EDDY_INLINE __m256 load_some_f32(const float *x, int n)
+{
+    __m256 v = _mm256_setzero_ps();
+    memcpy(&v, x, (size_t)n * sizeof *x);
+    return v;
+}
 TARGET EDDY_INLINE __m256 spread_f32(float x) { return _mm256_set1_ps(x); }
 TARGET EDDY_INLINE __m256 fma_f32(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
 TARGET EDDY_INLINE void store_f32(float *y, __m256 v) { _mm256_storeu_ps(y, v); }
@@ -36,6 +42,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m256d v, int n)
 #define LANES     8
 #define MOST      6
 #define MOST_ONE  12
+#include "ops/conv_winograd_tiles.h"
 #include "ops/conv_tiles.h"
 
 #define FN(name)  name##_f64
@@ -46,6 +53,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m256d v, int n)
 #define MOST_ONE  12
 #include "ops/conv_tiles.h"
 
-const eddy_conv_tiles eddy_conv_avx2_f32 = { 8, strip_f32, patch_f32 };
-const eddy_conv_tiles eddy_conv_avx2_f64 = { 4, strip_f64, patch_f64 };
+const eddy_wino_tiles eddy_wino_avx2 = WINO_TILES;
+const eddy_conv_tiles eddy_conv_avx2_f32 = { 8, strip_f32, patch_f32, &eddy_wino_avx2 };
+const eddy_conv_tiles eddy_conv_avx2_f64 = { 4, strip_f64, patch_f64, NULL };
 #endif

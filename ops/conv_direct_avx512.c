@@ -1,6 +1,6 @@
 /* conv_direct_avx512.c -- the tiles of convolutions with AVX-512. */
 #include "ops/clones.h"
-#include "ops/conv_direct.h"
+#include "ops/conv_winograd.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -8,6 +8,10 @@
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
 
 TARGET EDDY_INLINE __m512 load_f32(const float *x) { return _mm512_loadu_ps(x); }
+TARGET EDDY_INLINE __m512 load_some_f32(const float *x, int n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), x);
+}
 TARGET EDDY_INLINE __m512 spread_f32(float x) { return _mm512_set1_ps(x); }
 TARGET EDDY_INLINE __m512 fma_f32(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
 TARGET EDDY_INLINE void store_f32(float *y, __m512 v) { _mm512_storeu_ps(y, v); }
@@ -34,6 +38,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m512d v, int n)
 #define LANES     16
 #define MOST      14
 #define MOST_ONE  16
+#include "ops/conv_winograd_tiles.h"
 #include "ops/conv_tiles.h"
 
 #define FN(name)  name##_f64
@@ -44,6 +49,7 @@ TARGET EDDY_INLINE void store_some_f64(double *y, __m512d v, int n)
 #define MOST_ONE  8
 #include "ops/conv_tiles.h"
 
-const eddy_conv_tiles eddy_conv_avx512_f32 = { 16, strip_f32, patch_f32 };
-const eddy_conv_tiles eddy_conv_avx512_f64 = { 8, strip_f64, patch_f64 };
+const eddy_wino_tiles eddy_wino_avx512 = WINO_TILES;
+const eddy_conv_tiles eddy_conv_avx512_f32 = { 16, strip_f32, patch_f32, &eddy_wino_avx512 };
+const eddy_conv_tiles eddy_conv_avx512_f64 = { 8, strip_f64, patch_f64, NULL };
 #endif

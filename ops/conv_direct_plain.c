@@ -1,7 +1,7 @@
 /* conv_direct_plain.c -- the tiles of convolutions with vectors of 16 bytes, which every
  * processor has in some form; and which tiles are used. */
 #include "ops/clones.h"
-#include "ops/conv_direct.h"
+#include "ops/conv_winograd.h"
 
 #include <string.h>
 
@@ -14,6 +14,12 @@ EDDY_INLINE floats load_f32(const float *x)
 {
     floats v;
     memcpy(&v, x, sizeof v);
+    return v;
+}
+EDDY_INLINE floats load_some_f32(const float *x, int n)
+{
+    floats v = { 0 };
+    memcpy(&v, x, (size_t)n * sizeof *x);
     return v;
 }
 EDDY_INLINE floats spread_f32(float x) { return (floats){ x, x, x, x }; }
@@ -44,6 +50,7 @@ EDDY_INLINE void store_some_f64(double *y, doubles v, int n)
 #define LANES     4
 #define MOST      6
 #define MOST_ONE  8
+#include "ops/conv_winograd_tiles.h"
 #include "ops/conv_tiles.h"
 
 #define FN(name)  name##_f64
@@ -54,8 +61,9 @@ EDDY_INLINE void store_some_f64(double *y, doubles v, int n)
 #define MOST_ONE  8
 #include "ops/conv_tiles.h"
 
-const eddy_conv_tiles eddy_conv_plain_f32 = { 4, strip_f32, patch_f32 };
-const eddy_conv_tiles eddy_conv_plain_f64 = { 2, strip_f64, patch_f64 };
+const eddy_wino_tiles eddy_wino_plain = WINO_TILES;
+const eddy_conv_tiles eddy_conv_plain_f32 = { 4, strip_f32, patch_f32, &eddy_wino_plain };
+const eddy_conv_tiles eddy_conv_plain_f64 = { 2, strip_f64, patch_f64, NULL };
 
 const eddy_conv_tiles *eddy_conv_tiles_of(eddy_dtype d)
 {

@@ -51,7 +51,7 @@ static void cut(plan *p)
     p->slices = p->parts == PARTS ? 1 : p->h.taps * p->panels;
 }
 
-eddy_status eddy_conv_weights_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s)
+eddy_status eddy_conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s)
 {
     plan *p = eddy_kernel_state(k, sizeof *p);
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
@@ -252,7 +252,7 @@ static void collect_some(void *arg, int64_t from, int64_t to, int worker)
     else collect_double(r->p, (const void *)r->parts, (void *)r->dw, from, to);
 }
 
-void eddy_conv_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw)
+void eddy_conv_direct_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw)
 {
     const plan   *p = k->state;
     const int64_t items = p->parts * p->slices;

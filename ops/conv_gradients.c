@@ -84,12 +84,12 @@ static eddy_status input_prepare(eddy_kernel *k)
 {
     const eddy_shape     filter = k->in[1]->type.shape, x = k->out[0]->type.shape;
     const eddy_conv_size s = eddy_conv_size_of(k->attrs, x, filter);
-    return eddy_conv_direct_prepare(k, k->in[1]->type.dtype, &s, true);
+    return eddy_conv_prepare(k, k->in[1]->type.dtype, &s, true);
 }
 
 static eddy_status input_kernel(eddy_kernel *k)
 {
-    eddy_conv_direct(k, k->in[2]->data, k->in[1]->data, k->out[0]->data, (eddy_conv_finish){ 0 });
+    eddy_conv_run(k, k->in[2]->data, k->in[1]->data, k->out[0]->data, (eddy_conv_finish){ 0 });
     return EDDY_OK;
 }
 
@@ -153,12 +153,12 @@ static eddy_status filter_prepare(eddy_kernel *k)
 {
     const eddy_shape     filter = k->out[0]->type.shape, x = k->in[0]->type.shape;
     const eddy_conv_size s = eddy_conv_size_of(k->attrs, x, filter);
-    return eddy_conv_weights_prepare(k, k->in[0]->type.dtype, &s);
+    return eddy_conv_filter_prepare(k, k->in[0]->type.dtype, &s);
 }
 
 static eddy_status filter_kernel(eddy_kernel *k)
 {
-    eddy_conv_weights(k, k->in[0]->data, k->in[2]->data, k->out[0]->data);
+    eddy_conv_filter_run(k, k->in[0]->data, k->in[2]->data, k->out[0]->data);
     return EDDY_OK;
 }
 

@@ -106,6 +106,31 @@ static eddy_status split_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
+/* The parts follow each other in the whole, if there are no rows. */
+static bool follow(eddy_shape whole, int64_t axis, int n, const eddy_type *part, int64_t *first)
+{
+    int64_t at = 0;
+    for (int i = 0; i < n; i++) {
+        first[i] = at;
+        at += eddy_shape_count(part[i].shape);
+    }
+    return eddy_shape_product(whole, 0, eddy_axis_of(axis, whole.rank)) == 1;
+}
+
+static bool join_parts(const void *attrs, int n_in, const eddy_type *in, int n_out,
+                       const eddy_type *out, int64_t *first)
+{
+    (void)n_out;
+    return follow(out[0].shape, ((const join_attrs *)attrs)->axis, n_in, in, first);
+}
+
+static bool split_parts(const void *attrs, int n_in, const eddy_type *in, int n_out,
+                        const eddy_type *out, int64_t *first)
+{
+    (void)n_in;
+    return follow(in[0].shape, ((const join_attrs *)attrs)->axis, n_out, out, first);
+}
+
 static void join_batch(eddy_batch *b)
 {
     join_attrs a = *(const join_attrs *)b->attrs;
@@ -215,7 +240,9 @@ static void concat_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_concat = {
     .name = "ConcatV2", .label = "concat", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
     .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
+    .flags = EDDY_OP_JOINS,
     .infer = concat_infer, .kernel = join_kernel, .gradient = concat_gradient, .batch = join_batch,
+    .parts = join_parts,
 };
 
 eddy_tensor eddy_concat_with(eddy_concat_args a)
@@ -266,7 +293,9 @@ static void stack_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_stack = {
     .name = "Pack", .label = "stack", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
     .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
+    .flags = EDDY_OP_JOINS,
     .infer = stack_infer, .kernel = join_kernel, .gradient = stack_gradient, .batch = join_batch,
+    .parts = join_parts,
 };
 
 eddy_tensor eddy_stack_with(eddy_stack_args a)
@@ -338,7 +367,7 @@ const eddy_op_def eddy_op_unstack = {
     .name = "Unpack", .label = "unstack", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
     .attrs_size = sizeof(join_attrs), .attrs = num_fields,
     .infer = unstack_infer, .kernel = split_kernel, .gradient = unstack_gradient,
-    .batch = join_batch,
+    .batch = join_batch, .parts = split_parts,
 };
 
 eddy_tensor eddy_unstack_with(eddy_unstack_args a)
@@ -400,6 +429,7 @@ const eddy_op_def eddy_op_split = {
     .name = "Split", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
     .attrs_size = sizeof(join_attrs), .attrs = num_fields,
     .infer = split_infer, .kernel = split_kernel, .gradient = split_gradient, .batch = join_batch,
+    .parts = split_parts,
 };
 
 eddy_tensor eddy_split_with(eddy_split_args a)
@@ -479,7 +509,7 @@ const eddy_op_def eddy_op_split_sizes = {
     .name = "SplitV", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
     .attrs_size = sizeof(join_attrs), .attrs = sizes_fields,
     .infer = split_sizes_infer, .kernel = split_kernel, .gradient = split_gradient,
-    .batch = join_batch,
+    .batch = join_batch, .parts = split_parts,
 };
 
 eddy_tensor eddy_split_sizes_with(eddy_split_sizes_args a)
@@ -531,7 +561,7 @@ const eddy_op_def eddy_op_split_like = {
     .outputs = EDDY_MANY,
     .shape_inputs = ~1u, .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
     .infer = split_like_infer, .kernel = split_kernel, .gradient = split_gradient,
-    .batch = join_batch,
+    .batch = join_batch, .parts = split_parts,
 };
 
 eddy_tensor eddy_split_like(eddy_tensor x, eddy_list refs, int64_t axis)

@@ -865,6 +865,11 @@ typedef struct eddy_conv2d_args {
  *  dilations          steps between what neighbouring filter elements meet; as strides
  *  data_format        "NHWC", the default, which is faster; "NCHW"
  *
+ *  Float32 with a 3x3 filter, strides and dilations 1, no groups and NHWC is done by minimal
+ *  filtering (Winograd) if that is faster: the rounding error of an element then depends on
+ *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
+ *  is as always.
+ *
  *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the
  *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.

@@ -49,6 +49,17 @@ static eddy_status cut_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
+/* A part whose elements lie together needs no loops. */
+static bool cut_parts(const void *attrs, int n_in, const eddy_type *in, int n_out,
+                      const eddy_type *out, int64_t *first)
+{
+    const slice_attrs *a = attrs;
+    (void)n_in;
+    (void)n_out;
+    first[0] = eddy_shape_count(out[0].shape) > 0 ? offset_of(in[0].shape, &a->begin) : 0;
+    return eddy_lies_together(out[0].shape, in[0].shape);
+}
+
 /* begin + size <= whole, all of them >= 0 as far as known. */
 static bool fits(eddy_infer *c, int axis, int64_t begin, int64_t size, int64_t whole)
 {
@@ -123,7 +134,7 @@ const eddy_op_def eddy_op_slice = {
     .name = "Slice", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .attrs_size = sizeof(slice_attrs), .attrs = slice_fields,
     .infer = slice_infer, .prepare = cut_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = slice_gradient, .batch = slice_batch,
+    .gradient = slice_gradient, .batch = slice_batch, .parts = cut_parts,
 };
 
 eddy_tensor eddy_slice(eddy_tensor x, eddy_dims begin, eddy_dims size)
@@ -164,7 +175,7 @@ const eddy_op_def eddy_op_slice_like = {
     .shape_inputs = 1u << 1,
     .attrs_size = sizeof(slice_attrs), .attrs = begin_fields,
     .infer = slice_like_infer, .prepare = cut_prepare, .kernel = eddy_box_copy_kernel,
-    .gradient = slice_gradient, .batch = slice_batch,
+    .gradient = slice_gradient, .batch = slice_batch, .parts = cut_parts,
 };
 
 eddy_tensor eddy_slice_like(eddy_tensor x, eddy_tensor ref, eddy_dims begin)

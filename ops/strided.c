@@ -106,6 +106,16 @@ void eddy_box_of_part(eddy_box *b, eddy_shape s, eddy_shape to, eddy_shape from)
     for (int i = 0; i < s.rank; i++) eddy_box_add(b, s.dim[i], to_step[i], from_step[i]);
 }
 
+bool eddy_lies_together(eddy_shape part, eddy_shape whole)
+{
+    int i = 0;
+    if (eddy_shape_count(part) == 0) return true;
+    while (i < part.rank && part.dim[i] == 1) i++;
+    for (i++; i < part.rank; i++)
+        if (part.dim[i] != whole.dim[i]) return false;
+    return true;
+}
+
 static bool has_zero(const eddy_box *b)
 {
     for (int i = 0; i < b->rank; i++)

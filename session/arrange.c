@@ -95,7 +95,7 @@ typedef struct uses {
     int32_t *last;                  /* by variable */
 } uses;
 
-/* The variable whose old value input i is, perhaps under another shape; -1. */
+/* The variable whose old value input i is, perhaps a part of it or under another shape; -1. */
 static int32_t old_value(const eddy_flow *f, const flow_node *n, int i, const int32_t *alias_of)
 {
     const flow_node *x = f->nodes[n->inputs[i].node];
@@ -138,7 +138,8 @@ static bool order_variables(arrangement *a)
     if (!alias_of || !u.first || !u.other || !u.reader || !u.last) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         const flow_node *n = f->nodes[id];
-        alias_of[id] = n->alias ? old_value(f, n, 0, alias_of) : -1;
+        const bool       shares = n->alias || eddy_flow_is_view(n);
+        alias_of[id] = shares ? old_value(f, n, 0, alias_of) : -1;
         for (int i = 0; i < n->n_inputs && !n->alias; i++) {
             const int32_t of = old_value(f, n, i, alias_of);
             if (of < 0) continue;

@@ -68,6 +68,18 @@ static size_t bytes_of(const eddy_buffer *b)
     return (size_t)b->count * eddy_dtype_size(b->type.dtype);
 }
 
+static size_t begin_of(const checker *c, const eddy_buffer *b)
+{
+    return c->p->buffer_at[number(c, b)];
+}
+
+/* Two buffers have bytes in common. */
+static bool overlap(const checker *c, const eddy_buffer *a, const eddy_buffer *b)
+{
+    return root_of(c, a) == root_of(c, b) && begin_of(c, a) < begin_of(c, b) + bytes_of(b) &&
+           begin_of(c, b) < begin_of(c, a) + bytes_of(a);
+}
+
 /* The buffer, written by an instruction, whose elements b has: itself, or what it is an
  * alias of, which was made before it. */
 static int32_t source_of(const checker *c, const eddy_buffer *b)
@@ -85,8 +97,9 @@ static bool touch(checker *c, const eddy_buffer *b)
     const int32_t    r = root_of(c, b);
     const plan_root *root = &p->roots[r];
     if (root->kind != VALUE_TEMP) return true;
-    if (b->data != (char *)p->memory + root->offset) return wrong(c, "memory of another root");
-    if (bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
+    if (b->data != (char *)p->memory + root->offset + begin_of(c, b))
+        return wrong(c, "memory of another root");
+    if (begin_of(c, b) + bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
     if (root->offset > p->memory_bytes || root->bytes > p->memory_bytes - root->offset)
         return wrong(c, "memory beyond the arena");
     if (c->first[r] == NEVER) c->first[r] = c->at;
@@ -99,7 +112,8 @@ static bool read_memory(checker *c, const eddy_buffer *b)
     const int32_t r = root_of(c, b);
     if (!is_own(c, r)) return true;
     if (c->holds[r] < 0) return wrong(c, "an operand that was not computed");
-    if (c->holds[r] != source_of(c, b)) return wrong(c, "an operand that was overwritten");
+    if (!c->p->roots[r].parted && c->holds[r] != source_of(c, b))
+        return wrong(c, "an operand that was overwritten");
     return touch(c, b);
 }
 
@@ -128,12 +142,13 @@ static bool use_scratch(checker *c, const instruction *i)
 /* ---------------------------------------------------- single instructions -- */
 
 /* Whether the kernel of `op` may write output k where it reads input j. */
-static bool may_overwrite(const instruction *i, int k, int j)
+static bool may_overwrite(const checker *c, const instruction *i, int k, int j)
 {
     const eddy_kernel *n = &i->kernel;
     if (i->run != eddy_kernel_of(n->op) || k != 0) return false;
     if (n->op->flags & EDDY_OP_UPDATES) return j == 0 || (n->op->flags & EDDY_OP_IN_PLACE);
     const bool whole = n->in[j]->count == n->out[0]->count &&
+                       begin_of(c, n->in[j]) == begin_of(c, n->out[0]) &&
                        eddy_dtype_size(n->in[j]->type.dtype) ==
                            eddy_dtype_size(n->out[0]->type.dtype);
     if (n->op->flags & EDDY_OP_ELEMENTWISE) return whole;
@@ -146,10 +161,10 @@ static bool check_overwriting(checker *c, const instruction *i)
     for (int k = 0; k < n->n_out; k++) {
         for (int j = 0; j < n->n_in; j++)
             if (!eddy_input_is_in(n->op->shape_inputs, j) && n->out[k]->count > 0 &&
-                root_of(c, n->in[j]) == root_of(c, n->out[k]) && !may_overwrite(i, k, j))
+                overlap(c, n->in[j], n->out[k]) && !may_overwrite(c, i, k, j))
                 return wrong(c, "an operand is overwritten while it is read");
         for (int j = 0; j < k; j++)
-            if (root_of(c, n->out[j]) == root_of(c, n->out[k]))
+            if (overlap(c, n->out[j], n->out[k]))
                 return wrong(c, "two results in one place");
     }
     return true;
@@ -234,10 +249,10 @@ static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
            wrong(c, "too little scratch memory");
 }
 
-/* Whether part p writes its result to the root in memory. */
-static bool writes(const checker *c, const part *p, int32_t root)
+/* Whether part p writes its result to memory that b has. */
+static bool writes(const checker *c, const part *p, const eddy_buffer *b)
 {
-    return p->y.memory && root_of(c, p->y.memory) == root;
+    return p->y.memory && overlap(c, p->y.memory, b);
 }
 
 /* Tiles run side by side and one after the other: what a part writes may be read only at
@@ -248,17 +263,19 @@ static bool check_tiles(const checker *c, const fused *f)
         for (int j = 0; j < f->n_parts; j++) {
             const part *w = &f->parts[i], *r = &f->parts[j];
             for (int k = 0; k < r->n; k++) {
-                if (!r->x[k].memory || !writes(c, w, root_of(c, r->x[k].memory))) continue;
-                if (!w->fn || r->x[k].size != w->y.size)
+                if (!r->x[k].memory || !writes(c, w, r->x[k].memory)) continue;
+                if (!w->fn || r->x[k].size != w->y.size ||
+                    begin_of(c, r->x[k].memory) != begin_of(c, w->y.memory))
                     return wrong(c, "an operand is overwritten while it is read");
             }
-            if (i != j && r->y.memory && writes(c, w, root_of(c, r->y.memory)) &&
-                (!w->fn || !r->fn || w->y.size != r->y.size))
+            if (i != j && r->y.memory && writes(c, w, r->y.memory) &&
+                (!w->fn || !r->fn || w->y.size != r->y.size ||
+                 begin_of(c, w->y.memory) != begin_of(c, r->y.memory)))
                 return wrong(c, "two results in one place");
         }
     for (int i = 0; i < f->n_spreads; i++)
         for (int j = 0; j < f->n_parts; j++)
-            if (writes(c, &f->parts[j], root_of(c, f->spreads[i].from)))
+            if (writes(c, &f->parts[j], f->spreads[i].from))
                 return wrong(c, "an operand is overwritten while it is read");
     return true;
 }

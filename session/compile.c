@@ -176,8 +176,10 @@ static bool set_addresses(compile *c)
     if (!p->patches) return false;
     for (int32_t b = 0; b < p->n_buffers; b++) {
         const plan_root *r = &p->roots[p->buffer_root[b]];
-        if (r->kind == VALUE_TEMP) p->buffers[b].data = (char *)p->memory + r->offset;
-        else if (r->kind == VALUE_CONSTANT) p->buffers[b].data = eddy_array_data(r->constant);
+        void *memory = r->kind == VALUE_TEMP ? (char *)p->memory + r->offset
+                     : r->kind == VALUE_CONSTANT ? eddy_array_data(r->constant) : NULL;
+        if (r->kind == VALUE_TEMP || r->kind == VALUE_CONSTANT)
+            p->buffers[b].data = eddy_buffer_in(p, b, memory);
         else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
     }
     for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--)

@@ -140,6 +140,23 @@ static bool is_alias(const eddy_flow *f, const flow_node *n)
                eddy_shape_count(eddy_flow_type(f, n->inputs[0]).shape);
 }
 
+bool eddy_flow_find_parts(eddy_flow *f, flow_node *n)
+{
+    const flow_node *whole = n->n_inputs > 0 ? f->nodes[n->inputs[0].node] : NULL;
+    if (!n->op->parts || !whole || n->n_outputs == 0 ||
+        (f->c->session->options.without & EDDY_PASS_REUSE))
+        return true;
+    const bool join = n->op->flags & EDDY_OP_JOINS;
+    if (!join && whole->variable >= 0 && n->inputs[0].output == STORAGE) return true;
+    const size_t n_parts = (size_t)(join ? n->n_inputs : n->n_outputs);
+    eddy_type   *in = eddy_flow_alloc(f->c, (size_t)n->n_inputs, sizeof *in);
+    int64_t     *first = eddy_flow_alloc(f->c, n_parts, sizeof *first);
+    if (!in || !first) return false;
+    for (int i = 0; i < n->n_inputs; i++) in[i] = eddy_flow_type(f, n->inputs[i]);
+    if (n->op->parts(n->attrs, n->n_inputs, in, n->n_outputs, n->outputs, first)) n->parts = first;
+    return true;
+}
+
 eddy_tensor eddy_rewrite_add(rewrite *r, const eddy_op_def *op, const void *attrs, int n,
                              const eddy_tensor *in)
 {
@@ -160,6 +177,7 @@ eddy_tensor eddy_rewrite_add(rewrite *r, const eddy_op_def *op, const void *attr
     if (n > 0) memcpy(node->inputs, in, (size_t)n * sizeof *in);
     node->n_outputs = n_out;
     node->alias = is_alias(f, node);
+    if (!eddy_flow_find_parts(f, node)) return none;
     node = eddy_flow_append(f, node);
     if (!node) return none;
     for (int i = 0; i < n; i++) f->nodes[in[i].node]->readers++;

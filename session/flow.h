@@ -25,6 +25,7 @@ typedef struct flow_node {
     int32_t            readers;     /* inputs and fetches that are its outputs; never too few */
     int32_t            feed;        /* its number; or -1 */
     int32_t            variable;    /* its number, for a variable; or -1 */
+    int64_t           *parts;       /* as op->parts says, if the memory can be shared; else NULL */
     bool               alias;       /* output 0 is input 0's elements */
     bool               kept;        /* has a side effect */
     bool               effect;      /* ... or waits for one: what waits for it keeps it */
@@ -77,6 +78,13 @@ eddy_flow *eddy_flow_new(compile *c, int32_t capacity);
 /* Numbers n, whose inputs are in f, and appends it; or finds its equal, which is then
  * what stands for it.  NULL if memory is out. */
 flow_node *eddy_flow_append(eddy_flow *f, flow_node *n);
+/* Fills n->parts; the inputs of n are in f.  False if memory is out. */
+bool eddy_flow_find_parts(eddy_flow *f, flow_node *n);
+/* Whether all outputs are parts of input 0's memory. */
+static inline bool eddy_flow_is_view(const flow_node *n)
+{
+    return n->parts && !(n->op->flags & EDDY_OP_JOINS);
+}
 /* A constant; takes over the reference to a. */
 eddy_tensor eddy_flow_constant(eddy_flow *f, const eddy_node *source, eddy_array *a);
 /* The constant scalar v of an element type. */

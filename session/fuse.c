@@ -82,15 +82,56 @@ static bool joins(const eddy_plan *p, const instruction *i, run_of *r)
     return r->spreads <= MOST_SPREADS && !(r->updated && r->fallible);
 }
 
+/* Of a root that has parts: what the run has accessed in it. */
+typedef struct touched {
+    size_t  from, to;               /* bytes */
+    int32_t run;                    /* one more than its first instruction */
+    bool    written, several;       /* not always the same bytes */
+} touched;
+
+/* Whether the access leaves the run free to take elements in any order: what one
+ * instruction writes, no other reads or writes elsewhere than at the same places. */
+static bool touch(const eddy_plan *p, touched *roots, int32_t first, const eddy_buffer *b,
+                  bool writes)
+{
+    const int32_t number = (int32_t)(b - p->buffers), root = p->buffer_root[number];
+    const size_t  from = p->buffer_at[number];
+    const size_t  to = from + (size_t)b->count * eddy_dtype_size(b->type.dtype);
+    touched      *t = &roots[root];
+    if (!p->roots[root].parted) return true;
+    if (t->run != first + 1) {
+        *t = (touched){ from, to, first + 1, writes, false };
+        return true;
+    }
+    const bool same = !t->several && from == t->from && to == t->to;
+    const bool apart = from >= t->to || to <= t->from;
+    if (!same && !apart && (writes || t->written)) return false;
+    t->several = t->several || !same;
+    t->written = t->written || writes;
+    if (from < t->from) t->from = from;
+    if (to > t->to) t->to = to;
+    return true;
+}
+
+static bool touch_all(const eddy_plan *p, touched *roots, int32_t first, const instruction *i)
+{
+    for (int j = 0; j < i->kernel.n_in; j++)
+        if (!touch(p, roots, first, i->kernel.in[j], false)) return false;
+    for (int k = 0; k < i->kernel.n_out; k++)
+        if (!touch(p, roots, first, i->kernel.out[k], true)) return false;
+    return true;
+}
+
 /* One past the last of the instructions from `first` on that become one.  `folded` has,
  * by root, one more than the instruction whose fold it holds. */
-static int32_t end_of_run(const eddy_plan *p, int32_t first, int32_t *folded)
+static int32_t end_of_run(const eddy_plan *p, int32_t first, int32_t *folded, touched *roots)
 {
     run_of  r = { 0 };
     int32_t end = first;
     for (; end < p->n_code && end - first < MOST_PARTS; end++) {
         const instruction *i = &p->code[end];
-        if (reads_fold(p, folded, first, i) || !joins(p, i, &r)) break;
+        if (reads_fold(p, folded, first, i) || !joins(p, i, &r) || !touch_all(p, roots, first, i))
+            break;
         if (i->kernel.op->folds && !(i->kernel.op->flags & EDDY_OP_ELEMENTWISE))
             folded[p->buffer_root[i->kernel.out[0] - p->buffers]] = end + 1;
     }
@@ -121,7 +162,7 @@ static int32_t root_of(const builder *b, const eddy_buffer *buffer)
 static bool is_inner(const builder *b, int32_t root)
 {
     const plan_root *r = &b->plan->roots[root];
-    return r->kind == VALUE_TEMP && r->first >= b->first && r->last < b->end;
+    return r->kind == VALUE_TEMP && !r->parted && r->first >= b->first && r->last < b->end;
 }
 
 static int take_slot(builder *b)
@@ -370,10 +411,11 @@ bool eddy_fuse(compile *c)
     int32_t   *position = eddy_flow_alloc(c, (size_t)p->n_code, sizeof *position);
     int32_t   *slot_of = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
     int32_t   *folded = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *folded);
-    if (!position || !slot_of || !folded) return false;
+    touched   *roots = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *roots);
+    if (!position || !slot_of || !folded || !roots) return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
-        end = end_of_run(p, i, folded);
+        end = end_of_run(p, i, folded, roots);
         builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of };
         if (end - i > 1) {
             if (!build_fused(&b, &p->code[n])) return false;

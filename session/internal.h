@@ -4,6 +4,7 @@
  *   specialise.c  which nodes matter, with which concrete types; constants folded
  *   schedule.c    what is executed, in which order, reading and writing which values;
  *                 order.c: which reads of variables see updates
+ *                 views.c: which values lie in the memory of others
  *                 fuse.c: elementwise instructions in a row become one
  *   memory.c      where temporaries lie in one arena
  * run.c executes plans, profile.c says where their time went; session.c keeps them and
@@ -83,6 +84,7 @@ typedef struct plan_root {
     size_t      bytes, offset;
     int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: fetched */
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: fetched */
+    bool        parted;       /* there are buffers of parts of it */
 } plan_root;
 
 typedef struct instruction {
@@ -145,6 +147,7 @@ struct eddy_plan {
 
     eddy_buffer   *buffers;
     int32_t       *buffer_root;
+    size_t        *buffer_at;     /* where in its root's memory each begins, in bytes */
     int32_t        n_buffers, buffers_capacity;
     plan_root     *roots;
     int32_t        n_roots, roots_capacity;
@@ -210,6 +213,11 @@ eddy_status (*eddy_kernel_of(const eddy_op_def *op))(eddy_kernel *k);
 static inline eddy_buffer eddy_buffer_of(eddy_type t, void *data)
 {
     return (eddy_buffer){ .data = data, .count = eddy_shape_count(t.shape), .type = t };
+}
+/* The address of a buffer in the memory of its root. */
+static inline void *eddy_buffer_in(const eddy_plan *p, int32_t buffer, void *root)
+{
+    return p->buffer_at[buffer] > 0 ? (char *)root + p->buffer_at[buffer] : root;
 }
 /* Runs one node by itself: prepares and calls its kernel.  `buffers` has the inputs
  * and then the outputs; of the plan only the session, the arena and the error count. */

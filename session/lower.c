@@ -145,6 +145,7 @@ static bool lower_executed(lowering *l, const eddy_node *node)
     if (!n->inputs) return false;
     for (int i = 0; i < node->n_inputs; i++)
         if (!lower_input(l, node, n, i)) return false;
+    if (!eddy_flow_find_parts(l->flow, n)) return false;
     const int32_t id = l->node[node->id] = append(l, n, false);
     if (node->op->flags & EDDY_OP_UPDATES)
         l->last_update[c->variable_of[node->inputs[0].node]] = id;

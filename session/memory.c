@@ -51,12 +51,58 @@ static size_t place(plan_root *r, plan_root **placed, int32_t n)
 static size_t greedy(plan_root **t, int32_t n, plan_root **placed)
 {
     size_t total = 0;
-    qsort(t, (size_t)n, sizeof *t, by_size);
     for (int32_t i = 0; i < n; i++) {
         size_t end = place(t[i], placed, i);
         if (end > total) total = end;
     }
     return total;
+}
+
+/* The temporary that reaches highest comes first. */
+static void promote_highest(plan_root **t, int32_t n, size_t total)
+{
+    int32_t i = 0;
+    while (i < n - 1 && t[i]->offset + rounded(t[i]->bytes) < total) i++;
+    plan_root *highest = t[i];
+    memmove(t + 1, t, (size_t)i * sizeof *t);
+    t[0] = highest;
+}
+
+static int64_t life(const plan_root *r) { return (int64_t)r->last - r->first; }
+
+static int by_area(const void *a, const void *b)
+{
+    const plan_root *x = *(plan_root *const *)a, *y = *(plan_root *const *)b;
+    const double     p = (double)x->bytes * (double)(life(x) + 1);
+    const double     q = (double)y->bytes * (double)(life(y) + 1);
+    return p != q ? (p < q) - (p > q) : by_size(a, b);
+}
+
+static int by_life(const void *a, const void *b)
+{
+    const plan_root *x = *(plan_root *const *)a, *y = *(plan_root *const *)b;
+    return life(x) != life(y) ? (life(x) < life(y)) - (life(x) > life(y)) : by_size(a, b);
+}
+
+/* The largest first; while that takes more than what is alive at once, and time is not
+ * short, other orders, and each with what reached highest before all others. */
+static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_root *roots,
+                          size_t *offset, size_t live)
+{
+    enum { COMPARISONS = 1 << 20, ORDERS = 3, ROUNDS = 40 };
+    int  (*const orders[ORDERS])(const void *, const void *) = { by_size, by_area, by_life };
+    size_t least = SIZE_MAX;
+    for (int64_t round = 0; round < ORDERS * ROUNDS && least > live; round++) {
+        if (round > 0 && round * n * n > COMPARISONS) break;
+        if (round % ROUNDS == 0) qsort(t, (size_t)n, sizeof *t, orders[round / ROUNDS]);
+        const size_t total = greedy(t, n, placed);
+        if (total < least)
+            for (int32_t i = 0; i < n; i++) offset[t[i] - roots] = t[i]->offset;
+        if (total < least) least = total;
+        promote_highest(t, n, total);
+    }
+    for (int32_t i = 0; i < n; i++) t[i]->offset = offset[t[i] - roots];
+    return n > 0 ? least : 0;
 }
 
 /* Size classes of at most an eighth of waste. */
@@ -139,7 +185,7 @@ static size_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int
 bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_roots, int32_t positions,
                       bool reuse, size_t *arena_bytes, size_t *live_bytes)
 {
-    size_t      bytes = (size_t)n_roots * 2 * sizeof(plan_root *);
+    size_t      bytes = (size_t)n_roots * (2 * sizeof(plan_root *) + sizeof(size_t));
     plan_root **t = eddy_allocate(a, bytes);
     int32_t     n = 0;
     if (!t) return false;
@@ -152,7 +198,9 @@ bool eddy_plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_roots
             t[i]->offset = *arena_bytes;
             *arena_bytes += rounded(t[i]->bytes);
         }
-    } else *arena_bytes = n <= FEW_ROOTS ? greedy(t, n, t + n_roots) : walk(a, t, n, positions);
+    } else *arena_bytes = n <= FEW_ROOTS ? best_greedy(t, n, t + n_roots, roots,
+                                                      (size_t *)(t + 2 * n_roots), *live_bytes)
+                                        : walk(a, t, n, positions);
     eddy_release(a, t, bytes);
     return *arena_bytes != SIZE_MAX;
 }

@@ -15,12 +15,12 @@
 #include <string.h>
 
 enum atom { R, D, MEAN, DY, S, OFFSET, A, B, OTHER, ATOMS };     /* r: rstd; d: x - mean */
-enum { TERMS = 6, KNOWN = 64, DEPTH = 24, NEAR = 9, LOOKED_AT = 64,
+enum { TERMS = 6, KNOWN = 192, OF_TERM = 40, SUMS = 4, DEPTH = 14, NEAR = 9, LOOKED_AT = 64,
        REST = 3 };
 
 typedef struct term {
     double factor;
-    int    power[ATOMS];
+    int8_t power[ATOMS];
 } term;
 
 typedef struct poly {
@@ -39,7 +39,7 @@ typedef struct algebra {
     double          count;        /* of elements of a group */
     int             n_rest;       /* terms that the node has besides the gradient */
     eddy_tensor     rest[REST];
-    int             n_known;
+    int             n_known, most_known;
     int32_t         known[KNOWN];
     poly            value[KNOWN];
 } algebra;
@@ -93,7 +93,8 @@ static poly product(poly a, poly b, int sign)
         for (int k = 0; k < b.n && b.n > 0; k++) {
             term t = a.at[i];
             t.factor = sign > 0 ? t.factor * b.at[k].factor : t.factor / b.at[k].factor;
-            for (int e = 0; e < ATOMS; e++) t.power[e] += sign * b.at[k].power[e];
+            for (int e = 0; e < ATOMS; e++)
+                t.power[e] = (int8_t)(t.power[e] + sign * b.at[k].power[e]);
             add_term(&p, t);
         }
     return p;
@@ -158,7 +159,7 @@ static bool is_aligned(const algebra *a, eddy_tensor t, poly p)
     if (is_full(a, t) || p.n < 0) return true;
     const bool groups = eddy_norm_is_of_groups(a->r, &a->m, t), vector = is_vector(a, t);
     for (int i = 0; i < p.n; i++) {
-        const int *e = p.at[i].power;
+        const int8_t *e = p.at[i].power;
         const bool of_group = e[R] || e[MEAN] || e[A] || e[B] || e[OTHER];
         const bool of_place = e[S] || e[OFFSET];
         if (e[D] || e[DY] || (of_group && !groups)) return false;
@@ -264,12 +265,12 @@ static poly value_of(algebra *a, eddy_tensor t, int depth)
         return UNKNOWN;
     for (int i = 0; i < a->n_known; i++)
         if (a->known[i] == t.node) return a->value[i];
+    if (a->n_known >= a->most_known) return UNKNOWN;
+    const int  place = a->n_known++;
+    a->known[place] = t.node;
+    a->value[place] = UNKNOWN;
     const poly p = node_value(a, n, depth - 1);
-    if (a->n_known < KNOWN) {
-        a->known[a->n_known] = t.node;
-        a->value[a->n_known++] = p;
-    }
-    return p;
+    return a->value[place] = p;
 }
 
 /* ----------------------------------------------------- what it belongs to -- */
@@ -380,18 +381,26 @@ static bool is_of_dy(poly p)
     return p.n >= 0;
 }
 
+static bool is_rest(algebra *a, eddy_tensor t)
+{
+    if (a->n_rest < REST) a->rest[a->n_rest] = t;
+    return ++a->n_rest <= REST;
+}
+
 /* The terms of n, less those that have nothing to do with dy. */
 static poly terms(algebra *a, const flow_node *n, int depth)
 {
     poly sum = { .n = 0 };
     for (int i = 0; i < 2; i++) {
         const flow_node *add = depth > 0 ? eddy_match(a->r, n->inputs[i], &eddy_op_add) : NULL;
+        const int        before = a->n_rest;
+        a->most_known = a->n_known + OF_TERM < KNOWN ? a->n_known + OF_TERM : KNOWN;
         const poly p = add ? terms(a, add, depth - 1) : operand(a, n, i, DEPTH);
-        if (add || is_of_dy(p)) {
+        if (add ? p.n != 0 : is_of_dy(p)) {
             sum = plus(sum, p, 1);
         } else {
-            if (a->n_rest == REST) return UNKNOWN;
-            a->rest[a->n_rest++] = n->inputs[i];
+            a->n_rest = before;
+            if (!is_rest(a, n->inputs[i])) return UNKNOWN;
         }
     }
     return sum;
@@ -402,7 +411,8 @@ static bool is_slope(algebra *a, bool full)
 {
     const flow_node *n = a->r->node;
     a->n_known = a->n_rest = 0;
-    if (full && n->op == &eddy_op_add) return equal(terms(a, n, NEAR), slope(a));
+    a->most_known = OF_TERM;
+    if (full && n->op == &eddy_op_add) return equal(terms(a, n, SUMS), slope(a));
     if (full) return equal(is_binary(n) ? binary(a, n, DEPTH) : UNKNOWN, slope(a));
     if (!a->rows) return equal(node_value(a, n, DEPTH), product(atom(R), atom(B), 1));
     const poly want = product(product(atom(R), atom(DY), 1), atom(D), 1);
@@ -483,7 +493,7 @@ static bool may_be_slope(const rewrite *r)
 bool eddy_pattern_norm_slope(rewrite *r)
 {
     const flow_node *n = r->node, *rstd = NULL;
-    algebra          a = { .r = r };
+    algebra          a = { .r = r, .most_known = OF_TERM };
     int              left = LOOKED_AT;
     const bool       folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
     if (!may_be_slope(r)) return false;

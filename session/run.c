@@ -28,7 +28,8 @@ static void patch(eddy_plan *p, const eddy_array *const *feeds)
 {
     for (int32_t i = 0; i < p->n_patches; i++) {
         const plan_root *r = &p->roots[p->patches[i].root];
-        p->buffers[p->patches[i].buffer].data = eddy_array_data(array_of(p, r, feeds));
+        p->buffers[p->patches[i].buffer].data =
+            eddy_buffer_in(p, p->patches[i].buffer, eddy_array_data(array_of(p, r, feeds)));
     }
 }
 

@@ -4,7 +4,7 @@
  * Variables: every read of a Variable's output means the value from before the
  * run.  Where something reads it after the first update in the schedule, the
  * value is copied before that update (a snapshot), and the readers get the copy. */
-#include "session/lower.h"
+#include "session/views.h"
 #include "ops/elementwise.h"
 
 #include <string.h>
@@ -13,17 +13,13 @@ typedef struct build {
     compile   *c;
     eddy_flow *flow;
     eddy_plan *plan;
+    views      views;
     int32_t   *buffer_of;       /* by value number; -1 */
-    int32_t   *value_base;      /* by node: its first value number */
-    int32_t   *reads;           /* by value number: last reader; INT32_MAX: fetched */
     int32_t   *first_update, *last_update;   /* by variable: nodes; 0: none */
     int32_t   *variable_node;   /* by variable: its node */
-    int32_t    n_values;
 } build;
 
 /* -------------------------------------------------------------- helpers -- */
-
-static int32_t value_of(const build *b, eddy_tensor t) { return b->value_base[t.node] + t.output; }
 
 static void *grow_array(compile *c, void *items, int32_t n, int32_t *capacity, size_t size)
 {
@@ -62,6 +58,21 @@ static size_t bytes_of(eddy_type t)
     return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
 }
 
+/* Elements that are a part of what is in the root, from byte `at` on. */
+static int32_t part_buffer(build *b, eddy_type t, int32_t root, size_t at)
+{
+    const int32_t buffer = new_buffer(b, t, root);
+    if (buffer < 0) return -1;
+    b->plan->buffer_at[buffer] = at;
+    b->plan->roots[root].parted = true;
+    return buffer;
+}
+
+static int32_t root_of(const build *b, const eddy_buffer *buffer)
+{
+    return b->plan->buffer_root[buffer - b->plan->buffers];
+}
+
 /* Fresh memory for a value, written at the current position. */
 static int32_t temp_buffer(build *b, eddy_type t, int32_t value)
 {
@@ -71,7 +82,7 @@ static int32_t temp_buffer(build *b, eddy_type t, int32_t value)
                                                .bytes = bytes_of(t),
                                                .first = at,
                                                .last = at,
-                                               .last_reader = b->reads[value] }));
+                                               .last_reader = b->views.reads[value] }));
 }
 
 static void use_root(build *b, int32_t buffer, int32_t position)
@@ -106,33 +117,6 @@ static bool find_updates(build *b)
     return true;
 }
 
-/* Input i is memory whose elements the kernel reads as a value of the flow: no type
- * alone, and no variable's storage. */
-static bool is_value(const build *b, const flow_node *n, int i)
-{
-    const flow_node *from = b->flow->nodes[n->inputs[i].node];
-    return from->op != &eddy_op_type_only && from->feed < 0 &&
-           (from->variable < 0 || n->inputs[i].output == BEFORE_RUN);
-}
-
-/* Last reader of each value, aliases passed on to what they alias. */
-static void count_reads(build *b)
-{
-    const eddy_flow *f = b->flow;
-    for (int i = 0; i < b->plan->n_fetches; i++)
-        if (f->nodes[f->fetches[i].node]->n_outputs > 0)
-            b->reads[value_of(b, f->fetches[i])] = INT32_MAX;
-    for (int32_t id = f->size; id >= 1; id--) {
-        const flow_node *n = f->nodes[id];
-        for (int i = 0; i < n->n_inputs; i++) {
-            if (!is_value(b, n, i)) continue;
-            int32_t v = value_of(b, n->inputs[i]), at = id;
-            if (n->alias && b->reads[b->value_base[id]] > at) at = b->reads[b->value_base[id]];
-            if (at > b->reads[v]) b->reads[v] = at;
-        }
-    }
-}
-
 /* -------------------------------------------------------------- buffers -- */
 
 /* The buffer of a variable's storage, which its updates change. */
@@ -147,7 +131,7 @@ static int32_t read_buffer(build *b, eddy_tensor t)
     const flow_node *n = b->flow->nodes[t.node];
     if (n->variable >= 0 && t.output == STORAGE)
         return (int32_t)(storage_of(b, t) - b->plan->buffers);
-    const int32_t v = value_of(b, t);
+    const int32_t v = eddy_value_of(&b->views, t);
     if (b->buffer_of[v] >= 0) return b->buffer_of[v];
     plan_root r = { .kind = VALUE_CONSTANT };
     if (n->feed >= 0) r = (plan_root){ .kind = VALUE_FEED, .index = n->feed };
@@ -156,10 +140,19 @@ static int32_t read_buffer(build *b, eddy_tensor t)
     return b->buffer_of[v] = new_buffer(b, n->outputs[t.output], new_root(b, r));
 }
 
+static void copy_bytes(void *arg, int64_t from, int64_t to, int worker)
+{
+    const eddy_kernel *k = arg;
+    (void)worker;
+    memcpy((char *)k->out[0]->data + from, (const char *)k->in[0]->data + from,
+           (size_t)(to - from));
+}
+
 static eddy_status copy_kernel(eddy_kernel *k)
 {
-    size_t bytes = (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype);
-    if (bytes > 0) memcpy(k->out[0]->data, k->in[0]->data, bytes);
+    enum { BYTES = 1 << 18 };
+    const int64_t bytes = k->out[0]->count * (int64_t)eddy_dtype_size(k->out[0]->type.dtype);
+    if (bytes > 0) eddy_parallel(k, bytes, BYTES, copy_bytes, k);
     return EDDY_OK;
 }
 
@@ -225,7 +218,7 @@ static bool make_variable(build *b, int32_t v)
 {
     plan_variable   *pv = &b->plan->variables[v];
     const flow_node *n = b->flow->nodes[b->variable_node[v]];
-    const int32_t    value = b->value_base[n->id];
+    const int32_t    value = b->views.value_base[n->id];
     eddy_type        t = n->outputs[0];
     if (!eddy_shape_is_known(t.shape)) t.shape = EDDY_SHAPE(0);
     if (!make_state(b, pv, t)) return false;
@@ -237,9 +230,9 @@ static bool make_variable(build *b, int32_t v)
     if (storage < 0) return false;
     b->plan->buffers[storage].state = pv->state;
     pv->reference = &b->plan->buffers[storage];
-    pv->read = b->reads[value] > 0 || n->must_read;
+    pv->read = b->views.reads[value] > 0 || n->must_read;
     b->buffer_of[value] = storage;
-    if (!needs_snapshot(b, v, b->reads[value])) return true;
+    if (!needs_snapshot(b, v, b->views.reads[value])) return true;
     int32_t snapshot = temp_buffer(b, t, value);
     eddy_buffer **at = operands(b, 2);
     if (snapshot < 0 || !at) return false;
@@ -249,13 +242,23 @@ static bool make_variable(build *b, int32_t v)
     return add_instruction(b, n, copy_kernel, 1, 1, at);
 }
 
-/* Whether another operand than i lies in this memory: only an elementwise loop has then
- * read it where it writes. */
-static bool read_besides(const build *b, const flow_node *n, int i, int32_t root, eddy_buffer **at)
+/* The buffer is all of its root. */
+static bool is_whole(const build *b, const eddy_buffer *buffer)
 {
-    if (n->op->flags & EDDY_OP_ELEMENTWISE) return false;
-    for (int j = 0; j < n->n_inputs; j++)
-        if (j != i && b->plan->buffer_root[at[j] - b->plan->buffers] == root) return true;
+    const int32_t at = (int32_t)(buffer - b->plan->buffers);
+    return b->plan->buffer_at[at] == 0 &&
+           bytes_of(buffer->type) == b->plan->roots[b->plan->buffer_root[at]].bytes;
+}
+
+/* Whether another operand than i lies in its memory: only an elementwise loop over just as
+ * many elements has then read it where it writes. */
+static bool read_besides(const build *b, const flow_node *n, int i, eddy_buffer **at)
+{
+    for (int j = 0; j < n->n_inputs; j++) {
+        const bool along = (n->op->flags & EDDY_OP_ELEMENTWISE) && at[j]->count == at[i]->count &&
+                           is_whole(b, at[j]);
+        if (j != i && !along && root_of(b, at[j]) == root_of(b, at[i])) return true;
+    }
     return false;
 }
 
@@ -264,19 +267,37 @@ static bool read_besides(const build *b, const flow_node *n, int i, int32_t root
 static int32_t overwritten(build *b, const flow_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
-    if (k > 0 || !(n->op->flags & MAY) || (b->c->session->options.without & EDDY_PASS_IN_PLACE)) return -1;
+    if (k > 0 || !(n->op->flags & MAY) ||
+        (b->c->session->options.without & EDDY_PASS_IN_PLACE))
+        return -1;
     const eddy_type t = n->outputs[0];
     const int       most = n->op->flags & EDDY_OP_ELEMENTWISE ? n->n_inputs : n->n_inputs > 0;
     for (int i = 0; i < most; i++) {
-        if (!is_value(b, n, i)) continue;
-        int32_t buffer = (int32_t)(at[i] - b->plan->buffers), root = b->plan->buffer_root[buffer];
+        if (!eddy_is_value(b->flow, n, i)) continue;
+        const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
-        bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
-        if (r->kind == VALUE_TEMP && r->last_reader == n->id && fits &&
-            !read_besides(b, n, i, root, at))
+        const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
+        if (r->kind == VALUE_TEMP && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
+            !read_besides(b, n, i, at))
             return root;
     }
     return -1;
+}
+
+/* Where a value goes that is made in the result of a join, in turn perhaps made in that of
+ * another. */
+static int32_t joined_buffer(build *b, eddy_type t, int32_t value)
+{
+    const views *v = &b->views;
+    size_t       at = 0;
+    int32_t      join = 0;
+    for (; v->join[value] > 0; value = v->value_base[join]) {
+        at += v->at[value];
+        join = v->join[value];
+    }
+    int32_t *whole = &b->buffer_of[value];
+    if (*whole < 0) *whole = temp_buffer(b, b->flow->nodes[join]->outputs[0], value);
+    return *whole < 0 ? -1 : part_buffer(b, t, b->plan->buffer_root[*whole], at);
 }
 
 /* Where output k of an executed node goes. */
@@ -288,13 +309,14 @@ static int32_t output_buffer(build *b, const flow_node *n, int k, eddy_buffer **
         const eddy_buffer *storage = b->plan->variables[v].reference;
         if (!is_open(b->plan->variables[v].node) && b->last_update[v] == n->id &&
             storage->count == eddy_shape_count(t.shape))
-            return new_buffer(b, t, b->plan->buffer_root[storage - b->plan->buffers]);
+            return new_buffer(b, t, root_of(b, storage));
     }
+    const int32_t value = b->views.value_base[n->id] + k;
+    if (b->views.join[value] > 0) return joined_buffer(b, t, value);
     int32_t root = overwritten(b, n, k, at);
-    int32_t value = b->value_base[n->id] + k;
     if (root < 0) return temp_buffer(b, t, value);
     b->plan->info.in_place++;
-    b->plan->roots[root].last_reader = b->reads[value];
+    b->plan->roots[root].last_reader = b->views.reads[value];
     return new_buffer(b, t, root);
 }
 
@@ -302,7 +324,7 @@ static int32_t output_buffer(build *b, const flow_node *n, int k, eddy_buffer **
 static bool make_copy(build *b, const flow_node *n)
 {
     eddy_buffer **at = operands(b, 2);
-    int32_t       value = b->value_base[n->id];
+    int32_t       value = b->views.value_base[n->id];
     int32_t       buffer = temp_buffer(b, n->outputs[0], value);
     if (!at || buffer < 0) return false;
     at[0] = storage_of(b, n->inputs[0]);
@@ -311,16 +333,66 @@ static bool make_copy(build *b, const flow_node *n)
     return add_instruction(b, n, copy_kernel, 1, 1, at);
 }
 
-/* A value that is an alias of another: no instruction. */
-static bool make_alias(build *b, const flow_node *n)
+/* Values that are another's memory, or parts of it: no instruction. */
+static bool make_views(build *b, const flow_node *n)
 {
-    const flow_node *from_node = b->flow->nodes[n->inputs[0].node];
-    if (from_node->variable >= 0 && n->inputs[0].output == STORAGE) return make_copy(b, n);
-    int32_t from = read_buffer(b, n->inputs[0]);
+    if (b->flow->nodes[n->inputs[0].node]->variable >= 0 && n->inputs[0].output == STORAGE)
+        return make_copy(b, n);
+    const int32_t from = read_buffer(b, n->inputs[0]);
     if (from < 0) return false;
-    int32_t buffer = new_buffer(b, n->outputs[0], b->plan->buffer_root[from]);
-    b->buffer_of[b->value_base[n->id]] = buffer;
-    return buffer >= 0;
+    for (int k = 0; k < (n->alias ? 1 : n->n_outputs); k++) {
+        const eddy_type t = n->outputs[k];
+        const int32_t   root = b->plan->buffer_root[from];
+        const size_t    at = n->alias ? 0 : (size_t)n->parts[k] * eddy_dtype_size(t.dtype);
+        const bool      all = bytes_of(t) == bytes_of(b->plan->buffers[from].type);
+        const int32_t   buffer = all ? new_buffer(b, t, root) : part_buffer(b, t, root, 0);
+        if (buffer < 0) return false;
+        b->plan->buffer_at[buffer] = b->plan->buffer_at[from] + at;
+        b->buffer_of[b->views.value_base[n->id] + k] = buffer;
+    }
+    return true;
+}
+
+/* Input i of a join, copied to where it belongs. */
+static bool join_input(build *b, const flow_node *n, int i, const eddy_buffer *whole)
+{
+    eddy_buffer **at = operands(b, 2);
+    const int32_t from = read_buffer(b, n->inputs[i]);
+    if (!at || from < 0) return false;
+    const eddy_type t = b->plan->buffers[from].type;
+    const size_t    offset = (size_t)n->parts[i] * eddy_dtype_size(t.dtype);
+    const int32_t   to = part_buffer(b, t, root_of(b, whole), offset);
+    if (to < 0) return false;
+    b->plan->buffer_at[to] += b->plan->buffer_at[whole - b->plan->buffers];
+    at[0] = &b->plan->buffers[from];
+    at[1] = &b->plan->buffers[to];
+    use_root(b, from, b->plan->n_code);
+    use_root(b, to, b->plan->n_code);
+    return add_instruction(b, n, copy_kernel, 1, 1, at);
+}
+
+/* Whether input i of a join was made where it belongs; one without elements is. */
+static bool is_made(const build *b, const flow_node *n, int i)
+{
+    const views      *v = &b->views;
+    const eddy_tensor t = eddy_unaliased(b->flow, n->inputs[i]);
+    const eddy_type   type = eddy_flow_type(b->flow, t);
+    if (eddy_shape_count(type.shape) == 0) return true;
+    return b->flow->nodes[t.node]->variable < 0 && v->join[eddy_value_of(v, t)] == n->id &&
+           v->at[eddy_value_of(v, t)] == (size_t)n->parts[i] * eddy_dtype_size(type.dtype);
+}
+
+/* A join of which some inputs were made where they belong: the others are copied. */
+static bool make_join(build *b, const flow_node *n)
+{
+    const views  *v = &b->views;
+    const int32_t value = v->value_base[n->id];
+    if (v->join[value] > 0) b->buffer_of[value] = joined_buffer(b, n->outputs[0], value);
+    if (b->buffer_of[value] < 0) return false;
+    const eddy_buffer *whole = &b->plan->buffers[b->buffer_of[value]];
+    for (int i = 0; i < n->n_inputs; i++)
+        if (!is_made(b, n, i) && !join_input(b, n, i, whole)) return false;
+    return true;
 }
 
 /* The memory of all inputs and outputs; inputs first. */
@@ -335,7 +407,7 @@ static bool make_operands(build *b, const flow_node *n, eddy_buffer **at)
         const int32_t buffer = output_buffer(b, n, k, at);
         if (buffer < 0) return false;
         at[n->n_inputs + k] = &b->plan->buffers[buffer];
-        b->buffer_of[b->value_base[n->id] + k] = buffer;
+        b->buffer_of[b->views.value_base[n->id] + k] = buffer;
     }
     for (int i = 0; i < n->n_inputs + n->n_outputs; i++)
         use_root(b, (int32_t)(at[i] - b->plan->buffers), b->plan->n_code);
@@ -359,10 +431,11 @@ static bool make_executed(build *b, const flow_node *n)
 static bool make_node(build *b, const flow_node *n)
 {
     if (n->values || n->feed >= 0 || n->variable >= 0 || n->op == &eddy_op_type_only) return true;
-    if (n->alias) return make_alias(b, n);
+    if (n->alias || eddy_flow_is_view(n)) return make_views(b, n);
+    if (b->views.joined[n->id]) return make_join(b, n);
     if (eddy_kernel_of(n->op)) return make_executed(b, n);
     for (int k = 0; k < n->n_outputs; k++)
-        if (b->reads[b->value_base[n->id] + k] > 0)
+        if (b->views.reads[b->views.value_base[n->id] + k] > 0)
             return eddy_error_set(b->c->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
                                   n->op->name, n->source->name);
     return true;
@@ -370,29 +443,27 @@ static bool make_node(build *b, const flow_node *n)
 
 /* -------------------------------------------------------- the whole plan -- */
 
-/* Arrays by node and by value, and room for all buffers and instructions. */
+/* Room for all buffers and instructions. */
 static bool make_room(build *b)
 {
-    compile *c = b->c;
-    size_t   buffers = 0, code = 0;
-    b->value_base = eddy_flow_alloc(c, (size_t)b->flow->size + 1, sizeof(int32_t));
-    if (!b->value_base) return false;
+    compile      *c = b->c;
+    const int32_t n_values = b->views.n_values;
+    size_t        buffers = (size_t)n_values, code = (size_t)b->flow->size;
     for (int32_t id = 1; id <= b->flow->size; id++) {
-        const flow_node *n = b->flow->nodes[id];
-        b->value_base[id] = b->n_values;
-        b->n_values += n->n_outputs;
-        buffers += (size_t)n->n_outputs + (n->variable >= 0);
-        code++;
+        const size_t copies = b->views.joined[id] ? (size_t)b->flow->nodes[id]->n_inputs : 0;
+        buffers += copies + (b->flow->nodes[id]->variable >= 0);
+        code += copies;
     }
-    b->buffer_of = eddy_flow_alloc(c, (size_t)b->n_values, sizeof(int32_t));
-    b->reads = eddy_flow_alloc(c, (size_t)b->n_values, sizeof(int32_t));
+    b->buffer_of = eddy_flow_alloc(c, (size_t)n_values, sizeof(int32_t));
     b->plan->buffers = eddy_plan_alloc(c, buffers, sizeof *b->plan->buffers);
     b->plan->buffer_root = eddy_plan_alloc(c, buffers, sizeof(int32_t));
+    b->plan->buffer_at = eddy_plan_alloc(c, buffers, sizeof *b->plan->buffer_at);
     b->plan->code = eddy_plan_alloc(c, code, sizeof *b->plan->code);
     b->plan->buffers_capacity = (int32_t)buffers;
-    if (!b->buffer_of || !b->reads || !b->plan->buffers || !b->plan->buffer_root || !b->plan->code)
+    if (!b->buffer_of || !b->plan->buffers || !b->plan->buffer_root || !b->plan->buffer_at ||
+        !b->plan->code)
         return false;
-    for (int32_t i = 0; i < b->n_values; i++) b->buffer_of[i] = -1;
+    for (int32_t i = 0; i < n_values; i++) b->buffer_of[i] = -1;
     return true;
 }
 
@@ -413,9 +484,10 @@ static bool make_outputs(build *b)
 
 bool eddy_schedule(compile *c)
 {
-    build b = { .c = c, .flow = c->flow, .plan = c->plan };
-    if (!make_room(&b) || !find_updates(&b)) return false;
-    count_reads(&b);
+    build b = { .c = c, .flow = c->flow, .plan = c->plan, .views = { .c = c } };
+    if (!find_updates(&b)) return false;
+    b.views.first_update = b.first_update;
+    if (!eddy_find_views(&b.views) || !make_room(&b)) return false;
     for (int32_t v = 0; v < c->plan->n_variables; v++)
         if (b.variable_node[v] > 0 && !make_variable(&b, v)) return false;
     for (int32_t id = 1; id <= c->flow->size; id++)

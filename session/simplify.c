@@ -42,7 +42,11 @@ static bool give2(rewrite *r, const eddy_op_def *op, eddy_tensor a, eddy_tensor 
     return give(r, eddy_rewrite_add(r, op, NULL, 2, x));
 }
 
-static bool is_op(const flow_node *n, const eddy_op_def *op) { return n->op == op && !n->values; }
+/* A node that reads what an update left waits for it, and is not looked through. */
+static bool is_op(const flow_node *n, const eddy_op_def *op)
+{
+    return n->op == op && !n->values && n->n_controls == 0;
+}
 
 static bool is_storage(const rewrite *r, int i)
 {

@@ -1,0 +1,167 @@
+/* views.c -- which values of a flow need no memory of their own.
+ *
+ * A value is a view if it is a part of another whose elements lie together (op->parts):
+ * a slice along the first axis, say.  The other way round, what is put together along the
+ * first axis is made in place: each input that some node computes is computed there.
+ * A copy is always right, and better where a view would keep much memory alive for
+ * little, or would make a copy of a whole variable necessary. */
+#include "session/views.h"
+
+#include <string.h>
+
+enum { LITTLE = 1 << 14 };
+
+typedef struct search {
+    views   *v;
+    int32_t *origin;                /* by node: the node that a view is a part of, or it itself */
+    size_t  *viewed;                /* by value: bytes of all views of it */
+} search;
+
+static size_t bytes_of(eddy_type t)
+{
+    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
+}
+
+static bool is_storage(const eddy_flow *f, eddy_tensor t)
+{
+    return f->nodes[t.node]->variable >= 0 && t.output == STORAGE;
+}
+
+/* The outputs are input 0's memory. */
+static bool shares(const flow_node *n) { return n->alias || eddy_flow_is_view(n); }
+
+eddy_tensor eddy_unaliased(const eddy_flow *f, eddy_tensor t)
+{
+    while (f->nodes[t.node]->alias) t = f->nodes[t.node]->inputs[0];
+    return t;
+}
+
+static int32_t later(int32_t a, int32_t b) { return a > b ? a : b; }
+
+static int32_t last_read(const views *v, const flow_node *n)
+{
+    int32_t last = 0;
+    for (int k = 0; k < n->n_outputs; k++) last = later(last, v->reads[v->value_base[n->id] + k]);
+    return last;
+}
+
+/* ------------------------------------------------------------------ views -- */
+
+static void find_origins(search *s)
+{
+    const eddy_flow *f = s->v->flow;
+    for (int32_t id = 1; id <= f->size; id++) {
+        const flow_node *n = f->nodes[id];
+        s->origin[id] = id;
+        if (!shares(n) || is_storage(f, n->inputs[0])) continue;
+        s->origin[id] = s->origin[n->inputs[0].node];
+        for (int k = 0; k < n->n_outputs && eddy_flow_is_view(n); k++)
+            s->viewed[eddy_value_of(s->v, n->inputs[0])] += bytes_of(n->outputs[k]);
+    }
+}
+
+/* Whether the node, behind which all readers are known, should copy after all. */
+static bool should_copy(const search *s, const flow_node *n)
+{
+    const views     *v = s->v;
+    const flow_node *origin = v->flow->nodes[s->origin[n->id]];
+    const int32_t    value = eddy_value_of(v, n->inputs[0]), last = last_read(v, n);
+    if (origin->values || origin->feed >= 0) return false;
+    if (origin->variable >= 0) {
+        const int32_t update = v->first_update[origin->variable];
+        return update > n->id && last >= update;
+    }
+    const size_t bytes = bytes_of(eddy_flow_type(v->flow, n->inputs[0]));
+    return last > later(v->reads[value], n->id) && bytes > LITTLE && 2 * s->viewed[value] < bytes;
+}
+
+/* ------------------------------------------------------------------ joins -- */
+
+/* Whether t, computed by a node in memory of its own, can be computed elsewhere. */
+static bool is_movable(const views *v, eddy_tensor t)
+{
+    const flow_node *n = v->flow->nodes[t.node];
+    const bool given = n->values || n->feed >= 0 || n->variable >= 0;
+    if (given || shares(n) || !eddy_kernel_of(n->op) || (n->op->flags & EDDY_OP_UPDATES))
+        return false;
+    const int32_t value = eddy_value_of(v, t);
+    return v->join[value] == 0 && v->reads[value] < INT32_MAX &&
+           eddy_shape_count(n->outputs[t.output].shape) > 0;
+}
+
+/* The inputs of a node that joins them are made in its result, if they are most of it. */
+static void place_inputs(views *v, const flow_node *n)
+{
+    const size_t size = eddy_dtype_size(n->outputs[0].dtype);
+    size_t       movable = 0;
+    for (int i = 0; i < n->n_inputs; i++) {
+        const eddy_tensor t = eddy_unaliased(v->flow, n->inputs[i]);
+        if (is_movable(v, t)) movable += bytes_of(eddy_flow_type(v->flow, t));
+    }
+    if (movable == 0 || 2 * movable < bytes_of(n->outputs[0])) return;
+    for (int i = 0; i < n->n_inputs; i++) {
+        const eddy_tensor t = eddy_unaliased(v->flow, n->inputs[i]);
+        if (!is_movable(v, t)) continue;
+        v->join[eddy_value_of(v, t)] = n->id;
+        v->at[eddy_value_of(v, t)] = (size_t)n->parts[i] * size;
+        v->joined[n->id] = 1;
+    }
+}
+
+/* --------------------------------------------------------------- the whole -- */
+
+static void read_inputs(views *v, const flow_node *n)
+{
+    const int32_t shared = shares(n) ? later(n->id, last_read(v, n)) : n->id;
+    for (int i = 0; i < n->n_inputs; i++) {
+        if (!eddy_is_value(v->flow, n, i)) continue;
+        int32_t *reads = &v->reads[eddy_value_of(v, n->inputs[i])];
+        *reads = later(*reads, i == 0 ? shared : n->id);
+    }
+}
+
+static bool make_room(search *s)
+{
+    views       *v = s->v;
+    compile     *c = v->c;
+    const size_t nodes = (size_t)v->flow->size + 1;
+    v->value_base = eddy_flow_alloc(c, nodes, sizeof *v->value_base);
+    if (!v->value_base) return false;
+    for (int32_t id = 1; id <= v->flow->size; id++) {
+        v->value_base[id] = v->n_values;
+        v->n_values += v->flow->nodes[id]->n_outputs;
+    }
+    v->reads = eddy_flow_alloc(c, (size_t)v->n_values, sizeof *v->reads);
+    v->join = eddy_flow_alloc(c, (size_t)v->n_values, sizeof *v->join);
+    v->at = eddy_flow_alloc(c, (size_t)v->n_values, sizeof *v->at);
+    v->joined = eddy_flow_alloc(c, nodes, sizeof *v->joined);
+    s->origin = eddy_flow_alloc(c, nodes, sizeof *s->origin);
+    s->viewed = eddy_flow_alloc(c, (size_t)v->n_values, sizeof *s->viewed);
+    return v->reads && v->join && v->at && v->joined && s->origin && s->viewed;
+}
+
+bool eddy_find_views(views *v)
+{
+    search     s = { .v = v };
+    eddy_flow *f = v->flow = v->c->flow;
+    if (!make_room(&s)) return false;
+    find_origins(&s);
+    for (int i = 0; i < v->c->plan->n_fetches; i++)
+        if (f->nodes[f->fetches[i].node]->n_outputs > 0)
+            v->reads[eddy_value_of(v, f->fetches[i])] = INT32_MAX;
+    for (int32_t id = f->size; id >= 1; id--) {
+        flow_node *n = f->nodes[id];
+        if (eddy_flow_is_view(n) && should_copy(&s, n)) n->parts = NULL;
+        if (n->parts && (n->op->flags & EDDY_OP_JOINS)) place_inputs(v, n);
+        read_inputs(v, n);
+    }
+    /* a join's result is read with each of its parts */
+    for (int32_t id = 1; id <= f->size; id++)
+        for (int k = 0; k < f->nodes[id]->n_outputs; k++) {
+            const int32_t value = v->value_base[id] + k;
+            if (v->join[value] == 0) continue;
+            int32_t *reads = &v->reads[v->value_base[v->join[value]]];
+            *reads = later(*reads, v->reads[value]);
+        }
+    return true;
+}
