@@ -216,7 +216,8 @@ const eddy_op_def eddy_op_sum_like = {
     .name = "SumLike", .label = "Sum", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
     .flops = eddy_flops_per_input,
-    .infer = sum_like_infer, .prepare = sum_like_prepare, .folds = sum_like_folds, .kernel = sum_like_kernel,
+    .infer = sum_like_infer, .prepare = sum_like_prepare, .folds = sum_like_folds,
+    .kernel = sum_like_kernel,
     .gradient = sum_like_gradient, .batch = sum_like_batch,
 };
 

@@ -109,7 +109,7 @@ eddy_status eddy_conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, 
     void *direct = k->state;
     if (fits != EDDY_OK) return fits;
     plan *p = eddy_kernel_state(k, sizeof *p);
-    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the tiles");
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     const int64_t none[2] = { 0, 0 };
     const int64_t before[2] = { back ? s->before[0] - 2 : -s->before[0],
                                 back ? s->before[1] - 2 : -s->before[1] };

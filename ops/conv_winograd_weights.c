@@ -41,7 +41,7 @@ eddy_status eddy_conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_s
     void *direct = k->state;
     if (fits != EDDY_OK) return fits;
     plan *p = eddy_kernel_state(k, sizeof *p);
-    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the tiles");
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     const int64_t none[2] = { 0, 0 }, before[2] = { -s->before[0], -s->before[1] };
     *p = (plan){ .tiles = eddy_conv_tiles_of(EDDY_FLOAT32), .direct = direct };
     p->x = eddy_wino_grid_of(s->in, s->in_c, before, s->out, s->batch);

@@ -165,7 +165,8 @@ static void sum_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_sum = {
-    REDUCTION("Sum"), .infer = sum_infer, .prepare = sum_prepare, .folds = sum_folds, .gradient = sum_gradient,
+    REDUCTION("Sum"), .infer = sum_infer, .prepare = sum_prepare, .folds = sum_folds,
+    .gradient = sum_gradient,
 };
 
 /** y = the sum of x over `axes`.
@@ -219,7 +220,8 @@ static void mean_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_mean = {
-    REDUCTION("Mean"), .infer = mean_infer, .prepare = mean_prepare, .folds = mean_folds, .gradient = mean_gradient,
+    REDUCTION("Mean"), .infer = mean_infer, .prepare = mean_prepare, .folds = mean_folds,
+    .gradient = mean_gradient,
 };
 
 /** y = the mean of x over `axes`: their sum over how many they are.
@@ -259,7 +261,8 @@ static void extreme_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_max = {
-    REDUCTION("Max"), .infer = max_infer, .prepare = max_prepare, .folds = max_folds, .gradient = extreme_gradient,
+    REDUCTION("Max"), .infer = max_infer, .prepare = max_prepare, .folds = max_folds,
+    .gradient = extreme_gradient,
 };
 
 /** y = the largest element of x along `axes`.
@@ -287,7 +290,8 @@ static bool min_folds(const eddy_kernel *k, eddy_blocks *b)
 }
 
 const eddy_op_def eddy_op_min = {
-    REDUCTION("Min"), .infer = min_infer, .prepare = min_prepare, .folds = min_folds, .gradient = extreme_gradient,
+    REDUCTION("Min"), .infer = min_infer, .prepare = min_prepare, .folds = min_folds,
+    .gradient = extreme_gradient,
 };
 
 /** y = the smallest element of x along `axes`.
@@ -346,7 +350,8 @@ static void prod_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_prod = {
-    REDUCTION("Prod"), .infer = prod_infer, .prepare = prod_prepare, .folds = prod_folds, .gradient = prod_gradient,
+    REDUCTION("Prod"), .infer = prod_infer, .prepare = prod_prepare, .folds = prod_folds,
+    .gradient = prod_gradient,
 };
 
 /** y = the product of x over `axes`.

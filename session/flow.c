@@ -6,7 +6,7 @@
 
 static bool type_only_infer(eddy_infer *c)
 {
-    return eddy_infer_fail(c, EDDY_INTERNAL, "the compiler's own node");
+    return eddy_infer_fail(c, EDDY_INTERNAL, "a node that only the compiler makes");
 }
 const eddy_op_def eddy_op_fed = { .name = "_Fed", .outputs = 1, .flags = EDDY_OP_PLACEHOLDER,
                                   .infer = type_only_infer };

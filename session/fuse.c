@@ -59,7 +59,8 @@ typedef struct run_of {
 } run_of;
 
 /* An operand is the result of a fold in the run, which is not there before its end. */
-static bool reads_fold(const eddy_plan *p, const int32_t *folded, int32_t first, const instruction *i)
+static bool reads_fold(const eddy_plan *p, const int32_t *folded, int32_t first,
+                       const instruction *i)
 {
     for (int j = 0; j < i->kernel.n_in; j++)
         if (folded[p->buffer_root[i->kernel.in[j] - p->buffers]] > first) return true;

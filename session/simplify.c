@@ -54,7 +54,10 @@ static bool is_storage(const rewrite *r, int i)
 }
 
 /* A number in every element, which need not be looked at again in others. */
-static bool filled(const rewrite *r, int i, double v) { return eddy_flow_is_filled(r->flow, in(r, i), v); }
+static bool filled(const rewrite *r, int i, double v)
+{
+    return eddy_flow_is_filled(r->flow, in(r, i), v);
+}
 
 /* ------------------------------------------------------------- arithmetic -- */
 
@@ -62,8 +65,9 @@ static bool add_rule(rewrite *r)
 {
     if (filled(r, 1, 0) && give(r, in(r, 0))) return true;
     if (filled(r, 0, 0) && give(r, in(r, 1))) return true;
-    if (is_op(from(r, 1), &eddy_op_neg)) return give2(r, &eddy_op_sub, in(r, 0), from(r, 1)->inputs[0]);
-    if (is_op(from(r, 0), &eddy_op_neg)) return give2(r, &eddy_op_sub, in(r, 1), from(r, 0)->inputs[0]);
+    for (int i = 1; i >= 0; i--)
+        if (is_op(from(r, i), &eddy_op_neg))
+            return give2(r, &eddy_op_sub, in(r, 1 - i), from(r, i)->inputs[0]);
     return false;
 }
 
@@ -244,7 +248,8 @@ static eddy_tensor narrower(rewrite *r, eddy_tensor x)
         if (eddy_array_count(a) < 2 || !eddy_dtype_is_floating(eddy_array_dtype(a)) ||
             !eddy_flow_is_filled(r->flow, x, eddy_array_get(a, 0)))
             return none;
-        return eddy_flow_scalar(r->flow, r->node->source, eddy_array_dtype(a), eddy_array_get(a, 0));
+        return eddy_flow_scalar(r->flow, r->node->source, eddy_array_dtype(a),
+                                eddy_array_get(a, 0));
     }
     if (n->op == &eddy_op_broadcast_to || n->op == &eddy_op_broadcast_like) return n->inputs[0];
     if (n->op == &eddy_op_fill) return n->inputs[1];

@@ -183,7 +183,8 @@ static bool is_foldable(const compile *c, const eddy_node *node)
         bytes += (size_t)count * eddy_dtype_size(info->types[k].dtype);
         small = small && count <= SHAPE_ELEMENTS && eddy_dtype_is_integer(info->types[k].dtype);
     }
-    if (!small && (bytes > FOLD_BYTES || (c->session->options.without & EDDY_PASS_FOLD))) return false;
+    const bool without = (c->session->options.without & EDDY_PASS_FOLD) != 0;
+    if (!small && (bytes > FOLD_BYTES || without)) return false;
     for (int i = 0; i < node->n_inputs; i++) {
         const eddy_tensor t = node->inputs[i];
         if (eddy_input_is_in(node->op->shape_inputs, i)) {

@@ -1,5 +1,6 @@
 /* test_messages_product.c -- what the products made of several operations refuse. */
 #include "tests/golden.h"
+#include "ops/pairs.h"
 #include "ops/product_fused.h"
 #include "build/gen/table.h"
 
@@ -47,6 +48,9 @@ START_TEST(of_products)
     accumulate(a, a, b);
     accumulate(c, a, a);
     accumulate(c, a, line);
+    eddy_apply(&eddy_op_pair, &(eddy_pair_attrs){ EDDY_PAIR_DIV, EDDY_PAIR_ADD }, 3,
+               (eddy_tensor[]){ c, c, c }, (eddy_apply_args){ 0 });
+    golden_graph(g);
     golden_end();
     eddy_graph_free(g);
 }
