@@ -92,6 +92,7 @@ static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_roo
     enum { COMPARISONS = 1 << 20, ORDERS = 3, ROUNDS = 40 };
     int  (*const orders[ORDERS])(const void *, const void *) = { by_size, by_area, by_life };
     size_t least = SIZE_MAX;
+    if (n == 0) return 0;
     for (int64_t round = 0; round < ORDERS * ROUNDS && least > live; round++) {
         if (round > 0 && round * n * n > COMPARISONS) break;
         if (round % ROUNDS == 0) qsort(t, (size_t)n, sizeof *t, orders[round / ROUNDS]);
@@ -102,7 +103,7 @@ static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_roo
         promote_highest(t, n, total);
     }
     for (int32_t i = 0; i < n; i++) t[i]->offset = offset[t[i] - roots];
-    return n > 0 ? least : 0;
+    return least;
 }
 
 /* Size classes of at most an eighth of waste. */
