@@ -36,20 +36,23 @@ static void wrong_dtype(eddy_rule *r) { r->dx[0] = Cast(r->dy[0], EDDY_FLOAT64);
 static void wrong_shape(eddy_rule *r) { r->dx[0] = Sum(r->dy[0]); }
 static void wrong_count(eddy_rule *r) { r->n_dx = 2; }
 
-static void rule_says(const char *name, void (*gradient)(eddy_rule *r))
-{
-    const eddy_op_def op = { .name = name, .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-                             .infer = same_infer, .gradient = gradient };
-    eddy_gradient(eddy_apply1(&op, NULL, x), x);
-    golden_graph(g);
-}
+/* They outlive the graph. */
+#define UNARY_OP(type, rule)                                                    \
+    { .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 1,             \
+      .infer = same_infer, .gradient = rule }
+static const eddy_op_def wrong_ops[] = {
+    UNARY_OP("WrongDtype", wrong_dtype),
+    UNARY_OP("WrongShape", wrong_shape),
+    UNARY_OP("WrongCount", wrong_count),
+    UNARY_OP("NoRule", NULL),
+};
 
 static void rules(void)
 {
-    rule_says("WrongDtype", wrong_dtype);
-    rule_says("WrongShape", wrong_shape);
-    rule_says("WrongCount", wrong_count);
-    rule_says("NoRule", NULL);
+    for (size_t i = 0; i < sizeof wrong_ops / sizeof *wrong_ops; i++) {
+        eddy_gradient(eddy_apply1(&wrong_ops[i], NULL, x), x);
+        golden_graph(g);
+    }
     eddy_gradient(eddy_random_shuffle(x), x), golden_graph(g);
 }
 
