@@ -83,9 +83,9 @@ enum { SCAN = 16 };
                                 int64_t n, int64_t width, int64_t stride)       \
     {                                                                           \
         const T *x = x_, *best = best_;                                         \
-        for (int64_t i = 0; i < many && width == 1; i++, x += n)                \
+        for (int64_t i = 0; i < many && stride == 1; i++, x += n)               \
             index[i] = name##_scan(x, best[i], n);                              \
-        if (width == 1) return;                                                 \
+        if (stride == 1) return;                                                \
         for (int64_t c = 0; c < width; c++) index[c] = 0;                       \
         for (int64_t j = n - 1; j >= 0; j--)                                    \
             for (int64_t c = 0; c < width; c++) {                               \

@@ -227,7 +227,7 @@ static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, d
  *  offset       the same type, [channels]
  *  mean         the same type, [channels]; used unless is_training
  *  variance     likewise
- *  epsilon      above 0; default 1e-3
+ *  epsilon      not negative; 0 is the default, 1e-3
  *  is_training  takes the statistics from x
  *  data_format  "NHWC", channels last, or "NCHW", channels second; default NHWC.
  *               NCHW costs two transpositions

@@ -209,7 +209,7 @@ static int64_t transposed(const eddy_conv_attrs *a, int i, int64_t x, int64_t fi
 {
     const int     at = (eddy_conv_channels(a->data_format) == 1 ? 2 : 1) + i;
     const int64_t step = a->strides.at[at], span = (filter - 1) * a->dilations.at[at] + 1;
-    if (x < 0 || filter < 0) return EDDY_ANY;
+    if (x < 0 || filter < 0 || step > INT32_MAX || x > INT32_MAX) return EDDY_ANY;
     if (strcmp(a->padding, "SAME") == 0) return x * step;
     const int64_t *all = a->explicit_paddings.at;
     const int64_t  zeros = a->explicit_paddings.count == 8 ? all[2 * at] + all[2 * at + 1] : 0;

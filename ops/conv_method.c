@@ -14,7 +14,7 @@ void eddy_conv_method_ask(eddy_conv_method m)
 /* Where minimal filtering is written for it. */
 static bool possible(eddy_dtype d, const eddy_conv_size *s)
 {
-    bool yes = d == EDDY_FLOAT32 && s->groups == 1 && !s->planes;
+    bool yes = d == EDDY_FLOAT32 && s->groups == 1 && !s->planes && s->in_c > 0 && s->out_c > 0;
     for (int i = 0; i < 2; i++) yes = yes && s->filter[i] == 3 && s->step[i] == 1 && s->gap[i] == 1;
     return yes;
 }
@@ -76,8 +76,21 @@ static bool by_winograd(const eddy_kernel *k)
     return ((const plan *)k->state)->method == EDDY_CONV_WINOGRAD;
 }
 
+/* What a worker may have to copy of an image, with the zeros around and between what it
+ * reads: sizes are worked out in 64 bits. */
+static bool is_too_wide(eddy_dtype d, const eddy_conv_size *s)
+{
+    double bytes = (double)eddy_dtype_size(d) * (double)(s->in_c + s->out_c);
+    for (int i = 0; i < 2; i++)
+        bytes *= (double)s->in[i] + (double)s->out[i] * (double)s->step[i] +
+                 (double)s->filter[i] * (double)s->gap[i];
+    return bytes > 0x1p50;
+}
+
 eddy_status eddy_conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s, bool back)
 {
+    if (is_too_wide(d, s))
+        return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     const eddy_conv_method m = eddy_conv_method_of(d, s);
     return keep(k, m == EDDY_CONV_WINOGRAD ? eddy_conv_winograd_prepare(k, s, back)
                                            : eddy_conv_direct_prepare(k, d, s, back), m);
@@ -93,6 +106,8 @@ void eddy_conv_run(const eddy_kernel *k, const void *x, const void *filter, void
 
 eddy_status eddy_conv_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s)
 {
+    if (is_too_wide(d, s))
+        return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     const eddy_conv_method m = eddy_conv_method_of(d, s);
     return keep(k, m == EDDY_CONV_WINOGRAD ? eddy_conv_winograd_weights_prepare(k, s)
                                            : eddy_conv_direct_weights_prepare(k, d, s), m);

@@ -32,7 +32,7 @@ extern const eddy_wino_tiles eddy_wino_plain;
 extern const eddy_wino_tiles eddy_wino_avx2, eddy_wino_avx512;
 #endif
 
-/* As eddy_conv_direct and eddy_conv_weights, to which they turn if a result is not finite:
+/* As eddy_conv_direct and eddy_conv_direct_weights, to which they turn if a result is not finite:
  * infinity spoils its whole tile, and an intermediate value may be too large. */
 eddy_status eddy_conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, bool back);
 void eddy_conv_winograd(const eddy_kernel *k, const void *x, const void *filter, void *y,

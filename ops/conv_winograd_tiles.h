@@ -1,8 +1,8 @@
 /* conv_winograd_tiles.h -- the transforms of conv_winograd.h for one instruction set.
  *
  * Included by ops/conv_direct_*.c before conv_tiles.h, with the same defined, for float32,
- * and with FN(load_some), which loads zeros behind n elements, to hand.  Each is a transform of one axis, done along columns and then
- * along rows.  With a = 5/8 and b = 3/2, the points are 0, a, -a, b, -b and infinity. */
+ * and with FN(load_some), which loads zeros behind n elements, to hand.  Each is a transform
+ * of one axis, done along columns and then along rows.  With a = 5/8 and b = 3/2, the points are 0, a, -a, b, -b and infinity. */
 
 static const float A1 = 0.625f, A2 = 0.390625f, A3 = 0.244140625f;
 static const float B1 = 1.5f, B2 = 2.25f, B3 = 3.375f;

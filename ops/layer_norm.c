@@ -87,7 +87,7 @@ const eddy_op_def eddy_op_layer_norm = {
  *  x        float32 or float64 [..., n], rank 1 at least; y has its type and shape
  *  scale    the same type, [n]
  *  offset   the same type, [n]
- *  epsilon  above 0; default 1e-5
+ *  epsilon  not negative; 0 is the default, 1e-5
  *
  *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
  *  of squares, divided by n.

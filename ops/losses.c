@@ -105,9 +105,9 @@ enum { LOSS_LANES = 16 };
     {                                                                           \
         const T *x = b->x, *top = b->top;                                       \
         double total[EDDY_SOFTMAX_LANES] = { 0 };                               \
-        for (int64_t i = 0; i < b->many && b->width == 1; i++)                  \
+        for (int64_t i = 0; i < b->many && b->stride == 1; i++)                 \
             total[i] = name##_row(b->n, l + i * b->n, x + i * b->n, top[i], log_sum[i]); \
-        for (int64_t j = 0; j < b->n && b->width > 1; j++, x += b->stride, l += b->stride) \
+        for (int64_t j = 0; j < b->n && b->stride > 1; j++, x += b->stride, l += b->stride) \
             for (int64_t c = 0; c < b->width; c++)                              \
                 total[c] += name##_term(l[c], x[c], top[c], log_sum[c]);        \
         for (int64_t c = 0; c < b->many * b->width; c++) loss[c] = (T)total[c]; \

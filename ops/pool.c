@@ -143,17 +143,21 @@ EDDY_INLINE pool_window window_at(const pool_work *w, int64_t h, int64_t i)
 }
 
 #define T float
+#define NUMBER int32_t
 #define NAME(name) name##_f32
 #define LOOP(name) name##_f32_all
 #include "ops/pool_loops.h"
 #undef T
+#undef NUMBER
 #undef NAME
 #undef LOOP
 #define T double
+#define NUMBER int64_t
 #define NAME(name) name##_f64
 #define LOOP(name) name##_f64_all
 #include "ops/pool_loops.h"
 #undef T
+#undef NUMBER
 #undef NAME
 #undef LOOP
 

@@ -53,11 +53,13 @@ EDDY_INLINE void LOOP(max_rows)(const pool_work *w, int64_t from, int64_t to)
     }
 }
 
-/* dx takes in dy, or is dy, where the maximum of the window stands, whose number is kept as a T. */
+/* dx takes in dy, or is dy, where the maximum of the window stands, whose number is an
+ * integer as wide as a T. */
 EDDY_INLINE void NAME(window_max_back)(const pool_work *w, const pool_window *o, const T *x,
                                        const T *dy, T *restrict dx, int64_t c)
 {
-    T m[MOST], at_most[MOST], number = 0;
+    T m[MOST];
+    NUMBER at_most[MOST], number = 0;
     for (int64_t h = o->from[0]; h < o->to[0]; h++)
         for (int64_t i = o->from[1]; i < o->to[1]; i++, number++) {
             const T *in = x + h * w->row + i * w->c;

@@ -16,7 +16,7 @@ typedef struct eddy_product {
     const void  *a, *b;
     void        *y;
     const void  *bias;                   /* n elements, for each row; or NULL */
-    const void  *residual;               /* [m,n], may be y itself; or NULL */
+    const void  *residual;               /* [m,n]; or NULL */
     eddy_tile_fn activation;             /* the inner loop of an elementwise op; or NULL */
     const struct eddy_gemm *plan;        /* how; NULL: by BLAS or a loop */
     void        *scratch;

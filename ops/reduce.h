@@ -118,7 +118,8 @@ eddy_lanes eddy_lanes_of(eddy_shape s, int64_t axis);
 enum { EDDY_SOFTMAX_LANES = 256 };
 
 /* Some lanes of x along an axis: either `many` lanes of n consecutive elements
- * (width 1), or n rows of `width` lanes, `stride` apart (many 1).  x and y point
+ * (stride and width 1), or n rows of `width` lanes, perhaps one, `stride` apart, above 1
+ * (many 1).  x and y point
  * at the first element; `lane` is the number of the first lane. */
 typedef struct eddy_softmax_block {
     const void *x;

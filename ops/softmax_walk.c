@@ -16,7 +16,7 @@
         const T *x_ = b->x, *top_ = b->top, *sum_ = b->sum;                     \
         T *y_ = b->y;                                                           \
         (void)labels_; (void)x_; (void)top_; (void)sum_;                        \
-        for (int64_t i = 0; i < b->many && b->width == 1; i++) {                \
+        for (int64_t i = 0; i < b->many && b->stride == 1; i++) {               \
             const T t = top_[i], s = sum_[i];                                   \
             (void)t; (void)s;                                                   \
             EDDY_INDEPENDENT                                                    \
@@ -26,7 +26,7 @@
                 y_[at] = (value);                                               \
             }                                                                   \
         }                                                                       \
-        for (int64_t j = 0; j < b->n && b->width > 1; j++)                      \
+        for (int64_t j = 0; j < b->n && b->stride > 1; j++)                     \
             EDDY_INDEPENDENT                                                    \
             for (int64_t c = 0; c < b->width; c++) {                            \
                 const int64_t at = j * b->stride + c;                           \
@@ -124,7 +124,7 @@ static void in_passes(const walk *w, const eddy_softmax_block *b, void *sum)
 {
     if (w->type.dtype == EDDY_FLOAT32) EDDY_BEST_OF(minus_top_f32)(b, NULL);
     else EDDY_BEST_OF(minus_top_f64)(b, NULL);
-    const bool lines = b->width > 1;
+    const bool lines = b->stride > 1;
     const int64_t length = lines ? b->width : b->many * b->n;
     char *y = b->y;
     for (int64_t j = 0; j < (lines ? b->n : 1); j++, y += (size_t)b->stride * w->max->size) {
@@ -141,7 +141,7 @@ static void exponentials(const walk *w, const eddy_softmax_block *b, void *top, 
     const eddy_reduction p = eddy_reduction_of_block(w->max, b->many, b->n, b->width, b->stride);
     eddy_reduction_run(&p, top, b->x);
     if (w->type.dtype != EDDY_FLOAT32) in_passes(w, b, sum);
-    else if (b->width > 1) EDDY_BEST_OF(exp_columns)(b, sum);
+    else if (b->stride > 1) EDDY_BEST_OF(exp_columns)(b, sum);
     else in_passes(w, b, sum);
 }
 

@@ -66,7 +66,7 @@ static flow_node *find_equal(eddy_flow *f, const flow_node *n)
 
 flow_node *eddy_flow_append(eddy_flow *f, flow_node *n)
 {
-    if (f->merge) {
+    if (f->merge && eddy_flow_is_function(n)) {
         if (2 * (f->size + 1) > f->table_size && !grow_table(f)) return NULL;
         flow_node *known = find_equal(f, n);
         if (known) {

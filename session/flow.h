@@ -118,6 +118,7 @@ bool eddy_flow_is_filled(const eddy_flow *f, eddy_tensor t, double v);
 bool eddy_flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes);
 
 /* flow_equal.c: whether a and b always give the same values, and the same number for both. */
+bool     eddy_flow_is_function(const flow_node *n);
 bool     eddy_flow_equal(const flow_node *a, const flow_node *b);
 uint32_t eddy_flow_hash(const flow_node *n);
 

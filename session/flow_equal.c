@@ -137,7 +137,7 @@ static uint32_t hash_constants(const flow_node *n)
 /* ---------------------------------------------------------------- nodes -- */
 
 /* Its value is a function of inputs, attributes and what it waits for. */
-static bool is_function(const flow_node *n)
+bool eddy_flow_is_function(const flow_node *n)
 {
     enum {
         NOT = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER |
@@ -152,6 +152,7 @@ uint32_t eddy_flow_hash(const flow_node *n)
     uint32_t h = mix(2, (uint64_t)(uintptr_t)n->op);
     for (int i = 0; i < n->n_inputs; i++)
         h = mix(mix(h, (uint64_t)n->inputs[i].node), (uint64_t)n->inputs[i].output);
+    for (int i = 0; i < n->n_controls; i++) h = mix(h, (uint64_t)n->controls[i]);
     for (int k = 0; k < n->n_outputs; k++)
         h = hash_shape(mix(h, (uint64_t)n->outputs[k].dtype), n->outputs[k].shape.rank,
                        n->outputs[k].shape.dim);
@@ -162,7 +163,7 @@ uint32_t eddy_flow_hash(const flow_node *n)
 
 bool eddy_flow_equal(const flow_node *a, const flow_node *b)
 {
-    if (!is_function(a) || !is_function(b)) return false;
+    if (!eddy_flow_is_function(a) || !eddy_flow_is_function(b)) return false;
     if (!a->values != !b->values || a->n_outputs != b->n_outputs) return false;
     if (a->values) return equal_constants(a, b);
     if (a->op != b->op || a->n_inputs != b->n_inputs || a->n_controls != b->n_controls)

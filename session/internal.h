@@ -1,10 +1,12 @@
 /* internal.h -- what the files of session/ share.
  *
- * compile.c turns feeds, fetches and shapes into a plan through three stages:
+ * compile.c turns feeds, fetches and shapes into a plan through these stages:
  *   specialise.c  which nodes matter, with which concrete types; constants folded
- *   schedule.c    what is executed, in which order, reading and writing which values;
- *                 order.c: which reads of variables see updates
- *                 views.c: which values lie in the memory of others
+ *   lower.c       the plan's own graph (flow.h) of what is executed;
+ *                 live.c: what that is; order.c: which reads of variables see updates
+ *   passes.c      the same values, made with less; arrange.c: in which order
+ *   schedule.c    instructions, reading and writing which memory;
+ *                 views.c: which values lie in that of others
  *                 fuse.c: elementwise instructions in a row become one
  *   memory.c      where temporaries lie in one arena
  * run.c executes plans, profile.c says where their time went; session.c keeps them and

@@ -3,7 +3,6 @@
 #include "ops/reduce.h"
 #include "build/gen/table.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ------------------------------------------------------------- looking -- */
@@ -47,7 +46,7 @@ bool eddy_match_number(const rewrite *r, eddy_tensor t, double *v)
 bool eddy_match_is(const rewrite *r, eddy_tensor t, double v)
 {
     double found;
-    return eddy_match_number(r, t, &found) && fabs(found - v) <= 1e-6 * fabs(v);
+    return eddy_match_number(r, t, &found) && found == v;
 }
 
 bool eddy_match_with(const rewrite *r, const flow_node *n, double v, eddy_tensor *other)

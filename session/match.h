@@ -21,7 +21,7 @@ bool eddy_match_real(const rewrite *r, eddy_tensor t);
 const flow_node *eddy_match(const rewrite *r, eddy_tensor t, const eddy_op_def *op);
 /* The tensor that has the elements of t, in whatever shape: t without its reshapes. */
 eddy_tensor eddy_match_elements(const rewrite *r, eddy_tensor t);
-/* All elements of t, floating-point numbers, are *v; or this number to within 1e-6 of it. */
+/* All elements of t, floating-point numbers, are *v; or exactly this number. */
 bool eddy_match_number(const rewrite *r, eddy_tensor t, double *v);
 bool eddy_match_is(const rewrite *r, eddy_tensor t, double v);
 /* n, of two inputs, has this number as one of them; *other is the other one. */

@@ -490,13 +490,12 @@ static bool may_be_slope(const rewrite *r)
     return n->outputs[0].shape.rank == 1 && is_looked_through(n);
 }
 
-bool eddy_pattern_norm_slope(rewrite *r)
+static bool norm_slope(rewrite *r)
 {
     const flow_node *n = r->node, *rstd = NULL;
     algebra          a = { .r = r, .most_known = OF_TERM };
     int              left = LOOKED_AT;
     const bool       folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
-    if (!may_be_slope(r)) return false;
     for (int i = 0; i < 2 && i < n->n_inputs && !rstd; i++)
         rstd = find_rstd(&a, n->inputs[i], NEAR, &left);
     if (!rstd) return false;
@@ -513,3 +512,5 @@ bool eddy_pattern_norm_slope(rewrite *r)
     a.forward = false;
     return find_dy(&a, full) && give_slope(&a, full ? 0 : 1);
 }
+
+bool eddy_pattern_norm_slope(rewrite *r) { return may_be_slope(r) && norm_slope(r); }

@@ -1,6 +1,6 @@
 /* products.c -- what stands before or behind a matrix product and costs nothing as a
  * part of it: transposes, factors, sums of products, batches of one matrix. */
-#include "session/passes.h"
+#include "session/match.h"
 #include "ops/product_fused.h"
 #include "build/gen/table.h"
 
@@ -79,6 +79,15 @@ static bool single_rule(rewrite *r)
     return eddy_flow_valid(p) && give(r, eddy_rewrite_reshaped(r, p, y));
 }
 
+/* The node folds all but the last two dimensions, whose sizes q has too. */
+static bool folds_batch(const rewrite *r, eddy_shape q)
+{
+    const eddy_shape y = r->node->outputs[0].shape;
+    if (r->node->op == &eddy_op_sum)
+        return eddy_match_axes(r, r->node) == (1u << (q.rank - 2)) - 1;
+    return y.rank >= 2 && y.dim[y.rank - 2] == q.dim[q.rank - 2];
+}
+
 /* The sum over the batch of a' b is the product of all their rows. */
 static bool summed_rule(rewrite *r)
 {
@@ -87,7 +96,8 @@ static bool summed_rule(rewrite *r)
     const eddy_matmul_attrs *t = p->attrs;
     const eddy_shape         a = type_of(r, p->inputs[0]).shape, b = type_of(r, p->inputs[1]).shape;
     const eddy_shape         y = r->node->outputs[0].shape, q = p->outputs[0].shape;
-    if (!t->transpose_a || t->transpose_b || a.rank != b.rank || eddy_shape_count(q) == 0 ||
+    if (!t->transpose_a || t->transpose_b || a.rank != b.rank || !folds_batch(r, q) ||
+        eddy_shape_count(q) == 0 ||
         eddy_shape_count(y) != q.dim[q.rank - 2] * q.dim[q.rank - 1] ||
         y.dim[y.rank - 1] != q.dim[q.rank - 1])
         return false;
@@ -109,6 +119,14 @@ static bool is_number(const rewrite *r, eddy_tensor t, double *v)
     return true;
 }
 
+/* A factor that nothing overflows or vanishes for sooner in another place: with 0 a product
+ * would not be computed, and what is not a number be lost. */
+static bool is_mild(double c)
+{
+    const double least = 1.0 / (1 << 20), v = c < 0 ? -c : c;
+    return v >= least && v <= 1 / least;
+}
+
 /* c times a product: c is its alpha. */
 static bool scaled(rewrite *r, eddy_tensor t, double c)
 {
@@ -118,7 +136,8 @@ static bool scaled(rewrite *r, eddy_tensor t, double c)
         f.has_residual)
         return false;
     f.alpha *= c;
-    return give(r, eddy_rewrite_add(r, &eddy_op_fused_matmul, &f, 2, p->inputs));
+    return is_mild(f.alpha) &&
+           give(r, eddy_rewrite_add(r, &eddy_op_fused_matmul, &f, 2, p->inputs));
 }
 
 static bool factor_rule(rewrite *r)
@@ -141,7 +160,7 @@ static bool scaled_operand_rule(rewrite *r)
         const flow_node *m = eddy_rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
         for (int k = 0; m && k < 2; k++) {
             eddy_tensor x[] = { r->node->inputs[0], r->node->inputs[1] };
-            if (!is_number(r, m->inputs[k], &c) ||
+            if (!is_number(r, m->inputs[k], &c) || !is_mild(c) || !is_mild(f.alpha * c) ||
                 !eddy_shape_equal(type_of(r, m->inputs[1 - k]).shape, m->outputs[0].shape))
                 continue;
             x[i] = m->inputs[1 - k];

@@ -1,7 +1,7 @@
 /* simplify.c -- nodes whose value is there already, or costs less another way.
  *
- * Nothing here changes a result by more than its last bits, and what is not a number
- * stays so: x 0 is not 0, and x - x is not 0. */
+ * Nothing here changes a result by more than its last bits, or the sign of a zero, and
+ * what is not a number stays so: x 0 is not 0, and x - x is not 0. */
 #include "session/passes.h"
 #include "ops/elementwise.h"
 #include "build/gen/table.h"
@@ -280,7 +280,8 @@ static bool elementwise_rule(rewrite *r)
     const flow_node *n = r->node;
     eddy_tensor      x[OPERANDS];
     bool             changed = false;
-    if (n->n_inputs > OPERANDS) return false;
+    /* of no elements none can fail, of one an integer may */
+    if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) == 0) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor less = narrower(r, in(r, i));
         x[i] = in(r, i);
@@ -302,6 +303,7 @@ static bool fold_rule(rewrite *r)
     compile         *c = r->flow->c;
     const flow_node *n = r->node;
     eddy_buffer      b[OPERANDS + 1];
+    if (c->session->options.without & EDDY_PASS_FOLD) return false;
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_array *a = eddy_flow_value(r->flow, in(r, i));
@@ -317,6 +319,7 @@ static bool fold_rule(rewrite *r)
     /* what fails here fails in the run, with the message of the run */
     if (y && !eddy_run_alone(c->plan, &node, b, 0, &failure)) {
         eddy_array_free(y);
+        c->plan->error = (eddy_error){ 0 };
         return false;
     }
     /* only now: equal constants are one */

@@ -156,6 +156,9 @@ static int log_sum_of(const rewrite *r, eddy_tensor t, eddy_tensor x)
         const flow_node  *less = eddy_match(r, shifted, &eddy_op_sub);
         const eddy_tensor m = eddy_match_elements(r, add->inputs[i == 1]);
         if (!less || !eddy_match_same(eddy_match_elements(r, less->inputs[1]), m)) return -1;
+        const eddy_shape by = eddy_match_type(r, less->inputs[1]).shape;
+        const eddy_shape left = eddy_match_folded(e->outputs[0].shape, eddy_match_axes(r, s));
+        if (!eddy_shape_equal(by, left) && eddy_shape_count(by) != 1) return -1;
         shifted = less->inputs[0];
     }
     return eddy_match_same(shifted, x) ? eddy_match_axis(eddy_match_axes(r, s)) : -1;

@@ -86,9 +86,15 @@ static bool is_divided(const rewrite *r, const divisors *d, eddy_tensor t, int d
     return first && is_divided(r, d, n->inputs[1], depth - 1);
 }
 
+/* A factor that changes neither values nor shapes. */
+static bool is_one(const rewrite *r, eddy_tensor t)
+{
+    return eddy_shape_count(eddy_match_type(r, t).shape) == 1 && eddy_match_is(r, t, 1);
+}
+
 static eddy_tensor times(rewrite *r, eddy_tensor a, eddy_tensor b)
 {
-    if (!eddy_flow_valid(b) || eddy_match_is(r, a, 1)) return eddy_flow_valid(b) ? b : a;
+    if (!eddy_flow_valid(b) || is_one(r, a)) return eddy_flow_valid(b) ? b : a;
     return eddy_make2(r, &eddy_op_mul, a, b);
 }
 
@@ -103,9 +109,9 @@ static eddy_tensor undivided_factor(rewrite *r, const divisors *d, const flow_no
     if (own) return times(r, a, own->times);
     if (is_divided(r, d, a, DEPTH)) a = undivided(r, d, a);
     else b = undivided(r, d, b);
-    if (n->op != &eddy_op_mul || (!eddy_match_is(r, a, 1) && !eddy_match_is(r, b, 1)))
+    if (n->op != &eddy_op_mul || (!is_one(r, a) && !is_one(r, b)))
         return eddy_make2(r, n->op, a, b);
-    return eddy_match_is(r, a, 1) ? b : a;
+    return is_one(r, a) ? b : a;
 }
 
 static eddy_tensor undivided_reshape(rewrite *r, const divisors *d, const flow_node *n)

@@ -343,6 +343,37 @@ START_TEST(blocks)
 }
 END_TEST
 
+/* Along axis 0 of a matrix, and along axis 1 of its transpose: one column is left over
+ * from whole blocks of them. */
+START_TEST(a_last_column)
+{
+    const int64_t    rows = _i % 3 == 0 ? 7 : _i % 3 == 1 ? 3 : 40, width = _i % 2 ? 513 : 257;
+    const eddy_dtype d = _i < 6 ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    eddy_graph      *g = eddy_graph_new();
+    eddy_session    *s = eddy_session_new(g);
+    eddy_array      *a = numbers(d, S(rows, width));
+    const eddy_tensor x = eddy_placeholder(g, "x", d, S(rows, width)), t = eddy_transpose(x);
+    const eddy_dims   first = EDDY_AXES(0);
+    const eddy_tensor y[] = {
+        eddy_sub(eddy_softmax(x, first), eddy_transpose(eddy_softmax(t))),
+        eddy_sub(eddy_log_softmax(x, first), eddy_transpose(eddy_log_softmax(t))),
+        eddy_cast(eddy_sub(eddy_argmax(x, .axis = 0), eddy_argmax(t, .axis = 1)), d),
+        eddy_cast(eddy_sub(eddy_argmin(x, .axis = 0), eddy_argmin(t, .axis = 1)), d),
+    };
+    for (int i = 0; i < 4; i++) {
+        eddy_array  *out = NULL;
+        const eddy_tensor worst = eddy_max(eddy_abs(y[i]));
+        ck_assert_msg(eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(worst), &out) == EDDY_OK, "%s",
+                      eddy_session_message(s));
+        ck_assert_double_le(eddy_array_item(out), 1e-6);
+        eddy_array_free(out);
+    }
+    eddy_array_free(a);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *kernels_suite(void)
 {
     Suite *s = suite_create("kernels");
@@ -352,6 +383,7 @@ Suite *kernels_suite(void)
     tcase_add_loop_test(bits, same_bits, 0, 2 * SUBJECTS);
     tcase_add_loop_test(bits, blocks, 0, 11);
     tcase_add_test(values, long_sum);
+    tcase_add_loop_test(values, a_last_column, 0, 12);
     tcase_add_loop_test(values, columns, 0, 12);
     tcase_add_loop_test(values, extremes, 0, 8);
     tcase_add_loop_test(values, planes, 0, 5);
