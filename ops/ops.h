@@ -203,7 +203,7 @@ typedef struct eddy_moments_args {
  *  offset       the same type, [channels]
  *  mean         the same type, [channels]; used unless is_training
  *  variance     likewise
- *  epsilon      above 0; default 1e-3
+ *  epsilon      not negative; 0 is the default, 1e-3
  *  is_training  takes the statistics from x
  *  data_format  "NHWC", channels last, or "NCHW", channels second; default NHWC.
  *               NCHW costs two transpositions
@@ -1247,7 +1247,7 @@ typedef struct eddy_layer_norm_args {
  *  x        float32 or float64 [..., n], rank 1 at least; y has its type and shape
  *  scale    the same type, [n]
  *  offset   the same type, [n]
- *  epsilon  above 0; default 1e-5
+ *  epsilon  not negative; 0 is the default, 1e-5
  *
  *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
  *  of squares, divided by n.
