@@ -1,5 +1,5 @@
-/* test_rewrites.c -- what rewriting once took for something else: the same values with all
- * passes and with none. */
+/* test_rewrites.c -- passes that have something to do, and what rewriting once took for
+ * something else: the same values with all passes and with none. */
 #include "tests/core.h"
 
 #include <math.h>
@@ -89,6 +89,55 @@ START_TEST(nothing_to_divide)
 }
 END_TEST
 
+/* The pass has something to do for y, and then `instructions` are left; -1: any number. */
+static void fires(eddy_tensor y, unsigned pass, int instructions)
+{
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *a = eddy_fetch(s, y);
+    ck_assert_msg(a, "%s", eddy_session_message(s));
+    const eddy_plan_info info = eddy_session_plan_info(s);
+    ck_assert_int_gt(info.changes[__builtin_ctz(pass)], 0);
+    if (instructions >= 0) ck_assert_int_eq(info.instructions, instructions);
+    eddy_array_free(a);
+    eddy_session_free(s);
+    same(y);
+}
+
+START_TEST(passes_fire)
+{
+    const eddy_tensor x = numbers(EDDY_FLOAT32, EDDY_SHAPE(4, 6));
+    const eddy_tensor w = numbers(EDDY_FLOAT32, EDDY_SHAPE(4, 6));
+    const eddy_tensor b = numbers(EDDY_FLOAT32, EDDY_SHAPE(6));
+    const eddy_tensor square = numbers(EDDY_FLOAT32, EDDY_SHAPE(6, 6));
+    /* drawn, rounded and cast in two instructions each; the loops of x and w are one */
+    fires(MatMul(eddy_transpose(x), w), EDDY_PASS_PRODUCTS, 4);
+    fires(Mul(MatMul(x, square), 0.5), EDDY_PASS_PRODUCTS, 5);
+    fires(Relu(BiasAdd(MatMul(x, square), b)), EDDY_PASS_EPILOGUES, 7);
+    eddy_tensor terms[12];
+    for (int i = 0; i < 12; i++)
+        terms[i] = MatMul(eddy_slice(x, EDDY_DIMS(i % 4, 0), EDDY_DIMS(1, 6)),
+                          eddy_slice(w, EDDY_DIMS(3 - i % 4, 0), EDDY_DIMS(1, 6)),
+                          .transpose_a = true);
+    fires(eddy_add_n((eddy_list){ 12, terms }, NULL), EDDY_PASS_PRODUCTS, -1);
+    const eddy_tensor image = numbers(EDDY_FLOAT32, EDDY_SHAPE(1, 5, 5, 6));
+    const eddy_tensor filter = numbers(EDDY_FLOAT32, EDDY_SHAPE(3, 3, 6, 6));
+    fires(Relu(BiasAdd(eddy_conv2d(image, filter), b)), EDDY_PASS_EPILOGUES, 7);
+}
+END_TEST
+
+/* Zeros that no memory could hold, around an image of sixteen pixels. */
+START_TEST(a_huge_dilation)
+{
+    const eddy_tensor x = numbers(EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 1));
+    const eddy_tensor w = numbers(EDDY_FLOAT32, EDDY_SHAPE(3, 3, 1, 1));
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_ptr_null(eddy_fetch(s, eddy_conv2d(x, w, .padding = "SAME",
+                                                 .dilations = EDDY_DIMS(1073741822, 1073741822))));
+    ck_assert_int_eq(eddy_session_status(s), EDDY_NO_MEMORY);
+    eddy_session_free(s);
+}
+END_TEST
+
 Suite *rewrites_suite(void)
 {
     Suite *s = suite_create("rewrites");
@@ -99,6 +148,8 @@ Suite *rewrites_suite(void)
     tcase_add_test(c, wild_factors);
     tcase_add_test(c, another_shift);
     tcase_add_test(c, nothing_to_divide);
+    tcase_add_test(c, passes_fire);
+    tcase_add_test(c, a_huge_dilation);
     suite_add_tcase(s, c);
     return s;
 }
