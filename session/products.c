@@ -180,7 +180,6 @@ static bool sum_of_products_rule(rewrite *r)
     const flow_node   *n = r->node;
     const eddy_shape   y = n->outputs[0].shape;
     const eddy_matmul_attrs t = { .transpose_a = true };
-    const int64_t      axis = 0;
     int64_t            rows = 0;
     eddy_tensor       *a = eddy_flow_alloc(r->flow->c, (size_t)n->n_inputs * 2, sizeof *a);
     if (!a || y.rank != 2) return false;
@@ -192,9 +191,9 @@ static bool sum_of_products_rule(rewrite *r)
         a[n->n_inputs + i] = p->inputs[1];
     }
     if (rows * (y.dim[0] + y.dim[1]) > n->n_inputs * y.dim[0] * y.dim[1]) return false;
-    const eddy_tensor x[] = {
-        eddy_rewrite_add(r, &eddy_op_concat, &axis, n->n_inputs, a),
-        eddy_rewrite_add(r, &eddy_op_concat, &axis, n->n_inputs, a + n->n_inputs),
+    const eddy_tensor x[] = {      /* attributes of zeros: along axis 0 */
+        eddy_rewrite_add(r, &eddy_op_concat, NULL, n->n_inputs, a),
+        eddy_rewrite_add(r, &eddy_op_concat, NULL, n->n_inputs, a + n->n_inputs),
     };
     return give(r, eddy_rewrite_add(r, &eddy_op_matmul, &t, 2, x));
 }
