@@ -38,6 +38,7 @@ FUZZED  := npy safetensors graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 TESTS   := $(sort $(wildcard tests/*.c))
+ROWS    := $(patsubst tests/rows_%.c,%,$(filter tests/rows_%,$(TESTS)))
 SUITES  := $(patsubst tests/test_%.c,%,$(filter tests/test_%,$(TESTS)))
 
 all: lib examples ## the library and the examples
@@ -63,6 +64,14 @@ $(GEN)/suites.h: FORCE
 	   echo '#ifndef EDDY_SUITES_H'; echo '#define EDDY_SUITES_H'; echo '#include <check.h>'; \
 	   for s in $(SUITES); do echo "Suite *$${s}_suite(void);"; done; \
 	   echo "#define EDDY_SUITES(X)$(foreach s,$(SUITES), X($(s)))"; echo '#endif'; } > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+
+# The families of rows of the sweep: tests/rows_NAME.c has NAME_rows.
+$(GEN)/rows.h: FORCE
+	@mkdir -p $(GEN)
+	@{ echo '/* GENERATED from the names of tests/rows_*.c. */'; \
+	   echo '#ifndef EDDY_ROWS_H'; echo '#define EDDY_ROWS_H'; \
+	   echo "#define EDDY_ROWS(X)$(foreach s,$(ROWS), X($(s)))"; echo '#endif'; } > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
 
 # --- the library -------------------------------------------------------------
@@ -119,7 +128,8 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(COUNTED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
 
-$(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h
+$(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
+$(BUILD)/obj/tests/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
 $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
 	$(call say,link $@)
@@ -127,7 +137,7 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
 
 tests: $(BUILD)/run-tests
 
-$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(BUILD)/obj/tests/sweep_rows.o $(BUILD)/libeddy.a
+$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(BUILD)/obj/tests/sweep_rows.o $(ROWS:%=$(BUILD)/obj/tests/rows_%.o) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \

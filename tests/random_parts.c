@@ -538,7 +538,7 @@ static eddy_tensor row_input(random_graph *g, const sweep_row *r, int k)
 
 static void row(random_graph *g)
 {
-    const sweep_row *r = &sweep_rows[pick(&g->t, sweep_rows_count)];
+    const sweep_row *r = sweep_row_at(pick(&g->t, sweep_count()));
     eddy_tensor      x[SWEEP_INPUTS] = { EDDY_ZERO_TENSOR };
     for (int k = 0; k < r->n; k++) x[k] = row_input(g, r, k);
     const eddy_tensor y = r->unary ? r->unary(x[0])

@@ -27,14 +27,14 @@ typedef struct sweep_row {
     int64_t     keep[4];           /* sizes that the attributes settle */
 } sweep_row;
 
-extern const sweep_row sweep_rows[];
-extern const int       sweep_rows_count;
+int              sweep_count(void);
+const sweep_row *sweep_row_at(int i);
 
 /* Ops without a row, and why. */
 typedef struct sweep_exempt {
     const char *op, *why;
 } sweep_exempt;
-extern const sweep_exempt sweep_exempts[];
-extern const int          sweep_exempts_count;
+int                 sweep_exempt_count(void);
+const sweep_exempt *sweep_exempt_at(int i);
 
 #endif

@@ -1,7 +1,7 @@
 /* test_sweep.c -- the same questions to every op of the library: is its
  * gradient the slope of its values, and the gradient's gradient the slope of
  * that, to the third order; do float32, broadcasting, unknown and extreme sizes, a graph file and
- * the options of a session leave its values alone?  sweep_rows.c lists the ops;
+ * the options of a session leave its values alone?  rows_*.c list the ops;
  * one that is not there fails. */
 #include "build/gen/table.h"
 #include "tests/same_bits.h"
@@ -143,7 +143,7 @@ static bool has_op(const sweep *c)
 /* False if the row is not differentiated. */
 static bool sweep_begin(sweep *c, int row, const variant *v)
 {
-    const sweep_row *r = &sweep_rows[row];
+    const sweep_row *r = sweep_row_at(row);
     *c = (sweep){ .row = r, .t = { .graph = eddy_graph_new(), .random = (uint64_t)row } };
     c->t.session = eddy_session_new(c->t.graph);
     snprintf(c->title, sizeof c->title, "%s %s", r->op, r->how ? r->how : "");
@@ -258,7 +258,7 @@ static void check_slopes(sweep *c)
 START_TEST(gradients_are_slopes)
 {
     sweep c;
-    const variant v = usual(&sweep_rows[_i], EDDY_FLOAT64);
+    const variant v = usual(sweep_row_at(_i), EDDY_FLOAT64);
     if (sweep_begin(&c, _i, &v)) check_slopes(&c);
     else ck_assert_int_eq(eddy_gradients(EDDY_LIST(c.f), EDDY_LIST(c.t.tensor[0]), c.dx),
                           EDDY_NO_GRADIENT);
@@ -269,9 +269,9 @@ END_TEST
 START_TEST(float32_agrees)
 {
     sweep wide, narrow;
-    const variant v = usual(&sweep_rows[_i], EDDY_FLOAT64);
-    const variant w = usual(&sweep_rows[_i], EDDY_FLOAT32);
-    if (sweep_rows[_i].options & SWEEP_RANDOM) return;
+    const variant v = usual(sweep_row_at(_i), EDDY_FLOAT64);
+    const variant w = usual(sweep_row_at(_i), EDDY_FLOAT32);
+    if (sweep_row_at(_i)->options & SWEEP_RANDOM) return;
     sweep_begin(&wide, _i, &v);
     sweep_begin(&narrow, _i, &w);
     check_close(&wide, &narrow, 1e-5, "float32");
@@ -283,9 +283,9 @@ END_TEST
 /* Random numbers depend on where in the graph they are made. */
 START_TEST(unknown_shapes_agree)
 {
-    const bool random = sweep_rows[_i].options & SWEEP_RANDOM;
+    const bool random = sweep_row_at(_i)->options & SWEEP_RANDOM;
     sweep known, open;
-    variant v = usual(&sweep_rows[_i], EDDY_FLOAT64);
+    variant v = usual(sweep_row_at(_i), EDDY_FLOAT64);
     sweep_begin(&known, _i, &v);
     for (v.unknown = 1; v.unknown <= 2; v.unknown++) {
         sweep_begin(&open, _i, &v);
@@ -307,7 +307,7 @@ START_TEST(broadcasting)
         { { 2, { 1, 1 } }, { 1, { 3 } } },        { { 2, { 0, 3 } }, { 1, { 3 } } },
         { { 1, { 1 } }, { 2, { 2, 0 } } },
     };
-    for (size_t i = 0; sweep_rows[_i].binary && i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; sweep_row_at(_i)->binary && i < sizeof shapes / sizeof *shapes; i++) {
         sweep c;
         variant v = { .dtype = EDDY_FLOAT64, .shape = { shapes[i][0], shapes[i][1] } };
         v.unknown = (int)(i % 3);
@@ -321,8 +321,8 @@ END_TEST
 START_TEST(same_operand)
 {
     sweep c;
-    variant v = usual(&sweep_rows[_i], EDDY_FLOAT64);
-    v.same = sweep_rows[_i].n == 2 && eddy_shape_equal(v.shape[0], v.shape[1]);
+    variant v = usual(sweep_row_at(_i), EDDY_FLOAT64);
+    v.same = sweep_row_at(_i)->n == 2 && eddy_shape_equal(v.shape[0], v.shape[1]);
     if (!v.same) return;
     sweep_begin(&c, _i, &v);
     check_slopes(&c);
@@ -343,7 +343,7 @@ static bool resize(const sweep_row *r, variant *v, int64_t from, int64_t to)
 
 START_TEST(size_1)
 {
-    const sweep_row *r = &sweep_rows[_i];
+    const sweep_row *r = sweep_row_at(_i);
     for (int64_t from = 2; from <= 7; from++) {
         sweep c;
         variant v = usual(r, EDDY_FLOAT64);
@@ -356,7 +356,7 @@ END_TEST
 
 START_TEST(size_0)
 {
-    const sweep_row *r = &sweep_rows[_i];
+    const sweep_row *r = sweep_row_at(_i);
     for (int64_t from = 2; from <= 7; from++) {
         sweep c;
         eddy_array *out[FETCHES] = { NULL };
@@ -378,7 +378,7 @@ END_TEST
 START_TEST(files_and_options)
 {
     sweep c;
-    variant v = usual(&sweep_rows[_i], _i % 2 ? EDDY_FLOAT64 : EDDY_FLOAT32);
+    variant v = usual(sweep_row_at(_i), _i % 2 ? EDDY_FLOAT64 : EDDY_FLOAT32);
     v.unknown = _i % 3;
     sweep_begin(&c, _i, &v);
     check_same_bits(&c.t, &c.fetch);
@@ -390,15 +390,15 @@ END_TEST
 
 static bool has_row(const char *op)
 {
-    for (int i = 0; i < sweep_rows_count; i++)
-        if (strcmp(sweep_rows[i].op, op) == 0) return true;
+    for (int i = 0; i < sweep_count(); i++)
+        if (strcmp(sweep_row_at(i)->op, op) == 0) return true;
     return false;
 }
 
 static bool is_exempt(const char *op)
 {
-    for (int i = 0; i < sweep_exempts_count; i++)
-        if (strcmp(sweep_exempts[i].op, op) == 0) return true;
+    for (int i = 0; i < sweep_exempt_count(); i++)
+        if (strcmp(sweep_exempt_at(i)->op, op) == 0) return true;
     return false;
 }
 
@@ -411,13 +411,13 @@ START_TEST(every_op)
         if (has_row((*op)->name) == is_exempt((*op)->name))
             snprintf(missing + n, sizeof missing - n, " %s", (*op)->name);
     }
-    ck_assert_msg(!*missing, "rows of tests/sweep_rows.c are missing:%s", missing);
-    for (int i = 0; i < sweep_exempts_count; i++)
-        ck_assert_ptr_nonnull(op_named(sweep_exempts[i].op));
-    for (int i = 0; i < sweep_rows_count; i++) {
-        const eddy_op_def *op = op_named(sweep_rows[i].op);
-        ck_assert_msg(op, "no op %s", sweep_rows[i].op);
-        ck_assert(op->gradient || sweep_rows[i].options & SWEEP_REFUSES);
+    ck_assert_msg(!*missing, "rows of tests/rows_*.c are missing:%s", missing);
+    for (int i = 0; i < sweep_exempt_count(); i++)
+        ck_assert_ptr_nonnull(op_named(sweep_exempt_at(i)->op));
+    for (int i = 0; i < sweep_count(); i++) {
+        const eddy_op_def *op = op_named(sweep_row_at(i)->op);
+        ck_assert_msg(op, "no op %s", sweep_row_at(i)->op);
+        ck_assert(op->gradient || sweep_row_at(i)->options & SWEEP_REFUSES);
     }
 }
 END_TEST
@@ -427,14 +427,14 @@ Suite *sweep_suite(void)
     Suite *s = suite_create("sweep");
     TCase *c = tcase_create("ops");
     tcase_add_test(c, every_op);
-    tcase_add_loop_test(c, gradients_are_slopes, 0, sweep_rows_count);
-    tcase_add_loop_test(c, float32_agrees, 0, sweep_rows_count);
-    tcase_add_loop_test(c, unknown_shapes_agree, 0, sweep_rows_count);
-    tcase_add_loop_test(c, broadcasting, 0, sweep_rows_count);
-    tcase_add_loop_test(c, same_operand, 0, sweep_rows_count);
-    tcase_add_loop_test(c, size_1, 0, sweep_rows_count);
-    tcase_add_loop_test(c, size_0, 0, sweep_rows_count);
-    tcase_add_loop_test(c, files_and_options, 0, sweep_rows_count);
+    tcase_add_loop_test(c, gradients_are_slopes, 0, sweep_count());
+    tcase_add_loop_test(c, float32_agrees, 0, sweep_count());
+    tcase_add_loop_test(c, unknown_shapes_agree, 0, sweep_count());
+    tcase_add_loop_test(c, broadcasting, 0, sweep_count());
+    tcase_add_loop_test(c, same_operand, 0, sweep_count());
+    tcase_add_loop_test(c, size_1, 0, sweep_count());
+    tcase_add_loop_test(c, size_0, 0, sweep_count());
+    tcase_add_loop_test(c, files_and_options, 0, sweep_count());
     suite_add_tcase(s, c);
     return s;
 }

@@ -106,7 +106,7 @@ enum { MORE_ROWS = (int)(sizeof more_rows / sizeof *more_rows) };
 
 static const sweep_row *row_at(int i)
 {
-    return i < sweep_rows_count ? &sweep_rows[i] : &more_rows[i - sweep_rows_count];
+    return i < sweep_count() ? sweep_row_at(i) : &more_rows[i - sweep_count()];
 }
 
 /* ------------------------------------------------------------ a row, mapped -- */
@@ -442,7 +442,7 @@ Suite *vmap_suite(void)
     Suite *s = suite_create("vmap");
     TCase *c = tcase_create("ops");
     tcase_add_test(c, every_op);
-    const int rows = sweep_rows_count + MORE_ROWS;
+    const int rows = sweep_count() + MORE_ROWS;
     tcase_add_loop_test(c, rows_are_mapped, 0, rows);
     tcase_add_loop_test(c, rows_are_mapped_over_unknown_numbers, 0, rows);
     tcase_add_loop_test(c, gradients_are_mapped, 0, rows);

@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     folder = argv[1];
     save_words();
     save_arrays();
-    for (int i = 0; i < sweep_rows_count; i++) save_row(i, &sweep_rows[i]);
-    for (int i = 0; i < 3; i++) save_training(sweep_rows_count + i, i);
+    for (int i = 0; i < sweep_count(); i++) save_row(i, sweep_row_at(i));
+    for (int i = 0; i < 3; i++) save_training(sweep_count() + i, i);
     return failed;
 }
