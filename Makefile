@@ -37,6 +37,7 @@ ROUND_TRIPS := $(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%)
 FUZZED  := npy safetensors graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
+OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
 TESTS   := $(sort $(wildcard tests/*.c))
 ROWS    := $(patsubst tests/rows_%.c,%,$(filter tests/rows_%,$(TESTS)))
 SUITES  := $(patsubst tests/test_%.c,%,$(filter tests/test_%,$(TESTS)))
@@ -72,6 +73,15 @@ $(GEN)/rows.h: FORCE
 	@{ echo '/* GENERATED from the names of tests/rows_*.c. */'; \
 	   echo '#ifndef EDDY_ROWS_H'; echo '#define EDDY_ROWS_H'; \
 	   echo "#define EDDY_ROWS(X)$(foreach s,$(ROWS), X($(s)))"; echo '#endif'; } > $@.new
+	@cmp -s $@.new $@ || cp $@.new $@
+
+# The families of rows of `make bench-ops`: bench/ops/rows_NAME.c has NAME_ops.
+$(GEN)/ops_rows.h: FORCE
+	@mkdir -p $(GEN)
+	@{ echo '/* GENERATED from the names of bench/ops/rows_*.c. */'; \
+	   echo '#ifndef EDDY_OPS_ROWS_H'; echo '#define EDDY_OPS_ROWS_H'; \
+	   echo "#define EDDY_OPS_ROWS(X)$(foreach s,$(OPSROWS:bench/ops/rows_%.c=%), X($(s)))"; \
+	   echo '#endif'; } > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
 
 # --- the library -------------------------------------------------------------
@@ -117,6 +127,13 @@ $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(WRAPPED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
 
 $(BENCHES): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+# Single operations.
+$(BUILD)/obj/bench/ops/main.o: $(GEN)/ops_rows.h
+$(BUILD)/bench/ops: $(BUILD)/obj/bench/ops/main.o $(OPSROWS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -224,6 +241,9 @@ instructions: $(WORKLOADS) ## count those of a step of each workload (UPDATE=1: 
 	@sh scripts/setup.sh valgrind
 	@UPDATE='$(UPDATE)' sh scripts/instructions.sh $(WORKLOADS) bench/instructions.json $(BENCH)
 
+bench-ops: $(BUILD)/bench/ops ## single operations, in turns with PyTorch (BENCH='--cpu tan sort': some of them)
+	@python3 scripts/bench_ops.py $(BUILD)/bench/ops $(BENCH)
+
 parts: $(BENCHES) ## measure kernels and the cost of nodes
 	@for b in $(BENCHES); do $$b || exit 1; done
 
@@ -263,6 +283,6 @@ help: ## this list
           $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
           $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
 .PHONY: all lib examples tests setup demo check passes roundtrip sanitize sanitized valgrind tsan fuzz \
-        fuzzing bench bench-check instructions parts headers style format install uninstall clean \
-        help FORCE
+        fuzzing bench bench-check bench-ops instructions parts headers style format install uninstall \
+        clean help FORCE
 .DELETE_ON_ERROR:

@@ -3,7 +3,7 @@
  * products that patches laid out as a matrix would need, with and without the laying out.
  * GFLOP/s of the best slice, counted as for direct sums.
  *
- *   convolutions [ROUNDS] */
+ *   convolutions [ROUNDS [PART]]: only those with PART in their names */
 #include "bench/bench.h"
 #include "ops/conv.h"
 
@@ -152,7 +152,8 @@ static void make_both(op o[2], const shape *s, int pass)
 
 int main(int argc, char **argv)
 {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 20;
+    const int   rounds = argc > 1 ? atoi(argv[1]) : 20;
+    const char *part = argc > 2 ? argv[2] : "";
     float   **all[] = { &x, &w, &y, &dx, &dw, &dy, &patches };
     for (int i = 0; i < 7; i++) {
         *all[i] = malloc((size_t)FLOATS * sizeof(float));
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
     printf("%-22s %-8s %9s %9s %9s %9s %9s  GFLOP/s\n", "convolution", "pass", "eddy", "direct",
            "patches", "product", "eddy ms");
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
-        for (int pass = 0; pass < PASSES; pass++) {
+        for (int pass = 0; pass < PASSES && strstr(SHAPES[i].name, part); pass++) {
             const shape *s = &SHAPES[i];
             double best[WAYS] = { 1e9, 1e9, 1e9, 1e9 };
             op     o[2];

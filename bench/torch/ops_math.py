@@ -1,0 +1,8 @@
+"""Operations element by element: see bench/ops/bench_ops.h."""
+import torch
+
+ROWS = {
+    "exp": torch.exp,
+    "tanh, gradient": torch.tanh,
+    "pow": torch.pow,
+}
