@@ -113,6 +113,7 @@ EDDY_API bool eddy_infer_fail(eddy_infer *c, eddy_status s, const char *reason, 
 typedef struct eddy_state {
     eddy_array *value;
     bool        initialized;
+    uint64_t    version;    /* another one after each change */
 } eddy_state;
 
 /* Concrete elements that a kernel reads or writes: row-major, dense, 64-byte
@@ -250,7 +251,11 @@ enum {
     /* with as many elements in output 0 as in input 0, the op is an ALIAS in that run */
     EDDY_OP_ALIAS_IF_EQUAL = 1 << 14,
     /* output 0 is the elements of all inputs, only moved; has `parts` */
-    EDDY_OP_JOINS        = 1 << 15
+    EDDY_OP_JOINS        = 1 << 15,
+    /* unknown dimensions of outputs depend on the elements of the inputs, and are at most
+     * the number of those of input 0: the kernel finds memory for so many and sets the
+     * type and the count of each out[k] to what it has written */
+    EDDY_OP_DYNAMIC      = 1 << 16
 };
 
 struct eddy_op_def {

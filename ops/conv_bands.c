@@ -7,11 +7,20 @@
 static int64_t lower(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t higher(int64_t a, int64_t b) { return a > b ? a : b; }
 
+eddy_conv_axis eddy_conv_trimmed_axis(eddy_conv_axis a, int64_t n)
+{
+    const int64_t span = (a.places - 1) * a.step;
+    for (; a.taps > 1 && a.at0 + span < 0; a.taps--) a.at0 += a.at_step, a.tap0 += a.tap_step;
+    while (a.taps > 1 && eddy_conv_at(&a, a.taps - 1) >= n) a.taps--;
+    return a;
+}
+
 eddy_conv_axis eddy_conv_forward_axis(const eddy_conv_size *s, int i)
 {
-    return (eddy_conv_axis){ .places = s->out[i], .step = s->step[i], .taps = s->filter[i],
-                             .at0 = -s->before[i], .at_step = s->gap[i], .tap_step = 1,
-                             .space = 1 };
+    const eddy_conv_axis all = { .places = s->out[i], .step = s->step[i], .taps = s->filter[i],
+                                 .at0 = -s->before[i], .at_step = s->gap[i], .tap_step = 1,
+                                 .space = 1 };
+    return eddy_conv_trimmed_axis(all, s->in[i]);
 }
 
 static int64_t last_read(const eddy_conv_axis *a)

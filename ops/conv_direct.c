@@ -62,7 +62,7 @@ static eddy_conv_axis backward_axis(const eddy_conv_size *s, int i, int64_t firs
         x.tap0 = t + (x.taps - 1) * period;
         x.at0 = (first + s->before[i] - x.tap0 * gap) / step;
     }
-    return x;
+    return eddy_conv_trimmed_axis(x, s->out[i]);
 }
 
 static int64_t add_walk(plan *p, eddy_conv_axis h, eddy_conv_axis w, int64_t *at, int64_t filter)

@@ -79,6 +79,9 @@ typedef struct eddy_conv_axis {
     int64_t  first, space;           /* place i is number first + i * space of the array it is of */
 } eddy_conv_axis;
 
+/* Less the taps that never meet one of n elements, but for one if they all do not: zeros
+ * between them need no memory then. */
+eddy_conv_axis eddy_conv_trimmed_axis(eddy_conv_axis a, int64_t n);
 /* What the places of the result read of x along the height (i = 0) or the width (1). */
 eddy_conv_axis eddy_conv_forward_axis(const eddy_conv_size *s, int i);
 

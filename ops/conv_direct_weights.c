@@ -15,7 +15,8 @@ typedef struct plan {
     int64_t         groups, in_c, out_c, padded;     /* channels of a group */
     bool            inside, exact;   /* x, dy are read where they are */
     bool            touch;           /* the taps of a row are one run */
-    int64_t         rows;            /* of a filter: taps times channels */
+    int64_t         rows, all_rows;  /* of a filter: taps times channels; all, with dead taps */
+    int64_t         filter_w;
     int64_t         images, height, heights, units;  /* a unit: images, or rows of one */
     int64_t         batch, parts, slices, panels;
     size_t          part, band, dy_band, worker;     /* bytes */
@@ -62,7 +63,9 @@ eddy_status eddy_conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, const
                  .h = eddy_conv_forward_axis(s, 0), .w = eddy_conv_forward_axis(s, 1),
                  .groups = s->groups, .in_c = s->in_c / s->groups, .out_c = s->out_c / s->groups,
                  .batch = s->batch };
-    p->rows = s->filter[0] * s->filter[1] * p->in_c;
+    p->rows = p->h.taps * p->w.taps * p->in_c;
+    p->all_rows = s->filter[0] * s->filter[1] * p->in_c;
+    p->filter_w = s->filter[1];
     p->padded = eddy_conv_padded(p->tiles, p->out_c);
     p->inside = eddy_conv_inside(&p->x, &p->h, &p->w);
     p->exact = !s->planes && p->padded == p->out_c;
@@ -223,22 +226,34 @@ static void add_some(void *arg, int64_t from, int64_t to, int worker)
         add_part(r, i / r->p->slices, i % r->p->slices, scratch);
 }
 
+/* Where row i of the whole filter is in a part; -1 for a tap that meets nothing. */
+static int64_t row_in_part(const plan *p, int64_t i)
+{
+    const int64_t tap = i / p->in_c, h = tap / p->filter_w - p->h.tap0,
+                  w = tap % p->filter_w - p->w.tap0;
+    if (h < 0 || h >= p->h.taps || w < 0 || w >= p->w.taps) return -1;
+    return (h * p->w.taps + w) * p->in_c + i % p->in_c;
+}
+
 /* Rows [from, to) of the filter: the sum of the parts, out of their panels. */
 #define COLLECT(T)                                                              \
     static void collect_##T(const plan *p, const T *parts, T *dw, int64_t from, int64_t to) \
     {                                                                           \
         const int64_t part = (int64_t)(p->part / sizeof(T)), lanes = 2 * p->tiles->lanes; \
-        for (int64_t row = from; row < to; row++)                               \
-            for (int64_t g = 0; g < p->groups; g++)                             \
+        for (int64_t all = from; all < to; all++) {                             \
+            const int64_t row = row_in_part(p, all);                            \
+            if (row < 0) memset(dw + all * p->dy.c, 0, (size_t)p->dy.c * sizeof(T)); \
+            for (int64_t g = 0; row >= 0 && g < p->groups; g++)                 \
                 for (int64_t c = 0; c < p->out_c; c += lanes) {                 \
                     const int64_t width = eddy_conv_panel(p->tiles, p->out_c, c); \
                     const int64_t n = least(width, p->out_c - c);               \
                     const T *x = parts + p->rows * (g * p->padded + c) + row * width; \
-                    T *y = dw + row * p->dy.c + g * p->out_c + c;               \
+                    T *y = dw + all * p->dy.c + g * p->out_c + c;               \
                     memcpy(y, x, (size_t)n * sizeof(T));                        \
                     for (int64_t i = 1; i < p->parts; i++)                      \
                         for (int64_t j = 0; j < n; j++) y[j] += x[i * part + j]; \
                 }                                                               \
+        }                                                                       \
     }
 COLLECT(float)
 COLLECT(double)
@@ -256,12 +271,12 @@ void eddy_conv_direct_weights(const eddy_kernel *k, const void *x, const void *d
 {
     const plan   *p = k->state;
     const int64_t items = p->parts * p->slices;
-    if (p->rows * p->dy.c == 0) return;
+    if (p->all_rows * p->dy.c == 0) return;
     char *workers = (char *)k->scratch + (size_t)p->parts * p->part;
     run r = { p, x, dy, k->scratch, workers, dw };
     /* About 20 microseconds each: a million sums of products, 64 KiB to be added. */
     const double grain = 1e6 / (p->work / (double)items + 1) + 1;
     const double row = (double)(p->parts * p->dy.c) * (double)p->x.size;
     eddy_parallel(k, items, (int64_t)grain, add_some, &r);
-    eddy_parallel(k, p->rows, (int64_t)(65536 / row) + 1, collect_some, &r);
+    eddy_parallel(k, p->all_rows, (int64_t)(65536 / row) + 1, collect_some, &r);
 }

@@ -23,6 +23,7 @@ damaged_at|3|session/safetensors_parse.c|@'
 # What no caller can provoke: file|format|why.
 allowed='session/compile.c|a plan could not be made|a guard: every step before it says why it failed
 session/schedule.c|too few buffers were counted|a guard: the count is an upper bound
+session/specialise.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/flow.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
 [ $# -gt 0 ] || set -- graph ops autodiff optim session

@@ -383,29 +383,9 @@ static bool decide(arrangement *a)
     return true;
 }
 
-/* The flow with its nodes in the order found. */
-static bool rebuild(arrangement *a)
-{
-    eddy_flow *f = a->flow;
-    int32_t   *now = eddy_flow_alloc(a->c, (size_t)f->size + 1, sizeof *now);
-    eddy_flow *to = eddy_flow_new(a->c, f->size);
-    if (!now || !to) return false;
-    for (int32_t i = 0; i < a->n_order; i++) now[a->order[i]] = i + 1;
-    for (int32_t i = 0; i < a->n_order; i++) {
-        flow_node *n = f->nodes[a->order[i]];
-        for (int k = 0; k < n->n_inputs; k++) n->inputs[k].node = now[n->inputs[k].node];
-        for (int k = 0; k < n->n_controls; k++) n->controls[k] = now[n->controls[k]];
-        if (!eddy_flow_append(to, n)) return false;
-    }
-    for (int i = 0; i < a->c->plan->n_fetches; i++)
-        to->fetches[i] = eddy_flow_tensor(now[f->fetches[i].node], f->fetches[i].output);
-    a->c->flow = to;
-    return true;
-}
-
 bool eddy_arrange(compile *c)
 {
     arrangement a = { .c = c, .flow = c->flow };
     return make_room(&a) && order_variables(&a) && sort_extra(&a) && link_nodes(&a) &&
-           decide(&a) && rebuild(&a);
+           decide(&a) && eddy_flow_reorder(c, a.order);
 }

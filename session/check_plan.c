@@ -2,8 +2,12 @@
  *
  * Everything is worked out again from the instructions: when each piece of memory is
  * first written and last read, what it then holds, and what lies where.  Nothing that
- * schedule.c, fuse.c and memory.c noted about lifetimes is believed. */
+ * schedule.c, fuse.c and memory.c noted about lifetimes is believed.
+ *
+ * Time goes by instructions, and inside of one that has strands by its parts.  Parts of
+ * one strand follow each other; those of several run at the same time. */
 #include "session/fused.h"
+#include "session/wide.h"
 #include "ops/elementwise.h"
 
 #include <stdlib.h>
@@ -11,19 +15,35 @@
 
 enum { NEVER = -1 };
 
-/* Bytes of the arena in use from one instruction to another, inclusive. */
+/* Bytes of the arena in use from one time to another, inclusive. */
 typedef struct region {
     size_t  offset, bytes;
     int32_t first, last, root;      /* root -1: scratch */
+    int32_t strand;                 /* the only one that uses it, and nothing else; -1: none */
 } region;
+
+/* A part of a strand reads or writes this. */
+typedef struct access {
+    const eddy_buffer *of;
+    int32_t            strand, other;   /* other: the access before of the same root; -1 */
+    bool               writes;
+} access;
 
 typedef struct checker {
     const eddy_plan *p;
     eddy_error      *error;
     int32_t          at;            /* the instruction */
+    int32_t          time;
+    int32_t          strand, strands;   /* that is at work, or -1; that have been before */
+    int32_t         *begin;         /* by instruction: the time */
+    int32_t         *happens;       /* by time: the instruction */
     uint8_t         *written;       /* by buffer: some instruction does */
     int32_t         *holds;         /* by root: the buffer written there last */
-    int32_t         *first, *last;  /* by root: accesses of its memory */
+    int32_t         *first, *last;  /* by root: the times of accesses of its memory */
+    int32_t         *strand_of;     /* by root: as of a region */
+    access          *accesses;      /* of the strands of an instruction */
+    int32_t         *last_access;   /* by root */
+    int32_t          n_accesses;
     region          *regions;
     int32_t          n_regions;
     eddy_arena       arena;         /* of all of these */
@@ -90,6 +110,36 @@ static int32_t source_of(const checker *c, const eddy_buffer *b)
     return n;
 }
 
+/* Whether the root has a value that runs to come read where this one wrote it. */
+static bool is_kept(const checker *c, int32_t root)
+{
+    return c->at >= c->p->n_steady && c->first[root] != NEVER && c->first[root] < c->p->n_steady;
+}
+
+/* Whether a change of the variable makes a run compute again what is kept. */
+static bool is_source(const eddy_plan *p, const plan_root *r)
+{
+    for (int32_t i = 0; i < p->n_sources; i++)
+        if (r->kind == VALUE_VARIABLE && p->sources[i].state == p->variables[r->index].state)
+            return true;
+    return false;
+}
+
+/* What a strand writes, no other reads or writes. */
+static bool note_access(checker *c, const eddy_buffer *b, bool writes)
+{
+    int32_t *last = &c->last_access[root_of(c, b)];
+    if (c->strand < 0) return true;
+    for (int32_t i = *last; i >= 0; i = c->accesses[i].other) {
+        const access *a = &c->accesses[i];
+        if (a->strand != c->strand && (a->writes || writes) && overlap(c, a->of, b))
+            return wrong(c, "strands that depend on each other");
+    }
+    c->accesses[c->n_accesses] = (access){ b, c->strand, *last, writes };
+    *last = c->n_accesses++;
+    return true;
+}
+
 /* The memory of b is accessed here; in the arena it must lie where the root does. */
 static bool touch(checker *c, const eddy_buffer *b)
 {
@@ -102,14 +152,23 @@ static bool touch(checker *c, const eddy_buffer *b)
     if (begin_of(c, b) + bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
     if (root->offset > p->memory_bytes || root->bytes > p->memory_bytes - root->offset)
         return wrong(c, "memory beyond the arena");
-    if (c->first[r] == NEVER) c->first[r] = c->at;
-    c->last[r] = c->at;
+    if (c->first[r] == NEVER) {
+        c->first[r] = c->time;
+        c->strand_of[r] = c->strand;
+    }
+    if (c->strand_of[r] != c->strand) c->strand_of[r] = -1;
+    c->last[r] = is_kept(c, r) ? c->begin[p->n_code] : c->time;
     return true;
 }
 
 static bool read_memory(checker *c, const eddy_buffer *b)
 {
-    const int32_t r = root_of(c, b);
+    const int32_t    r = root_of(c, b);
+    const plan_root *root = &c->p->roots[r];
+    if (c->at < c->p->n_steady && root->kind != VALUE_CONSTANT && root->kind != VALUE_TEMP &&
+        !is_source(c->p, root))
+        return wrong(c, "an operand that changes from run to run");
+    if (!note_access(c, b, false)) return false;
     if (!is_own(c, r)) return true;
     if (c->holds[r] < 0) return wrong(c, "an operand that was not computed");
     if (!c->p->roots[r].parted && c->holds[r] != source_of(c, b))
@@ -119,12 +178,16 @@ static bool read_memory(checker *c, const eddy_buffer *b)
 
 static bool write_memory(checker *c, const eddy_buffer *b, const eddy_op_def *op)
 {
-    const value_kind kind = c->p->roots[root_of(c, b)].kind;
+    const int32_t    r = root_of(c, b);
+    const value_kind kind = c->p->roots[r].kind;
+    if (c->at < c->p->n_steady && kind != VALUE_TEMP) return wrong(c, "a result that is not kept");
+    if (is_kept(c, r) || is_source(c->p, &c->p->roots[r]))
+        return wrong(c, "what is kept is changed");
     if (kind == VALUE_FEED || kind == VALUE_CONSTANT) return wrong(c, "what is given is changed");
     if (kind == VALUE_VARIABLE && !(op->flags & EDDY_OP_UPDATES))
         return wrong(c, "a variable is changed by what does not update it");
-    c->holds[root_of(c, b)] = number(c, b);
-    return touch(c, b);
+    c->holds[r] = number(c, b);
+    return note_access(c, b, true) && touch(c, b);
 }
 
 static bool use_scratch(checker *c, const instruction *i)
@@ -135,7 +198,7 @@ static bool use_scratch(checker *c, const instruction *i)
     const size_t offset = (size_t)((char *)i->kernel.scratch - (char *)p->memory);
     if (offset > p->memory_bytes || bytes > p->memory_bytes - offset)
         return wrong(c, "scratch memory beyond the arena");
-    c->regions[c->n_regions++] = (region){ offset, bytes, c->at, c->at, -1 };
+    c->regions[c->n_regions++] = (region){ offset, bytes, c->time, c->time, -1, c->strand };
     return true;
 }
 
@@ -172,9 +235,14 @@ static bool check_overwriting(checker *c, const instruction *i)
 
 static bool check_single(checker *c, const instruction *i)
 {
+    enum { EACH_RUN = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_REFERENCE };
     const eddy_kernel *n = &i->kernel;
+    if (c->at < c->p->n_steady && (n->op->flags & EACH_RUN))
+        return wrong(c, "an operation for each run that is not in each");
     for (int j = 0; j < n->n_in; j++)
-        if (!read_memory(c, n->in[j])) return false;
+        if (!read_memory(c, n->in[j]) ||
+            (eddy_changes_operand(i, j) && !note_access(c, n->in[j], true)))
+            return false;
     for (int k = 0; k < n->n_out; k++)
         if (!write_memory(c, n->out[k], n->op)) return false;
     return check_overwriting(c, i);
@@ -318,15 +386,53 @@ static bool check_fused(checker *c, const instruction *i)
 
 /* ------------------------------------------------------------ the whole plan -- */
 
+static void note_results(checker *c, const instruction *i)
+{
+    const fused *f = i->run == eddy_fused_kernel ? i->kernel.state : NULL;
+    for (int k = 0; f && k < f->n_parts; k++)
+        c->written[number(c, f->parts[k].of->kernel.out[0])] = 1;
+    for (int k = 0; !f && k < i->kernel.n_out; k++) c->written[number(c, i->kernel.out[k])] = 1;
+}
+
 static void note_written(checker *c)
 {
     for (int32_t n = 0; n < c->p->n_code; n++) {
-        const instruction *i = &c->p->code[n];
-        const fused       *f = i->run == eddy_fused_kernel ? i->kernel.state : NULL;
-        for (int k = 0; f && k < f->n_parts; k++)
-            c->written[number(c, f->parts[k].of->kernel.out[0])] = 1;
-        for (int k = 0; !f && k < i->kernel.n_out; k++) c->written[number(c, i->kernel.out[k])] = 1;
+        const wide *w = eddy_wide_of(&c->p->code[n]);
+        note_results(c, &c->p->code[n]);
+        for (int32_t k = 0; w && k < w->n_parts; k++) note_results(c, &w->parts[k]);
     }
+}
+
+/* An instruction, or a part of a strand. */
+static bool check_instruction(checker *c, const instruction *i)
+{
+    const bool loop = i->run == eddy_fused_kernel;
+    if (!(loop ? check_fused(c, i) : check_single(c, i)) || !use_scratch(c, i)) return false;
+    c->time++;
+    return true;
+}
+
+static bool check_strands(checker *c, const wide *w)
+{
+    size_t accesses = 0;
+    for (int32_t k = 0; k < w->n_parts; k++) {
+        const eddy_kernel *n = &w->parts[k].kernel;
+        const fused *f = w->parts[k].run == eddy_fused_kernel ? n->state : NULL;
+        accesses += f ? (size_t)f->n_parts * (FUSED_OPERANDS + 1) + (size_t)f->n_spreads
+                      : (size_t)(n->n_in + n->n_out + 1);
+    }
+    c->accesses = room(c, accesses, sizeof *c->accesses);
+    if (!c->accesses) return wrong(c, "no memory to check it");
+    c->n_accesses = 0;
+    for (int32_t r = 0; r < c->p->n_roots; r++) c->last_access[r] = -1;
+    for (int32_t k = 0; k < w->n_parts; k++) {
+        c->strand = c->strands + w->strand_of[k];
+        if (w->parts[k].kernel.threads != 1) return wrong(c, "a strand on several threads");
+        if (!check_instruction(c, &w->parts[k])) return false;
+    }
+    c->strand = -1;
+    c->strands += w->n_strands;
+    return true;
 }
 
 static int by_offset(const void *a, const void *b)
@@ -335,13 +441,31 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* What is not one strand's alone is in use for as long as all of them run. */
+static void widen(const checker *c, region *r)
+{
+    const int32_t end = c->begin[c->p->n_code];
+    if (r->strand >= 0) return;
+    r->first = c->begin[c->happens[r->first]];
+    if (r->last < end) r->last = c->begin[c->happens[r->last] + 1] - 1;
+}
+
+static bool at_once(const checker *c, const region *x, const region *y)
+{
+    if (x->first <= y->last && y->first <= x->last) return true;
+    return x->strand >= 0 && y->strand >= 0 && x->strand != y->strand &&
+           c->happens[x->first] == c->happens[y->first];
+}
+
 /* No two regions with a byte and an instruction in common. */
 static bool check_regions(checker *c)
 {
     for (int32_t r = 0; r < c->p->n_roots; r++)
         if (c->first[r] != NEVER && c->p->roots[r].bytes > 0)
             c->regions[c->n_regions++] = (region){ c->p->roots[r].offset, c->p->roots[r].bytes,
-                                                   c->first[r], c->last[r], r };
+                                                   c->first[r], c->last[r], r,
+                                                   c->strand_of[r] };
+    for (int32_t a = 0; a < c->n_regions; a++) widen(c, &c->regions[a]);
     if (c->n_regions > 0)
         qsort(c->regions, (size_t)c->n_regions, sizeof *c->regions, by_offset);
     for (int32_t a = 0; a < c->n_regions; a++) {
@@ -349,8 +473,8 @@ static bool check_regions(checker *c)
         for (int32_t b = a + 1; b < c->n_regions; b++) {
             const region *y = &c->regions[b];
             if (y->offset >= x->offset + x->bytes) break;
-            if (x->first > y->last || y->first > x->last) continue;
-            c->at = x->first > y->first ? x->first : y->first;
+            if (!at_once(c, x, y)) continue;
+            c->at = c->happens[x->first > y->first ? x->first : y->first];
             return wrong(c, "memory that holds something else");
         }
     }
@@ -376,9 +500,8 @@ static bool check_all(checker *c)
     note_written(c);
     for (int32_t r = 0; r < p->n_roots; r++) c->holds[r] = c->first[r] = c->last[r] = NEVER;
     for (c->at = 0; c->at < p->n_code; c->at++) {
-        const instruction *i = &p->code[c->at];
-        const bool         loop = i->run == eddy_fused_kernel;
-        if (!(loop ? check_fused(c, i) : check_single(c, i)) || !use_scratch(c, i)) return false;
+        const wide *w = eddy_wide_of(&p->code[c->at]);
+        if (!(w ? check_strands(c, w) : check_instruction(c, &p->code[c->at]))) return false;
     }
     for (int i = 0; i < p->n_fetches; i++)
         if (p->outputs[i].buffer >= 0 && !read_memory(c, &p->buffers[p->outputs[i].buffer]))
@@ -386,17 +509,40 @@ static bool check_all(checker *c)
     return check_results(c) && check_regions(c);
 }
 
+/* When each instruction begins; false without memory. */
+static bool tell_times(checker *c)
+{
+    const eddy_plan *p = c->p;
+    c->begin = room(c, (size_t)p->n_code + 1, sizeof *c->begin);
+    for (int32_t i = 0; c->begin && i < p->n_code; i++) {
+        const wide *w = eddy_wide_of(&p->code[i]);
+        c->begin[i + 1] = c->begin[i] + (w ? w->n_parts : 1);
+    }
+    c->happens = c->begin ? room(c, (size_t)c->begin[p->n_code] + 1, sizeof *c->happens) : NULL;
+    for (int32_t i = 0; c->happens && i < p->n_code; i++)
+        for (int32_t t = c->begin[i]; t < c->begin[i + 1]; t++) c->happens[t] = i;
+    return c->happens != NULL;
+}
+
+static bool make_room(checker *c)
+{
+    const size_t n = (size_t)c->p->n_roots;
+    c->written = room(c, (size_t)c->p->n_buffers, 1);
+    c->holds = room(c, n, sizeof *c->holds);
+    c->first = room(c, n, sizeof *c->first);
+    c->last = room(c, n, sizeof *c->last);
+    c->strand_of = room(c, n, sizeof *c->strand_of);
+    c->last_access = room(c, n, sizeof *c->last_access);
+    if (!tell_times(c)) return false;
+    c->regions = room(c, n + (size_t)c->begin[c->p->n_code], sizeof *c->regions);
+    return c->written && c->holds && c->first && c->last && c->strand_of && c->last_access &&
+           c->regions;
+}
+
 bool eddy_plan_check(const eddy_plan *p, eddy_error *error)
 {
-    const size_t n = (size_t)p->n_roots;
-    checker      c = { .p = p, .error = error, .arena = { .allocator = p->allocator } };
-    c.written = room(&c, (size_t)p->n_buffers, 1);
-    c.holds = room(&c, n, sizeof *c.holds);
-    c.first = room(&c, n, sizeof *c.first);
-    c.last = room(&c, n, sizeof *c.last);
-    c.regions = room(&c, n + (size_t)p->n_code, sizeof *c.regions);
-    const bool ok = c.written && c.holds && c.first && c.last && c.regions
-                        ? check_all(&c) : wrong(&c, "no memory to check it");
+    checker c = { .p = p, .error = error, .strand = -1, .arena = { .allocator = p->allocator } };
+    const bool ok = make_room(&c) ? check_all(&c) : wrong(&c, "no memory to check it");
     eddy_arena_free(&c.arena);
     return ok;
 }

@@ -1,5 +1,5 @@
 /* compile.c -- from feeds, fetches and shapes to a plan. */
-#include "session/internal.h"
+#include "session/wide.h"
 #include "session/pool.h"
 #include "ops/elementwise.h"
 
@@ -104,28 +104,29 @@ eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, 
         snprintf(why + at, sizeof why - at, " %.200s", eddy_name_of(i->node->inputs[0]));
     }
     eddy_op_message(message, sizeof message, k->op, n, in, why, i->node->name);
-    eddy_error_set(&i->plan->error, s, "%s", message);
+    eddy_error_set(i->error ? i->error : &i->plan->error, s, "%s", message);
     return s;
 }
 
 /* ------------------------------------------------------------- finishing -- */
 
+bool eddy_prepare(compile *c, instruction *i)
+{
+    const bool tiled = i->run == eddy_elementwise_kernel;
+    eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy_elementwise_prepare
+                                            : i->run == i->kernel.op->kernel
+                                                ? i->kernel.op->prepare
+                                                : NULL;
+    if (!prepare || prepare(&i->kernel) == EDDY_OK) return true;
+    *c->error = c->plan->error;
+    return eddy_error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
+                          i->kernel.op->name, i->node->name);
+}
+
 static bool prepare_kernels(compile *c)
 {
-    eddy_plan *p = c->plan;
-    for (int32_t n = 0; n < p->n_code; n++) {
-        instruction *i = &p->code[n];
-        bool tiled = i->run == eddy_elementwise_kernel;
-        eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy_elementwise_prepare
-                                                : i->run == i->kernel.op->kernel
-                                                    ? i->kernel.op->prepare
-                                                    : NULL;
-        if (prepare && prepare(&i->kernel) != EDDY_OK) {
-            *c->error = p->error;
-            return eddy_error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
-                                  i->kernel.op->name, i->node->name);
-        }
-    }
+    for (int32_t n = 0; n < c->plan->n_code; n++)
+        if (!eddy_prepare(c, &c->plan->code[n])) return false;
     return true;
 }
 
@@ -158,7 +159,8 @@ static size_t choose_results(eddy_plan *p)
     for (int i = 0; i < p->n_fetches; i++) {
         plan_fetch *f = &p->outputs[i];
         plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
-        if (!r || r->kind != VALUE_TEMP || r->bytes <= SMALL) continue;
+        if (!r || r->kind != VALUE_TEMP || r->kept || r->bytes <= SMALL) continue;
+        if (eddy_node_of(p->fetches[i])->op->flags & EDDY_OP_DYNAMIC) continue;
         const eddy_buffer *b = &p->buffers[f->buffer];
         if (r->bytes != (size_t)b->count * eddy_dtype_size(b->type.dtype)) continue;
         r->kind = VALUE_RESULT;
@@ -174,6 +176,11 @@ static bool set_addresses(compile *c)
     eddy_plan *p = c->plan;
     p->patches = eddy_plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;
+    for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--) {
+        if (p->code[i].kernel.scratch_size > 0)
+            p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
+        eddy_settle_wide(p, &p->code[i]);
+    }
     for (int32_t b = 0; b < p->n_buffers; b++) {
         const plan_root *r = &p->roots[p->buffer_root[b]];
         void *memory = r->kind == VALUE_TEMP ? (char *)p->memory + r->offset
@@ -182,9 +189,6 @@ static bool set_addresses(compile *c)
             p->buffers[b].data = eddy_buffer_in(p, b, memory);
         else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
     }
-    for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--)
-        if (p->code[i].kernel.scratch_size > 0)
-            p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
     return true;
 }
 
@@ -198,7 +202,10 @@ bool eddy_instruction_flops(compile *c, const instruction *i, double *flops)
         if (k->op->flags & EDDY_OP_ELEMENTWISE) *flops = (double)k->out[0]->count;
         return true;
     }
-    eddy_type *types = eddy_flow_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
+    enum { FEW = 6 };
+    eddy_type few[FEW], *types = few;
+    if (k->n_in + k->n_out > FEW)
+        types = eddy_flow_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
     if (!types) return false;
     for (int n = 0; n < k->n_in; n++) types[n] = k->in[n]->type;
     for (int n = 0; n < k->n_out; n++) types[k->n_in + n] = k->out[n]->type;
@@ -262,7 +269,8 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
     eddy_plan *p = eddy_allocate_zeroed(&s->allocator, 1, sizeof *p);
     compile    c = {
            .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error,
-           .scratch = { .allocator = &s->allocator }
+           .scratch = { .allocator = &s->allocator },
+           .turns = { { .allocator = &s->allocator }, { .allocator = &s->allocator } }
     };
     if (!p) {
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan");
@@ -275,10 +283,12 @@ eddy_plan *eddy_compile(eddy_session *s, int n_feeds, const plan_feed *feeds, ed
     if (!c.info)
         eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
     bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy_specialise(&c) &&
-              eddy_lower(&c) && eddy_improve(&c) && eddy_schedule(&c) &&
-              ((s->options.without & EDDY_PASS_FUSE) || eddy_fuse(&c)) && place(&c);
+              eddy_lower(&c) && eddy_improve(&c) && eddy_hoist(&c) && eddy_schedule(&c) &&
+              ((s->options.without & EDDY_PASS_FUSE) || eddy_fuse(&c)) &&
+              ((s->options.without & EDDY_PASS_WIDE) || eddy_widen(&c)) && place(&c);
     eddy_release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
     eddy_arena_free(&c.scratch);
+    for (int i = 0; i < 2; i++) eddy_arena_free(&c.turns[i]);
     if (ok) return p;
     eddy_error_set(error, EDDY_INTERNAL, "a plan could not be made");
     eddy_plan_free(p);

@@ -262,6 +262,7 @@ static bool inputs(look *l, const eddy_node *node, eddy_buffer *b)
                                   : input(l, node, i, &b[i]);
         if (!ok) return false;
     }
+    if (node->op->flags & EDDY_OP_UPDATES) b[0].state->version++;
     return true;
 }
 

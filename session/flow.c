@@ -13,23 +13,38 @@ const eddy_op_def eddy_op_fed = { .name = "_Fed", .outputs = 1, .flags = EDDY_OP
 const eddy_op_def eddy_op_type_only = { .name = "_TypeOnly", .outputs = 1,
                                         .infer = type_only_infer };
 
-void *eddy_flow_alloc(compile *c, size_t n, size_t size)
+static void *allocate(compile *c, eddy_arena *arena, size_t n, size_t size)
 {
     size_t bytes;
-    void  *p = eddy_size_mul(n, size, &bytes) ? eddy_arena_alloc(&c->scratch, bytes) : NULL;
+    void  *p = eddy_size_mul(n, size, &bytes) ? eddy_arena_alloc(arena, bytes) : NULL;
     if (p) memset(p, 0, bytes);
     else eddy_error_set(c->error, EDDY_NO_MEMORY, "out of memory while compiling a plan");
     return p;
 }
 
+void *eddy_flow_alloc(compile *c, size_t n, size_t size)
+{
+    return allocate(c, &c->scratch, n, size);
+}
+
+/* What goes with the flow. */
+static void *flow_alloc(eddy_flow *f, size_t n, size_t size)
+{
+    return allocate(f->c, f->arena, n, size);
+}
+
 eddy_flow *eddy_flow_new(compile *c, int32_t capacity)
 {
-    eddy_flow *f = eddy_flow_alloc(c, 1, sizeof *f);
+    eddy_arena *arena = &c->turns[c->turn];
+    c->turn = !c->turn;
+    eddy_arena_free(arena);
+    eddy_flow *f = allocate(c, arena, 1, sizeof *f);
     if (!f) return NULL;
     f->c = c;
+    f->arena = arena;
     f->capacity = capacity;
-    f->nodes = eddy_flow_alloc(c, (size_t)capacity + 1, sizeof *f->nodes);
-    f->fetches = eddy_flow_alloc(c, (size_t)c->plan->n_fetches, sizeof *f->fetches);
+    f->nodes = flow_alloc(f, (size_t)capacity + 1, sizeof *f->nodes);
+    f->fetches = flow_alloc(f, (size_t)c->plan->n_fetches, sizeof *f->fetches);
     return f->nodes && f->fetches ? f : NULL;
 }
 
@@ -38,7 +53,7 @@ eddy_flow *eddy_flow_new(compile *c, int32_t capacity)
 static bool grow_table(eddy_flow *f)
 {
     const int32_t size = f->table_size ? f->table_size * 2 : 64;
-    int32_t      *table = eddy_flow_alloc(f->c, (size_t)size, sizeof *table);
+    int32_t      *table = flow_alloc(f, (size_t)size, sizeof *table);
     if (!table) return false;
     for (int32_t i = 0; i < f->table_size; i++) {
         if (!f->table[i]) continue;
@@ -77,7 +92,7 @@ flow_node *eddy_flow_append(eddy_flow *f, flow_node *n)
     }
     if (f->size == f->capacity) {
         const int32_t bigger = f->capacity < 32 ? 64 : f->capacity * 2;
-        flow_node   **nodes = eddy_flow_alloc(f->c, (size_t)bigger + 1, sizeof *nodes);
+        flow_node   **nodes = flow_alloc(f, (size_t)bigger + 1, sizeof *nodes);
         if (!nodes) return NULL;
         memcpy(nodes, f->nodes, ((size_t)f->size + 1) * sizeof *nodes);
         f->nodes = nodes;
@@ -118,8 +133,8 @@ static eddy_type *types_of(eddy_flow *f, const eddy_op_def *op, const void *attr
                            const eddy_tensor *in, int *n_out)
 {
     compile           *c = f->c;
-    eddy_type         *types = eddy_flow_alloc(c, (size_t)n, sizeof *types), *out = NULL;
-    const eddy_array **values = eddy_flow_alloc(c, (size_t)n, sizeof *values);
+    eddy_type         *types = flow_alloc(f, (size_t)n, sizeof *types), *out = NULL;
+    const eddy_array **values = flow_alloc(f, (size_t)n, sizeof *values);
     eddy_error         refusal = { 0 };
     if (!types || !values) return NULL;
     for (int i = 0; i < n; i++) {
@@ -149,7 +164,7 @@ bool eddy_flow_find_parts(eddy_flow *f, flow_node *n)
     const bool join = n->op->flags & EDDY_OP_JOINS;
     if (!join && whole->variable >= 0 && n->inputs[0].output == STORAGE) return true;
     const size_t n_parts = (size_t)(join ? n->n_inputs : n->n_outputs);
-    eddy_type   *in = eddy_flow_alloc(f->c, (size_t)n->n_inputs, sizeof *in);
+    eddy_type   *in = flow_alloc(f, (size_t)n->n_inputs, sizeof *in);
     int64_t     *first = eddy_flow_alloc(f->c, n_parts, sizeof *first);
     if (!in || !first) return false;
     for (int i = 0; i < n->n_inputs; i++) in[i] = eddy_flow_type(f, n->inputs[i]);
@@ -260,7 +275,7 @@ static bool replace(eddy_flow *to, flow_node *n, bool (*rule)(rewrite *), standi
     rewrite r = { .flow = to, .node = n };
     if (!rule || n->values || n->n_controls > 0 || n->kept || n->n_outputs == 0 || n->n_inputs == 0)
         return false;
-    r.y = eddy_flow_alloc(to->c, (size_t)n->n_outputs, sizeof *r.y);
+    r.y = flow_alloc(to, (size_t)n->n_outputs, sizeof *r.y);
     if (!r.y || !rule(&r)) return false;
     for (int k = 0; k < n->n_outputs; k++) {
         if (!eddy_flow_valid(r.y[k])) return false;
@@ -277,11 +292,11 @@ static bool replace(eddy_flow *to, flow_node *n, bool (*rule)(rewrite *), standi
 bool eddy_flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes)
 {
     eddy_flow *from = c->flow, *to = eddy_flow_new(c, from->size);
+    if (!to) return false;
     const size_t n = (size_t)from->size + 1;
-    uint8_t     *needed = eddy_flow_alloc(c, n, 1);
-    standing     s = { eddy_flow_alloc(c, n, sizeof *s.id),
-                       eddy_flow_alloc(c, n, sizeof *s.tensors) };
-    if (!to || !needed || !s.id || !s.tensors) return false;
+    uint8_t     *needed = flow_alloc(to, n, 1);
+    standing     s = { flow_alloc(to, n, sizeof *s.id), flow_alloc(to, n, sizeof *s.tensors) };
+    if (!needed || !s.id || !s.tensors) return false;
     count_readers(from, needed);
     to->merge = merge;
     for (int32_t id = 1; id <= from->size; id++) {
@@ -303,6 +318,24 @@ bool eddy_flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *chan
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
         to->fetches[i] = stands_for(&s, from->fetches[i]);
+    c->flow = to;
+    return true;
+}
+
+bool eddy_flow_reorder(compile *c, const int32_t *order)
+{
+    eddy_flow *f = c->flow, *to = eddy_flow_new(c, f->size);
+    int32_t   *now = eddy_flow_alloc(c, (size_t)f->size + 1, sizeof *now);
+    if (!now || !to) return false;
+    for (int32_t i = 0; i < f->size; i++) now[order[i]] = i + 1;
+    for (int32_t i = 0; i < f->size; i++) {
+        flow_node *n = f->nodes[order[i]];
+        for (int k = 0; k < n->n_inputs; k++) n->inputs[k].node = now[n->inputs[k].node];
+        for (int k = 0; k < n->n_controls; k++) n->controls[k] = now[n->controls[k]];
+        if (!eddy_flow_append(to, n)) return false;
+    }
+    for (int i = 0; i < c->plan->n_fetches; i++)
+        to->fetches[i] = eddy_flow_tensor(now[f->fetches[i].node], f->fetches[i].output);
     c->flow = to;
     return true;
 }

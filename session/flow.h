@@ -30,6 +30,7 @@ typedef struct flow_node {
     bool               kept;        /* has a side effect */
     bool               effect;      /* ... or waits for one: what waits for it keeps it */
     bool               must_read;   /* a variable that must have a value when the run begins */
+    bool               apart;       /* not to be one loop with what is executed before it */
 } flow_node;
 
 /* Of a variable: the value from before the run; its storage, as updates leave it. */
@@ -37,12 +38,14 @@ enum { BEFORE_RUN = 0, STORAGE = 1 };
 
 struct eddy_flow {
     compile     *c;
+    eddy_arena  *arena;             /* of what is here, less the nodes themselves */
     flow_node  **nodes;             /* [1..size] */
     int32_t      size, capacity;
     eddy_tensor *fetches;           /* of the plan, in order */
     int32_t     *table;             /* of equal nodes: numbers by hash; 0: none */
     int32_t      table_size;        /* a power of two */
     bool         merge;             /* equal nodes are one */
+    int32_t      n_steady;          /* the first so many are for what runs need not repeat */
 };
 
 /* The node and the type of a tensor; its elements if they are constant, else NULL. */
@@ -73,7 +76,8 @@ static inline bool eddy_flow_is(const eddy_flow *f, eddy_tensor t, const eddy_op
  * type matters. */
 extern const eddy_op_def eddy_op_fed, eddy_op_type_only;
 
-/* An empty flow of the plan that c makes; NULL if memory is out. */
+/* An empty flow of the plan that c makes; NULL if memory is out.  There are two at a
+ * time: the one before the last is gone, but for its nodes. */
 eddy_flow *eddy_flow_new(compile *c, int32_t capacity);
 /* Numbers n, whose inputs are in f, and appends it; or finds its equal, which is then
  * what stands for it.  NULL if memory is out. */
@@ -116,6 +120,9 @@ bool eddy_flow_is_filled(const eddy_flow *f, eddy_tensor t, double v);
  * and `rule`, if there is one, sees the rest.  The number of nodes that were replaced
  * or dropped is added to *changes. */
 bool eddy_flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes);
+
+/* The flow with all its nodes in this order of their numbers, inputs and controls first. */
+bool eddy_flow_reorder(compile *c, const int32_t *order);
 
 /* flow_equal.c: whether a and b always give the same values, and the same number for both. */
 bool     eddy_flow_is_function(const flow_node *n);

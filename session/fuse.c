@@ -123,14 +123,17 @@ static bool touch_all(const eddy_plan *p, touched *roots, int32_t first, const i
     return true;
 }
 
-/* One past the last of the instructions from `first` on that become one.  `folded` has,
- * by root, one more than the instruction whose fold it holds. */
+/* One past the last of the instructions from `first` on that become one: all of them, or
+ * none, are for the first run alone.  `folded` has, by root, one more than the instruction
+ * whose fold it holds. */
 static int32_t end_of_run(const eddy_plan *p, int32_t first, int32_t *folded, touched *roots)
 {
-    run_of  r = { 0 };
-    int32_t end = first;
-    for (; end < p->n_code && end - first < MOST_PARTS; end++) {
+    const int32_t limit = first < p->n_steady ? p->n_steady : p->n_code;
+    run_of        r = { 0 };
+    int32_t       end = first;
+    for (; end < limit && end - first < MOST_PARTS; end++) {
         const instruction *i = &p->code[end];
+        if (end > first && i->apart) break;
         if (reads_fold(p, folded, first, i) || !joins(p, i, &r) || !touch_all(p, roots, first, i))
             break;
         if (i->kernel.op->folds && !(i->kernel.op->flags & EDDY_OP_ELEMENTWISE))
@@ -429,6 +432,7 @@ bool eddy_fuse(compile *c)
         for (int32_t k = i; k < end; k++) position[k] = n;
     }
     renumber_roots(p, position, p->n_code, n);
+    if (p->n_steady > 0) p->n_steady = position[p->n_steady - 1] + 1;
     p->n_code = n;
     return true;
 }

@@ -4,10 +4,12 @@
  *   specialise.c  which nodes matter, with which concrete types; constants folded
  *   lower.c       the plan's own graph (flow.h) of what is executed;
  *                 live.c: what that is; order.c: which reads of variables see updates
- *   passes.c      the same values, made with less; arrange.c: in which order
+ *   passes.c      the same values, made with less; arrange.c: in which order;
+ *                 hoist.c: what of it need not be made in each run
  *   schedule.c    instructions, reading and writing which memory;
  *                 views.c: which values lie in that of others
  *                 fuse.c: elementwise instructions in a row become one
+ *                 wide.c: small ones that do not depend on each other become one
  *   memory.c      where temporaries lie in one arena
  * run.c executes plans, profile.c says where their time went; session.c keeps them and
  * the state. */
@@ -40,6 +42,7 @@ typedef struct node_info {
     bool         live;        /* executed, or its value is used */
     bool         fed;         /* at least one output is */
     bool         alias;       /* its output is its input 0 under another shape */
+    bool         dynamic;     /* types have the largest dimensions that there can be */
 } node_info;
 
 typedef struct eddy_flow eddy_flow;
@@ -52,6 +55,8 @@ typedef struct compile {
     int32_t        size;
     eddy_error    *error;
     eddy_arena     scratch;   /* of what lasts until the plan is made */
+    eddy_arena     turns[2];  /* of what lasts until the next flow but one is made */
+    int            turn;
     eddy_flow     *flow;
     /* Of the user's graph, between live.c and lower.c: */
     int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
@@ -84,9 +89,10 @@ typedef struct plan_root {
     int32_t     index;        /* number of the feed, the variable or the fetch */
     eddy_array *constant;
     size_t      bytes, offset;
-    int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: fetched */
-    int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: fetched */
+    int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: it stays */
+    int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: it stays */
     bool        parted;       /* there are buffers of parts of it */
+    bool        kept;         /* holds what runs after this one need */
 } plan_root;
 
 typedef struct instruction {
@@ -95,6 +101,8 @@ typedef struct instruction {
     eddy_plan   *plan;
     const eddy_node *node;
     int32_t      resizes;     /* variable number whose storage takes the value's shape; or -1 */
+    bool         apart;       /* the first of a loop: not to be one with what is before it */
+    eddy_error  *error;       /* where its kernel says why it failed; NULL: the plan's */
 } instruction;
 
 typedef struct plan_variable {
@@ -104,7 +112,14 @@ typedef struct plan_variable {
     eddy_shape       shape;       /* that it had when the plan was made */
     bool             open;        /* it may have another one now */
     bool             read;        /* must have a value when the run begins */
+    bool             updated;
 } plan_variable;
+
+/* A variable from which kept values were computed, and its version then. */
+typedef struct plan_source {
+    const eddy_state *state;
+    uint64_t          version;
+} plan_source;
 
 /* The array of a result, which the run writes, is the plan's own until the run has ended
  * well; then the caller gets it, and the plan has the caller's old one for the next run. */
@@ -155,6 +170,10 @@ struct eddy_plan {
     int32_t        n_roots, roots_capacity;
     instruction   *code;
     int32_t        n_code;
+    int32_t        n_steady;      /* the first so many need not run while no source changes */
+    bool           settled;       /* ... and have run */
+    plan_source   *sources;
+    int32_t        n_sources;
     plan_variable *variables;
     int32_t        n_variables;
     plan_fetch    *outputs;
@@ -173,6 +192,8 @@ struct eddy_plan {
  * and turned into instructions. */
 bool eddy_lower(compile *c);
 bool eddy_improve(compile *c);
+/* Puts first what need not be computed in each run (hoist.c). */
+bool eddy_hoist(compile *c);
 bool eddy_schedule(compile *c);
 /* Says that the placeholder was not fed; returns false. */
 bool eddy_not_fed(const eddy_node *placeholder, eddy_error *error);
@@ -184,6 +205,10 @@ bool  eddy_plan_keep(compile *c, eddy_array *a);      /* takes the reference */
 
 /* Elementwise instructions in a row become one (fuse.c). */
 bool eddy_fuse(compile *c);
+/* Small instructions that do not depend on each other become one (wide.c). */
+bool eddy_widen(compile *c);
+/* Has the instruction's kernel prepare itself. */
+bool eddy_prepare(compile *c, instruction *i);
 /* What the instruction's arithmetic costs: of a fused one that of its parts is counted
  * before they are fused.  The second adds it to the plan's. */
 bool eddy_instruction_flops(compile *c, const instruction *i, double *flops);
@@ -203,9 +228,20 @@ void       eddy_plan_free(eddy_plan *p);
 /* For tests: whether, by its instructions alone, no memory of the plan holds two things at
  * a time and every operand is there when it is read; or what is wrong. */
 bool       eddy_plan_check(const eddy_plan *p, eddy_error *error);
-/* Runs nothing and sets p->stale if variables have other shapes than the plan is for. */
+/* Runs nothing and sets p->stale if variables have other shapes than the plan is for.  The
+ * run's number is *step, or the session's next. */
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                          eddy_error *error);
+                          const uint64_t *step, eddy_error *error);
+/* An error of the instruction, if its kernel has not said why. */
+void eddy_note_failure(eddy_error *error, const instruction *i, eddy_status s);
+/* Runs the instruction; the error is that which its kernel writes to. */
+static inline eddy_status eddy_execute(instruction *i, uint64_t step, eddy_error *error)
+{
+    i->kernel.step = step;
+    const eddy_status s = i->run(&i->kernel);
+    if (s != EDDY_OK) eddy_note_failure(error, i, s);
+    return s;
+}
 /* Whether the variables have the shapes that the plan is for; with state_lock held. */
 bool eddy_plan_fits(const eddy_plan *p);
 /* Whether the variable can hold such a value; both shapes are in the message. */
@@ -243,9 +279,14 @@ struct eddy_session {
     eddy_error         error;
     eddy_plan_info     last_info;
     struct eddy_callable *callables;
+    struct stages     *stages;         /* of runs that have several, and of those that have one */
+    int                n_stages;
+    int32_t            seen;           /* nodes looked at for dynamic ones */
+    bool               has_dynamic;
     struct evaluation *evaluation;     /* what looks have computed (eval.c); NULL before the first */
     bool               of_graph;       /* made by eddy_eval_session: freed with the graph */
     int64_t            began_ticks, began_nanoseconds;     /* when it was made, for profiles */
+    size_t         recompute_least;    /* bytes; 0: where it pays (recompute.c) */
 };
 
 /* Open, on a graph that lives, has nodes and no error; or the reason why not. */

@@ -34,12 +34,12 @@ const void *eddy_flow_attr(const flow_node *n, const char *name)
 
 static int bit_number(unsigned bit) { return __builtin_ctz(bit); }
 
-static void report(const compile *c, const pass *p, int changes, int32_t before)
+static void report(const compile *c, const char *name, unsigned bit, int changes, int32_t before)
 {
     const eddy_session_args *o = &c->session->options;
-    c->plan->info.changes[bit_number(p->bit)] += changes;
+    c->plan->info.changes[bit_number(bit)] += changes;
     if (!o->report) return;
-    fprintf(o->report, "%s: %d changes, %d nodes, %d before\n", p->name, changes,
+    fprintf(o->report, "%s: %d changes, %d nodes, %d before\n", name, changes,
             (int)c->flow->size, (int)before);
     if (o->report_nodes && changes > 0) eddy_flow_print(c->flow, o->report);
 }
@@ -54,7 +54,18 @@ static bool run_pass(compile *c, const pass *p)
         if (!eddy_flow_sweep(c, p->rule, merge, &changes)) return false;
         total += changes;
     }
-    report(c, p, total, before);
+    report(c, p->name, p->bit, total, before);
+    return true;
+}
+
+/* What fused loops can make themselves: without them it would cost memory. */
+static bool recompute(compile *c)
+{
+    const int32_t before = c->flow->size;
+    int           changes = 0;
+    if (c->session->options.without & (EDDY_PASS_RECOMPUTE | EDDY_PASS_FUSE)) return true;
+    if (!eddy_recompute(c, &changes)) return false;
+    report(c, "recompute", EDDY_PASS_RECOMPUTE, changes, before);
     return true;
 }
 
@@ -70,5 +81,5 @@ bool eddy_improve(compile *c)
     if (!(o->without & EDDY_PASS_ARRANGE) && !eddy_arrange(c)) return false;
     if (o->report) fprintf(o->report, "arranged: %d nodes\n", (int)c->flow->size);
     if (o->report && o->report_nodes) eddy_flow_print(c->flow, o->report);
-    return true;
+    return recompute(c);
 }

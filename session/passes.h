@@ -24,6 +24,9 @@ bool eddy_is_passing(const eddy_flow *f, eddy_tensor t);
 
 /* Puts the nodes of c->flow into the order in which they are executed. */
 bool eddy_arrange(compile *c);
+/* Makes cheap values again where a later loop reads them; the number of values that then
+ * need no memory is added to *changes. */
+bool eddy_recompute(compile *c, int *changes);
 
 /* An attribute of a node by its name; NULL if the op has none. */
 const void *eddy_flow_attr(const flow_node *n, const char *name);

@@ -4,6 +4,7 @@
  * clock and written, as tables or line by line. */
 #include "session/fused.h"
 #include "session/ticks.h"
+#include "session/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,19 @@
 static const fused *fused_of(const instruction *i)
 {
     return i->run == eddy_fused_kernel ? i->kernel.state : NULL;
+}
+
+/* Of an instruction that several are part of, how many: else 1, itself. */
+static int parts_of(const instruction *i)
+{
+    return fused_of(i) ? fused_of(i)->n_parts : eddy_wide_of(i) ? eddy_wide_of(i)->n_parts : 1;
+}
+
+static const instruction *part_of(const instruction *i, int number)
+{
+    return fused_of(i) ? fused_of(i)->parts[number].of
+         : eddy_wide_of(i) ? &eddy_wide_of(i)->parts[number]
+                           : i;
 }
 
 static bool has_elements(const instruction *i, int input)
@@ -29,22 +43,32 @@ static double bytes_of(const eddy_plan *p, const eddy_buffer *b, int64_t *seen, 
     return (double)b->count * (double)eddy_dtype_size(b->type.dtype);
 }
 
-static bool count_work(compile *c, int32_t number, int64_t *seen)
+/* Counts with *mark and the one after it, and moves it on. */
+static bool count_work(compile *c, const instruction *i, instruction_profile *e, int64_t *seen,
+                       int64_t *mark)
 {
-    const eddy_plan     *p = c->plan;
-    const instruction   *i = &p->code[number];
-    instruction_profile *e = &p->profile->each[number];
-    const eddy_kernel   *k = &i->kernel;
-    const fused         *f = fused_of(i);
-    const int64_t        read = 2 * (int64_t)number + 1, write = read + 1;
+    const eddy_plan   *p = c->plan;
+    const eddy_kernel *k = &i->kernel;
+    const int64_t      read = (*mark)++, write = (*mark)++;
     for (int n = 0; n < k->n_in; n++)
         if (has_elements(i, n)) e->bytes += bytes_of(p, k->in[n], seen, read);
     for (int n = 0; n < k->n_out; n++) e->bytes += bytes_of(p, k->out[n], seen, write);
-    for (int n = 0; n < (f ? f->n_parts : 1); n++) {
+    for (int n = 0; n < parts_of(i); n++) {
         double flops;
-        if (!eddy_instruction_flops(c, f ? f->parts[n].of : i, &flops)) return false;
+        if (!eddy_instruction_flops(c, part_of(i, n), &flops)) return false;
         e->flops += flops;
     }
+    return true;
+}
+
+/* What runs side by side reads and writes as much as one after the other. */
+static bool count_all(compile *c, int32_t number, int64_t *seen, int64_t *mark)
+{
+    const instruction *i = &c->plan->code[number];
+    const int          n = eddy_wide_of(i) ? parts_of(i) : 1;
+    for (int k = 0; k < n; k++)
+        if (!count_work(c, n > 1 ? part_of(i, k) : i, &c->plan->profile->each[number], seen, mark))
+            return false;
     return true;
 }
 
@@ -54,9 +78,10 @@ bool eddy_profile_prepare(compile *c)
     p->profile = eddy_plan_alloc(
         c, 1, sizeof *p->profile + (size_t)p->n_code * sizeof *p->profile->each);
     int64_t *seen = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *seen);
+    int64_t  mark = 1;
     if (!p->profile || !seen) return false;
     for (int32_t i = 0; i < p->n_code; i++)
-        if (!count_work(c, i, seen)) return false;
+        if (!count_all(c, i, seen, &mark)) return false;
     return true;
 }
 
@@ -84,6 +109,7 @@ typedef struct summary {
 static const char *label(const instruction *i)
 {
     if (fused_of(i)) return "Fused";
+    if (eddy_wide_of(i)) return "Wide";
     return i->run == eddy_kernel_of(i->kernel.op) ? i->kernel.op->name : "Copy";
 }
 
@@ -141,14 +167,16 @@ static void put_type(FILE *to, const char *before, eddy_type t)
     fprintf(to, "%s%s", before, eddy_type_print(t, type, sizeof type));
 }
 
-/* How many parts have the operation of part i; 0 if an earlier one has it, too. */
-static int times(const fused *f, int i)
+/* How many parts have the label of part k; 0 if an earlier one has it, too. */
+static int times(const instruction *i, int k)
 {
-    const eddy_op_def *op = f->parts[i].of->kernel.op;
-    int n = 0;
-    for (int j = 0; j < i; j++)
-        if (f->parts[j].of->kernel.op == op) return 0;
-    for (int j = i; j < f->n_parts; j++) n += f->parts[j].of->kernel.op == op;
+    const char *of = label(part_of(i, k));
+    int         n = 0;
+    for (int j = 0; j < parts_of(i); j++) {
+        const bool same = strcmp(label(part_of(i, j)), of) == 0;
+        if (same && j < k) return 0;
+        n += same;
+    }
     return n;
 }
 
@@ -159,16 +187,18 @@ static eddy_type looped(const fused *f)
     return f->parts[0].fn ? k->out[0]->type : k->in[0]->type;
 }
 
-static void put_fused(FILE *to, const fused *f)
+/* "Fused(Mul x2, Add) float32[3]", "Wide(MatMul x3, Fused x3) 3 strands" */
+static void put_parts(FILE *to, const instruction *i)
 {
-    fprintf(to, "Fused(");
-    for (int i = 0; i < f->n_parts; i++) {
-        const int n = times(f, i);
+    fprintf(to, "%s(", label(i));
+    for (int k = 0; k < parts_of(i); k++) {
+        const int n = times(i, k);
         if (n == 0) continue;
-        fprintf(to, "%s%s", i > 0 ? ", " : "", f->parts[i].of->kernel.op->name);
+        fprintf(to, "%s%s", k > 0 ? ", " : "", label(part_of(i, k)));
         if (n > 1) fprintf(to, " x%d", n);
     }
-    put_type(to, ") ", looped(f));
+    if (fused_of(i)) put_type(to, ") ", looped(fused_of(i)));
+    else fprintf(to, ") %d strands", (int)eddy_wide_of(i)->n_strands);
 }
 
 /* "MatMul(float32[2,3], float32[3,4]) [node 'dense/MatMul']" */
@@ -176,7 +206,7 @@ static void put_instruction(FILE *to, const instruction *i)
 {
     enum { MOST = 8 };
     const eddy_kernel *k = &i->kernel;
-    if (fused_of(i)) put_fused(to, fused_of(i));
+    if (fused_of(i) || eddy_wide_of(i)) put_parts(to, i);
     else {
         fprintf(to, "%s(", label(i));
         for (int n = 0; n < k->n_in && n < MOST; n++)
@@ -272,13 +302,13 @@ static void put_types(FILE *to, const char *name, eddy_buffer *const *at, int n)
     fprintf(to, "]");
 }
 
-static void put_parts(FILE *to, const fused *f)
+static void put_part_counts(FILE *to, const instruction *i)
 {
     fprintf(to, ", \"parts\": {");
-    for (int i = 0; i < f->n_parts; i++) {
-        const int n = times(f, i);
+    for (int k = 0; k < parts_of(i); k++) {
+        const int n = times(i, k);
         if (n == 0) continue;
-        put_string(to, i > 0 ? ", " : "", f->parts[i].of->kernel.op->name);
+        put_string(to, k > 0 ? ", " : "", label(part_of(i, k)));
         fprintf(to, ": %d", n);
     }
     fprintf(to, "}");
@@ -293,7 +323,7 @@ static void put_line(const summary *s, int plan, int32_t number)
             (long long)p->profile->runs, (int)number + 1);
     put_string(s->to, ", \"op\": ", label(i));
     put_string(s->to, ", \"node\": ", i->node->name);
-    if (fused_of(i)) put_parts(s->to, fused_of(i));
+    if (fused_of(i) || eddy_wide_of(i)) put_part_counts(s->to, i);
     put_types(s->to, "inputs", i->kernel.in, i->kernel.n_in);
     put_types(s->to, "outputs", i->kernel.out, i->kernel.n_out);
     fprintf(s->to, ", \"calls\": %lld, \"seconds\": %.9f, \"flops\": %.0f, \"bytes\": %.0f}\n",

@@ -65,29 +65,31 @@ static eddy_status resize(eddy_plan *p, instruction *i)
     return EDDY_OK;
 }
 
-static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
+void eddy_note_failure(eddy_error *error, const instruction *i, eddy_status s)
 {
-    i->kernel.step = step;
-    eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
-    if (s == EDDY_OK) s = i->run(&i->kernel);
-    if (s != EDDY_OK && p->error.status == EDDY_OK)
-        eddy_error_set(&p->error, s, "%s failed [node '%s']", i->node->op->name, i->node->name);
-    return s;
+    if (error->status == EDDY_OK)
+        eddy_error_set(error, s, "%s failed [node '%s']", i->node->op->name, i->node->name);
 }
 
-static eddy_status execute_all(eddy_plan *p, uint64_t step)
+static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
+{
+    const eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
+    return s == EDDY_OK ? eddy_execute(i, step, &p->error) : s;
+}
+
+static eddy_status execute_all(eddy_plan *p, int32_t first, uint64_t step)
 {
     eddy_status s = EDDY_OK;
-    for (instruction *i = p->code, *end = i + p->n_code; i < end && s == EDDY_OK; i++)
+    for (instruction *i = p->code + first, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
         s = execute_one(p, i, step);
     return s;
 }
 
-static eddy_status execute_timed(eddy_plan *p, uint64_t step)
+static eddy_status execute_timed(eddy_plan *p, int32_t first, uint64_t step)
 {
     eddy_status s = EDDY_OK;
     int64_t     last = eddy_ticks();
-    for (int32_t i = 0; i < p->n_code && s == EDDY_OK; i++) {
+    for (int32_t i = first; i < p->n_code && s == EDDY_OK; i++) {
         s = execute_one(p, &p->code[i], step);
         const int64_t now = eddy_ticks();
         p->profile->each[i].ticks += now - last;
@@ -98,14 +100,34 @@ static eddy_status execute_timed(eddy_plan *p, uint64_t step)
 }
 
 /* A run of fewer operations has no product for which OpenBLAS would use several threads. */
-static eddy_status execute(eddy_plan *p, uint64_t step)
+static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
 {
     const double few = 16384;
     const bool   many = p->info.flops >= few;
     if (many) eddy_blas_begin();
-    eddy_status s = p->profile ? execute_timed(p, step) : execute_all(p, step);
+    eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
     if (many) eddy_blas_end();
     return s;
+}
+
+/* What was computed once for all runs is there, and of variables as they are now.  Their
+ * versions are noted for the next run. */
+static bool is_settled(eddy_plan *p)
+{
+    bool settled = p->settled;
+    for (int32_t i = 0; i < p->n_sources; i++) {
+        plan_source *s = &p->sources[i];
+        settled = settled && s->version == s->state->version;
+        s->version = s->state->version;
+    }
+    return settled;
+}
+
+/* Before the first update: a run that fails may have made some. */
+static void note_updates(const eddy_plan *p)
+{
+    for (int32_t v = 0; v < p->n_variables; v++)
+        if (p->variables[v].updated) p->variables[v].state->version++;
 }
 
 /* Whether a value of b may be written to `old`, which is nobody else's. */
@@ -195,18 +217,23 @@ bool eddy_plan_fits(const eddy_plan *p)
 }
 
 /* The run itself, with the state's lock held. */
-static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
+static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                              const uint64_t *given)
 {
     if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
     if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
     patch(p, feeds);
-    eddy_status status = execute(p, atomic_fetch_add(&p->session->step, 1));
+    if (p->writes) note_updates(p);
+    const uint64_t step = given ? *given : atomic_fetch_add(&p->session->step, 1);
+    const int32_t  first = p->n_steady > 0 && is_settled(p) ? p->n_steady : 0;
+    eddy_status    status = execute(p, first, step);
+    p->settled = first > 0 || status == EDDY_OK;
     if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
     return status;
 }
 
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                          eddy_error *error)
+                          const uint64_t *step, eddy_error *error)
 {
     eddy_session *s = p->session;
     if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
@@ -216,7 +243,7 @@ eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_arr
     p->error = (eddy_error){ 0 };
     p->stale = p->has_open && !eddy_plan_fits(p);
     const int64_t begun = p->profile ? eddy_ticks() : 0;
-    eddy_status status = p->stale ? EDDY_OK : run_locked(p, feeds, out);
+    eddy_status status = p->stale ? EDDY_OK : run_locked(p, feeds, out, step);
     if (p->profile && !p->stale) {
         p->profile->ticks += eddy_ticks() - begun;
         p->profile->runs++;

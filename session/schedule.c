@@ -161,7 +161,8 @@ static bool add_instruction(build *b, const flow_node *n, eddy_status (*run)(edd
 {
     eddy_plan   *p = b->plan;
     instruction *i = &p->code[p->n_code++];
-    *i = (instruction){ .run = run, .plan = p, .node = n->source, .resizes = -1 };
+    *i = (instruction){ .run = run, .plan = p, .node = n->source, .resizes = -1,
+                        .apart = n->apart };
     i->kernel = (eddy_kernel){ .op = n->op,
                                .attrs = n->attrs,
                                .in = at,
@@ -224,6 +225,7 @@ static bool make_variable(build *b, int32_t v)
     if (!make_state(b, pv, t)) return false;
     pv->shape = eddy_array_shape(pv->state->value);
     pv->open = is_open(pv->node);
+    pv->updated = b->first_update[v] > 0;
     b->plan->has_open = b->plan->has_open || pv->open;
     int32_t root = new_root(b, (plan_root){ .kind = VALUE_VARIABLE, .index = v });
     int32_t storage = new_buffer(b, t, root);
@@ -482,15 +484,45 @@ static bool make_outputs(build *b)
     return true;
 }
 
+/* Buffers of the variables that some node updates, or of the others. */
+static bool make_variables(build *b, bool updated)
+{
+    for (int32_t v = 0; v < b->plan->n_variables; v++)
+        if (b->variable_node[v] > 0 && (b->first_update[v] > 0) == updated && !make_variable(b, v))
+            return false;
+    return true;
+}
+
+static bool make_nodes(build *b, int32_t from, int32_t to)
+{
+    for (int32_t id = from; id <= to; id++)
+        if (!make_node(b, b->flow->nodes[id])) return false;
+    return true;
+}
+
+/* The instructions so far are for the first run alone: what is read later, or in a run to
+ * come, stays where it is. */
+static void keep_steady(build *b)
+{
+    eddy_plan *p = b->plan;
+    p->n_steady = p->n_code;
+    for (int32_t r = 0; r < p->n_roots; r++) {
+        plan_root *root = &p->roots[r];
+        if (root->kind != VALUE_TEMP || root->last_reader != INT32_MAX) continue;
+        root->last = INT32_MAX;
+        root->kept = true;
+    }
+}
+
 bool eddy_schedule(compile *c)
 {
     build b = { .c = c, .flow = c->flow, .plan = c->plan, .views = { .c = c } };
     if (!find_updates(&b)) return false;
     b.views.first_update = b.first_update;
     if (!eddy_find_views(&b.views) || !make_room(&b)) return false;
-    for (int32_t v = 0; v < c->plan->n_variables; v++)
-        if (b.variable_node[v] > 0 && !make_variable(&b, v)) return false;
-    for (int32_t id = 1; id <= c->flow->size; id++)
-        if (!make_node(&b, c->flow->nodes[id])) return false;
-    return make_outputs(&b);
+    const int32_t steady = c->flow->n_steady;
+    if (!make_variables(&b, false) || !make_nodes(&b, 1, steady)) return false;
+    keep_steady(&b);
+    return make_variables(&b, true) && make_nodes(&b, steady + 1, c->flow->size) &&
+           make_outputs(&b);
 }

@@ -2,6 +2,7 @@
  * the state of variables. */
 #include "session/internal.h"
 #include "session/pool.h"
+#include "session/stages.h"
 #include "session/ticks.h"
 
 #include <string.h>
@@ -95,6 +96,10 @@ void eddy_session_destroy(eddy_session *s)
     for (eddy_plan *p = s->plans, *next; p; p = next) {
         next = p->next;
         eddy_plan_free(p);
+    }
+    for (stages *t = s->stages, *next; t; t = next) {
+        next = t->next;
+        eddy_stages_free(s, t);
     }
     for (int32_t id = 0; id < s->states_capacity; id++) {
         if (!s->states[id]) continue;
@@ -326,25 +331,63 @@ static eddy_status record(eddy_session *s, const eddy_error *e)
     return e->status;
 }
 
-/* A run, of the callable if there is one. */
-static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
-                       eddy_callable *c)
+/* A run of one plan, of the callable if there is one. */
+static bool run_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
+                     eddy_callable *c, const uint64_t *step, eddy_error *e)
 {
     enum { FEW = 16 };
-    eddy_error        e = { 0 };
     const eddy_array *few[FEW], **values = few;
-    if (!eddy_session_check(s, &e) || !check_run(s, feeds, fetches, &e)) return record(s, &e);
-    size_t bytes = (size_t)feeds.count * sizeof *values;
+    const size_t      bytes = (size_t)feeds.count * sizeof *values;
     if (feeds.count > FEW) values = eddy_allocate(&s->allocator, bytes);
-    if (!values) eddy_error_set(&e, EDDY_NO_MEMORY, "out of memory for %d feeds", feeds.count);
-    for (int i = 0; values && i < feeds.count; i++) values[i] = feeds.at[i].value;
-    for (bool again = values != NULL; again;) {
-        eddy_plan *p = take_plan(s, feeds, fetches, c, &e);
-        if (p) eddy_plan_run(p, values, out, &e);
+    if (!values) return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for %d feeds", feeds.count);
+    for (int i = 0; i < feeds.count; i++) values[i] = feeds.at[i].value;
+    for (bool again = true; again;) {
+        eddy_plan *p = take_plan(s, feeds, fetches, c, e);
+        if (p) eddy_plan_run(p, values, out, step, e);
         again = p && p->stale;
         if (p) give_plan(p);
     }
     if (values != few) eddy_release(&s->allocator, values, bytes);
+    return e->status == EDDY_OK;
+}
+
+/* One plan after the other, each fed with what those before it made.  To random
+ * operations they are one run. */
+static bool run_stages(eddy_session *s, const stages *t, eddy_feeds feeds, eddy_list fetches,
+                       eddy_array **out, eddy_error *e)
+{
+    const int      n = feeds.count + t->n_cut;
+    const uint64_t step = atomic_fetch_add(&s->step, 1);
+    eddy_feed     *all = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *all);
+    eddy_array   **made = eddy_allocate_zeroed(&s->allocator, (size_t)t->n_cut, sizeof *made);
+    bool           ok = all && made;
+    if (!ok) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the stages of a run");
+    if (ok && feeds.count > 0) memcpy(all, feeds.at, (size_t)feeds.count * sizeof *all);
+    for (int i = 0, from = 0; ok && i < t->n; from = t->end[i++]) {
+        ok = run_plan(s, (eddy_feeds){ feeds.count + from, all },
+                      (eddy_list){ t->end[i] - from, t->cut + from }, made + from, NULL, &step, e);
+        for (int k = from; ok && k < t->end[i]; k++)
+            all[feeds.count + k] = (eddy_feed){ t->cut[k], made[k] };
+    }
+    ok = ok && run_plan(s, (eddy_feeds){ n, all }, fetches, out, NULL, &step, e);
+    for (int k = 0; made && k < t->n_cut; k++) eddy_array_free(made[k]);
+    eddy_release(&s->allocator, all, (size_t)n * sizeof *all);
+    eddy_release(&s->allocator, made, (size_t)t->n_cut * sizeof *made);
+    return ok;
+}
+
+/* A run, of the callable if there is one. */
+static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
+                       eddy_callable *c)
+{
+    eddy_error e = { 0 };
+    stages    *t;
+    if (!eddy_session_check(s, &e) || !check_run(s, feeds, fetches, &e) ||
+        !eddy_stages_of(s, feeds, fetches, &t, &e))
+        return record(s, &e);
+    if (t && t->n > 0) run_stages(s, t, feeds, fetches, out, &e);
+    else run_plan(s, feeds, fetches, out, c, NULL, &e);
+    if (t && !t->kept) eddy_stages_free(s, t);
     return e.status == EDDY_OK ? EDDY_OK : record(s, &e);
 }
 
@@ -441,7 +484,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     if (p) {
         eddy_error e;
         e.status = EDDY_OK;
-        eddy_plan_run(p, feeds, out, &e);
+        eddy_plan_run(p, feeds, out, NULL, &e);
         const bool stale = p->stale;
         give_plan(p);
         if (!stale) return e.status == EDDY_OK ? EDDY_OK : record(c->session, &e);

@@ -29,8 +29,11 @@ enum {
     EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
     EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */
     EDDY_PASS_PAIRS     = 1 << 11,    /* two elementwise ops in a row are one */
-    EDDY_PASSES_ALL     = (1 << 12) - 1,
-    EDDY_PASSES         = 12          /* how many there are */
+    EDDY_PASS_RECOMPUTE = 1 << 12,    /* later loops make cheap values again, not read them */
+    EDDY_PASS_HOIST     = 1 << 13,    /* what does not change from run to run is kept */
+    EDDY_PASS_WIDE      = 1 << 14,    /* small ones that do not depend on each other side by side */
+    EDDY_PASSES_ALL     = (1 << 15) - 1,
+    EDDY_PASSES         = 15          /* how many there are */
 };
 
 typedef struct eddy_session_args {
@@ -226,12 +229,13 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
  * GB/s     as if each operand were read and each result written once
  *
  * What is fused is one instruction, with its parts' operations and their numbers, and
- * the type of the elements that it goes through.  An instruction on several threads
- * counts from its begin to its end.
+ * the type of the elements that it goes through.  Small instructions that run side by
+ * side are one, "Wide", with its parts and how many strands of them there are.  An
+ * instruction on several threads counts from its begin to its end.
  *
  * _json writes an object for each instruction of each plan, one a line, in order of
- * execution: plan, runs, instruction, op, node, parts of a fused one ({"Mul": 2}),
- * inputs and outputs (types), calls, seconds (in all), flops, bytes (of one call).
+ * execution: plan, runs, instruction, op, node, parts of a fused or wide one ({"Mul":
+ * 2}), inputs and outputs (types), calls, seconds (in all), flops, bytes (of one call).
  *
  * Waits for runs that are under way.  INVALID_ARGUMENT for a session without `profile`;
  * CLOSED; NO_MEMORY. */

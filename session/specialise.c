@@ -28,12 +28,19 @@ const eddy_array *eddy_folded_value(const compile *c, eddy_tensor t)
     return n->folded && eddy_feed_of(c, t) < 0 ? n->folded[t.output] : NULL;
 }
 
+/* The elements that a dynamic op's shape depends on are looked at when they are constant,
+ * and do not become part of the plan's key. */
+static bool wants_elements(const eddy_node *node, int i)
+{
+    return eddy_input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
+}
+
 static void mark_input(compile *c, const eddy_node *node, int i)
 {
     const node_info *n = &c->info[node->id];
     node_info       *input = &c->info[node->inputs[i].node];
     const bool elements = !eddy_input_is_in(node->op->shape_inputs, i);
-    const bool decides = eddy_input_is_in(node->op->value_inputs, i) || (n->decides && elements);
+    const bool decides = wants_elements(node, i) || (n->decides && elements);
     input->needed = true;
     input->decides = input->decides || decides;
     input->valued = input->valued || decides || (n->valued && elements);
@@ -89,6 +96,19 @@ static const eddy_array *shape_value(const compile *c, eddy_tensor t)
     return f->value;
 }
 
+/* Room for as much as a dynamic op can have. */
+static void make_room(compile *c, const eddy_node *node)
+{
+    node_info       *info = &c->info[node->id];
+    const eddy_shape s = eddy_concrete_type(c, node->inputs[0]).shape;
+    for (int k = 0; eddy_shape_is_known(s) && k < node->n_outputs; k++) {
+        eddy_shape *y = &info->types[k].shape;
+        info->dynamic = info->dynamic || !eddy_shape_is_known(*y);
+        for (int d = 0; d < y->rank; d++)
+            if (y->dim[d] < 0) y->dim[d] = eddy_shape_count(s);
+    }
+}
+
 static bool infer(compile *c, const eddy_node *node)
 {
     enum { FEW = 8 };
@@ -102,9 +122,14 @@ static bool infer(compile *c, const eddy_node *node)
     if (!in || !value) return false;
     for (int i = 0; i < n; i++) {
         bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
+        if (c->info[node->inputs[i].node].dynamic)
+            return eddy_error_set(c->error, EDDY_INTERNAL, "'%s' reads what has no shape yet",
+                                  node->name);
         in[i] = reference ? c->info[node->inputs[i].node].types[0]
                           : eddy_concrete_type(c, node->inputs[i]);
-        if (eddy_input_is_in(node->op->value_inputs, i)) value[i] = shape_value(c, node->inputs[i]);
+        if (wants_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
+        else if (eddy_input_is_in(node->op->value_inputs, i))
+            value[i] = eddy_folded_value(c, node->inputs[i]);
     }
     node_info *info = &c->info[node->id];
     if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
@@ -114,6 +139,7 @@ static bool infer(compile *c, const eddy_node *node)
         return eddy_error_set(c->error, EDDY_INTERNAL,
                               "%s has %d outputs now and had %d [node '%s']", node->op->name, n_out,
                               (int)node->n_outputs, node->name);
+    if (node->op->flags & EDDY_OP_DYNAMIC) make_room(c, node);
     return true;
 }
 
@@ -176,7 +202,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     bool   small = true;
     if ((node->op->flags & NEVER) || info->effect || !info->valued || node->n_outputs == 0)
         return false;
-    if (!info->alias && !eddy_kernel_of(node->op)) return false;
+    if (info->dynamic || (!info->alias && !eddy_kernel_of(node->op))) return false;
     for (int k = 0; k < node->n_outputs; k++) {
         int64_t count = eddy_shape_count(info->types[k].shape);
         if (count < 0) return false;

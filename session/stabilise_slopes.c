@@ -98,6 +98,29 @@ static eddy_tensor times(rewrite *r, eddy_tensor a, eddy_tensor b)
     return eddy_make2(r, &eddy_op_mul, a, b);
 }
 
+/* The sum of t over an axis of the shape s, to which it broadcasts; the axis stays. */
+static eddy_tensor sum_along(rewrite *r, eddy_tensor t, eddy_shape s, int axis)
+{
+    const eddy_shape own = eddy_match_type(r, t).shape;
+    const int        at = axis - (s.rank - own.rank);
+    if (at >= 0 && own.dim[at] == s.dim[axis])
+        return eddy_make_fold(r, &eddy_op_sum, t, 1u << at);
+    return eddy_make2(r, &eddy_op_mul, t, eddy_make_number(r, (double)s.dim[axis], t));
+}
+
+/* The sum of t over the axes of d->sum; what gave t its full shape may have gone. */
+static eddy_tensor sum_alike(rewrite *r, const divisors *d, eddy_tensor t)
+{
+    const eddy_shape s = eddy_match_type(r, d->sum->inputs[0]).shape;
+    const unsigned   axes = eddy_match_axes(r, d->sum);
+    if (!eddy_flow_valid(t)) return t;
+    if (eddy_shape_equal(eddy_match_type(r, t).shape, s))
+        return eddy_make_fold(r, &eddy_op_sum, t, axes);
+    for (int i = 0; i < s.rank && eddy_flow_valid(t); i++)
+        if (axes >> i & 1) t = sum_along(r, t, s, i);
+    return t;
+}
+
 static eddy_tensor undivided(rewrite *r, const divisors *d, eddy_tensor t);
 
 /* n, a product or a quotient, of which one operand is divided, or which divides itself. */
@@ -135,22 +158,11 @@ static eddy_tensor undivided(rewrite *r, const divisors *d, eddy_tensor t)
     const eddy_tensor a = undivided(r, d, n->inputs[0]);
     if (n->op == &eddy_op_square) return eddy_make2(r, &eddy_op_mul, n->inputs[0], a);
     if (n->op == &eddy_op_neg) return eddy_make_negative(r, a);
-    if (folds_alike(r, d, n))
-        return eddy_make_fold(r, &eddy_op_sum, a, eddy_match_axes(r, d->sum));
+    if (folds_alike(r, d, n)) return sum_alike(r, d, a);
     return eddy_make2(r, n->op, a, undivided(r, d, n->inputs[1]));
 }
 
 /* ------------------------------------------------------------- softmax -- */
-
-/* The sum of t over an axis of the shape s, to which it broadcasts; the axis stays. */
-static eddy_tensor sum_along(rewrite *r, eddy_tensor t, eddy_shape s, int axis)
-{
-    const eddy_shape own = eddy_match_type(r, t).shape;
-    const int        at = axis - (s.rank - own.rank);
-    if (at >= 0 && own.dim[at] == s.dim[axis])
-        return eddy_make_fold(r, &eddy_op_sum, t, 1u << at);
-    return eddy_make2(r, &eddy_op_mul, t, eddy_make_number(r, (double)s.dim[axis], t));
-}
 
 /* t is g y, or g -y. */
 static bool is_product_of(const rewrite *r, eddy_tensor t, eddy_tensor g, eddy_tensor y, bool minus)

@@ -90,6 +90,7 @@ static void give_value(eddy_state *state, const eddy_array *value, eddy_array *r
     if (eddy_array_bytes(value) > 0)
         memcpy(eddy_array_data(state->value), eddy_array_data(value), eddy_array_bytes(value));
     state->initialized = true;
+    state->version++;
 }
 
 static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *value,

@@ -38,6 +38,14 @@ eddy_tensor eddy_unaliased(const eddy_flow *f, eddy_tensor t)
 
 static int32_t later(int32_t a, int32_t b) { return a > b ? a : b; }
 
+/* Reader n wants t in each run, and t is not computed in each. */
+static bool is_kept(const eddy_flow *f, eddy_tensor t, const flow_node *n)
+{
+    const flow_node *from = f->nodes[t.node];
+    const bool       given = from->values || from->feed >= 0 || from->variable >= 0;
+    return !given && t.node <= f->n_steady && n->id > f->n_steady;
+}
+
 static int32_t last_read(const views *v, const flow_node *n)
 {
     int32_t last = 0;
@@ -66,7 +74,7 @@ static bool should_copy(const search *s, const flow_node *n)
     const views     *v = s->v;
     const flow_node *origin = v->flow->nodes[s->origin[n->id]];
     const int32_t    value = eddy_value_of(v, n->inputs[0]), last = last_read(v, n);
-    if (origin->values || origin->feed >= 0) return false;
+    if (origin->values || origin->feed >= 0 || is_kept(v->flow, n->inputs[0], n)) return false;
     if (origin->variable >= 0) {
         const int32_t update = v->first_update[origin->variable];
         return update > n->id && last >= update;
@@ -78,11 +86,12 @@ static bool should_copy(const search *s, const flow_node *n)
 /* ------------------------------------------------------------------ joins -- */
 
 /* Whether t, computed by a node in memory of its own, can be computed elsewhere. */
-static bool is_movable(const views *v, eddy_tensor t)
+static bool is_movable(const views *v, eddy_tensor t, const flow_node *to)
 {
     const flow_node *n = v->flow->nodes[t.node];
     const bool given = n->values || n->feed >= 0 || n->variable >= 0;
-    if (given || shares(n) || !eddy_kernel_of(n->op) || (n->op->flags & EDDY_OP_UPDATES))
+    if (given || shares(n) || is_kept(v->flow, t, to) || !eddy_kernel_of(n->op) ||
+        (n->op->flags & EDDY_OP_UPDATES))
         return false;
     const int32_t value = eddy_value_of(v, t);
     return v->join[value] == 0 && v->reads[value] < INT32_MAX &&
@@ -96,12 +105,12 @@ static void place_inputs(views *v, const flow_node *n)
     size_t       movable = 0;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor t = eddy_unaliased(v->flow, n->inputs[i]);
-        if (is_movable(v, t)) movable += bytes_of(eddy_flow_type(v->flow, t));
+        if (is_movable(v, t, n)) movable += bytes_of(eddy_flow_type(v->flow, t));
     }
     if (movable == 0 || 2 * movable < bytes_of(n->outputs[0])) return;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor t = eddy_unaliased(v->flow, n->inputs[i]);
-        if (!is_movable(v, t)) continue;
+        if (!is_movable(v, t, n)) continue;
         v->join[eddy_value_of(v, t)] = n->id;
         v->at[eddy_value_of(v, t)] = (size_t)n->parts[i] * size;
         v->joined[n->id] = 1;
@@ -117,6 +126,7 @@ static void read_inputs(views *v, const flow_node *n)
         if (!eddy_is_value(v->flow, n, i)) continue;
         int32_t *reads = &v->reads[eddy_value_of(v, n->inputs[i])];
         *reads = later(*reads, i == 0 ? shared : n->id);
+        if (is_kept(v->flow, n->inputs[i], n)) *reads = INT32_MAX;
     }
 }
 

@@ -11,7 +11,7 @@ typedef struct views {
     const int32_t *first_update;    /* by variable: a node; 0: none */
     int32_t       *value_base;      /* by node: its first value number */
     int32_t        n_values;
-    int32_t       *reads;           /* by value: last reader of its memory; INT32_MAX: fetched */
+    int32_t       *reads;           /* by value: last reader of its memory; INT32_MAX: it stays */
     int32_t       *join;            /* by value: the node in whose result it is made; 0: none */
     size_t        *at;              /* ... from which byte on */
     uint8_t       *joined;          /* by node: some of its inputs are made in its result */

@@ -64,7 +64,7 @@ void interpreter_set(interpreter *in, eddy_tensor variable, const eddy_array *va
 {
     eddy_state *s = &in->state[variable.node];
     eddy_array_free(s->value);
-    *s = (eddy_state){ copy_of(value), true };
+    *s = (eddy_state){ .value = copy_of(value), .initialized = true };
 }
 
 const eddy_array *interpreter_variable(const interpreter *in, eddy_tensor variable)
@@ -113,9 +113,8 @@ static void mark_needed(walk *w, eddy_list fetches)
             need(w, n->inputs[i], value || eddy_input_is_in(n->op->value_inputs, i));
             if (is_reference(n, i)) w->at[n->inputs[i].node].typed = true;
         }
-        for (int i = 0; w->at[id].valued && i < n->n_controls; i++)
-            if (!feed_of(w, eddy_tensor_at(w->in->graph, n->controls[i], 0)))
-                w->at[n->controls[i]].typed = w->at[n->controls[i]].valued = true;
+        for (int i = 0; i < n->n_controls; i++)
+            need(w, eddy_tensor_at(w->in->graph, n->controls[i], 0), w->at[id].valued);
     }
 }
 

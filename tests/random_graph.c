@@ -7,6 +7,14 @@ enum { MOST_ELEMENTS = 41000, MOST_NODES = 2500 };
 
 /* ------------------------------------------------------------------ the pool -- */
 
+eddy_shape shape_of(random_graph *g, eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    if (!g->open || !eddy_is_valid(x) || eddy_shape_is_known(s)) return s;
+    const eddy_array *a = eddy_eval_in(g->t.session, x);
+    return a ? eddy_array_shape(a) : s;
+}
+
 eddy_tensor pool_any(random_graph *g)
 {
     return pick(&g->t, 2) ? g->at[g->n - 1] : g->at[pick(&g->t, g->n)];
@@ -17,7 +25,7 @@ eddy_tensor pool_of(random_graph *g, eddy_shape s)
     const int first = pick(&g->t, g->n);
     for (int i = 0; pick(&g->t, 5) && i < g->n; i++) {
         const eddy_tensor x = g->at[(first + i) % g->n];
-        if (eddy_shape_equal(eddy_shape_of(x), s)) return x;
+        if (eddy_shape_equal(shape_of(g, x), s)) return x;
     }
     return pool_source(g, s);
 }
@@ -30,7 +38,7 @@ void pool_keep(random_graph *g, eddy_tensor y)
 void pool_add(random_graph *g, eddy_tensor y)
 {
     if (!eddy_is_valid(y)) return;
-    const eddy_shape s = eddy_shape_of(y);
+    const eddy_shape s = shape_of(g, y);
     const bool fits = eddy_shape_is_known(s) && eddy_shape_count(s) <= MOST_ELEMENTS &&
                       s.rank <= 5;
     if (!fits || eddy_dtype_of(y) != g->dtype || g->n == POOL) pool_keep(g, y);
@@ -88,6 +96,11 @@ static eddy_tensor filled_constant(random_graph *g, eddy_shape s)
 static eddy_tensor fed_numbers(random_graph *g, eddy_shape s)
 {
     trial *t = &g->t;
+    if (g->open) {
+        const eddy_tensor x = fed(t, some_numbers(g, s));
+        eddy_eval_set_in(t->session, x, t->array[t->n - 1]);
+        return x;
+    }
     t->array[t->n] = some_numbers(g, s);
     return t->tensor[t->n++] = eddy_placeholder(t->graph, NULL, g->dtype, s);
 }
@@ -106,11 +119,12 @@ eddy_tensor pool_source(random_graph *g, eddy_shape s)
     return x;
 }
 
+static const int64_t few[] = { 1, 2, 3, 3, 4, 5, 7, 8, 16, 18 };
+
 /* Sizes at which loops end: none, one, few, and those around tiles and blocks. */
 static void draw_sizes(random_graph *g)
 {
     static const int64_t borders[] = { 63, 64, 65, 127, 1023, 1024, 1025, 2049, 5000, 20011 };
-    static const int64_t few[] = { 1, 2, 3, 3, 4, 5, 7, 8, 16, 18 };
     const int kind = pick(&g->t, 20);
     for (int i = 0; i < POOL_SIZES; i++) g->size[i] = few[pick(&g->t, 10)];
     if (kind == 0) g->size[pick(&g->t, POOL_SIZES)] = 0;
@@ -203,8 +217,21 @@ static void feed_some(random_graph *g)
     enum { NOT = EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER | EDDY_OP_UPDATES };
     const eddy_tensor x = g->at[pick(&g->t, g->n)];
     if (g->t.n == TRIAL_FEEDS || (eddy_node_of(x)->op->flags & NOT)) return;
-    g->t.array[g->t.n] = some_numbers(g, eddy_shape_of(x));
+    g->t.array[g->t.n] = some_numbers(g, shape_of(g, x));
     g->t.tensor[g->t.n++] = x;
+}
+
+/* One of the graph's sizes becomes another where it is open. */
+static void feed_otherwise(random_graph *g)
+{
+    const int64_t size = g->size[pick(&g->t, POOL_SIZES)], other = few[pick(&g->t, 10)];
+    for (int i = 0; i < g->t.n; i++) {
+        const eddy_shape known = eddy_shape_of(g->t.tensor[i]);
+        eddy_shape       s = eddy_array_shape(g->t.array[i]);
+        for (int k = 0; k < s.rank; k++)
+            if (s.dim[k] == size && (known.rank < 0 || known.dim[k] < 0)) s.dim[k] = other;
+        g->other[i] = some_numbers(g, s);
+    }
 }
 
 random_graph random_graph_new(unsigned seed)
@@ -213,6 +240,8 @@ random_graph random_graph_new(unsigned seed)
                        .t = { .graph = eddy_graph_new(), .random = seed * 0x9e3779b97f4a7c15u + 1 },
                        .fetch = { .title = "random graph" } };
     for (int i = 0; i < 3; i++) pick(&g.t, 2);
+    g.open = seed % 3 == 2;
+    if (g.open) g.t.session = eddy_session_new(g.t.graph, .threads = 1);
     g.dtype = pick(&g.t, 3) ? EDDY_FLOAT64 : EDDY_FLOAT32;
     draw_sizes(&g);
     for (int i = 0; i < 3; i++) pool_source(&g, pool_shape(&g, 1 + pick(&g.t, 3)));
@@ -223,7 +252,12 @@ random_graph random_graph_new(unsigned seed)
     for (int i = pick(&g.t, 3); i > 0; i--) random_part(&g);
     keep_some(&g);
     if (pick(&g.t, 8) == 0) feed_some(&g);
+    if (g.open) feed_otherwise(&g);
     return g;
 }
 
-void random_graph_free(random_graph *g) { trial_end(&g->t); }
+void random_graph_free(random_graph *g)
+{
+    free_arrays(TRIAL_FEEDS, g->other);
+    trial_end(&g->t);
+}

@@ -14,7 +14,9 @@ typedef struct random_graph {
     int64_t     size[POOL_SIZES];       /* that shapes are made of */
     int         n, n_others, n_variables;
     bool        behind;                 /* what is made waits for an update: no variables */
-    eddy_tensor at[POOL];               /* to go on from: all shapes are known */
+    bool        open;                   /* placeholders leave sizes open, or the rank */
+    eddy_array *other[TRIAL_FEEDS];     /* ... then feeds of other sizes; they may not fit */
+    eddy_tensor at[POOL];               /* to go on from */
     eddy_tensor others[POOL];           /* of other types, or without a gradient */
     eddy_tensor variable[POOL_VARIABLES];
     eddy_tensor train;                  /* an optimizer's step; or invalid */
@@ -31,6 +33,8 @@ eddy_tensor pool_any(random_graph *g);
 eddy_tensor pool_of(random_graph *g, eddy_shape s);
 /* A new one: fed, constant, filled with 0, 1, -1 or 2, or a variable. */
 eddy_tensor pool_source(random_graph *g, eddy_shape s);
+/* The shape of x when the graph is fed. */
+eddy_shape  shape_of(random_graph *g, eddy_tensor x);
 /* Made of the graph's sizes. */
 eddy_shape  pool_shape(random_graph *g, int rank);
 /* To go on from if it has the graph's type; else only to be fetched. */

@@ -13,9 +13,9 @@ static eddy_tensor ints(random_graph *g, int64_t n, const int32_t *v)
     return eddy_const(g->t.graph, EDDY_INT32, EDDY_SHAPE(n), v);
 }
 
-static int64_t last_of(eddy_tensor x)
+static int64_t last_of(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     return s.rank ? s.dim[s.rank - 1] : 1;
 }
 
@@ -51,22 +51,16 @@ static eddy_tensor unary(random_graph *g, eddy_tensor x)
     }
 }
 
-static eddy_tensor softmax_or(random_graph *g, eddy_tensor x, bool ranked)
-{
-    return ranked ? unary(g, x) : pool_tame(g, x);
-}
-
 static eddy_tensor any_unary(random_graph *g, eddy_tensor x)
 {
-    return softmax_or(g, x, eddy_shape_of(x).rank > 0);
+    return shape_of(g, x).rank > 0 ? unary(g, x) : pool_tame(g, x);
 }
 
 /* A shape that broadcasts to s: fewer dimensions, some of one element. */
 static eddy_shape narrower(random_graph *g, eddy_shape s)
 {
-    eddy_shape  y = { .rank = s.rank };
-    const int   drop = s.rank > 0 ? pick(&g->t, s.rank + 1) : 0;
-    if (pick(&g->t, 2)) y.rank -= drop;
+    eddy_shape y = { .rank = s.rank };
+    if (pick(&g->t, 2)) y.rank -= pick(&g->t, s.rank + 1);
     for (int i = 0; i < y.rank; i++)
         y.dim[i] = pick(&g->t, 3) ? s.dim[i + s.rank - y.rank] : 1;
     return y;
@@ -94,7 +88,7 @@ static eddy_tensor apply_binary(random_graph *g, eddy_tensor a, eddy_tensor b)
 
 static eddy_tensor binary(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     const eddy_tensor y = pool_of(g, pick(&g->t, 2) ? s : narrower(g, s));
     return pick(&g->t, 2) ? apply_binary(g, x, y) : apply_binary(g, y, x);
 }
@@ -113,7 +107,7 @@ static eddy_tensor with_filled(random_graph *g, eddy_tensor x)
 {
     static const double numbers[] = { 0, 1, -1, 2, 4, 0.25, 3 };
     const double      v = numbers[pick(&g->t, 7)];
-    const eddy_shape  s = eddy_shape_of(x);
+    const eddy_shape  s = shape_of(g, x);
     eddy_tensor       c = number(g, v);
     if (pick(&g->t, 2)) c = eddy_broadcast_to(c, pick(&g->t, 2) ? s : narrower(g, s));
     switch (pick(&g->t, 10)) {
@@ -132,7 +126,7 @@ static eddy_tensor with_filled(random_graph *g, eddy_tensor x)
 
 static eddy_tensor chosen(random_graph *g, eddy_tensor x)
 {
-    const eddy_tensor y = pool_of(g, eddy_shape_of(x));
+    const eddy_tensor y = pool_of(g, shape_of(g, x));
     switch (pick(&g->t, 5)) {
     case 0:  return Where(LogicalNot(LogicalNot(Less(x, y))), x, y);
     case 1:  return Where(LogicalAnd(Greater(x, y), GreaterEqual(x, 0)), Neg(x), y);
@@ -161,7 +155,7 @@ static eddy_dims some_axes(random_graph *g, int rank)
 
 static eddy_tensor reduction(random_graph *g, eddy_tensor x)
 {
-    const eddy_dims axes = some_axes(g, eddy_shape_of(x).rank);
+    const eddy_dims axes = some_axes(g, shape_of(g, x).rank);
     const bool      keep = pick(&g->t, 2);
     switch (pick(&g->t, 9)) {
     case 0:  return Mean(x, axes, keep);
@@ -180,7 +174,7 @@ static eddy_tensor reduction(random_graph *g, eddy_tensor x)
 
 static eddy_tensor transposed(random_graph *g, eddy_tensor x)
 {
-    eddy_dims perm = { .count = eddy_shape_of(x).rank };
+    eddy_dims perm = { .count = shape_of(g, x).rank };
     for (int i = 0; i < perm.count; i++) {
         const int j = pick(&g->t, i + 1);
         perm.at[i] = perm.at[j];
@@ -191,7 +185,7 @@ static eddy_tensor transposed(random_graph *g, eddy_tensor x)
 
 static eddy_tensor reshaped(random_graph *g, eddy_tensor x)
 {
-    eddy_shape s = eddy_shape_of(x);
+    eddy_shape s = shape_of(g, x);
     if (s.rank < 2 || pick(&g->t, 3) == 0) return Reshape(x, EDDY_SHAPE(eddy_shape_count(s)));
     const int64_t d = s.dim[0];
     s.dim[0] = s.dim[1];
@@ -203,7 +197,7 @@ static eddy_tensor alias_chain(random_graph *g, eddy_tensor x)
 {
     const eddy_dtype other = g->dtype == EDDY_FLOAT64 ? EDDY_FLOAT32 : EDDY_FLOAT64;
     for (int i = pick(&g->t, 4); i >= 0; i--) {
-        const int rank = eddy_shape_of(x).rank;
+        const int rank = shape_of(g, x).rank;
         switch (pick(&g->t, 8)) {
         case 0:  x = Identity(x); break;
         case 1:  x = reshaped(g, x); break;
@@ -220,8 +214,8 @@ static eddy_tensor alias_chain(random_graph *g, eddy_tensor x)
 
 static eddy_tensor joined(random_graph *g, eddy_tensor x)
 {
-    const int         rank = eddy_shape_of(x).rank, axis = rank > 0 ? pick(&g->t, rank) : 0;
-    const eddy_tensor y = pool_of(g, eddy_shape_of(x));
+    const int         rank = shape_of(g, x).rank, axis = rank > 0 ? pick(&g->t, rank) : 0;
+    const eddy_tensor y = pool_of(g, shape_of(g, x));
     if (rank == 0 || pick(&g->t, 3) == 0)
         return rank < 5 ? eddy_stack(EDDY_LIST(x, y, Neg(x)), rank > 0 ? axis : 0) : x;
     return eddy_concat(EDDY_LIST(x, y, Tanh(y)), axis);
@@ -229,11 +223,11 @@ static eddy_tensor joined(random_graph *g, eddy_tensor x)
 
 static void taken_apart(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     if (s.rank == 0) return;
     const int axis = pick(&g->t, s.rank);
     eddy_tensor y = EDDY_ZERO_TENSOR;
-    if (s.dim[axis] > 0 && s.dim[axis] <= 8) y = eddy_unstack(x, axis);
+    if (s.dim[axis] > 0 && s.dim[axis] <= 8) y = eddy_unstack(x, axis, s.dim[axis]);
     else if (s.dim[axis] > 0 && s.dim[axis] % 4 == 0) y = eddy_split(x, 4, axis);
     for (int i = 0; eddy_is_valid(y) && i < eddy_outputs_of(y) && i < 4; i++)
         if (pick(&g->t, 3)) pool_add(g, eddy_output(y, i));
@@ -241,7 +235,7 @@ static void taken_apart(random_graph *g, eddy_tensor x)
 
 static eddy_tensor part_of(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     eddy_dims begin = { .count = s.rank }, size = { .count = s.rank };
     for (int i = 0; i < s.rank; i++) {
         begin.at[i] = s.dim[i] > 0 ? pick(&g->t, (int)s.dim[i]) : 0;
@@ -253,7 +247,7 @@ static eddy_tensor part_of(random_graph *g, eddy_tensor x)
 
 static eddy_tensor moved(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     const int        axis = s.rank > 0 ? pick(&g->t, s.rank) : 0;
     eddy_dims        some = { .count = s.rank };
     for (int i = 0; i < s.rank; i++) some.at[i] = pick(&g->t, 3);
@@ -275,17 +269,17 @@ static eddy_tensor moved(random_graph *g, eddy_tensor x)
 
 /* ------------------------------------------------------------------ products -- */
 
-static eddy_tensor as_matrix(eddy_tensor x)
+static eddy_tensor as_matrix(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     if (s.rank == 2) return x;
-    const int64_t n = last_of(x);
+    const int64_t n = last_of(g, x);
     return Reshape(x, EDDY_SHAPE(n > 0 ? eddy_shape_count(s) / n : 0, n));
 }
 
 static eddy_tensor finished(random_graph *g, eddy_tensor y)
 {
-    const eddy_shape s = eddy_shape_of(y);
+    const eddy_shape s = shape_of(g, y);
     if (pick(&g->t, 4) == 0) y = Mul(y, 0.5);
     if (pick(&g->t, 2)) {
         const eddy_tensor bias = pool_of(g, EDDY_SHAPE(s.dim[s.rank - 1]));
@@ -305,8 +299,8 @@ static eddy_tensor finished(random_graph *g, eddy_tensor y)
 
 static eddy_tensor product(random_graph *g, eddy_tensor x)
 {
-    const eddy_tensor a = as_matrix(pool_tame(g, x));
-    const eddy_shape  s = eddy_shape_of(a);
+    const eddy_tensor a = as_matrix(g, pool_tame(g, x));
+    const eddy_shape  s = shape_of(g, a);
     const int64_t     n = g->size[pick(&g->t, POOL_SIZES)] % 100;
     const bool        ta = pick(&g->t, 2), tb = pick(&g->t, 2);
     const int64_t     inner = s.dim[ta ? 0 : 1], rows = s.dim[ta ? 1 : 0];
@@ -353,7 +347,7 @@ static eddy_tensor softmax_by_parts(eddy_tensor x)
 
 static eddy_tensor loss_by_parts(random_graph *g, eddy_tensor x)
 {
-    const eddy_tensor labels = Softmax(pool_of(g, eddy_shape_of(x)));
+    const eddy_tensor labels = Softmax(pool_of(g, shape_of(g, x)));
     const eddy_tensor p = pick(&g->t, 2) ? Softmax(x) : softmax_by_parts(x);
     const eddy_tensor y = Neg(Sum(Mul(labels, Log(p)), .axes = EDDY_AXES(-1)));
     return pick(&g->t, 2) ? Mean(y) : y;
@@ -393,10 +387,19 @@ static eddy_tensor attention_by_parts(random_graph *g)
     return eddy_batch_matmul(p, pool_of(g, EDDY_SHAPE(b, h, u, d)));
 }
 
+/* e^x times a sum of what is divided by the sum of the e^x, as in gradients. */
+static eddy_tensor over_sum_of_exps(random_graph *g, eddy_tensor x)
+{
+    const eddy_dims   axis = EDDY_DIMS(pick(&g->t, shape_of(g, x).rank));
+    const eddy_tensor e = Exp(pool_tame(g, x)), sum = Sum(e, axis, true);
+    const eddy_tensor over = Div(pool_of(g, narrower(g, shape_of(g, x))), sum);
+    return Mul(e, Sum(pick(&g->t, 2) ? over : Add(over, Div(x, sum)), axis, true));
+}
+
 /* Formulas that lose digits where another does not, or cost more than one op. */
 static eddy_tensor formula(random_graph *g, eddy_tensor x)
 {
-    switch (pick(&g->t, 14)) {
+    switch (pick(&g->t, 15)) {
     case 0:  return Log(Add(Softmax(x), 0));
     case 1:  return Log(Softmax(x));
     case 2:  return Log(Add(1, Square(x)));
@@ -410,21 +413,22 @@ static eddy_tensor formula(random_graph *g, eddy_tensor x)
     case 10: return Mul(x, Sigmoid(x));
     case 11: return Sqrt(Add(Mul(x, x), 0.25));
     case 12: return Div(x, Sqrt(Add(Sum(Square(x), .axes = EDDY_AXES(-1), .keepdims = true), 1)));
-    default: return Square(Sub(x, pool_of(g, eddy_shape_of(x))));
+    case 13: return over_sum_of_exps(g, x);
+    default: return Square(Sub(x, pool_of(g, shape_of(g, x))));
     }
 }
 
 static eddy_tensor by_parts(random_graph *g, eddy_tensor x)
 {
-    const eddy_shape s = eddy_shape_of(x);
+    const eddy_shape s = shape_of(g, x);
     if (s.rank == 0) return gelu_by_parts(g, x);
     eddy_dims leading = { .count = s.rank - 1 };
     for (int i = 0; i < s.rank - 1; i++) leading.at[i] = i;
     switch (pick(&g->t, 8)) {
     case 0:  return softmax_by_parts(x);
     case 1:  return loss_by_parts(g, x);
-    case 2:  return norm_by_parts(g, x, EDDY_DIMS(-1), EDDY_SHAPE(last_of(x)));
-    case 3:  return s.rank > 1 ? norm_by_parts(g, x, leading, EDDY_SHAPE(last_of(x))) : x;
+    case 2:  return norm_by_parts(g, x, EDDY_DIMS(-1), EDDY_SHAPE(last_of(g, x)));
+    case 3:  return s.rank > 1 ? norm_by_parts(g, x, leading, EDDY_SHAPE(last_of(g, x))) : x;
     case 4:  return gelu_by_parts(g, x);
     case 5:  return attention_by_parts(g);
     default: return formula(g, x);
@@ -443,7 +447,7 @@ static eddy_tensor whole_numbers(random_graph *g, eddy_tensor x)
     case 2:  return Add(Mul(n, 3), Mul(n, 1));
     case 3:  return Sub(n, 0);
     case 4:  return Neg(Neg(n));
-    case 5:  return Sum(n, some_axes(g, eddy_shape_of(x).rank));
+    case 5:  return Sum(n, some_axes(g, shape_of(g, x).rank));
     case 6:  return Maximum(n, FloorDiv(Mul(n, n), 10));
     case 7:  return TruncateDiv(n, 1);
     default: return Square(Neg(n));
@@ -453,8 +457,8 @@ static eddy_tensor whole_numbers(random_graph *g, eddy_tensor x)
 static void other_types(random_graph *g, eddy_tensor x)
 {
     eddy_tensor y;
-    const int rank = eddy_shape_of(x).rank;
-    const bool some = rank > 0 && eddy_shape_count(eddy_shape_of(x)) > 0;
+    const int rank = shape_of(g, x).rank;
+    const bool some = rank > 0 && eddy_shape_count(shape_of(g, x)) > 0;
     switch (pick(&g->t, 6)) {
     case 0:  y = Greater(x, 0.25); break;
     case 1:  y = LogicalXor(Greater(x, 0), LogicalNot(Less(x, 0.5))); break;
@@ -481,7 +485,7 @@ static eddy_tensor random_numbers(random_graph *g, eddy_tensor x)
 /* Some of the rows. */
 static eddy_tensor scattered(random_graph *g, eddy_tensor v)
 {
-    const eddy_shape s = eddy_shape_of(v);
+    const eddy_shape s = shape_of(g, v);
     if (s.rank == 0 || s.dim[0] == 0) return eddy_assign_sub(v, Identity(v));
     const int32_t     at = (int32_t)s.dim[0] - 1, rows[] = { at, 0, at };
     const eddy_tensor x = Gather(pool_tame(g, pool_of(g, s)), ints(g, 3, rows));
@@ -495,7 +499,7 @@ static eddy_tensor scattered(random_graph *g, eddy_tensor v)
 
 static eddy_tensor updated(random_graph *g, eddy_tensor v)
 {
-    const eddy_tensor x = pool_of(g, eddy_shape_of(v));
+    const eddy_tensor x = pool_of(g, shape_of(g, v));
     switch (pick(&g->t, 6)) {
     case 0:  return eddy_assign(v, pool_tame(g, x));
     case 1:  return eddy_assign_add(v, Mul(pool_tame(g, x), 0.25));

@@ -385,6 +385,27 @@ static void look_without_memory(failing_allocator *f, eddy_error *e)
     eddy_graph_free(h);
 }
 
+/* A run that takes several stages. */
+static void stage_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long  at = f->at;
+    f->at = 0;
+    eddy_graph   *h = eddy_graph_new(&f->table);
+    eddy_tensor   x = eddy_placeholder(h, NULL, EDDY_FLOAT32, EDDY_SHAPE(2));
+    eddy_tensor   places = eddy_nonzero(Sub(x, 1));
+    eddy_session *t = eddy_session_new(h);
+    eddy_array   *two = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(2)), *out[1] = { NULL };
+    fits(h);
+    f->at = f->calls + at;
+    eddy_run(t, EDDY_FEED({ x, two }), EDDY_FETCH(places), out);
+    e->status = eddy_session_status(t);
+    snprintf(e->message, sizeof e->message, "%s", eddy_session_message(t));
+    eddy_array_free(two);
+    eddy_array_free(out[0]);
+    eddy_session_free(t);
+    eddy_graph_free(h);
+}
+
 START_TEST(of_memory)
 {
     golden_begin("memory");
@@ -393,6 +414,7 @@ START_TEST(of_memory)
     golden_no_memory(set_without_memory);
     golden_no_memory(save_without_memory);
     golden_no_memory(look_without_memory);
+    golden_no_memory(stage_without_memory);
     golden_end();
 }
 END_TEST

@@ -1,7 +1,10 @@
 /* test_passes.c -- what a session compiles gives what its nodes give one by one: random
  * graphs through the interpreter, and through sessions with passes and without.
  *
- *   EDDY_GRAPHS=20000 EDDY_FIRST=0 CK_RUN_CASE=graphs   so many, from that seed on */
+ *   EDDY_GRAPHS=20000 EDDY_FIRST=0 CK_RUN_CASE=graphs
+ *
+ * takes so many, from that seed on, and leaves each pass out of each graph; else two take
+ * turns. */
 #include "tests/interpreter.h"
 #include "tests/random_graph.h"
 #include "session/internal.h"
@@ -13,7 +16,8 @@ Suite *passes_suite(void);
 
 enum { GRAPHS = 300, CHUNKS = 10, RUNS = 3, NOISES = 2, VARIABLES = 64,
        RESULTS = FETCHES + VARIABLES,
-       LATE = EDDY_PASS_ARRANGE | EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE,
+       LATE = EDDY_PASS_ARRANGE | EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE |
+              EDDY_PASS_RECOMPUTE | EDDY_PASS_HOIST,
        /* these may change the last bits; the others may not */
        INEXACT = EDDY_PASSES_ALL & ~(EDDY_PASS_FOLD | EDDY_PASS_MERGE | LATE) };
 
@@ -26,9 +30,12 @@ typedef struct results {
 typedef struct truth {
     random_graph *g;
     fetches       fetch;
+    int           n_second;                    /* of the fetches that the second run, with */
+    int           second[FETCHES];             /* the other feeds, has; 0: it is as the rest */
     int           n_variables;
     eddy_tensor   variable[VARIABLES];
     eddy_array   *initial[VARIABLES];
+    eddy_array   *later[VARIABLES];            /* the same numbers backwards */
     results       plain;
     double        tolerance[RUNS][RESULTS];    /* infinite: it says nothing */
     long          compared, unsure;
@@ -48,10 +55,29 @@ static void free_results(results *r)
     for (int k = 0; k < RUNS; k++) free_arrays(r->n, r->of[k]);
 }
 
-static eddy_feeds feeds_of(const trial *t, eddy_feed *at)
+static eddy_feeds feeds_of(const trial *t, eddy_array *const *array, eddy_feed *at)
 {
-    for (int i = 0; i < t->n; i++) at[i] = (eddy_feed){ t->tensor[i], t->array[i] };
+    for (int i = 0; i < t->n; i++) at[i] = (eddy_feed){ t->tensor[i], array[i] };
     return (eddy_feeds){ t->n, at };
+}
+
+/* What one run is fed, and fetches: which of the truth's. */
+typedef struct request {
+    eddy_feed   feed[TRIAL_FEEDS];
+    eddy_tensor fetch[FETCHES];
+    int         which[FETCHES], n;
+    eddy_feeds  feeds;
+} request;
+
+static void ask(const truth *t, int run, request *q)
+{
+    const bool second = run == 1 && t->n_second > 0;
+    q->feeds = feeds_of(&t->g->t, second ? t->g->other : t->g->t.array, q->feed);
+    q->n = second ? t->n_second : t->fetch.n;
+    for (int i = 0; i < q->n; i++) {
+        q->which[i] = second ? t->second[i] : i;
+        q->fetch[i] = t->fetch.at[q->which[i]];
+    }
 }
 
 static void check_plans(const eddy_session *s, const char *title)
@@ -67,21 +93,41 @@ static eddy_array *copy_of(const eddy_array *a)
              : NULL;
 }
 
+/* All variables have their initial values before the first run, half of them others before
+ * the last. */
+static int set_before(const truth *t, int run)
+{
+    return run == 0 ? t->n_variables : run == RUNS - 1 ? t->n_variables / 2 : 0;
+}
+
+/* out[i] is of fetch i: what a run leaves, the next with that fetch uses again. */
+static void run_once(const truth *t, eddy_session *s, int run, eddy_array **out,
+                     eddy_array **copies)
+{
+    request     q;
+    eddy_array *some[FETCHES] = { NULL };
+    ask(t, run, &q);
+    for (int i = 0; i < q.n; i++) some[i] = out[q.which[i]];
+    const eddy_status status = eddy_run(s, q.feeds, (eddy_list){ q.n, q.fetch }, some);
+    ck_assert_msg(status == EDDY_OK, "seed %u, without 0x%x: %s", t->g->seed, s->options.without,
+                  eddy_session_message(s));
+    for (int i = 0; i < q.n; i++) {
+        out[q.which[i]] = some[i];
+        copies[q.which[i]] = copy_of(some[i]);
+    }
+}
+
 static results run_session(const truth *t, eddy_session_args options)
 {
-    eddy_feed  at[TRIAL_FEEDS];
-    const eddy_feeds feeds = feeds_of(&t->g->t, at);
     results     r = { .n = t->fetch.n + t->n_variables };
     eddy_array *out[FETCHES] = { NULL };
     options.graph = t->g->t.graph;
     eddy_session *s = eddy_session_new_with(options);
-    for (int i = 0; i < t->n_variables; i++) eddy_variable_set(s, t->variable[i], t->initial[i]);
+    s->recompute_least = 1;         /* all that can be made again, however small */
     for (int k = 0; k < RUNS; k++) {
-        const eddy_status status =
-            eddy_run(s, feeds, (eddy_list){ t->fetch.n, t->fetch.at }, out);
-        ck_assert_msg(status == EDDY_OK, "seed %u, without 0x%x: %s", t->g->seed, options.without,
-                      eddy_session_message(s));
-        for (int i = 0; i < t->fetch.n; i++) r.of[k][i] = copy_of(out[i]);
+        for (int i = 0; i < set_before(t, k); i++)
+            eddy_variable_set(s, t->variable[i], k == 0 ? t->initial[i] : t->later[i]);
+        run_once(t, s, k, out, r.of[k]);
         for (int i = 0; i < t->n_variables; i++)
             r.of[k][t->fetch.n + i] = eddy_variable_value(s, t->variable[i]);
     }
@@ -93,24 +139,59 @@ static results run_session(const truth *t, eddy_session_args options)
 
 static results run_plainly(const truth *t, uint64_t noise, double *largest)
 {
-    eddy_feed  at[TRIAL_FEEDS];
-    const eddy_feeds feeds = feeds_of(&t->g->t, at);
     results     r = { .n = t->fetch.n + t->n_variables };
     eddy_error  e = { 0 };
     interpreter in = interpreter_begin(t->g->t.graph);
     in.noisy = noise > 0;
     in.random = noise;
-    for (int i = 0; i < t->n_variables; i++) interpreter_set(&in, t->variable[i], t->initial[i]);
     for (int k = 0; k < RUNS; k++) {
-        const bool ok = interpreter_run(&in, feeds, (eddy_list){ t->fetch.n, t->fetch.at }, r.of[k],
-                                        &e);
+        for (int i = 0; i < set_before(t, k); i++)
+            interpreter_set(&in, t->variable[i], k == 0 ? t->initial[i] : t->later[i]);
+        request     q;
+        eddy_array *out[FETCHES] = { NULL };
+        ask(t, k, &q);
+        const bool ok = interpreter_run(&in, q.feeds, (eddy_list){ q.n, q.fetch }, out, &e);
         ck_assert_msg(ok, "seed %u: %s", t->g->seed, e.message);
+        for (int i = 0; i < q.n; i++) r.of[k][q.which[i]] = out[i];
         largest[k] = in.largest;
         for (int i = 0; i < t->n_variables; i++)
             r.of[k][t->fetch.n + i] = copy_of(interpreter_variable(&in, t->variable[i]));
     }
     interpreter_end(&in);
     return r;
+}
+
+/* Whether the other feeds fit what this fetch is made of. */
+static bool fits_otherwise(const truth *t, eddy_tensor fetch)
+{
+    eddy_feed   at[TRIAL_FEEDS];
+    eddy_array *out = NULL;
+    eddy_error  e = { 0 };
+    interpreter in = interpreter_begin(t->g->t.graph);
+    for (int i = 0; i < t->n_variables; i++) interpreter_set(&in, t->variable[i], t->initial[i]);
+    const bool ok = interpreter_run(&in, feeds_of(&t->g->t, t->g->other, at), EDDY_LIST(fetch),
+                                    &out, &e);
+    eddy_array_free(out);
+    interpreter_end(&in);
+    return ok;
+}
+
+static void check_refused(const truth *t, eddy_tensor fetch)
+{
+    eddy_feed     at[TRIAL_FEEDS];
+    eddy_session *s = eddy_session_new(t->g->t.graph, .threads = 1);
+    for (int i = 0; i < t->n_variables; i++) eddy_variable_set(s, t->variable[i], t->initial[i]);
+    ck_assert_msg(eddy_run(s, feeds_of(&t->g->t, t->g->other, at), EDDY_FETCH(fetch), NULL) !=
+                  EDDY_OK, "seed %u: '%s' of other sizes", t->g->seed, eddy_name_of(fetch));
+    eddy_session_free(s);
+}
+
+static void choose_second(truth *t)
+{
+    for (int i = 0; t->g->open && i < t->fetch.n; i++) {
+        if (fits_otherwise(t, t->fetch.at[i])) t->second[t->n_second++] = i;
+        else check_refused(t, t->fetch.at[i]);
+    }
 }
 
 /* ---------------------------------------------------------------- comparing -- */
@@ -189,7 +270,7 @@ static const char *pass_names(unsigned mask, char *text, size_t size)
 {
     static const char *const names[] = {
         "fold", "merge", "simplify", "stabilise", "patterns", "products", "epilogues", "arrange",
-        "fuse", "in_place", "reuse", "pairs" };
+        "fuse", "in_place", "reuse", "pairs", "recompute", "hoist", "wide" };
     size_t at = (size_t)snprintf(text, size, "without");
     for (int i = 0; i < EDDY_PASSES; i++)
         if (mask >> i & 1 && at < size)
@@ -233,6 +314,14 @@ static bool agrees(const truth *t, const way *w, char *why, size_t size)
     return ok;
 }
 
+static eddy_array *backwards(const eddy_array *a)
+{
+    eddy_array   *b = eddy_array_new(eddy_array_dtype(a), eddy_array_shape(a));
+    const int64_t n = eddy_array_count(a);
+    for (int64_t i = 0; i < n; i++) eddy_array_set(b, i, eddy_array_get(a, n - 1 - i));
+    return b;
+}
+
 static void list_variables(truth *t)
 {
     eddy_graph *g = t->g->t.graph;
@@ -245,6 +334,7 @@ static void list_variables(truth *t)
     for (int i = 0; i < t->n_variables; i++) {
         t->variable[i] = eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i);
         t->initial[i] = eddy_variable_value(s, t->variable[i]);
+        t->later[i] = backwards(t->initial[i]);
     }
     eddy_session_free(s);
 }
@@ -253,6 +343,7 @@ static truth truth_of(random_graph *g, const fetches *f)
 {
     truth t = { .g = g, .fetch = *f };
     list_variables(&t);
+    choose_second(&t);
     find_truth(&t);
     return t;
 }
@@ -261,6 +352,7 @@ static void free_truth(truth *t)
 {
     free_results(&t->plain);
     free_arrays(t->n_variables, t->initial);
+    free_arrays(t->n_variables, t->later);
 }
 
 static bool still_fails(random_graph *g, const fetches *f, const way *w, char *why, size_t size)
@@ -292,12 +384,12 @@ static void report(random_graph *g, const way *w, char *why, size_t size)
 
 /* ------------------------------------------------------------------- the ways -- */
 
-enum { WAYS = 12 };
+enum { WAYS = 8 + EDDY_PASSES };
 
 static const eddy_session_args ALONE = { .threads = 1 };
 static const eddy_session_args SETTLED = { .threads = 1, .deterministic = true };
 
-static int list_ways(trial *t, unsigned seed, way *w)
+static int list_ways(trial *t, unsigned seed, bool each, way *w)
 {
     int n = 0;
     const unsigned some = (unsigned)pick(t, 1 << EDDY_PASSES);
@@ -310,7 +402,7 @@ static int list_ways(trial *t, unsigned seed, way *w)
     w[n++] = (way){ .options = { .threads = 2 + pick(t, 2), .deterministic = true },
                     .against = &SETTLED, .bits = true };
     w[n++] = (way){ .options = { .threads = 2 + (int)(seed % 2) } };
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < (each ? EDDY_PASSES : 2); i++)
         w[n++] = (way){ .options = { .threads = 1 + pick(t, 3),
                                      .without = 1u << (seed * 2 + (unsigned)i) % EDDY_PASSES } };
     w[n++] = (way){ .options = { .threads = 1 + pick(t, 3),
@@ -320,7 +412,7 @@ static int list_ways(trial *t, unsigned seed, way *w)
 
 /* How many results were compared, and of how many nothing could be said. */
 typedef struct tally {
-    long compared, unsure, failed;
+    long compared, unsure, failed, second;
 } tally;
 
 static void check_graph(unsigned seed, tally *sum)
@@ -333,7 +425,7 @@ static void check_graph(unsigned seed, tally *sum)
     snprintf(title, sizeof title, "seed %u", seed);
     g.fetch.title = title;
     truth     t = truth_of(&g, &g.fetch);
-    const int n = list_ways(&g.t, seed, w);
+    const int n = list_ways(&g.t, seed, getenv("EDDY_GRAPHS") != NULL, w);
     bool      ok = true;
     for (int i = 0; ok && i < n; i++) {
         ok = agrees(&t, &w[i], why, sizeof why);
@@ -341,6 +433,7 @@ static void check_graph(unsigned seed, tally *sum)
     }
     sum->compared += t.compared;
     sum->unsure += t.unsure;
+    sum->second += t.n_second;
     sum->failed += !ok;
     free_truth(&t);
     random_graph_free(&g);
@@ -359,8 +452,8 @@ START_TEST(graphs)
     for (unsigned seed = first + (unsigned)_i; seed < first + n; seed += CHUNKS)
         check_graph(seed, &sum);
     if (getenv("EDDY_GRAPHS"))
-        fprintf(stderr, "%ld results, %ld of them too ill-conditioned, %ld graphs failed\n",
-                sum.compared, sum.unsure, sum.failed);
+        fprintf(stderr, "%ld results, %ld of them too ill-conditioned, %ld of other sizes, "
+                "%ld graphs failed\n", sum.compared, sum.unsure, sum.second, sum.failed);
     ck_assert_int_eq(sum.failed, 0);
     ck_assert_int_le(sum.unsure, sum.compared / 10);
 }
@@ -474,7 +567,8 @@ static void check_guard(bool inside, unsigned without)
     ck_assert_int_eq(eddy_run(session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(graph)), NULL),
                      EDDY_OK);
     eddy_array_set(g.t.array[0], 1, INFINITY);
-    ck_assert_int_eq(eddy_run(session, feeds_of(&g.t, at), EDDY_FETCH(early, update), NULL),
+    const eddy_feeds feeds = feeds_of(&g.t, g.t.array, at);
+    ck_assert_int_eq(eddy_run(session, feeds, EDDY_FETCH(early, update), NULL),
                      EDDY_CHECK_FAILED);
     eddy_array *value = eddy_variable_value(session, v);
     ck_assert_double_eq(eddy_array_item(value), 0);

@@ -195,6 +195,30 @@ START_TEST(of_equal_elements_the_first_has_the_gradient)
 END_TEST
 
 /* A NaN that comes first stays, and has the gradient; elsewhere it is passed over. */
+/* More elements in a window than float32 counts: the number of the largest is one of them. */
+START_TEST(a_window_of_more_than_2_to_the_24)
+{
+    enum { SIDE = 4100, AT = (1 << 24) + 3 };
+    const eddy_shape  s = EDDY_SHAPE(1, SIDE, SIDE, 1), one = EDDY_SHAPE(1, 1, 1, 1);
+    const double      seven = 7;
+    trial             t = trial_begin(1);
+    eddy_array       *a = eddy_array_new(F32, s);
+    g = t.graph;
+    for (int64_t i = 0; i < eddy_array_count(a); i++) ((float *)eddy_array_data(a))[i] = -1;
+    eddy_array_set(a, AT, 3);
+    const eddy_tensor x = fed(&t, a), dy = fed(&t, array(F32, one, &seven));
+    const eddy_tensor y = eddy_max_pool2d(x, EDDY_DIMS(SIDE));
+    const eddy_tensor dx = gradient_with(y, dy, x);
+    check_values(&t, y, one, (const double[]){ 3 });
+    check_values(&t, Sum(dx), EDDY_SCALAR, &seven);
+    const eddy_tensor flat = Reshape(dx, EDDY_SHAPE(EDDY_ANY));
+    check_values(&t, Gather(flat, eddy_number(g, EDDY_INT64, AT)), EDDY_SCALAR, &seven);
+    const eddy_tensor back = gradient_with(dx, Square(x), dy);
+    check_values(&t, back, one, (const double[]){ 9 });
+    trial_end(&t);
+}
+END_TEST
+
 START_TEST(nan_is_no_maximum)
 {
     const eddy_tensor a = shaped(F32, EDDY_SHAPE(1, 2, 2, 1), (double[]){ NAN, 3, 4, 1 });
@@ -261,5 +285,9 @@ Suite *pooling_suite(void)
     tcase_add_test(t, options_have_several_forms);
     tcase_add_test(t, shapes_are_inferred_as_far_as_they_are_known);
     suite_add_tcase(s, t);
+    TCase *slow = tcase_create("large");
+    tcase_set_tags(slow, "slow");
+    tcase_add_test(slow, a_window_of_more_than_2_to_the_24);
+    suite_add_tcase(s, slow);
     return s;
 }

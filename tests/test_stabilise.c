@@ -479,6 +479,45 @@ START_TEST(other_axes)
 }
 END_TEST
 
+/* A factor that does not have all axes, and is all that a division leaves of a term, is
+ * summed as often as the term was. */
+START_TEST(narrow_factors)
+{
+    static const double   numbers[] = { 1.5, 2, 0.25, -3, 0.5, 1.25, 4, -0.75, 2.5, 3, -2, 1.75 };
+    const eddy_shape      narrow[] = { EDDY_SCALAR, EDDY_SHAPE(4), EDDY_SHAPE(3, 1),
+                                       EDDY_SHAPE(1, 4), EDDY_SHAPE(3, 4), EDDY_SHAPE(2, 1, 1) };
+    static const unsigned axes[] = { 1, 2, 4, 3, 6, 5 };
+    eddy_array *v = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(2, 3, 4));
+    for (int i = 0; i < 24; i++) eddy_array_set(v, i, sin(1.7 * i + 1));
+    const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(2, 3, 4)), e = Exp(x);
+    const eddy_tensor a = eddy_const(g, EDDY_FLOAT64, narrow[_i], numbers);
+    for (int k = 0; k < 6; k++) {
+        eddy_dims at = { .count = 0 };
+        for (int i = 0; i < 3; i++)
+            if (axes[k] >> i & 1) at.at[at.count++] = i;
+        const eddy_tensor s = Sum(e, at, true);
+        const eddy_tensor forms[] = {
+            Mul(e, Sum(Mul(a, Div(x, Mul(x, s))), at, true)), Mul(e, Sum(Div(a, s), at, true)),
+            Mul(e, Sum(Mul(a, Reciprocal(s)), at, true)),
+            Mul(e, Sum(Add(Div(a, s), Div(x, s)), at, true)),
+            Mul(e, Sum(Mul(x, Square(Mul(a, Reciprocal(s)))), at, true)),
+            eddy_gradient(Sum(Mul(a, Log(Div(e, s)))), x), eddy_gradient(Sum(Div(a, s)), x),
+        };
+        for (int f = 0; f < 7; f++) {
+            eddy_array *on = value(forms[f], x, v, 0, NULL);
+            eddy_array *off = value(forms[f], x, v, EDDY_PASSES_ALL, NULL);
+            for (int i = 0; i < 24; i++)
+                ck_assert_msg(fabs(eddy_array_get(on, i) - eddy_array_get(off, i)) <= 1e-13,
+                              "form %d, axes %u: %.17g, not %.17g", f, axes[k],
+                              eddy_array_get(on, i), eddy_array_get(off, i));
+            eddy_array_free(on);
+            eddy_array_free(off);
+        }
+    }
+    eddy_array_free(v);
+}
+END_TEST
+
 /* Nothing moves before what it was told to wait for; complex numbers and integers stay. */
 START_TEST(waiting_and_other_types)
 {
@@ -513,6 +552,7 @@ Suite *stabilise_suite(void)
     tcase_add_test(c, not_numbers);
     tcase_add_loop_test(c, left_alone, 0, N_LEFT);
     tcase_add_loop_test(c, other_axes, 0, 2);
+    tcase_add_loop_test(c, narrow_factors, 0, 6);
     tcase_add_test(c, waiting_and_other_types);
     suite_add_tcase(suite, c);
     return suite;
