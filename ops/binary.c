@@ -165,12 +165,14 @@ BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
     }                                                                           \
     EDDY_CLONES(fn)
 
-/* Loops for all real numbers. */
-#define CHECKED_LOOPS(cname, float_value, impossible, integer_value)              \
-    DECLARE_FLOATS(TILE_BINARY, cname, float_value)                             \
+/* Loops for all integers, and for all real numbers. */
+#define CHECKED_INTEGERS(cname, impossible, integer_value)                      \
     TILE_CHECKED(cname##_i32, int32_t, impossible, integer_value)               \
     TILE_CHECKED(cname##_i64, int64_t, impossible, integer_value)               \
     TILE_CHECKED(cname##_u8, uint8_t, impossible, integer_value)
+#define CHECKED_LOOPS(cname, float_value, impossible, integer_value)            \
+    DECLARE_FLOATS(TILE_BINARY, cname, float_value)                             \
+    CHECKED_INTEGERS(cname, impossible, integer_value)
 
 /* a / b towards 0 and what is left, for b not 0; the processor traps at the
  * least integer divided by -1. */
@@ -188,11 +190,44 @@ static inline int64_t floor_quotient(int64_t a, int64_t b)
     int64_t r = rest(a, b);
     return quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
 }
-static inline float floor_rest_f32(float a, float b)
+/* What a / b towards 0 leaves, for a finite b and a quotient below 2^28: as a double it is
+ * then not rounded to a whole number that it is not, and its multiple of b is exact. */
+EDDY_INLINE float rest_near(float a, float b)
 {
-    float r = fmodf(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    const double q = (double)(int32_t)((double)a / (double)b);
+    return copysignf((float)((double)a - q * (double)b), a);
 }
+
+/* The rests of floats, with the sign of b if `floored`.  A large quotient makes its
+ * neighbours slow, but does not change them. */
+EDDY_INLINE eddy_status rests(int64_t n, float *y, const float *a, const float *b, bool floored)
+{
+    enum { AT_ONCE = 512 };
+    for (int64_t at = 0; at < n; at += AT_ONCE, a += AT_ONCE, b += AT_ONCE, y += AT_ONCE) {
+        const int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
+        float r[AT_ONCE];
+        int far = 0;
+        for (int64_t i = 0; i < m; i++)
+            far |= !(fabsf(a[i]) < 0x1p27f * fabsf(b[i])) | !(fabsf(b[i]) < INFINITY);
+        if (far)
+            for (int64_t i = 0; i < m; i++) r[i] = fmodf(a[i], b[i]);
+        else
+            for (int64_t i = 0; i < m; i++) r[i] = rest_near(a[i], b[i]);
+        for (int64_t i = 0; i < m; i++) {
+            const bool other = floored && r[i] != 0 && (r[i] < 0) != (b[i] < 0);
+            y[i] = other ? r[i] + b[i] : r[i];
+        }
+    }
+    return EDDY_OK;
+}
+
+#define TILE_RESTS(fn, floored)                                                 \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        (void)attrs;                                                            \
+        return rests(n, y, x[0], x[1], floored);                                \
+    }                                                                           \
+    EDDY_CLONES(fn)
 static inline double floor_rest_f64(double a, double b)
 {
     double r = fmod(a, b);
@@ -250,8 +285,9 @@ eddy_tensor eddy_floordiv(eddy_tensor a, eddy_tensor b)
     return eddy_apply2(&eddy_op_floordiv, NULL, a, b);
 }
 
-#define FLOOR_REST(a, b) _Generic((a), float: floor_rest_f32, double: floor_rest_f64)((a), (b))
-CHECKED_LOOPS(floormod, FLOOR_REST(a, b), b == 0, floor_rest(a, b))
+TILE_RESTS(floormod_f32, true)
+CLONED(TILE_BINARY, floormod_f64, double, double, floor_rest_f64(a, b))
+CHECKED_INTEGERS(floormod, b == 0, floor_rest(a, b))
 ROW_PICK(floormod, NUMBERS)
 static void floormod_gradient(eddy_rule *r)
 {
@@ -298,6 +334,60 @@ const eddy_op_def eddy_op_truncatediv = {
 eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_truncatediv, NULL, a, b);
+}
+
+TILE_RESTS(truncatemod_f32, false)
+CLONED(TILE_BINARY, truncatemod_f64, double, double, fmod(a, b))
+CHECKED_INTEGERS(truncatemod, b == 0, rest(a, b))
+ROW_PICK(truncatemod, NUMBERS)
+static void truncatemod_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    r->dx[0] = dy;
+    r->dx[1] = Mul(dy, Neg(TruncateDiv(a, b)));
+}
+const eddy_op_def eddy_op_truncatemod = {
+    .name = "TruncateMod", .label = "TruncateMod", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy_infer_elementwise,
+    .tile = truncatemod_tile, .gradient = truncatemod_gradient,
+};
+/** y = a - b trunc(a / b): what truncatediv leaves, with the sign of a, as C's %.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a float is divided by 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
+eddy_tensor eddy_truncatemod(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_truncatemod, NULL, a, b);
+}
+
+/** y = a - b floor(a / b), with the sign of b; the same as floormod.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors and gradient: those of floormod.  TensorFlow: tf.mod. */
+eddy_tensor eddy_mod(eddy_tensor a, eddy_tensor b) { return eddy_floormod(a, b); }
+
+/** y = a / b, of integers too: they are made float64 first, uint8 float32.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast
+ *
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of div, none to integers.  TensorFlow: tf.truediv, tf.divide. */
+eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b)
+{
+    const eddy_dtype d = eddy_dtype_of(a);
+    if (d != eddy_dtype_of(b) || !eddy_dtype_is_integer(d)) return Div(a, b);
+    const eddy_dtype wide = d == EDDY_UINT8 ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    return Div(Cast(a, wide), Cast(b, wide));
 }
 
 /* ---------------------------------------------------------------- power -- */

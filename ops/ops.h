@@ -10,6 +10,246 @@
 extern "C" {
 #endif
 
+/* ---- activations ---- */
+
+/* y = x where x > 0, else e^x - 1.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where y >= 0, so at 0 too, else dy (y + 1).  TensorFlow: Elu. */
+EDDY_API eddy_tensor eddy_elu(eddy_tensor x);
+
+/* y = s x where x > 0, else s a (e^x - 1), with s about 1.0507 and a about 1.6733.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy s where y >= 0, so at 0 too, else dy (y + s a).  TensorFlow: Selu. */
+EDDY_API eddy_tensor eddy_selu(eddy_tensor x);
+
+typedef struct eddy_celu_args {
+    char        unused_;
+    eddy_tensor x;
+    double      alpha;            /* default 1 */
+} eddy_celu_args;
+
+/* y = alpha elu(x / alpha): max(x, 0) + min(alpha (e^(x / alpha) - 1), 0).
+ *
+ *  x      float32 or float64, any shape; y has its type
+ *  alpha  default (0) 1
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's celu. */
+EDDY_API eddy_tensor eddy_celu_with(eddy_celu_args a);
+#define eddy_celu(...) eddy_celu_with(EDDY_ARGS(eddy_celu_args, __VA_ARGS__))
+
+/* y = min(max(x, 0), 6).
+ *
+ *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where 0 < y < 6, else 0.  TensorFlow: Relu6. */
+EDDY_API eddy_tensor eddy_relu6(eddy_tensor x);
+
+/* y = min(max(x, 0), most).
+ *
+ *  x     float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  most  above 0
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where x > 0 and x <= most, else 0.
+ *  TensorFlow: none; Keras' relu with max_value. */
+EDDY_API eddy_tensor eddy_relu_n(eddy_tensor x, double most);
+
+typedef struct eddy_leaky_relu_args {
+    char        unused_;
+    eddy_tensor x;
+    double      alpha;            /* default 0.2 */
+} eddy_leaky_relu_args;
+
+/* y = x where x > 0, else alpha x.
+ *
+ *  x      float32 or float64, any shape; y has its type
+ *  alpha  default (0) 0.2; for none there is relu
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where x > 0, else alpha dy, so at 0 too.
+ *  TensorFlow: LeakyRelu. */
+EDDY_API eddy_tensor eddy_leaky_relu_with(eddy_leaky_relu_args a);
+#define eddy_leaky_relu(...) eddy_leaky_relu_with(EDDY_ARGS(eddy_leaky_relu_args, __VA_ARGS__))
+
+/* y = x where x > 0, else alpha x, with an alpha that is learnt.
+ *
+ *  x, alpha  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *            broadcast: [C], say, for x of [..., C]
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dx = dy where x > 0, else alpha dy; dalpha = dy min(x, 0).
+ *  TensorFlow: none; Keras' PReLU. */
+EDDY_API eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha);
+
+typedef struct eddy_hard_tanh_args {
+    char        unused_;
+    eddy_tensor x;
+    double      least, most;      /* default -1 and 1 */
+} eddy_hard_tanh_args;
+
+/* y = min(max(x, least), most).
+ *
+ *  x            float32 or float64, any shape; y has its type
+ *  least, most  if both are 0, -1 and 1
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where least <= x <= most, else 0.
+ *  TensorFlow: none; PyTorch's hardtanh. */
+EDDY_API eddy_tensor eddy_hard_tanh_with(eddy_hard_tanh_args a);
+#define eddy_hard_tanh(...) eddy_hard_tanh_with(EDDY_ARGS(eddy_hard_tanh_args, __VA_ARGS__))
+
+typedef struct eddy_hard_sigmoid_args {
+    char        unused_;
+    eddy_tensor x;
+    double      slope;            /* default 0.2 */
+} eddy_hard_sigmoid_args;
+
+/* y = min(max(slope x + 0.5, 0), 1).
+ *
+ *  x      float32 or float64, any shape; y has its type
+ *  slope  default (0) 0.2, which is Keras'; PyTorch has 1 / 6
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = slope dy where 0 <= y <= 1 before clipping, else 0.
+ *  TensorFlow: tf.keras.activations.hard_sigmoid. */
+EDDY_API eddy_tensor eddy_hard_sigmoid_with(eddy_hard_sigmoid_args a);
+#define eddy_hard_sigmoid(...) eddy_hard_sigmoid_with(EDDY_ARGS(eddy_hard_sigmoid_args, __VA_ARGS__))
+
+/* y = x relu6(x + 3) / 6.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula: 0 at -3, dy at 3 less a half.
+ *  TensorFlow: none; PyTorch's hardswish. */
+EDDY_API eddy_tensor eddy_hard_swish(eddy_tensor x);
+
+/* y = ln(1 / (1 + e^-x)) = -softplus(-x).
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sigmoid(-x).  TensorFlow: tf.math.log_sigmoid. */
+EDDY_API eddy_tensor eddy_log_sigmoid(eddy_tensor x);
+
+/* y = x sigmoid(x).
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.swish; PyTorch's silu. */
+EDDY_API eddy_tensor eddy_swish(eddy_tensor x);
+
+/* y = x tanh(ln(1 + e^x)).
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: with t = tanh(ln(1 + e^x)), dx = dy (t + x (1 - t*t) sigmoid(x)).
+ *  TensorFlow: none; PyTorch's mish. */
+EDDY_API eddy_tensor eddy_mish(eddy_tensor x);
+
+/* y = x / (1 + |x|).
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (1 + |x|)^2.  TensorFlow: Softsign. */
+EDDY_API eddy_tensor eddy_softsign(eddy_tensor x);
+
+/* y = x where x > threshold, else value.
+ *
+ *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where x > threshold, else 0.  TensorFlow: none; PyTorch's threshold. */
+EDDY_API eddy_tensor eddy_threshold(eddy_tensor x, double threshold, double value);
+
+typedef struct eddy_shrink_args {
+    char        unused_;
+    eddy_tensor x;
+    double      lambda;           /* default 0.5 */
+} eddy_shrink_args;
+
+/* y = x moved towards 0 by lambda, and 0 where |x| <= lambda.
+ *
+ *  x       float32 or float64, any shape; y has its type
+ *  lambda  above 0; default 0.5
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's softshrink. */
+EDDY_API eddy_tensor eddy_soft_shrink_with(eddy_shrink_args a);
+#define eddy_soft_shrink(...) eddy_soft_shrink_with(EDDY_ARGS(eddy_shrink_args, __VA_ARGS__))
+
+/* y = x, and 0 where |x| <= lambda.
+ *
+ *  x       float32 or float64, any shape; y has its type
+ *  lambda  above 0; default 0.5
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */
+EDDY_API eddy_tensor eddy_hard_shrink_with(eddy_shrink_args a);
+#define eddy_hard_shrink(...) eddy_hard_shrink_with(EDDY_ARGS(eddy_shrink_args, __VA_ARGS__))
+
+/* y = x - tanh x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's tanhshrink. */
+EDDY_API eddy_tensor eddy_tanh_shrink(eddy_tensor x);
+
+typedef struct eddy_crelu_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
+} eddy_crelu_args;
+
+/* y = relu of x and of -x, one behind the other along an axis.
+ *
+ *  x     float32, float64, int32, int64 or uint8 of rank 1 or more; y is twice as
+ *        long along the axis
+ *  axis  default the last one
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an axis
+ *  that x does not have.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.crelu. */
+EDDY_API eddy_tensor eddy_crelu_with(eddy_crelu_args a);
+#define eddy_crelu(...) eddy_crelu_with(EDDY_ARGS(eddy_crelu_args, __VA_ARGS__))
+
+typedef struct eddy_glu_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
+} eddy_glu_args;
+
+/* y = a sigmoid(b), a and b the halves of x along an axis: a gated linear unit.
+ *
+ *  x     float32, float64, complex64 or complex128 of rank 1 or more; y is half as
+ *        long along the axis
+ *  axis  default the last one
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the axis is not
+ *  of an even length; EDDY_INVALID_ARGUMENT for an axis that x does not have.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's glu. */
+EDDY_API eddy_tensor eddy_glu_with(eddy_glu_args a);
+#define eddy_glu(...) eddy_glu_with(EDDY_ARGS(eddy_glu_args, __VA_ARGS__))
+
 /* ---- addn ---- */
 
 /* y = x[0] + x[1] + ... + x[n-1], added from the left.
@@ -27,6 +267,42 @@ extern "C" {
  *  the shapes differ.
  *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
 EDDY_API eddy_tensor eddy_add_n(eddy_list xs, const char *name);
+
+/* ---- along ---- */
+
+/* y = how many elements x has along `axis`: an int64 scalar.
+ *
+ *  x     any element type and shape; only its shape is used
+ *  axis  in [-rank, rank)
+ *
+ *  Errors: EDDY_BAD_SHAPE if x has no such axis.
+ *  Gradient: none.  TensorFlow: tf.shape(x)[axis]. */
+EDDY_API eddy_tensor eddy_size_along(eddy_tensor x, int64_t axis);
+
+/* y[..., j, ...] = x[..., indices[..., j, ...], ...] along `axis`, and 0 for an index outside.
+ *
+ *  x        any element type, rank 1 at least
+ *  indices  int32 or int64, of the shape of x but for the axis
+ *  axis     in [-rank, rank)
+ *
+ *  As eddy_take_along_axis, but that the rank need not be known.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dx = dy put back, added where an index comes again; `indices` has none.
+ *  TensorFlow: GatherV2 with batch_dims. */
+EDDY_API eddy_tensor eddy_take_along(eddy_tensor x, eddy_tensor indices, int64_t axis);
+
+/* y = zeros like `ref` with each value added at its index along `axis`.
+ *
+ *  values   numbers; not bool, float16 or bfloat16; rank 1 at least
+ *  indices  int32 or int64, of the shape of values; a value whose index is outside is left out
+ *  ref      of the shape of values but for the axis; only its shape is used
+ *  axis     in [-rank, rank)
+ *
+ *  The gradient of eddy_take_along.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dvalues = dy taken along the axis, the others have none.
+ *  TensorFlow: ScatterNd; PyTorch's scatter_add. */
+EDDY_API eddy_tensor eddy_put_along(eddy_tensor values, eddy_tensor indices, eddy_tensor ref, int64_t axis);
 
 /* ---- argmax ---- */
 
@@ -99,6 +375,35 @@ typedef struct eddy_scaled_dot_product_attention_args {
  *  TensorFlow: MatMul, Softmax, MatMul (tf.keras.layers.Attention with use_scale). */
 EDDY_API eddy_tensor eddy_scaled_dot_product_attention_with(eddy_scaled_dot_product_attention_args a);
 #define eddy_scaled_dot_product_attention(...) eddy_scaled_dot_product_attention_with(EDDY_ARGS(eddy_scaled_dot_product_attention_args, __VA_ARGS__))
+
+/* ---- band ---- */
+
+/* y = x within num_lower diagonals below the main one and num_upper above it, else 0.
+ *
+ *  x          any element type, [..., rows, columns]
+ *  num_lower  up to 2^30; negative: all that are below
+ *  num_upper  up to 2^30; negative: all that are above
+ *
+ *  Errors: EDDY_BAD_SHAPE if x has no matrices, EDDY_INVALID_ARGUMENT for a number too large.
+ *  Gradient: dx = dy within the same band.  TensorFlow: MatrixBandPart. */
+EDDY_API eddy_tensor eddy_matrix_band_part(eddy_tensor x, int64_t num_lower, int64_t num_upper);
+
+/* y = the lower triangle of x: diagonal k and what is below it, else 0.
+ *
+ *  x  any element type, [..., rows, columns]
+ *  k  0 is the main diagonal, 1 the one above it, -1 the one below
+ *
+ *  Errors: as eddy_matrix_band_part.
+ *  Gradient: dx = the lower triangle of dy.  TensorFlow: MatrixBandPart; NumPy's tril. */
+EDDY_API eddy_tensor eddy_tril(eddy_tensor x, int64_t k);
+
+/* y = the upper triangle of x: diagonal k and what is above it, else 0.
+ *
+ *  x, k  as for eddy_tril
+ *
+ *  Errors: as eddy_matrix_band_part.
+ *  Gradient: dx = the upper triangle of dy.  TensorFlow: MatrixBandPart; NumPy's triu. */
+EDDY_API eddy_tensor eddy_triu(eddy_tensor x, int64_t k);
 
 /* ---- batch ---- */
 
@@ -248,6 +553,41 @@ EDDY_API eddy_tensor eddy_batch_normalization_with(eddy_batch_normalization_args
  *  TensorFlow: tf.nn.moments. */
 EDDY_API eddy_tensor eddy_moments_with(eddy_moments_args a);
 #define eddy_moments(...) eddy_moments_with(EDDY_ARGS(eddy_moments_args, __VA_ARGS__))
+
+/* ---- bessel ---- */
+
+/* y = e^-|x| I0(x), with the modified Bessel function of the first kind, of order 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (e^-|x| I1(x) - sign(x) y).  TensorFlow: BesselI0e. */
+EDDY_API eddy_tensor eddy_bessel_i0e(eddy_tensor x);
+
+/* y = e^-|x| I1(x), with the modified Bessel function of the first kind, of order 1.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (e^-|x| (I0(x) - I1(x) / x) - sign(x) y), 0.5 dy at 0.
+ *  TensorFlow: BesselI1e. */
+EDDY_API eddy_tensor eddy_bessel_i1e(eddy_tensor x);
+
+/* y = I0(x), the modified Bessel function of the first kind, of order 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy I1(x).  TensorFlow: tf.math.bessel_i0. */
+EDDY_API eddy_tensor eddy_bessel_i0(eddy_tensor x);
+
+/* y = I1(x), the modified Bessel function of the first kind, of order 1.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (I0(x) - I1(x) / x), 0.5 dy at 0.  TensorFlow: tf.math.bessel_i1. */
+EDDY_API eddy_tensor eddy_bessel_i1(eddy_tensor x);
 
 /* ---- binary ---- */
 
@@ -404,6 +744,36 @@ EDDY_API eddy_tensor eddy_floormod(eddy_tensor a, eddy_tensor b);
  *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
 EDDY_API eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b);
 
+/* y = a - b trunc(a / b): what truncatediv leaves, with the sign of a, as C's %.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a float is divided by 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
+EDDY_API eddy_tensor eddy_truncatemod(eddy_tensor a, eddy_tensor b);
+
+/* y = a - b floor(a / b), with the sign of b; the same as floormod.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors and gradient: those of floormod.  TensorFlow: tf.mod. */
+EDDY_API eddy_tensor eddy_mod(eddy_tensor a, eddy_tensor b);
+
+/* y = a / b, of integers too: they are made float64 first, uint8 float32.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast
+ *
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of div, none to integers.  TensorFlow: tf.truediv, tf.divide. */
+EDDY_API eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b);
+
 /* y = a^b.
  *
  *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
@@ -416,6 +786,272 @@ EDDY_API eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b);
  *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
  *  a > 0, for complex types where a is not 0, else 0.  TensorFlow: Pow. */
 EDDY_API eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b);
+
+/* ---- binary_more ---- */
+
+/* y = ln(e^a + e^b), without overflow on the way.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a).
+ *  TensorFlow: none; NumPy's logaddexp. */
+EDDY_API eddy_tensor eddy_logaddexp(eddy_tensor a, eddy_tensor b);
+
+/* y = the logarithm of 2^a + 2^b to the base 2, without overflow on the way.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: none; NumPy's logaddexp2. */
+EDDY_API eddy_tensor eddy_logaddexp2(eddy_tensor a, eddy_tensor b);
+
+/* y = the size of a with the sign of b, that of a zero included.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy sign(a) sign(y), 0 where a is 0; db = zeros.
+ *  TensorFlow: none; NumPy's copysign. */
+EDDY_API eddy_tensor eddy_copysign(eddy_tensor a, eddy_tensor b);
+
+/* y = the number next to a in the direction of b; b where they are equal.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy, db = zeros.  TensorFlow: NextAfter. */
+EDDY_API eddy_tensor eddy_nextafter(eddy_tensor a, eddy_tensor b);
+
+/* y = 0 where a < 0, 1 where a > 0, and b where a is 0.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's heaviside. */
+EDDY_API eddy_tensor eddy_heaviside(eddy_tensor a, eddy_tensor b);
+
+/* y = x 2^n.
+ *
+ *  x  float32 or float64; y has its type
+ *  n  numbers of any real type, of a shape that broadcasts with x's
+ *
+ *  2^n itself must not overflow or vanish.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: that of the formula, for n too if it is of floats.
+ *  TensorFlow: none; PyTorch's ldexp. */
+EDDY_API eddy_tensor eddy_ldexp(eddy_tensor x, eddy_tensor n);
+
+typedef struct eddy_approximate_equal_args {
+    char        unused_;
+    eddy_tensor a, b;
+    double      tolerance;        /* default 1e-5 */
+} eddy_approximate_equal_args;
+
+/* y = (|a - b| < tolerance).
+ *
+ *  a, b       float32, float64, int32, int64 or uint8, of one type, shapes that
+ *             broadcast; y is bool
+ *  tolerance  above 0; default 1e-5, of integers 1, which is to be equal
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: ApproximateEqual. */
+EDDY_API eddy_tensor eddy_approximate_equal_with(eddy_approximate_equal_args a);
+#define eddy_approximate_equal(...) eddy_approximate_equal_with(EDDY_ARGS(eddy_approximate_equal_args, __VA_ARGS__))
+
+typedef struct eddy_is_close_args {
+    char        unused_;
+    eddy_tensor a, b;
+    double      rtol, atol;       /* default 1e-5 and 1e-8 */
+    bool        equal_nan;
+} eddy_is_close_args;
+
+/* y = (|a - b| <= atol + rtol |b|).
+ *
+ *  a, b       float32 or float64, of one type, shapes that broadcast; y is bool
+ *  rtol       relative tolerance; default 1e-5, below 0 for none
+ *  atol       absolute tolerance; default 1e-8, below 0 for none
+ *  equal_nan  NaN is close to NaN
+ *
+ *  Infinities are close to their like alone.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: none; NumPy's isclose. */
+EDDY_API eddy_tensor eddy_is_close_with(eddy_is_close_args a);
+#define eddy_is_close(...) eddy_is_close_with(EDDY_ARGS(eddy_is_close_args, __VA_ARGS__))
+
+/* y = a + weight (b - a), which is a for a weight of 0 and b for one of 1.
+ *
+ *  a, b, weight  any numbers but half, of one type, shapes that broadcast; y has
+ *                their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's lerp. */
+EDDY_API eddy_tensor eddy_lerp(eddy_tensor a, eddy_tensor b, eddy_tensor weight);
+
+typedef struct eddy_addc_args {
+    char        unused_;
+    eddy_tensor x, a, b;
+    double      value;            /* default 1 */
+} eddy_addc_args;
+
+/* y = x + value a b.
+ *
+ *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
+ *           type
+ *  value    default (0) 1
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcmul. */
+EDDY_API eddy_tensor eddy_addcmul_with(eddy_addc_args a);
+#define eddy_addcmul(...) eddy_addcmul_with(EDDY_ARGS(eddy_addc_args, __VA_ARGS__))
+
+/* y = x + value a / b.
+ *
+ *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
+ *           type
+ *  value    default (0) 1
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer is
+ *  divided by 0.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcdiv. */
+EDDY_API eddy_tensor eddy_addcdiv_with(eddy_addc_args a);
+#define eddy_addcdiv(...) eddy_addcdiv_with(EDDY_ARGS(eddy_addc_args, __VA_ARGS__))
+
+/* ---- bitwise ---- */
+
+/* y = the bits that are set in a and in b.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: BitwiseAnd, tf.bitwise.bitwise_and. */
+EDDY_API eddy_tensor eddy_bitwise_and(eddy_tensor a, eddy_tensor b);
+
+/* y = the bits that are set in a or in b.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: BitwiseOr, tf.bitwise.bitwise_or. */
+EDDY_API eddy_tensor eddy_bitwise_or(eddy_tensor a, eddy_tensor b);
+
+/* y = the bits that are set in one of a and b.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: BitwiseXor, tf.bitwise.bitwise_xor. */
+EDDY_API eddy_tensor eddy_bitwise_xor(eddy_tensor a, eddy_tensor b);
+
+/* y = the bits that are not set in x.
+ *
+ *  x  int32, int64 or uint8, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: Invert, tf.bitwise.invert. */
+EDDY_API eddy_tensor eddy_invert(eddy_tensor x);
+
+/* y = the bits of a moved up by b places, zeros following.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  A negative b counts as 0, one beyond the highest place as that.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: LeftShift, tf.bitwise.left_shift. */
+EDDY_API eddy_tensor eddy_left_shift(eddy_tensor a, eddy_tensor b);
+
+/* y = the bits of a moved down by b places; behind a negative a ones follow.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  A negative b counts as 0, one beyond the highest place as that.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: RightShift, tf.bitwise.right_shift. */
+EDDY_API eddy_tensor eddy_right_shift(eddy_tensor a, eddy_tensor b);
+
+/* y = how many bits of x are set.
+ *
+ *  x  int32, int64 or uint8, any shape; y is uint8
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: PopulationCount. */
+EDDY_API eddy_tensor eddy_population_count(eddy_tensor x);
+
+/* ---- blocks ---- */
+
+/* Options of eddy_space_to_depth and eddy_depth_to_space. */
+typedef struct eddy_space_to_depth_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     block_size;
+    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    const char *name;
+} eddy_space_to_depth_args;
+
+/* y = images whose pixels are blocks of pixels of x: [..., h/b, w/b, c b b] of [..., h, w, c].
+ *
+ *  x            any element type, rank at least 3
+ *  block_size   b, 1 to 32768; divides height and width
+ *  data_format  "NHWC", the default: channels last; "NCHW": before height and width
+ *
+ *  Channel (i b + j) c + k of y is channel k of place i, j of the block.
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: dx = dy turned back, eddy_depth_to_space.  TensorFlow: SpaceToDepth. */
+EDDY_API eddy_tensor eddy_space_to_depth_with(eddy_space_to_depth_args a);
+#define eddy_space_to_depth(...) eddy_space_to_depth_with(EDDY_ARGS(eddy_space_to_depth_args, __VA_ARGS__))
+
+/* y = images whose blocks of pixels are pixels of x: [..., h b, w b, c/b/b] of [..., h, w, c].
+ *
+ *  x            any element type, rank at least 3
+ *  block_size   b, 1 to 32768; its square divides the channels
+ *  data_format  as for eddy_space_to_depth, which this turns back
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: dx = eddy_space_to_depth of dy.  TensorFlow: DepthToSpace. */
+EDDY_API eddy_tensor eddy_depth_to_space_with(eddy_space_to_depth_args a);
+#define eddy_depth_to_space(...) eddy_depth_to_space_with(EDDY_ARGS(eddy_space_to_depth_args, __VA_ARGS__))
+
+/* y = the places of x taken apart into block_shape[0] block_shape[1] ... times as many
+ *  examples, each with every block_shape[i]-th place along dimension i + 1.
+ *
+ *  x            any element type that eddy_pad takes, [n, places..., ...]
+ *  block_shape  one entry >= 1 for each dimension of the places
+ *  before       zeros put in front of them, as many entries; left out, none
+ *  after        zeros put behind them; together a multiple of the block
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: dx = dy put together again, without the ends.  TensorFlow: SpaceToBatchND. */
+EDDY_API eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_dims before, eddy_dims after);
+
+/* y = examples put together: turns back eddy_space_to_batch_nd.
+ *
+ *  x            any element type, [n, places..., ...], n a multiple of all blocks
+ *  block_shape  one entry >= 1 for each dimension of the places
+ *  before       places left out at the front, as many entries; left out, none
+ *  after        places left out at the end
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: dx = dy, zeros at the ends, taken apart again.  TensorFlow: BatchToSpaceND. */
+EDDY_API eddy_tensor eddy_batch_to_space_nd(eddy_tensor x, eddy_dims block_shape, eddy_dims before, eddy_dims after);
 
 /* ---- broadcast ---- */
 
@@ -537,6 +1173,40 @@ typedef struct eddy_assert_args {
  *  Gradient: none.  TensorFlow: Assert. */
 EDDY_API eddy_tensor eddy_assert_with(eddy_assert_args a);
 #define eddy_assert(...) eddy_assert_with(EDDY_ARGS(eddy_assert_args, __VA_ARGS__))
+
+/* ---- cholesky ---- */
+
+/* y = the lower triangular L with L L' = x and a positive diagonal, for each matrix of x.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian and positive
+ *     definite; only its lower triangle is read
+ *
+ *  ' is the adjoint.  A NaN goes on into y.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square;
+ *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if one is not positive
+ *  definite.
+ *  Gradient: the hermitian part of L'^-1 F L^-1, with F the lower triangle of L' dy and
+ *  half its diagonal (Smith 1995, Murray 2016).  TensorFlow: Cholesky. */
+EDDY_API eddy_tensor eddy_cholesky(eddy_tensor x);
+
+/* y = a^-1 rhs, with the Cholesky factor of a.
+ *
+ *  chol  [...,n,n], what eddy_cholesky made of a
+ *  rhs   of the same element type, [...,n,k]; the dimensions in front broadcast
+ *
+ *  Errors: those of eddy_triangular_solve.
+ *  Gradient: that of two triangular solves.  TensorFlow: tf.linalg.cholesky_solve. */
+EDDY_API eddy_tensor eddy_cholesky_solve(eddy_tensor chol, eddy_tensor rhs);
+
+/* y = ln det x, for each matrix of x.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian and positive
+ *     definite; y is [...] of its type
+ *
+ *  2 sum ln diag L with L the Cholesky factor, which neither overflows nor underflows.
+ *  Errors: those of eddy_cholesky.
+ *  Gradient: dx = dy x^-1, by way of L.  TensorFlow: tf.linalg.logdet. */
+EDDY_API eddy_tensor eddy_logdet(eddy_tensor x);
 
 /* ---- clip ---- */
 
@@ -946,6 +1616,514 @@ EDDY_API eddy_tensor eddy_conv2d_backprop_filter_with(eddy_conv2d_backprop_args 
 EDDY_API eddy_tensor eddy_conv2d_transpose_with(eddy_conv2d_transpose_args a);
 #define eddy_conv2d_transpose(...) eddy_conv2d_transpose_with(EDDY_ARGS(eddy_conv2d_transpose_args, __VA_ARGS__))
 
+/* ---- cross ---- */
+
+/* y = a x b, the vector product along the last axis.
+ *
+ *  a, b  any numbers but half, of one shape [...,3]
+ *
+ *  y0 = a1 b2 - a2 b1, and so on around.  Integers wrap.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE.
+ *  Gradient: da = b x dy, db = dy x a.  TensorFlow: Cross. */
+EDDY_API eddy_tensor eddy_cross(eddy_tensor a, eddy_tensor b);
+
+/* ---- cumulative ---- */
+
+typedef struct eddy_cumulative_logsumexp_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    bool        exclusive;      /* y[j] is of the elements before j only */
+    bool        reverse;        /* from the last element to the first */
+    const char *name;
+} eddy_cumulative_logsumexp_args;
+
+/* y[j] = ln(e^x[0] + ... + e^x[j]) along `axis`, without overflow.
+ *
+ *  x          float32 or float64, rank 1 at least
+ *  axis       in [-rank, rank); default 0, the first
+ *  exclusive  of the elements before j only, so that y[0] = -infinity
+ *  reverse    from the last element to the first
+ *
+ *  Of elements that are all -infinity it is that.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
+ *  axis.
+ *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over the i whose y is of x[j].
+ *  TensorFlow: CumulativeLogsumexp. */
+EDDY_API eddy_tensor eddy_cumulative_logsumexp_with(eddy_cumulative_logsumexp_args a);
+#define eddy_cumulative_logsumexp(...) eddy_cumulative_logsumexp_with(EDDY_ARGS(eddy_cumulative_logsumexp_args, __VA_ARGS__))
+
+/* Arguments of the running extremes. */
+typedef struct eddy_cummax_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    bool        reverse;        /* from the last element to the first */
+    const char *name;
+} eddy_cummax_args;
+
+/* y[j] = the largest of x[0], ... x[j] along `axis`; eddy_output(y, 1): where it is.
+ *
+ *  x        float32, float64, int32, int64 or uint8, rank 1 at least
+ *  axis     in [-rank, rank); default 0, the first
+ *  reverse  of x[j], ... x[n - 1]
+ *
+ *  Returns output 0; output 1 are the places, int32: of equal elements that which comes
+ *  last, as in PyTorch.  From a NaN on it is NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
+ *  axis; EDDY_LIMIT if a place may not fit int32.
+ *  Gradient: dx = the dy of all j whose y is that element.
+ *  TensorFlow: tf.scan; PyTorch's cummax. */
+EDDY_API eddy_tensor eddy_cummax_with(eddy_cummax_args a);
+#define eddy_cummax(...) eddy_cummax_with(EDDY_ARGS(eddy_cummax_args, __VA_ARGS__))
+
+/* y[j] = the smallest of x[0], ... x[j] along `axis`; eddy_output(y, 1): where it is.
+ *
+ *  x, axis, reverse  as for eddy_cummax
+ *
+ *  Errors, Gradient: as eddy_cummax.  TensorFlow: tf.scan; PyTorch's cummin. */
+EDDY_API eddy_tensor eddy_cummin_with(eddy_cummax_args a);
+#define eddy_cummin(...) eddy_cummin_with(EDDY_ARGS(eddy_cummax_args, __VA_ARGS__))
+
+/* ---- determinant ---- */
+
+/* y = det x, for each matrix of x.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n]; y is [...] of its type
+ *
+ *  1 for n = 0, and exactly 0 where a pivot is.  It overflows early; eddy_slogdet does not.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Gradient: dx = dy conj(y) x'^-1 with ' the adjoint; at a run it is an error for a matrix
+ *  without an inverse.  TensorFlow: MatrixDeterminant. */
+EDDY_API eddy_tensor eddy_det(eddy_tensor x);
+
+/* y[0] = the sign of det x and y[1] = ln |det x|, for each matrix of x.
+ *
+ *  x  float32 or float64, [...,n,n]; both outputs are [...] of its type
+ *
+ *  Returns output 0; eddy_output(y, 1) is the logarithm.  Without an inverse they are 0 and
+ *  -infinity; for n = 0, 1 and 0.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Gradient: dx = dy[1] x'^-1 with ' the transpose, and none of the sign; at a run it is an
+ *  error for a matrix without an inverse.  TensorFlow: LogMatrixDeterminant. */
+EDDY_API eddy_tensor eddy_slogdet(eddy_tensor x);
+
+/* ---- diagonals ---- */
+
+/* Options of eddy_matrix_diag and _diag_part. */
+typedef struct eddy_matrix_diag_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   k;                     /* one diagonal, or the lowest and the uppermost */
+    int64_t     num_rows, num_cols;
+    double      padding_value;
+    const char *align;
+    const char *name;
+} eddy_matrix_diag_args;
+
+typedef struct eddy_matrix_set_diag_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor diagonal;
+    eddy_dims   k;
+    const char *align;
+    const char *name;
+} eddy_matrix_set_diag_args;
+
+/* y = matrices with the diagonals x, and padding_value elsewhere.
+ *
+ *  x              any element type, [..., n], or [..., d, n] for a band of d diagonals
+ *  k              which diagonal: EDDY_DIMS(1) is the one above the main, which it is if left
+ *                 out; or a band, EDDY_DIMS(lowest, uppermost), the uppermost first in x
+ *  num_rows       of y; left out, as few as there must be
+ *  num_cols       the same
+ *  padding_value  saturated for integers; other than 0 for real numbers but half only
+ *  align          where a diagonal shorter than n stands in its row of x: "RIGHT_LEFT", the
+ *                 default: those above at the right, those below at the left; "LEFT_RIGHT",
+ *                 "LEFT_LEFT", "RIGHT_RIGHT"
+ *
+ *  Errors: EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT or EDDY_BAD_DTYPE if they do not fit.
+ *  Gradient: dx = the diagonals of dy.  TensorFlow: MatrixDiagV3. */
+EDDY_API eddy_tensor eddy_matrix_diag_with(eddy_matrix_diag_args a);
+#define eddy_matrix_diag(...) eddy_matrix_diag_with(EDDY_ARGS(eddy_matrix_diag_args, __VA_ARGS__))
+
+/* y = the diagonals of the matrices x: [..., n], or [..., d, n] for a band of d.
+ *
+ *  x              any element type, [..., rows, columns]
+ *  k, align       as for eddy_matrix_diag; every diagonal is in the matrix
+ *  padding_value  what is beside shorter diagonals
+ *
+ *  num_rows and num_cols are of no use here.
+ *  Errors: as eddy_matrix_diag.
+ *  Gradient: dx = zeros with the diagonals dy.  TensorFlow: MatrixDiagPartV3. */
+EDDY_API eddy_tensor eddy_matrix_diag_part_with(eddy_matrix_diag_args a);
+#define eddy_matrix_diag_part(...) eddy_matrix_diag_part_with(EDDY_ARGS(eddy_matrix_diag_args, __VA_ARGS__))
+
+/* y = the matrices x with other diagonals.
+ *
+ *  x         any element type, [..., rows, columns]
+ *  diagonal  of the type of x, of the shape that eddy_matrix_diag_part gives
+ *  k, align  as for eddy_matrix_diag
+ *
+ *  Errors: as eddy_matrix_diag.
+ *  Gradient: dx = dy with zeros there; ddiagonal = the diagonals of dy.
+ *  TensorFlow: MatrixSetDiagV3. */
+EDDY_API eddy_tensor eddy_matrix_set_diag_with(eddy_matrix_set_diag_args a);
+#define eddy_matrix_set_diag(...) eddy_matrix_set_diag_with(EDDY_ARGS(eddy_matrix_set_diag_args, __VA_ARGS__))
+
+/* ---- eigh ---- */
+
+/* y[0] = the eigenvalues e of x in ascending order, y[1] = v with the eigenvectors as columns.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian; only its lower
+ *     triangle is read.  e is [...,n] and v [...,n,n], both of its type
+ *
+ *  x v = v diag(e) and v' v = 1 with ' the adjoint.  The sign, or complex phase, of a vector
+ *  is arbitrary, and so are the vectors of equal eigenvalues.  Returns output 0;
+ *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or
+ *  if it does not converge.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Gradient: v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones
+ *  (Giles 2008), gathered in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
+EDDY_API eddy_tensor eddy_eigh(eddy_tensor x);
+
+/* y = the eigenvalues of x in ascending order.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian; only its lower
+ *     triangle is read.  y is [...,n] of its type
+ *
+ *  NaN for a matrix with an element that is not finite.
+ *  Errors: those of eddy_eigh.
+ *  Gradient: v diag(dy) v' with v the eigenvectors, gathered in the lower triangle; right
+ *  for equal eigenvalues too.  TensorFlow: tf.linalg.eigvalsh. */
+EDDY_API eddy_tensor eddy_eigvalsh(eddy_tensor x);
+
+/* ---- einsum ---- */
+
+typedef struct eddy_einsum_args {
+    char        unused_;
+    const char *equation;         /* "bij,bjk->bik" */
+    eddy_list   inputs;
+    const char *name;
+} eddy_einsum_args;
+
+/* y = the sum of products of the inputs that the equation says: "ij,jk->ik" is a product
+ *  of matrices, "ii" a trace, "bij->bji" a transpose, "...i,...i->..." many dot products.
+ *
+ *  equation  for each input a term with a letter for each axis, between commas; behind the
+ *            arrow the letters of y, each once.  Letters that y does not have are summed
+ *            over; a letter twice in a term takes the diagonal.  "..." stands for further
+ *            axes, which broadcast, and is in y too.  Without an arrow y has the ellipsis
+ *            and, in alphabetical order, the letters that occur once
+ *  inputs    1 to 64, of one element type that has products: float32, float64, int32,
+ *            int64, complex64 or complex128
+ *  name      of the scope that its nodes stand in
+ *
+ *  Pairs are multiplied one after the other, the cheapest first, as far as sizes are known;
+ *  most become a product of matrices.  Axes of one letter have one size.
+ *  Errors: EDDY_INVALID_ARGUMENT for an equation that is none, EDDY_BAD_SHAPE for axes that
+ *  do not fit it or an ellipsis of unknown rank, EDDY_LIMIT beyond 8 letters in a term;
+ *  those of the ops that it is made of.
+ *  Gradient: that of the ops that it is made of.  TensorFlow: Einsum. */
+EDDY_API eddy_tensor eddy_einsum_with(eddy_einsum_args a);
+#define eddy_einsum(...) eddy_einsum_with(EDDY_ARGS(eddy_einsum_args, __VA_ARGS__))
+
+/* ---- elementary ---- */
+
+/* y = 2^x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Exact for whole numbers.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy y ln 2.  TensorFlow: none; NumPy's exp2. */
+EDDY_API eddy_tensor eddy_exp2(eddy_tensor x);
+
+/* y = the logarithm of x to the base 2.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Exact for powers of 2; -infinity at 0, NaN below.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (x ln 2).  TensorFlow: none; NumPy's log2. */
+EDDY_API eddy_tensor eddy_log2(eddy_tensor x);
+
+/* y = the logarithm of x to the base 10.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  -infinity at 0, NaN below.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (x ln 10).  TensorFlow: none; NumPy's log10. */
+EDDY_API eddy_tensor eddy_log10(eddy_tensor x);
+
+/* y = the cube root of x, of x's sign.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
+EDDY_API eddy_tensor eddy_cbrt(eddy_tensor x);
+
+/* y = x without what follows its point: rounded towards 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's trunc. */
+EDDY_API eddy_tensor eddy_trunc(eddy_tensor x);
+
+/* y = x - trunc(x), which has x's sign.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy.  TensorFlow: none; PyTorch's frac. */
+EDDY_API eddy_tensor eddy_frac(eddy_tensor x);
+
+/* y = x pi / 180: degrees as radians.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy pi / 180.  TensorFlow: none; NumPy's deg2rad. */
+EDDY_API eddy_tensor eddy_deg2rad(eddy_tensor x);
+
+/* y = x 180 / pi: radians as degrees.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 180 / pi.  TensorFlow: none; NumPy's rad2deg. */
+EDDY_API eddy_tensor eddy_rad2deg(eddy_tensor x);
+
+/* y = ln(x / (1 - x)), what sigmoid makes x of.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  -infinity at 0, infinity at 1, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 / x + 1 / (1 - x)).  TensorFlow: none; PyTorch's logit. */
+EDDY_API eddy_tensor eddy_logit(eddy_tensor x);
+
+/* y = 1 / x, and 0 where x is 0.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy y*y, which is 0 at 0.
+ *  TensorFlow: tf.math.reciprocal_no_nan. */
+EDDY_API eddy_tensor eddy_reciprocal_no_nan(eddy_tensor x);
+
+typedef struct eddy_nan_to_num_args {
+    char        unused_;
+    eddy_tensor x;
+    double      nan, posinf, neginf;   /* default 0, the largest and the least number */
+} eddy_nan_to_num_args;
+
+/* y = x with numbers in place of NaN and the infinities.
+ *
+ *  x       float32 or float64, any shape; y has its type
+ *  nan     in place of NaN; default 0
+ *  posinf  in place of infinity; default (0) the largest number of x's type
+ *  neginf  in place of -infinity; default (0) the least number of x's type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where x is finite, else 0.  TensorFlow: none; NumPy's nan_to_num. */
+EDDY_API eddy_tensor eddy_nan_to_num_with(eddy_nan_to_num_args a);
+#define eddy_nan_to_num(...) eddy_nan_to_num_with(EDDY_ARGS(eddy_nan_to_num_args, __VA_ARGS__))
+
+/* y = c[0] x^(n-1) + ... + c[n-2] x + c[n-1], by Horner's scheme.
+ *
+ *  coeffs  n tensors of x's type, from that of the highest power; shapes that
+ *          broadcast with x's
+ *  x       float32, float64, int32, int64, uint8, complex64 or complex128
+ *
+ *  No coefficients give zeros like x.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: tf.math.polyval. */
+EDDY_API eddy_tensor eddy_polyval(eddy_list coeffs, eddy_tensor x);
+
+/* ---- error_functions ---- */
+
+/* y = 1 - erf x, exact to rounding where it is small.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erfc. */
+EDDY_API eddy_tensor eddy_erfc(eddy_tensor x);
+
+/* y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for a large x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Overflows to infinity from about -26 down, in float32 from -9.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), of which a large x leaves few digits.
+ *  TensorFlow: tf.math.erfcx. */
+EDDY_API eddy_tensor eddy_erfcx(eddy_tensor x);
+
+/* y = the normal distribution up to x, (1 + erf(x / sqrt(2))) / 2.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Exact to rounding where it is small.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; ndtr of
+ *  TensorFlow Probability. */
+EDDY_API eddy_tensor eddy_ndtr(eddy_tensor x);
+
+/* y = the logarithm of the normal distribution up to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  About -x*x / 2 for an x far below 0, where the distribution itself is 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sqrt(2 / pi) / erfcx(-x / sqrt(2)).  TensorFlow: none; log_ndtr
+ *  of TensorFlow Probability. */
+EDDY_API eddy_tensor eddy_log_ndtr(eddy_tensor x);
+
+/* y = the x up to which the normal distribution is p: the inverse of ndtr.
+ *
+ *  x  p, float32 or float64, any shape; y has its type
+ *
+ *  -infinity at 0, infinity at 1, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sqrt(2 pi) e^(y*y / 2).  TensorFlow: Ndtri, tf.math.ndtri. */
+EDDY_API eddy_tensor eddy_ndtri(eddy_tensor x);
+
+/* y = the number whose erf is x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Infinite at -1 and 1, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sqrt(pi) / 2 e^(y*y).  TensorFlow: Erfinv, tf.math.erfinv. */
+EDDY_API eddy_tensor eddy_erfinv(eddy_tensor x);
+
+/* y = the number whose erfc is x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Infinity at 0, -infinity at 2, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy sqrt(pi) / 2 e^(y*y).  TensorFlow: tf.math.erfcinv. */
+EDDY_API eddy_tensor eddy_erfcinv(eddy_tensor x);
+
+/* y = Dawson's integral e^(-x*x), times the integral of e^(t*t) for t from 0 to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 - 2 x y), of which a large x leaves few digits.
+ *  TensorFlow: Dawsn, tf.math.special.dawsn. */
+EDDY_API eddy_tensor eddy_dawsn(eddy_tensor x);
+
+/* ---- gamma ---- */
+
+/* y = ln |gamma(x)|.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Infinity at 0, -1, -2, ... and at the infinities.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy digamma(x).  TensorFlow: Lgamma. */
+EDDY_API eddy_tensor eddy_lgamma(eddy_tensor x);
+
+/* y = the derivative of ln |gamma(x)|.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at -1, -2, ...; infinite at 0, with the other sign.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy polygamma(1, x).  TensorFlow: Digamma. */
+EDDY_API eddy_tensor eddy_digamma(eddy_tensor x);
+
+/* y = the n-th derivative of digamma at x.
+ *
+ *  n, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  NaN unless n is a whole number that is not negative.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dx = dy polygamma(n + 1, x), none to n.  TensorFlow: Polygamma. */
+EDDY_API eddy_tensor eddy_polygamma(eddy_tensor n, eddy_tensor x);
+
+/* y = the zeta function of Hurwitz, the sum of (q + k)^-s for k = 0, 1, 2, ...
+ *
+ *  s, q  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Infinity for an s of 1, NaN below; infinity, or NaN if s is odd, where q is 0 or a
+ *  negative whole number, and NaN where q is negative and s broken.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dq = -dy s zeta(s + 1, q), none to s.  TensorFlow: Zeta. */
+EDDY_API eddy_tensor eddy_zeta(eddy_tensor s, eddy_tensor q);
+
+/* y = ln |B(x)| = the sum of ln gamma(x) along the last axis, less ln gamma of the sum.
+ *
+ *  x  float32 or float64 of rank 1 or more, above 0; y is without the last axis
+ *
+ *  Of two numbers it is the logarithm of the beta function.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a scalar.
+ *  Gradient: that of the formula.  TensorFlow: tf.math.lbeta. */
+EDDY_API eddy_tensor eddy_lbeta(eddy_tensor x);
+
+/* y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, over gamma(a).
+ *
+ *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  NaN unless a > 0 and x >= 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy igamma_grad_a(a, x), dx = dy x^(a-1) e^-x / gamma(a).
+ *  TensorFlow: Igamma. */
+EDDY_API eddy_tensor eddy_igamma(eddy_tensor a, eddy_tensor b);
+
+/* y = Q(a, x) = 1 - P(a, x), the integral from x to infinity, over gamma(a).
+ *
+ *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Exact to rounding where it is small.  NaN unless a > 0 and x >= 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of igamma with the other sign.  TensorFlow: Igammac. */
+EDDY_API eddy_tensor eddy_igammac(eddy_tensor a, eddy_tensor b);
+
+typedef struct eddy_igamma_grad_a_args {
+    char        unused_;
+    eddy_tensor a, x;
+    int64_t     order;            /* default 1 */
+} eddy_igamma_grad_a_args;
+
+/* y = the derivative of P(a, x) = igamma(a, x) by a.
+ *
+ *  a, x   float32 or float64, of one type, shapes that broadcast; y has their type
+ *  order  how often it is differentiated: 1, 2 or 3; default 1
+ *
+ *  NaN unless a > 0 and x >= 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another order;
+ *  EDDY_NO_GRADIENT for a gradient of the third.
+ *  Gradient: da = dy times the derivative of the next order, dx = dy times that of the
+ *  density.  TensorFlow: IgammaGradA. */
+EDDY_API eddy_tensor eddy_igamma_grad_a_with(eddy_igamma_grad_a_args a);
+#define eddy_igamma_grad_a(...) eddy_igamma_grad_a_with(EDDY_ARGS(eddy_igamma_grad_a_args, __VA_ARGS__))
+
+/* y = the integral of t^(a-1) (1-t)^(b-1) for t from 0 to x, over that from 0 to 1.
+ *
+ *  a, b, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  NaN unless a > 0, b > 0 and 0 <= x <= 1.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dx = dy x^(a-1) (1-x)^(b-1) / B(a, b), none to a and b.
+ *  TensorFlow: Betainc. */
+EDDY_API eddy_tensor eddy_betainc(eddy_tensor a, eddy_tensor b, eddy_tensor x);
+
 /* ---- gather ---- */
 
 typedef struct eddy_gather_args {
@@ -1008,6 +2186,125 @@ typedef struct eddy_gather_grad_args {
 EDDY_API eddy_tensor eddy_gather_grad_with(eddy_gather_grad_args a);
 #define eddy_gather_grad(...) eddy_gather_grad_with(EDDY_ARGS(eddy_gather_grad_args, __VA_ARGS__))
 
+/* ---- gather_nd ---- */
+
+typedef struct eddy_gather_nd_args {
+    char        unused_;
+    eddy_tensor params;
+    eddy_tensor indices;
+    int64_t     batch_dims;
+    const char *name;
+} eddy_gather_nd_args;
+
+/* y[b..., i..., :] = params[b..., indices[b..., i..., 0], indices[b..., i..., 1], ..., :].
+ *
+ *  params      any element type and shape
+ *  indices     int32 or int64, rank above 0; its last dimension is the length of the
+ *              tuples, at most the rank of params less batch_dims, and known while building
+ *              for y to have a known rank
+ *  batch_dims  so many leading dimensions are those of both; below the rank of indices
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
+ *  the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  Gradient: dparams = zeros with the rows of dy added where they were; `indices` has none.
+ *  TensorFlow: GatherNd. */
+EDDY_API eddy_tensor eddy_gather_nd_with(eddy_gather_nd_args a);
+#define eddy_gather_nd(...) eddy_gather_nd_with(EDDY_ARGS(eddy_gather_nd_args, __VA_ARGS__))
+
+/* y = zeros like `ref` with the rows of `updates` added at the places of `indices`.
+ *
+ *  indices     as for eddy_gather_nd; equal tuples add up
+ *  updates     numbers; not bool, float16 or bfloat16; of the shape that gathering from ref
+ *              gives
+ *  ref         only its shape is used; it is not computed
+ *  batch_dims  as for eddy_gather_nd
+ *
+ *  The gradient of eddy_gather_nd.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
+ *  the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  Gradient: dupdates = dy gathered; the others have none.
+ *  TensorFlow: ScatterNd(indices, updates, Shape(ref)). */
+EDDY_API eddy_tensor eddy_scatter_nd_like(eddy_tensor indices, eddy_tensor updates, eddy_tensor ref, int64_t batch_dims);
+
+/* y = zeros of the shape `shape` with the rows of `updates` added at the places of `indices`.
+ *
+ *  indices  int32 or int64; tuples along its last dimension; equal ones add up
+ *  updates  numbers, of the shape of indices without its last dimension, then that of what
+ *           a tuple names
+ *  shape    fully known; eddy_scatter_nd_like takes that of a tensor
+ *
+ *  Errors, Gradient: as eddy_scatter_nd_like.  TensorFlow: ScatterNd. */
+EDDY_API eddy_tensor eddy_scatter_nd(eddy_tensor indices, eddy_tensor updates, eddy_shape shape);
+
+/* Options of eddy_tensor_scatter_update, _add, _sub, _min and _max. */
+typedef struct eddy_tensor_scatter_args {
+    char        unused_;
+    eddy_tensor tensor;
+    eddy_tensor indices;
+    eddy_tensor updates;
+    int64_t     batch_dims;
+    const char *name;
+} eddy_tensor_scatter_args;
+
+/* y = tensor with the rows that `indices` names replaced by those of `updates`.
+ *
+ *  tensor      any element type and shape
+ *  indices     int32 or int64, rank above 0; tuples along its last dimension, as for
+ *              eddy_gather_nd
+ *  updates     of the type of tensor, of the shape that gathering from it gives
+ *  batch_dims  so many leading dimensions are those of tensor and of indices
+ *
+ *  Where a tuple comes again, the last row stays.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
+ *  the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  Gradient: dtensor = dy with zeros in those rows; dupdates = those rows of dy, also for a
+ *  row that another replaced, as in TensorFlow; `indices` has none.
+ *  TensorFlow: TensorScatterUpdate. */
+EDDY_API eddy_tensor eddy_tensor_scatter_update_with(eddy_tensor_scatter_args a);
+#define eddy_tensor_scatter_update(...) eddy_tensor_scatter_update_with(EDDY_ARGS(eddy_tensor_scatter_args, __VA_ARGS__))
+
+/* y = tensor with the rows of `updates` added to those that `indices` names.
+ *
+ *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; numbers, not
+ *                                        bool, float16 or bfloat16
+ *
+ *  Equal tuples add up, one after the other.
+ *  Errors: as there.
+ *  Gradient: dtensor = dy; dupdates = those rows of dy; `indices` has none.
+ *  TensorFlow: TensorScatterAdd. */
+EDDY_API eddy_tensor eddy_tensor_scatter_add_with(eddy_tensor_scatter_args a);
+#define eddy_tensor_scatter_add(...) eddy_tensor_scatter_add_with(EDDY_ARGS(eddy_tensor_scatter_args, __VA_ARGS__))
+
+/* y = tensor with the rows of `updates` subtracted from those that `indices` names.
+ *
+ *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_add
+ *
+ *  Errors: as there.
+ *  Gradient: dtensor = dy; dupdates = those rows of -dy; `indices` has none.
+ *  TensorFlow: TensorScatterSub. */
+EDDY_API eddy_tensor eddy_tensor_scatter_sub_with(eddy_tensor_scatter_args a);
+#define eddy_tensor_scatter_sub(...) eddy_tensor_scatter_sub_with(EDDY_ARGS(eddy_tensor_scatter_args, __VA_ARGS__))
+
+/* y = tensor with the lesser of its element and that of `updates` in the rows named.
+ *
+ *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; real numbers,
+ *                                        not float16 or bfloat16
+ *
+ *  NaN where either is.
+ *  Errors: as there.
+ *  Gradient: dy goes to the elements that are y, in equal parts; `indices` has none.
+ *  TensorFlow: TensorScatterMin. */
+EDDY_API eddy_tensor eddy_tensor_scatter_min_with(eddy_tensor_scatter_args a);
+#define eddy_tensor_scatter_min(...) eddy_tensor_scatter_min_with(EDDY_ARGS(eddy_tensor_scatter_args, __VA_ARGS__))
+
+/* y = tensor with the greater of its element and that of `updates` in the rows named.
+ *
+ *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_min
+ *
+ *  Errors, Gradient: as there.  TensorFlow: TensorScatterMax. */
+EDDY_API eddy_tensor eddy_tensor_scatter_max_with(eddy_tensor_scatter_args a);
+#define eddy_tensor_scatter_max(...) eddy_tensor_scatter_max_with(EDDY_ARGS(eddy_tensor_scatter_args, __VA_ARGS__))
+
 /* ---- gelu ---- */
 
 /* dx = a times the slope of gelu at b: the gradient of gelu, for the gradient a of its
@@ -1051,6 +2348,138 @@ typedef struct eddy_gelu_args {
  *  TensorFlow: tf.nn.gelu. */
 EDDY_API eddy_tensor eddy_gelu_with(eddy_gelu_args a);
 #define eddy_gelu(...) eddy_gelu_with(EDDY_ARGS(eddy_gelu_args, __VA_ARGS__))
+
+/* ---- histogram ---- */
+
+/* Options of eddy_bincount and eddy_confusion_matrix. */
+typedef struct eddy_bincount_args {
+    char        unused_;
+    eddy_tensor values;
+    int64_t     size;              /* how many bins */
+    eddy_tensor weights;           /* left out: each element counts 1 */
+    eddy_dtype  dtype;             /* of y; default int32, or that of the weights */
+} eddy_bincount_args;
+
+/* y[b] = how many elements of `values` are b, or the sum of their weights.
+ *
+ *  values   int32 or int64, any shape; elements outside [0, size) are left out
+ *  size     how many bins y has; TensorFlow's minlength and maxlength both
+ *  weights  numbers, of the shape of values; left out: all 1.  float32 is summed in float64
+ *  dtype    of y; left out: int32, or that of the weights
+ *
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; EDDY_INVALID_ARGUMENT for a
+ *  size below 0.
+ *  Gradient: dweights = dy of their bins; `values` has none.  TensorFlow: tf.math.bincount. */
+EDDY_API eddy_tensor eddy_bincount_with(eddy_bincount_args a);
+#define eddy_bincount(...) eddy_bincount_with(EDDY_ARGS(eddy_bincount_args, __VA_ARGS__))
+
+/* y[i][j] = how many examples of class i were taken for class j, or the sum of their weights.
+ *
+ *  labels, predictions  int32 or int64, of one type and shape; a pair with a number outside
+ *                       [0, num_classes) is left out
+ *  num_classes          the rows and the columns of y
+ *  weights              as for eddy_bincount; { 0 }: all 1
+ *
+ *  y is int32, or of the type of the weights.
+ *  Errors, Gradient: as eddy_bincount.  TensorFlow: tf.math.confusion_matrix, which fails for
+ *  numbers outside. */
+EDDY_API eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions, int64_t num_classes, eddy_tensor weights);
+
+/* y = for each value its bin of `nbins` equal ones over the range; beyond it the first or last.
+ *
+ *  values       float32 or float64, any shape
+ *  value_range  of their type, [2]: where the first bin begins and the last one ends
+ *  nbins        at least 1
+ *
+ *  y is int32; of a NaN it is -1.
+ *  Errors: EDDY_INVALID_ARGUMENT for another nbins.
+ *  Gradient: none.  TensorFlow: tf.histogram_fixed_width_bins. */
+EDDY_API eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor value_range, int64_t nbins);
+
+/* y[b] = how many values are in bin b of `nbins` equal ones over the range.
+ *
+ *  values, value_range, nbins  as for eddy_histogram_fixed_width_bins; a NaN is in no bin
+ *
+ *  y is int32.
+ *  Errors: as eddy_histogram_fixed_width_bins.
+ *  Gradient: none.  TensorFlow: tf.histogram_fixed_width. */
+EDDY_API eddy_tensor eddy_histogram_fixed_width(eddy_tensor values, eddy_tensor value_range, int64_t nbins);
+
+/* y = for each value how many of the boundaries are not above it: the number of its bucket.
+ *
+ *  values      float32, float64, int32 or int64, any shape
+ *  boundaries  any of these types, [n], ascending
+ *
+ *  y is int32.  If the types differ, both are compared as float64.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: none.  TensorFlow: Bucketize. */
+EDDY_API eddy_tensor eddy_bucketize(eddy_tensor values, eddy_tensor boundaries);
+
+/* ---- hyperbolic ---- */
+
+/* y = sinh x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy cosh x.  TensorFlow: Sinh. */
+EDDY_API eddy_tensor eddy_sinh(eddy_tensor x);
+
+/* y = cosh x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sinh x.  TensorFlow: Cosh. */
+EDDY_API eddy_tensor eddy_cosh(eddy_tensor x);
+
+/* y = the number whose sinh is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / cosh y.  TensorFlow: Asinh. */
+EDDY_API eddy_tensor eddy_asinh(eddy_tensor x);
+
+/* y = the number not below 0 whose cosh is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN where x < 1 and x is real.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / sinh y, infinite at 1.  TensorFlow: Acosh. */
+EDDY_API eddy_tensor eddy_acosh(eddy_tensor x);
+
+/* y = the number whose tanh is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Infinite at -1 and 1, NaN where |x| > 1 and x is real.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (1 - x*x).  TensorFlow: Atanh. */
+EDDY_API eddy_tensor eddy_atanh(eddy_tensor x);
+
+/* ---- index_text ---- */
+
+/* y = x[text], the text as between Python's brackets: ranges, places, new axes.
+ *
+ *  x     any element type and shape
+ *  text  entries with commas between them, at most 8:
+ *          3  -1          a single place, counted from the end if negative; y lacks
+ *                         the dimension
+ *          1:3  :-1  ::2  begin:end:step, each of which may be left out; a negative step
+ *                         goes backwards, from the end if begin is left out
+ *          ...            all dimensions that the others do not name, once
+ *          newaxis        a new dimension of 1
+ *        dimensions behind the last entry are taken whole
+ *
+ *  eddy_index(image, "..., ::-1, :") turns an image round, eddy_index(x, "-1") is the
+ *  last row.  What is computed while running is no index: eddy_gather takes that.
+ *  Errors: EDDY_INVALID_ARGUMENT with the column at which the text cannot be read; as
+ *  eddy_strided_slice, which it builds.
+ *  Gradient: dx = zeros like x with dy at the places taken.
+ *  TensorFlow: Tensor.__getitem__, StridedSlice. */
+EDDY_API eddy_tensor eddy_index(eddy_tensor x, const char *text);
 
 /* ---- initializers ---- */
 
@@ -1318,6 +2747,24 @@ typedef struct eddy_graph_load_args {
 EDDY_API eddy_graph *eddy_graph_load_with(eddy_graph_load_args args);
 #define eddy_graph_load(...) eddy_graph_load_with(EDDY_ARGS(eddy_graph_load_args, __VA_ARGS__))
 
+/* ---- linear ---- */
+
+/* y[..., i, j] = x[..., j, i]: the matrices in the last two dimensions transposed.
+ *
+ *  x  any element type, rank 2 at least
+ *
+ *  Errors: EDDY_BAD_SHAPE for a rank below 2.
+ *  Gradient: dx = dy transposed.  TensorFlow: tf.linalg.matrix_transpose. */
+EDDY_API eddy_tensor eddy_matrix_transpose(eddy_tensor x);
+
+/* y[..., i, j] = the conjugate of x[..., j, i].
+ *
+ *  x  any numbers, rank 2 at least
+ *
+ *  Errors: EDDY_BAD_SHAPE for a rank below 2.
+ *  Gradient: dx = dy transposed and conjugated.  TensorFlow: tf.linalg.adjoint. */
+EDDY_API eddy_tensor eddy_adjoint(eddy_tensor x);
+
 /* ---- lookup ---- */
 
 typedef struct eddy_embedding_lookup_args {
@@ -1484,6 +2931,112 @@ typedef struct eddy_lstm_gates_args {
 EDDY_API eddy_tensor eddy_lstm_gates_with(eddy_lstm_gates_args a);
 #define eddy_lstm_gates(...) eddy_lstm_gates_with(EDDY_ARGS(eddy_lstm_gates_args, __VA_ARGS__))
 
+/* ---- make_arrays ---- */
+
+/* y = num numbers from start to stop, both among them, the same distance apart.
+ *
+ *  start, stop  float32, float64 or complex of one type, and of one shape, which y has with a
+ *               new first dimension
+ *  num          at least 1; of one, it is start
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT if num is less; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if start
+ *  and stop do not fit.
+ *  Gradient: that of start (1 - t) + stop t.  TensorFlow: LinSpace. */
+EDDY_API eddy_tensor eddy_linspace(eddy_tensor start, eddy_tensor stop, int64_t num);
+
+/* y = base to the power of num exponents from start to stop, as eddy_linspace has them.
+ *
+ *  start, stop  as for eddy_linspace
+ *  num          at least 1
+ *  base         above 0; 10 in NumPy
+ *
+ *  Errors, Gradient: as eddy_linspace and eddy_pow.  TensorFlow: tf.experimental.numpy.logspace. */
+EDDY_API eddy_tensor eddy_logspace(eddy_tensor start, eddy_tensor stop, int64_t num, double base);
+
+/* y = the tensors of `list` on a grid: output i is list[i], repeated along all other axes.
+ *
+ *  list  1 to 8 vectors (or scalars, taken for vectors of one), of any element types
+ *  xy    as for pictures: the first runs along axis 1, the second along axis 0, "xy" in
+ *        NumPy and the default there; left out, each along its own axis, "ij"
+ *
+ *  Returns output 0; eddy_output(y, i) is another.
+ *  Errors: EDDY_INVALID_ARGUMENT for another number of tensors, EDDY_BAD_SHAPE for matrices.
+ *  Gradient: dx[i] = the sum of dy[i] over the other axes.  TensorFlow: tf.meshgrid. */
+EDDY_API eddy_tensor eddy_meshgrid(eddy_list list, bool xy);
+
+/* y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
+ *
+ *  lengths  int32 or int64, rank known and below 8
+ *  maxlen   how many places a sequence has; 0: as many as the longest, if the lengths are
+ *           constant, at most 64 fed integers, or computed from such
+ *  dtype    of y: 0 is bool; others have 1 and 0
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative maxlen, EDDY_BAD_SHAPE for an unknown rank.
+ *  Gradient: none.  TensorFlow: tf.sequence_mask. */
+EDDY_API eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype dtype);
+
+/* y = the identity matrix [rows, columns], ones on the main diagonal.
+ *
+ *  rows     at least 0
+ *  columns  the same; 0 is as many as rows
+ *  dtype    0 is float32
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative number.
+ *  Gradient: none, it is constant.  TensorFlow: tf.eye. */
+EDDY_API eddy_tensor eddy_eye(eddy_graph *g, int64_t rows, int64_t columns, eddy_dtype dtype);
+
+/* y[i..., j...] = x[i...] where i = j, else 0: x on the diagonal of a tensor of twice its rank.
+ *
+ *  x  any element type, rank 1 to 4
+ *
+ *  Errors: EDDY_BAD_SHAPE for another or an unknown rank.
+ *  Gradient: dx = the diagonal of dy.  TensorFlow: Diag. */
+EDDY_API eddy_tensor eddy_diag(eddy_tensor x);
+
+/* y[i...] = x[i..., i...]: the diagonal of a tensor whose shape is one shape twice.
+ *
+ *  x  any element type, rank 2, 4, 6 or 8, the first half of the dimensions as the second
+ *
+ *  Errors: EDDY_BAD_SHAPE for another or an unknown rank, or halves that differ.
+ *  Gradient: dx = dy on the diagonal, 0 elsewhere.  TensorFlow: DiagPart. */
+EDDY_API eddy_tensor eddy_diag_part(eddy_tensor x);
+
+/* Whether shapes a and b broadcast, and *out = the shape that comes of it.
+ *
+ *  a, b  any; unknown dimensions and ranks stay unknown where they decide
+ *
+ *  TensorFlow: tf.broadcast_static_shape. */
+EDDY_API bool eddy_broadcast_static_shape(eddy_shape a, eddy_shape b, eddy_shape *out);
+
+/* y = the shape that comes of shapes a and b when they broadcast.
+ *
+ *  a, b  int32 or int64 vectors of one type and known lengths, as eddy_shape_tensor gives
+ *
+ *  Dimensions that do not fit are not found here but where they are used.
+ *  Errors: EDDY_BAD_SHAPE if they are no vectors of known lengths.
+ *  Gradient: none.  TensorFlow: BroadcastArgs, tf.broadcast_dynamic_shape. */
+EDDY_API eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b);
+
+/* y = the places that flat indices name in an array of the shape `dims`: [rank, ...].
+ *
+ *  indices  int32 or int64, rank below 8
+ *  dims     fully known, rank above 0
+ *
+ *  An index outside gives places outside.
+ *  Errors: EDDY_INVALID_ARGUMENT for other dims; EDDY_BAD_DTYPE for other indices.
+ *  Gradient: none.  TensorFlow: UnravelIndex. */
+EDDY_API eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims);
+
+/* y = the tensors of `list` side by side along a new first dimension: eddy_stack.
+ *
+ *  Errors, Gradient: as eddy_stack.  TensorFlow: ParallelConcat, tf.parallel_stack. */
+EDDY_API eddy_tensor eddy_parallel_stack(eddy_list list);
+
+/* y = x, which the caller says will never change: eddy_identity.
+ *
+ *  Gradient: dx = dy.  TensorFlow: GuaranteeConst. */
+EDDY_API eddy_tensor eddy_guarantee_const(eddy_tensor x);
+
 /* ---- matmul ---- */
 
 typedef struct eddy_matmul_args {
@@ -1518,6 +3071,286 @@ EDDY_API eddy_tensor eddy_matmul_with(eddy_matmul_args args);
  *  Errors: BAD_SHAPE, BAD_DTYPE. Gradient: dx = dy, db = dy summed over all
  *  axes but the last. TensorFlow's BiasAdd. */
 EDDY_API eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b);
+
+/* ---- matrix_exp ---- */
+
+/* y = 1 + x + x x / 2 + x x x / 6 + ..., the exponential of each matrix of x.
+ *
+ *  x  float32 or float64, [...,n,n]
+ *
+ *  By scaling, a Pade approximant and squaring (Higham 2005).  NaN for a matrix with an
+ *  element that is not finite.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Gradient: the upper right quarter of the exponential of [[x', dy], [0, x']].
+ *  TensorFlow: tf.linalg.expm. */
+EDDY_API eddy_tensor eddy_matrix_exp(eddy_tensor x);
+
+/* ---- metrics ---- */
+
+/* Variables of metrics; and the initialisers of local variables. */
+#define EDDY_METRIC_VARIABLES    "metric_variables"
+#define EDDY_LOCAL_INITIALIZERS  "local_initializers"
+
+/* Options of the metrics. */
+typedef struct eddy_metric_args {
+    char         unused_;
+    eddy_tensor  labels, predictions;
+    eddy_tensor *update;            /* where the operation that takes in a run's examples goes */
+    eddy_tensor  weights;           /* broadcast to the predictions; left out: 1 */
+    int64_t      num_classes;       /* of eddy_metric_mean_iou */
+    int64_t      k;                 /* of eddy_metric_top_k_accuracy */
+    const char  *name;              /* of the scope; default the metric's own */
+} eddy_metric_args;
+
+/* Options of eddy_metric_auc. */
+typedef struct eddy_metric_auc_args {
+    char         unused_;
+    eddy_tensor  labels, predictions;
+    eddy_tensor *update;
+    eddy_tensor  weights;
+    int64_t      num_thresholds;    /* default 200 */
+    bool         precision_recall;  /* that curve; default the receiver's */
+    const char  *name;
+} eddy_metric_auc_args;
+
+/* A variable of a run's own business: not trained, not among the global ones.
+ *
+ *  initial_value  its shape and element type become the variable's
+ *  name           NULL: "Variable"
+ *
+ *  It joins EDDY_LOCAL_VARIABLES, and eddy_local_initializer gives it its value.
+ *  Errors: as eddy_variable.  TensorFlow: tf.get_local_variable. */
+EDDY_API eddy_tensor eddy_local_variable(eddy_tensor initial_value, const char *name);
+
+/* The operation that gives all local variables their first values, and so begins metrics anew.
+ *
+ *  Call it after the last one is made.  TensorFlow's local_variables_initializer. */
+EDDY_API eddy_tensor eddy_local_initializer(eddy_graph *g);
+
+/* The mean of all values of all runs, by weight; values are `predictions`, there are no labels.
+ *
+ *  predictions  numbers
+ *  update       gets the operation that takes in the examples of a run, and that has the
+ *               value after it
+ *  weights      broadcast to them; left out: 1
+ *
+ *  As each metric: y is a float32 scalar of what was taken in before this run, 0 before
+ *  anything was.  Its local variables, which eddy_local_initializer sets to 0, are float64
+ *  sums; they are in EDDY_METRIC_VARIABLES too.
+ *  Errors: as the operations it is made of.  TensorFlow: tf.metrics.mean. */
+EDDY_API eddy_tensor eddy_metric_mean_with(eddy_metric_args a);
+#define eddy_metric_mean(...) eddy_metric_mean_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The part of the predictions that are equal to their labels.
+ *
+ *  labels, predictions  of one shape; predictions are cast to the type of the labels
+ *
+ *  As eddy_metric_mean.  TensorFlow: tf.metrics.accuracy. */
+EDDY_API eddy_tensor eddy_metric_accuracy_with(eddy_metric_args a);
+#define eddy_metric_accuracy(...) eddy_metric_accuracy_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The mean of (prediction - label)^2.
+ *
+ *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_squared_error. */
+EDDY_API eddy_tensor eddy_metric_mean_squared_error_with(eddy_metric_args a);
+#define eddy_metric_mean_squared_error(...) eddy_metric_mean_squared_error_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The root of eddy_metric_mean_squared_error.
+ *
+ *  As eddy_metric_mean.  TensorFlow: tf.metrics.root_mean_squared_error. */
+EDDY_API eddy_tensor eddy_metric_root_mean_squared_error_with(eddy_metric_args a);
+#define eddy_metric_root_mean_squared_error(...) eddy_metric_root_mean_squared_error_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The mean of |prediction - label|.
+ *
+ *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_absolute_error. */
+EDDY_API eddy_tensor eddy_metric_mean_absolute_error_with(eddy_metric_args a);
+#define eddy_metric_mean_absolute_error(...) eddy_metric_mean_absolute_error_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The part of the examples whose label is among the k largest predictions: eddy_in_top_k.
+ *
+ *  labels       int32 or int64 [batch]
+ *  predictions  float32 or float64 [batch, classes]
+ *  weights      [batch]; left out: 1
+ *  k            how many
+ *
+ *  As eddy_metric_mean.  Keras: SparseTopKCategoricalAccuracy. */
+EDDY_API eddy_tensor eddy_metric_top_k_accuracy_with(eddy_metric_args a);
+#define eddy_metric_top_k_accuracy(...) eddy_metric_top_k_accuracy_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* How many examples are true and were predicted so, by weight.
+ *
+ *  labels, predictions  bool, or numbers, of which 0 is false; of one shape
+ *
+ *  As eddy_metric_mean.  TensorFlow: tf.metrics.true_positives. */
+EDDY_API eddy_tensor eddy_metric_true_positives_with(eddy_metric_args a);
+#define eddy_metric_true_positives(...) eddy_metric_true_positives_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* How many examples are false and were predicted to be true; as eddy_metric_true_positives.
+ *
+ *  TensorFlow: tf.metrics.false_positives. */
+EDDY_API eddy_tensor eddy_metric_false_positives_with(eddy_metric_args a);
+#define eddy_metric_false_positives(...) eddy_metric_false_positives_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* How many examples are false and were predicted so; as eddy_metric_true_positives.
+ *
+ *  TensorFlow: tf.metrics.true_negatives. */
+EDDY_API eddy_tensor eddy_metric_true_negatives_with(eddy_metric_args a);
+#define eddy_metric_true_negatives(...) eddy_metric_true_negatives_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* How many examples are true and were predicted to be false; as eddy_metric_true_positives.
+ *
+ *  TensorFlow: tf.metrics.false_negatives. */
+EDDY_API eddy_tensor eddy_metric_false_negatives_with(eddy_metric_args a);
+#define eddy_metric_false_negatives(...) eddy_metric_false_negatives_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* Of the examples predicted to be true, the part that are; as eddy_metric_true_positives.
+ *
+ *  TensorFlow: tf.metrics.precision. */
+EDDY_API eddy_tensor eddy_metric_precision_with(eddy_metric_args a);
+#define eddy_metric_precision(...) eddy_metric_precision_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* Of the examples that are true, the part predicted so; as eddy_metric_true_positives.
+ *
+ *  TensorFlow: tf.metrics.recall. */
+EDDY_API eddy_tensor eddy_metric_recall_with(eddy_metric_args a);
+#define eddy_metric_recall(...) eddy_metric_recall_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The mean over classes of how many examples are of it and were taken for it, over how many
+ *  are either; of classes that occur.
+ *
+ *  labels, predictions  int32 or int64 of one type and shape
+ *  num_classes          how many classes there are
+ *  weights              of the shape of the labels; left out: 1
+ *
+ *  As eddy_metric_mean; the variable is the confusion matrix.
+ *  Errors: as eddy_confusion_matrix.  TensorFlow: tf.metrics.mean_iou. */
+EDDY_API eddy_tensor eddy_metric_mean_iou_with(eddy_metric_args a);
+#define eddy_metric_mean_iou(...) eddy_metric_mean_iou_with(EDDY_ARGS(eddy_metric_args, __VA_ARGS__))
+
+/* The area under the curve of rates, by trapezoids between thresholds of the prediction.
+ *
+ *  labels            bool, or numbers of which 0 is false
+ *  predictions       float32 or float64 in [0, 1], of their shape
+ *  weights           broadcast to them; left out: 1
+ *  num_thresholds    at least 2; left out: 200
+ *  precision_recall  of precision over recall; left out: of true over false positives
+ *
+ *  As eddy_metric_mean.  An example counts as predicted true where it is above the threshold.
+ *  Errors: EDDY_INVALID_ARGUMENT for another number of thresholds.
+ *  TensorFlow: tf.metrics.auc with summation_method 'trapezoidal'. */
+EDDY_API eddy_tensor eddy_metric_auc_with(eddy_metric_auc_args a);
+#define eddy_metric_auc(...) eddy_metric_auc_with(EDDY_ARGS(eddy_metric_auc_args, __VA_ARGS__))
+
+/* ---- mirror_pad ---- */
+
+typedef struct eddy_mirror_pad_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   before, after;
+    bool        symmetric;
+    const char *name;
+} eddy_mirror_pad_args;
+
+/* y = x with before[i] places in front of dimension i and after[i] behind it, which
+ *  mirror what is inside.
+ *
+ *  x          any element type and shape
+ *  before     one entry a dimension, >= 0; left out, all 0
+ *  after      the same
+ *  symmetric  the mirror stands at the edge, and the last place comes again: 2 1 | 1 2 3;
+ *             left out, on the last place: 3 2 | 1 2 3
+ *
+ *  Errors: EDDY_BAD_SHAPE if a list has not one entry a dimension or a dimension is too
+ *  small to be mirrored so far, EDDY_INVALID_ARGUMENT if an entry is negative.
+ *  Gradient: dx = dy with what is mirrored added to its source.  TensorFlow: MirrorPad. */
+EDDY_API eddy_tensor eddy_mirror_pad_with(eddy_mirror_pad_args a);
+#define eddy_mirror_pad(...) eddy_mirror_pad_with(EDDY_ARGS(eddy_mirror_pad_args, __VA_ARGS__))
+
+/* ---- norms ---- */
+
+typedef struct eddy_norm_args {
+    char        unused_;
+    eddy_tensor x;
+    const char *ord;              /* default "euclidean" */
+    eddy_dims   axes;             /* one: of vectors; two: of matrices; default: all elements */
+    bool        keepdims;
+    const char *name;
+} eddy_norm_args;
+
+/* y = the norm of the vectors, or matrices, along `axes`.
+ *
+ *  x         float32, float64, complex64 or complex128; y has the type of its parts
+ *  ord       of all elements or along one axis: "euclidean", which it is if left out, "fro"
+ *            or "2": the root of the sum of squares; "1": the sum of sizes; "inf" and
+ *            "-inf": the largest and the smallest size; "0": how many are not 0; any other
+ *            number p: the sum of sizes to the power p, to the power 1/p.
+ *            Along two axes, of rows and of columns: "euclidean" or "fro" the same; "1" and
+ *            "-1": the largest and the smallest sum of a column of sizes; "inf" and "-inf":
+ *            of a row; "2", "-2" and "nuc": the largest, the smallest and the sum of the
+ *            singular values
+ *  axes      one or two; left out: x is one vector
+ *  keepdims  the axes stay, with size 1
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes; those of eddy_svd.
+ *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
+ *  TensorFlow: tf.norm. */
+EDDY_API eddy_tensor eddy_norm_with(eddy_norm_args a);
+#define eddy_norm(...) eddy_norm_with(EDDY_ARGS(eddy_norm_args, __VA_ARGS__))
+
+typedef struct eddy_matrix_rank_args {
+    char        unused_;
+    eddy_tensor x;
+    double      tol;              /* default max(m, n) epsilon times the largest value */
+    const char *name;
+} eddy_matrix_rank_args;
+
+/* y = how many singular values are above `tol`, for each matrix of x.
+ *
+ *  x    float32 or float64, [...,m,n]; y is int32 [...]
+ *  tol  left out: max(m, n) epsilon times the largest, with epsilon that of the type
+ *
+ *  Errors: those of eddy_svd.
+ *  Gradient: none.  TensorFlow: tf.linalg.matrix_rank. */
+EDDY_API eddy_tensor eddy_matrix_rank_with(eddy_matrix_rank_args a);
+#define eddy_matrix_rank(...) eddy_matrix_rank_with(EDDY_ARGS(eddy_matrix_rank_args, __VA_ARGS__))
+
+/* y = the condition of each matrix of x: its norm times that of its inverse.
+ *
+ *  x    float32 or float64, [...,m,n]; y is [...]
+ *  ord  NULL or "2": the largest over the smallest singular value; "-2": the other way; for
+ *       square matrices "fro", "nuc", "1", "-1", "inf", "-inf", as of eddy_norm
+ *
+ *  Errors: those of eddy_svd, eddy_norm and eddy_inverse.
+ *  Gradient: that of the formula.  NumPy: linalg.cond. */
+EDDY_API eddy_tensor eddy_cond(eddy_tensor x, const char *ord);
+
+typedef struct eddy_lstsq_args {
+    char        unused_;
+    eddy_tensor matrix, rhs;      /* [...,m,n] and [...,m,k] */
+    double      l2_regularizer;
+    bool        complete;         /* for any rank, by singular values; without regularizer */
+    const char *name;
+} eddy_lstsq_args;
+
+/* y = the x for which |matrix x - rhs|^2 + l2_regularizer |x|^2 is least, of those the one
+ *  with the least |x|.
+ *
+ *  matrix          float32 or float64, [...,m,n], of full rank
+ *  rhs             of the same type, [...,m,k]; the dimensions in front broadcast; y is
+ *                  [...,n,k]
+ *  l2_regularizer  0 or more
+ *  complete        any rank will do, and l2_regularizer is not used; slower and more
+ *                  accurate.  TensorFlow's fast = False
+ *
+ *  By the Cholesky factor of matrix' matrix, or of matrix matrix' for fewer rows than
+ *  columns, which squares the condition; without a regularizer and with sizes that are not
+ *  known while building as with `complete`.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative regularizer, and at a run for a rank that is
+ *  not full; those of eddy_matmul.
+ *  Gradient: that of the formula.  TensorFlow: MatrixSolveLs. */
+EDDY_API eddy_tensor eddy_lstsq_with(eddy_lstsq_args a);
+#define eddy_lstsq(...) eddy_lstsq_with(EDDY_ARGS(eddy_lstsq_args, __VA_ARGS__))
 
 /* ---- one_hot ---- */
 
@@ -1619,6 +3452,31 @@ EDDY_API eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a);
  *  TensorFlow: AvgPool (tf.nn.avg_pool2d). */
 EDDY_API eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a);
 #define eddy_avg_pool2d(...) eddy_avg_pool2d_with(EDDY_ARGS(eddy_pool2d_args, __VA_ARGS__))
+
+/* ---- qr ---- */
+
+typedef struct eddy_qr_args {
+    char        unused_;
+    eddy_tensor x;
+    bool        full_matrices;    /* q [...,m,m] and r [...,m,n] */
+    const char *name;
+} eddy_qr_args;
+
+/* y[0] = q with orthonormal columns and y[1] = r upper triangular, with q r = x.
+ *
+ *  x              float32 or float64, [...,m,n]; q is [...,m,k] and r [...,k,n] with k the
+ *                 smaller of m and n
+ *  full_matrices  k is m
+ *
+ *  By Householder reflections; the diagonal of r may be negative.  Returns output 0;
+ *  eddy_output(y, 1) is r.  A NaN goes on into both.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
+ *  Gradient: (dq + q s) r'^-1 with s the symmetric matrix of the lower triangle of
+ *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT
+ *  with full_matrices for more rows than columns.  The first k columns of x must be
+ *  independent.  TensorFlow: Qr. */
+EDDY_API eddy_tensor eddy_qr_with(eddy_qr_args a);
+#define eddy_qr(...) eddy_qr_with(EDDY_ARGS(eddy_qr_args, __VA_ARGS__))
 
 /* ---- random ---- */
 
@@ -1793,6 +3651,112 @@ typedef struct eddy_dropout_args {
  *  Gradient: dx = dy/(1 - rate) through the same mask.  TensorFlow: nn.dropout. */
 EDDY_API eddy_tensor eddy_dropout_with(eddy_dropout_args a);
 #define eddy_dropout(...) eddy_dropout_with(EDDY_ARGS(eddy_dropout_args, __VA_ARGS__))
+
+/* ---- rearrange ---- */
+
+/* y = x with axes a and b exchanged.
+ *
+ *  x     any element type, rank known
+ *  a, b  in [-rank, rank)
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have, EDDY_BAD_SHAPE if its
+ *  rank is not known.
+ *  Gradient: dx = dy with the axes exchanged.  TensorFlow: Transpose; NumPy's swapaxes. */
+EDDY_API eddy_tensor eddy_swapaxes(eddy_tensor x, int64_t a, int64_t b);
+
+/* y = x with axis `source` at `destination`, the others in their order.
+ *
+ *  x                    any element type, rank known
+ *  source, destination  in [-rank, rank)
+ *
+ *  Errors: as eddy_swapaxes.
+ *  Gradient: dx = dy with the axis moved back.  TensorFlow: Transpose; NumPy's moveaxis. */
+EDDY_API eddy_tensor eddy_moveaxis(eddy_tensor x, int64_t source, int64_t destination);
+
+/* y = the elements of x in their order, [n].
+ *
+ *  x  any element type and shape
+ *
+ *  Gradient: dx = dy under the shape of x.  TensorFlow: Reshape; NumPy's ravel. */
+EDDY_API eddy_tensor eddy_ravel(eddy_tensor x);
+
+/* y = x with all dimensions but the first merged: [n, d].
+ *
+ *  x  any element type, rank above 0 and known; at most one of the dimensions is unknown, or
+ *     the first alone
+ *
+ *  Errors: EDDY_BAD_SHAPE for a scalar, an unknown rank, or dimensions that cannot be told.
+ *  Gradient: dx = dy under the shape of x.  TensorFlow: tf.layers.flatten. */
+EDDY_API eddy_tensor eddy_flatten(eddy_tensor x);
+
+/* y = x turned by `k` quarters in the plane of two axes, from the first to the second.
+ *
+ *  x     any element type, rank known, at least 2
+ *  k     how many quarters; negative ones go back
+ *  a, b  two axes; 0 and 1 turn matrices, -3 and -2 images with channels last
+ *
+ *  Errors: as eddy_swapaxes; EDDY_INVALID_ARGUMENT if both axes are one.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.rot90; NumPy's rot90. */
+EDDY_API eddy_tensor eddy_rot90(eddy_tensor x, int64_t k, int64_t a, int64_t b);
+
+/* y[..., i, ...] = x[..., indices[..., i, ...], ...], each row along `axis` by its own indices.
+ *
+ *  x        any element type, rank above 0 and known
+ *  indices  int32 or int64, of the rank of x, and of its shape but for `axis`
+ *  axis     in [-rank, rank); the last is the fastest
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
+ *  the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  Gradient: dx = zeros with dy added where it was; `indices` has none.
+ *  TensorFlow: GatherV2 with batch_dims; NumPy's take_along_axis, PyTorch's gather. */
+EDDY_API eddy_tensor eddy_take_along_axis(eddy_tensor x, eddy_tensor indices, int64_t axis);
+
+typedef struct eddy_put_along_axis_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor indices;
+    eddy_tensor values;
+    int64_t     axis;
+    bool        add;
+} eddy_put_along_axis_args;
+
+/* y = x with values put, or added, at the places that indices name along `axis`.
+ *
+ *  x        any element type, rank above 0 and known; to be added to, numbers
+ *  indices  as for eddy_take_along_axis
+ *  values   of the type of x and the shape of indices
+ *  axis     in [-rank, rank); the last is the fastest
+ *  add      add them, equal indices too; otherwise the last of equal ones stays
+ *
+ *  Errors: as eddy_take_along_axis.
+ *  Gradient: as eddy_tensor_scatter_update and eddy_tensor_scatter_add.
+ *  TensorFlow: none; NumPy's put_along_axis, PyTorch's scatter and scatter_add. */
+EDDY_API eddy_tensor eddy_put_along_axis_with(eddy_put_along_axis_args a);
+#define eddy_put_along_axis(...) eddy_put_along_axis_with(EDDY_ARGS(eddy_put_along_axis_args, __VA_ARGS__))
+
+typedef struct eddy_repeat_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor repeats;
+    eddy_dims   axis;
+    int64_t     size;
+} eddy_repeat_args;
+
+/* y = x with place i along `axis` repeats[i] times, one copy behind the other.
+ *
+ *  x        any element type; its rank is known and above 0, but x is a vector if axis is left
+ *           out
+ *  repeats  int32 or int64, >= 0: a constant scalar, the same for all, or [n]
+ *  axis     EDDY_AXES(a); left out: of the elements of x in their order, as a vector
+ *  size     for repeats that are a vector: how many places y has, the first ones, then zeros;
+ *           left out, exactly the sum, if repeats are constant, at most 64 fed integers,
+ *           or computed from such
+ *
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dx = the sum of dy over the copies; `repeats` has none.
+ *  TensorFlow: tf.repeat. */
+EDDY_API eddy_tensor eddy_repeat_with(eddy_repeat_args a);
+#define eddy_repeat(...) eddy_repeat_with(EDDY_ARGS(eddy_repeat_args, __VA_ARGS__))
 
 /* ---- reduce ---- */
 
@@ -2000,6 +3964,51 @@ typedef struct eddy_squeeze_args {
 EDDY_API eddy_tensor eddy_squeeze_with(eddy_squeeze_args a);
 #define eddy_squeeze(...) eddy_squeeze_with(EDDY_ARGS(eddy_squeeze_args, __VA_ARGS__))
 
+/* ---- reverse ---- */
+
+/* y = x with the order of its elements turned round along `axes`.
+ *
+ *  x     any element type and shape
+ *  axes  each once, in [-rank, rank); count 0: all; EDDY_NO_DIMS: none
+ *
+ *  Called flip in NumPy and PyTorch.
+ *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have or that is given twice.
+ *  Gradient: dx = dy turned round.  TensorFlow: ReverseV2. */
+EDDY_API eddy_tensor eddy_reverse(eddy_tensor x, eddy_dims axes);
+
+/* y = x with the first seq_lengths[b] places of sequence b turned round, for each b.
+ *
+ *  x            any element type, rank at least 2
+ *  seq_lengths  int32 or int64 [n], each in [0, places of a sequence]
+ *  seq_axis     along which the places of a sequence are
+ *  batch_axis   along which the n sequences are; another one
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the lengths are no
+ *  vector of as many integers or an axis makes no sense; at the run, EDDY_OUT_OF_RANGE for
+ *  a length outside.
+ *  Gradient: dx = dy turned round likewise; `seq_lengths` has none.
+ *  TensorFlow: ReverseSequence. */
+EDDY_API eddy_tensor eddy_reverse_sequence(eddy_tensor x, eddy_tensor seq_lengths, int64_t seq_axis, int64_t batch_axis);
+
+/* ---- roll ---- */
+
+typedef struct eddy_roll_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     shift;
+    int64_t     axis;              /* default 0 */
+    const char *name;
+} eddy_roll_args;
+
+/* y = x moved along `axis` by `shift` places; what leaves at one end enters at the other.
+ *
+ *  x  any element type, rank above 0; y has its type and shape
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have.
+ *  Gradient: dx = dy moved back.  TensorFlow: Roll. */
+EDDY_API eddy_tensor eddy_roll_with(eddy_roll_args args);
+#define eddy_roll(...) eddy_roll_with(EDDY_ARGS(eddy_roll_args, __VA_ARGS__))
+
 /* ---- scan ---- */
 
 /* Arguments of the running sums and products. */
@@ -2117,6 +4126,39 @@ EDDY_API eddy_tensor eddy_scatter_add_with(eddy_scatter_args a);
  *  Gradient: none.  TensorFlow: ScatterSub. */
 EDDY_API eddy_tensor eddy_scatter_sub_with(eddy_scatter_args a);
 #define eddy_scatter_sub(...) eddy_scatter_sub_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
+
+/* ---- search ---- */
+
+typedef struct eddy_searchsorted_args {
+    char        unused_;
+    eddy_tensor sorted_sequence;
+    eddy_tensor values;
+    bool        right;
+    eddy_dtype  out_type;
+    const char *name;
+} eddy_searchsorted_args;
+
+/* y = for each value the place in its sorted row where it could be put in.
+ *
+ *  sorted_sequence  float32, float64, int32, int64 or uint8, [..., n], each row ascending
+ *  values           of its type, [..., m], the leading dimensions the same
+ *  right            behind equal elements; left out, before them
+ *  out_type         int32, if left out, or int64
+ *
+ *  Rows that are not sorted, or with NaN in them, give some place in [0, n].
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: none.  TensorFlow: LowerBound, UpperBound. */
+EDDY_API eddy_tensor eddy_searchsorted_with(eddy_searchsorted_args a);
+#define eddy_searchsorted(...) eddy_searchsorted_with(EDDY_ARGS(eddy_searchsorted_args, __VA_ARGS__))
+
+/* y[x[i]] = i: the inverse of a permutation of 0, 1, ... n-1, or of each row of such.
+ *
+ *  x  int32 or int64 [..., n]
+ *
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a
+ *  number outside, EDDY_INVALID_ARGUMENT for one that comes again.
+ *  Gradient: none.  TensorFlow: InvertPermutation. */
+EDDY_API eddy_tensor eddy_invert_permutation(eddy_tensor x);
 
 /* ---- segment ---- */
 
@@ -2250,6 +4292,127 @@ EDDY_API eddy_tensor eddy_unsorted_segment_mean(eddy_tensor x, eddy_tensor ids, 
  *  Gradient: dx[i] = dy[ids[i]] / sqrt n for the n rows of the segment, 0 for a negative
  *  id; `ids` has none.  TensorFlow: tf.math.unsorted_segment_sqrt_n. */
 EDDY_API eddy_tensor eddy_unsorted_segment_sqrt_n(eddy_tensor x, eddy_tensor ids, int64_t num_segments);
+
+/* ---- select_parts ---- */
+
+typedef struct eddy_boolean_mask_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor mask;
+    int64_t     axis;
+    int64_t     size;
+} eddy_boolean_mask_args;
+
+/* y = the rows of x for which the mask is true, in their order.
+ *
+ *  x     any element type; numbers, if it is differentiated
+ *  mask  bool, or numbers that are not 0, rank above 0, of the shape of x from `axis` on;
+ *        those dimensions become one in y
+ *  axis  >= 0; left out: the first
+ *  size  how many rows y has: the first chosen, then zeros; left out, exactly the chosen,
+ *        see eddy_nonzero
+ *
+ *  How many are chosen: the sum of the mask.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the mask does not fit.
+ *  Gradient: dx = the rows of dy where they were, 0 elsewhere; `mask` has none.
+ *  TensorFlow: tf.boolean_mask. */
+EDDY_API eddy_tensor eddy_boolean_mask_with(eddy_boolean_mask_args a);
+#define eddy_boolean_mask(...) eddy_boolean_mask_with(EDDY_ARGS(eddy_boolean_mask_args, __VA_ARGS__))
+
+typedef struct eddy_dynamic_partition_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor partitions;
+    int64_t     num;
+    int64_t     size;
+} eddy_dynamic_partition_args;
+
+/* y[p] = the rows of x whose number is p, in their order; eddy_output(y, p) is one of them.
+ *
+ *  x           any element type; its shape begins with that of partitions
+ *  partitions  int32 or int64, rank above 0; a row of another number is in no part
+ *  num         how many parts, 1 to 65535
+ *  size        how many rows each part has: those chosen, then zeros; left out, exactly
+ *              those, see eddy_nonzero
+ *
+ *  Returns output 0.
+ *  Errors: EDDY_INVALID_ARGUMENT for another num; as eddy_boolean_mask, of which it makes
+ *  one a part.
+ *  Gradient: dx = the rows of all dy where they were; `partitions` has none.
+ *  TensorFlow: DynamicPartition. */
+EDDY_API eddy_tensor eddy_dynamic_partition_with(eddy_dynamic_partition_args a);
+#define eddy_dynamic_partition(...) eddy_dynamic_partition_with(EDDY_ARGS(eddy_dynamic_partition_args, __VA_ARGS__))
+
+typedef struct eddy_dynamic_stitch_args {
+    char      unused_;
+    eddy_list indices;
+    eddy_list data;
+    int64_t   size;
+} eddy_dynamic_stitch_args;
+
+/* y[indices[m][i...]] = data[m][i...]: rows put together in the order that indices say.
+ *
+ *  indices  int32 or int64 tensors of one type, not negative
+ *  data     as many, of one element type; the shape of each begins with that of its indices,
+ *           and the rest is the same for all
+ *  size     how many rows y has; left out, one more than the largest index, if the indices
+ *           are constant, at most 64 fed integers, or computed from such
+ *
+ *  A row that no index names is 0.  Where an index comes again, the last row stays.
+ *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths; as eddy_concat and
+ *  eddy_tensor_scatter_update, which do it.
+ *  Gradient: ddata[m] = dy at indices[m]; indices have none.  TensorFlow: DynamicStitch. */
+EDDY_API eddy_tensor eddy_dynamic_stitch_with(eddy_dynamic_stitch_args a);
+#define eddy_dynamic_stitch(...) eddy_dynamic_stitch_with(EDDY_ARGS(eddy_dynamic_stitch_args, __VA_ARGS__))
+
+/* ---- select_rows ---- */
+
+typedef struct eddy_nonzero_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     size;
+    double      fill;
+    const char *name;
+} eddy_nonzero_args;
+
+/* y = the places of x that are true or not 0: [n, rank of x], int64, in their order.
+ *
+ *  x     bool, float32, float64, int32, int64 or uint8, any shape; NaN is not 0
+ *  size  how many rows y has: the first places, then rows of `fill`
+ *  fill  a whole number; -1 is passed over by eddy_gather with .skip_negative
+ *
+ *  eddy_output(y, 1) is how many there are, also above `size`.  Without a size, y has as
+ *  many rows as there are places.  Where x is not constant, a run then has two parts: the
+ *  first computes y, and a plan for the rest is made for each number of rows.  Then nothing
+ *  that x needs may have a side effect.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size.
+ *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
+EDDY_API eddy_tensor eddy_nonzero_with(eddy_nonzero_args a);
+#define eddy_nonzero(...) eddy_nonzero_with(EDDY_ARGS(eddy_nonzero_args, __VA_ARGS__))
+
+typedef struct eddy_unique_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     size;
+    eddy_dtype  out_idx;
+    const char *name;
+} eddy_unique_args;
+
+/* y = the different elements of x in the order in which they come for the first time.
+ *
+ *  x        bool, float32, float64, int32, int64 or uint8 [n]; each NaN is a value by itself
+ *  size     how many elements y has: the first ones, then zeros
+ *  out_idx  type of the other outputs, int32 if left out, or int64
+ *
+ *  The others, eddy_output(y, i): 1, the place in y of each element of x, [n], -1 for one
+ *  that has no room there; 2, how often each element of y comes, 0 for what is no value;
+ *  3, how many different elements there are, also above `size`.
+ *  Without a size, y is exact; what that means for a run is said at eddy_nonzero.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dx = dy for the first element of each value, 0 for others.
+ *  TensorFlow: UniqueWithCounts, Unique. */
+EDDY_API eddy_tensor eddy_unique_with(eddy_unique_args a);
+#define eddy_unique(...) eddy_unique_with(EDDY_ARGS(eddy_unique_args, __VA_ARGS__))
 
 /* ---- shapes ---- */
 
@@ -2526,6 +4689,156 @@ EDDY_API eddy_tensor eddy_softmax_with(eddy_softmax_args a);
 EDDY_API eddy_tensor eddy_log_softmax_with(eddy_softmax_args a);
 #define eddy_log_softmax(...) eddy_log_softmax_with(EDDY_ARGS(eddy_softmax_args, __VA_ARGS__))
 
+/* ---- solve ---- */
+
+typedef struct eddy_triangular_solve_args {
+    char        unused_;
+    eddy_tensor matrix, rhs;      /* [...,n,n] and [...,n,k] */
+    bool        upper;            /* the matrix is upper triangular; default: lower */
+    bool        adjoint;          /* solve with its adjoint */
+    const char *name;
+} eddy_triangular_solve_args;
+
+/* y = matrix^-1 rhs for triangular matrices.
+ *
+ *  matrix   float32, float64, complex64 or complex128, [...,n,n]; only its lower triangle
+ *           is read
+ *  rhs      of the same type, [...,n,k]; the dimensions in front broadcast
+ *  upper    only the upper triangle is read instead; TensorFlow's lower = False
+ *  adjoint  y = matrix'^-1 rhs with ' the adjoint
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE if they do not fit together;
+ *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a diagonal has a 0.
+ *  Gradient: drhs = matrix'^-1 dy, dmatrix = the triangle of -drhs y'.
+ *  TensorFlow: MatrixTriangularSolve. */
+EDDY_API eddy_tensor eddy_triangular_solve_with(eddy_triangular_solve_args a);
+#define eddy_triangular_solve(...) eddy_triangular_solve_with(EDDY_ARGS(eddy_triangular_solve_args, __VA_ARGS__))
+
+typedef struct eddy_solve_args {
+    char        unused_;
+    eddy_tensor matrix, rhs;      /* [...,n,n] and [...,n,k] */
+    bool        adjoint;          /* solve with the adjoint of the matrix */
+    const char *name;
+} eddy_solve_args;
+
+/* y = matrix^-1 rhs, by LU with partial pivots.
+ *
+ *  matrix   float32, float64, complex64 or complex128, [...,n,n]
+ *  rhs      of the same type, [...,n,k]; the dimensions in front broadcast
+ *  adjoint  y = matrix'^-1 rhs with ' the adjoint
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE if they do not fit together;
+ *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a pivot is exactly 0.
+ *  A NaN of a matrix or a right-hand side goes on into y.
+ *  Gradient: drhs = matrix'^-1 dy, dmatrix = -drhs y'.  TensorFlow: MatrixSolve. */
+EDDY_API eddy_tensor eddy_solve_with(eddy_solve_args a);
+#define eddy_solve(...) eddy_solve_with(EDDY_ARGS(eddy_solve_args, __VA_ARGS__))
+
+typedef struct eddy_inverse_args {
+    char        unused_;
+    eddy_tensor x;
+    bool        adjoint;          /* the adjoint of the inverse */
+    const char *name;
+} eddy_inverse_args;
+
+/* y = x^-1 for each matrix of x, by LU with partial pivots.
+ *
+ *  x        float32, float64, complex64 or complex128, [...,n,n]
+ *  adjoint  y = x'^-1 with ' the adjoint
+ *
+ *  To multiply by an inverse, eddy_solve is faster and more accurate.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square;
+ *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a pivot is exactly 0.
+ *  Gradient: dx = -y' dy y'.  TensorFlow: MatrixInverse. */
+EDDY_API eddy_tensor eddy_inverse_with(eddy_inverse_args a);
+#define eddy_inverse(...) eddy_inverse_with(EDDY_ARGS(eddy_inverse_args, __VA_ARGS__))
+
+/* ---- sort ---- */
+
+typedef struct eddy_sort_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axis;           /* EDDY_AXES(a); left out: the last */
+    bool        descending;
+    const char *name;
+} eddy_sort_args;
+
+/* y = the elements of x along `axis` in ascending order; eddy_output(y, 1): where they were.
+ *
+ *  x           float32, float64, int32, int64, uint8 or bool, rank 1 at least
+ *  axis        EDDY_AXES(a), in [-rank, rank); left out: the last
+ *  descending  the largest first
+ *
+ *  Returns output 0; output 1 are the indices, int32.  Equal elements, also 0 and -0, keep
+ *  their order in either direction.  NaN counts as largest: it comes last, as in NumPy, or
+ *  first if descending.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
+ *  axis; EDDY_LIMIT if an index may not fit int32.
+ *  Gradient: dx = dy where the elements were.  TensorFlow: tf.sort. */
+EDDY_API eddy_tensor eddy_sort_with(eddy_sort_args a);
+#define eddy_sort(...) eddy_sort_with(EDDY_ARGS(eddy_sort_args, __VA_ARGS__))
+
+/* y = the places of the elements of x along `axis`, in the order of the elements; int32.
+ *
+ *  x, axis, descending  as for eddy_sort, of which it is output 1
+ *
+ *  Errors: as eddy_sort.
+ *  Gradient: none.  TensorFlow: tf.argsort, always stable. */
+EDDY_API eddy_tensor eddy_argsort_with(eddy_sort_args a);
+#define eddy_argsort(...) eddy_argsort_with(EDDY_ARGS(eddy_sort_args, __VA_ARGS__))
+
+/* y = the n-th smallest element of each row of x, from 0; with `reverse` the n-th largest.
+ *
+ *  x  as for eddy_sort, [..., m]
+ *  n  in [0, m)
+ *
+ *  Errors: as eddy_sort; EDDY_OUT_OF_RANGE for another n.
+ *  Gradient: dy to the element that is taken; TensorFlow shares it among equal ones.
+ *  TensorFlow: NthElement. */
+EDDY_API eddy_tensor eddy_nth_element(eddy_tensor x, int64_t n, bool reverse);
+
+typedef enum eddy_between {
+    EDDY_LINEAR, EDDY_LOWER, EDDY_HIGHER, EDDY_NEAREST, EDDY_MIDPOINT
+} eddy_between;
+
+typedef struct eddy_quantile_args {
+    char         unused_;
+    eddy_tensor  x;
+    double       q;
+    eddy_dims    axis;           /* EDDY_AXES(a); left out: of all elements */
+    eddy_between interpolation;
+    bool         keepdims;
+} eddy_quantile_args;
+
+/* y = the quantile q of x along `axis`: between the sorted elements at place q (n - 1).
+ *
+ *  x              float32 or float64, n elements, at least 1, along the axis
+ *  q              in [0, 1]; 0.5: the median
+ *  axis           EDDY_AXES(a); left out: of all elements
+ *  interpolation  where the place is between two: EDDY_LINEAR, if left out, EDDY_LOWER,
+ *                 EDDY_HIGHER, EDDY_NEAREST (the even one of two) or EDDY_MIDPOINT
+ *  keepdims       the axis stays, with size 1
+ *
+ *  NaN if there is one among the elements.
+ *  Errors: EDDY_INVALID_ARGUMENT for another q or no such axis; EDDY_BAD_DTYPE for other
+ *  element types.
+ *  Gradient: dy to the two elements, by their weights.
+ *  TensorFlow: tfp.stats.percentile; NumPy's quantile. */
+EDDY_API eddy_tensor eddy_quantile_with(eddy_quantile_args a);
+#define eddy_quantile(...) eddy_quantile_with(EDDY_ARGS(eddy_quantile_args, __VA_ARGS__))
+
+/* y = the q-th percentile of x: eddy_quantile of q / 100, with its options.
+ *
+ *  Errors, Gradient: as eddy_quantile.  TensorFlow: tfp.stats.percentile. */
+EDDY_API eddy_tensor eddy_percentile_with(eddy_quantile_args a);
+#define eddy_percentile(...) eddy_percentile_with(EDDY_ARGS(eddy_quantile_args, __VA_ARGS__))
+
+/* y = the median of x along `axis`: eddy_quantile of 0.5, with its options; q is not read.
+ *
+ *  Errors, Gradient: as eddy_quantile.  NumPy's median; PyTorch's takes the lower of two. */
+EDDY_API eddy_tensor eddy_median_with(eddy_quantile_args a);
+#define eddy_median(...) eddy_median_with(EDDY_ARGS(eddy_quantile_args, __VA_ARGS__))
+
 /* ---- source ---- */
 
 /* A tensor whose value is given to each run that needs it.
@@ -2683,6 +4996,341 @@ EDDY_API eddy_tensor eddy_is_initialized(eddy_tensor var);
  *  TensorFlow's Variable.initialized_value. */
 EDDY_API eddy_tensor eddy_initialized_value(eddy_tensor var);
 
+/* ---- statistics ---- */
+
+/* Arguments of eddy_reduce_variance and eddy_reduce_std. */
+typedef struct eddy_variance_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    bool        keepdims;
+    int64_t     ddof;              /* taken off the count; default 0 */
+} eddy_variance_args;
+
+/* y = the mean of |x - mean x|^2 over `axes`.
+ *
+ *  x         float32, float64, complex64 or complex128; y is real
+ *  axes      each axis once, in [-rank, rank); left out: all
+ *  keepdims  reduced dimensions stay, with size 1
+ *  ddof      the sum is divided by n - ddof: 1 for a sample's; of no more elements than
+ *            that it is NaN or infinite
+ *
+ *  The mean first, then the squares, so that nothing is lost where the mean is large.
+ *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_mean.
+ *  Gradient: dx = 2 dy (x - mean) / (n - ddof).  TensorFlow: tf.math.reduce_variance. */
+EDDY_API eddy_tensor eddy_reduce_variance_with(eddy_variance_args a);
+#define eddy_reduce_variance(...) eddy_reduce_variance_with(EDDY_ARGS(eddy_variance_args, __VA_ARGS__))
+
+/* y = the root of eddy_reduce_variance, with its options.
+ *
+ *  Errors: as eddy_reduce_variance.
+ *  Gradient: of the root; where all elements are equal, NaN.
+ *  TensorFlow: tf.math.reduce_std. */
+EDDY_API eddy_tensor eddy_reduce_std_with(eddy_variance_args a);
+#define eddy_reduce_std(...) eddy_reduce_std_with(EDDY_ARGS(eddy_variance_args, __VA_ARGS__))
+
+/* y = the root of the sum of |x|^2 over `axes`.
+ *
+ *  x               float32, float64, complex64 or complex128; y is real
+ *  axes, keepdims  as for eddy_sum
+ *
+ *  float32 is summed in float64, but its squares are not: above 1.8e19 they overflow.
+ *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
+ *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
+ *  TensorFlow: tf.math.reduce_euclidean_norm. */
+EDDY_API eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a);
+#define eddy_euclidean_norm(...) eddy_euclidean_norm_with(EDDY_ARGS(eddy_reduce_args, __VA_ARGS__))
+
+typedef struct eddy_l2_normalize_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    double      epsilon;           /* default 1e-12 */
+} eddy_l2_normalize_args;
+
+/* y = x / sqrt(max(sum of |x|^2 over `axes`, epsilon)).
+ *
+ *  x        float32, float64, complex64 or complex128
+ *  axes     of a vector; left out: all elements are one
+ *  epsilon  left out: 1e-12
+ *
+ *  Errors: as eddy_euclidean_norm.
+ *  Gradient: that of the formula; where the sum is below epsilon, dy / sqrt(epsilon).
+ *  TensorFlow: tf.nn.l2_normalize. */
+EDDY_API eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a);
+#define eddy_l2_normalize(...) eddy_l2_normalize_with(EDDY_ARGS(eddy_l2_normalize_args, __VA_ARGS__))
+
+typedef struct eddy_count_nonzero_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    bool        keepdims;
+    eddy_dtype  dtype;             /* default EDDY_INT64 */
+} eddy_count_nonzero_args;
+
+/* y = how many elements of x over `axes` are not 0; NaN is not.
+ *
+ *  x               any element type
+ *  axes, keepdims  as for eddy_sum
+ *  dtype           of y; left out: int64
+ *
+ *  Errors: as eddy_sum.
+ *  Gradient: none.  TensorFlow: tf.math.count_nonzero. */
+EDDY_API eddy_tensor eddy_count_nonzero_with(eddy_count_nonzero_args a);
+#define eddy_count_nonzero(...) eddy_count_nonzero_with(EDDY_ARGS(eddy_count_nonzero_args, __VA_ARGS__))
+
+/* y = the part of the elements of x that are 0: a float32 scalar.
+ *
+ *  x  any element type but bool
+ *
+ *  Of nothing it is NaN.
+ *  Gradient: none.  TensorFlow: tf.nn.zero_fraction. */
+EDDY_API eddy_tensor eddy_zero_fraction(eddy_tensor x);
+
+typedef struct eddy_weighted_moments_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    eddy_tensor weights;           /* broadcast to x */
+    bool        keepdims;
+} eddy_weighted_moments_args;
+
+/* y = the means of x over `axes`, each element counted by its weight; output 1: the variances.
+ *
+ *  x               float32 or float64
+ *  axes, keepdims  as for eddy_sum
+ *  weights         of the type of x, broadcast against it
+ *
+ *  Returns output 0; eddy_output(y, 1) is the mean of the squares of x - mean.
+ *  Errors: as eddy_mean.
+ *  Gradient: that of the operations it is made of.  TensorFlow: tf.nn.weighted_moments. */
+EDDY_API eddy_tensor eddy_weighted_moments_with(eddy_weighted_moments_args a);
+#define eddy_weighted_moments(...) eddy_weighted_moments_with(EDDY_ARGS(eddy_weighted_moments_args, __VA_ARGS__))
+
+typedef struct eddy_sufficient_statistics_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    eddy_tensor shift;             /* near the mean; left out: 0 */
+    bool        keepdims;
+} eddy_sufficient_statistics_args;
+
+/* y = the number of elements over `axes`, output 1 their sum, output 2 that of their squares.
+ *
+ *  x               float32 or float64
+ *  axes, keepdims  as for eddy_sum
+ *  shift           of the type of x, broadcast: taken off each element before, so that less
+ *                  is lost in the squares; left out: nothing
+ *
+ *  Returns output 0, a scalar of the type of x.  Sums of several parts may be added up and
+ *  given to eddy_normalize_moments.
+ *  Errors: as eddy_sum.
+ *  Gradient: that of the operations.  TensorFlow: tf.nn.sufficient_statistics. */
+EDDY_API eddy_tensor eddy_sufficient_statistics_with(eddy_sufficient_statistics_args a);
+#define eddy_sufficient_statistics(...) eddy_sufficient_statistics_with(EDDY_ARGS(eddy_sufficient_statistics_args, __VA_ARGS__))
+
+/* y = the mean, output 1 the variance, of what eddy_sufficient_statistics counted and summed.
+ *
+ *  counts        a scalar, or broadcast against the sums
+ *  mean_ss       sums of the elements
+ *  variance_ss   sums of their squares
+ *  shift         what was taken off each element; an invalid tensor, { 0 }: nothing
+ *
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.normalize_moments. */
+EDDY_API eddy_tensor eddy_normalize_moments(eddy_tensor counts, eddy_tensor mean_ss, eddy_tensor variance_ss, eddy_tensor shift);
+
+/* ---- strided_slice ---- */
+
+typedef struct eddy_strided_slice_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   begin, end, strides;
+    int64_t     begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
+    const char *name;
+} eddy_strided_slice_args;
+
+/* y = x[begin[0]:end[0]:strides[0], ...]: ranges of the dimensions of x.
+ *
+ *  x                 any element type and shape
+ *  begin, end        an entry for each range: from begin up to, without, end.  Negative
+ *                    ones count from the end of the dimension; those beyond an end of it
+ *                    mean that end.  Dimensions without an entry are taken whole.
+ *  strides           as many, not 0: steps, backwards if negative; left out, all 1
+ *  begin_mask        bit i: entry i begins where the dimension does, for its direction
+ *  end_mask          bit i: entry i goes to the end of the dimension
+ *  ellipsis_mask     bit i: entry i stands for all dimensions that no other entry names
+ *  new_axis_mask     bit i: entry i is a new dimension of 1
+ *  shrink_axis_mask  bit i: entry i is the single place begin[i]; y lacks the dimension
+ *
+ *  At most 8 entries.  eddy_index takes the same from a text.
+ *  Errors: EDDY_INVALID_ARGUMENT if entries make no sense, EDDY_BAD_SHAPE if there are
+ *  more than dimensions or a single place is outside, EDDY_LIMIT if y has rank above 8.
+ *  Gradient: dx = zeros like x with dy at the places taken.  TensorFlow: StridedSlice. */
+EDDY_API eddy_tensor eddy_strided_slice_with(eddy_strided_slice_args a);
+#define eddy_strided_slice(...) eddy_strided_slice_with(EDDY_ARGS(eddy_strided_slice_args, __VA_ARGS__))
+
+/* ---- svd ---- */
+
+typedef struct eddy_svd_args {
+    char        unused_;
+    eddy_tensor x;
+    bool        full_matrices;    /* u [...,m,m] and v [...,n,n] */
+    bool        no_uv;            /* only the values; u and v are empty */
+    const char *name;
+} eddy_svd_args;
+
+/* y[0] = the singular values s of x in descending order, y[1] = u and y[2] = v, with
+ *  x = u diag(s) v'.
+ *
+ *  x              float32 or float64, [...,m,n]; s is [...,k], u [...,m,k] and v [...,n,k]
+ *                 with k the smaller of m and n
+ *  full_matrices  u is [...,m,m] and v [...,n,n]
+ *  no_uv          u and v are [0]; TensorFlow's compute_uv = False
+ *
+ *  The columns of u and v are orthonormal.  The common sign of two of them is arbitrary,
+ *  and so are those of equal values.  Returns output 0; eddy_output(y, 1) is u.  All are
+ *  NaN for a matrix with an element that is not finite, or if it does not converge.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
+ *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
+ *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
+ *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
+EDDY_API eddy_tensor eddy_svd_with(eddy_svd_args a);
+#define eddy_svd(...) eddy_svd_with(EDDY_ARGS(eddy_svd_args, __VA_ARGS__))
+
+typedef struct eddy_pinv_args {
+    char        unused_;
+    eddy_tensor x;
+    double      rcond;            /* default 10 max(m, n) epsilon */
+    const char *name;
+} eddy_pinv_args;
+
+/* y = the Moore-Penrose inverse of x, for each matrix of x.
+ *
+ *  x      float32 or float64, [...,m,n]; y is [...,n,m]
+ *  rcond  singular values of at most rcond times the largest count as 0; left out:
+ *         10 max(m, n) epsilon, with epsilon that of the element type
+ *
+ *  NaN for a matrix with an element that is not finite.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_INVALID_ARGUMENT for a
+ *  negative rcond.
+ *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
+ *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
+EDDY_API eddy_tensor eddy_pinv_with(eddy_pinv_args a);
+#define eddy_pinv(...) eddy_pinv_with(EDDY_ARGS(eddy_pinv_args, __VA_ARGS__))
+
+/* ---- tensordot ---- */
+
+typedef struct eddy_tensordot_args {
+    char        unused_;
+    eddy_tensor a, b;
+    int64_t     axes;             /* the last so many of a with the first of b; or lists: */
+    eddy_dims   a_axes, b_axes;   /* axis a_axes[i] of a with axis b_axes[i] of b */
+    const char *name;
+} eddy_tensordot_args;
+
+/* y = the sum of products over pairs of axes; the other axes of a, then those of b stay.
+ *
+ *  a, b    of one element type that has products, of known rank
+ *  axes    how many: the last of a with the first of b, in their order; 0: none
+ *  a_axes  instead: axis a_axes[i] of a goes with axis b_axes[i] of b
+ *  name    of the scope that its nodes stand in
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for axes that do not exist, are named twice or are not as
+ *  many, EDDY_BAD_SHAPE for an unknown rank or sizes that differ, EDDY_LIMIT for a result
+ *  of more than 8 dimensions.
+ *  Gradient: that of the product of matrices.  TensorFlow: tf.tensordot. */
+EDDY_API eddy_tensor eddy_tensordot_with(eddy_tensordot_args t);
+#define eddy_tensordot(...) eddy_tensordot_with(EDDY_ARGS(eddy_tensordot_args, __VA_ARGS__))
+
+/* y[i..., j...] = a[i...] b[j...], every element of a times every one of b.
+ *
+ *  a, b  numbers of one element type and of known ranks, together 8 at most
+ *
+ *  Of vectors the outer product.  Errors: those of eddy_tensordot.
+ *  Gradient: da = dy b summed over the axes of b, and the other way.
+ *  TensorFlow: tf.tensordot with axes = 0; NumPy's multiply.outer. */
+EDDY_API eddy_tensor eddy_outer(eddy_tensor a, eddy_tensor b);
+
+/* y = the sum of products over the last axis of both; the other axes stay.
+ *
+ *  a, b  of one element type that has products, of known rank above 0
+ *
+ *  Errors: those of eddy_tensordot.
+ *  Gradient: that of eddy_tensordot.  NumPy: inner. */
+EDDY_API eddy_tensor eddy_inner(eddy_tensor a, eddy_tensor b);
+
+/* y = the sum of a[i] b[i], for vectors along the last axis.
+ *
+ *  a, b  numbers of one element type, [...,n]; the dimensions in front broadcast
+ *
+ *  Errors: those of eddy_mul and eddy_sum.
+ *  Gradient: da = dy b, db = dy a.  TensorFlow: tf.tensordot of vectors; PyTorch: dot. */
+EDDY_API eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b);
+
+/* y = the sum of conj(a) b over all elements.
+ *
+ *  a, b  numbers of one element type and as many elements
+ *
+ *  Errors: EDDY_BAD_SHAPE if they have not as many elements, those of eddy_mul.
+ *  Gradient: that of the product and the sum.  NumPy: vdot. */
+EDDY_API eddy_tensor eddy_vdot(eddy_tensor a, eddy_tensor b);
+
+typedef struct eddy_matvec_args {
+    char        unused_;
+    eddy_tensor a, b;             /* [...,m,n] and [...,n] */
+    bool        transpose_a;      /* a is [...,n,m] and used transposed */
+    bool        adjoint_a;        /* ... and conjugated */
+    const char *name;
+} eddy_matvec_args;
+
+/* y = a b, matrices times vectors: [...,m,n] by [...,n] gives [...,m].
+ *
+ *  a, b         of one element type that has products; the dimensions in front broadcast
+ *  transpose_a  a is [...,n,m] and used transposed; adjoint_a: and conjugated
+ *
+ *  Errors: those of eddy_matmul.
+ *  Gradient: da = dy b', db = a' dy.  TensorFlow: tf.linalg.matvec. */
+EDDY_API eddy_tensor eddy_matvec_with(eddy_matvec_args t);
+#define eddy_matvec(...) eddy_matvec_with(EDDY_ARGS(eddy_matvec_args, __VA_ARGS__))
+
+/* y = the Kronecker product: each element of a times all of b, in its place.
+ *
+ *  a, b  numbers of one element type and of known ranks up to 4; the smaller rank gets axes
+ *        of 1 in front.  Axis i of y is as long as those of a and b multiplied
+ *
+ *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_LIMIT for one above 4.
+ *  Gradient: that of the product of elements.
+ *  TensorFlow: tf.linalg.LinearOperatorKronecker; NumPy's kron. */
+EDDY_API eddy_tensor eddy_kron(eddy_tensor a, eddy_tensor b);
+
+/* y = the product of all matrices of the list, in the order of the fewest operations.
+ *
+ *  list  1 to 64 matrices of one element type that has products; the first may be a vector,
+ *        used as a row, and the last one, used as a column: y has no such axis
+ *
+ *  Sizes not known while building count as 32.
+ *  Errors: EDDY_INVALID_ARGUMENT for a list of none or too many, those of eddy_matmul.
+ *  Gradient: that of the products.  NumPy: linalg.multi_dot. */
+EDDY_API eddy_tensor eddy_multi_dot(eddy_list list);
+
+/* y = x multiplied n times, for each matrix of x.
+ *
+ *  x  of an element type that has products, [...,m,m]
+ *  n  0 gives the identity, a negative one powers of the inverse
+ *
+ *  By repeated squaring.
+ *  Errors: those of eddy_matmul and, for n below 0, of eddy_inverse.
+ *  Gradient: that of the products.  NumPy: linalg.matrix_power. */
+EDDY_API eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n);
+
+/* y = the sum of the diagonal, for each matrix of x.
+ *
+ *  x  any numbers but half, [...,m,n]
+ *
+ *  Errors: those of eddy_matrix_diag_part.
+ *  Gradient: dx = dy on the diagonal, else 0.  TensorFlow: tf.linalg.trace. */
+EDDY_API eddy_tensor eddy_trace(eddy_tensor x);
+
 /* ---- tile ---- */
 
 /* y = x repeated multiples[i] times along dimension i: y[j] = x[j mod shape of x].
@@ -2707,6 +5355,31 @@ EDDY_API eddy_tensor eddy_tile(eddy_tensor x, eddy_dims multiples);
  *  Gradient: ddy = the gradient tiled; `ref` has none.  TensorFlow: TileGrad. */
 EDDY_API eddy_tensor eddy_tile_grad(eddy_tensor dy, eddy_tensor ref, eddy_dims multiples);
 
+/* ---- top_k ---- */
+
+/* y = the k largest elements of each row of x, in descending order; eddy_output(y, 1): where.
+ *
+ *  x  float32, float64, int32, int64, uint8 or bool, [..., n]
+ *  k  in [0, n]
+ *
+ *  Returns output 0, [..., k]; output 1 are the indices, int32.  Of equal elements the one
+ *  with the lower index comes first; NaN counts as largest.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; EDDY_INVALID_ARGUMENT for another k;
+ *  EDDY_LIMIT if an index may not fit int32.
+ *  Gradient: dx = dy where the elements were, 0 elsewhere.  TensorFlow: TopKV2 (tf.nn.top_k). */
+EDDY_API eddy_tensor eddy_top_k(eddy_tensor x, int64_t k);
+
+/* y = whether the class of each example is among its k largest predictions.
+ *
+ *  predictions  float32 or float64 [batch, classes]
+ *  targets      int32 or int64 [batch]
+ *  k            any number; classes that tie with the last are among them too
+ *
+ *  False for a target that is no class, and where a prediction is not finite.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: none.  TensorFlow: InTopKV2 (tf.nn.in_top_k). */
+EDDY_API eddy_tensor eddy_in_top_k(eddy_tensor predictions, eddy_tensor targets, int64_t k);
+
 /* ---- transpose ---- */
 
 typedef struct eddy_transpose_args {
@@ -2726,6 +5399,92 @@ typedef struct eddy_transpose_args {
  *  Gradient: dx = dy under the inverse permutation.  TensorFlow: Transpose. */
 EDDY_API eddy_tensor eddy_transpose_with(eddy_transpose_args a);
 #define eddy_transpose(...) eddy_transpose_with(EDDY_ARGS(eddy_transpose_args, __VA_ARGS__))
+
+/* ---- trigonometric ---- */
+
+/* y = sin x, x in radians.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy cos x.  TensorFlow: Sin. */
+EDDY_API eddy_tensor eddy_sin(eddy_tensor x);
+
+/* y = cos x, x in radians.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy sin x.  TensorFlow: Cos. */
+EDDY_API eddy_tensor eddy_cos(eddy_tensor x);
+
+/* y = tan x, x in radians.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 + y*y).  TensorFlow: Tan. */
+EDDY_API eddy_tensor eddy_tan(eddy_tensor x);
+
+/* y = arcsin x, the angle from -pi/2 to pi/2 whose sine is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN where |x| > 1 and x is real.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Asin. */
+EDDY_API eddy_tensor eddy_asin(eddy_tensor x);
+
+/* y = arccos x, the angle from 0 to pi whose cosine is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN where |x| > 1 and x is real.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Acos. */
+EDDY_API eddy_tensor eddy_acos(eddy_tensor x);
+
+/* y = arctan x, the angle from -pi/2 to pi/2 whose tangent is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (1 + x*x).  TensorFlow: Atan. */
+EDDY_API eddy_tensor eddy_atan(eddy_tensor x);
+
+/* The angle of the point (x, y), from -pi to pi: arctan(y / x) in the right quadrant.
+ *
+ *  y, x  float32 or float64, of one type, shapes that broadcast; y comes first
+ *
+ *  Zeros count with their signs: 0 at (0, 0), pi at (-0, 0).
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: with q = dy / (x*x + y*y), q x for y and -q y for x; NaN at (0, 0).
+ *  TensorFlow: Atan2. */
+EDDY_API eddy_tensor eddy_atan2(eddy_tensor y, eddy_tensor x);
+
+/* y = the square root of a^2 + b^2, without overflow on the way.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Infinity if either is infinite, even beside a NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy a / y, db = dy b / y, both 0 where y is 0.
+ *  TensorFlow: none; NumPy's hypot. */
+EDDY_API eddy_tensor eddy_hypot(eddy_tensor a, eddy_tensor b);
+
+/* y = sin(pi x) / (pi x), and 1 at 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (cos(pi x) - sin(pi x) / (pi x)) / x, and 0 at 0.
+ *  TensorFlow: none; NumPy's sinc. */
+EDDY_API eddy_tensor eddy_sinc(eddy_tensor x);
 
 /* ---- unary ---- */
 
@@ -2830,24 +5589,6 @@ EDDY_API eddy_tensor eddy_log(eddy_tensor x);
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (1 + x).  TensorFlow: Log1p. */
 EDDY_API eddy_tensor eddy_log1p(eddy_tensor x);
-
-/* y = sin x, x in radians.
- *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  NaN at infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy cos x.  TensorFlow: Sin. */
-EDDY_API eddy_tensor eddy_sin(eddy_tensor x);
-
-/* y = cos x, x in radians.
- *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  NaN at infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = -dy sin x.  TensorFlow: Cos. */
-EDDY_API eddy_tensor eddy_cos(eddy_tensor x);
 
 /* y = tanh x.
  *

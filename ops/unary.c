@@ -145,69 +145,6 @@ UNARY(log, "Log", "Log", FLOATS_COMPLEX, EDDY_MATH(log, x, log(x)), Div(dy, Conj
 UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_MATH(log1p, x, EDDY_LOG1P(x)),
       Div(dy, Conj(Add(1, x))))
 
-/* --------------------------------------------------------- trigonometry -- */
-
-/* y = near(x), or far(x) where x is beyond near's reach.  Such an x makes its
- * neighbours slow, but does not change them. */
-EDDY_INLINE eddy_status circular(int64_t n, float *y, const float *x, float near(float),
-                                 float far(float))
-{
-    enum { AT_ONCE = 512 };
-    for (int64_t at = 0; at < n; at += AT_ONCE, x += AT_ONCE, y += AT_ONCE) {
-        const int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
-        int any = 0;
-        for (int64_t i = 0; i < m; i++) any |= !(fabsf(x[i]) <= EDDY_CIRCULAR_MOST);
-        if (any) {
-            for (int64_t i = 0; i < m; i++)
-                y[i] = fabsf(x[i]) <= EDDY_CIRCULAR_MOST ? near(x[i]) : far(x[i]);
-            continue;
-        }
-        EDDY_INDEPENDENT
-        for (int64_t i = 0; i < m; i++) y[i] = near(x[i]);
-    }
-    return EDDY_OK;
-}
-
-#define TILE_CIRCULAR(fn, near, far)                                            \
-    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
-    {                                                                           \
-        (void)attrs;                                                            \
-        return circular(n, y, x[0], near, far);                                 \
-    }                                                                           \
-    EDDY_CLONES(fn)
-
-TILE_CIRCULAR(sin_f32, eddy_sin_f32, sinf)
-CLONED(TILE_UNARY, sin_f64, double, double, sin(x))
-DECLARE_COMPLEX(TILE_UNARY, sin, sin(x))
-ROW_PICK(sin, FLOATS_COMPLEX)
-static void sin_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Cos(r->x[0]))); }
-ROW_DEF(sin, "Sin", "Sin", 1, sin_gradient, eddy_infer_elementwise, 0)
-
-TILE_CIRCULAR(cos_f32, eddy_cos_f32, cosf)
-CLONED(TILE_UNARY, cos_f64, double, double, cos(x))
-DECLARE_COMPLEX(TILE_UNARY, cos, cos(x))
-ROW_PICK(cos, FLOATS_COMPLEX)
-static void cos_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Neg(Sin(r->x[0])))); }
-ROW_DEF(cos, "Cos", "Cos", 1, cos_gradient, eddy_infer_elementwise, 0)
-
-/** y = sin x, x in radians.
- *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  NaN at infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy cos x.  TensorFlow: Sin. */
-eddy_tensor eddy_sin(eddy_tensor x) { return eddy_apply1(&eddy_op_sin, NULL, x); }
-
-/** y = cos x, x in radians.
- *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  NaN at infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = -dy sin x.  TensorFlow: Cos. */
-eddy_tensor eddy_cos(eddy_tensor x) { return eddy_apply1(&eddy_op_cos, NULL, x); }
-
 /* ---------------------------------------------------------- activations -- */
 
 /** y = tanh x.

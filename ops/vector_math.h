@@ -201,10 +201,10 @@ EDDY_INLINE float eddy_erfcx_f32(float part)
     return q * t;
 }
 
-/* An odd polynomial up to 0.9; beyond 4 it is 1. */
-EDDY_INLINE float eddy_erf_f32(float x)
+/* erf x up to 0.9. */
+EDDY_INLINE float eddy_erf_near(float x)
 {
-    const float u = fabsf(x), v = u > 4.0f ? 4.0f : u, z = x * x;
+    const float z = x * x;
     float p = 8.51310220865e-5f;
     p = p * z - 0.000817563884033f;
     p = p * z + 0.00520385911873f;
@@ -212,17 +212,25 @@ EDDY_INLINE float eddy_erf_f32(float x)
     p = p * z + 0.112837150325f;
     p = p * z - 0.376126349798f;
     p = p * z + 0.128379166764f;
-    const float far = 1.0f - eddy_exp_f32(-v * v) * eddy_erfcx_f32(0.42f * v);
-    return u < 0.9f ? x + x * p : eddy_with_sign(far, x);
+    return x + x * p;
 }
 
-/* e^(-x*x / 2).  The square of x's first 12 bits is exact, and what it leaves is so small
- * that it may join the rest of the reduction. */
-EDDY_INLINE float eddy_bell_f32(float x)
+/* Beyond 4 it is 1. */
+EDDY_INLINE float eddy_erf_f32(float x)
+{
+    const float u = fabsf(x), v = u > 4.0f ? 4.0f : u;
+    const float far = 1.0f - eddy_exp_f32(-v * v) * eddy_erfcx_f32(0.42f * v);
+    return u < 0.9f ? eddy_erf_near(x) : eddy_with_sign(far, x);
+}
+
+/* e^(-scale x*x) for a scale of 1 or 1/2.  The square of x's first 12 bits is exact, and
+ * what it leaves is so small that it may join the rest of the reduction. */
+EDDY_INLINE float eddy_gauss_f32(float x, float scale)
 {
     const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
     const float high = eddy_f32_of_bits(eddy_bits_of_f32(v) & 0xfffff000u);
-    const float less = 0.5f * (v - high) * (v + high), square = -0.5f * high * high;
+    const float less = scale * (v - high) * (v + high), all = -scale * high * high;
+    const float square = all < -113.0f ? -113.0f : all;
     const float shifted = (square - less) * 1.44269504089f + EDDY_ROUND_F32;
     const float n = shifted - EDDY_ROUND_F32;
     const float r = ((square - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW) - less;
@@ -230,6 +238,8 @@ EDDY_INLINE float eddy_bell_f32(float x)
     const int32_t half = k >> 1;
     return (eddy_exp_rest(r) + 1.0f) * eddy_power_of_2(half) * eddy_power_of_2(k - half);
 }
+
+EDDY_INLINE float eddy_bell_f32(float x) { return eddy_gauss_f32(x, 0.5f); }
 
 /* x times the normal distribution up to x; -infinity times 0 is NaN. */
 EDDY_INLINE float eddy_gelu_f32(float x)

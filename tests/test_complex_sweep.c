@@ -53,12 +53,14 @@ static bool must_take(const sweep_row *r)
 {
     static const char *const ops[] = {
         "Neg", "Abs", "Sign", "Square", "Reciprocal", "Sqrt", "Rsqrt", "Exp", "Expm1", "Log",
-        "Log1p", "Sin", "Cos", "Tanh", "Sigmoid", "Identity", "StopGradient", "ZerosLike",
+        "Log1p", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
+        "Atanh", "Tanh", "Sigmoid", "Identity", "StopGradient", "ZerosLike",
         "OnesLike", "Rank", "Add", "Sub", "Mul", "RealDiv", "DivNoNan", "MulNoNan", "Xlogy",
         "Xdivy", "Pow", "SquaredDifference", "Equal", "NotEqual", "Cast", "AddN",
         "PlaceholderWithDefault", "Fill",
         "Sum", "Mean", "Prod", "Cumsum", "Cumprod", "LinearScan", "Shift", "MatMul",
-        "BatchMatMulV2", "BiasAdd",
+        "BatchMatMulV2", "BiasAdd", "MatrixTranspose", "Cross", "Cholesky", "MatrixSolve",
+        "MatrixTriangularSolve", "MatrixInverse", "MatrixDeterminant", "SelfAdjointEigV2",
         "BroadcastTo", "BroadcastLike", "SumLike", "BroadcastAlong", "Reshape", "ReshapeTo",
         "ReshapeLike", "MergeLeading", "ExpandDims", "Squeeze", "Transpose", "Tile", "TileGrad",
         "Slice", "SliceLike", "SliceGrad", "PadV2", "ConcatV2", "Pack", "Unpack", "Split", "SplitV",

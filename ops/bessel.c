@@ -1,0 +1,144 @@
+/* bessel.c -- modified Bessel functions of the first kind, of orders 0 and 1, element by
+ * element, in double precision.
+ *
+ * Sums of Chebyshev polynomials: up to 8 in x, of e^-x I0(x) and e^-x I1(x) / x; beyond
+ * in 1 / x, of these functions times sqrt(x). */
+#include "ops/rows.h"
+
+static const double i0_near[] = {
+    0.33839763720473803, -0.3046826723431984, 0.17162090152220877, -0.09490109704804764,
+    0.04930528423967071, -0.02373741480589947, 0.010546460394594998, -0.004324309995050576,
+    0.0016394756169413357, -0.0005763755745385824, 0.00018850288509584165,
+    -5.754195010082104e-05, 1.6448448070728896e-05, -4.4167383584587505e-06,
+    1.1173875391201037e-06, -2.670793853940612e-07, 6.046995022541919e-08,
+    -1.300025009986248e-08, 2.6598237246823866e-09, -5.189795601635263e-10,
+    9.675809035373237e-11, -1.726826291441556e-11, 2.95505266312964e-12,
+    -4.856446783111929e-13, 7.676185498604936e-14, -1.1685332877993451e-14,
+    1.715391285555133e-15, -2.431279846547955e-16, 3.3307945188222384e-17,
+    -4.4153416464793395e-18,
+};
+static const double i0_far[] = {
+    0.4022452055070544, 0.0033691164782556943, 6.889758346916825e-05,
+    2.8913705208347567e-06, 2.0489185894690638e-07, 2.266668990498178e-08,
+    3.3962320257083865e-09, 4.94060238822497e-10, 1.1889147107846439e-11,
+    -3.1499165279632416e-11, -1.3215811840447713e-11, -1.7941785315068062e-12,
+    7.180124451383666e-13, 3.8527783827421426e-13, 1.54008621752141e-14,
+    -4.150569347287222e-14, -9.554846698828307e-15, 3.8116806693526224e-15,
+    1.7725601330565263e-15, -3.425485619677219e-16, -2.8276239805165836e-16,
+    3.461222867697461e-17, 4.46562142029676e-17, -4.830504485944182e-18,
+    -7.233180487874754e-18,
+};
+static const double i1_near[] = {
+    0.12629359322181682, -0.17641651835783406, 0.1026436586898471, -0.05294598120809499,
+    0.024726449030626516, -0.010564084894626197, 0.004156422944312888,
+    -0.0015135724506312532, 0.0005122859561685758, -0.00016176081582589674,
+    4.781565107550054e-05, -1.3273163656039436e-05, 3.4702513081376785e-06,
+    -8.568720264695455e-07, 2.0032947535521353e-07, -4.445059128796328e-08,
+    9.381537386495773e-09, -1.8872497517228294e-09, 3.625590281552117e-10,
+    -6.663489723502027e-11, 1.1736186298890901e-11, -1.9839743977649436e-12,
+    3.223793365945575e-13, -5.042185504727912e-14, 7.600684294735408e-15,
+    -1.1055969477353862e-15, 1.5536319577362005e-16, -2.111421214358166e-17,
+    2.7779141127610464e-18,
+};
+static const double i1_far[] = {
+    0.38928811750914005, -0.009761097491361469, -0.00011058893876262371,
+    -3.882564808877691e-06, -2.512236237870209e-07, -2.6314688468895196e-08,
+    -3.835380385964237e-09, -5.589743462196584e-10, -1.8974958123505413e-11,
+    3.2526035830154884e-11, 1.4125807436613782e-11, 2.0356285441470896e-12,
+    -7.198551776245908e-13, -4.0835511110921974e-13, -2.1015418427726643e-14,
+    4.272440016711951e-14, 1.0420276984128802e-14, -3.8144030724370075e-15,
+    -1.8803547755107825e-15, 3.3082023109209285e-16, 2.96262899764595e-16,
+    -3.209525921993424e-17, -4.6503053684893586e-17, 4.414348323071708e-18,
+    7.517296310842105e-18,
+};
+
+/* c[0] + c[1] T1(t) + ..., by Clenshaw's recurrence. */
+static double chebyshev(int n, const double *c, double t)
+{
+    double y = 0, last = 0;
+    for (int i = n - 1; i > 0; i--) {
+        const double next = 2 * t * y - last + c[i];
+        last = y;
+        y = next;
+    }
+    return t * y - last + c[0];
+}
+#define CHEBYSHEV(c, t) chebyshev((int)(sizeof c / sizeof *c), c, t)
+
+static double i0e_of(double x)
+{
+    const double u = fabs(x);
+    if (u <= 8) return CHEBYSHEV(i0_near, 0.25 * u - 1);
+    return CHEBYSHEV(i0_far, 16 / u - 1) / sqrt(u);
+}
+
+static double i1e_of(double x)
+{
+    const double u = fabs(x);
+    if (u <= 8) return x * CHEBYSHEV(i1_near, 0.25 * u - 1);
+    return copysign(CHEBYSHEV(i1_far, 16 / u - 1) / sqrt(u), x);
+}
+
+/* e^x comes in two factors, since the product overflows later than it. */
+static double grown(double y, double x)
+{
+    const double half = exp(0.5 * fabs(x));
+    return fabs(x) == INFINITY ? copysign(INFINITY, y) : y * half * half;
+}
+
+/* I1(x) / x from its power series where x is near 0, of which a quotient has no derivatives. */
+static eddy_tensor i1_by_x(eddy_tensor x)
+{
+    enum { TERMS = 9 };
+    const eddy_tensor near = Less(Abs(x), 1), outside = Where(near, 1, x);
+    const eddy_tensor z = Mul(0.25, Square(Where(near, x, 0)));
+    double c[TERMS] = { 0.5 };
+    for (int k = 1; k < TERMS; k++) c[k] = c[k - 1] / (k * (k + 1));
+    eddy_tensor y = Mul(c[TERMS - 1], z);
+    for (int k = TERMS - 2; k > 0; k--) y = Mul(z, Add(c[k], y));
+    return Where(near, Add(c[0], y), Div(eddy_bessel_i1(outside), outside));
+}
+
+static eddy_tensor i1e_by_x(eddy_tensor x)
+{
+    const eddy_tensor near = Less(Abs(x), 1), outside = Where(near, 1, x);
+    const eddy_tensor inside = Where(near, x, 0);
+    return Where(near, Mul(Exp(Neg(Abs(inside))), i1_by_x(inside)),
+                 Div(eddy_bessel_i1e(outside), outside));
+}
+
+/** y = e^-|x| I0(x), with the modified Bessel function of the first kind, of order 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (e^-|x| I1(x) - sign(x) y).  TensorFlow: BesselI0e. */
+UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS, i0e_of(x),
+      Mul(dy, Sub(eddy_bessel_i1e(x), Mul(Sign(x), y))))
+
+/** y = e^-|x| I1(x), with the modified Bessel function of the first kind, of order 1.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (e^-|x| (I0(x) - I1(x) / x) - sign(x) y), 0.5 dy at 0.
+ *  TensorFlow: BesselI1e. */
+UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS, i1e_of(x),
+      Mul(dy, Sub(Sub(eddy_bessel_i0e(x), i1e_by_x(x)), Mul(Sign(x), y))))
+
+/** y = I0(x), the modified Bessel function of the first kind, of order 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy I1(x).  TensorFlow: tf.math.bessel_i0. */
+UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS, grown(i0e_of(x), x), Mul(dy, eddy_bessel_i1(x)))
+
+/** y = I1(x), the modified Bessel function of the first kind, of order 1.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (I0(x) - I1(x) / x), 0.5 dy at 0.  TensorFlow: tf.math.bessel_i1. */
+UNARY(bessel_i1, "BesselI1", "BesselI1", FLOATS, grown(i1e_of(x), x),
+      Mul(dy, Sub(eddy_bessel_i0(x), i1_by_x(x))))

@@ -1,0 +1,62 @@
+/* lapack.h -- what the ops of linear algebra take from BLAS and LAPACK, for one matrix of
+ * any element type that has it.  Private to ops/.
+ *
+ * Matrices are dense and row-major.  LAPACK reads them as their transposes, and each
+ * function here asks for what gives the wanted result without turning the matrix round.
+ * Sizes are at most INT_MAX, which the shape rules see to. */
+#ifndef EDDY_LAPACK_H
+#define EDDY_LAPACK_H
+
+#include "graph/graph.h"
+
+/* The lower triangle of a [n,n] becomes L with L L' what it was; only the lower triangle
+ * is read, and the upper one is garbage.  0, or the row from 1 on where a is not positive. */
+int eddy_lapack_cholesky(eddy_dtype d, int64_t n, void *a);
+
+/* b [n,k] becomes t^-1 b with t the triangle of a [n,n], or its adjoint. */
+void eddy_lapack_triangle_solve(eddy_dtype d, bool lower, bool adjoint, bool unit, int64_t n,
+                                int64_t k, const void *a, void *b);
+
+/* a [n,n] becomes its factors.  0, or the row from 1 on of the first pivot that is 0. */
+int eddy_lapack_lu(eddy_dtype d, int64_t n, void *a, int32_t *pivots);
+/* b [n,k] becomes the solution of a x = b, or of a' x = b, with the factors of a. */
+void eddy_lapack_lu_solve(eddy_dtype d, bool adjoint, int64_t n, int64_t k, const void *lu,
+                          const int32_t *pivots, void *b);
+/* The factors become the inverse; `work` has as many elements as this says. */
+int64_t eddy_lapack_inverse_work(eddy_dtype d, int64_t n);
+void    eddy_lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots,
+                               void *work, int64_t elements);
+
+/* Of float32 and float64 from here on. */
+
+/* a [m,n] becomes the reflectors, with R in its upper triangle; then q [m,c], the first
+ * min(m, n) columns of which are the reflectors, becomes Q.  n is the number of them. */
+int64_t eddy_lapack_qr_work(eddy_dtype d, int64_t m, int64_t n, int64_t c);
+void    eddy_lapack_qr(eddy_dtype d, int64_t m, int64_t n, void *a, void *tau, void *work,
+                       int64_t elements);
+void    eddy_lapack_qr_columns(eddy_dtype d, int64_t m, int64_t c, int64_t reflectors, void *q,
+                               const void *tau, void *work, int64_t elements);
+
+/* a [m,n], which is destroyed, is u diag(s) v': u [m,m] or [m,min(m,n)], and v' of [n,n] or
+ * [min(m,n),n].  Without vectors u and v are not touched.  False if it did not converge. */
+typedef struct eddy_svd {
+    eddy_dtype dtype;
+    bool       vectors, full;
+    int64_t    m, n;
+} eddy_svd;
+int64_t eddy_lapack_svd_work(const eddy_svd *p);        /* bytes */
+bool    eddy_lapack_svd(const eddy_svd *p, void *a, void *s, void *u, void *vt, void *work,
+                        int64_t bytes);
+
+/* The eigenvalues of the hermitian a [n,n] in ascending order, real ones; only the lower
+ * triangle is read.  With vectors, row i of a becomes the conjugate of vector i; otherwise
+ * a is destroyed.  Complex types too.  False if it did not converge. */
+int64_t eddy_lapack_eigh_work(eddy_dtype d, bool vectors, int64_t n);        /* bytes */
+bool    eddy_lapack_eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *values, void *work);
+
+/* c [m,n] = alpha a b + beta c, and y += alpha x for n elements. */
+void eddy_lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, double alpha,
+                         const void *a, const void *b, double beta, void *c);
+void eddy_lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y);
+
+#endif
