@@ -255,7 +255,10 @@ enum {
     /* unknown dimensions of outputs depend on the elements of the inputs, and are at most
      * the number of those of input 0: the kernel finds memory for so many and sets the
      * type and the count of each out[k] to what it has written */
-    EDDY_OP_DYNAMIC      = 1 << 16
+    EDDY_OP_DYNAMIC      = 1 << 16,
+    /* calls LAPACK, which may refuse what it finds, and gives other bits where it takes
+     * several threads: it gets one */
+    EDDY_OP_LAPACK       = 1 << 17
 };
 
 struct eddy_op_def {

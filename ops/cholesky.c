@@ -53,7 +53,8 @@ static void cholesky_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_cholesky = {
-    .name = "Cholesky", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_IN_PLACE,
+    .name = "Cholesky", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_LAPACK | EDDY_OP_IN_PLACE,
     .infer = eddy_infer_square_as_is, .kernel = cholesky_kernel, .gradient = cholesky_gradient,
     .batch = eddy_batch_as_is, .flops = cholesky_flops,
 };

@@ -305,7 +305,7 @@ const eddy_op_def eddy_op_conv2d = {
  *  dilations          steps between what neighbouring filter elements meet; as strides
  *  data_format        "NHWC", the default, which is faster; "NCHW"
  *
- *  Float32 with a 3x3 filter, strides and dilations 1, no groups and NHWC is done by minimal
+ *  Float32 with a 3x3 or 5x5 filter, strides and dilations 1, no groups and NHWC is done by minimal
  *  filtering (Winograd) if that is faster: the rounding error of an element then depends on
  *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
  *  is as always.

@@ -15,27 +15,29 @@ void eddy_conv_method_ask(eddy_conv_method m)
 static bool possible(eddy_dtype d, const eddy_conv_size *s)
 {
     bool yes = d == EDDY_FLOAT32 && s->groups == 1 && !s->planes && s->in_c > 0 && s->out_c > 0;
-    for (int i = 0; i < 2; i++) yes = yes && s->filter[i] == 3 && s->step[i] == 1 && s->gap[i] == 1;
-    return yes;
+    for (int i = 0; i < 2; i++) yes = yes && s->step[i] == 1 && s->gap[i] == 1;
+    return yes && s->filter[0] == s->filter[1] && (s->filter[0] == 3 || s->filter[0] == 5);
 }
 
-/* In the time that direct sums take for a pixel, a tile takes that of 16 * (0.4 + 2.7 / c), c
- * the lesser number of channels: its products take 0.25, and its transforms cost as much
- * whatever they are used for.  The filter takes that of 24, more if its values go through
- * memory.  Measured with AVX-512, from 4 to 512 channels, 1 to 32 pixels a side and batches
- * of 1 to 32, to a tenth where the two are close: tiles of four do not fit images of 5 or 6,
- * and a few tiles do not repay the filter.  AVX2 and vectors of 16 bytes gain no less. */
+/* In the time that direct sums take for a tap of a pixel, a tile takes that of 58 + 389 / c, c
+ * the lesser number of channels: its products take 36, and its transforms cost as much whatever
+ * they are used for.  The filter takes that of 216, more if its values go through memory.
+ * Measured with AVX-512, from 4 to 512 channels, 1 to 32 pixels a side and batches of 1 to 64,
+ * to a tenth where the two are close: tiles of four do not fit images of 5 or 6, those of two,
+ * for 5x5, images of 3 or 5, and a few tiles do not repay the filter.  AVX2 and vectors of 16
+ * bytes gain no less. */
 static bool faster(const eddy_conv_size *s)
 {
     const double c = (double)(s->in_c < s->out_c ? s->in_c : s->out_c);
     const double megabytes = 1e-6 * 4 * EDDY_WINO_POINTS * (double)s->in_c * (double)s->out_c;
+    const int64_t out = EDDY_WINO_IN + 1 - s->filter[0], taps = s->filter[0] * s->filter[1];
     double tiles = (double)s->batch, pixels = (double)s->batch;
     for (int i = 0; i < 2; i++) {
-        tiles *= (double)((s->out[i] + EDDY_WINO_OUT - 1) / EDDY_WINO_OUT);
+        tiles *= (double)((s->out[i] + out - 1) / out);
         pixels *= (double)s->out[i];
     }
-    const double tile = 16 * (0.4 + 2.7 / c), filter = 24 * (1 + megabytes / 4);
-    return tiles * tile + filter < 0.95 * pixels;
+    const double tile = 58 + 389 / c, filter = 216 * (1 + megabytes / 4);
+    return tiles * tile + filter < 0.95 * (double)taps * pixels;
 }
 
 eddy_conv_method eddy_conv_method_of(eddy_dtype d, const eddy_conv_size *s)
@@ -81,9 +83,11 @@ static bool by_winograd(const eddy_kernel *k)
 static bool is_too_wide(eddy_dtype d, const eddy_conv_size *s)
 {
     double bytes = (double)eddy_dtype_size(d) * (double)(s->in_c + s->out_c);
-    for (int i = 0; i < 2; i++)
-        bytes *= (double)s->in[i] + (double)s->out[i] * (double)s->step[i] +
-                 (double)s->filter[i] * (double)s->gap[i];
+    for (int i = 0; i < 2; i++) {
+        const double reach = (double)s->in[i] + (double)s->out[i] * (double)s->step[i],
+                     taps = (double)s->filter[i] * (double)s->gap[i];
+        bytes *= reach + (taps < reach ? taps : reach);
+    }
     return bytes > 0x1p50;
 }
 

@@ -10,6 +10,8 @@
 
 typedef struct plan {
     const eddy_conv_tiles *tiles;
+    const eddy_wino_tile *wino;
+    int64_t  taps;                   /* of the filter */
     eddy_wino_grid from, to;
     bool     back;
     int64_t  from_c, to_c;           /* in whole vectors */
@@ -31,14 +33,14 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ----------------------------------------------------------------- tiles -- */
 
-eddy_wino_grid eddy_wino_grid_of(const int64_t size[2], int64_t c, const int64_t first[2],
-                                 const int64_t covered[2], int64_t batch)
+eddy_wino_grid eddy_wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
+                                 const int64_t first[2], const int64_t covered[2], int64_t batch)
 {
-    eddy_wino_grid g = { .c = c, .count = batch };
+    eddy_wino_grid g = { .c = c, .out = out, .count = batch };
     for (int i = 0; i < 2; i++) {
         g.size[i] = size[i];
         g.first[i] = first[i];
-        g.tiles[i] = (covered[i] + EDDY_WINO_OUT - 1) / EDDY_WINO_OUT;
+        g.tiles[i] = (covered[i] + out - 1) / out;
         g.count *= g.tiles[i];
     }
     return g;
@@ -48,8 +50,8 @@ eddy_wino_grid eddy_wino_grid_of(const int64_t size[2], int64_t c, const int64_t
 static int64_t corner(const eddy_wino_grid *g, int64_t t, int64_t at[2])
 {
     const int64_t area = g->tiles[0] * g->tiles[1];
-    at[0] = g->first[0] + t % area / g->tiles[1] * EDDY_WINO_OUT;
-    at[1] = g->first[1] + t % g->tiles[1] * EDDY_WINO_OUT;
+    at[0] = g->first[0] + t % area / g->tiles[1] * g->out;
+    at[1] = g->first[1] + t % g->tiles[1] * g->out;
     return t / area;
 }
 
@@ -97,7 +99,7 @@ static void cut(plan *p, int threads)
     p->v_step = apart(p->block * p->from_c);
     p->m_step = apart(p->block * p->to_c);
     p->u_step = apart(p->from.c * p->to_c);
-    p->turned = p->back ? apart(9 * p->from.c * p->to.c) : 0;
+    p->turned = p->back ? apart(p->taps * p->from.c * p->to.c) : 0;
     /* Zeros, results that are in no image, and the check: a place each. */
     p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + apart(p->from_c) + apart(p->to_c) +
                 2 * p->tiles->lanes;
@@ -110,13 +112,15 @@ eddy_status eddy_conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, 
     if (fits != EDDY_OK) return fits;
     plan *p = eddy_kernel_state(k, sizeof *p);
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
-    const int64_t none[2] = { 0, 0 };
-    const int64_t before[2] = { back ? s->before[0] - 2 : -s->before[0],
-                                back ? s->before[1] - 2 : -s->before[1] };
+    const int64_t none[2] = { 0, 0 }, last = s->filter[0] - 1;
+    const int64_t before[2] = { back ? s->before[0] - last : -s->before[0],
+                                back ? s->before[1] - last : -s->before[1] };
     const int64_t *in = back ? s->out : s->in, *out = back ? s->in : s->out;
     *p = (plan){ .tiles = eddy_conv_tiles_of(EDDY_FLOAT32), .back = back, .direct = direct };
-    p->from = eddy_wino_grid_of(in, back ? s->out_c : s->in_c, before, out, s->batch);
-    p->to = eddy_wino_grid_of(out, back ? s->in_c : s->out_c, none, out, s->batch);
+    p->wino = eddy_wino_tile_of(p->tiles, s->filter[0]);
+    p->taps = s->filter[0] * s->filter[1];
+    p->from = eddy_wino_grid_of(in, back ? s->out_c : s->in_c, p->wino->out, before, out, s->batch);
+    p->to = eddy_wino_grid_of(out, back ? s->in_c : s->out_c, p->wino->out, none, out, s->batch);
     p->from_c = eddy_conv_padded(p->tiles, p->from.c);
     p->to_c = eddy_conv_padded(p->tiles, p->to.c);
     cut(p, k->threads);
@@ -136,22 +140,23 @@ static void turn_some(void *arg, int64_t from, int64_t to, int worker)
     const int64_t n = r->p->from.c, m = r->p->to.c;
     for (int64_t t = from; t < to; t++)
         eddy_conv_move(sizeof(float), n, m, true, r->turned + t * n * m, m,
-                       r->filter + (8 - t) * n * m, n);
+                       r->filter + (r->p->taps - 1 - t) * n * m, n);
 }
 
-/* Rows of a filter [9, from.c, to.c]. */
+/* Rows of a filter [taps, from.c, to.c]. */
 static void transform_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
     const run    *r = arg;
     const plan   *p = r->p;
     const int64_t n = p->from.c, m = p->to.c;
-    const float  *taps[9], *w = p->back ? r->turned : r->filter;
+    const float  *taps[EDDY_WINO_TAPS_MOST * EDDY_WINO_TAPS_MOST];
+    const float  *w = p->back ? r->turned : r->filter;
     for (int64_t i = from; i < to; i++)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy_conv_panel(p->tiles, m, c);
-            for (int64_t t = 0; t < 9; t++) taps[t] = w + (t * n + i) * m + c;
-            p->tiles->wino->filter(taps, least(width, m - c), r->u + n * c + i * width, p->u_step);
+            for (int64_t t = 0; t < p->taps; t++) taps[t] = w + (t * n + i) * m + c;
+            p->wino->filter(taps, least(width, m - c), r->u + n * c + i * width, p->u_step);
         }
 }
 
@@ -180,9 +185,9 @@ static void finish_tile(const run *r, int64_t t)
     const int64_t w = p->to.size[1], c = p->to.c;
     int64_t       at[2];
     const int64_t image = corner(&p->to, t, at);
-    for (int64_t i = at[0]; i < least(at[0] + EDDY_WINO_OUT, p->to.size[0]); i++) {
+    for (int64_t i = at[0]; i < least(at[0] + p->to.out, p->to.size[0]); i++) {
         const int64_t y = ((image * p->to.size[0] + i) * w + at[1]) * c;
-        const eddy_conv_strip s = { .y = r->to + y, .pixels = least(EDDY_WINO_OUT, w - at[1]),
+        const eddy_conv_strip s = { .y = r->to + y, .pixels = least(p->to.out, w - at[1]),
                                     .y_step = c, .channels = (int)c };
         eddy_conv_finish_strip(&r->finish, EDDY_FLOAT32, &s, y, 0);
     }
@@ -194,17 +199,17 @@ static void run_block(run *r, int64_t block, float *v)
     const int64_t first = block * p->block, n = least(p->block, p->to.count - first);
     float *m = v + EDDY_WINO_POINTS * p->v_step, *zeros = m + EDDY_WINO_POINTS * p->m_step;
     float *outside = zeros + apart(p->from_c), *check = outside + apart(p->to_c);
-    const float *from[EDDY_WINO_POINTS], *to[EDDY_WINO_OUT * EDDY_WINO_OUT];
+    const float *from[EDDY_WINO_POINTS], *to[EDDY_WINO_OUT_MOST * EDDY_WINO_OUT_MOST];
     memset(zeros, 0, (size_t)p->from_c * sizeof(float));
     memset(check, 0, (size_t)p->tiles->lanes * sizeof(float));
     for (int64_t t = 0; t < n; t++) {
         eddy_wino_find(&p->from, EDDY_WINO_IN, first + t, r->from, zeros, from);
-        p->tiles->wino->input(from, p->from.c, v + t * p->from_c, p->v_step);
+        p->wino->input(from, p->from.c, v + t * p->from_c, p->v_step);
     }
     multiply(r, n, v, m);
     for (int64_t t = 0; t < n; t++) {
-        eddy_wino_find(&p->to, EDDY_WINO_OUT, first + t, r->to, outside, to);
-        p->tiles->wino->output(m + t * p->to_c, p->m_step, p->to.c, (float *const *)to, check);
+        eddy_wino_find(&p->to, p->wino->out, first + t, r->to, outside, to);
+        p->wino->output(m + t * p->to_c, p->m_step, p->to.c, (float *const *)to, check);
         if (r->finish.bias || r->finish.residual || r->finish.relu) finish_tile(r, first + t);
     }
     if (eddy_wino_spoilt(check, p->tiles->lanes))
@@ -229,7 +234,7 @@ void eddy_conv_winograd(const eddy_kernel *k, const void *x, const void *filter,
     /* About 20 microseconds each: a million operations, 64 KiB of the filter's values. */
     const int64_t row = EDDY_WINO_POINTS * p->to_c;
     const int64_t block = 2 * p->block * row * p->from_c;
-    if (p->back) eddy_parallel(k, 9, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
+    if (p->back) eddy_parallel(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
     eddy_parallel(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
     eddy_parallel(k, p->blocks, 1000000 / block + 1, run_some, &r);
     if (!atomic_load_explicit(&r.spoilt, memory_order_relaxed)) return;

@@ -1,36 +1,48 @@
 /* conv_winograd.h -- convolution by minimal filtering; private to ops/.
  *
- * Float32, filters of 3x3, strides, dilations and groups 1, channels innermost.  Four by four
- * pixels of the result come from a tile of six by six of the input: both the tile and the
- * filter are evaluated, as polynomials, at 0, 5/8, -5/8, 3/2, -3/2 and infinity along each
- * axis; the 36 values are multiplied one by one, and summed over channels as 36 matrix
- * products; the four by four are interpolated.  36 products replace 144.  With these points the
- * error, relative to the largest of a tile, is one to two times that of direct sums (with the
- * usual 1, -1, 2, -2 it is five times larger).  The gradients are the same: of the input with
- * the filter turned about, of the filter with the transposed transforms and sums over tiles. */
+ * Float32, filters of 3x3 or 5x5, strides, dilations and groups 1, channels innermost.  A tile
+ * of six by six of the input gives four by four pixels of the result with 3x3 taps, two by two
+ * with 5x5: both the tile and the filter are evaluated, as polynomials, at 0, 5/8, -5/8, 3/2,
+ * -3/2 and infinity along each axis; the 36 values are multiplied one by one, and summed over
+ * channels as 36 matrix products; the pixels are interpolated.  36 products replace 144, or
+ * 100.  With these points the error, relative to the largest of a tile, is one to two times
+ * that of direct sums (with the usual 1, -1, 2, -2 it is five times larger).  The gradients are
+ * the same: of the input with the filter turned about, of the filter with the transposed
+ * transforms and sums over tiles. */
 #ifndef EDDY_CONV_WINOGRAD_H
 #define EDDY_CONV_WINOGRAD_H
 
 #include "ops/conv_direct.h"
 
-enum { EDDY_WINO_OUT = 4, EDDY_WINO_IN = 6, EDDY_WINO_POINTS = 36 };
+enum { EDDY_WINO_IN = 6, EDDY_WINO_POINTS = 36, EDDY_WINO_OUT_MOST = 4, EDDY_WINO_TAPS_MOST = 5 };
 
-/* The transforms of one tile, for n channels.  A list has the place of each pixel or tap, row
- * by row; value p of the 36 is at p * step.  Those are written in whole vectors, zeros behind. */
-typedef struct eddy_wino_tiles {
-    void (*input)(const float *const *from, int64_t n, float *to, int64_t step);   /* of 36 */
+/* The transforms of one tile for n channels, of filters with `side` taps along an axis and `out`
+ * pixels of the result, together seven.  A list has the place of each pixel or tap, row by row;
+ * value p of the 36 is at p * step.  Those are written in whole vectors, zeros behind. */
+typedef struct eddy_wino_tile {
+    int  side, out;
+    void (*input)(const float *const *from, int64_t n, float *to, int64_t step);  /* of 36 */
     void (*output)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
-    void (*slope)(const float *const *from, int64_t n, float *to, int64_t step);   /* of 16 */
-    void (*filter)(const float *const *from, int64_t n, float *to, int64_t step);  /* of 9 */
+    void (*slope)(const float *const *from, int64_t n, float *to, int64_t step);  /* out * out */
+    void (*filter)(const float *const *from, int64_t n, float *to, int64_t step);  /* side * side */
     /* The transposed one of `filter`, as `output` is that of `slope`.  Of both, *check, a
      * vector, becomes NaN where a result is not finite. */
     void (*taps)(const float *from, int64_t step, int64_t n, float *const *to, float *check);
+} eddy_wino_tile;
+
+/* With 3 taps and with 5. */
+typedef struct eddy_wino_tiles {
+    eddy_wino_tile of[2];
 } eddy_wino_tiles;
 
 extern const eddy_wino_tiles eddy_wino_plain;
 #if defined(__x86_64__)
 extern const eddy_wino_tiles eddy_wino_avx2, eddy_wino_avx512;
 #endif
+static inline const eddy_wino_tile *eddy_wino_tile_of(const eddy_conv_tiles *t, int64_t side)
+{
+    return &t->wino->of[side == 5];
+}
 
 /* As eddy_conv_direct and eddy_conv_direct_weights, to which they turn if a result is not finite:
  * infinity spoils its whole tile, and an intermediate value may be too large. */
@@ -40,12 +52,13 @@ void eddy_conv_winograd(const eddy_kernel *k, const void *x, const void *filter,
 eddy_status eddy_conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_size *s);
 void eddy_conv_winograd_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
 
-/* The tiles of images [batch, size, c] and where the first one begins. */
+/* The tiles of images [batch, size, c], `out` pixels from one to the next, and where the first
+ * one begins. */
 typedef struct eddy_wino_grid {
-    int64_t size[2], c, first[2], tiles[2], count;
+    int64_t size[2], c, out, first[2], tiles[2], count;
 } eddy_wino_grid;
-eddy_wino_grid eddy_wino_grid_of(const int64_t size[2], int64_t c, const int64_t first[2],
-                                 const int64_t covered[2], int64_t batch);
+eddy_wino_grid eddy_wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
+                                 const int64_t first[2], const int64_t covered[2], int64_t batch);
 /* The pixels of tile t, side by side, of images x; `outside` for those that are in none. */
 void eddy_wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *x,
                     const float *outside, const float **at);

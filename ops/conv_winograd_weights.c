@@ -2,7 +2,8 @@
  *
  * The 36 values of x and of dy are made for a chunk of tiles at a time, as many as the cores'
  * caches hold, and 36 products of them added to sums that are transformed at the end.  An
- * element of these is one chain of sums over all tiles, so chunks do not change the bits. */
+ * element of these is one chain of sums over a part of the tiles, a few parts so that rounding
+ * does not grow, whose sums are added in their order: chunks do not change the bits. */
 #include "ops/conv_winograd.h"
 
 #include <stdatomic.h>
@@ -10,9 +11,10 @@
 
 typedef struct plan {
     const eddy_conv_tiles *tiles;
+    const eddy_wino_tile *wino;
     eddy_wino_grid x, dy;
     int64_t  x_c, dy_c;              /* in whole vectors */
-    int64_t  chunk, panels;          /* tiles of one; panels of channels of dy */
+    int64_t  part, chunk, panels;    /* tiles of one; panels of channels of dy */
     int64_t  v_step, z_step, m_step; /* from one of the 36 to the next, of x, dy, the sums */
     int64_t  zeros;
     void    *direct;                 /* the plan for when a result is not finite */
@@ -21,16 +23,17 @@ typedef struct plan {
 typedef struct run {
     const plan  *p;
     const float *x, *dy;
-    float       *v, *z, *m, *zeros, *dw;
+    float       *v, *z, *m, *apart, *zeros, *dw;     /* apart: the sums of a later part */
     int64_t      first, n;           /* the tiles of the chunk */
     atomic_bool  spoilt;
 } run;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
 /* Of values of both, a worker; of tiles, so that it pays to read and write the sums. */
-enum { CHUNK_BYTES = 512 << 10, LEAST = 64 };
+enum { CHUNK_BYTES = 512 << 10, LEAST = 64, PARTS = 4 };
 
 /* Rows of the 36 begin in different sets of a cache. */
 static int64_t apart(int64_t n) { return (n + 15) / 16 * 16 + 16; }
@@ -44,18 +47,21 @@ eddy_status eddy_conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_s
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
     const int64_t none[2] = { 0, 0 }, before[2] = { -s->before[0], -s->before[1] };
     *p = (plan){ .tiles = eddy_conv_tiles_of(EDDY_FLOAT32), .direct = direct };
-    p->x = eddy_wino_grid_of(s->in, s->in_c, before, s->out, s->batch);
-    p->dy = eddy_wino_grid_of(s->out, s->out_c, none, s->out, s->batch);
+    p->wino = eddy_wino_tile_of(p->tiles, s->filter[0]);
+    p->x = eddy_wino_grid_of(s->in, s->in_c, p->wino->out, before, s->out, s->batch);
+    p->dy = eddy_wino_grid_of(s->out, s->out_c, p->wino->out, none, s->out, s->batch);
     p->x_c = eddy_conv_padded(p->tiles, s->in_c);
     p->dy_c = eddy_conv_padded(p->tiles, s->out_c);
     p->panels = (s->out_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
     const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c) * (int64_t)sizeof(float);
-    p->chunk = most(1, least(p->x.count, most(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile)));
+    p->part = most(1, pieces(p->x.count, PARTS * LEAST)) * LEAST;
+    p->chunk = most(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile);
+    p->chunk = least(p->x.count, pieces(p->part, pieces(p->part, p->chunk)));
     p->v_step = apart(p->chunk * p->x_c);
     p->z_step = apart(p->chunk * p->dy_c);
     p->m_step = apart(s->in_c * p->dy_c);
     p->zeros = apart(most(p->x_c, p->dy_c));
-    const int64_t all = EDDY_WINO_POINTS * (p->v_step + p->z_step + p->m_step) + p->zeros;
+    const int64_t all = EDDY_WINO_POINTS * (p->v_step + p->z_step + 2 * p->m_step) + p->zeros;
     if ((size_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (size_t)all * sizeof(float);
     return EDDY_OK;
@@ -69,10 +75,23 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     const float *at[EDDY_WINO_POINTS];
     for (int64_t t = from; t < to; t++) {
         eddy_wino_find(&p->x, EDDY_WINO_IN, r->first + t, r->x, r->zeros, at);
-        p->tiles->wino->input(at, p->x.c, r->v + t * p->x_c, p->v_step);
-        eddy_wino_find(&p->dy, EDDY_WINO_OUT, r->first + t, r->dy, r->zeros, at);
-        p->tiles->wino->slope(at, p->dy.c, r->z + t * p->dy_c, p->z_step);
+        p->wino->input(at, p->x.c, r->v + t * p->x_c, p->v_step);
+        eddy_wino_find(&p->dy, p->wino->out, r->first + t, r->dy, r->zeros, at);
+        p->wino->slope(at, p->dy.c, r->z + t * p->dy_c, p->z_step);
     }
+}
+
+/* Adds the product of a chunk to the sums of its part, and these, once whole, to the first's. */
+static void multiply(const run *r, eddy_conv_patch *s, int64_t sums, int64_t n)
+{
+    const plan *p = r->p;
+    float      *all = r->m + sums, *own = r->first < p->part ? all : r->apart + sums;
+    const bool  whole = (r->first + r->n) % p->part == 0 || r->first + r->n == p->x.count;
+    if (r->first % p->part == 0) memset(own, 0, (size_t)n * sizeof(float));
+    s->dw = own;
+    p->tiles->patch(s);
+    if (!whole || own == all) return;
+    for (int64_t i = 0; i < n; i++) all[i] += own[i];
 }
 
 /* Item i: one of the 36, and a panel. */
@@ -84,29 +103,27 @@ static void multiply_some(void *arg, int64_t from, int64_t to, int worker)
     for (int64_t i = from; i < to; i++) {
         const int64_t at = i / p->panels, c = i % p->panels * 2 * p->tiles->lanes;
         const int64_t width = eddy_conv_panel(p->tiles, p->dy.c, c);
-        float *sums = r->m + at * p->m_step + p->x.c * c;
-        const eddy_conv_patch s = { .x = r->v + at * p->v_step, .dy = r->z + at * p->z_step + c,
-                                    .dw = sums, .count = { 1, 1, r->n },
-                                    .x_step = { 0, 0, p->x_c }, .dy_step = { 0, 0, p->dy_c },
-                                    .run = p->x.c, .channels = (int)width };
-        if (r->first == 0) memset(sums, 0, (size_t)(p->x.c * width) * sizeof(float));
-        p->tiles->patch(&s);
+        eddy_conv_patch s = { .x = r->v + at * p->v_step, .dy = r->z + at * p->z_step + c,
+                              .count = { 1, 1, r->n }, .x_step = { 0, 0, p->x_c },
+                              .dy_step = { 0, 0, p->dy_c }, .run = p->x.c,
+                              .channels = (int)width };
+        multiply(r, &s, at * p->m_step + p->x.c * c, p->x.c * width);
     }
 }
 
-/* Rows of the filter [9, x.c, dy.c]. */
+/* Rows of the filter [taps, x.c, dy.c]. */
 static void collect_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
     run          *r = arg;
     const plan   *p = r->p;
-    const int64_t n = p->x.c, m = p->dy.c;
-    float         check[16] = { 0 }, *taps[9];
+    const int64_t n = p->x.c, m = p->dy.c, all = p->wino->side * p->wino->side;
+    float         check[16] = { 0 }, *taps[EDDY_WINO_TAPS_MOST * EDDY_WINO_TAPS_MOST];
     for (int64_t i = from; i < to; i++)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy_conv_panel(p->tiles, m, c);
-            for (int64_t t = 0; t < 9; t++) taps[t] = r->dw + (t * n + i) * m + c;
-            p->tiles->wino->taps(r->m + n * c + i * width, p->m_step, least(width, m - c), taps,
+            for (int64_t t = 0; t < all; t++) taps[t] = r->dw + (t * n + i) * m + c;
+            p->wino->taps(r->m + n * c + i * width, p->m_step, least(width, m - c), taps,
                                  check);
         }
     if (eddy_wino_spoilt(check, p->tiles->lanes))
@@ -119,15 +136,16 @@ void eddy_conv_winograd_weights(const eddy_kernel *k, const void *x, const void 
     run r = { .p = p, .x = x, .dy = dy, .v = k->scratch, .dw = dw };
     r.z = r.v + EDDY_WINO_POINTS * p->v_step;
     r.m = r.z + EDDY_WINO_POINTS * p->z_step;
-    r.zeros = r.m + EDDY_WINO_POINTS * p->m_step;
+    r.apart = r.m + EDDY_WINO_POINTS * p->m_step;
+    r.zeros = r.apart + EDDY_WINO_POINTS * p->m_step;
     memset(r.zeros, 0, (size_t)p->zeros * sizeof(float));
     if (p->x.c * p->dy.c == 0) return;
     if (p->x.count == 0)
         memset(r.m, 0, (size_t)(EDDY_WINO_POINTS * p->m_step) * sizeof(float));
     /* About 20 microseconds each: 256 KiB of values, a million operations. */
     const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c), row = EDDY_WINO_POINTS * p->dy_c;
-    for (; r.first < p->x.count; r.first += p->chunk) {
-        r.n = least(p->chunk, p->x.count - r.first);
+    for (; r.first < p->x.count; r.first += r.n) {
+        r.n = least(p->x.count - r.first, least(p->chunk, p->part - r.first % p->part));
         const int64_t product = 4 * r.n * p->x.c * p->tiles->lanes;
         eddy_parallel(k, r.n, 65536 / tile + 1, transform_some, &r);
         eddy_parallel(k, EDDY_WINO_POINTS * p->panels, 1000000 / product + 1, multiply_some, &r);

@@ -130,6 +130,7 @@ static void eigh_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_eigh = {
     .name = "SelfAdjointEigV2", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
+    .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(eigh_attrs), .attrs = eigh_fields,
     .infer = eigh_infer, .prepare = eigh_prepare, .kernel = eigh_kernel,
     .gradient = eigh_gradient, .batch = eigh_batch, .flops = eigh_flops,

@@ -197,7 +197,8 @@ static void exp_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_matrix_exp = {
     .name = "MatrixExponential", .label = "matrix_exponential", .min_inputs = 1, .max_inputs = 1,
-    .outputs = 1, .infer = exp_infer, .prepare = exp_prepare, .kernel = exp_kernel,
+    .outputs = 1,
+    .flags = EDDY_OP_LAPACK, .infer = exp_infer, .prepare = exp_prepare, .kernel = exp_kernel,
     .gradient = exp_gradient, .batch = eddy_batch_as_is, .flops = exp_flops,
 };
 

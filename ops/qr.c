@@ -146,7 +146,7 @@ static void qr_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_qr = {
-    .name = "Qr", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
+    .name = "Qr", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(qr_attrs), .attrs = qr_fields,
     .infer = qr_infer, .prepare = qr_prepare, .kernel = qr_kernel, .gradient = qr_gradient,
     .batch = eddy_batch_as_is, .flops = qr_flops,

@@ -108,6 +108,7 @@ static double triangular_solve_flops(const void *attrs, int n_in, const eddy_typ
 
 const eddy_op_def eddy_op_triangular_solve = {
     .name = "MatrixTriangularSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(solve_attrs), .attrs = triangular_fields,
     .infer = solve_infer, .kernel = triangular_solve_kernel, .gradient = triangular_solve_gradient,
     .batch = eddy_batch_elementwise, .flops = triangular_solve_flops,
@@ -199,7 +200,7 @@ static double solve_flops(const void *attrs, int n_in, const eddy_type *in, cons
 }
 
 const eddy_op_def eddy_op_solve = {
-    .name = "MatrixSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .name = "MatrixSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(solve_attrs), .attrs = solve_fields,
     .infer = solve_infer, .prepare = solve_prepare, .kernel = solve_kernel,
     .gradient = solve_gradient, .batch = eddy_batch_elementwise, .flops = solve_flops,
@@ -286,7 +287,8 @@ static void inverse_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_inverse = {
     .name = "MatrixInverse", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_IN_PLACE, .infer = eddy_infer_square_as_is, .prepare = inverse_prepare,
+    .flags = EDDY_OP_LAPACK | EDDY_OP_IN_PLACE,
+    .infer = eddy_infer_square_as_is, .prepare = inverse_prepare,
     .kernel = inverse_kernel, .gradient = inverse_gradient, .batch = eddy_batch_as_is,
     .flops = inverse_flops,
 };

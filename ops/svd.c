@@ -189,7 +189,7 @@ static void svd_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_svd = {
-    .name = "Svd", .min_inputs = 1, .max_inputs = 1, .outputs = 3,
+    .name = "Svd", .min_inputs = 1, .max_inputs = 1, .outputs = 3, .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(svd_attrs), .attrs = svd_fields,
     .infer = svd_infer, .prepare = svd_prepare, .kernel = svd_kernel, .gradient = svd_gradient,
     .batch = svd_batch, .flops = svd_flops,
@@ -333,6 +333,7 @@ static void pinv_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_pinv = {
     .name = "MatrixPseudoInverse", .label = "pinv", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_LAPACK,
     .attrs_size = sizeof(pinv_attrs), .attrs = pinv_fields,
     .infer = pinv_infer, .prepare = pinv_prepare, .kernel = pinv_kernel,
     .gradient = pinv_gradient, .batch = eddy_batch_as_is, .flops = pinv_flops,

@@ -64,13 +64,14 @@ bool eddy_run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, u
         node->op->flags & EDDY_OP_ELEMENTWISE ? eddy_elementwise_prepare : node->op->prepare;
     eddy_status s = prepare ? prepare(&i->kernel) : EDDY_OK;
     const size_t scratch = s == EDDY_OK ? i->kernel.scratch_size : 0;
-    if (scratch > 0) i->kernel.scratch = eddy_allocate(p->allocator, scratch);
+    void *base = NULL;
+    if (scratch > 0) i->kernel.scratch = eddy_allocate_aligned(p->allocator, scratch, &base);
     if (scratch > 0 && !i->kernel.scratch)
         s = eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY, "out of memory for scratch space");
     eddy_blas_begin();
     if (s == EDDY_OK) s = eddy_kernel_of(node->op)(&i->kernel);
     eddy_blas_end();
-    eddy_release(p->allocator, i->kernel.scratch, scratch);
+    if (base) eddy_release_aligned(p->allocator, base, scratch);
     if (s == EDDY_OK) return true;
     *error = p->error;
     return eddy_error_set(error, s, "%s failed [node '%s']", node->op->name, node->name);
@@ -113,6 +114,7 @@ eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, 
 bool eddy_prepare(compile *c, instruction *i)
 {
     const bool tiled = i->run == eddy_elementwise_kernel;
+    if (i->kernel.op->flags & EDDY_OP_LAPACK) c->plan->has_lapack = true;
     eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy_elementwise_prepare
                                             : i->run == i->kernel.op->kernel
                                                 ? i->kernel.op->prepare

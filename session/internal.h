@@ -153,6 +153,7 @@ struct eddy_plan {
     bool           has_open;      /* ... or reads some whose shapes may change between runs */
     bool           stale;         /* the last run found other shapes, and did nothing */
     bool           has_results;   /* writes straight into arrays of fetches */
+    bool           has_lapack;    /* has operations that call it */
     plan_profile  *profile;       /* NULL without the session's option */
     eddy_session  *session;
     const eddy_allocator *allocator;

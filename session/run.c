@@ -103,7 +103,7 @@ static eddy_status execute_timed(eddy_plan *p, int32_t first, uint64_t step)
 static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
 {
     const double few = 16384;
-    const bool   many = p->info.flops >= few;
+    const bool   many = p->has_lapack || p->info.flops >= few;
     if (many) eddy_blas_begin();
     eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
     if (many) eddy_blas_end();

@@ -339,7 +339,8 @@ static bool run_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_
     const eddy_array *few[FEW], **values = few;
     const size_t      bytes = (size_t)feeds.count * sizeof *values;
     if (feeds.count > FEW) values = eddy_allocate(&s->allocator, bytes);
-    if (!values) return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for %d feeds", feeds.count);
+    if (!values)
+        return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for %d feeds", feeds.count);
     for (int i = 0; i < feeds.count; i++) values[i] = feeds.at[i].value;
     for (bool again = true; again;) {
         eddy_plan *p = take_plan(s, feeds, fetches, c, e);

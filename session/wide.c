@@ -128,6 +128,7 @@ static bool may_fail(const instruction *i)
 {
     const fused *f = fused_of(i);
     if (is_copy(i)) return false;
+    if (i->kernel.op->flags & EDDY_OP_LAPACK) return true;
     if (!f) return has_integers(&i->kernel) && !((i->kernel.op->flags & EDDY_OP_UPDATES) &&
                                                  i->kernel.op->tile);
     for (int k = 0; k < f->n_parts; k++)
