@@ -8,8 +8,6 @@
 
 /* ------------------------------------------------ logarithms, derivatives -- */
 
-/* What lgamma notes of the sign of gamma(x) nobody reads. */
-
 /** y = ln |gamma(x)|.
  *
  *  x  float32 or float64, any shape; y has its type
@@ -17,7 +15,7 @@
  *  Infinity at 0, -1, -2, ... and at the infinities.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy digamma(x).  TensorFlow: Lgamma. */
-UNARY(lgamma, "Lgamma", "Lgamma", FLOATS, lgamma((double)x), Mul(dy, eddy_digamma(x)))
+UNARY(lgamma, "Lgamma", "Lgamma", FLOATS, eddy_ln_gamma((double)x), Mul(dy, eddy_digamma(x)))
 
 /** y = the derivative of ln |gamma(x)|.
  *

@@ -1535,7 +1535,7 @@ typedef struct eddy_conv2d_args {
  *  dilations          steps between what neighbouring filter elements meet; as strides
  *  data_format        "NHWC", the default, which is faster; "NCHW"
  *
- *  Float32 with a 3x3 filter, strides and dilations 1, no groups and NHWC is done by minimal
+ *  Float32 with a 3x3 or 5x5 filter, strides and dilations 1, no groups and NHWC is done by minimal
  *  filtering (Winograd) if that is faster: the rounding error of an element then depends on
  *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
  *  is as always.
@@ -2855,6 +2855,650 @@ EDDY_API eddy_tensor eddy_sigmoid_cross_entropy(eddy_tensor labels, eddy_tensor 
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy x.  TensorFlow: L2Loss. */
 EDDY_API eddy_tensor eddy_l2_loss(eddy_tensor x);
+
+/* ---- losses_by_weight ---- */
+
+/* How losses, times their weights, become one. */
+typedef enum eddy_loss_reduction {
+    EDDY_LOSS_SUM_BY_NONZERO_WEIGHTS, /* the sum by how many have a weight; the default */
+    EDDY_LOSS_NONE,                   /* they stay apart */
+    EDDY_LOSS_SUM,
+    EDDY_LOSS_MEAN,                   /* the sum by the sum of the weights */
+    EDDY_LOSS_SUM_OVER_BATCH_SIZE     /* the sum by how many there are */
+} eddy_loss_reduction;
+
+typedef struct eddy_compute_weighted_loss_args {
+    char                unused_;
+    eddy_tensor         losses;
+    eddy_tensor         weights;      /* left out: 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_compute_weighted_loss_args;
+
+/* Arguments of the losses that have no option of their own. */
+typedef struct eddy_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_loss_args;
+
+/* y = the losses times their weights, put together.
+ *
+ *  losses      float32 or float64, any shape
+ *  weights     numbers or bool: a scalar, or of the rank of the losses with each dimension
+ *              theirs or 1; left out: 1
+ *  reduction   EDDY_LOSS_SUM_BY_NONZERO_WEIGHTS, the default: the sum divided by how many
+ *              losses have a weight other than 0; EDDY_LOSS_MEAN: by the sum of the weights;
+ *              EDDY_LOSS_SUM_OVER_BATCH_SIZE: by the number of losses;
+ *              EDDY_LOSS_SUM: the sum; EDDY_LOSS_NONE: no sum, y has the shape of the losses
+ *  collection  where y is added; left out: EDDY_LOSSES; "": nowhere
+ *
+ *  A division by 0 gives 0, so the loss of nothing is 0.  A loss that is NaN stays so, even
+ *  with a weight of 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the weights do not fit;
+ *  EDDY_INVALID_ARGUMENT for another reduction.
+ *  Gradient: that of the formula; the count of weights has none.
+ *  TensorFlow: tf.losses.compute_weighted_loss. */
+EDDY_API eddy_tensor eddy_compute_weighted_loss_with(eddy_compute_weighted_loss_args a);
+#define eddy_compute_weighted_loss(...) eddy_compute_weighted_loss_with(EDDY_ARGS(eddy_compute_weighted_loss_args, __VA_ARGS__))
+
+/* Adds a loss to a collection, and returns it.
+ *
+ *  loss        any tensor; a scalar, if eddy_get_total_loss is to take it
+ *  collection  left out, NULL: EDDY_LOSSES; "": none
+ *
+ *  TensorFlow: tf.losses.add_loss. */
+EDDY_API eddy_tensor eddy_add_loss(eddy_tensor loss, const char *collection);
+
+/* y = the sum of the losses of regularisation, EDDY_REGULARIZATION_LOSSES.
+ *
+ *  g      the graph
+ *  scope  only of those whose names begin so; NULL: all
+ *
+ *  A float32 0 if there are none.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they differ in shape or type.
+ *  Gradient: 1 for each.  TensorFlow: tf.losses.get_regularization_loss. */
+EDDY_API eddy_tensor eddy_get_regularization_loss(eddy_graph *g, const char *scope);
+
+typedef struct eddy_get_total_loss_args {
+    char        unused_;
+    eddy_graph *graph;
+    bool        without_regularization;
+    const char *scope;                /* left out: all losses */
+} eddy_get_total_loss_args;
+
+/* y = the sum of the losses in EDDY_LOSSES and in EDDY_REGULARIZATION_LOSSES.
+ *
+ *  graph                   where they are
+ *  without_regularization  EDDY_LOSSES alone
+ *  scope                   only of those whose names begin so; left out: all
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT if there are none; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they
+ *  differ in shape or type.
+ *  Gradient: 1 for each.  TensorFlow: tf.losses.get_total_loss. */
+EDDY_API eddy_tensor eddy_get_total_loss_with(eddy_get_total_loss_args a);
+#define eddy_get_total_loss(...) eddy_get_total_loss_with(EDDY_ARGS(eddy_get_total_loss_args, __VA_ARGS__))
+
+/* y = scale times the sum of |x|.
+ *
+ *  x      float32, float64, complex64 or complex128, any shape
+ *  scale  at least 0
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for a scale below 0.
+ *  Gradient: dx = dy scale sign(x).  TensorFlow: tf.contrib.layers.l1_regularizer. */
+EDDY_API eddy_tensor eddy_l1_regularizer(eddy_tensor x, double scale);
+
+/* y = scale times half the sum of x^2.
+ *
+ *  x      float32 or float64, any shape
+ *  scale  at least 0
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for a scale below 0; EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy scale x.  TensorFlow: tf.contrib.layers.l2_regularizer. */
+EDDY_API eddy_tensor eddy_l2_regularizer(eddy_tensor x, double scale);
+
+/* y = the sum of eddy_l1_regularizer and eddy_l2_regularizer.
+ *
+ *  x             float32 or float64, any shape
+ *  scale_l1      at least 0
+ *  scale_l2      at least 0
+ *
+ *  A part whose scale is 0 is left out.
+ *  Errors, gradient: those of the two.  TensorFlow: tf.contrib.layers.l1_l2_regularizer. */
+EDDY_API eddy_tensor eddy_l1_l2_regularizer(eddy_tensor x, double scale_l1, double scale_l2);
+
+/* y = the sum of eddy_l1_l2_regularizer of all weights, added to EDDY_REGULARIZATION_LOSSES.
+ *
+ *  weights   one or more, of one type
+ *  scale_l1  at least 0
+ *  scale_l2  at least 0
+ *
+ *  Errors, gradient: those of eddy_l1_l2_regularizer.
+ *  TensorFlow: tf.contrib.layers.apply_regularization. */
+EDDY_API eddy_tensor eddy_apply_regularization(eddy_list weights, double scale_l1, double scale_l2);
+
+/* ---- losses_of_classes ---- */
+
+/* y = max(0, 1 - s x) of each prediction x, with s = -1 for label 0 and 1 for label 1,
+ *  weighted and put together.
+ *
+ *  labels                          0 or 1, cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64, any shape: logits, of which the sign
+ *                                  counts
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *
+ *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those
+ *  of eddy_compute_weighted_loss.
+ *  Gradient: that of the formula; 0 where 1 = s x.  TensorFlow: tf.losses.hinge_loss. */
+EDDY_API eddy_tensor eddy_hinge_loss_with(eddy_loss_args a);
+#define eddy_hinge_loss(...) eddy_hinge_loss_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+/* y = max(0, 1 - s x)^2, with s as for eddy_hinge_loss, weighted and put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_hinge_loss
+ *
+ *  Errors: as eddy_hinge_loss.
+ *  Gradient: that of the formula.
+ *  TensorFlow: tf.keras.losses.squared_hinge, which also takes labels of -1. */
+EDDY_API eddy_tensor eddy_squared_hinge_loss_with(eddy_loss_args a);
+#define eddy_squared_hinge_loss(...) eddy_squared_hinge_loss_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+/* y = max(0, 1 + max of (1 - labels) predictions - sum of labels predictions) along the last
+ *  axis, weighted and put together.
+ *
+ *  labels                          1 at the class, else 0; cast to the type of the predictions
+ *  predictions                     float32 or float64, [..., classes]
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *
+ *  Errors: as eddy_hinge_loss.
+ *  Gradient: that of the formula.  TensorFlow: tf.keras.losses.categorical_hinge. */
+EDDY_API eddy_tensor eddy_categorical_hinge_loss_with(eddy_loss_args a);
+#define eddy_categorical_hinge_loss(...) eddy_categorical_hinge_loss_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+typedef struct eddy_log_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              epsilon;      /* default 1e-7 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_log_loss_args;
+
+/* y = -labels ln(p + epsilon) - (1 - labels) ln(1 - p + epsilon) of each prediction p,
+ *  weighted and put together.
+ *
+ *  labels                          in [0, 1], cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64 in [0, 1], any shape: probabilities
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *  epsilon                         left out: 1e-7
+ *
+ *  Of logits there is eddy_sigmoid_cross_entropy_loss, which loses no digits.
+ *  Errors: as eddy_hinge_loss.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.log_loss. */
+EDDY_API eddy_tensor eddy_log_loss_with(eddy_log_loss_args a);
+#define eddy_log_loss(...) eddy_log_loss_with(EDDY_ARGS(eddy_log_loss_args, __VA_ARGS__))
+
+/* Arguments of the losses of logits. */
+typedef struct eddy_logits_loss_args {
+    char                unused_;
+    eddy_tensor         labels, logits;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              label_smoothing;
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_logits_loss_args;
+
+/* y = eddy_sigmoid_cross_entropy, weighted and put together.
+ *
+ *  labels                          in [0, 1], cast to the type of the logits; their shape
+ *  logits                          float32 or float64, any shape
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *  label_smoothing                 s moves the labels towards one half: labels (1 - s) + s / 2
+ *
+ *  Errors: as eddy_hinge_loss; EDDY_INVALID_ARGUMENT for a smoothing outside [0, 1].
+ *  Gradient: that of eddy_sigmoid_cross_entropy.
+ *  TensorFlow: tf.losses.sigmoid_cross_entropy. */
+EDDY_API eddy_tensor eddy_sigmoid_cross_entropy_loss_with(eddy_logits_loss_args a);
+#define eddy_sigmoid_cross_entropy_loss(...) eddy_sigmoid_cross_entropy_loss_with(EDDY_ARGS(eddy_logits_loss_args, __VA_ARGS__))
+
+/* y = -w labels ln sigmoid(x) - (1 - labels) ln(1 - sigmoid(x)), element by element.
+ *
+ *  labels      in [0, 1], cast to the type of the logits x; their shape
+ *  logits      float32 or float64, any shape; y has their type and shape
+ *  pos_weight  w, of the same type and a shape that broadcasts to theirs; above 1 it says yes
+ *              more often
+ *
+ *  It is (1 - labels) x + (1 + (w - 1) labels) softplus(-x): no finite x overflows.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes differ.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.weighted_cross_entropy_with_logits. */
+EDDY_API eddy_tensor eddy_weighted_cross_entropy_with_logits(eddy_tensor labels, eddy_tensor logits, eddy_tensor pos_weight);
+
+typedef struct eddy_focal_loss_args {
+    char                unused_;
+    eddy_tensor         labels, logits;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              alpha;        /* of label 1; default 0.25; below 0: no balance */
+    double              gamma;        /* default 2 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_focal_loss_args;
+
+/* y = a (1 - p)^gamma times eddy_sigmoid_cross_entropy, p being the probability that the
+ *  logits give to the label, and a = alpha for label 1, 1 - alpha for label 0; weighted and put
+ *  together.  What is easily told apart counts little.
+ *
+ *  labels                          in [0, 1], cast to the type of the logits; their shape
+ *  logits                          float32 or float64, any shape
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *  alpha                           left out: 0.25; below 0: a = 1
+ *  gamma                           left out: 2; for none there is the loss without it
+ *
+ *  Errors: as eddy_hinge_loss.
+ *  Gradient: that of the formula.  TensorFlow: none; torchvision's sigmoid_focal_loss. */
+EDDY_API eddy_tensor eddy_focal_loss_with(eddy_focal_loss_args a);
+#define eddy_focal_loss(...) eddy_focal_loss_with(EDDY_ARGS(eddy_focal_loss_args, __VA_ARGS__))
+
+/* y = eddy_softmax_cross_entropy along the last axis, weighted and put together.
+ *
+ *  labels                          distributions over the classes, cast to the type of the
+ *                                  logits; their shape.  No gradient passes to them
+ *  logits                          float32 or float64, [..., classes]
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  label_smoothing                 s moves the labels towards an equal share: labels (1 - s) +
+ *                                  s / classes
+ *
+ *  Errors: as eddy_hinge_loss; EDDY_INVALID_ARGUMENT for a smoothing outside [0, 1].
+ *  Gradient: that of eddy_softmax_cross_entropy for the logits.
+ *  TensorFlow: tf.losses.softmax_cross_entropy. */
+EDDY_API eddy_tensor eddy_softmax_cross_entropy_loss_with(eddy_logits_loss_args a);
+#define eddy_softmax_cross_entropy_loss(...) eddy_softmax_cross_entropy_loss_with(EDDY_ARGS(eddy_logits_loss_args, __VA_ARGS__))
+
+typedef struct eddy_sparse_softmax_cross_entropy_loss_args {
+    char                unused_;
+    eddy_tensor         labels, logits;
+    eddy_tensor         weights;      /* left out: 1 */
+    eddy_dims           ignore;       /* labels that count nothing: EDDY_DIMS(-1) */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_sparse_softmax_cross_entropy_loss_args;
+
+/* y = eddy_sparse_softmax_cross_entropy, weighted and put together.
+ *
+ *  labels                          int32 or int64, [...], each the number of a class
+ *  logits                          float32 or float64, [..., classes]
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  ignore                          labels, classes or not, whose loss and weight are 0; left
+ *                                  out: none
+ *
+ *  Errors: as eddy_sparse_softmax_cross_entropy and eddy_compute_weighted_loss.
+ *  Gradient: that of eddy_sparse_softmax_cross_entropy for the logits.
+ *  TensorFlow: tf.losses.sparse_softmax_cross_entropy; `ignore` is PyTorch's ignore_index. */
+EDDY_API eddy_tensor eddy_sparse_softmax_cross_entropy_loss_with( eddy_sparse_softmax_cross_entropy_loss_args a);
+#define eddy_sparse_softmax_cross_entropy_loss(...) eddy_sparse_softmax_cross_entropy_loss_with(EDDY_ARGS( eddy_sparse_softmax_cross_entropy_loss_args, __VA_ARGS__))
+
+typedef struct eddy_kl_divergence_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    bool                log_predictions;
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_kl_divergence_loss_args;
+
+/* y = the sum of labels ln(labels / predictions) along the last axis, weighted and put
+ *  together: Kullback and Leibler's divergence of two distributions.
+ *
+ *  labels                          distributions, cast to the type of the predictions
+ *  predictions                     float32 or float64, [..., classes]
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  log_predictions                 the predictions are logarithms
+ *
+ *  A class of label 0 counts 0; one of label above 0 and prediction 0 makes it infinite, where
+ *  TensorFlow raises both to 1e-7.
+ *  Errors: as eddy_hinge_loss.
+ *  Gradient: that of the formula.
+ *  TensorFlow: tf.keras.losses.kullback_leibler_divergence; PyTorch's kl_div. */
+EDDY_API eddy_tensor eddy_kl_divergence_loss_with(eddy_kl_divergence_loss_args a);
+#define eddy_kl_divergence_loss(...) eddy_kl_divergence_loss_with(EDDY_ARGS(eddy_kl_divergence_loss_args, __VA_ARGS__))
+
+typedef struct eddy_dice_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    eddy_dims           axes;         /* of one set; left out: all */
+    double              smooth;       /* default 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_dice_loss_args;
+
+/* y = 1 - (2 sum of p t + s) / (sum of p + sum of t + s), of labels t and predictions p over
+ *  `axes`, weighted and put together: how little two sets overlap.
+ *
+ *  labels                          in [0, 1], cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64 in [0, 1], any shape
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of what is left of the
+ *                                  shape
+ *  axes                            of one set; left out: all
+ *  smooth                          s; left out: 1
+ *
+ *  Errors: as eddy_hinge_loss and eddy_sum.
+ *  Gradient: that of the formula.  TensorFlow: none; the soft form of Dice's coefficient. */
+EDDY_API eddy_tensor eddy_dice_loss_with(eddy_dice_loss_args a);
+#define eddy_dice_loss(...) eddy_dice_loss_with(EDDY_ARGS(eddy_dice_loss_args, __VA_ARGS__))
+
+/* ---- losses_of_pairs ---- */
+
+typedef struct eddy_cosine_similarity_args {
+    char        unused_;
+    eddy_tensor a, b;
+    eddy_dims   axis;                 /* of the vectors, EDDY_AXES(0); left out, the last */
+    double      epsilon;              /* default 1e-12 */
+} eddy_cosine_similarity_args;
+
+/* y = a b / (|a| |b|) of vectors along `axis`: the cosine of the angle between them.
+ *
+ *  a, b     float32 or float64, of one type, shapes that broadcast
+ *  axis     of the vectors, as a list; left out: the last
+ *  epsilon  the least that a squared length is taken for, so that a vector of 0 gives 0; left
+ *           out: 1e-12
+ *
+ *  y has the shape of the two without the axis.
+ *  Errors: those of eddy_l2_normalize, eddy_mul and eddy_sum.
+ *  Gradient: that of the formula.
+ *  TensorFlow: tf.keras.losses.cosine_similarity, which has the other sign. */
+EDDY_API eddy_tensor eddy_cosine_similarity_with(eddy_cosine_similarity_args a);
+#define eddy_cosine_similarity(...) eddy_cosine_similarity_with(EDDY_ARGS(eddy_cosine_similarity_args, __VA_ARGS__))
+
+typedef struct eddy_cosine_distance_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_dims           axis;         /* of the vectors, EDDY_AXES(0); left out, the last */
+    eddy_tensor         weights;      /* left out: 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_cosine_distance_args;
+
+/* y = 1 - the sum of labels predictions along `axis`, weighted and put together: of vectors
+ *  of length 1, which they are taken to be, 1 less the cosine of their angle.
+ *
+ *  labels                          numbers, cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64; l2_normalize makes the lengths 1
+ *  axis                            as a list; left out: the last
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss; the losses keep the axis,
+ *                                  with size 1
+ *
+ *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those of
+ *  eddy_sum and eddy_compute_weighted_loss.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.cosine_distance. */
+EDDY_API eddy_tensor eddy_cosine_distance_with(eddy_cosine_distance_args a);
+#define eddy_cosine_distance(...) eddy_cosine_distance_with(EDDY_ARGS(eddy_cosine_distance_args, __VA_ARGS__))
+
+/* Arguments of the losses of two tensors and labels that say how they belong together. */
+typedef struct eddy_pair_loss_args {
+    char                unused_;
+    eddy_tensor         a, b, labels;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              margin;
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_pair_loss_args;
+
+/* y = 1 - c where the label is 1, else max(0, c - margin), c being the cosine of the angle
+ *  between vectors of a and of b along the last axis; weighted and put together.
+ *
+ *  a, b                            float32 or float64, of one type, [..., d]
+ *  labels                          1 or -1, [...], cast to their type
+ *  margin                          default 0
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *
+ *  Errors: as eddy_cosine_similarity and eddy_cosine_distance.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's cosine_embedding_loss. */
+EDDY_API eddy_tensor eddy_cosine_embedding_loss_with(eddy_pair_loss_args a);
+#define eddy_cosine_embedding_loss(...) eddy_cosine_embedding_loss_with(EDDY_ARGS(eddy_pair_loss_args, __VA_ARGS__))
+
+/* y = max(0, margin - labels (a - b)), weighted and put together: a should be above b where
+ *  the label is 1, below it where it is -1.
+ *
+ *  a, b                            float32 or float64, of one type, shapes that broadcast
+ *  labels                          1 or -1, cast to their type, of their common shape
+ *  margin                          default 0
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *
+ *  Errors: as eddy_sub and eddy_cosine_distance.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's margin_ranking_loss. */
+EDDY_API eddy_tensor eddy_margin_ranking_loss_with(eddy_pair_loss_args a);
+#define eddy_margin_ranking_loss(...) eddy_margin_ranking_loss_with(EDDY_ARGS(eddy_pair_loss_args, __VA_ARGS__))
+
+/* y = d^2 where the label is 1, max(0, margin - d)^2 where it is 0, d being the distance of
+ *  vectors of a and of b along the last axis; weighted and put together.
+ *
+ *  a, b                            float32 or float64, of one type, [..., d]
+ *  labels                          0 or 1, [...], cast to their type
+ *  margin                          left out: 1
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *
+ *  Errors: as eddy_sub and eddy_cosine_distance.
+ *  Gradient: that of the formula, with 0 at a distance of 0, where TensorFlow's is NaN.
+ *  TensorFlow: tf.contrib.losses.metric_learning.contrastive_loss. */
+EDDY_API eddy_tensor eddy_contrastive_loss_with(eddy_pair_loss_args a);
+#define eddy_contrastive_loss(...) eddy_contrastive_loss_with(EDDY_ARGS(eddy_pair_loss_args, __VA_ARGS__))
+
+typedef struct eddy_triplet_margin_loss_args {
+    char                unused_;
+    eddy_tensor         anchor, positive, negative;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              margin;       /* default 1 */
+    bool                swap, squared;
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_triplet_margin_loss_args;
+
+/* y = max(0, d(anchor, positive) - d(anchor, negative) + margin), d being the distance along
+ *  the last axis; weighted and put together.
+ *
+ *  anchor, positive, negative      float32 or float64, of one type, [..., d]
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  margin                          left out: 1
+ *  swap                            takes d(positive, negative) where it is the smaller
+ *  squared                         d is the squared distance
+ *
+ *  Errors: as eddy_sub and eddy_compute_weighted_loss.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's triplet_margin_loss. */
+EDDY_API eddy_tensor eddy_triplet_margin_loss_with(eddy_triplet_margin_loss_args a);
+#define eddy_triplet_margin_loss(...) eddy_triplet_margin_loss_with(EDDY_ARGS(eddy_triplet_margin_loss_args, __VA_ARGS__))
+
+typedef struct eddy_triplet_semihard_loss_args {
+    char        unused_;
+    eddy_tensor labels, embeddings;
+    double      margin;               /* default 1 */
+} eddy_triplet_semihard_loss_args;
+
+/* y = the mean of max(0, d(i, j) - d(i, k) + margin) over all pairs i, j of one label, d being
+ *  the squared distance and k the nearest of another label that is further from i than j is; if
+ *  there is none, the furthest of another label.
+ *
+ *  labels      [n], numbers
+ *  embeddings  float32 or float64, [n, d], as a rule of length 1
+ *  margin      left out: 1
+ *
+ *  Takes memory for n^3 distances.  Without a pair, it is 0.  It is added to no collection.
+ *  Errors: those of the operations it is made of.
+ *  Gradient: that of the formula, with the choice of k kept.
+ *  TensorFlow: tf.contrib.losses.metric_learning.triplet_semihard_loss. */
+EDDY_API eddy_tensor eddy_triplet_semihard_loss_with(eddy_triplet_semihard_loss_args a);
+#define eddy_triplet_semihard_loss(...) eddy_triplet_semihard_loss_with(EDDY_ARGS(eddy_triplet_semihard_loss_args, __VA_ARGS__))
+
+/* ---- losses_of_values ---- */
+
+/* y = |predictions - labels|, weighted and put together.
+ *
+ *  labels                          numbers, cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64, any shape
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *
+ *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those
+ *  of eddy_compute_weighted_loss.
+ *  Gradient: that of the formula, 0 where they are equal.
+ *  TensorFlow: tf.losses.absolute_difference. */
+EDDY_API eddy_tensor eddy_absolute_difference_with(eddy_loss_args a);
+#define eddy_absolute_difference(...) eddy_absolute_difference_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+/* y = (predictions - labels)^2, weighted and put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *
+ *  Errors: as eddy_absolute_difference.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_squared_error. */
+EDDY_API eddy_tensor eddy_mean_squared_error_with(eddy_loss_args a);
+#define eddy_mean_squared_error(...) eddy_mean_squared_error_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+typedef struct eddy_huber_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              delta;        /* default 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_huber_loss_args;
+
+/* y = e^2 / 2 of each error e up to delta, above that delta (|e| - delta / 2), weighted and
+ *  put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  delta                                                not below 0; left out: 1
+ *
+ *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for a delta below 0.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.huber_loss. */
+EDDY_API eddy_tensor eddy_huber_loss_with(eddy_huber_loss_args a);
+#define eddy_huber_loss(...) eddy_huber_loss_with(EDDY_ARGS(eddy_huber_loss_args, __VA_ARGS__))
+
+typedef struct eddy_smooth_l1_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              beta;         /* default 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_smooth_l1_loss_args;
+
+/* y = e^2 / (2 beta) of each error e up to beta, above that |e| - beta / 2, weighted and put
+ *  together: eddy_huber_loss by its delta.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  beta                                                 not below 0; left out: 1
+ *
+ *  Errors: as eddy_huber_loss.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's smooth_l1_loss. */
+EDDY_API eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a);
+#define eddy_smooth_l1_loss(...) eddy_smooth_l1_loss_with(EDDY_ARGS(eddy_smooth_l1_loss_args, __VA_ARGS__))
+
+/* y = ln cosh e of each error e, weighted and put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *
+ *  No finite error overflows.
+ *  Errors: as eddy_absolute_difference.
+ *  Gradient: tanh e for the predictions, -tanh e for the labels.
+ *  TensorFlow: tf.keras.losses.logcosh. */
+EDDY_API eddy_tensor eddy_log_cosh_loss_with(eddy_loss_args a);
+#define eddy_log_cosh_loss(...) eddy_log_cosh_loss_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+typedef struct eddy_quantile_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              quantile;     /* default 0.5, of the median */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_quantile_loss_args;
+
+/* y = max(q e, (q - 1) e) of each e = labels - predictions, weighted and put together: least
+ *  where the predictions are the quantile q of the labels.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  quantile                                             q, in [0, 1]; left out: 0.5
+ *
+ *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for another quantile.
+ *  Gradient: that of the formula; where e is 0, that above it.
+ *  TensorFlow: none; the pinball loss of others. */
+EDDY_API eddy_tensor eddy_quantile_loss_with(eddy_quantile_loss_args a);
+#define eddy_quantile_loss(...) eddy_quantile_loss_with(EDDY_ARGS(eddy_quantile_loss_args, __VA_ARGS__))
+
+/* y = predictions - labels ln(predictions + 1e-7), weighted and put together: what Poisson's
+ *  distribution of mean `predictions` says to the counts `labels`, less what depends on them.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *
+ *  Errors: as eddy_absolute_difference.
+ *  Gradient: that of the formula.  TensorFlow: tf.keras.losses.poisson. */
+EDDY_API eddy_tensor eddy_poisson_loss_with(eddy_loss_args a);
+#define eddy_poisson_loss(...) eddy_poisson_loss_with(EDDY_ARGS(eddy_loss_args, __VA_ARGS__))
+
+typedef struct eddy_log_poisson_loss_args {
+    char        unused_;
+    eddy_tensor targets, log_input;
+    bool        compute_full_loss;
+} eddy_log_poisson_loss_args;
+
+/* y = e^log_input - targets log_input, element by element.
+ *
+ *  targets            counts, cast to the type of log_input; its shape
+ *  log_input          float32 or float64, any shape; y has its type and shape
+ *  compute_full_loss  adds t ln t - t + ln(2 pi t) / 2, which is Stirling's formula for the
+ *                     logarithm of a factorial, for targets t outside [0, 1]
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes differ.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.log_poisson_loss. */
+EDDY_API eddy_tensor eddy_log_poisson_loss_with(eddy_log_poisson_loss_args a);
+#define eddy_log_poisson_loss(...) eddy_log_poisson_loss_with(EDDY_ARGS(eddy_log_poisson_loss_args, __VA_ARGS__))
+
+typedef struct eddy_gaussian_nll_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions, variance;
+    eddy_tensor         weights;      /* left out: 1 */
+    bool                full;
+    double              epsilon;      /* default 1e-6 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_gaussian_nll_loss_args;
+
+/* y = (ln v + (predictions - labels)^2 / v) / 2 with v = max(variance, epsilon), weighted and
+ *  put together: what normal distributions of these means and variances say to the labels.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  variance                                             of the type of the predictions, of a
+ *                                                       shape that broadcasts to theirs
+ *  full                                                 adds ln(2 pi) / 2
+ *  epsilon                                              above 0; left out: 1e-6
+ *
+ *  Errors: as eddy_absolute_difference; those of the operations it is made of.
+ *  Gradient: that of the formula: a variance below epsilon has none.
+ *  TensorFlow: none; PyTorch's gaussian_nll_loss. */
+EDDY_API eddy_tensor eddy_gaussian_nll_loss_with(eddy_gaussian_nll_loss_args a);
+#define eddy_gaussian_nll_loss(...) eddy_gaussian_nll_loss_with(EDDY_ARGS(eddy_gaussian_nll_loss_args, __VA_ARGS__))
+
+typedef struct eddy_mean_pairwise_squared_error_args {
+    char        unused_;
+    eddy_tensor labels, predictions;
+    eddy_tensor weights;              /* left out: 1 */
+    const char *collection;           /* left out: EDDY_LOSSES; "": none */
+} eddy_mean_pairwise_squared_error_args;
+
+/* y = the mean over all pairs i, j of ((predictions_i - predictions_j) - (labels_i -
+ *  labels_j))^2 within each example, times its weight, summed over the examples.
+ *
+ *  labels       numbers, cast to the type of the predictions; their shape
+ *  predictions  float32 or float64, an example in each row; the rank must be known
+ *  weights      as for eddy_compute_weighted_loss, a scalar or of shape [n, 1, ...]
+ *  collection   likewise
+ *
+ *  Examples of fewer than two values, or of weight 0, count 0.
+ *  Errors: as eddy_absolute_difference; EDDY_BAD_SHAPE if the rank is not known.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_pairwise_squared_error. */
+EDDY_API eddy_tensor eddy_mean_pairwise_squared_error_with(eddy_mean_pairwise_squared_error_args a);
+#define eddy_mean_pairwise_squared_error(...) eddy_mean_pairwise_squared_error_with(EDDY_ARGS(eddy_mean_pairwise_squared_error_args, __VA_ARGS__))
 
 /* ---- lstm ---- */
 

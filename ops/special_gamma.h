@@ -21,6 +21,16 @@ static inline double eddy_polynomial(int n, const double *c, double x)
 
 /* -------------------------------------------------------- logarithms -- */
 
+/* Of the C libraries of Linux, the BSDs and macOS; lgamma would write to a global variable. */
+double lgamma_r(double x, int *sign);
+
+/* ln |gamma(x)|. */
+static inline double eddy_ln_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 /* ln(1 + t) - t, of which little is left when t is small.  With r = t / (2 + t) the
  * logarithm is 2 (r + r^3 / 3 + ...). */
 static inline double eddy_log1p_minus(double t)
@@ -41,7 +51,7 @@ static inline double eddy_stirling_rest(double x)
         -5.9523809523809524e-4, 8.4175084175084175e-4, -0.0019175269175269175,
         0.0064102564102564103, -0.029550653594771242,
     };
-    if (x < 10) return lgamma(x) - ((x - 0.5) * log(x) - x + EDDY_HALF_LN_2_PI);
+    if (x < 10) return eddy_ln_gamma(x) - ((x - 0.5) * log(x) - x + EDDY_HALF_LN_2_PI);
     return eddy_polynomial(8, c, 1 / (x * x)) / x;
 }
 
@@ -60,7 +70,7 @@ static inline double eddy_lgamma1p(double x)
         5.73136724167886201e-10, -2.75952288512423315e-10,
     };
     const double one_less_euler = 0.42278433509846713940;
-    if (x > 0.5) return lgamma(1 + x);
+    if (x > 0.5) return eddy_ln_gamma(1 + x);
     return x * (one_less_euler + x * eddy_polynomial(26, c, x)) - log1p(x);
 }
 
@@ -157,7 +167,7 @@ static inline double eddy_polygamma_of(double n, double x)
     if (!(n >= 0) || n != floor(n)) return NAN;
     if (n == 0) return eddy_digamma_of(x);
     const double zeta = eddy_zeta_of(n + 1, x);
-    const double y = n < 170 ? tgamma(n + 1) * zeta : exp(lgamma(n + 1) + log(zeta));
+    const double y = n < 170 ? tgamma(n + 1) * zeta : exp(eddy_ln_gamma(n + 1) + log(zeta));
     return fmod(n, 2) == 0 ? -y : y;
 }
 
