@@ -157,6 +157,9 @@ tests: $(BUILD)/run-tests
 $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(BUILD)/obj/tests/sweep_rows.o $(ROWS:%=$(BUILD)/obj/tests/rows_%.o) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+$(BUILD)/tables/catalogue: $(BUILD)/obj/tests/tables/catalogue.o $(BUILD)/obj/tests/sweep_rows.o $(ROWS:%=$(BUILD)/obj/tests/rows_%.o) $(BUILD)/libeddy.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
                 $(BUILD)/obj/tests/fuzz/fuzz.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -178,8 +181,13 @@ check: ## tests, examples, programs in the docs, headers
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*.md
-	@$(MAKE) --no-print-directory headers
+	@$(MAKE) --no-print-directory headers $(BUILD)/tables/catalogue
+	@$(BUILD)/tables/catalogue | cmp - docs/catalogue.md || \
+	    { echo 'docs/catalogue.md is not up to date: make catalogue'; exit 1; }
 	$(BUILD)/run-tests
+
+catalogue: $(BUILD)/tables/catalogue ## write docs/catalogue.md
+	@$< > docs/catalogue.md
 
 passes: tests ## random graphs with all passes, without some, and node by node (GRAPHS=20000)
 	EDDY_GRAPHS=$(or $(GRAPHS),20000) CK_RUN_SUITE=passes $(BUILD)/run-tests
@@ -282,7 +290,7 @@ help: ## this list
 -include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d \
           $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
           $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
-.PHONY: all lib examples tests setup demo check passes roundtrip sanitize sanitized valgrind tsan fuzz \
-        fuzzing bench bench-check bench-ops instructions parts headers style format install uninstall \
+.PHONY: all lib examples tests setup demo check catalogue passes roundtrip sanitize sanitized valgrind \
+        tsan fuzz fuzzing bench bench-check bench-ops instructions parts headers style format install uninstall \
         clean help FORCE
 .DELETE_ON_ERROR:
