@@ -1104,6 +1104,80 @@ EDDY_API eddy_tensor eddy_sum_like(eddy_tensor x, eddy_tensor ref);
  *  TensorFlow: Cast. */
 EDDY_API eddy_tensor eddy_cast(eddy_tensor x, eddy_dtype dtype);
 
+/* ---- categorical ---- */
+
+typedef struct eddy_random_categorical_args {
+    char        unused_;
+    eddy_tensor logits;
+    int64_t     num_samples;     /* draws of each row */
+    eddy_dtype  dtype;           /* int32 or int64; default int64 */
+    int64_t     seed;
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    const char *name;
+} eddy_random_categorical_args;
+
+/* Classes, drawn for each row of logits as often as softmax(logits) says: i with probability
+ *  e^logits_i / sum_j e^logits_j.
+ *
+ *  logits       float32 or float64, [..., classes]; they need not be normalised
+ *  num_samples  how many of each row, independent of each other: the result is
+ *               [..., num_samples]
+ *  dtype        of the result: int64 (default) or int32
+ *  seed         0: the op's own
+ *  stateless_seed  two integers, int32 or int64: the same classes whenever they are the same
+ *
+ *  A class whose logit is infinite or NaN is never drawn.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_INVALID_ARGUMENT for a negative
+ *  num_samples, another stateless_seed, or, at the run, for a row without a finite logit.
+ *  Gradient: none.  TensorFlow: random.categorical, Multinomial. */
+EDDY_API eddy_tensor eddy_random_categorical_with(eddy_random_categorical_args a);
+#define eddy_random_categorical(...) eddy_random_categorical_with(EDDY_ARGS(eddy_random_categorical_args, __VA_ARGS__))
+
+typedef struct eddy_random_permutation_args {
+    char        unused_;
+    eddy_graph *graph;
+    int64_t     n;
+    eddy_dtype  dtype;           /* default int32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_permutation_args;
+
+typedef struct eddy_random_choice_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     size;            /* how many */
+    eddy_tensor p;               /* of each row of x; default: all the same */
+    bool        without_replacement;
+    int64_t     seed;
+    const char *name;
+} eddy_random_choice_args;
+
+/* The numbers 0, 1, ..., n - 1 in random order.
+ *
+ *  n      at least 0
+ *  dtype  of the result; default int32
+ *  seed   0: the op's own
+ *
+ *  Errors: those of eddy_range.  Gradient: none.  NumPy: random.permutation. */
+EDDY_API eddy_tensor eddy_random_permutation_with(eddy_random_permutation_args a);
+#define eddy_random_permutation(...) eddy_random_permutation_with(EDDY_ARGS(eddy_random_permutation_args, __VA_ARGS__))
+
+/* `size` random rows x[i] of x.
+ *
+ *  x     any element type, rank above 0; the result is [size, ...]
+ *  size  how many rows
+ *  p     float32 or float64, a number for each row of x: how likely it is, in proportion;
+ *        default: all rows are equally likely
+ *  without_replacement  no row twice; then size is at most the number of rows, and with p of
+ *        those with p > 0
+ *  seed  0: the op's own
+ *
+ *  Errors: EDDY_BAD_SHAPE if x is a scalar; EDDY_INVALID_ARGUMENT for a negative size; those of
+ *  eddy_gather, eddy_slice and eddy_top_k.
+ *  Gradient: to the rows that were taken; none for p.  NumPy: random.choice. */
+EDDY_API eddy_tensor eddy_random_choice_with(eddy_random_choice_args a);
+#define eddy_random_choice(...) eddy_random_choice_with(EDDY_ARGS(eddy_random_choice_args, __VA_ARGS__))
+
 /* ---- checks ---- */
 
 /* y = x, and the run fails if an element of x is infinite or NaN.
@@ -1547,6 +1621,97 @@ typedef struct eddy_conv2d_args {
 EDDY_API eddy_tensor eddy_conv2d_with(eddy_conv2d_args a);
 #define eddy_conv2d(...) eddy_conv2d_with(EDDY_ARGS(eddy_conv2d_args, __VA_ARGS__))
 
+/* ---- conv1d ---- */
+
+typedef struct eddy_conv1d_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    int64_t     stride;            /* default 1 */
+    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
+    const char *data_format;       /* "NWC" (the default), "NCW" */
+    int64_t     dilation;          /* default 1 */
+    eddy_dims   explicit_paddings; /* left, right */
+    const char *name;
+} eddy_conv1d_args;
+typedef struct eddy_conv1d_transpose_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_shape  output_shape;      /* default: from strides and padding */
+    int64_t     stride;
+    const char *padding;
+    const char *data_format;
+    int64_t     dilation;
+    eddy_dims   explicit_paddings;
+    const char *name;
+} eddy_conv1d_transpose_args;
+typedef struct eddy_atrous_conv2d_transpose_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_shape  output_shape;
+    int64_t     rate;              /* default 1 */
+    const char *padding;
+    const char *name;
+} eddy_atrous_conv2d_transpose_args;
+
+/* The convolution along one axis:
+ *
+ *    y[n, i, o] = sum over d, c of x[n, i*stride + d*dilation, c] filter[d, c, o]
+ *
+ *  x                  float32 or float64 [batch, width, channels], for NCW
+ *                     [batch, channels, width]; y likewise
+ *  filter             of the same type [width, channels, out channels]; with fewer channels
+ *                     than x, groups as in eddy_conv2d
+ *  stride             default 1
+ *  padding            "VALID", the default, "SAME" or "EXPLICIT", as for eddy_conv2d
+ *  data_format        "NWC", the default, which is faster; "NCW"
+ *  dilation           steps between what neighbouring filter elements meet; default 1
+ *  explicit_paddings  zeros before and after; "EXPLICIT" is understood
+ *
+ *  Errors: those of eddy_conv2d, which does it on images of height 1; EDDY_BAD_SHAPE unless x
+ *  and the filter have rank 3.
+ *  Gradient: that of eddy_conv2d.  TensorFlow: nn.conv1d. */
+EDDY_API eddy_tensor eddy_conv1d_with(eddy_conv1d_args a);
+#define eddy_conv1d(...) eddy_conv1d_with(EDDY_ARGS(eddy_conv1d_args, __VA_ARGS__))
+
+/* The transposed convolution along one axis: the gradient of eddy_conv1d with respect to its
+ *  input.
+ *
+ *  x             float32 or float64 [batch, width, channels], for NCW [batch, channels, width]
+ *  filter        of the same type [width, out channels, channels]
+ *  output_shape  of y: batch (or EDDY_ANY), width, out channels, in the order of data_format.
+ *                Left out: with "SAME" x times the stride, else the smallest that comes from
+ *  stride, padding, data_format, dilation, explicit_paddings  of the convolution that makes x
+ *                of y; see eddy_conv1d
+ *
+ *  Errors: those of eddy_conv2d_transpose; EDDY_BAD_SHAPE unless x and the filter have rank 3
+ *  and output_shape, if given, three dimensions.
+ *  Gradient: that of eddy_conv2d_transpose.  TensorFlow: nn.conv1d_transpose. */
+EDDY_API eddy_tensor eddy_conv1d_transpose_with(eddy_conv1d_transpose_args a);
+#define eddy_conv1d_transpose(...) eddy_conv1d_transpose_with(EDDY_ARGS(eddy_conv1d_transpose_args, __VA_ARGS__))
+
+/* y = eddy_conv2d(x, filter, .dilations = EDDY_DIMS(rate), .padding = padding): a convolution
+ *  with `rate` - 1 gaps between neighbouring elements of the filter.
+ *
+ *  x        float32 or float64 [batch, height, width, channels]
+ *  filter   of the same type [height, width, channels, out channels]
+ *  rate     at least 1
+ *  padding  "VALID" or "SAME"; NULL is "VALID"
+ *
+ *  Errors, gradient: those of eddy_conv2d.  TensorFlow: nn.atrous_conv2d. */
+EDDY_API eddy_tensor eddy_atrous_conv2d(eddy_tensor x, eddy_tensor filter, int64_t rate, const char *padding);
+
+/* The gradient of eddy_atrous_conv2d with respect to its input, as eddy_conv2d_transpose.
+ *
+ *  x             float32 or float64 [batch, height, width, channels]
+ *  filter        of the same type [height, width, out channels, channels]
+ *  output_shape  of y; see eddy_conv2d_transpose
+ *  rate          default 1
+ *  padding       "VALID", the default, or "SAME"
+ *
+ *  Errors, gradient: those of eddy_conv2d_transpose.  TensorFlow: nn.atrous_conv2d_transpose. */
+EDDY_API eddy_tensor eddy_atrous_conv2d_transpose_with(eddy_atrous_conv2d_transpose_args a);
+#define eddy_atrous_conv2d_transpose(...) eddy_atrous_conv2d_transpose_with(EDDY_ARGS(eddy_atrous_conv2d_transpose_args, __VA_ARGS__))
+
 /* ---- conv_gradients ---- */
 
 typedef struct eddy_conv2d_backprop_args {
@@ -1685,6 +1850,62 @@ EDDY_API eddy_tensor eddy_cummax_with(eddy_cummax_args a);
 EDDY_API eddy_tensor eddy_cummin_with(eddy_cummax_args a);
 #define eddy_cummin(...) eddy_cummin_with(EDDY_ARGS(eddy_cummax_args, __VA_ARGS__))
 
+/* ---- depthwise ---- */
+
+typedef struct eddy_depthwise_conv2d_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_dims   strides;           /* of height and width, or one for both; default 1 */
+    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
+    eddy_dims   explicit_paddings; /* top, bottom, left, right */
+    eddy_dims   dilations;         /* as strides; default 1 */
+    const char *data_format;       /* "NHWC" (the default), "NCHW" */
+    const char *name;
+} eddy_depthwise_conv2d_args;
+typedef struct eddy_separable_conv2d_args {
+    char        unused_;
+    eddy_tensor x, depthwise_filter, pointwise_filter;
+    eddy_dims   strides;
+    const char *padding;
+    eddy_dims   explicit_paddings;
+    eddy_dims   dilations;
+    const char *data_format;
+    const char *name;
+} eddy_separable_conv2d_args;
+
+/* The 2-D convolution of each channel of images with filters of its own:
+ *
+ *    y[n, i, j, c*m + q] = sum over di, dj of
+ *                          x[n, i*stride + di*dilation, j*stride + dj*dilation, c]
+ *                          filter[di, dj, c, q]
+ *
+ *  x                  float32 or float64 [batch, height, width, channels], for NCHW
+ *                     [batch, channels, height, width]; y likewise with channels * m of them
+ *  filter             of the same type [height, width, channels, m], m the multiplier
+ *  strides, padding, explicit_paddings, dilations, data_format  as for eddy_conv2d; NCHW
+ *                     costs two transpositions
+ *
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the
+ *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: that of eddy_conv2d, each channel by itself.
+ *  TensorFlow: DepthwiseConv2dNative, nn.depthwise_conv2d. */
+EDDY_API eddy_tensor eddy_depthwise_conv2d_with(eddy_depthwise_conv2d_args a);
+#define eddy_depthwise_conv2d(...) eddy_depthwise_conv2d_with(EDDY_ARGS(eddy_depthwise_conv2d_args, __VA_ARGS__))
+
+/* y = eddy_conv2d(eddy_depthwise_conv2d(x, depthwise_filter), pointwise_filter): each channel
+ *  by itself, then sums over channels at each place.
+ *
+ *  x                 as for eddy_depthwise_conv2d
+ *  depthwise_filter  [height, width, channels, m]
+ *  pointwise_filter  [1, 1, channels * m, out channels]
+ *  strides, padding, explicit_paddings, dilations, data_format  of the first of the two
+ *
+ *  Errors: those of eddy_depthwise_conv2d and eddy_conv2d; EDDY_BAD_SHAPE unless the pointwise
+ *  filter has height and width 1.
+ *  Gradient: that of the two.  TensorFlow: nn.separable_conv2d. */
+EDDY_API eddy_tensor eddy_separable_conv2d_with(eddy_separable_conv2d_args a);
+#define eddy_separable_conv2d(...) eddy_separable_conv2d_with(EDDY_ARGS(eddy_separable_conv2d_args, __VA_ARGS__))
+
 /* ---- determinant ---- */
 
 /* y = det x, for each matrix of x.
@@ -1770,6 +1991,121 @@ EDDY_API eddy_tensor eddy_matrix_diag_part_with(eddy_matrix_diag_args a);
  *  TensorFlow: MatrixSetDiagV3. */
 EDDY_API eddy_tensor eddy_matrix_set_diag_with(eddy_matrix_set_diag_args a);
 #define eddy_matrix_set_diag(...) eddy_matrix_set_diag_with(EDDY_ARGS(eddy_matrix_set_diag_args, __VA_ARGS__))
+
+/* ---- distributions ---- */
+
+/* Numbers of many distributions.  The parameters are tensors, float32 or float64, and each
+ * element gets a number of its own, of the parameters' type; `sample_shape` asks for more of
+ * them, along axes in front.  Where the distribution has one, the gradient with respect to the
+ * parameters is that of the formula, the random part standing still. */
+
+/* Of distributions with one parameter. */
+typedef struct eddy_random_of_one_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   sample_shape;    /* axes in front; default none */
+    int64_t     seed;
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    const char *name;
+} eddy_random_of_one_args;
+
+/* Of distributions with two, the shapes of which broadcast. */
+typedef struct eddy_random_of_two_args {
+    char        unused_;
+    eddy_tensor a, b;
+    eddy_dims   sample_shape;    /* axes in front; default none */
+    int64_t     seed;
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    const char *name;
+} eddy_random_of_two_args;
+
+typedef struct eddy_random_bernoulli_args {
+    char        unused_;
+    eddy_tensor probs;
+    eddy_tensor logits;          /* in place of probs: their logarithmic odds */
+    eddy_dtype  dtype;           /* default int32 */
+    eddy_dims   sample_shape;    /* axes in front; default none */
+    int64_t     seed;
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    const char *name;
+} eddy_random_bernoulli_args;
+
+/* 1 with probability `probs`, else 0, for each element.
+ *
+ *  probs   float32 or float64, in [0,1], any shape
+ *  logits  in place of probs: probs = sigmoid(logits)
+ *  dtype   of the result: any type that eddy_cast makes of bool; default int32
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  0 where probs is NaN.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
+ *  Gradient: none.  TensorFlow: distributions.Bernoulli. */
+EDDY_API eddy_tensor eddy_random_bernoulli_with(eddy_random_bernoulli_args a);
+#define eddy_random_bernoulli(...) eddy_random_bernoulli_with(EDDY_ARGS(eddy_random_bernoulli_args, __VA_ARGS__))
+
+/* y with the density rate e^(-rate y), y >= 0.
+ *
+ *  rate (x)  float32 or float64, above 0, any shape
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  -log(1 - u) / rate, u uniform in [0,1).
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
+ *  Gradient: drate = -dy y / rate.  TensorFlow: distributions.Exponential. */
+EDDY_API eddy_tensor eddy_random_exponential_with(eddy_random_of_one_args a);
+#define eddy_random_exponential(...) eddy_random_exponential_with(EDDY_ARGS(eddy_random_of_one_args, __VA_ARGS__))
+
+/* How many trials fail before the first that succeeds: k with probability
+ *  probs (1 - probs)^k, a whole number of the type of probs.
+ *
+ *  probs (x)  float32 or float64, in (0,1], any shape
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
+ *  Gradient: none.  TensorFlow: distributions.Geometric. */
+EDDY_API eddy_tensor eddy_random_geometric_with(eddy_random_of_one_args a);
+#define eddy_random_geometric(...) eddy_random_geometric_with(EDDY_ARGS(eddy_random_of_one_args, __VA_ARGS__))
+
+/* y with the density e^(-|y - loc| / scale) / (2 scale).
+ *
+ *  loc (a)    float32 or float64, any shape
+ *  scale (b)  of the same type, above 0; the shapes broadcast; default 1
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: dloc = dy, dscale = dy (y - loc) / scale.  TensorFlow: distributions.Laplace. */
+EDDY_API eddy_tensor eddy_random_laplace_with(eddy_random_of_two_args a);
+#define eddy_random_laplace(...) eddy_random_laplace_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* y = loc - scale log(-log(u)), u uniform in (0,1): the largest of many numbers.
+ *
+ *  Added to logits, its numbers are largest for a class as often as softmax says.  Arguments,
+ *  errors and gradient are those of eddy_random_laplace.  TensorFlow: distributions.Gumbel. */
+EDDY_API eddy_tensor eddy_random_gumbel_with(eddy_random_of_two_args a);
+#define eddy_random_gumbel(...) eddy_random_gumbel_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* y = loc + scale log(u / (1 - u)), u uniform in (0,1).
+ *
+ *  Arguments, errors and gradient are those of eddy_random_laplace.
+ *  TensorFlow: distributions.Logistic. */
+EDDY_API eddy_tensor eddy_random_logistic_with(eddy_random_of_two_args a);
+#define eddy_random_logistic(...) eddy_random_logistic_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* y with the density 1 / (pi scale (1 + ((y - loc) / scale)^2)), which has no mean.
+ *
+ *  Arguments, errors and gradient are those of eddy_random_laplace.
+ *  TensorFlow: distributions.Cauchy. */
+EDDY_API eddy_tensor eddy_random_cauchy_with(eddy_random_of_two_args a);
+#define eddy_random_cauchy(...) eddy_random_cauchy_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* y = e^(loc + scale z), z a standard normal number.
+ *
+ *  loc (a), scale (b)  the mean and the standard deviation of log(y), as in
+ *                      eddy_random_laplace
+ *
+ *  Errors: those of eddy_random_laplace.
+ *  Gradient: dloc = dy y, dscale = dy y z.  TensorFlow: distributions.LogNormal. */
+EDDY_API eddy_tensor eddy_random_log_normal_with(eddy_random_of_two_args a);
+#define eddy_random_log_normal(...) eddy_random_log_normal_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
 
 /* ---- eigh ---- */
 
@@ -2021,6 +2357,134 @@ EDDY_API eddy_tensor eddy_erfcinv(eddy_tensor x);
  *  Gradient: dx = dy (1 - 2 x y), of which a large x leaves few digits.
  *  TensorFlow: Dawsn, tf.math.special.dawsn. */
 EDDY_API eddy_tensor eddy_dawsn(eddy_tensor x);
+
+/* ---- fft ---- */
+
+typedef struct eddy_rfft_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     fft_length;        /* 0: what x has */
+    const char *name;
+} eddy_rfft_args;
+
+typedef struct eddy_rfft_many_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   fft_length;        /* one for each axis; left out: what x has */
+    const char *name;
+} eddy_rfft_many_args;
+
+/* y[..., k] = the sum over j of x[..., j] exp(-2 pi i j k / n): the discrete Fourier
+ *  transform of the last axis, of n numbers.
+ *
+ *  x  complex64 or complex128, rank above 0; y has its type and shape
+ *
+ *  A run needs FFTW 3 (libfftw3f.so.3 for complex64, libfftw3.so.3 for complex128), and is
+ *  EDDY_UNIMPLEMENTED without it; a folder in the environment variable EDDY_FFTW is where it
+ *  is looked for.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_LIMIT above 2^31 - 1 numbers.
+ *  Gradient: dx = n times the inverse of dy.  TensorFlow: FFT. */
+EDDY_API eddy_tensor eddy_fft(eddy_tensor x);
+
+/* y = the discrete Fourier transform of the last two axes of x; else as eddy_fft.
+ *
+ *  x  complex64 or complex128, rank above 1
+ *
+ *  Errors, Gradient: as eddy_fft.  TensorFlow: FFT2D. */
+EDDY_API eddy_tensor eddy_fft2d(eddy_tensor x);
+
+/* y = the discrete Fourier transform of the last three axes of x; else as eddy_fft.
+ *
+ *  x  complex64 or complex128, rank above 2
+ *
+ *  Errors, Gradient: as eddy_fft.  TensorFlow: FFT3D. */
+EDDY_API eddy_tensor eddy_fft3d(eddy_tensor x);
+
+/* y[..., j] = the sum over k of x[..., k] exp(2 pi i j k / n), divided by n: what undoes
+ *  eddy_fft.
+ *
+ *  x  complex64 or complex128, rank above 0; y has its type and shape
+ *
+ *  Errors: as eddy_fft.
+ *  Gradient: dx = the transform of dy divided by n.  TensorFlow: IFFT. */
+EDDY_API eddy_tensor eddy_ifft(eddy_tensor x);
+
+/* y = the inverse of eddy_fft2d, of the last two axes.
+ *
+ *  x  complex64 or complex128, rank above 1
+ *
+ *  Errors, Gradient: as eddy_ifft.  TensorFlow: IFFT2D. */
+EDDY_API eddy_tensor eddy_ifft2d(eddy_tensor x);
+
+/* y = the inverse of eddy_fft3d, of the last three axes.
+ *
+ *  x  complex64 or complex128, rank above 2
+ *
+ *  Errors, Gradient: as eddy_ifft.  TensorFlow: IFFT3D. */
+EDDY_API eddy_tensor eddy_ifft3d(eddy_tensor x);
+
+/* y = the first n/2 + 1 frequencies of eddy_fft of n real numbers; the others are the
+ *  conjugates of these.
+ *
+ *  x           float32 or float64, rank above 0; y is complex64 or complex128
+ *  fft_length  n: x is cut there, or has zeros behind it; 0: what x has
+ *
+ *  Errors: as eddy_fft; EDDY_INVALID_ARGUMENT for a negative fft_length, EDDY_BAD_SHAPE for
+ *  one with an x of unknown rank.
+ *  Gradient: dx = the real part of the sum over k of dy[..., k] exp(2 pi i j k / n).
+ *  TensorFlow: RFFT. */
+EDDY_API eddy_tensor eddy_rfft_with(eddy_rfft_args a);
+#define eddy_rfft(...) eddy_rfft_with(EDDY_ARGS(eddy_rfft_args, __VA_ARGS__))
+
+/* y = eddy_fft2d of real numbers, the first half of the frequencies along the last axis.
+ *
+ *  x           float32 or float64, rank above 1
+ *  fft_length  two lengths, as for eddy_rfft
+ *
+ *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT2D. */
+EDDY_API eddy_tensor eddy_rfft2d_with(eddy_rfft_many_args a);
+#define eddy_rfft2d(...) eddy_rfft2d_with(EDDY_ARGS(eddy_rfft_many_args, __VA_ARGS__))
+
+/* y = eddy_fft3d of real numbers, the first half of the frequencies along the last axis.
+ *
+ *  x           float32 or float64, rank above 2
+ *  fft_length  three lengths, as for eddy_rfft
+ *
+ *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT3D. */
+EDDY_API eddy_tensor eddy_rfft3d_with(eddy_rfft_many_args a);
+#define eddy_rfft3d(...) eddy_rfft3d_with(EDDY_ARGS(eddy_rfft_many_args, __VA_ARGS__))
+
+/* y = the n real numbers whose eddy_rfft is x.
+ *
+ *  x           complex64 or complex128, rank above 0: m frequencies; y is float32 or float64
+ *  fft_length  n, of which x has n/2 + 1: it is cut there, or has zeros behind it;
+ *              0: 2 (m - 1)
+ *
+ *  The imaginary part of the first frequency is not read, nor, with an even n, that of the
+ *  last.
+ *  Errors: as eddy_rfft.
+ *  Gradient: dx = the eddy_rfft of dy divided by n, twice that where a frequency stands for
+ *  its conjugate too.  TensorFlow: IRFFT. */
+EDDY_API eddy_tensor eddy_irfft_with(eddy_rfft_args a);
+#define eddy_irfft(...) eddy_irfft_with(EDDY_ARGS(eddy_rfft_args, __VA_ARGS__))
+
+/* y = the inverse of eddy_rfft2d, of the last two axes.
+ *
+ *  x           complex64 or complex128, rank above 1
+ *  fft_length  two lengths, as for eddy_irfft
+ *
+ *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT2D. */
+EDDY_API eddy_tensor eddy_irfft2d_with(eddy_rfft_many_args a);
+#define eddy_irfft2d(...) eddy_irfft2d_with(EDDY_ARGS(eddy_rfft_many_args, __VA_ARGS__))
+
+/* y = the inverse of eddy_rfft3d, of the last three axes.
+ *
+ *  x           complex64 or complex128, rank above 2
+ *  fft_length  three lengths, as for eddy_irfft
+ *
+ *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT3D. */
+EDDY_API eddy_tensor eddy_irfft3d_with(eddy_rfft_many_args a);
+#define eddy_irfft3d(...) eddy_irfft3d_with(EDDY_ARGS(eddy_rfft_many_args, __VA_ARGS__))
 
 /* ---- gamma ---- */
 
@@ -3199,7 +3663,8 @@ typedef struct eddy_cosine_similarity_args {
 
 /* y = a b / (|a| |b|) of vectors along `axis`: the cosine of the angle between them.
  *
- *  a, b     float32 or float64, of one type, shapes that broadcast
+ *  a, b     float32, float64, complex64 or complex128, of one type, shapes that broadcast;
+ *           of a complex b the conjugate counts
  *  axis     of the vectors, as a list; left out: the last
  *  epsilon  the least that a squared length is taken for, so that a vector of 0 gives 0; left
  *           out: 1e-12
@@ -4052,6 +4517,38 @@ typedef struct eddy_packed_self_attention_args {
 EDDY_API eddy_tensor eddy_packed_self_attention_with(eddy_packed_self_attention_args a);
 #define eddy_packed_self_attention(...) eddy_packed_self_attention_with(EDDY_ARGS(eddy_packed_self_attention_args, __VA_ARGS__))
 
+/* ---- patches ---- */
+
+typedef struct eddy_extract_image_patches_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   ksizes;            /* of a window: height and width, or one for both */
+    eddy_dims   strides;           /* likewise; default 1 */
+    eddy_dims   rates;             /* likewise; default 1 */
+    const char *padding;           /* "VALID" (the default), "SAME" */
+    const char *name;
+} eddy_extract_image_patches_args;
+
+/* y[n, i, j, :] = the window of images x that begins at (i*stride, j*stride), as a vector:
+ *  its elements by rows, columns, channels.
+ *
+ *  x        float32 or float64 [batch, height, width, channels];
+ *           y is [batch, out height, out width, height of a window * its width * channels]
+ *  ksizes   of a window: height and width, one for both, or four where those of batch and
+ *           channels are 1
+ *  strides  from one window to the next, likewise; default 1
+ *  rates    steps between neighbouring elements of a window, likewise; default 1
+ *  padding  "VALID", the default: all windows inside; or "SAME": one at every stride, with
+ *           zeros around the image
+ *
+ *  A convolution is the matrix product of these with its filter (im2col).
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE unless x has rank 4 and a window fits,
+ *  EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: dx = at each element the sum of dy over the windows that have it.
+ *  TensorFlow: ExtractImagePatches (tf.image.extract_patches). */
+EDDY_API eddy_tensor eddy_extract_image_patches_with(eddy_extract_image_patches_args a);
+#define eddy_extract_image_patches(...) eddy_extract_image_patches_with(EDDY_ARGS(eddy_extract_image_patches_args, __VA_ARGS__))
+
 /* ---- pool ---- */
 
 /* Arguments of the pooling operations. */
@@ -4295,6 +4792,98 @@ typedef struct eddy_dropout_args {
  *  Gradient: dx = dy/(1 - rate) through the same mask.  TensorFlow: nn.dropout. */
 EDDY_API eddy_tensor eddy_dropout_with(eddy_dropout_args a);
 #define eddy_dropout(...) eddy_dropout_with(EDDY_ARGS(eddy_dropout_args, __VA_ARGS__))
+
+/* ---- random_counts ---- */
+
+/* How many events there are where lam are expected: k with probability
+ *  lam^k e^-lam / k!, one number for each element.
+ *
+ *  lam (x)         float32 or float64, any shape; the result has its type
+ *  sample_shape    axes before those of lam, one draw each; default none
+ *  seed            0: the op's own
+ *  stateless_seed  two integers, int32 or int64: the same numbers whenever they are the same
+ *
+ *  NaN where lam is negative, infinite or NaN.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit; EDDY_INVALID_ARGUMENT
+ *  for another stateless_seed.
+ *  Gradient: none.  TensorFlow: random.poisson, RandomPoissonV2. */
+EDDY_API eddy_tensor eddy_random_poisson_with(eddy_random_of_one_args a);
+#define eddy_random_poisson(...) eddy_random_poisson_with(EDDY_ARGS(eddy_random_of_one_args, __VA_ARGS__))
+
+/* How many of `counts` trials succeed, each with probability `probs`: one number for each
+ *  element.
+ *
+ *  counts (a)      float32 or float64, any shape; of a broken number the whole part counts
+ *  probs (b)       of the same type, in [0,1]; the shapes broadcast
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  NaN where counts is negative or infinite, or probs not a probability.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Gradient: none.  TensorFlow: stateless_random_binomial, RandomBinomial. */
+EDDY_API eddy_tensor eddy_random_binomial_with(eddy_random_of_two_args a);
+#define eddy_random_binomial(...) eddy_random_binomial_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* ---- random_gamma ---- */
+
+/* y = x / beta, x with the density x^(alpha-1) e^-x / gamma(alpha): one number for each
+ *  element.
+ *
+ *  alpha (a)       float32 or float64, above 0, any shape
+ *  beta (b)        of the same type, above 0; the shapes broadcast; default 1
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Marsaglia and Tsang's method, in double precision.  Where alpha is negative or NaN, NaN;
+ *  where it is 0, 0.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Gradient: by alpha that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), P the
+ *  distribution function, to the third order; dbeta = -dy y / beta.
+ *  TensorFlow: random_gamma, RandomGamma. */
+EDDY_API eddy_tensor eddy_random_gamma_with(eddy_random_of_two_args a);
+#define eddy_random_gamma(...) eddy_random_gamma_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* y with the density y^(alpha-1) (1 - y)^(beta-1) / B(alpha, beta) on [0,1].
+ *
+ *  alpha (a), beta (b)  float32 or float64, of one type, above 0; the shapes broadcast
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  The sigmoid of the difference of the logarithms of two gamma numbers: right for small
+ *  alpha and beta too.
+ *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
+ *  TensorFlow: distributions.Beta. */
+EDDY_API eddy_tensor eddy_random_beta_with(eddy_random_of_two_args a);
+#define eddy_random_beta(...) eddy_random_beta_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* y, not negative and of sum 1 along the last axis, with a density in proportion to the
+ *  product of y_i^(alpha_i-1).
+ *
+ *  alpha (x)  float32 or float64, above 0, rank above 0
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  The softmax of the logarithms of gamma numbers: right for small alpha too.
+ *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
+ *  TensorFlow: distributions.Dirichlet. */
+EDDY_API eddy_tensor eddy_random_dirichlet_with(eddy_random_of_one_args a);
+#define eddy_random_dirichlet(...) eddy_random_dirichlet_with(EDDY_ARGS(eddy_random_of_one_args, __VA_ARGS__))
+
+/* y = the sum of the squares of `df` standard normal numbers; df need not be whole.
+ *
+ *  df (x)  float32 or float64, above 0, any shape
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors and gradient: those of eddy_random_gamma, of which it is twice that of df / 2.
+ *  TensorFlow: distributions.Chi2. */
+EDDY_API eddy_tensor eddy_random_chi2_with(eddy_random_of_one_args a);
+#define eddy_random_chi2(...) eddy_random_chi2_with(EDDY_ARGS(eddy_random_of_one_args, __VA_ARGS__))
+
+/* y = z / sqrt(c / df), z a standard normal number and c one of eddy_random_chi2(df).
+ *
+ *  df (x)  float32 or float64, above 0, any shape; loc + scale y is for the caller to make
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors: those of eddy_random_gamma.  Gradient: through the gamma number.
+ *  TensorFlow: distributions.StudentT. */
+EDDY_API eddy_tensor eddy_random_student_t_with(eddy_random_of_one_args a);
+#define eddy_random_student_t(...) eddy_random_student_t_with(EDDY_ARGS(eddy_random_of_one_args, __VA_ARGS__))
 
 /* ---- rearrange ---- */
 
@@ -5132,6 +5721,87 @@ typedef struct eddy_random_shuffle_args {
 EDDY_API eddy_tensor eddy_random_shuffle_with(eddy_random_shuffle_args a);
 #define eddy_random_shuffle(...) eddy_random_shuffle_with(EDDY_ARGS(eddy_random_shuffle_args, __VA_ARGS__))
 
+/* ---- signal ---- */
+
+/* y[i] = 0.5 - 0.5 cos(2 pi i / n): Hann's window.
+ *
+ *  window_length  at least 1; of one place it is 1
+ *  periodic       n is window_length if that is even, and else window_length - 1, as for
+ *                 every symmetric window
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  A constant of the graph.
+ *  Errors: EDDY_INVALID_ARGUMENT for another length, EDDY_BAD_DTYPE.
+ *  TensorFlow: tf.signal.hann_window. */
+EDDY_API eddy_tensor eddy_hann_window(eddy_graph *g, int64_t window_length, bool periodic, eddy_dtype dtype);
+
+/* y[i] = 0.54 - 0.46 cos(2 pi i / n): Hamming's window.
+ *
+ *  window_length, periodic, dtype  as for eddy_hann_window
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.hamming_window. */
+EDDY_API eddy_tensor eddy_hamming_window(eddy_graph *g, int64_t window_length, bool periodic, eddy_dtype dtype);
+
+/* y[i] = 0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n): Blackman's window.
+ *
+ *  window_length  at least 1; of one place it is 1
+ *  periodic       n is window_length, and else window_length - 1
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow has none; torch.blackman_window. */
+EDDY_API eddy_tensor eddy_blackman_window(eddy_graph *g, int64_t window_length, bool periodic, eddy_dtype dtype);
+
+/* y[i] = 1 - |2 i / n - 1|: Bartlett's window, a triangle.
+ *
+ *  window_length, periodic, dtype  as for eddy_blackman_window
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow has none; torch.bartlett_window. */
+EDDY_API eddy_tensor eddy_bartlett_window(eddy_graph *g, int64_t window_length, bool periodic, eddy_dtype dtype);
+
+/* y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: Kaiser's window.
+ *
+ *  window_length  at least 1; of one place it is 1
+ *  beta           how narrow it is; 12 in TensorFlow if it is left out there
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  Errors: as eddy_hann_window; EDDY_INVALID_ARGUMENT if beta is not finite.
+ *  TensorFlow: tf.signal.kaiser_window. */
+EDDY_API eddy_tensor eddy_kaiser_window(eddy_graph *g, int64_t window_length, double beta, eddy_dtype dtype);
+
+/* y[i] = sin(pi/2 sin(pi/n (i + 1/2))^2), n = window_length: the window of Vorbis, whose
+ *  squares half a window apart add up to 1.
+ *
+ *  window_length  at least 1
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.vorbis_window. */
+EDDY_API eddy_tensor eddy_vorbis_window(eddy_graph *g, int64_t window_length, eddy_dtype dtype);
+
+typedef struct eddy_fftshift_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;          /* left out: all */
+} eddy_fftshift_args;
+
+/* y = x with the halves exchanged along each axis, which brings frequency 0 to the middle.
+ *
+ *  x     any element type, rank known
+ *  axes  a list, negative ones counted from the back; left out, all
+ *
+ *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_INVALID_ARGUMENT for an axis that x does
+ *  not have.
+ *  Gradient: dx = dy with the halves back in place.  TensorFlow: tf.signal.fftshift. */
+EDDY_API eddy_tensor eddy_fftshift_with(eddy_fftshift_args a);
+#define eddy_fftshift(...) eddy_fftshift_with(EDDY_ARGS(eddy_fftshift_args, __VA_ARGS__))
+
+/* y = what eddy_fftshift was given, if x is what it gave.
+ *
+ *  x, axes  as for eddy_fftshift
+ *
+ *  Errors, Gradient: as eddy_fftshift.  TensorFlow: tf.signal.ifftshift. */
+EDDY_API eddy_tensor eddy_ifftshift_with(eddy_fftshift_args a);
+#define eddy_ifftshift(...) eddy_ifftshift_with(EDDY_ARGS(eddy_fftshift_args, __VA_ARGS__))
+
 /* ---- slice ---- */
 
 /* y = the box of x that begins at `begin` and has the size `size`.
@@ -5639,6 +6309,96 @@ EDDY_API eddy_tensor eddy_is_initialized(eddy_tensor var);
  *  Errors: INVALID_ARGUMENT if var is no variable. Gradient: none.
  *  TensorFlow's Variable.initialized_value. */
 EDDY_API eddy_tensor eddy_initialized_value(eddy_tensor var);
+
+/* ---- stateless ---- */
+
+/* The same numbers whenever the seed is the same: in each run, session and graph.  The seed
+ * is two integers and may be computed or fed, with the number of a step in it, for example.
+ * Two ops of one kind with the same seed draw the same; give each its own. */
+
+typedef struct eddy_stateless_uniform_args {
+    char        unused_;
+    eddy_shape  shape;       /* fully known */
+    eddy_tensor seed;        /* two integers */
+    double      minval;      /* default 0 */
+    double      maxval;      /* default 1 */
+    eddy_dtype  dtype;       /* default float32 */
+    const char *name;
+} eddy_stateless_uniform_args;
+
+typedef struct eddy_stateless_uniform_like_args {
+    char        unused_;
+    eddy_tensor x, seed;
+    double      minval, maxval;
+    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    const char *name;
+} eddy_stateless_uniform_like_args;
+
+typedef struct eddy_stateless_normal_args {
+    char        unused_;
+    eddy_shape  shape;       /* fully known */
+    eddy_tensor seed;        /* two integers */
+    double      mean;        /* default 0 */
+    double      stddev;      /* default 1 */
+    eddy_dtype  dtype;       /* default float32 */
+    const char *name;
+} eddy_stateless_normal_args;
+
+typedef struct eddy_stateless_normal_like_args {
+    char        unused_;
+    eddy_tensor x, seed;
+    double      mean, stddev;
+    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    const char *name;
+} eddy_stateless_normal_like_args;
+
+/* Numbers spread evenly over [minval, maxval), the same whenever the seed is.
+ *
+ *  shape   of the result, fully known
+ *  seed    int32 or int64, two elements; it may change from run to run
+ *  minval  default 0
+ *  maxval  default 1; where it is 0, minval >= 0 says that it was left out
+ *  dtype   float32 (default) or float64
+ *
+ *  The rest is as in eddy_random_uniform, of which this is the function without state.
+ *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
+ *  eddy_random_uniform.
+ *  Gradient: none.  TensorFlow: stateless_random_uniform, StatelessRandomUniform. */
+EDDY_API eddy_tensor eddy_stateless_random_uniform_with(eddy_stateless_uniform_args a);
+#define eddy_stateless_random_uniform(...) eddy_stateless_random_uniform_with(EDDY_ARGS(eddy_stateless_uniform_args, __VA_ARGS__))
+
+/* The same, as many as x has elements, of which only the shape matters. */
+EDDY_API eddy_tensor eddy_stateless_random_uniform_like_with(eddy_stateless_uniform_like_args a);
+#define eddy_stateless_random_uniform_like(...) eddy_stateless_random_uniform_like_with(EDDY_ARGS(eddy_stateless_uniform_like_args, __VA_ARGS__))
+
+/* Normally distributed numbers, mean + stddev z, the same whenever the seed is.
+ *
+ *  shape         of the result, fully known
+ *  seed          int32 or int64, two elements; it may change from run to run
+ *  mean, stddev  default 0 and 1; a stddev of 0 is 1
+ *  dtype         float32 (default) or float64
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
+ *  eddy_random_normal.
+ *  Gradient: none.  TensorFlow: stateless_random_normal, StatelessRandomNormal. */
+EDDY_API eddy_tensor eddy_stateless_random_normal_with(eddy_stateless_normal_args a);
+#define eddy_stateless_random_normal(...) eddy_stateless_random_normal_with(EDDY_ARGS(eddy_stateless_normal_args, __VA_ARGS__))
+
+/* The same, as many as x has elements, of which only the shape matters. */
+EDDY_API eddy_tensor eddy_stateless_random_normal_like_with(eddy_stateless_normal_like_args a);
+#define eddy_stateless_random_normal_like(...) eddy_stateless_random_normal_like_with(EDDY_ARGS(eddy_stateless_normal_like_args, __VA_ARGS__))
+
+/* Normally distributed numbers within two standard deviations of the mean, as those of
+ *  eddy_truncated_normal, the same whenever the seed is.
+ *
+ *  Arguments and errors are those of eddy_stateless_random_normal.
+ *  Gradient: none.  TensorFlow: stateless_truncated_normal, StatelessTruncatedNormal. */
+EDDY_API eddy_tensor eddy_stateless_truncated_normal_with(eddy_stateless_normal_args a);
+#define eddy_stateless_truncated_normal(...) eddy_stateless_truncated_normal_with(EDDY_ARGS(eddy_stateless_normal_args, __VA_ARGS__))
+
+/* The same, as many as x has elements, of which only the shape matters. */
+EDDY_API eddy_tensor eddy_stateless_truncated_normal_like_with(eddy_stateless_normal_like_args a);
+#define eddy_stateless_truncated_normal_like(...) eddy_stateless_truncated_normal_like_with(EDDY_ARGS(eddy_stateless_normal_like_args, __VA_ARGS__))
 
 /* ---- statistics ---- */
 

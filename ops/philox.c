@@ -247,6 +247,11 @@ EDDY_INLINE void of_pairs_all(int64_t n, const uint32_t *restrict w, double *res
 EDDY_CLONES_OF(of_words, (int64_t n, const uint32_t *restrict w, double *restrict z), (n, w, z))
 EDDY_CLONES_OF(of_pairs, (int64_t n, const uint32_t *restrict w, double *restrict z), (n, w, z))
 
+void eddy_normals_of_words(int64_t n, const uint32_t *w, double *z)
+{
+    EDDY_BEST_OF(of_words)(n, w, z);
+}
+
 typedef void normals_fn(int64_t n, const uint32_t *restrict w, double *restrict z);
 
 /* A normal of element i within (-2, 2), from blocks that belong to i alone;

@@ -39,6 +39,9 @@ static inline double eddy_unit_f64(uint32_t low, uint32_t high)
     return (double)(int64_t)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
 }
 
+/* n standard normals, n even, of n words. */
+void eddy_normals_of_words(int64_t n, const uint32_t *w, double *z);
+
 /* Elements first .. first + n - 1 of a tensor; `first` is a multiple of 4. */
 
 /* Uniform in [low, high), which must be finite and not empty in y's type. */
@@ -72,7 +75,8 @@ uint64_t eddy_integer_at(eddy_stream s, int64_t i, uint64_t range);
 
 /* Keeps different distributions apart where their seeds agree. */
 typedef enum eddy_distribution {
-    EDDY_UNIFORM = 1, EDDY_INTEGER, EDDY_NORMAL, EDDY_TRUNCATED, EDDY_SHUFFLED, EDDY_ORTHOGONAL
+    EDDY_UNIFORM = 1, EDDY_INTEGER, EDDY_NORMAL, EDDY_TRUNCATED, EDDY_SHUFFLED, EDDY_ORTHOGONAL,
+    EDDY_GAMMA, EDDY_POISSON, EDDY_BINOMIAL, EDDY_CATEGORICAL
 } eddy_distribution;
 
 /* The numbers of this node in this run; `seed` 0 stands for the node's own

@@ -6,7 +6,7 @@
  * depend on threads or on what else is computed. */
 #include "graph/op.h"
 #include "ops/math.h"
-#include "ops/philox.h"
+#include "ops/random.h"
 #include "build/gen/table.h"
 
 #include <float.h>
@@ -30,20 +30,11 @@ eddy_stream eddy_stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution
     return (eddy_stream){ eddy_philox_key((uint64_t)k->graph_seed, own, kind), k->step };
 }
 
-/* Attributes of the real distributions: a and b are minval and maxval, or mean
- * and stddev.  `shape` only counts if there is no input. */
-typedef struct random_attrs {
-    eddy_shape shape;
-    eddy_dtype dtype;
-    double     a, b;
-    int64_t    seed;
-} random_attrs;
-
-/* The output has the shape of the input, if there is one, or `shape`. */
+/* The output has the shape of the last input that the op may have, if it is there, or `shape`. */
 static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 {
     char text[256];
-    if (c->n_in == 1) shape = c->in[0].shape;
+    if (c->n_in == c->op->max_inputs) shape = c->in[c->n_in - 1].shape;
     else if (!eddy_shape_is_valid(shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s is not a shape to fill",
                                eddy_shape_print(shape, text, sizeof text));
@@ -56,7 +47,7 @@ static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 
 static bool infer_real(eddy_infer *c)
 {
-    const random_attrs *a = c->attrs;
+    const eddy_random_attrs *a = c->attrs;
     if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
                                eddy_dtype_name(a->dtype));
@@ -72,18 +63,18 @@ static eddy_dtype real_dtype(eddy_dtype asked, eddy_tensor x)
 
 /* ------------------------------------------------------------- uniform -- */
 
-static const eddy_attr_field uniform_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(random_attrs, shape) },
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(random_attrs, dtype) },
-    { "minval", EDDY_ATTR_FLOAT, offsetof(random_attrs, a) },
-    { "maxval", EDDY_ATTR_FLOAT, offsetof(random_attrs, b) },
-    { "seed", EDDY_ATTR_INT, offsetof(random_attrs, seed) },
+const eddy_attr_field eddy_uniform_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(eddy_random_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(eddy_random_attrs, dtype) },
+    { "minval", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, a) },
+    { "maxval", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, b) },
+    { "seed", EDDY_ATTR_INT, offsetof(eddy_random_attrs, seed) },
     { 0 }
 };
 
-static bool uniform_infer(eddy_infer *c)
+bool eddy_infer_uniform(eddy_infer *c)
 {
-    const random_attrs *a = c->attrs;
+    const eddy_random_attrs *a = c->attrs;
     if (!isfinite(a->a) || !isfinite(a->b))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "minval %g or maxval %g is not finite",
                                a->a, a->b);
@@ -103,7 +94,7 @@ enum { PIECE = 4096 };
 
 typedef struct filling {
     const eddy_buffer  *y;
-    const random_attrs *attrs;
+    const eddy_random_attrs *attrs;
     eddy_stream         stream;
     bool                truncated;
 } filling;
@@ -133,20 +124,25 @@ static void fill_uniform(void *arg, int64_t from, int64_t to, int worker)
     else eddy_fill_uniform_f64(f->stream, at, n, in, (double *)f->y->data + at);
 }
 
+void eddy_fill_uniform(const eddy_kernel *k, eddy_stream s)
+{
+    filling f = { k->out[0], k->attrs, s, false };
+    fill(k, &f, fill_uniform);
+}
+
 static eddy_status uniform_kernel(eddy_kernel *k)
 {
-    const random_attrs *a = k->attrs;
-    filling f = { k->out[0], a, eddy_stream_of(k, a->seed, EDDY_UNIFORM), false };
-    fill(k, &f, fill_uniform);
+    const eddy_random_attrs *a = k->attrs;
+    eddy_fill_uniform(k, eddy_stream_of(k, a->seed, EDDY_UNIFORM));
     return EDDY_OK;
 }
 
 const eddy_op_def eddy_op_random_uniform = {
     .name = "RandomUniform", .label = "random_uniform", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
-    .attrs_size = sizeof(random_attrs), .attrs = uniform_fields,
+    .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy_uniform_fields,
     .flops = eddy_flops_per_output,
-    .infer = uniform_infer, .kernel = uniform_kernel, .gradient = eddy_not_differentiable };
+    .infer = eddy_infer_uniform, .kernel = uniform_kernel, .gradient = eddy_not_differentiable };
 
 /* ------------------------------------------------------------ integers -- */
 
@@ -252,7 +248,8 @@ static bool whole_bound(double v, int64_t *out)
     return true;
 }
 
-static eddy_tensor uniform(eddy_graph *g, const eddy_tensor *like, random_attrs a, const char *name)
+static eddy_tensor uniform(eddy_graph *g, const eddy_tensor *like, eddy_random_attrs a,
+                           const char *name)
 {
     eddy_apply_args how = { .graph = g, .name = name };
     if (eddy_dtype_is_integer(a.dtype)) {
@@ -305,7 +302,8 @@ typedef struct eddy_random_uniform_like_args {
  *  Gradient: none.  TensorFlow: random_uniform, RandomUniform. */
 eddy_tensor eddy_random_uniform_with(eddy_random_uniform_args a)
 {
-    random_attrs attrs = { a.shape, a.dtype ? a.dtype : EDDY_FLOAT32, a.minval, a.maxval, a.seed };
+    eddy_random_attrs attrs = { a.shape, a.dtype ? a.dtype : EDDY_FLOAT32, a.minval, a.maxval,
+                                a.seed };
     return uniform(a.graph, NULL, attrs, a.name);
 }
 
@@ -317,25 +315,25 @@ eddy_tensor eddy_random_uniform_with(eddy_random_uniform_args a)
  *  The rest is as in eddy_random_uniform. */
 eddy_tensor eddy_random_uniform_like_with(eddy_random_uniform_like_args a)
 {
-    random_attrs attrs = { eddy_shape_unknown(), real_dtype(a.dtype, a.x), a.minval, a.maxval,
-                           a.seed };
+    eddy_random_attrs attrs = { eddy_shape_unknown(), real_dtype(a.dtype, a.x), a.minval, a.maxval,
+                                a.seed };
     return uniform(a.x.graph, &a.x, attrs, a.name);
 }
 
 /* -------------------------------------------------------------- normal -- */
 
-static const eddy_attr_field normal_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(random_attrs, shape) },
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(random_attrs, dtype) },
-    { "mean", EDDY_ATTR_FLOAT, offsetof(random_attrs, a) },
-    { "stddev", EDDY_ATTR_FLOAT, offsetof(random_attrs, b) },
-    { "seed", EDDY_ATTR_INT, offsetof(random_attrs, seed) },
+const eddy_attr_field eddy_normal_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(eddy_random_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(eddy_random_attrs, dtype) },
+    { "mean", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, a) },
+    { "stddev", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, b) },
+    { "seed", EDDY_ATTR_INT, offsetof(eddy_random_attrs, seed) },
     { 0 }
 };
 
-static bool normal_infer(eddy_infer *c)
+bool eddy_infer_normal(eddy_infer *c)
 {
-    const random_attrs *a = c->attrs;
+    const eddy_random_attrs *a = c->attrs;
     if (!isfinite(a->a))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean is %g; it must be finite", a->a);
     if (!isfinite(a->b) || a->b < 0)
@@ -356,26 +354,25 @@ static void fill_normal(void *arg, int64_t from, int64_t to, int worker)
     else eddy_fill_normal_f64(f->stream, at, n, d, (double *)f->y->data + at);
 }
 
-static void normal_fill(eddy_kernel *k, eddy_distribution distribution)
+void eddy_fill_normal(const eddy_kernel *k, eddy_stream s, bool truncated)
 {
-    const random_attrs *a = k->attrs;
-    filling f = { k->out[0], a, eddy_stream_of(k, a->seed, distribution),
-                  distribution == EDDY_TRUNCATED };
+    filling f = { k->out[0], k->attrs, s, truncated };
     fill(k, &f, fill_normal);
 }
 
 static eddy_status normal_kernel(eddy_kernel *k)
 {
-    normal_fill(k, EDDY_NORMAL);
+    const eddy_random_attrs *a = k->attrs;
+    eddy_fill_normal(k, eddy_stream_of(k, a->seed, EDDY_NORMAL), false);
     return EDDY_OK;
 }
 
 const eddy_op_def eddy_op_random_standard_normal = {
     .name = "RandomStandardNormal", .label = "random_normal", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
-    .attrs_size = sizeof(random_attrs), .attrs = normal_fields,
+    .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy_normal_fields,
     .flops = eddy_flops_per_output,
-    .infer = normal_infer, .kernel = normal_kernel, .gradient = eddy_not_differentiable };
+    .infer = eddy_infer_normal, .kernel = normal_kernel, .gradient = eddy_not_differentiable };
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_normal_args {
@@ -399,15 +396,15 @@ typedef struct eddy_random_normal_like_args {
 } eddy_random_normal_like_args;
 #endif
 
-static random_attrs normal_attrs(const eddy_random_normal_args *a)
+static eddy_random_attrs normal_attrs(const eddy_random_normal_args *a)
 {
-    return (random_attrs){ a->shape, a->dtype ? a->dtype : EDDY_FLOAT32, a->mean,
-                           a->stddev == 0 ? 1 : a->stddev, a->seed };
+    return (eddy_random_attrs){ a->shape, a->dtype ? a->dtype : EDDY_FLOAT32, a->mean,
+                                a->stddev == 0 ? 1 : a->stddev, a->seed };
 }
-static random_attrs normal_like_attrs(const eddy_random_normal_like_args *a)
+static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a)
 {
-    return (random_attrs){ eddy_shape_unknown(), real_dtype(a->dtype, a->x), a->mean,
-                           a->stddev == 0 ? 1 : a->stddev, a->seed };
+    return (eddy_random_attrs){ eddy_shape_unknown(), real_dtype(a->dtype, a->x), a->mean,
+                                a->stddev == 0 ? 1 : a->stddev, a->seed };
 }
 
 /** Normally distributed numbers, mean + stddev z.
@@ -426,7 +423,7 @@ static random_attrs normal_like_attrs(const eddy_random_normal_like_args *a)
  *  Gradient: none.  TensorFlow: random_normal, RandomStandardNormal. */
 eddy_tensor eddy_random_normal_with(eddy_random_normal_args a)
 {
-    random_attrs attrs = normal_attrs(&a);
+    eddy_random_attrs attrs = normal_attrs(&a);
     return eddy_apply(&eddy_op_random_standard_normal, &attrs, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
@@ -439,23 +436,24 @@ eddy_tensor eddy_random_normal_with(eddy_random_normal_args a)
  *  The rest is as in eddy_random_normal. */
 eddy_tensor eddy_random_normal_like_with(eddy_random_normal_like_args a)
 {
-    random_attrs attrs = normal_like_attrs(&a);
+    eddy_random_attrs attrs = normal_like_attrs(&a);
     return eddy_apply(&eddy_op_random_standard_normal, &attrs, 1, &a.x,
                       (eddy_apply_args){ .name = a.name });
 }
 
 static eddy_status truncated_kernel(eddy_kernel *k)
 {
-    normal_fill(k, EDDY_TRUNCATED);
+    const eddy_random_attrs *a = k->attrs;
+    eddy_fill_normal(k, eddy_stream_of(k, a->seed, EDDY_TRUNCATED), true);
     return EDDY_OK;
 }
 
 const eddy_op_def eddy_op_truncated_normal = {
     .name = "TruncatedNormal", .label = "truncated_normal", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
-    .attrs_size = sizeof(random_attrs), .attrs = normal_fields,
+    .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy_normal_fields,
     .flops = eddy_flops_per_output,
-    .infer = normal_infer, .kernel = truncated_kernel, .gradient = eddy_not_differentiable };
+    .infer = eddy_infer_normal, .kernel = truncated_kernel, .gradient = eddy_not_differentiable };
 
 /** Normally distributed numbers within two standard deviations of the mean.
  *
@@ -465,7 +463,7 @@ const eddy_op_def eddy_op_truncated_normal = {
  *  Gradient: none.  TensorFlow: truncated_normal, TruncatedNormal. */
 eddy_tensor eddy_truncated_normal_with(eddy_random_normal_args a)
 {
-    random_attrs attrs = normal_attrs(&a);
+    eddy_random_attrs attrs = normal_attrs(&a);
     return eddy_apply(&eddy_op_truncated_normal, &attrs, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
@@ -478,7 +476,7 @@ eddy_tensor eddy_truncated_normal_with(eddy_random_normal_args a)
  *  The rest is as in eddy_truncated_normal. */
 eddy_tensor eddy_truncated_normal_like_with(eddy_random_normal_like_args a)
 {
-    random_attrs attrs = normal_like_attrs(&a);
+    eddy_random_attrs attrs = normal_like_attrs(&a);
     return eddy_apply(&eddy_op_truncated_normal, &attrs, 1, &a.x,
                       (eddy_apply_args){ .name = a.name });
 }
