@@ -262,8 +262,20 @@ static bool inputs(look *l, const eddy_node *node, eddy_buffer *b)
                                   : input(l, node, i, &b[i]);
         if (!ok) return false;
     }
-    if (node->op->flags & EDDY_OP_UPDATES) b[0].state->version++;
+    if (node->op->flags & EDDY_OP_UPDATES) {
+        b[0].state->version++;
+        l->session->changes++;
+    }
     return true;
+}
+
+/* The elements of an input, those of a variable too. */
+static const eddy_array *elements(const look *l, eddy_tensor t)
+{
+    const eddy_array *a = kept_value(l->kept, t);
+    const bool held = is_variable(l->session->graph->nodes[t.node]) &&
+                      is_initialized(l->session, t.node);
+    return a || !held ? a : l->session->states[t.node]->value;
 }
 
 static bool infer(look *l, const eddy_node *node, const eddy_buffer *b, eddy_type **types)
@@ -278,7 +290,7 @@ static bool infer(look *l, const eddy_node *node, const eddy_buffer *b, eddy_typ
     for (size_t i = 0; i < n; i++) {
         const bool wanted = eddy_input_is_in(node->op->value_inputs, (int)i);
         in[i] = b[i].type;
-        value[i] = wanted ? kept_value(l->kept, node->inputs[i]) : NULL;
+        value[i] = wanted ? elements(l, node->inputs[i]) : NULL;
     }
     if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in, value,
                           &l->plan.arena, types, &n_out, node->name, l->error))

@@ -138,12 +138,12 @@ static void add_making(const hoisting *h, const flow_node *n, making *m)
 static making look_into(hoisting *h, const flow_node *n)
 {
     making  m = { 0 };
-    int32_t top = 0, looked_at = 0;
+    int32_t top = 0, looked_at = 0, left = 4 * LOOKED_AT;
     h->stack[top++] = n->id;
     while (top > 0) {
         const flow_node *at = h->flow->nodes[h->stack[--top]];
         add_making(h, at, &m);
-        for (int i = 0; i < at->n_inputs; i++) {
+        for (int i = 0; i < at->n_inputs && left-- > 0; i++) {
             const flow_node *x = h->flow->nodes[at->inputs[i].node];
             if (x->op == &eddy_op_type_only || h->seen[x->id] == n->id) continue;
             h->seen[x->id] = n->id;
@@ -285,7 +285,8 @@ bool eddy_hoist(compile *c)
 {
     const size_t n = (size_t)c->flow->size + 1;
     hoisting     h = { .c = c, .flow = c->flow };
-    if (c->session->options.without & EDDY_PASS_HOIST) return true;
+    const eddy_session_args *o = &c->session->options;
+    if ((o->without & EDDY_PASS_HOIST) || o->max_bytes > 0) return true;
     h.updated = eddy_flow_alloc(c, (size_t)c->plan->n_variables, 1);
     h.kind = eddy_flow_alloc(c, n, 1);
     h.wanted = eddy_flow_alloc(c, n, 1);

@@ -22,6 +22,13 @@
 
 typedef struct eddy_plan eddy_plan;
 
+/* What the stages of one run have in common: its number, and the session's count of changes
+ * of variables when the first stage began. */
+typedef struct run_moment {
+    uint64_t step, changes;
+    bool     begun;
+} run_moment;
+
 /* A feed or fetch, as a plan's key remembers it. */
 typedef struct plan_feed {
     eddy_tensor tensor;
@@ -152,6 +159,7 @@ struct eddy_plan {
     bool           writes;        /* updates variables */
     bool           has_open;      /* ... or reads some whose shapes may change between runs */
     bool           stale;         /* the last run found other shapes, and did nothing */
+    bool           overtaken;     /* ... found that variables changed since an earlier stage */
     bool           has_results;   /* writes straight into arrays of fetches */
     bool           has_lapack;    /* has operations that call it */
     plan_profile  *profile;       /* NULL without the session's option */
@@ -229,10 +237,10 @@ void       eddy_plan_free(eddy_plan *p);
 /* For tests: whether, by its instructions alone, no memory of the plan holds two things at
  * a time and every operand is there when it is read; or what is wrong. */
 bool       eddy_plan_check(const eddy_plan *p, eddy_error *error);
-/* Runs nothing and sets p->stale if variables have other shapes than the plan is for.  The
- * run's number is *step, or the session's next. */
+/* Runs nothing and sets p->stale if variables have other shapes than the plan is for.  Of
+ * a run with several stages, `moment` says what they share; else it is NULL. */
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                          const uint64_t *step, eddy_error *error);
+                          run_moment *moment, eddy_error *error);
 /* An error of the instruction, if its kernel has not said why. */
 void eddy_note_failure(eddy_error *error, const instruction *i, eddy_status s);
 /* Runs the instruction; the error is that which its kernel writes to. */
@@ -273,6 +281,7 @@ struct eddy_session {
     eddy_plan         *plans;          /* most recently used first */
     int                n_plans;
     uint64_t           takings;        /* of plans, so far */
+    uint64_t           changes;        /* of variables, so far; with state_lock held */
     eddy_state       **states;         /* by node id */
     int32_t            states_capacity;
     atomic_ullong      step;

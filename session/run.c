@@ -126,6 +126,7 @@ static bool is_settled(eddy_plan *p)
 /* Before the first update: a run that fails may have made some. */
 static void note_updates(const eddy_plan *p)
 {
+    p->session->changes++;
     for (int32_t v = 0; v < p->n_variables; v++)
         if (p->variables[v].updated) p->variables[v].state->version++;
 }
@@ -218,13 +219,13 @@ bool eddy_plan_fits(const eddy_plan *p)
 
 /* The run itself, with the state's lock held. */
 static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                              const uint64_t *given)
+                              const run_moment *given)
 {
     if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
     if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
     patch(p, feeds);
     if (p->writes) note_updates(p);
-    const uint64_t step = given ? *given : atomic_fetch_add(&p->session->step, 1);
+    const uint64_t step = given ? given->step : atomic_fetch_add(&p->session->step, 1);
     const int32_t  first = p->n_steady > 0 && is_settled(p) ? p->n_steady : 0;
     eddy_status    status = execute(p, first, step);
     p->settled = first > 0 || status == EDDY_OK;
@@ -233,7 +234,7 @@ static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy
 }
 
 eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                          const uint64_t *step, eddy_error *error)
+                          run_moment *moment, eddy_error *error)
 {
     eddy_session *s = p->session;
     if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
@@ -241,10 +242,12 @@ eddy_status eddy_plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_arr
     eddy_running here;
     eddy_running_begin(&here, s);
     p->error = (eddy_error){ 0 };
-    p->stale = p->has_open && !eddy_plan_fits(p);
+    p->overtaken = moment && moment->begun && moment->changes != s->changes;
+    if (moment && !moment->begun) *moment = (run_moment){ moment->step, s->changes, true };
+    p->stale = !p->overtaken && p->has_open && !eddy_plan_fits(p);
     const int64_t begun = p->profile ? eddy_ticks() : 0;
-    eddy_status status = p->stale ? EDDY_OK : run_locked(p, feeds, out, step);
-    if (p->profile && !p->stale) {
+    eddy_status status = p->stale || p->overtaken ? EDDY_OK : run_locked(p, feeds, out, moment);
+    if (p->profile && !p->stale && !p->overtaken) {
         p->profile->ticks += eddy_ticks() - begun;
         p->profile->runs++;
     }

@@ -15,7 +15,8 @@ struct eddy_callable {
     int           n_feeds, n_fetches;
     eddy_feed    *feeds;
     eddy_tensor  *fetches;
-    eddy_plan    *plan;          /* of its last run; NULL once the session dropped it */
+    eddy_plan    *plan;          /* of its last run; NULL if that had stages, or it was dropped */
+    eddy_plan_info info;         /* of the last plan that a full run took */
 };
 
 static bool make_locks(eddy_session *s)
@@ -291,9 +292,10 @@ static eddy_plan *take(eddy_session *s, eddy_plan *p)
     return p;
 }
 
-/* The plan for this run, which the callable, if there is one, then remembers. */
+/* The plan for this run, which the callable, if there is one, then remembers; but not
+ * that of a stage, which has other feeds. */
 static eddy_plan *take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
-                            eddy_error *e)
+                            bool stage, eddy_error *e)
 {
     pthread_mutex_lock(&s->lock);
     eddy_plan **at = &s->plans;
@@ -312,7 +314,8 @@ static eddy_plan *take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches
     if (p) {
         p->next = s->plans;
         s->plans = take(s, p);
-        if (c) c->plan = p;
+        if (c) c->plan = stage ? NULL : p;
+        if (c) c->info = p->info;
     }
     pthread_mutex_unlock(&s->lock);
     return p;
@@ -331,9 +334,19 @@ static eddy_status record(eddy_session *s, const eddy_error *e)
     return e->status;
 }
 
+/* Whether variables have changed since the first stage. */
+static bool is_overtaken(eddy_session *s, const run_moment *moment)
+{
+    if (!moment || !moment->begun) return false;
+    pthread_rwlock_rdlock(&s->state_lock);
+    const bool changed = moment->changes != s->changes;
+    pthread_rwlock_unlock(&s->state_lock);
+    return changed;
+}
+
 /* A run of one plan, of the callable if there is one. */
 static bool run_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
-                     eddy_callable *c, const uint64_t *step, eddy_error *e)
+                     eddy_callable *c, run_moment *moment, bool *overtaken, eddy_error *e)
 {
     enum { FEW = 16 };
     const eddy_array *few[FEW], **values = few;
@@ -343,34 +356,53 @@ static bool run_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_
         return eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for %d feeds", feeds.count);
     for (int i = 0; i < feeds.count; i++) values[i] = feeds.at[i].value;
     for (bool again = true; again;) {
-        eddy_plan *p = take_plan(s, feeds, fetches, c, e);
-        if (p) eddy_plan_run(p, values, out, step, e);
+        eddy_plan *p = take_plan(s, feeds, fetches, c, moment != NULL, e);
+        if (p) eddy_plan_run(p, values, out, moment, e);
         again = p && p->stale;
+        if (p ? p->overtaken : is_overtaken(s, moment)) {
+            *overtaken = true;      /* no plan: what was made before may not fit any more */
+            *e = (eddy_error){ 0 };
+        }
         if (p) give_plan(p);
     }
     if (values != few) eddy_release(&s->allocator, values, bytes);
     return e->status == EDDY_OK;
 }
 
+/* The stages once, all of which see the variables of one moment: only the last may update
+ * them, so one that finds them changed has nothing to undo. */
+static bool try_stages(eddy_session *s, const stages *t, int n_feeds, eddy_feed *all,
+                       eddy_array **made, eddy_list fetches, eddy_array **out,
+                       eddy_callable *c, uint64_t step, bool *overtaken, eddy_error *e)
+{
+    run_moment moment = { .step = step };
+    bool       ok = true;
+    *overtaken = false;
+    for (int i = 0, from = 0; ok && !*overtaken && i < t->n; from = t->end[i++]) {
+        ok = run_plan(s, (eddy_feeds){ n_feeds + from, all },
+                      (eddy_list){ t->end[i] - from, t->cut + from }, made + from, NULL, &moment,
+                      overtaken, e);
+        for (int k = from; ok && !*overtaken && k < t->end[i]; k++)
+            all[n_feeds + k] = (eddy_feed){ t->cut[k], made[k] };
+    }
+    return ok && (*overtaken || run_plan(s, (eddy_feeds){ n_feeds + t->n_cut, all }, fetches, out,
+                                         c, &moment, overtaken, e));
+}
+
 /* One plan after the other, each fed with what those before it made.  To random
- * operations they are one run. */
+ * operations they are one run; if variables change between two of them, all begin again. */
 static bool run_stages(eddy_session *s, const stages *t, eddy_feeds feeds, eddy_list fetches,
-                       eddy_array **out, eddy_error *e)
+                       eddy_array **out, eddy_callable *c, eddy_error *e)
 {
     const int      n = feeds.count + t->n_cut;
     const uint64_t step = atomic_fetch_add(&s->step, 1);
     eddy_feed     *all = eddy_allocate_zeroed(&s->allocator, (size_t)n, sizeof *all);
     eddy_array   **made = eddy_allocate_zeroed(&s->allocator, (size_t)t->n_cut, sizeof *made);
-    bool           ok = all && made;
+    bool           ok = all && made, again = true;
     if (!ok) eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for the stages of a run");
     if (ok && feeds.count > 0) memcpy(all, feeds.at, (size_t)feeds.count * sizeof *all);
-    for (int i = 0, from = 0; ok && i < t->n; from = t->end[i++]) {
-        ok = run_plan(s, (eddy_feeds){ feeds.count + from, all },
-                      (eddy_list){ t->end[i] - from, t->cut + from }, made + from, NULL, &step, e);
-        for (int k = from; ok && k < t->end[i]; k++)
-            all[feeds.count + k] = (eddy_feed){ t->cut[k], made[k] };
-    }
-    ok = ok && run_plan(s, (eddy_feeds){ n, all }, fetches, out, NULL, &step, e);
+    while (ok && again)
+        ok = try_stages(s, t, feeds.count, all, made, fetches, out, c, step, &again, e);
     for (int k = 0; made && k < t->n_cut; k++) eddy_array_free(made[k]);
     eddy_release(&s->allocator, all, (size_t)n * sizeof *all);
     eddy_release(&s->allocator, made, (size_t)t->n_cut * sizeof *made);
@@ -386,8 +418,8 @@ static eddy_status run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, edd
     if (!eddy_session_check(s, &e) || !check_run(s, feeds, fetches, &e) ||
         !eddy_stages_of(s, feeds, fetches, &t, &e))
         return record(s, &e);
-    if (t && t->n > 0) run_stages(s, t, feeds, fetches, out, &e);
-    else run_plan(s, feeds, fetches, out, c, NULL, &e);
+    if (t && t->n > 0) run_stages(s, t, feeds, fetches, out, c, &e);
+    else run_plan(s, feeds, fetches, out, c, NULL, NULL, &e);
     if (t && !t->kept) eddy_stages_free(s, t);
     return e.status == EDDY_OK ? EDDY_OK : record(s, &e);
 }
@@ -510,7 +542,7 @@ eddy_plan_info eddy_callable_plan_info(const eddy_callable *c)
     eddy_plan_info info = { 0 };
     if (!eddy_live(c, EDDY_LIVE_CALLABLE)) return info;
     pthread_mutex_lock(&c->session->lock);
-    if (c->plan) info = c->plan->info;
+    info = c->plan ? c->plan->info : c->info;
     pthread_mutex_unlock(&c->session->lock);
     return info;
 }

@@ -11,12 +11,15 @@
 
 enum { MOST_KEPT = 64 };
 
-bool eddy_is_dynamic(const eddy_node *node)
+/* Outputs are as long as the data says: there is no `size`.  What their static shapes say
+ * does not matter: they may have been narrowed, or be open for another reason. */
+static bool may_be_dynamic(const eddy_node *node)
 {
     if (!(node->op->flags & EDDY_OP_DYNAMIC)) return false;
-    for (int k = 0; k < node->n_outputs; k++)
-        if (!eddy_shape_is_known(node->outputs[k].shape)) return true;
-    return false;
+    for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
+        if (strcmp(f->name, "size") == 0)
+            return *(const int64_t *)((const char *)node->attrs + f->offset) == 0;
+    return true;
 }
 
 void eddy_stages_free(eddy_session *s, stages *t)
@@ -34,7 +37,8 @@ typedef struct walk {
     eddy_graph *graph;
     int32_t     size;
     eddy_feeds  feeds;
-    uint8_t    *needed, *fed;
+    uint8_t    *needed, *fed, *given, *crosses;
+    int32_t    *first, *stage;      /* of a node: its output 0 in `crosses`; stage, from 1, or 0 */
     int32_t    *level, *effect;     /* effect: a node's id, or 0 */
 } walk;
 
@@ -43,6 +47,14 @@ static bool is_fed(const walk *w, eddy_tensor t)
     for (int i = 0; w->fed[t.node] && i < w->feeds.count; i++)
         if (eddy_same(w->feeds.at[i].tensor, t)) return true;
     return false;
+}
+
+/* What a constant holds is known, unless it is fed. */
+static bool is_dynamic(const walk *w, int32_t id)
+{
+    const eddy_node *node = w->graph->nodes[id];
+    return may_be_dynamic(node) &&
+           (is_fed(w, node->inputs[0]) || !eddy_constant_value(node->inputs[0]));
 }
 
 static void mark(walk *w, eddy_list fetches)
@@ -61,7 +73,7 @@ static void mark(walk *w, eddy_list fetches)
 
 static void raise(const walk *w, int32_t id, int32_t from)
 {
-    const int32_t behind = w->level[from] + eddy_is_dynamic(w->graph->nodes[from]);
+    const int32_t behind = w->level[from] + is_dynamic(w, from);
     if (behind > w->level[id]) w->level[id] = behind;
     if (!w->effect[id]) w->effect[id] = w->effect[from];
 }
@@ -77,9 +89,62 @@ static int32_t find_levels(walk *w)
         for (int i = 0; i < node->n_inputs; i++)
             if (!is_fed(w, node->inputs[i])) raise(w, id, node->inputs[i].node);
         for (int i = 0; i < node->n_controls; i++) raise(w, id, node->controls[i]);
-        if (eddy_is_dynamic(node) && w->level[id] >= levels) levels = w->level[id] + 1;
+        if (is_dynamic(w, id) && w->level[id] >= levels) levels = w->level[id] + 1;
     }
     return levels;
+}
+
+/* It need not cross: fed, a variable, or the same in any plan. */
+enum { COMPUTED, LEAF, CONSTANT };
+
+static uint8_t kind_of(const walk *w, const eddy_node *node)
+{
+    if (node->op->flags & EDDY_OP_CONSTANT) return CONSTANT;
+    if (node->op->flags & (EDDY_OP_PLACEHOLDER | EDDY_OP_VARIABLE)) return LEAF;
+    if ((node->op->flags & EDDY_OP_STATEFUL) || node->n_inputs == 0) return COMPUTED;
+    for (int i = 0; i < node->n_inputs; i++)
+        if (!eddy_input_is_in(node->op->shape_inputs, i) &&
+            (is_fed(w, node->inputs[i]) || w->given[node->inputs[i].node] != CONSTANT))
+            return COMPUTED;
+    return CONSTANT;
+}
+
+/* The stage of a node is the first that computes it. */
+static void find_stages(walk *w, int32_t levels)
+{
+    for (int32_t id = 1; id <= w->size; id++)
+        w->given[id] = kind_of(w, w->graph->nodes[id]);
+    for (int32_t level = 0; level < levels; level++)
+        for (int32_t id = w->size; id >= 1; id--) {
+            const eddy_node *node = w->graph->nodes[id];
+            if (!w->needed[id]) continue;
+            if (is_dynamic(w, id) && w->level[id] == level) w->stage[id] = level + 1;
+            for (int i = 0; w->stage[id] == level + 1 && i < node->n_inputs; i++) {
+                const eddy_tensor x = node->inputs[i];
+                if (!is_fed(w, x) && !w->given[x.node] && w->stage[x.node] == 0)
+                    w->stage[x.node] = level + 1;
+            }
+        }
+}
+
+/* What a stage computes and a later one reads is computed once: another plan might give it
+ * other last bits than those by which the shape was found. */
+static void cross(walk *w, eddy_tensor x, int32_t reader)
+{
+    if (w->stage[x.node] > 0 && (reader == 0 || reader > w->stage[x.node]) && !is_fed(w, x))
+        w->crosses[w->first[x.node] + x.output] = 1;
+}
+
+static void find_crossing(walk *w, eddy_list fetches)
+{
+    for (int i = 0; i < fetches.count; i++)
+        if (eddy_outputs_of(fetches.at[i]) > 0) cross(w, fetches.at[i], 0);
+    for (int32_t id = 1; id <= w->size; id++) {
+        const eddy_node *node = w->graph->nodes[id];
+        for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
+            if (!eddy_input_is_in(node->op->shape_inputs, i))
+                cross(w, node->inputs[i], w->stage[id]);
+    }
 }
 
 /* The outputs to compute, those of level 0 first. */
@@ -89,8 +154,9 @@ static bool cut(const walk *w, stages *t, eddy_error *error)
     for (int32_t level = 0; level < t->n; t->end[level++] = n)
         for (int32_t id = 1; id <= w->size; id++) {
             const eddy_node *node = w->graph->nodes[id];
-            if (!w->needed[id] || w->level[id] != level || !eddy_is_dynamic(node)) continue;
-            if (w->effect[id])
+            if (!w->needed[id] || w->stage[id] != level + 1) continue;
+            const bool dynamic = is_dynamic(w, id);
+            if (dynamic && w->effect[id])
                 return eddy_error_set(error, EDDY_UNIMPLEMENTED,
                                       "%s: the shape depends on data that waits for '%.200s', "
                                       "which has a side effect [node '%.200s']",
@@ -98,19 +164,21 @@ static bool cut(const walk *w, stages *t, eddy_error *error)
                                       node->name);
             for (int k = 0; k < node->n_outputs; k++) {
                 const eddy_tensor y = eddy_tensor_at(w->graph, id, k);
-                if (!is_fed(w, y)) t->cut[n++] = y;
+                if ((dynamic || w->crosses[w->first[id] + k]) && !is_fed(w, y)) t->cut[n++] = y;
             }
         }
     t->n_cut = n;
     return true;
 }
 
-static int32_t outputs_of_dynamic(const walk *w)
+/* Numbers the outputs of all nodes; how many. */
+static int32_t number_outputs(walk *w)
 {
     int32_t n = 0;
-    for (int32_t id = 1; id <= w->size; id++)
-        if (w->needed[id] && eddy_is_dynamic(w->graph->nodes[id]))
-            n += w->graph->nodes[id]->n_outputs;
+    for (int32_t id = 1; id <= w->size; id++) {
+        w->first[id] = n;
+        n += w->graph->nodes[id]->n_outputs;
+    }
     return n;
 }
 
@@ -148,11 +216,20 @@ static bool plan_stages(walk *w, eddy_arena *scratch, stages *t, eddy_list fetch
     w->fed = zeroed(scratch, n, sizeof *w->fed);
     w->level = zeroed(scratch, n, sizeof *w->level);
     w->effect = zeroed(scratch, n, sizeof *w->effect);
-    if (!w->needed || !w->fed || !w->level || !w->effect) return no_memory(error);
+    w->given = zeroed(scratch, n, sizeof *w->given);
+    w->first = zeroed(scratch, n, sizeof *w->first);
+    w->stage = zeroed(scratch, n, sizeof *w->stage);
+    if (!w->needed || !w->fed || !w->level || !w->effect || !w->given || !w->first || !w->stage)
+        return no_memory(error);
+    const int32_t outputs = number_outputs(w);
+    w->crosses = zeroed(scratch, outputs, sizeof *w->crosses);
+    if (!w->crosses) return no_memory(error);
     mark(w, fetches);
     t->n = find_levels(w);
+    find_stages(w, t->n);
+    find_crossing(w, fetches);
     t->end = zeroed(&t->arena, t->n, sizeof *t->end);
-    t->cut = zeroed(&t->arena, outputs_of_dynamic(w), sizeof *t->cut);
+    t->cut = zeroed(&t->arena, outputs, sizeof *t->cut);
     if (!t->end || !t->cut || !copy_key(t, w->feeds, fetches)) return no_memory(error);
     return cut(w, t, error);
 }
@@ -188,7 +265,7 @@ static bool is_of(const stages *t, eddy_feeds feeds, eddy_list fetches)
 static bool graph_has_dynamic(eddy_session *s)
 {
     while (!s->has_dynamic && s->seen < s->graph->size)
-        s->has_dynamic = eddy_is_dynamic(s->graph->nodes[++s->seen]);
+        s->has_dynamic = may_be_dynamic(s->graph->nodes[++s->seen]);
     return s->has_dynamic;
 }
 

@@ -17,8 +17,6 @@ typedef struct stages {
     int           *end;
 } stages;
 
-/* An output is as long as the data says. */
-bool eddy_is_dynamic(const eddy_node *node);
 /* The stages of a run whose arguments are checked; *found is NULL if nothing in the
  * graph is dynamic. */
 bool eddy_stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,

@@ -81,7 +81,7 @@ static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_
     return NULL;
 }
 
-static void give_value(eddy_state *state, const eddy_array *value, eddy_array *room)
+static void give_value(eddy_session *s, eddy_state *state, const eddy_array *value, eddy_array *room)
 {
     if (room) {
         eddy_array_free(state->value);
@@ -91,6 +91,7 @@ static void give_value(eddy_state *state, const eddy_array *value, eddy_array *r
         memcpy(eddy_array_data(state->value), eddy_array_data(value), eddy_array_bytes(value));
     state->initialized = true;
     state->version++;
+    s->changes++;
 }
 
 static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *value,
@@ -100,7 +101,7 @@ static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *
     eddy_array     *room;
     if (!eddy_value_fits(node, got, e)) return;
     eddy_state *state = make_room(s, node, value, &room, e);
-    if (state) give_value(state, value, room);
+    if (state) give_value(s, state, value, room);
 }
 
 eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
@@ -203,7 +204,7 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
     }
     for (int i = 0; room && i < n; i++) {
         if (e->status == EDDY_OK)
-            give_value(s->states[nodes[i]->id], eddy_safetensors_find(file, nodes[i]->name),
+            give_value(s, s->states[nodes[i]->id], eddy_safetensors_find(file, nodes[i]->name),
                        room[i]);
         else eddy_array_free(room[i]);
     }

@@ -4,6 +4,9 @@
 #include "tests/core.h"
 
 #include "build/gen/suites.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* Rows of x for which the mask is fed, then sums and products of them. */
@@ -219,6 +222,138 @@ START_TEST(nothing_fed_is_said)
 }
 END_TEST
 
+/* ------------------------------------------------- what a review has found -- */
+
+typedef struct writing {
+    eddy_session *s;
+    eddy_tensor   v;
+    eddy_array   *high, *low;
+    atomic_bool   stop;
+} writing;
+
+static void *write_on(void *arg)
+{
+    writing *w = arg;
+    for (int i = 0; !atomic_load(&w->stop); i++)
+        eddy_variable_set(w->s, w->v, i % 2 ? w->high : w->low);
+    return NULL;
+}
+
+static eddy_array *filled(int64_t n, double v)
+{
+    eddy_array *a = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(n));
+    for (int64_t i = 0; i < n; i++) eddy_array_set(a, i, v);
+    return a;
+}
+
+/* All stages see a variable as it was at one moment. */
+START_TEST(variables_of_one_moment)
+{
+    enum { N = 20000 };
+    eddy_graph *g = eddy_graph_new();
+    writing     w = { .high = filled(N, 1), .low = filled(N, -1) };
+    w.v = eddy_variable(g, .initial_value = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(N)));
+    eddy_tensor y = eddy_boolean_mask(w.v, Greater(w.v, 0));
+    w.s = eddy_session_new(g);
+    eddy_variable_set(w.s, w.v, w.high);
+    pthread_t t;
+    ck_assert_int_eq(pthread_create(&t, NULL, write_on, &w), 0);
+    for (int i = 0; i < 1000; i++) {
+        eddy_array *o = eddy_fetch(w.s, y);
+        ck_assert_msg(o, "%s", eddy_session_message(w.s));
+        if (eddy_array_count(o) > 0) ck_assert_double_gt(eddy_array_get(o, 0), 0);
+        eddy_array_free(o);
+    }
+    atomic_store(&w.stop, true);
+    pthread_join(t, NULL);
+    eddy_array_free(w.high);
+    eddy_array_free(w.low);
+    eddy_session_free(w.s);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* A value by which a shape is found has the same bits where it is used. */
+START_TEST(computed_once)
+{
+    const eddy_shape s64 = EDDY_SHAPE(64, 64);
+    eddy_graph   *g = eddy_graph_new();
+    eddy_session *s = eddy_session_new(g, .threads = 1);
+    eddy_tensor   x[3];
+    eddy_array   *in[3], *out[2] = { NULL };
+    for (int k = 0; k < 3; k++) {
+        x[k] = eddy_placeholder(g, NULL, EDDY_FLOAT32, s64);
+        in[k] = eddy_array_new(EDDY_FLOAT32, s64);
+        for (int i = 0; i < 4096; i++) eddy_array_set(in[k], i, sin(i * 1.3 * (k + 1) + k));
+    }
+    eddy_tensor scaled = Mul(x[0], 0.3), q = MatMul(scaled, x[1]);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x[0], in[0] }, { x[1], in[1] }), EDDY_FETCH(q), out),
+                     EDDY_OK);
+    eddy_array *before = out[0];
+    out[0] = NULL;
+    eddy_tensor y = eddy_boolean_mask(Sub(q, x[2]), Equal(q, x[2]));
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x[0], in[0] }, { x[1], in[1] }, { x[2], before }),
+                              EDDY_FETCH(y, scaled), out), EDDY_OK);
+    for (int64_t i = 0; i < eddy_array_count(out[0]); i++)
+        ck_assert_double_eq(eddy_array_get(out[0], i), 0);
+    for (int k = 0; k < 3; k++) eddy_array_free(in[k]);
+    for (int k = 0; k < 2; k++) eddy_array_free(out[k]);
+    eddy_array_free(before);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
+static void gives(eddy_session *s, eddy_tensor fed, eddy_tensor y, int64_t count)
+{
+    eddy_array *in = filled(5, 1), *out[1] = { NULL };
+    ck_assert_msg(eddy_run(s, EDDY_FEED({ fed, in }), EDDY_FETCH(y), out) == EDDY_OK, "%s",
+                  eddy_session_message(s));
+    ck_assert_int_eq(eddy_array_count(out[0]), count);
+    eddy_array_free(in);
+    eddy_array_free(out[0]);
+}
+
+START_TEST(narrowed_fed_and_sized)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(5));
+    eddy_tensor   open = eddy_placeholder(g, "open", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor   places = eddy_nonzero(x), zeros = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(5));
+    eddy_session *s = eddy_session_new(g);
+    eddy_set_shape(places, EDDY_SHAPE(5, 1));
+    gives(s, x, eddy_cast(places, EDDY_FLOAT32), 5);
+    zeros = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(5), (float[5]){ 0 });
+    gives(s, zeros, eddy_cast(eddy_nonzero(zeros), EDDY_FLOAT32), 5);
+    gives(s, open, eddy_unique(eddy_print(open, .write = say_nothing), .size = 3), 3);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
+START_TEST(of_callables_and_looks)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(5));
+    eddy_tensor   v = eddy_variable(g, .initial_value = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(5)));
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *in = filled(5, 1), *out[1] = { NULL };
+    eddy_callable *c = eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(Neg(eddy_boolean_mask(x, x))));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *[]){ in }, out), EDDY_OK);
+        ck_assert_int_gt(eddy_callable_plan_info(c).instructions, 0);
+    }
+    eddy_variable_set(s, v, in);
+    const eddy_array *looked = eddy_eval_in(s, eddy_nonzero(v));
+    ck_assert_msg(looked, "%s", eddy_session_message(s));
+    ck_assert_int_eq(eddy_array_count(looked), 5);
+    eddy_array_free(in);
+    eddy_array_free(out[0]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *stages_suite(void)
 {
     Suite *s = suite_create("stages");
@@ -231,6 +366,10 @@ Suite *stages_suite(void)
     tcase_add_test(c, variables_are_those_from_before_the_run);
     tcase_add_test(c, a_side_effect_before_it_is_refused);
     tcase_add_test(c, nothing_fed_is_said);
+    tcase_add_test(c, variables_of_one_moment);
+    tcase_add_test(c, computed_once);
+    tcase_add_test(c, narrowed_fed_and_sized);
+    tcase_add_test(c, of_callables_and_looks);
     suite_add_tcase(s, c);
     return s;
 }
