@@ -56,10 +56,11 @@ EDDY_API eddy_tensor eddy_relu6(eddy_tensor x);
 /* y = min(max(x, 0), most).
  *
  *  x     float32, float64, int32, int64 or uint8, any shape; y has its type
- *  most  above 0
+ *  most  above 0; whole for integers
  *
  *  NaN stays NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
+ *  number with integers.
  *  Gradient: dx = dy where x > 0 and x <= most, else 0.
  *  TensorFlow: none; Keras' relu with max_value. */
 EDDY_API eddy_tensor eddy_relu_n(eddy_tensor x, double most);
@@ -174,9 +175,11 @@ EDDY_API eddy_tensor eddy_softsign(eddy_tensor x);
 
 /* y = x where x > threshold, else value.
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  x                 float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  threshold, value  whole for integers
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
+ *  number with integers.
  *  Gradient: dx = dy where x > threshold, else 0.  TensorFlow: none; PyTorch's threshold. */
 EDDY_API eddy_tensor eddy_threshold(eddy_tensor x, double threshold, double value);
 
@@ -795,7 +798,8 @@ EDDY_API eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b);
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
- *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a).
+ *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a); a half each for equal
+ *  infinities too, where that of PyTorch 1.13 is NaN.
  *  TensorFlow: none; NumPy's logaddexp. */
 EDDY_API eddy_tensor eddy_logaddexp(eddy_tensor a, eddy_tensor b);
 
@@ -860,7 +864,8 @@ typedef struct eddy_approximate_equal_args {
  *
  *  a, b       float32, float64, int32, int64 or uint8, of one type, shapes that
  *             broadcast; y is bool
- *  tolerance  above 0; default 1e-5, of integers 1, which is to be equal
+ *  tolerance  above 0; default 1e-5.  Integers are closer than a tolerance of at most 1 if
+ *             they are equal
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
@@ -890,7 +895,8 @@ typedef struct eddy_is_close_args {
 EDDY_API eddy_tensor eddy_is_close_with(eddy_is_close_args a);
 #define eddy_is_close(...) eddy_is_close_with(EDDY_ARGS(eddy_is_close_args, __VA_ARGS__))
 
-/* y = a + weight (b - a), which is a for a weight of 0 and b for one of 1.
+/* y = a + weight (b - a), which is a for a weight of 0 and b for one of 1: from a weight
+ *  of the size 1/2 on it is b - (b - a) (1 - weight).
  *
  *  a, b, weight  any numbers but half, of one type, shapes that broadcast; y has
  *                their type
@@ -1047,7 +1053,7 @@ EDDY_API eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape
  *  x            any element type, [n, places..., ...], n a multiple of all blocks
  *  block_shape  one entry >= 1 for each dimension of the places
  *  before       places left out at the front, as many entries; left out, none
- *  after        places left out at the end
+ *  after        places left out at the end; together at most as many as there are
  *
  *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
  *  Gradient: dx = dy, zeros at the ends, taken apart again.  TensorFlow: BatchToSpaceND. */
@@ -1712,6 +1718,41 @@ EDDY_API eddy_tensor eddy_atrous_conv2d(eddy_tensor x, eddy_tensor filter, int64
 EDDY_API eddy_tensor eddy_atrous_conv2d_transpose_with(eddy_atrous_conv2d_transpose_args a);
 #define eddy_atrous_conv2d_transpose(...) eddy_atrous_conv2d_transpose_with(EDDY_ARGS(eddy_atrous_conv2d_transpose_args, __VA_ARGS__))
 
+/* ---- conv3d ---- */
+
+typedef struct eddy_conv3d_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_dims   strides;           /* of depth, height and width, or one for all; default 1 */
+    const char *padding;           /* "VALID" (the default), "SAME" */
+    const char *data_format;       /* "NDHWC" (the default), "NCDHW" */
+    eddy_dims   dilations;         /* as strides; default 1 */
+    const char *name;
+} eddy_conv3d_args;
+
+/* The 3-D convolution of volumes with a filter:
+ *
+ *    y[n, h, i, j, o] = sum over dh, di, dj, c of x[n, h*stride + dh*dilation,
+ *                       i*stride + di*dilation, j*stride + dj*dilation, c]
+ *                       filter[dh, di, dj, c, o]
+ *
+ *  x            float32 or float64 [batch, depth, height, width, channels], for NCDHW
+ *               [batch, channels, depth, height, width]; y likewise.  The batch alone may be open
+ *  filter       of the same type [depth, height, width, channels, out channels], of known
+ *               sizes, at most 256 deep
+ *  strides      of depth, height and width, one for all, or TensorFlow's five; default 1
+ *  padding      "VALID", the default, or "SAME"; see eddy_conv2d
+ *  data_format  "NDHWC", the default, or "NCDHW", which costs two transpositions
+ *  dilations    steps between what neighbouring filter elements meet; as strides
+ *
+ *  It is eddy_conv2d of the slices of x, as many as the filter is deep put side by side, which
+ *  takes that many times the memory of x.
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit, sizes are open or the filter is
+ *  larger than x, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: that of what it is made of.  TensorFlow: Conv3D, nn.conv3d. */
+EDDY_API eddy_tensor eddy_conv3d_with(eddy_conv3d_args a);
+#define eddy_conv3d(...) eddy_conv3d_with(EDDY_ARGS(eddy_conv3d_args, __VA_ARGS__))
+
 /* ---- conv_gradients ---- */
 
 typedef struct eddy_conv2d_backprop_args {
@@ -2118,7 +2159,8 @@ EDDY_API eddy_tensor eddy_random_log_normal_with(eddy_random_of_two_args a);
  *  is arbitrary, and so are the vectors of equal eigenvalues.  Returns output 0;
  *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or
  *  if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for
+ *  an n above 32766.
  *  Gradient: v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones
  *  (Giles 2008), gathered in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
 EDDY_API eddy_tensor eddy_eigh(eddy_tensor x);
@@ -2568,7 +2610,7 @@ typedef struct eddy_igamma_grad_a_args {
  *  a, x   float32 or float64, of one type, shapes that broadcast; y has their type
  *  order  how often it is differentiated: 1, 2 or 3; default 1
  *
- *  NaN unless a > 0 and x >= 0.
+ *  NaN unless a > 0 and x >= 0, and for a above 1e8, where the series would be too long.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another order;
  *  EDDY_NO_GRADIENT for a gradient of the third.
@@ -4065,8 +4107,8 @@ EDDY_API eddy_tensor eddy_logspace(eddy_tensor start, eddy_tensor stop, int64_t 
 /* y = the tensors of `list` on a grid: output i is list[i], repeated along all other axes.
  *
  *  list  1 to 8 vectors (or scalars, taken for vectors of one), of any element types
- *  xy    as for pictures: the first runs along axis 1, the second along axis 0, "xy" in
- *        NumPy and the default there; left out, each along its own axis, "ij"
+ *  xy    true: as for pictures, the first runs along axis 1, the second along axis 0, "xy"
+ *        in NumPy and the default there; false: each along its own axis, "ij"
  *
  *  Returns output 0; eddy_output(y, i) is another.
  *  Errors: EDDY_INVALID_ARGUMENT for another number of tensors, EDDY_BAD_SHAPE for matrices.
@@ -4075,12 +4117,13 @@ EDDY_API eddy_tensor eddy_meshgrid(eddy_list list, bool xy);
 
 /* y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
  *
- *  lengths  int32 or int64, rank known and below 8
- *  maxlen   how many places a sequence has; 0: as many as the longest, if the lengths are
+ *  lengths  int32 or int64, rank below 8
+ *  maxlen   how many places a sequence has, of the type of lengths, up to 2^53; 0: as many as the longest, if the lengths are
  *           constant, at most 64 fed integers, or computed from such
  *  dtype    of y: 0 is bool; others have 1 and 0
  *
- *  Errors: EDDY_INVALID_ARGUMENT for a negative maxlen, EDDY_BAD_SHAPE for an unknown rank.
+ *  Errors: EDDY_INVALID_ARGUMENT for another maxlen, EDDY_BAD_DTYPE for other lengths,
+ *  EDDY_LIMIT for rank 8.
  *  Gradient: none.  TensorFlow: tf.sequence_mask. */
 EDDY_API eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype dtype);
 
@@ -4129,7 +4172,7 @@ EDDY_API eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b);
 /* y = the places that flat indices name in an array of the shape `dims`: [rank, ...].
  *
  *  indices  int32 or int64, rank below 8
- *  dims     fully known, rank above 0
+ *  dims     fully known, rank above 0, at most 2^53 elements
  *
  *  An index outside gives places outside.
  *  Errors: EDDY_INVALID_ARGUMENT for other dims; EDDY_BAD_DTYPE for other indices.
@@ -4401,7 +4444,8 @@ typedef struct eddy_norm_args {
  *  axes      one or two; left out: x is one vector
  *  keepdims  the axes stay, with size 1
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes; those of eddy_svd.
+ *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
+ *  does not have or that are one; those of eddy_svd.
  *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.norm. */
 EDDY_API eddy_tensor eddy_norm_with(eddy_norm_args a);
@@ -4610,7 +4654,8 @@ typedef struct eddy_qr_args {
  *  full_matrices  k is m
  *
  *  By Householder reflections; the diagonal of r may be negative.  Returns output 0;
- *  eddy_output(y, 1) is r.  A NaN goes on into both.
+ *  eddy_output(y, 1) is r.  For an x that is not finite it is not
+ *  determined which of their elements are NaN.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: (dq + q s) r'^-1 with s the symmetric matrix of the lower triangle of
  *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT
@@ -4979,13 +5024,14 @@ typedef struct eddy_repeat_args {
  *
  *  x        any element type; its rank is known and above 0, but x is a vector if axis is left
  *           out
- *  repeats  int32 or int64, >= 0: a constant scalar, the same for all, or [n]
+ *  repeats  int32 or int64, >= 0: a constant scalar, the same for all, or a vector with a
+ *           number for each place, or of one number for all
  *  axis     EDDY_AXES(a); left out: of the elements of x in their order, as a vector
  *  size     for repeats that are a vector: how many places y has, the first ones, then zeros;
  *           left out, exactly the sum, if repeats are constant, at most 64 fed integers,
  *           or computed from such
  *
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
  *  Gradient: dx = the sum of dy over the copies; `repeats` has none.
  *  TensorFlow: tf.repeat. */
 EDDY_API eddy_tensor eddy_repeat_with(eddy_repeat_args a);
@@ -5569,8 +5615,8 @@ typedef struct eddy_dynamic_partition_args {
  *              those, see eddy_nonzero
  *
  *  Returns output 0.
- *  Errors: EDDY_INVALID_ARGUMENT for another num; as eddy_boolean_mask, of which it makes
- *  one a part.
+ *  Errors: EDDY_INVALID_ARGUMENT for another num, EDDY_BAD_DTYPE for other partitions; as
+ *  eddy_boolean_mask, of which it makes one a part.
  *  Gradient: dx = the rows of all dy where they were; `partitions` has none.
  *  TensorFlow: DynamicPartition. */
 EDDY_API eddy_tensor eddy_dynamic_partition_with(eddy_dynamic_partition_args a);
@@ -5592,7 +5638,8 @@ typedef struct eddy_dynamic_stitch_args {
  *           are constant, at most 64 fed integers, or computed from such
  *
  *  A row that no index names is 0.  Where an index comes again, the last row stays.
- *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths; as eddy_concat and
+ *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths or a constant index of
+ *  INT64_MAX; as eddy_concat and
  *  eddy_tensor_scatter_update, which do it.
  *  Gradient: ddata[m] = dy at indices[m]; indices have none.  TensorFlow: DynamicStitch. */
 EDDY_API eddy_tensor eddy_dynamic_stitch_with(eddy_dynamic_stitch_args a);
@@ -5612,13 +5659,14 @@ typedef struct eddy_nonzero_args {
  *
  *  x     bool, float32, float64, int32, int64 or uint8, any shape; NaN is not 0
  *  size  how many rows y has: the first places, then rows of `fill`
- *  fill  a whole number; -1 is passed over by eddy_gather with .skip_negative
+ *  fill  a whole number from -2^62 to 2^62; -1 is passed over by eddy_gather with .skip_negative
  *
  *  eddy_output(y, 1) is how many there are, also above `size`.  Without a size, y has as
  *  many rows as there are places.  Where x is not constant, a run then has two parts: the
  *  first computes y, and a plan for the rest is made for each number of rows.  Then nothing
  *  that x needs may have a side effect.
- *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size
+ *  or another fill.
  *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
 EDDY_API eddy_tensor eddy_nonzero_with(eddy_nonzero_args a);
 #define eddy_nonzero(...) eddy_nonzero_with(EDDY_ARGS(eddy_nonzero_args, __VA_ARGS__))
@@ -6594,7 +6642,8 @@ typedef struct eddy_svd_args {
  *  The columns of u and v are orthonormal.  The common sign of two of them is arbitrary,
  *  and so are those of equal values.  Returns output 0; eddy_output(y, 1) is u.  All are
  *  NaN for a matrix with an element that is not finite, or if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_LIMIT for vectors with a
+ *  k above 23169.
  *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
  *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
  *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
@@ -6616,7 +6665,7 @@ typedef struct eddy_pinv_args {
  *
  *  NaN for a matrix with an element that is not finite.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_INVALID_ARGUMENT for a
- *  negative rcond.
+ *  negative rcond, EDDY_LIMIT for m and n above 23169.
  *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
  *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
 EDDY_API eddy_tensor eddy_pinv_with(eddy_pinv_args a);

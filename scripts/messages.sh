@@ -22,6 +22,7 @@ damaged_at|3|session/safetensors_parse.c|@'
 
 # What no caller can provoke: file|format|why.
 allowed='session/compile.c|a plan could not be made|a guard: every step before it says why it failed
+ops/fft.c|out of memory for a plan of FFTW|its memory is not from an allocator of the library
 session/schedule.c|too few buffers were counted|a guard: the count is an upper bound
 session/specialise.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/flow.c|a node that only the compiler makes|a guard: nobody else has these definitions'

@@ -28,11 +28,16 @@ esac
 want libc6-dev header stdio.h
 # shellcheck disable=SC2086
 library() { echo 'int main(void) { return 0; }' | $cc -x c - -o /dev/null "-l$2" && header "$1"; }
+# shellcheck disable=SC2086
+library_file() { [ -e "$($cc -print-file-name="$1")" ]; }
 want libopenblas-dev library cblas.h openblas
 want libyaml-dev library yaml.h yaml
 if [ "$need" != build ]; then
     want pkg-config have pkg-config
     want check header check.h
+    # Loaded by runs that have Fourier transforms, and by name.
+    want libfftw3-single3 library_file libfftw3f.so.3
+    want libfftw3-double3 library_file libfftw3.so.3
     want g++ have c++
 fi
 if [ "$need" = valgrind ]; then

@@ -16,6 +16,9 @@ Suite *vmap_suite(void);
 static const struct { const char *op, *why; } looped[] = {
     { "Range",         "each example has its own length" },
     { "RandomShuffle", "each example has its own numbers" },
+    { "StatelessRandomUniform",   "each example has its own seed" },
+    { "StatelessRandomNormal",    "each example has its own seed" },
+    { "StatelessTruncatedNormal", "each example has its own seed" },
 };
 
 /* ---------------------------------------------------------------- more rows -- */
