@@ -15,6 +15,14 @@ static eddy_tensor floats(const char *what, eddy_tensor x)
                      eddy_dtype_name(eddy_dtype_of(x)));
 }
 
+/* x, unless it is of integers and v is not whole and would be cut off. */
+static eddy_tensor whole(const char *what, eddy_tensor x, double v)
+{
+    if (!eddy_is_valid(x) || !eddy_dtype_is_integer(eddy_dtype_of(x)) || v == floor(v)) return x;
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: %g is not whole, and x is of %s", what,
+                     v, eddy_dtype_name(eddy_dtype_of(x)));
+}
+
 /* -------------------------------------------------- exponential branches -- */
 
 /* Of selu, so that its results keep mean 0 and variance 1 (Klambauer and others, 2017). */
@@ -76,13 +84,17 @@ UNARY(relu6, "Relu6", "Relu6", NUMBERS, x < 0 ? 0 : x > 6 ? 6 : x,
 /** y = min(max(x, 0), most).
  *
  *  x     float32, float64, int32, int64 or uint8, any shape; y has its type
- *  most  above 0
+ *  most  above 0; whole for integers
  *
  *  NaN stays NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
+ *  number with integers.
  *  Gradient: dx = dy where x > 0 and x <= most, else 0.
  *  TensorFlow: none; Keras' relu with max_value. */
-eddy_tensor eddy_relu_n(eddy_tensor x, double most) { return Minimum(Relu(x), most); }
+eddy_tensor eddy_relu_n(eddy_tensor x, double most)
+{
+    return Minimum(Relu(whole("relu_n", x, most)), most);
+}
 
 typedef struct leaky_attrs {
     double alpha;
@@ -171,7 +183,8 @@ eddy_tensor eddy_leaky_relu_with(eddy_leaky_relu_args a)
  *  TensorFlow: none; Keras' PReLU. */
 eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha)
 {
-    return Where(Greater(x, 0), x, Mul(alpha, x));
+    const eddy_tensor up = Greater(x, 0);
+    return Where(up, x, Mul(alpha, Where(up, 0, x)));
 }
 
 #ifdef EDDY_HEADER
@@ -193,7 +206,8 @@ typedef struct eddy_hard_tanh_args {
 eddy_tensor eddy_hard_tanh_with(eddy_hard_tanh_args a)
 {
     const bool plain = a.least == 0 && a.most == 0;
-    return Maximum(Minimum(a.x, plain ? 1 : a.most), plain ? -1 : a.least);
+    const eddy_tensor x = floats("hard_tanh", a.x);
+    return Maximum(Minimum(x, plain ? 1 : a.most), plain ? -1 : a.least);
 }
 
 #ifdef EDDY_HEADER
@@ -293,12 +307,15 @@ UNARY(softsign, "Softsign", "Softsign", FLOATS, x / (1 + fabs(x)),
 
 /** y = x where x > threshold, else value.
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  x                 float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  threshold, value  whole for integers
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
+ *  number with integers.
  *  Gradient: dx = dy where x > threshold, else 0.  TensorFlow: none; PyTorch's threshold. */
 eddy_tensor eddy_threshold(eddy_tensor x, double threshold, double value)
 {
+    x = whole("threshold", whole("threshold", x, threshold), value);
     return Where(Greater(x, threshold), x, value);
 }
 

@@ -19,17 +19,25 @@ EDDY_INLINE double logaddexp_f64_of(double a, double b)
     return a == b ? a + LN2 : most + log1p(exp(-fabs(a - b)));
 }
 
+/* a - b, and 0 of equal infinities. */
+static eddy_tensor apart(eddy_tensor a, eddy_tensor b)
+{
+    const eddy_tensor same = LogicalAnd(Equal(a, b), eddy_is_inf(a));
+    return Where(same, 0, Sub(a, b));
+}
+
 /** y = ln(e^a + e^b), without overflow on the way.
  *
  *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
- *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a).
+ *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a); a half each for equal
+ *  infinities too, where that of PyTorch 1.13 is NaN.
  *  TensorFlow: none; NumPy's logaddexp. */
 BINARY(logaddexp, "LogAddExp", "LogAddExp", FLOATS, 0,
        _Generic((a), float: logaddexp_f32_of((float)a, (float)b), default: logaddexp_f64_of(a, b)),
-       Mul(dy, Sigmoid(Sub(a, b))), Mul(dy, Sigmoid(Sub(b, a))))
+       Mul(dy, Sigmoid(apart(a, b))), Mul(dy, Sigmoid(apart(b, a))))
 
 /** y = the logarithm of 2^a + 2^b to the base 2, without overflow on the way.
  *
@@ -54,7 +62,7 @@ eddy_tensor eddy_logaddexp2(eddy_tensor a, eddy_tensor b)
  *  Gradient: da = dy sign(a) sign(y), 0 where a is 0; db = zeros.
  *  TensorFlow: none; NumPy's copysign. */
 BINARY(copysign, "CopySign", "CopySign", FLOATS, 0, copysign(a, b),
-       Mul(dy, eddy_copysign(Sign(a), Mul(a, b))), ZerosLike(b))
+       Mul(dy, eddy_copysign(Sign(a), Mul(Sign(a), b))), ZerosLike(b))
 
 /** y = the number next to a in the direction of b; b where they are equal.
  *
@@ -105,7 +113,8 @@ typedef struct eddy_approximate_equal_args {
  *
  *  a, b       float32, float64, int32, int64 or uint8, of one type, shapes that
  *             broadcast; y is bool
- *  tolerance  above 0; default 1e-5, of integers 1, which is to be equal
+ *  tolerance  above 0; default 1e-5.  Integers are closer than a tolerance of at most 1 if
+ *             they are equal
  *
  *  False where either is NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
@@ -114,8 +123,11 @@ typedef struct eddy_approximate_equal_args {
 eddy_tensor eddy_approximate_equal_with(eddy_approximate_equal_args a)
 {
     const bool   integers = eddy_dtype_is_integer(eddy_dtype_of(a.a));
-    const double tolerance = a.tolerance > 0 ? a.tolerance : integers ? 1 : 1e-5;
-    return Less(Sub(Maximum(a.a, a.b), Minimum(a.a, a.b)), tolerance);
+    const double tolerance = a.tolerance > 0 ? a.tolerance : 1e-5;
+    const eddy_tensor d = Sub(Maximum(a.a, a.b), Minimum(a.a, a.b));
+    if (!integers) return Less(d, tolerance);
+    /* A difference that leaves the type is negative. */
+    return LogicalAnd(GreaterEqual(d, 0), Less(d, ceil(tolerance)));
 }
 
 #ifdef EDDY_HEADER
@@ -150,7 +162,8 @@ eddy_tensor eddy_is_close_with(eddy_is_close_args a)
 
 /* --------------------------------------------------------- interpolation -- */
 
-/** y = a + weight (b - a), which is a for a weight of 0 and b for one of 1.
+/** y = a + weight (b - a), which is a for a weight of 0 and b for one of 1: from a weight
+ *  of the size 1/2 on it is b - (b - a) (1 - weight).
  *
  *  a, b, weight  any numbers but half, of one type, shapes that broadcast; y has
  *                their type
@@ -160,7 +173,9 @@ eddy_tensor eddy_is_close_with(eddy_is_close_args a)
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's lerp. */
 eddy_tensor eddy_lerp(eddy_tensor a, eddy_tensor b, eddy_tensor weight)
 {
-    return Add(a, Mul(weight, Sub(b, a)));
+    const eddy_tensor d = Sub(b, a), from_a = Add(a, Mul(weight, d));
+    if (!eddy_is_valid(from_a) || eddy_dtype_is_integer(eddy_dtype_of(from_a))) return from_a;
+    return Where(Less(Abs(weight), 0.5), from_a, Sub(b, Mul(d, Sub(1, weight))));
 }
 
 #ifdef EDDY_HEADER

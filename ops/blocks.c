@@ -338,7 +338,7 @@ eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
  *  x            any element type, [n, places..., ...], n a multiple of all blocks
  *  block_shape  one entry >= 1 for each dimension of the places
  *  before       places left out at the front, as many entries; left out, none
- *  after        places left out at the end
+ *  after        places left out at the end; together at most as many as there are
  *
  *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
  *  Gradient: dx = dy, zeros at the ends, taken apart again.  TensorFlow: BatchToSpaceND. */
@@ -350,12 +350,19 @@ eddy_tensor eddy_batch_to_space_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
     const eddy_tensor y = eddy_apply1(&eddy_op_batch_to_space_nd, &(batch_attrs){ block_shape, 0 },
                                       x);
     if (before.count == 0 && after.count == 0) return y;
+    if (!eddy_is_valid(y)) return y;
+    const eddy_shape s = eddy_shape_of(y);
     eddy_strided_slice_args cut = { .x = y, .begin_mask = 1, .end_mask = 1 };
     cut.begin.count = cut.end.count = block_shape.count + 1;
     for (int i = 0; i < block_shape.count; i++) {
         if (before.at[i] < 0 || after.at[i] < 0)
             return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "BatchToSpaceND: %lld and %lld places "
                              "cannot be left out", (long long)before.at[i], (long long)after.at[i]);
+        const int64_t d = s.rank < 0 ? EDDY_ANY : s.dim[i + 1];
+        if (d != EDDY_ANY && (before.at[i] > d || after.at[i] > d - before.at[i]))
+            return eddy_fail(x.graph, EDDY_BAD_SHAPE, "BatchToSpaceND: %lld and %lld places left "
+                             "out of %lld", (long long)before.at[i], (long long)after.at[i],
+                             (long long)d);
         cut.begin.at[i + 1] = before.at[i];
         cut.end.at[i + 1] = -after.at[i];
         if (after.at[i] == 0) cut.end_mask |= (int64_t)2 << i;

@@ -5,10 +5,69 @@
  * the first, what is summed, and what is free in the second.  Labels that both keep are
  * dimensions in front of the matrices. */
 #include "graph/internal.h"
+#include "ops/arrays.h"
+#include "ops/batch.h"
 #include "ops/einsum.h"
 #include "ops/math.h"
 
 #include <string.h>
+
+/* -------------------------------------------------------------- one size -- */
+
+/* y = x, whose dimension `axis` is as long as dimension `other` of the second input, which
+ * only lends its shape.  What is not known while building is told by the run's shapes. */
+typedef struct same_attrs {
+    int64_t axis, other;
+} same_attrs;
+
+static const eddy_attr_field same_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(same_attrs, axis) },
+    { "other", EDDY_ATTR_INT, offsetof(same_attrs, other) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool same_infer(eddy_infer *c)
+{
+    const same_attrs *a = c->attrs;
+    eddy_shape       y = c->in[0].shape;
+    const eddy_shape z = c->in[1].shape;
+    int axis, other;
+    if ((y.rank >= 0 && !eddy_infer_axis(c, a->axis, y.rank, &axis)) ||
+        (z.rank >= 0 && !eddy_infer_axis(c, a->other, z.rank, &other)))
+        return false;
+    if (y.rank >= 0 && z.rank >= 0) {
+        const int64_t own = y.dim[axis];
+        if (!eddy_dim_unify(&y.dim[axis], z.dim[other]))
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "axis %d is %lld, and another of its label "
+                                   "is %lld", axis, (long long)own, (long long)z.dim[other]);
+    }
+    return eddy_infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+static void same_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
+
+static void same_batch(eddy_batch *b)
+{
+    const same_attrs *a = b->attrs;
+    eddy_batch_apply(b, &(same_attrs){ eddy_batch_axis(a->axis), eddy_batch_axis(a->other) });
+}
+
+const eddy_op_def eddy_op_same_size = {
+    .name = "SameSize", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ALIAS, .shape_inputs = 1u << 1,
+    .attrs_size = sizeof(same_attrs), .attrs = same_fields,
+    .infer = same_infer, .gradient = same_gradient, .batch = same_batch,
+};
+
+/* x, of which this axis and that one of z have one size, now or at the run. */
+static eddy_tensor tied(eddy_tensor x, int axis, eddy_tensor z, int other)
+{
+    const eddy_shape s = eddy_shape_of(x), t = eddy_shape_of(z);
+    if (s.rank >= 0 && t.rank >= 0 && s.dim[axis] >= 0 && t.dim[other] >= 0) return x;
+    return eddy_apply2(&eddy_op_same_size, &(same_attrs){ axis, other }, x, z);
+}
+
+/* ---------------------------------------------------------------- labels -- */
 
 typedef struct term {
     eddy_tensor  t;
@@ -72,6 +131,7 @@ static bool take_diagonal(term *x)
             perm.at[perm.count - 2] = i;
             perm.at[perm.count - 1] = j;
             left.label[left.n++] = x->axes.label[i];
+            x->t = tied(x->t, i, x->t, j);
             x->t = eddy_matrix_diag_part(eddy_transpose(x->t, perm));
             x->axes = left;
             return true;
@@ -107,6 +167,16 @@ static kinds kinds_of(const term *a, const term *b, set keep)
     append(&k.a, &a->axes, ~in_b);
     append(&k.b, &b->axes, ~in_a);
     return k;
+}
+
+/* Sizes of these labels of both, unless they broadcast, are one. */
+static void tie(term *a, const term *b, const eddy_axes_of *labels)
+{
+    for (int i = 0; i < labels->n; i++) {
+        const int label = labels->label[i];
+        if (label < EDDY_ELLIPSIS_LABEL)
+            a->t = tied(a->t, place_of(&a->axes, label), b->t, place_of(&b->axes, label));
+    }
 }
 
 static eddy_axes_of joined(const eddy_axes_of *x, const eddy_axes_of *y, const eddy_axes_of *z)
@@ -217,7 +287,10 @@ static void multiply_pair(term *a, term *b, set keep)
         *b = other;
         k = kinds_of(a, b, keep);
     }
-    if (k.summed.n == 0 || k.a.n + k.b.n == 0) {
+    const bool elements = k.summed.n == 0 || k.a.n + k.b.n == 0;
+    tie(a, b, &k.both);
+    if (elements || k.summed.n > 1) tie(a, b, &k.summed);   /* one alone a product compares */
+    if (elements) {
         const kinds all = kinds_of(a, b, ~(set)0);
         multiply(a, b, &all);
         sum_out(a, keep);

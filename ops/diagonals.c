@@ -151,6 +151,7 @@ static eddy_box diagonal(const band *b, int64_t d, bool into)
 static void move_band(const eddy_kernel *k, const band *b, bool into, void *to, const void *from)
 {
     const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
+    if (k->out[0]->count == 0) return;
     for (int64_t d = b->a->lower; d <= b->a->upper; d++) {
         const eddy_box box = diagonal(b, d, into);
         eddy_box_copy_parallel(k, &box, size, to, from);

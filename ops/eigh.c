@@ -17,6 +17,9 @@ static const eddy_attr_field eigh_fields[] = {
     { NULL, EDDY_ATTR_END, 0 },
 };
 
+/* The most rows with vectors: LAPACK counts its memory, 2 n n + 6 n + 1 numbers, in an int. */
+enum { MOST_ROWS = 32766 };
+
 /* Without vectors the second output is empty, as TensorFlow's is. */
 static bool eigh_infer(eddy_infer *c)
 {
@@ -24,6 +27,9 @@ static bool eigh_infer(eddy_infer *c)
     const eddy_shape  s = c->in[0].shape;
     int64_t    n;
     if (!eddy_infer_square(c, 0, EDDY_COMPLEX_TOO, &n)) return false;
+    if (a->compute_v && n > MOST_ROWS)
+        return eddy_infer_fail(c, EDDY_LIMIT, "eigenvectors of a matrix with %lld rows, above %d",
+                               (long long)n, MOST_ROWS);
     eddy_shape e = eddy_shape_less(s, 1);
     if (e.rank > 0) e.dim[e.rank - 1] = n;
     return eddy_infer_yield(c, 0, c->in[0].dtype, e) &&
@@ -49,7 +55,7 @@ static eigh_sizes sizes_of(const eddy_kernel *k)
 
 static eddy_status eigh_prepare(eddy_kernel *k)
 {
-    const eigh_sizes z = sizes_of(k);
+    const eigh_sizes z = k->in[0]->count > 0 ? sizes_of(k) : (eigh_sizes){ .n = 0 };
     eddy_matrix_scratch(k, z.work + z.bytes);
     return EDDY_OK;
 }
@@ -145,7 +151,8 @@ const eddy_op_def eddy_op_eigh = {
  *  is arbitrary, and so are the vectors of equal eigenvalues.  Returns output 0;
  *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or
  *  if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for
+ *  an n above 32766.
  *  Gradient: v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones
  *  (Giles 2008), gathered in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
 eddy_tensor eddy_eigh(eddy_tensor x)

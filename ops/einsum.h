@@ -18,7 +18,8 @@ typedef struct eddy_axes_of {
 bool eddy_einsum_parse(const char *equation, eddy_list tensors, eddy_axes_of *out);
 
 /* result[labels of out] = the sum over all other labels of the product of the tensors, which
- * have the labels axes[i]; there are 1 to EDDY_EINSUM_INPUTS.  Sizes of one label are equal, or of an ellipsis broadcast. */
+ * have the labels axes[i]; there are 1 to EDDY_EINSUM_INPUTS.  Sizes of one label are
+ * equal, or of an ellipsis broadcast. */
 eddy_tensor eddy_contract(eddy_list tensors, const eddy_axes_of *axes, const eddy_axes_of *out);
 
 #endif

@@ -173,7 +173,7 @@ const eddy_op_def eddy_op_igamma_grad_a = {
  *  a, x   float32 or float64, of one type, shapes that broadcast; y has their type
  *  order  how often it is differentiated: 1, 2 or 3; default 1
  *
- *  NaN unless a > 0 and x >= 0.
+ *  NaN unless a > 0 and x >= 0, and for a above 1e8, where the series would be too long.
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another order;
  *  EDDY_NO_GRADIENT for a gradient of the third.

@@ -209,7 +209,7 @@ void *eddy_vector_of(const eddy_buffer *b, int64_t i)
 
 void eddy_matrix_scratch(eddy_kernel *k, int64_t bytes)
 {
-    const int64_t each = (bytes + 63) / 64 * 64;
+    const int64_t each = k->in[0]->count > 0 ? (bytes + 63) / 64 * 64 : 0;
     k->scratch_size = (size_t)(each * (k->threads > 1 ? k->threads : 1));
 }
 

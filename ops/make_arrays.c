@@ -4,6 +4,9 @@
 #include "ops/arrays.h"
 #include "ops/math.h"
 
+/* Numbers are made of doubles, in which integers up to here are exact. */
+static const int64_t exact = (int64_t)1 << 53;
+
 /* ----------------------------------------------------------------- spaces -- */
 
 /** y = num numbers from start to stop, both among them, the same distance apart.
@@ -53,8 +56,8 @@ eddy_tensor eddy_logspace(eddy_tensor start, eddy_tensor stop, int64_t num, doub
 /** y = the tensors of `list` on a grid: output i is list[i], repeated along all other axes.
  *
  *  list  1 to 8 vectors (or scalars, taken for vectors of one), of any element types
- *  xy    as for pictures: the first runs along axis 1, the second along axis 0, "xy" in
- *        NumPy and the default there; left out, each along its own axis, "ij"
+ *  xy    true: as for pictures, the first runs along axis 1, the second along axis 0, "xy"
+ *        in NumPy and the default there; false: each along its own axis, "ij"
  *
  *  Returns output 0; eddy_output(y, i) is another.
  *  Errors: EDDY_INVALID_ARGUMENT for another number of tensors, EDDY_BAD_SHAPE for matrices.
@@ -85,16 +88,22 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
 
 /** y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
  *
- *  lengths  int32 or int64, rank known and below 8
- *  maxlen   how many places a sequence has; 0: as many as the longest, if the lengths are
- *           constant, at most 64 fed integers, or computed from such
+ *  lengths  int32 or int64, rank below 8
+ *  maxlen   how many places a sequence has, at most what lengths can hold, or 2^53; 0: as many
+ *           as the longest, if the lengths are constant, at most 64 fed integers, or computed
+ *           from such
  *  dtype    of y: 0 is bool; others have 1 and 0
  *
- *  Errors: EDDY_INVALID_ARGUMENT for a negative maxlen, EDDY_BAD_SHAPE for an unknown rank.
+ *  Errors: EDDY_INVALID_ARGUMENT for another maxlen, EDDY_BAD_DTYPE for other lengths,
+ *  EDDY_LIMIT for rank 8.
  *  Gradient: none.  TensorFlow: tf.sequence_mask. */
 eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype dtype)
 {
-    if (!eddy_is_valid(lengths) || maxlen < 0)
+    const eddy_dtype d = eddy_dtype_of(lengths);
+    if (eddy_is_valid(lengths) && d != EDDY_INT32 && d != EDDY_INT64)
+        return eddy_fail(lengths.graph, EDDY_BAD_DTYPE,
+                         "sequence_mask: lengths are %s, not int32 or int64", eddy_dtype_name(d));
+    if (!eddy_is_valid(lengths) || maxlen < 0 || maxlen > (d == EDDY_INT32 ? INT32_MAX : exact))
         return eddy_fail(lengths.graph, EDDY_INVALID_ARGUMENT, "sequence_mask: maxlen is %lld",
                          (long long)maxlen);
     const eddy_tensor zero = NumberLike(0, lengths), one = NumberLike(1, lengths);
@@ -231,7 +240,7 @@ eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b)
 /** y = the places that flat indices name in an array of the shape `dims`: [rank, ...].
  *
  *  indices  int32 or int64, rank below 8
- *  dims     fully known, rank above 0
+ *  dims     fully known, rank above 0, at most 2^53 elements
  *
  *  An index outside gives places outside.
  *  Errors: EDDY_INVALID_ARGUMENT for other dims; EDDY_BAD_DTYPE for other indices.
@@ -240,17 +249,24 @@ eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims)
 {
     eddy_tensor place[EDDY_MAX_RANK];
     int64_t     step = 1;
-    if (!eddy_is_valid(indices) || dims.rank < 1 || !eddy_shape_is_known(dims) ||
-        eddy_shape_count(dims) == 0)
-        return eddy_fail(indices.graph, EDDY_INVALID_ARGUMENT,
-                         "unravel_index: the shape must be known and hold elements");
-    if (!eddy_dtype_is_integer(eddy_dtype_of(indices)))
+    bool        counts = eddy_is_valid(indices) && dims.rank > 0 && eddy_shape_is_known(dims);
+    for (int i = 0; counts && i < dims.rank; i++)
+        counts = dims.dim[i] > 0 && !__builtin_mul_overflow(step, dims.dim[i], &step) &&
+                 step <= exact;
+    if (!counts)
+        return eddy_fail(indices.graph, EDDY_INVALID_ARGUMENT, "unravel_index: the shape must be "
+                         "known and hold elements, at most 2^53");
+    const eddy_dtype d = eddy_dtype_of(indices);
+    if (d != EDDY_INT32 && d != EDDY_INT64)
         return eddy_fail(indices.graph, EDDY_BAD_DTYPE,
-                         "unravel_index: indices are %s, not integers",
-                         eddy_dtype_name(eddy_dtype_of(indices)));
+                         "unravel_index: indices are %s, not int32 or int64", eddy_dtype_name(d));
+    const bool        wide = d == EDDY_INT32 && step > INT32_MAX;
+    const eddy_tensor flat = wide ? Cast(indices, EDDY_INT64) : indices;
+    step = 1;
     for (int i = dims.rank - 1; i >= 0; i--) {
-        const eddy_tensor above = FloorDiv(indices, (double)step);
-        place[i] = i > 0 ? FloorMod(above, (double)dims.dim[i]) : above;
+        const eddy_tensor above = FloorDiv(flat, (double)step);
+        const eddy_tensor at = i > 0 ? FloorMod(above, (double)dims.dim[i]) : above;
+        place[i] = wide ? Cast(at, d) : at;
         step *= dims.dim[i];
     }
     return eddy_stack((eddy_list){ dims.rank, place });

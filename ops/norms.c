@@ -26,14 +26,14 @@ static bool is(const char *ord, const char *word) { return strcmp(ord, word) == 
 /* The root of x >= 0 with a gradient of 0 at 0. */
 static eddy_tensor safe_sqrt(eddy_tensor x)
 {
-    const eddy_tensor positive = Greater(x, 0), one = OnesLike(x);
-    return Where(positive, Sqrt(Where(positive, x, one)), ZerosLike(x));
+    const eddy_tensor none = Equal(x, 0);
+    return Where(none, ZerosLike(x), Sqrt(Where(none, OnesLike(x), x)));
 }
 
 static eddy_tensor safe_power(eddy_tensor x, double p)
 {
-    const eddy_tensor positive = Greater(x, 0), one = OnesLike(x);
-    return Where(positive, Pow(Where(positive, x, one), p), ZerosLike(x));
+    const eddy_tensor none = Equal(x, 0);
+    return Where(none, ZerosLike(x), Pow(Where(none, OnesLike(x), x), p));
 }
 
 static eddy_tensor squares(eddy_tensor x)
@@ -110,12 +110,33 @@ static eddy_tensor matrix_norm(eddy_tensor x, const char *ord, eddy_dims axes)
                      ord);
 }
 
+/* Two axes that x has and that differ, as far as that is known; if not, says so. */
+static bool are_two_axes(eddy_tensor x, eddy_dims axes)
+{
+    const int rank = eddy_shape_of(x).rank;
+    int64_t   at[2];
+    for (int i = 0; i < 2; i++) {
+        at[i] = axes.at[i];
+        if (rank >= 0 && (at[i] < -rank || at[i] >= rank)) {
+            eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "norm: axis %lld is not in [-%d, %d)",
+                      (long long)at[i], rank, rank);
+            return false;
+        }
+        if (rank >= 0 && at[i] < 0) at[i] += rank;
+    }
+    if (at[0] == at[1])
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "norm: axes %lld and %lld are the same",
+                  (long long)axes.at[0], (long long)axes.at[1]);
+    return at[0] != at[1];
+}
+
 static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
 {
     double p;
     if (a->axes.count < 0 || a->axes.count > 2)
         return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: %d axes, not one or two",
                          a->axes.count < 0 ? 0 : a->axes.count);
+    if (a->axes.count == 2 && !are_two_axes(a->x, a->axes)) return eddy_none(a->x.graph);
     if (is(ord, "euclidean") || is(ord, "fro")) return euclidean(a->x, a->axes);
     if (a->axes.count == 2) return matrix_norm(a->x, ord, a->axes);
     if (!number_of(ord, &p))
@@ -138,7 +159,8 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
  *  axes      one or two; left out: x is one vector
  *  keepdims  the axes stay, with size 1
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes; those of eddy_svd.
+ *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
+ *  does not have or that are one; those of eddy_svd.
  *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.norm. */
 eddy_tensor eddy_norm_with(eddy_norm_args a)

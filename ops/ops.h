@@ -4118,8 +4118,9 @@ EDDY_API eddy_tensor eddy_meshgrid(eddy_list list, bool xy);
 /* y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
  *
  *  lengths  int32 or int64, rank below 8
- *  maxlen   how many places a sequence has, of the type of lengths, up to 2^53; 0: as many as the longest, if the lengths are
- *           constant, at most 64 fed integers, or computed from such
+ *  maxlen   how many places a sequence has, at most what lengths can hold, or 2^53; 0: as many
+ *           as the longest, if the lengths are constant, at most 64 fed integers, or computed
+ *           from such
  *  dtype    of y: 0 is bool; others have 1 and 0
  *
  *  Errors: EDDY_INVALID_ARGUMENT for another maxlen, EDDY_BAD_DTYPE for other lengths,

@@ -54,7 +54,7 @@ static qr_sizes sizes_of(const eddy_kernel *k)
 
 static eddy_status qr_prepare(eddy_kernel *k)
 {
-    const qr_sizes z = sizes_of(k);
+    const qr_sizes z = k->in[0]->count > 0 ? sizes_of(k) : (qr_sizes){ .m = 0 };
     eddy_matrix_scratch(k, (z.work + z.elements) * (int64_t)eddy_dtype_size(z.d));
     return EDDY_OK;
 }
@@ -168,7 +168,8 @@ typedef struct eddy_qr_args {
  *  full_matrices  k is m
  *
  *  By Householder reflections; the diagonal of r may be negative.  Returns output 0;
- *  eddy_output(y, 1) is r.  A NaN goes on into both.
+ *  eddy_output(y, 1) is r.  For an x that is not finite it is not
+ *  determined which of their elements are NaN.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: (dq + q s) r'^-1 with s the symmetric matrix of the lower triangle of
  *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT

@@ -90,8 +90,11 @@ eddy_tensor eddy_flatten(eddy_tensor x)
         return eddy_fail(x.graph, EDDY_BAD_SHAPE, "flatten: no rows of a known size in %s",
                          eddy_shape_print(s, text, sizeof text));
     }
-    if (d != EDDY_ANY && d > 0 && s.dim[0] == EDDY_ANY) return eddy_reshape(x, EDDY_SHAPE(-1, d));
-    return eddy_reshape(x, EDDY_SHAPE(s.dim[0], d));
+    if (d != 0 || s.dim[0] != EDDY_ANY) return eddy_reshape(x, EDDY_SHAPE(s.dim[0], d));
+    /* Without elements the number of rows follows from nothing else. */
+    const eddy_tensor rows = eddy_index(eddy_shape_tensor(x, EDDY_INT64), "0:1");
+    const eddy_tensor sizes = eddy_concat(EDDY_LIST(rows, eddy_zeros_like(rows)));
+    return eddy_set_shape(eddy_reshape_to(x, sizes), EDDY_SHAPE(EDDY_ANY, 0));
 }
 
 /** y = x turned by `k` quarters in the plane of two axes, from the first to the second.
@@ -118,6 +121,19 @@ eddy_tensor eddy_rot90(eddy_tensor x, int64_t k, int64_t a, int64_t b)
 
 /* ----------------------------------------------------- along an axis, by index -- */
 
+/* The axis of x, whose rank the indices have too; false after recording why not. */
+static bool along(eddy_tensor x, eddy_tensor indices, const char *who, int64_t axis, int *rank,
+                  int *at)
+{
+    const int ranks = eddy_shape_of(indices).rank;
+    if (!axis_of(x, who, axis, rank, at)) return false;
+    if (!eddy_is_valid(indices) || ranks < 0) return axis_of(indices, who, axis, rank, at);
+    if (ranks != *rank)
+        eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the indices have rank %d, x has %d", who, ranks,
+                  *rank);
+    return ranks == *rank;
+}
+
 /** y[..., i, ...] = x[..., indices[..., i, ...], ...], each row along `axis` by its own indices.
  *
  *  x        any element type, rank above 0 and known
@@ -130,10 +146,8 @@ eddy_tensor eddy_rot90(eddy_tensor x, int64_t k, int64_t a, int64_t b)
  *  TensorFlow: GatherV2 with batch_dims; NumPy's take_along_axis, PyTorch's gather. */
 eddy_tensor eddy_take_along_axis(eddy_tensor x, eddy_tensor indices, int64_t axis)
 {
-    int rank, at, ranks;
-    if (!axis_of(x, "take_along_axis", axis, &rank, &at) ||
-        !axis_of(indices, "take_along_axis", axis, &ranks, &at))
-        return none(x);
+    int rank, at;
+    if (!along(x, indices, "take_along_axis", axis, &rank, &at)) return none(x);
     if (at == rank - 1)
         return eddy_gather(x, indices, .axis = at, .batch_dims = at);
     const eddy_tensor y = eddy_gather(eddy_moveaxis(x, at, -1), eddy_moveaxis(indices, at, -1),
@@ -164,10 +178,8 @@ typedef struct eddy_put_along_axis_args {
 #endif
 eddy_tensor eddy_put_along_axis_with(eddy_put_along_axis_args a)
 {
-    int rank, at, ranks;
-    if (!axis_of(a.x, "put_along_axis", a.axis, &rank, &at) ||
-        !axis_of(a.indices, "put_along_axis", a.axis, &ranks, &at))
-        return none(a.x);
+    int rank, at;
+    if (!along(a.x, a.indices, "put_along_axis", a.axis, &rank, &at)) return none(a.x);
     const bool last = at == rank - 1;
     const eddy_tensor x = last ? a.x : eddy_moveaxis(a.x, at, -1);
     const eddy_tensor values = last ? a.values : eddy_moveaxis(a.values, at, -1);
@@ -198,17 +210,59 @@ static eddy_tensor repeat_each(eddy_tensor x, int64_t n, int at)
                                   eddy_const(x.graph, EDDY_INT64, EDDY_SHAPE(s.rank), times)));
 }
 
+/* The numbers are int32 or int64, a vector or a constant scalar, and none is known to be
+ * negative. */
+static bool repeats_fit(eddy_tensor repeats)
+{
+    const eddy_array *known = eddy_constant_value(repeats);
+    const eddy_dtype  d = eddy_dtype_of(repeats);
+    const int         rank = eddy_shape_of(repeats).rank;
+    eddy_graph       *g = repeats.graph;
+    if (!eddy_is_valid(repeats))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input 0 is not a valid tensor", "repeat"),
+               false;
+    if (d != EDDY_INT32 && d != EDDY_INT64)
+        return eddy_fail(g, EDDY_BAD_DTYPE, "repeat: the numbers are %s, not int32 or int64",
+                         eddy_dtype_name(d)), false;
+    if (rank != 1 && (rank != 0 || !known))
+        return eddy_fail(g, EDDY_BAD_SHAPE,
+                         "repeat: the numbers must be a constant scalar or a vector"), false;
+    for (int64_t i = 0; known && i < eddy_array_count(known); i++)
+        if (eddy_array_integer(known, i) < 0)
+            return eddy_fail(g, EDDY_INVALID_ARGUMENT, "repeat: number %lld is %lld, negative",
+                             (long long)i, (long long)eddy_array_integer(known, i)), false;
+    return true;
+}
+
+/* One number for each place of x along `at`: a vector of one is for all. */
+static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    const int64_t    n = eddy_shape_of(repeats).dim[0], d = s.dim[at];
+    if (n != EDDY_ANY && n != 1 && d != EDDY_ANY && n != d)
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "repeat: %lld numbers for %lld places",
+                         (long long)n, (long long)d);
+    if (d != EDDY_ANY) return n == d ? repeats : eddy_broadcast_to(repeats, EDDY_SHAPE(d));
+    /* Only lends its shape, and is never computed. */
+    eddy_dims others = { .count = 0 };
+    for (int i = 0; i < s.rank; i++)
+        if (i != at) others.at[others.count++] = i;
+    const eddy_tensor like = Cast(OnesLike(x), EDDY_FLOAT32);
+    return eddy_broadcast_like(repeats, others.count > 0 ? eddy_sum(like, others) : like);
+}
+
 /** y = x with place i along `axis` repeats[i] times, one copy behind the other.
  *
  *  x        any element type; its rank is known and above 0, but x is a vector if axis is left
  *           out
- *  repeats  int32 or int64, >= 0: a constant scalar, the same for all, or [n]
+ *  repeats  int32 or int64, >= 0: a constant scalar, the same for all, or a vector with a
+ *           number for each place, or of one number for all
  *  axis     EDDY_AXES(a); left out: of the elements of x in their order, as a vector
  *  size     for repeats that are a vector: how many places y has, the first ones, then zeros;
  *           left out, exactly the sum, if repeats are constant, at most 64 fed integers,
  *           or computed from such
  *
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
  *  Gradient: dx = the sum of dy over the copies; `repeats` has none.
  *  TensorFlow: tf.repeat. */
 #ifdef EDDY_HEADER
@@ -223,20 +277,20 @@ typedef struct eddy_repeat_args {
 eddy_tensor eddy_repeat_with(eddy_repeat_args a)
 {
     const eddy_array *known = eddy_constant_value(a.repeats);
-    const eddy_tensor x = a.axis.count > 0 ? a.x : eddy_ravel(a.x), repeats = a.repeats;
+    const eddy_tensor x = a.axis.count > 0 ? a.x : eddy_ravel(a.x);
     int rank, at;
-    if (!axis_of(x, "repeat", a.axis.count > 0 ? a.axis.at[0] : 0, &rank, &at)) return none(x);
-    const bool counts = known && eddy_dtype_is_integer(eddy_dtype_of(repeats));
-    if (counts && eddy_shape_of(repeats).rank == 0) {
+    if (!axis_of(x, "repeat", a.axis.count > 0 ? a.axis.at[0] : 0, &rank, &at) ||
+        !repeats_fit(a.repeats))
+        return none(x);
+    if (eddy_shape_of(a.repeats).rank == 0) {
         const int64_t n = eddy_array_integer(known, 0);
-        if (n < 0 || rank == EDDY_MAX_RANK)
+        if (rank == EDDY_MAX_RANK)
             return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "repeat: %lld times in rank %d",
                              (long long)n, rank);
         return repeat_each(x, n, at);
     }
-    if (eddy_shape_of(repeats).rank != 1)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                         "repeat: the numbers must be a constant scalar or a vector");
+    const eddy_tensor repeats = for_each(a.repeats, x, at);
+    if (!eddy_is_valid(repeats)) return none(x);
     const eddy_tensor ends = eddy_cumsum(Cast(repeats, EDDY_INT64), 0);
     const eddy_tensor zero = NumberLike(0, ends), one = NumberLike(1, ends);
     const eddy_tensor n = a.size > 0 ? NumberLike((double)a.size, ends)

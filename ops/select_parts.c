@@ -29,7 +29,8 @@ static bool mask_fits(eddy_tensor x, eddy_tensor mask, int64_t axis)
 {
     const eddy_shape s = eddy_shape_of(x), m = eddy_shape_of(mask);
     char a[128], b[128];
-    bool fits = m.rank != 0 && axis >= 0 && (s.rank < 0 || m.rank < 0 || axis + m.rank <= s.rank);
+    bool fits = m.rank != 0 && axis >= 0 && axis <= EDDY_MAX_RANK &&
+                (s.rank < 0 || m.rank < 0 || axis + m.rank <= s.rank);
     for (int i = 0; fits && s.rank >= 0 && i < m.rank; i++) {
         int64_t d = m.dim[i];
         fits = eddy_dim_unify(&d, s.dim[axis + i]);
@@ -89,8 +90,8 @@ eddy_tensor eddy_boolean_mask_with(eddy_boolean_mask_args a)
  *              those, see eddy_nonzero
  *
  *  Returns output 0.
- *  Errors: EDDY_INVALID_ARGUMENT for another num; as eddy_boolean_mask, of which it makes
- *  one a part.
+ *  Errors: EDDY_INVALID_ARGUMENT for another num, EDDY_BAD_DTYPE for other partitions; as
+ *  eddy_boolean_mask, of which it makes one a part.
  *  Gradient: dx = the rows of all dy where they were; `partitions` has none.
  *  TensorFlow: DynamicPartition. */
 #ifdef EDDY_HEADER
@@ -111,15 +112,21 @@ eddy_tensor eddy_dynamic_partition_with(eddy_dynamic_partition_args a)
     if (a.num < 1 || a.num > EDDY_MAX_INPUTS)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dynamic_partition: %lld parts, not 1 to %d",
                          (long long)a.num, EDDY_MAX_INPUTS);
+    const eddy_dtype d = eddy_dtype_of(a.partitions);
+    if (d != EDDY_INT32 && d != EDDY_INT64)
+        return eddy_fail(g, EDDY_BAD_DTYPE,
+                         "dynamic_partition: the numbers of parts are %s, not int32 or int64",
+                         eddy_dtype_name(d));
     const size_t bytes = (size_t)a.num * sizeof(eddy_tensor);
     const eddy_allocator *memory = eddy_graph_allocator(g);
     eddy_tensor *part = eddy_allocate(memory, bytes);
     if (!part)
         return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d inputs", "dynamic_partition",
                          (int)a.num);
-    /* A mask of integers, which a session computes while it compiles if it can. */
+    /* A mask of integers, which a session computes while it compiles if it can; a difference
+     * that wraps around is not 0 either. */
     for (int64_t p = 0; p < a.num; p++) {
-        const eddy_tensor other = Minimum(Abs(Sub(a.partitions, (double)p)), 1);
+        const eddy_tensor other = Abs(Maximum(Minimum(Sub(a.partitions, (double)p), 1), -1));
         part[p] = eddy_boolean_mask(a.x, Sub(1, other), .size = a.size);
     }
     const eddy_tensor y = eddy_identity_n((eddy_list){ (int)a.num, part }, (int)a.num);
@@ -129,7 +136,8 @@ eddy_tensor eddy_dynamic_partition_with(eddy_dynamic_partition_args a)
 
 /* -------------------------------------------------------- dynamic_stitch -- */
 
-/* One more than the largest of constant indices; EDDY_ANY if they are not all constants. */
+/* One more than the largest of constant indices, INT64_MAX at most; EDDY_ANY if they are not
+ * all constants. */
 static int64_t rows_named(eddy_list indices)
 {
     int64_t rows = 0;
@@ -137,7 +145,9 @@ static int64_t rows_named(eddy_list indices)
         const eddy_array *v = eddy_constant_value(indices.at[i]);
         if (!v || !eddy_dtype_is_integer(eddy_array_dtype(v))) return EDDY_ANY;
         for (int64_t j = 0; j < eddy_array_count(v); j++)
-            if (eddy_array_integer(v, j) >= rows) rows = eddy_array_integer(v, j) + 1;
+            if (eddy_array_integer(v, j) >= rows)
+                rows = eddy_array_integer(v, j) < INT64_MAX ? eddy_array_integer(v, j) + 1
+                                                            : INT64_MAX;
     }
     return rows;
 }
@@ -163,7 +173,8 @@ static eddy_tensor rows_like(eddy_tensor data, eddy_tensor indices, int64_t rows
  *           are constant, at most 64 fed integers, or computed from such
  *
  *  A row that no index names is 0.  Where an index comes again, the last row stays.
- *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths; as eddy_concat and
+ *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths or a constant index of
+ *  INT64_MAX; as eddy_concat and
  *  eddy_tensor_scatter_update, which do it.
  *  Gradient: ddata[m] = dy at indices[m]; indices have none.  TensorFlow: DynamicStitch. */
 #ifdef EDDY_HEADER
@@ -182,6 +193,10 @@ eddy_tensor eddy_dynamic_stitch_with(eddy_dynamic_stitch_args a)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "dynamic_stitch: %d tensors of indices, %d of data, size %lld", n,
                          a.data.count, (long long)a.size);
+    const int64_t size = a.size > 0 ? a.size : rows_named(a.indices);
+    if (size == INT64_MAX)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dynamic_stitch: %lld rows are too many",
+                         (long long)size);
     const eddy_allocator *memory = eddy_graph_allocator(g);
     const size_t bytes = 2 * (size_t)n * sizeof(eddy_tensor);
     eddy_tensor *flat = memory ? eddy_allocate(memory, bytes) : NULL;
@@ -197,7 +212,6 @@ eddy_tensor eddy_dynamic_stitch_with(eddy_dynamic_stitch_args a)
     const eddy_tensor data = eddy_concat((eddy_list){ n, flat + n });
     eddy_release(memory, flat, bytes);
     if (!eddy_is_valid(indices) || !eddy_is_valid(data)) return eddy_none(g);
-    return eddy_tensor_scatter_update(
-        rows_like(data, indices, a.size > 0 ? a.size : rows_named(a.indices)),
-        eddy_expand_dims(indices, 1), data);
+    return eddy_tensor_scatter_update(rows_like(data, indices, size),
+                                      eddy_expand_dims(indices, 1), data);
 }

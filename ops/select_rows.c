@@ -6,6 +6,7 @@
 #include "ops/math.h"
 #include "build/gen/table.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct select_attrs {
@@ -23,11 +24,15 @@ static const eddy_attr_field select_fields[] = {
     { NULL, EDDY_ATTR_END, 0 },
 };
 
-/* Dimensions of examples, each by itself, that x has; two more must have room. */
+/* Dimensions of examples, each by itself, that x has; two more must have room.  All
+ * examples have as many rows, which only `size` can say. */
 static bool examples_fit(eddy_infer *c)
 {
     const select_attrs *a = c->attrs;
     const int rank = c->in[0].shape.rank;
+    if (a->batch_dims > 0 && a->size == 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld without a size",
+                               (long long)a->batch_dims);
     if (a->batch_dims >= 0 && a->batch_dims <= EDDY_MAX_RANK - 2 &&
         (rank < 0 || rank >= a->batch_dims))
         return true;
@@ -112,6 +117,9 @@ static bool nonzero_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "bool or real numbers expected, not %s",
                                eddy_dtype_name(x->dtype));
     if (!examples_fit(c)) return false;
+    if (!(fabs(a->fill) <= 0x1p62) || a->fill != floor(a->fill))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "fill is %g, no whole number up to 2^62",
+                               a->fill);
     if (c->value[0] && a->batch_dims == 0)
         count = find(eddy_array_count(c->value[0]), eddy_array_data(c->value[0]), NULL);
     if (!rows_of(c, count, &rows)) return false;
@@ -168,13 +176,14 @@ const eddy_op_def eddy_op_nonzero = {
  *
  *  x     bool, float32, float64, int32, int64 or uint8, any shape; NaN is not 0
  *  size  how many rows y has: the first places, then rows of `fill`
- *  fill  a whole number; -1 is passed over by eddy_gather with .skip_negative
+ *  fill  a whole number from -2^62 to 2^62; -1 is passed over by eddy_gather with .skip_negative
  *
  *  eddy_output(y, 1) is how many there are, also above `size`.  Without a size, y has as
  *  many rows as there are places.  Where x is not constant, a run then has two parts: the
  *  first computes y, and a plan for the rest is made for each number of rows.  Then nothing
  *  that x needs may have a side effect.
- *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size
+ *  or another fill.
  *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
 #ifdef EDDY_HEADER
 typedef struct eddy_nonzero_args {

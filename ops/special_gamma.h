@@ -7,6 +7,7 @@
 #define EDDY_SPECIAL_GAMMA_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #define EDDY_PI            3.14159265358979323846
 #define EDDY_HALF_LN_2_PI  0.91893853320467274178
@@ -90,7 +91,8 @@ static inline double eddy_digamma_1_2(double x)
     const double root[] = { 1569415565.0 / 1073741824, 381566830.0 / 1073741824 / 1073741824,
                             0.9016312093258695918615e-19 };
     const double from_root = ((x - root[0]) - root[1]) - root[2];
-    const double slope = 0.99558162689208984 + eddy_polynomial(6, p, x - 1) / eddy_polynomial(7, q, x - 1);
+    const double bend = eddy_polynomial(6, p, x - 1) / eddy_polynomial(7, q, x - 1);
+    const double slope = 0.99558162689208984 + bend;
     return from_root * slope;
 }
 
@@ -121,9 +123,9 @@ static inline double eddy_digamma_of(double x)
 
 /* --------------------------------------------------------------- zeta -- */
 
-/* The sum of (q + k)^-s over k >= 0, for q > 0: nine terms, and the rest by the formula of
- * Euler and Maclaurin. */
-static inline double eddy_zeta_positive(double s, double q)
+/* The sum of ((q + k) / unit)^-s over k >= 0, for q > 0: nine terms, and the rest by the
+ * formula of Euler and Maclaurin. */
+static inline double eddy_zeta_sum(double s, double q, double unit)
 {
     enum { FIRST = 9, REST = 12 };
     static const double c[REST] = {                /* (2k)! / Bernoulli number 2k */
@@ -132,8 +134,8 @@ static inline double eddy_zeta_positive(double s, double q)
         1.8152105401943546773e17, -7.1661652561756670113e18,
     };
     double sum = 0;
-    for (int k = 0; k < FIRST; k++) sum += pow(q + k, -s);
-    const double a = q + FIRST, last = pow(a, -s);
+    for (int k = 0; k < FIRST; k++) sum += pow((q + k) / unit, -s);
+    const double a = q + FIRST, last = pow(a / unit, -s);
     if (!(last > 0)) return sum;
     sum += last * a / (s - 1) + 0.5 * last;
     double factor = s, term = last / a;
@@ -147,18 +149,41 @@ static inline double eddy_zeta_positive(double s, double q)
     return sum;
 }
 
-/* For q < 0 the terms below 0 are those of another such sum, but for their signs. */
+static inline bool eddy_is_even(double s) { return fmod(s, 2) == 0; }
+
+/* q lies half way between its neighbours, whose terms then have other signs for an odd s. */
+static inline bool eddy_zeta_cancels(double s, double q)
+{
+    return q < 0 && q - floor(q) == 0.5 && !eddy_is_even(s);
+}
+
+/* unit^s zeta(s, q) for any q that is no pole, with a whole s for q < 0.  There the terms
+ * below 0 are those of another such sum, but for their signs. */
+static inline double eddy_zeta_in(double s, double q, double unit)
+{
+    if (q > 0) return eddy_zeta_sum(s, q, unit);
+    const double from = q - floor(q), below = ceil(q) - q, sign = eddy_is_even(s) ? 1 : -1;
+    const double near = eddy_zeta_cancels(s, q) ? 0
+        : eddy_zeta_sum(s, from, unit) + sign * eddy_zeta_sum(s, below, unit);
+    return near - sign * eddy_zeta_sum(s, 1 - q, unit);
+}
+
 static inline double eddy_zeta_of(double s, double q)
 {
     if (isnan(q) || !(s >= 1)) return NAN;
     if (s == 1) return INFINITY;
-    if (q > 0) return eddy_zeta_positive(s, q);
-    if (s != floor(s)) return NAN;
-    const double sign = fmod(s, 2) == 0 ? 1 : -1;
-    if (q == floor(q)) return sign > 0 ? INFINITY : NAN;
-    const double from = q - floor(q), below = 1 - from;
-    const double negative = eddy_zeta_positive(s, below) - eddy_zeta_positive(s, 1 - q);
-    return eddy_zeta_positive(s, from) + sign * negative;
+    if (q <= 0 && s != floor(s)) return NAN;
+    if (q <= 0 && q == floor(q)) return eddy_is_even(s) ? INFINITY : NAN;
+    return eddy_zeta_in(s, q, 1);
+}
+
+/* n! zeta(n + 1, x) where a factor may leave the range of numbers: in units of the largest
+ * term. */
+static inline double eddy_factorial_zeta(double n, double x)
+{
+    const double s = n + 1, least = fmin(x - floor(x), ceil(x) - x);
+    const double unit = x > 0 ? x : eddy_zeta_cancels(s, x) ? 1 - x : least;
+    return exp(eddy_ln_gamma(s) - s * log(unit)) * eddy_zeta_in(s, x, unit);
 }
 
 /* The n-th derivative of digamma, which for n > 0 is n! zeta(n + 1, x) with a sign. */
@@ -167,8 +192,10 @@ static inline double eddy_polygamma_of(double n, double x)
     if (!(n >= 0) || n != floor(n)) return NAN;
     if (n == 0) return eddy_digamma_of(x);
     const double zeta = eddy_zeta_of(n + 1, x);
-    const double y = n < 170 ? tgamma(n + 1) * zeta : exp(eddy_ln_gamma(n + 1) + log(zeta));
-    return fmod(n, 2) == 0 ? -y : y;
+    const bool   within = n < 170 && fabs(zeta) > 1e-280, pole = x <= 0 && x == floor(x);
+    const double y = pole || isinf(x) || isinf(zeta) ? zeta
+        : within ? tgamma(n + 1) * zeta : eddy_factorial_zeta(n, x);
+    return eddy_is_even(n) ? -y : y;
 }
 
 #endif

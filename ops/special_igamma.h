@@ -192,6 +192,10 @@ static inline bool eddy_jet_is_small(eddy_jet x, eddy_jet beside)
     return true;
 }
 
+/* Near x = a about 9 sqrt(a) terms count. */
+enum { EDDY_JET_MOST = 100000000 };
+static inline int eddy_jet_steps(double a) { return EDDY_IGAMMA_STEPS + (int)(10 * sqrt(a)); }
+
 /* x^a e^-x / gamma(a + 1), the exponential of a jet. */
 static inline eddy_jet eddy_igamma_factor_jet(double a, double x)
 {
@@ -202,8 +206,9 @@ static inline eddy_jet eddy_igamma_factor_jet(double a, double x)
 
 static inline eddy_jet eddy_igamma_series_jet(double a, double x)
 {
-    eddy_jet term = { { 1 } }, sum = term;
-    for (int n = 1; n < EDDY_IGAMMA_STEPS; n++) {
+    const int steps = eddy_jet_steps(a);
+    eddy_jet  term = { { 1 } }, sum = term;
+    for (int n = 1; n < steps; n++) {
         term = eddy_jet_div(term, (eddy_jet){ { (a + n) / x, 1 / x } });
         for (int i = 0; i < EDDY_JET; i++) sum.c[i] += term.c[i];
         if (n > 3 && eddy_jet_is_small(term, sum)) break;
@@ -215,9 +220,10 @@ static inline eddy_jet eddy_igamma_series_jet(double a, double x)
 static inline eddy_jet eddy_igammac_fraction_jet(double a, double x)
 {
     const eddy_jet one = { { 1 } };
+    const int steps = eddy_jet_steps(a);
     double   b = x + 1 - a;
     eddy_jet c = { { 1e300 } }, d = eddy_jet_div(one, (eddy_jet){ { b, -1 } }), y = d;
-    for (int n = 1; n < EDDY_IGAMMA_STEPS; n++) {
+    for (int n = 1; n < steps; n++) {
         const double up = -n * (n - a);
         b += 2;
         d = eddy_jet_div(one, eddy_jet_plus(eddy_jet_by(d, up, n), b, -1));
@@ -235,7 +241,7 @@ static inline eddy_jet eddy_igammac_fraction_jet(double a, double x)
 static inline double eddy_igamma_grad_of(int order, double a, double x)
 {
     const double factorial[EDDY_JET] = { 1, 1, 2, 6 };
-    if (!(a > 0) || !(x >= 0) || a == INFINITY) return NAN;
+    if (!(a > 0) || !(x >= 0) || a > EDDY_JET_MOST) return NAN;
     if (x == 0 || x == INFINITY) return 0;
     const bool     below = x < a + 1;
     const eddy_jet y = below ? eddy_igamma_series_jet(a, x) : eddy_igammac_fraction_jet(a, x);

@@ -39,6 +39,17 @@ static double flops_of(bool vectors, eddy_shape x)
     return (vectors ? 14 : 4) * m * n * k;
 }
 
+/* The most singular values with vectors: LAPACK counts its memory, 4 k k + 7 k numbers, in
+ * an int. */
+enum { MOST_VALUES = 23169 };
+
+static bool few_enough(eddy_infer *c, bool vectors, int64_t k)
+{
+    return !vectors || k <= MOST_VALUES ||
+        eddy_infer_fail(c, EDDY_LIMIT, "%lld singular values with their vectors, above %d",
+                        (long long)k, MOST_VALUES);
+}
+
 /* ------------------------------------------------------------------- svd -- */
 
 typedef struct svd_attrs {
@@ -59,6 +70,7 @@ static bool svd_infer(eddy_infer *c)
     int64_t    m, n;
     if (!eddy_infer_matrices(c, 0, EDDY_REAL_ONLY, &m, &n)) return false;
     const int64_t    k = least(m, n);
+    if (!few_enough(c, a->compute_uv, k)) return false;
     const eddy_shape x = c->in[0].shape;
     eddy_shape u = EDDY_SHAPE(0), v = u, s = eddy_shape_less(x, 1);
     if (s.rank > 0) s.dim[s.rank - 1] = k;
@@ -78,7 +90,7 @@ static svd_parts svd_parts_of(const eddy_kernel *k)
 
 static eddy_status svd_prepare(eddy_kernel *k)
 {
-    const svd_parts z = svd_parts_of(k);
+    const svd_parts z = k->in[0]->count > 0 ? svd_parts_of(k) : (svd_parts){ .k = 0 };
     eddy_matrix_scratch(k, z.work + z.bytes);
     return EDDY_OK;
 }
@@ -216,7 +228,8 @@ typedef struct eddy_svd_args {
  *  The columns of u and v are orthonormal.  The common sign of two of them is arbitrary,
  *  and so are those of equal values.  Returns output 0; eddy_output(y, 1) is u.  All are
  *  NaN for a matrix with an element that is not finite, or if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_LIMIT for vectors with a
+ *  k above 23169.
  *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
  *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
  *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
@@ -244,7 +257,8 @@ static bool pinv_infer(eddy_infer *c)
     if (!eddy_infer_matrices(c, 0, EDDY_REAL_ONLY, &m, &n)) return false;
     if (!(a->rcond >= 0))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "rcond = %g is not 0 or more", a->rcond);
-    return eddy_infer_yield(c, 0, c->in[0].dtype, eddy_shape_matrix(c->in[0].shape, n, m));
+    return few_enough(c, true, least(m, n)) &&
+        eddy_infer_yield(c, 0, c->in[0].dtype, eddy_shape_matrix(c->in[0].shape, n, m));
 }
 
 static svd_parts pinv_parts_of(const eddy_kernel *k)
@@ -254,7 +268,7 @@ static svd_parts pinv_parts_of(const eddy_kernel *k)
 
 static eddy_status pinv_prepare(eddy_kernel *k)
 {
-    const svd_parts z = pinv_parts_of(k);
+    const svd_parts z = k->in[0]->count > 0 ? pinv_parts_of(k) : (svd_parts){ .k = 0 };
     const int64_t   size = (int64_t)eddy_dtype_size(z.p.dtype);
     eddy_matrix_scratch(k, z.work + z.bytes + (z.p.n + z.p.m) * z.k * size);
     return EDDY_OK;
@@ -356,7 +370,7 @@ typedef struct eddy_pinv_args {
  *
  *  NaN for a matrix with an element that is not finite.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_INVALID_ARGUMENT for a
- *  negative rcond.
+ *  negative rcond, EDDY_LIMIT for m and n above 23169.
  *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
  *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
 eddy_tensor eddy_pinv_with(eddy_pinv_args a)

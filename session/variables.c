@@ -81,7 +81,8 @@ static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_
     return NULL;
 }
 
-static void give_value(eddy_session *s, eddy_state *state, const eddy_array *value, eddy_array *room)
+static void give_value(eddy_session *s, eddy_state *state, const eddy_array *value,
+                       eddy_array *room)
 {
     if (room) {
         eddy_array_free(state->value);

@@ -87,6 +87,7 @@ BUILD(ein_ellipsis, eddy_einsum("...ij,jk...->...ik",
 BUILD(tensordot, eddy_tensordot(of_rank(x[0], 3), of_rank(x[1], 3), 2))
 BUILD(tensordot_lists, eddy_tensordot(of_rank(x[0], 3), of_rank(x[1], 3),
                                       .a_axes = EDDY_AXES(0, -1), .b_axes = EDDY_AXES(2, 0)))
+BUILD(same_size, eddy_apply2(&eddy_op_same_size, ((int64_t[]){ 2, 0 }), x[0], x[1]))
 BUILD(outer, eddy_outer(of_rank(x[0], 2), of_rank(x[1], 1)))
 BUILD(inner, eddy_inner(of_rank(x[0], 3), of_rank(x[1], 2)))
 BUILD(dot, eddy_dot(x[0], x[1]))
@@ -159,6 +160,7 @@ static const sweep_row rows[] = {
     OP("Sum", "einsum ijk->k", ein_sum, 1, S(2, 3, 4)),
     OP_KEEP("MatMul", "einsum ij,kj,kl->il", ein_three, 3, KEEP(3, 4), S(2, 3), S(4, 3), S(4, 5)),
     OP("Mul", "einsum i,j", ein_outer, 2, S(3), S(4)),
+    OP_LIKE("SameSize", "", same_size, 2, KEEP(0), S(2, 3, 4), S(4, 5)),
     OP("Sum", "einsum bi,bi->b", ein_dots, 2, S(2, 3), S(2, 3)),
     OP("Mul", "einsum bi,ij,b->bij", ein_elements, 3, S(2, 3), S(3, 4), S(2)),
     OP("BatchMatMulV2", "einsum, ellipsis", ein_ellipsis, 2, S(5, 3, 4), S(4, 2, 5)),

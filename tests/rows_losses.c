@@ -80,7 +80,7 @@ static const sweep_row rows[] = {
 
     OF_2("Relu", "hinge_loss", hinge, 0.75, 1, -2, 0.75),
     OF_2("Relu", "squared_hinge_loss", squared_hinge, 0.75, 1, -2, 0.75),
-    OF_2("Max", "categorical_hinge_loss", categorical, 0.25, 0.5, -0.125, 0.125),
+    OF_2("Max", "categorical_hinge_loss", categorical, 0.05, 0.1, -1, 1),
     OF_2("Log", "log_loss", log_loss, 0.25, 0.75, 0.25, 0.75),
     OF_2("SigmoidCrossEntropyWithLogits", "loss", logistic, 0, 1, -2, 2),
     OP("Softplus", "weighted_cross_entropy", positive, 3, S(3, 4), S(3, 4), S(4)),

@@ -35,10 +35,10 @@ BUILD(choice_of, Add(Sum(x[0]), Mul(0, TWO)))
 
 #define RANDOM(type, option, fn, from, to)                                      \
     { .op = type, .how = option, .build = fn, .n = 1, .shape = { S(3, 4) },     \
-      .low = { from }, .high = { to }, .options = SWEEP_RANDOM }
+      .low = { from }, .high = { to }, .options = SWEEP_RANDOM | SWEEP_REAL }
 #define RANDOM_2(type, option, fn, from_a, to_a, from_b, to_b)                  \
     { .op = type, .how = option, .build = fn, .n = 2, .shape = { S(3, 4), S(4) }, \
-      .low = { from_a, from_b }, .high = { to_a, to_b }, .options = SWEEP_RANDOM }
+      .low = { from_a, from_b }, .high = { to_a, to_b }, .options = SWEEP_RANDOM | SWEEP_REAL }
 static const sweep_row rows[] = {
     RANDOM("StatelessRandomUniform", "", seeded_uniform, -2, 2),
     RANDOM("StatelessRandomNormal", "", seeded_normal, -2, 2),
@@ -48,7 +48,7 @@ static const sweep_row rows[] = {
     RANDOM("RandomGamma", "", gamma_like, -2, 2),
     { .op = "RandomGamma", .how = "scaled", .build = gamma_scaled, .n = 2,
       .shape = { S(3, 4), S(4) }, .low = { -2, 1 }, .high = { 2, 2 }, .constant = 1,
-      .options = SWEEP_RANDOM },
+      .options = SWEEP_RANDOM | SWEEP_REAL },
     RANDOM("RandomGamma", "beta", beta, -2, 2),
     RANDOM("RandomGamma", "dirichlet", dirichlet, -2, 2),
     RANDOM("RandomGamma", "chi2", chi2, -2, 2),

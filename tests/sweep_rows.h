@@ -10,7 +10,8 @@ enum { SWEEP_INPUTS = 3 };
 /* What a row is exempt from, or has besides. */
 enum {
     SWEEP_REFUSES   = 1 << 0,   /* differentiating it is the error NO_GRADIENT */
-    SWEEP_RANDOM    = 1 << 1    /* the numbers are not the same in another graph */
+    SWEEP_RANDOM    = 1 << 1,   /* the numbers are not the same in another graph */
+    SWEEP_REAL      = 1 << 2    /* only for real numbers, though the op takes complex ones */
 };
 
 typedef struct sweep_row {

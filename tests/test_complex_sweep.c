@@ -69,7 +69,7 @@ static bool must_take(const sweep_row *r)
         "UnsortedSegmentSum", "UnsortedSegmentProd",
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (strcmp(r->op, ops[i]) == 0) return true;
+        if (strcmp(r->op, ops[i]) == 0) return !(r->options & SWEEP_REAL);
     return r >= more_rows && r < more_rows + MORE;
 }
 

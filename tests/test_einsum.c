@@ -160,6 +160,75 @@ START_TEST(of_types_and_sizes)
 }
 END_TEST
 
+/* What y says when x, and z, have these shapes at the run, all ones; *out its sum. */
+static eddy_status of_ones(eddy_tensor y, eddy_tensor x, eddy_shape s, eddy_tensor z, eddy_shape t,
+                           double *out)
+{
+    eddy_session *session = eddy_session_new(y.graph);
+    eddy_array   *in[] = { eddy_array_new(EDDY_FLOAT64, s), eddy_array_new(EDDY_FLOAT64, t) };
+    eddy_array   *sum = NULL;
+    for (int i = 0; i < 2; i++)
+        for (int64_t j = 0; j < eddy_array_count(in[i]); j++) eddy_array_set(in[i], j, 1);
+    const eddy_status status = eddy_run(session, EDDY_FEED({ x, in[0] }, { z, in[1] }),
+                                        EDDY_FETCH(Sum(y)), &sum);
+    *out = sum ? eddy_array_get(sum, 0) : 0;
+    eddy_array_free(in[0]);
+    eddy_array_free(in[1]);
+    eddy_array_free(sum);
+    eddy_session_free(session);
+    return status;
+}
+
+/* Axes of one label have one size, also when only a run tells it; those of an ellipsis
+ * broadcast. */
+START_TEST(of_one_size)
+{
+    static const struct {
+        const char *equation;
+        eddy_shape  x, z, other;      /* shapes that fit, and one for z that does not */
+        double      sum;
+    } all[] = {
+        { "i,i->i", { 1, { 3 } }, { 1, { 3 } }, { 1, { 1 } }, 3 },
+        { "i,i", { 1, { 1 } }, { 1, { 1 } }, { 1, { 3 } }, 1 },
+        { "bij,bjk->bik", { 3, { 4, 2, 3 } }, { 3, { 4, 3, 2 } }, { 3, { 1, 3, 2 } }, 48 },
+        { "iab,abj->ij", { 3, { 2, 2, 3 } }, { 3, { 2, 3, 2 } }, { 3, { 3, 2, 2 } }, 24 },
+        { "ij,jk->ik", { 2, { 2, 3 } }, { 2, { 3, 2 } }, { 2, { 1, 2 } }, 12 },
+        { "ii,jj->ij", { 2, { 2, 2 } }, { 2, { 3, 3 } }, { 2, { 3, 2 } }, 6 },
+        { "...i,...i->...", { 2, { 4, 3 } }, { 2, { 1, 3 } }, { 2, { 4, 1 } }, 12 },
+    };
+    eddy_graph *g = eddy_graph_new();
+    double sum;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const eddy_shape ranks[] = { all[i].x, all[i].z };
+        eddy_tensor in[2], dx[2];
+        for (int k = 0; k < 2; k++) {
+            eddy_shape open = ranks[k];
+            for (int d = 0; d < open.rank; d++) open.dim[d] = EDDY_ANY;
+            in[k] = eddy_placeholder(g, NULL, EDDY_FLOAT64, open);
+        }
+        const eddy_tensor y = eddy_einsum(all[i].equation, ((eddy_list){ 2, in }));
+        fits(g);
+        ck_assert_int_eq(of_ones(y, in[0], all[i].x, in[1], all[i].z, &sum), EDDY_OK);
+        ck_assert_msg(sum == all[i].sum, "%s: %g", all[i].equation, sum);
+        ck_assert_msg(of_ones(y, in[0], all[i].x, in[1], all[i].other, &sum) == EDDY_BAD_SHAPE,
+                      "%s", all[i].equation);
+        for (int k = 0; k < 2; k++) {
+            dx[k] = eddy_gradient(Sum(y), in[k]);
+            ck_assert_int_eq(of_ones(dx[k], in[0], all[i].x, in[1], all[i].z, &sum), EDDY_OK);
+            ck_assert_msg(sum > 0, "%s", all[i].equation);
+        }
+    }
+    const eddy_tensor x = eddy_placeholder(g, NULL, EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
+    const eddy_tensor z = eddy_placeholder(g, NULL, EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
+    const eddy_shape one = EDDY_SHAPE(1), three = EDDY_SHAPE(3);
+    ck_assert_int_eq(of_ones(eddy_tensordot(x, z, 1), x, one, z, three, &sum), EDDY_BAD_SHAPE);
+    ck_assert_int_eq(of_ones(eddy_vdot(x, z), x, one, z, three, &sum), EDDY_BAD_SHAPE);
+    ck_assert_int_eq(of_ones(eddy_tensordot(x, z, 1), x, three, z, three, &sum), EDDY_OK);
+    ck_assert(sum == 3);
+    eddy_graph_free(g);
+}
+END_TEST
+
 /* A chain of products is multiplied where it is short: 2 x 2 x 50 x 50. */
 START_TEST(cheapest_first)
 {
@@ -218,6 +287,7 @@ Suite *einsum_suite(void)
     tcase_add_loop_test(c, against_loops, 0, (int)(sizeof equations / sizeof *equations));
     tcase_add_test(c, of_an_ellipsis);
     tcase_add_test(c, of_types_and_sizes);
+    tcase_add_test(c, of_one_size);
     tcase_add_test(c, cheapest_first);
     tcase_add_test(c, of_products);
     suite_add_tcase(s, c);

@@ -234,6 +234,23 @@ START_TEST(slopes_at_bends)
 }
 END_TEST
 
+START_TEST(slopes_at_infinity)
+{
+    const eddy_tensor a = vec(F64, V(INFINITY, -INFINITY, INFINITY, -INFINITY, 0, 2));
+    const eddy_tensor b = vec(F64, V(0, -0.0, -0.0, 3, INFINITY, -1));
+    IS(slope(eddy_copysign(a, b), a), 1, 1, -1, -1, 0, -1);
+    const eddy_tensor x = vec(F64, V(INFINITY, -2, 0, 3)), alpha = vec(F64, V(0.5, 0.5, 0.5, 0.5));
+    IS(eddy_prelu(x, alpha), INFINITY, -1, 0, 3);
+    IS(slope(eddy_prelu(x, alpha), alpha), 0, -2, 0, 0);
+    IS(slope(eddy_prelu(x, alpha), x), 1, 0.5, 0.5, 1);
+    const eddy_tensor e = vec(F64, V(-INFINITY, INFINITY, -INFINITY, 1, INFINITY));
+    const eddy_tensor f = vec(F64, V(-INFINITY, INFINITY, 2, 1, 2)), y = eddy_logaddexp(e, f);
+    IS(slope(y, e), 0.5, 0.5, 0, 0.5, 1);
+    IS(slope(y, f), 0.5, 0.5, 1, 0.5, 0);
+    IS(slope(slope(y, e), e), 0, 0, 0, 0.25, 0);
+}
+END_TEST
+
 /* ---------------------------------------------------------------- integers -- */
 
 START_TEST(bits)
@@ -275,6 +292,18 @@ START_TEST(integers)
     IS(eddy_polyval(EDDY_LIST(num(EDDY_INT32, 2), num(EDDY_INT32, 0), num(EDDY_INT32, -1)), a), 97,
        97, 97, 97, -1);
     IS(eddy_approximate_equal(a, Add(a, vec(EDDY_INT32, V(0, 1, 2, 0, 0)))), 1, 0, 0, 1, 1);
+    const eddy_tensor most = vec(EDDY_INT32, V(INT32_MAX, 1, 1, 5));
+    const eddy_tensor least = vec(EDDY_INT32, V(INT32_MIN, 1, 2, 3));
+    IS(eddy_approximate_equal(most, least), 0, 1, 0, 0);
+    IS(eddy_approximate_equal(most, least, .tolerance = 1e-5), 0, 1, 0, 0);
+    IS(eddy_approximate_equal(most, least, .tolerance = 1.5), 0, 1, 1, 0);
+    IS(eddy_approximate_equal(most, least, .tolerance = 2), 0, 1, 1, 0);
+    IS(eddy_approximate_equal(u, v, .tolerance = 2), 1, 0);
+    IS(eddy_relu_n(a, 2), 2, 0, 2, 0, 0);
+    IS(eddy_threshold(a, 0, -1), 7, -1, 7, -1, -1);
+    refused(eddy_hard_tanh(a), EDDY_BAD_DTYPE, "hard_tanh: not defined for int32");
+    refused(eddy_relu_n(a, 2.5), EDDY_INVALID_ARGUMENT, "2.5 is not whole");
+    refused(eddy_threshold(a, 0, 0.5), EDDY_INVALID_ARGUMENT, "0.5 is not whole");
 }
 END_TEST
 
@@ -296,6 +325,13 @@ START_TEST(formulas)
 {
     const eddy_tensor x = vec(F64, V(1, 2)), a = vec(F64, V(3, 4)), b = vec(F64, V(5, 8));
     IS(eddy_lerp(x, a, num(F64, 0.25)), 1.5, 2.5);
+    const eddy_tensor p = vec(F64, V(1e20, 0.1, 3, 3)), q = vec(F64, V(1, 0.7, 5, 5));
+    const eddy_tensor w = vec(F64, V(1, 1, 0, -1));
+    IS(eddy_lerp(p, q, w), 1, 0.7, 3, 1);
+    IS(slope(eddy_lerp(p, q, w), w), 1 - 1e20, 0.7 - 0.1, 2, 2);
+    IS(slope(eddy_lerp(p, q, w), p), 0, 0, 1, 2);
+    IS(slope(eddy_lerp(p, q, w), q), 1, 1, 0, -1);
+    IS(eddy_lerp(vec(EDDY_INT32, V(1, 2)), vec(EDDY_INT32, V(4, 7)), num(EDDY_INT32, 2)), 7, 12);
     IS(eddy_addcmul(x, a, b), 16, 34);
     IS(eddy_addcmul(x, a, b, .value = 2), 31, 66);
     IS(eddy_addcdiv(x, a, b, .value = 2), 2.2, 3);
@@ -323,6 +359,7 @@ Suite *elementary_suite(void)
     tcase_add_test(t, rests);
     tcase_add_test(t, neighbours);
     tcase_add_test(t, slopes_at_bends);
+    tcase_add_test(t, slopes_at_infinity);
     tcase_add_loop_test(t, bits, 0, 3);
     tcase_add_test(t, integers);
     tcase_add_test(t, closeness);

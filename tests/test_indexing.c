@@ -465,6 +465,12 @@ START_TEST(blocks)
                  D(0, 1, 3, 0, 9, 11, 0, 2, 4, 0, 10, 12, 0, 5, 7, 0, 13, 15, 0, 6, 8, 0, 14, 16));
     check_array(&t, eddy_batch_to_space_nd(many, two, EDDY_DIMS(0, 2), EDDY_DIMS(0, 0)),
                 eddy_constant_value(z));
+    const eddy_shape all = eddy_shape_of(eddy_batch_to_space_nd(many, two, EDDY_DIMS(1, 2),
+                                                                EDDY_DIMS(1, 4)));
+    ck_assert(eddy_shape_equal(all, EDDY_SHAPE(2, 0, 0, 1)));
+    ck_assert(!eddy_is_valid(eddy_batch_to_space_nd(many, two, EDDY_DIMS(1, 3), EDDY_DIMS(1, 4))));
+    ck_assert_int_eq(eddy_graph_status(t.graph), EDDY_BAD_SHAPE);
+    eddy_graph_clear_error(t.graph);
     trial_end(&t);
 }
 END_TEST

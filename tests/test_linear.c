@@ -125,6 +125,11 @@ START_TEST(norms)
     const eddy_tensor zero = vector(g, 3, (double[]){ 0, 0, 0 });
     NEAR(eddy_gradient(eddy_norm(zero), zero), 0, 0, 0);
     NEAR(eddy_gradient(eddy_norm(zero, "3"), zero), 0, 0, 0);
+    const double nan_ = (double)NAN;
+    const eddy_tensor bad = vector(g, 2, (double[]){ nan_, 1 });
+    static const char *const all[] = { "2", "1", "3", "0.5", "inf", "-inf", "-1" };
+    for (int i = 0; i < 7; i++) NEAR(eddy_norm(bad, all[i]), nan_);
+    NEAR(eddy_norm(matrix(g, 2, 2, (double[]){ 1, nan_, 3, 4 }), "fro", EDDY_AXES(-2, -1)), nan_);
     const eddy_tensor z = Complex(vector(g, 2, (double[]){ 3, 0 }),
                                   vector(g, 2, (double[]){ 4, 12 }));
     NEAR(eddy_norm(z), 13);
@@ -237,6 +242,16 @@ START_TEST(corners)
     NEAR(eddy_slogdet(flat), 0);
     NEAR(eddy_det(eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 0, 0))), 1, 1);
     NEAR(eddy_pinv(eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 1))), 0, 0);
+    /* No matrices take no memory, however large they are. */
+    const eddy_tensor none = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(0, 200000, 200000));
+    const eddy_tensor flat_none = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(0, 20000, 20000));
+    const eddy_tensor of_none[] = {
+        eddy_det(none), eddy_inverse(none), eddy_cholesky(none), eddy_qr(none),
+        eddy_svd(none, .no_uv = true), eddy_eigvalsh(none), eddy_matrix_exp(none),
+        eddy_svd(flat_none), eddy_pinv(flat_none), eddy_eigh(flat_none),
+        eddy_matrix_diag_part(none, EDDY_DIMS(-199999, 199999)),
+    };
+    for (size_t i = 0; i < sizeof of_none / sizeof *of_none; i++) near(of_none[i], 0, 0, NULL);
     /* Far beyond the range of the determinant. */
     NEAR(eddy_output(eddy_slogdet(matrix(g, 2, 2, (double[]){ 1e200, 0, 0, 1e200 })), 1),
          400 * log(10));

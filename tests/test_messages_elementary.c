@@ -19,6 +19,10 @@ START_TEST(elements)
     eddy_population_count(x), golden_graph(g);
     eddy_deg2rad(i), golden_graph(g);
     eddy_hard_sigmoid(i), golden_graph(g);
+    eddy_hard_tanh(i), golden_graph(g);
+    eddy_relu_n(i, 1.5), golden_graph(g);
+    eddy_threshold(i, 0.5, 0), golden_graph(g);
+    eddy_threshold(i, 1, -0.25), golden_graph(g);
     eddy_igamma(x, i), golden_graph(g);
     eddy_igamma_grad_a(x, x, .order = 4), golden_graph(g);
     eddy_gradient(eddy_igamma_grad_a(x, x, .order = 3), x), golden_graph(g);

@@ -133,6 +133,7 @@ static void blocks(void)
     eddy_space_to_batch_nd(x, EDDY_DIMS(2), EDDY_DIMS(1, 1), no), golden_graph(g);
     eddy_space_to_batch_nd(open, EDDY_DIMS(2), EDDY_DIMS(1), EDDY_DIMS(0)), golden_graph(g);
     eddy_batch_to_space_nd(x, EDDY_DIMS(2), EDDY_DIMS(-1), EDDY_DIMS(0)), golden_graph(g);
+    eddy_batch_to_space_nd(x, EDDY_DIMS(2), EDDY_DIMS(3), EDDY_DIMS(4)), golden_graph(g);
 }
 
 START_TEST(rows_and_diagonals)
@@ -148,10 +149,22 @@ END_TEST
 
 /* ---------------------------------------------------------- chosen by values -- */
 
+/* Examples side by side, without a number of rows for each. */
+static void select_examples(eddy_tensor t)
+{
+    const struct { int64_t size; double fill; int64_t batch_dims; eddy_dtype out_idx; } a = {
+        .batch_dims = 1, .out_idx = EDDY_INT32,
+    };
+    eddy_apply1(&eddy_op_nonzero, &a, t), golden_graph(g);
+    eddy_apply1(&eddy_op_unique, &a, t), golden_graph(g);
+}
+
 static void chosen(void)
 {
     const eddy_tensor none = { g, 0, 0 };
     eddy_nonzero(x, -1), golden_graph(g);
+    eddy_nonzero(x, 1, .fill = 0.5), golden_graph(g);
+    select_examples(x);
     eddy_nonzero(half), golden_graph(g);
     eddy_unique(half), golden_graph(g);
     eddy_unique(v, 1, .out_idx = EDDY_FLOAT32), golden_graph(g);
@@ -161,7 +174,10 @@ static void chosen(void)
     eddy_boolean_mask(of(EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE), flags, .axis = 1), golden_graph(g);
     eddy_dynamic_partition(none, i, 2), golden_graph(g);
     eddy_dynamic_partition(v, i, 0), golden_graph(g);
+    eddy_dynamic_partition(v, v, 2), golden_graph(g);
     eddy_dynamic_stitch(EDDY_LIST(i), EDDY_LIST(v, v)), golden_graph(g);
+    const eddy_tensor last = eddy_const(g, EDDY_INT64, EDDY_SHAPE(1), (int64_t[]){ INT64_MAX });
+    eddy_dynamic_stitch(EDDY_LIST(last), EDDY_LIST(v)), golden_graph(g);
     eddy_searchsorted(v, i), golden_graph(g);
     eddy_searchsorted(v, v, .out_type = EDDY_FLOAT32), golden_graph(g);
     eddy_searchsorted(x, v), golden_graph(g);
@@ -177,6 +193,12 @@ static void arrays(void)
     eddy_flatten(open), golden_graph(g);
     eddy_rot90(x, 1, 0, -2), golden_graph(g);
     eddy_take_along_axis(x, ints(EDDY_SHAPE(3, 3)), 1), golden_graph(g);
+    eddy_take_along_axis(x, i, 0), golden_graph(g);
+    eddy_repeat(none, i), golden_graph(g);
+    eddy_repeat(x, none), golden_graph(g);
+    eddy_repeat(x, v), golden_graph(g);
+    eddy_repeat(x, i), golden_graph(g);
+    eddy_repeat(wide, eddy_number(g, EDDY_INT32, 2), .axis = EDDY_AXES(0)), golden_graph(g);
     eddy_repeat(x, eddy_number(g, EDDY_INT32, -1)), golden_graph(g);
     eddy_repeat(x, ints(EDDY_SCALAR)), golden_graph(g);
     eddy_linspace(none, scalar, 2), golden_graph(g);
@@ -184,6 +206,7 @@ static void arrays(void)
     eddy_meshgrid((eddy_list){ 9, (eddy_tensor[9]){ v } }, true), golden_graph(g);
     eddy_meshgrid(EDDY_LIST(v, x), true), golden_graph(g);
     eddy_sequence_mask(i, -1, EDDY_BOOL), golden_graph(g);
+    eddy_sequence_mask(v, 2, EDDY_BOOL), golden_graph(g);
     eddy_broadcast_dynamic_shape(i, x), golden_graph(g);
     eddy_unravel_index(i, EDDY_SHAPE(2, 0)), golden_graph(g);
     eddy_unravel_index(v, EDDY_SHAPE(2, 2)), golden_graph(g);

@@ -1,5 +1,6 @@
 /* test_messages_linear.c -- what products of tensors and linear algebra refuse. */
 #include "tests/golden.h"
+#include "build/gen/table.h"
 
 Suite *messages_linear_suite(void);
 
@@ -42,6 +43,9 @@ START_TEST(of_matrices)
     eddy_gradient(Sum(eddy_qr(tall, .full_matrices = true)), tall), golden_graph(g);
     const eddy_tensor s = eddy_svd(tall, .full_matrices = true);
     eddy_gradient(Sum(eddy_output(s, 1)), tall), golden_graph(g);
+    eddy_svd(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(23170, 30000))), golden_graph(g);
+    eddy_pinv(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(30000, 23170))), golden_graph(g);
+    eddy_eigh(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(32767, -1))), golden_graph(g);
     golden_end();
     eddy_graph_free(g);
 }
@@ -60,6 +64,7 @@ START_TEST(of_sums)
     for (size_t i = 0; i < sizeof equations / sizeof *equations; i++)
         eddy_einsum(equations[i], EDDY_LIST(a, b)), golden_graph(g);
     eddy_einsum("...i,ij", EDDY_LIST(open, b)), golden_graph(g);
+    eddy_apply2(&eddy_op_same_size, ((int64_t[]){ 1, 0 }), a, b), golden_graph(g);
     eddy_einsum(NULL, EDDY_LIST(a)), golden_graph(g);
     eddy_tensordot(a, b, 3), golden_graph(g);
     eddy_tensordot(a, open, 1), golden_graph(g);
@@ -73,6 +78,11 @@ START_TEST(of_sums)
     eddy_norm(a, "3", EDDY_AXES(0, 1)), golden_graph(g);
     eddy_norm(a, .axes = EDDY_AXES(0, 1, 2)), golden_graph(g);
     eddy_norm(open, "nuc", EDDY_AXES(0, 1)), golden_graph(g);
+    eddy_norm(a, "1", EDDY_AXES(-1, -1)), golden_graph(g);
+    eddy_norm(a, "fro", EDDY_AXES(1, -1)), golden_graph(g);
+    eddy_norm(a, "nuc", EDDY_AXES(0, (int64_t)1 << 32)), golden_graph(g);
+    eddy_norm(a, "2", EDDY_AXES(-3, 0)), golden_graph(g);
+    eddy_norm(open, "2", EDDY_AXES(1, 1)), golden_graph(g);
     eddy_lstsq(a, a, .l2_regularizer = -1), golden_graph(g);
     golden_end();
     eddy_graph_free(g);

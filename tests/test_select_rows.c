@@ -69,6 +69,18 @@ START_TEST(masks)
     eddy_tensor fed = open_ints();
     check_fed(eddy_boolean_mask(Cast(fed, F32), fed), fed, FED(0, 3, 0, 5), EDDY_SHAPE(2), D(3, 5));
     refused(eddy_boolean_mask(x, columns), EDDY_BAD_SHAPE, "is not part of");
+    refused(eddy_boolean_mask(x, columns, .axis = INT64_MAX), EDDY_BAD_SHAPE, "is not part of");
+}
+END_TEST
+
+/* No size that all examples would have; no place to fill with. */
+START_TEST(places_refused)
+{
+    eddy_tensor x = shaped(F32, EDDY_SHAPE(2, 3), D(0, 1, 0, 0, 0, 2));
+    const double bad[] = { 0.5, NAN, INFINITY, 0x1p63 };
+    for (int i = 0; i < 4; i++)
+        refused(eddy_nonzero(x, 2, .fill = bad[i]), EDDY_INVALID_ARGUMENT, "no whole number");
+    IS(eddy_nonzero(x, 3, .fill = -0x1p62), 0, 1, 1, 2, -0x1p62, -0x1p62);
 }
 END_TEST
 
@@ -143,6 +155,26 @@ START_TEST(parts)
 }
 END_TEST
 
+/* Numbers at the ends of their types are in no part, and make no rows. */
+START_TEST(parts_out_of_range)
+{
+    const int64_t ends[] = { INT64_MIN, 1, 0, INT64_MAX };
+    eddy_tensor x = vec(F32, V(10, 20, 30, 40)), fed = open_ints();
+    for (int p = 0; p < 2; p++) {
+        eddy_tensor y = eddy_dynamic_partition(x, fed, 2);
+        check_fed(eddy_output(y, p), fed, FED(INT32_MIN, 1, 0, INT32_MAX), EDDY_SHAPE(1),
+                  p ? D(20) : D(30));
+        check_fed(eddy_output(y, p), fed, FED(INT32_MIN + 1, 1, 0, -1), EDDY_SHAPE(1),
+                  p ? D(20) : D(30));
+        y = eddy_dynamic_partition(x, eddy_const(g, I64, EDDY_SHAPE(4), ends), 2);
+        IS(eddy_output(y, p), p ? 20 : 30);
+    }
+    refused(eddy_dynamic_partition(x, x, 2), EDDY_BAD_DTYPE, "not int32 or int64");
+    eddy_tensor last = eddy_const(g, I64, EDDY_SHAPE(4), ends);
+    refused(eddy_dynamic_stitch(EDDY_LIST(last), EDDY_LIST(x)), EDDY_INVALID_ARGUMENT, "too many");
+}
+END_TEST
+
 START_TEST(searching)
 {
     eddy_tensor rows = shaped(F32, EDDY_SHAPE(2, 5), D(1, 3, 3, 5, 9, -1, 0, 0, 0, 2));
@@ -173,6 +205,54 @@ START_TEST(repeats)
     eddy_tensor open = eddy_placeholder(g, NULL, F32, EDDY_SHAPE(EDDY_ANY, EDDY_ANY));
     eddy_tensor z = eddy_repeat(open, two, .axis = EDDY_AXES(1));
     ck_assert_int_eq(eddy_shape_of(z).rank, 2);
+}
+END_TEST
+
+/* One number for each place, or one for all, also where a run tells how many there are. */
+START_TEST(repeats_that_do_not_fit)
+{
+    eddy_tensor v = vec(F32, V(7, 8, 9)), one = vec(I32, V(2));
+    IS(eddy_repeat(v, one), 7, 7, 8, 8, 9, 9);
+    refused(eddy_repeat(v, vec(I32, V(1, 2))), EDDY_BAD_SHAPE, "2 numbers for 3 places");
+    refused(eddy_repeat(v, vec(I32, V(1, 2, 3, 4))), EDDY_BAD_SHAPE, "4 numbers");
+    refused(eddy_repeat(v, vec(F32, V(1, 2, 3))), EDDY_BAD_DTYPE, "not int32 or int64");
+    refused(eddy_repeat(v, vec(I32, V(1, -2, 3))), EDDY_INVALID_ARGUMENT, "number 1 is -2");
+    refused(eddy_repeat(v, num(I32, -2)), EDDY_INVALID_ARGUMENT, "number 0 is -2");
+    eddy_tensor fed = open_ints(), open = eddy_placeholder(g, NULL, F32, EDDY_SHAPE(EDDY_ANY));
+    check_fed(eddy_repeat(v, fed), fed, FED(2), EDDY_SHAPE(6), D(7, 7, 8, 8, 9, 9));
+    eddy_array *y = NULL;
+    const feed two = { fed, D(1, 2), 2 };
+    ck_assert_int_eq(evaluate(eddy_repeat(v, fed), 1, &two, &y), EDDY_BAD_SHAPE);
+    double got[ROOM];
+    feed both[] = { { fed, D(1, 2), 2 }, { open, D(5, 6), 2 } };
+    ck_assert_int_eq(values_fed(eddy_repeat(open, fed), 2, both, got), 3);
+    ck_assert(got[0] == 5 && got[1] == 6 && got[2] == 6);
+    both[0].n = 1;
+    ck_assert_int_eq(values_fed(eddy_repeat(open, fed), 2, both, got), 2);
+    both[0].n = 2, both[1].n = 1;
+    ck_assert_int_eq(evaluate(eddy_repeat(open, fed), 2, both, &y), EDDY_BAD_SHAPE);
+    const feed flat[] = { { fed, D(1, 2), 2 }, { open, D(1, 2, 3, 4), 4 } };
+    eddy_tensor rows = eddy_reshape(open, EDDY_SHAPE(EDDY_ANY, 2));
+    eddy_tensor z = eddy_repeat(rows, fed, .axis = EDDY_AXES(0));
+    ck_assert_int_eq(values_fed(z, 2, flat, got), 6);
+    ck_assert(got[0] == 1 && got[2] == 3 && got[4] == 3 && got[5] == 4);
+}
+END_TEST
+
+/* Numbers that their type does not hold. */
+START_TEST(wide_shapes)
+{
+    const eddy_tensor i = vec(I32, V(5, 2147483647.0)), v = vec(F32, V(1, 2));
+    const int64_t far = ((int64_t)1 << 33) + 3;
+    IS(eddy_unravel_index(i, EDDY_SHAPE(4, (int64_t)1 << 32)), 0, 0, 5, 2147483647.0);
+    IS(eddy_unravel_index(eddy_const(g, I64, EDDY_SCALAR, &far), EDDY_SHAPE(4, (int64_t)1 << 32)),
+       2, 3);
+    const eddy_tensor bytes = vec(EDDY_UINT8, V(1, 2));
+    refused(eddy_unravel_index(bytes, EDDY_SHAPE(2, 2)), EDDY_BAD_DTYPE, "not int32 or int64");
+    refused(eddy_unravel_index(i, EDDY_SHAPE((int64_t)1 << 30, (int64_t)1 << 24)),
+            EDDY_INVALID_ARGUMENT, "at most 2^53");
+    refused(eddy_sequence_mask(i, (int64_t)1 << 33, EDDY_BOOL), EDDY_INVALID_ARGUMENT, "maxlen");
+    refused(eddy_sequence_mask(v, 4, EDDY_BOOL), EDDY_BAD_DTYPE, "lengths are float32");
 }
 END_TEST
 
@@ -221,6 +301,21 @@ START_TEST(moving)
        8, 1, 7, 3, 10, 5);
     IS(eddy_put_along_axis(m, i, shaped(F64, EDDY_SHAPE(2, 2), D(7, 8, 9, 10)), 1, .add = true),
        8, 1, 9, 3, 23, 5);
+    eddy_tensor line = vec(I32, V(1, 0));
+    refused(eddy_take_along_axis(m, line, 0), EDDY_BAD_SHAPE, "the indices have rank 1, x has 2");
+    refused(eddy_take_along_axis(m, line, -1), EDDY_BAD_SHAPE, "the indices have rank 1, x has 2");
+    refused(eddy_put_along_axis(m, line, vec(F64, V(1, 2)), -1), EDDY_BAD_SHAPE,
+            "put_along_axis: the indices have rank 1, x has 2");
+    eddy_tensor none = eddy_placeholder(g, NULL, F32, EDDY_SHAPE(EDDY_ANY, 0, 3));
+    eddy_tensor open = eddy_flatten(none);
+    ck_assert(eddy_shape_equal(eddy_shape_of(open), EDDY_SHAPE(EDDY_ANY, 0)));
+    eddy_array *empty = eddy_array_new(F32, EDDY_SHAPE(5, 0, 3)), *flat = NULL;
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ none, empty }), EDDY_FETCH(open), &flat), EDDY_OK);
+    ck_assert(eddy_shape_equal(eddy_array_shape(flat), EDDY_SHAPE(5, 0)));
+    eddy_array_free(flat);
+    eddy_array_free(empty);
+    eddy_session_free(s);
     eddy_tensor rows = shaped(I32, EDDY_SHAPE(1, 3), D(1, 0, 1));
     IS(eddy_take_along_axis(m, rows, 0), 3, 1, 5);
     IS(slope(Square(eddy_take_along_axis(m, rows, 0)), m), 0, 2, 0, 6, 0, 10);
@@ -265,11 +360,15 @@ Suite *select_rows_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, places_not_zero);
     tcase_add_test(c, masks);
+    tcase_add_test(c, places_refused);
     tcase_add_test(c, different_values);
     tcase_add_test(c, many_values);
     tcase_add_test(c, parts);
+    tcase_add_test(c, parts_out_of_range);
     tcase_add_test(c, searching);
     tcase_add_test(c, repeats);
+    tcase_add_test(c, repeats_that_do_not_fit);
+    tcase_add_test(c, wide_shapes);
     tcase_add_test(c, spaces);
     tcase_add_test(c, moving);
     tcase_add_test(c, shapes);

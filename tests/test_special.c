@@ -236,6 +236,43 @@ START_TEST(corners_of_two)
 }
 END_TEST
 
+/* Orders whose factorials, and powers of x, leave the range of numbers. */
+START_TEST(polygamma_of_large_orders)
+{
+    static const double n[] = { 40, 8, 140, 200, 300, 170, 171, 1, 5 };
+    static const double x[] = { -12.5, -12.5, 200, 40, -12.5, 150, 90, -1e-20, -3.25 };
+    static const double y[] = {
+        -39.093529098809559, -6.0708648357349592e-6, -9.5949210944128044e-84,
+        -7.6891739198839497e+52, -1.8002744876150104e+274, -8.2806450232030367e-66,
+        1.0830976586371273e-27, 1e40, 492231.23733572134,
+    };
+    double got[ROOM];
+    const int count = values(eddy_polygamma(vec(F64, 9, n), vec(F64, 9, x)), got);
+    for (int i = 0; i < count; i++)
+        ck_assert_msg(fabs(got[i] - y[i]) <= 1e-12 * fabs(y[i]), "polygamma(%g, %g) is %.17g", n[i],
+                      x[i], got[i]);
+    const eddy_tensor orders = vec(F64, V(200, 200, 300, 300, 1e6));
+    IS(eddy_polygamma(orders, vec(F64, V(-0.1, 0.001, -60.3, INFINITY, -60.3))), INFINITY,
+       -INFINITY, INFINITY, 0, INFINITY);
+    ck_assert_int_eq(values(eddy_zeta(num(F64, 41), num(F64, -12.5)), got), 1);
+    ck_assert(fabs(got[0] / 4.7913711020574006e-47 - 1) < 1e-12);
+}
+END_TEST
+
+/* Near a = x the series is long. */
+START_TEST(igamma_grad_a_of_large_numbers)
+{
+    static const double a[] = { 2e5, 2e5, 3e7, 1e8 }, x[] = { 2e5, 2.01e5, 3e7, 1e8 };
+    static const double y[] = { -0.000892062429769049, -7.36514270804744e-5, -7.284e-5, -3.989e-5 };
+    double got[ROOM];
+    const int count = values(eddy_igamma_grad_a(vec(F64, 4, a), vec(F64, 4, x)), got);
+    for (int i = 0; i < count; i++)
+        ck_assert_msg(fabs(got[i] / y[i] - 1) < (i < 2 ? 1e-10 : 2e-4), "at %g, %g: %.17g", a[i],
+                      x[i], got[i]);
+    IS(eddy_igamma_grad_a(num(F64, 1.01e8), num(F64, 1e8)), NAN);
+}
+END_TEST
+
 /* Where the formula of a derivative is 0 / 0 the power series steps in. */
 START_TEST(slopes_at_0)
 {
@@ -280,6 +317,8 @@ Suite *special_suite(void)
     tcase_add_test(t, beta_values_are_right);
     tcase_add_test(t, corners);
     tcase_add_test(t, corners_of_two);
+    tcase_add_test(t, polygamma_of_large_orders);
+    tcase_add_test(t, igamma_grad_a_of_large_numbers);
     tcase_add_test(t, slopes_at_0);
     tcase_add_test(t, slope_of_log_ndtr_far_below);
     tcase_add_test(t, what_has_no_gradient);
