@@ -179,6 +179,7 @@ static bool is_cheap(const flow_node *n)
         &eddy_op_greater_equal, &eddy_op_logical_and, &eddy_op_logical_or, &eddy_op_logical_xor,
         &eddy_op_logical_not
     };
+    if (n->values) return false;        /* folded: it has no attributes any more */
     if (n->op == &eddy_op_pair) return ((const eddy_pair_attrs *)n->attrs)->second < EDDY_PAIR_DIV;
     for (size_t i = 0; i < sizeof cheap / sizeof *cheap; i++)
         if (n->op == cheap[i]) return true;
