@@ -193,6 +193,10 @@ eddy_tensor eddy_dynamic_stitch_with(eddy_dynamic_stitch_args a)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "dynamic_stitch: %d tensors of indices, %d of data, size %lld", n,
                          a.data.count, (long long)a.size);
+    for (int i = 0; i < n; i++)
+        if (!eddy_is_valid(a.indices.at[i]) || !a.data.at || !eddy_is_valid(a.data.at[i]))
+            return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                             "dynamic_stitch: an input is not a valid tensor");
     const int64_t size = a.size > 0 ? a.size : rows_named(a.indices);
     if (size == INT64_MAX)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dynamic_stitch: %lld rows are too many",

@@ -170,6 +170,8 @@ static void chosen(void)
     eddy_unique(v, 1, .out_idx = EDDY_FLOAT32), golden_graph(g);
     eddy_unique(x, 1), golden_graph(g);
     eddy_boolean_mask(none, flags), golden_graph(g);
+    eddy_dynamic_stitch(EDDY_LIST(i, none), EDDY_LIST(x, x)), golden_graph(g);
+    ck_assert(!eddy_is_valid(eddy_dynamic_stitch(EDDY_LIST(EDDY_ZERO_TENSOR), EDDY_LIST(x))));
     eddy_boolean_mask(x, i), golden_graph(g);
     eddy_boolean_mask(of(EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE), flags, .axis = 1), golden_graph(g);
     eddy_dynamic_partition(none, i, 2), golden_graph(g);
