@@ -427,8 +427,8 @@ static bool make_all(finder *f)
 bool eddy_widen(compile *c)
 {
     const eddy_session_args *o = &c->session->options;
-    finder                  *f = eddy_flow_alloc(c, 1, sizeof *f);
     if (o->threads < 2 || o->max_bytes > 0 || c->plan->n_code < 2) return true;
+    finder *f = eddy_flow_alloc(c, 1, sizeof *f);
     if (!f) return false;
     *f = (finder){ .c = c, .plan = c->plan };
     if (!make_room(f) || !look_at_all(f) || !find_fresh(f)) return false;

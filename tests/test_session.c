@@ -585,6 +585,44 @@ START_TEST(a_run_allocates_nothing)
 }
 END_TEST
 
+/* A run of y, in a session whose allocation number `at` fails; false if it has none. */
+static bool run_without_memory(long at, bool large)
+{
+    failing_allocator a;
+    failing_allocator_init(&a);
+    eddy_graph       *h = eddy_graph_new(&a.table);
+    network           n = network_build(h);
+    eddy_tensor       x = eddy_placeholder(h, "one", EDDY_FLOAT64, EDDY_SHAPE(2));
+    const eddy_tensor y = Exp(x);
+    eddy_session     *t = eddy_session_new(h);
+    eddy_array *batch = large ? network_batch(7) : eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(2));
+    eddy_array *out = NULL;
+    runs(t, n.init);
+    const long        calls = a.calls;
+    a.at = a.calls + at;
+    const eddy_status status = eddy_run(t, EDDY_FEED({ large ? n.x : x, batch }),
+                                        EDDY_FETCH(large ? n.loss : y), &out);
+    const bool failed = a.calls >= calls + at;
+    ck_assert_int_eq(status == EDDY_OK, out != NULL);
+    if (status != EDDY_OK) run_fails(t, EDDY_NO_MEMORY, "memory");
+    eddy_array_free(out);
+    eddy_array_free(batch);
+    eddy_session_free(t);
+    eddy_graph_free(h);
+    ck_assert_int_eq(a.live, 0);
+    return failed;
+}
+
+START_TEST(without_memory_a_run_gives_all_or_nothing)
+{
+    for (int large = 0; large < 2; large++) {
+        long at = 1;
+        while (run_without_memory(at, large)) at += large ? 7 : 1;
+        ck_assert_int_gt(at, 10);
+    }
+}
+END_TEST
+
 /* ----------------------------------------------------------- life, files -- */
 
 START_TEST(closed)
@@ -688,8 +726,9 @@ Suite *session_suite(void)
         unneeded_updates_are_not_run, updates_before_an_error_stay, shapes_that_change,
         set_and_get, feeds_are_checked, many_feeds_and_a_fed_variable, callables,
         out_arrays_are_used_again, plans_of_several_shapes, optimisations_do_not_change_a_bit,
-        max_bytes, a_run_allocates_nothing, closed, the_graph_goes_first, an_erroneous_graph,
-        save_and_restore,
+        max_bytes, a_run_allocates_nothing,
+        without_memory_a_run_gives_all_or_nothing, closed, the_graph_goes_first,
+        an_erroneous_graph, save_and_restore,
     };
     Suite *suite = suite_create("session");
     TCase *c = tcase_create("session"), *threads = tcase_create("threads");
