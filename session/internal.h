@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include "graph/internal.h"
 #include "session/session.h"
+#include "session/trial.h"
 
 typedef struct eddy_plan eddy_plan;
 
@@ -162,6 +163,9 @@ struct eddy_plan {
     bool           overtaken;     /* ... found that variables changed since an earlier stage */
     bool           has_results;   /* writes straight into arrays of fetches */
     bool           has_lapack;    /* has operations that call it */
+    bool           has_wide;      /* small instructions that may run side by side (wide.h) */
+    bool           side_by_side;  /* ... and do, in this run */
+    way_trial      trial;         /* ... whether that is faster */
     plan_profile  *profile;       /* NULL without the session's option */
     eddy_session  *session;
     const eddy_allocator *allocator;

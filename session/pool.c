@@ -358,20 +358,30 @@ static int find_workers(const eddy_kernel *k, int64_t n, int64_t grain)
     return there < wanted ? there : wanted;
 }
 
+/* With `free`, help is neither weighed nor accounted for. */
+static void parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
+                     void *arg, bool free)
+{
+    struct here  *at = &here, kept = here;
+    const bool    whole = at->inside || n <= grain;
+    const int64_t least = grain > 0 ? grain : 1;
+    const int     workers = whole ? 0 : find_workers(k, n, least);
+    at->inside = true;
+    if (workers == 0) body(arg, 0, n, at->index < k->threads ? at->index : 0);
+    else if (at->balance < 0 && !free) run_without_help(n, body, arg, at);
+    else share(workers + 1, n, least, body, arg, at);
+    at->inside = kept.inside;
+    if (free) at->balance = kept.balance;
+}
+
 void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg)
 {
     if (n <= 0) return;
-    if (k->threads <= 1) {
-        body(arg, 0, n, 0);
-        return;
-    }
-    struct here *at = &here;
-    const bool   nested = at->inside;
-    const bool   whole = nested || n <= grain;
-    const int    workers = whole ? 0 : find_workers(k, n, grain > 0 ? grain : 1);
-    at->inside = true;
-    if (workers == 0) body(arg, 0, n, at->index < k->threads ? at->index : 0);
-    else if (at->balance < 0) run_without_help(n, body, arg, at);
-    else share(workers + 1, n, grain > 0 ? grain : 1, body, arg, at);
-    at->inside = nested;
+    if (k->threads <= 1) body(arg, 0, n, 0);
+    else parallel(k, n, grain, body, arg, false);
+}
+
+void eddy_side_by_side(const eddy_kernel *k, int64_t n, eddy_parallel_fn body, void *arg)
+{
+    parallel(k, n, 1, body, arg, true);
 }

@@ -105,7 +105,10 @@ static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
     const double few = 16384;
     const bool   many = p->has_lapack || p->info.flops >= few;
     if (many) eddy_blas_begin();
+    const int64_t begun = p->has_wide ? eddy_ticks() : 0;
+    if (p->has_wide) p->side_by_side = eddy_trial_way(&p->trial);
     eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
+    if (p->has_wide && s == EDDY_OK) eddy_trial_note(&p->trial, eddy_ticks() - begun);
     if (many) eddy_blas_end();
     return s;
 }

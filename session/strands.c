@@ -48,7 +48,8 @@ static void run_strands(void *arg, int64_t from, int64_t to, int worker)
         }
 }
 
-/* One after the other: whoever meets a variable without a value must be the first to. */
+/* One after the other: what is faster so, and where a variable has no value, since whoever
+ * meets it must be the first to. */
 static void run_in_order(weaving *r)
 {
     for (int32_t i = 0; i < r->w->n_parts && r->failed == r->w->n_parts; i++) {
@@ -70,8 +71,10 @@ eddy_status eddy_wide_kernel(eddy_kernel *k)
     const wide *w = k->state;
     weaving     r = { .w = w, .step = k->step };
     atomic_init(&r.failed, w->n_parts);
-    if (have_values(w)) eddy_parallel(k, w->n_strands, 1, run_strands, &r);
-    else run_in_order(&r);
+    if (((const instruction *)k->impl)->plan->side_by_side && have_values(w))
+        eddy_side_by_side(k, w->n_strands, run_strands, &r);
+    else
+        run_in_order(&r);
     const int32_t failed = atomic_load(&r.failed);
     if (failed == w->n_parts) return EDDY_OK;
     const strand     *s = &w->strands[w->strand_of[failed]];

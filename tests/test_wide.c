@@ -9,7 +9,8 @@
 
 Suite *wide_suite(void);
 
-enum { TOWERS = 6, SIZE = 48, ROWS = 16, STEPS = 4,
+enum { TOWERS = 6, SIZE = 48, ROWS = 16,
+       STEPS = LEAST_PERIOD + 4,    /* both ways, and back again */
        PASS = 14 };                 /* the number of EDDY_PASS_WIDE */
 
 static eddy_graph *g;
@@ -436,6 +437,32 @@ static char *text_of(void (*put)(eddy_session *, FILE *), eddy_session *s)
 static void put_profile(eddy_session *s, FILE *to) { eddy_session_profile(s, to); }
 static void put_lines(eddy_session *s, FILE *to) { eddy_session_profile_json(s, to); }
 
+/* How many of so many runs go side by side, if these are the ticks of each way. */
+static int runs_aside(way_trial *t, int of, int64_t in_order, int64_t aside)
+{
+    int n = 0;
+    for (int i = 0; i < of; i++) {
+        const bool way = eddy_trial_way(t);
+        n += way;
+        eddy_trial_note(t, i % 50 == 9 ? 40 * in_order : way ? aside : in_order);
+    }
+    return n;
+}
+
+START_TEST(the_faster_way_is_found)
+{
+    way_trial t = { .set = true };
+    ck_assert_int_gt(runs_aside(&t, 10000, 1000, 700), 9500);
+    ck_assert_int_lt(runs_aside(&t, 10000, 1000, 980), 1000);      /* not worth a thread */
+    ck_assert_int_lt(runs_aside(&t, 10000, 1000, 1500), 400);
+    ck_assert_int_gt(runs_aside(&t, 10000, 1000, 600), 9000);
+    const way_trial tried = { .set = true };
+    t = tried;
+    ck_assert_int_eq(runs_aside(&t, LEAST_PERIOD, 1000, 700), LEAST_PERIOD - TRIED);
+    ck_assert_int_eq(runs_aside(&t, 2 * LEAST_PERIOD, 1000, 700), 2 * LEAST_PERIOD - TRIED);
+}
+END_TEST
+
 START_TEST(reports)
 {
     const training t = build(&MODELS[0]);
@@ -473,6 +500,7 @@ Suite *wide_suite(void)
     tcase_add_test(c, without_values);
     tcase_add_loop_test(c, runs_at_once, 0, NOISY);
     tcase_add_test(c, damage);
+    tcase_add_test(c, the_faster_way_is_found);
     tcase_add_test(c, reports);
     suite_add_tcase(suite, c);
     return suite;
