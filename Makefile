@@ -28,7 +28,9 @@ SOURCES := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))) $(GEN)/table.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(sort $(wildcard ops/*.c))
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/math.h autodiff/autodiff.h \
-           autodiff/functions.h autodiff/tape.h optim/optim.h session/session.h autodiff/check.h
+           autodiff/functions.h autodiff/tape.h optim/optim.h \
+           optim/classic.h optim/modern.h optim/schedules.h optim/averages.h optim/wrappers.h \
+           optim/lbfgs.h session/session.h autodiff/check.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that say themselves whether they are right; digits runs in `make demo`.
