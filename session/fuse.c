@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_SPREADS = 24, MOST_PARTS = 1 << 14, CACHE = 24 * 1024, LEAST_TILE = 64,
+enum { MOST_SPREADS = 24, MOST_PARTS = 1 << 14, CACHE = 20 * 1024, LEAST_TILE = 64,
        FEW_TILES = 8 };
 
 /* ------------------------------------------------------------------- choosing -- */
@@ -298,7 +298,8 @@ static int64_t longest_period(const fused *f, int64_t n)
 static void size_tile(builder *b, int64_t block)
 {
     fused       *f = b->f;
-    const size_t each = b->slot * (size_t)(b->slots ? b->slots : 1);
+    const int    held = b->slots + 2 * f->n_streams;     /* of a stream, the next tile, too */
+    const size_t each = b->slot * (size_t)(held ? held : 1);
     f->tile = (int64_t)(CACHE / each) & ~(int64_t)(LEAST_TILE - 1);
     if (f->tile < LEAST_TILE) f->tile = LEAST_TILE;
     f->tile -= f->tile % longest_period(f, f->tile);
@@ -357,6 +358,30 @@ static void make_instruction(builder *b, instruction *to, const instruction *las
     b->plan->info.fused += n;
 }
 
+/* Lists the memory of operands and results, if it is more than caches hold. */
+static bool list_streams(builder *b)
+{
+    const int64_t LONG = 1 << 20;       /* bytes */
+    fused        *f = b->f;
+    int64_t       bytes = 0;
+    f->streams = eddy_plan_alloc(b->c, (size_t)f->n_parts * (FUSED_OPERANDS + 1), sizeof(place));
+    if (!f->streams) return false;
+    for (int i = 0; i < f->n_parts; i++)
+        for (int j = 0; j <= f->parts[i].n; j++) {
+            const part  *p = &f->parts[i];
+            const place *x = j < p->n ? &p->x[j] : &p->y;
+            if (!x->memory || x->memory->count != f->count) continue;
+            bool listed = false;
+            for (int k = 0; k < f->n_streams; k++)
+                listed = listed || root_of(b, f->streams[k].memory) == root_of(b, x->memory);
+            if (listed) continue;
+            f->streams[f->n_streams++] = *x;
+            bytes += f->count * (int64_t)x->size;
+        }
+    if (bytes < LONG) f->n_streams = 0;
+    return true;
+}
+
 /* Instructions first to end as one, at position `to`; of the inner roots nothing is left. */
 static bool build_fused(builder *b, instruction *to)
 {
@@ -377,6 +402,7 @@ static bool build_fused(builder *b, instruction *to)
             return false;
     }
     f->count = f->parts[0].fn ? kept[0].kernel.out[0]->count : kept[0].kernel.in[0]->count;
+    if (!list_streams(b)) return false;
     size_tile(b, place_folds(f));
     place_accumulators(f);
     make_instruction(b, to, &kept[n - 1]);

@@ -72,13 +72,31 @@ static void end_folds(const running *r, char *registers, int64_t chunk)
     }
 }
 
+/* Asks for a share of what the tile of n elements from `at` on has in memory: share i of
+ * `of`, while another tile is worked on.  The hardware itself foresees a stream only as far as
+ * its page goes. */
+static inline void fetch_ahead(const fused *f, int64_t at, int64_t n, int i, int of)
+{
+    enum { LINE = 64 };
+    for (int k = 0; k < f->n_streams; k++) {
+        const place *s = &f->streams[k];
+        const size_t bytes = (size_t)n * s->size;
+        const char  *from = (const char *)s->memory->data + (size_t)at * s->size;
+        const size_t end = bytes * (size_t)(i + 1) / (size_t)of;
+        for (size_t b = bytes * (size_t)i / (size_t)of & ~(size_t)(LINE - 1); b < end; b += LINE)
+            __builtin_prefetch(from + b, 1);
+    }
+}
+
 static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
 {
-    const fused *f = r->f;
+    const fused  *f = r->f;
+    const int64_t next = at + n, more = f->count - next < n ? f->count - next : n;
     bring(f, registers, at, n);
     for (int i = 0; i < r->ready; i++) {
         const part *p = &f->parts[i];
         const void *x[FUSED_OPERANDS];
+        if (more > 0) fetch_ahead(f, next, more, i, r->ready);
         for (int j = 0; j < p->n; j++) x[j] = at_tile(&p->x[j], registers, at);
         if (!p->fn) {
             eddy_block_take(&p->blocks, registers + p->acc, at - from, x[0], n);

@@ -47,6 +47,8 @@ typedef struct fused {
     int64_t count, tile, chunk;
     size_t  common_bytes, worker_bytes;
     bool    updates;                /* variables: then no part can fail on an element */
+    place  *streams;                /* what lies in memory, each once, where it is long */
+    int     n_streams;
 } fused;
 
 /* As the kernel of such an instruction; its state is a fused. */
