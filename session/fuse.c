@@ -15,6 +15,14 @@ static bool is_elementwise(const instruction *i)
            i->kernel.out[0]->count > 0;
 }
 
+/* Some types are only moved (float16): there is no inner loop for them. */
+static bool has_loop(const eddy_kernel *k)
+{
+    eddy_type in[FUSED_OPERANDS];
+    for (int j = 0; j < k->n_in; j++) in[j] = k->in[j]->type;
+    return k->op->tile(in, &k->out[0]->type) != NULL;
+}
+
 /* An update of each element by itself, whose result is the variable's memory. */
 static bool is_update(const eddy_plan *p, const instruction *i)
 {
@@ -25,7 +33,7 @@ static bool is_update(const eddy_plan *p, const instruction *i)
         return false;
     for (int j = 0; j < k->n_in; j++)
         if (k->in[j]->count != k->out[0]->count) return false;
-    return true;
+    return has_loop(k);
 }
 
 /* Elements of this type may be impossible (division by zero): then nothing may

@@ -161,6 +161,34 @@ END_TEST
 
 /* The first op that cannot is named, as without fusing, also when a later one
  * could not do an earlier element. */
+/* float16 has no inner loops; its variables are assigned all the same. */
+START_TEST(types_without_loops)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT16, EDDY_BFLOAT16, EDDY_BOOL, EDDY_UINT8,
+                                        EDDY_COMPLEX64 };
+    enum { TYPES = sizeof types / sizeof *types };
+    for (int i = 0; i < 2 * TYPES; i++)
+        eddy_variable(g, eddy_zeros(g, types[i / 2], EDDY_SHAPE(3, 2)));
+    fits(g);
+    eddy_session *s = eddy_session_new(g);
+    runs(s, eddy_initializer(g));
+    eddy_session_free(s);
+}
+END_TEST
+
+/* Elements of tiles that are asked for ahead: the same bits, to the end of each operand. */
+START_TEST(long_operands)
+{
+    eddy_plan_info plain;
+    for (int64_t more = 0; more < 3; more++) {
+        const int64_t     rows = 600 + 31 * more, columns = 997;
+        const eddy_tensor x = numbers(rows, columns), y = numbers(rows, columns);
+        const eddy_tensor z = Mul(Add(x, y), Sub(x, Mul(y, y)));
+        ck_assert_int_eq(both_ways(Add(z, numbers(1, columns)), &plain).instructions, 1);
+    }
+}
+END_TEST
+
 START_TEST(errors)
 {
     int32_t     v[3000];
@@ -194,6 +222,8 @@ Suite *fuse_suite(void)
     tcase_add_test(c, updates);
     tcase_add_test(c, update_without_a_value);
     tcase_add_test(c, update_behind_a_division);
+    tcase_add_test(c, types_without_loops);
+    tcase_add_test(c, long_operands);
     tcase_add_test(c, errors);
     suite_add_tcase(suite, c);
     return suite;
