@@ -23,12 +23,13 @@ EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) $(WARN) -fwrapv -ffp-co
 LIBS    := -lopenblas -lyaml -lm -pthread
 CHECK_LIBS = $(shell pkg-config --libs check)
 
-FOLDERS := graph ops autodiff optim session
+FOLDERS := graph ops autodiff layers optim session
 SOURCES := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))) $(GEN)/table.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(sort $(wildcard ops/*.c))
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/math.h autodiff/autodiff.h \
-           autodiff/functions.h autodiff/tape.h optim/optim.h \
+           autodiff/functions.h autodiff/tape.h layers/initial.h layers/layers.h layers/attention.h \
+           layers/recurrent.h optim/optim.h \
            optim/classic.h optim/modern.h optim/schedules.h optim/averages.h optim/wrappers.h \
            optim/lbfgs.h session/session.h autodiff/check.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
@@ -121,7 +122,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/
 
 # The same programs, with every graph through a file and back.
 WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_fetch eddy_restore \
-           eddy_graph_free
+           eddy_variable_set eddy_graph_free
 $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
                 $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy.a
 	@mkdir -p $(@D)

@@ -1,8 +1,8 @@
 /* eddy.h -- static dataflow graphs with symbolic differentiation, in C.
  *
- * Build a graph of operations (graph, ops), append the nodes of its gradients
- * (autodiff), let an optimizer append the updates (optim), and run any part of
- * it (session).  The headers below read in that order; docs/tour.md walks
+ * Build a graph of operations (graph, ops) and layers of them (layers), append the
+ * nodes of its gradients (autodiff), let an optimizer append the updates (optim), and
+ * run any part of it (session).  The headers below read in that order; docs/tour.md walks
  * through a first program. */
 #ifndef EDDY_H
 #define EDDY_H
@@ -12,6 +12,7 @@
 #include "autodiff/autodiff.h"
 #include "autodiff/functions.h"
 #include "autodiff/tape.h"
+#include "layers/layers.h"
 #include "optim/optim.h"
 #include "session/session.h"
 #include "autodiff/check.h"

@@ -258,7 +258,9 @@ enum {
     EDDY_OP_DYNAMIC      = 1 << 16,
     /* calls LAPACK, which may refuse what it finds, and gives other bits where it takes
      * several threads: it gets one */
-    EDDY_OP_LAPACK       = 1 << 17
+    EDDY_OP_LAPACK       = 1 << 17,
+    /* has what no graph file can hold (a function, say): writing refuses it */
+    EDDY_OP_UNSAVED      = 1 << 18
 };
 
 struct eddy_op_def {

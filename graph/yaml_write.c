@@ -318,6 +318,10 @@ static bool put_node(writer *w, const eddy_graph *g, const eddy_node *node, int 
     eddy_text       *t = w->text;
     const eddy_node *origin = eddy_graph_node(g, node->origin),
                     *colocate = eddy_graph_node(g, node->colocate);
+    if (node->op->flags & EDDY_OP_UNSAVED)
+        return eddy_error_set(w->error, EDDY_UNIMPLEMENTED,
+                              "'%.200s' (%s) has what a graph file cannot hold", node->name,
+                              node->op->name);
     eddy_text_put(t, "%*s- name: ", indent - 2, "");
     put_string(t, node->name);
     eddy_text_add(t, "\n", 1);

@@ -85,10 +85,15 @@ eddy_status eddy_box_copy_kernel(eddy_kernel *k);
 
 /* -------------------------------------------------------------- indices -- */
 
-/* y[j] += x[j], or -=, for n elements; NULL for a dtype without arithmetic. */
+/* y[j] += x[j], -=, *= or /=, for n elements, or the lesser or greater of the two; NULL for
+ * a dtype without it.  No integer x may be 0 to divide by. */
 typedef void (*eddy_row_fn)(int64_t n, void *y, const void *x);
 eddy_row_fn eddy_row_add(eddy_dtype d);
 eddy_row_fn eddy_row_sub(eddy_dtype d);
+eddy_row_fn eddy_row_mul(eddy_dtype d);
+eddy_row_fn eddy_row_div(eddy_dtype d);
+eddy_row_fn eddy_row_min(eddy_dtype d);
+eddy_row_fn eddy_row_max(eddy_dtype d);
 
 /* Index i of a buffer of int32, int64 or uint8. */
 static inline int64_t eddy_index_at(const eddy_buffer *b, int64_t i)

@@ -333,6 +333,38 @@ eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
     return eddy_apply1(&eddy_op_space_to_batch_nd, &(batch_attrs){ block_shape, 0 }, x);
 }
 
+/* The ends of dimensions 1 to n, some of unknown size, cut off. */
+static eddy_tensor left_out(eddy_tensor y, int n, eddy_dims before, eddy_dims after)
+{
+    const eddy_shape s = eddy_shape_of(y);
+    eddy_strided_slice_args cut = { .x = y, .begin_mask = 1, .end_mask = 1 };
+    char least[16 + 32 * EDDY_MAX_RANK] = "*";
+    bool open = false;
+    cut.begin.count = cut.end.count = n + 1;
+    for (int i = 0; i < n; i++) {
+        if (before.at[i] < 0 || after.at[i] < 0)
+            return eddy_fail(y.graph, EDDY_INVALID_ARGUMENT, "BatchToSpaceND: %lld and %lld places "
+                             "cannot be left out", (long long)before.at[i], (long long)after.at[i]);
+        const int64_t d = s.rank < 0 ? EDDY_ANY : s.dim[i + 1];
+        if (d != EDDY_ANY && (before.at[i] > d || after.at[i] > d - before.at[i]))
+            return eddy_fail(y.graph, EDDY_BAD_SHAPE, "BatchToSpaceND: %lld and %lld places left "
+                             "out of %lld", (long long)before.at[i], (long long)after.at[i],
+                             (long long)d);
+        snprintf(least + strlen(least), 32, ", >=%llu",
+                 (unsigned long long)before.at[i] + (unsigned long long)after.at[i]);
+        open = open || d == EDDY_ANY;
+        cut.begin.at[i + 1] = before.at[i];
+        cut.end.at[i + 1] = -after.at[i];
+        if (after.at[i] == 0) cut.end_mask |= (int64_t)2 << i;
+    }
+    if (!open) return eddy_strided_slice_with(cut);
+    strcat(least, ", ...");
+    eddy_control_begin(y.graph, EDDY_LIST(eddy_assert_shapes(EDDY_LIST(y), least)));
+    const eddy_tensor part = eddy_strided_slice_with(cut);
+    eddy_control_end(y.graph);
+    return part;
+}
+
 /** y = examples put together: turns back eddy_space_to_batch_nd.
  *
  *  x            any element type, [n, places..., ...], n a multiple of all blocks
@@ -351,21 +383,5 @@ eddy_tensor eddy_batch_to_space_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
                                       x);
     if (before.count == 0 && after.count == 0) return y;
     if (!eddy_is_valid(y)) return y;
-    const eddy_shape s = eddy_shape_of(y);
-    eddy_strided_slice_args cut = { .x = y, .begin_mask = 1, .end_mask = 1 };
-    cut.begin.count = cut.end.count = block_shape.count + 1;
-    for (int i = 0; i < block_shape.count; i++) {
-        if (before.at[i] < 0 || after.at[i] < 0)
-            return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "BatchToSpaceND: %lld and %lld places "
-                             "cannot be left out", (long long)before.at[i], (long long)after.at[i]);
-        const int64_t d = s.rank < 0 ? EDDY_ANY : s.dim[i + 1];
-        if (d != EDDY_ANY && (before.at[i] > d || after.at[i] > d - before.at[i]))
-            return eddy_fail(x.graph, EDDY_BAD_SHAPE, "BatchToSpaceND: %lld and %lld places left "
-                             "out of %lld", (long long)before.at[i], (long long)after.at[i],
-                             (long long)d);
-        cut.begin.at[i + 1] = before.at[i];
-        cut.end.at[i + 1] = -after.at[i];
-        if (after.at[i] == 0) cut.end_mask |= (int64_t)2 << i;
-    }
-    return eddy_strided_slice_with(cut);
+    return left_out(y, block_shape.count, before, after);
 }

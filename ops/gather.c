@@ -116,14 +116,6 @@ static bool gather_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* Rows of the sizes that matter most are moved without a call. */
-static inline void copy_row(char *to, const char *from, size_t bytes)
-{
-    if (bytes == 4) memcpy(to, from, 4);
-    else if (bytes == 8) memcpy(to, from, 8);
-    else memcpy(to, from, bytes);
-}
-
 typedef struct gathering {
     layout             l;
     const eddy_buffer *indices;
@@ -147,9 +139,42 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
         for (; i < l.count && row < to; i++, row++, y += g->bytes) {
             const int64_t at = eddy_index_at(g->indices, first + i);
             if (at < 0) memset(y, 0, g->bytes);
-            else copy_row(y, table + (size_t)at * g->bytes, g->bytes);
+            else memcpy(y, table + (size_t)at * g->bytes, g->bytes);
         }
     }
+}
+
+/* The same for rows of the sizes that matter most, which may begin anywhere. */
+typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
+typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
+
+#define GATHER(name, T, I)                                                      \
+    static void name(void *arg, int64_t from, int64_t to, int worker)           \
+    {                                                                           \
+        const gathering *g = arg;                                               \
+        const layout l = g->l;                                                  \
+        const I     *indices = g->indices->data;                                \
+        const T     *x = (const void *)g->x;                                    \
+        T           *y = (void *)g->y;                                          \
+        (void)worker;                                                           \
+        for (int64_t row = from, end; row < to; row = end) {                    \
+            const int64_t o = row / l.count, i = row % l.count;                 \
+            const I      *at = indices + o / l.outer * l.count + i;             \
+            end = row - i + l.count < to ? row - i + l.count : to;              \
+            for (; row < end; row++, at++) y[row] = *at < 0 ? 0 : x[o * l.rows + *at]; \
+        }                                                                       \
+    }
+GATHER(gather_4_narrow, bits32, int32_t)
+GATHER(gather_4_wide, bits32, int64_t)
+GATHER(gather_8_narrow, bits64, int32_t)
+GATHER(gather_8_wide, bits64, int64_t)
+
+static eddy_parallel_fn gather_of(size_t bytes, eddy_dtype index)
+{
+    const bool narrow = index == EDDY_INT32;
+    if (bytes == 4) return narrow ? gather_4_narrow : gather_4_wide;
+    if (bytes == 8) return narrow ? gather_8_narrow : gather_8_wide;
+    return gather_rows;
 }
 
 static eddy_status gather_kernel(eddy_kernel *k)
@@ -161,8 +186,8 @@ static eddy_status gather_kernel(eddy_kernel *k)
     gathering g = { l, k->in[1], bytes, k->in[0]->data, k->out[0]->data, NULL };
     eddy_status s = eddy_check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
-    eddy_parallel(k, l.batch * l.outer * l.count, BYTES / (int64_t)(bytes + 16) + 1, gather_rows,
-                  &g);
+    eddy_parallel(k, l.batch * l.outer * l.count, BYTES / (int64_t)(bytes + 16) + 1,
+                  gather_of(bytes, k->in[1]->type.dtype), &g);
     return EDDY_OK;
 }
 

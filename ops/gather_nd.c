@@ -1,126 +1,11 @@
 /* gather_nd.c -- rows named by tuples of indices: taking them out, adding them into
  * zeros, and putting them into a tensor. */
-#include "ops/arrays.h"
 #include "ops/batch.h"
-#include "ops/clones.h"
 #include "ops/math.h"
+#include "ops/tuples.h"
 #include "build/gen/table.h"
 
 #include <string.h>
-
-typedef struct nd_attrs {
-    int64_t batch_dims;
-} nd_attrs;
-
-static const eddy_attr_field nd_fields[] = {
-    { "batch_dims", EDDY_ATTR_INT, offsetof(nd_attrs, batch_dims) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
-/* ---------------------------------------------------------------- shapes -- */
-
-/* The leading dimensions that both have agree. */
-static bool batches_fit(eddy_infer *c, int own, eddy_shape params, eddy_shape indices)
-{
-    char p[128], i[128];
-    for (int d = 0; d < own; d++)
-        if (!eddy_dim_unify(&params.dim[d], indices.dim[d]))
-            return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                                   "the batches of %s and of the indices %s differ",
-                                   eddy_shape_print(params, p, sizeof p),
-                                   eddy_shape_print(indices, i, sizeof i));
-    return true;
-}
-
-/* The shape of the rows of `params` that input 1 names. */
-static bool rows_shape(eddy_infer *c, eddy_shape params, eddy_shape *out)
-{
-    const nd_attrs  *a = c->attrs;
-    const eddy_shape indices = c->in[1].shape;
-    *out = EDDY_UNKNOWN_SHAPE;
-    if (!eddy_infer_indices(c, 1)) return false;
-    if (indices.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the indices are a scalar, not tuples");
-    if (a->batch_dims < 0 || (indices.rank > 0 && a->batch_dims >= indices.rank))
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld in rank %d",
-                               (long long)a->batch_dims, indices.rank);
-    if (params.rank < 0 || indices.rank < 0 || indices.dim[indices.rank - 1] == EDDY_ANY)
-        return true;
-    const int64_t depth = indices.dim[indices.rank - 1], own = a->batch_dims;
-    if (depth > params.rank - own)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "tuples of %lld indices for %lld dimensions",
-                               (long long)depth, (long long)(params.rank - own));
-    if (!batches_fit(c, (int)own, params, indices)) return false;
-    const int left = (int)(own + depth), rank = indices.rank - 1 + params.rank - left;
-    if (rank > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d, above %d", rank,
-                               EDDY_MAX_RANK);
-    out->rank = rank;
-    for (int i = 0; i < rank; i++)
-        out->dim[i] = i < indices.rank - 1 ? indices.dim[i]
-                                           : params.dim[i - indices.rank + 1 + left];
-    return true;
-}
-
-/* Input i has the shape of those rows. */
-static bool rows_fit(eddy_infer *c, int i, eddy_shape params)
-{
-    eddy_shape rows;
-    char got[128], want[128];
-    if (!rows_shape(c, params, &rows)) return false;
-    if (eddy_shape_compatible(rows, c->in[i].shape)) return true;
-    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the rows have the shape %s, but the indices name %s",
-                           eddy_shape_print(c->in[i].shape, got, sizeof got),
-                           eddy_shape_print(rows, want, sizeof want));
-}
-
-/* ---------------------------------------------------------------- places -- */
-
-/* A tensor as [batch, places, inner], each of the batch with `count` tuples of its own. */
-typedef struct layout {
-    int64_t            batch, count, places, inner;
-    int                depth;
-    int64_t            dim[EDDY_MAX_RANK], step[EDDY_MAX_RANK];     /* of the places */
-    const eddy_buffer *indices;
-} layout;
-
-static layout layout_of(eddy_shape params, const eddy_buffer *indices, const nd_attrs *a)
-{
-    const eddy_shape i = indices->type.shape;
-    const int own = (int)a->batch_dims, depth = (int)i.dim[i.rank - 1];
-    layout l = { .batch = eddy_shape_product(params, 0, own), .depth = depth, .indices = indices,
-                 .count = eddy_shape_product(i, own, i.rank - 1), .places = 1,
-                 .inner = eddy_shape_product(params, own + depth, params.rank) };
-    for (int d = depth - 1; d >= 0; d--) {
-        l.dim[d] = params.dim[own + d];
-        l.step[d] = l.places;
-        l.places *= l.dim[d];
-    }
-    return l;
-}
-
-/* The place that tuple t names. */
-static inline int64_t place_of(const layout *l, int64_t t)
-{
-    int64_t at = 0;
-    for (int d = 0; d < l->depth; d++)
-        at += eddy_index_at(l->indices, t * l->depth + d) * l->step[d];
-    return at;
-}
-
-static eddy_status check_tuples(eddy_kernel *k, const layout *l)
-{
-    for (int64_t i = 0; i < l->indices->count; i++) {
-        const int     d = (int)(i % l->depth);
-        const int64_t v = eddy_index_at(l->indices, i);
-        if (v < 0 || v >= l->dim[d])
-            return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE,
-                                    "tuple %lld of the indices has %lld at %d, not in [0, %lld)",
-                                    (long long)(i / l->depth), (long long)v, d,
-                                    (long long)l->dim[d]);
-    }
-    return EDDY_OK;
-}
 
 /* ------------------------------------------------------------- gather_nd -- */
 
@@ -148,11 +33,11 @@ typedef struct eddy_gather_nd_args {
 static bool gather_nd_infer(eddy_infer *c)
 {
     eddy_shape s;
-    return rows_shape(c, c->in[0].shape, &s) && eddy_infer_yield(c, 0, c->in[0].dtype, s);
+    return eddy_infer_tuples(c, c->in[0].shape, &s) && eddy_infer_yield(c, 0, c->in[0].dtype, s);
 }
 
 typedef struct gathering {
-    layout      l;
+    eddy_tuples      l;
     const char *x;
     char       *y;
     size_t      bytes;          /* of a row */
@@ -161,10 +46,10 @@ typedef struct gathering {
 static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
 {
     const gathering *g = arg;
-    const layout    *l = &g->l;
+    const eddy_tuples    *l = &g->l;
     (void)worker;
     for (int64_t t = from; t < to; t++) {
-        const int64_t at = t / l->count * l->places + place_of(l, t);
+        const int64_t at = t / l->count * l->places + eddy_tuple_place(l, t);
         const char *row = g->x + (size_t)at * g->bytes;
         char       *y = g->y + (size_t)t * g->bytes;
         if (g->bytes == 4) memcpy(y, row, 4);
@@ -176,10 +61,10 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
 static eddy_status gather_nd_kernel(eddy_kernel *k)
 {
     enum { BYTES = 1 << 17 };
-    const layout l = layout_of(k->in[0]->type.shape, k->in[1], k->attrs);
+    const eddy_tuples l = eddy_tuples_of(k->in[0]->type.shape, k->in[1], k->attrs);
     const size_t bytes = (size_t)l.inner * eddy_dtype_size(k->out[0]->type.dtype);
     gathering    g = { l, k->in[0]->data, k->out[0]->data, bytes };
-    eddy_status  s = check_tuples(k, &l);
+    eddy_status  s = eddy_check_tuples(k, &l);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     eddy_parallel(k, l.batch * l.count, BYTES / (int64_t)(bytes + 32) + 1, gather_rows, &g);
     return EDDY_OK;
@@ -187,104 +72,35 @@ static eddy_status gather_nd_kernel(eddy_kernel *k)
 
 static void gather_nd_gradient(eddy_rule *r)
 {
-    const nd_attrs *a = r->attrs;
+    const eddy_tuples_attrs *a = r->attrs;
     r->dx[0] = eddy_scatter_nd_like(r->x[1], r->dy[0], r->x[0], a->batch_dims);
 }
 
 /* The examples are another dimension of the batch. */
 static void nd_batch(eddy_batch *b)
 {
-    const nd_attrs *a = b->attrs;
-    eddy_batch_apply(b, &(nd_attrs){ a->batch_dims + 1 });
+    const eddy_tuples_attrs *a = b->attrs;
+    eddy_batch_apply(b, &(eddy_tuples_attrs){ a->batch_dims + 1 });
 }
 
 static void gather_nd_batch(eddy_batch *b)
 {
-    const nd_attrs *a = b->attrs;
+    const eddy_tuples_attrs *a = b->attrs;
     if (a->batch_dims == 0 && !b->batched[0]) b->y[0] = eddy_gather_nd(b->x[0], b->x[1]);
     else nd_batch(b);
 }
 
 const eddy_op_def eddy_op_gather_nd = {
     .name = "GatherNd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .attrs_size = sizeof(nd_attrs), .attrs = nd_fields,
+    .attrs_size = sizeof(eddy_tuples_attrs), .attrs = eddy_tuples_fields,
     .infer = gather_nd_infer, .kernel = gather_nd_kernel, .gradient = gather_nd_gradient,
     .batch = gather_nd_batch,
 };
 
 eddy_tensor eddy_gather_nd_with(eddy_gather_nd_args a)
 {
-    return eddy_apply_named(a.name, &eddy_op_gather_nd, &(nd_attrs){ a.batch_dims }, 2,
+    return eddy_apply_named(a.name, &eddy_op_gather_nd, &(eddy_tuples_attrs){ a.batch_dims }, 2,
                             (eddy_tensor[]){ a.params, a.indices });
-}
-
-/* ------------------------------------------------------ rows into a tensor -- */
-
-#define EXTREME(name, T, op)                                                    \
-    EDDY_INLINE void name##_all(int64_t n, void *y_, const void *x_)            \
-    {                                                                           \
-        T *restrict y = y_;                                                     \
-        const T *restrict x = x_;                                               \
-        for (int64_t j = 0; j < n; j++)                                         \
-            y[j] = y[j] op x[j] || y[j] != y[j] ? y[j] : x[j];                  \
-    }                                                                           \
-    EDDY_CLONES_OF(name, (int64_t n, void *y, const void *x), (n, y, x))
-#define EXTREMES(T, name) EXTREME(min_##name, T, <) EXTREME(max_##name, T, >)
-EXTREMES(float, f32)
-EXTREMES(double, f64)
-EXTREMES(int32_t, i32)
-EXTREMES(int64_t, i64)
-EXTREMES(uint8_t, u8)
-
-#define PICK(fn)                                                                \
-    switch ((int)d) {                                                           \
-    case EDDY_FLOAT32: return EDDY_BEST_OF(fn##_f32);                           \
-    case EDDY_FLOAT64: return EDDY_BEST_OF(fn##_f64);                           \
-    case EDDY_INT32:   return EDDY_BEST_OF(fn##_i32);                           \
-    case EDDY_INT64:   return EDDY_BEST_OF(fn##_i64);                           \
-    case EDDY_UINT8:   return EDDY_BEST_OF(fn##_u8);                            \
-    default:           return NULL;                                             \
-    }
-static eddy_row_fn row_min(eddy_dtype d) { PICK(min) }
-static eddy_row_fn row_max(eddy_dtype d) { PICK(max) }
-
-enum { COLUMNS = 16 };
-
-typedef struct scattering {
-    layout      l;
-    const char *rows;
-    char       *y;
-    size_t      size;           /* of an element */
-    eddy_row_fn combine;        /* NULL: a row replaces what was there */
-} scattering;
-
-/* Columns [from, to) of y, in units of COLUMNS: what comes to one place comes by one
- * thread, in the order of the tuples. */
-static void scatter_columns(void *arg, int64_t from, int64_t to, int worker)
-{
-    const scattering *s = arg;
-    const layout     *l = &s->l;
-    const int64_t first = from * COLUMNS, end = to * COLUMNS < l->inner ? to * COLUMNS : l->inner;
-    const int64_t n = end - first;
-    (void)worker;
-    for (int64_t t = 0; t < l->batch * l->count; t++) {
-        const int64_t at = t / l->count * l->places + place_of(l, t);
-        char       *y = s->y + (size_t)(at * l->inner + first) * s->size;
-        const char *row = s->rows + (size_t)(t * l->inner + first) * s->size;
-        if (s->combine) s->combine(n, y, row);
-        else memcpy(y, row, (size_t)n * s->size);
-    }
-}
-
-/* Rows into y, which already has what they come to. */
-static void scatter(const eddy_kernel *k, const layout *l, const eddy_buffer *rows,
-                    eddy_row_fn combine)
-{
-    enum { WORK = 1 << 16 };
-    scattering s = { *l, rows->data, k->out[0]->data, eddy_dtype_size(rows->type.dtype), combine };
-    if (rows->count == 0 || k->out[0]->count == 0) return;
-    eddy_parallel(k, (l->inner + COLUMNS - 1) / COLUMNS,
-                  WORK / (COLUMNS * (l->batch * l->count + 1)) + 1, scatter_columns, &s);
 }
 
 /* ------------------------------------------------------- scatter_nd_like -- */
@@ -294,30 +110,30 @@ static bool scatter_nd_infer(eddy_infer *c)
     if (!eddy_row_add(c->in[0].dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be summed",
                                eddy_dtype_name(c->in[0].dtype));
-    return rows_fit(c, 0, c->in[2].shape) &&
+    return eddy_infer_tuple_rows(c, 0, c->in[2].shape) &&
            eddy_infer_yield(c, 0, c->in[0].dtype, c->in[2].shape);
 }
 
 static eddy_status scatter_nd_kernel(eddy_kernel *k)
 {
     const eddy_buffer *y = k->out[0];
-    const layout l = layout_of(y->type.shape, k->in[1], k->attrs);
-    eddy_status  s = check_tuples(k, &l);
+    const eddy_tuples l = eddy_tuples_of(y->type.shape, k->in[1], k->attrs);
+    eddy_status  s = eddy_check_tuples(k, &l);
     if (s != EDDY_OK || y->count == 0) return s;
     memset(y->data, 0, (size_t)y->count * eddy_dtype_size(y->type.dtype));
-    scatter(k, &l, k->in[0], eddy_row_add(y->type.dtype));
+    eddy_tuples_put(k, &l, k->in[0], y->data, eddy_row_add(y->type.dtype));
     return EDDY_OK;
 }
 
 static void scatter_nd_gradient(eddy_rule *r)
 {
-    const nd_attrs *a = r->attrs;
+    const eddy_tuples_attrs *a = r->attrs;
     r->dx[0] = eddy_gather_nd(r->dy[0], r->x[1], a->batch_dims);
 }
 
 const eddy_op_def eddy_op_scatter_nd_like = {
     .name = "ScatterNdLike", .label = "ScatterNd", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
-    .shape_inputs = 1u << 2, .attrs_size = sizeof(nd_attrs), .attrs = nd_fields,
+    .shape_inputs = 1u << 2, .attrs_size = sizeof(eddy_tuples_attrs), .attrs = eddy_tuples_fields,
     .flops = eddy_flops_per_input,
     .infer = scatter_nd_infer, .kernel = scatter_nd_kernel, .gradient = scatter_nd_gradient,
     .batch = nd_batch,
@@ -339,7 +155,7 @@ const eddy_op_def eddy_op_scatter_nd_like = {
 eddy_tensor eddy_scatter_nd_like(eddy_tensor indices, eddy_tensor updates, eddy_tensor ref,
                                  int64_t batch_dims)
 {
-    return eddy_apply(&eddy_op_scatter_nd_like, &(nd_attrs){ batch_dims }, 3,
+    return eddy_apply(&eddy_op_scatter_nd_like, &(eddy_tuples_attrs){ batch_dims }, 3,
                       (eddy_tensor[]){ updates, indices, ref }, (eddy_apply_args){ .name = NULL });
 }
 
@@ -377,7 +193,7 @@ static bool put_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE,
                                "element types differ: %s and %s; cast the updates",
                                eddy_dtype_name(x->dtype), eddy_dtype_name(c->in[2].dtype));
-    return rows_fit(c, 2, x->shape) && eddy_infer_yield(c, 0, x->dtype, x->shape);
+    return eddy_infer_tuple_rows(c, 2, x->shape) && eddy_infer_yield(c, 0, x->dtype, x->shape);
 }
 
 static bool combine_infer(eddy_infer *c, eddy_row_fn combine)
@@ -390,27 +206,27 @@ static bool combine_infer(eddy_infer *c, eddy_row_fn combine)
 static eddy_status put_rows(eddy_kernel *k, eddy_row_fn combine)
 {
     const eddy_buffer *x = k->in[0], *y = k->out[0];
-    const layout l = layout_of(y->type.shape, k->in[1], k->attrs);
-    eddy_status  s = check_tuples(k, &l);
+    const eddy_tuples l = eddy_tuples_of(y->type.shape, k->in[1], k->attrs);
+    eddy_status  s = eddy_check_tuples(k, &l);
     eddy_box     all = { .rank = 0 };
     if (s != EDDY_OK || y->count == 0) return s;
     eddy_box_add(&all, y->count, 1, 1);
     if (y->data != x->data)
         eddy_box_copy_parallel(k, &all, eddy_dtype_size(y->type.dtype), y->data, x->data);
-    scatter(k, &l, k->in[2], combine);
+    eddy_tuples_put(k, &l, k->in[2], y->data, combine);
     return EDDY_OK;
 }
 
 /* The rows of t that the updates came to. */
 static eddy_tensor rows_of(const eddy_rule *r, eddy_tensor t)
 {
-    const nd_attrs *a = r->attrs;
+    const eddy_tuples_attrs *a = r->attrs;
     return eddy_gather_nd(t, r->x[1], a->batch_dims);
 }
 
 static eddy_tensor put(const eddy_op_def *op, eddy_tensor_scatter_args a)
 {
-    return eddy_apply_named(a.name, op, &(nd_attrs){ a.batch_dims }, 3,
+    return eddy_apply_named(a.name, op, &(eddy_tuples_attrs){ a.batch_dims }, 3,
                             (eddy_tensor[]){ a.tensor, a.indices, a.updates });
 }
 
@@ -422,14 +238,14 @@ static double put_flops(const void *attrs, int n_in, const eddy_type *in, const 
 
 #define TENSOR_SCATTER(type)                                                    \
     .name = type, .min_inputs = 3, .max_inputs = 3, .outputs = 1,               \
-    .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(nd_attrs), .attrs = nd_fields, \
-    .batch = nd_batch
+    .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(eddy_tuples_attrs),         \
+    .attrs = eddy_tuples_fields, .batch = nd_batch
 
 static eddy_status update_kernel(eddy_kernel *k) { return put_rows(k, NULL); }
 
 static void update_gradient(eddy_rule *r)
 {
-    const nd_attrs *a = r->attrs;
+    const eddy_tuples_attrs *a = r->attrs;
     r->dx[0] = eddy_tensor_scatter_update(r->dy[0], r->x[1], ZerosLike(r->x[2]), a->batch_dims);
     r->dx[2] = rows_of(r, r->dy[0]);
 }
@@ -521,7 +337,7 @@ eddy_tensor eddy_tensor_scatter_sub_with(eddy_tensor_scatter_args a)
 /* Whoever is the extreme gets dy; those that are it together share it. */
 static void extreme_gradient(eddy_rule *r)
 {
-    const nd_attrs *a = r->attrs;
+    const eddy_tuples_attrs *a = r->attrs;
     const eddy_tensor x = r->x[0], updates = r->x[2], y = r->y[0], dy = r->dy[0];
     const eddy_tensor x_is = CastLike(eddy_equal(x, y), dy);
     const eddy_tensor update_is = CastLike(eddy_equal(updates, rows_of(r, y)), dy);
@@ -531,10 +347,10 @@ static void extreme_gradient(eddy_rule *r)
     r->dx[2] = Mul(rows_of(r, share), update_is);
 }
 
-static bool min_infer(eddy_infer *c) { return combine_infer(c, row_min(c->in[0].dtype)); }
+static bool min_infer(eddy_infer *c) { return combine_infer(c, eddy_row_min(c->in[0].dtype)); }
 static eddy_status min_kernel(eddy_kernel *k)
 {
-    return put_rows(k, row_min(k->in[0]->type.dtype));
+    return put_rows(k, eddy_row_min(k->in[0]->type.dtype));
 }
 
 const eddy_op_def eddy_op_tensor_scatter_min = {
@@ -556,10 +372,10 @@ eddy_tensor eddy_tensor_scatter_min_with(eddy_tensor_scatter_args a)
     return put(&eddy_op_tensor_scatter_min, a);
 }
 
-static bool max_infer(eddy_infer *c) { return combine_infer(c, row_max(c->in[0].dtype)); }
+static bool max_infer(eddy_infer *c) { return combine_infer(c, eddy_row_max(c->in[0].dtype)); }
 static eddy_status max_kernel(eddy_kernel *k)
 {
-    return put_rows(k, row_max(k->in[0]->type.dtype));
+    return put_rows(k, eddy_row_max(k->in[0]->type.dtype));
 }
 
 const eddy_op_def eddy_op_tensor_scatter_max = {

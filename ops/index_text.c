@@ -99,6 +99,27 @@ static bool read_text(reader *r)
     return true;
 }
 
+/* The slice that the text names, of x; false, having said so, if it cannot be read. */
+static bool read_slice(eddy_tensor x, const char *text, eddy_strided_slice_args *out)
+{
+    reader r = { .text = text, .at = text, .args = { .x = x } };
+    if (!eddy_is_valid(x)) {
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "index: input 0 is not a valid tensor");
+        return false;
+    }
+    if (!text) {
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "index: no text");
+        return false;
+    }
+    if (!read_text(&r)) {
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "index: \"%.200s\": column %d: %s", text,
+                  (int)(r.at - r.text) + 1, r.trouble);
+        return false;
+    }
+    *out = r.args;
+    return true;
+}
+
 /** y = x[text], the text as between Python's brackets: ranges, places, new axes.
  *
  *  x     any element type and shape
@@ -119,12 +140,24 @@ static bool read_text(reader *r)
  *  TensorFlow: Tensor.__getitem__, StridedSlice. */
 eddy_tensor eddy_index(eddy_tensor x, const char *text)
 {
-    reader r = { .text = text, .at = text, .args = { .x = x } };
-    if (!eddy_is_valid(x))
-        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "index: input 0 is not a valid tensor");
-    if (!text) return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "index: no text");
-    if (!read_text(&r))
-        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "index: \"%.200s\": column %d: %s", text,
-                         (int)(r.at - r.text) + 1, r.trouble);
-    return eddy_strided_slice_with(r.args);
+    eddy_strided_slice_args a;
+    return read_slice(x, text, &a) ? eddy_strided_slice_with(a) : (eddy_tensor){ x.graph, 0, 0 };
+}
+
+/** var[text] = value; y = the variable's new value.
+ *
+ *  var    a variable
+ *  text   as for eddy_index
+ *  value  of var's type, and of the shape of the slice
+ *
+ *  eddy_index_assign(v, "-1, 1:", row) changes a part of the last row.
+ *  Errors: those of eddy_index and eddy_strided_slice_assign, which it builds.
+ *  Gradient: none.  TensorFlow: var[...].assign, StridedSliceAssign. */
+eddy_tensor eddy_index_assign(eddy_tensor var, const char *text, eddy_tensor value)
+{
+    eddy_strided_slice_args a;
+    if (!read_slice(var, text, &a)) return (eddy_tensor){ var.graph, 0, 0 };
+    return eddy_strided_slice_assign(var, value, a.begin, a.end, a.strides, a.begin_mask,
+                                     a.end_mask, a.ellipsis_mask, a.new_axis_mask,
+                                     a.shrink_axis_mask);
 }

@@ -7,6 +7,7 @@
 #include "ops/philox.h"
 #include "build/gen/table.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +16,18 @@
  * gives each random operation its own. */
 typedef eddy_tensor (*eddy_initializer_fn)(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
                                            int64_t seed);
+
+typedef struct eddy_init_variance_scaling_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_shape  shape;             /* fully known */
+    double      scale;             /* default 1 */
+    const char *mode;              /* "fan_in" (the default), "fan_out", "fan_avg" */
+    /* "truncated_normal" (the default), "untruncated_normal", "uniform" */
+    const char *distribution;
+    eddy_dtype  dtype;             /* default float32 */
+    int64_t     seed;
+} eddy_init_variance_scaling_args;
 #endif
 
 /** All zeros.  An eddy_initializer_fn; the seed does not matter.
@@ -48,35 +61,58 @@ static void compute_fans(eddy_shape s, double *in, double *out)
     if (s.rank >= 2) *in = (double)s.dim[s.rank - 2] * field;
 }
 
-typedef enum { FAN_IN, FAN_AVERAGE } fan_mode;
-
-/* The variance scale/fan. */
-static double fan_variance(eddy_shape shape, double scale, fan_mode mode)
+/* Which of `n` names `name` is; 0 for NULL, -1 if it is none. */
+static int name_among(const char *name, const char *const *names, int n)
 {
-    double in, out;
-    compute_fans(shape, &in, &out);
-    double fan = mode == FAN_IN ? in : (in + out) / 2;
-    return scale / (fan > 1 ? fan : 1);
+    if (!name) return 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0) return i;
+    return -1;
 }
 
-static eddy_tensor scaled_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed,
-                                  double variance)
+/** Random numbers of mean 0 and variance scale / n, n being a fan.
+ *
+ *  graph, shape  of the result; the shape is fully known
+ *  scale         above 0; default 1
+ *  mode          which fan n is: "fan_in", the default, the inputs of a unit; "fan_out", its
+ *                outputs; "fan_avg", their mean.  See eddy_init_glorot_uniform
+ *  distribution  "truncated_normal", the default, cut off at two standard deviations, whose
+ *                variance this is all the same; "untruncated_normal"; "uniform"
+ *  dtype         float32, the default, or float64
+ *  seed          0: the op's own
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for another scale, mode or distribution; EDDY_BAD_DTYPE;
+ *  EDDY_BAD_SHAPE.
+ *  Gradient: none.  TensorFlow: variance_scaling_initializer. */
+eddy_tensor eddy_init_variance_scaling_with(eddy_init_variance_scaling_args a)
 {
-    double limit = sqrt(3 * variance);
-    if (eddy_dtype_is_integer(dtype))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "an initializer that draws numbers needs a floating "
-                         "element type, not %s", eddy_dtype_name(dtype));
-    return eddy_random_uniform(g, shape, .minval = -limit, .maxval = limit, .dtype = dtype,
-                               .seed = seed);
-}
-
-static eddy_tensor scaled_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed,
-                                 double variance)
-{
-    /* The standard deviation of the normal distribution cut off at 2. */
-    const double cut = 0.87962566103423978;
-    return eddy_truncated_normal(g, shape, .stddev = sqrt(variance) / cut, .dtype = dtype,
-                                 .seed = seed);
+    static const char *const modes[] = { "fan_in", "fan_out", "fan_avg" };
+    static const char *const kinds[] = { "truncated_normal", "untruncated_normal", "uniform" };
+    const double cut = 0.87962566103423978;  /* of the normal distribution cut off at 2 */
+    const double scale = a.scale == 0 ? 1 : a.scale;
+    const int    mode = name_among(a.mode, modes, 3), kind = name_among(a.distribution, kinds, 3);
+    double       in, out;
+    if (mode < 0 || kind < 0)
+        return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
+                         "variance scaling: there is no %s '%.100s'",
+                         mode < 0 ? "mode" : "distribution", mode < 0 ? a.mode : a.distribution);
+    if (!(scale > 0 && scale <= DBL_MAX))
+        return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
+                         "variance scaling: scale is %g; it must be "
+                         "above 0 and finite",
+                         scale);
+    if (eddy_dtype_is_integer(a.dtype))
+        return eddy_fail(a.graph, EDDY_BAD_DTYPE, "an initializer that draws numbers needs a "
+                         "floating element type, not %s", eddy_dtype_name(a.dtype));
+    compute_fans(a.shape, &in, &out);
+    const double fan = mode == 0 ? in : mode == 1 ? out : (in + out) / 2;
+    const double variance = scale / (fan > 1 ? fan : 1), limit = sqrt(3 * variance);
+    if (kind == 2) return eddy_random_uniform(a.graph, a.shape, -limit, limit, a.dtype, a.seed);
+    if (kind == 1)
+        return eddy_random_normal(a.graph, a.shape, .stddev = sqrt(variance), .dtype = a.dtype,
+                                  .seed = a.seed);
+    return eddy_truncated_normal(a.graph, a.shape, .stddev = sqrt(variance) / cut,
+                                 .dtype = a.dtype, .seed = a.seed);
 }
 
 /** Glorot's: uniform in [-l, l), l = sqrt(6/(fan_in + fan_out)).
@@ -88,7 +124,7 @@ static eddy_tensor scaled_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape sha
 eddy_tensor eddy_init_glorot_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
                                      int64_t seed)
 {
-    return scaled_uniform(g, dtype, shape, seed, fan_variance(shape, 1, FAN_AVERAGE));
+    return eddy_init_variance_scaling(g, shape, 1, "fan_avg", "uniform", dtype, seed);
 }
 
 /** Glorot's, truncated normal with variance 2/(fan_in + fan_out).
@@ -97,7 +133,7 @@ eddy_tensor eddy_init_glorot_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape
  *  TensorFlow: glorot_normal_initializer. */
 eddy_tensor eddy_init_glorot_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
-    return scaled_normal(g, dtype, shape, seed, fan_variance(shape, 1, FAN_AVERAGE));
+    return eddy_init_variance_scaling(g, shape, 1, "fan_avg", "truncated_normal", dtype, seed);
 }
 
 /** He's: uniform in [-l, l), l = sqrt(6/fan_in).
@@ -106,7 +142,7 @@ eddy_tensor eddy_init_glorot_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape 
  *  TensorFlow: he_uniform. */
 eddy_tensor eddy_init_he_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
-    return scaled_uniform(g, dtype, shape, seed, fan_variance(shape, 2, FAN_IN));
+    return eddy_init_variance_scaling(g, shape, 2, "fan_in", "uniform", dtype, seed);
 }
 
 /** He's, truncated normal with variance 2/fan_in.
@@ -115,7 +151,7 @@ eddy_tensor eddy_init_he_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape sha
  *  TensorFlow: he_normal. */
 eddy_tensor eddy_init_he_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
-    return scaled_normal(g, dtype, shape, seed, fan_variance(shape, 2, FAN_IN));
+    return eddy_init_variance_scaling(g, shape, 2, "fan_in", "truncated_normal", dtype, seed);
 }
 
 /** LeCun's: uniform in [-l, l), l = sqrt(3/fan_in).
@@ -124,7 +160,7 @@ eddy_tensor eddy_init_he_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shap
  *  TensorFlow: lecun_uniform. */
 eddy_tensor eddy_init_lecun_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
-    return scaled_uniform(g, dtype, shape, seed, fan_variance(shape, 1, FAN_IN));
+    return eddy_init_variance_scaling(g, shape, 1, "fan_in", "uniform", dtype, seed);
 }
 
 /** LeCun's, truncated normal with variance 1/fan_in.
@@ -133,7 +169,7 @@ eddy_tensor eddy_init_lecun_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape 
  *  TensorFlow: lecun_normal. */
 eddy_tensor eddy_init_lecun_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
-    return scaled_normal(g, dtype, shape, seed, fan_variance(shape, 1, FAN_IN));
+    return eddy_init_variance_scaling(g, shape, 1, "fan_in", "truncated_normal", dtype, seed);
 }
 
 /* ---------------------------------------------------------- orthogonal -- */

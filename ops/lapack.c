@@ -56,6 +56,13 @@ void zheevd_(const char *job, const char *uplo, const int *n, c128 *a, const int
              c128 *work, const int *lwork, double *rwork, const int *lrwork, int *iwork,
              const int *liwork, int *info, size_t, size_t);
 
+void cgeev_(const char *left, const char *right, const int *n, c64 *a, const int *lda, c64 *w,
+            c64 *vl, const int *ldvl, c64 *vr, const int *ldvr, c64 *work, const int *lwork,
+            float *rwork, int *info, size_t, size_t);
+void zgeev_(const char *left, const char *right, const int *n, c128 *a, const int *lda, c128 *w,
+            c128 *vl, const int *ldvl, c128 *vr, const int *ldvr, c128 *work, const int *lwork,
+            double *rwork, int *info, size_t, size_t);
+
 /* The least that LAPACK takes for a leading dimension, of an empty matrix too. */
 static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
 
@@ -309,6 +316,42 @@ bool eddy_lapack_eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *valu
     char *elements = (char *)work + rounded(needs.integers * (int64_t)sizeof(int));
     char *reals = elements + rounded(needs.elements * (int64_t)eddy_dtype_size(d));
     return n == 0 || eigh(d, vectors, n, a, values, elements, reals, work, needs) == 0;
+}
+
+/* Of any complex matrix.  The right vectors of x are the conjugates of the left ones of its
+ * transpose, which LAPACK reads. */
+static int eig(eddy_dtype d, int64_t n, void *a, void *w, void *v, void *work, int elements,
+               void *rwork)
+{
+    const char *job = v ? "V" : "N";
+    const int size = (int)n, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_COMPLEX64)
+        cgeev_(job, "N", &size, a, &lda, w, v, &lda, NULL, &lda, work, &elements, rwork, &info, 1,
+               1);
+    else
+        zgeev_(job, "N", &size, a, &lda, w, v, &lda, NULL, &lda, work, &elements, rwork, &info, 1,
+               1);
+    return info;
+}
+
+static int eig_needs(eddy_dtype d, bool vectors, int64_t n)
+{
+    c128 work[1] = { 1 };
+    eig(d, n, work, work, vectors ? work : NULL, work, -1, work);
+    return (int)asked(d, work);
+}
+
+int64_t eddy_lapack_eig_work(eddy_dtype d, bool vectors, int64_t n)
+{
+    return rounded(n * (int64_t)eddy_dtype_size(d)) +
+           rounded(eig_needs(d, vectors, n) * (int64_t)eddy_dtype_size(d));
+}
+
+bool eddy_lapack_eig(eddy_dtype d, int64_t n, void *a, void *values, void *v, void *work)
+{
+    char *elements = (char *)work + rounded(n * (int64_t)eddy_dtype_size(d));
+    return n == 0 || eig(d, n, a, values, v, elements, eig_needs(d, v != NULL, n), work) == 0;
 }
 
 /* -------------------------------------------------------------- products -- */

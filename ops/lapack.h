@@ -54,6 +54,11 @@ bool    eddy_lapack_svd(const eddy_svd *p, void *a, void *s, void *u, void *vt, 
 int64_t eddy_lapack_eigh_work(eddy_dtype d, bool vectors, int64_t n);        /* bytes */
 bool    eddy_lapack_eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *values, void *work);
 
+/* The eigenvalues of the complex a [n,n], which is destroyed.  With v, row i of v [n,n] becomes
+ * the conjugate of vector i, which has the length 1.  False if it did not converge. */
+int64_t eddy_lapack_eig_work(eddy_dtype d, bool vectors, int64_t n);         /* bytes */
+bool    eddy_lapack_eig(eddy_dtype d, int64_t n, void *a, void *values, void *v, void *work);
+
 /* c [m,n] = alpha a b + beta c, and y += alpha x for n elements. */
 void eddy_lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, double alpha,
                          const void *a, const void *b, double beta, void *c);

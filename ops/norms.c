@@ -54,10 +54,16 @@ static bool number_of(const char *ord, double *p)
     return *ord && !*end && !isnan(*p);
 }
 
+/* The largest of sizes; of none it is 0. */
+static eddy_tensor largest(eddy_tensor sizes, eddy_dims axes)
+{
+    return Maximum(Max(sizes, axes, .keepdims = true), 0);
+}
+
 static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
 {
     const eddy_tensor size = Abs(x);
-    if (p == (double)INFINITY) return Max(size, axes, .keepdims = true);
+    if (p == (double)INFINITY) return largest(size, axes);
     if (p == -(double)INFINITY) return Min(size, axes, .keepdims = true);
     if (p == 0) return Sum(CastLike(NotEqual(size, 0), size), axes, .keepdims = true);
     if (p == 1) return Sum(size, axes, .keepdims = true);
@@ -67,11 +73,11 @@ static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
 }
 
 /* Sums of sizes along one axis, the largest or the smallest of them along the other. */
-static eddy_tensor sum_norm(eddy_tensor x, int64_t summed, int64_t chosen, bool largest)
+static eddy_tensor sum_norm(eddy_tensor x, int64_t summed, int64_t chosen, bool most)
 {
     const eddy_tensor sums = Sum(Abs(x), EDDY_AXES(summed), .keepdims = true);
-    return largest ? Max(sums, EDDY_AXES(chosen), .keepdims = true)
-                   : Min(sums, EDDY_AXES(chosen), .keepdims = true);
+    return most ? largest(sums, EDDY_AXES(chosen))
+                : Min(sums, EDDY_AXES(chosen), .keepdims = true);
 }
 
 /* Of the singular values, with the axes in their places again. */
@@ -159,6 +165,8 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
  *  axes      one or two; left out: x is one vector
  *  keepdims  the axes stay, with size 1
  *
+ *  Of no elements the largest is 0 and the smallest infinity.
+ *
  *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
  *  does not have or that are one; those of eddy_svd.
  *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
@@ -208,22 +216,40 @@ eddy_tensor eddy_matrix_rank_with(eddy_matrix_rank_args a)
     return Sum(Cast(Greater(s, limit), EDDY_INT32), EDDY_AXES(-1), .name = a.name);
 }
 
+/* The norm of x times that of the inverse of z. */
+static eddy_tensor norm_of_both(eddy_tensor x, eddy_tensor z, const char *ord)
+{
+    const eddy_dims matrices = EDDY_AXES(-2, -1);
+    return Mul(eddy_norm(x, ord, matrices), eddy_norm(eddy_inverse(z), ord, matrices));
+}
+
+/* The same for one matrix; infinity where it has no inverse. */
+static eddy_tensor cond_by_inverse(eddy_tensor x, const char *ord)
+{
+    const eddy_tensor none = Equal(eddy_slogdet(x), 0);
+    const eddy_tensor some = Where(ExpandDims(ExpandDims(none, -1), -1), eddy_identity_like(x), x);
+    return Where(none, (double)INFINITY, norm_of_both(x, some, ord));
+}
+
 /** y = the condition of each matrix of x: its norm times that of its inverse.
  *
  *  x    float32 or float64, [...,m,n]; y is [...]
  *  ord  NULL or "2": the largest over the smallest singular value; "-2": the other way; for
  *       square matrices "fro", "nuc", "1", "-1", "inf", "-inf", as of eddy_norm
  *
- *  Errors: those of eddy_svd, eddy_norm and eddy_inverse.
+ *  Of a matrix without an inverse it is infinity; only the order "-2" says 0 there, and NaN of
+ *  zeros.
+ *  Errors: those of eddy_svd, eddy_norm and eddy_slogdet.
  *  Gradient: that of the formula.  NumPy: linalg.cond. */
 eddy_tensor eddy_cond(eddy_tensor x, const char *ord)
 {
-    const eddy_dims matrices = EDDY_AXES(-2, -1);
     if (ord && !is(ord, "2") && !is(ord, "-2"))
-        return Mul(eddy_norm(x, ord, matrices), eddy_norm(eddy_inverse(x), ord, matrices));
+        return eddy_dtype_is_complex(eddy_dtype_of(x)) ? norm_of_both(x, x, ord)
+                                                       : cond_by_inverse(x, ord);
     const eddy_tensor s = eddy_svd(x, .no_uv = true);
     const eddy_tensor most = Max(s, EDDY_AXES(-1)), least = Min(s, EDDY_AXES(-1));
-    return ord && is(ord, "-2") ? Div(least, most) : Div(most, least);
+    if (ord && is(ord, "-2")) return Div(least, most);
+    return Where(Equal(most, 0), (double)INFINITY, Div(most, least));
 }
 
 /* ----------------------------------------------------------------- lstsq -- */

@@ -347,6 +347,262 @@ EDDY_API eddy_tensor eddy_argmax_with(eddy_argmax_args a);
 EDDY_API eddy_tensor eddy_argmin_with(eddy_argmax_args a);
 #define eddy_argmin(...) eddy_argmin_with(EDDY_ARGS(eddy_argmax_args, __VA_ARGS__))
 
+/* ---- assert_shapes ---- */
+
+/* y = x, and a run in which x does not have the shape fails.
+ *
+ *  x      any element type and shape
+ *  shape  dimensions may be EDDY_ANY; y has what is known from both
+ *
+ *  eddy_set_shape says what is known of x itself, and is not checked.
+ *  Errors: EDDY_BAD_SHAPE, while building or in a run.
+ *  Gradient: dx = dy.  TensorFlow: EnsureShape. */
+EDDY_API eddy_tensor eddy_ensure_shape(eddy_tensor x, eddy_shape shape);
+
+typedef struct eddy_assert_rank_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     rank;
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_rank_args;
+
+typedef struct eddy_assert_rank_in_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   ranks;
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_rank_in_args;
+
+/* An operation that fails the run unless x has this rank.
+ *
+ *  x        any element type and shape; it is not computed
+ *  rank     0 or more
+ *  message  begins the text
+ *
+ *  Fetch it, or let what depends on it wait for it, as of eddy_assert.
+ *  Errors: EDDY_CHECK_FAILED, while building if the rank is known; EDDY_INVALID_ARGUMENT for
+ *  a negative rank.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_rank. */
+EDDY_API eddy_tensor eddy_assert_rank_with(eddy_assert_rank_args a);
+#define eddy_assert_rank(...) eddy_assert_rank_with(EDDY_ARGS(eddy_assert_rank_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x has at least this rank.
+ *
+ *  Arguments and errors as for eddy_assert_rank.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_rank_at_least. */
+EDDY_API eddy_tensor eddy_assert_rank_at_least_with(eddy_assert_rank_args a);
+#define eddy_assert_rank_at_least(...) eddy_assert_rank_at_least_with(EDDY_ARGS(eddy_assert_rank_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x has one of these ranks.
+ *
+ *  x, message  as for eddy_assert_rank
+ *  ranks       one to eight of them
+ *
+ *  Errors: as there.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_rank_in. */
+EDDY_API eddy_tensor eddy_assert_rank_in_with(eddy_assert_rank_in_args a);
+#define eddy_assert_rank_in(...) eddy_assert_rank_in_with(EDDY_ARGS(eddy_assert_rank_in_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x is a scalar.
+ *
+ *  x        any element type and shape; it is not computed
+ *  message  begins the text; NULL for none
+ *
+ *  Errors: as eddy_assert_rank.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_scalar. */
+EDDY_API eddy_tensor eddy_assert_scalar(eddy_tensor x, const char *message);
+
+/* An operation that does nothing if x has this element type, and else an error.
+ *
+ *  x        any shape
+ *  dtype    what it must be
+ *  message  begins the text; NULL for none
+ *
+ *  Errors: EDDY_BAD_DTYPE, always while building.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_type. */
+EDDY_API eddy_tensor eddy_assert_type(eddy_tensor x, eddy_dtype dtype, const char *message);
+
+/* An operation that does nothing if x holds integers, and else an error.
+ *
+ *  x        any shape
+ *  message  begins the text; NULL for none
+ *
+ *  Errors: EDDY_BAD_DTYPE, always while building.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_integer. */
+EDDY_API eddy_tensor eddy_assert_integer(eddy_tensor x, const char *message);
+
+/* An operation that fails the run unless the tensors have these shapes, together.
+ *
+ *  xs      one to 32 tensors of any element type; they are not computed
+ *  shapes  the shape of each, with ";" between them.  A shape is a list with commas: a
+ *          number is that size, and >= before it that or more; a name is the same size
+ *          wherever it stands; * is any size; ... is any number of dimensions, once in a
+ *          shape; nothing is a scalar
+ *
+ *  eddy_assert_shapes(EDDY_LIST(x, y, q), "n, d; n; ...")  holds x to as many rows as y has
+ *  elements.  Fetch it, or let what depends on it wait for it, as of eddy_assert.
+ *  Errors: EDDY_CHECK_FAILED, while building if enough is known; EDDY_INVALID_ARGUMENT for
+ *  another number of tensors, or if the text cannot be read.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_shapes. */
+EDDY_API eddy_tensor eddy_assert_shapes(eddy_list xs, const char *shapes);
+
+/* ---- asserts ---- */
+
+/* Assertions: an operation that fails the run unless what it says holds for every element.
+ * Fetch it, or make what depends on it between eddy_control_begin(g, EDDY_LIST(assertion))
+ * and eddy_control_end(g).  Where both operands are constants of at most 4096 elements, what
+ * does not hold is an error while building, and what holds is an operation that does nothing. */
+
+/* Of comparisons, the shapes of which broadcast. */
+typedef struct eddy_assert_pair_args {
+    char        unused_;
+    eddy_tensor x, y;
+    eddy_list   data;        /* shown when it fails; default x and y */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_pair_args;
+
+/* Of one tensor. */
+typedef struct eddy_assert_one_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_list   data;        /* shown when it fails; default x */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_one_args;
+
+typedef struct eddy_assert_near_args {
+    char        unused_;
+    eddy_tensor x, y;
+    double      rtol, atol;  /* default 10 epsilon of the type, each; below 0: none */
+    eddy_list   data;        /* shown when it fails; default x and y */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_near_args;
+
+/* An operation that fails the run unless x == y, element by element.
+ *
+ *  x, y       numbers or bools of one type, shapes that broadcast
+ *  data       what the error's text shows, up to 63 tensors; default x and y
+ *  summarize  how many elements of each; 0 is 3, -1 all
+ *  message    begins the text
+ *
+ *  It holds where there are no elements.
+ *  Errors: those of eddy_equal and eddy_assert; EDDY_CHECK_FAILED at the run, or while
+ *  building if constants settle it.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_equal. */
+EDDY_API eddy_tensor eddy_assert_equal_with(eddy_assert_pair_args a);
+#define eddy_assert_equal(...) eddy_assert_equal_with(EDDY_ARGS(eddy_assert_pair_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x != y, element by element: if any are equal.
+ *
+ *  Arguments and errors as for eddy_assert_equal.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_none_equal. */
+EDDY_API eddy_tensor eddy_assert_none_equal_with(eddy_assert_pair_args a);
+#define eddy_assert_none_equal(...) eddy_assert_none_equal_with(EDDY_ARGS(eddy_assert_pair_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x < y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_equal, of real numbers.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_less. */
+EDDY_API eddy_tensor eddy_assert_less_with(eddy_assert_pair_args a);
+#define eddy_assert_less(...) eddy_assert_less_with(EDDY_ARGS(eddy_assert_pair_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x <= y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_less.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_less_equal. */
+EDDY_API eddy_tensor eddy_assert_less_equal_with(eddy_assert_pair_args a);
+#define eddy_assert_less_equal(...) eddy_assert_less_equal_with(EDDY_ARGS(eddy_assert_pair_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x > y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_less.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_greater. */
+EDDY_API eddy_tensor eddy_assert_greater_with(eddy_assert_pair_args a);
+#define eddy_assert_greater(...) eddy_assert_greater_with(EDDY_ARGS(eddy_assert_pair_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x >= y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_less.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_greater_equal. */
+EDDY_API eddy_tensor eddy_assert_greater_equal_with(eddy_assert_pair_args a);
+#define eddy_assert_greater_equal(...) eddy_assert_greater_equal_with(EDDY_ARGS(eddy_assert_pair_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x > 0, element by element.
+ *
+ *  x                         real numbers
+ *  data, summarize, message  as for eddy_assert_equal; what is shown is x, if left out
+ *
+ *  Errors: as there.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_positive. */
+EDDY_API eddy_tensor eddy_assert_positive_with(eddy_assert_one_args a);
+#define eddy_assert_positive(...) eddy_assert_positive_with(EDDY_ARGS(eddy_assert_one_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x < 0, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_positive.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_negative. */
+EDDY_API eddy_tensor eddy_assert_negative_with(eddy_assert_one_args a);
+#define eddy_assert_negative(...) eddy_assert_negative_with(EDDY_ARGS(eddy_assert_one_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x >= 0, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_positive.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_non_negative. */
+EDDY_API eddy_tensor eddy_assert_non_negative_with(eddy_assert_one_args a);
+#define eddy_assert_non_negative(...) eddy_assert_non_negative_with(EDDY_ARGS(eddy_assert_one_args, __VA_ARGS__))
+
+/* An operation that fails the run unless x <= 0, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_positive.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_non_positive. */
+EDDY_API eddy_tensor eddy_assert_non_positive_with(eddy_assert_one_args a);
+#define eddy_assert_non_positive(...) eddy_assert_non_positive_with(EDDY_ARGS(eddy_assert_one_args, __VA_ARGS__))
+
+/* An operation that fails the run unless |x - y| <= atol + rtol |y|, element by element.
+ *
+ *  x, y        float32 or float64, of one type, shapes that broadcast
+ *  rtol, atol  left out, 10 epsilon of the type, each; below 0, none
+ *  data, summarize, message  as for eddy_assert_equal
+ *
+ *  A NaN is near nothing.
+ *  Errors: EDDY_BAD_DTYPE for other types; those of eddy_sub and eddy_assert;
+ *  EDDY_CHECK_FAILED at the run.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_near. */
+EDDY_API eddy_tensor eddy_assert_near_with(eddy_assert_near_args a);
+#define eddy_assert_near(...) eddy_assert_near_with(EDDY_ARGS(eddy_assert_near_args, __VA_ARGS__))
+
+/* y = x, and the run fails if an element of x is infinite or NaN: eddy_check_numerics.
+ *
+ *  x        float32 or float64, any shape
+ *  message  begins the error's text
+ *
+ *  Errors, Gradient: those of eddy_check_numerics.
+ *  TensorFlow: tf.debugging.assert_all_finite, verify_tensor_all_finite. */
+EDDY_API eddy_tensor eddy_assert_all_finite(eddy_tensor x, const char *message);
+
+/* y = whether no element of x is below the one before it, a bool.
+ *
+ *  x  real numbers of any shape, taken in their order; true of fewer than two
+ *
+ *  Errors: EDDY_BAD_DTYPE for others.
+ *  Gradient: none.  TensorFlow: tf.debugging.is_non_decreasing. */
+EDDY_API eddy_tensor eddy_is_non_decreasing(eddy_tensor x);
+
+/* y = whether each element of x is above the one before it, a bool.
+ *
+ *  x  real numbers of any shape, taken in their order; true of fewer than two
+ *
+ *  Errors: EDDY_BAD_DTYPE for others.
+ *  Gradient: none.  TensorFlow: tf.debugging.is_strictly_increasing. */
+EDDY_API eddy_tensor eddy_is_strictly_increasing(eddy_tensor x);
+
 /* ---- attention ---- */
 
 typedef struct eddy_scaled_dot_product_attention_args {
@@ -1059,6 +1315,39 @@ EDDY_API eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape
  *  Gradient: dx = dy, zeros at the ends, taken apart again.  TensorFlow: BatchToSpaceND. */
 EDDY_API eddy_tensor eddy_batch_to_space_nd(eddy_tensor x, eddy_dims block_shape, eddy_dims before, eddy_dims after);
 
+/* ---- boxes ---- */
+
+typedef struct eddy_non_max_suppression_args {
+    char        unused_;
+    eddy_tensor boxes, scores;
+    int64_t     max_output_size;
+    double      iou_threshold;     /* default 0.5 */
+    double      score_threshold;   /* default none */
+    double      soft_nms_sigma;    /* default none */
+    const char *name;
+} eddy_non_max_suppression_args;
+
+/* y = which boxes are taken, the one with the best score first, then always the next best that
+ *  does not overlap much with one taken; -1 behind the last.
+ *
+ *  boxes            float32 or float64 [..., n, 4]: two opposite corners y, x, y, x
+ *  scores           of the same type, [..., n]
+ *  max_output_size  so many are taken at most
+ *  iou_threshold    boxes overlap too much if what they share is more than this part of what
+ *                   either has; left out: 0.5
+ *  score_threshold  scores must be above it; 0, the default: none
+ *  soft_nms_sigma   if not 0, an overlap o that is not too much lowers a score by
+ *                   exp(-o^2 / (2 sigma)); then an iou_threshold of 1 leaves all to it
+ *
+ *  Returns output 0, int32 [..., max_output_size].  eddy_output(y, 1) are their scores, 0 behind
+ *  the last; eddy_output(y, 2) how many there are, int32 [...].  Of equal scores the one with
+ *  the lower number comes first; one that is no number is not taken.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: none.  TensorFlow: NonMaxSuppressionV5 (tf.image.non_max_suppression_padded, which
+ *  puts 0 behind the last). */
+EDDY_API eddy_tensor eddy_non_max_suppression_with(eddy_non_max_suppression_args p);
+#define eddy_non_max_suppression(...) eddy_non_max_suppression_with(EDDY_ARGS(eddy_non_max_suppression_args, __VA_ARGS__))
+
 /* ---- broadcast ---- */
 
 /* y = x broadcast to the shape `shape`.
@@ -1093,6 +1382,44 @@ EDDY_API eddy_tensor eddy_broadcast_like(eddy_tensor x, eddy_tensor ref);
  *  Gradient: dx = dy broadcast to the shape of x; `ref` has none.
  *  TensorFlow: Reshape(Sum(x, BroadcastGradientArgs(...))). */
 EDDY_API eddy_tensor eddy_sum_like(eddy_tensor x, eddy_tensor ref);
+
+/* ---- candidates ---- */
+
+typedef struct eddy_candidate_sampler_args {
+    char        unused_;
+    eddy_tensor true_classes;
+    int64_t     num_sampled;
+    bool        unique;            /* no class twice */
+    int64_t     range_max;         /* how many classes there are */
+    int64_t     seed;              /* 0: the op's own */
+    const char *name;
+} eddy_candidate_sampler_args;
+
+/* Classes, drawn with probability ln((class + 2) / (class + 1)) / ln(range_max + 1): for
+ *  classes in the order of how frequent they are.
+ *
+ *  true_classes  int32 or int64, any shape: classes in [0, range_max)
+ *  num_sampled   how many are drawn for all examples together
+ *  unique        without repetition
+ *  range_max     how many classes there are
+ *  seed          0: the op's own
+ *
+ *  Three outputs: int64 [num_sampled], the classes; float32, how many of each true class and,
+ *  float32 [num_sampled], of each drawn class are to be expected among them.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT for other numbers, or more different classes
+ *  than there are; EDDY_OUT_OF_RANGE in a run for a true class that is none.
+ *  Under eddy_vmap the same classes serve all examples.
+ *  Gradient: none.  TensorFlow: LogUniformCandidateSampler. */
+EDDY_API eddy_tensor eddy_log_uniform_candidate_sampler_with(eddy_candidate_sampler_args a);
+#define eddy_log_uniform_candidate_sampler(...) eddy_log_uniform_candidate_sampler_with(EDDY_ARGS(eddy_candidate_sampler_args, __VA_ARGS__))
+
+/* Classes, all drawn with the same probability; else as eddy_log_uniform_candidate_sampler.
+ *
+ *  true_classes, num_sampled, unique, range_max, seed  as there
+ *
+ *  Errors, Gradient: as there.  TensorFlow: UniformCandidateSampler. */
+EDDY_API eddy_tensor eddy_uniform_candidate_sampler_with(eddy_candidate_sampler_args a);
+#define eddy_uniform_candidate_sampler(...) eddy_uniform_candidate_sampler_with(EDDY_ARGS(eddy_candidate_sampler_args, __VA_ARGS__))
 
 /* ---- cast ---- */
 
@@ -1531,6 +1858,36 @@ EDDY_API eddy_tensor eddy_angle(eddy_tensor x);
  *  Gradient: d real = Re dy, d imag = Im dy.  TensorFlow: Complex. */
 EDDY_API eddy_tensor eddy_complex(eddy_tensor real, eddy_tensor imag);
 
+/* ---- constraint ---- */
+
+/* `apply` builds, from a variable's value, the one that it gets instead, of its type and
+ * shape.  A plain struct, copied freely; what `context` points to must outlive the last
+ * call of eddy_apply_gradients. */
+typedef struct eddy_constraint {
+    eddy_tensor (*apply)(eddy_tensor value, void *context);
+    void         *context;
+} eddy_constraint;
+
+/* Gives a variable a constraint, in place of the one it has: the same as .constraint of
+ *  eddy_variable.
+ *
+ *  var         a variable
+ *  constraint  .apply NULL: none from now on
+ *
+ *  Returns var. Train steps that are built already stay as they are, and a graph file
+ *  keeps what a step was built of, not the function.
+ *  Errors: INVALID_ARGUMENT if var is no variable; NO_MEMORY. TensorFlow's
+ *  Variable(constraint=...). */
+EDDY_API eddy_tensor eddy_variable_constrain(eddy_tensor var, eddy_constraint constraint);
+
+/* Whether a variable has a constraint; if so, *out is it.
+ *
+ *  var  any tensor, invalid ones too
+ *  out  may be NULL; left alone if the answer is no
+ *
+ *  TensorFlow's Variable.constraint. */
+EDDY_API bool eddy_variable_constraint(eddy_tensor var, eddy_constraint *out);
+
 /* ---- control ---- */
 
 /* y = x. Gradient: dx = dy. TensorFlow's Identity. */
@@ -1724,11 +2081,23 @@ typedef struct eddy_conv3d_args {
     char        unused_;
     eddy_tensor x, filter;
     eddy_dims   strides;           /* of depth, height and width, or one for all; default 1 */
-    const char *padding;           /* "VALID" (the default), "SAME" */
+    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
     const char *data_format;       /* "NDHWC" (the default), "NCDHW" */
     eddy_dims   dilations;         /* as strides; default 1 */
+    eddy_dims   explicit_paddings; /* before and after, of depth, height and width */
     const char *name;
 } eddy_conv3d_args;
+typedef struct eddy_conv3d_transpose_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_shape  output_shape;      /* default: from strides and padding */
+    eddy_dims   strides;
+    const char *padding;
+    const char *data_format;
+    eddy_dims   dilations;
+    eddy_dims   explicit_paddings;
+    const char *name;
+} eddy_conv3d_transpose_args;
 
 /* The 3-D convolution of volumes with a filter:
  *
@@ -1736,14 +2105,18 @@ typedef struct eddy_conv3d_args {
  *                       i*stride + di*dilation, j*stride + dj*dilation, c]
  *                       filter[dh, di, dj, c, o]
  *
- *  x            float32 or float64 [batch, depth, height, width, channels], for NCDHW
- *               [batch, channels, depth, height, width]; y likewise.  The batch alone may be open
- *  filter       of the same type [depth, height, width, channels, out channels], of known
- *               sizes, at most 256 deep
- *  strides      of depth, height and width, one for all, or TensorFlow's five; default 1
- *  padding      "VALID", the default, or "SAME"; see eddy_conv2d
- *  data_format  "NDHWC", the default, or "NCDHW", which costs two transpositions
- *  dilations    steps between what neighbouring filter elements meet; as strides
+ *  x                  float32 or float64 [batch, depth, height, width, channels], for NCDHW
+ *                     [batch, channels, depth, height, width]; y likewise.  The batch alone may
+ *                     be open
+ *  filter             of the same type [depth, height, width, channels, out channels], of known
+ *                     sizes, at most 256 deep; with fewer channels than x, groups as in
+ *                     eddy_conv2d
+ *  strides            of depth, height and width, one for all, or TensorFlow's five; default 1
+ *  padding            "VALID", the default, "SAME" or "EXPLICIT"; see eddy_conv2d
+ *  data_format        "NDHWC", the default, or "NCDHW", which costs two transpositions
+ *  dilations          steps between what neighbouring filter elements meet; as strides
+ *  explicit_paddings  six entries: zeros before and after x in depth, height and width;
+ *                     "EXPLICIT" is understood
  *
  *  It is eddy_conv2d of the slices of x, as many as the filter is deep put side by side, which
  *  takes that many times the memory of x.
@@ -1752,6 +2125,26 @@ typedef struct eddy_conv3d_args {
  *  Gradient: that of what it is made of.  TensorFlow: Conv3D, nn.conv3d. */
 EDDY_API eddy_tensor eddy_conv3d_with(eddy_conv3d_args a);
 #define eddy_conv3d(...) eddy_conv3d_with(EDDY_ARGS(eddy_conv3d_args, __VA_ARGS__))
+
+/* The transposed 3-D convolution: the gradient of eddy_conv3d with respect to its input, used to
+ *  make larger volumes of smaller ones.
+ *
+ *  x             float32 or float64 [batch, depth, height, width, channels], for NCDHW [batch,
+ *                channels, depth, height, width].  The batch alone may be open
+ *  filter        of the same type [depth, height, width, out channels, channels], of known sizes,
+ *                at most 256 deep
+ *  output_shape  of y: batch (or EDDY_ANY), depth, height, width, out channels, in the order of
+ *                data_format.  Left out: with "SAME" x times the strides, else the smallest that
+ *                comes from
+ *  strides, padding, data_format, dilations, explicit_paddings  of the convolution that makes x
+ *                of y; see eddy_conv3d
+ *
+ *  Errors: EDDY_BAD_SHAPE if ranks, channels or output_shape do not fit, or sizes are open;
+ *  EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: that of what it is made of.
+ *  TensorFlow: nn.conv3d_transpose, Conv3DBackpropInputV2. */
+EDDY_API eddy_tensor eddy_conv3d_transpose_with(eddy_conv3d_transpose_args a);
+#define eddy_conv3d_transpose(...) eddy_conv3d_transpose_with(EDDY_ARGS(eddy_conv3d_transpose_args, __VA_ARGS__))
 
 /* ---- conv_gradients ---- */
 
@@ -1822,6 +2215,50 @@ EDDY_API eddy_tensor eddy_conv2d_backprop_filter_with(eddy_conv2d_backprop_args 
 EDDY_API eddy_tensor eddy_conv2d_transpose_with(eddy_conv2d_transpose_args a);
 #define eddy_conv2d_transpose(...) eddy_conv2d_transpose_with(EDDY_ARGS(eddy_conv2d_transpose_args, __VA_ARGS__))
 
+/* ---- count_up_to ---- */
+
+/* y = the variable's value, which then is one more; at the limit the run fails instead.
+ *
+ *  var    a variable, an int32 or int64 scalar
+ *  limit  of its type; the last value of y is one less
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the
+ *  run, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE with the variable unchanged.
+ *  Gradient: none.  TensorFlow: CountUpTo. */
+EDDY_API eddy_tensor eddy_count_up_to(eddy_tensor var, int64_t limit);
+
+/* ---- crop_and_resize ---- */
+
+typedef struct eddy_crop_and_resize_args {
+    char        unused_;
+    eddy_tensor image, boxes, box_ind;
+    eddy_dims   crop_size;         /* height and width */
+    const char *method;            /* "bilinear" (the default), "nearest" */
+    double      extrapolation_value;
+    const char *name;
+} eddy_crop_and_resize_args;
+
+/* y[i] = the part of image box_ind[i] that boxes[i] holds, at the size `crop_size`.
+ *
+ *  image                float32 or float64 [batch, height, width, channels], y has its type; or
+ *                       int32, int64 or uint8, for which y is float32
+ *  boxes                of the type of y, [n, 4]: y1, x1, y2, x2, where 0 is the first row or
+ *                       column and 1 the last; with y1 > y2 the part is turned upside down
+ *  box_ind              int32 or int64 [n], in [0, batch)
+ *  crop_size            height and width of y, [n, height, width, channels]: places evenly from
+ *                       one edge to the other, with both; a single one in the middle
+ *  method               "bilinear": between the four pixels around a place, the default; or
+ *                       "nearest"
+ *  extrapolation_value  for places outside the image; default 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another size or method; at
+ *  the run, EDDY_OUT_OF_RANGE for an image that does not exist.
+ *  Gradient: that of the formula for image and boxes, to any order; with "nearest" boxes have
+ *  none, where TensorFlow's is that of "bilinear".
+ *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
+EDDY_API eddy_tensor eddy_crop_and_resize_with(eddy_crop_and_resize_args p);
+#define eddy_crop_and_resize(...) eddy_crop_and_resize_with(EDDY_ARGS(eddy_crop_and_resize_args, __VA_ARGS__))
+
 /* ---- cross ---- */
 
 /* y = a x b, the vector product along the last axis.
@@ -1832,6 +2269,92 @@ EDDY_API eddy_tensor eddy_conv2d_transpose_with(eddy_conv2d_transpose_args a);
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE.
  *  Gradient: da = b x dy, db = dy x a.  TensorFlow: Cross. */
 EDDY_API eddy_tensor eddy_cross(eddy_tensor a, eddy_tensor b);
+
+/* ---- ctc ---- */
+
+typedef struct eddy_ctc_loss_args {
+    char        unused_;
+    eddy_tensor labels, logits;
+    eddy_tensor label_length;         /* left out: all labels */
+    eddy_tensor logit_length;         /* left out: all steps */
+    int64_t     blank_index;          /* default 0; -1: the last class */
+    bool        batch_major;          /* logits are [batch, steps, classes] */
+    bool        collapse_repeated;    /* of the labels, before anything else */
+    const char *name;
+} eddy_ctc_loss_args;
+
+/* loss[b] = -ln p(labels[b] | logits of example b), the probability that a class drawn at each
+ *  step reads as the labels once repeated classes are made one and blanks left out.
+ *
+ *  labels        int32 or int64 [batch, labels]: classes, none of them the blank; what stands
+ *                behind an example's label_length does not matter
+ *  logits        float32 or float64 [steps, batch, classes]; the softmax is taken here
+ *  label_length  int32 or int64 [batch]; left out, all labels count
+ *  logit_length  int32 or int64 [batch]; left out, all steps count
+ *  blank_index   left out: class 0; negative ones are counted from the last
+ *  batch_major   logits are [batch, steps, classes]; TensorFlow's logits_time_major turned round
+ *  collapse_repeated  equal labels that follow each other are one
+ *
+ *  The loss is infinite and its gradient 0 where the steps are too few for the labels, or no
+ *  path is likelier than exp(-1e14).
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for a blank that is no class,
+ *  and in a run for a length or a label out of range.
+ *  Gradient: dlogits = dy[b] (softmax(logits) - p(class at the step | labels)), 0 from
+ *  logit_length on; right up to the fifth order, and EDDY_LIMIT beyond it.
+ *  TensorFlow: tf.nn.ctc_loss_v2 with dense labels. */
+EDDY_API eddy_tensor eddy_ctc_loss_with(eddy_ctc_loss_args a);
+#define eddy_ctc_loss(...) eddy_ctc_loss_with(EDDY_ARGS(eddy_ctc_loss_args, __VA_ARGS__))
+
+/* ---- ctc_beam ---- */
+
+/* The likeliest labels of all steps together, the probabilities of all paths that read as them
+ *  added up; the beams are the beginnings that are followed from step to step.
+ *
+ *  inputs           float32 or float64 [steps, batch, classes]: logits
+ *  sequence_length  int32 or int64 [batch]: how many steps count
+ *  beam_width       how many beams; 100 in TensorFlow if it is left out there
+ *  top_paths        how many results of each example, the likeliest first; at most beam_width
+ *  blank_index      the class of the blank; negative ones are counted from the last, which
+ *                   TensorFlow's decoder takes
+ *
+ *  Three outputs: int64 [batch, top_paths, steps], the labels and -1 behind them; int64
+ *  [batch, top_paths], how many; and [batch, top_paths], the logarithms of their
+ *  probabilities.  Where there are fewer results, they have no labels and probability 0.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other numbers, and in a run
+ *  for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
+ *  Gradient: none.  TensorFlow: tf.nn.ctc_beam_search_decoder_v2, whose labels are sparse. */
+EDDY_API eddy_tensor eddy_ctc_beam_search_decoder(eddy_tensor inputs, eddy_tensor sequence_length, int64_t beam_width, int64_t top_paths, int64_t blank_index);
+
+/* ---- ctc_decode ---- */
+
+/* y = the labels of each row, equal ones that follow each other made one, and zeros behind them.
+ *
+ *  labels      int32 or int64 [..., n]
+ *  seq_length  int32 or int64 [...]: how many labels of a row count
+ *
+ *  Output 1 of the node is how many remain, of the type of seq_length; y is [..., n], where
+ *  TensorFlow cuts it to the longest.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT in a run for a length that
+ *  is not in [0, n].
+ *  Gradient: none.  TensorFlow: tf.nn.collapse_repeated. */
+EDDY_API eddy_tensor eddy_collapse_repeated(eddy_tensor labels, eddy_tensor seq_length);
+
+/* The labels that the likeliest class of each step reads as.
+ *
+ *  inputs           float32 or float64 [steps, batch, classes]: logits or log probabilities
+ *  sequence_length  int32 or int64 [batch]: how many steps count
+ *  blank_index      the class of the blank; negative ones are counted from the last, which
+ *                   TensorFlow's decoder takes
+ *  merge_repeated   equal classes of steps that follow each other are one label
+ *
+ *  Three outputs: int64 [batch, steps], the labels and -1 behind them; int64 [batch], how many;
+ *  and [batch, 1], minus the sum of the largest input of each step.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the classes are not known or sequence_length does
+ *  not fit; EDDY_INVALID_ARGUMENT for a blank that is no class, and in a run for a length that
+ *  is not in [0, steps].
+ *  Gradient: of the third output, to the inputs that it is made of.
+ *  TensorFlow: tf.nn.ctc_greedy_decoder, whose labels are sparse. */
+EDDY_API eddy_tensor eddy_ctc_greedy_decoder(eddy_tensor inputs, eddy_tensor sequence_length, int64_t blank_index, bool merge_repeated);
 
 /* ---- cumulative ---- */
 
@@ -1890,6 +2413,52 @@ EDDY_API eddy_tensor eddy_cummax_with(eddy_cummax_args a);
  *  Errors, Gradient: as eddy_cummax.  TensorFlow: tf.scan; PyTorch's cummin. */
 EDDY_API eddy_tensor eddy_cummin_with(eddy_cummax_args a);
 #define eddy_cummin(...) eddy_cummin_with(EDDY_ARGS(eddy_cummax_args, __VA_ARGS__))
+
+/* ---- dct ---- */
+
+typedef struct eddy_dct_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     type;              /* 1 to 4; default 2 */
+    int64_t     n;                 /* places that are transformed; 0: what x has */
+    const char *norm;              /* "ortho"; left out: none */
+    const char *name;
+} eddy_dct_args;
+
+/* y = the cosine transform of the last axis, of n places j:
+ *  type 1: y[k] = x[0] + (-1)^k x[n-1] + 2 sum_{0<j<n-1} x[j] cos(pi k j / (n - 1)),
+ *  type 2: y[k] = 2 sum_j x[j] cos(pi k (2j + 1) / 2n),
+ *  type 3: y[k] = x[0] + 2 sum_{j>0} x[j] cos(pi (2k + 1) j / 2n),
+ *  type 4: y[k] = 2 sum_j x[j] cos(pi (2k + 1) (2j + 1) / 4n).
+ *
+ *  x     float32 or float64, rank above 0, its last size known; y has its type
+ *  type  left out: 2
+ *  n     x is cut there, or has zeros behind it; left out, what it has; at least 2 for type 1
+ *  norm  "ortho": scaled so that the matrix of the transform is orthogonal (not for type 1)
+ *
+ *  Errors: EDDY_BAD_SHAPE for an unknown size; EDDY_INVALID_ARGUMENT for another type, norm or
+ *  number; those of eddy_rfft.
+ *  Gradient: that of the formula.  TensorFlow: tf.signal.dct. */
+EDDY_API eddy_tensor eddy_dct_with(eddy_dct_args a);
+#define eddy_dct(...) eddy_dct_with(EDDY_ARGS(eddy_dct_args, __VA_ARGS__))
+
+/* y = the eddy_dct that undoes the one of this type, but for a factor 2n without a norm
+ *  (2(n - 1) for type 1): type 3 for 2 and 2 for 3.
+ *
+ *  x, type, n, norm  as for eddy_dct
+ *
+ *  Errors, Gradient: as eddy_dct.  TensorFlow: tf.signal.idct. */
+EDDY_API eddy_tensor eddy_idct_with(eddy_dct_args a);
+#define eddy_idct(...) eddy_idct_with(EDDY_ARGS(eddy_dct_args, __VA_ARGS__))
+
+/* y = x + i h, h being the Hilbert transform of x along the last axis: the signal without its
+ *  negative frequencies, of which |y| is the envelope.
+ *
+ *  x  float32 or float64, rank above 0, its last size n known and above 0; y is complex
+ *
+ *  Errors: EDDY_BAD_SHAPE for an unknown size or 0; those of eddy_fft.
+ *  Gradient: that of the formula.  TensorFlow has none; SciPy: signal.hilbert. */
+EDDY_API eddy_tensor eddy_analytic_signal(eddy_tensor x);
 
 /* ---- depthwise ---- */
 
@@ -2033,6 +2602,46 @@ EDDY_API eddy_tensor eddy_matrix_diag_part_with(eddy_matrix_diag_args a);
 EDDY_API eddy_tensor eddy_matrix_set_diag_with(eddy_matrix_set_diag_args a);
 #define eddy_matrix_set_diag(...) eddy_matrix_set_diag_with(EDDY_ARGS(eddy_matrix_set_diag_args, __VA_ARGS__))
 
+/* ---- dilation2d ---- */
+
+/* Arguments of eddy_dilation2d and eddy_erosion2d. */
+typedef struct eddy_dilation2d_args {
+    char        unused_;
+    eddy_tensor x, filter;
+    eddy_dims   strides;           /* of height and width, one for both, or four; default 1 */
+    eddy_dims   rates;             /* likewise */
+    const char *padding;           /* "VALID", the default, or "SAME" */
+    const char *name;
+} eddy_dilation2d_args;
+
+/* y[n, i, j, c] = the maximum over di, dj of
+ *                   x[n, i*stride + di*rate, j*stride + dj*rate, c] + filter[di, dj, c]
+ *
+ *  x        float32 or float64 [batch, height, width, channels]; height and width are known
+ *  filter   the same type [height, width, channels], of known sizes, at most 1024 places
+ *  strides  of height and width, one for both, or one for each dimension of x; default 1
+ *  rates    steps between what neighbouring filter elements meet; likewise
+ *  padding  "VALID", the default, or "SAME"; only elements of x count
+ *
+ *  It takes as many slices of x as the filter has places.  NaN if any term is.
+ *  Errors: EDDY_BAD_SHAPE unless shapes fit and are known so far; EDDY_INVALID_ARGUMENT for
+ *  options that are none; EDDY_BAD_DTYPE.
+ *  Gradient: dx and dfilter = dy where the maximum is, at the first place of the filter.
+ *  TensorFlow: Dilation2D (nn.dilation2d). */
+EDDY_API eddy_tensor eddy_dilation2d_with(eddy_dilation2d_args a);
+#define eddy_dilation2d(...) eddy_dilation2d_with(EDDY_ARGS(eddy_dilation2d_args, __VA_ARGS__))
+
+/* y[n, i, j, c] = the minimum over di, dj of
+ *                   x[n, i*stride + di*rate, j*stride + dj*rate, c] - turned[di, dj, c],
+ *  where `turned` is the filter with height and width reversed.
+ *
+ *  x, filter, strides, rates, padding  as of eddy_dilation2d
+ *
+ *  It is -eddy_dilation2d(-x, turned).
+ *  Errors, gradient: those of eddy_dilation2d.  TensorFlow: nn.erosion2d. */
+EDDY_API eddy_tensor eddy_erosion2d_with(eddy_dilation2d_args a);
+#define eddy_erosion2d(...) eddy_erosion2d_with(EDDY_ARGS(eddy_dilation2d_args, __VA_ARGS__))
+
 /* ---- distributions ---- */
 
 /* Numbers of many distributions.  The parameters are tensors, float32 or float64, and each
@@ -2147,6 +2756,135 @@ EDDY_API eddy_tensor eddy_random_cauchy_with(eddy_random_of_two_args a);
  *  Gradient: dloc = dy y, dscale = dy y z.  TensorFlow: distributions.LogNormal. */
 EDDY_API eddy_tensor eddy_random_log_normal_with(eddy_random_of_two_args a);
 #define eddy_random_log_normal(...) eddy_random_log_normal_with(EDDY_ARGS(eddy_random_of_two_args, __VA_ARGS__))
+
+/* ---- dropouts ---- */
+
+typedef struct eddy_spatial_dropout_args {
+    char        unused_;
+    eddy_tensor x;
+    double      rate;              /* the fraction of channels dropped, in [0,1) */
+    const char *data_format;       /* channels last, the default, or second */
+    int64_t     seed;
+    const char *name;
+} eddy_spatial_dropout_args;
+typedef struct eddy_alpha_dropout_args {
+    char        unused_;
+    eddy_tensor x;
+    double      rate;              /* the fraction dropped, in [0,1) */
+    eddy_dims   noise_shape;       /* default x's shape */
+    int64_t     seed;
+    const char *name;
+} eddy_alpha_dropout_args;
+typedef struct eddy_gaussian_noise_args {
+    char        unused_;
+    eddy_tensor x;
+    double      stddev;            /* of what is added */
+    int64_t     seed;
+    const char *name;
+} eddy_gaussian_noise_args;
+typedef struct eddy_gaussian_dropout_args {
+    char        unused_;
+    eddy_tensor x;
+    double      rate;              /* in [0,1) */
+    int64_t     seed;
+    const char *name;
+} eddy_gaussian_dropout_args;
+
+/* y = x/(1 - rate) in the channels that a random mask keeps, and 0 in those it drops.
+ *
+ *  x            float32 or float64 [batch, places..., channels] of one to three axes, or with
+ *               channels second
+ *  rate         the probability of a channel of an example to be dropped, in [0,1)
+ *  data_format  "NWC", "NHWC" or "NDHWC", the default; "NCW", "NCHW" or "NCDHW"
+ *  seed         0: the op's own
+ *
+ *  It is eddy_dropout with one decision for all places.
+ *  Errors: EDDY_BAD_SHAPE unless the rank is known and 3 to 5; EDDY_INVALID_ARGUMENT for another
+ *  data_format; those of eddy_dropout.
+ *  Gradient: that of eddy_dropout.  TensorFlow: keras.layers.SpatialDropout2D. */
+EDDY_API eddy_tensor eddy_spatial_dropout_with(eddy_spatial_dropout_args a);
+#define eddy_spatial_dropout(...) eddy_spatial_dropout_with(EDDY_ARGS(eddy_spatial_dropout_args, __VA_ARGS__))
+
+/* y = a kept + b, where kept is x, or, where a random mask drops it, the least that eddy_selu
+ *  yields; a and b are such that mean 0 and variance 1 stay.
+ *
+ *  x            float32 or float64; any shape
+ *  rate         the probability of being dropped, in [0,1); with 0 the result is x itself
+ *  noise_shape  as of eddy_dropout
+ *  seed         0: the op's own
+ *
+ *  Errors: those of eddy_dropout.
+ *  Gradient: dx = a dy through the same mask.
+ *  G. Klambauer and others, Self-normalizing neural networks, 2017.
+ *  TensorFlow: keras.layers.AlphaDropout. */
+EDDY_API eddy_tensor eddy_alpha_dropout_with(eddy_alpha_dropout_args p);
+#define eddy_alpha_dropout(...) eddy_alpha_dropout_with(EDDY_ARGS(eddy_alpha_dropout_args, __VA_ARGS__))
+
+/* y = x + z, z normally distributed with mean 0.
+ *
+ *  x       float32 or float64; any shape
+ *  stddev  of z; not negative, finite; with 0 the result is x itself
+ *  seed    0: the op's own
+ *
+ *  Errors: EDDY_BAD_DTYPE; those of eddy_random_normal_like.
+ *  Gradient: dx = dy.  TensorFlow: keras.layers.GaussianNoise. */
+EDDY_API eddy_tensor eddy_gaussian_noise_with(eddy_gaussian_noise_args a);
+#define eddy_gaussian_noise(...) eddy_gaussian_noise_with(EDDY_ARGS(eddy_gaussian_noise_args, __VA_ARGS__))
+
+/* y = x z, z normally distributed with mean 1 and variance rate/(1 - rate), which is that of
+ *  the mask of eddy_dropout.
+ *
+ *  x     float32 or float64; any shape
+ *  rate  in [0,1); with 0 the result is x itself
+ *  seed  0: the op's own
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT if rate is out of range.
+ *  Gradient: dx = dy z.  TensorFlow: keras.layers.GaussianDropout. */
+EDDY_API eddy_tensor eddy_gaussian_dropout_with(eddy_gaussian_dropout_args a);
+#define eddy_gaussian_dropout(...) eddy_gaussian_dropout_with(EDDY_ARGS(eddy_gaussian_dropout_args, __VA_ARGS__))
+
+/* ---- edit_distance ---- */
+
+/* y = the least number of insertions, deletions and replacements that make each truth of its
+ *  hypothesis: Levenshtein's distance.
+ *
+ *  hypothesis         int32 or int64 [..., n]
+ *  hypothesis_length  int32 or int64 [...]: how many of each row count
+ *  truth              the same, [..., m]
+ *  truth_length       the same, [...]
+ *  normalize          divide by the length of the truth: then it is infinite for a truth of
+ *                     length 0 and another hypothesis
+ *
+ *  y is float32 [...].
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a
+ *  run for a length out of range.
+ *  Gradient: none.  TensorFlow: tf.edit_distance, of sparse sequences. */
+EDDY_API eddy_tensor eddy_edit_distance(eddy_tensor hypothesis, eddy_tensor hypothesis_length, eddy_tensor truth, eddy_tensor truth_length, bool normalize);
+
+/* ---- eig ---- */
+
+/* y[0] = the eigenvalues e of x, in no order, y[1] = v with the eigenvectors as columns.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n]; e is [...,n] and v [...,n,n], of
+ *     the complex type with parts of x's
+ *
+ *  x v = v diag(e).  A vector has the length 1; its phase is arbitrary.  Returns output 0;
+ *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or if
+ *  it does not converge.  eddy_eigh is faster and exact for hermitian matrices.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Gradient: v'^-1 (diag(de) + conj(f) (v' dv - v' v diag(re))) v' with ' the adjoint,
+ *  f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones, and re the real parts of the diagonal of
+ *  v' dv; right for what does not depend on the phases.  At a run it is an error if there are
+ *  not n different vectors.  TensorFlow: Eig. */
+EDDY_API eddy_tensor eddy_eig(eddy_tensor x);
+
+/* y = the eigenvalues of x, in no order: complex, [...,n].
+ *
+ *  x  as for eddy_eig
+ *
+ *  Errors: those of eddy_eig.
+ *  Gradient: v'^-1 diag(dy) v' with v the eigenvectors.  TensorFlow: tf.linalg.eigvals. */
+EDDY_API eddy_tensor eddy_eigvals(eddy_tensor x);
 
 /* ---- eigh ---- */
 
@@ -2528,6 +3266,45 @@ EDDY_API eddy_tensor eddy_irfft2d_with(eddy_rfft_many_args a);
 EDDY_API eddy_tensor eddy_irfft3d_with(eddy_rfft_many_args a);
 #define eddy_irfft3d(...) eddy_irfft3d_with(EDDY_ARGS(eddy_rfft_many_args, __VA_ARGS__))
 
+/* ---- frames ---- */
+
+typedef struct eddy_frame_args {
+    char        unused_;
+    eddy_tensor signal;
+    int64_t     frame_length, frame_step;
+    bool        pad_end;
+    double      pad_value;
+    eddy_dims   axis;              /* a list of one; left out: the last */
+    const char *name;
+} eddy_frame_args;
+
+/* y = frames of the signal: y[..., f, j] = signal[..., f frame_step + j].
+ *
+ *  signal        any element type, rank in [1, 7]
+ *  frame_length  places of a frame, at least 1
+ *  frame_step    from one frame to the next, at least 1
+ *  pad_end       frames begin at each step that the signal has; what they lack is pad_value.
+ *                Left out, there are only whole frames
+ *  axis          of the signal, EDDY_AXES(0), which becomes two: the frames and their places
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for a length or step below 1 or an axis that there is not;
+ *  EDDY_BAD_SHAPE for a scalar, or an axis counted from the front of an unknown rank;
+ *  EDDY_LIMIT for rank 8.
+ *  Gradient: dsignal = the frames of dy added up.  TensorFlow: tf.signal.frame. */
+EDDY_API eddy_tensor eddy_frame_with(eddy_frame_args a);
+#define eddy_frame(...) eddy_frame_with(EDDY_ARGS(eddy_frame_args, __VA_ARGS__))
+
+/* y = the signal of these frames, added up where they overlap.
+ *
+ *  signal      a numeric element type [..., frames, frame_length]
+ *  frame_step  from one frame to the next, at least 1
+ *
+ *  y is [..., (frames - 1) frame_step + frame_length], or [..., 0] without frames.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE below rank 2; EDDY_INVALID_ARGUMENT for a step below
+ *  1; EDDY_LIMIT for a signal that is too long.
+ *  Gradient: dsignal = the frames of dy.  TensorFlow: tf.signal.overlap_and_add. */
+EDDY_API eddy_tensor eddy_overlap_and_add(eddy_tensor signal, int64_t frame_step);
+
 /* ---- gamma ---- */
 
 /* y = ln |gamma(x)|.
@@ -2855,6 +3632,121 @@ typedef struct eddy_gelu_args {
 EDDY_API eddy_tensor eddy_gelu_with(eddy_gelu_args a);
 #define eddy_gelu(...) eddy_gelu_with(EDDY_ARGS(eddy_gelu_args, __VA_ARGS__))
 
+/* ---- glimpse ---- */
+
+typedef struct eddy_extract_glimpse_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* height and width */
+    eddy_tensor offsets;
+    bool        from_corner, in_pixels;
+    const char *noise;             /* "uniform" (the default), "zero" */
+    int64_t     seed;
+} eddy_extract_glimpse_args;
+
+/* y = a window of each image around an offset of its own.
+ *
+ *  x            float32 or float64 [batch, height, width, channels]; other types with `zero`
+ *  size         height and width of y
+ *  offsets      float32 or float64 [batch, 2], y and x of the middle of the window: from the
+ *               middle of the image, in halves of its sides
+ *  from_corner  from its upper left corner, in whole sides
+ *  in_pixels    in pixels from the corner, or in half pixels from the middle
+ *  noise        what is outside: "uniform", random numbers of [0, 1), the default; or "zero"
+ *  seed         of the random numbers; 0: the op's own
+ *
+ *  Where a window begins is rounded towards 0.
+ *  Errors: EDDY_INVALID_ARGUMENT for another size or noise; those of the operations it is made
+ *  of.
+ *  Gradient: dx = dy where it was seen; offsets have none.  TensorFlow: ExtractGlimpse
+ *  (tf.image.extract_glimpse), without a gradient. */
+EDDY_API eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a);
+#define eddy_extract_glimpse(...) eddy_extract_glimpse_with(EDDY_ARGS(eddy_extract_glimpse_args, __VA_ARGS__))
+
+/* ---- group_norm ---- */
+
+typedef struct eddy_group_norm_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     groups;
+    eddy_tensor scale, offset;     /* of each channel; either may be left out */
+    double      epsilon;           /* default 1e-5 */
+    const char *data_format;       /* channels last, the default, or second */
+    const char *name;
+} eddy_group_norm_args;
+typedef struct eddy_instance_norm_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor scale, offset;
+    double      epsilon;
+    const char *data_format;
+    const char *name;
+} eddy_instance_norm_args;
+typedef struct eddy_rms_norm_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor scale;             /* of each element of a row; may be left out */
+    double      epsilon;           /* default 1e-6 */
+    const char *name;
+} eddy_rms_norm_args;
+
+/* y = (x - mean) / sqrt(variance + epsilon) scale + offset, mean and variance being those of
+ *  each group of neighbouring channels of each example.
+ *
+ *  x            float32 or float64 [batch, places..., channels], or with channels second; rank 2
+ *               or more, the number of channels known
+ *  groups       divides the number of channels
+ *  scale        the same type, [channels]; left out: 1
+ *  offset       the same type, [channels]; left out: 0
+ *  epsilon      not negative; 0 is the default, 1e-5
+ *  data_format  the dimensions of x, N first and C last, as "NHWC", the default; or C second
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if shapes do not fit or x is not known well enough;
+ *  EDDY_INVALID_ARGUMENT for other groups, epsilon or data_format.
+ *  Gradient: that of the operations it is made of.
+ *  Y. Wu, K. He, Group normalization, 2018.  TensorFlow: keras.layers.GroupNormalization. */
+EDDY_API eddy_tensor eddy_group_norm_with(eddy_group_norm_args a);
+#define eddy_group_norm(...) eddy_group_norm_with(EDDY_ARGS(eddy_group_norm_args, __VA_ARGS__))
+
+/* y = (x - mean) / sqrt(variance + epsilon) scale + offset, mean and variance being those of
+ *  each channel of each example.
+ *
+ *  x, scale, offset, epsilon, data_format  as of eddy_group_norm; x has rank 3 or more
+ *
+ *  Errors, gradient: those of eddy_group_norm.
+ *  D. Ulyanov, A. Vedaldi, V. Lempitsky, Instance normalization, 2016.
+ *  TensorFlow: contrib.layers.instance_norm. */
+EDDY_API eddy_tensor eddy_instance_norm_with(eddy_instance_norm_args a);
+#define eddy_instance_norm(...) eddy_instance_norm_with(EDDY_ARGS(eddy_instance_norm_args, __VA_ARGS__))
+
+/* y = x / sqrt(mean of x^2 + epsilon) scale, the mean being that of each row of x along its
+ *  last axis.
+ *
+ *  x        float32 or float64 [..., n]; y has its type and shape
+ *  scale    the same type, [n]; left out: 1
+ *  epsilon  not negative; 0 is the default, 1e-6
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a scalar and as of the operations it is made of;
+ *  EDDY_INVALID_ARGUMENT for an epsilon below 0.
+ *  Gradient: that of the operations it is made of.
+ *  B. Zhang, R. Sennrich, Root mean square layer normalization, 2019. */
+EDDY_API eddy_tensor eddy_rms_norm_with(eddy_rms_norm_args a);
+#define eddy_rms_norm(...) eddy_rms_norm_with(EDDY_ARGS(eddy_rms_norm_args, __VA_ARGS__))
+
+/* w = v / |v| g: weights by their direction and their length, for each index along `axis`.
+ *
+ *  v     float32 or float64, of known rank above 0: a matrix, a filter
+ *  g     the same type, a vector as long as that dimension of v
+ *  axis  the one that stays, in [-rank, rank): -1 is that of a layer's outputs
+ *
+ *  |v| is the root of the sum of squares over all other axes; of zeros there is no direction,
+ *  and w is NaN.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless v has a known rank above 0, g is a vector and
+ *  both fit; EDDY_INVALID_ARGUMENT for an axis that v does not have.
+ *  Gradient: that of the operations it is made of.
+ *  T. Salimans, D. Kingma, Weight normalization, 2016.  PyTorch: nn.utils.weight_norm. */
+EDDY_API eddy_tensor eddy_weight_norm(eddy_tensor v, eddy_tensor g, int64_t axis);
+
 /* ---- histogram ---- */
 
 /* Options of eddy_bincount and eddy_confusion_matrix. */
@@ -2921,6 +3813,39 @@ EDDY_API eddy_tensor eddy_histogram_fixed_width(eddy_tensor values, eddy_tensor 
  *  Gradient: none.  TensorFlow: Bucketize. */
 EDDY_API eddy_tensor eddy_bucketize(eddy_tensor values, eddy_tensor boundaries);
 
+/* ---- host_scalar ---- */
+
+typedef double (*eddy_host_function)(void *data, double x);
+
+typedef struct eddy_host_scalar_args {
+    char               unused_;
+    eddy_graph        *graph;
+    eddy_host_function function;   /* called when the value is needed, once a run */
+    void              *data;       /* handed to it */
+    eddy_tensor        x;          /* its argument; default the number of earlier runs */
+    const char        *name;
+} eddy_host_scalar_args;
+
+/* y = function(data, x), float64, called at each run that needs y.
+ *
+ *  graph     where the node goes; default x's graph
+ *  function  any C function: a learning rate of one's own, a number that the program
+ *            changes while it trains
+ *  data      handed to it; it must live as long as runs of the graph
+ *  x         a number of any type but complex, cast to float64: the global step, say.  Of
+ *            another shape than a scalar's, the function is called for each element.
+ *            Default: how many runs the session had before
+ *
+ *  The value is never folded, merged with another or kept from run to run; where nobody
+ *  needs it, the function is not called.  It may be called from any thread that runs the
+ *  graph, and from two at once if two sessions run.  A map without a batched x calls it
+ *  once for all examples, one with it once for each.  The function is no part of a graph
+ *  file: writing a graph that has this node is refused.
+ *  Errors: EDDY_INVALID_ARGUMENT without a function.
+ *  Gradient: none.  TensorFlow: a callable as a hyper-parameter of an optimizer. */
+EDDY_API eddy_tensor eddy_host_scalar_with(eddy_host_scalar_args a);
+#define eddy_host_scalar(...) eddy_host_scalar_with(EDDY_ARGS(eddy_host_scalar_args, __VA_ARGS__))
+
 /* ---- hyperbolic ---- */
 
 /* y = sinh x.
@@ -2965,6 +3890,430 @@ EDDY_API eddy_tensor eddy_acosh(eddy_tensor x);
  *  Gradient: dx = dy / (1 - x*x).  TensorFlow: Atanh. */
 EDDY_API eddy_tensor eddy_atanh(eddy_tensor x);
 
+/* ---- image ---- */
+
+/* y = images with left and right exchanged.
+ *
+ *  x  any element type, [..., height, width, channels]
+ *
+ *  Errors: EDDY_BAD_SHAPE for a rank below 3.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.flip_left_right. */
+EDDY_API eddy_tensor eddy_flip_left_right(eddy_tensor x);
+
+/* y = images with above and below exchanged.
+ *
+ *  x  any element type, [..., height, width, channels]
+ *
+ *  Errors: EDDY_BAD_SHAPE for a rank below 3.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.flip_up_down. */
+EDDY_API eddy_tensor eddy_flip_up_down(eddy_tensor x);
+
+/* y = images with rows and columns exchanged.  By quarters they are turned by
+ *  eddy_rot90(x, k, -3, -2).
+ *
+ *  x  any element type, [..., height, width, channels], rank known
+ *
+ *  Errors: EDDY_BAD_SHAPE for a rank below 3 or unknown.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.transpose_image. */
+EDDY_API eddy_tensor eddy_transpose_image(eddy_tensor x);
+
+/* y = x[..., offset_height : offset_height + height, offset_width : offset_width + width, :].
+ *
+ *  x       any element type, [..., height, width, channels], rank known
+ *  others  0 or more, the height and width above 0; the box lies inside x
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x or box, EDDY_INVALID_ARGUMENT for other numbers.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.image.crop_to_bounding_box. */
+EDDY_API eddy_tensor eddy_crop_to_bounding_box(eddy_tensor x, int64_t offset_height, int64_t offset_width, int64_t height, int64_t width);
+
+/* y = images of this height and width with x at an offset in them, and zeros around it.
+ *
+ *  x       a type that eddy_pad takes, [..., height, width, channels], height and width known
+ *  others  0 or more, the height and width above 0; x has room
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT if there is no room or for other
+ *  numbers.
+ *  Gradient: dx = dy where x is.  TensorFlow: tf.image.pad_to_bounding_box. */
+EDDY_API eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64_t offset_width, int64_t height, int64_t width);
+
+/* y = the middle of images: this part of their height and of their width.
+ *
+ *  x         any element type, [..., height, width, channels], height and width known
+ *  fraction  above 0, at most 1; as much is left out on either side, rounded down
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for another fraction.
+ *  Gradient: dx = zeros like x with dy in the middle.  TensorFlow: tf.image.central_crop. */
+EDDY_API eddy_tensor eddy_central_crop(eddy_tensor x, double fraction);
+
+/* y = images of this height and width with the middle of x in their middle: cut where x is
+ *  larger, with zeros where it is smaller.
+ *
+ *  x              a type that eddy_pad takes, [..., height, width, channels], height and width
+ *                 known
+ *  height, width  above 0
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other sizes.
+ *  Gradient: dx = dy where x is, and 0 elsewhere.
+ *  TensorFlow: tf.image.resize_image_with_crop_or_pad. */
+EDDY_API eddy_tensor eddy_resize_with_crop_or_pad(eddy_tensor x, int64_t height, int64_t width);
+
+typedef struct eddy_resize_images_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* height and width */
+    const char *method;            /* "bilinear" (the default), "nearest", "bicubic", "area" */
+    bool        align_corners, preserve_aspect_ratio;
+} eddy_resize_images_args;
+
+/* y = one image or several at another size.
+ *
+ *  x                      as the method takes it, [height, width, channels] or
+ *                         [batch, height, width, channels]
+ *  size                   height and width of y
+ *  method                 "bilinear", the default, "nearest", "bicubic" or "area":
+ *                         eddy_resize_bilinear, ...
+ *  align_corners          as there
+ *  preserve_aspect_ratio  y is the largest that fits in the size and has the sides of x, which
+ *                         are known, in their proportion
+ *
+ *  Images that have the size already are y, of the type that they have.
+ *  Errors: EDDY_BAD_SHAPE for another x; those of the method.
+ *  Gradient: that of the method.  TensorFlow: tf.image.resize_images. */
+EDDY_API eddy_tensor eddy_resize_images_with(eddy_resize_images_args a);
+#define eddy_resize_images(...) eddy_resize_images_with(EDDY_ARGS(eddy_resize_images_args, __VA_ARGS__))
+
+/* y = images in this size in their own proportion, in the middle, with zeros around them.
+ *
+ *  x              as for eddy_resize_images, height and width known
+ *  height, width  above 0
+ *  method         as for eddy_resize_images; NULL: "bilinear"
+ *
+ *  Errors: as eddy_resize_images and eddy_pad_to_bounding_box.
+ *  Gradient: that of the method.  TensorFlow: tf.image.resize_image_with_pad. */
+EDDY_API eddy_tensor eddy_resize_image_with_pad(eddy_tensor x, int64_t height, int64_t width, const char *method);
+
+/* ---- image_colour ---- */
+
+/* y = images of another element type, the largest number of one becoming that of the other.
+ *
+ *  x      float32 or float64 in [0, 1]; int32, int64 or uint8 in [0, the largest]; any shape
+ *  dtype  one of these
+ *
+ *  Floats become integers by x (largest + 0.5), rounded down; outside [0, 1] they become the
+ *  nearest integer that there is, as TensorFlow's with `saturate`.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of eddy_cast.  TensorFlow: tf.image.convert_image_dtype. */
+EDDY_API eddy_tensor eddy_convert_image_dtype(eddy_tensor x, eddy_dtype dtype);
+
+/* y = grey images: 0.2989 red + 0.587 green + 0.114 blue.
+ *
+ *  x  float32, float64, int32, int64 or uint8, [..., 3]; y has its type, [..., 1]
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless there are three channels.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.rgb_to_grayscale. */
+EDDY_API eddy_tensor eddy_rgb_to_grayscale(eddy_tensor x);
+
+/* y = x with its one channel three times.
+ *
+ *  x  any element type, [..., 1]; y is [..., 3]
+ *
+ *  Errors: EDDY_BAD_SHAPE unless there is one channel.
+ *  Gradient: dx = the sum of dy over the channels.  TensorFlow: tf.image.grayscale_to_rgb. */
+EDDY_API eddy_tensor eddy_grayscale_to_rgb(eddy_tensor x);
+
+/* y = images in luma and two differences, of NTSC television.
+ *
+ *  x  float32 or float64, [..., 3]; of integers y is float32, as of x / largest
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless there are three channels.
+ *  Gradient: that of the matrix product.  TensorFlow: tf.image.rgb_to_yiq. */
+EDDY_API eddy_tensor eddy_rgb_to_yiq(eddy_tensor x);
+
+/* y = what eddy_rgb_to_yiq makes x of, but for rounding of its numbers.
+ *
+ *  x  as there
+ *
+ *  Errors, Gradient: as there.  TensorFlow: tf.image.yiq_to_rgb. */
+EDDY_API eddy_tensor eddy_yiq_to_rgb(eddy_tensor x);
+
+/* y = images in luma and two differences, of PAL television.
+ *
+ *  x  as for eddy_rgb_to_yiq
+ *
+ *  Errors, Gradient: as there.  TensorFlow: tf.image.rgb_to_yuv. */
+EDDY_API eddy_tensor eddy_rgb_to_yuv(eddy_tensor x);
+
+/* y = what eddy_rgb_to_yuv makes x of, but for rounding of its numbers.
+ *
+ *  x  as there
+ *
+ *  Errors, Gradient: as there.  TensorFlow: tf.image.yuv_to_rgb. */
+EDDY_API eddy_tensor eddy_yuv_to_rgb(eddy_tensor x);
+
+/* y = hue, saturation and value of images: where the colour is on the circle from red by green
+ *  and blue to red, how far from grey it is, and its largest part.
+ *
+ *  x  float32 or float64 in [0, 1], [..., 3]; y too; of integers it is float32, as of x / largest
+ *
+ *  Grey has the hue 0, black the saturation 0.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless there are three channels.
+ *  Gradient: that of the formula.  TensorFlow: RGBToHSV (tf.image.rgb_to_hsv). */
+EDDY_API eddy_tensor eddy_rgb_to_hsv(eddy_tensor x);
+
+/* y = the colours of these hues, saturations and values.
+ *
+ *  x  as eddy_rgb_to_hsv makes it
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: HSVToRGB (tf.image.hsv_to_rgb). */
+EDDY_API eddy_tensor eddy_hsv_to_rgb(eddy_tensor x);
+
+/* y = x + delta.
+ *
+ *  x      float32 or float64; or int32, int64 or uint8, which are taken as x / largest and of
+ *         which y has the type again, cut to what it has; any shape
+ *  delta  a real scalar, cast to the floating type; in [-1, 1] for images in [0, 1]
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.adjust_brightness. */
+EDDY_API eddy_tensor eddy_adjust_brightness(eddy_tensor x, eddy_tensor delta);
+
+/* y = (x - mean) factor + mean, with the mean of each channel of each image.
+ *
+ *  x       as for eddy_adjust_brightness, [..., height, width, channels]
+ *  factor  a real scalar, cast to the floating type
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a rank below 3.
+ *  Gradient: that of the formula.  TensorFlow: AdjustContrastv2 (tf.image.adjust_contrast). */
+EDDY_API eddy_tensor eddy_adjust_contrast(eddy_tensor x, eddy_tensor factor);
+
+/* y = gain x^gamma.
+ *
+ *  x            as for eddy_adjust_brightness, not negative
+ *  gamma, gain  real scalars, cast to the floating type; gamma is not negative
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT for a negative constant gamma.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.adjust_gamma. */
+EDDY_API eddy_tensor eddy_adjust_gamma(eddy_tensor x, eddy_tensor gamma, eddy_tensor gain);
+
+/* y = x with its hue turned by delta, a part of the circle.
+ *
+ *  x      as for eddy_adjust_brightness, in [0, 1], [..., 3]
+ *  delta  a real scalar, cast to the floating type; in [-1, 1]
+ *
+ *  Errors: as eddy_rgb_to_hsv.
+ *  Gradient: that of the formula.  TensorFlow: AdjustHue (tf.image.adjust_hue). */
+EDDY_API eddy_tensor eddy_adjust_hue(eddy_tensor x, eddy_tensor delta);
+
+/* y = x with its saturation multiplied by factor, up to 1.
+ *
+ *  x       as for eddy_adjust_hue
+ *  factor  a real scalar, cast to the floating type
+ *
+ *  Errors: as eddy_rgb_to_hsv.
+ *  Gradient: that of the formula.
+ *  TensorFlow: AdjustSaturation (tf.image.adjust_saturation). */
+EDDY_API eddy_tensor eddy_adjust_saturation(eddy_tensor x, eddy_tensor factor);
+
+/* y = each image with the mean 0 and the variance 1: (x - mean) / deviation, of all its
+ *  elements; the deviation is at least that of one pixel that differs, 1 / sqrt(elements).
+ *
+ *  x  float32, float64, int32, int64 or uint8, [..., height, width, channels]; y is float64 if x
+ *     is, else float32
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a rank below 3.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.per_image_standardization. */
+EDDY_API eddy_tensor eddy_per_image_standardization(eddy_tensor x);
+
+/* ---- image_quality ---- */
+
+/* y = the sum of the sizes of all differences of neighbours, down and to the right, of each
+ *  image: a measure of its noise.
+ *
+ *  x  real numbers, [..., height, width, channels]; y is [...]
+ *
+ *  Errors: EDDY_BAD_SHAPE for a rank below 3; those of the operations it is made of.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.total_variation. */
+EDDY_API eddy_tensor eddy_total_variation(eddy_tensor x);
+
+/* y = the differences of each row of images to the next; eddy_output(y, 1): of each column to
+ *  the next.  The last ones are 0.
+ *
+ *  x  real numbers, [batch, height, width, channels]; both have its shape and type
+ *
+ *  Errors: EDDY_BAD_SHAPE for another rank; those of the operations it is made of.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.image_gradients. */
+EDDY_API eddy_tensor eddy_image_gradients(eddy_tensor x);
+
+/* y = the edges of images by Sobel's filters: [..., 0] down, [..., 1] to the right, each the
+ *  difference of the neighbours on both sides, of three rows or columns with the weights 1 2 1.
+ *  Outside, images are mirrored.
+ *
+ *  x  real numbers, [batch, height, width, channels], sides above 1; y has one axis more, of 2
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x; those of the operations it is made of.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.sobel_edges. */
+EDDY_API eddy_tensor eddy_sobel_edges(eddy_tensor x);
+
+/* y = 10 log10(max_val^2 / the mean squared error) of each pair of images, in decibels.
+ *
+ *  a, b     float32, float64, int32, int64 or uint8, of one type, [..., height, width, channels];
+ *           y is float64 if they are, else float32, [...]
+ *  max_val  the largest value less the smallest that images may have: 255 or 1
+ *
+ *  Equal images have infinity.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another max_val.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.psnr. */
+EDDY_API eddy_tensor eddy_psnr(eddy_tensor a, eddy_tensor b, double max_val);
+
+/* Arguments of the structural similarity of images. */
+typedef struct eddy_ssim_args {
+    char          unused_;
+    eddy_tensor   a, b;
+    double        max_val;
+    int           filter_size;       /* default 11 */
+    double        filter_sigma;      /* default 1.5 */
+    double        k1, k2;            /* default 0.01, 0.03 */
+    const double *power_factors;     /* of eddy_ssim_multiscale: one a scale, */
+    int           scales;            /* so many, at most 16 */
+} eddy_ssim_args;
+
+/* y = the structural similarity of each pair of images: 1 for equal ones.
+ *
+ *  a, b          float32, float64, int32, int64 or uint8, of one type, [batch, height, width,
+ *                channels], sides not below that of the filter, channels known; y is float64 if
+ *                they are, else float32, [batch]
+ *  max_val       the largest value less the smallest that images may have: 255 or 1
+ *  filter_size   of the weights of neighbours, Gauss's curve; default 11
+ *  filter_sigma  its width; default 1.5
+ *  k1, k2        default 0.01 and 0.03
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another max_val or filter.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.ssim; Wang and others, "Image quality
+ *  assessment: from error visibility to structural similarity", 2004. */
+EDDY_API eddy_tensor eddy_ssim_with(eddy_ssim_args p);
+#define eddy_ssim(...) eddy_ssim_with(EDDY_ARGS(eddy_ssim_args, __VA_ARGS__))
+
+/* y = the product of powers of the structural similarities at several scales, each with half
+ *  the sides of the one before: those of contrast and structure, and at the last the whole.
+ *
+ *  a, b, max_val, filter_size, filter_sigma, k1, k2  as for eddy_ssim; sides large enough for the
+ *                 last scale
+ *  power_factors  `scales` powers; left out: 0.0448, 0.2856, 0.3001, 0.2363, 0.1333
+ *
+ *  A similarity below 0 counts as 0, and has no gradient, where TensorFlow's is NaN.
+ *  Errors: as eddy_ssim; EDDY_INVALID_ARGUMENT for other scales.
+ *  Gradient: that of the formula.  TensorFlow: tf.image.ssim_multiscale; Wang and others,
+ *  "Multiscale structural similarity for image quality assessment", 2003. */
+EDDY_API eddy_tensor eddy_ssim_multiscale_with(eddy_ssim_args p);
+#define eddy_ssim_multiscale(...) eddy_ssim_multiscale_with(EDDY_ARGS(eddy_ssim_args, __VA_ARGS__))
+
+/* ---- image_random ---- */
+
+typedef struct eddy_random_flip_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     seed;
+} eddy_random_flip_args;
+
+typedef struct eddy_random_crop_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* one entry a dimension */
+    int64_t     seed;
+} eddy_random_crop_args;
+
+typedef struct eddy_random_delta_args {
+    char        unused_;
+    eddy_tensor x;
+    double      max_delta;
+    int64_t     seed;
+} eddy_random_delta_args;
+
+typedef struct eddy_random_factor_args {
+    char        unused_;
+    eddy_tensor x;
+    double      lower, upper;
+    int64_t     seed;
+} eddy_random_factor_args;
+
+/* y = each image as it is, or with left and right exchanged; either is as likely.
+ *
+ *  x     any element type but half, [..., height, width, channels]
+ *  seed  0: the op's own
+ *
+ *  Errors: as eddy_flip_left_right.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_left_right. */
+EDDY_API eddy_tensor eddy_random_flip_left_right_with(eddy_random_flip_args a);
+#define eddy_random_flip_left_right(...) eddy_random_flip_left_right_with(EDDY_ARGS(eddy_random_flip_args, __VA_ARGS__))
+
+/* y = each image as it is, or with above and below exchanged; either is as likely.
+ *
+ *  x     any element type but half, [..., height, width, channels]
+ *  seed  0: the op's own
+ *
+ *  Errors: as eddy_flip_up_down.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_up_down. */
+EDDY_API eddy_tensor eddy_random_flip_up_down_with(eddy_random_flip_args a);
+#define eddy_random_flip_up_down(...) eddy_random_flip_up_down_with(EDDY_ARGS(eddy_random_flip_args, __VA_ARGS__))
+
+/* y = a box of this size out of x, each place where it may begin being as likely.
+ *
+ *  x     any element type, rank above 0 and known
+ *  size  one entry a dimension, at most that
+ *  seed  0: the op's own
+ *
+ *  For images [height, width, 3], eddy_random_crop(x, EDDY_DIMS(24, 24, 3)).
+ *  Errors: EDDY_BAD_SHAPE for another size; at the run, EDDY_OUT_OF_RANGE for one above a
+ *  dimension that was not known.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
+EDDY_API eddy_tensor eddy_random_crop_with(eddy_random_crop_args a);
+#define eddy_random_crop(...) eddy_random_crop_with(EDDY_ARGS(eddy_random_crop_args, __VA_ARGS__))
+
+/* y = eddy_adjust_brightness(x, d), d evenly of [-max_delta, max_delta), one for all images.
+ *
+ *  x          as there
+ *  max_delta  not negative
+ *  seed       0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
+ *  Gradient: as there.  TensorFlow: tf.image.random_brightness. */
+EDDY_API eddy_tensor eddy_random_brightness_with(eddy_random_delta_args a);
+#define eddy_random_brightness(...) eddy_random_brightness_with(EDDY_ARGS(eddy_random_delta_args, __VA_ARGS__))
+
+/* y = eddy_adjust_contrast(x, f), f evenly of [lower, upper), one for all images.
+ *
+ *  x             as there
+ *  lower, upper  0 <= lower <= upper
+ *  seed          0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
+ *  Gradient: as there.  TensorFlow: tf.image.random_contrast. */
+EDDY_API eddy_tensor eddy_random_contrast_with(eddy_random_factor_args a);
+#define eddy_random_contrast(...) eddy_random_contrast_with(EDDY_ARGS(eddy_random_factor_args, __VA_ARGS__))
+
+/* y = eddy_adjust_saturation(x, f), f evenly of [lower, upper), one for all images.
+ *
+ *  x             as there
+ *  lower, upper  0 <= lower <= upper
+ *  seed          0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
+ *  Gradient: as there.  TensorFlow: tf.image.random_saturation. */
+EDDY_API eddy_tensor eddy_random_saturation_with(eddy_random_factor_args a);
+#define eddy_random_saturation(...) eddy_random_saturation_with(EDDY_ARGS(eddy_random_factor_args, __VA_ARGS__))
+
+/* y = eddy_adjust_hue(x, d), d evenly of [-max_delta, max_delta), one for all images.
+ *
+ *  x          as there
+ *  max_delta  in [0, 0.5]
+ *  seed       0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
+ *  Gradient: as there.  TensorFlow: tf.image.random_hue. */
+EDDY_API eddy_tensor eddy_random_hue_with(eddy_random_delta_args a);
+#define eddy_random_hue(...) eddy_random_hue_with(EDDY_ARGS(eddy_random_delta_args, __VA_ARGS__))
+
 /* ---- index_text ---- */
 
 /* y = x[text], the text as between Python's brackets: ranges, places, new axes.
@@ -2987,12 +4336,35 @@ EDDY_API eddy_tensor eddy_atanh(eddy_tensor x);
  *  TensorFlow: Tensor.__getitem__, StridedSlice. */
 EDDY_API eddy_tensor eddy_index(eddy_tensor x, const char *text);
 
+/* var[text] = value; y = the variable's new value.
+ *
+ *  var    a variable
+ *  text   as for eddy_index
+ *  value  of var's type, and of the shape of the slice
+ *
+ *  eddy_index_assign(v, "-1, 1:", row) changes a part of the last row.
+ *  Errors: those of eddy_index and eddy_strided_slice_assign, which it builds.
+ *  Gradient: none.  TensorFlow: var[...].assign, StridedSliceAssign. */
+EDDY_API eddy_tensor eddy_index_assign(eddy_tensor var, const char *text, eddy_tensor value);
+
 /* ---- initializers ---- */
 
 /* Builds the first value of a variable.  `shape` is fully known; a `seed` of 0
  * gives each random operation its own. */
 typedef eddy_tensor (*eddy_initializer_fn)(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
                                            int64_t seed);
+
+typedef struct eddy_init_variance_scaling_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_shape  shape;             /* fully known */
+    double      scale;             /* default 1 */
+    const char *mode;              /* "fan_in" (the default), "fan_out", "fan_avg" */
+    /* "truncated_normal" (the default), "untruncated_normal", "uniform" */
+    const char *distribution;
+    eddy_dtype  dtype;             /* default float32 */
+    int64_t     seed;
+} eddy_init_variance_scaling_args;
 
 /* All zeros.  An eddy_initializer_fn; the seed does not matter.
  *  TensorFlow: zeros_initializer. */
@@ -3001,6 +4373,23 @@ EDDY_API eddy_tensor eddy_init_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape
 /* All ones.  An eddy_initializer_fn; the seed does not matter.
  *  TensorFlow: ones_initializer. */
 EDDY_API eddy_tensor eddy_init_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed);
+
+/* Random numbers of mean 0 and variance scale / n, n being a fan.
+ *
+ *  graph, shape  of the result; the shape is fully known
+ *  scale         above 0; default 1
+ *  mode          which fan n is: "fan_in", the default, the inputs of a unit; "fan_out", its
+ *                outputs; "fan_avg", their mean.  See eddy_init_glorot_uniform
+ *  distribution  "truncated_normal", the default, cut off at two standard deviations, whose
+ *                variance this is all the same; "untruncated_normal"; "uniform"
+ *  dtype         float32, the default, or float64
+ *  seed          0: the op's own
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for another scale, mode or distribution; EDDY_BAD_DTYPE;
+ *  EDDY_BAD_SHAPE.
+ *  Gradient: none.  TensorFlow: variance_scaling_initializer. */
+EDDY_API eddy_tensor eddy_init_variance_scaling_with(eddy_init_variance_scaling_args a);
+#define eddy_init_variance_scaling(...) eddy_init_variance_scaling_with(EDDY_ARGS(eddy_init_variance_scaling_args, __VA_ARGS__))
 
 /* Glorot's: uniform in [-l, l), l = sqrt(6/(fan_in + fan_out)).
  *
@@ -3194,42 +4583,6 @@ typedef struct eddy_layer_norm_args {
 EDDY_API eddy_tensor eddy_layer_norm_with(eddy_layer_norm_args a);
 #define eddy_layer_norm(...) eddy_layer_norm_with(EDDY_ARGS(eddy_layer_norm_args, __VA_ARGS__))
 
-/* ---- layers ---- */
-
-typedef struct eddy_dense_args {
-    char                unused_;
-    eddy_tensor         x;
-    int64_t             units;               /* columns of y */
-    const char         *name;                /* of the scope; default "dense" */
-    eddy_tensor       (*activation)(eddy_tensor);  /* eddy_relu, ...; default none */
-    bool                no_bias;
-    eddy_initializer_fn kernel_initializer;  /* default eddy_init_glorot_uniform */
-    eddy_initializer_fn bias_initializer;    /* default eddy_init_zeros */
-    bool                not_trainable;
-    int64_t             seed;                /* for the initializers */
-} eddy_dense_args;
-
-/* A fully connected layer: y = f(x w + b), w and b being variables made here.
- *
- *  x                   float32 or float64 [..., in], rank 2 or more; the last
- *                      dimension is known; y is [..., units]
- *  units               how many columns y has, above 0
- *  name                of the name scope; default "dense".  The variables are
- *                      <name>/kernel [in, units] and <name>/bias [units]
- *  activation          f; default none
- *  no_bias             leaves b out
- *  kernel_initializer  default eddy_init_glorot_uniform
- *  bias_initializer    default eddy_init_zeros
- *  not_trainable       keeps optimizers off the variables
- *  seed                handed to the initializers; 0: the operations' own
- *
- *  Each call makes variables of its own.
- *  Errors: EDDY_BAD_SHAPE if x is of lower rank or its last dimension is open,
- *  EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT if units is not above 0.
- *  Gradient: that of the operations it is made of.  TensorFlow: layers.dense. */
-EDDY_API eddy_tensor eddy_dense_with(eddy_dense_args a);
-#define eddy_dense(...) eddy_dense_with(EDDY_ARGS(eddy_dense_args, __VA_ARGS__))
-
 /* ---- library ---- */
 
 typedef struct eddy_graph_load_args {
@@ -3270,6 +4623,379 @@ EDDY_API eddy_tensor eddy_matrix_transpose(eddy_tensor x);
  *  Errors: EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: dx = dy transposed and conjugated.  TensorFlow: tf.linalg.adjoint. */
 EDDY_API eddy_tensor eddy_adjoint(eddy_tensor x);
+
+/* ---- local_response ---- */
+
+typedef struct eddy_local_response_normalization_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     depth_radius;      /* default 5 */
+    double      bias;              /* default 1 */
+    double      alpha;             /* default 1 */
+    double      beta;              /* default 0.5 */
+    const char *name;
+} eddy_local_response_normalization_args;
+
+/* y = x / (bias + alpha s)^beta, where s is the sum of the squares of so many neighbouring
+ *  channels on both sides of each element, and of its own.
+ *
+ *  x             float32 or float64 [..., channels], rank 2 or more
+ *  depth_radius  how many on each side; 0 is the default, 5
+ *  bias          0 is the default, 1
+ *  alpha         0 is the default, 1
+ *  beta          0 is the default, 0.5
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for x of lower or unknown rank; EDDY_INVALID_ARGUMENT
+ *  for a depth_radius below 0 or above 2^20, or if the others are not finite.
+ *  Gradient: that of the operations it is made of.
+ *  TensorFlow: LRN (nn.local_response_normalization); PyTorch's divides alpha by the number of
+ *  channels. */
+EDDY_API eddy_tensor eddy_local_response_normalization_with(eddy_local_response_normalization_args a);
+#define eddy_local_response_normalization(...) eddy_local_response_normalization_with(EDDY_ARGS(eddy_local_response_normalization_args, __VA_ARGS__))
+
+/* ---- log_probs ---- */
+
+/* y = ln of the normal density: -((x - loc) / scale)^2 / 2 - ln scale - ln(2 pi) / 2.
+ *
+ *  x, loc, scale  float32 or float64, of one type; the shapes broadcast; scale above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Normal.log_prob. */
+EDDY_API eddy_tensor eddy_normal_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor scale);
+
+/* y = the chance of a normal number below x: ndtr((x - loc) / scale).
+ *
+ *  x, loc, scale  as for eddy_normal_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Normal.cdf. */
+EDDY_API eddy_tensor eddy_normal_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale);
+
+/* y = ln of the chance of a normal number below x, exact far in the tail.
+ *
+ *  x, loc, scale  as for eddy_normal_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Normal.log_cdf. */
+EDDY_API eddy_tensor eddy_normal_log_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale);
+
+/* y = the entropy of a normal number: ln scale + (1 + ln(2 pi)) / 2.
+ *
+ *  scale  float32 or float64, above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE.
+ *  Gradient: dscale = dy / scale.  TensorFlow: distributions.Normal.entropy. */
+EDDY_API eddy_tensor eddy_normal_entropy(eddy_tensor scale);
+
+/* y = the divergence of Kullback and Leibler of one normal distribution from another: the mean
+ *  under the first of ln of the first density over the second.
+ *
+ *  loc_a, scale_a  the first, float32 or float64, the scale above 0
+ *  loc_b, scale_b  the second, of the same type; the shapes broadcast
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.kl_divergence of two Normals. */
+EDDY_API eddy_tensor eddy_normal_kl(eddy_tensor loc_a, eddy_tensor scale_a, eddy_tensor loc_b, eddy_tensor scale_b);
+
+/* y = ln of the uniform density: -ln(high - low) for low <= x < high, else -infinity.
+ *
+ *  x, low, high  float32 or float64, of one type; the shapes broadcast; low below high
+ *
+ *  NaN for a NaN x.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: dlow = dy / (high - low), dhigh = -dlow inside, and 0 outside; dx = 0.
+ *  TensorFlow: distributions.Uniform.log_prob. */
+EDDY_API eddy_tensor eddy_uniform_log_prob(eddy_tensor x, eddy_tensor low, eddy_tensor high);
+
+/* y = the chance of a uniform number below x: (x - low) / (high - low), at least 0 and at most 1.
+ *
+ *  x, low, high  as for eddy_uniform_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Uniform.cdf. */
+EDDY_API eddy_tensor eddy_uniform_cdf(eddy_tensor x, eddy_tensor low, eddy_tensor high);
+
+/* y = the entropy of a uniform number: ln(high - low).
+ *
+ *  low, high  as for eddy_uniform_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Uniform.entropy. */
+EDDY_API eddy_tensor eddy_uniform_entropy(eddy_tensor low, eddy_tensor high);
+
+/* y = ln of the chance of x, 0 or 1, with the logarithmic odds `logits` of 1:
+ *  x logits - softplus(logits).
+ *
+ *  x, logits  float32 or float64, of one type; the shapes broadcast
+ *
+ *  An x between 0 and 1 gives what lies between, as in TensorFlow.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: dlogits = dy (x - sigmoid(logits)), dx = dy logits.
+ *  TensorFlow: distributions.Bernoulli.log_prob. */
+EDDY_API eddy_tensor eddy_bernoulli_log_prob(eddy_tensor x, eddy_tensor logits);
+
+/* y = the entropy of 1 with the logarithmic odds `logits`, else 0.
+ *
+ *  logits  float32 or float64, any shape
+ *
+ *  Errors: EDDY_BAD_DTYPE.
+ *  Gradient: dlogits = -dy logits p (1 - p), p = sigmoid(logits).
+ *  TensorFlow: distributions.Bernoulli.entropy. */
+EDDY_API eddy_tensor eddy_bernoulli_entropy(eddy_tensor logits);
+
+/* y = ln of the exponential density: ln rate - rate x for x >= 0, else -infinity.
+ *
+ *  x, rate  float32 or float64, of one type; the shapes broadcast; rate above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Exponential.log_prob. */
+EDDY_API eddy_tensor eddy_exponential_log_prob(eddy_tensor x, eddy_tensor rate);
+
+/* y = the chance of an exponential number below x: 1 - e^(-rate x), at least 0.
+ *
+ *  x, rate  as for eddy_exponential_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Exponential.cdf. */
+EDDY_API eddy_tensor eddy_exponential_cdf(eddy_tensor x, eddy_tensor rate);
+
+/* y = the entropy of an exponential number: 1 - ln rate.
+ *
+ *  rate  float32 or float64, above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE.
+ *  Gradient: drate = -dy / rate.  TensorFlow: distributions.Exponential.entropy. */
+EDDY_API eddy_tensor eddy_exponential_entropy(eddy_tensor rate);
+
+/* y = ln of the density of Laplace: -|x - loc| / scale - ln(2 scale).
+ *
+ *  x, loc, scale  float32 or float64, of one type; the shapes broadcast; scale above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Laplace.log_prob. */
+EDDY_API eddy_tensor eddy_laplace_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor scale);
+
+/* y = the chance of a number of the density of Laplace below x: e^z / 2 for
+ *  z = (x - loc) / scale up to 0, then 1 - e^-z / 2.
+ *
+ *  x, loc, scale  as for eddy_laplace_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Laplace.cdf. */
+EDDY_API eddy_tensor eddy_laplace_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale);
+
+/* y = the entropy of a number of the density of Laplace: 1 + ln(2 scale).
+ *
+ *  scale  float32 or float64, above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE.
+ *  Gradient: dscale = dy / scale.  TensorFlow: distributions.Laplace.entropy. */
+EDDY_API eddy_tensor eddy_laplace_entropy(eddy_tensor scale);
+
+/* y = ln of the gamma density: a ln rate + (a - 1) ln x - rate x - ln gamma(a) for x >= 0, else
+ *  -infinity.
+ *
+ *  x, concentration (a), rate  float32 or float64, of one type; the shapes broadcast; the
+ *                              parameters above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Gamma.log_prob. */
+EDDY_API eddy_tensor eddy_gamma_log_prob(eddy_tensor x, eddy_tensor concentration, eddy_tensor rate);
+
+/* y = the chance of a gamma number below x: igamma(a, rate x), 0 for x < 0.
+ *
+ *  x, concentration (a), rate  as for eddy_gamma_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of eddy_igamma.  TensorFlow: distributions.Gamma.cdf. */
+EDDY_API eddy_tensor eddy_gamma_cdf(eddy_tensor x, eddy_tensor concentration, eddy_tensor rate);
+
+/* y = the entropy of a gamma number: a - ln rate + ln gamma(a) + (1 - a) digamma(a).
+ *
+ *  concentration (a), rate  as for eddy_gamma_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Gamma.entropy. */
+EDDY_API eddy_tensor eddy_gamma_entropy(eddy_tensor concentration, eddy_tensor rate);
+
+/* y = ln of the beta density: (a - 1) ln x + (b - 1) ln(1 - x) - ln B(a, b) for x in [0,1], else
+ *  -infinity.
+ *
+ *  x, a, b  float32 or float64, of one type; the shapes broadcast; a and b above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Beta.log_prob. */
+EDDY_API eddy_tensor eddy_beta_log_prob(eddy_tensor x, eddy_tensor a, eddy_tensor b);
+
+/* y = the chance of a beta number below x: betainc(a, b, x), with x held in [0,1].
+ *
+ *  x, a, b  as for eddy_beta_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of eddy_betainc, none to a and b.  TensorFlow: distributions.Beta.cdf. */
+EDDY_API eddy_tensor eddy_beta_cdf(eddy_tensor x, eddy_tensor a, eddy_tensor b);
+
+/* y = the entropy of a beta number.
+ *
+ *  a, b  as for eddy_beta_log_prob
+ *
+ *  ln B(a, b) - (a - 1) digamma(a) - (b - 1) digamma(b) + (a + b - 2) digamma(a + b).
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Beta.entropy. */
+EDDY_API eddy_tensor eddy_beta_entropy(eddy_tensor a, eddy_tensor b);
+
+/* y = ln of the chance of x with the mean `rate`: x ln rate - rate - ln gamma(x + 1).
+ *
+ *  x, rate  float32 or float64, of one type; the shapes broadcast; rate at least 0
+ *
+ *  -infinity for a whole number below 0; between whole numbers what lies between, as in
+ *  TensorFlow.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Poisson.log_prob. */
+EDDY_API eddy_tensor eddy_poisson_log_prob(eddy_tensor x, eddy_tensor rate);
+
+/* y = the chance of at most x with the mean `rate`: igammac(floor(x) + 1, rate), 0 for x < 0.
+ *
+ *  x, rate  as for eddy_poisson_log_prob, rate above 0
+ *
+ *  Errors: as there.
+ *  Gradient: that of eddy_igammac with respect to the rate; 0 for x.
+ *  TensorFlow: distributions.Poisson.cdf. */
+EDDY_API eddy_tensor eddy_poisson_cdf(eddy_tensor x, eddy_tensor rate);
+
+/* y = ln of the density of Student's t: ln c - ln scale - (df + 1) / 2 ln(1 + z^2 / df), with
+ *  z = (x - loc) / scale and c = gamma((df + 1) / 2) / (gamma(df / 2) sqrt(df pi)).
+ *
+ *  x, df, loc, scale  float32 or float64, of one type; the shapes broadcast; df and scale
+ *                     above 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.StudentT.log_prob. */
+EDDY_API eddy_tensor eddy_student_t_log_prob(eddy_tensor x, eddy_tensor df, eddy_tensor loc, eddy_tensor scale);
+
+/* y = the chance of a number of Student's t below x.
+ *
+ *  x, df, loc, scale  as for eddy_student_t_log_prob
+ *
+ *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 less that above.
+ *  Errors: as there.
+ *  Gradient: dx, dloc, dscale are those of the formula, also at z = 0; none to df.
+ *  TensorFlow: distributions.StudentT.cdf. */
+EDDY_API eddy_tensor eddy_student_t_cdf(eddy_tensor x, eddy_tensor df, eddy_tensor loc, eddy_tensor scale);
+
+/* y = the entropy of a number of Student's t.
+ *
+ *  df, scale  as for eddy_student_t_log_prob
+ *
+ *  (df + 1) / 2 (digamma((df + 1) / 2) - digamma(df / 2)) - ln c + ln scale.
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.StudentT.entropy. */
+EDDY_API eddy_tensor eddy_student_t_entropy(eddy_tensor df, eddy_tensor scale);
+
+/* ---- log_probs_of_vectors ---- */
+
+/* y = ln of the chance of class x, where classes have the chances softmax(logits).
+ *
+ *  x       int32 or int64 [...], in [0, n)
+ *  logits  float32 or float64 [..., n]
+ *
+ *  Errors: EDDY_BAD_DTYPE, and those of eddy_sparse_softmax_cross_entropy.
+ *  Gradient: dlogits = dy (1 at the class - softmax(logits)).
+ *  TensorFlow: distributions.Categorical.log_prob. */
+EDDY_API eddy_tensor eddy_categorical_log_prob(eddy_tensor x, eddy_tensor logits);
+
+/* y = the entropy of classes with the chances softmax(logits).
+ *
+ *  logits  float32 or float64 [..., n]; y is [...]
+ *
+ *  A class with the logit -infinity never comes, and counts as 0.
+ *  Errors: EDDY_BAD_DTYPE; those of eddy_softmax.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Categorical.entropy. */
+EDDY_API eddy_tensor eddy_categorical_entropy(eddy_tensor logits);
+
+/* y = the divergence of Kullback and Leibler of the classes of one distribution from another.
+ *
+ *  logits_a, logits_b  of the first and the second, float32 or float64 [..., n], of one type;
+ *                      the shapes broadcast
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.
+ *  TensorFlow: distributions.kl_divergence of two Categoricals. */
+EDDY_API eddy_tensor eddy_categorical_kl(eddy_tensor logits_a, eddy_tensor logits_b);
+
+/* y = ln of the density of Dirichlet: the sum of (c - 1) ln x, less ln of the beta function of c.
+ *
+ *  x                  float32 or float64 [..., n], above 0, with sum 1
+ *  concentration (c)  of its type, above 0; the shapes broadcast; y is [...]
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Dirichlet.log_prob. */
+EDDY_API eddy_tensor eddy_dirichlet_log_prob(eddy_tensor x, eddy_tensor concentration);
+
+/* y = the entropy of the distribution of Dirichlet.
+ *
+ *  concentration (c)  float32 or float64 [..., n], above 0; y is [...]
+ *
+ *  ln of the beta function of c, plus (s - n) digamma(s), less the sum of (c - 1) digamma(c), s
+ *  the sum of c.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar.
+ *  Gradient: that of the formula.  TensorFlow: distributions.Dirichlet.entropy. */
+EDDY_API eddy_tensor eddy_dirichlet_entropy(eddy_tensor concentration);
+
+typedef struct eddy_random_multivariate_normal_args {
+    char        unused_;
+    eddy_tensor loc;             /* [..., n] */
+    eddy_tensor scale_tril;      /* [..., n, n] */
+    eddy_dims   sample_shape;    /* axes in front; default none */
+    int64_t     seed;
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    const char *name;
+} eddy_random_multivariate_normal_args;
+
+/* y = loc + l z, z independent standard normal numbers: a normal vector with the mean loc and
+ *  the covariance l l'.
+ *
+ *  loc             float32 or float64 [..., n]
+ *  scale_tril (l)  of its type [..., n, n], the Cholesky factor of the covariance; only its
+ *                  lower triangle is read; the dimensions in front broadcast
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Gradient: dloc = dy, dl = dy z' below the diagonal, the numbers z standing still.
+ *  TensorFlow: distributions.MultivariateNormalTriL.sample. */
+EDDY_API eddy_tensor eddy_random_multivariate_normal_with(eddy_random_multivariate_normal_args a);
+#define eddy_random_multivariate_normal(...) eddy_random_multivariate_normal_with(EDDY_ARGS(eddy_random_multivariate_normal_args, __VA_ARGS__))
+
+/* y = ln of the density of normal vectors: -|l^-1 (x - loc)|^2 / 2 - ln det l - n ln(2 pi) / 2.
+ *
+ *  x, loc          float32 or float64 [..., n], of one type
+ *  scale_tril (l)  of their type [..., n, n], the Cholesky factor of the covariance, its
+ *                  diagonal above 0; only its lower triangle is read; the dimensions in front
+ *                  broadcast; y is [...]
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit; those of
+ *  eddy_triangular_solve.
+ *  Gradient: that of the formula.  TensorFlow: distributions.MultivariateNormalTriL.log_prob. */
+EDDY_API eddy_tensor eddy_multivariate_normal_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor scale_tril);
+
+/* y = the entropy of normal vectors: ln det l + n (1 + ln(2 pi)) / 2.
+ *
+ *  scale_tril (l)  as for eddy_multivariate_normal_log_prob
+ *
+ *  Errors: as there.
+ *  Gradient: that of the formula.  TensorFlow: distributions.MultivariateNormalTriL.entropy. */
+EDDY_API eddy_tensor eddy_multivariate_normal_entropy(eddy_tensor scale_tril);
+
+/* y = the divergence of Kullback and Leibler of one distribution of normal vectors from another.
+ *
+ *  loc_a, scale_tril_a  the first, as for eddy_multivariate_normal_log_prob
+ *  loc_b, scale_tril_b  the second, of the same type; the dimensions in front broadcast
+ *
+ *  (|l_b^-1 l_a|^2 + |l_b^-1 (loc_b - loc_a)|^2 - n) / 2 + ln det l_b - ln det l_a.
+ *  Errors: as there.
+ *  Gradient: that of the formula.
+ *  TensorFlow: distributions.kl_divergence of two MultivariateNormalTriLs. */
+EDDY_API eddy_tensor eddy_multivariate_normal_kl(eddy_tensor loc_a, eddy_tensor scale_tril_a, eddy_tensor loc_b, eddy_tensor scale_tril_b);
 
 /* ---- lookup ---- */
 
@@ -4082,6 +5808,30 @@ typedef struct eddy_lstm_gates_args {
 EDDY_API eddy_tensor eddy_lstm_gates_with(eddy_lstm_gates_args a);
 #define eddy_lstm_gates(...) eddy_lstm_gates_with(EDDY_ARGS(eddy_lstm_gates_args, __VA_ARGS__))
 
+/* ---- lu ---- */
+
+/* y[0] = l and u in one matrix, y[1] = p, with x[p] = l u, for each matrix of x.
+ *
+ *  x                float32, float64, complex64 or complex128, [...,n,n]
+ *  output_idx_type  of p: int32, which it is if 0, or int64
+ *
+ *  u is the upper triangle with the diagonal, l what is below it, with ones on its own diagonal.
+ *  Row i of l u is row p[i] of x.  Returns output 0; eddy_output(y, 1) is p, [...,n].
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; at a run,
+ *  EDDY_INVALID_ARGUMENT for a matrix without an inverse.
+ *  Gradient: l'^-1 (tril(l' dl, -1) + triu(du u')) u'^-1 with ' the adjoint, its rows put back.
+ *  TensorFlow: Lu. */
+EDDY_API eddy_tensor eddy_lu(eddy_tensor x, eddy_dtype output_idx_type);
+
+/* y = the matrix that eddy_lu took apart: x for lu = eddy_lu(x), p its other output.
+ *
+ *  lu  [...,n,n]
+ *  p   int32 or int64 [...,n], each a permutation
+ *
+ *  Errors: those of eddy_matmul, eddy_invert_permutation and eddy_take_along.
+ *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_reconstruct. */
+EDDY_API eddy_tensor eddy_lu_reconstruct(eddy_tensor lu, eddy_tensor p);
+
 /* ---- make_arrays ---- */
 
 /* y = num numbers from start to stop, both among them, the same distance apart.
@@ -4237,6 +5987,49 @@ EDDY_API eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b);
  *  Gradient: the upper right quarter of the exponential of [[x', dy], [0, x']].
  *  TensorFlow: tf.linalg.expm. */
 EDDY_API eddy_tensor eddy_matrix_exp(eddy_tensor x);
+
+/* ---- mel ---- */
+
+typedef struct eddy_mel_args {
+    char        unused_;
+    eddy_graph *graph;
+    int64_t     num_mel_bins;          /* default 20 */
+    int64_t     num_spectrogram_bins;  /* default 129 */
+    double      sample_rate;           /* default 8000 */
+    double      lower_edge_hertz;      /* default 125; below 0: 0 */
+    double      upper_edge_hertz;      /* default 3800 */
+    eddy_dtype  dtype;                 /* float32 or float64; default float32 */
+    const char *name;
+} eddy_mel_args;
+
+/* y[i, j] = how much of frequency i belongs to band j of the mel scale: triangles of height 1,
+ *  each from the middle of the one before it to that of the next.
+ *
+ *  graph                 where the constant goes
+ *  num_mel_bins          how many bands; left out: 20
+ *  num_spectrogram_bins  how many frequencies from 0 to half the sample rate: fft_length / 2 + 1;
+ *                        left out: 129
+ *  sample_rate           samples a second; left out: 8000
+ *  lower_edge_hertz      where the first band begins; left out: 125, below 0: at 0
+ *  upper_edge_hertz      where the last one ends, at most half the sample rate; left out: 3800
+ *  dtype                 float32 (left out) or float64
+ *
+ *  A spectrogram [..., num_spectrogram_bins] times y is [..., num_mel_bins].  Frequency 0 is in
+ *  no band.  Mels are 1127 ln(1 + hertz / 700).
+ *  Errors: EDDY_INVALID_ARGUMENT for other edges and numbers; EDDY_BAD_DTYPE; EDDY_NO_MEMORY.
+ *  TensorFlow: tf.signal.linear_to_mel_weight_matrix. */
+EDDY_API eddy_tensor eddy_linear_to_mel_weight_matrix_with(eddy_mel_args a);
+#define eddy_linear_to_mel_weight_matrix(...) eddy_linear_to_mel_weight_matrix_with(EDDY_ARGS(eddy_mel_args, __VA_ARGS__))
+
+/* y = eddy_dct of type 2 of the logarithms of mel bands, divided by sqrt(2 num_mel_bins): the
+ *  cepstral coefficients of each spectrum.
+ *
+ *  x  float32 or float64 [..., num_mel_bins], the last size known and above 0; y is the same.
+ *     Speech takes the first 13, y[..., :13]
+ *
+ *  Errors: as eddy_dct.
+ *  Gradient: that of the formula.  TensorFlow: tf.signal.mfccs_from_log_mel_spectrograms. */
+EDDY_API eddy_tensor eddy_mfccs_from_log_mel_spectrograms(eddy_tensor x);
 
 /* ---- metrics ---- */
 
@@ -4445,6 +6238,8 @@ typedef struct eddy_norm_args {
  *  axes      one or two; left out: x is one vector
  *  keepdims  the axes stay, with size 1
  *
+ *  Of no elements the largest is 0 and the smallest infinity.
+ *
  *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
  *  does not have or that are one; those of eddy_svd.
  *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
@@ -4475,7 +6270,9 @@ EDDY_API eddy_tensor eddy_matrix_rank_with(eddy_matrix_rank_args a);
  *  ord  NULL or "2": the largest over the smallest singular value; "-2": the other way; for
  *       square matrices "fro", "nuc", "1", "-1", "inf", "-inf", as of eddy_norm
  *
- *  Errors: those of eddy_svd, eddy_norm and eddy_inverse.
+ *  Of a matrix without an inverse it is infinity; only the order "-2" says 0 there, and NaN of
+ *  zeros.
+ *  Errors: those of eddy_svd, eddy_norm and eddy_slogdet.
  *  Gradient: that of the formula.  NumPy: linalg.cond. */
 EDDY_API eddy_tensor eddy_cond(eddy_tensor x, const char *ord);
 
@@ -4638,6 +6435,239 @@ EDDY_API eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a);
  *  TensorFlow: AvgPool (tf.nn.avg_pool2d). */
 EDDY_API eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a);
 #define eddy_avg_pool2d(...) eddy_avg_pool2d_with(EDDY_ARGS(eddy_pool2d_args, __VA_ARGS__))
+
+/* ---- pool_adaptive ---- */
+
+typedef struct eddy_global_pool_args {
+    char        unused_;
+    eddy_tensor x;
+    const char *data_format;       /* channels last, the default, or second */
+    bool        keepdims;          /* y has dimensions of 1 where windows were */
+    const char *name;
+} eddy_global_pool_args;
+typedef struct eddy_adaptive_pool_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   output_size;       /* an entry an axis: one to three; EDDY_ANY: that of x */
+    const char *data_format;
+    const char *name;
+} eddy_adaptive_pool_args;
+
+/* y = the mean of all places of each example, [batch, channels].
+ *
+ *  x            float32 or float64 [batch, axes..., channels] of one to three axes, or with
+ *               channels second
+ *  data_format  "NWC", "NHWC" or "NDHWC", the default; "NCW", "NCHW" or "NCDHW"
+ *  keepdims     the axes stay, with size 1
+ *
+ *  Errors: EDDY_BAD_SHAPE unless the rank is known and 3 to 5, EDDY_BAD_DTYPE,
+ *  EDDY_INVALID_ARGUMENT for another data_format.
+ *  Gradient: dx = dy over the number of places.
+ *  TensorFlow: keras.layers.GlobalAveragePooling2D. */
+EDDY_API eddy_tensor eddy_global_average_pool_with(eddy_global_pool_args a);
+#define eddy_global_average_pool(...) eddy_global_average_pool_with(EDDY_ARGS(eddy_global_pool_args, __VA_ARGS__))
+
+/* y = the maxima of all places of each example, [batch, channels].
+ *
+ *  x, data_format, keepdims  as of eddy_global_average_pool
+ *
+ *  Errors: those of eddy_global_average_pool.
+ *  Gradient: that of eddy_max: dx = dy at the maxima, in equal shares.
+ *  TensorFlow: keras.layers.GlobalMaxPool2D. */
+EDDY_API eddy_tensor eddy_global_max_pool_with(eddy_global_pool_args a);
+#define eddy_global_max_pool(...) eddy_global_max_pool_with(EDDY_ARGS(eddy_global_pool_args, __VA_ARGS__))
+
+/* y = the means of as many windows as are asked for.
+ *
+ *  x            float32 or float64 [batch, axes..., channels], or with channels second
+ *  output_size  an entry an axis, one to three: how many windows; EDDY_ANY: as many as places
+ *  data_format  "NWC", "NHWC" or "NDHWC", the default; "NCW", "NCHW" or "NCDHW"
+ *
+ *  Along an axis of n places, window i of m has those from floor(i n / m) to ceil((i+1) n / m):
+ *  neighbours share a place where m does not divide n.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE unless x has two dimensions
+ *  more than output_size, or if an axis is empty; EDDY_INVALID_ARGUMENT for entries that are
+ *  not above 0, for another data_format.
+ *  Gradient: dx = dy over the size of the window, for each window that x is in.
+ *  PyTorch: nn.functional.adaptive_avg_pool2d. */
+EDDY_API eddy_tensor eddy_adaptive_avg_pool_with(eddy_adaptive_pool_args a);
+#define eddy_adaptive_avg_pool(...) eddy_adaptive_avg_pool_with(EDDY_ARGS(eddy_adaptive_pool_args, __VA_ARGS__))
+
+/* y = the maxima of as many windows as are asked for.
+ *
+ *  x, output_size, data_format  as of eddy_adaptive_avg_pool
+ *
+ *  Errors: those of eddy_adaptive_avg_pool.
+ *  Gradient: dx = dy at the maximum of each window, the first one.
+ *  PyTorch: nn.functional.adaptive_max_pool2d. */
+EDDY_API eddy_tensor eddy_adaptive_max_pool_with(eddy_adaptive_pool_args a);
+#define eddy_adaptive_max_pool(...) eddy_adaptive_max_pool_with(EDDY_ARGS(eddy_adaptive_pool_args, __VA_ARGS__))
+
+/* ---- pool_argmax ---- */
+
+typedef struct eddy_max_pool_with_argmax_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   ksize;                   /* of a window: one entry, height and width, or four */
+    eddy_dims   strides;                 /* likewise; default ksize */
+    const char *padding;                 /* "VALID", the default, or "SAME" */
+    bool        include_batch_in_index;
+    const char *name;
+} eddy_max_pool_with_argmax_args;
+
+/* y = the maxima of the windows of images; eddy_output(y, 1): where they are.
+ *
+ *  x                       float32 or float64 [batch, height, width, channels]
+ *  ksize                   of a window: one entry for both, height and width, or one for each
+ *                          dimension of x, where those of batch and channels are 1
+ *  strides                 from one window to the next, likewise; default ksize
+ *  padding                 "VALID", the default, or "SAME"; see eddy_max_pool2d
+ *  include_batch_in_index  whether indices count the elements of all of x, or, by default, of
+ *                          each image
+ *
+ *  Returns output 0; output 1, int64 of the same shape, are the indices (h width + w) channels + c.
+ *  Of equal elements the first counts; a NaN stays if it comes first in its window, and is passed
+ *  over elsewhere.
+ *  Errors: those of eddy_max_pool2d; EDDY_LIMIT from 2^31 places an image.
+ *  Gradient: dx = dy at the maxima; output 1 has none.
+ *  TensorFlow: MaxPoolWithArgmax (nn.max_pool_with_argmax). */
+EDDY_API eddy_tensor eddy_max_pool_with_argmax_with(eddy_max_pool_with_argmax_args p);
+#define eddy_max_pool_with_argmax(...) eddy_max_pool_with_argmax_with(EDDY_ARGS(eddy_max_pool_with_argmax_args, __VA_ARGS__))
+
+/* ---- pool_nd ---- */
+
+/* Arguments of pooling along one axis and along three. */
+typedef struct eddy_pool_nd_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   ksize;             /* of a window: one entry, one an axis, or one a dimension */
+    eddy_dims   strides;           /* likewise; default ksize */
+    const char *padding;           /* "VALID", the default, "SAME" or "EXPLICIT" */
+    const char *data_format;       /* channels last, the default, or second */
+    eddy_dims   dilations;         /* as ksize; default 1 */
+    eddy_dims   explicit_paddings; /* of each axis what goes before and after */
+    bool        count_include_pad; /* means divide by the whole window */
+    const char *name;
+} eddy_pool_nd_args;
+typedef struct eddy_pool_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   window_shape;      /* an entry an axis: one to three */
+    const char *pooling_type;      /* "MAX" or "AVG" */
+    eddy_dims   strides;           /* likewise, or one for all; default 1 */
+    const char *padding;
+    const char *data_format;
+    eddy_dims   dilations;
+    eddy_dims   explicit_paddings;
+    bool        count_include_pad;
+    const char *name;
+} eddy_pool_args;
+typedef struct eddy_lp_pool_args {
+    char        unused_;
+    eddy_tensor x;
+    double      norm_type;         /* p */
+    eddy_dims   ksize;             /* an entry an axis: one to three */
+    eddy_dims   strides;           /* likewise, or one for all; default ksize */
+    const char *data_format;
+    const char *name;
+} eddy_lp_pool_args;
+
+/* y = the maxima of the windows along one axis.
+ *
+ *  x                  float32 or float64 [batch, width, channels], for NCW [batch, channels,
+ *                     width]; y likewise
+ *  ksize              of a window: one entry, or one for each dimension of x, where those of
+ *                     batch and channels are 1
+ *  strides            from one window to the next, likewise; default ksize
+ *  padding            "VALID", all windows inside, the default; "SAME", one at every stride, the
+ *                     first and the last reaching out by half of what is missing; "EXPLICIT"
+ *  data_format        "NWC", the default, or "NCW"
+ *  dilations          steps between neighbouring elements of a window, as ksize; default 1
+ *  explicit_paddings  places that windows may reach out before and after x; "EXPLICIT" is
+ *                     understood
+ *
+ *  Only elements of x count.  A NaN stays if it comes first in its window, and is passed over
+ *  elsewhere; a window with gaps that meets nothing has -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE unless x has rank 3 and, but
+ *  for SAME, a window fits; EDDY_INVALID_ARGUMENT for options that are none; EDDY_LIMIT from 2^31
+ *  places an example.
+ *  Gradient: dx = dy at the maximum of each window, the first one.
+ *  TensorFlow: nn.max_pool1d. */
+EDDY_API eddy_tensor eddy_max_pool1d_with(eddy_pool_nd_args a);
+#define eddy_max_pool1d(...) eddy_max_pool1d_with(EDDY_ARGS(eddy_pool_nd_args, __VA_ARGS__))
+
+/* y = the means of the windows along one axis.
+ *
+ *  x, ksize, strides, padding, data_format, dilations, explicit_paddings  as of eddy_max_pool1d
+ *  count_include_pad  the sum is divided by the size of the whole window
+ *
+ *  Else only elements of x count: a window that reaches out has the mean of what is inside, 0
+ *  if that is nothing.
+ *  Errors: those of eddy_max_pool1d.
+ *  Gradient: dx = dy over the size of the window, for each window that x is in.
+ *  TensorFlow: nn.avg_pool1d. */
+EDDY_API eddy_tensor eddy_avg_pool1d_with(eddy_pool_nd_args a);
+#define eddy_avg_pool1d(...) eddy_avg_pool1d_with(EDDY_ARGS(eddy_pool_nd_args, __VA_ARGS__))
+
+/* y = the maxima of the windows of volumes.
+ *
+ *  x                  float32 or float64 [batch, depth, height, width, channels], for NCDHW
+ *                     [batch, channels, depth, height, width]; y likewise
+ *  ksize              of a window: one entry for all axes, depth, height and width, or one for
+ *                     each dimension of x, where those of batch and channels are 1
+ *  strides, padding, dilations  as of eddy_max_pool1d; strides and dilations have as many
+ *                     entries as ksize may have
+ *  data_format        "NDHWC", the default, or "NCDHW", which costs two transpositions
+ *  explicit_paddings  six entries: places before and after x in depth, height and width
+ *
+ *  Errors, gradient: those of eddy_max_pool1d; x has rank 5.
+ *  TensorFlow: MaxPool3D (nn.max_pool3d). */
+EDDY_API eddy_tensor eddy_max_pool3d_with(eddy_pool_nd_args a);
+#define eddy_max_pool3d(...) eddy_max_pool3d_with(EDDY_ARGS(eddy_pool_nd_args, __VA_ARGS__))
+
+/* y = the means of the windows of volumes.
+ *
+ *  x, ksize, strides, padding, data_format, dilations, explicit_paddings  as of eddy_max_pool3d
+ *  count_include_pad  as of eddy_avg_pool1d
+ *
+ *  Errors, gradient: those of eddy_avg_pool1d; x has rank 5.
+ *  TensorFlow: AvgPool3D (nn.avg_pool3d). */
+EDDY_API eddy_tensor eddy_avg_pool3d_with(eddy_pool_nd_args a);
+#define eddy_avg_pool3d(...) eddy_avg_pool3d_with(EDDY_ARGS(eddy_pool_nd_args, __VA_ARGS__))
+
+/* y = the maxima or means of windows along one, two or three axes, as many as window_shape has
+ *  entries.
+ *
+ *  x                  float32 or float64 [batch, axes..., channels], or with channels second
+ *  window_shape       an entry an axis
+ *  pooling_type       "MAX" or "AVG"
+ *  strides            one entry for all axes, or one an axis; default 1
+ *  padding            "VALID", the default, "SAME" or "EXPLICIT"; see eddy_max_pool1d
+ *  data_format        "NWC", "NHWC" or "NDHWC", the default; "NCW", "NCHW" or "NCDHW"
+ *  dilations          as strides; default 1
+ *  explicit_paddings  of each axis the places before and after x
+ *  count_include_pad  means divide by the size of the whole window
+ *
+ *  Else padding never counts, also where windows have gaps; TensorFlow takes zeros in there.
+ *  Errors, gradient: those of eddy_max_pool1d and eddy_avg_pool1d; EDDY_INVALID_ARGUMENT for
+ *  another pooling_type.  TensorFlow: nn.pool. */
+EDDY_API eddy_tensor eddy_pool_with(eddy_pool_args a);
+#define eddy_pool(...) eddy_pool_with(EDDY_ARGS(eddy_pool_args, __VA_ARGS__))
+
+/* y = the p-norms of the windows along one, two or three axes, (sum of x^p)^(1/p).
+ *
+ *  x            float32 or float64 [batch, axes..., channels], or with channels second
+ *  norm_type    p, above 0
+ *  ksize        of a window, an entry an axis
+ *  strides      one entry for all axes, or one an axis; default ksize
+ *  data_format  as of eddy_pool
+ *
+ *  All windows are inside.  For an odd p x is taken with its sign, and the sum as it is: a sum
+ *  below 0 has a root only for p = 1.
+ *  Errors: those of eddy_pool; EDDY_INVALID_ARGUMENT for a norm_type that is not above 0.
+ *  Gradient: that of what it is made of.  PyTorch: nn.functional.lp_pool2d. */
+EDDY_API eddy_tensor eddy_lp_pool_with(eddy_lp_pool_args a);
+#define eddy_lp_pool(...) eddy_lp_pool_with(EDDY_ARGS(eddy_lp_pool_args, __VA_ARGS__))
 
 /* ---- qr ---- */
 
@@ -5032,7 +7062,8 @@ typedef struct eddy_repeat_args {
  *           left out, exactly the sum, if repeats are constant, at most 64 fed integers,
  *           or computed from such
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit;
+ *  EDDY_CHECK_FAILED at the run for a number below 0.
  *  Gradient: dx = the sum of dy over the copies; `repeats` has none.
  *  TensorFlow: tf.repeat. */
 EDDY_API eddy_tensor eddy_repeat_with(eddy_repeat_args a);
@@ -5244,6 +7275,75 @@ typedef struct eddy_squeeze_args {
 EDDY_API eddy_tensor eddy_squeeze_with(eddy_squeeze_args a);
 #define eddy_squeeze(...) eddy_squeeze_with(EDDY_ARGS(eddy_squeeze_args, __VA_ARGS__))
 
+/* ---- resize ---- */
+
+/* Arguments of the resizing operations. */
+typedef struct eddy_resize_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* height and width */
+    bool        align_corners, half_pixel_centers;
+    const char *name;
+} eddy_resize_args;
+
+/* y = images of another size, each pixel the one of x that is nearest to its place.
+ *
+ *  x                   float32, float64, int32, int64 or uint8 [batch, height, width, channels];
+ *                      y has its type
+ *  size                height and width of y
+ *  align_corners       place i is at i (old - 1) / (new - 1), so that the corner pixels of both
+ *                      are the same, and is rounded; left out: at i old / new, rounded down
+ *  half_pixel_centers  pixels are little squares: at (i + 0.5) old / new, rounded down
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless x has rank 4 and sides above 0;
+ *  EDDY_INVALID_ARGUMENT for another size, or both options at once.
+ *  Gradient: dx = at each pixel the sum of dy where it was taken.
+ *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
+EDDY_API eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a);
+#define eddy_resize_nearest_neighbor(...) eddy_resize_nearest_neighbor_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
+
+/* y = images of another size, each pixel between the four of x around its place.
+ *
+ *  x                   float32 or float64 [batch, height, width, channels], y has its type;
+ *                      or int32, int64 or uint8, for which y is float32
+ *  size                height and width of y
+ *  align_corners       place i is at i (old - 1) / (new - 1); left out: at i old / new
+ *  half_pixel_centers  at (i + 0.5) old / new - 0.5, as PyTorch's interpolate without
+ *                      align_corners
+ *
+ *  A smaller y is not blurred first: eddy_resize_area takes all pixels.
+ *  Errors: those of eddy_resize_nearest_neighbor.
+ *  Gradient: dx = the transposed matrices applied to dy.
+ *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear), which makes float64 float32. */
+EDDY_API eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a);
+#define eddy_resize_bilinear(...) eddy_resize_bilinear_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
+
+/* y = images of another size, on cubics through the sixteen pixels of x around each place.
+ *
+ *  x, size, align_corners, half_pixel_centers  as for eddy_resize_bilinear
+ *
+ *  Slopes are 0.75 of the differences of neighbours two apart, and an edge is repeated outside;
+ *  with half_pixel_centers 0.5 of them, and what is outside has no weight.  Weights are those of
+ *  1024 steps from pixel to pixel, as TensorFlow's are.
+ *  Errors: those of eddy_resize_nearest_neighbor.
+ *  Gradient: dx = the transposed matrices applied to dy.
+ *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
+EDDY_API eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a);
+#define eddy_resize_bicubic(...) eddy_resize_bicubic_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
+
+/* y = images of another size, each pixel the mean over the rectangle of x that it covers.
+ *
+ *  x, size        as for eddy_resize_bilinear
+ *  align_corners  rectangles begin at i (old - 1) / (new - 1), which is their size too; left
+ *                 out: at i old / new
+ *
+ *  A pixel of which the rectangle has a part counts with that part.
+ *  Errors: those of eddy_resize_nearest_neighbor; EDDY_INVALID_ARGUMENT for half_pixel_centers.
+ *  Gradient: dx = the transposed matrices applied to dy, where TensorFlow has none.
+ *  TensorFlow: ResizeArea (tf.image.resize_area); with whole ratios PyTorch's adaptive means. */
+EDDY_API eddy_tensor eddy_resize_area_with(eddy_resize_args a);
+#define eddy_resize_area(...) eddy_resize_area_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
+
 /* ---- reverse ---- */
 
 /* y = x with the order of its elements turned round along `axes`.
@@ -5251,10 +7351,13 @@ EDDY_API eddy_tensor eddy_squeeze_with(eddy_squeeze_args a);
  *  x     any element type and shape
  *  axes  each once, in [-rank, rank); count 0: all; EDDY_NO_DIMS: none
  *
- *  Called flip in NumPy and PyTorch.
+ *  NumPy and PyTorch call it flip, and so does eddy_flip.
  *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have or that is given twice.
  *  Gradient: dx = dy turned round.  TensorFlow: ReverseV2. */
 EDDY_API eddy_tensor eddy_reverse(eddy_tensor x, eddy_dims axes);
+
+/* y = eddy_reverse(x, axes), as NumPy and PyTorch call it. */
+EDDY_API eddy_tensor eddy_flip(eddy_tensor x, eddy_dims axes);
 
 /* y = x with the first seq_lengths[b] places of sequence b turned round, for each b.
  *
@@ -5288,6 +7391,67 @@ typedef struct eddy_roll_args {
  *  Gradient: dx = dy moved back.  TensorFlow: Roll. */
 EDDY_API eddy_tensor eddy_roll_with(eddy_roll_args args);
 #define eddy_roll(...) eddy_roll_with(EDDY_ARGS(eddy_roll_args, __VA_ARGS__))
+
+/* ---- sampled_losses ---- */
+
+typedef struct eddy_sampled_softmax_loss_args {
+    char        unused_;
+    eddy_tensor weights, biases, labels, inputs;
+    int64_t     num_sampled, num_classes;
+    eddy_tensor sampled_values;    /* of a candidate sampler; left out: the log uniform one */
+    bool        keep_accidental_hits;
+    int64_t     seed;              /* of the sampler; 0: the op's own */
+    const char *name;
+} eddy_sampled_softmax_loss_args;
+
+typedef struct eddy_nce_loss_args {
+    char        unused_;
+    eddy_tensor weights, biases, labels, inputs;
+    int64_t     num_sampled, num_classes;
+    eddy_tensor sampled_values;    /* of a candidate sampler; left out: the log uniform one */
+    bool        remove_accidental_hits;
+    int64_t     seed;              /* of the sampler; 0: the op's own */
+    const char *name;
+} eddy_nce_loss_args;
+
+/* loss[b] = eddy_softmax_cross_entropy of the true classes and of a sample of the others, for
+ *  the training of a softmax over many classes.
+ *
+ *  weights          float32 or float64 [num_classes, dim]
+ *  biases           the same type, [num_classes]
+ *  labels           int32 or int64 [batch, num_true]: the true classes, with equal shares
+ *  inputs           the same type, [batch, dim]
+ *  num_sampled      how many classes are drawn, without repetition, for the whole batch
+ *  num_classes      from how many
+ *  sampled_values   eddy_log_uniform_candidate_sampler's outputs, or another sampler's; left
+ *                   out, that one without repetition
+ *  keep_accidental_hits  sampled classes that are true ones stay; TensorFlow's
+ *                   remove_accidental_hits turned round
+ *  seed             of the draws
+ *
+ *  The logits are inputs . weights[class] + biases[class], less the logarithm of how often the
+ *  class is expected among those drawn (Jean, Cho, Memisevic, Bengio: "On using very large
+ *  target vocabulary for neural machine translation", 2015).
+ *  Errors: EDDY_BAD_SHAPE for labels and inputs of other ranks; those of the sampler and of the
+ *  formula.
+ *  Gradient: that of the formula; to weights and biases as slices.
+ *  TensorFlow: tf.nn.sampled_softmax_loss. */
+EDDY_API eddy_tensor eddy_sampled_softmax_loss_with(eddy_sampled_softmax_loss_args a);
+#define eddy_sampled_softmax_loss(...) eddy_sampled_softmax_loss_with(EDDY_ARGS(eddy_sampled_softmax_loss_args, __VA_ARGS__))
+
+/* loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, as 1, and a sample of
+ *  all classes, as 0: noise-contrastive estimation.
+ *
+ *  weights, biases, inputs, num_sampled, num_classes, sampled_values, seed  as for
+ *                   eddy_sampled_softmax_loss
+ *  labels           each true class counts fully
+ *  remove_accidental_hits  sampled classes that are true ones are removed
+ *
+ *  Gutmann, Hyvarinen: "Noise-contrastive estimation", 2010.
+ *  Errors: as eddy_sampled_softmax_loss.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.nce_loss. */
+EDDY_API eddy_tensor eddy_nce_loss_with(eddy_nce_loss_args a);
+#define eddy_nce_loss(...) eddy_nce_loss_with(EDDY_ARGS(eddy_nce_loss_args, __VA_ARGS__))
 
 /* ---- scan ---- */
 
@@ -5367,7 +7531,7 @@ EDDY_API eddy_tensor eddy_shift(eddy_tensor x, int64_t by, int64_t axis);
 
 /* ---- scatter ---- */
 
-/* Options of eddy_scatter_update, _add and _sub. */
+/* Options of eddy_scatter_update, _add, _sub, _mul, _div, _min and _max. */
 typedef struct eddy_scatter_args {
     char        unused_;
     eddy_tensor var;
@@ -5406,6 +7570,116 @@ EDDY_API eddy_tensor eddy_scatter_add_with(eddy_scatter_args a);
  *  Gradient: none.  TensorFlow: ScatterSub. */
 EDDY_API eddy_tensor eddy_scatter_sub_with(eddy_scatter_args a);
 #define eddy_scatter_sub(...) eddy_scatter_sub_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
+
+/* ---- scatter_more ---- */
+
+/* var[indices[i]] *= updates[i], one after the other; y = the variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_add.
+ *  Gradient: none.  TensorFlow: ScatterMul. */
+EDDY_API eddy_tensor eddy_scatter_mul_with(eddy_scatter_args a);
+#define eddy_scatter_mul(...) eddy_scatter_mul_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
+
+/* var[indices[i]] /= updates[i], one after the other; y = the variable's new value.
+ *
+ *  Arguments as for eddy_scatter_add.  Quotients of integers are cut towards 0.
+ *  Errors: as there; at the run, EDDY_INVALID_ARGUMENT for an integer divided by 0, before
+ *  anything is written.
+ *  Gradient: none.  TensorFlow: ScatterDiv. */
+EDDY_API eddy_tensor eddy_scatter_div_with(eddy_scatter_args a);
+#define eddy_scatter_div(...) eddy_scatter_div_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
+
+/* var[indices[i]] = the lesser of what is there and updates[i], element by element; y = the
+ *  variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_update; var holds real numbers, not bool, float16
+ *  or bfloat16.  NaN where either is.
+ *  Gradient: none.  TensorFlow: ScatterMin. */
+EDDY_API eddy_tensor eddy_scatter_min_with(eddy_scatter_args a);
+#define eddy_scatter_min(...) eddy_scatter_min_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
+
+/* var[indices[i]] = the greater of what is there and updates[i], element by element; y = the
+ *  variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_min.
+ *  Gradient: none.  TensorFlow: ScatterMax. */
+EDDY_API eddy_tensor eddy_scatter_max_with(eddy_scatter_args a);
+#define eddy_scatter_max(...) eddy_scatter_max_with(EDDY_ARGS(eddy_scatter_args, __VA_ARGS__))
+
+/* ---- scatter_nd_variable ---- */
+
+/* Options of eddy_scatter_nd_update, _add, _sub, _min and _max. */
+typedef struct eddy_scatter_nd_args {
+    char        unused_;
+    eddy_tensor var;
+    eddy_tensor indices;
+    eddy_tensor updates;
+    int64_t     batch_dims;
+    const char *name;
+} eddy_scatter_nd_args;
+
+/* The rows of a variable that `indices` names are replaced by those of `updates`; y = the
+ *  variable's new value.
+ *
+ *  var         a variable
+ *  indices     int32 or int64, rank above 0; tuples along its last dimension, as for
+ *              eddy_gather_nd
+ *  updates     of var's type, of the shape that gathering from var gives
+ *  batch_dims  so many leading dimensions are those of var and of indices
+ *
+ *  Where a tuple comes again, the last row stays.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the
+ *  run, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE for an index outside, before anything is
+ *  written.
+ *  Gradient: none.  TensorFlow: ScatterNdUpdate. */
+EDDY_API eddy_tensor eddy_scatter_nd_update_with(eddy_scatter_nd_args a);
+#define eddy_scatter_nd_update(...) eddy_scatter_nd_update_with(EDDY_ARGS(eddy_scatter_nd_args, __VA_ARGS__))
+
+/* Rows of a variable replaced by `updates`, each example by its own indices:
+ *  var[b..., indices[b..., i]] = updates[b..., i]; y = the variable's new value.
+ *
+ *  var      a variable [b..., rows, ...]
+ *  indices  int32 or int64 [b..., n]
+ *  updates  of var's type [b..., n, ...]
+ *
+ *  Errors: as eddy_scatter_nd_update, which it builds; EDDY_BAD_SHAPE for indices of an
+ *  unknown rank.
+ *  Gradient: none.  TensorFlow: batch_scatter_update. */
+EDDY_API eddy_tensor eddy_batch_scatter_update(eddy_tensor var, eddy_tensor indices, eddy_tensor updates);
+
+/* `updates` added to the rows of a variable that `indices` names, one after the other; y = the
+ *  variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_nd_update; var holds numbers, not bool, float16 or
+ *  bfloat16.  Equal tuples add up.
+ *  Gradient: none.  TensorFlow: ScatterNdAdd. */
+EDDY_API eddy_tensor eddy_scatter_nd_add_with(eddy_scatter_nd_args a);
+#define eddy_scatter_nd_add(...) eddy_scatter_nd_add_with(EDDY_ARGS(eddy_scatter_nd_args, __VA_ARGS__))
+
+/* `updates` subtracted from the rows of a variable that `indices` names, one after the other;
+ *  y = the variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_nd_add.
+ *  Gradient: none.  TensorFlow: ScatterNdSub. */
+EDDY_API eddy_tensor eddy_scatter_nd_sub_with(eddy_scatter_nd_args a);
+#define eddy_scatter_nd_sub(...) eddy_scatter_nd_sub_with(EDDY_ARGS(eddy_scatter_nd_args, __VA_ARGS__))
+
+/* The rows of a variable that `indices` names become the lesser of what they were and
+ *  `updates`, element by element; y = the variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_nd_update; var holds real numbers, not bool,
+ *  float16 or bfloat16.  NaN where either is.
+ *  Gradient: none.  TensorFlow: ScatterNdMin. */
+EDDY_API eddy_tensor eddy_scatter_nd_min_with(eddy_scatter_nd_args a);
+#define eddy_scatter_nd_min(...) eddy_scatter_nd_min_with(EDDY_ARGS(eddy_scatter_nd_args, __VA_ARGS__))
+
+/* The rows of a variable that `indices` names become the greater of what they were and
+ *  `updates`, element by element; y = the variable's new value.
+ *
+ *  Arguments and errors as for eddy_scatter_nd_min.
+ *  Gradient: none.  TensorFlow: ScatterNdMax. */
+EDDY_API eddy_tensor eddy_scatter_nd_max_with(eddy_scatter_nd_args a);
+#define eddy_scatter_nd_max(...) eddy_scatter_nd_max_with(EDDY_ARGS(eddy_scatter_nd_args, __VA_ARGS__))
 
 /* ---- search ---- */
 
@@ -5695,6 +7969,38 @@ typedef struct eddy_unique_args {
  *  TensorFlow: UniqueWithCounts, Unique. */
 EDDY_API eddy_tensor eddy_unique_with(eddy_unique_args a);
 #define eddy_unique(...) eddy_unique_with(EDDY_ARGS(eddy_unique_args, __VA_ARGS__))
+
+/* ---- sequence_loss ---- */
+
+typedef struct eddy_sequence_loss_args {
+    char        unused_;
+    eddy_tensor logits, targets, weights;
+    bool        keep_timesteps;    /* one result a step */
+    bool        keep_batch;        /* one result an example */
+    bool        over_count;        /* divide by how many weights are not 0, not by their sum */
+    const char *name;
+} eddy_sequence_loss_args;
+
+/* y = the sum of weights times eddy_sparse_softmax_cross_entropy, divided by the sum of the
+ *  weights.
+ *
+ *  logits          float32 or float64 [batch, steps, classes]
+ *  targets         int32 or int64 [batch, steps]
+ *  weights         of the type of the logits, [batch, steps]: 0 behind the end of a sequence
+ *  keep_timesteps  sums go over the examples alone: TensorFlow's average_across_timesteps
+ *                  turned round.  y is [steps]
+ *  keep_batch      they go over the steps alone: y is [batch], or with both [batch, steps],
+ *                  and not divided
+ *  over_count      divided by the number of weights that are not 0: sum_over_timesteps and
+ *                  sum_over_batch
+ *
+ *  0 where nothing has a weight.
+ *  Errors: EDDY_BAD_SHAPE for other ranks, or if the shapes do not fit; EDDY_BAD_DTYPE; those
+ *  of eddy_sparse_softmax_cross_entropy.
+ *  Gradient: that of the formula; over_count has none for its divisor.
+ *  TensorFlow: tf.contrib.seq2seq.sequence_loss. */
+EDDY_API eddy_tensor eddy_sequence_loss_with(eddy_sequence_loss_args a);
+#define eddy_sequence_loss(...) eddy_sequence_loss_with(EDDY_ARGS(eddy_sequence_loss_args, __VA_ARGS__))
 
 /* ---- shapes ---- */
 
@@ -6248,6 +8554,8 @@ EDDY_API eddy_tensor eddy_scalar(eddy_graph *g, double v);
 
 /* A scalar constant of t's dtype: what a plain number in a formula means.
  *
+ *  Errors: BAD_DTYPE for a number that t's dtype, an integer one, does not hold: cast t.
+ *
  *  The same number of the same dtype is the same node, where that is still in
  *  reach; it waits for no control dependency. */
 EDDY_API eddy_tensor eddy_number_like(double v, eddy_tensor t);
@@ -6302,6 +8610,7 @@ typedef struct eddy_variable_args {
     bool        no_validate_shape; /* open shape: initializer and eddy_variable_set decide */
     eddy_dtype  dtype;             /* casts the initial value; default its own */
     const char *name;              /* default "Variable" */
+    eddy_constraint constraint;    /* optimizers apply it after each dense update; default none */
 } eddy_variable_args;
 
 /* A tensor whose value lives in the session from run to run.
@@ -6592,6 +8901,65 @@ EDDY_API eddy_tensor eddy_sufficient_statistics_with(eddy_sufficient_statistics_
  *  Gradient: that of the formula.  TensorFlow: tf.nn.normalize_moments. */
 EDDY_API eddy_tensor eddy_normalize_moments(eddy_tensor counts, eddy_tensor mean_ss, eddy_tensor variance_ss, eddy_tensor shift);
 
+/* ---- stft ---- */
+
+typedef struct eddy_stft_args {
+    char        unused_;
+    eddy_tensor signals;
+    int64_t     frame_length, frame_step;
+    int64_t     fft_length;        /* 0: the least power of 2 that holds a frame */
+    eddy_tensor window;            /* [frame_length]; left out: Hann's, periodic */
+    bool        pad_end;
+    const char *name;
+} eddy_stft_args;
+
+typedef struct eddy_inverse_stft_args {
+    char        unused_;
+    eddy_tensor stfts;
+    int64_t     frame_length, frame_step;
+    int64_t     fft_length;        /* 0: the least power of 2 that holds a frame */
+    eddy_tensor window;            /* [frame_length]; left out: Hann's, periodic */
+    const char *name;
+} eddy_inverse_stft_args;
+
+/* y[..., f, k] = the eddy_rfft of frame f of the signals times the window: the short-time
+ *  Fourier transform.
+ *
+ *  signals       float32 or float64 [..., samples]; y is complex [..., frames, fft_length / 2 + 1]
+ *  frame_length, frame_step, pad_end  as for eddy_frame
+ *  fft_length    a frame is cut there, or has zeros behind it; then the rank of the signals
+ *                must be known
+ *  window        of the type of the signals, [frame_length]
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for lengths below 1; those of eddy_frame, eddy_set_shape
+ *  for another window, and eddy_rfft.
+ *  Gradient: that of the formula.  TensorFlow: tf.signal.stft. */
+EDDY_API eddy_tensor eddy_stft_with(eddy_stft_args a);
+#define eddy_stft(...) eddy_stft_with(EDDY_ARGS(eddy_stft_args, __VA_ARGS__))
+
+/* y = the frames of eddy_irfft times the window, added up: the signals of which `stfts` is the
+ *  eddy_stft, if the windows of both add up to 1, as eddy_inverse_stft_window's do.
+ *
+ *  stfts   complex64 or complex128 [..., frames, fft_length / 2 + 1], rank known; y is real
+ *          [..., (frames - 1) frame_step + frame_length]
+ *  frame_length, frame_step, fft_length, window  as for eddy_stft
+ *
+ *  Errors: as eddy_stft; EDDY_BAD_SHAPE for an unknown rank.
+ *  Gradient: that of the formula.  TensorFlow: tf.signal.inverse_stft. */
+EDDY_API eddy_tensor eddy_inverse_stft_with(eddy_inverse_stft_args a);
+#define eddy_inverse_stft(...) eddy_inverse_stft_with(EDDY_ARGS(eddy_inverse_stft_args, __VA_ARGS__))
+
+/* y = the window divided by the sum of the squares of all its places that meet when it moves on
+ *  by frame_step: with it eddy_inverse_stft undoes an eddy_stft with that window.
+ *
+ *  window      float32 or float64 [frame_length], the length known: that of eddy_stft
+ *  frame_step  from one frame to the next, at least 1
+ *
+ *  Errors: EDDY_BAD_SHAPE for another rank or an unknown length; EDDY_INVALID_ARGUMENT for a
+ *  step below 1.
+ *  Gradient: that of the formula.  TensorFlow: tf.signal.inverse_stft_window_fn. */
+EDDY_API eddy_tensor eddy_inverse_stft_window(eddy_tensor window, int64_t frame_step);
+
 /* ---- strided_slice ---- */
 
 typedef struct eddy_strided_slice_args {
@@ -6621,6 +8989,28 @@ typedef struct eddy_strided_slice_args {
  *  Gradient: dx = zeros like x with dy at the places taken.  TensorFlow: StridedSlice. */
 EDDY_API eddy_tensor eddy_strided_slice_with(eddy_strided_slice_args a);
 #define eddy_strided_slice(...) eddy_strided_slice_with(EDDY_ARGS(eddy_strided_slice_args, __VA_ARGS__))
+
+typedef struct eddy_strided_slice_assign_args {
+    char        unused_;
+    eddy_tensor var, value;
+    eddy_dims   begin, end, strides;
+    int64_t     begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
+    const char *name;
+} eddy_strided_slice_assign_args;
+
+/* var[begin[0]:end[0]:strides[0], ...] = value; y = the variable's new value.
+ *
+ *  var    a variable
+ *  value  of its type, and of the shape of the slice
+ *  begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+ *         as for eddy_strided_slice
+ *
+ *  eddy_index_assign takes the places from a text.
+ *  Errors: those of eddy_strided_slice; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the value does not
+ *  fit; EDDY_UNINITIALIZED at the run.
+ *  Gradient: none.  TensorFlow: StridedSliceAssign. */
+EDDY_API eddy_tensor eddy_strided_slice_assign_with(eddy_strided_slice_assign_args a);
+#define eddy_strided_slice_assign(...) eddy_strided_slice_assign_with(EDDY_ARGS(eddy_strided_slice_assign_args, __VA_ARGS__))
 
 /* ---- svd ---- */
 
@@ -6717,7 +9107,8 @@ EDDY_API eddy_tensor eddy_inner(eddy_tensor a, eddy_tensor b);
  *
  *  a, b  numbers of one element type, [...,n]; the dimensions in front broadcast
  *
- *  Errors: those of eddy_mul and eddy_sum.
+ *  Errors: those of eddy_mul and eddy_sum; for vectors that are not as long EDDY_BAD_SHAPE, or
+ *  EDDY_CHECK_FAILED from a run where that was not known while building.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: tf.tensordot of vectors; PyTorch: dot. */
 EDDY_API eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b);
 
@@ -6773,7 +9164,9 @@ EDDY_API eddy_tensor eddy_multi_dot(eddy_list list);
  *  n  0 gives the identity, a negative one powers of the inverse
  *
  *  By repeated squaring.
- *  Errors: those of eddy_matmul and, for n below 0, of eddy_inverse.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square, or EDDY_CHECK_FAILED from a run
+ *  where that was not known while building; those of eddy_matmul and, for n below 0, of
+ *  eddy_inverse.
  *  Gradient: that of the products.  NumPy: linalg.matrix_power. */
 EDDY_API eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n);
 

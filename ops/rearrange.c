@@ -262,7 +262,8 @@ static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
  *           left out, exactly the sum, if repeats are constant, at most 64 fed integers,
  *           or computed from such
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit;
+ *  EDDY_CHECK_FAILED at the run for a number below 0.
  *  Gradient: dx = the sum of dy over the copies; `repeats` has none.
  *  TensorFlow: tf.repeat. */
 #ifdef EDDY_HEADER
@@ -298,5 +299,11 @@ eddy_tensor eddy_repeat_with(eddy_repeat_args a)
     const eddy_tensor from = eddy_searchsorted(ends, eddy_range(zero, n, one), .right = true,
                                                .out_type = EDDY_INT64);
     const eddy_tensor all = eddy_size(repeats, EDDY_INT64);
-    return eddy_gather(x, Where(Less(from, all), from, -1), at, .skip_negative = true);
+    const eddy_tensor places = Where(Less(from, all), from, -1);
+    if (known) return eddy_gather(x, places, at, .skip_negative = true);
+    const eddy_tensor check = eddy_assert_non_negative(a.repeats, .message = "repeat:");
+    eddy_control_begin(x.graph, EDDY_LIST(check));
+    const eddy_tensor y = eddy_gather(x, places, at, .skip_negative = true);
+    eddy_control_end(x.graph);
+    return y;
 }

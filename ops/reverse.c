@@ -67,13 +67,16 @@ const eddy_op_def eddy_op_reverse = {
  *  x     any element type and shape
  *  axes  each once, in [-rank, rank); count 0: all; EDDY_NO_DIMS: none
  *
- *  Called flip in NumPy and PyTorch.
+ *  NumPy and PyTorch call it flip, and so does eddy_flip.
  *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have or that is given twice.
  *  Gradient: dx = dy turned round.  TensorFlow: ReverseV2. */
 eddy_tensor eddy_reverse(eddy_tensor x, eddy_dims axes)
 {
     return eddy_apply1(&eddy_op_reverse, &(reverse_attrs){ axes }, x);
 }
+
+/** y = eddy_reverse(x, axes), as NumPy and PyTorch call it. */
+eddy_tensor eddy_flip(eddy_tensor x, eddy_dims axes) { return eddy_reverse(x, axes); }
 
 /* ------------------------------------------------------ reverse_sequence -- */
 

@@ -1,12 +1,12 @@
 /* scatter.c -- changing rows of a variable in place. */
-#include "ops/arrays.h"
 #include "ops/math.h"
+#include "ops/variables.h"
 #include "build/gen/table.h"
 
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* Options of eddy_scatter_update, _add and _sub. */
+/* Options of eddy_scatter_update, _add, _sub, _mul, _div, _min and _max. */
 typedef struct eddy_scatter_args {
     char        unused_;
     eddy_tensor var;
@@ -16,17 +16,14 @@ typedef struct eddy_scatter_args {
     const char *name;
 } eddy_scatter_args;
 #endif
-typedef struct scatter_attrs {
-    bool skip_negative;
-} scatter_attrs;
 
-static const eddy_attr_field scatter_fields[] = {
-    { "skip_negative", EDDY_ATTR_BOOL, offsetof(scatter_attrs, skip_negative) },
+const eddy_attr_field eddy_scatter_fields[] = {
+    { "skip_negative", EDDY_ATTR_BOOL, offsetof(eddy_scatter_attrs, skip_negative) },
     { NULL, EDDY_ATTR_END, 0 },
 };
 
 /* updates = the shape of indices, then that of a row of the variable. */
-static bool scatter_infer(eddy_infer *c)
+bool eddy_infer_scatter(eddy_infer *c)
 {
     const eddy_type *var = &c->in[0], *updates = &c->in[2];
     const eddy_shape x = var->shape, indices = c->in[1].shape;
@@ -48,11 +45,16 @@ static bool scatter_infer(eddy_infer *c)
     return eddy_infer_yield(c, 0, var->dtype, x);
 }
 
+bool eddy_infer_combine(eddy_infer *c, eddy_row_fn combine, const char *done)
+{
+    if (combine) return true;
+    return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be %s", eddy_dtype_name(c->in[0].dtype),
+                           done);
+}
+
 static bool scatter_sum_infer(eddy_infer *c)
 {
-    if (eddy_row_add(c->in[0].dtype)) return scatter_infer(c);
-    return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be added",
-                           eddy_dtype_name(c->in[0].dtype));
+    return eddy_infer_combine(c, eddy_row_add(c->in[0].dtype), "added") && eddy_infer_scatter(c);
 }
 
 /* Indices and updates may be the variable itself under another shape, from
@@ -64,7 +66,7 @@ static size_t bytes_apart(const eddy_kernel *k, int i)
     return maybe ? (size_t)b->count * eddy_dtype_size(b->type.dtype) : 0;
 }
 
-static eddy_status scatter_prepare(eddy_kernel *k)
+eddy_status eddy_scatter_prepare(eddy_kernel *k)
 {
     k->scratch_size = bytes_apart(k, 1) + bytes_apart(k, 2);
     return EDDY_OK;
@@ -81,19 +83,17 @@ static eddy_buffer taken_apart(const eddy_kernel *k, int i)
     return b;
 }
 
-/* Row by row: with `combine`, or by copying if it is NULL.  Nothing is written
- * before all indices are found good. */
-static eddy_status scatter_rows(eddy_kernel *k, eddy_row_fn combine)
+eddy_status eddy_scatter_rows(eddy_kernel *k, eddy_row_fn combine)
 {
-    const scatter_attrs *a = k->attrs;
+    const eddy_scatter_attrs *a = k->attrs;
     const eddy_buffer *var = k->in[0];
     const eddy_shape   shape = var->type.shape;
     const int64_t inner = eddy_shape_product(shape, 1, shape.rank);
-    const size_t  size = eddy_dtype_size(var->type.dtype), bytes = (size_t)inner * size;
-    if (var->state && !var->state->initialized)
-        return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
+    const size_t  bytes = (size_t)inner * eddy_dtype_size(var->type.dtype);
+    eddy_status s = eddy_variable_ready(k);
+    if (s != EDDY_OK) return s;
     const eddy_buffer indices = taken_apart(k, 1), updates = taken_apart(k, 2);
-    eddy_status s = eddy_check_indices(k, &indices, shape.dim[0], a->skip_negative);
+    s = eddy_check_indices(k, &indices, shape.dim[0], a->skip_negative);
     if (s != EDDY_OK) return s;
     const char *update = updates.data;
     for (int64_t i = 0; i < indices.count && bytes > 0; i++, update += bytes) {
@@ -103,29 +103,27 @@ static eddy_status scatter_rows(eddy_kernel *k, eddy_row_fn combine)
         if (combine) combine(inner, row, update);
         else memcpy(row, update, bytes);
     }
-    if (k->n_out > 0 && k->out[0]->data != var->data && var->count > 0)
-        memcpy(k->out[0]->data, var->data, (size_t)var->count * size);
-    return EDDY_OK;
+    return eddy_variable_yield(k);
 }
 
 static eddy_status scatter_update_kernel(eddy_kernel *k)
 {
-    return scatter_rows(k, NULL);
+    return eddy_scatter_rows(k, NULL);
 }
 
 static eddy_status scatter_add_kernel(eddy_kernel *k)
 {
-    return scatter_rows(k, eddy_row_add(k->in[0]->type.dtype));
+    return eddy_scatter_rows(k, eddy_row_add(k->in[0]->type.dtype));
 }
 
 static eddy_status scatter_sub_kernel(eddy_kernel *k)
 {
-    return scatter_rows(k, eddy_row_sub(k->in[0]->type.dtype));
+    return eddy_scatter_rows(k, eddy_row_sub(k->in[0]->type.dtype));
 }
 
 static eddy_tensor scatter(const eddy_op_def *op, eddy_scatter_args a)
 {
-    return eddy_apply_named(a.name, op, &(scatter_attrs){ a.skip_negative }, 3,
+    return eddy_apply_named(a.name, op, &(eddy_scatter_attrs){ a.skip_negative }, 3,
                             (eddy_tensor[]){ a.var, a.indices, a.updates });
 }
 
@@ -144,9 +142,9 @@ static eddy_tensor scatter(const eddy_op_def *op, eddy_scatter_args a)
 const eddy_op_def eddy_op_scatter_update = {
     .name = "ScatterUpdate", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
-    .infer = scatter_infer, .prepare = scatter_prepare, .kernel = scatter_update_kernel, .gradient =
-        eddy_not_differentiable,
+    .attrs_size = sizeof(eddy_scatter_attrs), .attrs = eddy_scatter_fields,
+    .infer = eddy_infer_scatter, .prepare = eddy_scatter_prepare,
+    .kernel = scatter_update_kernel, .gradient = eddy_not_differentiable,
 };
 
 eddy_tensor eddy_scatter_update_with(eddy_scatter_args a)
@@ -154,7 +152,7 @@ eddy_tensor eddy_scatter_update_with(eddy_scatter_args a)
     return scatter(&eddy_op_scatter_update, a);
 }
 
-static double scatter_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+double eddy_scatter_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     (void)attrs; (void)n_in; (void)out;
     return (double)eddy_shape_count(in[2].shape);
@@ -168,10 +166,10 @@ static double scatter_flops(const void *attrs, int n_in, const eddy_type *in, co
 const eddy_op_def eddy_op_scatter_add = {
     .name = "ScatterAdd", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
-    .flops = scatter_flops,
-    .infer = scatter_sum_infer, .prepare = scatter_prepare, .kernel = scatter_add_kernel,
-        .gradient = eddy_not_differentiable,
+    .attrs_size = sizeof(eddy_scatter_attrs), .attrs = eddy_scatter_fields,
+    .flops = eddy_scatter_flops,
+    .infer = scatter_sum_infer, .prepare = eddy_scatter_prepare, .kernel = scatter_add_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
 eddy_tensor eddy_scatter_add_with(eddy_scatter_args a)
@@ -186,10 +184,10 @@ eddy_tensor eddy_scatter_add_with(eddy_scatter_args a)
 const eddy_op_def eddy_op_scatter_sub = {
     .name = "ScatterSub", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(scatter_attrs), .attrs = scatter_fields,
-    .flops = scatter_flops,
-    .infer = scatter_sum_infer, .prepare = scatter_prepare, .kernel = scatter_sub_kernel,
-        .gradient = eddy_not_differentiable,
+    .attrs_size = sizeof(eddy_scatter_attrs), .attrs = eddy_scatter_fields,
+    .flops = eddy_scatter_flops,
+    .infer = scatter_sum_infer, .prepare = eddy_scatter_prepare, .kernel = scatter_sub_kernel,
+    .gradient = eddy_not_differentiable,
 };
 
 eddy_tensor eddy_scatter_sub_with(eddy_scatter_args a)

@@ -21,6 +21,16 @@ static bool shuffle_infer(eddy_infer *c)
     return true;
 }
 
+/* A row, of which the commonest sizes are known to the compiler. */
+static inline void move_row(char *to, const char *from, size_t bytes)
+{
+    switch (bytes) {
+    case 4:  memcpy(to, from, 4); break;
+    case 8:  memcpy(to, from, 8); break;
+    default: memcpy(to, from, bytes);
+    }
+}
+
 /* Fisher and Yates, while copying: row i takes the place of a random one of the
  * rows before it, which moves to the end. */
 static eddy_status shuffle_kernel(eddy_kernel *k)
@@ -35,8 +45,8 @@ static eddy_status shuffle_kernel(eddy_kernel *k)
     size_t  row = (size_t)(x->count / rows) * eddy_dtype_size(x->type.dtype);
     for (int64_t i = 0; i < rows; i++) {
         int64_t j = (int64_t)eddy_integer_at(s, i, (uint64_t)i + 1);
-        if (j != i) memcpy(to + (size_t)i * row, to + (size_t)j * row, row);
-        memcpy(to + (size_t)j * row, from + (size_t)i * row, row);
+        if (j != i) move_row(to + (size_t)i * row, to + (size_t)j * row, row);
+        move_row(to + (size_t)j * row, from + (size_t)i * row, row);
     }
     return EDDY_OK;
 }

@@ -193,7 +193,20 @@ eddy_tensor eddy_scalar(eddy_graph *g, double v)
     return eddy_number(g, EDDY_FLOAT32, v);
 }
 
+/* Whether an element of this dtype holds v: of an integer type, whole numbers in its range. */
+static bool holds(eddy_dtype d, double v)
+{
+    switch ((int)d) {
+    case EDDY_INT32: return v == trunc(v) && v >= -0x1p31 && v < 0x1p31;
+    case EDDY_INT64: return v == trunc(v) && v >= -0x1p63 && v < 0x1p63;
+    case EDDY_UINT8: return v == trunc(v) && v >= 0 && v < 256;
+    default:         return true;
+    }
+}
+
 /** A scalar constant of t's dtype: what a plain number in a formula means.
+ *
+ *  Errors: BAD_DTYPE for a number that t's dtype, an integer one, does not hold: cast t.
  *
  *  The same number of the same dtype is the same node, where that is still in
  *  reach; it waits for no control dependency. */
@@ -211,6 +224,9 @@ eddy_tensor eddy_number_like(double v, eddy_tensor t)
         double was = eddy_array_get(known, 0);
         if (memcmp(&was, &v, sizeof v) == 0) return *slot;
     }
+    if (!holds(dtype, v))
+        return eddy_fail(g, EDDY_BAD_DTYPE, "the number %g beside '%.200s' is no %s; cast the "
+                         "tensor", v, eddy_name_of(t), eddy_dtype_name(dtype));
     eddy_control_clear(g);
     eddy_tensor made = eddy_number(g, dtype, v);
     eddy_control_end(g);

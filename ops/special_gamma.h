@@ -163,8 +163,9 @@ static inline double eddy_zeta_in(double s, double q, double unit)
 {
     if (q > 0) return eddy_zeta_sum(s, q, unit);
     const double from = q - floor(q), below = ceil(q) - q, sign = eddy_is_even(s) ? 1 : -1;
-    const double near = eddy_zeta_cancels(s, q) ? 0
-        : eddy_zeta_sum(s, from, unit) + sign * eddy_zeta_sum(s, below, unit);
+    const double up = eddy_zeta_sum(s, from, unit), down = sign * eddy_zeta_sum(s, below, unit);
+    const double larger = from < below ? up : down;       /* of two that are infinite */
+    const double near = eddy_zeta_cancels(s, q) ? 0 : isinf(up) && isinf(down) ? larger : up + down;
     return near - sign * eddy_zeta_sum(s, 1 - q, unit);
 }
 

@@ -3,6 +3,7 @@
  * The Variable node's output is the value from before the run, whatever the
  * run does to it; eddy_read, behind a control dependency, sees updates. */
 #include "ops/rows.h"
+#include "ops/variables.h"
 #include "graph/internal.h"
 
 #include <string.h>
@@ -19,6 +20,7 @@ typedef struct eddy_variable_args {
     bool        no_validate_shape; /* open shape: initializer and eddy_variable_set decide */
     eddy_dtype  dtype;             /* casts the initial value; default its own */
     const char *name;              /* default "Variable" */
+    eddy_constraint constraint;    /* optimizers apply it after each dense update; default none */
 } eddy_variable_args;
 #endif
 
@@ -86,6 +88,7 @@ eddy_tensor eddy_variable_with(eddy_variable_args args)
         eddy_collection_add(g, EDDY_GLOBAL_VARIABLES, var);
         if (a.trainable) eddy_collection_add(g, EDDY_TRAINABLE_VARIABLES, var);
         eddy_collection_add(g, EDDY_INITIALIZERS, init);
+        if (args.constraint.apply) var = eddy_variable_constrain(var, args.constraint);
     }
     eddy_control_end(g);
     return var;
@@ -133,8 +136,14 @@ static bool update_infer(eddy_infer *c)
     return true;
 }
 
-/* An update's output: the new value, copied only if it has memory of its own. */
-static eddy_status yield_value(eddy_kernel *k)
+eddy_status eddy_variable_ready(eddy_kernel *k)
+{
+    if (!k->in[0]->state || k->in[0]->state->initialized) return EDDY_OK;
+    return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
+}
+
+/* Copied only if the output has memory of its own. */
+eddy_status eddy_variable_yield(eddy_kernel *k)
 {
     if (k->n_out > 0 && k->out[0]->data != k->in[0]->data && k->out[0]->count > 0)
         memcpy(k->out[0]->data, k->in[0]->data,
@@ -149,7 +158,7 @@ static eddy_status assign_kernel(eddy_kernel *k)
     size_t bytes = (size_t)value->count * eddy_dtype_size(value->type.dtype);
     if (bytes > 0 && var->data != value->data) memmove(var->data, value->data, bytes);
     if (var->state) var->state->initialized = true;
-    return yield_value(k);
+    return eddy_variable_yield(k);
 }
 
 /* y = the operand, for elements of each size. */
@@ -222,11 +231,11 @@ static eddy_status accumulate(eddy_kernel *k, const eddy_op_def *op)
 {
     eddy_buffer *var = k->in[0];
     eddy_type    types[2] = { k->in[1]->type, k->in[1]->type };
-    if (var->state && !var->state->initialized)
-        return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
+    eddy_status  s = eddy_variable_ready(k);
+    if (s != EDDY_OK) return s;
     eddy_elementwise_apply(op->tile(types, types), NULL, types[0], var->data, 2, types,
                            (const void *const[]){ var->data, k->in[1]->data });
-    return yield_value(k);
+    return eddy_variable_yield(k);
 }
 static eddy_status assign_add_kernel(eddy_kernel *k) { return accumulate(k, &eddy_op_add); }
 static eddy_status assign_sub_kernel(eddy_kernel *k) { return accumulate(k, &eddy_op_sub); }
@@ -301,9 +310,8 @@ static bool read_infer(eddy_infer *c)
 }
 static eddy_status read_kernel(eddy_kernel *k)
 {
-    if (k->in[0]->state && !k->in[0]->state->initialized)
-        return eddy_kernel_fail(k, EDDY_UNINITIALIZED, "Attempting to use uninitialized value");
-    return yield_value(k);
+    eddy_status s = eddy_variable_ready(k);
+    return s != EDDY_OK ? s : eddy_variable_yield(k);
 }
 static void read_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
 

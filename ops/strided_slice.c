@@ -1,11 +1,12 @@
 /* strided_slice.c -- ranges, single places and new axes, as x[1:8:2, -1, ..., newaxis]
- * takes them, and the same backwards.
+ * takes them, the same backwards, and into a variable.
  *
  * A list of entries says what is taken; applied to a shape it is a view: for each
  * dimension where it begins, how far the places are apart and how many there are. */
 #include "ops/arrays.h"
 #include "ops/batch.h"
 #include "ops/math.h"
+#include "ops/variables.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -295,23 +296,29 @@ eddy_tensor eddy_strided_slice_with(eddy_strided_slice_args a)
 
 /* ---------------------------------------------------- strided_slice_grad -- */
 
-static bool strided_grad_infer(eddy_infer *c)
+/* `part` fits into the slice of `whole`. */
+static bool part_fits(eddy_infer *c, const char *what, eddy_shape part, eddy_shape whole)
 {
-    const eddy_shape dy = c->in[0].shape, ref = c->in[1].shape;
     char got[128], want[128];
     view v = { .y = EDDY_UNKNOWN_SHAPE };
     if (!entries_are_valid(c)) return false;
-    if (ref.rank >= 0 && !view_of(c, c->attrs, ref, &v)) return false;
-    if (!eddy_shape_compatible(v.y, dy))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has the shape %s, but the slice is %s",
-                               eddy_shape_print(dy, got, sizeof got),
-                               eddy_shape_print(v.y, want, sizeof want));
-    return eddy_infer_yield(c, 0, c->in[0].dtype, ref);
+    if (whole.rank >= 0 && !view_of(c, c->attrs, whole, &v)) return false;
+    if (eddy_shape_compatible(v.y, part)) return true;
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has the shape %s, but the slice is %s", what,
+                           eddy_shape_print(part, got, sizeof got),
+                           eddy_shape_print(v.y, want, sizeof want));
 }
 
-static eddy_status strided_grad_prepare(eddy_kernel *k)
+static bool strided_grad_infer(eddy_infer *c)
 {
-    const eddy_shape y = k->out[0]->type.shape;
+    const eddy_shape ref = c->in[1].shape;
+    return part_fits(c, "dy", c->in[0].shape, ref) &&
+           eddy_infer_yield(c, 0, c->in[0].dtype, ref);
+}
+
+/* The loops over a part, into its places in y. */
+static eddy_status part_prepare(eddy_kernel *k, eddy_shape y)
+{
     int64_t   in_whole[EDDY_MAX_RANK], in_part[EDDY_MAX_RANK];
     view      v;
     eddy_box *b = eddy_box_state(k);
@@ -320,6 +327,11 @@ static eddy_status strided_grad_prepare(eddy_kernel *k)
     b->to_at = steps_of(&v, y, in_whole, in_part);
     for (int i = 0; i < y.rank; i++) eddy_box_add(b, v.of[i].size, in_whole[i], in_part[i]);
     return EDDY_OK;
+}
+
+static eddy_status strided_grad_prepare(eddy_kernel *k)
+{
+    return part_prepare(k, k->out[0]->type.shape);
 }
 
 static eddy_status strided_grad_kernel(eddy_kernel *k)
@@ -341,3 +353,63 @@ const eddy_op_def eddy_op_strided_slice_grad = {
     .infer = strided_grad_infer, .prepare = strided_grad_prepare, .kernel = strided_grad_kernel,
     .gradient = strided_grad_gradient, .batch = strided_batch,
 };
+
+/* ------------------------------------------------- strided_slice_assign -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_strided_slice_assign_args {
+    char        unused_;
+    eddy_tensor var, value;
+    eddy_dims   begin, end, strides;
+    int64_t     begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
+    const char *name;
+} eddy_strided_slice_assign_args;
+#endif
+
+static bool assign_infer(eddy_infer *c)
+{
+    const eddy_type *var = &c->in[0];
+    if (var->dtype != c->in[1].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the variable is %s, the value %s",
+                               eddy_dtype_name(var->dtype), eddy_dtype_name(c->in[1].dtype));
+    return part_fits(c, "the value", c->in[1].shape, var->shape) &&
+           eddy_infer_yield(c, 0, var->dtype, var->shape);
+}
+
+static eddy_status assign_prepare(eddy_kernel *k) { return part_prepare(k, k->in[0]->type.shape); }
+
+static eddy_status assign_kernel(eddy_kernel *k)
+{
+    const eddy_status s = eddy_variable_ready(k);
+    if (s != EDDY_OK) return s;
+    eddy_box_copy_parallel(k, k->state, eddy_dtype_size(k->in[0]->type.dtype), k->in[0]->data,
+                           k->in[1]->data);
+    return eddy_variable_yield(k);
+}
+
+const eddy_op_def eddy_op_strided_slice_assign = {
+    .name = "StridedSliceAssign", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
+    .attrs_size = sizeof(strided_attrs), .attrs = strided_fields,
+    .infer = assign_infer, .prepare = assign_prepare, .kernel = assign_kernel,
+    .gradient = eddy_not_differentiable,
+};
+
+/** var[begin[0]:end[0]:strides[0], ...] = value; y = the variable's new value.
+ *
+ *  var    a variable
+ *  value  of its type, and of the shape of the slice
+ *  begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+ *         as for eddy_strided_slice
+ *
+ *  eddy_index_assign takes the places from a text.
+ *  Errors: those of eddy_strided_slice; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the value does not
+ *  fit; EDDY_UNINITIALIZED at the run.
+ *  Gradient: none.  TensorFlow: StridedSliceAssign. */
+eddy_tensor eddy_strided_slice_assign_with(eddy_strided_slice_assign_args a)
+{
+    const strided_attrs attrs = { a.begin, a.end, a.strides, a.begin_mask, a.end_mask,
+                                  a.ellipsis_mask, a.new_axis_mask, a.shrink_axis_mask };
+    return eddy_apply_named(a.name, &eddy_op_strided_slice_assign, &attrs, 2,
+                            (eddy_tensor[]){ a.var, a.value });
+}

@@ -109,13 +109,40 @@ eddy_tensor eddy_inner(eddy_tensor a, eddy_tensor b)
     return eddy_tensordot(a, b, .a_axes = EDDY_AXES(-1), .b_axes = EDDY_AXES(-1));
 }
 
+/* What is built from here to eddy_control_end waits for the shapes, as of eddy_assert_shapes. */
+static void hold_shapes(eddy_list xs, const char *shapes)
+{
+    eddy_control_begin(xs.at[0].graph, EDDY_LIST(eddy_assert_shapes(xs, shapes)));
+}
+
+/* The last dimension; EDDY_ANY if there is none or it is not known. */
+static int64_t last_of(eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    return s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY;
+}
+
 /** y = the sum of a[i] b[i], for vectors along the last axis.
  *
  *  a, b  numbers of one element type, [...,n]; the dimensions in front broadcast
  *
- *  Errors: those of eddy_mul and eddy_sum.
+ *  Errors: those of eddy_mul and eddy_sum; for vectors that are not as long EDDY_BAD_SHAPE, or
+ *  EDDY_CHECK_FAILED from a run where that was not known while building.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: tf.tensordot of vectors; PyTorch: dot. */
-eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b) { return Sum(Mul(a, b), EDDY_AXES(-1)); }
+eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b)
+{
+    const int64_t m = last_of(a), n = last_of(b);
+    const bool    open = m == EDDY_ANY || n == EDDY_ANY;
+    if (!eddy_is_valid(a) || !eddy_is_valid(b)) return Mul(a, b);
+    if (!open && m != n)
+        return eddy_fail(a.graph, EDDY_BAD_SHAPE, "dot: vectors of %lld and of %lld elements",
+                         (long long)m, (long long)n);
+    if (!open) return Sum(Mul(a, b), EDDY_AXES(-1));
+    hold_shapes(EDDY_LIST(a, b), "..., n; ..., n");
+    const eddy_tensor y = Sum(Mul(a, b), EDDY_AXES(-1));
+    eddy_control_end(a.graph);
+    return y;
+}
 
 /** y = the sum of conj(a) b over all elements.
  *
@@ -273,19 +300,37 @@ eddy_tensor eddy_multi_dot(eddy_list list)
 
 /* ---------------------------------------------------------- matrix_power -- */
 
+/* The identity or x itself, of matrices that are square in every run. */
+static eddy_tensor zeroth_or_first(eddy_tensor x, int64_t n)
+{
+    hold_shapes(EDDY_LIST(x), "..., n, n");
+    const eddy_tensor y = n == 0 ? eddy_identity_like(x) : eddy_identity(x);
+    eddy_control_end(x.graph);
+    return y;
+}
+
 /** y = x multiplied n times, for each matrix of x.
  *
  *  x  of an element type that has products, [...,m,m]
  *  n  0 gives the identity, a negative one powers of the inverse
  *
  *  By repeated squaring.
- *  Errors: those of eddy_matmul and, for n below 0, of eddy_inverse.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square, or EDDY_CHECK_FAILED from a run
+ *  where that was not known while building; those of eddy_matmul and, for n below 0, of
+ *  eddy_inverse.
  *  Gradient: that of the products.  NumPy: linalg.matrix_power. */
 eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
 {
+    const eddy_shape s = eddy_shape_of(x);
     uint64_t    left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    char        text[128];
+    if (!eddy_is_valid(x)) return eddy_identity(x);
+    if (s.rank >= 0 && (s.rank < 2 || (eddy_rows_of(s) != eddy_columns_of(s) &&
+                                     eddy_rows_of(s) >= 0 && eddy_columns_of(s) >= 0)))
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "matrix_power: %s is not of square matrices",
+                         eddy_shape_print(s, text, sizeof text));
+    if (left < 2 && n >= 0) return zeroth_or_first(x, n);
     eddy_tensor square = n < 0 ? eddy_inverse(x) : x, y = eddy_none(x.graph);
-    if (n == 0) return eddy_identity_like(x);
     for (; left > 0; left >>= 1) {
         if (left & 1) y = eddy_is_valid(y) ? eddy_times(y, square) : square;
         if (left > 1) square = eddy_times(square, square);

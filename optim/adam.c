@@ -5,6 +5,8 @@
  *   s <- s + (1 - beta2) (g^2 - s)
  *   v <- v - alpha m / (sqrt(s) + epsilon)
  *
+ * With AMSGrad (Reddi, Kale and Kumar 2018) the largest s so far is in the root.
+ *
  * The powers of the betas are two variables shared by all that the optimizer
  * updates; every step ends with one more multiplication of them. */
 #include "optim/internal.h"
@@ -12,6 +14,7 @@
 
 typedef struct adam_state {
     eddy_tensor learning_rate, beta1, beta2, epsilon;
+    bool        amsgrad;
     eddy_tensor alpha;               /* of this step, for the dtype last asked for */
 } adam_state;
 
@@ -22,6 +25,7 @@ static void adam_slots(eddy_optimizer *o, eddy_tensor v)
     eddy_make_shared_slot(o, "beta2_power", a->beta2);
     eddy_zero_slot(o, v, "m");
     eddy_zero_slot(o, v, "v");
+    if (a->amsgrad) eddy_zero_slot(o, v, "vhat");
 }
 
 static void adam_prepare(eddy_optimizer *o)
@@ -45,6 +49,10 @@ static eddy_tensor adam_update(eddy_optimizer *o, eddy_tensor m, eddy_tensor s, 
 {
     const adam_state *a = eddy_optimizer_state(o);
     eddy_tensor epsilon = eddy_hyper(a->epsilon, v), alpha = adam_alpha(o, v);
+    if (a->amsgrad) {
+        eddy_tensor most = eddy_get_slot(o, v, "vhat");
+        s = eddy_assign(most, Maximum(most, s));
+    }
     return eddy_assign_sub(v, Div(Mul(alpha, m), Add(Sqrt(s), epsilon)));
 }
 
@@ -103,7 +111,7 @@ static const eddy_optimizer_def adam = {
 eddy_optimizer *eddy_adam_with(eddy_adam_args a)
 {
     eddy_graph *g = a.graph ? a.graph : a.learning_rate.graph;
-    adam_state  s = { a.learning_rate, a.beta1, a.beta2, a.epsilon, eddy_none(g) };
+    adam_state  s = { a.learning_rate, a.beta1, a.beta2, a.epsilon, a.amsgrad, eddy_none(g) };
     if (!eddy_hyper_settle(g, "Adam: learning_rate", &s.learning_rate, 0.001) ||
         !eddy_hyper_settle(g, "Adam: beta1", &s.beta1, 0.9) ||
         !eddy_hyper_settle(g, "Adam: beta2", &s.beta2, 0.999) ||

@@ -7,9 +7,10 @@
 /* "[a, b]", cut to size; returns buf. */
 static char *print_names(const eddy_gradient_pair *pairs, int count, char *buf, size_t size)
 {
-    size_t n = 0;
+    size_t n = 1;
+    memcpy(buf, "[", 2);
     for (int i = 0; i < count && n + 1 < size; i++) {
-        int more = snprintf(buf + n, size - n, "%s%s", i ? ", " : "[",
+        int more = snprintf(buf + n, size - n, "%s%s", i ? ", " : "",
                             eddy_name_of(pairs[i].variable));
         n += more > 0 ? (size_t)more : 0;
     }
@@ -19,6 +20,28 @@ static char *print_names(const eddy_gradient_pair *pairs, int count, char *buf, 
 }
 
 /* ------------------------------------------------------- what is handed in -- */
+
+/* Their dense shape does not matter, that of a row does. */
+static bool slices_fit(eddy_gradient_pair p)
+{
+    eddy_tensor values;
+    char        a[128], b[128];
+    eddy_slices_parts(p.gradient, &values, NULL);
+    eddy_shape var = eddy_shape_of(p.variable), rows = eddy_shape_of(values);
+    if (var.rank > 0) var.dim[0] = EDDY_ANY;
+    if (eddy_variable_constraint(p.variable, NULL))
+        eddy_fail(p.variable.graph, EDDY_INVALID_ARGUMENT,
+                  "Cannot use a constraint function on a sparse variable. ('%s')",
+                  eddy_name_of(p.variable));
+    else if (var.rank == 0 || !eddy_shape_compatible(var, rows))
+        eddy_fail(p.variable.graph, EDDY_BAD_SHAPE,
+                  "var and grad must match in all dimensions but the first: '%s' %s, %s",
+                  eddy_name_of(p.variable),
+                  eddy_shape_print(eddy_shape_of(p.variable), a, sizeof a),
+                  eddy_shape_print(rows, b, sizeof b));
+    else return true;
+    return false;
+}
 
 static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair p, int i)
 {
@@ -42,8 +65,8 @@ static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair p, int i)
     else if (eddy_dtype_is_complex(eddy_dtype_of(p.variable)) && !o->def.takes_complex)
         eddy_fail(g, EDDY_BAD_DTYPE, "'%s' has type %s, which %s does not take",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.variable)), o->name);
-    else if (!eddy_slices_parts(p.gradient, NULL, NULL) &&
-             !eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(p.variable)))
+    else if (eddy_slices_parts(p.gradient, NULL, NULL)) return slices_fit(p);
+    else if (!eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(p.variable)))
         eddy_fail(g, EDDY_BAD_SHAPE, "var and grad do not have the same shape: '%s' %s, %s",
                   eddy_name_of(p.variable),
                   eddy_shape_print(eddy_shape_of(p.variable), a, sizeof a),
@@ -103,11 +126,45 @@ static eddy_tensor shaped(eddy_tensor gradient, eddy_tensor variable)
                                                         : eddy_reshape_like(gradient, variable);
 }
 
-static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
+/* Rows of partly unknown shape likewise, each that of the variable's that it changes. */
+static eddy_tensor shaped_rows(eddy_tensor values, eddy_tensor indices, eddy_tensor variable)
 {
-    eddy_tensor values, indices;
-    if (!eddy_slices_parts(p.gradient, &values, &indices))
-        return o->def.apply_dense(o, shaped(p.gradient, p.variable), p.variable);
+    eddy_shape row = eddy_shape_of(values);
+    if (row.rank > 0) row.dim[0] = 0;
+    if (eddy_shape_is_known(row)) return values;
+    return eddy_reshape_like(values, eddy_gather(variable, indices));
+}
+
+eddy_tensor eddy_constrained(eddy_tensor value, eddy_tensor variable)
+{
+    eddy_constraint c;
+    eddy_graph     *g = variable.graph;
+    if (!eddy_is_valid(value) || !eddy_variable_constraint(variable, &c)) return value;
+    value = c.apply(value, c.context);
+    if (eddy_graph_ready(g) && (!eddy_is_valid(value) || value.graph != g))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "the constraint of '%s' gives no tensor of this graph",
+                  eddy_name_of(variable));
+    return value;
+}
+
+/* variable <- constraint(variable), behind the update. */
+static eddy_tensor constrain(eddy_optimizer *o, eddy_tensor updated, eddy_tensor variable)
+{
+    const eddy_node *node = eddy_node_of(updated);
+    if (!node || !eddy_variable_constraint(variable, NULL)) return updated;
+    const bool yields = (node->op->flags & EDDY_OP_UPDATES) != 0 && node->n_outputs == 1 &&
+                        eddy_same(node->inputs[0], variable);
+    eddy_control_begin(o->graph, EDDY_LIST(updated));
+    eddy_tensor value = yields ? updated : eddy_read(variable);
+    updated = eddy_assign(variable, eddy_constrained(value, variable));
+    eddy_control_end(o->graph);
+    return updated;
+}
+
+static eddy_tensor update_rows(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
+                               eddy_gradient_pair p)
+{
+    values = shaped_rows(values, indices, p.variable);
     o->skip_negative = eddy_slices_skip_negative(p.gradient);
     if (!o->def.apply_sparse || !o->def.sums_duplicates) {
         values = o->skip_negative ? eddy_slices_sum_duplicates(values, indices)
@@ -119,18 +176,36 @@ static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
     return o->def.apply_sparse(o, values, indices, p.variable);
 }
 
-/* The updates of all variables that have a gradient; how many there are. */
+static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
+{
+    eddy_tensor values, indices;
+    if (eddy_slices_parts(p.gradient, &values, &indices))
+        return update_rows(o, values, indices, p);
+    /* one that is called by another optimizer leaves it to that one */
+    const bool itself = o->def.apply_dense == eddy_step_all;
+    o->constrains = itself;
+    eddy_tensor updated = o->def.apply_dense(o, shaped(p.gradient, p.variable), p.variable);
+    o->constrains = false;
+    return itself ? updated : constrain(o, updated, p.variable);
+}
+
+/* The updates of all variables that have a gradient; how many there are.  last[id] is where
+ * in `out` the last one of that variable is, plus 1: the next waits for it. */
 static int update_all(eddy_optimizer *o, const eddy_gradient_pair *pairs, int count,
-                      eddy_tensor *out)
+                      eddy_tensor *out, int32_t *last)
 {
     char scope[EDDY_MAX_NAME + 16];
     int  n = 0;
     for (int i = 0; i < count; i++) {
         if (pairs[i].gradient.node == 0) continue;
+        int32_t *before = &last[pairs[i].variable.node];
         snprintf(scope, sizeof scope, "update_%s", eddy_name_of(pairs[i].variable));
         eddy_scope_begin(o->graph, scope);
+        eddy_control_begin(o->graph, (eddy_list){ *before > 0, &out[*before - (*before > 0)] });
         out[n] = update(o, pairs[i]);
+        eddy_control_end(o->graph);
         eddy_scope_end(o->graph);
+        *before = n + 1;
         if (!eddy_is_valid(out[n++]))
             eddy_fail(o->graph, EDDY_INVALID_ARGUMENT, "%s: no update of '%s'", o->name,
                       eddy_name_of(pairs[i].variable));
@@ -154,23 +229,33 @@ static eddy_tensor finish(eddy_optimizer *o, eddy_list updates, eddy_tensor step
     return eddy_group(g, EDDY_LIST(counted), scope);
 }
 
-static eddy_tensor apply(eddy_optimizer *o, const eddy_apply_gradients_args *a)
+/* With room for the updates, and for a place for each variable. */
+static eddy_tensor apply_in(eddy_optimizer *o, const eddy_apply_gradients_args *a,
+                            eddy_tensor *updates, int32_t *last)
 {
-    eddy_graph           *g = o->graph;
-    const eddy_allocator *memory = eddy_graph_allocator(g);
-    const size_t          bytes = (size_t)a->count * sizeof(eddy_tensor);
-    eddy_tensor          *updates = eddy_allocate(memory, bytes);
-    if (!updates)
-        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, a->count);
+    eddy_graph *g = o->graph;
     create_slots(o, a->pairs, a->count);
     eddy_scope_begin(g, a->name && *a->name ? a->name : o->name);
     const char *scope = eddy_scope_name(g);
     if (o->def.prepare) o->def.prepare(o);
-    const int n = update_all(o, a->pairs, a->count, updates);
+    const int n = update_all(o, a->pairs, a->count, updates, last);
     eddy_tensor train = eddy_none(g);
     if (eddy_graph_ready(g)) train = finish(o, (eddy_list){ n, updates }, a->global_step, scope);
     eddy_scope_end(g);
+    return train;
+}
+
+static eddy_tensor apply(eddy_optimizer *o, const eddy_apply_gradients_args *a)
+{
+    const eddy_allocator *memory = eddy_graph_allocator(o->graph);
+    const size_t          bytes = (size_t)a->count * sizeof(eddy_tensor);
+    const size_t          ids = (size_t)eddy_graph_size(o->graph) + 1;
+    eddy_tensor          *updates = eddy_allocate(memory, bytes), train = eddy_none(o->graph);
+    int32_t              *last = eddy_allocate_zeroed(memory, ids, sizeof *last);
+    if (updates && last) train = apply_in(o, a, updates, last);
+    else eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, a->count);
     eddy_release(memory, updates, bytes);
+    eddy_release(memory, last, ids * sizeof *last);
     return train;
 }
 
@@ -192,46 +277,37 @@ eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args a)
 
 /* --------------------------------------------------------------- minimize -- */
 
-static bool none_has_gradient(const eddy_gradient_pair *pairs, int count)
+static bool none_has_gradient(const eddy_pairs *p)
 {
-    for (int i = 0; i < count; i++)
-        if (pairs[i].gradient.node != 0) return false;
+    for (int i = 0; i < p->count; i++)
+        if (p->at[i].gradient.node != 0) return false;
     return true;
-}
-
-/* minimize with room for `count` pairs. */
-static eddy_tensor minimize(const eddy_minimize_args *a, eddy_gradient_pair *pairs, int count)
-{
-    char text[500];
-    eddy_graph *g = eddy_optimizer_graph(a->optimizer);
-    const int n = eddy_compute_gradients(a->optimizer, a->loss, pairs, count, a->var_list,
-        .gate_gradients = a->gate_gradients, .aggregation_method = a->aggregation_method,
-        .colocate_gradients_with_ops = a->colocate_gradients_with_ops,
-        .grad_loss = a->grad_loss);
-    if (!eddy_graph_ready(g)) return eddy_none(g);
-    if (none_has_gradient(pairs, n))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "No gradients provided for any variable, check your graph for ops that "
-                         "do not support gradients, between variables %s and loss %s.",
-                         print_names(pairs, n, text, sizeof text), eddy_name_of(a->loss));
-    return eddy_apply_gradients(a->optimizer, pairs, n, a->global_step, a->name);
 }
 
 eddy_tensor eddy_minimize_with(eddy_minimize_args a)
 {
+    char        text[500];
+    eddy_pairs  p;
     eddy_graph *g = eddy_optimizer_ready(a.optimizer);
     if (!g) {
         g = eddy_optimizer_graph(a.optimizer);
         if (!g) g = a.loss.graph;
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "minimize: no such optimizer");
     }
-    const int count = a.var_list.at ? a.var_list.count
-                                    : eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
-    const size_t most = count > 0 ? (size_t)count : 0, bytes = most * sizeof(eddy_gradient_pair);
-    eddy_gradient_pair *pairs = eddy_allocate(eddy_graph_allocator(g), bytes);
-    if (!pairs)
-        return eddy_fail(g, EDDY_NO_MEMORY, "minimize: out of memory for %d variables", count);
-    eddy_tensor train = minimize(&a, pairs, (int)most);
-    eddy_release(eddy_graph_allocator(g), pairs, bytes);
+    const eddy_compute_gradients_args c = {
+        .optimizer = a.optimizer, .loss = a.loss, .var_list = a.var_list,
+        .gate_gradients = a.gate_gradients, .aggregation_method = a.aggregation_method,
+        .colocate_gradients_with_ops = a.colocate_gradients_with_ops,
+        .grad_loss = a.grad_loss, .loss_function = a.loss_function,
+    };
+    eddy_tensor train = eddy_none(g);
+    if (eddy_pairs_compute(g, &c, &p) && none_has_gradient(&p))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "No gradients provided for any variable, check your graph for ops that "
+                  "do not support gradients, between variables %s and loss %s.",
+                  print_names(p.at, p.count, text, sizeof text), eddy_name_of(p.loss));
+    if (eddy_graph_ready(g))
+        train = eddy_apply_gradients(a.optimizer, p.at, p.count, a.global_step, a.name);
+    eddy_pairs_release(g, &p);
     return train;
 }

@@ -237,7 +237,8 @@ static bool iterate(driver *r)
     move(r);
     r->report.gradient = largest(r->g, r->n);
     if (!isfinite(r->report.loss) || !isfinite(r->report.gradient))
-        return fail(r, EDDY_INVALID_ARGUMENT, "the loss or its gradient is not finite at the start");
+        return fail(r, EDDY_INVALID_ARGUMENT,
+                    "the loss or its gradient is not finite at the start");
     bool done = r->report.gradient <= a->gradient_tolerance &&
                 end(r, EDDY_LBFGS_GRADIENT, "the gradient is small enough");
     while (!done && r->report.iterations < a->max_iterations)
@@ -308,8 +309,8 @@ static bool settle_gradients(driver *r)
     if (given.at && given.count != r->n_variables)
         return fail(r, EDDY_INVALID_ARGUMENT, "there must be a gradient for each variable");
     if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
-    else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }), dx,
-                            .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
+    else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }),
+                            dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
         return eddy_error_set(&r->error, eddy_graph_status(r->graph), "minimize_lbfgs: %s",
                               eddy_graph_message(r->graph));
     for (int i = 0; i < r->n_variables; i++)

@@ -5,6 +5,7 @@
 
 #include "../graph/graph.h"
 #include "../autodiff/autodiff.h"
+#include "../autodiff/functions.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,10 +41,23 @@ typedef struct eddy_compute_gradients_args {
     eddy_aggregation    aggregation_method;
     bool                colocate_gradients_with_ops;
     eddy_tensor         grad_loss;          /* of the loss's shape; default ones */
+    eddy_function       loss_function;      /* in place of loss; see below */
 } eddy_compute_gradients_args;
 
 /* One pair a variable, in order; returns how many (0 with an error on the
- * graph; also an error if there are more than max_out). */
+ * graph; also an error if there are more than max_out).
+ *
+ * A loss_function is called once, without arguments, under a tape: it builds the loss in
+ * the optimizer's graph (its context says where) and returns it as its one result.
+ * var_list is then by default the trainable variables that it used, in the order of
+ * their making, which may be none; gates, aggregation and colocation have no say.
+ *
+ *   static int loss(eddy_list none, eddy_tensor *y, void *model) { ...; return 1; }
+ *   eddy_minimize(o, .loss_function = { .build = loss, .context = &model });
+ *
+ * Errors: a loss, a grad_loss, or a variable with a gradient whose type is not floating
+ * (BAD_DTYPE); "No variables to optimize.", an unknown gate, tensors of another graph
+ * (INVALID_ARGUMENT).  tf.train.Optimizer.compute_gradients. */
 EDDY_API int eddy_compute_gradients_with(eddy_compute_gradients_args args);
 #define eddy_compute_gradients(...) \
     eddy_compute_gradients_with(EDDY_ARGS(eddy_compute_gradients_args, __VA_ARGS__))
@@ -58,7 +72,19 @@ typedef struct eddy_apply_gradients_args {
 } eddy_apply_gradients_args;
 
 /* The operation that updates the variables; pairs without gradient are passed
- * over.  It joins the collection EDDY_TRAIN_OP. */
+ * over, and their variables get no slots.  It joins the collection EDDY_TRAIN_OP.
+ *
+ * Slots are made here, so eddy_initializer comes after.  A variable that is
+ * listed twice is updated twice, the second time from what the first has left.  Runs that
+ * update exclude each other: there is nothing for TensorFlow's use_locking to do.  Where a variable has a constraint
+ * (eddy_variable), it gets what that makes of its new value.  Of slices (the gradient
+ * of eddy_gather) equal indices are added up first, and their dense shape has no say.
+ *
+ * Errors: "No variables provided.", "No gradients provided for any variable", a
+ * global_step that is no variable, slices for a variable with a constraint
+ * (INVALID_ARGUMENT); types and shapes that do not fit; a tensor that is not a variable
+ * (UNIMPLEMENTED); in a run, OUT_OF_RANGE for an index outside the variable.
+ * tf.train.Optimizer.apply_gradients. */
 EDDY_API eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args args);
 #define eddy_apply_gradients(...) \
     eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
@@ -74,9 +100,11 @@ typedef struct eddy_minimize_args {
     bool             colocate_gradients_with_ops;
     eddy_tensor      grad_loss;
     const char      *name;
+    eddy_function    loss_function;
 } eddy_minimize_args;
 
-/* compute_gradients, then apply_gradients. */
+/* compute_gradients, then apply_gradients.  Error: "No gradients provided for any
+ * variable, check your graph ...".  tf.train.Optimizer.minimize. */
 EDDY_API eddy_tensor eddy_minimize_with(eddy_minimize_args args);
 #define eddy_minimize(...) eddy_minimize_with(EDDY_ARGS(eddy_minimize_args, __VA_ARGS__))
 
@@ -86,6 +114,9 @@ EDDY_API eddy_tensor eddy_get_slot(const eddy_optimizer *o, eddy_tensor variable
 /* All slots and other variables of the optimizer, sorted by name: copies up to
  * max of them to out, returns how many there are. */
 EDDY_API int         eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max);
+/* The names of the slots of variables, sorted, each once: up to max of them to out, which
+ * live as long as the graph; returns how many there are. */
+EDDY_API int         eddy_get_slot_names(const eddy_optimizer *o, const char **out, int max);
 
 /* The step counter: int64, zero, not trainable, in EDDY_GLOBAL_STEP. */
 EDDY_API eddy_tensor eddy_create_global_step(eddy_graph *g);
@@ -94,9 +125,22 @@ EDDY_API eddy_tensor eddy_get_or_create_global_step(eddy_graph *g);
 
 /* ------------------------------------------------------ one's own ------ */
 
+enum { EDDY_STEP_SLOTS = 7 };
+
 /* An optimizer is this table of functions; the built-in ones are made the same
  * way.  `state` is the optimizer's own struct (eddy_optimizer_state).  All are
- * called inside the scope of the apply op. */
+ * called inside the scope of the apply op.
+ *
+ * One that treats each element of a variable by itself needs only `step` and `slots`:
+ *
+ *   static void sum_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
+ *   {
+ *       const eddy_tensor *lr = eddy_optimizer_state(o);
+ *       x[1] = Add(x[1], g);
+ *       x[0] = Sub(x[0], Mul(eddy_hyper(*lr, g), x[1]));
+ *   }
+ *   static const eddy_optimizer_def sum = { .name = "Sum", .state_size = sizeof(eddy_tensor),
+ *                                           .step = sum_step, .slots = { "sum" } }; */
 typedef struct eddy_optimizer_def {
     const char *name;                /* default name, "Adam" */
     size_t      state_size;
@@ -115,6 +159,12 @@ typedef struct eddy_optimizer_def {
     eddy_tensor (*finish)(eddy_optimizer *o, eddy_list updates);
     bool        sums_duplicates;     /* apply_sparse copes with repeated indices itself */
     bool        takes_complex;       /* the step is linear in g, so that variables may be complex */
+    /* In place of apply_dense, apply_sparse and create_slots.  x[0] is the variable and x[k] its
+     * slot slots[k - 1], or the rows of them that a sparse gradient names; the step puts what
+     * they become there, each element from those in its place.  What it leaves alone is not
+     * written.  Slots that create_slots does not make begin as zeros. */
+    void        (*step)(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x);
+    const char *slots[EDDY_STEP_SLOTS + 1];
 } eddy_optimizer_def;
 
 /* A new optimizer on g; `name` NULL is the default, "" an error.  `state` is copied. */

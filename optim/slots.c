@@ -57,6 +57,34 @@ int eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max)
     return o->n_slots;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int eddy_get_slot_names(const eddy_optimizer *o, const char **out, int max)
+{
+    eddy_graph *g = eddy_optimizer_graph(o);
+    if (!g || o->n_slots == 0) return 0;
+    const size_t bytes = (size_t)o->n_slots * sizeof(char *);
+    const char **sorted = eddy_allocate(&o->allocator, bytes);
+    if (!sorted) {
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a list of slots", o->name);
+        return 0;
+    }
+    int n = 0, names = 0;
+    for (int i = 0; i < o->n_slots; i++)
+        if (o->slots[i].owner > 0) sorted[n++] = o->slots[i].name;
+    qsort(sorted, (size_t)n, sizeof *sorted, by_text);
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && strcmp(sorted[i - 1], sorted[i]) == 0) continue;
+        if (out && names < max) out[names] = sorted[i];
+        names++;
+    }
+    eddy_release(&o->allocator, sorted, bytes);
+    return names;
+}
+
 /* Room for one slot more, and a table that stays at most half full. */
 static bool room(eddy_optimizer *o)
 {
@@ -107,6 +135,16 @@ static void enter_variable(eddy_graph *g, eddy_tensor variable)
     eddy_scope_begin(g, scope);
 }
 
+/* The slot, which there is not yet, as a variable "<variable>/<called>". */
+static eddy_tensor new_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
+                            const char *called, eddy_tensor initial_value)
+{
+    enter_variable(o->graph, variable);
+    eddy_tensor slot = make(o->graph, called, initial_value);
+    eddy_scope_end(o->graph);
+    return keep(o, variable.node, name, slot);
+}
+
 eddy_tensor eddy_make_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
                            eddy_tensor initial_value)
 {
@@ -116,11 +154,7 @@ eddy_tensor eddy_make_slot(eddy_optimizer *o, eddy_tensor variable, const char *
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a slot needs a name and a variable",
                          o->name);
     eddy_tensor slot = eddy_slot_find(o, variable.node, name);
-    if (eddy_is_valid(slot)) return slot;
-    enter_variable(g, variable);
-    slot = make(g, o->name, initial_value);
-    eddy_scope_end(g);
-    return keep(o, variable.node, name, slot);
+    return eddy_is_valid(slot) ? slot : new_slot(o, variable, name, o->name, initial_value);
 }
 
 eddy_tensor eddy_make_shared_slot(eddy_optimizer *o, const char *name, eddy_tensor initial_value)
@@ -132,7 +166,21 @@ eddy_tensor eddy_make_shared_slot(eddy_optimizer *o, const char *name, eddy_tens
     return eddy_is_valid(slot) ? slot : keep(o, 0, name, make(g, name, initial_value));
 }
 
-eddy_tensor eddy_zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name)
+/* `value` in the shape of a variable. */
+static eddy_tensor filled_like(eddy_graph *g, eddy_tensor variable, double value)
+{
+    const eddy_shape shape = eddy_shape_of(variable);
+    const eddy_dtype d = eddy_dtype_of(variable);
+    const bool       known = eddy_shape_is_known(shape);
+    if (known && value == 0) return eddy_zeros(g, d, shape);
+    if (known) return eddy_broadcast_to(eddy_number(g, d, value), shape);
+    eddy_tensor like = eddy_initialized_value(variable);
+    if (value == 0) return eddy_zeros_like(like);
+    return eddy_broadcast_like(eddy_number_like(value, like), like);
+}
+
+eddy_tensor eddy_filled_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
+                             double value, const char *called)
 {
     eddy_graph *g = eddy_optimizer_ready(o);
     if (!g) return eddy_none(variable.graph);
@@ -140,18 +188,21 @@ eddy_tensor eddy_zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *
     if (eddy_is_valid(slot)) return slot;
 
     char made[EDDY_MAX_NAME], scope[EDDY_MAX_NAME + 16];
+    if (!called) called = o->name;
     enter_variable(g, variable);
-    eddy_unique_name(g, o->name, false, made, sizeof made);
+    eddy_unique_name(g, called, false, made, sizeof made);
     eddy_scope_end(g);
     snprintf(scope, sizeof scope, "%s/Initializer/", made);
 
-    const eddy_shape shape = eddy_shape_of(variable);
     eddy_control_clear(g);
     eddy_scope_begin(g, scope);
-    eddy_tensor zeros = eddy_shape_is_known(shape)
-                            ? eddy_zeros(g, eddy_dtype_of(variable), shape)
-                            : eddy_zeros_like(eddy_initialized_value(variable));
+    eddy_tensor initial_value = filled_like(g, variable, value);
     eddy_scope_end(g);
     eddy_control_end(g);
-    return eddy_make_slot(o, variable, name, zeros);
+    return new_slot(o, variable, name, called, initial_value);
+}
+
+eddy_tensor eddy_zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name)
+{
+    return eddy_filled_slot(o, variable, name, 0, NULL);
 }

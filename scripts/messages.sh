@@ -27,7 +27,7 @@ session/schedule.c|too few buffers were counted|a guard: the count is an upper b
 session/specialise.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
 session/flow.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
-[ $# -gt 0 ] || set -- graph ops autodiff optim session
+[ $# -gt 0 ] || set -- graph ops autodiff layers optim session
 # shellcheck disable=SC2046  # the names of sources hold no blanks
 awk -v reporters="$reporters" -v allowed="$allowed" '
 BEGIN {

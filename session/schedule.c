@@ -309,7 +309,9 @@ static int32_t output_buffer(build *b, const flow_node *n, int k, eddy_buffer **
     const int32_t   v = k == 0 ? updated_by(b, n) : -1;
     if (v >= 0) {
         const eddy_buffer *storage = b->plan->variables[v].reference;
-        if (!is_open(b->plan->variables[v].node) && b->last_update[v] == n->id &&
+        const bool stays = b->last_update[v] == n->id ||     /* later ones would change it */
+                           b->views.reads[b->views.value_base[n->id] + k] == 0;
+        if (!is_open(b->plan->variables[v].node) && stays &&
             storage->count == eddy_shape_count(t.shape))
             return new_buffer(b, t, root_of(b, storage));
     }

@@ -490,9 +490,13 @@ static eddy_tensor scattered(random_graph *g, eddy_tensor v)
     const int32_t     at = (int32_t)s.dim[0] - 1, rows[] = { at, 0, at };
     const eddy_tensor x = Gather(pool_tame(g, pool_of(g, s)), ints(g, 3, rows));
     const eddy_tensor to = ints(g, 3, rows);
-    switch (pick(&g->t, 3)) {
+    switch (pick(&g->t, 7)) {
     case 0:  return eddy_scatter_add(v, to, x);
     case 1:  return eddy_scatter_sub(v, to, x);
+    case 2:  return eddy_scatter_max(v, to, x);
+    case 3:  return eddy_scatter_nd_min(v, ExpandDims(to, 1), x);
+    case 4:  return eddy_scatter_nd_update(v, ExpandDims(to, 1), x);
+    case 5:  return eddy_index_assign(v, "-1:", eddy_index(x, ":1"));
     default: return eddy_scatter_update(v, to, x);
     }
 }

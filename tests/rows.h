@@ -59,6 +59,10 @@ static inline eddy_tensor pairs(eddy_tensor x)
     { .op = type, .how = option, .build = fn, .n = count, .shape = { __VA_ARGS__ } }
 #define OP_KEEP(type, option, fn, count, kept, ...) \
     { .op = type, .how = option, .build = fn, .n = count, .shape = { __VA_ARGS__ }, .keep = kept }
+/* Not for complex numbers. */
+#define OP_REAL(type, option, fn, count, kept, ...) \
+    { .op = type, .how = option, .build = fn, .n = count, .shape = { __VA_ARGS__ }, .keep = kept, \
+      .options = SWEEP_REAL }
 /* The other inputs only lend their shape. */
 #define OP_LIKE(type, option, fn, count, kept, ...)                             \
     { .op = type, .how = option, .build = fn, .n = count, .shape = { __VA_ARGS__ }, \

@@ -106,7 +106,9 @@ BUILD(norm_1, eddy_norm(x[0], "1", EDDY_AXES(-1), .keepdims = true))
 BUILD(norm_inf, eddy_norm(x[0], "inf", EDDY_AXES(1)))
 BUILD(norm_3, eddy_norm(x[0], "3", EDDY_AXES(0)))
 BUILD(norm_fro, eddy_norm(x[0], "fro", EDDY_AXES(-2, -1)))
-BUILD(norm_columns, eddy_norm(x[0], "1", EDDY_AXES(-2, -1)))
+/* Columns whose sums are far apart. */
+BUILD(norm_columns, eddy_norm(Add(x[0], Mul(5, Cumsum(OnesLike(x[0]), -1))), "1",
+                              EDDY_AXES(-2, -1)))
 BUILD(norm_nuclear, eddy_norm(Add(x[0], steps(x[0])), "nuc", EDDY_AXES(-2, -1)))
 BUILD(norm_spectral, eddy_norm(of_rank(Add(x[0], steps(x[0])), 3), "2", EDDY_AXES(2, 1),
                                .keepdims = true))

@@ -159,7 +159,7 @@ static bool sweep_begin(sweep *c, const sweep_row *r, const variant *v)
     ck_assert_msg(!refused || !must_take(r), "%s", eddy_graph_message(c->t.graph));
     ck_assert_msg(refused || eddy_graph_status(c->t.graph) == EDDY_OK, "%s",
                   eddy_graph_message(c->t.graph));
-    if (refused || r->options & (SWEEP_REFUSES | SWEEP_RANDOM)) {
+    if (refused || r->options & (SWEEP_REFUSES | SWEEP_RANDOM | SWEEP_REAL)) {
         trial_end(&c->t);
         return false;
     }

@@ -254,7 +254,8 @@ START_TEST(dense_values)
     enum { M = 4, K = 5, N = 3 };
     eddy_graph   *g = eddy_graph_new();
     eddy_tensor   x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY, K));
-    eddy_tensor   y = eddy_dense(x, N, "d", .bias_initializer = two, .activation = eddy_square);
+    eddy_tensor   y = eddy_dense(x, N, "d", .bias_initializer = { .build = two },
+                                 .activation = eddy_square);
     eddy_tensor   w = eddy_graph_tensor(g, "d/kernel:0");
     eddy_tensor   b = eddy_graph_tensor(g, "d/bias:0"), d[3];
     ck_assert_int_eq(eddy_gradients(EDDY_LIST(y), EDDY_LIST(x, w, b), d), EDDY_OK);
@@ -299,7 +300,8 @@ START_TEST(dense_of_higher_rank)
                                { 4, { 2, 1, 3, 4 } }, { 3, { 6, 0, 4 } } };
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, known[_i]);
-    eddy_tensor y = eddy_dense(x, 6, .kernel_initializer = two), dx = eddy_gradient(y, x);
+    eddy_tensor y = eddy_dense(x, 6, .kernel_initializer = { .build = two });
+    eddy_tensor dx = eddy_gradient(y, x);
     eddy_shape  s = known[_i], f = fed[_i];
     s.dim[s.rank - 1] = f.dim[f.rank - 1] = 6;
     ck_assert_str_eq(eddy_graph_message(g), "");

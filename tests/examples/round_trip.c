@@ -33,6 +33,10 @@ eddy_status   __real_eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetch
 eddy_array   *__wrap_eddy_fetch(eddy_session *s, eddy_tensor t);
 eddy_status   __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 eddy_status   __real_eddy_restore(eddy_session *s, const char *path, eddy_list variables);
+eddy_status   __wrap_eddy_variable_set(eddy_session *s, eddy_tensor variable,
+                                       const eddy_array *value);
+eddy_status   __real_eddy_variable_set(eddy_session *s, eddy_tensor variable,
+                                       const eddy_array *value);
 void          __wrap_eddy_graph_free(eddy_graph *g);
 void          __real_eddy_graph_free(eddy_graph *g);
 
@@ -233,6 +237,17 @@ eddy_status __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list var
     for (int i = 0; i < variables.count; i++) v[i] = in(t->copy, variables.at[i]);
     if (__real_eddy_restore(t->other, path, (eddy_list){ variables.count, v }) != status)
         complain("another answer of restore", eddy_session_message(t->other));
+    return status;
+}
+
+/* What drives a graph (L-BFGS) sets its variables; what it runs in between leaves no trace. */
+eddy_status __wrap_eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
+{
+    twin       *t = twin_of(s);
+    eddy_status status = __real_eddy_variable_set(s, variable, value);
+    if (!has_other(t)) return status;
+    if (__real_eddy_variable_set(t->other, in(t->copy, variable), value) != status)
+        complain("another answer of variable_set", eddy_session_message(t->other));
     return status;
 }
 

@@ -1,0 +1,131 @@
+/* attention.h -- attention of several heads, positions, and blocks of a transformer, as
+ * layers; options that all layers have are described in layers.h. */
+#ifndef EDDY_LAYERS_ATTENTION_H
+#define EDDY_LAYERS_ATTENTION_H
+
+#include "layers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct eddy_multi_head_attention_args {
+    char             unused_;
+    eddy_tensor      x;
+    int64_t          heads;
+    const char      *name;                /* default "attention" */
+    eddy_tensor      memory;              /* what is looked at; default x */
+    int64_t          units;               /* of all heads together; default that of x */
+    bool             causal;              /* place i sees places 0 to i */
+    eddy_tensor      lengths;             /* how many places of the memory count */
+    eddy_tensor      mask;                /* which of them each place sees */
+    double           dropout;             /* of what a place looks at; default 0 */
+    bool             training;
+    eddy_tensor      training_when;
+    bool             no_bias;
+    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_regularizer kernel_regularizer;
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_multi_head_attention_args;
+
+/* Each place of a sequence takes the mean of values of places, weighted by how well its
+ * query fits their keys, for each head (Vaswani et al., "Attention is all you need", 2017).
+ *
+ *  x        [batch, s, n], n known; y has its shape
+ *  heads    above 0; divides units
+ *  memory   [batch, t, m] of the type of x, m known
+ *  lengths  int32 or int64 [batch]: the memory of example i ends after lengths[i] places
+ *  mask     broadcasts to [batch, heads, s, t]: bool, true for what is seen, or numbers of the
+ *           type of x that are added to the scores
+ *  dropout  the rate; probabilities are then stored, [batch, heads, s, t], which otherwise
+ *           are not (eddy_packed_self_attention, eddy_scaled_dot_product_attention)
+ *
+ *  What lengths and a bool mask hide has 10^9 taken from its score: a place that sees nothing
+ *  gets a mean of all.
+ *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
+ *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
+ *  [units, n]; and a bias for each.
+ *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units.
+ *  TensorFlow: keras.layers.MultiHeadAttention. */
+EDDY_API eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a);
+#define eddy_multi_head_attention(...) \
+    eddy_multi_head_attention_with(EDDY_ARGS(eddy_multi_head_attention_args, __VA_ARGS__))
+
+/* Waves of `units` wavelengths from 2 pi to nearly 20000 pi, a constant [length, units]: element
+ * [i, 2 k] is sin(i / 10000^(2 k / units)), [i, 2 k + 1] the cosine (Vaswani et al., 2017).
+ *
+ *  length, units  above 0
+ *  dtype          float64 or float32; 0 is float32
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT, EDDY_BAD_DTYPE; EDDY_NO_MEMORY for what is too large. */
+EDDY_API eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t units,
+                                               eddy_dtype dtype);
+
+typedef struct eddy_position_layer_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     max_length;               /* of a sequence; default that of x */
+    bool        learned;                  /* a variable; else eddy_sinusoidal_positions */
+    const char *name;                     /* default "positions" */
+    eddy_init   embeddings_initializer;   /* default eddy_random_normal_initializer(0, 0.02) */
+    bool        not_trainable;
+    int64_t     seed;
+    const char *reuse;
+} eddy_position_layer_args;
+
+/* x plus a row of numbers for each place of a sequence.
+ *
+ *  x           [batch, s, n], n known
+ *  max_length  at least s; needed if s is not known
+ *
+ *  Variables, if learned: embeddings [max_length, n].
+ *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; in a run EDDY_OUT_OF_RANGE. */
+EDDY_API eddy_tensor eddy_position_layer_with(eddy_position_layer_args a);
+#define eddy_position_layer(...) \
+    eddy_position_layer_with(EDDY_ARGS(eddy_position_layer_args, __VA_ARGS__))
+
+typedef struct eddy_transformer_block_args {
+    char             unused_;
+    eddy_tensor      x;
+    int64_t          heads;
+    const char      *name;                /* default "transformer_block" */
+    int64_t          hidden;              /* of the feed-forward layer; default 4 times that of x */
+    eddy_tensor      memory;              /* with attention to it, as in a decoder */
+    bool             causal;
+    eddy_tensor      lengths, memory_lengths;
+    eddy_tensor      mask;                /* of the attention of x to itself */
+    bool             pre_norm;            /* layer norms in front of each part, not behind */
+    eddy_tensor    (*activation)(eddy_tensor);  /* of the feed-forward layer; default eddy_relu */
+    double           dropout;             /* the rate behind each part; default 0 */
+    double           attention_dropout;   /* of eddy_multi_head_attention; default 0 */
+    bool             training;
+    eddy_tensor      training_when;
+    double           epsilon;             /* of the layer norms; default 1e-5 */
+    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_regularizer kernel_regularizer;
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_transformer_block_args;
+
+/* Attention of a sequence to itself, attention to a memory if there is one, and two fully
+ * connected layers (eddy_mlp); each part f of these with a shortcut and a layer norm:
+ * norm(x + f(x)), or with pre_norm x + f(norm(x)).
+ *
+ *  x  [batch, s, n], n known; y has its shape
+ *
+ *  memory, lengths, mask, causal, heads  as of eddy_multi_head_attention
+ *
+ *  Variables: those of attention, cross_attention, feed_forward (eddy_mlp), and of layer_norm,
+ *  layer_norm_1, layer_norm_2.
+ *  torch.nn.TransformerEncoderLayer and, with a memory, TransformerDecoderLayer. */
+EDDY_API eddy_tensor eddy_transformer_block_with(eddy_transformer_block_args a);
+#define eddy_transformer_block(...) \
+    eddy_transformer_block_with(EDDY_ARGS(eddy_transformer_block_args, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

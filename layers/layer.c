@@ -1,0 +1,156 @@
+/* layer.c -- what all layers do: refuse what does not fit, and make their variables, or
+ * find those of another one. */
+#include "layers/internal.h"
+#include "ops/math.h"
+
+/* ------------------------------------------------------------- refusals -- */
+
+static const char *scope_of(const eddy_layer *l)
+{
+    return l->name ? l->name : l->who;
+}
+
+bool eddy_layer_takes(eddy_layer *l, eddy_tensor x)
+{
+    l->graph = x.graph;
+    l->dtype = eddy_dtype_of(x);
+    if (!eddy_is_valid(x)) {
+        eddy_identity(x);                       /* says so, or passes it on */
+        return false;
+    }
+    if (l->dtype == EDDY_FLOAT32 || l->dtype == EDDY_FLOAT64) return true;
+    eddy_fail(l->graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64 "
+              "[scope '%.200s']", l->who, eddy_dtype_name(l->dtype), scope_of(l));
+    return false;
+}
+
+bool eddy_layer_count(const eddy_layer *l, const char *what, int64_t n)
+{
+    if (n > 0) return true;
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %lld; it must be above 0 "
+              "[scope '%.200s']", l->who, what, (long long)n, scope_of(l));
+    return false;
+}
+
+bool eddy_layer_rank(const eddy_layer *l, eddy_tensor x, int rank, int known)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    char             text[200];
+    if (s.rank == rank && s.dim[known] >= 0) return true;
+    eddy_fail(l->graph, EDDY_BAD_SHAPE, "%s: x has shape %s; it must have rank %d, and dimension "
+              "%d must be known [scope '%.200s']", l->who, eddy_shape_print(s, text, sizeof text),
+              rank, known, scope_of(l));
+    return false;
+}
+
+/* ---------------------------------------------------------------- scopes -- */
+
+void eddy_layer_begin(const eddy_layer *l)
+{
+    eddy_scope_begin(l->graph, scope_of(l));
+}
+
+eddy_tensor eddy_layer_end(const eddy_layer *l, eddy_tensor y)
+{
+    eddy_scope_end(l->graph);
+    return y;
+}
+
+const char *eddy_layer_inside(const eddy_layer *l, const char *name, char buf[LAYER_NAME])
+{
+    if (!l->reuse) return NULL;
+    snprintf(buf, LAYER_NAME, "%s/%s", l->reuse, name);
+    return buf;
+}
+
+/* ------------------------------------------------------------- variables -- */
+
+/* The variable of the layer whose variables are used again. */
+static eddy_tensor find_variable(const eddy_layer *l, const eddy_layer_weight *w)
+{
+    char              name[LAYER_NAME], tensor[LAYER_NAME + 2], have[200], want[200];
+    const eddy_type   type = { l->dtype, w->shape };
+    const eddy_tensor none = { l->graph, 0, 0 };
+    eddy_layer_inside(l, w->name, name);
+    snprintf(tensor, sizeof tensor, "%s:0", name);
+    const eddy_tensor v = eddy_graph_has(l->graph, tensor) ? eddy_graph_tensor(l->graph, tensor)
+                                                           : none;
+    if (!eddy_is_valid(v) || !(eddy_node_of(v)->op->flags & EDDY_OP_VARIABLE))
+        return eddy_fail(l->graph, EDDY_NOT_FOUND, "%s: there is no variable '%.200s' to use again "
+                         "[scope '%.200s']", l->who, name, scope_of(l));
+    const eddy_type is = { eddy_dtype_of(v), eddy_shape_of(v) };
+    if (is.dtype == type.dtype && eddy_shape_equal(is.shape, type.shape)) return v;
+    return eddy_fail(l->graph, EDDY_BAD_SHAPE, "%s: variable '%.200s' is %s, and %s is needed "
+                     "[scope '%.200s']", l->who, name, eddy_type_print(is, have, sizeof have),
+                     eddy_type_print(type, want, sizeof want), scope_of(l));
+}
+
+/* The penalty on v, among the losses. */
+static void regularize(const eddy_layer *l, eddy_tensor v, const char *name, eddy_regularizer r)
+{
+    char scope[64];
+    if (!r.build && r.l1 == 0 && r.l2 == 0) return;
+    snprintf(scope, sizeof scope, "%.40s/Regularizer", name);
+    eddy_scope_begin(l->graph, scope);
+    eddy_add_loss(r.build ? r.build(v) : eddy_l1_l2_regularizer(v, r.l1, r.l2),
+                  EDDY_REGULARIZATION_LOSSES);
+    eddy_scope_end(l->graph);
+}
+
+static eddy_init init_of(const eddy_layer_weight *w)
+{
+    const bool given = w->init.build || w->init.value.graph || w->init.kind;
+    return given ? w->init : w->otherwise;
+}
+
+/* The first value depends on nothing that surrounds the layer: the initializer runs before
+ * all else. */
+eddy_tensor eddy_layer_variable(const eddy_layer *l, eddy_layer_weight w)
+{
+    char scope[64];
+    if (l->reuse) return find_variable(l, &w);
+    snprintf(scope, sizeof scope, "%.40s/Initializer", w.name);
+    eddy_control_clear(l->graph);
+    eddy_scope_begin(l->graph, scope);
+    eddy_tensor first = eddy_initial_value(l->graph, init_of(&w), l->dtype, w.shape, l->seed);
+    eddy_scope_end(l->graph);
+    eddy_tensor v = eddy_variable(l->graph, .initial_value = first, .name = w.name,
+                                  .not_trainable = l->not_trainable || w.not_trainable);
+    if (eddy_is_valid(v)) regularize(l, v, w.name, w.regularizer);
+    eddy_control_end(l->graph);
+    return v;
+}
+
+/* ---------------------------------------------------------------- shapes -- */
+
+eddy_tensor eddy_layer_under(eddy_tensor y, eddy_tensor x, int leading)
+{
+    const eddy_shape inner = eddy_shape_of(y);
+    eddy_shape       s = eddy_shape_of(x);
+    int              open = 0, zeros = 0;
+    if (leading == 1 || !eddy_is_valid(y)) return y;
+    for (int i = 0; i < leading; i++) {
+        open += s.dim[i] == EDDY_ANY;
+        zeros += s.dim[i] == 0;
+    }
+    s.rank = leading;
+    for (int i = 1; i < inner.rank; i++) s.dim[s.rank++] = inner.dim[i];
+    if (open == 0 || (open == 1 && zeros == 0)) return eddy_reshape(y, s);
+    eddy_tensor sizes = eddy_shape_tensor(x, EDDY_INT64);
+    sizes = eddy_slice(sizes, EDDY_DIMS(0), EDDY_DIMS(leading));
+    eddy_tensor last = eddy_const(x.graph, EDDY_INT64, EDDY_SHAPE(inner.rank - 1), inner.dim + 1);
+    y = eddy_reshape_to(y, eddy_concat(EDDY_LIST(sizes, last), 0));
+    return eddy_set_shape(y, s);
+}
+
+eddy_tensor eddy_layer_within(eddy_tensor x, eddy_tensor lengths, int along)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    if (s.dim[along] > 0) {
+        eddy_tensor seen = eddy_sequence_mask(lengths, s.dim[along], EDDY_BOOL);
+        return along == 0 ? Transpose(seen) : seen;
+    }
+    eddy_tensor one = OnesLike(Cast(eddy_sum(x, .axes = EDDY_AXES(-1)), EDDY_INT64));
+    return Less(eddy_cumsum(one, along, .exclusive = true),
+                ExpandDims(Cast(lengths, EDDY_INT64), along));
+}

@@ -1,0 +1,314 @@
+/* layers.h -- layers with variables of their own, as functions that build them.
+ *
+ * A layer opens a name scope, `name` or the layer's default, and makes its variables there:
+ * those of eddy_dense(x, 10, "logits") are logits/kernel and logits/bias.  What layers have
+ * in common:
+ *
+ *   name           of the scope; a name in use gets _1 and so on
+ *   reuse          the scope of a layer of the same kind whose variables are taken instead of
+ *                  new ones, as eddy_scope_name and variables have it, "tower/logits"
+ *   not_trainable  keeps optimizers off the variables
+ *   seed           of the initializers and of dropout; 0: the operations' own
+ *   *_initializer  the first value of a variable (initial.h)
+ *   *_regularizer  a penalty on it, in EDDY_REGULARIZATION_LOSSES
+ *   activation     f of the result: eddy_relu, eddy_tanh, one's own; default none
+ *   training       what only training does is done if this is true, ...
+ *   training_when  ... or, if this is given, where this bool scalar is true in a run
+ *
+ * x is float32 or float64, and so are the variables.  The batch may be of unknown size.
+ *
+ * Errors of all of them: EDDY_BAD_DTYPE for another x; EDDY_BAD_SHAPE if its rank is another or
+ * a size is not known on which variables depend; EDDY_INVALID_ARGUMENT for a count that is not
+ * above 0; EDDY_NOT_FOUND and EDDY_BAD_SHAPE if there is no variable to use again or it has
+ * another shape; and those of the operations that a layer is made of, which also make its
+ * gradient. */
+#ifndef EDDY_LAYERS_H
+#define EDDY_LAYERS_H
+
+#include "../ops/ops.h"
+#include "initial.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------- fully connected -- */
+
+typedef struct eddy_dense_args {
+    char             unused_;
+    eddy_tensor      x;
+    int64_t          units;               /* columns of y */
+    const char      *name;                /* default "dense" */
+    eddy_tensor    (*activation)(eddy_tensor);
+    bool             no_bias;
+    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_init        bias_initializer;    /* default zeros */
+    bool             not_trainable;
+    int64_t          seed;
+    eddy_regularizer kernel_regularizer, bias_regularizer;
+    const char      *reuse;
+} eddy_dense_args;
+
+/* A fully connected layer: y = f(x w + b).
+ *
+ *  x        [..., in], rank 2 or more, the last dimension known; y is [..., units]
+ *  units    how many columns y has, above 0
+ *  no_bias  leaves b out
+ *
+ *  Variables: kernel [in, units], bias [units].  TensorFlow: layers.dense. */
+EDDY_API eddy_tensor eddy_dense_with(eddy_dense_args a);
+#define eddy_dense(...) eddy_dense_with(EDDY_ARGS(eddy_dense_args, __VA_ARGS__))
+
+typedef struct eddy_mlp_args {
+    char             unused_;
+    eddy_tensor      x;
+    eddy_dims        units;               /* of each layer: EDDY_DIMS(256, 256, 10) */
+    const char      *name;                /* default "mlp" */
+    eddy_tensor    (*activation)(eddy_tensor);          /* of all but the last; default eddy_relu */
+    eddy_tensor    (*output_activation)(eddy_tensor);   /* of the last; default none */
+    double           dropout;             /* the rate after each activation; default 0 */
+    bool             training;
+    eddy_tensor      training_when;
+    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_regularizer kernel_regularizer;
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_mlp_args;
+
+/* Fully connected layers, one after the other.
+ *
+ *  x      [..., in], as of eddy_dense; y is [..., the last of units]
+ *  units  1 to 8 counts, each above 0
+ *
+ *  Variables: those of layers dense, dense_1 and so on.
+ *  Errors: EDDY_INVALID_ARGUMENT if there are no units. */
+EDDY_API eddy_tensor eddy_mlp_with(eddy_mlp_args a);
+#define eddy_mlp(...) eddy_mlp_with(EDDY_ARGS(eddy_mlp_args, __VA_ARGS__))
+
+typedef struct eddy_residual_args {
+    char        unused_;
+    eddy_tensor x, y;
+    const char *name;                     /* default "residual" */
+    eddy_init   kernel_initializer;       /* default eddy_he_normal_initializer */
+    bool        not_trainable;
+    int64_t     seed;
+    const char *reuse;
+} eddy_residual_args;
+
+/* x + y, y being what was made of x; where their shapes differ, x goes through a linear
+ * layer or a 1x1 convolution first (He et al., "Deep residual learning", 2016).
+ *
+ *  x  [..., n]
+ *  y  [..., m].  Images [batch, height, width, m] may be smaller than x by a whole factor: the
+ *     stride of the convolution
+ *
+ *  Variables: shortcut/kernel [n, m] or [1, 1, n, m], if the shapes differ. */
+EDDY_API eddy_tensor eddy_residual_with(eddy_residual_args a);
+#define eddy_residual(...) eddy_residual_with(EDDY_ARGS(eddy_residual_args, __VA_ARGS__))
+
+/* ---------------------------------------------------------- convolutions -- */
+
+typedef struct eddy_conv_layer_args {
+    char             unused_;
+    eddy_tensor      x;
+    int64_t          filters;             /* channels of y */
+    eddy_dims        kernel_size;         /* one for all axes, or one for each */
+    const char      *name;                /* default "conv1d", "conv2d", ... */
+    eddy_dims        strides;             /* likewise; default 1 */
+    const char      *padding;             /* "VALID" (the default), "SAME" */
+    const char      *data_format;         /* channels last (the default); "NCW", "NCHW", "NCDHW" */
+    eddy_dims        dilation_rate;       /* as strides; default 1 */
+    int64_t          groups;              /* of channels; not for three dimensions; default 1 */
+    eddy_tensor    (*activation)(eddy_tensor);
+    bool             no_bias;
+    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_init        bias_initializer;    /* default zeros */
+    eddy_regularizer kernel_regularizer, bias_regularizer;
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_conv_layer_args;
+
+/* Convolutions with a bias and an activation: eddy_conv1d, eddy_conv2d, eddy_conv3d.
+ *
+ *  x            [batch, width, channels], [batch, height, width, channels], [batch, depth,
+ *               height, width, channels], or with channels second; their number is known
+ *  filters      above 0; groups divide it and the channels of x
+ *  kernel_size  each above 0
+ *
+ *  Variables: kernel [kernel_size..., channels / groups, filters], bias [filters].
+ *  TensorFlow: layers.conv1d, conv2d, conv3d. */
+EDDY_API eddy_tensor eddy_conv1d_layer_with(eddy_conv_layer_args a);
+#define eddy_conv1d_layer(...) eddy_conv1d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
+EDDY_API eddy_tensor eddy_conv2d_layer_with(eddy_conv_layer_args a);
+#define eddy_conv2d_layer(...) eddy_conv2d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
+EDDY_API eddy_tensor eddy_conv3d_layer_with(eddy_conv_layer_args a);
+#define eddy_conv3d_layer(...) eddy_conv3d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
+
+/* The transposed convolution, eddy_conv2d_transpose; with "SAME" and strides of 2 it makes
+ * images twice as large.
+ *
+ *  x  [batch, height, width, channels] or NCHW, height and width known
+ *
+ *  Variables: kernel [kernel_size..., filters, channels], bias [filters].
+ *  Errors: EDDY_INVALID_ARGUMENT for groups.  TensorFlow: layers.conv2d_transpose. */
+EDDY_API eddy_tensor eddy_conv2d_transpose_layer_with(eddy_conv_layer_args a);
+#define eddy_conv2d_transpose_layer(...) \
+    eddy_conv2d_transpose_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
+
+typedef struct eddy_depthwise_layer_args {
+    char             unused_;
+    eddy_tensor      x;
+    int64_t          filters;             /* of eddy_separable_conv2d_layer: channels of y */
+    eddy_dims        kernel_size;         /* one for both axes, or two */
+    const char      *name;                /* default "depthwise_conv2d", "separable_conv2d" */
+    eddy_dims        strides;             /* likewise; default 1 */
+    const char      *padding;             /* "VALID" (the default), "SAME" */
+    const char      *data_format;         /* "NHWC" (the default), "NCHW" */
+    eddy_dims        dilation_rate;       /* as strides; default 1 */
+    int64_t          depth_multiplier;    /* filters for each channel; default 1 */
+    eddy_tensor    (*activation)(eddy_tensor);
+    bool             no_bias;
+    eddy_init        depthwise_initializer;   /* default eddy_glorot_uniform_initializer */
+    eddy_init        pointwise_initializer;   /* likewise */
+    eddy_init        bias_initializer;        /* default zeros */
+    eddy_regularizer depthwise_regularizer, pointwise_regularizer, bias_regularizer;
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_depthwise_layer_args;
+
+/* Each channel of images convolved by itself (eddy_depthwise_conv2d), and then a sum over
+ * channels at each place (eddy_separable_conv2d).
+ *
+ *  x        [batch, height, width, channels] or NCHW, the channels known
+ *  filters  left out or 0 for the first of the two, above 0 for the second
+ *
+ *  Variables: depthwise_kernel [kernel_size..., channels, depth_multiplier], bias; and
+ *  pointwise_kernel [1, 1, channels depth_multiplier, filters].
+ *  TensorFlow: keras.layers.DepthwiseConv2D, layers.separable_conv2d. */
+EDDY_API eddy_tensor eddy_depthwise_conv2d_layer_with(eddy_depthwise_layer_args a);
+#define eddy_depthwise_conv2d_layer(...) \
+    eddy_depthwise_conv2d_layer_with(EDDY_ARGS(eddy_depthwise_layer_args, __VA_ARGS__))
+EDDY_API eddy_tensor eddy_separable_conv2d_layer_with(eddy_depthwise_layer_args a);
+#define eddy_separable_conv2d_layer(...) \
+    eddy_separable_conv2d_layer_with(EDDY_ARGS(eddy_depthwise_layer_args, __VA_ARGS__))
+
+/* Pooling and eddy_flatten have no variables: layers.max_pooling2d, average_pooling2d and
+ * flatten are eddy_max_pool2d, eddy_avg_pool2d and eddy_flatten. */
+
+/* -------------------------------------------------------- normalization -- */
+
+typedef struct eddy_batch_norm_layer_args {
+    char             unused_;
+    eddy_tensor      x;
+    const char      *name;                /* default "batch_normalization" */
+    bool             training;
+    eddy_tensor      training_when;
+    int64_t          axis;                /* of the channels; 0, the default, is the last */
+    double           momentum;            /* of the moving averages; default 0.99 */
+    double           epsilon;             /* default 1e-3 */
+    bool             no_center, no_scale; /* leave beta, gamma out */
+    eddy_init        beta_initializer;    /* default zeros */
+    eddy_init        gamma_initializer;   /* default ones */
+    eddy_init        moving_mean_initializer;       /* default zeros */
+    eddy_init        moving_variance_initializer;   /* default ones */
+    eddy_regularizer beta_regularizer, gamma_regularizer;
+    bool             not_trainable;
+    const char      *reuse;
+} eddy_batch_norm_layer_args;
+
+/* Each channel with mean beta and standard deviation gamma over the batch, while training;
+ * otherwise with what the moving averages of mean and variance make of it.
+ *
+ *  x     [..., channels], rank 2 or more; the channels are known.  Images [batch, channels,
+ *        height, width] with an axis of 1
+ *  axis  0 or the last, or 1 of rank 4
+ *
+ *  Variables: gamma, beta, moving_mean, moving_variance [channels], the latter two not
+ *  trainable.  Updates of these, moving = moving momentum + batch (1 - momentum), join
+ *  EDDY_UPDATE_OPS; they are part of a step only if it runs them (eddy_update_ops).  The
+ *  variance of the moving average is divided by one less than the count for rank 4, as
+ *  TensorFlow's fused operation has it, and by the count else.
+ *  Errors: EDDY_INVALID_ARGUMENT for another axis or a momentum outside [0, 1].
+ *  TensorFlow: layers.batch_normalization. */
+EDDY_API eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a);
+#define eddy_batch_norm_layer(...) \
+    eddy_batch_norm_layer_with(EDDY_ARGS(eddy_batch_norm_layer_args, __VA_ARGS__))
+
+/* One node that runs all of EDDY_UPDATE_OPS whose names begin with `scope` (all if NULL):
+ *   eddy_run(s, feeds, EDDY_FETCH(train, updates), out);
+ * tf.group(tf.get_collection(UPDATE_OPS)). */
+EDDY_API eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope);
+
+typedef struct eddy_layer_norm_layer_args {
+    char        unused_;
+    eddy_tensor x;
+    const char *name;                     /* default "layer_norm" */
+    double      epsilon;                  /* default 1e-5 */
+    eddy_init   gamma_initializer;        /* default ones */
+    eddy_init   beta_initializer;         /* default zeros */
+    bool        not_trainable;
+    const char *reuse;
+} eddy_layer_norm_layer_args;
+
+/* Each row of x along its last axis with mean beta and standard deviation gamma:
+ * eddy_layer_norm.
+ *
+ *  x  [..., n], rank 1 or more, n known
+ *
+ *  Variables: gamma, beta [n].  TensorFlow: keras.layers.LayerNormalization. */
+EDDY_API eddy_tensor eddy_layer_norm_layer_with(eddy_layer_norm_layer_args a);
+#define eddy_layer_norm_layer(...) \
+    eddy_layer_norm_layer_with(EDDY_ARGS(eddy_layer_norm_layer_args, __VA_ARGS__))
+
+/* ------------------------------------------------- dropout and embedding -- */
+
+typedef struct eddy_dropout_layer_args {
+    char        unused_;
+    eddy_tensor x;
+    double      rate;                     /* the fraction dropped, in [0,1); 0 drops nothing */
+    bool        training;
+    eddy_tensor training_when;
+    eddy_dims   noise_shape;              /* default x's shape */
+    int64_t     seed;
+    const char *name;                     /* default "dropout" */
+} eddy_dropout_layer_args;
+
+/* eddy_dropout while training, x itself otherwise.  TensorFlow: layers.dropout. */
+EDDY_API eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a);
+#define eddy_dropout_layer(...) \
+    eddy_dropout_layer_with(EDDY_ARGS(eddy_dropout_layer_args, __VA_ARGS__))
+
+typedef struct eddy_embedding_layer_args {
+    char             unused_;
+    eddy_tensor      ids;                 /* int32 or int64, any shape */
+    int64_t          input_dim;           /* how many different ids, [0, input_dim) */
+    int64_t          output_dim;          /* numbers for each */
+    const char      *name;                /* default "embedding" */
+    eddy_init        embeddings_initializer;    /* default uniform in [-0.05, 0.05) */
+    eddy_regularizer embeddings_regularizer;
+    eddy_dtype       dtype;               /* default float32 */
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_embedding_layer_args;
+
+/* A row of numbers for each id, eddy_embedding_lookup: y is [ids..., output_dim].
+ *
+ *  Variables: embeddings [input_dim, output_dim].
+ *  Errors: EDDY_BAD_DTYPE for other ids or another dtype; in a run EDDY_OUT_OF_RANGE for an id
+ *  that is none.  TensorFlow: keras.layers.Embedding. */
+EDDY_API eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a);
+#define eddy_embedding_layer(...) \
+    eddy_embedding_layer_with(EDDY_ARGS(eddy_embedding_layer_args, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "attention.h"
+#include "recurrent.h"
+
+#endif

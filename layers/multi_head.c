@@ -1,0 +1,143 @@
+/* multi_head.c -- attention of several heads with its projections. */
+#include "layers/attention.h"
+#include "layers/internal.h"
+#include "ops/math.h"
+
+/* An attention that is being built. */
+typedef struct heads {
+    const eddy_multi_head_attention_args *a;
+    eddy_layer  layer;
+    eddy_tensor memory;
+    int64_t     n, units, size;                 /* of x, of all heads, of one */
+    eddy_tensor q, k, v;                        /* [batch, heads, places, size] */
+} heads;
+
+static const double HIDDEN = -1e9;
+
+/* A projection, part k of the layer. */
+static eddy_tensor project(const heads *h, eddy_tensor x, int64_t units, const char *name, int k)
+{
+    const eddy_multi_head_attention_args *a = h->a;
+    char scope[LAYER_NAME];
+    return eddy_dense(x, units, name, .no_bias = a->no_bias,
+                      .kernel_initializer = a->kernel_initializer,
+                      .kernel_regularizer = a->kernel_regularizer,
+                      .not_trainable = a->not_trainable, .seed = eddy_layer_seed(a->seed, k),
+                      .reuse = eddy_layer_inside(&h->layer, name, scope));
+}
+
+/* [batch, places, parts units] as [batch, places, parts, heads, size]. */
+static eddy_tensor cut(const heads *h, eddy_tensor y, int parts)
+{
+    eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-1)));
+    rows = eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, parts, h->a->heads, h->size));
+    return eddy_layer_under(rows, y, 2);
+}
+
+/* [batch, places, heads, size] as [batch, places, units]. */
+static eddy_tensor join(const heads *h, eddy_tensor y)
+{
+    eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-2, -1)));
+    return eddy_layer_under(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
+}
+
+/* Part k of [batch, places, parts, heads, size], heads first. */
+static eddy_tensor part(eddy_tensor parts, int k)
+{
+    return eddy_transpose(eddy_output(parts, k), EDDY_DIMS(0, 2, 1, 3));
+}
+
+/* -------------------------------------------------------------------- masks -- */
+
+/* Which places of the memory there are, [batch, 1, 1, t]. */
+static eddy_tensor within(const heads *h)
+{
+    eddy_tensor seen = eddy_layer_within(h->memory, h->a->lengths, 1);
+    return ExpandDims(ExpandDims(seen, 1), 1);
+}
+
+/* 0 where it is seen, and next to nothing elsewhere. */
+static eddy_tensor penalty(const heads *h, eddy_tensor seen)
+{
+    return eddy_where(seen, NumberLike(0, h->q), NumberLike(HIDDEN, h->q));
+}
+
+/* What is added to the scores; without a graph if nothing is. */
+static eddy_tensor make_mask(const heads *h)
+{
+    eddy_tensor mask = h->a->mask;
+    if (mask.graph && eddy_dtype_of(mask) == EDDY_BOOL) mask = penalty(h, mask);
+    if (!h->a->lengths.graph) return mask;
+    eddy_tensor ends = penalty(h, within(h));
+    return mask.graph ? Add(mask, ends) : ends;
+}
+
+/* ---------------------------------------------------------------- attention -- */
+
+/* With the probabilities at hand, for dropout. */
+static eddy_tensor attend_stored(const heads *h, eddy_tensor mask)
+{
+    const eddy_multi_head_attention_args *a = h->a;
+    eddy_tensor scale = Rsqrt(NumberLike((double)h->size, h->q));
+    eddy_tensor scores = MatMul(Mul(h->q, scale), h->k, .transpose_b = true);
+    if (mask.graph) scores = Add(scores, mask);
+    if (a->causal) {
+        eddy_tensor seen = eddy_matrix_band_part(OnesLike(scores), -1, 0);
+        scores = Where(Greater(seen, 0), scores, HIDDEN);
+    }
+    eddy_tensor p = eddy_dropout_layer(Softmax(scores), a->dropout, a->training, a->training_when,
+                                       .seed = a->seed);
+    return MatMul(p, h->v);
+}
+
+static eddy_tensor attend(const heads *h, bool stored)
+{
+    const eddy_tensor mask = make_mask(h);
+    eddy_tensor y = stored ? attend_stored(h, mask)
+                           : eddy_scaled_dot_product_attention(h->q, h->k, h->v, .mask = mask,
+                                                               .causal = h->a->causal);
+    return eddy_transpose(y, EDDY_DIMS(0, 2, 1, 3));
+}
+
+static eddy_tensor build_attention(heads *h)
+{
+    const eddy_multi_head_attention_args *a = h->a;
+    const bool stored = a->dropout > 0 && (a->training || a->training_when.graph);
+    eddy_tensor y;
+    if (!a->memory.graph) {
+        eddy_tensor qkv = cut(h, project(h, a->x, 3 * h->units, "qkv", 0), 3);
+        if (!stored && !a->mask.graph && !a->lengths.graph) {
+            y = eddy_packed_self_attention(qkv, a->causal);
+            return project(h, join(h, y), h->n, "attention_output", 2);
+        }
+        qkv = eddy_unstack(qkv, 2);
+        h->q = part(qkv, 0), h->k = part(qkv, 1), h->v = part(qkv, 2);
+    } else {
+        eddy_tensor q = cut(h, project(h, a->x, h->units, "query", 0), 1);
+        eddy_tensor kv = cut(h, project(h, a->memory, 2 * h->units, "key_value", 1), 2);
+        h->q = part(eddy_unstack(q, 2), 0);
+        kv = eddy_unstack(kv, 2);
+        h->k = part(kv, 0), h->v = part(kv, 1);
+    }
+    return project(h, join(h, attend(h, stored)), h->n, "attention_output", 2);
+}
+
+eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a)
+{
+    const eddy_tensor none = { a.x.graph, 0, 0 };
+    heads h = { .a = &a, .memory = a.memory.graph ? a.memory : a.x,
+                .layer = { .who = "attention", .name = a.name, .reuse = a.reuse } };
+    if (!eddy_layer_takes(&h.layer, h.memory) || !eddy_layer_takes(&h.layer, a.x) ||
+        !eddy_layer_rank(&h.layer, a.x, 3, 2) || !eddy_layer_rank(&h.layer, h.memory, 3, 2) ||
+        !eddy_layer_count(&h.layer, "heads", a.heads))
+        return none;
+    h.n = eddy_shape_of(a.x).dim[2];
+    h.units = a.units ? a.units : h.n;
+    if (!eddy_layer_count(&h.layer, "units", h.units)) return none;
+    if (h.units % a.heads != 0 || h.units > INT32_MAX)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: %lld units cannot be cut "
+                         "into %lld heads", (long long)h.units, (long long)a.heads);
+    h.size = h.units / a.heads;
+    eddy_layer_begin(&h.layer);
+    return eddy_layer_end(&h.layer, build_attention(&h));
+}

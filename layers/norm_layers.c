@@ -1,0 +1,164 @@
+/* norm_layers.c -- batch and layer normalization with variables of their own. */
+#include "graph/internal.h"
+#include "layers/internal.h"
+#include "ops/math.h"
+
+/* ----------------------------------------------------------- batch norm -- */
+
+/* A batch normalization that is being built. */
+typedef struct norm {
+    const eddy_batch_norm_layer_args *a;
+    eddy_layer  layer;
+    eddy_tensor gamma, beta;                    /* without a graph if left out */
+    eddy_tensor mean, variance;                 /* the moving ones */
+    eddy_dims   others;                         /* all axes but that of the channels */
+    int64_t     channels;
+    double      epsilon;
+    bool        fused, second;                  /* rank 4; channels are axis 1 */
+} norm;
+
+static eddy_tensor variable(const norm *n, const char *name, eddy_init init, double otherwise,
+                            eddy_regularizer r, bool fixed)
+{
+    return eddy_layer_variable(&n->layer, (eddy_layer_weight){
+        .name = name, .shape = EDDY_SHAPE(n->channels), .init = init,
+        .otherwise = eddy_constant_initializer(otherwise), .regularizer = r,
+        .not_trainable = fixed });
+}
+
+static void make_variables(norm *n)
+{
+    const eddy_batch_norm_layer_args *a = n->a;
+    const eddy_regularizer none = { 0 };
+    if (!a->no_scale)
+        n->gamma = variable(n, "gamma", a->gamma_initializer, 1, a->gamma_regularizer, false);
+    if (!a->no_center)
+        n->beta = variable(n, "beta", a->beta_initializer, 0, a->beta_regularizer, false);
+    n->mean = variable(n, "moving_mean", a->moving_mean_initializer, 0, none, true);
+    n->variance = variable(n, "moving_variance", a->moving_variance_initializer, 1, none, true);
+}
+
+/* y, and the mean and variance of the batch. */
+typedef struct normed {
+    eddy_tensor y, mean, variance;
+} normed;
+
+static eddy_tensor or_all(const norm *n, eddy_tensor v, double otherwise)
+{
+    return v.graph ? v : eddy_initial_value(n->layer.graph, eddy_constant_initializer(otherwise),
+                                            n->layer.dtype, EDDY_SHAPE(n->channels), 0);
+}
+
+static normed normalize_fused(const norm *n, bool training)
+{
+    eddy_tensor y = eddy_fused_batch_norm(n->a->x, or_all(n, n->gamma, 1), or_all(n, n->beta, 0),
+                                          n->mean, n->variance, n->epsilon, training,
+                                          n->second ? "NCHW" : "NHWC");
+    return (normed){ y, eddy_output(y, 1), eddy_output(y, 2) };
+}
+
+static normed normalize_by(const norm *n, eddy_tensor mean, eddy_tensor variance)
+{
+    return (normed){ eddy_batch_normalization(n->a->x, mean, variance, n->beta, n->gamma,
+                                              n->epsilon), mean, variance };
+}
+
+/* moving = moving momentum + batch (1 - momentum), in the collection. */
+static void move_average(const norm *n, eddy_tensor moving, eddy_tensor batch)
+{
+    const double momentum = n->a->momentum == 0 ? 0.99 : n->a->momentum;
+    eddy_tensor  step = Mul(Sub(moving, eddy_stop_gradient(batch)), 1 - momentum);
+    if (n->a->training_when.graph) step = Where(n->a->training_when, step, 0);
+    eddy_tensor update = eddy_assign_sub(moving, step);
+    if (eddy_is_valid(update)) eddy_collection_add(n->layer.graph, EDDY_UPDATE_OPS, update);
+}
+
+static eddy_tensor build_batch_norm(norm *n)
+{
+    const eddy_tensor when = n->a->training_when;
+    make_variables(n);
+    if (!when.graph && !n->a->training)
+        return normalize_fused(n, false).y;
+    normed r;
+    if (n->fused) {
+        r = normalize_fused(n, true);
+        if (when.graph) r.y = Where(when, r.y, normalize_fused(n, false).y);
+    } else {
+        eddy_tensor mean = eddy_moments(n->a->x, n->others), variance = eddy_output(mean, 1);
+        r = when.graph ? normalize_by(n, Where(when, mean, n->mean),
+                                      Where(when, variance, n->variance))
+                       : normalize_by(n, mean, variance);
+    }
+    move_average(n, n->mean, r.mean);
+    move_average(n, n->variance, r.variance);
+    return r.y;
+}
+
+/* Which axis the channels are on, -1 for another one than can be. */
+static int channel_axis(eddy_shape s, int64_t axis)
+{
+    if (s.rank < 2) return -1;
+    if (axis == 0 || axis == -1 || axis == s.rank - 1) return s.rank - 1;
+    return s.rank == 4 && (axis == 1 || axis == -3) ? 1 : -1;
+}
+
+eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a)
+{
+    const eddy_tensor none = { a.x.graph, 0, 0 };
+    const eddy_shape  s = eddy_shape_of(a.x);
+    const int         axis = channel_axis(s, a.axis);
+    norm n = { .a = &a, .epsilon = a.epsilon == 0 ? 1e-3 : a.epsilon, .fused = s.rank == 4,
+               .second = axis == 1 && s.rank == 4,
+               .layer = { .who = "batch_normalization", .name = a.name, .reuse = a.reuse,
+                          .not_trainable = a.not_trainable } };
+    char text[200];
+    if (!eddy_layer_takes(&n.layer, a.x)) return none;
+    if (axis < 0 || s.dim[axis] < 0)
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "batch_normalization: x has shape %s and its "
+                         "channels on axis %lld; they must be known in number and on the last, or "
+                         "on axis 1 of 4", eddy_shape_print(s, text, sizeof text),
+                         (long long)a.axis);
+    if (!(a.momentum >= 0 && a.momentum <= 1))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "batch_normalization: momentum is %g; "
+                         "it must be in [0, 1]", a.momentum);
+    n.channels = s.dim[axis];
+    for (int i = 0; i < s.rank; i++)
+        if (i != axis) n.others.at[n.others.count++] = i;
+    eddy_layer_begin(&n.layer);
+    return eddy_layer_end(&n.layer, build_batch_norm(&n));
+}
+
+eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope)
+{
+    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    const int    count = eddy_collection_get(g, EDDY_UPDATE_OPS, scope, NULL, 0);
+    const size_t bytes = (size_t)count * sizeof(eddy_tensor);
+    eddy_tensor *all = eddy_allocate(eddy_graph_allocator(g), bytes);
+    if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "eddy_update_ops: out of memory");
+    eddy_collection_get(g, EDDY_UPDATE_OPS, scope, all, count);
+    eddy_tensor y = eddy_group(g, (eddy_list){ count, all }, "update_ops");
+    eddy_release(eddy_graph_allocator(g), all, bytes);
+    return y;
+}
+
+/* ----------------------------------------------------------- layer norm -- */
+
+eddy_tensor eddy_layer_norm_layer_with(eddy_layer_norm_layer_args a)
+{
+    const eddy_shape s = eddy_shape_of(a.x);
+    eddy_layer l = { .who = "layer_norm", .name = a.name, .reuse = a.reuse,
+                     .not_trainable = a.not_trainable };
+    char text[200];
+    if (!eddy_layer_takes(&l, a.x)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (s.rank < 1 || s.dim[s.rank - 1] < 0)
+        return eddy_fail(l.graph, EDDY_BAD_SHAPE, "layer_norm: x has shape %s; its last dimension "
+                         "must be known", eddy_shape_print(s, text, sizeof text));
+    const eddy_shape row = EDDY_SHAPE(s.dim[s.rank - 1]);
+    eddy_layer_begin(&l);
+    eddy_tensor gamma = eddy_layer_variable(&l, (eddy_layer_weight){
+        .name = "gamma", .shape = row, .init = a.gamma_initializer,
+        .otherwise = eddy_ones_initializer() });
+    eddy_tensor beta = eddy_layer_variable(&l, (eddy_layer_weight){
+        .name = "beta", .shape = row, .init = a.beta_initializer });
+    return eddy_layer_end(&l, eddy_layer_norm(a.x, gamma, beta, a.epsilon));
+}

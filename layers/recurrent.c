@@ -1,0 +1,143 @@
+/* recurrent.c -- cells over sequences: lengths, directions, several at a time. */
+#include "layers/cells.h"
+#include "ops/math.h"
+
+/* ---------------------------------------------------------------- sequences -- */
+
+/* A sequence from its last step to its first, [steps, batch, ...]. */
+static eddy_tensor turn(eddy_tensor x, eddy_tensor lengths)
+{
+    return lengths.graph ? eddy_reverse_sequence(x, lengths, 0, 1) : eddy_reverse(x, EDDY_AXES(0));
+}
+
+/* The state after the last step of each sequence; that before the first if there is none. */
+static eddy_tensor last(eddy_tensor states, eddy_tensor lengths, eddy_tensor first)
+{
+    if (!states.graph) return states;
+    if (!lengths.graph)
+        return eddy_strided_slice(states, EDDY_DIMS(-1), EDDY_DIMS(0), .end_mask = 1,
+                                  .shrink_axis_mask = 1);
+    eddy_tensor h = eddy_reverse_sequence(states, lengths, 0, 1);
+    h = eddy_strided_slice(h, EDDY_DIMS(0), EDDY_DIMS(1), .shrink_axis_mask = 1);
+    eddy_tensor any = ExpandDims(Greater(lengths, 0), 1);
+    return first.graph ? Where(any, h, first) : Where(any, h, 0);
+}
+
+static eddy_tensor swap(eddy_tensor x)
+{
+    return eddy_transpose(x, EDDY_DIMS(1, 0, 2));
+}
+
+/* The network on steps that come first. */
+static eddy_rnn_result run_steps(const eddy_layer *l, const eddy_rnn_args *a, eddy_tensor x)
+{
+    const eddy_tensor lengths = a->sequence_length;
+    eddy_tensor       seen = { 0 };
+    if (lengths.graph) {
+        seen = ExpandDims(eddy_layer_within(x, lengths, 0), -1);
+        x = Where(seen, x, 0);
+    }
+    eddy_layer inner = *l;
+    char       scope[LAYER_NAME];
+    inner.name = a->cell.name ? a->cell.name : eddy_cell_name(&a->cell);
+    inner.reuse = eddy_layer_inside(l, inner.name, scope);
+    eddy_layer_begin(&inner);
+    eddy_cell_states s = eddy_cell_run(&inner, &a->cell, a->go_backwards ? turn(x, lengths) : x,
+                                       a->initial_h, a->initial_c);
+    eddy_layer_end(&inner, x);
+    eddy_rnn_result r = { s.h, last(s.h, lengths, a->initial_h), last(s.c, lengths, a->initial_c) };
+    if (a->go_backwards) r.outputs = turn(r.outputs, lengths);
+    if (lengths.graph) r.outputs = Where(seen, r.outputs, 0);
+    return r;
+}
+
+/* The number of steps can be done with this cell. */
+static bool check_steps(const eddy_layer *l, const eddy_rnn_args *a)
+{
+    const int64_t steps = eddy_shape_of(a->x).dim[a->time_major ? 0 : 1];
+    const bool    unrolled = a->cell.kind != EDDY_LSTM_CELL;
+    if (steps != 0 && (!unrolled || (steps > 0 && steps <= CELL_STEPS))) return true;
+    char text[200];
+    eddy_fail(l->graph, EDDY_BAD_SHAPE, "rnn: x has shape %s; the number of steps must be known, "
+              "above 0 and at most %d [scope '%.200s']",
+              eddy_shape_print(eddy_shape_of(a->x), text, sizeof text), CELL_STEPS,
+              l->name ? l->name : "rnn");
+    return false;
+}
+
+static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
+{
+    if (eddy_cell_name(cell)) return eddy_layer_count(l, "units", cell->units);
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: there is no cell of kind %d [scope '%.200s']",
+              (int)cell->kind, l->name ? l->name : "rnn");
+    return false;
+}
+
+eddy_rnn_result eddy_rnn_with(eddy_rnn_args a)
+{
+    const eddy_tensor     none = { a.x.graph, 0, 0 };
+    const eddy_rnn_result nothing = { none, none, none };
+    eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse,
+                     .not_trainable = a.not_trainable, .seed = a.seed };
+    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2) ||
+        !check_cell(&l, &a.cell) || !check_steps(&l, &a))
+        return nothing;
+    eddy_layer_begin(&l);
+    eddy_rnn_result r = run_steps(&l, &a, a.time_major ? a.x : swap(a.x));
+    if (!a.time_major) r.outputs = swap(r.outputs);
+    eddy_layer_end(&l, r.h);
+    return r;
+}
+
+/* ------------------------------------------------------------------ several -- */
+
+eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn_args a)
+{
+    eddy_layer l = { .who = "bidirectional_rnn", .name = a.name, .reuse = a.reuse };
+    eddy_bidirectional_rnn_result r = { .outputs = { a.x.graph, 0, 0 } };
+    char scope[LAYER_NAME];
+    r.fw = r.bw = (eddy_rnn_result){ r.outputs, r.outputs, r.outputs };
+    if (!eddy_layer_takes(&l, a.x)) return r;
+    eddy_layer_begin(&l);
+    eddy_rnn_args one = { .x = a.x, .cell = a.cell_fw, .name = "fw",
+                          .sequence_length = a.sequence_length, .time_major = a.time_major,
+                          .not_trainable = a.not_trainable, .seed = a.seed,
+                          .reuse = eddy_layer_inside(&l, "fw", scope) };
+    r.fw = eddy_rnn_with(one);
+    if (a.cell_bw.kind) one.cell = a.cell_bw;
+    one.name = "bw";
+    one.go_backwards = true;
+    one.seed = eddy_layer_seed(a.seed, 1);
+    one.reuse = eddy_layer_inside(&l, "bw", scope);
+    r.bw = eddy_rnn_with(one);
+    r.outputs = eddy_concat(EDDY_LIST(r.fw.outputs, r.bw.outputs), 2);
+    eddy_layer_end(&l, r.outputs);
+    return r;
+}
+
+eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a)
+{
+    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_rnn_result   r = { a.x, none, none };
+    eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse };
+    char       name[32], scope[LAYER_NAME];
+    if (!eddy_layer_takes(&l, a.x)) return (eddy_rnn_result){ none, none, none };
+    if (a.count < 1 || !a.cells) {
+        r.outputs = eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "rnn: there are no cells to stack");
+        return r;
+    }
+    eddy_layer_begin(&l);
+    for (int i = 0; i < a.count; i++) {
+        snprintf(name, sizeof name, "cell_%d", i);
+        if (i > 0)
+            r.outputs = eddy_dropout_layer(r.outputs, a.dropout, a.training, a.training_when,
+                                           .seed = eddy_layer_seed(a.seed, i));
+        r = eddy_rnn(r.outputs, a.cells[i], name, a.sequence_length,
+                     .time_major = a.time_major, .not_trainable = a.not_trainable,
+                     .seed = eddy_layer_seed(a.seed, i),
+                     .reuse = eddy_layer_inside(&l, name, scope));
+        if (a.results) a.results[i] = r;
+    }
+    eddy_layer_end(&l, r.outputs);
+    return r;
+}

@@ -1,0 +1,135 @@
+/* recurrent.h -- recurrent networks as layers; options that all layers have are described in
+ * layers.h. */
+#ifndef EDDY_LAYERS_RECURRENT_H
+#define EDDY_LAYERS_RECURRENT_H
+
+#include "layers.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One step of a recurrent network: from x [batch, n] and its state h [batch, units] the next h.
+ * [x, h] are the two side by side, and w and b the variables <name>/kernel and <name>/bias.
+ *
+ *   EDDY_BASIC_RNN_CELL  h' = f([x, h] w + b).  kernel [n + units, units].
+ *   EDDY_LSTM_CELL       i, f, g, o = [x, h] w + b; c' = sigmoid(f + forget_bias) c +
+ *                        sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c').  kernel [n + units,
+ *                        4 units].  TensorFlow has the parts in the order i, g, f, o.
+ *   EDDY_GRU_CELL        r, u = sigmoid([x, h] w + b), c = f([x, r h] v + d), h' = u h +
+ *                        (1 - u) c.  gates/kernel [n + units, 2 units], gates/bias, which begins
+ *                        with ones, candidate/kernel [n + units, units], candidate/bias.  With
+ *                        reset_after c = f(x v + d + r (h v' + d')), v' being the last rows of
+ *                        the kernel and d' candidate/recurrent_bias, as Keras, PyTorch and cuDNN
+ *                        have it.
+ *
+ * TensorFlow: nn.rnn_cell.BasicRNNCell, LSTMCell, GRUCell; keras.layers.GRU(reset_after=True). */
+typedef enum eddy_cell_kind {
+    EDDY_BASIC_RNN_CELL = 1,
+    EDDY_LSTM_CELL,
+    EDDY_GRU_CELL
+} eddy_cell_kind;
+
+/* A cell as a value: { .kind = EDDY_LSTM_CELL, .units = 64 }. */
+typedef struct eddy_cell {
+    eddy_cell_kind   kind;
+    int64_t          units;               /* above 0 */
+    const char      *name;                /* default "basic_rnn_cell", "lstm_cell", "gru_cell" */
+    eddy_tensor    (*activation)(eddy_tensor);  /* f; not of an LSTM; default eddy_tanh */
+    double           forget_bias;         /* of an LSTM; default 1; NAN: none */
+    bool             reset_after;         /* of a GRU */
+    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_init        bias_initializer;    /* default zeros, of a GRU's gates ones */
+    eddy_regularizer kernel_regularizer;
+} eddy_cell;
+
+/* What comes of a sequence: h of each step, and the state after the last one. */
+typedef struct eddy_rnn_result {
+    eddy_tensor outputs;                  /* [batch, steps, units], or steps first as x */
+    eddy_tensor h, c;                     /* [batch, units]; c of an LSTM alone */
+} eddy_rnn_result;
+
+typedef struct eddy_rnn_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_cell   cell;
+    const char *name;                     /* default "rnn" */
+    eddy_tensor sequence_length;
+    eddy_tensor initial_h, initial_c;     /* [batch, units]; default zeros */
+    bool        time_major;               /* steps first */
+    bool        go_backwards;             /* from the last step of each sequence to the first */
+    bool        not_trainable;
+    int64_t     seed;
+    const char *reuse;
+} eddy_rnn_args;
+
+/* A cell over the steps of a sequence.
+ *
+ *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known, and so
+ *                   is the number of steps but for an LSTM
+ *  sequence_length  int32 or int64 [batch], each in [0, steps]: later outputs are 0, and h and c
+ *                   are those of that step.  Left out: all steps
+ *  go_backwards     outputs stand at their steps all the same; h is that of the first step
+ *
+ *  An LSTM is one operation, eddy_lstm, the others one after the other of each step.
+ *  Variables: those of the cell, in <name>/<cell>.
+ *  Errors: EDDY_INVALID_ARGUMENT for another kind of cell; EDDY_BAD_SHAPE if the number of steps
+ *  is not known, 0 or above 65535.
+ *  TensorFlow: nn.static_rnn, nn.dynamic_rnn. */
+EDDY_API eddy_rnn_result eddy_rnn_with(eddy_rnn_args a);
+#define eddy_rnn(...) eddy_rnn_with(EDDY_ARGS(eddy_rnn_args, __VA_ARGS__))
+
+typedef struct eddy_bidirectional_rnn_result {
+    eddy_tensor     outputs;              /* of both side by side, [batch, steps, units of both] */
+    eddy_rnn_result fw, bw;
+} eddy_bidirectional_rnn_result;
+
+typedef struct eddy_bidirectional_rnn_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_cell   cell_fw, cell_bw;         /* the second one left out: as the first */
+    const char *name;                     /* default "bidirectional_rnn" */
+    eddy_tensor sequence_length;
+    bool        time_major;
+    bool        not_trainable;
+    int64_t     seed;
+    const char *reuse;
+} eddy_bidirectional_rnn_args;
+
+/* One network from the first step to the last and one from the last to the first.
+ *
+ *  All as of eddy_rnn.  Variables: in <name>/fw/<cell> and <name>/bw/<cell>.
+ *  TensorFlow: nn.bidirectional_dynamic_rnn. */
+EDDY_API eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn_args a);
+#define eddy_bidirectional_rnn(...) \
+    eddy_bidirectional_rnn_with(EDDY_ARGS(eddy_bidirectional_rnn_args, __VA_ARGS__))
+
+typedef struct eddy_stacked_rnn_args {
+    char             unused_;
+    eddy_tensor      x;
+    const eddy_cell *cells;               /* `count` of them, the first one next to x */
+    int              count;
+    const char      *name;                /* default "rnn" */
+    eddy_tensor      sequence_length;
+    bool             time_major;
+    eddy_rnn_result *results;             /* if not NULL, gets that of each cell */
+    double           dropout;             /* the rate between two cells; default 0 */
+    bool             training;
+    eddy_tensor      training_when;
+    bool             not_trainable;
+    int64_t          seed;
+    const char      *reuse;
+} eddy_stacked_rnn_args;
+
+/* Several networks, each fed with the outputs of the one before it; returns the last one's.
+ *
+ *  All as of eddy_rnn.  Variables: in <name>/cell_0/<cell>, <name>/cell_1/<cell> and so on.
+ *  Errors: EDDY_INVALID_ARGUMENT if there are no cells.
+ *  TensorFlow: nn.dynamic_rnn of a MultiRNNCell. */
+EDDY_API eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a);
+#define eddy_stacked_rnn(...) eddy_stacked_rnn_with(EDDY_ARGS(eddy_stacked_rnn_args, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,133 @@
+/* transformer.c -- positions, and blocks of attention and fully connected layers. */
+#include "graph/internal.h"
+#include "layers/attention.h"
+#include "layers/internal.h"
+#include "ops/math.h"
+
+#include <math.h>
+
+/* ---------------------------------------------------------------- positions -- */
+
+eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t units,
+                                      eddy_dtype dtype)
+{
+    const eddy_layer l = { .graph = g, .who = "sinusoidal positions" };
+    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    if (!dtype) dtype = EDDY_FLOAT32;
+    if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
+        return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; it must be "
+                         "float32 or float64", eddy_dtype_name(dtype));
+    if (!eddy_layer_count(&l, "length", length) || !eddy_layer_count(&l, "units", units))
+        return (eddy_tensor){ g, 0, 0 };
+    eddy_array *table = eddy_array_new_in(eddy_graph_allocator(g), dtype,
+                                          EDDY_SHAPE(length, units));
+    if (!table)
+        return eddy_fail(g, EDDY_NO_MEMORY, "sinusoidal positions: out of memory for [%lld,%lld]",
+                         (long long)length, (long long)units);
+    for (int64_t k = 0; k < units; k++) {
+        const double rate = pow(10000, -(double)(k - k % 2) / (double)units);
+        for (int64_t i = 0; i < length; i++) {
+            const double angle = (double)i * rate;
+            eddy_array_set(table, i * units + k, k % 2 ? cos(angle) : sin(angle));
+        }
+    }
+    eddy_tensor t = eddy_constant(g, table, "sinusoidal_positions");
+    eddy_array_free(table);
+    return t;
+}
+
+/* The first rows of the table, as many as x has places. */
+static eddy_tensor first_rows(eddy_tensor table, eddy_tensor x)
+{
+    const int64_t have = eddy_shape_of(table).dim[0], want = eddy_shape_of(x).dim[1];
+    if (want == have) return table;
+    if (want >= 0) return eddy_slice(table, EDDY_DIMS(0, 0), EDDY_DIMS(want, -1));
+    eddy_tensor sizes = eddy_unstack(eddy_shape_tensor(x, EDDY_INT64), 0);
+    eddy_tensor zero = eddy_const(x.graph, EDDY_INT64, EDDY_SCALAR, &(int64_t){ 0 });
+    eddy_tensor one = eddy_const(x.graph, EDDY_INT64, EDDY_SCALAR, &(int64_t){ 1 });
+    return Gather(table, eddy_range(zero, eddy_output(sizes, 1), one));
+}
+
+eddy_tensor eddy_position_layer_with(eddy_position_layer_args a)
+{
+    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_layer l = { .who = "positions", .name = a.name, .reuse = a.reuse,
+                     .not_trainable = a.not_trainable, .seed = a.seed };
+    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2)) return none;
+    const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
+    const int64_t most = a.max_length ? a.max_length : s;
+    if (most < 1 || s > most)
+        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "positions: max_length is %lld, and a "
+                         "sequence has %lld places", (long long)a.max_length, (long long)s);
+    eddy_layer_begin(&l);
+    eddy_tensor table = !a.learned ? eddy_sinusoidal_positions(l.graph, most, n, l.dtype)
+                                   : eddy_layer_variable(&l, (eddy_layer_weight){
+        .name = "embeddings", .shape = EDDY_SHAPE(most, n), .init = a.embeddings_initializer,
+        .otherwise = eddy_random_normal_initializer(0, 0.02) });
+    eddy_tensor y = eddy_is_valid(table) ? Add(a.x, first_rows(table, a.x)) : table;
+    return eddy_layer_end(&l, y);
+}
+
+/* ------------------------------------------------------------------- blocks -- */
+
+typedef enum part_kind { SELF, CROSS, FORWARD } part_kind;
+
+static eddy_tensor attend(const eddy_layer *l, const eddy_transformer_block_args *a,
+                          eddy_tensor x, bool cross, int k)
+{
+    const eddy_tensor none = { NULL, 0, 0 };
+    const char       *name = cross ? "cross_attention" : "attention";
+    char              scope[LAYER_NAME];
+    return eddy_multi_head_attention(
+        x, a->heads, name, .memory = cross ? a->memory : none, .causal = !cross && a->causal,
+        .lengths = cross ? a->memory_lengths : a->lengths, .mask = cross ? none : a->mask,
+        .dropout = a->attention_dropout, .training = a->training,
+        .training_when = a->training_when, .kernel_initializer = a->kernel_initializer,
+        .kernel_regularizer = a->kernel_regularizer, .not_trainable = a->not_trainable,
+        .seed = eddy_layer_seed(a->seed, 10 * k), .reuse = eddy_layer_inside(l, name, scope));
+}
+
+static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_block_args *a,
+                                eddy_tensor x, int k)
+{
+    const int64_t n = eddy_shape_of(a->x).dim[2];
+    char          scope[LAYER_NAME];
+    return eddy_mlp(x, EDDY_DIMS(a->hidden ? a->hidden : 4 * n, n), "feed_forward",
+                    .activation = a->activation, .dropout = a->dropout, .training = a->training,
+                    .training_when = a->training_when,
+                    .kernel_initializer = a->kernel_initializer,
+                    .kernel_regularizer = a->kernel_regularizer,
+                    .not_trainable = a->not_trainable, .seed = eddy_layer_seed(a->seed, 10 * k),
+                    .reuse = eddy_layer_inside(l, "feed_forward", scope));
+}
+
+/* Part k of a block with its shortcut and norm. */
+static eddy_tensor add_part(const eddy_layer *l, const eddy_transformer_block_args *a,
+                            eddy_tensor x, part_kind kind, int k)
+{
+    char name[24], scope[LAYER_NAME];
+    snprintf(name, sizeof name, k ? "layer_norm_%d" : "layer_norm", k);
+    const eddy_layer_norm_layer_args norm = {
+        .x = x, .epsilon = a->epsilon, .not_trainable = a->not_trainable,
+        .reuse = eddy_layer_inside(l, name, scope) };
+    eddy_tensor y = a->pre_norm ? eddy_layer_norm_layer_with(norm) : x;
+    y = kind == FORWARD ? feed_forward(l, a, y, k) : attend(l, a, y, kind == CROSS, k);
+    y = Add(x, eddy_dropout_layer(y, a->dropout, a->training, a->training_when,
+                                  .seed = eddy_layer_seed(a->seed, 10 * k + 5)));
+    if (a->pre_norm || !eddy_is_valid(y)) return y;
+    eddy_layer_norm_layer_args after = norm;
+    after.x = y;
+    return eddy_layer_norm_layer_with(after);
+}
+
+eddy_tensor eddy_transformer_block_with(eddy_transformer_block_args a)
+{
+    eddy_layer l = { .who = "transformer_block", .name = a.name, .reuse = a.reuse };
+    int        k = 0;
+    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
+    eddy_layer_begin(&l);
+    eddy_tensor y = add_part(&l, &a, a.x, SELF, k++);
+    if (a.memory.graph) y = add_part(&l, &a, y, CROSS, k++);
+    return eddy_layer_end(&l, add_part(&l, &a, y, FORWARD, k));
+}

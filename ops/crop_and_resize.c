@@ -1,0 +1,345 @@
+/* crop_and_resize.c -- parts of images, given by boxes, at one size.
+ *
+ * Two operations, one the transpose of the other, are enough for gradients of any order: each
+ * may take the slope between two rows, or two columns, in place of what is between them, and
+ * the derivative by the edges of a box is the sum of dy times that slope. */
+#include "ops/arrays.h"
+#include "ops/batch.h"
+#include "ops/clones.h"
+#include "ops/conv.h"
+#include "ops/math.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_crop_and_resize_args {
+    char        unused_;
+    eddy_tensor image, boxes, box_ind;
+    eddy_dims   crop_size;         /* height and width */
+    const char *method;            /* "bilinear" (the default), "nearest" */
+    double      extrapolation_value;
+    const char *name;
+} eddy_crop_and_resize_args;
+#endif
+
+typedef struct crop_attrs {
+    eddy_dims   size;
+    const char *method;
+    double      outside;
+    bool        slope_y, slope_x;
+} crop_attrs;
+
+static const eddy_attr_field crop_fields[] = {
+    { "crop_size", EDDY_ATTR_DIMS, offsetof(crop_attrs, size) },
+    { "method", EDDY_ATTR_STRING, offsetof(crop_attrs, method) },
+    { "extrapolation_value", EDDY_ATTR_FLOAT, offsetof(crop_attrs, outside) },
+    { "slope_y", EDDY_ATTR_BOOL, offsetof(crop_attrs, slope_y) },
+    { "slope_x", EDDY_ATTR_BOOL, offsetof(crop_attrs, slope_x) },
+    { 0 },
+};
+
+static bool is_nearest(const crop_attrs *a) { return strcmp(a->method, "nearest") == 0; }
+
+/* ----------------------------------------------------------------- shapes -- */
+
+static bool check_attrs(eddy_infer *c)
+{
+    const crop_attrs *a = c->attrs;
+    const int64_t     most = (int64_t)1 << 24;
+    if (!a->method || (!is_nearest(a) && strcmp(a->method, "bilinear") != 0))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "method is '%.40s'; it must be bilinear "
+                               "or nearest", a->method ? a->method : "");
+    if (a->size.count != 2 || a->size.at[0] < 1 || a->size.at[0] > most || a->size.at[1] < 1 ||
+        a->size.at[1] > most)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "crop_size must be a height and a width "
+                               "in [1, 2^24]");
+    return true;
+}
+
+/* Input `boxes` and, behind it, the numbers of the images; *n of them. */
+static bool check_boxes(eddy_infer *c, int boxes, int64_t *n)
+{
+    const eddy_shape s = c->in[boxes].shape, owner = c->in[boxes + 1].shape;
+    const eddy_shape want = EDDY_SHAPE(EDDY_ANY, 4);
+    char text[2][128];
+    *n = s.rank == 2 ? s.dim[0] : EDDY_ANY;
+    if (c->in[boxes].dtype != c->in[0].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "boxes are %s; the type of the image is expected",
+                               eddy_dtype_name(c->in[boxes].dtype));
+    if (!eddy_infer_indices(c, boxes + 1)) return false;
+    if (eddy_shape_compatible(s, want) && eddy_shape_compatible(owner, EDDY_SHAPE(EDDY_ANY)) &&
+        (owner.rank < 0 || eddy_dim_unify(n, owner.dim[0])))
+        return true;
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "boxes have shape %s and box_ind %s; [n,4] and [n] "
+                           "are expected", eddy_shape_print(s, text[0], sizeof text[0]),
+                           eddy_shape_print(owner, text[1], sizeof text[1]));
+}
+
+/* *image = what is known of the shape of input 0. */
+static bool check_image(eddy_infer *c, eddy_shape *image)
+{
+    const eddy_dtype d = c->in[0].dtype;
+    char text[128];
+    *image = c->in[0].shape;
+    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for images of %s",
+                               eddy_dtype_name(d));
+    if (image->rank < 0) *image = eddy_shape_open(4);
+    if (image->rank == 4 && image->dim[1] != 0 && image->dim[2] != 0) return true;
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the image has shape %s; rank 4 and sides above 0 "
+                           "are expected", eddy_shape_print(*image, text, sizeof text));
+}
+
+/* The shape of n crops of these images. */
+static eddy_shape crops_of(const crop_attrs *a, int64_t n, eddy_shape image)
+{
+    return EDDY_SHAPE(n, a->size.at[0], a->size.at[1], image.dim[3]);
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+typedef struct crop_work {
+    int64_t            n, in[2], out[2], c;
+    bool               nearest, slope[2];
+    double             outside;
+    const eddy_buffer *owner;            /* the image of each box */
+    const void        *image, *boxes, *dy;
+    void              *y;
+} crop_work;
+
+#define T float
+#define NAME(name) name##_f32
+#define LOOP(name) name##_f32_all
+#include "ops/crop_loops.h"
+#undef T
+#undef NAME
+#undef LOOP
+#define T double
+#define NAME(name) name##_f64
+#define LOOP(name) name##_f64_all
+#include "ops/crop_loops.h"
+#undef T
+#undef NAME
+#undef LOOP
+
+#define PIECE (const crop_work *w, int64_t from, int64_t to)
+EDDY_CLONES_OF(crop_f32, PIECE, (w, from, to))
+EDDY_CLONES_OF(crop_f64, PIECE, (w, from, to))
+EDDY_CLONES_OF(crop_back_f32, PIECE, (w, from, to))
+EDDY_CLONES_OF(crop_back_f64, PIECE, (w, from, to))
+
+typedef void crop_loop(const crop_work *w, int64_t from, int64_t to);
+
+typedef struct crop_run {
+    const crop_work *work;
+    crop_loop       *loop;
+} crop_run;
+
+static void run_piece(void *arg, int64_t from, int64_t to, int worker)
+{
+    const crop_run *r = arg;
+    (void)worker;
+    r->loop(r->work, from, to);
+}
+
+/* Of images of this shape; boxes are input `boxes`. */
+static crop_work work_of(const eddy_kernel *k, eddy_shape image, int boxes)
+{
+    const crop_attrs *a = k->attrs;
+    return (crop_work){
+        .n = k->in[boxes]->type.shape.dim[0], .in = { image.dim[1], image.dim[2] },
+        .out = { a->size.at[0], a->size.at[1] }, .c = image.dim[3], .nearest = is_nearest(a),
+        .slope = { a->slope_y, a->slope_x }, .outside = a->outside, .owner = k->in[boxes + 1],
+        .boxes = k->in[boxes]->data, .y = k->out[0]->data,
+    };
+}
+
+/* ------------------------------------------------------ what they share -- */
+
+static eddy_tensor crop(const crop_attrs *a, eddy_tensor image, eddy_tensor boxes,
+                        eddy_tensor owner)
+{
+    return eddy_apply(&eddy_op_crop_and_resize, a, 3, (eddy_tensor[]){ image, boxes, owner },
+                      (eddy_apply_args){ 0 });
+}
+
+/* What dy says of the first and the last place of an axis, [n, 2]: the sums of dy times the
+ * slope along it, each place by what it has of either. */
+static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_tensor dy,
+                         eddy_tensor boxes, eddy_tensor owner)
+{
+    crop_attrs slope = *a;
+    const bool one = a->size.at[axis] == 1;
+    (axis == 0 ? &slope.slope_y : &slope.slope_x)[0] = true;
+    slope.outside = 0;
+    const eddy_tensor each = Sum(Mul(dy, crop(&slope, image, boxes, owner)),
+                                 .axes = EDDY_AXES(2 - axis, 3));
+    const eddy_tensor from = NumberLike(one ? 0.5 : 0, dy), to = NumberLike(1, dy);
+    const eddy_tensor t = eddy_linspace(from, to, a->size.at[axis]);
+    const eddy_tensor parts = eddy_stack(EDDY_LIST(Sub(1, t), t), 1);
+    const eddy_tensor last = Sub(CastLike(eddy_size_along(image, 1 + axis), dy), 1);
+    return Mul(MatMul(each, parts), last);
+}
+
+/* The gradient of the boxes for dy times crops of `image`; invalid if there is none. */
+static eddy_tensor boxes_gradient(const crop_attrs *a, eddy_tensor image, eddy_tensor dy,
+                                  eddy_tensor boxes, eddy_tensor owner)
+{
+    eddy_tensor y = { 0 }, x = { 0 };
+    if (is_nearest(a) || (a->slope_y && a->slope_x)) return y;
+    if (!a->slope_y) y = edges(a, 0, image, dy, boxes, owner);
+    if (!a->slope_x) x = edges(a, 1, image, dy, boxes, owner);
+    if (a->slope_y) y = ZerosLike(x);
+    if (a->slope_x) x = ZerosLike(y);
+    return ReshapeLike(eddy_stack(EDDY_LIST(y, x), 2), boxes);
+}
+
+/* The numbers of the images among those of all examples, [examples, n]. */
+static eddy_tensor owners(const eddy_batch *b, int i)
+{
+    const eddy_tensor own = eddy_batch_input(b, i);
+    const eddy_tensor images = CastLike(eddy_size_along(b->node->inputs[0], 0), own);
+    const eddy_tensor before = Mul(CastLike(eddy_row_numbers(own, EDDY_INT32), own), images);
+    return Add(own, ExpandDims(before, 1));
+}
+
+/* More examples are more images and more boxes. */
+static void crop_batch(eddy_batch *b)
+{
+    eddy_tensor in[4];
+    const int last = b->n_in - 1;
+    const eddy_tensor owner = owners(b, last);
+    in[0] = eddy_conv_as_images(b, 0);
+    for (int i = 1; i < last; i++) in[i] = eddy_merge_leading(eddy_batch_input(b, i), owner);
+    in[last] = eddy_merge_leading(owner, owner);
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
+    b->y[0] = eddy_reshape_like(y, eddy_batch_result_like(b));
+}
+
+/* Three mixtures of two for each element of the crops. */
+static double crop_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    const crop_attrs *a = attrs;
+    (void)out;
+    if (is_nearest(a)) return 0;
+    return 9 * (double)in[n_in - 1].shape.dim[0] * (double)a->size.at[0] * (double)a->size.at[1] *
+           (double)in[0].shape.dim[3];
+}
+
+/* -------------------------------------------------------- crop_and_resize -- */
+
+static bool crop_infer(eddy_infer *c)
+{
+    eddy_shape image;
+    int64_t n;
+    return check_image(c, &image) && check_attrs(c) && check_boxes(c, 1, &n) &&
+           eddy_infer_yield(c, 0, c->in[0].dtype, crops_of(c->attrs, n, image));
+}
+
+static eddy_status crop_kernel(eddy_kernel *k)
+{
+    enum { GRAIN = 16384 };
+    const eddy_shape image = k->in[0]->type.shape;
+    crop_work w = work_of(k, image, 1);
+    crop_run  run = { &w, k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(crop_f32)
+                                                                : EDDY_BEST_OF(crop_f64) };
+    const eddy_status s = eddy_check_indices(k, k->in[2], image.dim[0], false);
+    if (s != EDDY_OK || k->out[0]->count == 0) return s;
+    w.image = k->in[0]->data;
+    eddy_parallel(k, w.n * w.out[0], GRAIN / (w.out[1] * w.c + 1) + 1, run_piece, &run);
+    return EDDY_OK;
+}
+
+static void crop_gradient(eddy_rule *r)
+{
+    const eddy_tensor in[] = { r->x[0], r->dy[0], r->x[1], r->x[2] };
+    r->dx[0] = eddy_apply(&eddy_op_crop_and_resize_grad_image, r->attrs, 4, in,
+                          (eddy_apply_args){ 0 });
+    r->dx[1] = boxes_gradient(r->attrs, r->x[0], r->dy[0], r->x[1], r->x[2]);
+}
+
+const eddy_op_def eddy_op_crop_and_resize = {
+    .name = "CropAndResize", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .attrs_size = sizeof(crop_attrs), .attrs = crop_fields,
+    .infer = crop_infer, .kernel = crop_kernel, .gradient = crop_gradient,
+    .batch = crop_batch, .flops = crop_flops,
+};
+
+/** y[i] = the part of image box_ind[i] that boxes[i] holds, at the size `crop_size`.
+ *
+ *  image                float32 or float64 [batch, height, width, channels], y has its type; or
+ *                       int32, int64 or uint8, for which y is float32
+ *  boxes                of the type of y, [n, 4]: y1, x1, y2, x2, where 0 is the first row or
+ *                       column and 1 the last; with y1 > y2 the part is turned upside down
+ *  box_ind              int32 or int64 [n], in [0, batch)
+ *  crop_size            height and width of y, [n, height, width, channels]: places evenly from
+ *                       one edge to the other, with both; a single one in the middle
+ *  method               "bilinear": between the four pixels around a place, the default; or
+ *                       "nearest"
+ *  extrapolation_value  for places outside the image; default 0
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another size or method; at
+ *  the run, EDDY_OUT_OF_RANGE for an image that does not exist.
+ *  Gradient: that of the formula for image and boxes, to any order; with "nearest" boxes have
+ *  none, where TensorFlow's is that of "bilinear".
+ *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
+eddy_tensor eddy_crop_and_resize_with(eddy_crop_and_resize_args p)
+{
+    const crop_attrs a = { .size = p.crop_size, .method = p.method ? p.method : "bilinear",
+                           .outside = p.extrapolation_value };
+    const eddy_dtype d = eddy_is_valid(p.image) ? eddy_dtype_of(p.image) : EDDY_FLOAT32;
+    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
+    const eddy_tensor image = whole ? Cast(p.image, EDDY_FLOAT32) : p.image;
+    return eddy_apply_named(p.name, &eddy_op_crop_and_resize, &a, 3,
+                            (eddy_tensor[]){ image, p.boxes, p.box_ind });
+}
+
+/* --------------------------------------------- crop_and_resize_grad_image -- */
+
+/* Of the images, which only lend their shape, dy, boxes and the numbers of the images. */
+static bool back_infer(eddy_infer *c)
+{
+    const eddy_shape dy = c->in[1].shape;
+    eddy_shape image;
+    int64_t n;
+    char text[2][128];
+    if (!check_image(c, &image) || !check_attrs(c) || !check_boxes(c, 2, &n)) return false;
+    const eddy_shape want = crops_of(c->attrs, n, image);
+    if (c->in[1].dtype != c->in[0].dtype || !eddy_shape_compatible(dy, want))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy is %s%s; the type of the image and %s are "
+                               "expected", eddy_dtype_name(c->in[1].dtype),
+                               eddy_shape_print(dy, text[0], sizeof text[0]),
+                               eddy_shape_print(want, text[1], sizeof text[1]));
+    if (dy.rank == 4) eddy_dim_unify(&image.dim[3], dy.dim[3]);
+    return eddy_infer_yield(c, 0, c->in[0].dtype, image);
+}
+
+static eddy_status back_kernel(eddy_kernel *k)
+{
+    const eddy_shape image = k->out[0]->type.shape;
+    crop_work w = work_of(k, image, 2);
+    crop_run  run = { &w, k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(crop_back_f32)
+                                                                : EDDY_BEST_OF(crop_back_f64) };
+    const eddy_status s = eddy_check_indices(k, k->in[3], image.dim[0], false);
+    const int64_t rows = image.dim[0] * image.dim[1];
+    if (s != EDDY_OK || k->out[0]->count == 0) return s;
+    w.dy = k->in[1]->data;
+    eddy_parallel(k, rows, rows / 16 + 1, run_piece, &run);
+    return EDDY_OK;
+}
+
+static void back_gradient(eddy_rule *r)
+{
+    crop_attrs a = *(const crop_attrs *)r->attrs;
+    a.outside = 0;
+    r->dx[1] = crop(&a, r->dy[0], r->x[2], r->x[3]);
+    r->dx[2] = boxes_gradient(&a, r->dy[0], r->x[1], r->x[2], r->x[3]);
+}
+
+const eddy_op_def eddy_op_crop_and_resize_grad_image = {
+    .name = "CropAndResizeGradImage", .min_inputs = 4, .max_inputs = 4, .outputs = 1,
+    .shape_inputs = 1u << 0, .attrs_size = sizeof(crop_attrs), .attrs = crop_fields,
+    .infer = back_infer, .kernel = back_kernel, .gradient = back_gradient,
+    .batch = crop_batch, .flops = crop_flops,
+};

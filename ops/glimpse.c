@@ -1,0 +1,67 @@
+/* glimpse.c -- of each image the part that is looked at: a formula of other ops. */
+#include "ops/image.h"
+#include "ops/math.h"
+
+#include <string.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_extract_glimpse_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* height and width */
+    eddy_tensor offsets;
+    bool        from_corner, in_pixels;
+    const char *noise;             /* "uniform" (the default), "zero" */
+    int64_t     seed;
+} eddy_extract_glimpse_args;
+#endif
+
+/* The rows (axis 0) or columns of each image that its glimpse shows, -1 outside. */
+static eddy_tensor shown(const eddy_extract_glimpse_args *a, int axis)
+{
+    const int64_t size = a->size.at[axis];
+    const eddy_tensor n = eddy_size_along(a->x, 1 + axis), zero = ZerosLike(n);
+    eddy_tensor at = eddy_index(a->offsets, axis ? ":, 1" : ":, 0");
+    if (!a->in_pixels) at = Mul(at, CastLike(n, at));
+    if (!a->from_corner) at = Mul(Add(at, CastLike(n, at)), 0.5);
+    const eddy_tensor first = Cast(Sub(at, 0.5 * (double)size), EDDY_INT64);
+    const eddy_tensor steps = eddy_range(zero, NumberLike((double)size, zero), NumberLike(1, zero));
+    const eddy_tensor all = Add(ExpandDims(first, 1), steps);
+    return Where(LogicalAnd(GreaterEqual(all, 0), Less(all, n)), all, -1);
+}
+
+/** y = a window of each image around an offset of its own.
+ *
+ *  x            float32 or float64 [batch, height, width, channels]; other types with `zero`
+ *  size         height and width of y
+ *  offsets      float32 or float64 [batch, 2], y and x of the middle of the window: from the
+ *               middle of the image, in halves of its sides
+ *  from_corner  from its upper left corner, in whole sides
+ *  in_pixels    in pixels from the corner, or in half pixels from the middle
+ *  noise        what is outside: "uniform", random numbers of [0, 1), the default; or "zero"
+ *  seed         of the random numbers; 0: the op's own
+ *
+ *  Where a window begins is rounded towards 0.
+ *  Errors: EDDY_INVALID_ARGUMENT for another size or noise; those of the operations it is made
+ *  of.
+ *  Gradient: dx = dy where it was seen; offsets have none.  TensorFlow: ExtractGlimpse
+ *  (tf.image.extract_glimpse), without a gradient. */
+eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a)
+{
+    const char *who = "extract_glimpse", *noise = a.noise ? a.noise : "uniform";
+    if (!eddy_is_image(who, a.x)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (strcmp(noise, "uniform") != 0 && strcmp(noise, "zero") != 0)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: noise is '%.40s'; it must be "
+                         "uniform or zero", who, noise);
+    for (int i = 0; i < 2; i++)
+        if (a.size.count != 2 || a.size.at[i] < 1 || a.size.at[i] > INT32_MAX)
+            return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: size must be a height and a "
+                             "width above 0 that fit int32", who);
+    const eddy_tensor rows = shown(&a, 0), columns = shown(&a, 1);
+    const eddy_tensor some = Gather(a.x, rows, 1, .skip_negative = true, .batch_dims = 1);
+    const eddy_tensor y = Gather(some, columns, 2, .skip_negative = true, .batch_dims = 1);
+    if (strcmp(noise, "zero") == 0 || !eddy_is_valid(y)) return y;
+    const eddy_tensor inside = LogicalAnd(ExpandDims(GreaterEqual(rows, 0), 2),
+                                          ExpandDims(GreaterEqual(columns, 0), 1));
+    return Where(ExpandDims(inside, 3), y, eddy_random_uniform_like(y, .seed = a.seed));
+}

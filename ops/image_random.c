@@ -1,0 +1,200 @@
+/* image_random.c -- images changed by chance, to have more of them: formulas of other ops. */
+#include "ops/image.h"
+#include "ops/math.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_flip_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     seed;
+} eddy_random_flip_args;
+
+typedef struct eddy_random_crop_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* one entry a dimension */
+    int64_t     seed;
+} eddy_random_crop_args;
+
+typedef struct eddy_random_delta_args {
+    char        unused_;
+    eddy_tensor x;
+    double      max_delta;
+    int64_t     seed;
+} eddy_random_delta_args;
+
+typedef struct eddy_random_factor_args {
+    char        unused_;
+    eddy_tensor x;
+    double      lower, upper;
+    int64_t     seed;
+} eddy_random_factor_args;
+#endif
+
+/* --------------------------------------------------------- turned and cut -- */
+
+/* Each image as it is or as in `turned`, as likely. */
+static eddy_tensor by_chance(eddy_tensor x, eddy_tensor turned, int64_t seed)
+{
+    if (!eddy_is_valid(turned)) return turned;
+    const eddy_tensor each = Sum(Cast(x, EDDY_FLOAT32), .axes = EDDY_AXES(-3, -2, -1),
+                                 .keepdims = true);       /* only lends its shape */
+    return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), turned, x);
+}
+
+/** y = each image as it is, or with left and right exchanged; either is as likely.
+ *
+ *  x     any element type but half, [..., height, width, channels]
+ *  seed  0: the op's own
+ *
+ *  Errors: as eddy_flip_left_right.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_left_right. */
+eddy_tensor eddy_random_flip_left_right_with(eddy_random_flip_args a)
+{
+    return by_chance(a.x, eddy_flip_left_right(a.x), a.seed);
+}
+
+/** y = each image as it is, or with above and below exchanged; either is as likely.
+ *
+ *  x     any element type but half, [..., height, width, channels]
+ *  seed  0: the op's own
+ *
+ *  Errors: as eddy_flip_up_down.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_up_down. */
+eddy_tensor eddy_random_flip_up_down_with(eddy_random_flip_args a)
+{
+    return by_chance(a.x, eddy_flip_up_down(a.x), a.seed);
+}
+
+/* Entries of `size` fit what is known of x. */
+static bool fits(eddy_tensor x, eddy_dims size)
+{
+    char text[128];
+    const eddy_shape s = eddy_shape_of(x);
+    bool good = s.rank > 0 && s.rank == size.count;
+    for (int i = 0; good && i < s.rank; i++)
+        good = size.at[i] >= 0 && size.at[i] <= INT32_MAX &&
+               (s.dim[i] == EDDY_ANY || size.at[i] <= s.dim[i]);
+    if (good) return true;
+    return eddy_fail(x.graph, EDDY_BAD_SHAPE, "random_crop: no box of %d entries in %s; one is "
+                     "expected for each dimension, not above it", size.count > 0 ? size.count : 0,
+                     eddy_shape_print(s, text, sizeof text)), false;
+}
+
+/** y = a box of this size out of x, each place where it may begin being as likely.
+ *
+ *  x     any element type, rank above 0 and known
+ *  size  one entry a dimension, at most that
+ *  seed  0: the op's own
+ *
+ *  For images [height, width, 3], eddy_random_crop(x, EDDY_DIMS(24, 24, 3)).
+ *  Errors: EDDY_BAD_SHAPE for another size; at the run, EDDY_OUT_OF_RANGE for one above a
+ *  dimension that was not known.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
+eddy_tensor eddy_random_crop_with(eddy_random_crop_args a)
+{
+    eddy_tensor y = a.x;
+    if (!eddy_is_valid(a.x))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "random_crop: x is no valid tensor");
+    if (!fits(a.x, a.size)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    const eddy_shape s = eddy_shape_of(a.x);
+    const eddy_tensor at = eddy_random_uniform(a.x.graph, EDDY_SHAPE(s.rank),
+                                               .dtype = EDDY_FLOAT64, .seed = a.seed);
+    for (int i = 0; i < s.rank; i++) {
+        if (s.dim[i] == a.size.at[i]) continue;
+        const eddy_tensor begins = Sub(eddy_size_along(a.x, i), (double)(a.size.at[i] - 1));
+        const eddy_tensor chosen = Mul(eddy_slice(at, EDDY_DIMS(i), EDDY_DIMS(1)),
+                                       Cast(begins, EDDY_FLOAT64));
+        const eddy_tensor zero = eddy_number(a.x.graph, EDDY_INT64, 0);
+        const eddy_tensor steps = eddy_range(zero, NumberLike((double)a.size.at[i], zero),
+                                             NumberLike(1, zero));
+        y = Gather(y, Add(steps, Cast(Floor(chosen), EDDY_INT64)), i);
+    }
+    return Identity(y);
+}
+
+/* ---------------------------------------------------------------- colours -- */
+
+/* A number of [low, high), of the type in which colours of x are counted. */
+static eddy_tensor number_in(eddy_tensor x, double low, double high, int64_t seed)
+{
+    const bool wide = eddy_is_valid(x) && eddy_dtype_of(x) == EDDY_FLOAT64;
+    const eddy_tensor u = eddy_random_uniform(x.graph, EDDY_SCALAR,
+                                              .dtype = wide ? EDDY_FLOAT64 : EDDY_FLOAT32,
+                                              .seed = seed);
+    return Add(low, Mul(u, high - low));
+}
+
+static bool is_delta(const char *who, eddy_tensor x, double most, double limit)
+{
+    if (most >= 0 && most <= limit) return eddy_is_valid(x) || eddy_is_image(who, x);
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: max_delta is %g, not in [0, %g]", who,
+                     most, limit), false;
+}
+
+static bool is_interval(const char *who, eddy_tensor x, double lower, double upper)
+{
+    if (lower >= 0 && upper >= lower && upper <= 1e30) return eddy_is_valid(x) ||
+        eddy_is_image(who, x);
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: [%g, %g) is no interval of numbers that "
+                     "are not negative", who, lower, upper), false;
+}
+
+/** y = eddy_adjust_brightness(x, d), d evenly of [-max_delta, max_delta), one for all images.
+ *
+ *  x          as there
+ *  max_delta  not negative
+ *  seed       0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
+ *  Gradient: as there.  TensorFlow: tf.image.random_brightness. */
+eddy_tensor eddy_random_brightness_with(eddy_random_delta_args a)
+{
+    if (!is_delta("random_brightness", a.x, a.max_delta, 1e30))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
+    return eddy_adjust_brightness(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
+}
+
+/** y = eddy_adjust_contrast(x, f), f evenly of [lower, upper), one for all images.
+ *
+ *  x             as there
+ *  lower, upper  0 <= lower <= upper
+ *  seed          0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
+ *  Gradient: as there.  TensorFlow: tf.image.random_contrast. */
+eddy_tensor eddy_random_contrast_with(eddy_random_factor_args a)
+{
+    if (!is_interval("random_contrast", a.x, a.lower, a.upper))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
+    return eddy_adjust_contrast(a.x, number_in(a.x, a.lower, a.upper, a.seed));
+}
+
+/** y = eddy_adjust_saturation(x, f), f evenly of [lower, upper), one for all images.
+ *
+ *  x             as there
+ *  lower, upper  0 <= lower <= upper
+ *  seed          0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
+ *  Gradient: as there.  TensorFlow: tf.image.random_saturation. */
+eddy_tensor eddy_random_saturation_with(eddy_random_factor_args a)
+{
+    if (!is_interval("random_saturation", a.x, a.lower, a.upper))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
+    return eddy_adjust_saturation(a.x, number_in(a.x, a.lower, a.upper, a.seed));
+}
+
+/** y = eddy_adjust_hue(x, d), d evenly of [-max_delta, max_delta), one for all images.
+ *
+ *  x          as there
+ *  max_delta  in [0, 0.5]
+ *  seed       0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
+ *  Gradient: as there.  TensorFlow: tf.image.random_hue. */
+eddy_tensor eddy_random_hue_with(eddy_random_delta_args a)
+{
+    if (!is_delta("random_hue", a.x, a.max_delta, 0.5)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    return eddy_adjust_hue(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
+}

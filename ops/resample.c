@@ -1,0 +1,96 @@
+/* resample.c -- the runs of resizing: rows and columns of images as sums of few others.
+ *
+ * Where there are more rows after than before, the columns of a row are made once and kept for
+ * the rows that need them; elsewhere rows are put together first, and their columns then. */
+#include "ops/clones.h"
+#include "ops/resize.h"
+
+#include <string.h>
+
+#define T float
+#define NAME(name) name##_f32
+#define LOOP(name) name##_f32_all
+#include "ops/resample_loops.h"
+#undef T
+#undef NAME
+#undef LOOP
+#define T double
+#define NAME(name) name##_f64
+#define LOOP(name) name##_f64_all
+#include "ops/resample_loops.h"
+#undef T
+#undef NAME
+#undef LOOP
+
+#define PIECE (const eddy_resample *r, int64_t from, int64_t to, char *scratch)
+EDDY_CLONES_OF(resample_f32, PIECE, (r, from, to, scratch))
+EDDY_CLONES_OF(resample_f64, PIECE, (r, from, to, scratch))
+
+typedef void resample_loop(const eddy_resample *r, int64_t from, int64_t to, char *scratch);
+
+/* The most rows from the first to the last that one place has. */
+static int64_t span_of(const eddy_terms *t)
+{
+    int64_t most = 1;
+    for (int64_t i = 0; i < t->n; i++) {
+        int64_t low = INT64_MAX, high = -1;
+        for (int64_t j = t->first[i]; j < t->first[i + 1]; j++) {
+            if (t->at[j] < low) low = t->at[j];
+            if (t->at[j] > high) high = t->at[j];
+        }
+        if (high - low + 1 > most) most = high - low + 1;
+    }
+    return most;
+}
+
+eddy_status eddy_resample_prepare(eddy_kernel *k, eddy_shape x, bool back)
+{
+    enum { MOST_KEPT = 16 };
+    const eddy_resize_attrs *a = k->attrs;
+    const eddy_resize_method m = eddy_resize_method_of(k->op);
+    const size_t room[2] = { eddy_terms_room(m, a, 0, x.dim[1]),
+                             eddy_terms_room(m, a, 1, x.dim[2]) };
+    const size_t times = back ? 2 : 1;
+    eddy_resample *r = eddy_kernel_state(k, sizeof *r + times * (room[0] + room[1]));
+    if (!r) return EDDY_NO_MEMORY;
+    char *memory = (char *)(r + 1);
+    *r = (eddy_resample){ .batch = x.dim[0], .channels = x.dim[3] };
+    for (int i = 0; i < 2; i++, memory += times * room[0])
+        r->axis[i] = eddy_terms_of(m, a, i, x.dim[1 + i], back, memory);
+    const eddy_terms *h = &r->axis[0], *v = &r->axis[1];
+    const int64_t span = span_of(h);
+    r->ring = h->n > h->read && span <= MOST_KEPT ? span : 0;
+    const int64_t size = (int64_t)eddy_dtype_size(k->out[0]->type.dtype) * r->channels;
+    const int64_t bytes = r->ring > 0 ? r->ring * (8 + v->n * size) : v->read * size;
+    r->each = (size_t)(bytes + 63) / 64 * 64;
+    k->scratch_size = r->each * (size_t)(k->threads > 1 ? k->threads : 1);
+    return EDDY_OK;
+}
+
+typedef struct resample_run {
+    const eddy_resample *r;
+    resample_loop       *loop;
+    char                *scratch;
+} resample_run;
+
+static void run_piece(void *arg, int64_t from, int64_t to, int worker)
+{
+    const resample_run *p = arg;
+    p->loop(p->r, from, to, p->scratch + (size_t)worker * p->r->each);
+}
+
+eddy_status eddy_resample_run(eddy_kernel *k, int from)
+{
+    enum { GRAIN = 32768 };
+    eddy_resample r = *(const eddy_resample *)k->state;
+    const bool    single = k->out[0]->type.dtype == EDDY_FLOAT32;
+    resample_run  run = { &r, single ? EDDY_BEST_OF(resample_f32) : EDDY_BEST_OF(resample_f64),
+                          k->scratch };
+    const int64_t rows = r.batch * r.axis[0].n;
+    if (k->out[0]->count == 0) return EDDY_OK;
+    r.x = k->in[from]->data;
+    r.y = k->out[0]->data;
+    const int64_t row = (r.axis[1].n + r.axis[1].read) * r.channels;
+    eddy_parallel(k, rows, GRAIN / (row + 1) + 1, run_piece, &run);
+    return EDDY_OK;
+}

@@ -1,0 +1,324 @@
+/* resize.c -- images at other heights and widths, channels last. */
+#include "ops/arrays.h"
+#include "ops/batch.h"
+#include "ops/clones.h"
+#include "ops/conv.h"
+#include "ops/math.h"
+#include "ops/resize.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+#ifdef EDDY_HEADER
+/* Arguments of the resizing operations. */
+typedef struct eddy_resize_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* height and width */
+    bool        align_corners, half_pixel_centers;
+    const char *name;
+} eddy_resize_args;
+#endif
+
+const eddy_attr_field eddy_resize_fields[] = {
+    { "size", EDDY_ATTR_DIMS, offsetof(eddy_resize_attrs, size) },
+    { "align_corners", EDDY_ATTR_BOOL, offsetof(eddy_resize_attrs, align_corners) },
+    { "half_pixel_centers", EDDY_ATTR_BOOL, offsetof(eddy_resize_attrs, half_pixel_centers) },
+    { 0 },
+};
+
+/* By method. */
+static const eddy_op_def *const ops[] = {
+    &eddy_op_resize_nearest, &eddy_op_resize_bilinear, &eddy_op_resize_bicubic,
+    &eddy_op_resize_area
+};
+static const eddy_op_def *const grad_ops[] = {
+    &eddy_op_resize_nearest_grad, &eddy_op_resize_bilinear_grad, &eddy_op_resize_bicubic_grad,
+    &eddy_op_resize_area_grad
+};
+
+eddy_resize_method eddy_resize_method_of(const eddy_op_def *op)
+{
+    int m = 0;
+    while (m < EDDY_RESIZE_AREA && op != ops[m] && op != grad_ops[m]) m++;
+    return (eddy_resize_method)m;
+}
+const eddy_op_def *eddy_resize_op(eddy_resize_method m) { return ops[m]; }
+const eddy_op_def *eddy_resize_grad_op(eddy_resize_method m) { return grad_ops[m]; }
+
+/* ----------------------------------------------------------------- shapes -- */
+
+/* Sides are counted in float32, which has all integers up to this. */
+static const int64_t longest = (int64_t)1 << 24;
+
+static bool check_attrs(eddy_infer *c)
+{
+    const eddy_resize_attrs *a = c->attrs;
+    if (a->size.count != 2)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has %d entries; a height and a "
+                               "width are expected", a->size.count > 0 ? a->size.count : 0);
+    for (int i = 0; i < 2; i++)
+        if (a->size.at[i] < 1 || a->size.at[i] > longest)
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has the entry %lld, which is "
+                                   "not in [1, 2^24]", (long long)a->size.at[i]);
+    if (a->half_pixel_centers && eddy_resize_method_of(c->op) == EDDY_RESIZE_AREA)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "areas have no half_pixel_centers");
+    if (a->half_pixel_centers && a->align_corners)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "align_corners and half_pixel_centers "
+                               "exclude each other");
+    return true;
+}
+
+static bool check_dtype(eddy_infer *c)
+{
+    const eddy_dtype d = c->in[0].dtype;
+    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
+    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64 || (whole && c->op == ops[EDDY_RESIZE_NEAREST]))
+        return true;
+    return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for images of %s", eddy_dtype_name(d));
+}
+
+bool eddy_infer_resize(eddy_infer *c, eddy_shape *x, eddy_shape *y)
+{
+    const eddy_resize_attrs *a = c->attrs;
+    char text[128];
+    if (!check_dtype(c) || !check_attrs(c)) return false;
+    *x = c->in[0].shape;
+    if (x->rank < 0) *x = eddy_shape_open(4);
+    if (x->rank != 4)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "images have shape %s; rank 4 is expected",
+                               eddy_shape_print(*x, text, sizeof text));
+    for (int i = 1; i < 3; i++)
+        if (x->dim[i] == 0 || x->dim[i] > longest)
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "images have a side of %lld, which is not "
+                                   "in [1, 2^24]", (long long)x->dim[i]);
+    *y = *x;
+    y->dim[1] = a->size.at[0];
+    y->dim[2] = a->size.at[1];
+    return true;
+}
+
+static bool infer(eddy_infer *c)
+{
+    eddy_shape x, y;
+    return eddy_infer_resize(c, &x, &y) && eddy_infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+/* ------------------------------------------------------ what they share -- */
+
+void eddy_resize_batch(eddy_batch *b)
+{
+    eddy_tensor in[2];
+    for (int i = 0; i < b->n_in; i++) in[i] = eddy_conv_as_images(b, i);
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
+    b->y[0] = eddy_reshape_like(y, eddy_batch_result_like(b));
+}
+
+/* Elements of what is made from images x. */
+static double made_of(const eddy_resize_attrs *a, eddy_shape x)
+{
+    return (double)x.dim[0] * (double)a->size.at[0] * (double)a->size.at[1] * (double)x.dim[3];
+}
+
+/* Three mixtures of two. */
+double eddy_resize_bilinear_flops(const void *attrs, int n_in, const eddy_type *in,
+                                  const eddy_type *out)
+{
+    (void)n_in, (void)out;
+    return 9 * made_of(attrs, in[0].shape);
+}
+
+/* Five sums of four. */
+double eddy_resize_bicubic_flops(const void *attrs, int n_in, const eddy_type *in,
+                                 const eddy_type *out)
+{
+    (void)n_in, (void)out;
+    return 35 * made_of(attrs, in[0].shape);
+}
+
+double eddy_resize_area_flops(const void *attrs, int n_in, const eddy_type *in,
+                              const eddy_type *out)
+{
+    (void)attrs, (void)n_in, (void)out;
+    return 2 * (double)eddy_shape_count(in[0].shape);
+}
+
+static eddy_status prepare(eddy_kernel *k)
+{
+    return eddy_resample_prepare(k, k->in[0]->type.shape, false);
+}
+
+static eddy_status kernel(eddy_kernel *k) { return eddy_resample_run(k, 0); }
+
+static void gradient(eddy_rule *r)
+{
+    const eddy_op_def *grad = eddy_resize_grad_op(eddy_resize_method_of(r->node->op));
+    r->dx[0] = eddy_apply2(grad, r->attrs, r->x[0], r->dy[0]);
+}
+
+/* What op makes of the images, as floating numbers where it needs them. */
+static eddy_tensor resized(const eddy_op_def *op, const eddy_resize_args *p)
+{
+    const eddy_resize_attrs a = { p->size, p->align_corners, p->half_pixel_centers };
+    const eddy_dtype d = eddy_is_valid(p->x) ? eddy_dtype_of(p->x) : EDDY_FLOAT32;
+    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
+    const eddy_tensor x = whole && op != ops[EDDY_RESIZE_NEAREST] ? Cast(p->x, EDDY_FLOAT32) : p->x;
+    return eddy_apply_named(p->name, op, &a, 1, &x);
+}
+
+/* ---------------------------------------------------------------- nearest -- */
+
+typedef struct nearest_work {
+    int64_t        rows, from_rows, columns, from_columns;
+    size_t         pixel;
+    const int32_t *at[2];
+    const char    *x;
+    char          *y;
+} nearest_work;
+
+/* y = the pixels of a row of x; their size is constant where this is inlined. */
+EDDY_INLINE void pick(const nearest_work *w, size_t size, const char *x, char *y)
+{
+    for (int64_t j = 0; j < w->columns; j++, y += size)
+        memcpy(y, x + (size_t)w->at[1][j] * size, size);
+}
+
+/* Rows [from, to) of y, of all images; one from the same row of x as that before is a copy. */
+static void nearest_rows(void *arg, int64_t from, int64_t to, int worker)
+{
+    const nearest_work *w = arg;
+    const size_t row = (size_t)w->columns * w->pixel, x_row = (size_t)w->from_columns * w->pixel;
+    (void)worker;
+    for (int64_t r = from; r < to; r++) {
+        const int64_t n = r / w->rows, i = r % w->rows;
+        const char *x = w->x + (size_t)(n * w->from_rows + w->at[0][i]) * x_row;
+        char *y = w->y + (size_t)r * row;
+        if (r > from && i > 0 && w->at[0][i] == w->at[0][i - 1]) {
+            memcpy(y, y - row, row);
+            continue;
+        }
+        switch (w->pixel) {
+        case 1:  pick(w, 1, x, y); break;
+        case 3:  pick(w, 3, x, y); break;
+        case 4:  pick(w, 4, x, y); break;
+        case 8:  pick(w, 8, x, y); break;
+        case 12: pick(w, 12, x, y); break;
+        case 16: pick(w, 16, x, y); break;
+        default: pick(w, w->pixel, x, y);
+        }
+    }
+}
+
+static eddy_status nearest_kernel(eddy_kernel *k)
+{
+    enum { GRAIN = 1 << 17 };
+    const eddy_resample *r = k->state;
+    const eddy_terms *h = &r->axis[0], *v = &r->axis[1];
+    nearest_work w = { h->n, h->read, v->n, v->read,
+                       (size_t)r->channels * eddy_dtype_size(k->out[0]->type.dtype),
+                       { h->at, v->at }, k->in[0]->data, k->out[0]->data };
+    if (k->out[0]->count == 0) return EDDY_OK;
+    const int64_t row = (int64_t)w.pixel * w.columns;
+    eddy_parallel(k, r->batch * w.rows, GRAIN / (row + 1) + 1, nearest_rows, &w);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_resize_nearest = {
+    .name = "ResizeNearestNeighbor", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = nearest_kernel, .gradient = gradient,
+    .batch = eddy_resize_batch,
+};
+
+/** y = images of another size, each pixel the one of x that is nearest to its place.
+ *
+ *  x                   float32, float64, int32, int64 or uint8 [batch, height, width, channels];
+ *                      y has its type
+ *  size                height and width of y
+ *  align_corners       place i is at i (old - 1) / (new - 1), so that the corner pixels of both
+ *                      are the same, and is rounded; left out: at i old / new, rounded down
+ *  half_pixel_centers  pixels are little squares: at (i + 0.5) old / new, rounded down
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless x has rank 4 and sides above 0;
+ *  EDDY_INVALID_ARGUMENT for another size, or both options at once.
+ *  Gradient: dx = at each pixel the sum of dy where it was taken.
+ *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
+eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a)
+{
+    return resized(&eddy_op_resize_nearest, &a);
+}
+
+/* --------------------------------------------------------------- bilinear -- */
+
+const eddy_op_def eddy_op_resize_bilinear = {
+    .name = "ResizeBilinear", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = eddy_resize_bilinear_flops,
+};
+
+/** y = images of another size, each pixel between the four of x around its place.
+ *
+ *  x                   float32 or float64 [batch, height, width, channels], y has its type;
+ *                      or int32, int64 or uint8, for which y is float32
+ *  size                height and width of y
+ *  align_corners       place i is at i (old - 1) / (new - 1); left out: at i old / new
+ *  half_pixel_centers  at (i + 0.5) old / new - 0.5, as PyTorch's interpolate without
+ *                      align_corners
+ *
+ *  A smaller y is not blurred first: eddy_resize_area takes all pixels.
+ *  Errors: those of eddy_resize_nearest_neighbor.
+ *  Gradient: dx = the transposed matrices applied to dy.
+ *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear), which makes float64 float32. */
+eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a)
+{
+    return resized(&eddy_op_resize_bilinear, &a);
+}
+
+/* ---------------------------------------------------------------- bicubic -- */
+
+const eddy_op_def eddy_op_resize_bicubic = {
+    .name = "ResizeBicubic", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = eddy_resize_bicubic_flops,
+};
+
+/** y = images of another size, on cubics through the sixteen pixels of x around each place.
+ *
+ *  x, size, align_corners, half_pixel_centers  as for eddy_resize_bilinear
+ *
+ *  Slopes are 0.75 of the differences of neighbours two apart, and an edge is repeated outside;
+ *  with half_pixel_centers 0.5 of them, and what is outside has no weight.  Weights are those of
+ *  1024 steps from pixel to pixel, as TensorFlow's are.
+ *  Errors: those of eddy_resize_nearest_neighbor.
+ *  Gradient: dx = the transposed matrices applied to dy.
+ *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
+eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a)
+{
+    return resized(&eddy_op_resize_bicubic, &a);
+}
+
+/* ------------------------------------------------------------------- area -- */
+
+const eddy_op_def eddy_op_resize_area = {
+    .name = "ResizeArea", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = eddy_resize_area_flops,
+};
+
+/** y = images of another size, each pixel the mean over the rectangle of x that it covers.
+ *
+ *  x, size        as for eddy_resize_bilinear
+ *  align_corners  rectangles begin at i (old - 1) / (new - 1), which is their size too; left
+ *                 out: at i old / new
+ *
+ *  A pixel of which the rectangle has a part counts with that part.
+ *  Errors: those of eddy_resize_nearest_neighbor; EDDY_INVALID_ARGUMENT for half_pixel_centers.
+ *  Gradient: dx = the transposed matrices applied to dy, where TensorFlow has none.
+ *  TensorFlow: ResizeArea (tf.image.resize_area); with whole ratios PyTorch's adaptive means. */
+eddy_tensor eddy_resize_area_with(eddy_resize_args a)
+{
+    return resized(&eddy_op_resize_area, &a);
+}

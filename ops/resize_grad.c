@@ -1,0 +1,75 @@
+/* resize_grad.c -- the gradients of resizing: the transposed matrices.  They are linear, so the
+ * gradient of one is the resizing itself. */
+#include "ops/arrays.h"
+#include "ops/resize.h"
+#include "build/gen/table.h"
+
+/* Of x, which only lends its shape, and dy. */
+static bool infer(eddy_infer *c)
+{
+    const eddy_shape dy = c->in[1].shape;
+    eddy_shape x, y;
+    char text[2][128];
+    if (!eddy_infer_resize(c, &x, &y)) return false;
+    if (c->in[0].dtype != c->in[1].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "x and dy have different element types");
+    if (!eddy_shape_compatible(dy, y))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has shape %s; %s is expected",
+                               eddy_shape_print(dy, text[0], sizeof text[0]),
+                               eddy_shape_print(y, text[1], sizeof text[1]));
+    if (dy.rank == 4) eddy_dim_unify(&x.dim[0], dy.dim[0]);
+    if (dy.rank == 4) eddy_dim_unify(&x.dim[3], dy.dim[3]);
+    return eddy_infer_yield(c, 0, c->in[0].dtype, x);
+}
+
+static eddy_status prepare(eddy_kernel *k)
+{
+    return eddy_resample_prepare(k, k->out[0]->type.shape, true);
+}
+
+static eddy_status kernel(eddy_kernel *k) { return eddy_resample_run(k, 1); }
+
+static void gradient(eddy_rule *r)
+{
+    const eddy_op_def *op = eddy_resize_op(eddy_resize_method_of(r->node->op));
+    r->dx[1] = eddy_apply1(op, r->attrs, r->dy[0]);
+}
+
+static double nearest_flops(const void *attrs, int n_in, const eddy_type *in,
+                            const eddy_type *out)
+{
+    (void)attrs, (void)n_in, (void)out;
+    return (double)eddy_shape_count(in[1].shape);
+}
+
+const eddy_op_def eddy_op_resize_nearest_grad = {
+    .name = "ResizeNearestNeighborGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 1u << 0,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = nearest_flops,
+};
+
+const eddy_op_def eddy_op_resize_bilinear_grad = {
+    .name = "ResizeBilinearGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 1u << 0,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = eddy_resize_bilinear_flops,
+};
+
+const eddy_op_def eddy_op_resize_bicubic_grad = {
+    .name = "ResizeBicubicGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 1u << 0,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = eddy_resize_bicubic_flops,
+};
+
+const eddy_op_def eddy_op_resize_area_grad = {
+    .name = "ResizeAreaGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 1u << 0,
+    .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
+    .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
+    .batch = eddy_resize_batch, .flops = eddy_resize_area_flops,
+};

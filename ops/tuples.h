@@ -1,0 +1,44 @@
+/* tuples.h -- rows named by tuples of indices: what the ops share that take them out of a
+ * tensor or put them into one.  Private to ops/. */
+#ifndef EDDY_TUPLES_H
+#define EDDY_TUPLES_H
+
+#include "ops/arrays.h"
+
+typedef struct eddy_tuples_attrs {
+    int64_t batch_dims;          /* so many leading dimensions are of the tensor and the tuples */
+} eddy_tuples_attrs;
+extern const eddy_attr_field eddy_tuples_fields[];
+
+/* The shape of the rows of `params` that input 1 names; and that input i has it. */
+bool eddy_infer_tuples(eddy_infer *c, eddy_shape params, eddy_shape *out);
+bool eddy_infer_tuple_rows(eddy_infer *c, int i, eddy_shape params);
+
+/* A tensor as [batch, places, inner], each of the batch with `count` tuples of its own. */
+typedef struct eddy_tuples {
+    int64_t            batch, count, places, inner;
+    int                depth;
+    int64_t            dim[EDDY_MAX_RANK], step[EDDY_MAX_RANK];     /* of the places */
+    const eddy_buffer *indices;
+} eddy_tuples;
+eddy_tuples eddy_tuples_of(eddy_shape params, const eddy_buffer *indices,
+                           const eddy_tuples_attrs *a);
+
+/* The place that tuple t names. */
+static inline int64_t eddy_tuple_place(const eddy_tuples *l, int64_t t)
+{
+    int64_t at = 0;
+    for (int d = 0; d < l->depth; d++)
+        at += eddy_index_at(l->indices, t * l->depth + d) * l->step[d];
+    return at;
+}
+
+/* All are places; otherwise records which is not. */
+eddy_status eddy_check_tuples(eddy_kernel *k, const eddy_tuples *l);
+
+/* Rows combined with those of y that the tuples name, in their order; without `combine` they
+ * replace them. */
+void eddy_tuples_put(const eddy_kernel *k, const eddy_tuples *l, const eddy_buffer *rows, void *y,
+                     eddy_row_fn combine);
+
+#endif

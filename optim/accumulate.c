@@ -1,0 +1,79 @@
+/* accumulate.c -- gradients of several runs for one update.
+ *
+ *   sum <- sum + g
+ *   at every k-th run  the inner step with sum / k,  sum <- 0
+ *
+ * A graph has no branches: the inner step is computed in each run, and written where the run
+ * is a k-th. */
+#include "optim/wrappers_internal.h"
+#include "ops/math.h"
+
+typedef struct accumulate_state {
+    eddy_optimizer *inner;
+    int64_t         steps;
+    bool            sum;
+    eddy_tensor     due;          /* whether this run is a k-th */
+} accumulate_state;
+
+static void accumulate_slots(eddy_optimizer *o, eddy_tensor v)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy_inner_slots(s->inner, v);
+    eddy_make_shared_slot(o, "accumulate_step", eddy_number(o->graph, EDDY_INT64, 0));
+    eddy_zero_slot(o, v, "gradient_sum");
+}
+
+static void accumulate_prepare(eddy_optimizer *o)
+{
+    accumulate_state *s = eddy_optimizer_state(o);
+    eddy_tensor run = Add(eddy_shared_slot(o, "accumulate_step"), 1);
+    s->due = Equal(FloorMod(run, (double)s->steps), 0);
+    eddy_inner_prepare(s->inner);
+}
+
+static eddy_tensor accumulate_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy_tensor slot = eddy_get_slot(o, v, "gradient_sum"), sum = Add(slot, g);
+    eddy_tensor mean = s->sum ? sum : Div(sum, (double)s->steps);
+    eddy_span   span = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor step = eddy_inner_dense(s->inner, mean, v);
+    span.to = eddy_graph_size(o->graph);
+    eddy_tensor kept = eddy_assign(slot, Where(s->due, ZerosLike(sum), sum));
+    return eddy_group(o->graph, EDDY_LIST(eddy_keep_if(o, &span, step, s->due), kept), NULL);
+}
+
+static eddy_tensor accumulate_finish(eddy_optimizer *o, eddy_list updates)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy_span   span = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor done = eddy_inner_finish(s->inner, updates);
+    span.to = eddy_graph_size(o->graph);
+    eddy_tensor step = eddy_shared_slot(o, "accumulate_step"), next = Add(step, 1);
+    done = eddy_keep_if(o, &span, done, s->due);
+    eddy_control_begin(o->graph, EDDY_LIST(done));
+    done = eddy_assign(step, next);
+    eddy_control_end(o->graph);
+    return done;
+}
+
+static const eddy_optimizer_def accumulate = {
+    .name = "AccumulateGradients", .state_size = sizeof(accumulate_state),
+    .create_slots = accumulate_slots, .prepare = accumulate_prepare,
+    .apply_dense = accumulate_dense, .finish = accumulate_finish,
+};
+
+eddy_optimizer *eddy_accumulate_gradients_with(eddy_accumulate_gradients_args a)
+{
+    eddy_graph *g = eddy_inner_graph(NULL, "AccumulateGradients", a.optimizer);
+    if (!g) return NULL;
+    if (a.steps <= 0) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "AccumulateGradients: steps, %lld, is not positive",
+                  (long long)a.steps);
+        return NULL;
+    }
+    const accumulate_state s = { a.optimizer, a.steps, a.sum, eddy_none(g) };
+    eddy_optimizer_def def = accumulate;
+    def.takes_complex = a.optimizer->def.takes_complex;
+    return eddy_optimizer_new(g, &def, &s, a.name);
+}

@@ -1,0 +1,31 @@
+/* schedules_internal.h -- what the files of schedules share; not installed. */
+#ifndef EDDY_OPTIM_SCHEDULES_INTERNAL_H
+#define EDDY_OPTIM_SCHEDULES_INTERNAL_H
+
+#include "optim/internal.h"
+#include "ops/math.h"
+
+/* A schedule that is being built, inside a scope of its name. */
+typedef struct eddy_schedule {
+    eddy_graph *g;
+    const char *what;             /* "exponential_decay", for messages */
+    const char *rate_name;        /* in these; NULL: "learning_rate" */
+    const char *step_name;        /* NULL: "global_step" */
+    eddy_tensor rate, step;       /* both of the rate's type */
+} eddy_schedule;
+
+/* Checks the two operands that every schedule has and enters its scope: `name`, or
+ * `otherwise` if that is NULL or empty.  s says what it is.  False with the error set,
+ * and no scope. */
+bool eddy_schedule_begin(eddy_schedule *s, eddy_tensor rate, eddy_tensor step, const char *name,
+                         const char *otherwise);
+/* An operand as a scalar of the rate's type; if it is missing, `fallback`, or an error if
+ * that is NaN. */
+eddy_tensor eddy_schedule_operand(const eddy_schedule *s, const char *which, eddy_tensor t,
+                                  double fallback);
+/* Leaves the scope; t gets its name. */
+eddy_tensor eddy_schedule_end(const eddy_schedule *s, eddy_tensor t);
+/* (1 + cos(pi x)) / 2. */
+eddy_tensor eddy_half_cosine(eddy_tensor x);
+
+#endif

@@ -1,0 +1,178 @@
+/* test_corners.c -- what ops refuse, and what they give, at the ends of what fits. */
+#include "tests/core.h"
+
+#include <math.h>
+
+Suite *corners_suite(void);
+
+static eddy_graph   *g;
+static eddy_session *s;
+
+static void setup(void)
+{
+    g = eddy_graph_new();
+    s = eddy_session_new(g);
+}
+
+static void teardown(void)
+{
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
+static eddy_tensor open(eddy_dtype d) { return eddy_placeholder(g, NULL, d, EDDY_UNKNOWN_SHAPE); }
+
+static eddy_status feeds(eddy_tensor t, eddy_tensor x, eddy_shape shape, const double *v)
+{
+    eddy_array *a = eddy_array_new(eddy_dtype_of(x), shape);
+    for (int64_t i = 0; v && i < eddy_array_count(a); i++) eddy_array_set(a, i, v[i]);
+    fits(g);
+    const eddy_status status = eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(t), NULL);
+    eddy_array_free(a);
+    return status;
+}
+
+static void is_infinite(eddy_tensor t) { ck_assert(eddy_eval_number(t) == (double)INFINITY); }
+
+START_TEST(negative_repeats)
+{
+    const eddy_tensor x = vector(g, 3, (double[]){ 1, 2, 3 });
+    const eddy_tensor n = eddy_placeholder(g, NULL, EDDY_INT32, EDDY_SHAPE(3));
+    const eddy_tensor y = eddy_repeat(x, n), sized = eddy_repeat(x, n, .size = 4);
+    const double bad[] = { 2, -1, 1 }, good[] = { 2, 0, 1 };
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(feeds(i ? sized : y, n, EDDY_SHAPE(3), good), EDDY_OK);
+        ck_assert_int_eq(feeds(i ? sized : y, n, EDDY_SHAPE(3), bad), EDDY_CHECK_FAILED);
+        run_fails(s, EDDY_CHECK_FAILED, "repeat: Condition x >= 0 did not hold");
+    }
+    ck_assert_int_ne(feeds(y, n, EDDY_SHAPE(3), (double[]){ -5, 0, 0 }), EDDY_OK);
+}
+END_TEST
+
+START_TEST(cropped_blocks)
+{
+    const eddy_tensor x = open(EDDY_FLOAT32);
+    const eddy_tensor y = eddy_batch_to_space_nd(x, EDDY_DIMS(2), EDDY_DIMS(3), EDDY_DIMS(2));
+    double v[6] = { 0 };
+    ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(2, 3), v), EDDY_OK);
+    ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(2, 2), v), EDDY_CHECK_FAILED);
+    run_fails(s, EDDY_CHECK_FAILED, "dimension 1 of input 0 is 4, not at least 5");
+    eddy_batch_to_space_nd(eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 2)), EDDY_DIMS(2),
+                           EDDY_DIMS(3), EDDY_DIMS(2));
+    fails(g, EDDY_BAD_SHAPE, "3 and 2 places left out of 4");
+    const eddy_tensor most = eddy_batch_to_space_nd(x, EDDY_DIMS(2), EDDY_DIMS(INT64_MAX),
+                                                    EDDY_DIMS(INT64_MAX));
+    ck_assert_int_eq(feeds(most, x, EDDY_SHAPE(2, 2), v), EDDY_CHECK_FAILED);
+}
+END_TEST
+
+START_TEST(vectors_as_long)
+{
+    const eddy_tensor x = open(EDDY_FLOAT64), three = vector(g, 3, (double[]){ 1, 2, 3 });
+    const eddy_tensor y = eddy_dot(x, three), two = real(g, 2);
+    double v[] = { 4, 5, 6 };
+    ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(3), v), EDDY_OK);
+    ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(1), v), EDDY_CHECK_FAILED);
+    eddy_dot(vector(g, 1, v), three);
+    fails(g, EDDY_BAD_SHAPE, "dot: vectors of 1 and of 3 elements");
+    eddy_dot(two, two);
+    ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
+    eddy_graph_clear_error(g);
+    is_number(eddy_dot(vector(g, 3, v), three), 32);
+}
+END_TEST
+
+/* zeta(s, 1) is 1 as soon as 2^-s is nothing beside it. */
+START_TEST(huge_orders)
+{
+    const double orders[] = { 101, 1023, 1e6 + 1, 9007199254740991.0, 1e300, (double)INFINITY };
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        is_number(eddy_zeta(real(g, orders[i]), real(g, 1)), 1);
+    is_number(eddy_zeta(real(g, 1e6 + 1), real(g, 2)), 0);
+    is_infinite(eddy_zeta(real(g, 1e6 + 1), real(g, 0.5)));
+    is_number(eddy_zeta(real(g, 1e6 + 1), real(g, -0.5)), 0);
+    is_number(eddy_zeta(real(g, 3), real(g, 1e200)), 0);
+    /* The largest of the terms settles the sign where two have left the range of numbers. */
+    is_infinite(eddy_zeta(real(g, 1e5 + 1), real(g, -0.9)));
+    is_infinite(Neg(eddy_zeta(real(g, 1e5 + 1), real(g, -1.1))));
+    is_infinite(eddy_zeta(real(g, 1e5), real(g, -1.1)));
+}
+END_TEST
+
+START_TEST(singular_matrices)
+{
+    static const char *const orders[] = { "2", "fro", "nuc", "1", "-1", "inf", "-inf", NULL };
+    const eddy_tensor bad = matrix(g, 2, 2, (double[]){ 1, 2, 2, 4 });
+    const eddy_tensor zero = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 2));
+    const eddy_tensor good = matrix(g, 2, 2, (double[]){ 1, 2, 3, 4 });
+    for (int i = 0; orders[i]; i++) {
+        is_infinite(eddy_cond(zero, orders[i]));
+        if (i > 0) is_infinite(eddy_cond(bad, orders[i]));
+    }
+    ck_assert(eddy_eval_number(eddy_cond(bad, "2")) > 1e15);
+    /* NumPy 1.24's linalg.cond */
+    ck_assert(fabs(eddy_eval_number(eddy_cond(good, "1")) - 21) < 1e-12);
+    ck_assert(fabs(eddy_eval_number(eddy_cond(good, "-inf")) - 6) < 1e-12);
+    const eddy_tensor slope = eddy_gradient(eddy_cond(bad, "fro"), bad);
+    ck_assert(eddy_eval_number(eddy_all(IsFinite(slope))) == 1);
+}
+END_TEST
+
+START_TEST(powers_of_squares)
+{
+    const eddy_tensor wide = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 3)), x = open(EDDY_FLOAT64);
+    double v[6] = { 0 };
+    for (int n = 0; n < 2; n++) {
+        eddy_matrix_power(wide, n);
+        fails(g, EDDY_BAD_SHAPE, "matrix_power: [2,3] is not of square");
+        const eddy_tensor y = eddy_matrix_power(x, n);
+        ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(2, 2), v), EDDY_OK);
+        ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(2, 3), v), EDDY_CHECK_FAILED);
+    }
+    eddy_matrix_power(vector(g, 3, v), 1), fails(g, EDDY_BAD_SHAPE, "[3] is not of square");
+}
+END_TEST
+
+START_TEST(norms_of_nothing)
+{
+    const eddy_tensor x = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 0));
+    const eddy_tensor row = eddy_index(x, "0");
+    has_value(eddy_norm(x, "inf", EDDY_AXES(1)), 2, (double[]){ 0, 0 });
+    is_infinite(eddy_norm(row, "-inf"));
+    is_infinite(eddy_norm(row, "-1"));
+    is_number(eddy_norm(x, "1", EDDY_AXES(0, 1)), 0);
+    is_infinite(eddy_norm(x, "-1", EDDY_AXES(0, 1)));
+    is_number(eddy_norm(x, "inf", EDDY_AXES(0, 1)), 0);
+    is_number(eddy_norm(vector(g, 2, (double[]){ -3, 2 }), "inf"), 3);
+}
+END_TEST
+
+/* A number beside integers is one of them. */
+START_TEST(numbers_beside_integers)
+{
+    const eddy_tensor n = eddy_number(g, EDDY_INT32, 7), b = eddy_number(g, EDDY_UINT8, 7);
+    Mul(0.2, n), fails(g, EDDY_BAD_DTYPE, "the number 0.2 beside 'Const' is no int32");
+    Add(n, 3e9), fails(g, EDDY_BAD_DTYPE, "the number 3e+09 beside");
+    Sub(b, -1), fails(g, EDDY_BAD_DTYPE, "the number -1 beside 'Const_1' is no uint8");
+    Maximum(n, (double)NAN), fails(g, EDDY_BAD_DTYPE, "is no int32");
+    is_number(Mul(2, n), 14);
+    is_number(Mul(0.5, Cast(n, EDDY_FLOAT32)), 3.5);
+}
+END_TEST
+
+Suite *corners_suite(void)
+{
+    Suite *suite = suite_create("corners");
+    TCase *c = tcase_create("corners");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, negative_repeats);
+    tcase_add_test(c, cropped_blocks);
+    tcase_add_test(c, vectors_as_long);
+    tcase_add_test(c, huge_orders);
+    tcase_add_test(c, singular_matrices);
+    tcase_add_test(c, powers_of_squares);
+    tcase_add_test(c, norms_of_nothing);
+    tcase_add_test(c, numbers_beside_integers);
+    suite_add_tcase(suite, c);
+    return suite;
+}
