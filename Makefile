@@ -242,6 +242,19 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	    grep -E 'stat::(number_of_executed_units|new_units_added)|cov:' $(BUILD)/$$f.log | tail -n 3; \
 	done
 
+ROUNDS ?= 200
+hostile: ## every builder with arguments at random, under the sanitizers (ROUNDS=200)
+	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
+	    build/sanitize/hostile
+	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
+	    $(ROUNDS) 2> build/sanitize/hostile.err || { tail -n 40 build/sanitize/hostile.err; exit 1; }
+$(GEN)/hostile.h: ops/ops.h tests/hostile/calls.awk
+	@awk -f tests/hostile/calls.awk ops/ops.h > $@
+$(BUILD)/obj/tests/hostile/hostile.o: $(GEN)/hostile.h
+$(BUILD)/hostile: $(BUILD)/obj/tests/hostile/hostile.o $(BUILD)/libeddy.a
+	$(call say,link $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
 bench: $(WORKLOADS) ## training steps, in turns with PyTorch (BENCH='--quick mlp_b128 lstm': less of it)
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
@@ -294,6 +307,6 @@ help: ## this list
           $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
           $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
 .PHONY: all lib examples tests setup demo check catalogue passes roundtrip sanitize sanitized valgrind \
-        tsan fuzz fuzzing bench bench-check bench-ops instructions parts headers style format install uninstall \
+        tsan fuzz fuzzing hostile bench bench-check bench-ops instructions parts headers style format install uninstall \
         clean help FORCE
 .DELETE_ON_ERROR:

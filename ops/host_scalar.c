@@ -48,7 +48,8 @@ static eddy_status host_kernel(eddy_kernel *k)
 
 const eddy_op_def eddy_op_host_scalar = {
     .name = "HostScalar", .min_inputs = 0, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED, .attrs_size = sizeof(host_attrs), .attrs = host_fields,
+    .flags = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED,
+    .attrs_size = sizeof(host_attrs), .attrs = host_fields,
     .infer = host_infer, .kernel = host_kernel, .gradient = eddy_not_differentiable,
     .batch = eddy_batch_as_is,
 };

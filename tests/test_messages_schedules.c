@@ -101,6 +101,10 @@ START_TEST(messages)
     averages();
     wrappers();
     lists();
+    eddy_error e = { 0 };
+    eddy_host_scalar(g, zero);
+    eddy_graph_save(g, "build/host.yaml", &e);
+    golden_error(&e);
     golden_end();
 }
 END_TEST
