@@ -242,10 +242,19 @@ static eddy_tensor rows_with_replacement(const eddy_random_choice_args *a)
 /* `size` different rows: the first of a random order, or the largest of noisy logarithms. */
 static eddy_tensor rows_without_replacement(const eddy_random_choice_args *a)
 {
-    if (a->p.graph)
-        return eddy_output(eddy_top_k(eddy_random_gumbel(Log(a->p), .seed = a->seed), a->size), 1);
+    if (a->p.graph) {        /* of float32, the noises of many rows would often be equal */
+        const eddy_tensor p = Log(Cast(a->p, EDDY_FLOAT64));
+        return eddy_output(eddy_top_k(eddy_random_gumbel(p, .seed = a->seed), a->size), 1);
+    }
     return eddy_slice(eddy_random_shuffle(eddy_row_numbers(a->x, EDDY_INT64), a->seed),
                       EDDY_DIMS(0), EDDY_DIMS(a->size));
+}
+
+/* As far as is known. */
+static bool is_one_a_row(eddy_tensor p, eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    return eddy_shape_compatible(eddy_shape_of(p), EDDY_SHAPE(s.rank > 0 ? s.dim[0] : EDDY_ANY));
 }
 
 /** `size` random rows x[i] of x.
@@ -270,6 +279,8 @@ eddy_tensor eddy_random_choice_with(eddy_random_choice_args a)
     if (a.size < 0)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "random_choice: size is %lld; it must not be "
                          "negative", (long long)a.size);
+    if (a.p.graph && eddy_is_valid(a.p) && !is_one_a_row(a.p, a.x))
+        return eddy_fail(g, EDDY_BAD_SHAPE, "random_choice: p is not one number for each row of x");
     eddy_scope_begin(g, a.name ? a.name : "random_choice");
     const eddy_tensor rows = a.without_replacement ? rows_without_replacement(&a)
                                                    : rows_with_replacement(&a);

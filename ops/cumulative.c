@@ -133,11 +133,12 @@ static void logsumexp_gradient(eddy_rule *r)
     const eddy_tensor y = !a->exclusive ? r->y[0]
                         : eddy_cumulative_logsumexp(x, .axis = a->axis, .reverse = a->reverse);
     const eddy_tensor dy = a->exclusive ? eddy_shift(r->dy[0], back, a->axis) : r->dy[0];
-    const eddy_tensor m = Where(IsFinite(y), y, 0);
-    const eddy_tensor fall = Minimum(Sub(m, eddy_shift(m, back, a->axis)), 0);
+    const eddy_tensor m = Where(Equal(y, -(double)INFINITY), 0, y);
+    const eddy_tensor to = eddy_shift(m, back, a->axis), same = Equal(m, to);
+    const eddy_tensor fall = Minimum(Where(same, 0, Sub(m, to)), 0);
     const eddy_tensor u = eddy_linear_scan(dy, Exp(fall), .axis = a->axis,
                                            .reverse = !a->reverse);
-    r->dx[0] = Mul(Exp(Sub(x, m)), u);
+    r->dx[0] = Mul(Exp(Where(Equal(x, m), 0, Sub(x, m))), u);
 }
 
 const eddy_op_def eddy_op_cumulative_logsumexp = {

@@ -303,12 +303,18 @@ const eddy_op_def eddy_op_depthwise_filter = {
 eddy_tensor eddy_separable_conv2d_with(eddy_separable_conv2d_args a)
 {
     const eddy_shape p = eddy_shape_of(a.pointwise_filter);
+    const eddy_shape d = grouped(eddy_shape_of(a.depthwise_filter));
     char text[128];
     if (eddy_is_valid(a.pointwise_filter) && p.rank == 4 &&
         ((p.dim[0] != 1 && p.dim[0] != EDDY_ANY) || (p.dim[1] != 1 && p.dim[1] != EDDY_ANY)))
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "separable_conv2d: the pointwise filter has "
                          "shape %s; height and width 1 are expected",
                          eddy_shape_print(p, text, sizeof text));
+    if (eddy_is_valid(a.pointwise_filter) && p.rank == 4 && d.rank == 4 && p.dim[2] != EDDY_ANY &&
+        d.dim[3] != EDDY_ANY && p.dim[2] != d.dim[3])
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "separable_conv2d: the pointwise filter has "
+                         "shape %s; %lld channels are expected",
+                         eddy_shape_print(p, text, sizeof text), (long long)d.dim[3]);
     const eddy_tensor y = eddy_depthwise_conv2d_with((eddy_depthwise_conv2d_args){
         .x = a.x, .filter = a.depthwise_filter, .strides = a.strides, .padding = a.padding,
         .explicit_paddings = a.explicit_paddings, .dilations = a.dilations,

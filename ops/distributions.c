@@ -3,8 +3,6 @@
 #include "ops/math.h"
 #include "build/gen/table.h"
 
-#include <float.h>
-
 #ifdef EDDY_HEADER
 /* Numbers of many distributions.  The parameters are tensors, float32 or float64, and each
  * element gets a number of its own, of the parameters' type; `sample_shape` asks for more of
@@ -62,6 +60,7 @@ eddy_tensor eddy_random_bernoulli_with(eddy_random_bernoulli_args a)
         return eddy_none(p.graph);
     eddy_scope_begin(p.graph, a.name ? a.name : "random_bernoulli");
     if (is_logit) p = Sigmoid(p);
+    p = Cast(p, EDDY_FLOAT64);           /* a uniform of float32 has steps of 2^-24 */
     const eddy_tensor y = Cast(Less(eddy_uniform_source(from, p, 0), p),
                                a.dtype ? a.dtype : EDDY_INT32);
     eddy_scope_end(p.graph);
@@ -124,17 +123,15 @@ eddy_tensor eddy_random_geometric_with(eddy_random_of_one_args a)
 
 /* -------------------------------------------------- location and scale -- */
 
-/* Uniform in (0,1): without 0, of which there is no logarithm. */
+/* Uniform in (0,1): in the place of 0, of which there is no logarithm, is half a step. */
 static eddy_tensor open_uniform(eddy_source from, eddy_tensor x)
 {
-    return eddy_uniform_source(from, x, eddy_dtype_of(x) == EDDY_FLOAT32 ? (double)FLT_MIN
-                                                                          : DBL_MIN);
+    return eddy_uniform_source(from, x, eddy_dtype_of(x) == EDDY_FLOAT32 ? 0x1p-25 : 0x1p-54);
 }
 
 static eddy_tensor standard_laplace(eddy_source from, eddy_tensor x)
 {
-    const double      least = eddy_dtype_of(x) == EDDY_FLOAT32 ? 0x1p-25 : 0x1p-54;
-    const eddy_tensor v = Sub(eddy_uniform_source(from, x, least), 0.5);     /* above -1/2 */
+    const eddy_tensor v = Sub(open_uniform(from, x), 0.5);     /* above -1/2 */
     return Neg(Mul(Sign(v), eddy_log1p(Mul(-2, Abs(v)))));
 }
 

@@ -1,7 +1,8 @@
 /* fft_library.c -- FFTW 3: loading it, and its plans.
  *
  * Plans are made by estimate, so that nothing is measured and a transform has the same bits
- * in each run.  Making and destroying one is not safe in two threads at once; running one is.
+ * in each run, for arrays of the same address modulo 16: what is fed from elsewhere may differ
+ * in the last bits.  Making and destroying one is not safe in two threads at once; running one is.
  * The plans used last are kept for the whole process. */
 #include "ops/fft_library.h"
 

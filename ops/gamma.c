@@ -86,10 +86,12 @@ eddy_tensor eddy_lbeta(eddy_tensor x)
 
 /* ------------------------------------------------------- incomplete gamma -- */
 
-/* The derivative of P(a, x) by x. */
-static eddy_tensor gamma_density(eddy_tensor a, eddy_tensor x)
+/* The derivative of P(a, x) by x; in float64, since its logarithm is the small difference of
+ * large numbers. */
+static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
 {
-    return Exp(Sub(Sub(eddy_xlogy(Sub(a, 1), x), x), eddy_lgamma(a)));
+    const eddy_tensor a = Cast(of, EDDY_FLOAT64), x = Cast(at, EDDY_FLOAT64);
+    return CastLike(Exp(Sub(Sub(eddy_xlogy(Sub(a, 1), x), x), eddy_lgamma(a))), of);
 }
 
 /** y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, over gamma(a).

@@ -69,6 +69,9 @@ eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions,
                          (long long)num_classes);
     if (!integers(labels, "confusion_matrix") || !integers(predictions, "confusion_matrix"))
         return (eddy_tensor){ labels.graph, 0, 0 };
+    if (!eddy_shape_compatible(eddy_shape_of(labels), eddy_shape_of(predictions)))
+        return eddy_fail(labels.graph, EDDY_BAD_SHAPE,
+                         "confusion_matrix: labels and predictions differ in shape");
     const eddy_tensor row = Cast(labels, EDDY_INT64), column = Cast(predictions, EDDY_INT64);
     const double      n = (double)num_classes;
     const eddy_tensor in = LogicalAnd(
@@ -97,8 +100,9 @@ eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor valu
     const eddy_tensor first = eddy_index(value_range, "0"), last = eddy_index(value_range, "1");
     const eddy_tensor part = Div(Sub(values, first), Sub(last, first));
     const eddy_tensor bin = Floor(Mul(part, (double)nbins));
-    const eddy_tensor inside = Maximum(Minimum(bin, (double)(nbins - 1)), 0);
-    return Cast(Where(IsNan(inside), -1, inside), EDDY_INT32);
+    const eddy_tensor inside = Maximum(Minimum(bin, (double)nbins), 0);
+    const eddy_tensor number = Cast(Where(IsNan(inside), -1, inside), EDDY_INT64);
+    return Cast(Minimum(number, (double)(nbins - 1)), EDDY_INT32);
 }
 
 /** y[b] = how many values are in bin b of `nbins` equal ones over the range.

@@ -183,7 +183,8 @@ eddy_tensor eddy_focal_loss_with(eddy_focal_loss_args a)
     const double alpha = a.alpha == 0 ? 0.25 : a.alpha, gamma = a.gamma == 0 ? 2 : a.gamma;
     const eddy_tensor z = eddy_loss_labels(who, a.labels, a.logits), not_z = Sub(1, z);
     const eddy_tensor missed = Add(Mul(z, Sigmoid(Neg(a.logits))), Mul(not_z, Sigmoid(a.logits)));
-    const eddy_tensor factor = gamma == 2 ? Square(missed) : Pow(missed, gamma);
+    /* Above 0, where a broken power has no slope. */
+    const eddy_tensor factor = gamma == 2 ? Square(missed) : Pow(Maximum(missed, 1e-37), gamma);
     eddy_tensor losses = Mul(factor, eddy_sigmoid_cross_entropy(z, a.logits));
     if (alpha > 0) losses = Mul(losses, Add(Mul(alpha, z), Mul(1 - alpha, not_z)));
     return eddy_loss_weigh(who, losses, a.weights, a.reduction, a.collection);
@@ -261,8 +262,8 @@ eddy_tensor eddy_sparse_softmax_cross_entropy_loss_with(
         return eddy_loss_weigh(who, each, a.weights, a.reduction, a.collection);
     }
     const eddy_tensor out = ignored(a.labels, a.ignore);
-    const eddy_tensor losses = eddy_sparse_softmax_cross_entropy(Where(out, 0, a.labels),
-                                                                 a.logits);
+    const eddy_tensor each = eddy_sparse_softmax_cross_entropy(Where(out, 0, a.labels), a.logits);
+    const eddy_tensor losses = Where(out, 0, each);     /* class 0 may be impossible there */
     const eddy_tensor w = eddy_loss_weights(who, a.weights, losses);
     const eddy_tensor in = CastLike(LogicalNot(out), losses);
     return eddy_loss_weigh(who, losses, w.graph ? Mul(w, in) : in, a.reduction, a.collection);

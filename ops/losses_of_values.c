@@ -119,7 +119,10 @@ eddy_tensor eddy_log_cosh_loss_with(eddy_loss_args a)
     const char *who = "log_cosh_loss";
     const eddy_tensor labels = eddy_loss_labels(who, a.labels, a.predictions);
     const eddy_tensor error = Sub(a.predictions, labels);
-    const eddy_tensor losses = Sub(Add(error, Softplus(Mul(-2, error))), 0.69314718055994531);
+    const eddy_tensor size = Abs(error), small = Less(size, 1), near = Where(small, error, 0);
+    const eddy_tensor close = Mul(0.5, eddy_log1p(Square(eddy_sinh(near))));
+    const eddy_tensor far = Sub(Add(size, Softplus(Mul(-2, size))), 0.69314718055994531);
+    const eddy_tensor losses = Where(small, close, far);
     return eddy_loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
@@ -259,11 +262,12 @@ static eddy_dims inner_axes(int rank)
 }
 
 /* The mean of (e_i - e_j)^2 over the pairs of n errors: 2 sum e^2 / (n - 1) less
- * 2 (sum e)^2 / (n (n - 1)), of each example. */
-static eddy_tensor pairwise(eddy_tensor error, eddy_tensor present, eddy_dims axes)
+ * 2 (sum e)^2 / (n (n - 1)), of each example, with their mean taken off before. */
+static eddy_tensor pairwise(eddy_tensor e, eddy_tensor present, eddy_dims axes)
 {
     const eddy_tensor n = Sum(present, axes, .keepdims = true);
     const eddy_tensor less = Maximum(Sub(n, 1), 0);
+    const eddy_tensor error = Sub(e, StopGradient(Mean(e, axes, .keepdims = true)));
     const eddy_tensor squares = Sum(Square(error), axes, .keepdims = true);
     const eddy_tensor sum = Sum(error, axes, .keepdims = true);
     return Mul(2, Sub(DivNoNan(squares, less), DivNoNan(Square(sum), Mul(n, less))));

@@ -141,6 +141,19 @@ static metric mean_of(eddy_tensor values, eddy_tensor weights)
     return ratio(sum, count);
 }
 
+/* The labels, if their shape may be that of the predictions; else the graph says why not. */
+static eddy_tensor labels_of(const char *who, eddy_tensor labels, eddy_tensor predictions)
+{
+    const eddy_shape l = eddy_shape_of(labels), p = eddy_shape_of(predictions);
+    char first[128], second[128];
+    if (!eddy_is_valid(labels) || !eddy_is_valid(predictions) || eddy_shape_compatible(l, p))
+        return labels;
+    return eddy_fail(predictions.graph, EDDY_BAD_SHAPE,
+                     "%s: labels %s and predictions %s differ in shape", who,
+                     eddy_shape_print(l, first, sizeof first),
+                     eddy_shape_print(p, second, sizeof second));
+}
+
 static metric mean_in_scope(const eddy_metric_args *a, const char *name, eddy_tensor values)
 {
     eddy_scope_begin(values.graph, a->name ? a->name : name);
@@ -174,7 +187,8 @@ eddy_tensor eddy_metric_mean_with(eddy_metric_args a)
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.accuracy. */
 eddy_tensor eddy_metric_accuracy_with(eddy_metric_args a)
 {
-    const eddy_tensor right = Equal(a.labels, CastLike(a.predictions, a.labels));
+    const eddy_tensor labels = labels_of("accuracy", a.labels, a.predictions);
+    const eddy_tensor right = Equal(labels, CastLike(a.predictions, labels));
     return given(mean_in_scope(&a, "accuracy", right), a.update);
 }
 
@@ -183,7 +197,8 @@ eddy_tensor eddy_metric_accuracy_with(eddy_metric_args a)
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_squared_error. */
 eddy_tensor eddy_metric_mean_squared_error_with(eddy_metric_args a)
 {
-    const eddy_tensor off = SquaredDifference(a.predictions, CastLike(a.labels, a.predictions));
+    const eddy_tensor labels = labels_of("mean_squared_error", a.labels, a.predictions);
+    const eddy_tensor off = SquaredDifference(a.predictions, CastLike(labels, a.predictions));
     return given(mean_in_scope(&a, "mean_squared_error", off), a.update);
 }
 
@@ -192,7 +207,8 @@ eddy_tensor eddy_metric_mean_squared_error_with(eddy_metric_args a)
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.root_mean_squared_error. */
 eddy_tensor eddy_metric_root_mean_squared_error_with(eddy_metric_args a)
 {
-    const eddy_tensor off = SquaredDifference(a.predictions, CastLike(a.labels, a.predictions));
+    const eddy_tensor labels = labels_of("root_mean_squared_error", a.labels, a.predictions);
+    const eddy_tensor off = SquaredDifference(a.predictions, CastLike(labels, a.predictions));
     return given(root(mean_in_scope(&a, "root_mean_squared_error", off)), a.update);
 }
 
@@ -201,7 +217,8 @@ eddy_tensor eddy_metric_root_mean_squared_error_with(eddy_metric_args a)
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_absolute_error. */
 eddy_tensor eddy_metric_mean_absolute_error_with(eddy_metric_args a)
 {
-    const eddy_tensor off = Abs(Sub(a.predictions, CastLike(a.labels, a.predictions)));
+    const eddy_tensor labels = labels_of("mean_absolute_error", a.labels, a.predictions);
+    const eddy_tensor off = Abs(Sub(a.predictions, CastLike(labels, a.predictions)));
     return given(mean_in_scope(&a, "mean_absolute_error", off), a.update);
 }
 
@@ -229,7 +246,8 @@ static eddy_tensor as_bool(eddy_tensor x)
 /* How many, by weight, have this label and this prediction. */
 static total cases(const eddy_metric_args *a, bool label, bool prediction, const char *name)
 {
-    const eddy_tensor l = as_bool(a->labels), p = as_bool(a->predictions);
+    const eddy_tensor l = as_bool(labels_of(name, a->labels, a->predictions));
+    const eddy_tensor p = as_bool(a->predictions);
     const eddy_tensor is = LogicalAnd(label ? l : LogicalNot(l), prediction ? p : LogicalNot(p));
     const eddy_tensor w = weights_like(a->weights, p);
     return total_of(Sum(Mul(wide(is), w)), EDDY_SCALAR, name);
@@ -391,7 +409,8 @@ eddy_tensor eddy_metric_auc_with(eddy_metric_auc_args a)
     }
     eddy_scope_begin(g, a.name ? a.name : "auc");
     const eddy_shape  flat = EDDY_SHAPE(1, EDDY_ANY), each = EDDY_SHAPE(n);
-    const eddy_tensor w = weights_like(a.weights, a.predictions), l = wide(as_bool(a.labels));
+    const eddy_tensor labels = labels_of("auc", a.labels, a.predictions);
+    const eddy_tensor w = weights_like(a.weights, a.predictions), l = wide(as_bool(labels));
     const eddy_tensor yes = eddy_reshape(Mul(w, l), flat);
     const eddy_tensor no = eddy_reshape(Mul(w, Sub(1, l)), flat);
     const eddy_tensor above = wide(Greater(eddy_reshape(wide(a.predictions), flat),

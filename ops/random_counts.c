@@ -32,6 +32,14 @@ static double by_inversion(double u, double p, double r, double s)
     return k;
 }
 
+/* ln of x^k e^-x / k!, k >= 0 and x > 0, of which nothing is lost where both are large. */
+static double log_density(double k, double x)
+{
+    if (k < FEW) return k * log(x) - x - eddy_ln_gamma(k + 1);
+    const double t = (x - k) / k, most = k * eddy_log1p_minus(t);
+    return most - 0.5 * log(2 * EDDY_PI * k) - eddy_stirling_rest(k);
+}
+
 /* Hoermann's PTRS: rejection from a table mountain, "The transformed rejection method for
  * generating Poisson random variables" (1993). */
 static double many_events(eddy_dice *d, double rate)
@@ -46,7 +54,7 @@ static double many_events(eddy_dice *d, double rate)
         if (side >= 0.07 && t.v <= within) return k;
         if (!(k >= 0) || (side < 0.013 && t.v > side)) continue;
         if (log(t.v * inverse / (a / (side * side) + b)) <=
-            k * log(rate) - rate - eddy_ln_gamma(k + 1)) return k;
+            log_density(k, rate)) return k;
     }
     return k;
 }
@@ -101,10 +109,10 @@ eddy_tensor eddy_random_poisson_with(eddy_random_of_one_args a)
 /* Hoermann's BTRS, for p <= 1/2: "The generation of binomial random variates" (1993). */
 static double many_successes(eddy_dice *d, double n, double p)
 {
-    const double spread = sqrt(n * p * (1 - p)), odds = p / (1 - p), top = floor((n + 1) * p);
+    const double spread = sqrt(n * p * (1 - p)), top = floor((n + 1) * p);
     const double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
     const double within = 0.92 - 4.2 / b, scale = (2.83 + 5.1 / b) * spread;
-    const double at_top = eddy_ln_gamma(top + 1) + eddy_ln_gamma(n - top + 1);
+    const double at_top = log_density(top, n * p) + log_density(n - top, n * (1 - p));
     double k = top;
     while (d->thrown < EDDY_THROWS) {
         const eddy_throw t = eddy_dice_throw(d);
@@ -113,7 +121,7 @@ static double many_successes(eddy_dice *d, double n, double p)
         if (!(k >= 0 && k <= n)) continue;
         if (side >= 0.07 && t.v <= within) return k;
         if (log(t.v * scale / (a / (side * side) + b)) <=
-            at_top - eddy_ln_gamma(k + 1) - eddy_ln_gamma(n - k + 1) + (k - top) * log(odds))
+            log_density(k, n * p) + log_density(n - k, n * (1 - p)) - at_top)
             return k;
     }
     return k;

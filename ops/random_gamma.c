@@ -60,15 +60,23 @@ static eddy_status gamma_kernel(eddy_kernel *k)
 }
 
 /* d log(x) / d alpha, from P(alpha, x) = const, of which x is a function of alpha:
- * -P_alpha / (x p).  Below the floor, P is x^alpha / gamma(alpha + 1). */
-static eddy_tensor log_slope(eddy_tensor alpha, eddy_tensor log_x)
+ * -P_alpha / (x p).  Below the floor, P is x^alpha / gamma(alpha + 1); of a large alpha, x is
+ * nearly normal, of variance alpha.  In float64, since the logarithm of the density is the small
+ * difference of large numbers. */
+static eddy_tensor log_slope(eddy_tensor of, eddy_tensor log_of)
 {
-    const double      floor = eddy_dtype_of(alpha) == EDDY_FLOAT32 ? -60 : -500;
-    const eddy_tensor small = Less(log_x, floor), at = Maximum(log_x, floor), x = Exp(at);
-    const eddy_tensor density = Exp(Sub(Sub(Mul(alpha, at), x), eddy_lgamma(alpha)));
-    const eddy_tensor series = Div(Sub(eddy_digamma(Add(alpha, 1)), log_x), alpha);
-    const eddy_tensor usual = Div(Neg(eddy_igamma_grad_a(alpha, x)), density);
-    return Where(LogicalOr(small, LogicalNot(Greater(density, 0))), series, usual);
+    const double      floor = -500, most = 1e7;
+    const eddy_tensor alpha = Cast(of, EDDY_FLOAT64), log_x = Cast(log_of, EDDY_FLOAT64);
+    const eddy_tensor large = Greater(alpha, most), a = Where(large, 1, alpha);
+    const eddy_tensor low = Where(large, 0, log_x);
+    const eddy_tensor small = Less(low, floor), at = Maximum(low, floor), x = Exp(at);
+    const eddy_tensor density = Exp(Sub(Sub(Mul(a, at), x), eddy_lgamma(a)));
+    const eddy_tensor series = Div(Sub(eddy_digamma(Add(a, 1)), low), a);
+    const eddy_tensor usual = Div(Neg(eddy_igamma_grad_a(a, x)), density);
+    const eddy_tensor exact = Where(LogicalOr(small, LogicalNot(Greater(density, 0))), series,
+                                    usual);
+    const eddy_tensor limit = Mul(0.5, Add(Reciprocal(alpha), Exp(Neg(log_x))));
+    return CastLike(Where(large, limit, exact), of);
 }
 
 static void gamma_gradient(eddy_rule *r)

@@ -67,6 +67,10 @@ static bool search_infer(eddy_infer *c)
     if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the type asked for is %s, not int32 or int64",
                                eddy_dtype_name(a->dtype));
+    const int64_t n = rows->shape.rank > 0 ? rows->shape.dim[rows->shape.rank - 1] : EDDY_ANY;
+    if (a->dtype == EDDY_INT32 && n > INT32_MAX)
+        return eddy_infer_fail(c, EDDY_LIMIT, "rows of %lld elements, too many for int32",
+                               (long long)n);
     eddy_shape y = v->shape;
     bool fits = rows->shape.rank != 0 && y.rank != 0 &&
                 (rows->shape.rank < 0 || y.rank < 0 || rows->shape.rank == y.rank);

@@ -225,9 +225,13 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
     case EDDY_LOWER:    return low;
     case EDDY_HIGHER:   return high;
     case EDDY_NEAREST:  return element(sorted, Round(at), axis);
-    case EDDY_MIDPOINT: return Mul(Add(low, high), 0.5);
-    default:            return eddy_lerp(low, high, CastLike(Sub(at, below), low));
+    case EDDY_MIDPOINT: return Add(Mul(0.5, low), Mul(0.5, high));
+    default:            break;
     }
+    /* Nothing is taken off an infinity that is the element itself, or both. */
+    const eddy_tensor t = CastLike(Sub(at, below), low);
+    const eddy_tensor both = LogicalAnd(Equal(low, high), LogicalNot(IsFinite(low)));
+    return Where(LogicalOr(Equal(t, 0), both), low, eddy_lerp(low, high, t));
 }
 
 /** y = the quantile q of x along `axis`: between the sorted elements at place q (n - 1).

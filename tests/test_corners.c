@@ -160,6 +160,97 @@ START_TEST(numbers_beside_integers)
 }
 END_TEST
 
+static eddy_tensor floats(int n, const float *v)
+{
+    return eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(n), v);
+}
+
+/* Labels that are left out count nothing, whatever their row says; no loss is below 0, and
+ * a common part of errors takes no digits from their differences. */
+START_TEST(losses_at_the_ends)
+{
+    const eddy_tensor logits = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3),
+                                          (float[]){ -INFINITY, 1, 2, -INFINITY, 3, 4 });
+    const eddy_tensor labels = eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 2, -1 });
+    const eddy_tensor ignored = eddy_sparse_softmax_cross_entropy_loss(labels, logits,
+                                                                       .ignore = EDDY_DIMS(-1));
+    ck_assert_double_eq_tol(eddy_eval_number(ignored), 0.31326169, 1e-6);
+    const float       errors[] = { -1e-4f, 1e-4f, -2e38f, 1 };
+    const double      want[] = { 5e-9, 5e-9, 2e38, 0.43378083 };
+    for (int i = 0; i < 4; i++) {
+        const eddy_tensor e = floats(1, &errors[i]), none = ZerosLike(e);
+        const double      loss = eddy_eval_number(eddy_log_cosh_loss(none, e));
+        ck_assert_double_eq_tol(loss / want[i], 1, 1e-5);
+    }
+    const eddy_tensor far = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(1, 3),
+                                       (float[]){ 20000, 20000.5f, 20001 });
+    const eddy_tensor near = Sub(far, 20000);
+    ck_assert_double_eq_tol(
+        eddy_eval_number(eddy_mean_pairwise_squared_error(ZerosLike(far), far)),
+        eddy_eval_number(eddy_mean_pairwise_squared_error(ZerosLike(near), near)), 1e-6);
+    const eddy_tensor sure = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(1, 2), (float[]){ 200, 120 });
+    const eddy_tensor well = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(1, 2), (float[]){ 1, 0 });
+    const eddy_tensor focal = eddy_focal_loss(well, sure, .gamma = 0.5);
+    ck_assert(isfinite(eddy_eval_number(Sum(eddy_gradient(focal, sure)))));
+    fits(g);
+}
+END_TEST
+
+START_TEST(orders_at_the_ends)
+{
+    const float some[] = { 1, INFINITY, INFINITY }, one[] = { -INFINITY, 0, 1 };
+    const float large[] = { 3e38f, 3e38f }, x[] = { 1, INFINITY, 2 };
+    is_infinite(eddy_median(floats(3, some)));
+    is_infinite(Neg(eddy_quantile(floats(3, one), .q = 0)));
+    const eddy_tensor middle = eddy_quantile(floats(2, large), 0.5,
+                                             .interpolation = EDDY_MIDPOINT);
+    ck_assert_double_eq_tol(eddy_eval_number(middle), 3e38, 1e32);
+    const eddy_tensor v = floats(3, x), y = eddy_cumulative_logsumexp(v);
+    const eddy_tensor d = eddy_gradient(Sum(y), v);
+    has_value(Cast(d, EDDY_FLOAT64), 3, (double[]){ 1, 2, 0 });
+    const eddy_tensor bins = eddy_histogram_fixed_width(floats(3, (float[]){ 0, 0.5f, 1 }),
+                                                        floats(2, (float[]){ 0, 1 }), 16777220);
+    ck_assert_double_eq(eddy_eval_number(Sum(bins)), 3);
+    fits(g);
+}
+END_TEST
+
+/* Nothing is broadcast behind one's back. */
+START_TEST(metrics_of_other_shapes)
+{
+    const eddy_tensor v = vector(g, 4, (double[]){ 0, 1, 1, 0 }), column = ExpandDims(v, 1);
+    eddy_metric_accuracy(column, v);
+    fails(g, EDDY_BAD_SHAPE, "labels [4,1] and predictions [4] differ in shape");
+    eddy_metric_mean_squared_error(column, v);
+    fails(g, EDDY_BAD_SHAPE, "labels [4,1] and predictions [4] differ in shape");
+    eddy_metric_true_positives(column, v);
+    fails(g, EDDY_BAD_SHAPE, "labels [4,1] and predictions [4] differ in shape");
+}
+END_TEST
+
+/* Means and spreads of draws where a difference of logarithms has no digits left. */
+START_TEST(draws_of_large_numbers)
+{
+    enum { N = 20000 };
+    const eddy_shape  many = EDDY_SHAPE(N);
+    const double      rate = 1e17, trials = 1e16;
+    const eddy_tensor zeros = eddy_zeros(g, EDDY_FLOAT64, many);
+    const eddy_tensor k = eddy_random_poisson(Add(zeros, rate), .seed = 3);
+    const eddy_tensor off = Div(Sub(k, rate), sqrt(rate));
+    ck_assert_double_eq_tol(eddy_eval_number(Mean(off)), 0, 0.03);
+    ck_assert_double_eq_tol(eddy_eval_number(Mean(Square(off))), 1, 0.05);
+    const eddy_tensor b = eddy_random_binomial(Add(zeros, trials), Add(zeros, 100 / trials),
+                                               .seed = 4);
+    ck_assert_double_eq_tol(eddy_eval_number(Mean(b)), 100, 0.3);
+    ck_assert_double_eq_tol(eddy_eval_number(Mean(Square(Sub(b, 100)))), 100, 5);
+    const eddy_tensor alpha = eddy_const(g, EDDY_FLOAT32, EDDY_SCALAR, (float[]){ 1e6f });
+    const eddy_tensor drawn = eddy_random_gamma(Add(eddy_zeros(g, EDDY_FLOAT32, many), alpha),
+                                                .seed = 5);
+    ck_assert_double_eq_tol(eddy_eval_number(eddy_gradient(Mean(drawn), alpha)), 1, 0.01);
+    fits(g);
+}
+END_TEST
+
 Suite *corners_suite(void)
 {
     Suite *suite = suite_create("corners");
@@ -173,6 +264,10 @@ Suite *corners_suite(void)
     tcase_add_test(c, powers_of_squares);
     tcase_add_test(c, norms_of_nothing);
     tcase_add_test(c, numbers_beside_integers);
+    tcase_add_test(c, losses_at_the_ends);
+    tcase_add_test(c, orders_at_the_ends);
+    tcase_add_test(c, metrics_of_other_shapes);
+    tcase_add_test(c, draws_of_large_numbers);
     suite_add_tcase(suite, c);
     return suite;
 }

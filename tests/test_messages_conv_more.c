@@ -41,6 +41,7 @@ static void depthwise(void)
                (eddy_apply_args){ 0 });
     golden_graph(g);
     eddy_separable_conv2d(x, filter, floats(EDDY_SHAPE(3, 1, 8, 6))), golden_graph(g);
+    eddy_separable_conv2d(x, filter, floats(EDDY_SHAPE(1, 1, 1, 6))), golden_graph(g);
 }
 
 static void one_axis(void)

@@ -26,6 +26,7 @@ static void classes(eddy_tensor x, eddy_tensor half)
     eddy_random_permutation(g, -1), golden_graph(g);
     eddy_random_choice(eddy_scalar(g, 1), 1), golden_graph(g);
     eddy_random_choice(x, -1), golden_graph(g);
+    eddy_random_choice(x, 1, .p = x), golden_graph(g);
 }
 
 static void operands(eddy_tensor x, eddy_tensor half)

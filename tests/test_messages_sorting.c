@@ -44,6 +44,7 @@ static void counting(eddy_tensor x, eddy_tensor i)
     eddy_bincount(i, -1), golden_graph(g);
     eddy_bincount(x, 3), golden_graph(g);
     eddy_confusion_matrix(i, i, -2, none), golden_graph(g);
+    eddy_confusion_matrix(i, ExpandDims(i, -1), 2, none), golden_graph(g);
     eddy_histogram_fixed_width(x, x, 0), golden_graph(g);
     eddy_metric_auc(x, x, .num_thresholds = 1), golden_graph(g);
 }
