@@ -46,6 +46,17 @@ UNARY(log10, "Log10", "Log10", FLOATS, EDDY_MATH(log10, x, log10(x)), Div(dy, Mu
  *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
 UNARY(cbrt, "Cbrt", "Cbrt", FLOATS, EDDY_MATH(cbrt, x, cbrt(x)), Div(dy, Mul(3, Square(y))))
 
+/** y = -x ln x, what one outcome of the probability x adds to an entropy, in nats.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  0 at 0, -infinity below, NaN for NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy (1 + ln x), infinite at 0.  TensorFlow: none; PyTorch's special.entr. */
+UNARY(entr, "Entr", "Entr", FLOATS,
+      x > 0 ? -x * EDDY_MATH(log, x, log(x)) : x == 0 ? 0 : x < 0 ? -(T)INFINITY : x,
+      Neg(Mul(dy, Add(1, Log(x)))))
+
 /* --------------------------------------------------------- parts of numbers -- */
 
 /** y = x without what follows its point: rounded towards 0.

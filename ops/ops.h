@@ -2981,6 +2981,15 @@ EDDY_API eddy_tensor eddy_log10(eddy_tensor x);
  *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
 EDDY_API eddy_tensor eddy_cbrt(eddy_tensor x);
 
+/* y = -x ln x, what one outcome of the probability x adds to an entropy, in nats.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  0 at 0, -infinity below, NaN for NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy (1 + ln x), infinite at 0.  TensorFlow: none; PyTorch's special.entr. */
+EDDY_API eddy_tensor eddy_entr(eddy_tensor x);
+
 /* y = x without what follows its point: rounded towards 0.
  *
  *  x  float32 or float64, any shape; y has its type

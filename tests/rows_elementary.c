@@ -70,6 +70,7 @@ static const sweep_row rows[] = {
     UNARY("Log2", eddy_log2, 0.5, 3),
     UNARY("Log10", eddy_log10, 0.5, 3),
     UNARY("Cbrt", eddy_cbrt, 0.5, 3),
+    UNARY("Entr", eddy_entr, 0.5, 3),
     UNARY("Trunc", eddy_trunc, -3, 3),
     UNARY("Frac", eddy_frac, 1.1, 1.9),
     UNARY("Deg2Rad", eddy_deg2rad, -2, 2),

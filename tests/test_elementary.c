@@ -30,6 +30,7 @@ static double sinc_of(double x)
     const double t = 3.141592653589793 * x;
     return x == 0 ? 1 : sin(t) / t;
 }
+static double entr_of(double x) { return x > 0 ? -x * log(x) : x == 0 ? 0 : -INFINITY; }
 static double logit_of(double x) { return log(x / (1 - x)); }
 static double degrees_of(double x) { return x * (180 / 3.141592653589793); }
 static double radians_of(double x) { return x * (3.141592653589793 / 180); }
@@ -63,6 +64,7 @@ static const struct plain {
     { "log2", eddy_log2, log2, 0, 9 },
     { "log10", eddy_log10, log10, 0, 9 },
     { "cbrt", eddy_cbrt, cbrt, -9, 9 },
+    { "entr", eddy_entr, entr_of, -1, 9 },
     { "trunc", eddy_trunc, trunc, -9, 9 },
     { "frac", eddy_frac, frac_of, -9, 9 },
     { "logit", eddy_logit, logit_of, 0.01, 0.99 },
