@@ -24,10 +24,11 @@ typedef struct eddy_inverse_stft_args {
 } eddy_inverse_stft_args;
 #endif
 
+/* Beyond what `fit` lets through it need not be exact. */
 static int64_t enclosing_power(int64_t n)
 {
     int64_t p = 1;
-    while (p < n) p *= 2;
+    while (p < n && p <= INT32_MAX) p *= 2;
     return p;
 }
 

@@ -9,9 +9,11 @@
 #include "graph/internal.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct builder {
     const char *name;
@@ -163,9 +165,23 @@ typedef struct counts {
     long refused, built, ran;
 } counts;
 
+enum { MOST_SECONDS = 60 };
+
+static const char *trying;
+
+static void takes_too_long(int signal)
+{
+    (void)signal;
+    const bool told = write(STDOUT_FILENO, trying, strlen(trying)) > 0 &&
+                      write(STDOUT_FILENO, ": does not end\n", 15) > 0;
+    _exit(told ? 1 : 2);
+}
+
 static void try_one(const builder *b, uint64_t seed, counts *c)
 {
     state = seed * 0x9E3779B97F4A7C15u + 12345;
+    trying = b->name;
+    alarm(MOST_SECONDS);
     graph = eddy_graph_new(NULL);
     const eddy_tensor y = b->call();
     if (eddy_graph_status(graph) != EDDY_OK || !eddy_is_valid(y)) {
@@ -186,6 +202,7 @@ int main(int argc, char **argv)
     const int      n = (int)(sizeof builders / sizeof *builders);
     const bool     tells = argc > 3;
     counts         c = { 0 };
+    signal(SIGALRM, takes_too_long);
     for (uint64_t r = first; r < first + (uint64_t)rounds; r++)
         for (int i = 0; i < n; i++) {
             if (tells && strcmp(argv[3], builders[i].name) != 0 && strcmp(argv[3], "all") != 0)
