@@ -24,7 +24,7 @@ typedef struct weights {
 
 /* Those of `parts` times as many columns as the cell has units, under `scope` if not NULL. */
 static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
-                            const char *scope, int parts, eddy_init bias)
+                            const char *scope, int parts, eddy_init bias, int part)
 {
     const int64_t n = eddy_shape_of(x).dim[2], columns = parts * cell->units;
     char          inside[LAYER_NAME];
@@ -37,7 +37,7 @@ static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_ten
     eddy_tensor kernel = eddy_layer_variable(&at, (eddy_layer_weight){
         .name = "kernel", .shape = EDDY_SHAPE(n + cell->units, columns),
         .init = cell->kernel_initializer, .otherwise = eddy_glorot_uniform_initializer(),
-        .regularizer = cell->kernel_regularizer });
+        .regularizer = cell->kernel_regularizer, .part = part });
     eddy_tensor b = eddy_layer_variable(&at, (eddy_layer_weight){
         .name = "bias", .shape = EDDY_SHAPE(columns), .init = cell->bias_initializer,
         .otherwise = bias });
@@ -106,10 +106,10 @@ static eddy_tensor run_unrolled(const eddy_layer *l, const eddy_cell *cell, eddy
 {
     unrolled u = { .cell = cell };
     if (cell->kind == EDDY_BASIC_RNN_CELL) {
-        u.candidate = make_weights(l, cell, x, NULL, 1, eddy_zeros_initializer());
+        u.candidate = make_weights(l, cell, x, NULL, 1, eddy_zeros_initializer(), 0);
     } else {
-        u.gates = make_weights(l, cell, x, "gates", 2, eddy_ones_initializer());
-        u.candidate = make_weights(l, cell, x, "candidate", 1, eddy_zeros_initializer());
+        u.gates = make_weights(l, cell, x, "gates", 2, eddy_ones_initializer(), 0);
+        u.candidate = make_weights(l, cell, x, "candidate", 1, eddy_zeros_initializer(), 1);
         if (cell->reset_after)
             u.recurrent_bias = eddy_layer_variable(l, (eddy_layer_weight){
                 .name = "candidate/recurrent_bias", .shape = EDDY_SHAPE(cell->units),
@@ -138,7 +138,7 @@ eddy_cell_states eddy_cell_run(const eddy_layer *l, const eddy_cell *cell, eddy_
     const eddy_tensor none = { 0 };
     if (cell->kind != EDDY_LSTM_CELL)
         return (eddy_cell_states){ run_unrolled(l, cell, x, h), none };
-    const weights w = make_weights(l, cell, x, NULL, 4, eddy_zeros_initializer());
+    const weights w = make_weights(l, cell, x, NULL, 4, eddy_zeros_initializer(), 0);
     if (!eddy_is_valid(w.bias)) return (eddy_cell_states){ w.bias, w.bias };
     eddy_tensor bias = Add(w.bias, forget(l->graph, cell, l->dtype));
     eddy_tensor y = eddy_lstm(x, h, c, w.x, w.h, bias);

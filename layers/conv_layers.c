@@ -29,6 +29,15 @@ static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
     return true;
 }
 
+/* The entries of one axis: none, or one.  Of more axes the operation checks them itself. */
+static bool check_single(const eddy_layer *l, const char *what, eddy_dims d, int axes)
+{
+    if (axes > 1 || d.count <= 1) return true;
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; it must have one [scope "
+              "'%.200s']", l->who, what, d.count, l->name ? l->name : l->who);
+    return false;
+}
+
 /* The window and behind it two numbers of channels. */
 static eddy_shape kernel_shape(eddy_dims size, int axes, int64_t in, int64_t out)
 {
@@ -122,7 +131,9 @@ static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind
                      .not_trainable = a->not_trainable, .seed = a->seed };
     if (!eddy_layer_takes(&l, a->x) || !eddy_layer_rank(&l, a->x, kind->axes + 2, channels) ||
         !eddy_layer_count(&l, "filters", a->filters) ||
-        !check_window(&l, a->kernel_size, kind->axes))
+        !check_window(&l, a->kernel_size, kind->axes) ||
+        !check_single(&l, "strides", a->strides, kind->axes) ||
+        !check_single(&l, "dilation_rate", a->dilation_rate, kind->axes))
         return none;
     const int64_t in = eddy_shape_of(a->x).dim[channels], groups = a->groups ? a->groups : 1;
     if (!check_groups(&l, kind, groups, in, a->filters)) return none;
@@ -163,7 +174,7 @@ static eddy_tensor build_depthwise(const eddy_layer *l, const eddy_depthwise_lay
     const eddy_layer_weight point = {
         .name = "pointwise_kernel", .shape = EDDY_SHAPE(1, 1, in * multiplier, a->filters),
         .init = a->pointwise_initializer, .otherwise = eddy_glorot_uniform_initializer(),
-        .regularizer = a->pointwise_regularizer,
+        .regularizer = a->pointwise_regularizer, .part = 1,
     };
     const eddy_layer_weight bias = {
         .name = "bias", .shape = EDDY_SHAPE(a->filters ? a->filters : in * multiplier),

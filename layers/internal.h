@@ -2,9 +2,10 @@
 #ifndef EDDY_LAYERS_INTERNAL_H
 #define EDDY_LAYERS_INTERNAL_H
 
+#include "graph/op.h"
 #include "layers/layers.h"
 
-enum { LAYER_NAME = 512 };
+enum { LAYER_NAME = EDDY_MAX_NAME + 1 };
 
 /* A layer that is being built: its scope, and what its variables have in common. */
 typedef struct eddy_layer {
@@ -36,6 +37,7 @@ typedef struct eddy_layer_weight {
     eddy_init        init, otherwise;
     eddy_regularizer regularizer;
     bool             not_trainable;
+    int              part;           /* of the layer: its random numbers are others */
 } eddy_layer_weight;
 
 /* The variable in the scope of the layer, or the one of that name to be used again. */

@@ -108,11 +108,13 @@ static eddy_init init_of(const eddy_layer_weight *w)
 eddy_tensor eddy_layer_variable(const eddy_layer *l, eddy_layer_weight w)
 {
     char scope[64];
+    /* far from the seeds of other layers, which are next to each other */
+    const int64_t seed = l->seed ? eddy_layer_seed(l->seed, w.part * 0x3504f334) : 0;
     if (l->reuse) return find_variable(l, &w);
     snprintf(scope, sizeof scope, "%.40s/Initializer", w.name);
     eddy_control_clear(l->graph);
     eddy_scope_begin(l->graph, scope);
-    eddy_tensor first = eddy_initial_value(l->graph, init_of(&w), l->dtype, w.shape, l->seed);
+    eddy_tensor first = eddy_initial_value(l->graph, init_of(&w), l->dtype, w.shape, seed);
     eddy_scope_end(l->graph);
     eddy_tensor v = eddy_variable(l->graph, .initial_value = first, .name = w.name,
                                   .not_trainable = l->not_trainable || w.not_trainable);

@@ -3,6 +3,8 @@
 #include "layers/internal.h"
 #include "ops/math.h"
 
+#include <math.h>
+
 /* An attention that is being built. */
 typedef struct heads {
     const eddy_multi_head_attention_args *a;
@@ -80,10 +82,10 @@ static eddy_tensor attend_stored(const heads *h, eddy_tensor mask)
     const eddy_multi_head_attention_args *a = h->a;
     eddy_tensor scale = Rsqrt(NumberLike((double)h->size, h->q));
     eddy_tensor scores = MatMul(Mul(h->q, scale), h->k, .transpose_b = true);
-    if (mask.graph) scores = Add(scores, mask);
+    if (mask.graph) scores = Add(scores, BroadcastLike(mask, scores));
     if (a->causal) {
         eddy_tensor seen = eddy_matrix_band_part(OnesLike(scores), -1, 0);
-        scores = Where(Greater(seen, 0), scores, HIDDEN);
+        scores = Where(Greater(seen, 0), scores, -(double)INFINITY);
     }
     eddy_tensor p = eddy_dropout_layer(Softmax(scores), a->dropout, a->training, a->training_when,
                                        .seed = a->seed);
@@ -131,6 +133,9 @@ eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a)
         !eddy_layer_rank(&h.layer, a.x, 3, 2) || !eddy_layer_rank(&h.layer, h.memory, 3, 2) ||
         !eddy_layer_count(&h.layer, "heads", a.heads))
         return none;
+    if (h.memory.graph != a.x.graph)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
+                         "element of this graph");
     h.n = eddy_shape_of(a.x).dim[2];
     h.units = a.units ? a.units : h.n;
     if (!eddy_layer_count(&h.layer, "units", h.units)) return none;

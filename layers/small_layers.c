@@ -76,6 +76,16 @@ static eddy_dims factors(eddy_shape x, eddy_shape y)
     return d;
 }
 
+/* Whether x and y can have the same sizes but for the channels and, of images, the height and
+ * width. */
+static bool rows_fit(eddy_shape x, eddy_shape y)
+{
+    bool fits = x.rank == y.rank && x.rank >= 2;
+    for (int i = 0; fits && i < x.rank - 1; i++)
+        fits = (x.rank == 4 && i > 0) || x.dim[i] < 0 || y.dim[i] < 0 || x.dim[i] == y.dim[i];
+    return fits;
+}
+
 /* x with the shape of y, by a product of its channels. */
 static eddy_tensor shortcut(const eddy_layer *l, const eddy_residual_args *a)
 {
@@ -100,8 +110,10 @@ eddy_tensor eddy_residual_with(eddy_residual_args a)
     const eddy_shape  x = eddy_shape_of(a.x), y = eddy_shape_of(a.y);
     eddy_layer l = { .who = "residual", .name = a.name, .reuse = a.reuse };
     char one[200], other[200];
+    if (eddy_is_valid(a.x) && (!eddy_is_valid(a.y) || a.y.graph != a.x.graph))
+        return Add(a.x, a.y);                   /* says so */
     if (!eddy_layer_takes(&l, a.y) || !eddy_layer_takes(&l, a.x)) return none;
-    bool like = eddy_shape_equal(x, y), fits = x.rank == y.rank && x.rank >= 2;
+    bool like = eddy_shape_equal(x, y), fits = rows_fit(x, y);
     if (fits && !like) {
         const eddy_dims f = factors(x, y);
         fits = x.dim[x.rank - 1] > 0 && y.dim[y.rank - 1] > 0 &&

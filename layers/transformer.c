@@ -56,6 +56,9 @@ eddy_tensor eddy_position_layer_with(eddy_position_layer_args a)
     if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2)) return none;
     const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
     const int64_t most = a.max_length ? a.max_length : s;
+    if (s == EDDY_ANY && most < 1)
+        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "positions: x does not say how many "
+                         "places a sequence has; then max_length is needed");
     if (most < 1 || s > most)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "positions: max_length is %lld, and a "
                          "sequence has %lld places", (long long)a.max_length, (long long)s);

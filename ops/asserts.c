@@ -60,7 +60,7 @@ static int known_truth(const claim *c)
 {
     const eddy_array *x = eddy_constant_value(c->x), *y = eddy_constant_value(c->y);
     uint8_t           truth[MOST_KNOWN];
-    if (!x || !y) return -1;
+    if (!x || !y || c->x.graph != c->y.graph) return -1;
     const eddy_type in[2] = { { eddy_array_dtype(x), eddy_array_shape(x) },
                               { eddy_array_dtype(y), eddy_array_shape(y) } };
     eddy_type out = { EDDY_BOOL, EDDY_SCALAR };

@@ -199,8 +199,9 @@ eddy_tensor eddy_conv3d_with(eddy_conv3d_args a)
 {
     const eddy_tensor none = { .graph = a.x.graph };
     volume v;
-    if (!eddy_is_valid(a.x)) return a.x;
-    if (!eddy_is_valid(a.filter)) return a.filter;
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.filter))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "conv3d: the filter is no valid tensor");
     if (!take_options("conv3d", &a, &v)) return none;
     const eddy_tensor x = v.planes ? Transpose(a.x, EDDY_DIMS(0, 2, 3, 4, 1)) : a.x;
     if (!check_shapes(&v, x, a.filter, 3, 4)) return none;
@@ -309,8 +310,10 @@ eddy_tensor eddy_conv3d_transpose_with(eddy_conv3d_transpose_args a)
     eddy_shape o = a.output_shape;
     volume     v;
     char       text[128];
-    if (!eddy_is_valid(a.x)) return a.x;
-    if (!eddy_is_valid(a.filter)) return a.filter;
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.filter))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
+                         "conv3d_transpose: the filter is no valid tensor");
     if (!take_options("conv3d_transpose", &same, &v)) return none;
     if (o.rank != 0 && o.rank != 5)
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "conv3d_transpose: output_shape is %s; five "

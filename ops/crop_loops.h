@@ -11,7 +11,9 @@ EDDY_INLINE NAME(place) NAME(place_of)(const crop_work *w, int axis, const T *bo
 {
     const T from = box[axis], to = box[axis + 2], last = (T)(w->in[axis] - 1);
     const T step = w->out[axis] > 1 ? (to - from) * last / (T)(w->out[axis] - 1) : 0;
-    const T at = w->out[axis] > 1 ? from * last + (T)i * step : (T)0.5 * (from + to) * last;
+    const T at = w->out[axis] == 1       ? (T)0.5 * (from + to) * last
+               : i == w->out[axis] - 1 ? to * last + 0 * step    /* not outside by rounding */
+                                       : from * last + (T)i * step;
     NAME(place) p = { .low = -1 };
     if (!(at >= 0 && at <= last)) return p;                  /* or not a number */
     p.low = (int64_t)at;

@@ -307,7 +307,8 @@ static void some_examples(void *arg, int64_t from, int64_t to, int worker)
 static eddy_status beam_prepare(eddy_kernel *k)
 {
     work w = work_of(k);
-    k->scratch_size = (size_t)k->threads * lay_out(&w.s, NULL, k->attrs, w.steps);
+    if (w.batch > 0)
+        k->scratch_size = (size_t)k->threads * lay_out(&w.s, NULL, k->attrs, w.steps);
     return EDDY_OK;
 }
 

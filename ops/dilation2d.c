@@ -53,7 +53,13 @@ static bool take_options(const char *op, const eddy_dilation2d_args *a, dilation
 {
     const eddy_shape s = eddy_shape_of(a->x), f = eddy_shape_of(a->filter);
     const bool same = a->padding && strcmp(a->padding, "SAME") == 0;
+    const eddy_dtype type = eddy_dtype_of(a->x);
     char text[2][128];
+    if (type != EDDY_FLOAT32 && type != EDDY_FLOAT64) {
+        eddy_fail(a->x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
+                  eddy_dtype_name(type));
+        return false;
+    }
     bool fits = !a->padding || same || strcmp(a->padding, "VALID") == 0;
     for (int i = 0; i < 2; i++)
         fits = fits && take_entry(a->strides, i, &d[i].step) && take_entry(a->rates, i, &d[i].gap);
@@ -106,6 +112,11 @@ static eddy_tensor dilated(const char *op, const eddy_dilation2d_args *a, eddy_t
     return y;
 }
 
+static eddy_tensor missing(const char *op, const eddy_dilation2d_args *a)
+{
+    return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "%s: the filter is no valid tensor", op);
+}
+
 static eddy_tensor named(eddy_tensor y, const char *name)
 {
     return name && eddy_is_valid(y) ? eddy_named(name, y) : y;
@@ -128,7 +139,7 @@ static eddy_tensor named(eddy_tensor y, const char *name)
 eddy_tensor eddy_dilation2d_with(eddy_dilation2d_args a)
 {
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
-    if (!eddy_is_valid(a.filter)) return eddy_identity(a.filter);
+    if (!eddy_is_valid(a.filter)) return missing("dilation2d", &a);
     return named(dilated("dilation2d", &a, a.x, a.filter), a.name);
 }
 
@@ -143,7 +154,7 @@ eddy_tensor eddy_dilation2d_with(eddy_dilation2d_args a)
 eddy_tensor eddy_erosion2d_with(eddy_dilation2d_args a)
 {
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
-    if (!eddy_is_valid(a.filter)) return eddy_identity(a.filter);
+    if (!eddy_is_valid(a.filter)) return missing("erosion2d", &a);
     if (eddy_shape_of(a.filter).rank != 3) return dilated("erosion2d", &a, a.x, a.filter);
     const eddy_tensor turned = eddy_reverse(a.filter, EDDY_AXES(0, 1));
     return named(Neg(dilated("erosion2d", &a, Neg(a.x), turned)), a.name);

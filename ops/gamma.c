@@ -1,5 +1,6 @@
 /* gamma.c -- the gamma function's relatives, element by element: logarithms, derivatives
  * of these, zeta, incomplete gamma and beta functions.  All in double precision. */
+#include "ops/log_probs.h"
 #include "ops/rows.h"
 #include "ops/special_beta.h"
 #include "ops/special_igamma.h"
@@ -91,7 +92,7 @@ eddy_tensor eddy_lbeta(eddy_tensor x)
 static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
 {
     const eddy_tensor a = Cast(of, EDDY_FLOAT64), x = Cast(at, EDDY_FLOAT64);
-    return CastLike(Exp(Sub(Sub(eddy_xlogy(Sub(a, 1), x), x), eddy_lgamma(a))), of);
+    return CastLike(Exp(Sub(Sub(eddy_times_log(Sub(a, 1), x), x), eddy_lgamma(a))), of);
 }
 
 /** y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, over gamma(a).
@@ -207,7 +208,8 @@ static void betainc_gradient(eddy_rule *r)
 {
     const eddy_tensor a = r->x[0], b = r->x[1], x = r->x[2];
     const eddy_tensor beta = Sub(Add(eddy_lgamma(a), eddy_lgamma(b)), eddy_lgamma(Add(a, b)));
-    const eddy_tensor power = Add(Xlogy(Sub(a, 1), x), Xlogy(Sub(b, 1), Sub(1, x)));
+    const eddy_tensor power = Add(eddy_times_log(Sub(a, 1), x),
+                                  eddy_times_log(Sub(b, 1), Sub(1, x)));
     r->dx[2] = Mul(r->dy[0], Exp(Sub(power, beta)));
 }
 

@@ -20,7 +20,7 @@ typedef struct eddy_extract_glimpse_args {
 static eddy_tensor shown(const eddy_extract_glimpse_args *a, int axis)
 {
     const int64_t size = a->size.at[axis];
-    const eddy_tensor n = eddy_size_along(a->x, 1 + axis), zero = ZerosLike(n);
+    const eddy_tensor n = eddy_size_along(a->x, 1 + axis), zero = NumberLike(0, n);
     eddy_tensor at = eddy_index(a->offsets, axis ? ":, 1" : ":, 0");
     if (!a->in_pixels) at = Mul(at, CastLike(n, at));
     if (!a->from_corner) at = Mul(Add(at, CastLike(n, at)), 0.5);
@@ -50,6 +50,15 @@ eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a)
 {
     const char *who = "extract_glimpse", *noise = a.noise ? a.noise : "uniform";
     if (!eddy_is_image(who, a.x)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    const eddy_shape s = eddy_shape_of(a.x), at = eddy_shape_of(a.offsets);
+    char text[2][128];
+    if (!eddy_is_valid(a.offsets))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: offsets are no valid tensor", who);
+    if ((s.rank >= 0 && s.rank != 4) || !eddy_shape_compatible(at, EDDY_SHAPE(EDDY_ANY, 2)))
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s and offsets %s; rank "
+                         "4 and [batch,2] are expected", who,
+                         eddy_shape_print(s, text[0], sizeof text[0]),
+                         eddy_shape_print(at, text[1], sizeof text[1]));
     if (strcmp(noise, "uniform") != 0 && strcmp(noise, "zero") != 0)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: noise is '%.40s'; it must be "
                          "uniform or zero", who, noise);
@@ -63,5 +72,9 @@ eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a)
     if (strcmp(noise, "zero") == 0 || !eddy_is_valid(y)) return y;
     const eddy_tensor inside = LogicalAnd(ExpandDims(GreaterEqual(rows, 0), 2),
                                           ExpandDims(GreaterEqual(columns, 0), 1));
-    return Where(ExpandDims(inside, 3), y, eddy_random_uniform_like(y, .seed = a.seed));
+    const eddy_dims   all = EDDY_AXES(1, 2, 3);
+    const eddy_tensor image = StopGradient(a.x), least = Min(image, .axes = all, .keepdims = true);
+    const eddy_tensor range = Sub(Max(image, .axes = all, .keepdims = true), least);
+    const eddy_tensor drawn = eddy_random_uniform_like(y, .seed = a.seed);
+    return Where(ExpandDims(inside, 3), y, Add(least, Mul(drawn, range)));
 }

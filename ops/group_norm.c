@@ -77,7 +77,8 @@ static eddy_tensor beside_channels(const layout *l, eddy_tensor v)
     eddy_shape s = { .rank = l->rank };
     for (int i = 0; i < l->rank; i++) s.dim[i] = 1;
     s.dim[l->axis] = l->channels;
-    return l->axis == l->rank - 1 ? v : eddy_reshape(v, s);
+    const bool as_is = l->axis == l->rank - 1 && eddy_shape_is_known(eddy_shape_of(v));
+    return as_is ? v : eddy_reshape(v, s);
 }
 
 /* The means of t over each group of each example, one number a channel. */
@@ -214,6 +215,10 @@ eddy_tensor eddy_rms_norm_with(eddy_rms_norm_args a)
     if (!check_floats("rms_norm", a.x) || !check_epsilon("rms_norm", a.x, a.epsilon)) return none;
     if (eddy_shape_of(a.x).rank == 0)
         return fail_shape("rms_norm", a.x, "rank 1 or more is expected"), none;
+    const eddy_shape s = eddy_shape_of(a.x);
+    const layout     l = { .op = "rms_norm",
+                           .channels = s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY };
+    if (!check_vector(&l, a.x, "scale", a.scale)) return none;
     eddy_scope_begin(a.x.graph, a.name ? a.name : "rms_norm");
     const eddy_tensor squares = Mean(Square(a.x), EDDY_AXES(-1), true);
     eddy_tensor       y = Mul(a.x, Rsqrt(Add(squares, a.epsilon == 0 ? 1e-6 : a.epsilon)));
@@ -241,7 +246,8 @@ eddy_tensor eddy_weight_norm(eddy_tensor v, eddy_tensor g, int64_t axis)
     const eddy_shape s = eddy_shape_of(v);
     char text[2][128];
     if (!eddy_is_valid(v)) return eddy_identity(v);
-    if (!eddy_is_valid(g)) return eddy_identity(g);
+    if (!eddy_is_valid(g))
+        return eddy_fail(v.graph, EDDY_INVALID_ARGUMENT, "weight_norm: g is no valid tensor");
     if (!check_floats("weight_norm", v)) return (eddy_tensor){ .graph = v.graph };
     const eddy_shape of_g = eddy_shape_of(g);
     if (axis < -s.rank || axis >= s.rank || s.rank < 1)

@@ -69,7 +69,7 @@ const eddy_op_def eddy_op_host_scalar = {
  *  graph, and from two at once if two sessions run.  A map without a batched x calls it
  *  once for all examples, one with it once for each.  The function is no part of a graph
  *  file: writing a graph that has this node is refused.
- *  Errors: EDDY_INVALID_ARGUMENT without a function.
+ *  Errors: EDDY_INVALID_ARGUMENT without a function; EDDY_BAD_DTYPE for a complex x.
  *  Gradient: none.  TensorFlow: a callable as a hyper-parameter of an optimizer. */
 eddy_tensor eddy_host_scalar_with(eddy_host_scalar_args a)
 {
@@ -77,6 +77,9 @@ eddy_tensor eddy_host_scalar_with(eddy_host_scalar_args a)
     const host_attrs attrs = { a.function, a.data };
     const int        n = a.x.graph || a.x.node ? 1 : 0;
     eddy_tensor      x = a.x;
+    if (n > 0 && eddy_is_valid(x) && eddy_dtype_is_complex(eddy_dtype_of(x)))
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "HostScalar: x is %s and is no real number",
+                         eddy_dtype_name(eddy_dtype_of(x)));
     if (n > 0 && eddy_is_valid(x) && eddy_dtype_of(x) != EDDY_FLOAT64)
         x = eddy_cast(x, EDDY_FLOAT64);
     return eddy_apply(&eddy_op_host_scalar, &attrs, n, &x, (eddy_apply_args){ g, a.name });

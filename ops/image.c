@@ -210,7 +210,7 @@ eddy_tensor eddy_resize_images_with(eddy_resize_images_args a)
                                   (double)a.size.at[1] / (double)w);
         a.size = EDDY_DIMS((int64_t)rint(scale * (double)h), (int64_t)rint(scale * (double)w));
     }
-    if (h == a.size.at[0] && w == a.size.at[1]) return Identity(a.x);
+    if (h > 0 && h == a.size.at[0] && w == a.size.at[1]) return Identity(a.x);
     if (s.rank == 4) return resize_by(&a, a.x, a.size);
     return Squeeze(resize_by(&a, ExpandDims(a.x, 0), a.size), EDDY_AXES(0));
 }
@@ -228,13 +228,14 @@ eddy_tensor eddy_resize_image_with_pad(eddy_tensor x, int64_t height, int64_t wi
 {
     const char *who = "resize_image_with_pad";
     int64_t h, w;
-    if (!eddy_has_image_size(who, x, &h, &w) || !are_sides(who, x, 1, height, width))
+    if (!eddy_has_image_size(who, x, &h, &w) || !are_sides(who, x, 1, height, width) ||
+        !are_sides(who, x, 1, h, w))
         return (eddy_tensor){ x.graph, 0, 0 };
-    const double ratio = fmax((double)w / (double)width, (double)h / (double)height);
-    const double y = (double)h / ratio, v = (double)w / ratio;
-    const eddy_dims size = EDDY_DIMS((int64_t)floor(y), (int64_t)floor(v));
-    const int64_t top = (int64_t)fmax(0, floor(((double)height - y) / 2));
-    const int64_t left = (int64_t)fmax(0, floor(((double)width - v) / 2));
+    const int64_t   spare = h * width - w * height;      /* in width if positive, else in height */
+    const eddy_dims size = spare >= 0 ? EDDY_DIMS(height, w * height / h)
+                                      : EDDY_DIMS(h * width / w, width);
+    const int64_t   top = spare >= 0 ? 0 : -spare / (2 * w);
+    const int64_t   left = spare >= 0 ? spare / (2 * h) : 0;
     return eddy_pad_to_bounding_box(eddy_resize_images(x, size, method), top, left, height, width);
 }
 

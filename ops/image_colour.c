@@ -77,7 +77,10 @@ eddy_tensor eddy_rgb_to_grayscale(eddy_tensor x)
 eddy_tensor eddy_grayscale_to_rgb(eddy_tensor x)
 {
     if (!eddy_has_channels("grayscale_to_rgb", x, 1)) return (eddy_tensor){ x.graph, 0, 0 };
-    return eddy_concat(EDDY_LIST(x, x, x), -1);
+    const eddy_shape  s = eddy_shape_of(x);
+    const bool        settled = s.rank > 0 && s.dim[s.rank - 1] == 1;
+    const eddy_tensor one = settled ? x : ExpandDims(Squeeze(x, EDDY_AXES(-1)), -1);
+    return eddy_concat(EDDY_LIST(one, one, one), -1);
 }
 
 /* y[..., j] = the sum of x[..., i] m[i][j], of three by three numbers. */

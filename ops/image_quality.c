@@ -1,4 +1,5 @@
 /* image_quality.c -- edges in images, and how much two of them differ: formulas of other ops. */
+#include "ops/arrays.h"
 #include "ops/image.h"
 #include "ops/math.h"
 
@@ -7,6 +8,14 @@
 static eddy_tensor none(eddy_tensor x) { return (eddy_tensor){ x.graph, 0, 0 }; }
 
 /* ----------------------------------------------------------------- edges -- */
+
+/* Differences of x may be negative. */
+static bool is_signed(const char *who, eddy_tensor x)
+{
+    if (eddy_dtype_of(x) != EDDY_UINT8) return true;
+    return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: not defined for images of uint8, which has no "
+                     "negative numbers", who), false;
+}
 
 /* From each row, or column, to the next. */
 static eddy_tensor down(eddy_tensor x)
@@ -27,7 +36,7 @@ static eddy_tensor right(eddy_tensor x)
  *  Gradient: that of the formula.  TensorFlow: tf.image.total_variation. */
 eddy_tensor eddy_total_variation(eddy_tensor x)
 {
-    if (!eddy_is_image("total_variation", x)) return none(x);
+    if (!eddy_is_image("total_variation", x) || !is_signed("total_variation", x)) return none(x);
     const eddy_dims all = EDDY_AXES(-3, -2, -1);
     return Add(Sum(Abs(down(x)), all), Sum(Abs(right(x)), all));
 }
@@ -42,7 +51,7 @@ eddy_tensor eddy_total_variation(eddy_tensor x)
 eddy_tensor eddy_image_gradients(eddy_tensor x)
 {
     const char *who = "image_gradients";
-    if (!eddy_has_image_rank(who, x)) return none(x);
+    if (!eddy_has_image_rank(who, x) || !is_signed(who, x)) return none(x);
     if (eddy_shape_of(x).rank != 4)
         return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have rank %d, not 4", who,
                          eddy_shape_of(x).rank);
@@ -64,7 +73,7 @@ eddy_tensor eddy_image_gradients(eddy_tensor x)
 eddy_tensor eddy_sobel_edges(eddy_tensor x)
 {
     const char *who = "sobel_edges";
-    if (!eddy_has_image_rank(who, x)) return none(x);
+    if (!eddy_has_image_rank(who, x) || !is_signed(who, x)) return none(x);
     if (eddy_shape_of(x).rank != 4)
         return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have rank %d, not 4", who,
                          eddy_shape_of(x).rank);
@@ -84,7 +93,21 @@ eddy_tensor eddy_sobel_edges(eddy_tensor x)
 /* a and b as floats of one type, and max_val on their scale; false if they do not fit. */
 static bool comparable(const char *who, eddy_tensor *a, eddy_tensor *b, double *max_val)
 {
-    if (!eddy_is_image(who, *a) || !eddy_is_image(who, *b)) return false;
+    char text[2][128];
+    if (!eddy_is_image(who, *a)) return false;
+    if (!eddy_is_valid(*b))
+        return eddy_fail(a->graph, EDDY_INVALID_ARGUMENT, "%s: b is no valid tensor", who), false;
+    const eddy_shape s = eddy_shape_of(*a), t = eddy_shape_of(*b);
+    bool same = t.rank < 0 || t.rank > 2;
+    for (int i = 1; same && s.rank > 0 && t.rank > 0 && i <= 3; i++) {
+        int64_t side = s.dim[s.rank - i];
+        same = eddy_dim_unify(&side, t.dim[t.rank - i]);
+    }
+    if (!same)
+        return eddy_fail(a->graph, EDDY_BAD_SHAPE, "%s: images of %s and of %s; height, width and "
+                         "channels must be the same", who,
+                         eddy_shape_print(s, text[0], sizeof text[0]),
+                         eddy_shape_print(t, text[1], sizeof text[1])), false;
     if (!(*max_val > 0))
         return eddy_fail(a->graph, EDDY_INVALID_ARGUMENT, "%s: max_val is %g; it must be above 0",
                          who, *max_val), false;

@@ -8,11 +8,19 @@
 static const double half_log_2pi = 0x1.d67f1c864beb5p-1;
 static const double log_2 = 0x1.62e42fefa39efp-1;
 
+static eddy_graph *graph_of(int n, const eddy_tensor *x)
+{
+    for (int i = 0; i < n; i++)
+        if (x[i].graph) return x[i].graph;
+    return NULL;
+}
+
 bool eddy_are_floats(const char *who, int n, const eddy_tensor *x)
 {
     for (int i = 0; i < n; i++) {
         const eddy_dtype d = eddy_dtype_of(x[i]);
-        if (!eddy_is_valid(x[i])) return (void)eddy_identity(x[i]), false;
+        if (!eddy_is_valid(x[i])) return (void)eddy_fail(graph_of(n, x), EDDY_INVALID_ARGUMENT,
+                                      "%s: operand %d is not a valid tensor", who, i), false;
         if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) continue;
         eddy_fail(x[i].graph, EDDY_BAD_DTYPE, "%s: operand %d is %s, not float32 or float64", who,
                   i, eddy_dtype_name(d));
@@ -181,8 +189,8 @@ eddy_tensor eddy_bernoulli_log_prob(eddy_tensor x, eddy_tensor logits)
 eddy_tensor eddy_bernoulli_entropy(eddy_tensor logits)
 {
     if (!FLOATS("bernoulli_entropy", 1, logits)) return none(logits);
-    const eddy_tensor rest = Sigmoid(Neg(logits));
-    return Add(MulNoNan(logits, rest), Softplus(Neg(logits)));
+    const eddy_tensor a = Where(Less(logits, 0), Neg(logits), logits);   /* it is even */
+    return Add(MulNoNan(a, Sigmoid(Neg(a))), Softplus(Neg(a)));
 }
 
 /* ------------------------------------------------- exponential and laplace -- */
@@ -277,7 +285,7 @@ eddy_tensor eddy_gamma_log_prob(eddy_tensor x, eddy_tensor concentration, eddy_t
     const eddy_tensor a = concentration;
     if (!FLOATS("gamma_log_prob", 3, x, a, rate)) return none(x);
     const eddy_tensor inside = eddy_logical_not(Less(x, 0)), at = inside_or_1(inside, x);
-    const eddy_tensor power = Sub(Xlogy(Sub(a, 1), at), Mul(rate, at));
+    const eddy_tensor power = Sub(eddy_times_log(Sub(a, 1), at), Mul(rate, at));
     return or_never(inside, Add(power, Sub(Mul(a, Log(rate)), eddy_lgamma(a))));
 }
 
@@ -290,8 +298,7 @@ eddy_tensor eddy_gamma_log_prob(eddy_tensor x, eddy_tensor concentration, eddy_t
 eddy_tensor eddy_gamma_cdf(eddy_tensor x, eddy_tensor concentration, eddy_tensor rate)
 {
     if (!FLOATS("gamma_cdf", 3, x, concentration, rate)) return none(x);
-    const eddy_tensor at = Mul(rate, Maximum(x, 0));
-    return eddy_igamma(Add(concentration, Mul(0, at)), at);
+    return eddy_igamma(concentration, Mul(rate, Maximum(x, 0)));
 }
 
 /** y = the entropy of a gamma number: a - ln rate + ln gamma(a) + (1 - a) digamma(a).
@@ -325,8 +332,8 @@ eddy_tensor eddy_beta_log_prob(eddy_tensor x, eddy_tensor a, eddy_tensor b)
     if (!FLOATS("beta_log_prob", 3, x, a, b)) return none(x);
     const eddy_tensor outside = eddy_logical_or(Less(x, 0), Greater(x, 1));
     const eddy_tensor inside = eddy_logical_not(outside), at = Where(inside, x, 0.5);
-    const eddy_tensor rest = MulNoNan(Log1p(Neg(at)), Sub(b, 1));
-    return or_never(inside, Sub(Add(Xlogy(Sub(a, 1), at), rest), log_beta(a, b)));
+    const eddy_tensor rest = eddy_times_log(Sub(b, 1), Sub(1, at));
+    return or_never(inside, Sub(Add(eddy_times_log(Sub(a, 1), at), rest), log_beta(a, b)));
 }
 
 /** y = the chance of a beta number below x: betainc(a, b, x), with x held in [0,1].
@@ -369,7 +376,7 @@ eddy_tensor eddy_beta_entropy(eddy_tensor a, eddy_tensor b)
 eddy_tensor eddy_poisson_log_prob(eddy_tensor x, eddy_tensor rate)
 {
     if (!FLOATS("poisson_log_prob", 2, x, rate)) return none(x);
-    return Sub(Sub(Xlogy(x, rate), rate), eddy_lgamma(Add(x, 1)));
+    return Sub(Sub(eddy_times_log(x, rate), rate), eddy_lgamma(Add(x, 1)));
 }
 
 /** y = the chance of at most x with the mean `rate`: igammac(floor(x) + 1, rate), 0 for x < 0.
@@ -416,7 +423,8 @@ eddy_tensor eddy_student_t_log_prob(eddy_tensor x, eddy_tensor df, eddy_tensor l
  *
  *  x, df, loc, scale  as for eddy_student_t_log_prob
  *
- *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 less that above.
+ *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 less that above; for small z
+ *  1 / 2 and half of betainc(1 / 2, df / 2, z^2 / (df + z^2)).
  *  Errors: as there.
  *  Gradient: dx, dloc, dscale are those of the formula, also at z = 0; none to df.
  *  TensorFlow: distributions.StudentT.cdf. */
@@ -424,9 +432,13 @@ eddy_tensor eddy_student_t_cdf(eddy_tensor x, eddy_tensor df, eddy_tensor loc, e
 {
     if (!FLOATS("student_t_cdf", 4, x, df, loc, scale)) return none(x);
     const eddy_tensor fixed = StopGradient(df), z = standard(x, loc, scale);
-    const eddy_tensor middle = Equal(z, 0), off = Where(middle, OnesLike(z), z);
-    const eddy_tensor tail = Mul(0.5, eddy_betainc(Mul(0.5, fixed), NumberLike(0.5, z),
-                                                   Div(fixed, Add(fixed, Square(off)))));
+    const eddy_tensor middle = Less(Abs(z), 1e-10), off = Where(middle, OnesLike(z), z);
+    const eddy_tensor square = Square(off), all = Add(fixed, square), near = Less(square, fixed);
+    const eddy_tensor half = Mul(0.5, fixed), one_half = NumberLike(0.5, z);
+    const eddy_tensor inner = Where(near, Div(square, all), 0.5);
+    const eddy_tensor outer = Where(near, 0.5, Div(fixed, all));
+    const eddy_tensor tail = Where(near, Sub(0.5, Mul(0.5, eddy_betainc(one_half, half, inner))),
+                                   Mul(0.5, eddy_betainc(half, one_half, outer)));
     const eddy_tensor y = Where(Less(off, 0), tail, Sub(1, tail));
     return Where(middle, Add(0.5, Mul(z, Exp(t_factor(fixed)))), y);
 }

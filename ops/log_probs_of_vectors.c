@@ -35,7 +35,8 @@ eddy_tensor eddy_categorical_log_prob(eddy_tensor x, eddy_tensor logits)
 eddy_tensor eddy_categorical_entropy(eddy_tensor logits)
 {
     if (!eddy_are_floats("categorical_entropy", 1, &logits)) return none(logits);
-    return Neg(Sum(MulNoNan(LogSoftmax(logits), Softmax(logits)), EDDY_AXES(-1)));
+    const eddy_tensor p = Softmax(logits), log = Where(Greater(p, 0), LogSoftmax(logits), 0);
+    return Neg(Sum(Mul(log, p), EDDY_AXES(-1)));
 }
 
 /** y = the divergence of Kullback and Leibler of the classes of one distribution from another.
@@ -50,8 +51,9 @@ eddy_tensor eddy_categorical_kl(eddy_tensor logits_a, eddy_tensor logits_b)
 {
     const eddy_tensor both[] = { logits_a, logits_b };
     if (!eddy_are_floats("categorical_kl", 2, both)) return none(logits_a);
+    const eddy_tensor p = Softmax(logits_a);
     const eddy_tensor apart = Sub(LogSoftmax(logits_a), LogSoftmax(logits_b));
-    return Sum(MulNoNan(apart, Softmax(logits_a)), EDDY_AXES(-1));
+    return Sum(Mul(Where(Greater(p, 0), apart, 0), p), EDDY_AXES(-1));
 }
 
 /* --------------------------------------------------------------- dirichlet -- */
@@ -67,7 +69,8 @@ eddy_tensor eddy_dirichlet_log_prob(eddy_tensor x, eddy_tensor concentration)
 {
     const eddy_tensor both[] = { x, concentration };
     if (!eddy_are_floats("dirichlet_log_prob", 2, both)) return none(x);
-    return Sub(Sum(Xlogy(Sub(concentration, 1), x), EDDY_AXES(-1)), eddy_lbeta(concentration));
+    const eddy_tensor power = eddy_times_log(Sub(concentration, 1), x);
+    return Sub(Sum(power, EDDY_AXES(-1)), eddy_lbeta(concentration));
 }
 
 /** y = the entropy of the distribution of Dirichlet.

@@ -3850,7 +3850,7 @@ typedef struct eddy_host_scalar_args {
  *  graph, and from two at once if two sessions run.  A map without a batched x calls it
  *  once for all examples, one with it once for each.  The function is no part of a graph
  *  file: writing a graph that has this node is refused.
- *  Errors: EDDY_INVALID_ARGUMENT without a function.
+ *  Errors: EDDY_INVALID_ARGUMENT without a function; EDDY_BAD_DTYPE for a complex x.
  *  Gradient: none.  TensorFlow: a callable as a hyper-parameter of an optimizer. */
 EDDY_API eddy_tensor eddy_host_scalar_with(eddy_host_scalar_args a);
 #define eddy_host_scalar(...) eddy_host_scalar_with(EDDY_ARGS(eddy_host_scalar_args, __VA_ARGS__))
@@ -4886,7 +4886,8 @@ EDDY_API eddy_tensor eddy_student_t_log_prob(eddy_tensor x, eddy_tensor df, eddy
  *
  *  x, df, loc, scale  as for eddy_student_t_log_prob
  *
- *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 less that above.
+ *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 less that above; for small z
+ *  1 / 2 and half of betainc(1 / 2, df / 2, z^2 / (df + z^2)).
  *  Errors: as there.
  *  Gradient: dx, dloc, dscale are those of the formula, also at z = 0; none to df.
  *  TensorFlow: distributions.StudentT.cdf. */
@@ -7448,12 +7449,11 @@ typedef struct eddy_nce_loss_args {
 EDDY_API eddy_tensor eddy_sampled_softmax_loss_with(eddy_sampled_softmax_loss_args a);
 #define eddy_sampled_softmax_loss(...) eddy_sampled_softmax_loss_with(EDDY_ARGS(eddy_sampled_softmax_loss_args, __VA_ARGS__))
 
-/* loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, as 1, and a sample of
- *  all classes, as 0: noise-contrastive estimation.
+/* loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, as 1 / num_true, and a
+ *  sample of all classes, as 0: noise-contrastive estimation.
  *
- *  weights, biases, inputs, num_sampled, num_classes, sampled_values, seed  as for
+ *  weights, biases, labels, inputs, num_sampled, num_classes, sampled_values, seed  as for
  *                   eddy_sampled_softmax_loss
- *  labels           each true class counts fully
  *  remove_accidental_hits  sampled classes that are true ones are removed
  *
  *  Gutmann, Hyvarinen: "Noise-contrastive estimation", 2010.

@@ -245,6 +245,12 @@ static eddy_tensor pooled(const eddy_op_def *op, const char *called, int axes,
                             .paddings = p->explicit_paddings,
                             .count_include_pad = p->count_include_pad };
     bool planes;
+    if (p->padding && strcmp(p->padding, "ADAPTIVE") == 0)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: padding is 'ADAPTIVE'; it must be SAME, "
+                         "VALID or EXPLICIT", called);
+    if (p->explicit_paddings.count > 0 && p->explicit_paddings.count != 2 * axes)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: explicit_paddings has %d entries, not %d",
+                         called, p->explicit_paddings.count, 2 * axes);
     if (!eddy_window_format(called, g, p->data_format, axes, &planes) ||
         !eddy_window_entries(called, g, "ksize", p->ksize, axes, planes, &a.ksize) ||
         !eddy_window_entries(called, g, "strides", strides, axes, planes, &a.strides) ||

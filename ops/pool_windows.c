@@ -115,7 +115,10 @@ static bool check_attrs(eddy_infer *c)
     }
     if (!check_list(c, "ksize", a->ksize, n) || !check_list(c, "strides", a->strides, n) ||
         !check_list(c, "dilations", a->dilations, n)) return false;
-    if (padding_is(a, "SAME") || padding_is(a, "VALID")) return true;
+    if (padding_is(a, "SAME") || padding_is(a, "VALID"))
+        return a->paddings.count <= 0 ||
+               eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "explicit_paddings go with padding EXPLICIT only");
     if (!padding_is(a, "EXPLICIT"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "padding is '%.40s'; it must be SAME, "
                                "VALID or EXPLICIT", a->padding ? a->padding : "");
@@ -205,9 +208,9 @@ EDDY_INLINE int64_t alike_from(const eddy_window_work *w, int64_t i)
     return w->alike[1] - i < MOST ? w->alike[1] - i : MOST;
 }
 
-EDDY_INLINE int64_t share_of(const eddy_window_work *w, const box *b)
+EDDY_INLINE double share_of(const eddy_window_work *w, const box *b)
 {
-    return w->share > 0 ? w->share : b->size > 0 ? b->size : 1;
+    return w->share > 0 ? w->share : b->size > 0 ? (double)b->size : 1;
 }
 
 EDDY_INLINE int64_t place_in(const eddy_window_work *w, const box *b, int64_t h, int64_t i,
@@ -355,7 +358,7 @@ eddy_status eddy_window_prepare(eddy_kernel *k, const eddy_window_attrs *a, eddy
         w->windows *= out;
     }
     for (int i = 0; i < n && a->count_include_pad && !padding_is(a, "ADAPTIVE"); i++)
-        w->share = (w->share > 0 ? w->share : 1) * a->ksize.at[i];
+        w->share = (w->share > 0 ? w->share : 1) * (double)a->ksize.at[i];
     find_alike(w);
     return EDDY_OK;
 }

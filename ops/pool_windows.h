@@ -54,7 +54,7 @@ typedef struct eddy_window_work {
     int64_t          batch, c, places, windows;  /* an example's places and windows */
     eddy_window_axis axis[EDDY_WINDOW_AXES];
     int64_t          alike[2], step;         /* windows of a single channel, `step` apart */
-    int64_t          share;                  /* what means divide by; 0: as many as are inside */
+    double           share;                  /* what means divide by; 0: as many as are inside */
     const void      *x, *v;
     void            *y;
     int64_t         *where;

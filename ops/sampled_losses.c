@@ -38,11 +38,15 @@ static bool fits(const char *who, const sample *a)
 {
     const eddy_shape labels = eddy_shape_of(a->labels), inputs = eddy_shape_of(a->inputs);
     char x[128], y[128];
-    if (!eddy_is_valid(a->inputs) || !eddy_is_valid(a->labels)) return false;
-    if (labels.rank == 2 && inputs.rank == 2 && labels.dim[1] != EDDY_ANY) return true;
+    if (!eddy_is_valid(a->inputs) || !eddy_is_valid(a->labels)) {
+        eddy_fail(a->inputs.graph, EDDY_INVALID_ARGUMENT, "%s: the %s are not a valid tensor", who,
+                  eddy_is_valid(a->inputs) ? "labels" : "inputs");
+        return false;
+    }
+    if (labels.rank == 2 && inputs.rank == 2 && labels.dim[1] > 0) return true;
     eddy_fail(a->inputs.graph, EDDY_BAD_SHAPE,
               "%s: labels %s and inputs %s are not [batch,num_true] "
-              "with num_true known and [batch,dim]",
+              "with num_true known, above 0, and [batch,dim]",
               who, eddy_shape_print(labels, x, sizeof x), eddy_shape_print(inputs, y, sizeof y));
     return false;
 }
@@ -77,12 +81,12 @@ static eddy_tensor logits_of(const sample *a, bool remove_hits)
     return eddy_concat(EDDY_LIST(yes, no), 1);
 }
 
-/* `of_true` at the true classes and 0 at the sampled ones. */
-static eddy_tensor targets_of(eddy_tensor logits, int64_t num_true, bool shared)
+/* Equal shares of 1 at the true classes and 0 at the sampled ones. */
+static eddy_tensor targets_of(eddy_tensor logits, int64_t num_true)
 {
     const eddy_tensor column = eddy_row_numbers(Transpose(logits), EDDY_INT64);
     const eddy_tensor yes = CastLike(Less(column, (double)num_true), logits);
-    return BroadcastLike(shared ? Div(yes, (double)num_true) : yes, logits);
+    return BroadcastLike(Div(yes, (double)num_true), logits);
 }
 
 /** loss[b] = eddy_softmax_cross_entropy of the true classes and of a sample of the others, for
@@ -115,18 +119,17 @@ eddy_tensor eddy_sampled_softmax_loss_with(eddy_sampled_softmax_loss_args a)
     if (!fits("sampled_softmax_loss", &s)) return (eddy_tensor){ g, 0, 0 };
     eddy_scope_begin(g, a.name ? a.name : "sampled_softmax_loss");
     const eddy_tensor logits = logits_of(&s, !a.keep_accidental_hits);
-    const eddy_tensor targets = targets_of(logits, eddy_shape_of(a.labels).dim[1], true);
+    const eddy_tensor targets = targets_of(logits, eddy_shape_of(a.labels).dim[1]);
     const eddy_tensor y = eddy_softmax_cross_entropy(targets, logits);
     eddy_scope_end(g);
     return y;
 }
 
-/** loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, as 1, and a sample of
- *  all classes, as 0: noise-contrastive estimation.
+/** loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, as 1 / num_true, and a
+ *  sample of all classes, as 0: noise-contrastive estimation.
  *
- *  weights, biases, inputs, num_sampled, num_classes, sampled_values, seed  as for
+ *  weights, biases, labels, inputs, num_sampled, num_classes, sampled_values, seed  as for
  *                   eddy_sampled_softmax_loss
- *  labels           each true class counts fully
  *  remove_accidental_hits  sampled classes that are true ones are removed
  *
  *  Gutmann, Hyvarinen: "Noise-contrastive estimation", 2010.
@@ -140,7 +143,7 @@ eddy_tensor eddy_nce_loss_with(eddy_nce_loss_args a)
     if (!fits("nce_loss", &s)) return (eddy_tensor){ g, 0, 0 };
     eddy_scope_begin(g, a.name ? a.name : "nce_loss");
     const eddy_tensor logits = logits_of(&s, a.remove_accidental_hits);
-    const eddy_tensor targets = targets_of(logits, eddy_shape_of(a.labels).dim[1], false);
+    const eddy_tensor targets = targets_of(logits, eddy_shape_of(a.labels).dim[1]);
     const eddy_tensor y = Sum(eddy_sigmoid_cross_entropy(targets, logits), EDDY_AXES(1));
     eddy_scope_end(g);
     return y;

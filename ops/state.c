@@ -399,8 +399,11 @@ const eddy_op_def eddy_op_initialized_value = {
  *  TensorFlow's Variable.initialized_value. */
 eddy_tensor eddy_initialized_value(eddy_tensor var)
 {
-    eddy_graph *g = var.graph;
-    int n = eddy_collection_size(g, EDDY_INITIALIZERS);
+    eddy_graph      *g = var.graph;
+    const eddy_node *behind = eddy_node_of(eddy_node_at(g, var.node + 1));   /* mostly its own */
+    if (behind && behind->op == &eddy_op_assign && eddy_same(behind->inputs[0], var))
+        return eddy_apply2(&eddy_op_initialized_value, NULL, var, behind->inputs[1]);
+    const int n = eddy_collection_size(g, EDDY_INITIALIZERS);
     for (int i = 0; i < n; i++) {
         eddy_tensor init = eddy_collection_at(g, EDDY_INITIALIZERS, i);
         if (eddy_same(eddy_input(init, 0), var))

@@ -38,6 +38,11 @@ static eddy_tensor accumulate_dense(eddy_optimizer *o, eddy_tensor g, eddy_tenso
     eddy_tensor mean = s->sum ? sum : Div(sum, (double)s->steps);
     eddy_span   span = { .from = eddy_graph_size(o->graph) };
     eddy_tensor step = eddy_inner_dense(s->inner, mean, v);
+    if (eddy_variable_constraint(v, NULL)) {
+        eddy_tensor next = eddy_constrained(eddy_latest(v, span.from), v);
+        step = eddy_group(o->graph, EDDY_LIST(step, eddy_assign(v, next)), NULL);
+    }
+    o->constrains = true;         /* in every k-th run, with the step */
     span.to = eddy_graph_size(o->graph);
     eddy_tensor kept = eddy_assign(slot, Where(s->due, ZerosLike(sum), sum));
     return eddy_group(o->graph, EDDY_LIST(eddy_keep_if(o, &span, step, s->due), kept), NULL);

@@ -62,7 +62,8 @@ static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair p, int i)
         eddy_fail(g, EDDY_BAD_DTYPE, "the gradient of '%s' has type %s, not %s",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.gradient)),
                   eddy_dtype_name(eddy_dtype_of(p.variable)));
-    else if (eddy_dtype_is_complex(eddy_dtype_of(p.variable)) && !o->def.takes_complex)
+    else if (eddy_dtype_is_complex(eddy_dtype_of(p.variable))
+                 ? !o->def.takes_complex : !eddy_dtype_is_floating(eddy_dtype_of(p.variable)))
         eddy_fail(g, EDDY_BAD_DTYPE, "'%s' has type %s, which %s does not take",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.variable)), o->name);
     else if (eddy_slices_parts(p.gradient, NULL, NULL)) return slices_fit(p);
@@ -182,11 +183,11 @@ static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
     if (eddy_slices_parts(p.gradient, &values, &indices))
         return update_rows(o, values, indices, p);
     /* one that is called by another optimizer leaves it to that one */
-    const bool itself = o->def.apply_dense == eddy_step_all;
-    o->constrains = itself;
+    o->constrains = o->def.apply_dense == eddy_step_all;
     eddy_tensor updated = o->def.apply_dense(o, shaped(p.gradient, p.variable), p.variable);
+    const bool  done = o->constrains;
     o->constrains = false;
-    return itself ? updated : constrain(o, updated, p.variable);
+    return done ? updated : constrain(o, updated, p.variable);
 }
 
 /* The updates of all variables that have a gradient; how many there are.  last[id] is where

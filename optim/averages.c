@@ -97,6 +97,10 @@ static eddy_tensor shadow_of(eddy_averages *a, eddy_tensor t)
 {
     eddy_tensor shadow = eddy_averages_of(a, t);
     if (eddy_is_valid(shadow)) return shadow;
+    if (a->runs.node != 0)        /* its count is that of the variables that it began with */
+        return eddy_fail(a->graph, EDDY_INVALID_ARGUMENT,
+                         "%s: '%.200s' comes too late; one operation averages all variables",
+                         a->name, eddy_name_of(t));
     if (a->count == a->capacity) {
         const int more = a->capacity ? 2 * a->capacity : 8;
         if (!eddy_grow(&a->allocator, (void **)&a->shadows, (size_t)a->count, (size_t)more,
@@ -168,8 +172,10 @@ eddy_tensor eddy_averages_swap(eddy_averages *a)
     for (int i = 0; i < a->count; i++) {
         const eddy_shadow s = a->shadows[i];
         if (!eddy_is_variable(s.of)) continue;
-        done[n++] = eddy_assign(s.of, s.shadow);
-        done[n++] = eddy_assign(s.shadow, s.of);
+        /* Behind an update of it, a variable itself would be read as late as it is used. */
+        const eddy_tensor of = eddy_read(s.of), shadow = eddy_read(s.shadow);
+        done[n++] = eddy_assign(s.of, shadow);
+        done[n++] = eddy_assign(s.shadow, of);
     }
     eddy_tensor swap = eddy_group(g, (eddy_list){ n, done }, "swap");
     eddy_scope_end(g);

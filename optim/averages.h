@@ -71,9 +71,11 @@ typedef struct eddy_stochastic_weight_average_args {
 /* The mean of what the variables were in the runs that count: shadow += (variable -
  * shadow) / n at the n-th of them (Izmailov et al. 2018); with .every 1, the averaged
  * iterates of Polyak and Juditsky 1992.  Other runs leave the shadows as they are, to the
- * bit.  The moving averages inside batch normalisation belong to the weights of each step,
- * not to their mean: after eddy_averages_swap, run their updates over some batches before the
- * model is used.  INVALID_ARGUMENT if start or every is negative.  PyTorch: AveragedModel. */
+ * bit.  It is applied by one operation, which names all its variables: a further call of
+ * eddy_averages_apply with new ones is INVALID_ARGUMENT.  The moving averages inside batch
+ * normalisation belong to the weights of each step, not to their mean: after
+ * eddy_averages_swap, run their updates over some batches before the model is used.
+ * INVALID_ARGUMENT if start or every is negative.  PyTorch: AveragedModel. */
 EDDY_API eddy_averages *
 eddy_stochastic_weight_average_with(eddy_stochastic_weight_average_args a);
 #define eddy_stochastic_weight_average(...) \

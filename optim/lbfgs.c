@@ -219,14 +219,14 @@ static bool advance(driver *r, int most, bool *failed)
     r->report.gradient = largest(r->g, r->n);
     r->report.iterations++;
     const double size = fmax(fmax(fabs(before), fabs(found.value)), 1);
+    const bool   stop = a->callback && !a->callback(a->data, r->report.iterations, found.value);
     if (r->report.gradient <= a->gradient_tolerance)
         return end(r, EDDY_LBFGS_GRADIENT, "the gradient is small enough");
     if (before - found.value <= a->loss_tolerance * size)
         return end(r, EDDY_LBFGS_LOSS, "the loss hardly falls any more");
     if (r->report.evaluations >= a->max_evaluations)
         return end(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
-    return a->callback && !a->callback(a->data, r->report.iterations, found.value) &&
-           end(r, EDDY_LBFGS_CALLBACK, "the callback ended it");
+    return stop && end(r, EDDY_LBFGS_CALLBACK, "the callback ended it");
 }
 
 static bool iterate(driver *r)
@@ -257,6 +257,8 @@ static bool settle_numbers(driver *r, eddy_minimize_lbfgs_args *a)
     if (a->max_evaluations == 0) a->max_evaluations = 15000;
     if (a->gradient_tolerance == 0) a->gradient_tolerance = 1e-5;
     if (a->loss_tolerance == 0) a->loss_tolerance = 2.2e-9;
+    if (a->gradient_tolerance < 0) a->gradient_tolerance = 0;
+    if (a->loss_tolerance < 0) a->loss_tolerance = 0;
     if (a->history < 1 || a->max_iterations < 1 || a->max_evaluations < 1 ||
         isnan(a->gradient_tolerance) || isnan(a->loss_tolerance))
         return fail(r, EDDY_INVALID_ARGUMENT, "history, max_iterations and max_evaluations are "

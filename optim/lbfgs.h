@@ -38,7 +38,8 @@ typedef struct eddy_minimize_lbfgs_args {
                                    * of them invalid.  Default: each call appends nodes */
     int           history;        /* pairs that are kept; default 10 */
     int           max_iterations; /* default 1000 */
-    int           max_evaluations;        /* of loss and gradient; default 15000 */
+    int           max_evaluations;        /* of loss and gradient; default 15000.  One more may
+                                           * be needed to go back to the lowest point */
     double        gradient_tolerance;     /* default 1e-5; negative: 0 */
     double        loss_tolerance;         /* of the loss's size, at least 1; default 2.2e-9;
                                            * negative: 0 */
@@ -62,8 +63,8 @@ typedef struct eddy_minimize_lbfgs_args {
  *   eddy_lbfgs_report r;
  *   eddy_minimize_lbfgs(session, loss, .feeds = EDDY_FEED({ x, points }), .report = &r);
  *
- * The variables are left at the lowest point of those looked at, on errors too, as far as
- * they can be set.  Other variables are not touched; a train op of the graph is not run.
+ * The variables are left at the lowest point of those looked at; on errors, where the last
+ * iteration left them, as far as they can be set.  Other variables are not touched; a train op of the graph is not run.
  * Returns EDDY_OK however it ended without an error.
  * Errors: EDDY_INVALID_ARGUMENT for no session, tensors of other graphs, no variables, no
  * gradient, numbers out of range; EDDY_BAD_SHAPE if the loss is no scalar; EDDY_BAD_DTYPE;

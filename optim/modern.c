@@ -8,10 +8,7 @@ bool eddy_hypers_settle(eddy_graph *g, const eddy_hyper_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const eddy_hyper_row *r = &rows[i];
-        const bool            missing = r->t->node == 0;
-        if (missing && isinf(r->fallback)) continue;
-        if (missing && !isnan(r->fallback) && eddy_graph_ready(g))
-            *r->t = eddy_number(g, EDDY_FLOAT64, r->fallback);
+        if (r->t->node == 0 && isinf(r->fallback)) continue;
         if (!eddy_hyper_settle(g, r->what, r->t, r->fallback)) return false;
     }
     return eddy_graph_ready(g);

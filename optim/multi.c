@@ -52,7 +52,9 @@ static void multi_slots(eddy_optimizer *o, eddy_tensor v)
 {
     const int i = part_of(o, v);
     if (i < 0) return;
-    part_at(o, i)->used = true;
+    int first = 0;                /* of the parts with this optimizer */
+    while (inner_at(o, first) != inner_at(o, i)) first++;
+    part_at(o, first)->used = true;
     eddy_inner_slots(inner_at(o, i), v);
 }
 

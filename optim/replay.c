@@ -16,7 +16,9 @@ typedef struct replay {
     eddy_tensor *made;           /* what stands for output 0; node 0: the node itself does */
     eddy_tensor *variable, *value;
     int          n;              /* of these */
-    eddy_tensor *controls;       /* outside the spans, of the updates */
+    int32_t     *places;         /* by hash: where a variable is among these, plus 1; 0: free */
+    uint32_t     mask;           /* how many places there are, less 1 */
+    eddy_tensor *controls;       /* outside the spans, of updates and of groups */
     int          n_controls, most_controls;
 } replay;
 
@@ -33,12 +35,16 @@ static eddy_tensor made_of(const replay *r, eddy_tensor t)
     return made.node == 0 ? t : t.output == 0 ? made : eddy_output(made, t.output);
 }
 
-static int number_of(const replay *r, eddy_tensor v)
+/* Where the number of a variable is, plus 1, or would go: 0 there. */
+static int32_t *place_of(const replay *r, eddy_tensor v)
 {
-    for (int i = 0; i < r->n; i++)
-        if (eddy_same(r->variable[i], v)) return i;
-    return -1;
+    uint32_t at = (uint32_t)v.node * 2654435761u;
+    while (r->places[at & r->mask] != 0 && !eddy_same(r->variable[r->places[at & r->mask] - 1], v))
+        at++;
+    return &r->places[at & r->mask];
 }
+
+static int number_of(const replay *r, eddy_tensor v) { return *place_of(r, v) - 1; }
 
 static bool is_update(const eddy_node *node) { return (node->op->flags & EDDY_OP_UPDATES) != 0; }
 
@@ -87,18 +93,27 @@ static eddy_tensor assigned(replay *r, const eddy_node *node)
     return eddy_none(r->g);
 }
 
-static bool take_update(replay *r, const eddy_node *node)
+/* What is to be there before the updates, and is no node of the spans. */
+static bool take_controls(replay *r, const eddy_node *node)
 {
-    eddy_tensor value = assigned(r, node);
-    if (value.node == 0) return false;
-    int i = number_of(r, node->inputs[0]);
-    if (i < 0) r->variable[i = r->n++] = node->inputs[0];
-    r->value[i] = r->made[node->id - r->first - 1] = value;
     for (int k = 0; k < node->n_controls; k++) {
         if (is_inside(r, node->controls[k])) continue;
         if (r->n_controls == r->most_controls) return false;
         r->controls[r->n_controls++] = eddy_node_at(r->g, node->controls[k]);
     }
+    return true;
+}
+
+static bool take_update(replay *r, const eddy_node *node)
+{
+    eddy_tensor value = assigned(r, node);
+    if (value.node == 0) return false;
+    int i = number_of(r, node->inputs[0]);
+    if (i < 0) {
+        r->variable[i = r->n++] = node->inputs[0];
+        *place_of(r, node->inputs[0]) = r->n;
+    }
+    r->value[i] = r->made[node->id - r->first - 1] = value;
     return true;
 }
 
@@ -120,8 +135,9 @@ static bool take_formula(replay *r, const eddy_node *node)
 /* Nodes that follow from no update stand for themselves; those without outputs only order. */
 static bool take(replay *r, const eddy_node *node)
 {
-    if (node->n_outputs == 0) return true;
-    if (is_update(node)) return take_update(r, node);
+    if (node->op->flags & EDDY_OP_SIDE_EFFECT && !is_update(node)) return false;
+    if (node->n_outputs == 0) return take_controls(r, node);
+    if (is_update(node)) return take_update(r, node) && take_controls(r, node);
     if (follows(r, node)) return take_formula(r, node);
     return !waits_inside(r, node);
 }
@@ -180,8 +196,11 @@ eddy_tensor eddy_replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor ke
     const size_t bytes = 4 * (size_t)r.size * sizeof(eddy_tensor);
     r.made = eddy_allocate_zeroed(memory, 4 * (size_t)r.size, sizeof(eddy_tensor));
     r.inside = eddy_allocate_zeroed(memory, (size_t)r.size, 1);
+    for (r.mask = 1; r.mask < 2 * (uint32_t)r.size; r.mask *= 2) continue;
+    const size_t places = r.mask-- * sizeof *r.places;
+    r.places = eddy_allocate_zeroed(memory, 1, places);
     eddy_tensor done = eddy_none(g);
-    if (r.made && r.inside) {
+    if (r.made && r.inside && r.places) {
         r.variable = r.made + r.size;
         r.value = r.variable + r.size;
         r.controls = r.value + r.size;
@@ -189,5 +208,6 @@ eddy_tensor eddy_replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor ke
     }
     eddy_release(memory, r.made, bytes);
     eddy_release(memory, r.inside, (size_t)r.size);
+    eddy_release(memory, r.places, places);
     return done;
 }

@@ -188,15 +188,20 @@ eddy_tensor eddy_cosine_decay_with(eddy_cosine_decay_args a)
     return eddy_schedule_end(&s, with_floor(&s, eddy_half_cosine(over), alpha));
 }
 
-/* Which period it is, and what is over of it: f is in units of the first, and the
- * periods before period i take 1 + t + ... + t^(i - 1) = (1 - t^i) / (1 - t). */
+/* How long the periods before period i take, 1 + t + ... + t^(i - 1). */
+static eddy_tensor before(eddy_tensor t_mul, eddy_tensor i)
+{
+    return Where(Equal(t_mul, 1), i, Div(Sub(1, Pow(t_mul, i)), Sub(1, t_mul)));
+}
+
+/* Which period it is, and what is over of it; f is in units of the first.  Where one has just
+ * begun, the quotient of logarithms may be below its number by a rounding. */
 static eddy_tensor period(eddy_tensor f, eddy_tensor t_mul, eddy_tensor *over)
 {
-    eddy_tensor same = Equal(t_mul, 1);
     eddy_tensor grows = Floor(Div(Log(Sub(1, Mul(f, Sub(1, t_mul)))), Log(t_mul)));
-    eddy_tensor i = Where(same, Floor(f), grows), length = Pow(t_mul, i);
-    eddy_tensor before = Where(same, i, Div(Sub(1, length), Sub(1, t_mul)));
-    *over = Div(Sub(f, before), length);
+    eddy_tensor i = Where(Equal(t_mul, 1), Floor(f), grows), next = Add(i, 1);
+    i = Where(GreaterEqual(f, before(t_mul, next)), next, i);
+    *over = Div(Sub(f, before(t_mul, i)), Pow(t_mul, i));
     return i;
 }
 

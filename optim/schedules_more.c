@@ -42,7 +42,7 @@ typedef struct cycle {
 
 static eddy_tensor along(const phase *p, eddy_tensor begin, eddy_tensor step, bool linear)
 {
-    eddy_tensor over = Div(Sub(step, begin), Sub(p->end, begin));
+    eddy_tensor over = DivNoNan(Sub(step, begin), Sub(p->end, begin));    /* maybe of one step */
     if (linear) return Add(Mul(Sub(p->to, p->from), over), p->from);
     return Add(p->to, Mul(Sub(p->from, p->to), eddy_half_cosine(over)));
 }

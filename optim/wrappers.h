@@ -4,7 +4,8 @@
  * keeps its slots, under its own name (eddy_get_slot(inner, ...)), and is not used by
  * itself while it is inside.  They nest.  What a global step counts is runs of the whole,
  * also those in which nothing is updated.  What is written follows from the values of
- * before the run, so a variable is to be updated by one of them in a run.  Errors of each:
+ * before the run, so a variable is to be updated by one of them in a run, nor may the step
+ * wait for another update of its variables.  Errors of each:
  * INVALID_ARGUMENT for an optimizer that is none, or of another graph. */
 #ifndef EDDY_OPTIM_WRAPPERS_H
 #define EDDY_OPTIM_WRAPPERS_H

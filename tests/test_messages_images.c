@@ -69,8 +69,11 @@ static void parts(eddy_tensor x, eddy_tensor rows)
     eddy_central_crop(x, 1.5), golden_graph(g);
     eddy_crop_to_bounding_box(x, -1, 0, 2, 2), golden_graph(g);
     eddy_pad_to_bounding_box(x, 1, 0, 4, 5), golden_graph(g);
-    eddy_extract_glimpse(x, EDDY_DIMS(2), x), golden_graph(g);
-    eddy_extract_glimpse(x, EDDY_DIMS(2, 2), x, .noise = "gaussian"), golden_graph(g);
+    const eddy_tensor offsets = input("offsets", EDDY_FLOAT32, EDDY_SHAPE(1, 2));
+    eddy_extract_glimpse(x, EDDY_DIMS(2), offsets), golden_graph(g);
+    eddy_extract_glimpse(x, EDDY_DIMS(2, 2), (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_extract_glimpse(x, EDDY_DIMS(2, 2), x), golden_graph(g);
+    eddy_extract_glimpse(x, EDDY_DIMS(2, 2), offsets, .noise = "gaussian"), golden_graph(g);
     eddy_random_crop((eddy_tensor){ g, 0, 0 }, EDDY_DIMS(1)), golden_graph(g);
     eddy_random_crop(x, EDDY_DIMS(2, 2)), golden_graph(g);
 }
@@ -97,6 +100,9 @@ static void quality(eddy_tensor x, eddy_tensor rows)
     eddy_ssim(x, x, 1, .filter_size = -1), golden_graph(g);
     eddy_ssim_multiscale(x, x, 1, .power_factors = (const double[]){ 1 }), golden_graph(g);
     eddy_total_variation(rows), golden_graph(g);
+    eddy_total_variation(input("bytes", EDDY_UINT8, EDDY_SHAPE(4, 5, 3))), golden_graph(g);
+    eddy_psnr(x, (eddy_tensor){ g, 0, 0 }, 1), golden_graph(g);
+    eddy_psnr(x, one, 1), golden_graph(g);
 }
 
 static void boxes(void)

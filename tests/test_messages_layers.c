@@ -16,6 +16,11 @@ START_TEST(basic)
     const eddy_tensor images = eddy_placeholder(g, "images", EDDY_FLOAT32,
                                                 EDDY_SHAPE(EDDY_ANY, 4, 4, 3));
     const eddy_tensor open = eddy_placeholder(g, "open", EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE);
+    const eddy_tensor x3 = eddy_placeholder(g, "x3", EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
+    const eddy_tensor open3 = eddy_placeholder(g, "open3", EDDY_FLOAT32,
+                                               EDDY_SHAPE(2, EDDY_ANY, 4));
+    eddy_graph       *other = eddy_graph_new();
+    const eddy_tensor foreign = eddy_zeros(other, EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
     const eddy_init   value = { .value = x };
     eddy_dense(x, 4);
     golden_begin("layers");
@@ -30,12 +35,16 @@ START_TEST(basic)
     eddy_residual(x, open), golden_graph(g);
     eddy_conv2d_layer(x, 4, EDDY_DIMS(3)), golden_graph(g);
     eddy_conv2d_layer(images, 4), golden_graph(g);
+    eddy_conv1d_layer(x3, 4, EDDY_DIMS(3), .strides = EDDY_DIMS(1, 2)), golden_graph(g);
+    eddy_multi_head_attention(x3, 2, .memory = foreign), golden_graph(g);
+    eddy_position_layer(open3, .learned = true), golden_graph(g);
     eddy_conv2d_layer(images, 4, EDDY_DIMS(3), .groups = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .axis = 2), golden_graph(g);
     eddy_batch_norm_layer(images, .momentum = 2), golden_graph(g);
     eddy_layer_norm_layer(open), golden_graph(g);
     eddy_embedding_layer(i, 3, 4, .dtype = EDDY_INT32), golden_graph(g);
     golden_end();
+    eddy_graph_free(other);
 }
 END_TEST
 

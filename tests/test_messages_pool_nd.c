@@ -31,6 +31,7 @@ static void options(void)
     eddy_avg_pool1d(line, two, .padding = "FULL"), golden_graph(g);
     eddy_avg_pool1d(line, two, .explicit_paddings = EDDY_DIMS(1)), golden_graph(g);
     eddy_avg_pool1d(line, two, .explicit_paddings = EDDY_DIMS(1, 2)), golden_graph(g);
+    eddy_avg_pool1d(line, two, .padding = "ADAPTIVE"), golden_graph(g);
     eddy_pool(line, EDDY_DIMS(2), "MIN"), golden_graph(g);
     eddy_pool(line, EDDY_DIMS(1, 1, 1, 1), "MAX"), golden_graph(g);
     eddy_lp_pool(image, 0, EDDY_DIMS(2, 2)), golden_graph(g);
@@ -80,6 +81,7 @@ static void normalisations(void)
     eddy_rms_norm(floats(EDDY_SCALAR)), golden_graph(g);
     eddy_weight_norm(image, v, 4), golden_graph(g);
     eddy_weight_norm(image, v, 1), golden_graph(g);
+    eddy_weight_norm(image, (eddy_tensor){ g, 0, 0 }, 1), golden_graph(g);
     eddy_local_response_normalization(whole), golden_graph(g);
     eddy_local_response_normalization(open), golden_graph(g);
     eddy_local_response_normalization(image, -1), golden_graph(g);
@@ -104,6 +106,8 @@ static void morphology(void)
     eddy_erosion2d(image, filter, .padding = "FULL"), golden_graph(g);
     eddy_dilation2d(image, floats(EDDY_SHAPE(3, 3, 5))), golden_graph(g);
     eddy_erosion2d(image, filter, .rates = EDDY_DIMS(3)), golden_graph(g);
+    eddy_dilation2d(image, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_dilation2d(Cast(image, EDDY_INT32), Cast(filter, EDDY_INT32)), golden_graph(g);
 }
 
 static void volumes(void)
@@ -115,6 +119,8 @@ static void volumes(void)
     eddy_conv3d_transpose(v, f, EDDY_SHAPE(2, 3)), golden_graph(g);
     eddy_conv3d_transpose(v, f, EDDY_SHAPE(2, 8, 8, 7, 8)), golden_graph(g);
     eddy_conv3d_transpose(v, w), golden_graph(g);
+    eddy_conv3d(v, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_conv3d_transpose(v, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
 }
 
 START_TEST(sentences)

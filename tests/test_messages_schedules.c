@@ -37,6 +37,7 @@ static void schedules(void)
     const eddy_op_def *host = eddy_node_of(eddy_host_scalar(g, zero))->op;
     const struct { double (*function)(void *, double); void *data; } attrs = { zero, NULL };
     eddy_apply1(host, &attrs, x), golden_graph(g);
+    eddy_host_scalar(g, zero, .x = eddy_complex(x, x)), golden_graph(g);
 }
 
 static void averages(void)
@@ -56,6 +57,10 @@ static void averages(void)
     eddy_exponential_moving_average(g, x, rows), golden_graph(g);
     eddy_exponential_moving_average(g, x, .name = "a/"), golden_graph(g);
     eddy_stochastic_weight_average(g, -1), golden_graph(g);
+    eddy_averages *whole = eddy_stochastic_weight_average(g);
+    eddy_averages_apply(whole, EDDY_LIST(v));
+    const eddy_tensor late = eddy_variable(g, .initial_value = x, .name = "late");
+    eddy_averages_apply(whole, EDDY_LIST(late)), golden_graph(g);
     eddy_averages *a = eddy_exponential_moving_average(g, x);
     eddy_averages_apply(NULL, EDDY_LIST(v)), golden_graph(g);
     eddy_averages_apply(a, EDDY_LIST()), golden_graph(g);

@@ -53,6 +53,8 @@ static void classes(eddy_tensor x, eddy_tensor labels, eddy_tensor n, eddy_tenso
     eddy_log_uniform_candidate_sampler(labels, 10, true, 9), golden_graph(g);
     run_of(eddy_log_uniform_candidate_sampler(some, 1, true, 2));
     eddy_nce_loss(wide, n, n, wide, 3, 9), golden_graph(g);
+    eddy_nce_loss(wide, n, (eddy_tensor){ g, 0, 0 }, wide, 3, 9), golden_graph(g);
+    eddy_nce_loss(wide, n, of(EDDY_INT32, EDDY_SHAPE(2, 0)), wide, 3, 9), golden_graph(g);
     eddy_edit_distance(one, one, labels, n, true), golden_graph(g);
     eddy_edit_distance(labels, three, labels, n, true), golden_graph(g);
     eddy_edit_distance(labels, n, of(EDDY_INT32, EDDY_SHAPE(3, 4)), three, true), golden_graph(g);

@@ -29,7 +29,11 @@ static void begin(int variant)
     at = eddy_placeholder(g, "at", EDDY_INT32, EDDY_SHAPE(3));
 }
 
-static void setup(void) { g = eddy_graph_new(); }
+static void setup(void)
+{
+    g = eddy_graph_new();
+    sparse = false;
+}
 
 static void teardown(void)
 {
