@@ -251,6 +251,29 @@ START_TEST(draws_of_large_numbers)
 }
 END_TEST
 
+/* A parameter of 1 makes a power of x constant, but not its slope along the parameter: ln x. */
+START_TEST(densities_at_one)
+{
+    const double      xs[] = { 0.3, 2, 5 };
+    const eddy_tensor x = vector(g, 3, xs), a = vector(g, 3, (double[]){ 1, 1, 1 });
+    const eddy_tensor one = OnesLike(x), dense = eddy_gamma_log_prob(x, a, one);
+    eddy_array *d = eddy_fetch(s, eddy_gradient(Sum(dense), a));
+    for (int i = 0; i < 3; i++)          /* ln x - digamma(1) */
+        ck_assert_double_eq_tol(eddy_array_get(d, i), log(xs[i]) + 0.57721566490153286, 1e-12);
+    eddy_array_free(d);
+    const eddy_tensor b = vector(g, 1, (double[]){ 1 }), at = vector(g, 1, (double[]){ 1 });
+    const eddy_tensor edge = eddy_beta_log_prob(at, vector(g, 1, (double[]){ 2 }), b);
+    ck_assert_double_eq_tol(number(s, eddy_gradient(Sum(edge), at)), 1, 1e-12);
+    const eddy_tensor k = vector(g, 1, (double[]){ 0 });
+    const eddy_tensor p = eddy_poisson_log_prob(k, vector(g, 1, (double[]){ 2 }));
+    ck_assert_double_eq_tol(number(s, eddy_gradient(Sum(p), k)), 1.2703628454614782, 1e-12);
+    const eddy_tensor z = vector(g, 1, (double[]){ 1e-9 }), five = vector(g, 1, (double[]){ 5 });
+    const eddy_tensor t = eddy_student_t_cdf(z, five, ZerosLike(z), OnesLike(z));
+    ck_assert_double_eq_tol(number(s, eddy_gradient(Sum(t), z)), 0.37960668982249443, 1e-9);
+    fits(g);
+}
+END_TEST
+
 Suite *corners_suite(void)
 {
     Suite *suite = suite_create("corners");
@@ -268,6 +291,7 @@ Suite *corners_suite(void)
     tcase_add_test(c, orders_at_the_ends);
     tcase_add_test(c, metrics_of_other_shapes);
     tcase_add_test(c, draws_of_large_numbers);
+    tcase_add_test(c, densities_at_one);
     suite_add_tcase(suite, c);
     return suite;
 }
