@@ -74,8 +74,9 @@ static void end_folds(const running *r, char *registers, int64_t chunk)
 
 /* Asks for a share of what the tile of n elements from `at` on has in memory: share i of
  * `of`, while another tile is worked on.  The hardware itself foresees a stream only as far as
- * its page goes. */
-static inline void fetch_ahead(const fused *f, int64_t at, int64_t n, int i, int of)
+ * its page goes.  Not inlined: the loop over parts of small plans keeps its registers. */
+static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n, int i,
+                                                  int of)
 {
     enum { LINE = 64 };
     for (int k = 0; k < f->n_streams; k++) {
