@@ -366,23 +366,29 @@ static void make_instruction(builder *b, instruction *to, const instruction *las
     b->plan->info.fused += n;
 }
 
-/* Lists the memory of operands and results, if it is more than caches hold. */
+/* Whether x is all in memory, and not listed yet. */
+static bool is_new_stream(const builder *b, const place *x)
+{
+    if (!x->memory || x->memory->count != b->f->count) return false;
+    for (int k = 0; k < b->f->n_streams; k++)
+        if (root_of(b, b->f->streams[k].memory) == root_of(b, x->memory)) return false;
+    return true;
+}
+
+/* Lists the memory of operands and results, if it is more than caches hold; the first of it,
+ * where there is much. */
 static bool list_streams(builder *b)
 {
-    const int64_t LONG = 1 << 20;       /* bytes */
-    fused        *f = b->f;
-    int64_t       bytes = 0;
-    f->streams = eddy_plan_alloc(b->c, (size_t)f->n_parts * (FUSED_OPERANDS + 1), sizeof(place));
+    enum { MOST = 16, LONG = 1 << 20 };     /* streams, bytes */
+    fused  *f = b->f;
+    int64_t bytes = 0;
+    f->streams = eddy_plan_alloc(b->c, MOST, sizeof(place));
     if (!f->streams) return false;
     for (int i = 0; i < f->n_parts; i++)
-        for (int j = 0; j <= f->parts[i].n; j++) {
+        for (int j = 0; j <= f->parts[i].n && f->n_streams < MOST; j++) {
             const part  *p = &f->parts[i];
             const place *x = j < p->n ? &p->x[j] : &p->y;
-            if (!x->memory || x->memory->count != f->count) continue;
-            bool listed = false;
-            for (int k = 0; k < f->n_streams; k++)
-                listed = listed || root_of(b, f->streams[k].memory) == root_of(b, x->memory);
-            if (listed) continue;
+            if (!is_new_stream(b, x)) continue;
             f->streams[f->n_streams++] = *x;
             bytes += f->count * (int64_t)x->size;
         }
