@@ -65,6 +65,7 @@ typedef struct eddy_minimize_lbfgs_args {
  *
  * The variables are left at the lowest point of those looked at; on errors, where the last
  * iteration left them, as far as they can be set.  Other variables are not touched; a train op of the graph is not run.
+ * Losses whose gradient is above 1e150 are not for it: products of it overflow.
  * Returns EDDY_OK however it ended without an error.
  * Errors: EDDY_INVALID_ARGUMENT for no session, tensors of other graphs, no variables, no
  * gradient, numbers out of range; EDDY_BAD_SHAPE if the loss is no scalar; EDDY_BAD_DTYPE;

@@ -53,7 +53,7 @@ typedef struct eddy_loss_scale_args {
     eddy_tensor     multiplier;      /* by which it is raised and lowered; default 2 */
     const char     *name;            /* default "LossScale" */
 } eddy_loss_scale_args;
-/* For small element types, whose gradients would be zero: those of a larger loss are taken,
+/* Where gradients would be too small for their element type: those of a larger loss are taken,
  *
  *   eddy_optimizer *o = eddy_loss_scale(eddy_adam(g));
  *   eddy_tensor train = eddy_minimize(o, eddy_scale_loss(o, loss));
