@@ -248,8 +248,9 @@ hostile: ## every builder with arguments at random, under the sanitizers (ROUNDS
 	    build/sanitize/hostile
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
 	    $(ROUNDS) 2> build/sanitize/hostile.err || { tail -n 40 build/sanitize/hostile.err; exit 1; }
-$(GEN)/hostile.h: ops/ops.h tests/hostile/calls.awk
-	@awk -f tests/hostile/calls.awk ops/ops.h > $@
+BUILDERS := $(filter ops/ops.h layers/% optim/%,$(HEADERS))
+$(GEN)/hostile.h: $(BUILDERS) tests/hostile/calls.awk
+	@awk -f tests/hostile/calls.awk $(BUILDERS) > $@
 $(BUILD)/obj/tests/hostile/hostile.o: $(GEN)/hostile.h
 $(BUILD)/hostile: $(BUILD)/obj/tests/hostile/hostile.o $(BUILD)/libeddy.a
 	$(call say,link $@)

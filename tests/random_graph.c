@@ -241,6 +241,7 @@ random_graph random_graph_new(unsigned seed)
                        .fetch = { .title = "random graph" } };
     for (int i = 0; i < 3; i++) pick(&g.t, 2);
     g.open = seed % 3 == 2;
+    g.wide = seed % 4 == 3;
     if (g.open) g.t.session = eddy_session_new(g.t.graph, .threads = 1);
     g.dtype = pick(&g.t, 3) ? EDDY_FLOAT64 : EDDY_FLOAT32;
     draw_sizes(&g);

@@ -14,6 +14,7 @@ typedef struct random_graph {
     int64_t     size[POOL_SIZES];       /* that shapes are made of */
     int         n, n_others, n_variables;
     bool        behind;                 /* what is made waits for an update: no variables */
+    bool        wide;                   /* half of its parts are rows of the sweep */
     bool        open;                   /* placeholders leave sizes open, or the rank */
     eddy_array *other[TRIAL_FEEDS];     /* ... then feeds of other sizes; they may not fit */
     eddy_tensor at[POOL];               /* to go on from */
@@ -33,6 +34,8 @@ eddy_tensor pool_any(random_graph *g);
 eddy_tensor pool_of(random_graph *g, eddy_shape s);
 /* A new one: fed, constant, filled with 0, 1, -1 or 2, or a variable. */
 eddy_tensor pool_source(random_graph *g, eddy_shape s);
+/* A constant vector. */
+eddy_tensor pool_ints(random_graph *g, int64_t n, const int32_t *v);
 /* The shape of x when the graph is fed. */
 eddy_shape  shape_of(random_graph *g, eddy_tensor x);
 /* Made of the graph's sizes. */
@@ -45,5 +48,7 @@ eddy_tensor pool_tame(random_graph *g, eddy_tensor x);
 
 /* Adds what one op, or a few that belong together, make of tensors of the pool. */
 void random_part(random_graph *g);
+/* ... an update of a variable, and reads before it, after it, and regardless of it. */
+void random_state(random_graph *g);
 
 #endif

@@ -8,7 +8,7 @@ static eddy_tensor number(random_graph *g, double v)
     return eddy_number(g->t.graph, g->dtype, v);
 }
 
-static eddy_tensor ints(random_graph *g, int64_t n, const int32_t *v)
+eddy_tensor pool_ints(random_graph *g, int64_t n, const int32_t *v)
 {
     return eddy_const(g->t.graph, EDDY_INT32, EDDY_SHAPE(n), v);
 }
@@ -259,7 +259,7 @@ static eddy_tensor moved(random_graph *g, eddy_tensor x)
     case 2:  return eddy_pad(x, some, some, .value = pick(&g->t, 3));
     case 3:  some.at[axis] = 1;
              return eddy_shape_count(s) < 3000 ? eddy_tile(x, some) : part_of(g, x);
-    case 4:  return last >= 0 ? Gather(x, ints(g, 3, (int32_t[]){ last, 0, last }), axis) : x;
+    case 4:  return last >= 0 ? Gather(x, pool_ints(g, 3, (int32_t[]){ last, 0, last }), axis) : x;
     case 5:  return Cumsum(pool_tame(g, x), axis, .reverse = pick(&g->t, 2));
     case 6:  return eddy_shift(x, pick(&g->t, 5) - 2, axis);
     case 7:  return Cumprod(Sin(x), axis);
@@ -480,60 +480,6 @@ static eddy_tensor random_numbers(random_graph *g, eddy_tensor x)
     }
 }
 
-/* ----------------------------------------------------------------- variables -- */
-
-/* Some of the rows. */
-static eddy_tensor scattered(random_graph *g, eddy_tensor v)
-{
-    const eddy_shape s = shape_of(g, v);
-    if (s.rank == 0 || s.dim[0] == 0) return eddy_assign_sub(v, Identity(v));
-    const int32_t     at = (int32_t)s.dim[0] - 1, rows[] = { at, 0, at };
-    const eddy_tensor x = Gather(pool_tame(g, pool_of(g, s)), ints(g, 3, rows));
-    const eddy_tensor to = ints(g, 3, rows);
-    switch (pick(&g->t, 7)) {
-    case 0:  return eddy_scatter_add(v, to, x);
-    case 1:  return eddy_scatter_sub(v, to, x);
-    case 2:  return eddy_scatter_max(v, to, x);
-    case 3:  return eddy_scatter_nd_min(v, ExpandDims(to, 1), x);
-    case 4:  return eddy_scatter_nd_update(v, ExpandDims(to, 1), x);
-    case 5:  return eddy_index_assign(v, "-1:", eddy_index(x, ":1"));
-    default: return eddy_scatter_update(v, to, x);
-    }
-}
-
-static eddy_tensor updated(random_graph *g, eddy_tensor v)
-{
-    const eddy_tensor x = pool_of(g, shape_of(g, v));
-    switch (pick(&g->t, 6)) {
-    case 0:  return eddy_assign(v, pool_tame(g, x));
-    case 1:  return eddy_assign_add(v, Mul(pool_tame(g, x), 0.25));
-    case 2:  return eddy_assign(v, Add(Mul(v, 0.5), pool_tame(g, x)));
-    case 3:  return scattered(g, v);
-    case 4:  return eddy_assign(v, x);
-    default: return eddy_assign_sub(v, Mul(pool_tame(g, x), 0.25));
-    }
-}
-
-/* An update, and reads before it, after it, and regardless of it. */
-static void state(random_graph *g)
-{
-    if (g->n_variables == 0) return;
-    const eddy_tensor v = g->variable[pick(&g->t, g->n_variables)];
-    if (pick(&g->t, 4) == 0) pool_add(g, eddy_read(v));
-    if (pick(&g->t, 8) == 0) pool_keep(g, eddy_is_initialized(v));
-    const eddy_tensor y = updated(g, v);
-    if (g->fetch.n < 8) keep_fetch(&g->fetch, y);
-    if (pick(&g->t, 2)) pool_add(g, y);
-    if (pick(&g->t, 2)) pool_add(g, Add(v, 1));
-    if (pick(&g->t, 2) == 0) return;
-    eddy_control_begin(g->t.graph, EDDY_LIST(y));
-    g->behind = true;
-    pool_add(g, pick(&g->t, 2) ? eddy_read(v) : Mul(v, 2));
-    if (pick(&g->t, 3) == 0 && g->fetch.n < 8) keep_fetch(&g->fetch, updated(g, v));
-    eddy_control_end(g->t.graph);
-    g->behind = false;
-}
-
 /* ---------------------------------------------------------- an op of the table -- */
 
 /* Between the row's bounds: a new input, or a function of what is there. */
@@ -595,9 +541,10 @@ void random_part(random_graph *g)
     enum { VALUES = 28 };
     const eddy_tensor x = pool_any(g);
     const int         kind = pick(&g->t, VALUES + 7);
-    if (kind < VALUES) pool_add(g, value_of(g, x, kind));
+    if (g->wide && pick(&g->t, 2)) row(g);
+    else if (kind < VALUES) pool_add(g, value_of(g, x, kind));
     else if (kind == VALUES) other_types(g, x);
-    else if (kind < VALUES + 3) state(g);
+    else if (kind < VALUES + 3) random_state(g);
     else if (kind == VALUES + 3) taken_apart(g, x);
     else if (kind == VALUES + 4) read_again(g);
     else row(g);

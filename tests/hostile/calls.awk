@@ -1,4 +1,4 @@
-# calls.awk -- from ops/ops.h, a call of each builder with arguments that hostile.c draws.
+# calls.awk -- from public headers, a call of each builder with arguments that hostile.c draws.
 #
 # A builder that takes what cannot be drawn (a function, a file) is left out.
 

@@ -1,7 +1,7 @@
-/* hostile.c -- each builder of ops.h, again and again, with arguments at random: types and
- * shapes that do not fit, numbers at the ends of their range, tensors of no graph.  What can
- * be built is run, in little memory.  Whatever is refused must be refused with a sentence;
- * sanitizers see the rest.
+/* hostile.c -- each builder of operations, layers and schedules, again and again, with
+ * arguments at random: types and shapes that do not fit, numbers at the ends of their range,
+ * tensors of no graph.  What can be built is run, in little memory.  Whatever is refused
+ * must be refused with a sentence; sanitizers see the rest.
  *
  *   hostile [ROUNDS [FIRST [BUILDER]]]        each round is another seed, from FIRST on */
 #include <eddy/eddy.h>
