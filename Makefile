@@ -178,6 +178,10 @@ demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-
 	@$(MAKE) --no-print-directory $(BUILD)/examples/digits
 	@$(BUILD)/examples/digits --data $(DATA) --out $(BUILD)/demo
 
+RUN_TESTS = sh scripts/tests.sh $(BUILD)/run-tests $(SUITES)
+run-tests: $(BUILD)/run-tests
+	@$(RUN_TESTS)
+
 check: ## tests, examples, programs in the docs, headers
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory all tests
@@ -187,7 +191,7 @@ check: ## tests, examples, programs in the docs, headers
 	@$(MAKE) --no-print-directory headers $(BUILD)/tables/catalogue
 	@$(BUILD)/tables/catalogue | cmp - docs/catalogue.md || \
 	    { echo 'docs/catalogue.md is not up to date: make catalogue'; exit 1; }
-	$(BUILD)/run-tests
+	@$(RUN_TESTS)
 
 catalogue: $(BUILD)/tables/catalogue ## write docs/catalogue.md
 	@$< > docs/catalogue.md
@@ -209,19 +213,21 @@ sanitized: $(EXAMPLES) tests
 	@echo $(BUILD)/examples/digits
 	@$(BUILD)/examples/digits --out $(BUILD)/demo > $(BUILD)/examples/digits.out
 	@$(MAKE) --no-print-directory roundtrip
-	CK_FORK=no $(BUILD)/run-tests
+	@CK_FORK=no $(RUN_TESTS)
 
 valgrind: ## tests under valgrind, less the cases tagged slow
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
-	CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
-	    valgrind -q --leak-check=full --error-exitcode=1 build/valgrind/run-tests
+	@CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
+	    UNDER='valgrind -q --leak-check=full --error-exitcode=1' \
+	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
 tsan: ## tests with ThreadSanitizer, less the cases tagged slow
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' tests
-	CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_NUM_THREADS=1 \
-	    TSAN_OPTIONS=allocator_may_return_null=1 setarch -R build/tsan/run-tests
+	@CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
+	    TSAN_OPTIONS=allocator_may_return_null=1 \
+	    $(MAKE) --no-print-directory BUILD=build/tsan run-tests
 
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
@@ -307,7 +313,7 @@ help: ## this list
 -include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d \
           $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
           $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
-.PHONY: all lib examples tests setup demo check catalogue passes roundtrip sanitize sanitized valgrind \
-        tsan fuzz fuzzing hostile bench bench-check bench-ops instructions parts headers style format install uninstall \
-        clean help FORCE
+.PHONY: all lib examples tests setup demo check run-tests catalogue passes roundtrip sanitize \
+        sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
+        parts headers style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

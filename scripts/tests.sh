@@ -1,0 +1,36 @@
+#!/bin/sh
+# Runs each suite of tests in a process of its own, as many at a time as there are
+# processors, and says how many checks there were.  What a failed suite printed is shown.
+#
+#   tests.sh PROGRAM SUITES...        $UNDER: what runs the program, as valgrind
+set -eu
+export UNDER="${UNDER:-}"
+
+program=$1
+shift
+[ -z "${CK_RUN_SUITE:-}" ] || set -- "$CK_RUN_SUITE"
+logs=$program.logs
+rm -rf "$logs"
+mkdir -p "$logs"
+
+# The longest ones first.
+# shellcheck disable=SC2016  # the inner shell expands them
+one='CK_RUN_SUITE=$3 $UNDER "$1" > "$2/$3.log" 2>&1 || echo "$3" >> "$2/failed"; echo " $3"'
+first='gradients vmap sweep product conv'
+{ for s in $first; do case " $* " in *" $s "*) echo "$s" ;; esac; done
+  for s in "$@"; do case " $first " in *" $s "*) ;; *) echo "$s" ;; esac; done
+} | xargs -P "$(nproc)" -n 1 sh -c "$one" tests "$program" "$logs" || true
+
+# A suite that ended early has no last line.
+for s in "$@"; do
+    grep -qs '^[0-9]*%: Checks: ' "$logs/$s.log" || echo "$s" >> "$logs/failed"
+done
+cat "$logs"/*.log | awk '/^[0-9]+%: Checks: / { n += $3; bad += $5 + $7 }
+    END { printf "%d suites, %d checks: %d passed, %d failed\n", suites, n, n - bad, bad }' \
+    suites=$#
+[ ! -e "$logs/failed" ] && exit 0
+sort -u "$logs/failed" | while read -r s; do
+    echo "----- $s"
+    tail -n 60 "$logs/$s.log"
+done
+exit 1
