@@ -2,6 +2,7 @@
 #include "ops/arrays.h"
 #include "ops/batch.h"
 #include "ops/rows.h"
+#include "ops/same_floats.h"
 
 #include <string.h>
 
@@ -70,12 +71,8 @@ static bool check_attrs(eddy_infer *c)
 static bool infer_pooled(eddy_infer *c, eddy_shape *x, eddy_shape *y)
 {
     const pool_attrs *a = c->attrs;
-    const eddy_dtype  d = c->in[0].dtype;
     char text[128];
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "float32 or float64 expected, not %s",
-                               eddy_dtype_name(d));
-    if (!check_attrs(c)) return false;
+    if (!eddy_infer_same_floats(c) || !check_attrs(c)) return false;
     if (x->rank >= 0 && x->rank != 4)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has shape %s; rank 4 is expected",
                                eddy_shape_print(*x, text, sizeof text));
@@ -90,18 +87,6 @@ static bool infer_pooled(eddy_infer *c, eddy_shape *x, eddy_shape *y)
         y->dim[1 + i] = windows(a, i, n);
     }
     return true;
-}
-
-/* Input i has this shape, or what is known of it; its type is that of input 0. */
-static bool infer_like(eddy_infer *c, int i, const char *what, eddy_shape want)
-{
-    char text[128], whole[128];
-    if (c->in[i].dtype != c->in[0].dtype)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the element types of the inputs differ");
-    return eddy_shape_compatible(c->in[i].shape, want) ||
-           eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has shape %s, not %s", what,
-                           eddy_shape_print(c->in[i].shape, text, sizeof text),
-                           eddy_shape_print(want, whole, sizeof whole));
 }
 
 static bool pool_infer(eddy_infer *c)
@@ -337,8 +322,8 @@ eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a)
 static bool max_pool_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return infer_pooled(c, &x, &y) && infer_like(c, 1, "y", y) && infer_like(c, 2, "dy", y) &&
-           eddy_infer_yield(c, 0, c->in[0].dtype, x);
+    return infer_pooled(c, &x, &y) && eddy_infer_like(c, 1, "y", y) &&
+           eddy_infer_like(c, 2, "dy", y) && eddy_infer_yield(c, 0, c->in[0].dtype, x);
 }
 
 static eddy_status max_pool_grad_kernel(eddy_kernel *k)
@@ -372,8 +357,8 @@ const eddy_op_def eddy_op_max_pool_grad = {
 static bool max_pool_grad_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return infer_pooled(c, &x, &y) && infer_like(c, 1, "y", y) && infer_like(c, 2, "ddx", x) &&
-           eddy_infer_yield(c, 0, c->in[0].dtype, y);
+    return infer_pooled(c, &x, &y) && eddy_infer_like(c, 1, "y", y) &&
+           eddy_infer_like(c, 2, "ddx", x) && eddy_infer_yield(c, 0, c->in[0].dtype, y);
 }
 
 static eddy_status max_pool_grad_grad_kernel(eddy_kernel *k)
@@ -446,7 +431,7 @@ eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a)
 static bool avg_pool_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return infer_pooled(c, &x, &y) && infer_like(c, 1, "dy", y) &&
+    return infer_pooled(c, &x, &y) && eddy_infer_like(c, 1, "dy", y) &&
            eddy_infer_yield(c, 0, c->in[0].dtype, x);
 }
 

@@ -2,6 +2,7 @@
 #include "ops/arrays.h"
 #include "ops/math.h"
 #include "ops/pool_windows.h"
+#include "ops/same_floats.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -45,18 +46,6 @@ typedef struct eddy_lp_pool_args {
 #endif
 
 /* ------------------------------------------------------------------ shared -- */
-
-/* Input i has this shape, or what is known of it; its type is that of input 0. */
-static bool infer_like(eddy_infer *c, int i, const char *what, eddy_shape want)
-{
-    char text[128], whole[128];
-    if (c->in[i].dtype != c->in[0].dtype)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the element types of the inputs differ");
-    return eddy_shape_compatible(c->in[i].shape, want) ||
-           eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has shape %s, not %s", what,
-                           eddy_shape_print(c->in[i].shape, text, sizeof text),
-                           eddy_shape_print(want, whole, sizeof whole));
-}
 
 static bool forward_infer(eddy_infer *c)
 {
@@ -106,8 +95,8 @@ const eddy_op_def eddy_op_max_pool3d = {
 static bool max_pool3d_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return eddy_window_infer(c, &x, &y) && infer_like(c, 1, "y", y) && infer_like(c, 2, "dy", y) &&
-           eddy_infer_yield(c, 0, c->in[0].dtype, x);
+    return eddy_window_infer(c, &x, &y) && eddy_infer_like(c, 1, "y", y) &&
+           eddy_infer_like(c, 2, "dy", y) && eddy_infer_yield(c, 0, c->in[0].dtype, x);
 }
 
 static eddy_status max_pool3d_grad_kernel(eddy_kernel *k)
@@ -143,8 +132,8 @@ const eddy_op_def eddy_op_max_pool3d_grad = {
 static bool max_pool3d_grad_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return eddy_window_infer(c, &x, &y) && infer_like(c, 1, "y", y) &&
-           infer_like(c, 2, "ddx", x) && eddy_infer_yield(c, 0, c->in[0].dtype, y);
+    return eddy_window_infer(c, &x, &y) && eddy_infer_like(c, 1, "y", y) &&
+           eddy_infer_like(c, 2, "ddx", x) && eddy_infer_yield(c, 0, c->in[0].dtype, y);
 }
 
 static eddy_status max_pool3d_grad_grad_kernel(eddy_kernel *k)
@@ -205,7 +194,7 @@ const eddy_op_def eddy_op_avg_pool3d = {
 static bool avg_pool3d_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return eddy_window_infer(c, &x, &y) && infer_like(c, 1, "dy", y) &&
+    return eddy_window_infer(c, &x, &y) && eddy_infer_like(c, 1, "dy", y) &&
            eddy_infer_yield(c, 0, c->in[0].dtype, x);
 }
 

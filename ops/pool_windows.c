@@ -4,6 +4,7 @@
 #include "ops/batch.h"
 #include "ops/clones.h"
 #include "ops/math.h"
+#include "ops/same_floats.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,14 +150,10 @@ static bool infer_axis(eddy_infer *c, int i, int64_t n, int64_t *out)
 bool eddy_window_infer(eddy_infer *c, eddy_shape *x, eddy_shape *y)
 {
     const eddy_window_attrs *a = c->attrs;
-    const eddy_dtype         d = c->in[0].dtype;
-    const int                n = a->ksize.count;
-    char    text[128];
-    int64_t places = 1;
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "float32 or float64 expected, not %s",
-                               eddy_dtype_name(d));
-    if (!check_attrs(c)) return false;
+    const int n = a->ksize.count;
+    char      text[128];
+    int64_t   places = 1;
+    if (!eddy_infer_same_floats(c) || !check_attrs(c)) return false;
     if (x->rank >= 0 && x->rank != n + 2)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has shape %s; rank %d is expected",
                                eddy_shape_print(*x, text, sizeof text), n + 2);
