@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+Suite *files_suite(void);
+
 /* ---------------------------------------------------------------- POSIX -- */
 
 static char folder[64];

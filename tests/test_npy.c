@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
+
+Suite *npy_suite(void);
+
 /* ------------------------------------------------------------------ npy -- */
 
 /* What NumPy writes for arange(6, dtype=float32).reshape(2, 3) and for True. */
