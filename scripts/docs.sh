@@ -4,6 +4,10 @@
 #                            first one is examples/linear_regression.c
 #   ```text output           is what the program above it prints
 #   ```LANGUAGE file=PATH    stands in that file, line by line, whatever its indentation
+#   a word eddy_name         is declared in a public header; in the pages on the inside of the
+#                            library, in any; eddy_name_* begins such names, and eddy_NAME is
+#                            one of the reader's own
+#   Absent: `name` ...       up to a blank line: there is no eddy_name
 set -eu
 
 build=${BUILD:-build}
@@ -76,3 +80,46 @@ awk '
     END { printf "docs: %d excerpts%s\n", excerpts, bad ? "" : " ok"; exit bad }
 ' "$@"
 echo "docs: $(wc -l < "$out/list") programs ok"
+
+names() { grep -o 'eddy_[a-z0-9_]*' | sort -u; }
+# What a program can name is what the preprocessor leaves of the headers, macros with it.
+printf '#include <eddy/%s>\n' eddy.h graph/op.h ops/math.h |
+    ${CC:-cc} -std=c11 -Ibuild/include -E -dD -x c - | names > "$out/public"
+cat graph/*.h ops/*.h autodiff/*.h layers/*.h optim/*.h session/*.h |
+    grep -v '^ *\(/\*\|\*\)' | names > "$out/inside"
+
+awk '
+    FILENAME ~ /\/public$/ { public[$0]; next }
+    FILENAME ~ /\/inside$/ { inside[$0]; next }
+    function begins(word,    name) {
+        for (name in public) if (index(name, word) == 1) return 1
+        return 0
+    }
+    function known(word, next_letter) {
+        if (word in public || (pages_inside && word in inside)) return 1
+        return (word ~ /_$/ || next_letter == "*") && begins(word)
+    }
+    FNR == 1 { quoted = absent = 0; pages_inside = FILENAME ~ /(compiler|design)\.md$/ }
+    /^Absent: / { absent = 1 }
+    /^$/ { absent = 0 }
+    absent {
+        for (rest = $0; match(rest, /`[a-z0-9_]+`/); rest = substr(rest, RSTART + RLENGTH)) {
+            word = "eddy_" substr(rest, RSTART + 1, RLENGTH - 2)
+            if (word ~ /^eddy_eddy_/ || !(word in public)) continue
+            printf "%s:%d: is not absent: %s\n", FILENAME, FNR, word
+            bad = 1
+        }
+    }
+    /^ *```[a-z]* file=/ { quoted = 1 }
+    /^ *```$/ { quoted = 0 }
+    !quoted {
+        for (rest = $0; match(rest, /eddy_[a-z0-9_]+/); rest = substr(rest, RSTART + RLENGTH)) {
+            word = substr(rest, RSTART, RLENGTH)
+            words++
+            if (known(word, substr(rest, RSTART + RLENGTH, 1))) continue
+            printf "%s:%d: no public header declares %s\n", FILENAME, FNR, word
+            bad = 1
+        }
+    }
+    END { printf "docs: %d names%s\n", words, bad ? "" : " ok"; exit bad }
+' "$out/public" "$out/inside" "$@"
