@@ -1,6 +1,7 @@
 """Single operations, in turns with PyTorch: see bench/ops/bench_ops.h.
 
-    python3 scripts/bench_ops.py PROGRAM [--threads N] [--cpu] [--quick] [part of a name]...
+    python3 scripts/bench_ops.py PROGRAM [--threads N] [--cpu] [--quick] [--family NAME]
+                                 [part of a name]...
 
 The ratio is the median over the rounds of Eddy's time over PyTorch's; --cpu takes the
 processor's time, which other people's work disturbs less.
@@ -41,21 +42,36 @@ def torch_rows():
 
 
 class Torch:
+    """A row's inputs, variables and function; converted variables that need no gradient say so."""
+
     def __init__(self, row, function):
         import numpy as np
         import torch
-        self.torch, self.function, self.gradient = torch, function, row["gradient"]
-        self.inputs = [torch.from_numpy(numbers(np, i["shape"], k + 1, i["low"], i["high"]))
-                       for k, i in enumerate(row["inputs"])]
-        for x in self.inputs:
-            x.requires_grad_(self.gradient)
+        self.torch, self.function, self.row = torch, function, row
+
+        def drawn(of):
+            return [torch.from_numpy(numbers(np, i["shape"], i["seed"], i["low"], i["high"]))
+                    .requires_grad_(row["gradient"]) for i in row[of]]
+
+        self.inputs, variables = drawn("inputs"), drawn("variables")
+        with torch.no_grad():
+            if hasattr(function, "convert"):
+                variables = [v.detach().contiguous().requires_grad_(row["gradient"] and wanted)
+                             for v, wanted in function.convert(*variables)]
+        self.all = self.inputs + variables
+        self.first = self.sum_of(self.call()) if row["updates"] else None
 
     def call(self):
-        if not self.gradient:
+        if not self.row["gradient"]:
             with self.torch.no_grad():
-                return [self.function(*self.inputs)]
-        y = self.function(*self.inputs).sum()
-        return self.torch.autograd.grad(y, self.inputs, allow_unused=True)
+                return [self.function(*self.all)]
+        y = self.function(*self.all).sum()
+        return self.torch.autograd.grad(y, [x for x in self.all if x.requires_grad],
+                                        allow_unused=True)
+
+    def sum_of(self, out):
+        return sum(float(o.double().sum()) for o in out
+                   if o is not None and o.dtype == self.torch.float32)
 
     def measure(self, seconds, clock):
         begun, from_, calls = time.perf_counter(), clock(), 0
@@ -63,9 +79,7 @@ class Torch:
             out = self.call()
             calls += 1
         spent = (clock() - from_) / calls
-        total = sum(float(o.double().sum()) for o in out
-                    if o is not None and o.dtype == self.torch.float32)
-        return spent, total
+        return spent, self.sum_of(out) if self.first is None else self.first
 
 
 class Eddy:
@@ -109,8 +123,9 @@ def main():
     p.add_argument("--cpu", action="store_true")
     p.add_argument("--quick", action="store_true")
     p.add_argument("--most", type=float, default=math.inf, help="fail above this ratio")
+    p.add_argument("--family", action="append", help="bench/ops/rows_FAMILY.c alone")
     p.add_argument("names", nargs="*")
-    options = p.parse_args()
+    options = p.parse_intermixed_args()
     os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = str(options.threads)
     try:
         import torch
@@ -123,6 +138,8 @@ def main():
     print(f"| operation | eddy ms | torch ms | ratio |\n|---|---:|---:|---:|")
     for row in eddy.rows:
         name = row["name"]
+        if options.family and row["family"] not in options.family:
+            continue
         if options.names and not any(n in name for n in options.names):
             continue
         e, t, ratio, agrees = compare(eddy, row, functions.get(name), options)

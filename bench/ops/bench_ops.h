@@ -8,7 +8,14 @@
  * scripts/bench_ops.py runs both in turns on the same numbers and compares the sums of
  * what they give.  Inputs are float32, uniform in [low, high); 0, 0 is [-1, 1).  Where
  * `gradient` is set, the sum of the result is differentiated with respect to all inputs
- * (which PyTorch's side does by itself), and the gradients are what is made. */
+ * and trainable variables (which PyTorch's side does by itself), and the gradients are what
+ * is made.
+ *
+ * Trainable variables of a row, layers' among them, begin with numbers in [-0.1, 0.1);
+ * PyTorch's function gets them behind the inputs, in order of creation, and put in its own
+ * order beforehand by `function.convert`, if it has that.  Where `updates` is set, the result
+ * is an update of variables: the sums of the first call are compared, and what is measured
+ * fetches no value. */
 #ifndef EDDY_BENCH_OPS_H
 #define EDDY_BENCH_OPS_H
 
@@ -24,6 +31,7 @@ typedef struct ops_row {
     double      low[OPS_INPUTS], high[OPS_INPUTS];
     bool        gradient;
     bool        random;             /* nothing is compared */
+    bool        updates;            /* variables change from call to call */
 } ops_row;
 
 typedef struct ops_family {
