@@ -183,8 +183,7 @@ eddy_tensor eddy_leaky_relu_with(eddy_leaky_relu_args a)
  *  TensorFlow: none; Keras' PReLU. */
 eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha)
 {
-    const eddy_tensor up = Greater(x, 0);
-    return Where(up, x, Mul(alpha, Where(up, 0, x)));
+    return Mul(x, Where(Greater(x, 0), 1, alpha));
 }
 
 #ifdef EDDY_HEADER

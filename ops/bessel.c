@@ -79,6 +79,68 @@ static double i1e_of(double x)
     return copysign(CHEBYSHEV(i1_far, 16 / u - 1) / sqrt(u), x);
 }
 
+/* --------------------------------------------------------------- of float32 -- */
+
+/* The first of these sums in powers, as many terms as float32 takes: straight code for both
+ * intervals, one of which is selected. */
+static const double i0_near_powers[] = {
+    0.20700192113010857, -0.11300433639506779, 0.094515647197986996, -0.089042875363844268,
+    0.08734280515487014, -0.084973243959292552, 0.079282972772139901, -0.069463288802251333,
+    0.056727288301881659, -0.043317893014879816, 0.030360637139794727, -0.018857354836155985,
+    0.01155406559808401, -0.0080182367823112902, 0.0041692736581264876, -0.00075489499048180127,
+    0.00041265146039947277, -0.00085198439054458752, 0.00034862841524156978,
+};
+static const double i1_near_powers[] = {
+    0.044687709864187575, -0.061124339255198515, 0.068057602180870633, -0.068482533198116202,
+    0.06376732927373735, -0.055281312761998984, 0.044675517297251582, -0.03366128286674043,
+    0.023679943771561573, -0.015614300990375505, 0.0096063064521672049, -0.0054274213248927256,
+    0.0029560039669504091, -0.0016985943146705417, 0.00081240347420454689,
+    -0.00020262658881413433, 9.3568200858073903e-05, -0.00012368279972890735,
+    4.7521336938359911e-05,
+};
+static const double i0_far_powers[] = {
+    0.40217650941921212, 0.003360555700142715, 0.000136217164243224, 1.111214828523939e-05,
+    1.4761157343412487e-06, 3.6266703847970849e-07, 1.0867942482266837e-07,
+};
+static const double i1_far_powers[] = {
+    0.38939845905965925, -0.0097495813703771805, -0.0002192371253818986, -1.5003965466132856e-05,
+    -1.8256907317698832e-06, -4.2103501550232313e-07, -1.2273217235085558e-07,
+};
+
+/* Even and odd powers apart, so that each sum is short enough to be written out. */
+#define POWERS(c, t) powers((int)(sizeof c / sizeof *c), c, t)
+EDDY_INLINE double powers(int n, const double *c, double t)
+{
+    const double z = t * t;
+    double even = 0, odd = 0;
+    for (int i = (n - 1) / 2; i >= 0; i--) even = even * z + c[2 * i];
+    for (int i = n / 2 - 1; i >= 0; i--) odd = odd * z + c[2 * i + 1];
+    return even + t * odd;
+}
+
+/* In double precision, in which the rest of their formulas is too. */
+EDDY_INLINE double i0e_wide(float x)
+{
+    const double u = fabsf(x), near = POWERS(i0_near_powers, 0.25 * u - 1);
+    const double far = POWERS(i0_far_powers, 16 / u - 1) / sqrt(u);
+    return u <= 8 ? near : far;
+}
+
+EDDY_INLINE double i1e_wide(float x)
+{
+    const double u = fabsf(x), near = u * POWERS(i1_near_powers, 0.25 * u - 1);
+    const double far = POWERS(i1_far_powers, 16 / u - 1) / sqrt(u), y = u <= 8 ? near : far;
+    return eddy_bits_of_f32(x) & EDDY_SIGN_BIT ? -y : y;
+}
+
+EDDY_INLINE float grown_f32(double y, float x)
+{
+    const double half = eddy_exp_f32(0.5f * fabsf(x)), all = y * half * half;
+    return fabsf(x) == INFINITY ? eddy_with_sign(INFINITY, (float)y) : (float)all;
+}
+
+/* ------------------------------------------------------------------ formulas -- */
+
 /* e^x comes in two factors, since the product overflows later than it. */
 static double grown(double y, double x)
 {
@@ -113,7 +175,8 @@ static eddy_tensor i1e_by_x(eddy_tensor x)
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (e^-|x| I1(x) - sign(x) y).  TensorFlow: BesselI0e. */
-UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS, i0e_of(x),
+UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS,
+      _Generic((x), float: (float)i0e_wide((float)(x)), default: i0e_of(x)),
       Mul(dy, Sub(eddy_bessel_i1e(x), Mul(Sign(x), y))))
 
 /** y = e^-|x| I1(x), with the modified Bessel function of the first kind, of order 1.
@@ -123,7 +186,8 @@ UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS, i0e_of(x),
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (e^-|x| (I0(x) - I1(x) / x) - sign(x) y), 0.5 dy at 0.
  *  TensorFlow: BesselI1e. */
-UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS, i1e_of(x),
+UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS,
+      _Generic((x), float: (float)i1e_wide((float)(x)), default: i1e_of(x)),
       Mul(dy, Sub(Sub(eddy_bessel_i0e(x), i1e_by_x(x)), Mul(Sign(x), y))))
 
 /** y = I0(x), the modified Bessel function of the first kind, of order 0.
@@ -132,7 +196,10 @@ UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS, i1e_of(x),
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy I1(x).  TensorFlow: tf.math.bessel_i0. */
-UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS, grown(i0e_of(x), x), Mul(dy, eddy_bessel_i1(x)))
+UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS,
+      _Generic((x), float: grown_f32(i0e_wide((float)(x)), (float)(x)),
+               default: grown(i0e_of(x), x)),
+      Mul(dy, eddy_bessel_i1(x)))
 
 /** y = I1(x), the modified Bessel function of the first kind, of order 1.
  *
@@ -140,5 +207,7 @@ UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS, grown(i0e_of(x), x), Mul(dy, ed
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (I0(x) - I1(x) / x), 0.5 dy at 0.  TensorFlow: tf.math.bessel_i1. */
-UNARY(bessel_i1, "BesselI1", "BesselI1", FLOATS, grown(i1e_of(x), x),
+UNARY(bessel_i1, "BesselI1", "BesselI1", FLOATS,
+      _Generic((x), float: grown_f32(i1e_wide((float)(x)), (float)(x)),
+               default: grown(i1e_of(x), x)),
       Mul(dy, Sub(eddy_bessel_i0(x), i1_by_x(x))))

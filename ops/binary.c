@@ -139,10 +139,10 @@ BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
- *  Gradient: da = dy / b, db = dy (-a) / b^2, both 0 where a is 0.  TensorFlow: Xdivy. */
+ *  Gradient: da = dy / b, db = -dy y / b, both 0 where a is 0.  TensorFlow: Xdivy. */
 BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
        Mul(dy, Conj(Xdivy(CastLike(NotEqual(a, 0), a), b))),
-       Mul(dy, Conj(Xdivy(Neg(a), Square(b)))))
+       Mul(dy, Conj(Neg(Xdivy(y, b)))))
 
 /* ------------------------------------------------------------- division -- */
 

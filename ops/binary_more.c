@@ -53,6 +53,16 @@ eddy_tensor eddy_logaddexp2(eddy_tensor a, eddy_tensor b)
 
 /* ------------------------------------------------------ signs, neighbours -- */
 
+/* The bits of neighbours of one sign are neighbours. */
+EDDY_INLINE float nextafter_f32_of(float a, float b)
+{
+    const uint32_t at = eddy_bits_of_f32(a);
+    const uint32_t next = (b > a) == (a > 0.0f) ? at + 1 : at - 1;
+    const uint32_t least = (eddy_bits_of_f32(b) & EDDY_SIGN_BIT) | 1;
+    const float    y = eddy_f32_of_bits(a == 0.0f ? least : next);
+    return a == b ? b : a != a || b != b ? a + b : y;
+}
+
 /** y = the size of a with the sign of b, that of a zero included.
  *
  *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
@@ -71,7 +81,9 @@ BINARY(copysign, "CopySign", "CopySign", FLOATS, 0, copysign(a, b),
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: da = dy, db = zeros.  TensorFlow: NextAfter. */
-BINARY(nextafter, "NextAfter", "NextAfter", FLOATS, 0, nextafter(a, b), dy, ZerosLike(b))
+BINARY(nextafter, "NextAfter", "NextAfter", FLOATS, 0,
+       _Generic((a), float: nextafter_f32_of((float)a, (float)b), default: nextafter(a, b)),
+       dy, ZerosLike(b))
 
 /** y = 0 where a < 0, 1 where a > 0, and b where a is 0.
  *

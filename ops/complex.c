@@ -6,6 +6,7 @@
  * stand for real and complex types alike. */
 #include "ops/complex.h"
 #include "ops/rows.h"
+#include "ops/vector_elementary.h"
 
 static bool is_real(eddy_tensor x)
 {
@@ -81,7 +82,18 @@ eddy_tensor eddy_imag(eddy_tensor x)
     return is_real(x) ? ZerosLike(x) : eddy_apply1(&eddy_op_imag, NULL, x);
 }
 
-PART(complex_abs, fabs(x))
+/* A part that takes more than moving, with a version of complex64 for each instruction set. */
+#define PART_BY_MATH(cname, single, value)                                      \
+    CLONED(TILE_UNARY, cname##_c64, float complex, float, single)               \
+    TILE_UNARY(cname##_c128, double complex, double, value)                     \
+    static eddy_tile_fn cname##_tile(const eddy_type *in, const eddy_type *out) \
+    {                                                                           \
+        (void)out;                                                              \
+        if (in->dtype == EDDY_COMPLEX64) return EDDY_BEST(cname##_c64);         \
+        return in->dtype == EDDY_COMPLEX128 ? cname##_c128 : NULL;              \
+    }
+
+PART_BY_MATH(complex_abs, eddy_hypot_f32(crealf(x), cimagf(x)), cabs(x))
 static void complex_abs_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
@@ -90,7 +102,7 @@ static void complex_abs_gradient(eddy_rule *r)
 /* The builder is eddy_abs. */
 ROW_DEF(complex_abs, "ComplexAbs", "Abs", 1, complex_abs_gradient, infer_part, 0)
 
-PART(angle, carg(x))
+PART_BY_MATH(angle, eddy_atan2_f32(cimagf(x), crealf(x)), carg(x))
 static void angle_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], dy = r->dy[0];

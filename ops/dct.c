@@ -4,6 +4,7 @@
 #include "ops/math.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifdef EDDY_HEADER
@@ -50,10 +51,23 @@ static eddy_tensor type_1(eddy_tensor x, int64_t n)
     return Real(eddy_rfft(n > 2 ? eddy_concat(EDDY_LIST(x, back), -1) : x));
 }
 
+/* The places at `text` along the last axis, from the last to the first. */
+static eddy_tensor backwards(eddy_tensor x, const char *text)
+{
+    return eddy_reverse(eddy_index(x, text), EDDY_AXES(-1));
+}
+
+/* Even places and then odd ones backwards are a signal of n places, of the transform of which the
+ * real parts are the first half of y and the imaginary ones, backwards, the second (Makhoul, "A
+ * fast cosine transform in one and two dimensions", 1980). */
 static eddy_tensor type_2(eddy_tensor x, int64_t n, bool ortho)
 {
-    const eddy_tensor f = eddy_fit_last(eddy_rfft(x, 2 * n), n);
-    const eddy_tensor y = Real(Mul(f, turns(x, n, -pi / 2 / (double)n)));
+    char text[40];
+    snprintf(text, sizeof text, "..., 1:%lld", (long long)(n - n / 2));
+    const eddy_tensor v = eddy_concat(EDDY_LIST(eddy_index(x, "..., ::2"),
+                                                backwards(x, "..., 1::2")), -1);
+    const eddy_tensor f = Mul(eddy_rfft(v), turns(x, n / 2 + 1, -pi / 2 / (double)n));
+    const eddy_tensor y = eddy_concat(EDDY_LIST(Real(f), Neg(backwards(Imag(f), text))), -1);
     return ortho ? Mul(y, weights(x, n, sqrt(0.25 / (double)n), sqrt(0.5 / (double)n))) : y;
 }
 

@@ -7,6 +7,7 @@
  * there is spread over a tile first.  Without broadcasting the whole tensor is
  * one run. */
 #include "ops/elementwise.h"
+#include "ops/clones.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -96,12 +97,28 @@ static void loop_make(loop *l, eddy_tile_fn fn, eddy_type out, int n, const eddy
     for (int i = 0; i < n && l->rank == 1; i++) l->whole = l->whole && l->step[i][0] == 1;
 }
 
+EDDY_INLINE void spread_4_all(uint32_t *to, uint32_t x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = x;
+}
+EDDY_CLONES_OF(spread_4, (uint32_t *to, uint32_t x, int64_t n), (to, x, n))
+
+EDDY_INLINE void spread_8_all(uint64_t *to, uint64_t x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) to[i] = x;
+}
+EDDY_CLONES_OF(spread_8, (uint64_t *to, uint64_t x, int64_t n), (to, x, n))
+
+/* A few elements are not worth the choice. */
 void eddy_spread(void *to, const void *from, size_t size, int64_t n)
 {
+    enum { FEW = 64 };
     switch (size) {
     case 1: memset(to, *(const uint8_t *)from, (size_t)n); return;
-    case 4: for (int64_t i = 0; i < n; i++) ((uint32_t *)to)[i] = *(const uint32_t *)from; return;
-    case 8: for (int64_t i = 0; i < n; i++) ((uint64_t *)to)[i] = *(const uint64_t *)from; return;
+    case 4: (n < FEW ? spread_4_base : EDDY_BEST_OF(spread_4))(to, *(const uint32_t *)from, n);
+            return;
+    case 8: (n < FEW ? spread_8_base : EDDY_BEST_OF(spread_8))(to, *(const uint64_t *)from, n);
+            return;
     default: for (int64_t i = 0; i < n; i++) memcpy((char *)to + (size_t)i * size, from, size);
     }
 }

@@ -3,6 +3,8 @@
  * An initializer is a function that builds a tensor of a given shape; whatever
  * has its type will do, the user's own too. */
 #include "graph/op.h"
+#include "ops/batch.h"
+#include "ops/clones.h"
 #include "ops/math.h"
 #include "ops/philox.h"
 #include "build/gen/table.h"
@@ -222,18 +224,20 @@ static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
 }
 
 /* Rows k.. of q, columns from.. : minus tau v (v' q), with v[k..]. */
-static void reflect(const householder *h, int64_t k, int64_t from)
+EDDY_INLINE void reflect_all(const householder *h, int64_t k, int64_t from)
 {
-    memset(h->w, 0, (size_t)h->n * sizeof *h->w);
+    double *restrict w = h->w;
+    memset(w, 0, (size_t)h->n * sizeof *w);
     for (int64_t i = k; i < h->m; i++) {
         const double *row = h->q + i * h->n, vi = h->v[i];
-        for (int64_t j = from; j < h->n; j++) h->w[j] += vi * row[j];
+        for (int64_t j = from; j < h->n; j++) w[j] += vi * row[j];
     }
     for (int64_t i = k; i < h->m; i++) {
         double *row = h->q + i * h->n, f = h->tau[k] * h->v[i];
-        for (int64_t j = from; j < h->n; j++) row[j] -= f * h->w[j];
+        for (int64_t j = from; j < h->n; j++) row[j] -= f * w[j];
     }
 }
+EDDY_CLONES_OF(reflect, (const householder *h, int64_t k, int64_t from), (h, k, from))
 
 /* The reflection that clears column k below the diagonal: v (v[k] = 1) stays
  * there, R's diagonal element only leaves its sign. */
@@ -249,7 +253,7 @@ static void eliminate(const householder *h, int64_t k)
         h->v[i] = norm > 0 ? q[i * h->n + k] / (diagonal - r) : 0;
         q[i * h->n + k] = h->v[i];
     }
-    reflect(h, k, k + 1);
+    EDDY_BEST_OF(reflect)(h, k, k + 1);
 }
 
 /* Column k of q becomes that of Q, given that those behind it are. */
@@ -258,7 +262,7 @@ static void accumulate(const householder *h, int64_t k)
     double *q = h->q;
     h->v[k] = 1;
     for (int64_t i = k + 1; i < h->m; i++) h->v[i] = q[i * h->n + k];
-    reflect(h, k, k + 1);
+    EDDY_BEST_OF(reflect)(h, k, k + 1);
     for (int64_t i = 0; i < k; i++) q[i * h->n + k] = 0;
     q[k * h->n + k] = 1 - h->tau[k];
     for (int64_t i = k + 1; i < h->m; i++) q[i * h->n + k] = -h->tau[k] * h->v[i];
@@ -323,12 +327,29 @@ static double orthogonal_flops(const void *attrs, int n_in, const eddy_type *in,
     return 4 * (double)m * (double)n * (double)n;
 }
 
+/* The QR decomposition of normal numbers, one matrix an example. */
+static void orthogonal_batch(eddy_batch *b)
+{
+    const orthogonal_attrs *a = b->attrs;
+    int64_t m, n;
+    bool    wide;
+    orthogonal_sizes(a->shape, &m, &n, &wide);
+    const eddy_tensor one = eddy_zeros(b->graph, EDDY_FLOAT64, EDDY_SHAPE(m, n));
+    const eddy_tensor q = eddy_qr(eddy_random_normal_like(eddy_batch_like(one, b->examples),
+                                                          .seed = a->seed));
+    const eddy_tensor r = eddy_matrix_diag_part(eddy_output(q, 1));
+    const eddy_tensor signs = Where(Less(r, 0), -1, OnesLike(r));
+    const eddy_tensor y = Mul(q, ExpandDims(signs, 1));
+    b->y[0] = eddy_reshape_like(Cast(wide ? eddy_swapaxes(y, -1, -2) : y, a->dtype),
+                                eddy_batch_result_like(b));
+}
+
 const eddy_op_def eddy_op_random_orthogonal = {
     .name = "RandomOrthogonal", .label = "random_orthogonal", .outputs = 1,
     .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(orthogonal_attrs), .attrs = orthogonal_fields,
     .infer = orthogonal_infer, .prepare = orthogonal_prepare, .kernel = orthogonal_kernel,
     .flops = orthogonal_flops,
-    .gradient = eddy_not_differentiable };
+    .gradient = eddy_not_differentiable, .batch = orthogonal_batch };
 
 /** A random orthogonal matrix: q' q = 1, or q q' = 1 if it is wider than high.
  *

@@ -387,6 +387,23 @@ static eddy_tensor thresholds(eddy_graph *g, int64_t n)
                                                          at));
 }
 
+/* By weight, of false examples [0] and of true ones [1]: all, and those above each of n
+ * thresholds.  An example is counted once, by how many thresholds it is above. */
+static eddy_tensor counts_above(const eddy_metric_auc_args *a, int64_t n)
+{
+    const eddy_shape  flat = EDDY_SHAPE(EDDY_ANY);
+    const eddy_tensor x = eddy_reshape(wide(a->predictions), flat);
+    const eddy_tensor labels = labels_of("auc", a->labels, a->predictions);
+    const eddy_tensor is = eddy_reshape(as_bool(labels), flat);
+    const eddy_tensor w = eddy_reshape(weights_like(a->weights, a->predictions), flat);
+    const eddy_tensor passed = eddy_searchsorted(thresholds(x.graph, n), x,
+                                                 .out_type = EDDY_INT64);
+    const eddy_tensor bin = Where(eddy_is_nan(x), 0, passed);
+    const eddy_tensor sums = eddy_bincount(Add(bin, Mul(Cast(is, EDDY_INT64), (double)(n + 1))),
+                                           2 * (n + 1), w);
+    return eddy_cumsum(eddy_reshape(sums, EDDY_SHAPE(2, n + 1)), 1, .reverse = true);
+}
+
 /** The area under the curve of rates, by trapezoids between thresholds of the prediction.
  *
  *  labels            bool, or numbers of which 0 is false
@@ -408,17 +425,11 @@ eddy_tensor eddy_metric_auc_with(eddy_metric_auc_args a)
         return given((metric){ none, none }, a.update);
     }
     eddy_scope_begin(g, a.name ? a.name : "auc");
-    const eddy_shape  flat = EDDY_SHAPE(1, EDDY_ANY), each = EDDY_SHAPE(n);
-    const eddy_tensor labels = labels_of("auc", a.labels, a.predictions);
-    const eddy_tensor w = weights_like(a.weights, a.predictions), l = wide(as_bool(labels));
-    const eddy_tensor yes = eddy_reshape(Mul(w, l), flat);
-    const eddy_tensor no = eddy_reshape(Mul(w, Sub(1, l)), flat);
-    const eddy_tensor above = wide(Greater(eddy_reshape(wide(a.predictions), flat),
-                                           ExpandDims(thresholds(g, n), 1)));
-    const total tp = total_of(Sum(Mul(above, yes), EDDY_AXES(1)), each, "true_positives");
-    const total fp = total_of(Sum(Mul(above, no), EDDY_AXES(1)), each, "false_positives");
-    const total p = total_of(Sum(yes), EDDY_SCALAR, "positives");
-    const total m = total_of(Sum(no), EDDY_SCALAR, "negatives");
+    const eddy_tensor counts = counts_above(&a, n);
+    const total tp = total_of(eddy_index(counts, "1, 1:"), EDDY_SHAPE(n), "true_positives");
+    const total fp = total_of(eddy_index(counts, "0, 1:"), EDDY_SHAPE(n), "false_positives");
+    const total p = total_of(eddy_index(counts, "1, 0"), EDDY_SCALAR, "positives");
+    const total m = total_of(eddy_index(counts, "0, 0"), EDDY_SCALAR, "negatives");
     const metric y = { area_of(a.precision_recall, tp.now, fp.now, p.now, m.now),
                             area_of(a.precision_recall, tp.then, fp.then, p.then, m.then) };
     eddy_scope_end(g);

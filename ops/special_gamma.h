@@ -187,11 +187,30 @@ static inline double eddy_factorial_zeta(double n, double x)
     return exp(eddy_ln_gamma(s) - s * log(unit)) * eddy_zeta_in(s, x, unit);
 }
 
+/* The derivative of digamma for x > 0: its asymptotic series from 10 on, and what ten steps take
+ * off, two in a quotient. */
+static inline double eddy_trigamma_of(double x)
+{
+    static const double c[] = {                    /* Bernoulli numbers 2, 4, ... */
+        0.16666666666666667, -0.033333333333333333, 0.023809523809523810,
+        -0.033333333333333333, 0.075757575757575758, -0.25311355311355311,
+        1.1666666666666667, -7.0921568627450980,
+    };
+    double y = 0;
+    for (int i = 0; i < 5 && x < 10; i++, x += 2) {
+        const double a = x * x, b = (x + 1) * (x + 1);
+        y += (a + b) / (a * b);
+    }
+    const double r = 1 / x, z = r * r;
+    return y + (r + z * (0.5 + r * eddy_polynomial(8, c, z)));
+}
+
 /* The n-th derivative of digamma, which for n > 0 is n! zeta(n + 1, x) with a sign. */
 static inline double eddy_polygamma_of(double n, double x)
 {
     if (!(n >= 0) || n != floor(n)) return NAN;
     if (n == 0) return eddy_digamma_of(x);
+    if (n == 1 && x > 0) return eddy_trigamma_of(x);
     const double zeta = eddy_zeta_of(n + 1, x);
     const bool   within = n < 170 && fabs(zeta) > 1e-280, pole = x <= 0 && x == floor(x);
     const double y = pole || isinf(x) || isinf(zeta) ? zeta

@@ -149,13 +149,6 @@ eddy_tensor eddy_atan2(eddy_tensor y, eddy_tensor x)
     return eddy_apply2(&eddy_op_atan2, NULL, y, x);
 }
 
-/* The squares of floats neither overflow nor vanish as doubles. */
-EDDY_INLINE float hypot_f32_of(float a, float b)
-{
-    const float y = (float)sqrt((double)a * (double)a + (double)b * (double)b);
-    return fabsf(a) == INFINITY || fabsf(b) == INFINITY ? INFINITY : y;
-}
-
 /** y = the square root of a^2 + b^2, without overflow on the way.
  *
  *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
@@ -166,7 +159,7 @@ EDDY_INLINE float hypot_f32_of(float a, float b)
  *  Gradient: da = dy a / y, db = dy b / y, both 0 where y is 0.
  *  TensorFlow: none; NumPy's hypot. */
 BINARY(hypot, "Hypot", "Hypot", FLOATS, 0,
-       _Generic((a), float: hypot_f32_of((float)a, (float)b), default: hypot(a, b)),
+       _Generic((a), float: eddy_hypot_f32((float)a, (float)b), default: hypot(a, b)),
        Mul(dy, DivNoNan(a, y)), Mul(dy, DivNoNan(b, y)))
 
 /* ----------------------------------------------------------------- sinc -- */
@@ -181,6 +174,21 @@ static double sinc_of(double x)
     if (u < 1e-9) return 1;
     const double n = rint(u), s = sin(PI * (u - n)) / (PI * u);
     return fmod(n, 2) != 0 ? -s : s;
+}
+
+/* The same as straight code: the sine of at most half a turn is its power series. */
+EDDY_INLINE float sinc_f32_of(float x)
+{
+    const double u = fabsf(x), n = rint(u), t = PI * (u - n), z = t * t;
+    double p = -1.0 / 1307674368000;
+    p = p * z + 1.0 / 6227020800;
+    p = p * z - 1.0 / 39916800;
+    p = p * z + 1.0 / 362880;
+    p = p * z - 1.0 / 5040;
+    p = p * z + 1.0 / 120;
+    p = p * z - 1.0 / 6;
+    const double s = (t + t * (z * p)) / (PI * u), y = n - 2 * rint(0.5 * n) != 0 ? -s : s;
+    return (float)(u < 1e-9 ? 1 : u == INFINITY ? 0 : y);
 }
 
 /* The terms of the power series, differentiated: of (pi x)^(2k) / (2k + 1)!. */
@@ -206,7 +214,8 @@ static void sinc_gradient(eddy_rule *r)
     const eddy_tensor slope = Div(Sub(Cos(t), Div(Sin(t), t)), outside);
     r->dx[0] = Mul(r->dy[0], Where(near, sinc_slope_near(inside), slope));
 }
-DECLARE_FLOATS(TILE_UNARY, sinc, sinc_of(x))
+DECLARE_FLOATS(TILE_UNARY, sinc,
+               _Generic((x), float: sinc_f32_of((float)(x)), default: sinc_of(x)))
 ROW_PICK(sinc, FLOATS)
 ROW_DEF(sinc, "Sinc", "Sinc", 1, sinc_gradient, eddy_infer_elementwise, 0)
 

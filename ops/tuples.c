@@ -82,17 +82,30 @@ eddy_tuples eddy_tuples_of(eddy_shape params, const eddy_buffer *indices,
     return l;
 }
 
+/* All of n indices are in [0, limit). */
+static bool all_below(const int32_t *at, int64_t n, int64_t limit)
+{
+    const uint32_t bound = limit > INT32_MAX ? 1u << 31 : (uint32_t)limit;
+    uint32_t       beyond = 0;
+    for (int64_t i = 0; i < n; i++) beyond |= (uint32_t)at[i] >= bound;
+    return beyond == 0;
+}
+
 eddy_status eddy_check_tuples(eddy_kernel *k, const eddy_tuples *l)
 {
-    for (int64_t i = 0; i < l->indices->count; i++) {
-        const int     d = (int)(i % l->depth);
-        const int64_t v = eddy_index_at(l->indices, i);
-        if (v < 0 || v >= l->dim[d])
-            return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE,
-                                    "tuple %lld of the indices has %lld at %d, not in [0, %lld)",
-                                    (long long)(i / l->depth), (long long)v, d,
-                                    (long long)l->dim[d]);
-    }
+    const int64_t n = l->indices->count;
+    if (l->depth == 1 && l->indices->type.dtype == EDDY_INT32 &&
+        all_below(l->indices->data, n, l->dim[0]))
+        return EDDY_OK;
+    for (int64_t i = 0; i < n; )
+        for (int d = 0; d < l->depth; d++, i++) {
+            const int64_t v = eddy_index_at(l->indices, i);
+            if (v < 0 || v >= l->dim[d])
+                return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE,
+                                        "tuple %lld of the indices has %lld at %d, not in "
+                                        "[0, %lld)", (long long)(i / l->depth), (long long)v, d,
+                                        (long long)l->dim[d]);
+        }
     return EDDY_OK;
 }
 
@@ -108,22 +121,48 @@ typedef struct scattering {
     eddy_row_fn combine;        /* NULL: a row replaces what was there */
 } scattering;
 
+/* A call would take longer than the work for a single element. */
+static inline void put_row(eddy_row_fn combine, int64_t n, size_t size, char *y, const char *row)
+{
+    const size_t bytes = (size_t)n * size;
+    if (combine) combine(n, y, row);
+    else if (bytes == 4) memcpy(y, row, 4);
+    else if (bytes == 8) memcpy(y, row, 8);
+    else memcpy(y, row, bytes);
+}
+
 /* Columns [from, to) of y, in units of COLUMNS: what comes to one place comes by one
- * thread, in the order of the tuples. */
+ * thread, in the order of the tuples.  Copies are not read again after every store. */
 static void scatter_columns(void *arg, int64_t from, int64_t to, int worker)
 {
-    const scattering *s = arg;
-    const eddy_tuples *l = &s->l;
-    const int64_t first = from * COLUMNS, end = to * COLUMNS < l->inner ? to * COLUMNS : l->inner;
-    const int64_t n = end - first;
+    const scattering   s = *(const scattering *)arg;
+    const eddy_buffer  indices = *s.l.indices;
+    eddy_tuples        l = s.l;
+    const int64_t first = from * COLUMNS, end = to * COLUMNS < l.inner ? to * COLUMNS : l.inner;
     (void)worker;
-    for (int64_t t = 0; t < l->batch * l->count; t++) {
-        const int64_t at = t / l->count * l->places + eddy_tuple_place(l, t);
-        char       *y = s->y + (size_t)(at * l->inner + first) * s->size;
-        const char *row = s->rows + (size_t)(t * l->inner + first) * s->size;
-        if (s->combine) s->combine(n, y, row);
-        else memcpy(y, row, (size_t)n * s->size);
-    }
+    l.indices = &indices;
+    for (int64_t b = 0, t = 0; b < l.batch; b++)
+        for (int64_t i = 0; i < l.count; i++, t++) {
+            const int64_t at = b * l.places + eddy_tuple_place(&l, t);
+            put_row(s.combine, end - first, s.size, s.y + (size_t)(at * l.inner + first) * s.size,
+                    s.rows + (size_t)(t * l.inner + first) * s.size);
+        }
+}
+
+/* The same of single elements of 4 bytes, each named by one int32: most of what there is. */
+static bool put_words(const scattering *s)
+{
+    const eddy_tuples *l = &s->l;
+    if (s->combine || s->size != 4 || l->inner != 1 || l->depth != 1 ||
+        l->indices->type.dtype != EDDY_INT32)
+        return false;
+    const int32_t  *at = l->indices->data;
+    const uint32_t *row = (const uint32_t *)s->rows;
+    uint32_t       *y = (uint32_t *)s->y;
+    const int64_t   n = l->count, places = l->places;
+    for (int64_t b = 0; b < l->batch; b++, y += places, at += n, row += n)
+        for (int64_t i = 0; i < n; i++) y[at[i]] = row[i];
+    return true;
 }
 
 void eddy_tuples_put(const eddy_kernel *k, const eddy_tuples *l, const eddy_buffer *rows, void *y,
@@ -131,7 +170,7 @@ void eddy_tuples_put(const eddy_kernel *k, const eddy_tuples *l, const eddy_buff
 {
     enum { WORK = 1 << 16 };
     scattering s = { *l, rows->data, y, eddy_dtype_size(rows->type.dtype), combine };
-    if (rows->count == 0) return;
+    if (rows->count == 0 || put_words(&s)) return;
     eddy_parallel(k, (l->inner + COLUMNS - 1) / COLUMNS,
                   WORK / (COLUMNS * (l->batch * l->count + 1)) + 1, scatter_columns, &s);
 }

@@ -57,6 +57,14 @@ EDDY_INLINE float eddy_atan2_f32(float y, float x)
     return u == u && v == v ? eddy_with_sign(r, y) : u + v;
 }
 
+/* The root of a^2 + b^2: squares of floats neither overflow nor vanish as doubles.  Infinity
+ * if either is, even beside a NaN. */
+EDDY_INLINE float eddy_hypot_f32(float a, float b)
+{
+    const float y = (float)sqrt((double)a * (double)a + (double)b * (double)b);
+    return fabsf(a) == INFINITY || fabsf(b) == INFINITY ? INFINITY : y;
+}
+
 /* The arc sine of s where s*s is z, up to 1/4. */
 EDDY_INLINE float eddy_asin_half(float s, float z)
 {

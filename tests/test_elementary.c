@@ -210,6 +210,16 @@ START_TEST(neighbours)
     IS(eddy_nextafter(a, b), 1 + 0x1p-23, 1 - 0x1p-24, 0x1p-149, -1, NAN);
     const eddy_tensor c = vec(F64, V(1, 1)), d = vec(F64, V(2, 0));
     IS(eddy_nextafter(c, d), 1 + 0x1p-52, 1 - 0x1p-53);
+    const eddy_tensor far = vec(F32, V(INFINITY, -INFINITY, 3.40282347e38f, -0x1p-149));
+    const eddy_tensor to = vec(F32, V(0, INFINITY, INFINITY, 0));
+    IS(eddy_nextafter(far, to), 3.40282347e38f, -3.40282347e38f, INFINITY, -0.0);
+    double p[ROOM], q[ROOM], want[ROOM];
+    for (int i = 0; i < ROOM; i++) {
+        p[i] = (double)(float)ldexp(uniform(-1, 1), (int)uniform(-149, 127));
+        q[i] = (double)(float)ldexp(uniform(-1, 1), (int)uniform(-149, 127));
+        want[i] = (double)nextafterf((float)p[i], (float)q[i]);
+    }
+    near("nextafter", 0, eddy_nextafter(vec(F32, ROOM, p), vec(F32, ROOM, q)), ROOM, want);
 }
 END_TEST
 

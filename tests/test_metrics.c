@@ -175,6 +175,8 @@ static double area(const examples *e, bool precision)
 START_TEST(curves)
 {
     examples e = examples_begin(4);
+    e.score[0] = e.score[20 * CLASSES] = NAN;      /* above no threshold */
+    e.score[CLASSES] = 3.0 / (CURVES - 1);         /* on one */
     eddy_tensor up, y, p = eddy_index(e.scores, ":, 0");
     y = eddy_metric_auc(e.labels, p, &up, e.weights, CURVES);
     check_metric(&e, y, up, area(&e, false));
