@@ -182,22 +182,23 @@ EDDY_INLINE float eddy_softplus_f32(float x)
 
 /* --------------------------------------------------- error function, gelu -- */
 
-/* e^(u*u) (1 - erf u) for u >= 0, of which it takes 0.42 u.  It depends so much on t
- * that what is lost in 1 + 0.42 u is made good. */
+/* e^(u*u) (1 - erf u) for u >= 0, of which it takes 0.42 u: t = 1 / (1 + 0.42 u) times a
+ * polynomial in x = t - 19/32.  What is lost in 1 + 0.42 u is made good in t; about the
+ * middle of where t lies, terms are small and roundings with them. */
 EDDY_INLINE float eddy_erfcx_f32(float part)
 {
     const float sum = 1.0f + part, lost = part - (sum - 1.0f), inverse = 1.0f / sum;
-    const float t = inverse - inverse * inverse * lost;
-    float q = -0.0410585068f;
-    q = q * t + 0.230293497f;
-    q = q * t - 0.485713959f;
-    q = q * t + 0.435963094f;
-    q = q * t - 0.196384445f;
-    q = q * t + 0.21324864f;
-    q = q * t + 0.150200829f;
-    q = q * t + 0.219861731f;
-    q = q * t + 0.236615986f;
-    q = q * t + 0.236973137f;
+    const float t = inverse - inverse * inverse * lost, x = 0.40625f - part * t;
+    float q = -0.0409927322199f;
+    q = q * x + 0.0108560278188f;
+    q = q * x + 0.0870745641481f;
+    q = q * x - 0.0314560103112f;
+    q = q * x - 0.182644771689f;
+    q = q * x - 0.00103548975317f;
+    q = q * x + 0.477187330344f;
+    q = q * x + 0.831534656153f;
+    q = q * x + 0.799346526974f;
+    q = q * x + 0.508071664615f;
     return q * t;
 }
 

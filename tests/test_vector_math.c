@@ -30,7 +30,7 @@ static const struct function {
     { &eddy_op_sigmoid, sigmoid, 2.5 },
     { &eddy_op_softplus, softplus, 1.8 },
     { &eddy_op_erf, erf, 1.8 },
-    { &eddy_op_gelu, gelu, 7.1 },
+    { &eddy_op_gelu, gelu, 5.2 },
     { &eddy_op_log, log, 0.9 },
     { &eddy_op_log1p, log1p, 1.5 },
     { &eddy_op_sin, sin, 1.6 },
