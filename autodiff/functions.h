@@ -47,8 +47,10 @@ typedef struct eddy_vmap_args {
  * batching rule for each op.  An op without a rule is looped over, which needs
  * a known number of examples.  Arguments need known ranks and equally many
  * examples, which a run checks where the number is not known; axes are counted from
- * the end if negative.  Random numbers that do not depend on the examples are the
- * same for all of them.  An op that changes a variable is refused if it depends on
+ * the end if negative.  Random numbers that f draws are drawn for each example, and
+ * the same for all where a seed that is a tensor is the same; what was drawn before f
+ * was built is shared.  Gradients and Jacobians inside or of a map draw nothing again.
+ * An op that changes a variable is refused if it depends on
  * the examples, or waits for one that checks or prints them, and is otherwise run
  * once.  What f's nodes wait for (eddy_control_begin) the new nodes wait for, an
  * assertion then being one about all examples.  A registered or custom gradient is

@@ -47,6 +47,7 @@ enum {
 typedef struct eddy_span {
     eddy_graph   *graph;
     int32_t       first, last;      /* ids: the smallest of `from`; the largest then */
+    int32_t       drawn_after;      /* nodes with larger ids that draw numbers depend too */
     uint8_t      *marks;            /* by id - first */
     eddy_tensor **images;           /* by id - first: one an output, or NULL; for the caller */
     eddy_arena    arena;
@@ -54,6 +55,12 @@ typedef struct eddy_span {
 /* False with the error set; to be ended in either case. */
 bool  eddy_span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
                       const eddy_tensor *to);
+/* The same, where nodes with larger ids than `after` depend on `from` too if they draw. */
+bool  eddy_span_begin_drawing(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+                              const eddy_tensor *to, int32_t after);
+/* The node makes random numbers, as far as its op says: it may give others each time, and acts
+ * on nothing. */
+bool  eddy_draws(const eddy_node *node);
 void  eddy_span_end(eddy_span *s);
 void *eddy_span_room(eddy_span *s, int64_t n, size_t size);     /* zeroed; NULL with the error */
 bool  eddy_span_has(const eddy_span *s, eddy_tensor t, int marks);
@@ -70,6 +77,16 @@ void        eddy_span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image);
  * where ys[k] depends on none of the stand-ins.  False with the error set. */
 bool eddy_vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
                     int m, const eddy_tensor *ys, eddy_tensor *out);
+
+/* The same for what a function has built: random numbers of nodes with larger ids than `after`
+ * are drawn for each example.  Those of others are shared. */
+typedef struct eddy_examples {
+    int                n;
+    const eddy_tensor *stands, *batches;
+    int32_t            after;
+} eddy_examples;
+bool eddy_vectorize_drawing(eddy_graph *g, eddy_examples e, int m, const eddy_tensor *ys,
+                            eddy_tensor *out);
 /* Gives b->y the registered gradient of b->node, mapped over the examples. */
 void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
                              const eddy_tensor *batches);

@@ -37,12 +37,21 @@ void eddy_span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image)
     if (*at) (*at)[t.output] = image;
 }
 
+bool eddy_draws(const eddy_node *node)
+{
+    const unsigned others = EDDY_OP_SIDE_EFFECT | EDDY_OP_REFERENCE | EDDY_OP_UPDATES |
+                            EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER | EDDY_OP_ALIAS |
+                            EDDY_OP_UNSAVED;
+    return node->op->flags & EDDY_OP_STATEFUL && !(node->op->flags & others);
+}
+
 /* One pass up marks what depends on `from`, one down what `to` needs of it. */
 static void mark(eddy_span *s, int n, const eddy_tensor *from, int m, const eddy_tensor *to)
 {
     for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS | EDDY_SOURCE;
     for (int32_t id = s->first; id <= s->last; id++) {
         const eddy_node *node = s->graph->nodes[id];
+        if (id > s->drawn_after && eddy_draws(node)) s->marks[id - s->first] |= EDDY_DEPENDS;
         for (int i = 0; i < node->n_inputs && !(s->marks[id - s->first] & EDDY_DEPENDS); i++)
             if (eddy_span_differs(s, node, i)) s->marks[id - s->first] |= EDDY_DEPENDS;
     }
@@ -60,7 +69,13 @@ static void mark(eddy_span *s, int n, const eddy_tensor *from, int m, const eddy
 bool eddy_span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
                      const eddy_tensor *to)
 {
-    *s = (eddy_span){ .graph = g, .first = g->size, .last = g->size };
+    return eddy_span_begin_drawing(s, g, n, from, m, to, INT32_MAX);
+}
+
+bool eddy_span_begin_drawing(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+                             const eddy_tensor *to, int32_t after)
+{
+    *s = (eddy_span){ .graph = g, .first = g->size, .last = g->size, .drawn_after = after };
     s->arena.allocator = eddy_graph_allocator(g);
     for (int i = 0; i < n; i++)
         if (from[i].node < s->first) s->first = from[i].node;

@@ -4,7 +4,9 @@
  * nodes between those and the results are built again with the examples along
  * a new axis 0, each by its op's batching rule, in the order of their ids.  What
  * does not depend on an example stays as it is and is shared, unless it waits for
- * a side effect that depends on one: then it is built again, still shared. */
+ * a side effect that depends on one: then it is built again, still shared.
+ *
+ * Random numbers that the function draws depend on the example: each has its own. */
 #include "autodiff/internal.h"
 #include "ops/arrays.h"
 #include "ops/batch.h"
@@ -17,7 +19,7 @@ typedef struct mapping {
     eddy_graph *graph;
     eddy_tensor examples;
     int         n;
-    const eddy_tensor *stands, *batches;        /* n of each */
+    eddy_tensor *stands, *batches;              /* n of each; the last stand for what was drawn */
 } mapping;
 
 enum { MOST_LOOPS = 1 << 14 };
@@ -179,6 +181,36 @@ static bool is_refused(const eddy_node *node, bool differs)
                                       : EDDY_OP_UPDATES);
 }
 
+static bool draws_here(const mapping *m, const eddy_node *node)
+{
+    return node->id > m->span.drawn_after && eddy_draws(node);
+}
+
+/* What was drawn stands for its examples in gradients that are mapped later: they must not draw
+ * again. */
+static void remember_drawn(mapping *m, const eddy_node *node, const eddy_tensor *y)
+{
+    for (int k = 0; k < node->n_outputs; k++, m->n++) {
+        m->stands[m->n] = eddy_tensor_at(m->graph, node->id, k);
+        m->batches[m->n] = y[k];
+    }
+}
+
+/* Lists of the stand-ins with room for all that is drawn. */
+static bool list_stands(mapping *m, const eddy_examples *e)
+{
+    int64_t room = e->n;
+    for (int32_t id = m->span.first; id <= m->span.last; id++)
+        if (draws_here(m, m->graph->nodes[id])) room += m->graph->nodes[id]->n_outputs;
+    m->stands = eddy_span_room(&m->span, room, sizeof *m->stands);
+    m->batches = eddy_span_room(&m->span, room, sizeof *m->batches);
+    if (!m->stands || !m->batches) return false;
+    m->n = e->n;
+    memcpy(m->stands, e->stands, (size_t)e->n * sizeof *m->stands);
+    memcpy(m->batches, e->batches, (size_t)e->n * sizeof *m->batches);
+    return true;
+}
+
 static void map_node(mapping *m, const eddy_node *node)
 {
     const bool   valueless = node->n_outputs == 0;
@@ -210,9 +242,10 @@ static void map_node(mapping *m, const eddy_node *node)
         .n_in = node->n_inputs, .n_out = node->n_outputs, .examples = m->examples,
     };
     if (node->n_controls > 0) begin_waiting(m, node);
-    if (differs) apply_rule(m, &b);
+    if (differs || draws_here(m, node)) apply_rule(m, &b);
     else build_again(&b);
     if (node->n_controls > 0) eddy_control_end(m->graph);
+    if (draws_here(m, node)) remember_drawn(m, node, y);
     if (valueless) y[0] = eddy_node_at(m->graph, eddy_graph_size(m->graph));
     m->span.images[node->id - m->span.first] = y;
 }
@@ -222,12 +255,20 @@ static void map_node(mapping *m, const eddy_node *node)
 bool eddy_vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
                     int n_ys, const eddy_tensor *ys, eddy_tensor *out)
 {
-    mapping m = { .graph = g, .n = n, .stands = stands, .batches = batches };
+    const eddy_examples none_drawn = { n, stands, batches, INT32_MAX };
+    return eddy_vectorize_drawing(g, none_drawn, n_ys, ys, out);
+}
+
+bool eddy_vectorize_drawing(eddy_graph *g, eddy_examples e, int n_ys, const eddy_tensor *ys,
+                            eddy_tensor *out)
+{
+    mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);
-    if (n == 0) return eddy_graph_ready(g);
-    bool ok = eddy_span_begin(&m.span, g, n, stands, n_ys, ys);
-    m.examples = batches[0];
-    for (int i = 0; ok && i < n; i++) eddy_span_set_image(&m.span, stands[i], batches[i]);
+    if (e.n == 0) return eddy_graph_ready(g);
+    bool ok = eddy_span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after) &&
+              list_stands(&m, &e);
+    m.examples = e.batches[0];
+    for (int i = 0; ok && i < e.n; i++) eddy_span_set_image(&m.span, e.stands[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);
     for (int32_t id = m.span.first; ok && id <= m.span.last && eddy_graph_ready(g); id++)
         if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
@@ -329,8 +370,9 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
     if (n == 0 && eddy_graph_ready(g))
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "vmap: no x has examples to map over");
     if (!eddy_graph_ready(g)) return 0;
+    const eddy_examples each = { n, stands, batches, eddy_graph_size(g) };
     int results = eddy_function_build(g, &a->f, (eddy_list){ a->x.count, inputs }, y);
-    if (results == 0 || !eddy_vectorize(g, n, stands, batches, results, y, a->out)) return 0;
+    if (results == 0 || !eddy_vectorize_drawing(g, each, results, y, a->out)) return 0;
     for (int k = 0; k < results; k++)
         if (!eddy_is_valid(a->out[k])) a->out[k] = eddy_batch_like(y[k], batches[0]);
     return results;

@@ -68,8 +68,9 @@ static void mapped_gradient(eddy_rule *r)
         d[k] = eddy_example(batches[m->n + k]);
         n++;
     }
+    const eddy_examples each = { n, stands, batches, eddy_graph_size(r->graph) };
     if (call_for_one(r, m, d, y, dx) &&
-        eddy_vectorize(r->graph, n, stands, batches, inputs, dx, all))
+        eddy_vectorize_drawing(r->graph, each, inputs, dx, all))
         for (int i = 0; i < inputs; i++) {
             if (!eddy_is_valid(dx[i])) continue;
             if (!eddy_is_valid(all[i])) all[i] = eddy_batch_like(dx[i], batches[0]);

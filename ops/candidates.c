@@ -153,6 +153,7 @@ static void candidate_batch(eddy_batch *b)
     const eddy_tensor y = eddy_apply(b->node->op, b->attrs, 1, b->x, (eddy_apply_args){ 0 });
     b->y[0] = eddy_batch_like(y, b->examples);
     b->y[1] = eddy_output(y, 1);
+    if (!b->batched[0]) b->y[1] = eddy_batch_like(b->y[1], b->examples);
     b->y[2] = eddy_batch_like(eddy_output(y, 2), b->examples);
 }
 

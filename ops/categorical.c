@@ -134,10 +134,7 @@ static eddy_status categorical_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static void categorical_batch(eddy_batch *b)
-{
-    if (b->n_in == 1) eddy_batch_as_is(b);
-}
+static void categorical_batch(eddy_batch *b) { eddy_batch_draw(b, 1); }
 
 static double categorical_flops(const void *attrs, int n_in, const eddy_type *in,
                                 const eddy_type *out)

@@ -3,6 +3,7 @@
  * Nothing here has a kernel: each function builds its formula from other ops,
  * inside a name scope of its own.  IndexedSlices are clipped by the rows they
  * hold and stay IndexedSlices. */
+#include "ops/reduce.h"
 #include "ops/rows.h"
 #include "graph/internal.h"
 
@@ -71,6 +72,12 @@ typedef struct eddy_clip_by_norm_args {
     const char *name;             /* of the result and its scope */
 } eddy_clip_by_norm_args;
 #endif
+/* x clip / max(norm, clip); the numbers first, for x clip may overflow. */
+static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, eddy_tensor clip)
+{
+    return same_shape(what, x, Mul(x, Div(clip, Maximum(norm, clip))));
+}
+
 /** y = x clip / max(n, clip), n the square root of the sum of x^2 along `axes`.
  *
  *  x     float32 or float64, any shape
@@ -88,16 +95,11 @@ eddy_tensor eddy_clip_by_norm_with(eddy_clip_by_norm_args a)
 {
     eddy_graph *g = a.x.graph;
     begin(g, a.name, "clip_by_norm");
-    eddy_tensor x = values_of(a.x);
-    eddy_tensor squares = Sum(Square(x), .axes = a.axes, .keepdims = true);
-    /* The root is taken of a safe value, so that its gradient at 0 is finite. */
-    eddy_tensor some = Greater(squares, 0);
-    eddy_tensor norm = Where(some, Sqrt(Where(some, squares, 1)), squares);
-    eddy_tensor scaled = same_shape("clip_by_norm", x, Mul(x, a.clip));
-    return with_values(a.x, end(g, Div(scaled, Maximum(norm, a.clip))));
+    eddy_tensor x = values_of(a.x), norm = eddy_length_of(x, a.axes, true);
+    return with_values(a.x, end(g, scaled("clip_by_norm", x, norm, a.clip)));
 }
 
-/** y = x clip min(N / n, 1 / clip), n the norm of all of x, N its size.
+/** y = x clip / max(n / N, clip), n the norm of all of x, N its size.
  *
  *  x     float32 or float64, any shape
  *  clip  the largest n / N allowed, of x's type, a scalar
@@ -111,9 +113,8 @@ eddy_tensor eddy_clip_by_average_norm(eddy_tensor x, eddy_tensor clip)
     eddy_graph *g = x.graph;
     begin(g, NULL, "clip_by_average_norm");
     eddy_tensor size = CastLike(eddy_size(x, EDDY_INT64), x);
-    eddy_tensor inverse = Rsqrt(Sum(Square(x)));
-    eddy_tensor scaled = same_shape("clip_by_average_norm", x, Mul(x, clip));
-    return end(g, Mul(scaled, Minimum(Mul(inverse, size), Div(1, clip))));
+    eddy_tensor mean = Div(eddy_length_of(x, (eddy_dims){ 0 }, false), size);
+    return end(g, scaled("clip_by_average_norm", x, mean, clip));
 }
 
 /* The graph of a list, some of whose tensors may be none. */
@@ -124,18 +125,20 @@ static eddy_graph *graph_of(eddy_list xs)
     return NULL;
 }
 
-/* Half the sum of squares of all that xs hold. */
-static eddy_tensor half_squares(eddy_graph *g, eddy_list xs)
+/* The norm of the norms of all that xs hold. */
+static eddy_tensor norm_of_norms(eddy_graph *g, eddy_list xs)
 {
     const eddy_allocator *memory = eddy_graph_allocator(g);
-    eddy_tensor *half = eddy_allocate_zeroed(memory, (size_t)xs.count, sizeof *half);
-    if (!half) return eddy_fail(g, EDDY_NO_MEMORY, "global_norm: out of memory");
-    eddy_list sum = { 0, half };
+    const eddy_dims       all = { 0 };
+    eddy_tensor *norm = eddy_allocate_zeroed(memory, (size_t)xs.count, sizeof *norm);
+    if (!norm) return eddy_fail(g, EDDY_NO_MEMORY, "global_norm: out of memory");
+    eddy_list norms = { 0, norm };
     for (int i = 0; i < xs.count; i++)
-        if (eddy_is_valid(xs.at[i])) half[sum.count++] = eddy_l2_loss(values_of(xs.at[i]));
-    eddy_tensor y = sum.count > 0 ? eddy_add_n(sum, NULL)
+        if (eddy_is_valid(xs.at[i]))
+            norm[norms.count++] = eddy_length_of(values_of(xs.at[i]), all, false);
+    eddy_tensor y = norms.count > 0 ? eddy_euclidean_norm(eddy_stack(norms, 0))
                   : eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_norm: all tensors are none");
-    eddy_release(memory, half, (size_t)xs.count * sizeof *half);
+    eddy_release(memory, norm, (size_t)xs.count * sizeof *norm);
     return y;
 }
 
@@ -149,14 +152,14 @@ static eddy_tensor half_squares(eddy_graph *g, eddy_list xs)
  *  zero tensor and no error is recorded.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left; EDDY_BAD_DTYPE if the
  *  types differ or are others.
- *  Gradient: that of the formula; infinite or NaN where y is 0.
+ *  Gradient: that of the formula; NaN where y is 0.
  *  TensorFlow: tf.global_norm. */
 eddy_tensor eddy_global_norm(eddy_list xs)
 {
     eddy_graph *g = graph_of(xs);
     if (!g) return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "global_norm: no tensors");
     begin(g, NULL, "global_norm");
-    eddy_tensor y = eddy_named("global_norm", Sqrt(Mul(half_squares(g, xs), 2)));
+    eddy_tensor y = eddy_named("global_norm", norm_of_norms(g, xs));
     eddy_scope_end(g);
     return y;
 }

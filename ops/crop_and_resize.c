@@ -8,6 +8,7 @@
 #include "ops/clones.h"
 #include "ops/conv.h"
 #include "ops/math.h"
+#include "ops/resize.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -21,8 +22,18 @@ typedef struct eddy_crop_and_resize_args {
     double      extrapolation_value;
     const char *name;
 } eddy_crop_and_resize_args;
+
+/* The same with a size that is a tensor. */
+typedef struct eddy_crop_and_resize_to_args {
+    char        unused_;
+    eddy_tensor image, boxes, box_ind, crop_size;    /* crop_size: two integers */
+    const char *method;            /* "bilinear" (the default), "nearest" */
+    double      extrapolation_value;
+    const char *name;
+} eddy_crop_and_resize_to_args;
 #endif
 
+/* Without a size it is the last input. */
 typedef struct crop_attrs {
     eddy_dims   size;
     const char *method;
@@ -43,13 +54,18 @@ static bool is_nearest(const crop_attrs *a) { return strcmp(a->method, "nearest"
 
 /* ----------------------------------------------------------------- shapes -- */
 
-static bool check_attrs(eddy_infer *c)
+static bool is_sized(const eddy_op_def *op, int n_in) { return n_in == op->max_inputs; }
+
+/* *size = height and width of the crops, as far as they are known. */
+static bool check_attrs(eddy_infer *c, eddy_dims *size)
 {
     const crop_attrs *a = c->attrs;
     const int64_t     most = (int64_t)1 << 24;
+    *size = a->size;
     if (!a->method || (!is_nearest(a) && strcmp(a->method, "bilinear") != 0))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "method is '%.40s'; it must be bilinear "
                                "or nearest", a->method ? a->method : "");
+    if (is_sized(c->op, c->n_in)) return eddy_infer_image_size(c, c->n_in - 1, size);
     if (a->size.count != 2 || a->size.at[0] < 1 || a->size.at[0] > most || a->size.at[1] < 1 ||
         a->size.at[1] > most)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "crop_size must be a height and a width "
@@ -92,9 +108,9 @@ static bool check_image(eddy_infer *c, eddy_shape *image)
 }
 
 /* The shape of n crops of these images. */
-static eddy_shape crops_of(const crop_attrs *a, int64_t n, eddy_shape image)
+static eddy_shape crops_of(eddy_dims size, int64_t n, eddy_shape image)
 {
-    return EDDY_SHAPE(n, a->size.at[0], a->size.at[1], image.dim[3]);
+    return EDDY_SHAPE(n, size.at[0], size.at[1], image.dim[3]);
 }
 
 /* ------------------------------------------------------------------ loops -- */
@@ -143,13 +159,13 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
     r->loop(r->work, from, to);
 }
 
-/* Of images of this shape; boxes are input `boxes`. */
-static crop_work work_of(const eddy_kernel *k, eddy_shape image, int boxes)
+/* Of images and of crops of these shapes; boxes are input `boxes`. */
+static crop_work work_of(const eddy_kernel *k, eddy_shape image, eddy_shape crops, int boxes)
 {
     const crop_attrs *a = k->attrs;
     return (crop_work){
         .n = k->in[boxes]->type.shape.dim[0], .in = { image.dim[1], image.dim[2] },
-        .out = { a->size.at[0], a->size.at[1] }, .c = image.dim[3], .nearest = is_nearest(a),
+        .out = { crops.dim[1], crops.dim[2] }, .c = image.dim[3], .nearest = is_nearest(a),
         .slope = { a->slope_y, a->slope_x }, .outside = a->outside, .owner = k->in[boxes + 1],
         .boxes = k->in[boxes]->data, .y = k->out[0]->data,
     };
@@ -157,26 +173,44 @@ static crop_work work_of(const eddy_kernel *k, eddy_shape image, int boxes)
 
 /* ------------------------------------------------------ what they share -- */
 
-static eddy_tensor crop(const crop_attrs *a, eddy_tensor image, eddy_tensor boxes,
-                        eddy_tensor owner)
+/* Boxes, the numbers of their images and, if it is a tensor, the size. */
+typedef struct places {
+    const eddy_tensor *at;
+    int                n;
+} places;
+
+/* The op of one tensor or two and these. */
+static eddy_tensor apply(const eddy_op_def *op, const crop_attrs *a, eddy_list x, places p)
 {
-    return eddy_apply(&eddy_op_crop_and_resize, a, 3, (eddy_tensor[]){ image, boxes, owner },
-                      (eddy_apply_args){ 0 });
+    eddy_tensor in[5];
+    memcpy(in, x.at, (size_t)x.count * sizeof *in);
+    memcpy(in + x.count, p.at, (size_t)p.n * sizeof *in);
+    return eddy_apply(op, a, x.count + p.n, in, (eddy_apply_args){ 0 });
+}
+
+/* Along an axis of crops, what each place has of the last one: 0 to 1; of a single one a half. */
+static eddy_tensor shares(const crop_attrs *a, int axis, eddy_tensor dy, bool sized)
+{
+    if (!sized) {
+        const double from = a->size.at[axis] == 1 ? 0.5 : 0;
+        return eddy_linspace(NumberLike(from, dy), NumberLike(1, dy), a->size.at[axis]);
+    }
+    const eddy_tensor n = eddy_size_along(dy, 1 + axis), zero = NumberLike(0, n);
+    const eddy_tensor i = CastLike(eddy_range(zero, n, NumberLike(1, n)), dy);
+    return Where(Equal(n, 1), 0.5, Div(i, CastLike(Maximum(Sub(n, 1), 1), dy)));
 }
 
 /* What dy says of the first and the last place of an axis, [n, 2]: the sums of dy times the
  * slope along it, each place by what it has of either. */
 static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_tensor dy,
-                         eddy_tensor boxes, eddy_tensor owner)
+                         places p)
 {
     crop_attrs slope = *a;
-    const bool one = a->size.at[axis] == 1;
     (axis == 0 ? &slope.slope_y : &slope.slope_x)[0] = true;
     slope.outside = 0;
-    const eddy_tensor each = Sum(Mul(dy, crop(&slope, image, boxes, owner)),
-                                 .axes = EDDY_AXES(2 - axis, 3));
-    const eddy_tensor from = NumberLike(one ? 0.5 : 0, dy), to = NumberLike(1, dy);
-    const eddy_tensor t = eddy_linspace(from, to, a->size.at[axis]);
+    const eddy_tensor crops = apply(&eddy_op_crop_and_resize, &slope, EDDY_LIST(image), p);
+    const eddy_tensor each = Sum(Mul(dy, crops), .axes = EDDY_AXES(2 - axis, 3));
+    const eddy_tensor t = shares(a, axis, dy, p.n > 2);
     const eddy_tensor parts = eddy_stack(EDDY_LIST(Sub(1, t), t), 1);
     const eddy_tensor last = Sub(CastLike(eddy_size_along(image, 1 + axis), dy), 1);
     return Mul(MatMul(each, parts), last);
@@ -184,15 +218,15 @@ static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_
 
 /* The gradient of the boxes for dy times crops of `image`; invalid if there is none. */
 static eddy_tensor boxes_gradient(const crop_attrs *a, eddy_tensor image, eddy_tensor dy,
-                                  eddy_tensor boxes, eddy_tensor owner)
+                                  places p)
 {
     eddy_tensor y = { 0 }, x = { 0 };
     if (is_nearest(a) || (a->slope_y && a->slope_x)) return y;
-    if (!a->slope_y) y = edges(a, 0, image, dy, boxes, owner);
-    if (!a->slope_x) x = edges(a, 1, image, dy, boxes, owner);
+    if (!a->slope_y) y = edges(a, 0, image, dy, p);
+    if (!a->slope_x) x = edges(a, 1, image, dy, p);
     if (a->slope_y) y = ZerosLike(x);
     if (a->slope_x) x = ZerosLike(y);
-    return ReshapeLike(eddy_stack(EDDY_LIST(y, x), 2), boxes);
+    return ReshapeLike(eddy_stack(EDDY_LIST(y, x), 2), p.at[0]);
 }
 
 /* The numbers of the images among those of all examples, [examples, n]. */
@@ -207,24 +241,26 @@ static eddy_tensor owners(const eddy_batch *b, int i)
 /* More examples are more images and more boxes. */
 static void crop_batch(eddy_batch *b)
 {
-    eddy_tensor in[4];
-    const int last = b->n_in - 1;
+    eddy_tensor in[5];
+    const bool sized = is_sized(b->node->op, b->n_in);
+    const int  size = b->n_in - sized, last = size - 1;
+    if (sized && b->batched[size]) return;          /* examples of different sizes */
     const eddy_tensor owner = owners(b, last);
     in[0] = eddy_conv_as_images(b, 0);
     for (int i = 1; i < last; i++) in[i] = eddy_merge_leading(eddy_batch_input(b, i), owner);
     in[last] = eddy_merge_leading(owner, owner);
+    if (sized) in[size] = b->x[size];
     const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
     b->y[0] = eddy_reshape_like(y, eddy_batch_result_like(b));
 }
 
-/* Three mixtures of two for each element of the crops. */
+/* Three mixtures of two for each element of the crops; a gradient has them as input 1. */
 static double crop_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
-    const crop_attrs *a = attrs;
-    (void)out;
-    if (is_nearest(a)) return 0;
-    return 9 * (double)in[n_in - 1].shape.dim[0] * (double)a->size.at[0] * (double)a->size.at[1] *
-           (double)in[0].shape.dim[3];
+    const bool back = in[1].shape.rank == 4;
+    (void)n_in;
+    if (is_nearest(attrs)) return 0;
+    return 9 * (double)eddy_shape_count(back ? in[1].shape : out[0].shape);
 }
 
 /* -------------------------------------------------------- crop_and_resize -- */
@@ -232,16 +268,17 @@ static double crop_flops(const void *attrs, int n_in, const eddy_type *in, const
 static bool crop_infer(eddy_infer *c)
 {
     eddy_shape image;
-    int64_t n;
-    return check_image(c, &image) && check_attrs(c) && check_boxes(c, 1, &n) &&
-           eddy_infer_yield(c, 0, c->in[0].dtype, crops_of(c->attrs, n, image));
+    eddy_dims  size;
+    int64_t    n;
+    return check_image(c, &image) && check_attrs(c, &size) && check_boxes(c, 1, &n) &&
+           eddy_infer_yield(c, 0, c->in[0].dtype, crops_of(size, n, image));
 }
 
 static eddy_status crop_kernel(eddy_kernel *k)
 {
     enum { GRAIN = 16384 };
     const eddy_shape image = k->in[0]->type.shape;
-    crop_work w = work_of(k, image, 1);
+    crop_work w = work_of(k, image, k->out[0]->type.shape, 1);
     crop_run  run = { &w, k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(crop_f32)
                                                                 : EDDY_BEST_OF(crop_f64) };
     const eddy_status s = eddy_check_indices(k, k->in[2], image.dim[0], false);
@@ -253,18 +290,26 @@ static eddy_status crop_kernel(eddy_kernel *k)
 
 static void crop_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->dy[0], r->x[1], r->x[2] };
-    r->dx[0] = eddy_apply(&eddy_op_crop_and_resize_grad_image, r->attrs, 4, in,
-                          (eddy_apply_args){ 0 });
-    r->dx[1] = boxes_gradient(r->attrs, r->x[0], r->dy[0], r->x[1], r->x[2]);
+    const places p = { r->x + 1, r->n_in - 1 };
+    r->dx[0] = apply(&eddy_op_crop_and_resize_grad_image, r->attrs, EDDY_LIST(r->x[0], r->dy[0]),
+                     p);
+    r->dx[1] = boxes_gradient(r->attrs, r->x[0], r->dy[0], p);
 }
 
 const eddy_op_def eddy_op_crop_and_resize = {
-    .name = "CropAndResize", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .name = "CropAndResize", .min_inputs = 3, .max_inputs = 4, .outputs = 1,
+    .value_inputs = 1u << 3,
     .attrs_size = sizeof(crop_attrs), .attrs = crop_fields,
     .infer = crop_infer, .kernel = crop_kernel, .gradient = crop_gradient,
     .batch = crop_batch, .flops = crop_flops,
 };
+
+static eddy_tensor floating(eddy_tensor image)
+{
+    const eddy_dtype d = eddy_is_valid(image) ? eddy_dtype_of(image) : EDDY_FLOAT32;
+    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
+    return whole ? Cast(image, EDDY_FLOAT32) : image;
+}
 
 /** y[i] = the part of image box_ind[i] that boxes[i] holds, at the size `crop_size`.
  *
@@ -288,24 +333,38 @@ eddy_tensor eddy_crop_and_resize_with(eddy_crop_and_resize_args p)
 {
     const crop_attrs a = { .size = p.crop_size, .method = p.method ? p.method : "bilinear",
                            .outside = p.extrapolation_value };
-    const eddy_dtype d = eddy_is_valid(p.image) ? eddy_dtype_of(p.image) : EDDY_FLOAT32;
-    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
-    const eddy_tensor image = whole ? Cast(p.image, EDDY_FLOAT32) : p.image;
     return eddy_apply_named(p.name, &eddy_op_crop_and_resize, &a, 3,
-                            (eddy_tensor[]){ image, p.boxes, p.box_ind });
+                            (eddy_tensor[]){ floating(p.image), p.boxes, p.box_ind });
+}
+
+/** y[i] = the part of image box_ind[i] that boxes[i] holds, at the size that a tensor holds.
+ *
+ *  image, boxes, box_ind, method, extrapolation_value  as for eddy_crop_and_resize
+ *  crop_size  int32 or int64 [2], as for eddy_resize_nearest_neighbor_to
+ *
+ *  Errors and gradient: those of eddy_crop_and_resize, for a size while building or at the run.
+ *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
+eddy_tensor eddy_crop_and_resize_to_with(eddy_crop_and_resize_to_args p)
+{
+    const crop_attrs a = { .method = p.method ? p.method : "bilinear",
+                           .outside = p.extrapolation_value };
+    const eddy_tensor in[] = { floating(p.image), p.boxes, p.box_ind, p.crop_size };
+    return eddy_apply_named(p.name, &eddy_op_crop_and_resize, &a, 4, in);
 }
 
 /* --------------------------------------------- crop_and_resize_grad_image -- */
 
-/* Of the images, which only lend their shape, dy, boxes and the numbers of the images. */
+/* Of the images, which only lend their shape, dy, boxes, the numbers of the images and perhaps
+ * the size. */
 static bool back_infer(eddy_infer *c)
 {
     const eddy_shape dy = c->in[1].shape;
     eddy_shape image;
-    int64_t n;
-    char text[2][128];
-    if (!check_image(c, &image) || !check_attrs(c) || !check_boxes(c, 2, &n)) return false;
-    const eddy_shape want = crops_of(c->attrs, n, image);
+    eddy_dims  size;
+    int64_t    n;
+    char       text[2][128];
+    if (!check_image(c, &image) || !check_attrs(c, &size) || !check_boxes(c, 2, &n)) return false;
+    const eddy_shape want = crops_of(size, n, image);
     if (c->in[1].dtype != c->in[0].dtype || !eddy_shape_compatible(dy, want))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy is %s%s; the type of the image and %s are "
                                "expected", eddy_dtype_name(c->in[1].dtype),
@@ -318,7 +377,7 @@ static bool back_infer(eddy_infer *c)
 static eddy_status back_kernel(eddy_kernel *k)
 {
     const eddy_shape image = k->out[0]->type.shape;
-    crop_work w = work_of(k, image, 2);
+    crop_work w = work_of(k, image, k->in[1]->type.shape, 2);
     crop_run  run = { &w, k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(crop_back_f32)
                                                                 : EDDY_BEST_OF(crop_back_f64) };
     const eddy_status s = eddy_check_indices(k, k->in[3], image.dim[0], false);
@@ -333,13 +392,15 @@ static void back_gradient(eddy_rule *r)
 {
     crop_attrs a = *(const crop_attrs *)r->attrs;
     a.outside = 0;
-    r->dx[1] = crop(&a, r->dy[0], r->x[2], r->x[3]);
-    r->dx[2] = boxes_gradient(&a, r->dy[0], r->x[1], r->x[2], r->x[3]);
+    const places p = { r->x + 2, r->n_in - 2 };
+    r->dx[1] = apply(&eddy_op_crop_and_resize, &a, EDDY_LIST(r->dy[0]), p);
+    r->dx[2] = boxes_gradient(&a, r->dy[0], r->x[1], p);
 }
 
 const eddy_op_def eddy_op_crop_and_resize_grad_image = {
-    .name = "CropAndResizeGradImage", .min_inputs = 4, .max_inputs = 4, .outputs = 1,
-    .shape_inputs = 1u << 0, .attrs_size = sizeof(crop_attrs), .attrs = crop_fields,
+    .name = "CropAndResizeGradImage", .min_inputs = 4, .max_inputs = 5, .outputs = 1,
+    .shape_inputs = 1u << 0, .value_inputs = 1u << 4,
+    .attrs_size = sizeof(crop_attrs), .attrs = crop_fields,
     .infer = back_infer, .kernel = back_kernel, .gradient = back_gradient,
     .batch = crop_batch, .flops = crop_flops,
 };

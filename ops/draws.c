@@ -126,7 +126,12 @@ bool eddy_infer_draw(eddy_infer *c, int count)
 
 void eddy_batch_draw(eddy_batch *b, int count)
 {
+    bool differs = false;
+    for (int i = 0; i < b->n_in; i++) differs = differs || b->batched[i];
     if (b->n_in == count) eddy_batch_as_is(b);
+    else if (!differs)
+        b->y[0] = eddy_batch_like(eddy_apply(b->node->op, b->attrs, b->n_in, b->x,
+                                             (eddy_apply_args){ 0 }), b->examples);
 }
 
 /* --------------------------------------------------------------- tools -- */

@@ -264,6 +264,6 @@ eddy_tensor eddy_weight_norm(eddy_tensor v, eddy_tensor g, int64_t axis)
                          eddy_shape_print(s, text[1], sizeof text[1]));
     for (int i = 0; i < s.rank - 1; i++) others.at[i] = i + (i >= kept);
     for (int i = 0; i < s.rank; i++) beside.dim[i] = i == kept ? s.dim[kept] : 1;
-    const eddy_tensor length = Sum(Square(v), .axes = others, .keepdims = true);
-    return Mul(v, Mul(eddy_reshape(g, beside), Rsqrt(length)));
+    const eddy_tensor length = eddy_euclidean_norm(v, .axes = others, .keepdims = true);
+    return Mul(v, Div(eddy_reshape(g, beside), length));
 }

@@ -82,6 +82,16 @@ eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions,
     return eddy_reshape(y, EDDY_SHAPE(num_classes, num_classes));
 }
 
+/* y, in a run in which first < last. */
+static eddy_tensor where_less(eddy_tensor first, eddy_tensor last, eddy_tensor y)
+{
+    const eddy_tensor good = eddy_assert_less(first, last, .message = "histogram_fixed_width:");
+    eddy_control_begin(y.graph, EDDY_LIST(good));
+    y = Identity(y);
+    eddy_control_end(y.graph);
+    return y;
+}
+
 /** y = for each value its bin of `nbins` equal ones over the range; beyond it the first or last.
  *
  *  values       float32 or float64, any shape
@@ -89,7 +99,8 @@ eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions,
  *  nbins        at least 1
  *
  *  y is int32; of a NaN it is -1.
- *  Errors: EDDY_INVALID_ARGUMENT for another nbins.
+ *  Errors: EDDY_INVALID_ARGUMENT for another nbins, or for a range that does not end above
+ *  where it begins, of which a run may be what finds out: EDDY_CHECK_FAILED.
  *  Gradient: none.  TensorFlow: tf.histogram_fixed_width_bins. */
 eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor value_range,
                                             int64_t nbins)
@@ -98,7 +109,16 @@ eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor valu
         return eddy_fail(values.graph, EDDY_INVALID_ARGUMENT, "histogram_fixed_width: %lld bins",
                          (long long)nbins);
     const eddy_tensor first = eddy_index(value_range, "0"), last = eddy_index(value_range, "1");
-    const eddy_tensor part = Div(Sub(values, first), Sub(last, first));
+    const eddy_array *known = eddy_constant_value(value_range);
+    eddy_tensor part = Div(Sub(values, first), Sub(last, first));
+    if (known && eddy_array_count(known) == 2) {
+        const double from = eddy_array_get(known, 0), to = eddy_array_get(known, 1);
+        if (!(from < to))
+            return eddy_fail(values.graph, EDDY_INVALID_ARGUMENT, "histogram_fixed_width: the "
+                             "range from %g to %g has no bins", from, to);
+    } else {
+        part = where_less(first, last, part);
+    }
     const eddy_tensor bin = Floor(Mul(part, (double)nbins));
     const eddy_tensor inside = Maximum(Minimum(bin, (double)nbins), 0);
     const eddy_tensor number = Cast(Where(IsNan(inside), -1, inside), EDDY_INT64);

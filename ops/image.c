@@ -285,6 +285,26 @@ bool eddy_has_channels(const char *who, eddy_tensor x, int64_t channels)
                      who, eddy_shape_print(s, text, sizeof text), (long long)channels), false;
 }
 
+bool eddy_is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int64_t n)
+{
+    const bool valid = eddy_is_valid(size);
+    const eddy_type t = { valid ? eddy_dtype_of(size) : EDDY_BOOL, eddy_shape_of(size) };
+    const eddy_array *known = valid ? eddy_constant_value(size) : NULL;
+    char text[256];
+    if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
+        !eddy_shape_compatible(t.shape, EDDY_SHAPE(n)))
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the size is %s; it must be int32 or "
+                         "int64, of shape [%lld]", who,
+                         valid ? eddy_type_print(t, text, sizeof text) : "no valid tensor",
+                         (long long)n), false;
+    for (int64_t i = 0; known && i < n; i++)
+        if (eddy_array_get(known, i) < 0 || eddy_array_get(known, i) > INT32_MAX)
+            return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: size has the entry %.0f, which "
+                             "is negative or does not fit int32", who, eddy_array_get(known, i)),
+                   false;
+    return true;
+}
+
 bool eddy_is_image_dtype(const char *who, eddy_graph *g, eddy_dtype d)
 {
     if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64 || eddy_image_largest(d) > 1) return true;

@@ -16,6 +16,13 @@ typedef struct eddy_random_crop_args {
     int64_t     seed;
 } eddy_random_crop_args;
 
+/* The same with a size that is a tensor. */
+typedef struct eddy_random_crop_to_args {
+    char        unused_;
+    eddy_tensor x, size;           /* size: an integer for each dimension of x */
+    int64_t     seed;
+} eddy_random_crop_to_args;
+
 typedef struct eddy_random_delta_args {
     char        unused_;
     eddy_tensor x;
@@ -81,6 +88,22 @@ static bool fits(eddy_tensor x, eddy_dims size)
                      eddy_shape_print(s, text, sizeof text)), false;
 }
 
+/* x[begin : begin + size] along an axis, from `at` of the way to the last place where it fits. */
+static eddy_tensor crop_axis(eddy_tensor x, int axis, eddy_tensor size, eddy_tensor at)
+{
+    const eddy_tensor begins = Sub(eddy_size_along(x, axis), Sub(size, 1));
+    const eddy_tensor chosen = Mul(eddy_slice(at, EDDY_DIMS(axis), EDDY_DIMS(1)),
+                                   Cast(begins, EDDY_FLOAT64));
+    const eddy_tensor zero = eddy_number(x.graph, EDDY_INT64, 0);
+    const eddy_tensor steps = eddy_range(zero, size, NumberLike(1, zero));
+    return Gather(x, Add(steps, Cast(Floor(chosen), EDDY_INT64)), axis);
+}
+
+static eddy_tensor crop_begins(eddy_tensor x, int rank, int64_t seed)
+{
+    return eddy_random_uniform(x.graph, EDDY_SHAPE(rank), .dtype = EDDY_FLOAT64, .seed = seed);
+}
+
 /** y = a box of this size out of x, each place where it may begin being as likely.
  *
  *  x     any element type, rank above 0 and known
@@ -98,18 +121,39 @@ eddy_tensor eddy_random_crop_with(eddy_random_crop_args a)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "random_crop: x is no valid tensor");
     if (!fits(a.x, a.size)) return (eddy_tensor){ a.x.graph, 0, 0 };
     const eddy_shape s = eddy_shape_of(a.x);
-    const eddy_tensor at = eddy_random_uniform(a.x.graph, EDDY_SHAPE(s.rank),
-                                               .dtype = EDDY_FLOAT64, .seed = a.seed);
-    for (int i = 0; i < s.rank; i++) {
-        if (s.dim[i] == a.size.at[i]) continue;
-        const eddy_tensor begins = Sub(eddy_size_along(a.x, i), (double)(a.size.at[i] - 1));
-        const eddy_tensor chosen = Mul(eddy_slice(at, EDDY_DIMS(i), EDDY_DIMS(1)),
-                                       Cast(begins, EDDY_FLOAT64));
-        const eddy_tensor zero = eddy_number(a.x.graph, EDDY_INT64, 0);
-        const eddy_tensor steps = eddy_range(zero, NumberLike((double)a.size.at[i], zero),
-                                             NumberLike(1, zero));
-        y = Gather(y, Add(steps, Cast(Floor(chosen), EDDY_INT64)), i);
-    }
+    const eddy_tensor at = crop_begins(a.x, s.rank, a.seed);
+    for (int i = 0; i < s.rank; i++)
+        if (s.dim[i] != a.size.at[i])
+            y = crop_axis(y, i, eddy_number(a.x.graph, EDDY_INT64, (double)a.size.at[i]), at);
+    return Identity(y);
+}
+
+/** y = a box out of x of the size that a tensor holds, each place where it may begin being as
+ *  likely.
+ *
+ *  x     any element type, rank above 0 and known
+ *  size  int32 or int64, one entry a dimension, at most that; known when a run begins as that of
+ *        eddy_resize_nearest_neighbor_to is
+ *  seed  0: the op's own
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x; EDDY_INVALID_ARGUMENT for another size; at the run,
+ *  EDDY_OUT_OF_RANGE for one above a dimension.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
+eddy_tensor eddy_random_crop_to_with(eddy_random_crop_to_args a)
+{
+    const char *who = "random_crop_to";
+    eddy_tensor y = a.x;
+    if (!eddy_is_valid(a.x))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: x is no valid tensor", who);
+    const int rank = eddy_shape_of(a.x).rank;
+    if (rank < 1)
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is 0 or not known",
+                         who, eddy_name_of(a.x));
+    if (!eddy_is_size_tensor(who, a.x, a.size, rank)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    const eddy_tensor at = crop_begins(a.x, rank, a.seed);
+    for (int i = 0; i < rank; i++)
+        y = crop_axis(y, i, Cast(eddy_gather(a.size, eddy_number(a.x.graph, EDDY_INT32, i)),
+                                 EDDY_INT64), at);
     return Identity(y);
 }
 

@@ -63,6 +63,21 @@ void zgeev_(const char *left, const char *right, const int *n, c128 *a, const in
             c128 *vl, const int *ldvl, c128 *vr, const int *ldvr, c128 *work, const int *lwork,
             double *rwork, int *info, size_t, size_t);
 
+void sgtsv_(const int *n, const int *k, float *below, float *diagonal, float *above, float *b,
+            const int *ldb, int *info);
+void dgtsv_(const int *n, const int *k, double *below, double *diagonal, double *above, double *b,
+            const int *ldb, int *info);
+void cgtsv_(const int *n, const int *k, c64 *below, c64 *diagonal, c64 *above, c64 *b,
+            const int *ldb, int *info);
+void zgtsv_(const int *n, const int *k, c128 *below, c128 *diagonal, c128 *above, c128 *b,
+            const int *ldb, int *info);
+void zgees_(const char *vectors, const char *sort, void *select, const int *n, c128 *a,
+            const int *lda, int *sorted, c128 *w, c128 *vs, const int *ldvs, c128 *work,
+            const int *lwork, double *rwork, int *bwork, int *info, size_t, size_t);
+void ztrsyl_(const char *turn_a, const char *turn_b, const int *sign, const int *m, const int *n,
+             const c128 *a, const int *lda, const c128 *b, const int *ldb, c128 *c, const int *ldc,
+             double *scale, int *info, size_t, size_t);
+
 /* The least that LAPACK takes for a leading dimension, of an empty matrix too. */
 static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
 
@@ -352,6 +367,78 @@ bool eddy_lapack_eig(eddy_dtype d, int64_t n, void *a, void *values, void *v, vo
 {
     char *elements = (char *)work + rounded(n * (int64_t)eddy_dtype_size(d));
     return n == 0 || eig(d, n, a, values, v, elements, eig_needs(d, v != NULL, n), work) == 0;
+}
+
+/* ------------------------------------------------------- three diagonals -- */
+
+bool eddy_lapack_tridiagonal(eddy_dtype d, int64_t n, int64_t k, void *below, void *diagonal,
+                             void *above, void *b)
+{
+    const int size = (int)n, columns = (int)k, ldb = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32) sgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    else if (d == EDDY_FLOAT64) dgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    else if (d == EDDY_COMPLEX64) cgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    else zgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    return info == 0;
+}
+
+/* ------------------------------------------------------------ Schur forms -- */
+
+static int schur(int64_t n, c128 *a, c128 *w, c128 *z, c128 *work, int elements, double *rwork)
+{
+    const int size = (int)n, lda = leading(n);
+    int info = 0, sorted = 0, unused = 0;
+    zgees_("V", "N", NULL, &size, a, &lda, &sorted, w, z, &lda, work, &elements, rwork, &unused,
+           &info, 1, 1);
+    return info;
+}
+
+static int schur_needs(int64_t n)
+{
+    c128   work[1] = { 1 };
+    double rwork[1];
+    schur(n, work, work, work, work, -1, rwork);
+    return (int)creal(work[0]);
+}
+
+/* Values, working memory of real numbers, and of complex ones. */
+int64_t eddy_lapack_schur_work(int64_t n)
+{
+    return rounded(n * (int64_t)sizeof(c128)) + rounded(n * (int64_t)sizeof(double)) +
+           rounded((n > 0 ? schur_needs(n) : 0) * (int64_t)sizeof(c128));
+}
+
+bool eddy_lapack_schur(int64_t n, void *a, void *z, void *work)
+{
+    char *reals = (char *)work + rounded(n * (int64_t)sizeof(c128));
+    char *elements = reals + rounded(n * (int64_t)sizeof(double));
+    return n == 0 || schur(n, a, work, z, (c128 *)(void *)elements, schur_needs(n),
+                           (double *)(void *)reals) == 0;
+}
+
+void eddy_lapack_between(int64_t m, int64_t n, bool adjoint, const void *l, void *c, const void *r,
+                         void *room)
+{
+    static const double one[2] = { 1, 0 }, zero[2] = { 0, 0 };
+    const CBLAS_TRANSPOSE left = adjoint ? CblasConjTrans : CblasNoTrans;
+    const CBLAS_TRANSPOSE right = adjoint ? CblasNoTrans : CblasConjTrans;
+    const int rows = (int)m, columns = (int)n, ldm = leading(m), ldn = leading(n);
+    if (m == 0 || n == 0) return;
+    cblas_zgemm(CblasColMajor, left, CblasNoTrans, rows, columns, rows, one, l, ldm, c, ldm, zero,
+                room, ldm);
+    cblas_zgemm(CblasColMajor, CblasNoTrans, right, rows, columns, columns, one, room, ldm, r, ldn,
+                zero, c, ldm);
+}
+
+bool eddy_lapack_triangles_solve(int64_t m, int64_t n, const void *a, const void *b, void *c)
+{
+    const int rows = (int)m, columns = (int)n, lda = leading(m), ldb = leading(n), plus = 1;
+    double scale = 1, *x = c;
+    int    info = 0;
+    ztrsyl_("N", "N", &plus, &rows, &columns, a, &lda, b, &ldb, c, &lda, &scale, &info, 1, 1);
+    for (int64_t i = 0; scale != 1 && i < 2 * m * n; i++) x[i] /= scale;
+    return info == 0 && scale > 0;
 }
 
 /* -------------------------------------------------------------- products -- */

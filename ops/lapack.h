@@ -27,6 +27,11 @@ int64_t eddy_lapack_inverse_work(eddy_dtype d, int64_t n);
 void    eddy_lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots,
                                void *work, int64_t elements);
 
+/* b [k,n], each row a side, becomes the solutions for the matrix with this diagonal, with n - 1
+ * places below and above it; all are destroyed.  False if it has no inverse. */
+bool eddy_lapack_tridiagonal(eddy_dtype d, int64_t n, int64_t k, void *below, void *diagonal,
+                             void *above, void *b);
+
 /* Of float32 and float64 from here on. */
 
 /* a [m,n] becomes the reflectors, with R in its upper triangle; then q [m,c], the first
@@ -58,6 +63,17 @@ bool    eddy_lapack_eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *v
  * the conjugate of vector i, which has the length 1.  False if it did not converge. */
 int64_t eddy_lapack_eig_work(eddy_dtype d, bool vectors, int64_t n);         /* bytes */
 bool    eddy_lapack_eig(eddy_dtype d, int64_t n, void *a, void *values, void *v, void *work);
+
+/* Of complex128, and as LAPACK reads matrices: by columns.  a [n,n] becomes the triangle t, and
+ * z what has z t z' = a.  False if it did not converge. */
+int64_t eddy_lapack_schur_work(int64_t n);                                   /* bytes */
+bool    eddy_lapack_schur(int64_t n, void *a, void *z, void *work);
+/* c [m,n] becomes l c r', or l' c r; `room` has as many elements. */
+void eddy_lapack_between(int64_t m, int64_t n, bool adjoint, const void *l, void *c, const void *r,
+                         void *room);
+/* c [m,n] becomes the x of a x + x b = c, a [m,m] and b [n,n] being upper triangles.  False if
+ * there is not one solution. */
+bool eddy_lapack_triangles_solve(int64_t m, int64_t n, const void *a, const void *b, void *c);
 
 /* c [m,n] = alpha a b + beta c, and y += alpha x for n elements. */
 void eddy_lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, double alpha,

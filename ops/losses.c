@@ -78,13 +78,23 @@ static bool xent_infer(eddy_infer *c)
            eddy_infer_yield(c, 1, d, s);
 }
 
+/* x - t may be more than there are floats; of doubles half of it is taken. */
+EDDY_INLINE double loss_term_f32(float l, float x, float top, float log_sum)
+{
+    return (double)l * ((double)log_sum - ((double)x - (double)top));
+}
+EDDY_INLINE double loss_term_f64(double l, double x, double top, double log_sum)
+{
+    return 2 * l * (0.5 * log_sum - (0.5 * x - 0.5 * top));
+}
+
 /* loss[lane] = sum l (ln s - (x - t)); a class of label 0 counts nothing, even
  * if its logit is -infinity. */
 enum { LOSS_LANES = 16 };
-#define LOSS(name, T)                                                           \
+#define LOSS(name, T, term)                                                     \
     EDDY_INLINE double name##_term(T l, T x, T top, T log_sum)                  \
     {                                                                           \
-        const double e = (double)l * ((double)log_sum - (double)(x - top));     \
+        const double e = term(l, x, top, log_sum);                              \
         return l != 0 ? e : 0;                                                  \
     }                                                                           \
     EDDY_INLINE double name##_row(int64_t n, const T *l, const T *x, T top, T log_sum) \
@@ -114,8 +124,8 @@ enum { LOSS_LANES = 16 };
     }                                                                           \
     EDDY_CLONES_OF(name, (T *loss, const eddy_softmax_block *b, const T *l, const T *log_sum), \
                   (loss, b, l, log_sum))
-LOSS(loss_f32, float)
-LOSS(loss_f64, double)
+LOSS(loss_f32, float, loss_term_f32)
+LOSS(loss_f64, double, loss_term_f64)
 
 static void xent_finish(eddy_kernel *k, const eddy_softmax_block *b)
 {

@@ -3,6 +3,7 @@
 #include "ops/losses.h"
 #include "ops/math.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ------------------------------------------------------ sizes and squares -- */
@@ -87,12 +88,24 @@ typedef struct eddy_smooth_l1_loss_args {
 } eddy_smooth_l1_loss_args;
 #endif
 
+/* m / beta (|e| - m / 2) with m = min(|e|, beta), in an order that does without m^2. */
+static eddy_tensor smooth_l1(eddy_tensor error, double beta)
+{
+    const double least = eddy_dtype_of(error) == EDDY_FLOAT32 ? FLT_MIN : DBL_MIN;
+    const eddy_tensor size = Abs(error);
+    if (beta < least) return size;
+    const eddy_tensor near = Minimum(size, beta);
+    return Mul(Mul(1 / beta, near), Sub(size, Mul(0.5, near)));
+}
+
 /** y = e^2 / (2 beta) of each error e up to beta, above that |e| - beta / 2, weighted and put
  *  together: eddy_huber_loss by its delta.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
  *  beta                                                 not below 0; left out: 1
  *
+ *  A beta below what the type has, 1e-300 of float32, makes it the absolute error, as 0 does in
+ *  PyTorch; infinity makes it 0.
  *  Errors: as eddy_huber_loss.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's smooth_l1_loss. */
 eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a)
@@ -102,7 +115,7 @@ eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a)
     const eddy_tensor labels = eddy_loss_labels(who, a.labels, a.predictions);
     if (!eddy_loss_option(a.predictions.graph, who, "beta", beta, 0, (double)INFINITY))
         return (eddy_tensor){ a.predictions.graph, 0, 0 };
-    const eddy_tensor losses = Mul(1 / beta, huber(Sub(a.predictions, labels), beta));
+    const eddy_tensor losses = smooth_l1(Sub(a.predictions, labels), beta);
     return eddy_loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 

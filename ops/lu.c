@@ -149,3 +149,29 @@ eddy_tensor eddy_lu_reconstruct(eddy_tensor lu, eddy_tensor p)
     const eddy_tensor l = Add(eddy_tril(lu, -1), eddy_identity_like(lu));
     return rows_back(eddy_times(l, eddy_triu(lu, 0)), p);
 }
+
+/** x = the solution of a x = rhs, with lu and p from eddy_lu(a).
+ *
+ *  lu   [...,n,n]
+ *  p    int32 or int64 [...,n], each a permutation
+ *  rhs  of the type of lu, [...,n,k]; the dimensions in front are those of lu, or it has more
+ *
+ *  Errors: those of eddy_take_along and eddy_triangular_solve.
+ *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_solve. */
+eddy_tensor eddy_lu_solve(eddy_tensor lu, eddy_tensor p, eddy_tensor rhs)
+{
+    const eddy_tensor from = eddy_broadcast_like(ExpandDims(p, -1), rhs);
+    const eddy_tensor l = Add(eddy_tril(lu, -1), eddy_identity_like(lu));
+    const eddy_tensor y = eddy_triangular_solve(l, eddy_take_along(rhs, from, -2));
+    return eddy_triangular_solve(lu, y, .upper = true);
+}
+
+/** y = the inverse of the matrix that eddy_lu took apart.
+ *
+ *  lu, p  as for eddy_lu_solve
+ *
+ *  Errors and gradient: those of eddy_lu_solve.  TensorFlow: tf.linalg.lu_matrix_inverse. */
+eddy_tensor eddy_lu_matrix_inverse(eddy_tensor lu, eddy_tensor p)
+{
+    return eddy_lu_solve(lu, p, eddy_identity_like(lu));
+}

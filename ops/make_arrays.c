@@ -4,10 +4,23 @@
 #include "ops/arrays.h"
 #include "ops/math.h"
 
+#include <float.h>
+#include <math.h>
+
 /* Numbers are made of doubles, in which integers up to here are exact. */
 static const int64_t exact = (int64_t)1 << 53;
 
 /* ----------------------------------------------------------------- spaces -- */
+
+/* Whether two may be further apart than there are numbers, as far as that is known. */
+static bool may_be_far(eddy_tensor start, eddy_tensor stop)
+{
+    const eddy_array *a = eddy_constant_value(start), *b = eddy_constant_value(stop);
+    const double      most = eddy_dtype_of(start) == EDDY_FLOAT32 ? FLT_MAX : DBL_MAX;
+    if (eddy_dtype_is_complex(eddy_dtype_of(start))) return false;
+    if (!a || !b || eddy_array_count(a) != 1 || eddy_array_count(b) != 1) return true;
+    return !(fabs(eddy_array_get(b, 0) / 2 - eddy_array_get(a, 0) / 2) < most / 2);
+}
 
 /** y = num numbers from start to stop, both among them, the same distance apart.
  *
@@ -36,8 +49,14 @@ eddy_tensor eddy_linspace(eddy_tensor start, eddy_tensor stop, int64_t num)
     const eddy_tensor zero = eddy_number(start.graph, EDDY_INT64, 0);
     const eddy_tensor most = NumberLike((double)(num - 1), zero), one = NumberLike(1, zero);
     const eddy_tensor i = eddy_range(zero, most, one);
-    const eddy_tensor step = Div(Sub(last, first), (double)(num - 1));
-    const eddy_tensor before = Add(first, Mul(step, eddy_reshape(Cast(i, d), column)));
+    const eddy_tensor at = eddy_reshape(Cast(i, d), column), range = Sub(last, first);
+    const eddy_tensor step = Div(range, (double)(num - 1));
+    eddy_tensor before = Add(first, Mul(step, at));
+    if (may_be_far(start, stop)) {
+        const eddy_tensor t = Div(at, (double)(num - 1));
+        const eddy_tensor sum = Add(Mul(first, Sub(1, t)), Mul(last, t));
+        before = Where(IsFinite(range), before, sum);
+    }
     return eddy_concat(EDDY_LIST(before, last));
 }
 

@@ -3,6 +3,7 @@
 #include "ops/arrays.h"
 #include "ops/linear.h"
 #include "ops/math.h"
+#include "ops/reduce.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,27 +24,11 @@ typedef struct eddy_norm_args {
 
 static bool is(const char *ord, const char *word) { return strcmp(ord, word) == 0; }
 
-/* The root of x >= 0 with a gradient of 0 at 0. */
-static eddy_tensor safe_sqrt(eddy_tensor x)
-{
-    const eddy_tensor none = Equal(x, 0);
-    return Where(none, ZerosLike(x), Sqrt(Where(none, OnesLike(x), x)));
-}
-
+/* The power of x >= 0 with a gradient of 0 at 0. */
 static eddy_tensor safe_power(eddy_tensor x, double p)
 {
     const eddy_tensor none = Equal(x, 0);
     return Where(none, ZerosLike(x), Pow(Where(none, OnesLike(x), x), p));
-}
-
-static eddy_tensor squares(eddy_tensor x)
-{
-    return eddy_dtype_is_complex(eddy_dtype_of(x)) ? Real(Mul(x, Conj(x))) : Square(x);
-}
-
-static eddy_tensor euclidean(eddy_tensor x, eddy_dims axes)
-{
-    return safe_sqrt(Sum(squares(x), axes, .keepdims = true));
 }
 
 /* The order as a number; false if it is none. */
@@ -60,6 +45,16 @@ static eddy_tensor largest(eddy_tensor sizes, eddy_dims axes)
     return Maximum(Max(sizes, axes, .keepdims = true), 0);
 }
 
+/* The size that powers are taken of parts of, so that the sum is near 1: the largest, or the
+ * smallest where the power is negative.  The norm does not depend on it, nor its gradient. */
+static eddy_tensor scale_of(eddy_tensor size, double p, eddy_dims axes)
+{
+    const eddy_tensor most = p > 0 ? Max(size, axes, .keepdims = true)
+                                   : Min(size, axes, .keepdims = true);
+    const eddy_tensor fits = LogicalAnd(Greater(most, 0), IsFinite(most));
+    return eddy_stop_gradient(Where(fits, most, 1));
+}
+
 static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
 {
     const eddy_tensor size = Abs(x);
@@ -67,9 +62,13 @@ static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
     if (p == -(double)INFINITY) return Min(size, axes, .keepdims = true);
     if (p == 0) return Sum(CastLike(NotEqual(size, 0), size), axes, .keepdims = true);
     if (p == 1) return Sum(size, axes, .keepdims = true);
-    if (p == 2) return euclidean(x, axes);
-    if (p > 0) return safe_power(Sum(safe_power(size, p), axes, .keepdims = true), 1 / p);
-    return Pow(Sum(Pow(size, p), axes, .keepdims = true), 1 / p);
+    if (p == 2) return eddy_length_of(x, axes, true);
+    const eddy_tensor scale = scale_of(size, p, axes), part = Div(size, scale);
+    /* Powers from 3 on have derivatives to the third order at 0. */
+    const bool        safe = p > 0 && p < 3;
+    const eddy_tensor power = safe ? safe_power(part, p) : Pow(part, p);
+    const eddy_tensor sum = Sum(power, axes, .keepdims = true);
+    return Mul(scale, p > 0 ? safe_power(sum, 1 / p) : Pow(sum, 1 / p));
 }
 
 /* Sums of sizes along one axis, the largest or the smallest of them along the other. */
@@ -143,7 +142,7 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
         return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: %d axes, not one or two",
                          a->axes.count < 0 ? 0 : a->axes.count);
     if (a->axes.count == 2 && !are_two_axes(a->x, a->axes)) return eddy_none(a->x.graph);
-    if (is(ord, "euclidean") || is(ord, "fro")) return euclidean(a->x, a->axes);
+    if (is(ord, "euclidean") || is(ord, "fro")) return eddy_length_of(a->x, a->axes, true);
     if (a->axes.count == 2) return matrix_norm(a->x, ord, a->axes);
     if (!number_of(ord, &p))
         return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: '%.40s' is not an order of "
@@ -165,7 +164,9 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
  *  axes      one or two; left out: x is one vector
  *  keepdims  the axes stay, with size 1
  *
- *  Of no elements the largest is 0 and the smallest infinity.
+ *  Of no elements the largest is 0 and the smallest infinity.  Powers are taken of parts of
+ *  the largest size, and float32 is squared in float64, so that none overflows or vanishes
+ *  on the way.
  *
  *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
  *  does not have or that are one; those of eddy_svd.

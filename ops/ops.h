@@ -953,7 +953,7 @@ EDDY_API eddy_tensor eddy_xlogy(eddy_tensor a, eddy_tensor b);
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
- *  Gradient: da = dy / b, db = dy (-a) / b^2, both 0 where a is 0.  TensorFlow: Xdivy. */
+ *  Gradient: da = dy / b, db = -dy y / b, both 0 where a is 0.  TensorFlow: Xdivy. */
 EDDY_API eddy_tensor eddy_xdivy(eddy_tensor a, eddy_tensor b);
 
 /* y = a / b.
@@ -1652,7 +1652,7 @@ typedef struct eddy_clip_by_norm_args {
 EDDY_API eddy_tensor eddy_clip_by_norm_with(eddy_clip_by_norm_args a);
 #define eddy_clip_by_norm(...) eddy_clip_by_norm_with(EDDY_ARGS(eddy_clip_by_norm_args, __VA_ARGS__))
 
-/* y = x clip min(N / n, 1 / clip), n the norm of all of x, N its size.
+/* y = x clip / max(n / N, clip), n the norm of all of x, N its size.
  *
  *  x     float32 or float64, any shape
  *  clip  the largest n / N allowed, of x's type, a scalar
@@ -1673,7 +1673,7 @@ EDDY_API eddy_tensor eddy_clip_by_average_norm(eddy_tensor x, eddy_tensor clip);
  *  zero tensor and no error is recorded.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left; EDDY_BAD_DTYPE if the
  *  types differ or are others.
- *  Gradient: that of the formula; infinite or NaN where y is 0.
+ *  Gradient: that of the formula; NaN where y is 0.
  *  TensorFlow: tf.global_norm. */
 EDDY_API eddy_tensor eddy_global_norm(eddy_list xs);
 
@@ -2238,6 +2238,15 @@ typedef struct eddy_crop_and_resize_args {
     const char *name;
 } eddy_crop_and_resize_args;
 
+/* The same with a size that is a tensor. */
+typedef struct eddy_crop_and_resize_to_args {
+    char        unused_;
+    eddy_tensor image, boxes, box_ind, crop_size;    /* crop_size: two integers */
+    const char *method;            /* "bilinear" (the default), "nearest" */
+    double      extrapolation_value;
+    const char *name;
+} eddy_crop_and_resize_to_args;
+
 /* y[i] = the part of image box_ind[i] that boxes[i] holds, at the size `crop_size`.
  *
  *  image                float32 or float64 [batch, height, width, channels], y has its type; or
@@ -2258,6 +2267,88 @@ typedef struct eddy_crop_and_resize_args {
  *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
 EDDY_API eddy_tensor eddy_crop_and_resize_with(eddy_crop_and_resize_args p);
 #define eddy_crop_and_resize(...) eddy_crop_and_resize_with(EDDY_ARGS(eddy_crop_and_resize_args, __VA_ARGS__))
+
+/* y[i] = the part of image box_ind[i] that boxes[i] holds, at the size that a tensor holds.
+ *
+ *  image, boxes, box_ind, method, extrapolation_value  as for eddy_crop_and_resize
+ *  crop_size  int32 or int64 [2], as for eddy_resize_nearest_neighbor_to
+ *
+ *  Errors and gradient: those of eddy_crop_and_resize, for a size while building or at the run.
+ *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
+EDDY_API eddy_tensor eddy_crop_and_resize_to_with(eddy_crop_and_resize_to_args p);
+#define eddy_crop_and_resize_to(...) eddy_crop_and_resize_to_with(EDDY_ARGS(eddy_crop_and_resize_to_args, __VA_ARGS__))
+
+/* ---- crop_to ---- */
+
+/* y = x[..., offset_height : offset_height + height, offset_width : offset_width + width, :],
+ *  offsets and sizes being tensors.
+ *
+ *  x       any element type, [..., height, width, channels], rank known
+ *  others  int32 or int64 scalars: offsets 0 or more, sizes above 0; the box lies inside x
+ *
+ *  Sizes are known when a run begins, as those of eddy_resize_nearest_neighbor_to are; offsets
+ *  may depend on anything.
+ *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other scalars; at the run,
+ *  EDDY_CHECK_FAILED for another box.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.image.crop_to_bounding_box. */
+EDDY_API eddy_tensor eddy_crop_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_height, eddy_tensor offset_width, eddy_tensor height, eddy_tensor width);
+
+/* y = images of this height and width with x at an offset in them, and zeros around it; offsets
+ *  and sizes are tensors.
+ *
+ *  x       floating, complex or integer, [..., height, width, channels], rank known
+ *  others  as for eddy_crop_to_bounding_box_to; x has room
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other scalars; at the run,
+ *  EDDY_CHECK_FAILED if there is no room.
+ *  Gradient: dx = dy where x is.  TensorFlow: tf.image.pad_to_bounding_box. */
+EDDY_API eddy_tensor eddy_pad_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_height, eddy_tensor offset_width, eddy_tensor height, eddy_tensor width);
+
+/* y = images of this height and width with the middle of x in their middle: cut where x is
+ *  larger, with zeros where it is smaller.  The sizes are tensors.
+ *
+ *  x              floating, complex or integer, [..., height, width, channels], rank known
+ *  height, width  int32 or int64 scalars above 0, as for eddy_crop_to_bounding_box_to
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other sizes, while building or
+ *  at the run.
+ *  Gradient: dx = dy where x is, and 0 elsewhere.
+ *  TensorFlow: tf.image.resize_image_with_crop_or_pad. */
+EDDY_API eddy_tensor eddy_resize_with_crop_or_pad_to(eddy_tensor x, eddy_tensor height, eddy_tensor width);
+
+typedef struct eddy_resize_images_to_args {
+    char        unused_;
+    eddy_tensor x, size;           /* size: two integers, height and width */
+    const char *method;            /* "bilinear" (the default), "nearest", "bicubic", "area" */
+    bool        align_corners, preserve_aspect_ratio;
+} eddy_resize_images_to_args;
+
+/* y = one image or several at the size that a tensor holds.
+ *
+ *  x                      as the method takes it, [height, width, channels] or
+ *                         [batch, height, width, channels]
+ *  size                   int32 or int64 [2], as for eddy_resize_nearest_neighbor_to
+ *  method                 "bilinear", the default, "nearest", "bicubic" or "area"
+ *  align_corners          as there
+ *  preserve_aspect_ratio  y is the largest that fits in the size and has the sides of x in
+ *                         their proportion
+ *
+ *  The type of y is that of the method, also where the images have the size already.
+ *  Errors: EDDY_BAD_SHAPE for another x; those of the method.
+ *  Gradient: that of the method.  TensorFlow: tf.image.resize_images. */
+EDDY_API eddy_tensor eddy_resize_images_to_with(eddy_resize_images_to_args a);
+#define eddy_resize_images_to(...) eddy_resize_images_to_with(EDDY_ARGS(eddy_resize_images_to_args, __VA_ARGS__))
+
+/* y = images in this size in their own proportion, in the middle, with zeros around them.  The
+ *  sizes are tensors.
+ *
+ *  x              as for eddy_resize_images_to
+ *  height, width  int32 or int64 scalars above 0, as for eddy_crop_to_bounding_box_to
+ *  method         as for eddy_resize_images_to; NULL: "bilinear"
+ *
+ *  Errors: as eddy_resize_images_to and eddy_pad_to_bounding_box_to.
+ *  Gradient: that of the method.  TensorFlow: tf.image.resize_image_with_pad. */
+EDDY_API eddy_tensor eddy_resize_image_with_pad_to(eddy_tensor x, eddy_tensor height, eddy_tensor width, const char *method);
 
 /* ---- cross ---- */
 
@@ -3653,6 +3744,15 @@ typedef struct eddy_extract_glimpse_args {
     int64_t     seed;
 } eddy_extract_glimpse_args;
 
+/* The same with a size that is a tensor. */
+typedef struct eddy_extract_glimpse_to_args {
+    char        unused_;
+    eddy_tensor x, size, offsets;  /* size: two integers */
+    bool        from_corner, in_pixels;
+    const char *noise;
+    int64_t     seed;
+} eddy_extract_glimpse_to_args;
+
 /* y = a window of each image around an offset of its own.
  *
  *  x            float32 or float64 [batch, height, width, channels]; other types with `zero`
@@ -3671,6 +3771,18 @@ typedef struct eddy_extract_glimpse_args {
  *  (tf.image.extract_glimpse), without a gradient. */
 EDDY_API eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a);
 #define eddy_extract_glimpse(...) eddy_extract_glimpse_with(EDDY_ARGS(eddy_extract_glimpse_args, __VA_ARGS__))
+
+/* y = a window of each image, of the size that a tensor holds, around an offset of its own.
+ *
+ *  size    int32 or int64 [2], height and width of y, known when a run begins as that of
+ *          eddy_resize_nearest_neighbor_to is; with 0 y is empty
+ *  others  as for eddy_extract_glimpse
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for another size or noise; those of eddy_range for a size below
+ *  0; those of the operations it is made of.
+ *  Gradient: as there.  TensorFlow: ExtractGlimpse (tf.image.extract_glimpse). */
+EDDY_API eddy_tensor eddy_extract_glimpse_to_with(eddy_extract_glimpse_to_args a);
+#define eddy_extract_glimpse_to(...) eddy_extract_glimpse_to_with(EDDY_ARGS(eddy_extract_glimpse_to_args, __VA_ARGS__))
 
 /* ---- group_norm ---- */
 
@@ -3799,7 +3911,8 @@ EDDY_API eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predi
  *  nbins        at least 1
  *
  *  y is int32; of a NaN it is -1.
- *  Errors: EDDY_INVALID_ARGUMENT for another nbins.
+ *  Errors: EDDY_INVALID_ARGUMENT for another nbins, or for a range that does not end above
+ *  where it begins, of which a run may be what finds out: EDDY_CHECK_FAILED.
  *  Gradient: none.  TensorFlow: tf.histogram_fixed_width_bins. */
 EDDY_API eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor value_range, int64_t nbins);
 
@@ -4232,6 +4345,13 @@ typedef struct eddy_random_crop_args {
     int64_t     seed;
 } eddy_random_crop_args;
 
+/* The same with a size that is a tensor. */
+typedef struct eddy_random_crop_to_args {
+    char        unused_;
+    eddy_tensor x, size;           /* size: an integer for each dimension of x */
+    int64_t     seed;
+} eddy_random_crop_to_args;
+
 typedef struct eddy_random_delta_args {
     char        unused_;
     eddy_tensor x;
@@ -4278,6 +4398,20 @@ EDDY_API eddy_tensor eddy_random_flip_up_down_with(eddy_random_flip_args a);
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
 EDDY_API eddy_tensor eddy_random_crop_with(eddy_random_crop_args a);
 #define eddy_random_crop(...) eddy_random_crop_with(EDDY_ARGS(eddy_random_crop_args, __VA_ARGS__))
+
+/* y = a box out of x of the size that a tensor holds, each place where it may begin being as
+ *  likely.
+ *
+ *  x     any element type, rank above 0 and known
+ *  size  int32 or int64, one entry a dimension, at most that; known when a run begins as that of
+ *        eddy_resize_nearest_neighbor_to is
+ *  seed  0: the op's own
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x; EDDY_INVALID_ARGUMENT for another size; at the run,
+ *  EDDY_OUT_OF_RANGE for one above a dimension.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
+EDDY_API eddy_tensor eddy_random_crop_to_with(eddy_random_crop_to_args a);
+#define eddy_random_crop_to(...) eddy_random_crop_to_with(EDDY_ARGS(eddy_random_crop_to_args, __VA_ARGS__))
 
 /* y = eddy_adjust_brightness(x, d), d evenly of [-max_delta, max_delta), one for all images.
  *
@@ -5632,6 +5766,8 @@ typedef struct eddy_smooth_l1_loss_args {
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
  *  beta                                                 not below 0; left out: 1
  *
+ *  A beta below what the type has, 1e-300 of float32, makes it the absolute error, as 0 does in
+ *  PyTorch; infinity makes it 0.
  *  Errors: as eddy_huber_loss.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's smooth_l1_loss. */
 EDDY_API eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a);
@@ -5842,6 +5978,23 @@ EDDY_API eddy_tensor eddy_lu(eddy_tensor x, eddy_dtype output_idx_type);
  *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_reconstruct. */
 EDDY_API eddy_tensor eddy_lu_reconstruct(eddy_tensor lu, eddy_tensor p);
 
+/* x = the solution of a x = rhs, with lu and p from eddy_lu(a).
+ *
+ *  lu   [...,n,n]
+ *  p    int32 or int64 [...,n], each a permutation
+ *  rhs  of the type of lu, [...,n,k]; the dimensions in front are those of lu, or it has more
+ *
+ *  Errors: those of eddy_take_along and eddy_triangular_solve.
+ *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_solve. */
+EDDY_API eddy_tensor eddy_lu_solve(eddy_tensor lu, eddy_tensor p, eddy_tensor rhs);
+
+/* y = the inverse of the matrix that eddy_lu took apart.
+ *
+ *  lu, p  as for eddy_lu_solve
+ *
+ *  Errors and gradient: those of eddy_lu_solve.  TensorFlow: tf.linalg.lu_matrix_inverse. */
+EDDY_API eddy_tensor eddy_lu_matrix_inverse(eddy_tensor lu, eddy_tensor p);
+
 /* ---- make_arrays ---- */
 
 /* y = num numbers from start to stop, both among them, the same distance apart.
@@ -5997,6 +6150,36 @@ EDDY_API eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b);
  *  Gradient: the upper right quarter of the exponential of [[x', dy], [0, x']].
  *  TensorFlow: tf.linalg.expm. */
 EDDY_API eddy_tensor eddy_matrix_exp(eddy_tensor x);
+
+/* ---- matrix_sqrt ---- */
+
+/* y = the principal square root of each matrix of x: y y = x, and no eigenvalue of y has a
+ *  negative real part.
+ *
+ *  x  float32, float64, complex64 or complex128, [...,n,n]; y has its type and shape
+ *
+ *  By the Schur form (Bjorck and Hammarling 1983), in double precision.  NaN for a matrix that
+ *  has an element that is not finite or no such root; for a real one also if the root is not
+ *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Gradient: the dx of y' dx + dx y' = dy with ' the adjoint (eddy_sylvester); at a run it is an
+ *  error if there is not one solution, of a matrix without an inverse, say.
+ *  TensorFlow: MatrixSquareRoot (tf.linalg.sqrtm). */
+EDDY_API eddy_tensor eddy_matrix_sqrt(eddy_tensor x);
+
+/* x = the solution of a x + x b = c, for each three matrices.
+ *
+ *  a  float32, float64, complex64 or complex128, [...,m,m]
+ *  b  of its type, [...,n,n]
+ *  c  of its type, [...,m,n], which x has too; the dots are the same for all
+ *
+ *  By the Schur forms of a and b (Bartels and Stewart 1972), in double precision.  NaN for a
+ *  matrix with an element that is not finite.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for other shapes; at a run, EDDY_INVALID_ARGUMENT if
+ *  an eigenvalue of a and one of b have the sum 0, for then there is not one solution.
+ *  Gradient: dc solves a' dc + dc b' = dx, da = -dc x', db = -x' dc with ' the adjoint.
+ *  SciPy: linalg.solve_sylvester. */
+EDDY_API eddy_tensor eddy_sylvester(eddy_tensor a, eddy_tensor b, eddy_tensor c);
 
 /* ---- mel ---- */
 
@@ -6248,7 +6431,9 @@ typedef struct eddy_norm_args {
  *  axes      one or two; left out: x is one vector
  *  keepdims  the axes stay, with size 1
  *
- *  Of no elements the largest is 0 and the smallest infinity.
+ *  Of no elements the largest is 0 and the smallest infinity.  Powers are taken of parts of
+ *  the largest size, and float32 is squared in float64, so that none overflows or vanishes
+ *  on the way.
  *
  *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
  *  does not have or that are one; those of eddy_svd.
@@ -6712,8 +6897,9 @@ EDDY_API eddy_tensor eddy_qr_with(eddy_qr_args a);
  * not depend on threads, it differs from run to run, and it repeats in a new
  * session of the same graph.  Two ops of one type, shape and dtype that are
  * given the same `seed` yield the same values; without one (0) each op has its
- * own.  The forms _like take the shape of x, at each run, and not its values:
- * they are for shapes that are not known when the graph is built. */
+ * own.  In a function that eddy_vmap maps, each example has numbers of its own.
+ * The forms _like take the shape of x, at each run, and not its values: they are
+ * for shapes that are not known when the graph is built. */
 
 typedef struct eddy_random_uniform_int_args {
     char        unused_;
@@ -6819,8 +7005,8 @@ typedef struct eddy_random_normal_like_args {
  *  z is made by Box and Muller's method, in double precision, from 64 random
  *  bits a number (float32: 32); the largest |z| is 8.6 (6.7).  The same seeds
  *  give the same bits on every machine.
- *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or stddev is
- *  negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or too large for
+ *  dtype or stddev is negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
  *  Gradient: none.  TensorFlow: random_normal, RandomStandardNormal. */
 EDDY_API eddy_tensor eddy_random_normal_with(eddy_random_normal_args a);
 #define eddy_random_normal(...) eddy_random_normal_with(EDDY_ARGS(eddy_random_normal_args, __VA_ARGS__))
@@ -7167,6 +7353,19 @@ EDDY_API eddy_tensor eddy_min_with(eddy_reduce_args a);
 EDDY_API eddy_tensor eddy_prod_with(eddy_reduce_args a);
 #define eddy_prod(...) eddy_prod_with(EDDY_ARGS(eddy_reduce_args, __VA_ARGS__))
 
+/* y = the root of the sum of |x|^2 over `axes`.
+ *
+ *  x               float32, float64, complex64 or complex128; y is real
+ *  axes, keepdims  as for eddy_sum
+ *
+ *  float32 is squared and summed in float64; of float64 the sum is taken again, scaled,
+ *  where squares overflow or vanish: no norm is lost that y can hold.
+ *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
+ *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
+ *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
+EDDY_API eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a);
+#define eddy_euclidean_norm(...) eddy_euclidean_norm_with(EDDY_ARGS(eddy_reduce_args, __VA_ARGS__))
+
 /* y = whether any element of x along `axes` is true.
  *
  *  x         bool, any shape
@@ -7296,6 +7495,14 @@ typedef struct eddy_resize_args {
     const char *name;
 } eddy_resize_args;
 
+/* The same with a size that is a tensor. */
+typedef struct eddy_resize_to_args {
+    char        unused_;
+    eddy_tensor x, size;           /* size: two integers, height and width */
+    bool        align_corners, half_pixel_centers;
+    const char *name;
+} eddy_resize_to_args;
+
 /* y = images of another size, each pixel the one of x that is nearest to its place.
  *
  *  x                   float32, float64, int32, int64 or uint8 [batch, height, width, channels];
@@ -7311,6 +7518,22 @@ typedef struct eddy_resize_args {
  *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
 EDDY_API eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a);
 #define eddy_resize_nearest_neighbor(...) eddy_resize_nearest_neighbor_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
+
+/* y = images of the size that a tensor holds, each pixel the one of x that is nearest.
+ *
+ *  x                                  as for eddy_resize_nearest_neighbor
+ *  size                               int32 or int64 [2], height and width of y, each in
+ *                                     [1, 2^24]
+ *  align_corners, half_pixel_centers  as there
+ *
+ *  The size is known while building if it is a constant, else when a run begins: from integers
+ *  that are fed, and what is computed from them, shapes and constants.  A run in which it
+ *  depends on other data fails with UNIMPLEMENTED.
+ *  Errors: those of eddy_resize_nearest_neighbor, for a size while building or at the run.
+ *  Gradient: as there; the size has none.
+ *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
+EDDY_API eddy_tensor eddy_resize_nearest_neighbor_to_with(eddy_resize_to_args a);
+#define eddy_resize_nearest_neighbor_to(...) eddy_resize_nearest_neighbor_to_with(EDDY_ARGS(eddy_resize_to_args, __VA_ARGS__))
 
 /* y = images of another size, each pixel between the four of x around its place.
  *
@@ -7328,6 +7551,18 @@ EDDY_API eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a);
 EDDY_API eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a);
 #define eddy_resize_bilinear(...) eddy_resize_bilinear_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
 
+/* y = images of the size that a tensor holds, each pixel between the four of x around its place.
+ *
+ *  x, align_corners, half_pixel_centers  as for eddy_resize_bilinear
+ *  size                                  as for eddy_resize_nearest_neighbor_to
+ *
+ *  eddy_resize_bilinear_to(x, eddy_index(eddy_shape_tensor(like, EDDY_INT32), "1:3")) makes x as
+ *  large as other images are.
+ *  Errors and gradient: those of eddy_resize_bilinear, for a size while building or at the run.
+ *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear). */
+EDDY_API eddy_tensor eddy_resize_bilinear_to_with(eddy_resize_to_args a);
+#define eddy_resize_bilinear_to(...) eddy_resize_bilinear_to_with(EDDY_ARGS(eddy_resize_to_args, __VA_ARGS__))
+
 /* y = images of another size, on cubics through the sixteen pixels of x around each place.
  *
  *  x, size, align_corners, half_pixel_centers  as for eddy_resize_bilinear
@@ -7341,6 +7576,17 @@ EDDY_API eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a);
 EDDY_API eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a);
 #define eddy_resize_bicubic(...) eddy_resize_bicubic_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
 
+/* y = images of the size that a tensor holds, on cubics through the sixteen pixels of x around
+ *  each place.
+ *
+ *  x, align_corners, half_pixel_centers  as for eddy_resize_bicubic
+ *  size                                  as for eddy_resize_nearest_neighbor_to
+ *
+ *  Errors and gradient: those of eddy_resize_bicubic, for a size while building or at the run.
+ *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
+EDDY_API eddy_tensor eddy_resize_bicubic_to_with(eddy_resize_to_args a);
+#define eddy_resize_bicubic_to(...) eddy_resize_bicubic_to_with(EDDY_ARGS(eddy_resize_to_args, __VA_ARGS__))
+
 /* y = images of another size, each pixel the mean over the rectangle of x that it covers.
  *
  *  x, size        as for eddy_resize_bilinear
@@ -7353,6 +7599,17 @@ EDDY_API eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a);
  *  TensorFlow: ResizeArea (tf.image.resize_area); with whole ratios PyTorch's adaptive means. */
 EDDY_API eddy_tensor eddy_resize_area_with(eddy_resize_args a);
 #define eddy_resize_area(...) eddy_resize_area_with(EDDY_ARGS(eddy_resize_args, __VA_ARGS__))
+
+/* y = images of the size that a tensor holds, each pixel the mean over the rectangle of x that it
+ *  covers.
+ *
+ *  x, align_corners  as for eddy_resize_area
+ *  size              as for eddy_resize_nearest_neighbor_to
+ *
+ *  Errors and gradient: those of eddy_resize_area, for a size while building or at the run.
+ *  TensorFlow: ResizeArea (tf.image.resize_area). */
+EDDY_API eddy_tensor eddy_resize_area_to_with(eddy_resize_to_args a);
+#define eddy_resize_area_to(...) eddy_resize_area_to_with(EDDY_ARGS(eddy_resize_to_args, __VA_ARGS__))
 
 /* ---- reverse ---- */
 
@@ -8783,8 +9040,8 @@ typedef struct eddy_variance_args {
  *  x         float32, float64, complex64 or complex128; y is real
  *  axes      each axis once, in [-rank, rank); left out: all
  *  keepdims  reduced dimensions stay, with size 1
- *  ddof      the sum is divided by n - ddof: 1 for a sample's; of no more elements than
- *            that it is NaN or infinite
+ *  ddof      the sum is divided by n - ddof, or by 0 where that is negative: 1 for a
+ *            sample's; of no more elements than that it is NaN or infinite
  *
  *  The mean first, then the squares, so that nothing is lost where the mean is large.
  *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_mean.
@@ -8800,18 +9057,6 @@ EDDY_API eddy_tensor eddy_reduce_variance_with(eddy_variance_args a);
 EDDY_API eddy_tensor eddy_reduce_std_with(eddy_variance_args a);
 #define eddy_reduce_std(...) eddy_reduce_std_with(EDDY_ARGS(eddy_variance_args, __VA_ARGS__))
 
-/* y = the root of the sum of |x|^2 over `axes`.
- *
- *  x               float32, float64, complex64 or complex128; y is real
- *  axes, keepdims  as for eddy_sum
- *
- *  float32 is summed in float64, but its squares are not: above 1.8e19 they overflow.
- *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
- *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
- *  TensorFlow: tf.math.reduce_euclidean_norm. */
-EDDY_API eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a);
-#define eddy_euclidean_norm(...) eddy_euclidean_norm_with(EDDY_ARGS(eddy_reduce_args, __VA_ARGS__))
-
 typedef struct eddy_l2_normalize_args {
     char        unused_;
     eddy_tensor x;
@@ -8819,14 +9064,16 @@ typedef struct eddy_l2_normalize_args {
     double      epsilon;           /* default 1e-12 */
 } eddy_l2_normalize_args;
 
-/* y = x / sqrt(max(sum of |x|^2 over `axes`, epsilon)).
+/* y = x / max(|x|, sqrt(epsilon)), |x| the root of the sum of squares over `axes`.
  *
  *  x        float32, float64, complex64 or complex128
  *  axes     of a vector; left out: all elements are one
  *  epsilon  left out: 1e-12
  *
+ *  TensorFlow's x / sqrt(max(|x|^2, epsilon)) without the square, which may overflow.
  *  Errors: as eddy_euclidean_norm.
- *  Gradient: that of the formula; where the sum is below epsilon, dy / sqrt(epsilon).
+ *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).  Of vectors
+ *  longer than 1e25, in float64 1e200, the part of it along x is lost.
  *  TensorFlow: tf.nn.l2_normalize. */
 EDDY_API eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a);
 #define eddy_l2_normalize(...) eddy_l2_normalize_with(EDDY_ARGS(eddy_l2_normalize_args, __VA_ARGS__))
@@ -9256,6 +9503,32 @@ typedef struct eddy_transpose_args {
 EDDY_API eddy_tensor eddy_transpose_with(eddy_transpose_args a);
 #define eddy_transpose(...) eddy_transpose_with(EDDY_ARGS(eddy_transpose_args, __VA_ARGS__))
 
+/* ---- tridiagonal ---- */
+
+/* y = the matrix of three diagonals times rhs.
+ *
+ *  diagonals  float32, float64, complex64 or complex128, [...,3,n]: above the diagonal, on it
+ *             and below it; the last place of the first and the first of the last count for
+ *             nothing
+ *  rhs        of its type, [...,n,k], which y has too; the dots broadcast
+ *
+ *  Errors: those of the operations that it is made of.
+ *  Gradient: that of the formula.
+ *  TensorFlow: tf.linalg.tridiagonal_matmul, diagonals_format "compact". */
+EDDY_API eddy_tensor eddy_tridiagonal_matmul(eddy_tensor diagonals, eddy_tensor rhs);
+
+/* y = the solution of the system of three diagonals for rhs, with partial pivots.
+ *
+ *  diagonals  as for eddy_tridiagonal_matmul
+ *  rhs        of its type, [...,n,k], which y has too; the dots are the same for both
+ *
+ *  Takes time in proportion to the elements of rhs.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT at a run, with the number of
+ *  the matrix, if a pivot is exactly 0.
+ *  Gradient: drhs solves the adjoint system for dy; ddiagonals are the diagonals of -drhs y'.
+ *  TensorFlow: TridiagonalSolve (tf.linalg.tridiagonal_solve), diagonals_format "compact". */
+EDDY_API eddy_tensor eddy_tridiagonal_solve(eddy_tensor diagonals, eddy_tensor rhs);
+
 /* ---- trigonometric ---- */
 
 /* y = sin x, x in radians.
@@ -9562,6 +9835,27 @@ EDDY_API eddy_tensor eddy_is_finite(eddy_tensor x);
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: LogicalNot. */
 EDDY_API eddy_tensor eddy_logical_not(eddy_tensor x);
+
+/* ---- unit_norm ---- */
+
+typedef struct eddy_normalize_args {
+    char        unused_;
+    eddy_tensor x;
+    const char *ord;               /* of eddy_norm; default "euclidean" */
+    eddy_dims   axes;              /* one or two; default: all of x */
+    const char *name;
+} eddy_normalize_args;
+
+/* y[0] = x / n with n = eddy_norm(x, ord, axes), y[1] = n, its axes kept with size 1.
+ *
+ *  x, ord, axes  as for eddy_norm
+ *
+ *  Returns output 0; eddy_output(y, 1) is n.  NaN where the norm is 0, as in TensorFlow;
+ *  eddy_l2_normalize has none there.
+ *  Errors: those of eddy_norm.  Gradient: that of the formula.
+ *  TensorFlow: tf.linalg.normalize. */
+EDDY_API eddy_tensor eddy_normalize_with(eddy_normalize_args a);
+#define eddy_normalize(...) eddy_normalize_with(EDDY_ARGS(eddy_normalize_args, __VA_ARGS__))
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  * else.  So values repeat in a new session, differ from run to run, and do not
  * depend on threads or on what else is computed. */
 #include "graph/op.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/random.h"
 #include "build/gen/table.h"
@@ -19,8 +20,9 @@
  * not depend on threads, it differs from run to run, and it repeats in a new
  * session of the same graph.  Two ops of one type, shape and dtype that are
  * given the same `seed` yield the same values; without one (0) each op has its
- * own.  The forms _like take the shape of x, at each run, and not its values:
- * they are for shapes that are not known when the graph is built. */
+ * own.  In a function that eddy_vmap maps, each example has numbers of its own.
+ * The forms _like take the shape of x, at each run, and not its values: they are
+ * for shapes that are not known when the graph is built. */
 #endif
 
 eddy_stream eddy_stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution d)
@@ -52,6 +54,13 @@ static bool infer_real(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
                                eddy_dtype_name(a->dtype));
     return infer_filled(c, a->dtype, a->shape);
+}
+
+/* As many for each example. */
+static void filled_batch(eddy_batch *b)
+{
+    const eddy_tensor like = eddy_batch_result_like(b);
+    b->y[0] = eddy_apply1(b->node->op, b->attrs, like);
 }
 
 /* The dtype that a _like form has by default. */
@@ -142,7 +151,8 @@ const eddy_op_def eddy_op_random_uniform = {
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy_uniform_fields,
     .flops = eddy_flops_per_output,
-    .infer = eddy_infer_uniform, .kernel = uniform_kernel, .gradient = eddy_not_differentiable };
+    .infer = eddy_infer_uniform, .kernel = uniform_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
 
 /* ------------------------------------------------------------ integers -- */
 
@@ -204,7 +214,8 @@ const eddy_op_def eddy_op_random_uniform_int = {
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(integer_attrs), .attrs = integer_fields,
     .flops = eddy_flops_per_output,
-    .infer = integer_infer, .kernel = integer_kernel, .gradient = eddy_not_differentiable };
+    .infer = integer_infer, .kernel = integer_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_uniform_int_args {
@@ -339,6 +350,9 @@ bool eddy_infer_normal(eddy_infer *c)
     if (!isfinite(a->b) || a->b < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "stddev is %g; it must be finite and not "
                                "negative", a->b);
+    if (a->dtype == EDDY_FLOAT32 && (fabs(a->a) > (double)FLT_MAX || a->b > (double)FLT_MAX))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean %g or stddev %g is too large for "
+                               "float32", a->a, a->b);
     return infer_real(c);
 }
 
@@ -372,7 +386,8 @@ const eddy_op_def eddy_op_random_standard_normal = {
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy_normal_fields,
     .flops = eddy_flops_per_output,
-    .infer = eddy_infer_normal, .kernel = normal_kernel, .gradient = eddy_not_differentiable };
+    .infer = eddy_infer_normal, .kernel = normal_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_normal_args {
@@ -418,8 +433,8 @@ static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a
  *  z is made by Box and Muller's method, in double precision, from 64 random
  *  bits a number (float32: 32); the largest |z| is 8.6 (6.7).  The same seeds
  *  give the same bits on every machine.
- *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or stddev is
- *  negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or too large for
+ *  dtype or stddev is negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
  *  Gradient: none.  TensorFlow: random_normal, RandomStandardNormal. */
 eddy_tensor eddy_random_normal_with(eddy_random_normal_args a)
 {
@@ -453,7 +468,8 @@ const eddy_op_def eddy_op_truncated_normal = {
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
     .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy_normal_fields,
     .flops = eddy_flops_per_output,
-    .infer = eddy_infer_normal, .kernel = truncated_kernel, .gradient = eddy_not_differentiable };
+    .infer = eddy_infer_normal, .kernel = truncated_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
 
 /** Normally distributed numbers within two standard deviations of the mean.
  *

@@ -89,6 +89,7 @@ static bool reduce_infer(eddy_infer *c, eddy_fold fold)
     unsigned mask;
     if (!eddy_reducer_of(fold, x.dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s expected, not %s",
+                               fold == EDDY_FOLD_NORM ? "float32 or float64" :
                                fold == EDDY_FOLD_ANY || fold == EDDY_FOLD_ALL ? "bool" : "numbers",
                                eddy_dtype_name(x.dtype));
     if (!eddy_infer_axes(c, a->axes, x.shape.rank, &mask)) return false;
@@ -371,6 +372,121 @@ eddy_tensor eddy_prod_with(eddy_reduce_args a)
     return reduce(&eddy_op_prod, a);
 }
 
+/* --------------------------------------------------------- euclidean norm -- */
+
+typedef struct euclidean_attrs {
+    reduce_attrs reduce;
+    bool         zero_slope;       /* the gradient at 0 is 0 and not NaN */
+} euclidean_attrs;
+
+static const eddy_attr_field euclidean_fields[] = {
+    { "axes", EDDY_ATTR_DIMS, offsetof(euclidean_attrs, reduce.axes) },
+    { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keepdims) },
+    { "zero_slope", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, zero_slope) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+typedef struct euclidean_loops {
+    eddy_reduction plain, large, small;
+} euclidean_loops;
+
+static bool euclidean_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_NORM); }
+
+/* Of float64 the elements may be needed again. */
+static bool euclidean_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return k->in[0]->type.dtype == EDDY_FLOAT32 && reduce_folds(k, EDDY_FOLD_NORM, b);
+}
+
+static eddy_status euclidean_prepare(eddy_kernel *k)
+{
+    euclidean_loops *p = eddy_kernel_state(k, sizeof *p);
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "no memory for the loops");
+    p->plain = reduction_of(k, EDDY_FOLD_NORM);
+    p->large = reduction_of(k, EDDY_FOLD_NORM_LARGE);
+    p->small = reduction_of(k, EDDY_FOLD_NORM_SMALL);
+    eddy_reduction_prepare(k, &p->plain);      /* the others need no more */
+    return EDDY_OK;
+}
+
+static eddy_status euclidean_kernel(eddy_kernel *k)
+{
+    const euclidean_loops *p = k->state;
+    const double *y = k->out[0]->data;
+    const void   *x = k->in[0]->data;
+    bool large = false, small = false;
+    eddy_reduction_kernel(k, &p->plain, k->out[0]->data, x);
+    if (k->in[0]->type.dtype == EDDY_FLOAT32) return EDDY_OK;
+    for (int64_t i = 0; i < k->out[0]->count; i++) {
+        large |= eddy_norm_is_large(y[i]);
+        small |= eddy_norm_is_small(y[i]);
+    }
+    if (large) eddy_reduction_kernel(k, &p->large, k->out[0]->data, x);
+    if (small) eddy_reduction_kernel(k, &p->small, k->out[0]->data, x);
+    return EDDY_OK;
+}
+
+/* x / y before it is multiplied: neither y^2 nor 1 / y need be a number that there is. */
+static void euclidean_gradient(eddy_rule *r)
+{
+    const euclidean_attrs *a = r->attrs;
+    const eddy_tensor x = r->x[0], y = spread(r, r->y[0]);
+    r->dx[0] = Mul(spread(r, r->dy[0]), a->zero_slope ? DivNoNan(x, y) : Div(x, y));
+}
+
+static void euclidean_batch(eddy_batch *b)
+{
+    euclidean_attrs a = *(const euclidean_attrs *)b->attrs;
+    if (eddy_batch_axes(b, 0, &a.reduce.axes)) eddy_batch_apply(b, &a);
+}
+
+static double euclidean_flops(const void *attrs, int n_in, const eddy_type *in,
+                              const eddy_type *out)
+{
+    return 2 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_euclidean_norm = {
+    .name = "EuclideanNorm", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(euclidean_attrs), .attrs = euclidean_fields,
+    .infer = euclidean_infer, .prepare = euclidean_prepare, .kernel = euclidean_kernel,
+    .folds = euclidean_folds, .gradient = euclidean_gradient, .batch = euclidean_batch,
+    .flops = euclidean_flops,
+};
+
+static eddy_tensor euclidean(eddy_reduce_args a, bool zero_slope)
+{
+    const euclidean_attrs attrs = { { a.axes, a.keepdims }, zero_slope };
+    return eddy_apply(&eddy_op_euclidean_norm, &attrs, 1, &a.x,
+                      (eddy_apply_args){ .name = a.name });
+}
+
+/* Of complex numbers: of the norms of both parts. */
+static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
+{
+    if (!eddy_dtype_is_complex(eddy_dtype_of(a.x))) return euclidean(a, zero_slope);
+    const eddy_tensor parts[] = { eddy_length_of(Real(a.x), a.axes, a.keepdims),
+                                  eddy_length_of(Imag(a.x), a.axes, a.keepdims) };
+    const eddy_tensor both = eddy_stack((eddy_list){ 2, parts }, 0);
+    return euclidean((eddy_reduce_args){ .x = both, .axes = EDDY_AXES(0), .name = a.name },
+                     zero_slope);
+}
+
+/** y = the root of the sum of |x|^2 over `axes`.
+ *
+ *  x               float32, float64, complex64 or complex128; y is real
+ *  axes, keepdims  as for eddy_sum
+ *
+ *  float32 is squared and summed in float64; of float64 the sum is taken again, scaled,
+ *  where squares overflow or vanish: no norm is lost that y can hold.
+ *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
+ *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
+ *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
+eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a)
+{
+    return length_of(a, false);
+}
+
 /* --------------------------------------------------------------- any, all -- */
 
 static bool any_infer(eddy_infer *c) { return reduce_infer(c, EDDY_FOLD_ANY); }
@@ -448,4 +564,11 @@ eddy_tensor eddy_logsumexp_with(eddy_reduce_args a)
     const eddy_tensor y = Add(Log(s), a.keepdims ? m : eddy_reshape_like(m, s));
     eddy_scope_end(x.graph);
     return y;
+}
+
+/* ------------------------------------------------------------------ tools -- */
+
+eddy_tensor eddy_length_of(eddy_tensor x, eddy_dims axes, bool keepdims)
+{
+    return length_of((eddy_reduce_args){ .x = x, .axes = axes, .keepdims = keepdims }, true);
 }

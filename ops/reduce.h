@@ -12,8 +12,15 @@
 
 typedef enum eddy_fold {
     EDDY_FOLD_SUM, EDDY_FOLD_MEAN, EDDY_FOLD_MAX, EDDY_FOLD_MIN, EDDY_FOLD_PROD,
-    EDDY_FOLD_ANY, EDDY_FOLD_ALL, EDDY_FOLD_SQUARES, EDDY_FOLDS
+    EDDY_FOLD_ANY, EDDY_FOLD_ALL, EDDY_FOLD_SQUARES,
+    /* The root of the sum of squares.  Of float64 the two behind it take the same elements
+     * again and change the results alone that are large or small. */
+    EDDY_FOLD_NORM, EDDY_FOLD_NORM_LARGE, EDDY_FOLD_NORM_SMALL, EDDY_FOLDS
 } eddy_fold;
+
+/* Whether squares overflowed, or too many may have vanished, on the way to the norm y. */
+static inline bool eddy_norm_is_large(double y) { return y > 0x1p600; }
+static inline bool eddy_norm_is_small(double y) { return y < 0x1p-450; }
 
 /* Folding for one element type.  `acc` holds accumulators of acc_size bytes.  Each of
  * them takes its elements in, one after the other, in the order in which they stand. */
@@ -108,6 +115,9 @@ void eddy_reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, con
  * unknown rank (-1) leaves the mask without meaning. */
 bool     eddy_infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask);
 unsigned eddy_axes_mask(eddy_dims axes, int rank);      /* of axes that fit */
+
+/* eddy_norm of vectors, "euclidean", without its scope: what the formulas of other norms take. */
+eddy_tensor eddy_length_of(eddy_tensor x, eddy_dims axes, bool keepdims);
 
 /* The elements around one axis: outer * n * inner of them. */
 typedef struct eddy_lanes { int64_t outer, n, inner; } eddy_lanes;

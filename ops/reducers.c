@@ -175,6 +175,10 @@ REDUCER(all_b8, uint8_t, uint8_t, 1, x != 0, a & b)
 REDUCER(squares_f32, float, double, 0, (double)x * (double)x, a + b)
 REDUCER(squares_f64, double, double, 0, x * x, a + b)
 
+/* Of doubles whose squares overflow or vanish: those are multiplied by 2^-600 or 2^600 before. */
+REDUCER(large_f64, double, double, 0, (0x1p-600 * x) * (0x1p-600 * x), a + b)
+REDUCER(small_f64, double, double, 0, (0x1p600 * x) * (0x1p600 * x), a + b)
+
 FINISH(store_f32, float, double, a)
 FINISH(store_f64, double, double, a)
 FINISH(store_c64, float complex, double complex, a)
@@ -189,6 +193,11 @@ FINISH(mean_f32, float, double, a / (double)count)
 FINISH(mean_f64, double, double, a / (double)count)
 FINISH(mean_c64, float complex, double complex, a / (double)count)
 FINISH(mean_c128, double complex, double complex, a / (double)count)
+FINISH(root_f32, float, double, sqrt(a))
+FINISH(root_f64, double, double, sqrt(a))
+/* These put right what root_f64 has left. */
+FINISH(large_root, double, double, eddy_norm_is_large(y[j]) ? 0x1p600 * sqrt(a) : y[j])
+FINISH(small_root, double, double, eddy_norm_is_small(y[j]) ? 0x1p-600 * sqrt(a) : y[j])
 FINISH(mean_i32, int32_t, int64_t, count > 0 ? a / count : 0)
 FINISH(mean_i64, int64_t, int64_t, count > 0 ? a / count : 0)
 FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
@@ -225,7 +234,14 @@ FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
     [EDDY_FOLD_ALL]  = { [EDDY_BOOL] = ENTRY(uint8_t, uint8_t, all_b8, copy_u8, s) }, \
     [EDDY_FOLD_SQUARES] = {                                                     \
         [EDDY_FLOAT32] = ENTRY(float, double, squares_f32, store_f32, s),       \
-        [EDDY_FLOAT64] = ENTRY(double, double, squares_f64, store_f64, s) } }
+        [EDDY_FLOAT64] = ENTRY(double, double, squares_f64, store_f64, s) },    \
+    [EDDY_FOLD_NORM] = {                                                        \
+        [EDDY_FLOAT32] = ENTRY(float, double, squares_f32, root_f32, s),        \
+        [EDDY_FLOAT64] = ENTRY(double, double, squares_f64, root_f64, s) },     \
+    [EDDY_FOLD_NORM_LARGE] = {                                                  \
+        [EDDY_FLOAT64] = ENTRY(double, double, large_f64, large_root, s) },     \
+    [EDDY_FOLD_NORM_SMALL] = {                                                  \
+        [EDDY_FLOAT64] = ENTRY(double, double, small_f64, small_root, s) } }
 
 static const eddy_reducer reducers[][EDDY_FOLDS][EDDY_DTYPES] = {
     TABLE(_base),

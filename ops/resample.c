@@ -46,7 +46,8 @@ static int64_t span_of(const eddy_terms *t)
 eddy_status eddy_resample_prepare(eddy_kernel *k, eddy_shape x, bool back)
 {
     enum { MOST_KEPT = 16 };
-    const eddy_resize_attrs *a = k->attrs;
+    const eddy_shape made = back ? k->in[1]->type.shape : k->out[0]->type.shape;
+    const eddy_resize_attrs sized = eddy_resize_to_shape(k->attrs, made), *a = &sized;
     const eddy_resize_method m = eddy_resize_method_of(k->op);
     const size_t room[2] = { eddy_terms_room(m, a, 0, x.dim[1]),
                              eddy_terms_room(m, a, 1, x.dim[2]) };

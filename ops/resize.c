@@ -18,6 +18,14 @@ typedef struct eddy_resize_args {
     bool        align_corners, half_pixel_centers;
     const char *name;
 } eddy_resize_args;
+
+/* The same with a size that is a tensor. */
+typedef struct eddy_resize_to_args {
+    char        unused_;
+    eddy_tensor x, size;           /* size: two integers, height and width */
+    bool        align_corners, half_pixel_centers;
+    const char *name;
+} eddy_resize_to_args;
 #endif
 
 const eddy_attr_field eddy_resize_fields[] = {
@@ -51,16 +59,45 @@ const eddy_op_def *eddy_resize_grad_op(eddy_resize_method m) { return grad_ops[m
 /* Sides are counted in float32, which has all integers up to this. */
 static const int64_t longest = (int64_t)1 << 24;
 
-static bool check_attrs(eddy_infer *c)
+static bool is_side(eddy_infer *c, int64_t side)
+{
+    return (side >= 1 && side <= longest) ||
+        eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has the entry %lld, which is not in "
+                        "[1, 2^24]", (long long)side);
+}
+
+bool eddy_infer_image_size(eddy_infer *c, int i, eddy_dims *size)
+{
+    const eddy_type t = c->in[i];
+    char text[256];
+    if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
+        !eddy_shape_compatible(t.shape, EDDY_SHAPE(2)))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the size is %s; a height and a width "
+                               "are expected, int32 or int64[2]",
+                               eddy_type_print(t, text, sizeof text));
+    *size = EDDY_DIMS(EDDY_ANY, EDDY_ANY);
+    for (int k = 0; c->value[i] && k < 2; k++) {
+        size->at[k] = eddy_array_integer(c->value[i], k);
+        if (!is_side(c, size->at[k])) return false;
+    }
+    return true;
+}
+
+/* *size = that of the last input or of the attributes; what is not known yet is open. */
+static bool find_size(eddy_infer *c, eddy_dims *size)
 {
     const eddy_resize_attrs *a = c->attrs;
-    if (a->size.count != 2)
+    *size = a->size;
+    if (c->n_in == c->op->max_inputs) return eddy_infer_image_size(c, c->n_in - 1, size);
+    if (size->count != 2)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has %d entries; a height and a "
-                               "width are expected", a->size.count > 0 ? a->size.count : 0);
-    for (int i = 0; i < 2; i++)
-        if (a->size.at[i] < 1 || a->size.at[i] > longest)
-            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has the entry %lld, which is "
-                                   "not in [1, 2^24]", (long long)a->size.at[i]);
+                               "width are expected", size->count > 0 ? size->count : 0);
+    return is_side(c, size->at[0]) && is_side(c, size->at[1]);
+}
+
+static bool check_options(eddy_infer *c)
+{
+    const eddy_resize_attrs *a = c->attrs;
     if (a->half_pixel_centers && eddy_resize_method_of(c->op) == EDDY_RESIZE_AREA)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "areas have no half_pixel_centers");
     if (a->half_pixel_centers && a->align_corners)
@@ -80,9 +117,9 @@ static bool check_dtype(eddy_infer *c)
 
 bool eddy_infer_resize(eddy_infer *c, eddy_shape *x, eddy_shape *y)
 {
-    const eddy_resize_attrs *a = c->attrs;
-    char text[128];
-    if (!check_dtype(c) || !check_attrs(c)) return false;
+    eddy_dims size;
+    char      text[128];
+    if (!check_dtype(c) || !find_size(c, &size) || !check_options(c)) return false;
     *x = c->in[0].shape;
     if (x->rank < 0) *x = eddy_shape_open(4);
     if (x->rank != 4)
@@ -93,8 +130,8 @@ bool eddy_infer_resize(eddy_infer *c, eddy_shape *x, eddy_shape *y)
             return eddy_infer_fail(c, EDDY_BAD_SHAPE, "images have a side of %lld, which is not "
                                    "in [1, 2^24]", (long long)x->dim[i]);
     *y = *x;
-    y->dim[1] = a->size.at[0];
-    y->dim[2] = a->size.at[1];
+    y->dim[1] = size.at[0];
+    y->dim[2] = size.at[1];
     return true;
 }
 
@@ -108,32 +145,37 @@ static bool infer(eddy_infer *c)
 
 void eddy_resize_batch(eddy_batch *b)
 {
-    eddy_tensor in[2];
-    for (int i = 0; i < b->n_in; i++) in[i] = eddy_conv_as_images(b, i);
+    eddy_tensor in[3];
+    const int   last = b->n_in - 1;
+    const bool  sized = b->n_in == b->node->op->max_inputs;
+    if (sized && b->batched[last]) return;          /* examples of different sizes */
+    for (int i = 0; i < b->n_in; i++)
+        in[i] = sized && i == last ? b->x[i] : eddy_conv_as_images(b, i);
     const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
     b->y[0] = eddy_reshape_like(y, eddy_batch_result_like(b));
 }
 
-/* Elements of what is made from images x. */
-static double made_of(const eddy_resize_attrs *a, eddy_shape x)
+/* Elements of what is made from images; a gradient has them as input 1. */
+static double made_of(int n_in, const eddy_type *in, const eddy_type *out)
 {
-    return (double)x.dim[0] * (double)a->size.at[0] * (double)a->size.at[1] * (double)x.dim[3];
+    const bool back = n_in > 1 && in[1].shape.rank == 4;
+    return (double)eddy_shape_count(back ? in[1].shape : out[0].shape);
 }
 
 /* Three mixtures of two. */
 double eddy_resize_bilinear_flops(const void *attrs, int n_in, const eddy_type *in,
                                   const eddy_type *out)
 {
-    (void)n_in, (void)out;
-    return 9 * made_of(attrs, in[0].shape);
+    (void)attrs;
+    return 9 * made_of(n_in, in, out);
 }
 
 /* Five sums of four. */
 double eddy_resize_bicubic_flops(const void *attrs, int n_in, const eddy_type *in,
                                  const eddy_type *out)
 {
-    (void)n_in, (void)out;
-    return 35 * made_of(attrs, in[0].shape);
+    (void)attrs;
+    return 35 * made_of(n_in, in, out);
 }
 
 double eddy_resize_area_flops(const void *attrs, int n_in, const eddy_type *in,
@@ -153,17 +195,30 @@ static eddy_status kernel(eddy_kernel *k) { return eddy_resample_run(k, 0); }
 static void gradient(eddy_rule *r)
 {
     const eddy_op_def *grad = eddy_resize_grad_op(eddy_resize_method_of(r->node->op));
-    r->dx[0] = eddy_apply2(grad, r->attrs, r->x[0], r->dy[0]);
+    const eddy_tensor  in[] = { r->x[0], r->dy[0], r->n_in > 1 ? r->x[1] : r->dy[0] };
+    r->dx[0] = eddy_apply(grad, r->attrs, r->n_in + 1, in, (eddy_apply_args){ 0 });
 }
 
-/* What op makes of the images, as floating numbers where it needs them. */
+/* Images as floating numbers where op needs them. */
+static eddy_tensor images_for(const eddy_op_def *op, eddy_tensor x)
+{
+    const eddy_dtype d = eddy_is_valid(x) ? eddy_dtype_of(x) : EDDY_FLOAT32;
+    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
+    return whole && op != ops[EDDY_RESIZE_NEAREST] ? Cast(x, EDDY_FLOAT32) : x;
+}
+
 static eddy_tensor resized(const eddy_op_def *op, const eddy_resize_args *p)
 {
     const eddy_resize_attrs a = { p->size, p->align_corners, p->half_pixel_centers };
-    const eddy_dtype d = eddy_is_valid(p->x) ? eddy_dtype_of(p->x) : EDDY_FLOAT32;
-    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
-    const eddy_tensor x = whole && op != ops[EDDY_RESIZE_NEAREST] ? Cast(p->x, EDDY_FLOAT32) : p->x;
+    const eddy_tensor x = images_for(op, p->x);
     return eddy_apply_named(p->name, op, &a, 1, &x);
+}
+
+static eddy_tensor resized_to(const eddy_op_def *op, const eddy_resize_to_args *p)
+{
+    const eddy_resize_attrs a = { .align_corners = p->align_corners,
+                                  .half_pixel_centers = p->half_pixel_centers };
+    return eddy_apply_named(p->name, op, &a, 2, (eddy_tensor[]){ images_for(op, p->x), p->size });
 }
 
 /* ---------------------------------------------------------------- nearest -- */
@@ -224,7 +279,8 @@ static eddy_status nearest_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_resize_nearest = {
-    .name = "ResizeNearestNeighbor", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "ResizeNearestNeighbor", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .value_inputs = 1u << 1,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = nearest_kernel, .gradient = gradient,
     .batch = eddy_resize_batch,
@@ -248,10 +304,29 @@ eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a)
     return resized(&eddy_op_resize_nearest, &a);
 }
 
+/** y = images of the size that a tensor holds, each pixel the one of x that is nearest.
+ *
+ *  x                                  as for eddy_resize_nearest_neighbor
+ *  size                               int32 or int64 [2], height and width of y, each in
+ *                                     [1, 2^24]
+ *  align_corners, half_pixel_centers  as there
+ *
+ *  The size is known while building if it is a constant, else when a run begins: from integers
+ *  that are fed, and what is computed from them, shapes and constants.  A run in which it
+ *  depends on other data fails with UNIMPLEMENTED.
+ *  Errors: those of eddy_resize_nearest_neighbor, for a size while building or at the run.
+ *  Gradient: as there; the size has none.
+ *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
+eddy_tensor eddy_resize_nearest_neighbor_to_with(eddy_resize_to_args a)
+{
+    return resized_to(&eddy_op_resize_nearest, &a);
+}
+
 /* --------------------------------------------------------------- bilinear -- */
 
 const eddy_op_def eddy_op_resize_bilinear = {
-    .name = "ResizeBilinear", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "ResizeBilinear", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .value_inputs = 1u << 1,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = eddy_resize_bilinear_flops,
@@ -275,10 +350,25 @@ eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a)
     return resized(&eddy_op_resize_bilinear, &a);
 }
 
+/** y = images of the size that a tensor holds, each pixel between the four of x around its place.
+ *
+ *  x, align_corners, half_pixel_centers  as for eddy_resize_bilinear
+ *  size                                  as for eddy_resize_nearest_neighbor_to
+ *
+ *  eddy_resize_bilinear_to(x, eddy_index(eddy_shape_tensor(like, EDDY_INT32), "1:3")) makes x as
+ *  large as other images are.
+ *  Errors and gradient: those of eddy_resize_bilinear, for a size while building or at the run.
+ *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear). */
+eddy_tensor eddy_resize_bilinear_to_with(eddy_resize_to_args a)
+{
+    return resized_to(&eddy_op_resize_bilinear, &a);
+}
+
 /* ---------------------------------------------------------------- bicubic -- */
 
 const eddy_op_def eddy_op_resize_bicubic = {
-    .name = "ResizeBicubic", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "ResizeBicubic", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .value_inputs = 1u << 1,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = eddy_resize_bicubic_flops,
@@ -299,10 +389,24 @@ eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a)
     return resized(&eddy_op_resize_bicubic, &a);
 }
 
+/** y = images of the size that a tensor holds, on cubics through the sixteen pixels of x around
+ *  each place.
+ *
+ *  x, align_corners, half_pixel_centers  as for eddy_resize_bicubic
+ *  size                                  as for eddy_resize_nearest_neighbor_to
+ *
+ *  Errors and gradient: those of eddy_resize_bicubic, for a size while building or at the run.
+ *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
+eddy_tensor eddy_resize_bicubic_to_with(eddy_resize_to_args a)
+{
+    return resized_to(&eddy_op_resize_bicubic, &a);
+}
+
 /* ------------------------------------------------------------------- area -- */
 
 const eddy_op_def eddy_op_resize_area = {
-    .name = "ResizeArea", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "ResizeArea", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .value_inputs = 1u << 1,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = eddy_resize_area_flops,
@@ -321,4 +425,17 @@ const eddy_op_def eddy_op_resize_area = {
 eddy_tensor eddy_resize_area_with(eddy_resize_args a)
 {
     return resized(&eddy_op_resize_area, &a);
+}
+
+/** y = images of the size that a tensor holds, each pixel the mean over the rectangle of x that it
+ *  covers.
+ *
+ *  x, align_corners  as for eddy_resize_area
+ *  size              as for eddy_resize_nearest_neighbor_to
+ *
+ *  Errors and gradient: those of eddy_resize_area, for a size while building or at the run.
+ *  TensorFlow: ResizeArea (tf.image.resize_area). */
+eddy_tensor eddy_resize_area_to_with(eddy_resize_to_args a)
+{
+    return resized_to(&eddy_op_resize_area, &a);
 }

@@ -15,7 +15,7 @@ typedef enum eddy_resize_method {
 } eddy_resize_method;
 
 typedef struct eddy_resize_attrs {
-    eddy_dims size;                  /* height and width of what is made */
+    eddy_dims size;                  /* height and width of what is made; left out with an input */
     bool      align_corners, half_pixel_centers;
 } eddy_resize_attrs;
 extern const eddy_attr_field eddy_resize_fields[];
@@ -25,8 +25,11 @@ eddy_resize_method eddy_resize_method_of(const eddy_op_def *op);
 const eddy_op_def *eddy_resize_op(eddy_resize_method m);
 const eddy_op_def *eddy_resize_grad_op(eddy_resize_method m);
 /* Attributes and input 0, images or what lends their shape, fit; *x is its shape, of rank 4,
- * and *y that of what is made. */
+ * and *y that of what is made: of the size in the last input that the op may have, if it is
+ * there, or of that in the attributes. */
 bool eddy_infer_resize(eddy_infer *c, eddy_shape *x, eddy_shape *y);
+/* Input i is a size, two integers in [1, 2^24]; *size is it, open where it is not known. */
+bool eddy_infer_image_size(eddy_infer *c, int i, eddy_dims *size);
 /* op->batch: more examples are more images. */
 void eddy_resize_batch(eddy_batch *b);
 /* op->flops of each method, but the nearest, which only moves; of its gradient too. */
@@ -38,6 +41,9 @@ double eddy_resize_area_flops(const void *attrs, int n_in, const eddy_type *in,
                               const eddy_type *out);
 
 /* ---------------------------------------------------------------- the terms -- */
+
+/* Attributes with the size of what is made. */
+eddy_resize_attrs eddy_resize_to_shape(const eddy_resize_attrs *a, eddy_shape made);
 
 /* A row for each place along an axis: y[i] is the sum of weight[t] x[at[t]] over the t from
  * first[i] up to first[i + 1]. */

@@ -4,7 +4,7 @@
 #include "ops/resize.h"
 #include "build/gen/table.h"
 
-/* Of x, which only lends its shape, and dy. */
+/* Of x, which only lends its shape, dy, and the size if it is a tensor. */
 static bool infer(eddy_infer *c)
 {
     const eddy_shape dy = c->in[1].shape;
@@ -32,7 +32,8 @@ static eddy_status kernel(eddy_kernel *k) { return eddy_resample_run(k, 1); }
 static void gradient(eddy_rule *r)
 {
     const eddy_op_def *op = eddy_resize_op(eddy_resize_method_of(r->node->op));
-    r->dx[1] = eddy_apply1(op, r->attrs, r->dy[0]);
+    const eddy_tensor in[] = { r->dy[0], r->n_in > 2 ? r->x[2] : r->dy[0] };
+    r->dx[1] = eddy_apply(op, r->attrs, r->n_in - 1, in, (eddy_apply_args){ 0 });
 }
 
 static double nearest_flops(const void *attrs, int n_in, const eddy_type *in,
@@ -43,32 +44,32 @@ static double nearest_flops(const void *attrs, int n_in, const eddy_type *in,
 }
 
 const eddy_op_def eddy_op_resize_nearest_grad = {
-    .name = "ResizeNearestNeighborGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 0,
+    .name = "ResizeNearestNeighborGrad", .min_inputs = 2, .max_inputs = 3, .outputs = 1,
+    .shape_inputs = 1u << 0, .value_inputs = 1u << 2,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = nearest_flops,
 };
 
 const eddy_op_def eddy_op_resize_bilinear_grad = {
-    .name = "ResizeBilinearGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 0,
+    .name = "ResizeBilinearGrad", .min_inputs = 2, .max_inputs = 3, .outputs = 1,
+    .shape_inputs = 1u << 0, .value_inputs = 1u << 2,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = eddy_resize_bilinear_flops,
 };
 
 const eddy_op_def eddy_op_resize_bicubic_grad = {
-    .name = "ResizeBicubicGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 0,
+    .name = "ResizeBicubicGrad", .min_inputs = 2, .max_inputs = 3, .outputs = 1,
+    .shape_inputs = 1u << 0, .value_inputs = 1u << 2,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = eddy_resize_bicubic_flops,
 };
 
 const eddy_op_def eddy_op_resize_area_grad = {
-    .name = "ResizeAreaGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .shape_inputs = 1u << 0,
+    .name = "ResizeAreaGrad", .min_inputs = 2, .max_inputs = 3, .outputs = 1,
+    .shape_inputs = 1u << 0, .value_inputs = 1u << 2,
     .attrs_size = sizeof(eddy_resize_attrs), .attrs = eddy_resize_fields,
     .infer = infer, .prepare = prepare, .kernel = kernel, .gradient = gradient,
     .batch = eddy_resize_batch, .flops = eddy_resize_area_flops,

@@ -10,6 +10,13 @@
 /* The steps of TensorFlow's table of cubic weights. */
 enum { STEPS = 1024 };
 
+eddy_resize_attrs eddy_resize_to_shape(const eddy_resize_attrs *a, eddy_shape made)
+{
+    eddy_resize_attrs sized = *a;
+    sized.size = EDDY_DIMS(made.dim[1], made.dim[2]);
+    return sized;
+}
+
 /* One axis: `in` places become `out`. */
 typedef struct axis_of {
     int64_t in, out;

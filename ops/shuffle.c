@@ -1,5 +1,6 @@
 /* shuffle.c -- rows in random order. */
 #include "graph/op.h"
+#include "ops/batch.h"
 #include "ops/math.h"
 #include "ops/philox.h"
 #include "build/gen/table.h"
@@ -51,10 +52,27 @@ static eddy_status shuffle_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
+/* The order of random numbers, for each example another. */
+static void shuffle_batch(eddy_batch *b)
+{
+    const shuffle_attrs *a = b->attrs;
+    const int rank = eddy_batch_rank(b, 0);
+    if (rank < 0) return;
+    if (rank == 0) {
+        b->y[0] = eddy_batch_input(b, 0);
+        return;
+    }
+    const eddy_tensor rows = eddy_row_numbers(b->node->inputs[0], EDDY_INT64);
+    const eddy_tensor keys = eddy_random_uniform_like(eddy_batch_like(rows, b->examples),
+                                                      .dtype = EDDY_FLOAT64, .seed = a->seed);
+    const eddy_tensor order = eddy_argsort(keys);
+    b->y[0] = b->batched[0] ? Gather(b->x[0], order, 1, .batch_dims = 1) : Gather(b->x[0], order);
+}
+
 const eddy_op_def eddy_op_random_shuffle = {
     .name = "RandomShuffle", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(shuffle_attrs), .attrs = shuffle_fields,
-    .infer = shuffle_infer, .kernel = shuffle_kernel };
+    .infer = shuffle_infer, .kernel = shuffle_kernel, .batch = shuffle_batch };
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_shuffle_args {

@@ -231,7 +231,11 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
     /* Nothing is taken off an infinity that is the element itself, or both. */
     const eddy_tensor t = CastLike(Sub(at, below), low);
     const eddy_tensor both = LogicalAnd(Equal(low, high), LogicalNot(IsFinite(low)));
-    return Where(LogicalOr(Equal(t, 0), both), low, eddy_lerp(low, high, t));
+    /* Two may be further apart than there are numbers. */
+    const eddy_tensor near = IsFinite(Sub(high, low));
+    const eddy_tensor sum = Add(Mul(Sub(1, t), low), Mul(t, high));
+    const eddy_tensor y = Where(near, eddy_lerp(low, high, t), sum);
+    return Where(LogicalOr(Equal(t, 0), both), low, y);
 }
 
 /** y = the quantile q of x along `axis`: between the sorted elements at place q (n - 1).

@@ -1,14 +1,19 @@
-/* statistics.c -- variances, norms and counts over axes, and moments with weights or taken
- * apart: formulas of reductions. */
+/* statistics.c -- variances, vectors of length 1 and counts over axes, and moments with
+ * weights or taken apart: formulas of reductions. */
 #include "ops/arrays.h"
 #include "ops/math.h"
+#include "ops/reduce.h"
 #include "build/gen/table.h"
 
-/* How many elements of x there are for each of y, which was reduced from it; at least 1. */
-static eddy_tensor count_of(eddy_tensor x, eddy_tensor y, eddy_dtype d)
+#include <math.h>
+
+/* How many elements x has along these axes, which fit, for each that is kept; there may be none. */
+static eddy_tensor count_of(eddy_tensor x, eddy_dims axes, eddy_dtype d)
 {
-    const eddy_tensor whole = eddy_size(x, EDDY_INT64), parts = eddy_size(y, EDDY_INT64);
-    return Cast(FloorDiv(whole, Maximum(parts, 1)), d);
+    eddy_tensor n = axes.count == 0 ? eddy_size(x, EDDY_INT64)
+                                    : eddy_number(x.graph, EDDY_INT64, 1);
+    for (int i = 0; i < axes.count; i++) n = Mul(n, eddy_size_along(x, axes.at[i]));
+    return Cast(n, d);
 }
 
 static eddy_tensor squares(eddy_tensor x)
@@ -43,8 +48,8 @@ typedef struct eddy_variance_args {
  *  x         float32, float64, complex64 or complex128; y is real
  *  axes      each axis once, in [-rank, rank); left out: all
  *  keepdims  reduced dimensions stay, with size 1
- *  ddof      the sum is divided by n - ddof: 1 for a sample's; of no more elements than
- *            that it is NaN or infinite
+ *  ddof      the sum is divided by n - ddof, or by 0 where that is negative: 1 for a
+ *            sample's; of no more elements than that it is NaN or infinite
  *
  *  The mean first, then the squares, so that nothing is lost where the mean is large.
  *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_mean.
@@ -56,7 +61,9 @@ eddy_tensor eddy_reduce_variance_with(eddy_variance_args a)
     const eddy_tensor off = squares(Sub(a.x, mean));
     if (a.ddof == 0) return Mean(off, .axes = a.axes, .keepdims = a.keepdims);
     const eddy_tensor sum = Sum(off, .axes = a.axes, .keepdims = a.keepdims);
-    return Div(sum, Sub(count_of(a.x, mean, eddy_dtype_of(sum)), (double)a.ddof));
+    if (!eddy_is_valid(sum)) return sum;
+    const eddy_tensor n = count_of(a.x, a.axes, eddy_dtype_of(sum));
+    return Div(sum, Maximum(Sub(n, (double)a.ddof), 0));
 }
 
 /** y = the root of eddy_reduce_variance, with its options.
@@ -69,22 +76,7 @@ eddy_tensor eddy_reduce_std_with(eddy_variance_args a)
     return Sqrt(eddy_reduce_variance_with(a));
 }
 
-/* ----------------------------------------------------------------- norms -- */
-
-/** y = the root of the sum of |x|^2 over `axes`.
- *
- *  x               float32, float64, complex64 or complex128; y is real
- *  axes, keepdims  as for eddy_sum
- *
- *  float32 is summed in float64, but its squares are not: above 1.8e19 they overflow.
- *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
- *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
- *  TensorFlow: tf.math.reduce_euclidean_norm. */
-eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a)
-{
-    if (!takes(a.x, "euclidean_norm")) return (eddy_tensor){ a.x.graph, 0, 0 };
-    return Sqrt(Sum(squares(a.x), .axes = a.axes, .keepdims = a.keepdims, .name = a.name));
-}
+/* ----------------------------------------------------------- normalizing -- */
 
 #ifdef EDDY_HEADER
 typedef struct eddy_l2_normalize_args {
@@ -95,21 +87,24 @@ typedef struct eddy_l2_normalize_args {
 } eddy_l2_normalize_args;
 #endif
 
-/** y = x / sqrt(max(sum of |x|^2 over `axes`, epsilon)).
+/** y = x / max(|x|, sqrt(epsilon)), |x| the root of the sum of squares over `axes`.
  *
  *  x        float32, float64, complex64 or complex128
  *  axes     of a vector; left out: all elements are one
  *  epsilon  left out: 1e-12
  *
+ *  TensorFlow's x / sqrt(max(|x|^2, epsilon)) without the square, which may overflow.
  *  Errors: as eddy_euclidean_norm.
- *  Gradient: that of the formula; where the sum is below epsilon, dy / sqrt(epsilon).
+ *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).  Of vectors
+ *  longer than 1e25, in float64 1e200, the part of it along x is lost.
  *  TensorFlow: tf.nn.l2_normalize. */
 eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a)
 {
     if (!takes(a.x, "l2_normalize")) return (eddy_tensor){ a.x.graph, 0, 0 };
-    const eddy_tensor sum = Sum(squares(a.x), .axes = a.axes, .keepdims = true);
-    const double epsilon = a.epsilon > 0 ? a.epsilon : 1e-12;
-    return Mul(a.x, CastLike(Rsqrt(Maximum(sum, epsilon)), a.x));
+    const double epsilon = sqrt(a.epsilon > 0 ? a.epsilon : 1e-12);
+    const eddy_tensor length = Maximum(eddy_length_of(a.x, a.axes, true), epsilon);
+    /* 1 / length, of whose gradient 1 / length^2 is no factor, which may vanish. */
+    return Mul(a.x, CastLike(Square(Rsqrt(length)), a.x));
 }
 
 /* ---------------------------------------------------------------- counts -- */
@@ -209,7 +204,7 @@ eddy_tensor eddy_sufficient_statistics_with(eddy_sufficient_statistics_args a)
     const eddy_tensor sum = Sum(x, .axes = a.axes, .keepdims = a.keepdims);
     const eddy_tensor square = Sum(Square(x), .axes = a.axes, .keepdims = a.keepdims);
     if (!eddy_is_valid(square)) return square;
-    const eddy_tensor list[] = { count_of(a.x, sum, eddy_dtype_of(a.x)), sum, square };
+    const eddy_tensor list[] = { count_of(a.x, a.axes, eddy_dtype_of(a.x)), sum, square };
     return eddy_identity_n((eddy_list){ 3, list }, 3);
 }
 

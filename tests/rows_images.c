@@ -25,6 +25,21 @@ BUILD(bilinear_grad, backwards(bilinear_centers(g, x), x[0], x[1]))
 BUILD(bicubic_grad, backwards(bicubic(g, x), x[0], x[1]))
 BUILD(area_grad, backwards(area(g, x), x[0], x[1]))
 
+/* Sizes that are tensors: those of x, and more or less than them. */
+#define SIZE_TO(more, less)                                                     \
+    Add(eddy_index(eddy_shape_tensor(x[0], EDDY_INT32), "1:3"), INTS(EDDY_SHAPE(2), more, less))
+#define NUMBER_TO(v) eddy_number(g, EDDY_INT64, v)
+#define HEIGHT_TO(more) Add(eddy_size_along(x[0], -3), NUMBER_TO(more))
+#define WIDTH_TO(more) Add(eddy_size_along(x[0], -2), NUMBER_TO(more))
+BUILD(nearest_to, eddy_resize_nearest_neighbor_to(x[0], SIZE_TO(2, -1), CENTERS))
+BUILD(bilinear_to, eddy_resize_bilinear_to(x[0], SIZE_TO(2, -1), CORNERS))
+BUILD(bicubic_to, eddy_resize_bicubic_to(x[0], SIZE_TO(2, -1)))
+BUILD(area_to, eddy_resize_area_to(x[0], SIZE_TO(2, -1)))
+BUILD(nearest_to_grad, backwards(nearest_to(g, x), x[0], x[1]))
+BUILD(bilinear_to_grad, backwards(bilinear_to(g, x), x[0], x[1]))
+BUILD(bicubic_to_grad, backwards(bicubic_to(g, x), x[0], x[1]))
+BUILD(area_to_grad, backwards(area_to(g, x), x[0], x[1]))
+
 /* Places stay off the rows and columns of the image. */
 #define OWNERS INTS(EDDY_SHAPE(3), 0, 1, 1)
 #define BOXES Add(x[1], eddy_cast(eddy_const(g, EDDY_FLOAT64, EDDY_SHAPE(3, 4), (const double[]){ \
@@ -34,6 +49,13 @@ BUILD(crop, eddy_crop_and_resize(x[0], BOXES, OWNERS, PART, .extrapolation_value
 BUILD(crop_one, eddy_crop_and_resize(x[0], BOXES, OWNERS, EDDY_DIMS(1, 2)))
 BUILD(crop_nearest, eddy_crop_and_resize(x[0], BOXES, OWNERS, PART, "nearest"))
 BUILD(crop_image, backwards(crop(g, x), x[0], x[2]))
+#define CROP_TO(height, width, ...)                                             \
+    eddy_crop_and_resize_to(x[0], BOXES, OWNERS,                                \
+                            Add(Mul(eddy_index(eddy_shape_tensor(x[0], EDDY_INT32), "1:3"), 0), \
+                                INTS(EDDY_SHAPE(2), height, width)), __VA_ARGS__)
+BUILD(crop_to, CROP_TO(3, 2, .extrapolation_value = 2))
+BUILD(crop_to_one, CROP_TO(1, 2, "bilinear"))
+BUILD(crop_to_image, backwards(crop_to(g, x), x[0], x[2]))
 
 /* Images of known rank, and of known sizes. */
 #define RANK_4 eddy_set_shape(x[0], EDDY_SHAPE(EDDY_ANY, EDDY_ANY, EDDY_ANY, EDDY_ANY))
@@ -49,6 +71,24 @@ BUILD(images_area, eddy_resize_images(RANK_4, EDDY_DIMS(3, 3), "area"))
 BUILD(images_one, eddy_resize_images(eddy_set_shape(x[0], EDDY_SHAPE(5, 4, 3)), EDDY_DIMS(8, 20),
                                      .preserve_aspect_ratio = true))
 BUILD(images_pad, eddy_resize_image_with_pad(KNOWN(x[0]), 3, 6, "bicubic"))
+
+BUILD(box_to, eddy_crop_to_bounding_box_to(RANK_4, NUMBER_TO(1), NUMBER_TO(0), HEIGHT_TO(-3),
+                                           WIDTH_TO(-1)))
+BUILD(framed_to, eddy_pad_to_bounding_box_to(RANK_4, NUMBER_TO(1), NUMBER_TO(2), HEIGHT_TO(2),
+                                             WIDTH_TO(2)))
+BUILD(fitted_to, eddy_resize_with_crop_or_pad_to(RANK_4, HEIGHT_TO(-2), WIDTH_TO(2)))
+BUILD(images_to, eddy_resize_images_to(RANK_4, SIZE_TO(-2, -1), "area"))
+BUILD(images_to_one, eddy_resize_images_to(eddy_set_shape(x[0], EDDY_SHAPE(5, 4, 3)),
+                                           INTS(EDDY_SHAPE(2), 8, 20),
+                                           .preserve_aspect_ratio = true))
+BUILD(images_pad_to, eddy_resize_image_with_pad_to(RANK_4, HEIGHT_TO(-2), WIDTH_TO(2), "bicubic"))
+
+static eddy_tensor glimpse_to(eddy_graph *g, const eddy_tensor *x)
+{
+    const double at[] = { 0.3, -0.2, -0.9, 0.8 };
+    return eddy_extract_glimpse_to(x[0], SIZE_TO(-2, -2), eddy_const(g, EDDY_FLOAT64,
+                                   EDDY_SHAPE(2, 2), at), .noise = "zero");
+}
 
 static eddy_tensor glimpse(eddy_graph *g, const eddy_tensor *x)
 {
@@ -91,6 +131,8 @@ static eddy_tensor by_chance(eddy_tensor x, eddy_tensor drawn)
 BUILD(random_flip, by_chance(x[0], eddy_random_flip_left_right(STILL)))
 BUILD(random_flop, by_chance(x[0], eddy_random_flip_up_down(STILL, .seed = 4)))
 BUILD(random_crop, by_chance(x[0], eddy_random_crop(StopGradient(RANK_3), EDDY_DIMS(2, 3, 3))))
+BUILD(random_crop_to, by_chance(x[0], eddy_random_crop_to(StopGradient(RANK_3),
+                                Sub(eddy_shape_tensor(x[0], EDDY_INT32), 1))))
 BUILD(random_brightness, by_chance(x[0], eddy_random_brightness(STILL, 0.2)))
 BUILD(random_contrast, by_chance(x[0], eddy_random_contrast(STILL, 0.5, 1.5, 7)))
 BUILD(random_saturation, by_chance(x[0], eddy_random_saturation(STILL, 0.5, 1.5)))
@@ -103,7 +145,8 @@ BUILD(edges, eddy_sobel_edges(RANK_4))
 BUILD(noise, eddy_psnr(x[0], x[1], 4))
 BUILD(ssim, eddy_ssim(SMALL(x[0]), SMALL(x[1]), 4, .filter_size = 3))
 BUILD(ssim_scales, eddy_ssim_multiscale(SMALL(x[0]), SMALL(Add(x[0], x[1])), 4, .filter_size = 2,
-                                        .scales = 2, .power_factors = (const double[]){ 0.4, 0.6 }))
+                                        .scales = 2, .k1 = 0.1, .k2 = 0.3,
+                                        .power_factors = (const double[]){ 0.4, 0.6 }))
 BUILD(best, eddy_non_max_suppression(x[0], x[1], 3, 0.3))
 BUILD(best_soft, eddy_non_max_suppression(x[0], x[1], 3, 1, -1, .soft_nms_sigma = 0.5))
 
@@ -111,6 +154,10 @@ BUILD(best_soft, eddy_non_max_suppression(x[0], x[1], 3, 1, -1, .soft_nms_sigma 
 #define GRAD(type, fn)                                                          \
     { .op = type, .build = fn, .n = 2, .constant = 1, .keep = { 3, 4, 5 },      \
       .shape = { S(2, 3, 4, 2), S(2, 5, 3, 2) } }
+
+#define GRAD_TO(type, fn)                                                       \
+    { .op = type, .how = "a tensor", .build = fn, .n = 2, .constant = 1,        \
+      .keep = { 3, 4, 5 }, .shape = { S(2, 3, 4, 2), S(2, 5, 3, 2) } }
 
 #define CROP(type, option, fn, none)                                            \
     { .op = type, .how = option, .build = fn, .n = 2, .constant = none,         \
@@ -137,9 +184,22 @@ static const sweep_row rows[] = {
     GRAD("ResizeBilinearGrad", bilinear_grad),
     GRAD("ResizeBicubicGrad", bicubic_grad),
     GRAD("ResizeAreaGrad", area_grad),
+    RESIZED("ResizeNearestNeighbor", "a tensor", nearest_to),
+    RESIZED("ResizeBilinear", "a tensor", bilinear_to),
+    RESIZED("ResizeBicubic", "a tensor", bicubic_to),
+    RESIZED("ResizeArea", "a tensor", area_to),
+    GRAD_TO("ResizeNearestNeighborGrad", nearest_to_grad),
+    GRAD_TO("ResizeBilinearGrad", bilinear_to_grad),
+    GRAD_TO("ResizeBicubicGrad", bicubic_to_grad),
+    GRAD_TO("ResizeAreaGrad", area_to_grad),
     CROP("CropAndResize", "", crop, 0),
     CROP("CropAndResize", "one row", crop_one, 0),
     CROP("CropAndResize", "nearest", crop_nearest, 2),
+    CROP("CropAndResize", "a tensor", crop_to, 0),
+    CROP("CropAndResize", "a tensor, one row", crop_to_one, 0),
+    { .op = "CropAndResizeGradImage", .how = "a tensor", .build = crop_to_image, .n = 3,
+      .constant = 1, .shape = { S(2, 4, 5, 1), S(3, 4), S(3, 3, 2, 1) },
+      .low = { -2, -0.004, -2 }, .high = { 2, 0.004, 2 }, .keep = { 2, 3, 4, 5 } },
     { .op = "CropAndResizeGradImage", .build = crop_image, .n = 3, .constant = 1,
       .shape = { S(2, 4, 5, 1), S(3, 4), S(3, 3, 2, 1) }, .low = { -2, -0.004, -2 },
       .high = { 2, 0.004, 2 }, .keep = { 2, 3, 4, 5 } },
@@ -154,6 +214,15 @@ static const sweep_row rows[] = {
     OP_KEEP("ResizeArea", "resize_images", images_area, 1, KEEP(5, 4), S(2, 5, 4, 3)),
     OP_KEEP("ResizeBilinear", "resize_images, one", images_one, 1, KEEP(5, 4, 3), S(5, 4, 3)),
     OP_KEEP("ResizeBicubic", "resize_image_with_pad", images_pad, 1, KEEP(5, 4, 3), S(2, 5, 4, 3)),
+    OP_KEEP("Identity", "crop_to_bounding_box_to", box_to, 1, KEEP(5, 4), S(2, 5, 4, 3)),
+    OP_KEEP("Identity", "pad_to_bounding_box_to", framed_to, 1, KEEP(5, 4), S(2, 5, 4, 3)),
+    OP_KEEP("Identity", "resize_with_crop_or_pad_to", fitted_to, 1, KEEP(5, 4), S(2, 5, 4, 3)),
+    OP_KEEP("ResizeArea", "resize_images_to", images_to, 1, KEEP(5, 4), S(2, 5, 4, 3)),
+    OP_KEEP("ResizeBilinear", "resize_images_to, one", images_to_one, 1, KEEP(5, 4, 3),
+            S(5, 4, 3)),
+    OP_KEEP("ResizeBicubic", "resize_image_with_pad_to", images_pad_to, 1, KEEP(5, 4, 3),
+            S(2, 5, 4, 3)),
+    OP_KEEP("GatherV2", "extract_glimpse_to", glimpse_to, 1, KEEP(2, 5, 4), S(2, 5, 4, 3)),
     OP_KEEP("GatherV2", "extract_glimpse", glimpse, 1, KEEP(2, 5, 4), S(2, 5, 4, 3)),
 
     OP_REAL("Identity", "convert_image_dtype", converted, 1, KEEP(0), S(3, 4)),
@@ -176,6 +245,7 @@ static const sweep_row rows[] = {
     CHANCE("random_flip_left_right", random_flip),
     CHANCE("random_flip_up_down", random_flop),
     CHANCE("random_crop", random_crop),
+    CHANCE("random_crop_to", random_crop_to),
     CHANCE("random_brightness", random_brightness),
     CHANCE("random_contrast", random_contrast),
     CHANCE("random_saturation", random_saturation),

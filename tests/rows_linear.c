@@ -60,6 +60,17 @@ BUILD(pinv, eddy_pinv(regular(x[0])))
 BUILD(eigh, eigen(x[0]))
 BUILD(eigvalsh, eddy_eigvalsh(Add(eddy_batch_matmul(x[0], x[0], .adj_y = true), steps(x[0]))))
 BUILD(matrix_exp, eddy_matrix_exp(x[0]))
+BUILD(matrix_sqrt, eddy_matrix_sqrt(regular(x[0])))
+BUILD(sylvester, eddy_sylvester(regular(x[0]), regular(x[1]), x[2]))
+#define FACTORS eddy_lu(regular(x[0]), EDDY_INT32)
+BUILD(lu_solve, eddy_lu_solve(FACTORS, eddy_output(FACTORS, 1), x[1]))
+BUILD(lu_inverse, eddy_lu_matrix_inverse(FACTORS, eddy_output(FACTORS, 1)))
+BUILD(three_times, eddy_tridiagonal_matmul(x[0], x[1]))
+/* With a large diagonal. */
+#define DOMINANT Add(x[0], CastLike(INTS(EDDY_SHAPE(3, 1), 0, 6, 0), x[0]))
+BUILD(three_solve, eddy_tridiagonal_solve(DOMINANT, x[1]))
+BUILD(normalized, eddy_normalize(x[0], .axes = EDDY_AXES(-1)))
+BUILD(normalized_1, eddy_normalize(x[0], "1"))
 
 /* Products of tensors; an unknown rank is made known where the equation does not say it. */
 static eddy_tensor of_rank(eddy_tensor x, int rank)
@@ -151,6 +162,12 @@ static const sweep_row rows[] = {
     WITHIN("SelfAdjointEigV2", "", eigh, 1, 0.75, S(2, 3, 3)),
     WITHIN("SelfAdjointEigV2", "values", eigvalsh, 1, 0.75, S(3, 3)),
     WITHIN("MatrixExponential", "", matrix_exp, 1, 0.75, S(2, 3, 3)),
+    WITHIN("MatrixSquareRoot", "", matrix_sqrt, 1, 0.75, S(2, 3, 3)),
+    WITHIN("Sylvester", "", sylvester, 3, 0.75, S(2, 3, 3), S(2, 4, 4), S(2, 3, 4)),
+    WITHIN("MatrixTriangularSolve", "lu_solve", lu_solve, 2, 1, S(2, 3, 3), S(2, 3, 4)),
+    WITHIN("MatrixTriangularSolve", "lu_matrix_inverse", lu_inverse, 1, 1, S(2, 3, 3)),
+    OP_KEEP("Add", "tridiagonal_matmul", three_times, 2, KEEP(3), S(2, 3, 4), S(2, 4, 5)),
+    OP_KEEP("TridiagonalSolve", "", three_solve, 2, KEEP(3), S(2, 3, 4), S(2, 4, 5)),
     OP("BatchMatMulV2", "einsum bij,bjk->bik", ein_product, 2, S(2, 3, 4), S(2, 4, 5)),
     OP("BatchMatMulV2", "einsum bij,bkj->kib", ein_turned, 2, S(2, 3, 4), S(2, 5, 4)),
     OP("MatMul", "einsum abc,bcd->da", ein_two_sums, 2, S(2, 3, 4), S(3, 4, 5)),
@@ -180,11 +197,15 @@ static const sweep_row rows[] = {
     WITHIN("MatrixInverse", "matrix_power", matrix_power_back, 1, 1, S(3, 3)),
     OP("MatrixDiagPartV3", "trace", trace, 1, S(2, 3, 4)),
     OP_KEEP("Cross", "", cross, 2, KEEP(3), S(2, 3), S(2, 3)),
-    OP("Sqrt", "norm", norm, 1, S(3, 4)),
+    OP("EuclideanNorm", "norm", norm, 1, S(3, 4)),
     OP("Abs", "norm 1", norm_1, 1, S(3, 4)),
     OP_KEEP("Max", "norm inf", norm_inf, 1, KEEP(4), S(3, 4)),
     OP("Pow", "norm 3", norm_3, 1, S(3, 4)),
-    OP("Sqrt", "norm fro", norm_fro, 1, S(2, 3, 4)),
+    OP("EuclideanNorm", "norm fro", norm_fro, 1, S(2, 3, 4)),
+    { .op = "IdentityN", .how = "normalize", .build = normalized, .n = 1, .shape = { S(2, 3, 4) },
+      .low = { 0.5 }, .high = { 2 } },
+    { .op = "IdentityN", .how = "normalize by 1", .build = normalized_1, .n = 1,
+      .shape = { S(3, 4) }, .low = { 0.5 }, .high = { 2 } },
     OP_KEEP("Max", "norm 1 of matrices", norm_columns, 1, KEEP(4), S(2, 3, 4)),
     WITHIN("Svd", "norm nuc", norm_nuclear, 1, 0.75, S(2, 3, 4)),
     { .op = "Svd", .how = "norm 2", .build = norm_spectral, .n = 1, .shape = { S(2, 3, 4) },

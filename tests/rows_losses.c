@@ -92,12 +92,12 @@ static const sweep_row rows[] = {
     OF_2("MulNoNan", "kl_divergence_loss", divergence_log, 0.25, 1, -2, -0.25),
     OF_2("RealDiv", "dice_loss", dice, 0, 1, 0, 1),
 
-    OP("Rsqrt", "cosine_similarity", similarity, 2, S(3, 4), S(3, 4)),
+    OP("EuclideanNorm", "cosine_similarity", similarity, 2, S(3, 4), S(3, 4)),
     OP("DivNoNan", "cosine_distance", distance, 2, S(3, 4), S(3, 4)),
     OF_3("Relu", "margin_ranking_loss", ranking, S(3, 4), 0.25, 1, 0),
     OF_3("Relu", "cosine_embedding_loss", embedding, S(3), -1, -0.5, 4),
-    OF_3("Sqrt", "contrastive_loss", contrastive, S(3), 0, 1, 0),
-    OF_3("Sqrt", "triplet_margin_loss", triplet, S(3, 4), 2, 4, 0),
+    OF_3("EuclideanNorm", "contrastive_loss", contrastive, S(3), 0, 1, 0),
+    OF_3("EuclideanNorm", "triplet_margin_loss", triplet, S(3, 4), 2, 4, 0),
     OF_3("Relu", "triplet_margin_loss", triplet_squared, S(3, 4), 2, 4, 0),
     OP_KEEP("SelectV2", "triplet_semihard_loss", semihard, 1, KEEP(3), S(5, 3)),
 };

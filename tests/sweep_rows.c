@@ -22,6 +22,15 @@ const sweep_row *sweep_row_at(int i)
     return &families[f]->rows[i];
 }
 
+/* FNV-1a, by Fowler, Noll and Vo. */
+static uint64_t hash(uint64_t h, const char *text)
+{
+    for (; text && *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3;
+    return h;
+}
+
+uint64_t sweep_seed(const sweep_row *r) { return hash(hash(0xcbf29ce484222325, r->op), r->how); }
+
 int sweep_exempt_count(void)
 {
     int n = 0;

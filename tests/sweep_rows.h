@@ -30,6 +30,8 @@ typedef struct sweep_row {
 
 int              sweep_count(void);
 const sweep_row *sweep_row_at(int i);
+/* What its inputs are drawn from: of its names, so that rows before it do not count. */
+uint64_t         sweep_seed(const sweep_row *r);
 
 /* Ops without a row, and why. */
 typedef struct sweep_exempt {

@@ -114,6 +114,35 @@ START_TEST(of_numbers)
 }
 END_TEST
 
+/* Sizes and offsets that are tensors. */
+START_TEST(of_tensors)
+{
+    const eddy_tensor x = odd[_i];
+    for (int i = 0; i < ODD; i++) {
+        const eddy_tensor t = odd[i], one = eddy_number(g, EDDY_INT32, 1);
+        settle(eddy_resize_nearest_neighbor_to(x, t));
+        settle(eddy_resize_area_to(x, t, .half_pixel_centers = true));
+        settle(eddy_resize_images_to(x, t, .preserve_aspect_ratio = true));
+        settle(eddy_crop_and_resize_to(x, odd[BOXES], odd[OWNERS], t));
+        settle(eddy_random_crop_to(x, t));
+        settle(eddy_extract_glimpse_to(x, t, t));
+        settle(eddy_crop_to_bounding_box_to(x, t, one, one, t));
+        settle(eddy_pad_to_bounding_box_to(x, one, t, t, one));
+    }
+    for (int i = 0; i < COUNT(numbers); i++) {
+        const int64_t n = numbers[i];
+        const eddy_tensor t = eddy_const(g, EDDY_INT64, EDDY_SCALAR, &n);
+        const eddy_tensor two = eddy_const(g, EDDY_INT64, EDDY_SHAPE(2), (int64_t[]){ n, 1 });
+        settle(eddy_crop_to_bounding_box_to(x, t, t, t, t));
+        settle(eddy_resize_bicubic_to(x, n < 1000 ? two : t));
+        if (n > 1000) continue;                     /* more is refused by what is built */
+        settle(eddy_resize_with_crop_or_pad_to(x, t, t));
+        settle(eddy_resize_image_with_pad_to(x, t, t, "area"));
+        settle(eddy_resize_images_to(x, two, .preserve_aspect_ratio = true));
+    }
+}
+END_TEST
+
 START_TEST(of_sizes)
 {
     const eddy_tensor x = odd[_i];
@@ -161,6 +190,7 @@ Suite *images_odd_suite(void)
     tcase_add_checked_fixture(c, begin, end);
     tcase_add_loop_test(c, of_one_tensor, 0, ODD);
     tcase_add_loop_test(c, of_numbers, 0, ODD);
+    tcase_add_loop_test(c, of_tensors, 0, ODD);
     tcase_add_loop_test(c, of_sizes, 0, ODD);
     tcase_add_loop_test(c, of_two_tensors, 0, ODD);
     suite_add_tcase(suite, c);

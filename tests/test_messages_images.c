@@ -30,6 +30,43 @@ static void resizing(eddy_tensor x, eddy_tensor flags, eddy_tensor rows)
     eddy_resize_images(x, size, "cubic"), golden_graph(g);
 }
 
+/* Sizes that are tensors. */
+static void sizing(eddy_tensor x)
+{
+    const eddy_tensor bad = eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 3, -1 });
+    const eddy_tensor three = input("three", EDDY_INT32, EDDY_SHAPE(3));
+    const eddy_tensor one = eddy_number(g, EDDY_INT32, 1), two = eddy_number(g, EDDY_INT64, -2);
+    const eddy_tensor offsets = input("where", EDDY_FLOAT32, EDDY_SHAPE(1, 2));
+    eddy_resize_bilinear_to(x, bad), golden_graph(g);
+    eddy_resize_bilinear_to(x, three), golden_graph(g);
+    eddy_resize_images_to(x, three), golden_graph(g);
+    eddy_resize_images_to(x, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_resize_images_to(x, input("open_size", EDDY_INT32, EDDY_SHAPE(2)), "cubic");
+    golden_graph(g);
+    eddy_crop_to_bounding_box_to(x, one, one, one, two), golden_graph(g);
+    eddy_crop_to_bounding_box_to(x, one, one, three, one), golden_graph(g);
+    eddy_pad_to_bounding_box_to(x, one, (eddy_tensor){ g, 0, 0 }, one, one), golden_graph(g);
+    eddy_extract_glimpse_to(x, three, offsets), golden_graph(g);
+    eddy_extract_glimpse_to(x, bad, offsets), golden_graph(g);
+    eddy_random_crop_to((eddy_tensor){ g, 0, 0 }, one), golden_graph(g);
+    eddy_random_crop_to(one, one), golden_graph(g);
+    eddy_random_crop_to(x, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+}
+
+/* What only a run can tell. */
+static void running(eddy_tensor x)
+{
+    const eddy_tensor open = input("side", EDDY_INT32, EDDY_SCALAR);
+    const eddy_tensor y = eddy_resize_with_crop_or_pad_to(x, open, eddy_number(g, EDDY_INT32, 3));
+    eddy_session *s = eddy_session_new(g);
+    eddy_array *in = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(1, 4, 4, 2)), *out = NULL;
+    eddy_array *none = eddy_array_new(EDDY_INT32, EDDY_SCALAR);
+    eddy_run(s, EDDY_FEED({ x, in }, { open, none }), EDDY_FETCH(y), &out);
+    golden_line(eddy_session_message(s));
+    eddy_array_free(in), eddy_array_free(none), eddy_array_free(out);
+    eddy_session_free(s);
+}
+
 static void gradients(eddy_tensor x, eddy_tensor dy)
 {
     const eddy_tensor y = eddy_resize_bilinear(x, EDDY_DIMS(2, 2));
@@ -131,6 +168,8 @@ START_TEST(images)
     colours(x, flags);
     quality(x, rows);
     boxes();
+    sizing(x);
+    running(x);
     golden_end();
 }
 END_TEST

@@ -46,6 +46,16 @@ START_TEST(of_matrices)
     eddy_svd(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(23170, 30000))), golden_graph(g);
     eddy_pinv(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(30000, 23170))), golden_graph(g);
     eddy_eigh(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(32767, -1))), golden_graph(g);
+    eddy_matrix_sqrt(i), golden_graph(g);
+    eddy_matrix_sqrt(b), golden_graph(g);
+    eddy_sylvester(a, a, Cast(a, EDDY_FLOAT32)), golden_graph(g);
+    eddy_sylvester(a, zeros(EDDY_SHAPE(4, 4)), b), golden_graph(g);
+    eddy_sylvester(a, a, b), golden_graph(g);
+    eddy_tridiagonal_solve(a, Cast(a, EDDY_FLOAT32)), golden_graph(g);
+    eddy_tridiagonal_solve(a, zeros(EDDY_SHAPE(2, 4, 3))), golden_graph(g);
+    eddy_tridiagonal_solve(v, a), golden_graph(g);
+    run(eddy_sylvester(a, a, a));
+    run(eddy_tridiagonal_solve(a, a));
     golden_end();
     eddy_graph_free(g);
 }

@@ -118,6 +118,7 @@ static void normal_numbers(void)
     const eddy_shape s = EDDY_SHAPE(2);
     eddy_random_normal(g, s, .mean = INFINITY), golden_graph(g);
     eddy_truncated_normal(g, s, .stddev = -1), golden_graph(g);
+    eddy_random_normal(g, s, .stddev = 1e300), golden_graph(g);
     eddy_init_glorot_uniform(g, EDDY_INT32, s, 0), golden_graph(g);
     eddy_init_orthogonal(g, EDDY_INT32, EDDY_SHAPE(2, 2), 0), golden_graph(g);
     eddy_init_orthogonal(g, EDDY_FLOAT32, s, 0), golden_graph(g);

@@ -46,6 +46,8 @@ static void counting(eddy_tensor x, eddy_tensor i)
     eddy_confusion_matrix(i, i, -2, none), golden_graph(g);
     eddy_confusion_matrix(i, ExpandDims(i, -1), 2, none), golden_graph(g);
     eddy_histogram_fixed_width(x, x, 0), golden_graph(g);
+    const eddy_tensor range = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2), (float[]){ 1, 1 });
+    eddy_histogram_fixed_width(x, range, 4), golden_graph(g);
     eddy_metric_auc(x, x, .num_thresholds = 1), golden_graph(g);
 }
 

@@ -144,7 +144,7 @@ static bool has_op(const sweep *c)
 static bool sweep_begin(sweep *c, int row, const variant *v)
 {
     const sweep_row *r = sweep_row_at(row);
-    *c = (sweep){ .row = r, .t = { .graph = eddy_graph_new(), .random = (uint64_t)row } };
+    *c = (sweep){ .row = r, .t = { .graph = eddy_graph_new(), .random = sweep_seed(r) } };
     c->t.session = eddy_session_new(c->t.graph);
     snprintf(c->title, sizeof c->title, "%s %s", r->op, r->how ? r->how : "");
     c->fetch.title = c->title;

@@ -15,7 +15,6 @@ Suite *vmap_suite(void);
  * is then refused. */
 static const struct { const char *op, *why; } looped[] = {
     { "Range",         "each example has its own length" },
-    { "RandomShuffle", "each example has its own numbers" },
     { "StatelessRandomUniform",   "each example has its own seed" },
     { "StatelessRandomNormal",    "each example has its own seed" },
     { "StatelessTruncatedNormal", "each example has its own seed" },
@@ -346,7 +345,7 @@ static void try_row_of(eddy_dtype dtype, int row, way how, unsigned mapped, int6
     const sweep_row *r = row_at(row);
     mapping m = { .row = r, .how = how, .n = n, .mapped = mapped, .open = open, .dtype = dtype };
     if (how == ITS_GRADIENT && r->options & (SWEEP_REFUSES | SWEEP_RANDOM)) return;
-    m.t = (trial){ .graph = eddy_graph_new(), .random = (uint64_t)row };
+    m.t = (trial){ .graph = eddy_graph_new(), .random = sweep_seed(r) };
     m.t.session = eddy_session_new(m.t.graph);
     snprintf(m.title, sizeof m.title, "%s%s%s %s, inputs %u, %d examples%s",
              dtype == EDDY_FLOAT64 ? "" : "complex ", ways[how], r->op, r->how ? r->how : "",
