@@ -100,6 +100,7 @@ static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
 
 static int choose(eddy_graph *g, const eddy_function_args *a, int *chosen)
 {
+    if (eddy_refuse_number(g, "gradients_function", "indices", a->indices)) return 0;
     if (a->names && a->indices.count > 0) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "params must be all strings or all integers; got both names and indices");

@@ -8,6 +8,15 @@ static void *member(const void *attrs, const eddy_attr_field *f)
     return (char *)(uintptr_t)attrs + f->offset;
 }
 
+bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d)
+{
+    const long long number = (long long)(intptr_t)d.no_number_;
+    if (!d.no_number_) return false;
+    eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: '%s' is the number %lld where a list is wanted; write "
+              "EDDY_AXES(%lld) or EDDY_DIMS(%lld)", what, option, number, number, number);
+    return true;
+}
+
 /* Replaces what a member points to by the graph's own copy. */
 static bool own_member(eddy_graph *g, const eddy_op_def *op, const eddy_attr_field *f, void *attrs)
 {
@@ -41,9 +50,10 @@ static bool own_member(eddy_graph *g, const eddy_op_def *op, const eddy_attr_fie
     case EDDY_ATTR_BOOL:
     case EDDY_ATTR_DTYPE:
     case EDDY_ATTR_SHAPE:
-    case EDDY_ATTR_DIMS:
     case EDDY_ATTR_GRAPH:
         return true;
+    case EDDY_ATTR_DIMS:
+        return !eddy_refuse_number(g, op->name, f->name, *(const eddy_dims *)p);
     }
     return true;
 }

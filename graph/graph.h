@@ -122,7 +122,7 @@ EDDY_API bool        eddy_dtype_is_floating(eddy_dtype d);/* float16, bfloat16, 
 EDDY_API bool        eddy_dtype_is_integer(eddy_dtype d); /* int32, int64, uint8 */
 EDDY_API bool        eddy_dtype_is_complex(eddy_dtype d);
 EDDY_API eddy_dtype  eddy_dtype_real(eddy_dtype d);       /* of the parts of a complex one; else d */
-/* Gradients flow through floating and complex tensors only (seed 001). */
+/* Gradients flow through floating and complex tensors only. */
 EDDY_API bool        eddy_dtype_is_differentiable(eddy_dtype d);
 
 /* -------------------------------------------------------------- shapes -- */
@@ -169,8 +169,10 @@ EDDY_API bool       eddy_shape_broadcast(eddy_shape a, eddy_shape b, eddy_shape 
 EDDY_API char      *eddy_shape_print(eddy_shape s, char *buf, size_t size);
 
 /* A short list of dimensions or axes as an option; zeroed means "not given",
- * EDDY_NO_DIMS is the empty list. */
+ * EDDY_NO_DIMS is the empty list.  It begins with a pointer, always NULL, so that a number in
+ * its place, eddy_sum(x, 1) for eddy_sum(x, EDDY_AXES(1)), does not pass for a count. */
 typedef struct eddy_dims {
+    const struct eddy_write_EDDY_AXES_ *no_number_;
     int     count;                       /* 0 not given; -1 the empty list */
     int64_t at[EDDY_MAX_RANK];
 } eddy_dims;
@@ -191,7 +193,7 @@ inline eddy_dims eddy_dims_of_list_(std::initializer_list<int64_t> at)
 #endif
 #define EDDY_AXES EDDY_DIMS
 #ifdef __cplusplus
-#define EDDY_NO_DIMS (eddy_dims{ -1, { 0 } })
+#define EDDY_NO_DIMS (eddy_dims{ nullptr, -1, { 0 } })
 #else
 #define EDDY_NO_DIMS ((eddy_dims){ .count = -1 })
 #endif
@@ -245,7 +247,8 @@ EDDY_API eddy_array *eddy_array_load(const char *path, const eddy_files *files, 
 
 /* Owns every node, name, constant and optimizer made in it.  Nodes are never
  * removed, and an input always has a smaller id than its consumer, so ids are
- * a topological order.  Build from one thread at a time. */
+ * a topological order.  While a thread builds, which gradients and L-BFGS do too, no other
+ * may build, run or look up on that graph; otherwise any number of threads may run. */
 typedef struct eddy_graph eddy_graph;
 
 /* One output of one node: a value of 16 bytes, copied freely, never freed,
@@ -317,7 +320,7 @@ EDDY_API void        eddy_graph_on_error(eddy_graph *g, void (*handler)(void *us
 EDDY_API void        eddy_graph_set_seed(eddy_graph *g, int64_t seed);
 EDDY_API int64_t     eddy_graph_seed(const eddy_graph *g);
 EDDY_API int32_t     eddy_graph_size(const eddy_graph *g);     /* nodes; also the largest id */
-EDDY_API void        eddy_graph_finalize(eddy_graph *g);       /* no node or collection entry from now on */
+EDDY_API void        eddy_graph_finalize(eddy_graph *g);       /* no node from now on; later errors stop no run */
 EDDY_API bool        eddy_graph_is_finalized(const eddy_graph *g);
 
 EDDY_API bool        eddy_is_valid(eddy_tensor t);

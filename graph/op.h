@@ -214,10 +214,10 @@ typedef struct eddy_batch {
     const eddy_node   *node;
     const void        *attrs;
     const eddy_tensor *x;
-    const bool        *batched;      /* at least one is true */
+    const bool        *batched;      /* at least one is true, but of an op that draws */
     eddy_tensor       *y;            /* n_out, all invalid at first */
     int                n_in, n_out;
-    eddy_tensor        examples;     /* any batched tensor: its axis 0 counts the examples */
+    eddy_tensor        examples;     /* axis 0 counts the examples */
 } eddy_batch;
 
 /* x[i] with the examples along axis 0: repeated if it is not batched. */
@@ -325,6 +325,14 @@ EDDY_API eddy_tensor eddy_apply2(const eddy_op_def *op, const void *attrs, eddy_
 
 /* Records an error on g (the first one wins) and returns an invalid tensor of
  * it; g may be NULL. */
+/* d, or what a list that was left out stands for. */
+static inline eddy_dims eddy_dims_or(eddy_dims d, eddy_dims otherwise)
+{
+    return d.count == 0 && !d.no_number_ ? otherwise : d;
+}
+/* Whether a plain number stands where a list is wanted, .axes = 1, which is an error; says so.
+ * `what` is the operation, `option` the list. */
+EDDY_API bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d);
 EDDY_API eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -11,7 +11,7 @@
  *   seed           of the initializers and of dropout; 0: the operations' own
  *   *_initializer  the first value of a variable (initial.h)
  *   *_regularizer  a penalty on it, in EDDY_REGULARIZATION_LOSSES
- *   activation     f of the result: eddy_relu, eddy_tanh, one's own; default none
+ *   activation     f of the result: eddy_relu, eddy_gelu, one's own; default none
  *   training       what only training does is done if this is true, ...
  *   training_when  ... or, if this is given, where this bool scalar is true in a run
  *

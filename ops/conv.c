@@ -28,7 +28,7 @@ static int height_of(const eddy_conv_attrs *a) { return is(a->data_format, "NCHW
 /* A list for height and width, or one number for both, as one of all dimensions. */
 static eddy_dims spread(eddy_dims d, int channels)
 {
-    if (d.count < 0 || d.count > 2) return d;
+    if (d.count < 0 || d.count > 2 || d.no_number_) return d;
     const int64_t h = d.count > 0 ? d.at[0] : 1, w = d.count > 1 ? d.at[1] : h;
     return channels == 1 ? EDDY_DIMS(1, 1, h, w) : EDDY_DIMS(1, h, w, 1);
 }

@@ -35,6 +35,7 @@ enum { MOST_TAPS = 256 };
 static bool triple(eddy_dims d, bool planes, int64_t *at)
 {
     const int first = d.count == 5 ? (planes ? 2 : 1) : 0;
+    if (d.no_number_) return false;
     if (d.count > 0 && d.count != 1 && d.count != 3 && d.count != 5) return false;
     if (d.count == 5 && (d.at[0] != 1 || d.at[planes ? 1 : 4] != 1)) return false;
     for (int i = 0; i < 3; i++) {
@@ -58,7 +59,7 @@ static bool take_paddings(const char *op, eddy_graph *g, eddy_dims d, const char
                           volume *v)
 {
     v->same = padding && strcmp(padding, "SAME") == 0;
-    v->own = d.count > 0 || (padding && strcmp(padding, "EXPLICIT") == 0);
+    v->own = d.count > 0 || d.no_number_ || (padding && strcmp(padding, "EXPLICIT") == 0);
     v->padding = d.count > 0 && !padding ? "EXPLICIT" : padding;
     if (!v->own) return true;
     bool fits = d.count == 6 && strcmp(v->padding, "EXPLICIT") == 0;

@@ -186,7 +186,7 @@ static eddy_status padding_prepare(eddy_kernel *k)
 static diag_attrs attrs_of(eddy_dims k, const char *align)
 {
     const int n = k.count;
-    if (n > 2) return (diag_attrs){ .lower = 1, .upper = 0 };
+    if (n > 2 || k.no_number_) return (diag_attrs){ .lower = 1, .upper = 0 };
     return (diag_attrs){ .lower = n > 0 ? k.at[0] : 0, .align = align,
                          .upper = n > 0 ? k.at[n - 1] : 0 };
 }

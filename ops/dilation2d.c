@@ -28,6 +28,7 @@ typedef struct dilation {
 /* Entry i of height and width. */
 static bool take_entry(eddy_dims d, int i, int64_t *v)
 {
+    if (d.no_number_) return false;
     if (d.count > 0 && d.count != 1 && d.count != 2 && d.count != 4) return false;
     if (d.count == 4 && (d.at[0] != 1 || d.at[3] != 1)) return false;
     *v = d.count <= 0 ? 1 : d.at[d.count == 1 ? 0 : d.count == 4 ? 1 + i : i];

@@ -161,6 +161,7 @@ bool eddy_draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims sample
                   "float64", who, eddy_dtype_name(d));
         return false;
     }
+    if (eddy_refuse_number(x[0].graph, who, "sample_shape", samples)) return false;
     if (n == 2) {
         const eddy_tensor both = Add(x[0], x[1]);
         if (!eddy_shape_equal(eddy_shape_of(x[0]), eddy_shape_of(x[1])) ||

@@ -317,6 +317,8 @@ static eddy_tensor fitted(eddy_tensor x, const char *what, int dims, const int64
 static eddy_tensor rfft_of(eddy_rfft_many_args a, const char *what, int dims, bool inverse)
 {
     const eddy_op_def *op = inverse ? &eddy_op_irfft : &eddy_op_rfft;
+    if (eddy_refuse_number(a.x.graph, what, "fft_length", a.fft_length))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
     if (a.fft_length.count == 0) return apply_fft(op, dims, -1, a.x, a.name);
     if (a.fft_length.count != dims)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: fft_length has %d entries, not %d",
@@ -330,7 +332,7 @@ static eddy_tensor rfft_of(eddy_rfft_many_args a, const char *what, int dims, bo
 
 static eddy_tensor rfft_of_one(eddy_rfft_args a, const char *what, bool inverse)
 {
-    const eddy_dims length = { a.fft_length != 0, { a.fft_length } };
+    const eddy_dims length = { .count = a.fft_length != 0, .at = { a.fft_length } };
     return rfft_of((eddy_rfft_many_args){ .x = a.x, .fft_length = length, .name = a.name }, what,
                    1, inverse);
 }

@@ -186,6 +186,8 @@ eddy_tensor eddy_frame_with(eddy_frame_args a)
     const int  rank = eddy_shape_of(a.signal).rank;
     int64_t    axis = a.axis.count > 0 ? a.axis.at[0] : -1;
     if (!eddy_is_valid(a.signal)) return a.signal;
+    if (eddy_refuse_number(a.signal.graph, "frame", "axis", a.axis))
+        return (eddy_tensor){ a.signal.graph, 0, 0 };
     if (a.frame_length < 1 || a.frame_step < 1)
         return eddy_fail(a.signal.graph, EDDY_INVALID_ARGUMENT, "frame: a length of %lld and a "
                          "step of %lld; both are at least 1", (long long)a.frame_length,

@@ -257,6 +257,8 @@ eddy_tensor eddy_sparse_softmax_cross_entropy_loss_with(
     eddy_sparse_softmax_cross_entropy_loss_args a)
 {
     const char *who = "sparse_softmax_cross_entropy_loss";
+    if (eddy_refuse_number(a.logits.graph, who, "ignore", a.ignore))
+        return (eddy_tensor){ a.logits.graph, 0, 0 };
     if (a.ignore.count <= 0) {
         const eddy_tensor each = eddy_sparse_softmax_cross_entropy(a.labels, a.logits);
         return eddy_loss_weigh(who, each, a.weights, a.reduction, a.collection);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static eddy_dims or_last(eddy_dims axis) { return axis.count ? axis : EDDY_AXES(-1); }
+static eddy_dims or_last(eddy_dims axis) { return eddy_dims_or(axis, EDDY_AXES(-1)); }
 
 /* ------------------------------------------------------------------ angles -- */
 

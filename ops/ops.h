@@ -347,6 +347,18 @@ EDDY_API eddy_tensor eddy_argmax_with(eddy_argmax_args a);
 EDDY_API eddy_tensor eddy_argmin_with(eddy_argmax_args a);
 #define eddy_argmin(...) eddy_argmin_with(EDDY_ARGS(eddy_argmax_args, __VA_ARGS__))
 
+/* ---- as_functions ---- */
+
+/* Each with its defaults, to be handed over: `.activation = eddy_gelu`. */
+EDDY_API eddy_tensor (eddy_celu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_gelu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_glu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_hard_sigmoid)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_hard_tanh)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_leaky_relu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_log_softmax)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_softmax)(eddy_tensor x);
+
 /* ---- assert_shapes ---- */
 
 /* y = x, and a run in which x does not have the shape fails.

@@ -238,6 +238,7 @@ static bool take_pair(const eddy_op_def *op, const char *what, eddy_dims d, bool
                       eddy_graph *g, eddy_dims *pair)
 {
     const int at = d.count == 4 ? (planes ? 2 : 1) : 0;
+    if (eddy_refuse_number(g, op->name, what, d)) return false;
     if (d.count != 1 && d.count != 2 && d.count != 4) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; 1, 2 or 4 are expected",
                   op->name, what, d.count > 0 ? d.count : 0);
@@ -261,7 +262,7 @@ static eddy_tensor pooled(const eddy_op_def *op, const eddy_pool2d_args *p)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: data_format is '%.40s'; it must be NHWC or "
                          "NCHW", op->name, p->data_format);
     if (!take_pair(op, "ksize", p->ksize, planes, g, &a.ksize)) return (eddy_tensor){ g, 0, 0 };
-    const eddy_dims strides = p->strides.count == 0 ? a.ksize : p->strides;
+    const eddy_dims strides = eddy_dims_or(p->strides, a.ksize);
     if (!take_pair(op, "strides", strides, planes, g, &a.strides)) return (eddy_tensor){ g, 0, 0 };
     if (!planes) return eddy_apply_named(p->name, op, &a, 1, &p->x);
     const eddy_tensor y = eddy_apply1(op, &a, Transpose(p->x, EDDY_DIMS(0, 2, 3, 1)));

@@ -227,8 +227,8 @@ static eddy_tensor pooled(const eddy_op_def *op, const char *called, int axes,
                           const eddy_pool_nd_args *p)
 {
     eddy_graph       *g = p->x.graph;
-    const eddy_dims   strides = p->strides.count == 0 ? p->ksize : p->strides;
-    const eddy_dims   gaps = p->dilations.count == 0 ? EDDY_DIMS(1) : p->dilations;
+    const eddy_dims   strides = eddy_dims_or(p->strides, p->ksize);
+    const eddy_dims   gaps = eddy_dims_or(p->dilations, EDDY_DIMS(1));
     const char       *padding = p->explicit_paddings.count > 0 ? "EXPLICIT" : "VALID";
     eddy_window_attrs a = { .padding = p->padding ? p->padding : padding,
                             .paddings = p->explicit_paddings,
@@ -358,7 +358,7 @@ eddy_tensor eddy_pool_with(eddy_pool_args a)
                          axes > 0 ? axes : 0);
     const eddy_pool_nd_args p = {
         .x = a.x, .ksize = a.window_shape, .padding = a.padding, .data_format = a.data_format,
-        .strides = a.strides.count == 0 ? EDDY_DIMS(1) : a.strides, .dilations = a.dilations,
+        .strides = eddy_dims_or(a.strides, EDDY_DIMS(1)), .dilations = a.dilations,
         .explicit_paddings = a.explicit_paddings, .count_include_pad = a.count_include_pad,
         .name = a.name,
     };
@@ -390,7 +390,7 @@ eddy_tensor eddy_lp_pool_with(eddy_lp_pool_args a)
     for (int i = 0; i < a.ksize.count && i < EDDY_MAX_RANK; i++) elements *= (double)a.ksize.at[i];
     const bool        square = a.norm_type == 2, same = a.norm_type == 1;
     const eddy_tensor power = square ? Square(a.x) : same ? a.x : Pow(a.x, a.norm_type);
-    const eddy_dims   strides = a.strides.count == 0 ? a.ksize : a.strides;
+    const eddy_dims   strides = eddy_dims_or(a.strides, a.ksize);
     const eddy_tensor sum = Mul(eddy_pool(power, a.ksize, "AVG", strides, .data_format =
                                           a.data_format), elements);
     const eddy_tensor y = square ? Sqrt(sum) : same ? sum : Pow(sum, 1 / a.norm_type);

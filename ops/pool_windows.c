@@ -419,6 +419,7 @@ bool eddy_window_entries(const char *op, eddy_graph *g, const char *what, eddy_d
                          bool planes, eddy_dims *out)
 {
     const int at = d.count == axes + 2 ? (planes ? 2 : 1) : 0;
+    if (eddy_refuse_number(g, op, what, d)) return false;
     if (d.count != 1 && d.count != axes && d.count != axes + 2) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; 1, %d or %d are expected", op,
                   what, d.count > 0 ? d.count : 0, axes, axes + 2);

@@ -516,6 +516,7 @@ static bool shared_axes(eddy_shape x, eddy_dims noise, eddy_dims *axes)
 {
     int rank = noise.count > 0 ? noise.count : 0;
     *axes = (eddy_dims){ 0 };
+    if (noise.no_number_) return false;
     if (noise.count == 0) return true;
     if (x.rank < 0 || rank > x.rank) return false;
     for (int i = 0; i < x.rank; i++) {

@@ -280,6 +280,7 @@ eddy_tensor eddy_repeat_with(eddy_repeat_args a)
     const eddy_array *known = eddy_constant_value(a.repeats);
     const eddy_tensor x = a.axis.count > 0 ? a.x : eddy_ravel(a.x);
     int rank, at;
+    if (eddy_refuse_number(x.graph, "repeat", "axis", a.axis)) return none(x);
     if (!axis_of(x, "repeat", a.axis.count > 0 ? a.axis.at[0] : 0, &rank, &at) ||
         !repeats_fit(a.repeats))
         return none(x);

@@ -187,6 +187,7 @@ static eddy_tensor shift_of(eddy_tensor x, const char *what, eddy_dims axes, boo
     if (!eddy_is_valid(x)) return x;
     if (rank < 0)
         return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of x is not known", what);
+    if (eddy_refuse_number(x.graph, what, "axes", axes)) return (eddy_tensor){ x.graph, 0, 0 };
     if (axes.count == 0)
         for (; axes.count < rank; axes.count++) axes.at[axes.count] = axes.count;
     for (int i = 0; i < axes.count; i++) {

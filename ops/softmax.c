@@ -29,6 +29,7 @@ static const eddy_attr_field softmax_fields[] = {
 bool eddy_take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out)
 {
     *out = axis.count == 1 ? axis.at[0] : -1;
+    if (eddy_refuse_number(g, op->name, "axis", axis)) return false;
     if (axis.count == 0 || axis.count == 1) return true;
     eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: one axis expected, %d given", op->name,
               axis.count > 0 ? axis.count : 0);

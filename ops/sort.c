@@ -260,7 +260,7 @@ eddy_tensor eddy_quantile_with(eddy_quantile_args a)
                          "quantile: float32 or float64 expected, not %s", eddy_dtype_name(d));
     if (!(a.q >= 0 && a.q <= 1))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "quantile: q is %g, not in [0, 1]", a.q);
-    const bool        all = a.axis.count == 0;
+    const bool        all = a.axis.count == 0 && !a.axis.no_number_;
     const int64_t     axis = all ? 0 : a.axis.at[0];
     const eddy_tensor x = all ? eddy_reshape(a.x, EDDY_SHAPE(EDDY_ANY)) : a.x;
     const eddy_tensor sorted = eddy_sort(x, all ? EDDY_AXES(0) : a.axis);

@@ -21,6 +21,8 @@ static bool paired_axes(const eddy_tensordot_args *t, eddy_dims *of_a, eddy_dims
 {
     const int ranks[] = { eddy_shape_of(t->a).rank, eddy_shape_of(t->b).rank };
     const int count = t->a_axes.count > 0 ? t->a_axes.count : 0;
+    if (eddy_refuse_number(t->a.graph, "tensordot", "a_axes", t->a_axes) ||
+        eddy_refuse_number(t->a.graph, "tensordot", "b_axes", t->b_axes)) return false;
     bool good = count == (t->b_axes.count > 0 ? t->b_axes.count : 0) &&
                 (count == 0 || t->axes == 0) && t->axes >= 0 && t->axes <= ranks[0] &&
                 t->axes <= ranks[1];

@@ -91,6 +91,27 @@ START_TEST(slopes_of_float32_are_those_of_float64)
 }
 END_TEST
 
+/* What is a macro because it has options is a function too, for who takes one. */
+START_TEST(activations_are_functions)
+{
+    eddy_tensor (*const f[])(eddy_tensor) = {
+        eddy_celu, eddy_gelu, eddy_glu, eddy_hard_sigmoid, eddy_hard_tanh, eddy_leaky_relu,
+        eddy_log_softmax, eddy_softmax,
+    };
+    const eddy_tensor x = vec(F64, 6, (double[]){ -4, -2, -.5, .25, 2, 4 });
+    const eddy_tensor by_macro[] = {
+        eddy_celu(x), eddy_gelu(x), eddy_glu(x), eddy_hard_sigmoid(x), eddy_hard_tanh(x),
+        eddy_leaky_relu(x), eddy_log_softmax(x), eddy_softmax(x),
+    };
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
+        double have[6] = { 0 }, want[6] = { 0 };
+        values(f[i](x), have);
+        values(by_macro[i], want);
+        for (int k = 0; k < 6; k++) ck_assert_double_eq(have[k], want[k]);
+    }
+}
+END_TEST
+
 Suite *gelu_suite(void)
 {
     Suite *s = suite_create("gelu");
@@ -99,6 +120,7 @@ Suite *gelu_suite(void)
     tcase_add_loop_test(t, gelu_is_that_of_pytorch, 0, 2);
     tcase_add_test(t, no_digits_are_lost_where_little_is_left);
     tcase_add_test(t, far_away);
+    tcase_add_test(t, activations_are_functions);
     tcase_add_loop_test(t, slopes_of_float32_are_those_of_float64, 0, 2);
     suite_add_tcase(s, t);
     return s;

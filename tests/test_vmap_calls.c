@@ -47,7 +47,7 @@ static void same(eddy_tensor got, eddy_tensor want)
 static eddy_tensor example(eddy_tensor x, int64_t e)
 {
     return Squeeze(eddy_slice_like(x, eddy_expand_dims(eddy_example(x), 0),
-                                   (eddy_dims){ eddy_shape_of(x).rank, { e } }),
+                                   (eddy_dims){ .count = eddy_shape_of(x).rank, .at = { e } }),
                    EDDY_AXES(0));
 }
 

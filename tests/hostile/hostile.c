@@ -81,7 +81,12 @@ static eddy_tensor draw_tensor(void)
 
 static eddy_dims draw_dims(void)
 {
-    eddy_dims d = { .count = draw(6) };
+    const intptr_t number = draw(9) - 4;
+    eddy_dims      d = { .count = draw(6) };
+    if (draw(20) == 0) {                             /* as `.axes = 1` */
+        d.count = 0;
+        memcpy(&d, &number, sizeof number);
+    }
     for (int i = 0; i < d.count; i++) d.at[i] = draw_integer();
     return d;
 }

@@ -1,0 +1,24 @@
+/* as_functions.c -- activations that have options, as functions of one tensor: for a layer that
+ * takes a function, which a macro is not. */
+#include "ops/math.h"
+
+#ifdef EDDY_HEADER
+/* Each with its defaults, to be handed over: `.activation = eddy_gelu`. */
+EDDY_API eddy_tensor (eddy_celu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_gelu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_glu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_hard_sigmoid)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_hard_tanh)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_leaky_relu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_log_softmax)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_softmax)(eddy_tensor x);
+#endif
+
+eddy_tensor (eddy_celu)(eddy_tensor x) { return eddy_celu(.x = x); }
+eddy_tensor (eddy_gelu)(eddy_tensor x) { return eddy_gelu(.x = x); }
+eddy_tensor (eddy_glu)(eddy_tensor x) { return eddy_glu(.x = x); }
+eddy_tensor (eddy_hard_sigmoid)(eddy_tensor x) { return eddy_hard_sigmoid(.x = x); }
+eddy_tensor (eddy_hard_tanh)(eddy_tensor x) { return eddy_hard_tanh(.x = x); }
+eddy_tensor (eddy_leaky_relu)(eddy_tensor x) { return eddy_leaky_relu(.x = x); }
+eddy_tensor (eddy_log_softmax)(eddy_tensor x) { return eddy_log_softmax(.x = x); }
+eddy_tensor (eddy_softmax)(eddy_tensor x) { return eddy_softmax(.x = x); }
