@@ -33,7 +33,8 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
         }
         const eddy_node *node = eddy_node_of(t);
         if (!node) {
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input %d is not a valid tensor", op, i);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input %d is not a valid tensor%s", op, i,
+                      t.graph == g && t.node == 0 ? " (a gradient that there is not?)" : "");
             return false;
         }
         if (node->n_outputs == 0) {

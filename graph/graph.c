@@ -120,7 +120,9 @@ int64_t eddy_graph_seed(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRA
 int32_t eddy_graph_size(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH) ? g->size : 0; }
 void    eddy_graph_finalize(eddy_graph *g)
 {
-    if (eddy_live(g, EDDY_LIVE_GRAPH)) g->finalized = true;
+    if (!eddy_live(g, EDDY_LIVE_GRAPH) || g->finalized) return;
+    g->finalized = true;
+    g->whole = g->error.status == EDDY_OK;
 }
 bool eddy_graph_is_finalized(const eddy_graph *g)
 {

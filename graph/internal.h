@@ -128,6 +128,7 @@ struct eddy_graph {
     int64_t             seed;
     atomic_int          holders;        /* the user, and each session */
     bool                finalized;
+    bool                whole;        /* without an error when it was finalized: it may run */
     eddy_error          error;
     void              (*on_error)(void *user, eddy_status s, const char *message);
     void               *on_error_user;

@@ -132,15 +132,12 @@ eddy_tensor eddy_gradients_global_norm(const eddy_gradient_pair *pairs, int coun
 
 /* --------------------------------------------------------------- adaptive -- */
 
-/* The norm of each unit of x, a variable of that rank; the root is taken of what is
- * above 0, so that its gradient is finite. */
+/* The norm of each unit of x, a variable of that rank. */
 static eddy_tensor unit_norms(eddy_tensor x, int rank)
 {
     eddy_dims axes = { 0 };
     for (int i = 0; i + 1 < rank; i++) axes.at[axes.count++] = i;
-    eddy_tensor squares = Sum(Square(x), .axes = axes, .keepdims = true);
-    eddy_tensor some = Greater(squares, 0);
-    return Where(some, Sqrt(Where(some, squares, 1)), squares);
+    return eddy_euclidean_norm(x, .axes = axes, .keepdims = true);
 }
 
 /* The gradient of v, no longer in any unit than `clip` of the unit. */

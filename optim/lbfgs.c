@@ -384,7 +384,7 @@ eddy_status eddy_minimize_lbfgs_with(eddy_minimize_lbfgs_args a)
     free_all(&r);
     if (!ok) {
         r.report.end = EDDY_LBFGS_FAILED;
-        snprintf(r.report.message, sizeof r.report.message, "%.255s", r.error.message);
+        snprintf(r.report.message, sizeof r.report.message, "%s", r.error.message);
     }
     if (a.report) *a.report = r.report;
     return ok ? EDDY_OK : r.error.status;

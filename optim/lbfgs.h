@@ -25,7 +25,7 @@ typedef struct eddy_lbfgs_report {
     int            iterations, evaluations;
     double         loss;          /* at the variables' last values, */
     double         gradient;      /* ... and the largest element of its gradient */
-    char           message[256];  /* a sentence on how it ended */
+    char           message[1012];  /* a sentence on how it ended */
 } eddy_lbfgs_report;
 
 typedef struct eddy_minimize_lbfgs_args {

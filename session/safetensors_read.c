@@ -9,14 +9,14 @@ static bool read_header(eddy_reader *in, eddy_safetensors *s)
 {
     uint64_t n;
     if (!eddy_reader_read(in, &n, sizeof n)) return false;
+    if (n > (uint64_t)(in->size - in->at))
+        return eddy_error_set(in->error, EDDY_CORRUPT,
+                              "%.600s: a header of %llu bytes in a file of %lld", in->path,
+                              (unsigned long long)n, (long long)in->size);
     if (n > EDDY_SAFETENSORS_HEADER)
         return eddy_error_set(in->error, EDDY_LIMIT,
                               "%.600s: a header of %llu bytes is above the limit of %d", in->path,
                               (unsigned long long)n, EDDY_SAFETENSORS_HEADER);
-    if ((int64_t)n > in->size - in->at)
-        return eddy_error_set(in->error, EDDY_CORRUPT,
-                              "%.600s: a header of %llu bytes in a file of %lld", in->path,
-                              (unsigned long long)n, (long long)in->size);
     s->header = eddy_allocate(s->allocator, (size_t)n);
     s->header_size = (size_t)n;
     if (!s->header)

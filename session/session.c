@@ -141,7 +141,7 @@ bool eddy_session_check(const eddy_session *s, eddy_error *e)
     if (s->options.threads < 1 || s->options.threads > EDDY_MOST_THREADS)
         return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "a session uses 1 to %d threads, not %d",
                               (int)EDDY_MOST_THREADS, s->options.threads);
-    if (s->graph->error.status != EDDY_OK) {
+    if (s->graph->error.status != EDDY_OK && !s->graph->whole) {
         *e = s->graph->error;
         return false;
     }
@@ -152,13 +152,30 @@ bool eddy_session_check(const eddy_session *s, eddy_error *e)
     return true;
 }
 
+static bool is_element(const eddy_session *s, eddy_tensor t)
+{
+    return t.graph == s->graph && eddy_is_valid(t);
+}
+
+/* Why it cannot be fed, or fetched. */
+static const char *what_is(const eddy_session *s, eddy_tensor t)
+{
+    if (is_element(s, t)) return "an operation without a value";
+    return t.node > 0 ? "not an element of this graph"
+                      : "no tensor: a gradient that there is not, or what an error left unbuilt";
+}
+
+static bool can_be_fed(const eddy_session *s, eddy_tensor t, int i, eddy_error *e)
+{
+    return (is_element(s, t) && eddy_outputs_of(t) > 0) ||
+           eddy_error_set(e, EDDY_INVALID_ARGUMENT,
+                          "Cannot interpret feed %d as Tensor: it is %s", i, what_is(s, t));
+}
+
 bool eddy_session_check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e)
 {
     char have[100], want[100];
-    if (f->tensor.graph != s->graph || eddy_outputs_of(f->tensor) == 0)
-        return eddy_error_set(
-            e, EDDY_INVALID_ARGUMENT,
-            "Cannot interpret feed %d as Tensor: it is not an element of this graph", i);
+    if (!can_be_fed(s, f->tensor, i, e)) return false;
     const eddy_node *node = eddy_node_of(f->tensor);
     if (!f->value)
         return eddy_error_set(e, EDDY_INVALID_ARGUMENT, "feed %d, '%s:%d', has no value", i,
@@ -194,11 +211,10 @@ static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches
                                       (int)feeds.at[i].tensor.output);
     }
     for (int i = 0; i < fetches.count; i++)
-        if (fetches.at[i].graph != s->graph || !eddy_is_valid(fetches.at[i]))
+        if (!is_element(s, fetches.at[i]))
             return eddy_error_set(e, EDDY_INVALID_ARGUMENT,
-                                  "Fetch argument %d cannot be interpreted as a Tensor: it is not "
-                                  "an element of this graph",
-                                  i);
+                                  "Fetch argument %d cannot be interpreted as a Tensor: it is %s",
+                                  i, what_is(s, fetches.at[i]));
     return true;
 }
 
@@ -245,20 +261,40 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
     return variables_fit(p);
 }
 
-/* Frees the plan that was not used for longest, if there are too many. */
-static void evict(eddy_session *s)
+enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
+
+/* What plans may hold together when p is the newest. */
+static size_t most_bytes(const eddy_session *s, const eddy_plan *p)
+{
+    if (s->options.kept_bytes > 0) return s->options.kept_bytes;
+    return p->memory_bytes > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * p->memory_bytes : KEPT_BYTES;
+}
+
+/* Of those that are free, the plan that was not used for longest; and what all hold. */
+static eddy_plan **oldest_plan(eddy_session *s, size_t *held)
 {
     eddy_plan **oldest = NULL;
-    if (s->n_plans < MAX_PLANS) return;
-    for (eddy_plan **at = &s->plans; *at; at = &(*at)->next)
+    for (eddy_plan **at = &s->plans; *at; at = &(*at)->next) {
+        *held += (*at)->memory_bytes;
         if (!is_busy(*at) && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
-    if (!oldest) return;
-    eddy_plan *p = *oldest;
-    *oldest = p->next;
-    s->n_plans--;
-    for (eddy_callable *c = s->callables; c; c = c->next)
-        if (c->plan == p) c->plan = NULL;
-    eddy_plan_free(p);
+    }
+    return oldest;
+}
+
+/* Frees plans, while there are too many beside p or all hold too much. */
+static void evict(eddy_session *s, const eddy_plan *p)
+{
+    for (;;) {
+        size_t      held = p->memory_bytes;
+        eddy_plan **oldest = oldest_plan(s, &held);
+        if (!oldest || (s->n_plans < MAX_PLANS && held <= most_bytes(s, p))) return;
+        eddy_plan *old = *oldest;
+        *oldest = old->next;
+        s->n_plans--;
+        for (eddy_callable *c = s->callables; c; c = c->next)
+            if (c->plan == old) c->plan = NULL;
+        eddy_plan_free(old);
+    }
 }
 
 static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
@@ -307,7 +343,7 @@ static eddy_plan *take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches
         p = compile_for(s, feeds, fetches, e);
         pthread_rwlock_unlock(&s->state_lock);
         if (p) {
-            evict(s);
+            evict(s, p);
             s->n_plans++;
         }
     }
@@ -446,10 +482,7 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
     if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
         ok = eddy_error_set(&e, EDDY_INVALID_ARGUMENT, "the feeds are not a list");
     for (int i = 0; ok && i < feeds.count; i++)
-        if (feeds.at[i].graph != s->graph || eddy_outputs_of(feeds.at[i]) == 0)
-            ok = eddy_error_set(
-                &e, EDDY_INVALID_ARGUMENT,
-                "Cannot interpret feed %d as Tensor: it is not an element of this graph", i);
+        ok = can_be_fed(s, feeds.at[i], i, &e);
     eddy_callable *c = ok ? eddy_allocate_zeroed(&s->allocator, 1, sizeof *c) : NULL;
     if (c) {
         c->feeds = eddy_allocate_zeroed(&s->allocator, (size_t)feeds.count, sizeof *c->feeds);

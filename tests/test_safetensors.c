@@ -263,17 +263,32 @@ static void file_is_refused(memory_files *m, eddy_status status)
     memory_files_free(m);
 }
 
+/* A header that the file has, and that is longer than one may be. */
+static void too_long(void)
+{
+    const uint64_t length = 100000001;
+    memory_files   m;
+    char          *whole = calloc(length + sizeof length, 1);
+    ck_assert_ptr_nonnull(whole);
+    memcpy(whole, &length, sizeof length);
+    memory_files_init(&m);
+    memory_files_put(&m, "f", whole, length + sizeof length);
+    free(whole);
+    file_is_refused(&m, EDDY_LIMIT);
+}
+
 /* Lengths of headers that the file does not have, deep nesting, a long name, and
  * a zero byte. */
 static void lengths(void)
 {
     static const struct { uint64_t length; eddy_status status; } rows[] = {
         { 3, EDDY_CORRUPT },         { 4, EDDY_CORRUPT },
-        { 100000000, EDDY_CORRUPT }, { 100000001, EDDY_LIMIT },
-        { UINT32_MAX, EDDY_LIMIT },  { INT64_MAX, EDDY_LIMIT },
-        { UINT64_MAX, EDDY_LIMIT },  { UINT64_MAX - 7, EDDY_LIMIT },
+        { 100000000, EDDY_CORRUPT }, { 100000001, EDDY_CORRUPT },
+        { UINT32_MAX, EDDY_CORRUPT },  { INT64_MAX, EDDY_CORRUPT },
+        { UINT64_MAX, EDDY_CORRUPT },  { UINT64_MAX - 7, EDDY_CORRUPT },
     };
     memory_files m;
+    too_long();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         memory_files_init(&m);
         put_file(&m, rows[i].length, "{}", 1);
