@@ -1,4 +1,5 @@
 /* array.c -- concrete data, reference counted. */
+#include "graph/half.h"
 #include "graph/internal.h"
 
 #include <complex.h>
@@ -130,48 +131,6 @@ bool       eddy_array_is_borrowed(const eddy_array *a) { return a && !a->base; }
 
 /* ------------------------------------------------------------ elements -- */
 
-static double half_to_double(uint16_t h)
-{
-    int    exponent = (h >> 10) & 31;
-    double fraction = h & 1023;
-    double value = exponent == 31 ? (fraction > 0 ? NAN : INFINITY)
-                 : exponent == 0  ? ldexp(fraction, -24)
-                                  : ldexp(1024 + fraction, exponent - 25);
-    return h >> 15 ? -value : value;
-}
-
-static uint16_t half_from_double(double v)
-{
-    uint16_t sign = signbit(v) ? 0x8000 : 0;
-    v = fabs(v);
-    if (isnan(v)) return sign | 0x7e00;
-    if (v >= 65520) return sign | 0x7c00;
-    int exponent;
-    frexp(v, &exponent);
-    if (exponent < -13) exponent = -13;                      /* subnormals share one exponent */
-    double q = nearbyint(ldexp(v, 11 - exponent));           /* ties to even */
-    int    bits = (int)q + ((exponent + 13) << 10);          /* a carry runs into the exponent */
-    return (uint16_t)(sign | bits);
-}
-
-static double bfloat_to_double(uint16_t b)
-{
-    uint32_t bits = (uint32_t)b << 16;
-    float    f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static uint16_t bfloat_from_double(double v)
-{
-    float    f = (float)v;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    if (isnan(f)) return (uint16_t)(bits >> 16 | 0x40);
-    bits += 0x7fff + ((bits >> 16) & 1);                     /* ties to even */
-    return (uint16_t)(bits >> 16);
-}
-
 double eddy_array_get(const eddy_array *a, int64_t i)
 {
     if (!a || i < 0 || i >= a->count) return NAN;
@@ -183,8 +142,8 @@ double eddy_array_get(const eddy_array *a, int64_t i)
     case EDDY_INT64:      return (double)((const int64_t *)p)[i];
     case EDDY_UINT8:      return ((const uint8_t *)p)[i];
     case EDDY_BOOL:       return ((const uint8_t *)p)[i] != 0;
-    case EDDY_FLOAT16:    return half_to_double(((const uint16_t *)p)[i]);
-    case EDDY_BFLOAT16:   return bfloat_to_double(((const uint16_t *)p)[i]);
+    case EDDY_FLOAT16:    return (double)eddy_f32_of_f16(((const uint16_t *)p)[i]);
+    case EDDY_BFLOAT16:   return (double)eddy_f32_of_bf16(((const uint16_t *)p)[i]);
     case EDDY_COMPLEX64:  return crealf(((const float complex *)p)[i]);
     case EDDY_COMPLEX128: return creal(((const double complex *)p)[i]);
     case EDDY_DEFAULT_DTYPE:
@@ -213,8 +172,8 @@ bool eddy_array_set(eddy_array *a, int64_t i, double v)
     case EDDY_INT64:      ((int64_t *)p)[i] = saturated(v, INT64_MIN, INT64_MAX); return true;
     case EDDY_UINT8:      ((uint8_t *)p)[i] = (uint8_t)saturated(v, 0, UINT8_MAX); return true;
     case EDDY_BOOL:       ((uint8_t *)p)[i] = v != 0; return true;
-    case EDDY_FLOAT16:    ((uint16_t *)p)[i] = half_from_double(v); return true;
-    case EDDY_BFLOAT16:   ((uint16_t *)p)[i] = bfloat_from_double(v); return true;
+    case EDDY_FLOAT16:    ((uint16_t *)p)[i] = eddy_f16_of_f64(v); return true;
+    case EDDY_BFLOAT16:   ((uint16_t *)p)[i] = eddy_bf16_of_f64(v); return true;
     case EDDY_COMPLEX64:  ((float complex *)p)[i] = (float)v; return true;
     case EDDY_COMPLEX128: ((double complex *)p)[i] = v; return true;
     case EDDY_DEFAULT_DTYPE:

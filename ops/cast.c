@@ -1,4 +1,5 @@
 /* cast.c -- changing the element type. */
+#include "graph/half.h"
 #include "ops/rows.h"
 
 typedef struct cast_attrs {
@@ -24,17 +25,19 @@ static bool cast_infer(eddy_infer *c)
 #define SATURATED(F, x, R, least, most) \
     ((x) >= (F)(most) ? (R)(most) : (x) <= (F)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
 
-/* Loops from one type to each of the eight; the floats and complex numbers of T
- * have the real part `re`, of type F. */
-#define CASTS_FROM_FLOAT(name, T, F, re)                                        \
+/* Loops from one type to each of the ten; the floats and complex numbers of T
+ * have the real part `re`, of type F, and as complex numbers are `all`. */
+#define CASTS_FROM_FLOAT(name, T, F, re, all, half)                             \
     CLONED(TILE_UNARY, name##_f32, T, float, re)                                \
     CLONED(TILE_UNARY, name##_f64, T, double, re)                               \
     CLONED(TILE_UNARY, name##_i32, T, int32_t, SATURATED(F, re, int32_t, INT32_MIN, INT32_MAX)) \
     CLONED(TILE_UNARY, name##_i64, T, int64_t, SATURATED(F, re, int64_t, INT64_MIN, INT64_MAX)) \
     CLONED(TILE_UNARY, name##_u8, T, uint8_t, SATURATED(F, re, uint8_t, 0, UINT8_MAX)) \
     TILE_UNARY(name##_b8, T, uint8_t, re != 0)                                  \
-    TILE_UNARY(name##_c64, T, float complex, x)                                 \
-    TILE_UNARY(name##_c128, T, double complex, x)                               \
+    TILE_UNARY(name##_c64, T, float complex, all)                               \
+    TILE_UNARY(name##_c128, T, double complex, all)                             \
+    CLONED(TILE_UNARY, name##_f16, T, uint16_t, eddy_f16_of_##half(re))         \
+    CLONED(TILE_UNARY, name##_bf16, T, uint16_t, eddy_bf16_of_##half(re))       \
     CAST_PICK(name)
 #define CASTS_FROM_INTEGER(name, T)                                             \
     CLONED(TILE_UNARY, name##_f32, T, float, x)                                 \
@@ -45,17 +48,25 @@ static bool cast_infer(eddy_infer *c)
     TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
     TILE_UNARY(name##_c64, T, float complex, x)                                 \
     TILE_UNARY(name##_c128, T, double complex, x)                               \
+    CLONED(TILE_UNARY, name##_f16, T, uint16_t, eddy_f16_of_f64((double)x))     \
+    CLONED(TILE_UNARY, name##_bf16, T, uint16_t, eddy_bf16_of_f64((double)x))   \
     CAST_PICK(name)
 #define CAST_PICK(name)                                                         \
     static eddy_tile_fn name(eddy_dtype to)                                     \
     {                                                                           \
-        switch ((int)to) { PICK_TESTS_COMPLEX(name) }                                   \
+        switch ((int)to) {                                                      \
+            PICK_TESTS_COMPLEX(name)                                            \
+            case EDDY_FLOAT16: return EDDY_BEST(name##_f16);                    \
+            case EDDY_BFLOAT16: return EDDY_BEST(name##_bf16);                  \
+        }                                                                       \
         return NULL;                                                            \
     }
-CASTS_FROM_FLOAT(from_f32, float, float, x)
-CASTS_FROM_FLOAT(from_f64, double, double, x)
-CASTS_FROM_FLOAT(from_c64, float complex, float, crealf(x))
-CASTS_FROM_FLOAT(from_c128, double complex, double, creal(x))
+CASTS_FROM_FLOAT(from_f32, float, float, x, x, f32)
+CASTS_FROM_FLOAT(from_f64, double, double, x, x, f64)
+CASTS_FROM_FLOAT(from_f16, uint16_t, float, eddy_f32_of_f16(x), eddy_f32_of_f16(x), f32)
+CASTS_FROM_FLOAT(from_bf16, uint16_t, float, eddy_f32_of_bf16(x), eddy_f32_of_bf16(x), f32)
+CASTS_FROM_FLOAT(from_c64, float complex, float, crealf(x), x, f32)
+CASTS_FROM_FLOAT(from_c128, double complex, double, creal(x), x, f64)
 CASTS_FROM_INTEGER(from_i32, int32_t)
 CASTS_FROM_INTEGER(from_i64, int64_t)
 CASTS_FROM_INTEGER(from_u8, uint8_t)
@@ -65,6 +76,8 @@ static eddy_tile_fn cast_tile(const eddy_type *in, const eddy_type *out)
     switch ((int)in->dtype) {
     case EDDY_FLOAT32: return from_f32(out->dtype);
     case EDDY_FLOAT64: return from_f64(out->dtype);
+    case EDDY_FLOAT16: return from_f16(out->dtype);
+    case EDDY_BFLOAT16: return from_bf16(out->dtype);
     case EDDY_COMPLEX64: return from_c64(out->dtype);
     case EDDY_COMPLEX128: return from_c128(out->dtype);
     case EDDY_INT32: return from_i32(out->dtype);
@@ -90,13 +103,14 @@ const eddy_op_def eddy_op_cast = {
 
 /** y = x with elements of another type; x itself if it has that type already.
  *
- *  x      any element type but half, any shape
- *  dtype  one of these
+ *  x      any element type, any shape
+ *  dtype  any; float16 and bfloat16 are for what is stored, few other operations take them
  *
  *  Floats become integers towards 0; what is too large for the type becomes its
  *  limit, and NaN becomes 0.  Integers become smaller integers by dropping their
  *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.  Of a
- *  complex number only the real part becomes one of another kind.
+ *  complex number only the real part becomes one of another kind.  To floats of two bytes
+ *  values are rounded once, ties to even.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy cast back, if x and y are floats or complex; else none.
  *  TensorFlow: Cast. */

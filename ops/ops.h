@@ -1437,13 +1437,14 @@ EDDY_API eddy_tensor eddy_uniform_candidate_sampler_with(eddy_candidate_sampler_
 
 /* y = x with elements of another type; x itself if it has that type already.
  *
- *  x      any element type but half, any shape
- *  dtype  one of these
+ *  x      any element type, any shape
+ *  dtype  any; float16 and bfloat16 are for what is stored, few other operations take them
  *
  *  Floats become integers towards 0; what is too large for the type becomes its
  *  limit, and NaN becomes 0.  Integers become smaller integers by dropping their
  *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.  Of a
- *  complex number only the real part becomes one of another kind.
+ *  complex number only the real part becomes one of another kind.  To floats of two bytes
+ *  values are rounded once, ties to even.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy cast back, if x and y are floats or complex; else none.
  *  TensorFlow: Cast. */
