@@ -85,12 +85,14 @@ END_TEST
 START_TEST(as_numpy)
 {
     static const struct { double x; uint16_t bits; } rows[] = {
-        { 0x1.5555555555555p-2, 0x3555 }, { 0x1.ffdffae147ae1p+15, 0x7bff }, { 0x1.ffe0000000000p+15, 0x7c00 },
-        { 0x1.0000000000000p-24, 0x1 }, { 0x1.0000000000000p-25, 0x0 }, { 0x1.00068db8bac71p-25, 0x1 },
-        { 0x1.ffb480a5accd5p-15, 0x3ff }, { 0x1.fff5c939522dbp-25, 0x1 }, { 0x1.5798ee2308c3ap-27, 0x0 },
-        { 0x1.0020000000000p+11, 0x6800 }, { 0x1.0060000000000p+11, 0x6802 }, { -0x1.999999999999ap-4, 0xae66 },
-        { 0x1.921fb54442d11p+1, 0x4248 }, { 0x1.0020000000000p+0, 0x3c00 }, { 0x1.0020000001000p+0, 0x3c01 },
-        { -0x1.7e43c8800759cp+996, 0xfc00 },
+        { 0x1.5555555555555p-2, 0x3555 }, { 0x1.ffdffae147ae1p+15, 0x7bff },
+        { 0x1.ffep+15, 0x7c00 }, { 0x1.0p-24, 0x1 },
+        { 0x1.0p-25, 0x0 }, { 0x1.00068db8bac71p-25, 0x1 },
+        { 0x1.ffb480a5accd5p-15, 0x3ff }, { 0x1.fff5c939522dbp-25, 0x1 },
+        { 0x1.5798ee2308c3ap-27, 0x0 }, { 0x1.002p+11, 0x6800 },
+        { 0x1.006p+11, 0x6802 }, { -0x1.999999999999ap-4, 0xae66 },
+        { 0x1.921fb54442d11p+1, 0x4248 }, { 0x1.002p+0, 0x3c00 },
+        { 0x1.0020000001p+0, 0x3c01 }, { -0x1.7e43c8800759cp+996, 0xfc00 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_uint_eq(eddy_f16_of_f64(rows[i].x), rows[i].bits);
