@@ -178,13 +178,16 @@ demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-
 	@$(MAKE) --no-print-directory $(BUILD)/examples/digits
 	@$(BUILD)/examples/digits --data $(DATA) --out $(BUILD)/demo
 
+# Programs that nothing here runs; they must build.
+benches: $(BENCHES) $(WORKLOADS) $(BUILD)/bench/ops $(BUILD)/hostile
+
 RUN_TESTS = sh scripts/tests.sh $(BUILD)/run-tests $(SUITES)
 run-tests: $(BUILD)/run-tests
 	@$(RUN_TESTS)
 
 check: ## tests, examples, programs in the docs, headers
 	@sh scripts/setup.sh check
-	@$(MAKE) --no-print-directory all tests
+	@$(MAKE) --no-print-directory all tests benches
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
 	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*.md
@@ -313,7 +316,7 @@ help: ## this list
 -include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d \
           $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
           $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
-.PHONY: all lib examples tests setup demo check run-tests catalogue passes roundtrip sanitize \
+.PHONY: all lib examples tests benches setup demo check run-tests catalogue passes roundtrip sanitize \
         sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
         parts headers style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:
