@@ -87,9 +87,17 @@ typedef struct eddy_examples {
 } eddy_examples;
 bool eddy_vectorize_drawing(eddy_graph *g, eddy_examples e, int m, const eddy_tensor *ys,
                             eddy_tensor *out);
-/* Gives b->y the registered gradient of b->node, mapped over the examples. */
-void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
-                             const eddy_tensor *batches);
+/* What stands for what in a map: the stand-ins of the examples, and behind them, as the map goes
+ * on, what was drawn. */
+typedef struct eddy_stand_ins {
+    eddy_allocator allocator;
+    size_t         bytes;
+    int            n, room;
+    eddy_tensor    at[];            /* room of them, then as many batches */
+} eddy_stand_ins;
+/* Gives b->y the registered gradient of b->node, mapped over the examples; `all` is read when a
+ * gradient is asked, and freed with the graph. */
+void eddy_vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all);
 
 /* ------------------------------------------------------------- jacobians -- */
 

@@ -18,8 +18,7 @@ typedef struct mapping {
     eddy_span   span;
     eddy_graph *graph;
     eddy_tensor examples;
-    int         n;
-    eddy_tensor *stands, *batches;              /* n of each; the last stand for what was drawn */
+    eddy_stand_ins *all;                        /* the last stand for what was drawn */
 } mapping;
 
 enum { MOST_LOOPS = 1 << 14 };
@@ -157,10 +156,13 @@ static void apply_rule(mapping *m, eddy_batch *b)
     const eddy_node *node = b->node;
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
     if (node->op->batch) node->op->batch(b);
-    else if (node->op->flags & EDDY_OP_ELEMENTWISE) eddy_batch_elementwise(b);
+    else if (node->op->flags & EDDY_OP_ELEMENTWISE) {
+        if (eddy_draws(node)) eddy_batch_as_is(b);      /* perhaps of nothing that differs */
+        else eddy_batch_elementwise(b);
+    }
     if (eddy_graph_ready(m->graph) && !is_whole(b)) loop(m, b);
     if (eddy_graph_ready(m->graph) && node->gradient && b->n_out > 0)
-        eddy_vmap_keep_gradient(b, m->n, m->stands, m->batches);
+        eddy_vmap_keep_gradient(b, m->all);
 }
 
 /* The node on inputs that all examples share. */
@@ -186,29 +188,54 @@ static bool draws_here(const mapping *m, const eddy_node *node)
     return node->id > m->span.drawn_after && eddy_draws(node);
 }
 
+/* A registered gradient may use what was drawn beside the results: they need it too then. */
+static bool want_drawn(mapping *m)
+{
+    eddy_span *s = &m->span;
+    bool       asked = false;
+    for (int32_t id = s->first; id <= s->last && !asked; id++)
+        asked = s->graph->nodes[id]->gradient &&
+                s->marks[id - s->first] & EDDY_DEPENDS;
+    for (int32_t id = s->first; id <= s->last && asked; id++)
+        if (draws_here(m, s->graph->nodes[id])) s->marks[id - s->first] |= EDDY_NEEDED;
+    return asked;
+}
+
 /* What was drawn stands for its examples in gradients that are mapped later: they must not draw
  * again. */
 static void remember_drawn(mapping *m, const eddy_node *node, const eddy_tensor *y)
 {
-    for (int k = 0; k < node->n_outputs; k++, m->n++) {
-        m->stands[m->n] = eddy_tensor_at(m->graph, node->id, k);
-        m->batches[m->n] = y[k];
+    for (int k = 0; k < node->n_outputs; k++, m->all->n++) {
+        m->all->at[m->all->n] = eddy_tensor_at(m->graph, node->id, k);
+        m->all->at[m->all->room + m->all->n] = y[k];
     }
 }
 
-/* Lists of the stand-ins with room for all that is drawn. */
-static bool list_stands(mapping *m, const eddy_examples *e)
+static void release_stands(void *object)
+{
+    eddy_stand_ins *all = object;
+    eddy_allocator  memory = all->allocator;
+    eddy_release(&memory, all, all->bytes);
+}
+
+/* The stand-ins with room for all that is drawn, kept with the graph if a gradient will ask. */
+static bool list_stands(mapping *m, const eddy_examples *e, bool kept)
 {
     int64_t room = e->n;
     for (int32_t id = m->span.first; id <= m->span.last; id++)
         if (draws_here(m, m->graph->nodes[id])) room += m->graph->nodes[id]->n_outputs;
-    m->stands = eddy_span_room(&m->span, room, sizeof *m->stands);
-    m->batches = eddy_span_room(&m->span, room, sizeof *m->batches);
-    if (!m->stands || !m->batches) return false;
-    m->n = e->n;
-    memcpy(m->stands, e->stands, (size_t)e->n * sizeof *m->stands);
-    memcpy(m->batches, e->batches, (size_t)e->n * sizeof *m->batches);
-    return true;
+    const size_t bytes = sizeof *m->all + 2 * (size_t)room * sizeof *m->all->at;
+    m->all = kept ? eddy_allocate(eddy_graph_allocator(m->graph), bytes)
+                  : eddy_span_room(&m->span, 1, bytes);
+    if (!m->all) {
+        eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)room);
+        return false;
+    }
+    *m->all = (eddy_stand_ins){ .allocator = *eddy_graph_allocator(m->graph), .bytes = bytes,
+                                .n = e->n, .room = (int)room };
+    memcpy(m->all->at, e->stands, (size_t)e->n * sizeof *e->stands);
+    memcpy(m->all->at + room, e->batches, (size_t)e->n * sizeof *e->batches);
+    return !kept || eddy_graph_own(m->graph, m->all, release_stands);
 }
 
 static void map_node(mapping *m, const eddy_node *node)
@@ -265,8 +292,8 @@ bool eddy_vectorize_drawing(eddy_graph *g, eddy_examples e, int n_ys, const eddy
     mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);
     if (e.n == 0) return eddy_graph_ready(g);
-    bool ok = eddy_span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after) &&
-              list_stands(&m, &e);
+    bool ok = eddy_span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after);
+    ok = ok && list_stands(&m, &e, want_drawn(&m));
     m.examples = e.batches[0];
     for (int i = 0; ok && i < e.n; i++) eddy_span_set_image(&m.span, e.stands[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);

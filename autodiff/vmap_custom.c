@@ -14,8 +14,8 @@ typedef struct mapped_rule {
     size_t           bytes;
     const eddy_node *node;            /* of one example */
     const bool      *batched;         /* an entry an input: it had its own for each example */
-    int              n;               /* stand-ins of the map */
-    eddy_tensor      at[];            /* those, then their batches */
+    const eddy_stand_ins *all;        /* of the map */
+    bool             own[];           /* `batched` */
 } mapped_rule;
 
 static void release_mapped(void *object)
@@ -54,18 +54,18 @@ static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *
 static void mapped_gradient(eddy_rule *r)
 {
     const mapped_rule *m = r->context;
-    const int     inputs = m->node->n_inputs, most = m->n + r->n_out;
+    const int     inputs = m->node->n_inputs, known = m->all->n, most = known + r->n_out;
     const int64_t room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
     eddy_tensor  *stands = eddy_tensors_new(r->graph, room);
     if (!stands) return;
     eddy_tensor *batches = stands + most, *y = batches + most, *dx = y + r->n_out;
-    eddy_tensor *all = dx + inputs, *d = stands + m->n;
-    memcpy(stands, m->at, (size_t)m->n * sizeof *stands);
-    memcpy(batches, m->at + m->n, (size_t)m->n * sizeof *batches);
-    int n = m->n;
+    eddy_tensor *all = dx + inputs, *d = stands + known;
+    memcpy(stands, m->all->at, (size_t)known * sizeof *stands);
+    memcpy(batches, m->all->at + m->all->room, (size_t)known * sizeof *batches);
+    int n = known;
     for (int k = 0; k < r->n_out; k++) {
-        batches[m->n + k] = eddy_is_valid(r->dy[k]) ? r->dy[k] : batches[0];
-        d[k] = eddy_example(batches[m->n + k]);
+        batches[known + k] = eddy_is_valid(r->dy[k]) ? r->dy[k] : batches[0];
+        d[k] = eddy_example(batches[known + k]);
         n++;
     }
     const eddy_examples each = { n, stands, batches, eddy_graph_size(r->graph) };
@@ -79,13 +79,11 @@ static void mapped_gradient(eddy_rule *r)
     eddy_tensors_free(r->graph, stands, room);
 }
 
-void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
-                             const eddy_tensor *batches)
+void eddy_vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all)
 {
     eddy_graph *g = b->graph;
     if (strcmp(b->node->gradient, eddy_recompute_rule.name) == 0) return;
-    const size_t list = (size_t)n * sizeof(eddy_tensor), flags = (size_t)b->n_in * sizeof(bool);
-    const size_t bytes = sizeof(mapped_rule) + 2 * list + flags;
+    const size_t flags = (size_t)b->n_in * sizeof(bool), bytes = sizeof(mapped_rule) + flags;
     mapped_rule *m = eddy_allocate(eddy_graph_allocator(g), bytes);
     const int64_t count = (int64_t)b->n_out + b->n_in;
     eddy_tensor *in = m ? eddy_tensors_new(g, count) : NULL;
@@ -95,10 +93,8 @@ void eddy_vmap_keep_gradient(eddy_batch *b, int n, const eddy_tensor *stands,
         return;
     }
     *m = (mapped_rule){ .allocator = *eddy_graph_allocator(g), .bytes = bytes, .node = b->node,
-                        .n = n };
-    memcpy(m->at, stands, list);
-    memcpy(m->at + n, batches, list);
-    m->batched = memcpy(m->at + 2 * (size_t)n, b->batched, flags);
+                        .all = all };
+    m->batched = memcpy(m->own, b->batched, flags);
     char name[64];
     snprintf(name, sizeof name, "vmap_gradient_%d", (int)eddy_graph_size(g) + 1);
     memcpy(in, b->y, (size_t)b->n_out * sizeof *in);

@@ -379,6 +379,50 @@ START_TEST(maps_within_maps)
 }
 END_TEST
 
+static void with_noise(eddy_rule *r)
+{
+    r->dx[0] = Mul(r->dy[0], *(const eddy_tensor *)r->context);
+}
+
+/* Only the gradient uses what was drawn before, or the value too what was drawn behind. */
+static eddy_tensor noise;
+static int noise_before(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    noise = eddy_random_normal_like(x.at[0]);
+    const eddy_tensor p = Mul(x.at[0], 1);
+    eddy_custom_gradient(EDDY_LIST(p), x, y, .gradient = with_noise, .context = &noise);
+    return 1;
+}
+static int noise_behind(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    const eddy_tensor p = Mul(x.at[0], 1);
+    eddy_custom_gradient(EDDY_LIST(p), x, y, .gradient = with_noise, .context = &noise);
+    noise = eddy_random_normal_like(x.at[0]);
+    y[0] = Add(y[0], noise);
+    return 1;
+}
+
+START_TEST(gradients_know_all_draws)
+{
+    int (*const build[])(eddy_list, eddy_tensor *, void *) = { noise_before, noise_behind };
+    const eddy_tensor x = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(4, 3));
+    eddy_tensor       y[EDDY_MAX_RESULTS];
+    ck_assert_int_eq(eddy_vmap((eddy_function){ .build = build[_i] }, EDDY_LIST(x), y), 1);
+    const eddy_tensor both[] = { y[0], eddy_gradient(Sum(y[0]), x) };
+    eddy_array       *a[2];
+    values(2, both, EDDY_FEED(), a);
+    for (int e = 1; e < 4; e++)
+        for (int i = 0; i < 3; i++)
+            ck_assert_double_ne(eddy_array_get(a[1], 3 * e + i), eddy_array_get(a[1], i));
+    for (int i = 0; _i == 1 && i < 12; i++)
+        ck_assert_double_eq(eddy_array_get(a[1], i), eddy_array_get(a[0], i));
+    eddy_array_free(a[0]);
+    eddy_array_free(a[1]);
+}
+END_TEST
+
 /* The orders of a shuffle: each equally likely, whatever is mapped. */
 static eddy_tensor shuffled(eddy_tensor x)
 {
@@ -420,6 +464,7 @@ Suite *vmap_random_suite(void)
     tcase_add_test(c, derivatives_of_examples);
     tcase_add_test(c, jacobians_draw_nothing);
     tcase_add_loop_test(c, maps_within_maps, 0, 2);
+    tcase_add_loop_test(c, gradients_know_all_draws, 0, 2);
     tcase_add_test(c, all_orders_are_as_likely);
     suite_add_tcase(suite, c);
     return suite;
