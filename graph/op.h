@@ -323,8 +323,6 @@ EDDY_API eddy_tensor eddy_apply1(const eddy_op_def *op, const void *attrs, eddy_
 EDDY_API eddy_tensor eddy_apply2(const eddy_op_def *op, const void *attrs, eddy_tensor a,
                                  eddy_tensor b);
 
-/* Records an error on g (the first one wins) and returns an invalid tensor of
- * it; g may be NULL. */
 /* d, or what a list that was left out stands for. */
 static inline eddy_dims eddy_dims_or(eddy_dims d, eddy_dims otherwise)
 {
@@ -333,6 +331,8 @@ static inline eddy_dims eddy_dims_or(eddy_dims d, eddy_dims otherwise)
 /* Whether a plain number stands where a list is wanted, .axes = 1, which is an error; says so.
  * `what` is the operation, `option` the list. */
 EDDY_API bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d);
+/* Records an error on g (the first one wins) and returns an invalid tensor of
+ * it; g may be NULL. */
 EDDY_API eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -63,7 +63,7 @@ eddy_session *eddy_session_new_with(eddy_session_args args)
         return NULL;
     }
     eddy_graph_hold(s->graph);
-    s->error = s->graph->error;
+    if (!s->graph->whole) s->error = s->graph->error;
     return s;
 }
 
@@ -263,19 +263,21 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
 
 enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 
-/* What plans may hold together when p is the newest. */
-static size_t most_bytes(const eddy_session *s, const eddy_plan *p)
+/* What plans may hold together, the largest of which takes so many bytes. */
+static size_t most_bytes(const eddy_session *s, size_t largest)
 {
     if (s->options.kept_bytes > 0) return s->options.kept_bytes;
-    return p->memory_bytes > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * p->memory_bytes : KEPT_BYTES;
+    return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 
-/* Of those that are free, the plan that was not used for longest; and what all hold. */
-static eddy_plan **oldest_plan(eddy_session *s, size_t *held)
+/* Of those that are free, the plan that was not used for longest; what all hold, and what the
+ * largest does. */
+static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
 {
     eddy_plan **oldest = NULL;
     for (eddy_plan **at = &s->plans; *at; at = &(*at)->next) {
         *held += (*at)->memory_bytes;
+        if ((*at)->memory_bytes > *largest) *largest = (*at)->memory_bytes;
         if (!is_busy(*at) && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
     }
     return oldest;
@@ -285,9 +287,9 @@ static eddy_plan **oldest_plan(eddy_session *s, size_t *held)
 static void evict(eddy_session *s, const eddy_plan *p)
 {
     for (;;) {
-        size_t      held = p->memory_bytes;
-        eddy_plan **oldest = oldest_plan(s, &held);
-        if (!oldest || (s->n_plans < MAX_PLANS && held <= most_bytes(s, p))) return;
+        size_t      held = p->memory_bytes, largest = held;
+        eddy_plan **oldest = oldest_plan(s, &held, &largest);
+        if (!oldest || (s->n_plans < MAX_PLANS && held <= most_bytes(s, largest))) return;
         eddy_plan *old = *oldest;
         *oldest = old->next;
         s->n_plans--;
@@ -537,7 +539,8 @@ static eddy_plan *take_again(eddy_callable *c, const eddy_array *const *feeds)
 
 static bool is_open(const eddy_session *s)
 {
-    return !atomic_load(&s->closed) && eddy_graph_ready(s->graph);
+    return !atomic_load(&s->closed) && eddy_graph_alive(s->graph) &&
+           (s->graph->whole || eddy_graph_ready(s->graph));
 }
 
 eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, eddy_array **out)

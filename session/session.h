@@ -45,7 +45,7 @@ typedef struct eddy_session_args {
     size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
     size_t      kept_bytes;       /* of the plans kept for other shapes and fetches; above it the
                                    * one not used for longest goes.  0: 1 GiB, or four times what
-                                   * the newest takes if that is more */
+                                   * the largest takes if that is more */
     int         threads;          /* most of one run, 1 (the caller's alone) to 256; 0: one for
                                    * each core that the process may use */
     bool        deterministic;    /* the same bits for any number of threads; else the same from

@@ -74,6 +74,10 @@ START_TEST(errors_after_finalize)
     ck_assert_int_eq(eddy_graph_status(g), EDDY_NOT_FOUND);
     ck_assert(!eddy_is_valid(Exp(x)));
     has(s, x, 1, (double[]){ 1 });
+    eddy_session *late = eddy_session_new(g);
+    ck_assert_int_eq(eddy_session_status(late), EDDY_OK);
+    has(late, x, 1, (double[]){ 1 });
+    eddy_session_free(late);
 
     eddy_graph   *h = eddy_graph_new();
     eddy_tensor   z = Exp(real(h, 0));
