@@ -72,10 +72,12 @@ typedef struct eddy_clip_by_norm_args {
     const char *name;             /* of the result and its scope */
 } eddy_clip_by_norm_args;
 #endif
-/* x clip / max(norm, clip); the numbers first, for x clip may overflow. */
+/* x clip / max(norm, clip); the quotient first, which is at most near 1: x clip may overflow,
+ * and clip / norm vanish. */
 static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, eddy_tensor clip)
 {
-    return same_shape(what, x, Mul(x, Div(clip, Maximum(norm, clip))));
+    const eddy_tensor part = Mul(Div(x, Maximum(norm, clip)), clip);
+    return same_shape(what, x, Where(Less(norm, clip), x, part));
 }
 
 /** y = x clip / max(n, clip), n the square root of the sum of x^2 along `axes`.
@@ -86,8 +88,8 @@ static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, edd
  *  axes  one norm is taken of all elements that differ only in these; default
  *        all.  Negative axes count from the end
  *
- *  Where the norm is below clip, y is x up to rounding.  Zeros stay zeros, with
- *  a finite gradient.  An infinite element becomes NaN, the others then 0.
+ *  Where the norm is below clip, y is exactly x.  Zeros stay zeros, with a
+ *  finite gradient.  An infinite element becomes NaN, the others then 0.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
  *  broadcast to the shape of x; EDDY_INVALID_ARGUMENT for an axis x has not.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_norm. */
@@ -125,20 +127,61 @@ static eddy_graph *graph_of(eddy_list xs)
     return NULL;
 }
 
-/* The norm of the norms of all that xs hold. */
-static eddy_tensor norm_of_norms(eddy_graph *g, eddy_list xs)
+/* The root of a sum of squares, given what eddy_l2_loss makes of the parts: n scalars. */
+static eddy_tensor root_of(const eddy_tensor *half, int n)
+{
+    return Sqrt(Mul(eddy_add_n((eddy_list){ n, half }, NULL), 2));
+}
+
+/* Of n parts in float64, whose squares are none that float32 has not. */
+static eddy_tensor norm_in_float64(const eddy_tensor *x, int n, eddy_tensor *part)
+{
+    for (int i = 0; i < n; i++) part[i] = eddy_l2_loss(Cast(x[i], EDDY_FLOAT64));
+    return Cast(root_of(part, n), EDDY_FLOAT32);
+}
+
+/* Of n parts in units of their norm, near which no square overflows or vanishes.  The norm of
+ * their norms alone has no second derivatives where one part is 0. */
+static eddy_tensor norm_in_units(const eddy_tensor *x, int n, eddy_tensor *part)
+{
+    for (int i = 0; i < n; i++) part[i] = eddy_length_of(x[i], (eddy_dims){ 0 }, false);
+    const eddy_tensor size = eddy_euclidean_norm(eddy_stack((eddy_list){ n, part }, 0));
+    const eddy_tensor fits = LogicalAnd(Greater(size, 0), IsFinite(size));
+    const eddy_tensor unit = eddy_stop_gradient(Where(fits, size, 1));
+    for (int i = 0; i < n; i++) part[i] = eddy_l2_loss(Div(x[i], unit));
+    return Mul(unit, root_of(part, n));
+}
+
+/* The norm of n parts of one type; `part` has room for as many. */
+static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, eddy_tensor *part)
+{
+    if (n == 0)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_norm: all tensors are none");
+    const eddy_dtype d = eddy_dtype_of(x[0]);
+    for (int i = 0; i < n; i++) {
+        const eddy_dtype own = eddy_dtype_of(x[i]);
+        if (own != EDDY_FLOAT32 && own != EDDY_FLOAT64)
+            return eddy_fail(g, EDDY_BAD_DTYPE, "global_norm: float32 or float64 expected, not %s",
+                             eddy_dtype_name(own));
+        if (own != d)
+            return eddy_fail(g, EDDY_BAD_DTYPE, "global_norm: tensors of one type expected, not %s "
+                             "and %s", eddy_dtype_name(d), eddy_dtype_name(own));
+    }
+    return d == EDDY_FLOAT32 ? norm_in_float64(x, n, part) : norm_in_units(x, n, part);
+}
+
+/* The norm of all that xs hold. */
+static eddy_tensor norm_of_all(eddy_graph *g, eddy_list xs)
 {
     const eddy_allocator *memory = eddy_graph_allocator(g);
-    const eddy_dims       all = { 0 };
-    eddy_tensor *norm = eddy_allocate_zeroed(memory, (size_t)xs.count, sizeof *norm);
-    if (!norm) return eddy_fail(g, EDDY_NO_MEMORY, "global_norm: out of memory");
-    eddy_list norms = { 0, norm };
+    const size_t size = 2 * (size_t)xs.count;
+    eddy_tensor *x = eddy_allocate_zeroed(memory, size, sizeof *x);
+    if (!x) return eddy_fail(g, EDDY_NO_MEMORY, "global_norm: out of memory");
+    int n = 0;
     for (int i = 0; i < xs.count; i++)
-        if (eddy_is_valid(xs.at[i]))
-            norm[norms.count++] = eddy_length_of(values_of(xs.at[i]), all, false);
-    eddy_tensor y = norms.count > 0 ? eddy_euclidean_norm(eddy_stack(norms, 0))
-                  : eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_norm: all tensors are none");
-    eddy_release(memory, norm, (size_t)xs.count * sizeof *norm);
+        if (eddy_is_valid(xs.at[i])) x[n++] = values_of(xs.at[i]);
+    const eddy_tensor y = norm_of_parts(g, x, n, x + xs.count);
+    eddy_release(memory, x, size * sizeof *x);
     return y;
 }
 
@@ -159,7 +202,7 @@ eddy_tensor eddy_global_norm(eddy_list xs)
     eddy_graph *g = graph_of(xs);
     if (!g) return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "global_norm: no tensors");
     begin(g, NULL, "global_norm");
-    eddy_tensor y = eddy_named("global_norm", norm_of_norms(g, xs));
+    eddy_tensor y = eddy_named("global_norm", norm_of_all(g, xs));
     eddy_scope_end(g);
     return y;
 }

@@ -110,7 +110,10 @@ eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor valu
                          (long long)nbins);
     const eddy_tensor first = eddy_index(value_range, "0"), last = eddy_index(value_range, "1");
     const eddy_array *known = eddy_constant_value(value_range);
-    eddy_tensor part = Div(Sub(values, first), Sub(last, first));
+    /* Halves of a range that is wider than any number. */
+    const eddy_tensor half = Where(IsFinite(Sub(last, first)), OnesLike(first), 0.5);
+    const eddy_tensor start = Mul(half, first), wide = Sub(Mul(half, last), start);
+    eddy_tensor part = Div(Sub(Mul(half, values), start), wide);
     if (known && eddy_array_count(known) == 2) {
         const double from = eddy_array_get(known, 0), to = eddy_array_get(known, 1);
         if (!(from < to))

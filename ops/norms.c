@@ -68,7 +68,11 @@ static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
     const bool        safe = p > 0 && p < 3;
     const eddy_tensor power = safe ? safe_power(part, p) : Pow(part, p);
     const eddy_tensor sum = Sum(power, axes, .keepdims = true);
-    return Mul(scale, p > 0 ? safe_power(sum, 1 / p) : Pow(sum, 1 / p));
+    /* Orders near 0 make powers of many elements that only their scale brings back: by halves. */
+    const bool        far = fabs(p) < 1;
+    const double      e = far ? 0.5 / p : 1 / p;
+    const eddy_tensor root = p > 0 ? safe_power(sum, e) : Pow(sum, e);
+    return far ? Mul(Mul(scale, root), root) : Mul(scale, root);
 }
 
 /* Sums of sizes along one axis, the largest or the smallest of them along the other. */

@@ -1,4 +1,4 @@
-/* reduce.c -- sum, mean, max, min, prod, any, all and logsumexp over axes.
+/* reduce.c -- sum, mean, max, min, prod, Euclidean norm, any, all and logsumexp over axes.
  *
  * ops/fold.c does the work; here stand the shapes and the gradients.  All of
  * them take the same arguments. */
@@ -89,7 +89,7 @@ static bool reduce_infer(eddy_infer *c, eddy_fold fold)
     unsigned mask;
     if (!eddy_reducer_of(fold, x.dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s expected, not %s",
-                               fold == EDDY_FOLD_NORM ? "float32 or float64" :
+                               fold == EDDY_FOLD_NORM ? "floating or complex numbers" :
                                fold == EDDY_FOLD_ANY || fold == EDDY_FOLD_ALL ? "bool" : "numbers",
                                eddy_dtype_name(x.dtype));
     if (!eddy_infer_axes(c, a->axes, x.shape.rank, &mask)) return false;
@@ -461,15 +461,39 @@ static eddy_tensor euclidean(eddy_reduce_args a, bool zero_slope)
                       (eddy_apply_args){ .name = a.name });
 }
 
-/* Of complex numbers: of the norms of both parts. */
+/* Whether the axes are a list whose first one x may have. */
+static bool has_first(eddy_tensor x, eddy_dims axes)
+{
+    const int rank = eddy_shape_of(x).rank, most = rank < 0 ? EDDY_MAX_RANK : rank;
+    return axes.count > 0 && axes.count <= EDDY_MAX_RANK && axes.at[0] >= -most &&
+           axes.at[0] < most;
+}
+
+static eddy_tensor called(const char *name, eddy_tensor t)
+{
+    return name && name[0] ? eddy_named(name, t) : t;
+}
+
+/* Of complex numbers: of both parts, one behind the other. */
 static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
 {
     if (!eddy_dtype_is_complex(eddy_dtype_of(a.x))) return euclidean(a, zero_slope);
-    const eddy_tensor parts[] = { eddy_length_of(Real(a.x), a.axes, a.keepdims),
-                                  eddy_length_of(Imag(a.x), a.axes, a.keepdims) };
-    const eddy_tensor both = eddy_stack((eddy_list){ 2, parts }, 0);
-    return euclidean((eddy_reduce_args){ .x = both, .axes = EDDY_AXES(0), .name = a.name },
-                     zero_slope);
+    if (a.axes.count == -1) return called(a.name, eddy_abs(a.x));
+    const eddy_tensor re = Real(a.x), im = Imag(a.x);
+    if (has_first(re, a.axes)) {
+        a.x = eddy_concat(EDDY_LIST(re, im), a.axes.at[0]);
+        return euclidean(a, zero_slope);
+    }
+    if (a.axes.count != 0 || a.axes.no_number_) {       /* no list that the op will take */
+        a.x = re;
+        return euclidean(a, zero_slope);
+    }
+    const eddy_shape  flat = EDDY_SHAPE(EDDY_ANY);
+    const eddy_tensor both = eddy_concat(EDDY_LIST(eddy_reshape(re, flat), eddy_reshape(im, flat)));
+    if (!a.keepdims)
+        return euclidean((eddy_reduce_args){ .x = both, .name = a.name }, zero_slope);
+    const eddy_tensor y = euclidean((eddy_reduce_args){ .x = both }, zero_slope);
+    return called(a.name, eddy_reshape_like(y, eddy_max(re, .keepdims = true)));
 }
 
 /** y = the root of the sum of |x|^2 over `axes`.

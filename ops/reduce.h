@@ -1,5 +1,5 @@
 /* reduce.h -- the one engine that folds elements together, and the walk that
- * softmax and the cross entropies share; private to ops/ and to fused loops.
+ * softmax and the cross entropies share; private to the library.
  *
  * How the work is cut depends on shapes alone, so results are the same bits
  * from run to run, for any number of threads and any set of instructions.  Sums
@@ -116,7 +116,8 @@ void eddy_reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, con
 bool     eddy_infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask);
 unsigned eddy_axes_mask(eddy_dims axes, int rank);      /* of axes that fit */
 
-/* eddy_norm of vectors, "euclidean", without its scope: what the formulas of other norms take. */
+/* eddy_norm of vectors, "euclidean", without its scope: what the formulas of other norms take.
+ * Where it is 0 its gradient is 0. */
 eddy_tensor eddy_length_of(eddy_tensor x, eddy_dims axes, bool keepdims);
 
 /* The elements around one axis: outer * n * inner of them. */

@@ -95,16 +95,14 @@ typedef struct eddy_l2_normalize_args {
  *
  *  TensorFlow's x / sqrt(max(|x|^2, epsilon)) without the square, which may overflow.
  *  Errors: as eddy_euclidean_norm.
- *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).  Of vectors
- *  longer than 1e25, in float64 1e200, the part of it along x is lost.
+ *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).
  *  TensorFlow: tf.nn.l2_normalize. */
 eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a)
 {
     if (!takes(a.x, "l2_normalize")) return (eddy_tensor){ a.x.graph, 0, 0 };
     const double epsilon = sqrt(a.epsilon > 0 ? a.epsilon : 1e-12);
     const eddy_tensor length = Maximum(eddy_length_of(a.x, a.axes, true), epsilon);
-    /* 1 / length, of whose gradient 1 / length^2 is no factor, which may vanish. */
-    return Mul(a.x, CastLike(Square(Rsqrt(length)), a.x));
+    return Div(a.x, CastLike(length, a.x));
 }
 
 /* ---------------------------------------------------------------- counts -- */

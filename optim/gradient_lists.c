@@ -1,6 +1,7 @@
 /* gradient_lists.c -- clipping the gradients of a list of pairs. */
 #include "optim/internal.h"
 #include "ops/math.h"
+#include "ops/reduce.h"
 
 /* ---------------------------------------------------------------- checks -- */
 
@@ -137,7 +138,7 @@ static eddy_tensor unit_norms(eddy_tensor x, int rank)
 {
     eddy_dims axes = { 0 };
     for (int i = 0; i + 1 < rank; i++) axes.at[axes.count++] = i;
-    return eddy_euclidean_norm(x, .axes = axes, .keepdims = true);
+    return eddy_length_of(x, axes, true);
 }
 
 /* The gradient of v, no longer in any unit than `clip` of the unit. */

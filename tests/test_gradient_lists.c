@@ -173,6 +173,27 @@ START_TEST(adaptive_clipping_of_slices)
 }
 END_TEST
 
+/* Through clipping, where units of the variable and of its gradient are 0. */
+START_TEST(adaptive_clipping_of_zeros)
+{
+    eddy_tensor v = variable(F64, EDDY_SHAPE(2, 2), (double[]){ 3, 0, 4, 0 });
+    eddy_tensor x = shaped(F64, EDDY_SHAPE(2, 2), (double[]){ 0, 0, 0, 0 });
+    eddy_gradient_pair p = { x, v };
+    eddy_clip_gradients_adaptively(&p, 1, num(F64, 0.01), num(F64, 0.001));
+    eddy_tensor dx = slope(p.gradient, x), dv = slope(p.gradient, v);
+    eddy_session *s = eddy_session_new(g);
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+    eddy_array *by_x = eddy_fetch(s, dx), *by_v = eddy_fetch(s, dv);
+    for (int i = 0; i < 4; i++) {
+        ck_assert_double_eq(eddy_array_get(by_x, i), 1);
+        ck_assert_double_eq(eddy_array_get(by_v, i), 0);
+    }
+    eddy_array_free(by_x);
+    eddy_array_free(by_v);
+    eddy_session_free(s);
+}
+END_TEST
+
 /* ----------------------------------------------------------------- errors -- */
 
 START_TEST(nothing_to_clip)
@@ -222,6 +243,7 @@ Suite *gradient_lists_suite(void)
     tcase_add_test(c, in_a_step);
     tcase_add_test(c, adaptive_clipping);
     tcase_add_test(c, adaptive_clipping_of_slices);
+    tcase_add_test(c, adaptive_clipping_of_zeros);
     tcase_add_test(c, nothing_to_clip);
     tcase_add_test(c, errors);
     return s;

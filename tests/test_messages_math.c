@@ -82,6 +82,8 @@ static void clipping(void)
     eddy_clip_by_norm(x, rows), golden_graph(g);
     eddy_clip_by_average_norm(x, rows), golden_graph(g);
     eddy_global_norm(EDDY_LIST(none, none)), golden_graph(g);
+    eddy_global_norm(EDDY_LIST(x, Complex(x, x))), golden_graph(g);
+    eddy_global_norm(EDDY_LIST(x, Cast(x, EDDY_FLOAT64))), golden_graph(g);
     eddy_clip_by_global_norm(EDDY_LIST(x), scalar), golden_graph(g);
 }
 
