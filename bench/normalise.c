@@ -33,8 +33,8 @@ typedef struct pooling {
     const char *padding;
 } pooling;
 static const double  epsilon = 1e-3;
-static const pooling by_two = { { .count = 2, .at = { 2, 2 } }, { .count = 2, .at = { 2, 2 } }, "VALID" };
-static const pooling by_three = { { .count = 2, .at = { 3, 3 } }, { .count = 2, .at = { 2, 2 } }, "SAME" };
+static const pooling by_two = { { NULL, 2, { 2, 2 } }, { NULL, 2, { 2, 2 } }, "VALID" };
+static const pooling by_three = { { NULL, 2, { 3, 3 } }, { NULL, 2, { 2, 2 } }, "SAME" };
 
 static const subject subjects[] = {
     { SUBJECT("batch norm"), &eddy_op_fused_batch_norm, &epsilon, 3, 4,

@@ -18,6 +18,7 @@ static int64_t entry(eddy_dims d, int i)
 /* The sizes of the window are one for all axes or one for each, above 0. */
 static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
 {
+    if (eddy_refuse_number(l->graph, l->who, "kernel_size", size)) return false;
     if (size.count != 1 && size.count != axes) {
         eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: kernel_size has %d entries; it must have "
                   "one, or %d [scope '%.200s']", l->who, size.count, axes,
@@ -32,6 +33,7 @@ static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
 /* The entries of one axis: none, or one.  Of more axes the operation checks them itself. */
 static bool check_single(const eddy_layer *l, const char *what, eddy_dims d, int axes)
 {
+    if (eddy_refuse_number(l->graph, l->who, what, d)) return false;
     if (axes > 1 || d.count <= 1) return true;
     eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; it must have one [scope "
               "'%.200s']", l->who, what, d.count, l->name ? l->name : l->who);

@@ -231,8 +231,8 @@ typedef struct eddy_print_args {
     eddy_tensor x;
     eddy_list   data;        /* what is printed; default x */
     const char *message;     /* begins the line */
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
     int64_t     first_n;     /* only in the first n runs of a session; default always */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
     void      (*write)(void *user, const char *line);
     void       *user;
     const char *name;

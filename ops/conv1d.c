@@ -75,6 +75,7 @@ static bool flatten(const char *op, const eddy_conv1d_args *a, flat *f)
                   "or NCW", op, a->data_format);
         return false;
     }
+    if (eddy_refuse_number(a->x.graph, op, "explicit_paddings", p)) return false;
     if (p.count > 0 && p.count != 2) {
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "%s: explicit_paddings has %d entries; left "
                   "and right are expected", op, p.count);

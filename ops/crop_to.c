@@ -24,6 +24,8 @@ static bool is_side(const char *who, eddy_tensor x, eddy_tensor *t, int64_t leas
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: %.0f must be %lld or more and fit "
                          "int32", who, v, (long long)least), false;
     *t = Cast(*t, EDDY_INT64);
+    /* Sums of what a run brings must not wrap. */
+    if (!known) *t = Maximum(Minimum(*t, 0x1p40), -0x1p40);
     return true;
 }
 

@@ -206,9 +206,9 @@ eddy_tensor eddy_resize_images_with(eddy_resize_images_args a)
         if (!eddy_has_image_size(who, a.x, &h, &w) ||
             !are_sides(who, a.x, 1, a.size.at[0], a.size.at[1]))
             return none;
-        const double scale = fmin((double)a.size.at[0] / (double)h,
-                                  (double)a.size.at[1] / (double)w);
-        a.size = EDDY_DIMS((int64_t)rint(scale * (double)h), (int64_t)rint(scale * (double)w));
+        /* In float32, as TensorFlow: a half may go the other way. */
+        const float scale = fminf((float)a.size.at[0] / (float)h, (float)a.size.at[1] / (float)w);
+        a.size = EDDY_DIMS((int64_t)rintf(scale * (float)h), (int64_t)rintf(scale * (float)w));
     }
     if (h > 0 && h == a.size.at[0] && w == a.size.at[1]) return Identity(a.x);
     if (s.rank == 4) return resize_by(&a, a.x, a.size);

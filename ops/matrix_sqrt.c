@@ -151,7 +151,8 @@ const eddy_op_def eddy_op_matrix_sqrt = {
  *
  *  By the Schur form (Bjorck and Hammarling 1983), in double precision.  NaN for a matrix that
  *  has an element that is not finite or no such root; for a real one also if the root is not
- *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.
+ *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.  Imaginary
+ *  parts below 1e-6 of the largest element count as rounding.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: the dx of y' dx + dx y' = dy with ' the adjoint (eddy_sylvester); at a run it is an
  *  error if there is not one solution, of a matrix without an inverse, say.

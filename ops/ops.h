@@ -351,12 +351,15 @@ EDDY_API eddy_tensor eddy_argmin_with(eddy_argmax_args a);
 
 /* Each with its defaults, to be handed over: `.activation = eddy_gelu`. */
 EDDY_API eddy_tensor (eddy_celu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_crelu)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_gelu)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_glu)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_hard_shrink)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_hard_sigmoid)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_hard_tanh)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_leaky_relu)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_log_softmax)(eddy_tensor x);
+EDDY_API eddy_tensor (eddy_soft_shrink)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_softmax)(eddy_tensor x);
 
 /* ---- assert_shapes ---- */
@@ -1543,8 +1546,8 @@ typedef struct eddy_print_args {
     eddy_tensor x;
     eddy_list   data;        /* what is printed; default x */
     const char *message;     /* begins the line */
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
     int64_t     first_n;     /* only in the first n runs of a session; default always */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
     void      (*write)(void *user, const char *line);
     void       *user;
     const char *name;
@@ -1657,8 +1660,8 @@ typedef struct eddy_clip_by_norm_args {
  *  axes  one norm is taken of all elements that differ only in these; default
  *        all.  Negative axes count from the end
  *
- *  Where the norm is below clip, y is x up to rounding.  Zeros stay zeros, with
- *  a finite gradient.  An infinite element becomes NaN, the others then 0.
+ *  Where the norm is below clip, y is exactly x.  Zeros stay zeros, with a
+ *  finite gradient.  An infinite element becomes NaN, the others then 0.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
  *  broadcast to the shape of x; EDDY_INVALID_ARGUMENT for an axis x has not.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_norm. */
@@ -6173,7 +6176,8 @@ EDDY_API eddy_tensor eddy_matrix_exp(eddy_tensor x);
  *
  *  By the Schur form (Bjorck and Hammarling 1983), in double precision.  NaN for a matrix that
  *  has an element that is not finite or no such root; for a real one also if the root is not
- *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.
+ *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.  Imaginary
+ *  parts below 1e-6 of the largest element count as rounding.
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: the dx of y' dx + dx y' = dy with ' the adjoint (eddy_sylvester); at a run it is an
  *  error if there is not one solution, of a matrix without an inverse, say.
@@ -9085,8 +9089,7 @@ typedef struct eddy_l2_normalize_args {
  *
  *  TensorFlow's x / sqrt(max(|x|^2, epsilon)) without the square, which may overflow.
  *  Errors: as eddy_euclidean_norm.
- *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).  Of vectors
- *  longer than 1e25, in float64 1e200, the part of it along x is lost.
+ *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).
  *  TensorFlow: tf.nn.l2_normalize. */
 EDDY_API eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a);
 #define eddy_l2_normalize(...) eddy_l2_normalize_with(EDDY_ARGS(eddy_l2_normalize_args, __VA_ARGS__))
@@ -9525,7 +9528,8 @@ EDDY_API eddy_tensor eddy_transpose_with(eddy_transpose_args a);
  *             nothing
  *  rhs        of its type, [...,n,k], which y has too; the dots broadcast
  *
- *  Errors: those of the operations that it is made of.
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not fit, EDDY_CHECK_FAILED if a run finds it out;
+ *  else those of eddy_mul.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.linalg.tridiagonal_matmul, diagonals_format "compact". */
 EDDY_API eddy_tensor eddy_tridiagonal_matmul(eddy_tensor diagonals, eddy_tensor rhs);

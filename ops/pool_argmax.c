@@ -100,7 +100,7 @@ eddy_tensor eddy_max_pool_with_argmax_with(eddy_max_pool_with_argmax_args p)
 {
     const char     *op = "max_pool_with_argmax";
     eddy_graph     *g = p.x.graph;
-    const eddy_dims strides = p.strides.count == 0 ? p.ksize : p.strides;
+    const eddy_dims strides = eddy_dims_or(p.strides, p.ksize);
     argmax_attrs    a = {
         .windows = { .padding = p.padding ? p.padding : "VALID", .dilations = EDDY_DIMS(1, 1) },
         .include_batch_in_index = p.include_batch_in_index,

@@ -348,6 +348,10 @@ eddy_tensor eddy_pool_with(eddy_pool_args a)
 {
     const int  axes = a.window_shape.count;
     const bool mean = a.pooling_type && strcmp(a.pooling_type, "AVG") == 0;
+    if (eddy_refuse_number(a.x.graph, "pool", "window_shape", a.window_shape) ||
+        eddy_refuse_number(a.x.graph, "pool", "dilations", a.dilations) ||
+        eddy_refuse_number(a.x.graph, "pool", "explicit_paddings", a.explicit_paddings))
+        return (eddy_tensor){ a.x.graph, 0, 0 };
     if (!mean && (!a.pooling_type || strcmp(a.pooling_type, "MAX") != 0))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "pool: pooling_type is '%.40s'; it must "
                          "be MAX or AVG", a.pooling_type ? a.pooling_type : "");

@@ -27,12 +27,18 @@ static eddy_tensor below(eddy_tensor d) { return eddy_index(d, "..., 2, 1:"); }
  *             nothing
  *  rhs        of its type, [...,n,k], which y has too; the dots broadcast
  *
- *  Errors: those of the operations that it is made of.
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not fit, EDDY_CHECK_FAILED if a run finds it out;
+ *  else those of eddy_mul.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.linalg.tridiagonal_matmul, diagonals_format "compact". */
 eddy_tensor eddy_tridiagonal_matmul(eddy_tensor diagonals, eddy_tensor rhs)
 {
     eddy_scope_begin(diagonals.graph, "tridiagonal_matmul");
+    const eddy_list   both = EDDY_LIST(diagonals, rhs);
+    const eddy_tensor fits = eddy_assert_shapes(both, "..., 3, n; ..., n, k");
+    eddy_control_begin(diagonals.graph, EDDY_LIST(fits));
+    diagonals = Identity(diagonals);
+    eddy_control_end(diagonals.graph);
     const eddy_tensor on = Mul(ExpandDims(row_of(diagonals, 1), -1), rhs);
     const eddy_tensor up = Mul(ExpandDims(above(diagonals), -1), eddy_index(rhs, "..., 1:, :"));
     const eddy_tensor down = Mul(ExpandDims(below(diagonals), -1), eddy_index(rhs, "..., :-1, :"));

@@ -49,6 +49,10 @@ START_TEST(resized)
     has_shape(eddy_resize_images(x, EDDY_DIMS(3, 2)), EDDY_SHAPE(3, 2, 1));
     has_shape(eddy_resize_images(ExpandDims(x, 0), EDDY_DIMS(3, 2), "bicubic"),
               EDDY_SHAPE(1, 3, 2, 1));
+    /* TensorFlow counts in float32, where 11 times 15/22 is above 7.5. */
+    has_shape(eddy_resize_images(eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(1, 11, 22, 1)),
+                                 EDDY_DIMS(8, 15), .preserve_aspect_ratio = true),
+              EDDY_SHAPE(1, 8, 15, 1));
     has_shape(eddy_resize_images(x, EDDY_DIMS(8, 9), .preserve_aspect_ratio = true),
               EDDY_SHAPE(6, 9, 1));
     IS(eddy_resize_images(x, EDDY_DIMS(2, 2), "area"), 4, 7, 16, 19);

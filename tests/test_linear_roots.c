@@ -183,6 +183,11 @@ START_TEST(corners_of_diagonals)
     fetch(1, &dt, &a);
     ck_assert(eddy_array_get(a, 2) == 0 && eddy_array_get(a, 6) == 0);
     eddy_array_free(a);
+    /* Five diagonals, or of another length. */
+    ck_assert(!eddy_is_valid(eddy_tridiagonal_matmul(eddy_ones(g, F64, EDDY_SHAPE(5, 3)), x)));
+    eddy_graph_clear_error(g);
+    ck_assert(!eddy_is_valid(eddy_tridiagonal_matmul(eddy_ones(g, F64, EDDY_SHAPE(3, 2)), x)));
+    eddy_graph_clear_error(g);
 }
 END_TEST
 

@@ -36,7 +36,7 @@ static void broadcasting(void)
     eddy_broadcast_along(x, floats(EDDY_SHAPE(2, 3, 4)), EDDY_AXES(1), false), golden_graph(g);
     eddy_broadcast_along(x, floats(EDDY_SHAPE(2, 3, 4)), EDDY_AXES(2), true), golden_graph(g);
     eddy_broadcast_along(x, i, EDDY_AXES(0), false), golden_graph(g);
-    eddy_cast(x, EDDY_FLOAT16), golden_graph(g);
+    eddy_cast(x, EDDY_DEFAULT_DTYPE), golden_graph(g);
 }
 
 static void reshaping(void)

@@ -15,7 +15,7 @@ static eddy_dims one(void)
     return d;
 }
 
-enum { CALLS = 26 };
+enum { CALLS = 32 };
 
 static eddy_tensor call(int i)
 {
@@ -49,6 +49,15 @@ static eddy_tensor call(int i)
     case 22: return eddy_dropout(x, 0.5, .noise_shape = one());
     case 23: return eddy_rfft2d(x, one());
     case 24: return eddy_norm(x, .axes = one());
+    case 25: return eddy_conv1d_layer(eddy_ones(g, F32, EDDY_SHAPE(2, 8, 3)), 4, EDDY_DIMS(2),
+                                      .strides = one());
+    case 26: return eddy_conv1d_layer(eddy_ones(g, F32, EDDY_SHAPE(2, 8, 3)), 4, EDDY_DIMS(2),
+                                      .dilation_rate = one());
+    case 27: return eddy_max_pool_with_argmax(image, EDDY_DIMS(2), .strides = one());
+    case 28: return eddy_pool(image, EDDY_DIMS(2, 2), "MAX", .dilations = one());
+    case 29: return eddy_pool(image, EDDY_DIMS(2, 2), "MAX", .explicit_paddings = one());
+    case 30: return eddy_conv1d(eddy_ones(g, F32, EDDY_SHAPE(2, 8, 3)),
+                                eddy_ones(g, F32, EDDY_SHAPE(2, 3, 4)), .explicit_paddings = one());
     default: return eddy_sparse_softmax_cross_entropy_loss(ids, x, .ignore = one());
     }
 }
