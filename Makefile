@@ -6,12 +6,20 @@ PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 BUILD   ?= build
 GEN     := build/gen
-VERSION := $(shell sed -n 's/^\#define EDDY_VERSION "\(.*\)"/\1/p' graph/graph.h)
+REFERENCE := build/docs/reference
+VERSION := $(shell awk '/^\#define EDDY_VERSION_(MAJOR|MINOR|PATCH) / { v = v s $$3; s = "." } \
+             END { print v }' graph/graph.h)
 SOMAJOR := $(firstword $(subst ., ,$(VERSION)))
 DATA    ?= digits
 # V=1 shows the commands.
 Q       := $(if $(V),,@)
 say      = $(if $(V),,@printf '  %-5s %s\n' $(1))
+
+# All processors, unless -j says otherwise.  Several goals come one after the other, since many
+# of them call make for the same files.
+ifeq ($(MAKELEVEL)$(word 2,$(MAKECMDGOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
            -Wmissing-prototypes -Wswitch-enum -Werror
@@ -24,14 +32,16 @@ LIBS    := -lopenblas -lyaml -lm -pthread
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 FOLDERS := graph ops autodiff layers optim session
-SOURCES := $(sort $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))) $(GEN)/table.c
+SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/linked.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
-OPSRC   := $(sort $(wildcard ops/*.c))
-HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/math.h autodiff/autodiff.h \
-           autodiff/functions.h autodiff/tape.h layers/initial.h layers/layers.h layers/attention.h \
-           layers/recurrent.h optim/optim.h \
-           optim/classic.h optim/modern.h optim/schedules.h optim/averages.h optim/wrappers.h \
-           optim/lbfgs.h session/session.h autodiff/check.h
+OPSRC   := $(filter ops/%,$(SOURCES))
+HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
+           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/check.h \
+           layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
+           optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
+           optim/schedules/schedules.h \
+           optim/wrappers/averages.h optim/wrappers/wrappers.h optim/lbfgs/lbfgs.h \
+           session/session.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 # The examples that say themselves whether they are right; digits runs in `make demo`.
@@ -41,39 +51,42 @@ FUZZED  := npy safetensors graph
 BENCHES := $(patsubst bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard bench/*.c)))
 WORKLOADS := $(BUILD)/bench/workloads
 OPSROWS := $(sort $(wildcard bench/ops/rows_*.c))
-TESTS   := $(sort $(wildcard tests/*.c))
-ROWS    := $(patsubst tests/rows_%.c,%,$(filter tests/rows_%,$(TESTS)))
-SUITES  := $(patsubst tests/test_%.c,%,$(filter tests/test_%,$(TESTS)))
+# Suites and rows mirror the folders of the library; tests/lib/ has what they share.
+TESTS   := $(sort tests/main.c $(shell find tests/lib $(FOLDERS:%=tests/%) -name '*.c'))
+NAMES   := $(basename $(notdir $(TESTS)))
+ROWS    := $(patsubst rows_%,%,$(filter rows_%,$(NAMES)))
+ROWSRC  := $(foreach t,$(TESTS),$(if $(filter rows_%,$(notdir $(t))),$(t)))
+ROWOBJ   = $(ROWSRC:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/tests/lib/sweep_rows.o
+SUITES  := $(patsubst test_%,%,$(filter test_%,$(NAMES)))
 
-all: lib examples ## the library and the examples
+all: lib examples ## build the library and the examples
 
 lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
 
 # --- generated: the header of operations and the table of definitions -------
 $(GEN)/stamp: $(OPSRC) ops/gen.awk
-	@mkdir -p $(GEN) build/include docs
+	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
-	@for m in header table_h table_c docs; do awk -v mode=$$m -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
+	@for m in header table_h table_c linked_h linked_c; do awk -v mode=$$m -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/header.new ops/ops.h || cp $(GEN)/header.new ops/ops.h
-	@cmp -s $(GEN)/docs.new docs/ops.md || cp $(GEN)/docs.new docs/ops.md
-	@cmp -s $(GEN)/table_h.new $(GEN)/table.h || cp $(GEN)/table_h.new $(GEN)/table.h
-	@cmp -s $(GEN)/table_c.new $(GEN)/table.c || cp $(GEN)/table_c.new $(GEN)/table.c
+	@for m in table_h table_c linked_h linked_c; do f=$(GEN)/$${m%_?}.$${m#*_}; \
+	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
 	@touch $@
-$(GEN)/table.c $(GEN)/table.h ops/ops.h docs/ops.md: $(GEN)/stamp ;
+$(GEN)/table.c $(GEN)/table.h $(GEN)/linked.c $(GEN)/linked.h ops/ops.h: $(GEN)/stamp ;
 
-# The list of test suites: tests/test_NAME.c has NAME_suite().
+# The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE
 	@mkdir -p $(GEN)
-	@{ echo '/* GENERATED from the names of tests/test_*.c. */'; \
+	@{ echo '/* GENERATED from the names of the files test_*.c. */'; \
 	   echo '#ifndef EDDY_SUITES_H'; echo '#define EDDY_SUITES_H'; echo '#include <check.h>'; \
 	   for s in $(SUITES); do echo "Suite *$${s}_suite(void);"; done; \
 	   echo "#define EDDY_SUITES(X)$(foreach s,$(SUITES), X($(s)))"; echo '#endif'; } > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
 
-# The families of rows of the sweep: tests/rows_NAME.c has NAME_rows.
+# The families of rows of the sweep: tests/FOLDER/rows_NAME.c has NAME_rows.
 $(GEN)/rows.h: FORCE
 	@mkdir -p $(GEN)
-	@{ echo '/* GENERATED from the names of tests/rows_*.c. */'; \
+	@{ echo '/* GENERATED from the names of the files rows_*.c. */'; \
 	   echo '#ifndef EDDY_ROWS_H'; echo '#define EDDY_ROWS_H'; \
 	   echo "#define EDDY_ROWS(X)$(foreach s,$(ROWS), X($(s)))"; echo '#endif'; } > $@.new
 	@cmp -s $@.new $@ || cp $@.new $@
@@ -93,10 +106,15 @@ $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -c $< -o $@
 
-$(BUILD)/libeddy.a: $(OBJECTS)
+# A plugin that is linked from the archive exports nothing of it.
+$(BUILD)/hide: scripts/hide.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
+
+$(BUILD)/libeddy.a: $(OBJECTS) $(BUILD)/hide
 	@rm -f $@
 	$(call say,ar $@)
-	$(Q)ar rcs $@ $(OBJECTS)
+	$(Q)ar rcs $@ $(OBJECTS) && $(BUILD)/hide $@ || { rm -f $@; exit 1; }
 
 $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 	$(call say,link $@)
@@ -113,6 +131,16 @@ $(BUILD)/eddy.pc: FORCE
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -leddy' \
 	    'Libs.private: $(LIBS)' > $@
 
+# The same for CMake's find_package, wherever the folder is moved.
+empty :=
+IN_CMAKE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SOMAJOR@|$(SOMAJOR)|' \
+           -e 's|@LIBS@|$(subst $(empty) ,;,$(strip $(LIBS)))|' \
+           -e "s|@TO_PREFIX@|$$(realpath -m --relative-to='$(LIBDIR)/cmake/eddy' '$(PREFIX)')|"
+$(BUILD)/cmake/%.cmake: scripts/%.cmake.in FORCE
+	@mkdir -p $(@D)
+	@$(IN_CMAKE) $< > $@
+CMAKE_FILES := $(BUILD)/cmake/eddy-config.cmake $(BUILD)/cmake/eddy-config-version.cmake
+
 # --- programs ------------------------------------------------------------------
 examples: $(EXAMPLES)
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/libeddy.a
@@ -121,7 +149,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # The same programs, with every graph through a file and back.
-WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_fetch eddy_restore \
+WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_restore \
            eddy_variable_set eddy_graph_free
 $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
                 $(BUILD)/obj/tests/examples/round_trip.o $(BUILD)/libeddy.a
@@ -149,7 +177,7 @@ $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(COUNTED:%=-Wl,--wrap=%) $^ -o $@ $(LIBS)
 
 $(TESTS:%.c=$(BUILD)/obj/%.o): | $(GEN)/suites.h $(GEN)/rows.h
-$(BUILD)/obj/tests/sweep_rows.o: $(GEN)/rows.h
+$(BUILD)/obj/tests/lib/sweep_rows.o: $(GEN)/rows.h
 $(BUILD)/obj/tests/main.o: $(GEN)/suites.h
 $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
 	$(call say,link $@)
@@ -157,10 +185,10 @@ $(BUILD)/run-tests: $(TESTS:%.c=$(BUILD)/obj/%.o) $(BUILD)/libeddy.a
 
 tests: $(BUILD)/run-tests
 
-$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(BUILD)/obj/tests/sweep_rows.o $(ROWS:%=$(BUILD)/obj/tests/rows_%.o) $(BUILD)/libeddy.a
+$(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
-$(BUILD)/tables/catalogue: $(BUILD)/obj/tests/tables/catalogue.o $(BUILD)/obj/tests/sweep_rows.o $(ROWS:%=$(BUILD)/obj/tests/rows_%.o) $(BUILD)/libeddy.a
+$(BUILD)/tables/catalogue: $(BUILD)/obj/tests/tables/catalogue.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
@@ -169,8 +197,8 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 	$(call say,link $@)
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-# --- what one calls --------------------------------------------------------------
-setup: ## install what building needs (NEED=check or NEED=ci for more)
+# --- commands ---------------------------------------------------------------------
+setup: ## install what the build needs (NEED=check or NEED=ci: more)
 	@sh scripts/setup.sh $(or $(NEED),build)
 
 demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-MNIST)
@@ -178,37 +206,49 @@ demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-
 	@$(MAKE) --no-print-directory $(BUILD)/examples/digits
 	@$(BUILD)/examples/digits --data $(DATA) --out $(BUILD)/demo
 
-# Programs that nothing here runs; they must build.
+# These programs must build, although no target runs them.
 benches: $(BENCHES) $(WORKLOADS) $(BUILD)/bench/ops $(BUILD)/hostile
 
 RUN_TESTS = sh scripts/tests.sh $(BUILD)/run-tests $(SUITES)
 run-tests: $(BUILD)/run-tests
 	@$(RUN_TESTS)
 
-check: ## tests, examples, programs in the docs, headers
+check: ## run all tests, examples and programs in the documentation
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory all tests benches
+	@$(MAKE) --no-print-directory size
 	@for e in $(SELF_CHECKING); do echo $$e; $$e > $$e.out || { cat $$e.out; exit 1; }; done
 	@$(MAKE) --no-print-directory roundtrip
-	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*.md
-	@$(MAKE) --no-print-directory headers $(BUILD)/tables/catalogue
-	@$(BUILD)/tables/catalogue | cmp - docs/catalogue.md || \
-	    { echo 'docs/catalogue.md is not up to date: make catalogue'; exit 1; }
+	@CC='$(CC)' BUILD='$(BUILD)' LIBS='$(LIBS)' sh scripts/docs.sh README.md docs/*/*.md
+	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
 
-catalogue: $(BUILD)/tables/catalogue ## write docs/catalogue.md
-	@$< > docs/catalogue.md
+docs: $(REFERENCE)/index.md $(REFERENCE)/catalogue.md ## the reference of operations, in build/docs/reference
+$(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/tasks.txt scripts/reference.sh
+	@sh scripts/reference.sh $(@D)
+$(REFERENCE)/catalogue.md: $(BUILD)/tables/catalogue
+	@mkdir -p $(@D)
+	@$< > $@
 
-passes: tests ## random graphs with all passes, without some, and node by node (GRAPHS=20000)
+interface: build/interface.json ## the public interface as JSON, for bindings: build/interface.json
+build/interface.json: $(HEADERS) scripts/interface.awk
+	@awk -f scripts/interface.awk $(HEADERS) > $@
+
+bindings: build/interface.json $(BUILD)/libeddy.so ## train from Python through that description alone
+	@if command -v python3 >/dev/null; then \
+	    python3 tests/bindings/train.py build/interface.json $(BUILD)/libeddy.so; \
+	else echo 'bindings: no python3, passed over'; fi
+
+passes: tests ## compare random graphs with and without compiler passes (GRAPHS=20000)
 	EDDY_GRAPHS=$(or $(GRAPHS),20000) CK_RUN_SUITE=passes $(BUILD)/run-tests
 
-roundtrip: $(ROUND_TRIPS) ## the graphs of the examples written, read, and run to the same bits
+roundtrip: $(ROUND_TRIPS) ## write, read and run the graphs of the examples, and compare the bits
 	@for e in $(ROUND_TRIPS); do \
 	    $$e --epochs 1 --out $(BUILD)/round_trip > $$e.out 2>&1 || { cat $$e.out; exit 1; }; \
 	    tail -n 1 $$e.out; done
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-sanitize: ## tests and examples with AddressSanitizer, UBSan and leak check
+sanitize: ## run tests and examples with AddressSanitizer, UBSan and leak check
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' sanitized
 sanitized: $(EXAMPLES) tests
@@ -218,14 +258,14 @@ sanitized: $(EXAMPLES) tests
 	@$(MAKE) --no-print-directory roundtrip
 	@CK_FORK=no $(RUN_TESTS)
 
-valgrind: ## tests under valgrind, less the cases tagged slow
+valgrind: ## run the tests under valgrind, except slow cases
 	@sh scripts/setup.sh valgrind
 	@$(MAKE) --no-print-directory BUILD=build/valgrind OPT=-O1 tests
 	@CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
 	    UNDER='valgrind -q --leak-check=full --error-exitcode=1' \
 	    $(MAKE) --no-print-directory BUILD=build/valgrind run-tests
 
-tsan: ## tests with ThreadSanitizer, less the cases tagged slow
+tsan: ## run the tests with ThreadSanitizer, except slow cases
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory BUILD=build/tsan OPT=-O1 CFLAGS='-g -fsanitize=thread' tests
 	@CK_FORK=no CK_EXCLUDE_TAGS=slow OPENBLAS_NUM_THREADS=1 UNDER='setarch -R' \
@@ -234,7 +274,7 @@ tsan: ## tests with ThreadSanitizer, less the cases tagged slow
 
 FUZZ_SECONDS ?= 60
 FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-fuzz: ## feed damaged files of each format to the readers (FUZZ_SECONDS=60 each; clang)
+fuzz: ## feed damaged files to the readers (FUZZ_SECONDS=60 per format; needs clang)
 	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	    clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || \
 	    { echo 'make fuzz needs clang with libFuzzer (Debian: clang, libclang-rt-dev)' >&2; exit 1; }
@@ -252,7 +292,7 @@ fuzzing: $(FUZZED:%=$(BUILD)/fuzz/%) $(BUILD)/fuzz/seeds
 	done
 
 ROUNDS ?= 200
-hostile: ## every builder with arguments at random, under the sanitizers (ROUNDS=200)
+hostile: ## call every builder with random arguments under the sanitizers (ROUNDS=200)
 	@$(MAKE) --no-print-directory BUILD=build/sanitize OPT=-O1 CFLAGS='-g $(SANITIZE)' \
 	    build/sanitize/hostile
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
@@ -265,58 +305,70 @@ $(BUILD)/hostile: $(BUILD)/obj/tests/hostile/hostile.o $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-bench: $(WORKLOADS) ## training steps, in turns with PyTorch (BENCH='--quick mlp_b128 lstm': less of it)
+bench: $(WORKLOADS) ## measure training steps beside PyTorch (BENCH='--quick mlp_b128 lstm': a part)
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
-bench-check: $(WORKLOADS) ## ... and compare with the ratios in bench/ratios.json
+bench-check: $(WORKLOADS) ## measure training steps and compare with bench/ratios.json
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench --check $(BENCH)
 
-instructions: $(WORKLOADS) ## count those of a step of each workload (UPDATE=1: keep the counts)
+instructions: $(WORKLOADS) ## count the instructions of each training step (UPDATE=1: store the counts)
 	@sh scripts/setup.sh valgrind
 	@UPDATE='$(UPDATE)' sh scripts/instructions.sh $(WORKLOADS) bench/instructions.json $(BENCH)
 
-bench-ops: $(BUILD)/bench/ops ## single operations, in turns with PyTorch (BENCH='--cpu tan sort': some of them)
+bench-ops: $(BUILD)/bench/ops ## measure single operations beside PyTorch (BENCH='--cpu tan sort': a part)
 	@python3 scripts/bench_ops.py $(BUILD)/bench/ops $(BENCH)
 
-parts: $(BENCHES) ## measure kernels and the cost of nodes
+parts: $(BENCHES) ## measure single kernels and the cost of nodes
 	@for b in $(BENCHES); do $$b || exit 1; done
 
-headers: $(BUILD)/libeddy.a ## every public header compiles alone, as C11 and as C++
+size: lib ## check the sizes, exported symbols and plans of statically linked programs
+	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' sh scripts/size.sh
+
+headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and as C++
 	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/headers.sh $(HEADERS)
 
-style: ## what a machine can say about the sources
-	@OPSRC='$(OPSRC)' sh scripts/style.sh
+packages: lib ## build programs against an installed copy with CMake, pkg-config and Python
+	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+	    MAKE='$(MAKE)' sh scripts/packages.sh
+
+style: ## check the sources: folders, sizes, generated files, messages, symbols
+	@sh scripts/style.sh
 	@sh scripts/messages.sh
 	@$(MAKE) --no-print-directory lib
+	@sh scripts/layers.sh $(BUILD)/obj
 	@nm -D --defined-only $(BUILD)/libeddy.so | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
+	@readelf -sW $(OBJECTS) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
+	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
-format: ## break the lines that are too long
+format: ## break lines that are too long
 	@sh scripts/format.sh
 
-install: lib $(BUILD)/eddy.pc ## into $(DESTDIR)$(PREFIX)
+install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
 	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/eddy/$$h || exit 1; done
 	install -D -m 644 $(BUILD)/libeddy.a $(DESTDIR)$(LIBDIR)/libeddy.a
 	install -D -m 755 $(BUILD)/libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(VERSION)
 	ln -sf libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(SOMAJOR)
 	ln -sf libeddy.so.$(SOMAJOR) $(DESTDIR)$(LIBDIR)/libeddy.so
 	install -D -m 644 $(BUILD)/eddy.pc $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/eddy $(CMAKE_FILES)
+	install -D -m 644 build/interface.json $(DESTDIR)$(PREFIX)/share/eddy/interface.json
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/eddy $(REFERENCE)/*.md
 
-uninstall: ## what install put there
+uninstall: ## remove what `make install` installed
 	rm -rf $(DESTDIR)$(PREFIX)/include/eddy
 	rm -f $(DESTDIR)$(LIBDIR)/libeddy.* $(DESTDIR)$(LIBDIR)/pkgconfig/eddy.pc
+	rm -rf $(DESTDIR)$(LIBDIR)/cmake/eddy $(DESTDIR)$(PREFIX)/share/doc/eddy $(DESTDIR)$(PREFIX)/share/eddy
 
-clean: ## remove everything built
+clean: ## remove all built files
 	rm -rf build $(filter-out build,$(BUILD))
 
-help: ## this list
+help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
--include $(OBJECTS:.o=.d) $(SUPPORT:.o=.d) $(wildcard $(BUILD)/obj/tests/*.d \
-          $(BUILD)/obj/tests/*/*.d $(BUILD)/obj/examples/*.d \
-          $(BUILD)/obj/bench/*.d $(BUILD)/obj/bench/*/*.d)
-.PHONY: all lib examples tests benches setup demo check run-tests catalogue passes roundtrip sanitize \
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+.PHONY: all lib examples tests benches setup demo check run-tests docs interface bindings passes roundtrip sanitize \
         sanitized valgrind tsan fuzz fuzzing hostile bench bench-check bench-ops instructions \
-        parts headers style format install uninstall clean help FORCE
+        parts headers packages style format install uninstall clean help FORCE
 .DELETE_ON_ERROR:

@@ -2,7 +2,7 @@
  *
  * Build a graph of operations (graph, ops) and layers of them (layers), append the
  * nodes of its gradients (autodiff), let an optimizer append the updates (optim), and
- * run any part of it (session).  The headers below read in that order; docs/tour.md walks
+ * run any part of it (session).  The headers below read in that order; docs/guide/tour.md walks
  * through a first program. */
 #ifndef EDDY_H
 #define EDDY_H
@@ -14,7 +14,14 @@
 #include "autodiff/tape.h"
 #include "layers/layers.h"
 #include "optim/optim.h"
+#include "optim/rules/tf_train.h"
+#include "optim/rules/adaptive.h"
+#include "optim/rules/parameter_free.h"
+#include "optim/schedules/schedules.h"
+#include "optim/wrappers/averages.h"
+#include "optim/wrappers/wrappers.h"
 #include "session/session.h"
-#include "autodiff/check.h"
+#include "optim/lbfgs/lbfgs.h"
+#include "autodiff/check/check.h"
 
 #endif

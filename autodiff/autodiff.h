@@ -1,8 +1,8 @@
-/* autodiff.h -- gradients, as nodes appended to the graph.
+/* autodiff.h -- symbolic gradients, as nodes appended to the graph.
  *
- * A call walks back from ys to xs once and asks each op on the way for its
- * rule.  The rules are made of ordinary ops, so the result can be run, saved
- * and differentiated again.  After tf.gradients and tf.hessians. */
+ * A call walks back from ys to xs once and calls the gradient rule of each operation on the way.
+ * The rules are composed of ordinary operations, so the result can be run, saved and
+ * differentiated again. After tf.gradients and tf.hessians. */
 #ifndef EDDY_AUTODIFF_H
 #define EDDY_AUTODIFF_H
 
@@ -12,9 +12,9 @@
 extern "C" {
 #endif
 
-/* How the gradients that reach one tensor by several ways are added up:
- * one add_n; a chain of additions of two, under "<op>_gradient_sum"; or, where
- * there are more than two of known shape, accumulate_n (the same sum here). */
+/* How the gradients that reach one tensor along several paths are added: by one add_n; by a
+ * chain of binary additions, under "<op>_gradient_sum"; or, if there are more than two of known
+ * shape, by accumulate_n (the same sum here). */
 typedef enum eddy_aggregation {
     EDDY_AGGREGATION_DEFAULT = 0,
     EDDY_ADD_N = 0,
@@ -22,7 +22,7 @@ typedef enum eddy_aggregation {
     EDDY_EXPERIMENTAL_ACCUMULATE_N = 2
 } eddy_aggregation;
 
-/* What a source that no y depends on gets: an invalid tensor, or zeros. */
+/* The result for an x on which no y depends: an invalid tensor, or zeros. */
 typedef enum eddy_unconnected {
     EDDY_UNCONNECTED_NONE = 0,
     EDDY_UNCONNECTED_ZERO = 1
@@ -33,7 +33,7 @@ typedef struct eddy_gradients_args {
     eddy_list        ys;               /* what is differentiated; their sum */
     eddy_list        xs;               /* with respect to; any tensors, repeats allowed */
     eddy_tensor     *out;              /* xs.count results; invalid where there is none */
-    /* weights of the ys, of their shapes; not given: ones.  An invalid entry: ones */
+    /* weights of the ys, of their types and shapes; not given: ones.  An invalid entry: ones */
     eddy_list        grad_ys;
     const char      *name;             /* scope of the new nodes; default "gradients" */
     bool             colocate_gradients_with_ops;
@@ -48,47 +48,80 @@ typedef struct eddy_gradients_args {
  *   eddy_tensor dx[2];
  *   eddy_gradients(EDDY_LIST(loss), EDDY_LIST(w, b), dx);
  *
- * A result is invalid (none), or zeros if asked for, where no differentiable
- * path leads from x to y.  An op on the path whose definition has no gradient
- * rule is the error NO_GRADIENT, naming it.  The gradient of eddy_gather is an
- * IndexedSlices tensor (eddy_slices_parts), dense to whoever evaluates it.
- * out is cleared before anything is read, so it may not be a list that is handed
- * in.  Returns the graph's status. */
+ * If no differentiable path leads from x to y, the result is invalid, or zeros if requested. An
+ * operation on the path without a gradient rule is the error NO_GRADIENT, which names it. The
+ * gradient of eddy_gather is an IndexedSlices tensor (eddy_slices_parts); its value is the dense
+ * gradient. out is cleared first, so it must not overlap a list that is passed in. Returns the
+ * graph's status. */
 EDDY_API eddy_status eddy_gradients_with(eddy_gradients_args args);
 #define eddy_gradients(...) eddy_gradients_with(EDDY_ARGS(eddy_gradients_args, __VA_ARGS__))
 
-/* The derivative of the sum of y with respect to x: one tensor, for the
- * commonest case.  Where no differentiable path leads from x to y, it is an
- * invalid tensor, and the graph has no error. */
+/* The derivative of the sum of y with respect to x, the most common case. If no differentiable
+ * path leads from x to y, the result is an invalid tensor, and the graph has no error. */
 EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 
-/* The product of the Hessian of the sum of y with v, linear in v and
- * differentiable by it: out[k] = sum over j of
- * d2y/dx[k]dx[j] v[j], v[j] of the shape of x[j].  The matrix is never formed. */
-EDDY_API eddy_status eddy_hessian_vector_product(eddy_tensor y, eddy_list xs, eddy_list vs,
-                                                 eddy_tensor *out);
+typedef struct eddy_hessian_vector_args {
+    char         unused_;
+    eddy_tensor  y;
+    eddy_list    xs, vs;           /* as many; an invalid entry of vs is zero */
+    eddy_tensor *out;              /* xs.count results */
+    const char  *name;             /* scope of the new nodes; default: gradients' */
+} eddy_hessian_vector_args;
 
-/* Jacobian-vector product, forward mode: out[k] = sum over j of dy[k]/dx[j] v[j],
- * of the shape of y[k]; v[j] of the shape of x[j], an invalid one is zero.  Made
- * of two reverse sweeps, of which only the part that is linear in v is left to
- * run; no Jacobian is formed.  out[k] is invalid where y[k] depends on no x.
+/* The product of the Hessian of the sum of y with v, linear in v and differentiable with respect
+ * to it: out[k] = sum over j of d2y/dx[k]dx[j] v[j], where v[j] has the shape of x[j]. The
+ * matrix is never formed. out[k] is invalid if there is no such derivative. Returns the graph's
+ * status. */
+EDDY_API eddy_status eddy_hessian_vector_product_with(eddy_hessian_vector_args args);
+#define eddy_hessian_vector_product(...) \
+    eddy_hessian_vector_product_with(EDDY_ARGS(eddy_hessian_vector_args, __VA_ARGS__))
+
+typedef struct eddy_jvp_args {
+    char         unused_;
+    eddy_list    ys, xs, vs;       /* as many vs as xs; an invalid one is zero */
+    eddy_tensor *out;              /* ys.count results */
+    const char  *name;             /* scope of the new nodes; default "jvp" */
+} eddy_jvp_args;
+
+/* Jacobian-vector product, forward mode: out[k] = sum over j of dy[k]/dx[j] v[j], of the shape
+ * of y[k]; v[j] has the shape of x[j], and an invalid one means zero. It is built from two
+ * reverse sweeps, of which only the part that is linear in v is run; no Jacobian is formed.
+ * out[k] is invalid if y[k] depends on no x. Returns the graph's status.
  *
  *   eddy_jvp(EDDY_LIST(y), EDDY_LIST(x), EDDY_LIST(v), &dy);
  *
  * torch.func.jvp; TensorFlow's ForwardAccumulator. */
-EDDY_API eddy_status eddy_jvp(eddy_list ys, eddy_list xs, eddy_list vs, eddy_tensor *out);
+EDDY_API eddy_status eddy_jvp_with(eddy_jvp_args args);
+#define eddy_jvp(...) eddy_jvp_with(EDDY_ARGS(eddy_jvp_args, __VA_ARGS__))
 
-/* Vector-Jacobian product: out[k] = sum over i of u[i] dy[i]/dx[k], of the shape
- * of x[k]; u[i] of the shape of y[i], an invalid one is ones.  What
- * eddy_gradients does with grad_ys = us. */
-EDDY_API eddy_status eddy_vjp(eddy_list ys, eddy_list xs, eddy_list us, eddy_tensor *out);
+typedef struct eddy_vjp_args {
+    char         unused_;
+    eddy_list    ys, xs, us;       /* as many us as ys, or none: ones */
+    eddy_tensor *out;              /* xs.count results */
+    const char  *name;             /* scope of the new nodes; default "vjp" */
+} eddy_vjp_args;
 
-/* The product of the Gauss-Newton matrix of loss(z(xs)) with v:
- * out[k] = (dz/dx[k])' H dz/dx v, with H the Hessian of the sum of `loss` with
- * respect to `z`, the model's outputs.  Neither matrix is formed.  Positive
- * semi-definite where the loss is convex in z (Schraudolph, 2002). */
-EDDY_API eddy_status eddy_gauss_newton_vector_product(eddy_tensor loss, eddy_list z, eddy_list xs,
-                                                      eddy_list vs, eddy_tensor *out);
+/* Vector-Jacobian product: out[k] = sum over i of u[i] dy[i]/dx[k], of the shape of x[k]; u[i]
+ * has the shape of y[i], and an invalid one means ones. Equivalent to eddy_gradients with
+ * grad_ys = us. Returns the graph's status. */
+EDDY_API eddy_status eddy_vjp_with(eddy_vjp_args args);
+#define eddy_vjp(...) eddy_vjp_with(EDDY_ARGS(eddy_vjp_args, __VA_ARGS__))
+
+typedef struct eddy_gauss_newton_args {
+    char         unused_;
+    eddy_tensor  loss;
+    eddy_list    z, xs, vs;        /* the model's outputs; as many vs as xs */
+    eddy_tensor *out;              /* xs.count results */
+    const char  *name;             /* scope of the new nodes; default "gauss_newton" */
+} eddy_gauss_newton_args;
+
+/* The product of the Gauss-Newton matrix of loss(z(xs)) with v: out[k] = (dz/dx[k])' H dz/dx v,
+ * where H is the Hessian of the sum of `loss` with respect to `z`, the model's outputs. Neither
+ * matrix is formed. The matrix is positive semi-definite if the loss is convex in z
+ * (Schraudolph, 2002). Returns the graph's status. */
+EDDY_API eddy_status eddy_gauss_newton_vector_product_with(eddy_gauss_newton_args args);
+#define eddy_gauss_newton_vector_product(...) \
+    eddy_gauss_newton_vector_product_with(EDDY_ARGS(eddy_gauss_newton_args, __VA_ARGS__))
 
 /* ------------------------------------------------------------- jacobians -- */
 
@@ -105,14 +138,12 @@ typedef struct eddy_jacobian_args {
 
 /* out[k] = dy/dx[k], of shape y.shape + x[k].shape.
  *
- * All rows at once: the gradient is built for one unit vector of y and then
- * batched over all of them (eddy_vmap), so y may have unknown dimensions; its
- * rank and that of x must be known, at most 7 each and at most 8 together.  With
- * no_pfor the rows are built one by one.  Sparse gradients come out dense; where
- * y does not depend on x, or is of integers, the result is invalid, or zeros.  Of
- * an analytic complex y it is the conjugate of dy/dx, as gradients are.  Returns
- * the graph's status.
- * After tf.GradientTape.jacobian and parallel_for.jacobian. */
+ * All rows at once: the gradient is built for one unit vector of y and then batched over all of
+ * them (eddy_vmap), so y may have unknown dimensions; its rank and that of x must be known, at
+ * most 7 each and at most 8 together. With no_pfor the rows are built one by one. Sparse
+ * gradients become dense. If y does not depend on x, or has an integer type, the result is
+ * invalid, or zeros. For an analytic complex y it is the conjugate of dy/dx, as for gradients.
+ * Returns the graph's status. After tf.GradientTape.jacobian and parallel_for.jacobian. */
 EDDY_API eddy_status eddy_jacobian_with(eddy_jacobian_args args);
 #define eddy_jacobian(...) eddy_jacobian_with(EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))
 
@@ -125,23 +156,31 @@ typedef struct eddy_batch_jacobian_args {
     const char      *name;                  /* default "batch_jacobian" */
 } eddy_batch_jacobian_args;
 
-/* The Jacobians of the rows, [b, ...y, ...x]: row i is dy[i]/dx[i].  Supposes
- * that y[i] depends on no other row of x; where it does, the result is the sum
- * over the rows of y.  Errors: BAD_SHAPE for a rank below 2, or first dimensions
- * that differ.  Invalid, or zeros, where y does not depend on x.
- * After tf.GradientTape.batch_jacobian and parallel_for.batch_jacobian. */
+/* The Jacobians of the rows, [b, ...y, ...x]: row i is dy[i]/dx[i]. y[i] must depend on no other
+ * row of x; if it does, the result is the sum over the rows of y. Errors: BAD_SHAPE for a rank
+ * below 2, or different first dimensions. Invalid, or zeros, if y does not depend on x. After
+ * tf.GradientTape.batch_jacobian and parallel_for.batch_jacobian. */
 EDDY_API eddy_tensor eddy_batch_jacobian_with(eddy_batch_jacobian_args args);
 #define eddy_batch_jacobian(...) \
     eddy_batch_jacobian_with(EDDY_ARGS(eddy_batch_jacobian_args, __VA_ARGS__))
 
-/* out[k] = the Hessian of the sum of y with respect to xs[k] alone, of shape
- * x.shape + x.shape, for x of known rank.  A first derivative that is not there
- * is an error, as in tf.hessians; a second one that is not there is too. */
-EDDY_API eddy_status eddy_hessians(eddy_tensor y, eddy_list xs, eddy_tensor *out);
+typedef struct eddy_hessians_args {
+    char         unused_;
+    eddy_tensor  y;
+    eddy_list    xs;
+    eddy_tensor *out;              /* xs.count results */
+    const char  *name;             /* scope of the new nodes; default "hessian" */
+} eddy_hessians_args;
 
-/* The diagonal of that Hessian, d2y/dx[i]dx[i], in the shape of x; zeros where
- * the gradient does not depend on x.  Computes all Hessian-vector products
- * with the unit vectors: time and memory of the whole matrix. */
+/* out[k] = the Hessian of the sum of y with respect to xs[k] alone, of shape x.shape + x.shape,
+ * for x of known rank, at most 4. A missing first derivative is an error, as in tf.hessians, and
+ * so is a missing second derivative. Returns the graph's status. */
+EDDY_API eddy_status eddy_hessians_with(eddy_hessians_args args);
+#define eddy_hessians(...) eddy_hessians_with(EDDY_ARGS(eddy_hessians_args, __VA_ARGS__))
+
+/* The diagonal of that Hessian, d2y/dx[i]dx[i], in the shape of x; zeros where the gradient does
+ * not depend on x. It computes all Hessian-vector products with the unit vectors, so it takes
+ * the time and memory of the whole matrix. */
 EDDY_API eddy_tensor eddy_hessian_diagonal(eddy_tensor y, eddy_tensor x);
 
 #ifdef __cplusplus

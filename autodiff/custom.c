@@ -1,8 +1,9 @@
-/* custom.c -- pieces of graph whose gradient is not that of their ops.
+/* custom.c -- custom gradients: parts of a graph whose gradient is not that of their operations;
+ * recompute_grad (gradient checkpointing).
  *
- * Such a piece ends in one IdentityN over [its values, what has gradients], and
- * that node's gradient is a registered one.  After TensorFlow's
- * custom_gradient and recompute_grad. */
+ * Such a part ends in one IdentityN over [its values, its differentiable inputs], and a
+ * registered gradient overrides that of the IdentityN. After TensorFlow's custom_gradient and
+ * recompute_grad. */
 #include "autodiff/internal.h"
 #include "ops/ops.h"
 
@@ -19,13 +20,16 @@ static void release_wrapped(void *object)
 {
     wrapped       *w = object;
     eddy_allocator memory = w->allocator;
-    eddy_release(&memory, w, sizeof *w);
+    eddy__release(&memory, w, sizeof *w);
 }
 
 static void call_wrapped(eddy_rule *r)
 {
     const wrapped *w = r->context;
-    eddy_rule      inner = *r;
+    r->called = r->node->gradient;
+    r->of = eddy_name_of(r->node->inputs[0]);
+    r->first = r->n_out;
+    eddy_rule inner = *r;
     inner.x += r->n_out;
     inner.dx += r->n_out;
     inner.n_in = inner.n_dx = r->n_in - r->n_out;
@@ -34,25 +38,32 @@ static void call_wrapped(eddy_rule *r)
     r->n_dx = inner.n_dx + r->n_out;
 }
 
+int eddy__custom_results(const eddy_graph *g, const eddy_node *node)
+{
+    const eddy_named_rule *r = node->gradient ? eddy__rule_named(g, node->gradient) : NULL;
+    if (!r) return 0;
+    return r->rule == call_wrapped ? node->n_outputs : eddy__mapped_results(g, node, r);
+}
+
 bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
                                    void (*gradient)(eddy_rule *r), void *context)
 {
-    if (!eddy_graph_ready(g)) return false;
+    if (!eddy__graph_ready(g)) return false;
     if (!gradient) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "custom_gradient: no rule (gradient)");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "custom_gradient: no gradient function is given");
         return false;
     }
-    const eddy_named_rule *known = name ? eddy_rule_named(g, name) : NULL;
+    const eddy_named_rule *known = name ? eddy__rule_named(g, name) : NULL;
     if (known && known->rule == call_wrapped) {
         const wrapped *same = known->context;
         if (same->rule == gradient && same->context == context) return true;
     }
-    wrapped *w = eddy_allocate_zeroed(eddy_graph_allocator(g), 1, sizeof *w);
+    wrapped *w = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, sizeof *w);
     if (!w) {
-        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a custom gradient");
+        eddy_fail(g, EDDY_NO_MEMORY, "custom_gradient: out of memory");
         return false;
     }
-    *w = (wrapped){ *eddy_graph_allocator(g), gradient, context };
+    *w = (wrapped){ *eddy__graph_allocator(g), gradient, context };
     return eddy_graph_own(g, w, release_wrapped) &&
            eddy_register_gradient(g, name, call_wrapped, w);
 }
@@ -70,7 +81,7 @@ static bool holds(eddy_list l, eddy_tensor t)
  * id; from the allocator, NULL with the error set. */
 static uint8_t *ancestors(eddy_graph *g, eddy_list y, eddy_list x)
 {
-    uint8_t *marks = eddy_allocate_zeroed(eddy_graph_allocator(g), (size_t)g->size + 1, 1);
+    uint8_t *marks = eddy__allocate_zeroed(eddy__graph_allocator(g), (size_t)g->size + 1, 1);
     if (!marks) {
         eddy_fail(g, EDDY_NO_MEMORY, "custom_gradient: out of memory for %d nodes", (int)g->size);
         return NULL;
@@ -80,7 +91,7 @@ static uint8_t *ancestors(eddy_graph *g, eddy_list y, eddy_list x)
     for (int32_t id = g->size; id > 0; id--) {
         const eddy_node *node = g->nodes[id];
         for (int i = 0; marks[id] && i < node->n_inputs; i++)
-            if (!eddy_input_is_in(node->op->shape_inputs, i) && !holds(x, node->inputs[i]))
+            if (!eddy__input_is_in(node->op->shape_inputs, i) && !holds(x, node->inputs[i]))
                 marks[node->inputs[i].node] = 1;
     }
     return marks;
@@ -91,15 +102,16 @@ static bool variables_are_named(eddy_graph *g, const eddy_custom_gradient_args *
 {
     uint8_t  *marks = ancestors(g, a->y, a->x);
     const int n = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
-    for (int i = 0; marks && i < n && eddy_graph_ready(g); i++) {
+    for (int i = 0; marks && i < n && eddy__graph_ready(g); i++) {
         eddy_tensor v = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
         if (marks[v.node] && !holds(a->variables, v))
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "custom_gradient: the trainable variable '%.200s' is used; name it in "
-                      ".variables and give its gradient after those of x", eddy_name_of(v));
+                      "custom_gradient: the trainable variable '%.200s' is used; list it in "
+                      ".variables and return its gradient after those of x",
+                      eddy_name_of(v));
     }
-    eddy_release(eddy_graph_allocator(g), marks, (size_t)g->size + 1);
-    return eddy_graph_ready(g);
+    eddy__release(eddy__graph_allocator(g), marks, (size_t)g->size + 1);
+    return eddy__graph_ready(g);
 }
 
 /* ---------------------------------------------------------------- custom -- */
@@ -109,7 +121,7 @@ static void tie(eddy_graph *g, const char *gradient, eddy_list y, eddy_list x, e
                 eddy_tensor *out)
 {
     const int64_t n = (int64_t)y.count + x.count + more.count;
-    eddy_tensor  *in = eddy_tensors_new(g, n);
+    eddy_tensor  *in = eddy__tensors_new(g, n);
     if (!in) return;
     if (y.count > 0) memcpy(in, y.at, (size_t)y.count * sizeof *in);
     if (x.count > 0) memcpy(in + y.count, x.at, (size_t)x.count * sizeof *in);
@@ -119,7 +131,7 @@ static void tie(eddy_graph *g, const char *gradient, eddy_list y, eddy_list x, e
     eddy_tensor t = eddy_identity_n((eddy_list){ (int)n, in }, y.count);
     eddy_gradient_override_end(g);
     for (int k = 0; k < y.count; k++) out[k] = eddy_output(t, k);
-    eddy_tensors_free(g, in, n);
+    eddy__tensors_free(g, in, n);
 }
 
 /* "custom_gradient_7" of the next node. */
@@ -129,30 +141,32 @@ static const char *made_up(const eddy_graph *g, const char *what, char *buf, siz
     return buf;
 }
 
-static eddy_graph *graph_of(eddy_list y, eddy_list x, eddy_tensor *out)
+static eddy_graph *graph_of(eddy_list y, eddy_list x)
 {
-    eddy_graph *g = y.at && y.count > 0 && eddy_graph_alive(y.at[0].graph) ? y.at[0].graph : NULL;
-    for (int k = 0; out && k < y.count; k++) out[k] = eddy_none(g);
-    if (!eddy_graph_ready(g)) return NULL;
-    if (!out)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "custom_gradient: nowhere to put the results (out)");
-    return eddy_graph_ready(g) && eddy_list_is_of(g, "custom_gradient", "y", y) &&
-                   eddy_list_is_of(g, "custom_gradient", "x", x) ? g : NULL;
+    eddy_graph *g = eddy__graph_of_any(y);
+    return g ? g : eddy__graph_of_any(x);
 }
 
-static eddy_status status_of(eddy_list y)
+static bool lists_fit(eddy_graph *g, const char *who, eddy_list y, eddy_list x,
+                      const eddy_tensor *out)
 {
-    bool alive = y.at && y.count > 0 && eddy_graph_alive(y.at[0].graph);
-    return alive ? eddy_graph_status(y.at[0].graph) : EDDY_INVALID_ARGUMENT;
+    if (!eddy__graph_ready(g)) return false;
+    if (y.count == 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: y is empty", who);
+    else if (!out)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: out is NULL", who);
+    return eddy__graph_ready(g) && eddy__list_is_of(g, who, "y", y) &&
+           eddy__list_is_of(g, who, "x", x);
 }
 
 eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args a)
 {
     char        buf[64];
-    eddy_graph *g = graph_of(a.y, a.x, a.out);
-    if (!g || !eddy_list_is_of(g, "custom_gradient", "variables", a.variables) ||
+    eddy_graph *g = graph_of(a.y, a.x);
+    eddy__tensors_clear(g, a.out, a.y.count);
+    if (!lists_fit(g, "custom_gradient", a.y, a.x, a.out) ||
+        !eddy__list_is_of(g, "custom_gradient", "variables", a.variables) ||
         !variables_are_named(g, &a))
-        return status_of(a.y);
+        return eddy__status_of(g);
     const char *name = a.name && *a.name ? a.name : made_up(g, "custom_gradient", buf, sizeof buf);
     if (eddy_register_custom_gradient(g, name, a.gradient, a.context))
         tie(g, name, a.y, a.x, a.variables, a.out);
@@ -173,8 +187,8 @@ static bool enter(eddy_graph *g, entries *e, eddy_tensor t)
         return true;
     if (e->count == e->capacity) {
         int bigger = e->capacity ? 2 * e->capacity : 16;
-        if (!eddy_grow(eddy_graph_allocator(g), (void **)&e->at, (size_t)e->capacity,
-                       (size_t)bigger, sizeof *e->at)) {
+        if (!eddy__grow(eddy__graph_allocator(g), (void **)&e->at, (size_t)e->capacity,
+                        (size_t)bigger, sizeof *e->at)) {
             eddy_fail(g, EDDY_NO_MEMORY, "recompute_grad: out of memory");
             return false;
         }
@@ -190,10 +204,10 @@ static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
     const unsigned kept = EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_REFERENCE |
                           EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
     if (s->marks[node->id - s->first] != EDDY_BETWEEN || (node->op->flags & kept) ||
-        eddy_attrs_own_graph(node->op))
+        eddy__attrs_own_graph(node->op))
         return false;
     for (int k = 0; k < node->n_outputs; k++)
-        if (holds(x, eddy_tensor_at(s->graph, node->id, k))) return false;
+        if (holds(x, eddy__tensor_at(s->graph, node->id, k))) return false;
     return true;
 }
 
@@ -207,7 +221,7 @@ static bool find_entries(eddy_span *s, eddy_list x, entries *e)
         for (int i = 0; i < node->n_inputs; i++) {
             eddy_tensor t = node->inputs[i];
             bool        own = t.node >= s->first && is_inside(s, s->graph->nodes[t.node], x);
-            if (!own && !eddy_input_is_in(node->op->shape_inputs, i) && !enter(s->graph, e, t))
+            if (!own && !eddy__input_is_in(node->op->shape_inputs, i) && !enter(s->graph, e, t))
                 return false;
         }
     }
@@ -217,18 +231,18 @@ static bool find_entries(eddy_span *s, eddy_list x, entries *e)
 /* The node again, on the images of its inputs. */
 static void build_again(eddy_span *s, const eddy_node *node)
 {
-    eddy_tensor *in = eddy_span_room(s, node->n_inputs, sizeof *in);
+    eddy_tensor *in = eddy__span_room(s, node->n_inputs, sizeof *in);
     for (int i = 0; in && i < node->n_inputs; i++) {
-        in[i] = eddy_input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
-                                                            : eddy_span_image(s, node->inputs[i]);
+        in[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
+                                                            : eddy__span_image(s, node->inputs[i]);
     }
     if (!in) return;
-    eddy_tensor y = eddy_append((eddy_append_args){
+    eddy_tensor y = eddy__append((eddy_append_args){
         .graph = s->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = in,
         .n_controls = -1, .gradient = node->gradient,
     });
     for (int k = 0; k < node->n_outputs && eddy_is_valid(y); k++)
-        eddy_span_set_image(s, eddy_tensor_at(s->graph, node->id, k), eddy_output(y, k));
+        eddy__span_set_image(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
 }
 
 /* r->x is [y, entries]; the first entries are x, `context` counts them. */
@@ -237,39 +251,40 @@ static void recompute(eddy_rule *r)
     eddy_graph     *g = r->graph;
     const int       n = r->n_in - r->n_out, n_y = r->n_out;
     const eddy_list entering = { n, r->x + n_y };
-    eddy_tensor    *t = eddy_tensors_new(g, n + 2 * (int64_t)n_y);
+    eddy_tensor    *t = eddy__tensors_new(g, n + 2 * (int64_t)n_y);
     eddy_span       s;
     if (!t) return;
     eddy_tensor *again = t, *y = t + n, *dy = y + n_y;
-    bool ok = eddy_span_begin(&s, g, n, r->x + n_y, n_y, r->x);
+    bool ok = eddy__span_begin(&s, g, n, r->x + n_y, n_y, r->x);
     eddy_control_begin(g, (eddy_list){ n_y, r->dy });      /* not before it is needed */
     for (int i = 0; ok && i < n; i++)
-        eddy_span_set_image(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
+        eddy__span_set_image(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
     eddy_control_end(g);
-    for (int32_t id = s.first; ok && id <= s.last && eddy_graph_ready(g); id++)
+    for (int32_t id = s.first; ok && id <= s.last && eddy__graph_ready(g); id++)
         if (is_inside(&s, g->nodes[id], entering)) build_again(&s, g->nodes[id]);
-    for (int k = 0; ok && k < n_y; k++) y[k] = eddy_span_image(&s, r->x[k]), dy[k] = r->dy[k];
-    if (ok && eddy_graph_ready(g)) {
+    for (int k = 0; ok && k < n_y; k++) y[k] = eddy__span_image(&s, r->x[k]), dy[k] = r->dy[k];
+    if (ok && eddy__graph_ready(g)) {
         const eddy_list ys = { n_y, y }, xs = { n, again };
         eddy_gradients(ys, xs, r->dx + n_y, .grad_ys = { n_y, dy }, .stop_gradients = xs);
     }
-    eddy_span_end(&s);
-    eddy_tensors_free(g, t, n + 2 * (int64_t)n_y);
+    eddy__span_end(&s);
+    eddy__tensors_free(g, t, n + 2 * (int64_t)n_y);
 }
 
-const eddy_named_rule eddy_recompute_rule = { EDDY_RECOMPUTE, recompute, NULL };
+const eddy_named_rule eddy__recompute_rule = { EDDY_RECOMPUTE, recompute, NULL };
 
 eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
 {
-    eddy_graph *g = graph_of(y, x, out);
+    eddy_graph *g = graph_of(y, x);
     eddy_span   s;
     entries     e = { 0 };
-    if (!g) return status_of(y);
+    eddy__tensors_clear(g, out, y.count);
+    if (!lists_fit(g, "recompute_grad", y, x, out)) return eddy__status_of(g);
     if (x.count == 0)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "recompute_grad: there is no x to begin from");
-    else if (eddy_span_begin(&s, g, x.count, x.at, y.count, y.at) && find_entries(&s, x, &e))
-        tie(g, eddy_recompute_rule.name, y, (eddy_list){ e.count, e.at }, (eddy_list){ 0 }, out);
-    if (x.count > 0) eddy_span_end(&s);
-    eddy_release(eddy_graph_allocator(g), e.at, (size_t)e.capacity * sizeof *e.at);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "recompute_grad: x is empty");
+    else if (eddy__span_begin(&s, g, x.count, x.at, y.count, y.at) && find_entries(&s, x, &e))
+        tie(g, eddy__recompute_rule.name, y, (eddy_list){ e.count, e.at }, (eddy_list){ 0 }, out);
+    if (x.count > 0) eddy__span_end(&s);
+    eddy__release(eddy__graph_allocator(g), e.at, (size_t)e.capacity * sizeof *e.at);
     return eddy_graph_status(g);
 }

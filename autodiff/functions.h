@@ -1,5 +1,5 @@
-/* functions.h -- functions that build a piece of graph: over a batch, together
- * with their gradients, and with gradients of their own. */
+/* functions.h -- transformations of functions that build a part of a graph: vmap, value and
+ * gradient, and custom gradients. */
 #ifndef EDDY_FUNCTIONS_H
 #define EDDY_FUNCTIONS_H
 
@@ -13,9 +13,9 @@ extern "C" {
 
 enum { EDDY_MAX_RESULTS = 64, EDDY_SHARED = -1000 };
 
-/* A function from tensors to tensors: `build` appends nodes to the graph of its
- * arguments, stores its results in y (room for EDDY_MAX_RESULTS) and returns how
- * many.  It may be called more than once.  A plain struct, copied freely.
+/* A function from tensors to tensors: `build` appends nodes to the graph of its arguments,
+ * stores its results in y (at most EDDY_MAX_RESULTS) and returns their number. It may be called
+ * more than once. A plain struct, copied freely.
  *
  *   static int square(eddy_list x, eddy_tensor *y, void *context)
  *   {
@@ -43,21 +43,22 @@ typedef struct eddy_vmap_args {
     const char   *name;         /* scope of the new nodes; default "vmap" */
 } eddy_vmap_args;
 
-/* f of every example at once: builds f for one example and then again with a
- * batching rule for each op.  An op without a rule is looped over, which needs
- * a known number of examples.  Arguments need known ranks and equally many
- * examples, which a run checks where the number is not known; axes are counted from
- * the end if negative.  Random numbers that f draws are drawn for each example, and
- * the same for all where a seed that is a tensor is the same; what was drawn before f
- * was built is shared.  Gradients and Jacobians inside or of a map draw nothing again.
- * An op that changes a variable is refused if it depends on
- * the examples, or waits for one that checks or prints them, and is otherwise run
- * once.  What f's nodes wait for (eddy_control_begin) the new nodes wait for, an
- * assertion then being one about all examples.  A registered or custom gradient is
- * kept under a name of this process, "vmap_gradient_N", that nobody can register: a
- * graph file does not keep it.
- * Returns the number of results, 0 with the error on the graph.
- * After tf.vectorized_map and jax.vmap. */
+/* Applies f to every example of a batch: builds f for one example and then again, with the
+ * batching rule of each operation. An operation without a rule is looped over, which needs a
+ * known number of examples. Arguments need known ranks and equal numbers of examples; where
+ * these are unknown, a run checks them. Negative axes count from the end.
+ *
+ * Random numbers that f draws are drawn for each example; with a seed that is a tensor, examples
+ * with the same seed get the same numbers. Numbers drawn before f was built are shared.
+ * Gradients and Jacobians inside or of a map draw nothing again. An operation that changes a
+ * variable is rejected if it depends on the examples, or waits for one that checks or prints
+ * them; otherwise it runs once. The new nodes have the control dependencies of f's nodes
+ * (eddy_control_begin); an assertion among these then applies to all examples. A registered or
+ * custom gradient is stored under a name of this process, "vmap_gradient_N", that users cannot
+ * register; a graph file does not contain it.
+ *
+ * Returns the number of results, 0 with the error on the graph; if no x has a graph, on the
+ * graph of the nodes that f builds. After tf.vectorized_map and jax.vmap. */
 EDDY_API int eddy_vmap_with(eddy_vmap_args args);
 #define eddy_vmap(...) eddy_vmap_with(EDDY_ARGS(eddy_vmap_args, __VA_ARGS__))
 
@@ -75,33 +76,34 @@ typedef struct eddy_function_args {
     eddy_unconnected unconnected_gradients;
 } eddy_function_args;
 
-/* The gradients of f at x with respect to its parameters, all or the chosen
- * ones: out[k] is d(sum of f's results)/d(parameter k).  One tensor given for
- * two parameters counts as two.  f is built once.  With .value also what f
- * returned: value_and_gradients_function.  Returns the number of gradients, 0
- * with the error on the graph.  tfe.gradients_function. */
+/* The gradients of f at x with respect to its parameters, all or a selection: out[k] is d(sum of
+ * f's results)/d(parameter k). One tensor passed for two parameters counts as two. f is built
+ * once. With .value it also returns f's results: value_and_gradients_function. Returns the
+ * number of gradients, 0 with the error on the graph; if no x has a graph, on the graph of the
+ * nodes that f builds. tfe.gradients_function. */
 EDDY_API int eddy_gradients_function_with(eddy_function_args args);
 #define eddy_gradients_function(...) \
     eddy_gradients_function_with(EDDY_ARGS(eddy_function_args, __VA_ARGS__))
 
-/* A gradient with its variable; as optimizers take them. */
+/* The options of eddy_implicit_gradients. */
 typedef struct eddy_implicit_args {
     char          unused_;
     eddy_function f;
     eddy_list     x;                /* may be empty: then `graph` is needed */
     eddy_tensor  *gradients;        /* room of each; a gradient may be none */
     eddy_tensor  *variables;
-    int           room;
+    int           room;             /* at least as many as there are variables */
     eddy_tensor  *value;            /* if not NULL, gets f's results (EDDY_MAX_RESULTS) */
     eddy_list     dy;
     eddy_graph   *graph;
 } eddy_implicit_args;
 
-/* The gradients of f at x with respect to every trainable variable that f used,
- * in the order in which the variables were made.  f is built once, its value
- * and the gradients share its nodes.  Returns the number of variables; the first
- * `room` of them are stored.  Error: "No trainable variables were accessed while
- * the function was being computed."  tfe.implicit_gradients, and with .value
+/* The gradients of f at x with respect to every trainable variable that f used, in the order in
+ * which the variables were created. f is built once; its value and the gradients share its
+ * nodes. Returns the number of variables, 0 with the error on the graph; without .gradients and
+ * .variables it only counts them. Errors: insufficient room; "No trainable variables were
+ * accessed while the function was being computed."; neither x nor a graph, which is recorded on
+ * the graph of the nodes that f builds. tfe.implicit_gradients, and with .value
  * tfe.implicit_value_and_gradients. */
 EDDY_API int eddy_implicit_gradients_with(eddy_implicit_args args);
 #define eddy_implicit_gradients(...) \
@@ -122,18 +124,17 @@ typedef struct eddy_custom_gradient_args {
     const char *name;               /* registers the gradient under it; default: made up */
 } eddy_custom_gradient_args;
 
-/* A piece of graph with a gradient of its own: out[k] = y[k], and whoever asks
- * for gradients of out[k] gets, with respect to x, what `gradient` builds; the
- * ops between x and y are not asked.  The rule is called when gradients are
- * built, as often as they are; what it builds is differentiated by its own ops.
+/* A part of a graph with a custom gradient: out[k] = y[k], and the gradients of out[k] with
+ * respect to x are those that `gradient` builds; the rules of the operations between x and y are
+ * not used. The rule is called each time gradients are built; the nodes that it builds are
+ * differentiated by their own operations.
  *
  *   static void rule(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Cos(r->x[0])); }
  *   eddy_custom_gradient(EDDY_LIST(y), EDDY_LIST(x), &z, rule);
  *
- * A trainable variable used between x and y that is not named in .variables is
- * an error.  The name stands in a graph file; eddy_register_custom_gradient gives
- * it its rule again after loading.  Returns the graph's status.
- * tf.custom_gradient. */
+ * A trainable variable used between x and y that is not listed in .variables is an error. A
+ * graph file contains the name of the gradient; eddy_register_custom_gradient attaches the rule
+ * again after loading. Returns the graph's status. tf.custom_gradient. */
 EDDY_API eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args args);
 #define eddy_custom_gradient(...) \
     eddy_custom_gradient_with(EDDY_ARGS(eddy_custom_gradient_args, __VA_ARGS__))
@@ -141,12 +142,11 @@ EDDY_API eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args args);
 EDDY_API bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
                                             void (*gradient)(eddy_rule *r), void *context);
 
-/* y, built from x, with less memory: out[k] = y[k], but the gradient computes
- * what lies between x and y again, when it is needed, instead of keeping it from
- * the forward pass.  Gradients also reach whatever else is used in between
- * (variables).  Random numbers and variables' values are not drawn or read again.
- * Returns the graph's status.  tf.recompute_grad; Chen et al., "Training deep
- * nets with sublinear memory cost", 2016. */
+/* Gradient checkpointing: out[k] = y[k], but the gradient recomputes the nodes between x and y
+ * when it needs them instead of keeping them from the forward pass, which saves memory.
+ * Gradients also reach other tensors used in between (variables). Random numbers are not drawn
+ * again, and values of variables are not read again. Returns the graph's status.
+ * tf.recompute_grad; Chen et al., "Training deep nets with sublinear memory cost", 2016. */
 EDDY_API eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out);
 
 #ifdef __cplusplus

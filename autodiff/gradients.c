@@ -1,10 +1,10 @@
-/* gradients.c -- the reverse sweep.
+/* gradients.c -- reverse-mode differentiation: the sweep behind eddy_gradients.
  *
- * Ids are a topological order, because a node is built only from nodes that
- * exist.  So one pass up marks what depends on some x, one pass down marks what
- * some y depends on, and one more pass down hands each marked node its finished
- * gradient and asks the op's rule for those of its inputs.  After TensorFlow's
- * gradients_util, which reaches the same nodes through queues. */
+ * Ids are a topological order, because a node is built only from existing nodes. So one pass in
+ * ascending order marks the nodes that depend on some x, one pass in descending order marks the
+ * nodes that some y depends on, and another descending pass gives each marked node its complete
+ * gradient and calls the operation's rule for the gradients of its inputs. After TensorFlow's
+ * gradients_util, which reaches the same nodes by means of queues. */
 #include "autodiff/internal.h"
 #include "ops/ops.h"
 
@@ -31,20 +31,6 @@ typedef struct sweep {
 
 enum { REACHED = 1, BETWEEN = 2, STOP = 4 };
 
-void eddy_not_differentiable(eddy_rule *r) { (void)r; }
-
-void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
-{
-    if (!r || !reason) return;
-    char    why[700];
-    va_list args;
-    va_start(args, reason);
-    vsnprintf(why, sizeof why, reason, args);
-    va_end(args);
-    eddy_fail(r->graph, s, "gradients: %s [node '%.200s', op %s]", why, r->node->name,
-              r->node->op->name);
-}
-
 static bool ready(const sweep *s) { return s->graph->error.status == EDDY_OK; }
 static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node] & BETWEEN) != 0; }
 
@@ -57,7 +43,7 @@ static bool flows(const sweep *s, const eddy_node *node, int i)
     eddy_tensor           x = node->inputs[i];
     if (!r) return true;
     return node->id <= r->size && (r->marks[node->id] & EDDY_RECORDED) &&
-           eddy_on_tape(r, x, node->id);
+           eddy__on_tape(r, x, node->id);
 }
 
 static void mark_reached(sweep *s)
@@ -104,7 +90,7 @@ static void mark_stops(sweep *s)
 static void add_term(sweep *s, eddy_tensor to, eddy_tensor value)
 {
     if (!eddy_is_valid(value)) return;
-    term *t = eddy_arena_alloc(&s->arena, sizeof *t);
+    term *t = eddy__arena_alloc(&s->arena, sizeof *t);
     if (!t) {
         eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
         return;
@@ -160,7 +146,7 @@ static void aggregate(sweep *s, const eddy_node *node)
     int      n = 0;
     if (!all || !all->next) return;
     for (term *t = all; t; t = t->next) n++;
-    eddy_tensor *v = eddy_arena_alloc(&s->arena, (size_t)n * sizeof *v);
+    eddy_tensor *v = eddy__arena_alloc(&s->arena, (size_t)n * sizeof *v);
     if (!v) {
         eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
         return;
@@ -175,7 +161,7 @@ static void aggregate(sweep *s, const eddy_node *node)
             v[i] = v[j];
             v[j] = swap;
         }
-        if (m > 0) add_term(s, eddy_tensor_at(s->graph, id, k), add_terms(s, node, k, m, v));
+        if (m > 0) add_term(s, eddy__tensor_at(s->graph, id, k), add_terms(s, node, k, m, v));
     }
 }
 
@@ -196,7 +182,8 @@ static eddy_tensor settle(eddy_rule *r, int i)
     char        a[100], b[100];
     if (!eddy_is_valid(dx)) return dx;
     if (eddy_dtype_of(dx) != eddy_dtype_of(x))
-        eddy_rule_fail(r, EDDY_BAD_DTYPE, "the gradient of input %d is %s, the input %s", i,
+        eddy_rule_fail(r, EDDY_BAD_DTYPE,
+                       "the gradient of input %d is %s; expected %s, like the input", i - r->first,
                        eddy_dtype_name(eddy_dtype_of(dx)), eddy_dtype_name(eddy_dtype_of(x)));
     else if ((r->node->op->flags & EDDY_OP_ELEMENTWISE) && r->n_in > 1) {
         bool same = eddy_shape_is_known(want) && eddy_shape_equal(want, have);
@@ -204,8 +191,9 @@ static eddy_tensor settle(eddy_rule *r, int i)
     } else if (!eddy_shape_compatible(want, have))
         eddy_rule_fail(r, EDDY_BAD_SHAPE,
                        "Incompatible shapes between op input and calculated input gradient: input "
-                       "%d has the shape %s, its gradient %s",
-                       i, eddy_shape_print(want, a, sizeof a), eddy_shape_print(have, b, sizeof b));
+                       "%d has shape %s and its gradient %s",
+                       i - r->first, eddy_shape_print(want, a, sizeof a),
+                       eddy_shape_print(have, b, sizeof b));
     return dx;
 }
 
@@ -215,12 +203,13 @@ static eddy_named_rule rule_of(const sweep *s, const eddy_node *node)
 {
     eddy_named_rule found = { node->op->name, node->op->gradient, NULL };
     if (node->gradient) {
-        const eddy_named_rule *named = eddy_rule_named(s->graph, node->gradient);
+        const eddy_named_rule *named = eddy__rule_named(s->graph, node->gradient);
         if (named) return *named;
-        if (strcmp(node->gradient, eddy_recompute_rule.name) == 0) return eddy_recompute_rule;
-        eddy_fail(s->graph, EDDY_NO_GRADIENT,
-                  "No gradient is registered as '%.200s', which operation '%.300s' (op type: %s) "
-                  "asks for", node->gradient, node->name, node->op->name);
+        if (strcmp(node->gradient, eddy__recompute_rule.name) == 0) return eddy__recompute_rule;
+        eddy_fail(
+            s->graph, EDDY_NO_GRADIENT,
+            "No gradient is registered as '%.200s', requested by operation '%.300s' (op type: %s)",
+            node->gradient, node->name, node->op->name);
         found.rule = NULL;
     }
     return found;
@@ -233,7 +222,7 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     bool        was = g->in_rule;
     int32_t     origin = g->origin, colocate = g->colocate;
     snprintf(scope, sizeof scope, "%s%s_grad/", s->scope, r->node->name);
-    if (!eddy_scope_enter(g, scope)) return;
+    if (!eddy__scope_enter(g, scope)) return;
     g->in_rule = true;
     g->origin = r->node->id;
     if (s->args->colocate_gradients_with_ops) g->colocate = r->node->id;
@@ -245,9 +234,10 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
         valid += eddy_is_valid(r->dx[i]);
     }
     if (ready(s) && r->n_dx != r->n_in)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "Num gradients %d generated for op %s do not match num inputs %d", r->n_dx,
-                  r->node->name, r->n_in);
+        eddy_rule_fail(r, EDDY_INVALID_ARGUMENT,
+                       "Num gradients %d generated for op %s do not match num inputs %d",
+                       r->n_dx - r->first, r->called ? r->called : r->node->name,
+                       r->n_in - r->first);
     if (s->args->gate_gradients && valid > 1 && ready(s))
         eddy_tuple(g, (eddy_list){ r->n_in, r->dx }, r->dx, NULL);
     g->in_rule = was;
@@ -262,7 +252,7 @@ static bool output_gradients(sweep *s, const eddy_node *node, eddy_tensor *y, ed
 {
     bool any = false;
     for (int k = 0; k < node->n_outputs; k++) {
-        y[k] = eddy_tensor_at(s->graph, node->id, k);
+        y[k] = eddy__tensor_at(s->graph, node->id, k);
         dy[k] = gradient_at(s, y[k]);
         any = any || eddy_is_valid(dy[k]);
     }
@@ -281,7 +271,7 @@ static void visit(sweep *s, const eddy_node *node)
     if ((s->marks[node->id] & STOP) || n == 0 || !ready(s)) return;
     const eddy_named_rule rule = rule_of(s, node);
     if (rule.rule == eddy_not_differentiable || !ready(s)) return;
-    if (n + 2 * m > FEW) t = eddy_arena_alloc(&s->arena, (size_t)(n + 2 * m) * sizeof *t);
+    if (n + 2 * m > FEW) t = eddy__arena_alloc(&s->arena, (size_t)(n + 2 * m) * sizeof *t);
     if (!t) {
         eddy_fail(s->graph, EDDY_NO_MEMORY, "gradients: out of memory");
         return;
@@ -312,27 +302,32 @@ static bool is_numeric(eddy_dtype d)
     return eddy_dtype_is_floating(d) || eddy_dtype_is_integer(d) || eddy_dtype_is_complex(d);
 }
 
+static bool seeds_fit(eddy_graph *g, const eddy_gradients_args *a)
+{
+    const eddy_weighted w = { "gradients", "grad_ys", "ys", a->grad_ys, a->ys };
+    for (int i = 0; i < a->ys.count && eddy__graph_ready(g); i++) {
+        const eddy_tensor y = a->ys.at[i];
+        const eddy_dtype  d = eddy_dtype_of(y);
+        const bool        has = a->grad_ys.at && i < a->grad_ys.count &&
+                         eddy_is_valid(a->grad_ys.at[i]);
+        if (!is_numeric(d))
+            eddy_fail(g, EDDY_BAD_DTYPE,
+                      "Gradient type %s for '%.200s': it must be numeric to obtain a default "
+                      "gradient", eddy_dtype_name(d), eddy_name_of(y));
+        else if (!has && eddy_dtype_is_complex(d))
+            eddy_fail(g, EDDY_BAD_DTYPE,
+                      "Gradients of complex tensors must set grad_ys (y.dtype = %s)",
+                      eddy_dtype_name(d));
+    }
+    return eddy__graph_ready(g) && eddy__weights_fit(g, &w);
+}
+
 static void seed(sweep *s, int i)
 {
     eddy_tensor y = s->args->ys.at[i], given = eddy_none(s->graph);
-    eddy_dtype  d = eddy_dtype_of(y);
     char        name[32];
     if (i < s->args->grad_ys.count) given = s->args->grad_ys.at[i];
     bool has = eddy_is_valid(given);
-    if (!is_numeric(d))
-        eddy_fail(s->graph, EDDY_BAD_DTYPE,
-                  "Gradient type %s for '%.200s': it must be numeric to obtain a default gradient",
-                  eddy_dtype_name(d), eddy_name_of(y));
-    else if (!has && eddy_dtype_is_complex(d))
-        eddy_fail(s->graph, EDDY_BAD_DTYPE,
-                  "Gradients of complex tensors must set grad_ys (y.dtype = %s)",
-                  eddy_dtype_name(d));
-    else if (has && (eddy_dtype_is_complex(d) != eddy_dtype_is_complex(eddy_dtype_of(given)) ||
-                     !is_numeric(eddy_dtype_of(given))))
-        eddy_fail(s->graph, EDDY_BAD_DTYPE,
-                  "Gradient type %s generated for tensor '%.200s' with type %s",
-                  eddy_dtype_name(eddy_dtype_of(given)), eddy_name_of(y), eddy_dtype_name(d));
-    if (!ready(s)) return;
     bool sliced = has && eddy_slices_parts(given, NULL, NULL);
     snprintf(name, sizeof name, "grad_ys_%d", i);
     eddy_tensor dy =
@@ -342,29 +337,14 @@ static void seed(sweep *s, int i)
 
 /* -------------------------------------------------------------- the call -- */
 
-
-static eddy_graph *graph_of(const eddy_gradients_args *a)
-{
-    for (int i = 0; a->ys.at && i < a->ys.count; i++)
-        if (eddy_graph_alive(a->ys.at[i].graph)) return a->ys.at[i].graph;
-    for (int i = 0; a->xs.at && i < a->xs.count; i++)
-        if (eddy_graph_alive(a->xs.at[i].graph)) return a->xs.at[i].graph;
-    return NULL;
-}
-
 static bool args_are_valid(eddy_graph *g, const eddy_gradients_args *a)
 {
-    if (!eddy_list_is_of(g, "gradients", "ys", a->ys) ||
-        !eddy_list_is_of(g, "gradients", "xs", a->xs) ||
-        !eddy_list_is_of(g, "gradients", "stop_gradients", a->stop_gradients))
+    if (!eddy__list_is_of(g, "gradients", "ys", a->ys) ||
+        !eddy__list_is_of(g, "gradients", "xs", a->xs) ||
+        !eddy__list_is_of(g, "gradients", "stop_gradients", a->stop_gradients))
         return false;
     if (!a->out && a->xs.count > 0)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: nowhere to put the results (out)");
-    else if (a->grad_ys.count != 0 && a->grad_ys.count != a->ys.count)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "Passed %d grad_ys for %d ys", a->grad_ys.count,
-                  a->ys.count);
-    else if (a->grad_ys.count > 0 && !a->grad_ys.at)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: grad_ys is not a list");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients: out is NULL");
     else if ((unsigned)a->aggregation_method > EDDY_EXPERIMENTAL_ACCUMULATE_N)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Invalid aggregation_method specified %d.",
                   (int)a->aggregation_method);
@@ -373,11 +353,7 @@ static bool args_are_valid(eddy_graph *g, const eddy_gradients_args *a)
                   (int)a->unconnected_gradients);
     else if (g->finalized)
         eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
-    for (int i = 0; i < a->grad_ys.count && eddy_graph_ready(g); i++)
-        if (eddy_is_valid(a->grad_ys.at[i]) && a->grad_ys.at[i].graph != g)
-            eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "gradients: grad_ys[%d] is not a tensor of this graph", i);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g) && seeds_fit(g, a);
 }
 
 static void run_sweep(sweep *s)
@@ -399,36 +375,37 @@ static void run_sweep(sweep *s)
     }
 }
 
-eddy_status eddy_sweep(const eddy_gradients_args *a, const eddy_recording *recording)
+eddy_status eddy__sweep(const eddy_gradients_args *a, const eddy_recording *recording)
 {
-    eddy_graph *g = graph_of(a);
-    for (int i = 0; a->out && i < a->xs.count; i++) a->out[i] = eddy_none(g);
+    eddy_graph *g = eddy__graph_of_any(a->ys);
+    if (!g) g = eddy__graph_of_any(a->xs);
+    eddy__tensors_clear(g, a->out, a->xs.count);
     if (!g) return EDDY_INVALID_ARGUMENT;
-    if (!eddy_graph_ready(g) || !args_are_valid(g, a)) return eddy_graph_status(g);
+    if (!eddy__graph_ready(g) || !args_are_valid(g, a)) return eddy_graph_status(g);
 
     size_t n = (size_t)g->size + 1;
     sweep  s = { .args = a, .recording = recording, .graph = g, .size = g->size,
                  .arena.allocator = &g->allocator };
-    s.marks = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.marks);
-    s.terms = eddy_allocate_zeroed(&g->allocator, n, sizeof *s.terms);
+    s.marks = eddy__allocate_zeroed(&g->allocator, n, sizeof *s.marks);
+    s.terms = eddy__allocate_zeroed(&g->allocator, n, sizeof *s.terms);
     eddy_scope_begin(g, a->name && *a->name ? a->name : "gradients");
     snprintf(s.scope, sizeof s.scope, "%s", eddy_scope_name(g));
     if (!s.marks || !s.terms)
         eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory for %zu nodes", n);
     else if (ready(&s)) run_sweep(&s);
     eddy_scope_end(g);
-    eddy_release(&g->allocator, s.marks, n * sizeof *s.marks);
-    eddy_release(&g->allocator, s.terms, n * sizeof *s.terms);
-    eddy_arena_free(&s.arena);
-    for (int i = 0; !ready(&s) && i < a->xs.count; i++) a->out[i] = eddy_none(g);
+    eddy__release(&g->allocator, s.marks, n * sizeof *s.marks);
+    eddy__release(&g->allocator, s.terms, n * sizeof *s.terms);
+    eddy__arena_free(&s.arena);
+    if (!ready(&s)) eddy__tensors_clear(g, a->out, a->xs.count);
     return eddy_graph_status(g);
 }
 
-eddy_status eddy_gradients_with(eddy_gradients_args a) { return eddy_sweep(&a, NULL); }
+eddy_status eddy_gradients_with(eddy_gradients_args a) { return eddy__sweep(&a, NULL); }
 
 eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x)
 {
-    eddy_tensor dx = EDDY_ZERO_TENSOR;
+    eddy_tensor dx = EDDY_NO_TENSOR;
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(x), &dx);
     return dx;
 }

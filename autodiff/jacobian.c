@@ -1,5 +1,5 @@
-/* jacobian.c -- all rows of a Jacobian: the gradient of one row, batched over
- * the unit vectors of y; or the rows one by one. */
+/* jacobian.c -- Jacobians: the gradient of one row, batched over the unit vectors of y; or the
+ * rows one by one. */
 #include "autodiff/internal.h"
 #include "ops/ops.h"
 
@@ -15,13 +15,13 @@ static void pull_back(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy
                       eddy_tensor *dx)
 {
     eddy_graph  *g = y.graph;
-    eddy_tensor  dy = eddy_example(seeds), *one = eddy_tensors_new(g, xs.count);
+    eddy_tensor  dy = eddy_example(seeds), *one = eddy__tensors_new(g, xs.count);
     if (!one) return;
     eddy_gradients_args a = { .ys = EDDY_LIST(y), .xs = xs, .grad_ys = EDDY_LIST(dy), .out = one };
-    if (eddy_sweep(&a, r) == EDDY_OK) eddy_vectorize(g, 1, &dy, &seeds, xs.count, one, dx);
-    for (int k = 0; k < xs.count && eddy_graph_ready(g); k++)
+    if (eddy__sweep(&a, r) == EDDY_OK) eddy__vectorize(g, 1, &dy, &seeds, xs.count, one, dx);
+    for (int k = 0; k < xs.count && eddy__graph_ready(g); k++)
         if (eddy_is_valid(one[k]) && !eddy_is_valid(dx[k])) dx[k] = eddy_batch_like(one[k], seeds);
-    eddy_tensors_free(g, one, xs.count);
+    eddy__tensors_free(g, one, xs.count);
 }
 
 static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
@@ -32,9 +32,10 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
                   eddy_name_of(ry < 0 ? y : x));
     else if (ry + rx > EDDY_MAX_RANK)
         eddy_fail(y.graph, EDDY_LIMIT,
-                  "%s: that of '%.200s' by '%.200s' would have rank %d, above %d", who,
-                  eddy_name_of(y), eddy_name_of(x), ry + rx, EDDY_MAX_RANK);
-    return eddy_graph_ready(y.graph);
+                  "%s: the Jacobian of '%.200s' with respect to '%.200s' would have rank %d; the "
+                  "limit is %d",
+                  who, eddy_name_of(y), eddy_name_of(x), ry + rx, EDDY_MAX_RANK);
+    return eddy__graph_ready(y.graph);
 }
 
 /* -------------------------------------------------------------- row by row -- */
@@ -44,22 +45,22 @@ static void unroll(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording 
                    eddy_tensor seeds, eddy_tensor *dx)
 {
     eddy_graph  *g = y.graph;
-    eddy_tensor *rows = eddy_tensors_new(g, n * xs.count), *one = eddy_tensors_new(g, xs.count);
+    eddy_tensor *rows = eddy__tensors_new(g, n * xs.count), *one = eddy__tensors_new(g, xs.count);
     const int    rank = eddy_shape_of(seeds).rank;
-    for (int64_t i = 0; rows && one && i < n && eddy_graph_ready(g); i++) {
+    for (int64_t i = 0; rows && one && i < n && eddy__graph_ready(g); i++) {
         eddy_dims begin = { .count = rank }, size = { .count = rank };
         for (int d = 0; d < rank; d++) size.at[d] = d == 0 ? 1 : -1;
         begin.at[0] = i;
         eddy_tensor dy = eddy_squeeze(eddy_slice(seeds, begin, size), EDDY_AXES(0));
         eddy_gradients_args a = { .ys = EDDY_LIST(y), .xs = xs, .grad_ys = EDDY_LIST(dy),
                                   .out = one };
-        eddy_sweep(&a, r);
+        eddy__sweep(&a, r);
         for (int k = 0; k < xs.count; k++) rows[k * n + i] = one[k];
     }
-    for (int k = 0; k < xs.count && eddy_graph_ready(g); k++)
+    for (int k = 0; k < xs.count && eddy__graph_ready(g); k++)
         if (eddy_is_valid(rows[k * n])) dx[k] = eddy_stack((eddy_list){ (int)n, rows + k * n }, 0);
-    eddy_tensors_free(g, one, xs.count);
-    eddy_tensors_free(g, rows, n * xs.count);
+    eddy__tensors_free(g, one, xs.count);
+    eddy__tensors_free(g, rows, n * xs.count);
 }
 
 /* The gradient for each of the seeds, which are the unit vectors of one row of
@@ -72,11 +73,16 @@ static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop, c
     else if (n > 0 && n <= MOST_ROWS) unroll(y, n, xs, r, seeds, dx);
     else
         eddy_fail(y.graph, EDDY_BAD_SHAPE,
-                  "%s: a row at a time needs '%.200s' of known shape and at most %d rows", who,
+                  "%s: without pfor, '%.200s' must have a known shape and at most %d rows", who,
                   eddy_name_of(y), MOST_ROWS);
 }
 
 /* ---------------------------------------------------------------- the calls -- */
+
+static eddy_graph *graph_of(eddy_tensor y, eddy_list xs)
+{
+    return eddy__graph_alive(y.graph) ? y.graph : eddy__graph_of_any(xs);
+}
 
 static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int parallel)
 {
@@ -84,9 +90,9 @@ static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int 
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'",
                   (int)u);
     else if (parallel < 0)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: parallel_iterations is %d, below 0", who,
-                  parallel);
-    return eddy_graph_ready(g);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: parallel_iterations is %d; it must not be negative", who, parallel);
+    return eddy__graph_ready(g);
 }
 
 /* y.shape + x.shape from [n, ...x]; zeros where nothing is connected. */
@@ -98,35 +104,34 @@ static eddy_tensor shaped(const eddy_jacobian_args *a, eddy_tensor x, eddy_tenso
     return eddy_is_valid(dx) ? eddy_unflatten_like(dx, a->y, 0, 0) : dx;
 }
 
-eddy_status eddy_jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
+eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording *r)
 {
-    eddy_graph *g = a->y.graph;
-    for (int k = 0; a->out && k < a->xs.count; k++) a->out[k] = eddy_none(g);
-    if (!eddy_graph_ready(g))
-        return eddy_graph_alive(g) ? eddy_graph_status(g) : EDDY_INVALID_ARGUMENT;
-    if (!eddy_list_is_of(g, "jacobian", "y", EDDY_LIST(a->y)) ||
-        !eddy_list_is_of(g, "jacobian", "xs", a->xs) ||
+    eddy_graph *g = graph_of(a->y, a->xs);
+    eddy__tensors_clear(g, a->out, a->xs.count);
+    if (!eddy__graph_ready(g)) return eddy__status_of(g);
+    if (!eddy__list_is_of(g, "jacobian", "y", EDDY_LIST(a->y)) ||
+        !eddy__list_is_of(g, "jacobian", "xs", a->xs) ||
         !options_fit(g, "jacobian", a->unconnected_gradients, a->parallel_iterations))
         return eddy_graph_status(g);
     if (!a->out && a->xs.count > 0)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "jacobian: nowhere to put the results (out)");
-    for (int k = 0; k < a->xs.count && eddy_graph_ready(g); k++)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "jacobian: out is NULL");
+    for (int k = 0; k < a->xs.count && eddy__graph_ready(g); k++)
         ranks_fit(a->y, a->xs.at[k], "jacobian");
-    if (!eddy_graph_ready(g) || a->xs.count == 0) return eddy_graph_status(g);
-    eddy_tensor *dx = eddy_tensors_new(g, a->xs.count);
+    if (!eddy__graph_ready(g) || a->xs.count == 0) return eddy_graph_status(g);
+    eddy_tensor *dx = eddy__tensors_new(g, a->xs.count);
     eddy_scope_begin(g, a->name && *a->name ? a->name : "jacobian");
     eddy_tensor seeds = eddy_basis_like(a->y);
     const bool smooth = eddy_dtype_is_differentiable(eddy_dtype_of(a->y));
-    if (dx && smooth && eddy_graph_ready(g))
+    if (dx && smooth && eddy__graph_ready(g))
         rows_of(a->y, seeds, a->xs, a->no_pfor, "jacobian", r, dx);
-    for (int k = 0; dx && k < a->xs.count && eddy_graph_ready(g); k++)
+    for (int k = 0; dx && k < a->xs.count && eddy__graph_ready(g); k++)
         a->out[k] = shaped(a, a->xs.at[k], dx[k], seeds);
     eddy_scope_end(g);
-    eddy_tensors_free(g, dx, a->xs.count);
+    eddy__tensors_free(g, dx, a->xs.count);
     return eddy_graph_status(g);
 }
 
-eddy_status eddy_jacobian_with(eddy_jacobian_args a) { return eddy_jacobian_of(&a, NULL); }
+eddy_status eddy_jacobian_with(eddy_jacobian_args a) { return eddy__jacobian_of(&a, NULL); }
 
 static bool rows_match(eddy_tensor y, eddy_tensor x)
 {
@@ -141,7 +146,7 @@ static bool rows_match(eddy_tensor y, eddy_tensor x)
         eddy_fail(y.graph, EDDY_BAD_SHAPE,
                   "Need first dimension of target shape (%s) and source shape (%s) to match.",
                   eddy_shape_print(sy, a, sizeof a), eddy_shape_print(sx, b, sizeof b));
-    return eddy_graph_ready(y.graph);
+    return eddy__graph_ready(y.graph);
 }
 
 /* axes 0 and 1 exchanged */
@@ -157,29 +162,29 @@ static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_r
 {
     eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);
     eddy_tensor rows = flip(eddy_batch_like(seeds, a->y));
-    if (eddy_dtype_is_differentiable(eddy_dtype_of(a->y)) && eddy_graph_ready(a->y.graph))
+    if (eddy_dtype_is_differentiable(eddy_dtype_of(a->y)) && eddy__graph_ready(a->y.graph))
         rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, "batch_jacobian", r, &dx);
     if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
         dx = eddy_batch_like(eddy_zeros_like(a->x), rows);
     return eddy_is_valid(dx) ? eddy_unflatten_like(flip(dx), a->y, 1, 1) : dx;
 }
 
-eddy_tensor eddy_batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)
+eddy_tensor eddy__batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)
 {
-    eddy_graph *g = a->y.graph;
-    eddy_tensor none = eddy_none(eddy_graph_alive(g) ? g : NULL);
-    if (!eddy_graph_ready(g) || !eddy_list_is_of(g, "batch_jacobian", "y", EDDY_LIST(a->y)) ||
-        !eddy_list_is_of(g, "batch_jacobian", "x", EDDY_LIST(a->x)) ||
+    eddy_graph *g = graph_of(a->y, EDDY_LIST(a->x));
+    eddy_tensor none = eddy_none(g);
+    if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "batch_jacobian", "y", EDDY_LIST(a->y)) ||
+        !eddy__list_is_of(g, "batch_jacobian", "x", EDDY_LIST(a->x)) ||
         !options_fit(g, "batch_jacobian", a->unconnected_gradients, a->parallel_iterations) ||
         !rows_match(a->y, a->x))
         return none;
     eddy_scope_begin(g, a->name && *a->name ? a->name : "batch_jacobian");
     eddy_tensor j = row_jacobians(a, r);
     eddy_scope_end(g);
-    return eddy_graph_ready(g) ? j : none;
+    return eddy__graph_ready(g) ? j : none;
 }
 
 eddy_tensor eddy_batch_jacobian_with(eddy_batch_jacobian_args a)
 {
-    return eddy_batch_jacobian_of(&a, NULL);
+    return eddy__batch_jacobian_of(&a, NULL);
 }

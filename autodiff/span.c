@@ -1,43 +1,43 @@
-/* span.c -- the nodes between some tensors and what was built from them. */
+/* span.c -- spans: the nodes between some tensors and the tensors built from them. */
 #include "autodiff/internal.h"
 
 #include <string.h>
 
-void *eddy_span_room(eddy_span *s, int64_t n, size_t size)
+void *eddy__span_room(eddy_span *s, int64_t n, size_t size)
 {
-    void *p = eddy_arena_alloc(&s->arena, (size_t)n * size);
+    void *p = eddy__arena_alloc(&s->arena, (size_t)n * size);
     if (p) memset(p, 0, (size_t)n * size);
     else eddy_fail(s->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)n);
     return p;
 }
 
-bool eddy_span_has(const eddy_span *s, eddy_tensor t, int marks)
+bool eddy__span_has(const eddy_span *s, eddy_tensor t, int marks)
 {
     return t.node >= s->first && t.node <= s->last &&
            (s->marks[t.node - s->first] & marks) == marks;
 }
 
-bool eddy_span_differs(const eddy_span *s, const eddy_node *node, int i)
+bool eddy__span_differs(const eddy_span *s, const eddy_node *node, int i)
 {
-    return !eddy_input_is_in(node->op->shape_inputs, i) &&
-           eddy_span_has(s, node->inputs[i], EDDY_DEPENDS);
+    return !eddy__input_is_in(node->op->shape_inputs, i) &&
+           eddy__span_has(s, node->inputs[i], EDDY_DEPENDS);
 }
 
-eddy_tensor eddy_span_image(const eddy_span *s, eddy_tensor t)
+eddy_tensor eddy__span_image(const eddy_span *s, eddy_tensor t)
 {
-    if (!eddy_span_has(s, t, EDDY_DEPENDS) || !s->images[t.node - s->first]) return t;
+    if (!eddy__span_has(s, t, EDDY_DEPENDS) || !s->images[t.node - s->first]) return t;
     eddy_tensor y = s->images[t.node - s->first][t.output];
     return eddy_is_valid(y) ? y : t;
 }
 
-void eddy_span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image)
+void eddy__span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image)
 {
     eddy_tensor **at = &s->images[t.node - s->first];
-    if (!*at) *at = eddy_span_room(s, s->graph->nodes[t.node]->n_outputs, sizeof **at);
+    if (!*at) *at = eddy__span_room(s, s->graph->nodes[t.node]->n_outputs, sizeof **at);
     if (*at) (*at)[t.output] = image;
 }
 
-bool eddy_draws(const eddy_node *node)
+bool eddy__draws(const eddy_node *node)
 {
     const unsigned others = EDDY_OP_SIDE_EFFECT | EDDY_OP_REFERENCE | EDDY_OP_UPDATES |
                             EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER | EDDY_OP_ALIAS |
@@ -51,39 +51,39 @@ static void mark(eddy_span *s, int n, const eddy_tensor *from, int m, const eddy
     for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS | EDDY_SOURCE;
     for (int32_t id = s->first; id <= s->last; id++) {
         const eddy_node *node = s->graph->nodes[id];
-        if (id > s->drawn_after && eddy_draws(node)) s->marks[id - s->first] |= EDDY_DEPENDS;
+        if (id > s->drawn_after && eddy__draws(node)) s->marks[id - s->first] |= EDDY_DEPENDS;
         for (int i = 0; i < node->n_inputs && !(s->marks[id - s->first] & EDDY_DEPENDS); i++)
-            if (eddy_span_differs(s, node, i)) s->marks[id - s->first] |= EDDY_DEPENDS;
+            if (eddy__span_differs(s, node, i)) s->marks[id - s->first] |= EDDY_DEPENDS;
     }
     for (int k = 0; k < m; k++)
-        if (eddy_span_has(s, to[k], EDDY_DEPENDS)) s->marks[to[k].node - s->first] |= EDDY_NEEDED;
+        if (eddy__span_has(s, to[k], EDDY_DEPENDS)) s->marks[to[k].node - s->first] |= EDDY_NEEDED;
     for (int32_t id = s->last; id >= s->first; id--) {
         const eddy_node *node = s->graph->nodes[id];
         if (s->marks[id - s->first] != EDDY_BETWEEN) continue;
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy_span_differs(s, node, i))
+            if (eddy__span_differs(s, node, i))
                 s->marks[node->inputs[i].node - s->first] |= EDDY_NEEDED;
     }
 }
 
-bool eddy_span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
-                     const eddy_tensor *to)
+bool eddy__span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+                      const eddy_tensor *to)
 {
-    return eddy_span_begin_drawing(s, g, n, from, m, to, INT32_MAX);
+    return eddy__span_begin_drawing(s, g, n, from, m, to, INT32_MAX);
 }
 
-bool eddy_span_begin_drawing(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
-                             const eddy_tensor *to, int32_t after)
+bool eddy__span_begin_drawing(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+                              const eddy_tensor *to, int32_t after)
 {
     *s = (eddy_span){ .graph = g, .first = g->size, .last = g->size, .drawn_after = after };
-    s->arena.allocator = eddy_graph_allocator(g);
+    s->arena.allocator = eddy__graph_allocator(g);
     for (int i = 0; i < n; i++)
         if (from[i].node < s->first) s->first = from[i].node;
     const int64_t count = (int64_t)s->last - s->first + 1;
-    s->marks = eddy_span_room(s, count, sizeof *s->marks);
-    s->images = eddy_span_room(s, count, sizeof *s->images);
+    s->marks = eddy__span_room(s, count, sizeof *s->marks);
+    s->images = eddy__span_room(s, count, sizeof *s->images);
     if (s->marks && s->images) mark(s, n, from, m, to);
     return s->marks && s->images;
 }
 
-void eddy_span_end(eddy_span *s) { eddy_arena_free(&s->arena); }
+void eddy__span_end(eddy_span *s) { eddy__arena_free(&s->arena); }

@@ -1,8 +1,8 @@
-/* tape.c -- tapes, as intervals of node ids.
+/* tape.c -- gradient tapes, stored as intervals of node ids.
  *
- * Ids grow as nodes are built, so a recording is a list of intervals, and "was
- * on the tape when it was used" is a comparison of ids.  What a tape saw is
- * worked out when it is asked, in one pass over its intervals. */
+ * Ids grow as nodes are built, so a recording is a list of intervals, and "was on the tape when
+ * it was used" is a comparison of ids. The nodes on a tape are determined when a gradient is
+ * requested, in one pass over its intervals. */
 #include "autodiff/tape.h"
 #include "autodiff/internal.h"
 #include "ops/ops.h"
@@ -36,13 +36,30 @@ enum { OPEN = INT32_MAX };
 /* The tape's graph if both live and the graph has no error. */
 static eddy_graph *ready_graph(const eddy_tape *t)
 {
-    return eddy_live(t, EDDY_LIVE_TAPE) && eddy_graph_ready(t->graph) ? t->graph : NULL;
+    return eddy__live(t, EDDY_LIVE_TAPE) && eddy__graph_ready(t->graph) ? t->graph : NULL;
+}
+
+/* The same; says on the graph of the lists if there is no such tape.  NULL with the error. */
+static eddy_graph *asked_graph(const eddy_tape *t, const char *who, eddy_list a, eddy_list b)
+{
+    if (eddy__live(t, EDDY_LIVE_TAPE)) return ready_graph(t);
+    eddy_graph *g = eddy__graph_of_any(a);
+    if (!g) g = eddy__graph_of_any(b);
+    if (eddy__graph_ready(g)) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the tape is NULL", who);
+    return NULL;
+}
+
+/* After that. */
+static eddy_status status_of(const eddy_tape *t)
+{
+    return eddy__live(t, EDDY_LIVE_TAPE) ? eddy__status_of(t->graph) : EDDY_INVALID_ARGUMENT;
 }
 
 static void drop_arrays(eddy_tape *t)
 {
-    eddy_release(&t->allocator, t->intervals, (size_t)t->intervals_capacity * sizeof *t->intervals);
-    eddy_release(&t->allocator, t->watches, (size_t)t->watches_capacity * sizeof *t->watches);
+    eddy__release(&t->allocator, t->intervals,
+                  (size_t)t->intervals_capacity * sizeof *t->intervals);
+    eddy__release(&t->allocator, t->watches, (size_t)t->watches_capacity * sizeof *t->watches);
     t->intervals = NULL;
     t->watches = NULL;
     t->n_intervals = t->intervals_capacity = t->n_watches = t->watches_capacity = 0;
@@ -52,22 +69,22 @@ static void release(void *object)
 {
     eddy_tape     *t = object;
     eddy_allocator memory = t->allocator;
-    eddy_live_remove(t);
+    eddy__live_remove(t);
     drop_arrays(t);
-    eddy_release(&memory, t, sizeof *t);
+    eddy__release(&memory, t, sizeof *t);
 }
 
 eddy_tape *eddy_tape_new_with(eddy_tape_args args)
 {
     eddy_graph *g = args.graph;
-    if (!eddy_graph_ready(g)) return NULL;
-    eddy_tape *t = eddy_allocate_zeroed(eddy_graph_allocator(g), 1, sizeof *t);
-    if (!t || !eddy_live_add(t, EDDY_LIVE_TAPE)) {
-        eddy_release(eddy_graph_allocator(g), t, sizeof *t);
-        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a tape");
+    if (!eddy__graph_ready(g)) return NULL;
+    eddy_tape *t = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, sizeof *t);
+    if (!t || !eddy__live_add(t, EDDY_LIVE_TAPE)) {
+        eddy__release(eddy__graph_allocator(g), t, sizeof *t);
+        eddy_fail(g, EDDY_NO_MEMORY, "tape: out of memory");
         return NULL;
     }
-    t->allocator = *eddy_graph_allocator(g);
+    t->allocator = *eddy__graph_allocator(g);
     t->graph = g;
     t->persistent = args.persistent;
     t->automatic = !args.no_watch_accessed_variables;
@@ -77,8 +94,8 @@ eddy_tape *eddy_tape_new_with(eddy_tape_args args)
 /* The object itself stays until its graph goes: the graph holds its address. */
 void eddy_tape_free(eddy_tape *t)
 {
-    if (!eddy_live(t, EDDY_LIVE_TAPE)) return;
-    eddy_live_remove(t);
+    if (!eddy__live(t, EDDY_LIVE_TAPE)) return;
+    eddy__live_remove(t);
     drop_arrays(t);
 }
 
@@ -88,8 +105,8 @@ static bool grow(eddy_tape *t, void **list, int count, int *capacity, size_t siz
 {
     if (count < *capacity) return true;
     int bigger = *capacity ? 2 * *capacity : 8;
-    if (!eddy_grow(&t->allocator, list, (size_t)*capacity, (size_t)bigger, size)) {
-        eddy_fail(t->graph, EDDY_NO_MEMORY, "out of memory for a tape");
+    if (!eddy__grow(&t->allocator, list, (size_t)*capacity, (size_t)bigger, size)) {
+        eddy_fail(t->graph, EDDY_NO_MEMORY, "tape: out of memory");
         return false;
     }
     *capacity = bigger;
@@ -130,7 +147,7 @@ eddy_tape *eddy_tape_begin(eddy_tape *t)
 
 void eddy_tape_end(eddy_tape *t)
 {
-    if (!eddy_live(t, EDDY_LIVE_TAPE) || !eddy_graph_alive(t->graph)) return;
+    if (!eddy__live(t, EDDY_LIVE_TAPE) || !eddy__graph_alive(t->graph)) return;
     close_interval(t);
     t->recording = t->paused = false;
 }
@@ -156,15 +173,15 @@ void eddy_tape_stop_recording(eddy_tape *t) { eddy_tape_pause(t); }
 
 void eddy_tape_resume(eddy_tape *t)
 {
-    if (!eddy_live(t, EDDY_LIVE_TAPE) || !eddy_graph_alive(t->graph)) return;
+    if (!eddy__live(t, EDDY_LIVE_TAPE) || !eddy__graph_alive(t->graph)) return;
     if (!t->paused)
-        eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "eddy_tape_resume: the tape was not stopped");
+        eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "tape_resume: the tape is not stopped");
     else if (open_interval(t)) t->paused = false;
 }
 
 bool eddy_tape_is_recording(const eddy_tape *t)
 {
-    return eddy_live(t, EDDY_LIVE_TAPE) && t->recording && !t->paused;
+    return eddy__live(t, EDDY_LIVE_TAPE) && t->recording && !t->paused;
 }
 
 void eddy_tape_block_end(eddy_tape_block *block)
@@ -175,17 +192,17 @@ void eddy_tape_block_end(eddy_tape_block *block)
 /* The block may have ended the recording as a whole: then there is nothing to go on with. */
 void eddy_tape_pause_end(eddy_tape_block *block)
 {
-    if (block && eddy_live(block->tape, EDDY_LIVE_TAPE) && block->tape->paused)
+    if (block && eddy__live(block->tape, EDDY_LIVE_TAPE) && block->tape->paused)
         eddy_tape_resume(block->tape);
 }
 
 void eddy_tape_watch(eddy_tape *t, eddy_list tensors)
 {
-    eddy_graph *g = ready_graph(t);
-    if (!g || !eddy_list_is_of(g, "eddy_tape_watch", "tensors", tensors)) return;
+    eddy_graph *g = asked_graph(t, "tape_watch", tensors, tensors);
+    if (!g || !eddy__list_is_of(g, "tape_watch", "tensors", tensors)) return;
     if (!t->recording)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_tape_watch: Tape is not recording.");
-    for (int i = 0; i < tensors.count && eddy_graph_ready(g); i++)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_watch: Tape is not recording.");
+    for (int i = 0; i < tensors.count && eddy__graph_ready(g); i++)
         if (grow(t, (void **)&t->watches, t->n_watches, &t->watches_capacity, sizeof *t->watches))
             t->watches[t->n_watches++] = (watched){ tensors.at[i], g->size };
 }
@@ -195,7 +212,7 @@ void eddy_tape_reset(eddy_tape *t)
     eddy_graph *g = ready_graph(t);
     if (!g) return;
     if (!t->recording || t->paused) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_tape_reset: Tape is not recording.");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_reset: Tape is not recording.");
         return;
     }
     t->n_intervals = t->n_watches = 0;
@@ -239,7 +256,7 @@ static void watch(replay *r, const eddy_tape *t, const watched *w)
     put_on(r, t, w->tensor);
 }
 
-bool eddy_on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
+bool eddy__on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
 {
     if (x.node > r->size || !(r->marks[x.node] & EDDY_TAPED)) return false;
     if (!(r->marks[x.node] & PARTLY)) return user > r->since[x.node];
@@ -259,7 +276,7 @@ static void replay_node(replay *r, const eddy_tape *t, const eddy_node *node)
         if (r->marks[node->inputs[i].node] & TRAINABLE) put_on(r, t, node->inputs[i]);
     for (int i = 0; i < node->n_inputs; i++)
         if (eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])) &&
-            eddy_on_tape(&r->seen, node->inputs[i], node->id)) {
+            eddy__on_tape(&r->seen, node->inputs[i], node->id)) {
             r->marks[node->id] =
                 (uint8_t)((r->marks[node->id] & ~PARTLY) | EDDY_RECORDED | EDDY_TAPED);
             return;
@@ -285,11 +302,11 @@ static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, 
 {
     eddy_graph *g = t->graph;
     *r = (replay){ .variables = variables, .room = room };
-    r->marks = eddy_allocate_zeroed(&t->allocator, (size_t)g->size + 1, 1);
-    r->since = eddy_allocate_zeroed(&t->allocator, (size_t)g->size + 1, sizeof *r->since);
+    r->marks = eddy__allocate_zeroed(&t->allocator, (size_t)g->size + 1, 1);
+    r->since = eddy__allocate_zeroed(&t->allocator, (size_t)g->size + 1, sizeof *r->since);
     r->seen = (eddy_recording){ .marks = r->marks, .since = r->since, .size = g->size, .tape = t };
     if (!r->marks || !r->since) {
-        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a tape over %d nodes", (int)g->size);
+        eddy_fail(g, EDDY_NO_MEMORY, "tape: out of memory for %d nodes", (int)g->size);
         return false;
     }
     int n = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
@@ -301,15 +318,20 @@ static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, 
 
 static void replay_end(replay *r, const eddy_tape *t, int32_t size)
 {
-    eddy_release(&t->allocator, r->marks, (size_t)size + 1);
-    eddy_release(&t->allocator, r->since, ((size_t)size + 1) * sizeof *r->since);
+    eddy__release(&t->allocator, r->marks, (size_t)size + 1);
+    eddy__release(&t->allocator, r->since, ((size_t)size + 1) * sizeof *r->since);
 }
 
 int eddy_tape_watched_variables(eddy_tape *t, eddy_tensor *out, int room)
 {
     replay r;
     if (!ready_graph(t)) return 0;
-    const bool ok = replay_begin(&r, t, out, out ? room : 0);
+    if (room < 0 || (room > 0 && !out)) {
+        eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
+                  "tape_watched_variables: there are %d variables, but out is NULL", room);
+        return 0;
+    }
+    const bool ok = replay_begin(&r, t, out, room);
     replay_end(&r, t, t->graph->size);
     return ok ? r.n_variables : 0;
 }
@@ -359,45 +381,40 @@ static void settle_results(const eddy_tape_gradient_args *a)
 
 static bool lists_fit(eddy_graph *g, const eddy_tape_gradient_args *a)
 {
-    if (!eddy_list_is_of(g, "eddy_tape_gradient", "target", a->target) ||
-        !eddy_list_is_of(g, "eddy_tape_gradient", "sources", a->sources))
+    static const char   who[] = "tape_gradient";
+    const eddy_weighted w = { who, "output_gradients", "target", a->output_gradients, a->target };
+    if (!eddy__list_is_of(g, who, "target", a->target) ||
+        !eddy__list_is_of(g, who, "sources", a->sources))
         return false;
     if (!a->out && a->sources.count > 0)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_tape_gradient: nowhere to put the results (out)");
-    else if (a->output_gradients.count != 0 && a->output_gradients.count != a->target.count)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "eddy_tape_gradient: %d output_gradients for %d targets",
-                  a->output_gradients.count, a->target.count);
-    else if (a->output_gradients.count > 0 && !a->output_gradients.at)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_tape_gradient: output_gradients is not a list");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: out is NULL", who);
     else if ((unsigned)a->unconnected_gradients > EDDY_UNCONNECTED_ZERO)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '%d'",
                   (int)a->unconnected_gradients);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g) && eddy__weights_fit(g, &w);
 }
 
 static void gradient(eddy_tape *t, const eddy_tape_gradient_args *a, const eddy_recording *seen)
 {
     eddy_graph   *g = t->graph;
     const int64_t most = 2 * (int64_t)a->target.count;
-    eddy_tensor  *kept = eddy_tensors_new(g, most);
+    eddy_tensor  *kept = eddy__tensors_new(g, most);
     if (!kept) return;
     const int n = keep_targets(a, kept);
     eddy_gradients_args s = { .ys = { n, kept }, .xs = a->sources, .out = a->out,
                               .name = a->name };
     if (a->output_gradients.count > 0) s.grad_ys = (eddy_list){ n, kept + a->target.count };
-    if (n == 0 || eddy_sweep(&s, seen) == EDDY_OK) settle_results(a);
-    eddy_tensors_free(g, kept, most);
+    if (n == 0 || eddy__sweep(&s, seen) == EDDY_OK) settle_results(a);
+    eddy__tensors_free(g, kept, most);
 }
 
 eddy_status eddy_tape_gradient_with(eddy_tape_gradient_args a)
 {
     eddy_tape  *t = a.tape;
-    eddy_graph *g = ready_graph(t);
+    eddy_graph *g = asked_graph(t, "tape_gradient", a.target, a.sources);
     replay      r;
-    for (int k = 0; a.out && k < a.sources.count; k++) a.out[k] = (eddy_tensor)EDDY_ZERO_TENSOR;
-    if (!g)
-        return eddy_live(t, EDDY_LIVE_TAPE) ? eddy_graph_status(t->graph) : EDDY_INVALID_ARGUMENT;
+    eddy__tensors_clear(g, a.out, a.sources.count);
+    if (!g) return status_of(t);
     if (!lists_fit(g, &a) || !ask(t, "gradient")) return eddy_graph_status(g);
     const int32_t size = g->size;
     if (replay_begin(&r, t, NULL, 0)) gradient(t, &a, &r.seen);
@@ -409,8 +426,7 @@ eddy_status eddy_tape_gradient_with(eddy_tape_gradient_args a)
 static bool ask_at_rest(eddy_tape *t, const char *what)
 {
     if (t->recording) {
-        eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "GradientTape.%s: Tape is already recording.",
-                  what);
+        eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "tape_%s: Tape is already recording.", what);
         return false;
     }
     return ask(t, what);
@@ -418,16 +434,15 @@ static bool ask_at_rest(eddy_tape *t, const char *what)
 
 eddy_status eddy_tape_jacobian_with(eddy_tape *t, eddy_jacobian_args a)
 {
-    eddy_graph *g = ready_graph(t);
+    eddy_graph *g = asked_graph(t, "tape_jacobian", EDDY_LIST(a.y), a.xs);
     replay      r;
-    for (int k = 0; a.out && k < a.xs.count; k++) a.out[k] = (eddy_tensor)EDDY_ZERO_TENSOR;
-    if (!g)
-        return eddy_live(t, EDDY_LIVE_TAPE) ? eddy_graph_status(t->graph) : EDDY_INVALID_ARGUMENT;
+    eddy__tensors_clear(g, a.out, a.xs.count);
+    if (!g) return status_of(t);
     if (a.y.graph != g)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "jacobian: y is not a tensor of the tape's graph");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_jacobian: y is not a tensor of the tape's graph");
     else if (ask_at_rest(t, "jacobian")) {
         const int32_t size = g->size;
-        if (replay_begin(&r, t, NULL, 0)) eddy_jacobian_of(&a, &r.seen);
+        if (replay_begin(&r, t, NULL, 0)) eddy__jacobian_of(&a, &r.seen);
         replay_end(&r, t, size);
     }
     return eddy_graph_status(g);
@@ -435,17 +450,17 @@ eddy_status eddy_tape_jacobian_with(eddy_tape *t, eddy_jacobian_args a)
 
 eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *t, eddy_batch_jacobian_args a)
 {
-    eddy_graph *g = ready_graph(t);
-    eddy_tensor j = eddy_none(eddy_live(t, EDDY_LIVE_TAPE) ? t->graph : NULL);
+    eddy_graph *g = asked_graph(t, "tape_batch_jacobian", EDDY_LIST(a.y), EDDY_LIST(a.x));
+    eddy_tensor j = eddy_none(eddy__live(t, EDDY_LIVE_TAPE) ? t->graph : NULL);
     replay      r;
     if (!g) return j;
     if (a.y.graph != g)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "batch_jacobian: y is not a tensor of the tape's graph");
+                         "tape_batch_jacobian: y is not a tensor of the tape's graph");
     if (!ask_at_rest(t, "batch_jacobian")) return j;
     const int32_t size = g->size;
     a.unconnected_gradients = EDDY_UNCONNECTED_ZERO;
-    if (replay_begin(&r, t, NULL, 0)) j = eddy_batch_jacobian_of(&a, &r.seen);
+    if (replay_begin(&r, t, NULL, 0)) j = eddy__batch_jacobian_of(&a, &r.seen);
     replay_end(&r, t, size);
     return j;
 }

@@ -1,15 +1,15 @@
-/* vmap.c -- from one example to all of them.
+/* vmap.c -- vmap: maps a function of one example over a batch of examples.
  *
- * A function is built once, on tensors that stand for one example.  Then the
- * nodes between those and the results are built again with the examples along
- * a new axis 0, each by its op's batching rule, in the order of their ids.  What
- * does not depend on an example stays as it is and is shared, unless it waits for
- * a side effect that depends on one: then it is built again, still shared.
+ * A function is built once, on tensors that represent one example. Then the nodes between those
+ * tensors and the results are built again with the examples along a new axis 0, each by the
+ * batching rule of its operation, in the order of their ids. Nodes that do not depend on an
+ * example are unchanged and shared, unless they wait for a side effect that depends on one: then
+ * they are built again, still shared.
  *
- * Random numbers that the function draws depend on the example: each has its own. */
+ * Random numbers that the function draws depend on the example: each example has its own. */
 #include "autodiff/internal.h"
-#include "ops/arrays.h"
-#include "ops/batch.h"
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static bool has_effect(const mapping *m, const eddy_node *node)
     if (m->span.marks[node->id - m->span.first] & EDDY_DEPENDS && node->op->flags & effects)
         return true;
     for (int i = 0; i < node->n_inputs; i++)
-        if (!eddy_input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node))
+        if (!eddy__input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node))
             return true;
     for (int i = 0; i < node->n_controls; i++)
         if (acts(m, node->controls[i])) return true;
@@ -68,8 +68,8 @@ static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
         const eddy_node *node = s->graph->nodes[id];
         if (!is_mapped(m, id)) continue;
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy_span_differs(s, node, i) ||
-                (!eddy_input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node)))
+            if (eddy__span_differs(s, node, i) ||
+                (!eddy__input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node)))
                 s->marks[node->inputs[i].node - s->first] |= EDDY_NEEDED;
         for (int i = 0; i < node->n_controls; i++)
             if (acts(m, node->controls[i])) s->marks[node->controls[i] - s->first] |= EDDY_NEEDED;
@@ -89,11 +89,11 @@ static eddy_tensor image_of(const mapping *m, eddy_tensor t)
  * An order among nodes without side effects is not kept. */
 static void begin_waiting(mapping *m, const eddy_node *node)
 {
-    eddy_tensor *after = eddy_span_room(&m->span, node->n_controls, sizeof *after);
+    eddy_tensor *after = eddy__span_room(&m->span, node->n_controls, sizeof *after);
     int          n = 0;
     for (int i = 0; after && i < node->n_controls; i++) {
-        const eddy_tensor t = eddy_tensor_at(m->graph, node->controls[i], 0);
-        const bool differs = eddy_span_has(&m->span, t, EDDY_DEPENDS);
+        const eddy_tensor t = eddy__tensor_at(m->graph, node->controls[i], 0);
+        const bool differs = eddy__span_has(&m->span, t, EDDY_DEPENDS);
         if (acts(m, t.node) || !differs) after[n++] = image_of(m, t);
     }
     eddy_control_begin(m->graph, (eddy_list){ n, after });
@@ -128,17 +128,17 @@ static void loop(mapping *m, eddy_batch *b)
         ranked = ranked && (!b->batched[i] || eddy_shape_of(b->x[i]).rank >= 0);
     if (n <= 0 || n > MOST_LOOPS || !ranked) {
         eddy_fail(b->graph, EDDY_UNIMPLEMENTED,
-                  "vmap: op %s has no batching rule for these inputs, and a loop needs a known "
-                  "number of examples from 1 to %d and known ranks [node '%.200s']",
+                  "vmap: op %s has no batching rule for these inputs; a loop requires a known "
+                  "number of examples, 1 to %d, and known ranks [node '%.200s']",
                   b->node->op->name, MOST_LOOPS, b->node->name);
         return;
     }
-    eddy_tensor *x = eddy_span_room(&m->span, b->n_in, sizeof *x),
-                *y = eddy_span_room(&m->span, n * b->n_out, sizeof *y);
-    eddy_tensor *column = eddy_span_room(&m->span, n, sizeof *column);
-    for (int64_t e = 0; x && y && column && e < n && eddy_graph_ready(b->graph); e++)
+    eddy_tensor *x = eddy__span_room(&m->span, b->n_in, sizeof *x),
+                *y = eddy__span_room(&m->span, n * b->n_out, sizeof *y);
+    eddy_tensor *column = eddy__span_room(&m->span, n, sizeof *column);
+    for (int64_t e = 0; x && y && column && e < n && eddy__graph_ready(b->graph); e++)
         apply_to_example(b, e, x, y + e * b->n_out);
-    for (int k = 0; k < b->n_out && eddy_graph_ready(b->graph); k++) {
+    for (int k = 0; k < b->n_out && eddy__graph_ready(b->graph); k++) {
         for (int64_t e = 0; e < n; e++) column[e] = y[e * b->n_out + k];
         b->y[k] = eddy_stack((eddy_list){ (int)n, column }, 0);
     }
@@ -157,19 +157,19 @@ static void apply_rule(mapping *m, eddy_batch *b)
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
     if (node->op->batch) node->op->batch(b);
     else if (node->op->flags & EDDY_OP_ELEMENTWISE) {
-        if (eddy_draws(node)) eddy_batch_as_is(b);      /* perhaps of nothing that differs */
-        else eddy_batch_elementwise(b);
+        if (eddy__draws(node)) eddy_batch_as_is(b);     /* perhaps of nothing that differs */
+        else eddy__batch_elementwise(b);
     }
-    if (eddy_graph_ready(m->graph) && !is_whole(b)) loop(m, b);
-    if (eddy_graph_ready(m->graph) && node->gradient && b->n_out > 0)
-        eddy_vmap_keep_gradient(b, m->all);
+    if (eddy__graph_ready(m->graph) && !is_whole(b)) loop(m, b);
+    if (eddy__graph_ready(m->graph) && node->gradient && b->n_out > 0)
+        eddy__vmap_keep_gradient(b, m->all);
 }
 
 /* The node on inputs that all examples share. */
 static void build_again(const eddy_batch *b)
 {
     const eddy_node  *node = b->node;
-    const eddy_tensor t = eddy_append((eddy_append_args){
+    const eddy_tensor t = eddy__append((eddy_append_args){
         .graph = b->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = b->x,
         .n_controls = -1, .gradient = node->gradient,
     });
@@ -185,7 +185,7 @@ static bool is_refused(const eddy_node *node, bool differs)
 
 static bool draws_here(const mapping *m, const eddy_node *node)
 {
-    return node->id > m->span.drawn_after && eddy_draws(node);
+    return node->id > m->span.drawn_after && eddy__draws(node);
 }
 
 /* A registered gradient may use what was drawn beside the results: they need it too then. */
@@ -206,7 +206,7 @@ static bool want_drawn(mapping *m)
 static void remember_drawn(mapping *m, const eddy_node *node, const eddy_tensor *y)
 {
     for (int k = 0; k < node->n_outputs; k++, m->all->n++) {
-        m->all->at[m->all->n] = eddy_tensor_at(m->graph, node->id, k);
+        m->all->at[m->all->n] = eddy__tensor_at(m->graph, node->id, k);
         m->all->at[m->all->room + m->all->n] = y[k];
     }
 }
@@ -215,7 +215,7 @@ static void release_stands(void *object)
 {
     eddy_stand_ins *all = object;
     eddy_allocator  memory = all->allocator;
-    eddy_release(&memory, all, all->bytes);
+    eddy__release(&memory, all, all->bytes);
 }
 
 /* The stand-ins with room for all that is drawn, kept with the graph if a gradient will ask. */
@@ -225,13 +225,13 @@ static bool list_stands(mapping *m, const eddy_examples *e, bool kept)
     for (int32_t id = m->span.first; id <= m->span.last; id++)
         if (draws_here(m, m->graph->nodes[id])) room += m->graph->nodes[id]->n_outputs;
     const size_t bytes = sizeof *m->all + 2 * (size_t)room * sizeof *m->all->at;
-    m->all = kept ? eddy_allocate(eddy_graph_allocator(m->graph), bytes)
-                  : eddy_span_room(&m->span, 1, bytes);
+    m->all = kept ? eddy__allocate(eddy__graph_allocator(m->graph), bytes)
+                  : eddy__span_room(&m->span, 1, bytes);
     if (!m->all) {
         eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)room);
         return false;
     }
-    *m->all = (eddy_stand_ins){ .allocator = *eddy_graph_allocator(m->graph), .bytes = bytes,
+    *m->all = (eddy_stand_ins){ .allocator = *eddy__graph_allocator(m->graph), .bytes = bytes,
                                 .n = e->n, .room = (int)room };
     memcpy(m->all->at, e->stands, (size_t)e->n * sizeof *e->stands);
     memcpy(m->all->at + room, e->batches, (size_t)e->n * sizeof *e->batches);
@@ -241,26 +241,26 @@ static bool list_stands(mapping *m, const eddy_examples *e, bool kept)
 static void map_node(mapping *m, const eddy_node *node)
 {
     const bool   valueless = node->n_outputs == 0;
-    eddy_tensor *x = eddy_span_room(&m->span, node->n_inputs, sizeof *x),
-                *y = eddy_span_room(&m->span, node->n_outputs + valueless, sizeof *y);
-    bool        *batched = eddy_span_room(&m->span, node->n_inputs, sizeof *batched);
+    eddy_tensor *x = eddy__span_room(&m->span, node->n_inputs, sizeof *x),
+                *y = eddy__span_room(&m->span, node->n_outputs + valueless, sizeof *y);
+    bool        *batched = eddy__span_room(&m->span, node->n_inputs, sizeof *batched);
     bool         differs = false;
     if (!x || !y || !batched) return;
     for (int i = 0; i < node->n_inputs; i++) {
-        batched[i] = eddy_span_differs(&m->span, node, i);
+        batched[i] = eddy__span_differs(&m->span, node, i);
         differs = differs || batched[i];
-        x[i] = eddy_input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
+        x[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
                                                            : image_of(m, node->inputs[i]);
     }
-    if (eddy_attrs_own_graph(node->op)) {
+    if (eddy__attrs_own_graph(node->op)) {
         eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
-                  "vmap: op %s owns a graph and cannot be built again [node '%.200s']",
+                  "vmap: op %s owns a graph and cannot be copied [node '%.200s']",
                   node->op->name, node->name);
         return;
     }
     if (is_refused(node, differs)) {
         eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
-                  "vmap: op %s acts on a state, not on each example [node '%.200s']",
+                  "vmap: op %s changes state and cannot be mapped over examples [node '%.200s']",
                   node->op->name, node->name);
         return;
     }
@@ -279,38 +279,38 @@ static void map_node(mapping *m, const eddy_node *node)
 
 /* -------------------------------------------------------------- the whole -- */
 
-bool eddy_vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
-                    int n_ys, const eddy_tensor *ys, eddy_tensor *out)
+bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
+                     int n_ys, const eddy_tensor *ys, eddy_tensor *out)
 {
     const eddy_examples none_drawn = { n, stands, batches, INT32_MAX };
-    return eddy_vectorize_drawing(g, none_drawn, n_ys, ys, out);
+    return eddy__vectorize_drawing(g, none_drawn, n_ys, ys, out);
 }
 
-bool eddy_vectorize_drawing(eddy_graph *g, eddy_examples e, int n_ys, const eddy_tensor *ys,
-                            eddy_tensor *out)
+bool eddy__vectorize_drawing(eddy_graph *g, eddy_examples e, int n_ys, const eddy_tensor *ys,
+                             eddy_tensor *out)
 {
     mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);
-    if (e.n == 0) return eddy_graph_ready(g);
-    bool ok = eddy_span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after);
+    if (e.n == 0) return eddy__graph_ready(g);
+    bool ok = eddy__span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after);
     ok = ok && list_stands(&m, &e, want_drawn(&m));
     m.examples = e.batches[0];
-    for (int i = 0; ok && i < e.n; i++) eddy_span_set_image(&m.span, e.stands[i], e.batches[i]);
+    for (int i = 0; ok && i < e.n; i++) eddy__span_set_image(&m.span, e.stands[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);
-    for (int32_t id = m.span.first; ok && id <= m.span.last && eddy_graph_ready(g); id++)
+    for (int32_t id = m.span.first; ok && id <= m.span.last && eddy__graph_ready(g); id++)
         if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
             map_node(&m, g->nodes[id]);
-    for (int k = 0; ok && k < n_ys && eddy_graph_ready(g); k++)
-        if (eddy_span_has(&m.span, ys[k], EDDY_DEPENDS)) out[k] = image_of(&m, ys[k]);
+    for (int k = 0; ok && k < n_ys && eddy__graph_ready(g); k++)
+        if (eddy__span_has(&m.span, ys[k], EDDY_DEPENDS)) out[k] = image_of(&m, ys[k]);
         else if (acts(&m, ys[k].node)) out[k] = eddy_batch_like(image_of(&m, ys[k]), m.examples);
-    eddy_span_end(&m.span);
-    return eddy_graph_ready(g);
+    eddy__span_end(&m.span);
+    return eddy__graph_ready(g);
 }
 
 static int64_t examples_of(eddy_tensor x, int axis)
 {
     const eddy_shape s = eddy_shape_of(x);
-    return s.dim[eddy_axis_of(axis, s.rank)];
+    return s.dim[eddy__axis_of(axis, s.rank)];
 }
 
 /* The arguments have equally many examples, as far as their numbers are known. */
@@ -322,9 +322,9 @@ static bool counts_agree(eddy_graph *g, const eddy_vmap_args *a)
         const int axis = a->axes ? a->axes[i] : 0;
         if (axis == EDDY_SHARED) continue;
         const bool first = n == EDDY_ANY;
-        if (!eddy_dim_unify(&n, examples_of(a->x.at[i], axis))) {
+        if (!eddy__dim_unify(&n, examples_of(a->x.at[i], axis))) {
             eddy_fail(g, EDDY_BAD_SHAPE,
-                      "vmap: x[%d], '%.200s', has %lld examples, and x[%d], '%.200s', has %lld",
+                      "vmap: x[%d], '%.200s', has %lld examples, but x[%d], '%.200s', has %lld",
                       known, eddy_name_of(a->x.at[known]), (long long)n, i,
                       eddy_name_of(a->x.at[i]), (long long)examples_of(a->x.at[i], axis));
             return false;
@@ -336,9 +336,9 @@ static bool counts_agree(eddy_graph *g, const eddy_vmap_args *a)
 
 static bool args_are_valid(eddy_graph *g, const eddy_vmap_args *a)
 {
-    if (!eddy_list_is_of(g, "vmap", "x", a->x)) return false;
-    if (!a->out) eddy_fail(g, EDDY_INVALID_ARGUMENT, "vmap: nowhere to put the results (out)");
-    for (int i = 0; i < a->x.count && eddy_graph_ready(g); i++) {
+    if (!eddy__list_is_of(g, "vmap", "x", a->x)) return false;
+    if (!a->out) eddy_fail(g, EDDY_INVALID_ARGUMENT, "vmap: out is NULL");
+    for (int i = 0; i < a->x.count && eddy__graph_ready(g); i++) {
         int rank = eddy_shape_of(a->x.at[i]).rank, axis = a->axes ? a->axes[i] : 0;
         if (axis == EDDY_SHARED) continue;
         if (rank < 0)
@@ -348,7 +348,7 @@ static bool args_are_valid(eddy_graph *g, const eddy_vmap_args *a)
             eddy_fail(g, EDDY_BAD_SHAPE, "vmap: x[%d], '%.200s' of rank %d, has no axis %d", i,
                       eddy_name_of(a->x.at[i]), rank, axis);
     }
-    return eddy_graph_ready(g) && counts_agree(g, a);
+    return eddy__graph_ready(g) && counts_agree(g, a);
 }
 
 /* x with the examples in front. */
@@ -368,7 +368,7 @@ static eddy_tensor with_as_many(eddy_tensor x, int i, eddy_tensor first)
 {
     eddy_graph *g = x.graph;
     char        message[64];
-    if (!eddy_graph_ready(g) ||
+    if (!eddy__graph_ready(g) ||
         (examples_of(x, 0) != EDDY_ANY && examples_of(first, 0) != EDDY_ANY))
         return x;
     snprintf(message, sizeof message, "vmap: x[%d] has more or fewer examples than others", i);
@@ -386,7 +386,7 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
     eddy_tensor *stands = t, *batches = t + a->x.count, *inputs = t + 2 * (size_t)a->x.count;
     eddy_tensor  y[EDDY_MAX_RESULTS];
     int          n = 0;
-    for (int i = 0; i < a->x.count && eddy_graph_ready(g); i++) {
+    for (int i = 0; i < a->x.count && eddy__graph_ready(g); i++) {
         inputs[i] = a->x.at[i];
         if (a->axes && a->axes[i] == EDDY_SHARED) continue;
         batches[n] = to_front(a->x.at[i], a->axes ? a->axes[i] : 0);
@@ -394,12 +394,13 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
         stands[n] = inputs[i] = eddy_example(batches[n]);
         n++;
     }
-    if (n == 0 && eddy_graph_ready(g))
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "vmap: no x has examples to map over");
-    if (!eddy_graph_ready(g)) return 0;
+    if (n == 0 && eddy__graph_ready(g))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "vmap: no input is mapped; at least one needs an axis of examples");
+    if (!eddy__graph_ready(g)) return 0;
     const eddy_examples each = { n, stands, batches, eddy_graph_size(g) };
-    int results = eddy_function_build(g, &a->f, (eddy_list){ a->x.count, inputs }, y);
-    if (results == 0 || !eddy_vectorize_drawing(g, each, results, y, a->out)) return 0;
+    int results = eddy__function_build(g, &a->f, (eddy_list){ a->x.count, inputs }, y);
+    if (results == 0 || !eddy__vectorize_drawing(g, each, results, y, a->out)) return 0;
     for (int k = 0; k < results; k++)
         if (!eddy_is_valid(a->out[k])) a->out[k] = eddy_batch_like(y[k], batches[0]);
     return results;
@@ -407,16 +408,16 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
 
 int eddy_vmap_with(eddy_vmap_args a)
 {
-    eddy_graph *g = a.x.at && a.x.count > 0 ? a.x.at[0].graph : NULL;
-    if (!eddy_graph_ready(g) || !args_are_valid(g, &a)) return 0;
+    eddy_graph *g = eddy__function_graph("vmap", &a.f, a.x, "x is empty");
+    if (!eddy__graph_ready(g) || !args_are_valid(g, &a)) return 0;
     int64_t      n = 3 * (int64_t)a.x.count;
-    eddy_tensor *t = eddy_tensors_new(g, n);
+    eddy_tensor *t = eddy__tensors_new(g, n);
     int          results = 0;
     if (t) {
         eddy_scope_begin(g, a.name && *a.name ? a.name : "vmap");
         results = vmap(g, &a, t);
         eddy_scope_end(g);
-        eddy_tensors_free(g, t, n);
+        eddy__tensors_free(g, t, n);
     }
-    return eddy_graph_ready(g) ? results : 0;
+    return eddy__graph_ready(g) ? results : 0;
 }

@@ -1,8 +1,8 @@
-/* vmap_custom.c -- registered gradients of nodes that are mapped.
+/* vmap_custom.c -- vmap of nodes with a registered (custom) gradient.
  *
- * Such a node is built for all examples like any other.  Its results then pass
- * an IdentityN over [results, inputs], the gradient of which calls the registered
- * rule for one example and maps what that builds. */
+ * Such a node is built for all examples like any other. Its results then pass through an
+ * IdentityN over [results, inputs], whose gradient calls the registered rule for one example and
+ * maps the nodes that the rule builds. */
 #include "autodiff/internal.h"
 #include "ops/ops.h"
 
@@ -22,7 +22,7 @@ static void release_mapped(void *object)
 {
     mapped_rule   *m = object;
     eddy_allocator memory = m->allocator;
-    eddy_release(&memory, m, m->bytes);
+    eddy__release(&memory, m, m->bytes);
 }
 
 /* The registered rule for one example, y's gradients d: dx, an entry an input. */
@@ -30,14 +30,15 @@ static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *
                          eddy_tensor *dx)
 {
     const eddy_node       *node = m->node;
-    const eddy_named_rule *named = eddy_rule_named(r->graph, node->gradient);
+    const eddy_named_rule *named = eddy__rule_named(r->graph, node->gradient);
     if (!named) {
-        eddy_fail(r->graph, EDDY_NO_GRADIENT,
-                  "No gradient is registered as '%.200s', which operation '%.300s' (op type: %s) "
-                  "asks for", node->gradient, node->name, node->op->name);
+        eddy_fail(
+            r->graph, EDDY_NO_GRADIENT,
+            "No gradient is registered as '%.200s', requested by operation '%.300s' (op type: %s)",
+            node->gradient, node->name, node->op->name);
         return false;
     }
-    for (int k = 0; k < r->n_out; k++) y[k] = eddy_tensor_at(r->graph, node->id, k);
+    for (int k = 0; k < r->n_out; k++) y[k] = eddy__tensor_at(r->graph, node->id, k);
     eddy_rule one = {
         .graph = r->graph, .node = node, .attrs = node->attrs, .x = node->inputs, .y = y, .dy = d,
         .dx = dx, .n_in = node->n_inputs, .n_out = r->n_out, .n_dx = node->n_inputs,
@@ -45,9 +46,12 @@ static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *
     };
     named->rule(&one);
     r->n_dx = one.n_dx + r->n_out;
+    r->called = node->gradient;
+    r->of = one.of ? one.of : node->name;
+    r->first = one.first + r->n_out;
     for (int i = 0; i < node->n_inputs && node->op->flags & EDDY_OP_ELEMENTWISE; i++)
         if (eddy_is_valid(dx[i])) dx[i] = eddy_sum_like(dx[i], node->inputs[i]);
-    return eddy_graph_ready(r->graph) && one.n_dx == node->n_inputs;
+    return eddy__graph_ready(r->graph) && one.n_dx == node->n_inputs;
 }
 
 /* Shared inputs get the sum over the examples. */
@@ -56,7 +60,7 @@ static void mapped_gradient(eddy_rule *r)
     const mapped_rule *m = r->context;
     const int     inputs = m->node->n_inputs, known = m->all->n, most = known + r->n_out;
     const int64_t room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
-    eddy_tensor  *stands = eddy_tensors_new(r->graph, room);
+    eddy_tensor  *stands = eddy__tensors_new(r->graph, room);
     if (!stands) return;
     eddy_tensor *batches = stands + most, *y = batches + most, *dx = y + r->n_out;
     eddy_tensor *all = dx + inputs, *d = stands + known;
@@ -70,29 +74,36 @@ static void mapped_gradient(eddy_rule *r)
     }
     const eddy_examples each = { n, stands, batches, eddy_graph_size(r->graph) };
     if (call_for_one(r, m, d, y, dx) &&
-        eddy_vectorize_drawing(r->graph, each, inputs, dx, all))
+        eddy__vectorize_drawing(r->graph, each, inputs, dx, all))
         for (int i = 0; i < inputs; i++) {
             if (!eddy_is_valid(dx[i])) continue;
             if (!eddy_is_valid(all[i])) all[i] = eddy_batch_like(dx[i], batches[0]);
             r->dx[r->n_out + i] = m->batched[i] ? all[i] : eddy_sum(all[i], EDDY_AXES(0));
         }
-    eddy_tensors_free(r->graph, stands, room);
+    eddy__tensors_free(r->graph, stands, room);
 }
 
-void eddy_vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all)
+int eddy__mapped_results(const eddy_graph *g, const eddy_node *node, const eddy_named_rule *rule)
+{
+    if (rule->rule != mapped_gradient) return 0;
+    const mapped_rule *m = rule->context;
+    return node->n_outputs + eddy__custom_results(g, m->node);
+}
+
+void eddy__vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all)
 {
     eddy_graph *g = b->graph;
-    if (strcmp(b->node->gradient, eddy_recompute_rule.name) == 0) return;
+    if (strcmp(b->node->gradient, eddy__recompute_rule.name) == 0) return;
     const size_t flags = (size_t)b->n_in * sizeof(bool), bytes = sizeof(mapped_rule) + flags;
-    mapped_rule *m = eddy_allocate(eddy_graph_allocator(g), bytes);
+    mapped_rule *m = eddy__allocate(eddy__graph_allocator(g), bytes);
     const int64_t count = (int64_t)b->n_out + b->n_in;
-    eddy_tensor *in = m ? eddy_tensors_new(g, count) : NULL;
-    if (!m) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a custom gradient");
+    eddy_tensor *in = m ? eddy__tensors_new(g, count) : NULL;
+    if (!m) eddy_fail(g, EDDY_NO_MEMORY, "custom_gradient: out of memory");
     if (!in) {
-        eddy_release(eddy_graph_allocator(g), m, bytes);
+        eddy__release(eddy__graph_allocator(g), m, bytes);
         return;
     }
-    *m = (mapped_rule){ .allocator = *eddy_graph_allocator(g), .bytes = bytes, .node = b->node,
+    *m = (mapped_rule){ .allocator = *eddy__graph_allocator(g), .bytes = bytes, .node = b->node,
                         .all = all };
     m->batched = memcpy(m->own, b->batched, flags);
     char name[64];
@@ -106,5 +117,5 @@ void eddy_vmap_keep_gradient(eddy_batch *b, const eddy_stand_ins *all)
         eddy_gradient_override_end(g);
         for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_output(t, k);
     }
-    eddy_tensors_free(g, in, count);
+    eddy__tensors_free(g, in, count);
 }

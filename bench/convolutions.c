@@ -5,7 +5,7 @@
  *
  *   convolutions [ROUNDS [PART]]: only those with PART in their names */
 #include "bench/bench.h"
-#include "ops/conv.h"
+#include "ops/nets/conv2d.h"
 
 #include <cblas.h>
 #include <string.h>
@@ -144,7 +144,7 @@ static double once(op o[2], const shape *s, int pass, int how)
 static void make_both(op o[2], const shape *s, int pass)
 {
     for (int how = 0; how < 2; how++) {
-        eddy_conv_method_ask(how == DIRECT ? EDDY_CONV_DIRECT : EDDY_CONV_BY_RULE);
+        eddy__conv_method_ask(how == DIRECT ? EDDY_CONV_DIRECT : EDDY_CONV_BY_RULE);
         o[how] = make(s, pass);
         run(&o[how]);
     }

@@ -4,7 +4,7 @@
  *   elementwise [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"
 #include "build/gen/table.h"
-#include "ops/clones.h"
+#include "graph/base/cpu.h"
 
 #include <math.h>
 
@@ -84,7 +84,7 @@ static void measure(bench_table *table, const struct subject *s)
 int main(int argc, char **argv)
 {
     static bench_table table = { .program = "elementwise" };
-    if (argc > 1) eddy_instructions_limit((eddy_instructions)atoi(argv[1]));
+    if (argc > 1) eddy__instructions_limit((eddy_instructions)atoi(argv[1]));
     for (int i = 0; i < SUBJECTS; i++) measure(&table, &subjects[i]);
     bench_print(&table);
     return 0;

@@ -3,7 +3,7 @@
  *
  *   kernels [0 | 1 | 2 [THREADS]]      at most the baseline, AVX2, AVX-512; 1 thread */
 #include "bench/bench.h"
-#include "ops/clones.h"
+#include "graph/base/cpu.h"
 
 #include <string.h>
 
@@ -248,7 +248,7 @@ static void family(const char *name, const subject *s)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) eddy_instructions_limit((eddy_instructions)atoi(argv[1]));
+    if (argc > 1) eddy__instructions_limit((eddy_instructions)atoi(argv[1]));
     if (argc > 2) threads = atoi(argv[2]);
     family("kernels, reductions", reductions);
     family("kernels, rows", rows);

@@ -5,7 +5,7 @@
 #include "bench/bench.h"
 #include "build/gen/table.h"
 #include "graph/op.h"
-#include "ops/clones.h"
+#include "graph/base/cpu.h"
 
 #include <string.h>
 
@@ -118,7 +118,7 @@ static void measure(bench_table *table, const subject *s)
 int main(int argc, char **argv)
 {
     static bench_table table = { .program = "normalise" };
-    if (argc > 1) eddy_instructions_limit((eddy_instructions)atoi(argv[1]));
+    if (argc > 1) eddy__instructions_limit((eddy_instructions)atoi(argv[1]));
     for (int i = 0; i < SUBJECTS; i++) measure(&table, &subjects[i]);
     bench_print(&table);
     return 0;

@@ -4,8 +4,8 @@
  *
  *   products [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"
-#include "ops/clones.h"
-#include "ops/gemm.h"
+#include "graph/base/cpu.h"
+#include "ops/kernels/gemm.h"
 
 #include <cblas.h>
 
@@ -68,13 +68,13 @@ static void measure(const struct shape *s, int threads, bench_table *rates, benc
     const eddy_kernel k = { .threads = threads };
     const double      operations = 2.0 * s->m * s->n * s->k;
     const int         times = (int)(SLICE / operations) + 1;
-    eddy_product p = eddy_product_of(EDDY_FLOAT32, s->transpose_a, s->transpose_b, s->m, s->n,
-                                     s->k);
+    eddy_product p = eddy__product_of(EDDY_FLOAT32, s->transpose_a, s->transpose_b, s->m, s->n,
+                                      s->k);
     eddy_gemm    g;
     p.a = a, p.b = b, p.y = y;
-    if (eddy_gemm_plan(&g, &p)) {
+    if (eddy__gemm_plan(&g, &p)) {
         p.plan = &g;
-        p.scratch = aligned_alloc(64, (eddy_gemm_scratch(&g) + 64) * (size_t)threads);
+        p.scratch = aligned_alloc(64, (eddy__gemm_scratch(&g) + 64) * (size_t)threads);
         bench_need(p.scratch != NULL, "out of memory");
     }
     ours.n = gain.n = 0;
@@ -82,7 +82,7 @@ static void measure(const struct shape *s, int threads, bench_table *rates, benc
         const double start = bench_now();
         for (int j = 0; j < times; j++) by_blas(&p);
         const double blas = bench_now() - start, again = bench_now();
-        for (int j = 0; j < times; j++) eddy_product_run(&k, &p);
+        for (int j = 0; j < times; j++) eddy__product_run(&k, &p);
         const double quick = bench_now() - again;
         if (i < 0) continue;
         bench_add(&ours, 1e-9 * operations * times / quick);
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
                                     { .program = "products, two threads" } };
     static bench_table gains[2] = { { .program = "products over OpenBLAS, one thread" },
                                     { .program = "products over OpenBLAS, two threads" } };
-    if (argc > 1) eddy_instructions_limit((eddy_instructions)atoi(argv[1]));
+    if (argc > 1) eddy__instructions_limit((eddy_instructions)atoi(argv[1]));
     bench_uniform(a, MOST, 1, -1, 1);
     bench_uniform(b, MOST, 2, -1, 1);
     for (int threads = 1; threads <= 2; threads++) {

@@ -9,7 +9,7 @@
  * points of which some are wild, and fails if either goes wrong. */
 #include <eddy/eddy.h>
 #include <eddy/graph/op.h>
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 
 #include <math.h>
 #include <stddef.h>
@@ -26,13 +26,14 @@ static const eddy_attr_field pseudo_huber_fields[] = {
     { 0 }
 };
 
-/* What fits, and what comes out.  Only the reason is written here; the op, the
- * types of its inputs and the node are put around it. */
+/* What the inputs may be, ended by a row without a name. */
+static const eddy_input_def pseudo_huber_inputs[] = { { "x", EDDY_TAKES_FLOATS }, { NULL, 0 } };
+
+/* What else fits, and what comes out: types are checked before.  Only the reason is
+ * written here; the op, the types of its inputs and the node are put around it. */
 static bool pseudo_huber_infer(eddy_infer *c)
 {
     const pseudo_huber_attrs *a = c->attrs;
-    if (c->in[0].dtype != EDDY_FLOAT32 && c->in[0].dtype != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "x must be float32 or float64");
     if (!(a->d > 0))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "d is %g; it must be above 0", a->d);
     c->out[0] = c->in[0];
@@ -76,6 +77,7 @@ static void pseudo_huber_gradient(eddy_rule *r)
 static const eddy_op_def pseudo_huber_op = {
     .name       = "PseudoHuber",
     .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs     = pseudo_huber_inputs,
     .flags      = EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(pseudo_huber_attrs),
     .attrs      = pseudo_huber_fields,

@@ -7,7 +7,7 @@
  * has a rate that suits it, found by trying.  Prints what each reaches, as a table; --page
  * puts it between the marks in a page of the documentation.  Fails if one does not learn. */
 #include <eddy/eddy.h>
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 
 #include "support/images.h"
 
@@ -87,6 +87,34 @@ static eddy_optimizer *lookahead(made_of m)
 {
     return eddy_lookahead(.optimizer = eddy_adam(m.graph, m.rate));
 }
+static eddy_optimizer *rprop(made_of m) { return eddy_rprop(m.graph, eddy_scalar(m.graph, 0.01)); }
+static eddy_optimizer *asgd(made_of m) { return eddy_asgd(m.graph, m.rate); }
+static eddy_optimizer *adabelief(made_of m) { return eddy_adabelief(m.graph, m.rate); }
+static eddy_optimizer *adan(made_of m) { return eddy_adan(m.graph, m.rate); }
+static eddy_optimizer *novograd(made_of m) { return eddy_novograd(m.graph, m.rate); }
+static eddy_optimizer *prodigy(made_of m) { return eddy_prodigy(m.graph, m.rate); }
+static eddy_optimizer *schedule_free(made_of m)
+{
+    return eddy_schedule_free_adamw(m.graph, m.rate);
+}
+
+/* With gradients of a worse point nearby, see train_step. */
+static eddy_optimizer *sharp(made_of m) { return momentum(m); }
+
+/* Muon is for matrices; what else there is gets AdamW. */
+static eddy_optimizer *muon(made_of m)
+{
+    enum { MOST = 8 };
+    eddy_tensor     v[MOST], matrix[MOST];
+    const int       n = eddy_collection_get(m.graph, EDDY_TRAINABLE_VARIABLES, NULL, v, MOST);
+    int             count = 0;
+    eddy_optimizer *others = eddy_adamw(m.graph, m.rate);
+    for (int i = 0; i < n; i++)
+        if (eddy_shape_of(v[i]).rank == 2) matrix[count++] = v[i];
+    const eddy_optimizer_part parts[] = { { others, EDDY_LIST() },
+                                          { eddy_muon(m.graph, m.rate), { count, matrix } } };
+    return count > 0 ? eddy_multi_optimizer(parts, 2) : others;
+}
 
 static const contestant contestants[] = {
     { "GradientDescent", descent, 0.0015, 0.5, 0.02, 0.95 },
@@ -114,6 +142,15 @@ static const contestant contestants[] = {
     { "SM3", sm3, 4, 0.3, 0.001, 0.95 },
     { "Shampoo", shampoo, 0.8, 0.8, 0.02, 0.95 },
     { "Lookahead of Adam", lookahead, 0.05, 0.03, 0.001, 0.95 },
+    { "Rprop", rprop, 0.01, 0.01, 0.001, 0.8 },
+    { "ASGD", asgd, 0.0015, 0.5, 0.02, 0.95 },
+    { "AdaBelief", adabelief, 0.1, 0.03, 1e-06, 0.95 },
+    { "Adan", adan, 0.02, 0.1, 0.001, 0.95 },
+    { "NovoGrad", novograd, 0.001, 0.05, 0.01, 0.95 },
+    { "Prodigy", prodigy, 1, 1, 1e-06, 0.95 },
+    { "Schedule-free AdamW", schedule_free, 0.1, 0.03, 0.01, 0.95 },
+    { "Muon, AdamW for vectors", muon, 0.05, 0.1, 0.01, 0.95 },
+    { "SAM of Momentum", sharp, 0.001, 0.2, 1, 0.95 },
 };
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
@@ -147,12 +184,23 @@ static void begin(eddy_session *s, eddy_graph *g)
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
 }
 
+/* The train step of a contestant. */
+static eddy_tensor train_step(const contestant *c, made_of m, eddy_tensor loss)
+{
+    enum { MOST = 8 };
+    eddy_gradient_pair pairs[MOST];
+    eddy_optimizer    *o = c->make(m);
+    if (c->make != sharp) return eddy_minimize(o, loss, m.step);
+    const int n = eddy_sharpness_aware_gradients(o, loss, pairs, MOST);
+    return eddy_apply_gradients(o, pairs, n, m.step);
+}
+
 static double descend_valley(const contestant *c, int steps)
 {
     eddy_graph *g = eddy_graph_new();
     eddy_tensor loss = valley(g), step = eddy_create_global_step(g);
     made_of     m = { g, eddy_number(g, EDDY_FLOAT64, c->valley_rate), step };
-    eddy_tensor train = eddy_minimize(c->make(m), loss, step);
+    eddy_tensor train = train_step(c, m, loss);
     eddy_session *s = eddy_session_new(g);
     begin(s, g);
     for (int i = 0; i < steps; i++)
@@ -235,7 +283,7 @@ static double read_digits(const contestant *c, const images *train, const images
                                              eddy_scalar(r.graph, steps),
                                              .end_learning_rate = eddy_scalar(r.graph, 0));
     made_of     m = { r.graph, rate, step };
-    eddy_tensor learn = eddy_minimize(c->make(m), r.loss, step);
+    eddy_tensor learn = train_step(c, m, r.loss);
     eddy_session *s = eddy_session_new(r.graph);
     pictures      batch = make_pictures(train, BATCH);
     int          *order = malloc((size_t)train->count * sizeof *order);

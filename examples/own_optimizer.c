@@ -13,7 +13,7 @@
  * The program compares steps with plain loops, lets the optimizer learn a table of ratings
  * from rows of two other tables, and fails if either goes wrong. */
 #include <eddy/eddy.h>
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 
 #include <math.h>
 #include <stdio.h>

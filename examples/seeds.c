@@ -7,7 +7,7 @@
  * The exit status is 1 if a row is not ok. */
 #include <eddy/eddy.h>
 #include <eddy/graph/op.h>
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 #include "support/rows.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* append.c -- the one door into a graph: check the inputs, copy the attributes,
- * infer the types, name the node, append it. */
+/* append.c -- appending a node to a graph: checks the inputs, copies the attributes, infers the
+ * output types, chooses the name. Every node is created here. */
 #include "graph/internal.h"
 
 #include <string.h>
@@ -19,13 +19,13 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
     const char *op = a->op->name;
     if (!count_is_valid(a)) {
         int most = a->op->max_inputs == EDDY_MANY ? EDDY_MAX_INPUTS : a->op->max_inputs;
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a list of %d inputs; %d to %d are wanted", op,
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d to %d", op,
                   a->n, a->op->min_inputs, most);
         return false;
     }
     for (int i = 0; i < a->n; i++) {
         eddy_tensor t = a->in[i];
-        if (t.graph && t.graph != g && eddy_graph_alive(t.graph)) {
+        if (t.graph && t.graph != g && eddy__graph_alive(t.graph)) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
                       "%s: input %d, '%s', is not an element of this graph", op, i,
                       eddy_name_of(t));
@@ -34,12 +34,12 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
         const eddy_node *node = eddy_node_of(t);
         if (!node) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input %d is not a valid tensor%s", op, i,
-                      t.graph == g && t.node == 0 ? " (a gradient that there is not?)" : "");
+                      t.graph == g && t.node == 0 ? " (a missing gradient?)" : "");
             return false;
         }
         if (node->n_outputs == 0) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "%s: input %d, '%s', is an operation without a value", op, i, node->name);
+                      "%s: input %d, '%s', is an operation that has no outputs", op, i, node->name);
             return false;
         }
         if (i == 0 && (a->op->flags & EDDY_OP_REFERENCE) && !(node->op->flags & EDDY_OP_VARIABLE)) {
@@ -56,7 +56,7 @@ static bool infer_outputs(eddy_graph *g, const eddy_append_args *a, eddy_node *n
     for (int i = 0; i < a->n; i++) {
         const eddy_node *in = g->nodes[a->in[i].node];
         types[i] = in->outputs[a->in[i].output];
-        bool wanted = eddy_input_is_in(a->op->value_inputs, i);
+        bool wanted = eddy__input_is_in(a->op->value_inputs, i);
         values[i] = wanted ? eddy_constant_value(a->in[i]) : NULL;
     }
     char        buf[EDDY_MAX_NAME];
@@ -64,8 +64,8 @@ static bool infer_outputs(eddy_graph *g, const eddy_append_args *a, eddy_node *n
     eddy_error  error = { 0 };
     int         n_out = 0;
     /* The name is only wanted for a message; making it costs, so first without. */
-    if (eddy_infer_types(a->op, attrs, false, a->n, types, values, &g->arena, &node->outputs,
-                         &n_out, "", &error)) {
+    if (eddy__infer_types(a->op, attrs, false, a->n, types, values, &g->arena, &node->outputs,
+                          &n_out, "", &error)) {
         node->n_outputs = n_out;
         return true;
     }
@@ -86,8 +86,8 @@ static bool room_for_node(eddy_graph *g)
     }
     if (g->size + 1 < g->capacity) return true;
     int32_t bigger = g->capacity ? g->capacity * 2 : 64;
-    if (!eddy_grow(&g->allocator, (void **)&g->nodes, (size_t)g->capacity, (size_t)bigger,
-                   sizeof *g->nodes)) {
+    if (!eddy__grow(&g->allocator, (void **)&g->nodes, (size_t)g->capacity, (size_t)bigger,
+                    sizeof *g->nodes)) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for node %d", (int)g->size + 1);
         return false;
     }
@@ -99,8 +99,8 @@ static bool room_for_node(eddy_graph *g)
 static bool set_controls(eddy_graph *g, const eddy_append_args *a, eddy_node *node)
 {
     if (a->n_controls < 0)
-        return eddy_controls_for(g, a->n, a->in, &node->controls, &node->n_controls);
-    node->controls = eddy_arena_alloc(&g->arena, (size_t)a->n_controls * sizeof *node->controls);
+        return eddy__controls_for(g, a->n, a->in, &node->controls, &node->n_controls);
+    node->controls = eddy__arena_alloc(&g->arena, (size_t)a->n_controls * sizeof *node->controls);
     if (!node->controls) return false;
     if (a->n_controls > 0)
         memcpy(node->controls, a->controls, (size_t)a->n_controls * sizeof *node->controls);
@@ -110,21 +110,21 @@ static bool set_controls(eddy_graph *g, const eddy_append_args *a, eddy_node *no
 
 static eddy_node *new_node(eddy_graph *g, const eddy_append_args *a)
 {
-    eddy_node *node = eddy_arena_alloc(&g->arena, sizeof *node);
+    eddy_node *node = eddy__arena_alloc(&g->arena, sizeof *node);
     if (!node) return NULL;
     *node = (eddy_node){
-        .op = a->op, .id = g->size + 1, .n_inputs = a->n, .control_root = eddy_control_root(g),
+        .op = a->op, .id = g->size + 1, .n_inputs = a->n, .control_root = eddy__control_root(g),
         .origin = a->origin ? a->origin : g->origin,
         .colocate = a->colocate ? a->colocate : g->colocate,
     };
     const char *device = a->device          ? a->device
                          : g->n_devices > 0 ? g->devices[g->n_devices - 1]
                                             : NULL;
-    if (a->device) device = eddy_arena_text(&g->arena, device, strlen(device));
+    if (a->device) device = eddy__arena_text(&g->arena, device, strlen(device));
     node->device = device;
-    node->gradient = a->gradient ? eddy_arena_text(&g->arena, a->gradient, strlen(a->gradient))
-                                 : eddy_override_of(g, a->op);
-    node->inputs = eddy_arena_alloc(&g->arena, (size_t)a->n * sizeof *node->inputs);
+    node->gradient = a->gradient ? eddy__arena_text(&g->arena, a->gradient, strlen(a->gradient))
+                                 : eddy__override_of(g, a->op);
+    node->inputs = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *node->inputs);
     if (!node->inputs || (a->device && !device) || (a->gradient && !node->gradient) ||
         !set_controls(g, a, node))
         return NULL;
@@ -137,8 +137,8 @@ static bool complete(eddy_graph *g, const eddy_append_args *a, eddy_node *node, 
     eddy_type         few_types[FEW], *types = few_types;
     const eddy_array *few_values[FEW], **values = few_values;
     if (a->n > FEW) {
-        types = eddy_arena_alloc(&g->arena, (size_t)a->n * sizeof *types);
-        values = eddy_arena_alloc(&g->arena, (size_t)a->n * sizeof *values);
+        types = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *types);
+        values = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *values);
         if (!types || !values) {
             eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d inputs", a->op->name, a->n);
             return false;
@@ -146,7 +146,7 @@ static bool complete(eddy_graph *g, const eddy_append_args *a, eddy_node *node, 
     }
     if (!infer_outputs(g, a, node, attrs, types, values)) return false;
     const char *name = a->name ? a->name : g->in_rule || !a->op->label ? a->op->name : a->op->label;
-    node->name = eddy_names_make(g, name, node->id);
+    node->name = eddy__names_make(g, name, node->id);
     return node->name != NULL;
 }
 
@@ -154,7 +154,7 @@ static eddy_tensor append(eddy_append_args a)
 {
     eddy_graph *g = a.graph;
     for (int i = 0; !g && i < a.n && a.in; i++) g = a.in[i].graph;
-    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!a.op || !a.op->name || !a.op->infer)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "eddy_apply: the operation has no name or no infer function");
@@ -164,32 +164,32 @@ static eddy_tensor append(eddy_append_args a)
 
     void *attrs = NULL;
     if (a.op->attrs_size > 0) {
-        attrs = eddy_attrs_copy(g, a.op, a.attrs);
+        attrs = eddy__attrs_copy(g, a.op, a.attrs);
         if (!attrs) return eddy_none(g);
     }
     eddy_node *node = new_node(g, &a);
     if (!node) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a node of %s", a.op->name);
     if (!node || !complete(g, &a, node, attrs)) {
-        eddy_attrs_release_arrays(a.op, attrs);
+        eddy__attrs_release_arrays(a.op, attrs);
         return eddy_none(g);
     }
     node->attrs = attrs;
     g->nodes[++g->size] = node;
-    return eddy_tensor_at(g, node->id, 0);
+    return eddy__tensor_at(g, node->id, 0);
 }
 
 /* Graphs among the attributes are the node's now, or there is none and they go. */
-eddy_tensor eddy_append(eddy_append_args a)
+eddy_tensor eddy__append(eddy_append_args a)
 {
     eddy_tensor t = append(a);
-    if (t.node == 0 && a.op) eddy_attrs_release_graphs(a.op, a.attrs);
+    if (t.node == 0 && a.op) eddy__attrs_release_graphs(a.op, a.attrs);
     return t;
 }
 
 eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n, const eddy_tensor *in,
                        eddy_apply_args args)
 {
-    return eddy_append((eddy_append_args){ .graph = args.graph,
+    return eddy__append((eddy_append_args){ .graph = args.graph,
                                            .op = op,
                                            .attrs = attrs,
                                            .n = n,

@@ -1,11 +1,11 @@
-/* collection.c -- named lists of tensors. */
+/* collection.c -- collections: named lists of tensors. */
 #include "graph/internal.h"
 
 #include <string.h>
 
 static eddy_collection *find(const eddy_graph *g, const char *key)
 {
-    for (int i = 0; eddy_graph_alive(g) && key && i < g->n_collections; i++)
+    for (int i = 0; eddy__graph_alive(g) && key && i < g->n_collections; i++)
         if (strcmp(g->collections[i].key, key) == 0) return &g->collections[i];
     return NULL;
 }
@@ -16,12 +16,12 @@ static eddy_collection *find_or_add(eddy_graph *g, const char *key)
     if (c) return c;
     if (g->n_collections == g->collections_capacity) {
         int bigger = g->collections_capacity ? g->collections_capacity * 2 : 8;
-        if (!eddy_grow(&g->allocator, (void **)&g->collections, (size_t)g->n_collections,
-                       (size_t)bigger, sizeof *c))
+        if (!eddy__grow(&g->allocator, (void **)&g->collections, (size_t)g->n_collections,
+                        (size_t)bigger, sizeof *c))
             return NULL;
         g->collections_capacity = bigger;
     }
-    char *copy = eddy_arena_text(&g->arena, key, strlen(key));
+    char *copy = eddy__arena_text(&g->arena, key, strlen(key));
     if (!copy) return NULL;
     c = &g->collections[g->n_collections++];
     *c = (eddy_collection){ .key = copy };
@@ -30,9 +30,9 @@ static eddy_collection *find_or_add(eddy_graph *g, const char *key)
 
 void eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t)
 {
-    if (!eddy_graph_ready(g)) return;
+    if (!eddy__graph_ready(g)) return;
     if (!key || !*key) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_collection_add: no key");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_collection_add: no key is given");
         return;
     }
     if (g->finalized) {
@@ -47,8 +47,8 @@ void eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t)
     eddy_collection *c = find_or_add(g, key);
     if (c && c->count == c->capacity) {
         int bigger = c->capacity ? c->capacity * 2 : 8;
-        if (eddy_grow(&g->allocator, (void **)&c->items, (size_t)c->count, (size_t)bigger,
-                      sizeof *c->items))
+        if (eddy__grow(&g->allocator, (void **)&c->items, (size_t)c->count, (size_t)bigger,
+                       sizeof *c->items))
             c->capacity = bigger;
         else c = NULL;
     }
@@ -92,7 +92,7 @@ int eddy_collection_size(const eddy_graph *g, const char *key)
 eddy_tensor eddy_collection_at(eddy_graph *g, const char *key, int i)
 {
     const eddy_collection *c = find(g, key);
-    return c && i >= 0 && i < c->count ? c->items[i] : eddy_none(eddy_graph_alive(g) ? g : NULL);
+    return c && i >= 0 && i < c->count ? c->items[i] : eddy_none(eddy__graph_alive(g) ? g : NULL);
 }
 
 bool eddy_collection_has(const eddy_graph *g, const char *key, eddy_tensor t)

@@ -1,26 +1,28 @@
-/* graph.c -- the graph as an object: birth and death, its error, its nodes by
- * id and by name. */
+/* graph.c -- graph objects: creation and destruction, the first error, lookup of nodes by id and
+ * by name. */
 #include "graph/internal.h"
-#include "graph/files.h"
+#include "graph/base/files.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const char *eddy_version(void) { return EDDY_VERSION; }
 
 enum { DEFAULT_SEED = 87654321 };      /* TensorFlow's */
 
 eddy_graph *eddy_graph_new_with(eddy_graph_args args)
 {
-    const eddy_allocator *a = args.allocator ? args.allocator : &eddy_libc;
+    const eddy_allocator *a = args.allocator ? args.allocator : &eddy__libc;
     if (!a->allocate || !a->release) return NULL;
-    eddy_graph *g = eddy_allocate_zeroed(a, 1, sizeof *g);
+    eddy_graph *g = eddy__allocate_zeroed(a, 1, sizeof *g);
     if (!g) return NULL;
     g->allocator = *a;
-    g->files = args.files ? *args.files : eddy_posix_files;
+    g->files = args.files ? *args.files : eddy__posix_files;
     g->seed = args.seed ? args.seed : DEFAULT_SEED;
     g->arena.allocator = &g->allocator;
     atomic_init(&g->holders, 1);
-    if (eddy_live_add(g, EDDY_LIVE_GRAPH)) return g;
-    eddy_release(a, g, sizeof *g);
+    if (eddy__live_add(g, EDDY_LIVE_GRAPH)) return g;
+    eddy__release(a, g, sizeof *g);
     return NULL;
 }
 
@@ -28,10 +30,10 @@ static void free_collections(eddy_graph *g)
 {
     for (int i = 0; i < g->n_collections; i++) {
         eddy_collection *c = &g->collections[i];
-        eddy_release(&g->allocator, c->items, (size_t)c->capacity * sizeof *c->items);
+        eddy__release(&g->allocator, c->items, (size_t)c->capacity * sizeof *c->items);
     }
-    eddy_release(&g->allocator, g->collections,
-                 (size_t)g->collections_capacity * sizeof *g->collections);
+    eddy__release(&g->allocator, g->collections,
+                  (size_t)g->collections_capacity * sizeof *g->collections);
 }
 
 static void destroy(eddy_graph *g)
@@ -40,49 +42,49 @@ static void destroy(eddy_graph *g)
         eddy_owned *o = &g->owned[--g->n_owned];
         o->release(o->object);
     }
-    eddy_release(&g->allocator, g->owned, (size_t)g->owned_capacity * sizeof *g->owned);
+    eddy__release(&g->allocator, g->owned, (size_t)g->owned_capacity * sizeof *g->owned);
     for (int32_t id = 1; id <= g->size; id++)
-        eddy_attrs_release(g->nodes[id]->op, g->nodes[id]->attrs);
+        eddy__attrs_release(g->nodes[id]->op, g->nodes[id]->attrs);
     free_collections(g);
-    eddy_scopes_free(g);
-    eddy_names_free(g);
-    eddy_release(&g->allocator, g->nodes, (size_t)g->capacity * sizeof *g->nodes);
-    eddy_arena_free(&g->arena);
+    eddy__scopes_free(g);
+    eddy__names_free(g);
+    eddy__release(&g->allocator, g->nodes, (size_t)g->capacity * sizeof *g->nodes);
+    eddy__arena_free(&g->arena);
     eddy_allocator a = g->allocator;
-    eddy_release(&a, g, sizeof *g);
+    eddy__release(&a, g, sizeof *g);
 }
 
-void eddy_graph_hold(eddy_graph *g) { atomic_fetch_add(&g->holders, 1); }
+void eddy__graph_hold(eddy_graph *g) { atomic_fetch_add(&g->holders, 1); }
 
-void eddy_graph_drop(eddy_graph *g)
+void eddy__graph_drop(eddy_graph *g)
 {
     if (atomic_fetch_sub(&g->holders, 1) == 1) destroy(g);
 }
 
 void eddy_graph_free(eddy_graph *g)
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return;
-    eddy_live_remove(g);
-    eddy_graph_drop(g);
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) return;
+    eddy__live_remove(g);
+    eddy__graph_drop(g);
 }
 
-bool eddy_graph_alive(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH); }
-bool eddy_graph_ready(const eddy_graph *g)
+bool eddy__graph_alive(const eddy_graph *g) { return eddy__live(g, EDDY_LIVE_GRAPH); }
+bool eddy__graph_ready(const eddy_graph *g)
 {
-    return eddy_live(g, EDDY_LIVE_GRAPH) && g->error.status == EDDY_OK;
+    return eddy__live(g, EDDY_LIVE_GRAPH) && g->error.status == EDDY_OK;
 }
-const eddy_allocator *eddy_graph_allocator(const eddy_graph *g) { return &g->allocator; }
-const eddy_files     *eddy_graph_files(const eddy_graph *g) { return &g->files; }
+const eddy_allocator *eddy__graph_allocator(const eddy_graph *g) { return &g->allocator; }
+const eddy_files     *eddy__graph_files(const eddy_graph *g) { return &g->files; }
 
 /* --------------------------------------------------------------- errors -- */
 
 eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) return EDDY_NO_TENSOR;
     if (g->error.status == EDDY_OK && s != EDDY_OK) {
         va_list args;
         va_start(args, fmt);
-        eddy_error_vset(&g->error, s, fmt, args);
+        eddy__error_vset(&g->error, s, fmt, args);
         va_end(args);
         if (g->on_error) g->on_error(g->on_error_user, g->error.status, g->error.message);
     }
@@ -91,21 +93,21 @@ eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
 
 eddy_status eddy_graph_status(const eddy_graph *g)
 {
-    return eddy_live(g, EDDY_LIVE_GRAPH) ? g->error.status : EDDY_INVALID_ARGUMENT;
+    return eddy__live(g, EDDY_LIVE_GRAPH) ? g->error.status : EDDY_INVALID_ARGUMENT;
 }
 const char *eddy_graph_message(const eddy_graph *g)
 {
-    return eddy_live(g, EDDY_LIVE_GRAPH) ? g->error.message : "not a graph";
+    return eddy__live(g, EDDY_LIVE_GRAPH) ? g->error.message : "not a graph";
 }
 void eddy_graph_clear_error(eddy_graph *g)
 {
-    if (eddy_live(g, EDDY_LIVE_GRAPH)) g->error = (eddy_error){ 0 };
+    if (eddy__live(g, EDDY_LIVE_GRAPH)) g->error = (eddy_error){ 0 };
 }
 void eddy_graph_on_error(eddy_graph *g,
                          void (*handler)(void *user, eddy_status s, const char *message),
                          void *user)
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return;
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) return;
     g->on_error = handler;
     g->on_error_user = user;
 }
@@ -114,28 +116,34 @@ void eddy_graph_on_error(eddy_graph *g,
 
 void eddy_graph_set_seed(eddy_graph *g, int64_t seed)
 {
-    if (eddy_live(g, EDDY_LIVE_GRAPH)) g->seed = seed;
+    if (eddy__live(g, EDDY_LIVE_GRAPH)) g->seed = seed;
 }
-int64_t eddy_graph_seed(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH) ? g->seed : 0; }
-int32_t eddy_graph_size(const eddy_graph *g) { return eddy_live(g, EDDY_LIVE_GRAPH) ? g->size : 0; }
+int64_t eddy_graph_seed(const eddy_graph *g)
+{
+    return eddy__live(g, EDDY_LIVE_GRAPH) ? g->seed : 0;
+}
+int32_t eddy_graph_size(const eddy_graph *g)
+{
+    return eddy__live(g, EDDY_LIVE_GRAPH) ? g->size : 0;
+}
 void    eddy_graph_finalize(eddy_graph *g)
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH) || g->finalized) return;
+    if (!eddy__live(g, EDDY_LIVE_GRAPH) || g->finalized) return;
     g->finalized = true;
     g->whole = g->error.status == EDDY_OK;
 }
 bool eddy_graph_is_finalized(const eddy_graph *g)
 {
-    return eddy_live(g, EDDY_LIVE_GRAPH) && g->finalized;
+    return eddy__live(g, EDDY_LIVE_GRAPH) && g->finalized;
 }
 
 bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object))
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH) || !object || !release) return false;
+    if (!eddy__live(g, EDDY_LIVE_GRAPH) || !object || !release) return false;
     if (g->n_owned == g->owned_capacity) {
         int bigger = g->owned_capacity ? g->owned_capacity * 2 : 8;
-        if (!eddy_grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger,
-                       sizeof *g->owned)) {
+        if (!eddy__grow(&g->allocator, (void **)&g->owned, (size_t)g->n_owned, (size_t)bigger,
+                        sizeof *g->owned)) {
             release(object);
             eddy_fail(g, EDDY_NO_MEMORY, "out of memory for an owned object");
             return false;
@@ -148,15 +156,15 @@ bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object))
 
 /* -------------------------------------------------------------- tensors -- */
 
-const eddy_node *eddy_graph_node(const eddy_graph *g, int32_t id)
+const eddy_node *eddy__graph_node(const eddy_graph *g, int32_t id)
 {
     return id >= 1 && id <= g->size ? g->nodes[id] : NULL;
 }
 
 const eddy_node *eddy_node_of(eddy_tensor t)
 {
-    if (!eddy_live(t.graph, EDDY_LIVE_GRAPH)) return NULL;
-    const eddy_node *node = eddy_graph_node(t.graph, t.node);
+    if (!eddy__live(t.graph, EDDY_LIVE_GRAPH)) return NULL;
+    const eddy_node *node = eddy__graph_node(t.graph, t.node);
     int outputs = node && node->n_outputs > 0 ? node->n_outputs : 1;
     return node && t.output >= 0 && t.output < outputs ? node : NULL;
 }
@@ -216,30 +224,30 @@ int eddy_controls_of(eddy_tensor t)
 eddy_tensor eddy_output(eddy_tensor t, int i)
 {
     const eddy_node *node = eddy_node_of(t);
-    if (!node) return eddy_none(eddy_live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
+    if (!node) return eddy_none(eddy__live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
     if (i < 0 || i >= node->n_outputs)
         return eddy_fail(t.graph, EDDY_OUT_OF_RANGE,
-                         "eddy_output: '%s' has %d outputs, there is no output %d", node->name,
+                         "eddy_output: '%s' has %d outputs; there is no output %d", node->name,
                          (int)node->n_outputs, i);
-    return eddy_tensor_at(t.graph, node->id, i);
+    return eddy__tensor_at(t.graph, node->id, i);
 }
 eddy_tensor eddy_input(eddy_tensor t, int i)
 {
     const eddy_node *node = eddy_node_of(t);
     bool ok = node && i >= 0 && i < node->n_inputs;
-    return ok ? node->inputs[i] : eddy_none(eddy_live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
+    return ok ? node->inputs[i] : eddy_none(eddy__live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
 }
 eddy_tensor eddy_control(eddy_tensor t, int i)
 {
     const eddy_node *node = eddy_node_of(t);
     bool ok = node && i >= 0 && i < node->n_controls;
-    return eddy_tensor_at(eddy_live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL,
-                          ok ? node->controls[i] : 0, 0);
+    return eddy__tensor_at(eddy__live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL,
+                           ok ? node->controls[i] : 0, 0);
 }
 eddy_tensor eddy_node_at(eddy_graph *g, int32_t id)
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
-    return eddy_tensor_at(g, eddy_graph_node(g, id) ? id : 0, 0);
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) return EDDY_NO_TENSOR;
+    return eddy__tensor_at(g, eddy__graph_node(g, id) ? id : 0, 0);
 }
 
 const eddy_array *eddy_constant_value(eddy_tensor t)
@@ -253,11 +261,11 @@ const eddy_array *eddy_constant_value(eddy_tensor t)
 eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s)
 {
     eddy_type *type = (eddy_type *)(uintptr_t)type_of(t);
-    if (!type || !eddy_graph_ready(t.graph)) return t;
+    if (!type || !eddy__graph_ready(t.graph)) return t;
     char was[100], wanted[100];
     if (!eddy_shape_is_valid(s) || !eddy_shape_compatible(type->shape, s))
         return eddy_fail(t.graph, EDDY_BAD_SHAPE,
-                         "eddy_set_shape: the shape %s of '%s' cannot become %s",
+                         "eddy_set_shape: the shape %s of '%s' is not compatible with %s",
                          eddy_shape_print(type->shape, was, sizeof was), eddy_name_of(t),
                          eddy_shape_print(s, wanted, sizeof wanted));
     if (type->shape.rank < 0) type->shape = s;
@@ -271,7 +279,7 @@ eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s)
 /* The node called name[0..n), or NULL; case matters here. */
 static const eddy_node *node_named(const eddy_graph *g, const char *name, size_t n)
 {
-    const eddy_name_entry *e = eddy_names_find(g, name, n);
+    const eddy_name_entry *e = eddy__names_find(g, name, n);
     return e && e->node > 0 && strncmp(e->name, name, n) == 0 ? g->nodes[e->node] : NULL;
 }
 
@@ -292,20 +300,20 @@ static bool split_name(const char *name, size_t *length, int *index)
 
 eddy_tensor eddy_graph_operation(eddy_graph *g, const char *name)
 {
-    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) return EDDY_NO_TENSOR;
     const eddy_node *node = name ? node_named(g, name, strlen(name)) : NULL;
     if (!node)
         return eddy_fail(g, EDDY_NOT_FOUND,
                          "The name '%.400s' refers to an Operation not in the graph.",
                          name ? name : "");
-    return eddy_tensor_at(g, node->id, 0);
+    return eddy__tensor_at(g, node->id, 0);
 }
 
 eddy_tensor eddy_graph_tensor(eddy_graph *g, const char *name)
 {
     size_t n;
     int    index;
-    if (!eddy_live(g, EDDY_LIVE_GRAPH)) return eddy_none(NULL);
+    if (!eddy__live(g, EDDY_LIVE_GRAPH)) return EDDY_NO_TENSOR;
     if (!name || !split_name(name, &n, &index))
         return eddy_fail(
             g, EDDY_INVALID_ARGUMENT,
@@ -322,14 +330,14 @@ eddy_tensor eddy_graph_tensor(eddy_graph *g, const char *name)
                          "The name '%.300s' refers to a Tensor which does not exist. The "
                          "operation, '%.300s', exists but only has %d outputs.",
                          name, node->name, (int)node->n_outputs);
-    return eddy_tensor_at(g, node->id, index);
+    return eddy__tensor_at(g, node->id, index);
 }
 
 bool eddy_graph_has(const eddy_graph *g, const char *name)
 {
     size_t n;
     int    index;
-    if (!eddy_live(g, EDDY_LIVE_GRAPH) || !name) return false;
+    if (!eddy__live(g, EDDY_LIVE_GRAPH) || !name) return false;
     if (node_named(g, name, strlen(name))) return true;
     const eddy_node *node = split_name(name, &n, &index) ? node_named(g, name, n) : NULL;
     return node && index < node->n_outputs;

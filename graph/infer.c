@@ -1,5 +1,5 @@
-/* infer.c -- asking an op for its output types, when a node is built and again
- * when a session compiles it with concrete shapes. */
+/* infer.c -- type and shape inference: calls an operation's infer function when a node is built,
+ * and again when a session compiles the graph with concrete shapes. */
 #include "graph/internal.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ bool eddy_infer_fail(eddy_infer *c, eddy_status s, const char *reason, ...)
     va_start(args, reason);
     vsnprintf(why, sizeof why, reason, args);
     va_end(args);
-    eddy_op_message(message, sizeof message, c->op, c->n_in, c->in, why, call->node);
-    return eddy_error_set(call->error, s, "%s", message);
+    eddy__op_message(message, sizeof message, c->op, c->n_in, c->in, why, call->node);
+    return eddy__error_set(call->error, s, "%s", message);
 }
 
 bool eddy_infer_outputs(eddy_infer *c, int n)
@@ -28,13 +28,97 @@ bool eddy_infer_outputs(eddy_infer *c, int n)
     if (!c || !c->impl) return false;
     infer_call *call = c->impl;
     if (n < 0 || n > EDDY_MAX_INPUTS)
-        return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs, not 0 to %d", n, EDDY_MAX_INPUTS);
-    c->out = eddy_arena_alloc(call->arena, (size_t)n * sizeof *c->out);
+        return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs; expected 0 to %d", n, EDDY_MAX_INPUTS);
+    c->out = eddy__arena_alloc(call->arena, (size_t)n * sizeof *c->out);
     if (!c->out) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory for %d outputs", n);
     memset(c->out, 0, (size_t)n * sizeof *c->out);
     c->n_out = n;
     return true;
 }
+
+/* ---------------------------------------------------------------- inputs -- */
+
+enum { TYPES = 0xffff, RANK_AT = 16, OR_MORE = 1 << 20, LIKE_AT = 24 };
+
+/* The row of input i: that of its own, or the last one. */
+static int row_of(const eddy_input_def *rows, int i)
+{
+    int row = 0;
+    while (row < i && rows[row + 1].name) row++;
+    return row;
+}
+
+/* "x"; "xs[2]" in a list. */
+static const char *input_name(const eddy_op_def *op, int i, char *buf, size_t size)
+{
+    const eddy_input_def *rows = op->inputs;
+    const int row = row_of(rows, i);
+    int first = row;
+    while (first > 0 && strcmp(rows[first - 1].name, rows[row].name) == 0) first--;
+    const bool last = !rows[row + 1].name;
+    const bool more = last ? op->max_inputs < 0 || op->max_inputs > row + 1
+                           : strcmp(rows[row + 1].name, rows[row].name) == 0;
+    if (first == row && !more) snprintf(buf, size, "%s", rows[row].name);
+    else snprintf(buf, size, "%s[%d]", rows[row].name, i - first);
+    return buf;
+}
+
+/* "float32, float64 or int32". */
+static const char *print_types(uint32_t types, char *buf, size_t size)
+{
+    size_t at = 0;
+    buf[0] = 0;
+    for (int d = 1; d < EDDY_DTYPES && at < size; d++) {
+        const uint32_t left = types >> d;
+        const char    *before = at == 0 ? "" : left > 1 ? ", " : " or ";
+        if (left & 1)
+            at += (size_t)snprintf(buf + at, size - at, "%s%s", before,
+                                   eddy_dtype_name((eddy_dtype)d));
+    }
+    return buf;
+}
+
+static bool type_is_taken(eddy_infer *c, int i, uint32_t takes)
+{
+    const uint32_t   types = takes & TYPES;
+    const int        like = (int)(takes >> LIKE_AT) - 1;
+    const eddy_dtype d = c->in[i].dtype;
+    char name[64], other[64], list[160];
+    if (types != 0 && (types >> d & 1) == 0)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s; %s expected",
+                               input_name(c->op, i, name, sizeof name), eddy_dtype_name(d),
+                               print_types(types, list, sizeof list));
+    if (like >= 0 && like < c->n_in && d != c->in[like].dtype)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s is %s, but %s is %s; cast one",
+                               input_name(c->op, i, name, sizeof name), eddy_dtype_name(d),
+                               input_name(c->op, like, other, sizeof other),
+                               eddy_dtype_name(c->in[like].dtype));
+    return true;
+}
+
+static bool rank_is_taken(eddy_infer *c, int i, uint32_t takes)
+{
+    const int  want = (int)(takes >> RANK_AT & 0xf) - 1, rank = c->in[i].shape.rank;
+    const bool more = (takes & OR_MORE) != 0;
+    char name[64];
+    if (want < 0 || rank < 0 || rank == want || (more && rank > want)) return true;
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has rank %d; rank %d%s expected",
+                           input_name(c->op, i, name, sizeof name), rank, want,
+                           more ? " or more" : "");
+}
+
+/* What op->inputs says: all types first, as shapes mean nothing with another one. */
+static bool inputs_are_taken(eddy_infer *c)
+{
+    const eddy_input_def *rows = c->op->inputs;
+    for (int i = 0; rows && i < c->n_in; i++)
+        if (!type_is_taken(c, i, rows[row_of(rows, i)].takes)) return false;
+    for (int i = 0; rows && i < c->n_in; i++)
+        if (!rank_is_taken(c, i, rows[row_of(rows, i)].takes)) return false;
+    return true;
+}
+
+/* --------------------------------------------------------------- outputs -- */
 
 /* A tensor's bytes stay within 2^47. */
 static bool output_is_valid(eddy_infer *c, int i)
@@ -46,19 +130,19 @@ static bool output_is_valid(eddy_infer *c, int i)
     if (!eddy_shape_is_valid(t.shape))
         return eddy_infer_fail(
             c, EDDY_LIMIT,
-            "output %d would have the shape %s, beyond the limits of rank %d and 2^48 elements", i,
+            "output %d would have shape %s; the limits are rank %d and 2^48 elements", i,
             eddy_shape_print(t.shape, text, sizeof text), EDDY_MAX_RANK);
     int64_t count = eddy_shape_count(t.shape);
     if (count > ((int64_t)1 << 47) / (int64_t)eddy_dtype_size(t.dtype))
         return eddy_infer_fail(c, EDDY_LIMIT,
-                               "output %d would have the shape %s, more than 2^47 bytes", i,
+                               "output %d would have shape %s; the limit is 2^47 bytes", i,
                                eddy_shape_print(t.shape, text, sizeof text));
     return true;
 }
 
-bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n,
-                      const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,
-                      eddy_type **out, int *n_out, const char *node, eddy_error *error)
+bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int n,
+                       const eddy_type *in, const eddy_array *const *value, eddy_arena *arena,
+                       eddy_type **out, int *n_out, const char *node, eddy_error *error)
 {
     infer_call call = { arena, error, node };
     eddy_infer c = {
@@ -67,9 +151,12 @@ bool eddy_infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int 
     };
     int outputs = op->outputs > 0 ? op->outputs : 0;
     if (!eddy_infer_outputs(&c, outputs)) return false;
+    if (!inputs_are_taken(&c)) return false;
     if (!op->infer(&c))
-        return error->status != EDDY_OK ? false
-             : eddy_infer_fail(&c, EDDY_INTERNAL, "the op refuses its inputs without saying why");
+        return error->status != EDDY_OK
+                   ? false
+                   : eddy_infer_fail(&c, EDDY_INTERNAL,
+                                     "the op rejects its inputs without giving a reason");
     for (int i = 0; i < c.n_out; i++)
         if (!output_is_valid(&c, i)) return false;
     *out = c.out;

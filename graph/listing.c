@@ -1,5 +1,6 @@
-/* listing.c -- a graph for the eye: one line a node, or Graphviz. */
-#include "graph/text.h"
+/* listing.c -- printing a graph: one line per node, or Graphviz (dot). */
+#include "graph/internal.h"
+#include "graph/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,64 +13,64 @@ static const void *member(const eddy_node *node, const eddy_attr_field *f)
 /* Between quotation marks, as C and Graphviz write it. */
 static void put_quoted(eddy_text *t, const char *s, size_t n)
 {
-    eddy_text_add(t, "\"", 1);
+    eddy__text_add(t, "\"", 1);
     for (const char *end = s + n; s < end; s++) {
-        if (*s == '"' || *s == '\\') eddy_text_put(t, "\\%c", *s);
-        else if (*s == '\n') eddy_text_add(t, "\\n", 2);
-        else eddy_text_add(t, (unsigned char)*s < ' ' ? " " : s, 1);
+        if (*s == '"' || *s == '\\') eddy__text_put(t, "\\%c", *s);
+        else if (*s == '\n') eddy__text_add(t, "\\n", 2);
+        else eddy__text_add(t, (unsigned char)*s < ' ' ? " " : s, 1);
     }
-    eddy_text_add(t, "\"", 1);
+    eddy__text_add(t, "\"", 1);
 }
 
 static void put_integers(eddy_text *t, int64_t n, const int64_t *at)
 {
     enum { SHOWN = 16 };
-    eddy_text_add(t, "[", 1);
+    eddy__text_add(t, "[", 1);
     for (int64_t i = 0; i < n && i < SHOWN; i++)
-        eddy_text_put(t, i > 0 ? ",%lld" : "%lld", (long long)at[i]);
-    eddy_text_put(t, n > SHOWN ? ",...]" : "]");
+        eddy__text_put(t, i > 0 ? ",%lld" : "%lld", (long long)at[i]);
+    eddy__text_put(t, n > SHOWN ? ",...]" : "]");
 }
 
 static void put_array(eddy_text *t, const eddy_array *a)
 {
     char text[200], type[100];
     if (!a) {
-        eddy_text_put(t, "none");
+        eddy__text_put(t, "none");
         return;
     }
-    eddy_text_put(
+    eddy__text_put(
         t, "%s%s",
         eddy_type_print((eddy_type){ eddy_array_dtype(a), eddy_array_shape(a) }, type, sizeof type),
         eddy_array_count(a) == 0 ? "" : " ");
-    if (eddy_array_count(a) > 0) eddy_text_put(t, "%s", eddy_array_print(a, 8, text, sizeof text));
+    if (eddy_array_count(a) > 0) eddy__text_put(t, "%s", eddy_array_print(a, 8, text, sizeof text));
 }
 
 static void put_attribute(eddy_text *t, const eddy_node *node, const eddy_attr_field *f)
 {
     char        text[100];
     const void *p = member(node, f);
-    eddy_text_put(t, " %s=", f->name);
+    eddy__text_put(t, " %s=", f->name);
     switch (f->kind) {
-    case EDDY_ATTR_INT:    eddy_text_put(t, "%lld", (long long)*(const int64_t *)p); break;
+    case EDDY_ATTR_INT:    eddy__text_put(t, "%lld", (long long)*(const int64_t *)p); break;
     case EDDY_ATTR_FLOAT:
-        eddy_text_put(t, "%s", eddy_number_print(*(const double *)p, false, text));
+        eddy__text_put(t, "%s", eddy__number_print(*(const double *)p, false, text));
         break;
-    case EDDY_ATTR_BOOL:   eddy_text_put(t, "%s", *(const bool *)p ? "true" : "false"); break;
+    case EDDY_ATTR_BOOL:   eddy__text_put(t, "%s", *(const bool *)p ? "true" : "false"); break;
     case EDDY_ATTR_STRING: {
         const char *s = *(const char *const *)p ? *(const char *const *)p : "";
         put_quoted(t, s, strlen(s));
         break;
     }
     case EDDY_ATTR_DTYPE:
-        eddy_text_put(t, "%s",
-                      *(const eddy_dtype *)p ? eddy_dtype_name(*(const eddy_dtype *)p) : "default");
+        eddy__text_put(
+            t, "%s", *(const eddy_dtype *)p ? eddy_dtype_name(*(const eddy_dtype *)p) : "default");
         break;
     case EDDY_ATTR_SHAPE:
-        eddy_text_put(t, "%s", eddy_shape_print(*(const eddy_shape *)p, text, sizeof text));
+        eddy__text_put(t, "%s", eddy_shape_print(*(const eddy_shape *)p, text, sizeof text));
         break;
     case EDDY_ATTR_DIMS: {
         const eddy_dims *d = p;
-        if (d->count == 0) eddy_text_put(t, "none");
+        if (d->count == 0) eddy__text_put(t, "none");
         else put_integers(t, d->count, d->at);
         break;
     }
@@ -78,7 +79,7 @@ static void put_attribute(eddy_text *t, const eddy_node *node, const eddy_attr_f
         break;
     case EDDY_ATTR_ARRAY:  put_array(t, *(eddy_array *const *)p); break;
     case EDDY_ATTR_GRAPH:
-        eddy_text_put(t, "{%d nodes}", (int)eddy_graph_size(*(eddy_graph *const *)p));
+        eddy__text_put(t, "{%d nodes}", (int)eddy_graph_size(*(eddy_graph *const *)p));
         break;
     case EDDY_ATTR_END:    break;
     }
@@ -88,33 +89,34 @@ static void put_outputs(eddy_text *t, const eddy_node *node, const char *first, 
 {
     char text[100];
     for (int32_t i = 0; i < node->n_outputs; i++)
-        eddy_text_put(t, "%s%s", i > 0 ? between : first,
-                      eddy_type_print(node->outputs[i], text, sizeof text));
+        eddy__text_put(t, "%s%s", i > 0 ? between : first,
+                       eddy_type_print(node->outputs[i], text, sizeof text));
 }
 
 /* 12 layer1/MatMul = MatMul(x:0, w:0) transpose_b=true ^init -> float32[?,128] @/cpu:0 */
 static void put_line(eddy_text *t, const eddy_graph *g, const eddy_node *node)
 {
-    eddy_text_put(t, "%d %s = %s(", (int)node->id, node->name, node->op->name);
+    eddy__text_put(t, "%d %s = %s(", (int)node->id, node->name, node->op->name);
     for (int32_t i = 0; i < node->n_inputs; i++)
-        eddy_text_put(t, "%s%s:%d", i > 0 ? ", " : "",
-                      eddy_graph_node(g, node->inputs[i].node)->name, (int)node->inputs[i].output);
-    eddy_text_add(t, ")", 1);
+        eddy__text_put(t, "%s%s:%d", i > 0 ? ", " : "",
+                       eddy__graph_node(g, node->inputs[i].node)->name,
+                       (int)node->inputs[i].output);
+    eddy__text_add(t, ")", 1);
     for (const eddy_attr_field *f = node->op->attrs; node->attrs && f && f->name; f++)
         put_attribute(t, node, f);
     for (int32_t i = 0; i < node->n_controls; i++)
-        eddy_text_put(t, " ^%s", eddy_graph_node(g, node->controls[i])->name);
+        eddy__text_put(t, " ^%s", eddy__graph_node(g, node->controls[i])->name);
     put_outputs(t, node, " -> ", ", ");
-    if (node->device && *node->device) eddy_text_put(t, " @%s", node->device);
-    eddy_text_add(t, "\n", 1);
+    if (node->device && *node->device) eddy__text_put(t, " @%s", node->device);
+    eddy__text_add(t, "\n", 1);
 }
 
 char *eddy_graph_to_text(const eddy_graph *g)
 {
-    if (!eddy_graph_alive(g)) return NULL;
-    eddy_text t = { .allocator = eddy_graph_allocator(g) };
+    if (!eddy__graph_alive(g)) return NULL;
+    eddy_text t = { .allocator = eddy__graph_allocator(g) };
     for (int32_t id = 1; id <= g->size && !t.failed; id++) put_line(&t, g, g->nodes[id]);
-    return eddy_text_string(&t);
+    return eddy__text_string(&t);
 }
 
 /* ------------------------------------------------------------ Graphviz -- */
@@ -146,16 +148,16 @@ static void enter_scopes(eddy_text *t, clusters *c, const char *name)
 {
     int common = 0;
     while (common < c->open && strncmp(c->name, name, c->ends[common] + 1) == 0) common++;
-    for (; c->open > common; c->open--) eddy_text_put(t, "%*s}\n", 2 * c->open, "");
+    for (; c->open > common; c->open--) eddy__text_put(t, "%*s}\n", 2 * c->open, "");
     size_t from = c->open > 0 ? c->ends[c->open - 1] + 1 : 0;
     for (const char *s = strchr(name + from, '/'); s && s[1] && c->open < MAX_CLUSTERS;
          s = strchr(s + 1, '/')) {
         size_t end = (size_t)(s - name);
         c->ends[c->open++] = end;
-        eddy_text_put(t, "%*ssubgraph cluster_%d {\n%*slabel=", 2 * c->open, "", ++c->count,
-                      2 * c->open + 2, "");
+        eddy__text_put(t, "%*ssubgraph cluster_%d {\n%*slabel=", 2 * c->open, "", ++c->count,
+                       2 * c->open + 2, "");
         put_quoted(t, name + from, end - from);
-        eddy_text_add(t, ";\n", 2);
+        eddy__text_add(t, ";\n", 2);
         from = end + 1;
     }
     c->name = name;
@@ -175,50 +177,50 @@ static void put_box(eddy_text *t, const clusters *c, const eddy_node *node)
 {
     eddy_text label = { .allocator = t->allocator };
     const char *last = strrchr(node->name, '/');
-    eddy_text_put(&label, "%s\n%s", last && last[1] ? last + 1 : node->name, node->op->name);
+    eddy__text_put(&label, "%s\n%s", last && last[1] ? last + 1 : node->name, node->op->name);
     put_outputs(&label, node, "\n", ", ");
-    char *s = eddy_text_string(&label);
+    char *s = eddy__text_string(&label);
     if (!s) {
         t->failed = true;
         return;
     }
-    eddy_text_put(t, "%*sn%d [label=", 2 * c->open + 2, "", (int)node->id);
+    eddy__text_put(t, "%*sn%d [label=", 2 * c->open + 2, "", (int)node->id);
     put_quoted(t, s, strlen(s));
-    eddy_text_put(t, ", shape=%s];\n", look(node->op->flags));
+    eddy__text_put(t, ", shape=%s];\n", look(node->op->flags));
     eddy_string_free(s);
 }
 
 static void put_edges(eddy_text *t, const eddy_node *node)
 {
     for (int32_t i = 0; i < node->n_inputs; i++) {
-        eddy_text_put(t, "  n%d -> n%d", (int)node->inputs[i].node, (int)node->id);
+        eddy__text_put(t, "  n%d -> n%d", (int)node->inputs[i].node, (int)node->id);
         if (node->inputs[i].output > 0)
-            eddy_text_put(t, " [taillabel=\"%d\"]", (int)node->inputs[i].output);
-        eddy_text_add(t, ";\n", 2);
+            eddy__text_put(t, " [taillabel=\"%d\"]", (int)node->inputs[i].output);
+        eddy__text_add(t, ";\n", 2);
     }
     for (int32_t i = 0; i < node->n_controls; i++)
-        eddy_text_put(t, "  n%d -> n%d [style=dashed];\n", (int)node->controls[i], (int)node->id);
+        eddy__text_put(t, "  n%d -> n%d [style=dashed];\n", (int)node->controls[i], (int)node->id);
 }
 
 char *eddy_graph_to_dot(const eddy_graph *g)
 {
-    if (!eddy_graph_alive(g)) return NULL;
-    const eddy_allocator *a = eddy_graph_allocator(g);
+    if (!eddy__graph_alive(g)) return NULL;
+    const eddy_allocator *a = eddy__graph_allocator(g);
     eddy_text   t = { .allocator = a };
     clusters    c = { .name = "" };
     size_t      n = (size_t)g->size;
-    eddy_node **sorted = eddy_allocate_zeroed(a, n, sizeof *sorted);
+    eddy_node **sorted = eddy__allocate_zeroed(a, n, sizeof *sorted);
     if (!sorted) return NULL;
     if (n > 0) memcpy(sorted, g->nodes + 1, n * sizeof *sorted);
     if (n > 1) qsort(sorted, n, sizeof *sorted, by_scope);
-    eddy_text_put(&t, "digraph eddy {\n  node [fontname=\"sans-serif\", fontsize=10];\n");
+    eddy__text_put(&t, "digraph eddy {\n  node [fontname=\"sans-serif\", fontsize=10];\n");
     for (size_t i = 0; i < n && !t.failed; i++) {
         enter_scopes(&t, &c, sorted[i]->name);
         put_box(&t, &c, sorted[i]);
     }
     enter_scopes(&t, &c, "");
     for (int32_t id = 1; id <= g->size && !t.failed; id++) put_edges(&t, g->nodes[id]);
-    eddy_text_add(&t, "}\n", 2);
-    eddy_release(a, sorted, n * sizeof *sorted);
-    return eddy_text_string(&t);
+    eddy__text_add(&t, "}\n", 2);
+    eddy__release(a, sorted, n * sizeof *sorted);
+    return eddy__text_string(&t);
 }

@@ -1,5 +1,5 @@
-/* names.c -- unique names: a hash table from names, whatever their case, to
- * nodes and scopes. */
+/* names.c -- unique node names: a hash table that maps names, ignoring case, to nodes and
+ * scopes. */
 #include "graph/internal.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static eddy_name_entry *probe(const eddy_names *t, const char *name, size_t n, u
 static bool grow(eddy_graph *g)
 {
     eddy_names bigger = { .capacity = g->names.capacity ? g->names.capacity * 2 : 64 };
-    bigger.entries = eddy_allocate_zeroed(&g->allocator, bigger.capacity, sizeof *bigger.entries);
+    bigger.entries = eddy__allocate_zeroed(&g->allocator, bigger.capacity, sizeof *bigger.entries);
     if (!bigger.entries) return false;
     for (size_t i = 0; i < g->names.capacity; i++) {
         const eddy_name_entry *e = &g->names.entries[i];
@@ -42,14 +42,14 @@ static bool grow(eddy_graph *g)
         *probe(&bigger, e->name, strlen(e->name), e->hash) = *e;
         bigger.used++;
     }
-    eddy_names_free(g);
+    eddy__names_free(g);
     g->names = bigger;
     return true;
 }
 
-void eddy_names_free(eddy_graph *g)
+void eddy__names_free(eddy_graph *g)
 {
-    eddy_release(&g->allocator, g->names.entries, g->names.capacity * sizeof *g->names.entries);
+    eddy__release(&g->allocator, g->names.entries, g->names.capacity * sizeof *g->names.entries);
     g->names = (eddy_names){ 0 };
 }
 
@@ -60,7 +60,7 @@ static eddy_name_entry *find(const eddy_graph *g, const char *name, size_t n, ui
     return e->name && e->node >= 0 ? e : NULL;
 }
 
-eddy_name_entry *eddy_names_find(const eddy_graph *g, const char *name, size_t length)
+eddy_name_entry *eddy__names_find(const eddy_graph *g, const char *name, size_t length)
 {
     return find(g, name, length, hash_name(name, length));
 }
@@ -69,7 +69,7 @@ eddy_name_entry *eddy_names_find(const eddy_graph *g, const char *name, size_t l
 static const char *take(eddy_graph *g, const char *name, size_t n, uint64_t hash, int32_t node)
 {
     if (2 * (g->names.used + 1) > g->names.capacity && !grow(g)) return NULL;
-    char *copy = eddy_arena_text(&g->arena, name, n);
+    char *copy = eddy__arena_text(&g->arena, name, n);
     if (!copy) return NULL;
     eddy_name_entry *e = probe(&g->names, copy, n, hash);
     if (!e->name) g->names.used++;
@@ -79,7 +79,7 @@ static const char *take(eddy_graph *g, const char *name, size_t n, uint64_t hash
 
 /* Letters, digits, '_', '.', '-', '/'; at the root the first is a letter, a
  * digit or a dot.  TensorFlow's rule. */
-bool eddy_name_is_valid(const char *name, bool at_root)
+bool eddy__name_is_valid(const char *name, bool at_root)
 {
     for (const char *c = name; *c; c++) {
         bool word = (lower(*c) >= 'a' && lower(*c) <= 'z') || (*c >= '0' && *c <= '9') || *c == '.';
@@ -109,7 +109,7 @@ static size_t full_name(eddy_graph *g, const char *name, char *buf)
     memcpy(buf + outer, name, n);
     buf[length] = 0;
     /* A scope that was entered by its full name may itself be none for the root. */
-    if (n == 0 || !eddy_name_is_valid(buf, true)) {
+    if (n == 0 || !eddy__name_is_valid(buf, true)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name", buf);
         return 0;
     }
@@ -133,14 +133,14 @@ static size_t add_suffix(eddy_graph *g, char *buf, size_t n, uint64_t *hash)
     return length;
 }
 
-const char *eddy_names_make(eddy_graph *g, const char *name, int32_t node)
+const char *eddy__names_make(eddy_graph *g, const char *name, int32_t node)
 {
     char     buf[EDDY_MAX_NAME];
     uint64_t hash;
     size_t   n = full_name(g, name, buf);
     if (n == 0) return NULL;
     bool verbatim = name[strlen(name) - 1] == '/';
-    eddy_name_entry *e = verbatim ? eddy_names_find(g, buf, n) : NULL;
+    eddy_name_entry *e = verbatim ? eddy__names_find(g, buf, n) : NULL;
     if (e && e->node == 0) {                    /* a node named as the scope it closes */
         e->node = node;
         return e->name;
@@ -155,9 +155,9 @@ char *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf,
 {
     if (!buf || size == 0) return buf;
     buf[0] = 0;
-    if (!eddy_graph_ready(g) || !name) return buf;
+    if (!eddy__graph_ready(g) || !name) return buf;
     if (reserve) {
-        const char *made = eddy_names_make(g, name, 0);
+        const char *made = eddy__names_make(g, name, 0);
         snprintf(buf, size, "%s", made ? made : "");
         return buf;
     }
@@ -165,7 +165,7 @@ char *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf,
     uint64_t hash;
     size_t   n = full_name(g, name, text);
     if (n == 0) return buf;
-    eddy_name_entry *e = eddy_names_find(g, text, n);
+    eddy_name_entry *e = eddy__names_find(g, text, n);
     int32_t next = e ? e->next : 0;
     add_suffix(g, text, n, &hash);
     if (e) e->next = next;
@@ -176,15 +176,15 @@ char *eddy_unique_name(eddy_graph *g, const char *name, bool reserve, char *buf,
 eddy_tensor eddy_named(const char *name, eddy_tensor t)
 {
     eddy_node *node = (eddy_node *)(uintptr_t)eddy_node_of(t);
-    if (!node || !eddy_graph_ready(t.graph)) return t;
+    if (!node || !eddy__graph_ready(t.graph)) return t;
     if (!name || !*name)
-        return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "eddy_named: no name for '%s'",
+        return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "eddy_named: no name is given for '%s'",
                          node->name);
     if (t.graph->finalized)
         return eddy_fail(t.graph, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
-    eddy_name_entry *old = eddy_names_find(t.graph, node->name, strlen(node->name));
+    eddy_name_entry *old = eddy__names_find(t.graph, node->name, strlen(node->name));
     if (old) old->node = -1;
-    const char *made = eddy_names_make(t.graph, name, node->id);
+    const char *made = eddy__names_make(t.graph, name, node->id);
     if (!made) {
         old = probe(&t.graph->names, node->name, strlen(node->name),
                     hash_name(node->name, strlen(node->name)));

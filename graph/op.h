@@ -1,9 +1,11 @@
-/* op.h -- what an operation is.  For those who write one, inside the library
- * or outside it; docs/adding-an-op.md shows both.
+/* op.h -- the definition of an operation, for authors of operations inside or outside the
+ * library. docs/inside/adding-an-op.md shows both.
  *
- * An operation is one constant eddy_op_def.  Its functions are handed small
- * contexts and know nothing of graphs, sessions or plans beyond them.  Nothing
- * else in the library knows operations by name. */
+ * An operation is one constant eddy_op_def. Its functions receive small contexts and know
+ * nothing else of graphs, sessions or plans. The graph, its files and the gradient pass know an
+ * operation only through its definition. The passes of a session that rewrite patterns also
+ * compare definitions: a softmax or a sum of products is recognised by its operations. A new
+ * operation works without any change to a pass. */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
 
@@ -15,16 +17,17 @@ extern "C" {
 
 typedef struct eddy_op_def eddy_op_def;
 struct eddy_blocks;
+struct eddy_fold;
 
 enum { EDDY_MANY = -1, EDDY_MAX_INPUTS = 65535, EDDY_MAX_NAME = 4096 };
 
-/* An element type with a shape: what is known of a tensor. */
+/* An element type with a shape: the static type of a tensor. */
 typedef struct eddy_type {
     eddy_dtype dtype;
     eddy_shape shape;
 } eddy_type;
 
-/* "float32[?,784]"; cut to size; returns buf. */
+/* Prints "float32[?,784]"; truncated to size; returns buf. */
 EDDY_API char *eddy_type_print(eddy_type t, char *buf, size_t size);
 
 /* ---------------------------------------------------------- attributes -- */
@@ -35,7 +38,7 @@ typedef struct eddy_ints {
     const int64_t *at;
 } eddy_ints;
 
-/* Kinds of attribute and the C type of the member that holds each. */
+/* Kinds of attributes, and the C type of the member that holds each. */
 typedef enum eddy_attr_kind {
     EDDY_ATTR_END = 0,
     EDDY_ATTR_INT,          /* int64_t      */
@@ -47,11 +50,11 @@ typedef enum eddy_attr_kind {
     EDDY_ATTR_DIMS,         /* eddy_dims    */
     EDDY_ATTR_INTS,         /* eddy_ints    */
     EDDY_ATTR_ARRAY,        /* eddy_array * */
-    EDDY_ATTR_GRAPH         /* eddy_graph * (eddy_apply takes it over, whatever comes of it) */
+    EDDY_ATTR_GRAPH         /* eddy_graph * (eddy_apply takes ownership in any case) */
 } eddy_attr_kind;
 
-/* An op's attributes are the members of one plain struct; this table, ended by
- * a zeroed row, lets the library copy, print, save and load them. */
+/* The attributes of an operation are the members of one plain struct; this table, ended by a
+ * zeroed row, lets the library copy, print, save and load them. */
 typedef struct eddy_attr_field {
     const char    *name;
     eddy_attr_kind kind;
@@ -60,13 +63,13 @@ typedef struct eddy_attr_field {
 
 /* ---------------------------------------------------------------- node -- */
 
-/* A node as the library sees it: read, never written, by the functions of an
- * op.  Inputs and controls are outputs of nodes with smaller ids. */
+/* A node, which the functions of an operation read and never write. Inputs and controls are
+ * outputs of nodes with smaller ids. */
 typedef struct eddy_node {
     const eddy_op_def *op;
     const char        *name;
     const char        *device;        /* NULL if none */
-    const char        *gradient;      /* registered gradient in place of op->gradient; or NULL */
+    const char        *gradient;      /* registered gradient instead of op->gradient; or NULL */
     const void        *attrs;         /* the op's struct; NULL if it has none */
     eddy_tensor       *inputs;
     int32_t           *controls;      /* node ids */
@@ -75,23 +78,22 @@ typedef struct eddy_node {
     int32_t            n_inputs, n_controls, n_outputs;
     int32_t            origin;        /* for a gradient node, the forward node's id; else 0 */
     int32_t            colocate;      /* id of the node it should live with; else 0 */
-    int32_t            control_root;  /* which eddy_control_clear block it was made in; 0: none */
+    int32_t            control_root;  /* the eddy_control_clear block it was built in; 0: none */
 } eddy_node;
 
 EDDY_API const eddy_node *eddy_node_of(eddy_tensor t);   /* NULL if invalid */
 
 /* --------------------------------------------------- shape and type rule -- */
 
-/* Handed to `infer`: input types in, output types out.  It runs when the node
- * is built, perhaps with unknown dimensions, again with concrete ones when a
- * session compiles, and when a file is read: it is the only place that says
- * what fits.  It may change `attrs` while the node is being built (to settle a
- * default), and only then (attrs_fixed is false). */
+/* The argument of `infer`: input types in, output types out. infer runs when the node is built,
+ * perhaps with unknown dimensions, again with concrete ones when a session compiles, and when a
+ * file is read: no other function checks types and shapes. It may change `attrs` while the node
+ * is being built (to resolve a default), and only then (attrs_fixed is false). */
 typedef struct eddy_infer {
     const eddy_op_def       *op;
     void                    *attrs;
     const eddy_type         *in;
-    /* value[i]: input i's elements if they are known now, else NULL */
+    /* value[i]: input i's elements if they are known at this point, else NULL */
     const eddy_array *const *value;
     eddy_type               *out;     /* op->outputs of them, zeroed */
     int                      n_in, n_out;
@@ -99,11 +101,11 @@ typedef struct eddy_infer {
     void                    *impl;
 } eddy_infer;
 
-/* For ops whose number of outputs depends on attributes or inputs: makes `out`
- * n types long.  False if n is negative, too large, or memory is out. */
+/* For operations whose number of outputs depends on attributes or inputs: allocates `out` for n
+ * types. False if n is negative or too large, or if out of memory. */
 EDDY_API bool eddy_infer_outputs(eddy_infer *c, int n);
-/* Says why the inputs are refused.  Write only the reason; the op, the types of
- * all inputs and the node are put around it.  Returns false. */
+/* Records why the inputs are rejected. Give only the reason; the library adds the operation, the
+ * types of all inputs and the node. Returns false. */
 EDDY_API bool eddy_infer_fail(eddy_infer *c, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -113,7 +115,7 @@ EDDY_API bool eddy_infer_fail(eddy_infer *c, eddy_status s, const char *reason, 
 typedef struct eddy_state {
     eddy_array *value;
     bool        initialized;
-    uint64_t    version;    /* another one after each change */
+    uint64_t    version;    /* changes with each update */
 } eddy_state;
 
 /* Concrete elements that a kernel reads or writes: row-major, dense, 64-byte
@@ -125,54 +127,55 @@ typedef struct eddy_buffer {
     eddy_state *state;      /* for a variable passed by reference; else NULL */
 } eddy_buffer;
 
-/* Handed to `prepare` once and to `kernel` at every run.  Types are concrete,
- * outputs have their memory; only a kernel that can meet bad data may fail. */
+/* The argument of `prepare`, which is called once, and of `kernel`, which is called in every
+ * run. Types are concrete and outputs have memory; only a kernel whose input data can be invalid
+ * may fail. */
 typedef struct eddy_kernel {
     const eddy_op_def  *op;
     const void         *attrs;
     eddy_buffer *const *in;
     eddy_buffer *const *out;
     int                 n_in, n_out;
-    void               *state;       /* what prepare left; freed with the plan */
-    void               *scratch;     /* scratch_size bytes, garbage at each run */
+    void               *state;       /* allocated by prepare; freed with the plan */
+    void               *scratch;     /* scratch_size bytes, uninitialized in each run */
     size_t              scratch_size;/* set by prepare */
     int64_t             graph_seed;
     int64_t             op_seed;     /* of this node: its id */
-    uint64_t            step;        /* how many runs the session had before this one */
-    int                 threads;     /* most workers that eddy_parallel uses; from prepare on */
+    uint64_t            step;        /* number of earlier runs of the session */
+    int                 threads;     /* maximum workers of eddy_parallel; set before prepare */
     bool                deterministic;   /* the same bits whatever `threads` is */
     void               *impl;
 } eddy_kernel;
 
-/* Memory for k->state, freed with the plan; NULL if there is none.  Only in prepare. */
+/* Allocates k->state, which is freed with the plan; NULL if out of memory. Only in prepare. */
 EDDY_API void       *eddy_kernel_state(eddy_kernel *k, size_t size);
-/* Records why; returns s, for `return eddy_kernel_fail(...)`. */
+/* Records the reason; returns s, for `return eddy_kernel_fail(...)`. */
 EDDY_API eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Runs body on pieces [from, to) that together are [0, n), some of them at the same
- * time on other threads, and returns when all are done.  A piece starts at a multiple
- * of `grain` and is never smaller but at the end: make a grain worth 20 microseconds.
- * `worker` is less than k->threads, and no two bodies that run at once have the same:
- * it picks scratch memory.  What an item gets must not depend on how [0, n) was cut;
- * then results are the same for any number of threads.  From a body, a call runs all
- * of it in place.  Only in a kernel. */
+/* Runs body on pieces [from, to) that together are [0, n), some of them concurrently on other
+ * threads, and returns when all are done. A piece starts at a multiple of `grain` and has at
+ * least `grain` items, except the last: choose a grain worth 20 microseconds. `worker` is less
+ * than k->threads, and bodies that run concurrently have different ones; use it to select
+ * scratch memory. The result for an item must not depend on the division of [0, n); then results
+ * are the same for any number of threads. A call from inside a body runs everything on its own
+ * thread. Only in a kernel. */
 typedef void (*eddy_parallel_fn)(void *arg, int64_t from, int64_t to, int worker);
 EDDY_API void eddy_parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
                             void *arg);
 
-/* The inner loop of an elementwise op: n elements, operands already broadcast
- * and contiguous, y possibly the same address as an operand.  Returns EDDY_OK,
- * or why an element is impossible (integer division by zero). */
+/* The inner loop of an elementwise operation: n elements, operands already broadcast and
+ * contiguous, y possibly the same address as an operand. Returns EDDY_OK, or an error if an
+ * element has no result (integer division by zero). */
 typedef eddy_status (*eddy_tile_fn)(int64_t n, void *y, const void *const *x, const void *attrs);
 
 /* ------------------------------------------------------- gradient rule -- */
 
-/* Handed to `gradient`: given y = op(x) and dy, set dx[i] for each input that
- * has a gradient, built from ordinary ops; what is left alone has none.  For
- * an elementwise op dx[i] may have the broadcast shape: the caller sums it to
- * the shape of x[i].  dy[k] is made of zeros where nothing arrived, and invalid
- * where output k is not differentiable.  Attributes are as in the node. */
+/* The argument of `gradient`: given y = op(x) and dy, set dx[i] for each input that has a
+ * gradient, built from ordinary operations; an input whose dx[i] is not set has none. For an
+ * elementwise operation dx[i] may have the broadcast shape: the caller sums it to the shape of
+ * x[i]. dy[k] is a tensor of zeros if no gradient reaches output k, and invalid if output k is
+ * not differentiable. Attributes are those of the node. */
 typedef struct eddy_rule {
     eddy_graph        *graph;
     const eddy_node   *node;
@@ -180,128 +183,182 @@ typedef struct eddy_rule {
     const eddy_tensor *x, *y, *dy;
     eddy_tensor       *dx;           /* n_in, all invalid at first */
     int                n_in, n_out;
-    int                n_dx;         /* n_in; a rule that yields another number is refused */
+    int                n_dx;         /* n_in; a rule that returns another number is rejected */
     void              *context;      /* of a registered gradient (eddy_register_gradient) */
+    /* for messages of eddy_custom_gradient: its name and the name of y[0], and the number of
+     * inputs of the node before the one that it calls 0; else NULL and 0 */
+    const char        *called, *of;
+    int                first;
 } eddy_rule;
 
-/* As op->gradient: the op is declared to have no gradient (floor, argmax,
- * comparisons).  A NULL gradient instead means that nobody wrote one, and
- * needing it is the error NO_GRADIENT. */
+/* As op->gradient: declares that the operation has no gradient (floor, argmax, comparisons). A
+ * NULL gradient instead means that none is implemented, and requesting it is the error
+ * NO_GRADIENT. */
 EDDY_API void eddy_not_differentiable(eddy_rule *r);
-/* Records an error of the rule on the graph: "gradients: <reason> [node ...]". */
+/* Records an error of the rule on the graph: "gradients: <reason> [node ...]", and for a custom
+ * gradient "gradients: <reason> [gradient ... of ...]". */
 EDDY_API void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Registers a gradient under a name of this graph; `rule` sees `context` as
- * r->context.  Nodes ask for it by name: those built inside
- * eddy_gradient_override_begin, and those of eddy_custom_gradient.  A graph file
- * holds the names; register them again before differentiating what was read.
- * Errors: INVALID_ARGUMENT if the name is taken.  tf.RegisterGradient. */
+/* Registers a gradient under a name of this graph; `rule` gets `context` as r->context. Nodes
+ * that use it are those built inside eddy_gradient_override_begin, and those of
+ * eddy_custom_gradient. A graph file contains only the names; register them again before
+ * differentiating a graph that was read. Errors: INVALID_ARGUMENT if the name is taken. As
+ * tf.RegisterGradient. */
 EDDY_API bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rule)(eddy_rule *r),
                                      void *context);
 
 /* ------------------------------------------------------- batching rule -- */
 
-/* Handed to `batch`: the node's op on many examples at once (eddy_vmap).  x[i]
- * has the examples along a new axis 0 where batched[i], and is otherwise what
- * stands for the node's own input, the same for all; an input of which only the
- * shape matters is always the node's own.  Set y[k], the examples along axis 0.
- * An output left alone makes the caller loop over the examples instead.  Of an op
- * without outputs the last node built is taken for it.  Built, like a gradient
- * rule, from ordinary ops. */
+/* The argument of `batch`: the node's operation on many examples at once (eddy_vmap). If
+ * batched[i], x[i] has the examples along a new axis 0; otherwise it replaces the node's own
+ * input and is the same for all examples. An input of which only the shape matters is always the
+ * node's own. Set y[k], with the examples along axis 0. If an output is not set, the caller
+ * loops over the examples instead. For an operation without outputs the last node built
+ * represents it. Like a gradient rule, it builds ordinary operations. */
 typedef struct eddy_batch {
     eddy_graph        *graph;
     const eddy_node   *node;
     const void        *attrs;
     const eddy_tensor *x;
-    const bool        *batched;      /* at least one is true, but of an op that draws */
+    const bool        *batched;      /* at least one is true, except for random operations */
     eddy_tensor       *y;            /* n_out, all invalid at first */
     int                n_in, n_out;
     eddy_tensor        examples;     /* axis 0 counts the examples */
 } eddy_batch;
 
-/* x[i] with the examples along axis 0: repeated if it is not batched. */
+/* x[i] with the examples along axis 0: broadcast if it is not batched. */
 EDDY_API eddy_tensor eddy_batch_input(const eddy_batch *b, int i);
-/* The same op on inputs that are all batched or all its own, with these attributes. */
+/* Applies the same operation to inputs that are all batched or all the node's own, with these
+ * attributes. */
 EDDY_API void eddy_batch_apply(eddy_batch *b, const void *attrs);
-/* As op->batch, for an op that treats each element alone, whatever the shape. */
+/* As op->batch, for an operation that treats each element separately, whatever the shape. */
 EDDY_API void eddy_batch_as_is(eddy_batch *b);
+
+/* -------------------------------------------------------------- inputs -- */
+
+/* Sets of element types, and of ranks, that an input accepts: EDDY_TAKES_FLOATS | EDDY_RANK(2).
+ * A set without types accepts every type, one without ranks every rank. To support another
+ * element type, add it here. */
+#define EDDY_TYPE(dtype)     (1u << (dtype))
+#define EDDY_TAKES_FLOATS          (EDDY_TYPE(EDDY_FLOAT32) | EDDY_TYPE(EDDY_FLOAT64))
+#define EDDY_TAKES_HALVES          (EDDY_TYPE(EDDY_FLOAT16) | EDDY_TYPE(EDDY_BFLOAT16))
+#define EDDY_TAKES_COMPLEX         (EDDY_TYPE(EDDY_COMPLEX64) | EDDY_TYPE(EDDY_COMPLEX128))
+#define EDDY_TAKES_INDICES         (EDDY_TYPE(EDDY_INT32) | EDDY_TYPE(EDDY_INT64))
+#define EDDY_TAKES_INTEGERS        (EDDY_TAKES_INDICES | EDDY_TYPE(EDDY_UINT8))
+#define EDDY_TAKES_BOOLS           EDDY_TYPE(EDDY_BOOL)
+#define EDDY_TAKES_NUMBERS         (EDDY_TAKES_FLOATS | EDDY_TAKES_INTEGERS)
+#define EDDY_TAKES_ORDERED         (EDDY_TAKES_NUMBERS | EDDY_TAKES_BOOLS)
+#define EDDY_TAKES_FLOATS_COMPLEX  (EDDY_TAKES_FLOATS | EDDY_TAKES_COMPLEX)
+#define EDDY_TAKES_NUMBERS_COMPLEX (EDDY_TAKES_NUMBERS | EDDY_TAKES_COMPLEX)
+#define EDDY_TAKES_ALL_EXCEPT_HALVES  (EDDY_TAKES_NUMBERS_COMPLEX | EDDY_TAKES_BOOLS)
+#define EDDY_ANY_TYPE        0u
+/* The same element type as input i. */
+#define EDDY_LIKE(i)         (((i) + 1u) << 24)
+/* This rank, or at least this rank. An unknown rank is accepted. */
+#define EDDY_RANK(n)         (((n) + 1u) << 16)
+#define EDDY_RANK_FROM(n)    (EDDY_RANK(n) | 1u << 20)
+
+/* An input of an operation: its name in messages, and the types and ranks that it accepts. */
+typedef struct eddy_input_def {
+    const char *name;
+    uint32_t    takes;
+} eddy_input_def;
+
+/* A table of inputs for eddy_op_def, EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "n",
+ * EDDY_TAKES_INDICES }). The last row also applies to all inputs that follow. Rows with the same
+ * name form a list: xs[1]. */
+#define EDDY_INPUTS(...) (const eddy_input_def[]){ __VA_ARGS__, { NULL, 0 } }
 
 /* ---------------------------------------------------------- definition -- */
 
 enum {
     EDDY_OP_ELEMENTWISE  = 1 << 0,   /* has `tile`; broadcasts; may run in place */
-    EDDY_OP_ALIAS        = 1 << 1,   /* output 0 is input 0's elements, unchanged; no kernel */
+    EDDY_OP_ALIAS        = 1 << 1,   /* output 0 has input 0's elements, unchanged; no kernel */
     EDDY_OP_CONSTANT     = 1 << 2,   /* its first attribute is the value */
-    EDDY_OP_PLACEHOLDER  = 1 << 3,   /* has a value only when fed */
-    EDDY_OP_VARIABLE     = 1 << 4,   /* its value is the session's, from before the run */
-    EDDY_OP_REFERENCE    = 1 << 5,   /* input 0 is a variable, handed over by reference */
+    EDDY_OP_PLACEHOLDER  = 1 << 3,   /* has a value only if fed */
+    EDDY_OP_VARIABLE     = 1 << 4,   /* its value belongs to the session, from before the run */
+    EDDY_OP_REFERENCE    = 1 << 5,   /* input 0 is a variable, passed by reference */
     EDDY_OP_UPDATES      = 1 << 6,   /* ... and changed; output 0, if any, is its new value */
-    /* may give another value each time (random): never folded or merged */
+    /* may give another value in each run (random): never folded or merged */
     EDDY_OP_STATEFUL     = 1 << 7,
     /* a control edge from it keeps it in the plan (assign, print, assert) */
     EDDY_OP_SIDE_EFFECT  = 1 << 8,
     EDDY_OP_SLICES       = 1 << 10,  /* is the IndexedSlices op */
-    /* the kernel allows out[0]->data == in[0]->data; an update's: operands in the variable */
+    /* the kernel allows out[0]->data == in[0]->data; for an update: operands in the variable's
+     * memory */
     EDDY_OP_IN_PLACE     = 1 << 11,
     /* REFERENCE, and output 0 is the variable's value at this point */
     EDDY_OP_READ         = 1 << 12,
-    /* UPDATES, and input 1 is the whole new value: may change an open shape (assign) */
+    /* UPDATES, and input 1 is the whole new value: may change an unknown shape (assign) */
     EDDY_OP_REPLACES     = 1 << 13,
-    /* with as many elements in output 0 as in input 0, the op is an ALIAS in that run */
+    /* the operation is an ALIAS in runs where output 0 has as many elements as input 0 */
     EDDY_OP_ALIAS_IF_EQUAL = 1 << 14,
-    /* output 0 is the elements of all inputs, only moved; has `parts` */
+    /* output 0 consists of the elements of all inputs, only moved; has `parts` */
     EDDY_OP_JOINS        = 1 << 15,
-    /* unknown dimensions of outputs depend on the elements of the inputs, and are at most
-     * the number of those of input 0: the kernel finds memory for so many and sets the
-     * type and the count of each out[k] to what it has written */
+    /* unknown dimensions of outputs depend on the elements of the inputs, and are at most the
+     * number of elements of input 0: the kernel gets memory for that many and sets the type and
+     * the count of each out[k] to those that it has written; see `settled` */
     EDDY_OP_DYNAMIC      = 1 << 16,
-    /* calls LAPACK, which may refuse what it finds, and gives other bits where it takes
-     * several threads: it gets one */
+    /* calls LAPACK, which may fail on its data, and whose bits depend on the number of threads:
+     * it runs on one */
     EDDY_OP_LAPACK       = 1 << 17,
-    /* has what no graph file can hold (a function, say): writing refuses it */
+    /* has a value that a graph file cannot contain (a function, for example): writing it is an
+     * error */
     EDDY_OP_UNSAVED      = 1 << 18
 };
 
 struct eddy_op_def {
-    const char *name;                /* TensorFlow's, "MatMul"; files refer to it */
-    /* how nodes are called by default, if not `name`; gradient rules use `name` */
+    const char *name;                /* TensorFlow's name, "MatMul"; files refer to it */
+    /* the default name of nodes, if not `name`; gradient rules use `name` */
     const char *label;
-    int         min_inputs, max_inputs;  /* max EDDY_MANY: any number */
-    int         outputs;             /* EDDY_MANY: infer says */
+    int         min_inputs, max_inputs;  /* max EDDY_MANY: no limit */
+    int         outputs;             /* EDDY_MANY: infer sets the number */
     unsigned    flags;
+    /* for functions shared by several definitions: identifies the definition; and for
+     * reductions, the fold that they compute (ops/kernels/reduce_engine.h) */
+    unsigned    variant;
+    const struct eddy_fold *fold;
+    /* types and ranks that each input accepts, ended by a zeroed row (EDDY_INPUTS); others are
+     * rejected before infer is called. NULL: infer checks everything */
+    const eddy_input_def *inputs;
     /* Sets of inputs: bit i is input i, bit 31 input 31 and all later ones. */
-    uint32_t    shape_inputs;        /* only their types matter (zeros_like) */
-    uint32_t    value_inputs;        /* infer wants their elements (fill's dims) */
+    uint32_t    shape_inputs;        /* only their shapes and types matter (zeros_like) */
+    uint32_t    value_inputs;        /* infer needs their elements (fill's dims) */
     size_t      attrs_size;
     const eddy_attr_field *attrs;
 
     bool         (*infer)(eddy_infer *c);                /* required */
-    /* ELEMENTWISE; and UPDATES that give each element a new value by itself, from the
-     * variable's, x[0], and the operands': the session may run them in one loop with
-     * others.  NULL for a dtype it cannot */
+    /* for ELEMENTWISE, and for UPDATES that compute each new element from the element of the
+     * variable, x[0], and those of the operands: the session may run them in one loop with
+     * others. Returns NULL for unsupported dtypes */
     eddy_tile_fn (*tile)(const eddy_type *in, const eddy_type *out);
     eddy_status  (*prepare)(eddy_kernel *k);             /* optional */
-    /* all but the ones the session itself provides */
+    /* required, except for operations that the session itself implements */
     eddy_status  (*kernel)(eddy_kernel *k);
     void         (*gradient)(eddy_rule *r);
-    /* optional: the op over a batch of examples; ELEMENTWISE ops need none */
+    /* optional: the operation over a batch of examples; ELEMENTWISE operations need none */
     void         (*batch)(eddy_batch *b);
-    /* optional: arithmetic operations of one run on concrete types.  Without it, an ELEMENTWISE
-     * op has one an element of its output, and any other only moves elements and has none. */
+    /* optional: the number of arithmetic operations of one run on concrete types. Without it, an
+     * ELEMENTWISE operation counts one per element of its output, and any other only moves
+     * elements and counts none. */
     double       (*flops)(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
-    /* optional: with the types of k, output 0 is a fold of all elements of input 0, or of
-     * all its rows, in these blocks (ops/reduce.h); then a loop that makes the elements
-     * may take them in.  False if it is another kind of fold. */
+    /* optional: true if, with the types of k, output 0 is a fold of all elements of input 0, or
+     * of each of its rows, in these blocks (ops/kernels/reduce_engine.h); then a loop that
+     * computes the elements may fold them too. False for any other kind of fold. */
     bool         (*folds)(const eddy_kernel *k, struct eddy_blocks *blocks);
-    /* optional: whether with these concrete types each output is elements of input 0 that
-     * lie together there, output k those from first[k] on, in their order; then the session
-     * need not copy them.  Of an op that JOINS: each input i those of output 0. */
+    /* optional: true if, with these concrete types, each output is a contiguous part of input 0:
+     * output k has its elements from first[k] on, in order; then the session need not copy them.
+     * For an operation that JOINS: each input i is such a part of output 0. */
     bool         (*parts)(const void *attrs, int n_in, const eddy_type *in, int n_out,
                           const eddy_type *out, int64_t *first);
+    /* optional, for a DYNAMIC operation: true if with these attributes no dimension of an output
+     * depends on elements, so that a run need not compute the operation first. Without it, a
+     * dimension does. */
+    bool         (*settled)(const void *attrs);
 };
 
-/* As op->flops: one operation an element of input 0, or of output 0. */
+/* As op->flops: one operation per element of input 0, or of output 0. */
 EDDY_API double eddy_flops_per_input(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
 EDDY_API double eddy_flops_per_output(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
 
@@ -312,36 +369,44 @@ typedef struct eddy_apply_args {
     const char  *name;       /* NULL: the op's label */
 } eddy_apply_args;
 
-/* The one door into a graph: checks that the inputs are valid, of one graph and
- * of the right number, copies the attributes, infers the types, appends.
- * Returns output 0 of the new node, or an invalid tensor.  A graph among the
- * attributes belongs to the node from then on; if there is none, it is freed. */
+/* Appends a node to a graph; every node is created by this function. It checks that the inputs
+ * are valid, belong to one graph and have the right number, copies the attributes and infers the
+ * types. Returns output 0 of the new node, or an invalid tensor. A graph among the attributes
+ * belongs to the node afterwards; if no node is created, it is freed. */
 EDDY_API eddy_tensor eddy_apply(const eddy_op_def *op, const void *attrs, int n,
                                 const eddy_tensor *in, eddy_apply_args args);
-/* The same for an op of one and of two inputs and the default name. */
+/* The same for an operation with one or two inputs and the default name. */
 EDDY_API eddy_tensor eddy_apply1(const eddy_op_def *op, const void *attrs, eddy_tensor x);
 EDDY_API eddy_tensor eddy_apply2(const eddy_op_def *op, const void *attrs, eddy_tensor a,
                                  eddy_tensor b);
 
-/* d, or what a list that was left out stands for. */
+/* d, or `otherwise` if d was not given. */
 static inline eddy_dims eddy_dims_or(eddy_dims d, eddy_dims otherwise)
 {
     return d.count == 0 && !d.no_number_ ? otherwise : d;
 }
-/* Whether a plain number stands where a list is wanted, .axes = 1, which is an error; says so.
+/* True if a plain number was given instead of a list, .axes = 1; then it records an error.
  * `what` is the operation, `option` the list. */
 EDDY_API bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d);
-/* Records an error on g (the first one wins) and returns an invalid tensor of
- * it; g may be NULL. */
+/* The invalid tensor of a graph, which a builder returns if it was given an invalid one: the
+ * next builder can then find the graph. g may be NULL, which gives EDDY_NO_TENSOR. */
+static inline eddy_tensor eddy_none(eddy_graph *g)
+{
+    eddy_tensor t = EDDY_NO_TENSOR;
+    t.graph = g;
+    return t;
+}
+/* Records an error on g (only the first one is kept) and returns an invalid tensor of g; g may
+ * be NULL. */
 EDDY_API eddy_tensor eddy_fail(eddy_graph *g, eddy_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The elements of t if they are known without a run (a constant), else NULL.
- * Belongs to the graph. */
+/* The elements of t if they are known without a run (a constant), else NULL. The array belongs
+ * to the graph. */
 EDDY_API const eddy_array *eddy_constant_value(eddy_tensor t);
 
-/* The graph frees `object` with release(object) when it is freed itself; at
- * once, returning false, if memory is out. */
+/* Makes the graph own `object`: it calls release(object) when it is freed itself, or at once,
+ * returning false, if out of memory. */
 EDDY_API bool eddy_graph_own(eddy_graph *g, void *object, void (*release)(void *object));
 
 #ifdef __cplusplus

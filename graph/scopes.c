@@ -1,5 +1,4 @@
-/* scopes.c -- what surrounds the nodes being built: name scopes, control
- * dependencies, devices. */
+/* scopes.c -- scopes for new nodes: name scopes, control dependencies, devices. */
 #include "graph/internal.h"
 
 #include <string.h>
@@ -9,7 +8,7 @@ static bool push_room(eddy_graph *g, void **items, int count, int *capacity, siz
 {
     if (count < *capacity) return true;
     int bigger = *capacity ? *capacity * 2 : 8;
-    if (!eddy_grow(&g->allocator, items, (size_t)count, (size_t)bigger, size)) {
+    if (!eddy__grow(&g->allocator, items, (size_t)count, (size_t)bigger, size)) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
         return false;
     }
@@ -21,7 +20,7 @@ static bool push_room(eddy_graph *g, void **items, int count, int *capacity, siz
 
 const char *eddy_scope_name(const eddy_graph *g)
 {
-    return eddy_graph_alive(g) && g->n_scopes > 0 ? g->scopes[g->n_scopes - 1] : "";
+    return eddy__graph_alive(g) && g->n_scopes > 0 ? g->scopes[g->n_scopes - 1] : "";
 }
 
 static void push_scope(eddy_graph *g, const char *full)
@@ -34,7 +33,7 @@ static void push_scope(eddy_graph *g, const char *full)
 static const char *with_slash(eddy_graph *g, const char *name)
 {
     size_t n = strlen(name);
-    char  *full = eddy_arena_text(&g->arena, name, n + 1);
+    char  *full = eddy__arena_text(&g->arena, name, n + 1);
     if (full) full[n] = '/';
     else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
     return full;
@@ -44,25 +43,25 @@ static const char *with_slash(eddy_graph *g, const char *name)
  * begin and end stay in pairs. */
 void eddy_scope_begin(eddy_graph *g, const char *name)
 {
-    if (!eddy_graph_alive(g)) return;
+    if (!eddy__graph_alive(g)) return;
     const char *outer = eddy_scope_name(g), *full = NULL;
     size_t      n = name ? strlen(name) : 0;
     if (n == 0) full = "";
-    else if (!eddy_name_is_valid(name, outer[0] == 0))
+    else if (!eddy__name_is_valid(name, outer[0] == 0))
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid scope name", name);
     else if (n >= EDDY_MAX_NAME)
-        eddy_fail(g, EDDY_LIMIT, "a scope's name of %zu characters is too long", n);
-    else if (name[n - 1] == '/') full = eddy_arena_text(&g->arena, name, n);
+        eddy_fail(g, EDDY_LIMIT, "a scope name of %zu characters is too long", n);
+    else if (name[n - 1] == '/') full = eddy__arena_text(&g->arena, name, n);
     else if (g->error.status == EDDY_OK) {
-        const char *unique = eddy_names_make(g, name, 0);
+        const char *unique = eddy__names_make(g, name, 0);
         if (unique) full = with_slash(g, unique);
     }
     push_scope(g, full ? full : outer);
 }
 
-bool eddy_scope_enter(eddy_graph *g, const char *full)
+bool eddy__scope_enter(eddy_graph *g, const char *full)
 {
-    const char *copy = eddy_arena_text(&g->arena, full, strlen(full));
+    const char *copy = eddy__arena_text(&g->arena, full, strlen(full));
     int         before = g->n_scopes;
     if (copy) push_scope(g, copy);
     else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for a scope");
@@ -71,7 +70,7 @@ bool eddy_scope_enter(eddy_graph *g, const char *full)
 
 void eddy_scope_end(eddy_graph *g)
 {
-    if (!eddy_graph_alive(g)) return;
+    if (!eddy__graph_alive(g)) return;
     if (g->n_scopes > 0) g->n_scopes--;
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_scope_end: no scope is open");
 }
@@ -89,7 +88,7 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
                                .root = clears ? ++g->n_clears : root,
                                .clears = clears };
     if (after.count <= 0) return;
-    b->nodes = eddy_arena_alloc(&g->arena, (size_t)after.count * sizeof *b->nodes);
+    b->nodes = eddy__arena_alloc(&g->arena, (size_t)after.count * sizeof *b->nodes);
     if (!b->nodes) {
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for control inputs");
         return;
@@ -98,7 +97,8 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
         const eddy_node *node = eddy_node_of(after.at[i]);
         if (!node || after.at[i].graph != g) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "eddy_control_begin: input %d is no operation or tensor of this graph", i);
+                      "eddy_control_begin: input %d is not an operation or tensor of this graph",
+                      i);
             continue;
         }
         b->nodes[b->count++] = node->id;
@@ -107,10 +107,10 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
 
 void eddy_control_begin(eddy_graph *g, eddy_list after)
 {
-    if (!eddy_graph_alive(g)) return;
+    if (!eddy__graph_alive(g)) return;
     if (after.count < 0 || (after.count > 0 && !after.at)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_begin: a list of %d control inputs",
-                  after.count);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "eddy_control_begin: the list of %d control inputs is not valid", after.count);
         after.count = 0;
     }
     push_controls(g, after, false);
@@ -118,17 +118,17 @@ void eddy_control_begin(eddy_graph *g, eddy_list after)
 
 void eddy_control_clear(eddy_graph *g)
 {
-    if (eddy_graph_alive(g)) push_controls(g, (eddy_list){ 0 }, true);
+    if (eddy__graph_alive(g)) push_controls(g, (eddy_list){ 0 }, true);
 }
 
 void eddy_control_end(eddy_graph *g)
 {
-    if (!eddy_graph_alive(g)) return;
+    if (!eddy__graph_alive(g)) return;
     if (g->n_controls > 0) g->n_controls--;
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_end: no block is open");
 }
 
-int32_t eddy_control_root(const eddy_graph *g)
+int32_t eddy__control_root(const eddy_graph *g)
 {
     return g->n_controls > 0 ? g->controls[g->n_controls - 1].root : 0;
 }
@@ -147,14 +147,14 @@ static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
 static bool marks_room(eddy_graph *g)
 {
     if (g->size < g->listed_capacity) return true;
-    if (!eddy_grow(&g->allocator, (void **)&g->listed, (size_t)g->listed_capacity,
-                   (size_t)g->capacity, sizeof *g->listed))
+    if (!eddy__grow(&g->allocator, (void **)&g->listed, (size_t)g->listed_capacity,
+                    (size_t)g->capacity, sizeof *g->listed))
         return false;
     g->listed_capacity = g->capacity;
     return true;
 }
 
-bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count)
+bool eddy__controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **out, int32_t *count)
 {
     int     first = g->n_controls;
     int32_t most = 0;
@@ -162,7 +162,7 @@ bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **ou
     *count = 0;
     while (first > 0 && !g->controls[first - 1].clears) most += g->controls[--first].count;
     if (most == 0) return true;
-    *out = eddy_arena_alloc(&g->arena, (size_t)most * sizeof **out);
+    *out = eddy__arena_alloc(&g->arena, (size_t)most * sizeof **out);
     if (!*out || !marks_room(g)) return false;
     for (int i = 0; i < n; i++) g->listed[in[i].node] = true;
     for (int b = first; b < g->n_controls; b++) {
@@ -183,24 +183,24 @@ bool eddy_controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **ou
 
 void eddy_device_begin(eddy_graph *g, const char *device)
 {
-    if (!eddy_graph_alive(g)) return;
-    const char *copy = device ? eddy_arena_text(&g->arena, device, strlen(device)) : NULL;
+    if (!eddy__graph_alive(g)) return;
+    const char *copy = device ? eddy__arena_text(&g->arena, device, strlen(device)) : NULL;
     if (push_room(g, (void **)&g->devices, g->n_devices, &g->devices_capacity, sizeof *g->devices))
         g->devices[g->n_devices++] = copy;
 }
 
 void eddy_device_end(eddy_graph *g)
 {
-    if (!eddy_graph_alive(g)) return;
+    if (!eddy__graph_alive(g)) return;
     if (g->n_devices > 0) g->n_devices--;
     else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_device_end: no device scope is open");
 }
 
-void eddy_scopes_free(eddy_graph *g)
+void eddy__scopes_free(eddy_graph *g)
 {
-    eddy_release(&g->allocator, g->scopes, (size_t)g->scopes_capacity * sizeof *g->scopes);
-    eddy_release(&g->allocator, g->controls, (size_t)g->controls_capacity * sizeof *g->controls);
-    eddy_release(&g->allocator, g->devices, (size_t)g->devices_capacity * sizeof *g->devices);
-    eddy_overrides_free(g);
-    eddy_release(&g->allocator, g->listed, (size_t)g->listed_capacity * sizeof *g->listed);
+    eddy__release(&g->allocator, g->scopes, (size_t)g->scopes_capacity * sizeof *g->scopes);
+    eddy__release(&g->allocator, g->controls, (size_t)g->controls_capacity * sizeof *g->controls);
+    eddy__release(&g->allocator, g->devices, (size_t)g->devices_capacity * sizeof *g->devices);
+    eddy__overrides_free(g);
+    eddy__release(&g->allocator, g->listed, (size_t)g->listed_capacity * sizeof *g->listed);
 }

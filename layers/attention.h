@@ -1,5 +1,5 @@
-/* attention.h -- attention of several heads, positions, and blocks of a transformer, as
- * layers; options that all layers have are described in layers.h. */
+/* attention.h -- multi-head attention, positional encodings and transformer blocks, as layers;
+ * layers.h describes the options that all layers have. */
 #ifndef EDDY_LAYERS_ATTENTION_H
 #define EDDY_LAYERS_ATTENTION_H
 
@@ -30,20 +30,21 @@ typedef struct eddy_multi_head_attention_args {
     const char      *reuse;
 } eddy_multi_head_attention_args;
 
-/* Each place of a sequence takes the mean of values of places, weighted by how well its
- * query fits their keys, for each head (Vaswani et al., "Attention is all you need", 2017).
+/* Multi-head attention: each position of a sequence gets a weighted mean of the values at all
+ * positions, weighted by how well its query matches their keys, for each head (Vaswani et al.,
+ * "Attention is all you need", 2017).
  *
  *  x        [batch, s, n], n known; y has its shape
  *  heads    above 0; divides units
  *  memory   [batch, t, m] of the type of x, m known
- *  lengths  int32 or int64 [batch]: the memory of example i ends after lengths[i] places
- *  mask     broadcasts to [batch, heads, s, t]: bool, true for what is seen, or numbers of the
- *           type of x that are added to the scores
+ *  lengths  int32 or int64 [batch]: the memory of example i ends after lengths[i] positions
+ *  mask     broadcasts to [batch, heads, s, t]: bool, true for visible positions, or numbers of
+ *           the type of x that are added to the scores
  *  dropout  the rate; probabilities are then stored, [batch, heads, s, t], which otherwise
  *           are not (eddy_packed_self_attention, eddy_scaled_dot_product_attention)
  *
- *  What lengths and a bool mask hide has 10^9 taken from its score: a place that sees nothing
- *  gets a mean of all.
+ *  Positions hidden by lengths or a bool mask have 10^9 subtracted from their scores: a
+ *  position that sees none gets a mean of all.
  *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
  *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
  *  [units, n]; and a bias for each.
@@ -53,13 +54,14 @@ EDDY_API eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_ar
 #define eddy_multi_head_attention(...) \
     eddy_multi_head_attention_with(EDDY_ARGS(eddy_multi_head_attention_args, __VA_ARGS__))
 
-/* Waves of `units` wavelengths from 2 pi to nearly 20000 pi, a constant [length, units]: element
- * [i, 2 k] is sin(i / 10000^(2 k / units)), [i, 2 k + 1] the cosine (Vaswani et al., 2017).
+/* Sinusoidal positional encoding, with wavelengths from 2 pi to nearly 20000 pi, a constant
+ * [length, units]: element [i, 2 k] is sin(i / 10000^(2 k / units)), [i, 2 k + 1] the cosine
+ * (Vaswani et al., 2017).
  *
  *  length, units  above 0
  *  dtype          float64 or float32; 0 is float32
  *
- *  Errors: EDDY_INVALID_ARGUMENT, EDDY_BAD_DTYPE; EDDY_NO_MEMORY for what is too large. */
+ *  Errors: EDDY_INVALID_ARGUMENT, EDDY_BAD_DTYPE; EDDY_NO_MEMORY if it is too large. */
 EDDY_API eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t units,
                                                eddy_dtype dtype);
 
@@ -75,10 +77,10 @@ typedef struct eddy_position_layer_args {
     const char *reuse;
 } eddy_position_layer_args;
 
-/* x plus a row of numbers for each place of a sequence.
+/* Adds a positional encoding, a vector for each position of a sequence, to x.
  *
  *  x           [batch, s, n], n known
- *  max_length  at least s; needed if s is not known
+ *  max_length  at least s; required if s is unknown
  *
  *  Variables, if learned: embeddings [max_length, n].
  *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; in a run EDDY_OUT_OF_RANGE. */
@@ -97,7 +99,7 @@ typedef struct eddy_transformer_block_args {
     eddy_tensor      lengths, memory_lengths;
     eddy_tensor      mask;                /* of the attention of x to itself */
     bool             pre_norm;            /* layer norms in front of each part, not behind */
-    eddy_tensor    (*activation)(eddy_tensor);  /* of the feed-forward layer; default eddy_relu */
+    eddy_activation  activation;  /* of the feed-forward layer; default eddy_relu */
     double           dropout;             /* the rate behind each part; default 0 */
     double           attention_dropout;   /* of eddy_multi_head_attention; default 0 */
     bool             training;
@@ -110,13 +112,13 @@ typedef struct eddy_transformer_block_args {
     const char      *reuse;
 } eddy_transformer_block_args;
 
-/* Attention of a sequence to itself, attention to a memory if there is one, and two fully
- * connected layers (eddy_mlp); each part f of these with a shortcut and a layer norm:
- * norm(x + f(x)), or with pre_norm x + f(norm(x)).
+/* A transformer block: self-attention, attention to a memory if there is one, and two fully
+ * connected layers (eddy_mlp). Each part f of these has a residual connection and layer
+ * normalization: norm(x + f(x)), or with pre_norm x + f(norm(x)).
  *
  *  x  [batch, s, n], n known; y has its shape
  *
- *  memory, lengths, mask, causal, heads  as of eddy_multi_head_attention
+ *  memory, lengths, mask, causal, heads  as in eddy_multi_head_attention
  *
  *  Variables: those of attention, cross_attention, feed_forward (eddy_mlp), and of layer_norm,
  *  layer_norm_1, layer_norm_2.

@@ -1,11 +1,11 @@
-/* cells.c -- recurrent cells, step by step. */
+/* cells.c -- recurrent cells (RNN, GRU, LSTM), unrolled step by step. */
 #include "graph/internal.h"
 #include "layers/cells.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <math.h>
 
-const char *eddy_cell_name(const eddy_cell *cell)
+const char *eddy__cell_name(const eddy_cell *cell)
 {
     switch (cell->kind) {
     case EDDY_BASIC_RNN_CELL: return "basic_rnn_cell";
@@ -31,17 +31,17 @@ static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_ten
     eddy_layer    at = *l;
     if (scope) {
         at.name = scope;
-        at.reuse = eddy_layer_inside(l, scope, inside);
-        eddy_layer_begin(&at);
+        at.reuse = eddy__layer_inside(l, scope, inside);
+        eddy__layer_begin(&at);
     }
-    eddy_tensor kernel = eddy_layer_variable(&at, (eddy_layer_weight){
+    eddy_tensor kernel = eddy__layer_variable(&at, (eddy_layer_weight){
         .name = "kernel", .shape = EDDY_SHAPE(n + cell->units, columns),
         .init = cell->kernel_initializer, .otherwise = eddy_glorot_uniform_initializer(),
         .regularizer = cell->kernel_regularizer, .part = part });
-    eddy_tensor b = eddy_layer_variable(&at, (eddy_layer_weight){
+    eddy_tensor b = eddy__layer_variable(&at, (eddy_layer_weight){
         .name = "bias", .shape = EDDY_SHAPE(columns), .init = cell->bias_initializer,
         .otherwise = bias });
-    if (scope) eddy_layer_end(&at, b);
+    if (scope) eddy__layer_end(&at, b);
     eddy_tensor w = eddy_split_sizes(kernel, (int64_t[]){ n, cell->units }, 2);
     return (weights){ eddy_output(w, 0), eddy_output(w, 1), b };
 }
@@ -50,7 +50,7 @@ static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_ten
 static eddy_tensor project(eddy_tensor x, const weights *w)
 {
     eddy_tensor rows = eddy_merge_leading(x, eddy_sum(x, .axes = EDDY_AXES(-1)));
-    return eddy_layer_under(BiasAdd(MatMul(rows, w->x), w->bias), x, 2);
+    return eddy__layer_under(BiasAdd(MatMul(rows, w->x), w->bias), x, 2);
 }
 
 /* --------------------------------------------------------------- one by one -- */
@@ -65,7 +65,7 @@ typedef struct unrolled {
 /* What f is of. */
 static eddy_tensor activate(const unrolled *u, eddy_tensor z)
 {
-    return u->cell->activation ? u->cell->activation(z) : Tanh(z);
+    return eddy__layer_activate(u->cell->activation ? u->cell->activation : eddy_tanh, z);
 }
 
 /* The next h, from the projections of x for the gates and the candidate. */
@@ -89,15 +89,15 @@ static eddy_tensor unroll(const unrolled *u, eddy_tensor x, eddy_tensor h)
     eddy_tensor   candidates = eddy_unstack(project(x, &u->candidate), 0);
     eddy_tensor   gates = gated ? eddy_unstack(project(x, &u->gates), 0) : candidates;
     if (!eddy_is_valid(candidates) || !eddy_is_valid(gates)) return eddy_none(x.graph);
-    const eddy_allocator *memory = eddy_graph_allocator(x.graph);
+    const eddy_allocator *memory = eddy__graph_allocator(x.graph);
     const size_t          bytes = (size_t)steps * sizeof(eddy_tensor);
-    eddy_tensor          *all = eddy_allocate(memory, bytes), y;
+    eddy_tensor          *all = eddy__allocate(memory, bytes), y;
     if (!all) return eddy_fail(x.graph, EDDY_NO_MEMORY, "rnn: out of memory for its steps");
     if (!h.graph) h = ZerosLike(candidates);
     for (int64_t t = 0; t < steps; t++)
         h = all[t] = step(u, eddy_output(gates, (int)t), eddy_output(candidates, (int)t), h);
     y = eddy_stack((eddy_list){ (int)steps, all }, 0);
-    eddy_release(memory, all, bytes);
+    eddy__release(memory, all, bytes);
     return y;
 }
 
@@ -111,7 +111,7 @@ static eddy_tensor run_unrolled(const eddy_layer *l, const eddy_cell *cell, eddy
         u.gates = make_weights(l, cell, x, "gates", 2, eddy_ones_initializer(), 0);
         u.candidate = make_weights(l, cell, x, "candidate", 1, eddy_zeros_initializer(), 1);
         if (cell->reset_after)
-            u.recurrent_bias = eddy_layer_variable(l, (eddy_layer_weight){
+            u.recurrent_bias = eddy__layer_variable(l, (eddy_layer_weight){
                 .name = "candidate/recurrent_bias", .shape = EDDY_SHAPE(cell->units),
                 .init = cell->bias_initializer });
     }
@@ -132,10 +132,10 @@ static eddy_tensor forget(eddy_graph *g, const eddy_cell *cell, eddy_dtype dtype
                                  eddy_zeros(g, dtype, EDDY_SHAPE(2 * n))), 0, "forget_bias");
 }
 
-eddy_cell_states eddy_cell_run(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
-                               eddy_tensor h, eddy_tensor c)
+eddy_cell_states eddy__cell_run(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
+                                eddy_tensor h, eddy_tensor c)
 {
-    const eddy_tensor none = { 0 };
+    const eddy_tensor none = EDDY_NO_TENSOR;
     if (cell->kind != EDDY_LSTM_CELL)
         return (eddy_cell_states){ run_unrolled(l, cell, x, h), none };
     const weights w = make_weights(l, cell, x, NULL, 4, eddy_zeros_initializer(), 0);

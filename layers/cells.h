@@ -1,4 +1,4 @@
-/* cells.h -- what runs a cell over the steps of a sequence; not installed. */
+/* cells.h -- runs a recurrent cell over the steps of a sequence; not installed. */
 #ifndef EDDY_LAYERS_CELLS_H
 #define EDDY_LAYERS_CELLS_H
 
@@ -8,7 +8,7 @@
 enum { CELL_STEPS = 65535 };
 
 /* The default name of a cell; NULL if there is no such kind. */
-const char *eddy_cell_name(const eddy_cell *cell);
+const char *eddy__cell_name(const eddy_cell *cell);
 
 /* The h and, of an LSTM, c of all steps, [steps, batch, units] each. */
 typedef struct eddy_cell_states {
@@ -16,7 +16,7 @@ typedef struct eddy_cell_states {
 } eddy_cell_states;
 
 /* x [steps, batch, n]; h and c may be without a graph. */
-eddy_cell_states eddy_cell_run(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
-                               eddy_tensor h, eddy_tensor c);
+eddy_cell_states eddy__cell_run(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
+                                eddy_tensor h, eddy_tensor c);
 
 #endif

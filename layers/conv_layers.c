@@ -1,6 +1,6 @@
-/* conv_layers.c -- convolutions with variables of their own. */
+/* conv_layers.c -- convolution layers with variables of their own. */
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <string.h>
 
@@ -20,13 +20,13 @@ static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
 {
     if (eddy_refuse_number(l->graph, l->who, "kernel_size", size)) return false;
     if (size.count != 1 && size.count != axes) {
-        eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: kernel_size has %d entries; it must have "
-                  "one, or %d [scope '%.200s']", l->who, size.count, axes,
-                  l->name ? l->name : l->who);
+        eddy_fail(l->graph, EDDY_INVALID_ARGUMENT,
+                  "%s: kernel_size has %d entries; expected 1 or %d [scope '%.200s']", l->who,
+                  size.count, axes, l->name ? l->name : l->who);
         return false;
     }
     for (int i = 0; i < size.count; i++)
-        if (!eddy_layer_count(l, "kernel_size", size.at[i])) return false;
+        if (!eddy__layer_count(l, "kernel_size", size.at[i])) return false;
     return true;
 }
 
@@ -35,8 +35,8 @@ static bool check_single(const eddy_layer *l, const char *what, eddy_dims d, int
 {
     if (eddy_refuse_number(l->graph, l->who, what, d)) return false;
     if (axes > 1 || d.count <= 1) return true;
-    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; it must have one [scope "
-              "'%.200s']", l->who, what, d.count, l->name ? l->name : l->who);
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; expected 1 [scope '%.200s']",
+              l->who, what, d.count, l->name ? l->name : l->who);
     return false;
 }
 
@@ -101,9 +101,10 @@ static bool check_groups(const eddy_layer *l, const conv_kind *kind, int64_t gro
     const bool grouped = kind->axes < 3 && !kind->transposed;
     if (groups == 1 || (grouped && groups > 1 && in % groups == 0 && out % groups == 0))
         return true;
-    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %lld groups of %lld channels to %lld filters "
-              "cannot be made [scope '%.200s']", l->who, (long long)groups, (long long)in,
-              (long long)out, l->name ? l->name : l->who);
+    eddy_fail(
+        l->graph, EDDY_INVALID_ARGUMENT,
+        "%s: groups = %lld does not divide both %lld channels and %lld filters [scope '%.200s']",
+        l->who, (long long)groups, (long long)in, (long long)out, l->name ? l->name : l->who);
     return false;
 }
 
@@ -120,9 +121,9 @@ static eddy_tensor build_layer(const eddy_layer *l, const eddy_conv_layer_args *
         .name = "bias", .shape = EDDY_SHAPE(a->filters), .init = a->bias_initializer,
         .regularizer = a->bias_regularizer,
     };
-    eddy_tensor y = kind->build(a, eddy_layer_variable(l, kernel));
-    if (!a->no_bias) y = add_bias(y, eddy_layer_variable(l, bias), a->data_format);
-    return eddy_layer_activate(a->activation, y);
+    eddy_tensor y = kind->build(a, eddy__layer_variable(l, kernel));
+    if (!a->no_bias) y = add_bias(y, eddy__layer_variable(l, bias), a->data_format);
+    return eddy__layer_activate(a->activation, y);
 }
 
 static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind)
@@ -131,16 +132,16 @@ static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind
     const int channels = channels_second(a->data_format) ? 1 : kind->axes + 1;
     eddy_layer l = { .who = kind->who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
-    if (!eddy_layer_takes(&l, a->x) || !eddy_layer_rank(&l, a->x, kind->axes + 2, channels) ||
-        !eddy_layer_count(&l, "filters", a->filters) ||
+    if (!eddy__layer_takes(&l, a->x) || !eddy__layer_rank(&l, a->x, kind->axes + 2, channels) ||
+        !eddy__layer_count(&l, "filters", a->filters) ||
         !check_window(&l, a->kernel_size, kind->axes) ||
         !check_single(&l, "strides", a->strides, kind->axes) ||
         !check_single(&l, "dilation_rate", a->dilation_rate, kind->axes))
         return none;
     const int64_t in = eddy_shape_of(a->x).dim[channels], groups = a->groups ? a->groups : 1;
     if (!check_groups(&l, kind, groups, in, a->filters)) return none;
-    eddy_layer_begin(&l);
-    return eddy_layer_end(&l, build_layer(&l, a, kind, in / groups));
+    eddy__layer_begin(&l);
+    return eddy__layer_end(&l, build_layer(&l, a, kind, in / groups));
 }
 
 eddy_tensor eddy_conv1d_layer_with(eddy_conv_layer_args a)
@@ -182,14 +183,14 @@ static eddy_tensor build_depthwise(const eddy_layer *l, const eddy_depthwise_lay
         .name = "bias", .shape = EDDY_SHAPE(a->filters ? a->filters : in * multiplier),
         .init = a->bias_initializer, .regularizer = a->bias_regularizer,
     };
-    eddy_tensor y = eddy_depthwise_conv2d(a->x, eddy_layer_variable(l, depth),
+    eddy_tensor y = eddy_depthwise_conv2d(a->x, eddy__layer_variable(l, depth),
                                           .strides = a->strides, .padding = a->padding,
                                           .dilations = a->dilation_rate,
                                           .data_format = a->data_format);
     if (a->filters)
-        y = eddy_conv2d(y, eddy_layer_variable(l, point), .data_format = a->data_format);
-    if (!a->no_bias) y = add_bias(y, eddy_layer_variable(l, bias), a->data_format);
-    return eddy_layer_activate(a->activation, y);
+        y = eddy_conv2d(y, eddy__layer_variable(l, point), .data_format = a->data_format);
+    if (!a->no_bias) y = add_bias(y, eddy__layer_variable(l, bias), a->data_format);
+    return eddy__layer_activate(a->activation, y);
 }
 
 static eddy_tensor convolve_depthwise(const eddy_depthwise_layer_args *a, const char *who)
@@ -199,13 +200,13 @@ static eddy_tensor convolve_depthwise(const eddy_depthwise_layer_args *a, const 
     const int64_t     multiplier = a->depth_multiplier ? a->depth_multiplier : 1;
     eddy_layer l = { .who = who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
-    if (!eddy_layer_takes(&l, a->x) || !eddy_layer_rank(&l, a->x, 4, channels) ||
+    if (!eddy__layer_takes(&l, a->x) || !eddy__layer_rank(&l, a->x, 4, channels) ||
         !check_window(&l, a->kernel_size, 2) ||
-        !eddy_layer_count(&l, "depth_multiplier", multiplier))
+        !eddy__layer_count(&l, "depth_multiplier", multiplier))
         return none;
     const int64_t in = eddy_shape_of(a->x).dim[channels];
-    eddy_layer_begin(&l);
-    return eddy_layer_end(&l, build_depthwise(&l, a, in, multiplier));
+    eddy__layer_begin(&l);
+    return eddy__layer_end(&l, build_depthwise(&l, a, in, multiplier));
 }
 
 eddy_tensor eddy_depthwise_conv2d_layer_with(eddy_depthwise_layer_args a)
@@ -217,7 +218,7 @@ eddy_tensor eddy_depthwise_conv2d_layer_with(eddy_depthwise_layer_args a)
 eddy_tensor eddy_separable_conv2d_layer_with(eddy_depthwise_layer_args a)
 {
     eddy_layer l = { .who = "separable_conv2d", .name = a.name };
-    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_count(&l, "filters", a.filters))
-        return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_count(&l, "filters", a.filters))
+        return eddy_none(a.x.graph);
     return convolve_depthwise(&a, l.who);
 }

@@ -1,6 +1,6 @@
-/* initial.c -- initializers as values. */
+/* initial.c -- initializers and regularizers as values. */
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <math.h>
 
@@ -78,7 +78,7 @@ static eddy_tensor given(eddy_graph *g, eddy_tensor value, eddy_dtype dtype, edd
     if (!eddy_is_valid(value)) return eddy_identity(value);
     if (is.dtype == dtype && eddy_shape_equal(is.shape, shape)) return value;
     return eddy_fail(g, is.dtype == dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
-                     "the initial value is %s, and %s is needed",
+                     "the initial value is %s; expected %s",
                      eddy_type_print(is, a, sizeof a), eddy_type_print(want, b, sizeof b));
 }
 
@@ -86,7 +86,7 @@ static eddy_tensor diagonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
 {
     char text[200];
     if (shape.rank != 2 || !eddy_shape_is_known(shape))
-        return eddy_fail(g, EDDY_BAD_SHAPE, "an identity needs the shape of a matrix, not %s",
+        return eddy_fail(g, EDDY_BAD_SHAPE, "an identity requires the shape of a matrix, not %s",
                          eddy_shape_print(shape, text, sizeof text));
     if (shape.dim[0] == 0 || shape.dim[1] == 0) return eddy_zeros(g, dtype, shape);
     return eddy_eye(g, shape.dim[0], shape.dim[1], dtype);
@@ -110,6 +110,8 @@ eddy_tensor eddy_initial_value(eddy_graph *g, eddy_init init, eddy_dtype dtype, 
 {
     if (init.seed) seed = init.seed;
     if (!dtype) dtype = EDDY_FLOAT32;
+    if (eddy__refuse_text(g, "initializer", "eddy_init_he_normal", (void (*)(void))init.build))
+        return eddy_none(g);
     if (init.build) return init.build(g, dtype, shape, seed);
     if (init.value.graph) return given(g, init.value, dtype, shape);
     switch (kind_of(&init)) {

@@ -1,5 +1,5 @@
-/* initial.h -- what a layer's variables begin with, and what keeps them small: small
- * values, copied freely, that are options of layers. */
+/* initial.h -- initializers and regularizers of a layer's variables, as options of layers: small
+ * values that are copied freely. */
 #ifndef EDDY_LAYERS_INITIAL_H
 #define EDDY_LAYERS_INITIAL_H
 
@@ -9,11 +9,15 @@
 extern "C" {
 #endif
 
+/* An activation: a function of a tensor, eddy_relu, eddy_gelu or the user's own; not its name,
+ * "relu". */
+typedef eddy_tensor (*eddy_activation)(eddy_tensor x);
+
 /* --------------------------------------------------------- initializers -- */
 
-/* The first value of a variable: made by one of the functions below, or
+/* The initial value of a variable: the result of one of the functions below, or
  *
- *   { .build = f }    what a function of one's own builds, or eddy_init_zeros and the like
+ *   { .build = f }    the tensor that a function builds: the user's own, eddy_init_zeros, ...
  *   { .value = t }    a tensor of the variable's type and shape
  *
  * Zeroed, it is the default of the option. */
@@ -31,8 +35,8 @@ EDDY_API eddy_init eddy_zeros_initializer(void);
 EDDY_API eddy_init eddy_ones_initializer(void);
 EDDY_API eddy_init eddy_constant_initializer(double value);
 
-/* Uniform in [minval, maxval); normal; normal, drawn again beyond two standard
- * deviations.  tf.random_uniform_initializer and so on. */
+/* Uniform in [minval, maxval); normal; normal truncated at two standard deviations.
+ * tf.random_uniform_initializer and so on. */
 EDDY_API eddy_init eddy_random_uniform_initializer(double minval, double maxval);
 EDDY_API eddy_init eddy_random_normal_initializer(double mean, double stddev);
 EDDY_API eddy_init eddy_truncated_normal_initializer(double mean, double stddev);
@@ -46,9 +50,9 @@ typedef struct eddy_variance_scaling_args {
     int64_t     seed;
 } eddy_variance_scaling_args;
 
-/* Random numbers of mean 0 and variance scale / n, n being the number of inputs of a
- * unit, of its outputs, or their mean (eddy_init_variance_scaling).  The texts must
- * outlive the value.  tf.variance_scaling_initializer. */
+/* Random numbers with mean 0 and variance scale / n, where n is the fan-in (number of inputs of
+ * a unit), the fan-out, or their mean (eddy_init_variance_scaling). The strings must outlive the
+ * value. tf.variance_scaling_initializer. */
 EDDY_API eddy_init eddy_variance_scaling_initializer_with(eddy_variance_scaling_args args);
 #define eddy_variance_scaling_initializer(...) \
     eddy_variance_scaling_initializer_with(EDDY_ARGS(eddy_variance_scaling_args, __VA_ARGS__))
@@ -68,22 +72,22 @@ EDDY_API eddy_init eddy_lecun_normal_initializer(void);
 EDDY_API eddy_init eddy_orthogonal_initializer(double gain);
 EDDY_API eddy_init eddy_identity_initializer(double gain);
 
-/* The tensor that `init` stands for; all zeros if it is zeroed.
+/* Builds the tensor that `init` describes; all zeros if it is zeroed.
  *
  *  dtype  0 is float32
  *  shape  fully known
- *  seed   of random numbers where init has none; 0: the operations' own
+ *  seed   of random numbers if init has none; 0: the operations' own
  *
- *  Errors: those of the operations; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if init.value is another
- *  tensor, EDDY_BAD_SHAPE for an identity that is no matrix. */
+ *  Errors: those of the operations; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if init.value has another
+ *  shape or type, EDDY_BAD_SHAPE for an identity that is no matrix. */
 EDDY_API eddy_tensor eddy_initial_value(eddy_graph *g, eddy_init init, eddy_dtype dtype,
                                         eddy_shape shape, int64_t seed);
 
 /* --------------------------------------------------------- regularizers -- */
 
-/* A penalty on a variable, which joins EDDY_REGULARIZATION_LOSSES (eddy_get_total_loss
- * adds it): l1 times the sum of |x| plus l2 times half the sum of x^2, or what `build`
- * makes of it.  Zeroed: none.
+/* A penalty on a variable, which is added to EDDY_REGULARIZATION_LOSSES (eddy_get_total_loss
+ * sums these): l1 times the sum of |x| plus l2 times half the sum of x^2, or the tensor that
+ * `build` returns. Zeroed: none.
  *   .kernel_regularizer = { .l2 = 1e-4 } */
 typedef struct eddy_regularizer {
     double        l1, l2;                       /* at least 0 */

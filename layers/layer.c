@@ -1,16 +1,32 @@
-/* layer.c -- what all layers do: refuse what does not fit, and make their variables, or
- * find those of another one. */
+/* layer.c -- code shared by all layers: checks of arguments, creation of variables, and reuse of
+ * another layer's variables. */
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
+
+#include <string.h>
 
 /* ------------------------------------------------------------- refusals -- */
+
+/* The code of no function begins with three letters or more and a zero byte. */
+bool eddy__refuse_text(eddy_graph *g, const char *option, const char *like, void (*f)(void))
+{
+    enum { LONGEST = 32 };
+    const char *text;
+    int         n = 0;
+    memcpy(&text, &f, sizeof text);
+    while (text && n < LONGEST && strchr("abcdefghijklmnopqrstuvwxyz_", text[n]) && text[n]) n++;
+    if (n < 3 || text[n]) return false;
+    eddy_fail(g, EDDY_INVALID_ARGUMENT,
+              "the %s is the string \"%s\"; it must be a function, such as %s", option, text, like);
+    return true;
+}
 
 static const char *scope_of(const eddy_layer *l)
 {
     return l->name ? l->name : l->who;
 }
 
-bool eddy_layer_takes(eddy_layer *l, eddy_tensor x)
+bool eddy__layer_takes(eddy_layer *l, eddy_tensor x)
 {
     l->graph = x.graph;
     l->dtype = eddy_dtype_of(x);
@@ -24,7 +40,7 @@ bool eddy_layer_takes(eddy_layer *l, eddy_tensor x)
     return false;
 }
 
-bool eddy_layer_count(const eddy_layer *l, const char *what, int64_t n)
+bool eddy__layer_count(const eddy_layer *l, const char *what, int64_t n)
 {
     if (n > 0) return true;
     eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %lld; it must be above 0 "
@@ -32,7 +48,7 @@ bool eddy_layer_count(const eddy_layer *l, const char *what, int64_t n)
     return false;
 }
 
-bool eddy_layer_rank(const eddy_layer *l, eddy_tensor x, int rank, int known)
+bool eddy__layer_rank(const eddy_layer *l, eddy_tensor x, int rank, int known)
 {
     const eddy_shape s = eddy_shape_of(x);
     char             text[200];
@@ -45,18 +61,18 @@ bool eddy_layer_rank(const eddy_layer *l, eddy_tensor x, int rank, int known)
 
 /* ---------------------------------------------------------------- scopes -- */
 
-void eddy_layer_begin(const eddy_layer *l)
+void eddy__layer_begin(const eddy_layer *l)
 {
     eddy_scope_begin(l->graph, scope_of(l));
 }
 
-eddy_tensor eddy_layer_end(const eddy_layer *l, eddy_tensor y)
+eddy_tensor eddy__layer_end(const eddy_layer *l, eddy_tensor y)
 {
     eddy_scope_end(l->graph);
     return y;
 }
 
-const char *eddy_layer_inside(const eddy_layer *l, const char *name, char buf[LAYER_NAME])
+const char *eddy__layer_inside(const eddy_layer *l, const char *name, char buf[LAYER_NAME])
 {
     if (!l->reuse) return NULL;
     snprintf(buf, LAYER_NAME, "%s/%s", l->reuse, name);
@@ -71,17 +87,19 @@ static eddy_tensor find_variable(const eddy_layer *l, const eddy_layer_weight *w
     char              name[LAYER_NAME], tensor[LAYER_NAME + 2], have[200], want[200];
     const eddy_type   type = { l->dtype, w->shape };
     const eddy_tensor none = { l->graph, 0, 0 };
-    eddy_layer_inside(l, w->name, name);
+    eddy__layer_inside(l, w->name, name);
     snprintf(tensor, sizeof tensor, "%s:0", name);
     const eddy_tensor v = eddy_graph_has(l->graph, tensor) ? eddy_graph_tensor(l->graph, tensor)
                                                            : none;
     if (!eddy_is_valid(v) || !(eddy_node_of(v)->op->flags & EDDY_OP_VARIABLE))
-        return eddy_fail(l->graph, EDDY_NOT_FOUND, "%s: there is no variable '%.200s' to use again "
-                         "[scope '%.200s']", l->who, name, scope_of(l));
+        return eddy_fail(l->graph, EDDY_NOT_FOUND,
+                         "%s: there is no variable '%.200s' to reuse [scope '%.200s']", l->who,
+                         name, scope_of(l));
     const eddy_type is = { eddy_dtype_of(v), eddy_shape_of(v) };
     if (is.dtype == type.dtype && eddy_shape_equal(is.shape, type.shape)) return v;
-    return eddy_fail(l->graph, EDDY_BAD_SHAPE, "%s: variable '%.200s' is %s, and %s is needed "
-                     "[scope '%.200s']", l->who, name, eddy_type_print(is, have, sizeof have),
+    return eddy_fail(l->graph, EDDY_BAD_SHAPE,
+                     "%s: variable '%.200s' is %s; expected %s [scope '%.200s']", l->who, name,
+                     eddy_type_print(is, have, sizeof have),
                      eddy_type_print(type, want, sizeof want), scope_of(l));
 }
 
@@ -105,11 +123,11 @@ static eddy_init init_of(const eddy_layer_weight *w)
 
 /* The first value depends on nothing that surrounds the layer: the initializer runs before
  * all else. */
-eddy_tensor eddy_layer_variable(const eddy_layer *l, eddy_layer_weight w)
+eddy_tensor eddy__layer_variable(const eddy_layer *l, eddy_layer_weight w)
 {
     char scope[64];
     /* far from the seeds of other layers, which are next to each other */
-    const int64_t seed = l->seed ? eddy_layer_seed(l->seed, w.part * 0x3504f334) : 0;
+    const int64_t seed = l->seed ? eddy__layer_seed(l->seed, w.part * 0x3504f334) : 0;
     if (l->reuse) return find_variable(l, &w);
     snprintf(scope, sizeof scope, "%.40s/Initializer", w.name);
     eddy_control_clear(l->graph);
@@ -125,7 +143,7 @@ eddy_tensor eddy_layer_variable(const eddy_layer *l, eddy_layer_weight w)
 
 /* ---------------------------------------------------------------- shapes -- */
 
-eddy_tensor eddy_layer_under(eddy_tensor y, eddy_tensor x, int leading)
+eddy_tensor eddy__layer_under(eddy_tensor y, eddy_tensor x, int leading)
 {
     const eddy_shape inner = eddy_shape_of(y);
     eddy_shape       s = eddy_shape_of(x);
@@ -145,7 +163,7 @@ eddy_tensor eddy_layer_under(eddy_tensor y, eddy_tensor x, int leading)
     return eddy_set_shape(y, s);
 }
 
-eddy_tensor eddy_layer_within(eddy_tensor x, eddy_tensor lengths, int along)
+eddy_tensor eddy__layer_within(eddy_tensor x, eddy_tensor lengths, int along)
 {
     const eddy_shape s = eddy_shape_of(x);
     if (s.dim[along] > 0) {

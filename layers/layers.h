@@ -1,27 +1,28 @@
 /* layers.h -- layers with variables of their own, as functions that build them.
  *
- * A layer opens a name scope, `name` or the layer's default, and makes its variables there:
- * those of eddy_dense(x, 10, "logits") are logits/kernel and logits/bias.  What layers have
- * in common:
+ * A layer opens a name scope, `name` or the layer's default, and creates its variables there:
+ * those of eddy_dense(x, 10, "logits") are logits/kernel and logits/bias. Layers have these
+ * options in common:
  *
- *   name           of the scope; a name in use gets _1 and so on
- *   reuse          the scope of a layer of the same kind whose variables are taken instead of
- *                  new ones, as eddy_scope_name and variables have it, "tower/logits"
- *   not_trainable  keeps optimizers off the variables
- *   seed           of the initializers and of dropout; 0: the operations' own
- *   *_initializer  the first value of a variable (initial.h)
+ *   name           the name of the scope; a name in use gets the suffix _1 and so on
+ *   reuse          the scope of a layer of the same kind whose variables are used instead of
+ *                  new ones, as in eddy_scope_name and in names of variables: "tower/logits"
+ *   not_trainable  excludes the variables from the updates of optimizers
+ *   seed           of the initializers and of dropout; 0: the operations' own seeds
+ *   *_initializer  the initial value of a variable (initial.h)
  *   *_regularizer  a penalty on it, in EDDY_REGULARIZATION_LOSSES
- *   activation     f of the result: eddy_relu, eddy_gelu, one's own; default none
- *   training       what only training does is done if this is true, ...
- *   training_when  ... or, if this is given, where this bool scalar is true in a run
+ *   activation     a function applied to the result: eddy_relu, eddy_gelu, the caller's own;
+ *                  default none
+ *   training       if true, the layer behaves as in training (dropout, batch statistics), ...
+ *   training_when  ... or, if given, where this bool scalar is true in a run
  *
- * x is float32 or float64, and so are the variables.  The batch may be of unknown size.
+ * x is float32 or float64, and the variables have its type. The batch size may be unknown.
  *
- * Errors of all of them: EDDY_BAD_DTYPE for another x; EDDY_BAD_SHAPE if its rank is another or
- * a size is not known on which variables depend; EDDY_INVALID_ARGUMENT for a count that is not
- * above 0; EDDY_NOT_FOUND and EDDY_BAD_SHAPE if there is no variable to use again or it has
- * another shape; and those of the operations that a layer is made of, which also make its
- * gradient. */
+ * Errors of all layers: EDDY_BAD_DTYPE if x has another type; EDDY_BAD_SHAPE if x has another
+ * rank or a size is unknown on which variables depend; EDDY_INVALID_ARGUMENT for a count that is
+ * not above 0; EDDY_NOT_FOUND and EDDY_BAD_SHAPE if there is no variable to reuse or it has
+ * another shape; and the errors of the operations that a layer is composed of. The gradients of
+ * a layer are those of its operations. */
 #ifndef EDDY_LAYERS_H
 #define EDDY_LAYERS_H
 
@@ -39,7 +40,7 @@ typedef struct eddy_dense_args {
     eddy_tensor      x;
     int64_t          units;               /* columns of y */
     const char      *name;                /* default "dense" */
-    eddy_tensor    (*activation)(eddy_tensor);
+    eddy_activation  activation;
     bool             no_bias;
     eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
     eddy_init        bias_initializer;    /* default zeros */
@@ -64,8 +65,8 @@ typedef struct eddy_mlp_args {
     eddy_tensor      x;
     eddy_dims        units;               /* of each layer: EDDY_DIMS(256, 256, 10) */
     const char      *name;                /* default "mlp" */
-    eddy_tensor    (*activation)(eddy_tensor);          /* of all but the last; default eddy_relu */
-    eddy_tensor    (*output_activation)(eddy_tensor);   /* of the last; default none */
+    eddy_activation  activation;          /* of all but the last; default eddy_relu */
+    eddy_activation  output_activation;   /* of the last; default none */
     double           dropout;             /* the rate after each activation; default 0 */
     bool             training;
     eddy_tensor      training_when;
@@ -76,9 +77,9 @@ typedef struct eddy_mlp_args {
     const char      *reuse;
 } eddy_mlp_args;
 
-/* Fully connected layers, one after the other.
+/* Fully connected layers in sequence (multilayer perceptron).
  *
- *  x      [..., in], as of eddy_dense; y is [..., the last of units]
+ *  x      [..., in], as in eddy_dense; y is [..., the last of units]
  *  units  1 to 8 counts, each above 0
  *
  *  Variables: those of layers dense, dense_1 and so on.
@@ -96,12 +97,13 @@ typedef struct eddy_residual_args {
     const char *reuse;
 } eddy_residual_args;
 
-/* x + y, y being what was made of x; where their shapes differ, x goes through a linear
- * layer or a 1x1 convolution first (He et al., "Deep residual learning", 2016).
+/* A residual connection, x + y, where y was computed from x; if their shapes differ, x first
+ * passes through a linear layer or a 1x1 convolution (He et al., "Deep residual learning",
+ * 2016).
  *
  *  x  [..., n]
- *  y  [..., m].  Images [batch, height, width, m] may be smaller than x by a whole factor: the
- *     stride of the convolution
+ *  y  [..., m].  Images [batch, height, width, m] may be smaller than x by an integer factor,
+ *     the stride of the convolution
  *
  *  Variables: shortcut/kernel [n, m] or [1, 1, n, m], if the shapes differ. */
 EDDY_API eddy_tensor eddy_residual_with(eddy_residual_args a);
@@ -120,7 +122,7 @@ typedef struct eddy_conv_layer_args {
     const char      *data_format;         /* channels last (the default); "NCW", "NCHW", "NCDHW" */
     eddy_dims        dilation_rate;       /* as strides; default 1 */
     int64_t          groups;              /* of channels; not for three dimensions; default 1 */
-    eddy_tensor    (*activation)(eddy_tensor);
+    eddy_activation  activation;
     bool             no_bias;
     eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
     eddy_init        bias_initializer;    /* default zeros */
@@ -146,8 +148,8 @@ EDDY_API eddy_tensor eddy_conv2d_layer_with(eddy_conv_layer_args a);
 EDDY_API eddy_tensor eddy_conv3d_layer_with(eddy_conv_layer_args a);
 #define eddy_conv3d_layer(...) eddy_conv3d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
 
-/* The transposed convolution, eddy_conv2d_transpose; with "SAME" and strides of 2 it makes
- * images twice as large.
+/* Transposed convolution, eddy_conv2d_transpose; "SAME" with strides of 2 doubles the size of
+ * images.
  *
  *  x  [batch, height, width, channels] or NCHW, height and width known
  *
@@ -168,7 +170,7 @@ typedef struct eddy_depthwise_layer_args {
     const char      *data_format;         /* "NHWC" (the default), "NCHW" */
     eddy_dims        dilation_rate;       /* as strides; default 1 */
     int64_t          depth_multiplier;    /* filters for each channel; default 1 */
-    eddy_tensor    (*activation)(eddy_tensor);
+    eddy_activation  activation;
     bool             no_bias;
     eddy_init        depthwise_initializer;   /* default eddy_glorot_uniform_initializer */
     eddy_init        pointwise_initializer;   /* likewise */
@@ -179,11 +181,11 @@ typedef struct eddy_depthwise_layer_args {
     const char      *reuse;
 } eddy_depthwise_layer_args;
 
-/* Each channel of images convolved by itself (eddy_depthwise_conv2d), and then a sum over
- * channels at each place (eddy_separable_conv2d).
+/* Depthwise convolution, each channel with filters of its own (eddy_depthwise_conv2d), and
+ * separable convolution, followed by a 1x1 convolution over channels (eddy_separable_conv2d).
  *
  *  x        [batch, height, width, channels] or NCHW, the channels known
- *  filters  left out or 0 for the first of the two, above 0 for the second
+ *  filters  omitted or 0 for the first of the two, above 0 for the second
  *
  *  Variables: depthwise_kernel [kernel_size..., channels, depth_multiplier], bias; and
  *  pointwise_kernel [1, 1, channels depth_multiplier, filters].
@@ -219,25 +221,25 @@ typedef struct eddy_batch_norm_layer_args {
     const char      *reuse;
 } eddy_batch_norm_layer_args;
 
-/* Each channel with mean beta and standard deviation gamma over the batch, while training;
- * otherwise with what the moving averages of mean and variance make of it.
+/* Batch normalization: in training each channel has mean beta and standard deviation gamma over
+ * the batch; otherwise it is normalized with the moving averages of mean and variance.
  *
- *  x     [..., channels], rank 2 or more; the channels are known.  Images [batch, channels,
- *        height, width] with an axis of 1
- *  axis  0 or the last, or 1 of rank 4
+ *  x     [..., channels], rank 2 or more, the number of channels known; images
+ *        [batch, channels, height, width] with an axis of 1
+ *  axis  0 or the last, or 1 for rank 4
  *
  *  Variables: gamma, beta, moving_mean, moving_variance [channels], the latter two not
- *  trainable.  Updates of these, moving = moving momentum + batch (1 - momentum), join
- *  EDDY_UPDATE_OPS; they are part of a step only if it runs them (eddy_update_ops).  The
- *  variance of the moving average is divided by one less than the count for rank 4, as
- *  TensorFlow's fused operation has it, and by the count else.
+ *  trainable.  Updates of these, moving = moving momentum + batch (1 - momentum), are added to
+ *  EDDY_UPDATE_OPS; a training step must run them (eddy_update_ops).  For rank 4 the variance
+ *  of the moving average is divided by the count minus one, as in TensorFlow's fused
+ *  operation, and otherwise by the count.
  *  Errors: EDDY_INVALID_ARGUMENT for another axis or a momentum outside [0, 1].
  *  TensorFlow: layers.batch_normalization. */
 EDDY_API eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a);
 #define eddy_batch_norm_layer(...) \
     eddy_batch_norm_layer_with(EDDY_ARGS(eddy_batch_norm_layer_args, __VA_ARGS__))
 
-/* One node that runs all of EDDY_UPDATE_OPS whose names begin with `scope` (all if NULL):
+/* One operation that runs all of EDDY_UPDATE_OPS whose names start with `scope` (all if NULL):
  *   eddy_run(s, feeds, EDDY_FETCH(train, updates), out);
  * tf.group(tf.get_collection(UPDATE_OPS)). */
 EDDY_API eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope);
@@ -253,8 +255,8 @@ typedef struct eddy_layer_norm_layer_args {
     const char *reuse;
 } eddy_layer_norm_layer_args;
 
-/* Each row of x along its last axis with mean beta and standard deviation gamma:
- * eddy_layer_norm.
+/* Layer normalization: each row of x along its last axis has mean beta and standard deviation
+ * gamma (eddy_layer_norm).
  *
  *  x  [..., n], rank 1 or more, n known
  *
@@ -276,7 +278,7 @@ typedef struct eddy_dropout_layer_args {
     const char *name;                     /* default "dropout" */
 } eddy_dropout_layer_args;
 
-/* eddy_dropout while training, x itself otherwise.  TensorFlow: layers.dropout. */
+/* eddy_dropout in training, x itself otherwise. TensorFlow: layers.dropout. */
 EDDY_API eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a);
 #define eddy_dropout_layer(...) \
     eddy_dropout_layer_with(EDDY_ARGS(eddy_dropout_layer_args, __VA_ARGS__))
@@ -295,11 +297,11 @@ typedef struct eddy_embedding_layer_args {
     const char      *reuse;
 } eddy_embedding_layer_args;
 
-/* A row of numbers for each id, eddy_embedding_lookup: y is [ids..., output_dim].
+/* Embedding: a vector for each id (eddy_embedding_lookup); y is [ids..., output_dim].
  *
  *  Variables: embeddings [input_dim, output_dim].
  *  Errors: EDDY_BAD_DTYPE for other ids or another dtype; in a run EDDY_OUT_OF_RANGE for an id
- *  that is none.  TensorFlow: keras.layers.Embedding. */
+ *  outside [0, input_dim).  TensorFlow: keras.layers.Embedding. */
 EDDY_API eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a);
 #define eddy_embedding_layer(...) \
     eddy_embedding_layer_with(EDDY_ARGS(eddy_embedding_layer_args, __VA_ARGS__))

@@ -1,7 +1,7 @@
-/* multi_head.c -- attention of several heads with its projections. */
+/* multi_head.c -- multi-head attention with its projections. */
 #include "layers/attention.h"
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <math.h>
 
@@ -24,8 +24,8 @@ static eddy_tensor project(const heads *h, eddy_tensor x, int64_t units, const c
     return eddy_dense(x, units, name, .no_bias = a->no_bias,
                       .kernel_initializer = a->kernel_initializer,
                       .kernel_regularizer = a->kernel_regularizer,
-                      .not_trainable = a->not_trainable, .seed = eddy_layer_seed(a->seed, k),
-                      .reuse = eddy_layer_inside(&h->layer, name, scope));
+                      .not_trainable = a->not_trainable, .seed = eddy__layer_seed(a->seed, k),
+                      .reuse = eddy__layer_inside(&h->layer, name, scope));
 }
 
 /* [batch, places, parts units] as [batch, places, parts, heads, size]. */
@@ -33,14 +33,14 @@ static eddy_tensor cut(const heads *h, eddy_tensor y, int parts)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-1)));
     rows = eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, parts, h->a->heads, h->size));
-    return eddy_layer_under(rows, y, 2);
+    return eddy__layer_under(rows, y, 2);
 }
 
 /* [batch, places, heads, size] as [batch, places, units]. */
 static eddy_tensor join(const heads *h, eddy_tensor y)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-2, -1)));
-    return eddy_layer_under(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
+    return eddy__layer_under(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
 }
 
 /* Part k of [batch, places, parts, heads, size], heads first. */
@@ -54,7 +54,7 @@ static eddy_tensor part(eddy_tensor parts, int k)
 /* Which places of the memory there are, [batch, 1, 1, t]. */
 static eddy_tensor within(const heads *h)
 {
-    eddy_tensor seen = eddy_layer_within(h->memory, h->a->lengths, 1);
+    eddy_tensor seen = eddy__layer_within(h->memory, h->a->lengths, 1);
     return ExpandDims(ExpandDims(seen, 1), 1);
 }
 
@@ -129,20 +129,21 @@ eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a)
     const eddy_tensor none = { a.x.graph, 0, 0 };
     heads h = { .a = &a, .memory = a.memory.graph ? a.memory : a.x,
                 .layer = { .who = "attention", .name = a.name, .reuse = a.reuse } };
-    if (!eddy_layer_takes(&h.layer, h.memory) || !eddy_layer_takes(&h.layer, a.x) ||
-        !eddy_layer_rank(&h.layer, a.x, 3, 2) || !eddy_layer_rank(&h.layer, h.memory, 3, 2) ||
-        !eddy_layer_count(&h.layer, "heads", a.heads))
+    if (!eddy__layer_takes(&h.layer, h.memory) || !eddy__layer_takes(&h.layer, a.x) ||
+        !eddy__layer_rank(&h.layer, a.x, 3, 2) || !eddy__layer_rank(&h.layer, h.memory, 3, 2) ||
+        !eddy__layer_count(&h.layer, "heads", a.heads))
         return none;
     if (h.memory.graph != a.x.graph)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
                          "element of this graph");
     h.n = eddy_shape_of(a.x).dim[2];
     h.units = a.units ? a.units : h.n;
-    if (!eddy_layer_count(&h.layer, "units", h.units)) return none;
+    if (!eddy__layer_count(&h.layer, "units", h.units)) return none;
     if (h.units % a.heads != 0 || h.units > INT32_MAX)
-        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: %lld units cannot be cut "
-                         "into %lld heads", (long long)h.units, (long long)a.heads);
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
+                         "attention: %lld units cannot be divided into %lld heads",
+                         (long long)h.units, (long long)a.heads);
     h.size = h.units / a.heads;
-    eddy_layer_begin(&h.layer);
-    return eddy_layer_end(&h.layer, build_attention(&h));
+    eddy__layer_begin(&h.layer);
+    return eddy__layer_end(&h.layer, build_attention(&h));
 }

@@ -1,7 +1,7 @@
-/* norm_layers.c -- batch and layer normalization with variables of their own. */
+/* norm_layers.c -- batch and layer normalization layers with variables of their own. */
 #include "graph/internal.h"
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 /* ----------------------------------------------------------- batch norm -- */
 
@@ -20,7 +20,7 @@ typedef struct norm {
 static eddy_tensor variable(const norm *n, const char *name, eddy_init init, double otherwise,
                             eddy_regularizer r, bool fixed)
 {
-    return eddy_layer_variable(&n->layer, (eddy_layer_weight){
+    return eddy__layer_variable(&n->layer, (eddy_layer_weight){
         .name = name, .shape = EDDY_SHAPE(n->channels), .init = init,
         .otherwise = eddy_constant_initializer(otherwise), .regularizer = r,
         .not_trainable = fixed });
@@ -112,32 +112,32 @@ eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a)
                .layer = { .who = "batch_normalization", .name = a.name, .reuse = a.reuse,
                           .not_trainable = a.not_trainable } };
     char text[200];
-    if (!eddy_layer_takes(&n.layer, a.x)) return none;
+    if (!eddy__layer_takes(&n.layer, a.x)) return none;
     if (axis < 0 || s.dim[axis] < 0)
-        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "batch_normalization: x has shape %s and its "
-                         "channels on axis %lld; they must be known in number and on the last, or "
-                         "on axis 1 of 4", eddy_shape_print(s, text, sizeof text),
-                         (long long)a.axis);
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE,
+                         "batch_normalization: x has shape %s and axis is %lld; the number of "
+                         "channels must be known, and axis must be the last, or 1 for rank 4",
+                         eddy_shape_print(s, text, sizeof text), (long long)a.axis);
     if (!(a.momentum >= 0 && a.momentum <= 1))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "batch_normalization: momentum is %g; "
                          "it must be in [0, 1]", a.momentum);
     n.channels = s.dim[axis];
     for (int i = 0; i < s.rank; i++)
         if (i != axis) n.others.at[n.others.count++] = i;
-    eddy_layer_begin(&n.layer);
-    return eddy_layer_end(&n.layer, build_batch_norm(&n));
+    eddy__layer_begin(&n.layer);
+    return eddy__layer_end(&n.layer, build_batch_norm(&n));
 }
 
 eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope)
 {
-    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     const int    count = eddy_collection_get(g, EDDY_UPDATE_OPS, scope, NULL, 0);
     const size_t bytes = (size_t)count * sizeof(eddy_tensor);
-    eddy_tensor *all = eddy_allocate(eddy_graph_allocator(g), bytes);
+    eddy_tensor *all = eddy__allocate(eddy__graph_allocator(g), bytes);
     if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "eddy_update_ops: out of memory");
     eddy_collection_get(g, EDDY_UPDATE_OPS, scope, all, count);
     eddy_tensor y = eddy_group(g, (eddy_list){ count, all }, "update_ops");
-    eddy_release(eddy_graph_allocator(g), all, bytes);
+    eddy__release(eddy__graph_allocator(g), all, bytes);
     return y;
 }
 
@@ -149,16 +149,16 @@ eddy_tensor eddy_layer_norm_layer_with(eddy_layer_norm_layer_args a)
     eddy_layer l = { .who = "layer_norm", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable };
     char text[200];
-    if (!eddy_layer_takes(&l, a.x)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (!eddy__layer_takes(&l, a.x)) return eddy_none(a.x.graph);
     if (s.rank < 1 || s.dim[s.rank - 1] < 0)
         return eddy_fail(l.graph, EDDY_BAD_SHAPE, "layer_norm: x has shape %s; its last dimension "
                          "must be known", eddy_shape_print(s, text, sizeof text));
     const eddy_shape row = EDDY_SHAPE(s.dim[s.rank - 1]);
-    eddy_layer_begin(&l);
-    eddy_tensor gamma = eddy_layer_variable(&l, (eddy_layer_weight){
+    eddy__layer_begin(&l);
+    eddy_tensor gamma = eddy__layer_variable(&l, (eddy_layer_weight){
         .name = "gamma", .shape = row, .init = a.gamma_initializer,
         .otherwise = eddy_ones_initializer() });
-    eddy_tensor beta = eddy_layer_variable(&l, (eddy_layer_weight){
+    eddy_tensor beta = eddy__layer_variable(&l, (eddy_layer_weight){
         .name = "beta", .shape = row, .init = a.beta_initializer });
-    return eddy_layer_end(&l, eddy_layer_norm(a.x, gamma, beta, a.epsilon));
+    return eddy__layer_end(&l, eddy_layer_norm(a.x, gamma, beta, a.epsilon));
 }

@@ -1,6 +1,6 @@
-/* recurrent.c -- cells over sequences: lengths, directions, several at a time. */
+/* recurrent.c -- recurrent layers (RNN, GRU, LSTM) over sequences: lengths, directions, stacks. */
 #include "layers/cells.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 /* ---------------------------------------------------------------- sequences -- */
 
@@ -34,17 +34,17 @@ static eddy_rnn_result run_steps(const eddy_layer *l, const eddy_rnn_args *a, ed
     const eddy_tensor lengths = a->sequence_length;
     eddy_tensor       seen = { 0 };
     if (lengths.graph) {
-        seen = ExpandDims(eddy_layer_within(x, lengths, 0), -1);
+        seen = ExpandDims(eddy__layer_within(x, lengths, 0), -1);
         x = Where(seen, x, 0);
     }
     eddy_layer inner = *l;
     char       scope[LAYER_NAME];
-    inner.name = a->cell.name ? a->cell.name : eddy_cell_name(&a->cell);
-    inner.reuse = eddy_layer_inside(l, inner.name, scope);
-    eddy_layer_begin(&inner);
-    eddy_cell_states s = eddy_cell_run(&inner, &a->cell, a->go_backwards ? turn(x, lengths) : x,
-                                       a->initial_h, a->initial_c);
-    eddy_layer_end(&inner, x);
+    inner.name = a->cell.name ? a->cell.name : eddy__cell_name(&a->cell);
+    inner.reuse = eddy__layer_inside(l, inner.name, scope);
+    eddy__layer_begin(&inner);
+    eddy_cell_states s = eddy__cell_run(&inner, &a->cell, a->go_backwards ? turn(x, lengths) : x,
+                                        a->initial_h, a->initial_c);
+    eddy__layer_end(&inner, x);
     eddy_rnn_result r = { s.h, last(s.h, lengths, a->initial_h), last(s.c, lengths, a->initial_c) };
     if (a->go_backwards) r.outputs = turn(r.outputs, lengths);
     if (lengths.graph) r.outputs = Where(seen, r.outputs, 0);
@@ -58,17 +58,18 @@ static bool check_steps(const eddy_layer *l, const eddy_rnn_args *a)
     const bool    unrolled = a->cell.kind != EDDY_LSTM_CELL;
     if (steps != 0 && (!unrolled || (steps > 0 && steps <= CELL_STEPS))) return true;
     char text[200];
-    eddy_fail(l->graph, EDDY_BAD_SHAPE, "rnn: x has shape %s; the number of steps must be known, "
-              "above 0 and at most %d [scope '%.200s']",
-              eddy_shape_print(eddy_shape_of(a->x), text, sizeof text), CELL_STEPS,
-              l->name ? l->name : "rnn");
+    eddy_fail(
+        l->graph, EDDY_BAD_SHAPE,
+        "rnn: x has shape %s; the number of steps must be known and in [1, %d] [scope '%.200s']",
+        eddy_shape_print(eddy_shape_of(a->x), text, sizeof text), CELL_STEPS,
+        l->name ? l->name : "rnn");
     return false;
 }
 
 static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
 {
-    if (eddy_cell_name(cell)) return eddy_layer_count(l, "units", cell->units);
-    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: there is no cell of kind %d [scope '%.200s']",
+    if (eddy__cell_name(cell)) return eddy__layer_count(l, "units", cell->units);
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: unknown cell kind %d [scope '%.200s']",
               (int)cell->kind, l->name ? l->name : "rnn");
     return false;
 }
@@ -79,13 +80,13 @@ eddy_rnn_result eddy_rnn_with(eddy_rnn_args a)
     const eddy_rnn_result nothing = { none, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
-    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2) ||
+    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_rank(&l, a.x, 3, 2) ||
         !check_cell(&l, &a.cell) || !check_steps(&l, &a))
         return nothing;
-    eddy_layer_begin(&l);
+    eddy__layer_begin(&l);
     eddy_rnn_result r = run_steps(&l, &a, a.time_major ? a.x : swap(a.x));
     if (!a.time_major) r.outputs = swap(r.outputs);
-    eddy_layer_end(&l, r.h);
+    eddy__layer_end(&l, r.h);
     return r;
 }
 
@@ -97,21 +98,21 @@ eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn
     eddy_bidirectional_rnn_result r = { .outputs = { a.x.graph, 0, 0 } };
     char scope[LAYER_NAME];
     r.fw = r.bw = (eddy_rnn_result){ r.outputs, r.outputs, r.outputs };
-    if (!eddy_layer_takes(&l, a.x)) return r;
-    eddy_layer_begin(&l);
+    if (!eddy__layer_takes(&l, a.x)) return r;
+    eddy__layer_begin(&l);
     eddy_rnn_args one = { .x = a.x, .cell = a.cell_fw, .name = "fw",
                           .sequence_length = a.sequence_length, .time_major = a.time_major,
                           .not_trainable = a.not_trainable, .seed = a.seed,
-                          .reuse = eddy_layer_inside(&l, "fw", scope) };
+                          .reuse = eddy__layer_inside(&l, "fw", scope) };
     r.fw = eddy_rnn_with(one);
     if (a.cell_bw.kind) one.cell = a.cell_bw;
     one.name = "bw";
     one.go_backwards = true;
-    one.seed = eddy_layer_seed(a.seed, 1);
-    one.reuse = eddy_layer_inside(&l, "bw", scope);
+    one.seed = eddy__layer_seed(a.seed, 1);
+    one.reuse = eddy__layer_inside(&l, "bw", scope);
     r.bw = eddy_rnn_with(one);
     r.outputs = eddy_concat(EDDY_LIST(r.fw.outputs, r.bw.outputs), 2);
-    eddy_layer_end(&l, r.outputs);
+    eddy__layer_end(&l, r.outputs);
     return r;
 }
 
@@ -121,23 +122,23 @@ eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a)
     eddy_rnn_result   r = { a.x, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse };
     char       name[32], scope[LAYER_NAME];
-    if (!eddy_layer_takes(&l, a.x)) return (eddy_rnn_result){ none, none, none };
+    if (!eddy__layer_takes(&l, a.x)) return (eddy_rnn_result){ none, none, none };
     if (a.count < 1 || !a.cells) {
         r.outputs = eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "rnn: there are no cells to stack");
         return r;
     }
-    eddy_layer_begin(&l);
+    eddy__layer_begin(&l);
     for (int i = 0; i < a.count; i++) {
         snprintf(name, sizeof name, "cell_%d", i);
         if (i > 0)
             r.outputs = eddy_dropout_layer(r.outputs, a.dropout, a.training, a.training_when,
-                                           .seed = eddy_layer_seed(a.seed, i));
+                                           .seed = eddy__layer_seed(a.seed, i));
         r = eddy_rnn(r.outputs, a.cells[i], name, a.sequence_length,
                      .time_major = a.time_major, .not_trainable = a.not_trainable,
-                     .seed = eddy_layer_seed(a.seed, i),
-                     .reuse = eddy_layer_inside(&l, name, scope));
+                     .seed = eddy__layer_seed(a.seed, i),
+                     .reuse = eddy__layer_inside(&l, name, scope));
         if (a.results) a.results[i] = r;
     }
-    eddy_layer_end(&l, r.outputs);
+    eddy__layer_end(&l, r.outputs);
     return r;
 }

@@ -1,5 +1,5 @@
-/* recurrent.h -- recurrent networks as layers; options that all layers have are described in
- * layers.h. */
+/* recurrent.h -- recurrent layers (RNN, GRU, LSTM); layers.h describes the options that all
+ * layers have. */
 #ifndef EDDY_LAYERS_RECURRENT_H
 #define EDDY_LAYERS_RECURRENT_H
 
@@ -9,19 +9,20 @@
 extern "C" {
 #endif
 
-/* One step of a recurrent network: from x [batch, n] and its state h [batch, units] the next h.
- * [x, h] are the two side by side, and w and b the variables <name>/kernel and <name>/bias.
+/* One step of a recurrent network: computes the next h from x [batch, n] and the state h [batch,
+ * units]. [x, h] is their concatenation, and w and b are the variables <name>/kernel and
+ * <name>/bias.
  *
  *   EDDY_BASIC_RNN_CELL  h' = f([x, h] w + b).  kernel [n + units, units].
  *   EDDY_LSTM_CELL       i, f, g, o = [x, h] w + b; c' = sigmoid(f + forget_bias) c +
  *                        sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c').  kernel [n + units,
  *                        4 units].  TensorFlow has the parts in the order i, g, f, o.
  *   EDDY_GRU_CELL        r, u = sigmoid([x, h] w + b), c = f([x, r h] v + d), h' = u h +
- *                        (1 - u) c.  gates/kernel [n + units, 2 units], gates/bias, which begins
- *                        with ones, candidate/kernel [n + units, units], candidate/bias.  With
+ *                        (1 - u) c.  gates/kernel [n + units, 2 units], gates/bias, initially
+ *                        ones, candidate/kernel [n + units, units], candidate/bias.  With
  *                        reset_after c = f(x v + d + r (h v' + d')), v' being the last rows of
- *                        the kernel and d' candidate/recurrent_bias, as Keras, PyTorch and cuDNN
- *                        have it.
+ *                        the kernel and d' candidate/recurrent_bias, as in Keras, PyTorch and
+ *                        cuDNN.
  *
  * TensorFlow: nn.rnn_cell.BasicRNNCell, LSTMCell, GRUCell; keras.layers.GRU(reset_after=True). */
 typedef enum eddy_cell_kind {
@@ -35,7 +36,7 @@ typedef struct eddy_cell {
     eddy_cell_kind   kind;
     int64_t          units;               /* above 0 */
     const char      *name;                /* default "basic_rnn_cell", "lstm_cell", "gru_cell" */
-    eddy_tensor    (*activation)(eddy_tensor);  /* f; not of an LSTM; default eddy_tanh */
+    eddy_activation  activation;  /* f; not of an LSTM; default eddy_tanh */
     double           forget_bias;         /* of an LSTM; default 1; NAN: none */
     bool             reset_after;         /* of a GRU */
     eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
@@ -43,7 +44,7 @@ typedef struct eddy_cell {
     eddy_regularizer kernel_regularizer;
 } eddy_cell;
 
-/* What comes of a sequence: h of each step, and the state after the last one. */
+/* The result of a recurrent network: h of each step, and the state after the last step. */
 typedef struct eddy_rnn_result {
     eddy_tensor outputs;                  /* [batch, steps, units], or steps first as x */
     eddy_tensor h, c;                     /* [batch, units]; c of an LSTM alone */
@@ -63,18 +64,18 @@ typedef struct eddy_rnn_args {
     const char *reuse;
 } eddy_rnn_args;
 
-/* A cell over the steps of a sequence.
+/* Runs a cell over the steps of a sequence.
  *
  *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known, and so
- *                   is the number of steps but for an LSTM
+ *                   is the number of steps, except for an LSTM
  *  sequence_length  int32 or int64 [batch], each in [0, steps]: later outputs are 0, and h and c
- *                   are those of that step.  Left out: all steps
- *  go_backwards     outputs stand at their steps all the same; h is that of the first step
+ *                   are those of that step.  Omitted: all steps
+ *  go_backwards     outputs stay at the indices of their steps; h is that of the first step
  *
- *  An LSTM is one operation, eddy_lstm, the others one after the other of each step.
+ *  An LSTM is one operation, eddy_lstm; the other cells are unrolled step by step.
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: EDDY_INVALID_ARGUMENT for another kind of cell; EDDY_BAD_SHAPE if the number of steps
- *  is not known, 0 or above 65535.
+ *  is unknown, 0 or above 65535.
  *  TensorFlow: nn.static_rnn, nn.dynamic_rnn. */
 EDDY_API eddy_rnn_result eddy_rnn_with(eddy_rnn_args a);
 #define eddy_rnn(...) eddy_rnn_with(EDDY_ARGS(eddy_rnn_args, __VA_ARGS__))
@@ -96,9 +97,10 @@ typedef struct eddy_bidirectional_rnn_args {
     const char *reuse;
 } eddy_bidirectional_rnn_args;
 
-/* One network from the first step to the last and one from the last to the first.
+/* A bidirectional network: one cell runs from the first step to the last, another from the last
+ * to the first.
  *
- *  All as of eddy_rnn.  Variables: in <name>/fw/<cell> and <name>/bw/<cell>.
+ *  Options are as in eddy_rnn.  Variables: in <name>/fw/<cell> and <name>/bw/<cell>.
  *  TensorFlow: nn.bidirectional_dynamic_rnn. */
 EDDY_API eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn_args a);
 #define eddy_bidirectional_rnn(...) \
@@ -121,9 +123,10 @@ typedef struct eddy_stacked_rnn_args {
     const char      *reuse;
 } eddy_stacked_rnn_args;
 
-/* Several networks, each fed with the outputs of the one before it; returns the last one's.
+/* Stacked recurrent networks, each of which reads the outputs of the one before it; returns the
+ * result of the last one.
  *
- *  All as of eddy_rnn.  Variables: in <name>/cell_0/<cell>, <name>/cell_1/<cell> and so on.
+ *  Options are as in eddy_rnn.  Variables: in <name>/cell_0/<cell>, <name>/cell_1/<cell>, ...
  *  Errors: EDDY_INVALID_ARGUMENT if there are no cells.
  *  TensorFlow: nn.dynamic_rnn of a MultiRNNCell. */
 EDDY_API eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a);

@@ -1,16 +1,16 @@
-/* small_layers.c -- dropout, embedding, and ways of putting layers together. */
+/* small_layers.c -- dropout and embedding layers, MLPs and residual blocks. */
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a)
 {
     eddy_layer l = { .who = "dropout", .name = a.name };
-    if (!eddy_layer_takes(&l, a.x)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (!eddy__layer_takes(&l, a.x)) return eddy_none(a.x.graph);
     if (!a.training_when.graph && !a.training) return a.x;
-    eddy_layer_begin(&l);
+    eddy__layer_begin(&l);
     eddy_tensor y = eddy_dropout(a.x, a.rate, a.noise_shape, a.seed, "mask");
     if (a.training_when.graph && !eddy_same(y, a.x)) y = Where(a.training_when, y, a.x);
-    return eddy_layer_end(&l, y);
+    return eddy__layer_end(&l, y);
 }
 
 eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a)
@@ -23,15 +23,15 @@ eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a)
     if (l.dtype != EDDY_FLOAT32 && l.dtype != EDDY_FLOAT64)
         return eddy_fail(l.graph, EDDY_BAD_DTYPE, "embedding: dtype is %s; it must be float32 or "
                          "float64", eddy_dtype_name(l.dtype));
-    if (!eddy_layer_count(&l, "input_dim", a.input_dim) ||
-        !eddy_layer_count(&l, "output_dim", a.output_dim))
+    if (!eddy__layer_count(&l, "input_dim", a.input_dim) ||
+        !eddy__layer_count(&l, "output_dim", a.output_dim))
         return none;
-    eddy_layer_begin(&l);
-    eddy_tensor table = eddy_layer_variable(&l, (eddy_layer_weight){
+    eddy__layer_begin(&l);
+    eddy_tensor table = eddy__layer_variable(&l, (eddy_layer_weight){
         .name = "embeddings", .shape = EDDY_SHAPE(a.input_dim, a.output_dim),
         .init = a.embeddings_initializer, .regularizer = a.embeddings_regularizer,
         .otherwise = eddy_random_uniform_initializer(-0.05, 0.05) });
-    return eddy_layer_end(&l, eddy_embedding_lookup(table, a.ids));
+    return eddy__layer_end(&l, eddy_embedding_lookup(table, a.ids));
 }
 
 /* ---------------------------------------------------------------- several -- */
@@ -41,11 +41,12 @@ eddy_tensor eddy_mlp_with(eddy_mlp_args a)
     eddy_layer  l = { .who = "mlp", .name = a.name, .reuse = a.reuse };
     eddy_tensor y = a.x;
     char        inner[24], scope[LAYER_NAME];
-    if (!eddy_layer_takes(&l, a.x)) return (eddy_tensor){ a.x.graph, 0, 0 };
+    if (!eddy__layer_takes(&l, a.x)) return eddy_none(a.x.graph);
     if (a.units.count < 1 || a.units.count > EDDY_MAX_RANK)
-        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "mlp: units has %d entries; it must have "
-                         "1 to %d", a.units.count, EDDY_MAX_RANK);
-    eddy_layer_begin(&l);
+        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
+                         "mlp: units has %d entries; expected 1 to %d", a.units.count,
+                         EDDY_MAX_RANK);
+    eddy__layer_begin(&l);
     for (int i = 0; i < a.units.count; i++) {
         const bool last = i == a.units.count - 1;
         snprintf(inner, sizeof inner, i ? "dense_%d" : "dense", i);
@@ -55,13 +56,13 @@ eddy_tensor eddy_mlp_with(eddy_mlp_args a)
                        .kernel_initializer = a.kernel_initializer,
                        .kernel_regularizer = a.kernel_regularizer,
                        .not_trainable = a.not_trainable,
-                       .seed = eddy_layer_seed(a.seed, i),
-                       .reuse = eddy_layer_inside(&l, inner, scope));
+                       .seed = eddy__layer_seed(a.seed, i),
+                       .reuse = eddy__layer_inside(&l, inner, scope));
         if (!last)
             y = eddy_dropout_layer(y, a.dropout, a.training, a.training_when,
-                                   .seed = eddy_layer_seed(a.seed, i));
+                                   .seed = eddy__layer_seed(a.seed, i));
     }
-    return eddy_layer_end(&l, y);
+    return eddy__layer_end(&l, y);
 }
 
 /* By how much y is smaller than x in height and width; 0 if it is no whole factor. */
@@ -94,7 +95,7 @@ static eddy_tensor shortcut(const eddy_layer *l, const eddy_residual_args *a)
     const eddy_init  given = a->kernel_initializer;
     const eddy_init  init = given.build || given.kind || given.value.graph
                             ? given : eddy_he_normal_initializer();
-    const char *reuse = eddy_layer_inside(l, "shortcut", scope);
+    const char *reuse = eddy__layer_inside(l, "shortcut", scope);
     if (x.rank != 4)
         return eddy_dense(a->x, y.dim[y.rank - 1], "shortcut", .no_bias = true,
                           .kernel_initializer = init, .not_trainable = a->not_trainable,
@@ -112,7 +113,7 @@ eddy_tensor eddy_residual_with(eddy_residual_args a)
     char one[200], other[200];
     if (eddy_is_valid(a.x) && (!eddy_is_valid(a.y) || a.y.graph != a.x.graph))
         return Add(a.x, a.y);                   /* says so */
-    if (!eddy_layer_takes(&l, a.y) || !eddy_layer_takes(&l, a.x)) return none;
+    if (!eddy__layer_takes(&l, a.y) || !eddy__layer_takes(&l, a.x)) return none;
     bool like = eddy_shape_equal(x, y), fits = rows_fit(x, y);
     if (fits && !like) {
         const eddy_dims f = factors(x, y);
@@ -120,9 +121,9 @@ eddy_tensor eddy_residual_with(eddy_residual_args a)
                (x.rank != 4 || (f.at[0] > 0 && f.at[1] > 0));
     }
     if (!like && !fits)
-        return eddy_fail(l.graph, EDDY_BAD_SHAPE, "residual: no shortcut leads from %s to %s",
-                         eddy_shape_print(x, one, sizeof one),
-                         eddy_shape_print(y, other, sizeof other));
-    eddy_layer_begin(&l);
-    return eddy_layer_end(&l, Add(like ? a.x : shortcut(&l, &a), a.y));
+        return eddy_fail(
+            l.graph, EDDY_BAD_SHAPE, "residual: a shortcut from shape %s to %s is not possible",
+            eddy_shape_print(x, one, sizeof one), eddy_shape_print(y, other, sizeof other));
+    eddy__layer_begin(&l);
+    return eddy__layer_end(&l, Add(like ? a.x : shortcut(&l, &a), a.y));
 }

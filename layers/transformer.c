@@ -1,8 +1,9 @@
-/* transformer.c -- positions, and blocks of attention and fully connected layers. */
+/* transformer.c -- positional encodings and transformer blocks: attention and fully connected
+ * layers. */
 #include "graph/internal.h"
 #include "layers/attention.h"
 #include "layers/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <math.h>
 
@@ -12,14 +13,14 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
                                       eddy_dtype dtype)
 {
     const eddy_layer l = { .graph = g, .who = "sinusoidal positions" };
-    if (!eddy_graph_ready(g)) return eddy_none(eddy_graph_alive(g) ? g : NULL);
+    if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!dtype) dtype = EDDY_FLOAT32;
     if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
         return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; it must be "
                          "float32 or float64", eddy_dtype_name(dtype));
-    if (!eddy_layer_count(&l, "length", length) || !eddy_layer_count(&l, "units", units))
-        return (eddy_tensor){ g, 0, 0 };
-    eddy_array *table = eddy_array_new_in(eddy_graph_allocator(g), dtype,
+    if (!eddy__layer_count(&l, "length", length) || !eddy__layer_count(&l, "units", units))
+        return eddy_none(g);
+    eddy_array *table = eddy_array_new_in(eddy__graph_allocator(g), dtype,
                                           EDDY_SHAPE(length, units));
     if (!table)
         return eddy_fail(g, EDDY_NO_MEMORY, "sinusoidal positions: out of memory for [%lld,%lld]",
@@ -53,22 +54,23 @@ eddy_tensor eddy_position_layer_with(eddy_position_layer_args a)
     const eddy_tensor none = { a.x.graph, 0, 0 };
     eddy_layer l = { .who = "positions", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
-    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2)) return none;
+    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_rank(&l, a.x, 3, 2)) return none;
     const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
     const int64_t most = a.max_length ? a.max_length : s;
     if (s == EDDY_ANY && most < 1)
-        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "positions: x does not say how many "
-                         "places a sequence has; then max_length is needed");
+        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
+                         "positions: the sequence length of x is not known; give max_length");
     if (most < 1 || s > most)
-        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "positions: max_length is %lld, and a "
-                         "sequence has %lld places", (long long)a.max_length, (long long)s);
-    eddy_layer_begin(&l);
+        return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
+                         "positions: max_length is %lld, but a sequence has length %lld",
+                         (long long)a.max_length, (long long)s);
+    eddy__layer_begin(&l);
     eddy_tensor table = !a.learned ? eddy_sinusoidal_positions(l.graph, most, n, l.dtype)
-                                   : eddy_layer_variable(&l, (eddy_layer_weight){
+                                   : eddy__layer_variable(&l, (eddy_layer_weight){
         .name = "embeddings", .shape = EDDY_SHAPE(most, n), .init = a.embeddings_initializer,
         .otherwise = eddy_random_normal_initializer(0, 0.02) });
     eddy_tensor y = eddy_is_valid(table) ? Add(a.x, first_rows(table, a.x)) : table;
-    return eddy_layer_end(&l, y);
+    return eddy__layer_end(&l, y);
 }
 
 /* ------------------------------------------------------------------- blocks -- */
@@ -78,7 +80,7 @@ typedef enum part_kind { SELF, CROSS, FORWARD } part_kind;
 static eddy_tensor attend(const eddy_layer *l, const eddy_transformer_block_args *a,
                           eddy_tensor x, bool cross, int k)
 {
-    const eddy_tensor none = { NULL, 0, 0 };
+    const eddy_tensor none = EDDY_NO_TENSOR;
     const char       *name = cross ? "cross_attention" : "attention";
     char              scope[LAYER_NAME];
     return eddy_multi_head_attention(
@@ -87,7 +89,7 @@ static eddy_tensor attend(const eddy_layer *l, const eddy_transformer_block_args
         .dropout = a->attention_dropout, .training = a->training,
         .training_when = a->training_when, .kernel_initializer = a->kernel_initializer,
         .kernel_regularizer = a->kernel_regularizer, .not_trainable = a->not_trainable,
-        .seed = eddy_layer_seed(a->seed, 10 * k), .reuse = eddy_layer_inside(l, name, scope));
+        .seed = eddy__layer_seed(a->seed, 10 * k), .reuse = eddy__layer_inside(l, name, scope));
 }
 
 static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_block_args *a,
@@ -100,8 +102,8 @@ static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_bloc
                     .training_when = a->training_when,
                     .kernel_initializer = a->kernel_initializer,
                     .kernel_regularizer = a->kernel_regularizer,
-                    .not_trainable = a->not_trainable, .seed = eddy_layer_seed(a->seed, 10 * k),
-                    .reuse = eddy_layer_inside(l, "feed_forward", scope));
+                    .not_trainable = a->not_trainable, .seed = eddy__layer_seed(a->seed, 10 * k),
+                    .reuse = eddy__layer_inside(l, "feed_forward", scope));
 }
 
 /* Part k of a block with its shortcut and norm. */
@@ -112,11 +114,11 @@ static eddy_tensor add_part(const eddy_layer *l, const eddy_transformer_block_ar
     snprintf(name, sizeof name, k ? "layer_norm_%d" : "layer_norm", k);
     const eddy_layer_norm_layer_args norm = {
         .x = x, .epsilon = a->epsilon, .not_trainable = a->not_trainable,
-        .reuse = eddy_layer_inside(l, name, scope) };
+        .reuse = eddy__layer_inside(l, name, scope) };
     eddy_tensor y = a->pre_norm ? eddy_layer_norm_layer_with(norm) : x;
     y = kind == FORWARD ? feed_forward(l, a, y, k) : attend(l, a, y, kind == CROSS, k);
     y = Add(x, eddy_dropout_layer(y, a->dropout, a->training, a->training_when,
-                                  .seed = eddy_layer_seed(a->seed, 10 * k + 5)));
+                                  .seed = eddy__layer_seed(a->seed, 10 * k + 5)));
     if (a->pre_norm || !eddy_is_valid(y)) return y;
     eddy_layer_norm_layer_args after = norm;
     after.x = y;
@@ -127,10 +129,10 @@ eddy_tensor eddy_transformer_block_with(eddy_transformer_block_args a)
 {
     eddy_layer l = { .who = "transformer_block", .name = a.name, .reuse = a.reuse };
     int        k = 0;
-    if (!eddy_layer_takes(&l, a.x) || !eddy_layer_rank(&l, a.x, 3, 2))
-        return (eddy_tensor){ a.x.graph, 0, 0 };
-    eddy_layer_begin(&l);
+    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_rank(&l, a.x, 3, 2))
+        return eddy_none(a.x.graph);
+    eddy__layer_begin(&l);
     eddy_tensor y = add_part(&l, &a, a.x, SELF, k++);
     if (a.memory.graph) y = add_part(&l, &a, y, CROSS, k++);
-    return eddy_layer_end(&l, add_part(&l, &a, y, FORWARD, k));
+    return eddy__layer_end(&l, add_part(&l, &a, y, FORWARD, k));
 }

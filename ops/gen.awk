@@ -3,14 +3,18 @@
 #   mode=header   ops/ops.h: every public builder with the comment above it
 #   mode=table_h  declarations of all definitions
 #   mode=table_c  the list of all definitions
-#   mode=docs     docs/ops.md
+#   mode=linked_h declarations of them that link nothing (ops/linked.h)
+#   mode=linked_c the list of those that a program has, NULL for the others
+#   mode=docs     the reference of one room: the files of ops/ROOM, with room=ROOM
+#   mode=index    a line for each call: its name, room, arguments and first sentence
+#                 (scripts/reference.sh makes the index of these)
 #
 # What it looks for, each at the start of a line:
 #   /** ... */                          the comment of what follows
 #   #ifdef EDDY_HEADER ... #endif       text for the header, verbatim
 #   eddy_tensor eddy_x(...)             a public builder (also void, int)
 #   eddy_tensor eddy_x_with(eddy_y_args ...)  one with options: eddy_x(...) too
-#   UNARY(x, ..., BINARY(x, ..., COMPARISON(x, ...  a row of ops/rows.h
+#   UNARY(x, ..., BINARY(x, ..., COMPARISON(x, ...  a row of ops/math/elementwise_rows.h
 #   const eddy_op_def eddy_op_x = {     a definition (also ROW_DEF(x, ...)
 #   /* ----- tools -- */                what follows is declared elsewhere, not a builder
 
@@ -21,12 +25,40 @@ function flush_file() {
         if (mode == "header") printf "\n/* ---- %s ---- */\n", family
     }
 }
-# A section of docs/ops.md: the call with its arguments in their order, and the comment.
+# A section of the reference: the call with its arguments in their order, and the comment.
 function print_page(i,    call) {
     call = page_call[i]
-    if (page_args[i] in members) call = "eddy_tensor " page_name[i] "(...);" members[page_args[i]]
+    if (page_args[i] in members) {
+        sub(/eddy_[a-z0-9_]+\(.*/, "", call)
+        call = call page_name[i] "(...);" members[page_args[i]]
+    }
     if (of_family[i] != of_family[i - 1]) printf "\n## %s\n", of_family[i]
     printf "\n### `%s`\n\n```c\n%s\n```\n\n```text\n%s\n```\n", page_name[i], call, page_text[i]
+}
+function names_in(declarations, separator,    part, n, i, name, list) {
+    gsub(/\/\*([^*]|\*[^\/])*\*\//, "", declarations)
+    gsub(/\[[^]]*\]|\)\([^)]*\)/, "", declarations)
+    n = split(declarations, part, separator)
+    for (i = 1; i <= n; i++) {
+        name = part[i]
+        gsub(/[ \n]+$/, "", name); gsub(/^.*[ *\n(]/, "", name)
+        if (name ~ /^([a-z]|\.\.\.)/ && name != "void") list = list (list == "" ? "" : ", ") name
+    }
+    return list
+}
+function print_index(i,    text, end, list) {
+    text = page_text[i]; sub(/\n\n.*/, "", text); gsub(/[ \n]+/, " ", text)
+    if (match(text, /[^.][.;]( |$)/)) text = substr(text, 1, RSTART)
+    list = page_call[i]; sub(/^[^(]*\(/, "", list); sub(/\);?$/, "", list)
+    if (list ~ /_args/ && !(page_args[i] in members)) list = "..."
+    list = page_args[i] in members ? names_in(members[page_args[i]], "[;,]") : names_in(list, ",")
+    printf "%s\t%s\t%s\t%s\n", page_name[i], of_room[i], list, text
+}
+function add_page(name, call, text) {
+    sub(/^\/\*\*? ?/, "", text); sub(/ *\*\/ *$/, "", text); gsub(/\n \* ?/, "\n", text)
+    of_family[++pages] = family; page_name[pages] = name; page_text[pages] = text
+    page_call[pages] = call
+    of_room[pages] = FILENAME; sub(/\/[^\/]*$/, "", of_room[pages]); sub(/^.*\//, "", of_room[pages])
 }
 function emit(proto, name,    text) {
     flush_file()
@@ -40,16 +72,9 @@ function emit(proto, name,    text) {
             printf "#define %s(...) %s(EDDY_ARGS(%s, __VA_ARGS__))\n", short, name, args
         }
     }
-    if (mode == "docs") {
-        short = name; sub(/_with$/, "", short)
-        text = doc; sub(/^\/\*\* ?/, "", text); sub(/ *\*\/ *$/, "", text); gsub(/\n \* ?/, "\n", text)
-        of_family[++pages] = family; page_name[pages] = short; page_text[pages] = text
-        page_call[pages] = proto ";"
-        if (name ~ /_with$/) {
-            args = proto; sub(/^.*\( */, "", args); sub(/ [a-z_]*\).*$/, "", args)
-            page_args[pages] = args
-        }
-    }
+    short = name; sub(/_with$/, "", short)
+    add_page(short, proto ";", doc)
+    if (name ~ /_with$/ && match(proto, /eddy_[a-z0-9_]+_args/)) page_args[pages] = substr(proto, RSTART, RLENGTH)
     doc = ""
 }
 FNR == 1 { doc = ""; indoc = 0; inheader = 0; tools = 0 }
@@ -59,6 +84,8 @@ inheader && /^#endif/ { inheader = 0; next }
 inheader && /^typedef struct eddy_[a-z0-9_]+_args \{/ { struct = $3; members[struct] = "" }
 inheader && /^\}/ { struct = "" }
 inheader && struct != "" && /^ / && !/char +unused_;/ { members[struct] = members[struct] "\n" $0 }
+inheader && /^\/\* / { remark = $0 }
+inheader && /^#define eddy_[a-z0-9_]+\(/ { name = $2; sub(/\(.*/, "", name); call = $0; sub(/^#define /, "", call); sub(/\).*/, ")", call); add_page(name, call, remark) }
 inheader { if (mode == "header") print; next }
 /^\/\*\* / { indoc = 1; doc = "" }
 indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next }
@@ -91,13 +118,15 @@ BEGIN {
         print "#ifndef EDDY_OPS_H\n#define EDDY_OPS_H\n\n#include \"../graph/graph.h\"\n#include \"../graph/op.h\"\n"
         print "#ifdef __cplusplus\nextern \"C\" {\n#endif"
     }
-    if (mode == "docs") print "# Operations\n\nGenerated from the comments in `ops/`; one section a family, in the order of the sources.\n\nWhat is written `eddy_NAME(...)` takes the arguments below it, the first ones by position and\nany by name: `eddy_sum(x, .keepdims = true)`. Left out, an argument is 0. A list is always\nwritten `EDDY_AXES(1)`, `EDDY_DIMS(2, 2)`."
-    if (mode ~ /^table/) print "/* GENERATED by ops/gen.awk. */"
+    if (mode == "docs") print "# Operations: " room "\n\nGenerated from the comments in `ops/`; one section a file.\n\nWhat is written `eddy_NAME(...)` takes the arguments below it, the first ones by position and\nany by name: `eddy_sum(x, .keepdims = true)`. Left out, an argument is 0. A list is always\nwritten `EDDY_AXES(1)`, `EDDY_DIMS(2, 2)`. All rooms: [index.md](index.md)."
+    if (mode ~ /^(table|linked)/) print "/* GENERATED by ops/gen.awk. */"
     if (mode == "table_h") print "#ifndef EDDY_TABLE_H\n#define EDDY_TABLE_H\n#include \"graph/op.h\"\n"
     if (mode == "table_c") print "#include \"build/gen/table.h\"\n"
+    if (mode == "linked_c") print "#include \"ops/linked.h\"\n"
 }
 END {
-    for (i = 1; i <= pages; i++) print_page(i)
+    if (mode == "docs") for (i = 1; i <= pages; i++) print_page(i)
+    if (mode == "index") for (i = 1; i <= pages; i++) print_index(i)
     if (mode == "header") print "\n#ifdef __cplusplus\n}\n#endif\n#endif"
     if (mode == "table_h") {
         for (i = 1; i <= ndefs; i++) printf "extern const eddy_op_def eddy_op_%s;\n", defs[i]
@@ -107,6 +136,13 @@ END {
         print "const eddy_op_def *const eddy_op_table[] = {"
         for (i = 1; i <= ndefs; i++) printf "    &eddy_op_%s,\n", defs[i]
         print "    NULL\n};"
+    }
+    if (mode == "linked_h")
+        for (i = 1; i <= ndefs; i++) printf "extern const eddy_op_def eddy_op_%s EDDY_IF_LINKED;\n", defs[i]
+    if (mode == "linked_c") {
+        print "const eddy_op_def *const eddy_op_linked[] = {"
+        for (i = 1; i <= ndefs; i++) printf "    &eddy_op_%s,\n", defs[i]
+        print "};\nconst int eddy_op_linked_count = sizeof eddy_op_linked / sizeof *eddy_op_linked;"
     }
     exit bad
 }

@@ -1,4 +1,4 @@
-/* apply.c -- from pairs of gradient and variable to the operation of a step. */
+/* apply.c -- apply_gradients: builds the training operation from pairs of gradient and variable. */
 #include "optim/internal.h"
 #include "ops/ops.h"
 
@@ -55,16 +55,16 @@ static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair p, int i)
         eddy_fail(g, EDDY_BAD_DTYPE,
                   "Gradient must be convertible to a Tensor or IndexedSlices, or None: "
                   "pair %d has no tensor of this graph", i);
-    else if (!eddy_is_variable(p.variable))
+    else if (!eddy__is_variable(p.variable))
         eddy_fail(g, EDDY_UNIMPLEMENTED, "Trying to update a Tensor '%s', not a variable",
                   eddy_name_of(p.variable));
     else if (eddy_dtype_of(p.gradient) != eddy_dtype_of(p.variable))
-        eddy_fail(g, EDDY_BAD_DTYPE, "the gradient of '%s' has type %s, not %s",
+        eddy_fail(g, EDDY_BAD_DTYPE, "the gradient of '%s' has type %s; expected %s",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.gradient)),
                   eddy_dtype_name(eddy_dtype_of(p.variable)));
     else if (eddy_dtype_is_complex(eddy_dtype_of(p.variable))
                  ? !o->def.takes_complex : !eddy_dtype_is_floating(eddy_dtype_of(p.variable)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "'%s' has type %s, which %s does not take",
+        eddy_fail(g, EDDY_BAD_DTYPE, "'%s' has type %s, which %s does not support",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.variable)), o->name);
     else if (eddy_slices_parts(p.gradient, NULL, NULL)) return slices_fit(p);
     else if (!eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(p.variable)))
@@ -99,12 +99,12 @@ static bool step_fits(eddy_graph *g, eddy_tensor step)
 {
     char text[128];
     if (step.node == 0) return true;
-    if (!eddy_is_variable(step) || step.graph != g)
+    if (!eddy__is_variable(step) || step.graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_step is not a variable of this graph");
     else if (eddy_shape_of(step).rank > 0)
-        eddy_fail(g, EDDY_BAD_SHAPE, "global_step '%s' has shape %s and is no scalar",
+        eddy_fail(g, EDDY_BAD_SHAPE, "global_step '%s' has shape %s; expected a scalar",
                   eddy_name_of(step), eddy_shape_print(eddy_shape_of(step), text, sizeof text));
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
 /* ---------------------------------------------------------------- updates -- */
@@ -121,7 +121,7 @@ static void create_slots(eddy_optimizer *o, const eddy_gradient_pair *pairs, int
 
 /* A gradient of partly unknown shape has the variable's, or the run fails:
  * nothing is broadcast. */
-static eddy_tensor shaped(eddy_tensor gradient, eddy_tensor variable)
+eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable)
 {
     return eddy_shape_is_known(eddy_shape_of(gradient)) ? gradient
                                                         : eddy_reshape_like(gradient, variable);
@@ -136,14 +136,15 @@ static eddy_tensor shaped_rows(eddy_tensor values, eddy_tensor indices, eddy_ten
     return eddy_reshape_like(values, eddy_gather(variable, indices));
 }
 
-eddy_tensor eddy_constrained(eddy_tensor value, eddy_tensor variable)
+eddy_tensor eddy__constrained(eddy_tensor value, eddy_tensor variable)
 {
     eddy_constraint c;
     eddy_graph     *g = variable.graph;
     if (!eddy_is_valid(value) || !eddy_variable_constraint(variable, &c)) return value;
     value = c.apply(value, c.context);
-    if (eddy_graph_ready(g) && (!eddy_is_valid(value) || value.graph != g))
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "the constraint of '%s' gives no tensor of this graph",
+    if (eddy__graph_ready(g) && (!eddy_is_valid(value) || value.graph != g))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "the constraint of '%s' does not return a tensor of this graph",
                   eddy_name_of(variable));
     return value;
 }
@@ -157,7 +158,7 @@ static eddy_tensor constrain(eddy_optimizer *o, eddy_tensor updated, eddy_tensor
                         eddy_same(node->inputs[0], variable);
     eddy_control_begin(o->graph, EDDY_LIST(updated));
     eddy_tensor value = yields ? updated : eddy_read(variable);
-    updated = eddy_assign(variable, eddy_constrained(value, variable));
+    updated = eddy_assign(variable, eddy__constrained(value, variable));
     eddy_control_end(o->graph);
     return updated;
 }
@@ -183,8 +184,8 @@ static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
     if (eddy_slices_parts(p.gradient, &values, &indices))
         return update_rows(o, values, indices, p);
     /* one that is called by another optimizer leaves it to that one */
-    o->constrains = o->def.apply_dense == eddy_step_all;
-    eddy_tensor updated = o->def.apply_dense(o, shaped(p.gradient, p.variable), p.variable);
+    o->constrains = o->def.apply_dense == eddy__step_all;
+    eddy_tensor updated = o->def.apply_dense(o, eddy__shaped(p.gradient, p.variable), p.variable);
     const bool  done = o->constrains;
     o->constrains = false;
     return done ? updated : constrain(o, updated, p.variable);
@@ -208,8 +209,8 @@ static int update_all(eddy_optimizer *o, const eddy_gradient_pair *pairs, int co
         eddy_scope_end(o->graph);
         *before = n + 1;
         if (!eddy_is_valid(out[n++]))
-            eddy_fail(o->graph, EDDY_INVALID_ARGUMENT, "%s: no update of '%s'", o->name,
-                      eddy_name_of(pairs[i].variable));
+            eddy_fail(o->graph, EDDY_INVALID_ARGUMENT, "%s: no update is returned for '%s'",
+                      o->name, eddy_name_of(pairs[i].variable));
     }
     return n;
 }
@@ -230,48 +231,54 @@ static eddy_tensor finish(eddy_optimizer *o, eddy_list updates, eddy_tensor step
     return eddy_group(g, EDDY_LIST(counted), scope);
 }
 
-/* With room for the updates, and for a place for each variable. */
+/* With room for the updates, for a place for each variable, and with pairs that may change. */
 static eddy_tensor apply_in(eddy_optimizer *o, const eddy_apply_gradients_args *a,
-                            eddy_tensor *updates, int32_t *last)
+                            eddy_gradient_pair *pairs, eddy_tensor *updates, int32_t *last)
 {
     eddy_graph *g = o->graph;
     create_slots(o, a->pairs, a->count);
     eddy_scope_begin(g, a->name && *a->name ? a->name : o->name);
     const char *scope = eddy_scope_name(g);
     if (o->def.prepare) o->def.prepare(o);
-    const int n = update_all(o, a->pairs, a->count, updates, last);
+    if (o->def.transform && eddy__graph_ready(g)) o->def.transform(o, pairs, a->count);
+    const int n = update_all(o, pairs, a->count, updates, last);
     eddy_tensor train = eddy_none(g);
-    if (eddy_graph_ready(g)) train = finish(o, (eddy_list){ n, updates }, a->global_step, scope);
+    if (eddy__graph_ready(g)) train = finish(o, (eddy_list){ n, updates }, a->global_step, scope);
     eddy_scope_end(g);
     return train;
 }
 
 static eddy_tensor apply(eddy_optimizer *o, const eddy_apply_gradients_args *a)
 {
-    const eddy_allocator *memory = eddy_graph_allocator(o->graph);
+    const eddy_allocator *memory = eddy__graph_allocator(o->graph);
     const size_t          bytes = (size_t)a->count * sizeof(eddy_tensor);
     const size_t          ids = (size_t)eddy_graph_size(o->graph) + 1;
-    eddy_tensor          *updates = eddy_allocate(memory, bytes), train = eddy_none(o->graph);
-    int32_t              *last = eddy_allocate_zeroed(memory, ids, sizeof *last);
-    if (updates && last) train = apply_in(o, a, updates, last);
+    const size_t          of_pairs = (size_t)a->count * sizeof *a->pairs;
+    eddy_tensor          *updates = eddy__allocate(memory, bytes), train = eddy_none(o->graph);
+    int32_t              *last = eddy__allocate_zeroed(memory, ids, sizeof *last);
+    eddy_gradient_pair   *pairs = eddy__allocate(memory, of_pairs);
+    if (pairs) memcpy(pairs, a->pairs, of_pairs);
+    if (updates && last && pairs) train = apply_in(o, a, pairs, updates, last);
     else eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, a->count);
-    eddy_release(memory, updates, bytes);
-    eddy_release(memory, last, ids * sizeof *last);
+    eddy__release(memory, updates, bytes);
+    eddy__release(memory, last, ids * sizeof *last);
+    eddy__release(memory, pairs, of_pairs);
     return train;
 }
 
 eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args a)
 {
-    eddy_graph *g = eddy_optimizer_ready(a.optimizer);
+    eddy_graph *g = eddy__optimizer_ready(a.optimizer);
     if (!g) {
         g = eddy_optimizer_graph(a.optimizer);
         if (!g && a.pairs && a.count > 0) g = a.pairs[0].variable.graph;
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "apply_gradients: no such optimizer");
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "apply_gradients: the optimizer is NULL or not valid");
     }
     if (!pairs_fit(a.optimizer, a.pairs, a.count) || !step_fits(g, a.global_step))
         return eddy_none(g);
     eddy_tensor train = apply(a.optimizer, &a);
-    if (!eddy_graph_ready(g)) return eddy_none(g);
+    if (!eddy__graph_ready(g)) return eddy_none(g);
     if (!eddy_collection_has(g, EDDY_TRAIN_OP, train)) eddy_collection_add(g, EDDY_TRAIN_OP, train);
     return train;
 }
@@ -289,11 +296,11 @@ eddy_tensor eddy_minimize_with(eddy_minimize_args a)
 {
     char        text[500];
     eddy_pairs  p;
-    eddy_graph *g = eddy_optimizer_ready(a.optimizer);
+    eddy_graph *g = eddy__optimizer_ready(a.optimizer);
     if (!g) {
         g = eddy_optimizer_graph(a.optimizer);
         if (!g) g = a.loss.graph;
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "minimize: no such optimizer");
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "minimize: the optimizer is NULL or not valid");
     }
     const eddy_compute_gradients_args c = {
         .optimizer = a.optimizer, .loss = a.loss, .var_list = a.var_list,
@@ -302,13 +309,13 @@ eddy_tensor eddy_minimize_with(eddy_minimize_args a)
         .grad_loss = a.grad_loss, .loss_function = a.loss_function,
     };
     eddy_tensor train = eddy_none(g);
-    if (eddy_pairs_compute(g, &c, &p) && none_has_gradient(&p))
+    if (eddy__pairs_compute(g, &c, &p) && none_has_gradient(&p))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "No gradients provided for any variable, check your graph for ops that "
                   "do not support gradients, between variables %s and loss %s.",
                   print_names(p.at, p.count, text, sizeof text), eddy_name_of(p.loss));
-    if (eddy_graph_ready(g))
+    if (eddy__graph_ready(g))
         train = eddy_apply_gradients(a.optimizer, p.at, p.count, a.global_step, a.name);
-    eddy_pairs_release(g, &p);
+    eddy__pairs_release(g, &p);
     return train;
 }

@@ -1,5 +1,5 @@
-/* compute.c -- from a loss, or from a function that builds it, to pairs of gradient and
- * variable. */
+/* compute.c -- compute_gradients: pairs of gradient and variable from a loss, or from a function
+ * that builds it. */
 #include "optim/internal.h"
 #include "autodiff/internal.h"
 #include "autodiff/tape.h"
@@ -69,14 +69,14 @@ typedef struct columns {
 static bool columns_new(eddy_graph *g, int count, columns *c)
 {
     const int n = count > 0 ? count : 0;
-    *c = (columns){ eddy_tensors_new(g, n), eddy_tensors_new(g, n), n };
+    *c = (columns){ eddy__tensors_new(g, n), eddy__tensors_new(g, n), n };
     return c->variable && c->gradient;
 }
 
 static void columns_free(eddy_graph *g, columns *c)
 {
-    eddy_tensors_free(g, c->variable, c->count);
-    eddy_tensors_free(g, c->gradient, c->count);
+    eddy__tensors_free(g, c->variable, c->count);
+    eddy__tensors_free(g, c->gradient, c->count);
 }
 
 /* Of a loss that is there, gated as asked for. */
@@ -92,16 +92,16 @@ static bool by_sweep(eddy_graph *g, const eddy_compute_gradients_args *a, column
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "No variables to optimize.");
     if (all) eddy_collection_get(g, EDDY_TRAINABLE_VARIABLES, NULL, c->variable, c->count);
     else if (!take_list(g, a->var_list, c->variable)) return false;
-    if (!eddy_graph_ready(g)) return false;
+    if (!eddy__graph_ready(g)) return false;
     eddy_gradients(EDDY_LIST(a->loss), ((eddy_list){ c->count, c->variable }), c->gradient,
                    .grad_ys = { weight[0].node ? 1 : 0, weight[0].node ? weight : NULL },
                    .gate_gradients = each, .aggregation_method = a->aggregation_method,
                    .colocate_gradients_with_ops = a->colocate_gradients_with_ops);
-    if (eddy_graph_ready(g) && a->gate_gradients == EDDY_GATE_GRAPH)
+    if (eddy__graph_ready(g) && a->gate_gradients == EDDY_GATE_GRAPH)
         eddy_tuple(g, (eddy_list){ c->count, c->gradient }, c->gradient, NULL);
-    for (int i = 0; i < c->count && eddy_graph_ready(g); i++)
+    for (int i = 0; i < c->count && eddy__graph_ready(g); i++)
         if (eddy_is_valid(c->gradient[i])) dtype_fits(a->optimizer, c->variable[i]);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
 static int by_creation(const void *a, const void *b)
@@ -120,7 +120,7 @@ static bool watched(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_ta
     if (given) return take_list(g, a->var_list, c->variable);
     eddy_tape_watched_variables(tape, c->variable, c->count);
     if (c->count > 0) qsort(c->variable, (size_t)c->count, sizeof *c->variable, by_creation);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
 /* Of a loss that a function builds while a tape records; *loss is what it built. */
@@ -130,18 +130,19 @@ static bool by_tape(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_ta
     eddy_tensor y[EDDY_MAX_RESULTS];
     eddy_tape_begin(tape);
     if (a->var_list.at) eddy_tape_watch(tape, a->var_list);
-    const int results = eddy_graph_ready(g)
-                            ? eddy_function_build(g, &a->loss_function, EDDY_LIST(), y) : 0;
+    const int results = eddy__graph_ready(g)
+                            ? eddy__function_build(g, &a->loss_function, EDDY_LIST(), y) : 0;
     eddy_tape_end(tape);
     if (results > 1)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "the loss function has %d results, not 1", results);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "the loss function returns %d results; expected 1",
+                  results);
     if (results != 1 || !watched(g, a, tape, c)) return false;
     *loss = y[0];
     const eddy_tensor weight[] = { a->grad_loss };
     const bool        weighted = weight[0].node != 0;
     eddy_tape_gradient(tape, EDDY_LIST(y[0]), ((eddy_list){ c->count, c->variable }), c->gradient,
                        .output_gradients = { weighted ? 1 : 0, weighted ? weight : NULL });
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
 static bool compute(eddy_graph *g, const eddy_compute_gradients_args *a, columns *c,
@@ -158,41 +159,43 @@ static bool compute(eddy_graph *g, const eddy_compute_gradients_args *a, columns
 
 /* ------------------------------------------------------------------ pairs -- */
 
-bool eddy_pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_pairs *out)
+bool eddy__pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_pairs *out)
 {
     columns c = { 0 };
     *out = (eddy_pairs){ .loss = a->loss };
     if (compute(g, a, &c, &out->loss)) {
-        out->at = eddy_allocate_zeroed(eddy_graph_allocator(g), (size_t)c.count, sizeof *out->at);
+        out->at = eddy__allocate_zeroed(eddy__graph_allocator(g), (size_t)c.count, sizeof *out->at);
         if (out->at) out->count = c.count;
         else eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %d gradients", c.count);
     }
     for (int i = 0; i < out->count; i++)
         out->at[i] = (eddy_gradient_pair){ c.gradient[i], c.variable[i] };
     columns_free(g, &c);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
-void eddy_pairs_release(eddy_graph *g, eddy_pairs *p)
+void eddy__pairs_release(eddy_graph *g, eddy_pairs *p)
 {
-    eddy_release(eddy_graph_allocator(g), p->at, (size_t)p->count * sizeof *p->at);
+    eddy__release(eddy__graph_allocator(g), p->at, (size_t)p->count * sizeof *p->at);
 }
 
 int eddy_compute_gradients_with(eddy_compute_gradients_args a)
 {
     for (int i = 0; a.out && i < a.max_out; i++) a.out[i] = (eddy_gradient_pair){ 0 };
-    eddy_graph *g = eddy_optimizer_ready(a.optimizer);
+    eddy_graph *g = eddy__optimizer_ready(a.optimizer);
     if (!g) {
-        eddy_fail(a.loss.graph, EDDY_INVALID_ARGUMENT, "compute_gradients: no such optimizer");
+        eddy_fail(a.loss.graph, EDDY_INVALID_ARGUMENT,
+                  "compute_gradients: the optimizer is NULL or not valid");
         return 0;
     }
     eddy_pairs p;
     const int  room = a.out ? a.max_out : 0;
-    if (eddy_pairs_compute(g, &a, &p) && p.count > room)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "compute_gradients: %d variables, room for %d pairs",
-                  p.count, room);
-    const int n = eddy_graph_ready(g) ? p.count : 0;
+    if (eddy__pairs_compute(g, &a, &p) && p.count > room)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "compute_gradients: there are %d variables, but room for only %d pairs", p.count,
+                  room);
+    const int n = eddy__graph_ready(g) ? p.count : 0;
     if (n > 0) memcpy(a.out, p.at, (size_t)n * sizeof *p.at);
-    eddy_pairs_release(g, &p);
+    eddy__pairs_release(g, &p);
     return n;
 }

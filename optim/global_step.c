@@ -1,4 +1,4 @@
-/* global_step.c -- the variable that counts the steps. */
+/* global_step.c -- the global step, a variable that counts training steps. */
 #include "optim/internal.h"
 #include "ops/ops.h"
 
@@ -15,7 +15,7 @@ static eddy_tensor find(eddy_graph *g)
 
 eddy_tensor eddy_get_global_step(eddy_graph *g)
 {
-    if (!eddy_graph_ready(g)) return eddy_none(g);
+    if (!eddy__graph_ready(g)) return eddy_none(g);
     eddy_tensor step = find(g);
     if (!eddy_is_valid(step)) return step;
     if (!eddy_dtype_is_integer(eddy_dtype_of(step)))
@@ -32,9 +32,9 @@ eddy_tensor eddy_get_global_step(eddy_graph *g)
 
 eddy_tensor eddy_create_global_step(eddy_graph *g)
 {
-    if (!eddy_graph_ready(g)) return eddy_none(g);
+    if (!eddy__graph_ready(g)) return eddy_none(g);
     eddy_tensor step = eddy_get_global_step(g);
-    if (!eddy_graph_ready(g)) return eddy_none(g);
+    if (!eddy__graph_ready(g)) return eddy_none(g);
     if (eddy_is_valid(step))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "\"global_step\" already exists.");
     eddy_control_clear(g);

@@ -1,4 +1,4 @@
-/* internal.h -- what the optimizers' own files share; not installed. */
+/* internal.h -- declarations shared by the optimizers' own files; not installed. */
 #ifndef EDDY_OPTIM_INTERNAL_H
 #define EDDY_OPTIM_INTERNAL_H
 
@@ -16,51 +16,56 @@ struct eddy_optimizer {
     eddy_graph        *graph;
     eddy_optimizer_def def;
     const char        *name;      /* in the graph's arena */
-    void              *state;
+    void              *state;         /* begins with the addresses of the optimizers inside */
+    int                n_inside;      /* how many those are */
     bool               skip_negative; /* of the slices that are being applied */
     bool               constrains;    /* the step that is being built sees to the constraint */
+    eddy_tensor        variable;      /* that `step` is updating */
     eddy_slot         *slots;     /* in the order of their making */
     int32_t           *places;    /* 2 * slots_capacity: where slots are, plus 1, by hash */
     int                n_slots, slots_capacity;      /* the capacity is a power of two */
 };
 
 /* The graph of a live optimizer that can be built in, else NULL. */
-eddy_graph *eddy_optimizer_ready(const eddy_optimizer *o);
+eddy_graph *eddy__optimizer_ready(const eddy_optimizer *o);
 
 /* "what"[owner]; invalid if there is none.  owner 0 is a shared one. */
-eddy_tensor eddy_slot_find(const eddy_optimizer *o, int32_t owner, const char *name);
+eddy_tensor eddy__slot_find(const eddy_optimizer *o, int32_t owner, const char *name);
 /* The shared slot `name`; invalid if there is none. */
-static inline eddy_tensor eddy_shared_slot(const eddy_optimizer *o, const char *name)
+static inline eddy_tensor eddy__shared_slot(const eddy_optimizer *o, const char *name)
 {
-    return eddy_slot_find(o, 0, name);
+    return eddy__slot_find(o, 0, name);
 }
 /* The slot `name` of `variable`, of its type and shape, each element `value`, as a variable
  * "<variable>/<called>"; `called` is the optimizer's name if it is NULL. */
-eddy_tensor eddy_filled_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
-                             double value, const char *called);
-eddy_tensor eddy_zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name);
+eddy_tensor eddy__filled_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
+                              double value, const char *called);
+eddy_tensor eddy__zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name);
 
 /* What an optimizer with a `step` has for create_slots, apply_dense and apply_sparse. */
-void        eddy_step_slots(eddy_optimizer *o, eddy_tensor variable);
-eddy_tensor eddy_step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor variable);
-eddy_tensor eddy_step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
-                           eddy_tensor variable);
+void        eddy__step_slots(eddy_optimizer *o, eddy_tensor variable);
+eddy_tensor eddy__step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor variable);
+eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
+                            eddy_tensor variable);
+
+/* A gradient of partly unknown shape with the variable's, or the run fails. */
+eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable);
 
 /* What the constraint of a variable makes of its new value, or that value. */
-eddy_tensor eddy_constrained(eddy_tensor value, eddy_tensor variable);
+eddy_tensor eddy__constrained(eddy_tensor value, eddy_tensor variable);
 
 /* A hyper-parameter handed to a constructor: a floating scalar of the graph.
  * One that is missing becomes `fallback`, or an error if that is NaN. */
-bool eddy_hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double fallback);
+bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double fallback);
 /* t, which must be above 0: an error now if it is constant, else in a run.  For `prepare`. */
-eddy_tensor eddy_hyper_positive(const char *what, eddy_tensor t);
+eddy_tensor eddy__hyper_positive(const char *what, eddy_tensor t);
 
 /* An option that is a number: 0, as what is left out, stands for `fallback`, and -0.0 for
  * the number 0. */
-double eddy_setting(double given, double fallback);
+double eddy__setting(double given, double fallback);
 /* Whether such an option is above 0, or not below; else the error is on g. */
-bool eddy_setting_is_positive(eddy_graph *g, const char *what, double x);
-bool eddy_setting_is_not_negative(eddy_graph *g, const char *what, double x);
+bool eddy__setting_is_positive(eddy_graph *g, const char *what, double x);
+bool eddy__setting_is_not_negative(eddy_graph *g, const char *what, double x);
 
 /* The pairs that compute_gradients makes, as its arguments say, and the loss; in memory of
  * the graph's.  False with the error on the graph; to be released in either case. */
@@ -69,12 +74,12 @@ typedef struct eddy_pairs {
     int                 count;
     eddy_tensor         loss;
 } eddy_pairs;
-bool eddy_pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_pairs *out);
-void eddy_pairs_release(eddy_graph *g, eddy_pairs *p);
+bool eddy__pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_pairs *out);
+void eddy__pairs_release(eddy_graph *g, eddy_pairs *p);
 
 /* x moved towards 0 by `by`, and not beyond: sign(x) max(|x| - by, 0). */
-eddy_tensor eddy_shrink(eddy_tensor x, eddy_tensor by);
+eddy_tensor eddy__shrink(eddy_tensor x, eddy_tensor by);
 
-bool eddy_is_variable(eddy_tensor t);
+bool eddy__is_variable(eddy_tensor t);
 
 #endif

@@ -1,5 +1,5 @@
-/* optim.h -- optimizers: gradients of a loss applied to variables, as graph
- * nodes.  After TensorFlow 1's tf.train.Optimizer. */
+/* optim.h -- optimizers: gradients of a loss applied to variables, as graph nodes. After
+ * TensorFlow 1's tf.train.Optimizer. */
 #ifndef EDDY_OPTIM_H
 #define EDDY_OPTIM_H
 
@@ -11,12 +11,12 @@
 extern "C" {
 #endif
 
-/* Belongs to the graph that it was made on, and is freed with it. */
+/* An optimizer. It belongs to the graph on which it was created, and is freed with it. */
 typedef struct eddy_optimizer eddy_optimizer;
 
-/* When gradients become usable: at once; when all of an op's are there; when
- * all are there.  Values never differ: a session computes all gradients from
- * the variables of before the step. */
+/* Gating: gradients become usable immediately; when all gradients of an operation are computed;
+ * or when all gradients are. Values never differ: a session computes all gradients from the
+ * variables of before the step. */
 typedef enum eddy_gate {
     EDDY_GATE_DEFAULT = 0,      /* GATE_OP */
     EDDY_GATE_NONE,
@@ -24,7 +24,7 @@ typedef enum eddy_gate {
     EDDY_GATE_GRAPH
 } eddy_gate;
 
-/* A gradient with its variable; the gradient may be none (invalid). */
+/* A gradient with its variable; the gradient may be missing (invalid). */
 typedef struct eddy_gradient_pair {
     eddy_tensor gradient;
     eddy_tensor variable;
@@ -44,20 +44,20 @@ typedef struct eddy_compute_gradients_args {
     eddy_function       loss_function;      /* in place of loss; see below */
 } eddy_compute_gradients_args;
 
-/* One pair a variable, in order; returns how many (0 with an error on the
- * graph; also an error if there are more than max_out).
+/* Computes one pair per variable, in order; returns their number (0 with an error on the graph;
+ * more than max_out pairs are also an error).
  *
- * A loss_function is called once, without arguments, under a tape: it builds the loss in
- * the optimizer's graph (its context says where) and returns it as its one result.
- * var_list is then by default the trainable variables that it used, in the order of
- * their making, which may be none; gates, aggregation and colocation have no say.
+ * A loss_function is called once, without arguments, under a tape: it builds the loss in the
+ * optimizer's graph (its context provides the graph) and returns it as its one result. By
+ * default, var_list is then the trainable variables that it used, in the order of their
+ * creation, possibly none; gates, aggregation and colocation are ignored.
  *
  *   static int loss(eddy_list none, eddy_tensor *y, void *model) { ...; return 1; }
  *   eddy_minimize(o, .loss_function = { .build = loss, .context = &model });
  *
  * Errors: a loss, a grad_loss, or a variable with a gradient whose type is not floating
  * (BAD_DTYPE); "No variables to optimize.", an unknown gate, tensors of another graph
- * (INVALID_ARGUMENT).  tf.train.Optimizer.compute_gradients. */
+ * (INVALID_ARGUMENT). tf.train.Optimizer.compute_gradients. */
 EDDY_API int eddy_compute_gradients_with(eddy_compute_gradients_args args);
 #define eddy_compute_gradients(...) \
     eddy_compute_gradients_with(EDDY_ARGS(eddy_compute_gradients_args, __VA_ARGS__))
@@ -71,20 +71,20 @@ typedef struct eddy_apply_gradients_args {
     const char               *name;         /* default: the optimizer's */
 } eddy_apply_gradients_args;
 
-/* The operation that updates the variables; pairs without gradient are passed
- * over, and their variables get no slots.  It joins the collection EDDY_TRAIN_OP.
+/* Builds the training operation, which updates the variables; pairs without a gradient are
+ * skipped, and their variables get no slots. It is added to the collection EDDY_TRAIN_OP.
  *
- * Slots are made here, so eddy_initializer comes after.  A variable that is
- * listed twice is updated twice, the second time from what the first has left.  Runs that
- * update exclude each other: there is nothing for TensorFlow's use_locking to do.  Where a variable has a constraint
- * (eddy_variable), it gets what that makes of its new value.  Of slices (the gradient
- * of eddy_gather) equal indices are added up first, and their dense shape has no say.
+ * Slots are created here, so call eddy_initializer afterwards. A variable that is listed twice
+ * is updated twice, the second update starting from the result of the first. Runs that update
+ * variables exclude each other, so TensorFlow's use_locking is not needed. If a variable has a
+ * constraint (eddy_variable), its new value is the constraint applied to the update. For
+ * IndexedSlices (the gradient of eddy_gather) duplicate indices are summed first, and their
+ * dense shape is ignored.
  *
- * Errors: "No variables provided.", "No gradients provided for any variable", a
- * global_step that is no variable, slices for a variable with a constraint
- * (INVALID_ARGUMENT); types and shapes that do not fit; a tensor that is not a variable
- * (UNIMPLEMENTED); in a run, OUT_OF_RANGE for an index outside the variable.
- * tf.train.Optimizer.apply_gradients. */
+ * Errors: "No variables provided.", "No gradients provided for any variable", a global_step that
+ * is no variable, slices for a variable with a constraint (INVALID_ARGUMENT); incompatible types
+ * and shapes; a tensor that is not a variable (UNIMPLEMENTED); in a run, OUT_OF_RANGE for an
+ * index outside the variable. tf.train.Optimizer.apply_gradients. */
 EDDY_API eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args args);
 #define eddy_apply_gradients(...) \
     eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
@@ -108,17 +108,24 @@ typedef struct eddy_minimize_args {
 EDDY_API eddy_tensor eddy_minimize_with(eddy_minimize_args args);
 #define eddy_minimize(...) eddy_minimize_with(EDDY_ARGS(eddy_minimize_args, __VA_ARGS__))
 
-/* The variable that an optimizer keeps for `variable` under `name` ("m");
- * invalid if there is none. */
+/* The slot variable `name` ("m") that an optimizer keeps for `variable`; invalid if there is
+ * none. */
 EDDY_API eddy_tensor eddy_get_slot(const eddy_optimizer *o, eddy_tensor variable, const char *name);
-/* All slots and other variables of the optimizer, sorted by name: copies up to
- * max of them to out, returns how many there are. */
+/* All slots and other variables of the optimizer and of those that it wraps, sorted by name:
+ * copies up to max of them to out, returns their total number. */
 EDDY_API int         eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max);
-/* The names of the slots of variables, sorted, each once: up to max of them to out, which
- * live as long as the graph; returns how many there are. */
+/* The names of the slots, sorted, without duplicates: copies up to max of them to out, which are
+ * valid as long as the graph; returns their total number. */
 EDDY_API int         eddy_get_slot_names(const eddy_optimizer *o, const char **out, int max);
+/* An operation that resets all of eddy_optimizer_variables to their initial values: the
+ * optimizer forgets its steps, and the variables that it updates are unchanged. Slots that are
+ * initialized to their variable become a copy of its current value. Build it after
+ * eddy_apply_gradients. Errors: INVALID_ARGUMENT if there are no such variables yet. TensorFlow:
+ * tf.variables_initializer(optimizer.variables()). */
+EDDY_API eddy_tensor eddy_optimizer_reset(eddy_optimizer *o);
 
-/* The step counter: int64, zero, not trainable, in EDDY_GLOBAL_STEP. */
+/* The global step, a counter of training steps: int64, initially 0, not trainable, in the
+ * collection EDDY_GLOBAL_STEP. */
 EDDY_API eddy_tensor eddy_create_global_step(eddy_graph *g);
 EDDY_API eddy_tensor eddy_get_global_step(eddy_graph *g);            /* invalid if there is none */
 EDDY_API eddy_tensor eddy_get_or_create_global_step(eddy_graph *g);
@@ -127,11 +134,11 @@ EDDY_API eddy_tensor eddy_get_or_create_global_step(eddy_graph *g);
 
 enum { EDDY_STEP_SLOTS = 7 };
 
-/* An optimizer is this table of functions; the built-in ones are made the same
- * way.  `state` is the optimizer's own struct (eddy_optimizer_state).  All are
- * called inside the scope of the apply op.
+/* An optimizer is this table of functions; the built-in ones are defined in the same manner.
+ * `state` is the optimizer's own struct (eddy_optimizer_state). All functions are called inside
+ * the scope of the apply operation.
  *
- * One that treats each element of a variable by itself needs only `step` and `slots`:
+ * An elementwise optimizer needs only `step` and `slots`:
  *
  *   static void sum_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
  *   {
@@ -146,52 +153,49 @@ typedef struct eddy_optimizer_def {
     size_t      state_size;
     /* Creates the slots of a variable (eddy_make_slot); optional. */
     void        (*create_slots)(eddy_optimizer *o, eddy_tensor variable);
-    /* Makes the scalars of a step, once a call of apply_gradients; optional. */
+    /* Builds the scalars of a step, once per call of apply_gradients; optional. */
     void        (*prepare)(eddy_optimizer *o);
-    /* The operation that updates `variable` by the dense gradient g. */
+    /* Returns the operation that updates `variable` by the dense gradient g. */
     eddy_tensor (*apply_dense)(eddy_optimizer *o, eddy_tensor g, eddy_tensor variable);
-    /* ... by the rows `values` at `indices`; duplicates are already summed, and
-     * negative indices, which stand for those or for padding, are to be passed over.
-     * NULL: the gradient is made dense. */
+    /* ... by the rows `values` at `indices`; duplicates are already summed, and negative
+     * indices, which mark removed duplicates or padding, must be skipped. NULL: the gradient is
+     * converted to a dense one. */
     eddy_tensor (*apply_sparse)(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
                  eddy_tensor variable);
     /* After all updates: returns the operation of the whole step; optional. */
     eddy_tensor (*finish)(eddy_optimizer *o, eddy_list updates);
-    bool        sums_duplicates;     /* apply_sparse copes with repeated indices itself */
-    bool        takes_complex;       /* the step is linear in g, so that variables may be complex */
-    /* In place of apply_dense, apply_sparse and create_slots.  x[0] is the variable and x[k] its
-     * slot slots[k - 1], or the rows of them that a sparse gradient names; the step puts what
-     * they become there, each element from those in its place.  What it leaves alone is not
-     * written.  Slots that create_slots does not make begin as zeros. */
+    bool        sums_duplicates;     /* apply_sparse sums repeated indices itself */
+    bool        takes_complex;       /* the step is linear in g: variables may be complex */
+    /* Replaces apply_dense, apply_sparse and create_slots. x[0] is the variable and x[k] its
+     * slot slots[k - 1], or the rows of them that a sparse gradient contains; the step replaces
+     * each x[k] by its new value, computed elementwise. An unchanged x[k] is not written. Slots
+     * that create_slots does not create start as zeros. */
     void        (*step)(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x);
     const char *slots[EDDY_STEP_SLOTS + 1];
+    /* Receives the gradients of all pairs after `prepare`, before the first update, and may
+     * replace them; IndexedSlices may become dense. Optional. */
+    void        (*transform)(eddy_optimizer *o, eddy_gradient_pair *pairs, int count);
 } eddy_optimizer_def;
 
-/* A new optimizer on g; `name` NULL is the default, "" an error.  `state` is copied. */
+/* A new optimizer on g, which the graph owns; `name` NULL is the default, "" an error. `state`
+ * is copied. */
 EDDY_API eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def,
                                             const void *state, const char *name);
 EDDY_API void           *eddy_optimizer_state(eddy_optimizer *o);
 EDDY_API eddy_graph     *eddy_optimizer_graph(const eddy_optimizer *o);
 EDDY_API const char     *eddy_optimizer_name(const eddy_optimizer *o);
-/* The slot `name` of `variable`, made on first demand with this initial value;
- * not trainable, named "<variable>/<optimizer>". */
+/* The slot `name` of `variable`, created at the first request with this initial value; not
+ * trainable, named "<variable>/<optimizer>". */
 EDDY_API eddy_tensor     eddy_make_slot(eddy_optimizer *o, eddy_tensor variable,
                                         const char *name, eddy_tensor initial_value);
 /* A variable of the optimizer that belongs to no single variable ("beta1_power"). */
 EDDY_API eddy_tensor     eddy_make_shared_slot(eddy_optimizer *o, const char *name,
                                                eddy_tensor initial_value);
-/* t as a scalar of v's dtype. */
+/* Casts the scalar t to v's dtype. */
 EDDY_API eddy_tensor     eddy_hyper(eddy_tensor t, eddy_tensor v);
 
 #ifdef __cplusplus
 }
 #endif
-
-#include "classic.h"
-#include "modern.h"
-#include "schedules.h"
-#include "averages.h"
-#include "wrappers.h"
-#include "lbfgs.h"
 
 #endif

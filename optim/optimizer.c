@@ -1,5 +1,4 @@
-/* optimizer.c -- what all optimizers share: the object itself, and the numbers that
- * they are made with. */
+/* optimizer.c -- optimizer objects: creation, destruction, and checks of hyper-parameters. */
 #include "optim/internal.h"
 #include "ops/ops.h"
 
@@ -10,18 +9,18 @@
 
 eddy_graph *eddy_optimizer_graph(const eddy_optimizer *o)
 {
-    return eddy_live(o, EDDY_LIVE_OPTIMIZER) && eddy_graph_alive(o->graph) ? o->graph : NULL;
+    return eddy__live(o, EDDY_LIVE_OPTIMIZER) && eddy__graph_alive(o->graph) ? o->graph : NULL;
 }
 
-eddy_graph *eddy_optimizer_ready(const eddy_optimizer *o)
+eddy_graph *eddy__optimizer_ready(const eddy_optimizer *o)
 {
     eddy_graph *g = eddy_optimizer_graph(o);
-    return eddy_graph_ready(g) ? g : NULL;
+    return eddy__graph_ready(g) ? g : NULL;
 }
 
 void *eddy_optimizer_state(eddy_optimizer *o)
 {
-    return eddy_live(o, EDDY_LIVE_OPTIMIZER) ? o->state : NULL;
+    return eddy__live(o, EDDY_LIVE_OPTIMIZER) ? o->state : NULL;
 }
 
 const char *eddy_optimizer_name(const eddy_optimizer *o)
@@ -33,11 +32,11 @@ static void release(void *object)
 {
     eddy_optimizer *o = object;
     eddy_allocator  memory = o->allocator;
-    eddy_live_remove(o);
-    eddy_release(&memory, o->slots, (size_t)o->slots_capacity * sizeof *o->slots);
-    eddy_release(&memory, o->places, 2 * (size_t)o->slots_capacity * sizeof *o->places);
-    eddy_release(&memory, o->state, o->def.state_size);
-    eddy_release(&memory, o, sizeof *o);
+    eddy__live_remove(o);
+    eddy__release(&memory, o->slots, (size_t)o->slots_capacity * sizeof *o->slots);
+    eddy__release(&memory, o->places, 2 * (size_t)o->slots_capacity * sizeof *o->places);
+    eddy__release(&memory, o->state, o->def.state_size);
+    eddy__release(&memory, o, sizeof *o);
 }
 
 static bool name_fits(eddy_graph *g, const char *name)
@@ -45,7 +44,7 @@ static bool name_fits(eddy_graph *g, const char *name)
     const size_t n = strlen(name);
     if (n == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Must specify the optimizer name");
-    else if (!eddy_name_is_valid(name, true) || name[n - 1] == '/' || n >= EDDY_MAX_NAME / 2)
+    else if (!eddy__name_is_valid(name, true) || name[n - 1] == '/' || n >= EDDY_MAX_NAME / 2)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid optimizer name", name);
     else return true;
     return false;
@@ -54,29 +53,29 @@ static bool name_fits(eddy_graph *g, const char *name)
 /* The functions that are left out, by means of `step`. */
 static void take_step(eddy_optimizer_def *def)
 {
-    if (!def->create_slots) def->create_slots = eddy_step_slots;
-    if (!def->apply_sparse && !def->apply_dense) def->apply_sparse = eddy_step_rows;
-    if (!def->apply_dense) def->apply_dense = eddy_step_all;
+    if (!def->create_slots) def->create_slots = eddy__step_slots;
+    if (!def->apply_sparse && !def->apply_dense) def->apply_sparse = eddy__step_rows;
+    if (!def->apply_dense) def->apply_dense = eddy__step_all;
 }
 
 eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def, const void *state,
                                    const char *name)
 {
-    if (!eddy_graph_ready(g)) return NULL;
+    if (!eddy__graph_ready(g)) return NULL;
     if (!def || (!def->apply_dense && !def->step) || (!name && !def->name)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "an optimizer needs a name, and apply_dense or a step");
+                  "an optimizer requires a name, and apply_dense or step");
         return NULL;
     }
     if (!name) name = def->name;
     if (!name_fits(g, name)) return NULL;
-    const eddy_allocator *memory = eddy_graph_allocator(g);
-    eddy_optimizer *o = eddy_allocate_zeroed(memory, 1, sizeof *o);
-    void           *own = eddy_allocate_zeroed(memory, 1, def->state_size);
-    const char     *text = eddy_arena_text(&g->arena, name, strlen(name));
-    if (!o || !own || !text || !eddy_live_add(o, EDDY_LIVE_OPTIMIZER)) {
-        eddy_release(memory, own, def->state_size);
-        eddy_release(memory, o, sizeof *o);
+    const eddy_allocator *memory = eddy__graph_allocator(g);
+    eddy_optimizer *o = eddy__allocate_zeroed(memory, 1, sizeof *o);
+    void           *own = eddy__allocate_zeroed(memory, 1, def->state_size);
+    const char     *text = eddy__arena_text(&g->arena, name, strlen(name));
+    if (!o || !own || !text || !eddy__live_add(o, EDDY_LIVE_OPTIMIZER)) {
+        eddy__release(memory, own, def->state_size);
+        eddy__release(memory, o, sizeof *o);
         eddy_fail(g, EDDY_NO_MEMORY, "out of memory for the optimizer '%.200s'", name);
         return NULL;
     }
@@ -89,10 +88,15 @@ eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def,
 
 /* ------------------------------------------------------ hyper-parameters -- */
 
-bool eddy_hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double fallback)
+bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double fallback)
 {
     char text[128];
-    if (!eddy_graph_ready(g)) return false;
+    if (!eddy__graph_ready(g)) return false;
+    if (t->graph && !eddy__graph_alive(t->graph)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s is not a tensor; write eddy_scalar(graph, number) for a plain number", what);
+        return false;
+    }
     if (t->node == 0 && !isnan(fallback)) {
         eddy_control_clear(g);          /* it waits for nothing, nor do slots made of it */
         *t = eddy_number(g, EDDY_FLOAT64, fallback);
@@ -102,12 +106,12 @@ bool eddy_hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double f
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s is %s", what,
                   t->node == 0 ? "required" : "not a tensor of this graph");
     else if (!eddy_dtype_is_floating(eddy_dtype_of(*t)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s has type %s; a floating one is needed", what,
+        eddy_fail(g, EDDY_BAD_DTYPE, "%s has type %s; expected a floating-point type", what,
                   eddy_dtype_name(eddy_dtype_of(*t)));
     else if (eddy_shape_of(*t).rank > 0)
-        eddy_fail(g, EDDY_BAD_SHAPE, "%s has shape %s and is no scalar", what,
+        eddy_fail(g, EDDY_BAD_SHAPE, "%s has shape %s; expected a scalar", what,
                   eddy_shape_print(eddy_shape_of(*t), text, sizeof text));
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
 eddy_tensor eddy_hyper(eddy_tensor t, eddy_tensor v)
@@ -115,7 +119,7 @@ eddy_tensor eddy_hyper(eddy_tensor t, eddy_tensor v)
     return eddy_is_valid(v) ? eddy_cast(t, eddy_dtype_of(v)) : v;
 }
 
-eddy_tensor eddy_hyper_positive(const char *what, eddy_tensor t)
+eddy_tensor eddy__hyper_positive(const char *what, eddy_tensor t)
 {
     char              text[128];
     const eddy_array *known = eddy_constant_value(t);
@@ -132,25 +136,25 @@ eddy_tensor eddy_hyper_positive(const char *what, eddy_tensor t)
     return t;
 }
 
-double eddy_setting(double given, double fallback)
+double eddy__setting(double given, double fallback)
 {
     return given == 0 && !signbit(given) ? fallback : given + 0.0;
 }
 
-bool eddy_setting_is_positive(eddy_graph *g, const char *what, double x)
+bool eddy__setting_is_positive(eddy_graph *g, const char *what, double x)
 {
     if (!(x > 0)) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s must be positive: %g", what, x);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
-bool eddy_setting_is_not_negative(eddy_graph *g, const char *what, double x)
+bool eddy__setting_is_not_negative(eddy_graph *g, const char *what, double x)
 {
     if (!(x >= 0))
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s %g needs to be positive or zero", what, x);
-    return eddy_graph_ready(g);
+    return eddy__graph_ready(g);
 }
 
-bool eddy_is_variable(eddy_tensor t)
+bool eddy__is_variable(eddy_tensor t)
 {
     const eddy_node *node = eddy_node_of(t);
     return node && (node->op->flags & EDDY_OP_VARIABLE) != 0;

@@ -1,4 +1,4 @@
-/* slots.c -- the variables that an optimizer keeps for itself. */
+/* slots.c -- slot variables: state that an optimizer keeps for each variable. */
 #include "optim/internal.h"
 #include "ops/ops.h"
 
@@ -19,7 +19,7 @@ static int32_t *place_of(const eddy_optimizer *o, int32_t owner, const char *nam
     }
 }
 
-eddy_tensor eddy_slot_find(const eddy_optimizer *o, int32_t owner, const char *name)
+eddy_tensor eddy__slot_find(const eddy_optimizer *o, int32_t owner, const char *name)
 {
     const int32_t at = o->n_slots > 0 ? *place_of(o, owner, name) : 0;
     return at > 0 ? o->slots[at - 1].variable : eddy_none(o->graph);
@@ -29,7 +29,7 @@ eddy_tensor eddy_get_slot(const eddy_optimizer *o, eddy_tensor variable, const c
 {
     eddy_graph *g = eddy_optimizer_graph(o);
     if (!g || !name || !eddy_is_valid(variable) || variable.graph != g) return eddy_none(g);
-    return eddy_slot_find(o, variable.node, name);
+    return eddy__slot_find(o, variable.node, name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -40,48 +40,72 @@ static int by_name(const void *a, const void *b)
                               - (x->variable.node < y->variable.node);
 }
 
-int eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max)
+/* The slots of the optimizer and of those inside it, each optimizer's once: stored from
+ * out[n] on, if there is an out; n and how many there are. */
+static int gather(const eddy_optimizer *o, eddy_slot *out, int n)
 {
-    eddy_graph *g = eddy_optimizer_graph(o);
-    if (!g || !out || max <= 0 || o->n_slots == 0) return g ? o->n_slots : 0;
-    const size_t bytes = (size_t)o->n_slots * sizeof *o->slots;
-    eddy_slot   *sorted = eddy_allocate(&o->allocator, bytes);
-    if (!sorted) {
-        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a list of slots", o->name);
-        return 0;
+    eddy_optimizer *const *inside = o->state;
+    if (out && o->n_slots > 0) memcpy(out + n, o->slots, (size_t)o->n_slots * sizeof *out);
+    n += o->n_slots;
+    for (int i = 0; i < o->n_inside; i++) {
+        int first = 0;
+        while (inside[first] != inside[i]) first++;
+        if (first == i) n = gather(inside[i], out, n);
     }
-    memcpy(sorted, o->slots, bytes);
-    qsort(sorted, (size_t)o->n_slots, sizeof *sorted, by_name);
-    for (int i = 0; i < max && i < o->n_slots; i++) out[i] = sorted[i].variable;
-    eddy_release(&o->allocator, sorted, bytes);
-    return o->n_slots;
+    return n;
 }
 
-static int by_text(const void *a, const void *b)
+/* All those slots, in memory of the optimizer's; NULL if there are none, or with the error set. */
+static eddy_slot *slots_new(const eddy_optimizer *o, int *count)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    *count = gather(o, NULL, 0);
+    if (*count == 0) return NULL;
+    eddy_slot *all = eddy__allocate(&o->allocator, (size_t)*count * sizeof *all);
+    if (all) gather(o, all, 0);
+    else {
+        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for a list of slots", o->name);
+        *count = 0;
+    }
+    return all;
+}
+
+static void slots_free(const eddy_optimizer *o, eddy_slot *all, int count)
+{
+    eddy__release(&o->allocator, all, (size_t)count * sizeof *all);
+}
+
+int eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max)
+{
+    int count;
+    if (!eddy_optimizer_graph(o)) return 0;
+    if (!out || max <= 0) return gather(o, NULL, 0);
+    eddy_slot *all = slots_new(o, &count);
+    if (count > 0) qsort(all, (size_t)count, sizeof *all, by_name);
+    for (int i = 0; i < max && i < count; i++) out[i] = all[i].variable;
+    slots_free(o, all, count);
+    return count;
+}
+
+/* Those of variables first, by the name of the slot. */
+static int by_slot(const void *a, const void *b)
+{
+    const eddy_slot *x = a, *y = b;
+    const int        shared = (x->owner == 0) - (y->owner == 0);
+    return shared != 0 ? shared : strcmp(x->name, y->name);
 }
 
 int eddy_get_slot_names(const eddy_optimizer *o, const char **out, int max)
 {
-    eddy_graph *g = eddy_optimizer_graph(o);
-    if (!g || o->n_slots == 0) return 0;
-    const size_t bytes = (size_t)o->n_slots * sizeof(char *);
-    const char **sorted = eddy_allocate(&o->allocator, bytes);
-    if (!sorted) {
-        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a list of slots", o->name);
-        return 0;
-    }
-    int n = 0, names = 0;
-    for (int i = 0; i < o->n_slots; i++)
-        if (o->slots[i].owner > 0) sorted[n++] = o->slots[i].name;
-    qsort(sorted, (size_t)n, sizeof *sorted, by_text);
-    for (int i = 0; i < n; i++) {
-        if (i > 0 && strcmp(sorted[i - 1], sorted[i]) == 0) continue;
-        if (out && names < max) out[names] = sorted[i];
+    int count, names = 0;
+    if (!eddy_optimizer_graph(o)) return 0;
+    eddy_slot *all = slots_new(o, &count);
+    if (count > 0) qsort(all, (size_t)count, sizeof *all, by_slot);
+    for (int i = 0; i < count && all[i].owner > 0; i++) {
+        if (i > 0 && strcmp(all[i - 1].name, all[i].name) == 0) continue;
+        if (out && names < max) out[names] = all[i].name;
         names++;
     }
-    eddy_release(&o->allocator, sorted, bytes);
+    slots_free(o, all, count);
     return names;
 }
 
@@ -91,13 +115,13 @@ static bool room(eddy_optimizer *o)
     if (o->n_slots < o->slots_capacity) return true;
     const int bigger = o->slots_capacity ? 2 * o->slots_capacity : 8;
     const size_t old_bytes = 2 * (size_t)o->slots_capacity * sizeof *o->places;
-    int32_t *places = eddy_allocate_zeroed(&o->allocator, 2 * (size_t)bigger, sizeof *places);
-    if (!places || !eddy_grow(&o->allocator, (void **)&o->slots, (size_t)o->n_slots,
-                              (size_t)bigger, sizeof *o->slots)) {
-        eddy_release(&o->allocator, places, 2 * (size_t)bigger * sizeof *places);
+    int32_t *places = eddy__allocate_zeroed(&o->allocator, 2 * (size_t)bigger, sizeof *places);
+    if (!places || !eddy__grow(&o->allocator, (void **)&o->slots, (size_t)o->n_slots,
+                               (size_t)bigger, sizeof *o->slots)) {
+        eddy__release(&o->allocator, places, 2 * (size_t)bigger * sizeof *places);
         return false;
     }
-    eddy_release(&o->allocator, o->places, old_bytes);
+    eddy__release(&o->allocator, o->places, old_bytes);
     o->places = places;
     o->slots_capacity = bigger;
     for (int i = 0; i < o->n_slots; i++)
@@ -109,7 +133,7 @@ static eddy_tensor keep(eddy_optimizer *o, int32_t owner, const char *name, eddy
 {
     eddy_graph *g = o->graph;
     if (!eddy_is_valid(variable)) return variable;
-    const char *copy = eddy_arena_text(&g->arena, name, strlen(name));
+    const char *copy = eddy__arena_text(&g->arena, name, strlen(name));
     if (!copy || !room(o))
         return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a slot", o->name);
     *place_of(o, owner, copy) = o->n_slots + 1;
@@ -148,21 +172,21 @@ static eddy_tensor new_slot(eddy_optimizer *o, eddy_tensor variable, const char 
 eddy_tensor eddy_make_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
                            eddy_tensor initial_value)
 {
-    eddy_graph *g = eddy_optimizer_ready(o);
+    eddy_graph *g = eddy__optimizer_ready(o);
     if (!g) return eddy_none(variable.graph);
-    if (!eddy_is_variable(variable) || variable.graph != g || !name)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a slot needs a name and a variable",
+    if (!eddy__is_variable(variable) || variable.graph != g || !name)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a slot requires a name and a variable",
                          o->name);
-    eddy_tensor slot = eddy_slot_find(o, variable.node, name);
+    eddy_tensor slot = eddy__slot_find(o, variable.node, name);
     return eddy_is_valid(slot) ? slot : new_slot(o, variable, name, o->name, initial_value);
 }
 
 eddy_tensor eddy_make_shared_slot(eddy_optimizer *o, const char *name, eddy_tensor initial_value)
 {
-    eddy_graph *g = eddy_optimizer_ready(o);
+    eddy_graph *g = eddy__optimizer_ready(o);
     if (!g) return eddy_none(initial_value.graph);
-    if (!name) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a slot needs a name", o->name);
-    eddy_tensor slot = eddy_shared_slot(o, name);
+    if (!name) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a slot requires a name", o->name);
+    eddy_tensor slot = eddy__shared_slot(o, name);
     return eddy_is_valid(slot) ? slot : keep(o, 0, name, make(g, name, initial_value));
 }
 
@@ -179,12 +203,12 @@ static eddy_tensor filled_like(eddy_graph *g, eddy_tensor variable, double value
     return eddy_broadcast_like(eddy_number_like(value, like), like);
 }
 
-eddy_tensor eddy_filled_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
-                             double value, const char *called)
+eddy_tensor eddy__filled_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
+                              double value, const char *called)
 {
-    eddy_graph *g = eddy_optimizer_ready(o);
+    eddy_graph *g = eddy__optimizer_ready(o);
     if (!g) return eddy_none(variable.graph);
-    eddy_tensor slot = eddy_slot_find(o, variable.node, name);
+    eddy_tensor slot = eddy__slot_find(o, variable.node, name);
     if (eddy_is_valid(slot)) return slot;
 
     char made[EDDY_MAX_NAME], scope[EDDY_MAX_NAME + 16];
@@ -202,7 +226,43 @@ eddy_tensor eddy_filled_slot(eddy_optimizer *o, eddy_tensor variable, const char
     return new_slot(o, variable, name, called, initial_value);
 }
 
-eddy_tensor eddy_zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name)
+eddy_tensor eddy__zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name)
 {
-    return eddy_filled_slot(o, variable, name, 0, NULL);
+    return eddy__filled_slot(o, variable, name, 0, NULL);
+}
+
+/* ------------------------------------------------------------------ reset -- */
+
+/* The assignment of its first value to the variable that `init` initialises. */
+static eddy_tensor assign_again(eddy_tensor init)
+{
+    return eddy_assign(eddy_input(init, 0), eddy_input(init, 1));
+}
+
+eddy_tensor eddy_optimizer_reset(eddy_optimizer *o)
+{
+    eddy_graph *g = eddy__optimizer_ready(o);
+    if (!g) return eddy_none(eddy_optimizer_graph(o));
+    int           count, done = 0;
+    const size_t  size = (size_t)eddy_graph_size(g) + 1;
+    eddy_slot    *all = slots_new(o, &count);
+    bool         *is_slot = eddy__allocate_zeroed(&o->allocator, size, sizeof *is_slot);
+    eddy_tensor  *assigned = eddy__allocate_zeroed(&o->allocator, (size_t)count, sizeof *assigned);
+    if (eddy__graph_ready(g) && count == 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "reset: '%s' has no variables yet", o->name);
+    else if (!is_slot || !assigned)
+        eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a list of slots", o->name);
+    for (int i = 0; is_slot && i < count; i++) is_slot[all[i].variable.node] = true;
+    eddy_scope_begin(g, "reset");
+    const int n = eddy_collection_size(g, EDDY_INITIALIZERS);
+    for (int i = 0; eddy__graph_ready(g) && done < count && i < n; i++) {
+        const eddy_tensor init = eddy_collection_at(g, EDDY_INITIALIZERS, i);
+        if (is_slot[eddy_input(init, 0).node]) assigned[done++] = assign_again(init);
+    }
+    eddy_tensor y = eddy_group(g, (eddy_list){ done, assigned }, NULL);
+    eddy_scope_end(g);
+    slots_free(o, all, count);
+    eddy__release(&o->allocator, is_slot, size * sizeof *is_slot);
+    eddy__release(&o->allocator, assigned, (size_t)count * sizeof *assigned);
+    return y;
 }

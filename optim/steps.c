@@ -1,14 +1,14 @@
-/* steps.c -- optimizers that treat each element of a variable by itself: one rule, for
- * all elements or for the rows that a sparse gradient names. */
+/* steps.c -- elementwise optimizers: one update rule, applied to all elements of a variable or
+ * to the rows that a sparse gradient (IndexedSlices) contains. */
 #include "optim/internal.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <string.h>
 
-void eddy_step_slots(eddy_optimizer *o, eddy_tensor variable)
+void eddy__step_slots(eddy_optimizer *o, eddy_tensor variable)
 {
     for (int i = 0; i < EDDY_STEP_SLOTS && o->def.slots[i]; i++)
-        eddy_zero_slot(o, variable, o->def.slots[i]);
+        eddy__zero_slot(o, variable, o->def.slots[i]);
 }
 
 /* The variable and its slots, in the order of `slots`; how many.  Those that create_slots
@@ -16,9 +16,9 @@ void eddy_step_slots(eddy_optimizer *o, eddy_tensor variable)
 static int variables_of(eddy_optimizer *o, eddy_tensor variable, eddy_tensor *x)
 {
     int n = 1;
-    x[0] = variable;
+    x[0] = o->variable = variable;
     for (; n <= EDDY_STEP_SLOTS && o->def.slots[n - 1]; n++)
-        x[n] = eddy_zero_slot(o, variable, o->def.slots[n - 1]);
+        x[n] = eddy__zero_slot(o, variable, o->def.slots[n - 1]);
     return n;
 }
 
@@ -28,22 +28,22 @@ static eddy_tensor together(eddy_graph *g, int n, eddy_tensor *updates)
     return n == 1 ? updates[0] : eddy_group(g, (eddy_list){ n, updates }, NULL);
 }
 
-eddy_tensor eddy_step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor variable)
+eddy_tensor eddy__step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor variable)
 {
     eddy_tensor var[EDDY_STEP_SLOTS + 1], x[EDDY_STEP_SLOTS + 1], updates[EDDY_STEP_SLOTS + 1];
     const int   n = variables_of(o, variable, var);
     int         made = 0;
     memcpy(x, var, (size_t)n * sizeof *x);
     o->def.step(o, gradient, x);
-    if (o->constrains) x[0] = eddy_constrained(x[0], variable);
+    if (o->constrains) x[0] = eddy__constrained(x[0], variable);
     for (int i = n - 1; i >= 0; i--)
         if (!eddy_same(x[i], var[i])) updates[made++] = eddy_assign(var[i], x[i]);
     return together(o->graph, made, updates);
 }
 
 /* A row that is passed over reads some row, and is written nowhere. */
-eddy_tensor eddy_step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
-                           eddy_tensor variable)
+eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
+                            eddy_tensor variable)
 {
     eddy_tensor var[EDDY_STEP_SLOTS + 1], old[EDDY_STEP_SLOTS + 1], x[EDDY_STEP_SLOTS + 1];
     eddy_tensor updates[EDDY_STEP_SLOTS + 1], at = Maximum(indices, 0);

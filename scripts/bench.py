@@ -8,7 +8,7 @@ a fraction of a second each, so that a busy machine slows both; the figures are 
 the rounds.  The first three losses of both must agree.
 
 --quick   few, short rounds                --cpu    time of the process, not of the clock
---page    puts the table into docs/performance.md
+--page    puts the table into docs/inside/performance.md
 --check   fails if a ratio is more than 15 % above the one in bench/ratios.json
 --store   writes the ratios there
 """
@@ -23,7 +23,7 @@ from statistics import median
 
 PEER = "bench/torch/workloads.py"
 RATIOS = "bench/ratios.json"
-PAGE = "docs/performance.md"
+PAGE = "docs/inside/performance.md"
 WORSE = 1.15
 AGREE = 1e-4
 

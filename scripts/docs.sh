@@ -1,17 +1,17 @@
 #!/bin/sh
-# Holds the given Markdown files against the library.
-#   ```c with a main         compiles, runs and ends with success; the README's
-#                            first one is examples/linear_regression.c
-#   ```text output           is what the program above it prints
-#   ```LANGUAGE file=PATH    stands in that file, line by line, whatever its indentation
-#   a word eddy_name         is declared in a public header; in the pages on the inside of the
-#                            library, in any; eddy_name_* begins such names, and eddy_NAME is
-#                            one of the reader's own
-#   Absent: `name` ...       up to a blank line: there is no eddy_name
+# Checks the given Markdown files against the library.
+#   ```c with a main         must compile, run and end with success; the README's first
+#                            program must be examples/linear_regression.c
+#   ```text output           must be what the program above it prints
+#   ```LANGUAGE file=PATH    must stand in that file, line by line, whatever its indentation
+#   a word eddy_name         must be declared in a public header; in docs/inside/, in any
+#                            header; eddy_name_* is the beginning of such names, and
+#                            eddy_NAME is one of the reader's own
+#   Absent: `name` ...       up to a blank line: there must be no eddy_name
 set -eu
 
 build=${BUILD:-build}
-out=$build/docs
+out=$build/docs/programs
 rm -rf "$out"
 mkdir -p "$out"
 
@@ -83,9 +83,9 @@ echo "docs: $(wc -l < "$out/list") programs ok"
 
 names() { grep -o 'eddy_[a-z0-9_]*' | sort -u; }
 # What a program can name is what the preprocessor leaves of the headers, macros with it.
-printf '#include <eddy/%s>\n' eddy.h graph/op.h ops/math.h |
+printf '#include <eddy/%s>\n' eddy.h graph/op.h ops/short_names.h |
     ${CC:-cc} -std=c11 -Ibuild/include -E -dD -x c - | names > "$out/public"
-cat graph/*.h ops/*.h autodiff/*.h layers/*.h optim/*.h session/*.h |
+find graph ops autodiff layers optim session -name "*.h" -exec cat {} + |
     grep -v '^ *\(/\*\|\*\)' | names > "$out/inside"
 
 awk '
@@ -99,7 +99,7 @@ awk '
         if (word in public || (pages_inside && word in inside)) return 1
         return (word ~ /_$/ || next_letter == "*") && begins(word)
     }
-    FNR == 1 { quoted = absent = 0; pages_inside = FILENAME ~ /(compiler|design)\.md$/ }
+    FNR == 1 { quoted = absent = 0; pages_inside = FILENAME ~ /^docs\/inside\// }
     /^Absent: / { absent = 1 }
     /^$/ { absent = 0 }
     absent {

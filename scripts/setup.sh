@@ -35,6 +35,7 @@ want libyaml-dev library yaml.h yaml
 if [ "$need" != build ]; then
     want pkg-config have pkg-config
     want check header check.h
+    want python3 have python3
     # Loaded by runs that have Fourier transforms, and by name.
     want libfftw3-single3 library_file libfftw3f.so.3
     want libfftw3-double3 library_file libfftw3.so.3
@@ -46,6 +47,7 @@ fi
 if [ "$need" = ci ]; then
     want clang have clang
     want shellcheck have shellcheck
+    want cmake have cmake
 fi
 [ -n "$missing" ] || exit 0
 

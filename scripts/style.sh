@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a machine can say about the sources: generated files, layers, sizes,
-# layout, left-over marks.  Prints each finding; fails if there is one.
+# What a machine can say about the sources: sizes, layout, left-over marks.
+# Prints each finding; fails if there is one.
 set -u
 
 bad=0
@@ -12,29 +12,6 @@ say() {       # say TITLE TEXT
 }
 sources() { find graph ops autodiff layers optim session -name '*.[ch]' | sort; }
 all() { { sources; find tests examples bench -name '*.[ch]' | sort; echo eddy.h; }; }
-
-# The header and the reference of operations are what gen.awk makes of ops/*.c.
-for pair in header:ops/ops.h docs:docs/ops.md; do
-    # shellcheck disable=SC2086  # OPSRC is words
-    awk -v mode="${pair%%:*}" -f ops/gen.awk ${OPSRC:-ops/*.c} 2>&1 | cmp -s - "${pair#*:}" ||
-        say 'stale, run make and commit it' "${pair#*:}"
-done
-
-# Data flows one way: graph -> ops -> autodiff -> layers, optim, and graph, ops -> session.
-layer() {     # layer FOLDER ALLOWED: an alternation of folders
-    find "$1" -name '*.[ch]' -exec grep -nHE '#include "(\.\./)?[a-z]+/' {} + |
-        grep -vE "\"(\.\./)?($1|$2)/|\"build/gen/"
-}
-say 'graph may include only graph' "$(layer graph graph)"
-say 'ops may include only graph' "$(layer ops graph)"
-# A check of gradients runs them; the session knows nothing of autodiff, so no circle arises.
-say 'autodiff may include only graph, ops' "$(layer autodiff 'graph|ops' |
-    grep -v '^autodiff/check\.h:.*"\.\./session/session\.h"')"
-say 'layers may include only graph, ops, autodiff' "$(layer layers 'graph|ops|autodiff')"
-# So does what drives a graph to the least value of its loss.
-say 'optim may include only graph, ops, autodiff' "$(layer optim 'graph|ops|autodiff' |
-    grep -v '^optim/lbfgs\.h:.*"\.\./session/session\.h"')"
-say 'session may include only graph, ops' "$(layer session 'graph|ops')"
 
 say 'more than 600 lines' "$(sources | grep -v '^ops/ops.h$' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
 # Columns, not bytes: continuation bytes of UTF-8 do not count.  Headers hold

@@ -1,10 +1,10 @@
-/* eval.c -- looking at values while a graph is built.
+/* eval.c -- eager evaluation: values of tensors while a graph is built.
  *
- * A look computes, one by one in order of creation, the nodes that a tensor
- * needs and that no look has computed, as eager execution would have done when
- * they were made, and keeps what they yield.  It walks from the tensor to what
- * is kept and never over the graph, so that it costs what it computes. */
-#include "session/internal.h"
+ * An evaluation computes, one by one in the order of creation, the nodes that a tensor needs and
+ * that no earlier evaluation has computed, as eager execution would have done when they were
+ * built, and caches their results. It walks from the tensor back to cached results and never
+ * over the whole graph, so its cost is that of the nodes that it computes. */
+#include "session/state/internal.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -14,17 +14,17 @@
 typedef struct kept {
     eddy_array **values;        /* one an output, at least one; NULL: not computed */
     eddy_array **given;         /* the same of eddy_eval_set; NULL: none */
-    eddy_array  *seen;          /* of a variable: its value at the last look */
-    bool         listed;        /* in the list of the present look */
+    eddy_array  *seen;          /* of a variable: its value at the last evaluation */
+    bool         listed;        /* in the list of the current evaluation */
 } kept;
 
 typedef struct evaluation {
     kept    *at;                /* by node id */
-    int32_t *list;              /* the nodes of the present look */
+    int32_t *list;              /* the nodes of the current evaluation */
     int32_t  capacity, listed;  /* of both arrays; in the list */
 } evaluation;
 
-/* One look. */
+/* The state of one evaluation. */
 typedef struct look {
     eddy_session *session;
     evaluation   *kept;
@@ -33,7 +33,7 @@ typedef struct look {
     eddy_error   *error;
 } look;
 
-/* ----------------------------------------------------------- what is kept -- */
+/* ----------------------------------------------------------- cached values */
 
 static size_t slots(const eddy_node *node)
 {
@@ -43,11 +43,11 @@ static size_t slots(const eddy_node *node)
 static void drop(eddy_session *s, eddy_array ***values, size_t n)
 {
     for (size_t k = 0; *values && k < n; k++) eddy_array_free((*values)[k]);
-    eddy_release(&s->allocator, *values, n * sizeof **values);
+    eddy__release(&s->allocator, *values, n * sizeof **values);
     *values = NULL;
 }
 
-void eddy_evaluation_free(eddy_session *s)
+void eddy__evaluation_free(eddy_session *s)
 {
     evaluation *e = s->evaluation;
     if (!e) return;
@@ -56,27 +56,27 @@ void eddy_evaluation_free(eddy_session *s)
         drop(s, &e->at[id].given, slots(s->graph->nodes[id]));
         eddy_array_free(e->at[id].seen);
     }
-    eddy_release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
-    eddy_release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
-    eddy_release(&s->allocator, e, sizeof *e);
+    eddy__release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
+    eddy__release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
+    eddy__release(&s->allocator, e, sizeof *e);
     s->evaluation = NULL;
 }
 
-/* Room for every node of the graph as it is now. */
+/* Allocates entries for all current nodes of the graph. */
 static bool make_room(eddy_session *s, eddy_error *error)
 {
     evaluation *e = s->evaluation;
-    if (!e) e = s->evaluation = eddy_allocate_zeroed(&s->allocator, 1, sizeof *e);
+    if (!e) e = s->evaluation = eddy__allocate_zeroed(&s->allocator, 1, sizeof *e);
     if (e && e->capacity > s->graph->size) return true;
     const size_t old = e ? (size_t)e->capacity : 0;
     size_t       bigger = old ? old * 2 : 64;
     if (bigger <= (size_t)s->graph->size) bigger = (size_t)s->graph->size + 1;
-    int32_t *list = e ? eddy_allocate(&s->allocator, bigger * sizeof *list) : NULL;
-    if (!list || !eddy_grow(&s->allocator, (void **)&e->at, old, bigger, sizeof *e->at)) {
-        eddy_release(&s->allocator, list, bigger * sizeof *list);
-        return eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for looking at a graph");
+    int32_t *list = e ? eddy__allocate(&s->allocator, bigger * sizeof *list) : NULL;
+    if (!list || !eddy__grow(&s->allocator, (void **)&e->at, old, bigger, sizeof *e->at)) {
+        eddy__release(&s->allocator, list, bigger * sizeof *list);
+        return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while inspecting the graph");
     }
-    eddy_release(&s->allocator, e->list, old * sizeof *list);
+    eddy__release(&s->allocator, e->list, old * sizeof *list);
     e->list = list;
     e->capacity = (int32_t)bigger;
     return true;
@@ -84,12 +84,12 @@ static bool make_room(eddy_session *s, eddy_error *error)
 
 static eddy_array **new_slots(eddy_session *s, const eddy_node *node, eddy_error *error)
 {
-    eddy_array **values = eddy_allocate_zeroed(&s->allocator, slots(node), sizeof *values);
-    if (!values) eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+    eddy_array **values = eddy__allocate_zeroed(&s->allocator, slots(node), sizeof *values);
+    if (!values) eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
     return values;
 }
 
-/* The value of t that was given or computed; NULL if there is none. */
+/* The value of t that was set or computed; NULL if there is none. */
 static eddy_array *kept_value(const evaluation *e, eddy_tensor t)
 {
     const kept *k = &e->at[t.node];
@@ -117,11 +117,11 @@ static bool initializes(const eddy_node *node, int32_t variable)
     return (node->op->flags & EDDY_OP_REPLACES) && node->inputs[0].node == variable;
 }
 
-/* The assign that gives a variable its initial value; 0 if it has none.  It is
- * made right after the variable unless somebody meddled. */
+/* The assign node that initializes a variable; 0 if there is none. It is the node after the
+ * variable, unless other code intervened. */
 static int32_t initializer_of(eddy_graph *g, int32_t variable)
 {
-    const eddy_node *next = eddy_graph_node(g, variable + 1);
+    const eddy_node *next = eddy__graph_node(g, variable + 1);
     if (next && initializes(next, variable)) return next->id;
     const int n = eddy_collection_size(g, EDDY_INITIALIZERS);
     for (int i = 0; i < n; i++) {
@@ -135,11 +135,11 @@ static int32_t initializer_of(eddy_graph *g, int32_t variable)
  * that is not NULL. */
 static bool storage(look *l, const eddy_node *variable, const eddy_shape *replaced, eddy_buffer *b)
 {
-    eddy_state *state = eddy_session_state(l->session, variable->id);
+    eddy_state *state = eddy__session_state(l->session, variable->id);
     eddy_type   t = variable->outputs[0];
     bool        fits = state && state->value;
     if (fits) t.shape = eddy_array_shape(state->value);
-    if (replaced && !eddy_value_fits(variable, (eddy_type){ t.dtype, *replaced }, l->error))
+    if (replaced && !eddy__value_fits(variable, (eddy_type){ t.dtype, *replaced }, l->error))
         return false;
     if (replaced && !eddy_shape_equal(t.shape, *replaced)) {
         t.shape = *replaced;
@@ -149,13 +149,13 @@ static bool storage(look *l, const eddy_node *variable, const eddy_shape *replac
     eddy_array *a = NULL;
     if (state && !fits) a = eddy_array_new_in(&l->session->allocator, t.dtype, t.shape);
     if (!fits && !a)
-        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
-                              variable->name);
+        return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                               variable->name);
     if (a) {
         eddy_array_free(state->value);
         state->value = a;
     }
-    *b = eddy_buffer_of(t, eddy_array_data(state->value));
+    *b = eddy__buffer_of(t, eddy_array_data(state->value));
     b->state = state;
     return true;
 }
@@ -176,10 +176,10 @@ static void need_node(look *l, int32_t id)
 static bool is_type_enough(const eddy_node *node, int i)
 {
     const eddy_tensor t = node->inputs[i];
-    return eddy_input_is_in(node->op->shape_inputs, i) && eddy_shape_is_known(eddy_shape_of(t));
+    return eddy__input_is_in(node->op->shape_inputs, i) && eddy_shape_is_known(eddy_shape_of(t));
 }
 
-/* Lists what the listed nodes need, itself the queue of the walk. */
+/* Adds the nodes that the listed nodes need; the list is also the queue of the walk. */
 static void list_needed(look *l)
 {
     eddy_graph *g = l->session->graph;
@@ -211,7 +211,7 @@ static void free_base(void *base, void *data)
     eddy_array_free(base);
 }
 
-/* The elements of a under another shape. */
+/* The elements of a with another shape. */
 static eddy_array *view(eddy_array *a, eddy_shape shape)
 {
     if (eddy_shape_equal(eddy_array_shape(a), shape)) return eddy_array_retain(a);
@@ -221,8 +221,8 @@ static eddy_array *view(eddy_array *a, eddy_shape shape)
     return v;
 }
 
-/* What node reads as input i.  A variable's storage is fine for a kernel, but
- * not for what changes it at other places than it reads. */
+/* The array that node reads as input i. A kernel may read a variable's storage directly, except
+ * a kernel that changes it at other positions than it reads. */
 static bool input(look *l, const eddy_node *node, int i, eddy_buffer *b)
 {
     enum { CAREFUL = EDDY_OP_UPDATES | EDDY_OP_IN_PLACE };
@@ -231,21 +231,21 @@ static bool input(look *l, const eddy_node *node, int i, eddy_buffer *b)
     eddy_array       *a = kept_value(l->kept, t);
     if (a || !is_variable(from) || is_type_enough(node, i)) {
         const eddy_type known = from->outputs[t.output];
-        *b = eddy_buffer_of(a ? (eddy_type){ known.dtype, eddy_array_shape(a) } : known,
-                            eddy_array_data(a));
+        *b = eddy__buffer_of(a ? (eddy_type){ known.dtype, eddy_array_shape(a) } : known,
+                             eddy_array_data(a));
         return true;
     }
     if (!is_initialized(l->session, t.node))
-        return eddy_error_set(l->error, EDDY_UNINITIALIZED,
-                              "Attempting to use uninitialized value %s", from->name);
+        return eddy__error_set(l->error, EDDY_UNINITIALIZED,
+                               "Attempting to use uninitialized value %s", from->name);
     if (!storage(l, from, NULL, b)) return false;
     b->state = NULL;
     if ((node->op->flags & CAREFUL) != EDDY_OP_UPDATES) return true;
     const size_t bytes = (size_t)b->count * eddy_dtype_size(b->type.dtype);
-    void        *copy = eddy_arena_alloc(&l->plan.arena, bytes);
+    void        *copy = eddy__arena_alloc(&l->plan.arena, bytes);
     if (!copy)
-        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for reading '%s'",
-                              from->name);
+        return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while reading '%s'",
+                               from->name);
     if (bytes > 0) memcpy(copy, b->data, bytes);
     b->data = copy;
     return true;
@@ -281,29 +281,29 @@ static const eddy_array *elements(const look *l, eddy_tensor t)
 static bool infer(look *l, const eddy_node *node, const eddy_buffer *b, eddy_type **types)
 {
     const size_t       n = (size_t)node->n_inputs;
-    eddy_type         *in = eddy_arena_alloc(&l->plan.arena, n * sizeof *in);
-    const eddy_array **value = eddy_arena_alloc(&l->plan.arena, n * sizeof *value);
+    eddy_type         *in = eddy__arena_alloc(&l->plan.arena, n * sizeof *in);
+    const eddy_array **value = eddy__arena_alloc(&l->plan.arena, n * sizeof *value);
     int                n_out = 0;
     if (!in || !value)
-        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for running '%s'",
-                              node->name);
+        return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
+                               node->name);
     for (size_t i = 0; i < n; i++) {
-        const bool wanted = eddy_input_is_in(node->op->value_inputs, (int)i);
+        const bool wanted = eddy__input_is_in(node->op->value_inputs, (int)i);
         in[i] = b[i].type;
         value[i] = wanted ? elements(l, node->inputs[i]) : NULL;
     }
-    if (!eddy_infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in, value,
-                          &l->plan.arena, types, &n_out, node->name, l->error))
+    if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, node->n_inputs, in,
+                           value, &l->plan.arena, types, &n_out, node->name, l->error))
         return false;
     if (n_out != node->n_outputs)
-        return eddy_error_set(l->error, EDDY_INTERNAL,
-                              "%s has %d outputs now and had %d [node '%s']", node->op->name, n_out,
-                              (int)node->n_outputs, node->name);
+        return eddy__error_set(l->error, EDDY_INTERNAL,
+                               "%s has %d outputs now, but had %d before [node '%s']",
+                               node->op->name, n_out, (int)node->n_outputs, node->name);
     for (int k = 0; k < n_out; k++)
         if (!eddy_shape_is_known((*types)[k].shape))
-            return eddy_error_set(l->error, EDDY_UNIMPLEMENTED,
-                                  "%s: the shape of output %d depends on data [node '%s']",
-                                  node->op->name, k, node->name);
+            return eddy__error_set(l->error, EDDY_UNIMPLEMENTED,
+                                   "%s: the shape of output %d depends on data [node '%s']",
+                                   node->op->name, k, node->name);
     return true;
 }
 
@@ -314,8 +314,8 @@ static bool is_alias(const eddy_node *node, const eddy_buffer *b, const eddy_typ
            b[0].count == eddy_shape_count(types[0].shape);
 }
 
-/* Fills out[0..n_outputs) by the kernel, or with views of input 0; a view of a
- * variable would change with it. */
+/* Computes out[0..n_outputs) with the kernel, or as views of input 0, except views of a
+ * variable, which would change with it. */
 static bool yield(look *l, const eddy_node *node, eddy_buffer *b, eddy_array **out)
 {
     eddy_type *types;
@@ -326,36 +326,36 @@ static bool yield(look *l, const eddy_node *node, eddy_buffer *b, eddy_array **o
         out[k] = from ? view(from, types[k].shape)
                       : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
         if (!out[k])
-            return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
-        b[node->n_inputs + k] = eddy_buffer_of(types[k], eddy_array_data(out[k]));
+            return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+        b[node->n_inputs + k] = eddy__buffer_of(types[k], eddy_array_data(out[k]));
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    return alias || eddy_run_alone(&l->plan, node, b, l->step, l->error);
+    return alias || eddy__run_alone(&l->plan, node, b, l->step, l->error);
 }
 
 static bool fill(look *l, const eddy_node *node, eddy_array **out)
 {
-    const eddy_tensor first = eddy_tensor_at(l->session->graph, node->id, 0);
+    const eddy_tensor first = eddy__tensor_at(l->session->graph, node->id, 0);
     const eddy_array *constant = eddy_constant_value(first);
     if (constant) {
         out[0] = eddy_array_retain((eddy_array *)(uintptr_t)constant);
         return true;
     }
-    if (node->op->flags & EDDY_OP_PLACEHOLDER) return eddy_not_fed(node, l->error);
-    if (!eddy_kernel_of(node->op) && !(node->op->flags & EDDY_OP_ALIAS))
+    if (node->op->flags & EDDY_OP_PLACEHOLDER) return eddy__not_fed(node, l->error);
+    if (!eddy__kernel_of(node->op) && !(node->op->flags & EDDY_OP_ALIAS))
         return node->n_outputs == 0 ||
-               eddy_error_set(l->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
-                              node->op->name, node->name);
+               eddy__error_set(l->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
+                               node->op->name, node->name);
     const size_t n = (size_t)(node->n_inputs + node->n_outputs);
-    eddy_buffer *b = eddy_arena_alloc(&l->plan.arena, n * sizeof *b);
+    eddy_buffer *b = eddy__arena_alloc(&l->plan.arena, n * sizeof *b);
     if (!b)
-        return eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for running '%s'",
-                              node->name);
+        return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
+                               node->name);
     return inputs(l, node, b) && yield(l, node, b, out);
 }
 
-/* Computes one node whose inputs are kept, and keeps what it yields. */
+/* Computes one node whose inputs are cached, and caches its outputs. */
 static bool compute(look *l, const eddy_node *node)
 {
     if (is_variable(node)) return true;
@@ -380,43 +380,43 @@ static bool compute_listed(look *l)
     for (int32_t i = 0; i < e->listed; i++) {
         e->at[e->list[i]].listed = false;
         ok = ok && compute(l, l->session->graph->nodes[e->list[i]]);
-        if (ok) eddy_arena_free(&l->plan.arena);
+        if (ok) eddy__arena_free(&l->plan.arena);
     }
     e->listed = 0;
-    eddy_arena_free(&l->plan.arena);
+    eddy__arena_free(&l->plan.arena);
     return ok;
 }
 
-/* A copy of the variable's value, in the array of the last look if it fits. */
+/* A copy of the variable's value, in the array of the last evaluation if it fits. */
 static eddy_array *present_value(look *l, const eddy_node *variable)
 {
     eddy_array **seen = &l->kept->at[variable->id].seen;
     eddy_buffer  b;
     if (!is_initialized(l->session, variable->id)) {
-        eddy_error_set(l->error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s",
-                       variable->name);
+        eddy__error_set(l->error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s",
+                        variable->name);
         return NULL;
     }
     if (!storage(l, variable, NULL, &b)) return NULL;
-    if (!*seen || eddy_array_is_shared(*seen) ||
+    if (!*seen || eddy__array_is_shared(*seen) ||
         !eddy_shape_equal(eddy_array_shape(*seen), b.type.shape)) {
         eddy_array_free(*seen);
         *seen = eddy_array_new_in(&l->session->allocator, b.type.dtype, b.type.shape);
     }
     if (!*seen)
-        eddy_error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", variable->name);
+        eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory for '%s'", variable->name);
     else if (eddy_array_bytes(*seen) > 0)
         memcpy(eddy_array_data(*seen), b.data, eddy_array_bytes(*seen));
     return *seen;
 }
 
-/* With the session's lock held. */
+/* Called with the session's lock held. */
 static eddy_array *look_at(eddy_session *s, eddy_tensor t, eddy_error *error)
 {
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (!node) {
-        eddy_error_set(error, EDDY_INVALID_ARGUMENT,
-                       "eddy_eval: the tensor is not an element of this graph");
+        eddy__error_set(error, EDDY_INVALID_ARGUMENT,
+                        "eddy_eval: the tensor is not an element of this graph");
         return NULL;
     }
     if (!make_room(s, error)) return NULL;
@@ -427,37 +427,37 @@ static eddy_array *look_at(eddy_session *s, eddy_tensor t, eddy_error *error)
     if (a) return a;
     eddy_running here;
     pthread_rwlock_wrlock(&s->state_lock);
-    eddy_running_begin(&here, s);
+    eddy__running_begin(&here, s);
     need_node(&l, t.node);
     if (compute_listed(&l)) a = is_variable(node) ? present_value(&l, node) : kept_value(l.kept, t);
-    eddy_running_end(&here);
+    eddy__running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     return a;
 }
 
 /* ------------------------------------------------------ what a user calls -- */
 
-static void release_session(void *s) { eddy_session_destroy(s); }
+static void release_session(void *s) { eddy__session_destroy(s); }
 
 eddy_session *eddy_eval_session(eddy_graph *g)
 {
-    if (!eddy_graph_alive(g)) return NULL;
+    if (!eddy__graph_alive(g)) return NULL;
     for (int i = 0; i < g->n_owned; i++)
         if (g->owned[i].release == release_session) return g->owned[i].object;
     eddy_session *s = eddy_session_new(g);
     if (!s) return NULL;
     s->of_graph = true;
-    eddy_graph_drop(g);                  /* a graph that waited for itself would never go */
+    eddy__graph_drop(g);                 /* a graph that waited for itself would never go */
     return eddy_graph_own(g, s, release_session) ? s : NULL;
 }
 
 const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t)
 {
     eddy_error e = { 0 };
-    if (!eddy_session_enter(s)) return NULL;
+    if (!eddy__session_enter(s)) return NULL;
     pthread_mutex_lock(&s->lock);
-    const eddy_array *a = eddy_session_check(s, &e) ? look_at(s, t, &e) : NULL;
-    eddy_session_finish(s, &e);
+    const eddy_array *a = eddy__session_check(s, &e) ? look_at(s, t, &e) : NULL;
+    eddy__session_finish(s, &e);
     return a;
 }
 
@@ -477,19 +477,19 @@ static void set(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_er
         return;
     }
     eddy_array_free(copy);
-    eddy_error_set(e, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
+    eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for '%s'", node->name);
 }
 
 eddy_status eddy_eval_set_in(eddy_session *s, eddy_tensor t, const eddy_array *value)
 {
     eddy_error       e = { 0 };
     const eddy_node *node = eddy_node_of(t);
-    if (!eddy_session_enter(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     if (node && is_variable(node)) return eddy_variable_set(s, t, value);
     pthread_mutex_lock(&s->lock);
-    if (eddy_session_check(s, &e) && eddy_session_check_feed(s, &(eddy_feed){ t, value }, 0, &e))
+    if (eddy__session_check(s, &e) && eddy__session_check_feed(s, &(eddy_feed){ t, value }, 0, &e))
         set(s, t, value, &e);
-    return eddy_session_finish(s, &e);
+    return eddy__session_finish(s, &e);
 }
 
 eddy_status eddy_eval_set(eddy_tensor t, const eddy_array *value)
@@ -499,9 +499,9 @@ eddy_status eddy_eval_set(eddy_tensor t, const eddy_array *value)
 
 void eddy_eval_forget(eddy_session *s)
 {
-    if (!eddy_session_enter(s)) return;
+    if (!eddy__session_enter(s)) return;
     pthread_mutex_lock(&s->lock);
-    eddy_evaluation_free(s);
+    eddy__evaluation_free(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -513,12 +513,12 @@ double eddy_eval_number(eddy_tensor t)
         char          shape[100];
         eddy_error    e = { 0 };
         eddy_session *s = eddy_eval_session(t.graph);
-        eddy_error_set(&e, EDDY_BAD_SHAPE,
-                       "eddy_eval_number: '%s:%d' has the shape %s, not one element",
-                       eddy_name_of(t), (int)t.output,
-                       eddy_shape_print(eddy_array_shape(a), shape, sizeof shape));
+        eddy__error_set(&e, EDDY_BAD_SHAPE,
+                        "eddy_eval_number: '%s:%d' has the shape %s, not one element",
+                        eddy_name_of(t), (int)t.output,
+                        eddy_shape_print(eddy_array_shape(a), shape, sizeof shape));
         pthread_mutex_lock(&s->lock);
-        eddy_session_finish(s, &e);
+        eddy__session_finish(s, &e);
     }
     return NAN;
 }

@@ -1,10 +1,10 @@
-/* profile.c -- where the time of a session's runs went.
+/* profile.c -- profiling: the time that a session's runs spend in each instruction.
  *
- * Runs count the ticks of each instruction (run.c); here they are weighed against the
+ * Runs count the ticks of each instruction (run.c); here the ticks are calibrated against the
  * clock and written, as tables or line by line. */
-#include "session/fused.h"
-#include "session/ticks.h"
-#include "session/wide.h"
+#include "session/compile/fused_loop.h"
+#include "session/state/ticks.h"
+#include "session/compile/parallel_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +13,25 @@
 
 static const fused *fused_of(const instruction *i)
 {
-    return i->run == eddy_fused_kernel ? i->kernel.state : NULL;
+    return i->run == eddy__fused_kernel ? i->kernel.state : NULL;
 }
 
 /* Of an instruction that several are part of, how many: else 1, itself. */
 static int parts_of(const instruction *i)
 {
-    return fused_of(i) ? fused_of(i)->n_parts : eddy_wide_of(i) ? eddy_wide_of(i)->n_parts : 1;
+    return fused_of(i) ? fused_of(i)->n_parts : eddy__wide_of(i) ? eddy__wide_of(i)->n_parts : 1;
 }
 
 static const instruction *part_of(const instruction *i, int number)
 {
     return fused_of(i) ? fused_of(i)->parts[number].of
-         : eddy_wide_of(i) ? &eddy_wide_of(i)->parts[number]
+         : eddy__wide_of(i) ? &eddy__wide_of(i)->parts[number]
                            : i;
 }
 
 static bool has_elements(const instruction *i, int input)
 {
-    return fused_of(i) || !eddy_input_is_in(i->kernel.op->shape_inputs, input);
+    return fused_of(i) || !eddy__input_is_in(i->kernel.op->shape_inputs, input);
 }
 
 /* Memory that several operands share counts once: `seen` has, by root, the last mark. */
@@ -55,7 +55,7 @@ static bool count_work(compile *c, const instruction *i, instruction_profile *e,
     for (int n = 0; n < k->n_out; n++) e->bytes += bytes_of(p, k->out[n], seen, write);
     for (int n = 0; n < parts_of(i); n++) {
         double flops;
-        if (!eddy_instruction_flops(c, part_of(i, n), &flops)) return false;
+        if (!eddy__instruction_flops(c, part_of(i, n), &flops)) return false;
         e->flops += flops;
     }
     return true;
@@ -65,19 +65,19 @@ static bool count_work(compile *c, const instruction *i, instruction_profile *e,
 static bool count_all(compile *c, int32_t number, int64_t *seen, int64_t *mark)
 {
     const instruction *i = &c->plan->code[number];
-    const int          n = eddy_wide_of(i) ? parts_of(i) : 1;
+    const int          n = eddy__wide_of(i) ? parts_of(i) : 1;
     for (int k = 0; k < n; k++)
         if (!count_work(c, n > 1 ? part_of(i, k) : i, &c->plan->profile->each[number], seen, mark))
             return false;
     return true;
 }
 
-bool eddy_profile_prepare(compile *c)
+bool eddy__profile_prepare(compile *c)
 {
     eddy_plan *p = c->plan;
-    p->profile = eddy_plan_alloc(
+    p->profile = eddy__plan_alloc(
         c, 1, sizeof *p->profile + (size_t)p->n_code * sizeof *p->profile->each);
-    int64_t *seen = eddy_flow_alloc(c, (size_t)p->n_roots, sizeof *seen);
+    int64_t *seen = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *seen);
     int64_t  mark = 1;
     if (!p->profile || !seen) return false;
     for (int32_t i = 0; i < p->n_code; i++)
@@ -109,8 +109,8 @@ typedef struct summary {
 static const char *label(const instruction *i)
 {
     if (fused_of(i)) return "Fused";
-    if (eddy_wide_of(i)) return "Wide";
-    return i->run == eddy_kernel_of(i->kernel.op) ? i->kernel.op->name : "Copy";
+    if (eddy__wide_of(i)) return "Wide";
+    return i->run == eddy__kernel_of(i->kernel.op) ? i->kernel.op->name : "Copy";
 }
 
 static row row_of(const eddy_plan *p, int32_t i)
@@ -187,7 +187,7 @@ static eddy_type looped(const fused *f)
     return f->parts[0].fn ? k->out[0]->type : k->in[0]->type;
 }
 
-/* "Fused(Mul x2, Add) float32[3]", "Wide(MatMul x3, Fused x3) 3 strands" */
+/* "Fused(Mul x2, Add) float32[3]", "Wide(MatMul x3, Fused x3) 3 parallel chains" */
 static void put_parts(FILE *to, const instruction *i)
 {
     fprintf(to, "%s(", label(i));
@@ -198,7 +198,7 @@ static void put_parts(FILE *to, const instruction *i)
         if (n > 1) fprintf(to, " x%d", n);
     }
     if (fused_of(i)) put_type(to, ") ", looped(fused_of(i)));
-    else fprintf(to, ") %d strands", (int)eddy_wide_of(i)->n_strands);
+    else fprintf(to, ") %d parallel chains", (int)eddy__wide_of(i)->n_chains);
 }
 
 /* "MatMul(float32[2,3], float32[3,4]) [node 'dense/MatMul']" */
@@ -206,14 +206,14 @@ static void put_instruction(FILE *to, const instruction *i)
 {
     enum { MOST = 8 };
     const eddy_kernel *k = &i->kernel;
-    if (fused_of(i) || eddy_wide_of(i)) put_parts(to, i);
+    if (fused_of(i) || eddy__wide_of(i)) put_parts(to, i);
     else {
         fprintf(to, "%s(", label(i));
         for (int n = 0; n < k->n_in && n < MOST; n++)
             put_type(to, n > 0 ? ", " : "", k->in[n]->type);
         fprintf(to, k->n_in > MOST ? ", ...)" : ")");
     }
-    fprintf(to, " [node '%s']\n", i->node->name);
+    fprintf(to, " [node '%s']\n", i->call.node->name);
 }
 
 static void put_numbers(const summary *s, const row *r, int64_t ticks, int64_t runs)
@@ -322,8 +322,8 @@ static void put_line(const summary *s, int plan, int32_t number)
     fprintf(s->to, "{\"plan\": %d, \"runs\": %lld, \"instruction\": %d", plan + 1,
             (long long)p->profile->runs, (int)number + 1);
     put_string(s->to, ", \"op\": ", label(i));
-    put_string(s->to, ", \"node\": ", i->node->name);
-    if (fused_of(i) || eddy_wide_of(i)) put_part_counts(s->to, i);
+    put_string(s->to, ", \"node\": ", i->call.node->name);
+    if (fused_of(i) || eddy__wide_of(i)) put_part_counts(s->to, i);
     put_types(s->to, "inputs", i->kernel.in, i->kernel.n_in);
     put_types(s->to, "outputs", i->kernel.out, i->kernel.n_out);
     fprintf(s->to, ", \"calls\": %lld, \"seconds\": %.9f, \"flops\": %.0f, \"bytes\": %.0f}\n",
@@ -341,10 +341,10 @@ static void put_lines(summary *s)
 /* Plans that ran, and room for a row for each of their instructions. */
 static bool gather(summary *s, const eddy_session *from, eddy_arena *arena)
 {
-    const int64_t ticks = eddy_ticks() - from->began_ticks;
+    const int64_t ticks = eddy__ticks() - from->began_ticks;
     s->nanoseconds =
-        ticks > 0 ? (double)(eddy_nanoseconds() - from->began_nanoseconds) / (double)ticks : 0;
-    s->plans = eddy_arena_alloc(arena, (size_t)(from->n_plans + 1) * sizeof *s->plans);
+        ticks > 0 ? (double)(eddy__nanoseconds() - from->began_nanoseconds) / (double)ticks : 0;
+    s->plans = eddy__arena_alloc(arena, (size_t)(from->n_plans + 1) * sizeof *s->plans);
     if (!s->plans) return false;
     for (const eddy_plan *p = from->plans; p; p = p->next) {
         if (p->profile->runs == 0) continue;
@@ -353,28 +353,28 @@ static bool gather(summary *s, const eddy_session *from, eddy_arena *arena)
         s->ticks += p->profile->ticks;
     }
     qsort(s->plans, (size_t)s->n_plans, sizeof(const eddy_plan *), by_plan);
-    s->rows = eddy_arena_alloc(arena, ((size_t)s->n_rows + 1) * sizeof *s->rows);
+    s->rows = eddy__arena_alloc(arena, ((size_t)s->n_rows + 1) * sizeof *s->rows);
     return s->rows != NULL;
 }
 
 static eddy_status report(eddy_session *s, FILE *to, void (*put)(summary *))
 {
     eddy_error e = { 0 };
-    if (!eddy_session_enter(s)) return EDDY_INVALID_ARGUMENT;
+    if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    if (eddy_session_check(s, &e) && !s->options.profile)
-        eddy_error_set(&e, EDDY_INVALID_ARGUMENT,
-                       "the session has no profile: it was made without .profile = true");
+    if (eddy__session_check(s, &e) && !s->options.profile)
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                        "the session has no profile; create it with .profile = true");
     if (e.status == EDDY_OK) {
         summary    all = { .to = to ? to : stdout };
         eddy_arena arena = { .allocator = &s->allocator };
         pthread_rwlock_wrlock(&s->state_lock);
         if (gather(&all, s, &arena)) put(&all);
-        else eddy_error_set(&e, EDDY_NO_MEMORY, "out of memory for a profile");
+        else eddy__error_set(&e, EDDY_NO_MEMORY, "out of memory for a profile");
         pthread_rwlock_unlock(&s->state_lock);
-        eddy_arena_free(&arena);
+        eddy__arena_free(&arena);
     }
-    return eddy_session_finish(s, &e);
+    return eddy__session_finish(s, &e);
 }
 
 eddy_status eddy_session_profile(eddy_session *s, FILE *to) { return report(s, to, put_tables); }

@@ -1,8 +1,8 @@
-/* session.h -- running a graph.
+/* session.h -- sessions, which run a graph.
  *
- * A session compiles what is asked for -- these feeds, these fetches, these
- * shapes -- into a flat plan with planned memory, keeps the plan, and runs it.
- * The values of variables belong to the session: one graph serves many. */
+ * A session compiles a request -- these feeds, these fetches, these shapes -- into a flat plan
+ * with planned memory, caches the plan, and runs it. The values of variables belong to the
+ * session, so one graph can serve many sessions. */
 #ifndef EDDY_SESSION_H
 #define EDDY_SESSION_H
 
@@ -14,26 +14,26 @@ extern "C" {
 
 typedef struct eddy_session eddy_session;
 
-/* The passes of the compiler that a session can do without: for finding out what one
- * gains, or which one is wrong.  Results may then differ in the last bits only. */
+/* Optimization passes of a session's compiler, which can be switched off to measure the gain of
+ * one, or to find a faulty one. Results then differ in the last bits only. */
 enum {
-    EDDY_PASS_FOLD      = 1 << 0,     /* what depends on constants alone is computed once */
-    EDDY_PASS_MERGE     = 1 << 1,     /* equal computations are one */
-    EDDY_PASS_SIMPLIFY  = 1 << 2,     /* x 1, x + 0, transposes of transposes, ... */
+    EDDY_PASS_FOLD      = 1 << 0,     /* nodes that depend on constants alone are computed once */
+    EDDY_PASS_MERGE     = 1 << 1,     /* equal computations are merged */
+    EDDY_PASS_SIMPLIFY  = 1 << 2,     /* x * 1, x + 0, transposes of transposes, ... */
     EDDY_PASS_STABILISE = 1 << 3,     /* log(softmax(x)), log(1 + x), ... without loss of digits */
-    EDDY_PASS_PATTERNS  = 1 << 4,     /* layer norm, attention, ... made of parts become one op */
-    EDDY_PASS_PRODUCTS  = 1 << 5,     /* transposes and factors go into matrix products */
-    EDDY_PASS_EPILOGUES = 1 << 6,     /* so do bias, residual and activation behind them */
-    EDDY_PASS_ARRANGE   = 1 << 7,     /* an order with fewer bytes alive and more to fuse */
-    EDDY_PASS_FUSE      = 1 << 8,     /* elementwise ops and reductions become one loop */
+    EDDY_PASS_PATTERNS  = 1 << 4,     /* composed layer norm, attention, ... become one operation */
+    EDDY_PASS_PRODUCTS  = 1 << 5,     /* transposes and factors are absorbed by matrix products */
+    EDDY_PASS_EPILOGUES = 1 << 6,     /* so are bias, residual and activation after them */
+    EDDY_PASS_ARRANGE   = 1 << 7,     /* an order with less live memory and more fusion */
+    EDDY_PASS_FUSE      = 1 << 8,     /* elementwise operations and reductions become one loop */
     EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
     EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */
-    EDDY_PASS_PAIRS     = 1 << 11,    /* two elementwise ops in a row are one */
-    EDDY_PASS_RECOMPUTE = 1 << 12,    /* later loops make cheap values again, not read them */
-    EDDY_PASS_HOIST     = 1 << 13,    /* what does not change from run to run is kept */
-    EDDY_PASS_WIDE      = 1 << 14,    /* small ones that do not depend on each other side by side */
+    EDDY_PASS_PAIRS     = 1 << 11,    /* pairs of elementwise operations become one */
+    EDDY_PASS_RECOMPUTE = 1 << 12,    /* later loops recompute cheap values */
+    EDDY_PASS_HOIST     = 1 << 13,    /* values that do not change from run to run are kept */
+    EDDY_PASS_WIDE      = 1 << 14,    /* small independent instructions run in parallel */
     EDDY_PASSES_ALL     = (1 << 15) - 1,
-    EDDY_PASSES         = 15          /* how many there are */
+    EDDY_PASSES         = 15          /* the number of passes */
 };
 
 typedef struct eddy_session_args {
@@ -53,35 +53,35 @@ typedef struct eddy_session_args {
     bool        profile;          /* time each instruction: eddy_session_profile */
 } eddy_session_args;
 
-/* A session on a graph, which may go on growing.  If the graph has an error,
- * every run of the session answers with it.  NULL if there is no such graph or
- * memory is out.
+/* A session on a graph; the graph may continue to grow. If the graph has an error, every run of
+ * the session returns it. The caller frees the session (eddy_session_free). NULL if there is no
+ * such graph or if out of memory.
  *   eddy_session_new(g)
  *
- * All sessions share one pool of threads, made when a run first has work for
- * them; they sleep between runs.  A run whose helpers are busy for another does
- * its work itself.  A child of fork() makes its own; the code of an operation
- * must not fork.  A number of threads out of range is INVALID_ARGUMENT at the
- * first run.
+ * All sessions share one thread pool, created when a run first has work for it; its threads
+ * sleep between runs. A run whose helpers are busy with another run does its work itself. A
+ * child of fork() creates its own pool; the code of an operation must not fork. A number of
+ * threads out of range is the error INVALID_ARGUMENT at the first run.
  *
- * While a run is under way, OpenBLAS is set to one thread for the whole process;
- * the last run to end restores the number that was set before, unless another
- * was set meanwhile. */
+ * While a run is in progress, OpenBLAS is limited to one thread for the whole process; the last
+ * run to end restores the previous number, unless another one was set in the meantime. */
 EDDY_API eddy_session *eddy_session_new_with(eddy_session_args args);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
-/* Ends use but keeps the handle: runs answer CLOSED.  Twice is harmless. */
+/* Closes the session but keeps the handle valid: runs return CLOSED. Closing twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
-/* While no other thread uses s, its callables or its arrays of eddy_eval. */
+/* Frees the session and its callables. No other thread may be using s, its callables or its
+ * arrays from eddy_eval. */
 EDDY_API void          eddy_session_free(eddy_session *s);
 
-/* The status and sentence of the last failed call on s, from whatever thread;
- * EDDY_OK and "" if none failed.  The sentence is a copy of the calling thread's,
- * which lives until it asks again. */
+/* The status and message of the last failed call on s, from any thread; EDDY_OK and "" if none
+ * failed. The message is a copy that belongs to the calling thread and is valid until its next
+ * call. */
 EDDY_API eddy_status   eddy_session_status(const eddy_session *s);
 EDDY_API const char   *eddy_session_message(const eddy_session *s);
 
-/* A value for a tensor of the graph: of its dtype, and of a shape that agrees
- * with its static one.  Any tensor that has a value can be fed. */
+/* A value for a tensor of the graph, with its dtype and a shape compatible with its static
+ * shape. Any tensor that has a value can be fed. Memory can be fed without creating an array:
+ * EDDY_FEED({ x, EDDY_VIEW(p, 32, 784) }, { y, EDDY_FLOATS(1, 2) }). */
 typedef struct eddy_feed {
     eddy_tensor       tensor;
     const eddy_array *value;
@@ -106,100 +106,113 @@ inline eddy_feeds eddy_feeds_of_(std::initializer_list<eddy_feed> at)
 #endif
 #define EDDY_FETCH EDDY_LIST
 
-/* Runs what the fetches need, given the feeds.
+/* Runs the nodes that the fetches need, given the feeds.
  *
  *   eddy_array *out[2] = { NULL, NULL };
  *   eddy_run(s, EDDY_FEED({x, images}), EDDY_FETCH(train, loss), out);
  *
- * out[i]  must be NULL or an array from an earlier run, which is given up: look
- *         for the value in what out[i] is after the run.  Where dtype and shape
- *         fit and nobody else holds it, its memory is used again: at once for a
- *         small value, by the run after this one for a large value, which is
- *         computed in the array that this run leaves.  Else it is freed.  A
- *         fetch without a value (a train step) leaves NULL.  out itself may be
- *         NULL.  The arrays are the caller's to free.
+ *   out[i]  must be NULL or an array from an earlier run, whose reference the call takes over:
+ *           after the run, use the new out[i].  If dtype and shape match and it has no other
+ *           reference, its memory is reused: at once for a small value, by the next run for a
+ *           large value, which is computed in the array that this run releases.  Otherwise it
+ *           is freed.  A fetch without a value (a training operation) gives NULL.  out itself
+ *           may be NULL.  The caller frees the arrays.
  *
- * Only what the fetches depend on is run.  All reads of a variable see its
- * value from before the run, unless ordered behind an update (eddy_read under
- * eddy_control_begin, or the update's own output).  On an error, out is as it
- * was, but for a lack of memory for the results: then those before the missing
- * one are there.  Updates that had been made before the error stay.  May be
- * called from several threads: runs that update variables wait for the others.
- * What a run calls back (eddy_print, an operation of one's own) may use other
- * sessions, but of this one only the message: all else is INVALID_ARGUMENT. */
+ * Only nodes on which the fetches depend are run. All reads of a variable see its value from
+ * before the run, unless they are ordered after an update (eddy_read under eddy_control_begin,
+ * or the update's own output). On an error, out is unchanged, except when memory for the results
+ * runs out: then the results before the missing one are set. Updates made before the error are
+ * kept.
+ *
+ * May be called from several threads: runs that update variables wait for the others. Functions
+ * called back by a run (eddy_print, a user's operation) may use other sessions, and of this one
+ * only the message: any other call is INVALID_ARGUMENT. */
 EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
 
-/* One fetch, no feeds: the value as a new array; NULL on an error. */
-EDDY_API eddy_array *eddy_fetch(eddy_session *s, eddy_tensor t);
+typedef struct eddy_fetch_args {
+    char          unused_;
+    eddy_session *session;
+    eddy_tensor   tensor;
+    eddy_feeds    feeds;            /* default: none */
+} eddy_fetch_args;
 
-/* A run with its feeds and fetches settled: for loops.  Belongs to the
- * session; free it before or let the session do it.
+/* Runs for one value and returns it as a new array, which the caller frees; NULL on an error, or
+ * if there is no value.
+ *   eddy_array *y = eddy_fetch(s, y, EDDY_FEED({ x, EDDY_FLOATS(1, 2, 3) })) */
+EDDY_API eddy_array *eddy_fetch_with(eddy_fetch_args args);
+#define eddy_fetch(...) eddy_fetch_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
+/* The same for a value of one element, as a double (complex: the real part). NaN on an error;
+ * BAD_SHAPE for a value of more or fewer elements, INVALID_ARGUMENT if there is no value. */
+EDDY_API double eddy_fetch_number_with(eddy_fetch_args args);
+#define eddy_fetch_number(...) eddy_fetch_number_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
+
+/* A run with fixed feeds and fetches, for loops. It belongs to the session; free it before the
+ * session, or let the session free it.
  *
  *   eddy_callable *c = eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(train, loss));
  *   eddy_callable_run(c, (const eddy_array *[]){ images }, out);
  *
- * feeds and out have as many entries as the lists that it was made with, in their
- * order; out is as in eddy_run.  feeds may be NULL if there are none; a NULL among
- * them is INVALID_ARGUMENT, and all else is as in eddy_run.  new returns NULL for
- * lists that are none or tensors of another graph.  Several threads may run one
- * callable, but none while it is freed. */
+ * feeds and out have as many entries as the lists that it was created with, in the same order;
+ * out is as in eddy_run. feeds may be NULL if there are none; a NULL entry is INVALID_ARGUMENT;
+ * otherwise everything is as in eddy_run. new returns NULL for invalid lists or tensors of
+ * another graph. Several threads may run one callable, but not while it is being freed. */
 typedef struct eddy_callable eddy_callable;
 EDDY_API eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fetches);
 EDDY_API eddy_status    eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds,
                                           eddy_array **out);
 EDDY_API void           eddy_callable_free(eddy_callable *c);
 
-/* The value of a variable: NULL if it has none (UNINITIALIZED is not recorded).
- * The array is a copy, the caller's to free.  set gives it one, which initializes
- * it: BAD_DTYPE, or BAD_SHAPE for a shape that does not agree with the static one;
+/* Reads and sets the value of a variable. value returns a copy that the caller frees, or NULL if
+ * the variable has none (UNINITIALIZED is not recorded). set copies `value` and initializes the
+ * variable. Errors: BAD_DTYPE; BAD_SHAPE for a shape incompatible with the static one;
  * INVALID_ARGUMENT for no value or a tensor that is no variable; NO_MEMORY. */
 EDDY_API eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable);
 EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
                                        const eddy_array *value);
 
-/* Writes the variables (all global ones if list.count is 0) to one safetensors
- * file, atomically: a failure leaves the old file.  restore reads them back;
- * every listed variable must be in the file (NOT_FOUND) with its dtype
- * (BAD_DTYPE) and shape (BAD_SHAPE), or none is changed. */
+/* Checkpoints. save writes the variables (all global ones if list.count is 0) to one safetensors
+ * file, atomically: after a failure the old file is unchanged. restore reads them; every listed
+ * variable must be in the file (NOT_FOUND) with its dtype (BAD_DTYPE) and shape (BAD_SHAPE),
+ * otherwise none is changed. */
 EDDY_API eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables);
 EDDY_API eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 
-/* ------------------------------------------- looking while one builds -- */
+/* ------------------------------------------- eager evaluation ---------- */
 
-/* The value of t, for working step by step: while a graph is built, in a
- * debugger, in a shell.
+/* Eager evaluation: the value of t while a graph is being built, for interactive work and
+ * debuggers.
  *
  *   eddy_tensor dw = eddy_gradient(loss, w);
  *   printf("%g\n", eddy_eval_number(dw));
  *
- * As in eager execution, each node is computed once, at the first look that
- * needs it, in order of creation: an update is made once, random numbers are
- * drawn once, and what was computed from a variable stays when the variable
- * changes.  A variable is its present value, and begins as its initial value.
- * A look costs what is new.  NULL on an error, which is the session's; an
- * operation without a value gives an array without elements.
+ * As in eager execution, each node is computed once, in order of creation, by the first
+ * evaluation that needs it: an update is applied once, random numbers are drawn once, and values
+ * computed from a variable do not follow later changes of it. A variable evaluates to its
+ * current value, and starts with its initial value. An evaluation computes only new nodes. NULL
+ * on an error, which is recorded on the session; an operation without a value gives an array
+ * without elements.
  *
- * eddy_eval looks in a session that belongs to the graph, made at the first
- * call and freed with it; eddy_eval_in in any.  The array belongs to the
- * session: until eddy_eval_forget or eddy_eval_set, of a variable until the next look. */
+ * eddy_eval uses a session that belongs to the graph, created at the first call and freed with
+ * it; eddy_eval_in uses any session. The array belongs to the session and is valid until
+ * eddy_eval_forget or eddy_eval_set; that of a variable only until the next evaluation. */
 EDDY_API const eddy_array *eddy_eval(eddy_tensor t);
 EDDY_API const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t);
-/* The session of eddy_eval: for its message, and for runs that share its variables. */
+/* The session that eddy_eval uses, for its message and for runs that share its variables. */
 EDDY_API eddy_session     *eddy_eval_session(eddy_graph *g);
 /* The value of a scalar; NaN on an error. */
 EDDY_API double            eddy_eval_number(eddy_tensor t);
-/* "name:0 float32[2] [1, 2]" and a newline, or the error; to stdout if `to` is NULL. */
+/* Prints "name:0 float32[2] [1, 2]" and a newline, or the error; to stdout if `to` is NULL. */
 EDDY_API eddy_status       eddy_eval_print(eddy_tensor t, FILE *to);
-/* Gives a placeholder, or any tensor, a value for looks from now on; a variable
- * gets it for good.  What was computed before stays. */
+/* Sets the value of a placeholder, or of any tensor, for later evaluations; a variable keeps it
+ * permanently. Values that were computed before are unchanged. */
 EDDY_API eddy_status       eddy_eval_set(eddy_tensor t, const eddy_array *value);
 EDDY_API eddy_status       eddy_eval_set_in(eddy_session *s, eddy_tensor t, const eddy_array *value);
-/* Drops what was computed and set, other than variables: an update that is looked
- * at again is made again. */
+/* Discards all computed and set values, except those of variables: an update that is evaluated
+ * again is applied again. */
 EDDY_API void              eddy_eval_forget(eddy_session *s);
 
-/* What the plan of the session's last run looks like, or of the callable's. */
+/* Properties of the plan of the session's last run, or of the callable's plan. */
 typedef struct eddy_plan_info {
     int     nodes;                /* in the graph's part that the run needs */
     int     instructions;         /* executed */
@@ -215,9 +228,9 @@ typedef struct eddy_plan_info {
 EDDY_API eddy_plan_info eddy_session_plan_info(const eddy_session *s);
 EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
 
-/* Where the time of the session's runs went, to stdout if `to` is NULL: a table for
- * each plan with a row for each instruction, the dearest first, and one of all plans by
- * operation.  A plan is what eddy_run keeps for these feeds, fetches and shapes.
+/* Writes where the session's runs spend their time, to stdout if `to` is NULL: a table for each
+ * plan with a row for each instruction, the most expensive first, and a table of all plans by
+ * operation. A plan is compiled for the feeds, fetches and shapes of an eddy_run and cached.
  *
  *   eddy_session *s = eddy_session_new(g, .profile = true);
  *   ...
@@ -226,22 +239,22 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
  *    share    us/run      calls  GFLOP/s     GB/s
  *    58.1%     61.27        100    83.87     7.34  MatMul(float32[32,784], ...) [node 'dense']
  *
- * share    of the time of the plan's runs, waiting for other runs aside.  What is spent
- *          outside of instructions, as for handing over results, is in the title
- * GFLOP/s  arithmetic as eddy_plan_info counts it
- * GB/s     as if each operand were read and each result written once
+ *   share    of the time of the plan's runs, excluding waits for other runs.  The title gives
+ *            the time outside of instructions, such as for handing over results
+ *   GFLOP/s  arithmetic as eddy_plan_info counts it
+ *   GB/s     as if each operand were read and each result written once
  *
- * What is fused is one instruction, with its parts' operations and their numbers, and
- * the type of the elements that it goes through.  Small instructions that run side by
- * side are one, "Wide", with its parts and how many strands of them there are.  An
- * instruction on several threads counts from its begin to its end.
+ * A fused instruction is one row, with its operations, their counts, and the type of the
+ * elements that it processes. Small instructions that run in parallel are one row, "Wide", with
+ * their operations and the number of parallel chains (strands). The time of an instruction on
+ * several threads is from its beginning to its end.
  *
- * _json writes an object for each instruction of each plan, one a line, in order of
- * execution: plan, runs, instruction, op, node, parts of a fused or wide one ({"Mul":
- * 2}), inputs and outputs (types), calls, seconds (in all), flops, bytes (of one call).
+ * _json writes one object per line for each instruction of each plan, in order of execution:
+ * plan, runs, instruction, op, node, parts of a fused or wide instruction ({"Mul": 2}), inputs
+ * and outputs (types), calls, seconds (in all), flops, bytes (of one call).
  *
- * Waits for runs that are under way.  INVALID_ARGUMENT for a session without `profile`;
- * CLOSED; NO_MEMORY. */
+ * Waits for runs in progress. Errors: INVALID_ARGUMENT for a session without `profile`; CLOSED;
+ * NO_MEMORY. */
 EDDY_API eddy_status eddy_session_profile(eddy_session *s, FILE *to);
 EDDY_API eddy_status eddy_session_profile_json(eddy_session *s, FILE *to);
 

@@ -1,32 +1,29 @@
-/* stages.c -- runs in which the shape of something depends on data.
+/* stages.c -- staged runs, for shapes that depend on data.
  *
- * A plan knows every shape.  Where an operation's outputs are as long as its data says
- * (EDDY_OP_DYNAMIC: where, unique), a run is cut there: a plan of its own computes
- * these outputs, with room for as much as there can be, and they are fed to the plan
- * of the rest, which is made for the shape that they have this time and kept as others
- * are.  What lies behind several such operations takes several stages. */
+ * All shapes of a plan are known. Where the length of an operation's outputs depends on data
+ * (EDDY_OP_DYNAMIC: where, unique), a run is split: a plan of its own computes these outputs,
+ * with room for the largest possible result, and they are fed to the plan of the remaining
+ * nodes, which is compiled for the shape that they have this time and cached as usual. A run
+ * with several such operations in sequence takes several stages. */
 #include "session/stages.h"
 
 #include <string.h>
 
 enum { MOST_KEPT = 64 };
 
-/* Outputs are as long as the data says: there is no `size`.  What their static shapes say
- * does not matter: they may have been narrowed, or be open for another reason. */
+/* Outputs are as long as the data says.  What their static shapes say does not matter:
+ * they may have been narrowed, or be open for another reason. */
 static bool may_be_dynamic(const eddy_node *node)
 {
-    if (!(node->op->flags & EDDY_OP_DYNAMIC)) return false;
-    for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
-        if (strcmp(f->name, "size") == 0)
-            return *(const int64_t *)((const char *)node->attrs + f->offset) == 0;
-    return true;
+    const eddy_op_def *op = node->op;
+    return (op->flags & EDDY_OP_DYNAMIC) && !(op->settled && op->settled(node->attrs));
 }
 
-void eddy_stages_free(eddy_session *s, stages *t)
+void eddy__stages_free(eddy_session *s, stages *t)
 {
     if (!t) return;
-    eddy_arena_free(&t->arena);
-    eddy_release(&s->allocator, t, sizeof *t);
+    eddy__arena_free(&t->arena);
+    eddy__release(&s->allocator, t, sizeof *t);
 }
 
 /* -------------------------------------------------------------- the walk -- */
@@ -57,7 +54,7 @@ static bool is_dynamic(const walk *w, int32_t id)
            (is_fed(w, node->inputs[0]) || !eddy_constant_value(node->inputs[0]));
 }
 
-static void mark(walk *w, eddy_list fetches)
+static void mark_needed(walk *w, eddy_list fetches)
 {
     for (int i = 0; i < w->feeds.count; i++) w->fed[w->feeds.at[i].tensor.node] = 1;
     for (int i = 0; i < fetches.count; i++)
@@ -71,7 +68,7 @@ static void mark(walk *w, eddy_list fetches)
     }
 }
 
-static void raise(const walk *w, int32_t id, int32_t from)
+static void raise_level(const walk *w, int32_t id, int32_t from)
 {
     const int32_t behind = w->level[from] + is_dynamic(w, from);
     if (behind > w->level[id]) w->level[id] = behind;
@@ -87,8 +84,8 @@ static int32_t find_levels(walk *w)
         if (!w->needed[id]) continue;
         if (node->op->flags & EDDY_OP_SIDE_EFFECT) w->effect[id] = id;
         for (int i = 0; i < node->n_inputs; i++)
-            if (!is_fed(w, node->inputs[i])) raise(w, id, node->inputs[i].node);
-        for (int i = 0; i < node->n_controls; i++) raise(w, id, node->controls[i]);
+            if (!is_fed(w, node->inputs[i])) raise_level(w, id, node->inputs[i].node);
+        for (int i = 0; i < node->n_controls; i++) raise_level(w, id, node->controls[i]);
         if (is_dynamic(w, id) && w->level[id] >= levels) levels = w->level[id] + 1;
     }
     return levels;
@@ -103,7 +100,7 @@ static uint8_t kind_of(const walk *w, const eddy_node *node)
     if (node->op->flags & (EDDY_OP_PLACEHOLDER | EDDY_OP_VARIABLE)) return LEAF;
     if ((node->op->flags & EDDY_OP_STATEFUL) || node->n_inputs == 0) return COMPUTED;
     for (int i = 0; i < node->n_inputs; i++)
-        if (!eddy_input_is_in(node->op->shape_inputs, i) &&
+        if (!eddy__input_is_in(node->op->shape_inputs, i) &&
             (is_fed(w, node->inputs[i]) || w->given[node->inputs[i].node] != CONSTANT))
             return COMPUTED;
     return CONSTANT;
@@ -129,7 +126,7 @@ static void find_stages(walk *w, int32_t levels)
 
 /* What a stage computes and a later one reads is computed once: another plan might give it
  * other last bits than those by which the shape was found. */
-static void cross(walk *w, eddy_tensor x, int32_t reader)
+static void mark_crossing(walk *w, eddy_tensor x, int32_t reader)
 {
     if (w->stage[x.node] > 0 && (reader == 0 || reader > w->stage[x.node]) && !is_fed(w, x))
         w->crosses[w->first[x.node] + x.output] = 1;
@@ -138,17 +135,17 @@ static void cross(walk *w, eddy_tensor x, int32_t reader)
 static void find_crossing(walk *w, eddy_list fetches)
 {
     for (int i = 0; i < fetches.count; i++)
-        if (eddy_outputs_of(fetches.at[i]) > 0) cross(w, fetches.at[i], 0);
+        if (eddy_outputs_of(fetches.at[i]) > 0) mark_crossing(w, fetches.at[i], 0);
     for (int32_t id = 1; id <= w->size; id++) {
         const eddy_node *node = w->graph->nodes[id];
         for (int i = 0; w->needed[id] && i < node->n_inputs; i++)
-            if (!eddy_input_is_in(node->op->shape_inputs, i))
-                cross(w, node->inputs[i], w->stage[id]);
+            if (!eddy__input_is_in(node->op->shape_inputs, i))
+                mark_crossing(w, node->inputs[i], w->stage[id]);
     }
 }
 
 /* The outputs to compute, those of level 0 first. */
-static bool cut(const walk *w, stages *t, eddy_error *error)
+static bool list_cut(const walk *w, stages *t, eddy_error *error)
 {
     int n = 0;
     for (int32_t level = 0; level < t->n; t->end[level++] = n)
@@ -157,13 +154,13 @@ static bool cut(const walk *w, stages *t, eddy_error *error)
             if (!w->needed[id] || w->stage[id] != level + 1) continue;
             const bool dynamic = is_dynamic(w, id);
             if (dynamic && w->effect[id])
-                return eddy_error_set(error, EDDY_UNIMPLEMENTED,
-                                      "%s: the shape depends on data that waits for '%.200s', "
-                                      "which has a side effect [node '%.200s']",
-                                      node->op->name, w->graph->nodes[w->effect[id]]->name,
-                                      node->name);
+                return eddy__error_set(error, EDDY_UNIMPLEMENTED,
+                                       "%s: the shape depends on data that waits for '%.200s', "
+                                       "which has a side effect [node '%.200s']",
+                                       node->op->name, w->graph->nodes[w->effect[id]]->name,
+                                       node->name);
             for (int k = 0; k < node->n_outputs; k++) {
-                const eddy_tensor y = eddy_tensor_at(w->graph, id, k);
+                const eddy_tensor y = eddy__tensor_at(w->graph, id, k);
                 if ((dynamic || w->crosses[w->first[id] + k]) && !is_fed(w, y)) t->cut[n++] = y;
             }
         }
@@ -186,12 +183,12 @@ static int32_t number_outputs(walk *w)
 
 static bool no_memory(eddy_error *error)
 {
-    return eddy_error_set(error, EDDY_NO_MEMORY, "out of memory for the stages of a run");
+    return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for the stages of a run");
 }
 
 static void *zeroed(eddy_arena *a, int64_t n, size_t size)
 {
-    void *p = eddy_arena_alloc(a, (size_t)n * size);
+    void *p = eddy__arena_alloc(a, (size_t)n * size);
     if (p) memset(p, 0, (size_t)n * size);
     return p;
 }
@@ -224,19 +221,19 @@ static bool plan_stages(walk *w, eddy_arena *scratch, stages *t, eddy_list fetch
     const int32_t outputs = number_outputs(w);
     w->crosses = zeroed(scratch, outputs, sizeof *w->crosses);
     if (!w->crosses) return no_memory(error);
-    mark(w, fetches);
+    mark_needed(w, fetches);
     t->n = find_levels(w);
     find_stages(w, t->n);
     find_crossing(w, fetches);
     t->end = zeroed(&t->arena, t->n, sizeof *t->end);
     t->cut = zeroed(&t->arena, outputs, sizeof *t->cut);
     if (!t->end || !t->cut || !copy_key(t, w->feeds, fetches)) return no_memory(error);
-    return cut(w, t, error);
+    return list_cut(w, t, error);
 }
 
 static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *error)
 {
-    stages    *t = eddy_allocate_zeroed(&s->allocator, 1, sizeof *t);
+    stages    *t = eddy__allocate_zeroed(&s->allocator, 1, sizeof *t);
     eddy_arena scratch = { .allocator = &s->allocator };
     walk       w = { .graph = s->graph, .size = s->graph->size, .feeds = feeds };
     if (!t) {
@@ -245,9 +242,9 @@ static stages *new_stages(eddy_session *s, eddy_feeds feeds, eddy_list fetches, 
     }
     t->arena.allocator = &s->allocator;
     const bool ok = plan_stages(&w, &scratch, t, fetches, error);
-    eddy_arena_free(&scratch);
+    eddy__arena_free(&scratch);
     if (ok) return t;
-    eddy_stages_free(s, t);
+    eddy__stages_free(s, t);
     return NULL;
 }
 
@@ -269,8 +266,8 @@ static bool graph_has_dynamic(eddy_session *s)
     return s->has_dynamic;
 }
 
-bool eddy_stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
-                    eddy_error *error)
+bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
+                     eddy_error *error)
 {
     *found = NULL;
     pthread_mutex_lock(&s->lock);

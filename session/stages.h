@@ -1,8 +1,8 @@
-/* stages.h -- where runs are cut because shapes depend on data; see stages.c. */
+/* stages.h -- runs split into stages because shapes depend on data; see stages.c. */
 #ifndef EDDY_STAGES_H
 #define EDDY_STAGES_H
 
-#include "session/internal.h"
+#include "session/state/internal.h"
 
 /* Of runs with these feeds and fetches: stage i computes cut[end[i - 1]] to cut[end[i]],
  * fed with what the stages before it computed. */
@@ -19,8 +19,8 @@ typedef struct stages {
 
 /* The stages of a run whose arguments are checked; *found is NULL if nothing in the
  * graph is dynamic. */
-bool eddy_stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
-                    eddy_error *error);
-void eddy_stages_free(eddy_session *s, stages *t);
+bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
+                     eddy_error *error);
+void eddy__stages_free(eddy_session *s, stages *t);
 
 #endif

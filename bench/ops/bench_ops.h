@@ -19,7 +19,7 @@
 #ifndef EDDY_BENCH_OPS_H
 #define EDDY_BENCH_OPS_H
 
-#include "eddy.h"
+#include "../../eddy.h"
 
 enum { OPS_INPUTS = 4 };
 

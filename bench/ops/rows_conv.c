@@ -1,6 +1,6 @@
 /* rows_conv.c -- convolutions of many kinds, and patches. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define TWO EDDY_DIMS(2)
 BUILD(depthwise, eddy_depthwise_conv2d(x[0], x[1], .padding = "SAME"))

@@ -1,6 +1,6 @@
 /* rows_images.c -- images at other sizes, parts and colours of them, and how they differ. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define UP EDDY_DIMS(128, 128)
 #define DOWN EDDY_DIMS(24, 24)

@@ -1,6 +1,6 @@
 /* rows_indexing.c -- slices, mirrors, gathering and scattering by tuples, diagonals, blocks. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define AT(x) eddy_cast(x, EDDY_INT32)
 

@@ -1,6 +1,6 @@
 /* rows_layers.c -- layers, forwards and with the gradients of their variables. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #include <math.h>
 

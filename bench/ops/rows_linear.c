@@ -1,6 +1,6 @@
 /* rows_linear.c -- products of tensors and linear algebra. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 /* x x' + n, and x + n, of matrices of n rows. */
 static eddy_tensor shifted(eddy_tensor x, double n)

@@ -1,6 +1,6 @@
 /* rows_metrics.c -- metrics: a batch of examples taken in. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define AT(x) eddy_cast(x, EDDY_INT32)
 

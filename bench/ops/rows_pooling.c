@@ -1,7 +1,7 @@
 /* rows_pooling.c -- pooling along one to three axes and to given sizes, normalisations, and
  * convolutions of volumes. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define TWO EDDY_DIMS(2)
 BUILD(max_line, eddy_max_pool1d(x[0], EDDY_DIMS(3), TWO, .explicit_paddings = EDDY_DIMS(1, 1)))

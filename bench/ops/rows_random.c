@@ -1,6 +1,6 @@
 /* rows_random.c -- random numbers. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define REAL(x) eddy_cast(x, EDDY_FLOAT32)
 

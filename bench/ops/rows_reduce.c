@@ -1,6 +1,6 @@
 /* rows_reduce.c -- sums and their like, running ones, softmax, norms, places of extremes. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define REAL(x) eddy_cast(x, EDDY_FLOAT32)
 #define LAST EDDY_AXES(-1)

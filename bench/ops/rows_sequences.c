@@ -1,6 +1,6 @@
 /* rows_sequences.c -- losses of sequences, signals in frames. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 /* As many labels of every example, none of them twice in a row. */
 static eddy_tensor labels_of(eddy_tensor logits, int64_t n)

@@ -1,6 +1,6 @@
 /* rows_sorting.c -- sorting, the largest elements, running values, statistics, bins. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define AT(x) eddy_cast(x, EDDY_INT32)
 #define REAL(x) eddy_cast(x, EDDY_FLOAT32)

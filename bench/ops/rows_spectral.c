@@ -1,6 +1,6 @@
 /* rows_spectral.c -- Fourier transforms. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 /* The square of the absolute value of complex numbers. */
 static eddy_tensor power(eddy_tensor y) { return Add(Square(Real(y)), Square(Imag(y))); }

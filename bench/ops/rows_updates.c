@@ -1,7 +1,7 @@
 /* rows_updates.c -- updates of variables, whole, by rows, by places and by slices, and the same
  * of tensors. */
 #include "bench/ops/bench_ops.h"
-#include "ops/math.h"
+#include "ops/short_names.h"
 
 #define AT(x) eddy_cast(x, EDDY_INT32)
 

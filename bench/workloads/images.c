@@ -2,7 +2,7 @@
  * residual network with batch normalisation on generated pictures. */
 #include "bench/workloads/workload.h"
 
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 #include <math.h>
 
 enum { CLASSES = 10 };

@@ -2,7 +2,7 @@
  * a long chain of scalars, and Adam alone. */
 #include "bench/workloads/workload.h"
 
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 
 /* y = sum(tanh(1.5 x + 0.25) sigmoid(0.75 x) - exp(-x^2)) and dy/dx. */
 void build_elementwise(trial *t, int64_t n)

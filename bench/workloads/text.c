@@ -1,7 +1,7 @@
 /* text.c -- models of characters: an LSTM, also written out over time, and a small GPT. */
 #include "bench/workloads/workload.h"
 
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 
 /* -------------------------------------------------------------- LSTM -- */
 

@@ -1,7 +1,7 @@
 /* trial.c -- what models of workloads are made of. */
 #include "bench/workloads/workload.h"
 
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 #include <math.h>
 
 eddy_tensor trial_variable(trial *t, eddy_array *value)

@@ -1,5 +1,5 @@
 /* functions.c -- rows F of seeds.c: functions and the functions of their gradients. */
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 #include "rows.h"
 
 static int built;                    /* how often the function was */

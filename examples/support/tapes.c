@@ -1,5 +1,5 @@
 /* tapes.c -- rows T of seeds.c: what is built between a begin and an end. */
-#include <eddy/ops/math.h>
+#include <eddy/ops/short_names.h>
 #include "rows.h"
 
 #include <string.h>

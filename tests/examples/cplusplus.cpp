@@ -20,6 +20,24 @@ static eddy_tensor sum_of_rows(eddy_tensor x)
 #endif
 }
 
+/* Small arrays live to the end of the statement. */
+static bool small_arrays(eddy_graph *g, eddy_session *s, eddy_tensor x)
+{
+    const double pair[] = { 3, 4 };
+    bool ok = eddy_array_count(EDDY_FLOATS(0.1, 2, 3)) == 3 && eddy_array_get(EDDY_INTS(7), 0) == 7;
+    ok = ok && eddy_array_dtype(EDDY_INT64S(1, 2)) == EDDY_INT64;
+    ok = ok && eddy_array_dtype(EDDY_BOOLS(true, false)) == EDDY_BOOL;
+    ok = ok && eddy_array_dtype(EDDY_BYTES(1, 2)) == EDDY_UINT8;
+    ok = ok && eddy_array_item(EDDY_NUMBER(EDDY_FLOAT32, 0.5)) == 0.5;
+    ok = ok && eddy_array_get(EDDY_VIEW(pair, 1, 2), 1) == 4;
+    eddy_tensor c = EDDY_NO_TENSOR;
+    EDDY_SCOPE(g, "scope") EDDY_CONTROL(g, EDDY_LIST(x)) c = eddy_doubles(g, 1, 2);
+    ok = ok && eddy_controls_of(c) == 1 && eddy_name_of(c)[0] == 's';
+    ok = ok && eddy_fetch_number(s, eddy_scalar(g, 2)) == 2;
+    return ok && eddy_fetch_number(s, eddy_sum(x), EDDY_FEED({
+        x, EDDY_SHAPED(EDDY_FLOATS(1, 2, 3), 1, 3) })) == 6;
+}
+
 static bool has_shape(eddy_tensor t, eddy_shape want)
 {
     return eddy_shape_equal(eddy_shape_of(t), want);
@@ -45,6 +63,7 @@ int main()
     ok = ok && eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(both, dx[1]), out) == EDDY_OK;
     ok = ok && eddy_array_get(out[0], 3) == 15 && eddy_array_get(out[1], 0) == 2 * (6 + 60);
     ok = ok && eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(train), nullptr) == EDDY_OK;
+    ok = ok && small_arrays(g, s, x) && EDDY_VERSION_NUMBER >= 100;
     eddy_array *after = eddy_variable_value(s, w);
     ok = ok && std::fabs(eddy_array_item(after) - (1 - 66)) < 1e-6;
     if (!ok) std::fprintf(stderr, "graph: %s; session: %s\n", eddy_graph_message(g),

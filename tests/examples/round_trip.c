@@ -4,12 +4,13 @@
  * program, as it is, calls the __wrap_ functions below.  They
  *   - write, read and write again every graph: the same bytes;
  *   - repeat every run of the program on a session of the graph that was read:
- *     the same values, messages and, in the end, variables, bit for bit;
+ *     the same values, messages and, in the end, variables, bit for bit (eddy_fetch is
+ *     a run too: session/fetch.c calls eddy_run);
  *   - fetch every node of both graphs before the program frees its own.
  * The exit status is 1 if something differs, or if there was nothing to compare;
  * what the program makes of its results is not asked here. */
 #include "build/gen/table.h"
-#include "eddy.h"
+#include "../../eddy.h"
 #include "graph/op.h"
 
 #include <stdio.h>
@@ -30,7 +31,6 @@ eddy_status   __wrap_eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetch
                               eddy_array **out);
 eddy_status   __real_eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
                               eddy_array **out);
-eddy_array   *__wrap_eddy_fetch(eddy_session *s, eddy_tensor t);
 eddy_status   __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 eddy_status   __real_eddy_restore(eddy_session *s, const char *path, eddy_list variables);
 eddy_status   __wrap_eddy_variable_set(eddy_session *s, eddy_tensor variable,
@@ -219,13 +219,6 @@ eddy_status __wrap_eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches
     eddy_status status = __real_eddy_run(s, feeds, fetches, out);
     repeat(twin_of(s), status, feeds, fetches, out);
     return status;
-}
-
-eddy_array *__wrap_eddy_fetch(eddy_session *s, eddy_tensor t)
-{
-    eddy_array *out = NULL;
-    __wrap_eddy_run(s, EDDY_FEED(), EDDY_FETCH(t), &out);
-    return out;
 }
 
 eddy_status __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list variables)

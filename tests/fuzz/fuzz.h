@@ -2,7 +2,7 @@
 #ifndef EDDY_TESTS_FUZZ_H
 #define EDDY_TESTS_FUZZ_H
 
-#include "eddy.h"
+#include "../../eddy.h"
 
 /* What libFuzzer calls. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,7 @@
  *
  * Besides the library's operations there is one with an attribute of each kind. */
 #include "build/gen/table.h"
-#include "graph/yaml.h"
+#include "graph/files/graph_yaml.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static eddy_graph *graph_of(const char *text, size_t size, eddy_error *e)
         .text = text, .size = size, .ops = eddy_op_table, .more_ops = own_ops,
         .allocator = &allocator
     };
-    return eddy_yaml_read(&source, e);
+    return eddy__yaml_read(&source, e);
 }
 
 static void write_and_read(eddy_graph *g)

@@ -1,6 +1,6 @@
 /* fuzz_safetensors.c -- bytes from anywhere as a safetensors file, for libFuzzer.
  * What is accepted is written and read again, and must come back. */
-#include "session/safetensors.h"
+#include "graph/files/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@ static void write_and_read(one_file *f, const eddy_safetensors *s)
         names[i] = s->entries[i].name;
         arrays[i] = s->entries[i].array;
     }
-    require(eddy_safetensors_write(&f->table, NULL, "f", s->count, names, arrays, &e) == EDDY_OK);
+    require(eddy__safetensors_write(&f->table, NULL, "f", s->count, names, arrays, &e) == EDDY_OK);
     one_file_rewind(f);
-    require(eddy_safetensors_read(&f->table, NULL, "f", &t, &e) == EDDY_OK && t.count == s->count);
+    require(eddy__safetensors_read(&f->table, NULL, "f", &t, &e) == EDDY_OK && t.count == s->count);
     for (int i = 0; i < s->count; i++)
         require(eddy_array_equal(s->entries[i].array, t.entries[i].array));
-    eddy_safetensors_free(&t);
+    eddy__safetensors_free(&t);
     free(names);
     free(arrays);
 }
@@ -31,10 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     eddy_safetensors s;
     one_file         f;
     one_file_init(&f, data, size);
-    eddy_status status = eddy_safetensors_read(&f.table, NULL, "f", &s, &e);
+    eddy_status status = eddy__safetensors_read(&f.table, NULL, "f", &s, &e);
     require(status == e.status && (status == EDDY_OK || s.count == 0));
     if (status == EDDY_OK) write_and_read(&f, &s);
-    eddy_safetensors_free(&s);
+    eddy__safetensors_free(&s);
     one_file_free(&f);
     return 0;
 }

@@ -6,8 +6,8 @@
  * gradient sweep, a whole training graph for each optimizer; and FOLDER/words,
  * the names of operations and element types, for the fuzzer to try. */
 #include "build/gen/table.h"
-#include "eddy.h"
-#include "tests/sweep_rows.h"
+#include "../../eddy.h"
+#include "tests/lib/sweep_rows.h"
 
 #include <stdio.h>
 

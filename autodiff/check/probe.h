@@ -1,0 +1,67 @@
+/* probe.h -- one point at which derivatives are compared with finite differences; not installed. */
+#ifndef EDDY_AUTODIFF_CHECK_PROBE_H
+#define EDDY_AUTODIFF_CHECK_PROBE_H
+
+#include "autodiff/check/check.h"
+#include "autodiff/internal.h"
+
+/* Where derivatives disagree most, in multiples of what is allowed. */
+typedef struct finding {
+    double  absolute, relative;     /* the largest, wherever */
+    double  excess;
+    int     x;                      /* number among the probe's xs */
+    int64_t element;
+    bool    imaginary;              /* that part of a complex element */
+    double  analytic, numeric;
+} finding;
+
+typedef struct probe {
+    eddy_session *session;          /* the check's own */
+    eddy_graph   *graph;
+    const eddy_gradient_check_args *args;
+    int           n_x, n_y, n_feeds;
+    eddy_tensor  *xs, *ys;          /* floating and complex ones alone */
+    int          *number;           /* by x: its number where it came from */
+    eddy_feed    *feeds;            /* with room for weights and one x */
+    bool          alone;            /* an op: only what it does with its inputs counts */
+
+    eddy_tensor  *weights, *dx;     /* by y: a placeholder; by x */
+    eddy_array  **x, **y, **w;      /* the values of xs, of ys, of the weights */
+    int64_t       parts, rows;      /* of all ys; of the Jacobian */
+    double       *row;              /* rows of weights of the parts; NULL: unit vectors */
+    double      **analytic;         /* by x: rows of its gradient */
+    double       *slope;            /* of each part of ys */
+    double        delta, absolute, relative;
+    eddy_arena    arena;
+    eddy_status   status;
+    bool          varies;           /* ys differ from run to run */
+    finding       found;
+} probe;
+
+/* Floating and complex ones of ys and xs, at these feeds and room for `more`.  False
+ * with the status set, as all of these; to be ended in any case. */
+bool eddy__probe_begin(probe *p, eddy_list ys, eddy_list xs, eddy_feeds feeds, int more);
+void eddy__probe_end(probe *p);
+/* Makes the session, with the variables of the caller's; for eddy_session_free. */
+bool eddy__probe_open(probe *p);
+/* Compares; what there is to say is in p->found. */
+bool eddy__probe_look(probe *p);
+
+/* Memory for n items until the end, zeroed. */
+void *eddy__probe_room(probe *p, int64_t n, size_t size);
+/* Feeds t besides, in place of a value that it had. */
+void  eddy__probe_feed(probe *p, eddy_tensor t, const eddy_array *value);
+/* Whether t is moved by setting it in the session: a feed would hide that. */
+bool  eddy__probe_is_variable(eddy_tensor t);
+bool  eddy__probe_run(probe *p, int n, const eddy_tensor *fetches, eddy_array **out);
+void  eddy__arrays_free(eddy_array **a, int n);
+/* In [-1, 1), away from 0, the same each time. */
+double eddy__probe_weight(int64_t row, int64_t part);
+
+/* The real numbers that an array is made of: its elements, or the real and then the
+ * imaginary part of each. */
+int64_t eddy__parts_of(const eddy_array *a);
+double  eddy__part_get(const eddy_array *a, int64_t part);
+void    eddy__part_set(eddy_array *a, int64_t part, double value);
+
+#endif

@@ -1,0 +1,315 @@
+/* array.c -- arrays: reference-counted data with an element type and a shape. */
+#include "graph/base/half.h"
+#include "graph/base/base.h"
+
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+struct eddy_array {
+    atomic_int     refs;
+    eddy_type      type;
+    int64_t        count;
+    size_t         bytes;
+    void          *data;
+    void          *base;            /* what the allocator gave; NULL for foreign memory */
+    eddy_allocator allocator;
+    void         (*release)(void *context, void *data);
+    void          *context;
+};
+
+static bool sizes(eddy_dtype d, eddy_shape s, int64_t *count, size_t *bytes)
+{
+    size_t size = eddy_dtype_size(d);
+    if (size == 0 || !eddy_shape_is_valid(s) || !eddy_shape_is_known(s)) return false;
+    *count = eddy_shape_count(s);
+    *bytes = (size_t)*count * size;
+    return *bytes <= (size_t)1 << 47;
+}
+
+static eddy_array *header(const eddy_allocator *a, eddy_dtype d, eddy_shape s)
+{
+    int64_t count;
+    size_t  bytes;
+    if (!sizes(d, s, &count, &bytes)) return NULL;
+    eddy_array *r = eddy__allocate_zeroed(a, 1, sizeof *r);
+    if (!r) return NULL;
+    atomic_init(&r->refs, 1);
+    r->type = (eddy_type){ d, s };
+    r->count = count;
+    r->bytes = bytes;
+    r->allocator = *a;
+    return r;
+}
+
+eddy_array *eddy_array_new_in(const eddy_allocator *a, eddy_dtype d, eddy_shape s)
+{
+    if (!a) a = &eddy__libc;
+    eddy_array *r = header(a, d, s);
+    if (!r) return NULL;
+    r->data = eddy__allocate_aligned(a, r->bytes, &r->base);
+    if (!r->data) {
+        eddy__release(a, r, sizeof *r);
+        return NULL;
+    }
+    memset(r->data, 0, r->bytes);
+    return r;
+}
+
+eddy_array *eddy_array_new(eddy_dtype d, eddy_shape s)
+{
+    return eddy_array_new_in(&eddy__libc, d, s);
+}
+
+eddy_array *eddy_array_copy_of(eddy_dtype d, eddy_shape s, const void *data)
+{
+    eddy_array *r = eddy_array_new(d, s);
+    if (r && !data && r->bytes > 0) {
+        eddy_array_free(r);
+        return NULL;
+    }
+    if (r && r->bytes > 0) memcpy(r->data, data, r->bytes);
+    return r;
+}
+
+eddy_array *eddy_array_adopt(eddy_dtype d, eddy_shape s, void *data,
+                             void (*release)(void *context, void *data), void *context)
+{
+    eddy_array *r = header(&eddy__libc, d, s);
+    if (r && !data && r->bytes > 0) {
+        eddy__release(&eddy__libc, r, sizeof *r);
+        return NULL;
+    }
+    if (!r) return NULL;
+    r->data = data;
+    r->release = release;
+    r->context = context;
+    return r;
+}
+
+eddy_array *eddy_array_borrow(eddy_dtype d, eddy_shape s, void *data)
+{
+    return eddy_array_adopt(d, s, data, NULL, NULL);
+}
+
+eddy_array *eddy_array_of(eddy_dtype d, double value)
+{
+    eddy_array *r = eddy_array_new(d, EDDY_SCALAR);
+    if (r) eddy_array_set(r, 0, value);
+    return r;
+}
+
+/* ------------------------------------------------------ in the caller's block -- */
+
+/* Such an array has no references.  It begins as the room, whose type may alias. */
+typedef struct lodger {
+    eddy_array array;
+    double     element[2];
+} lodger;
+_Static_assert(sizeof(lodger) <= sizeof(eddy_array_room), "no room for an array");
+
+static bool is_lodger(const eddy_array *a)
+{
+    return atomic_load_explicit(&a->refs, memory_order_relaxed) == 0;
+}
+
+const eddy_array *eddy_array_view(eddy_array_room *room, eddy_dtype d, eddy_shape s,
+                                  const void *data)
+{
+    int64_t count;
+    size_t  bytes;
+    if (!room || !sizes(d, s, &count, &bytes) || (bytes > 0 && !data)) return NULL;
+    eddy_array *a = (eddy_array *)(void *)room;
+    memset(a, 0, sizeof *a);
+    atomic_init(&a->refs, 0);
+    a->type = (eddy_type){ d, s };
+    a->count = count;
+    a->bytes = bytes;
+    a->data = (void *)(uintptr_t)data;
+    return a;
+}
+
+const eddy_array *eddy_array_number(eddy_array_room *room, eddy_dtype d, double value)
+{
+    lodger *l = (lodger *)(void *)room;
+    if (!eddy_array_view(room, d, EDDY_SCALAR, l ? l->element : NULL)) return NULL;
+    eddy_array_set(&l->array, 0, value);
+    return &l->array;
+}
+
+const eddy_array *eddy_array_shaped(eddy_array_room *room, const eddy_array *a, eddy_shape s)
+{
+    if (!a || eddy_shape_count(s) != a->count) return NULL;
+    return eddy_array_view(room, a->type.dtype, s, a->data);
+}
+
+/* ------------------------------------------------------------ references -- */
+
+eddy_array *eddy_array_copy(const eddy_array *a)
+{
+    return a ? eddy_array_copy_of(a->type.dtype, a->type.shape, a->data) : NULL;
+}
+
+eddy_array *eddy_array_retain(eddy_array *a)
+{
+    if (!a) return NULL;
+    if (is_lodger(a)) return eddy_array_copy(a);
+    atomic_fetch_add_explicit(&a->refs, 1, memory_order_relaxed);
+    return a;
+}
+
+void eddy_array_free(eddy_array *a)
+{
+    if (!a || is_lodger(a) || atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    eddy_allocator allocator = a->allocator;
+    if (a->release) a->release(a->context, a->data);
+    if (a->base) eddy__release_aligned(&allocator, a->base, a->bytes);
+    eddy__release(&allocator, a, sizeof *a);
+}
+
+void      *eddy_array_data(const eddy_array *a)  { return a ? a->data : NULL; }
+eddy_dtype eddy_array_dtype(const eddy_array *a) { return a ? a->type.dtype : EDDY_DEFAULT_DTYPE; }
+eddy_shape eddy_array_shape(const eddy_array *a)
+{
+    return a ? a->type.shape : eddy_shape_unknown();
+}
+int64_t    eddy_array_count(const eddy_array *a) { return a ? a->count : 0; }
+size_t     eddy_array_bytes(const eddy_array *a) { return a ? a->bytes : 0; }
+bool       eddy__array_is_shared(const eddy_array *a)
+{
+    return a && atomic_load_explicit(&a->refs, memory_order_acquire) > 1;
+}
+bool       eddy__array_is_borrowed(const eddy_array *a) { return a && !a->base; }
+
+/* ------------------------------------------------------------ elements -- */
+
+double eddy_array_get(const eddy_array *a, int64_t i)
+{
+    if (!a || i < 0 || i >= a->count) return NAN;
+    const void *p = a->data;
+    switch (a->type.dtype) {
+    case EDDY_FLOAT32:    return ((const float *)p)[i];
+    case EDDY_FLOAT64:    return ((const double *)p)[i];
+    case EDDY_INT32:      return ((const int32_t *)p)[i];
+    case EDDY_INT64:      return (double)((const int64_t *)p)[i];
+    case EDDY_UINT8:      return ((const uint8_t *)p)[i];
+    case EDDY_BOOL:       return ((const uint8_t *)p)[i] != 0;
+    case EDDY_FLOAT16:    return (double)eddy__f32_of_f16(((const uint16_t *)p)[i]);
+    case EDDY_BFLOAT16:   return (double)eddy__f32_of_bf16(((const uint16_t *)p)[i]);
+    case EDDY_COMPLEX64:  return crealf(((const float complex *)p)[i]);
+    case EDDY_COMPLEX128: return creal(((const double complex *)p)[i]);
+    case EDDY_DEFAULT_DTYPE:
+    case EDDY_DTYPES:     break;
+    }
+    return NAN;
+}
+
+/* v as an integer of [low, high]; NaN is 0. */
+static int64_t saturated(double v, int64_t low, int64_t high)
+{
+    if (isnan(v)) return 0;
+    if (v <= (double)low) return low;
+    if (v >= (double)high) return high;
+    return (int64_t)v;
+}
+
+bool eddy_array_set(eddy_array *a, int64_t i, double v)
+{
+    if (!a || i < 0 || i >= a->count) return false;
+    void *p = a->data;
+    switch (a->type.dtype) {
+    case EDDY_FLOAT32:    ((float *)p)[i] = (float)v; return true;
+    case EDDY_FLOAT64:    ((double *)p)[i] = v; return true;
+    case EDDY_INT32: ((int32_t *)p)[i] = (int32_t)saturated(v, INT32_MIN, INT32_MAX); return true;
+    case EDDY_INT64:      ((int64_t *)p)[i] = saturated(v, INT64_MIN, INT64_MAX); return true;
+    case EDDY_UINT8:      ((uint8_t *)p)[i] = (uint8_t)saturated(v, 0, UINT8_MAX); return true;
+    case EDDY_BOOL:       ((uint8_t *)p)[i] = v != 0; return true;
+    case EDDY_FLOAT16:    ((uint16_t *)p)[i] = eddy__f16_of_f64(v); return true;
+    case EDDY_BFLOAT16:   ((uint16_t *)p)[i] = eddy__bf16_of_f64(v); return true;
+    case EDDY_COMPLEX64:  ((float complex *)p)[i] = (float)v; return true;
+    case EDDY_COMPLEX128: ((double complex *)p)[i] = v; return true;
+    case EDDY_DEFAULT_DTYPE:
+    case EDDY_DTYPES:     break;
+    }
+    return false;
+}
+
+double eddy_array_get_imag(const eddy_array *a, int64_t i)
+{
+    if (!a || i < 0 || i >= a->count) return NAN;
+    if (a->type.dtype == EDDY_COMPLEX64) return cimagf(((const float complex *)a->data)[i]);
+    return a->type.dtype == EDDY_COMPLEX128 ? cimag(((const double complex *)a->data)[i]) : 0;
+}
+
+bool eddy_array_set_complex(eddy_array *a, int64_t i, double re, double im)
+{
+    if (!a || i < 0 || i >= a->count || !eddy_dtype_is_complex(a->type.dtype)) return false;
+    const float  narrow[2] = { (float)re, (float)im };
+    const double wide[2] = { re, im };
+    if (a->type.dtype == EDDY_COMPLEX64) memcpy((float *)a->data + 2 * i, narrow, sizeof narrow);
+    else memcpy((double *)a->data + 2 * i, wide, sizeof wide);
+    return true;
+}
+
+double eddy_array_item(const eddy_array *a) { return eddy_array_get(a, 0); }
+
+bool eddy_array_equal(const eddy_array *a, const eddy_array *b)
+{
+    if (!a || !b) return a == b;
+    return a->type.dtype == b->type.dtype && eddy_shape_equal(a->type.shape, b->type.shape) &&
+           (a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
+}
+
+/* ------------------------------------------------------------ printing -- */
+
+/* How many of the trailing dimensions end at (or, for `starts`, begin at) element i. */
+static int edges(eddy_shape s, int64_t i, bool starts)
+{
+    int     n = 0;
+    int64_t stride = 1;
+    for (int axis = s.rank - 1; axis >= 0; axis--, n++) {
+        stride *= s.dim[axis];
+        if ((starts ? i : i + 1) % stride != 0) break;
+    }
+    return n;
+}
+
+char *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t size)
+{
+    if (!buf || size == 0) return buf;
+    buf[0] = 0;
+    if (!a) return buf;
+    size_t at = 0;
+#define PUT(...) \
+    do { \
+        if (at < size) at += (size_t)snprintf(buf + at, size - at, __VA_ARGS__); \
+    } while (0)
+    if (a->count == 0) {
+        char shape[80];
+        PUT("[] of shape %s", eddy_shape_print(a->type.shape, shape, sizeof shape));
+    }
+    int open = 0;
+    for (int64_t i = 0; i < a->count && at < size; i++) {
+        int starts = edges(a->type.shape, i, true), ends = edges(a->type.shape, i, false);
+        if (i > 0) PUT(", ");
+        for (int k = 0; k < starts; k++, open++) PUT("[");
+        if (i >= limit) {
+            PUT("...");
+            while (open-- > 0) PUT("]");
+            break;
+        }
+        if (a->type.dtype == EDDY_BOOL) PUT(eddy_array_get(a, i) != 0 ? "true" : "false");
+        else if (a->type.dtype == EDDY_INT64) PUT("%lld", (long long)((const int64_t *)a->data)[i]);
+        else {
+            const int  digits = eddy_dtype_real(a->type.dtype) == EDDY_FLOAT64 ? 10 : 7;
+            const bool pair = eddy_dtype_is_complex(a->type.dtype);
+            PUT("%s%.*g", pair ? "(" : "", digits, eddy_array_get(a, i));
+            if (pair) PUT(",%.*g)", digits, eddy_array_get_imag(a, i));
+        }
+        for (int k = 0; k < ends; k++, open--) PUT("]");
+    }
+#undef PUT
+    return buf;
+}

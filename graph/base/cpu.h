@@ -1,0 +1,91 @@
+/* cpu.h -- inner loops compiled for several instruction sets, one of which is chosen when a plan
+ * is made; private to ops/.
+ *
+ *   static eddy_status f(int64_t n, void *y, const void *const *x, const void *attrs) { ... }
+ *   EDDY_CLONES(f)
+ *   ... return EDDY_BEST(f);
+ *
+ * The result of f for an element does not depend on its neighbours, and floating-point
+ * contraction is off (-ffp-contract=off), so all clones compute the same bits. */
+#ifndef EDDY_GRAPH_BASE_CPU_H
+#define EDDY_GRAPH_BASE_CPU_H
+
+#include "graph/op.h"
+
+typedef enum eddy_instructions { EDDY_BASELINE, EDDY_AVX2, EDDY_AVX512 } eddy_instructions;
+
+/* How many of them have loops of their own. */
+#if defined(__x86_64__)
+enum { EDDY_SETS = 3 };
+#else
+enum { EDDY_SETS = 1 };
+#endif
+
+/* The best that this processor has and the limit allows, which at first is what the
+ * environment says: EDDY_CPU=baseline, avx2 or avx512. */
+eddy_instructions eddy__instructions_used(void);
+/* For tests and measurements; holds for loops chosen from now on. */
+void eddy__instructions_limit(eddy_instructions most);
+/* The limit is that of the environment again. */
+void eddy__instructions_from_environment(void);
+/* False if EDDY_CPU is another word; the limit is then the baseline. */
+bool eddy__instructions_are_known(void);
+
+/* A function that must end up inside the loop that calls it. */
+#define EDDY_INLINE static inline __attribute__((always_inline))
+
+/* For other signatures: of f_all, which must be EDDY_INLINE,
+ *
+ *   EDDY_CLONES_OF(f, (int64_t n, float *y), (n, y))
+ *   ... EDDY_BEST_OF(f)(n, y); */
+#define EDDY_CLONE_OF(fn, suffix, target, params, args)                          \
+    target static void fn##suffix params { fn##_all args; }
+
+/* The same where no instruction set makes f faster. */
+#define EDDY_BASE_OF(fn, params, args) EDDY_CLONE_OF(fn, _base, , params, args)
+
+/* Iterations are independent, also when y is one of the operands. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"     /* calls of libm stay as they are */
+#define EDDY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EDDY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* A loop over a fixed number of lanes becomes vectors if it is not unrolled before that. */
+#if defined(__clang__)
+#define EDDY_OVER_LANES
+#else
+#define EDDY_OVER_LANES _Pragma("GCC unroll 1")
+#endif
+
+#if defined(__x86_64__)
+#define EDDY_TARGET_AVX2   __attribute__((target("avx2")))
+#define EDDY_TARGET_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw")))
+#define EDDY_CLONES_OF(fn, params, args)                                         \
+    EDDY_CLONE_OF(fn, _base, , params, args)                                     \
+    EDDY_CLONE_OF(fn, _avx2, EDDY_TARGET_AVX2, params, args)                     \
+    EDDY_CLONE_OF(fn, _avx512, EDDY_TARGET_AVX512, params, args)
+#define EDDY_BEST_OF(fn) EDDY_BEST_CLONE(fn)
+#define EDDY_BEST_CLONE(fn)                                                \
+    ((__typeof__(&fn##_base)[]){ fn##_base, fn##_avx2, fn##_avx512 })[eddy__instructions_used()]
+#define EDDY_CLONE(fn, suffix, instructions)                                    \
+    __attribute__((target(instructions), flatten))                              \
+    static eddy_status fn##suffix(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        return fn(n, y, x, attrs);                                              \
+    }
+#define EDDY_CLONES(fn)                                                         \
+    EDDY_CLONE(fn, _avx2, "avx2")                                               \
+    EDDY_CLONE(fn, _avx512, "avx512f,avx512vl,avx512dq,avx512bw")
+#define EDDY_BEST(fn)                                                           \
+    ((const eddy_tile_fn[]){ fn, fn##_avx2, fn##_avx512 })[eddy__instructions_used()]
+#else
+#define EDDY_CLONES_OF EDDY_BASE_OF
+#define EDDY_BEST_OF(fn) EDDY_BEST_CLONE(fn)
+#define EDDY_BEST_CLONE(fn) (fn##_base)
+#define EDDY_CLONES(fn)
+#define EDDY_BEST(fn) (fn)
+#endif
+
+#endif

@@ -1,0 +1,137 @@
+/* memory.c -- memory allocation for the whole library, and the arena from which graphs and plans
+ * are allocated. */
+#define _DEFAULT_SOURCE
+#include "graph/base/base.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 1 << 21 };
+
+/* Blocks that fill huge pages get them, where the system gives them to who asks: fewer
+ * misses of what translates addresses. */
+static void *libc_allocate(void *context, size_t size)
+{
+    (void)context;
+    if (size < HUGE_PAGE) return malloc(size);
+    const size_t whole = size / HUGE_PAGE * HUGE_PAGE;
+    void        *p = NULL;
+    if (posix_memalign(&p, HUGE_PAGE, size) != 0) return NULL;
+#ifdef MADV_HUGEPAGE
+    const int kept = errno;
+    madvise(p, whole, MADV_HUGEPAGE);       /* without them it works as well */
+    errno = kept;
+#else
+    (void)whole;
+#endif
+    return p;
+}
+static void libc_release(void *context, void *p, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(p);
+}
+const eddy_allocator eddy__libc = { libc_allocate, libc_release, NULL };
+
+void *eddy__allocate(const eddy_allocator *a, size_t size)
+{
+    return a->allocate(a->context, size ? size : 1);
+}
+
+void *eddy__allocate_zeroed(const eddy_allocator *a, size_t count, size_t size)
+{
+    size_t bytes;
+    if (!eddy__size_mul(count, size, &bytes)) return NULL;
+    void *p = eddy__allocate(a, bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
+}
+
+void eddy__release(const eddy_allocator *a, void *p, size_t size)
+{
+    if (p) a->release(a->context, p, size ? size : 1);
+}
+
+bool eddy__grow(const eddy_allocator *a, void **p, size_t old_count, size_t new_count, size_t size)
+{
+    void *bigger = eddy__allocate_zeroed(a, new_count, size);
+    if (!bigger) return false;
+    if (*p) memcpy(bigger, *p, old_count * size);
+    eddy__release(a, *p, old_count * size);
+    *p = bigger;
+    return true;
+}
+
+enum { ALIGNMENT = 64 };
+
+void *eddy__allocate_aligned(const eddy_allocator *a, size_t size, void **base)
+{
+    size_t total;
+    if (!eddy__size_add(size, ALIGNMENT, &total)) return NULL;
+    *base = eddy__allocate(a, total);
+    if (!*base) return NULL;
+    uintptr_t at = ((uintptr_t)*base + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+    return (void *)at;
+}
+
+void eddy__release_aligned(const eddy_allocator *a, void *base, size_t size)
+{
+    eddy__release(a, base, size + ALIGNMENT);
+}
+
+/* --------------------------------------------------------------- arena -- */
+
+typedef struct eddy_chunk {
+    struct eddy_chunk *next;
+    size_t             size, used;      /* bytes of the whole chunk, header included */
+} eddy_chunk;
+
+static const size_t header_size = (sizeof(eddy_chunk) + 15) / 16 * 16, first_chunk = 4096,
+                    largest_chunk = 1 << 20;
+
+static eddy_chunk *arena_grow(eddy_arena *a, size_t need)
+{
+    size_t size = a->chunks ? a->chunks->size * 2 : first_chunk;
+    if (size > largest_chunk) size = largest_chunk;
+    if (size < need + header_size) size = need + header_size;
+    eddy_chunk *c = eddy__allocate(a->allocator, size);
+    if (!c) return NULL;
+    c->size = size;
+    c->used = header_size;
+    c->next = a->chunks;
+    a->chunks = c;
+    return c;
+}
+
+void *eddy__arena_alloc(eddy_arena *a, size_t size)
+{
+    if (size > SIZE_MAX / 4) return NULL;
+    size = (size + 15) & ~(size_t)15;
+    eddy_chunk *c = a->chunks;
+    if (!c || c->size - c->used < size) c = arena_grow(a, size);
+    if (!c) return NULL;
+    void *p = (char *)c + c->used;
+    c->used += size;
+    return p;
+}
+
+char *eddy__arena_text(eddy_arena *a, const char *s, size_t length)
+{
+    char *p = eddy__arena_alloc(a, length + 1);
+    if (!p) return NULL;
+    memcpy(p, s, length);
+    p[length] = 0;
+    return p;
+}
+
+void eddy__arena_free(eddy_arena *a)
+{
+    while (a->chunks) {
+        eddy_chunk *next = a->chunks->next;
+        eddy__release(a->allocator, a->chunks, a->chunks->size);
+        a->chunks = next;
+    }
+}

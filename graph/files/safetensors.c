@@ -1,0 +1,196 @@
+/* safetensors.c -- safetensors files: writing named arrays, and code shared by writing and
+ * reading. */
+#include "graph/files/safetensors.h"
+#include "graph/files/safetensors_header.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *code;
+    eddy_dtype  dtype;
+} codes[] = {
+    { "F64", EDDY_FLOAT64 },   { "F32", EDDY_FLOAT32 }, { "F16", EDDY_FLOAT16 },
+    { "BF16", EDDY_BFLOAT16 }, { "I64", EDDY_INT64 },   { "I32", EDDY_INT32 },
+    { "U8", EDDY_UINT8 },      { "BOOL", EDDY_BOOL },   { "C64", EDDY_COMPLEX64 },
+};
+enum { CODES = sizeof codes / sizeof *codes };
+
+static const char *code_of(eddy_dtype d)
+{
+    for (int i = 0; i < CODES; i++)
+        if (codes[i].dtype == d) return codes[i].code;
+    return NULL;
+}
+
+eddy_dtype eddy__safetensors_dtype(const char *code)
+{
+    for (int i = 0; i < CODES; i++)
+        if (strcmp(codes[i].code, code) == 0) return codes[i].dtype;
+    return EDDY_DEFAULT_DTYPE;
+}
+
+/* ------------------------------------------------------------- writing -- */
+
+typedef struct item {
+    const char       *name;
+    const eddy_array *array;
+} item;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const item *)a)->name, ((const item *)b)->name);
+}
+
+static int by_width_and_name(const void *a, const void *b)
+{
+    size_t wide = eddy_dtype_size(eddy_array_dtype(((const item *)a)->array));
+    size_t other = eddy_dtype_size(eddy_array_dtype(((const item *)b)->array));
+    return wide != other ? (wide > other ? -1 : 1) : by_name(a, b);
+}
+
+static bool item_is_valid(const item *it, int i, const char *path, eddy_error *e)
+{
+    if (!it->name || !it->array)
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "%.600s: array %d has no name or no elements", path, i);
+    size_t n = strlen(it->name);
+    if (n > EDDY_MAX_NAME)
+        return eddy__error_set(e, EDDY_LIMIT,
+                               "%.300s: the name '%.100s...' has %zu bytes; the limit is %d", path,
+                               it->name, n, EDDY_MAX_NAME);
+    if (eddy__utf8_check(it->name, n) < n)
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "%.600s: the name of array %d is not UTF-8", path, i);
+    if (strcmp(it->name, "__metadata__") == 0)
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "%.600s: the name '__metadata__' is reserved by the format", path);
+    if (!code_of(eddy_array_dtype(it->array)))
+        return eddy__error_set(e, EDDY_UNIMPLEMENTED,
+                               "%.300s: '%.300s': safetensors files do not support %s", path,
+                               it->name, eddy_dtype_name(eddy_array_dtype(it->array)));
+    return true;
+}
+
+/* Checks the items and puts them into the order of the file. */
+static bool arrange(item *items, int n, const char *path, eddy_error *e)
+{
+    for (int i = 0; i < n; i++)
+        if (!item_is_valid(&items[i], i, path, e)) return false;
+    if (n > 1) qsort(items, (size_t)n, sizeof *items, by_name);
+    for (int i = 1; i < n; i++)
+        if (strcmp(items[i - 1].name, items[i].name) == 0)
+            return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                                   "%.300s: the name '%.300s' appears twice", path, items[i].name);
+    if (n > 1) qsort(items, (size_t)n, sizeof *items, by_width_and_name);
+    return true;
+}
+
+static void put_string(eddy_text *t, const char *s)
+{
+    eddy__text_add(t, "\"", 1);
+    for (const char *c = s; *c; c++) {
+        if (*c == '"' || *c == '\\') eddy__text_put(t, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20)
+            eddy__text_put(t, "\\u%04x", (unsigned)(unsigned char)*c);
+        else eddy__text_add(t, c, 1);
+    }
+    eddy__text_add(t, "\"", 1);
+}
+
+/* The header, padded so that the elements begin at a multiple of 8. */
+static void put_header(eddy_text *t, const item *items, int n)
+{
+    uint64_t at = 0;
+    eddy__text_add(t, "{", 1);
+    for (int i = 0; i < n && !t->failed; i++) {
+        eddy_shape s = eddy_array_shape(items[i].array);
+        if (i > 0) eddy__text_add(t, ",", 1);
+        put_string(t, items[i].name);
+        eddy__text_put(t, ":{\"dtype\":\"%s\",\"shape\":[",
+                       code_of(eddy_array_dtype(items[i].array)));
+        for (int axis = 0; axis < s.rank; axis++)
+            eddy__text_put(t, axis > 0 ? ",%lld" : "%lld", (long long)s.dim[axis]);
+        uint64_t end = at + eddy_array_bytes(items[i].array);
+        eddy__text_put(t, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)at,
+                       (unsigned long long)end);
+        at = end;
+    }
+    eddy__text_add(t, "}", 1);
+    while (t->length % 8 != 0 && !t->failed) eddy__text_add(t, " ", 1);
+}
+
+static void write_items(eddy_writer *out, const eddy_text *header, const item *items, int n)
+{
+    uint64_t length = header->length;        /* little-endian, as the machine */
+    eddy__writer_write(out, &length, sizeof length);
+    eddy__writer_write(out, header->at, header->length);
+    for (int i = 0; i < n; i++)
+        eddy__writer_write(out, eddy_array_data(items[i].array), eddy_array_bytes(items[i].array));
+}
+
+static void write_file(const eddy_files *files, const eddy_allocator *a, const char *path,
+                       item *items, int n, eddy_error *e)
+{
+    eddy_writer out;
+    eddy_text   header = { .allocator = a };
+    if (!arrange(items, n, path, e)) return;
+    put_header(&header, items, n);
+    if (header.failed)
+        eddy__error_set(e, EDDY_NO_MEMORY, "%.600s: out of memory for the header", path);
+    else if (header.length > EDDY_SAFETENSORS_HEADER)
+        eddy__error_set(e, EDDY_LIMIT, "%.600s: the header has %zu bytes; the limit is %d",
+                        path, header.length, EDDY_SAFETENSORS_HEADER);
+    else if (eddy__writer_begin(&out, files, path, e)) {
+        write_items(&out, &header, items, n);
+        eddy__writer_end(&out);
+    }
+    eddy__text_free(&header);
+}
+
+eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocator *a,
+                                    const char *path, int n, const char *const *names,
+                                    const eddy_array *const *arrays, eddy_error *error)
+{
+    eddy_error e = { 0 };
+    if (!a) a = &eddy__libc;
+    bool  given = path && n >= 0 && (n == 0 || (names && arrays));
+    item *items = given ? eddy__allocate_zeroed(a, (size_t)n, sizeof *items) : NULL;
+    for (int i = 0; i < n && items; i++) items[i] = (item){ names[i], arrays[i] };
+    if (!given)
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "a path, names and arrays are required");
+    else if (!items)
+        eddy__error_set(&e, EDDY_NO_MEMORY, "%.600s: out of memory for %d arrays", path, n);
+    else write_file(files, a, path, items, n, &e);
+    eddy__release(a, items, (size_t)(n < 0 ? 0 : n) * sizeof *items);
+    if (e.status != EDDY_OK) eddy__error_set(error, e.status, "%s", e.message);
+    return e.status;
+}
+
+/* -------------------------------------------------------- the read file -- */
+
+int eddy__safetensors_by_name(const void *a, const void *b)
+{
+    return strcmp(((const eddy_safetensors_entry *)a)->name,
+                  ((const eddy_safetensors_entry *)b)->name);
+}
+
+eddy_array *eddy__safetensors_find(const eddy_safetensors *s, const char *name)
+{
+    int low = 0, high = name ? s->count : 0;
+    while (low < high) {
+        int middle = low + (high - low) / 2, order = strcmp(s->entries[middle].name, name);
+        if (order == 0) return s->entries[middle].array;
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    return NULL;
+}
+
+void eddy__safetensors_free(eddy_safetensors *s)
+{
+    for (int i = 0; i < s->count; i++) eddy_array_free(s->entries[i].array);
+    eddy__release(s->allocator, s->entries, (size_t)s->capacity * sizeof *s->entries);
+    eddy__release(s->allocator, s->header, s->header_size);
+    *s = (eddy_safetensors){ .allocator = s->allocator };
+}

@@ -1,0 +1,21 @@
+/* safetensors_header.h -- declarations shared by the safetensors reader and writer. */
+#ifndef EDDY_GRAPH_FILES_SAFETENSORS_HEADER_H
+#define EDDY_GRAPH_FILES_SAFETENSORS_HEADER_H
+
+#include "graph/base/text.h"
+#include "graph/files/safetensors.h"
+
+enum { EDDY_SAFETENSORS_HEADER = 100000000 }; /* the largest header, in bytes; the format's limit */
+
+eddy_dtype eddy__safetensors_dtype(const char *code);    /* EDDY_DEFAULT_DTYPE if unknown */
+
+/* For qsort, on entries. */
+int eddy__safetensors_by_name(const void *a, const void *b);
+
+/* Fills s with what the JSON text says: names, types and places, by name.
+ * Checks each entry by itself and that no name comes twice.  Strings are
+ * decoded in place: the entries' names point into the text. */
+bool eddy__safetensors_parse(eddy_safetensors *s, const char *path, char *text, size_t n,
+                             eddy_error *e);
+
+#endif

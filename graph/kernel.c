@@ -1,0 +1,36 @@
+/* kernel.c -- services for kernels while they are prepared and run: inputs, outputs, scratch
+ * memory, errors. */
+#include "graph/kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void *eddy_kernel_state(eddy_kernel *k, size_t size)
+{
+    if (!k || !k->impl) return NULL;
+    const eddy_kernel_call *call = k->impl;
+    k->state = eddy__arena_alloc(call->arena, size);
+    if (k->state) memset(k->state, 0, size);
+    return k->state;
+}
+
+eddy_status eddy_kernel_fail(eddy_kernel *k, eddy_status s, const char *reason, ...)
+{
+    if (!k || !k->impl || !reason) return s;
+    const eddy_kernel_call *call = k->impl;
+    char      why[600], message[sizeof call->error->message];
+    eddy_type in[8];
+    va_list   args;
+    va_start(args, reason);
+    vsnprintf(why, sizeof why, reason, args);
+    va_end(args);
+    const int n = k->n_in < 8 ? k->n_in : 8;
+    for (int j = 0; j < n; j++) in[j] = k->in[j]->type;
+    if (s == EDDY_UNINITIALIZED && call->node->n_inputs > 0) {
+        const size_t at = strlen(why);
+        snprintf(why + at, sizeof why - at, " %.200s", eddy_name_of(call->node->inputs[0]));
+    }
+    eddy__op_message(message, sizeof message, k->op, n, in, why, call->node->name);
+    eddy__error_set(call->error, s, "%s", message);
+    return s;
+}

@@ -1,0 +1,14 @@
+/* kernel.h -- the state of a kernel, as the library sees it; not installed. */
+#ifndef EDDY_KERNEL_H
+#define EDDY_KERNEL_H
+
+#include "graph/internal.h"
+
+/* eddy_kernel.impl. */
+typedef struct eddy_kernel_call {
+    const eddy_node *node;      /* named in messages */
+    eddy_arena      *arena;     /* of what prepare leaves */
+    eddy_error      *error;     /* where the kernel says why it failed */
+} eddy_kernel_call;
+
+#endif

@@ -1,0 +1,23 @@
+/* rule.c -- helper functions for gradient rules. */
+#include "graph/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void eddy_not_differentiable(eddy_rule *r) { (void)r; }
+
+void eddy_rule_fail(eddy_rule *r, eddy_status s, const char *reason, ...)
+{
+    if (!r || !reason) return;
+    char    why[700];
+    va_list args;
+    va_start(args, reason);
+    vsnprintf(why, sizeof why, reason, args);
+    va_end(args);
+    if (r->called)
+        eddy_fail(r->graph, s, "gradients: %s [gradient '%.100s' of '%.100s']", why, r->called,
+                  r->of);
+    else
+        eddy_fail(r->graph, s, "gradients: %s [node '%.200s', op %s]", why, r->node->name,
+                  r->node->op->name);
+}

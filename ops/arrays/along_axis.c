@@ -1,0 +1,284 @@
+/* along_axis.c -- gather and scatter along an axis, as in take_along_axis and put_along_axis:
+ * each row has indices of its own. The gradients of sorting, top-k and cumulative maxima use
+ * them. */
+#include "ops/arrays/along_axis.h"
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "ops/kernels/reduce_engine.h"
+#include "build/gen/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct along_attrs {
+    int64_t axis;
+} along_attrs;
+
+static const eddy_attr_field along_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(along_attrs, axis) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+enum { WORK = 1 << 14 };
+
+bool eddy__infer_along(eddy_infer *c, int64_t axis, int *at)
+{
+    const int rank = c->in[0].shape.rank;
+    return eddy__infer_axis(c, axis, rank < 0 ? EDDY_MAX_RANK : rank, at);
+}
+
+/** y = how many elements x has along `axis`: an int64 scalar.
+ *
+ *  x     any element type and shape; only its shape is used
+ *  axis  in [-rank, rank)
+ *
+ *  Errors: EDDY_BAD_SHAPE if x has no such axis.
+ *  Gradient: none.  TensorFlow: tf.shape(x)[axis]. */
+eddy_tensor eddy_size_along(eddy_tensor x, int64_t axis)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)axis);
+    return eddy_index(eddy_shape_tensor(x, EDDY_INT64), text);
+}
+
+/* *s becomes what is known of both shapes, the size along the axis kept from s. */
+static bool unify_others(eddy_infer *c, eddy_shape *s, eddy_shape with, int64_t axis)
+{
+    char a[128], b[128];
+    if (with.rank < 0) return true;
+    if (s->rank < 0) {
+        int at;
+        if (!eddy__infer_axis(c, axis, with.rank, &at)) return false;
+        *s = with;
+        s->dim[at] = EDDY_ANY;
+        return true;
+    }
+    bool fits = s->rank == with.rank;
+    for (int i = 0; fits && i < s->rank; i++)
+        if (i != eddy__axis_of(axis, s->rank)) fits = eddy__dim_unify(&s->dim[i], with.dim[i]);
+    return fits || eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s and %s differ on an axis other than %lld",
+                                   eddy_shape_print(*s, a, sizeof a),
+                                   eddy_shape_print(with, b, sizeof b), (long long)axis);
+}
+
+static void along_batch(eddy_batch *b)
+{
+    const along_attrs *a = b->attrs;
+    eddy_batch_apply(b, &(along_attrs){ eddy__batch_axis(a->axis) });
+}
+
+/* ------------------------------------------------------------- take_along -- */
+
+static bool take_infer(eddy_infer *c)
+{
+    const along_attrs *a = c->attrs;
+    eddy_shape y = c->in[1].shape;
+    int at;
+    return eddy__infer_along(c, a->axis, &at) &&
+           unify_others(c, &y, c->in[0].shape, a->axis) &&
+           eddy__infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+typedef struct taking {
+    const eddy_kernel *k;
+    eddy_lanes x, y;
+} taking;
+
+/* The indices of input 1, one of the two; a copy of it is not read again after every store. */
+typedef struct places {
+    const int32_t *narrow;
+    const int64_t *wide;
+} places;
+
+static places places_of(const taking *t)
+{
+    const eddy_buffer *b = t->k->in[1];
+    const bool narrow = b->type.dtype == EDDY_INT32;
+    return (places){ narrow ? b->data : NULL, narrow ? NULL : b->data };
+}
+
+static inline int64_t place_at(places p, int64_t i) { return p.narrow ? p.narrow[i] : p.wide[i]; }
+
+/* Rows [from, to) of y, each of `inner` elements. */
+#define TAKE(name, T)                                                           \
+    static void name(void *arg, int64_t from, int64_t to, int worker)           \
+    {                                                                           \
+        const taking *t = arg;                                                  \
+        const places  at = places_of(t);                                        \
+        const T *x = t->k->in[0]->data;                                         \
+        T       *y = t->k->out[0]->data;                                        \
+        const int64_t inner = t->y.inner, n = t->x.n;                           \
+        int64_t j = from % t->y.n;                                              \
+        const T *block = x + from / t->y.n * n * inner;                         \
+        (void)worker;                                                           \
+        for (int64_t r = from; r < to; r++) {                                   \
+            for (int64_t c = 0, e = r * inner; c < inner; c++, e++) {           \
+                const int64_t i = place_at(at, e);                              \
+                if (i >= 0 && i < n) y[e] = block[i * inner + c];               \
+                else memset(&y[e], 0, sizeof y[e]);                             \
+            }                                                                   \
+            if (++j == t->y.n) j = 0, block += n * inner;                       \
+        }                                                                       \
+    }
+typedef struct sixteen { uint64_t half[2]; } sixteen;
+TAKE(take_1, uint8_t)
+TAKE(take_2, uint16_t)
+TAKE(take_4, uint32_t)
+TAKE(take_8, uint64_t)
+TAKE(take_16, sixteen)
+
+static eddy_parallel_fn take_of(size_t size)
+{
+    return size == 1 ? take_1 : size == 2 ? take_2 : size == 4 ? take_4 : size == 8 ? take_8
+                                                                                    : take_16;
+}
+
+static eddy_status take_kernel(eddy_kernel *k)
+{
+    const along_attrs *a = k->attrs;
+    taking t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
+                 eddy__lanes_of(k->out[0]->type.shape, a->axis) };
+    if (k->out[0]->count == 0) return EDDY_OK;
+    eddy_parallel(k, t.y.outer * t.y.n, WORK / t.y.inner + 1,
+                  take_of(eddy_dtype_size(k->out[0]->type.dtype)), &t);
+    return EDDY_OK;
+}
+
+static void take_gradient(eddy_rule *r)
+{
+    const along_attrs *a = r->attrs;
+    r->dx[0] = eddy_put_along(r->dy[0], r->x[1], r->x[0], a->axis);
+}
+
+const eddy_op_def eddy_op_take_along = {
+    .name = "TakeAlong", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "indices", EDDY_TAKES_INDICES }),
+    .attrs_size = sizeof(along_attrs), .attrs = along_fields,
+    .infer = take_infer, .kernel = take_kernel, .gradient = take_gradient, .batch = along_batch,
+};
+
+/** y[..., j, ...] = x[..., indices[..., j, ...], ...] along `axis`, and 0 for an index outside.
+ *
+ *  x        any element type, rank 1 at least
+ *  indices  int32 or int64, of the shape of x but for the axis
+ *  axis     in [-rank, rank)
+ *
+ *  As eddy_take_along_axis, but that the rank need not be known.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dx = dy put back, added where an index comes again; `indices` has none.
+ *  TensorFlow: GatherV2 with batch_dims. */
+eddy_tensor eddy_take_along(eddy_tensor x, eddy_tensor indices, int64_t axis)
+{
+    return eddy_apply2(&eddy_op_take_along, &(along_attrs){ axis }, x, indices);
+}
+
+/* -------------------------------------------------------------- put_along -- */
+
+static bool put_infer(eddy_infer *c)
+{
+    const along_attrs *a = c->attrs;
+    eddy_shape y = c->in[2].shape;
+    char s[128], t[128];
+    int at;
+    if (!eddy__infer_along(c, a->axis, &at)) return false;
+    if (!eddy_shape_compatible(c->in[0].shape, c->in[1].shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "values has shape %s; expected that of indices, %s",
+                               eddy_shape_print(c->in[0].shape, s, sizeof s),
+                               eddy_shape_print(c->in[1].shape, t, sizeof t));
+    return unify_others(c, &y, c->in[0].shape, a->axis) &&
+           unify_others(c, &y, c->in[1].shape, a->axis) &&
+           eddy__infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+/* Outer positions [from, to). */
+#define PUT(name, T)                                                            \
+    static void name(void *arg, int64_t from, int64_t to, int worker)           \
+    {                                                                           \
+        const taking *t = arg;                                                  \
+        const places  at = places_of(t);                                        \
+        const int64_t inner = t->x.inner, n = t->x.n, m = t->y.n;               \
+        const T *x = t->k->in[0]->data;                                         \
+        T       *y = (T *)t->k->out[0]->data + from * m * inner;                \
+        (void)worker;                                                           \
+        memset(y, 0, (size_t)((to - from) * m * inner) * sizeof *y);            \
+        for (int64_t o = from, e = o * n * inner; o < to; o++, y += m * inner)  \
+            for (int64_t j = 0; j < n; j++)                                     \
+                for (int64_t c = 0; c < inner; c++, e++) {                      \
+                    const int64_t i = place_at(at, e);                          \
+                    if (i >= 0 && i < m)                                        \
+                        y[i * inner + c] = (T)(y[i * inner + c] + x[e]);        \
+                }                                                               \
+    }
+PUT(put_f32, float)
+PUT(put_f64, double)
+PUT(put_i32, int32_t)
+PUT(put_i64, int64_t)
+PUT(put_u8, uint8_t)
+PUT(put_c64, float _Complex)
+PUT(put_c128, double _Complex)
+
+static eddy_parallel_fn put_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32:   return put_f32;
+    case EDDY_FLOAT64:   return put_f64;
+    case EDDY_INT32:     return put_i32;
+    case EDDY_INT64:     return put_i64;
+    case EDDY_COMPLEX64: return put_c64;
+    case EDDY_UINT8:     return put_u8;
+    default:             return put_c128;
+    }
+}
+
+static eddy_status put_kernel(eddy_kernel *k)
+{
+    const along_attrs *a = k->attrs;
+    taking t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
+                 eddy__lanes_of(k->out[0]->type.shape, a->axis) };
+    if (k->out[0]->count == 0) return EDDY_OK;
+    eddy_parallel(k, t.y.outer, WORK / ((t.x.n + t.y.n) * t.y.inner) + 1,
+                  put_of(k->out[0]->type.dtype), &t);
+    return EDDY_OK;
+}
+
+static void put_gradient(eddy_rule *r)
+{
+    const along_attrs *a = r->attrs;
+    r->dx[0] = eddy_take_along(r->dy[0], r->x[1], a->axis);
+}
+
+const eddy_op_def eddy_op_put_along = {
+    .name = "PutAlong",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .outputs = 1,
+    .shape_inputs = 1u << 2,
+    .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX },
+                          { "indices", EDDY_TAKES_INDICES }, { "ref", EDDY_ANY_TYPE }),
+    .attrs_size = sizeof(along_attrs),
+    .attrs = along_fields,
+    .flops = eddy_flops_per_input,
+    .infer = put_infer,
+    .kernel = put_kernel,
+    .gradient = put_gradient,
+    .batch = along_batch,
+};
+
+/** y = zeros like `ref` with each value added at its index along `axis`.
+ *
+ *  values   numbers; not bool, float16 or bfloat16; rank 1 at least
+ *  indices  int32 or int64, of the shape of values; a value whose index is outside is left out
+ *  ref      of the shape of values but for the axis; only its shape is used
+ *  axis     in [-rank, rank)
+ *
+ *  The gradient of eddy_take_along.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dvalues = dy taken along the axis, the others have none.
+ *  TensorFlow: ScatterNd; PyTorch's scatter_add. */
+eddy_tensor eddy_put_along(eddy_tensor values, eddy_tensor indices, eddy_tensor ref, int64_t axis)
+{
+    return eddy_apply(&eddy_op_put_along, &(along_attrs){ axis }, 3,
+                      (eddy_tensor[]){ values, indices, ref }, (eddy_apply_args){ .name = NULL });
+}

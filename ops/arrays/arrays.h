@@ -1,0 +1,50 @@
+/* arrays.h -- helpers shared by the shape rules of array operations: axes, dimensions, element
+ * types. Their kernels move elements with ops/kernels/box_copy.h and index_checks.h. */
+#ifndef EDDY_OPS_ARRAYS_ARRAYS_H
+#define EDDY_OPS_ARRAYS_ARRAYS_H
+
+#include "graph/op.h"
+#include "ops/kernels/box_copy.h"
+#include "ops/kernels/index_checks.h"
+
+/* eddy_apply for builders with a name option. */
+static inline eddy_tensor eddy__apply_named(const char *name, const eddy_op_def *op,
+                                            const void *attrs, int n, const eddy_tensor *in)
+{
+    return eddy_apply(op, attrs, n, in, (eddy_apply_args){ .name = name });
+}
+
+/* ------------------------------------------------------------ inferring -- */
+
+static inline int eddy__axis_of(int64_t axis, int rank)
+{
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+/* *out = axis counted from the front; says so if it is not in [-rank, rank). */
+bool eddy__infer_axis(eddy_infer *c, int64_t axis, int rank, int *out);
+/* out[i] = this type; returns true. */
+bool eddy__infer_yield(eddy_infer *c, int i, eddy_dtype d, eddy_shape s);
+/* `d` as the list `what` with one entry a dimension of input 0; an unknown rank
+ * becomes known by it.  *count is -1 if neither the list nor the rank is known. */
+bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count);
+
+/* *a = what is known from both; false if they contradict each other. */
+static inline bool eddy__dim_unify(int64_t *a, int64_t b)
+{
+    if (*a == EDDY_ANY) *a = b;
+    return b == EDDY_ANY || *a == b;
+}
+
+/* A shape of `rank` open dimensions; rank < 0 is an unknown rank. */
+eddy_shape eddy__shape_open(int rank);
+/* The shape of x less `axis`; and with `dim` put in at `axis`, which fits. */
+eddy_shape eddy__shape_without(eddy_shape x, int axis);
+eddy_shape eddy__shape_with(eddy_shape x, int axis, int64_t dim);
+/* Product of dim[first..last); all known. */
+int64_t eddy__shape_product(eddy_shape s, int first, int last);
+
+/* Element i of an integer array. */
+int64_t eddy__array_integer(const eddy_array *a, int64_t i);
+
+#endif

@@ -1,0 +1,434 @@
+/* constant_placeholder.c -- placeholders, constants and fills: the sources of values in a graph. */
+#include "ops/arrays/arrays.h"
+#include "ops/math/elementwise_rows.h"
+#include "graph/internal.h"
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------- placeholder -- */
+
+typedef struct placeholder_attrs {
+    eddy_dtype dtype;
+    eddy_shape shape;
+} placeholder_attrs;
+static const eddy_attr_field placeholder_fields[] = {
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(placeholder_attrs, dtype) },
+    { "shape", EDDY_ATTR_SHAPE, offsetof(placeholder_attrs, shape) },
+    { 0 },
+};
+
+static bool placeholder_infer(eddy_infer *c)
+{
+    placeholder_attrs *a = c->attrs;
+    if (a->dtype == EDDY_DEFAULT_DTYPE && !c->attrs_fixed) a->dtype = EDDY_FLOAT32;
+    if (eddy_dtype_size(a->dtype) == 0)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "no such element type: %d", (int)a->dtype);
+    c->out[0] = (eddy_type){ a->dtype, a->shape };
+    return true;
+}
+
+const eddy_op_def eddy_op_placeholder = {
+    .name = "Placeholder", .outputs = 1, .flags = EDDY_OP_PLACEHOLDER,
+    .attrs_size = sizeof(placeholder_attrs), .attrs = placeholder_fields,
+    .infer = placeholder_infer, .gradient = eddy_not_differentiable,
+};
+
+/** A tensor whose value is given to each run that needs it.
+ *
+ *  name   NULL for the default, "Placeholder"
+ *  dtype  any; 0 is float32
+ *  shape  dimensions may be EDDY_ANY; EDDY_UNKNOWN_SHAPE takes any shape
+ *
+ *  Errors: BAD_DTYPE, LIMIT for an impossible shape; NOT_FED by a run that needs
+ *  it unfed. TensorFlow's Placeholder. */
+eddy_tensor eddy_placeholder(eddy_graph *g, const char *name, eddy_dtype dtype, eddy_shape shape)
+{
+    return eddy_apply(&eddy_op_placeholder, &(placeholder_attrs){ dtype, shape }, 0, NULL,
+                      (eddy_apply_args){ .graph = g, .name = name });
+}
+
+/* ----------------------------------------------- placeholder_with_default -- */
+
+typedef struct shape_attrs {
+    eddy_shape shape;
+} shape_attrs;
+static const eddy_attr_field shape_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(shape_attrs, shape) }, { 0 }
+};
+
+static bool with_default_infer(eddy_infer *c)
+{
+    const shape_attrs *a = c->attrs;
+    char want[100];
+    if (!eddy_shape_compatible(a->shape, c->in[0].shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the default does not have the shape %s",
+                               eddy_shape_print(a->shape, want, sizeof want));
+    /* Only a run in which it is fed may have another shape than the default. */
+    c->out[0] = (eddy_type){ c->in[0].dtype, c->attrs_fixed ? c->in[0].shape : a->shape };
+    return true;
+}
+static void pass_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
+
+static void with_default_batch(eddy_batch *b)
+{
+    shape_attrs a = *(const shape_attrs *)b->attrs;
+    if (a.shape.rank >= EDDY_MAX_RANK) return;
+    if (a.shape.rank >= 0) a.shape = eddy__shape_with(a.shape, 0, EDDY_ANY);
+    eddy_batch_apply(b, &a);
+}
+
+const eddy_op_def eddy_op_placeholder_with_default = {
+    .name = "PlaceholderWithDefault", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ALIAS | EDDY_OP_STATEFUL,
+    .attrs_size = sizeof(shape_attrs), .attrs = shape_fields,
+    .infer = with_default_infer, .gradient = pass_gradient, .batch = with_default_batch,
+};
+
+/** y = x unless it is fed.
+ *
+ *  x      the default; its shape must agree with `shape`
+ *  shape  what may be fed
+ *
+ *  Errors: BAD_SHAPE. Gradient: dx = dy. TensorFlow's PlaceholderWithDefault. */
+eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_shape shape)
+{
+    return eddy_apply(&eddy_op_placeholder_with_default, &(shape_attrs){ shape }, 1, &x,
+                      (eddy_apply_args){ .name = name });
+}
+
+/* ------------------------------------------------------------- constant -- */
+
+typedef struct constant_attrs {
+    eddy_array *value;
+} constant_attrs;
+static const eddy_attr_field constant_fields[] = {
+    { "value", EDDY_ATTR_ARRAY, offsetof(constant_attrs, value) }, { 0 }
+};
+
+static bool constant_infer(eddy_infer *c)
+{
+    const constant_attrs *a = c->attrs;
+    if (!a->value) return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the value is missing");
+    c->out[0] = (eddy_type){ eddy_array_dtype(a->value), eddy_array_shape(a->value) };
+    return true;
+}
+
+const eddy_op_def eddy_op_constant = {
+    .name = "Const", .outputs = 1, .flags = EDDY_OP_CONSTANT,
+    .attrs_size = sizeof(constant_attrs), .attrs = constant_fields,
+    .infer = constant_infer, .gradient = eddy_not_differentiable,
+};
+
+#ifdef EDDY_HEADER
+typedef struct eddy_constant_args {
+    char              unused_;
+    eddy_graph       *graph;
+    const eddy_array *value;   /* any dtype and shape; its elements must not change any more */
+    const char       *name;    /* default "Const" */
+} eddy_constant_args;
+/* Constants of literals: eddy_floats(g, 1, 2, 3) is a float32[3]. */
+#define eddy_floats(graph, ...)  eddy_constant(graph, EDDY_FLOATS(__VA_ARGS__))
+#define eddy_doubles(graph, ...) eddy_constant(graph, EDDY_DOUBLES(__VA_ARGS__))
+#define eddy_ints(graph, ...)    eddy_constant(graph, EDDY_INTS(__VA_ARGS__))
+#define eddy_int64s(graph, ...)  eddy_constant(graph, EDDY_INT64S(__VA_ARGS__))
+#define eddy_bools(graph, ...)   eddy_constant(graph, EDDY_BOOLS(__VA_ARGS__))
+#endif
+
+/** A tensor with the value of an array, which is retained, not copied.
+ *
+ *    eddy_constant(g, images, .name = "images")
+ *    eddy_constant(g, EDDY_FLOATS(1, 2, 3))                        which are copied
+ *    eddy_constant(g, EDDY_SHAPED(EDDY_FLOATS(1, 2, 3, 4), 2, 2))
+ *
+ *  value  any dtype and shape; its elements must not change any more
+ *  name   default "Const"
+ *
+ *  Errors: INVALID_ARGUMENT without a value; NO_MEMORY. TensorFlow's Const. */
+eddy_tensor eddy_constant_with(eddy_constant_args a)
+{
+    eddy_array *value = (eddy_array *)(uintptr_t)a.value;
+    return eddy_apply(&eddy_op_constant, &(constant_attrs){ value }, 0, NULL,
+                      (eddy_apply_args){ .graph = a.graph, .name = a.name });
+}
+
+/** eddy_constant of an array that becomes the graph's: the caller's reference is given up,
+ *  on an error too. For an array that is made in the call:
+ *
+ *    eddy_constant_adopt(g, eddy_array_load("weights.npy", NULL, &error))
+ *
+ *  value  as of eddy_constant
+ *
+ *  Errors: as eddy_constant; NULL is INVALID_ARGUMENT. TensorFlow's Const. */
+eddy_tensor eddy_constant_adopt(eddy_graph *g, eddy_array *value)
+{
+    const eddy_tensor y = eddy_constant(g, value);
+    eddy_array_free(value);
+    return y;
+}
+
+/* Why there is no array: an impossible one was asked for, or memory is out. */
+static eddy_tensor no_array(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, bool has_data)
+{
+    char text[100];
+    bool possible = eddy_dtype_size(dtype) > 0 && eddy_shape_is_valid(shape) &&
+                    eddy_shape_is_known(shape) && has_data;
+    if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
+    eddy_shape_print(shape, text, sizeof text);
+    if (possible)
+        return eddy_fail(g, EDDY_NO_MEMORY, "Const: out of memory for %s%s", eddy_dtype_name(dtype),
+                         text);
+    return eddy_fail(
+        g, EDDY_INVALID_ARGUMENT,
+        "Const: cannot make an array of %s%s; the type or shape is unknown, or there is no data",
+        eddy_dtype_name(dtype), text);
+}
+
+/* A constant from a fresh array, whose reference it takes. */
+static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, eddy_shape shape)
+{
+    return a ? eddy_constant_adopt(g, a) : no_array(g, dtype, shape, true);
+}
+
+/** A constant copied from memory: data holds the elements, row-major.
+ *
+ *  dtype, shape  fully known
+ *  data          count(shape) elements; NULL only where there are none
+ *
+ *  Errors: INVALID_ARGUMENT. TensorFlow's Const. */
+eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data)
+{
+    eddy_array *a =
+        eddy__graph_ready(g) ? eddy_array_new_in(eddy__graph_allocator(g), dtype, shape) : NULL;
+    if (a && !data && eddy_array_bytes(a) > 0) {
+        eddy_array_free(a);
+        return no_array(g, dtype, shape, false);
+    }
+    if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), data, eddy_array_bytes(a));
+    return constant_of(g, a, dtype, shape);
+}
+
+/** A scalar constant of the given dtype, converted from v.
+ *
+ *  Errors: INVALID_ARGUMENT for an unknown dtype. TensorFlow's Const. */
+eddy_tensor eddy_number(eddy_graph *g, eddy_dtype dtype, double v)
+{
+    eddy_array *a = eddy__graph_ready(g)
+                        ? eddy_array_new_in(eddy__graph_allocator(g), dtype, EDDY_SCALAR)
+                        : NULL;
+    if (a) eddy_array_set(a, 0, v);
+    return constant_of(g, a, dtype, EDDY_SCALAR);
+}
+
+/** A float32 scalar constant. TensorFlow's Const. */
+eddy_tensor eddy_scalar(eddy_graph *g, double v)
+{
+    return eddy_number(g, EDDY_FLOAT32, v);
+}
+
+/* Whether an element of this dtype holds v: of an integer type, whole numbers in its range. */
+static bool holds(eddy_dtype d, double v)
+{
+    switch ((int)d) {
+    case EDDY_INT32: return v == trunc(v) && v >= -0x1p31 && v < 0x1p31;
+    case EDDY_INT64: return v == trunc(v) && v >= -0x1p63 && v < 0x1p63;
+    case EDDY_UINT8: return v == trunc(v) && v >= 0 && v < 256;
+    default:         return true;
+    }
+}
+
+/** A scalar constant of t's dtype: what a plain number in a formula means.
+ *
+ *  Errors: BAD_DTYPE for a number that t's dtype, an integer one, does not hold: cast t.
+ *
+ *  The same number of the same dtype is the same node, where that is still in
+ *  reach; it waits for no control dependency. */
+eddy_tensor eddy_number_like(double v, eddy_tensor t)
+{
+    if (!eddy_is_valid(t) || !eddy__graph_ready(t.graph))
+        return eddy_none(eddy__graph_alive(t.graph) ? t.graph : NULL);
+    eddy_graph *g = t.graph;
+    eddy_dtype  dtype = eddy_dtype_of(t);
+    uint64_t    bits;
+    memcpy(&bits, &v, sizeof bits);
+    eddy_tensor *slot = &g->numbers[((bits ^ (uint64_t)dtype << 7) * 0x9E3779B97F4A7C15u) >> 58];
+    const eddy_array *known = eddy_constant_value(*slot);
+    if (known && eddy_array_dtype(known) == dtype) {
+        double was = eddy_array_get(known, 0);
+        if (memcmp(&was, &v, sizeof v) == 0) return *slot;
+    }
+    if (!holds(dtype, v))
+        return eddy_fail(
+            g, EDDY_BAD_DTYPE,
+            "the number %g cannot be combined with '%.200s' of type %s; cast the tensor", v,
+            eddy_name_of(t), eddy_dtype_name(dtype));
+    eddy_control_clear(g);
+    eddy_tensor made = eddy_number(g, dtype, v);
+    eddy_control_end(g);
+    if (eddy_is_valid(made)) *slot = made;
+    return made;
+}
+
+/* ----------------------------------------------------------------- fill -- */
+
+static bool fill_infer(eddy_infer *c)
+{
+    if (c->in[0].shape.rank > 1) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dims must be a vector");
+    eddy_shape s = EDDY_UNKNOWN_SHAPE;
+    int64_t rank = c->in[0].shape.rank == 1 ? c->in[0].shape.dim[0] : c->in[0].shape.rank;
+    if (rank > EDDY_MAX_RANK)
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %lld; the limit is %d",
+                               (long long)rank, EDDY_MAX_RANK);
+    if (rank >= 0) s.rank = (int)rank;
+    for (int i = 0; i < s.rank; i++) {
+        s.dim[i] = c->value[0] ? eddy__array_integer(c->value[0], i) : EDDY_ANY;
+        if (c->value[0] && s.dim[i] < 0)
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "dims[%d] = %lld is negative", i,
+                                   (long long)s.dim[i]);
+    }
+    c->out[0] = (eddy_type){ c->in[1].dtype, s };
+    return true;
+}
+
+/* Copies the first element over all n, doubling what is there. */
+static void repeat_first(void *p, size_t size, int64_t n)
+{
+    size_t total = (size_t)n * size, done = size;
+    while (done < total) {
+        size_t m = done < total - done ? done : total - done;
+        memcpy((char *)p + done, p, m);
+        done += m;
+    }
+}
+static eddy_status fill_kernel(eddy_kernel *k)
+{
+    size_t size = eddy_dtype_size(k->out[0]->type.dtype);
+    if (k->out[0]->count == 0) return EDDY_OK;
+    memcpy(k->out[0]->data, k->in[1]->data, size);
+    repeat_first(k->out[0]->data, size, k->out[0]->count);
+    return EDDY_OK;
+}
+static void fill_gradient(eddy_rule *r) { r->dx[1] = Sum(r->dy[0]); }
+
+static void fill_batch(eddy_batch *b)
+{
+    const int rank = eddy__batch_result_rank(b);
+    if (b->batched[0] || rank < 0) return;
+    b->y[0] = eddy_broadcast_like(eddy__batch_widen(b->x[1], 1, rank), eddy__batch_result_like(b));
+}
+
+const eddy_op_def eddy_op_fill = {
+    .name = "Fill", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .value_inputs = 1,
+    .inputs = EDDY_INPUTS({ "dims", EDDY_TAKES_INTEGERS }, { "value", EDDY_RANK(0) }),
+    .infer = fill_infer, .kernel = fill_kernel, .gradient = fill_gradient, .batch = fill_batch,
+};
+
+/** y[...] = value, of the shape that dims holds.
+ *
+ *  dims   int32 or int64 [rank], each >= 0, known when a run is compiled
+ *  value  scalar, any dtype
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE, INVALID_ARGUMENT for a negative dimension.
+ *  Gradient: d value = sum of dy. TensorFlow's Fill. */
+eddy_tensor eddy_fill(eddy_tensor dims, eddy_tensor value)
+{
+    return eddy_apply2(&eddy_op_fill, NULL, dims, value);
+}
+
+static eddy_tensor filled(eddy_graph *g, const char *called, eddy_dtype dtype, eddy_shape shape,
+                          double v)
+{
+    char text[128];
+    if (eddy__graph_ready(g) && eddy_shape_is_valid(shape) && !eddy_shape_is_known(shape))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "%s: the shape %s is not fully known; use eddy_%s_like, or eddy_fill with "
+                         "a tensor of dimensions",
+                         called, eddy_shape_print(shape, text, sizeof text), called);
+    if (!eddy_shape_is_valid(shape)) return constant_of(g, NULL, dtype, shape);
+    if (dtype == EDDY_DEFAULT_DTYPE) dtype = EDDY_FLOAT32;
+    eddy_tensor dims = eddy_const(g, EDDY_INT64, EDDY_SHAPE(shape.rank), shape.dim);
+    return eddy_fill(dims, eddy_number(g, dtype, v));
+}
+
+/** Zeros of a known shape, else eddy_zeros_like or eddy_fill; dtype 0 is float32.
+ *  TensorFlow's Fill. */
+eddy_tensor eddy_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
+{
+    return filled(g, "zeros", dtype, shape, 0);
+}
+
+/** Ones of a known shape, else eddy_ones_like or eddy_fill; dtype 0 is float32.
+ *  TensorFlow's Fill. */
+eddy_tensor eddy_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
+{
+    return filled(g, "ones", dtype, shape, 1);
+}
+
+/* ------------------------------------------------- zeros_like, ones_like -- */
+
+static bool like_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static eddy_status zeros_like_kernel(eddy_kernel *k)
+{
+    memset(k->out[0]->data, 0, (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
+    return EDDY_OK;
+}
+static eddy_status ones_like_kernel(eddy_kernel *k)
+{
+    eddy_buffer *y = k->out[0];
+    if (y->count == 0) return EDDY_OK;
+    switch ((int)y->type.dtype) {
+    case EDDY_FLOAT32: *(float *)y->data = 1; break;
+    case EDDY_FLOAT64: *(double *)y->data = 1; break;
+    case EDDY_COMPLEX64:  *(float complex *)y->data = 1; break;
+    case EDDY_COMPLEX128: *(double complex *)y->data = 1; break;
+    case EDDY_INT32:   *(int32_t *)y->data = 1; break;
+    case EDDY_INT64:   *(int64_t *)y->data = 1; break;
+    case EDDY_UINT8:
+    case EDDY_BOOL:    *(uint8_t *)y->data = 1; break;
+    default:
+        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "not implemented for %s",
+                                eddy_dtype_name(y->type.dtype));
+    }
+    repeat_first(y->data, eddy_dtype_size(y->type.dtype), y->count);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_zeros_like = {
+    .name = "ZerosLike",
+    .label = "zeros_like",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .shape_inputs = 1,
+    .infer = like_infer,
+    .kernel = zeros_like_kernel,
+    .gradient = eddy_not_differentiable,
+};
+const eddy_op_def eddy_op_ones_like = {
+    .name = "OnesLike",
+    .label = "ones_like",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .shape_inputs = 1,
+    .infer = like_infer,
+    .kernel = ones_like_kernel,
+    .gradient = eddy_not_differentiable,
+};
+
+/** y = 0, of x's shape and dtype; x itself is not computed. TensorFlow's ZerosLike. */
+eddy_tensor eddy_zeros_like(eddy_tensor x)
+{
+    return eddy_apply1(&eddy_op_zeros_like, NULL, x);
+}
+
+/** y = 1, of x's shape and dtype; x itself is not computed. TensorFlow's OnesLike. */
+eddy_tensor eddy_ones_like(eddy_tensor x)
+{
+    return eddy_apply1(&eddy_op_ones_like, NULL, x);
+}

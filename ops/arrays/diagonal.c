@@ -1,0 +1,397 @@
+/* diagonal.c -- diagonals of matrices: building a matrix from diagonals (diag), extracting them
+ * (diag_part), and replacing them (set_diag).
+ *
+ * A band of diagonals is packed with one row for each, the uppermost first; shorter diagonals are
+ * aligned to the left or the right of their row. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+typedef struct diag_attrs {
+    int64_t     lower, upper;
+    int64_t     rows, columns;         /* 0: as few as there must be */
+    double      padding;
+    const char *align;
+} diag_attrs;
+
+static const eddy_attr_field diag_fields[] = {
+    { "lower", EDDY_ATTR_INT, offsetof(diag_attrs, lower) },
+    { "upper", EDDY_ATTR_INT, offsetof(diag_attrs, upper) },
+    { "num_rows", EDDY_ATTR_INT, offsetof(diag_attrs, rows) },
+    { "num_cols", EDDY_ATTR_INT, offsetof(diag_attrs, columns) },
+    { "padding_value", EDDY_ATTR_FLOAT, offsetof(diag_attrs, padding) },
+    { "align", EDDY_ATTR_STRING, offsetof(diag_attrs, align) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+#ifdef EDDY_HEADER
+/* Options of eddy_matrix_diag and _diag_part. */
+typedef struct eddy_matrix_diag_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   k;                     /* one diagonal, or the lowest and the uppermost */
+    int64_t     num_rows, num_cols;
+    double      padding_value;
+    const char *align;
+    const char *name;
+} eddy_matrix_diag_args;
+
+typedef struct eddy_matrix_set_diag_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor diagonal;
+    eddy_dims   k;
+    const char *align;
+    const char *name;
+} eddy_matrix_set_diag_args;
+#endif
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* ----------------------------------------------------------------- bands -- */
+
+enum { FARTHEST = 1 << 30 };
+
+/* Where shorter diagonals stand; false for a word that is none of the four. */
+static bool aligned(const char *align, bool *upper_left, bool *lower_left)
+{
+    const char *const word = align && *align ? align : "RIGHT_LEFT";
+    *upper_left = strncmp(word, "LEFT_", 5) == 0;
+    *lower_left = strstr(word, "_LEFT") != NULL;
+    return strcmp(word, *upper_left ? *lower_left ? "LEFT_LEFT" : "LEFT_RIGHT"
+                                    : *lower_left ? "RIGHT_LEFT" : "RIGHT_RIGHT") == 0;
+}
+
+static bool band_is_valid(eddy_infer *c)
+{
+    const diag_attrs *a = c->attrs;
+    bool upper, lower;
+    if (!aligned(a->align, &upper, &lower))
+        return eddy_infer_fail(
+            c, EDDY_INVALID_ARGUMENT,
+            "align is '%.40s'; it must be RIGHT_LEFT, LEFT_RIGHT, LEFT_LEFT or RIGHT_RIGHT",
+            a->align);
+    if (a->lower > a->upper || a->lower < -FARTHEST || a->upper > FARTHEST)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "the range of diagonals from %lld to %lld is empty",
+                               (long long)a->lower, (long long)a->upper);
+    if (a->padding != 0 && !eddy_dtype_is_integer(c->in[0].dtype) &&
+        c->in[0].dtype != EDDY_FLOAT32 && c->in[0].dtype != EDDY_FLOAT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be padded with a number",
+                               eddy_dtype_name(c->in[0].dtype));
+    return true;
+}
+
+/* Length of the longest diagonal of a band; unknown if it cannot be told. */
+static int64_t longest(const diag_attrs *a, int64_t rows, int64_t columns)
+{
+    if (rows == EDDY_ANY || columns == EDDY_ANY) return EDDY_ANY;
+    return most(least(rows + least(a->upper, 0), columns - most(a->lower, 0)), 0);
+}
+
+/* A matrix of this shape has the diagonals. */
+static bool band_fits(eddy_infer *c, eddy_shape x)
+{
+    const diag_attrs *a = c->attrs;
+    if (x.rank >= 0 && x.rank < 2)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; expected 2 or more", x.rank);
+    if (x.rank < 0) return true;
+    const int64_t rows = x.dim[x.rank - 2], columns = x.dim[x.rank - 1];
+    if ((rows == EDDY_ANY || a->lower > -rows || a->lower == 0) &&
+        (columns == EDDY_ANY || a->upper < columns || a->upper == 0))
+        return true;
+    return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                           "diagonals %lld to %lld are not all within %lld rows and %lld columns",
+                           (long long)a->lower, (long long)a->upper, (long long)rows,
+                           (long long)columns);
+}
+
+/* The shape of the packed diagonals of x. */
+static eddy_shape packed_shape(const diag_attrs *a, eddy_shape x)
+{
+    if (x.rank < 0) return x;
+    eddy_shape s = { .rank = x.rank - 2 };
+    memcpy(s.dim, x.dim, (size_t)s.rank * sizeof *s.dim);
+    if (a->upper > a->lower) s.dim[s.rank++] = a->upper - a->lower + 1;
+    s.dim[s.rank++] = longest(a, x.dim[x.rank - 2], x.dim[x.rank - 1]);
+    return s;
+}
+
+/* The band of a tensor of matrices: how many, their size, the longest diagonal. */
+typedef struct band {
+    const diag_attrs *a;
+    int64_t           batch, rows, columns, longest;
+} band;
+
+static band band_of(const diag_attrs *a, eddy_shape x)
+{
+    const int64_t rows = x.dim[x.rank - 2], columns = x.dim[x.rank - 1];
+    return (band){ a, eddy__shape_product(x, 0, x.rank - 2), rows, columns,
+                   longest(a, rows, columns) };
+}
+
+/* The loops over diagonal d of all matrices, in them or out of them. */
+static eddy_box diagonal(const band *b, int64_t d, bool into)
+{
+    const diag_attrs *a = b->a;
+    const int64_t n = most(least(b->rows + least(d, 0), b->columns - most(d, 0)), 0);
+    const int64_t at = d >= 0 ? d : -d * b->columns;
+    const int64_t packed = (a->upper - a->lower + 1) * b->longest;
+    bool upper_left, lower_left;
+    aligned(a->align, &upper_left, &lower_left);
+    const bool    left = (d >= 0 && upper_left) || (d <= 0 && lower_left);
+    const int64_t place = (a->upper - d) * b->longest + (left ? 0 : b->longest - n);
+    const int64_t matrix = b->rows * b->columns, step = b->columns + 1;
+    eddy_box box = { .to_at = into ? at : place, .from_at = into ? place : at };
+    eddy__box_add(&box, b->batch, into ? matrix : packed, into ? packed : matrix);
+    eddy__box_add(&box, n, into ? step : 1, into ? 1 : step);
+    return box;
+}
+
+static void move_band(const eddy_kernel *k, const band *b, bool into, void *to, const void *from)
+{
+    const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
+    if (k->out[0]->count == 0) return;
+    for (int64_t d = b->a->lower; d <= b->a->upper; d++) {
+        const eddy_box box = diagonal(b, d, into);
+        eddy__box_copy_parallel(k, &box, size, to, from);
+    }
+}
+
+/* All of the output is the padding value. */
+static eddy_status fill_padding(eddy_kernel *k)
+{
+    const diag_attrs *a = k->attrs;
+    const eddy_buffer *y = k->out[0];
+    const size_t size = eddy_dtype_size(y->type.dtype);
+    eddy_box all = { .rank = 0 };
+    eddy__box_add(&all, y->count, 1, 0);
+    if (a->padding != 0) eddy__box_copy_parallel(k, &all, size, y->data, k->state);
+    else if (y->count > 0) memset(y->data, 0, (size_t)y->count * size);
+    return EDDY_OK;
+}
+
+static eddy_status padding_prepare(eddy_kernel *k)
+{
+    const diag_attrs *a = k->attrs;
+    void       *room = eddy_kernel_state(k, 16);
+    eddy_array *v = a->padding != 0 ? eddy_array_of(k->out[0]->type.dtype, a->padding) : NULL;
+    const bool  ok = room && (v || a->padding == 0);
+    if (ok && v) memcpy(room, eddy_array_data(v), eddy_array_bytes(v));
+    eddy_array_free(v);
+    return ok ? EDDY_OK : eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the values");
+}
+
+/* One diagonal, or the ends of a band; others make a band that is refused. */
+static diag_attrs attrs_of(eddy_dims k, const char *align)
+{
+    const int n = k.count;
+    if (n > 2 || k.no_number_) return (diag_attrs){ .lower = 1, .upper = 0 };
+    return (diag_attrs){ .lower = n > 0 ? k.at[0] : 0, .align = align,
+                         .upper = n > 0 ? k.at[n - 1] : 0 };
+}
+
+/* ----------------------------------------------------------- matrix_diag -- */
+
+/* How many rows and columns a matrix with these diagonals has. */
+static bool matrix_size(eddy_infer *c, int64_t n, int64_t *rows, int64_t *columns)
+{
+    const diag_attrs *a = c->attrs;
+    *rows = a->rows > 0 ? a->rows : EDDY_ANY;
+    *columns = a->columns > 0 ? a->columns : EDDY_ANY;
+    if (a->rows < 0 || a->columns < 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "num_rows is %lld and num_cols is %lld; neither must be negative",
+                               (long long)a->rows, (long long)a->columns);
+    if (n == EDDY_ANY) return true;
+    const int64_t least_rows = n - least(a->upper, 0), least_columns = n + most(a->lower, 0);
+    if (a->rows == 0)
+        *rows = a->columns > 0 ? least_rows : most(least_rows, least_columns);
+    if (a->columns == 0)
+        *columns = a->rows > 0 ? least_columns : most(least_rows, least_columns);
+    if (*rows >= least_rows && *columns >= least_columns &&
+        (*rows == least_rows || *columns == least_columns))
+        return true;
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                           "diagonals of length %lld do not fit %lld rows and %lld columns",
+                           (long long)n, (long long)*rows, (long long)*columns);
+}
+
+static bool matrix_diag_infer(eddy_infer *c)
+{
+    const diag_attrs *a = c->attrs;
+    const eddy_shape  x = c->in[0].shape;
+    const int         own = a->upper > a->lower ? 2 : 1;
+    const int64_t     n = a->upper - a->lower + 1;
+    if (!band_is_valid(c)) return false;
+    if (x.rank < 0) return eddy__infer_yield(c, 0, c->in[0].dtype, x);
+    if (x.rank < own || (own == 2 && x.dim[x.rank - 2] != EDDY_ANY && x.dim[x.rank - 2] != n))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x does not hold %lld diagonals", (long long)n);
+    eddy_shape s = { .rank = x.rank - own + 2 };
+    if (s.rank > EDDY_MAX_RANK)
+        return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d; the limit is %d",
+                               s.rank, EDDY_MAX_RANK);
+    memcpy(s.dim, x.dim, (size_t)(x.rank - own) * sizeof *s.dim);
+    if (!matrix_size(c, x.dim[x.rank - 1], &s.dim[s.rank - 2], &s.dim[s.rank - 1])) return false;
+    return band_fits(c, s) && eddy__infer_yield(c, 0, c->in[0].dtype, s);
+}
+
+static eddy_status matrix_diag_kernel(eddy_kernel *k)
+{
+    const band b = band_of(k->attrs, k->out[0]->type.shape);
+    fill_padding(k);
+    move_band(k, &b, true, k->out[0]->data, k->in[0]->data);
+    return EDDY_OK;
+}
+
+static eddy_tensor part_of(eddy_tensor x, const void *attrs)
+{
+    diag_attrs a = *(const diag_attrs *)attrs;
+    a.padding = 0;
+    a.rows = a.columns = 0;
+    return eddy_apply1(&eddy_op_matrix_diag_part, &a, x);
+}
+
+static eddy_tensor set_in(eddy_tensor x, eddy_tensor diagonals, const void *attrs)
+{
+    const diag_attrs *a = attrs;
+    return eddy_apply2(&eddy_op_matrix_set_diag,
+                       &(diag_attrs){ .lower = a->lower, .upper = a->upper, .align = a->align }, x,
+                       diagonals);
+}
+
+static void matrix_diag_gradient(eddy_rule *r) { r->dx[0] = part_of(r->dy[0], r->attrs); }
+
+const eddy_op_def eddy_op_matrix_diag = {
+    .name = "MatrixDiagV3", .label = "MatrixDiag", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
+    .infer = matrix_diag_infer, .prepare = padding_prepare, .kernel = matrix_diag_kernel,
+    .gradient = matrix_diag_gradient, .batch = eddy_batch_as_is,
+};
+
+/** y = matrices with the diagonals x, and padding_value elsewhere.
+ *
+ *  x              any element type, [..., n], or [..., d, n] for a band of d diagonals
+ *  k              which diagonal: EDDY_DIMS(1) is the one above the main, which it is if left
+ *                 out; or a band, EDDY_DIMS(lowest, uppermost), the uppermost first in x
+ *  num_rows       of y; left out, as few as there must be
+ *  num_cols       the same
+ *  padding_value  saturated for integers; other than 0 for real numbers but half only
+ *  align          where a diagonal shorter than n stands in its row of x: "RIGHT_LEFT", the
+ *                 default: those above at the right, those below at the left; "LEFT_RIGHT",
+ *                 "LEFT_LEFT", "RIGHT_RIGHT"
+ *
+ *  Errors: EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT or EDDY_BAD_DTYPE if they do not fit.
+ *  Gradient: dx = the diagonals of dy.  TensorFlow: MatrixDiagV3. */
+eddy_tensor eddy_matrix_diag_with(eddy_matrix_diag_args a)
+{
+    diag_attrs attrs = attrs_of(a.k, a.align);
+    attrs.rows = a.num_rows;
+    attrs.columns = a.num_cols;
+    attrs.padding = a.padding_value;
+    return eddy__apply_named(a.name, &eddy_op_matrix_diag, &attrs, 1, &a.x);
+}
+
+/* ------------------------------------------------------ matrix_diag_part -- */
+
+static bool part_infer(eddy_infer *c)
+{
+    const eddy_shape x = c->in[0].shape;
+    if (!band_is_valid(c) || !band_fits(c, x)) return false;
+    return eddy__infer_yield(c, 0, c->in[0].dtype, packed_shape(c->attrs, x));
+}
+
+static eddy_status part_kernel(eddy_kernel *k)
+{
+    const band b = band_of(k->attrs, k->in[0]->type.shape);
+    if (b.a->upper > b.a->lower) fill_padding(k);
+    move_band(k, &b, false, k->out[0]->data, k->in[0]->data);
+    return EDDY_OK;
+}
+
+static void part_gradient(eddy_rule *r)
+{
+    r->dx[0] = set_in(ZerosLike(r->x[0]), r->dy[0], r->attrs);
+}
+
+const eddy_op_def eddy_op_matrix_diag_part = {
+    .name = "MatrixDiagPartV3", .label = "MatrixDiagPart", .min_inputs = 1, .max_inputs = 1,
+    .outputs = 1, .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
+    .infer = part_infer, .prepare = padding_prepare, .kernel = part_kernel,
+    .gradient = part_gradient, .batch = eddy_batch_as_is,
+};
+
+/** y = the diagonals of the matrices x: [..., n], or [..., d, n] for a band of d.
+ *
+ *  x              any element type, [..., rows, columns]
+ *  k, align       as for eddy_matrix_diag; every diagonal is in the matrix
+ *  padding_value  what is beside shorter diagonals
+ *
+ *  num_rows and num_cols are of no use here.
+ *  Errors: as eddy_matrix_diag.
+ *  Gradient: dx = zeros with the diagonals dy.  TensorFlow: MatrixDiagPartV3. */
+eddy_tensor eddy_matrix_diag_part_with(eddy_matrix_diag_args a)
+{
+    diag_attrs attrs = attrs_of(a.k, a.align);
+    attrs.padding = a.padding_value;
+    return eddy__apply_named(a.name, &eddy_op_matrix_diag_part, &attrs, 1, &a.x);
+}
+
+/* ------------------------------------------------------- matrix_set_diag -- */
+
+static bool set_infer(eddy_infer *c)
+{
+    const eddy_type *x = &c->in[0], *d = &c->in[1];
+    char text[128];
+    if (!band_is_valid(c) || !band_fits(c, x->shape)) return false;
+    const eddy_shape want = packed_shape(c->attrs, x->shape);
+    if (!eddy_shape_compatible(want, d->shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the diagonals must have the shape %s",
+                               eddy_shape_print(want, text, sizeof text));
+    return eddy__infer_yield(c, 0, x->dtype, x->shape);
+}
+
+static eddy_status set_kernel(eddy_kernel *k)
+{
+    const eddy_buffer *x = k->in[0], *y = k->out[0];
+    const band b = band_of(k->attrs, y->type.shape);
+    eddy_box all = { .rank = 0 };
+    eddy__box_add(&all, y->count, 1, 1);
+    if (y->data != x->data)
+        eddy__box_copy_parallel(k, &all, eddy_dtype_size(y->type.dtype), y->data, x->data);
+    move_band(k, &b, true, y->data, k->in[1]->data);
+    return EDDY_OK;
+}
+
+static void set_gradient(eddy_rule *r)
+{
+    r->dx[0] = set_in(r->dy[0], ZerosLike(r->x[1]), r->attrs);
+    r->dx[1] = part_of(r->dy[0], r->attrs);
+}
+
+const eddy_op_def eddy_op_matrix_set_diag = {
+    .name = "MatrixSetDiagV3", .label = "MatrixSetDiag", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(diag_attrs), .attrs = diag_fields,
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "diagonal", EDDY_LIKE(0) }),
+    .infer = set_infer, .kernel = set_kernel, .gradient = set_gradient, .batch = eddy_batch_as_is,
+};
+
+/** y = the matrices x with other diagonals.
+ *
+ *  x         any element type, [..., rows, columns]
+ *  diagonal  of the type of x, of the shape that eddy_matrix_diag_part gives
+ *  k, align  as for eddy_matrix_diag
+ *
+ *  Errors: as eddy_matrix_diag.
+ *  Gradient: dx = dy with zeros there; ddiagonal = the diagonals of dy.
+ *  TensorFlow: MatrixSetDiagV3. */
+eddy_tensor eddy_matrix_set_diag_with(eddy_matrix_set_diag_args a)
+{
+    const diag_attrs attrs = attrs_of(a.k, a.align);
+    return eddy__apply_named(a.name, &eddy_op_matrix_set_diag, &attrs, 2,
+                             (eddy_tensor[]){ a.x, a.diagonal });
+}

@@ -1,0 +1,553 @@
+/* nonzero_unique.c -- where (indices of nonzero elements) and unique: selection by value.
+ *
+ * The number of results depends on the data, unless the caller gives an upper bound, `size`. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct select_attrs {
+    int64_t    size;               /* 0: exactly as many as there are */
+    double     fill;
+    int64_t    batch_dims;         /* leading dimensions of examples, each by itself */
+    eddy_dtype out_idx;
+} select_attrs;
+
+static const eddy_attr_field select_fields[] = {
+    { "size", EDDY_ATTR_INT, offsetof(select_attrs, size) },
+    { "fill", EDDY_ATTR_FLOAT, offsetof(select_attrs, fill) },
+    { "batch_dims", EDDY_ATTR_INT, offsetof(select_attrs, batch_dims) },
+    { "out_idx", EDDY_ATTR_DTYPE, offsetof(select_attrs, out_idx) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* With a size, y has so many rows whatever there is. */
+static bool has_size(const void *attrs) { return ((const select_attrs *)attrs)->size != 0; }
+
+/* Dimensions of examples, each by itself, that x has; two more must have room.  All
+ * examples have as many rows, which only `size` can say. */
+static bool examples_fit(eddy_infer *c)
+{
+    const select_attrs *a = c->attrs;
+    const int rank = c->in[0].shape.rank;
+    if (a->batch_dims > 0 && a->size == 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld requires a size",
+                               (long long)a->batch_dims);
+    if (a->batch_dims >= 0 && a->batch_dims <= EDDY_MAX_RANK - 2 &&
+        (rank < 0 || rank >= a->batch_dims))
+        return true;
+    return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                           "batch_dims = %lld is out of range for rank %d",
+                           (long long)a->batch_dims, rank);
+}
+
+/* How many rows there are: `size`, or `count` if that is known, else open. */
+static bool rows_of(eddy_infer *c, int64_t count, int64_t *rows)
+{
+    const select_attrs *a = c->attrs;
+    *rows = a->size > 0 ? a->size : count;
+    if (a->size < 0 || a->batch_dims < 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "size is %lld; size and batch_dims must not be negative",
+                               (long long)a->size);
+    return true;
+}
+
+/* The rows of what has been found, if there is no other size. */
+static void set_rows(eddy_kernel *k, int output, int64_t found)
+{
+    const select_attrs *a = k->attrs;
+    eddy_type          *t = &k->out[output]->type;
+    if (a->size > 0) return;
+    t->shape.dim[a->batch_dims] = found;
+    k->out[output]->count = eddy_shape_count(t->shape);
+}
+
+/* Examples side by side, if each has the same room. */
+static void select_batch(eddy_batch *b)
+{
+    select_attrs a = *(const select_attrs *)b->attrs;
+    if (a.size == 0 || a.batch_dims == EDDY_MAX_RANK - 2) return;
+    a.batch_dims++;
+    eddy_batch_apply(b, &a);
+}
+
+/* --------------------------------------------------------------- nonzero -- */
+
+/* The places of elements that are not 0, all in `at`; how many. */
+#define PLACES(name, T)                                                         \
+    static int64_t places_##name(int64_t n, const void *x_, int64_t *at)        \
+    {                                                                           \
+        const T *x = x_;                                                        \
+        int64_t  found = 0;                                                     \
+        if (!at)                                                                \
+            for (int64_t i = 0; i < n; i++) found += x[i] != 0;                 \
+        else                                                                    \
+            for (int64_t i = 0; i < n; i++) {                                   \
+                at[found] = i;                                                  \
+                found += x[i] != 0;                                             \
+            }                                                                   \
+        return found;                                                           \
+    }
+PLACES(f32, float)
+PLACES(f64, double)
+PLACES(i32, int32_t)
+PLACES(i64, int64_t)
+PLACES(u8, uint8_t)
+
+typedef int64_t places_fn(int64_t n, const void *x, int64_t *at);
+
+static places_fn *places_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32: return places_f32;
+    case EDDY_FLOAT64: return places_f64;
+    case EDDY_INT32:   return places_i32;
+    case EDDY_INT64:   return places_i64;
+    case EDDY_UINT8:
+    case EDDY_BOOL:    return places_u8;
+    default:           return NULL;
+    }
+}
+
+static bool nonzero_infer(eddy_infer *c)
+{
+    const select_attrs *a = c->attrs;
+    const eddy_type    *x = &c->in[0];
+    int64_t rows, count = EDDY_ANY;
+    if (!examples_fit(c)) return false;
+    if (!(fabs(a->fill) <= 0x1p62) || a->fill != floor(a->fill))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "fill is %g; expected a whole number up to 2^62", a->fill);
+    if (c->value[0] && a->batch_dims == 0)
+        count = places_of(x->dtype)(eddy_array_count(c->value[0]), eddy_array_data(c->value[0]),
+                                    NULL);
+    if (!rows_of(c, count, &rows)) return false;
+    eddy_shape y = eddy__shape_open((int)a->batch_dims + 2),
+               n = eddy__shape_open((int)a->batch_dims);
+    const int  own = (int)a->batch_dims;
+    for (int i = 0; i < own && x->shape.rank >= 0; i++) y.dim[i] = n.dim[i] = x->shape.dim[i];
+    y.dim[own] = rows;
+    if (x->shape.rank >= 0) y.dim[own + 1] = x->shape.rank - own;
+    eddy__infer_yield(c, 0, EDDY_INT64, y);
+    return eddy__infer_yield(c, 1, EDDY_INT64, n);
+}
+
+static eddy_status nonzero_prepare(eddy_kernel *k)
+{
+    k->scratch_size = ((size_t)k->in[0]->count + 1) * sizeof(int64_t);
+    return EDDY_OK;
+}
+
+static eddy_status nonzero_kernel(eddy_kernel *k)
+{
+    const select_attrs *a = k->attrs;
+    const eddy_buffer  *x = k->in[0];
+    const eddy_shape    s = x->type.shape;
+    const int           own = (int)a->batch_dims, rank = s.rank - own;
+    const int64_t       n = eddy__shape_product(s, own, s.rank);
+    const size_t        size = eddy_dtype_size(x->type.dtype);
+    int64_t            *y = k->out[0]->data, *at = k->scratch;
+    for (int64_t e = 0; e < k->out[1]->count; e++) {
+        const char   *from = (const char *)x->data + (size_t)(e * n) * size;
+        const int64_t found = places_of(x->type.dtype)(n, from, at);
+        const int64_t rows = a->size > 0 ? a->size : found;
+        ((int64_t *)k->out[1]->data)[e] = found;
+        set_rows(k, 0, found);
+        for (int64_t i = 0; i < rows; i++, y += rank) {
+            int64_t place = i < found ? at[i] : 0;
+            for (int d = rank - 1; d >= 0; d--) {
+                const int64_t dim = s.dim[own + d];
+                y[d] = i < found ? place % dim : (int64_t)a->fill;
+                place /= dim > 0 ? dim : 1;
+            }
+        }
+    }
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_nonzero = {
+    .name = "Where", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .value_inputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),
+    .flags = EDDY_OP_DYNAMIC, .attrs_size = sizeof(select_attrs), .attrs = select_fields,
+    .infer = nonzero_infer, .prepare = nonzero_prepare, .kernel = nonzero_kernel,
+    .gradient = eddy_not_differentiable, .batch = select_batch, .settled = has_size,
+};
+
+/** y = the indices of the elements of x that are true or nonzero: [n, rank of x], int64, in
+ *  order.
+ *
+ *  x     bool, float32, float64, int32, int64 or uint8, any shape; NaN is not 0
+ *  size  how many rows y has: the first places, then rows of `fill`
+ *  fill  a whole number from -2^62 to 2^62; -1 is passed over by eddy_gather with .skip_negative
+ *
+ *  eddy_output(y, 1) is how many there are, also above `size`.  Without a size, y has as
+ *  many rows as there are places.  Where x is not constant, a run then has two parts: the
+ *  first computes y, and a plan for the rest is made for each number of rows.  Then nothing
+ *  that x needs may have a side effect.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size
+ *  or another fill.
+ *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
+#ifdef EDDY_HEADER
+typedef struct eddy_nonzero_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     size;
+    double      fill;
+    const char *name;
+} eddy_nonzero_args;
+#endif
+eddy_tensor eddy_nonzero_with(eddy_nonzero_args a)
+{
+    return eddy__apply_named(a.name, &eddy_op_nonzero,
+                             &(select_attrs){ .size = a.size, .fill = a.fill }, 1, &a.x);
+}
+
+/* ---------------------------------------------------------------- unique -- */
+
+/* What makes two elements equal: their bits, for numbers that equal themselves. */
+static uint64_t key_of(eddy_dtype d, const void *x, int64_t i)
+{
+    uint64_t key = 0;
+    if (d == EDDY_FLOAT32 && ((const float *)x)[i] != 0) memcpy(&key, (const float *)x + i, 4);
+    if (d == EDDY_FLOAT64 && ((const double *)x)[i] != 0) memcpy(&key, (const double *)x + i, 8);
+    if (d == EDDY_INT32) key = (uint64_t)((const int32_t *)x)[i];
+    if (d == EDDY_INT64) key = (uint64_t)((const int64_t *)x)[i];
+    if (d == EDDY_UINT8 || d == EDDY_BOOL) key = ((const uint8_t *)x)[i];
+    return key;
+}
+
+static bool is_nan_at(eddy_dtype d, const void *x, int64_t i)
+{
+    return (d == EDDY_FLOAT32 && ((const float *)x)[i] != ((const float *)x)[i]) ||
+           (d == EDDY_FLOAT64 && ((const double *)x)[i] != ((const double *)x)[i]);
+}
+
+/* Elements by hashing: open addressing over the numbers of different values.  An element is
+ * `outer` times `inner` numbers of x. */
+typedef struct values {
+    eddy_dtype  dtype;
+    const void *x;
+    int64_t     n, outer, inner;
+    int64_t     found;
+    int64_t    *first;             /* where each value is for the first time */
+    int64_t    *table;
+    size_t      mask;
+} values;
+
+static size_t table_size(int64_t n)
+{
+    size_t size = 2;
+    while (size < 2 * (size_t)n) size *= 2;
+    return size;
+}
+
+/* Room in integers for the values of n elements. */
+static size_t values_room(int64_t n) { return table_size(n) + (size_t)n; }
+
+static values values_in(eddy_dtype d, const void *x, int64_t n, int64_t *room)
+{
+    const size_t size = table_size(n);
+    memset(room, 0xff, size * sizeof *room);
+    return (values){ d, x, n, 1, 1, 0, room + size, room, size - 1 };
+}
+
+/* Where part p of element i is. */
+static int64_t part_at(const values *v, int64_t i, int64_t p)
+{
+    return (p / v->inner * v->n + i) * v->inner + p % v->inner;
+}
+
+/* Of equal elements the same; one with a NaN is like no other. */
+static uint64_t hash_of(const values *v, int64_t i, bool *nan)
+{
+    uint64_t h = 0;
+    *nan = false;
+    for (int64_t p = 0; p < v->outer * v->inner; p++) {
+        const int64_t at = part_at(v, i, p);
+        *nan = *nan || is_nan_at(v->dtype, v->x, at);
+        h = ((h ^ h >> 32) * 0x9e3779b97f4a7c15u) + key_of(v->dtype, v->x, at);
+    }
+    return h + (*nan ? (uint64_t)i : 0);
+}
+
+/* Whether elements i and j, of which i has no NaN, are equal. */
+static bool are_equal(const values *v, int64_t i, int64_t j)
+{
+    for (int64_t p = 0; p < v->outer * v->inner; p++)
+        if (key_of(v->dtype, v->x, part_at(v, i, p)) != key_of(v->dtype, v->x, part_at(v, j, p)))
+            return false;
+    return true;
+}
+
+/* Which value element i has. */
+static int64_t number_of(values *v, int64_t i)
+{
+    bool     nan;
+    uint64_t h = hash_of(v, i, &nan) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    for (size_t at = (size_t)(h ^ h >> 29) & v->mask;; at = (at + 1) & v->mask) {
+        const int64_t other = v->table[at];
+        if (other < 0) {
+            v->first[v->found] = i;
+            return v->table[at] = v->found++;
+        }
+        if (!nan && are_equal(v, i, v->first[other])) return other;
+    }
+}
+
+/* How many different values a known array has; EDDY_ANY if there is no memory. */
+static int64_t different(const eddy_array *x)
+{
+    const int64_t n = eddy_array_count(x);
+    eddy_array *room = eddy_array_new(EDDY_INT64, EDDY_SHAPE((int64_t)values_room(n)));
+    if (!room) return EDDY_ANY;
+    values v = values_in(eddy_array_dtype(x), eddy_array_data(x), n, eddy_array_data(room));
+    for (int64_t i = 0; i < n; i++) number_of(&v, i);
+    eddy_array_free(room);
+    return v.found;
+}
+
+static bool unique_infer(eddy_infer *c)
+{
+    const select_attrs *a = c->attrs;
+    const eddy_type    *x = &c->in[0];
+    const int           own = (int)a->batch_dims;
+    int64_t rows;
+    if (a->out_idx != EDDY_INT32 && a->out_idx != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; expected int32 or int64",
+                               eddy_dtype_name(a->out_idx));
+    if (!examples_fit(c)) return false;
+    if (x->shape.rank >= 0 && x->shape.rank != own + 1)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; expected 1", x->shape.rank);
+    if (!rows_of(c, c->value[0] && own == 0 ? different(c->value[0]) : EDDY_ANY, &rows))
+        return false;
+    eddy_shape y = x->shape.rank < 0 ? eddy__shape_open(own + 1) : x->shape;
+    eddy__infer_yield(c, 1, a->out_idx, y);
+    eddy__infer_yield(c, 3, a->out_idx, eddy__shape_without(y, own));
+    y.dim[own] = rows;
+    eddy__infer_yield(c, 0, x->dtype, y);
+    return eddy__infer_yield(c, 2, a->out_idx, y);
+}
+
+static eddy_status unique_prepare(eddy_kernel *k)
+{
+    const eddy_shape s = k->in[0]->type.shape;
+    k->scratch_size = values_room(s.dim[s.rank - 1]) * sizeof(int64_t);
+    return EDDY_OK;
+}
+
+static void store(const eddy_buffer *y, int64_t i, int64_t v)
+{
+    if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[i] = (int32_t)v;
+    else ((int64_t *)y->data)[i] = v;
+}
+
+/* Example e: n elements. */
+static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
+{
+    const select_attrs *a = k->attrs;
+    const eddy_buffer  *x = k->in[0], *counts = k->out[2];
+    const size_t        size = eddy_dtype_size(x->type.dtype);
+    const char         *from = (const char *)x->data + (size_t)(e * n) * size;
+    const int64_t       room = a->size > 0 ? a->size : n;
+    values  v = values_in(x->type.dtype, from, n, k->scratch);
+    char   *y = (char *)k->out[0]->data + (size_t)(e * room) * size;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t before = v.found, id = number_of(&v, i);
+        store(k->out[1], e * n + i, id < room ? id : -1);
+        if (id >= room) continue;
+        if (id == before) memcpy(y + (size_t)id * size, from + (size_t)i * size, size);
+        store(counts, e * room + id, id == before ? 1 : eddy__index_at(counts, e * room + id) + 1);
+    }
+    set_rows(k, 0, v.found);
+    set_rows(k, 2, v.found);
+    for (int64_t i = v.found; i < room && a->size > 0; i++) {
+        memset(y + (size_t)i * size, 0, size);
+        store(counts, e * room + i, 0);
+    }
+    store(k->out[3], e, v.found);
+}
+
+static eddy_status unique_kernel(eddy_kernel *k)
+{
+    const eddy_shape s = k->in[0]->type.shape;
+    for (int64_t e = 0; e < k->out[3]->count; e++) unique_row(k, e, s.dim[s.rank - 1]);
+    return EDDY_OK;
+}
+
+/* To the element that is the first of its value. */
+static void unique_gradient(eddy_rule *r)
+{
+    const select_attrs *a = r->attrs;
+    const eddy_tensor idx = r->y[1], first = eddy_first_positions(idx);
+    const eddy_tensor number = eddy_cumsum(OnesLike(first), -1, .exclusive = true);
+    const eddy_tensor dy = eddy_gather(r->dy[0], idx, .axis = a->batch_dims,
+                                       .batch_dims = a->batch_dims, .skip_negative = true);
+    r->dx[0] = Where(Equal(first, number), dy, 0);
+}
+
+const eddy_op_def eddy_op_unique = {
+    .name = "UniqueWithCounts", .label = "Unique", .min_inputs = 1, .max_inputs = 1, .outputs = 4,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),
+    .flags = EDDY_OP_DYNAMIC, .value_inputs = 1, .attrs_size = sizeof(select_attrs),
+    .attrs = select_fields,
+    .infer = unique_infer, .prepare = unique_prepare, .kernel = unique_kernel,
+    .gradient = unique_gradient, .batch = select_batch, .settled = has_size,
+};
+
+/** y = the different elements of x in the order in which they come for the first time.
+ *
+ *  x        bool, float32, float64, int32, int64 or uint8 [n]; each NaN is a value by itself
+ *  size     how many elements y has: the first ones, then zeros
+ *  out_idx  type of the other outputs, int32 if left out, or int64
+ *
+ *  The others, eddy_output(y, i): 1, the place in y of each element of x, [n], -1 for one
+ *  that has no room there; 2, how often each element of y comes, 0 for what is no value;
+ *  3, how many different elements there are, also above `size`.
+ *  Without a size, y is exact; what that means for a run is said at eddy_nonzero.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Gradient: dx = dy for the first element of each value, 0 for others.
+ *  TensorFlow: UniqueWithCounts, Unique. */
+#ifdef EDDY_HEADER
+typedef struct eddy_unique_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     size;
+    eddy_dtype  out_idx;
+    const char *name;
+} eddy_unique_args;
+#endif
+eddy_tensor eddy_unique_with(eddy_unique_args a)
+{
+    const eddy_dtype d = a.out_idx ? a.out_idx : EDDY_INT32;
+    return eddy__apply_named(a.name, &eddy_op_unique,
+                             &(select_attrs){ .size = a.size, .out_idx = d }, 1, &a.x);
+}
+
+/* ----------------------------------------------------------- first_equal -- */
+
+typedef struct first_attrs {
+    int64_t axis, batch_dims;
+} first_attrs;
+
+static const eddy_attr_field first_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(first_attrs, axis) },
+    { "batch_dims", EDDY_ATTR_INT, offsetof(first_attrs, batch_dims) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool first_equal_infer(eddy_infer *c)
+{
+    const first_attrs *a = c->attrs;
+    const eddy_type   *x = &c->in[0];
+    eddy_shape y = eddy__shape_open((int)a->batch_dims + 1);
+    int axis;
+    if (!places_of(x->dtype))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "expected bool or real numbers, not %s",
+                               eddy_dtype_name(x->dtype));
+    if (a->batch_dims < 0 || a->batch_dims >= EDDY_MAX_RANK)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld is out of range",
+                               (long long)a->batch_dims);
+    if (x->shape.rank < 0) return eddy__infer_yield(c, 0, EDDY_INT64, y);
+    if (!eddy__infer_axis(c, a->axis, x->shape.rank, &axis)) return false;
+    if (axis < a->batch_dims)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "axis = %d is one of the %lld batch dimensions", axis,
+                               (long long)a->batch_dims);
+    for (int i = 0; i < y.rank; i++) y.dim[i] = x->shape.dim[i < a->batch_dims ? i : axis];
+    return eddy__infer_yield(c, 0, EDDY_INT64, y);
+}
+
+static eddy_status first_equal_prepare(eddy_kernel *k)
+{
+    const first_attrs *a = k->attrs;
+    const eddy_shape   y = k->out[0]->type.shape;
+    k->scratch_size = values_room(y.dim[a->batch_dims]) * sizeof(int64_t);
+    return EDDY_OK;
+}
+
+static eddy_status first_equal_kernel(eddy_kernel *k)
+{
+    const first_attrs *a = k->attrs;
+    const eddy_shape   s = k->in[0]->type.shape;
+    const int          own = (int)a->batch_dims, axis = eddy__axis_of(a->axis, s.rank);
+    const int64_t      n = s.dim[axis], examples = eddy__shape_product(s, 0, own);
+    const size_t       bytes = (size_t)eddy__shape_product(s, own, s.rank) *
+                               eddy_dtype_size(k->in[0]->type.dtype);
+    const char        *x = k->in[0]->data;
+    int64_t           *y = k->out[0]->data;
+    for (int64_t e = 0; e < examples; e++, x += bytes) {
+        values v = values_in(k->in[0]->type.dtype, x, n, k->scratch);
+        v.outer = eddy__shape_product(s, own, axis);
+        v.inner = eddy__shape_product(s, axis + 1, s.rank);
+        for (int64_t i = 0; i < n; i++) *y++ = v.first[number_of(&v, i)];
+    }
+    return EDDY_OK;
+}
+
+static void first_equal_batch(eddy_batch *b)
+{
+    first_attrs a = *(const first_attrs *)b->attrs;
+    if (a.batch_dims == EDDY_MAX_RANK - 1) return;
+    a.axis = eddy__batch_axis(a.axis);
+    a.batch_dims++;
+    eddy_batch_apply(b, &a);
+}
+
+const eddy_op_def eddy_op_first_equal = {
+    .name = "FirstEqual", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(first_attrs), .attrs = first_fields,
+    .infer = first_equal_infer, .prepare = first_equal_prepare, .kernel = first_equal_kernel,
+    .gradient = eddy_not_differentiable, .batch = first_equal_batch,
+};
+
+/** y[i] = the first index along `axis` at which x equals x at index i: int64 [n].
+ *
+ *  x     bool, float32, float64, int32, int64 or uint8, rank above 0; what has a NaN is equal to
+ *        no other
+ *  axis  -rank <= axis < rank
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for no such axis.
+ *  Gradient: none.  NumPy: unique(return_index, return_inverse, axis). */
+eddy_tensor eddy_first_equal(eddy_tensor x, int64_t axis)
+{
+    return eddy_apply1(&eddy_op_first_equal, &(first_attrs){ .axis = axis }, x);
+}
+
+/** y = the different parts of x along `axis`, rows say, in the order in which they come for the
+ *  first time.
+ *
+ *  x        as of eddy_first_equal
+ *  axis     -rank <= axis < rank; default 0
+ *  size     how many parts y has: the first ones, then zeros
+ *  out_idx  type of the other outputs, int32 if left out, or int64
+ *
+ *  The others, eddy_output(y, i), are those of eddy_unique: 1, the place in y of each part of x;
+ *  2, how often each part of y comes; 3, how many different ones there are.  Without a size y is
+ *  exact; what that means for a run is said at eddy_nonzero.
+ *  Errors: those of eddy_first_equal and of eddy_unique.
+ *  Gradient: dx = dy for the first of each part, 0 for others.
+ *  TensorFlow: UniqueV2, UniqueWithCountsV2. */
+#ifdef EDDY_HEADER
+typedef struct eddy_unique_along_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;
+    int64_t     size;
+    eddy_dtype  out_idx;
+    const char *name;
+} eddy_unique_along_args;
+#endif
+eddy_tensor eddy_unique_along_with(eddy_unique_along_args a)
+{
+    const eddy_tensor first = eddy_unique(eddy_first_equal(a.x, a.axis), a.size, a.out_idx);
+    const eddy_tensor number = eddy_output(first, 1), count = eddy_output(first, 2);
+    const eddy_tensor at = a.size > 0 ? Where(Equal(count, 0), -1, first) : first;
+    const eddy_tensor y = eddy_gather(a.x, at, a.axis, .skip_negative = true);
+    const eddy_tensor all = eddy_identity_n(EDDY_LIST(y, number, count, eddy_output(first, 3)), 4);
+    return a.name ? eddy_named(a.name, all) : all;
+}

@@ -1,0 +1,245 @@
+/* losses_pairwise.c -- losses of pairs and triplets of vectors: cosine similarity, margin
+ * ranking, contrastive and triplet losses; composed of other operations, with the weights of
+ * ops/formulas/loss_weights.c. */
+#include "ops/formulas/losses.h"
+#include "ops/short_names.h"
+
+#include <math.h>
+
+static eddy_dims or_last(eddy_dims axis) { return eddy_dims_or(axis, EDDY_AXES(-1)); }
+
+/* ------------------------------------------------------------------ angles -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_cosine_similarity_args {
+    char        unused_;
+    eddy_tensor a, b;
+    eddy_dims   axis;                 /* of the vectors, EDDY_AXES(0); left out, the last */
+    double      epsilon;              /* default 1e-12 */
+} eddy_cosine_similarity_args;
+#endif
+
+/** y = a b / (|a| |b|) of vectors along `axis`: the cosine of the angle between them.
+ *
+ *  a, b     float32, float64, complex64 or complex128, of one type, shapes that broadcast;
+ *           of a complex b the conjugate counts
+ *  axis     of the vectors, as a list; left out: the last
+ *  epsilon  the least that a squared length is taken for, so that a vector of 0 gives 0; left
+ *           out: 1e-12
+ *
+ *  y has the shape of the two without the axis.
+ *  Errors: those of eddy_l2_normalize, eddy_mul and eddy_sum.
+ *  Gradient: that of the formula.
+ *  TensorFlow: tf.keras.losses.cosine_similarity, which has the other sign. */
+eddy_tensor eddy_cosine_similarity_with(eddy_cosine_similarity_args a)
+{
+    const eddy_dims   axis = or_last(a.axis);
+    const eddy_tensor p = eddy_l2_normalize(a.a, .axes = axis, .epsilon = a.epsilon);
+    const eddy_tensor q = eddy_l2_normalize(a.b, .axes = axis, .epsilon = a.epsilon);
+    return Sum(Mul(p, Conj(q)), axis);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_cosine_distance_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_dims           axis;         /* of the vectors, EDDY_AXES(0); left out, the last */
+    eddy_tensor         weights;      /* left out: 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_cosine_distance_args;
+#endif
+
+/** y = 1 - the sum of labels predictions along `axis`, weighted and reduced: the cosine distance
+ *  of vectors that are assumed to have length 1.
+ *
+ *  labels                          numbers, cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64; l2_normalize makes the lengths 1
+ *  axis                            as a list; left out: the last
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss; the losses keep the axis,
+ *                                  with size 1
+ *
+ *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those of
+ *  eddy_sum and eddy_compute_weighted_loss.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.cosine_distance. */
+eddy_tensor eddy_cosine_distance_with(eddy_cosine_distance_args a)
+{
+    const char *who = "cosine_distance";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor near = Sum(Mul(a.predictions, labels), or_last(a.axis), .keepdims = true);
+    return eddy__loss_weigh(who, Sub(1, near), a.weights, a.reduction, a.collection);
+}
+
+#ifdef EDDY_HEADER
+/* Arguments of the losses of two tensors and labels that say how they belong together. */
+typedef struct eddy_pair_loss_args {
+    char                unused_;
+    eddy_tensor         a, b, labels;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              margin;
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_pair_loss_args;
+#endif
+
+/** y = 1 - c where the label is 1, else max(0, c - margin), c being the cosine of the angle
+ *  between vectors of a and of b along the last axis; weighted and put together.
+ *
+ *  a, b                            float32 or float64, of one type, [..., d]
+ *  labels                          1 or -1, [...], cast to their type
+ *  margin                          default 0
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *
+ *  Errors: as eddy_cosine_similarity and eddy_cosine_distance.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's cosine_embedding_loss. */
+eddy_tensor eddy_cosine_embedding_loss_with(eddy_pair_loss_args a)
+{
+    const char *who = "cosine_embedding_loss";
+    const eddy_tensor c = eddy_cosine_similarity(a.a, a.b);
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, c);
+    const eddy_tensor losses = Where(Equal(labels, 1), Sub(1, c), Relu(Sub(c, a.margin)));
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+/* ---------------------------------------------------------------- distances -- */
+
+/** y = max(0, margin - labels (a - b)), weighted and put together: a should be above b where
+ *  the label is 1, below it where it is -1.
+ *
+ *  a, b                            float32 or float64, of one type, shapes that broadcast
+ *  labels                          1 or -1, cast to their type, of their common shape
+ *  margin                          default 0
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *
+ *  Errors: as eddy_sub and eddy_cosine_distance.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's margin_ranking_loss. */
+eddy_tensor eddy_margin_ranking_loss_with(eddy_pair_loss_args a)
+{
+    const char *who = "margin_ranking_loss";
+    const eddy_tensor above = Sub(a.a, a.b), labels = eddy__loss_labels(who, a.labels, above);
+    const eddy_tensor losses = Relu(Sub(a.margin, Mul(labels, above)));
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+/** y = d^2 where the label is 1, max(0, margin - d)^2 where it is 0, d being the distance of
+ *  vectors of a and of b along the last axis; weighted and put together.
+ *
+ *  a, b                            float32 or float64, of one type, [..., d]
+ *  labels                          0 or 1, [...], cast to their type
+ *  margin                          left out: 1
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *
+ *  Errors: as eddy_sub and eddy_cosine_distance.
+ *  Gradient: that of the formula, with 0 at a distance of 0, where TensorFlow's is NaN.
+ *  TensorFlow: tf.contrib.losses.metric_learning.contrastive_loss. */
+eddy_tensor eddy_contrastive_loss_with(eddy_pair_loss_args a)
+{
+    const char *who = "contrastive_loss";
+    const double margin = a.margin == 0 ? 1 : a.margin;
+    const eddy_tensor d = eddy_norm(Sub(a.a, a.b), .axes = EDDY_AXES(-1));
+    const eddy_tensor same = eddy__loss_labels(who, a.labels, d);
+    const eddy_tensor squares = Sum(SquaredDifference(a.a, a.b), EDDY_AXES(-1));
+    const eddy_tensor apart = Square(Relu(Sub(margin, d)));
+    const eddy_tensor losses = Add(Mul(same, squares), Mul(Sub(1, same), apart));
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_triplet_margin_loss_args {
+    char                unused_;
+    eddy_tensor         anchor, positive, negative;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              margin;       /* default 1 */
+    bool                swap, squared;
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_triplet_margin_loss_args;
+#endif
+
+/* Along the last axis; as in PyTorch, 1e-6 keeps the root away from 0. */
+static eddy_tensor distance(eddy_tensor a, eddy_tensor b, bool squared)
+{
+    if (squared) return Sum(SquaredDifference(a, b), EDDY_AXES(-1));
+    return eddy_norm(Add(Sub(a, b), 1e-6), .axes = EDDY_AXES(-1));
+}
+
+/** y = max(0, d(anchor, positive) - d(anchor, negative) + margin), d being the distance along
+ *  the last axis; weighted and put together.
+ *
+ *  anchor, positive, negative      float32 or float64, of one type, [..., d]
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  margin                          left out: 1
+ *  swap                            takes d(positive, negative) where it is the smaller
+ *  squared                         d is the squared distance
+ *
+ *  Errors: as eddy_sub and eddy_compute_weighted_loss.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's triplet_margin_loss. */
+eddy_tensor eddy_triplet_margin_loss_with(eddy_triplet_margin_loss_args a)
+{
+    const double margin = a.margin == 0 ? 1 : a.margin;
+    const eddy_tensor near = distance(a.anchor, a.positive, a.squared);
+    eddy_tensor far = distance(a.anchor, a.negative, a.squared);
+    if (a.swap) far = Minimum(far, distance(a.positive, a.negative, a.squared));
+    const eddy_tensor losses = Relu(Add(Sub(near, far), margin));
+    return eddy__loss_weigh("triplet_margin_loss", losses, a.weights, a.reduction, a.collection);
+}
+
+/* -------------------------------------------------------- all triplets at once -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_triplet_semihard_loss_args {
+    char        unused_;
+    eddy_tensor labels, embeddings;
+    double      margin;               /* default 1 */
+} eddy_triplet_semihard_loss_args;
+#endif
+
+/* y[i,j] = f(v[i], v[j]). */
+static eddy_tensor across(eddy_tensor (*f)(eddy_tensor a, eddy_tensor b), eddy_tensor v)
+{
+    return f(ExpandDims(v, 1), ExpandDims(v, 0));
+}
+
+/* Of each row of x from each, [n, n]; not below 0. */
+static eddy_tensor squared_distances(eddy_tensor x)
+{
+    const eddy_tensor squares = Sum(Square(x), EDDY_AXES(1));
+    const eddy_tensor twice = Mul(2, MatMul(x, x, .transpose_b = true));
+    return Relu(Sub(across(eddy_add, squares), twice));
+}
+
+/* d[i,k] of the nearest k of another label that is further from i than j is; if there is none,
+ * of the furthest k of another label. */
+static eddy_tensor semihard(eddy_tensor d, eddy_tensor other)
+{
+    const eddy_tensor ik = ExpandDims(d, 1), ij = ExpandDims(d, 2);
+    const eddy_tensor further = LogicalAnd(ExpandDims(other, 1), Greater(ik, ij));
+    const eddy_tensor nearest = Min(Where(further, ik, (double)INFINITY), EDDY_AXES(2));
+    const eddy_tensor least = Min(d, EDDY_AXES(1), .keepdims = true);
+    const eddy_tensor furthest = Max(Where(other, d, least), EDDY_AXES(1), .keepdims = true);
+    return Where(eddy_any(further, EDDY_AXES(2)), nearest, furthest);
+}
+
+/** y = the mean of max(0, d(i, j) - d(i, k) + margin) over all pairs i, j of one label, d being
+ *  the squared distance and k the nearest of another label that is further from i than j is; if
+ *  there is none, the furthest of another label.
+ *
+ *  labels      [n], numbers
+ *  embeddings  float32 or float64, [n, d], as a rule of length 1
+ *  margin      left out: 1
+ *
+ *  Takes memory for n^3 distances.  Without a pair, it is 0.  It is added to no collection.
+ *  Errors: those of the operations it is made of.
+ *  Gradient: that of the formula, with the choice of k kept.
+ *  TensorFlow: tf.contrib.losses.metric_learning.triplet_semihard_loss. */
+eddy_tensor eddy_triplet_semihard_loss_with(eddy_triplet_semihard_loss_args a)
+{
+    const double margin = a.margin == 0 ? 1 : a.margin;
+    const eddy_tensor x = a.embeddings, rows = eddy_row_numbers(x, EDDY_INT32);
+    const eddy_tensor apart = across(eddy_not_equal, rows);
+    const eddy_tensor other = across(eddy_not_equal, a.labels);
+    const eddy_tensor d = Mul(squared_distances(x), CastLike(apart, x));
+    const eddy_tensor pair = CastLike(LogicalAnd(apart, LogicalNot(other)), x);
+    const eddy_tensor each = Relu(Add(Sub(d, semihard(d, other)), margin));
+    return DivNoNan(Sum(Mul(each, pair)), Sum(pair));
+}

@@ -1,0 +1,316 @@
+/* losses_regression.c -- regression losses: absolute and squared error, Huber, log-cosh,
+ * quantile, Poisson and Gaussian NLL; composed of other operations, with the weights of
+ * ops/formulas/loss_weights.c. */
+#include "ops/formulas/losses.h"
+#include "ops/short_names.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ------------------------------------------------------ sizes and squares -- */
+
+/** y = |predictions - labels|, weighted and put together.
+ *
+ *  labels                          numbers, cast to the type of the predictions; their shape
+ *  predictions                     float32 or float64, any shape
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss
+ *
+ *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those
+ *  of eddy_compute_weighted_loss.
+ *  Gradient: that of the formula, 0 where they are equal.
+ *  TensorFlow: tf.losses.absolute_difference. */
+eddy_tensor eddy_absolute_difference_with(eddy_loss_args a)
+{
+    const char *who = "absolute_difference";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor losses = Abs(Sub(a.predictions, labels));
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+/** y = (predictions - labels)^2, weighted and put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *
+ *  Errors: as eddy_absolute_difference.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_squared_error. */
+eddy_tensor eddy_mean_squared_error_with(eddy_loss_args a)
+{
+    const char *who = "mean_squared_error";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor losses = SquaredDifference(a.predictions, labels);
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_huber_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              delta;        /* default 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_huber_loss_args;
+#endif
+
+/* m (|e| - m / 2) with m = min(|e|, delta). */
+static eddy_tensor huber(eddy_tensor error, double delta)
+{
+    const eddy_tensor size = Abs(error), near = Minimum(size, delta);
+    return Mul(near, Sub(size, Mul(0.5, near)));
+}
+
+/** y = e^2 / 2 of each error e up to delta, above that delta (|e| - delta / 2), weighted and
+ *  put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  delta                                                not below 0; left out: 1
+ *
+ *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for a delta below 0.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.huber_loss. */
+eddy_tensor eddy_huber_loss_with(eddy_huber_loss_args a)
+{
+    const char *who = "huber_loss";
+    const double delta = a.delta == 0 ? 1 : a.delta;
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    if (!eddy__loss_option(a.predictions.graph, who, "delta", delta, 0, (double)INFINITY))
+        return eddy_none(a.predictions.graph);
+    const eddy_tensor losses = huber(Sub(a.predictions, labels), delta);
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_smooth_l1_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              beta;         /* default 1 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_smooth_l1_loss_args;
+#endif
+
+/* m / beta (|e| - m / 2) with m = min(|e|, beta), in an order that does without m^2. */
+static eddy_tensor smooth_l1(eddy_tensor error, double beta)
+{
+    const double least = eddy_dtype_of(error) == EDDY_FLOAT32 ? FLT_MIN : DBL_MIN;
+    const eddy_tensor size = Abs(error);
+    if (beta < least) return size;
+    const eddy_tensor near = Minimum(size, beta);
+    return Mul(Mul(1 / beta, near), Sub(size, Mul(0.5, near)));
+}
+
+/** y = e^2 / (2 beta) of each error e up to beta, above that |e| - beta / 2, weighted and put
+ *  together: eddy_huber_loss by its delta.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  beta                                                 not below 0; left out: 1
+ *
+ *  A beta below what the type has, 1e-300 of float32, makes it the absolute error, as 0 does in
+ *  PyTorch; infinity makes it 0.
+ *  Errors: as eddy_huber_loss.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's smooth_l1_loss. */
+eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a)
+{
+    const char *who = "smooth_l1_loss";
+    const double beta = a.beta == 0 ? 1 : a.beta;
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    if (!eddy__loss_option(a.predictions.graph, who, "beta", beta, 0, (double)INFINITY))
+        return eddy_none(a.predictions.graph);
+    const eddy_tensor losses = smooth_l1(Sub(a.predictions, labels), beta);
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+/** y = ln cosh e of each error e, weighted and put together.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *
+ *  No finite error overflows.
+ *  Errors: as eddy_absolute_difference.
+ *  Gradient: tanh e for the predictions, -tanh e for the labels.
+ *  TensorFlow: tf.keras.losses.logcosh. */
+eddy_tensor eddy_log_cosh_loss_with(eddy_loss_args a)
+{
+    const char *who = "log_cosh_loss";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor error = Sub(a.predictions, labels);
+    const eddy_tensor size = Abs(error), small = Less(size, 1), near = Where(small, error, 0);
+    const eddy_tensor close = Mul(0.5, eddy_log1p(Square(eddy_sinh(near))));
+    const eddy_tensor far = Sub(Add(size, Softplus(Mul(-2, size))), 0.69314718055994531);
+    const eddy_tensor losses = Where(small, close, far);
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_quantile_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions;
+    eddy_tensor         weights;      /* left out: 1 */
+    double              quantile;     /* default 0.5, of the median */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_quantile_loss_args;
+#endif
+
+/** y = max(q e, (q - 1) e) of each e = labels - predictions, weighted and put together: least
+ *  where the predictions are the quantile q of the labels.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  quantile                                             q, in [0, 1]; left out: 0.5
+ *
+ *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for another quantile.
+ *  Gradient: that of the formula; where e is 0, that above it.
+ *  TensorFlow: none; the pinball loss of others. */
+eddy_tensor eddy_quantile_loss_with(eddy_quantile_loss_args a)
+{
+    const char *who = "quantile_loss";
+    const double q = a.quantile == 0 ? 0.5 : a.quantile;
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    if (!eddy__loss_option(a.predictions.graph, who, "quantile", q, 0, 1))
+        return eddy_none(a.predictions.graph);
+    const eddy_tensor error = Sub(labels, a.predictions);
+    const eddy_tensor losses = Maximum(Mul(q, error), Mul(q - 1, error));
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+/* ------------------------------------------------- logarithms of likelihoods -- */
+
+/** y = predictions - labels ln(predictions + 1e-7), weighted and reduced: the negative
+ *  log-likelihood of the counts `labels` under Poisson distributions of mean `predictions`,
+ *  without the terms that depend on the labels alone.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *
+ *  Errors: as eddy_absolute_difference.
+ *  Gradient: that of the formula.  TensorFlow: tf.keras.losses.poisson. */
+eddy_tensor eddy_poisson_loss_with(eddy_loss_args a)
+{
+    const char *who = "poisson_loss";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor told = Mul(labels, Log(Add(a.predictions, 1e-7)));
+    return eddy__loss_weigh(who, Sub(a.predictions, told), a.weights, a.reduction, a.collection);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_log_poisson_loss_args {
+    char        unused_;
+    eddy_tensor targets, log_input;
+    bool        compute_full_loss;
+} eddy_log_poisson_loss_args;
+#endif
+
+/** y = e^log_input - targets log_input, element by element.
+ *
+ *  targets            counts, cast to the type of log_input; its shape
+ *  log_input          float32 or float64, any shape; y has its type and shape
+ *  compute_full_loss  adds t ln t - t + ln(2 pi t) / 2, which is Stirling's formula for the
+ *                     logarithm of a factorial, for targets t outside [0, 1]
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes differ.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.log_poisson_loss. */
+eddy_tensor eddy_log_poisson_loss_with(eddy_log_poisson_loss_args a)
+{
+    const eddy_tensor t = eddy__loss_labels("log_poisson_loss", a.targets, a.log_input);
+    const eddy_tensor y = Sub(Exp(a.log_input), Mul(t, a.log_input));
+    if (!a.compute_full_loss) return y;
+    const eddy_tensor small = LogicalAnd(GreaterEqual(t, 0), LessEqual(t, 1));
+    const eddy_tensor n = Where(small, 1, t);       /* no slope of a logarithm of 0 */
+    const eddy_tensor half = Mul(0.5, Log(Mul(6.2831853071795865, n)));
+    const eddy_tensor more = Add(Sub(Mul(n, Log(n)), n), half);
+    return Add(y, Where(small, 0, more));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_gaussian_nll_loss_args {
+    char                unused_;
+    eddy_tensor         labels, predictions, variance;
+    eddy_tensor         weights;      /* left out: 1 */
+    bool                full;
+    double              epsilon;      /* default 1e-6 */
+    eddy_loss_reduction reduction;
+    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+} eddy_gaussian_nll_loss_args;
+#endif
+
+/** y = (ln v + (predictions - labels)^2 / v) / 2 with v = max(variance, epsilon), weighted and
+ *  reduced: the negative log-likelihood of the labels under normal distributions of these means
+ *  and variances.
+ *
+ *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
+ *  variance                                             of the type of the predictions, of a
+ *                                                       shape that broadcasts to theirs
+ *  full                                                 adds ln(2 pi) / 2
+ *  epsilon                                              above 0; left out: 1e-6
+ *
+ *  Errors: as eddy_absolute_difference; those of the operations it is made of.
+ *  Gradient: that of the formula: a variance below epsilon has none.
+ *  TensorFlow: none; PyTorch's gaussian_nll_loss. */
+eddy_tensor eddy_gaussian_nll_loss_with(eddy_gaussian_nll_loss_args a)
+{
+    const char *who = "gaussian_nll_loss";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor v = Maximum(a.variance, a.epsilon == 0 ? 1e-6 : a.epsilon);
+    const eddy_tensor squares = Div(SquaredDifference(a.predictions, labels), v);
+    const eddy_tensor half = Mul(0.5, Add(Log(v), squares));
+    const eddy_tensor losses = a.full ? Add(half, 0.91893853320467274) : half;
+    return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
+}
+
+/* ------------------------------------------------------------- differences -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_mean_pairwise_squared_error_args {
+    char        unused_;
+    eddy_tensor labels, predictions;
+    eddy_tensor weights;              /* left out: 1 */
+    const char *collection;           /* left out: EDDY_LOSSES; "": none */
+} eddy_mean_pairwise_squared_error_args;
+#endif
+
+/* The axes behind the first. */
+static eddy_dims inner_axes(int rank)
+{
+    eddy_dims axes = EDDY_NO_DIMS;
+    for (int i = 1; i < rank; i++) {
+        axes.count = i;
+        axes.at[i - 1] = i;
+    }
+    return axes;
+}
+
+/* The mean of (e_i - e_j)^2 over the pairs of n errors: 2 sum e^2 / (n - 1) less
+ * 2 (sum e)^2 / (n (n - 1)), of each example, with their mean taken off before. */
+static eddy_tensor pairwise(eddy_tensor e, eddy_tensor present, eddy_dims axes)
+{
+    const eddy_tensor n = Sum(present, axes, .keepdims = true);
+    const eddy_tensor less = Maximum(Sub(n, 1), 0);
+    const eddy_tensor error = Sub(e, StopGradient(Mean(e, axes, .keepdims = true)));
+    const eddy_tensor squares = Sum(Square(error), axes, .keepdims = true);
+    const eddy_tensor sum = Sum(error, axes, .keepdims = true);
+    return Mul(2, Sub(DivNoNan(squares, less), DivNoNan(Square(sum), Mul(n, less))));
+}
+
+/** y = the mean over all pairs i, j of ((predictions_i - predictions_j) - (labels_i -
+ *  labels_j))^2 within each example, times its weight, summed over the examples.
+ *
+ *  labels       numbers, cast to the type of the predictions; their shape
+ *  predictions  float32 or float64, an example in each row; the rank must be known
+ *  weights      as for eddy_compute_weighted_loss, a scalar or of shape [n, 1, ...]
+ *  collection   likewise
+ *
+ *  Examples of fewer than two values, or of weight 0, count 0.
+ *  Errors: as eddy_absolute_difference; EDDY_BAD_SHAPE if the rank is not known.
+ *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_pairwise_squared_error. */
+eddy_tensor eddy_mean_pairwise_squared_error_with(eddy_mean_pairwise_squared_error_args a)
+{
+    const char *who = "mean_pairwise_squared_error";
+    const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
+    const eddy_tensor error = Sub(a.predictions, labels);
+    const eddy_shape s = eddy_shape_of(error);
+    if (eddy_is_valid(error) && s.rank < 0)
+        return eddy_fail(error.graph, EDDY_BAD_SHAPE, "%s: the rank is not known", who);
+    const eddy_tensor w = eddy__loss_weights(who, a.weights, error);
+    const eddy_tensor present = w.graph ? CastLike(NotEqual(w, 0), error) : OnesLike(error);
+    const eddy_tensor each = pairwise(error, present, inner_axes(s.rank));
+    const eddy_tensor y = w.graph ? Mul(each, CastLike(a.weights, error)) : each;
+    return eddy_add_loss(Sum(y), a.collection);
+}

@@ -1,0 +1,284 @@
+/* non_max_suppression.c -- non-maximum suppression: of boxes that overlap, the one with the best
+ * score is kept. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/ops.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_non_max_suppression_args {
+    char        unused_;
+    eddy_tensor boxes, scores;
+    int64_t     max_output_size;
+    double      iou_threshold;     /* default 0.5 */
+    double      score_threshold;   /* default none */
+    double      soft_nms_sigma;    /* default none */
+    const char *name;
+} eddy_non_max_suppression_args;
+#endif
+
+typedef struct nms_attrs {
+    int64_t most;
+    double  overlap, least, sigma;
+} nms_attrs;
+
+static const eddy_attr_field nms_fields[] = {
+    { "max_output_size", EDDY_ATTR_INT, offsetof(nms_attrs, most) },
+    { "iou_threshold", EDDY_ATTR_FLOAT, offsetof(nms_attrs, overlap) },
+    { "score_threshold", EDDY_ATTR_FLOAT, offsetof(nms_attrs, least) },
+    { "soft_nms_sigma", EDDY_ATTR_FLOAT, offsetof(nms_attrs, sigma) },
+    { 0 },
+};
+
+static bool check_attrs(eddy_infer *c)
+{
+    const nms_attrs *a = c->attrs;
+    if (a->most < 0 || a->most > INT32_MAX)
+        return eddy_infer_fail(
+            c, EDDY_INVALID_ARGUMENT,
+            "max_output_size is %lld; it must not be negative and must fit in int32",
+            (long long)a->most);
+    if (a->overlap >= 0 && a->overlap <= 1 && a->sigma >= 0 && !isnan(a->least)) return true;
+    return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                           "iou_threshold %g is not in [0, 1], soft_nms_sigma %g is negative, or "
+                           "score_threshold is NaN",
+                           a->overlap, a->sigma);
+}
+
+/* Boxes [..., n, 4] and scores [..., n] of one type; *s is what is known of [..., n]. */
+static bool check_inputs(eddy_infer *c, eddy_shape *s)
+{
+    const eddy_shape boxes = c->in[0].shape;
+    char text[2][128];
+    *s = c->in[1].shape;
+    bool good = s->rank != 0 && (boxes.rank < 0 || boxes.rank >= 2);
+    if (good && boxes.rank > 0) {
+        const int64_t four = boxes.dim[boxes.rank - 1];
+        if (s->rank < 0) *s = eddy__shape_open(boxes.rank - 1);
+        good = s->rank == boxes.rank - 1 && (four == 4 || four == EDDY_ANY);
+        for (int i = 0; good && i < s->rank; i++) good = eddy__dim_unify(&s->dim[i], boxes.dim[i]);
+    }
+    if (!good)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "boxes have shape %s and scores %s; [...,n,4] "
+                               "and [...,n] are expected",
+                               eddy_shape_print(boxes, text[0], sizeof text[0]),
+                               eddy_shape_print(c->in[1].shape, text[1], sizeof text[1]));
+    if (s->rank < 0 || s->dim[s->rank - 1] <= INT32_MAX) return true;
+    return eddy_infer_fail(c, EDDY_LIMIT, "%lld boxes, too many for int32",
+                           (long long)s->dim[s->rank - 1]);
+}
+
+static bool nms_infer(eddy_infer *c)
+{
+    const nms_attrs *a = c->attrs;
+    eddy_shape s;
+    if (!check_attrs(c) || !check_inputs(c, &s)) return false;
+    const eddy_shape all = s.rank < 0 ? s : eddy__shape_without(s, s.rank - 1);
+    if (s.rank > 0) s.dim[s.rank - 1] = a->most;
+    return eddy__infer_yield(c, 0, EDDY_INT32, s) && eddy__infer_yield(c, 1, c->in[0].dtype, s) &&
+           eddy__infer_yield(c, 2, EDDY_INT32, all);
+}
+
+/* ----------------------------------------------------------------- boxes -- */
+
+typedef struct corners {
+    double y1, x1, y2, x2;
+} corners;
+
+/* Box i; its corners may be any two that lie opposite each other. */
+static corners box_at(const eddy_buffer *b, int64_t i)
+{
+    double v[4];
+    for (int j = 0; j < 4; j++)
+        v[j] = b->type.dtype == EDDY_FLOAT32 ? (double)((const float *)b->data)[4 * i + j]
+                                             : ((const double *)b->data)[4 * i + j];
+    return (corners){ fmin(v[0], v[2]), fmin(v[1], v[3]), fmax(v[0], v[2]), fmax(v[1], v[3]) };
+}
+
+static double area_of(corners a) { return (a.y2 - a.y1) * (a.x2 - a.x1); }
+
+/* The area of what two boxes share over that of what either has; 0 without an area. */
+static double overlap_of(corners a, corners b)
+{
+    const double h = fmin(a.y2, b.y2) - fmax(a.y1, b.y1), w = fmin(a.x2, b.x2) - fmax(a.x1, b.x1);
+    const double p = area_of(a), q = area_of(b);
+    if (!(p > 0) || !(q > 0) || !(h > 0) || !(w > 0)) return 0;
+    return h * w / (p + q - h * w);
+}
+
+/* ------------------------------------------------------------------ a heap -- */
+
+/* A box that waits; it has been held against the first `seen` of those taken. */
+typedef struct candidate {
+    double  score;
+    int32_t box, seen;
+} candidate;
+
+static bool is_before(candidate a, candidate b)
+{
+    return a.score > b.score || (a.score == b.score && a.box < b.box);
+}
+
+/* The best one comes first; item i goes down to where it belongs. */
+static void sink(candidate *heap, int64_t n, int64_t i)
+{
+    const candidate it = heap[i];
+    for (int64_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
+        if (child + 1 < n && is_before(heap[child + 1], heap[child])) child++;
+        if (!is_before(heap[child], it)) break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = it;
+}
+
+/* ------------------------------------------------------------- suppression -- */
+
+typedef struct nms_work {
+    const nms_attrs   *a;
+    const eddy_kernel *k;
+    int64_t            n;
+    double             least;            /* scores must be above it */
+} nms_work;
+
+static double score_at(const eddy_buffer *b, int64_t i)
+{
+    return b->type.dtype == EDDY_FLOAT32 ? (double)((const float *)b->data)[i]
+                                         : ((const double *)b->data)[i];
+}
+
+/* The score of a candidate less what the boxes taken since it was last seen leave of it; 0
+ * or less than the threshold if that is not enough. */
+static double held_against(const nms_work *w, candidate c, int64_t first, const int32_t *taken,
+                           int64_t count)
+{
+    const eddy_buffer *boxes = w->k->in[0];
+    const corners it = box_at(boxes, first + c.box);
+    for (int64_t j = count - 1; j >= c.seen; j--) {
+        const double both = overlap_of(it, box_at(boxes, first + taken[j]));
+        if (both > w->a->overlap) return -INFINITY;
+        if (w->a->sigma > 0) c.score *= exp(-0.5 / w->a->sigma * both * both);
+        if (!(c.score > w->least)) return -INFINITY;
+    }
+    return c.score;
+}
+
+/* The boxes of one image in the order in which they are taken; how many. */
+static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t *taken,
+                      double *scores)
+{
+    const int64_t first = image * w->n;
+    int64_t waiting = 0, count = 0;
+    for (int64_t i = 0; i < w->n; i++) {
+        const double score = score_at(w->k->in[1], first + i);
+        if (score > w->least) heap[waiting++] = (candidate){ score, (int32_t)i, 0 };
+    }
+    for (int64_t i = waiting / 2 - 1; i >= 0; i--) sink(heap, waiting, i);
+    while (count < w->a->most && waiting > 0) {
+        const double left = held_against(w, heap[0], first, taken, count);
+        if (left == heap[0].score) {
+            scores[count] = left;
+            taken[count++] = heap[0].box;
+        }
+        if (left == heap[0].score || left == -(double)INFINITY) {
+            heap[0] = heap[--waiting];
+        } else {
+            heap[0].score = left;
+            heap[0].seen = (int32_t)count;
+        }
+        if (waiting > 0) sink(heap, waiting, 0);
+    }
+    return count;
+}
+
+static size_t scratch_of(const eddy_kernel *k, int64_t n)
+{
+    const nms_attrs *a = k->attrs;
+    const int64_t most = a->most < n ? a->most : n;
+    return (size_t)n * sizeof(candidate) + (size_t)most * (sizeof(double) + sizeof(int32_t)) + 64;
+}
+
+static void images(void *arg, int64_t from, int64_t to, int worker)
+{
+    const nms_work *w = arg;
+    const int64_t most = w->a->most, room = most < w->n ? most : w->n;
+    char *scratch = (char *)w->k->scratch + (size_t)worker * (scratch_of(w->k, w->n) / 64 * 64);
+    candidate *heap = (candidate *)(void *)scratch;
+    double    *scores = (double *)(void *)(heap + w->n);
+    int32_t   *taken = (int32_t *)(void *)(scores + room);
+    const eddy_buffer *y = w->k->out[1];
+    for (int64_t i = from; i < to; i++) {
+        const int64_t count = choose(w, i, heap, taken, scores);
+        for (int64_t j = 0; j < most; j++) {
+            const double score = j < count ? scores[j] : 0;
+            ((int32_t *)w->k->out[0]->data)[i * most + j] = j < count ? taken[j] : -1;
+            if (y->type.dtype == EDDY_FLOAT32) ((float *)y->data)[i * most + j] = (float)score;
+            else ((double *)y->data)[i * most + j] = score;
+        }
+        ((int32_t *)w->k->out[2]->data)[i] = (int32_t)count;
+    }
+}
+
+static int64_t boxes_of(const eddy_kernel *k)
+{
+    const eddy_shape s = k->in[1]->type.shape;
+    return s.dim[s.rank - 1];
+}
+
+static eddy_status nms_prepare(eddy_kernel *k)
+{
+    const size_t threads = (size_t)(k->threads > 1 ? k->threads : 1);
+    k->scratch_size = threads * (scratch_of(k, boxes_of(k)) / 64 * 64);
+    return EDDY_OK;
+}
+
+static eddy_status nms_kernel(eddy_kernel *k)
+{
+    const nms_attrs *a = k->attrs;
+    nms_work w = { a, k, boxes_of(k), a->least == 0 ? -(double)INFINITY : a->least };
+    if (k->out[2]->count > 0) eddy_parallel(k, k->out[2]->count, 1000 / (w.n + 1) + 1, images, &w);
+    return EDDY_OK;
+}
+
+static void nms_batch(eddy_batch *b)
+{
+    const eddy_tensor in[] = { eddy_batch_input(b, 0), eddy_batch_input(b, 1) };
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, 2, in, (eddy_apply_args){ 0 });
+    for (int i = 0; i < 3; i++) b->y[i] = eddy_output(y, i);
+}
+
+const eddy_op_def eddy_op_non_max_suppression = {
+    .name = "NonMaxSuppressionV5", .label = "non_max_suppression", .min_inputs = 2,
+    .max_inputs = 2, .outputs = 3, .attrs_size = sizeof(nms_attrs), .attrs = nms_fields,
+    .inputs = EDDY_INPUTS({ "boxes", EDDY_TAKES_FLOATS }, { "scores", EDDY_LIKE(0) }),
+    .infer = nms_infer, .prepare = nms_prepare, .kernel = nms_kernel,
+    .gradient = eddy_not_differentiable, .batch = nms_batch,
+};
+
+/** y = the indices of the selected boxes: the box with the best score first, then always the
+ *  next best box that does not overlap too much with a selected one; -1 after the last.
+ *
+ *  boxes            float32 or float64 [..., n, 4]: two opposite corners y, x, y, x
+ *  scores           of the same type, [..., n]
+ *  max_output_size  so many are taken at most
+ *  iou_threshold    boxes overlap too much if what they share is more than this part of what
+ *                   either has; left out: 0.5
+ *  score_threshold  scores must be above it; 0, the default: none
+ *  soft_nms_sigma   if not 0, an overlap o that is not too much lowers a score by
+ *                   exp(-o^2 / (2 sigma)); then an iou_threshold of 1 leaves all to it
+ *
+ *  Returns output 0, int32 [..., max_output_size].  eddy_output(y, 1) are their scores, 0 behind
+ *  the last; eddy_output(y, 2) how many there are, int32 [...].  Of equal scores the one with
+ *  the lower number comes first; one that is no number is not taken.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other options.
+ *  Gradient: none.  TensorFlow: NonMaxSuppressionV5 (tf.image.non_max_suppression_padded, which
+ *  puts 0 behind the last). */
+eddy_tensor eddy_non_max_suppression_with(eddy_non_max_suppression_args p)
+{
+    const nms_attrs a = { p.max_output_size, p.iou_threshold == 0 ? 0.5 : p.iou_threshold,
+                          p.score_threshold, p.soft_nms_sigma };
+    return eddy__apply_named(p.name, &eddy_op_non_max_suppression, &a, 2,
+                             (eddy_tensor[]){ p.boxes, p.scores });
+}

@@ -1,0 +1,382 @@
+/* projective_transform.c -- projective transforms of images.
+ *
+ * A transform maps each pixel of y to a point in x, which is a pixel (nea) or lies between four
+ * (bilinear). The part that is linear in x has a transpose with the same positions and weights,
+ * so that two operations suffice for gradients of any order. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "ops/nets/same_floats.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_image_transform_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_tensor by;                /* [n,8] numbers of maps; [n] angles; [n,2] shifts */
+    const char *interpolation;     /* "NEAREST", the default, or "BILINEAR" */
+    const char *fill_mode;         /* "CONSTANT", the default, "REFLECT", "WRAP", "NEAREST" */
+    double      fill_value;
+    eddy_dims   size;              /* height and width of y; default those of x */
+    const char *name;
+} eddy_image_transform_args;
+#endif
+
+typedef struct transform_attrs {
+    const char *interpolation, *fill_mode;
+    double      fill_value;
+    eddy_dims   size;
+} transform_attrs;
+
+static const eddy_attr_field transform_fields[] = {
+    { "interpolation", EDDY_ATTR_STRING, offsetof(transform_attrs, interpolation) },
+    { "fill_mode", EDDY_ATTR_STRING, offsetof(transform_attrs, fill_mode) },
+    { "fill_value", EDDY_ATTR_FLOAT, offsetof(transform_attrs, fill_value) },
+    { "size", EDDY_ATTR_DIMS, offsetof(transform_attrs, size) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* ----------------------------------------------------------------- shapes -- */
+
+typedef enum fill_mode { CONSTANT, REFLECT, WRAP, NEAREST, MODES } fill_mode;
+
+static fill_mode mode_of(const char *text)
+{
+    static const char *const names[MODES] = { "CONSTANT", "REFLECT", "WRAP", "NEAREST" };
+    int i = 0;
+    while (i < MODES && !(text && strcmp(text, names[i]) == 0)) i++;
+    return (fill_mode)i;
+}
+
+static bool is_bilinear(const transform_attrs *a)
+{
+    return strcmp(a->interpolation, "BILINEAR") == 0;
+}
+
+/* Whether elements of this type can be v, after its fraction is cut off. */
+static bool can_hold(eddy_dtype d, double v)
+{
+    switch ((int)d) {
+    case EDDY_UINT8: return v > -1 && v < 256;
+    case EDDY_INT32: return v > -0x1p31 - 1 && v < 0x1p31;
+    case EDDY_INT64: return v >= -0x1p63 && v < 0x1p63;
+    default:         return true;
+    }
+}
+
+static bool check_attrs(eddy_infer *c)
+{
+    const transform_attrs *a = c->attrs;
+    if (!a->interpolation || (!is_bilinear(a) && strcmp(a->interpolation, "NEAREST") != 0))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "interpolation is '%.40s'; it must be "
+                               "NEAREST or BILINEAR", a->interpolation ? a->interpolation : "");
+    if (mode_of(a->fill_mode) == MODES)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "fill_mode is '%.40s'; it must be "
+                               "CONSTANT, REFLECT, WRAP or NEAREST",
+                               a->fill_mode ? a->fill_mode : "");
+    if (!can_hold(c->in[0].dtype, a->fill_value))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "fill_value is %g, which is not a value of %s", a->fill_value,
+                               eddy_dtype_name(c->in[0].dtype));
+    if (a->size.count <= 0) return true;
+    for (int i = 0; i < 2; i++)
+        if (a->size.count != 2 || a->size.at[i] < 1 || a->size.at[i] > INT32_MAX)
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                                   "size must be a height and a width above 0 that fit in int32");
+    return true;
+}
+
+/* *x = what is known of the images, input i, and *y of what is seen, by the maps, input 1. */
+static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
+{
+    const transform_attrs *a = c->attrs;
+    const eddy_shape       maps = c->in[1].shape;
+    char text[2][128];
+    *x = c->in[i].shape;
+    if (c->in[1].dtype != EDDY_FLOAT32)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "transforms are %s; expected float32",
+                               eddy_dtype_name(c->in[1].dtype));
+    if (x->rank < 0) *x = eddy__shape_open(4);
+    int64_t n = x->dim[0];
+    if (x->rank != 4 || !eddy_shape_compatible(maps, EDDY_SHAPE(EDDY_ANY, 8)) ||
+        (maps.rank == 2 && maps.dim[0] != 1 && !eddy__dim_unify(&n, maps.dim[0])))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "images have shape %s and transforms %s; rank 4 "
+                               "and [1,8] or [batch,8] are expected",
+                               eddy_shape_print(c->in[i].shape, text[0], sizeof text[0]),
+                               eddy_shape_print(maps, text[1], sizeof text[1]));
+    *y = *x;
+    for (int d = 0; d < 2 && a->size.count > 0; d++) y->dim[1 + d] = a->size.at[d];
+    return true;
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+typedef struct view {
+    int64_t      batch, in[2], out[2], c;
+    bool         bilinear, each;         /* each image has a map of its own */
+    fill_mode    mode;
+    double       fill;
+    const float *maps;
+    const void  *from;
+    void        *to;
+} view;
+
+/* Pixels of x, -1 for what is filled, row by row; of their rows and columns the shares. */
+typedef struct look {
+    int64_t at[4];
+    float   rows[2], columns[2];
+} look;
+
+/* A place on an axis of n pixels brought back into it, as TensorFlow's MapCoordinate does. */
+static float mapped(fill_mode mode, float at, float n)
+{
+    const float most = n - 1, twice = 2 * n;
+    if (mode == CONSTANT) return at;
+    if (mode != NEAREST && n <= 1 && (at < 0 || at > most)) return 0;
+    if (mode == REFLECT && at < 0) {
+        at += twice * truncf(-at / twice);
+        at = at < -n ? at + twice : -at - 1;
+    } else if (mode == REFLECT && at > most) {
+        at -= twice * truncf(at / twice);
+        if (at >= n) at = twice - at - 1;
+    } else if (mode == WRAP && at < 0) {
+        at += n * (truncf(-at / most) + 1);
+    } else if (mode == WRAP && at > most) {
+        at -= n * truncf(at / most);
+    }
+    return at < 0 ? 0 : at > most ? most : at;          /* NaN stays */
+}
+
+/* Where pixel [i, j] of image b of y is in x. */
+static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
+{
+    look         l = { .at = { -1, -1, -1, -1 }, .rows = { 1, 0 }, .columns = { 1, 0 } };
+    const float *m = v->maps + (v->each ? 8 * b : 0), row = (float)i, column = (float)j;
+    const float  depth = m[6] * column + m[7] * row + 1;
+    const float  h = (float)v->in[0], w = (float)v->in[1];
+    const float  x = mapped(v->mode, (m[0] * column + m[1] * row + m[2]) / depth, w);
+    const float  y = mapped(v->mode, (m[3] * column + m[4] * row + m[5]) / depth, h);
+    if (depth == 0 || !(x > -1 && x < w && y > -1 && y < h)) return l;
+    const float left = v->bilinear ? floorf(x) : roundf(x);
+    const float top = v->bilinear ? floorf(y) : roundf(y);
+    for (int k = 0; k < (v->bilinear ? 4 : 1); k++) {
+        const int64_t r = (int64_t)top + k / 2, s = (int64_t)left + k % 2;
+        if (r >= 0 && r < v->in[0] && s >= 0 && s < v->in[1]) l.at[k] = r * v->in[1] + s;
+    }
+    if (!v->bilinear) return l;
+    l.rows[0] = top + 1 - y, l.rows[1] = y - top;
+    l.columns[0] = left + 1 - x, l.columns[1] = x - left;
+    return l;
+}
+
+static int64_t to_int64(double x)
+{
+    return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+
+/* Rows [from, to) of y, of elements T, of which means are taken as A. */
+#define SEEN(name, T, A, OF)                                                                  \
+    static void name(void *arg, int64_t from, int64_t to, int worker)                         \
+    {                                                                                         \
+        const view   *v = arg;                                                                \
+        const int64_t image = v->in[0] * v->in[1] * v->c;                                     \
+        const T       fill = (T)v->fill;                                                      \
+        T            *y = (T *)v->to + from * v->out[1] * v->c;                               \
+        (void)worker;                                                                         \
+        for (int64_t row = from; row < to; row++) {                                           \
+            const int64_t b = row / v->out[0];                                                \
+            const T      *x = (const T *)v->from + b * image;                                 \
+            for (int64_t j = 0; j < v->out[1]; j++, y += v->c) {                              \
+                const look l = look_at(v, b, row % v->out[0], j);                             \
+                const A    up = l.rows[0], down = l.rows[1];                                  \
+                const A    left = l.columns[0], right = l.columns[1];                         \
+                for (int64_t c = 0; c < v->c; c++) {                                          \
+                    T p[4];                                                                   \
+                    for (int k = 0; k < 4; k++)                                               \
+                        p[k] = l.at[k] < 0 ? fill : x[l.at[k] * v->c + c];                    \
+                    y[c] = !v->bilinear ? p[0]                                                \
+                         : OF(up * (left * (A)p[0] + right * (A)p[1]) +                       \
+                              down * (left * (A)p[2] + right * (A)p[3]));                     \
+                }                                                                             \
+            }                                                                                 \
+        }                                                                                     \
+    }
+SEEN(seen_f32, float, float, (float))
+SEEN(seen_f64, double, double, (double))
+SEEN(seen_u8, uint8_t, float, (uint8_t))
+SEEN(seen_i32, int32_t, double, (int32_t))
+SEEN(seen_i64, int64_t, double, to_int64)
+
+static eddy_parallel_fn seen_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32: return seen_f32;
+    case EDDY_FLOAT64: return seen_f64;
+    case EDDY_UINT8:   return seen_u8;
+    case EDDY_INT32:   return seen_i32;
+    case EDDY_INT64:   return seen_i64;
+    default:           return NULL;
+    }
+}
+
+/* The transpose, for images [from, to): what each pixel of x has given, back to it. */
+#define BACK(name, T)                                                                         \
+    static void name(void *arg, int64_t from, int64_t to, int worker)                         \
+    {                                                                                         \
+        const view   *v = arg;                                                                \
+        const int64_t image = v->in[0] * v->in[1] * v->c, seen = v->out[0] * v->out[1];       \
+        (void)worker;                                                                         \
+        for (int64_t b = from; b < to; b++) {                                                 \
+            const T *dy = (const T *)v->from + b * seen * v->c;                               \
+            T       *dx = (T *)v->to + b * image;                                             \
+            memset(dx, 0, (size_t)image * sizeof *dx);                                        \
+            for (int64_t i = 0; i < seen; i++, dy += v->c) {                                  \
+                const look l = look_at(v, b, i / v->out[1], i % v->out[1]);                   \
+                for (int k = 0; k < 4; k++) {                                                 \
+                    const T share = (T)l.rows[k / 2] * (T)l.columns[k % 2];                   \
+                    for (int64_t c = 0; c < v->c && l.at[k] >= 0; c++)                        \
+                        dx[l.at[k] * v->c + c] += share * dy[c];                              \
+                }                                                                             \
+            }                                                                                 \
+        }                                                                                     \
+    }
+BACK(back_f32, float)
+BACK(back_f64, double)
+
+static view view_of(const eddy_kernel *k, eddy_shape x, eddy_shape y)
+{
+    const transform_attrs *a = k->attrs;
+    return (view){
+        .batch = x.dim[0], .in = { x.dim[1], x.dim[2] }, .out = { y.dim[1], y.dim[2] },
+        .c = x.dim[3], .bilinear = is_bilinear(a), .each = k->in[1]->type.shape.dim[0] != 1,
+        .mode = mode_of(a->fill_mode), .fill = a->fill_value, .maps = k->in[1]->data,
+        .from = k->in[0]->data, .to = k->out[0]->data,
+    };
+}
+
+/* ------------------------------------------------------------ definitions -- */
+
+static bool transform_infer(eddy_infer *c)
+{
+    eddy_shape x, y;
+    if (!seen_of(c->in[0].dtype))
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for images of %s",
+                               eddy_dtype_name(c->in[0].dtype));
+    return check_attrs(c) && check_shapes(c, 0, &x, &y) &&
+           eddy__infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+static eddy_status transform_kernel(eddy_kernel *k)
+{
+    enum { GRAIN = 8192 };
+    view v = view_of(k, k->in[0]->type.shape, k->out[0]->type.shape);
+    if (k->out[0]->count == 0) return EDDY_OK;
+    eddy_parallel(k, v.batch * v.out[0], GRAIN / (v.out[1] * (v.c + 4)) + 1,
+                  seen_of(k->out[0]->type.dtype), &v);
+    return EDDY_OK;
+}
+
+static void transform_gradient(eddy_rule *r)
+{
+    const eddy_tensor in[] = { r->dy[0], r->x[1], r->x[0] };
+    r->dx[0] = eddy_apply(&eddy_op_image_transform_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+}
+
+/* The examples and the images of each become one axis, and are parted again. */
+static void transform_batch(eddy_batch *b)
+{
+    const eddy_shape maps = eddy_shape_of(b->node->inputs[1]);
+    const bool       shared = maps.rank == 2 && maps.dim[0] == 1;
+    if (maps.rank != 2 || maps.dim[0] < 0 || (shared && b->batched[1])) return;
+    eddy_tensor in[3] = { eddy_batch_input(b, 0), shared ? b->x[1] : eddy_batch_input(b, 1) };
+    const eddy_tensor both = Sum(in[0], .axes = EDDY_AXES(2, 3, 4));    /* only lends its shape */
+    in[0] = eddy_merge_leading(in[0], both);
+    if (!shared) in[1] = eddy_merge_leading(in[1], Sum(in[1], .axes = EDDY_AXES(2)));
+    if (b->n_in == 3) {
+        const eddy_tensor x = b->batched[2] ? b->x[2] : eddy_batch_like(b->x[2], b->examples);
+        in[2] = eddy_merge_leading(x, both);
+    }
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
+    b->y[0] = eddy_unflatten_like(y, both, 0, 0);
+}
+
+const eddy_op_def eddy_op_image_transform = {
+    .name = "ImageProjectiveTransformV3", .label = "ImageTransform",
+    .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .attrs_size = sizeof(transform_attrs), .attrs = transform_fields,
+    .flops = eddy_flops_per_output, .infer = transform_infer, .kernel = transform_kernel,
+    .gradient = transform_gradient, .batch = transform_batch,
+};
+
+/** y = the images x, seen through projective maps: y[b, i, j, c] = x[b, v, u, c] with
+ *
+ *    u = (t0 j + t1 i + t2) / (t6 j + t7 i + 1),  v = (t3 j + t4 i + t5) / (t6 j + t7 i + 1)
+ *
+ *  x              float32, float64, int32, int64 or uint8 [batch, height, width, channels];
+ *                 y has its type
+ *  by             float32 [batch, 8], t0 to t7 of each image, or [1, 8] for all
+ *  interpolation  "NEAREST", the pixel at the rounded place, the default; "BILINEAR", the mean of
+ *                 the four around it, its fraction cut off for integers
+ *  fill_mode      what is outside: "CONSTANT", fill_value, the default; "REFLECT", dcba|abcd|dcba;
+ *                 "WRAP", abcd|abcd|abcd, right up to a side less one pixel outside, as there;
+ *                 "NEAREST", aaaa|abcd|dddd
+ *  fill_value     also where the divisor is 0 or a place is not finite; 0 if left out
+ *  size           height and width of y; those of x if left out
+ *
+ *  Places are float32 numbers, as in TensorFlow.  Less than a pixel outside BILINEAR passes over
+ *  to fill_value.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for other shapes;
+ *  EDDY_INVALID_ARGUMENT for options that are none, or a fill_value that x could not hold.
+ *  Gradient: dx = dy at the pixels it was made of, times their shares; `by` has none.
+ *  TensorFlow: ImageProjectiveTransformV3, whose gradient is that of the inverse map, which is
+ *  near it only; here it is the derivative. */
+eddy_tensor eddy_image_transform_with(eddy_image_transform_args a)
+{
+    const transform_attrs t = {
+        .interpolation = a.interpolation ? a.interpolation : "NEAREST",
+        .fill_mode = a.fill_mode ? a.fill_mode : "CONSTANT",
+        .fill_value = a.fill_value, .size = a.size,
+    };
+    if (eddy_refuse_number(a.x.graph, "image_transform", "size", a.size))
+        return eddy_none(a.x.graph);
+    return eddy__apply_named(a.name, &eddy_op_image_transform, &t, 2, (eddy_tensor[]){ a.x, a.by });
+}
+
+/* Of dy, the maps and x, which only lends its shape. */
+static bool transform_grad_infer(eddy_infer *c)
+{
+    const eddy_dtype d = c->in[0].dtype;
+    eddy_shape       x, y;
+    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for dy of %s", eddy_dtype_name(d));
+    return check_attrs(c) && check_shapes(c, 2, &x, &y) &&
+           eddy__infer_like(c, 0, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
+}
+
+static eddy_status transform_grad_kernel(eddy_kernel *k)
+{
+    view v = view_of(k, k->out[0]->type.shape, k->in[0]->type.shape);
+    if (k->out[0]->count == 0) return EDDY_OK;
+    eddy_parallel(k, v.batch, 1, k->out[0]->type.dtype == EDDY_FLOAT32 ? back_f32 : back_f64, &v);
+    return EDDY_OK;
+}
+
+/* Linear in dy. */
+static void transform_grad_gradient(eddy_rule *r)
+{
+    transform_attrs   a = *(const transform_attrs *)r->attrs;
+    const eddy_tensor in[] = { r->dy[0], r->x[1] };
+    a.fill_value = 0;
+    r->dx[0] = eddy_apply(&eddy_op_image_transform, &a, 2, in, (eddy_apply_args){ 0 });
+}
+
+const eddy_op_def eddy_op_image_transform_grad = {
+    .name = "ImageProjectiveTransformGrad", .label = "ImageTransformGrad",
+    .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 2,
+    .attrs_size = sizeof(transform_attrs), .attrs = transform_fields,
+    .flops = eddy_flops_per_input, .infer = transform_grad_infer, .kernel = transform_grad_kernel,
+    .gradient = transform_grad_gradient, .batch = transform_batch,
+};

@@ -1,0 +1,248 @@
+/* random_augmentation.c -- random image augmentation: flips, crops, brightness, contrast, hue and
+ * saturation; composed of other operations. */
+#include "ops/images/images.h"
+#include "ops/short_names.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_flip_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     seed;
+} eddy_random_flip_args;
+
+typedef struct eddy_random_crop_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   size;              /* one entry a dimension */
+    int64_t     seed;
+} eddy_random_crop_args;
+
+/* The same with a size that is a tensor. */
+typedef struct eddy_random_crop_to_args {
+    char        unused_;
+    eddy_tensor x, size;           /* size: an integer for each dimension of x */
+    int64_t     seed;
+} eddy_random_crop_to_args;
+
+typedef struct eddy_random_delta_args {
+    char        unused_;
+    eddy_tensor x;
+    double      max_delta;
+    int64_t     seed;
+} eddy_random_delta_args;
+
+typedef struct eddy_random_factor_args {
+    char        unused_;
+    eddy_tensor x;
+    double      lower, upper;
+    int64_t     seed;
+} eddy_random_factor_args;
+#endif
+
+/* --------------------------------------------------------- turned and cut -- */
+
+/* Each image as it is or as in `turned`, as likely. */
+static eddy_tensor by_chance(eddy_tensor x, eddy_tensor turned, int64_t seed)
+{
+    if (!eddy_is_valid(turned)) return turned;
+    const eddy_tensor each = Sum(Cast(x, EDDY_FLOAT32), .axes = EDDY_AXES(-3, -2, -1),
+                                 .keepdims = true);       /* only lends its shape */
+    return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), turned, x);
+}
+
+/** y = each image as it is, or with left and right exchanged; either is as likely.
+ *
+ *  x     any element type but half, [..., height, width, channels]
+ *  seed  0: the op's own
+ *
+ *  Errors: as eddy_flip_left_right.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_left_right. */
+eddy_tensor eddy_random_flip_left_right_with(eddy_random_flip_args a)
+{
+    return by_chance(a.x, eddy_flip_left_right(a.x), a.seed);
+}
+
+/** y = each image as it is, or with above and below exchanged; either is as likely.
+ *
+ *  x     any element type but half, [..., height, width, channels]
+ *  seed  0: the op's own
+ *
+ *  Errors: as eddy_flip_up_down.
+ *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_up_down. */
+eddy_tensor eddy_random_flip_up_down_with(eddy_random_flip_args a)
+{
+    return by_chance(a.x, eddy_flip_up_down(a.x), a.seed);
+}
+
+/* Entries of `size` fit what is known of x. */
+static bool fits(eddy_tensor x, eddy_dims size)
+{
+    char text[128];
+    const eddy_shape s = eddy_shape_of(x);
+    bool good = s.rank > 0 && s.rank == size.count;
+    for (int i = 0; good && i < s.rank; i++)
+        good = size.at[i] >= 0 && size.at[i] <= INT32_MAX &&
+               (s.dim[i] == EDDY_ANY || size.at[i] <= s.dim[i]);
+    if (good) return true;
+    return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+                     "random_crop: size has %d entries, but x has shape %s; expected one per "
+                     "dimension, no larger than it",
+                     size.count > 0 ? size.count : 0, eddy_shape_print(s, text, sizeof text)),
+           false;
+}
+
+/* x[begin : begin + size] along an axis, from `at` of the way to the last place where it fits. */
+static eddy_tensor crop_axis(eddy_tensor x, int axis, eddy_tensor size, eddy_tensor at)
+{
+    const eddy_tensor begins = Sub(eddy_size_along(x, axis), Sub(size, 1));
+    const eddy_tensor chosen = Mul(eddy_slice(at, EDDY_DIMS(axis), EDDY_DIMS(1)),
+                                   Cast(begins, EDDY_FLOAT64));
+    const eddy_tensor zero = eddy_number(x.graph, EDDY_INT64, 0);
+    const eddy_tensor steps = eddy_range(zero, size, NumberLike(1, zero));
+    return Gather(x, Add(steps, Cast(Floor(chosen), EDDY_INT64)), axis);
+}
+
+static eddy_tensor crop_begins(eddy_tensor x, int rank, int64_t seed)
+{
+    return eddy_random_uniform(x.graph, EDDY_SHAPE(rank), .dtype = EDDY_FLOAT64, .seed = seed);
+}
+
+/** y = a random box of this size cut out of x, all positions equally likely.
+ *
+ *  x     any element type, rank above 0 and known
+ *  size  one entry a dimension, at most that
+ *  seed  0: the op's own
+ *
+ *  For images [height, width, 3], eddy_random_crop(x, EDDY_DIMS(24, 24, 3)).
+ *  Errors: EDDY_BAD_SHAPE for another size; at the run, EDDY_OUT_OF_RANGE for one above a
+ *  dimension that was not known.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
+eddy_tensor eddy_random_crop_with(eddy_random_crop_args a)
+{
+    eddy_tensor y = a.x;
+    if (!eddy_is_valid(a.x))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "random_crop: x is not a valid tensor");
+    if (!fits(a.x, a.size)) return eddy_none(a.x.graph);
+    const eddy_shape s = eddy_shape_of(a.x);
+    const eddy_tensor at = crop_begins(a.x, s.rank, a.seed);
+    for (int i = 0; i < s.rank; i++)
+        if (s.dim[i] != a.size.at[i])
+            y = crop_axis(y, i, eddy_number(a.x.graph, EDDY_INT64, (double)a.size.at[i]), at);
+    return Identity(y);
+}
+
+/** y = a random box cut out of x, its size given by a tensor, all positions equally likely.
+ *
+ *  x     any element type, rank above 0 and known
+ *  size  int32 or int64, one entry a dimension, at most that; known when a run begins as that of
+ *        eddy_resize_nearest_neighbor_to is
+ *  seed  0: the op's own
+ *
+ *  Errors: EDDY_BAD_SHAPE for another x; EDDY_INVALID_ARGUMENT for another size; at the run,
+ *  EDDY_OUT_OF_RANGE for one above a dimension.
+ *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
+eddy_tensor eddy_random_crop_to_with(eddy_random_crop_to_args a)
+{
+    const char *who = "random_crop_to";
+    eddy_tensor y = a.x;
+    if (!eddy_is_valid(a.x))
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: x is not a valid tensor", who);
+    const int rank = eddy_shape_of(a.x).rank;
+    if (rank < 1)
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is 0 or not known",
+                         who, eddy_name_of(a.x));
+    if (!eddy__is_size_tensor(who, a.x, a.size, rank)) return eddy_none(a.x.graph);
+    const eddy_tensor at = crop_begins(a.x, rank, a.seed);
+    for (int i = 0; i < rank; i++)
+        y = crop_axis(y, i, Cast(eddy_gather(a.size, eddy_number(a.x.graph, EDDY_INT32, i)),
+                                 EDDY_INT64), at);
+    return Identity(y);
+}
+
+/* ---------------------------------------------------------------- colours -- */
+
+/* A number of [low, high), of the type in which colours of x are counted. */
+static eddy_tensor number_in(eddy_tensor x, double low, double high, int64_t seed)
+{
+    const bool wide = eddy_is_valid(x) && eddy_dtype_of(x) == EDDY_FLOAT64;
+    const eddy_tensor u = eddy_random_uniform(x.graph, EDDY_SCALAR,
+                                              .dtype = wide ? EDDY_FLOAT64 : EDDY_FLOAT32,
+                                              .seed = seed);
+    return Add(low, Mul(u, high - low));
+}
+
+static bool is_delta(const char *who, eddy_tensor x, double most, double limit)
+{
+    if (most >= 0 && most <= limit) return eddy_is_valid(x) || eddy__is_image(who, x);
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: max_delta is %g, which is not in [0, %g]",
+                     who, most, limit),
+           false;
+}
+
+static bool is_interval(const char *who, eddy_tensor x, double lower, double upper)
+{
+    if (lower >= 0 && upper >= lower && upper <= 1e30) return eddy_is_valid(x) ||
+        eddy__is_image(who, x);
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
+                     "%s: [%g, %g) is not an interval of non-negative numbers", who, lower, upper),
+           false;
+}
+
+/** y = eddy_adjust_brightness(x, d), d evenly of [-max_delta, max_delta), one for all images.
+ *
+ *  x          as there
+ *  max_delta  not negative
+ *  seed       0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
+ *  Gradient: as there.  TensorFlow: tf.image.random_brightness. */
+eddy_tensor eddy_random_brightness_with(eddy_random_delta_args a)
+{
+    if (!is_delta("random_brightness", a.x, a.max_delta, 1e30))
+        return eddy_none(a.x.graph);
+    return eddy_adjust_brightness(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
+}
+
+/** y = eddy_adjust_contrast(x, f), f evenly of [lower, upper), one for all images.
+ *
+ *  x             as there
+ *  lower, upper  0 <= lower <= upper
+ *  seed          0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
+ *  Gradient: as there.  TensorFlow: tf.image.random_contrast. */
+eddy_tensor eddy_random_contrast_with(eddy_random_factor_args a)
+{
+    if (!is_interval("random_contrast", a.x, a.lower, a.upper))
+        return eddy_none(a.x.graph);
+    return eddy_adjust_contrast(a.x, number_in(a.x, a.lower, a.upper, a.seed));
+}
+
+/** y = eddy_adjust_saturation(x, f), f evenly of [lower, upper), one for all images.
+ *
+ *  x             as there
+ *  lower, upper  0 <= lower <= upper
+ *  seed          0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
+ *  Gradient: as there.  TensorFlow: tf.image.random_saturation. */
+eddy_tensor eddy_random_saturation_with(eddy_random_factor_args a)
+{
+    if (!is_interval("random_saturation", a.x, a.lower, a.upper))
+        return eddy_none(a.x.graph);
+    return eddy_adjust_saturation(a.x, number_in(a.x, a.lower, a.upper, a.seed));
+}
+
+/** y = eddy_adjust_hue(x, d), d evenly of [-max_delta, max_delta), one for all images.
+ *
+ *  x          as there
+ *  max_delta  in [0, 0.5]
+ *  seed       0: the op's own
+ *
+ *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
+ *  Gradient: as there.  TensorFlow: tf.image.random_hue. */
+eddy_tensor eddy_random_hue_with(eddy_random_delta_args a)
+{
+    if (!is_delta("random_hue", a.x, a.max_delta, 0.5)) return eddy_none(a.x.graph);
+    return eddy_adjust_hue(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
+}

@@ -1,0 +1,225 @@
+/* batch_norm_loops.h -- the loops of batch normalization for one element type, T: a template of
+ * ops/kernels/for_floats.h.
+ *
+ * If there are few columns, several rows are treated as one wide row, so that the inner loops
+ * have about WIDE elements; if there are many, they are processed WIDE at a time. */
+
+/* sum[c] = the sum of x[r * stride + c] over the rows. */
+EDDY_INLINE void NAME(sum_columns)(const T *x, int64_t rows, int64_t width, int64_t stride,
+                                   T *restrict sum)
+{
+    int64_t r = 0;
+    for (int64_t c = 0; c < width; c++) sum[c] = 0;
+    for (; r + 4 <= rows; r += 4) {
+        const T *a = x + r * stride, *b = a + stride, *e = b + stride, *f = e + stride;
+        for (int64_t c = 0; c < width; c++) sum[c] += (a[c] + b[c]) + (e[c] + f[c]);
+    }
+    for (; r < rows; r++)
+        for (int64_t c = 0; c < width; c++) sum[c] += x[r * stride + c];
+}
+
+/* d[c] and q[c] = the sums of x - mean[c] and of its squares. */
+EDDY_INLINE void NAME(deviations)(const T *x, int64_t rows, int64_t width, int64_t stride,
+                                  const T *mean, T *restrict d, T *restrict q)
+{
+    int64_t r = 0;
+    for (int64_t c = 0; c < width; c++) d[c] = q[c] = 0;
+    for (; r + 2 <= rows; r += 2) {
+        const T *a = x + r * stride, *b = a + stride;
+        for (int64_t c = 0; c < width; c++) {
+            const T u = a[c] - mean[c], v = b[c] - mean[c];
+            d[c] += u + v;
+            q[c] += u * u + v * v;
+        }
+    }
+    for (; r < rows; r++)
+        for (int64_t c = 0; c < width; c++) {
+            const T u = x[r * stride + c] - mean[c];
+            d[c] += u;
+            q[c] += u * u;
+        }
+}
+
+/* The mean of `had` elements and the sum of squares about it take in those of `rows` more. */
+EDDY_INLINE void LOOP(take_in)(const T *x, int64_t rows, int64_t width, int64_t stride,
+                               double had, double *restrict mean, double *restrict squares)
+{
+    T sum[WIDE], d[WIDE], q[WIDE];
+    const double n = (double)rows, part = n / (had + n);
+    NAME(sum_columns)(x, rows, width, stride, sum);
+    for (int64_t c = 0; c < width; c++) sum[c] /= (T)rows;
+    NAME(deviations)(x, rows, width, stride, sum, d, q);
+    for (int64_t c = 0; c < width; c++) {
+        const double lost = (double)d[c] / n, off = (double)sum[c] + lost - mean[c];
+        squares[c] += (double)q[c] - lost * (double)d[c] + off * off * had * part;
+        mean[c] += off * part;
+    }
+}
+
+#define TAKE_IN (const T *x, int64_t rows, int64_t width, int64_t stride, double had, \
+                 double *restrict mean, double *restrict squares)
+typedef void NAME(taking) TAKE_IN;
+EDDY_CLONES_OF(NAME(take_in), TAKE_IN, (x, rows, width, stride, had, mean, squares))
+#undef TAKE_IN
+
+/* The mean of some rows and the sum of squares about it, of `width` columns. */
+static void NAME(statistics)(NAME(taking) *take_in, const T *x, int64_t rows, int64_t width,
+                             int64_t stride, double *mean, double *squares)
+{
+    const int64_t most = AT_ONCE / width;
+    for (int64_t c = 0; c < width; c++) mean[c] = squares[c] = 0;
+    for (int64_t r = 0, m; r < rows; r += m) {
+        m = rows - r < most ? rows - r : most;
+        take_in(x + r * stride, m, width, stride, (double)r, mean, squares);
+    }
+}
+
+/* For each block: mean and squares of each column. */
+static void NAME(columns_statistics)(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    NAME(taking) *const take_in = EDDY_BEST_OF(NAME(take_in));
+    const int64_t d = w->width, side = side_by_side(d);
+    for (int64_t b = from; b < to; b++) {
+        const int64_t first = b * w->block;
+        const int64_t rows = w->rows - first < w->block ? w->rows - first : w->block;
+        const T *x = (const T *)w->x + first * d;
+        double *mean = w->part + b * 2 * d, *squares = mean + d;
+        double wide[2 * WIDE];
+        if (side == 1) {
+            for (int64_t c = 0, m; c < d; c += m) {
+                m = d - c < WIDE ? d - c : WIDE;
+                NAME(statistics)(take_in, x + c, rows, m, d, mean + c, squares + c);
+            }
+            continue;
+        }
+        const int64_t whole = rows / side, over = rows - whole * side;
+        NAME(statistics)(take_in, x, whole, side * d, side * d, wide, wide + WIDE);
+        for (int64_t c = 0; c < d; c++) mean[c] = squares[c] = 0;
+        for (int64_t s = 0; s < side && whole > 0; s++)
+            join(d, (double)(s * whole), mean, squares, (double)whole, wide + s * d,
+                 wide + WIDE + s * d);
+        for (int64_t r = rows - over; r < rows; r++)
+            take_in(x + r * d, 1, d, d, (double)r, mean, squares);
+    }
+}
+
+/* wide[i] = the column's number, for as many columns side by side as there are lanes. */
+EDDY_INLINE void NAME(widen)(const T *from, int64_t width, int64_t lanes, T *wide)
+{
+    for (int64_t i = 0, c = 0; i < lanes; i++) {
+        wide[i] = from[c];
+        c = c + 1 < width ? c + 1 : 0;
+    }
+}
+
+/* a[c] and b[c] take in the sums of dy and of dy (x - mean). */
+EDDY_INLINE void LOOP(sum_products)(const T *x, const T *dy, int64_t rows, int64_t width,
+                                    int64_t stride, const T *mean, double *restrict a,
+                                    double *restrict b)
+{
+    const int64_t most = AT_ONCE / 2 / width;
+    T s[WIDE], t[WIDE];
+    for (int64_t r = 0, last; r < rows; r = last) {
+        last = r + most < rows ? r + most : rows;
+        for (int64_t c = 0; c < width; c++) s[c] = t[c] = 0;
+        for (; r + 2 <= last; r += 2) {
+            const T *u = x + r * stride, *du = dy + r * stride;
+            for (int64_t c = 0; c < width; c++) {
+                const T e = du[c], f = du[c + stride];
+                s[c] += e + f;
+                t[c] += e * (u[c] - mean[c]) + f * (u[c + stride] - mean[c]);
+            }
+        }
+        for (; r < last; r++)
+            for (int64_t c = 0; c < width; c++) {
+                s[c] += dy[r * stride + c];
+                t[c] += dy[r * stride + c] * (x[r * stride + c] - mean[c]);
+            }
+        for (int64_t c = 0; c < width; c++) a[c] += (double)s[c], b[c] += (double)t[c];
+    }
+}
+
+#define SUM_PRODUCTS (const T *x, const T *dy, int64_t rows, int64_t width, int64_t stride, \
+                      const T *mean, double *restrict a, double *restrict b)
+typedef void NAME(summing) SUM_PRODUCTS;
+EDDY_CLONES_OF(NAME(sum_products), SUM_PRODUCTS, (x, dy, rows, width, stride, mean, a, b))
+#undef SUM_PRODUCTS
+
+/* For each block: the sums of dy and of dy (x - mean) of each column. */
+static void NAME(columns_products)(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    NAME(summing) *const sum_products = EDDY_BEST_OF(NAME(sum_products));
+    const int64_t d = w->width, side = side_by_side(d), wide = side * d;
+    const T *columns = w->mean;
+    T mean[WIDE];
+    for (int64_t b = from; b < to; b++) {
+        const int64_t first = b * w->block;
+        const int64_t rows = w->rows - first < w->block ? w->rows - first : w->block;
+        const T *x = (const T *)w->x + first * d, *dy = (const T *)w->dy + first * d;
+        double *part = w->part + b * 2 * d, sums[2 * WIDE];
+        for (int64_t c = 0, m; c < wide; c += m) {
+            const int64_t whole = rows / side, over = rows - whole * side;
+            m = wide - c < WIDE ? wide - c : WIDE;
+            NAME(widen)(columns + c, side > 1 ? d : m, m, mean);
+            for (int64_t i = 0; i < m; i++) sums[i] = sums[WIDE + i] = 0;
+            sum_products(x + c, dy + c, whole, m, wide, mean, sums, sums + WIDE);
+            if (over > 0)
+                sum_products(x + whole * wide, dy + whole * wide, 1, over * d, wide, mean, sums,
+                             sums + WIDE);
+            for (int64_t i = 0; i < m; i++) {
+                const int64_t at = side > 1 ? i % d : c + i;
+                part[at] = (i < d ? 0 : part[at]) + sums[i];
+                part[d + at] = (i < d ? 0 : part[d + at]) + sums[WIDE + i];
+            }
+        }
+    }
+}
+
+/* y = (x - f) g + h, for one wide row. */
+EDDY_INLINE void NAME(shift_and_scale)(const T *x, T *restrict y, int64_t width, const T *f,
+                                       const T *g, const T *h)
+{
+    for (int64_t c = 0; c < width; c++) y[c] = (x[c] - f[c]) * g[c] + h[c];
+}
+
+/* y = dy g - (x - f) h - i. */
+EDDY_INLINE void NAME(combine)(const T *x, const T *dy, T *restrict y, int64_t width, const T *f,
+                               const T *g, const T *h, const T *i)
+{
+    for (int64_t c = 0; c < width; c++) y[c] = (dy[c] * g[c] - i[c]) - (x[c] - f[c]) * h[c];
+}
+
+/* Some rows of y, or with dy of dx; factor[0..2] belong to the columns. */
+EDDY_INLINE void NAME(apply_rows)(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    const int64_t d = w->width, wide = side_by_side(d) * d, all = (to - from) * d;
+    const T *x = (const T *)w->x + from * d;
+    const T *dy = w->dy ? (const T *)w->dy + from * d : NULL;
+    T *y = (T *)w->y + from * d;
+    T f[4][WIDE];
+    for (int64_t c = 0, m; c < wide; c += m) {
+        m = wide - c < WIDE ? wide - c : WIDE;
+        const int64_t columns = wide > d ? d : m;
+        NAME(widen)((const T *)w->mean + c, columns, m, f[0]);
+        for (int i = 0; i < (dy ? 3 : 2); i++)
+            NAME(widen)((const T *)w->factor[i] + c, columns, m, f[i + 1]);
+        for (int64_t at = c; at < all; at += wide) {
+            const int64_t now = all - at < m ? all - at : m;
+            if (dy) NAME(combine)(x + at, dy + at, y + at, now, f[0], f[1], f[2], f[3]);
+            else NAME(shift_and_scale)(x + at, y + at, now, f[0], f[1], f[2]);
+        }
+    }
+}
+
+/* So many rows at a time that all tiles of columns find them in the nearest cache. */
+EDDY_INLINE void LOOP(columns_apply)(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    const int64_t most = 4 * AT_ONCE / w->width + 1;
+    for (int64_t r = from, next; r < to; r = next) {
+        next = r + most < to ? r + most : to;
+        NAME(apply_rows)(w, r, next);
+    }
+}
+
+EDDY_CLONES_OF(NAME(columns_apply), (const eddy_norm_work *w, int64_t from, int64_t to),
+               (w, from, to))

@@ -1,0 +1,164 @@
+/* depthwise_conv_loops.h -- the loops of depthwise convolutions for vectors V of LANES elements
+ * T. Names are made by NAME, those of loops by LOOP. Included once for each kind.
+ *
+ * There are at least LANES channels. If their number is no multiple of LANES, the last vector
+ * overlaps the one before, so that it is full; it computes some channels a second time. */
+
+/* Where a block of channels begins that is to begin at `at`. */
+EDDY_INLINE int64_t NAME(block)(int64_t at, int64_t c) { return at + LANES <= c ? at : c - LANES; }
+
+/* The sums of one place. */
+EDDY_INLINE void NAME(one)(const depthwise_work *w, const T *from, const T *filter, T *to,
+                           int64_t rows, int64_t cols)
+{
+    V a = { 0 };
+    for (int64_t i = 0; i < rows; i++, from += w->from_row, filter += w->filter_row) {
+        const T *x = from, *f = filter;
+        for (int64_t j = 0; j < cols; j++, x += w->from_col, f += w->filter_col)
+            a += *(const V *)x * *(const V *)f;
+    }
+    *(V *)to = a;
+}
+
+/* Those of four, whose elements are `step` apart and go to places `space` apart. */
+EDDY_INLINE void NAME(four)(const depthwise_work *w, const T *from, const T *filter, T *to,
+                            int64_t rows, int64_t cols, int64_t step, int64_t space)
+{
+    V a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
+    for (int64_t i = 0; i < rows; i++, from += w->from_row, filter += w->filter_row) {
+        const T *x = from, *f = filter;
+        for (int64_t j = 0; j < cols; j++, x += w->from_col, f += w->filter_col) {
+            const V tap = *(const V *)f;
+            a += *(const V *)x * tap;
+            b += *(const V *)(x + step) * tap;
+            c += *(const V *)(x + 2 * step) * tap;
+            d += *(const V *)(x + 3 * step) * tap;
+        }
+    }
+    *(V *)to = a;
+    *(V *)(to + space) = b;
+    *(V *)(to + 2 * space) = c;
+    *(V *)(to + 3 * space) = d;
+}
+
+/* Places p, p + space, ... of a row: four if they have the same taps, else one; how many. */
+EDDY_INLINE int64_t NAME(places)(const depthwise_work *w, const T *from, const eddy_tap_run *h,
+                                 int64_t p, T *to)
+{
+    const eddy_taps    *v = &w->axis[1];
+    const eddy_tap_run *r = &v->at[p];
+    const bool    many = same_taps(v, p);
+    const int64_t c = w->c, step = many ? (r[v->space].from - r->from) * c : 0;
+    const int64_t space = v->space * c;
+    const T *x = from + r->from * c;
+    const T *f = (const T *)w->filter + (h->tap * w->filter_w + r->tap) * c;
+    to += p * c;
+    for (int64_t i = 0; i < c; i += LANES) {
+        const int64_t at = NAME(block)(i, c);
+        if (many) NAME(four)(w, x + at, f + at, to + at, h->count, r->count, step, space);
+        else NAME(one)(w, x + at, f + at, to + at, h->count, r->count);
+    }
+    return many ? 4 : 1;
+}
+
+/* Rows [from, to) of the result, of all images. */
+EDDY_INLINE void LOOP(depthwise_rows)(const depthwise_work *w, int64_t from, int64_t to)
+{
+    const eddy_taps *h = &w->axis[0], *v = &w->axis[1];
+    for (int64_t r = from; r < to; r++) {
+        const eddy_tap_run *run = &h->at[r % h->places];
+        const int64_t       row = r / h->places * h->read + run->from;
+        const T *x = (const T *)w->from + row * v->read * w->c;
+        T *y = (T *)w->to + r * v->places * w->c;
+        for (int64_t first = 0; first < v->space; first++)
+            for (int64_t p = first; p < v->places;)
+                p += v->space * NAME(places)(w, x, run, p, y);
+    }
+}
+
+/* dw takes in the lanes of a from `skip` on. */
+EDDY_INLINE void NAME(add)(T *dw, const V *a, int64_t skip)
+{
+    T lane[LANES];
+    memcpy(lane, a, sizeof lane);
+    for (int64_t l = skip; l < LANES; l++) dw[l] += lane[l];
+}
+
+/* A tap of the filter takes in places [from, to): elements of x, which for place 0 would begin
+ * at `shift`, times dy. */
+EDDY_INLINE void NAME(tap)(const depthwise_work *w, const T *x, int64_t shift, const T *dy,
+                           int64_t from, int64_t to, T *dw)
+{
+    for (int64_t i = 0; from < to && i < w->c; i += LANES) {
+        const int64_t at = NAME(block)(i, w->c);
+        const T *p = x + (shift + at + from * w->x_step), *q = dy + (at + from * w->c);
+        V a = { 0 };
+        for (int64_t j = from; j < to; j++, p += w->x_step, q += w->c)
+            a += *(const V *)p * *(const V *)q;
+        NAME(add)(dw + at, &a, i - at);
+    }
+}
+
+/* Three neighbouring taps do. */
+EDDY_INLINE void NAME(three_taps)(const depthwise_work *w, const T *x, int64_t shift, const T *dy,
+                                  int64_t from, int64_t to, T *dw)
+{
+    for (int64_t i = 0; from < to && i < w->c; i += LANES) {
+        const int64_t at = NAME(block)(i, w->c);
+        const T *p = x + (shift + at + from * w->x_step), *q = dy + (at + from * w->c);
+        V a = { 0 }, b = { 0 }, c = { 0 };
+        for (int64_t j = from; j < to; j++, p += w->x_step, q += w->c) {
+            const V g = *(const V *)q;
+            a += *(const V *)p * g;
+            b += *(const V *)(p + w->x_tap) * g;
+            c += *(const V *)(p + 2 * w->x_tap) * g;
+        }
+        NAME(add)(dw + at, &a, i - at);
+        NAME(add)(dw + w->c + at, &b, i - at);
+        NAME(add)(dw + 2 * w->c + at, &c, i - at);
+    }
+}
+
+/* Taps t, t + 1, t + 2 together where all of them get something, else each alone; how many
+ * are done. */
+EDDY_INLINE int64_t NAME(taps)(const depthwise_work *w, const T *x, const T *dy, int64_t t, T *dw)
+{
+    const eddy_tap_range *r = w->ranges + t;
+    const int64_t  n = t + 3 <= w->filter_w ? 3 : 1;
+    eddy_tap_range all = r[0];
+    for (int64_t k = 1; k < n; k++) {
+        if (r[k].from > all.from) all.from = r[k].from;
+        if (r[k].to < all.to) all.to = r[k].to;
+    }
+    if (n == 1 || all.to < all.from) all.to = all.from;
+    const int64_t shift = t * w->x_tap - w->before_w * w->c;
+    dw += t * w->c;
+    NAME(three_taps)(w, x, shift, dy, all.from, all.to, dw);
+    for (int64_t k = 0; k < n; k++, dw += w->c) {
+        const int64_t left = r[k].to < all.from ? r[k].to : all.from;
+        const int64_t right = r[k].from > all.to ? r[k].from : all.to;
+        NAME(tap)(w, x, shift + k * w->x_tap, dy, r[k].from, left, dw);
+        NAME(tap)(w, x, shift + k * w->x_tap, dy, right, r[k].to, dw);
+    }
+    return n;
+}
+
+/* Part `part` of the rows of dy, of all images, taken into a filter of its own. */
+EDDY_INLINE void LOOP(depthwise_part)(const depthwise_work *w, int64_t part, int64_t end)
+{
+    for (; part < end; part++) {
+        const int64_t last = (part + 1) * w->part_rows < w->rows ? (part + 1) * w->part_rows
+                                                                 : w->rows;
+        T *dw = (T *)w->to + part * w->filter_size;
+        memset(dw, 0, (size_t)w->filter_size * sizeof *dw);
+        for (int64_t r = part * w->part_rows; r < last; r++)
+            for (int64_t a = 0; a < w->filter_h; a++) {
+                const int64_t row = r % w->out_h * w->step_h - w->before_h + a * w->gap_h;
+                if (row < 0 || row >= w->in_h) continue;
+                const T *x = (const T *)w->from + (r / w->out_h * w->in_h + row) * w->x_row;
+                for (int64_t t = 0; t < w->filter_w;)
+                    t += NAME(taps)(w, x, (const T *)w->filter + r * w->dy_row, t,
+                                    dw + a * w->filter_w * w->c);
+            }
+    }
+}

@@ -1,0 +1,84 @@
+/* lstm_gates_loops.h -- the elementwise part of one step of an LSTM and of its gradient, for one
+ * element type: a template of ops/kernels/for_types.h. */
+
+/* c = f c_before + i g, h = o tanh c. */
+static eddy_status NAME(forward)(int64_t n, void *y, const void *const *x, const void *block)
+{
+    const eddy_lstm_block b = *(const eddy_lstm_block *)block;
+    (void)n; (void)y; (void)x;
+    for (int64_t r = 0; r < b.rows; r++) {
+        const int64_t at = r * b.row;
+        const T *z = (const T *)b.z + 4 * at, *before = (const T *)b.c_before + at;
+        const T *more = b.z_more ? (const T *)b.z_more + r * b.other_row : NULL;
+        T *act = (T *)b.act + 4 * at, *c = (T *)b.c + at, *h = (T *)b.h + at;
+        EDDY_INDEPENDENT
+        for (int64_t j = 0; j < b.columns; j++) {
+            T zi = z[j], zf = z[j + b.gate], zg = z[j + 2 * b.gate], zo = z[j + 3 * b.gate];
+            if (more) {
+                zi += more[j];
+                zf += more[j + b.other_gate];
+                zg += more[j + 2 * b.other_gate];
+                zo += more[j + 3 * b.other_gate];
+            }
+            const T i = EDDY_MATH(sigmoid, zi, 1 / (1 + exp(-zi)));
+            const T f = EDDY_MATH(sigmoid, zf, 1 / (1 + exp(-zf)));
+            const T g = EDDY_MATH(tanh, zg, tanh(zg));
+            const T o = EDDY_MATH(sigmoid, zo, 1 / (1 + exp(-zo)));
+            const T state = f * before[j] + i * g;
+            act[j] = i;
+            act[j + b.gate] = f;
+            act[j + 2 * b.gate] = g;
+            act[j + 3 * b.gate] = o;
+            c[j] = state;
+            h[j] = o * EDDY_MATH(tanh, state, tanh(state));
+        }
+    }
+    return EDDY_OK;
+}
+
+/* With D = dc + dh o (1 - tanh(c)^2): the gradients of i, f, g, o are D g, D c_before, D i
+ * and dh tanh c; c_before gets D f.  `inside` a sequence there are dh_more, dc_more and
+ * dz_more and nothing else, which lets the loop be one of vectors. */
+EDDY_INLINE void NAME(backward_row)(const eddy_lstm_block *b, int64_t r, const bool inside)
+{
+    const int64_t gate = b->gate, at = r * b->row;
+    const T *act = (const T *)b->act + 4 * at, *before = (const T *)b->c_before + at;
+    const T *state = (const T *)b->c + at, *dh = (const T *)b->dh + at;
+    const T *dh_more = inside || b->dh_more ? (const T *)b->dh_more + r * b->other_h : NULL;
+    const T *dc_more = inside || b->dc_more ? (const T *)b->dc_more + at : NULL;
+    const T *dc = !inside && b->dc ? (const T *)b->dc + at : NULL;
+    const T *dact = !inside && b->dact ? (const T *)b->dact + 4 * at : NULL;
+    const bool twice = inside || b->dz_more;
+    T *dz = (T *)b->dz + 4 * at, *dbefore = (T *)b->dc_before + at;
+    T *copy = twice ? (T *)b->dz_more + r * b->other_row : dz;
+    const int64_t copy_gate = twice ? b->other_gate : gate;
+    EDDY_INDEPENDENT
+    for (int64_t j = 0; j < b->columns; j++) {
+        const T i = act[j], f = act[j + gate], g = act[j + 2 * gate], o = act[j + 3 * gate];
+        const T c = state[j], top = EDDY_MATH(tanh, c, tanh(c));
+        const T dy = inside || dh_more ? dh[j] + dh_more[j] : dh[j];
+        T sum = dy * o * (1 - top * top);
+        if (!inside && dc) sum += dc[j];
+        if (inside || dc_more) sum += dc_more[j];
+        const T di = (sum * g + (dact ? dact[j] : 0)) * (i * (1 - i));
+        const T df = (sum * before[j] + (dact ? dact[j + gate] : 0)) * (f * (1 - f));
+        const T dg = (sum * i + (dact ? dact[j + 2 * gate] : 0)) * (1 - g * g);
+        const T d_o = (dy * top + (dact ? dact[j + 3 * gate] : 0)) * (o * (1 - o));
+        copy[j] = dz[j] = di;
+        copy[j + copy_gate] = dz[j + gate] = df;
+        copy[j + 2 * copy_gate] = dz[j + 2 * gate] = dg;
+        copy[j + 3 * copy_gate] = dz[j + 3 * gate] = d_o;
+        dbefore[j] = sum * f;
+    }
+}
+static eddy_status NAME(backward)(int64_t n, void *y, const void *const *x, const void *block)
+{
+    const eddy_lstm_block b = *(const eddy_lstm_block *)block;
+    const bool inside = b.dh_more && b.dc_more && b.dz_more && !b.dc && !b.dact;
+    (void)n; (void)y; (void)x;
+    if (inside)
+        for (int64_t r = 0; r < b.rows; r++) NAME(backward_row)(&b, r, true);
+    else
+        for (int64_t r = 0; r < b.rows; r++) NAME(backward_row)(&b, r, false);
+    return EDDY_OK;
+}

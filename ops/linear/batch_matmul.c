@@ -1,0 +1,171 @@
+/* batch_matmul.c -- batched matrix products (batch_matmul). */
+#include "ops/arrays/arrays.h"
+#include "ops/becomes.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "ops/linear/matmul.h"
+#include "build/gen/table.h"
+
+EDDY_MAY_BECOME(&eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention)
+
+#ifdef EDDY_HEADER
+typedef struct eddy_batch_matmul_args {
+    char        unused_;
+    eddy_tensor x, y;             /* [...,m,k] and [...,k,n], or adjoints as said below */
+    bool        adj_x, adj_y;
+    const char *name;
+} eddy_batch_matmul_args;
+#endif
+
+/** The products of the matrices in the last two dimensions of x and y.
+ *
+ *  x, y   float32, float64, int32, int64, complex64 or complex128, both the same;
+ *         [...,m,k] and [...,k,n] give [...,m,n].  The dimensions in front
+ *         broadcast: [2,1,m,k] by [3,k,n] gives [2,3,m,n]
+ *  adj_x  x is [...,k,m] and used transposed and conjugated; adj_y likewise
+ *
+ *  eddy_matmul makes the same unless both operands are known to be matrices.  k = 0
+ *  gives zeros.
+ *  Many rows by one matrix are a single product.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the inner
+ *  sizes differ, the dimensions in front do not broadcast or a rank is below 2.
+ *  Gradient: dx = g y', dy = x' g with ' the adjoint, each summed over what was
+ *  broadcast.  TensorFlow: BatchMatMulV2. */
+/* The dimensions in front of the last two. */
+static eddy_shape leading(eddy_shape s)
+{
+    if (s.rank >= 0) s.rank -= 2;
+    return s;
+}
+
+static bool batch_matmul_infer(eddy_infer *c)
+{
+    int64_t    m, n;
+    eddy_shape s;
+    char       a[128], b[128];
+    if (!eddy__infer_product(c, &m, &n)) return false;
+    if (c->in[0].shape.rank < 0 || c->in[1].shape.rank < 0)
+        return eddy__infer_yield(c, 0, c->in[0].dtype, EDDY_UNKNOWN_SHAPE);
+    if (!eddy_shape_broadcast(leading(c->in[0].shape), leading(c->in[1].shape), &s))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the leading dimensions %s and %s do not broadcast",
+                               eddy_shape_print(leading(c->in[0].shape), a, sizeof a),
+                               eddy_shape_print(leading(c->in[1].shape), b, sizeof b));
+    s.dim[s.rank] = m;
+    s.dim[s.rank + 1] = n;
+    s.rank += 2;
+    return eddy__infer_yield(c, 0, c->in[0].dtype, s);
+}
+
+static int64_t matrices(eddy_shape s) { return eddy__shape_product(s, 0, s.rank - 2); }
+
+/* Which matrix of x belongs to matrix i of y, to which x is broadcast. */
+static int64_t matrix_at(eddy_shape y, eddy_shape x, int64_t i)
+{
+    int64_t at = 0, step = 1;
+    for (int d = y.rank - 3, e = x.rank - 3; e >= 0; d--, e--) {
+        if (x.dim[e] > 1) at += i % y.dim[d] * step;
+        i /= y.dim[d];
+        step *= x.dim[e];
+    }
+    return at;
+}
+
+/* Many rows by one matrix are a single product: `count` becomes 1. */
+static eddy_product product_of(const eddy_kernel *k, int64_t *count)
+{
+    const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)k->attrs;
+    eddy_product p = eddy__product_like(t, k->in[0]->type, k->in[1]->type);
+    *count = matrices(k->out[0]->type.shape);
+    if (!t.transpose_a && matrices(k->in[1]->type.shape) == 1 &&
+        matrices(k->in[0]->type.shape) == *count) {
+        p.m *= *count;
+        *count = 1;
+    }
+    return p;
+}
+
+static eddy_status batch_matmul_prepare(eddy_kernel *k)
+{
+    int64_t count;
+    const eddy_product p = product_of(k, &count);
+    if (count > 0) eddy__product_plan(k, &p);
+    return EDDY_OK;
+}
+
+/* Pair i of matrices. */
+static void place(const void *kernel, int64_t i, eddy_product *p)
+{
+    const eddy_kernel *k = kernel;
+    const int64_t     size = (int64_t)eddy_dtype_size(p->dtype);
+    const eddy_shape  y = k->out[0]->type.shape;
+    const int64_t     a = matrix_at(y, k->in[0]->type.shape, i);
+    const int64_t     b = matrix_at(y, k->in[1]->type.shape, i);
+    p->a = (const char *)k->in[0]->data + a * p->m * p->k * size;
+    p->b = (const char *)k->in[1]->data + b * p->k * p->n * size;
+    p->y = (char *)k->out[0]->data + i * p->m * p->n * size;
+}
+
+static eddy_status batch_matmul_kernel(eddy_kernel *k)
+{
+    int64_t      count;
+    eddy_product p = product_of(k, &count);
+    p.plan = k->state, p.scratch = k->scratch;
+    p.a = k->in[0]->data, p.b = k->in[1]->data, p.y = k->out[0]->data;
+    if (count == 1) eddy__product_run(k, &p);
+    else eddy__product_many(k, &p, count, place, k);
+    return EDDY_OK;
+}
+
+/* x with all dimensions but the last as one; those of `like`, which is only looked at. */
+static eddy_tensor rows(eddy_tensor x, eddy_tensor like)
+{
+    return eddy_merge_leading(x, Sum(like, EDDY_AXES(-1)));
+}
+
+/* One matrix b for many rows: its gradient is a single product too. */
+static void gradient_by_one(eddy_rule *r, bool transpose_b)
+{
+    const eddy_matmul_attrs back = { .transpose_b = !transpose_b };
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    const eddy_tensor as = rows(Conj(a), a), ds = rows(dy, a);
+    r->dx[0] = eddy_apply2(r->node->op, &back, dy, Conj(b));
+    r->dx[1] = MatMul(transpose_b ? ds : as, transpose_b ? as : ds, .transpose_a = true);
+}
+
+static void batch_matmul_gradient(eddy_rule *r)
+{
+    const eddy_matmul_attrs *t = r->attrs;
+    if (!t->transpose_a && eddy_shape_of(r->x[0]).rank > 0 && eddy_shape_of(r->x[1]).rank == 2) {
+        gradient_by_one(r, t->transpose_b);
+        return;
+    }
+    eddy__product_gradient(r);
+    for (int i = 0; i < 2; i++) r->dx[i] = eddy_sum_like(r->dx[i], r->x[i]);
+}
+
+const eddy_op_def eddy_op_batch_matmul = {
+    .name = "BatchMatMulV2",
+    .label = "MatMul",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 1,
+    .inputs =
+        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_TAKES_INDICES | EDDY_RANK_FROM(2) },
+                    { "y", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
+    .attrs_size = sizeof(eddy_matmul_attrs),
+    .attrs = eddy__matmul_fields,
+    .infer = batch_matmul_infer,
+    .prepare = batch_matmul_prepare,
+    .kernel = batch_matmul_kernel,
+    .gradient = batch_matmul_gradient,
+    .batch = eddy__batch_elementwise,
+    .flops = eddy__product_flops,
+};
+
+eddy_tensor eddy_batch_matmul_with(eddy_batch_matmul_args a)
+{
+    const eddy_tensor       in[] = { a.adj_x ? Conj(a.x) : a.x, a.adj_y ? Conj(a.y) : a.y };
+    const eddy_matmul_attrs t = { a.adj_x, a.adj_y };
+    return eddy__apply_named(a.name, &eddy_op_batch_matmul, &t, 2, in);
+}

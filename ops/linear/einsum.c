@@ -1,0 +1,50 @@
+/* einsum.c -- einsum, Einstein summation. einsum_parse.c reads the equation, einsum_products.c
+ * computes the products. */
+#include "graph/internal.h"
+#include "ops/linear/einsum.h"
+#include "ops/short_names.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_einsum_args {
+    char        unused_;
+    const char *equation;         /* "bij,bjk->bik" */
+    eddy_list   inputs;
+    const char *name;
+} eddy_einsum_args;
+#endif
+
+/** y = the sum of products of the inputs that the equation says: "ij,jk->ik" is a product
+ *  of matrices, "ii" a trace, "bij->bji" a transpose, "...i,...i->..." many dot products.
+ *
+ *  equation  for each input a term with a letter for each axis, between commas; behind the
+ *            arrow the letters of y, each once.  Letters that y does not have are summed
+ *            over; a letter twice in a term takes the diagonal.  "..." stands for further
+ *            axes, which broadcast, and is in y too.  Without an arrow y has the ellipsis
+ *            and, in alphabetical order, the letters that occur once
+ *  inputs    1 to 64, of one element type that has products: float32, float64, int32,
+ *            int64, complex64 or complex128
+ *  name      of the scope that its nodes stand in
+ *
+ *  Pairs are multiplied one after the other, the cheapest first, as far as sizes are known;
+ *  most become a product of matrices.  Axes of one letter have one size.
+ *  Errors: EDDY_INVALID_ARGUMENT for an equation that is none, EDDY_BAD_SHAPE for axes that
+ *  do not fit it or an ellipsis of unknown rank, EDDY_LIMIT beyond 8 letters in a term;
+ *  those of the ops that it is made of.
+ *  Gradient: that of the ops that it is made of.  TensorFlow: Einsum. */
+eddy_tensor eddy_einsum_with(eddy_einsum_args a)
+{
+    eddy_axes_of axes[EDDY_EINSUM_INPUTS + 1];
+    if (a.inputs.count < 1)
+        return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "einsum: %s", "no inputs");
+    eddy_graph *g = a.inputs.at[0].graph;
+    for (int i = 0; i < a.inputs.count; i++)
+        if (!eddy_is_valid(a.inputs.at[i])) return eddy_identity(a.inputs.at[i]);
+    if (!a.equation || a.inputs.count > EDDY_EINSUM_INPUTS)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "einsum: %s",
+                         a.equation ? "more than 64 inputs" : "no equation");
+    if (!eddy__einsum_parse(a.equation, a.inputs, axes)) return eddy_none(g);
+    eddy_scope_begin(g, a.name ? a.name : "einsum");
+    const eddy_tensor y = eddy__contract(a.inputs, axes, &axes[a.inputs.count]);
+    eddy_scope_end(g);
+    return y;
+}

@@ -1,0 +1,65 @@
+/* linear.h -- helpers shared by the operations of linear algebra: shape rules, the loop over the
+ * matrices of a batch, products. Private to ops/. */
+#ifndef EDDY_OPS_LINEAR_LINEAR_H
+#define EDDY_OPS_LINEAR_LINEAR_H
+
+#include "graph/op.h"
+
+/* ------------------------------------------------------------ inferring -- */
+
+/* Input i, of rank 2 or more, holds matrices [...,m,n] that LAPACK can count. */
+bool eddy__infer_matrices(eddy_infer *c, int i, int64_t *m, int64_t *n);
+/* The same with m = n. */
+bool eddy__infer_square(eddy_infer *c, int i, int64_t *n);
+/* s with the last two dimensions in place of what they were; s less the last `gone`. */
+eddy_shape eddy__shape_matrix(eddy_shape s, int64_t m, int64_t n);
+eddy_shape eddy__shape_less(eddy_shape s, int gone);
+/* The shape of a [...,n,n] solved for b [...,n,k], of which the dots broadcast. */
+bool eddy__infer_system(eddy_infer *c, eddy_shape *y);
+/* op->infer of what makes [...,n,n] of the same. */
+bool eddy__infer_square_as_is(eddy_infer *c);
+
+/* ------------------------------------------------------------- matrices -- */
+
+/* The sizes of the matrices in the last two dimensions. */
+static inline int64_t eddy__rows_of(eddy_shape s) { return s.dim[s.rank - 2]; }
+static inline int64_t eddy__columns_of(eddy_shape s) { return s.dim[s.rank - 1]; }
+int64_t eddy__matrices_of(eddy_shape s);
+/* Which matrix of x belongs to matrix i of y, to which x is broadcast. */
+int64_t eddy__matrix_at(eddy_shape y, eddy_shape x, int64_t i);
+/* Matrix i of a dense buffer of them; and row i of one of vectors. */
+void *eddy__matrix_of(const eddy_buffer *b, int64_t i);
+void *eddy__vector_of(const eddy_buffer *b, int64_t i);
+
+/* In prepare: `bytes` of working memory for each worker. */
+void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes);
+/* Calls fn for matrices 0 to count - 1, on all threads if `flops` for each are worth it.
+ * Returns the first for which it was false, or -1. */
+typedef bool eddy_matrix_fn(const eddy_kernel *k, int64_t i, char *scratch);
+int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn);
+
+/* n by n ones on the diagonal of zeros; y [n,m] = x [m,n] turned, with complex elements
+ * conjugated if wanted; all of n numbers are finite; n NaNs. */
+void eddy__fill_identity(eddy_dtype d, int64_t n, void *y);
+void eddy__turn_matrix(eddy_dtype d, bool conjugate, int64_t m, int64_t n, const void *x, void *y);
+bool eddy__numbers_are_finite(eddy_dtype d, int64_t n, const void *x);
+void eddy__fill_nan(eddy_dtype d, int64_t n, void *y);
+
+/* --------------------------------------------------------------- graphs -- */
+
+/* The lower triangles of matrices, with half their diagonals. */
+eddy_tensor eddy__half_triangle(eddy_tensor x);
+/* Ones on the diagonal of zeros, of the shape of x. */
+eddy_tensor eddy__identity_like(eddy_tensor x);
+/* x y, x' y and x y' with ' the adjoint, for matrices in the last two dimensions. */
+eddy_tensor eddy__times(eddy_tensor x, eddy_tensor y);
+eddy_tensor eddy__adjoint_times(eddy_tensor x, eddy_tensor y);
+eddy_tensor eddy__times_adjoint(eddy_tensor x, eddy_tensor y);
+/* (x + x') / 2. */
+eddy_tensor eddy__hermitian_part(eddy_tensor x);
+/* 1 / (v[j] - v[i]) at [i,j] for vectors v in the last dimension; 0 for equal ones. */
+eddy_tensor eddy__inverse_gaps(eddy_tensor v);
+/* dy of an output at which nothing arrived. */
+bool eddy__is_silent(eddy_tensor dy);
+
+#endif

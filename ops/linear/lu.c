@@ -1,0 +1,179 @@
+/* lu.c -- LU decomposition with partial pivoting, and solving, inverting and reconstructing by
+ * it. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/kernels/lapack.h"
+#include "ops/linear/linear.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+typedef struct lu_attrs {
+    eddy_dtype index;            /* of the places of the rows */
+} lu_attrs;
+
+static const eddy_attr_field lu_fields[] = {
+    { "output_idx_type", EDDY_ATTR_DTYPE, offsetof(lu_attrs, index) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool lu_infer(eddy_infer *c)
+{
+    lu_attrs  *a = c->attrs;
+    eddy_shape p = eddy__shape_less(c->in[0].shape, 1);
+    int64_t    n;
+    if (!eddy__infer_square(c, 0, &n)) return false;
+    if (a->index == EDDY_DEFAULT_DTYPE && !c->attrs_fixed) a->index = EDDY_INT32;
+    if (a->index != EDDY_INT32 && a->index != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_idx_type is %s; expected int32 or int64",
+                               eddy_dtype_name(a->index));
+    if (p.rank > 0) p.dim[p.rank - 1] = n;
+    return eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(c->in[0].shape, n, n)) &&
+           eddy__infer_yield(c, 1, a->index, p);
+}
+
+/* A copy of the matrix with its columns as rows, then the rows exchanged at each step. */
+static eddy_status lu_prepare(eddy_kernel *k)
+{
+    const int64_t n = eddy__rows_of(k->in[0]->type.shape);
+    eddy__matrix_scratch(k, n * n * (int64_t)eddy_dtype_size(k->in[0]->type.dtype) +
+                           n * (int64_t)sizeof(int32_t));
+    return EDDY_OK;
+}
+
+/* Which row of the matrix each row of the factors is. */
+static void place_rows(int64_t n, const int32_t *pivots, eddy_dtype d, void *places)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (d == EDDY_INT32) ((int32_t *)places)[i] = (int32_t)i;
+        else ((int64_t *)places)[i] = i;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t j = pivots[i] - 1;
+        if (d == EDDY_INT32) {
+            int32_t *p = places, kept = p[i];
+            p[i] = p[j], p[j] = kept;
+        } else {
+            int64_t *p = places, kept = p[i];
+            p[i] = p[j], p[j] = kept;
+        }
+    }
+}
+
+static bool lu_one(const eddy_kernel *k, int64_t i, char *scratch)
+{
+    const eddy_dtype d = k->in[0]->type.dtype;
+    const int64_t    n = eddy__rows_of(k->in[0]->type.shape);
+    int32_t *pivots = (int32_t *)(void *)(scratch + (size_t)(n * n) * eddy_dtype_size(d));
+    eddy__turn_matrix(d, false, n, n, eddy__matrix_of(k->in[0], i), scratch);
+    const int bad = eddy__lapack_lu(d, n, scratch, pivots);
+    eddy__turn_matrix(d, false, n, n, scratch, eddy__matrix_of(k->out[0], i));
+    place_rows(n, pivots, k->out[1]->type.dtype, eddy__vector_of(k->out[1], i));
+    return bad == 0;
+}
+
+static double lu_flops_of(eddy_shape x)
+{
+    const double n = (double)eddy__rows_of(x);
+    return 2 * n * n * n / 3;
+}
+
+static eddy_status lu_kernel(eddy_kernel *k)
+{
+    const eddy_shape x = k->in[0]->type.shape;
+    if (k->in[0]->count == 0) return EDDY_OK;
+    const int64_t bad = eddy__each_matrix(k, eddy__matrices_of(x), lu_flops_of(x), lu_one);
+    if (bad < 0) return EDDY_OK;
+    return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "Input is not invertible: matrix %lld has a "
+                            "pivot of 0", (long long)bad);
+}
+
+static double lu_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)attrs, (void)n_in, (void)out;
+    return (double)eddy__matrices_of(in->shape) * lu_flops_of(in->shape);
+}
+
+/* The rows of what p exchanged in their places again. */
+static eddy_tensor rows_back(eddy_tensor x, eddy_tensor p)
+{
+    const eddy_tensor from = eddy_broadcast_like(ExpandDims(eddy_invert_permutation(p), -1), x);
+    return eddy_take_along(x, from, -2);
+}
+
+/* l'^-1 (the part below the diagonal of l' dl + the rest of du u') u'^-1, its rows put back. */
+static void lu_gradient(eddy_rule *r)
+{
+    const eddy_tensor lu = r->y[0], dlu = r->dy[0];
+    const eddy_tensor l = Add(eddy_tril(lu, -1), eddy__identity_like(lu)), u = eddy_triu(lu, 0);
+    const eddy_tensor below = eddy_tril(eddy__adjoint_times(l, eddy_tril(dlu, -1)), -1);
+    const eddy_tensor above = eddy_triu(eddy__times_adjoint(eddy_triu(dlu, 0), u), 0);
+    const eddy_tensor left = eddy_triangular_solve(l, Add(below, above), .adjoint = true);
+    const eddy_tensor both = eddy_adjoint(eddy_triangular_solve(u, eddy_adjoint(left),
+                                                                .upper = true));
+    r->dx[0] = rows_back(both, r->y[1]);
+}
+
+const eddy_op_def eddy_op_lu = {
+    .name = "Lu", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
+    .attrs_size = sizeof(lu_attrs), .attrs = lu_fields,
+    .infer = lu_infer, .prepare = lu_prepare, .kernel = lu_kernel, .gradient = lu_gradient,
+    .batch = eddy_batch_as_is, .flops = lu_flops,
+};
+
+/** y[0] = l and u in one matrix, y[1] = p, with x[p] = l u, for each matrix of x.
+ *
+ *  x                float32, float64, complex64 or complex128, [...,n,n]
+ *  output_idx_type  of p: int32, which it is if 0, or int64
+ *
+ *  u is the upper triangle with the diagonal, l what is below it, with ones on its own diagonal.
+ *  Row i of l u is row p[i] of x.  Returns output 0; eddy_output(y, 1) is p, [...,n].
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; at a run,
+ *  EDDY_INVALID_ARGUMENT for a matrix without an inverse.
+ *  Gradient: l'^-1 (tril(l' dl, -1) + triu(du u')) u'^-1 with ' the adjoint, its rows put back.
+ *  TensorFlow: Lu. */
+eddy_tensor eddy_lu(eddy_tensor x, eddy_dtype output_idx_type)
+{
+    return eddy_apply1(&eddy_op_lu, &(lu_attrs){ output_idx_type }, x);
+}
+
+/** y = the matrix with the given LU decomposition: x for lu = eddy_lu(x), p its other output.
+ *
+ *  lu  [...,n,n]
+ *  p   int32 or int64 [...,n], each a permutation
+ *
+ *  Errors: those of eddy_matmul, eddy_invert_permutation and eddy_take_along.
+ *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_reconstruct. */
+eddy_tensor eddy_lu_reconstruct(eddy_tensor lu, eddy_tensor p)
+{
+    const eddy_tensor l = Add(eddy_tril(lu, -1), eddy__identity_like(lu));
+    return rows_back(eddy__times(l, eddy_triu(lu, 0)), p);
+}
+
+/** x = the solution of a x = rhs, with lu and p from eddy_lu(a).
+ *
+ *  lu   [...,n,n]
+ *  p    int32 or int64 [...,n], each a permutation
+ *  rhs  of the type of lu, [...,n,k]; the dimensions in front are those of lu, or it has more
+ *
+ *  Errors: those of eddy_take_along and eddy_triangular_solve.
+ *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_solve. */
+eddy_tensor eddy_lu_solve(eddy_tensor lu, eddy_tensor p, eddy_tensor rhs)
+{
+    const eddy_tensor from = eddy_broadcast_like(ExpandDims(p, -1), rhs);
+    const eddy_tensor l = Add(eddy_tril(lu, -1), eddy__identity_like(lu));
+    const eddy_tensor y = eddy_triangular_solve(l, eddy_take_along(rhs, from, -2));
+    return eddy_triangular_solve(lu, y, .upper = true);
+}
+
+/** y = the inverse of the matrix with the given LU decomposition.
+ *
+ *  lu, p  as for eddy_lu_solve
+ *
+ *  Errors and gradient: those of eddy_lu_solve.  TensorFlow: tf.linalg.lu_matrix_inverse. */
+eddy_tensor eddy_lu_matrix_inverse(eddy_tensor lu, eddy_tensor p)
+{
+    return eddy_lu_solve(lu, p, eddy__identity_like(lu));
+}

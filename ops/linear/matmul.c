@@ -1,0 +1,212 @@
+/* matmul.c -- matmul, the matrix product, and bias_add. */
+#include "ops/arrays/batching.h"
+#include "ops/becomes.h"
+#include "ops/linear/matmul.h"
+#include "ops/math/elementwise_rows.h"
+
+EDDY_MAY_BECOME(&eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention, &eddy_op_concat)
+
+#ifdef EDDY_HEADER
+typedef struct eddy_matmul_args {
+    char        unused_;
+    eddy_tensor a, b;             /* [...,m,k] and [...,k,n], or transposed as said below */
+    bool        transpose_a;
+    bool        transpose_b;
+    bool        adjoint_a;        /* transposed and conjugated */
+    bool        adjoint_b;
+    const char *name;
+} eddy_matmul_args;
+#endif
+
+const eddy_attr_field eddy__matmul_fields[] = {
+    { "transpose_a", EDDY_ATTR_BOOL, offsetof(eddy_matmul_attrs, transpose_a) },
+    { "transpose_b", EDDY_ATTR_BOOL, offsetof(eddy_matmul_attrs, transpose_b) },
+    { 0 },
+};
+
+/* The rows of a matrix, or of its transpose. */
+static int64_t rows_of(eddy_shape s, bool transposed)
+{
+    return s.rank < 0 ? EDDY_ANY : s.dim[s.rank - 2 + transposed];
+}
+
+bool eddy__infer_product(eddy_infer *c, int64_t *m, int64_t *n)
+{
+    const eddy_matmul_attrs *t = c->attrs;
+    const eddy_shape a = c->in[0].shape, b = c->in[1].shape;
+    const int64_t k = rows_of(a, !t->transpose_a), l = rows_of(b, t->transpose_b);
+    if (k >= 0 && l >= 0 && k != l)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "inner dimensions %lld and %lld differ",
+                               (long long)k, (long long)l);
+    *m = rows_of(a, t->transpose_a);
+    *n = rows_of(b, !t->transpose_b);
+    return true;
+}
+
+static bool matmul_infer(eddy_infer *c)
+{
+    int64_t m, n;
+    if (!eddy__infer_product(c, &m, &n)) return false;
+    c->out[0] = (eddy_type){ c->in[0].dtype, EDDY_SHAPE(m, n) };
+    return true;
+}
+
+eddy_product eddy__product_like(eddy_matmul_attrs t, eddy_type a, eddy_type b)
+{
+    return eddy__product_of(a.dtype, t.transpose_a, t.transpose_b, rows_of(a.shape, t.transpose_a),
+                            rows_of(b.shape, !t.transpose_b), rows_of(a.shape, !t.transpose_a));
+}
+
+static eddy_product product_of(const eddy_kernel *k)
+{
+    return eddy__product_like(*(const eddy_matmul_attrs *)k->attrs, k->in[0]->type, k->in[1]->type);
+}
+
+static eddy_status matmul_prepare(eddy_kernel *k)
+{
+    const eddy_product p = product_of(k);
+    eddy__product_plan(k, &p);
+    return EDDY_OK;
+}
+
+static eddy_status matmul_kernel(eddy_kernel *k)
+{
+    eddy_product p = product_of(k);
+    p.a = k->in[0]->data, p.b = k->in[1]->data, p.y = k->out[0]->data;
+    p.plan = k->state, p.scratch = k->scratch;
+    eddy__product_run(k, &p);
+    return EDDY_OK;
+}
+
+/* The four cases of y = op(a) op(b), without a transpose of their own. */
+void eddy__product_gradient(eddy_rule *r)
+{
+    const eddy_matmul_attrs *t = r->attrs;
+    const eddy_op_def *op = r->node->op;
+    const eddy_matmul_attrs none = { false, false }, first = { .transpose_a = true },
+                            second = { .transpose_b = true }, both = { true, true };
+    eddy_tensor a = Conj(r->x[0]), b = Conj(r->x[1]), dy = r->dy[0];
+    if (!t->transpose_a && !t->transpose_b) {
+        r->dx[0] = eddy_apply2(op, &second, dy, b);
+        r->dx[1] = eddy_apply2(op, &first, a, dy);
+    } else if (!t->transpose_a) {
+        r->dx[0] = eddy_apply2(op, &none, dy, b);
+        r->dx[1] = eddy_apply2(op, &first, dy, a);
+    } else if (!t->transpose_b) {
+        r->dx[0] = eddy_apply2(op, &second, b, dy);
+        r->dx[1] = eddy_apply2(op, &none, a, dy);
+    } else {
+        r->dx[0] = eddy_apply2(op, &both, b, dy);
+        r->dx[1] = eddy_apply2(op, &both, dy, a);
+    }
+}
+
+/* All rows of all examples by one b are a single product. */
+static void matmul_batch(eddy_batch *b)
+{
+    const eddy_matmul_attrs *t = b->attrs;
+    if (b->batched[1] || t->transpose_a) {
+        b->y[0] = eddy_apply2(&eddy_op_batch_matmul, t, b->x[0], b->x[1]);
+        return;
+    }
+    const eddy_tensor row = eddy_row_numbers(b->node->inputs[0], EDDY_INT64);
+    const eddy_tensor rows = eddy_merge_leading(b->x[0], eddy_batch_like(row, b->examples));
+    b->y[0] = eddy_reshape_like(eddy_apply2(&eddy_op_matmul, t, rows, b->x[1]),
+                                eddy__batch_result_like(b));
+}
+
+double eddy__product_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)n_in;
+    const eddy_matmul_attrs *t = attrs;
+    return 2 * (double)eddy_shape_count(out->shape) * (double)rows_of(in->shape, !t->transpose_a);
+}
+
+const eddy_op_def eddy_op_matmul = {
+    .name = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS_COMPLEX | EDDY_TAKES_INDICES | EDDY_RANK(2) },
+                          { "b", EDDY_LIKE(0) | EDDY_RANK(2) }),
+    .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy__matmul_fields,
+    .infer = matmul_infer, .prepare = matmul_prepare, .kernel = matmul_kernel,
+    .gradient = eddy__product_gradient, .batch = matmul_batch, .flops = eddy__product_flops,
+};
+
+/** y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].
+ *
+ *  Of more dimensions: of the matrices in the last two of them.  The others
+ *  broadcast, [2,1,m,k] by [3,k,n] gives [2,3,m,n].  A rank that is not known while
+ *  building may be any from 2 on in a run.
+ *
+ *  a, b         float32, float64, int32, int64, complex64 or complex128, both the same
+ *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
+ *  adjoint_a    a is [k,m] and used transposed and conjugated; adjoint_b likewise
+ *
+ *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE; INVALID_ARGUMENT for a
+ *  transpose and an adjoint of one matrix. Gradient: da = dy b', db = a' dy, with '
+ *  the adjoint. TensorFlow's MatMul and BatchMatMulV2. */
+eddy_tensor eddy_matmul_with(eddy_matmul_args args)
+{
+    const bool both_a = args.transpose_a && args.adjoint_a;
+    if (both_a || (args.transpose_b && args.adjoint_b))
+        return eddy_fail(args.a.graph, EDDY_INVALID_ARGUMENT,
+                         "MatMul: Only one of transpose_%s and adjoint_%s can be True.",
+                         both_a ? "a" : "b", both_a ? "a" : "b");
+    const eddy_tensor in[] = { args.adjoint_a ? Conj(args.a) : args.a,
+                               args.adjoint_b ? Conj(args.b) : args.b };
+    const eddy_matmul_attrs t = { args.transpose_a || args.adjoint_a,
+                                  args.transpose_b || args.adjoint_b };
+    const int  a = eddy_shape_of(args.a).rank, b = eddy_shape_of(args.b).rank;
+    const bool many = a > 2 || b > 2 || a < 0 || b < 0;
+    return eddy_apply(many ? &eddy_op_batch_matmul : &eddy_op_matmul, &t, 2, in,
+                      (eddy_apply_args){ .name = args.name });
+}
+
+/* ------------------------------------------------------------- bias_add -- */
+
+static bool bias_add_infer(eddy_infer *c)
+{
+    eddy_shape x = c->in[0].shape, b = c->in[1].shape;
+    if (b.rank >= 0 && b.rank != 1)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the bias must be a vector");
+    if (x.rank == 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x must have at least one dimension");
+    if (x.rank > 0 && b.rank == 1 && x.dim[x.rank - 1] >= 0 && b.dim[0] >= 0 &&
+        x.dim[x.rank - 1] != b.dim[0])
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has %lld channels, but the bias has %lld",
+                               (long long)x.dim[x.rank - 1], (long long)b.dim[0]);
+    if (!eddy__infer_elementwise(c)) return false;
+    c->out[0].shape = x;
+    return true;
+}
+DECLARE_NUMBERS_COMPLEX(TILE_BINARY, bias_add, a + b)
+ROW_PICK(bias_add, NUMBERS_COMPLEX)
+static void bias_add_gradient(eddy_rule *r)
+{
+    r->dx[0] = r->dy[0];
+    r->dx[1] = r->dy[0];                 /* the sweep sums it over the rows */
+}
+/* A bias each is added to all rows of its example. */
+static void bias_add_batch(eddy_batch *b)
+{
+    const int rank = eddy__batch_rank(b, 0);
+    if (!b->batched[1]) eddy__batch_elementwise(b);
+    else if (rank >= 0) b->y[0] = Add(b->x[0], eddy__batch_widen(b->x[1], 1, rank - 1));
+}
+
+const eddy_op_def eddy_op_bias_add = {
+    .name = "BiasAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }, { "bias", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .infer = bias_add_infer, .tile = bias_add_tile,
+    .gradient = bias_add_gradient, .batch = bias_add_batch,
+};
+
+/** y[..., c] = x[..., c] + b[c].
+ *
+ *  x  numeric, rank >= 1, channels last; b  vector of as many entries
+ *
+ *  Errors: BAD_SHAPE, BAD_DTYPE. Gradient: dx = dy, db = dy summed over all
+ *  axes but the last. TensorFlow's BiasAdd. */
+eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_bias_add, NULL, x, b);
+}

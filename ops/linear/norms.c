@@ -1,0 +1,306 @@
+/* norms.c -- norms of vectors and matrices, matrix rank, condition number, and least squares
+ * (lstsq). */
+#include "graph/internal.h"
+#include "ops/arrays/arrays.h"
+#include "ops/linear/linear.h"
+#include "ops/short_names.h"
+#include "ops/kernels/reduce_engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ norm -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_norm_args {
+    char        unused_;
+    eddy_tensor x;
+    const char *ord;              /* default "euclidean" */
+    eddy_dims   axes;             /* one: of vectors; two: of matrices; default: all elements */
+    bool        keepdims;
+    const char *name;
+} eddy_norm_args;
+#endif
+
+static bool is(const char *ord, const char *word) { return strcmp(ord, word) == 0; }
+
+/* The power of x >= 0 with a gradient of 0 at 0. */
+static eddy_tensor safe_power(eddy_tensor x, double p)
+{
+    const eddy_tensor none = Equal(x, 0);
+    return Where(none, ZerosLike(x), Pow(Where(none, OnesLike(x), x), p));
+}
+
+/* The order as a number; false if it is none. */
+static bool number_of(const char *ord, double *p)
+{
+    char *end;
+    *p = strtod(ord, &end);
+    return *ord && !*end && !isnan(*p);
+}
+
+/* The largest of sizes; of none it is 0. */
+static eddy_tensor largest(eddy_tensor sizes, eddy_dims axes)
+{
+    return Maximum(Max(sizes, axes, .keepdims = true), 0);
+}
+
+/* The size that powers are taken of parts of, so that the sum is near 1: the largest, or the
+ * smallest where the power is negative.  The norm does not depend on it, nor its gradient. */
+static eddy_tensor scale_of(eddy_tensor size, double p, eddy_dims axes)
+{
+    const eddy_tensor most = p > 0 ? Max(size, axes, .keepdims = true)
+                                   : Min(size, axes, .keepdims = true);
+    const eddy_tensor fits = LogicalAnd(Greater(most, 0), IsFinite(most));
+    return eddy_stop_gradient(Where(fits, most, 1));
+}
+
+static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
+{
+    const eddy_tensor size = Abs(x);
+    if (p == (double)INFINITY) return largest(size, axes);
+    if (p == -(double)INFINITY) return Min(size, axes, .keepdims = true);
+    if (p == 0) return Sum(CastLike(NotEqual(size, 0), size), axes, .keepdims = true);
+    if (p == 1) return Sum(size, axes, .keepdims = true);
+    if (p == 2) return eddy__norm_of(x, axes, true);
+    const eddy_tensor scale = scale_of(size, p, axes), part = Div(size, scale);
+    /* Powers from 3 on have derivatives to the third order at 0. */
+    const bool        safe = p > 0 && p < 3;
+    const eddy_tensor power = safe ? safe_power(part, p) : Pow(part, p);
+    const eddy_tensor sum = Sum(power, axes, .keepdims = true);
+    /* Orders near 0 make powers of many elements that only their scale brings back: by halves. */
+    const bool        far = fabs(p) < 1;
+    const double      e = far ? 0.5 / p : 1 / p;
+    const eddy_tensor root = p > 0 ? safe_power(sum, e) : Pow(sum, e);
+    return far ? Mul(Mul(scale, root), root) : Mul(scale, root);
+}
+
+/* Sums of sizes along one axis, the largest or the smallest of them along the other. */
+static eddy_tensor sum_norm(eddy_tensor x, int64_t summed, int64_t chosen, bool most)
+{
+    const eddy_tensor sums = Sum(Abs(x), EDDY_AXES(summed), .keepdims = true);
+    return most ? largest(sums, EDDY_AXES(chosen))
+                : Min(sums, EDDY_AXES(chosen), .keepdims = true);
+}
+
+/* Of the singular values, with the axes in their places again. */
+static eddy_tensor singular_norm(eddy_tensor x, const char *ord, eddy_dims axes)
+{
+    const int rank = eddy_shape_of(x).rank;
+    eddy_dims perm = { .count = rank };
+    const bool last = axes.at[0] == -2 && axes.at[1] == -1;
+    if (!last && rank < 0)
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "norm: '%.40s' requires a known rank",
+                         ord);
+    for (int i = 0, n = 0; !last && i < rank; i++)
+        if (i != eddy__axis_of(axes.at[0], rank) && i != eddy__axis_of(axes.at[1], rank))
+            perm.at[n++] = i;
+    if (!last && rank >= 2) {
+        perm.at[rank - 2] = eddy__axis_of(axes.at[0], rank);
+        perm.at[rank - 1] = eddy__axis_of(axes.at[1], rank);
+        x = eddy_transpose(x, perm);
+    }
+    const eddy_tensor s = eddy_svd(x, .no_uv = true);
+    eddy_tensor y = is(ord, "nuc") ? Sum(s, EDDY_AXES(-1)) : is(ord, "2") ? Max(s, EDDY_AXES(-1))
+                                                                         : Min(s, EDDY_AXES(-1));
+    if (last) return ExpandDims(ExpandDims(y, -1), -1);
+    const int a = eddy__axis_of(axes.at[0], rank), b = eddy__axis_of(axes.at[1], rank);
+    return ExpandDims(ExpandDims(y, a < b ? a : b), a < b ? b : a);
+}
+
+/* A norm that there is not is an invalid tensor. */
+static eddy_tensor matrix_norm(eddy_tensor x, const char *ord, eddy_dims axes)
+{
+    const int64_t rows = axes.at[0], columns = axes.at[1];
+    if (is(ord, "1") || is(ord, "-1")) return sum_norm(x, rows, columns, is(ord, "1"));
+    if (is(ord, "inf") || is(ord, "-inf")) return sum_norm(x, columns, rows, is(ord, "inf"));
+    if (is(ord, "2") || is(ord, "-2") || is(ord, "nuc")) return singular_norm(x, ord, axes);
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "norm: '%.40s' is not a matrix norm",
+                     ord);
+}
+
+/* Two axes that x has and that differ, as far as that is known; if not, says so. */
+static bool are_two_axes(eddy_tensor x, eddy_dims axes)
+{
+    const int rank = eddy_shape_of(x).rank;
+    int64_t   at[2];
+    for (int i = 0; i < 2; i++) {
+        at[i] = axes.at[i];
+        if (rank >= 0 && (at[i] < -rank || at[i] >= rank)) {
+            eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "norm: axis %lld is not in [-%d, %d)",
+                      (long long)at[i], rank, rank);
+            return false;
+        }
+        if (rank >= 0 && at[i] < 0) at[i] += rank;
+    }
+    if (at[0] == at[1])
+        eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "norm: axes %lld and %lld are the same",
+                  (long long)axes.at[0], (long long)axes.at[1]);
+    return at[0] != at[1];
+}
+
+static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
+{
+    double p;
+    if (a->axes.count < 0 || a->axes.count > 2)
+        return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: %d axes given; expected 1 or 2",
+                         a->axes.count < 0 ? 0 : a->axes.count);
+    if (a->axes.count == 2 && !are_two_axes(a->x, a->axes)) return eddy_none(a->x.graph);
+    if (is(ord, "euclidean") || is(ord, "fro")) return eddy__norm_of(a->x, a->axes, true);
+    if (a->axes.count == 2) return matrix_norm(a->x, ord, a->axes);
+    if (!number_of(ord, &p))
+        return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "norm: '%.40s' is not a vector norm",
+                         ord);
+    return vector_norm(a->x, p, a->axes);
+}
+
+/** y = the norm of the vectors, or matrices, along `axes`.
+ *
+ *  x         float32, float64, complex64 or complex128; y has the type of its parts
+ *  ord       of all elements or along one axis: "euclidean", which it is if left out, "fro"
+ *            or "2": the root of the sum of squares; "1": the sum of sizes; "inf" and
+ *            "-inf": the largest and the smallest size; "0": how many are not 0; any other
+ *            number p: the sum of sizes to the power p, to the power 1/p.
+ *            Along two axes, of rows and of columns: "euclidean" or "fro" the same; "1" and
+ *            "-1": the largest and the smallest sum of a column of sizes; "inf" and "-inf":
+ *            of a row; "2", "-2" and "nuc": the largest, the smallest and the sum of the
+ *            singular values
+ *  axes      one or two; left out: x is one vector
+ *  keepdims  the axes stay, with size 1
+ *
+ *  Of no elements the largest is 0 and the smallest infinity.  Powers are taken of parts of
+ *  the largest size, and float32 is squared in float64, so that none overflows or vanishes
+ *  on the way.
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
+ *  does not have or that are one; those of eddy_svd.
+ *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
+ *  TensorFlow: tf.norm. */
+eddy_tensor eddy_norm_with(eddy_norm_args a)
+{
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
+    eddy_scope_begin(a.x.graph, a.name ? a.name : "norm");
+    eddy_tensor y = norm_of(&a, a.ord ? a.ord : "euclidean");
+    if (eddy_is_valid(y) && !a.keepdims) {
+        if (a.axes.count > 0) y = Squeeze(y, a.axes);
+        else y = eddy_reshape(y, EDDY_SCALAR);
+    }
+    eddy_scope_end(a.x.graph);
+    return y;
+}
+
+/* ------------------------------------------------------------------ rank -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_matrix_rank_args {
+    char        unused_;
+    eddy_tensor x;
+    double      tol;              /* default max(m, n) epsilon times the largest value */
+    const char *name;
+} eddy_matrix_rank_args;
+#endif
+
+/** y = how many singular values are above `tol`, for each matrix of x.
+ *
+ *  x    float32 or float64, [...,m,n]; y is int32 [...]
+ *  tol  left out: max(m, n) epsilon times the largest, with epsilon that of the type
+ *
+ *  Errors: those of eddy_svd.
+ *  Gradient: none.  TensorFlow: tf.linalg.matrix_rank. */
+eddy_tensor eddy_matrix_rank_with(eddy_matrix_rank_args a)
+{
+    const double epsilon = eddy_dtype_of(a.x) == EDDY_FLOAT32 ? 0x1p-23 : 0x1p-52;
+    const eddy_tensor s = eddy_svd(a.x, .no_uv = true);
+    if (!eddy_is_valid(s)) return s;
+    const eddy_tensor rows = Sum(OnesLike(a.x), EDDY_AXES(-2)), columns = Sum(OnesLike(a.x),
+                                                                             EDDY_AXES(-1));
+    const eddy_tensor size = Maximum(Max(rows, EDDY_AXES(-1), .keepdims = true),
+                                     Max(columns, EDDY_AXES(-1), .keepdims = true));
+    const eddy_tensor limit = a.tol > 0 ? NumberLike(a.tol, s)
+        : Mul(Mul(epsilon, size), Max(s, EDDY_AXES(-1), .keepdims = true));
+    return Sum(Cast(Greater(s, limit), EDDY_INT32), EDDY_AXES(-1), .name = a.name);
+}
+
+/* The norm of x times that of the inverse of z. */
+static eddy_tensor norm_of_both(eddy_tensor x, eddy_tensor z, const char *ord)
+{
+    const eddy_dims matrices = EDDY_AXES(-2, -1);
+    return Mul(eddy_norm(x, ord, matrices), eddy_norm(eddy_inverse(z), ord, matrices));
+}
+
+/* The same for one matrix; infinity where it has no inverse. */
+static eddy_tensor cond_by_inverse(eddy_tensor x, const char *ord)
+{
+    const eddy_tensor none = Equal(eddy_slogdet(x), 0);
+    const eddy_tensor some = Where(ExpandDims(ExpandDims(none, -1), -1), eddy__identity_like(x), x);
+    return Where(none, (double)INFINITY, norm_of_both(x, some, ord));
+}
+
+/** y = the condition of each matrix of x: its norm times that of its inverse.
+ *
+ *  x    float32 or float64, [...,m,n]; y is [...]
+ *  ord  NULL or "2": the largest over the smallest singular value; "-2": the other way; for
+ *       square matrices "fro", "nuc", "1", "-1", "inf", "-inf", as of eddy_norm
+ *
+ *  Of a matrix without an inverse it is infinity; only the order "-2" says 0 there, and NaN of
+ *  zeros.
+ *  Errors: those of eddy_svd, eddy_norm and eddy_slogdet.
+ *  Gradient: that of the formula.  NumPy: linalg.cond. */
+eddy_tensor eddy_cond(eddy_tensor x, const char *ord)
+{
+    if (ord && !is(ord, "2") && !is(ord, "-2"))
+        return eddy_dtype_is_complex(eddy_dtype_of(x)) ? norm_of_both(x, x, ord)
+                                                       : cond_by_inverse(x, ord);
+    const eddy_tensor s = eddy_svd(x, .no_uv = true);
+    const eddy_tensor most = Max(s, EDDY_AXES(-1)), least = Min(s, EDDY_AXES(-1));
+    if (ord && is(ord, "-2")) return Div(least, most);
+    return Where(Equal(most, 0), (double)INFINITY, Div(most, least));
+}
+
+/* ----------------------------------------------------------------- lstsq -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_lstsq_args {
+    char        unused_;
+    eddy_tensor matrix, rhs;      /* [...,m,n] and [...,m,k] */
+    double      l2_regularizer;
+    bool        complete;         /* for any rank, by singular values; without regularizer */
+    const char *name;
+} eddy_lstsq_args;
+#endif
+
+/** y = the x for which |matrix x - rhs|^2 + l2_regularizer |x|^2 is least, of those the one
+ *  with the least |x|.
+ *
+ *  matrix          float32 or float64, [...,m,n], of full rank
+ *  rhs             of the same type, [...,m,k]; the dimensions in front broadcast; y is
+ *                  [...,n,k]
+ *  l2_regularizer  0 or more
+ *  complete        any rank will do, and l2_regularizer is not used; slower and more
+ *                  accurate.  TensorFlow's fast = False
+ *
+ *  By the Cholesky factor of matrix' matrix, or of matrix matrix' for fewer rows than
+ *  columns, which squares the condition; without a regularizer and with sizes that are not
+ *  known while building as with `complete`.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative regularizer, and at a run for a rank that is
+ *  not full; those of eddy_matmul.
+ *  Gradient: that of the formula.  TensorFlow: MatrixSolveLs. */
+eddy_tensor eddy_lstsq_with(eddy_lstsq_args a)
+{
+    const eddy_shape s = eddy_shape_of(a.matrix);
+    const int64_t m = s.rank < 2 ? EDDY_ANY : eddy__rows_of(s);
+    const int64_t n = s.rank < 2 ? EDDY_ANY : eddy__columns_of(s);
+    const eddy_tensor x = a.matrix;
+    if (!(a.l2_regularizer >= 0))
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "lstsq: l2_regularizer = %g is negative",
+                         a.l2_regularizer);
+    if (a.complete || (a.l2_regularizer == 0 && (m < 0 || n < 0)))
+        return eddy__times(eddy_pinv(x), a.rhs);
+    const bool tall = m < 0 || n < 0 || m >= n;
+    const eddy_tensor product = tall ? eddy__adjoint_times(x, x) : eddy__times_adjoint(x, x);
+    const eddy_tensor ridge = Mul(a.l2_regularizer, eddy__identity_like(product));
+    const eddy_tensor l = eddy_cholesky(a.l2_regularizer > 0 ? Add(product, ridge) : product);
+    if (tall) return eddy_cholesky_solve(l, eddy__adjoint_times(x, a.rhs));
+    return eddy__adjoint_times(x, eddy_cholesky_solve(l, a.rhs));
+}

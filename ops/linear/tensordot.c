@@ -1,0 +1,353 @@
+/* tensordot.c -- tensordot, dot, inner, outer and Kronecker products, matrix powers and the
+ * trace; composed of other operations. */
+#include "graph/internal.h"
+#include "ops/linear/einsum.h"
+#include "ops/linear/linear.h"
+#include "ops/short_names.h"
+
+/* ------------------------------------------------------------- tensordot -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_tensordot_args {
+    char        unused_;
+    eddy_tensor a, b;
+    int64_t     axes;             /* the last so many of a with the first of b; or lists: */
+    eddy_dims   a_axes, b_axes;   /* axis a_axes[i] of a with axis b_axes[i] of b */
+    const char *name;
+} eddy_tensordot_args;
+#endif
+
+/* The axes that are summed, from the front; false after recording an error. */
+static bool paired_axes(const eddy_tensordot_args *t, eddy_dims *of_a, eddy_dims *of_b)
+{
+    const int ranks[] = { eddy_shape_of(t->a).rank, eddy_shape_of(t->b).rank };
+    const int count = t->a_axes.count > 0 ? t->a_axes.count : 0;
+    if (eddy_refuse_number(t->a.graph, "tensordot", "a_axes", t->a_axes) ||
+        eddy_refuse_number(t->a.graph, "tensordot", "b_axes", t->b_axes)) return false;
+    bool good = count == (t->b_axes.count > 0 ? t->b_axes.count : 0) &&
+                (count == 0 || t->axes == 0) && t->axes >= 0 && t->axes <= ranks[0] &&
+                t->axes <= ranks[1];
+    *of_a = *of_b = (eddy_dims){ .count = count > 0 ? count : (int)(good ? t->axes : 0) };
+    for (int i = 0; good && i < of_a->count; i++) {
+        of_a->at[i] = count > 0 ? t->a_axes.at[i] : ranks[0] - t->axes + i;
+        of_b->at[i] = count > 0 ? t->b_axes.at[i] : i;
+        if (of_a->at[i] < 0) of_a->at[i] += ranks[0];
+        if (of_b->at[i] < 0) of_b->at[i] += ranks[1];
+        good = of_a->at[i] >= 0 && of_b->at[i] >= 0 && of_a->at[i] < ranks[0] &&
+               of_b->at[i] < ranks[1];
+        for (int j = 0; j < i; j++)
+            good = good && of_a->at[j] != of_a->at[i] && of_b->at[j] != of_b->at[i];
+    }
+    if (!good)
+        eddy_fail(t->a.graph, EDDY_INVALID_ARGUMENT,
+                  "tensordot: the axes are not valid pairs for ranks %d and %d", ranks[0],
+                  ranks[1]);
+    return good;
+}
+
+/* A label for each axis, the same for both of a pair; the result has those of one alone. */
+static void put_labels(eddy_axes_of axes[3], const eddy_dims *of_a, const eddy_dims *of_b)
+{
+    const eddy_dims *const gone[] = { of_a, of_b };
+    int labels = 0;
+    for (int which = 0; which < 2; which++)
+        for (int i = 0; i < axes[which].n; i++) {
+            bool stays = true;
+            for (int j = 0; j < gone[which]->count; j++) stays = stays && gone[which]->at[j] != i;
+            axes[which].label[i] = labels;
+            if (stays) axes[2].label[axes[2].n++] = labels;
+            labels++;
+        }
+    for (int i = 0; i < of_a->count; i++)
+        axes[1].label[of_b->at[i]] = axes[0].label[of_a->at[i]];
+}
+
+/** y = the sum of products over pairs of axes; the other axes of a, then those of b stay.
+ *
+ *  a, b    of one element type that has products, of known rank
+ *  axes    how many: the last of a with the first of b, in their order; 0: none
+ *  a_axes  instead: axis a_axes[i] of a goes with axis b_axes[i] of b
+ *  name    of the scope that its nodes stand in
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for axes that do not exist, are named twice or are not as
+ *  many, EDDY_BAD_SHAPE for an unknown rank or sizes that differ, EDDY_LIMIT for a result
+ *  of more than 8 dimensions.
+ *  Gradient: that of the product of matrices.  TensorFlow: tf.tensordot. */
+eddy_tensor eddy_tensordot_with(eddy_tensordot_args t)
+{
+    eddy_axes_of axes[3] = { { .n = eddy_shape_of(t.a).rank }, { .n = eddy_shape_of(t.b).rank },
+                             { .n = 0 } };
+    eddy_dims of_a, of_b;
+    if (!eddy_is_valid(t.a) || !eddy_is_valid(t.b))
+        return eddy_identity(eddy_is_valid(t.a) ? t.b : t.a);
+    if (axes[0].n < 0 || axes[1].n < 0)
+        return eddy_fail(t.a.graph, EDDY_BAD_SHAPE, "tensordot: a rank is not known");
+    if (!paired_axes(&t, &of_a, &of_b)) return eddy_none(t.a.graph);
+    if (axes[0].n + axes[1].n - 2 * of_a.count > EDDY_MAX_RANK)
+        return eddy_fail(t.a.graph, EDDY_LIMIT, "tensordot: the result would have rank %d, above "
+                         "%d", axes[0].n + axes[1].n - 2 * of_a.count, EDDY_MAX_RANK);
+    put_labels(axes, &of_a, &of_b);
+    eddy_scope_begin(t.a.graph, t.name ? t.name : "tensordot");
+    const eddy_tensor y = eddy__contract(EDDY_LIST(t.a, t.b), axes, &axes[2]);
+    eddy_scope_end(t.a.graph);
+    return y;
+}
+
+/** y[i..., j...] = a[i...] b[j...], every element of a times every one of b.
+ *
+ *  a, b  numbers of one element type and of known ranks, together 8 at most
+ *
+ *  Of vectors the outer product.  Errors: those of eddy_tensordot.
+ *  Gradient: da = dy b summed over the axes of b, and the other way.
+ *  TensorFlow: tf.tensordot with axes = 0; NumPy's multiply.outer. */
+eddy_tensor eddy_outer(eddy_tensor a, eddy_tensor b) { return eddy_tensordot(a, b); }
+
+/** y = the sum of products over the last axis of both; the other axes stay.
+ *
+ *  a, b  of one element type that has products, of known rank above 0
+ *
+ *  Errors: those of eddy_tensordot.
+ *  Gradient: that of eddy_tensordot.  NumPy: inner. */
+eddy_tensor eddy_inner(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_tensordot(a, b, .a_axes = EDDY_AXES(-1), .b_axes = EDDY_AXES(-1));
+}
+
+/* What is built from here to eddy_control_end waits for the shapes, as of eddy_assert_shapes. */
+static void hold_shapes(eddy_list xs, const char *shapes)
+{
+    eddy_control_begin(xs.at[0].graph, EDDY_LIST(eddy_assert_shapes(xs, shapes)));
+}
+
+/* The last dimension; EDDY_ANY if there is none or it is not known. */
+static int64_t last_of(eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    return s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY;
+}
+
+/** y = the sum of a[i] b[i], for vectors along the last axis.
+ *
+ *  a, b  numbers of one element type, [...,n]; the dimensions in front broadcast
+ *
+ *  Errors: those of eddy_mul and eddy_sum; for vectors that are not as long EDDY_BAD_SHAPE, or
+ *  EDDY_CHECK_FAILED from a run where that was not known while building.
+ *  Gradient: da = dy b, db = dy a.  TensorFlow: tf.tensordot of vectors; PyTorch: dot. */
+eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b)
+{
+    const int64_t m = last_of(a), n = last_of(b);
+    const bool    open = m == EDDY_ANY || n == EDDY_ANY;
+    if (!eddy_is_valid(a) || !eddy_is_valid(b)) return Mul(a, b);
+    if (!open && m != n)
+        return eddy_fail(a.graph, EDDY_BAD_SHAPE,
+                         "dot: the vectors have %lld and %lld elements; the numbers must be equal",
+                         (long long)m, (long long)n);
+    if (!open) return Sum(Mul(a, b), EDDY_AXES(-1));
+    hold_shapes(EDDY_LIST(a, b), "..., n; ..., n");
+    const eddy_tensor y = Sum(Mul(a, b), EDDY_AXES(-1));
+    eddy_control_end(a.graph);
+    return y;
+}
+
+/** y = the sum of conj(a) b over all elements.
+ *
+ *  a, b  numbers of one element type and as many elements
+ *
+ *  Errors: EDDY_BAD_SHAPE if they have not as many elements, those of eddy_mul.
+ *  Gradient: that of the product and the sum.  NumPy: vdot. */
+eddy_tensor eddy_vdot(eddy_tensor a, eddy_tensor b)
+{
+    return Sum(Mul(Conj(a), ReshapeLike(b, a)));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_matvec_args {
+    char        unused_;
+    eddy_tensor a, b;             /* [...,m,n] and [...,n] */
+    bool        transpose_a;      /* a is [...,n,m] and used transposed */
+    bool        adjoint_a;        /* ... and conjugated */
+    const char *name;
+} eddy_matvec_args;
+#endif
+
+/** y = a b, matrices times vectors: [...,m,n] by [...,n] gives [...,m].
+ *
+ *  a, b         of one element type that has products; the dimensions in front broadcast
+ *  transpose_a  a is [...,n,m] and used transposed; adjoint_a: and conjugated
+ *
+ *  Errors: those of eddy_matmul.
+ *  Gradient: da = dy b', db = a' dy.  TensorFlow: tf.linalg.matvec. */
+eddy_tensor eddy_matvec_with(eddy_matvec_args t)
+{
+    const eddy_tensor a = t.adjoint_a ? eddy_adjoint(t.a)
+                        : t.transpose_a ? eddy_matrix_transpose(t.a) : t.a;
+    return Squeeze(eddy__times(a, ExpandDims(t.b, -1)), EDDY_AXES(-1), .name = t.name);
+}
+
+/* ------------------------------------------------------------------ kron -- */
+
+/* x with an axis of 1 behind, or before, each of its own. */
+static eddy_tensor interleave(eddy_tensor x, int rank, bool behind)
+{
+    for (int i = 0; i < rank; i++) x = ExpandDims(x, 2 * i + (behind ? 1 : 0));
+    return x;
+}
+
+/* The last two axes repeated to these sizes and made one, so that loops are long. */
+static eddy_tensor widen(eddy_tensor x, int64_t m, int64_t n)
+{
+    eddy_shape s = eddy__shape_matrix(eddy_shape_of(x), m, n);
+    x = eddy_broadcast_to(x, s);
+    s.rank--;
+    s.dim[s.rank - 1] = m * n;
+    return eddy_reshape(x, s);
+}
+
+/** y = the Kronecker product: each element of a is replaced by its product with b.
+ *
+ *  a, b  numbers of one element type and of known ranks up to 4; the smaller rank gets axes
+ *        of 1 in front.  Axis i of y is as long as those of a and b multiplied
+ *
+ *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_LIMIT for one above 4.
+ *  Gradient: that of the product of elements.
+ *  TensorFlow: tf.linalg.LinearOperatorKronecker; NumPy's kron. */
+eddy_tensor eddy_kron(eddy_tensor a, eddy_tensor b)
+{
+    const int m = eddy_shape_of(a).rank, n = eddy_shape_of(b).rank, rank = m > n ? m : n;
+    if (!eddy_is_valid(a) || !eddy_is_valid(b)) return eddy_identity(eddy_is_valid(a) ? b : a);
+    if (m < 0 || n < 0 || rank > EDDY_MAX_RANK / 2)
+        return eddy_fail(a.graph, m < 0 || n < 0 ? EDDY_BAD_SHAPE : EDDY_LIMIT,
+                         "kron: the ranks are %d and %d; expected known ranks up to 4", m, n);
+    while (eddy_shape_of(a).rank < rank) a = ExpandDims(a, 0);
+    while (eddy_shape_of(b).rank < rank) b = ExpandDims(b, 0);
+    const eddy_shape s = eddy_shape_of(a), t = eddy_shape_of(b);
+    eddy_shape y = { .rank = rank };
+    for (int i = 0; i < rank; i++)
+        y.dim[i] = s.dim[i] < 0 || t.dim[i] < 0 ? EDDY_ANY : s.dim[i] * t.dim[i];
+    if (rank == 0) return Mul(a, b);
+    const eddy_tensor x = interleave(a, rank, true), z = interleave(b, rank, false);
+    if (eddy_shape_is_known(y)) {
+        const int64_t p = s.dim[rank - 1], q = t.dim[rank - 1];
+        return eddy_reshape(Mul(widen(x, p, q), widen(z, p, q)), y);
+    }
+    const eddy_tensor sizes = Mul(eddy_shape_tensor(a, EDDY_INT64),
+                                  eddy_shape_tensor(b, EDDY_INT64));
+    return eddy_set_shape(eddy_reshape_to(Mul(x, z), sizes), y);
+}
+
+/* ------------------------------------------------------------- multi_dot -- */
+
+enum { CHAIN = 64 };
+
+/* Products of matrices first to last, with the sizes between them: cut[first][last] is
+ * after which one to cut. */
+typedef struct chain {
+    double size[CHAIN + 1], least[CHAIN][CHAIN];
+    int    cut[CHAIN][CHAIN];
+} chain;
+
+static void order_chain(chain *c, int n)
+{
+    for (int i = 0; i < n; i++) c->least[i][i] = 0;
+    for (int length = 1; length < n; length++)
+        for (int i = 0; i + length < n; i++) {
+            const int j = i + length;
+            c->least[i][j] = -1;
+            for (int k = i; k < j; k++) {
+                const double cost = c->least[i][k] + c->least[k + 1][j] +
+                                    c->size[i] * c->size[k + 1] * c->size[j + 1];
+                if (c->least[i][j] >= 0 && cost >= c->least[i][j]) continue;
+                c->least[i][j] = cost;
+                c->cut[i][j] = k;
+            }
+        }
+}
+
+static eddy_tensor product_of_chain(const chain *c, const eddy_tensor *x, int first, int last)
+{
+    if (first == last) return x[first];
+    const int cut = c->cut[first][last];
+    return eddy_matmul(product_of_chain(c, x, first, cut), product_of_chain(c, x, cut + 1, last));
+}
+
+/** y = the product of all matrices of the list, in the order of the fewest operations.
+ *
+ *  list  1 to 64 matrices of one element type that has products; the first may be a vector,
+ *        used as a row, and the last one, used as a column: y has no such axis
+ *
+ *  Sizes not known while building count as 32.
+ *  Errors: EDDY_INVALID_ARGUMENT for a list of none or too many, those of eddy_matmul.
+ *  Gradient: that of the products.  NumPy: linalg.multi_dot. */
+eddy_tensor eddy_multi_dot(eddy_list list)
+{
+    const int   n = list.count;
+    eddy_tensor x[CHAIN];
+    chain       c;
+    if (n < 1 || n > CHAIN)
+        return eddy_fail(n < 1 ? NULL : list.at[0].graph, EDDY_INVALID_ARGUMENT,
+                         "multi_dot: %d matrices given; expected 1 to 64", n);
+    const bool row = eddy_shape_of(list.at[0]).rank == 1;
+    const bool column = n > 1 && eddy_shape_of(list.at[n - 1]).rank == 1;
+    for (int i = 0; i < n; i++) x[i] = list.at[i];
+    if (n == 1) return eddy_identity(x[0]);
+    if (row) x[0] = ExpandDims(x[0], 0);
+    if (column) x[n - 1] = ExpandDims(x[n - 1], 1);
+    for (int i = 0; i <= n; i++) {
+        const eddy_shape s = eddy_shape_of(x[i < n ? i : n - 1]);
+        const int64_t    size = s.rank == 2 ? s.dim[i < n ? 0 : 1] : EDDY_ANY;
+        c.size[i] = size < 0 ? 32 : (double)size;
+    }
+    order_chain(&c, n);
+    eddy_tensor y = product_of_chain(&c, x, 0, n - 1);
+    if (column) y = Squeeze(y, EDDY_AXES(1));
+    return row ? Squeeze(y, EDDY_AXES(0)) : y;
+}
+
+/* ---------------------------------------------------------- matrix_power -- */
+
+/* The identity or x itself, of matrices that are square in every run. */
+static eddy_tensor zeroth_or_first(eddy_tensor x, int64_t n)
+{
+    hold_shapes(EDDY_LIST(x), "..., n, n");
+    const eddy_tensor y = n == 0 ? eddy__identity_like(x) : eddy_identity(x);
+    eddy_control_end(x.graph);
+    return y;
+}
+
+/** y = x multiplied n times, for each matrix of x.
+ *
+ *  x  of an element type that has products, [...,m,m]
+ *  n  0 gives the identity, a negative one powers of the inverse
+ *
+ *  By repeated squaring.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square, or EDDY_CHECK_FAILED from a run
+ *  where that was not known while building; those of eddy_matmul and, for n below 0, of
+ *  eddy_inverse.
+ *  Gradient: that of the products.  NumPy: linalg.matrix_power. */
+eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    uint64_t    left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+    char        text[128];
+    if (!eddy_is_valid(x)) return eddy_identity(x);
+    if (s.rank >= 0 && (s.rank < 2 || (eddy__rows_of(s) != eddy__columns_of(s) &&
+                                     eddy__rows_of(s) >= 0 && eddy__columns_of(s) >= 0)))
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+                         "matrix_power: x has shape %s; expected square matrices",
+                         eddy_shape_print(s, text, sizeof text));
+    if (left < 2 && n >= 0) return zeroth_or_first(x, n);
+    eddy_tensor square = n < 0 ? eddy_inverse(x) : x, y = eddy_none(x.graph);
+    for (; left > 0; left >>= 1) {
+        if (left & 1) y = eddy_is_valid(y) ? eddy__times(y, square) : square;
+        if (left > 1) square = eddy__times(square, square);
+    }
+    return y;
+}
+
+/** y = the sum of the diagonal, for each matrix of x.
+ *
+ *  x  any numbers but half, [...,m,n]
+ *
+ *  Errors: those of eddy_matrix_diag_part.
+ *  Gradient: dx = dy on the diagonal, else 0.  TensorFlow: tf.linalg.trace. */
+eddy_tensor eddy_trace(eddy_tensor x) { return Sum(eddy_matrix_diag_part(x), EDDY_AXES(-1)); }

@@ -1,0 +1,32 @@
+/* linked.h -- weak references to operation definitions: &eddy_op_x is NULL if x is not linked.
+ *
+ * A linker takes from libeddy.a what a program refers to, and what that refers to. The passes of
+ * a session name many operations only to recognise them. If naming an operation linked it, every
+ * program would contain all of them; yet an operation that no linked code builds cannot occur in
+ * a graph of the program. Code that recognises operations therefore includes this header. Its
+ * references are weak: they link nothing, and where nothing else has linked a definition, they
+ * compare unequal to the definition of every node.
+ *
+ * An operation that a pass creates must be linked wherever the pass finds its parts; the file of
+ * a part declares this (ops/becomes.h). Creating an operation that is not linked is no error: the
+ * rule then does not apply (eddy__rewrite_add). `make size` compares the plans of programs that
+ * link only the parts with the plans that the shared library makes, which has all operations. */
+#ifndef EDDY_LINKED_H
+#define EDDY_LINKED_H
+
+#include "graph/op.h"
+
+/* Hidden, so that an executable or a plugin does not look for them when it is loaded. */
+#if defined(__ELF__)
+#define EDDY_IF_LINKED __attribute__((weak, visibility("hidden")))
+#else
+#define EDDY_IF_LINKED
+#endif
+
+#include "build/gen/linked.h"
+
+/* All of them, NULL for those that are not linked. */
+extern const eddy_op_def *const eddy_op_linked[];
+extern const int                eddy_op_linked_count;
+
+#endif

@@ -1,0 +1,56 @@
+/* load_graph.c -- eddy_load_graph and its relatives: reading graph files, which needs every
+ * operation. */
+#include <string.h>
+#include "graph/files/graph_yaml.h"
+#include "ops/ops.h"
+#include "build/gen/table.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_graph_load_args {
+    char                      unused_;
+    const char               *path;      /* the file; with text, only its name for messages */
+    const char               *text;      /* or the text itself, ended by a zero byte */
+    const eddy_op_def *const
+        *ops; /* your own operations, ended by NULL; they come before the built-in ones */
+    const eddy_allocator     *allocator; /* of the graph; default libc */
+    const eddy_files         *files;     /* of the graph; default POSIX */
+    int64_t                   max_bytes; /* of the text; default 1 GiB */
+    int64_t                   max_nodes; /* default 2^24, which is also the most a graph can have */
+    int64_t                   max_items; /* values and lists in one node; default 2^22 */
+    eddy_error               *error;
+} eddy_graph_load_args;
+
+/* The graph that eddy_graph_save wrote; the caller frees it.  NULL if anything
+ * in the file is not as eddy_graph_save would have written it: the file may
+ * come from anywhere, and the error says "file:line:column: what".
+ *   eddy_graph_load("model.yaml", .error = &e) */
+EDDY_API eddy_graph *eddy_graph_load_with(eddy_graph_load_args args);
+#define eddy_graph_load(...) eddy_graph_load_with(EDDY_ARGS(eddy_graph_load_args, __VA_ARGS__))
+#endif
+
+eddy_graph *eddy_graph_load_with(eddy_graph_load_args args)
+{
+    eddy_error       e = { 0 };
+    eddy_yaml_source source = {
+        .path = args.path,
+        .text = args.text,
+        .size = args.text ? strlen(args.text) : 0,
+        .ops = eddy_op_table,
+        .more_ops = args.ops,
+        .allocator = args.allocator,
+        .files = args.files,
+        .max_bytes = args.max_bytes,
+        .max_nodes = args.max_nodes,
+        .max_items = args.max_items,
+    };
+    eddy_graph *g = NULL;
+    const eddy_allocator *a = args.allocator;
+    if (a && (!a->allocate || !a->release))
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                        "eddy_graph_load: the allocator has no allocate or no release function");
+    else if (!args.path && !args.text)
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_graph_load: no path or text is given");
+    else g = eddy__yaml_read(&source, &e);
+    if (!g) eddy__error_set(args.error, e.status, "%s", e.message);
+    return g;
+}

@@ -1,0 +1,447 @@
+/* activations.c -- activation functions: ELU, SELU, CELU, leaky ReLU, PReLU, hard sigmoid,
+ * swish, mish, softsign and others (relu, sigmoid, tanh, softplus: ops/math/unary.c; gelu:
+ * ops/math/gelu.c).
+ *
+ * Activations with a row have a loop of their own; the others are composed of other operations,
+ * which the session runs in one loop. */
+#include "graph/internal.h"
+#include "ops/kernels/reduce_engine.h"
+#include "ops/math/elementwise_rows.h"
+
+/* x, unless it is of integers, whose constants would be cut off. */
+static eddy_tensor floats(const char *what, eddy_tensor x)
+{
+    if (!eddy_is_valid(x) || !eddy_dtype_is_integer(eddy_dtype_of(x))) return x;
+    return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: not defined for %s", what,
+                     eddy_dtype_name(eddy_dtype_of(x)));
+}
+
+/* x, unless it is of integers and v is not whole and would be cut off. */
+static eddy_tensor whole(const char *what, eddy_tensor x, double v)
+{
+    if (!eddy_is_valid(x) || !eddy_dtype_is_integer(eddy_dtype_of(x)) || v == floor(v)) return x;
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: %g is not a whole number, but x is %s",
+                     what, v, eddy_dtype_name(eddy_dtype_of(x)));
+}
+
+/* -------------------------------------------------- exponential branches -- */
+
+/* Of selu, so that its results keep mean 0 and variance 1 (Klambauer and others, 2017). */
+#define SELU_SCALE 1.0507009873554804934
+#define SELU_DEPTH 1.7580993408473768600       /* that times alpha */
+
+#define EXPM1(x) EDDY_MATH(expm1, x, expm1(x))
+
+/** y = x where x > 0, else e^x - 1.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where y >= 0, so at 0 too, else dy (y + 1).  TensorFlow: Elu. */
+UNARY(elu, "Elu", "Elu", FLOATS, x > 0 ? x : EXPM1(x),
+      Where(Less(y, 0), Mul(dy, Add(y, 1)), dy))
+
+/** y = s x where x > 0, else s a (e^x - 1), with s about 1.0507 and a about 1.6733.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy s where y >= 0, so at 0 too, else dy (y + s a).  TensorFlow: Selu. */
+UNARY(selu, "Selu", "Selu", FLOATS, (x > 0 ? (T)SELU_SCALE * x : (T)SELU_DEPTH * EXPM1(x)),
+      Mul(dy, Where(Less(y, 0), Add(y, SELU_DEPTH), SELU_SCALE)))
+
+#ifdef EDDY_HEADER
+typedef struct eddy_celu_args {
+    char        unused_;
+    eddy_tensor x;
+    double      alpha;            /* default 1 */
+} eddy_celu_args;
+#endif
+/** y = alpha elu(x / alpha): max(x, 0) + min(alpha (e^(x / alpha) - 1), 0).
+ *
+ *  x      float32 or float64, any shape; y has its type
+ *  alpha  default (0) 1
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's celu. */
+eddy_tensor eddy_celu_with(eddy_celu_args a)
+{
+    if (a.alpha == 0 || a.alpha == 1) return eddy_elu(a.x);
+    return Mul(a.alpha, eddy_elu(Mul(1 / a.alpha, a.x)));
+}
+
+/* ----------------------------------------------------- bent or clipped lines -- */
+
+/** y = min(max(x, 0), 6).
+ *
+ *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where 0 < y < 6, else 0.  TensorFlow: Relu6. */
+UNARY(relu6, "Relu6", "Relu6", NUMBERS, x < 0 ? 0 : x > 6 ? 6 : x,
+      Where(LogicalAnd(Greater(y, 0), Less(y, 6)), dy, 0))
+
+/** y = min(max(x, 0), most).
+ *
+ *  x     float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  most  above 0; whole for integers
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
+ *  number with integers.
+ *  Gradient: dx = dy where x > 0 and x <= most, else 0.
+ *  TensorFlow: none; Keras' relu with max_value. */
+eddy_tensor eddy_relu_n(eddy_tensor x, double most)
+{
+    return Minimum(Relu(whole("relu_n", x, most)), most);
+}
+
+typedef struct leaky_attrs {
+    double alpha;
+} leaky_attrs;
+
+static const eddy_attr_field leaky_fields[] = {
+    { "alpha", EDDY_ATTR_FLOAT, offsetof(leaky_attrs, alpha) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* y = a where `by` > 0, else alpha a: of leaky_relu both are x. */
+#define TILE_LEAKY(fn, T, second)                                               \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        T       *o = y;                                                         \
+        const T *a = x[0], *by = x[second], alpha = (T)((const leaky_attrs *)attrs)->alpha; \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i = 0; i < n; i++) o[i] = a[i] * (by[i] > 0 ? 1 : alpha);  \
+        return EDDY_OK;                                                         \
+    }                                                                           \
+    EDDY_CLONES(fn)
+TILE_LEAKY(leaky_relu_f32, float, 0)
+TILE_LEAKY(leaky_relu_f64, double, 0)
+ROW_PICK(leaky_relu, FLOATS)
+TILE_LEAKY(leaky_relu_grad_f32, float, 1)
+TILE_LEAKY(leaky_relu_grad_f64, double, 1)
+ROW_PICK(leaky_relu_grad, FLOATS)
+
+static eddy_tensor leaky_relu_grad(eddy_tensor dy, eddy_tensor x, const void *attrs)
+{
+    return eddy_apply2(&eddy_op_leaky_relu_grad, attrs, dy, x);
+}
+
+static void leaky_relu_gradient(eddy_rule *r)
+{
+    r->dx[0] = leaky_relu_grad(r->dy[0], r->x[0], r->attrs);
+}
+
+static void leaky_relu_grad_gradient(eddy_rule *r)
+{
+    r->dx[0] = leaky_relu_grad(r->dy[0], r->x[1], r->attrs);
+    r->dx[1] = ZerosLike(r->x[1]);
+}
+
+const eddy_op_def eddy_op_leaky_relu = {
+    .name = "LeakyRelu", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(leaky_attrs), .attrs = leaky_fields,
+    .infer = eddy__infer_elementwise, .tile = leaky_relu_tile, .gradient = leaky_relu_gradient,
+};
+const eddy_op_def eddy_op_leaky_relu_grad = {
+    .name = "LeakyReluGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(leaky_attrs), .attrs = leaky_fields,
+    .infer = eddy__infer_elementwise, .tile = leaky_relu_grad_tile,
+    .gradient = leaky_relu_grad_gradient,
+};
+
+#ifdef EDDY_HEADER
+typedef struct eddy_leaky_relu_args {
+    char        unused_;
+    eddy_tensor x;
+    double      alpha;            /* default 0.2 */
+} eddy_leaky_relu_args;
+#endif
+/** y = x where x > 0, else alpha x.
+ *
+ *  x      float32 or float64, any shape; y has its type
+ *  alpha  default (0) 0.2; for none there is relu
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where x > 0, else alpha dy, so at 0 too.
+ *  TensorFlow: LeakyRelu. */
+eddy_tensor eddy_leaky_relu_with(eddy_leaky_relu_args a)
+{
+    const leaky_attrs attrs = { a.alpha == 0 ? 0.2 : a.alpha };
+    return eddy_apply1(&eddy_op_leaky_relu, &attrs, a.x);
+}
+
+/** y = x where x > 0, else alpha x, with an alpha that is learnt.
+ *
+ *  x, alpha  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *            broadcast: [C], say, for x of [..., C]
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dx = dy where x > 0, else alpha dy; dalpha = dy min(x, 0).
+ *  TensorFlow: none; Keras' PReLU. */
+eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha)
+{
+    return Mul(x, Where(Greater(x, 0), 1, alpha));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_hard_tanh_args {
+    char        unused_;
+    eddy_tensor x;
+    double      least, most;      /* default -1 and 1 */
+} eddy_hard_tanh_args;
+#endif
+/** y = min(max(x, least), most).
+ *
+ *  x            float32 or float64, any shape; y has its type
+ *  least, most  if both are 0, -1 and 1
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where least <= x <= most, else 0.
+ *  TensorFlow: none; PyTorch's hardtanh. */
+eddy_tensor eddy_hard_tanh_with(eddy_hard_tanh_args a)
+{
+    const bool plain = a.least == 0 && a.most == 0;
+    const eddy_tensor x = floats("hard_tanh", a.x);
+    return Maximum(Minimum(x, plain ? 1 : a.most), plain ? -1 : a.least);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_hard_sigmoid_args {
+    char        unused_;
+    eddy_tensor x;
+    double      slope;            /* default 0.2 */
+} eddy_hard_sigmoid_args;
+#endif
+/** y = min(max(slope x + 0.5, 0), 1).
+ *
+ *  x      float32 or float64, any shape; y has its type
+ *  slope  default (0) 0.2, which is Keras'; PyTorch has 1 / 6
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = slope dy where 0 <= y <= 1 before clipping, else 0.
+ *  TensorFlow: tf.keras.activations.hard_sigmoid. */
+eddy_tensor eddy_hard_sigmoid_with(eddy_hard_sigmoid_args a)
+{
+    const double slope = a.slope == 0 ? 0.2 : a.slope;
+    return Maximum(Minimum(Add(Mul(slope, floats("hard_sigmoid", a.x)), 0.5), 1), 0);
+}
+
+/** y = x relu6(x + 3) / 6.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula: 0 at -3, dy at 3 less a half.
+ *  TensorFlow: none; PyTorch's hardswish. */
+eddy_tensor eddy_hard_swish(eddy_tensor x)
+{
+    return Mul(x, Mul(1.0 / 6, eddy_relu6(Add(floats("hard_swish", x), 3))));
+}
+
+/* ---------------------------------------------------------- with exponentials -- */
+
+/** y = ln(1 / (1 + e^-x)) = -softplus(-x).
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sigmoid(-x).  TensorFlow: tf.math.log_sigmoid. */
+eddy_tensor eddy_log_sigmoid(eddy_tensor x) { return Neg(Softplus(Neg(x))); }
+
+/** y = x sigmoid(x).
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.swish; PyTorch's silu. */
+eddy_tensor eddy_swish(eddy_tensor x) { return Mul(x, Sigmoid(x)); }
+
+/* The hyperbolic tangent of ln(1 + e^x) is n / (n + 2) with n = e^x (e^x + 2). */
+EDDY_INLINE float mish_f32_of(float x)
+{
+    const float e = eddy__exp_f32(x > 20.0f ? 20.0f : x), n = e * (e + 2.0f);
+    return x * (n / (n + 2.0f));
+}
+EDDY_INLINE double mish_f64_of(double x)
+{
+    const double e = exp(x > 40 ? 40 : x), n = e * (e + 2);
+    return x * (n / (n + 2));
+}
+
+/* With t the tangent, t + x (1 - t*t) sigmoid(x). */
+static eddy_tensor mish_slope(eddy_tensor x)
+{
+    const eddy_tensor t = Tanh(Softplus(x));
+    return Add(t, Mul(Mul(x, Sigmoid(x)), Sub(1, Square(t))));
+}
+
+/** y = x tanh(ln(1 + e^x)).
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: with t = tanh(ln(1 + e^x)), dx = dy (t + x (1 - t*t) sigmoid(x)).
+ *  TensorFlow: none; PyTorch's mish. */
+UNARY(mish, "Mish", "Mish", FLOATS,
+      _Generic((x), float: mish_f32_of((float)x), default: mish_f64_of(x)),
+      Mul(dy, mish_slope(x)))
+
+/** y = x / (1 + |x|).
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (1 + |x|)^2.  TensorFlow: Softsign. */
+UNARY(softsign, "Softsign", "Softsign", FLOATS, x / (1 + fabs(x)),
+      Div(dy, Square(Add(1, Abs(x)))))
+
+/* ----------------------------------------------------------------- thresholds -- */
+
+/** y = x where x > threshold, else value.
+ *
+ *  x                 float32, float64, int32, int64 or uint8, any shape; y has its type
+ *  threshold, value  whole for integers
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
+ *  number with integers.
+ *  Gradient: dx = dy where x > threshold, else 0.  TensorFlow: none; PyTorch's threshold. */
+eddy_tensor eddy_threshold(eddy_tensor x, double threshold, double value)
+{
+    x = whole("threshold", whole("threshold", x, threshold), value);
+    return Where(Greater(x, threshold), x, value);
+}
+
+typedef struct shrink_attrs {
+    double lambda;
+} shrink_attrs;
+
+static const eddy_attr_field shrink_fields[] = {
+    { "lambda", EDDY_ATTR_FLOAT, offsetof(shrink_attrs, lambda) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* NaN stays NaN. */
+#define TILE_SHRINK(fn, T)                                                      \
+    static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
+    {                                                                           \
+        T       *o = y;                                                         \
+        const T *x = in[0], l = (T)((const shrink_attrs *)attrs)->lambda;       \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i = 0; i < n; i++)                                         \
+            o[i] = x[i] > l ? x[i] - l : x[i] < -l ? x[i] + l : x[i] == x[i] ? 0 : x[i]; \
+        return EDDY_OK;                                                         \
+    }                                                                           \
+    EDDY_CLONES(fn)
+TILE_SHRINK(soft_shrink_f32, float)
+TILE_SHRINK(soft_shrink_f64, double)
+ROW_PICK(soft_shrink, FLOATS)
+static void soft_shrink_gradient(eddy_rule *r)
+{
+    r->dx[0] = Where(NotEqual(r->y[0], 0), r->dy[0], 0);
+}
+const eddy_op_def eddy_op_soft_shrink = {
+    .name = "SoftShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
+    .infer = eddy__infer_elementwise, .tile = soft_shrink_tile, .gradient = soft_shrink_gradient,
+};
+
+#ifdef EDDY_HEADER
+typedef struct eddy_shrink_args {
+    char        unused_;
+    eddy_tensor x;
+    double      lambda;           /* default 0.5 */
+} eddy_shrink_args;
+#endif
+/** y = x moved towards 0 by lambda, and 0 where |x| <= lambda.
+ *
+ *  x       float32 or float64, any shape; y has its type
+ *  lambda  above 0; default 0.5
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's softshrink. */
+eddy_tensor eddy_soft_shrink_with(eddy_shrink_args a)
+{
+    const shrink_attrs attrs = { a.lambda == 0 ? 0.5 : a.lambda };
+    return eddy_apply1(&eddy_op_soft_shrink, &attrs, a.x);
+}
+
+/** y = x, and 0 where |x| <= lambda.
+ *
+ *  x       float32 or float64, any shape; y has its type
+ *  lambda  above 0; default 0.5
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */
+eddy_tensor eddy_hard_shrink_with(eddy_shrink_args a)
+{
+    const double lambda = a.lambda == 0 ? 0.5 : a.lambda;
+    return Where(LessEqual(Abs(floats("hard_shrink", a.x)), lambda), 0, a.x);
+}
+
+/** y = x - tanh x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's tanhshrink. */
+eddy_tensor eddy_tanh_shrink(eddy_tensor x) { return Sub(x, Tanh(x)); }
+
+/* ------------------------------------------------------------- along an axis -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_crelu_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
+} eddy_crelu_args;
+#endif
+/** y = relu(x) and relu(-x), concatenated along an axis.
+ *
+ *  x     float32, float64, int32, int64 or uint8 of rank 1 or more; y is twice as
+ *        long along the axis
+ *  axis  default the last one
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an axis
+ *  that x does not have.
+ *  Gradient: that of the formula.  TensorFlow: tf.nn.crelu. */
+eddy_tensor eddy_crelu_with(eddy_crelu_args a)
+{
+    int64_t axis;
+    if (!eddy__take_axis(a.x.graph, &eddy_op_concat, a.axis, &axis)) return eddy_none(a.x.graph);
+    return Relu(eddy_concat(EDDY_LIST(a.x, Neg(a.x)), axis));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_glu_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
+} eddy_glu_args;
+#endif
+/** y = a sigmoid(b), a and b the halves of x along an axis: a gated linear unit.
+ *
+ *  x     float32, float64, complex64 or complex128 of rank 1 or more; y is half as
+ *        long along the axis
+ *  axis  default the last one
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the axis is not
+ *  of an even length; EDDY_INVALID_ARGUMENT for an axis that x does not have.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's glu. */
+eddy_tensor eddy_glu_with(eddy_glu_args a)
+{
+    int64_t axis;
+    if (!eddy__take_axis(a.x.graph, &eddy_op_split, a.axis, &axis)) return eddy_none(a.x.graph);
+    const eddy_tensor halves = eddy_split(a.x, 2, axis);
+    return Mul(halves, Sigmoid(eddy_output(halves, 1)));
+}

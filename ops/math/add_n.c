@@ -1,0 +1,129 @@
+/* add_n.c -- add_n: the sum of any number of tensors of the same shape. */
+#include "ops/math/elementwise_rows.h"
+#include "ops/becomes.h"
+
+#include <string.h>
+
+EDDY_MAY_BECOME(&eddy_op_add)
+
+/* Narrows `known` by s; false if the two contradict each other. */
+static bool narrow(eddy_shape *known, eddy_shape s)
+{
+    if (!eddy_shape_compatible(*known, s)) return false;
+    if (known->rank < 0) *known = s;
+    for (int i = 0; i < s.rank; i++)
+        if (known->dim[i] < 0) known->dim[i] = s.dim[i];
+    return true;
+}
+
+static bool add_n_infer(eddy_infer *c)
+{
+    char one[96], other[96];
+    eddy_type *out = &c->out[0];
+    *out = c->in[0];
+    for (int i = 1; i < c->n_in; i++) {
+        if (!narrow(&out->shape, c->in[i].shape))
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                                   "input %d has shape %s, but the others have %s", i,
+                                   eddy_shape_print(c->in[i].shape, one, sizeof one),
+                                   eddy_shape_print(out->shape, other, sizeof other));
+    }
+    return true;
+}
+
+/* All inputs of a tile are added before the next tile, two at a time, from the
+ * left.  The sum is kept aside until all are read: the output may be one of them. */
+enum { TILE = 1024 };
+#define SUM_OF(name, T)                                                         \
+    static void name(eddy_kernel *k)                                            \
+    {                                                                           \
+        T       *y = k->out[0]->data, sum[TILE];                                \
+        int64_t  count = k->out[0]->count;                                      \
+        for (int64_t from = 0; from < count; from += TILE) {                    \
+            int64_t n = count - from < TILE ? count - from : TILE;              \
+            memcpy(sum, (const T *)k->in[0]->data + from, (size_t)n * sizeof *sum); \
+            int i = 1;                                                          \
+            for (; i + 1 < k->n_in; i += 2) {                                   \
+                const T *a = (const T *)k->in[i]->data + from;                  \
+                const T *b = (const T *)k->in[i + 1]->data + from;              \
+                for (int64_t j = 0; j < n; j++) sum[j] = (T)(sum[j] + a[j] + b[j]); \
+            }                                                                   \
+            if (i < k->n_in) {                                                  \
+                const T *a = (const T *)k->in[i]->data + from;                  \
+                for (int64_t j = 0; j < n; j++) sum[j] = (T)(sum[j] + a[j]);    \
+            }                                                                   \
+            memcpy(y + from, sum, (size_t)n * sizeof *sum);                     \
+        }                                                                       \
+    }
+SUM_OF(sum_f32, float)
+SUM_OF(sum_f64, double)
+SUM_OF(sum_c64, float complex)
+SUM_OF(sum_c128, double complex)
+SUM_OF(sum_i32, int32_t)
+SUM_OF(sum_i64, int64_t)
+SUM_OF(sum_u8, uint8_t)
+
+static eddy_status add_n_kernel(eddy_kernel *k)
+{
+    switch ((int)k->out[0]->type.dtype) {
+    case EDDY_FLOAT32: sum_f32(k); break;
+    case EDDY_FLOAT64: sum_f64(k); break;
+    case EDDY_COMPLEX64: sum_c64(k); break;
+    case EDDY_COMPLEX128: sum_c128(k); break;
+    case EDDY_INT32: sum_i32(k); break;
+    case EDDY_INT64: sum_i64(k); break;
+    case EDDY_UINT8: sum_u8(k); break;
+    }
+    return EDDY_OK;
+}
+
+static void add_n_gradient(eddy_rule *r)
+{
+    for (int i = 0; i < r->n_in; i++) r->dx[i] = r->dy[0];
+}
+
+static double add_n_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return (n_in - 1) * eddy_flops_per_output(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_add_n = {
+    .name = "AddN", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "xs", EDDY_TAKES_NUMBERS_COMPLEX }, { "xs", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_IN_PLACE, .infer = add_n_infer, .kernel = add_n_kernel,
+    .flops = add_n_flops,
+    .gradient = add_n_gradient, .batch = eddy_batch_as_is,
+};
+
+#ifdef EDDY_HEADER
+typedef struct eddy_add_n_args {
+    char        unused_;
+    eddy_list   xs;
+    const char *name;       /* of the node */
+} eddy_add_n_args;
+#endif
+
+/** y = x[0] + x[1] + ... + x[n-1], added from the left.
+ *
+ *  xs    one or more tensors of any numbers but half, of one type and shape;
+ *        there is no broadcasting
+ *  name  of the node
+ *
+ *  A single tensor is returned itself, or as an identity if there is a name.
+ *  Integers wrap around.
+ *  An empty list names no graph, so its error is recorded nowhere: the result is
+ *  the zero tensor, and the first builder that gets it beside a valid one
+ *  records EDDY_INVALID_ARGUMENT.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes differ.
+ *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
+eddy_tensor eddy_add_n_with(eddy_add_n_args a)
+{
+    const eddy_list xs = a.xs;
+    if (xs.count < 1 || !xs.at)
+        return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "AddN: no inputs");
+    if (xs.count > 1 || !eddy_is_valid(xs.at[0]))
+        return eddy_apply(&eddy_op_add_n, NULL, xs.count, xs.at,
+                          (eddy_apply_args){ .name = a.name });
+    return a.name ? eddy_named(a.name, eddy_identity(xs.at[0])) : xs.at[0];
+}

@@ -1,0 +1,371 @@
+/* binary.c -- elementwise binary operations with broadcasting, y = f(a, b): add, sub, mul, div,
+ * maximum, minimum, mod and others.
+ *
+ * Gradient rules return each gradient in y's shape; the sweep sums it to the operand's shape.
+ * Most operations are rows of ops/math/elementwise_rows.h. Operations that have no result for
+ * some integers (division by zero) have loops that report it, and are written as blocks. Rules
+ * use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
+#include "ops/kernels/complex_numbers.h"
+#include "ops/becomes.h"
+#include "ops/math/checked_rows.h"
+
+EDDY_MAY_BECOME(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
+
+/* ----------------------------------------------------------- arithmetic -- */
+
+/** y = a + b.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
+BINARY(add, "Add", "add", NUMBERS_COMPLEX, 0, a + b, dy, dy)
+
+/** y = a - b.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
+BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
+
+/** y = a b, element by element.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
+BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, 0, a * b,
+       Mul(dy, Conj(b)), Mul(dy, Conj(a)))
+
+DECLARE_NUMBERS(TILE_BINARY, squared_difference, (a - b) * (a - b))
+DECLARE_COMPLEX(TILE_BINARY, squared_difference, (a - b) * conj(a - b))
+ROW_PICK(squared_difference, NUMBERS_COMPLEX)
+static void squared_difference_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1];
+    /* A square of a distance is real: what dy says of its imaginary part is lost. */
+    const eddy_tensor dy = CastLike(Real(r->dy[0]), r->dy[0]);
+    r->dx[0] = Mul(dy, Mul(2, Sub(a, b)));
+    r->dx[1] = Mul(dy, Mul(2, Sub(b, a)));
+}
+ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
+        ROW_INPUTS_2(NUMBERS_COMPLEX), squared_difference_gradient, eddy__infer_elementwise, 0)
+
+/** y = (a - b)^2; for complex types |a - b|^2.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy 2(a - b), db = -da; for complex types with the real part of
+ *  dy.  TensorFlow: SquaredDifference. */
+eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_squared_difference, NULL, a, b);
+}
+
+/** y = the larger of a and b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN if either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy where a >= b, else db = dy; so a tie goes to a.
+ *  TensorFlow: Maximum. */
+BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
+       Where(GreaterEqual(a, b), dy, 0), Where(GreaterEqual(a, b), 0, dy))
+
+/** y = the smaller of a and b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN if either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy where a <= b, else db = dy; so a tie goes to a.
+ *  TensorFlow: Minimum. */
+BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
+       Where(LessEqual(a, b), dy, 0), Where(LessEqual(a, b), 0, dy))
+
+/* ------------------------------------------------- where one operand is 0 -- */
+
+/** y = a / b, and 0 where b is 0.
+ *
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy / b, db = dy (-a / b) / b, both 0 where b is 0.
+ *  TensorFlow: DivNoNan. */
+BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a / b,
+       DivNoNan(dy, Conj(b)), Mul(dy, Conj(DivNoNan(DivNoNan(Neg(a), b), b))))
+
+/** y = a b, and 0 where b is 0, whatever a is.
+ *
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = mul_no_nan(dy, b), db = mul_no_nan(a, dy).  TensorFlow: MulNoNan. */
+BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a * b,
+       MulNoNan(dy, Conj(b)), MulNoNan(Conj(a), dy))
+
+/** y = a ln b, and 0 where a is 0, whatever b is.
+ *
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
+BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
+       a == 0 ? 0 : a * EDDY_MATH(log, b, log(b)),
+       Mul(dy, Conj(Xlogy(CastLike(NotEqual(a, 0), a), b))), Mul(dy, Conj(Xdivy(a, b))))
+
+/** y = a / b, and 0 where a is 0, whatever b is.
+ *
+ *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy / b, db = -dy y / b, both 0 where a is 0.  TensorFlow: Xdivy. */
+BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
+       Mul(dy, Conj(Xdivy(CastLike(NotEqual(a, 0), a), b))),
+       Mul(dy, Conj(Neg(Xdivy(y, b)))))
+
+/* ------------------------------------------------------------- division -- */
+
+/* a / b towards 0 and what is left, for b not 0; the processor traps at the
+ * least integer divided by -1. */
+static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? -a : a / b; }
+static inline int64_t rest(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+
+/* The same towards minus infinity; the rest has the sign of b. */
+static inline int64_t floor_rest(int64_t a, int64_t b)
+{
+    int64_t r = rest(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+static inline int64_t floor_quotient(int64_t a, int64_t b)
+{
+    int64_t r = rest(a, b);
+    return quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
+}
+/* What a / b towards 0 leaves, for a finite b and a quotient below 2^28: as a double it is
+ * then not rounded to a whole number that it is not, and its multiple of b is exact. */
+EDDY_INLINE float rest_near(float a, float b)
+{
+    const double q = (double)(int32_t)((double)a / (double)b);
+    return copysignf((float)((double)a - q * (double)b), a);
+}
+
+/* The rests of floats, with the sign of b if `floored`.  A large quotient makes its
+ * neighbours slow, but does not change them. */
+EDDY_INLINE eddy_status rests(int64_t n, float *y, const float *a, const float *b, bool floored)
+{
+    enum { AT_ONCE = 512 };
+    for (int64_t at = 0; at < n; at += AT_ONCE, a += AT_ONCE, b += AT_ONCE, y += AT_ONCE) {
+        const int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
+        float r[AT_ONCE];
+        int far = 0;
+        for (int64_t i = 0; i < m; i++)
+            far |= !(fabsf(a[i]) < 0x1p27f * fabsf(b[i])) | !(fabsf(b[i]) < INFINITY);
+        if (far)
+            for (int64_t i = 0; i < m; i++) r[i] = fmodf(a[i], b[i]);
+        else
+            for (int64_t i = 0; i < m; i++) r[i] = rest_near(a[i], b[i]);
+        for (int64_t i = 0; i < m; i++) {
+            const bool other = floored && r[i] != 0 && (r[i] < 0) != (b[i] < 0);
+            y[i] = other ? r[i] + b[i] : r[i];
+        }
+    }
+    return EDDY_OK;
+}
+
+#define TILE_RESTS(fn, floored)                                                 \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        (void)attrs;                                                            \
+        return rests(n, y, x[0], x[1], floored);                                \
+    }                                                                           \
+    EDDY_CLONES(fn)
+static inline double floor_rest_f64(double a, double b)
+{
+    double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+CHECKED_LOOPS(div, a / b, b == 0, quotient(a, b))
+DECLARE_COMPLEX(TILE_BINARY, div, a / b)
+ROW_PICK(div, NUMBERS_COMPLEX)
+static void div_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    r->dx[0] = Div(dy, Conj(b));
+    r->dx[1] = Mul(dy, Conj(Div(Div(Neg(a), b), b)));
+}
+const eddy_op_def eddy_op_div = {
+    .name = "RealDiv", .label = "truediv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS_COMPLEX }, { "b", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = div_tile,
+    .gradient = div_gradient,
+};
+/** y = a / b.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
+ *  towards 0; the least one divided by -1 wraps around to itself.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, on
+ *  integers Div. */
+eddy_tensor eddy_div(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_div, NULL, a, b);
+}
+
+CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
+ROW_PICK(floordiv, NUMBERS)
+const eddy_op_def eddy_op_floordiv = {
+    .name = "FloorDiv", .label = "floordiv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = floordiv_tile,
+    .gradient = eddy_not_differentiable,
+};
+/** y = floor(a / b): the quotient rounded towards minus infinity.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
+eddy_tensor eddy_floordiv(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_floordiv, NULL, a, b);
+}
+
+TILE_RESTS(floormod_f32, true)
+CLONED(TILE_BINARY, floormod_f64, double, double, floor_rest_f64(a, b))
+CHECKED_INTEGERS(floormod, b == 0, floor_rest(a, b))
+ROW_PICK(floormod, NUMBERS)
+static void floormod_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    r->dx[0] = dy;
+    r->dx[1] = Mul(dy, Neg(FloorDiv(a, b)));
+}
+const eddy_op_def eddy_op_floormod = {
+    .name = "FloorMod", .label = "FloorMod", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = floormod_tile,
+    .gradient = floormod_gradient,
+};
+/** y = a - b floor(a / b): what floordiv leaves, with the sign of b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a float is divided by 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy, db = -dy floor(a / b).  TensorFlow: FloorMod. */
+eddy_tensor eddy_floormod(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_floormod, NULL, a, b);
+}
+
+CHECKED_LOOPS(truncatediv, trunc(a / b), b == 0, quotient(a, b))
+ROW_PICK(truncatediv, NUMBERS)
+const eddy_op_def eddy_op_truncatediv = {
+    .name = "TruncateDiv", .label = "TruncateDiv", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
+    .tile = truncatediv_tile, .gradient = eddy_not_differentiable,
+};
+/** y = trunc(a / b): the quotient rounded towards 0.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
+eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_truncatediv, NULL, a, b);
+}
+
+TILE_RESTS(truncatemod_f32, false)
+CLONED(TILE_BINARY, truncatemod_f64, double, double, fmod(a, b))
+CHECKED_INTEGERS(truncatemod, b == 0, rest(a, b))
+ROW_PICK(truncatemod, NUMBERS)
+static void truncatemod_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
+    r->dx[0] = dy;
+    r->dx[1] = Mul(dy, Neg(TruncateDiv(a, b)));
+}
+const eddy_op_def eddy_op_truncatemod = {
+    .name = "TruncateMod", .label = "TruncateMod", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
+    .tile = truncatemod_tile, .gradient = truncatemod_gradient,
+};
+/** y = a - b trunc(a / b): the remainder of truncatediv, with the sign of a, as C's %.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a float is divided by 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
+ *  is divided by 0.
+ *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
+eddy_tensor eddy_truncatemod(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_truncatemod, NULL, a, b);
+}
+
+/** y = a - b floor(a / b), with the sign of b; the same as floormod.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  Errors and gradient: those of floormod.  TensorFlow: tf.mod. */
+eddy_tensor eddy_mod(eddy_tensor a, eddy_tensor b) { return eddy_floormod(a, b); }
+
+/** y = a / b, of integers too: they are made float64 first, uint8 float32.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast
+ *
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of div, none to integers.  TensorFlow: tf.truediv, tf.divide. */
+eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b)
+{
+    const eddy_dtype d = eddy_dtype_of(a);
+    if (d != eddy_dtype_of(b) || !eddy_dtype_is_integer(d)) return Div(a, b);
+    const eddy_dtype wide = d == EDDY_UINT8 ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    return Div(Cast(a, wide), Cast(b, wide));
+}

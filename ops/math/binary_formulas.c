@@ -1,0 +1,230 @@
+/* binary_formulas.c -- more elementwise binary functions: logaddexp, copysign, nextafter,
+ * heaviside, ldexp, is_close, lerp, addcmul and addcdiv; rows, and compositions of other
+ * operations. */
+#include "ops/math/elementwise_rows.h"
+#include "ops/kernels/vector_elementary.h"
+
+#define LN2 0.69314718055994530942
+
+/* --------------------------------------------------- sums of exponentials -- */
+
+/* Of equal numbers, which may be infinite, it is no difference that is taken. */
+EDDY_INLINE float logaddexp_f32_of(float a, float b)
+{
+    const float most = a > b ? a : b, y = most + eddy__log1p_exp_f32(-fabsf(a - b));
+    return a == b ? a + (float)LN2 : y;
+}
+EDDY_INLINE double logaddexp_f64_of(double a, double b)
+{
+    const double most = a > b ? a : b;
+    return a == b ? a + LN2 : most + log1p(exp(-fabs(a - b)));
+}
+
+/* a - b, and 0 of equal infinities. */
+static eddy_tensor apart(eddy_tensor a, eddy_tensor b)
+{
+    const eddy_tensor same = LogicalAnd(Equal(a, b), eddy_is_inf(a));
+    return Where(same, 0, Sub(a, b));
+}
+
+/** y = ln(e^a + e^b), without overflow on the way.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a); a half each for equal
+ *  infinities too, where that of PyTorch 1.13 is NaN.
+ *  TensorFlow: none; NumPy's logaddexp. */
+BINARY(logaddexp, "LogAddExp", "LogAddExp", FLOATS, 0,
+       _Generic((a), float: logaddexp_f32_of((float)a, (float)b), default: logaddexp_f64_of(a, b)),
+       Mul(dy, Sigmoid(apart(a, b))), Mul(dy, Sigmoid(apart(b, a))))
+
+/** y = the logarithm of 2^a + 2^b to the base 2, without overflow on the way.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: none; NumPy's logaddexp2. */
+eddy_tensor eddy_logaddexp2(eddy_tensor a, eddy_tensor b)
+{
+    return Mul(eddy_logaddexp(Mul(a, LN2), Mul(b, LN2)), 1 / LN2);
+}
+
+/* ------------------------------------------------------ signs, neighbours -- */
+
+/* The bits of neighbours of one sign are neighbours. */
+EDDY_INLINE float nextafter_f32_of(float a, float b)
+{
+    const uint32_t at = eddy__bits_of_f32(a);
+    const uint32_t next = (b > a) == (a > 0.0f) ? at + 1 : at - 1;
+    const uint32_t least = (eddy__bits_of_f32(b) & EDDY_SIGN_BIT) | 1;
+    const float    y = eddy__f32_of_bits(a == 0.0f ? least : next);
+    return a == b ? b : a != a || b != b ? a + b : y;
+}
+
+/** y = the size of a with the sign of b, that of a zero included.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy sign(a) sign(y), 0 where a is 0; db = zeros.
+ *  TensorFlow: none; NumPy's copysign. */
+BINARY(copysign, "CopySign", "CopySign", FLOATS, 0, copysign(a, b),
+       Mul(dy, eddy_copysign(Sign(a), Mul(Sign(a), b))), ZerosLike(b))
+
+/** y = the number next to a in the direction of b; b where they are equal.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy, db = zeros.  TensorFlow: NextAfter. */
+BINARY(nextafter, "NextAfter", "NextAfter", FLOATS, 0,
+       _Generic((a), float: nextafter_f32_of((float)a, (float)b), default: nextafter(a, b)),
+       dy, ZerosLike(b))
+
+/** y = 0 where a < 0, 1 where a > 0, and b where a is 0.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; y has their type
+ *
+ *  NaN where a is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's heaviside. */
+BINARY_FLAT(heaviside, "Heaviside", "Heaviside", NUMBERS, 0,
+            a > 0 ? 1 : a < 0 ? 0 : a == 0 ? b : a)
+
+/** y = x 2^n.
+ *
+ *  x  float32 or float64; y has its type
+ *  n  numbers of any real type, of a shape that broadcasts with x's
+ *
+ *  2^n itself must not overflow or vanish.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: that of the formula, for n too if it is of floats.
+ *  TensorFlow: none; PyTorch's ldexp. */
+eddy_tensor eddy_ldexp(eddy_tensor x, eddy_tensor n)
+{
+    return Mul(x, eddy_exp2(CastLike(n, x)));
+}
+
+/* ------------------------------------------------------------- closeness -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_approximate_equal_args {
+    char        unused_;
+    eddy_tensor a, b;
+    double      tolerance;        /* default 1e-5 */
+} eddy_approximate_equal_args;
+#endif
+/** y = (|a - b| < tolerance).
+ *
+ *  a, b       float32, float64, int32, int64 or uint8, of one type, shapes that
+ *             broadcast; y is bool
+ *  tolerance  above 0; default 1e-5.  Integers are closer than a tolerance of at most 1 if
+ *             they are equal
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: ApproximateEqual. */
+eddy_tensor eddy_approximate_equal_with(eddy_approximate_equal_args a)
+{
+    const bool   integers = eddy_dtype_is_integer(eddy_dtype_of(a.a));
+    const double tolerance = a.tolerance > 0 ? a.tolerance : 1e-5;
+    const eddy_tensor d = Sub(Maximum(a.a, a.b), Minimum(a.a, a.b));
+    if (!integers) return Less(d, tolerance);
+    /* A difference that leaves the type is negative. */
+    return LogicalAnd(GreaterEqual(d, 0), Less(d, ceil(tolerance)));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_is_close_args {
+    char        unused_;
+    eddy_tensor a, b;
+    double      rtol, atol;       /* default 1e-5 and 1e-8 */
+    bool        equal_nan;
+} eddy_is_close_args;
+#endif
+/** y = (|a - b| <= atol + rtol |b|).
+ *
+ *  a, b       float32 or float64, of one type, shapes that broadcast; y is bool
+ *  rtol       relative tolerance; default 1e-5, below 0 for none
+ *  atol       absolute tolerance; default 1e-8, below 0 for none
+ *  equal_nan  NaN is close to NaN
+ *
+ *  Infinities are close to their like alone.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: none; NumPy's isclose. */
+eddy_tensor eddy_is_close_with(eddy_is_close_args a)
+{
+    const double rtol = a.rtol < 0 ? 0 : a.rtol > 0 ? a.rtol : 1e-5;
+    const double atol = a.atol < 0 ? 0 : a.atol > 0 ? a.atol : 1e-8;
+    const eddy_tensor near = LessEqual(Abs(Sub(a.a, a.b)), Add(atol, Mul(rtol, Abs(a.b))));
+    const eddy_tensor finite = LogicalAnd(eddy_is_finite(a.a), eddy_is_finite(a.b));
+    const eddy_tensor y = LogicalOr(Equal(a.a, a.b), LogicalAnd(finite, near));
+    if (!a.equal_nan) return y;
+    return LogicalOr(y, LogicalAnd(eddy_is_nan(a.a), eddy_is_nan(a.b)));
+}
+
+/* --------------------------------------------------------- interpolation -- */
+
+/** y = a + weight (b - a), which is a for a weight of 0 and b for one of 1: from a weight
+ *  of the size 1/2 on it is b - (b - a) (1 - weight).
+ *
+ *  a, b, weight  any numbers but half, of one type, shapes that broadcast; y has
+ *                their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's lerp. */
+eddy_tensor eddy_lerp(eddy_tensor a, eddy_tensor b, eddy_tensor weight)
+{
+    const eddy_tensor d = Sub(b, a), from_a = Add(a, Mul(weight, d));
+    if (!eddy_is_valid(from_a) || eddy_dtype_is_integer(eddy_dtype_of(from_a))) return from_a;
+    return Where(Less(Abs(weight), 0.5), from_a, Sub(b, Mul(d, Sub(1, weight))));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_addc_args {
+    char        unused_;
+    eddy_tensor x, a, b;
+    double      value;            /* default 1 */
+} eddy_addc_args;
+#endif
+/** y = x + value a b.
+ *
+ *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
+ *           type
+ *  value    default (0) 1
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcmul. */
+eddy_tensor eddy_addcmul_with(eddy_addc_args a)
+{
+    const bool plain = a.value == 0 || a.value == 1;
+    return Add(a.x, Mul(plain ? a.a : Mul(a.value, a.a), a.b));
+}
+
+/** y = x + value a / b.
+ *
+ *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
+ *           type
+ *  value    default (0) 1
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer is
+ *  divided by 0.
+ *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcdiv. */
+eddy_tensor eddy_addcdiv_with(eddy_addc_args a)
+{
+    const bool plain = a.value == 0 || a.value == 1;
+    return Add(a.x, Div(plain ? a.a : Mul(a.value, a.a), a.b));
+}

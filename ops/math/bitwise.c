@@ -1,0 +1,101 @@
+/* bitwise.c -- bitwise operations on integers, elementwise: and, or, xor, invert, shifts,
+ * population count. */
+#include "ops/math/elementwise_rows.h"
+
+#define DECLARE_INTEGERS(TILE, name, value)                                     \
+    CLONED(TILE, name##_i32, int32_t, int32_t, value)                           \
+    CLONED(TILE, name##_i64, int64_t, int64_t, value)                           \
+    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)
+#define PICK_INTEGERS(name) INTEGERS_OF(name)
+#define SET_INTEGERS        EDDY_TAKES_INTEGERS
+
+/** y = the bits that are set in a and in b.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: BitwiseAnd, tf.bitwise.bitwise_and. */
+BINARY_FLAT(bitwise_and, "BitwiseAnd", "BitwiseAnd", INTEGERS, 0, a & b)
+
+/** y = the bits that are set in a or in b.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: BitwiseOr, tf.bitwise.bitwise_or. */
+BINARY_FLAT(bitwise_or, "BitwiseOr", "BitwiseOr", INTEGERS, 0, a | b)
+
+/** y = the bits that are set in one of a and b.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: BitwiseXor, tf.bitwise.bitwise_xor. */
+BINARY_FLAT(bitwise_xor, "BitwiseXor", "BitwiseXor", INTEGERS, 0, a ^ b)
+
+/** y = the bits that are not set in x.
+ *
+ *  x  int32, int64 or uint8, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: Invert, tf.bitwise.invert. */
+UNARY_FLAT(invert, "Invert", "Invert", INTEGERS, ~x)
+
+/* A shift by as many places as T has is undefined in C. */
+#define PLACES(b) ((b) < 0 ? 0 : (b) > (T)(8 * sizeof(T) - 1) ? 8 * (int)sizeof(T) - 1 : (int)(b))
+
+/** y = the bits of a shifted left by b positions, filled with zeros.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  A negative b counts as 0, one beyond the highest place as that.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: LeftShift, tf.bitwise.left_shift. */
+BINARY_FLAT(left_shift, "LeftShift", "LeftShift", INTEGERS, 0, (uint64_t)a << PLACES(b))
+
+/** y = the bits of a shifted right by b positions, filled with the sign bit of a signed a.
+ *
+ *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
+ *
+ *  A negative b counts as 0, one beyond the highest place as that.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: none.  TensorFlow: RightShift, tf.bitwise.right_shift. */
+BINARY_FLAT(right_shift, "RightShift", "RightShift", INTEGERS, 0, a >> PLACES(b))
+
+/* Sums of neighbours: of two bits, of four, of bytes, of all bytes. */
+EDDY_INLINE uint8_t bits_set(uint64_t x)
+{
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint8_t)((x * 0x0101010101010101u) >> 56);
+}
+CLONED(TILE_UNARY, population_count_i32, int32_t, uint8_t, bits_set((uint32_t)x))
+CLONED(TILE_UNARY, population_count_i64, int64_t, uint8_t, bits_set((uint64_t)x))
+CLONED(TILE_UNARY, population_count_u8, uint8_t, uint8_t, bits_set((uint64_t)x))
+ROW_PICK(population_count, INTEGERS)
+static bool population_count_infer(eddy_infer *c)
+{
+    if (!eddy__infer_elementwise(c)) return false;
+    c->out[0].dtype = EDDY_UINT8;
+    return true;
+}
+ROW_DEF(population_count, "PopulationCount", "PopulationCount", 1, ROW_INPUTS_1(INTEGERS),
+        eddy_not_differentiable,
+        population_count_infer, 0)
+
+/** y = how many bits of x are set.
+ *
+ *  x  int32, int64 or uint8, any shape; y is uint8
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: PopulationCount. */
+eddy_tensor eddy_population_count(eddy_tensor x)
+{
+    return eddy_apply1(&eddy_op_population_count, NULL, x);
+}

@@ -1,0 +1,257 @@
+/* clip.c -- clipping by value, by norm and by global norm.
+ *
+ * No operation here has a kernel: each function composes other operations, inside a name scope
+ * of its own. IndexedSlices are clipped by the rows that they hold and stay IndexedSlices. */
+#include "ops/kernels/reduce_engine.h"
+#include "ops/math/elementwise_rows.h"
+#include "graph/internal.h"
+
+/* The elements that count: the rows of slices, or t itself. */
+static eddy_tensor values_of(eddy_tensor t)
+{
+    eddy_tensor values, indices;
+    return eddy_slices_parts(t, &values, &indices) ? values : t;
+}
+
+/* `values` in place of t's: as the same slices if t is slices. */
+static eddy_tensor with_values(eddy_tensor t, eddy_tensor values)
+{
+    eddy_tensor old, indices;
+    return eddy_slices_parts(t, &old, &indices) ? eddy_slices_with_values(t, values) : values;
+}
+
+/* y, if it can have the shape of x, from which it was made. */
+static eddy_tensor same_shape(const char *what, eddy_tensor x, eddy_tensor y)
+{
+    char was[96], is[96];
+    if (!eddy_is_valid(y) || eddy_shape_compatible(eddy_shape_of(x), eddy_shape_of(y))) return y;
+    return eddy_fail(y.graph, EDDY_BAD_SHAPE, "%s: the bounds would broadcast x, %s, to %s", what,
+                     eddy_shape_print(eddy_shape_of(x), was, sizeof was),
+                     eddy_shape_print(eddy_shape_of(y), is, sizeof is));
+}
+
+static void begin(eddy_graph *g, const char *name, const char *otherwise)
+{
+    eddy_scope_begin(g, name && name[0] ? name : otherwise);
+}
+
+/* Closes the scope; t, made in it, gets the scope's own name. */
+static eddy_tensor end(eddy_graph *g, eddy_tensor t)
+{
+    if (eddy_is_valid(t)) eddy_named(eddy_scope_name(g), t);
+    eddy_scope_end(g);
+    return t;
+}
+
+/** y = max(min(x, hi), lo).
+ *
+ *  x       float32, float64, int32, int64 or uint8, any shape
+ *  lo, hi  of x's type; scalars, or shapes that broadcast to x's
+ *
+ *  Where lo is above hi, y is lo.  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if a bound does
+ *  not broadcast to the shape of x.
+ *  Gradient: dx = dy where lo <= x <= hi, bounds included, else the bound gets
+ *  it.  TensorFlow: tf.clip_by_value. */
+eddy_tensor eddy_clip_by_value(eddy_tensor x, eddy_tensor lo, eddy_tensor hi)
+{
+    eddy_graph *g = x.graph;
+    begin(g, NULL, "clip_by_value");
+    eddy_tensor v = values_of(x);
+    eddy_tensor below = same_shape("clip_by_value", v, Minimum(v, hi));
+    eddy_tensor y = same_shape("clip_by_value", v, Maximum(below, lo));
+    return with_values(x, end(g, y));
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_clip_by_norm_args {
+    char        unused_;
+    eddy_tensor x, clip;
+    eddy_dims   axes;             /* of one norm; default all */
+    const char *name;             /* of the result and its scope */
+} eddy_clip_by_norm_args;
+#endif
+/* x clip / max(norm, clip); the quotient first, which is at most near 1: x clip may overflow,
+ * and clip / norm vanish. */
+static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, eddy_tensor clip)
+{
+    const eddy_tensor part = Mul(Div(x, Maximum(norm, clip)), clip);
+    return same_shape(what, x, Where(Less(norm, clip), x, part));
+}
+
+/** y = x clip / max(n, clip), n the square root of the sum of x^2 along `axes`.
+ *
+ *  x     float32 or float64, any shape
+ *  clip  the largest norm allowed, of x's type; a scalar, or a shape that
+ *        broadcasts to x's
+ *  axes  one norm is taken of all elements that differ only in these; default
+ *        all.  Negative axes count from the end
+ *
+ *  Where the norm is below clip, y is exactly x.  Zeros stay zeros, with a
+ *  finite gradient.  An infinite element becomes NaN, the others then 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
+ *  broadcast to the shape of x; EDDY_INVALID_ARGUMENT for an axis x has not.
+ *  Gradient: that of the formula.  TensorFlow: tf.clip_by_norm. */
+eddy_tensor eddy_clip_by_norm_with(eddy_clip_by_norm_args a)
+{
+    eddy_graph *g = a.x.graph;
+    begin(g, a.name, "clip_by_norm");
+    eddy_tensor x = values_of(a.x), norm = eddy__norm_of(x, a.axes, true);
+    return with_values(a.x, end(g, scaled("clip_by_norm", x, norm, a.clip)));
+}
+
+/** y = x clip / max(n / N, clip), n the norm of all of x, N its size.
+ *
+ *  x     float32 or float64, any shape
+ *  clip  the largest n / N allowed, of x's type, a scalar
+ *
+ *  Note that n is divided by N, not by its root.  Zeros stay zeros.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
+ *  broadcast to the shape of x.
+ *  Gradient: that of the formula.  TensorFlow: tf.clip_by_average_norm. */
+eddy_tensor eddy_clip_by_average_norm(eddy_tensor x, eddy_tensor clip)
+{
+    eddy_graph *g = x.graph;
+    begin(g, NULL, "clip_by_average_norm");
+    eddy_tensor size = CastLike(eddy_size(x, EDDY_INT64), x);
+    eddy_tensor mean = Div(eddy__norm_of(x, (eddy_dims){ 0 }, false), size);
+    return end(g, scaled("clip_by_average_norm", x, mean, clip));
+}
+
+/* The graph of a list, some of whose tensors may be none. */
+static eddy_graph *graph_of(eddy_list xs)
+{
+    for (int i = 0; i < xs.count && xs.at; i++)
+        if (eddy__graph_alive(xs.at[i].graph)) return xs.at[i].graph;
+    return NULL;
+}
+
+/* The root of a sum of squares, given what eddy_l2_loss makes of the parts: n scalars. */
+static eddy_tensor root_of(const eddy_tensor *half, int n)
+{
+    return Sqrt(Mul(eddy_add_n((eddy_list){ n, half }, NULL), 2));
+}
+
+/* Of n parts in float64, whose squares are none that float32 has not. */
+static eddy_tensor norm_in_float64(const eddy_tensor *x, int n, eddy_tensor *part)
+{
+    for (int i = 0; i < n; i++) part[i] = eddy_l2_loss(Cast(x[i], EDDY_FLOAT64));
+    return Cast(root_of(part, n), EDDY_FLOAT32);
+}
+
+/* Of n parts in units of their norm, near which no square overflows or vanishes.  The norm of
+ * their norms alone has no second derivatives where one part is 0. */
+static eddy_tensor norm_in_units(const eddy_tensor *x, int n, eddy_tensor *part)
+{
+    for (int i = 0; i < n; i++) part[i] = eddy__norm_of(x[i], (eddy_dims){ 0 }, false);
+    const eddy_tensor size = eddy_euclidean_norm(eddy_stack((eddy_list){ n, part }, 0));
+    const eddy_tensor fits = LogicalAnd(Greater(size, 0), IsFinite(size));
+    const eddy_tensor unit = eddy_stop_gradient(Where(fits, size, 1));
+    for (int i = 0; i < n; i++) part[i] = eddy_l2_loss(Div(x[i], unit));
+    return Mul(unit, root_of(part, n));
+}
+
+/* The norm of n parts of one type; `part` has room for as many. */
+static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, eddy_tensor *part)
+{
+    if (n == 0)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "global_norm: no tensor is given");
+    const eddy_dtype d = eddy_dtype_of(x[0]);
+    for (int i = 0; i < n; i++) {
+        const eddy_dtype own = eddy_dtype_of(x[i]);
+        if (own != EDDY_FLOAT32 && own != EDDY_FLOAT64)
+            return eddy_fail(g, EDDY_BAD_DTYPE, "global_norm: expected float32 or float64, not %s",
+                             eddy_dtype_name(own));
+        if (own != d)
+            return eddy_fail(g, EDDY_BAD_DTYPE,
+                             "global_norm: expected tensors of one type, not %s and %s",
+                             eddy_dtype_name(d), eddy_dtype_name(own));
+    }
+    return d == EDDY_FLOAT32 ? norm_in_float64(x, n, part) : norm_in_units(x, n, part);
+}
+
+/* The norm of all that xs hold. */
+static eddy_tensor norm_of_all(eddy_graph *g, eddy_list xs)
+{
+    const eddy_allocator *memory = eddy__graph_allocator(g);
+    const size_t size = 2 * (size_t)xs.count;
+    eddy_tensor *x = eddy__allocate_zeroed(memory, size, sizeof *x);
+    if (!x) return eddy_fail(g, EDDY_NO_MEMORY, "global_norm: out of memory");
+    int n = 0;
+    for (int i = 0; i < xs.count; i++)
+        if (eddy_is_valid(xs.at[i])) x[n++] = values_of(xs.at[i]);
+    const eddy_tensor y = norm_of_parts(g, x, n, x + xs.count);
+    eddy__release(memory, x, size * sizeof *x);
+    return y;
+}
+
+/** y = the square root of the sum of x^2 over all elements of all tensors.
+ *
+ *  xs  float32 or float64, all of one type, of any shapes.  Invalid tensors
+ *      stand for none and are left out; IndexedSlices count with the rows they
+ *      hold, repeated ones separately
+ *
+ *  An empty list, or one of zero tensors alone, names no graph: the result is the
+ *  zero tensor and no error is recorded.
+ *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left; EDDY_BAD_DTYPE if the
+ *  types differ or are others.
+ *  Gradient: that of the formula; NaN where y is 0.
+ *  TensorFlow: tf.global_norm. */
+eddy_tensor eddy_global_norm(eddy_list xs)
+{
+    eddy_graph *g = graph_of(xs);
+    if (!g) return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "global_norm: no tensors");
+    begin(g, NULL, "global_norm");
+    eddy_tensor y = eddy_named("global_norm", norm_of_all(g, xs));
+    eddy_scope_end(g);
+    return y;
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_clip_by_global_norm_args {
+    char         unused_;
+    eddy_list    list;
+    eddy_tensor  clip;
+    eddy_tensor *out;             /* list.count of them; may be list.at itself */
+    eddy_tensor  use_norm;        /* instead of computing it */
+    const char  *name;            /* of the scope */
+} eddy_clip_by_global_norm_args;
+#endif
+/** norm: all tensors scaled by clip min(1 / norm, 1 / clip), their joint norm returned.
+ *
+ *  list      float32 or float64, all of one type, of any shapes.  Invalid tensors
+ *            stand for none and stay none; IndexedSlices count with the rows
+ *            they hold, and stay IndexedSlices
+ *  clip      the largest norm allowed, of their type, a scalar
+ *  out       where the results go, one for each tensor of the list
+ *  use_norm  the norm, if it is known already; it is trusted
+ *
+ *  The norm returned is that before clipping: global_norm(list), or use_norm.
+ *  Zeros stay zeros; an infinite or NaN norm makes every element NaN.  A list
+ *  that names no graph is treated as by eddy_global_norm.
+ *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left or out is missing;
+ *  EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if clip or
+ *  use_norm is not a scalar and enlarges a tensor.
+ *  Gradient: that of the formula.  TensorFlow: tf.clip_by_global_norm. */
+eddy_tensor eddy_clip_by_global_norm_with(eddy_clip_by_global_norm_args a)
+{
+    eddy_graph *g = graph_of(a.list);
+    if (!g) return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "clip_by_global_norm: no tensors");
+    if (!a.out)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "clip_by_global_norm: out is NULL");
+    eddy_tensor norm = a.use_norm;
+    if (!norm.graph) norm = eddy_global_norm(a.list);
+    begin(g, a.name, "clip_by_global_norm");
+    eddy_tensor scale = Mul(a.clip, Minimum(Div(1, norm), Div(1, a.clip)));
+    /* 0 for every finite norm, else NaN. */
+    scale = Add(scale, Sub(norm, norm));
+    for (int i = 0; i < a.list.count; i++) {
+        eddy_tensor x = a.list.at[i], v = values_of(x);
+        a.out[i] = eddy_none(g);
+        if (eddy_is_valid(x))
+            a.out[i] = with_values(x, same_shape("clip_by_global_norm", v, Mul(v, scale)));
+    }
+    eddy_scope_end(g);
+    return norm;
+}

@@ -1,0 +1,171 @@
+/* compare.c -- comparisons, logical operations, and where (elementwise selection). */
+#include "ops/math/elementwise_rows.h"
+
+/* ---------------------------------------------------------- comparisons -- */
+
+/** y = a < b.
+ *
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: Less. */
+COMPARISON(less, "Less", "Less", TESTS, 0, a < b)
+
+/** y = a <= b.
+ *
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: LessEqual. */
+COMPARISON(less_equal, "LessEqual", "LessEqual", TESTS, 0, a <= b)
+
+/** y = a > b.
+ *
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: Greater. */
+COMPARISON(greater, "Greater", "Greater", TESTS, 0, a > b)
+
+/** y = a >= b.
+ *
+ *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: GreaterEqual. */
+COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", TESTS, 0, a >= b)
+
+/** y = (a equals b).
+ *
+ *  a, b  of one type, any but half, shapes that broadcast; y is bool
+ *
+ *  False where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: Equal. */
+COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, 0, a == b)
+
+/** y = (a differs from b).
+ *
+ *  a, b  of one type, any but half, shapes that broadcast; y is bool
+ *
+ *  True where either is NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
+ *  not broadcast.
+ *  Gradient: none.  TensorFlow: NotEqual. */
+COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, 0, a != b)
+
+/* ---------------------------------------------------------------- logic -- */
+
+/** y = a and b.
+ *
+ *  a, b  bool, shapes that broadcast; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: none.  TensorFlow: LogicalAnd. */
+BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, 0,
+            (a != 0) & (b != 0))
+
+/** y = a or b.
+ *
+ *  a, b  bool, shapes that broadcast; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: none.  TensorFlow: LogicalOr. */
+BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, 0,
+            (a | b) != 0)
+
+/** y = either a or b, not both.
+ *
+ *  a, b  bool, shapes that broadcast; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: none.  TensorFlow: tf.logical_xor, made of three ops there. */
+BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, 0,
+            (a != 0) != (b != 0))
+
+/* --------------------------------------------------------------- choice -- */
+
+static bool where_infer(eddy_infer *c)
+{
+    c->out[0].dtype = c->in[1].dtype;
+    return eddy__infer_broadcast_shape(c);
+}
+
+#define TILE_WHERE(fn, T)                                                       \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        T *o = y;                                                               \
+        const uint8_t *cond = x[0];                                             \
+        const T *a = x[1], *b = x[2];                                           \
+        (void)attrs;                                                            \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i = 0; i < n; i++) {                                       \
+            const T yes = a[i], no = b[i];                                      \
+            o[i] = cond[i] ? yes : no;                                          \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }
+TILE_WHERE(where_f32, float) EDDY_CLONES(where_f32)
+TILE_WHERE(where_f64, double) EDDY_CLONES(where_f64)
+TILE_WHERE(where_i32, int32_t) EDDY_CLONES(where_i32)
+TILE_WHERE(where_i64, int64_t) EDDY_CLONES(where_i64)
+TILE_WHERE(where_u8, uint8_t) EDDY_CLONES(where_u8)
+TILE_WHERE(where_c64, float complex)
+TILE_WHERE(where_c128, double complex)
+
+static eddy_tile_fn where_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)out;
+    switch ((int)in[1].dtype) {
+    FLOATS_OF(where)
+    INTEGERS_OF(where)
+    COMPLEX_OF(where)
+    case EDDY_BOOL: return where_u8;
+    }
+    return NULL;
+}
+
+static void where_gradient(eddy_rule *r)
+{
+    const eddy_tensor cond = r->x[0], dy = r->dy[0];
+    r->dx[1] = Where(cond, dy, 0);
+    r->dx[2] = Where(cond, 0, dy);
+}
+
+const eddy_op_def eddy_op_where = {
+    .name = "SelectV2", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "cond", EDDY_TAKES_BOOLS }, { "a", EDDY_TAKES_ALL_EXCEPT_HALVES },
+                          { "b", EDDY_LIKE(1) }),
+    .flags = EDDY_OP_ELEMENTWISE, .infer = where_infer, .tile = where_tile,
+    .gradient = where_gradient,
+};
+
+/** y = a where cond is true, else b.
+ *
+ *  cond  bool
+ *  a, b  of one type, any but half; y has their type
+ *
+ *  The three shapes broadcast together.
+ *  Errors: EDDY_BAD_DTYPE if cond is not bool or the types of a and b differ;
+ *  EDDY_BAD_SHAPE if the shapes do not broadcast.
+ *  Gradient: da = where(cond, dy, 0), db = where(cond, 0, dy).  A branch that is
+ *  not taken still multiplies that 0 with its own derivative, which is NaN where
+ *  the derivative is infinite: keep the branch's input away from such points.
+ *  TensorFlow: SelectV2. */
+eddy_tensor eddy_where(eddy_tensor cond, eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply(&eddy_op_where, NULL, 3, (eddy_tensor[]){ cond, a, b },
+                      (eddy_apply_args){ 0 });
+}

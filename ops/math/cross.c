@@ -1,0 +1,83 @@
+/* cross.c -- the cross product of vectors of three elements. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <complex.h>
+
+static bool cross_infer(eddy_infer *c)
+{
+    eddy_shape       a = c->in[0].shape;
+    const eddy_shape b = c->in[1].shape;
+    const eddy_dtype d = c->in[0].dtype;
+    if (a.rank < 0) a = b;
+    bool fits = a.rank < 0 || ((b.rank < 0 || a.rank == b.rank) && a.rank > 0);
+    for (int i = 0; fits && b.rank >= 0 && i < a.rank; i++)
+        fits = eddy__dim_unify(&a.dim[i], b.dim[i]);
+    if (fits && a.rank > 0) fits = eddy__dim_unify(&a.dim[a.rank - 1], 3);
+    if (!fits)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a and b must have the same shape, ending in 3");
+    return eddy__infer_yield(c, 0, d, a);
+}
+
+#define CROSS(fn, T)                                                            \
+    static void fn(void *arg, int64_t from, int64_t to, int worker)             \
+    {                                                                           \
+        const eddy_kernel *k = arg;                                             \
+        const T *a = (const T *)k->in[0]->data, *b = (const T *)k->in[1]->data; \
+        T *y = k->out[0]->data;                                                 \
+        (void)worker;                                                           \
+        for (int64_t i = 3 * from; i < 3 * to; i += 3) {                        \
+            y[i] = (T)(a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1]);              \
+            y[i + 1] = (T)(a[i + 2] * b[i] - a[i] * b[i + 2]);                  \
+            y[i + 2] = (T)(a[i] * b[i + 1] - a[i + 1] * b[i]);                  \
+        }                                                                       \
+    }
+CROSS(cross_f32, float)
+CROSS(cross_f64, double)
+CROSS(cross_i32, int32_t)
+CROSS(cross_i64, int64_t)
+CROSS(cross_u8, uint8_t)
+CROSS(cross_c64, float complex)
+CROSS(cross_c128, double complex)
+
+static eddy_status cross_kernel(eddy_kernel *k)
+{
+    const eddy_dtype d = k->out[0]->type.dtype;
+    eddy_parallel_fn fn = d == EDDY_FLOAT32 ? cross_f32 : d == EDDY_FLOAT64 ? cross_f64
+                        : d == EDDY_INT32 ? cross_i32 : d == EDDY_INT64 ? cross_i64
+                        : d == EDDY_UINT8 ? cross_u8 : d == EDDY_COMPLEX64 ? cross_c64 : cross_c128;
+    if (k->out[0]->count > 0) eddy_parallel(k, k->out[0]->count / 3, 8192, fn, k);
+    return EDDY_OK;
+}
+
+static void cross_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy_cross(Conj(r->x[1]), r->dy[0]);
+    r->dx[1] = eddy_cross(r->dy[0], Conj(r->x[0]));
+}
+
+static double cross_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 3 * eddy_flops_per_output(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_cross = {
+    .name = "Cross", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS_COMPLEX }, { "b", EDDY_LIKE(0) }),
+    .infer = cross_infer, .kernel = cross_kernel, .gradient = cross_gradient,
+    .batch = eddy_batch_as_is, .flops = cross_flops,
+};
+
+/** y = a x b, the vector product along the last axis.
+ *
+ *  a, b  any numbers but half, of one shape [...,3]
+ *
+ *  y0 = a1 b2 - a2 b1, and so on around.  Integers wrap.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE.
+ *  Gradient: da = b x dy, db = dy x a.  TensorFlow: Cross. */
+eddy_tensor eddy_cross(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_cross, NULL, a, b);
+}

@@ -1,0 +1,219 @@
+/* elementwise_rows.h -- macros that define an elementwise operation in one row.
+ *
+ *   UNARY(tanh, "Tanh", "Tanh", FLOATS, tanh(x), Mul(dy, Sub(1, Square(y))))
+ *
+ * defines the inner loop for each element type, the definition eddy_op_tanh and the builder
+ * eddy_tanh. The columns of a row are: C name, op type, default node name, element types, value
+ * of one element (of x, or of a and b, of type T), and the gradient of each input in terms of x
+ * (or a, b), y and dy. ops/kernels/elementwise.c runs the loops: no other code iterates over the
+ * elements of a broadcast. The loops of real numbers are compiled for each instruction set
+ * (graph/base/cpu.h). */
+#ifndef EDDY_OPS_MATH_ELEMENTWISE_ROWS_H
+#define EDDY_OPS_MATH_ELEMENTWISE_ROWS_H
+
+#include <tgmath.h>
+#include "graph/op.h"
+#include "graph/base/cpu.h"
+#include "ops/kernels/elementwise.h"
+#include "ops/short_names.h"
+#include "ops/kernels/vector_math.h"
+#include "build/gen/table.h"
+
+/* The text of a value serves signed and unsigned types alike. */
+#pragma GCC diagnostic ignored "-Wtype-limits"
+
+#define TILE_UNARY(fn, T_, R_, value)                                           \
+    static eddy_status fn(int64_t n_, void *out_, const void *const *in_, const void *attrs) \
+    {                                                                           \
+        typedef T_ T;                                                           \
+        R_ *o_ = out_;                                                          \
+        const T *x_ = in_[0];                                                   \
+        (void)attrs;                                                            \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i_ = 0; i_ < n_; i_++) {                                   \
+            const T x = x_[i_];                                                 \
+            o_[i_] = (R_)(value);                                               \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }
+
+#define TILE_BINARY(fn, T_, R_, value)                                          \
+    static eddy_status fn(int64_t n_, void *out_, const void *const *in_, const void *attrs) \
+    {                                                                           \
+        typedef T_ T;                                                           \
+        R_ *o_ = out_;                                                          \
+        const T *a_ = in_[0], *b_ = in_[1];                                     \
+        (void)attrs;                                                            \
+        EDDY_INDEPENDENT                                                        \
+        for (int64_t i_ = 0; i_ < n_; i_++) {                                   \
+            const T a = a_[i_], b = b_[i_];                                     \
+            o_[i_] = (R_)(value);                                               \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }
+
+/* Element types a row may name, some with the complex ones besides.  Bools are
+ * bytes of 0 and 1. */
+#define FLOATS_OF(name)                                                         \
+    case EDDY_FLOAT32: return EDDY_BEST(name##_f32);                            \
+    case EDDY_FLOAT64: return EDDY_BEST(name##_f64);
+#define SCALAR_FLOATS_OF(name)                                                  \
+    case EDDY_FLOAT32: return name##_f32;                                       \
+    case EDDY_FLOAT64: return name##_f64;
+#define INTEGERS_OF(name)                                                       \
+    case EDDY_INT32: return EDDY_BEST(name##_i32);                              \
+    case EDDY_INT64: return EDDY_BEST(name##_i64);                              \
+    case EDDY_UINT8: return EDDY_BEST(name##_u8);
+#define BOOLS_OF(name) case EDDY_BOOL: return name##_b8;
+#define COMPLEX_OF(name)                                                        \
+    case EDDY_COMPLEX64: return name##_c64;                                     \
+    case EDDY_COMPLEX128: return name##_c128;
+
+#define CLONED(TILE, fn, T_, R_, value) TILE(fn, T_, R_, value) EDDY_CLONES(fn)
+#define DECLARE_FLOATS(TILE, name, value)                                       \
+    CLONED(TILE, name##_f32, float, float, value)                               \
+    CLONED(TILE, name##_f64, double, double, value)
+/* Floats whose value branches or calls, element by element: nothing to clone. */
+#define DECLARE_SCALAR_FLOATS(TILE, name, value)                                \
+    TILE(name##_f32, float, float, value)                                       \
+    TILE(name##_f64, double, double, value)
+#define DECLARE_INTEGERS(TILE, name, value)                                     \
+    CLONED(TILE, name##_i32, int32_t, int32_t, value)                           \
+    CLONED(TILE, name##_i64, int64_t, int64_t, value)                           \
+    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)
+#define DECLARE_NUMBERS(TILE, name, value)                                      \
+    DECLARE_FLOATS(TILE, name, value)                                           \
+    DECLARE_INTEGERS(TILE, name, value)
+#define DECLARE_COMPLEX(TILE, name, value)                                      \
+    TILE(name##_c64, float complex, float complex, value)                       \
+    TILE(name##_c128, double complex, double complex, value)
+#define DECLARE_FLOATS_COMPLEX(TILE, name, value)                               \
+    DECLARE_FLOATS(TILE, name, value)                                           \
+    DECLARE_COMPLEX(TILE, name, value)
+#define DECLARE_NUMBERS_COMPLEX(TILE, name, value)                              \
+    DECLARE_NUMBERS(TILE, name, value)                                          \
+    DECLARE_COMPLEX(TILE, name, value)
+#define DECLARE_BOOLS(TILE, name, value)                                        \
+    TILE(name##_b8, uint8_t, uint8_t, value)
+#define DECLARE_TESTS(TILE, name, value)                                        \
+    CLONED(TILE, name##_f32, float, uint8_t, value)                             \
+    CLONED(TILE, name##_f64, double, uint8_t, value)                            \
+    CLONED(TILE, name##_i32, int32_t, uint8_t, value)                           \
+    CLONED(TILE, name##_i64, int64_t, uint8_t, value)                           \
+    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)                            \
+    TILE(name##_b8, uint8_t, uint8_t, value)
+#define DECLARE_TESTS_COMPLEX(TILE, name, value)                                \
+    DECLARE_TESTS(TILE, name, value)                                            \
+    TILE(name##_c64, float complex, uint8_t, value)                             \
+    TILE(name##_c128, double complex, uint8_t, value)
+#define DECLARE_FLOAT_TESTS(TILE, name, value)                                  \
+    CLONED(TILE, name##_f32, float, uint8_t, value)                             \
+    CLONED(TILE, name##_f64, double, uint8_t, value)
+#define PICK_FLOATS(name)      FLOATS_OF(name)
+#define PICK_SCALAR_FLOATS(name) SCALAR_FLOATS_OF(name)
+#define PICK_NUMBERS(name)     FLOATS_OF(name) INTEGERS_OF(name)
+#define PICK_BOOLS(name)       BOOLS_OF(name)
+#define PICK_TESTS(name)       FLOATS_OF(name) INTEGERS_OF(name) BOOLS_OF(name)
+#define PICK_FLOAT_TESTS(name) FLOATS_OF(name)
+#define PICK_COMPLEX(name)         COMPLEX_OF(name)
+#define PICK_FLOATS_COMPLEX(name)  PICK_FLOATS(name) COMPLEX_OF(name)
+#define PICK_NUMBERS_COMPLEX(name) PICK_NUMBERS(name) COMPLEX_OF(name)
+#define PICK_TESTS_COMPLEX(name)   PICK_TESTS(name) COMPLEX_OF(name)
+/* The same as sets, for what the definition says of its inputs. */
+#define SET_FLOATS          EDDY_TAKES_FLOATS
+#define SET_SCALAR_FLOATS   EDDY_TAKES_FLOATS
+#define SET_NUMBERS         EDDY_TAKES_NUMBERS
+#define SET_BOOLS           EDDY_TAKES_BOOLS
+#define SET_TESTS           EDDY_TAKES_ORDERED
+#define SET_FLOAT_TESTS     EDDY_TAKES_FLOATS
+#define SET_COMPLEX         EDDY_TAKES_COMPLEX
+#define SET_FLOATS_COMPLEX  EDDY_TAKES_FLOATS_COMPLEX
+#define SET_NUMBERS_COMPLEX EDDY_TAKES_NUMBERS_COMPLEX
+#define SET_TESTS_COMPLEX   EDDY_TAKES_ALL_EXCEPT_HALVES
+#define ROW_INPUTS_1(types) EDDY_INPUTS({ "x", SET_##types })
+#define ROW_INPUTS_2(types) EDDY_INPUTS({ "a", SET_##types }, { "b", EDDY_LIKE(0) })
+
+#define ROW_PICK(name, types)                                                   \
+    static eddy_tile_fn name##_tile(const eddy_type *in, const eddy_type *out)  \
+    {                                                                           \
+        (void)out;                                                              \
+        switch ((int)in->dtype) { PICK_##types(name) }                          \
+        return NULL;                                                            \
+    }
+
+#define ROW_DEF(cname, type, shown, count, input_rows, rule_fn, infer_fn, more_flags) \
+    const eddy_op_def eddy_op_##cname = {                                       \
+        .name = type, .label = shown, .min_inputs = count, .max_inputs = count, \
+        .inputs = input_rows, .outputs = 1, .flags = EDDY_OP_ELEMENTWISE | (more_flags), \
+        .infer = infer_fn, .tile = cname##_tile, .gradient = rule_fn };
+
+#define UNARY_BUILDER(cname)                                                    \
+    eddy_tensor eddy_##cname(eddy_tensor x) { return eddy_apply1(&eddy_op_##cname, NULL, x); }
+#define BINARY_BUILDER(cname)                                                   \
+    eddy_tensor eddy_##cname(eddy_tensor a, eddy_tensor b)                      \
+    {                                                                           \
+        return eddy_apply2(&eddy_op_##cname, NULL, a, b);                       \
+    }
+
+/* y = f(x), of x's type. */
+#define UNARY(cname, type, shown, types, value, rule)                           \
+    DECLARE_##types(TILE_UNARY, cname, value)                                   \
+    ROW_PICK(cname, types)                                                      \
+    static void cname##_gradient(eddy_rule *r)                                  \
+    {                                                                           \
+        const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];              \
+        (void)x; (void)y; (void)dy;                                             \
+        r->dx[0] = rule;                                                        \
+    }                                                                           \
+    ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
+            cname##_gradient, eddy__infer_elementwise, 0)                       \
+    UNARY_BUILDER(cname)
+
+/* y = f(x), constant almost everywhere. */
+#define UNARY_FLAT(cname, type, shown, types, value)                            \
+    DECLARE_##types(TILE_UNARY, cname, value)                                   \
+    ROW_PICK(cname, types)                                                      \
+    ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
+            eddy_not_differentiable, eddy__infer_elementwise, 0)                \
+    UNARY_BUILDER(cname)
+
+/* y = a bool of x, whose types are FLOAT_TESTS or BOOLS. */
+#define UNARY_TEST(cname, type, shown, types, value)                            \
+    DECLARE_##types(TILE_UNARY, cname, value)                                   \
+    ROW_PICK(cname, types)                                                      \
+    ROW_DEF(cname, type, shown, 1, ROW_INPUTS_1(types),                         \
+            eddy_not_differentiable, eddy__infer_comparison, 0)                 \
+    UNARY_BUILDER(cname)
+
+/* y = f(a, b), of their common type. */
+#define BINARY(cname, type, shown, types, more_flags, value, rule_a, rule_b)    \
+    DECLARE_##types(TILE_BINARY, cname, value)                                  \
+    ROW_PICK(cname, types)                                                      \
+    static void cname##_gradient(eddy_rule *r)                                  \
+    {                                                                           \
+        const eddy_tensor a = r->x[0], b = r->x[1], y = r->y[0], dy = r->dy[0]; \
+        (void)a; (void)b; (void)y; (void)dy;                                    \
+        r->dx[0] = rule_a;                                                      \
+        r->dx[1] = rule_b;                                                      \
+    }                                                                           \
+    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
+            cname##_gradient, eddy__infer_elementwise, more_flags)              \
+    BINARY_BUILDER(cname)
+
+/* y = f(a, b), constant almost everywhere. */
+#define BINARY_FLAT(cname, type, shown, types, more_flags, value)               \
+    DECLARE_##types(TILE_BINARY, cname, value)                                  \
+    ROW_PICK(cname, types)                                                      \
+    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
+            eddy_not_differentiable, eddy__infer_elementwise, more_flags)       \
+    BINARY_BUILDER(cname)
+
+/* y = a bool of a and b, whose types are TESTS or TESTS_COMPLEX. */
+#define COMPARISON(cname, type, shown, types, more_flags, value)                \
+    DECLARE_##types(TILE_BINARY, cname, value)                                  \
+    ROW_PICK(cname, types)                                                      \
+    ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
+            eddy_not_differentiable, eddy__infer_comparison, more_flags)        \
+    BINARY_BUILDER(cname)
+
+#endif

@@ -1,0 +1,16 @@
+/* erf.c -- erf, the error function, one row (ops/math/unary.c); related functions are in
+ * ops/math/error_functions.c. */
+#include "ops/becomes.h"
+#include "ops/math/elementwise_rows.h"
+
+/* 0.5 x (1 + erf(x / sqrt(2))). */
+EDDY_MAY_BECOME(&eddy_op_gelu)
+
+/** y = erf x, the integral of 2 e^(-t*t) / sqrt(pi) for t from 0 to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erf. */
+UNARY(erf, "Erf", "Erf", FLOATS, EDDY_MATH(erf, x, erf(x)),
+      Mul(dy, Mul(1.1283791670955126, Exp(Neg(Square(x))))))

@@ -1,0 +1,213 @@
+/* error_functions.c -- erfc, erfcx, the normal distribution function (ndtr, log_ndtr) and their
+ * inverses, elementwise (erf itself: ops/math/erf.c).
+ *
+ * Functions without a float32 implementation of their own are computed in double precision. */
+#include "ops/math/elementwise_rows.h"
+#include "ops/kernels/vector_elementary.h"
+
+#define SQRT_HALF      0.70710678118654752440
+#define SQRT_2_BY_PI   0.79788456080286535588      /* the root of 2 / pi */
+#define INV_SQRT_PI    0.56418958354775628695
+#define HALF_SQRT_PI   0.88622692545275801365
+#define SQRT_2_PI      2.50662827463100050242
+#define NORMAL_DENSITY 0.39894228040143267794      /* at 0 */
+
+/* ------------------------------------------------------------ complements -- */
+
+/* e^(scale x*x): the square of x's first 24 bits is exact. */
+static double exp_square(double x, double scale)
+{
+    const double high = (double)(float)x;
+    return exp(scale * high * high) * exp(scale * (x - high) * (x + high));
+}
+
+/* e^(x*x) (1 - erf x): from 10 on the asymptotic series, in powers of 1 / (2 x*x). */
+static double erfcx_of(double x)
+{
+    enum { TERMS = 13 };
+    if (x < -26.7) return INFINITY;
+    if (x < 10) return exp_square(x, 1) * erfc(x);
+    const double t = 0.5 / (x * x);
+    double sum = 1;
+    for (int k = TERMS; k > 0; k--) sum = 1 - (2 * k - 1) * t * sum;
+    return sum * INV_SQRT_PI / x;
+}
+
+/** y = 1 - erf x, exact to rounding where it is small.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erfc. */
+UNARY(erfc, "Erfc", "Erfc", FLOATS, EDDY_MATH(erfc, x, erfc(x)),
+      Mul(dy, Mul(-2 * INV_SQRT_PI, Exp(Neg(Square(x))))))
+
+/** y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for a large x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Overflows to infinity from about -26 down, in float32 from -9.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), of which a large x leaves few digits.
+ *  TensorFlow: tf.math.erfcx. */
+UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x),
+      Mul(dy, Sub(Mul(Mul(2, x), y), 2 * INV_SQRT_PI)))
+
+/* ----------------------------------------------------------- distribution -- */
+
+static double ndtr_of(double x)
+{
+    if (!(x < -1)) return 0.5 * erfc(-SQRT_HALF * x);
+    return x < -40 ? 0 : 0.5 * erfcx_of(-SQRT_HALF * x) * exp_square(x, -0.5);
+}
+
+static double log_ndtr_of(double x)
+{
+    if (x < 0) return log(0.5 * erfcx_of(-SQRT_HALF * x)) - 0.5 * x * x;
+    return log1p(-0.5 * erfc(SQRT_HALF * x));
+}
+
+/** y = the normal distribution up to x, (1 + erf(x / sqrt(2))) / 2.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Exact to rounding where it is small.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; ndtr of
+ *  TensorFlow Probability. */
+UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_MATH(ndtr, x, ndtr_of(x)),
+      Mul(dy, Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(x))))))
+
+/** y = the logarithm of the normal distribution up to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  About -x*x / 2 for an x far below 0, where the distribution itself is 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sqrt(2 / pi) / erfcx(-x / sqrt(2)).  TensorFlow: none; log_ndtr
+ *  of TensorFlow Probability. */
+UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS, log_ndtr_of(x),
+      Mul(dy, Div(SQRT_2_BY_PI, eddy_erfcx(Mul(-SQRT_HALF, x)))))
+
+/* --------------------------------------------------------------- inverses -- */
+
+/* Quotients of polynomials of AS 241 (Wichura, 1988): for |p - 1/2| up to 0.425, for the
+ * root of -ln of the tail up to 5, and beyond. */
+enum { QUANTILE_TERMS = 8 };
+static const double quantile[3][2][QUANTILE_TERMS] = {
+    { { 2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4,
+        4.5921953931549871457e4, 1.3731693765509461125e4, 1.9715909503065514427e3,
+        1.3314166789178437745e2, 3.3871328727963666080 },
+      { 5.2264952788528545610e3, 2.8729085735721942674e4, 3.9307895800092710610e4,
+        2.1213794301586595867e4, 5.3941960214247511077e3, 6.8718700749205790830e2,
+        4.2313330701600911252e1, 1 } },
+    { { 7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
+        1.27045825245236838258, 3.64784832476320460504, 5.76949722146069140550,
+        4.63033784615654529590, 1.42343711074968357734 },
+      { 1.05075007164441684324e-9, 5.47593808499534494600e-4, 1.51986665636164571966e-2,
+        1.48103976427480074590e-1, 6.89767334985100004550e-1, 1.67638483018380384940,
+        2.05319162663775882187, 1 } },
+    { { 2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
+        2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580,
+        5.46378491116411436990, 6.65790464350110377720 },
+      { 2.04426310338993978564e-15, 1.42151175831644588870e-7, 1.84631831751005468180e-5,
+        7.86869131145613259100e-4, 1.48753612908506148525e-2, 1.36929880922735805310e-1,
+        5.99832206555887937690e-1, 1 } },
+};
+
+static double quantile_at(int range, double r)
+{
+    double sum[2];
+    for (int part = 0; part < 2; part++) {
+        sum[part] = 0;
+        for (int i = 0; i < QUANTILE_TERMS; i++)
+            sum[part] = sum[part] * r + quantile[range][part][i];
+    }
+    return sum[0] / sum[1];
+}
+
+/* The x up to which the distribution is p, from q = p - 1/2 and the smaller of p and
+ * 1 - p, neither of which then loses digits. */
+static double quantile_of(double q, double tail)
+{
+    if (!(tail >= 0)) return NAN;
+    if (tail == 0) return q < 0 ? -INFINITY : INFINITY;
+    if (fabs(q) <= 0.425) return q * quantile_at(0, 0.180625 - q * q);
+    const double r = sqrt(-log(tail));
+    const double x = r <= 5 ? quantile_at(1, r - 1.6) : quantile_at(2, r - 5);
+    return q < 0 ? -x : x;
+}
+
+static double ndtri_of(double p) { return quantile_of(p - 0.5, p < 0.5 ? p : 1 - p); }
+static double erfinv_of(double x) { return SQRT_HALF * quantile_of(0.5 * x, 0.5 - 0.5 * fabs(x)); }
+static double erfcinv_of(double x)
+{
+    return SQRT_HALF * quantile_of(0.5 * (1 - x), 0.5 * (x < 1 ? x : 2 - x));
+}
+
+/** y = the x up to which the normal distribution is p: the inverse of ndtr.
+ *
+ *  x  p, float32 or float64, any shape; y has its type
+ *
+ *  -infinity at 0, infinity at 1, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sqrt(2 pi) e^(y*y / 2).  TensorFlow: Ndtri, tf.math.ndtri. */
+UNARY(ndtri, "Ndtri", "Ndtri", FLOATS, ndtri_of(x),
+      Mul(dy, Mul(SQRT_2_PI, Exp(Mul(0.5, Square(y))))))
+
+/** y = the number whose erf is x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Infinite at -1 and 1, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sqrt(pi) / 2 e^(y*y).  TensorFlow: Erfinv, tf.math.erfinv. */
+UNARY(erfinv, "Erfinv", "Erfinv", FLOATS, erfinv_of(x),
+      Mul(dy, Mul(HALF_SQRT_PI, Exp(Square(y)))))
+
+/** y = the number whose erfc is x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Infinity at 0, -infinity at 2, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy sqrt(pi) / 2 e^(y*y).  TensorFlow: tf.math.erfcinv. */
+UNARY(erfcinv, "Erfcinv", "Erfcinv", FLOATS, erfcinv_of(x),
+      Mul(dy, Mul(-HALF_SQRT_PI, Exp(Square(y)))))
+
+/* ---------------------------------------------------------------- Dawson -- */
+
+/* Rybicki's sum over odd multiples of a step, whose error is e^-(pi / 2 step)^2; a power
+ * series below 1/2, where that would lose digits. */
+static double dawsn_of(double x)
+{
+    enum { TERMS = 13, SERIES = 16 };
+    const double step = 0.25, u = fabs(x);
+    if (u < 0.5) {
+        double sum = 1;
+        for (int k = SERIES; k > 0; k--) sum = 1 - 2 * x * x / (2 * k + 1) * sum;
+        return x * sum;
+    }
+    if (u > 12) {
+        const double t = 0.5 / (x * x);
+        double sum = 1;
+        for (int k = TERMS; k > 0; k--) sum = 1 + (2 * k - 1) * t * sum;
+        return 0.5 * sum / x;
+    }
+    const double n = 2 * rint(0.5 * u / step), rest = u - n * step;
+    double sum = 0;
+    for (int k = 0; k < TERMS; k++) {
+        const double odd = 2 * k + 1, far = rest - odd * step, near = rest + odd * step;
+        sum += exp(-far * far) / (n + odd) + exp(-near * near) / (n - odd);
+    }
+    return copysign(INV_SQRT_PI * sum, x);
+}
+
+/** y = Dawson's integral e^(-x*x), times the integral of e^(t*t) for t from 0 to x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 - 2 x y), of which a large x leaves few digits.
+ *  TensorFlow: Dawsn, tf.math.special.dawsn. */
+UNARY(dawsn, "Dawsn", "Dawsn", FLOATS, dawsn_of(x), Mul(dy, Sub(1, Mul(Mul(2, x), y))))

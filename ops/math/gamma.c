@@ -1,0 +1,238 @@
+/* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise,
+ * in double precision. */
+#include "ops/math/times_log.h"
+#include "ops/math/elementwise_rows.h"
+#include "ops/kernels/special_beta.h"
+#include "ops/kernels/special_igamma.h"
+
+#include <inttypes.h>
+
+/* ------------------------------------------------ logarithms, derivatives -- */
+
+/** y = ln |gamma(x)|.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Infinity at 0, -1, -2, ... and at the infinities.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy digamma(x).  TensorFlow: Lgamma. */
+UNARY(lgamma, "Lgamma", "Lgamma", SCALAR_FLOATS, eddy__ln_gamma((double)x),
+      Mul(dy, eddy_digamma(x)))
+
+/** y = the derivative of ln |gamma(x)|.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at -1, -2, ...; infinite at 0, with the other sign.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy polygamma(1, x).  TensorFlow: Digamma. */
+UNARY(digamma, "Digamma", "Digamma", FLOATS, eddy__digamma_of(x),
+      Mul(dy, eddy_polygamma(NumberLike(1, x), x)))
+
+DECLARE_FLOATS(TILE_BINARY, polygamma, eddy__polygamma_of(a, b))
+ROW_PICK(polygamma, FLOATS)
+static void polygamma_gradient(eddy_rule *r)
+{
+    r->dx[1] = Mul(r->dy[0], eddy_polygamma(Add(r->x[0], 1), r->x[1]));
+}
+ROW_DEF(polygamma, "Polygamma", "Polygamma", 2,
+        EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) }),
+        polygamma_gradient, eddy__infer_elementwise, 0)
+
+/** y = the n-th derivative of digamma at x.
+ *
+ *  n, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  NaN unless n is a whole number that is not negative.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dx = dy polygamma(n + 1, x), none to n.  TensorFlow: Polygamma. */
+eddy_tensor eddy_polygamma(eddy_tensor n, eddy_tensor x)
+{
+    return eddy_apply2(&eddy_op_polygamma, NULL, n, x);
+}
+
+DECLARE_FLOATS(TILE_BINARY, zeta, eddy__zeta_of(a, b))
+ROW_PICK(zeta, FLOATS)
+static void zeta_gradient(eddy_rule *r)
+{
+    const eddy_tensor s = r->x[0], q = r->x[1];
+    r->dx[1] = Mul(r->dy[0], Mul(Neg(s), eddy_zeta(Add(s, 1), q)));
+}
+ROW_DEF(zeta, "Zeta", "Zeta", 2, EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "q", EDDY_LIKE(0) }),
+        zeta_gradient, eddy__infer_elementwise, 0)
+
+/** y = the zeta function of Hurwitz, the sum of (q + k)^-s for k = 0, 1, 2, ...
+ *
+ *  s, q  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Infinity for an s of 1, NaN below; infinity, or NaN if s is odd, where q is 0 or a
+ *  negative whole number, and NaN where q is negative and s broken.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dq = -dy s zeta(s + 1, q), none to s.  TensorFlow: Zeta. */
+eddy_tensor eddy_zeta(eddy_tensor s, eddy_tensor q)
+{
+    return eddy_apply2(&eddy_op_zeta, NULL, s, q);
+}
+
+/** y = ln |B(x)| = the sum of ln gamma(x) along the last axis, less ln gamma of the sum.
+ *
+ *  x  float32 or float64 of rank 1 or more, above 0; y is without the last axis
+ *
+ *  Of two numbers it is the logarithm of the beta function.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a scalar.
+ *  Gradient: that of the formula.  TensorFlow: tf.math.lbeta. */
+eddy_tensor eddy_lbeta(eddy_tensor x)
+{
+    const eddy_tensor each = eddy_sum(eddy_lgamma(x), .axes = EDDY_AXES(-1));
+    return Sub(each, eddy_lgamma(eddy_sum(x, .axes = EDDY_AXES(-1))));
+}
+
+/* ------------------------------------------------------- incomplete gamma -- */
+
+/* The derivative of P(a, x) by x; in float64, since its logarithm is the small difference of
+ * large numbers. */
+static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
+{
+    const eddy_tensor a = Cast(of, EDDY_FLOAT64), x = Cast(at, EDDY_FLOAT64);
+    return CastLike(Exp(Sub(Sub(eddy__times_log(Sub(a, 1), x), x), eddy_lgamma(a))), of);
+}
+
+/** y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, over gamma(a).
+ *
+ *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  NaN unless a > 0 and x >= 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy igamma_grad_a(a, x), dx = dy x^(a-1) e^-x / gamma(a).
+ *  TensorFlow: Igamma. */
+BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, false),
+       Mul(dy, eddy_igamma_grad_a(a, b)), Mul(dy, gamma_density(a, b)))
+
+/** y = Q(a, x) = 1 - P(a, x), the integral from x to infinity, over gamma(a).
+ *
+ *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Exact to rounding where it is small.  NaN unless a > 0 and x >= 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of igamma with the other sign.  TensorFlow: Igammac. */
+BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, true),
+       Neg(Mul(dy, eddy_igamma_grad_a(a, b))), Neg(Mul(dy, gamma_density(a, b))))
+
+#ifdef EDDY_HEADER
+typedef struct eddy_igamma_grad_a_args {
+    char        unused_;
+    eddy_tensor a, x;
+    int64_t     order;            /* default 1 */
+} eddy_igamma_grad_a_args;
+#endif
+
+typedef struct grad_a_attrs {
+    int64_t order;
+} grad_a_attrs;
+
+static const eddy_attr_field grad_a_fields[] = {
+    { "order", EDDY_ATTR_INT, offsetof(grad_a_attrs, order) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+#define GRAD_A_ORDER ((int)((const grad_a_attrs *)attrs)->order)
+DECLARE_SCALAR_FLOATS(TILE_BINARY, grad_a, eddy__igamma_grad_of(GRAD_A_ORDER, a, b))
+ROW_PICK(grad_a, SCALAR_FLOATS)
+
+static bool grad_a_infer(eddy_infer *c)
+{
+    const grad_a_attrs *a = c->attrs;
+    if (a->order < 1 || a->order > 3)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "order is %" PRId64 "; expected 1, 2 or 3",
+                               a->order);
+    return eddy__infer_elementwise(c);
+}
+
+/* By x it is the derivative of the density by a; with l, l2, l3 those of its logarithm
+ * the first three are the density times l, l^2 + l2, l^3 + 3 l l2 + l3. */
+static void grad_a_gradient(eddy_rule *r)
+{
+    const int64_t order = ((const grad_a_attrs *)r->attrs)->order;
+    const eddy_tensor a = r->x[0], x = r->x[1], dy = r->dy[0];
+    const eddy_tensor l = Sub(Log(x), eddy_digamma(a));
+    const eddy_tensor l2 = Neg(eddy_polygamma(NumberLike(1, a), a));
+    const eddy_tensor l3 = Neg(eddy_polygamma(NumberLike(2, a), a));
+    const eddy_tensor factor = order == 1 ? l : order == 2 ? Add(Square(l), l2)
+                             : Add(Mul(l, Add(Square(l), Mul(3, l2))), l3);
+    if (order == 3)
+        eddy_rule_fail(r, EDDY_NO_GRADIENT,
+                       "the fourth derivative of igamma with respect to a is not implemented");
+    else r->dx[0] = Mul(dy, eddy_igamma_grad_a(a, x, .order = order + 1));
+    r->dx[1] = Mul(dy, Mul(gamma_density(a, x), factor));
+}
+
+const eddy_op_def eddy_op_igamma_grad_a = {
+    .name = "IgammaGradA", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(grad_a_attrs), .attrs = grad_a_fields,
+    .infer = grad_a_infer, .tile = grad_a_tile, .gradient = grad_a_gradient,
+};
+
+/** y = the derivative of P(a, x) = igamma(a, x) by a.
+ *
+ *  a, x   float32 or float64, of one type, shapes that broadcast; y has their type
+ *  order  how often it is differentiated: 1, 2 or 3; default 1
+ *
+ *  NaN unless a > 0 and x >= 0, and for a above 1e8, where the series would be too long.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another order;
+ *  EDDY_NO_GRADIENT for a gradient of the third.
+ *  Gradient: da = dy times the derivative of the next order, dx = dy times that of the
+ *  density.  TensorFlow: IgammaGradA. */
+eddy_tensor eddy_igamma_grad_a_with(eddy_igamma_grad_a_args a)
+{
+    const grad_a_attrs attrs = { a.order == 0 ? 1 : a.order };
+    return eddy_apply2(&eddy_op_igamma_grad_a, &attrs, a.a, a.x);
+}
+
+/* -------------------------------------------------------- incomplete beta -- */
+
+#define TILE_BETAINC(fn, T)                                                     \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        T       *o = y;                                                         \
+        const T *a = x[0], *b = x[1], *at = x[2];                               \
+        (void)attrs;                                                            \
+        for (int64_t i = 0; i < n; i++) o[i] = (T)eddy__betainc_of(a[i], b[i], at[i]); \
+        return EDDY_OK;                                                         \
+    }
+TILE_BETAINC(betainc_f32, float)
+TILE_BETAINC(betainc_f64, double)
+ROW_PICK(betainc, SCALAR_FLOATS)
+
+static void betainc_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], x = r->x[2];
+    const eddy_tensor beta = Sub(Add(eddy_lgamma(a), eddy_lgamma(b)), eddy_lgamma(Add(a, b)));
+    const eddy_tensor power = Add(eddy__times_log(Sub(a, 1), x),
+                                  eddy__times_log(Sub(b, 1), Sub(1, x)));
+    r->dx[2] = Mul(r->dy[0], Exp(Sub(power, beta)));
+}
+
+ROW_DEF(betainc, "Betainc", "Betainc", 3,
+        EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "b", EDDY_LIKE(0) }, { "x", EDDY_LIKE(0) }),
+        betainc_gradient, eddy__infer_elementwise, 0)
+
+/** y = the integral of t^(a-1) (1-t)^(b-1) for t from 0 to x, over that from 0 to 1.
+ *
+ *  a, b, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  NaN unless a > 0, b > 0 and 0 <= x <= 1.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: dx = dy x^(a-1) (1-x)^(b-1) / B(a, b), none to a and b.
+ *  TensorFlow: Betainc. */
+eddy_tensor eddy_betainc(eddy_tensor a, eddy_tensor b, eddy_tensor x)
+{
+    const eddy_tensor in[] = { a, b, x };
+    return eddy_apply(&eddy_op_betainc, NULL, 3, in, (eddy_apply_args){ 0 });
+}

@@ -1,0 +1,116 @@
+/* gelu.c -- GELU, the Gaussian error linear unit: the exact form and the tanh approximation.
+ *
+ * Each form is a row, and so is its gradient; the gradient of the gradient is composed of
+ * ordinary operations. */
+#include "ops/arrays/arrays.h"
+#include "ops/math/elementwise_rows.h"
+
+#define SQRT_HALF      0.70710678118654752
+#define NORMAL_DENSITY 0.39894228040143268       /* at 0 */
+
+/* -------------------------------------------------------------- float64 -- */
+
+EDDY_INLINE double gelu_f64_of(double x) { return 0.5 * x * erfc(-SQRT_HALF * x); }
+
+EDDY_INLINE double gelu_slope_f64(double x)
+{
+    const double v = x > 40 ? 40 : x < -40 ? -40 : x;
+    return 0.5 * erfc(-SQRT_HALF * v) + NORMAL_DENSITY * v * exp(-0.5 * v * v);
+}
+
+EDDY_INLINE double gelu_tanh_f64_of(double x)
+{
+    return x / (1 + exp(-x * (EDDY_GELU_LINEAR + EDDY_GELU_CUBIC * (x * x))));
+}
+
+EDDY_INLINE double gelu_tanh_slope_f64(double x)
+{
+    const double v = x > 40 ? 40 : x < -40 ? -40 : x, z = v * v;
+    const double u = v * (EDDY_GELU_LINEAR + EDDY_GELU_CUBIC * z), e = exp(-fabs(u));
+    const double s = 1 / (1 + e);
+    return (u < 0 ? e * s : s) + v * (e * s * s) * (EDDY_GELU_LINEAR + 3 * EDDY_GELU_CUBIC * z);
+}
+
+/* ---------------------------------------------------------------- exact -- */
+
+/** dx = a times the slope of gelu at b: the gradient of gelu, for the gradient a of its
+ *  result and its argument b.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast
+ *
+ *  The slope is P(b) + b p(b), with the normal distribution P and its density p.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy (P(b) + b p(b)), db = dy a (2 - b*b) p(b).
+ *  TensorFlow: none; GeluGrad of its addons. */
+BINARY(gelu_grad, "GeluGrad", "GeluGrad", FLOATS, 0,
+       a * EDDY_MATH(gelu_slope, b, gelu_slope_f64(b)),
+       eddy_gelu_grad(dy, b),
+       Mul(Mul(dy, a), Mul(Sub(2, Square(b)), Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(b)))))))
+
+DECLARE_FLOATS(TILE_UNARY, gelu, EDDY_MATH(gelu, x, gelu_f64_of(x)))
+ROW_PICK(gelu, FLOATS)
+static void gelu_gradient(eddy_rule *r) { r->dx[0] = eddy_gelu_grad(r->dy[0], r->x[0]); }
+ROW_DEF(gelu, "Gelu", "Gelu", 1, ROW_INPUTS_1(FLOATS),
+        gelu_gradient, eddy__infer_elementwise, 0)
+
+/* ------------------------------------------- with a hyperbolic tangent -- */
+
+/* The second derivative: with s = sigmoid(u), s' = s (1 - s), it is
+ * s' (2 u' + x ((1 - 2 s) u'*u' + u'')).  1 - s is written sigmoid(-u), which keeps its
+ * digits. */
+static eddy_tensor gelu_tanh_curve(eddy_tensor x)
+{
+    const eddy_tensor z = Square(x);
+    const eddy_tensor u = Mul(x, Add(EDDY_GELU_LINEAR, Mul(EDDY_GELU_CUBIC, z)));
+    const eddy_tensor u1 = Add(EDDY_GELU_LINEAR, Mul(3 * EDDY_GELU_CUBIC, z));
+    const eddy_tensor u2 = Mul(6 * EDDY_GELU_CUBIC, x), s = Sigmoid(u), less = Sigmoid(Neg(u));
+    const eddy_tensor bend = Add(Mul(Sub(less, s), Square(u1)), u2);
+    return Mul(Mul(s, less), Add(Mul(2, u1), Mul(x, bend)));
+}
+
+/** dx = a times the slope at b of gelu's form with a hyperbolic tangent: its gradient, for
+ *  the gradient a of its result and its argument b.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy times the slope, db = dy a times the second derivative.
+ *  TensorFlow: none; GeluGrad of its addons. */
+BINARY(gelu_tanh_grad, "GeluTanhGrad", "GeluTanhGrad", FLOATS, 0,
+       a * EDDY_MATH(gelu_tanh_slope, b, gelu_tanh_slope_f64(b)),
+       eddy_gelu_tanh_grad(dy, b), Mul(Mul(dy, a), gelu_tanh_curve(b)))
+
+DECLARE_FLOATS(TILE_UNARY, gelu_tanh, EDDY_MATH(gelu_tanh, x, gelu_tanh_f64_of(x)))
+ROW_PICK(gelu_tanh, FLOATS)
+static void gelu_tanh_gradient(eddy_rule *r)
+{
+    r->dx[0] = eddy_gelu_tanh_grad(r->dy[0], r->x[0]);
+}
+ROW_DEF(gelu_tanh, "GeluTanh", "GeluTanh", 1, ROW_INPUTS_1(FLOATS),
+        gelu_tanh_gradient, eddy__infer_elementwise, 0)
+
+#ifdef EDDY_HEADER
+typedef struct eddy_gelu_args {
+    char        unused_;
+    eddy_tensor x;
+    bool        approximate;
+    const char *name;
+} eddy_gelu_args;
+#endif
+
+/** y = x P(x), P the normal distribution: the Gaussian error linear unit.
+ *
+ *  x            float32 or float64, any shape; y has its type
+ *  approximate  0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) instead
+ *
+ *  No digits are lost where y is small.  NaN at -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (P(x) + x p(x)), p the density.
+ *  TensorFlow: tf.nn.gelu. */
+eddy_tensor eddy_gelu_with(eddy_gelu_args a)
+{
+    const eddy_op_def *op = a.approximate ? &eddy_op_gelu_tanh : &eddy_op_gelu;
+    return eddy__apply_named(a.name, op, NULL, 1, &a.x);
+}

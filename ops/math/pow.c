@@ -1,0 +1,48 @@
+/* pow.c -- pow, a^b. It has a file of its own because its gradient needs logarithms. */
+#include "ops/math/checked_rows.h"
+#include "ops/kernels/complex_numbers.h"
+
+/* a^b for b >= 0, wrapping around; the low bits are right for any integer type. */
+static int64_t power(int64_t a, int64_t b)
+{
+    int64_t y = 1;
+    for (; b > 0; b >>= 1, a *= a)
+        if (b & 1) y *= a;
+    return y;
+}
+
+CHECKED_LOOPS(pow, pow(a, b), b < 0, power(a, b))
+DECLARE_COMPLEX(TILE_BINARY, pow, EDDY_POW(a, b))
+ROW_PICK(pow, NUMBERS_COMPLEX)
+static void pow_gradient(eddy_rule *r)
+{
+    const eddy_tensor a = r->x[0], b = r->x[1], y = r->y[0], dy = r->dy[0];
+    /* The logarithm sees 1 where a has none, so that its own gradient there is
+     * a number. */
+    const bool is_complex = eddy_dtype_is_complex(eddy_dtype_of(a));
+    const eddy_tensor has_log = is_complex ? NotEqual(a, 0) : Greater(a, 0);
+    const eddy_tensor safe = Where(has_log, a, 1);
+    r->dx[0] = Mul(Mul(dy, Conj(b)), Conj(Pow(a, Sub(b, 1))));
+    r->dx[1] = Where(has_log, Mul(Mul(dy, Conj(y)), Conj(Log(safe))), 0);
+}
+const eddy_op_def eddy_op_pow = {
+    .name = "Pow", .label = "pow", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS_COMPLEX }, { "b", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = pow_tile,
+    .gradient = pow_gradient,
+};
+/** y = a^b.
+ *
+ *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *
+ *  Floats follow C's pow: 0^0 is 1, NaN for a negative a and a broken b.
+ *  Integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an integer
+ *  to a negative power.
+ *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
+ *  a > 0, for complex types where a is not 0, else 0.  TensorFlow: Pow. */
+eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_apply2(&eddy_op_pow, NULL, a, b);
+}

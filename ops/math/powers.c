@@ -1,0 +1,157 @@
+/* powers.c -- exp2, log2, log10, cbrt, trunc, logit and other unary functions: powers and
+ * logarithms to other bases, parts of numbers; rows, and compositions of other operations. */
+#include "ops/math/elementwise_rows.h"
+#include "ops/kernels/vector_elementary.h"
+
+#include <float.h>
+
+#define LN2  0.69314718055994530942
+#define LN10 2.30258509299404568402
+#define PI   3.14159265358979323846
+
+/* ------------------------------------------------------- powers, logarithms -- */
+
+/** y = 2^x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Exact for whole numbers.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy y ln 2.  TensorFlow: none; NumPy's exp2. */
+UNARY(exp2, "Exp2", "Exp2", FLOATS, EDDY_MATH(exp2, x, exp2(x)), Mul(dy, Mul(LN2, y)))
+
+/** y = the logarithm of x to the base 2.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Exact for powers of 2; -infinity at 0, NaN below.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (x ln 2).  TensorFlow: none; NumPy's log2. */
+UNARY(log2, "Log2", "Log2", FLOATS, EDDY_MATH(log2, x, log2(x)), Div(dy, Mul(LN2, x)))
+
+/** y = the logarithm of x to the base 10.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  -infinity at 0, NaN below.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (x ln 10).  TensorFlow: none; NumPy's log10. */
+UNARY(log10, "Log10", "Log10", FLOATS, EDDY_MATH(log10, x, log10(x)), Div(dy, Mul(LN10, x)))
+
+/** y = the cube root of x, of x's sign.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
+UNARY(cbrt, "Cbrt", "Cbrt", FLOATS, EDDY_MATH(cbrt, x, cbrt(x)), Div(dy, Mul(3, Square(y))))
+
+/** y = -x ln x, the contribution of one outcome of probability x to an entropy, in nats.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  0 at 0, -infinity below, NaN for NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy (1 + ln x), infinite at 0.  TensorFlow: none; PyTorch's special.entr. */
+UNARY(entr, "Entr", "Entr", FLOATS,
+      x > 0 ? -x * EDDY_MATH(log, x, log(x)) : x == 0 ? 0 : x < 0 ? -(T)INFINITY : x,
+      Neg(Mul(dy, Add(1, Log(x)))))
+
+/* --------------------------------------------------------- parts of numbers -- */
+
+/** y = x without its fractional part: rounded towards 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's trunc. */
+UNARY_FLAT(trunc, "Trunc", "Trunc", FLOATS, trunc(x))
+
+/** y = x - trunc(x), which has x's sign.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy.  TensorFlow: none; PyTorch's frac. */
+UNARY(frac, "Frac", "Frac", FLOATS, x - trunc(x), dy)
+
+/* ------------------------------------------------------------------ degrees -- */
+
+/** y = x pi / 180: degrees as radians.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy pi / 180.  TensorFlow: none; NumPy's deg2rad. */
+UNARY(deg2rad, "Deg2Rad", "Deg2Rad", FLOATS, x * (T)(PI / 180), eddy_deg2rad(dy))
+
+/** y = x 180 / pi: radians as degrees.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 180 / pi.  TensorFlow: none; NumPy's rad2deg. */
+UNARY(rad2deg, "Rad2Deg", "Rad2Deg", FLOATS, x * (T)(180 / PI), eddy_rad2deg(dy))
+
+/* ----------------------------------------------------------------- formulas -- */
+
+/** y = ln(x / (1 - x)), the inverse of sigmoid.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  -infinity at 0, infinity at 1, NaN outside.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 / x + 1 / (1 - x)).  TensorFlow: none; PyTorch's logit. */
+eddy_tensor eddy_logit(eddy_tensor x) { return Sub(Log(x), Log1p(Neg(x))); }
+
+/** y = 1 / x, and 0 where x is 0.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy y*y, which is 0 at 0.
+ *  TensorFlow: tf.math.reciprocal_no_nan. */
+eddy_tensor eddy_reciprocal_no_nan(eddy_tensor x) { return DivNoNan(1, x); }
+
+#ifdef EDDY_HEADER
+typedef struct eddy_nan_to_num_args {
+    char        unused_;
+    eddy_tensor x;
+    double      nan, posinf, neginf;   /* default 0, the largest and the least number */
+} eddy_nan_to_num_args;
+#endif
+/** y = x with NaN and the infinities replaced by finite numbers.
+ *
+ *  x       float32 or float64, any shape; y has its type
+ *  nan     in place of NaN; default 0
+ *  posinf  in place of infinity; default (0) the largest number of x's type
+ *  neginf  in place of -infinity; default (0) the least number of x's type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy where x is finite, else 0.  TensorFlow: none; NumPy's nan_to_num. */
+eddy_tensor eddy_nan_to_num_with(eddy_nan_to_num_args a)
+{
+    const double most = eddy_dtype_of(a.x) == EDDY_FLOAT32 ? FLT_MAX : DBL_MAX;
+    const eddy_tensor infinite = Where(Greater(a.x, 0), a.posinf != 0 ? a.posinf : most,
+                                       NumberLike(a.neginf != 0 ? a.neginf : -most, a.x));
+    return Where(eddy_is_finite(a.x), a.x, Where(eddy_is_nan(a.x), a.nan, infinite));
+}
+
+/** y = c[0] x^(n-1) + ... + c[n-2] x + c[n-1], by Horner's scheme.
+ *
+ *  coeffs  n tensors of x's type, from that of the highest power; shapes that
+ *          broadcast with x's
+ *  x       float32, float64, int32, int64, uint8, complex64 or complex128
+ *
+ *  No coefficients give zeros like x.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: that of the formula.  TensorFlow: tf.math.polyval. */
+eddy_tensor eddy_polyval(eddy_list coeffs, eddy_tensor x)
+{
+    if (coeffs.count < 1) return ZerosLike(x);
+    eddy_tensor y = coeffs.at[0];
+    for (int i = 1; i < coeffs.count; i++) y = Add(coeffs.at[i], Mul(y, x));
+    return y;
+}

@@ -1,0 +1,17 @@
+/* tanh.c -- tanh, the hyperbolic tangent, one row (ops/math/unary.c); related functions are in
+ * ops/math/hyperbolic.c. */
+#include "ops/becomes.h"
+#include "ops/kernels/complex_numbers.h"
+#include "ops/math/elementwise_rows.h"
+
+/* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */
+EDDY_MAY_BECOME(&eddy_op_gelu_tanh)
+
+/** y = tanh x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 - y*y).  TensorFlow: Tanh. */
+UNARY(tanh, "Tanh", "Tanh", FLOATS_COMPLEX, EDDY_MATH(tanh, x, tanh(x)),
+      Mul(dy, Conj(Sub(1, Square(y)))))

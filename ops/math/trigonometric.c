@@ -1,0 +1,234 @@
+/* trigonometric.c -- trigonometric functions and their inverses, elementwise: sin, cos, tan,
+ * asin, acos, atan, atan2, hypot, sinc.
+ *
+ * Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
+#include "ops/kernels/complex_numbers.h"
+#include "ops/math/elementwise_rows.h"
+#include "ops/kernels/vector_elementary.h"
+
+/* --------------------------------------------------------- sine, cosine -- */
+
+/* y = near(x), or far(x) where x is beyond near's reach.  Such an x makes its
+ * neighbours slow, but does not change them. */
+EDDY_INLINE eddy_status circular(int64_t n, float *y, const float *x, float near(float),
+                                 float far(float))
+{
+    enum { AT_ONCE = 512 };
+    for (int64_t at = 0; at < n; at += AT_ONCE, x += AT_ONCE, y += AT_ONCE) {
+        const int64_t m = n - at < AT_ONCE ? n - at : AT_ONCE;
+        int any = 0;
+        for (int64_t i = 0; i < m; i++) any |= !(fabsf(x[i]) <= EDDY_CIRCULAR_MOST);
+        if (any) {
+            for (int64_t i = 0; i < m; i++)
+                y[i] = fabsf(x[i]) <= EDDY_CIRCULAR_MOST ? near(x[i]) : far(x[i]);
+            continue;
+        }
+        EDDY_INDEPENDENT
+        for (int64_t i = 0; i < m; i++) y[i] = near(x[i]);
+    }
+    return EDDY_OK;
+}
+
+#define TILE_CIRCULAR(fn, near, far)                                            \
+    static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
+    {                                                                           \
+        (void)attrs;                                                            \
+        return circular(n, y, x[0], near, far);                                 \
+    }                                                                           \
+    EDDY_CLONES(fn)
+
+TILE_CIRCULAR(sin_f32, eddy__sin_f32, sinf)
+CLONED(TILE_UNARY, sin_f64, double, double, sin(x))
+DECLARE_COMPLEX(TILE_UNARY, sin, sin(x))
+ROW_PICK(sin, FLOATS_COMPLEX)
+static void sin_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Cos(r->x[0]))); }
+ROW_DEF(sin, "Sin", "Sin", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
+        sin_gradient, eddy__infer_elementwise, 0)
+
+TILE_CIRCULAR(cos_f32, eddy__cos_f32, cosf)
+CLONED(TILE_UNARY, cos_f64, double, double, cos(x))
+DECLARE_COMPLEX(TILE_UNARY, cos, cos(x))
+ROW_PICK(cos, FLOATS_COMPLEX)
+static void cos_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Conj(Neg(Sin(r->x[0])))); }
+ROW_DEF(cos, "Cos", "Cos", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
+        cos_gradient, eddy__infer_elementwise, 0)
+
+/** y = sin x, x in radians.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy cos x.  TensorFlow: Sin. */
+eddy_tensor eddy_sin(eddy_tensor x) { return eddy_apply1(&eddy_op_sin, NULL, x); }
+
+/** y = cos x, x in radians.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy sin x.  TensorFlow: Cos. */
+eddy_tensor eddy_cos(eddy_tensor x) { return eddy_apply1(&eddy_op_cos, NULL, x); }
+
+/* -------------------------------------------------------------- tangent -- */
+
+TILE_CIRCULAR(tan_f32, eddy__tan_f32, tanf)
+CLONED(TILE_UNARY, tan_f64, double, double, tan(x))
+DECLARE_COMPLEX(TILE_UNARY, tan, tan(x))
+ROW_PICK(tan, FLOATS_COMPLEX)
+static void tan_gradient(eddy_rule *r)
+{
+    r->dx[0] = Mul(r->dy[0], Conj(Add(1, Square(r->y[0]))));
+}
+ROW_DEF(tan, "Tan", "Tan", 1, ROW_INPUTS_1(FLOATS_COMPLEX),
+        tan_gradient, eddy__infer_elementwise, 0)
+
+/** y = tan x, x in radians.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN at infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (1 + y*y).  TensorFlow: Tan. */
+eddy_tensor eddy_tan(eddy_tensor x) { return eddy_apply1(&eddy_op_tan, NULL, x); }
+
+/* ------------------------------------------------------------- inverses -- */
+
+/** y = arcsin x, the angle from -pi/2 to pi/2 whose sine is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN where |x| > 1 and x is real.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Asin. */
+UNARY(asin, "Asin", "Asin", FLOATS_COMPLEX, EDDY_MATH(asin, x, asin(x)),
+      Div(dy, Conj(Sqrt(Mul(Sub(1, x), Add(1, x))))))
+
+/** y = arccos x, the angle from 0 to pi whose cosine is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN where |x| > 1 and x is real.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Acos. */
+UNARY(acos, "Acos", "Acos", FLOATS_COMPLEX, EDDY_MATH(acos, x, acos(x)),
+      Neg(Div(dy, Conj(Sqrt(Mul(Sub(1, x), Add(1, x)))))))
+
+/** y = arctan x, the angle from -pi/2 to pi/2 whose tangent is x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy / (1 + x*x).  TensorFlow: Atan. */
+UNARY(atan, "Atan", "Atan", FLOATS_COMPLEX, EDDY_MATH(atan, x, atan(x)),
+      Div(dy, Conj(Add(1, Square(x)))))
+
+/* ------------------------------------------------------- of two elements -- */
+
+DECLARE_FLOATS(TILE_BINARY, atan2,
+               _Generic((a), float: eddy__atan2_f32((float)a, (float)b), default: atan2(a, b)))
+ROW_PICK(atan2, FLOATS)
+static void atan2_gradient(eddy_rule *r)
+{
+    const eddy_tensor y = r->x[0], x = r->x[1];
+    const eddy_tensor part = Div(r->dy[0], Add(Square(x), Square(y)));
+    r->dx[0] = Mul(x, part);
+    r->dx[1] = Mul(Neg(y), part);
+}
+ROW_DEF(atan2, "Atan2", "Atan2", 2, ROW_INPUTS_2(FLOATS),
+        atan2_gradient, eddy__infer_elementwise, 0)
+
+/** The angle of the point (x, y), from -pi to pi: arctan(y / x) in the right quadrant.
+ *
+ *  y, x  float32 or float64, of one type, shapes that broadcast; y comes first
+ *
+ *  Zeros count with their signs: 0 at (0, 0), pi at (-0, 0).
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: with q = dy / (x*x + y*y), q x for y and -q y for x; NaN at (0, 0).
+ *  TensorFlow: Atan2. */
+eddy_tensor eddy_atan2(eddy_tensor y, eddy_tensor x)
+{
+    return eddy_apply2(&eddy_op_atan2, NULL, y, x);
+}
+
+/** y = the square root of a^2 + b^2, without overflow on the way.
+ *
+ *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *
+ *  Infinity if either is infinite, even beside a NaN.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy a / y, db = dy b / y, both 0 where y is 0.
+ *  TensorFlow: none; NumPy's hypot. */
+BINARY(hypot, "Hypot", "Hypot", FLOATS, 0,
+       _Generic((a), float: eddy__hypot_f32((float)a, (float)b), default: hypot(a, b)),
+       Mul(dy, DivNoNan(a, y)), Mul(dy, DivNoNan(b, y)))
+
+/* ----------------------------------------------------------------- sinc -- */
+
+#define PI 3.14159265358979323846
+
+/* sin(pi x) / (pi x).  The fraction of x is exact, so that whole numbers give 0. */
+static double sinc_of(double x)
+{
+    const double u = fabs(x);
+    if (!(u < INFINITY)) return u == INFINITY ? 0 : x;
+    if (u < 1e-9) return 1;
+    const double n = rint(u), s = sin(PI * (u - n)) / (PI * u);
+    return fmod(n, 2) != 0 ? -s : s;
+}
+
+/* The same as straight code: the sine of at most half a turn is its power series. */
+EDDY_INLINE float sinc_f32_of(float x)
+{
+    const double u = fabsf(x), n = rint(u), t = PI * (u - n), z = t * t;
+    double p = -1.0 / 1307674368000;
+    p = p * z + 1.0 / 6227020800;
+    p = p * z - 1.0 / 39916800;
+    p = p * z + 1.0 / 362880;
+    p = p * z - 1.0 / 5040;
+    p = p * z + 1.0 / 120;
+    p = p * z - 1.0 / 6;
+    const double s = (t + t * (z * p)) / (PI * u), y = n - 2 * rint(0.5 * n) != 0 ? -s : s;
+    return (float)(u < 1e-9 ? 1 : u == INFINITY ? 0 : y);
+}
+
+/* The terms of the power series, differentiated: of (pi x)^(2k) / (2k + 1)!. */
+static eddy_tensor sinc_slope_near(eddy_tensor x)
+{
+    enum { TERMS = 9 };
+    double factor = 1, c[TERMS];
+    for (int k = 1; k < TERMS; k++) {
+        factor *= -PI * PI / (2.0 * k * (2.0 * k + 1));
+        c[k] = 2 * k * factor;
+    }
+    const eddy_tensor z = Square(x);
+    eddy_tensor y = Mul(c[TERMS - 1], z);
+    for (int k = TERMS - 2; k > 1; k--) y = Mul(z, Add(c[k], y));
+    return Mul(x, Add(c[1], y));
+}
+
+static void sinc_gradient(eddy_rule *r)
+{
+    const eddy_tensor x = r->x[0], near = Less(Abs(x), 0.25);
+    const eddy_tensor inside = Where(near, x, 0), outside = Where(near, 1, x);
+    const eddy_tensor t = Mul(PI, outside);
+    const eddy_tensor slope = Div(Sub(Cos(t), Div(Sin(t), t)), outside);
+    r->dx[0] = Mul(r->dy[0], Where(near, sinc_slope_near(inside), slope));
+}
+DECLARE_FLOATS(TILE_UNARY, sinc,
+               _Generic((x), float: sinc_f32_of((float)(x)), default: sinc_of(x)))
+ROW_PICK(sinc, FLOATS)
+ROW_DEF(sinc, "Sinc", "Sinc", 1, ROW_INPUTS_1(FLOATS),
+        sinc_gradient, eddy__infer_elementwise, 0)
+
+/** y = sin(pi x) / (pi x), and 1 at 0.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (cos(pi x) - sin(pi x) / (pi x)) / x, and 0 at 0.
+ *  TensorFlow: none; NumPy's sinc. */
+eddy_tensor eddy_sinc(eddy_tensor x) { return eddy_apply1(&eddy_op_sinc, NULL, x); }

@@ -1,0 +1,207 @@
+/* unary.c -- elementwise unary operations, y[i] = f(x[i]), one row each: neg, abs, sign, square,
+ * sqrt, relu, floor and others.
+ *
+ * To add one, copy a row with its comment; ops/math/elementwise_rows.h describes the columns. A
+ * rule that divides by a value that can be 0 uses MulNoNan where TensorFlow's kernel gives dy =
+ * 0 precedence. Rules use the conjugate of the derivative (ops/math/complex.c); the comments
+ * omit it. */
+#include "ops/kernels/complex_numbers.h"
+#include "ops/math/elementwise_rows.h"
+
+/* ----------------------------------------------------------- arithmetic -- */
+
+/** y = -x.
+ *
+ *  x  any type of numbers but half, any shape; y has its type
+ *
+ *  Integers wrap around: the least one is its own negative.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy.  TensorFlow: Neg. */
+UNARY(neg, "Neg", "Neg", NUMBERS_COMPLEX, -x, Neg(dy))
+
+DECLARE_NUMBERS(TILE_UNARY, abs, x > 0 ? x : 0 - x)
+ROW_PICK(abs, NUMBERS)
+static void abs_gradient(eddy_rule *r) { r->dx[0] = Mul(r->dy[0], Sign(r->x[0])); }
+ROW_DEF(abs, "Abs", "Abs", 1, ROW_INPUTS_1(NUMBERS),
+        abs_gradient, eddy__infer_elementwise, 0)
+
+/** y = |x|.
+ *
+ *  x  any type of numbers but half, any shape; y has its type, float32 for
+ *     complex64, float64 for complex128
+ *
+ *  NaN stays NaN; the least int32 or int64 stays as it is.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy sign(x), which is 0 at 0.  TensorFlow: Abs, ComplexAbs. */
+eddy_tensor eddy_abs(eddy_tensor x)
+{
+    const bool is_complex = eddy_dtype_is_complex(eddy_dtype_of(x));
+    return eddy_apply1(is_complex ? &eddy_op_complex_abs : &eddy_op_abs, NULL, x);
+}
+
+DECLARE_NUMBERS(TILE_UNARY, sign, x > 0 ? 1 : x < 0 ? -1 : x)
+DECLARE_COMPLEX(TILE_UNARY, sign, x == 0 ? 0 : x / fabs(x))
+ROW_PICK(sign, NUMBERS_COMPLEX)
+static void sign_gradient(eddy_rule *r)
+{
+    const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
+    if (!eddy_dtype_is_complex(eddy_dtype_of(x))) {
+        r->dx[0] = ZerosLike(x);
+        return;
+    }
+    /* What of dy is across x, not along it, turns y; the further out the less. */
+    const eddy_tensor along = Mul(y, CastLike(Real(Mul(dy, Conj(y))), y));
+    r->dx[0] = DivNoNan(Sub(dy, along), CastLike(Abs(x), y));
+}
+ROW_DEF(sign, "Sign", "Sign", 1, ROW_INPUTS_1(NUMBERS_COMPLEX),
+        sign_gradient, eddy__infer_elementwise, 0)
+
+/** y = sign(x): -1, 0 or 1 as x is below, at or above 0; for a complex x, x / |x| or 0.
+ *
+ *  x  any type of numbers but half, any shape; y has its type
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: zeros; x counts as connected.  For a complex x the true one, which
+ *  is 0 at 0, where TensorFlow has zeros too.  TensorFlow: Sign. */
+eddy_tensor eddy_sign(eddy_tensor x)
+{
+    return eddy_apply1(&eddy_op_sign, NULL, x);
+}
+
+/** y = x*x.
+ *
+ *  x  any type of numbers but half, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 2x.  TensorFlow: Square. */
+UNARY(square, "Square", "Square", NUMBERS_COMPLEX, x * x, Mul(dy, Mul(2, Conj(x))))
+
+/** y = 1 / x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  At 0 it is infinity with the sign of the zero.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = -dy y*y, and 0 where dy is 0, even at x = 0.
+ *  TensorFlow: Reciprocal. */
+UNARY(reciprocal, "Reciprocal", "Reciprocal", FLOATS_COMPLEX, 1 / x,
+      MulNoNan(Conj(Neg(Square(y))), dy))
+
+/* -------------------------------------------------------- roots, powers -- */
+
+/** y = the square root of x.
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  NaN below 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy 0.5 / y, infinite at 0, and 0 where dy is 0, even at
+ *  x = 0.  TensorFlow: Sqrt. */
+UNARY(sqrt, "Sqrt", "Sqrt", FLOATS_COMPLEX, sqrt(x), MulNoNan(Conj(Div(0.5, y)), dy))
+
+/** y = 1 / sqrt(x).
+ *
+ *  x  float32, float64, complex64 or complex128, any shape; y has its type
+ *
+ *  Infinity at 0, NaN below.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (-0.5 y) y*y, and 0 where dy is 0, even at x = 0.
+ *  TensorFlow: Rsqrt. */
+UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
+      MulNoNan(Conj(Mul(Mul(-0.5, y), Square(y))), dy))
+
+/* ---------------------------------------------------------- activations -- */
+
+/** y = max(x, 0).
+ *
+ *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *
+ *  NaN stays NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy (y > 0), so 0 at 0 and at NaN.  TensorFlow: Relu. */
+UNARY(relu, "Relu", "Relu", NUMBERS, x < 0 ? 0 : x, ReluGrad(dy, y))
+
+/** dx = a (b > 0): the gradient of relu, for the gradient a of its result b.
+ *
+ *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
+ *        broadcast; b may as well be the argument of relu
+ *
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
+ *  the shapes do not broadcast.
+ *  Gradient: da = dy (b > 0), db = zeros.  TensorFlow: ReluGrad. */
+BINARY(relu_grad, "ReluGrad", "ReluGrad", NUMBERS, 0, a * (b > 0),
+       ReluGrad(dy, b), ZerosLike(b))
+
+/* ------------------------------------------------------------- rounding -- */
+
+/** y = the largest integer not above x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: Floor. */
+UNARY_FLAT(floor, "Floor", "Floor", FLOATS, floor(x))
+
+/** y = the smallest integer not below x.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: Ceil. */
+UNARY_FLAT(ceil, "Ceil", "Ceil", FLOATS, ceil(x))
+
+DECLARE_FLOATS(TILE_UNARY, round, rint(x))
+DECLARE_INTEGERS(TILE_UNARY, round, x)
+ROW_PICK(round, NUMBERS)
+ROW_DEF(round, "Round", "Round", 1, ROW_INPUTS_1(NUMBERS), eddy_not_differentiable,
+        eddy__infer_elementwise, 0)
+/** y = the integer nearest to x, halves to the even one; x itself where its type has no others.
+ *
+ *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: Round. */
+eddy_tensor eddy_round(eddy_tensor x) { return eddy_apply1(&eddy_op_round, NULL, x); }
+
+/** y = the integer nearest to x, halves to the even one; the same as round of floats.
+ *
+ *  x  float32 or float64, any shape; y has its type
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none, constant almost everywhere.  TensorFlow: Rint. */
+UNARY_FLAT(rint, "Rint", "Rint", FLOATS, rint(x))
+
+/* ---------------------------------------------------------------- tests -- */
+
+/** y = true where x is not a number.
+ *
+ *  x  float32 or float64, any shape; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: IsNan. */
+UNARY_TEST(is_nan, "IsNan", "IsNan", FLOAT_TESTS, isnan(x))
+
+/** y = true where x is infinite, of either sign.
+ *
+ *  x  float32 or float64, any shape; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: IsInf. */
+UNARY_TEST(is_inf, "IsInf", "IsInf", FLOAT_TESTS, isinf(x) != 0)
+
+/** y = true where x is neither infinite nor NaN.
+ *
+ *  x  float32 or float64, any shape; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: IsFinite. */
+UNARY_TEST(is_finite, "IsFinite", "IsFinite", FLOAT_TESTS, isfinite(x))
+
+/** y = not x.
+ *
+ *  x  bool, any shape; y is bool
+ *
+ *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Gradient: none.  TensorFlow: LogicalNot. */
+UNARY_TEST(logical_not, "LogicalNot", "LogicalNot", BOOLS, x == 0)

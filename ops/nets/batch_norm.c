@@ -1,0 +1,330 @@
+/* batch_norm.c -- batch normalization: each channel (the last axis) is normalized to mean 0 and
+ * variance 1 over all other axes, or by given statistics; and moments.
+ *
+ * Each pass reads memory once. The statistics are computed in blocks that stay in the L1 cache,
+ * first the mean and then the squared deviations from it, and merged in double. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/nets/normalization.h"
+#include "ops/math/elementwise_rows.h"
+
+#include <string.h>
+
+/* Elements side by side in the inner loops; elements in a block of the nearest cache. */
+enum { WIDE = 128, AT_ONCE = 4096 };
+/* Work worth handing to another thread, in elements. */
+enum { GRAIN = 65536 };
+
+/* How many rows of d columns make a wide one. */
+static inline int64_t side_by_side(int64_t d) { return 2 * d <= WIDE ? WIDE / d : 1; }
+
+/* The mean of n elements, and the sum of squares about it, take in those of m more. */
+EDDY_INLINE void join(int64_t d, double n, double *restrict mean, double *restrict squares,
+                      double m, const double *more_mean, const double *more_squares)
+{
+    const double part = m / (n + m);
+    for (int64_t c = 0; c < d; c++) {
+        const double off = more_mean[c] - mean[c];
+        squares[c] += more_squares[c] + off * off * n * part;
+        mean[c] += off * part;
+    }
+}
+
+#define TEMPLATE "ops/kernels/batch_norm_loops.h"
+#include "ops/kernels/for_floats.h"
+
+/* Room for the parts of the blocks, and for three numbers a column behind them. */
+static eddy_status columns_prepare(eddy_kernel *k)
+{
+    eddy_norm_work w = eddy__norm_work_of(k->out[0]->type.shape);
+    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    k->scratch_size = (size_t)((blocks * 2 + 3) * w.width) * sizeof(double);
+    return EDDY_OK;
+}
+
+/* factor[i] = room behind the parts. */
+static void set_factors(eddy_norm_work *w, int64_t blocks)
+{
+    for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
+}
+
+static void apply(const eddy_kernel *k, eddy_norm_work *w, bool single)
+{
+    w->loop = single ? EDDY_BEST_OF(columns_apply_f32) : EDDY_BEST_OF(columns_apply_f64);
+    eddy__norm_run(k, w, w->rows, GRAIN / 2 / w->width);
+}
+
+/* v[c] of float32 or float64. */
+static inline double number_at(const void *v, int64_t c, bool single)
+{
+    return single ? (double)((const float *)v)[c] : ((const double *)v)[c];
+}
+static inline void set_number(const void *v, int64_t c, bool single, double x)
+{
+    if (single) ((float *)(uintptr_t)v)[c] = (float)x;
+    else ((double *)(uintptr_t)v)[c] = x;
+}
+
+/* ------------------------------------------------------ fused_batch_norm -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_fused_batch_norm_args {
+    char        unused_;
+    eddy_tensor x, scale, offset;
+    eddy_tensor mean, variance;    /* unless is_training */
+    double      epsilon;           /* default 1e-3 */
+    bool        is_training;
+    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    const char *name;
+} eddy_fused_batch_norm_args;
+
+typedef struct eddy_batch_normalization_args {
+    char        unused_;
+    eddy_tensor x, mean, variance;
+    eddy_tensor offset, scale;     /* left out: none */
+    double      variance_epsilon;
+} eddy_batch_normalization_args;
+
+typedef struct eddy_moments_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;              /* left out: all */
+    bool        keepdims;
+} eddy_moments_args;
+#endif
+
+/* From the parts of the blocks, in their order: mean, variance, rstd and what y is
+ * computed with. */
+static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks, bool single)
+{
+    const double  n = (double)w->rows;
+    const int64_t d = w->width;
+    double *mean = w->part, *squares = mean + d;
+    for (int64_t b = 1; b < blocks; b++) {
+        const int64_t had = b * w->block, left = w->rows - had;
+        const double *more = w->part + b * 2 * d;
+        join(d, (double)had, mean, squares, (double)(left < w->block ? left : w->block), more,
+             more + d);
+    }
+    for (int64_t c = 0; c < d; c++) {
+        const double variance = w->rows > 0 ? squares[c] / n : (double)NAN;
+        const double rstd = 1 / sqrt(variance + w->epsilon);
+        set_number(w->mean, c, single, w->rows > 0 ? mean[c] : (double)NAN);
+        set_number(k->out[2]->data, c, single, variance * (w->rows > 1 ? n / (n - 1) : 1));
+        set_number(w->rstd, c, single, rstd);
+        set_number(w->factor[0], c, single, number_at(w->scale, c, single) * rstd);
+    }
+}
+
+static eddy_status fused_batch_norm_kernel(eddy_kernel *k)
+{
+    const eddy_norm_attrs *a = k->attrs;
+    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
+    eddy_norm_work w = eddy__norm_work_of(k->in[0]->type.shape);
+    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    if (w.width == 0) return EDDY_OK;
+    w.x = k->in[0]->data;
+    w.scale = k->in[1]->data;
+    w.y = k->out[0]->data;
+    w.mean = k->out[1]->data;
+    w.rstd = k->out[3]->data;
+    w.epsilon = a->epsilon;
+    w.part = k->scratch;
+    set_factors(&w, blocks);
+    w.loop = single ? columns_statistics_f32 : columns_statistics_f64;
+    eddy__norm_run(k, &w, blocks, 1);
+    finish_statistics(k, &w, blocks, single);
+    w.factor[1] = k->in[2]->data;
+    apply(k, &w, single);
+    return EDDY_OK;
+}
+
+/* Of each element: two additions, two subtractions, two products. */
+static double fused_batch_norm_flops(const void *attrs, int n_in, const eddy_type *in,
+                                     const eddy_type *out)
+{
+    return 6 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_fused_batch_norm = {
+    .name = "FusedBatchNormV3", .min_inputs = 3, .max_inputs = 3, .outputs = 4,
+    .variant = EDDY_NORM_COLUMNS, .inputs = EDDY_NORM_INPUTS,
+    .attrs_size = sizeof(eddy_norm_attrs), .attrs = eddy__norm_fields,
+    .flops = fused_batch_norm_flops, .infer = eddy__norm_infer, .prepare = columns_prepare,
+    .kernel = fused_batch_norm_kernel, .gradient = eddy__norm_gradient, .batch = eddy__norm_batch,
+};
+
+/* The axis of channels moved from the second place to the last, or back. */
+static eddy_tensor move_channels(eddy_tensor x, bool back)
+{
+    const int rank = eddy_shape_of(x).rank;
+    eddy_dims perm = { .count = rank > 1 ? rank : 4 };
+    for (int i = 0; i < perm.count; i++) {
+        const int last = perm.count - 1;
+        perm.at[i] = i == 0 ? 0 : back ? (i == 1 ? last : i - 1) : (i == last ? 1 : i + 1);
+    }
+    return Transpose(x, perm);
+}
+
+/* With the statistics given, which have no gradient, as in TensorFlow. */
+static eddy_tensor with_statistics(const eddy_fused_batch_norm_args *a, eddy_tensor x,
+                                   double epsilon)
+{
+    if (!a->mean.graph || !a->variance.graph)
+        return eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT, "FusedBatchNormV3: mean and variance "
+                         "must be given unless is_training");
+    return eddy_batch_normalization(x, StopGradient(a->mean), StopGradient(a->variance), a->offset,
+                                    a->scale, epsilon);
+}
+
+static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, double epsilon,
+                           const char *name)
+{
+    return eddy__apply_named(name, &eddy_op_fused_batch_norm, &(eddy_norm_attrs){ epsilon }, 3,
+                             (eddy_tensor[]){ x, a->scale, a->offset });
+}
+
+/** y = (x - mean) rstd scale + offset, with mean and variance of each channel over all
+ *  other axes, or given, and rstd = 1 / sqrt(variance + epsilon).
+ *
+ *  x            float32 or float64 [..., channels], rank 1 at least; y has its type and shape
+ *  scale        the same type, [channels]
+ *  offset       the same type, [channels]
+ *  mean         the same type, [channels]; used unless is_training
+ *  variance     likewise
+ *  epsilon      not negative; 0 is the default, 1e-3
+ *  is_training  takes the statistics from x
+ *  data_format  "NHWC", channels last, or "NCHW", channels second; default NHWC.
+ *               NCHW costs two transpositions
+ *
+ *  Outputs 1 and 2 of the node are mean and variance: those given, or those of x, and
+ *  then this variance is divided by one less than the count, for a running average.
+ *  Both are NaN of no elements.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
+ *  the shapes do not fit; EDDY_INVALID_ARGUMENT for an epsilon below 0, another
+ *  data_format, or statistics that are missing.
+ *  Gradient: of x, scale and offset.  In training dx = rstd scale (dy - mean(dy) -
+ *  z mean(dy z)) with z = (x - mean) rstd, plus what comes through mean and variance,
+ *  which TensorFlow leaves out; given ones have none.
+ *  TensorFlow: FusedBatchNormV3 (tf.compat.v1.nn.fused_batch_norm, whose is_training is
+ *  true by default). */
+eddy_tensor eddy_fused_batch_norm_with(eddy_fused_batch_norm_args a)
+{
+    const double epsilon = a.epsilon == 0 ? 1e-3 : a.epsilon;
+    const bool   second = a.data_format && strcmp(a.data_format, "NCHW") == 0;
+    if (a.data_format && !second && strcmp(a.data_format, "NHWC") != 0)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "FusedBatchNormV3: data_format is "
+                         "'%.40s'; it must be NHWC or NCHW", a.data_format);
+    if (a.is_training && !second) return trained(&a, a.x, epsilon, a.name);
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    eddy_scope_begin(a.x.graph, a.name ? a.name : "FusedBatchNormV3");
+    const eddy_tensor x = second ? move_channels(a.x, false) : a.x;
+    const eddy_tensor y = a.is_training ? trained(&a, x, epsilon, NULL)
+                                        : with_statistics(&a, x, epsilon);
+    const eddy_tensor list[] = { second ? move_channels(y, true) : y,
+                                 a.is_training ? eddy_output(y, 1) : StopGradient(a.mean),
+                                 a.is_training ? eddy_output(y, 2) : StopGradient(a.variance) };
+    const eddy_tensor all = eddy_is_valid(list[0]) ? eddy_identity_n((eddy_list){ 3, list }, 3)
+                                                   : list[0];
+    eddy_scope_end(a.x.graph);
+    return all;
+}
+
+/* ------------------------------------------------- fused_batch_norm_grad -- */
+
+/* From the sums of the blocks: dscale, doffset and what dx is computed with. */
+static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks, bool single)
+{
+    const double  n = (double)w->rows;
+    const int64_t d = w->width;
+    for (int64_t c = 0; c < d; c++) {
+        double sum = 0, product = 0;
+        for (int64_t b = 0; b < blocks; b++) {
+            sum += w->part[b * 2 * d + c];
+            product += w->part[b * 2 * d + d + c];
+        }
+        const double rstd = number_at(w->rstd, c, single);
+        const double g = rstd * number_at(w->scale, c, single);
+        set_number(k->out[1]->data, c, single, n > 0 ? product * rstd : 0);
+        set_number(k->out[2]->data, c, single, sum);
+        set_number(w->factor[0], c, single, g);
+        set_number(w->factor[1], c, single, g * rstd * rstd * product / n);
+        set_number(w->factor[2], c, single, g * sum / n);
+    }
+}
+
+static eddy_status fused_batch_norm_grad_kernel(eddy_kernel *k)
+{
+    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
+    eddy_norm_work w = eddy__norm_work_of(k->in[1]->type.shape);
+    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    if (w.width == 0) return EDDY_OK;
+    w.dy = k->in[0]->data;
+    w.x = k->in[1]->data;
+    w.scale = k->in[2]->data;
+    w.mean = k->in[3]->data;
+    w.rstd = k->in[4]->data;
+    w.y = k->out[0]->data;
+    w.part = k->scratch;
+    set_factors(&w, blocks);
+    w.loop = single ? columns_products_f32 : columns_products_f64;
+    eddy__norm_run(k, &w, blocks, 1);
+    finish_products(k, &w, blocks, single);
+    apply(k, &w, single);
+    return EDDY_OK;
+}
+
+static double fused_batch_norm_grad_flops(const void *attrs, int n_in, const eddy_type *in,
+                                          const eddy_type *out)
+{
+    return 9 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_fused_batch_norm_grad = {
+    .name = "FusedBatchNormGradV3", .min_inputs = 5, .max_inputs = 5, .outputs = 3,
+    .variant = EDDY_NORM_COLUMNS, .inputs = EDDY_NORM_GRAD_INPUTS,
+    .flops = fused_batch_norm_grad_flops, .infer = eddy__norm_grad_infer,
+    .prepare = columns_prepare, .kernel = fused_batch_norm_grad_kernel,
+    .gradient = eddy__norm_grad_gradient, .batch = eddy__norm_grad_batch,
+};
+
+/* ------------------------------------------- of statistics that are given -- */
+
+/** y = x g + (offset - mean g), with g = scale / sqrt(variance + variance_epsilon).
+ *
+ *  x                 float32 or float64, any shape; y has its type
+ *  mean, variance    the same type, of shapes that broadcast with x
+ *  offset, scale     likewise; either may be left out
+ *  variance_epsilon  default 0
+ *
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE, as of the operations it is made of.
+ *  Gradient: that of the operations it is made of, for all five.
+ *  TensorFlow: tf.nn.batch_normalization. */
+eddy_tensor eddy_batch_normalization_with(eddy_batch_normalization_args a)
+{
+    eddy_tensor g = Rsqrt(Add(a.variance, a.variance_epsilon));
+    if (a.scale.graph) g = Mul(g, a.scale);
+    const eddy_tensor shift = a.offset.graph ? Sub(a.offset, Mul(a.mean, g)) : Neg(Mul(a.mean, g));
+    return Add(Mul(a.x, g), shift);
+}
+
+/** y = the mean of x along `axes`; output 1 of the node is the variance.
+ *
+ *  x         float32 or float64, any shape
+ *  axes      each once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
+ *  keepdims  keeps them, with size 1
+ *
+ *  The variance is the mean of the squares of x - mean, divided by the count.
+ *  Errors: as of eddy_mean.
+ *  Gradient: that of the operations it is made of, to any order; TensorFlow's takes the
+ *  mean as constant in the variance, and so is wrong from the second order on.
+ *  TensorFlow: tf.nn.moments. */
+eddy_tensor eddy_moments_with(eddy_moments_args a)
+{
+    const eddy_tensor mean = Mean(a.x, .axes = a.axes, .keepdims = true);
+    const eddy_tensor squares = SquaredDifference(a.x, mean);
+    const eddy_tensor variance = Mean(squares, .axes = a.axes, .keepdims = a.keepdims);
+    if (!eddy_is_valid(variance)) return variance;
+    const eddy_tensor list[] = { a.keepdims ? mean : ReshapeLike(mean, variance), variance };
+    return eddy_identity_n((eddy_list){ 2, list }, 2);
+}

@@ -1,0 +1,389 @@
+/* ctc_beam_search.c -- CTC beam search decoder: the likeliest labels of logits trained with
+ * eddy_ctc_loss, by prefix beam search (Graves, "Sequence transduction with recurrent neural
+ * networks", 2012; Hannun, Maas, Jurafsky, Ng, 2014).
+ *
+ * Prefixes are nodes of a tree; each appends a label to its parent. The prefixes that are kept
+ * are the beams. A step adds to each beam the paths that stay there, and tries every label after
+ * it; the best of all these become the beams of the next step. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "ops/nets/same_floats.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct beam_attrs {
+    int64_t beam_width, top_paths, blank;
+} beam_attrs;
+
+static const eddy_attr_field beam_fields[] = {
+    { "beam_width", EDDY_ATTR_INT, offsetof(beam_attrs, beam_width) },
+    { "top_paths", EDDY_ATTR_INT, offsetof(beam_attrs, top_paths) },
+    { "blank_index", EDDY_ATTR_INT, offsetof(beam_attrs, blank) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* A tree has a root, and a step adds no more nodes than there are beams. */
+static double nodes_of(const beam_attrs *a, int64_t steps)
+{
+    return (double)steps * (double)a->beam_width + 1;
+}
+
+static bool beam_infer(eddy_infer *c)
+{
+    const beam_attrs *a = c->attrs;
+    const eddy_shape  x = c->in[0].shape.rank < 0 ? eddy__shape_open(3) : c->in[0].shape;
+    const eddy_dtype  d = c->in[0].dtype;
+    char text[128];
+    if (x.rank != 3)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "inputs has shape %s; expected [steps, examples, classes]",
+                               eddy_shape_print(x, text, sizeof text));
+    if (a->top_paths < 1 || a->top_paths > a->beam_width || a->beam_width > 1 << 20)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "top_paths is %lld and beam_width is %lld; expected 1 <= top_paths "
+                               "<= beam_width <= 2^20",
+                               (long long)a->top_paths, (long long)a->beam_width);
+    if (x.dim[2] != EDDY_ANY && (a->blank >= x.dim[2] || a->blank < -x.dim[2]))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "the blank, class %lld, is out of range for %lld classes",
+                               (long long)a->blank, (long long)x.dim[2]);
+    if (x.dim[2] > INT32_MAX || (x.dim[0] != EDDY_ANY && nodes_of(a, x.dim[0]) > 0x1p29))
+        return eddy_infer_fail(c, EDDY_LIMIT, "too many beams for inputs of shape %s",
+                               eddy_shape_print(x, text, sizeof text));
+    if (!eddy__infer_like(c, 1, "sequence_length", EDDY_SHAPE(x.dim[1]))) return false;
+    return eddy__infer_yield(c, 0, EDDY_INT64, EDDY_SHAPE(x.dim[1], a->top_paths, x.dim[0])) &&
+           eddy__infer_yield(c, 1, EDDY_INT64, EDDY_SHAPE(x.dim[1], a->top_paths)) &&
+           eddy__infer_yield(c, 2, d, EDDY_SHAPE(x.dim[1], a->top_paths));
+}
+
+/* ------------------------------------------------------------------- tree -- */
+
+/* Logarithms: of the paths that end with a blank, with the label, and of both; those of the step
+ * being made. */
+typedef struct node {
+    int32_t parent, label;            /* -1 at the root */
+    int32_t child, next;              /* of the beams: one that extends it, and the next of those */
+    bool    beam;
+    double  blank, same, all;
+    double  new_blank, new_same;
+} node;
+
+/* A beam may stay (label -1), or go on. */
+typedef struct candidate {
+    double  score;
+    int32_t at, label;
+} candidate;
+
+typedef struct search {
+    int64_t    classes, width, places;
+    int32_t    blank;
+    node      *nodes;
+    candidate *best;                  /* a heap, the worst in front */
+    int32_t   *beams, *places_of;     /* nodes; a table of nodes by parent and label */
+    double    *x;                     /* log probabilities of the step */
+    bool      *taken;                 /* labels of beams that extend the one at hand */
+    int32_t    n, n_beams, n_best;
+} search;
+
+static int64_t places_for(double nodes)
+{
+    int64_t n = 2;
+    while ((double)n < 2 * nodes) n *= 2;
+    return n;
+}
+
+/* The memory of a search; with base NULL only how much. */
+static size_t lay_out(search *s, char *base, const beam_attrs *a, int64_t steps)
+{
+    const size_t nodes = (size_t)nodes_of(a, steps), width = (size_t)s->width;
+    s->places = places_for((double)nodes);
+    const size_t best = nodes * sizeof(node), x = best + width * sizeof(candidate);
+    const size_t beams = x + (size_t)s->classes * sizeof(double);
+    const size_t table = beams + width * sizeof(int32_t);
+    const size_t taken = table + (size_t)s->places * sizeof(int32_t);
+    if (base) {
+        s->nodes = (node *)base;
+        s->best = (candidate *)(base + best);
+        s->x = (double *)(base + x);
+        s->beams = (int32_t *)(base + beams);
+        s->places_of = (int32_t *)(base + table);
+        s->taken = (bool *)(base + taken);
+    }
+    return (taken + (size_t)s->classes + 63) & ~(size_t)63;
+}
+
+static double log_add(double a, double b)
+{
+    const double top = a > b ? a : b, low = a > b ? b : a;
+    return low == -INFINITY ? top : top + log1p(exp(low - top));
+}
+
+/* The node of this label behind that one, made if there is none. */
+static int32_t node_behind(search *s, int32_t parent, int32_t label)
+{
+    const uint64_t key = (uint64_t)(uint32_t)parent << 32 | (uint32_t)label;
+    uint64_t at = key * 0x9e3779b97f4a7c15u;
+    for (at = (at ^ at >> 32) & (uint64_t)(s->places - 1); s->places_of[at] >= 0;
+         at = (at + 1) & (uint64_t)(s->places - 1)) {
+        const node *n = &s->nodes[s->places_of[at]];
+        if (n->parent == parent && n->label == label) return s->places_of[at];
+    }
+    s->nodes[s->n] = (node){ .parent = parent, .label = label };
+    return s->places_of[at] = s->n++;
+}
+
+static void begin(search *s)
+{
+    memset(s->places_of, 0xff, (size_t)s->places * sizeof *s->places_of);
+    memset(s->taken, 0, (size_t)s->classes);
+    s->nodes[0] = (node){ .parent = -1, .label = -1, .beam = true, .same = -INFINITY };
+    s->beams[0] = 0;
+    s->n = s->n_beams = 1;
+}
+
+/* ------------------------------------------------------------------- heap -- */
+
+/* The first of equal ones is the better. */
+static bool is_worse(candidate a, candidate b)
+{
+    if (a.score < b.score || a.score > b.score) return a.score < b.score;
+    return a.at != b.at ? a.at > b.at : a.label > b.label;
+}
+
+static void sink(candidate *best, int32_t n, int32_t at)
+{
+    const candidate c = best[at];
+    for (int32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        if (child + 1 < n && is_worse(best[child + 1], best[child])) child++;
+        if (!is_worse(best[child], c)) break;
+        best[at] = best[child];
+        at = child;
+    }
+    best[at] = c;
+}
+
+static void offer(search *s, candidate c)
+{
+    if (!(c.score > -INFINITY)) return;
+    if (s->n_best < s->width) {
+        s->best[s->n_best++] = c;
+        for (int32_t i = s->n_best / 2; s->n_best == s->width && i-- > 0;)
+            sink(s->best, s->n_best, i);
+    } else if (is_worse(s->best[0], c)) {
+        s->best[0] = c;
+        sink(s->best, s->n_best, 0);
+    }
+}
+
+/* ------------------------------------------------------------------ steps -- */
+
+/* What reaches a beam that stays: from itself, and from its parent if that is one. */
+static void stay(search *s, int32_t at)
+{
+    node *b = &s->nodes[at];
+    b->new_blank = b->all + s->x[s->blank];
+    b->new_same = b->label < 0 ? -INFINITY : b->same + s->x[b->label];
+    if (b->parent >= 0 && s->nodes[b->parent].beam) {
+        node *p = &s->nodes[b->parent];
+        const double from = p->label == b->label ? p->blank : p->all;
+        b->new_same = log_add(b->new_same, from + s->x[b->label]);
+        b->next = p->child;
+        p->child = at;
+    }
+    offer(s, (candidate){ log_add(b->new_blank, b->new_same), at, -1 });
+}
+
+static double on(const search *s, const node *b, int32_t label)
+{
+    return s->x[label] + (label == b->label ? b->blank : b->all);
+}
+
+/* All labels behind a beam but those of other beams. */
+static void extend(search *s, int32_t at)
+{
+    const node *b = &s->nodes[at];
+    for (int32_t i = b->child; i >= 0; i = s->nodes[i].next) s->taken[s->nodes[i].label] = true;
+    for (int32_t label = 0; label < s->classes; label++)
+        if (label != s->blank && !s->taken[label])
+            offer(s, (candidate){ on(s, b, label), at, label });
+    for (int32_t i = b->child; i >= 0; i = s->nodes[i].next) s->taken[s->nodes[i].label] = false;
+}
+
+static void step(search *s)
+{
+    s->n_best = 0;
+    for (int32_t i = 0; i < s->n_beams; i++) s->nodes[s->beams[i]].child = -1;
+    for (int32_t i = 0; i < s->n_beams; i++) stay(s, s->beams[i]);
+    for (int32_t i = 0; i < s->n_beams; i++) extend(s, s->beams[i]);
+    for (int32_t i = 0; i < s->n_beams; i++) s->nodes[s->beams[i]].beam = false;
+    for (int32_t i = 0; i < s->n_best; i++) {
+        candidate *c = &s->best[i];
+        if (c->label < 0) continue;
+        const int32_t at = node_behind(s, c->at, c->label);
+        s->nodes[at].new_blank = -INFINITY;
+        s->nodes[at].new_same = c->score;
+        c->at = at;
+    }
+    for (int32_t i = 0; i < s->n_best; i++) {
+        node *b = &s->nodes[s->beams[i] = s->best[i].at];
+        b->beam = true;
+        b->blank = b->new_blank;
+        b->same = b->new_same;
+        b->all = log_add(b->blank, b->same);
+    }
+    s->n_beams = s->n_best;
+}
+
+/* ----------------------------------------------------------------- kernel -- */
+
+typedef struct work {
+    const eddy_kernel *k;
+    int64_t            steps, batch;
+    search             s;
+    size_t             room;
+} work;
+
+static work work_of(const eddy_kernel *k)
+{
+    const beam_attrs *a = k->attrs;
+    const eddy_shape  x = k->in[0]->type.shape;
+    work w = { .k = k, .steps = x.dim[0], .batch = x.dim[1] };
+    w.s.classes = x.dim[2];
+    w.s.width = a->beam_width;
+    w.s.blank = (int32_t)(a->blank < 0 ? a->blank + x.dim[2] : a->blank);
+    return w;
+}
+
+static double real_at(const eddy_buffer *x, int64_t i)
+{
+    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
+                                         : ((const double *)x->data)[i];
+}
+
+/* The best of the beams that are left as path `row` of the results. */
+static void take_best(const work *w, search *s, int64_t row)
+{
+    const eddy_kernel *k = w->k;
+    int64_t *labels = (int64_t *)k->out[0]->data + row * w->steps, n = 0;
+    int32_t  best = 0;
+    double   score = -INFINITY;
+    for (int32_t i = 1; i < s->n_beams; i++) {
+        const double a = s->nodes[s->beams[best]].all, b = s->nodes[s->beams[i]].all;
+        if (b > a || (b >= a && s->beams[i] < s->beams[best])) best = i;
+    }
+    int32_t at = s->n_beams > 0 ? s->beams[best] : 0;
+    if (s->n_beams > 0) score = s->nodes[at].all;
+    else at = 0;
+    for (int32_t i = at; s->nodes[i].parent >= 0; i = s->nodes[i].parent) n++;
+    for (int64_t i = w->steps; i-- > n;) labels[i] = -1;
+    ((int64_t *)k->out[1]->data)[row] = n;
+    for (; s->nodes[at].parent >= 0; at = s->nodes[at].parent) labels[--n] = s->nodes[at].label;
+    if (k->out[2]->type.dtype == EDDY_FLOAT32) ((float *)k->out[2]->data)[row] = (float)score;
+    else ((double *)k->out[2]->data)[row] = score;
+    if (s->n_beams > 0) s->beams[best] = s->beams[--s->n_beams];
+}
+
+static void some_examples(void *arg, int64_t from, int64_t to, int worker)
+{
+    const work       *w = arg;
+    const beam_attrs *a = w->k->attrs;
+    search s = w->s;
+    lay_out(&s, (char *)w->k->scratch + (size_t)worker * w->room, a, w->steps);
+    for (int64_t b = from; b < to; b++) {
+        const int64_t length = eddy__index_at(w->k->in[1], b);
+        begin(&s);
+        for (int64_t t = 0; t < length; t++) {
+            for (int64_t i = 0; i < s.classes; i++)
+                s.x[i] = real_at(w->k->in[0], (t * w->batch + b) * s.classes + i);
+            step(&s);
+        }
+        for (int64_t i = 0; i < a->top_paths; i++) take_best(w, &s, b * a->top_paths + i);
+    }
+}
+
+static eddy_status beam_prepare(eddy_kernel *k)
+{
+    work w = work_of(k);
+    if (w.batch > 0)
+        k->scratch_size = (size_t)k->threads * lay_out(&w.s, NULL, k->attrs, w.steps);
+    return EDDY_OK;
+}
+
+static eddy_status beam_kernel(eddy_kernel *k)
+{
+    work w = work_of(k);
+    w.room = k->scratch_size / (size_t)k->threads;
+    for (int64_t b = 0; b < w.batch; b++) {
+        const int64_t n = eddy__index_at(k->in[1], b);
+        if (n < 0 || n > w.steps)
+            return eddy_kernel_fail(
+                k, EDDY_INVALID_ARGUMENT,
+                "sequence_length of example %lld is %lld, which is not in [0,%lld]", (long long)b,
+                (long long)n, (long long)w.steps);
+    }
+    eddy_parallel(k, w.batch, 1, some_examples, &w);
+    return EDDY_OK;
+}
+
+static void beam_batch(eddy_batch *b)
+{
+    const eddy_tensor like = eddy_batch_input(b, 1);
+    const eddy_tensor rows = eddy__batch_swap(eddy_batch_input(b, 0), 1, 2);
+    const eddy_tensor in[] = { eddy__batch_swap(eddy_merge_leading(rows, like), 0, 1),
+                               eddy_merge_leading(like, like) };
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, 2, in, (eddy_apply_args){ 0 });
+    for (int i = 0; i < 3; i++) b->y[i] = eddy_unflatten_like(eddy_output(y, i), like, 0, 0);
+}
+
+/* Two operations for each class behind each beam. */
+static double beam_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    const beam_attrs *a = attrs;
+    (void)n_in, (void)out;
+    return 2 * (double)eddy_shape_count(in[0].shape) * (double)a->beam_width;
+}
+
+const eddy_op_def eddy_op_ctc_beam_search_decoder = {
+    .name = "CTCBeamSearchDecoder",
+    .label = "ctc_beam_search_decoder",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .outputs = 3,
+    .attrs_size = sizeof(beam_attrs),
+    .attrs = beam_fields,
+    .inputs =
+        EDDY_INPUTS({ "inputs", EDDY_TAKES_FLOATS }, { "sequence_length", EDDY_TAKES_INDICES }),
+    .flops = beam_flops,
+    .infer = beam_infer,
+    .prepare = beam_prepare,
+    .kernel = beam_kernel,
+    .gradient = eddy_not_differentiable,
+    .batch = beam_batch,
+};
+
+/** The likeliest labels of all steps together, the probabilities of all paths that read as them
+ *  added up; the beams are the beginnings that are followed from step to step.
+ *
+ *  inputs           float32 or float64 [steps, batch, classes]: logits
+ *  sequence_length  int32 or int64 [batch]: how many steps count
+ *  beam_width       how many beams; 100 in TensorFlow if it is left out there
+ *  top_paths        how many results of each example, the likeliest first; at most beam_width
+ *  blank_index      the class of the blank; negative ones are counted from the last, which
+ *                   TensorFlow's decoder takes
+ *
+ *  Three outputs: int64 [batch, top_paths, steps], the labels and -1 behind them; int64
+ *  [batch, top_paths], how many; and [batch, top_paths], the logarithms of their
+ *  probabilities.  Where there are fewer results, they have no labels and probability 0.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other numbers, and in a run
+ *  for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
+ *  Gradient: none.  TensorFlow: tf.nn.ctc_beam_search_decoder_v2, whose labels are sparse. */
+eddy_tensor eddy_ctc_beam_search_decoder(eddy_tensor inputs, eddy_tensor sequence_length,
+                                         int64_t beam_width, int64_t top_paths,
+                                         int64_t blank_index)
+{
+    const beam_attrs a = { beam_width, top_paths, blank_index };
+    return eddy_apply2(&eddy_op_ctc_beam_search_decoder, &a, LogSoftmax(inputs), sequence_length);
+}

@@ -1,0 +1,126 @@
+/* layer_norm.c -- layer normalization: each row is normalized to mean 0 and variance 1.
+ *
+ * A row stays in the L1 cache while it is read for its mean and its variance, and while the
+ * result is written. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/nets/normalization.h"
+#include "ops/math/elementwise_rows.h"
+
+#include <string.h>
+
+#define PIECE (const eddy_norm_work *w, int64_t from, int64_t to)
+#define TEMPLATE "ops/kernels/layer_norm_loops.h"
+#include "ops/kernels/for_floats.h"
+
+/* Work worth handing to another thread, in elements. */
+enum { GRAIN = 32768 };
+
+/* ------------------------------------------------------------ layer_norm -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_layer_norm_args {
+    char        unused_;
+    eddy_tensor x, scale, offset;
+    double      epsilon;           /* default 1e-5 */
+    const char *name;
+} eddy_layer_norm_args;
+#endif
+
+static eddy_status layer_norm_kernel(eddy_kernel *k)
+{
+    const eddy_norm_attrs *a = k->attrs;
+    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
+    eddy_norm_work w = eddy__norm_work_of(k->in[0]->type.shape);
+    w.x = k->in[0]->data;
+    w.scale = k->in[1]->data;
+    w.offset = k->in[2]->data;
+    w.y = k->out[0]->data;
+    w.mean = k->out[1]->data;
+    w.rstd = k->out[2]->data;
+    w.epsilon = a->epsilon;
+    w.loop = single ? EDDY_BEST_OF(rows_forward_f32) : EDDY_BEST_OF(rows_forward_f64);
+    eddy__norm_run(k, &w, w.rows, GRAIN / (w.width + 1));
+    return EDDY_OK;
+}
+
+/* Of each element: two additions, two subtractions, three products. */
+static double layer_norm_flops(const void *attrs, int n_in, const eddy_type *in,
+                               const eddy_type *out)
+{
+    return 7 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_layer_norm = {
+    .name = "LayerNorm", .min_inputs = 3, .max_inputs = 3, .outputs = 3,
+    .variant = EDDY_NORM_ROWS, .inputs = EDDY_NORM_INPUTS,
+    .attrs_size = sizeof(eddy_norm_attrs), .attrs = eddy__norm_fields,
+    .flops = layer_norm_flops, .infer = eddy__norm_infer, .kernel = layer_norm_kernel,
+    .gradient = eddy__norm_gradient, .batch = eddy__norm_batch,
+};
+
+/** y = (x - mean) rstd scale + offset, mean and variance being those of each row of x
+ *  along its last axis, and rstd = 1 / sqrt(variance + epsilon).
+ *
+ *  x        float32 or float64 [..., n], rank 1 at least; y has its type and shape
+ *  scale    the same type, [n]
+ *  offset   the same type, [n]
+ *  epsilon  not negative; 0 is the default, 1e-5
+ *
+ *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
+ *  of squares, divided by n.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
+ *  the shapes do not fit; EDDY_INVALID_ARGUMENT for an epsilon below 0.
+ *  Gradient: with z = (x - mean) rstd and g = dy scale, dx = rstd (g - mean(g) - z mean(g z)),
+ *  dscale and doffset the sums of dy z and dy; mean and rstd have one too.
+ *  TensorFlow: keras.layers.LayerNormalization. */
+eddy_tensor eddy_layer_norm_with(eddy_layer_norm_args a)
+{
+    const eddy_norm_attrs attrs = { a.epsilon == 0 ? 1e-5 : a.epsilon };
+    return eddy__apply_named(a.name, &eddy_op_layer_norm, &attrs, 3,
+                             (eddy_tensor[]){ a.x, a.scale, a.offset });
+}
+
+/* ------------------------------------------------------- layer_norm_grad -- */
+
+static eddy_status layer_norm_grad_prepare(eddy_kernel *k)
+{
+    eddy_norm_work w = eddy__norm_work_of(k->in[1]->type.shape);
+    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    k->scratch_size = (size_t)(blocks * 4 * w.width) * sizeof(double);
+    return EDDY_OK;
+}
+
+static eddy_status layer_norm_grad_kernel(eddy_kernel *k)
+{
+    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
+    eddy_norm_work w = eddy__norm_work_of(k->in[1]->type.shape);
+    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    if (w.width == 0) return EDDY_OK;
+    w.dy = k->in[0]->data;
+    w.x = k->in[1]->data;
+    w.scale = k->in[2]->data;
+    w.mean = k->in[3]->data;
+    w.rstd = k->in[4]->data;
+    w.y = k->out[0]->data;
+    w.part = k->scratch;
+    w.loop = single ? EDDY_BEST_OF(rows_backward_f32) : EDDY_BEST_OF(rows_backward_f64);
+    eddy__norm_run(k, &w, blocks, 1);
+    if (single) rows_join_f32(&w, blocks, k->out[1]->data, k->out[2]->data);
+    else rows_join_f64(&w, blocks, k->out[1]->data, k->out[2]->data);
+    return EDDY_OK;
+}
+
+static double layer_norm_grad_flops(const void *attrs, int n_in, const eddy_type *in,
+                                    const eddy_type *out)
+{
+    return 14 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_layer_norm_grad = {
+    .name = "LayerNormGrad", .min_inputs = 5, .max_inputs = 5, .outputs = 3,
+    .variant = EDDY_NORM_ROWS, .inputs = EDDY_NORM_GRAD_INPUTS,
+    .flops = layer_norm_grad_flops, .infer = eddy__norm_grad_infer,
+    .prepare = layer_norm_grad_prepare, .kernel = layer_norm_grad_kernel,
+    .gradient = eddy__norm_grad_gradient, .batch = eddy__norm_grad_batch,
+};

@@ -1,0 +1,73 @@
+/* local_response_norm.c -- local response normalization (LRN), across neighbouring channels. */
+#include "ops/arrays/arrays.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_local_response_normalization_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     depth_radius;      /* default 5 */
+    double      bias;              /* default 1 */
+    double      alpha;             /* default 1 */
+    double      beta;              /* default 0.5 */
+    const char *name;
+} eddy_local_response_normalization_args;
+#endif
+
+/* The sums of so many neighbours on both sides, along the last axis: each row a line of one
+ * channel. */
+static eddy_tensor sum_around(eddy_tensor x, int64_t radius)
+{
+    const eddy_tensor like = Sum(x, EDDY_AXES(-1));          /* only lends its shape */
+    const eddy_tensor rows = eddy_expand_dims(eddy_merge_leading(x, like), 2);
+    const eddy_tensor mean = eddy_avg_pool1d(rows, EDDY_DIMS(2 * radius + 1), EDDY_DIMS(1),
+                                             .explicit_paddings = EDDY_DIMS(radius, radius),
+                                             .count_include_pad = true);
+    const eddy_tensor sums = Mul(eddy_squeeze(mean, EDDY_AXES(2)), (double)(2 * radius + 1));
+    return eddy_unflatten_like(sums, like, 0, 0);
+}
+
+/** y = x / (bias + alpha s)^beta, where s is the sum of squares over depth_radius neighbouring
+ *  channels on both sides of each element, and of its own.
+ *
+ *  x             float32 or float64 [..., channels], rank 2 or more
+ *  depth_radius  how many on each side; 0 is the default, 5
+ *  bias          0 is the default, 1
+ *  alpha         0 is the default, 1
+ *  beta          0 is the default, 0.5
+ *
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for x of lower or unknown rank; EDDY_INVALID_ARGUMENT
+ *  for a depth_radius below 0 or above 2^20, or if the others are not finite.
+ *  Gradient: that of the operations it is made of.
+ *  TensorFlow: LRN (nn.local_response_normalization); PyTorch's divides alpha by the number of
+ *  channels. */
+eddy_tensor eddy_local_response_normalization_with(eddy_local_response_normalization_args a)
+{
+    const eddy_dtype d = eddy_dtype_of(a.x);
+    const int64_t    radius = a.depth_radius == 0 ? 5 : a.depth_radius;
+    const double bias = a.bias == 0 ? 1 : a.bias, alpha = a.alpha == 0 ? 1 : a.alpha;
+    const double beta = a.beta == 0 ? 0.5 : a.beta;
+    eddy_graph  *g = a.x.graph;
+    char text[128];
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    const eddy_shape s = eddy_shape_of(a.x);
+    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+        return eddy_fail(g, EDDY_BAD_DTYPE, "local_response_normalization: x is %s; it must be "
+                         "float32 or float64", eddy_dtype_name(d));
+    if (s.rank < 2)
+        return eddy_fail(g, EDDY_BAD_SHAPE, "local_response_normalization: x has shape %s; rank 2 "
+                         "or more is expected", eddy_shape_print(s, text, sizeof text));
+    if (radius < 0 || radius > 1 << 20 || !isfinite(bias) || !isfinite(alpha) || !isfinite(beta))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "local_response_normalization: depth_radius is %lld, bias %g, alpha %g "
+                         "and beta %g; depth_radius must be in [0, 2^20] and the others finite",
+                         (long long)radius, bias, alpha, beta);
+    eddy_scope_begin(g, a.name ? a.name : "LRN");
+    const eddy_tensor base = Add(Mul(sum_around(Square(a.x), radius), alpha), bias);
+    const eddy_tensor y = Mul(a.x, beta == 0.5 ? Rsqrt(base) : Pow(base, -beta));
+    eddy_scope_end(g);
+    return y;
+}

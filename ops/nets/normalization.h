@@ -1,0 +1,60 @@
+/* normalization.h -- declarations shared by layer and batch normalization; private to ops/.
+ *
+ * Both subtract the mean of a group of elements from x and multiply by rstd, 1 / sqrt(variance +
+ * epsilon) of that group; then they multiply each element by a scale and add an offset, which
+ * depend on its index along the last axis. The groups are the rows, along the last axis, or the
+ * columns, along all others.
+ *
+ * Forward operations take x, scale, offset and return y, mean, ..., rstd; gradient operations
+ * take dy, x, scale, mean, rstd and return dx, dscale, doffset. mean and rstd have the shape of
+ * x with a last dimension of 1 (rows), or that of scale (columns). */
+#ifndef EDDY_OPS_NETS_NORMALIZATION_H
+#define EDDY_OPS_NETS_NORMALIZATION_H
+
+#include "graph/op.h"
+
+typedef enum eddy_norm_groups { EDDY_NORM_ROWS, EDDY_NORM_COLUMNS } eddy_norm_groups;
+
+typedef struct eddy_norm_attrs {
+    double epsilon;
+} eddy_norm_attrs;
+extern const eddy_attr_field eddy__norm_fields[];
+
+/* What `infer`, `gradient` and `batch` of the forward and of the gradient op do. */
+bool eddy__norm_infer(eddy_infer *c);
+bool eddy__norm_grad_infer(eddy_infer *c);
+void eddy__norm_gradient(eddy_rule *r);
+void eddy__norm_grad_gradient(eddy_rule *r);
+void eddy__norm_batch(eddy_batch *b);
+void eddy__norm_grad_batch(eddy_batch *b);
+
+#define EDDY_NORM_INPUTS                                                        \
+    EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) }, { "scale", EDDY_LIKE(0) }, \
+                { "offset", EDDY_LIKE(0) })
+#define EDDY_NORM_GRAD_INPUTS                                                   \
+    EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) | EDDY_RANK_FROM(1) }, \
+                { "scale", EDDY_LIKE(0) }, { "mean", EDDY_LIKE(0) }, { "rstd", EDDY_LIKE(0) })
+
+/* x as a matrix of `rows` rows of `width` elements, and what its loops read and write. */
+typedef struct eddy_norm_work eddy_norm_work;
+struct eddy_norm_work {
+    int64_t     rows, width;
+    int64_t     block;               /* rows of which `part` has one result */
+    const void *dy, *x, *scale, *offset;
+    void       *mean, *rstd;         /* one a group */
+    void       *y;                   /* or dx */
+    double     *part;                /* 2 * width sums a block, and more room */
+    const void *factor[3];           /* of each column */
+    double      epsilon;
+    /* Rows, or blocks, [from, to). */
+    void      (*loop)(const eddy_norm_work *w, int64_t from, int64_t to);
+};
+
+/* The matrix of a shape of rank 1 or more. */
+eddy_norm_work eddy__norm_work_of(eddy_shape s);
+/* How many blocks, for at least `least` elements in each. */
+int64_t eddy__norm_blocks(eddy_norm_work *w, int64_t least);
+/* w->loop on pieces of [0, n). */
+void eddy__norm_run(const eddy_kernel *k, const eddy_norm_work *w, int64_t n, int64_t grain);
+
+#endif

@@ -1,0 +1,463 @@
+/* pool2d.c -- 2-D max pooling and average pooling of images, channels last. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/nets/pool_windows.h"
+#include "ops/math/elementwise_rows.h"
+#include "ops/nets/same_floats.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------- options -- */
+
+#ifdef EDDY_HEADER
+/* Arguments of the pooling operations. */
+typedef struct eddy_pool2d_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   ksize;             /* of a window: one entry, height and width, or four */
+    eddy_dims   strides;           /* likewise; default ksize */
+    const char *padding;           /* "VALID", the default, "SAME" or "EXPLICIT" */
+    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    eddy_dims   explicit_paddings; /* above, below, left and right */
+    const char *name;
+} eddy_pool2d_args;
+#endif
+
+/* The entries are those of height and width. */
+typedef struct pool_attrs {
+    eddy_dims   ksize, strides;
+    const char *padding;
+} pool_attrs;
+
+static const eddy_attr_field pool_fields[] = {
+    { "ksize", EDDY_ATTR_DIMS, offsetof(pool_attrs, ksize) },
+    { "strides", EDDY_ATTR_DIMS, offsetof(pool_attrs, strides) },
+    { "padding", EDDY_ATTR_STRING, offsetof(pool_attrs, padding) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool is_same(const pool_attrs *a) { return a->padding && strcmp(a->padding, "SAME") == 0; }
+
+/* ------------------------------------------------------------------ sizes -- */
+
+/* How many windows begin in a dimension of n. */
+static int64_t windows(const pool_attrs *a, int i, int64_t n)
+{
+    const int64_t k = a->ksize.at[i], s = a->strides.at[i];
+    if (is_same(a)) return n / s + (n % s > 0);
+    return (n - k) / s + 1;
+}
+
+static bool check_pair(eddy_infer *c, const char *what, eddy_dims d)
+{
+    if (d.count != 2)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%s has %d entries; expected 2", what,
+                               d.count > 0 ? d.count : 0);
+    for (int i = 0; i < 2; i++)
+        if (d.at[i] < 1 || d.at[i] > INT32_MAX)
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                                   "%s has the entry %lld; it must be above 0 and fit in int32",
+                                   what, (long long)d.at[i]);
+    return true;
+}
+
+static bool check_attrs(eddy_infer *c)
+{
+    const pool_attrs *a = c->attrs;
+    if (!check_pair(c, "ksize", a->ksize) || !check_pair(c, "strides", a->strides)) return false;
+    if (is_same(a) || (a->padding && strcmp(a->padding, "VALID") == 0)) return true;
+    return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "padding is '%.40s'; it must be SAME or VALID",
+                           a->padding ? a->padding : "");
+}
+
+/* *y = the shape of x pooled; *x has rank 4 then. */
+static bool infer_pooled(eddy_infer *c, eddy_shape *x, eddy_shape *y)
+{
+    const pool_attrs *a = c->attrs;
+    if (!check_attrs(c)) return false;
+    if (x->rank < 0) *x = eddy__shape_open(4);
+    *y = *x;
+    for (int i = 0; i < 2; i++) {
+        const int64_t n = x->dim[1 + i];
+        if (n == EDDY_ANY) continue;
+        if (!is_same(a) && n < a->ksize.at[i])
+            return eddy_infer_fail(
+                c, EDDY_BAD_SHAPE,
+                "a window of %lld does not fit in dimension %d of x, which is %lld",
+                (long long)a->ksize.at[i], 1 + i, (long long)n);
+        y->dim[1 + i] = windows(a, i, n);
+    }
+    return true;
+}
+
+static bool pool_infer(eddy_infer *c)
+{
+    eddy_shape x = c->in[0].shape, y;
+    return infer_pooled(c, &x, &y) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+/* Channels that are taken together. */
+enum { MOST = 256 };
+
+typedef struct pool_work {
+    int64_t     batch, in[2], out[2], c, row;    /* a row of x has `row` elements */
+    int64_t     ksize[2], step[2], before[2];
+    bool        overlap, covered;                /* windows share elements; leave none out */
+    const void *x, *v;
+    void       *y;
+} pool_work;
+
+/* The rows and columns of a window that are not padding. */
+typedef struct pool_window {
+    int64_t from[2], to[2];
+    bool    square;                              /* two by two */
+} pool_window;
+
+EDDY_INLINE pool_window window_at(const pool_work *w, int64_t h, int64_t i)
+{
+    const int64_t at[2] = { h, i };
+    pool_window   o = { .square = true };
+    for (int d = 0; d < 2; d++) {
+        const int64_t first = at[d] * w->step[d] - w->before[d], last = first + w->ksize[d];
+        o.from[d] = first > 0 ? first : 0;
+        o.to[d] = last < w->in[d] ? last : w->in[d];
+        o.square = o.square && o.to[d] - o.from[d] == 2;
+    }
+    return o;
+}
+
+#define PIECE (const pool_work *w, int64_t from, int64_t to)
+#define TEMPLATE "ops/kernels/pool2d_loops.h"
+#include "ops/kernels/for_floats.h"
+
+typedef void pool_loop(const pool_work *w, int64_t from, int64_t to);
+
+typedef struct pool_run {
+    const pool_work *work;
+    pool_loop       *loop;
+} pool_run;
+
+static void run_piece(void *arg, int64_t from, int64_t to, int worker)
+{
+    const pool_run *r = arg;
+    (void)worker;
+    r->loop(r->work, from, to);
+}
+
+static pool_work work_of(const pool_attrs *a, eddy_shape x, eddy_shape y)
+{
+    pool_work w = { .batch = x.dim[0], .c = x.dim[3], .row = x.dim[2] * x.dim[3], .covered = true };
+    for (int i = 0; i < 2; i++) {
+        const int64_t k = a->ksize.at[i], s = a->strides.at[i];
+        w.in[i] = x.dim[1 + i];
+        w.out[i] = y.dim[1 + i];
+        w.ksize[i] = k;
+        w.step[i] = s;
+        const int64_t more = w.out[i] > 0 ? (w.out[i] - 1) * s + k - w.in[i] : 0;
+        w.before[i] = is_same(a) && more > 0 ? more / 2 : 0;
+        w.overlap = w.overlap || s < k;
+        w.covered = w.covered && s == k && more >= 0;
+    }
+    return w;
+}
+
+/* Over n rows or images, of `size` elements of x each. */
+static eddy_status run(const eddy_kernel *k, const pool_work *w, pool_loop *loop, int64_t n,
+                       int64_t size)
+{
+    enum { GRAIN = 65536 };
+    pool_run r = { w, loop };
+    if (w->c > 0) eddy_parallel(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
+    return EDDY_OK;
+}
+
+static eddy_status run_rows(const eddy_kernel *k, const pool_work *w, pool_loop *loop)
+{
+    return run(k, w, loop, w->batch * w->out[0], w->ksize[0] * w->row);
+}
+
+static eddy_status run_images(const eddy_kernel *k, const pool_work *w)
+{
+    pool_loop *loop = k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(images_back_f32)
+                                                            : EDDY_BEST_OF(images_back_f64);
+    return run(k, w, loop, w->batch, w->in[0] * w->row);
+}
+
+/* ------------------------------------------------------ what they share -- */
+
+/* One operation for each element of each window. */
+static double pool_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    const pool_attrs *a = attrs;
+    const eddy_shape  x = in[0].shape;
+    (void)n_in; (void)out;
+    return (double)(x.dim[0] * windows(a, 0, x.dim[1]) * windows(a, 1, x.dim[2]) * x.dim[3]) *
+           (double)a->ksize.at[0] * (double)a->ksize.at[1];
+}
+
+/* The examples and the images of each become one axis, and are parted again. */
+static void pool_batch(eddy_batch *b)
+{
+    eddy_tensor in[3], both = { 0 };
+    for (int i = 0; i < b->n_in; i++) {
+        const bool lent = eddy__input_is_in(b->node->op->shape_inputs, i);
+        in[i] = lent ? eddy_batch_like(b->x[i], b->examples) : eddy_batch_input(b, i);
+        both = Sum(in[i], .axes = EDDY_AXES(2, 3, 4));      /* only lends its shape */
+        in[i] = eddy_merge_leading(in[i], both);
+    }
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
+    b->y[0] = eddy_unflatten_like(y, both, 0, 0);
+}
+
+/* Height and width of an option; one entry is both, and of four the others must be 1. */
+static bool take_pair(const eddy_op_def *op, const char *what, eddy_dims d, bool planes,
+                      eddy_graph *g, eddy_dims *pair)
+{
+    const int at = d.count == 4 ? (planes ? 2 : 1) : 0;
+    if (eddy_refuse_number(g, op->name, what, d)) return false;
+    if (d.count != 1 && d.count != 2 && d.count != 4) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; 1, 2 or 4 are expected",
+                  op->name, what, d.count > 0 ? d.count : 0);
+        return false;
+    }
+    if (d.count == 4 && (d.at[0] != 1 || d.at[planes ? 1 : 3] != 1)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s must be 1 in the batch and channel dimensions",
+                  op->name, what);
+        return false;
+    }
+    *pair = EDDY_DIMS(d.at[at], d.at[d.count == 1 ? 0 : at + 1]);
+    return true;
+}
+
+/* Windows of eddy_pool's loops, which reach out as far as they are told. */
+static eddy_tensor pooled_padded(const eddy_op_def *op, const eddy_pool2d_args *p,
+                                 const pool_attrs *a, bool planes)
+{
+    eddy_dims around;
+    if (!eddy__window_paddings(op->name, p->x.graph, p->explicit_paddings, 2, planes, &around))
+        return eddy_none(p->x.graph);
+    return eddy_pool_with((eddy_pool_args){
+        .x = p->x, .window_shape = a->ksize, .strides = a->strides, .padding = p->padding,
+        .pooling_type = op == &eddy_op_max_pool ? "MAX" : "AVG", .data_format = p->data_format,
+        .explicit_paddings = around, .name = p->name,
+    });
+}
+
+static eddy_tensor pooled(const eddy_op_def *op, const eddy_pool2d_args *p)
+{
+    eddy_graph *g = p->x.graph;
+    const bool  planes = p->data_format && strcmp(p->data_format, "NCHW") == 0;
+    pool_attrs  a = { .padding = p->padding ? p->padding : "VALID" };
+    if (p->data_format && !planes && strcmp(p->data_format, "NHWC") != 0)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: data_format is '%.40s'; it must be NHWC or "
+                         "NCHW", op->name, p->data_format);
+    if (!take_pair(op, "ksize", p->ksize, planes, g, &a.ksize)) return eddy_none(g);
+    const eddy_dims strides = eddy_dims_or(p->strides, a.ksize);
+    if (!take_pair(op, "strides", strides, planes, g, &a.strides)) return eddy_none(g);
+    if (p->explicit_paddings.count != 0 || strcmp(a.padding, "EXPLICIT") == 0)
+        return pooled_padded(op, p, &a, planes);
+    if (!planes) return eddy__apply_named(p->name, op, &a, 1, &p->x);
+    const eddy_tensor y = eddy_apply1(op, &a, Transpose(p->x, EDDY_DIMS(0, 2, 3, 1)));
+    return eddy_transpose(y, EDDY_DIMS(0, 3, 1, 2), .name = p->name);
+}
+
+/* --------------------------------------------------------------- max_pool -- */
+
+static eddy_status max_pool_kernel(eddy_kernel *k)
+{
+    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->out[0]->type.shape);
+    w.x = k->in[0]->data;
+    w.y = k->out[0]->data;
+    return run_rows(k, &w, k->in[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(max_rows_f32)
+                                                                : EDDY_BEST_OF(max_rows_f64));
+}
+
+static void max_pool_gradient(eddy_rule *r)
+{
+    const eddy_tensor in[] = { r->x[0], r->y[0], r->dy[0] };
+    r->dx[0] = eddy_apply(&eddy_op_max_pool_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+}
+
+const eddy_op_def eddy_op_max_pool = {
+    .name = "MaxPool", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }),
+    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .flops = pool_flops,
+    .infer = pool_infer, .kernel = max_pool_kernel, .gradient = max_pool_gradient,
+    .batch = pool_batch,
+};
+
+/** y = the maxima of the windows of images.
+ *
+ *  x            float32 or float64 [batch, height, width, channels]
+ *  ksize        of a window: one entry for both, height and width, or one for each
+ *               dimension of x, where those of batch and channels are 1
+ *  strides      from one window to the next, likewise; default ksize
+ *  padding      "VALID", all windows inside; "SAME", one at every stride, the first
+ *               and the last reaching out by half of what is missing; or "EXPLICIT";
+ *               default "VALID"
+ *  data_format  "NHWC", as above, or "NCHW", channels second; default "NHWC".  NCHW
+ *               costs two transpositions
+ *  explicit_paddings  how far windows may reach out above, below, left and right, less than
+ *               their size, or TensorFlow's eight; "EXPLICIT" is understood.  Such windows
+ *               are eddy_pool's, and EDDY_LIMIT is for images from 2^31 places
+ *
+ *  Only elements of x count.  A NaN stays if it comes first in its window, and is passed
+ *  over elsewhere.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE unless x has rank 4
+ *  and, for VALID, a window fits; EDDY_INVALID_ARGUMENT for sizes, strides, padding or
+ *  data_format that are none.
+ *  Gradient: dx = dy at the maximum of each window, the first one.
+ *  TensorFlow: MaxPool (tf.nn.max_pool2d). */
+eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a)
+{
+    return pooled(&eddy_op_max_pool, &a);
+}
+
+/* ---------------------------------------------------------- max_pool_grad -- */
+
+/* Of x, y, which only lends its shape, and dy. */
+static bool max_pool_grad_infer(eddy_infer *c)
+{
+    eddy_shape x = c->in[0].shape, y;
+    return infer_pooled(c, &x, &y) && eddy__infer_like(c, 1, "y", y) &&
+           eddy__infer_like(c, 2, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
+}
+
+static eddy_status max_pool_grad_kernel(eddy_kernel *k)
+{
+    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->in[1]->type.shape);
+    w.x = k->in[0]->data;
+    w.v = k->in[2]->data;
+    w.y = k->out[0]->data;
+    return run_images(k, &w);
+}
+
+/* Linear in dy; and x has no part in it but where its order changes. */
+static void max_pool_grad_gradient(eddy_rule *r)
+{
+    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
+    r->dx[0] = ZerosLike(r->x[0]);
+    r->dx[2] = eddy_apply(&eddy_op_max_pool_grad_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+}
+
+const eddy_op_def eddy_op_max_pool_grad = {
+    .name = "MaxPoolGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }, { "y", EDDY_LIKE(0) },
+                          { "dy", EDDY_LIKE(0) }),
+    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .flops = pool_flops,
+    .infer = max_pool_grad_infer, .kernel = max_pool_grad_kernel,
+    .gradient = max_pool_grad_gradient, .batch = pool_batch,
+};
+
+/* ----------------------------------------------------- max_pool_grad_grad -- */
+
+/* Of x, y, which only lends its shape, and ddx: what stands in ddx at the maxima of x. */
+static bool max_pool_grad_grad_infer(eddy_infer *c)
+{
+    eddy_shape x = c->in[0].shape, y;
+    return infer_pooled(c, &x, &y) && eddy__infer_like(c, 1, "y", y) &&
+           eddy__infer_like(c, 2, "ddx", x) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
+}
+
+static eddy_status max_pool_grad_grad_kernel(eddy_kernel *k)
+{
+    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->out[0]->type.shape);
+    w.x = k->in[0]->data;
+    w.v = k->in[2]->data;
+    w.y = k->out[0]->data;
+    return run_rows(k, &w, k->in[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(max_rows_f32)
+                                                                : EDDY_BEST_OF(max_rows_f64));
+}
+
+static void max_pool_grad_grad_gradient(eddy_rule *r)
+{
+    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
+    r->dx[0] = ZerosLike(r->x[0]);
+    r->dx[2] = eddy_apply(&eddy_op_max_pool_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+}
+
+const eddy_op_def eddy_op_max_pool_grad_grad = {
+    .name = "MaxPoolGradGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }, { "y", EDDY_LIKE(0) },
+                          { "ddx", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 1,
+    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .flops = pool_flops,
+    .infer = max_pool_grad_grad_infer, .kernel = max_pool_grad_grad_kernel,
+    .gradient = max_pool_grad_grad_gradient, .batch = pool_batch,
+};
+
+/* --------------------------------------------------------------- avg_pool -- */
+
+static eddy_status avg_pool_kernel(eddy_kernel *k)
+{
+    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->out[0]->type.shape);
+    w.x = k->in[0]->data;
+    w.y = k->out[0]->data;
+    return run_rows(k, &w, k->in[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(mean_rows_f32)
+                                                                : EDDY_BEST_OF(mean_rows_f64));
+}
+
+static void avg_pool_gradient(eddy_rule *r)
+{
+    const eddy_tensor in[] = { r->x[0], r->dy[0] };
+    r->dx[0] = eddy_apply(&eddy_op_avg_pool_grad, r->attrs, 2, in, (eddy_apply_args){ 0 });
+}
+
+const eddy_op_def eddy_op_avg_pool = {
+    .name = "AvgPool", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }),
+    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .flops = pool_flops,
+    .infer = pool_infer, .kernel = avg_pool_kernel, .gradient = avg_pool_gradient,
+    .batch = pool_batch,
+};
+
+/** y = the means of the windows of images.
+ *
+ *  x, ksize, strides, padding, data_format, explicit_paddings  as of eddy_max_pool2d
+ *
+ *  Only elements of x count: a window that reaches out has the mean of what is inside.
+ *  Errors: those of eddy_max_pool2d.
+ *  Gradient: dx = dy over the size of the window, for each window that x is in.
+ *  TensorFlow: AvgPool (tf.nn.avg_pool2d). */
+eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a)
+{
+    return pooled(&eddy_op_avg_pool, &a);
+}
+
+/* ---------------------------------------------------------- avg_pool_grad -- */
+
+/* Of x, which only lends its shape, and dy. */
+static bool avg_pool_grad_infer(eddy_infer *c)
+{
+    eddy_shape x = c->in[0].shape, y;
+    return infer_pooled(c, &x, &y) && eddy__infer_like(c, 1, "dy", y) &&
+           eddy__infer_yield(c, 0, c->in[0].dtype, x);
+}
+
+static eddy_status avg_pool_grad_kernel(eddy_kernel *k)
+{
+    pool_work w = work_of(k->attrs, k->out[0]->type.shape, k->in[1]->type.shape);
+    w.v = k->in[1]->data;
+    w.y = k->out[0]->data;
+    return run_images(k, &w);
+}
+
+static void avg_pool_grad_gradient(eddy_rule *r)
+{
+    r->dx[1] = eddy_apply(&eddy_op_avg_pool, r->attrs, 1, r->dy, (eddy_apply_args){ 0 });
+}
+
+const eddy_op_def eddy_op_avg_pool_grad = {
+    .name = "AvgPoolGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .shape_inputs = 1u << 0,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }, { "dy", EDDY_LIKE(0) }),
+    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .flops = pool_flops,
+    .infer = avg_pool_grad_infer, .kernel = avg_pool_grad_kernel,
+    .gradient = avg_pool_grad_gradient, .batch = pool_batch,
+};

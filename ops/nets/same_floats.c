@@ -1,0 +1,11 @@
+/* same_floats.c -- type checks for operations on several float tensors; see same_floats.h. */
+#include "ops/nets/same_floats.h"
+
+bool eddy__infer_like(eddy_infer *c, int i, const char *what, eddy_shape want)
+{
+    char have[128], text[128];
+    return i >= c->n_in || eddy_shape_compatible(c->in[i].shape, want) ||
+           eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has shape %s; expected %s", what,
+                           eddy_shape_print(c->in[i].shape, have, sizeof have),
+                           eddy_shape_print(want, text, sizeof text));
+}

@@ -1,0 +1,291 @@
+/* categorical.c -- random categorical samples, permutations and choices. */
+#include "ops/random/random.h"
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+
+typedef struct categorical_attrs {
+    int64_t    num_samples;
+    eddy_dtype dtype;
+    int64_t    seed;
+} categorical_attrs;
+
+static const eddy_attr_field categorical_fields[] = {
+    { "num_samples", EDDY_ATTR_INT, offsetof(categorical_attrs, num_samples) },
+    { "output_dtype", EDDY_ATTR_DTYPE, offsetof(categorical_attrs, dtype) },
+    { "seed", EDDY_ATTR_INT, offsetof(categorical_attrs, seed) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool categorical_infer(eddy_infer *c)
+{
+    const categorical_attrs *a = c->attrs;
+    eddy_shape s = c->in[0].shape;
+    if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output dtype is %s; expected int32 or int64",
+                               eddy_dtype_name(a->dtype));
+    if (a->num_samples < 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "num_samples is negative");
+    if (s.rank > 0 && s.dim[s.rank - 1] > INT32_MAX)
+        return eddy_infer_fail(c, EDDY_LIMIT, "too many classes for int32");
+    if (c->n_in > 1 && !eddy__infer_seed(c, 1)) return false;
+    if (s.rank > 0) s.dim[s.rank - 1] = a->num_samples;
+    return eddy__infer_yield(c, 0, a->dtype, s);
+}
+
+typedef struct classes {
+    const eddy_kernel *k;
+    eddy_stream        stream;
+    int64_t            n, samples;       /* classes; draws of a row */
+} classes;
+
+static classes classes_of(const eddy_kernel *k)
+{
+    const eddy_shape x = k->in[0]->type.shape;
+    return (classes){ .k = k, .n = x.dim[x.rank - 1],
+                      .samples = ((const categorical_attrs *)k->attrs)->num_samples };
+}
+
+static eddy_status categorical_prepare(eddy_kernel *k)
+{
+    k->scratch_size = (size_t)k->threads * (size_t)classes_of(k).n * sizeof(double);
+    return EDDY_OK;
+}
+
+static double logit_at(const eddy_buffer *x, int64_t i)
+{
+    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
+                                         : ((const double *)x->data)[i];
+}
+
+/* The sums of the probabilities of a row up to each class, not divided by the last. */
+static void sum_up(const classes *c, int64_t row, double *sum)
+{
+    const eddy_buffer *x = c->k->in[0];
+    const int64_t      at = row * c->n;
+    double top = -INFINITY, all = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        const double v = logit_at(x, at + i);
+        if (isfinite(v) && v > top) top = v;
+    }
+    for (int64_t i = 0; i < c->n; i++) {
+        const double v = logit_at(x, at + i);
+        if (isfinite(v)) all += exp(v - top);
+        sum[i] = all;
+    }
+}
+
+/* The first class whose sum is above the draw. */
+static int64_t class_above(const double *sum, int64_t n, double draw)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (sum[middle] > draw) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+static void draw_rows(void *arg, int64_t from, int64_t to, int worker)
+{
+    const classes *c = arg;
+    double *sum = (double *)c->k->scratch + worker * c->n;
+    void   *y = c->k->out[0]->data;
+    const bool narrow = c->k->out[0]->type.dtype == EDDY_INT32;
+    for (int64_t row = from; row < to; row++) {
+        sum_up(c, row, sum);
+        for (int64_t j = row * c->samples; j < (row + 1) * c->samples; j++) {
+            const eddy_philox_block b = eddy__philox(c->stream.key, (uint64_t)j, c->stream.step);
+            const double  u = eddy__unit_f64(b.word[0], b.word[1]);
+            const int64_t at = class_above(sum, c->n, u * sum[c->n - 1]);
+            if (narrow) ((int32_t *)y)[j] = (int32_t)at;
+            else ((int64_t *)y)[j] = at;
+        }
+    }
+}
+
+static eddy_status categorical_kernel(eddy_kernel *k)
+{
+    enum { WORK = 4096 };                /* classes that are worth a thread */
+    const categorical_attrs *a = k->attrs;
+    const eddy_shape s = k->in[0]->type.shape;
+    const int64_t    rows = eddy__shape_product(s, 0, s.rank - 1);
+    classes c = classes_of(k);
+    if (k->out[0]->count == 0) return EDDY_OK;
+    if (c.n == 0) return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "there are no classes to draw");
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t i = 0;
+        while (i < c.n && !isfinite(logit_at(k->in[0], row * c.n + i))) i++;
+        if (i == c.n)
+            return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "no logit of row %lld is finite",
+                                    (long long)row);
+    }
+    c.stream = eddy__stream_for(k, 1, a->seed, EDDY_CATEGORICAL);
+    eddy_parallel(k, rows, 1 + WORK / (c.n + c.samples), draw_rows, &c);
+    return EDDY_OK;
+}
+
+static double categorical_flops(const void *attrs, int n_in, const eddy_type *in,
+                                const eddy_type *out)
+{
+    (void)attrs, (void)n_in, (void)out;
+    return 3 * (double)eddy_shape_count(in[0].shape);
+}
+
+const eddy_op_def eddy_op_multinomial = { .name = "Multinomial",
+                                          .label = "categorical",
+                                          .min_inputs = 1,
+                                          .max_inputs = 2,
+                                          .outputs = 1,
+                                          .flags = EDDY_OP_STATEFUL,
+                                          .attrs_size = sizeof(categorical_attrs),
+                                          .inputs = EDDY_INPUTS(
+                                              { "logits", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) },
+                                              { "seed", EDDY_ANY_TYPE }),
+                                          .attrs = categorical_fields,
+                                          .flops = categorical_flops,
+                                          .infer = categorical_infer,
+                                          .prepare = categorical_prepare,
+                                          .kernel = categorical_kernel,
+                                          .gradient = eddy_not_differentiable,
+                                          .batch = eddy__batch_draw };
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_categorical_args {
+    char        unused_;
+    eddy_tensor logits;
+    int64_t     num_samples;     /* draws of each row */
+    eddy_dtype  dtype;           /* int32 or int64; default int64 */
+    int64_t     seed;
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    const char *name;
+} eddy_random_categorical_args;
+#endif
+
+/** Classes, drawn for each row of logits as often as softmax(logits) says: i with probability
+ *  e^logits_i / sum_j e^logits_j.
+ *
+ *  logits       float32 or float64, [..., classes]; they need not be normalised
+ *  num_samples  how many of each row, independent of each other: the result is
+ *               [..., num_samples]
+ *  dtype        of the result: int64 (default) or int32
+ *  seed         0: the op's own
+ *  stateless_seed  two integers, int32 or int64: the same classes whenever they are the same
+ *
+ *  A class whose logit is infinite or NaN is never drawn.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_INVALID_ARGUMENT for a negative
+ *  num_samples, another stateless_seed, or, at the run, for a row without a finite logit.
+ *  Gradient: none.  TensorFlow: random.categorical, Multinomial. */
+eddy_tensor eddy_random_categorical_with(eddy_random_categorical_args a)
+{
+    const categorical_attrs attrs = { a.num_samples, a.dtype ? a.dtype : EDDY_INT64, a.seed };
+    return eddy__draw_apply(&eddy_op_multinomial, &attrs, 1, &a.logits, a.stateless_seed, a.name);
+}
+
+/* ---------------------------------------------------- orders and choices -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_permutation_args {
+    char        unused_;
+    eddy_graph *graph;
+    int64_t     n;
+    eddy_dtype  dtype;           /* default int32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_permutation_args;
+
+typedef struct eddy_random_choice_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     size;            /* how many */
+    eddy_tensor p;               /* of each row of x; default: all the same */
+    bool        without_replacement;
+    int64_t     seed;
+    const char *name;
+} eddy_random_choice_args;
+#endif
+
+/** The numbers 0, 1, ..., n - 1 in random order.
+ *
+ *  n      at least 0
+ *  dtype  of the result; default int32
+ *  seed   0: the op's own
+ *
+ *  Errors: those of eddy_range.  Gradient: none.  NumPy: random.permutation. */
+eddy_tensor eddy_random_permutation_with(eddy_random_permutation_args a)
+{
+    const eddy_dtype d = a.dtype ? a.dtype : EDDY_INT32;
+    if (a.n < 0)
+        return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT, "random_permutation: n is %lld; it must "
+                         "not be negative", (long long)a.n);
+    eddy_scope_begin(a.graph, a.name ? a.name : "random_permutation");
+    const eddy_tensor y = eddy_random_shuffle(
+        eddy_range(eddy_number(a.graph, d, 0), eddy_number(a.graph, d, (double)a.n),
+                   eddy_number(a.graph, d, 1)), a.seed);
+    eddy_scope_end(a.graph);
+    return y;
+}
+
+/* `size` rows, each of them any: as a number, or as the class of a draw. */
+static eddy_tensor rows_with_replacement(const eddy_random_choice_args *a)
+{
+    if (a->p.graph) return eddy_random_categorical(Log(a->p), a->size, .seed = a->seed);
+    const eddy_tensor u = eddy_random_uniform(a->x.graph, EDDY_SHAPE(a->size),
+                                              .dtype = EDDY_FLOAT64, .seed = a->seed);
+    const eddy_tensor rows = eddy_size_along(a->x, 0);
+    return Cast(Floor(Mul(u, Cast(rows, EDDY_FLOAT64))), EDDY_INT64);
+}
+
+/* `size` different rows: the first of a random order, or the largest of noisy logarithms. */
+static eddy_tensor rows_without_replacement(const eddy_random_choice_args *a)
+{
+    if (a->p.graph) {        /* of float32, the noises of many rows would often be equal */
+        const eddy_tensor p = Log(Cast(a->p, EDDY_FLOAT64));
+        return eddy_output(eddy_top_k(eddy_random_gumbel(p, .seed = a->seed), a->size), 1);
+    }
+    return eddy_slice(eddy_random_shuffle(eddy_row_numbers(a->x, EDDY_INT64), a->seed),
+                      EDDY_DIMS(0), EDDY_DIMS(a->size));
+}
+
+/* As far as is known. */
+static bool is_one_a_row(eddy_tensor p, eddy_tensor x)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    return eddy_shape_compatible(eddy_shape_of(p), EDDY_SHAPE(s.rank > 0 ? s.dim[0] : EDDY_ANY));
+}
+
+/** `size` random rows x[i] of x.
+ *
+ *  x     any element type, rank above 0; the result is [size, ...]
+ *  size  how many rows
+ *  p     float32 or float64, a number for each row of x: how likely it is, in proportion;
+ *        default: all rows are equally likely
+ *  without_replacement  no row twice; then size is at most the number of rows, and with p of
+ *        those with p > 0
+ *  seed  0: the op's own
+ *
+ *  Errors: EDDY_BAD_SHAPE if x is a scalar; EDDY_INVALID_ARGUMENT for a negative size; those of
+ *  eddy_gather, eddy_slice and eddy_top_k.
+ *  Gradient: to the rows that were taken; none for p.  NumPy: random.choice. */
+eddy_tensor eddy_random_choice_with(eddy_random_choice_args a)
+{
+    eddy_graph *g = a.x.graph;
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
+    if (eddy_shape_of(a.x).rank == 0)
+        return eddy_fail(g, EDDY_BAD_SHAPE, "random_choice: a scalar has no rows");
+    if (a.size < 0)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "random_choice: size is %lld; it must not be "
+                         "negative", (long long)a.size);
+    if (a.p.graph && eddy_is_valid(a.p) && !is_one_a_row(a.p, a.x))
+        return eddy_fail(g, EDDY_BAD_SHAPE, "random_choice: p must have one element per row of x");
+    eddy_scope_begin(g, a.name ? a.name : "random_choice");
+    const eddy_tensor rows = a.without_replacement ? rows_without_replacement(&a)
+                                                   : rows_with_replacement(&a);
+    const eddy_tensor y = Gather(a.x, rows);
+    eddy_scope_end(g);
+    return y;
+}

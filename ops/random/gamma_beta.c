@@ -1,0 +1,202 @@
+/* gamma_beta.c -- gamma samples, and the distributions derived from them: beta, Dirichlet,
+ * chi-squared, Student's t. */
+#include "ops/random/random.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+
+typedef struct gamma_attrs {
+    bool    log;
+    int64_t seed;
+} gamma_attrs;
+
+static const eddy_attr_field gamma_fields[] = {
+    { "log", EDDY_ATTR_BOOL, offsetof(gamma_attrs, log) },
+    { "seed", EDDY_ATTR_INT, offsetof(gamma_attrs, seed) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for
+ * alpha >= 1: d v with d = alpha - 1/3, v the cube of a normal number. */
+static double of_one_or_more(eddy_dice *dice, double alpha)
+{
+    const double d = alpha - 1.0 / 3, c = 1 / sqrt(9 * d);
+    double v = 1;
+    while (dice->thrown < EDDY_THROWS) {
+        const eddy_throw t = eddy__dice_normal(dice);
+        const double z = t.u, root = 1 + c * z;
+        if (root <= 0) continue;
+        v = root * root * root;
+        if (t.v < 1 - 0.0331 * z * z * z * z ||
+            log(t.v) < 0.5 * z * z + d * (1 - v + log(v))) break;
+    }
+    return d * v;
+}
+
+/* Below 1, alpha is one more and the result is made smaller: by u^(1/alpha). */
+static double gamma_draw(eddy_dice *dice, const double *x, const void *attrs)
+{
+    const gamma_attrs *a = attrs;
+    const double alpha = x[0];
+    if (!(alpha >= 0)) return NAN;
+    if (alpha == 0) return a->log ? -INFINITY : 0;
+    if (isinf(alpha)) return INFINITY;
+    const double v = of_one_or_more(dice, alpha < 1 ? alpha + 1 : alpha);
+    if (alpha >= 1) return a->log ? log(v) : v;
+    dice->thrown = EDDY_THROWS;
+    const double less = log1p(-eddy__dice_throw(dice).u) / alpha;
+    return a->log ? log(v) + less : v * exp(less);
+}
+
+static const eddy_draw gamma_dice = { gamma_draw, 1, EDDY_GAMMA, true };
+
+static eddy_status gamma_kernel(eddy_kernel *k)
+{
+    eddy__draw_all(k, &gamma_dice, ((const gamma_attrs *)k->attrs)->seed);
+    return EDDY_OK;
+}
+
+/* d log(x) / d alpha, from P(alpha, x) = const, of which x is a function of alpha:
+ * -P_alpha / (x p).  Below the floor, P is x^alpha / gamma(alpha + 1); of a large alpha, x is
+ * nearly normal, of variance alpha.  In float64, since the logarithm of the density is the small
+ * difference of large numbers. */
+static eddy_tensor log_slope(eddy_tensor of, eddy_tensor log_of)
+{
+    const double      floor = -500, most = 1e7;
+    const eddy_tensor alpha = Cast(of, EDDY_FLOAT64), log_x = Cast(log_of, EDDY_FLOAT64);
+    const eddy_tensor large = Greater(alpha, most), a = Where(large, 1, alpha);
+    const eddy_tensor low = Where(large, 0, log_x);
+    const eddy_tensor small = Less(low, floor), at = Maximum(low, floor), x = Exp(at);
+    const eddy_tensor density = Exp(Sub(Sub(Mul(a, at), x), eddy_lgamma(a)));
+    const eddy_tensor series = Div(Sub(eddy_digamma(Add(a, 1)), low), a);
+    const eddy_tensor usual = Div(Neg(eddy_igamma_grad_a(a, x)), density);
+    const eddy_tensor exact = Where(LogicalOr(small, LogicalNot(Greater(density, 0))), series,
+                                    usual);
+    const eddy_tensor limit = Mul(0.5, Add(Reciprocal(alpha), Exp(Neg(log_x))));
+    return CastLike(Where(large, limit, exact), of);
+}
+
+static void gamma_gradient(eddy_rule *r)
+{
+    const gamma_attrs *a = r->attrs;
+    const eddy_tensor  y = r->y[0], slope = log_slope(r->x[0], a->log ? y : Log(y));
+    r->dx[0] = Mul(r->dy[0], a->log ? slope : eddy_mul_no_nan(slope, y));
+}
+
+const eddy_op_def eddy_op_random_gamma = {
+    .name = "RandomGamma", .label = "random_gamma", .min_inputs = 1, .max_inputs = 2,
+    .inputs = EDDY_INPUTS({ "alpha", EDDY_TAKES_FLOATS }, { "seed", EDDY_ANY_TYPE }),
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(gamma_attrs),
+    .attrs = gamma_fields, .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
+    .kernel = gamma_kernel, .gradient = gamma_gradient, .batch = eddy__batch_draw };
+
+/* log(x), which is finite where x is too small for its type. */
+static eddy_tensor log_gamma(eddy_tensor alpha, eddy_source from)
+{
+    const gamma_attrs attrs = { true, from.seed };
+    return eddy__draw_apply(&eddy_op_random_gamma, &attrs, 1, &alpha, from.stateless_seed, NULL);
+}
+
+/** y = x / beta, x with the density x^(alpha-1) e^-x / gamma(alpha): one number for each
+ *  element.
+ *
+ *  alpha (a)       float32 or float64, above 0, any shape
+ *  beta (b)        of the same type, above 0; the shapes broadcast; default 1
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Marsaglia and Tsang's method, in double precision.  Where alpha is negative or NaN, NaN;
+ *  where it is 0, 0.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Gradient: by alpha that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), P the
+ *  distribution function, to the third order; dbeta = -dy y / beta.
+ *  TensorFlow: random_gamma, RandomGamma. */
+eddy_tensor eddy_random_gamma_with(eddy_random_of_two_args a)
+{
+    const gamma_attrs attrs = { false, a.seed };
+    const bool  scaled = a.b.graph != NULL;
+    eddy_tensor x[2] = { a.a, a.b };
+    if (!eddy__draw_operands("random_gamma", 1 + scaled, x, a.sample_shape))
+        return eddy_none(a.a.graph);
+    const eddy_tensor y = eddy__draw_apply(&eddy_op_random_gamma, &attrs, 1, x, a.stateless_seed,
+                                           a.name);
+    return scaled ? Div(y, x[1]) : y;
+}
+
+/** y with the density y^(alpha-1) (1 - y)^(beta-1) / B(alpha, beta) on [0,1].
+ *
+ *  alpha (a), beta (b)  float32 or float64, of one type, above 0; the shapes broadcast
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  The sigmoid of the difference of the logarithms of two gamma numbers: right for small
+ *  alpha and beta too.
+ *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
+ *  TensorFlow: distributions.Beta. */
+eddy_tensor eddy_random_beta_with(eddy_random_of_two_args a)
+{
+    const eddy_source from = { a.seed, a.stateless_seed };
+    eddy_tensor x[2] = { a.a, a.b };
+    if (!eddy__draw_operands("random_beta", 2, x, a.sample_shape)) return eddy_none(a.a.graph);
+    eddy_scope_begin(a.a.graph, a.name ? a.name : "random_beta");
+    const eddy_tensor p = log_gamma(x[0], from), q = log_gamma(x[1], eddy__source_besides(from));
+    const eddy_tensor y = Sigmoid(Sub(p, q));
+    eddy_scope_end(a.a.graph);
+    return y;
+}
+
+/** y, not negative and of sum 1 along the last axis, with a density in proportion to the
+ *  product of y_i^(alpha_i-1).
+ *
+ *  alpha (x)  float32 or float64, above 0, rank above 0
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  The softmax of the logarithms of gamma numbers: right for small alpha too.
+ *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
+ *  TensorFlow: distributions.Dirichlet. */
+eddy_tensor eddy_random_dirichlet_with(eddy_random_of_one_args a)
+{
+    const eddy_source from = { a.seed, a.stateless_seed };
+    if (!eddy__draw_operands("random_dirichlet", 1, &a.x, a.sample_shape))
+        return eddy_none(a.x.graph);
+    eddy_scope_begin(a.x.graph, a.name ? a.name : "random_dirichlet");
+    const eddy_tensor y = Softmax(log_gamma(a.x, from));
+    eddy_scope_end(a.x.graph);
+    return y;
+}
+
+/** y = the sum of the squares of `df` standard normal numbers; df need not be whole.
+ *
+ *  df (x)  float32 or float64, above 0, any shape
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors and gradient: those of eddy_random_gamma, of which it is twice that of df / 2.
+ *  TensorFlow: distributions.Chi2. */
+eddy_tensor eddy_random_chi2_with(eddy_random_of_one_args a)
+{
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
+    eddy_scope_begin(a.x.graph, a.name ? a.name : "random_chi2");
+    const eddy_tensor y = Mul(2, eddy_random_gamma(Mul(a.x, 0.5), .sample_shape = a.sample_shape,
+                                                   .seed = a.seed,
+                                                   .stateless_seed = a.stateless_seed));
+    eddy_scope_end(a.x.graph);
+    return y;
+}
+
+/** y = z / sqrt(c / df), z a standard normal number and c one of eddy_random_chi2(df).
+ *
+ *  df (x)  float32 or float64, above 0, any shape; loc + scale y is for the caller to make
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  Errors: those of eddy_random_gamma.  Gradient: through the gamma number.
+ *  TensorFlow: distributions.StudentT. */
+eddy_tensor eddy_random_student_t_with(eddy_random_of_one_args a)
+{
+    const eddy_source from = { a.seed, a.stateless_seed };
+    if (!eddy__draw_operands("random_student_t", 1, &a.x, a.sample_shape))
+        return eddy_none(a.x.graph);
+    eddy_scope_begin(a.x.graph, a.name ? a.name : "random_student_t");
+    const eddy_tensor half = Mul(a.x, 0.5), z = eddy__normal_source(from, a.x);
+    const eddy_tensor y = Mul(z, Exp(Mul(0.5, Sub(Log(half), log_gamma(half, from)))));
+    eddy_scope_end(a.x.graph);
+    return y;
+}

@@ -1,0 +1,369 @@
+/* initializers.c -- initializers of variables: zeros, Glorot, He, LeCun, variance scaling,
+ * orthogonal and others.
+ *
+ * An initializer is a function that builds a tensor of a given shape. Any function of this type
+ * serves, including the user's own. */
+#include "graph/op.h"
+#include "ops/arrays/batching.h"
+#include "graph/base/cpu.h"
+#include "ops/short_names.h"
+#include "ops/kernels/philox.h"
+#include "build/gen/table.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#ifdef EDDY_HEADER
+/* Builds the first value of a variable.  `shape` is fully known; a `seed` of 0
+ * gives each random operation its own. */
+typedef eddy_tensor (*eddy_initializer_fn)(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
+                                           int64_t seed);
+
+typedef struct eddy_init_variance_scaling_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_shape  shape;             /* fully known */
+    double      scale;             /* default 1 */
+    const char *mode;              /* "fan_in" (the default), "fan_out", "fan_avg" */
+    /* "truncated_normal" (the default), "untruncated_normal", "uniform" */
+    const char *distribution;
+    eddy_dtype  dtype;             /* default float32 */
+    int64_t     seed;
+} eddy_init_variance_scaling_args;
+#endif
+
+/** All zeros.  An eddy_initializer_fn; the seed does not matter.
+ *  TensorFlow: zeros_initializer. */
+eddy_tensor eddy_init_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    (void)seed;
+    return eddy_zeros(g, dtype, shape);
+}
+
+/** All ones.  An eddy_initializer_fn; the seed does not matter.
+ *  TensorFlow: ones_initializer. */
+eddy_tensor eddy_init_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    (void)seed;
+    return eddy_ones(g, dtype, shape);
+}
+
+/* -------------------------------------------------- scaled by the fans -- */
+
+/* How many inputs and outputs one unit has: [in, out] for a matrix; with more
+ * dimensions those in front are the receptive field of a convolution. */
+static void compute_fans(eddy_shape s, double *in, double *out)
+{
+    double field = 1;
+    *in = *out = 1;
+    if (!eddy_shape_is_valid(s) || !eddy_shape_is_known(s)) return;  /* the op will refuse it */
+    for (int i = 0; i < s.rank - 2; i++) field *= (double)s.dim[i];
+    if (s.rank >= 1) *out = (double)s.dim[s.rank - 1] * field;
+    if (s.rank >= 1) *in = *out;
+    if (s.rank >= 2) *in = (double)s.dim[s.rank - 2] * field;
+}
+
+/* Which of `n` names `name` is; 0 for NULL, -1 if it is none. */
+static int name_among(const char *name, const char *const *names, int n)
+{
+    if (!name) return 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0) return i;
+    return -1;
+}
+
+/** Random numbers of mean 0 and variance scale / n, n being a fan.
+ *
+ *  graph, shape  of the result; the shape is fully known
+ *  scale         above 0; default 1
+ *  mode          which fan n is: "fan_in", the default, the inputs of a unit; "fan_out", its
+ *                outputs; "fan_avg", their mean.  See eddy_init_glorot_uniform
+ *  distribution  "truncated_normal", the default, cut off at two standard deviations, whose
+ *                variance this is all the same; "untruncated_normal"; "uniform"
+ *  dtype         float32, the default, or float64
+ *  seed          0: the op's own
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT for another scale, mode or distribution; EDDY_BAD_DTYPE;
+ *  EDDY_BAD_SHAPE.
+ *  Gradient: none.  TensorFlow: variance_scaling_initializer. */
+eddy_tensor eddy_init_variance_scaling_with(eddy_init_variance_scaling_args a)
+{
+    static const char *const modes[] = { "fan_in", "fan_out", "fan_avg" };
+    static const char *const kinds[] = { "truncated_normal", "untruncated_normal", "uniform" };
+    const double cut = 0.87962566103423978;  /* of the normal distribution cut off at 2 */
+    const double scale = a.scale == 0 ? 1 : a.scale;
+    const int    mode = name_among(a.mode, modes, 3), kind = name_among(a.distribution, kinds, 3);
+    double       in, out;
+    if (mode < 0 || kind < 0)
+        return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
+                         "variance scaling: unknown %s '%.100s'",
+                         mode < 0 ? "mode" : "distribution", mode < 0 ? a.mode : a.distribution);
+    if (!(scale > 0 && scale <= DBL_MAX))
+        return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
+                         "variance scaling: scale is %g; it must be "
+                         "above 0 and finite",
+                         scale);
+    if (eddy_dtype_is_integer(a.dtype))
+        return eddy_fail(a.graph, EDDY_BAD_DTYPE,
+                         "a random initializer requires a floating-point type, not %s",
+                         eddy_dtype_name(a.dtype));
+    compute_fans(a.shape, &in, &out);
+    const double fan = mode == 0 ? in : mode == 1 ? out : (in + out) / 2;
+    const double variance = scale / (fan > 1 ? fan : 1), limit = sqrt(3 * variance);
+    if (kind == 2) return eddy_random_uniform(a.graph, a.shape, -limit, limit, a.dtype, a.seed);
+    if (kind == 1)
+        return eddy_random_normal(a.graph, a.shape, .stddev = sqrt(variance), .dtype = a.dtype,
+                                  .seed = a.seed);
+    return eddy_truncated_normal(a.graph, a.shape, .stddev = sqrt(variance) / cut,
+                                 .dtype = a.dtype, .seed = a.seed);
+}
+
+/** Glorot's: uniform in [-l, l), l = sqrt(6/(fan_in + fan_out)).
+ *
+ *  The fans of a matrix are its two sizes; with more dimensions, the product of
+ *  those before the last two counts as well; a vector's are its size; a
+ *  scalar's are 1.  A fan below 1 counts as 1.
+ *  TensorFlow: glorot_uniform_initializer. */
+eddy_tensor eddy_init_glorot_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
+                                     int64_t seed)
+{
+    return eddy_init_variance_scaling(g, shape, 1, "fan_avg", "uniform", dtype, seed);
+}
+
+/** Glorot's, truncated normal with variance 2/(fan_in + fan_out).
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: glorot_normal_initializer. */
+eddy_tensor eddy_init_glorot_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return eddy_init_variance_scaling(g, shape, 1, "fan_avg", "truncated_normal", dtype, seed);
+}
+
+/** He's: uniform in [-l, l), l = sqrt(6/fan_in).
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: he_uniform. */
+eddy_tensor eddy_init_he_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return eddy_init_variance_scaling(g, shape, 2, "fan_in", "uniform", dtype, seed);
+}
+
+/** He's, truncated normal with variance 2/fan_in.
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: he_normal. */
+eddy_tensor eddy_init_he_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return eddy_init_variance_scaling(g, shape, 2, "fan_in", "truncated_normal", dtype, seed);
+}
+
+/** LeCun's: uniform in [-l, l), l = sqrt(3/fan_in).
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: lecun_uniform. */
+eddy_tensor eddy_init_lecun_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return eddy_init_variance_scaling(g, shape, 1, "fan_in", "uniform", dtype, seed);
+}
+
+/** LeCun's, truncated normal with variance 1/fan_in.
+ *
+ *  The fans are those of eddy_init_glorot_uniform.
+ *  TensorFlow: lecun_normal. */
+eddy_tensor eddy_init_lecun_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    return eddy_init_variance_scaling(g, shape, 1, "fan_in", "truncated_normal", dtype, seed);
+}
+
+/* ---------------------------------------------------------- orthogonal -- */
+
+/* The Q of the QR decomposition of a normal random matrix, by Householder's
+ * reflections in double precision.  Rows are contiguous, so every inner loop
+ * runs along a row. */
+typedef struct orthogonal_attrs {
+    eddy_shape shape;
+    eddy_dtype dtype;
+    int64_t    seed;
+} orthogonal_attrs;
+
+static const eddy_attr_field orthogonal_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(orthogonal_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(orthogonal_attrs, dtype) },
+    { "seed", EDDY_ATTR_INT, offsetof(orthogonal_attrs, seed) },
+    { 0 }
+};
+
+static bool orthogonal_infer(eddy_infer *c)
+{
+    const orthogonal_attrs *a = c->attrs;
+    if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
+                               eddy_dtype_name(a->dtype));
+    if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {
+        char text[256];
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape %s must be known and have rank 2 or more",
+                               eddy_shape_print(a->shape, text, sizeof text));
+    }
+    c->out[0] = (eddy_type){ a->dtype, a->shape };
+    return true;
+}
+
+/* The decomposed matrix q of m rows and n <= m columns, and vectors. */
+typedef struct householder {
+    int64_t m, n;
+    double *q, *v, *w, *tau, *sign;      /* [m,n], [m], [n], [n], [n] */
+} householder;
+
+/* Rows and columns of the flattened output, the longer first. */
+static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
+{
+    int64_t rows = 1, columns = s.dim[s.rank - 1];
+    for (int i = 0; i < s.rank - 1; i++) rows *= s.dim[i];
+    *wide = rows < columns;
+    *m = *wide ? columns : rows;
+    *n = *wide ? rows : columns;
+}
+
+/* Rows k.. of q, columns from.. : minus tau v (v' q), with v[k..]. */
+EDDY_INLINE void reflect_all(const householder *h, int64_t k, int64_t from)
+{
+    double *restrict w = h->w;
+    memset(w, 0, (size_t)h->n * sizeof *w);
+    for (int64_t i = k; i < h->m; i++) {
+        const double *row = h->q + i * h->n, vi = h->v[i];
+        for (int64_t j = from; j < h->n; j++) w[j] += vi * row[j];
+    }
+    for (int64_t i = k; i < h->m; i++) {
+        double *row = h->q + i * h->n, f = h->tau[k] * h->v[i];
+        for (int64_t j = from; j < h->n; j++) row[j] -= f * w[j];
+    }
+}
+EDDY_CLONES_OF(reflect, (const householder *h, int64_t k, int64_t from), (h, k, from))
+
+/* The reflection that clears column k below the diagonal: v (v[k] = 1) stays
+ * there, R's diagonal element only leaves its sign. */
+static void eliminate(const householder *h, int64_t k)
+{
+    double *q = h->q, sum = 0, diagonal = q[k * h->n + k];
+    for (int64_t i = k; i < h->m; i++) sum += q[i * h->n + k] * q[i * h->n + k];
+    double norm = sqrt(sum), r = diagonal > 0 ? -norm : norm;
+    h->sign[k] = r < 0 ? -1 : 1;
+    h->tau[k] = norm > 0 ? (r - diagonal) / r : 0;
+    h->v[k] = 1;
+    for (int64_t i = k + 1; i < h->m; i++) {
+        h->v[i] = norm > 0 ? q[i * h->n + k] / (diagonal - r) : 0;
+        q[i * h->n + k] = h->v[i];
+    }
+    EDDY_BEST_OF(reflect)(h, k, k + 1);
+}
+
+/* Column k of q becomes that of Q, given that those behind it are. */
+static void accumulate(const householder *h, int64_t k)
+{
+    double *q = h->q;
+    h->v[k] = 1;
+    for (int64_t i = k + 1; i < h->m; i++) h->v[i] = q[i * h->n + k];
+    EDDY_BEST_OF(reflect)(h, k, k + 1);
+    for (int64_t i = 0; i < k; i++) q[i * h->n + k] = 0;
+    q[k * h->n + k] = 1 - h->tau[k];
+    for (int64_t i = k + 1; i < h->m; i++) q[i * h->n + k] = -h->tau[k] * h->v[i];
+}
+
+static eddy_status orthogonal_prepare(eddy_kernel *k)
+{
+    const orthogonal_attrs *a = k->attrs;
+    int64_t m, n;
+    bool    wide;
+    orthogonal_sizes(a->shape, &m, &n, &wide);
+    /* Far from overflowing: no tensor has more than 2^48 elements. */
+    k->scratch_size = (size_t)(m * n + m + 3 * n) * sizeof(double);
+    return EDDY_OK;
+}
+
+/* Column j of Q with the sign that makes R's diagonal positive: as output. */
+static void orthogonal_store(const householder *h, bool wide, const eddy_buffer *y)
+{
+    float  *f = y->data;
+    double *d = y->data;
+    bool    single = y->type.dtype == EDDY_FLOAT32;
+    for (int64_t i = 0; i < h->m; i++) {
+        for (int64_t j = 0; j < h->n; j++) {
+            int64_t at = wide ? j * h->m + i : i * h->n + j;
+            double  v = h->q[i * h->n + j] * h->sign[j];
+            if (single) f[at] = (float)v;
+            else d[at] = v;
+        }
+    }
+}
+
+static eddy_status orthogonal_kernel(eddy_kernel *k)
+{
+    const orthogonal_attrs *a = k->attrs;
+    householder h;
+    bool        wide;
+    orthogonal_sizes(a->shape, &h.m, &h.n, &wide);
+    h.q = k->scratch;
+    h.v = h.q + h.m * h.n;
+    h.w = h.v + h.m;
+    h.tau = h.w + h.n;
+    h.sign = h.tau + h.n;
+    eddy_stream   s = eddy__stream_of(k, a->seed, EDDY_ORTHOGONAL);
+    eddy_gaussian standard = { 0, 1, 0 };
+    eddy__fill_normal_f64(s, 0, h.m * h.n, standard, h.q);
+    for (int64_t i = 0; i < h.n; i++) eliminate(&h, i);
+    for (int64_t i = h.n; i-- > 0;) accumulate(&h, i);
+    orthogonal_store(&h, wide, k->out[0]);
+    return EDDY_OK;
+}
+
+/* A reflection on each of n columns, to eliminate and to accumulate. */
+static double orthogonal_flops(const void *attrs, int n_in, const eddy_type *in,
+                               const eddy_type *out)
+{
+    (void)n_in; (void)in; (void)out;
+    const orthogonal_attrs *a = attrs;
+    int64_t m, n;
+    bool    wide;
+    orthogonal_sizes(a->shape, &m, &n, &wide);
+    return 4 * (double)m * (double)n * (double)n;
+}
+
+/* The QR decomposition of normal numbers, one matrix an example. */
+static void orthogonal_batch(eddy_batch *b)
+{
+    const orthogonal_attrs *a = b->attrs;
+    int64_t m, n;
+    bool    wide;
+    orthogonal_sizes(a->shape, &m, &n, &wide);
+    const eddy_tensor one = eddy_zeros(b->graph, EDDY_FLOAT64, EDDY_SHAPE(m, n));
+    const eddy_tensor q = eddy_qr(eddy_random_normal_like(eddy_batch_like(one, b->examples),
+                                                          .seed = a->seed));
+    const eddy_tensor r = eddy_matrix_diag_part(eddy_output(q, 1));
+    const eddy_tensor signs = Where(Less(r, 0), -1, OnesLike(r));
+    const eddy_tensor y = Mul(q, ExpandDims(signs, 1));
+    b->y[0] = eddy_reshape_like(Cast(wide ? eddy_swapaxes(y, -1, -2) : y, a->dtype),
+                                eddy__batch_result_like(b));
+}
+
+const eddy_op_def eddy_op_random_orthogonal = {
+    .name = "RandomOrthogonal", .label = "random_orthogonal", .outputs = 1,
+    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(orthogonal_attrs), .attrs = orthogonal_fields,
+    .infer = orthogonal_infer, .prepare = orthogonal_prepare, .kernel = orthogonal_kernel,
+    .flops = orthogonal_flops,
+    .gradient = eddy_not_differentiable, .batch = orthogonal_batch };
+
+/** A random orthogonal matrix: q' q = 1, or q q' = 1 if it is wider than high.
+ *
+ *  The dimensions before the last count as one.  q is that of the QR
+ *  decomposition of a matrix of normal random numbers with the signs that make
+ *  r's diagonal positive, which spreads it evenly over all such matrices.  It is
+ *  computed in double precision, in time proportional to elements times the
+ *  smaller side.
+ *  Errors: EDDY_BAD_SHAPE below two dimensions, EDDY_BAD_DTYPE.
+ *  TensorFlow: orthogonal_initializer. */
+eddy_tensor eddy_init_orthogonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
+{
+    orthogonal_attrs a = { shape, dtype ? dtype : EDDY_FLOAT32, seed };
+    return eddy_apply(&eddy_op_random_orthogonal, &a, 0, NULL, (eddy_apply_args){ .graph = g });
+}

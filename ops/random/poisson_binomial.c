@@ -1,0 +1,176 @@
+/* poisson_binomial.c -- Poisson and binomial samples. */
+#include "ops/random/random.h"
+#include "ops/kernels/special_gamma.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+
+typedef struct draw_attrs {
+    int64_t seed;
+} draw_attrs;
+
+static const eddy_attr_field draw_fields[] = {
+    { "seed", EDDY_ATTR_INT, offsetof(draw_attrs, seed) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* ------------------------------------------------------------- poisson -- */
+
+/* The mean below which probabilities are added up until they reach a uniform. */
+enum { FEW = 10 };
+
+/* p is that of 0, and ratio(k) the probability of k over that of k - 1: r / k - s. */
+static double by_inversion(double u, double p, double r, double s)
+{
+    double k = 0, sum = p;
+    while (u >= sum && p > 0) {
+        k++;
+        p *= r / k - s;
+        sum += p;
+    }
+    return k;
+}
+
+/* ln of x^k e^-x / k!, k >= 0 and x > 0, of which nothing is lost where both are large. */
+static double log_density(double k, double x)
+{
+    if (k < FEW) return k * log(x) - x - eddy__ln_gamma(k + 1);
+    const double t = (x - k) / k, most = k * eddy__log1p_minus(t);
+    return most - 0.5 * log(2 * EDDY_PI * k) - eddy__stirling_rest(k);
+}
+
+/* Hoermann's PTRS: rejection from a table mountain, "The transformed rejection method for
+ * generating Poisson random variables" (1993). */
+static double many_events(eddy_dice *d, double rate)
+{
+    const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
+    const double inverse = 1.1239 + 1.1328 / (b - 3.4), within = 0.9277 - 3.6224 / (b - 2);
+    double k = floor(rate);
+    while (d->thrown < EDDY_THROWS) {
+        const eddy_throw t = eddy__dice_throw(d);
+        const double u = t.u - 0.5, side = 0.5 - fabs(u);
+        k = floor((2 * a / side + b) * u + rate + 0.43);
+        if (side >= 0.07 && t.v <= within) return k;
+        if (!(k >= 0) || (side < 0.013 && t.v > side)) continue;
+        if (log(t.v * inverse / (a / (side * side) + b)) <=
+            log_density(k, rate)) return k;
+    }
+    return k;
+}
+
+static double poisson_draw(eddy_dice *d, const double *x, const void *attrs)
+{
+    const double rate = x[0];
+    (void)attrs;
+    if (!(rate >= 0) || isinf(rate)) return NAN;
+    if (rate < FEW) return by_inversion(eddy__dice_throw(d).u, exp(-rate), rate, 0);
+    return many_events(d, rate);
+}
+
+static const eddy_draw poisson = { poisson_draw, 1, EDDY_POISSON, false };
+
+static eddy_status poisson_kernel(eddy_kernel *k)
+{
+    eddy__draw_all(k, &poisson, ((const draw_attrs *)k->attrs)->seed);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_poisson = {
+    .name = "RandomPoissonV2", .label = "random_poisson", .min_inputs = 1, .max_inputs = 2,
+    .inputs = EDDY_INPUTS({ "lam", EDDY_TAKES_FLOATS }, { "seed", EDDY_ANY_TYPE }),
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(draw_attrs),
+    .attrs = draw_fields, .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
+    .kernel = poisson_kernel, .gradient = eddy_not_differentiable, .batch = eddy__batch_draw };
+
+/** How many events there are where lam are expected: k with probability
+ *  lam^k e^-lam / k!, one number for each element.
+ *
+ *  lam (x)         float32 or float64, any shape; the result has its type
+ *  sample_shape    axes before those of lam, one draw each; default none
+ *  seed            0: the op's own
+ *  stateless_seed  two integers, int32 or int64: the same numbers whenever they are the same
+ *
+ *  NaN where lam is negative, infinite or NaN.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit; EDDY_INVALID_ARGUMENT
+ *  for another stateless_seed.
+ *  Gradient: none.  TensorFlow: random.poisson, RandomPoissonV2. */
+eddy_tensor eddy_random_poisson_with(eddy_random_of_one_args a)
+{
+    const draw_attrs attrs = { a.seed };
+    if (!eddy__draw_operands("random_poisson", 1, &a.x, a.sample_shape))
+        return eddy_none(a.x.graph);
+    return eddy__draw_apply(&eddy_op_random_poisson, &attrs, 1, &a.x, a.stateless_seed, a.name);
+}
+
+/* ------------------------------------------------------------ binomial -- */
+
+/* Hoermann's BTRS, for p <= 1/2: "The generation of binomial random variates" (1993). */
+static double many_successes(eddy_dice *d, double n, double p)
+{
+    const double spread = sqrt(n * p * (1 - p)), top = floor((n + 1) * p);
+    const double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * p;
+    const double within = 0.92 - 4.2 / b, scale = (2.83 + 5.1 / b) * spread;
+    const double at_top = log_density(top, n * p) + log_density(n - top, n * (1 - p));
+    double k = top;
+    while (d->thrown < EDDY_THROWS) {
+        const eddy_throw t = eddy__dice_throw(d);
+        const double u = t.u - 0.5, side = 0.5 - fabs(u);
+        k = floor((2 * a / side + b) * u + n * p + 0.5);
+        if (!(k >= 0 && k <= n)) continue;
+        if (side >= 0.07 && t.v <= within) return k;
+        if (log(t.v * scale / (a / (side * side) + b)) <=
+            log_density(k, n * p) + log_density(n - k, n * (1 - p)) - at_top)
+            return k;
+    }
+    return k;
+}
+
+static double successes(eddy_dice *d, double n, double p)
+{
+    if (n * p >= FEW) return many_successes(d, n, p);
+    const double odds = p / (1 - p);
+    return fmin(n, by_inversion(eddy__dice_throw(d).u, exp(n * log1p(-p)), (n + 1) * odds, odds));
+}
+
+static double binomial_draw(eddy_dice *d, const double *x, const void *attrs)
+{
+    const double n = floor(x[0]), p = x[1];
+    (void)attrs;
+    if (!(n >= 0 && p >= 0 && p <= 1) || isinf(n)) return NAN;
+    return p <= 0.5 ? successes(d, n, p) : n - successes(d, n, 1 - p);
+}
+
+static const eddy_draw binomial = { binomial_draw, 2, EDDY_BINOMIAL, false };
+
+static eddy_status binomial_kernel(eddy_kernel *k)
+{
+    eddy__draw_all(k, &binomial, ((const draw_attrs *)k->attrs)->seed);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_binomial = {
+    .name = "RandomBinomial", .label = "random_binomial", .min_inputs = 2, .max_inputs = 3,
+    .inputs = EDDY_INPUTS({ "counts", EDDY_TAKES_FLOATS }, { "probs", EDDY_LIKE(0) },
+                          { "seed", EDDY_ANY_TYPE }),
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(draw_attrs),
+    .attrs = draw_fields, .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
+    .kernel = binomial_kernel, .gradient = eddy_not_differentiable, .batch = eddy__batch_draw };
+
+/** How many of `counts` trials succeed, each with probability `probs`: one number for each
+ *  element.
+ *
+ *  counts (a)      float32 or float64, any shape; of a broken number the whole part counts
+ *  probs (b)       of the same type, in [0,1]; the shapes broadcast
+ *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *
+ *  NaN where counts is negative or infinite, or probs not a probability.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Gradient: none.  TensorFlow: stateless_random_binomial, RandomBinomial. */
+eddy_tensor eddy_random_binomial_with(eddy_random_of_two_args a)
+{
+    const draw_attrs attrs = { a.seed };
+    eddy_tensor x[2] = { a.a, a.b };
+    if (!eddy__draw_operands("random_binomial", 2, x, a.sample_shape)) return eddy_none(a.a.graph);
+    return eddy__draw_apply(&eddy_op_random_binomial, &attrs, 2, x, a.stateless_seed, a.name);
+}

@@ -1,0 +1,573 @@
+/* random.c -- random tensors (uniform, normal, truncated normal, integers) and dropout.
+ *
+ * Element i of a random tensor is a function of the graph's seed, the operation's seed, the
+ * number of the run in its session, and i (ops/kernels/philox.h), and of nothing else. So values
+ * repeat in a new session, differ from run to run, and do not depend on threads or on other
+ * computations. */
+#include "graph/op.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "ops/random/random.h"
+#include "build/gen/table.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+
+#ifdef EDDY_HEADER
+/* Random tensors.  Every value is a function of the graph's seed, the op's
+ * seed, the number of the run in its session, and the element's index: it does
+ * not depend on threads, it differs from run to run, and it repeats in a new
+ * session of the same graph.  Two ops of one type, shape and dtype that are
+ * given the same `seed` yield the same values; without one (0) each op has its
+ * own.  In a function that eddy_vmap maps, each example has numbers of its own.
+ * The forms _like take the shape of x, at each run, and not its values: they are
+ * for shapes that are not known when the graph is built. */
+#endif
+
+eddy_stream eddy__stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution d)
+{
+    uint64_t kind = 2 * (uint64_t)d + (seed != 0);
+    uint64_t own = (uint64_t)(seed ? seed : k->op_seed);
+    return (eddy_stream){ eddy__philox_key((uint64_t)k->graph_seed, own, kind), k->step };
+}
+
+/* The output has the shape of the last input that the op may have, if it is there, or `shape`. */
+static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
+{
+    char text[256];
+    if (c->n_in == c->op->max_inputs) shape = c->in[c->n_in - 1].shape;
+    else if (!eddy_shape_is_valid(shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s is not a valid shape",
+                               eddy_shape_print(shape, text, sizeof text));
+    else if (!eddy_shape_is_known(shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "shape %s is not fully known; use the _like form",
+                               eddy_shape_print(shape, text, sizeof text));
+    c->out[0] = (eddy_type){ dtype, shape };
+    return true;
+}
+
+static bool infer_real(eddy_infer *c)
+{
+    const eddy_random_attrs *a = c->attrs;
+    if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
+                               eddy_dtype_name(a->dtype));
+    return infer_filled(c, a->dtype, a->shape);
+}
+
+/* As many for each example. */
+static void filled_batch(eddy_batch *b)
+{
+    const eddy_tensor like = eddy__batch_result_like(b);
+    b->y[0] = eddy_apply1(b->node->op, b->attrs, like);
+}
+
+/* The dtype that a _like form has by default. */
+static eddy_dtype real_dtype(eddy_dtype asked, eddy_tensor x)
+{
+    if (asked) return asked;
+    return eddy_dtype_of(x) == EDDY_FLOAT64 ? EDDY_FLOAT64 : EDDY_FLOAT32;
+}
+
+/* ------------------------------------------------------------- uniform -- */
+
+const eddy_attr_field eddy__uniform_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(eddy_random_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(eddy_random_attrs, dtype) },
+    { "minval", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, a) },
+    { "maxval", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, b) },
+    { "seed", EDDY_ATTR_INT, offsetof(eddy_random_attrs, seed) },
+    { 0 }
+};
+
+bool eddy__infer_uniform(eddy_infer *c)
+{
+    const eddy_random_attrs *a = c->attrs;
+    if (!isfinite(a->a) || !isfinite(a->b))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "minval %g or maxval %g is not finite",
+                               a->a, a->b);
+    bool   single = a->dtype == EDDY_FLOAT32;
+    double low = a->a, high = a->b, largest = single ? (double)FLT_MAX : DBL_MAX;
+    if (fabs(low) > largest || fabs(high) > largest || high - low > largest)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "minval %g, maxval %g or their difference "
+                               "is too large for %s", low, high, eddy_dtype_name(a->dtype));
+    if (single ? (float)low >= (float)high : low >= high)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "maxval %.9g is not above minval %.9g",
+                               high, low);
+    return infer_real(c);
+}
+
+/* Elements that are filled in parallel, a piece of so many at a time. */
+enum { PIECE = 4096 };
+
+typedef struct filling {
+    const eddy_buffer  *y;
+    const eddy_random_attrs *attrs;
+    eddy_stream         stream;
+    bool                truncated;
+} filling;
+
+/* Pieces [from, to): where they begin, and how many elements they have. */
+static int64_t piece_at(const filling *f, int64_t from, int64_t to, int64_t *count)
+{
+    const int64_t end = to * PIECE < f->y->count ? to * PIECE : f->y->count;
+    *count = end - from * PIECE;
+    return from * PIECE;
+}
+
+static void fill(const eddy_kernel *k, filling *f, eddy_parallel_fn body)
+{
+    eddy_parallel(k, (f->y->count + PIECE - 1) / PIECE, 4, body, f);
+}
+
+static void fill_uniform(void *arg, int64_t from, int64_t to, int worker)
+{
+    const filling *f = arg;
+    int64_t n;
+    const int64_t at = piece_at(f, from, to, &n);
+    const eddy_interval in = { f->attrs->a, f->attrs->b };
+    (void)worker;
+    if (f->attrs->dtype == EDDY_FLOAT32)
+        eddy__fill_uniform_f32(f->stream, at, n, in, (float *)f->y->data + at);
+    else eddy__fill_uniform_f64(f->stream, at, n, in, (double *)f->y->data + at);
+}
+
+void eddy__fill_uniform(const eddy_kernel *k, eddy_stream s)
+{
+    filling f = { k->out[0], k->attrs, s, false };
+    fill(k, &f, fill_uniform);
+}
+
+static eddy_status uniform_kernel(eddy_kernel *k)
+{
+    const eddy_random_attrs *a = k->attrs;
+    eddy__fill_uniform(k, eddy__stream_of(k, a->seed, EDDY_UNIFORM));
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_uniform = {
+    .name = "RandomUniform", .label = "random_uniform", .min_inputs = 0, .max_inputs = 1,
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
+    .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy__uniform_fields,
+    .flops = eddy_flops_per_output,
+    .infer = eddy__infer_uniform, .kernel = uniform_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
+
+/* ------------------------------------------------------------ integers -- */
+
+typedef struct integer_attrs {
+    eddy_shape shape;
+    eddy_dtype dtype;
+    int64_t    minval, maxval, seed;
+} integer_attrs;
+
+static const eddy_attr_field integer_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(integer_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(integer_attrs, dtype) },
+    { "minval", EDDY_ATTR_INT, offsetof(integer_attrs, minval) },
+    { "maxval", EDDY_ATTR_INT, offsetof(integer_attrs, maxval) },
+    { "seed", EDDY_ATTR_INT, offsetof(integer_attrs, seed) },
+    { 0 }
+};
+
+static bool integer_infer(eddy_infer *c)
+{
+    const integer_attrs *a = c->attrs;
+    int64_t low = INT64_MIN, high = INT64_MAX;   /* of minval and maxval */
+    if (a->dtype == EDDY_INT32) {
+        low = INT32_MIN;
+        high = (int64_t)INT32_MAX + 1;
+    } else if (a->dtype == EDDY_UINT8) {
+        low = 0;
+        high = UINT8_MAX + 1;
+    } else if (a->dtype != EDDY_INT64) {
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be an integer type",
+                               eddy_dtype_name(a->dtype));
+    }
+    if (a->minval >= a->maxval)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "maxval %" PRId64 " is not above minval %"
+                               PRId64, a->maxval, a->minval);
+    if (a->minval < low || a->maxval > high)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "[%" PRId64 ", %" PRId64 ") is not within "
+                               "%s", a->minval, a->maxval, eddy_dtype_name(a->dtype));
+    return infer_filled(c, a->dtype, a->shape);
+}
+
+static eddy_status integer_kernel(eddy_kernel *k)
+{
+    const integer_attrs *a = k->attrs;
+    const eddy_buffer   *y = k->out[0];
+    eddy_stream          s = eddy__stream_of(k, a->seed, EDDY_INTEGER);
+    uint64_t             range = (uint64_t)a->maxval - (uint64_t)a->minval;
+    if (a->dtype == EDDY_UINT8)
+        eddy__fill_integer_u8(s, 0, y->count, a->minval, range, y->data);
+    else if (a->dtype == EDDY_INT32)
+        eddy__fill_integer_i32(s, 0, y->count, a->minval, range, y->data);
+    else
+        eddy__fill_integer_i64(s, 0, y->count, a->minval, range, y->data);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_uniform_int = {
+    .name = "RandomUniformInt", .label = "random_uniform", .min_inputs = 0, .max_inputs = 1,
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
+    .attrs_size = sizeof(integer_attrs), .attrs = integer_fields,
+    .flops = eddy_flops_per_output,
+    .infer = integer_infer, .kernel = integer_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_uniform_int_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_shape  shape;       /* fully known */
+    int64_t     minval, maxval;
+    eddy_dtype  dtype;       /* int32, int64 or uint8; default int32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_uniform_int_args;
+#endif
+
+/** Integers, each value in [minval, maxval) equally likely.
+ *
+ *  graph, shape  of the result; the shape is fully known
+ *  minval        the smallest value
+ *  maxval        one above the largest; up to one above the largest of dtype
+ *                (of int64: up to its largest)
+ *  dtype         int32 (default), int64 or uint8
+ *
+ *  eddy_random_uniform_int(g, EDDY_SHAPE(100), 1, 7) are a hundred dice.  The
+ *  odds of two values differ by less than one part in 2^32 (2^64 for int64).
+ *  Errors: EDDY_INVALID_ARGUMENT if minval >= maxval or a bound does not fit,
+ *  EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  Gradient: none.  TensorFlow: RandomUniformInt. */
+eddy_tensor eddy_random_uniform_int_with(eddy_random_uniform_int_args a)
+{
+    integer_attrs attrs = { a.shape, a.dtype ? a.dtype : EDDY_INT32, a.minval, a.maxval, a.seed };
+    return eddy_apply(&eddy_op_random_uniform_int, &attrs, 0, NULL,
+                      (eddy_apply_args){ .graph = a.graph, .name = a.name });
+}
+
+/* ---------------------------------------------- builders of the uniform -- */
+
+/* Bounds given as doubles, for an integer dtype. */
+static bool whole_bound(double v, int64_t *out)
+{
+    if (!(v >= -0x1p63 && v < 0x1p63) || v != floor(v)) return false;
+    *out = (int64_t)v;
+    return true;
+}
+
+static eddy_tensor uniform(eddy_graph *g, const eddy_tensor *like, eddy_random_attrs a,
+                           const char *name)
+{
+    eddy_apply_args how = { .graph = g, .name = name };
+    if (eddy_dtype_is_integer(a.dtype)) {
+        integer_attrs b = { .shape = a.shape, .dtype = a.dtype, .seed = a.seed };
+        if (!whole_bound(a.a, &b.minval) || !whole_bound(a.b, &b.maxval))
+            return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                             "RandomUniformInt: minval %g and maxval %g must be 64-bit integers",
+                             a.a, a.b);
+        return eddy_apply(&eddy_op_random_uniform_int, &b, like != NULL, like, how);
+    }
+    if (a.b == 0 && a.a >= 0) a.b = 1;
+    return eddy_apply(&eddy_op_random_uniform, &a, like != NULL, like, how);
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_uniform_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_shape  shape;       /* fully known */
+    double      minval;      /* default 0 */
+    double      maxval;      /* default 1 */
+    eddy_dtype  dtype;       /* default float32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_uniform_args;
+
+typedef struct eddy_random_uniform_like_args {
+    char        unused_;
+    eddy_tensor x;
+    double      minval, maxval;
+    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_uniform_like_args;
+#endif
+
+/** Numbers spread evenly over [minval, maxval).
+ *
+ *  graph, shape  of the result; the shape is fully known
+ *  minval        default 0
+ *  maxval        default 1; where it is 0, minval >= 0 says that it was left out
+ *  dtype         float32 (default) or float64; for int32, int64 and uint8 the
+ *                bounds must be whole and maxval given, and the result is that
+ *                of eddy_random_uniform_int
+ *  seed          0: the op's own
+ *
+ *  minval + u (maxval - minval), u a multiple of 2^-24 (float64: 2^-53) in
+ *  [0,1); never maxval itself, whatever the rounding.
+ *  Errors: EDDY_INVALID_ARGUMENT if a bound is not finite, too large for dtype,
+ *  or minval >= maxval; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  Gradient: none.  TensorFlow: random_uniform, RandomUniform. */
+eddy_tensor eddy_random_uniform_with(eddy_random_uniform_args a)
+{
+    eddy_random_attrs attrs = { a.shape, a.dtype ? a.dtype : EDDY_FLOAT32, a.minval, a.maxval,
+                                a.seed };
+    return uniform(a.graph, NULL, attrs, a.name);
+}
+
+/** Numbers spread evenly over [minval, maxval), as many as x has elements.
+ *
+ *  x      any tensor; only its shape matters
+ *  dtype  default float64 if x is, else float32
+ *
+ *  The rest is as in eddy_random_uniform. */
+eddy_tensor eddy_random_uniform_like_with(eddy_random_uniform_like_args a)
+{
+    eddy_random_attrs attrs = { eddy_shape_unknown(), real_dtype(a.dtype, a.x), a.minval, a.maxval,
+                                a.seed };
+    return uniform(a.x.graph, &a.x, attrs, a.name);
+}
+
+/* -------------------------------------------------------------- normal -- */
+
+const eddy_attr_field eddy__normal_fields[] = {
+    { "shape", EDDY_ATTR_SHAPE, offsetof(eddy_random_attrs, shape) },
+    { "dtype", EDDY_ATTR_DTYPE, offsetof(eddy_random_attrs, dtype) },
+    { "mean", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, a) },
+    { "stddev", EDDY_ATTR_FLOAT, offsetof(eddy_random_attrs, b) },
+    { "seed", EDDY_ATTR_INT, offsetof(eddy_random_attrs, seed) },
+    { 0 }
+};
+
+bool eddy__infer_normal(eddy_infer *c)
+{
+    const eddy_random_attrs *a = c->attrs;
+    if (!isfinite(a->a))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean is %g; it must be finite", a->a);
+    if (!isfinite(a->b) || a->b < 0)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "stddev is %g; it must be finite and not "
+                               "negative", a->b);
+    if (a->dtype == EDDY_FLOAT32 && (fabs(a->a) > (double)FLT_MAX || a->b > (double)FLT_MAX))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean %g or stddev %g is too large for "
+                               "float32", a->a, a->b);
+    return infer_real(c);
+}
+
+static void fill_normal(void *arg, int64_t from, int64_t to, int worker)
+{
+    const filling *f = arg;
+    int64_t n;
+    const int64_t at = piece_at(f, from, to, &n);
+    const eddy_gaussian d = { f->attrs->a, f->attrs->b, f->truncated };
+    (void)worker;
+    if (f->attrs->dtype == EDDY_FLOAT32)
+        eddy__fill_normal_f32(f->stream, at, n, d, (float *)f->y->data + at);
+    else eddy__fill_normal_f64(f->stream, at, n, d, (double *)f->y->data + at);
+}
+
+void eddy__fill_normal(const eddy_kernel *k, eddy_stream s, bool truncated)
+{
+    filling f = { k->out[0], k->attrs, s, truncated };
+    fill(k, &f, fill_normal);
+}
+
+static eddy_status normal_kernel(eddy_kernel *k)
+{
+    const eddy_random_attrs *a = k->attrs;
+    eddy__fill_normal(k, eddy__stream_of(k, a->seed, EDDY_NORMAL), false);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_random_standard_normal = {
+    .name = "RandomStandardNormal", .label = "random_normal", .min_inputs = 0, .max_inputs = 1,
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
+    .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy__normal_fields,
+    .flops = eddy_flops_per_output,
+    .infer = eddy__infer_normal, .kernel = normal_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
+
+#ifdef EDDY_HEADER
+typedef struct eddy_random_normal_args {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_shape  shape;       /* fully known */
+    double      mean;        /* default 0 */
+    double      stddev;      /* default 1 */
+    eddy_dtype  dtype;       /* default float32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_normal_args;
+
+typedef struct eddy_random_normal_like_args {
+    char        unused_;
+    eddy_tensor x;
+    double      mean, stddev;
+    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    int64_t     seed;
+    const char *name;
+} eddy_random_normal_like_args;
+#endif
+
+static eddy_random_attrs normal_attrs(const eddy_random_normal_args *a)
+{
+    return (eddy_random_attrs){ a->shape, a->dtype ? a->dtype : EDDY_FLOAT32, a->mean,
+                                a->stddev == 0 ? 1 : a->stddev, a->seed };
+}
+static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a)
+{
+    return (eddy_random_attrs){ eddy_shape_unknown(), real_dtype(a->dtype, a->x), a->mean,
+                                a->stddev == 0 ? 1 : a->stddev, a->seed };
+}
+
+/** Normally distributed numbers, mean + stddev z.
+ *
+ *  graph, shape  of the result; the shape is fully known
+ *  mean          default 0
+ *  stddev        above 0; left out or 0 it is 1
+ *  dtype         float32 (default) or float64
+ *  seed          0: the op's own
+ *
+ *  z is made by Box and Muller's method, in double precision, from 64 random
+ *  bits a number (float32: 32); the largest |z| is 8.6 (6.7).  The same seeds
+ *  give the same bits on every machine.
+ *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or too large for
+ *  dtype or stddev is negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  Gradient: none.  TensorFlow: random_normal, RandomStandardNormal. */
+eddy_tensor eddy_random_normal_with(eddy_random_normal_args a)
+{
+    eddy_random_attrs attrs = normal_attrs(&a);
+    return eddy_apply(&eddy_op_random_standard_normal, &attrs, 0, NULL,
+                      (eddy_apply_args){ .graph = a.graph, .name = a.name });
+}
+
+/** Normally distributed numbers, as many as x has elements.
+ *
+ *  x      any tensor; only its shape matters
+ *  dtype  default float64 if x is, else float32
+ *
+ *  The rest is as in eddy_random_normal. */
+eddy_tensor eddy_random_normal_like_with(eddy_random_normal_like_args a)
+{
+    eddy_random_attrs attrs = normal_like_attrs(&a);
+    return eddy_apply(&eddy_op_random_standard_normal, &attrs, 1, &a.x,
+                      (eddy_apply_args){ .name = a.name });
+}
+
+static eddy_status truncated_kernel(eddy_kernel *k)
+{
+    const eddy_random_attrs *a = k->attrs;
+    eddy__fill_normal(k, eddy__stream_of(k, a->seed, EDDY_TRUNCATED), true);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_truncated_normal = {
+    .name = "TruncatedNormal", .label = "truncated_normal", .min_inputs = 0, .max_inputs = 1,
+    .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
+    .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy__normal_fields,
+    .flops = eddy_flops_per_output,
+    .infer = eddy__infer_normal, .kernel = truncated_kernel, .gradient = eddy_not_differentiable,
+    .batch = filled_batch };
+
+/** Normally distributed numbers within two standard deviations of the mean.
+ *
+ *  mean + stddev z; a z with |z| >= 2 is thrown away and drawn again, so the
+ *  standard deviation of the result is 0.8796 stddev.  Arguments and errors are
+ *  those of eddy_random_normal.
+ *  Gradient: none.  TensorFlow: truncated_normal, TruncatedNormal. */
+eddy_tensor eddy_truncated_normal_with(eddy_random_normal_args a)
+{
+    eddy_random_attrs attrs = normal_attrs(&a);
+    return eddy_apply(&eddy_op_truncated_normal, &attrs, 0, NULL,
+                      (eddy_apply_args){ .graph = a.graph, .name = a.name });
+}
+
+/** Truncated normal numbers, as many as x has elements.
+ *
+ *  x      any tensor; only its shape matters
+ *  dtype  default float64 if x is, else float32
+ *
+ *  The rest is as in eddy_truncated_normal. */
+eddy_tensor eddy_truncated_normal_like_with(eddy_random_normal_like_args a)
+{
+    eddy_random_attrs attrs = normal_like_attrs(&a);
+    return eddy_apply(&eddy_op_truncated_normal, &attrs, 1, &a.x,
+                      (eddy_apply_args){ .name = a.name });
+}
+
+/* ------------------------------------------------------------- dropout -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_dropout_args {
+    char        unused_;
+    eddy_tensor x;
+    double      rate;        /* the fraction dropped, in [0,1) */
+    eddy_dims   noise_shape; /* default x's shape */
+    int64_t     seed;
+    const char *name;
+} eddy_dropout_args;
+#endif
+
+/* The axes along which the mask has one element and x may have more; false if
+ * noise_shape does not fit x. */
+static bool shared_axes(eddy_shape x, eddy_dims noise, eddy_dims *axes)
+{
+    int rank = noise.count > 0 ? noise.count : 0;
+    *axes = (eddy_dims){ 0 };
+    if (noise.no_number_) return false;
+    if (noise.count == 0) return true;
+    if (x.rank < 0 || rank > x.rank) return false;
+    for (int i = 0; i < x.rank; i++) {
+        int     at = i - (x.rank - rank);
+        int64_t n = at < 0 ? 1 : noise.at[at];
+        if (n == 1 && x.dim[i] != 1) axes->at[axes->count++] = i;
+        else if (n != x.dim[i] && n != EDDY_ANY) return false;
+    }
+    return true;
+}
+
+/** y = x/(1 - rate) where a random mask keeps x, and 0 where it drops it.
+ *
+ *  x            float32 or float64; any shape
+ *  rate         the probability of being dropped, a number in [0,1); with 0 the
+ *               result is x itself
+ *  noise_shape  the mask's shape: for each axis of x its size (EDDY_ANY will
+ *               do), or 1 where one decision holds for the whole axis; missing
+ *               leading axes count as 1; default: the shape of x
+ *  seed         0: the op's own
+ *
+ *  An element is kept if a uniform number in [0,1) is at least rate; the mean
+ *  of y is x.  A dropped infinity or NaN is dropped.
+ *  Errors: EDDY_INVALID_ARGUMENT if rate is out of range, EDDY_BAD_SHAPE if
+ *  noise_shape does not fit x, EDDY_BAD_DTYPE.
+ *  Gradient: dx = dy/(1 - rate) through the same mask.  TensorFlow: nn.dropout. */
+eddy_tensor eddy_dropout_with(eddy_dropout_args a)
+{
+    eddy_graph *g = a.x.graph;
+    eddy_dtype  dtype = eddy_dtype_of(a.x);
+    eddy_dims   axes;
+    char        noise[256], text[256];
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
+        return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; it must be float32 or float64",
+                         eddy_dtype_name(dtype));
+    if (!(a.rate >= 0 && a.rate < 1))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
+    if (!shared_axes(eddy_shape_of(a.x), a.noise_shape, &axes)) {
+        const int rank = a.noise_shape.count < 0 ? 0 : a.noise_shape.count;
+        eddy_shape_print(eddy_shape_of_dims(a.noise_shape.at, (size_t)rank), noise, sizeof noise);
+        eddy_shape_print(eddy_shape_of(a.x), text, sizeof text);
+        return eddy_fail(g, EDDY_BAD_SHAPE, "dropout: noise_shape %s does not fit x, %s; each "
+                         "dimension must be 1 or that of x", noise, text);
+    }
+    if (a.rate == 0) return a.x;
+    eddy_scope_begin(g, a.name ? a.name : "dropout");
+    eddy_tensor like = axes.count > 0 ? eddy_sum(a.x, .axes = axes, .keepdims = true) : a.x;
+    eddy_tensor u = eddy_random_uniform_like(like, .dtype = dtype, .seed = a.seed);
+    eddy_tensor y = Where(GreaterEqual(u, a.rate), Mul(a.x, 1 / (1 - a.rate)), 0);
+    eddy_scope_end(g);
+    return y;
+}

@@ -1,0 +1,182 @@
+/* stateless.c -- stateless random tensors, a function of a seed, which is itself a tensor. */
+#include "ops/random/random.h"
+#include "ops/arrays/arrays.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#ifdef EDDY_HEADER
+/* The same numbers whenever the seed is the same: in each run, session and graph.  The seed
+ * is two integers and may be computed or fed, with the number of a step in it, for example.
+ * Two ops of one kind with the same seed draw the same; give each its own. */
+#endif
+
+static bool seeded_uniform_infer(eddy_infer *c)
+{
+    return eddy__infer_seed(c, 0) && eddy__infer_uniform(c);
+}
+
+static bool seeded_normal_infer(eddy_infer *c)
+{
+    return eddy__infer_seed(c, 0) && eddy__infer_normal(c);
+}
+
+static eddy_status seeded_uniform_kernel(eddy_kernel *k)
+{
+    eddy__fill_uniform(k, eddy__stream_for(k, 0, 0, EDDY_UNIFORM));
+    return EDDY_OK;
+}
+
+static eddy_status seeded_normal_kernel(eddy_kernel *k)
+{
+    eddy__fill_normal(k, eddy__stream_for(k, 0, 0, EDDY_NORMAL), false);
+    return EDDY_OK;
+}
+
+static eddy_status seeded_truncated_kernel(eddy_kernel *k)
+{
+    eddy__fill_normal(k, eddy__stream_for(k, 0, 0, EDDY_TRUNCATED), true);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_stateless_random_uniform = {
+    .name = "StatelessRandomUniform", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 2, .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy__uniform_fields,
+    .flops = eddy_flops_per_output, .infer = seeded_uniform_infer,
+    .kernel = seeded_uniform_kernel, .gradient = eddy_not_differentiable };
+
+const eddy_op_def eddy_op_stateless_random_normal = {
+    .name = "StatelessRandomNormal", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 2, .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy__normal_fields,
+    .flops = eddy_flops_per_output, .infer = seeded_normal_infer,
+    .kernel = seeded_normal_kernel, .gradient = eddy_not_differentiable };
+
+const eddy_op_def eddy_op_stateless_truncated_normal = {
+    .name = "StatelessTruncatedNormal", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .shape_inputs = 2, .attrs_size = sizeof(eddy_random_attrs), .attrs = eddy__normal_fields,
+    .flops = eddy_flops_per_output, .infer = seeded_normal_infer,
+    .kernel = seeded_truncated_kernel, .gradient = eddy_not_differentiable };
+
+#ifdef EDDY_HEADER
+typedef struct eddy_stateless_uniform_args {
+    char        unused_;
+    eddy_shape  shape;       /* fully known */
+    eddy_tensor seed;        /* two integers */
+    double      minval;      /* default 0 */
+    double      maxval;      /* default 1 */
+    eddy_dtype  dtype;       /* default float32 */
+    const char *name;
+} eddy_stateless_uniform_args;
+
+typedef struct eddy_stateless_uniform_like_args {
+    char        unused_;
+    eddy_tensor x, seed;
+    double      minval, maxval;
+    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    const char *name;
+} eddy_stateless_uniform_like_args;
+
+typedef struct eddy_stateless_normal_args {
+    char        unused_;
+    eddy_shape  shape;       /* fully known */
+    eddy_tensor seed;        /* two integers */
+    double      mean;        /* default 0 */
+    double      stddev;      /* default 1 */
+    eddy_dtype  dtype;       /* default float32 */
+    const char *name;
+} eddy_stateless_normal_args;
+
+typedef struct eddy_stateless_normal_like_args {
+    char        unused_;
+    eddy_tensor x, seed;
+    double      mean, stddev;
+    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    const char *name;
+} eddy_stateless_normal_like_args;
+#endif
+
+/* The dtype that a _like form has by default, and of the others. */
+static eddy_dtype dtype_for(eddy_dtype asked, const eddy_tensor *x)
+{
+    if (asked) return asked;
+    return x && eddy_dtype_of(*x) == EDDY_FLOAT64 ? EDDY_FLOAT64 : EDDY_FLOAT32;
+}
+
+/** Numbers spread evenly over [minval, maxval), the same whenever the seed is.
+ *
+ *  shape   of the result, fully known
+ *  seed    int32 or int64, two elements; it may change from run to run
+ *  minval  default 0
+ *  maxval  default 1; where it is 0, minval >= 0 says that it was left out
+ *  dtype   float32 (default) or float64
+ *
+ *  The rest is as in eddy_random_uniform, of which this is the function without state.
+ *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
+ *  eddy_random_uniform.
+ *  Gradient: none.  TensorFlow: stateless_random_uniform, StatelessRandomUniform. */
+eddy_tensor eddy_stateless_random_uniform_with(eddy_stateless_uniform_args a)
+{
+    const eddy_random_attrs attrs = { a.shape, dtype_for(a.dtype, NULL), a.minval,
+                                      a.maxval == 0 && a.minval >= 0 ? 1 : a.maxval, 0 };
+    return eddy__apply_named(a.name, &eddy_op_stateless_random_uniform, &attrs, 1, &a.seed);
+}
+
+/** The same, as many as x has elements, of which only the shape matters. */
+eddy_tensor eddy_stateless_random_uniform_like_with(eddy_stateless_uniform_like_args a)
+{
+    const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a.dtype, &a.x), a.minval,
+                                      a.maxval == 0 && a.minval >= 0 ? 1 : a.maxval, 0 };
+    return eddy__apply_named(a.name, &eddy_op_stateless_random_uniform, &attrs, 2,
+                             (eddy_tensor[]){ a.seed, a.x });
+}
+
+static eddy_random_attrs normal_of(const eddy_stateless_normal_args *a)
+{
+    return (eddy_random_attrs){ a->shape, dtype_for(a->dtype, NULL), a->mean,
+                                a->stddev == 0 ? 1 : a->stddev, 0 };
+}
+
+static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_normal_like_args *a)
+{
+    const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a->dtype, &a->x), a->mean,
+                                      a->stddev == 0 ? 1 : a->stddev, 0 };
+    return eddy__apply_named(a->name, op, &attrs, 2, (eddy_tensor[]){ a->seed, a->x });
+}
+
+/** Normally distributed numbers, mean + stddev z, the same whenever the seed is.
+ *
+ *  shape         of the result, fully known
+ *  seed          int32 or int64, two elements; it may change from run to run
+ *  mean, stddev  default 0 and 1; a stddev of 0 is 1
+ *  dtype         float32 (default) or float64
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
+ *  eddy_random_normal.
+ *  Gradient: none.  TensorFlow: stateless_random_normal, StatelessRandomNormal. */
+eddy_tensor eddy_stateless_random_normal_with(eddy_stateless_normal_args a)
+{
+    const eddy_random_attrs attrs = normal_of(&a);
+    return eddy__apply_named(a.name, &eddy_op_stateless_random_normal, &attrs, 1, &a.seed);
+}
+
+/** The same, as many as x has elements, of which only the shape matters. */
+eddy_tensor eddy_stateless_random_normal_like_with(eddy_stateless_normal_like_args a)
+{
+    return normal_like(&eddy_op_stateless_random_normal, &a);
+}
+
+/** Normally distributed numbers within two standard deviations of the mean, as those of
+ *  eddy_truncated_normal, the same whenever the seed is.
+ *
+ *  Arguments and errors are those of eddy_stateless_random_normal.
+ *  Gradient: none.  TensorFlow: stateless_truncated_normal, StatelessTruncatedNormal. */
+eddy_tensor eddy_stateless_truncated_normal_with(eddy_stateless_normal_args a)
+{
+    const eddy_random_attrs attrs = normal_of(&a);
+    return eddy__apply_named(a.name, &eddy_op_stateless_truncated_normal, &attrs, 1, &a.seed);
+}
+
+/** The same, as many as x has elements, of which only the shape matters. */
+eddy_tensor eddy_stateless_truncated_normal_like_with(eddy_stateless_normal_like_args a)
+{
+    return normal_like(&eddy_op_stateless_truncated_normal, &a);
+}

@@ -1,0 +1,232 @@
+/* argmax.c -- argmax and argmin: the index of the largest or smallest element along an axis.
+ *
+ * Two passes, both of which vectorise: the extreme value of each lane, then its first index. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "graph/base/cpu.h"
+#include "ops/kernels/reduce_engine.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#ifdef EDDY_HEADER
+typedef struct eddy_argmax_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    eddy_dtype  output_type;    /* EDDY_INT32 or EDDY_INT64, the default */
+    const char *name;
+} eddy_argmax_args;
+#endif
+
+typedef struct argmax_attrs {
+    int64_t    axis;
+    eddy_dtype output_type;
+} argmax_attrs;
+
+static const eddy_attr_field argmax_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(argmax_attrs, axis) },
+    { "output_type", EDDY_ATTR_DTYPE, offsetof(argmax_attrs, output_type) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* Bools are compared as the bytes they are. */
+static const eddy_reducer *reducer_of(const eddy_fold *fold, eddy_dtype d)
+{
+    return eddy__reducer_of(fold, d == EDDY_BOOL ? EDDY_UINT8 : d);
+}
+
+static bool argmax_infer(eddy_infer *c)
+{
+    const argmax_attrs *a = c->attrs;
+    const eddy_type x = c->in[0];
+    eddy_shape y = EDDY_UNKNOWN_SHAPE;
+    int axis;
+    if (a->output_type != EDDY_INT32 && a->output_type != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; expected int32 or int64",
+                               eddy_dtype_name(a->output_type));
+    if (!eddy__infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis))
+        return false;
+    if (x.shape.rank >= 0) {
+        const int64_t n = x.shape.dim[axis];
+        if (n == 0) return eddy_infer_fail(c, EDDY_BAD_SHAPE, "axis %d has no elements", axis);
+        if (n > INT32_MAX && a->output_type == EDDY_INT32)
+            return eddy_infer_fail(c, EDDY_LIMIT,
+                                   "axis %d has %lld elements, too many for int32; use int64",
+                                   axis, (long long)n);
+        y = eddy__shape_without(x.shape, axis);
+    }
+    return eddy__infer_yield(c, 0, a->output_type, y);
+}
+
+/* index[c] = the first j with x[j * stride + c] equal to best[c] or NaN, of n; for `many`
+ * rows of n elements if width is 1.  Only a lane whose best is NaN has one. */
+enum { SCAN = 16 };
+#define FIRST(name, T)                                                          \
+    EDDY_INLINE int name##_hit(T v, T best) { return (v == best) | (v != v); }  \
+    EDDY_INLINE int64_t name##_scan(const T *x, T best, int64_t n)              \
+    {                                                                           \
+        int64_t j = 0;                                                          \
+        for (; j + SCAN <= n; j += SCAN) {                                      \
+            int hits = 0;                                                       \
+            EDDY_OVER_LANES                                                     \
+            for (int i = 0; i < SCAN; i++) hits |= name##_hit(x[j + i], best);  \
+            if (hits) break;                                                    \
+        }                                                                       \
+        while (j < n - 1 && !name##_hit(x[j], best)) j++;                       \
+        return j;                                                               \
+    }                                                                           \
+    EDDY_INLINE void name##_all(int64_t *index, const void *x_, const void *best_, int64_t many, \
+                                int64_t n, int64_t width, int64_t stride)       \
+    {                                                                           \
+        const T *x = x_, *best = best_;                                         \
+        for (int64_t i = 0; i < many && stride == 1; i++, x += n)               \
+            index[i] = name##_scan(x, best[i], n);                              \
+        if (stride == 1) return;                                                \
+        for (int64_t c = 0; c < width; c++) index[c] = 0;                       \
+        for (int64_t j = n - 1; j >= 0; j--)                                    \
+            for (int64_t c = 0; c < width; c++) {                               \
+                const int hit = name##_hit(x[j * stride + c], best[c]);         \
+                index[c] = hit ? j : index[c];                                  \
+            }                                                                   \
+    }                                                                           \
+    EDDY_CLONES_OF(name, (int64_t *index, const void *x, const void *best, int64_t many, \
+                          int64_t n, int64_t width, int64_t stride),            \
+                   (index, x, best, many, n, width, stride))
+FIRST(first_f32, float)
+FIRST(first_f64, double)
+FIRST(first_i32, int32_t)
+FIRST(first_i64, int64_t)
+FIRST(first_u8, uint8_t)
+
+typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t many, int64_t n,
+                      int64_t width, int64_t stride);
+
+static first_fn *first_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32: return EDDY_BEST_OF(first_f32);
+    case EDDY_FLOAT64: return EDDY_BEST_OF(first_f64);
+    case EDDY_INT32:   return EDDY_BEST_OF(first_i32);
+    case EDDY_INT64:   return EDDY_BEST_OF(first_i64);
+    default:           return EDDY_BEST_OF(first_u8);
+    }
+}
+
+static void put(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[at + i] = (int32_t)index[i];
+        else ((int64_t *)y->data)[at + i] = index[i];
+    }
+}
+
+enum { TILE = 256 };
+
+typedef union elements {
+    double  f64[TILE];
+    float   f32[TILE];
+    int64_t i64[TILE];
+    int32_t i32[TILE];
+    uint8_t u8[TILE];
+} elements;
+
+typedef struct search {
+    eddy_buffer        *y;
+    const char         *x;
+    const eddy_reducer *reducer;
+    first_fn           *first;
+    eddy_lanes          lanes;
+} search;
+
+/* Outer positions [from, to). */
+static void find_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    const search *s = arg;
+    const eddy_reducer *r = s->reducer;
+    const eddy_lanes l = s->lanes;
+    int64_t index[TILE], at = from * l.inner;
+    elements best;
+    (void)worker;
+    for (int64_t o = from, many; o < to; o += many) {
+        many = l.inner > 1 ? 1 : to - o < TILE ? to - o : TILE;
+        for (int64_t c = 0, w; c < l.inner; c += w, at += many * w) {
+            w = l.inner - c < TILE ? l.inner - c : TILE;
+            const char *x = s->x + (size_t)(o * l.n * l.inner + c) * r->size;
+            const eddy_reduction p = eddy__reduction_of_block(r, many, l.n, w, l.inner);
+            eddy__reduction_run(&p, &best, x);
+            s->first(index, x, &best, many, l.n, w, l.inner);
+            put(s->y, at, index, many * w);
+        }
+    }
+}
+
+static eddy_status find(eddy_kernel *k)
+{
+    const eddy_fold *fold = k->op->fold;
+    enum { WORK = 1 << 15 };
+    const argmax_attrs *a = k->attrs;
+    const eddy_type t = k->in[0]->type;
+    search s = { k->out[0], k->in[0]->data, reducer_of(fold, t.dtype), first_of(t.dtype),
+                 eddy__lanes_of(t.shape, a->axis) };
+    const eddy_lanes l = s.lanes;
+    eddy_parallel(k, l.outer, WORK / (l.n * l.inner + 1) + 1, find_some, &s);
+    return EDDY_OK;
+}
+
+static eddy_tensor arg(const eddy_op_def *op, eddy_argmax_args a)
+{
+    const argmax_attrs attrs = { a.axis, a.output_type ? a.output_type : EDDY_INT64 };
+    return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
+}
+
+static void argmax_batch(eddy_batch *b)
+{
+    argmax_attrs a = *(const argmax_attrs *)b->attrs;
+    a.axis = eddy__batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+#define ARG(type, fold_)                                                         \
+    { .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 1, .fold = fold_, \
+      .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),                             \
+      .attrs_size = sizeof(argmax_attrs), .attrs = argmax_fields,               \
+      .flops = eddy_flops_per_input, .infer = argmax_infer, .kernel = find,     \
+      .gradient = eddy_not_differentiable, .batch = argmax_batch }
+
+const eddy_op_def eddy_op_argmax = ARG("ArgMax", &eddy__fold_max);
+
+/** y = the index along `axis` of the largest element of x.
+ *
+ *  x            float32, float64, int32, int64, uint8 or bool, rank 1 at least
+ *  axis         in [-rank, rank); default 0, the first
+ *  output_type  EDDY_INT32 or EDDY_INT64; default EDDY_INT64
+ *
+ *  y has the shape of x without the axis.  Among equal elements the lowest index
+ *  is taken; a NaN counts as largest, the first of them.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_BAD_SHAPE if the
+ *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
+ *  may not fit int32.
+ *  Gradient: none.  TensorFlow: ArgMax (tf.argmax). */
+eddy_tensor eddy_argmax_with(eddy_argmax_args a)
+{
+    return arg(&eddy_op_argmax, a);
+}
+
+const eddy_op_def eddy_op_argmin = ARG("ArgMin", &eddy__fold_min);
+
+/** y = the index along `axis` of the smallest element of x.
+ *
+ *  x            float32, float64, int32, int64, uint8 or bool, rank 1 at least
+ *  axis         in [-rank, rank); default 0, the first
+ *  output_type  EDDY_INT32 or EDDY_INT64; default EDDY_INT64
+ *
+ *  y has the shape of x without the axis.  Among equal elements the lowest index
+ *  is taken; a NaN counts as smallest, the first of them.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_BAD_SHAPE if the
+ *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
+ *  may not fit int32.
+ *  Gradient: none.  TensorFlow: ArgMin (tf.argmin). */
+eddy_tensor eddy_argmin_with(eddy_argmax_args a)
+{
+    return arg(&eddy_op_argmin, a);
+}

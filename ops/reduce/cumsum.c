@@ -1,0 +1,449 @@
+/* cumsum.c -- cumulative sums and products (cumsum, cumprod) and linear recurrences
+ * (linear_scan) along an axis.
+ *
+ * A kernel processes a tile of neighbouring lanes at a time, with one accumulator for each, so
+ * that its inner loop runs over consecutive elements for any axis. float32 is accumulated in
+ * float64, complex64 in complex128, integers in 64 bits. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "ops/kernels/reduce_engine.h"
+#include "build/gen/table.h"
+
+#include <complex.h>
+#include <string.h>
+
+#ifdef EDDY_HEADER
+/* Arguments of the running sums and products. */
+typedef struct eddy_scan_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    bool        exclusive;      /* y[j] is of the elements before j only */
+    bool        reverse;        /* from the last element to the first */
+    const char *name;
+} eddy_scan_args;
+#endif
+
+typedef struct scan_attrs {
+    int64_t axis;
+    bool    exclusive, reverse;
+} scan_attrs;
+
+static const eddy_attr_field scan_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(scan_attrs, axis) },
+    { "exclusive", EDDY_ATTR_BOOL, offsetof(scan_attrs, exclusive) },
+    { "reverse", EDDY_ATTR_BOOL, offsetof(scan_attrs, reverse) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* -------------------------------------------------------- what they share -- */
+
+enum { TILE = 256 };
+
+/* n rows of `width` lanes, `step` elements from one to the next.  w is of
+ * linear_scan only. */
+typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t width, int64_t step,
+                     bool exclusive);
+
+/* Accumulator a takes in element b; it begins as `first`. */
+#define SCAN(name, T, A, first, op)                                             \
+    static void name(void *y_, const void *x_, const void *w_, int64_t n, int64_t width, \
+                     int64_t step, bool exclusive)                              \
+    {                                                                           \
+        A acc[TILE];                                                            \
+        T *y = y_;                                                              \
+        const T *x = x_;                                                        \
+        (void)w_;                                                               \
+        if (width == 1) {                                                       \
+            A a = (first);                                                      \
+            for (int64_t j = 0; j < n; j++) {                                   \
+                const A old = a, b = (A)x[j * step];                            \
+                a = (op);                                                       \
+                y[j * step] = (T)(exclusive ? old : a);                         \
+            }                                                                   \
+            return;                                                             \
+        }                                                                       \
+        for (int64_t c = 0; c < width; c++) acc[c] = (first);                   \
+        for (int64_t j = 0; j < n; j++)                                         \
+            for (int64_t c = 0; c < width; c++) {                               \
+                const A a = acc[c], b = (A)x[j * step + c];                     \
+                acc[c] = (op);                                                  \
+                y[j * step + c] = (T)(exclusive ? a : acc[c]);                  \
+            }                                                                   \
+    }
+
+/* The first row has nothing to multiply its weight with. */
+#define LINEAR(name, T, A)                                                      \
+    static void name(void *y_, const void *x_, const void *w_, int64_t n, int64_t width, \
+                     int64_t step, bool exclusive)                              \
+    {                                                                           \
+        A acc[TILE];                                                            \
+        T *y = y_;                                                              \
+        const T *x = x_, *w = w_;                                               \
+        (void)exclusive;                                                        \
+        for (int64_t j = 0; j < n; j++)                                         \
+            for (int64_t c = 0; c < width; c++) {                               \
+                const int64_t at = j * step + c;                                \
+                acc[c] = j == 0 ? (A)x[at] : (A)x[at] + (A)w[at] * acc[c];      \
+                y[at] = (T)acc[c];                                              \
+            }                                                                   \
+    }
+
+#define SCANS(name, MAKE)                                                       \
+    MAKE(name##_f32, float, double)                                             \
+    MAKE(name##_f64, double, double)                                            \
+    MAKE(name##_c64, float complex, double complex)                             \
+    MAKE(name##_c128, double complex, double complex)                           \
+    MAKE(name##_i32, int32_t, int64_t)                                          \
+    MAKE(name##_i64, int64_t, int64_t)                                          \
+    MAKE(name##_u8, uint8_t, int64_t)                                           \
+    static scan_fn *name##_of(eddy_dtype d)                                     \
+    {                                                                           \
+        switch ((int)d) {                                                       \
+        case EDDY_FLOAT32: return name##_f32;                                   \
+        case EDDY_FLOAT64: return name##_f64;                                   \
+        case EDDY_COMPLEX64:  return name##_c64;                                \
+        case EDDY_COMPLEX128: return name##_c128;                               \
+        case EDDY_INT32:   return name##_i32;                                   \
+        case EDDY_INT64:   return name##_i64;                                   \
+        case EDDY_UINT8:   return name##_u8;                                    \
+        default:           return NULL;                                         \
+        }                                                                       \
+    }
+
+#define SCAN_SUM(name, T, A) SCAN(name, T, A, 0, a + b)
+#define SCAN_PROD(name, T, A) SCAN(name, T, A, 1, a * b)
+SCANS(cumsum, SCAN_SUM)
+SCANS(cumprod, SCAN_PROD)
+SCANS(linear, LINEAR)
+
+/* y has the type of x, and x has that axis. */
+static bool infer_along(eddy_infer *c, int64_t axis)
+{
+    const eddy_type x = c->in[0];
+    int at;
+    return eddy__infer_axis(c, axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &at) &&
+           eddy__infer_yield(c, 0, x.dtype, x.shape);
+}
+
+static bool scan_infer(eddy_infer *c)
+{
+    const scan_attrs *a = c->attrs;
+    return infer_along(c, a->axis);
+}
+
+static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const scan_attrs *a)
+{
+    const eddy_type t = k->in[0]->type;
+    const size_t size = eddy_dtype_size(t.dtype);
+    const eddy_lanes l = eddy__lanes_of(t.shape, a->axis);
+    const int64_t step = a->reverse ? -l.inner : l.inner;
+    if (l.n == 0) return EDDY_OK;
+    for (int64_t o = 0; o < l.outer; o++)
+        for (int64_t c = 0; c < l.inner; c += TILE) {
+            const int64_t width = l.inner - c < TILE ? l.inner - c : TILE;
+            const int64_t first = (o * l.n + (a->reverse ? l.n - 1 : 0)) * l.inner + c;
+            const size_t at = (size_t)first * size;
+            scan((char *)k->out[0]->data + at, (const char *)k->in[0]->data + at,
+                 k->n_in > 1 ? (const char *)k->in[1]->data + at : NULL, l.n, width, step,
+                 a->exclusive);
+        }
+    return EDDY_OK;
+}
+
+static eddy_tensor scan(const eddy_op_def *op, eddy_scan_args a)
+{
+    const scan_attrs attrs = { a.axis, a.exclusive, a.reverse };
+    return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
+}
+
+/* ----------------------------------------------------------------- cumsum -- */
+
+static eddy_status cumsum_kernel(eddy_kernel *k)
+{
+    return run_scan(k, cumsum_of(k->in[0]->type.dtype), k->attrs);
+}
+
+static void cumsum_gradient(eddy_rule *r)
+{
+    const scan_attrs *a = r->attrs;
+    r->dx[0] = eddy_cumsum(r->dy[0], .axis = a->axis, .exclusive = a->exclusive,
+                           .reverse = !a->reverse);
+}
+
+static void scan_batch(eddy_batch *b)
+{
+    scan_attrs a = *(const scan_attrs *)b->attrs;
+    a.axis = eddy__batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+const eddy_op_def eddy_op_cumsum = {
+    .name = "Cumsum", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }),
+    .attrs_size = sizeof(scan_attrs), .attrs = scan_fields,
+    .flops = eddy_flops_per_input,
+    .infer = scan_infer, .kernel = cumsum_kernel, .gradient = cumsum_gradient, .batch = scan_batch,
+};
+
+/** y[j] = x[0] + ... + x[j] along `axis`.
+ *
+ *  x          any numbers but half, rank 1 at least
+ *  axis       in [-rank, rank); default 0, the first
+ *  exclusive  y[j] = x[0] + ... + x[j - 1], so that y[0] = 0
+ *  reverse    sums from the end: y[j] = x[n - 1] + ... + x[j]
+ *
+ *  Integers wrap.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
+ *  has no such axis.
+ *  Gradient: dx = the cumsum of dy, in the other direction.  TensorFlow: Cumsum. */
+eddy_tensor eddy_cumsum_with(eddy_scan_args a)
+{
+    return scan(&eddy_op_cumsum, a);
+}
+
+/* ---------------------------------------------------------------- cumprod -- */
+
+static eddy_status cumprod_kernel(eddy_kernel *k)
+{
+    return run_scan(k, cumprod_of(k->in[0]->type.dtype), k->attrs);
+}
+
+/* dx[j] = (x[0] ... x[j-1]) s[j], where s[j] = dy[j] + x[j+1] s[j+1] adds up
+ * what the later products leave of dy.  Nothing is divided, so zeros are exact. */
+static void cumprod_gradient(eddy_rule *r)
+{
+    const scan_attrs *a = r->attrs;
+    const eddy_tensor x = Conj(r->x[0]), dy = r->dy[0];
+    const int64_t back = a->reverse ? 1 : -1;
+    const eddy_tensor before = eddy_cumprod(x, .axis = a->axis, .exclusive = true,
+                                            .reverse = a->reverse);
+    const eddy_tensor d = a->exclusive ? eddy_shift(dy, back, a->axis) : dy;
+    const eddy_tensor s = eddy_linear_scan(d, eddy_shift(x, back, a->axis), .axis = a->axis,
+                                           .reverse = !a->reverse);
+    r->dx[0] = Mul(before, s);
+}
+
+const eddy_op_def eddy_op_cumprod = {
+    .name = "Cumprod", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }),
+    .attrs_size = sizeof(scan_attrs), .attrs = scan_fields,
+    .flops = eddy_flops_per_input,
+    .infer = scan_infer, .kernel = cumprod_kernel, .gradient = cumprod_gradient,
+    .batch = scan_batch,
+};
+
+/** y[j] = x[0] ... x[j], a product along `axis`.
+ *
+ *  x          any numbers but half, rank 1 at least
+ *  axis       in [-rank, rank); default 0, the first
+ *  exclusive  y[j] = x[0] ... x[j - 1], so that y[0] = 1
+ *  reverse    multiplies from the end: y[j] = x[n - 1] ... x[j]
+ *
+ *  Integers wrap.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
+ *  has no such axis.
+ *  Gradient: dx[j] = x[0] ... x[j-1] s[j] with s[j] = dy[j] + x[j+1] s[j+1]; exact
+ *  where elements are 0, where TensorFlow divides by them, and differentiable
+ *  again.  TensorFlow: Cumprod. */
+eddy_tensor eddy_cumprod_with(eddy_scan_args a)
+{
+    return scan(&eddy_op_cumprod, a);
+}
+
+/* ------------------------------------------------------------ linear_scan -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_linear_scan_args {
+    char        unused_;
+    eddy_tensor x, w;
+    int64_t     axis;           /* default 0 */
+    bool        reverse;        /* from the last element to the first */
+    const char *name;
+} eddy_linear_scan_args;
+#endif
+
+typedef struct linear_attrs {
+    int64_t axis;
+    bool    reverse;
+} linear_attrs;
+
+static const eddy_attr_field linear_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(linear_attrs, axis) },
+    { "reverse", EDDY_ATTR_BOOL, offsetof(linear_attrs, reverse) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool linear_infer(eddy_infer *c)
+{
+    const linear_attrs *a = c->attrs;
+    const eddy_type x = c->in[0], w = c->in[1];
+    if (!eddy_shape_compatible(x.shape, w.shape))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x and w differ in shape");
+    if (!infer_along(c, a->axis)) return false;
+    eddy_shape *y = &c->out[0].shape;
+    if (y->rank < 0) *y = w.shape;
+    for (int i = 0; i < y->rank && w.shape.rank >= 0; i++)
+        eddy__dim_unify(&y->dim[i], w.shape.dim[i]);
+    return true;
+}
+
+static eddy_status linear_kernel(eddy_kernel *k)
+{
+    const linear_attrs *a = k->attrs;
+    const scan_attrs how = { a->axis, false, a->reverse };
+    return run_scan(k, linear_of(k->in[0]->type.dtype), &how);
+}
+
+/* With t[j] = dy[j] + w[j+1] t[j+1]: dx = t and dw[j] = t[j] y[j-1]. */
+static void linear_gradient(eddy_rule *r)
+{
+    const linear_attrs *a = r->attrs;
+    const int64_t on = a->reverse ? -1 : 1;
+    const eddy_tensor w = Conj(r->x[1]), y = Conj(r->y[0]), dy = r->dy[0];
+    const eddy_tensor t = eddy_linear_scan(dy, eddy_shift(w, -on, a->axis), .axis = a->axis,
+                                           .reverse = !a->reverse);
+    r->dx[0] = t;
+    r->dx[1] = Mul(t, eddy_shift(y, on, a->axis));
+}
+
+static void linear_batch(eddy_batch *b)
+{
+    linear_attrs a = *(const linear_attrs *)b->attrs;
+    a.axis = eddy__batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+static double linear_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    return 2 * eddy_flops_per_output(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_linear_scan = {
+    .name = "LinearScan", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_IN_PLACE,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }, { "w", EDDY_LIKE(0) }),
+    .attrs_size = sizeof(linear_attrs), .attrs = linear_fields,
+    .flops = linear_flops,
+    .infer = linear_infer, .kernel = linear_kernel, .gradient = linear_gradient,
+    .batch = linear_batch,
+};
+
+/** y[j] = x[j] + w[j] y[j-1] along `axis`, beginning with y[0] = x[0].
+ *
+ *  x, w     any numbers but half, both of one type and shape, rank 1 at least;
+ *           w[0] has no effect
+ *  axis     in [-rank, rank); default 0, the first
+ *  reverse  from the end: y[j] = x[j] + w[j] y[j+1]
+ *
+ *  With w constant and in reverse, the discounted sum of what is to come.
+ *  Integers wrap.
+ *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
+ *  shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
+ *  Gradient: dx[j] = dy[j] + w[j+1] dx[j+1], dw[j] = dx[j] y[j-1].
+ *  TensorFlow: tf.scan with that step. */
+eddy_tensor eddy_linear_scan_with(eddy_linear_scan_args a)
+{
+    const linear_attrs attrs = { a.axis, a.reverse };
+    return eddy_apply(&eddy_op_linear_scan, &attrs, 2, (eddy_tensor[]){ a.x, a.w },
+                      (eddy_apply_args){ .name = a.name });
+}
+
+/* ------------------------------------------------------------------ shift -- */
+
+typedef struct shift_attrs {
+    int64_t by, axis;
+} shift_attrs;
+
+static const eddy_attr_field shift_fields[] = {
+    { "shift", EDDY_ATTR_INT, offsetof(shift_attrs, by) },
+    { "axis", EDDY_ATTR_INT, offsetof(shift_attrs, axis) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+static bool shift_infer(eddy_infer *c)
+{
+    const shift_attrs *a = c->attrs;
+    if (a->by == INT64_MIN)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "shift is %lld, which cannot be negated",
+                               (long long)a->by);
+    return infer_along(c, a->axis);
+}
+
+/* Bytes from one place to another that is a few ahead of it, modulo a page: there the string
+ * instruction that long copies are made of is slow, and short ones do without it. */
+static void copy_ahead(char *y, const char *x, size_t n)
+{
+    enum { SHORT = 1024 };
+    for (; n > SHORT; n -= SHORT, x += SHORT, y += SHORT) memcpy(y, x, SHORT);
+    memcpy(y, x, n);
+}
+
+typedef struct shifting {
+    const char *x;
+    char       *y;
+    size_t      block, zeros;   /* bytes of a lane's elements, and of those that come in */
+    bool        up;
+} shifting;
+
+/* Outer positions [from, to). */
+static void shift_blocks(void *arg, int64_t from, int64_t to, int worker)
+{
+    const shifting *s = arg;
+    const size_t    kept = s->block - s->zeros;
+    const char     *x = s->x + (size_t)from * s->block;
+    char           *y = s->y + (size_t)from * s->block;
+    (void)worker;
+    for (int64_t o = from; o < to; o++, x += s->block, y += s->block) {
+        copy_ahead(s->up ? y + s->zeros : y, s->up ? x : x + s->zeros, kept);
+        memset(s->up ? y : y + kept, 0, s->zeros);
+    }
+}
+
+static eddy_status shift_kernel(eddy_kernel *k)
+{
+    enum { BYTES = 1 << 17 };
+    const shift_attrs *a = k->attrs;
+    const eddy_type    t = k->in[0]->type;
+    const eddy_lanes   l = eddy__lanes_of(t.shape, a->axis);
+    const int64_t most = a->by < 0 ? -a->by : a->by, gone = most < l.n ? most : l.n;
+    const size_t  row = (size_t)l.inner * eddy_dtype_size(t.dtype);
+    shifting      s = { k->in[0]->data, k->out[0]->data, (size_t)l.n * row, (size_t)gone * row,
+                        a->by > 0 };
+    if (s.block > 0)
+        eddy_parallel(k, l.outer, (int64_t)(BYTES / s.block) + 1, shift_blocks, &s);
+    return EDDY_OK;
+}
+
+static void shift_gradient(eddy_rule *r)
+{
+    const shift_attrs *a = r->attrs;
+    r->dx[0] = eddy_shift(r->dy[0], -a->by, a->axis);
+}
+
+static void shift_batch(eddy_batch *b)
+{
+    shift_attrs a = *(const shift_attrs *)b->attrs;
+    a.axis = eddy__batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+const eddy_op_def eddy_op_shift = {
+    .name = "Shift", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .attrs_size = sizeof(shift_attrs), .attrs = shift_fields,
+    .infer = shift_infer, .kernel = shift_kernel, .gradient = shift_gradient, .batch = shift_batch,
+};
+
+/** y[j] = x[j - by] along `axis`, and 0 where x has no such element.
+ *
+ *  x     any element type, rank 1 at least
+ *  by    how far elements move towards higher indices; negative: lower ones
+ *  axis  in [-rank, rank)
+ *
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
+ *  Gradient: dx = dy moved back.  TensorFlow: Pad of a Slice. */
+eddy_tensor eddy_shift(eddy_tensor x, int64_t by, int64_t axis)
+{
+    return eddy_apply1(&eddy_op_shift, &(shift_attrs){ by, axis }, x);
+}

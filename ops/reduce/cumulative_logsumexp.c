@@ -1,0 +1,296 @@
+/* cumulative_logsumexp.c -- cumulative log-sum-exp, maximum and minimum (cummax, cummin) along
+ * an axis. */
+#include "ops/arrays/along_axis.h"
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "graph/base/cpu.h"
+#include "ops/short_names.h"
+#include "ops/kernels/reduce_engine.h"
+#include "build/gen/table.h"
+
+#include <math.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_cumulative_logsumexp_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    bool        exclusive;      /* y[j] is of the elements before j only */
+    bool        reverse;        /* from the last element to the first */
+    const char *name;
+} eddy_cumulative_logsumexp_args;
+#endif
+
+typedef struct cumulative_attrs {
+    int64_t axis;
+    bool    exclusive, reverse;
+} cumulative_attrs;
+
+static const eddy_attr_field cumulative_fields[] = {
+    { "axis", EDDY_ATTR_INT, offsetof(cumulative_attrs, axis) },
+    { "exclusive", EDDY_ATTR_BOOL, offsetof(cumulative_attrs, exclusive) },
+    { "reverse", EDDY_ATTR_BOOL, offsetof(cumulative_attrs, reverse) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+enum { TILE = 64, WORK = 1 << 12 };
+
+/* Up to TILE lanes side by side, from element `at` on in steps of `step`. */
+typedef struct walk {
+    const eddy_kernel *k;
+    eddy_lanes lanes;
+    int64_t    tiles;               /* in each outer position */
+    void     (*run)(const struct walk *w, int64_t at, int64_t width, int64_t step);
+} walk;
+
+/* Tiles [from, to). */
+static void walk_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    const walk             *w = arg;
+    const cumulative_attrs *a = w->k->attrs;
+    const eddy_lanes        l = w->lanes;
+    (void)worker;
+    for (int64_t t = from; t < to; t++) {
+        const int64_t c = t % w->tiles * TILE, first = a->reverse ? l.n - 1 : 0;
+        w->run(w, (t / w->tiles * l.n + first) * l.inner + c,
+               l.inner - c < TILE ? l.inner - c : TILE, a->reverse ? -l.inner : l.inner);
+    }
+}
+
+static eddy_status walk_all(const eddy_kernel *k,
+                            void (*run)(const walk *, int64_t, int64_t, int64_t))
+{
+    const cumulative_attrs *a = k->attrs;
+    const eddy_lanes l = eddy__lanes_of(k->in[0]->type.shape, a->axis);
+    walk w = { k, l, (l.inner + TILE - 1) / TILE, run };
+    if (k->out[0]->count == 0) return EDDY_OK;
+    const int64_t width = l.inner < TILE ? l.inner : TILE;
+    eddy_parallel(k, l.outer * w.tiles, WORK / (l.n * width) + 1, walk_some, &w);
+    return EDDY_OK;
+}
+
+static void cumulative_batch(eddy_batch *b)
+{
+    cumulative_attrs a = *(const cumulative_attrs *)b->attrs;
+    a.axis = eddy__batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+/* --------------------------------------------------- cumulative_logsumexp -- */
+
+static bool logsumexp_infer(eddy_infer *c)
+{
+    const cumulative_attrs *a = c->attrs;
+    const eddy_type         x = c->in[0];
+    int axis;
+    return eddy__infer_along(c, a->axis, &axis) && eddy__infer_yield(c, 0, x.dtype, x.shape);
+}
+
+/* top + ln sum, where `sum` is of e^(x - top); one more element taken in. */
+static inline void take_in(double x, double *top, double *sum)
+{
+    if (x <= *top) {
+        *sum += isinf(*top) ? (x == *top) : exp(x - *top);
+    } else {
+        *sum = isinf(*top) ? 1 : *sum * exp(*top - x) + 1;
+        *top = x;
+    }
+}
+
+#define LOGSUMEXP(name, T)                                                      \
+    static void name(const walk *w, int64_t at, int64_t width, int64_t step)    \
+    {                                                                           \
+        const cumulative_attrs *a = w->k->attrs;                                \
+        const T *x = (const T *)w->k->in[0]->data + at;                         \
+        T       *y = (T *)w->k->out[0]->data + at;                              \
+        double   top[TILE], sum[TILE];                                          \
+        for (int64_t c = 0; c < width; c++) top[c] = -(double)INFINITY, sum[c] = 0; \
+        for (int64_t j = 0; j < w->lanes.n; j++, x += step, y += step)          \
+            for (int64_t c = 0; c < width; c++) {                               \
+                if (a->exclusive) y[c] = (T)(top[c] + log(sum[c]));             \
+                take_in((double)x[c], &top[c], &sum[c]);                                   \
+                if (!a->exclusive) y[c] = (T)(top[c] + log(sum[c]));            \
+            }                                                                   \
+    }
+LOGSUMEXP(logsumexp_f32, float)
+LOGSUMEXP(logsumexp_f64, double)
+
+static eddy_status logsumexp_kernel(eddy_kernel *k)
+{
+    return walk_all(k, k->in[0]->type.dtype == EDDY_FLOAT32 ? logsumexp_f32 : logsumexp_f64);
+}
+
+/* With y[j] the logarithm of the first elements to j, dx[j] = e^(x[j] - y[j]) u[j], where
+ * u[j] = dy[j] + e^(y[j] - y[j+1]) u[j+1]: no exponent is above 0.  One that rounding made
+ * so, and the last, which has no meaning, become 0; so do infinite y. */
+static void logsumexp_gradient(eddy_rule *r)
+{
+    const cumulative_attrs *a = r->attrs;
+    const int64_t     back = a->reverse ? 1 : -1;
+    const eddy_tensor x = r->x[0];
+    const eddy_tensor y = !a->exclusive ? r->y[0]
+                        : eddy_cumulative_logsumexp(x, .axis = a->axis, .reverse = a->reverse);
+    const eddy_tensor dy = a->exclusive ? eddy_shift(r->dy[0], back, a->axis) : r->dy[0];
+    const eddy_tensor m = Where(Equal(y, -(double)INFINITY), 0, y);
+    const eddy_tensor to = eddy_shift(m, back, a->axis), same = Equal(m, to);
+    const eddy_tensor fall = Minimum(Where(same, 0, Sub(m, to)), 0);
+    const eddy_tensor u = eddy_linear_scan(dy, Exp(fall), .axis = a->axis,
+                                           .reverse = !a->reverse);
+    r->dx[0] = Mul(Exp(Where(Equal(x, m), 0, Sub(x, m))), u);
+}
+
+const eddy_op_def eddy_op_cumulative_logsumexp = {
+    .name = "CumulativeLogsumexp", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .attrs_size = sizeof(cumulative_attrs), .attrs = cumulative_fields,
+    .flops = eddy_flops_per_input, .infer = logsumexp_infer, .kernel = logsumexp_kernel,
+    .gradient = logsumexp_gradient, .batch = cumulative_batch,
+};
+
+/** y[j] = ln(e^x[0] + ... + e^x[j]) along `axis`, without overflow.
+ *
+ *  x          float32 or float64, rank 1 at least
+ *  axis       in [-rank, rank); default 0, the first
+ *  exclusive  of the elements before j only, so that y[0] = -infinity
+ *  reverse    from the last element to the first
+ *
+ *  Of elements that are all -infinity it is that.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
+ *  axis.
+ *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over the i whose y is of x[j].
+ *  TensorFlow: CumulativeLogsumexp. */
+eddy_tensor eddy_cumulative_logsumexp_with(eddy_cumulative_logsumexp_args a)
+{
+    return eddy__apply_named(a.name, &eddy_op_cumulative_logsumexp,
+                             &(cumulative_attrs){ a.axis, a.exclusive, a.reverse }, 1, &a.x);
+}
+
+/* ------------------------------------------------------- running extremes -- */
+
+/* A later one takes the place of an equal one; NaN of all. */
+#define EXTREME(name, T, op)                                                    \
+    EDDY_INLINE void name##_step(T v, int32_t here, T *best, int32_t *place)    \
+    {                                                                           \
+        const bool takes = v op *best || v != v;                                \
+        *best = takes ? v : *best;                                              \
+        *place = takes ? here : *place;                                         \
+    }                                                                           \
+    static void name(const walk *w, int64_t at, int64_t width, int64_t step)    \
+    {                                                                           \
+        const cumulative_attrs *a = w->k->attrs;                                \
+        const T *x = (const T *)w->k->in[0]->data + at;                         \
+        T       *y = (T *)w->k->out[0]->data + at, best[TILE], one = x[0];      \
+        int32_t *places = (int32_t *)w->k->out[1]->data + at, place[TILE], only = 0; \
+        const int64_t n = w->lanes.n;                                           \
+        int32_t here = (int32_t)(a->reverse ? n - 1 : 0);                       \
+        const int32_t on = a->reverse ? -1 : 1;                                 \
+        for (int64_t j = 0; j < n && width == 1; j++, here += on) {             \
+            name##_step(x[j * step], here, &one, &only);                        \
+            y[j * step] = one;                                                  \
+            places[j * step] = only;                                            \
+        }                                                                       \
+        if (width == 1) return;                                                 \
+        for (int64_t c = 0; c < width; c++) best[c] = x[c], place[c] = 0;       \
+        for (int64_t j = 0; j < n; j++, x += step, y += step, places += step, here += on) \
+            for (int64_t c = 0; c < width; c++) {                               \
+                name##_step(x[c], here, &best[c], &place[c]);                   \
+                y[c] = best[c];                                                 \
+                places[c] = place[c];                                           \
+            }                                                                   \
+    }
+#define EXTREMES(type, T) EXTREME(largest_##type, T, >=) EXTREME(smallest_##type, T, <=)
+EXTREMES(f32, float)
+EXTREMES(f64, double)
+EXTREMES(i32, int32_t)
+EXTREMES(i64, int64_t)
+EXTREMES(u8, uint8_t)
+
+typedef void run_fn(const walk *w, int64_t at, int64_t width, int64_t step);
+
+static run_fn *extreme_of(eddy_dtype d, bool largest)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32: return largest ? largest_f32 : smallest_f32;
+    case EDDY_FLOAT64: return largest ? largest_f64 : smallest_f64;
+    case EDDY_INT32:   return largest ? largest_i32 : smallest_i32;
+    case EDDY_INT64:   return largest ? largest_i64 : smallest_i64;
+    case EDDY_UINT8:   return largest ? largest_u8 : smallest_u8;
+    default:           return NULL;
+    }
+}
+
+static bool extreme_infer(eddy_infer *c)
+{
+    const cumulative_attrs *a = c->attrs;
+    const eddy_type         x = c->in[0];
+    int axis;
+    if (!eddy__infer_along(c, a->axis, &axis)) return false;
+    if (x.shape.rank >= 0 && x.shape.dim[axis] > INT32_MAX)
+        return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32",
+                               axis, (long long)x.shape.dim[axis]);
+    return eddy__infer_yield(c, 0, x.dtype, x.shape) &&
+           eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
+}
+
+static void extreme_gradient(eddy_rule *r)
+{
+    const cumulative_attrs *a = r->attrs;
+    r->dx[0] = eddy_put_along(r->dy[0], r->y[1], r->x[0], a->axis);
+}
+
+enum { LARGEST, SMALLEST };
+
+static eddy_status extreme_kernel(eddy_kernel *k)
+{
+    return walk_all(k, extreme_of(k->in[0]->type.dtype, k->op->variant == LARGEST));
+}
+
+#define RUNNING(type, extreme)                                                  \
+    { .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 2, .variant = extreme, \
+      .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS }),                             \
+      .attrs_size = sizeof(cumulative_attrs), .attrs = cumulative_fields,       \
+      .flops = eddy_flops_per_input, .infer = extreme_infer, .kernel = extreme_kernel, \
+      .gradient = extreme_gradient, .batch = cumulative_batch }
+
+const eddy_op_def eddy_op_cummax = RUNNING("Cummax", LARGEST);
+const eddy_op_def eddy_op_cummin = RUNNING("Cummin", SMALLEST);
+
+#ifdef EDDY_HEADER
+/* Arguments of the running extremes. */
+typedef struct eddy_cummax_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     axis;           /* default 0 */
+    bool        reverse;        /* from the last element to the first */
+    const char *name;
+} eddy_cummax_args;
+#endif
+
+/** y[j] = the largest of x[0], ... x[j] along `axis`; eddy_output(y, 1): where it is.
+ *
+ *  x        float32, float64, int32, int64 or uint8, rank 1 at least
+ *  axis     in [-rank, rank); default 0, the first
+ *  reverse  of x[j], ... x[n - 1]
+ *
+ *  Returns output 0; output 1 are the places, int32: of equal elements that which comes
+ *  last, as in PyTorch.  From a NaN on it is NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
+ *  axis; EDDY_LIMIT if a place may not fit int32.
+ *  Gradient: dx = the dy of all j whose y is that element.
+ *  TensorFlow: tf.scan; PyTorch's cummax. */
+eddy_tensor eddy_cummax_with(eddy_cummax_args a)
+{
+    return eddy__apply_named(a.name, &eddy_op_cummax,
+                             &(cumulative_attrs){ a.axis, false, a.reverse }, 1, &a.x);
+}
+
+/** y[j] = the smallest of x[0], ... x[j] along `axis`; eddy_output(y, 1): where it is.
+ *
+ *  x, axis, reverse  as for eddy_cummax
+ *
+ *  Errors, Gradient: as eddy_cummax.  TensorFlow: tf.scan; PyTorch's cummin. */
+eddy_tensor eddy_cummin_with(eddy_cummax_args a)
+{
+    return eddy__apply_named(a.name, &eddy_op_cummin,
+                             &(cumulative_attrs){ a.axis, false, a.reverse }, 1, &a.x);
+}

@@ -1,0 +1,33 @@
+/* reduce_logsumexp.c -- the log-sum-exp reduction. */
+#include "ops/short_names.h"
+#include "ops/reduce/reductions.h"
+#include "build/gen/table.h"
+
+/** y = ln sum e^x over `axes`, computed as m + ln sum e^(x - m) with m the largest x.
+ *
+ *  x         float32 or float64, any shape
+ *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
+ *  keepdims  reduced dimensions stay, with size 1
+ *  name      of the scope that its nodes stand in
+ *
+ *  No finite x overflows; of nothing, and where every x is -infinity, it is
+ *  -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
+ *  axis that x does not have or that is given twice.
+ *  Gradient: dx = dy e^(x - y), the softmax along the axes.
+ *  TensorFlow: tf.reduce_logsumexp. */
+eddy_tensor eddy_logsumexp_with(eddy_reduce_args a)
+{
+    const eddy_tensor x = a.x;
+    if (eddy_is_valid(x) && !eddy_dtype_is_floating(eddy_dtype_of(x)))
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: expected float32 or float64, not %s",
+                         eddy_dtype_name(eddy_dtype_of(x)));
+    eddy_scope_begin(x.graph, a.name ? a.name : "logsumexp");
+    const eddy_tensor top = eddy_max(x, .axes = a.axes, .keepdims = true);
+    /* An infinite maximum would make x - m NaN; any finite m is right then. */
+    const eddy_tensor m = eddy_stop_gradient(Where(eddy_is_finite(top), top, ZerosLike(top)));
+    const eddy_tensor s = eddy_sum(Exp(Sub(x, m)), .axes = a.axes, .keepdims = a.keepdims);
+    const eddy_tensor y = Add(Log(s), a.keepdims ? m : eddy_reshape_like(m, s));
+    eddy_scope_end(x.graph);
+    return y;
+}

@@ -1,0 +1,54 @@
+/* reduce_max_min.c -- the reductions max and min. */
+#include "ops/short_names.h"
+#include "ops/reduce/reductions.h"
+#include "build/gen/table.h"
+
+/* dx = dy / n where x is y, and 0 elsewhere; n elements are y. */
+static void extreme_gradient(eddy_rule *r)
+{
+    const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
+    const eddy_reduce_attrs *a = r->attrs;
+    const eddy_tensor is_y = CastLike(eddy_equal(x, eddy__reduce_spread(r, y)), dy);
+    const eddy_tensor n = eddy_sum(is_y, .axes = a->axes, .keepdims = a->keepdims);
+    r->dx[0] = Mul(is_y, eddy__reduce_spread(r, Div(dy, n)));
+}
+
+const eddy_op_def eddy_op_max =
+    REDUCTION("Max", &eddy__fold_max, EDDY_TAKES_NUMBERS, extreme_gradient, eddy__reduce_folds);
+
+/** y = the largest element of x along `axes`.
+ *
+ *  x         float32, float64, int32, int64 or uint8, any shape
+ *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
+ *  keepdims  reduced dimensions stay, with size 1
+ *
+ *  NaN if there is one among them.  The maximum of nothing is -infinity, of
+ *  integers the least one.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
+ *  axis that x does not have or that is given twice.
+ *  Gradient: dx = dy / n for the n elements that equal y, which share it
+ *  equally, and 0 for the others; NaN if y is.  TensorFlow: Max (tf.reduce_max). */
+eddy_tensor eddy_max_with(eddy_reduce_args a)
+{
+    return eddy__reduce_apply(&eddy_op_max, a);
+}
+
+const eddy_op_def eddy_op_min =
+    REDUCTION("Min", &eddy__fold_min, EDDY_TAKES_NUMBERS, extreme_gradient, eddy__reduce_folds);
+
+/** y = the smallest element of x along `axes`.
+ *
+ *  x         float32, float64, int32, int64 or uint8, any shape
+ *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
+ *  keepdims  reduced dimensions stay, with size 1
+ *
+ *  NaN if there is one among them.  The minimum of nothing is +infinity, of
+ *  integers the largest one.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
+ *  axis that x does not have or that is given twice.
+ *  Gradient: dx = dy / n for the n elements that equal y, which share it
+ *  equally, and 0 for the others; NaN if y is.  TensorFlow: Min (tf.reduce_min). */
+eddy_tensor eddy_min_with(eddy_reduce_args a)
+{
+    return eddy__reduce_apply(&eddy_op_min, a);
+}

@@ -1,0 +1,54 @@
+/* reduce_mean.c -- the mean reduction. */
+#include "ops/short_names.h"
+#include "ops/becomes.h"
+#include "ops/reduce/reductions.h"
+#include "build/gen/table.h"
+
+/* With a variance and a root. */
+EDDY_MAY_BECOME(&eddy_op_layer_norm, &eddy_op_layer_norm_grad, &eddy_op_fused_batch_norm,
+                &eddy_op_fused_batch_norm_grad)
+
+/* Elements of x in each of y; -1 if only a run will tell. */
+static int64_t known_count(eddy_shape x, eddy_dims axes)
+{
+    if (x.rank < 0) return -1;
+    const unsigned mask = eddy__axes_mask(axes, x.rank);
+    int64_t count = 1;
+    for (int i = 0; i < x.rank; i++) {
+        if (!(mask >> i & 1)) continue;
+        if (x.dim[i] < 0 || __builtin_mul_overflow(count, x.dim[i], &count)) return -1;
+    }
+    return count;
+}
+
+static void mean_gradient(eddy_rule *r)
+{
+    const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
+    const int64_t n = known_count(eddy_shape_of(x), ((const eddy_reduce_attrs *)r->attrs)->axes);
+    if (n >= 0) {
+        r->dx[0] = eddy__reduce_spread(r, Div(dy, (double)n));
+        return;
+    }
+    const eddy_tensor whole = eddy_size(x, EDDY_INT64), parts = eddy_size(y, EDDY_INT64);
+    r->dx[0] = eddy__reduce_spread(r, Div(dy, CastLike(FloorDiv(whole, Maximum(parts, 1)), dy)));
+}
+
+const eddy_op_def eddy_op_mean = REDUCTION("Mean", &eddy__fold_mean, EDDY_TAKES_NUMBERS_COMPLEX,
+                                           mean_gradient, eddy__reduce_folds);
+
+/** y = the mean of x over `axes`: their sum over how many they are.
+ *
+ *  x         any numbers but half, any shape
+ *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
+ *  keepdims  reduced dimensions stay, with size 1
+ *
+ *  The mean of nothing is NaN, of integers 0.  Integers are summed in 64 bits
+ *  and divided towards 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
+ *  axis that x does not have or that is given twice.
+ *  Gradient: dx = dy / n spread over the axes, n elements of x in each of y.
+ *  TensorFlow: Mean (tf.reduce_mean). */
+eddy_tensor eddy_mean_with(eddy_reduce_args a)
+{
+    return eddy__reduce_apply(&eddy_op_mean, a);
+}

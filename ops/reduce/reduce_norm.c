@@ -1,0 +1,148 @@
+/* reduce_norm.c -- the Euclidean norm reduction. */
+#include "ops/short_names.h"
+#include "ops/arrays/batching.h"
+#include "ops/reduce/reductions.h"
+#include "build/gen/table.h"
+
+typedef struct euclidean_attrs {
+    eddy_reduce_attrs reduce;
+    bool         zero_slope;       /* the gradient at 0 is 0 and not NaN */
+} euclidean_attrs;
+
+static const eddy_attr_field euclidean_fields[] = {
+    { "axes", EDDY_ATTR_DIMS, offsetof(euclidean_attrs, reduce.axes) },
+    { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keepdims) },
+    { "zero_slope", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, zero_slope) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+typedef struct euclidean_loops {
+    eddy_reduction plain, large, small;
+} euclidean_loops;
+
+/* Of float64 the elements may be needed again. */
+static bool euclidean_folds(const eddy_kernel *k, eddy_blocks *b)
+{
+    return k->in[0]->type.dtype == EDDY_FLOAT32 && eddy__reduce_folds(k, b);
+}
+
+static eddy_status euclidean_prepare(eddy_kernel *k)
+{
+    euclidean_loops *p = eddy_kernel_state(k, sizeof *p);
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
+    p->plain = eddy__reduce_loops(k, &eddy__fold_norm);
+    p->large = eddy__reduce_loops(k, &eddy__fold_norm_large);
+    p->small = eddy__reduce_loops(k, &eddy__fold_norm_small);
+    eddy__reduction_prepare(k, &p->plain);     /* the others need no more */
+    return EDDY_OK;
+}
+
+static eddy_status euclidean_kernel(eddy_kernel *k)
+{
+    const euclidean_loops *p = k->state;
+    const double *y = k->out[0]->data;
+    const void   *x = k->in[0]->data;
+    bool large = false, small = false;
+    eddy__reduction_kernel(k, &p->plain, k->out[0]->data, x);
+    if (k->in[0]->type.dtype == EDDY_FLOAT32) return EDDY_OK;
+    for (int64_t i = 0; i < k->out[0]->count; i++) {
+        large |= eddy__norm_is_large(y[i]);
+        small |= eddy__norm_is_small(y[i]);
+    }
+    if (large) eddy__reduction_kernel(k, &p->large, k->out[0]->data, x);
+    if (small) eddy__reduction_kernel(k, &p->small, k->out[0]->data, x);
+    return EDDY_OK;
+}
+
+/* x / y before it is multiplied: neither y^2 nor 1 / y need be a number that there is. */
+static void euclidean_gradient(eddy_rule *r)
+{
+    const euclidean_attrs *a = r->attrs;
+    const eddy_tensor x = r->x[0], y = eddy__reduce_spread(r, r->y[0]);
+    r->dx[0] = Mul(eddy__reduce_spread(r, r->dy[0]), a->zero_slope ? DivNoNan(x, y) : Div(x, y));
+}
+
+static void euclidean_batch(eddy_batch *b)
+{
+    euclidean_attrs a = *(const euclidean_attrs *)b->attrs;
+    if (eddy__batch_axes(b, 0, &a.reduce.axes)) eddy_batch_apply(b, &a);
+}
+
+static double euclidean_flops(const void *attrs, int n_in, const eddy_type *in,
+                              const eddy_type *out)
+{
+    return 2 * eddy_flops_per_input(attrs, n_in, in, out);
+}
+
+const eddy_op_def eddy_op_euclidean_norm = {
+    .name = "EuclideanNorm", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .fold = &eddy__fold_norm, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .attrs_size = sizeof(euclidean_attrs), .attrs = euclidean_fields,
+    .infer = eddy__reduce_infer, .prepare = euclidean_prepare, .kernel = euclidean_kernel,
+    .folds = euclidean_folds, .gradient = euclidean_gradient, .batch = euclidean_batch,
+    .flops = euclidean_flops,
+};
+
+static eddy_tensor euclidean(eddy_reduce_args a, bool zero_slope)
+{
+    const euclidean_attrs attrs = { { a.axes, a.keepdims }, zero_slope };
+    return eddy_apply(&eddy_op_euclidean_norm, &attrs, 1, &a.x,
+                      (eddy_apply_args){ .name = a.name });
+}
+
+/* Whether the axes are a list whose first one x may have. */
+static bool has_first(eddy_tensor x, eddy_dims axes)
+{
+    const int rank = eddy_shape_of(x).rank, most = rank < 0 ? EDDY_MAX_RANK : rank;
+    return axes.count > 0 && axes.count <= EDDY_MAX_RANK && axes.at[0] >= -most &&
+           axes.at[0] < most;
+}
+
+static eddy_tensor called(const char *name, eddy_tensor t)
+{
+    return name && name[0] ? eddy_named(name, t) : t;
+}
+
+/* Of complex numbers: of both parts, one behind the other. */
+static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
+{
+    if (!eddy_dtype_is_complex(eddy_dtype_of(a.x))) return euclidean(a, zero_slope);
+    if (a.axes.count == -1) return called(a.name, eddy_abs(a.x));
+    const eddy_tensor re = Real(a.x), im = Imag(a.x);
+    if (has_first(re, a.axes)) {
+        a.x = eddy_concat(EDDY_LIST(re, im), a.axes.at[0]);
+        return euclidean(a, zero_slope);
+    }
+    if (a.axes.count != 0 || a.axes.no_number_) {       /* no list that the op will take */
+        a.x = re;
+        return euclidean(a, zero_slope);
+    }
+    const eddy_shape  flat = EDDY_SHAPE(EDDY_ANY);
+    const eddy_tensor both = eddy_concat(EDDY_LIST(eddy_reshape(re, flat), eddy_reshape(im, flat)));
+    if (!a.keepdims)
+        return euclidean((eddy_reduce_args){ .x = both, .name = a.name }, zero_slope);
+    const eddy_tensor y = euclidean((eddy_reduce_args){ .x = both }, zero_slope);
+    return called(a.name, eddy_reshape_like(y, eddy_max(re, .keepdims = true)));
+}
+
+/** y = the root of the sum of |x|^2 over `axes`.
+ *
+ *  x               float32, float64, complex64 or complex128; y is real
+ *  axes, keepdims  as for eddy_sum
+ *
+ *  float32 is squared and summed in float64; of float64 the sum is taken again, scaled,
+ *  where squares overflow or vanish: no norm is lost that y can hold.
+ *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
+ *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
+ *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
+eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a)
+{
+    return length_of(a, false);
+}
+
+/* ------------------------------------------------------------------ tools -- */
+
+eddy_tensor eddy__norm_of(eddy_tensor x, eddy_dims axes, bool keepdims)
+{
+    return length_of((eddy_reduce_args){ .x = x, .axes = axes, .keepdims = keepdims }, true);
+}

@@ -1,0 +1,188 @@
+/* searchsorted.c -- binary search in sorted rows (searchsorted), and the inverse of a
+ * permutation. */
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------- searchsorted -- */
+
+typedef struct search_attrs {
+    bool       right;
+    eddy_dtype dtype;
+} search_attrs;
+
+static const eddy_attr_field search_fields[] = {
+    { "right", EDDY_ATTR_BOOL, offsetof(search_attrs, right) },
+    { "out_type", EDDY_ATTR_DTYPE, offsetof(search_attrs, dtype) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* How many elements of the row are below v, or with `right` not above it.  Halves without
+ * a branch: what is left of the row stays in the cache, what was compared is no guess. */
+#define SEARCH(name, T)                                                         \
+    static int64_t search_##name(const void *row_, int64_t n, const void *v_, bool right) \
+    {                                                                           \
+        const T *row = row_, v = *(const T *)v_;                                \
+        int64_t  at = 0;                                                        \
+        while (n > 0) {                                                         \
+            const int64_t half = n - n / 2;                                     \
+            const T       m = row[at + half - 1];                               \
+            const bool    past = right ? !(v < m) : m < v;                      \
+            at += past ? half : 0;                                              \
+            n = past ? n / 2 : half - 1;                                        \
+        }                                                                       \
+        return at;                                                              \
+    }
+SEARCH(f32, float)
+SEARCH(f64, double)
+SEARCH(i32, int32_t)
+SEARCH(i64, int64_t)
+SEARCH(u8, uint8_t)
+
+typedef int64_t search_fn(const void *row, int64_t n, const void *v, bool right);
+
+static search_fn *search_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32: return search_f32;
+    case EDDY_FLOAT64: return search_f64;
+    case EDDY_INT32:   return search_i32;
+    case EDDY_INT64:   return search_i64;
+    case EDDY_UINT8:   return search_u8;
+    default:           return NULL;
+    }
+}
+
+static bool search_infer(eddy_infer *c)
+{
+    const search_attrs *a = c->attrs;
+    const eddy_type    *rows = &c->in[0], *v = &c->in[1];
+    char s[128], t[128];
+    if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the output type is %s; expected int32 or int64",
+                               eddy_dtype_name(a->dtype));
+    const int64_t n = rows->shape.rank > 0 ? rows->shape.dim[rows->shape.rank - 1] : EDDY_ANY;
+    if (a->dtype == EDDY_INT32 && n > INT32_MAX)
+        return eddy_infer_fail(c, EDDY_LIMIT, "rows have %lld elements, too many for int32",
+                               (long long)n);
+    eddy_shape y = v->shape;
+    bool fits = rows->shape.rank != 0 && y.rank != 0 &&
+                (rows->shape.rank < 0 || y.rank < 0 || rows->shape.rank == y.rank);
+    for (int i = 0; fits && rows->shape.rank >= 0 && i + 1 < y.rank; i++)
+        fits = eddy__dim_unify(&y.dim[i], rows->shape.dim[i]);
+    if (!fits)
+        return eddy_infer_fail(
+            c, EDDY_BAD_SHAPE, "the sorted rows have shape %s, which does not match the values, %s",
+            eddy_shape_print(rows->shape, s, sizeof s), eddy_shape_print(v->shape, t, sizeof t));
+    return eddy__infer_yield(c, 0, a->dtype, y);
+}
+
+/* Values [from, to). */
+static void search_values(void *arg, int64_t from, int64_t to, int worker)
+{
+    const eddy_kernel  *k = arg;
+    const search_attrs *a = k->attrs;
+    const eddy_shape    rows = k->in[0]->type.shape, v = k->in[1]->type.shape;
+    const int64_t       n = rows.dim[rows.rank - 1], m = v.dim[v.rank - 1];
+    const size_t        size = eddy_dtype_size(k->in[0]->type.dtype);
+    search_fn          *search = search_of(k->in[0]->type.dtype);
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t at = search((const char *)k->in[0]->data + (size_t)(i / m * n) * size, n,
+                                  (const char *)k->in[1]->data + (size_t)i * size, a->right);
+        if (a->dtype == EDDY_INT32) ((int32_t *)k->out[0]->data)[i] = (int32_t)at;
+        else ((int64_t *)k->out[0]->data)[i] = at;
+    }
+}
+
+static eddy_status search_kernel(eddy_kernel *k)
+{
+    eddy_parallel(k, k->out[0]->count, 512, search_values, k);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_searchsorted = {
+    .name = "SearchSorted", .label = "searchsorted", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .attrs_size = sizeof(search_attrs), .attrs = search_fields,
+    .inputs = EDDY_INPUTS({ "sorted", EDDY_TAKES_NUMBERS }, { "values", EDDY_LIKE(0) }),
+    .infer = search_infer, .kernel = search_kernel, .gradient = eddy_not_differentiable,
+    .batch = eddy_batch_as_is,
+};
+
+/** y = for each value the index at which it can be inserted into its sorted row.
+ *
+ *  sorted_sequence  float32, float64, int32, int64 or uint8, [..., n], each row ascending
+ *  values           of its type, [..., m], the leading dimensions the same
+ *  right            behind equal elements; left out, before them
+ *  out_type         int32, if left out, or int64
+ *
+ *  Rows that are not sorted, or with NaN in them, give some place in [0, n].
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Gradient: none.  TensorFlow: LowerBound, UpperBound. */
+#ifdef EDDY_HEADER
+typedef struct eddy_searchsorted_args {
+    char        unused_;
+    eddy_tensor sorted_sequence;
+    eddy_tensor values;
+    bool        right;
+    eddy_dtype  out_type;
+    const char *name;
+} eddy_searchsorted_args;
+#endif
+eddy_tensor eddy_searchsorted_with(eddy_searchsorted_args a)
+{
+    const search_attrs attrs = { a.right, a.out_type ? a.out_type : EDDY_INT32 };
+    return eddy__apply_named(a.name, &eddy_op_searchsorted, &attrs, 2,
+                             (eddy_tensor[]){ a.sorted_sequence, a.values });
+}
+
+/* ---------------------------------------------------- invert_permutation -- */
+
+static bool invert_infer(eddy_infer *c)
+{
+    if (c->in[0].shape.rank == 0)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a scalar is not a permutation");
+    return eddy__infer_yield(c, 0, c->in[0].dtype, c->in[0].shape);
+}
+
+static eddy_status invert_kernel(eddy_kernel *k)
+{
+    const eddy_buffer *x = k->in[0], *y = k->out[0];
+    const eddy_shape   s = x->type.shape;
+    const int64_t      n = s.dim[s.rank - 1];
+    const bool         small = y->type.dtype == EDDY_INT32;
+    const eddy_status  status = eddy__check_indices(k, x, n, false);
+    if (status != EDDY_OK || y->count == 0) return status;
+    memset(y->data, 0xff, (size_t)y->count * eddy_dtype_size(y->type.dtype));
+    for (int64_t i = 0; i < x->count; i++) {
+        const int64_t at = i - i % n + eddy__index_at(x, i);
+        if (eddy__index_at(y, at) >= 0)
+            return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "%lld is duplicated in the input",
+                                    (long long)eddy__index_at(x, i));
+        if (small) ((int32_t *)y->data)[at] = (int32_t)(i % n);
+        else ((int64_t *)y->data)[at] = i % n;
+    }
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_invert_permutation = {
+    .name = "InvertPermutation", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_INDICES }),
+    .infer = invert_infer, .kernel = invert_kernel, .gradient = eddy_not_differentiable,
+    .batch = eddy_batch_as_is,
+};
+
+/** y[x[i]] = i: the inverse of a permutation of 0, 1, ... n-1, or of each row of such.
+ *
+ *  x  int32 or int64 [..., n]
+ *
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a
+ *  number outside, EDDY_INVALID_ARGUMENT for one that comes again.
+ *  Gradient: none.  TensorFlow: InvertPermutation. */
+eddy_tensor eddy_invert_permutation(eddy_tensor x)
+{
+    return eddy_apply1(&eddy_op_invert_permutation, NULL, x);
+}

@@ -1,0 +1,469 @@
+/* fft.c -- discrete Fourier transforms (FFT) of the last one, two or three axes.
+ *
+ * Each of the four operations is linear, and its gradient is its adjoint: the transform in the
+ * other direction, with another scale. An attribute selects either scale, so that a gradient is
+ * one of these operations again. A real transform omits half of the frequencies, which are the
+ * conjugates of the other half. A coefficient that represents two frequencies counts twice in
+ * the inverse, and half in the adjoint. */
+#include "ops/arrays/arrays.h"
+#include "ops/kernels/fftw.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_rfft_args {
+    char        unused_;
+    eddy_tensor x;
+    int64_t     fft_length;        /* 0: what x has */
+    const char *name;
+} eddy_rfft_args;
+
+typedef struct eddy_rfft_many_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   fft_length;        /* one for each axis; left out: what x has */
+    const char *name;
+} eddy_rfft_many_args;
+#endif
+
+typedef struct fft_attrs {
+    int64_t dims;              /* how many axes */
+    int64_t length;            /* of the result of IRFFT; -1: 2 (n - 1) */
+    bool    adjoint;           /* that of the op in the other direction, not its inverse */
+} fft_attrs;
+
+static const eddy_attr_field fft_fields[] = {
+    { "dims", EDDY_ATTR_INT, offsetof(fft_attrs, dims) },
+    { "length", EDDY_ATTR_INT, offsetof(fft_attrs, length) },
+    { "adjoint", EDDY_ATTR_BOOL, offsetof(fft_attrs, adjoint) },
+    { NULL, EDDY_ATTR_END, 0 },
+};
+
+/* ------------------------------------------------------------ inferring -- */
+
+static int64_t last_of(eddy_shape s) { return s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY; }
+
+/* How many frequencies of n real numbers are kept. */
+static int64_t half_of(int64_t n) { return n <= 0 ? n : n / 2 + 1; }
+
+static eddy_dtype result_type(eddy_fft_kind kind, eddy_dtype x)
+{
+    if (kind == EDDY_FFT_TO_REAL) return eddy_dtype_real(x);
+    if (kind != EDDY_FFT_OF_REAL) return x;
+    return x == EDDY_FLOAT32 ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+}
+
+/* The last dimension of the result: that of input 1 if there is one. */
+static bool infer_last(eddy_infer *c, int64_t n, int64_t *to)
+{
+    const fft_attrs *a = c->attrs;
+    const bool       of_real = c->op->variant == EDDY_FFT_OF_REAL;
+    *to = n;
+    if (!of_real && c->op->variant != EDDY_FFT_TO_REAL) return true;
+    if (c->n_in > 1) *to = last_of(c->in[1].shape);
+    else if (of_real) *to = half_of(n);
+    else if (a->length >= 0) *to = a->length;
+    else if (n >= 0) *to = n == 0 ? 0 : 2 * (n - 1);
+    const int64_t real = of_real ? n : *to, half = of_real ? *to : n;
+    if (real == EDDY_ANY || half == EDDY_ANY || half == half_of(real) || (real == 0 && half == 1))
+        return true;
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%lld real numbers have %lld frequencies, not %lld",
+                           (long long)real, (long long)half_of(real), (long long)half);
+}
+
+static bool fft_infer(eddy_infer *c)
+{
+    const fft_attrs *a = c->attrs;
+    eddy_shape       s = c->in[0].shape;
+    const eddy_dtype d = result_type(c->op->variant, c->in[0].dtype);
+    if (a->dims < 1 || a->dims > EDDY_FFT_RANK)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "a transform of %lld axes; expected 1 to 3", (long long)a->dims);
+    if (s.rank < 0) return eddy__infer_yield(c, 0, d, s);
+    if (s.rank < a->dims)
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "x has rank %d, which is less than the %lld axes to transform",
+                               s.rank, (long long)a->dims);
+    int64_t all = 1, *last = &s.dim[s.rank - 1];
+    const int64_t n = *last;
+    if (!infer_last(c, n, last)) return false;
+    for (int i = s.rank - (int)a->dims; i < s.rank; i++) {
+        const int64_t most = i == s.rank - 1 && n > *last ? n : s.dim[i];
+        if (most > INT_MAX || (most > 0 && all > INT_MAX / most))
+            return eddy_infer_fail(c, EDDY_LIMIT, "a transform has more than %d elements", INT_MAX);
+        if (most > 0) all *= most;
+    }
+    return eddy__infer_yield(c, 0, d, s);
+}
+
+/* --------------------------------------------------------------- kernel -- */
+
+/* The transforms of one kernel, cut into blocks of f.many. */
+typedef struct fft_work {
+    const eddy_kernel *k;
+    eddy_fft_job       f;
+    int64_t            count, from, to;    /* of transforms; numbers of one in x and y */
+    double             ends, others;       /* weights of frequencies; see weigh */
+    atomic_bool        failed;
+} fft_work;
+
+enum { BLOCK = 4096 };       /* numbers of a block, which the cache of a core holds */
+
+static fft_work work_of(const eddy_kernel *k)
+{
+    const fft_attrs *a = k->attrs;
+    const eddy_fft_kind kind = k->op->variant;
+    const eddy_type  x = k->in[0]->type, y = k->out[0]->type;
+    const eddy_shape real = kind == EDDY_FFT_TO_REAL ? y.shape : x.shape;
+    const int        first = real.rank - (int)a->dims;
+    fft_work w = { .k = k, .f = { .kind = kind, .rank = (int)a->dims,
+                                  .single = eddy_dtype_real(x.dtype) == EDDY_FLOAT32 } };
+    w.count = eddy__shape_product(x.shape, 0, first);
+    w.from = eddy__shape_product(x.shape, first, x.shape.rank);
+    w.to = eddy__shape_product(y.shape, first, y.shape.rank);
+    for (int i = 0; i < w.f.rank; i++) w.f.n[i] = (int)real.dim[first + i];
+    const int64_t n = eddy__shape_product(real, first, real.rank);
+    const int64_t many = n > 0 && n < BLOCK ? BLOCK / n : 1;
+    w.f.many = (int)(many < w.count ? many : w.count);
+    const bool back = kind == EDDY_FFT_BACKWARD || kind == EDDY_FFT_TO_REAL;
+    w.ends = back == a->adjoint || n == 0 ? 1 : 1 / (double)n;
+    w.others = w.ends;
+    if (a->adjoint && kind == EDDY_FFT_OF_REAL) w.others *= 2;
+    if (a->adjoint && kind == EDDY_FFT_TO_REAL) w.others /= 2;
+    return w;
+}
+
+static eddy_status fft_prepare(eddy_kernel *k)
+{
+    const fft_work w = work_of(k);
+    const size_t   block = ((size_t)w.from * (size_t)w.f.many * (w.f.single ? 8 : 16) + 63) & ~63u;
+    if (w.f.kind == EDDY_FFT_TO_REAL) k->scratch_size = block * (size_t)k->threads;
+    return EDDY_OK;
+}
+
+/* to = from, `rows` of n complex numbers: those that stand for themselves, the first and, if
+ * `even`, the last, times `ends`, the rest times `others`. */
+#define WEIGH(name, T)                                                          \
+    static void name(int64_t rows, int64_t n, bool even, double ends, double others,  \
+                     const T *from, T *to)                                      \
+    {                                                                           \
+        const T w = (T)others, e = (T)ends;                                     \
+        for (; rows-- > 0; from += 2 * n, to += 2 * n) {                        \
+            const T *last = from + 2 * n - 2;                                   \
+            const T  f[2] = { from[0] * e, from[1] * e };                       \
+            const T  l[2] = { last[0] * e, last[1] * e };                       \
+            for (int64_t j = 0; j < 2 * n; j++) to[j] = from[j] * w;            \
+            memcpy(to, f, sizeof f);                                            \
+            if (even) memcpy(to + 2 * n - 2, l, sizeof l);                      \
+        }                                                                       \
+    }
+WEIGH(weigh_f32, float)
+WEIGH(weigh_f64, double)
+
+static void weigh(const fft_work *w, int64_t rows, int64_t n, const void *from, void *to)
+{
+    const bool even = w->f.n[w->f.rank - 1] % 2 == 0;
+    if (w->f.single) weigh_f32(rows, n, even, w->ends, w->others, from, to);
+    else weigh_f64(rows, n, even, w->ends, w->others, from, to);
+}
+
+static void scale(const fft_work *w, int64_t n, void *y)
+{
+    float  *f = y;
+    double *d = y;
+    if (w->f.single)
+        for (int64_t i = 0; i < n; i++) f[i] *= (float)w->ends;
+    else
+        for (int64_t i = 0; i < n; i++) d[i] *= w->ends;
+}
+
+/* One block, from x to y. */
+static bool transform(const fft_work *w, int64_t many, char *x, char *y, char *scratch)
+{
+    const int64_t last = w->f.n[w->f.rank - 1], half = half_of(last);
+    const int64_t reals = w->f.kind == EDDY_FFT_TO_REAL ? 1 : 2;
+    eddy_fft_job f = w->f;
+    f.many = (int)many;
+    if (f.kind == EDDY_FFT_TO_REAL && w->others < w->ends) {
+        weigh(w, many * w->from / half, half, x, scratch);
+        return eddy__fft_run(&f, scratch, y);
+    }
+    if (f.kind == EDDY_FFT_TO_REAL) {
+        memcpy(scratch, x, (size_t)(many * w->from) * (f.single ? 8 : 16));
+        x = scratch;
+    }
+    if (!eddy__fft_run(&f, x, y)) return false;
+    if (w->others > w->ends) weigh(w, many * w->to / half, half, y, y);
+    else if (w->ends < 1) scale(w, many * w->to * reals, y);
+    return true;
+}
+
+static void blocks(void *arg, int64_t from, int64_t to, int worker)
+{
+    fft_work *w = arg;
+    const bool   real_x = w->f.kind == EDDY_FFT_OF_REAL, real_y = w->f.kind == EDDY_FFT_TO_REAL;
+    const size_t size = w->f.single ? 4 : 8;
+    const size_t row_x = (size_t)w->from * size * (real_x ? 1 : 2);
+    const size_t row_y = (size_t)w->to * size * (real_y ? 1 : 2);
+    char *scratch = w->k->scratch;
+    if (scratch) scratch += w->k->scratch_size / (size_t)w->k->threads * (size_t)worker;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t first = i * w->f.many, left = w->count - first;
+        char *x = (char *)w->k->in[0]->data + (size_t)first * row_x;
+        char *y = (char *)w->k->out[0]->data + (size_t)first * row_y;
+        if (!transform(w, left < w->f.many ? left : w->f.many, x, y, scratch))
+            atomic_store(&w->failed, true);
+    }
+}
+
+static eddy_status fft_kernel(eddy_kernel *k)
+{
+    fft_work w = work_of(k);
+    if (k->out[0]->count == 0) return EDDY_OK;
+    if (k->in[0]->count == 0) {
+        memset(k->out[0]->data, 0,
+               (size_t)k->out[0]->count * eddy_dtype_size(k->out[0]->type.dtype));
+        return EDDY_OK;
+    }
+    const char *missing = eddy__fft_missing(w.f.single);
+    if (missing) return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "%s", missing);
+    eddy_parallel(k, (w.count + w.f.many - 1) / w.f.many, 1, blocks, &w);
+    if (!atomic_load(&w.failed)) return EDDY_OK;
+    return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for a plan of FFTW");
+}
+
+/* 5 n log n for n complex numbers, as is usual, and half of it for real ones. */
+static double fft_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    const fft_attrs *a = attrs;
+    (void)n_in;
+    const bool to_real = out->dtype != in->dtype && eddy_dtype_real(out->dtype) == out->dtype;
+    const eddy_shape s = to_real ? out->shape : in->shape;
+    const double n = (double)eddy__shape_product(s, s.rank - (int)a->dims, s.rank);
+    const double all = (double)eddy_shape_count(s) * (out->dtype == in->dtype ? 5 : 2.5);
+    return n > 1 ? all * log2(n) : 0;
+}
+
+/* ---------------------------------------------------------------- graphs -- */
+
+static eddy_tensor apply_fft(const eddy_op_def *op, int64_t dims, int64_t length, eddy_tensor x,
+                             const char *name)
+{
+    const fft_attrs a = { dims, length, false };
+    return eddy__apply_named(name, op, &a, 1, &x);
+}
+
+/* The other direction, with the other scaling; real ones take their size from x. */
+static void fft_gradient(eddy_rule *r)
+{
+    static const eddy_op_def *const others[] = {
+        [EDDY_FFT_FORWARD] = &eddy_op_ifft,  [EDDY_FFT_BACKWARD] = &eddy_op_fft,
+        [EDDY_FFT_OF_REAL] = &eddy_op_irfft, [EDDY_FFT_TO_REAL] = &eddy_op_rfft,
+    };
+    const fft_attrs    *a = r->attrs;
+    const eddy_op_def  *op = others[r->node->op->variant];
+    const fft_attrs     turned = { a->dims, -1, !a->adjoint };
+    const eddy_tensor   in[] = { r->dy[0], r->x[0] };
+    r->dx[0] = eddy__apply_named(NULL, op, &turned, op->max_inputs, in);
+}
+
+/* x with zeros behind its last axes, or cut, to these lengths. */
+static eddy_tensor fitted(eddy_tensor x, const char *what, int dims, const int64_t *length)
+{
+    const eddy_shape s = eddy_shape_of(x);
+    if (!eddy_is_valid(x)) return x;
+    if (s.rank < dims)
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE,
+                         "%s: fft_length requires an x of known rank, at least %d", what, dims);
+    eddy_dims after = { .count = s.rank }, begin = { .count = s.rank }, size = { .count = s.rank };
+    bool grow = false, cut = false;
+    for (int i = 0; i < s.rank; i++) size.at[i] = -1;
+    for (int i = 0; i < dims; i++) {
+        const int     at = s.rank - dims + i;
+        const int64_t have = s.dim[at];
+        if (length[i] < 1)
+            return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
+                             "%s: fft_length is %lld; it must be positive", what,
+                             (long long)length[i]);
+        if (have != EDDY_ANY && have == length[i]) continue;
+        if (have < length[i]) after.at[at] = have == EDDY_ANY ? length[i] : length[i] - have;
+        if (have == EDDY_ANY || have > length[i]) size.at[at] = length[i];
+        grow = grow || after.at[at] > 0;
+        cut = cut || size.at[at] >= 0;
+    }
+    if (grow) x = eddy_pad(x, .after = after);
+    return cut ? eddy_slice(x, begin, size) : x;
+}
+
+static eddy_tensor rfft_of(eddy_rfft_many_args a, const char *what, int dims, bool inverse)
+{
+    const eddy_op_def *op = inverse ? &eddy_op_irfft : &eddy_op_rfft;
+    if (eddy_refuse_number(a.x.graph, what, "fft_length", a.fft_length))
+        return eddy_none(a.x.graph);
+    if (a.fft_length.count == 0) return apply_fft(op, dims, -1, a.x, a.name);
+    if (a.fft_length.count != dims)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
+                         "%s: fft_length has %d entries; expected %d", what, a.fft_length.count,
+                         dims);
+    int64_t      *last = &a.fft_length.at[dims - 1];
+    const int64_t length = *last;
+    if (inverse) *last = half_of(length);
+    const eddy_tensor x = fitted(a.x, what, dims, a.fft_length.at);
+    return apply_fft(op, dims, inverse ? length : -1, x, a.name);
+}
+
+static eddy_tensor rfft_of_one(eddy_rfft_args a, const char *what, bool inverse)
+{
+    const eddy_dims length = { .count = a.fft_length != 0, .at = { a.fft_length } };
+    return rfft_of((eddy_rfft_many_args){ .x = a.x, .fft_length = length, .name = a.name }, what,
+                   1, inverse);
+}
+
+/* -------------------------------------------------------------- complex -- */
+
+const eddy_op_def eddy_op_fft = {
+    .name = "FFT", .label = "fft", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .variant = EDDY_FFT_FORWARD, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }),
+    .attrs_size = sizeof(fft_attrs), .attrs = fft_fields, .infer = fft_infer,
+    .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
+    .batch = eddy_batch_as_is, .flops = fft_flops,
+};
+
+/** y[..., k] = the sum over j of x[..., j] exp(-2 pi i j k / n): the discrete Fourier
+ *  transform of the last axis, of n numbers.
+ *
+ *  x  complex64 or complex128, rank above 0; y has its type and shape
+ *
+ *  A run needs FFTW 3 (libfftw3f.so.3 for complex64, libfftw3.so.3 for complex128), and is
+ *  EDDY_UNIMPLEMENTED without it; a folder in the environment variable EDDY_FFTW is where it
+ *  is looked for.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_LIMIT above 2^31 - 1 numbers.
+ *  Gradient: dx = n times the inverse of dy.  TensorFlow: FFT. */
+eddy_tensor eddy_fft(eddy_tensor x) { return apply_fft(&eddy_op_fft, 1, -1, x, NULL); }
+
+/** y = the discrete Fourier transform of the last two axes of x; else as eddy_fft.
+ *
+ *  x  complex64 or complex128, rank above 1
+ *
+ *  Errors, Gradient: as eddy_fft.  TensorFlow: FFT2D. */
+eddy_tensor eddy_fft2d(eddy_tensor x) { return apply_fft(&eddy_op_fft, 2, -1, x, "fft2d"); }
+
+/** y = the discrete Fourier transform of the last three axes of x; else as eddy_fft.
+ *
+ *  x  complex64 or complex128, rank above 2
+ *
+ *  Errors, Gradient: as eddy_fft.  TensorFlow: FFT3D. */
+eddy_tensor eddy_fft3d(eddy_tensor x) { return apply_fft(&eddy_op_fft, 3, -1, x, "fft3d"); }
+
+const eddy_op_def eddy_op_ifft = {
+    .name = "IFFT", .label = "ifft", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .variant = EDDY_FFT_BACKWARD, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }),
+    .attrs_size = sizeof(fft_attrs), .attrs = fft_fields, .infer = fft_infer,
+    .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
+    .batch = eddy_batch_as_is, .flops = fft_flops,
+};
+
+/** y[..., j] = the sum over k of x[..., k] exp(2 pi i j k / n), divided by n: the inverse of
+ *  eddy_fft.
+ *
+ *  x  complex64 or complex128, rank above 0; y has its type and shape
+ *
+ *  Errors: as eddy_fft.
+ *  Gradient: dx = the transform of dy divided by n.  TensorFlow: IFFT. */
+eddy_tensor eddy_ifft(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 1, -1, x, NULL); }
+
+/** y = the inverse of eddy_fft2d, of the last two axes.
+ *
+ *  x  complex64 or complex128, rank above 1
+ *
+ *  Errors, Gradient: as eddy_ifft.  TensorFlow: IFFT2D. */
+eddy_tensor eddy_ifft2d(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 2, -1, x, "ifft2d"); }
+
+/** y = the inverse of eddy_fft3d, of the last three axes.
+ *
+ *  x  complex64 or complex128, rank above 2
+ *
+ *  Errors, Gradient: as eddy_ifft.  TensorFlow: IFFT3D. */
+eddy_tensor eddy_ifft3d(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 3, -1, x, "ifft3d"); }
+
+/* ----------------------------------------------------------------- real -- */
+
+const eddy_op_def eddy_op_rfft = {
+    .name = "RFFT", .label = "rfft", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .variant = EDDY_FFT_OF_REAL,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "like", EDDY_ANY_TYPE }),
+    .shape_inputs = 1u << 1, .attrs_size = sizeof(fft_attrs), .attrs = fft_fields,
+    .infer = fft_infer, .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
+    .batch = eddy_batch_as_is, .flops = fft_flops,
+};
+
+/** y = the first n/2 + 1 frequencies of eddy_fft of n real numbers; the others are the
+ *  conjugates of these.
+ *
+ *  x           float32 or float64, rank above 0; y is complex64 or complex128
+ *  fft_length  n: x is cut there, or has zeros behind it; 0: what x has
+ *
+ *  Errors: as eddy_fft; EDDY_INVALID_ARGUMENT for a negative fft_length, EDDY_BAD_SHAPE for
+ *  one with an x of unknown rank.
+ *  Gradient: dx = the real part of the sum over k of dy[..., k] exp(2 pi i j k / n).
+ *  TensorFlow: RFFT. */
+eddy_tensor eddy_rfft_with(eddy_rfft_args a) { return rfft_of_one(a, "rfft", false); }
+
+/** y = eddy_fft2d of real numbers, the first half of the frequencies along the last axis.
+ *
+ *  x           float32 or float64, rank above 1
+ *  fft_length  two lengths, as for eddy_rfft
+ *
+ *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT2D. */
+eddy_tensor eddy_rfft2d_with(eddy_rfft_many_args a) { return rfft_of(a, "rfft2d", 2, false); }
+
+/** y = eddy_fft3d of real numbers, the first half of the frequencies along the last axis.
+ *
+ *  x           float32 or float64, rank above 2
+ *  fft_length  three lengths, as for eddy_rfft
+ *
+ *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT3D. */
+eddy_tensor eddy_rfft3d_with(eddy_rfft_many_args a) { return rfft_of(a, "rfft3d", 3, false); }
+
+const eddy_op_def eddy_op_irfft = {
+    .name = "IRFFT", .label = "irfft", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
+    .variant = EDDY_FFT_TO_REAL,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }, { "like", EDDY_ANY_TYPE }),
+    .shape_inputs = 1u << 1, .attrs_size = sizeof(fft_attrs), .attrs = fft_fields,
+    .infer = fft_infer, .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
+    .batch = eddy_batch_as_is, .flops = fft_flops,
+};
+
+/** y = the n real numbers whose eddy_rfft is x.
+ *
+ *  x           complex64 or complex128, rank above 0: m frequencies; y is float32 or float64
+ *  fft_length  n, of which x has n/2 + 1: it is cut there, or has zeros behind it;
+ *              0: 2 (m - 1)
+ *
+ *  The imaginary part of the first frequency is not read, nor, with an even n, that of the
+ *  last.
+ *  Errors: as eddy_rfft.
+ *  Gradient: dx = the eddy_rfft of dy divided by n, twice that where a frequency stands for
+ *  its conjugate too.  TensorFlow: IRFFT. */
+eddy_tensor eddy_irfft_with(eddy_rfft_args a) { return rfft_of_one(a, "irfft", true); }
+
+/** y = the inverse of eddy_rfft2d, of the last two axes.
+ *
+ *  x           complex64 or complex128, rank above 1
+ *  fft_length  two lengths, as for eddy_irfft
+ *
+ *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT2D. */
+eddy_tensor eddy_irfft2d_with(eddy_rfft_many_args a) { return rfft_of(a, "irfft2d", 2, true); }
+
+/** y = the inverse of eddy_rfft3d, of the last three axes.
+ *
+ *  x           complex64 or complex128, rank above 2
+ *  fft_length  three lengths, as for eddy_irfft
+ *
+ *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT3D. */
+eddy_tensor eddy_irfft3d_with(eddy_rfft_many_args a) { return rfft_of(a, "irfft3d", 3, true); }

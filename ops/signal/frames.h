@@ -1,0 +1,10 @@
+/* frames.h -- helpers shared by signal operations; private to ops/. */
+#ifndef EDDY_OPS_SIGNAL_FRAMES_H
+#define EDDY_OPS_SIGNAL_FRAMES_H
+
+#include "graph/graph.h"
+
+/* x with n places along the last axis, of which the size is known: cut, or zeros behind it. */
+eddy_tensor eddy__fit_last(eddy_tensor x, int64_t n);
+
+#endif

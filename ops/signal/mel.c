@@ -1,0 +1,103 @@
+/* mel.c -- mel filter banks and MFCCs (mel-frequency cepstral coefficients). */
+#include "graph/internal.h"
+#include "ops/ops.h"
+#include "ops/short_names.h"
+
+#include <math.h>
+
+#ifdef EDDY_HEADER
+typedef struct eddy_mel_args {
+    char        unused_;
+    eddy_graph *graph;
+    int64_t     num_mel_bins;          /* default 20 */
+    int64_t     num_spectrogram_bins;  /* default 129 */
+    double      sample_rate;           /* default 8000 */
+    double      lower_edge_hertz;      /* default 125; below 0: 0 */
+    double      upper_edge_hertz;      /* default 3800 */
+    eddy_dtype  dtype;                 /* float32 or float64; default float32 */
+    const char *name;
+} eddy_mel_args;
+#endif
+
+static double mel_of(double hertz) { return 1127 * log1p(hertz / 700); }
+
+static double or_default(double v, double other) { return v == 0 ? other : v; }
+
+/* The edges and numbers of the bands are possible; if not, the graph says so. */
+static bool fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower, double upper)
+{
+    if (a->num_mel_bins < 0 || a->num_spectrogram_bins < 0 || a->num_mel_bins > INT32_MAX ||
+        a->num_spectrogram_bins > INT32_MAX)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "linear_to_mel_weight_matrix: num_mel_bins is %lld and num_spectrogram_bins is "
+                  "%lld; they must not be negative",
+                  (long long)a->num_mel_bins, (long long)a->num_spectrogram_bins);
+    else if (!(rate > 0 && lower < upper && upper <= rate / 2))
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "linear_to_mel_weight_matrix: edges of %g and %g Hz are not valid for a sample "
+                  "rate of %g",
+                  lower, upper, rate);
+    else if (a->dtype && !eddy_dtype_is_floating(a->dtype))
+        eddy_fail(g, EDDY_BAD_DTYPE,
+                  "linear_to_mel_weight_matrix: expected float32 or float64, not %s",
+                  eddy_dtype_name(a->dtype));
+    else return true;
+    return false;
+}
+
+/** y[i, j] = how much of frequency i belongs to band j of the mel scale: triangles of height 1,
+ *  each from the middle of the one before it to that of the next.
+ *
+ *  graph                 where the constant goes
+ *  num_mel_bins          how many bands; left out: 20
+ *  num_spectrogram_bins  how many frequencies from 0 to half the sample rate: fft_length / 2 + 1;
+ *                        left out: 129
+ *  sample_rate           samples a second; left out: 8000
+ *  lower_edge_hertz      where the first band begins; left out: 125, below 0: at 0
+ *  upper_edge_hertz      where the last one ends, at most half the sample rate; left out: 3800
+ *  dtype                 float32 (left out) or float64
+ *
+ *  A spectrogram [..., num_spectrogram_bins] times y is [..., num_mel_bins].  Frequency 0 is in
+ *  no band.  Mels are 1127 ln(1 + hertz / 700).
+ *  Errors: EDDY_INVALID_ARGUMENT for other edges and numbers; EDDY_BAD_DTYPE; EDDY_NO_MEMORY.
+ *  TensorFlow: tf.signal.linear_to_mel_weight_matrix. */
+eddy_tensor eddy_linear_to_mel_weight_matrix_with(eddy_mel_args a)
+{
+    const double rate = or_default(a.sample_rate, 8000);
+    const double lower = fmax(or_default(a.lower_edge_hertz, 125), 0);
+    const double upper = or_default(a.upper_edge_hertz, 3800);
+    if (!eddy__graph_ready(a.graph) || !fit(a.graph, &a, rate, lower, upper))
+        return eddy_none(a.graph);
+    const int64_t bands = a.num_mel_bins ? a.num_mel_bins : 20;
+    const int64_t n = a.num_spectrogram_bins ? a.num_spectrogram_bins : 129;
+    const double  first = mel_of(lower), wide = (mel_of(upper) - first) / (double)(bands + 1);
+    eddy_array *w = eddy_array_new_in(eddy__graph_allocator(a.graph),
+                                      a.dtype ? a.dtype : EDDY_FLOAT32, EDDY_SHAPE(n, bands));
+    if (!w) return eddy_fail(a.graph, EDDY_NO_MEMORY, "linear_to_mel_weight_matrix: out of memory "
+                             "for %lld x %lld numbers", (long long)n, (long long)bands);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < bands; j++) {
+            const double hertz = n > 1 ? rate / 2 * (double)i / (double)(n - 1) : 0;
+            const double at = (mel_of(hertz) - first) / wide - (double)j;
+            eddy_array_set(w, i * bands + j, i == 0 ? 0 : fmax(0, fmin(at, 2 - at)));
+        }
+    const char       *name = a.name ? a.name : "linear_to_mel_weight_matrix";
+    const eddy_tensor y = eddy_constant(a.graph, w, name);
+    eddy_array_free(w);
+    return y;
+}
+
+/** y = eddy_dct of type 2 of the logarithms of mel bands, divided by sqrt(2 num_mel_bins): the
+ *  cepstral coefficients of each spectrum.
+ *
+ *  x  float32 or float64 [..., num_mel_bins], the last size known and above 0; y is the same.
+ *     Speech takes the first 13, y[..., :13]
+ *
+ *  Errors: as eddy_dct.
+ *  Gradient: that of the formula.  TensorFlow: tf.signal.mfccs_from_log_mel_spectrograms. */
+eddy_tensor eddy_mfccs_from_log_mel_spectrograms(eddy_tensor x)
+{
+    const eddy_shape  s = eddy_shape_of(x);
+    const eddy_tensor y = eddy_dct(x, .name = "mfccs_from_log_mel_spectrograms");
+    return eddy_is_valid(y) ? Mul(y, sqrt(0.5 / (double)s.dim[s.rank - 1])) : y;
+}

@@ -1,0 +1,233 @@
+/* windows.c -- window functions of signals (Hann, Hamming, Blackman, Kaiser, ...), which are
+ * constants; fftshift and ifftshift. */
+#include "graph/internal.h"
+#include "ops/arrays/arrays.h"
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+
+#include <math.h>
+
+/* --------------------------------------------------------------- windows -- */
+
+static const double pi = 3.14159265358979323846;
+
+/* i is one of n places; b is the window's own number. */
+typedef double window_fn(double i, double n, double b);
+
+static eddy_tensor window_of(eddy_graph *g, const char *what, int64_t length, double n,
+                             window_fn *fn, double b, eddy_dtype dtype)
+{
+    const eddy_dtype d = dtype ? dtype : EDDY_FLOAT32;
+    if (!eddy__graph_ready(g)) return eddy_none(g);
+    if (length < 1 || length > INT32_MAX)
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a length of %lld is not in [1, 2^31)", what,
+                         (long long)length);
+    if (!eddy_dtype_is_floating(d))
+        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: expected float32 or float64, not %s", what,
+                         eddy_dtype_name(d));
+    eddy_array *a = eddy_array_new_in(eddy__graph_allocator(g), d, EDDY_SHAPE(length));
+    if (!a) return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %lld numbers", what,
+                             (long long)length);
+    for (int64_t i = 0; i < length; i++)
+        eddy_array_set(a, i, length == 1 ? 1 : fn((double)i, n, b));
+    const eddy_tensor y = eddy_constant(g, a, what);
+    eddy_array_free(a);
+    return y;
+}
+
+/* What a period has: TensorFlow's Hann and Hamming windows of an odd length are symmetric. */
+static double period(int64_t length, bool periodic)
+{
+    return (double)(periodic && length % 2 == 0 ? length : length - 1);
+}
+
+static double raised_cosine(double i, double n, double b)
+{
+    return b - (1 - b) * cos(2 * pi * i / n);
+}
+
+/** y[i] = 0.5 - 0.5 cos(2 pi i / n): Hann's window.
+ *
+ *  window_length  at least 1; of one place it is 1
+ *  periodic       n is window_length if that is even, and else window_length - 1, as for
+ *                 every symmetric window
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  A constant of the graph.
+ *  Errors: EDDY_INVALID_ARGUMENT for another length, EDDY_BAD_DTYPE.
+ *  TensorFlow: tf.signal.hann_window. */
+eddy_tensor eddy_hann_window(eddy_graph *g, int64_t window_length, bool periodic, eddy_dtype dtype)
+{
+    const double n = period(window_length, periodic);
+    return window_of(g, "hann_window", window_length, n, raised_cosine, 0.5, dtype);
+}
+
+/** y[i] = 0.54 - 0.46 cos(2 pi i / n): Hamming's window.
+ *
+ *  window_length, periodic, dtype  as for eddy_hann_window
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.hamming_window. */
+eddy_tensor eddy_hamming_window(eddy_graph *g, int64_t window_length, bool periodic,
+                                eddy_dtype dtype)
+{
+    const double n = period(window_length, periodic);
+    return window_of(g, "hamming_window", window_length, n, raised_cosine, 0.54, dtype);
+}
+
+static double blackman(double i, double n, double b)
+{
+    (void)b;
+    const double t = 2 * pi * i / n, y = 0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t);
+    return y > 0 ? y : 0;
+}
+
+/** y[i] = 0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n): Blackman's window.
+ *
+ *  window_length  at least 1; of one place it is 1
+ *  periodic       n is window_length, and else window_length - 1
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow has none; torch.blackman_window. */
+eddy_tensor eddy_blackman_window(eddy_graph *g, int64_t window_length, bool periodic,
+                                 eddy_dtype dtype)
+{
+    const double n = (double)(periodic ? window_length : window_length - 1);
+    return window_of(g, "blackman_window", window_length, n, blackman, 0, dtype);
+}
+
+static double bartlett(double i, double n, double b)
+{
+    (void)b;
+    return 1 - fabs(2 * i / n - 1);
+}
+
+/** y[i] = 1 - |2 i / n - 1|: Bartlett's window, a triangle.
+ *
+ *  window_length, periodic, dtype  as for eddy_blackman_window
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow has none; torch.bartlett_window. */
+eddy_tensor eddy_bartlett_window(eddy_graph *g, int64_t window_length, bool periodic,
+                                 eddy_dtype dtype)
+{
+    const double n = (double)(periodic ? window_length : window_length - 1);
+    return window_of(g, "bartlett_window", window_length, n, bartlett, 0, dtype);
+}
+
+/* exp(-x) I0(x), x >= 0: the integral of exp(x (cos t - 1)) over a period, of which the sum
+ * at even distances is as good as exact once they are closer than the peak is wide. */
+static double scaled_i0(double x)
+{
+    const int n = x < 1e8 ? 64 + 16 * (int)sqrt(x) : 0;
+    double sum = 0;
+    if (n == 0) return 1 / sqrt(2 * pi * x);
+    for (int k = 0; k < n; k++) {
+        const double s = sin(pi * k / n);
+        sum += exp(-2 * x * s * s);
+    }
+    return sum / n;
+}
+
+static double kaiser(double i, double n, double beta)
+{
+    const double t = 2 * i / n - 1, at = fabs(beta) * sqrt(fmax(0, 1 - t * t));
+    return exp(at - fabs(beta)) * scaled_i0(at) / scaled_i0(fabs(beta));
+}
+
+/** y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: Kaiser's window.
+ *
+ *  window_length  at least 1; of one place it is 1
+ *  beta           how narrow it is; 12 in TensorFlow if it is left out there
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  Errors: as eddy_hann_window; EDDY_INVALID_ARGUMENT if beta is not finite.
+ *  TensorFlow: tf.signal.kaiser_window. */
+eddy_tensor eddy_kaiser_window(eddy_graph *g, int64_t window_length, double beta, eddy_dtype dtype)
+{
+    if (!isfinite(beta))
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "kaiser_window: beta is %g; it must be finite",
+                         beta);
+    return window_of(g, "kaiser_window", window_length, (double)(window_length - 1), kaiser, beta,
+                     dtype);
+}
+
+static double vorbis(double i, double n, double b)
+{
+    (void)b;
+    const double s = sin(pi / n * (i + 0.5));
+    return sin(pi / 2 * s * s);
+}
+
+/** y[i] = sin(pi/2 sin(pi/n (i + 1/2))^2), n = window_length: the window of Vorbis, whose
+ *  squares half a window apart add up to 1.
+ *
+ *  window_length  at least 1
+ *  dtype          float32 or float64; 0 stands for float32
+ *
+ *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.vorbis_window. */
+eddy_tensor eddy_vorbis_window(eddy_graph *g, int64_t window_length, eddy_dtype dtype)
+{
+    return window_of(g, "vorbis_window", window_length, (double)window_length, vorbis, 0, dtype);
+}
+
+/* ------------------------------------------------- the order of frequencies -- */
+
+/* The second half of x along the axis in front of the first; of an odd length the first one
+ * has one more, and in the inverse the second. */
+static eddy_tensor exchange_halves(eddy_tensor x, int axis, bool inverse)
+{
+    const int64_t n = eddy_shape_of(x).dim[axis];
+    if (n >= 0) return eddy_roll(x, inverse ? n - n / 2 : n / 2, axis);
+    const eddy_tensor size = eddy_size_along(x, axis), half = FloorDiv(size, 2);
+    const eddy_tensor first = inverse ? half : Sub(size, half);
+    const eddy_tensor at = eddy_row_numbers(eddy__batch_swap(x, 0, axis), EDDY_INT64);
+    return Gather(x, FloorMod(Add(at, first), size), axis);
+}
+
+static eddy_tensor shift_of(eddy_tensor x, const char *what, eddy_dims axes, bool inverse)
+{
+    const int rank = eddy_shape_of(x).rank;
+    if (!eddy_is_valid(x)) return x;
+    if (rank < 0)
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of x is not known", what);
+    if (eddy_refuse_number(x.graph, what, "axes", axes)) return eddy_none(x.graph);
+    if (axes.count == 0)
+        for (; axes.count < rank; axes.count++) axes.at[axes.count] = axes.count;
+    for (int i = 0; i < axes.count; i++) {
+        if (i >= EDDY_MAX_RANK || axes.at[i] < -rank || axes.at[i] >= rank)
+            return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: x of rank %d has no axis %lld",
+                             what, rank, (long long)axes.at[i]);
+        x = exchange_halves(x, eddy__axis_of(axes.at[i], rank), inverse);
+    }
+    return axes.count < 1 ? eddy_identity(x) : x;
+}
+
+#ifdef EDDY_HEADER
+typedef struct eddy_fftshift_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_dims   axes;          /* left out: all */
+} eddy_fftshift_args;
+#endif
+
+/** y = x with the halves exchanged along each axis, which brings frequency 0 to the middle.
+ *
+ *  x     any element type, rank known
+ *  axes  a list, negative ones counted from the back; left out, all
+ *
+ *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_INVALID_ARGUMENT for an axis that x does
+ *  not have.
+ *  Gradient: dx = dy with the halves back in place.  TensorFlow: tf.signal.fftshift. */
+eddy_tensor eddy_fftshift_with(eddy_fftshift_args a)
+{
+    return shift_of(a.x, "fftshift", a.axes, false);
+}
+
+/** y = x with the inverse permutation of eddy_fftshift.
+ *
+ *  x, axes  as for eddy_fftshift
+ *
+ *  Errors, Gradient: as eddy_fftshift.  TensorFlow: tf.signal.ifftshift. */
+eddy_tensor eddy_ifftshift_with(eddy_fftshift_args a)
+{
+    return shift_of(a.x, "ifftshift", a.axes, true);
+}

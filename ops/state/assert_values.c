@@ -1,0 +1,303 @@
+/* assert_values.c -- assertions about values: comparisons, signs, closeness, finiteness,
+ * monotonicity.
+ *
+ * Assertions about constants are checked while building; the others become Assert nodes. */
+#include "graph/internal.h"
+#include "ops/kernels/elementwise.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <string.h>
+
+#ifdef EDDY_HEADER
+/* Assertions: an operation that fails the run unless what it says holds for every element.
+ * Fetch it, or make what depends on it between eddy_control_begin(g, EDDY_LIST(assertion))
+ * and eddy_control_end(g).  Where both operands are constants of at most 4096 elements, what
+ * does not hold is an error while building, and what holds is an operation that does nothing. */
+
+/* Of comparisons, the shapes of which broadcast. */
+typedef struct eddy_assert_pair_args {
+    char        unused_;
+    eddy_tensor x, y;
+    eddy_list   data;        /* shown when it fails; default x and y */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_pair_args;
+
+/* Of one tensor. */
+typedef struct eddy_assert_one_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_list   data;        /* shown when it fails; default x */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_one_args;
+
+typedef struct eddy_assert_near_args {
+    char        unused_;
+    eddy_tensor x, y;
+    double      rtol, atol;  /* default 10 epsilon of the type, each; below 0: none */
+    eddy_list   data;        /* shown when it fails; default x and y */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *message;     /* begins the text */
+    const char *name;
+} eddy_assert_near_args;
+#endif
+
+enum { MOST_KNOWN = 4096, MOST_TEXT = 1024 };
+
+/* What is compared, and how the text says it: "x < y", "x > 0". */
+typedef struct claim {
+    const char        *who, *says;
+    const eddy_op_def *op;
+    eddy_tensor        x, y;
+    bool               of_one;
+} claim;
+
+/* Whether constants fulfil the claim: 1, 0, or -1 if they are not all constants. */
+static int known_truth(const claim *c)
+{
+    const eddy_array *x = eddy_constant_value(c->x), *y = eddy_constant_value(c->y);
+    uint8_t           truth[MOST_KNOWN];
+    if (!x || !y || c->x.graph != c->y.graph) return -1;
+    const eddy_type in[2] = { { eddy_array_dtype(x), eddy_array_shape(x) },
+                              { eddy_array_dtype(y), eddy_array_shape(y) } };
+    eddy_type out = { EDDY_BOOL, EDDY_SCALAR };
+    if (in[0].dtype != in[1].dtype || !c->op->tile(in, &out) ||
+        !eddy_shape_broadcast(in[0].shape, in[1].shape, &out.shape))
+        return -1;
+    const int64_t n = eddy_shape_count(out.shape);
+    if (n > MOST_KNOWN) return -1;
+    if (n == 0) return 1;
+    eddy__elementwise_apply(c->op->tile(in, &out), NULL, out, truth, 2, in,
+                            (const void *const[]){ eddy_array_data(x), eddy_array_data(y) });
+    return memchr(truth, 0, (size_t)n) == NULL;
+}
+
+/* "MESSAGE Condition x < y did not hold element-wise: x is 'a:0', y is 'b:0'". */
+static const char *sentence(const claim *c, const char *message, char text[MOST_TEXT])
+{
+    const int n = snprintf(text, MOST_TEXT, "%.500s%sCondition %s did not hold element-wise: x is "
+                           "'%.150s'", message ? message : "", message && *message ? " " : "",
+                           c->says, eddy_name_of(c->x));
+    if (!c->of_one && n > 0 && n < MOST_TEXT)
+        snprintf(text + n, (size_t)(MOST_TEXT - n), ", y is '%.150s'", eddy_name_of(c->y));
+    return text;
+}
+
+/* The assertion that `condition` holds, which is the claim's. */
+static eddy_tensor assert_that(const claim *c, eddy_tensor condition,
+                               const eddy_assert_pair_args *a)
+{
+    char              text[MOST_TEXT];
+    const eddy_tensor both[] = { c->x, c->y };
+    const eddy_list   data = a->data.count ? a->data : (eddy_list){ c->of_one ? 1 : 2, both };
+    if (!eddy_is_valid(condition)) return eddy_none(c->x.graph);
+    return eddy_assert(condition, data, sentence(c, a->message, text), a->summarize);
+}
+
+static eddy_tensor compare(claim c, const eddy_assert_pair_args *a)
+{
+    char      text[MOST_TEXT];
+    const int truth = known_truth(&c);
+    if (truth == 0)
+        return eddy_fail(c.x.graph, EDDY_CHECK_FAILED, "%s: %s", c.who,
+                         sentence(&c, a->message, text));
+    if (truth == 1) return eddy_no_op(c.x.graph, a->name ? a->name : c.who);
+    if (!eddy_is_valid(c.x) || !eddy_is_valid(c.y)) return eddy_apply2(c.op, NULL, c.x, c.y);
+    eddy_scope_begin(c.x.graph, a->name ? a->name : c.who);
+    const eddy_tensor y = assert_that(&c, eddy_apply2(c.op, NULL, c.x, c.y), a);
+    eddy_scope_end(c.x.graph);
+    return y;
+}
+
+/* x against 0. */
+static eddy_tensor compare_one(const char *who, const char *says, const eddy_op_def *op,
+                               const eddy_assert_one_args *a)
+{
+    const eddy_assert_pair_args rest = { .data = a->data, .summarize = a->summarize,
+                                         .message = a->message, .name = a->name };
+    const eddy_tensor zero = eddy_is_valid(a->x) ? NumberLike(0, a->x) : a->x;
+    return compare((claim){ who, says, op, a->x, zero, true }, &rest);
+}
+
+/* ------------------------------------------------------------- comparisons -- */
+
+/** An operation that fails the run unless x == y, element by element.
+ *
+ *  x, y       numbers or bools of one type, shapes that broadcast
+ *  data       what the error's text shows, up to 63 tensors; default x and y
+ *  summarize  how many elements of each; 0 is 3, -1 all
+ *  message    begins the text
+ *
+ *  It holds where there are no elements.
+ *  Errors: those of eddy_equal and eddy_assert; EDDY_CHECK_FAILED at the run, or while
+ *  building if constants settle it.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_equal. */
+eddy_tensor eddy_assert_equal_with(eddy_assert_pair_args a)
+{
+    return compare((claim){ "assert_equal", "x == y", &eddy_op_equal, a.x, a.y, false }, &a);
+}
+
+/** An operation that fails the run unless x != y, element by element: if any are equal.
+ *
+ *  Arguments and errors as for eddy_assert_equal.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_none_equal. */
+eddy_tensor eddy_assert_none_equal_with(eddy_assert_pair_args a)
+{
+    return compare((claim){ "assert_none_equal", "x != y for every single element",
+                            &eddy_op_not_equal, a.x, a.y, false }, &a);
+}
+
+/** An operation that fails the run unless x < y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_equal, of real numbers.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_less. */
+eddy_tensor eddy_assert_less_with(eddy_assert_pair_args a)
+{
+    return compare((claim){ "assert_less", "x < y", &eddy_op_less, a.x, a.y, false }, &a);
+}
+
+/** An operation that fails the run unless x <= y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_less.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_less_equal. */
+eddy_tensor eddy_assert_less_equal_with(eddy_assert_pair_args a)
+{
+    return compare((claim){ "assert_less_equal", "x <= y", &eddy_op_less_equal, a.x, a.y, false },
+                   &a);
+}
+
+/** An operation that fails the run unless x > y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_less.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_greater. */
+eddy_tensor eddy_assert_greater_with(eddy_assert_pair_args a)
+{
+    return compare((claim){ "assert_greater", "x > y", &eddy_op_greater, a.x, a.y, false }, &a);
+}
+
+/** An operation that fails the run unless x >= y, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_less.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_greater_equal. */
+eddy_tensor eddy_assert_greater_equal_with(eddy_assert_pair_args a)
+{
+    return compare((claim){ "assert_greater_equal", "x >= y", &eddy_op_greater_equal, a.x, a.y,
+                            false }, &a);
+}
+
+/* ------------------------------------------------------------------- signs -- */
+
+/** An operation that fails the run unless x > 0, element by element.
+ *
+ *  x                         real numbers
+ *  data, summarize, message  as for eddy_assert_equal; what is shown is x, if left out
+ *
+ *  Errors: as there.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_positive. */
+eddy_tensor eddy_assert_positive_with(eddy_assert_one_args a)
+{
+    return compare_one("assert_positive", "x > 0", &eddy_op_greater, &a);
+}
+
+/** An operation that fails the run unless x < 0, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_positive.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_negative. */
+eddy_tensor eddy_assert_negative_with(eddy_assert_one_args a)
+{
+    return compare_one("assert_negative", "x < 0", &eddy_op_less, &a);
+}
+
+/** An operation that fails the run unless x >= 0, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_positive.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_non_negative. */
+eddy_tensor eddy_assert_non_negative_with(eddy_assert_one_args a)
+{
+    return compare_one("assert_non_negative", "x >= 0", &eddy_op_greater_equal, &a);
+}
+
+/** An operation that fails the run unless x <= 0, element by element.
+ *
+ *  Arguments and errors as for eddy_assert_positive.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_non_positive. */
+eddy_tensor eddy_assert_non_positive_with(eddy_assert_one_args a)
+{
+    return compare_one("assert_non_positive", "x <= 0", &eddy_op_less_equal, &a);
+}
+
+/* ---------------------------------------------------- nearness, finiteness -- */
+
+/** An operation that fails the run unless |x - y| <= atol + rtol |y|, element by element.
+ *
+ *  x, y        float32 or float64, of one type, shapes that broadcast
+ *  rtol, atol  left out, 10 epsilon of the type, each; below 0, none
+ *  data, summarize, message  as for eddy_assert_equal
+ *
+ *  A NaN is near nothing.
+ *  Errors: EDDY_BAD_DTYPE for other types; those of eddy_sub and eddy_assert;
+ *  EDDY_CHECK_FAILED at the run.
+ *  Gradient: none.  TensorFlow: tf.debugging.assert_near. */
+eddy_tensor eddy_assert_near_with(eddy_assert_near_args a)
+{
+    const eddy_dtype d = eddy_dtype_of(a.x);
+    const double     epsilon = d == EDDY_FLOAT32 ? 10 * 0x1p-23 : 10 * 0x1p-52;
+    const double     rtol = a.rtol < 0 ? 0 : a.rtol > 0 ? a.rtol : epsilon;
+    const double     atol = a.atol < 0 ? 0 : a.atol > 0 ? a.atol : epsilon;
+    const eddy_assert_pair_args rest = { .data = a.data, .summarize = a.summarize,
+                                         .message = a.message };
+    char says[120];
+    if (!eddy_is_valid(a.x) || !eddy_is_valid(a.y)) return Sub(a.x, a.y);
+    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+        return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
+                         "assert_near: x is %s; expected float32 or float64", eddy_dtype_name(d));
+    snprintf(says, sizeof says, "|x - y| <= %g + %g |y|", atol, rtol);
+    eddy_scope_begin(a.x.graph, a.name ? a.name : "assert_near");
+    const eddy_tensor near = LessEqual(Abs(Sub(a.x, a.y)), Add(Mul(rtol, Abs(a.y)), atol));
+    const eddy_tensor y = assert_that(&(claim){ "assert_near", says, NULL, a.x, a.y, false }, near,
+                                      &rest);
+    eddy_scope_end(a.x.graph);
+    return y;
+}
+
+/** y = x, and the run fails if an element of x is infinite or NaN: eddy_check_numerics.
+ *
+ *  x        float32 or float64, any shape
+ *  message  begins the error's text
+ *
+ *  Errors, Gradient: those of eddy_check_numerics.
+ *  TensorFlow: tf.debugging.assert_all_finite, verify_tensor_all_finite. */
+eddy_tensor eddy_assert_all_finite(eddy_tensor x, const char *message)
+{
+    return eddy_check_numerics(x, message);
+}
+
+/* ------------------------------------------------------------------- order -- */
+
+/* All elements but the first, compared with those before them. */
+static eddy_tensor in_order(eddy_tensor x, eddy_tensor (*compared)(eddy_tensor a, eddy_tensor b))
+{
+    const eddy_tensor all = eddy_ravel(x);
+    if (!eddy_is_valid(all)) return all;
+    return eddy_all(compared(eddy_index(all, "1:"), eddy_index(all, ":-1")));
+}
+
+/** y = whether no element of x is below the one before it, a bool.
+ *
+ *  x  real numbers of any shape, taken in their order; true of fewer than two
+ *
+ *  Errors: EDDY_BAD_DTYPE for others.
+ *  Gradient: none.  TensorFlow: tf.debugging.is_non_decreasing. */
+eddy_tensor eddy_is_non_decreasing(eddy_tensor x) { return in_order(x, eddy_greater_equal); }
+
+/** y = whether each element of x is above the one before it, a bool.
+ *
+ *  x  real numbers of any shape, taken in their order; true of fewer than two
+ *
+ *  Errors: EDDY_BAD_DTYPE for others.
+ *  Gradient: none.  TensorFlow: tf.debugging.is_strictly_increasing. */
+eddy_tensor eddy_is_strictly_increasing(eddy_tensor x) { return in_order(x, eddy_greater); }

@@ -1,0 +1,84 @@
+/* host_scalar.c -- host scalars: numbers that a C function of the program returns at each run. */
+#include "ops/arrays/batching.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#ifdef EDDY_HEADER
+typedef double (*eddy_host_function)(void *data, double x);
+
+typedef struct eddy_host_scalar_args {
+    char               unused_;
+    eddy_graph        *graph;
+    eddy_host_function function;   /* called when the value is needed, once a run */
+    void              *data;       /* handed to it */
+    eddy_tensor        x;          /* its argument; default the number of earlier runs */
+    const char        *name;
+} eddy_host_scalar_args;
+#endif
+
+typedef struct host_attrs {
+    eddy_host_function function;   /* no attribute: a file cannot hold it */
+    void              *data;
+} host_attrs;
+
+static const eddy_attr_field host_fields[] = { { 0 } };
+
+static bool host_infer(eddy_infer *c)
+{
+    const host_attrs *a = c->attrs;
+    if (!a->function)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "there is no function to call; graph files do not store functions");
+    c->out[0] = (eddy_type){ EDDY_FLOAT64, c->n_in > 0 ? c->in[0].shape : EDDY_SCALAR };
+    return true;
+}
+
+static eddy_status host_kernel(eddy_kernel *k)
+{
+    const host_attrs *a = k->attrs;
+    const double *x = k->n_in > 0 ? k->in[0]->data : NULL;
+    double       *y = k->out[0]->data;
+    for (int64_t i = 0; i < k->out[0]->count; i++)
+        y[i] = a->function(a->data, x ? x[i] : (double)k->step);
+    return EDDY_OK;
+}
+
+const eddy_op_def eddy_op_host_scalar = {
+    .name = "HostScalar", .min_inputs = 0, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TYPE(EDDY_FLOAT64) }),
+    .flags = EDDY_OP_STATEFUL | EDDY_OP_UNSAVED,
+    .attrs_size = sizeof(host_attrs), .attrs = host_fields,
+    .infer = host_infer, .kernel = host_kernel, .gradient = eddy_not_differentiable,
+    .batch = eddy_batch_as_is,
+};
+
+/** y = function(data, x), float64, called at each run that needs y.
+ *
+ *  graph     where the node goes; default x's graph
+ *  function  any C function: a learning rate of one's own, a number that the program
+ *            changes while it trains
+ *  data      handed to it; it must live as long as runs of the graph
+ *  x         a number of any type but complex, cast to float64: the global step, say.  Of
+ *            another shape than a scalar's, the function is called for each element.
+ *            Default: how many runs the session had before
+ *
+ *  The value is never folded, merged with another or kept from run to run; where nobody
+ *  needs it, the function is not called.  It may be called from any thread that runs the
+ *  graph, and from two at once if two sessions run.  A map without a batched x calls it
+ *  once for all examples, one with it once for each.  The function is no part of a graph
+ *  file: writing a graph that has this node is refused.
+ *  Errors: EDDY_INVALID_ARGUMENT without a function; EDDY_BAD_DTYPE for a complex x.
+ *  Gradient: none.  TensorFlow: a callable as a hyper-parameter of an optimizer. */
+eddy_tensor eddy_host_scalar_with(eddy_host_scalar_args a)
+{
+    eddy_graph      *g = a.graph ? a.graph : a.x.graph;
+    const host_attrs attrs = { a.function, a.data };
+    const int        n = a.x.graph || a.x.node ? 1 : 0;
+    eddy_tensor      x = a.x;
+    if (n > 0 && eddy_is_valid(x) && eddy_dtype_is_complex(eddy_dtype_of(x)))
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "HostScalar: x is %s; expected a real number",
+                         eddy_dtype_name(eddy_dtype_of(x)));
+    if (n > 0 && eddy_is_valid(x) && eddy_dtype_of(x) != EDDY_FLOAT64)
+        x = eddy_cast(x, EDDY_FLOAT64);
+    return eddy_apply(&eddy_op_host_scalar, &attrs, n, &x, (eddy_apply_args){ g, a.name });
+}

@@ -1,0 +1,385 @@
+/* print_and_check.c -- debugging operations: check_numerics, print, assert. */
+#include "graph/op.h"
+#include "ops/short_names.h"
+#include "build/gen/table.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ------------------------------------------------------ check_numerics -- */
+
+typedef struct numerics_attrs {
+    const char *message;
+} numerics_attrs;
+
+static const eddy_attr_field numerics_fields[] = {
+    { "message", EDDY_ATTR_STRING, offsetof(numerics_attrs, message) },
+    { 0 }
+};
+
+static bool numerics_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+/* The first element from `at` on that is not finite; x->count if none is.
+ * Whole tiles are tested without a branch in them. */
+#define FIND_BAD(name, T, largest)                                              \
+    static int64_t name(const T *x, int64_t at, int64_t n)                      \
+    {                                                                           \
+        enum { BLOCK = 1024 };                                                  \
+        while (n - at >= BLOCK) {                                               \
+            int bad = 0;                                                        \
+            for (int64_t i = 0; i < BLOCK; i++)                                 \
+                bad |= !(x[at + i] <= (largest) && x[at + i] >= -(largest));    \
+            if (bad) break;                                                     \
+            at += BLOCK;                                                        \
+        }                                                                       \
+        while (at < n && isfinite(x[at])) at++;                                 \
+        return at;                                                              \
+    }
+FIND_BAD(find_bad_f32, float, FLT_MAX)
+FIND_BAD(find_bad_f64, double, DBL_MAX)
+
+static int64_t find_bad(const eddy_buffer *x, int64_t at)
+{
+    if (x->type.dtype == EDDY_FLOAT32) return find_bad_f32(x->data, at, x->count);
+    return find_bad_f64(x->data, at, x->count);
+}
+
+static double real_at(const eddy_buffer *x, int64_t i)
+{
+    if (x->type.dtype == EDDY_FLOAT32) return (double)((const float *)x->data)[i];
+    return ((const double *)x->data)[i];
+}
+
+/* Element i's place, "[2,0,7]". */
+static char *print_position(eddy_shape s, int64_t i, char *buf, size_t size)
+{
+    eddy_shape at = { .rank = s.rank };
+    for (int d = s.rank - 1; d >= 0; d--) {
+        at.dim[d] = i % s.dim[d];
+        i /= s.dim[d];
+    }
+    return eddy_shape_print(at, buf, size);
+}
+
+static eddy_status numerics_kernel(eddy_kernel *k)
+{
+    const numerics_attrs *a = k->attrs;
+    const eddy_buffer    *x = k->in[0];
+    int64_t first = find_bad(x, 0), nans = 0, infs = 0;
+    if (first == x->count) {
+        size_t bytes = (size_t)x->count * eddy_dtype_size(x->type.dtype);
+        if (bytes > 0 && k->out[0]->data != x->data) memcpy(k->out[0]->data, x->data, bytes);
+        return EDDY_OK;
+    }
+    for (int64_t i = first; i < x->count; i = find_bad(x, i + 1)) {
+        if (isnan(real_at(x, i))) nans++;
+        else infs++;
+    }
+    const char *what = nans > 0 && infs > 0 ? "Inf and NaN" : nans > 0 ? "NaN" : "Inf";
+    char        place[200];
+    print_position(x->type.shape, first, place, sizeof place);
+    return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s%sTensor had %s values; the first is %g at "
+                            "%s, and there are %" PRId64 " of %" PRId64, a->message,
+                            *a->message ? " : " : "", what, real_at(x, first), place,
+                            nans + infs, x->count);
+}
+
+/* dx = dy, checked as well. */
+static void numerics_gradient(eddy_rule *r)
+{
+    const numerics_attrs *a = r->attrs;
+    char message[1024];
+    snprintf(message, sizeof message, "Not finite in the gradient. %s", a->message);
+    r->dx[0] = eddy_check_numerics(r->dy[0], message);
+}
+
+const eddy_op_def eddy_op_check_numerics = {
+    .name = "CheckNumerics", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
+    .flags = EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
+    .attrs_size = sizeof(numerics_attrs), .attrs = numerics_fields,
+    .infer = numerics_infer, .kernel = numerics_kernel, .gradient = numerics_gradient,
+    .batch = eddy_batch_as_is };
+
+/** y = x, and the run fails if an element of x is infinite or NaN.
+ *
+ *  x        float32 or float64, any shape
+ *  message  begins the error's text, which goes on to say which of the two it
+ *           was, and where first
+ *
+ *  The check is made whenever y is computed; a control dependency on y is
+ *  enough.
+ *  Errors: EDDY_BAD_DTYPE; in a run EDDY_CHECK_FAILED.
+ *  Gradient: dx = dy, checked in the same way.  TensorFlow: CheckNumerics. */
+eddy_tensor eddy_check_numerics(eddy_tensor x, const char *message)
+{
+    numerics_attrs a = { message };
+    return eddy_apply1(&eddy_op_check_numerics, &a, x);
+}
+
+/* ------------------------------------------------------ values as text -- */
+
+enum { MAX_DATA = 63, DEFAULT_SUMMARIZE = 3, MAX_LINE = 1 << 20 };
+
+typedef struct line {
+    char  *text;
+    size_t size, used;
+} line;
+
+/* Appends, as far as there is room. */
+static void put(line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put(line *l, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(l->text + l->used, l->size - l->used, fmt, args);
+    va_end(args);
+    if (n < 0) return;
+    l->used = (size_t)n < l->size - l->used ? l->used + (size_t)n : l->size - 1;
+}
+
+static void put_element(line *l, const eddy_buffer *x, int64_t i)
+{
+    int64_t whole;
+    if (x->type.dtype == EDDY_COMPLEX64) {
+        const float *part = (const float *)x->data + 2 * i;
+        put(l, "(%g,%g)", (double)part[0], (double)part[1]);
+        return;
+    }
+    if (x->type.dtype == EDDY_COMPLEX128) {
+        const double *part = (const double *)x->data + 2 * i;
+        put(l, "(%g,%g)", part[0], part[1]);
+        return;
+    }
+    if (x->type.dtype == EDDY_INT32) whole = ((const int32_t *)x->data)[i];
+    else if (x->type.dtype == EDDY_INT64) whole = ((const int64_t *)x->data)[i];
+    else if (!eddy_dtype_is_floating(x->type.dtype)) whole = ((const uint8_t *)x->data)[i];
+    else {
+        put(l, "%g", real_at(x, i));
+        return;
+    }
+    put(l, "%" PRId64, whole);
+}
+
+static int64_t shown_of(const eddy_buffer *x, int64_t summarize)
+{
+    if (summarize == 0) summarize = DEFAULT_SUMMARIZE;
+    return summarize < 0 || summarize > x->count ? x->count : summarize;
+}
+
+/* "[1 2 3...]" for each input from 1 on. */
+static void put_data(line *l, const eddy_kernel *k, int64_t summarize)
+{
+    for (int n = 1; n < k->n_in; n++) {
+        const eddy_buffer *x = k->in[n];
+        int64_t            shown = shown_of(x, summarize);
+        put(l, "[");
+        for (int64_t i = 0; i < shown && l->used < l->size - 1; i++) {
+            if (i > 0) put(l, " ");
+            put_element(l, x, i);
+        }
+        put(l, shown < x->count ? "...]" : "]");
+    }
+}
+
+/* The inputs of a node: `first`, then the data; 0 if there are too many. */
+static int gather_inputs(eddy_tensor first, eddy_list data, eddy_tensor *in)
+{
+    if (data.count < 0 || data.count > MAX_DATA || (data.count > 0 && !data.at)) return 0;
+    in[0] = first;
+    for (int i = 0; i < data.count; i++) in[i + 1] = data.at[i];
+    return data.count + 1;
+}
+
+static eddy_tensor refuse_data(eddy_tensor t, const char *op, eddy_list data)
+{
+    return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "%s: data has %d tensors; expected 0 to %d",
+                     op, data.count, MAX_DATA);
+}
+
+/* --------------------------------------------------------------- print -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_print_args {
+    char        unused_;
+    eddy_tensor x;
+    eddy_list   data;        /* what is printed; default x */
+    const char *message;     /* begins the line */
+    int64_t     first_n;     /* only in the first n runs of a session; default always */
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    void      (*write)(void *user, const char *line);
+    void       *user;
+    const char *name;
+} eddy_print_args;
+#endif
+
+/* The function and its argument live in the graph only, not in files. */
+typedef struct print_attrs {
+    const char *message;
+    int64_t     summarize, first_n;
+    void      (*write)(void *user, const char *line);
+    void       *user;
+} print_attrs;
+
+static const eddy_attr_field print_fields[] = {
+    { "message", EDDY_ATTR_STRING, offsetof(print_attrs, message) },
+    { "summarize", EDDY_ATTR_INT, offsetof(print_attrs, summarize) },
+    { "first_n", EDDY_ATTR_INT, offsetof(print_attrs, first_n) },
+    { 0 }
+};
+
+static bool print_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+
+/* Room for the line, up to a limit; put() cuts what is longer. */
+static eddy_status print_prepare(eddy_kernel *k)
+{
+    const print_attrs *a = k->attrs;
+    size_t size = strlen(a->message) + 64;
+    for (int i = 1; i < k->n_in && size < MAX_LINE; i++) {
+        int64_t shown = shown_of(k->in[i], a->summarize);
+        size += 8 + 36 * (size_t)(shown < MAX_LINE ? shown : MAX_LINE);
+    }
+    k->scratch_size = size < MAX_LINE ? size : MAX_LINE;
+    return EDDY_OK;
+}
+
+static eddy_status print_kernel(eddy_kernel *k)
+{
+    const print_attrs *a = k->attrs;
+    const eddy_buffer *x = k->in[0];
+    size_t bytes = (size_t)x->count * eddy_dtype_size(x->type.dtype);
+    if (bytes > 0 && k->out[0]->data != x->data) memcpy(k->out[0]->data, x->data, bytes);
+    if (a->first_n > 0 && k->step >= (uint64_t)a->first_n) return EDDY_OK;
+    line l = { .text = k->scratch, .size = k->scratch_size };
+    put(&l, "%s", a->message);
+    put_data(&l, k, a->summarize);
+    if (a->write) a->write(a->user, l.text);
+    else fprintf(stderr, "%s\n", l.text);
+    return EDDY_OK;
+}
+
+static void print_gradient(eddy_rule *r) { r->dx[0] = r->dy[0]; }
+
+const eddy_op_def eddy_op_print = {
+    .name = "Print", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "data", EDDY_TAKES_ALL_EXCEPT_HALVES }),
+    .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
+    .attrs_size = sizeof(print_attrs), .attrs = print_fields,
+    .infer = print_infer, .prepare = print_prepare, .kernel = print_kernel,
+    .gradient = print_gradient, .batch = eddy_batch_as_is };
+
+/** y = x, and whenever y is computed a line with the values of `data` is written.
+ *
+ *  x          any dtype and shape
+ *  data       up to 63 tensors (not of half type); default x alone
+ *  message    begins the line; the values follow, "[1 2 3...]" for each tensor
+ *  summarize  how many elements of each; 0 is 3, -1 all, as far as the line
+ *             stays within a megabyte
+ *  first_n    above 0: only in the first n runs of a session
+ *  write      gets each line, without a newline; it may be called from any
+ *             thread that runs the graph.  Default: a line on stderr.  It is not
+ *             part of graph files: a graph read from one writes to stderr.  In it
+ *             the session that runs may be asked for its message and nothing
+ *             else: every other call on it is refused
+ *  user       handed to write
+ *
+ *  The only operation that writes anything.
+ *  Gradient: dx = dy; none for the data.  TensorFlow: Print. */
+eddy_tensor eddy_print_with(eddy_print_args a)
+{
+    eddy_tensor in[MAX_DATA + 1];
+    print_attrs attrs = { a.message, a.summarize, a.first_n, a.write, a.user };
+    eddy_list   data = a.data.count == 0 ? (eddy_list){ 1, &a.x } : a.data;
+    int         n = gather_inputs(a.x, data, in);
+    if (n == 0) return refuse_data(a.x, "Print", data);
+    return eddy_apply(&eddy_op_print, &attrs, n, in, (eddy_apply_args){ .name = a.name });
+}
+
+/* -------------------------------------------------------------- assert -- */
+
+#ifdef EDDY_HEADER
+typedef struct eddy_assert_args {
+    char        unused_;
+    eddy_tensor condition;
+    eddy_list   data;        /* shown when it fails */
+    const char *message;
+    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    const char *name;
+} eddy_assert_args;
+#endif
+
+typedef struct assert_attrs {
+    const char *message;
+    int64_t     summarize;
+} assert_attrs;
+
+static const eddy_attr_field assert_fields[] = {
+    { "message", EDDY_ATTR_STRING, offsetof(assert_attrs, message) },
+    { "summarize", EDDY_ATTR_INT, offsetof(assert_attrs, summarize) },
+    { 0 }
+};
+
+static bool assert_infer(eddy_infer *c)
+{
+    (void)c;
+    return true;
+}
+
+static eddy_status assert_kernel(eddy_kernel *k)
+{
+    const assert_attrs *a = k->attrs;
+    int64_t n = k->in[0]->count;
+    if (n == 0 || !memchr(k->in[0]->data, 0, (size_t)n)) return EDDY_OK;
+    char text[800];
+    line l = { .text = text, .size = sizeof text };
+    put(&l, "assertion failed: %s%s", a->message, a->message[0] && k->n_in > 1 ? " " : "");
+    put_data(&l, k, a->summarize);
+    return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s", text);
+}
+
+const eddy_op_def eddy_op_assert = { .name = "Assert",
+                                     .min_inputs = 1,
+                                     .max_inputs = EDDY_MANY,
+                                     .outputs = 0,
+                                     .inputs =
+                                         EDDY_INPUTS({ "condition", EDDY_TAKES_BOOLS },
+                                                     { "data", EDDY_TAKES_ALL_EXCEPT_HALVES }),
+                                     .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT,
+                                     .attrs_size = sizeof(assert_attrs),
+                                     .attrs = assert_fields,
+                                     .infer = assert_infer,
+                                     .kernel = assert_kernel,
+                                     .gradient = eddy_not_differentiable,
+                                     .batch = eddy_batch_as_is };
+
+/** An operation that fails the run unless every element of `condition` is true.
+ *
+ *  condition  bool, any shape; an empty one holds
+ *  data       up to 63 tensors whose values the error's text shows (not of
+ *             half type)
+ *  message    begins the text
+ *  summarize  how many elements of each; 0 is 3, -1 all
+ *
+ *  It has no value: fetch it, or make what depends on it between
+ *  eddy_control_begin(g, EDDY_LIST(assertion)) and eddy_control_end(g).
+ *  Errors: EDDY_BAD_DTYPE; in a run EDDY_CHECK_FAILED.
+ *  Gradient: none.  TensorFlow: Assert. */
+eddy_tensor eddy_assert_with(eddy_assert_args a)
+{
+    eddy_tensor  in[MAX_DATA + 1];
+    assert_attrs attrs = { a.message, a.summarize };
+    int          n = gather_inputs(a.condition, a.data, in);
+    if (n == 0) return refuse_data(a.condition, "Assert", a.data);
+    return eddy_apply(&eddy_op_assert, &attrs, n, in, (eddy_apply_args){ .name = a.name });
+}

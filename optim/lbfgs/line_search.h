@@ -1,0 +1,33 @@
+/* line_search.h -- line search: the step length along a direction; not installed. */
+#ifndef EDDY_OPTIM_LBFGS_LINE_SEARCH_H
+#define EDDY_OPTIM_LBFGS_LINE_SEARCH_H
+
+#include <stdbool.h>
+
+/* A function of one number where it was looked at. */
+typedef struct line_point {
+    double at, value, slope;
+} line_point;
+
+/* Looks at `at`, which is positive; false: no more can be looked at. */
+typedef bool (*line_fn)(void *data, double at, line_point *out);
+
+typedef struct line_search {
+    line_fn look;
+    void   *data;
+    double  decrease, curvature;    /* of the Wolfe conditions: 0 < decrease < curvature < 1 */
+    int     most;                   /* looks */
+} line_search;
+
+typedef enum line_outcome {
+    LINE_FOUND,                     /* a point that fulfils both conditions */
+    LINE_LOWER,                     /* none; the point is lower than the start */
+    LINE_NONE,                      /* ... no point is */
+    LINE_STOPPED                    /* look said so */
+} line_outcome;
+
+/* From `start` (at 0, with a negative slope); `first` is tried first. */
+line_outcome eddy__line_search(const line_search *s, line_point start, double first,
+                               line_point *found);
+
+#endif

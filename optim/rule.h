@@ -1,0 +1,57 @@
+/* rule.h -- an optimizer defined by a table of its options; not installed.
+ *
+ * The arguments of the constructor are the first members of the optimizer's state. A row gives
+ * the member of an option and its default, and processing the rows converts the arguments to
+ * hyper-parameters in place. */
+#ifndef EDDY_OPTIM_RULE_H
+#define EDDY_OPTIM_RULE_H
+
+#include "optim/internal.h"
+
+#include <math.h>
+#include <stddef.h>
+
+typedef enum eddy_option_kind {
+    EDDY_OPTION_TENSOR,              /* a hyper-parameter as eddy__hyper_settle takes it */
+    EDDY_OPTION_NUMBER,              /* a double as eddy__setting takes it */
+    EDDY_OPTION_POSITIVE,            /* ... above 0 */
+    EDDY_OPTION_NOT_NEGATIVE         /* ... not below 0 */
+} eddy_option_kind;
+
+typedef struct eddy_option_row {
+    const char      *name;           /* NULL ends a table */
+    size_t           offset;         /* in the arguments */
+    eddy_option_kind kind;
+    double           fallback;       /* NaN: required; infinite: none, the tensor stays invalid */
+} eddy_option_row;
+
+#define EDDY_OPTION(args, member, kind, fallback) { #member, offsetof(args, member), kind, fallback }
+#define TENSOR(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, fallback)
+#define REQUIRED(args, member) TENSOR(args, member, NAN)
+#define OPTIONAL(args, member) TENSOR(args, member, INFINITY)
+#define NUMBER(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_NUMBER, fallback)
+#define POSITIVE(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_POSITIVE, fallback)
+#define NOT_NEGATIVE(args, member, fallback) \
+    EDDY_OPTION(args, member, EDDY_OPTION_NOT_NEGATIVE, fallback)
+
+/* What the arguments of every rule begin with. */
+typedef struct eddy_optimizer_head {
+    char        unused_;
+    eddy_graph *graph;
+    eddy_tensor learning_rate;
+} eddy_optimizer_head;
+
+typedef struct eddy_optimizer_rule {
+    eddy_optimizer_def     def;
+    size_t                 args_size;    /* of the arguments, with which the state begins */
+    const eddy_option_row *options;
+} eddy_optimizer_rule;
+
+/* A new optimizer with these arguments, settled; NULL with the error set. */
+eddy_optimizer *eddy__optimizer_make(const eddy_optimizer_rule *rule, const void *args,
+                                     const char *name);
+/* The same; unless it is lazy, sparse gradients are made dense. */
+eddy_optimizer *eddy__optimizer_make_lazy(const eddy_optimizer_rule *rule, const void *args,
+                                          const char *name, bool lazy);
+
+#endif

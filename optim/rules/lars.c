@@ -1,0 +1,46 @@
+/* lars.c -- LARS: momentum with a learning rate for each variable, by the norms of the variable
+ * and of its gradient (You et al. 2017).
+ *
+ *   d  = lr eeta |x| / (|g| + decay |x| + epsilon) (g + decay x)
+ *   a <- momentum a + d
+ *   x <- x - a                      or, after Nesterov, x <- x - (d + momentum a) */
+#include "optim/rules/shared.h"
+
+static eddy_tensor lars_scaled(const eddy_lars_args *s, eddy_tensor g, eddy_tensor v)
+{
+    eddy_tensor lr = eddy_hyper(s->learning_rate, v), decay = eddy_hyper(s->weight_decay, v);
+    if (eddy__picks(&s->skip, v)) return Mul(lr, g);
+    eddy_tensor of_v = eddy_euclidean_norm(v), of_g = eddy_euclidean_norm(g);
+    eddy_tensor below = Add(Add(of_g, Mul(decay, of_v)), eddy_hyper(s->epsilon, v));
+    eddy_tensor ratio = Div(Mul(eddy_hyper(s->eeta, v), of_v), below);
+    return Mul(Mul(lr, eddy__trust(of_v, of_g, ratio)), Add(g, Mul(decay, v)));
+}
+
+static eddy_tensor lars_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
+{
+    const eddy_lars_args *s = eddy_optimizer_state(o);
+    eddy_tensor a = eddy_get_slot(o, v, "momentum"), mu = eddy_hyper(s->momentum, v);
+    eddy_tensor d = lars_scaled(s, g, v);
+    a = eddy_assign(a, Add(Mul(mu, a), d));
+    return eddy_assign_sub(v, s->use_nesterov ? Add(d, Mul(mu, a)) : a);
+}
+
+static const eddy_option_row options[] = {
+    REQUIRED(eddy_lars_args, learning_rate),
+    TENSOR(eddy_lars_args, momentum, 0.9),
+    TENSOR(eddy_lars_args, weight_decay, 0.0001),
+    TENSOR(eddy_lars_args, eeta, 0.001),
+    TENSOR(eddy_lars_args, epsilon, 0),
+    { 0 },
+};
+
+static const eddy_optimizer_rule lars = {
+    { .name = "LARSOptimizer", .state_size = sizeof(eddy_lars_args),
+      .create_slots = eddy__step_slots, .apply_dense = lars_dense, .slots = { "momentum" } },
+    sizeof(eddy_lars_args), options,
+};
+
+eddy_optimizer *eddy_lars_with(eddy_lars_args a)
+{
+    return eddy__optimizer_make(&lars, &a, a.name);
+}

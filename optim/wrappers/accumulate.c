@@ -1,0 +1,110 @@
+/* accumulate.c -- gradient accumulation: one update for the gradients of several runs.
+ *
+ *   sum <- sum + g
+ *   at every k-th run  the inner step with sum / k,  sum <- 0
+ *
+ * A graph has no branches: the inner step is computed in each run, and written in every k-th
+ * run. */
+#include "optim/wrappers/wrappers_internal.h"
+#include "ops/short_names.h"
+
+typedef struct accumulate_state {
+    eddy_optimizer *inner;
+    int64_t         steps;
+    bool            sum;
+    eddy_tensor     due;          /* whether this run is a k-th */
+} accumulate_state;
+
+static void accumulate_slots(eddy_optimizer *o, eddy_tensor v)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy__inner_slots(s->inner, v);
+    eddy_make_shared_slot(o, "accumulate_step", eddy_number(o->graph, EDDY_INT64, 0));
+    eddy__zero_slot(o, v, "gradient_sum");
+}
+
+static void accumulate_prepare(eddy_optimizer *o)
+{
+    accumulate_state *s = eddy_optimizer_state(o);
+    eddy_tensor run = Add(eddy__shared_slot(o, "accumulate_step"), 1);
+    s->due = Equal(FloorMod(run, (double)s->steps), 0);
+    eddy__inner_prepare(s->inner);
+}
+
+/* What the inner step gets; *kept is the assignment to the slot. */
+static eddy_tensor accumulated(eddy_optimizer *o, eddy_tensor g, eddy_tensor v, eddy_tensor *kept)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy_tensor slot = eddy_get_slot(o, v, "gradient_sum"), sum = Add(slot, g);
+    *kept = eddy_assign(slot, Where(s->due, ZerosLike(sum), sum));
+    return s->sum ? sum : Div(sum, (double)s->steps);
+}
+
+/* Where the one inside looks at all gradients, it sees the accumulated ones. */
+static void accumulate_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
+{
+    const int32_t from = eddy_graph_size(o->graph);
+    for (int i = 0; i < count; i++) {
+        const eddy_gradient_pair p = pairs[i];
+        if (p.gradient.node == 0) continue;
+        eddy_tensor slot = eddy_get_slot(o, p.variable, "gradient_sum"), kept;
+        if (!eddy_same(eddy__latest(slot, from), slot))
+            eddy_fail(o->graph, EDDY_INVALID_ARGUMENT, "%s: '%s' is listed twice", o->name,
+                      eddy_name_of(p.variable));
+        pairs[i].gradient = accumulated(o, eddy__shaped(p.gradient, p.variable), p.variable, &kept);
+    }
+    eddy__inner_transform(o, pairs, count);
+}
+
+static eddy_tensor accumulate_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy_tensor kept, mean = g;
+    if (o->def.transform) kept = eddy__latest(eddy_get_slot(o, v, "gradient_sum"), 0);
+    else mean = accumulated(o, g, v, &kept);
+    eddy_span   span = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor step = eddy__inner_dense(s->inner, mean, v);
+    if (eddy_variable_constraint(v, NULL)) {
+        eddy_tensor next = eddy__constrained(eddy__latest(v, span.from), v);
+        step = eddy_group(o->graph, EDDY_LIST(step, eddy_assign(v, next)), NULL);
+    }
+    o->constrains = true;         /* in every k-th run, with the step */
+    span.to = eddy_graph_size(o->graph);
+    return eddy_group(o->graph, EDDY_LIST(eddy__keep_if(o, &span, step, s->due), kept), NULL);
+}
+
+static eddy_tensor accumulate_finish(eddy_optimizer *o, eddy_list updates)
+{
+    const accumulate_state *s = eddy_optimizer_state(o);
+    eddy_span   span = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor done = eddy__inner_finish(s->inner, updates);
+    span.to = eddy_graph_size(o->graph);
+    eddy_tensor step = eddy__shared_slot(o, "accumulate_step"), next = Add(step, 1);
+    done = eddy__keep_if(o, &span, done, s->due);
+    eddy_control_begin(o->graph, EDDY_LIST(done));
+    done = eddy_assign(step, next);
+    eddy_control_end(o->graph);
+    return done;
+}
+
+static const eddy_optimizer_def accumulate = {
+    .name = "AccumulateGradients", .state_size = sizeof(accumulate_state),
+    .create_slots = accumulate_slots, .prepare = accumulate_prepare,
+    .apply_dense = accumulate_dense, .finish = accumulate_finish,
+};
+
+eddy_optimizer *eddy_accumulate_gradients_with(eddy_accumulate_gradients_args a)
+{
+    eddy_graph *g = eddy__inner_graph(NULL, "AccumulateGradients", a.optimizer);
+    if (!g) return NULL;
+    if (a.steps <= 0) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "AccumulateGradients: steps is %lld; it must be positive", (long long)a.steps);
+        return NULL;
+    }
+    const accumulate_state s = { a.optimizer, a.steps, a.sum, eddy_none(g) };
+    eddy_optimizer_def def = accumulate;
+    def.takes_complex = a.optimizer->def.takes_complex;
+    if (a.optimizer->def.transform) def.transform = accumulate_transform;
+    return eddy__outer_new(g, &def, &s, a.name);
+}

@@ -1,0 +1,42 @@
+/* averages_internal.h -- declarations shared by the kinds of averages; not installed. */
+#ifndef EDDY_OPTIM_WRAPPERS_AVERAGES_INTERNAL_H
+#define EDDY_OPTIM_WRAPPERS_AVERAGES_INTERNAL_H
+
+#include "optim/internal.h"
+#include "optim/wrappers/averages.h"
+
+typedef struct eddy_shadow {
+    eddy_tensor of, shadow;
+} eddy_shadow;
+
+/* How one kind makes its averages. */
+typedef struct eddy_averages_kind {
+    const char *name;             /* the default one */
+    /* Before the updates of one call: makes what they share. */
+    void        (*prepare)(eddy_averages *a);
+    /* The operation that takes `value`, the present one of s.of, into s.shadow. */
+    eddy_tensor (*update)(eddy_averages *a, eddy_shadow s, eddy_tensor value);
+    /* After them: the operation of the whole; optional. */
+    eddy_tensor (*finish)(eddy_averages *a, eddy_list updates);
+} eddy_averages_kind;
+
+/* Live under EDDY_LIVE_OPTIMIZER: nothing takes a handle of either. */
+struct eddy_averages {
+    eddy_allocator            allocator;
+    eddy_graph               *graph;
+    const eddy_averages_kind *kind;
+    const char               *name;
+    eddy_shadow              *shadows;
+    int                       count, capacity;
+    /* of an exponential one; `decay` is that of the call after prepare */
+    eddy_tensor               decay_given, num_updates, decay;
+    bool                      zero_debias;
+    /* of a stochastic one; variables, and what prepare made of them */
+    int64_t                   start, every;
+    eddy_tensor               runs, taken, counts, first, next;
+};
+
+/* A new one with everything zero but the first members; NULL with the error set. */
+eddy_averages *eddy__averages_new(eddy_graph *g, const eddy_averages_kind *kind, const char *name);
+
+#endif

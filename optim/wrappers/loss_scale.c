@@ -1,0 +1,174 @@
+/* loss_scale.c -- loss scaling: gradients of a loss multiplied by a factor (Micikevicius et al.
+ * 2018), after TensorFlow 1's tf.train.experimental.
+ *
+ * Whether all gradients are finite is known only after the last one is computed; only then are
+ * the results of the inner updates decided. */
+#include "optim/wrappers/wrappers_internal.h"
+#include "ops/short_names.h"
+
+typedef struct scale_state {
+    eddy_optimizer  *inner;
+    eddy_tensor      scale, multiplier;
+    int64_t          period;
+    bool             fixed;
+    eddy_tensor      finite;      /* so far; no node: nothing has come */
+    const eddy_span *spans;       /* of the updates so far, in the graph's arena */
+} scale_state;
+
+static void scale_slots(eddy_optimizer *o, eddy_tensor v)
+{
+    const scale_state *s = eddy_optimizer_state(o);
+    eddy__inner_slots(s->inner, v);
+}
+
+static void scale_prepare(eddy_optimizer *o)
+{
+    scale_state *s = eddy_optimizer_state(o);
+    s->finite = eddy_none(o->graph);
+    s->spans = NULL;
+    eddy__inner_prepare(s->inner);
+}
+
+/* The gradient of the loss itself; and notes whether it is finite. */
+static eddy_tensor unscaled(scale_state *s, eddy_tensor g)
+{
+    if (!s->fixed) {
+        eddy_tensor fine = eddy_all(IsFinite(g));
+        s->finite = s->finite.node ? LogicalAnd(s->finite, fine) : fine;
+    }
+    return Div(g, eddy_hyper(s->scale, g));
+}
+
+/* Where the one inside looks at all gradients, these are unscaled before it does. */
+static void scale_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
+{
+    scale_state *s = eddy_optimizer_state(o);
+    for (int i = 0; i < count; i++) {
+        eddy_tensor *g = &pairs[i].gradient, values;
+        if (eddy_slices_parts(*g, &values, NULL))
+            *g = eddy_slices_with_values(*g, unscaled(s, values));
+        else if (g->node != 0) *g = unscaled(s, *g);
+    }
+    eddy__inner_transform(o, pairs, count);
+}
+
+/* The gradient as the one inside gets it. */
+static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
+{
+    return o->def.transform ? g : unscaled(o->state, g);
+}
+
+/* The update whose nodes are those above `from`, noted. */
+static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
+{
+    scale_state *s = eddy_optimizer_state(o);
+    eddy_span   *span = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *span);
+    if (!s->fixed && !span)
+        return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, 1);
+    if (span) *span = (eddy_span){ from, eddy_graph_size(o->graph), s->spans };
+    s->spans = span;
+    return update;
+}
+
+static eddy_tensor scale_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
+{
+    scale_state  *s = eddy_optimizer_state(o);
+    const int32_t from = eddy_graph_size(o->graph);
+    return noted(o, from, eddy__inner_dense(s->inner, handed_on(o, g), v));
+}
+
+static eddy_tensor scale_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
+                                eddy_tensor v)
+{
+    scale_state  *s = eddy_optimizer_state(o);
+    const int32_t from = eddy_graph_size(o->graph);
+    return noted(o, from, eddy__inner_sparse(o, s->inner, handed_on(o, values), indices, v));
+}
+
+/* The scale and the count of good steps in a row, as they go on. */
+static eddy_tensor follow(eddy_optimizer *o)
+{
+    const scale_state *s = eddy_optimizer_state(o);
+    eddy_tensor good = eddy__shared_slot(o, "good_steps"), by = eddy_hyper(s->multiplier, s->scale);
+    eddy_tensor more = Add(good, 1), full = GreaterEqual(more, (double)s->period);
+    eddy_tensor higher = Mul(s->scale, by), lower = Maximum(Div(s->scale, by), 1);
+    higher = Where(LogicalAnd(full, IsFinite(higher)), higher, s->scale);
+    more = Where(LogicalOr(full, LogicalNot(s->finite)), 0, more);
+    return eddy_group(o->graph, EDDY_LIST(eddy_assign(s->scale, Where(s->finite, higher, lower)),
+                                          eddy_assign(good, more)), NULL);
+}
+
+static eddy_tensor scale_finish(eddy_optimizer *o, eddy_list updates)
+{
+    const scale_state *s = eddy_optimizer_state(o);
+    const int32_t      from = eddy_graph_size(o->graph);
+    eddy_tensor        done = eddy__inner_finish(s->inner, updates);
+    if (s->fixed) return done;
+    const eddy_span    last = { from, eddy_graph_size(o->graph), s->spans };
+    done = eddy__keep_if(o, &last, done, s->finite);
+    eddy_control_begin(o->graph, EDDY_LIST(done));
+    done = follow(o);
+    eddy_control_end(o->graph);
+    return done;
+}
+
+static const eddy_optimizer_def loss_scale = {
+    .name = "LossScale", .state_size = sizeof(scale_state), .create_slots = scale_slots,
+    .prepare = scale_prepare, .apply_dense = scale_dense, .apply_sparse = scale_sparse,
+    .finish = scale_finish,
+};
+
+/* The scale of one that may change it is a variable; the loss needs it at once. */
+static bool make_scale(eddy_optimizer *o)
+{
+    scale_state *s = eddy_optimizer_state(o);
+    eddy_control_clear(o->graph);
+    eddy_scope_begin(o->graph, o->name);
+    s->scale = eddy_cast(s->scale, EDDY_FLOAT32);
+    if (!s->fixed) {
+        s->scale = eddy_make_shared_slot(o, "loss_scale", s->scale);
+        eddy_make_shared_slot(o, "good_steps", eddy_number(o->graph, EDDY_INT64, 0));
+    }
+    eddy_scope_end(o->graph);
+    eddy_control_end(o->graph);
+    return eddy__graph_ready(o->graph);
+}
+
+eddy_optimizer *eddy_loss_scale_with(eddy_loss_scale_args a)
+{
+    eddy_graph *g = eddy__inner_graph(a.loss_scale.graph, "LossScale", a.optimizer);
+    if (!g) return NULL;
+    scale_state s = { a.optimizer,  a.loss_scale,
+                      a.multiplier, a.increment_period ? a.increment_period : 2000,
+                      a.fixed,      eddy_none(g),
+                      NULL };
+    if (!eddy__hyper_settle(g, "LossScale: loss_scale", &s.scale, 32768) ||
+        !eddy__hyper_settle(g, "LossScale: multiplier", &s.multiplier, 2))
+        return NULL;
+    if (s.period < 0) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "LossScale: increment_period is %lld; it must be positive", (long long)s.period);
+        return NULL;
+    }
+    eddy_optimizer_def def = loss_scale;
+    def.sums_duplicates = a.optimizer->def.sums_duplicates;
+    if (a.optimizer->def.transform) def.transform = scale_transform;
+    eddy_optimizer *o = eddy__outer_new(g, &def, &s, a.name);
+    return o && make_scale(o) ? o : NULL;
+}
+
+eddy_tensor eddy_loss_scale_of(eddy_optimizer *o)
+{
+    eddy_graph *g = eddy__optimizer_ready(o);
+    if (!g) return eddy_none(eddy_optimizer_graph(o));
+    const scale_state *s = eddy_optimizer_state(o);
+    return o->def.finish == scale_finish ? s->scale
+         : eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not an optimizer that scales the loss",
+                     o->name);
+}
+
+eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss)
+{
+    eddy_tensor scale = eddy_loss_scale_of(o);
+    return eddy_is_valid(scale) ? Mul(loss, eddy_hyper(scale, loss)) : scale;
+}

@@ -1,0 +1,131 @@
+/* sharpness.c -- SAM, sharpness-aware minimization: gradients at the worst point nearby (Foret
+ * et al. 2021).
+ *
+ *   e = rho g / |g|,  the gradient at x + e
+ *
+ * A graph evaluates a variable at one point per run. So the nodes between variables and loss are
+ * built once more, on x + e instead of each x. */
+#include "optim/internal.h"
+#include "optim/wrappers/wrappers.h"
+#include "autodiff/internal.h"
+#include "ops/short_names.h"
+
+static const char what[] = "sharpness_aware_gradients";
+
+static bool holds_graph(const eddy_node *node)
+{
+    for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
+        if (f->kind == EDDY_ATTR_GRAPH) return true;
+    return false;
+}
+
+/* The node, which is between, on what its inputs have become. */
+static eddy_tensor rebuilt(eddy_span *s, const eddy_node *node)
+{
+    eddy_graph *g = s->graph;
+    if (holds_graph(node) || (node->op->flags & EDDY_OP_UPDATES))
+        return eddy_fail(g, EDDY_UNIMPLEMENTED, "%s: '%s', between the variables and the loss, %s",
+                         what, node->name,
+                         holds_graph(node) ? "holds a graph" : "updates a variable");
+    if (node->op->flags & EDDY_OP_READ) return eddy__span_image(s, node->inputs[0]);
+    eddy_tensor *in = eddy__tensors_new(g, node->n_inputs + node->n_controls), *after;
+    if (!in) return eddy_none(g);
+    after = in + node->n_inputs;
+    for (int i = 0; i < node->n_inputs; i++) in[i] = eddy__span_image(s, node->inputs[i]);
+    for (int i = 0; i < node->n_controls; i++) after[i] = eddy_node_at(g, node->controls[i]);
+    eddy_control_begin(g, (eddy_list){ node->n_controls, after });
+    if (node->gradient) eddy_gradient_override_begin(g, node->op->name, node->gradient);
+    eddy_tensor y = eddy_apply(node->op, node->attrs, node->n_inputs, in,
+                               (eddy_apply_args){ .graph = g });
+    if (node->gradient) eddy_gradient_override_end(g);
+    eddy_control_end(g);
+    eddy__tensors_free(g, in, node->n_inputs + node->n_controls);
+    return y;
+}
+
+/* The loss where each variable is what it has been moved to. */
+static eddy_tensor moved_loss(eddy_graph *g, const eddy_pairs *p, const eddy_tensor *from,
+                              const eddy_tensor *moved)
+{
+    eddy_span   s;
+    eddy_tensor loss = eddy_none(g);
+    const bool  ok = eddy__span_begin(&s, g, p->count, from, 1, &p->loss);
+    for (int i = 0; ok && i < p->count; i++) eddy__span_set_image(&s, from[i], moved[i]);
+    for (int32_t id = s.first; ok && eddy__graph_ready(g) && id <= s.last; id++) {
+        const eddy_tensor t = eddy_node_at(g, id);
+        if (!eddy__span_has(&s, t, EDDY_BETWEEN) || eddy__span_has(&s, t, EDDY_SOURCE)) continue;
+        const eddy_node *node = eddy_node_of(t);
+        const eddy_tensor y = rebuilt(&s, node);
+        for (int k = 0; eddy_is_valid(y) && k < node->n_outputs; k++)
+            eddy__span_set_image(&s, eddy_output(t, k), k == 0 ? y : eddy_output(y, k));
+    }
+    if (ok) loss = eddy__span_image(&s, p->loss);
+    eddy__span_end(&s);
+    return loss;
+}
+
+/* The norm of all gradients, slices as the dense tensors that they stand for. */
+static eddy_tensor norm_of(eddy_graph *g, const eddy_pairs *p)
+{
+    eddy_tensor sum = eddy_number(g, EDDY_FLOAT64, 0);
+    for (int i = 0; i < p->count; i++)
+        if (p->at[i].gradient.node != 0)
+            sum = Add(sum, eddy_cast(Sum(Square(p->at[i].gradient)), EDDY_FLOAT64));
+    return Sqrt(sum);
+}
+
+/* Each variable moved by rho, one without a gradient not at all. */
+static void move(eddy_graph *graph, const eddy_pairs *p, eddy_tensor rho, eddy_tensor *from,
+                 eddy_tensor *moved)
+{
+    eddy_tensor scale = DivNoNan(eddy_cast(rho, EDDY_FLOAT64), norm_of(graph, p));
+    for (int i = 0; i < p->count; i++) {
+        const eddy_tensor v = from[i] = p->at[i].variable, g = p->at[i].gradient;
+        moved[i] = g.node == 0 ? eddy_identity(v) : Add(v, Mul(eddy_hyper(scale, v), g));
+    }
+}
+
+/* The pairs with the gradients of there. */
+static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
+{
+    int some = 0;
+    for (int i = 0; i < p->count; i++) some += p->at[i].gradient.node != 0;
+    if (some == 0) return;
+    const int    n = p->count;
+    eddy_tensor *from = eddy__tensors_new(g, 3 * (int64_t)n), *moved, *gradient;
+    if (!from) return;
+    moved = from + n;
+    gradient = moved + n;
+    eddy_scope_begin(g, what);
+    move(g, p, rho, from, moved);
+    eddy_tensor loss = moved_loss(g, p, from, moved);
+    if (eddy__graph_ready(g))
+        eddy_gradients(EDDY_LIST(loss), ((eddy_list){ n, moved }), gradient);
+    eddy_scope_end(g);
+    for (int i = 0; i < n; i++) p->at[i].gradient = gradient[i];
+    eddy__tensors_free(g, from, 3 * (int64_t)n);
+}
+
+int eddy_sharpness_aware_gradients_with(eddy_sharpness_aware_args a)
+{
+    for (int i = 0; a.out && i < a.max_out; i++) a.out[i] = (eddy_gradient_pair){ 0 };
+    eddy_graph *g = eddy__optimizer_ready(a.optimizer);
+    if (!g) {
+        eddy_fail(a.loss.graph, EDDY_INVALID_ARGUMENT, "%s: the optimizer is NULL or not valid",
+                  what);
+        return 0;
+    }
+    const eddy_compute_gradients_args c = { .optimizer = a.optimizer, .loss = a.loss,
+                                            .var_list = a.var_list };
+    eddy_pairs p = { 0 };
+    const int  room = a.out ? a.max_out : 0;
+    if (eddy__hyper_settle(g, "sharpness_aware_gradients: rho", &a.rho, 0.05) &&
+        eddy__pairs_compute(g, &c, &p) && p.count > room)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: there are %d variables, but room for only %d pairs", what, p.count, room);
+    if (eddy__graph_ready(g)) sharpen(g, &p, a.rho);
+    const int n = eddy__graph_ready(g) ? p.count : 0;
+    for (int i = 0; i < n; i++) a.out[i] = p.at[i];
+    eddy__pairs_release(g, &p);
+    return n;
+}

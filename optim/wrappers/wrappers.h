@@ -1,0 +1,177 @@
+/* wrappers.h -- optimizers that wrap other optimizers, and modify gradients or updates in
+ * between: clipping, weight decay, accumulation, lookahead, loss scaling and others.
+ *
+ * A wrapper is used like any optimizer: eddy_minimize(outer, loss). The inner optimizer keeps
+ * its slots, under its own name (eddy_get_slot(inner, ...)), and must not be used by itself
+ * while it is wrapped. Wrappers nest. A global step counts runs of the outermost optimizer,
+ * including those that update nothing. Updates are computed from the values before the run, so
+ * only one optimizer may update a variable in a run, and the step may not wait for another
+ * update of its variables. Errors of each: INVALID_ARGUMENT for an invalid optimizer, or one of
+ * another graph. */
+#ifndef EDDY_OPTIM_WRAPPERS_WRAPPERS_H
+#define EDDY_OPTIM_WRAPPERS_WRAPPERS_H
+
+#include "../optim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct eddy_lookahead_args {
+    char            unused_;
+    eddy_optimizer *optimizer;       /* required */
+    int64_t         sync_period;     /* k; default 5 */
+    eddy_tensor     slow_step_size;  /* alpha; default 0.5 */
+    const char     *name;            /* default "Lookahead" */
+} eddy_lookahead_args;
+/* Lookahead (Zhang et al. 2019): at every k-th step slow += alpha (v - slow) and v = slow, where
+ * slow, a slot, starts as the variable's initial value. These steps read and write the whole
+ * variable, also for sparse gradients. */
+EDDY_API eddy_optimizer *eddy_lookahead_with(eddy_lookahead_args a);
+#define eddy_lookahead(...) eddy_lookahead_with(EDDY_ARGS(eddy_lookahead_args, __VA_ARGS__))
+
+typedef struct eddy_accumulate_gradients_args {
+    char            unused_;
+    eddy_optimizer *optimizer;       /* required */
+    int64_t         steps;           /* k; required, positive */
+    bool            sum;             /* the sum of the k gradients; default their mean */
+    const char     *name;            /* default "AccumulateGradients" */
+} eddy_accumulate_gradients_args;
+/* Gradient accumulation: gradients are summed in slots "gradient_sum", and only every k-th run
+ * updates: a batch in k parts. The runs in between do not change the bits of variables and slots
+ * of the inner optimizer. Each run computes the inner update; the runs in between discard it.
+ * Sparse gradients are converted to dense ones. */
+EDDY_API eddy_optimizer *eddy_accumulate_gradients_with(eddy_accumulate_gradients_args a);
+#define eddy_accumulate_gradients(...) \
+    eddy_accumulate_gradients_with(EDDY_ARGS(eddy_accumulate_gradients_args, __VA_ARGS__))
+
+typedef struct eddy_loss_scale_args {
+    char            unused_;
+    eddy_optimizer *optimizer;       /* required */
+    eddy_tensor     loss_scale;      /* the first one; default 2^15 */
+    bool            fixed;           /* it stays; default it follows the gradients */
+    int64_t         increment_period;/* good steps before it is raised; default 2000 */
+    eddy_tensor     multiplier;      /* by which it is raised and lowered; default 2 */
+    const char     *name;            /* default "LossScale" */
+} eddy_loss_scale_args;
+/* Loss scaling, for gradients that would be too small for their element type: the gradients of a
+ * scaled loss are computed,
+ *
+ *   eddy_optimizer *o = eddy_loss_scale(eddy_adam(g));
+ *   eddy_tensor train = eddy_minimize(o, eddy_scale_loss(o, loss));
+ *
+ * and divided by the scale before the inner optimizer gets them. If an element of any gradient
+ * is not finite, the step is skipped, without changing a bit of variables and slots, and the
+ * scale is divided by multiplier, but not below 1; after increment_period successful steps it is
+ * multiplied. A fixed scale skips nothing. Micikevicius et al. 2018;
+ * tf.train.experimental.DynamicLossScale, FixedLossScale. */
+EDDY_API eddy_optimizer *eddy_loss_scale_with(eddy_loss_scale_args a);
+#define eddy_loss_scale(...) eddy_loss_scale_with(EDDY_ARGS(eddy_loss_scale_args, __VA_ARGS__))
+/* The loss times the scale of the optimizer; and the scale, a float32 scalar. */
+EDDY_API eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss);
+EDDY_API eddy_tensor eddy_loss_scale_of(eddy_optimizer *o);
+
+/* An optimizer with its variables; none listed: all others. */
+typedef struct eddy_optimizer_part {
+    eddy_optimizer *optimizer;
+    eddy_list       variables;
+} eddy_optimizer_part;
+
+typedef struct eddy_multi_optimizer_args {
+    char                       unused_;
+    const eddy_optimizer_part *parts;
+    int                        count;
+    const char                *name;     /* default "MultiOptimizer" */
+} eddy_multi_optimizer_args;
+/* One training step in which each variable is updated by the optimizer of the first part that
+ * lists it, or else of the first part that lists none; INVALID_ARGUMENT if there is neither. */
+EDDY_API eddy_optimizer *eddy_multi_optimizer_with(eddy_multi_optimizer_args a);
+#define eddy_multi_optimizer(...) \
+    eddy_multi_optimizer_with(EDDY_ARGS(eddy_multi_optimizer_args, __VA_ARGS__))
+
+typedef struct eddy_clipped_gradients_args {
+    char            unused_;
+    eddy_optimizer *optimizer;       /* required */
+    eddy_tensor     value;           /* each element is taken into [-value, value]; default any */
+    eddy_tensor     norm;            /* the largest norm of each gradient; default any */
+    eddy_tensor     global_norm;     /* the largest norm of all together; default any */
+    const char     *name;            /* default "ClippedGradients" */
+} eddy_clipped_gradients_args;
+/* The inner optimizer gets clipped gradients: clipped first by value, then by norm, then by
+ * global norm, as the functions below do it. It clips the gradients that it receives: inside
+ * eddy_accumulate_gradients the mean of the k gradients, inside eddy_loss_scale the gradients of
+ * the unscaled loss, and in a part of eddy_multi_optimizer those of that part:
+ *
+ *   eddy_optimizer *clipped = eddy_clipped_gradients(eddy_adamw(g), .global_norm = eddy_scalar(g, 1));
+ *   eddy_optimizer *o = eddy_accumulate_gradients(clipped, 4);
+ *
+ * A variable must not be listed twice where such a mean is clipped (INVALID_ARGUMENT). */
+EDDY_API eddy_optimizer *eddy_clipped_gradients_with(eddy_clipped_gradients_args a);
+#define eddy_clipped_gradients(...) \
+    eddy_clipped_gradients_with(EDDY_ARGS(eddy_clipped_gradients_args, __VA_ARGS__))
+
+typedef struct eddy_sharpness_aware_args {
+    char                unused_;
+    eddy_optimizer     *optimizer;   /* required */
+    eddy_tensor         loss;        /* required: a floating tensor, summed if it is no scalar */
+    eddy_gradient_pair *out;         /* room for max_out pairs */
+    int                 max_out;
+    eddy_tensor         rho;         /* default 0.05 */
+    eddy_list           var_list;    /* default: the trainable variables */
+} eddy_sharpness_aware_args;
+/* Sharpness-aware gradients (SAM): as eddy_compute_gradients, but evaluated at a nearby point
+ * with a higher loss, x + rho g/|g|, where |g| is the norm of the gradients g of all variables
+ * at x. The part of the graph between variables and loss is built a second time for that; random
+ * operations without a gradient, such as those of dropout, are shared, so that both evaluations
+ * use the same random numbers. Returns the number of pairs; pass them to eddy_apply_gradients.
+ * If g is 0, the second point is x itself. Errors: as eddy_compute_gradients; UNIMPLEMENTED for
+ * a loss that depends on an update of a variable, or on an operation that contains a graph.
+ * Foret et al. 2021. */
+EDDY_API int eddy_sharpness_aware_gradients_with(eddy_sharpness_aware_args a);
+#define eddy_sharpness_aware_gradients(...) \
+    eddy_sharpness_aware_gradients_with(EDDY_ARGS(eddy_sharpness_aware_args, __VA_ARGS__))
+
+/* ------------------------------------------------------- lists of gradients -- */
+
+/* These functions change the gradients of `count` pairs in place, between eddy_compute_gradients
+ * and eddy_apply_gradients. Pairs without a gradient are unchanged; IndexedSlices stay slices,
+ * and their norms are those of their rows. Bounds are scalars, cast to the type of each
+ * gradient. Errors: INVALID_ARGUMENT for a gradient that is no tensor of the graph or a missing
+ * bound, and those of the function of the same name in ops.h. */
+
+/* max(min(gradient, hi), lo). */
+EDDY_API void eddy_clip_gradients_by_value(eddy_gradient_pair *pairs, int count, eddy_tensor lo,
+                                           eddy_tensor hi);
+/* Scales each gradient to a norm of at most `clip`. */
+EDDY_API void eddy_clip_gradients_by_norm(eddy_gradient_pair *pairs, int count, eddy_tensor clip);
+/* Scales each gradient to a norm of at most `clip` times the number of its elements; slices are
+ * converted to dense gradients. */
+EDDY_API void eddy_clip_gradients_by_average_norm(eddy_gradient_pair *pairs, int count,
+                                                  eddy_tensor clip);
+/* Scales all gradients by one factor, to a global norm of at most `clip`; returns the norm
+ * before clipping. */
+EDDY_API eddy_tensor eddy_clip_gradients_by_global_norm(eddy_gradient_pair *pairs, int count,
+                                                        eddy_tensor clip);
+/* The global norm of all gradients; INVALID_ARGUMENT if no pair has a gradient. */
+EDDY_API eddy_tensor eddy_gradients_global_norm(const eddy_gradient_pair *pairs, int count);
+
+typedef struct eddy_adaptive_clip_args {
+    char                unused_;
+    eddy_gradient_pair *pairs;
+    int                 count;
+    eddy_tensor         clip;        /* default 0.01 */
+    eddy_tensor         epsilon;     /* the least norm of a unit; default 0.001 */
+} eddy_adaptive_clip_args;
+/* Adaptive gradient clipping (Brock et al. 2021): the gradient of each unit is scaled to a norm
+ * of at most clip times the norm of the unit, which is taken to be at least epsilon. A unit is a
+ * column of a dense layer, a filter of a convolution: all elements with the same index along the
+ * last axis. A variable of rank 0 or 1 is one unit. IndexedSlices are converted to dense
+ * gradients. */
+EDDY_API void eddy_clip_gradients_adaptively_with(eddy_adaptive_clip_args a);
+#define eddy_clip_gradients_adaptively(...) \
+    eddy_clip_gradients_adaptively_with(EDDY_ARGS(eddy_adaptive_clip_args, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,93 @@
+#!/bin/sh
+# Installs the library into a temporary folder, builds a program in C and one in C++ against it
+# with CMake, shared and static, and with pkg-config, and runs them; and calls the shared library
+# from Python.  What is not there of the three tools is passed over.
+set -eu
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+libdir=$root/usr/lib
+count=0
+
+# pkg-config's file names the prefix; CMake's is found where the folder was moved to.
+${MAKE:-make} --no-print-directory install BUILD="${BUILD:-build}" PREFIX="$root/usr" \
+    LIBDIR="$libdir" >"$root/log" 2>&1 || { cat "$root/log" >&2; exit 1; }
+
+cat >"$root/program.c" <<'END'
+#include <eddy/eddy.h>
+
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_session *s = eddy_session_new(g);
+    const double  y = eddy_fetch_number(s, eddy_sum(eddy_floats(g, 1, 2, 3)));
+    if (y != 6 || strcmp(eddy_version(), EDDY_VERSION) != 0)
+        fprintf(stderr, "%g %s %s\n", y, eddy_version(), eddy_graph_message(g));
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return y != 6;
+}
+END
+cp "$root/program.c" "$root/program.cpp"
+
+cat >"$root/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(program C CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(eddy 0.1 REQUIRED)
+foreach(kind eddy eddy_static)
+  foreach(language c cpp)
+    add_executable(${kind}-${language} program.${language})
+    target_link_libraries(${kind}-${language} PRIVATE eddy::${kind})
+  endforeach()
+endforeach()
+find_package(eddy 99 QUIET)
+if(eddy_FOUND)
+  message(FATAL_ERROR "a version was found that is not there")
+endif()
+END
+
+with_cmake() {
+    mv "$root/usr" "$root/moved"
+    { cmake -S "$root" -B "$root/build" -DCMAKE_PREFIX_PATH="$root/moved" \
+        -DCMAKE_C_FLAGS="${CFLAGS:-}" -DCMAKE_CXX_FLAGS="${CFLAGS:-}" \
+        -DCMAKE_EXE_LINKER_FLAGS="${LDFLAGS:-}" && cmake --build "$root/build"; } \
+        >"$root/log" 2>&1 || { cat "$root/log" >&2; exit 1; }
+    for program in eddy-c eddy-cpp eddy_static-c eddy_static-cpp; do
+        "$root/build/$program"
+        count=$((count + 1))
+    done
+    mv "$root/moved" "$root/usr"
+}
+
+with_pkg_config() {
+    export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
+    for language in c cpp; do
+        compiler=${CC:-cc}
+        [ $language = c ] || compiler="${CXX:-c++} -std=c++17"
+        # shellcheck disable=SC2046,SC2086  # flags are words
+        $compiler ${CFLAGS:-} ${LDFLAGS:-} "$root/program.$language" -o "$root/program" \
+            $(pkg-config --cflags --libs eddy)
+        "$root/program"
+        # shellcheck disable=SC2046,SC2086
+        $compiler ${CFLAGS:-} ${LDFLAGS:-} "$root/program.$language" -o "$root/program" \
+            $(pkg-config --cflags --libs --static eddy | sed 's/-leddy/-l:libeddy.a/')
+        "$root/program"
+        count=$((count + 2))
+    done
+}
+
+with_python() {
+    python3 tests/examples/from_python.py "$libdir/libeddy.so"
+    count=$((count + 1))
+}
+
+if command -v cmake >/dev/null; then with_cmake; else echo "packages: no cmake, passed over"; fi
+if command -v pkg-config >/dev/null; then with_pkg_config
+else echo "packages: no pkg-config, passed over"; fi
+if command -v python3 >/dev/null; then with_python
+else echo "packages: no python3, passed over"; fi
+echo "packages: $count programs ok"

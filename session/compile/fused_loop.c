@@ -1,0 +1,188 @@
+/* fused_loop.c -- execution of several fused instructions as one loop over tiles.
+ *
+ * The loop applies all instructions to one tile of elements before it proceeds to the next tile.
+ * A value that is read only inside the loop stays in the tile: it has no memory of its own, and
+ * never leaves the cache. The inner loop of each operation is called on the same elements as it
+ * would be alone, so the values have the same bits; folds keep to the blocks of
+ * ops/kernels/reduce_engine.h. */
+#include "graph/base/thread_pool.h"
+#include "session/compile/fused_loop.h"
+
+#include <string.h>
+
+typedef struct running {
+    const fused *f;
+    char        *common, *workers;
+    int          ready;             /* parts to run: those before a variable without a value */
+    int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that did */
+    eddy_status  status[EDDY_MOST_THREADS];
+} running;
+
+static inline bool replaces(const part *p)
+{
+    return p->updates && p->of->kernel.op->flags & EDDY_OP_REPLACES;
+}
+
+static inline void *at_tile(const place *p, char *registers, int64_t at)
+{
+    return p->memory ? (char *)p->memory->data + (size_t)at * p->size : registers + p->offset;
+}
+
+/* ------------------------------------------------------------------ operands -- */
+
+/* Operands of which every tile has the same elements. */
+static void bring_once(const fused *f, char *registers)
+{
+    const int64_t n = f->count < f->tile ? f->count : f->tile;
+    for (int i = 0; i < f->n_spreads; i++) {
+        const spread *s = &f->spreads[i];
+        void         *to = registers + s->to.offset;
+        if (!s->once) continue;
+        if (s->from->count == 1) eddy__spread(to, s->from->data, s->to.size, n);
+        else eddy__expand(&s->expansion, s->to.size, to, s->from->data, 0, n);
+    }
+}
+
+static inline void bring(const fused *f, char *registers, int64_t at, int64_t n)
+{
+    for (int i = 0; i < f->n_spreads; i++) {
+        const spread *s = &f->spreads[i];
+        if (s->once) continue;
+        eddy__expand(&s->expansion, s->to.size, registers + s->to.offset, s->from->data, at, n);
+    }
+}
+
+/* -------------------------------------------------------------------- chunks -- */
+
+static void start_folds(const fused *f, char *registers)
+{
+    for (int i = 0; f->n_folds > 0 && i < f->n_parts; i++)
+        if (!f->parts[i].fn) eddy__block_start(&f->parts[i].blocks, registers + f->parts[i].acc);
+}
+
+/* A chunk is one block of every fold, or several blocks of none. */
+static void end_folds(const running *r, char *registers, int64_t chunk)
+{
+    const fused *f = r->f;
+    for (int i = 0; f->n_folds > 0 && i < f->n_parts; i++) {
+        const part  *p = &f->parts[i];
+        if (p->fn) continue;
+        const size_t size = eddy__blocks_part(&p->blocks);
+        eddy__block_end(&p->blocks, registers + p->acc);
+        memcpy(r->common + p->parts + (size_t)chunk * size, registers + p->acc, size);
+    }
+}
+
+/* Asks for a share of what the tile of n elements from `at` on has in memory: share i of
+ * `of`, while another tile is worked on.  The hardware itself foresees a stream only as far as
+ * its page goes.  Not inlined: the loop over parts of small plans keeps its registers. */
+static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n, int i,
+                                                  int of)
+{
+    enum { LINE = 64 };
+    for (int k = 0; k < f->n_streams; k++) {
+        const place *s = &f->streams[k];
+        const size_t bytes = (size_t)n * s->size;
+        const char  *from = (const char *)s->memory->data + (size_t)at * s->size;
+        const size_t end = bytes * (size_t)(i + 1) / (size_t)of;
+        for (size_t b = bytes * (size_t)i / (size_t)of & ~(size_t)(LINE - 1); b < end; b += LINE)
+            __builtin_prefetch(from + b, 1);
+    }
+}
+
+static void run_tile(running *r, char *registers, int64_t from, int64_t at, int64_t n, int worker)
+{
+    const fused  *f = r->f;
+    const int64_t next = at + n, more = f->count - next < n ? f->count - next : n;
+    bring(f, registers, at, n);
+    for (int i = 0; i < r->ready; i++) {
+        const part *p = &f->parts[i];
+        const void *x[LOOP_OPERANDS];
+        if (more > 0) fetch_ahead(f, next, more, i, r->ready);
+        for (int j = 0; j < p->n; j++) x[j] = at_tile(&p->x[j], registers, at);
+        if (!p->fn) {
+            eddy__block_take(&p->blocks, registers + p->acc, at - from, x[0], n);
+            continue;
+        }
+        eddy_status s = p->fn(n, at_tile(&p->y, registers, at), x, p->attrs);
+        if (s == EDDY_OK || i >= r->failed[worker]) continue;
+        r->failed[worker] = i;
+        r->status[worker] = s;
+    }
+}
+
+static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
+{
+    running     *r = arg;
+    const fused *f = r->f;
+    char        *registers = r->workers + (size_t)worker * f->worker_bytes;
+    bring_once(f, registers);
+    for (int64_t chunk = first; chunk < end; chunk++) {
+        const int64_t from = chunk * f->chunk;
+        const int64_t to = f->count - from < f->chunk ? f->count : from + f->chunk;
+        start_folds(f, registers);
+        for (int64_t at = from; at < to; at += f->tile)
+            run_tile(r, registers, from, at, to - at < f->tile ? to - at : f->tile, worker);
+        end_folds(r, registers, chunk);
+    }
+}
+
+/* ------------------------------------------------------------------- the loop -- */
+
+/* Of the parts, those up to the first update of a variable without a value. */
+static int ready_parts(const fused *f)
+{
+    for (int i = 0; i < f->n_parts; i++) {
+        const part *p = &f->parts[i];
+        if (!p->updates || p->updates->initialized || replaces(p)) continue;
+        bool given = false;
+        for (int j = 0; j < i; j++)
+            given = given || (f->parts[j].updates == p->updates && replaces(&f->parts[j]));
+        if (!given) return i;
+    }
+    return f->n_parts;
+}
+
+/* Variables have values now; the update that could not be made says why. */
+static eddy_status finish_updates(const fused *f, int ready)
+{
+    for (int i = 0; i < ready; i++)
+        if (f->parts[i].updates) f->parts[i].updates->initialized = true;
+    if (ready == f->n_parts) return EDDY_OK;
+    return f->parts[ready].of->run(&f->parts[ready].of->kernel);
+}
+
+static void finish_folds(const running *r)
+{
+    const fused *f = r->f;
+    for (int i = 0; f->n_folds > 0 && i < f->n_parts; i++)
+        if (!f->parts[i].fn)
+            eddy__blocks_finish(&f->parts[i].blocks, f->parts[i].y.memory->data,
+                                r->common + f->parts[i].parts);
+}
+
+/* Chunks that are worth 20 microseconds, at a third of a nanosecond a part and element
+ * for the dearest of ops and a tenth for most. */
+static int64_t grain_of(const fused *f)
+{
+    enum { TENTHS_OF_NANOSECONDS = 200000, EACH = 2 };
+    return 1 + TENTHS_OF_NANOSECONDS / (EACH * f->n_parts) / f->chunk;
+}
+
+eddy_status eddy__fused_kernel(eddy_kernel *k)
+{
+    const fused *f = k->state;
+    running      r = { .f = f, .common = k->scratch };
+    r.workers = r.common + f->common_bytes;
+    r.ready = f->updates ? ready_parts(f) : f->n_parts;
+    for (int w = 0; w < k->threads; w++) r.failed[w] = f->n_parts;
+    if (f->count <= f->chunk) run_chunks(&r, 0, 1, 0);
+    else eddy_parallel(k, (f->count + f->chunk - 1) / f->chunk, grain_of(f), run_chunks, &r);
+    int first = 0;
+    for (int w = 1; w < k->threads; w++)
+        if (r.failed[w] < r.failed[first]) first = w;
+    if (r.failed[first] < f->n_parts)
+        return eddy__elementwise_fail(&f->parts[r.failed[first]].of->kernel, r.status[first]);
+    finish_folds(&r);
+    return f->updates ? finish_updates(f, r.ready) : EDDY_OK;
+}

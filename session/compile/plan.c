@@ -1,0 +1,101 @@
+/* plan.c -- a plan as an object: its memory, its constants, the kernels of its instructions and
+ * what they count. */
+#include "session/state/internal.h"
+#include "session/compile/flow.h"
+#include "ops/kernels/elementwise.h"
+
+#include <string.h>
+
+void *eddy__plan_alloc(compile *c, size_t n, size_t size)
+{
+    size_t bytes;
+    void  *p = eddy__size_mul(n, size, &bytes) ? eddy__arena_alloc(&c->plan->arena, bytes) : NULL;
+    if (p) memset(p, 0, bytes);
+    else eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while compiling a plan");
+    return p;
+}
+
+bool eddy__plan_keep(compile *c, eddy_array *a)
+{
+    eddy_plan *p = c->plan;
+    if (p->n_constants == p->constants_capacity) {
+        int32_t bigger = p->constants_capacity ? p->constants_capacity * 2 : 32;
+        void   *grown = eddy__plan_alloc(c, (size_t)bigger, sizeof *p->constants);
+        if (!grown) {
+            eddy_array_free(a);
+            return false;
+        }
+        if (p->n_constants > 0)
+            memcpy(grown, p->constants, (size_t)p->n_constants * sizeof *p->constants);
+        p->constants = grown;
+        p->constants_capacity = bigger;
+    }
+    p->constants[p->n_constants++] = a;
+    return true;
+}
+
+eddy_status (*eddy__kernel_of(const eddy_op_def *op))(eddy_kernel *k)
+{
+    return op->flags & EDDY_OP_ELEMENTWISE ? eddy__elementwise_kernel : op->kernel;
+}
+
+bool eddy__prepare(compile *c, instruction *i)
+{
+    const bool tiled = i->run == eddy__elementwise_kernel;
+    if (i->kernel.op->flags & EDDY_OP_LAPACK) c->plan->has_lapack = true;
+    eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy__elementwise_prepare
+                                            : i->run == i->kernel.op->kernel
+                                                ? i->kernel.op->prepare
+                                                : NULL;
+    if (!prepare || prepare(&i->kernel) == EDDY_OK) return true;
+    *c->error = c->plan->error;
+    return eddy__error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
+                           i->kernel.op->name, i->call.node->name);
+}
+
+/* The copies of variables cost nothing. */
+bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
+{
+    const eddy_kernel *k = &i->kernel;
+    *flops = 0;
+    if (i->run != eddy__kernel_of(k->op)) return true;
+    if (!k->op->flops) {
+        if (k->op->flags & EDDY_OP_ELEMENTWISE) *flops = (double)k->out[0]->count;
+        return true;
+    }
+    enum { FEW = 6 };
+    eddy_type few[FEW], *types = few;
+    if (k->n_in + k->n_out > FEW)
+        types = eddy__flow_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
+    if (!types) return false;
+    for (int n = 0; n < k->n_in; n++) types[n] = k->in[n]->type;
+    for (int n = 0; n < k->n_out; n++) types[k->n_in + n] = k->out[n]->type;
+    *flops = k->op->flops(k->attrs, k->n_in, types, types + k->n_in);
+    return true;
+}
+
+bool eddy__plan_add_flops(compile *c, const instruction *i)
+{
+    double     flops;
+    const bool known = eddy__instruction_flops(c, i, &flops);
+    c->plan->info.flops += flops;
+    return known;
+}
+
+void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s)
+{
+    if (error->status == EDDY_OK)
+        eddy__error_set(error, s, "%s failed [node '%s']", i->call.node->op->name,
+                        i->call.node->name);
+}
+
+void eddy__plan_free(eddy_plan *p)
+{
+    if (!p) return;
+    const eddy_allocator *a = p->allocator;
+    for (int32_t i = 0; i < p->n_constants; i++) eddy_array_free(p->constants[i]);
+    for (int i = 0; p->outputs && i < p->n_fetches; i++) eddy_array_free(p->outputs[i].next);
+    if (p->memory_base) eddy__release_aligned(a, p->memory_base, p->memory_bytes);
+    eddy__arena_free(&p->arena);
+    eddy__release(a, p, sizeof *p);
+}

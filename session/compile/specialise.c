@@ -1,0 +1,294 @@
+/* specialise.c -- specialisation: selects the part of the graph that a run needs, with concrete
+ * types, and folds constants.
+ *
+ * Types are inferred again from the shapes of the feeds, so that every value that depends on
+ * shapes alone becomes a constant and is folded. */
+#include "session/state/internal.h"
+
+#include <string.h>
+
+enum { FOLD_BYTES = 1 << 20, SHAPE_ELEMENTS = 64 };
+
+int eddy__feed_of(const compile *c, eddy_tensor t)
+{
+    if (!c->info[t.node].fed) return -1;
+    for (int i = 0; i < c->plan->n_feeds; i++)
+        if (eddy_same(c->plan->feeds[i].tensor, t)) return i;
+    return -1;
+}
+
+eddy_type eddy__concrete_type(const compile *c, eddy_tensor t)
+{
+    int feed = eddy__feed_of(c, t);
+    return feed >= 0 ? c->plan->feeds[feed].type : c->info[t.node].types[t.output];
+}
+
+const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t)
+{
+    const node_info *n = &c->info[t.node];
+    return n->folded && eddy__feed_of(c, t) < 0 ? n->folded[t.output] : NULL;
+}
+
+/* The elements that a dynamic op's shape depends on are looked at when they are constant,
+ * and do not become part of the plan's key. */
+static bool wants_elements(const eddy_node *node, int i)
+{
+    return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
+}
+
+static void mark_input(compile *c, const eddy_node *node, int i)
+{
+    const node_info *n = &c->info[node->id];
+    node_info       *input = &c->info[node->inputs[i].node];
+    const bool elements = !eddy__input_is_in(node->op->shape_inputs, i);
+    const bool decides = wants_elements(node, i) || (n->decides && elements);
+    input->needed = true;
+    input->decides = input->decides || decides;
+    input->valued = input->valued || decides || (n->valued && elements);
+}
+
+static void mark_needed(compile *c)
+{
+    for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
+    for (int i = 0; i < c->plan->n_fetches; i++) {
+        eddy_tensor t = c->plan->fetches[i];
+        if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].valued = true;
+    }
+    for (int32_t id = c->size; id >= 1; id--) {
+        if (!c->info[id].needed) continue;
+        const eddy_node *node = c->graph->nodes[id];
+        for (int i = 0; i < node->n_inputs; i++)
+            if (eddy__feed_of(c, node->inputs[i]) < 0 ||
+                (i == 0 && (node->op->flags & EDDY_OP_REFERENCE)))
+                mark_input(c, node, i);
+        for (int i = 0; i < node->n_controls; i++) {
+            node_info *control = &c->info[node->controls[i]];
+            if (control->fed &&
+                (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER))
+                continue;
+            control->needed = true;
+            control->valued = control->valued || c->info[id].valued;
+        }
+    }
+}
+
+/* What somebody could miss if it were left out of the run: a change, a message,
+ * or the error that a placeholder was not fed. */
+static void mark_effect(compile *c, const eddy_node *node)
+{
+    node_info *n = &c->info[node->id];
+    n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
+                ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
+    for (int i = 0; i < node->n_inputs; i++)
+        if (!eddy__input_is_in(node->op->shape_inputs, i) && eddy__feed_of(c, node->inputs[i]) < 0)
+            n->effect = n->effect || c->info[node->inputs[i].node].effect;
+    for (int i = 0; i < node->n_controls; i++)
+        n->effect = n->effect || c->info[node->controls[i]].effect;
+}
+
+/* The elements of input t, which decide a shape; fed ones become part of the
+ * plan's key. */
+static const eddy_array *shape_value(const compile *c, eddy_tensor t)
+{
+    int feed = eddy__feed_of(c, t);
+    if (feed < 0) return eddy__folded_value(c, t);
+    plan_feed *f = &c->plan->feeds[feed];
+    f->keyed = f->value != NULL;
+    return f->value;
+}
+
+/* Room for as much as a dynamic op can have. */
+static void make_room(compile *c, const eddy_node *node)
+{
+    node_info       *info = &c->info[node->id];
+    const eddy_shape s = eddy__concrete_type(c, node->inputs[0]).shape;
+    for (int k = 0; eddy_shape_is_known(s) && k < node->n_outputs; k++) {
+        eddy_shape *y = &info->types[k].shape;
+        info->dynamic = info->dynamic || !eddy_shape_is_known(*y);
+        for (int d = 0; d < y->rank; d++)
+            if (y->dim[d] < 0) y->dim[d] = eddy_shape_count(s);
+    }
+}
+
+static bool infer(compile *c, const eddy_node *node)
+{
+    enum { FEW = 8 };
+    int n = node->n_inputs, n_out = 0;
+    eddy_type          few_types[FEW], *in = few_types;
+    const eddy_array  *few_values[FEW] = { NULL }, **value = few_values;
+    if (n > FEW) {
+        in = eddy__plan_alloc(c, (size_t)n, sizeof *in);
+        value = eddy__plan_alloc(c, (size_t)n, sizeof *value);
+    }
+    if (!in || !value) return false;
+    for (int i = 0; i < n; i++) {
+        bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
+        if (c->info[node->inputs[i].node].dynamic)
+            return eddy__error_set(c->error, EDDY_INTERNAL, "'%s' reads what has no shape yet",
+                                   node->name);
+        in[i] = reference ? c->info[node->inputs[i].node].types[0]
+                          : eddy__concrete_type(c, node->inputs[i]);
+        if (wants_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
+        else if (eddy__input_is_in(node->op->value_inputs, i))
+            value[i] = eddy__folded_value(c, node->inputs[i]);
+    }
+    node_info *info = &c->info[node->id];
+    if (!eddy__infer_types(node->op, (void *)(uintptr_t)node->attrs, true, n, in, value,
+                           &c->plan->arena, &info->types, &n_out, node->name, c->error))
+        return false;
+    if (n_out != node->n_outputs)
+        return eddy__error_set(c->error, EDDY_INTERNAL,
+                               "%s has %d outputs now, but had %d before [node '%s']",
+                               node->op->name, n_out, (int)node->n_outputs, node->name);
+    if (node->op->flags & EDDY_OP_DYNAMIC) make_room(c, node);
+    return true;
+}
+
+static bool is_alias(const compile *c, const eddy_node *node)
+{
+    if (node->op->flags & EDDY_OP_ALIAS) return true;
+    if (!(node->op->flags & EDDY_OP_ALIAS_IF_EQUAL) || node->n_outputs != 1) return false;
+    const int64_t count = eddy_shape_count(c->info[node->id].types[0].shape);
+    return count >= 0 &&
+           count == eddy_shape_count(eddy__concrete_type(c, node->inputs[0]).shape);
+}
+
+/* Its static shape may have been narrowed since it got its value; room that was
+ * made for a value to come is given up. */
+static bool holds_what_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
+{
+    if (!state->value) return true;
+    const eddy_type held = { eddy_array_dtype(state->value), eddy_array_shape(state->value) };
+    if (state->initialized) return eddy__value_fits(node, held, error);
+    if (eddy_shape_compatible(node->outputs[0].shape, held.shape)) return true;
+    eddy_array_free(state->value);
+    state->value = NULL;
+    return true;
+}
+
+/* A variable has its static type, or the shape of the value it holds. */
+static bool variable_type(compile *c, const eddy_node *node)
+{
+    node_info *info = &c->info[node->id];
+    info->types = eddy__plan_alloc(c, 1, sizeof *info->types);
+    if (!info->types) return false;
+    info->types[0] = node->outputs[0];
+    eddy_state *state = eddy__session_state(c->session, node->id);
+    if (!state)
+        return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
+                               node->name);
+    if (!holds_what_fits(node, state, c->error)) return false;
+    if (!eddy_shape_is_known(info->types[0].shape) && state->value)
+        info->types[0].shape = eddy_array_shape(state->value);
+    return true;
+}
+
+/* -------------------------------------------------------------- folding -- */
+
+/* The elements of an operand if they are known now: those of feeds only on the
+ * way to a shape. */
+static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
+{
+    return c->info[node->id].decides ? shape_value(c, node->inputs[i])
+                                     : eddy__folded_value(c, node->inputs[i]);
+}
+
+static bool is_foldable(const compile *c, const eddy_node *node)
+{
+    enum {
+        NEVER = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER
+    };
+    const node_info *info = &c->info[node->id];
+    size_t bytes = 0;
+    bool   small = true;
+    if ((node->op->flags & NEVER) || info->effect || !info->valued || node->n_outputs == 0)
+        return false;
+    if (info->dynamic || (!info->alias && !eddy__kernel_of(node->op))) return false;
+    for (int k = 0; k < node->n_outputs; k++) {
+        int64_t count = eddy_shape_count(info->types[k].shape);
+        if (count < 0) return false;
+        bytes += (size_t)count * eddy_dtype_size(info->types[k].dtype);
+        small = small && count <= SHAPE_ELEMENTS && eddy_dtype_is_integer(info->types[k].dtype);
+    }
+    const bool without = (c->session->options.without & EDDY_PASS_FOLD) != 0;
+    if (!small && (bytes > FOLD_BYTES || without)) return false;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const eddy_tensor t = node->inputs[i];
+        if (eddy__input_is_in(node->op->shape_inputs, i)) {
+            if (!eddy_shape_is_known(eddy__concrete_type(c, t).shape)) return false;
+        } else if (!(small ? known_value(c, node, i) : eddy__folded_value(c, t))) return false;
+    }
+    return true;
+}
+
+/* An alias of a constant: the same elements under another shape. */
+static eddy_array *reshaped(const compile *c, const eddy_array *a, eddy_shape s)
+{
+    eddy_array *copy = eddy_array_new_in(&c->session->allocator, eddy_array_dtype(a), s);
+    if (copy && eddy_array_bytes(a) > 0)
+        memcpy(eddy_array_data(copy), eddy_array_data(a), eddy_array_bytes(a));
+    return copy;
+}
+
+/* Runs the node's kernel on constants. */
+static bool compute(compile *c, const eddy_node *node, eddy_array **out)
+{
+    int          n = node->n_inputs, m = node->n_outputs;
+    eddy_buffer *b = eddy__plan_alloc(c, (size_t)(n + m), sizeof *b);
+    if (!b) return false;
+    for (int k = 0; k < n; k++) {
+        const bool type_only = eddy__input_is_in(node->op->shape_inputs, k);
+        b[k] = eddy__buffer_of(eddy__concrete_type(c, node->inputs[k]),
+                               eddy_array_data(type_only ? NULL : known_value(c, node, k)));
+    }
+    for (int k = 0; k < m; k++)
+        b[n + k] = eddy__buffer_of(c->info[node->id].types[k], eddy_array_data(out[k]));
+    return eddy__run_alone(c->plan, node, b, 0, c->error);
+}
+
+static bool fold(compile *c, const eddy_node *node)
+{
+    node_info   *info = &c->info[node->id];
+    eddy_array **out = eddy__plan_alloc(c, (size_t)node->n_outputs, sizeof *out);
+    if (!out) return false;
+    const eddy_array *constant = eddy_constant_value(eddy__tensor_at(c->graph, node->id, 0));
+    for (int k = 0; k < node->n_outputs; k++) {
+        if (constant) out[k] = eddy_array_retain((eddy_array *)(uintptr_t)constant);
+        else if (info->alias)
+            out[k] = reshaped(c, known_value(c, node, 0), info->types[k].shape);
+        else
+            out[k] = eddy_array_new_in(&c->session->allocator, info->types[k].dtype,
+                                       info->types[k].shape);
+        if (!out[k])
+            return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while folding '%s'",
+                                   node->name);
+        if (!eddy__plan_keep(c, out[k])) return false;
+    }
+    if (!constant && !info->alias) {
+        if (!compute(c, node, out)) return false;
+        c->plan->info.folded++;
+    }
+    info->folded = out;
+    return true;
+}
+
+static bool specialise_node(compile *c, const eddy_node *node)
+{
+    mark_effect(c, node);
+    bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node) : infer(c, node);
+    if (!ok) return false;
+    c->info[node->id].alias = is_alias(c, node);
+    bool constant = (node->op->flags & EDDY_OP_CONSTANT) != 0;
+    return constant || is_foldable(c, node) ? fold(c, node) : true;
+}
+
+bool eddy__specialise(compile *c)
+{
+    mark_needed(c);
+    for (int32_t id = 1; id <= c->size; id++) {
+        if (!c->info[id].needed) continue;
+        c->plan->info.nodes++;
+        if (!specialise_node(c, c->graph->nodes[id])) return false;
+    }
+    return true;
+}

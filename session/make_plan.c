@@ -1,0 +1,147 @@
+/* make_plan.c -- compilation of feeds, fetches and shapes into a plan. */
+#include "session/compile/parallel_groups.h"
+
+#include <string.h>
+
+static bool prepare_kernels(compile *c)
+{
+    for (int32_t n = 0; n < c->plan->n_code; n++)
+        if (!eddy__prepare(c, &c->plan->code[n])) return false;
+    return true;
+}
+
+/* Scratch memory lives at its instruction alone. */
+static bool scratch_roots(compile *c)
+{
+    eddy_plan *p = c->plan;
+    int32_t    n = 0;
+    for (int32_t i = 0; i < p->n_code; i++) n += p->code[i].kernel.scratch_size > 0;
+    if (n == 0) return true;
+    plan_root *roots = eddy__plan_alloc(c, (size_t)(p->n_roots + n), sizeof *roots);
+    if (!roots) return false;
+    if (p->n_roots > 0) memcpy(roots, p->roots, (size_t)p->n_roots * sizeof *roots);
+    p->roots = roots;
+    for (int32_t i = 0; i < p->n_code; i++)
+        if (p->code[i].kernel.scratch_size > 0)
+            p->roots[p->n_roots++] = (plan_root){
+                .kind = VALUE_TEMP, .bytes = p->code[i].kernel.scratch_size, .first = i, .last = i
+            };
+    return true;
+}
+
+/* A large temporary whose value is fetched gets no place in the arena: it is made in the
+ * fetch's array.  Where several fetches share memory, the first has it and the others
+ * are copies.  Returns the bytes of all. */
+static size_t choose_results(eddy_plan *p)
+{
+    enum { SMALL = 4096 };          /* copying that much costs less than an array to swap */
+    size_t bytes = 0;
+    for (int i = 0; i < p->n_fetches; i++) {
+        plan_fetch *f = &p->outputs[i];
+        plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
+        if (!r || r->kind != VALUE_TEMP || r->kept || r->bytes <= SMALL) continue;
+        if (eddy_node_of(p->fetches[i])->op->flags & EDDY_OP_DYNAMIC) continue;
+        const eddy_buffer *b = &p->buffers[f->buffer];
+        if (r->bytes != (size_t)b->count * eddy_dtype_size(b->type.dtype)) continue;
+        r->kind = VALUE_RESULT;
+        r->index = i;
+        f->direct = p->has_results = true;
+        bytes += r->bytes;
+    }
+    return bytes;
+}
+
+static bool set_addresses(compile *c)
+{
+    eddy_plan *p = c->plan;
+    p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
+    if (!p->patches) return false;
+    for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--) {
+        if (p->code[i].kernel.scratch_size > 0)
+            p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
+        eddy__settle_wide(p, &p->code[i]);
+    }
+    for (int32_t b = 0; b < p->n_buffers; b++) {
+        const plan_root *r = &p->roots[p->buffer_root[b]];
+        void *memory = r->kind == VALUE_TEMP ? (char *)p->memory + r->offset
+                     : r->kind == VALUE_CONSTANT ? eddy_array_data(r->constant) : NULL;
+        if (r->kind == VALUE_TEMP || r->kind == VALUE_CONSTANT)
+            p->buffers[b].data = eddy__buffer_in(p, b, memory);
+        else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
+    }
+    return true;
+}
+
+static bool place(compile *c)
+{
+    eddy_plan *p = c->plan;
+    eddy_session *s = c->session;
+    if (!prepare_kernels(c) || !scratch_roots(c)) return false;
+    const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
+    const size_t results = choose_results(p);
+    if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
+                           &p->info.live_bytes))
+        return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
+    if (s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
+        return eddy__error_set(c->error, EDDY_LIMIT,
+                               "the run needs %zu bytes; the session's limit is %zu",
+                               p->memory_bytes + results, s->options.max_bytes);
+    p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
+    if (!p->memory)
+        return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
+                               p->memory_bytes);
+    p->info.arena_bytes = p->memory_bytes;
+    p->info.instructions = p->n_code;
+    for (int32_t i = 0; i < p->n_code; i++)
+        if (!eddy__plan_add_flops(c, &p->code[i])) return false;
+    if (s->options.profile && !eddy__profile_prepare(c)) return false;
+    return set_addresses(c);
+}
+
+static bool copy_key(compile *c, int n_feeds, const plan_feed *feeds, eddy_list fetches)
+{
+    eddy_plan *p = c->plan;
+    p->feeds = eddy__plan_alloc(c, (size_t)n_feeds, sizeof *p->feeds);
+    p->fetches = eddy__plan_alloc(c, (size_t)fetches.count, sizeof *p->fetches);
+    if (!p->feeds || !p->fetches) return false;
+    for (int i = 0; i < n_feeds; i++) {
+        p->feeds[i] = feeds[i];
+        if (feeds[i].value && !eddy__plan_keep(c, eddy_array_retain(feeds[i].value))) return false;
+    }
+    for (int i = 0; i < fetches.count; i++) p->fetches[i] = fetches.at[i];
+    p->n_feeds = n_feeds;
+    p->n_fetches = fetches.count;
+    return true;
+}
+
+eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
+                         eddy_error *error)
+{
+    eddy_plan *p = eddy__allocate_zeroed(&s->allocator, 1, sizeof *p);
+    compile    c = {
+           .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error,
+           .scratch = { .allocator = &s->allocator },
+           .turns = { { .allocator = &s->allocator }, { .allocator = &s->allocator } }
+    };
+    if (!p) {
+        eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a plan");
+        return NULL;
+    }
+    p->session = s;
+    p->allocator = &s->allocator;
+    p->arena.allocator = &s->allocator;
+    c.info = eddy__allocate_zeroed(&s->allocator, (size_t)c.size + 1, sizeof *c.info);
+    if (!c.info)
+        eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
+    bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy__specialise(&c) &&
+              eddy__lower(&c) && eddy__improve(&c) && eddy__hoist(&c) && eddy__schedule(&c) &&
+              ((s->options.without & EDDY_PASS_FUSE) || eddy__fuse(&c)) &&
+              ((s->options.without & EDDY_PASS_WIDE) || eddy__widen(&c)) && place(&c);
+    eddy__release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
+    eddy__arena_free(&c.scratch);
+    for (int i = 0; i < 2; i++) eddy__arena_free(&c.turns[i]);
+    if (ok) return p;
+    eddy__error_set(error, EDDY_INTERNAL, "a plan could not be made");
+    eddy__plan_free(p);
+    return NULL;
+}

@@ -1,0 +1,66 @@
+/* conv_epilogues.c -- convolution epilogues: fuses bias, residual and relu into a convolution,
+ * so that they are applied while its result is in the cache. */
+#include "session/passes/passes.h"
+#include "ops/nets/conv2d_fused.h"
+#include "ops/linked.h"
+
+#include <string.h>
+
+/* The convolution that gives t, and what is done to its result, if nobody else reads it and
+ * it has no activation yet; else NULL. */
+static const flow_node *open_convolution(const rewrite *r, eddy_tensor t,
+                                         eddy_fused_conv_attrs *f)
+{
+    const flow_node *n = eddy__flow_node(r->flow, t);
+    if (n->values || n->readers != 1 || n->n_controls > 0) return NULL;
+    if (n->op == &eddy_op_fused_conv2d) *f = *(const eddy_fused_conv_attrs *)n->attrs;
+    else if (n->op == &eddy_op_conv2d)
+        *f = (eddy_fused_conv_attrs){ .conv = *(const eddy_conv_attrs *)n->attrs };
+    else return NULL;
+    return strcmp(f->conv.data_format, "NHWC") == 0 && f->activation == 0 ? n : NULL;
+}
+
+/* The convolution with these attributes, and one operand more if there is one. */
+static bool finish(rewrite *r, const flow_node *conv, const eddy_fused_conv_attrs *f,
+                   const eddy_tensor *more)
+{
+    eddy_tensor x[4];
+    int         n = conv->n_inputs;
+    for (int i = 0; i < n; i++) x[i] = conv->inputs[i];
+    if (more) x[n++] = *more;
+    r->y[0] = eddy__rewrite_add(r, &eddy_op_fused_conv2d, f, n, x);
+    return eddy__flow_valid(r->y[0]);
+}
+
+/* convolution + x, for input i the convolution. */
+static bool add_rule(rewrite *r, int i)
+{
+    eddy_fused_conv_attrs f;
+    const flow_node  *conv = open_convolution(r, r->node->inputs[i], &f);
+    const eddy_tensor other = r->node->inputs[1 - i];
+    const eddy_shape  y = r->node->outputs[0].shape, s = eddy__flow_type(r->flow, other).shape;
+    if (!conv || f.has_residual || !eddy_shape_equal(conv->outputs[0].shape, y)) return false;
+    if (!f.has_bias && s.rank == 1 && s.dim[0] == y.dim[3] && y.dim[3] > 1) f.has_bias = 1;
+    else if (eddy_shape_equal(s, y) && !eddy__is_passing(r->flow, other)) f.has_residual = 1;
+    else return false;
+    return finish(r, conv, &f, &other);
+}
+
+static bool relu_rule(rewrite *r)
+{
+    eddy_fused_conv_attrs f;
+    const flow_node *conv = open_convolution(r, r->node->inputs[0], &f);
+    if (!conv) return false;
+    f.activation = 1;
+    return finish(r, conv, &f, NULL);
+}
+
+bool eddy__take_in_conv_epilogues(rewrite *r)
+{
+    const eddy_op_def *op = r->node->op;
+    if (op == &eddy_op_relu) return relu_rule(r);
+    if (op == &eddy_op_bias_add) return add_rule(r, 0);
+    if (op != &eddy_op_add) return false;
+    const int later = r->node->inputs[1].node > r->node->inputs[0].node;
+    return add_rule(r, later) || add_rule(r, 1 - later);
+}

@@ -1,0 +1,25 @@
+/* passes.h -- declarations of the rules of the passes, each in a file of its own. */
+#ifndef EDDY_SESSION_PASSES_PASSES_H
+#define EDDY_SESSION_PASSES_PASSES_H
+
+#include "session/compile/flow.h"
+
+/* Rules for eddy__flow_sweep. */
+bool eddy__simplify(rewrite *r);
+bool eddy__stabilise(rewrite *r);
+bool eddy__find_patterns(rewrite *r);
+
+bool eddy__improve_products(rewrite *r);
+bool eddy__take_in_epilogues(rewrite *r);
+bool eddy__take_in_conv_epilogues(rewrite *r);
+bool eddy__pair_up(rewrite *r);
+
+/* Whether n is a product of two matrices of real numbers; then f says so in full. */
+struct eddy_fused_matmul_attrs;
+bool eddy__as_fused_product(const flow_node *n, struct eddy_fused_matmul_attrs *f);
+
+/* Whether t is made by an elementwise loop and read once: better made in that loop than
+ * written to memory for an epilogue to read. */
+bool eddy__is_passing(const eddy_flow *f, eddy_tensor t);
+
+#endif

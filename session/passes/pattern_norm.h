@@ -1,0 +1,28 @@
+/* pattern_norm.h -- the parts of normalizations, as recognised by the patterns. */
+#ifndef EDDY_SESSION_PASSES_PATTERN_NORM_H
+#define EDDY_SESSION_PASSES_PATTERN_NORM_H
+
+#include "session/passes/patterns.h"
+
+typedef struct eddy_norm_parts {
+    eddy_parts  p;
+    eddy_tensor x, scale, offset;      /* the last two may be invalid */
+    unsigned    axes;                  /* 0: not known yet */
+    double      epsilon;
+} eddy_norm_parts;
+
+/* Layer normalisation folds the last axis, batch normalisation all others; NULL for
+ * other axes. */
+const eddy_op_def *eddy__norm_op(const rewrite *r, const eddy_norm_parts *m);
+/* t, one number for each group, broadcasts to it. */
+bool eddy__norm_is_of_groups(const rewrite *r, const eddy_norm_parts *m, eddy_tensor t);
+/* t, one number for each place along the last axis, as a vector; invalid if it is not.
+ * Such a vector of equal numbers. */
+eddy_tensor eddy__norm_vector(rewrite *r, const eddy_norm_parts *m, eddy_tensor t);
+eddy_tensor eddy__norm_filled(rewrite *r, double v, const eddy_norm_parts *m);
+/* t is a mean of all of m's axes of something, which is returned; the first says which. */
+eddy_tensor eddy__norm_mean_of(const rewrite *r, eddy_norm_parts *m, eddy_tensor t);
+/* t = 1 / sqrt(variance + epsilon) of m->x; or the root itself. */
+bool eddy__norm_is_rstd(const rewrite *r, eddy_norm_parts *m, eddy_tensor t, bool root);
+
+#endif

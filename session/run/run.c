@@ -1,0 +1,256 @@
+/* run.c -- execution of a plan: a loop over its instructions. */
+#include "session/state/internal.h"
+#include "ops/kernels/blas_threads.h"
+#include "session/state/ticks.h"
+
+#include <string.h>
+
+static bool check_initialized(const eddy_plan *p, eddy_error *error)
+{
+    for (int32_t v = 0; v < p->n_variables; v++)
+        if (p->variables[v].read && !p->variables[v].state->initialized)
+            return eddy__error_set(error, EDDY_UNINITIALIZED,
+                                   "Attempting to use uninitialized value %s",
+                                   p->variables[v].node->name);
+    return true;
+}
+
+static const eddy_array *array_of(const eddy_plan *p, const plan_root *r,
+                                  const eddy_array *const *feeds)
+{
+    if (r->kind == VALUE_FEED) return feeds[r->index];
+    if (r->kind == VALUE_RESULT) return p->outputs[r->index].next;
+    return p->variables[r->index].state->value;
+}
+
+/* Memory that is known only now: what is fed, where variables live, where results go. */
+static void patch_buffers(eddy_plan *p, const eddy_array *const *feeds)
+{
+    for (int32_t i = 0; i < p->n_patches; i++) {
+        const plan_root *r = &p->roots[p->patches[i].root];
+        p->buffers[p->patches[i].buffer].data =
+            eddy__buffer_in(p, p->patches[i].buffer, eddy_array_data(array_of(p, r, feeds)));
+    }
+}
+
+/* Whether a later instruction was compiled for the variable's present shape. */
+static bool is_used_later(const eddy_plan *p, const instruction *i, const plan_variable *v)
+{
+    for (const instruction *j = i + 1; j < p->code + p->n_code; j++)
+        for (int k = 0; k < j->kernel.n_in; k++)
+            if (j->kernel.in[k] == v->reference && !(k == 0 && j->resizes >= 0)) return true;
+    return false;
+}
+
+/* Gives a variable without a fixed shape room for the value it is about to get. */
+static eddy_status resize(eddy_plan *p, instruction *i)
+{
+    plan_variable     *v = &p->variables[i->resizes];
+    const eddy_buffer *value = i->kernel.in[1];
+    if (!eddy_shape_equal(eddy_array_shape(v->state->value), value->type.shape)) {
+        if (is_used_later(p, i, v))
+            return eddy_kernel_fail(&i->kernel, EDDY_UNIMPLEMENTED,
+                                    "'%.200s' is used in the same run after its shape changes",
+                                    v->node->name);
+        eddy_array *a = eddy_array_new_in(p->allocator, value->type.dtype, value->type.shape);
+        if (!a)
+            return eddy_kernel_fail(&i->kernel, EDDY_NO_MEMORY,
+                                    "out of memory for the new value of '%.200s'", v->node->name);
+        eddy_array_free(v->state->value);
+        v->state->value = a;
+    }
+    v->reference->data = eddy_array_data(v->state->value);
+    v->reference->type = value->type;
+    v->reference->count = value->count;
+    return EDDY_OK;
+}
+
+static inline eddy_status execute_one(eddy_plan *p, instruction *i, uint64_t step)
+{
+    const eddy_status s = i->resizes >= 0 ? resize(p, i) : EDDY_OK;
+    return s == EDDY_OK ? eddy__execute(i, step, &p->error) : s;
+}
+
+static eddy_status execute_all(eddy_plan *p, int32_t first, uint64_t step)
+{
+    eddy_status s = EDDY_OK;
+    for (instruction *i = p->code + first, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
+        s = execute_one(p, i, step);
+    return s;
+}
+
+static eddy_status execute_timed(eddy_plan *p, int32_t first, uint64_t step)
+{
+    eddy_status s = EDDY_OK;
+    int64_t     last = eddy__ticks();
+    for (int32_t i = first; i < p->n_code && s == EDDY_OK; i++) {
+        s = execute_one(p, &p->code[i], step);
+        const int64_t now = eddy__ticks();
+        p->profile->each[i].ticks += now - last;
+        p->profile->each[i].calls++;
+        last = now;
+    }
+    return s;
+}
+
+/* A run of fewer operations has no product for which OpenBLAS would use several threads. */
+static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
+{
+    const double few = 16384;
+    const bool   many = p->has_lapack || p->info.flops >= few;
+    if (many) eddy__blas_begin();
+    const int64_t begun = p->has_wide ? eddy__ticks() : 0;
+    if (p->has_wide) p->side_by_side = eddy__trial_way(&p->trial);
+    eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
+    if (p->has_wide && s == EDDY_OK) eddy__trial_note(&p->trial, eddy__ticks() - begun);
+    if (many) eddy__blas_end();
+    return s;
+}
+
+/* What was computed once for all runs is there, and of variables as they are now.  Their
+ * versions are noted for the next run. */
+static bool is_settled(eddy_plan *p)
+{
+    bool settled = p->settled;
+    for (int32_t i = 0; i < p->n_sources; i++) {
+        plan_source *s = &p->sources[i];
+        settled = settled && s->version == s->state->version;
+        s->version = s->state->version;
+    }
+    return settled;
+}
+
+/* Before the first update: a run that fails may have made some. */
+static void note_updates(const eddy_plan *p)
+{
+    p->session->changes++;
+    for (int32_t v = 0; v < p->n_variables; v++)
+        if (p->variables[v].updated) p->variables[v].state->version++;
+}
+
+/* Whether a value of b may be written to `old`, which is nobody else's. */
+static bool is_usable(const eddy_buffer *b, const eddy_array *old)
+{
+    return old && eddy_array_dtype(old) == b->type.dtype &&
+           eddy_shape_equal(eddy_array_shape(old), b->type.shape) && !eddy__array_is_shared(old) &&
+           !eddy__array_is_borrowed(old);
+}
+
+/* A copy of the value of b, in the old array if possible. */
+static eddy_array *copy_of_value(const eddy_buffer *b, eddy_array *old,
+                                 const eddy_array *const *feeds, int n_feeds)
+{
+    bool fits = is_usable(b, old);
+    for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
+    eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, b->type.shape);
+    if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), b->data, eddy_array_bytes(a));
+    return a;
+}
+
+static bool no_memory(eddy_plan *p, int fetch)
+{
+    return eddy__error_set(&p->error, EDDY_NO_MEMORY, "out of memory for fetch %d", fetch);
+}
+
+/* The arrays that results are written to. */
+static bool make_results(eddy_plan *p)
+{
+    for (int i = 0; i < p->n_fetches; i++) {
+        plan_fetch *f = &p->outputs[i];
+        if (!f->direct || f->next) continue;
+        const eddy_type t = p->buffers[f->buffer].type;
+        f->next = eddy_array_new(t.dtype, t.shape);
+        if (!f->next) return no_memory(p, i);
+    }
+    return true;
+}
+
+/* The caller gets what the run has written, and the next run may write to his old array,
+ * even if this one was fed with it. */
+static void swap_results(const eddy_plan *p, plan_fetch *f, eddy_array **out)
+{
+    eddy_array *made = f->next, *old = *out;
+    const bool  usable = is_usable(&p->buffers[f->buffer], old);
+    f->next = usable ? old : NULL;
+    f->dropped = usable ? NULL : old;
+    *out = made;
+}
+
+/* What fetch i gets goes to *out; false if there is no memory for a copy. */
+static bool hand_over(eddy_plan *p, plan_fetch *f, const eddy_array *const *feeds, eddy_array **out)
+{
+    eddy_array *a = NULL, *old = *out;
+    if (f->direct) {
+        swap_results(p, f, out);
+        return true;
+    }
+    if (f->buffer >= 0) a = copy_of_value(&p->buffers[f->buffer], old, feeds, p->n_feeds);
+    if (f->buffer >= 0 && !a) return false;
+    f->dropped = a == old ? NULL : old;
+    *out = a;
+    return true;
+}
+
+/* Only memory can fail here; the fetches before the failing one are then done.  Old arrays
+ * go last: they may have been fed, and what is fed may be fetched. */
+static bool collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
+{
+    int n = 0;
+    while (n < p->n_fetches && hand_over(p, &p->outputs[n], feeds, &out[n])) n++;
+    for (int i = 0; i < n; i++) {
+        if (p->outputs[i].dropped) eddy_array_free(p->outputs[i].dropped);
+        p->outputs[i].dropped = NULL;
+    }
+    return n == p->n_fetches || no_memory(p, n);
+}
+
+bool eddy__plan_fits(const eddy_plan *p)
+{
+    for (int32_t v = 0; v < p->n_variables; v++) {
+        const plan_variable *pv = &p->variables[v];
+        if (pv->open && !eddy_shape_equal(pv->shape, eddy_array_shape(pv->state->value)))
+            return false;
+    }
+    return true;
+}
+
+/* The run itself, with the state's lock held. */
+static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                              const run_moment *given)
+{
+    if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
+    if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
+    patch_buffers(p, feeds);
+    if (p->writes) note_updates(p);
+    const uint64_t step = given ? given->step : atomic_fetch_add(&p->session->step, 1);
+    const int32_t  first = p->n_steady > 0 && is_settled(p) ? p->n_steady : 0;
+    eddy_status    status = execute(p, first, step);
+    p->settled = first > 0 || status == EDDY_OK;
+    if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
+    return status;
+}
+
+eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                           run_moment *moment, eddy_error *error)
+{
+    eddy_session *s = p->session;
+    if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
+    else pthread_rwlock_rdlock(&s->state_lock);
+    eddy_running here;
+    eddy__running_begin(&here, s);
+    p->error = (eddy_error){ 0 };
+    p->overtaken = moment && moment->begun && moment->changes != s->changes;
+    if (moment && !moment->begun)
+        *moment = (run_moment){ .step = moment->step, .changes = s->changes, .begun = true };
+    p->stale = !p->overtaken && p->has_open && !eddy__plan_fits(p);
+    const int64_t begun = p->profile ? eddy__ticks() : 0;
+    eddy_status status = p->stale || p->overtaken ? EDDY_OK : run_locked(p, feeds, out, moment);
+    if (p->profile && !p->stale && !p->overtaken) {
+        p->profile->ticks += eddy__ticks() - begun;
+        p->profile->runs++;
+    }
+    eddy__running_end(&here);
+    pthread_rwlock_unlock(&s->state_lock);
+    if (status != EDDY_OK) *error = p->error;
+    return status;
+}

@@ -1,0 +1,342 @@
+/* internal.h -- internal declarations shared by the files of session/.
+ *
+ * make_plan.c turns feeds, fetches and shapes into a plan through these stages:
+ *   specialise.c       selects the nodes that are needed, infers concrete types, folds constants
+ *   lower.c            builds the plan's own graph (flow.h) from the live nodes;
+ *                      liveness.c finds them; variable_order.c decides which reads of
+ *                      variables see updates
+ *   passes.c           rewrites the flow for the same values at lower cost; arrange.c orders it;
+ *                      hoist.c moves nodes out that need not be computed in each run
+ *   schedule.c         emits instructions over buffers;
+ *                      views.c decides which values share the memory of others
+ *                      fuse.c merges consecutive elementwise instructions
+ *                      parallel_groups.c merges small independent instructions
+ *   memory_plan.c      assigns offsets in one arena to temporaries
+ * run.c executes plans, profile.c reports the time they spend; session.c keeps them and the
+ * state. */
+#ifndef EDDY_SESSION_INTERNAL_H
+#define EDDY_SESSION_INTERNAL_H
+
+#include <pthread.h>
+#include "graph/internal.h"
+#include "graph/kernel.h"
+#include "session/session.h"
+#include "session/state/faster_way.h"
+
+typedef struct eddy_plan eddy_plan;
+
+/* State shared by the stages of one run: its number, and the session's count of changes of
+ * variables when the first stage began. */
+typedef struct run_moment {
+    uint64_t step, changes;
+    bool     begun;
+    bool     overtaken;       /* a later stage found variables changed since then */
+} run_moment;
+
+/* A feed or fetch in the key of a plan. */
+typedef struct plan_feed {
+    eddy_tensor tensor;
+    eddy_type   type;
+    eddy_array *value;        /* a few integers on which shapes may depend, or NULL */
+    bool        keyed;        /* shapes do depend on them: they are part of the key */
+} plan_feed;
+
+/* ------------------------------------------------- stage 1: specialise -- */
+
+typedef struct node_info {
+    eddy_type   *types;       /* concrete output types; NULL if not visited */
+    eddy_array **folded;      /* one per output, or NULL */
+    bool         needed;      /* an ancestor of a fetch, for its value or its type */
+    bool         valued;      /* ... for its value */
+    bool         decides;     /* ... which determines a shape */
+    bool         effect;      /* it, or a node that it waits for, must not be removed */
+    bool         live;        /* executed, or its value is used */
+    bool         fed;         /* at least one output is */
+    bool         alias;       /* its output is its input 0 with another shape */
+    bool         dynamic;     /* types have the maximum possible dimensions */
+} node_info;
+
+typedef struct eddy_flow eddy_flow;
+
+typedef struct compile {
+    eddy_session  *session;
+    eddy_graph    *graph;
+    eddy_plan     *plan;
+    node_info     *info;      /* [0..size] */
+    int32_t        size;
+    eddy_error    *error;
+    eddy_arena     scratch;   /* freed when the plan is complete */
+    eddy_arena     turns[2];  /* freed when the next flow but one is complete */
+    int            turn;
+    eddy_flow     *flow;
+    /* Of the user's graph, between liveness.c and lower.c: */
+    int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
+    int32_t       *first_update;    /* by variable index: node id; 0: none */
+    uint8_t       *plain_read;      /* by node id: an explicit read that no update precedes */
+    uint8_t      **reads_now;       /* by node id: NULL, or by input: is a variable behind an update */
+} compile;
+
+bool eddy__specialise(compile *c);
+/* Index of the feed that gives t, or -1. */
+int  eddy__feed_of(const compile *c, eddy_tensor t);
+/* The type that t has in this plan; its constant elements, or NULL. */
+eddy_type         eddy__concrete_type(const compile *c, eddy_tensor t);
+const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t);
+
+/* --------------------------------------------------- stage 2: schedule -- */
+
+/* A result is a temporary that instructions write directly to the array of a fetch. */
+typedef enum value_kind {
+    VALUE_TEMP,
+    VALUE_FEED,
+    VALUE_CONSTANT,
+    VALUE_VARIABLE,
+    VALUE_RESULT
+} value_kind;
+
+/* A range of memory that aliases share. */
+typedef struct plan_root {
+    value_kind  kind;
+    int32_t     index;        /* number of the feed, the variable or the fetch */
+    eddy_array *constant;
+    size_t      bytes, offset;
+    int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: kept */
+    int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
+    bool        parted;       /* some buffers are parts of it */
+    bool        kept;         /* holds values that later runs need */
+} plan_root;
+
+typedef struct instruction {
+    eddy_kernel  kernel;
+    eddy_status (*run)(eddy_kernel *k);
+    eddy_kernel_call call;    /* kernel.impl */
+    int32_t      resizes;     /* variable whose storage takes the value's shape; or -1 */
+    bool         apart;       /* the first of a loop: not to be fused with earlier ones */
+} instruction;
+
+typedef struct plan_variable {
+    const eddy_node *node;
+    eddy_state      *state;
+    eddy_buffer     *reference;   /* its storage, for kernels that update it */
+    eddy_shape       shape;       /* its shape when the plan was made */
+    bool             open;        /* the shape may differ now */
+    bool             read;        /* must have a value when the run begins */
+    bool             updated;
+} plan_variable;
+
+/* A variable from which kept values were computed, and its version then. */
+typedef struct plan_source {
+    const eddy_state *state;
+    uint64_t          version;
+} plan_source;
+
+/* The array of a result, to which the run writes, belongs to the plan until the run has
+ * succeeded; then the caller gets it, and the plan keeps the caller's old array for the next
+ * run. */
+typedef struct plan_fetch {
+    int32_t     buffer;           /* -1: an operation without a value */
+    bool        direct;           /* its root is a result of its own */
+    eddy_array *next;             /* for the next run; NULL: a new one is needed */
+    eddy_array *dropped;          /* the caller's old one, until all results are returned */
+} plan_fetch;
+
+typedef struct plan_patch {
+    int32_t buffer, root;         /* a buffer whose memory is known only when the run begins */
+} plan_patch;
+
+/* The time of an instruction so far, and the work of one call. */
+typedef struct instruction_profile {
+    int64_t ticks, calls;
+    double  flops, bytes;
+} instruction_profile;
+
+typedef struct plan_profile {
+    int64_t             ticks, runs;
+    instruction_profile each[];   /* as plan->code */
+} plan_profile;
+
+struct eddy_plan {
+    eddy_plan     *next;
+    atomic_bool    busy;          /* set under the session's lock, cleared without it */
+    uint64_t       used;          /* the session's `takings` at the last use */
+    bool           writes;        /* updates variables */
+    bool           has_open;      /* ... or reads some whose shapes may change between runs */
+    bool           stale;         /* the last run found other shapes, and did nothing */
+    bool           overtaken;     /* ... found that variables changed since an earlier stage */
+    bool           has_results;   /* writes straight into arrays of fetches */
+    bool           has_lapack;    /* has operations that call LAPACK */
+    bool           has_wide;      /* small instructions that may run in parallel (parallel_groups.h) */
+    bool           side_by_side;  /* ... and do, in this run */
+    way_trial      trial;         /* ... whether that is faster */
+    plan_profile  *profile;       /* NULL without the session's option */
+    eddy_session  *session;
+    const eddy_allocator *allocator;
+    eddy_arena     arena;         /* of everything below */
+
+    int            n_feeds, n_fetches;
+    plan_feed     *feeds;
+    eddy_tensor   *fetches;
+
+    eddy_buffer   *buffers;
+    int32_t       *buffer_root;
+    size_t        *buffer_at;     /* offset of each in the memory of its root, in bytes */
+    int32_t        n_buffers, buffers_capacity;
+    plan_root     *roots;
+    int32_t        n_roots, roots_capacity;
+    instruction   *code;
+    int32_t        n_code;
+    int32_t        n_steady;      /* number of leading instructions that run only after a source has changed */
+    bool           settled;       /* ... and have run */
+    plan_source   *sources;
+    int32_t        n_sources;
+    plan_variable *variables;
+    int32_t        n_variables;
+    plan_fetch    *outputs;
+    plan_patch    *patches;
+    int32_t        n_patches;
+    eddy_array   **constants;     /* retained */
+    int32_t        n_constants, constants_capacity;
+
+    void          *memory, *memory_base;
+    size_t         memory_bytes;
+    eddy_plan_info info;
+    eddy_error     error;         /* of the running step */
+};
+
+/* Builds the plan's own graph from the live part of the user's graph (c->flow), rewrites it by
+ * the passes, and turns it into instructions. */
+bool eddy__lower(compile *c);
+bool eddy__improve(compile *c);
+/* Moves nodes to the front that need not be computed in each run (hoist.c). */
+bool eddy__hoist(compile *c);
+bool eddy__schedule(compile *c);
+/* Records that the placeholder was not fed; returns false. */
+bool eddy__not_fed(const eddy_node *placeholder, eddy_error *error);
+/* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
+void *eddy__plan_alloc(compile *c, size_t n, size_t size);
+/* The same, freed when the plan is complete. */
+void *eddy__flow_alloc(compile *c, size_t n, size_t size);
+bool  eddy__plan_keep(compile *c, eddy_array *a);     /* takes the reference */
+
+/* Fuses consecutive elementwise instructions into one (fuse.c). */
+bool eddy__fuse(compile *c);
+/* Combines small independent instructions into one (parallel_groups.c). */
+bool eddy__widen(compile *c);
+/* Calls `prepare` of the instruction's kernel. */
+bool eddy__prepare(compile *c, instruction *i);
+/* The number of arithmetic operations of an instruction; those of a fused one are counted before
+ * fusion. The second function adds it to the plan's. */
+bool eddy__instruction_flops(compile *c, const instruction *i, double *flops);
+bool eddy__plan_add_flops(compile *c, const instruction *i);
+
+/* ----------------------------------------------------- stage 3: memory -- */
+
+/* Sets the offset of every temporary root; returns the arena's size and its lower bound. */
+bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int32_t positions,
+                       bool reuse, size_t *arena_bytes, size_t *live_bytes);
+
+/* ------------------------------------------------------------ the rest -- */
+
+eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
+                         eddy_error *error);
+void       eddy__plan_free(eddy_plan *p);
+/* For tests: checks, from the instructions alone, that no memory of the plan holds two values at
+ * a time and that every operand is present when it is read; otherwise sets the error. */
+bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
+/* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
+ * run with several stages, `moment` is their shared state; otherwise NULL. */
+eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                           run_moment *moment, eddy_error *error);
+/* Records an error of the instruction, unless its kernel has recorded one. */
+void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
+/* Runs the instruction; `error` must be the one that its kernel sets. */
+static inline eddy_status eddy__execute(instruction *i, uint64_t step, eddy_error *error)
+{
+    i->kernel.step = step;
+    const eddy_status s = i->run(&i->kernel);
+    if (s != EDDY_OK) eddy__note_failure(error, i, s);
+    return s;
+}
+/* True if the variables have the shapes of the plan; with state_lock held. */
+bool eddy__plan_fits(const eddy_plan *p);
+/* True if the variable can hold a value of this type; otherwise the message contains both
+ * shapes. */
+bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *error);
+/* The function that runs an operation; it calls `prepare` first if the operation has one. */
+eddy_status (*eddy__kernel_of(const eddy_op_def *op))(eddy_kernel *k);
+static inline eddy_buffer eddy__buffer_of(eddy_type t, void *data)
+{
+    return (eddy_buffer){ .data = data, .count = eddy_shape_count(t.shape), .type = t };
+}
+/* The address of a buffer in the memory of its root. */
+static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *root)
+{
+    return p->buffer_at[buffer] > 0 ? (char *)root + p->buffer_at[buffer] : root;
+}
+/* Runs one node alone: prepares and calls its kernel. `buffers` contains the inputs and then the
+ * outputs; of the plan only the session, the arena and the error are used. */
+bool eddy__run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+                     eddy_error *error);
+
+struct eddy_session {
+    eddy_graph        *graph;
+    eddy_session_args  options;
+    eddy_allocator     allocator;
+    pthread_mutex_t    lock;           /* of plans, states, callables; locked before state_lock */
+    pthread_rwlock_t   state_lock;     /* held by runs: shared, or exclusive if they update */
+    pthread_mutex_t    report_lock;    /* of error and last_info */
+    eddy_plan         *plans;          /* most recently used first */
+    int                n_plans;
+    uint64_t           takings;        /* of plans, so far */
+    uint64_t           changes;        /* of variables, so far; with state_lock held */
+    eddy_state       **states;         /* by node id */
+    int32_t            states_capacity;
+    atomic_ullong      step;
+    atomic_bool        closed;
+    eddy_error         error;
+    eddy_plan_info     last_info;
+    struct eddy_callable *callables;
+    struct stages     *stages;         /* of runs that have several, and of those that have one */
+    int                n_stages;
+    int32_t            seen;           /* nodes examined for dynamic operations */
+    bool               has_dynamic;
+    struct evaluation *evaluation;     /* values computed by eager evaluation (eval.c); NULL before the first */
+    bool               of_graph;       /* made by eddy_eval_session: freed with the graph */
+    int64_t            began_ticks, began_nanoseconds;     /* when it was made, for profiles */
+    size_t         recompute_least;    /* bytes; 0: where it pays (recompute.c) */
+};
+
+/* True if the session is open and its graph is alive, not empty and without errors; otherwise
+ * sets the error. */
+bool eddy__session_check(const eddy_session *s, eddy_error *error);
+/* True if f is a valid feed for a tensor of the graph; i is its number in messages. */
+bool eddy__session_check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e);
+/* Record the session's last failure, and the plan that it used last. */
+void eddy__session_note(eddy_session *s, const eddy_error *e);
+void eddy__session_note_plan(eddy_session *s, const eddy_plan_info *info);
+
+/* The runs in progress in this thread: kernels may call back. */
+typedef struct eddy_running {
+    const eddy_session *session;
+    const struct eddy_running *outer;
+} eddy_running;
+void eddy__running_begin(eddy_running *r, const eddy_session *s);
+void eddy__running_end(const eddy_running *r);
+/* True if this call may lock s: inside a run of s it would wait for itself, which is recorded as
+ * the session's error. */
+bool eddy__session_enter(eddy_session *s);
+
+/* Ends a call under the session's lock: records its error, unlocks. */
+eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
+/* For eval.c: frees a session, including one that belongs to a graph; and frees its cached
+ * values. */
+void eddy__session_destroy(eddy_session *s);
+void eddy__evaluation_free(eddy_session *s);
+
+/* Allocates the profile of a plan when its instructions are final (profile.c). */
+bool eddy__profile_prepare(compile *c);
+
+/* The state of a variable, created at the first request; NULL if out of memory. */
+eddy_state *eddy__session_state(eddy_session *s, int32_t node);
+
+#endif

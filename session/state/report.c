@@ -1,0 +1,81 @@
+/* report.c -- information about a session: its last error, its last plan, and the sessions that
+ * run in the calling thread. */
+#include "session/state/internal.h"
+
+/* ------------------------------------------------------------- the report -- */
+
+/* Its lock is held for a copy only, so that a message can be read where no other
+ * lock of the session could be waited for: in the callback of a print. */
+void eddy__session_note(eddy_session *s, const eddy_error *e)
+{
+    pthread_mutex_lock(&s->report_lock);
+    s->error = *e;
+    pthread_mutex_unlock(&s->report_lock);
+}
+
+void eddy__session_note_plan(eddy_session *s, const eddy_plan_info *info)
+{
+    pthread_mutex_lock(&s->report_lock);
+    s->last_info = *info;
+    pthread_mutex_unlock(&s->report_lock);
+}
+
+/* The lock is no part of what a reader sees. */
+static pthread_mutex_t *report_lock(const eddy_session *s)
+{
+    return (pthread_mutex_t *)(uintptr_t)&s->report_lock;
+}
+
+eddy_status eddy_session_status(const eddy_session *s)
+{
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return EDDY_INVALID_ARGUMENT;
+    pthread_mutex_lock(report_lock(s));
+    const eddy_status status = s->error.status;
+    pthread_mutex_unlock(report_lock(s));
+    return status;
+}
+
+const char *eddy_session_message(const eddy_session *s)
+{
+    static _Thread_local eddy_error last;
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return "not a session";
+    pthread_mutex_lock(report_lock(s));
+    last = s->error;
+    pthread_mutex_unlock(report_lock(s));
+    return last.message;
+}
+
+eddy_plan_info eddy_session_plan_info(const eddy_session *s)
+{
+    eddy_plan_info info = { 0 };
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return info;
+    pthread_mutex_lock(report_lock(s));
+    info = s->last_info;
+    pthread_mutex_unlock(report_lock(s));
+    return info;
+}
+
+/* ------------------------------------------------- running in this thread -- */
+
+static _Thread_local const eddy_running *innermost;
+
+void eddy__running_begin(eddy_running *r, const eddy_session *s)
+{
+    *r = (eddy_running){ s, innermost };
+    innermost = r;
+}
+
+void eddy__running_end(const eddy_running *r) { innermost = r->outer; }
+
+bool eddy__session_enter(eddy_session *s)
+{
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return false;
+    const eddy_running *r = innermost;
+    while (r && r->session != s) r = r->outer;
+    if (!r) return true;
+    eddy_error e = { 0 };
+    eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                    "the session is running in this thread; a callback must not use it");
+    eddy__session_note(s, &e);
+    return false;
+}

@@ -1,0 +1,310 @@
+/* test_jacobian.c -- Jacobians and Hessians, all rows at once against the rows
+ * one by one, and against what they are. */
+#include "autodiff/autodiff.h"
+#include "tests/lib/array_trial.h"
+#include "tests/lib/checks.h"
+
+#include <math.h>
+
+Suite *jacobian_suite(void);
+
+static trial t;
+
+static void begin(void)
+{
+    t = (trial){ .graph = eddy_graph_new(), .random = 5 };
+    t.session = eddy_session_new(t.graph);
+}
+
+static void end(void)
+{
+    fits(t.graph);
+    trial_end(&t);
+}
+
+/* A fed float64 tensor; a size of EDDY_ANY is not known while building, and `rows` then. */
+static eddy_tensor given(eddy_shape shape, int64_t rows)
+{
+    eddy_shape full = shape;
+    for (int i = 0; i < full.rank; i++) if (full.dim[i] == EDDY_ANY) full.dim[i] = rows;
+    eddy_array *a = eddy_array_new(EDDY_FLOAT64, full);
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        eddy_array_set(a, i, (pick(&t, 2000) - 1000) / 500.0);
+    t.array[t.n] = a;
+    return t.tensor[t.n++] = eddy_placeholder(t.graph, NULL, EDDY_FLOAT64, shape);
+}
+
+/* An argument of known shape with the value of x. */
+static eddy_tensor known(eddy_tensor x, eddy_shape shape)
+{
+    int i = 0;
+    while (!eddy_same(t.tensor[i], x)) i++;
+    t.array[t.n] = eddy_array_retain(t.array[i]);
+    return t.tensor[t.n++] = eddy_placeholder(t.graph, NULL, EDDY_FLOAT64, shape);
+}
+
+static void same(eddy_tensor got, eddy_tensor want)
+{
+    fits(t.graph);
+    eddy_array *a = value(&t, got), *b = value(&t, want);
+    ck_assert(eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(b)));
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        ck_assert_double_eq_tol(eddy_array_get(a, i), eddy_array_get(b, i), 1e-12);
+    eddy_array_free(a);
+    eddy_array_free(b);
+}
+
+static eddy_tensor jacobian(eddy_tensor y, eddy_tensor x, bool by_row)
+{
+    eddy_tensor j;
+    ck_assert_msg(eddy_jacobian(y, EDDY_LIST(x), &j, .no_pfor = by_row) == EDDY_OK, "%s",
+                  eddy_graph_message(t.graph));
+    return j;
+}
+
+static void both_ways(eddy_tensor y, eddy_tensor x)
+{
+    same(jacobian(y, x, false), jacobian(y, x, true));
+}
+
+static eddy_tensor layers(eddy_tensor x, eddy_tensor w1, eddy_tensor w2)
+{
+    return MatMul(Tanh(MatMul(x, w1)), w2);
+}
+
+/* ------------------------------------------------------------------ jacobian -- */
+
+START_TEST(squares)
+{
+    begin();
+    const eddy_tensor x = vector(t.graph, 2, (double[]){ 1, 2 });
+    const double want[] = { 2, 0, 0, 4 };
+    for (int by_row = 0; by_row < 2; by_row++) {
+        const eddy_tensor j = jacobian(Mul(x, x), x, by_row);
+        check_values(&t, j, EDDY_SHAPE(2, 2), want);
+    }
+    end();
+}
+END_TEST
+
+/* The rows' number is not known while building; the other form needs it. */
+START_TEST(network_of_unknown_batch)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(EDDY_ANY, 3), 4), w1 = given(EDDY_SHAPE(3, 5), 0);
+    const eddy_tensor w2 = given(EDDY_SHAPE(5, 2), 0), z = known(x, EDDY_SHAPE(4, 3));
+    const eddy_tensor y = layers(x, w1, w2), unrolled = layers(z, w1, w2);
+    eddy_tensor j[3], k[3];
+    eddy_jacobian(y, EDDY_LIST(x, w1, w2), j, .parallel_iterations = 2);
+    eddy_jacobian(unrolled, EDDY_LIST(z, w1, w2), k, .no_pfor = true);
+    for (int i = 0; i < 3; i++) same(j[i], k[i]);
+    ck_assert_int_eq(eddy_shape_of(j[1]).rank, 4);
+    ck_assert_int_eq(eddy_shape_of(j[1]).dim[2], 3);
+    eddy_jacobian(y, EDDY_LIST(x), j, .no_pfor = true);
+    fails(t.graph, EDDY_BAD_SHAPE, "without pfor");
+    end();
+}
+END_TEST
+
+START_TEST(empty_batch)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(EDDY_ANY, 3), 0), w = given(EDDY_SHAPE(3, 2), 0);
+    check_values(&t, jacobian(MatMul(x, w), x, false), EDDY_SHAPE(0, 2, 0, 3), NULL);
+    check_values(&t, jacobian(MatMul(x, w), w, false), EDDY_SHAPE(0, 2, 3, 2), NULL);
+    end();
+}
+END_TEST
+
+START_TEST(softmax)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(EDDY_ANY), 5), p = Softmax(x);
+    const eddy_tensor diagonal = Mul(eddy_basis_like(p), p);
+    same(jacobian(p, x, false), Sub(diagonal, Mul(ExpandDims(p, 1), p)));
+    const eddy_tensor z = given(EDDY_SHAPE(2, 3), 0);
+    both_ways(eddy_log_softmax(z, EDDY_AXES(0)), z);
+    both_ways(eddy_softmax_cross_entropy(Softmax(z), z), z);
+    end();
+}
+END_TEST
+
+/* J-04: sparse gradients come out dense. */
+START_TEST(lookup)
+{
+    begin();
+    const eddy_tensor table = given(EDDY_SHAPE(3, 2), 0);
+    const eddy_tensor at = eddy_const(t.graph, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 2 });
+    double want[2 * 2 * 3 * 2] = { 0 };
+    for (int row = 0; row < 2; row++)
+        for (int c = 0; c < 2; c++) want[((row * 2 + c) * 3 + 2 * row) * 2 + c] = 1;
+    for (int by_row = 0; by_row < 2; by_row++)
+        check_values(&t, jacobian(Gather(table, at), table, by_row), EDDY_SHAPE(2, 2, 3, 2), want);
+    both_ways(Square(Gather(Transpose(table), at, .axis = 1)), table);
+    end();
+}
+END_TEST
+
+START_TEST(many_kinds)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(3, 4), 0);
+    both_ways(Prod(x, EDDY_AXES(0)), x);
+    both_ways(Max(x, EDDY_AXES(1), .keepdims = true), x);
+    both_ways(Cumprod(x, 1), x);
+    both_ways(eddy_tile(x, EDDY_DIMS(1, 2)), x);
+    both_ways(eddy_concat(EDDY_LIST(x, Sin(x)), 1), x);
+    both_ways(Reshape(Transpose(Exp(x)), EDDY_SHAPE(2, 6)), x);
+    both_ways(MatMul(x, x, .transpose_a = true), x);
+    both_ways(LogSumExp(x), x);
+    end();
+}
+END_TEST
+
+/* J-08 */
+START_TEST(unconnected)
+{
+    begin();
+    const eddy_tensor x = matrix(t.graph, 1, 1, (double[]){ 1 });
+    const eddy_tensor y = matrix(t.graph, 1, 1, (double[]){ 2 });
+    for (int by_row = 0; by_row < 2; by_row++) {
+        eddy_tensor j = jacobian(y, x, by_row);
+        ck_assert(!eddy_is_valid(j));
+        ck_assert(!eddy_is_valid(eddy_batch_jacobian(y, x, .no_pfor = by_row)));
+        eddy_jacobian(y, EDDY_LIST(x), &j, EDDY_UNCONNECTED_ZERO, .no_pfor = by_row);
+        check_values(&t, j, EDDY_SHAPE(1, 1, 1, 1), (double[]){ 0 });
+        j = eddy_batch_jacobian(y, x, EDDY_UNCONNECTED_ZERO, .no_pfor = by_row);
+        check_values(&t, j, EDDY_SHAPE(1, 1, 1), (double[]){ 0 });
+    }
+    const eddy_tensor whole = eddy_const(t.graph, EDDY_INT32, EDDY_SHAPE(1), (int32_t[]){ 3 });
+    ck_assert(!eddy_is_valid(jacobian(whole, x, false)));
+    end();
+}
+END_TEST
+
+/* ------------------------------------------------------------ batch_jacobian -- */
+
+START_TEST(squares_of_rows)
+{
+    begin();
+    const eddy_tensor x = matrix(t.graph, 2, 2, (double[]){ 1, 2, 3, 4 });
+    const double want[] = { 2, 0, 0, 4, 6, 0, 0, 8 };
+    for (int by_row = 0; by_row < 2; by_row++)
+        check_values(&t, eddy_batch_jacobian(Mul(x, x), x, .no_pfor = by_row),
+                     EDDY_SHAPE(2, 2, 2), want);
+    end();
+}
+END_TEST
+
+/* Row i is row i of the whole Jacobian at example i. */
+START_TEST(network_of_rows)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(EDDY_ANY, 3), 4), w1 = given(EDDY_SHAPE(3, 5), 0);
+    const eddy_tensor w2 = given(EDDY_SHAPE(5, 2), 0), y = layers(x, w1, w2);
+    const eddy_tensor rows = eddy_batch_jacobian(y, x);
+    same(rows, eddy_batch_jacobian(y, x, .no_pfor = true));
+    const eddy_tensor own = ExpandDims(eddy_row_numbers(x, EDDY_INT32), 1);
+    const eddy_tensor all = Transpose(jacobian(y, x, false), EDDY_DIMS(0, 2, 1, 3));
+    same(rows, Squeeze(Gather(all, own, .batch_dims = 1), EDDY_AXES(1)));
+    const eddy_tensor none = given(EDDY_SHAPE(EDDY_ANY, 3), 0);
+    check_values(&t, eddy_batch_jacobian(layers(none, w1, w2), none), EDDY_SHAPE(0, 2, 3), NULL);
+    end();
+}
+END_TEST
+
+/* J-06 */
+START_TEST(what_does_not_fit)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(2, 3), 0), y = given(EDDY_SHAPE(4, 3), 0);
+    const eddy_tensor v = given(EDDY_SHAPE(3), 0), wide = given(EDDY_SHAPE(1, 1, 1, 1, 1), 0);
+    eddy_tensor j;
+    eddy_batch_jacobian(y, x);
+    fails(t.graph, EDDY_BAD_SHAPE, "Need first dimension");
+    eddy_batch_jacobian(v, x);
+    fails(t.graph, EDDY_BAD_SHAPE, "must have rank at least 2");
+    eddy_batch_jacobian(x, v);
+    fails(t.graph, EDDY_BAD_SHAPE, "must have rank at least 2");
+    eddy_batch_jacobian(x, x, .parallel_iterations = -1);
+    fails(t.graph, EDDY_INVALID_ARGUMENT, "parallel_iterations");
+    eddy_jacobian(Square(wide), EDDY_LIST(wide), &j);
+    fails(t.graph, EDDY_LIMIT, "the limit is 8");
+    eddy_jacobian(x, EDDY_LIST(x), &j, (eddy_unconnected)7);
+    fails(t.graph, EDDY_INVALID_ARGUMENT, "Unknown value for unconnected_gradients: '7'");
+    end();
+}
+END_TEST
+
+/* ------------------------------------------------------------------ hessians -- */
+
+START_TEST(quadratic_form)
+{
+    begin();
+    const eddy_tensor a = given(EDDY_SHAPE(3, 3), 0), x = given(EDDY_SHAPE(EDDY_ANY), 3);
+    const eddy_tensor column = ExpandDims(x, 1);
+    const eddy_tensor y = Sum(MatMul(MatMul(column, a, .transpose_a = true), column));
+    eddy_tensor h;
+    ck_assert_int_eq(eddy_hessians(y, EDDY_LIST(x), &h), EDDY_OK);
+    same(h, Add(a, Transpose(a)));
+    same(eddy_hessian_diagonal(y, x), Sum(Mul(Mul(2, a), eddy_basis_like(x)), EDDY_AXES(0)));
+    end();
+}
+END_TEST
+
+START_TEST(network_loss)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(EDDY_ANY, 3), 4), w1 = given(EDDY_SHAPE(3, 4), 0);
+    const eddy_tensor w2 = given(EDDY_SHAPE(4, 2), 0);
+    const eddy_tensor loss = Mean(Square(layers(x, w1, w2)));
+    eddy_tensor h[2];
+    ck_assert_int_eq(eddy_hessians(loss, EDDY_LIST(w1, w2), h), EDDY_OK);
+    const eddy_tensor ws[] = { w1, w2 };
+    for (int k = 0; k < 2; k++) {
+        same(h[k], jacobian(eddy_gradient(loss, ws[k]), ws[k], true));
+        const int n = (int)eddy_shape_count(eddy_shape_of(ws[k]));
+        const eddy_tensor square = Reshape(h[k], EDDY_SHAPE(n, n));
+        const eddy_tensor diagonal = Sum(Mul(square, eddy_basis_like(Sum(square, EDDY_AXES(0)))),
+                                         EDDY_AXES(0));
+        same(eddy_hessian_diagonal(loss, ws[k]), ReshapeLike(diagonal, ws[k]));
+    }
+    end();
+}
+END_TEST
+
+/* Second derivatives of a Jacobian are its gradient's. */
+START_TEST(gradient_of_a_jacobian)
+{
+    begin();
+    const eddy_tensor x = given(EDDY_SHAPE(3), 0), y = Mul(Square(x), x);
+    same(eddy_gradient(jacobian(y, x, false), x), Mul(6, x));
+    const eddy_tensor z = given(EDDY_SHAPE(EDDY_ANY, 2), 3), w = given(EDDY_SHAPE(2, 2), 0);
+    const eddy_tensor rows = Tanh(MatMul(z, w));
+    const eddy_tensor penalty = Sum(Square(eddy_batch_jacobian(rows, z)));
+    const eddy_tensor by_row = Sum(Square(eddy_batch_jacobian(rows, z, .no_pfor = true)));
+    same(eddy_gradient(penalty, w), eddy_gradient(by_row, w));
+    end();
+}
+END_TEST
+
+Suite *jacobian_suite(void)
+{
+    Suite *s = suite_create("jacobian");
+    TCase *c = tcase_create("jacobian");
+    tcase_add_test(c, squares);
+    tcase_add_test(c, network_of_unknown_batch);
+    tcase_add_test(c, empty_batch);
+    tcase_add_test(c, softmax);
+    tcase_add_test(c, lookup);
+    tcase_add_test(c, many_kinds);
+    tcase_add_test(c, unconnected);
+    tcase_add_test(c, squares_of_rows);
+    tcase_add_test(c, network_of_rows);
+    tcase_add_test(c, what_does_not_fit);
+    tcase_add_test(c, quadratic_form);
+    tcase_add_test(c, network_loss);
+    tcase_add_test(c, gradient_of_a_jacobian);
+    suite_add_tcase(s, c);
+    return s;
+}

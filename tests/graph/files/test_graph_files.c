@@ -1,0 +1,438 @@
+/* test_graph_files.c -- graphs as YAML, out and in again to the byte, also when
+ * memory or the disk gives out; listings. */
+#include "build/gen/suites.h"
+#include "tests/lib/plain_ops.h"
+#include "tests/lib/memory_files.h"
+#include "tests/lib/whole_files.h"
+
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------- round trip -- */
+
+/* Written, read and written again: the same bytes, the same listing. */
+static eddy_graph *there_and_back(const eddy_graph *g)
+{
+    eddy_error  e = { 0 };
+    char       *text = eddy_graph_to_yaml(g), *lines = eddy_graph_to_text(g);
+    ck_assert_ptr_nonnull(text);
+    eddy_graph *back = plain_read(text, NULL, &e);
+    ck_assert_msg(back != NULL, "%s\n%s", e.message, text);
+    char *text2 = eddy_graph_to_yaml(back), *lines2 = eddy_graph_to_text(back);
+    ck_assert_str_eq(text, text2);
+    ck_assert_str_eq(lines, lines2);
+    eddy_string_free(text);
+    eddy_string_free(text2);
+    eddy_string_free(lines);
+    eddy_string_free(lines2);
+    return back;
+}
+
+/* control inputs: data inputs are left out by the scopes, so the text above is
+ * written here rather than derived. */
+START_TEST(text_of_a_graph)
+{
+    eddy_error  e = { 0 };
+    eddy_graph *g = plain_read(plain_text, NULL, &e);
+    ck_assert_msg(g != NULL, "%s", e.message);
+    char *text = eddy_graph_to_yaml(g);
+    ck_assert_str_eq(text, plain_text);
+    eddy_string_free(text);
+    eddy_graph_free(g);
+}
+END_TEST
+
+START_TEST(small_round_trip)
+{
+    eddy_graph *g = plain_graph(NULL, NULL), *back = there_and_back(g);
+    eddy_tensor p = eddy_graph_tensor(back, "layer1/Pair:1");
+    ck_assert(eddy_shape_equal(eddy_shape_of(p), EDDY_SHAPE(7, 3)));
+    ck_assert_int_eq(eddy_graph_seed(back), -7);
+    ck_assert_str_eq(eddy_device_of(p), "/cpu:0");
+    ck_assert_int_eq(eddy_collection_size(back, "my \"things\""), 3);
+    ck_assert(eddy_same(eddy_collection_at(back, "my \"things\"", 1), p));
+    /* Building goes on, with the names of nodes and scopes taken. */
+    char name[64];
+    ck_assert_str_eq(eddy_unique_name(back, "layer1", false, name, sizeof name), "layer1_1");
+    ck_assert_str_eq(eddy_unique_name(back, "Y", false, name, sizeof name), "Y_1");
+    ck_assert_ptr_null(eddy__names_find(back, "layer1/Pai", 10));
+    eddy_graph_finalize(back);
+    eddy_graph *again = there_and_back(back);
+    ck_assert(eddy_graph_is_finalized(again));
+    eddy_graph_free(g);
+    eddy_graph_free(back);
+    eddy_graph_free(again);
+}
+END_TEST
+
+START_TEST(empty_graph)
+{
+    eddy_graph *g = eddy_graph_new(), *back = there_and_back(g);
+    ck_assert_int_eq(eddy_graph_size(back), 0);
+    eddy_graph_free(g);
+    eddy_graph_free(back);
+}
+END_TEST
+
+/* Origin and colocation, as a gradient pass leaves them. */
+START_TEST(origins)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor x = plain_make_source(g, "x", EDDY_SCALAR), y = eddy_apply1(&plain_same, NULL, x);
+    g->origin = y.node;
+    g->colocate = x.node;
+    eddy_tensor d = eddy_apply1(&plain_same, NULL, y);
+    g->origin = g->colocate = 0;
+    eddy_graph      *back = there_and_back(g);
+    const eddy_node *node = eddy__graph_node(back, d.node);
+    ck_assert(node->origin == y.node && node->colocate == x.node);
+    eddy_graph_free(g);
+    eddy_graph_free(back);
+}
+END_TEST
+
+/* What a session sees of the attributes is the same, to the bit. */
+static void check_all(const all_attrs *a, bool equal_graphs)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor t = eddy_apply(&plain_all, a, 0, NULL, (eddy_apply_args){ g, NULL });
+    eddy_graph *back = there_and_back(g);
+    all_attrs   in = *(const all_attrs *)eddy_node_of(t)->attrs;
+    all_attrs   out = *(const all_attrs *)eddy__graph_node(back, 1)->attrs;
+    if (!equal_graphs) out.graph = in.graph;
+    ck_assert(attrs_equal(&plain_all, &in, &out));
+    eddy_graph_free(g);
+    eddy_graph_free(back);
+}
+
+START_TEST(attributes)
+{
+    static const char *const strings[] = {
+        NULL,
+        "",
+        "plain",
+        "true",
+        "No",
+        "~",
+        "null",
+        "1",
+        "-",
+        "- x",
+        "a: b",
+        "#c",
+        " x ",
+        "a\nb\n",
+        "\t\r\"'\\",
+        "{a}",
+        "\x01\x7f",
+        "\xc3\xa9\xf0\x9f\x98\x80",
+        "\xc2\x85\xe2\x80\xa8\xef\xbb\xbf\xef\xbf\xbf",
+        "\xff\xfe not UTF-8",
+        "\xff 01234567890123456789012345678901234567890123456789012345678901234567890",
+        "%d%n%s",
+        "&a *a !b",
+    };
+    const eddy_shape shapes[] = { EDDY_SCALAR, EDDY_UNKNOWN_SHAPE, EDDY_SHAPE(0),
+                                  EDDY_SHAPE(EDDY_ANY, 3, EDDY_ANY),
+                                  EDDY_SHAPE(1, 2, 3, 4, 5, 6, 7, 8) };
+    int64_t many[30] = { INT64_MIN, -1, 0, 1, INT64_MAX, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9 };
+    for (int i = 18; i < 30; i++) many[i] = 1234567890123;
+    const double  floats[] = { 0,        -0.0,      1e-3, 1.0 / 3, 5e-324, 1.7976931348623157e308,
+                               INFINITY, -INFINITY, NAN };
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        check_all(&(all_attrs){ .s = strings[i] }, true);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        check_all(&(all_attrs){ .shape = shapes[i] }, true);
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        check_all(&(all_attrs){ .f = floats[i] }, true);
+    for (int d = 0; d < EDDY_DTYPES; d++) check_all(&(all_attrs){ .d = (eddy_dtype)d }, true);
+    for (int i = 0; i < 30; i++) {
+        check_all(&(all_attrs){ .ints = { i, many }, .i = many[i], .b = i & 1 }, true);
+        eddy_dims dims = { .count = i % 10 - 1 };
+        memcpy(dims.at, many, sizeof dims.at);
+        check_all(&(all_attrs){ .dims = dims }, true);
+    }
+    double nan;
+    memcpy(&nan, &(uint64_t){ 0xFFF0000000000001u }, sizeof nan);
+    check_all(&(all_attrs){ .f = nan }, true);
+}
+END_TEST
+
+/* Elements of any bits, few and many, of every type. */
+START_TEST(arrays)
+{
+    static const int64_t sizes[] = { 0, 1, 3, 64, 65, 1000 };
+    uint64_t bits = 1;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        for (int kind = 0; kind < 2; kind++) {
+            eddy_array    *a = eddy_array_new((eddy_dtype)_i, EDDY_SHAPE(sizes[k]));
+            unsigned char *p = eddy_array_data(a);
+            for (size_t i = 0; i < eddy_array_bytes(a); i++) {
+                bits = bits * 6364136223846793005u + 1442695040888963407u;
+                p[i] = (unsigned char)(_i == EDDY_BOOL ? bits >> 63 : bits >> 56);
+            }
+            for (int64_t i = 0; kind == 1 && _i != EDDY_BOOL && i < sizes[k]; i++)
+                eddy_array_set(a, i, (double)(i * i) / 7 - 1);
+            check_all(&(all_attrs){ .array = a }, true);
+            eddy_array_free(a);
+        }
+    }
+}
+END_TEST
+
+/* NaNs keep their bits, which numbers in decimal would not. */
+START_TEST(bits_of_nans)
+{
+    static const uint32_t floats[] = { 0x7FC00000, 0xFFC00000, 0x7FC00001, 0x7F800001,
+                                       0x80000000, 1,          0x7F7FFFFF };
+    static const uint64_t doubles[] = { 0x7FF8000000000000, 0xFFF8000000000000, 0x7FF0000000000001,
+                                        0x8000000000000000, 1, 0x7FEFFFFFFFFFFFFF };
+    for (int n = 1; n <= 7; n++) {
+        eddy_array *a = eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(n), floats);
+        check_all(&(all_attrs){ .array = a }, true);
+        eddy_array_free(a);
+        a = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(1, n - n / 7), doubles);
+        check_all(&(all_attrs){ .array = a }, true);
+        eddy_array_free(a);
+    }
+}
+END_TEST
+
+static eddy_graph *nested(int depth)
+{
+    eddy_graph *g = plain_graph(NULL, NULL);
+    if (depth > 0)
+        eddy_apply(&plain_all, &(all_attrs){ .graph = nested(depth - 1) }, 0, NULL,
+                   (eddy_apply_args){ g, NULL });
+    return g;
+}
+
+START_TEST(graphs_in_graphs)
+{
+    eddy_graph *g = nested(EDDY_YAML_GRAPHS - 1);
+    eddy_graph_free(there_and_back(g));
+    eddy_graph_free(g);
+    g = nested(EDDY_YAML_GRAPHS);
+    ck_assert_ptr_null(eddy_graph_to_yaml(g));
+    eddy_graph_free(g);
+    check_all(&(all_attrs){ .graph = plain_graph(NULL, NULL) }, false);
+}
+END_TEST
+
+/* Many nodes, long lists, long names. */
+START_TEST(larger)
+{
+    eddy_graph *g = eddy_graph_new();
+    eddy_tensor in[3000];
+    char        name[3000];
+    memset(name, 'a', sizeof name);
+    name[sizeof name - 1] = 0;
+    in[0] = plain_make_source(g, name, EDDY_UNKNOWN_SHAPE);
+    for (int i = 1; i < 3000; i++) in[i] = eddy_apply1(&plain_same, NULL, in[i / 2]);
+    eddy_apply(&plain_same, NULL, 3000, in, (eddy_apply_args){ 0 });
+    eddy_graph_free(there_and_back(g));
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* A definition given by the caller comes before one of the library. */
+START_TEST(user_operations)
+{
+    eddy_op_def own = plain_same;
+    const eddy_op_def *const more[] = { &own, NULL };
+    eddy_yaml_source         s = {
+                .text = plain_text, .size = strlen(plain_text), .ops = plain_ops, .more_ops = more
+    };
+    eddy_error       e = { 0 };
+    eddy_graph      *g = eddy__yaml_read(&s, &e);
+    ck_assert_msg(g != NULL, "%s", e.message);
+    ck_assert_ptr_eq(eddy_node_of(eddy_graph_operation(g, "y"))->op, &own);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* --------------------------------------------------------------- faults -- */
+
+START_TEST(files_fail)
+{
+    static const int numbers[] = { 0, EIO, ENOSPC, EINTR };
+    int  number = numbers[_i / 2];
+    bool reached = true;
+    for (int at = 1; reached; at++) {
+        memory_files m;
+        eddy_error   e = { 0 };
+        memory_files_init(&m);
+        memory_files_put(&m, "f", plain_text, strlen(plain_text));
+        eddy_graph *g = plain_graph(NULL, &m.table);
+        m.fault = (memory_fault){ .at = at, .number = number, .persistent = _i % 2 };
+        eddy_status s = eddy_graph_save(g, "f", &e);
+        reached = m.calls >= at;
+        ck_assert(s == e.status && (s == EDDY_OK || s == EDDY_IO));
+        m.fault = (memory_fault){ 0 };
+        eddy_yaml_source in = { .path = "f", .ops = plain_ops, .files = &m.table };
+        eddy_graph      *back = eddy__yaml_read(&in, NULL);
+        ck_assert_ptr_nonnull(back);
+        if (s == EDDY_OK) ck_assert_int_eq(eddy_collection_size(back, "train_op"), 1);
+        eddy_graph_free(back);
+        m.fault = (memory_fault){ .at = m.calls + at, .number = number, .persistent = _i % 2 };
+        back = eddy__yaml_read(&in, (e = (eddy_error){ 0 }, &e));
+        ck_assert(back ? e.status == EDDY_OK : e.status == EDDY_IO);
+        eddy_graph_free(back);
+        eddy_graph_free(g);
+        ck_assert_int_eq(m.n_open, 0);
+        memory_files_free(&m);
+        ck_assert_int_lt(at, 1000);
+    }
+}
+END_TEST
+
+/* Building, writing, listing and reading with the k-th allocation failing. */
+static bool out_of_memory(failing_allocator *f)
+{
+    memory_files m;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    eddy_graph *g = plain_graph(&f->table, &m.table);
+    char       *texts[3] = { eddy_graph_to_yaml(g), eddy_graph_to_text(g), eddy_graph_to_dot(g) };
+    eddy_status s = eddy_graph_save(g, "f", &e);
+    bool        ok = s == EDDY_OK && texts[0] && texts[1] && texts[2];
+    ck_assert(s == EDDY_OK || s == EDDY_NO_MEMORY || !g);
+    eddy_graph *back = plain_read(plain_text, &f->table, (e = (eddy_error){ 0 }, &e));
+    ck_assert(back ? e.status == EDDY_OK : e.status == EDDY_NO_MEMORY);
+    for (int i = 0; i < 3; i++) eddy_string_free(texts[i]);
+    eddy_graph_free(g);
+    ok = ok && back;
+    eddy_graph_free(back);
+    memory_files_free(&m);
+    return ok;
+}
+
+START_TEST(memory_fails)
+{
+    bool ok = false;
+    for (int at = 1; !ok; at++) {
+        failing_allocator f;
+        failing_allocator_init(&f);
+        f.at = at;
+        f.persistent = _i;
+        ok = out_of_memory(&f);
+        ck_assert_int_eq(f.live, 0);
+        ck_assert(ok == (f.calls < at));
+        ck_assert_int_lt(at, 2000);
+    }
+}
+END_TEST
+
+START_TEST(misuse)
+{
+    eddy_error  e = { 0 };
+    eddy_graph *g = eddy_graph_new();
+    ck_assert_int_eq(eddy_graph_save(NULL, "x", &e), EDDY_INVALID_ARGUMENT);
+    ck_assert_int_eq(eddy_graph_save(g, NULL, NULL), EDDY_INVALID_ARGUMENT);
+    ck_assert_ptr_null(eddy_graph_to_yaml(NULL));
+    ck_assert_ptr_null(eddy_graph_to_text(NULL));
+    ck_assert_ptr_null(eddy_graph_to_dot(NULL));
+    eddy_string_free(NULL);
+    eddy_fail(g, EDDY_BAD_SHAPE, "something is wrong");
+    ck_assert_int_eq(eddy_graph_save(g, "/nonexistent/x", (e = (eddy_error){ 0 }, &e)),
+                     EDDY_BAD_SHAPE);
+    ck_assert_str_eq(e.message, "something is wrong");
+    ck_assert_ptr_null(eddy_graph_to_yaml(g));
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* ------------------------------------------------------------- listings -- */
+
+START_TEST(listing)
+{
+    eddy_graph *g = plain_graph(NULL, NULL);
+    char       *text = eddy_graph_to_text(g);
+    ck_assert_str_eq(text,
+        "1 x = Source() dtype=float32 shape=[?,3] -> float32[?,3]\n"
+        "2 layer1/w = Value() value=float32[] 0.1 -> float32[]\n"
+        "3 layer1/Pair = Pair(x:0) -> float32[?,3], float32[7,3] @/cpu:0\n"
+        "4 y = Same(x:0, layer1/Pair:1, layer1/w:0) -> float32[?,3]\n"
+        "5 layer1/Sink = Sink(y:0)\n");
+    eddy_string_free(text);
+    eddy_graph_free(g);
+    g = eddy_graph_new();
+    eddy_tensor x = plain_make_source(g, "x", EDDY_SCALAR);
+    eddy_control_begin(g, EDDY_LIST(x));
+    int64_t many[20] = { 5, 6 };
+    eddy_apply(&plain_all,
+               &(all_attrs){ .f = 0.5,
+                             .s = "a\"b\n",
+                             .d = EDDY_INT64,
+                             .dims = EDDY_DIMS(1, 2),
+                             .ints = { 20, many } },
+               0, NULL, (eddy_apply_args){ g, NULL });
+    eddy_control_end(g);
+    text = eddy_graph_to_text(g);
+    ck_assert_ptr_nonnull(strstr(
+        text, "2 all = All of them() i=0 f=0.5 b=false s=\"a\\\"b\\n\" d=int64 shape=[] dims=[1,2] "
+              "ints=[5,6,0,0,0,0,0,0,0,0,0,0,0,0,0,0,...] array=none the graph={0 nodes} ^x -> "
+              "int32?\n"));
+    eddy_string_free(text);
+    eddy_graph_free(g);
+}
+END_TEST
+
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *s = text; (s = strstr(s, what)) != NULL; s += strlen(what)) n++;
+    return n;
+}
+
+START_TEST(graphviz)
+{
+    eddy_graph *g = plain_graph(NULL, NULL);
+    eddy_scope_begin(g, "layer1/");
+    eddy_scope_begin(g, "inner");
+    eddy_control_begin(g, EDDY_LIST(eddy_graph_operation(g, "x")));
+    plain_make_source(g, "z", EDDY_SCALAR);
+    char *text = eddy_graph_to_dot(g);
+    ck_assert_int_eq(count(text, "subgraph"), 2);
+    ck_assert_int_eq(count(text, "{"), count(text, "}"));
+    ck_assert_int_eq(count(text, "[label="), 6);
+    ck_assert_int_eq(count(text, "style=dashed"), 1);
+    ck_assert_int_eq(count(text, "taillabel=\"1\""), 1);
+    ck_assert_ptr_nonnull(
+        strstr(text, "n6 [label=\"z\\nSource\\nfloat32[]\", shape=parallelogram"));
+    ck_assert_ptr_nonnull(strstr(text, "label=\"inner\""));
+    eddy_string_free(text);
+    eddy_graph_free(g);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- suite -- */
+
+Suite *graph_files_suite(void)
+{
+    Suite *s = suite_create("graph_files");
+    TCase *format = tcase_create("format"), *faults = tcase_create("faults");
+    TCase *listings = tcase_create("listings");
+    tcase_add_test(format, text_of_a_graph);
+    tcase_add_test(format, small_round_trip);
+    tcase_add_test(format, empty_graph);
+    tcase_add_test(format, origins);
+    tcase_add_test(format, attributes);
+    tcase_add_loop_test(format, arrays, 1, EDDY_DTYPES);
+    tcase_add_test(format, bits_of_nans);
+    tcase_add_test(format, graphs_in_graphs);
+    tcase_add_test(format, larger);
+    tcase_add_test(format, user_operations);
+    tcase_add_loop_test(faults, files_fail, 0, 8);
+    tcase_add_loop_test(faults, memory_fails, 0, 2);
+    tcase_add_test(faults, misuse);
+    tcase_add_test(listings, listing);
+    tcase_add_test(listings, graphviz);
+    suite_add_tcase(s, format);
+    suite_add_tcase(s, faults);
+    suite_add_tcase(s, listings);
+    return s;
+}

@@ -1,0 +1,525 @@
+/* test_safetensors.c -- safetensors files: what they are to the byte, what is
+ * refused and where, and what happens when memory or the disk gives out. */
+#include "graph/files/safetensors.h"
+#include "build/gen/suites.h"
+#include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file of that header (its length in front) and n bytes 0, 1, 2, ... */
+static void put_file(memory_files *m, uint64_t length, const char *header, size_t n)
+{
+    char   bytes[8192];
+    size_t h = strlen(header);
+    ck_assert(h + n + 8 <= sizeof bytes);
+    memcpy(bytes, &length, 8);
+    memcpy(bytes + 8, header, h);
+    for (size_t i = 0; i < n; i++) bytes[8 + h + i] = (char)i;
+    memory_files_put(m, "f", bytes, 8 + h + n);
+}
+
+static eddy_status read_text(const char *header, size_t n, eddy_safetensors *out, eddy_error *e)
+{
+    memory_files m;
+    memory_files_init(&m);
+    put_file(&m, strlen(header), header, n);
+    eddy_status s = eddy__safetensors_read(&m.table, NULL, "f", out, e);
+    ck_assert_int_eq(m.n_open, 0);
+    memory_files_free(&m);
+    return s;
+}
+
+/* ----------------------------------------------------------------- good -- */
+
+START_TEST(bytes_of_a_file)
+{
+    static const char expected[] =
+        "{\"b\":{\"dtype\":\"F64\",\"shape\":[],\"data_offsets\":[0,8]},"
+        "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[8,16]},"
+        "\"q\\\"\\\\\\u0001\xc3\xa9\":{\"dtype\":\"BOOL\",\"shape\":[1,3],"
+        "\"data_offsets\":[16,19]}}";
+    memory_files m;
+    memory_files_init(&m);
+    const double  d = 1.5;
+    const float   f[] = { 1, 2 };
+    const uint8_t b[] = { 1, 0, 1 };
+    const char   *names[] = { "q\"\\\001\xc3\xa9", "a", "b" };
+    eddy_array   *arrays[] = { eddy_array_copy_of(EDDY_BOOL, EDDY_SHAPE(1, 3), b),
+                               eddy_array_copy_of(EDDY_FLOAT32, EDDY_SHAPE(2), f),
+                               eddy_array_copy_of(EDDY_FLOAT64, EDDY_SCALAR, &d) };
+    eddy_error e = { 0 };
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 3, names,
+                                             (const eddy_array *const *)arrays, &e),
+                     EDDY_OK);
+    const memory_content *c = memory_files_get(&m, "f");
+    uint64_t length;
+    memcpy(&length, c->bytes, 8);
+    ck_assert_uint_eq(length % 8, 0);
+    ck_assert_uint_lt(length - (sizeof expected - 1), 8);
+    ck_assert_mem_eq(c->bytes + 8, expected, sizeof expected - 1);
+    for (size_t i = sizeof expected - 1; i < length; i++) ck_assert_int_eq(c->bytes[8 + i], ' ');
+    ck_assert_uint_eq(c->size, 8 + length + 19);
+    ck_assert_mem_eq(c->bytes + 8 + length, &d, 8);
+    ck_assert_mem_eq(c->bytes + 8 + length + 8, f, 8);
+    ck_assert_mem_eq(c->bytes + 8 + length + 16, b, 3);
+
+    eddy_safetensors s;
+    ck_assert_int_eq(eddy__safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
+    ck_assert_int_eq(s.count, 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(eddy_array_equal(eddy__safetensors_find(&s, names[i]), arrays[i]));
+        eddy_array_free(arrays[i]);
+    }
+    ck_assert_ptr_null(eddy__safetensors_find(&s, "c"));
+    ck_assert_ptr_null(eddy__safetensors_find(&s, NULL));
+    eddy__safetensors_free(&s);
+    memory_files_free(&m);
+}
+END_TEST
+
+START_TEST(every_type_and_shape)
+{
+    static const eddy_dtype dtypes[] = { EDDY_FLOAT64, EDDY_FLOAT32, EDDY_FLOAT16, EDDY_BFLOAT16,
+                                         EDDY_INT64, EDDY_INT32, EDDY_UINT8, EDDY_BOOL };
+    const eddy_shape        shapes[] = { EDDY_SCALAR, EDDY_SHAPE(0), EDDY_SHAPE(3),
+                                         EDDY_SHAPE(1, 2, 1, 2, 1, 2, 1, 1) };
+    enum { N = 32 };
+    char         texts[N][8];
+    const char  *names[N];
+    eddy_array  *arrays[N];
+    memory_files m;
+    eddy_error   e = { 0 };
+    memory_files_init(&m);
+    for (int i = 0; i < N; i++) {
+        snprintf(texts[i], sizeof texts[i], "t%d", i * 7 % N);
+        names[i] = texts[i];
+        arrays[i] = eddy_array_new(dtypes[i / 4], shapes[i % 4]);
+        memset(eddy_array_data(arrays[i]), dtypes[i / 4] == EDDY_BOOL ? 1 : 0xA0 + i,
+               eddy_array_bytes(arrays[i]));
+    }
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", N, names,
+                                             (const eddy_array *const *)arrays, &e),
+                     EDDY_OK);
+    eddy_safetensors s;
+    ck_assert_int_eq(eddy__safetensors_read(&m.table, NULL, "f", &s, &e), EDDY_OK);
+    ck_assert_int_eq(s.count, N);
+    for (int i = 0; i < N; i++) {
+        ck_assert(eddy_array_equal(eddy__safetensors_find(&s, names[i]), arrays[i]));
+        ck_assert_int_eq(s.entries[i].begin % (int64_t)eddy_dtype_size(s.entries[i].type.dtype), 0);
+        if (i > 0) ck_assert_int_lt(strcmp(s.entries[i - 1].name, s.entries[i].name), 0);
+        eddy_array_free(arrays[i]);
+    }
+    eddy__safetensors_free(&s);
+    memory_files_free(&m);
+}
+END_TEST
+
+#define T(name, at) "\"" name "\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[" at "]}"
+
+static const struct { const char *header; size_t n; int count; const char *first; } good[] = {
+    { "{}", 0, 0, "" },
+    { "{}    ", 0, 0, "" },
+    { "{ \"a\" : { \"shape\" : [ 2 ] ,\t\"data_offsets\":\r\n[0,2], \"dtype\":\"U8\" } } ", 2, 1,
+      "a" },
+    { "{" T("b", "2,4") "," T("a", "0,2") "}", 4, 2, "a" },
+    { "{\"__metadata__\":{\"format\":\"pt\",\"\\u0000\":\"\"}," T("a", "0,2") "}", 2, 1, "a" },
+    { "{\"__metadata__\":{}}", 0, 0, "" },
+    { "{\"__metadata__\":{\"ab\":\"\",\"a\":\"\",\"\":\"\",\"aa\":\"\",\"a\\u0000\":\"\"}}",
+      0, 0, "" },
+    { "{\"e\":{\"dtype\":\"U8\",\"shape\":[0,5],\"data_offsets\":[2,2]}," T("a", "0,2")
+      ",\"d\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}", 2, 3, "a" },
+    { "{" T("\\u00eF\\uD83d\\ude00\\n\\/", "0,2") "}", 2, 1, "\xc3\xaf\xf0\x9f\x98\x80\n/" },
+    { "{" T("", "0,2") "}", 2, 1, "" },
+    { "{" T("\\ud800\\udc00", "0,2") "}", 2, 1, "\xf0\x90\x80\x80" },
+    { "{" T("\\uDBFF\\uDFFF", "0,2") "}", 2, 1, "\xf4\x8f\xbf\xbf" },
+    { "{" T("\\ud7ff\\ue000", "0,2") "}", 2, 1, "\xed\x9f\xbf\xee\x80\x80" },
+};
+
+START_TEST(accepted)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_msg(read_text(good[_i].header, good[_i].n, &s, &e) == EDDY_OK, "%s", e.message);
+    ck_assert_int_eq(s.count, good[_i].count);
+    if (s.count > 0) ck_assert_str_eq(s.entries[0].name, good[_i].first);
+    eddy__safetensors_free(&s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ bad -- */
+
+#define E(shape, at) "{\"a\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":" at "}}"
+
+static const struct {
+    const char *header;
+    size_t      n;
+    eddy_status status;
+} bad[] = {
+    { "", 0, EDDY_CORRUPT },
+    { " {}", 0, EDDY_CORRUPT },
+    { "[]", 0, EDDY_CORRUPT },
+    { "{} x", 0, EDDY_CORRUPT },
+    { "{", 0, EDDY_CORRUPT },
+    { "{}", 1, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "}", 3, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "}", 1, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("b", "3,5") "}", 5, EDDY_CORRUPT },
+    { "{" T("a", "1,3") "}", 3, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("b", "1,3") "}", 3, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("b", "0,2") "}", 2, EDDY_CORRUPT },
+    { "{\"z\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[1,1]}," T("a", "0,2") "}", 2,
+      EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("a", "2,4") "}", 4, EDDY_CORRUPT },
+    { "{" T("a", "0,2") "," T("\\u0061", "2,4") "}", 4, EDDY_CORRUPT },
+    { "{" T("a\\u0000", "0,2") "}", 2, EDDY_CORRUPT },
+    { E("[1]", "[0,8]"), 8, EDDY_CORRUPT },
+    { E("[3]", "[0,8]"), 8, EDDY_CORRUPT },
+    { E("[]", "[4,0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,4,4]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[-4,0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,4.0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,4e0]"), 4, EDDY_CORRUPT },
+    { E("[]", "[00,4]"), 4, EDDY_CORRUPT },
+    { E("[]", "[0,18446744073709551620]"), 4, EDDY_CORRUPT },
+    { E("[]", "[9223372036854775807,9223372036854775807]"), 4, EDDY_CORRUPT },
+    { E("[]", "[9223372036854775800,9223372036854775804]"), 4, EDDY_CORRUPT },
+    { E("[4611686018427387905]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[4294967296,4294967296]", "[0,0]"), 0, EDDY_CORRUPT },
+    { E("[4294967296,4294967296,0]", "[0,0]"), 0, EDDY_CORRUPT },
+    { E("[9223372036854775808]", "[0,0]"), 0, EDDY_CORRUPT },
+    { E("[-1]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[1,]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[1 1]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("[[1]]", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("{}", "[0,4]"), 4, EDDY_CORRUPT },
+    { E("null", "[0,4]"), 4, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"F8_E4M3\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
+      EDDY_UNIMPLEMENTED },
+    { "{\"a\":{\"dtype\":\"I16\",\"shape\":[],\"data_offsets\":[0,2]}}", 2, EDDY_UNIMPLEMENTED },
+    { "{\"a\":{\"dtype\":\"U8\\u0000\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
+      EDDY_UNIMPLEMENTED },
+    { "{\"a\":{\"dtype\":3,\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT },
+    { "{\"a\":{\"shape\":[],\"data_offsets\":[0,1]}}", 1, EDDY_CORRUPT },
+    { "{\"a\":{}}", 0, EDDY_CORRUPT },
+    { "{\"a\":[]}", 0, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1]}}", 1,
+      EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],\"x\":0}}", 1, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[0,1],}}", 1, EDDY_CORRUPT },
+    { "{" T("a", "0,2") ",}", 2, EDDY_CORRUPT },
+    { "{" T("a", "0,2") " " T("b", "2,4") "}", 4, EDDY_CORRUPT },
+    { "{'a':{}}", 0, EDDY_CORRUPT },
+    { "{\"a\"", 0, EDDY_CORRUPT },
+    { "{\"a", 0, EDDY_CORRUPT },
+    { "{\"a\\", 0, EDDY_CORRUPT },
+    { "{\"a\\\"", 0, EDDY_CORRUPT },
+    { "{\"a\\x\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\u12\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\u12g4\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\ud800\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\udfff\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\ude00\\ud83d\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\\ud83d\\u0041\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\n\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\xff\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\xed\xa0\x80\":{}}", 0, EDDY_CORRUPT },
+    { "{\"\xc0\x80\":{}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":\"1\",\"b\":\"2\",\"a\":\"3\"}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":\"\",\"ab\":\"\",\"aa\":\"\",\"b\":\"\",\"\":\"\",\"aa\":\"\"}}", 0,
+      EDDY_CORRUPT },
+    { "{\"__metadata__\":{},\"__metadata__\":{}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\\x\":\"1\"}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":1}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":{\"a\":{}}}", 0, EDDY_CORRUPT },
+    { "{\"__metadata__\":[]}", 0, EDDY_CORRUPT },
+    { "{\"a\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[0,3]}}", 3, EDDY_CORRUPT },
+    { "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", 0, EDDY_CORRUPT },
+};
+
+static void header_is_refused(const char *header, size_t n, eddy_status status)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_int_eq(read_text(header, n, &s, &e), status);
+    ck_assert_int_eq(e.status, status);
+    ck_assert(s.count == 0 && !s.entries && !s.header);
+    eddy__safetensors_free(&s);
+    ck_assert_int_eq(read_text(header, n, &s, NULL), status);
+    golden_error(&e);
+}
+
+static void file_is_refused(memory_files *m, eddy_status status)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_int_eq(eddy__safetensors_read(&m->table, NULL, "f", &s, &e), status);
+    golden_error(&e);
+    memory_files_free(m);
+}
+
+/* A header that the file has, and that is longer than one may be. */
+static void too_long(void)
+{
+    const uint64_t length = 100000001;
+    memory_files   m;
+    char          *whole = calloc(length + sizeof length, 1);
+    ck_assert_ptr_nonnull(whole);
+    memcpy(whole, &length, sizeof length);
+    memory_files_init(&m);
+    memory_files_put(&m, "f", whole, length + sizeof length);
+    free(whole);
+    file_is_refused(&m, EDDY_LIMIT);
+}
+
+/* Lengths of headers that the file does not have, deep nesting, a long name, and
+ * a zero byte. */
+static void lengths(void)
+{
+    static const struct { uint64_t length; eddy_status status; } rows[] = {
+        { 3, EDDY_CORRUPT },         { 4, EDDY_CORRUPT },
+        { 100000000, EDDY_CORRUPT }, { 100000001, EDDY_CORRUPT },
+        { UINT32_MAX, EDDY_CORRUPT },  { INT64_MAX, EDDY_CORRUPT },
+        { UINT64_MAX, EDDY_CORRUPT },  { UINT64_MAX - 7, EDDY_CORRUPT },
+    };
+    memory_files m;
+    too_long();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memory_files_init(&m);
+        put_file(&m, rows[i].length, "{}", 1);
+        file_is_refused(&m, rows[i].status);
+    }
+    for (size_t n = 0; n < 8; n++) {
+        memory_files_init(&m);
+        memory_files_put(&m, "f", "\2\0\0\0\0\0\0\0", n);
+        file_is_refused(&m, EDDY_CORRUPT);
+    }
+    memory_files_init(&m);
+    memory_files_put(&m, "f", "\3\0\0\0\0\0\0\0{\0}", 11);
+    file_is_refused(&m, EDDY_CORRUPT);
+    char deep[6000] = "{\"a\":";
+    memset(deep + 5, '{', sizeof deep - 6);
+    deep[sizeof deep - 1] = 0;
+    header_is_refused(deep, 0, EDDY_CORRUPT);
+    snprintf(deep, sizeof deep, "{\"%0*d\":{}}", EDDY_MAX_NAME + 1, 0);
+    header_is_refused(deep, 0, EDDY_CORRUPT);
+}
+
+/* Up to two arrays under these names. */
+static void write_is_refused(const char *path, int n, const char *const *names,
+                             const eddy_array *array, eddy_status status)
+{
+    const eddy_array *arrays[] = { array, array };
+    memory_files      m;
+    eddy_error        e = { 0 };
+    memory_files_init(&m);
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, path, n, names, arrays, &e), status);
+    ck_assert_int_eq(m.calls, 0);
+    golden_error(&e);
+    memory_files_free(&m);
+}
+
+static void write_misuse(void)
+{
+    char         longest[EDDY_MAX_NAME + 2];
+    const char  *one[] = { longest };
+    memory_files m;
+    eddy_array  *a = eddy_array_of(EDDY_FLOAT32, 1), *c = eddy_array_of(EDDY_COMPLEX128, 1);
+    memory_files_init(&m);
+    memset(longest, 'n', sizeof longest);
+    longest[EDDY_MAX_NAME] = 0;
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 1, one,
+                                             (const eddy_array *[]){ a }, NULL),
+                     EDDY_OK);
+    ck_assert_int_eq(eddy__safetensors_write(&m.table, NULL, "f", 0, NULL, NULL, NULL), EDDY_OK);
+    longest[EDDY_MAX_NAME] = 'n';
+    longest[EDDY_MAX_NAME + 1] = 0;
+    write_is_refused("f", 1, one, a, EDDY_LIMIT);
+    write_is_refused("f", 2, (const char *[]){ "x", "x" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 2, (const char *[]){ "x", NULL }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, (const char *[]){ "\xff" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, (const char *[]){ "__metadata__" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", -1, (const char *[]){ "x" }, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, NULL, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused(NULL, 0, NULL, a, EDDY_INVALID_ARGUMENT);
+    write_is_refused("f", 1, (const char *[]){ "x" }, c, EDDY_UNIMPLEMENTED);
+    eddy_array_free(a);
+    eddy_array_free(c);
+    memory_files_free(&m);
+}
+
+/* One message a line in tests/golden/graph/safetensors.txt. */
+START_TEST(refused)
+{
+    golden_begin("graph/safetensors");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        header_is_refused(bad[i].header, bad[i].n, bad[i].status);
+    lengths();
+    write_misuse();
+    golden_end();
+}
+END_TEST
+
+/* Names that make a header above the limit: pieces of a few long ones. */
+START_TEST(large_header)
+{
+    enum { LETTERS = 13, N = LETTERS * EDDY_MAX_NAME };
+    static char              text[LETTERS][EDDY_MAX_NAME + 1];
+    static const char       *names[N];
+    static const eddy_array *arrays[N];
+    eddy_array  *a = eddy_array_of(EDDY_UINT8, 1);
+    eddy_error   e = { 0 };
+    memory_files m;
+    memory_files_init(&m);
+    for (int i = 0; i < N; i++) {
+        text[i / EDDY_MAX_NAME][i % EDDY_MAX_NAME] = (char)('a' + i / EDDY_MAX_NAME);
+        names[i] = &text[i / EDDY_MAX_NAME][i % EDDY_MAX_NAME];
+        arrays[i] = a;
+    }
+    eddy_status status = eddy__safetensors_write(&m.table, NULL, "f", N, names, arrays, &e);
+    ck_assert_int_eq(status, EDDY_LIMIT);
+    golden_begin("graph/safetensors_header");
+    golden_error(&e);
+    golden_end();
+    eddy_array_free(a);
+    memory_files_free(&m);
+}
+END_TEST
+
+/* --------------------------------------------------------------- faults -- */
+
+static const char *const two_names[] = { "w", "b" };
+
+static eddy_status write_two(const eddy_files *files, const eddy_allocator *a, double v,
+                             eddy_error *e)
+{
+    eddy_array *w = eddy_array_of(EDDY_FLOAT64, v), *b = eddy_array_of(EDDY_FLOAT32, -v);
+    eddy_status s =
+        eddy__safetensors_write(files, a, "f", 2, two_names, (const eddy_array *[]){ w, b }, e);
+    eddy_array_free(w);
+    eddy_array_free(b);
+    return s;
+}
+
+/* What the file holds: v of write_two. */
+static double value_of(const eddy_files *files)
+{
+    eddy_safetensors s;
+    eddy_error       e = { 0 };
+    ck_assert_msg(eddy__safetensors_read(files, NULL, "f", &s, &e) == EDDY_OK, "%s", e.message);
+    double v = eddy_array_item(eddy__safetensors_find(&s, "w"));
+    ck_assert(eddy_array_item(eddy__safetensors_find(&s, "b")) == -v);
+    eddy__safetensors_free(&s);
+    return v;
+}
+
+START_TEST(files_fail)
+{
+    static const int numbers[] = { 0, EIO, ENOSPC, EINTR };
+    for (int k = 0; k < 8; k++) {
+        bool reached = true;
+        for (int at = 1; reached; at++) {
+            memory_files m;
+            memory_files_init(&m);
+            ck_assert_int_eq(write_two(&m.table, NULL, 1, NULL), EDDY_OK);
+            int before = m.calls;
+            m.fault =
+                (memory_fault){ .at = before + at, .number = numbers[k / 2], .persistent = k % 2 };
+            eddy_status s = write_two(&m.table, NULL, 2, NULL);
+            reached = m.calls >= before + at;
+            m.fault.at = 0;
+            double v = value_of(&m.table);
+            ck_assert(s == EDDY_OK ? v == 2 : v == 1 || v == 2);
+            m.fault =
+                (memory_fault){ .at = m.calls + at, .number = numbers[k / 2], .persistent = k % 2 };
+            eddy_safetensors out;
+            s = eddy__safetensors_read(&m.table, NULL, "f", &out, NULL);
+            ck_assert(s == EDDY_OK || (numbers[k / 2] && out.count == 0));
+            eddy__safetensors_free(&out);
+            ck_assert_int_eq(m.n_open, 0);
+            memory_files_free(&m);
+        }
+    }
+}
+END_TEST
+
+START_TEST(memory_fails)
+{
+    for (int persistent = 0; persistent < 2; persistent++) {
+        bool wrote = false, read = false;
+        for (int at = 1; !wrote || !read; at++) {
+            failing_allocator f;
+            memory_files      m;
+            eddy_safetensors  out;
+            failing_allocator_init(&f);
+            memory_files_init(&m);
+            ck_assert_int_eq(write_two(&m.table, NULL, 1, NULL), EDDY_OK);
+            f.at = at;
+            f.persistent = persistent;
+            eddy_status s = write_two(&m.table, &f.table, 2, NULL);
+            wrote = f.calls < at;
+            ck_assert_int_eq(s, wrote ? EDDY_OK : EDDY_NO_MEMORY);
+            ck_assert_int_eq(f.live, 0);
+            ck_assert(value_of(&m.table) == (wrote ? 2 : 1));
+            f.calls = 0;
+            s = eddy__safetensors_read(&m.table, &f.table, "f", &out, NULL);
+            read = f.calls < at;
+            ck_assert_int_eq(s, read ? EDDY_OK : EDDY_NO_MEMORY);
+            eddy__safetensors_free(&out);
+            ck_assert_int_eq(f.live, 0);
+            ck_assert_int_lt(at, 100);
+            memory_files_free(&m);
+        }
+    }
+}
+END_TEST
+
+/* Each byte of a file changed and each prefix: refused, or a file of the same
+ * arrays' sizes. */
+START_TEST(cut_and_flipped)
+{
+    memory_files m;
+    memory_files_init(&m);
+    ck_assert_int_eq(write_two(&m.table, NULL, 1, NULL), EDDY_OK);
+    const memory_content *c = memory_files_get(&m, "f");
+    for (size_t i = 0; i < c->size; i++) {
+        for (int bit = -1; bit < 8; bit++) {
+            memory_files     other;
+            eddy_safetensors s;
+            memory_files_init(&other);
+            memory_files_put(&other, "f", c->bytes, bit < 0 ? i : c->size);
+            if (bit >= 0) other.contents[0].bytes[i] = (char)(c->bytes[i] ^ 1 << bit);
+            eddy_status status = eddy__safetensors_read(&other.table, NULL, "f", &s, NULL);
+            if (bit < 0) ck_assert_int_ne(status, EDDY_OK);
+            eddy__safetensors_free(&s);
+            memory_files_free(&other);
+        }
+    }
+    memory_files_free(&m);
+}
+END_TEST
+
+Suite *safetensors_suite(void)
+{
+    Suite *s = suite_create("safetensors");
+    TCase *format = tcase_create("format"), *large = tcase_create("large"),
+          *faults = tcase_create("faults");
+    tcase_add_test(format, bytes_of_a_file);
+    tcase_add_test(format, every_type_and_shape);
+    tcase_add_loop_test(format, accepted, 0, sizeof good / sizeof *good);
+    tcase_add_test(format, refused);
+    tcase_add_test(large, large_header);
+    tcase_set_tags(large, "slow");
+    tcase_add_test(faults, files_fail);
+    tcase_add_test(faults, memory_fails);
+    tcase_add_test(faults, cut_and_flipped);
+    suite_add_tcase(s, format);
+    suite_add_tcase(s, large);
+    suite_add_tcase(s, faults);
+    return s;
+}

@@ -1,0 +1,54 @@
+/* random_graph.h -- valid graphs drawn at random: every op of the table, the structures
+ * that the passes of a session look for, variables that are updated and read, gradients. */
+#ifndef EDDY_TESTS_LIB_RANDOM_GRAPH_H
+#define EDDY_TESTS_LIB_RANDOM_GRAPH_H
+
+#include "tests/lib/same_bits.h"
+
+enum { POOL = 512, POOL_VARIABLES = 6, POOL_SIZES = 3 };
+
+typedef struct random_graph {
+    trial       t;                      /* the graph, and what is fed */
+    unsigned    seed;
+    eddy_dtype  dtype;                  /* of the tensors to go on from */
+    int64_t     size[POOL_SIZES];       /* that shapes are made of */
+    int         n, n_others, n_variables;
+    bool        behind;                 /* what is made waits for an update: no variables */
+    bool        wide;                   /* half of its parts are rows of the sweep */
+    bool        open;                   /* placeholders leave sizes open, or the rank */
+    eddy_array *other[TRIAL_FEEDS];     /* ... then feeds of other sizes; they may not fit */
+    eddy_tensor at[POOL];               /* to go on from */
+    eddy_tensor others[POOL];           /* of other types, or without a gradient */
+    eddy_tensor variable[POOL_VARIABLES];
+    eddy_tensor train;                  /* an optimizer's step; or invalid */
+    fetches     fetch;
+} random_graph;
+
+random_graph random_graph_new(unsigned seed);
+void         random_graph_free(random_graph *g);
+
+/* ------------------------------------------------ for random_graph_parts.c -- */
+
+/* A tensor to go on from; one of this shape, made if there is none. */
+eddy_tensor pool_any(random_graph *g);
+eddy_tensor pool_of(random_graph *g, eddy_shape s);
+/* A new one: fed, constant, filled with 0, 1, -1 or 2, or a variable. */
+eddy_tensor pool_source(random_graph *g, eddy_shape s);
+/* A constant vector. */
+eddy_tensor pool_ints(random_graph *g, int64_t n, const int32_t *v);
+/* The shape of x when the graph is fed. */
+eddy_shape  shape_of(random_graph *g, eddy_tensor x);
+/* Made of the graph's sizes. */
+eddy_shape  pool_shape(random_graph *g, int rank);
+/* To go on from if it has the graph's type; else only to be fetched. */
+void        pool_add(random_graph *g, eddy_tensor y);
+void        pool_keep(random_graph *g, eddy_tensor y);
+/* x, or a function of it with values of about 1. */
+eddy_tensor pool_tame(random_graph *g, eddy_tensor x);
+
+/* Adds what one op, or a few that belong together, make of tensors of the pool. */
+void random_part(random_graph *g);
+/* ... an update of a variable, and reads before it, after it, and regardless of it. */
+void random_state(random_graph *g);
+
+#endif

@@ -1,0 +1,43 @@
+/* sweep_rows.h -- one row for each op of the library: how to build it and on
+ * which inputs.  test_sweep.c puts every row through the same checks. */
+#ifndef EDDY_TESTS_LIB_SWEEP_ROWS_H
+#define EDDY_TESTS_LIB_SWEEP_ROWS_H
+
+#include "../../eddy.h"
+
+enum { SWEEP_INPUTS = 3 };
+
+/* What a row is exempt from, or has besides. */
+enum {
+    SWEEP_REFUSES   = 1 << 0,   /* differentiating it is the error NO_GRADIENT */
+    SWEEP_RANDOM    = 1 << 1,   /* the numbers are not the same in another graph */
+    SWEEP_REAL      = 1 << 2    /* only for real numbers, though the op takes complex ones */
+};
+
+typedef struct sweep_row {
+    const char *op, *how;          /* the op's type; which of its options */
+    /* One of the three; inputs are all float64, or all float32. */
+    eddy_tensor (*build)(eddy_graph *g, const eddy_tensor *x);
+    eddy_tensor (*unary)(eddy_tensor x);
+    eddy_tensor (*binary)(eddy_tensor a, eddy_tensor b);
+    int         n;
+    eddy_shape  shape[SWEEP_INPUTS];    /* equal sizes are the same size, also when it changes */
+    double      low[SWEEP_INPUTS], high[SWEEP_INPUTS];   /* of the elements; 0, 0 is -2, 2 */
+    unsigned    constant;          /* bit i: no gradient with respect to input i */
+    unsigned    options;
+    int64_t     keep[4];           /* sizes that the attributes settle */
+} sweep_row;
+
+int              sweep_count(void);
+const sweep_row *sweep_row_at(int i);
+/* What its inputs are drawn from: of its names, so that rows before it do not count. */
+uint64_t         sweep_seed(const sweep_row *r);
+
+/* Ops without a row, and why. */
+typedef struct sweep_exempt {
+    const char *op, *why;
+} sweep_exempt;
+int                 sweep_exempt_count(void);
+const sweep_exempt *sweep_exempt_at(int i);
+
+#endif

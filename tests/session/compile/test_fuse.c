@@ -1,0 +1,230 @@
+/* test_fuse.c -- elementwise instructions that become one: the same bits, less
+ * memory, the same errors.  Every sweep row and random graph also runs both ways. */
+#include "tests/lib/checks.h"
+
+Suite *fuse_suite(void);
+
+static eddy_graph *g;
+
+static void setup(void) { g = eddy_graph_new(); }
+static void teardown(void) { eddy_graph_free(g); }
+
+enum { ROWS = 301, COLUMNS = 37 };      /* several tiles, the last one not full */
+
+static eddy_tensor numbers(int64_t rows, int64_t columns)
+{
+    eddy_tensor i = eddy_range(eddy_number(g, EDDY_INT32, 0),
+                               eddy_number(g, EDDY_INT32, (double)(rows * columns)),
+                               eddy_number(g, EDDY_INT32, 1));
+    eddy_tensor x = eddy_reshape(Cast(i, EDDY_FLOAT32), EDDY_SHAPE(rows, columns));
+    return eddy_variable(g, Sub(Div(x, (double)(rows * columns) / 4), 2));
+}
+
+/* Runs y with and without fusing: the same bits; the plan of the fused run. */
+static eddy_plan_info both_ways(eddy_tensor y, eddy_plan_info *plain)
+{
+    eddy_session  *s = eddy_session_new(g, .without = EDDY_PASS_PAIRS),
+                  *t = eddy_session_new(g, .without = EDDY_PASS_FUSE | EDDY_PASS_PAIRS);
+    eddy_plan_info info;
+    runs(s, eddy_initializer(g));
+    runs(t, eddy_initializer(g));
+    eddy_array *a = eddy_fetch(s, y), *b = eddy_fetch(t, y);
+    ck_assert(a && b && eddy_array_equal(a, b));
+    eddy_array_free(a);
+    eddy_array_free(b);
+    info = eddy_session_plan_info(s);
+    *plain = eddy_session_plan_info(t);
+    eddy_session_free(s);
+    eddy_session_free(t);
+    return info;
+}
+
+START_TEST(a_chain)
+{
+    eddy_plan_info plain, info;
+    eddy_tensor x = numbers(ROWS, COLUMNS), y = x;
+    for (int i = 0; i < 10; i++) y = Tanh(Add(Mul(y, x), 0.5));
+    info = both_ways(y, &plain);
+    ck_assert_int_eq(info.fused, 30);
+    ck_assert_int_eq(info.instructions, 1);
+    ck_assert_int_eq(plain.instructions, 30);
+    ck_assert_uint_le(info.arena_bytes, plain.arena_bytes + (1 << 15));
+    ck_assert_double_eq(info.flops, plain.flops);
+}
+END_TEST
+
+/* Rows, columns, scalars and planes broadcast; other element types in between. */
+START_TEST(broadcasting)
+{
+    eddy_plan_info plain, info;
+    eddy_tensor x = numbers(ROWS, COLUMNS), row = numbers(1, COLUMNS), column = numbers(ROWS, 1);
+    eddy_tensor one = numbers(1, 1), y = Add(Mul(x, row), Mul(column, x));
+    y = Where(Less(y, Sub(x, one)), Maximum(y, row), Cast(Cast(y, EDDY_INT32), EDDY_FLOAT32));
+    y = Add(y, Mul(column, Sub(y, row)));
+    info = both_ways(y, &plain);
+    ck_assert_int_gt(info.fused, 5);
+    ck_assert_int_lt(info.instructions, plain.instructions);
+    eddy_tensor cube = eddy_reshape(numbers(6 * 7, 50), EDDY_SHAPE(6, 7, 50));
+    eddy_tensor plane = eddy_reshape(numbers(7, 1), EDDY_SHAPE(7, 1));
+    eddy_tensor slab = eddy_reshape(numbers(6, 50), EDDY_SHAPE(6, 1, 50));
+    info = both_ways(Exp(Mul(Add(cube, plane), Sub(slab, cube))), &plain);
+    ck_assert_int_eq(info.fused, 4);
+}
+END_TEST
+
+/* A value that something else reads keeps its memory; reshapes in between are views. */
+START_TEST(values_read_elsewhere)
+{
+    eddy_plan_info plain;
+    eddy_tensor x = numbers(ROWS, COLUMNS), a = Square(x), b = Exp(Neg(a)), c = Mul(a, b);
+    eddy_tensor flat = eddy_reshape(b, EDDY_SHAPE(ROWS * COLUMNS));
+    eddy_tensor sum = Add(Sum(a), Add(Sum(c), Sum(Sub(flat, Sqrt(Abs(flat))))));
+    both_ways(Add(Mul(sum, b), c), &plain);
+    eddy_tensor d[1];
+    eddy_gradients(EDDY_LIST(Add(Mul(sum, b), c)), EDDY_LIST(x), d);
+    both_ways(d[0], &plain);
+}
+END_TEST
+
+/* Updates of each element join; reads of what they change see what they should. */
+START_TEST(updates)
+{
+    eddy_tensor x = numbers(ROWS, COLUMNS), m = numbers(ROWS, COLUMNS), n = numbers(ROWS, COLUMNS);
+    eddy_tensor grad = Mul(Exp(Neg(Square(x))), n), old = Mul(m, 2);
+    eddy_tensor m1 = eddy_assign(m, Add(Mul(0.9, m), Mul(0.1, grad)));
+    eddy_tensor n1 = eddy_assign_add(n, Square(grad));
+    eddy_tensor x1 = eddy_assign_sub(x, Div(m1, Add(Sqrt(Abs(n1)), 1)));
+    eddy_tensor all = eddy_group(g, EDDY_LIST(m1, n1, x1), NULL);
+    eddy_array *value[2][4] = { { NULL } };
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
+        runs(s, eddy_initializer(g));
+        for (int step = 0; step < 3; step++) runs(s, all);
+        ck_assert(k == 1 || eddy_session_plan_info(s).instructions <= 2);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(old, x1, m, n), value[k]), EDDY_OK);
+        eddy_session_free(s);
+    }
+    for (int i = 0; i < 4; i++) {
+        ck_assert(eddy_array_equal(value[0][i], value[1][i]));
+        eddy_array_free(value[0][i]);
+        eddy_array_free(value[1][i]);
+    }
+}
+END_TEST
+
+/* What was updated before an update that cannot be made stays, and no more. */
+START_TEST(update_without_a_value)
+{
+    eddy_tensor zero = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4)), one = Add(Exp(zero), 0);
+    eddy_tensor a = eddy_variable(g, zero), b = eddy_variable(g, zero, .name = "b");
+    eddy_tensor c = eddy_variable(g, zero);
+    eddy_tensor p = eddy_placeholder(g, "p", EDDY_FLOAT32, EDDY_SHAPE(4)), q = Add(p, one);
+    eddy_tensor first = eddy_assign(a, q), second = eddy_assign_add(b, Mul(q, 2));
+    eddy_tensor third = eddy_assign(c, Mul(q, 3)),
+                all = eddy_group(g, EDDY_LIST(first, second, third), NULL);
+    eddy_tensor again =
+        eddy_group(g, EDDY_LIST(eddy_assign(b, q), eddy_assign_add(b, Mul(q, 2))), NULL);
+    eddy_array *fed = eddy_array_new(EDDY_FLOAT32, EDDY_SHAPE(4));
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ p, fed }), EDDY_FETCH(all), NULL),
+                         EDDY_UNINITIALIZED);
+        ck_assert_ptr_nonnull(
+            strstr(eddy_session_message(s), "Attempting to use uninitialized value b"));
+        has(s, a, 4, (double[]){ 1, 1, 1, 1 });
+        ck_assert_ptr_null(eddy_fetch(s, c));
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ p, fed }), EDDY_FETCH(again), NULL), EDDY_OK);
+        has(s, b, 4, (double[]){ 3, 3, 3, 3 });
+        eddy_session_free(s);
+    }
+    eddy_array_free(fed);
+}
+END_TEST
+
+/* A division that fails leaves variables alone: integers do not join updates. */
+START_TEST(update_behind_a_division)
+{
+    int32_t     zeros[3000] = { 0 };
+    eddy_tensor v = eddy_variable(g, eddy_ones(g, EDDY_INT32, EDDY_SHAPE(3000)));
+    eddy_tensor p = eddy_placeholder(g, "p", EDDY_INT32, EDDY_SHAPE(3000));
+    eddy_tensor t = eddy_assign(v, eddy_floordiv(Add(v, 1), p));
+    eddy_session *s = eddy_session_new(g);
+    for (int i = 0; i < 2999; i++) zeros[i] = 1;
+    eddy_array *a = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(3000), zeros);
+    runs(s, eddy_initializer(g));
+    ck_assert_int_ne(eddy_run(s, EDDY_FEED({ p, a }), EDDY_FETCH(t), NULL), EDDY_OK);
+    ck_assert_double_eq(number(s, Sum(v)), 3000);
+    eddy_array_free(a);
+    eddy_session_free(s);
+}
+END_TEST
+
+/* The first op that cannot is named, as without fusing, also when a later one
+ * could not do an earlier element. */
+/* float16 has no inner loops; its variables are assigned all the same. */
+START_TEST(types_without_loops)
+{
+    static const eddy_dtype types[] = { EDDY_FLOAT16, EDDY_BFLOAT16, EDDY_BOOL, EDDY_UINT8,
+                                        EDDY_COMPLEX64 };
+    enum { TYPES = sizeof types / sizeof *types };
+    for (int i = 0; i < 2 * TYPES; i++)
+        eddy_variable(g, eddy_zeros(g, types[i / 2], EDDY_SHAPE(3, 2)));
+    fits(g);
+    eddy_session *s = eddy_session_new(g);
+    runs(s, eddy_initializer(g));
+    eddy_session_free(s);
+}
+END_TEST
+
+/* Elements of tiles that are asked for ahead: the same bits, to the end of each operand. */
+START_TEST(long_operands)
+{
+    eddy_plan_info plain;
+    for (int64_t more = 0; more < 3; more++) {
+        const int64_t     rows = 600 + 31 * more, columns = 997;
+        const eddy_tensor x = numbers(rows, columns), y = numbers(rows, columns);
+        const eddy_tensor z = Mul(Add(x, y), Sub(x, Mul(y, y)));
+        ck_assert_int_eq(both_ways(Add(z, numbers(1, columns)), &plain).instructions, 1);
+    }
+}
+END_TEST
+
+START_TEST(errors)
+{
+    int32_t     v[3000];
+    eddy_tensor x, y;
+    for (int i = 0; i < 3000; i++) v[i] = i < 2999;
+    x = eddy_const(g, EDDY_INT32, EDDY_SHAPE(3000), v);
+    eddy_tensor p = eddy_placeholder(g, "p", EDDY_INT32, EDDY_SHAPE(3000));
+    y = eddy_named("first", eddy_floordiv(Add(p, 1), p));
+    y = eddy_named("second", eddy_floordiv(y, Sub(p, 1)));
+    eddy_array *a = eddy_array_copy_of(EDDY_INT32, EDDY_SHAPE(3000), v), *out = NULL;
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
+        ck_assert_int_ne(eddy_run(s, EDDY_FEED({ p, a }), EDDY_FETCH(y), &out), EDDY_OK);
+        ck_assert_ptr_nonnull(strstr(eddy_session_message(s), "[node 'first']"));
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(Mul(x, Add(x, 1))), &out), EDDY_OK);
+        eddy_session_free(s);
+    }
+    eddy_array_free(a);
+    eddy_array_free(out);
+}
+END_TEST
+
+Suite *fuse_suite(void)
+{
+    Suite *suite = suite_create("fuse");
+    TCase *c = tcase_create("fuse");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, a_chain);
+    tcase_add_test(c, broadcasting);
+    tcase_add_test(c, values_read_elsewhere);
+    tcase_add_test(c, updates);
+    tcase_add_test(c, update_without_a_value);
+    tcase_add_test(c, update_behind_a_division);
+    tcase_add_test(c, types_without_loops);
+    tcase_add_test(c, long_operands);
+    tcase_add_test(c, errors);
+    suite_add_tcase(suite, c);
+    return suite;
+}

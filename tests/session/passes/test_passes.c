@@ -1,0 +1,620 @@
+/* test_passes.c -- what a session compiles gives what its nodes give one by one: random
+ * graphs through the interpreter, and through sessions with passes and without.
+ *
+ *   EDDY_GRAPHS=20000 EDDY_FIRST=0 CK_RUN_CASE=graphs
+ *
+ * takes so many, from that seed on, and leaves each pass out of each graph; else two take
+ * turns. */
+#include "tests/lib/interpreter.h"
+#include "tests/lib/random_graph.h"
+#include "session/state/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+Suite *passes_suite(void);
+
+enum { GRAPHS = 300, CHUNKS = 10, RUNS = 3, NOISES = 2, VARIABLES = 64,
+       RESULTS = FETCHES + VARIABLES,
+       LATE = EDDY_PASS_ARRANGE | EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE |
+              EDDY_PASS_RECOMPUTE | EDDY_PASS_HOIST,
+       /* these may change the last bits; the others may not */
+       INEXACT = EDDY_PASSES_ALL & ~(EDDY_PASS_FOLD | EDDY_PASS_MERGE | LATE) };
+
+/* What runs of a graph give: the fetches of each, then the variables. */
+typedef struct results {
+    int         n;
+    eddy_array *of[RUNS][RESULTS];
+} results;
+
+typedef struct truth {
+    random_graph *g;
+    fetches       fetch;
+    int           n_second;                    /* of the fetches that the second run, with */
+    int           second[FETCHES];             /* the other feeds, has; 0: it is as the rest */
+    int           n_variables;
+    eddy_tensor   variable[VARIABLES];
+    eddy_array   *initial[VARIABLES];
+    eddy_array   *later[VARIABLES];            /* the same numbers backwards */
+    results       plain;
+    double        tolerance[RUNS][RESULTS];    /* infinite: it says nothing */
+    long          compared, unsure;
+} truth;
+
+/* One way of running, and what it is compared with: the interpreter, or another one. */
+typedef struct way {
+    eddy_session_args        options;
+    const eddy_session_args *against;
+    bool                     bits;
+} way;
+
+/* --------------------------------------------------------------------- runs -- */
+
+static void free_results(results *r)
+{
+    for (int k = 0; k < RUNS; k++) free_arrays(r->n, r->of[k]);
+}
+
+static eddy_feeds feeds_of(const trial *t, eddy_array *const *array, eddy_feed *at)
+{
+    for (int i = 0; i < t->n; i++) at[i] = (eddy_feed){ t->tensor[i], array[i] };
+    return (eddy_feeds){ t->n, at };
+}
+
+/* What one run is fed, and fetches: which of the truth's. */
+typedef struct request {
+    eddy_feed   feed[TRIAL_FEEDS];
+    eddy_tensor fetch[FETCHES];
+    int         which[FETCHES], n;
+    eddy_feeds  feeds;
+} request;
+
+static void ask(const truth *t, int run, request *q)
+{
+    const bool second = run == 1 && t->n_second > 0;
+    q->feeds = feeds_of(&t->g->t, second ? t->g->other : t->g->t.array, q->feed);
+    q->n = second ? t->n_second : t->fetch.n;
+    for (int i = 0; i < q->n; i++) {
+        q->which[i] = second ? t->second[i] : i;
+        q->fetch[i] = t->fetch.at[q->which[i]];
+    }
+}
+
+static void check_plans(const eddy_session *s, const char *title)
+{
+    eddy_error e = { 0 };
+    for (const eddy_plan *p = s->plans; p; p = p->next)
+        ck_assert_msg(eddy__plan_check(p, &e), "%s: %s", title, e.message);
+}
+
+static eddy_array *copy_of(const eddy_array *a)
+{
+    return a ? eddy_array_copy_of(eddy_array_dtype(a), eddy_array_shape(a), eddy_array_data(a))
+             : NULL;
+}
+
+/* All variables have their initial values before the first run, half of them others before
+ * the last. */
+static int set_before(const truth *t, int run)
+{
+    return run == 0 ? t->n_variables : run == RUNS - 1 ? t->n_variables / 2 : 0;
+}
+
+/* out[i] is of fetch i: what a run leaves, the next with that fetch uses again. */
+static void run_once(const truth *t, eddy_session *s, int run, eddy_array **out,
+                     eddy_array **copies)
+{
+    request     q;
+    eddy_array *some[FETCHES] = { NULL };
+    ask(t, run, &q);
+    for (int i = 0; i < q.n; i++) some[i] = out[q.which[i]];
+    const eddy_status status = eddy_run(s, q.feeds, (eddy_list){ q.n, q.fetch }, some);
+    ck_assert_msg(status == EDDY_OK, "seed %u, without 0x%x: %s", t->g->seed, s->options.without,
+                  eddy_session_message(s));
+    for (int i = 0; i < q.n; i++) {
+        out[q.which[i]] = some[i];
+        copies[q.which[i]] = copy_of(some[i]);
+    }
+}
+
+static results run_session(const truth *t, eddy_session_args options)
+{
+    results     r = { .n = t->fetch.n + t->n_variables };
+    eddy_array *out[FETCHES] = { NULL };
+    options.graph = t->g->t.graph;
+    eddy_session *s = eddy_session_new_with(options);
+    s->recompute_least = 1;         /* all that can be made again, however small */
+    for (int k = 0; k < RUNS; k++) {
+        for (int i = 0; i < set_before(t, k); i++)
+            eddy_variable_set(s, t->variable[i], k == 0 ? t->initial[i] : t->later[i]);
+        run_once(t, s, k, out, r.of[k]);
+        for (int i = 0; i < t->n_variables; i++)
+            r.of[k][t->fetch.n + i] = eddy_variable_value(s, t->variable[i]);
+    }
+    check_plans(s, t->fetch.title);
+    free_arrays(t->fetch.n, out);
+    eddy_session_free(s);
+    return r;
+}
+
+static results run_plainly(const truth *t, uint64_t noise, double *largest)
+{
+    results     r = { .n = t->fetch.n + t->n_variables };
+    eddy_error  e = { 0 };
+    interpreter in = interpreter_begin(t->g->t.graph);
+    in.noisy = noise > 0;
+    in.random = noise;
+    for (int k = 0; k < RUNS; k++) {
+        for (int i = 0; i < set_before(t, k); i++)
+            interpreter_set(&in, t->variable[i], k == 0 ? t->initial[i] : t->later[i]);
+        request     q;
+        eddy_array *out[FETCHES] = { NULL };
+        ask(t, k, &q);
+        const bool ok = interpreter_run(&in, q.feeds, (eddy_list){ q.n, q.fetch }, out, &e);
+        ck_assert_msg(ok, "seed %u: %s", t->g->seed, e.message);
+        for (int i = 0; i < q.n; i++) r.of[k][q.which[i]] = out[i];
+        largest[k] = in.largest;
+        for (int i = 0; i < t->n_variables; i++)
+            r.of[k][t->fetch.n + i] = copy_of(interpreter_variable(&in, t->variable[i]));
+    }
+    interpreter_end(&in);
+    return r;
+}
+
+/* Whether the other feeds fit what this fetch is made of. */
+static bool fits_otherwise(const truth *t, eddy_tensor fetch)
+{
+    eddy_feed   at[TRIAL_FEEDS];
+    eddy_array *out = NULL;
+    eddy_error  e = { 0 };
+    interpreter in = interpreter_begin(t->g->t.graph);
+    for (int i = 0; i < t->n_variables; i++) interpreter_set(&in, t->variable[i], t->initial[i]);
+    const bool ok = interpreter_run(&in, feeds_of(&t->g->t, t->g->other, at), EDDY_LIST(fetch),
+                                    &out, &e);
+    eddy_array_free(out);
+    interpreter_end(&in);
+    return ok;
+}
+
+static void check_refused(const truth *t, eddy_tensor fetch)
+{
+    eddy_feed     at[TRIAL_FEEDS];
+    eddy_session *s = eddy_session_new(t->g->t.graph, .threads = 1);
+    for (int i = 0; i < t->n_variables; i++) eddy_variable_set(s, t->variable[i], t->initial[i]);
+    ck_assert_msg(eddy_run(s, feeds_of(&t->g->t, t->g->other, at), EDDY_FETCH(fetch), NULL) !=
+                  EDDY_OK, "seed %u: '%s' of other sizes", t->g->seed, eddy_name_of(fetch));
+    eddy_session_free(s);
+}
+
+static void choose_second(truth *t)
+{
+    for (int i = 0; t->g->open && i < t->fetch.n; i++) {
+        if (fits_otherwise(t, t->fetch.at[i])) t->second[t->n_second++] = i;
+        else check_refused(t, t->fetch.at[i]);
+    }
+}
+
+/* ---------------------------------------------------------------- comparing -- */
+
+static bool same_type(const eddy_array *a, const eddy_array *b)
+{
+    if (!a || !b) return a == b;
+    return eddy_array_dtype(a) == eddy_array_dtype(b) &&
+           eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(b));
+}
+
+/* Two numbers that are both no number, or the same, have no distance. */
+static double distance(double x, double y)
+{
+    if (x == y || (isnan(x) && isnan(y))) return 0;
+    return isfinite(x) && isfinite(y) ? fabs(x - y) : INFINITY;
+}
+
+static double largest_distance(const eddy_array *a, const eddy_array *b)
+{
+    double most = 0;
+    for (int64_t i = 0; a && i < eddy_array_count(a); i++)
+        most = fmax(most, distance(eddy_array_get(a, i), eddy_array_get(b, i)));
+    return most;
+}
+
+/* The first element that is off by more; -1: none. */
+static int64_t first_wrong(const eddy_array *a, const eddy_array *b, double tolerance, bool bits)
+{
+    for (int64_t i = 0; a && i < eddy_array_count(a); i++) {
+        const double x = eddy_array_get(a, i), y = eddy_array_get(b, i);
+        if (bits && x == 0 && y == 0 && signbit(x) != signbit(y)) return i;
+        if (distance(x, y) > (bits ? 0 : tolerance)) return i;
+    }
+    return -1;
+}
+
+static bool is_float(const eddy_array *a)
+{
+    return a && eddy_dtype_is_floating(eddy_array_dtype(a));
+}
+
+/* From the runs with noise: what is off by much, or by anything if it is no floating
+ * number, says nothing. */
+static void settle_tolerance(truth *t, int run, int i, const results *noisy, double largest)
+{
+    const eddy_array *a = t->plain.of[run][i];
+    const double unit = a && eddy_array_dtype(a) == EDDY_FLOAT32 ? 0x1p-20 : 0x1p-40;
+    double most = 0;
+    for (int k = 0; k < NOISES; k++)
+        most = fmax(most, largest_distance(a, noisy[k].of[run][i]));
+    double *tolerance = &t->tolerance[run][i];
+    if (!is_float(a)) *tolerance = most > 0 ? INFINITY : 0;
+    else *tolerance = 4 * most + unit * fmax(1, fmin(largest, 100));
+    if (*tolerance > 0.01 * fmax(1, fmin(largest, 100))) *tolerance = INFINITY;
+}
+
+static void find_truth(truth *t)
+{
+    double  largest[RUNS], ignored[RUNS];
+    results noisy[NOISES];
+    t->plain = run_plainly(t, 0, largest);
+    for (int k = 0; k < NOISES; k++) noisy[k] = run_plainly(t, (uint64_t)k + 1, ignored);
+    for (int run = 0; run < RUNS; run++)
+        for (int i = 0; i < t->plain.n; i++) {
+            settle_tolerance(t, run, i, noisy, largest[run]);
+            t->compared++;
+            t->unsure += t->tolerance[run][i] > 1e300;
+        }
+    for (int k = 0; k < NOISES; k++) free_results(&noisy[k]);
+}
+
+/* -------------------------------------------------------------------- a graph -- */
+
+static const char *pass_names(unsigned mask, char *text, size_t size)
+{
+    static const char *const names[] = {
+        "fold", "merge", "simplify", "stabilise", "patterns", "products", "epilogues", "arrange",
+        "fuse", "in_place", "reuse", "pairs", "recompute", "hoist", "wide" };
+    size_t at = (size_t)snprintf(text, size, "without");
+    for (int i = 0; i < EDDY_PASSES; i++)
+        if (mask >> i & 1 && at < size)
+            at += (size_t)snprintf(text + at, size - at, " %s", names[i]);
+    return text;
+}
+
+static void describe(const truth *t, const way *w, int run, int i, const eddy_array *want,
+                     const eddy_array *got, int64_t at, char *why, size_t size)
+{
+    char              names[200];
+    const bool        fetched = i < t->fetch.n;
+    const eddy_tensor x = fetched ? t->fetch.at[i] : t->variable[i - t->fetch.n];
+    snprintf(why, size, "seed %u, %s, %d threads%s: run %d, %s '%s' (%s), element %lld is %.17g, "
+             "not %.17g%s", t->g->seed, pass_names(w->options.without, names, sizeof names),
+             w->options.threads, w->options.deterministic ? " deterministic" : "", run,
+             fetched ? "fetch" : "variable", eddy_name_of(x), eddy_type_of(x), (long long)at,
+             got ? eddy_array_get(got, at) : 0, want ? eddy_array_get(want, at) : 0,
+             w->bits ? ", to the bit" : "");
+}
+
+static bool agrees(const truth *t, const way *w, char *why, size_t size);
+
+/* Whether there are numbers where the plain way has none, and nothing else is off, because of the
+ * pass that loses no digits: without it, w agrees. */
+static bool is_safer(const truth *t, const way *w, const eddy_array *a, const eddy_array *b,
+                     double tolerance)
+{
+    char why[600];
+    way  plain = *w;
+    plain.options.without |= EDDY_PASS_STABILISE;
+    if (w->bits || w->against || plain.options.without == w->options.without) return false;
+    for (int64_t i = 0; i < eddy_array_count(a); i++) {
+        const double x = eddy_array_get(a, i), y = eddy_array_get(b, i);
+        if (distance(x, y) > tolerance && (isfinite(x) || !isfinite(y))) return false;
+    }
+    return agrees(t, &plain, why, sizeof why);
+}
+
+/* False, with a sentence, if w gives something else. */
+static bool agrees(const truth *t, const way *w, char *why, size_t size)
+{
+    bool    ok = true;
+    results got = run_session(t, w->options);
+    results other = w->against ? run_session(t, *w->against) : (results){ 0 };
+    const results *want = w->against ? &other : &t->plain;
+    for (int run = 0; ok && run < RUNS; run++)
+        for (int i = 0; ok && i < got.n; i++) {
+            const eddy_array *a = want->of[run][i], *b = got.of[run][i];
+            int64_t           at = 0;
+            ok = same_type(a, b);
+            if (ok) at = first_wrong(a, b, t->tolerance[run][i], w->bits);
+            if (ok && (at < 0 || is_safer(t, w, a, b, t->tolerance[run][i]))) continue;
+            describe(t, w, run, i, a, b, at, why, size);
+            ok = false;
+        }
+    free_results(&got);
+    free_results(&other);
+    return ok;
+}
+
+static eddy_array *backwards(const eddy_array *a)
+{
+    eddy_array   *b = eddy_array_new(eddy_array_dtype(a), eddy_array_shape(a));
+    const int64_t n = eddy_array_count(a);
+    for (int64_t i = 0; i < n; i++) eddy_array_set(b, i, eddy_array_get(a, n - 1 - i));
+    return b;
+}
+
+static void list_variables(truth *t)
+{
+    eddy_graph *g = t->g->t.graph;
+    eddy_session *s = eddy_session_new(g, .without = EDDY_PASSES_ALL, .threads = 1);
+    t->n_variables = eddy_collection_size(g, EDDY_GLOBAL_VARIABLES);
+    ck_assert_int_le(t->n_variables, VARIABLES);
+    if (t->n_variables > 0 &&
+        eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL) != EDDY_OK)
+        ck_abort_msg("seed %u: %s", t->g->seed, eddy_session_message(s));
+    for (int i = 0; i < t->n_variables; i++) {
+        t->variable[i] = eddy_collection_at(g, EDDY_GLOBAL_VARIABLES, i);
+        t->initial[i] = eddy_variable_value(s, t->variable[i]);
+        t->later[i] = backwards(t->initial[i]);
+    }
+    eddy_session_free(s);
+}
+
+static truth truth_of(random_graph *g, const fetches *f)
+{
+    truth t = { .g = g, .fetch = *f };
+    list_variables(&t);
+    choose_second(&t);
+    find_truth(&t);
+    return t;
+}
+
+static void free_truth(truth *t)
+{
+    free_results(&t->plain);
+    free_arrays(t->n_variables, t->initial);
+    free_arrays(t->n_variables, t->later);
+}
+
+static bool still_fails(random_graph *g, const fetches *f, const way *w, char *why, size_t size)
+{
+    truth      t = truth_of(g, f);
+    const bool fails = !agrees(&t, w, why, size);
+    free_truth(&t);
+    return fails;
+}
+
+/* With as few fetches as show the difference; prints what was compiled for them. */
+static void report(random_graph *g, const way *w, char *why, size_t size)
+{
+    fetches f = g->fetch;
+    for (int i = f.n - 1; i >= 0 && f.n > 1; i--) {
+        fetches less = f;
+        memmove(&less.at[i], &less.at[i + 1], (size_t)(less.n - i - 1) * sizeof *less.at);
+        less.n--;
+        if (still_fails(g, &less, w, why, size)) f = less;
+    }
+    still_fails(g, &f, w, why, size);
+    way noisy = *w;
+    noisy.options.report = stderr;
+    noisy.options.report_nodes = true;
+    char again[600];
+    fprintf(stderr, "%s\n", why);
+    still_fails(g, &f, &noisy, again, sizeof again);
+}
+
+/* ------------------------------------------------------------------- the ways -- */
+
+enum { WAYS = 8 + EDDY_PASSES };
+
+static const eddy_session_args ALONE = { .threads = 1 };
+static const eddy_session_args SETTLED = { .threads = 1, .deterministic = true };
+
+static int list_ways(trial *t, unsigned seed, bool each, way *w)
+{
+    int n = 0;
+    const unsigned some = (unsigned)pick(t, 1 << EDDY_PASSES);
+    const unsigned late = (unsigned)pick(t, 1 << EDDY_PASSES) & LATE;
+    w[n++] = (way){ .options = ALONE };
+    w[n++] = (way){ .options = { .threads = 1, .without = INEXACT }, .bits = true };
+    w[n++] = (way){ .options = { .threads = 1, .without = INEXACT | some }, .bits = true };
+    w[n++] = (way){ .options = { .threads = 1, .without = EDDY_PASSES_ALL }, .bits = true };
+    w[n++] = (way){ .options = { .threads = 1, .without = late }, .against = &ALONE, .bits = true };
+    w[n++] = (way){ .options = { .threads = 2 + pick(t, 2), .deterministic = true },
+                    .against = &SETTLED, .bits = true };
+    w[n++] = (way){ .options = { .threads = 2 + (int)(seed % 2) } };
+    for (int i = 0; i < (each ? EDDY_PASSES : 2); i++)
+        w[n++] = (way){ .options = { .threads = 1 + pick(t, 3),
+                                     .without = 1u << (seed * 2 + (unsigned)i) % EDDY_PASSES } };
+    w[n++] = (way){ .options = { .threads = 1 + pick(t, 3),
+                                 .without = (unsigned)pick(t, 1 << EDDY_PASSES) } };
+    return n;
+}
+
+/* How many results were compared, and of how many nothing could be said. */
+typedef struct tally {
+    long compared, unsure, failed, second;
+} tally;
+
+static void check_graph(unsigned seed, tally *sum)
+{
+    char         why[600] = "", title[40];
+    way          w[WAYS];
+    random_graph g = random_graph_new(seed);
+    ck_assert_msg(eddy_graph_status(g.t.graph) == EDDY_OK, "seed %u: %s", seed,
+                  eddy_graph_message(g.t.graph));
+    snprintf(title, sizeof title, "seed %u", seed);
+    g.fetch.title = title;
+    truth     t = truth_of(&g, &g.fetch);
+    const int n = list_ways(&g.t, seed, getenv("EDDY_GRAPHS") != NULL, w);
+    bool      ok = true;
+    for (int i = 0; ok && i < n; i++) {
+        ok = agrees(&t, &w[i], why, sizeof why);
+        if (!ok) report(&g, &w[i], why, sizeof why);
+    }
+    sum->compared += t.compared;
+    sum->unsure += t.unsure;
+    sum->second += t.n_second;
+    sum->failed += !ok;
+    free_truth(&t);
+    random_graph_free(&g);
+}
+
+static unsigned number_in(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
+}
+
+START_TEST(graphs)
+{
+    tally          sum = { 0 };
+    const unsigned n = number_in("EDDY_GRAPHS", GRAPHS), first = number_in("EDDY_FIRST", 0);
+    for (unsigned seed = first + (unsigned)_i; seed < first + n; seed += CHUNKS)
+        check_graph(seed, &sum);
+    if (getenv("EDDY_GRAPHS"))
+        fprintf(stderr, "%ld results, %ld of them too ill-conditioned, %ld of other sizes, "
+                "%ld graphs failed\n", sum.compared, sum.unsure, sum.second, sum.failed);
+    ck_assert_int_eq(sum.failed, 0);
+    ck_assert_int_le(sum.unsure, sum.compared / 10);
+}
+END_TEST
+
+/* ------------------------------------------------- what was once compiled wrong -- */
+
+/* A graph of one's own, with one fetch more each time. */
+static random_graph by_hand(void)
+{
+    return (random_graph){ .t = { .graph = eddy_graph_new() }, .dtype = EDDY_FLOAT64,
+                           .fetch = { .title = "by hand" } };
+}
+
+static eddy_tensor fed_with(random_graph *g, eddy_shape s)
+{
+    trial *t = &g->t;
+    t->array[t->n] = eddy_array_new(g->dtype, s);
+    for (int64_t i = 0; i < eddy_array_count(t->array[t->n]); i++)
+        eddy_array_set(t->array[t->n], i, 0.25 + 0.125 * (double)(i * 7 % 11));
+    return t->tensor[t->n++] = eddy_placeholder(t->graph, NULL, g->dtype, s);
+}
+
+/* Fetches y; with all passes, without each, and in three threads. */
+static void agrees_everywhere(random_graph *g, eddy_tensor y)
+{
+    char why[600] = "";
+    keep_fetch(&g->fetch, y);
+    ck_assert_msg(eddy_graph_status(g->t.graph) == EDDY_OK, "%s", eddy_graph_message(g->t.graph));
+    truth t = truth_of(g, &g->fetch);
+    for (int i = 0; i <= EDDY_PASSES; i++) {
+        const way w = { .options = { .threads = 1 + i % 3,
+                                     .without = i < EDDY_PASSES ? 1u << i : 0 } };
+        ck_assert_msg(agrees(&t, &w, why, sizeof why), "%s", why);
+    }
+    ck_assert_int_eq(t.unsure, 0);
+    free_truth(&t);
+    random_graph_free(g);
+}
+
+static eddy_tensor repeated(random_graph *g, double v, eddy_shape s)
+{
+    return eddy_broadcast_to(eddy_number(g->t.graph, g->dtype, v), s);
+}
+
+/* A constant that the compiler computes is no equal of a zero there was before. */
+START_TEST(computed_constant_beside_zero)
+{
+    random_graph g = by_hand();
+    const eddy_tensor x = fed_with(&g, EDDY_SHAPE(2, 3));
+    const eddy_tensor c = Tanh(repeated(&g, 0.5, EDDY_SHAPE(2, 3)));
+    agrees_everywhere(&g, Add(Maximum(x, 0), Maximum(c, repeated(&g, 0, EDDY_SHAPE(2, 3)))));
+}
+END_TEST
+
+/* ... behind an update, where nothing was folded before. */
+START_TEST(computed_constant_behind_update)
+{
+    random_graph g = by_hand();
+    const eddy_tensor v = eddy_variable(g.t.graph, repeated(&g, 3, EDDY_SHAPE(1, 7)));
+    const eddy_tensor once = eddy_assign_sub(v, eddy_zeros(g.t.graph, g.dtype, EDDY_SHAPE(1, 7)));
+    eddy_control_begin(g.t.graph, EDDY_LIST(once));
+    const eddy_tensor y = Add(Mul(v, 0.5), Tanh(repeated(&g, 0.5, EDDY_SHAPE(1, 7))));
+    eddy_control_end(g.t.graph);
+    agrees_everywhere(&g, eddy_assign(v, y));
+}
+END_TEST
+
+/* The mean of no elements is no number, and their sum 0, whatever they would be. */
+START_TEST(folds_of_no_equal_elements)
+{
+    random_graph g = by_hand();
+    const eddy_tensor none = fed_with(&g, EDDY_SHAPE(3, 0));
+    const eddy_tensor x = Exp(repeated(&g, 1000, EDDY_SHAPE(3, 0)));
+    keep_fetch(&g.fetch, Mean(BroadcastLike(eddy_number(g.t.graph, g.dtype, 2), none)));
+    keep_fetch(&g.fetch, Sum(x));
+    keep_fetch(&g.fetch, Max(x));
+    agrees_everywhere(&g, Mean(x));
+}
+END_TEST
+
+/* One tensor as several operands of an op that overwrites the first. */
+START_TEST(overwritten_operand_read_besides)
+{
+    random_graph g = by_hand();
+    const eddy_tensor x = Exp(fed_with(&g, EDDY_SHAPE(40, 40)));
+    keep_fetch(&g.fetch, eddy_linear_scan(Mul(x, 0.25), Mul(x, 0.25), .axis = 0));
+    const eddy_tensor c = MatMul(x, x), d = Mul(MatMul(x, c), 0x1p-20);
+    agrees_everywhere(&g, Add(MatMul(d, d), d));
+}
+END_TEST
+
+/* An update behind a check that fails: it is not made, whatever becomes of the operations
+ * between the two.  `inside`: only a constant that its operand is made of waits for them. */
+static void check_guard(bool inside, unsigned without)
+{
+    random_graph g = by_hand();
+    eddy_graph  *graph = g.t.graph;
+    const eddy_shape  s = EDDY_SHAPE(2, 2);
+    const eddy_tensor x = fed_with(&g, s), y = fed_with(&g, s);
+    const eddy_tensor v = eddy_variable(graph, eddy_zeros(graph, g.dtype, s));
+    const eddy_tensor early = MatMul(y, y);
+    const eddy_tensor guard = Add(eddy_check_numerics(x, "guard"), Neg(y));
+    eddy_feed at[TRIAL_FEEDS];
+    eddy_control_begin(graph, EDDY_LIST(guard));
+    const double      one[] = { 1, 1, 1, 1 };
+    const eddy_tensor ones = inside ? eddy_const(graph, g.dtype, s, one) : early;
+    const eddy_tensor update = eddy_assign_add(v, inside ? Tanh(ones) : early);
+    eddy_control_end(graph);
+    eddy_session *session = eddy_session_new(graph, .threads = 1, .without = without);
+    ck_assert_int_eq(eddy_run(session, EDDY_FEED(), EDDY_FETCH(eddy_initializer(graph)), NULL),
+                     EDDY_OK);
+    eddy_array_set(g.t.array[0], 1, INFINITY);
+    const eddy_feeds feeds = feeds_of(&g.t, g.t.array, at);
+    ck_assert_int_eq(eddy_run(session, feeds, EDDY_FETCH(early, update), NULL),
+                     EDDY_CHECK_FAILED);
+    eddy_array *value = eddy_variable_value(session, v);
+    ck_assert_double_eq(eddy_array_item(value), 0);
+    eddy_array_free(value);
+    eddy_session_free(session);
+    random_graph_free(&g);
+}
+
+START_TEST(update_behind_a_check)
+{
+    const unsigned without = _i / 2 < EDDY_PASSES ? 1u << _i / 2 : 0;
+    check_guard(_i % 2, without);
+}
+END_TEST
+
+Suite *passes_suite(void)
+{
+    Suite *s = suite_create("passes");
+    TCase *c = tcase_create("once_wrong");
+    tcase_add_test(c, computed_constant_beside_zero);
+    tcase_add_test(c, computed_constant_behind_update);
+    tcase_add_test(c, folds_of_no_equal_elements);
+    tcase_add_test(c, overwritten_operand_read_besides);
+    tcase_add_loop_test(c, update_behind_a_check, 0, 2 * (EDDY_PASSES + 1));
+    suite_add_tcase(s, c);
+    c = tcase_create("graphs");
+    tcase_set_timeout(c, 0);
+    tcase_add_loop_test(c, graphs, 0, CHUNKS);
+    suite_add_tcase(s, c);
+    return s;
+}

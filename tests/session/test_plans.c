@@ -1,0 +1,103 @@
+/* test_plans.c -- the plans that a session keeps, and the memory that they hold. */
+#include "tests/lib/checks.h"
+
+Suite *plans_suite(void);
+
+static eddy_graph   *g;
+static eddy_session *s;
+
+static void setup(void)
+{
+    g = eddy_graph_new();
+    s = eddy_session_new(g);
+    ck_assert_ptr_nonnull(s);
+}
+
+static void teardown(void)
+{
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+
+START_TEST(plans_of_several_shapes)
+{
+    eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor y = Sum(Exp(Mul(x, Sqrt(Add(real(g, 3), 1)))));
+    for (int i = 0; i < 6; i++) {
+        eddy_array *v = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(1 + i % 3)), *out = NULL;
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, v }), EDDY_FETCH(y), &out), EDDY_OK);
+        ck_assert_double_eq(eddy_array_item(out), 1 + i % 3);
+        ck_assert_int_eq(eddy_session_plan_info(s).plans, i < 3 ? i + 1 : 3);
+        eddy_array_free(v);
+        eddy_array_free(out);
+    }
+    const eddy_plan_info p = eddy_session_plan_info(s);
+    ck_assert_int_ge(p.folded, 2);
+    ck_assert_int_ge(p.in_place, 1);
+    ck_assert_int_ge(p.nodes, p.instructions);
+    ck_assert_int_le(p.instructions, 3);
+    ck_assert_uint_gt(p.live_bytes, 0);
+    ck_assert_uint_ge(p.arena_bytes, p.live_bytes);
+}
+END_TEST
+
+/* Above kept_bytes the plan unused for longest goes, and a callable makes its own again. */
+START_TEST(plans_hold_little_memory)
+{
+    eddy_tensor    x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor    y = eddy_sort(eddy_reverse(eddy_sort(Exp(x)), EDDY_AXES(0)));
+    eddy_session  *t = eddy_session_new(g, .kept_bytes = 100000);
+    eddy_callable *c = eddy_callable_new(t, EDDY_LIST(x), EDDY_LIST(Sum(y)));
+    for (int i = 0; i < 12; i++) {
+        const int64_t n = 1000 * (1 + i % 4);
+        eddy_array   *v = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(n)), *out = NULL;
+        ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *[]){ v }, &out), EDDY_OK);
+        ck_assert_double_eq(eddy_array_item(out), (double)n);
+        const eddy_plan_info p = eddy_session_plan_info(t);
+        ck_assert_uint_ge(p.arena_bytes, (size_t)n * sizeof(double));
+        ck_assert_int_le(p.plans, 1 + (int)(100000 / (1000 * sizeof(double))));
+        ck_assert_msg(i < 3 || n < 4000 || p.plans < 4, "%d plans are kept", p.plans);
+        eddy_array_free(v);
+        eddy_array_free(out);
+    }
+    eddy_callable_free(c);
+    eddy_session_free(t);
+}
+END_TEST
+
+/* After finalize no error of the graph stops a run; before, each does. */
+START_TEST(errors_after_finalize)
+{
+    eddy_tensor x = Exp(real(g, 0));
+    eddy_graph_finalize(g);
+    ck_assert(!eddy_is_valid(eddy_graph_tensor(g, "typo:0")));
+    ck_assert_int_eq(eddy_graph_status(g), EDDY_NOT_FOUND);
+    ck_assert(!eddy_is_valid(Exp(x)));
+    has(s, x, 1, (double[]){ 1 });
+    eddy_session *late = eddy_session_new(g);
+    ck_assert_int_eq(eddy_session_status(late), EDDY_OK);
+    has(late, x, 1, (double[]){ 1 });
+    eddy_session_free(late);
+
+    eddy_graph   *h = eddy_graph_new();
+    eddy_tensor   z = Exp(real(h, 0));
+    eddy_session *t = eddy_session_new(h);
+    eddy_graph_tensor(h, "typo:0");
+    eddy_graph_finalize(h);
+    ck_assert_int_eq(eddy_run(t, EDDY_FEED(), EDDY_FETCH(z), NULL), EDDY_NOT_FOUND);
+    eddy_session_free(t);
+    eddy_graph_free(h);
+}
+END_TEST
+
+Suite *plans_suite(void)
+{
+    Suite *suite = suite_create("plans");
+    TCase *c = tcase_create("plans");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, plans_of_several_shapes);
+    tcase_add_test(c, plans_hold_little_memory);
+    tcase_add_test(c, errors_after_finalize);
+    suite_add_tcase(suite, c);
+    return suite;
+}
