@@ -32,6 +32,7 @@ static eddy_shape matrix_of(eddy_tensor v)
 
 static eddy_tensor orthogonalised(eddy_tensor u, const eddy_muon_args *s)
 {
+    if (eddy_shape_of(u).rank < 2) return eddy_none(u.graph);     /* the graph has an error */
     const eddy_shape shape = matrix_of(u);
     const bool       tall = shape.dim[0] > shape.dim[1];
     eddy_tensor      x = eddy_reshape(u, shape);
