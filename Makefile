@@ -32,7 +32,7 @@ LIBS    := -lopenblas -lyaml -lm -pthread
 CHECK_LIBS = $(shell pkg-config --libs check)
 
 FOLDERS := graph ops autodiff layers optim session
-SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/linked.c
+SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES))
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
@@ -67,12 +67,12 @@ lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
 $(GEN)/stamp: $(OPSRC) ops/gen.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
-	@for m in header table_h table_c linked_h linked_c; do awk -v mode=$$m -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
+	@for m in header table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/header.new ops/ops.h || cp $(GEN)/header.new ops/ops.h
-	@for m in table_h table_c linked_h linked_c; do f=$(GEN)/$${m%_?}.$${m#*_}; \
+	@for m in table_h table_c weak_ops_h weak_ops_c; do f=$(GEN)/$${m%_?}.$${m##*_}; \
 	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
 	@touch $@
-$(GEN)/table.c $(GEN)/table.h $(GEN)/linked.c $(GEN)/linked.h ops/ops.h: $(GEN)/stamp ;
+$(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h ops/ops.h: $(GEN)/stamp ;
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE

@@ -7,7 +7,7 @@
 # 3. Links each formula of tests/link/parts.c twice, from the archive, which gives the program
 #    only the operations of that formula, and with the shared library, which has all: the plans
 #    of the sessions and all bits must be equal.  A difference means that a pass would make an
-#    operation that was not linked; ops/linked.h says what to do.
+#    operation that was not linked; ops/weak_ops.h says what to do.
 #
 # MAP=PREFIX also writes the linker's map of both programs, which begins with what linked what.
 set -eu

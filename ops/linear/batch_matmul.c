@@ -1,12 +1,12 @@
 /* batch_matmul.c -- batched matrix products (batch_matmul). */
 #include "ops/arrays/arrays.h"
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/linear/matmul.h"
 #include "build/gen/table.h"
 
-EDDY_MAY_BECOME(&eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention)
+EDDY_FUSION_TARGETS(&eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_batch_matmul_args {

@@ -21,7 +21,7 @@ typedef struct eddy_matmul_accumulate_attrs {
 } eddy_matmul_accumulate_attrs;
 
 /* By number, which files hold; the first is none, and NULL, as are those that the program does
- * not have (ops/linked.h). */
+ * not have (ops/weak_ops.h). */
 enum { EDDY_FUSED_ACTIVATIONS = 7 };
 extern const eddy_op_def *const eddy__fused_activations[EDDY_FUSED_ACTIVATIONS];
 

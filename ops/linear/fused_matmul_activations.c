@@ -1,6 +1,6 @@
 /* fused_matmul_activations.c -- activations that a fused matrix product applies to its result. */
 #include "ops/linear/fused_matmul.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 const eddy_op_def *const eddy__fused_activations[EDDY_FUSED_ACTIVATIONS] = {
     NULL, &eddy_op_relu, &eddy_op_tanh, &eddy_op_sigmoid, &eddy_op_gelu, &eddy_op_gelu_tanh,

@@ -1,10 +1,10 @@
 /* matmul.c -- matmul, the matrix product, and bias_add. */
 #include "ops/arrays/batching.h"
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/linear/matmul.h"
 #include "ops/math/elementwise_rows.h"
 
-EDDY_MAY_BECOME(&eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention, &eddy_op_concat)
+EDDY_FUSION_TARGETS(&eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention, &eddy_op_concat)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_matmul_args {

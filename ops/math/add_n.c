@@ -1,10 +1,10 @@
 /* add_n.c -- add_n: the sum of any number of tensors of the same shape. */
 #include "ops/math/elementwise_rows.h"
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 
 #include <string.h>
 
-EDDY_MAY_BECOME(&eddy_op_add)
+EDDY_FUSION_TARGETS(&eddy_op_add)
 
 /* Narrows `known` by s; false if the two contradict each other. */
 static bool narrow(eddy_shape *known, eddy_shape s)

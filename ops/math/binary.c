@@ -6,10 +6,10 @@
  * some integers (division by zero) have loops that report it, and are written as blocks. Rules
  * use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
 #include "ops/kernels/complex_numbers.h"
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/math/checked_rows.h"
 
-EDDY_MAY_BECOME(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
+EDDY_FUSION_TARGETS(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
 
 /* ----------------------------------------------------------- arithmetic -- */
 

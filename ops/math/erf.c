@@ -1,10 +1,10 @@
 /* erf.c -- erf, the error function, one row (ops/math/unary.c); related functions are in
  * ops/math/error_functions.c. */
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/math/elementwise_rows.h"
 
 /* 0.5 x (1 + erf(x / sqrt(2))). */
-EDDY_MAY_BECOME(&eddy_op_gelu)
+EDDY_FUSION_TARGETS(&eddy_op_gelu)
 
 /** y = erf x, the integral of 2 e^(-t*t) / sqrt(pi) for t from 0 to x.
  *

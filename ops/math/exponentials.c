@@ -1,11 +1,11 @@
 /* exponentials.c -- exp, expm1, log, log1p, sigmoid and softplus, one row each
  * (ops/math/unary.c). */
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/kernels/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
 /* e^x over its sum; the logarithm of a sum of exponentials, which takes out the largest. */
-EDDY_MAY_BECOME(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_op_sum,
+EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_op_sum,
                 &eddy_op_is_finite, &eddy_op_where)
 
 /** y = e^x.

@@ -1,6 +1,6 @@
 /* softmax.c -- softmax and log-softmax along an axis; ops/kernels/softmax_rows.c computes the
  * exponentials. */
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduce_engine.h"
@@ -8,7 +8,7 @@
 #include "build/gen/table.h"
 
 /* Its gradient by way of the logarithm. */
-EDDY_MAY_BECOME(&eddy_op_exp)
+EDDY_FUSION_TARGETS(&eddy_op_exp)
 
 /* ----------------------------------------------------------------- softmax -- */
 

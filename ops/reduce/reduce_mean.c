@@ -1,11 +1,11 @@
 /* reduce_mean.c -- the mean reduction. */
 #include "ops/short_names.h"
-#include "ops/becomes.h"
+#include "ops/fusion_targets.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
 /* With a variance and a root. */
-EDDY_MAY_BECOME(&eddy_op_layer_norm, &eddy_op_layer_norm_grad, &eddy_op_fused_batch_norm,
+EDDY_FUSION_TARGETS(&eddy_op_layer_norm, &eddy_op_layer_norm_grad, &eddy_op_fused_batch_norm,
                 &eddy_op_fused_batch_norm_grad)
 
 /* Elements of x in each of y; -1 if only a run will tell. */

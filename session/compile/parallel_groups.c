@@ -10,7 +10,7 @@
 #include "session/compile/parallel_groups.h"
 #include "session/compile/fused_loop.h"
 #include "ops/kernels/elementwise.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 /* Nanoseconds: of the dearest instruction, of the least stretch, to begin one, to gain. */
 enum { MOST_EACH = 40000, LEAST = 20000, BEGIN = 3000, LEAST_GAIN = 4000 };
@@ -101,8 +101,8 @@ static bool estimate(compile *c, const instruction *i, double *cost)
 /* Kernels of one's own may do what must not be done on two threads at a time. */
 static bool is_known(const eddy_op_def *op)
 {
-    for (int i = 0; i < eddy_op_linked_count; i++)
-        if (eddy_op_linked[i] == op) return true;
+    for (int i = 0; i < eddy__linked_op_count; i++)
+        if (eddy__linked_ops[i] == op) return true;
     return false;
 }
 

@@ -7,7 +7,7 @@
  * memory. The same operation on the same operands gives the same bits. */
 #include "session/compile/loop_rules.h"
 #include "session/compile/flow.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 #include "ops/math/fused_pairs.h"
 
 /* LEAST_BYTES: smaller values stay in a cache, and are better read there again.  The rest

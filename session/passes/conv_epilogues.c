@@ -2,7 +2,7 @@
  * so that they are applied while its result is in the cache. */
 #include "session/passes/passes.h"
 #include "ops/nets/conv2d_fused.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 

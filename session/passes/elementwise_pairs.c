@@ -2,7 +2,7 @@
  * the first (ops/math/fused_pairs.c). */
 #include "session/passes/passes.h"
 #include "ops/math/fused_pairs.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 /* The number of an operation whose left operand is known to be the pair's first; -1. */
 static int64_t second_of(const eddy_op_def *op, int side)

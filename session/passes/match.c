@@ -1,7 +1,7 @@
 /* match.c -- pattern matching on a flow, and creation of replacement nodes. */
 #include "session/passes/match.h"
 #include "ops/kernels/reduce_engine.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 

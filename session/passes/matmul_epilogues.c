@@ -3,7 +3,7 @@
  * does this for convolutions. */
 #include "session/passes/passes.h"
 #include "ops/linear/fused_matmul.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 bool eddy__as_fused_product(const flow_node *n, eddy_fused_matmul_attrs *f)
 {

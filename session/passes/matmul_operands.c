@@ -2,7 +2,7 @@
  * part of it: transposes, scalar factors, sums of products, batches of one matrix. */
 #include "session/passes/match.h"
 #include "ops/linear/fused_matmul.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* pattern_gelu.c -- recognises GELU: 0.5 x (1 + erf(x / sqrt(2))), and its tanh approximation. */
 #include "session/passes/patterns.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 #define SQRT_HALF        0.70710678118654752
 #define SQRT_TWO_OVER_PI 0.79788456080286536

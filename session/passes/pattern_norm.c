@@ -5,7 +5,7 @@
  * an offset, are absorbed by that operation. */
 #include "session/passes/pattern_norm.h"
 #include "ops/nets/normalization.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 typedef eddy_norm_parts norm;
 

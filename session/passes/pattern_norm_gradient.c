@@ -11,7 +11,7 @@
  *   of scale:    sum(r dy d) over all axes except the last */
 #include "session/passes/pattern_norm.h"
 #include "ops/nets/normalization.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "session/passes/patterns.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/linear/matmul.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 

@@ -5,7 +5,7 @@
  * NaN: x 0 is not 0, and x - x is not 0. */
 #include "session/passes/match.h"
 #include "ops/kernels/elementwise.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 #include <string.h>
 

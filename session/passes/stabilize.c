@@ -4,7 +4,7 @@
  * A part may have other readers here: it is kept for them, and correct digits justify computing
  * an exponential twice. */
 #include "session/passes/stabilize.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 

@@ -5,7 +5,7 @@
  * times 0 where it overflows. This pass cancels the division against that factor in every term,
  * and writes the remaining factor as a function that is finite. */
 #include "session/passes/stabilize.h"
-#include "ops/linked.h"
+#include "ops/weak_ops.h"
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 

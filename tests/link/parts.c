@@ -1,6 +1,6 @@
 /* parts.c -- one of the formulas below, -DPART=softmax, with its gradient: what the passes of a
  * session make of it, and the bits that come out.  The program has the operations of that one
- * formula alone, so a pass could lack what it would make of them (ops/linked.h); with the
+ * formula alone, so a pass could lack what it would make of them (ops/weak_ops.h); with the
  * shared library, which has everything, it must print the same (scripts/size.sh). */
 #include <eddy/eddy.h>
 #include <stdio.h>

@@ -8,25 +8,25 @@
  * compare unequal to the definition of every node.
  *
  * An operation that a pass creates must be linked wherever the pass finds its parts; the file of
- * a part declares this (ops/becomes.h). Creating an operation that is not linked is no error: the
+ * a part declares this (ops/fusion_targets.h). Creating an operation that is not linked is no error: the
  * rule then does not apply (eddy__rewrite_add). `make size` compares the plans of programs that
  * link only the parts with the plans that the shared library makes, which has all operations. */
-#ifndef EDDY_LINKED_H
-#define EDDY_LINKED_H
+#ifndef EDDY_WEAK_OPS_H
+#define EDDY_WEAK_OPS_H
 
 #include "graph/op.h"
 
 /* Hidden, so that an executable or a plugin does not look for them when it is loaded. */
 #if defined(__ELF__)
-#define EDDY_IF_LINKED __attribute__((weak, visibility("hidden")))
+#define EDDY_WEAK __attribute__((weak, visibility("hidden")))
 #else
-#define EDDY_IF_LINKED
+#define EDDY_WEAK
 #endif
 
-#include "build/gen/linked.h"
+#include "build/gen/weak_ops.h"
 
 /* All of them, NULL for those that are not linked. */
-extern const eddy_op_def *const eddy_op_linked[];
-extern const int                eddy_op_linked_count;
+extern const eddy_op_def *const eddy__linked_ops[];
+extern const int                eddy__linked_op_count;
 
 #endif

@@ -1,13 +1,13 @@
 /* becomes.h -- declares the fused operations that a session may build from the operations of a
  * file. Including it links them, so that a program that has the parts also has the fused
- * operation (ops/linked.h). */
-#ifndef EDDY_BECOMES_H
-#define EDDY_BECOMES_H
+ * operation (ops/weak_ops.h). */
+#ifndef EDDY_FUSION_TARGETS_H
+#define EDDY_FUSION_TARGETS_H
 
 #include "build/gen/table.h"
 
 /* Of pointers to definitions; at most one a file. */
-#define EDDY_MAY_BECOME(...)                                                    \
-    static const eddy_op_def *const may_become[] __attribute__((used)) = { __VA_ARGS__ };
+#define EDDY_FUSION_TARGETS(...)                                                    \
+    static const eddy_op_def *const fusion_targets[] __attribute__((used)) = { __VA_ARGS__ };
 
 #endif
