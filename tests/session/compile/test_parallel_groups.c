@@ -438,25 +438,25 @@ static void put_profile(eddy_session *s, FILE *to) { eddy_session_profile(s, to)
 static void put_lines(eddy_session *s, FILE *to) { eddy_session_profile_json(s, to); }
 
 /* How many of so many runs go side by side, if these are the ticks of each way. */
-static int runs_aside(way_trial *t, int of, int64_t in_order, int64_t aside)
+static int runs_aside(autotuner *t, int of, int64_t in_order, int64_t aside)
 {
     int n = 0;
     for (int i = 0; i < of; i++) {
-        const bool way = eddy__trial_way(t);
+        const bool way = eddy__autotune_choice(t);
         n += way;
-        eddy__trial_note(t, i % 50 == 9 ? 40 * in_order : way ? aside : in_order);
+        eddy__autotune_record(t, i % 50 == 9 ? 40 * in_order : way ? aside : in_order);
     }
     return n;
 }
 
 START_TEST(the_faster_way_is_found)
 {
-    way_trial t = { .set = true };
+    autotuner t = { .set = true };
     ck_assert_int_gt(runs_aside(&t, 10000, 1000, 700), 9500);
     ck_assert_int_lt(runs_aside(&t, 10000, 1000, 980), 1000);      /* not worth a thread */
     ck_assert_int_lt(runs_aside(&t, 10000, 1000, 1500), 400);
     ck_assert_int_gt(runs_aside(&t, 10000, 1000, 600), 9000);
-    const way_trial tried = { .set = true };
+    const autotuner tried = { .set = true };
     t = tried;
     ck_assert_int_eq(runs_aside(&t, LEAST_PERIOD, 1000, 700), LEAST_PERIOD - TRIED);
     ck_assert_int_eq(runs_aside(&t, 2 * LEAST_PERIOD, 1000, 700), 2 * LEAST_PERIOD - TRIED);
