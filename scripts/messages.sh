@@ -21,7 +21,7 @@ damaged|2|graph/files/safetensors_parse.c|@
 damaged_at|3|graph/files/safetensors_parse.c|@'
 
 # What no caller can provoke: file|format|why.
-allowed='session/make_plan.c|a plan could not be made|a guard: every step before it says why it failed
+allowed='session/compile.c|a plan could not be made|a guard: every step before it says why it failed
 ops/arrays/gather.c|batch_dims = %lld is negative|a guard against files: builders count from the end first
 ops/signal/fft.c|out of memory for a plan of FFTW|its memory is not from an allocator of the library
 session/compile/schedule.c|too few buffers were counted|a guard: the count is an upper bound

@@ -4,7 +4,7 @@
 #include "session/state/internal.h"
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
-#include "session/stages.h"
+#include "session/dynamic_shapes.h"
 #include "session/state/ticks.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* internal.h -- internal declarations shared by the files of session/.
  *
- * make_plan.c turns feeds, fetches and shapes into a plan through these stages:
+ * compile.c turns feeds, fetches and shapes into a plan through these stages:
  *   specialise.c       selects the nodes that are needed, infers concrete types, folds constants
  *   lower.c            builds the plan's own graph (flow.h) from the live nodes;
  *                      liveness.c finds them; variable_order.c decides which reads of

@@ -1,4 +1,4 @@
-/* test_stages.c -- runs in which shapes depend on data. */
+/* test_dynamic_shapes.c -- runs in which shapes depend on data. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
 #include "tests/lib/checks.h"
@@ -410,9 +410,9 @@ START_TEST(of_a_user_s_operation)
 }
 END_TEST
 
-Suite *stages_suite(void)
+Suite *dynamic_shapes_suite(void)
 {
-    Suite *s = suite_create("stages");
+    Suite *s = suite_create("dynamic_shapes");
     TCase *c = tcase_create("stages");
     tcase_add_test(c, a_mask_may_be_any_data);
     tcase_add_test(c, plans_are_kept_by_count);

@@ -1,4 +1,4 @@
-/* make_plan.c -- compilation of feeds, fetches and shapes into a plan. */
+/* compile.c -- compilation of feeds, fetches and shapes into a plan. */
 #include "session/compile/parallel_groups.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
-/* stages.c -- staged runs, for shapes that depend on data.
+/* dynamic_shapes.c -- staged runs, for shapes that depend on data.
  *
  * All shapes of a plan are known. Where the length of an operation's outputs depends on data
  * (EDDY_OP_DYNAMIC: where, unique), a run is split: a plan of its own computes these outputs,
  * with room for the largest possible result, and they are fed to the plan of the remaining
  * nodes, which is compiled for the shape that they have this time and cached as usual. A run
  * with several such operations in sequence takes several stages. */
-#include "session/stages.h"
+#include "session/dynamic_shapes.h"
 
 #include <string.h>
 

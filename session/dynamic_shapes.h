@@ -1,6 +1,6 @@
-/* stages.h -- runs split into stages because shapes depend on data; see stages.c. */
-#ifndef EDDY_STAGES_H
-#define EDDY_STAGES_H
+/* dynamic_shapes.h -- runs split into stages because shapes depend on data; see dynamic_shapes.c. */
+#ifndef EDDY_DYNAMIC_SHAPES_H
+#define EDDY_DYNAMIC_SHAPES_H
 
 #include "session/state/internal.h"
 
