@@ -1,4 +1,4 @@
-/* linked.h -- weak references to operation definitions: &eddy_op_x is NULL if x is not linked.
+/* weak_ops.h -- weak references to operation definitions: &eddy_op_x is NULL if x is not linked.
  *
  * A linker takes from libeddy.a what a program refers to, and what that refers to. The passes of
  * a session name many operations only to recognise them. If naming an operation linked it, every

@@ -419,7 +419,7 @@ static bool make_all(finder *f)
     }
     renumber_roots(p, position, n);
     p->n_code = n;
-    p->has_wide = p->trial.set = made > 0;
+    p->has_wide = p->autotuner.best = made > 0;
     FILE *report = f->c->session->options.report;
     if (report) fprintf(report, "wide: %d instructions in %d stretches\n", *changes, made);
     return true;

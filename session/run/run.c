@@ -100,9 +100,9 @@ static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
     const bool   many = p->has_lapack || p->info.flops >= few;
     if (many) eddy__blas_begin();
     const int64_t begun = p->has_wide ? eddy__ticks() : 0;
-    if (p->has_wide) p->side_by_side = eddy__autotune_choice(&p->trial);
+    if (p->has_wide) p->side_by_side = eddy__autotune_choice(&p->autotuner);
     eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
-    if (p->has_wide && s == EDDY_OK) eddy__autotune_record(&p->trial, eddy__ticks() - begun);
+    if (p->has_wide && s == EDDY_OK) eddy__autotune_record(&p->autotuner, eddy__ticks() - begun);
     if (many) eddy__blas_end();
     return s;
 }

@@ -413,7 +413,7 @@ END_TEST
 Suite *dynamic_shapes_suite(void)
 {
     Suite *s = suite_create("dynamic_shapes");
-    TCase *c = tcase_create("stages");
+    TCase *c = tcase_create("dynamic_shapes");
     tcase_add_test(c, a_mask_may_be_any_data);
     tcase_add_test(c, plans_are_kept_by_count);
     tcase_add_test(c, gradients_go_to_chosen_rows);

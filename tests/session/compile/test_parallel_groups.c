@@ -10,7 +10,7 @@
 Suite *parallel_groups_suite(void);
 
 enum { TOWERS = 6, SIZE = 48, ROWS = 16,
-       STEPS = LEAST_PERIOD + 4,    /* both ways, and back again */
+       STEPS = MIN_PERIOD + 4,    /* both ways, and back again */
        PASS = 14 };                 /* the number of EDDY_PASS_WIDE */
 
 static eddy_graph *g;
@@ -437,29 +437,29 @@ static char *text_of(void (*put)(eddy_session *, FILE *), eddy_session *s)
 static void put_profile(eddy_session *s, FILE *to) { eddy_session_profile(s, to); }
 static void put_lines(eddy_session *s, FILE *to) { eddy_session_profile_json(s, to); }
 
-/* How many of so many runs go side by side, if these are the ticks of each way. */
-static int runs_aside(autotuner *t, int of, int64_t in_order, int64_t aside)
+/* Of this number of runs, how many are parallel if the variants take so many ticks. */
+static int parallel_runs(autotuner *t, int of, int64_t serial, int64_t parallel)
 {
     int n = 0;
     for (int i = 0; i < of; i++) {
-        const bool way = eddy__autotune_choice(t);
-        n += way;
-        eddy__autotune_record(t, i % 50 == 9 ? 40 * in_order : way ? aside : in_order);
+        const bool variant = eddy__autotune_choice(t);
+        n += variant;
+        eddy__autotune_record(t, i % 50 == 9 ? 40 * serial : way ? parallel : serial);
     }
     return n;
 }
 
-START_TEST(the_faster_way_is_found)
+START_TEST(the_faster_variant_is_found)
 {
-    autotuner t = { .set = true };
-    ck_assert_int_gt(runs_aside(&t, 10000, 1000, 700), 9500);
-    ck_assert_int_lt(runs_aside(&t, 10000, 1000, 980), 1000);      /* not worth a thread */
-    ck_assert_int_lt(runs_aside(&t, 10000, 1000, 1500), 400);
-    ck_assert_int_gt(runs_aside(&t, 10000, 1000, 600), 9000);
-    const autotuner tried = { .set = true };
+    autotuner t = { .best = true };
+    ck_assert_int_gt(parallel_runs(&t, 10000, 1000, 700), 9500);
+    ck_assert_int_lt(parallel_runs(&t, 10000, 1000, 980), 1000);      /* not worth a thread */
+    ck_assert_int_lt(parallel_runs(&t, 10000, 1000, 1500), 400);
+    ck_assert_int_gt(parallel_runs(&t, 10000, 1000, 600), 9000);
+    const autotuner tried = { .best = true };
     t = tried;
-    ck_assert_int_eq(runs_aside(&t, LEAST_PERIOD, 1000, 700), LEAST_PERIOD - TRIED);
-    ck_assert_int_eq(runs_aside(&t, 2 * LEAST_PERIOD, 1000, 700), 2 * LEAST_PERIOD - TRIED);
+    ck_assert_int_eq(parallel_runs(&t, MIN_PERIOD, 1000, 700), MIN_PERIOD - PROBES);
+    ck_assert_int_eq(parallel_runs(&t, 2 * MIN_PERIOD, 1000, 700), 2 * MIN_PERIOD - PROBES);
 }
 END_TEST
 
@@ -500,7 +500,7 @@ Suite *parallel_groups_suite(void)
     tcase_add_test(c, without_values);
     tcase_add_loop_test(c, runs_at_once, 0, NOISY);
     tcase_add_test(c, damage);
-    tcase_add_test(c, the_faster_way_is_found);
+    tcase_add_test(c, the_faster_variant_is_found);
     tcase_add_test(c, reports);
     suite_add_tcase(suite, c);
     return suite;
