@@ -175,7 +175,7 @@ eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args a)
 
 /* ------------------------------------------------------------- recompute -- */
 
-/* The tensors that enter the span: x first, then what else its nodes use. */
+/* The tensors that enter the subgraph: x first, then what else its nodes use. */
 typedef struct entries {
     eddy_tensor *at;
     int          count, capacity;
@@ -199,7 +199,7 @@ static bool enter(eddy_graph *g, entries *e, eddy_tensor t)
 }
 
 /* Computed again: between x and y, and the same every time. */
-static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
+static bool is_inside(const eddy_subgraph *s, const eddy_node *node, eddy_list x)
 {
     const unsigned kept = EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_REFERENCE |
                           EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
@@ -211,7 +211,7 @@ static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
     return true;
 }
 
-static bool find_entries(eddy_span *s, eddy_list x, entries *e)
+static bool find_entries(eddy_subgraph *s, eddy_list x, entries *e)
 {
     for (int i = 0; i < x.count; i++)
         if (!enter(s->graph, e, x.at[i])) return false;
@@ -228,13 +228,14 @@ static bool find_entries(eddy_span *s, eddy_list x, entries *e)
     return true;
 }
 
-/* The node again, on the images of its inputs. */
-static void build_again(eddy_span *s, const eddy_node *node)
+/* The node again, on the replacements of its inputs. */
+static void build_again(eddy_subgraph *s, const eddy_node *node)
 {
-    eddy_tensor *in = eddy__span_room(s, node->n_inputs, sizeof *in);
+    eddy_tensor *in = eddy__subgraph_alloc(s, node->n_inputs, sizeof *in);
     for (int i = 0; in && i < node->n_inputs; i++) {
-        in[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
-                                                            : eddy__span_image(s, node->inputs[i]);
+        in[i] = eddy__input_is_in(node->op->shape_inputs, i)
+                    ? node->inputs[i]
+                    : eddy__subgraph_replacement(s, node->inputs[i]);
     }
     if (!in) return;
     eddy_tensor y = eddy__append((eddy_append_args){
@@ -242,7 +243,7 @@ static void build_again(eddy_span *s, const eddy_node *node)
         .n_controls = -1, .gradient = node->gradient,
     });
     for (int k = 0; k < node->n_outputs && eddy_is_valid(y); k++)
-        eddy__span_set_image(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
+        eddy__subgraph_replace(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
 }
 
 /* r->x is [y, entries]; the first entries are x, `context` counts them. */
@@ -252,22 +253,23 @@ static void recompute(eddy_rule *r)
     const int       n = r->n_in - r->n_out, n_y = r->n_out;
     const eddy_list entering = { n, r->x + n_y };
     eddy_tensor    *t = eddy__tensors_new(g, n + 2 * (int64_t)n_y);
-    eddy_span       s;
+    eddy_subgraph       s;
     if (!t) return;
     eddy_tensor *again = t, *y = t + n, *dy = y + n_y;
-    bool ok = eddy__span_begin(&s, g, n, r->x + n_y, n_y, r->x);
+    bool ok = eddy__subgraph_begin(&s, g, n, r->x + n_y, n_y, r->x);
     eddy_control_begin(g, (eddy_list){ n_y, r->dy });      /* not before it is needed */
     for (int i = 0; ok && i < n; i++)
-        eddy__span_set_image(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
+        eddy__subgraph_replace(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
     eddy_control_end(g);
     for (int32_t id = s.first; ok && id <= s.last && eddy__graph_ready(g); id++)
         if (is_inside(&s, g->nodes[id], entering)) build_again(&s, g->nodes[id]);
-    for (int k = 0; ok && k < n_y; k++) y[k] = eddy__span_image(&s, r->x[k]), dy[k] = r->dy[k];
+    for (int k = 0; ok && k < n_y; k++)
+        y[k] = eddy__subgraph_replacement(&s, r->x[k]), dy[k] = r->dy[k];
     if (ok && eddy__graph_ready(g)) {
         const eddy_list ys = { n_y, y }, xs = { n, again };
         eddy_gradients(ys, xs, r->dx + n_y, .grad_ys = { n_y, dy }, .stop_gradients = xs);
     }
-    eddy__span_end(&s);
+    eddy__subgraph_end(&s);
     eddy__tensors_free(g, t, n + 2 * (int64_t)n_y);
 }
 
@@ -276,15 +278,15 @@ const eddy_named_rule eddy__recompute_rule = { EDDY_RECOMPUTE, recompute, NULL }
 eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
 {
     eddy_graph *g = graph_of(y, x);
-    eddy_span   s;
+    eddy_subgraph   s;
     entries     e = { 0 };
     eddy__tensors_clear(g, out, y.count);
     if (!lists_fit(g, "recompute_grad", y, x, out)) return eddy__status_of(g);
     if (x.count == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "recompute_grad: x is empty");
-    else if (eddy__span_begin(&s, g, x.count, x.at, y.count, y.at) && find_entries(&s, x, &e))
+    else if (eddy__subgraph_begin(&s, g, x.count, x.at, y.count, y.at) && find_entries(&s, x, &e))
         tie(g, eddy__recompute_rule.name, y, (eddy_list){ e.count, e.at }, (eddy_list){ 0 }, out);
-    if (x.count > 0) eddy__span_end(&s);
+    if (x.count > 0) eddy__subgraph_end(&s);
     eddy__release(eddy__graph_allocator(g), e.at, (size_t)e.capacity * sizeof *e.at);
     return eddy_graph_status(g);
 }

@@ -52,39 +52,39 @@ typedef struct eddy_weighted {
  * none at all.  Says on the graph what is not so. */
 bool eddy__weights_fit(eddy_graph *g, const eddy_weighted *w);
 
-/* ----------------------------------------------------------------- spans -- */
+/* ----------------------------------------------------------------- subgraphs -- */
 
 /* The nodes between some tensors and what was built from them: a value of
  * theirs depends on a value of `from`, and a value of `to` on theirs. */
 enum {
     EDDY_DEPENDS = 1, EDDY_NEEDED = 2, EDDY_BETWEEN = EDDY_DEPENDS | EDDY_NEEDED,
-    EDDY_SOURCE = 4                 /* has one of `from`: the span does not go past it */
+    EDDY_SOURCE = 4                 /* has one of `from`: the subgraph does not go past it */
 };
-typedef struct eddy_span {
+typedef struct eddy_subgraph {
     eddy_graph   *graph;
     int32_t       first, last;      /* ids: the smallest of `from`; the largest then */
-    int32_t       drawn_after;      /* nodes with larger ids that draw numbers depend too */
+    int32_t       random_after;     /* nodes with larger ids that draw numbers depend too */
     uint8_t      *marks;            /* by id - first */
-    eddy_tensor **images;           /* by id - first: one an output, or NULL; for the caller */
+    eddy_tensor **replacements;     /* by id - first: one an output, or NULL; for the caller */
     eddy_arena    arena;
-} eddy_span;
+} eddy_subgraph;
 /* False with the error set; to be ended in either case. */
-bool  eddy__span_begin(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+bool  eddy__subgraph_begin(eddy_subgraph *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
                        const eddy_tensor *to);
 /* The same, where nodes with larger ids than `after` depend on `from` too if they draw. */
-bool  eddy__span_begin_drawing(eddy_span *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
+bool  eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
                                const eddy_tensor *to, int32_t after);
 /* The node makes random numbers, as far as its op says: it may give others each time, and acts
  * on nothing. */
-bool  eddy__draws(const eddy_node *node);
-void  eddy__span_end(eddy_span *s);
-void *eddy__span_room(eddy_span *s, int64_t n, size_t size);    /* zeroed; NULL with the error */
-bool  eddy__span_has(const eddy_span *s, eddy_tensor t, int marks);
+bool  eddy__is_random(const eddy_node *node);
+void  eddy__subgraph_end(eddy_subgraph *s);
+void *eddy__subgraph_alloc(eddy_subgraph *s, int64_t n, size_t size);  /* zeroed; NULL with the error */
+bool  eddy__subgraph_has(const eddy_subgraph *s, eddy_tensor t, int marks);
 /* Input i of the node matters by its value, and depends on `from`. */
-bool  eddy__span_differs(const eddy_span *s, const eddy_node *node, int i);
+bool  eddy__subgraph_input_depends(const eddy_subgraph *s, const eddy_node *node, int i);
 /* What stands for t, or t itself. */
-eddy_tensor eddy__span_image(const eddy_span *s, eddy_tensor t);
-void        eddy__span_set_image(eddy_span *s, eddy_tensor t, eddy_tensor image);
+eddy_tensor eddy__subgraph_replacement(const eddy_subgraph *s, eddy_tensor t);
+void        eddy__subgraph_replace(eddy_subgraph *s, eddy_tensor t, eddy_tensor image);
 
 /* -------------------------------------------------------------- batching -- */
 

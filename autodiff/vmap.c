@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct mapping {
-    eddy_span   span;
+    eddy_subgraph   subgraph;
     eddy_graph *graph;
     eddy_tensor examples;
     eddy_stand_ins *all;                        /* the last stand for what was drawn */
@@ -25,27 +25,28 @@ enum { MOST_LOOPS = 1 << 14 };
 
 /* ---------------------------------------------------------- side effects -- */
 
-/* A mark beside those of the span: to run the node is to run one that has a side
+/* A mark beside those of the subgraph: to run the node is to run one that has a side
  * effect and depends on an example. */
 enum { ACTS = 8 };
 
 static bool acts(const mapping *m, int32_t id)
 {
-    return id >= m->span.first && id <= m->span.last && m->span.marks[id - m->span.first] & ACTS;
+    return id >= m->subgraph.first && id <= m->subgraph.last &&
+           m->subgraph.marks[id - m->subgraph.first] & ACTS;
 }
 
 /* The results need an image of the node. */
 static bool is_mapped(const mapping *m, int32_t id)
 {
-    const int marks = m->span.marks[id - m->span.first];
+    const int marks = m->subgraph.marks[id - m->subgraph.first];
     return marks & EDDY_NEEDED && marks & (EDDY_DEPENDS | ACTS) &&
-           !m->span.images[id - m->span.first];
+           !m->subgraph.replacements[id - m->subgraph.first];
 }
 
 static bool has_effect(const mapping *m, const eddy_node *node)
 {
     const unsigned effects = EDDY_OP_SIDE_EFFECT | EDDY_OP_UPDATES;
-    if (m->span.marks[node->id - m->span.first] & EDDY_DEPENDS && node->op->flags & effects)
+    if (m->subgraph.marks[node->id - m->subgraph.first] & EDDY_DEPENDS && node->op->flags & effects)
         return true;
     for (int i = 0; i < node->n_inputs; i++)
         if (!eddy__input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node))
@@ -59,7 +60,7 @@ static bool has_effect(const mapping *m, const eddy_node *node)
  * waits for one, one down what the results need of that. */
 static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
 {
-    eddy_span *s = &m->span;
+    eddy_subgraph *s = &m->subgraph;
     for (int32_t id = s->first; id <= s->last; id++)
         if (has_effect(m, s->graph->nodes[id])) s->marks[id - s->first] |= ACTS;
     for (int k = 0; k < n_ys; k++)
@@ -68,7 +69,7 @@ static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
         const eddy_node *node = s->graph->nodes[id];
         if (!is_mapped(m, id)) continue;
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy__span_differs(s, node, i) ||
+            if (eddy__subgraph_input_depends(s, node, i) ||
                 (!eddy__input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node)))
                 s->marks[node->inputs[i].node - s->first] |= EDDY_NEEDED;
         for (int i = 0; i < node->n_controls; i++)
@@ -79,21 +80,21 @@ static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
 /* What stands for t, for all examples or shared by them; or t itself. */
 static eddy_tensor image_of(const mapping *m, eddy_tensor t)
 {
-    const eddy_span *s = &m->span;
-    if (t.node < s->first || t.node > s->last || !s->images[t.node - s->first]) return t;
-    const eddy_tensor y = s->images[t.node - s->first][t.output];
+    const eddy_subgraph *s = &m->subgraph;
+    if (t.node < s->first || t.node > s->last || !s->replacements[t.node - s->first]) return t;
+    const eddy_tensor y = s->replacements[t.node - s->first][t.output];
     return eddy_is_valid(y) ? y : t;
 }
 
-/* What is built next waits as the node does: for images, and for what is shared.
+/* What is built next waits as the node does: for replacements, and for what is shared.
  * An order among nodes without side effects is not kept. */
 static void begin_waiting(mapping *m, const eddy_node *node)
 {
-    eddy_tensor *after = eddy__span_room(&m->span, node->n_controls, sizeof *after);
+    eddy_tensor *after = eddy__subgraph_alloc(&m->subgraph, node->n_controls, sizeof *after);
     int          n = 0;
     for (int i = 0; after && i < node->n_controls; i++) {
         const eddy_tensor t = eddy__tensor_at(m->graph, node->controls[i], 0);
-        const bool differs = eddy__span_has(&m->span, t, EDDY_DEPENDS);
+        const bool differs = eddy__subgraph_has(&m->subgraph, t, EDDY_DEPENDS);
         if (acts(m, t.node) || !differs) after[n++] = image_of(m, t);
     }
     eddy_control_begin(m->graph, (eddy_list){ n, after });
@@ -133,9 +134,9 @@ static void loop(mapping *m, eddy_batch *b)
                   b->node->op->name, MOST_LOOPS, b->node->name);
         return;
     }
-    eddy_tensor *x = eddy__span_room(&m->span, b->n_in, sizeof *x),
-                *y = eddy__span_room(&m->span, n * b->n_out, sizeof *y);
-    eddy_tensor *column = eddy__span_room(&m->span, n, sizeof *column);
+    eddy_tensor *x = eddy__subgraph_alloc(&m->subgraph, b->n_in, sizeof *x),
+                *y = eddy__subgraph_alloc(&m->subgraph, n * b->n_out, sizeof *y);
+    eddy_tensor *column = eddy__subgraph_alloc(&m->subgraph, n, sizeof *column);
     for (int64_t e = 0; x && y && column && e < n && eddy__graph_ready(b->graph); e++)
         apply_to_example(b, e, x, y + e * b->n_out);
     for (int k = 0; k < b->n_out && eddy__graph_ready(b->graph); k++) {
@@ -157,7 +158,7 @@ static void apply_rule(mapping *m, eddy_batch *b)
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
     if (node->op->batch) node->op->batch(b);
     else if (node->op->flags & EDDY_OP_ELEMENTWISE) {
-        if (eddy__draws(node)) eddy_batch_as_is(b);     /* perhaps of nothing that differs */
+        if (eddy__is_random(node)) eddy_batch_as_is(b);  /* perhaps of nothing that differs */
         else eddy__batch_elementwise(b);
     }
     if (eddy__graph_ready(m->graph) && !is_whole(b)) loop(m, b);
@@ -185,13 +186,13 @@ static bool is_refused(const eddy_node *node, bool differs)
 
 static bool draws_here(const mapping *m, const eddy_node *node)
 {
-    return node->id > m->span.drawn_after && eddy__draws(node);
+    return node->id > m->subgraph.random_after && eddy__is_random(node);
 }
 
 /* A registered gradient may use what was drawn beside the results: they need it too then. */
 static bool want_drawn(mapping *m)
 {
-    eddy_span *s = &m->span;
+    eddy_subgraph *s = &m->subgraph;
     bool       asked = false;
     for (int32_t id = s->first; id <= s->last && !asked; id++)
         asked = s->graph->nodes[id]->gradient &&
@@ -222,11 +223,11 @@ static void release_stands(void *object)
 static bool list_stands(mapping *m, const eddy_examples *e, bool kept)
 {
     int64_t room = e->n;
-    for (int32_t id = m->span.first; id <= m->span.last; id++)
+    for (int32_t id = m->subgraph.first; id <= m->subgraph.last; id++)
         if (draws_here(m, m->graph->nodes[id])) room += m->graph->nodes[id]->n_outputs;
     const size_t bytes = sizeof *m->all + 2 * (size_t)room * sizeof *m->all->at;
     m->all = kept ? eddy__allocate(eddy__graph_allocator(m->graph), bytes)
-                  : eddy__span_room(&m->span, 1, bytes);
+                  : eddy__subgraph_alloc(&m->subgraph, 1, bytes);
     if (!m->all) {
         eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)room);
         return false;
@@ -241,13 +242,13 @@ static bool list_stands(mapping *m, const eddy_examples *e, bool kept)
 static void map_node(mapping *m, const eddy_node *node)
 {
     const bool   valueless = node->n_outputs == 0;
-    eddy_tensor *x = eddy__span_room(&m->span, node->n_inputs, sizeof *x),
-                *y = eddy__span_room(&m->span, node->n_outputs + valueless, sizeof *y);
-    bool        *batched = eddy__span_room(&m->span, node->n_inputs, sizeof *batched);
+    eddy_tensor *x = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *x),
+                *y = eddy__subgraph_alloc(&m->subgraph, node->n_outputs + valueless, sizeof *y);
+    bool        *batched = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *batched);
     bool         differs = false;
     if (!x || !y || !batched) return;
     for (int i = 0; i < node->n_inputs; i++) {
-        batched[i] = eddy__span_differs(&m->span, node, i);
+        batched[i] = eddy__subgraph_input_depends(&m->subgraph, node, i);
         differs = differs || batched[i];
         x[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
                                                            : image_of(m, node->inputs[i]);
@@ -274,7 +275,7 @@ static void map_node(mapping *m, const eddy_node *node)
     if (node->n_controls > 0) eddy_control_end(m->graph);
     if (draws_here(m, node)) remember_drawn(m, node, y);
     if (valueless) y[0] = eddy_node_at(m->graph, eddy_graph_size(m->graph));
-    m->span.images[node->id - m->span.first] = y;
+    m->subgraph.replacements[node->id - m->subgraph.first] = y;
 }
 
 /* -------------------------------------------------------------- the whole -- */
@@ -292,18 +293,19 @@ bool eddy__vectorize_drawing(eddy_graph *g, eddy_examples e, int n_ys, const edd
     mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);
     if (e.n == 0) return eddy__graph_ready(g);
-    bool ok = eddy__span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after);
+    bool ok = eddy__subgraph_begin_random(&m.subgraph, g, e.n, e.stands, n_ys, ys, e.after);
     ok = ok && list_stands(&m, &e, want_drawn(&m));
     m.examples = e.batches[0];
-    for (int i = 0; ok && i < e.n; i++) eddy__span_set_image(&m.span, e.stands[i], e.batches[i]);
+    for (int i = 0; ok && i < e.n; i++)
+        eddy__subgraph_replace(&m.subgraph, e.stands[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);
-    for (int32_t id = m.span.first; ok && id <= m.span.last && eddy__graph_ready(g); id++)
+    for (int32_t id = m.subgraph.first; ok && id <= m.subgraph.last && eddy__graph_ready(g); id++)
         if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
             map_node(&m, g->nodes[id]);
     for (int k = 0; ok && k < n_ys && eddy__graph_ready(g); k++)
-        if (eddy__span_has(&m.span, ys[k], EDDY_DEPENDS)) out[k] = image_of(&m, ys[k]);
+        if (eddy__subgraph_has(&m.subgraph, ys[k], EDDY_DEPENDS)) out[k] = image_of(&m, ys[k]);
         else if (acts(&m, ys[k].node)) out[k] = eddy_batch_like(image_of(&m, ys[k]), m.examples);
-    eddy__span_end(&m.span);
+    eddy__subgraph_end(&m.subgraph);
     return eddy__graph_ready(g);
 }
 

@@ -22,15 +22,15 @@ typedef struct fault {
 /* The inputs of a node whose values are read, each once; which they are.  What is
  * handed over by reference need not have one, unless it is among xs.  A custom gradient
  * is one of all that lies between its inputs and the node: its results are no inputs. */
-static int distinct_inputs(const eddy_span *span, const eddy_node *node, eddy_tensor *in,
+static int distinct_inputs(const eddy_subgraph *subgraph, const eddy_node *node, eddy_tensor *in,
                            int *number)
 {
     int n = 0;
-    for (int i = eddy__custom_results(span->graph, node); i < node->n_inputs; i++) {
+    for (int i = eddy__custom_results(subgraph->graph, node); i < node->n_inputs; i++) {
         const bool reference = i == 0 && (node->op->flags & EDDY_OP_REFERENCE);
         int        k = 0;
         while (k < n && !eddy_same(in[k], node->inputs[i])) k++;
-        if (k < n || (reference && !eddy__span_differs(span, node, i))) continue;
+        if (k < n || (reference && !eddy__subgraph_input_depends(subgraph, node, i))) continue;
         number[n] = i;
         in[n++] = node->inputs[i];
     }
@@ -38,12 +38,12 @@ static int distinct_inputs(const eddy_span *span, const eddy_node *node, eddy_te
 }
 
 /* Those of in[0..n) by which the node depends on xs, to the front of `out`. */
-static int moving_inputs(const eddy_span *span, const eddy_node *node, int n,
+static int moving_inputs(const eddy_subgraph *subgraph, const eddy_node *node, int n,
                          const eddy_tensor *in, const int *number, eddy_tensor *out, int *from)
 {
     int m = 0;
     for (int k = 0; k < n; k++) {
-        if (!eddy__span_differs(span, node, number[k])) continue;
+        if (!eddy__subgraph_input_depends(subgraph, node, number[k])) continue;
         from[m] = number[k];
         out[m++] = in[k];
     }
@@ -51,7 +51,7 @@ static int moving_inputs(const eddy_span *span, const eddy_node *node, int n,
 }
 
 /* Whether the node, alone on the values that it has in p, disagrees. */
-static bool is_at_fault(probe *p, const eddy_span *span, const eddy_node *node, fault *f)
+static bool is_at_fault(probe *p, const eddy_subgraph *subgraph, const eddy_node *node, fault *f)
 {
     const int    most = node->n_inputs;
     probe        op = { .session = p->session, .graph = p->graph, .args = p->args, .alone = true };
@@ -63,8 +63,8 @@ static bool is_at_fault(probe *p, const eddy_span *span, const eddy_node *node, 
     int         *from = eddy__probe_room(p, most, sizeof *from);
     if (!in || !xs || !ys || !values || !number || !from) return false;
     for (int k = 0; k < node->n_outputs; k++) ys[k] = eddy__tensor_at(p->graph, node->id, k);
-    const int n = distinct_inputs(span, node, in, number);
-    const int m = moving_inputs(span, node, n, in, number, xs, from);
+    const int n = distinct_inputs(subgraph, node, in, number);
+    const int m = moving_inputs(subgraph, node, n, in, number, xs, from);
     if (m > 0 && eddy__probe_run(p, n, in, values) &&
         eddy__probe_begin(&op, (eddy_list){ node->n_outputs, ys }, (eddy_list){ m, xs },
                           (eddy_feeds){ p->n_feeds, p->feeds }, n)) {
@@ -80,41 +80,41 @@ static bool is_at_fault(probe *p, const eddy_span *span, const eddy_node *node, 
     return op.found.excess > 1;
 }
 
-enum { ASKED = 128 };       /* beside the marks of a span */
+enum { ASKED = 128 };       /* beside the marks of a subgraph */
 
 /* Marks the nodes whose rules the gradients of ys by xs ask: those between a custom gradient's
  * inputs and its node are not among them. */
-static void mark_asked(const probe *p, eddy_span *span)
+static void mark_asked(const probe *p, eddy_subgraph *subgraph)
 {
     for (int j = 0; j < p->n_y; j++)
-        if (eddy__span_has(span, p->ys[j], EDDY_BETWEEN))
-            span->marks[p->ys[j].node - span->first] |= ASKED;
-    for (int32_t id = span->last; id >= span->first; id--) {
+        if (eddy__subgraph_has(subgraph, p->ys[j], EDDY_BETWEEN))
+            subgraph->marks[p->ys[j].node - subgraph->first] |= ASKED;
+    for (int32_t id = subgraph->last; id >= subgraph->first; id--) {
         const eddy_node *node = p->graph->nodes[id];
-        if (!(span->marks[id - span->first] & ASKED)) continue;
+        if (!(subgraph->marks[id - subgraph->first] & ASKED)) continue;
         for (int i = eddy__custom_results(p->graph, node); i < node->n_inputs; i++)
-            if (eddy__span_differs(span, node, i))
-                span->marks[node->inputs[i].node - span->first] |= ASKED;
+            if (eddy__subgraph_input_depends(subgraph, node, i))
+                subgraph->marks[node->inputs[i].node - subgraph->first] |= ASKED;
     }
 }
 
 /* Checks each op between xs and ys by itself; how many disagree, the first in faults. */
 static int find_faults(probe *p, fault *faults)
 {
-    eddy_span     span;
+    eddy_subgraph     subgraph;
     const int32_t size = p->graph->size;
     int           n = 0;
-    bool          ok = eddy__span_begin(&span, p->graph, p->n_x, p->xs, p->n_y, p->ys);
-    if (ok) mark_asked(p, &span);
-    for (int32_t id = span.first; ok && id <= size && n < MOST_NAMED; id++) {
+    bool          ok = eddy__subgraph_begin(&subgraph, p->graph, p->n_x, p->xs, p->n_y, p->ys);
+    if (ok) mark_asked(p, &subgraph);
+    for (int32_t id = subgraph.first; ok && id <= size && n < MOST_NAMED; id++) {
         const eddy_node *node = p->graph->nodes[id];
         if (node->n_outputs == 0 ||
-            !eddy__span_has(&span, eddy__tensor_at(p->graph, id, 0), EDDY_BETWEEN | ASKED))
+            !eddy__subgraph_has(&subgraph, eddy__tensor_at(p->graph, id, 0), EDDY_BETWEEN | ASKED))
             continue;
-        n += is_at_fault(p, &span, node, &faults[n]);
+        n += is_at_fault(p, &subgraph, node, &faults[n]);
         eddy_graph_clear_error(p->graph);    /* one that cannot stand alone is passed over */
     }
-    eddy__span_end(&span);
+    eddy__subgraph_end(&subgraph);
     return n;
 }
 

@@ -12,7 +12,7 @@ typedef struct scale_state {
     int64_t          period;
     bool             fixed;
     eddy_tensor      finite;      /* so far; no node: nothing has come */
-    const eddy_span *spans;       /* of the updates so far, in the graph's arena */
+    const eddy_id_range *ranges;  /* of the updates so far, in the graph's arena */
 } scale_state;
 
 static void scale_slots(eddy_optimizer *o, eddy_tensor v)
@@ -25,7 +25,7 @@ static void scale_prepare(eddy_optimizer *o)
 {
     scale_state *s = eddy_optimizer_state(o);
     s->finite = eddy_none(o->graph);
-    s->spans = NULL;
+    s->ranges = NULL;
     eddy__inner_prepare(s->inner);
 }
 
@@ -62,11 +62,11 @@ static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
 static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
 {
     scale_state *s = eddy_optimizer_state(o);
-    eddy_span   *span = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *span);
-    if (!s->fixed && !span)
+    eddy_id_range   *range = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *range);
+    if (!s->fixed && !range)
         return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, 1);
-    if (span) *span = (eddy_span){ from, eddy_graph_size(o->graph), s->spans };
-    s->spans = span;
+    if (range) *range = (eddy_id_range){ from, eddy_graph_size(o->graph), s->ranges };
+    s->ranges = range;
     return update;
 }
 
@@ -104,7 +104,7 @@ static eddy_tensor scale_finish(eddy_optimizer *o, eddy_list updates)
     const int32_t      from = eddy_graph_size(o->graph);
     eddy_tensor        done = eddy__inner_finish(s->inner, updates);
     if (s->fixed) return done;
-    const eddy_span    last = { from, eddy_graph_size(o->graph), s->spans };
+    const eddy_id_range    last = { from, eddy_graph_size(o->graph), s->ranges };
     done = eddy__keep_if(o, &last, done, s->finite);
     eddy_control_begin(o->graph, EDDY_LIST(done));
     done = follow(o);

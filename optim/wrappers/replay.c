@@ -18,7 +18,7 @@ typedef struct replay {
     int          n;              /* of these */
     int32_t     *places;         /* by hash: where a variable is among these, plus 1; 0: free */
     uint32_t     mask;           /* how many places there are, less 1 */
-    eddy_tensor *controls;       /* outside the spans, of updates and of groups */
+    eddy_tensor *controls;       /* outside the ranges, of updates and of groups */
     int          n_controls, most_controls;
 } replay;
 
@@ -93,7 +93,7 @@ static eddy_tensor assigned(replay *r, const eddy_node *node)
     return eddy_none(r->g);
 }
 
-/* What is to be there before the updates, and is no node of the spans. */
+/* What is to be there before the updates, and is no node of the ranges. */
 static bool take_controls(replay *r, const eddy_node *node)
 {
     for (int k = 0; k < node->n_controls; k++) {
@@ -155,10 +155,10 @@ static bool are_last(const replay *r)
 
 /* --------------------------------------------------------------- the whole -- */
 
-static bool mark(replay *r, const eddy_span *spans)
+static bool mark(replay *r, const eddy_id_range *ranges)
 {
     int n = 0;
-    for (const eddy_span *s = spans; s; s = s->before)
+    for (const eddy_id_range *s = ranges; s; s = s->before)
         for (int32_t id = s->from + 1; id <= s->to; id++) {
             r->inside[id - r->first - 1] = 1;
             n++;
@@ -166,9 +166,9 @@ static bool mark(replay *r, const eddy_span *spans)
     return n > 0;
 }
 
-static eddy_tensor replayed(replay *r, const eddy_span *spans, eddy_tensor keep)
+static eddy_tensor replayed(replay *r, const eddy_id_range *ranges, eddy_tensor keep)
 {
-    bool ok = mark(r, spans);
+    bool ok = mark(r, ranges);
     for (int32_t id = r->first + 1; ok && id <= r->first + r->size; id++)
         if (is_inside(r, id)) ok = take(r, eddy_node_of(eddy_node_at(r->g, id)));
     if (!ok || r->n == 0 || !are_last(r)) return eddy_none(r->g);
@@ -182,11 +182,11 @@ static eddy_tensor replayed(replay *r, const eddy_span *spans, eddy_tensor keep)
     return done;
 }
 
-eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor keep)
+eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor keep)
 {
     replay  r = { .g = g, .first = INT32_MAX };
     int32_t last = 0;
-    for (const eddy_span *s = spans; s; s = s->before) {
+    for (const eddy_id_range *s = ranges; s; s = s->before) {
         r.first = s->from < r.first ? s->from : r.first;
         last = s->to > last ? s->to : last;
     }
@@ -204,7 +204,7 @@ eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor k
         r.variable = r.made + r.size;
         r.value = r.variable + r.size;
         r.controls = r.value + r.size;
-        done = replayed(&r, spans, keep);
+        done = replayed(&r, ranges, keep);
     }
     eddy__release(memory, r.made, bytes);
     eddy__release(memory, r.inside, (size_t)r.size);

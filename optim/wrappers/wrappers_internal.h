@@ -27,22 +27,22 @@ eddy_tensor eddy__inner_sparse(const eddy_optimizer *outer, eddy_optimizer *inne
 eddy_tensor eddy__inner_finish(eddy_optimizer *inner, eddy_list updates);
 
 /* The nodes with ids above `from` up to `to`: those that one call made. */
-typedef struct eddy_span {
+typedef struct eddy_id_range {
     int32_t                 from, to;
-    const struct eddy_span *before;      /* another one, with smaller ids; or NULL */
-} eddy_span;
+    const struct eddy_id_range *before;  /* another one, with smaller ids; or NULL */
+} eddy_id_range;
 
 /* What the last update of `variable` that is among the nodes above `from` has made of it;
  * the variable itself if there is none. */
 eddy_tensor eddy__latest(eddy_tensor variable, int32_t from);
-/* The operation `step`, the nodes of which are those of these spans, if `keep`, a bool scalar,
+/* The operation `step`, the nodes of which are those of these ranges, if `keep`, a bool scalar,
  * is true; if not, all variables that they update are, to the bit, what they were before the
  * run.  Nodes made since may have updated them further. */
-eddy_tensor eddy__keep_if(eddy_optimizer *o, const eddy_span *spans, eddy_tensor step,
+eddy_tensor eddy__keep_if(eddy_optimizer *o, const eddy_id_range *ranges, eddy_tensor step,
                           eddy_tensor keep);
 /* The same, whatever the rest of the step is, without the updates themselves; with no `keep`
  * (node 0) in any case.  Invalid where that cannot be: then some nodes may have been built
  * that nothing uses. */
-eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor keep);
+eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor keep);
 
 #endif

@@ -167,7 +167,7 @@ struct eddy_plan {
     bool           has_lapack;    /* has operations that call LAPACK */
     bool           has_wide;      /* small instructions that may run in parallel (parallel_groups.h) */
     bool           side_by_side;  /* ... and do, in this run */
-    autotuner      trial;         /* ... whether that is faster */
+    autotuner      autotuner;         /* ... whether that is faster */
     plan_profile  *profile;       /* NULL without the session's option */
     eddy_session  *session;
     const eddy_allocator *allocator;

@@ -1,4 +1,4 @@
-/* products.c -- Jacobian-vector, vector-Jacobian and Hessian-vector products, without the
+/* jacobian_products.c -- Jacobian-vector, vector-Jacobian and Hessian-vector products, without the
  * matrix.
  *
  * The reverse sweep is linear in its seed u, so its derivative with respect to u is the Jacobian
