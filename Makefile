@@ -36,7 +36,7 @@ SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/we
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES))
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
-           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/check.h \
+           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \

@@ -1,22 +1,22 @@
-/* check.c -- gradient checking: compares gradients with finite differences, and finds the
+/* gradient_check.c -- gradient checking: compares gradients with finite differences, and finds the
  * operation whose rule is wrong.
  *
- * A probe is a point at which ys are differentiated: the caller's ys and xs, their gradients for
+ * A comparison is a point at which ys are differentiated: the caller's ys and xs, their gradients for
  * the second order, or one operation at the values of its inputs. */
-#include "autodiff/check/probe.h"
+#include "autodiff/check/compare_derivatives.h"
 #include "graph/base/text.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_NAMED = 8 };
+enum { MAX_FAULTS = 8 };
 
 /* ----------------------------------------------------------- ops at fault -- */
 
 typedef struct fault {
     const eddy_node *node;
     int              input;
-    finding          found;
+    mismatch          worst;
 } fault;
 
 /* The inputs of a node whose values are read, each once; which they are.  What is
@@ -38,7 +38,7 @@ static int distinct_inputs(const eddy_subgraph *subgraph, const eddy_node *node,
 }
 
 /* Those of in[0..n) by which the node depends on xs, to the front of `out`. */
-static int moving_inputs(const eddy_subgraph *subgraph, const eddy_node *node, int n,
+static int varying_inputs(const eddy_subgraph *subgraph, const eddy_node *node, int n,
                          const eddy_tensor *in, const int *number, eddy_tensor *out, int *from)
 {
     int m = 0;
@@ -51,65 +51,66 @@ static int moving_inputs(const eddy_subgraph *subgraph, const eddy_node *node, i
 }
 
 /* Whether the node, alone on the values that it has in p, disagrees. */
-static bool is_at_fault(probe *p, const eddy_subgraph *subgraph, const eddy_node *node, fault *f)
+static bool is_at_fault(comparison *p, const eddy_subgraph *subgraph, const eddy_node *node,
+                        fault *f)
 {
     const int    most = node->n_inputs;
-    probe        op = { .session = p->session, .graph = p->graph, .args = p->args, .alone = true };
-    eddy_tensor *in = eddy__probe_room(p, most, sizeof *in);
-    eddy_tensor *xs = eddy__probe_room(p, most, sizeof *xs);
-    eddy_tensor *ys = eddy__probe_room(p, node->n_outputs, sizeof *ys);
-    eddy_array **values = eddy__probe_room(p, most, sizeof *values);
-    int         *number = eddy__probe_room(p, most, sizeof *number);
-    int         *from = eddy__probe_room(p, most, sizeof *from);
+    comparison   op = { .session = p->session, .graph = p->graph, .args = p->args, .alone = true };
+    eddy_tensor *in = eddy__comparison_alloc(p, most, sizeof *in);
+    eddy_tensor *xs = eddy__comparison_alloc(p, most, sizeof *xs);
+    eddy_tensor *ys = eddy__comparison_alloc(p, node->n_outputs, sizeof *ys);
+    eddy_array **values = eddy__comparison_alloc(p, most, sizeof *values);
+    int         *number = eddy__comparison_alloc(p, most, sizeof *number);
+    int         *from = eddy__comparison_alloc(p, most, sizeof *from);
     if (!in || !xs || !ys || !values || !number || !from) return false;
     for (int k = 0; k < node->n_outputs; k++) ys[k] = eddy__tensor_at(p->graph, node->id, k);
     const int n = distinct_inputs(subgraph, node, in, number);
-    const int m = moving_inputs(subgraph, node, n, in, number, xs, from);
-    if (m > 0 && eddy__probe_run(p, n, in, values) &&
-        eddy__probe_begin(&op, (eddy_list){ node->n_outputs, ys }, (eddy_list){ m, xs },
+    const int m = varying_inputs(subgraph, node, n, in, number, xs, from);
+    if (m > 0 && eddy__comparison_fetch(p, n, in, values) &&
+        eddy__comparison_begin(&op, (eddy_list){ node->n_outputs, ys }, (eddy_list){ m, xs },
                           (eddy_feeds){ p->n_feeds, p->feeds }, n)) {
         for (int k = 0; k < n; k++)
-            if (!eddy__probe_is_variable(in[k])) eddy__probe_feed(&op, in[k], values[k]);
-        eddy__probe_look(&op);
+            if (!eddy__comparison_is_variable(in[k])) eddy__comparison_feed(&op, in[k], values[k]);
+        eddy__comparison_run(&op);
     }
-    if (op.found.excess > 1)
-        *f = (fault){ node, from[op.number[op.found.x]] - eddy__custom_results(p->graph, node),
-                      op.found };
-    eddy__probe_end(&op);
+    if (op.worst.excess > 1)
+        *f = (fault){ node, from[op.number[op.worst.x]] - eddy__custom_results(p->graph, node),
+                      op.worst };
+    eddy__comparison_end(&op);
     eddy__arrays_free(values, n);
-    return op.found.excess > 1;
+    return op.worst.excess > 1;
 }
 
-enum { ASKED = 128 };       /* beside the marks of a subgraph */
+enum { RELEVANT = 128 };    /* beside the marks of a subgraph */
 
 /* Marks the nodes whose rules the gradients of ys by xs ask: those between a custom gradient's
  * inputs and its node are not among them. */
-static void mark_asked(const probe *p, eddy_subgraph *subgraph)
+static void mark_relevant(const comparison *p, eddy_subgraph *subgraph)
 {
     for (int j = 0; j < p->n_y; j++)
         if (eddy__subgraph_has(subgraph, p->ys[j], EDDY_BETWEEN))
-            subgraph->marks[p->ys[j].node - subgraph->first] |= ASKED;
+            subgraph->marks[p->ys[j].node - subgraph->first] |= RELEVANT;
     for (int32_t id = subgraph->last; id >= subgraph->first; id--) {
         const eddy_node *node = p->graph->nodes[id];
-        if (!(subgraph->marks[id - subgraph->first] & ASKED)) continue;
+        if (!(subgraph->marks[id - subgraph->first] & RELEVANT)) continue;
         for (int i = eddy__custom_results(p->graph, node); i < node->n_inputs; i++)
             if (eddy__subgraph_input_depends(subgraph, node, i))
-                subgraph->marks[node->inputs[i].node - subgraph->first] |= ASKED;
+                subgraph->marks[node->inputs[i].node - subgraph->first] |= RELEVANT;
     }
 }
 
 /* Checks each op between xs and ys by itself; how many disagree, the first in faults. */
-static int find_faults(probe *p, fault *faults)
+static int find_faults(comparison *p, fault *faults)
 {
     eddy_subgraph     subgraph;
     const int32_t size = p->graph->size;
     int           n = 0;
     bool          ok = eddy__subgraph_begin(&subgraph, p->graph, p->n_x, p->xs, p->n_y, p->ys);
-    if (ok) mark_asked(p, &subgraph);
-    for (int32_t id = subgraph.first; ok && id <= size && n < MOST_NAMED; id++) {
+    if (ok) mark_relevant(p, &subgraph);
+    for (int32_t id = subgraph.first; ok && id <= size && n < MAX_FAULTS; id++) {
         const eddy_node *node = p->graph->nodes[id];
-        if (node->n_outputs == 0 ||
-            !eddy__subgraph_has(&subgraph, eddy__tensor_at(p->graph, id, 0), EDDY_BETWEEN | ASKED))
+        if (node->n_outputs == 0 || !eddy__subgraph_has(&subgraph, eddy__tensor_at(p->graph, id, 0),
+                                                        EDDY_BETWEEN | RELEVANT))
             continue;
         n += is_at_fault(p, &subgraph, node, &faults[n]);
         eddy_graph_clear_error(p->graph);    /* one that cannot stand alone is passed over */
@@ -120,8 +121,8 @@ static int find_faults(probe *p, fault *faults)
 
 /* ---------------------------------------------------------------- reporting -- */
 
-/* What to say of a probe that could not be looked at. */
-static void say_failure(const probe *p, eddy_text *t)
+/* What to say of a comparison that could not be looked at. */
+static void print_failure(const comparison *p, eddy_text *t)
 {
     if (p->varies)
         eddy__text_put(t,
@@ -135,13 +136,13 @@ static void say_failure(const probe *p, eddy_text *t)
 }
 
 /* Which part of an element of x; nothing where elements are real. */
-static const char *part_of(eddy_tensor x, const finding *f)
+static const char *part_of(eddy_tensor x, const mismatch *f)
 {
     if (!eddy_dtype_is_complex(eddy_dtype_of(x))) return "";
     return f->imaginary ? " (imaginary part)" : " (real part)";
 }
 
-static void say_fault(const fault *f, eddy_text *t)
+static void print_fault(const fault *f, eddy_text *t)
 {
     const eddy_node  *node = f->node;
     const eddy_tensor first = node->inputs[0];
@@ -149,12 +150,12 @@ static void say_fault(const fault *f, eddy_text *t)
     if (results > 0)
         eddy__text_put(t, "gradient '%s' of '%s'", node->gradient, eddy_name_of(first));
     else eddy__text_put(t, "op %s [node '%s']", node->op->name, node->name);
-    eddy__text_put(t, ", input %d, element %lld%s: ", f->input, (long long)f->found.element,
-                   part_of(node->inputs[results + f->input], &f->found));
-    eddy__text_put(t, "analytic %.9g, numeric %.9g\n", f->found.analytic, f->found.numeric);
+    eddy__text_put(t, ", input %d, element %lld%s: ", f->input, (long long)f->worst.element,
+                   part_of(node->inputs[results + f->input], &f->worst));
+    eddy__text_put(t, "analytic %.9g, numeric %.9g\n", f->worst.analytic, f->worst.numeric);
 }
 
-static void set_finding(eddy_gradient_report *r, int input, const finding *f)
+static void report_mismatch(eddy_gradient_report *r, int input, const mismatch *f)
 {
     r->input = input;
     r->element = f->element;
@@ -163,81 +164,81 @@ static void set_finding(eddy_gradient_report *r, int input, const finding *f)
     r->numeric = f->numeric;
 }
 
-static void say_disagreement(probe *p, int order, eddy_gradient_report *r, eddy_text *t)
+static void print_mismatch(comparison *p, int order, eddy_gradient_report *r, eddy_text *t)
 {
-    fault          faults[MOST_NAMED];
-    const finding *f = &p->found;
+    fault          faults[MAX_FAULTS];
+    const mismatch *f = &p->worst;
     const int      n = find_faults(p, faults);
-    set_finding(r, p->number[f->x], f);
+    report_mismatch(r, p->number[f->x], f);
     eddy__text_put(t, "gradients of order %d disagree at element %lld%s of '%s:%d': ", order,
                    (long long)f->element, part_of(p->xs[f->x], f), eddy_name_of(p->xs[f->x]),
                    (int)p->xs[f->x].output);
     eddy__text_put(t, "analytic %.9g, numeric %.9g\n", f->analytic, f->numeric);
-    for (int i = 0; i < n; i++) say_fault(&faults[i], t);
+    for (int i = 0; i < n; i++) print_fault(&faults[i], t);
     if (n == 0) {
         eddy__text_put(t, "no op between disagrees by itself\n");
         return;
     }
     r->op = eddy__tensor_at(p->graph, faults[0].node->id, 0);
-    set_finding(r, faults[0].input, &faults[0].found);
+    report_mismatch(r, faults[0].input, &faults[0].worst);
 }
 
 /* What one order found, as part of the report. */
-static bool conclude(probe *p, int order, eddy_gradient_report *r, eddy_text *t)
+static bool finish(comparison *p, int order, eddy_gradient_report *r, eddy_text *t)
 {
-    r->absolute = fmax(r->absolute, p->found.absolute);
-    r->relative = fmax(r->relative, p->found.relative);
+    r->absolute = fmax(r->absolute, p->worst.absolute);
+    r->relative = fmax(r->relative, p->worst.relative);
     r->order = order;
-    if (p->status != EDDY_OK) say_failure(p, t);
-    else if (p->found.excess > 1) {
+    if (p->status != EDDY_OK) print_failure(p, t);
+    else if (p->worst.excess > 1) {
         p->status = EDDY_CHECK_FAILED;
-        say_disagreement(p, order, r, t);
+        print_mismatch(p, order, r, t);
     } else
         eddy__text_put(t, "gradients of order %d agree: largest error %.3g, relative %.3g\n", order,
-                       p->found.absolute, p->found.relative);
+                       p->worst.absolute, p->worst.relative);
     return p->status == EDDY_OK;
 }
 
 /* ------------------------------------------------------------------ orders -- */
 
 /* The gradients of `first` are the ys, its xs and weights the xs. */
-static eddy_status check_second(probe *first, eddy_gradient_report *r, eddy_text *t)
+static eddy_status check_second_order(comparison *first, eddy_gradient_report *r, eddy_text *t)
 {
     const int    n = first->n_x + first->n_y;
-    probe        p = { .session = first->session, .graph = first->graph, .args = first->args };
-    eddy_tensor *xs = eddy__probe_room(first, n, sizeof *xs);
-    eddy_tensor *ys = eddy__probe_room(first, first->n_x, sizeof *ys);
+    comparison        p = { .session = first->session, .graph = first->graph, .args = first->args };
+    eddy_tensor *xs = eddy__comparison_alloc(first, n, sizeof *xs);
+    eddy_tensor *ys = eddy__comparison_alloc(first, first->n_x, sizeof *ys);
     int          n_ys = 0;
     if (!xs || !ys) return first->status;
     for (int j = 0; j < first->n_y; j++) {
         for (int64_t e = 0; e < eddy__parts_of(first->w[j]); e++)
-            eddy__part_set(first->w[j], e, eddy__probe_weight(j, e));
-        eddy__probe_feed(first, first->weights[j], first->w[j]);
+            eddy__part_set(first->w[j], e, eddy__random_weight(j, e));
+        eddy__comparison_feed(first, first->weights[j], first->w[j]);
         xs[first->n_x + j] = first->weights[j];
     }
     for (int k = 0; k < first->n_x; k++) {
         xs[k] = first->xs[k];
         if (eddy_is_valid(first->dx[k])) ys[n_ys++] = first->dx[k];
     }
-    if (eddy__probe_begin(&p, (eddy_list){ n_ys, ys }, (eddy_list){ n, xs },
+    if (eddy__comparison_begin(&p, (eddy_list){ n_ys, ys }, (eddy_list){ n, xs },
               (eddy_feeds){ first->n_feeds, first->feeds }, 0)) {
         for (int k = 0; k < n; k++)
             p.number[k] = k < first->n_x ? first->number[k]
                                          : first->args->xs.count + k - first->n_x;
-        eddy__probe_look(&p);
+        eddy__comparison_run(&p);
     }
-    conclude(&p, 2, r, t);
-    eddy__probe_end(&p);
+    finish(&p, 2, r, t);
+    eddy__comparison_end(&p);
     return p.status;
 }
 
 static eddy_status check(const eddy_gradient_check_args *a, eddy_gradient_report *r, eddy_text *t)
 {
-    probe p = { .graph = a->ys.at[0].graph, .args = a };
-    if (eddy__probe_begin(&p, a->ys, a->xs, a->feeds, 0) && eddy__probe_open(&p))
-        eddy__probe_look(&p);
-    if (conclude(&p, 1, r, t) && a->order == 2) p.status = check_second(&p, r, t);
-    eddy__probe_end(&p);
+    comparison p = { .graph = a->ys.at[0].graph, .args = a };
+    if (eddy__comparison_begin(&p, a->ys, a->xs, a->feeds, 0) && eddy__comparison_open_session(&p))
+        eddy__comparison_run(&p);
+    if (finish(&p, 1, r, t) && a->order == 2) p.status = check_second_order(&p, r, t);
+    eddy__comparison_end(&p);
     eddy_session_free(p.session);
     return p.status;
 }

@@ -1,21 +1,21 @@
-/* probe.h -- one point at which derivatives are compared with finite differences; not installed. */
-#ifndef EDDY_AUTODIFF_CHECK_PROBE_H
-#define EDDY_AUTODIFF_CHECK_PROBE_H
+/* compare_derivatives.h -- one point at which derivatives are compared with finite differences; not installed. */
+#ifndef EDDY_AUTODIFF_CHECK_COMPARE_DERIVATIVES_H
+#define EDDY_AUTODIFF_CHECK_COMPARE_DERIVATIVES_H
 
-#include "autodiff/check/check.h"
+#include "autodiff/check/gradient_check.h"
 #include "autodiff/internal.h"
 
 /* Where derivatives disagree most, in multiples of what is allowed. */
-typedef struct finding {
+typedef struct mismatch {
     double  absolute, relative;     /* the largest, wherever */
     double  excess;
-    int     x;                      /* number among the probe's xs */
+    int     x;                      /* number among the comparison's xs */
     int64_t element;
     bool    imaginary;              /* that part of a complex element */
     double  analytic, numeric;
-} finding;
+} mismatch;
 
-typedef struct probe {
+typedef struct comparison {
     eddy_session *session;          /* the check's own */
     eddy_graph   *graph;
     const eddy_gradient_check_args *args;
@@ -30,33 +30,33 @@ typedef struct probe {
     int64_t       parts, rows;      /* of all ys; of the Jacobian */
     double       *row;              /* rows of weights of the parts; NULL: unit vectors */
     double      **analytic;         /* by x: rows of its gradient */
-    double       *slope;            /* of each part of ys */
+    double       *numeric_derivative;  /* of each part of ys */
     double        delta, absolute, relative;
     eddy_arena    arena;
     eddy_status   status;
     bool          varies;           /* ys differ from run to run */
-    finding       found;
-} probe;
+    mismatch       worst;
+} comparison;
 
 /* Floating and complex ones of ys and xs, at these feeds and room for `more`.  False
  * with the status set, as all of these; to be ended in any case. */
-bool eddy__probe_begin(probe *p, eddy_list ys, eddy_list xs, eddy_feeds feeds, int more);
-void eddy__probe_end(probe *p);
+bool eddy__comparison_begin(comparison *p, eddy_list ys, eddy_list xs, eddy_feeds feeds, int more);
+void eddy__comparison_end(comparison *p);
 /* Makes the session, with the variables of the caller's; for eddy_session_free. */
-bool eddy__probe_open(probe *p);
+bool eddy__comparison_open_session(comparison *p);
 /* Compares; what there is to say is in p->found. */
-bool eddy__probe_look(probe *p);
+bool eddy__comparison_run(comparison *p);
 
 /* Memory for n items until the end, zeroed. */
-void *eddy__probe_room(probe *p, int64_t n, size_t size);
+void *eddy__comparison_alloc(comparison *p, int64_t n, size_t size);
 /* Feeds t besides, in place of a value that it had. */
-void  eddy__probe_feed(probe *p, eddy_tensor t, const eddy_array *value);
+void  eddy__comparison_feed(comparison *p, eddy_tensor t, const eddy_array *value);
 /* Whether t is moved by setting it in the session: a feed would hide that. */
-bool  eddy__probe_is_variable(eddy_tensor t);
-bool  eddy__probe_run(probe *p, int n, const eddy_tensor *fetches, eddy_array **out);
+bool  eddy__comparison_is_variable(eddy_tensor t);
+bool  eddy__comparison_fetch(comparison *p, int n, const eddy_tensor *fetches, eddy_array **out);
 void  eddy__arrays_free(eddy_array **a, int n);
 /* In [-1, 1), away from 0, the same each time. */
-double eddy__probe_weight(int64_t row, int64_t part);
+double eddy__random_weight(int64_t row, int64_t part);
 
 /* The real numbers that an array is made of: its elements, or the real and then the
  * imaginary part of each. */
