@@ -133,8 +133,8 @@ eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, e
     c.info = eddy__allocate_zeroed(&s->allocator, (size_t)c.size + 1, sizeof *c.info);
     if (!c.info)
         eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
-    bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy__specialise(&c) &&
-              eddy__lower(&c) && eddy__improve(&c) && eddy__hoist(&c) && eddy__schedule(&c) &&
+    bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy__specialize_shapes(&c) &&
+              eddy__lower(&c) && eddy__improve(&c) && eddy__hoist(&c) && eddy__emit(&c) &&
               ((s->options.without & EDDY_PASS_FUSE) || eddy__fuse(&c)) &&
               ((s->options.without & EDDY_PASS_WIDE) || eddy__widen(&c)) && place(&c);
     eddy__release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);

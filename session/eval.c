@@ -331,7 +331,7 @@ static bool yield(look *l, const eddy_node *node, eddy_buffer *b, eddy_array **o
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    return alias || eddy__run_alone(&l->plan, node, b, l->step, l->error);
+    return alias || eddy__run_single_op(&l->plan, node, b, l->step, l->error);
 }
 
 static bool fill(look *l, const eddy_node *node, eddy_array **out)

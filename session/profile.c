@@ -77,7 +77,7 @@ bool eddy__profile_prepare(compile *c)
     eddy_plan *p = c->plan;
     p->profile = eddy__plan_alloc(
         c, 1, sizeof *p->profile + (size_t)p->n_code * sizeof *p->profile->each);
-    int64_t *seen = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *seen);
+    int64_t *seen = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *seen);
     int64_t  mark = 1;
     if (!p->profile || !seen) return false;
     for (int32_t i = 0; i < p->n_code; i++)

@@ -24,7 +24,7 @@ enum {
     EDDY_PASS_PATTERNS  = 1 << 4,     /* composed layer norm, attention, ... become one operation */
     EDDY_PASS_PRODUCTS  = 1 << 5,     /* transposes and factors are absorbed by matrix products */
     EDDY_PASS_EPILOGUES = 1 << 6,     /* so are bias, residual and activation after them */
-    EDDY_PASS_ARRANGE   = 1 << 7,     /* an order with less live memory and more fusion */
+    EDDY_PASS_SCHEDULE   = 1 << 7,    /* an order with less live memory and more fusion */
     EDDY_PASS_FUSE      = 1 << 8,     /* elementwise operations and reductions become one loop */
     EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
     EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */

@@ -2,7 +2,7 @@
  *
  * Everything is derived again from the instructions: when each range of memory is first written
  * and last read, which value it then holds, and which values overlap. The lifetimes that
- * schedule.c, fuse.c and memory_plan.c recorded are not used.
+ * emit.c, fuse.c and memory_plan.c recorded are not used.
  *
  * Time is counted in instructions, and within a parallel instruction in the instructions of its
  * chains (`strands`). The instructions of one chain run in order; those of different chains may

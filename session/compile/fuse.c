@@ -350,7 +350,7 @@ static bool build_fused(builder *b, instruction *to)
     const int    n = b->end - b->first;
     instruction *kept = eddy__plan_alloc(b->c, (size_t)n, sizeof *kept);
     fused       *f = b->f = eddy__plan_alloc(b->c, 1, sizeof *f);
-    b->free_slots = eddy__flow_alloc(b->c, (size_t)n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
+    b->free_slots = eddy__ir_alloc(b->c, (size_t)n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
     b->external = eddy__plan_alloc(b->c, (size_t)n * 3 * LOOP_OPERANDS, sizeof *b->external);
     if (!kept || !f || !b->free_slots || !b->external) return false;
     f->parts = eddy__plan_alloc(b->c, (size_t)n, sizeof *f->parts);
@@ -399,10 +399,10 @@ static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int
 bool eddy__fuse(compile *c)
 {
     eddy_plan *p = c->plan;
-    int32_t   *position = eddy__flow_alloc(c, (size_t)p->n_code, sizeof *position);
-    int32_t   *slot_of = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
-    int32_t   *folded = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *folded);
-    touched   *roots = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *roots);
+    int32_t   *position = eddy__ir_alloc(c, (size_t)p->n_code, sizeof *position);
+    int32_t   *slot_of = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
+    int32_t   *folded = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *folded);
+    touched   *roots = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *roots);
     if (!position || !slot_of || !folded || !roots) return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {

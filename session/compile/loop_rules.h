@@ -1,6 +1,6 @@
 /* loop_rules.h -- fusion rules: which kernels may follow each other in one loop over tiles.
  * fuse.c builds such loops from the instructions of a plan; recompute.c predicts them from its
- * flow. */
+ * IR. */
 #ifndef EDDY_SESSION_COMPILE_LOOP_RULES_H
 #define EDDY_SESSION_COMPILE_LOOP_RULES_H
 

@@ -1,9 +1,9 @@
-/* lower.h -- declarations shared by the files that lower the user's graph to a flow: liveness.c,
+/* lower.h -- declarations shared by the files that lower the user's graph to a IR: liveness.c,
  * variable_order.c, lower.c. */
 #ifndef EDDY_SESSION_COMPILE_LOWER_H
 #define EDDY_SESSION_COMPILE_LOWER_H
 
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
 static inline bool type_only(const eddy_op_def *op, int i)
 {

@@ -1,7 +1,7 @@
 /* plan.c -- a plan as an object: its memory, its constants, the kernels of its instructions and
  * what they count. */
 #include "session/state/internal.h"
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 #include "ops/kernels/elementwise.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
     enum { FEW = 6 };
     eddy_type few[FEW], *types = few;
     if (k->n_in + k->n_out > FEW)
-        types = eddy__flow_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
+        types = eddy__ir_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
     if (!types) return false;
     for (int n = 0; n < k->n_in; n++) types[n] = k->in[n]->type;
     for (int n = 0; n < k->n_out; n++) types[k->n_in + n] = k->out[n]->type;

@@ -6,7 +6,7 @@
  * there costs less: an addition, for example, takes less time than loading its result from
  * memory. The same operation on the same operands gives the same bits. */
 #include "session/compile/loop_rules.h"
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 #include "ops/weak_ops.h"
 #include "ops/math/fused_pairs.h"
 
@@ -26,12 +26,12 @@ typedef struct copy {
     int32_t of, run, next;          /* the node; where; another copy of it, or 0 */
     int32_t before;                 /* the node that it is put in front of */
     int32_t behind;                 /* another copy to be put there, or 0 */
-    int32_t id;                     /* in the new flow */
+    int32_t id;                     /* in the new IR */
 } copy;
 
 typedef struct search {
     compile   *c;
-    eddy_flow *flow;
+    ir_graph *ir;
     int32_t   *first_update, *last_update;      /* by variable: nodes; 0: none */
     int32_t   *reader_start, *reader;           /* by node: those that read it, in order */
     int32_t   *run_of;                          /* by node; 0: none */
@@ -45,7 +45,7 @@ typedef struct search {
     size_t     least;                           /* bytes of a value worth a copy */
 } search;
 
-static int64_t count_of(const flow_node *n) { return eddy_shape_count(n->outputs[0].shape); }
+static int64_t count_of(const ir_node *n) { return eddy_shape_count(n->outputs[0].shape); }
 
 static size_t bytes_of(eddy_type t)
 {
@@ -53,31 +53,31 @@ static size_t bytes_of(eddy_type t)
 }
 
 /* The node in whose memory t lies. */
-static const flow_node *origin_of(const eddy_flow *f, eddy_tensor t)
+static const ir_node *origin_of(const ir_graph *f, eddy_tensor t)
 {
-    const flow_node *n = f->nodes[t.node];
-    while (n->alias || eddy__flow_is_view(n)) n = f->nodes[n->inputs[0].node];
+    const ir_node *n = f->nodes[t.node];
+    while (n->alias || eddy__ir_is_view(n)) n = f->nodes[n->inputs[0].node];
     return n;
 }
 
 /* ---------------------------------------------------------------------- runs -- */
 
 /* The result of an update is the memory of its variable. */
-static bool is_in_variable(const search *s, const flow_node *n)
+static bool is_in_variable(const search *s, const ir_node *n)
 {
     if (!(n->op->flags & EDDY_OP_UPDATES)) return false;
-    const int32_t v = s->flow->nodes[n->inputs[0].node]->variable;
+    const int32_t v = s->ir->nodes[n->inputs[0].node]->variable;
     return s->last_update[v] == n->id &&
            eddy_shape_is_known(s->c->plan->variables[v].node->outputs[0].shape);
 }
 
 /* Whether the loop may go on with what will be the node's kernel; it is then part of it. */
-static bool loop_takes(const search *s, tile_loop *l, const flow_node *n)
+static bool loop_takes(const search *s, tile_loop *l, const ir_node *n)
 {
     eddy_buffer b[LOOP_OPERANDS + 1], *at[LOOP_OPERANDS + 1];
     if (n->values || n->n_outputs != 1 || n->n_inputs > LOOP_OPERANDS) return false;
     for (int i = 0; i <= n->n_inputs; i++) {
-        b[i] = eddy__buffer_of(i > 0 ? eddy__flow_type(s->flow, n->inputs[i - 1]) : n->outputs[0],
+        b[i] = eddy__buffer_of(i > 0 ? eddy__ir_type(s->ir, n->inputs[i - 1]) : n->outputs[0],
                                NULL);
         at[i] = &b[i];
     }
@@ -87,7 +87,7 @@ static bool loop_takes(const search *s, tile_loop *l, const flow_node *n)
 }
 
 /* No instruction is made of it, so that it ends no run. */
-static bool is_nothing(const eddy_flow *f, const flow_node *n)
+static bool is_nothing(const ir_graph *f, const ir_node *n)
 {
     if (n->values || n->feed >= 0 || n->variable >= 0 || !eddy__kernel_of(n->op))
         return !n->alias || n->n_inputs == 0 || f->nodes[n->inputs[0].node]->variable < 0 ||
@@ -96,10 +96,10 @@ static bool is_nothing(const eddy_flow *f, const flow_node *n)
 }
 
 /* An operand is the result of a fold in the run, which is not there before its end. */
-static bool reads_fold(const search *s, const flow_node *n, int32_t number)
+static bool reads_fold(const search *s, const ir_node *n, int32_t number)
 {
     for (int i = 0; i < n->n_inputs; i++) {
-        const flow_node *x = origin_of(s->flow, n->inputs[i]);
+        const ir_node *x = origin_of(s->ir, n->inputs[i]);
         if (eddy__may_fold(x->op) && s->run_of[x->id] == number) return true;
     }
     return false;
@@ -108,9 +108,9 @@ static bool reads_fold(const search *s, const flow_node *n, int32_t number)
 static void find_runs(search *s)
 {
     bool open = false;
-    for (int32_t id = 1; id <= s->flow->size; id++) {
-        const flow_node *n = s->flow->nodes[id];
-        if (is_nothing(s->flow, n)) continue;
+    for (int32_t id = 1; id <= s->ir->size; id++) {
+        const ir_node *n = s->ir->nodes[id];
+        if (is_nothing(s->ir, n)) continue;
         node_run next = open ? s->runs[s->n_runs] : (node_run){ 0 };
         if (open && (reads_fold(s, n, s->n_runs) || !loop_takes(s, &next.loop, n))) {
             open = false;
@@ -131,7 +131,7 @@ static void find_runs(search *s)
 /* ------------------------------------------------------------------ operands -- */
 
 /* Is done on an element in less time than the element takes from memory. */
-static bool is_cheap(const flow_node *n)
+static bool is_cheap(const ir_node *n)
 {
     static const eddy_op_def *const cheap[] = {
         &eddy_op_add, &eddy_op_sub, &eddy_op_mul, &eddy_op_neg, &eddy_op_abs, &eddy_op_square,
@@ -149,14 +149,14 @@ static bool is_cheap(const flow_node *n)
 }
 
 /* May be made again: it has no effect and waits for nothing. */
-static bool is_plain(const search *s, const flow_node *n)
+static bool is_plain(const search *s, const ir_node *n)
 {
     tile_loop l = { 0 };
-    if (!is_cheap(n) || !loop_takes(s, &l, n) || !eddy__flow_is_function(n) || n->n_controls > 0 ||
+    if (!is_cheap(n) || !loop_takes(s, &l, n) || !eddy__ir_is_pure(n) || n->n_controls > 0 ||
         n->effect)
         return false;
     for (int i = 0; i < n->n_inputs; i++)
-        if (s->flow->nodes[n->inputs[i].node]->variable >= 0 && n->inputs[i].output == STORAGE)
+        if (s->ir->nodes[n->inputs[i].node]->variable >= 0 && n->inputs[i].output == STORAGE)
             return false;
     return true;
 }
@@ -176,7 +176,7 @@ static bool has_many_copies(const search *s, int32_t node)
     return n >= MOST_COPIES;
 }
 
-static bool reads_tensor(const flow_node *n, eddy_tensor x)
+static bool reads_tensor(const ir_node *n, eddy_tensor x)
 {
     for (int i = 0; i < n->n_inputs; i++)
         if (n->inputs[i].node == x.node && n->inputs[i].output == x.output) return true;
@@ -191,7 +191,7 @@ static bool is_read_in(const search *s, eddy_tensor x, int32_t number, bool *lat
     int32_t       at = s->reader_start[x.node + 1] - 1;
     *later = s->fetched[x.node];
     for (int i = 0; i < LOOKED_AT && at >= start; i++, at--) {
-        const flow_node *n = s->flow->nodes[s->reader[at]];
+        const ir_node *n = s->ir->nodes[s->reader[at]];
         if (s->run_of[n->id] == number && reads_tensor(n, x)) return true;
         if (n->id > s->runs[number].last && n->op != &eddy_op_type_only) *later = true;
     }
@@ -203,7 +203,7 @@ static bool is_joined(const search *s, int32_t node)
 {
     const int32_t start = s->reader_start[node], end = s->reader_start[node + 1];
     for (int32_t at = start; at < end; at++)
-        if (at - start == LOOKED_AT || (s->flow->nodes[s->reader[at]]->op->flags & EDDY_OP_JOINS))
+        if (at - start == LOOKED_AT || (s->ir->nodes[s->reader[at]]->op->flags & EDDY_OP_JOINS))
             return true;
     return false;
 }
@@ -223,7 +223,7 @@ typedef enum reach { AWAY, COSTS, FREE } reach;
 /* Not at the cost of a longer life for much memory, nor of a copy of a variable. */
 static reach reach_of(const search *s, eddy_tensor x, const remake *m)
 {
-    const flow_node *o = origin_of(s->flow, x);
+    const ir_node *o = origin_of(s->ir, x);
     bool             later;
     if (o->op == &eddy_op_type_only) return FREE;
     if (s->remade[x.node]) return AWAY;
@@ -232,23 +232,23 @@ static reach reach_of(const search *s, eddy_tensor x, const remake *m)
         return AWAY;
     if (is_read_in(s, x, m->run, &later)) return FREE;
     if (o->values || o->feed >= 0 || o->variable >= 0) return COSTS;
-    if (later && s->flow->nodes[x.node] == o) return COSTS;
+    if (later && s->ir->nodes[x.node] == o) return COSTS;
     return MUCH_SMALLER * bytes_of(o->outputs[0]) <= m->bytes && o->n_outputs == 1 &&
                    !is_joined(s, o->id)
                ? COSTS
                : AWAY;
 }
 
-static bool can_make(const search *s, const flow_node *n, remake *m, int depth);
+static bool can_make(const search *s, const ir_node *n, remake *m, int depth);
 
 /* Whether the run gets or makes x, with the least that it must read for that. */
 static bool can_have(const search *s, eddy_tensor x, remake *m, int depth)
 {
-    const size_t bytes = bytes_of(eddy__flow_type(s->flow, x));
+    const size_t bytes = bytes_of(eddy__ir_type(s->ir, x));
     const reach  direct = reach_of(s, x, m);
     remake       made = *m;
     if (direct == FREE || copy_in(s, x.node, m->run)) return true;
-    if (can_make(s, s->flow->nodes[x.node], &made, depth + 1) &&
+    if (can_make(s, s->ir->nodes[x.node], &made, depth + 1) &&
         (direct == AWAY || made.read < m->read + bytes)) {
         *m = made;
         return true;
@@ -258,7 +258,7 @@ static bool can_have(const search *s, eddy_tensor x, remake *m, int depth)
 }
 
 /* Whether the run can make n again. */
-static bool can_make(const search *s, const flow_node *n, remake *m, int depth)
+static bool can_make(const search *s, const ir_node *n, remake *m, int depth)
 {
     for (int i = 0; i < m->n; i++)
         if (m->chain[i] == n->id) return true;
@@ -273,14 +273,14 @@ static bool can_make(const search *s, const flow_node *n, remake *m, int depth)
 }
 
 /* Whether n can be made again in a loop that stays one and reads no more than it did. */
-static bool fits_in_run(const search *s, const flow_node *n, remake *m)
+static bool fits_in_run(const search *s, const ir_node *n, remake *m)
 {
     m->loop = s->runs[m->run].loop;
     if (m->loop.count != count_of(n) || !can_make(s, n, m, 0) ||
         m->read > m->bytes + m->bytes / MUCH_SMALLER)
         return false;
     for (int i = 0; i < m->n; i++)
-        if (!loop_takes(s, &m->loop, s->flow->nodes[m->chain[i]])) return false;
+        if (!loop_takes(s, &m->loop, s->ir->nodes[m->chain[i]])) return false;
     return true;
 }
 
@@ -288,7 +288,7 @@ static bool fits_in_run(const search *s, const flow_node *n, remake *m)
 
 /* The runs behind n's own that read it, each with the first node there that does; none if
  * something else needs its memory, or too many do.  *stays: its own run reads it as well. */
-static int later_runs(const search *s, const flow_node *n, remake *m, bool *stays)
+static int later_runs(const search *s, const ir_node *n, remake *m, bool *stays)
 {
     const int32_t own = s->run_of[n->id];
     int           k = 0;
@@ -309,7 +309,7 @@ static bool add_copy(search *s, int32_t of, const remake *m)
 {
     if (s->n_copies + 1 >= s->capacity) {
         const int32_t bigger = s->capacity ? 2 * s->capacity : 32;
-        copy         *copies = eddy__flow_alloc(s->c, (size_t)bigger, sizeof *copies);
+        copy         *copies = eddy__ir_alloc(s->c, (size_t)bigger, sizeof *copies);
         if (!copies) return false;
         for (int32_t i = 1; i <= s->n_copies; i++) copies[i] = s->copies[i];
         s->copies = copies;
@@ -322,11 +322,11 @@ static bool add_copy(search *s, int32_t of, const remake *m)
 }
 
 /* Of the widest operand or result: what a loop over n's elements takes depends on it. */
-static size_t width_of(const search *s, const flow_node *n)
+static size_t width_of(const search *s, const ir_node *n)
 {
     size_t widest = eddy_dtype_size(n->outputs[0].dtype);
     for (int i = 0; i < n->n_inputs; i++) {
-        const size_t size = eddy_dtype_size(eddy__flow_type(s->flow, n->inputs[i]).dtype);
+        const size_t size = eddy_dtype_size(eddy__ir_type(s->ir, n->inputs[i]).dtype);
         if (size > widest) widest = size;
     }
     return widest;
@@ -334,21 +334,21 @@ static size_t width_of(const search *s, const flow_node *n)
 
 /* Whether the memory that n need not go through takes longer than its copies do, of which
  * one is for nothing if n itself is dropped: two bytes made cost as much as one moved. */
-static bool is_worth(const search *s, const flow_node *n, const remake *m, int runs, bool stays)
+static bool is_worth(const search *s, const ir_node *n, const remake *m, int runs, bool stays)
 {
     const size_t count = (size_t)count_of(n), each = m->bytes / count;
     size_t       saved = each, made = 0;
     for (int k = 0; k < runs; k++) {
         const size_t read = m[k].read / count;
         saved += each - (read < each ? read : each);
-        for (int i = 0; i < m[k].n; i++) made += width_of(s, s->flow->nodes[m[k].chain[i]]);
+        for (int i = 0; i < m[k].n; i++) made += width_of(s, s->ir->nodes[m[k].chain[i]]);
     }
     if (!stays) made -= width_of(s, n);
     return made == 0 || (m->bytes >= s->least && 2 * saved >= made);
 }
 
 /* Makes n again in every later run that reads it, or in none. */
-static bool decide(search *s, const flow_node *n)
+static bool decide(search *s, const ir_node *n)
 {
     remake m[MOST_RUNS];
     bool   stays;
@@ -373,12 +373,12 @@ static bool decide(search *s, const flow_node *n)
  * comes before it. */
 static int32_t *place_copies(search *s)
 {
-    const eddy_flow *f = s->flow;
-    int32_t         *first = eddy__flow_alloc(s->c, (size_t)f->size + 1, sizeof *first);
+    const ir_graph *f = s->ir;
+    int32_t         *first = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *first);
     for (int32_t id = f->size; first && id >= 1; id--)
         for (int32_t at = s->copies_of[id]; at > 0; at = s->copies[at].next) {
             copy            *c = &s->copies[at];
-            const flow_node *n = f->nodes[id];
+            const ir_node *n = f->nodes[id];
             for (int i = 0; i < n->n_inputs; i++) {
                 copy *x = copy_in(s, n->inputs[i].node, c->run);
                 if (x && x->before > c->before) x->before = c->before;
@@ -391,47 +391,47 @@ static int32_t *place_copies(search *s)
 
 /* Appends n as it is in a run, or in none.  What stands in front of a run's first node would
  * else go on with the run before. */
-static flow_node *append_again(search *s, eddy_flow *to, const flow_node *n, int32_t number,
+static ir_node *append_again(search *s, ir_graph *to, const ir_node *n, int32_t number,
                                const int32_t *now)
 {
-    flow_node *again = eddy__flow_alloc(s->c, 1, sizeof *again);
+    ir_node *again = eddy__ir_alloc(s->c, 1, sizeof *again);
     if (!again) return NULL;
     *again = *n;
-    again->inputs = eddy__flow_alloc(s->c, (size_t)n->n_inputs, sizeof *again->inputs);
-    again->controls = eddy__flow_alloc(s->c, (size_t)n->n_controls, sizeof *again->controls);
+    again->inputs = eddy__ir_alloc(s->c, (size_t)n->n_inputs, sizeof *again->inputs);
+    again->controls = eddy__ir_alloc(s->c, (size_t)n->n_controls, sizeof *again->controls);
     if (!again->inputs || !again->controls) return NULL;
     for (int i = 0; i < n->n_controls; i++) again->controls[i] = now[n->controls[i]];
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
         const copy       *c = number > 0 ? copy_in(s, x.node, number) : NULL;
-        again->inputs[i] = eddy__flow_tensor(c ? c->id : now[x.node], x.output);
+        again->inputs[i] = eddy__ir_tensor(c ? c->id : now[x.node], x.output);
     }
-    return eddy__flow_append(to, again);
+    return eddy__ir_append(to, again);
 }
 
-/* The flow with the copies in it. */
+/* The IR with the copies in it. */
 static bool rebuild(search *s)
 {
-    const eddy_flow *f = s->flow;
-    eddy_flow       *to = eddy__flow_new(s->c, f->size + s->n_copies);
-    int32_t         *now = eddy__flow_alloc(s->c, (size_t)f->size + 1, sizeof *now);
+    const ir_graph *f = s->ir;
+    ir_graph       *to = eddy__ir_new(s->c, f->size + s->n_copies);
+    int32_t         *now = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *now);
     const int32_t   *first = place_copies(s);
     if (!to || !now || !first) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         for (int32_t at = first[id]; at > 0; at = s->copies[at].behind) {
             copy            *c = &s->copies[at];
-            flow_node       *n = append_again(s, to, f->nodes[c->of], c->run, now);
+            ir_node       *n = append_again(s, to, f->nodes[c->of], c->run, now);
             if (!n) return false;
             c->id = n->id;
             n->apart = at == first[id] && s->runs[c->run].first == id;
         }
-        const flow_node *n = append_again(s, to, f->nodes[id], s->run_of[id], now);
+        const ir_node *n = append_again(s, to, f->nodes[id], s->run_of[id], now);
         if (!n) return false;
         now[id] = n->id;
     }
     for (int i = 0; i < s->c->plan->n_fetches; i++)
-        to->fetches[i] = eddy__flow_tensor(now[f->fetches[i].node], f->fetches[i].output);
-    s->c->flow = to;
+        to->fetches[i] = eddy__ir_tensor(now[f->fetches[i].node], f->fetches[i].output);
+    s->c->ir = to;
     return true;
 }
 
@@ -440,13 +440,13 @@ static bool rebuild(search *s)
 static bool find_updates(search *s)
 {
     const size_t n = (size_t)s->c->plan->n_variables;
-    s->first_update = eddy__flow_alloc(s->c, n, sizeof(int32_t));
-    s->last_update = eddy__flow_alloc(s->c, n, sizeof(int32_t));
+    s->first_update = eddy__ir_alloc(s->c, n, sizeof(int32_t));
+    s->last_update = eddy__ir_alloc(s->c, n, sizeof(int32_t));
     if (!s->first_update || !s->last_update) return false;
-    for (int32_t id = 1; id <= s->flow->size; id++) {
-        const flow_node *node = s->flow->nodes[id];
+    for (int32_t id = 1; id <= s->ir->size; id++) {
+        const ir_node *node = s->ir->nodes[id];
         if (!(node->op->flags & EDDY_OP_UPDATES)) continue;
-        const int32_t v = s->flow->nodes[node->inputs[0].node]->variable;
+        const int32_t v = s->ir->nodes[node->inputs[0].node]->variable;
         if (s->first_update[v] == 0) s->first_update[v] = id;
         s->last_update[v] = id;
     }
@@ -455,18 +455,18 @@ static bool find_updates(search *s)
 
 static bool find_readers(search *s)
 {
-    const eddy_flow *f = s->flow;
+    const ir_graph *f = s->ir;
     const size_t     size = (size_t)f->size;
-    int32_t         *start = s->reader_start = eddy__flow_alloc(s->c, size + 2, sizeof *start);
-    int32_t         *fill = eddy__flow_alloc(s->c, size + 1, sizeof *fill);
-    s->fetched = eddy__flow_alloc(s->c, size + 1, 1);
+    int32_t         *start = s->reader_start = eddy__ir_alloc(s->c, size + 2, sizeof *start);
+    int32_t         *fill = eddy__ir_alloc(s->c, size + 1, sizeof *fill);
+    s->fetched = eddy__ir_alloc(s->c, size + 1, 1);
     if (!start || !fill || !s->fetched) return false;
     for (int i = 0; i < s->c->plan->n_fetches; i++) s->fetched[f->fetches[i].node] = 1;
     for (int32_t id = 1; id <= f->size; id++)
         for (int i = 0; i < f->nodes[id]->n_inputs; i++)
             start[f->nodes[id]->inputs[i].node + 1]++;
     for (int32_t id = 0; id <= f->size; id++) start[id + 1] += start[id];
-    s->reader = eddy__flow_alloc(s->c, (size_t)start[f->size + 1], sizeof *s->reader);
+    s->reader = eddy__ir_alloc(s->c, (size_t)start[f->size + 1], sizeof *s->reader);
     if (!s->reader) return false;
     for (int32_t id = 1; id <= f->size; id++)
         for (int i = 0; i < f->nodes[id]->n_inputs; i++) {
@@ -478,14 +478,14 @@ static bool find_readers(search *s)
 
 bool eddy__recompute(compile *c, int *changes)
 {
-    const eddy_flow *f = c->flow;
+    const ir_graph *f = c->ir;
     const size_t     n = (size_t)f->size + 1;
-    search           s = { .c = c, .flow = c->flow, .least = c->session->recompute_least };
+    search           s = { .c = c, .ir = c->ir, .least = c->session->recompute_least };
     if (s.least == 0) s.least = LEAST_BYTES;
-    s.run_of = eddy__flow_alloc(c, n, sizeof *s.run_of);
-    s.runs = eddy__flow_alloc(c, n, sizeof *s.runs);
-    s.remade = eddy__flow_alloc(c, n, 1);
-    s.copies_of = eddy__flow_alloc(c, n, sizeof *s.copies_of);
+    s.run_of = eddy__ir_alloc(c, n, sizeof *s.run_of);
+    s.runs = eddy__ir_alloc(c, n, sizeof *s.runs);
+    s.remade = eddy__ir_alloc(c, n, 1);
+    s.copies_of = eddy__ir_alloc(c, n, sizeof *s.copies_of);
     if (!s.run_of || !s.runs || !s.remade || !s.copies_of || !find_updates(&s) ||
         !find_readers(&s))
         return false;
@@ -495,5 +495,5 @@ bool eddy__recompute(compile *c, int *changes)
     if (s.n_copies == 0) return true;
     for (int32_t id = 1; id <= f->size; id++) *changes += s.remade[id];
     int dropped = 0;
-    return rebuild(&s) && eddy__flow_sweep(c, NULL, false, &dropped);
+    return rebuild(&s) && eddy__ir_transform(c, NULL, false, &dropped);
 }

@@ -1,13 +1,13 @@
-/* views.h -- values of a flow that share the memory of others: views.c decides which, and
- * schedule.c makes the buffers. */
+/* views.h -- values of a IR that share the memory of others: views.c decides which, and
+ * emit.c makes the buffers. */
 #ifndef EDDY_SESSION_COMPILE_VIEWS_H
 #define EDDY_SESSION_COMPILE_VIEWS_H
 
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
 typedef struct views {
     compile       *c;
-    eddy_flow     *flow;
+    ir_graph     *ir;
     const int32_t *first_update;    /* by variable: a node; 0: none */
     int32_t       *value_base;      /* by node: its first value number */
     int32_t        n_values;
@@ -17,15 +17,15 @@ typedef struct views {
     uint8_t       *joined;          /* by node: some of its inputs are made in its result */
 } views;
 
-/* Settles all of it, for the flow in v->c; first_update must be there.  A node whose
+/* Settles all of it, for the IR in v->c; first_update must be there.    A node whose
  * outputs are views has `parts`, and one whose outputs are copies after all has none. */
 bool eddy__find_views(views *v);
 
-/* The memory of input i of a node is read as a value of the flow: it is no type alone, no
+/* The memory of input i of a node is read as a value of the IR: it is no type alone, no
  * feed, and no variable's storage. */
-static inline bool eddy__is_value(const eddy_flow *f, const flow_node *n, int i)
+static inline bool eddy__is_value(const ir_graph *f, const ir_node *n, int i)
 {
-    const flow_node *from = f->nodes[n->inputs[i].node];
+    const ir_node *from = f->nodes[n->inputs[i].node];
     return from->op != &eddy_op_type_only && from->feed < 0 &&
            (from->variable < 0 || n->inputs[i].output == BEFORE_RUN);
 }
@@ -36,6 +36,6 @@ static inline int32_t eddy__value_of(const views *v, eddy_tensor t)
 }
 
 /* The value, made by some node, that t is under another shape. */
-eddy_tensor eddy__unaliased(const eddy_flow *f, eddy_tensor t);
+eddy_tensor eddy__unaliased(const ir_graph *f, eddy_tensor t);
 
 #endif

@@ -13,7 +13,7 @@ static inline bool eddy__match_same(eddy_tensor a, eddy_tensor b)
 }
 static inline eddy_type eddy__match_type(const rewrite *r, eddy_tensor t)
 {
-    return eddy__flow_type(r->flow, t);
+    return eddy__ir_type(r->ir, t);
 }
 static inline bool eddy__same_type(eddy_type a, eddy_type b)
 {
@@ -22,37 +22,37 @@ static inline bool eddy__same_type(eddy_type a, eddy_type b)
 /* Its element type is float32 or float64. */
 bool eddy__match_real(const rewrite *r, eddy_tensor t);
 /* The node whose output 0 is t, if it is `op` and waits for nothing; else NULL. */
-const flow_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *op);
+const ir_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *op);
 /* The tensor that has the elements of t, in whatever shape: t without its reshapes. */
 eddy_tensor eddy__match_elements(const rewrite *r, eddy_tensor t);
 /* All elements of t, floating-point numbers, are *v; or exactly this number. */
 bool eddy__match_number(const rewrite *r, eddy_tensor t, double *v);
 bool eddy__match_is(const rewrite *r, eddy_tensor t, double v);
 /* n, of two inputs, has this number as one of them; *other is the other one. */
-bool eddy__match_with(const rewrite *r, const flow_node *n, double v, eddy_tensor *other);
+bool eddy__match_with(const rewrite *r, const ir_node *n, double v, eddy_tensor *other);
 /* The node `op` that gives input i of n, or input 1 - i if none does: then *i is changed. */
-const flow_node *eddy__match_either(const rewrite *r, const flow_node *n, const eddy_op_def *op,
+const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy_op_def *op,
                                     int *i);
 /* The axes of its input that a reduction folds, bit i axis i. */
-unsigned eddy__match_axes(const rewrite *r, const flow_node *n);
+unsigned eddy__match_axes(const rewrite *r, const ir_node *n);
 /* The only one in a set of axes; -1 if there are none or several. */
 int eddy__match_axis(unsigned mask);
 /* Of a transpose: which dimension of its input dimension i of its output is; and whether the
  * last two are exchanged, and no others. */
-int  eddy__match_permuted(const flow_node *transpose, int i);
-bool eddy__match_exchanges(const flow_node *transpose);
+int  eddy__match_permuted(const ir_node *transpose, int i);
+bool eddy__match_exchanges(const ir_node *transpose);
 /* s with size 1 along the axes in `mask`. */
 eddy_shape eddy__match_folded(eddy_shape s, unsigned mask);
 
 /* Nodes that a pattern is made of, other than the last one. */
 enum { EDDY_PARTS = 24 };
 typedef struct eddy_parts {
-    const flow_node *at[EDDY_PARTS];
+    const ir_node *at[EDDY_PARTS];
     int              n;                /* may be more than there is room for */
 } eddy_parts;
 
 /* As eddy__match; the node then is a part. */
-const flow_node *eddy__match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
+const ir_node *eddy__match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
                                   const eddy_op_def *op);
 /* As eddy__match_elements; the reshapes then are parts. */
 eddy_tensor eddy__match_part_elements(const rewrite *r, eddy_parts *p, eddy_tensor t);

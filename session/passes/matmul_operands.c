@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-static eddy_type type_of(const rewrite *r, eddy_tensor t) { return eddy__flow_type(r->flow, t); }
+static eddy_type type_of(const rewrite *r, eddy_tensor t) { return eddy__ir_type(r->ir, t); }
 
-static bool is_product(const flow_node *n)
+static bool is_product(const ir_node *n)
 {
     return !n->values && (n->op == &eddy_op_matmul || n->op == &eddy_op_batch_matmul);
 }
@@ -18,7 +18,7 @@ static bool is_product(const flow_node *n)
 /* x without a transpose of its last two dimensions, which alone it is. */
 static bool untranspose(const rewrite *r, eddy_tensor *x)
 {
-    const flow_node *n = eddy__match(r, *x, &eddy_op_transpose);
+    const ir_node *n = eddy__match(r, *x, &eddy_op_transpose);
     if (!n || !eddy__match_exchanges(n)) return false;
     *x = n->inputs[0];
     return true;
@@ -63,7 +63,7 @@ static bool single_rule(rewrite *r)
                                EDDY_SHAPE(b.dim[b.rank - 2], b.dim[b.rank - 1])),
     };
     const eddy_tensor p = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
-    return eddy__flow_valid(p) && eddy__give(r, eddy__rewrite_reshaped(r, p, y));
+    return eddy__ir_valid(p) && eddy__give(r, eddy__rewrite_reshaped(r, p, y));
 }
 
 /* The node folds all but the last two dimensions, whose sizes q has too. */
@@ -78,7 +78,7 @@ static bool folds_batch(const rewrite *r, eddy_shape q)
 /* The sum over the batch of a' b is the product of all their rows. */
 static bool summed_rule(rewrite *r)
 {
-    const flow_node *p = eddy__rewrite_sole(r, r->node->inputs[0], &eddy_op_batch_matmul);
+    const ir_node *p = eddy__rewrite_sole(r, r->node->inputs[0], &eddy_op_batch_matmul);
     if (!p) return false;
     const eddy_matmul_attrs *t = p->attrs;
     const eddy_shape         a = type_of(r, p->inputs[0]).shape, b = type_of(r, p->inputs[1]).shape;
@@ -92,7 +92,7 @@ static bool summed_rule(rewrite *r)
         if (a.dim[i] != b.dim[i]) return false;
     const eddy_tensor x[] = { merged(r, p->inputs[0]), merged(r, p->inputs[1]) };
     const eddy_tensor one = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
-    return eddy__flow_valid(one) && eddy__give(r, eddy__rewrite_reshaped(r, one, y));
+    return eddy__ir_valid(one) && eddy__give(r, eddy__rewrite_reshaped(r, one, y));
 }
 
 /* ---------------------------------------------------------------- factors -- */
@@ -100,7 +100,7 @@ static bool summed_rule(rewrite *r)
 /* The one number that is in all of t, if it is constant. */
 static bool is_number(const rewrite *r, eddy_tensor t, double *v)
 {
-    const eddy_array *a = eddy__flow_value(r->flow, t);
+    const eddy_array *a = eddy__ir_value(r->ir, t);
     if (!a || eddy_array_count(a) != 1) return false;
     *v = eddy_array_get(a, 0);
     return true;
@@ -118,7 +118,7 @@ static bool is_mild(double c)
 static bool scaled(rewrite *r, eddy_tensor t, double c)
 {
     eddy_fused_matmul_attrs f;
-    const flow_node        *p = eddy__flow_node(r->flow, t);
+    const ir_node        *p = eddy__ir_node(r->ir, t);
     if (p->readers != 1 || !eddy__as_fused_product(p, &f) || f.activation > 0 || f.has_bias ||
         f.has_residual)
         return false;
@@ -144,7 +144,7 @@ static bool scaled_operand_rule(rewrite *r)
     if (!eddy__as_fused_product(r->node, &f)) return false;
     for (int i = 0; i < 2; i++) {
         double           c;
-        const flow_node *m = eddy__rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
+        const ir_node *m = eddy__rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
         for (int k = 0; m && k < 2; k++) {
             eddy_tensor x[] = { r->node->inputs[0], r->node->inputs[1] };
             if (!is_number(r, m->inputs[k], &c) || !is_mild(c) || !is_mild(f.alpha * c) ||
@@ -164,14 +164,14 @@ static bool scaled_operand_rule(rewrite *r)
  * less than taking the sums. */
 static bool sum_of_products_rule(rewrite *r)
 {
-    const flow_node   *n = r->node;
+    const ir_node   *n = r->node;
     const eddy_shape   y = n->outputs[0].shape;
     const eddy_matmul_attrs t = { .transpose_a = true };
     int64_t            rows = 0;
-    eddy_tensor       *a = eddy__flow_alloc(r->flow->c, (size_t)n->n_inputs * 2, sizeof *a);
+    eddy_tensor       *a = eddy__ir_alloc(r->ir->c, (size_t)n->n_inputs * 2, sizeof *a);
     if (!a || y.rank != 2) return false;
     for (int i = 0; i < n->n_inputs; i++) {
-        const flow_node *p = eddy__rewrite_sole(r, n->inputs[i], &eddy_op_matmul);
+        const ir_node *p = eddy__rewrite_sole(r, n->inputs[i], &eddy_op_matmul);
         if (!p || memcmp(p->attrs, &t, sizeof t) != 0) return false;
         rows += type_of(r, p->inputs[0]).shape.dim[0];
         a[i] = p->inputs[0];

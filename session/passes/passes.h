@@ -2,9 +2,9 @@
 #ifndef EDDY_SESSION_PASSES_PASSES_H
 #define EDDY_SESSION_PASSES_PASSES_H
 
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
-/* Rules for eddy__flow_sweep. */
+/* Rules for eddy__ir_transform. */
 bool eddy__simplify(rewrite *r);
 bool eddy__stabilise(rewrite *r);
 bool eddy__find_patterns(rewrite *r);
@@ -16,10 +16,10 @@ bool eddy__pair_up(rewrite *r);
 
 /* Whether n is a product of two matrices of real numbers; then f says so in full. */
 struct eddy_fused_matmul_attrs;
-bool eddy__as_fused_product(const flow_node *n, struct eddy_fused_matmul_attrs *f);
+bool eddy__as_fused_product(const ir_node *n, struct eddy_fused_matmul_attrs *f);
 
 /* Whether t is made by an elementwise loop and read once: better made in that loop than
  * written to memory for an epilogue to read. */
-bool eddy__is_passing(const eddy_flow *f, eddy_tensor t);
+bool eddy__is_passing(const ir_graph *f, eddy_tensor t);
 
 #endif

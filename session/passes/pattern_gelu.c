@@ -16,7 +16,7 @@ typedef struct term {
 /* x^2, or x^3 as a power. */
 static bool power_of(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t)
 {
-    const flow_node *n = eddy__match(r, t, &eddy_op_square);
+    const ir_node *n = eddy__match(r, t, &eddy_op_square);
     int              power = 2;
     if (!n && (n = eddy__match(r, t, &eddy_op_pow)) != NULL) {
         if (!eddy__match_is(r, n->inputs[1], 3)) return false;
@@ -41,7 +41,7 @@ static bool factor(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t, int 
         return true;
     }
     if (power_of(r, p, a, t)) return true;
-    const flow_node *n = depth > 0 ? eddy__match_part(r, p, t, &eddy_op_mul) : NULL;
+    const ir_node *n = depth > 0 ? eddy__match_part(r, p, t, &eddy_op_mul) : NULL;
     if (n) return factor(r, p, a, n->inputs[0], depth - 1) &&
                   factor(r, p, a, n->inputs[1], depth - 1);
     n = depth > 0 ? eddy__match(r, t, &eddy_op_div) : NULL;
@@ -49,7 +49,7 @@ static bool factor(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t, int 
         a->number /= v;
         return factor(r, p, a, n->inputs[0], depth - 1);
     }
-    if (eddy__flow_valid(a->other)) return false;
+    if (eddy__ir_valid(a->other)) return false;
     a->other = t;
     return true;
 }
@@ -65,7 +65,7 @@ static bool is_term(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor 
     term a = { .x = x, .number = 1 };
     if (!factor(r, p, &a, t, DEPTH) || !is_near(a.number, number) || a.power != power) return false;
     if (other) *other = a.other;
-    return eddy__flow_valid(a.other) == (other != NULL);
+    return eddy__ir_valid(a.other) == (other != NULL);
 }
 
 /* t = sqrt(2 / pi) (x + 0.044715 x^3), or with x taken out. */
@@ -76,7 +76,7 @@ static bool is_cubic(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor
         eddy_tensor sum;
         *p = before;
         if (!is_term(r, p, t, x, SQRT_TWO_OVER_PI, out, &sum)) continue;
-        const flow_node *n = eddy__match_part(r, p, sum, &eddy_op_add);
+        const ir_node *n = eddy__match_part(r, p, sum, &eddy_op_add);
         const eddy_parts inside = *p;
         for (int i = 0; n && i < 2; i++) {
             *p = inside;
@@ -91,10 +91,10 @@ static bool is_cubic(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor
 /* The x of sum = 1 + erf(x / sqrt(2)), or 1 + tanh(...), is this one; gelu's op. */
 static const eddy_op_def *gelu_of(const rewrite *r, eddy_parts *p, eddy_tensor sum, eddy_tensor x)
 {
-    const flow_node *add = eddy__match_part(r, p, sum, &eddy_op_add);
+    const ir_node *add = eddy__match_part(r, p, sum, &eddy_op_add);
     eddy_tensor      f;
     if (!add || !eddy__match_with(r, add, 1, &f)) return NULL;
-    const flow_node *n = eddy__match_part(r, p, f, &eddy_op_erf);
+    const ir_node *n = eddy__match_part(r, p, f, &eddy_op_erf);
     if (n) return is_term(r, p, n->inputs[0], x, SQRT_HALF, 1, NULL) ? &eddy_op_gelu : NULL;
     n = eddy__match_part(r, p, f, &eddy_op_tanh);
     return n && is_cubic(r, p, n->inputs[0], x) ? &eddy_op_gelu_tanh : NULL;
@@ -104,7 +104,7 @@ static const eddy_op_def *gelu_of(const rewrite *r, eddy_parts *p, eddy_tensor s
 static int factors(const rewrite *r, eddy_tensor t, eddy_tensor *at, int n, int depth)
 {
     double           v;
-    const flow_node *mul = depth > 0 ? eddy__match(r, t, &eddy_op_mul) : NULL;
+    const ir_node *mul = depth > 0 ? eddy__match(r, t, &eddy_op_mul) : NULL;
     if (eddy__match_number(r, t, &v)) return n;
     if (mul) {
         n = factors(r, mul->inputs[0], at, n, depth - 1);

@@ -10,7 +10,7 @@ bool eddy__stabilise_product(rewrite *r);
 bool eddy__stabilise_quotient(rewrite *r);
 
 /* n is 1 + a for some a. */
-bool eddy__is_one_plus(const rewrite *r, const flow_node *n, eddy_tensor *a);
+bool eddy__is_one_plus(const rewrite *r, const ir_node *n, eddy_tensor *a);
 /* x is y less a maximum of y: its exponentials do not overflow. */
 bool eddy__is_shifted(const rewrite *r, eddy_tensor x);
 /* The largest x along the axes, where it is finite, which stay with size 1. */

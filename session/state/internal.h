@@ -1,13 +1,13 @@
 /* internal.h -- internal declarations shared by the files of session/.
  *
  * compile.c turns feeds, fetches and shapes into a plan through these stages:
- *   specialise.c       selects the nodes that are needed, infers concrete types, folds constants
- *   lower.c            builds the plan's own graph (flow.h) from the live nodes;
+ *   specialize_shapes.c       selects the nodes that are needed, infers concrete types, folds constants
+ *   lower.c            builds the plan's own graph (ir.h) from the live nodes;
  *                      liveness.c finds them; variable_order.c decides which reads of
  *                      variables see updates
- *   passes.c           rewrites the flow for the same values at lower cost; arrange.c orders it;
+ *   passes.c           rewrites the IR for the same values at lower cost; schedule_nodes.c orders it;
  *                      hoist.c moves nodes out that need not be computed in each run
- *   schedule.c         emits instructions over buffers;
+ *   emit.c         emits instructions over buffers;
  *                      views.c decides which values share the memory of others
  *                      fuse.c merges consecutive elementwise instructions
  *                      parallel_groups.c merges small independent instructions
@@ -41,7 +41,7 @@ typedef struct plan_feed {
     bool        keyed;        /* shapes do depend on them: they are part of the key */
 } plan_feed;
 
-/* ------------------------------------------------- stage 1: specialise -- */
+/* ------------------------------------------------- stage 1: specialization -- */
 
 typedef struct node_info {
     eddy_type   *types;       /* concrete output types; NULL if not visited */
@@ -56,7 +56,7 @@ typedef struct node_info {
     bool         dynamic;     /* types have the maximum possible dimensions */
 } node_info;
 
-typedef struct eddy_flow eddy_flow;
+typedef struct ir_graph ir_graph;
 
 typedef struct compile {
     eddy_session  *session;
@@ -66,9 +66,9 @@ typedef struct compile {
     int32_t        size;
     eddy_error    *error;
     eddy_arena     scratch;   /* freed when the plan is complete */
-    eddy_arena     turns[2];  /* freed when the next flow but one is complete */
+    eddy_arena     turns[2];  /* freed when the next IR but one is complete */
     int            turn;
-    eddy_flow     *flow;
+    ir_graph     *ir;
     /* Of the user's graph, between liveness.c and lower.c: */
     int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
     int32_t       *first_update;    /* by variable index: node id; 0: none */
@@ -76,14 +76,14 @@ typedef struct compile {
     uint8_t      **reads_now;       /* by node id: NULL, or by input: is a variable behind an update */
 } compile;
 
-bool eddy__specialise(compile *c);
+bool eddy__specialize_shapes(compile *c);
 /* Index of the feed that gives t, or -1. */
 int  eddy__feed_of(const compile *c, eddy_tensor t);
 /* The type that t has in this plan; its constant elements, or NULL. */
 eddy_type         eddy__concrete_type(const compile *c, eddy_tensor t);
 const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t);
 
-/* --------------------------------------------------- stage 2: schedule -- */
+/* --------------------------------------------------- stage 2: instructions -- */
 
 /* A result is a temporary that instructions write directly to the array of a fetch. */
 typedef enum value_kind {
@@ -203,19 +203,19 @@ struct eddy_plan {
     eddy_error     error;         /* of the running step */
 };
 
-/* Builds the plan's own graph from the live part of the user's graph (c->flow), rewrites it by
+/* Builds the plan's own graph from the live part of the user's graph (c->IR), rewrites it by
  * the passes, and turns it into instructions. */
 bool eddy__lower(compile *c);
 bool eddy__improve(compile *c);
 /* Moves nodes to the front that need not be computed in each run (hoist.c). */
 bool eddy__hoist(compile *c);
-bool eddy__schedule(compile *c);
+bool eddy__emit(compile *c);
 /* Records that the placeholder was not fed; returns false. */
 bool eddy__not_fed(const eddy_node *placeholder, eddy_error *error);
 /* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
 void *eddy__plan_alloc(compile *c, size_t n, size_t size);
 /* The same, freed when the plan is complete. */
-void *eddy__flow_alloc(compile *c, size_t n, size_t size);
+void *eddy__ir_alloc(compile *c, size_t n, size_t size);
 bool  eddy__plan_keep(compile *c, eddy_array *a);     /* takes the reference */
 
 /* Fuses consecutive elementwise instructions into one (fuse.c). */
@@ -275,7 +275,7 @@ static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *ro
 }
 /* Runs one node alone: prepares and calls its kernel. `buffers` contains the inputs and then the
  * outputs; of the plan only the session, the arena and the error are used. */
-bool eddy__run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
                      eddy_error *error);
 
 struct eddy_session {

@@ -201,7 +201,7 @@ static bool same(const outcome *a, const outcome *b)
 START_TEST(same_bits)
 {
     static const unsigned also[] = { 0, EDDY_PASS_FUSE, EDDY_PASS_REUSE, EDDY_PASS_IN_PLACE,
-                                     EDDY_PASS_ARRANGE };
+                                     EDDY_PASS_SCHEDULE };
     const training t = build(&MODELS[_i]);
     outcome        want = train(&t, EDDY_PASS_WIDE, 1);
     ck_assert_int_gt(want.n, 0);

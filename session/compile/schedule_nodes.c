@@ -1,11 +1,11 @@
-/* arrange.c -- execution order of a plan's nodes.
+/* schedule_nodes.c -- execution order of a plan's nodes.
  *
  * Expensive nodes keep the order in which they were built. Elementwise nodes wait until another
  * node needs them: their operands are mostly those of their neighbours, and loops over the same
  * number of elements become adjacent, so that fuse.c can merge them. Variables are updated as
  * early as possible, so that gradients are freed early, but after all readers of the old value
  * that were built before, so that no reader needs a copy of it. */
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
 #include <string.h>
 
@@ -16,9 +16,9 @@ typedef struct edges {
     int32_t  n, capacity;
 } edges;
 
-typedef struct arrangement {
+typedef struct scheduler {
     compile   *c;
-    eddy_flow *flow;
+    ir_graph *ir;
     edges      extra;               /* besides inputs and controls: `to` comes after `from` */
     int32_t   *extra_start;         /* by node: its first edge in extra, sorted by `to` */
     int32_t   *next_start, *next;   /* by node: those that depend on it */
@@ -31,11 +31,11 @@ typedef struct arrangement {
     int32_t   *seen;                /* by node: how many of its dependences are gathered */
     int32_t   *place;               /* by node: index in the batch; -1 */
     int64_t    count;               /* of elements of the last loop in the order */
-} arrangement;
+} scheduler;
 
 /* ------------------------------------------------------------ what waits -- */
 
-static bool reads_storage(const eddy_flow *f, const flow_node *n)
+static bool reads_storage(const ir_graph *f, const ir_node *n)
 {
     for (int i = 0; i < n->n_inputs; i++)
         if (f->nodes[n->inputs[i].node]->variable >= 0 && n->inputs[i].output == STORAGE)
@@ -43,20 +43,20 @@ static bool reads_storage(const eddy_flow *f, const flow_node *n)
     return false;
 }
 
-static bool is_lazy(const eddy_flow *f, const flow_node *n)
+static bool is_lazy(const ir_graph *f, const ir_node *n)
 {
     if (n->kept || n->n_controls > 0 || n->values || n->n_inputs == 0 || n->n_outputs != 1)
         return false;
     return (n->alias || (n->op->flags & EDDY_OP_ELEMENTWISE)) && !reads_storage(f, n);
 }
 
-static bool is_update(const flow_node *n)
+static bool is_update(const ir_node *n)
 {
     return (n->op->flags & EDDY_OP_UPDATES) && n->n_controls == 0;
 }
 
 /* Of elements, if the node is a loop over them. */
-static int64_t count_of(const flow_node *n)
+static int64_t count_of(const ir_node *n)
 {
     const bool loop = n->op->flags & (EDDY_OP_ELEMENTWISE | EDDY_OP_UPDATES);
     return loop && !n->alias && !n->values && n->n_outputs > 0
@@ -66,13 +66,13 @@ static int64_t count_of(const flow_node *n)
 
 /* ---------------------------------------------------------------- edges -- */
 
-static bool add_edge(arrangement *a, int32_t from, int32_t to)
+static bool add_edge(scheduler *a, int32_t from, int32_t to)
 {
     edges *e = &a->extra;
     if (from == 0 || from == to) return true;
     if (e->n == e->capacity) {
         const int32_t bigger = e->capacity ? 2 * e->capacity : 64;
-        int32_t      *p = eddy__flow_alloc(a->c, 2 * (size_t)bigger, sizeof *p);
+        int32_t      *p = eddy__ir_alloc(a->c, 2 * (size_t)bigger, sizeof *p);
         if (!p) return false;
         if (e->n > 0) {
             memcpy(p, e->from, (size_t)e->n * sizeof *p);
@@ -96,27 +96,27 @@ typedef struct uses {
 } uses;
 
 /* The variable whose old value input i is, perhaps a part of it or under another shape; -1. */
-static int32_t old_value(const eddy_flow *f, const flow_node *n, int i, const int32_t *alias_of)
+static int32_t old_value(const ir_graph *f, const ir_node *n, int i, const int32_t *alias_of)
 {
-    const flow_node *x = f->nodes[n->inputs[i].node];
+    const ir_node *x = f->nodes[n->inputs[i].node];
     if (x->variable >= 0) return n->inputs[i].output == BEFORE_RUN ? x->variable : -1;
     return alias_of[x->id];
 }
 
 /* An update after the readers of the old value, and after whoever used the storage. */
-static bool order_update(arrangement *a, const flow_node *n, uses *u)
+static bool order_update(scheduler *a, const ir_node *n, uses *u)
 {
-    const int32_t v = a->flow->nodes[n->inputs[0].node]->variable;
+    const int32_t v = a->ir->nodes[n->inputs[0].node]->variable;
     for (int32_t at = u->first[v]; at > 0; at = u->other[at])
         if (!add_edge(a, u->reader[at], n->id)) return false;
     u->first[v] = 0;
     return true;
 }
 
-static bool order_storage(arrangement *a, const flow_node *n, uses *u)
+static bool order_storage(scheduler *a, const ir_node *n, uses *u)
 {
     for (int i = 0; i < n->n_inputs; i++) {
-        const flow_node *x = a->flow->nodes[n->inputs[i].node];
+        const ir_node *x = a->ir->nodes[n->inputs[i].node];
         if (x->variable < 0 || n->inputs[i].output != STORAGE) continue;
         if (!add_edge(a, u->last[x->variable], n->id)) return false;
         u->last[x->variable] = n->id;
@@ -124,21 +124,21 @@ static bool order_storage(arrangement *a, const flow_node *n, uses *u)
     return !(n->op->flags & EDDY_OP_UPDATES) || order_update(a, n, u);
 }
 
-static bool order_variables(arrangement *a)
+static bool order_variables(scheduler *a)
 {
-    const eddy_flow *f = a->flow;
+    const ir_graph *f = a->ir;
     const size_t     v = (size_t)a->c->plan->n_variables;
     size_t           inputs = 1;
     for (int32_t id = 1; id <= f->size; id++) inputs += (size_t)f->nodes[id]->n_inputs;
-    int32_t *alias_of = eddy__flow_alloc(a->c, (size_t)f->size + 1, sizeof *alias_of);
-    uses     u = { .first = eddy__flow_alloc(a->c, v, sizeof(int32_t)),
-                   .other = eddy__flow_alloc(a->c, inputs, sizeof(int32_t)),
-                   .reader = eddy__flow_alloc(a->c, inputs, sizeof(int32_t)),
-                   .last = eddy__flow_alloc(a->c, v, sizeof(int32_t)) };
+    int32_t *alias_of = eddy__ir_alloc(a->c, (size_t)f->size + 1, sizeof *alias_of);
+    uses     u = { .first = eddy__ir_alloc(a->c, v, sizeof(int32_t)),
+                   .other = eddy__ir_alloc(a->c, inputs, sizeof(int32_t)),
+                   .reader = eddy__ir_alloc(a->c, inputs, sizeof(int32_t)),
+                   .last = eddy__ir_alloc(a->c, v, sizeof(int32_t)) };
     if (!alias_of || !u.first || !u.other || !u.reader || !u.last) return false;
     for (int32_t id = 1; id <= f->size; id++) {
-        const flow_node *n = f->nodes[id];
-        const bool       shares = n->alias || eddy__flow_is_view(n);
+        const ir_node *n = f->nodes[id];
+        const bool       shares = n->alias || eddy__ir_is_view(n);
         alias_of[id] = shares ? old_value(f, n, 0, alias_of) : -1;
         for (int i = 0; i < n->n_inputs && !n->alias; i++) {
             const int32_t of = old_value(f, n, i, alias_of);
@@ -153,12 +153,12 @@ static bool order_variables(arrangement *a)
 }
 
 /* Sorts the extra edges by `to`, by counting. */
-static bool sort_extra(arrangement *a)
+static bool sort_extra(scheduler *a)
 {
     const edges  *e = &a->extra;
-    const size_t  size = (size_t)a->flow->size;
-    int32_t      *start = eddy__flow_alloc(a->c, size + 2, sizeof *start);
-    int32_t      *from = eddy__flow_alloc(a->c, (size_t)e->n, sizeof *from);
+    const size_t  size = (size_t)a->ir->size;
+    int32_t      *start = eddy__ir_alloc(a->c, size + 2, sizeof *start);
+    int32_t      *from = eddy__ir_alloc(a->c, (size_t)e->n, sizeof *from);
     if (!start || !from) return false;
     for (int32_t i = 0; i < e->n; i++) start[e->to[i] + 1]++;
     for (size_t id = 0; id <= size; id++) start[id + 1] += start[id];
@@ -171,9 +171,9 @@ static bool sort_extra(arrangement *a)
 }
 
 /* What node id depends on, one after the other: at 0, 1, ...; 0 behind the last. */
-static int32_t dependence(const arrangement *a, int32_t id, int32_t at)
+static int32_t dependence(const scheduler *a, int32_t id, int32_t at)
 {
-    const flow_node *n = a->flow->nodes[id];
+    const ir_node *n = a->ir->nodes[id];
     if (at < n->n_inputs) return n->inputs[at].node;
     at -= n->n_inputs;
     if (at < n->n_controls) return n->controls[at];
@@ -183,10 +183,10 @@ static int32_t dependence(const arrangement *a, int32_t id, int32_t at)
                : 0;
 }
 
-static bool link_nodes(arrangement *a)
+static bool link_nodes(scheduler *a)
 {
-    const int32_t size = a->flow->size;
-    a->next_start = eddy__flow_alloc(a->c, (size_t)size + 2, sizeof(int32_t));
+    const int32_t size = a->ir->size;
+    a->next_start = eddy__ir_alloc(a->c, (size_t)size + 2, sizeof(int32_t));
     if (!a->next_start) return false;
     for (int32_t id = 1; id <= size; id++)
         for (int32_t at = 0, d; (d = dependence(a, id, at)) > 0; at++) {
@@ -194,8 +194,8 @@ static bool link_nodes(arrangement *a)
             a->next_start[d + 1]++;
         }
     for (int32_t id = 0; id <= size; id++) a->next_start[id + 1] += a->next_start[id];
-    a->next = eddy__flow_alloc(a->c, (size_t)a->next_start[size + 1], sizeof(int32_t));
-    int32_t *fill = eddy__flow_alloc(a->c, (size_t)size + 1, sizeof *fill);
+    a->next = eddy__ir_alloc(a->c, (size_t)a->next_start[size + 1], sizeof(int32_t));
+    int32_t *fill = eddy__ir_alloc(a->c, (size_t)size + 1, sizeof *fill);
     if (!a->next || !fill) return false;
     for (int32_t id = 1; id <= size; id++)
         for (int32_t at = 0, d; (d = dependence(a, id, at)) > 0; at++)
@@ -206,7 +206,7 @@ static bool link_nodes(arrangement *a)
 /* --------------------------------------------------------------- batches -- */
 
 /* The node is computed by now, or will be whenever it is needed. */
-static void promise(arrangement *a, int32_t first)
+static void promise(scheduler *a, int32_t first)
 {
     int32_t top = 0;
     a->stack[top++] = first;
@@ -214,16 +214,16 @@ static void promise(arrangement *a, int32_t first)
         const int32_t id = a->stack[--top];
         for (int32_t i = a->next_start[id]; i < a->next_start[id + 1]; i++) {
             const int32_t    next = a->next[i];
-            const flow_node *n = a->flow->nodes[next];
+            const ir_node *n = a->ir->nodes[next];
             if (--a->pending[next] > 0) continue;
-            if (is_lazy(a->flow, n)) a->stack[top++] = next;
+            if (is_lazy(a->ir, n)) a->stack[top++] = next;
             else if (is_update(n)) a->ready[a->n_ready++] = next;
         }
     }
 }
 
 /* The node and all that it needs and nobody gathered, after what they need. */
-static void gather(arrangement *a, int32_t wanted)
+static void gather(scheduler *a, int32_t wanted)
 {
     int32_t top = 0;
     if (a->gathered[wanted]) return;
@@ -270,19 +270,19 @@ typedef struct choice {
     int32_t *same, n_same, *other, n_other;
 } choice;
 
-static void offer(const arrangement *a, choice *s, int32_t at)
+static void offer(const scheduler *a, choice *s, int32_t at)
 {
-    const int64_t count = count_of(a->flow->nodes[a->batch[at]]);
+    const int64_t count = count_of(a->ir->nodes[a->batch[at]]);
     if (count == a->count || count == ANY_COUNT) heap_push(s->same, &s->n_same, at);
     else heap_push(s->other, &s->n_other, at);
 }
 
 /* Goes on with the count of the first of the others. */
-static void change_count(arrangement *a, choice *s)
+static void change_count(scheduler *a, choice *s)
 {
     const int32_t n = s->n_other;
     int32_t      *old = s->other;
-    a->count = count_of(a->flow->nodes[a->batch[old[0]]]);
+    a->count = count_of(a->ir->nodes[a->batch[old[0]]]);
     s->other = a->stack;                    /* free while a batch is ordered */
     s->n_other = 0;
     for (int32_t i = 0; i < n; i++) offer(a, s, old[i]);
@@ -291,7 +291,7 @@ static void change_count(arrangement *a, choice *s)
 }
 
 /* Puts the batch into the order: loops over equally many elements side by side. */
-static void order_batch(arrangement *a, int32_t *waits, choice s)
+static void order_batch(scheduler *a, int32_t *waits, choice s)
 {
     for (int32_t i = 0; i < a->n_batch; i++) {
         waits[i] = 0;
@@ -314,17 +314,17 @@ static void order_batch(arrangement *a, int32_t *waits, choice s)
 
 /* ------------------------------------------------------------ the whole -- */
 
-static bool make_room(arrangement *a)
+static bool make_room(scheduler *a)
 {
-    const size_t n = (size_t)a->flow->size + 1;
-    a->pending = eddy__flow_alloc(a->c, n, sizeof(int32_t));
-    a->gathered = eddy__flow_alloc(a->c, n, 1);
-    a->order = eddy__flow_alloc(a->c, n, sizeof(int32_t));
-    a->batch = eddy__flow_alloc(a->c, n, sizeof(int32_t));
-    a->ready = eddy__flow_alloc(a->c, n, sizeof(int32_t));
-    a->stack = eddy__flow_alloc(a->c, n, sizeof(int32_t));
-    a->place = eddy__flow_alloc(a->c, n, sizeof(int32_t));
-    a->seen = eddy__flow_alloc(a->c, n, sizeof(int32_t));
+    const size_t n = (size_t)a->ir->size + 1;
+    a->pending = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->gathered = eddy__ir_alloc(a->c, n, 1);
+    a->order = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->batch = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->ready = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->stack = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->place = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->seen = eddy__ir_alloc(a->c, n, sizeof(int32_t));
     if (!a->pending || !a->gathered || !a->order || !a->batch || !a->ready || !a->stack ||
         !a->place || !a->seen)
         return false;
@@ -333,28 +333,28 @@ static bool make_room(arrangement *a)
 }
 
 /* Memory that is there when the run begins, or never. */
-static bool is_given(const flow_node *n)
+static bool is_given(const ir_node *n)
 {
     return n->values || n->feed >= 0 || n->variable >= 0 || n->op == &eddy_op_type_only;
 }
 
 /* A few numbers made of what is given: not to stand between large loops later. */
-static bool is_early(const arrangement *a, const flow_node *n)
+static bool is_early(const scheduler *a, const ir_node *n)
 {
     enum { FEW = 16 };
-    if (!is_lazy(a->flow, n) || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
+    if (!is_lazy(a->ir, n) || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++)
         if (!a->gathered[n->inputs[i].node]) return false;
     return true;
 }
 
-static bool decide(arrangement *a)
+static bool decide(scheduler *a)
 {
-    const eddy_flow *f = a->flow;
+    const ir_graph *f = a->ir;
     const size_t     n = (size_t)f->size + 1;
-    int32_t *waits = eddy__flow_alloc(a->c, n, sizeof *waits);
-    choice   s = { eddy__flow_alloc(a->c, n, sizeof *s.same), 0,
-                   eddy__flow_alloc(a->c, n, sizeof *s.other), 0 };
+    int32_t *waits = eddy__ir_alloc(a->c, n, sizeof *waits);
+    choice   s = { eddy__ir_alloc(a->c, n, sizeof *s.same), 0,
+                   eddy__ir_alloc(a->c, n, sizeof *s.other), 0 };
     if (!waits || !s.same || !s.other) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         if (!is_given(f->nodes[id])) continue;
@@ -383,9 +383,9 @@ static bool decide(arrangement *a)
     return true;
 }
 
-bool eddy__arrange(compile *c)
+bool eddy__schedule_nodes(compile *c)
 {
-    arrangement a = { .c = c, .flow = c->flow };
+    scheduler a = { .c = c, .ir = c->ir };
     return make_room(&a) && order_variables(&a) && sort_extra(&a) && link_nodes(&a) &&
-           decide(&a) && eddy__flow_reorder(c, a.order);
+           decide(&a) && eddy__ir_reorder(c, a.order);
 }

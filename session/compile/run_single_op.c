@@ -1,10 +1,10 @@
-/* run_alone.c -- one operation executed while a plan is compiled: constants folded, and shapes
+/* run_single_op.c -- one operation executed while a plan is compiled: constants folded, and shapes
  * that data decides. */
 #include "session/state/internal.h"
 #include "ops/kernels/blas_threads.h"
 #include "ops/kernels/elementwise.h"
 
-bool eddy__run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
                      eddy_error *error)
 {
     const int     n = node->n_inputs, m = node->n_outputs;

@@ -1,4 +1,4 @@
-/* specialise.c -- specialisation: selects the part of the graph that a run needs, with concrete
+/* specialize_shapes.c -- specialisation: selects the part of the graph that a run needs, with concrete
  * types, and folds constants.
  *
  * Types are inferred again from the shapes of the feeds, so that every value that depends on
@@ -243,7 +243,7 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
     }
     for (int k = 0; k < m; k++)
         b[n + k] = eddy__buffer_of(c->info[node->id].types[k], eddy_array_data(out[k]));
-    return eddy__run_alone(c->plan, node, b, 0, c->error);
+    return eddy__run_single_op(c->plan, node, b, 0, c->error);
 }
 
 static bool fold(compile *c, const eddy_node *node)
@@ -272,7 +272,7 @@ static bool fold(compile *c, const eddy_node *node)
     return true;
 }
 
-static bool specialise_node(compile *c, const eddy_node *node)
+static bool specialize_node(compile *c, const eddy_node *node)
 {
     mark_effect(c, node);
     bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node) : infer(c, node);
@@ -282,13 +282,13 @@ static bool specialise_node(compile *c, const eddy_node *node)
     return constant || is_foldable(c, node) ? fold(c, node) : true;
 }
 
-bool eddy__specialise(compile *c)
+bool eddy__specialize_shapes(compile *c)
 {
     mark_needed(c);
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].needed) continue;
         c->plan->info.nodes++;
-        if (!specialise_node(c, c->graph->nodes[id])) return false;
+        if (!specialize_node(c, c->graph->nodes[id])) return false;
     }
     return true;
 }
