@@ -107,14 +107,14 @@ $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -c $< -o $@
 
 # A plugin that is linked from the archive exports nothing of it.
-$(BUILD)/hide: scripts/hide.c
+$(BUILD)/hide_symbols: scripts/hide_symbols.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
 
-$(BUILD)/libeddy.a: $(OBJECTS) $(BUILD)/hide
+$(BUILD)/libeddy.a: $(OBJECTS) $(BUILD)/hide_symbols
 	@rm -f $@
 	$(call say,ar $@)
-	$(Q)ar rcs $@ $(OBJECTS) && $(BUILD)/hide $@ || { rm -f $@; exit 1; }
+	$(Q)ar rcs $@ $(OBJECTS) && $(BUILD)/hide_symbols $@ || { rm -f $@; exit 1; }
 
 $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 	$(call say,link $@)

@@ -7,7 +7,7 @@
  *   v <- v - q
  *
  * r starts at one, epsilon is inside the root, and the learning rate is inside the momentum. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

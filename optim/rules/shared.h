@@ -2,7 +2,7 @@
 #ifndef EDDY_OPTIM_RULES_SHARED_H
 #define EDDY_OPTIM_RULES_SHARED_H
 
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "optim/rules/adaptive.h"
 #include "optim/rules/parameter_free.h"

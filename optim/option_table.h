@@ -1,10 +1,10 @@
-/* rule.h -- an optimizer defined by a table of its options; not installed.
+/* option_table.h -- an optimizer defined by a table of its options; not installed.
  *
  * The arguments of the constructor are the first members of the optimizer's state. A row gives
  * the member of an option and its default, and processing the rows converts the arguments to
  * hyper-parameters in place. */
-#ifndef EDDY_OPTIM_RULE_H
-#define EDDY_OPTIM_RULE_H
+#ifndef EDDY_OPTIM_OPTION_TABLE_H
+#define EDDY_OPTIM_OPTION_TABLE_H
 
 #include "optim/internal.h"
 

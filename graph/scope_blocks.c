@@ -1,4 +1,4 @@
-/* blocks.c -- scopes that end with a C block: EDDY_SCOPE and its relatives. */
+/* scope_blocks.c -- scopes that end with a C block: EDDY_SCOPE and its relatives. */
 #include "graph/internal.h"
 
 /* What was begun if the stack grew; it does not when memory is out. */
