@@ -1,4 +1,4 @@
-/* expect_shape.c -- type checks for operations on several float tensors; see expect_shape.h. */
+/* expect_shape.c -- a shape check for operations on several tensors; see expect_shape.h. */
 #include "ops/nets/expect_shape.h"
 
 bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
