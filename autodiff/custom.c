@@ -253,7 +253,7 @@ static void recompute(eddy_rule *r)
     const int       n = r->n_in - r->n_out, n_y = r->n_out;
     const eddy_list entering = { n, r->x + n_y };
     eddy_tensor    *t = eddy__tensors_new(g, n + 2 * (int64_t)n_y);
-    eddy_subgraph       s;
+    eddy_subgraph   s;
     if (!t) return;
     eddy_tensor *again = t, *y = t + n, *dy = y + n_y;
     bool ok = eddy__subgraph_begin(&s, g, n, r->x + n_y, n_y, r->x);
@@ -277,9 +277,9 @@ const eddy_named_rule eddy__recompute_rule = { EDDY_RECOMPUTE, recompute, NULL }
 
 eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
 {
-    eddy_graph *g = graph_of(y, x);
-    eddy_subgraph   s;
-    entries     e = { 0 };
+    eddy_graph   *g = graph_of(y, x);
+    eddy_subgraph s;
+    entries       e = { 0 };
     eddy__tensors_clear(g, out, y.count);
     if (!lists_fit(g, "recompute_grad", y, x, out)) return eddy__status_of(g);
     if (x.count == 0)

@@ -16,8 +16,8 @@
 
 typedef struct mapping {
     eddy_subgraph   subgraph;
-    eddy_graph *graph;
-    eddy_tensor examples;
+    eddy_graph     *graph;
+    eddy_tensor     examples;
     eddy_stand_ins *all;                        /* the last stand for what was drawn */
 } mapping;
 
@@ -193,7 +193,7 @@ static bool draws_here(const mapping *m, const eddy_node *node)
 static bool want_drawn(mapping *m)
 {
     eddy_subgraph *s = &m->subgraph;
-    bool       asked = false;
+    bool           asked = false;
     for (int32_t id = s->first; id <= s->last && !asked; id++)
         asked = s->graph->nodes[id]->gradient &&
                 s->marks[id - s->first] & EDDY_DEPENDS;
@@ -244,8 +244,8 @@ static void map_node(mapping *m, const eddy_node *node)
     const bool   valueless = node->n_outputs == 0;
     eddy_tensor *x = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *x),
                 *y = eddy__subgraph_alloc(&m->subgraph, node->n_outputs + valueless, sizeof *y);
-    bool        *batched = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *batched);
-    bool         differs = false;
+    bool *batched = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *batched);
+    bool  differs = false;
     if (!x || !y || !batched) return;
     for (int i = 0; i < node->n_inputs; i++) {
         batched[i] = eddy__subgraph_input_depends(&m->subgraph, node, i);

@@ -322,9 +322,9 @@ static bool add_shifted(comparison *p, const element_range *s, eddy_array *shift
 static bool compute_numeric(comparison *p, const element_range *s)
 {
     static const double steps[] = { 1, -1, 2, -2 }, factors[] = { 8, -8, -1, 1 };
-    const int    before = p->n_feeds;
-    eddy_array  *x = p->x[s->k];
-    eddy_array  *shifted = eddy_array_copy_of(eddy_array_dtype(x), eddy_array_shape(x),
+    const int           before = p->n_feeds;
+    eddy_array         *x = p->x[s->k];
+    eddy_array         *shifted = eddy_array_copy_of(eddy_array_dtype(x), eddy_array_shape(x),
                                             eddy_array_data(x));
     const int64_t n = s->high - s->low;
     const double  size = n == 1 ? fabs(eddy__part_get(x, s->low)) : 1;
@@ -368,7 +368,7 @@ static double compare(comparison *p, const element_range *s, int64_t row)
     const bool   finite = isfinite(analytic) && isfinite(numeric);
     const double error = finite ? fabs(analytic - numeric) : INFINITY;
     const double excess = finite ? error / (p->absolute + p->relative * scale) : INFINITY;
-    mismatch     *f = &p->worst;
+    mismatch    *f = &p->worst;
     f->absolute = fmax(f->absolute, error);
     f->relative = fmax(f->relative, finite ? (larger > 0 ? error / larger : 0) : INFINITY);
     if (excess > f->excess && s->high - s->low == 1) {

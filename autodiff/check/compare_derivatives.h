@@ -25,17 +25,17 @@ typedef struct comparison {
     eddy_feed    *feeds;            /* with room for weights and one x */
     bool          alone;            /* an op: only what it does with its inputs counts */
 
-    eddy_tensor  *weights, *dx;     /* by y: a placeholder; by x */
-    eddy_array  **x, **y, **w;      /* the values of xs, of ys, of the weights */
-    int64_t       parts, rows;      /* of all ys; of the Jacobian */
-    double       *row;              /* rows of weights of the parts; NULL: unit vectors */
-    double      **analytic;         /* by x: rows of its gradient */
-    double       *numeric_derivative;  /* of each part of ys */
-    double        delta, absolute, relative;
-    eddy_arena    arena;
-    eddy_status   status;
-    bool          varies;           /* ys differ from run to run */
-    mismatch       worst;
+    eddy_tensor *weights, *dx;      /* by y: a placeholder; by x */
+    eddy_array **x, **y, **w;       /* the values of xs, of ys, of the weights */
+    int64_t      parts, rows;       /* of all ys; of the Jacobian */
+    double      *row;               /* rows of weights of the parts; NULL: unit vectors */
+    double     **analytic;          /* by x: rows of its gradient */
+    double      *numeric_derivative;   /* of each part of ys */
+    double       delta, absolute, relative;
+    eddy_arena   arena;
+    eddy_status  status;
+    bool         varies;            /* ys differ from run to run */
+    mismatch     worst;
 } comparison;
 
 /* Floating and complex ones of ys and xs, at these feeds and room for `more`.  False

@@ -16,7 +16,7 @@ enum { MAX_FAULTS = 8 };
 typedef struct fault {
     const eddy_node *node;
     int              input;
-    mismatch          worst;
+    mismatch         worst;
 } fault;
 
 /* The inputs of a node whose values are read, each once; which they are.  What is
@@ -102,7 +102,7 @@ static void mark_relevant(const comparison *p, eddy_subgraph *subgraph)
 /* Checks each op between xs and ys by itself; how many disagree, the first in faults. */
 static int find_faults(comparison *p, fault *faults)
 {
-    eddy_subgraph     subgraph;
+    eddy_subgraph subgraph;
     const int32_t size = p->graph->size;
     int           n = 0;
     bool          ok = eddy__subgraph_begin(&subgraph, p->graph, p->n_x, p->xs, p->n_y, p->ys);
@@ -166,9 +166,9 @@ static void report_mismatch(eddy_gradient_report *r, int input, const mismatch *
 
 static void print_mismatch(comparison *p, int order, eddy_gradient_report *r, eddy_text *t)
 {
-    fault          faults[MAX_FAULTS];
+    fault           faults[MAX_FAULTS];
     const mismatch *f = &p->worst;
-    const int      n = find_faults(p, faults);
+    const int       n = find_faults(p, faults);
     report_mismatch(r, p->number[f->x], f);
     eddy__text_put(t, "gradients of order %d disagree at element %lld%s of '%s:%d': ", order,
                    (long long)f->element, part_of(p->xs[f->x], f), eddy_name_of(p->xs[f->x]),
@@ -205,7 +205,7 @@ static bool finish(comparison *p, int order, eddy_gradient_report *r, eddy_text 
 static eddy_status check_second_order(comparison *first, eddy_gradient_report *r, eddy_text *t)
 {
     const int    n = first->n_x + first->n_y;
-    comparison        p = { .session = first->session, .graph = first->graph, .args = first->args };
+    comparison   p = { .session = first->session, .graph = first->graph, .args = first->args };
     eddy_tensor *xs = eddy__comparison_alloc(first, n, sizeof *xs);
     eddy_tensor *ys = eddy__comparison_alloc(first, first->n_x, sizeof *ys);
     int          n_ys = 0;

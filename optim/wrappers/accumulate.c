@@ -62,8 +62,8 @@ static eddy_tensor accumulate_dense(eddy_optimizer *o, eddy_tensor g, eddy_tenso
     eddy_tensor kept, mean = g;
     if (o->def.transform) kept = eddy__latest(eddy_get_slot(o, v, "gradient_sum"), 0);
     else mean = accumulated(o, g, v, &kept);
-    eddy_id_range   range = { .from = eddy_graph_size(o->graph) };
-    eddy_tensor step = eddy__inner_dense(s->inner, mean, v);
+    eddy_id_range range = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor   step = eddy__inner_dense(s->inner, mean, v);
     if (eddy_variable_constraint(v, NULL)) {
         eddy_tensor next = eddy__constrained(eddy__latest(v, range.from), v);
         step = eddy_group(o->graph, EDDY_LIST(step, eddy_assign(v, next)), NULL);
@@ -76,8 +76,8 @@ static eddy_tensor accumulate_dense(eddy_optimizer *o, eddy_tensor g, eddy_tenso
 static eddy_tensor accumulate_finish(eddy_optimizer *o, eddy_list updates)
 {
     const accumulate_state *s = eddy_optimizer_state(o);
-    eddy_id_range   range = { .from = eddy_graph_size(o->graph) };
-    eddy_tensor done = eddy__inner_finish(s->inner, updates);
+    eddy_id_range           range = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor             done = eddy__inner_finish(s->inner, updates);
     range.to = eddy_graph_size(o->graph);
     eddy_tensor step = eddy__shared_slot(o, "accumulate_step"), next = Add(step, 1);
     done = eddy__keep_if(o, &range, done, s->due);

@@ -37,7 +37,7 @@ static eddy_tensor look(eddy_optimizer *o, int32_t from, eddy_tensor step, eddy_
     slow = eddy_assign(slow, Where(s->sync, next, slow));
     v = eddy_assign(v, Where(s->sync, next, fast));
     const eddy_id_range range = { .from = from, .to = eddy_graph_size(o->graph) };
-    eddy_tensor     done = eddy__replay_if(o->graph, &range, eddy_none(o->graph));
+    eddy_tensor         done = eddy__replay_if(o->graph, &range, eddy_none(o->graph));
     return eddy_is_valid(done) ? done : eddy_group(o->graph, EDDY_LIST(step, slow, v), NULL);
 }
 

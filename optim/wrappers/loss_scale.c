@@ -7,11 +7,11 @@
 #include "ops/short_names.h"
 
 typedef struct scale_state {
-    eddy_optimizer  *inner;
-    eddy_tensor      scale, multiplier;
-    int64_t          period;
-    bool             fixed;
-    eddy_tensor      finite;      /* so far; no node: nothing has come */
+    eddy_optimizer      *inner;
+    eddy_tensor          scale, multiplier;
+    int64_t              period;
+    bool                 fixed;
+    eddy_tensor          finite;  /* so far; no node: nothing has come */
     const eddy_id_range *ranges;  /* of the updates so far, in the graph's arena */
 } scale_state;
 
@@ -61,8 +61,8 @@ static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
 /* The update whose nodes are those above `from`, noted. */
 static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
 {
-    scale_state *s = eddy_optimizer_state(o);
-    eddy_id_range   *range = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *range);
+    scale_state   *s = eddy_optimizer_state(o);
+    eddy_id_range *range = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *range);
     if (!s->fixed && !range)
         return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, 1);
     if (range) *range = (eddy_id_range){ from, eddy_graph_size(o->graph), s->ranges };

@@ -47,9 +47,9 @@ static eddy_tensor rebuilt(eddy_subgraph *s, const eddy_node *node)
 static eddy_tensor moved_loss(eddy_graph *g, const eddy_pairs *p, const eddy_tensor *from,
                               const eddy_tensor *moved)
 {
-    eddy_subgraph   s;
-    eddy_tensor loss = eddy_none(g);
-    const bool  ok = eddy__subgraph_begin(&s, g, p->count, from, 1, &p->loss);
+    eddy_subgraph s;
+    eddy_tensor   loss = eddy_none(g);
+    const bool    ok = eddy__subgraph_begin(&s, g, p->count, from, 1, &p->loss);
     for (int i = 0; ok && i < p->count; i++) eddy__subgraph_replace(&s, from[i], moved[i]);
     for (int32_t id = s.first; ok && eddy__graph_ready(g) && id <= s.last; id++) {
         const eddy_tensor t = eddy_node_at(g, id);

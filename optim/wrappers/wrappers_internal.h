@@ -28,7 +28,7 @@ eddy_tensor eddy__inner_finish(eddy_optimizer *inner, eddy_list updates);
 
 /* The nodes with ids above `from` up to `to`: those that one call made. */
 typedef struct eddy_id_range {
-    int32_t                 from, to;
+    int32_t                     from, to;
     const struct eddy_id_range *before;  /* another one, with smaller ids; or NULL */
 } eddy_id_range;
 

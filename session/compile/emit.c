@@ -11,7 +11,7 @@
 
 typedef struct build {
     compile   *c;
-    ir_graph *ir;
+    ir_graph  *ir;
     eddy_plan *plan;
     views      views;
     int32_t   *buffer_of;       /* by value number; -1 */
@@ -219,10 +219,10 @@ static bool make_state(build *b, plan_variable *pv, eddy_type t)
 /* Buffers of variables: storage for updates, and the value from before the run. */
 static bool make_variable(build *b, int32_t v)
 {
-    plan_variable   *pv = &b->plan->variables[v];
+    plan_variable *pv = &b->plan->variables[v];
     const ir_node *n = b->ir->nodes[b->variable_node[v]];
-    const int32_t    value = b->views.value_base[n->id];
-    eddy_type        t = n->outputs[0];
+    const int32_t  value = b->views.value_base[n->id];
+    eddy_type      t = n->outputs[0];
     if (!eddy_shape_is_known(t.shape)) t.shape = EDDY_SHAPE(0);
     if (!make_state(b, pv, t)) return false;
     pv->shape = eddy_array_shape(pv->state->value);

@@ -19,15 +19,15 @@ enum { LITTLE = 4096, MUCH = 4, SPARE = 1 << 16, LOOKED_AT = 256 };
 enum { CHANGING = 0, GIVEN = 1, MADE = 2 };
 
 typedef struct hoisting {
-    compile   *c;
+    compile  *c;
     ir_graph *ir;
-    uint8_t   *updated;             /* by variable */
-    uint8_t   *kind;                /* by node: CHANGING, GIVEN, MADE */
-    uint8_t   *wanted;              /* by node: in each run, as fetches and changing nodes do */
-    double    *flops;               /* by node: arithmetic of those that are MADE */
-    int32_t   *seen;                /* by node: the last node whose cost was looked into */
-    int32_t    stack[LOOKED_AT];
-    size_t     budget;              /* bytes that may be kept */
+    uint8_t  *updated;              /* by variable */
+    uint8_t  *kind;                 /* by node: CHANGING, GIVEN, MADE */
+    uint8_t  *wanted;               /* by node: in each run, as fetches and changing nodes do */
+    double   *flops;                /* by node: arithmetic of those that are MADE */
+    int32_t  *seen;                 /* by node: the last node whose cost was looked into */
+    int32_t   stack[LOOKED_AT];
+    size_t    budget;               /* bytes that may be kept */
 } hoisting;
 
 static size_t bytes_of(eddy_type t)
@@ -113,7 +113,7 @@ typedef struct value_cost {
 static bool find_flops(hoisting *h)
 {
     const ir_graph *f = h->ir;
-    int32_t          most = 0;
+    int32_t         most = 0;
     for (int32_t id = 1; id <= f->size; id++)
         if (f->nodes[id]->n_inputs > most) most = f->nodes[id]->n_inputs;
     eddy_type *in = eddy__ir_alloc(h->c, (size_t)most, sizeof *in);
@@ -262,7 +262,7 @@ static bool move_front(const hoisting *h, const uint8_t *front)
 static bool note_sources(compile *c)
 {
     const ir_graph *f = c->ir;
-    eddy_plan       *p = c->plan;
+    eddy_plan      *p = c->plan;
     p->sources = eddy__plan_alloc(c, (size_t)p->n_variables, sizeof *p->sources);
     if (!p->sources) return false;
     for (int32_t id = 1; id <= f->n_steady; id++)
@@ -283,8 +283,8 @@ static void report(const compile *c, int32_t computed)
 
 bool eddy__hoist(compile *c)
 {
-    const size_t n = (size_t)c->ir->size + 1;
-    hoisting     h = { .c = c, .ir = c->ir };
+    const size_t             n = (size_t)c->ir->size + 1;
+    hoisting                 h = { .c = c, .ir = c->ir };
     const eddy_session_args *o = &c->session->options;
     if ((o->without & EDDY_PASS_HOIST) || o->max_bytes > 0) return true;
     h.updated = eddy__ir_alloc(c, (size_t)c->plan->n_variables, 1);

@@ -92,7 +92,7 @@ ir_node *eddy__ir_append(ir_graph *f, ir_node *n)
     }
     if (f->size == f->capacity) {
         const int32_t bigger = f->capacity < 32 ? 64 : f->capacity * 2;
-        ir_node   **nodes = ir_alloc(f, (size_t)bigger + 1, sizeof *nodes);
+        ir_node     **nodes = ir_alloc(f, (size_t)bigger + 1, sizeof *nodes);
         if (!nodes) return NULL;
         memcpy(nodes, f->nodes, ((size_t)f->size + 1) * sizeof *nodes);
         f->nodes = nodes;
@@ -105,7 +105,7 @@ ir_node *eddy__ir_append(ir_graph *f, ir_node *n)
 
 eddy_tensor eddy__ir_constant(ir_graph *f, const eddy_node *source, eddy_array *a)
 {
-    ir_node   *n = eddy__ir_alloc(f->c, 1, sizeof *n);
+    ir_node     *n = eddy__ir_alloc(f->c, 1, sizeof *n);
     eddy_array **values = eddy__ir_alloc(f->c, 1, sizeof(eddy_array *));
     eddy_type   *type = eddy__ir_alloc(f->c, 1, sizeof *type);
     if (!a) eddy__error_set(f->c->error, EDDY_NO_MEMORY, "out of memory while compiling a plan");
@@ -175,14 +175,14 @@ bool eddy__ir_find_parts(ir_graph *f, ir_node *n)
 eddy_tensor eddy__rewrite_add(rewrite *r, const eddy_op_def *op, const void *attrs, int n,
                               const eddy_tensor *in)
 {
-    ir_graph  *f = r->ir;
-    int         n_out = 0;
+    ir_graph         *f = r->ir;
+    int               n_out = 0;
     const eddy_tensor none = EDDY_NO_TENSOR;
     if (!op) return none;
     for (int i = 0; i < n; i++)
         if (!eddy__ir_valid(in[i])) return none;
     ir_node *node = eddy__ir_alloc(f->c, 1, sizeof *node);
-    void      *copy = op->attrs_size > 0 ? eddy__plan_alloc(f->c, 1, op->attrs_size) : NULL;
+    void    *copy = op->attrs_size > 0 ? eddy__plan_alloc(f->c, 1, op->attrs_size) : NULL;
     if (!node || (op->attrs_size > 0 && !copy)) return none;
     if (copy && attrs) memcpy(copy, attrs, op->attrs_size);
     *node = (ir_node){ .op = op, .attrs = copy, .source = r->node->source, .n_inputs = n,
@@ -297,7 +297,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
     if (!to) return false;
     const size_t n = (size_t)from->size + 1;
     uint8_t     *needed = ir_alloc(to, n, 1);
-    replacements     s = { ir_alloc(to, n, sizeof *s.id), ir_alloc(to, n, sizeof *s.tensors) };
+    replacements s = { ir_alloc(to, n, sizeof *s.id), ir_alloc(to, n, sizeof *s.tensors) };
     if (!needed || !s.id || !s.tensors) return false;
     count_readers(from, needed);
     to->merge = merge;
@@ -327,7 +327,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
 bool eddy__ir_reorder(compile *c, const int32_t *order)
 {
     ir_graph *f = c->ir, *to = eddy__ir_new(c, f->size);
-    int32_t   *now = eddy__ir_alloc(c, (size_t)f->size + 1, sizeof *now);
+    int32_t  *now = eddy__ir_alloc(c, (size_t)f->size + 1, sizeof *now);
     if (!now || !to) return false;
     for (int32_t i = 0; i < f->size; i++) now[order[i]] = i + 1;
     for (int32_t i = 0; i < f->size; i++) {

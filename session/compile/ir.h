@@ -39,7 +39,7 @@ enum { BEFORE_RUN = 0, STORAGE = 1 };
 struct ir_graph {
     compile     *c;
     eddy_arena  *arena;             /* of what is here, less the nodes themselves */
-    ir_node  **nodes;               /* [1..size] */
+    ir_node    **nodes;             /* [1..size] */
     int32_t      size, capacity;
     eddy_tensor *fetches;           /* of the plan, in order */
     int32_t     *table;             /* of equal nodes: numbers by hash; 0: none */
@@ -99,9 +99,9 @@ eddy_tensor eddy__ir_scalar(ir_graph *f, const eddy_node *source, eddy_dtype d, 
 /* Handed to a pass for each node.  `node` has its inputs in `IR`, where new nodes
  * go.  The pass may set y[k], one an output, and return true. */
 typedef struct rewrite {
-    ir_graph       *ir;
+    ir_graph      *ir;
     const ir_node *node;
-    eddy_tensor     *y;
+    eddy_tensor   *y;
 } rewrite;
 
 /* A new node that helps to stand for r->node: output 0, invalid if it cannot be (the

@@ -6,12 +6,12 @@
 #include <string.h>
 
 typedef struct lowering {
-    compile     *c;
-    ir_graph   *ir;
-    int32_t     *node;          /* by node id: its number in the IR; 0 */
-    int32_t     *constant;      /* by node id: number of its folded value; 0 */
-    int32_t     *feed;          /* by feed: number; 0 */
-    int32_t     *last_update;   /* by variable: number of its last update so far; 0 */
+    compile  *c;
+    ir_graph *ir;
+    int32_t  *node;             /* by node id: its number in the IR; 0 */
+    int32_t  *constant;         /* by node id: number of its folded value; 0 */
+    int32_t  *feed;             /* by feed: number; 0 */
+    int32_t  *last_update;      /* by variable: number of its last update so far; 0 */
 } lowering;
 
 static ir_node *new_node(lowering *l, const eddy_op_def *op, const eddy_node *source)
@@ -131,7 +131,7 @@ static bool lower_input(lowering *l, const eddy_node *node, ir_node *n, int i)
 
 static bool lower_executed(lowering *l, const eddy_node *node)
 {
-    compile   *c = l->c;
+    compile *c = l->c;
     ir_node *n = new_node(l, node->op, node);
     if (!n || !lower_controls(l, node, n)) return false;
     n->attrs = node->attrs;

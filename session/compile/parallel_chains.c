@@ -154,12 +154,12 @@ static int32_t share_groups(const chains_builder *v, group *groups, int32_t n)
 
 static bool make_chains(chains_builder *v)
 {
-    const stretch *s = v->s;
+    const stretch   *s = v->s;
     parallel_chains *w = v->w;
-    const size_t   n = (size_t)(s->end - s->first);
-    group         *groups = eddy__ir_alloc(v->c, n, sizeof *groups);
-    int32_t       *number = eddy__ir_alloc(v->c, (size_t)s->end, sizeof *number);
-    int32_t       *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
+    const size_t     n = (size_t)(s->end - s->first);
+    group           *groups = eddy__ir_alloc(v->c, n, sizeof *groups);
+    int32_t         *number = eddy__ir_alloc(v->c, (size_t)s->end, sizeof *number);
+    int32_t         *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
     w->chain_of = eddy__plan_alloc(v->c, n, sizeof *w->chain_of);
     if (!groups || !number || !parts || !w->chain_of) return false;
     const int32_t n_groups = list_groups(s, groups, number);
@@ -286,10 +286,10 @@ static int32_t roots_of(const chains_builder *v, int32_t number, plan_root *root
 /* Places what is in the chains, each chain's behind those before; returns the bytes. */
 static bool place_chains(chains_builder *v, size_t *bytes)
 {
-    compile   *c = v->c;
+    compile         *c = v->c;
     parallel_chains *w = v->w;
-    plan_root *roots = eddy__ir_alloc(c, (size_t)w->n_roots, sizeof *roots);
-    const bool reuse = !(c->session->options.without & EDDY_PASS_REUSE);
+    plan_root       *roots = eddy__ir_alloc(c, (size_t)w->n_roots, sizeof *roots);
+    const bool       reuse = !(c->session->options.without & EDDY_PASS_REUSE);
     *bytes = 0;
     if (!roots) return false;
     for (int32_t k = 0; k < w->n_chains; k++) {

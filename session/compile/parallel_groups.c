@@ -179,9 +179,9 @@ static int32_t last_needed(const finder *f, const instruction *i, const int32_t 
 static bool find_fresh(finder *f)
 {
     const eddy_plan *p = f->plan;
-    int32_t *written = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *written);
-    int32_t *used = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *used);
-    int32_t  begin = p->n_steady;           /* of instructions that are all suitable */
+    int32_t         *written = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *written);
+    int32_t         *used = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *used);
+    int32_t          begin = p->n_steady;   /* of instructions that are all suitable */
     if (!written || !used) return false;
     for (int32_t i = begin; i < p->n_code; i++) {
         const instruction *at = &p->code[i];

@@ -30,19 +30,19 @@ typedef struct copy {
 } copy;
 
 typedef struct search {
-    compile   *c;
+    compile  *c;
     ir_graph *ir;
-    int32_t   *first_update, *last_update;      /* by variable: nodes; 0: none */
-    int32_t   *reader_start, *reader;           /* by node: those that read it, in order */
-    int32_t   *run_of;                          /* by node; 0: none */
-    node_run  *runs;                            /* from 1 on */
-    int32_t    n_runs;
-    uint8_t   *fetched;                         /* by node */
-    uint8_t   *remade;                          /* by node: nobody needs its memory any more */
-    int32_t   *copies_of;                       /* by node: the first of its copies; 0 */
-    copy      *copies;                          /* from 1 on */
-    int32_t    n_copies, capacity;
-    size_t     least;                           /* bytes of a value worth a copy */
+    int32_t  *first_update, *last_update;       /* by variable: nodes; 0: none */
+    int32_t  *reader_start, *reader;            /* by node: those that read it, in order */
+    int32_t  *run_of;                           /* by node; 0: none */
+    node_run *runs;                             /* from 1 on */
+    int32_t   n_runs;
+    uint8_t  *fetched;                          /* by node */
+    uint8_t  *remade;                           /* by node: nobody needs its memory any more */
+    int32_t  *copies_of;                        /* by node: the first of its copies; 0 */
+    copy     *copies;                           /* from 1 on */
+    int32_t   n_copies, capacity;
+    size_t    least;                            /* bytes of a value worth a copy */
 } search;
 
 static int64_t count_of(const ir_node *n) { return eddy_shape_count(n->outputs[0].shape); }
@@ -224,7 +224,7 @@ typedef enum reach { AWAY, COSTS, FREE } reach;
 static reach reach_of(const search *s, eddy_tensor x, const remake *m)
 {
     const ir_node *o = origin_of(s->ir, x);
-    bool             later;
+    bool           later;
     if (o->op == &eddy_op_type_only) return FREE;
     if (s->remade[x.node]) return AWAY;
     if (o->variable >= 0 && s->first_update[o->variable] > 0 &&
@@ -374,10 +374,10 @@ static bool decide(search *s, const ir_node *n)
 static int32_t *place_copies(search *s)
 {
     const ir_graph *f = s->ir;
-    int32_t         *first = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *first);
+    int32_t        *first = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *first);
     for (int32_t id = f->size; first && id >= 1; id--)
         for (int32_t at = s->copies_of[id]; at > 0; at = s->copies[at].next) {
-            copy            *c = &s->copies[at];
+            copy          *c = &s->copies[at];
             const ir_node *n = f->nodes[id];
             for (int i = 0; i < n->n_inputs; i++) {
                 copy *x = copy_in(s, n->inputs[i].node, c->run);
@@ -414,13 +414,13 @@ static bool rebuild(search *s)
 {
     const ir_graph *f = s->ir;
     ir_graph       *to = eddy__ir_new(s->c, f->size + s->n_copies);
-    int32_t         *now = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *now);
-    const int32_t   *first = place_copies(s);
+    int32_t        *now = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *now);
+    const int32_t  *first = place_copies(s);
     if (!to || !now || !first) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         for (int32_t at = first[id]; at > 0; at = s->copies[at].behind) {
-            copy            *c = &s->copies[at];
-            ir_node       *n = append_again(s, to, f->nodes[c->of], c->run, now);
+            copy    *c = &s->copies[at];
+            ir_node *n = append_again(s, to, f->nodes[c->of], c->run, now);
             if (!n) return false;
             c->id = n->id;
             n->apart = at == first[id] && s->runs[c->run].first == id;
@@ -456,9 +456,9 @@ static bool find_updates(search *s)
 static bool find_readers(search *s)
 {
     const ir_graph *f = s->ir;
-    const size_t     size = (size_t)f->size;
-    int32_t         *start = s->reader_start = eddy__ir_alloc(s->c, size + 2, sizeof *start);
-    int32_t         *fill = eddy__ir_alloc(s->c, size + 1, sizeof *fill);
+    const size_t    size = (size_t)f->size;
+    int32_t        *start = s->reader_start = eddy__ir_alloc(s->c, size + 2, sizeof *start);
+    int32_t        *fill = eddy__ir_alloc(s->c, size + 1, sizeof *fill);
     s->fetched = eddy__ir_alloc(s->c, size + 1, 1);
     if (!start || !fill || !s->fetched) return false;
     for (int i = 0; i < s->c->plan->n_fetches; i++) s->fetched[f->fetches[i].node] = 1;
@@ -479,8 +479,8 @@ static bool find_readers(search *s)
 bool eddy__recompute(compile *c, int *changes)
 {
     const ir_graph *f = c->ir;
-    const size_t     n = (size_t)f->size + 1;
-    search           s = { .c = c, .ir = c->ir, .least = c->session->recompute_least };
+    const size_t    n = (size_t)f->size + 1;
+    search          s = { .c = c, .ir = c->ir, .least = c->session->recompute_least };
     if (s.least == 0) s.least = LEAST_BYTES;
     s.run_of = eddy__ir_alloc(c, n, sizeof *s.run_of);
     s.runs = eddy__ir_alloc(c, n, sizeof *s.runs);

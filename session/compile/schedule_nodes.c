@@ -17,20 +17,20 @@ typedef struct edges {
 } edges;
 
 typedef struct scheduler {
-    compile   *c;
+    compile  *c;
     ir_graph *ir;
-    edges      extra;               /* besides inputs and controls: `to` comes after `from` */
-    int32_t   *extra_start;         /* by node: its first edge in extra, sorted by `to` */
-    int32_t   *next_start, *next;   /* by node: those that depend on it */
-    int32_t   *pending;             /* by node: what it depends on and nobody promised yet */
-    uint8_t   *gathered;            /* by node: in the order, or in the batch */
-    int32_t   *order, n_order;      /* the result */
-    int32_t   *batch, n_batch;      /* about to be ordered by their counts */
-    int32_t   *ready, n_ready;      /* updates that can be made */
-    int32_t   *stack;
-    int32_t   *seen;                /* by node: how many of its dependences are gathered */
-    int32_t   *place;               /* by node: index in the batch; -1 */
-    int64_t    count;               /* of elements of the last loop in the order */
+    edges     extra;                /* besides inputs and controls: `to` comes after `from` */
+    int32_t  *extra_start;          /* by node: its first edge in extra, sorted by `to` */
+    int32_t  *next_start, *next;    /* by node: those that depend on it */
+    int32_t  *pending;              /* by node: what it depends on and nobody promised yet */
+    uint8_t  *gathered;             /* by node: in the order, or in the batch */
+    int32_t  *order, n_order;       /* the result */
+    int32_t  *batch, n_batch;       /* about to be ordered by their counts */
+    int32_t  *ready, n_ready;       /* updates that can be made */
+    int32_t  *stack;
+    int32_t  *seen;                 /* by node: how many of its dependences are gathered */
+    int32_t  *place;                /* by node: index in the batch; -1 */
+    int64_t   count;                /* of elements of the last loop in the order */
 } scheduler;
 
 /* ------------------------------------------------------------ what waits -- */
@@ -127,8 +127,8 @@ static bool order_storage(scheduler *a, const ir_node *n, uses *u)
 static bool order_variables(scheduler *a)
 {
     const ir_graph *f = a->ir;
-    const size_t     v = (size_t)a->c->plan->n_variables;
-    size_t           inputs = 1;
+    const size_t    v = (size_t)a->c->plan->n_variables;
+    size_t          inputs = 1;
     for (int32_t id = 1; id <= f->size; id++) inputs += (size_t)f->nodes[id]->n_inputs;
     int32_t *alias_of = eddy__ir_alloc(a->c, (size_t)f->size + 1, sizeof *alias_of);
     uses     u = { .first = eddy__ir_alloc(a->c, v, sizeof(int32_t)),
@@ -138,7 +138,7 @@ static bool order_variables(scheduler *a)
     if (!alias_of || !u.first || !u.other || !u.reader || !u.last) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         const ir_node *n = f->nodes[id];
-        const bool       shares = n->alias || eddy__ir_is_view(n);
+        const bool     shares = n->alias || eddy__ir_is_view(n);
         alias_of[id] = shares ? old_value(f, n, 0, alias_of) : -1;
         for (int i = 0; i < n->n_inputs && !n->alias; i++) {
             const int32_t of = old_value(f, n, i, alias_of);
@@ -155,10 +155,10 @@ static bool order_variables(scheduler *a)
 /* Sorts the extra edges by `to`, by counting. */
 static bool sort_extra(scheduler *a)
 {
-    const edges  *e = &a->extra;
-    const size_t  size = (size_t)a->ir->size;
-    int32_t      *start = eddy__ir_alloc(a->c, size + 2, sizeof *start);
-    int32_t      *from = eddy__ir_alloc(a->c, (size_t)e->n, sizeof *from);
+    const edges *e = &a->extra;
+    const size_t size = (size_t)a->ir->size;
+    int32_t     *start = eddy__ir_alloc(a->c, size + 2, sizeof *start);
+    int32_t     *from = eddy__ir_alloc(a->c, (size_t)e->n, sizeof *from);
     if (!start || !from) return false;
     for (int32_t i = 0; i < e->n; i++) start[e->to[i] + 1]++;
     for (size_t id = 0; id <= size; id++) start[id + 1] += start[id];
@@ -213,7 +213,7 @@ static void promise(scheduler *a, int32_t first)
     while (top > 0) {
         const int32_t id = a->stack[--top];
         for (int32_t i = a->next_start[id]; i < a->next_start[id + 1]; i++) {
-            const int32_t    next = a->next[i];
+            const int32_t  next = a->next[i];
             const ir_node *n = a->ir->nodes[next];
             if (--a->pending[next] > 0) continue;
             if (is_lazy(a->ir, n)) a->stack[top++] = next;
@@ -351,9 +351,9 @@ static bool is_early(const scheduler *a, const ir_node *n)
 static bool decide(scheduler *a)
 {
     const ir_graph *f = a->ir;
-    const size_t     n = (size_t)f->size + 1;
-    int32_t *waits = eddy__ir_alloc(a->c, n, sizeof *waits);
-    choice   s = { eddy__ir_alloc(a->c, n, sizeof *s.same), 0,
+    const size_t    n = (size_t)f->size + 1;
+    int32_t        *waits = eddy__ir_alloc(a->c, n, sizeof *waits);
+    choice          s = { eddy__ir_alloc(a->c, n, sizeof *s.same), 0,
                    eddy__ir_alloc(a->c, n, sizeof *s.other), 0 };
     if (!waits || !s.same || !s.other) return false;
     for (int32_t id = 1; id <= f->size; id++) {

@@ -42,7 +42,7 @@ static int32_t later(int32_t a, int32_t b) { return a > b ? a : b; }
 static bool is_kept(const ir_graph *f, eddy_tensor t, const ir_node *n)
 {
     const ir_node *from = f->nodes[t.node];
-    const bool       given = from->values || from->feed >= 0 || from->variable >= 0;
+    const bool     given = from->values || from->feed >= 0 || from->variable >= 0;
     return !given && t.node <= f->n_steady && n->id > f->n_steady;
 }
 
@@ -71,9 +71,9 @@ static void find_origins(search *s)
 /* Whether the node, behind which all readers are known, should copy after all. */
 static bool should_copy(const search *s, const ir_node *n)
 {
-    const views     *v = s->v;
+    const views   *v = s->v;
     const ir_node *origin = v->ir->nodes[s->origin[n->id]];
-    const int32_t    value = eddy__value_of(v, n->inputs[0]), last = last_read(v, n);
+    const int32_t  value = eddy__value_of(v, n->inputs[0]), last = last_read(v, n);
     if (origin->values || origin->feed >= 0 || is_kept(v->ir, n->inputs[0], n)) return false;
     if (origin->variable >= 0) {
         const int32_t update = v->first_update[origin->variable];
@@ -152,7 +152,7 @@ static bool make_room(search *s)
 
 bool eddy__find_views(views *v)
 {
-    search     s = { .v = v };
+    search    s = { .v = v };
     ir_graph *f = v->ir = v->c->ir;
     if (!make_room(&s)) return false;
     find_origins(&s);

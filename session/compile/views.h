@@ -7,7 +7,7 @@
 
 typedef struct views {
     compile       *c;
-    ir_graph     *ir;
+    ir_graph      *ir;
     const int32_t *first_update;    /* by variable: a node; 0: none */
     int32_t       *value_base;      /* by node: its first value number */
     int32_t        n_values;

@@ -36,9 +36,9 @@ static bool finish(rewrite *r, const ir_node *conv, const eddy_fused_conv_attrs 
 static bool add_rule(rewrite *r, int i)
 {
     eddy_fused_conv_attrs f;
-    const ir_node  *conv = open_convolution(r, r->node->inputs[i], &f);
-    const eddy_tensor other = r->node->inputs[1 - i];
-    const eddy_shape  y = r->node->outputs[0].shape, s = eddy__ir_type(r->ir, other).shape;
+    const ir_node        *conv = open_convolution(r, r->node->inputs[i], &f);
+    const eddy_tensor     other = r->node->inputs[1 - i];
+    const eddy_shape      y = r->node->outputs[0].shape, s = eddy__ir_type(r->ir, other).shape;
     if (!conv || f.has_residual || !eddy_shape_equal(conv->outputs[0].shape, y)) return false;
     if (!f.has_bias && s.rank == 1 && s.dim[0] == y.dim[3] && y.dim[3] > 1) f.has_bias = 1;
     else if (eddy_shape_equal(s, y) && !eddy__is_passing(r->ir, other)) f.has_residual = 1;

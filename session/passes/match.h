@@ -48,7 +48,7 @@ eddy_shape eddy__match_folded(eddy_shape s, unsigned mask);
 enum { EDDY_PARTS = 24 };
 typedef struct eddy_parts {
     const ir_node *at[EDDY_PARTS];
-    int              n;                /* may be more than there is room for */
+    int            n;                  /* may be more than there is room for */
 } eddy_parts;
 
 /* As eddy__match; the node then is a part. */

@@ -46,8 +46,8 @@ bool eddy__is_passing(const ir_graph *f, eddy_tensor t)
 static bool add_rule(rewrite *r, int i)
 {
     eddy_fused_matmul_attrs f;
-    const eddy_tensor other = r->node->inputs[1 - i];
-    const ir_node  *p = open_product(r, r->node->inputs[i], &f);
+    const eddy_tensor       other = r->node->inputs[1 - i];
+    const ir_node          *p = open_product(r, r->node->inputs[i], &f);
     if (!p || f.has_residual) return false;
     const eddy_shape  y = p->outputs[0].shape, s = eddy__ir_type(r->ir, other).shape;
     if (!f.has_bias && s.rank == 1 && s.dim[0] == y.dim[1] && y.dim[1] > 1) {
@@ -69,8 +69,8 @@ static bool sum_rule(rewrite *r)
 static bool activation_rule(rewrite *r)
 {
     eddy_fused_matmul_attrs f;
-    const int64_t    activation = eddy__fused_activation(r->node->op);
-    const ir_node *p = activation > 0 ? open_product(r, r->node->inputs[0], &f) : NULL;
+    const int64_t           activation = eddy__fused_activation(r->node->op);
+    const ir_node          *p = activation > 0 ? open_product(r, r->node->inputs[0], &f) : NULL;
     if (!p) return false;
     f.activation = activation;
     r->y[0] = eddy__rewrite_add(r, &eddy_op_fused_matmul, &f, p->n_inputs, p->inputs);

@@ -118,7 +118,7 @@ static bool is_mild(double c)
 static bool scaled(rewrite *r, eddy_tensor t, double c)
 {
     eddy_fused_matmul_attrs f;
-    const ir_node        *p = eddy__ir_node(r->ir, t);
+    const ir_node          *p = eddy__ir_node(r->ir, t);
     if (p->readers != 1 || !eddy__as_fused_product(p, &f) || f.activation > 0 || f.has_bias ||
         f.has_residual)
         return false;
@@ -143,7 +143,7 @@ static bool scaled_operand_rule(rewrite *r)
     eddy_fused_matmul_attrs f;
     if (!eddy__as_fused_product(r->node, &f)) return false;
     for (int i = 0; i < 2; i++) {
-        double           c;
+        double         c;
         const ir_node *m = eddy__rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
         for (int k = 0; m && k < 2; k++) {
             eddy_tensor x[] = { r->node->inputs[0], r->node->inputs[1] };
@@ -164,11 +164,11 @@ static bool scaled_operand_rule(rewrite *r)
  * less than taking the sums. */
 static bool sum_of_products_rule(rewrite *r)
 {
-    const ir_node   *n = r->node;
-    const eddy_shape   y = n->outputs[0].shape;
+    const ir_node          *n = r->node;
+    const eddy_shape        y = n->outputs[0].shape;
     const eddy_matmul_attrs t = { .transpose_a = true };
-    int64_t            rows = 0;
-    eddy_tensor       *a = eddy__ir_alloc(r->ir->c, (size_t)n->n_inputs * 2, sizeof *a);
+    int64_t                 rows = 0;
+    eddy_tensor            *a = eddy__ir_alloc(r->ir->c, (size_t)n->n_inputs * 2, sizeof *a);
     if (!a || y.rank != 2) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const ir_node *p = eddy__rewrite_sole(r, n->inputs[i], &eddy_op_matmul);

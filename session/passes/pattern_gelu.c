@@ -17,7 +17,7 @@ typedef struct term {
 static bool power_of(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t)
 {
     const ir_node *n = eddy__match(r, t, &eddy_op_square);
-    int              power = 2;
+    int            power = 2;
     if (!n && (n = eddy__match(r, t, &eddy_op_pow)) != NULL) {
         if (!eddy__match_is(r, n->inputs[1], 3)) return false;
         power = 3;
@@ -92,7 +92,7 @@ static bool is_cubic(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor
 static const eddy_op_def *gelu_of(const rewrite *r, eddy_parts *p, eddy_tensor sum, eddy_tensor x)
 {
     const ir_node *add = eddy__match_part(r, p, sum, &eddy_op_add);
-    eddy_tensor      f;
+    eddy_tensor    f;
     if (!add || !eddy__match_with(r, add, 1, &f)) return NULL;
     const ir_node *n = eddy__match_part(r, p, f, &eddy_op_erf);
     if (n) return is_term(r, p, n->inputs[0], x, SQRT_HALF, 1, NULL) ? &eddy_op_gelu : NULL;
@@ -103,7 +103,7 @@ static const eddy_op_def *gelu_of(const rewrite *r, eddy_parts *p, eddy_tensor s
 /* The factors of a product that are not numbers; their number, if they are few. */
 static int factors(const rewrite *r, eddy_tensor t, eddy_tensor *at, int n, int depth)
 {
-    double           v;
+    double         v;
     const ir_node *mul = depth > 0 ? eddy__match(r, t, &eddy_op_mul) : NULL;
     if (eddy__match_number(r, t, &v)) return n;
     if (mul) {

@@ -82,7 +82,7 @@ static bool is_variance(const rewrite *r, norm *m, eddy_tensor t)
         return eddy__ir_valid(squares) && is_squared(r, m, squares);
     }
     const eddy_tensor squares = eddy__norm_mean_of(r, m, sub->inputs[0]);
-    const ir_node  *a = eddy__ir_valid(squares)
+    const ir_node    *a = eddy__ir_valid(squares)
                              ? eddy__match_part(r, &m->p, squares, &eddy_op_square) : NULL;
     const ir_node  *b = eddy__match_part(r, &m->p, eddy__match_part_elements(r, &m->p,
                                                                                sub->inputs[1]),
@@ -208,7 +208,7 @@ static eddy_tensor times_gain(const rewrite *r, norm *m, eddy_tensor t, eddy_ten
 /* The gain of a node, rstd or rstd scale. */
 static bool take_gain(rewrite *r, norm *m, eddy_tensor g)
 {
-    factors          f = { .n = 0 };
+    factors        f = { .n = 0 };
     const ir_node *n = eddy__match_part(r, &m->p, g, &eddy_op_mul);
     if (!n) n = eddy__match_part(r, &m->p, g, &eddy_op_div);
     if (!n) return eddy__norm_is_rstd(r, m, g, false);

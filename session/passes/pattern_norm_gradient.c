@@ -256,7 +256,7 @@ static poly node_value(algebra *a, const ir_node *n, int depth)
 static poly value_of(algebra *a, eddy_tensor t, int depth)
 {
     const ir_node *n = eddy__ir_node(a->r->ir, t);
-    double           v;
+    double         v;
     if (eddy__match_same(t, a->m.x)) return plus(atom(D), atom(MEAN), 1);
     if (eddy__match_same(t, a->dy)) return atom(DY);
     if (eddy__match_same(t, a->other)) return atom(OTHER);
@@ -280,7 +280,7 @@ static poly value_of(algebra *a, eddy_tensor t, int depth)
 /* The x and the axes of a variance + epsilon, as far as can be seen at once. */
 static bool find_source(const rewrite *r, const ir_node *root, eddy_norm_parts *m)
 {
-    double           v;
+    double         v;
     const ir_node *n = eddy__match(r, eddy__match_elements(r, root->inputs[0]), &eddy_op_add);
     if (!n) return false;
     eddy_tensor t = eddy__match_elements(r, n->inputs[eddy__match_number(r, n->inputs[0], &v)]);
@@ -395,7 +395,7 @@ static poly terms(algebra *a, const ir_node *n, int depth)
     poly sum = { .n = 0 };
     for (int i = 0; i < 2; i++) {
         const ir_node *add = depth > 0 ? eddy__match(a->r, n->inputs[i], &eddy_op_add) : NULL;
-        const int        before = a->n_rest;
+        const int      before = a->n_rest;
         a->most_known = a->n_known + OF_TERM < KNOWN ? a->n_known + OF_TERM : KNOWN;
         const poly p = add ? terms(a, add, depth - 1) : operand(a, n, i, DEPTH);
         if (add ? p.n != 0 : is_of_dy(p)) {
@@ -495,9 +495,9 @@ static bool may_be_slope(const rewrite *r)
 static bool norm_slope(rewrite *r)
 {
     const ir_node *n = r->node, *rstd = NULL;
-    algebra          a = { .r = r, .most_known = OF_TERM };
-    int              left = LOOKED_AT;
-    const bool       folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
+    algebra        a = { .r = r, .most_known = OF_TERM };
+    int            left = LOOKED_AT;
+    const bool     folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
     for (int i = 0; i < 2 && i < n->n_inputs && !rstd; i++)
         rstd = find_rstd(&a, n->inputs[i], NEAR, &left);
     if (!rstd) return false;

@@ -41,7 +41,7 @@ static bool untransposed(const rewrite *r, eddy_parts *p, eddy_tensor *x)
 /* t = scale q k', with q and k as inputs 0 and 1. */
 static bool scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale, eddy_tensor *x)
 {
-    eddy_tensor      inner;
+    eddy_tensor    inner;
     const ir_node *n = eddy__match_part(r, p, t, &eddy_op_mul);
     *scale = 1;
     if (n) {
@@ -82,11 +82,11 @@ static bool masked_scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double
 static bool attention(rewrite *r)
 {
     const eddy_matmul_attrs *a = r->node->attrs;
-    eddy_parts       p = { .n = 0 };
-    const ir_node *softmax = eddy__match_part(r, &p, input(r, 0), &eddy_op_softmax);
-    eddy_attention_attrs attrs = { .causal = false };
-    eddy_tensor      x[4];
-    int              n_in;
+    eddy_parts               p = { .n = 0 };
+    const ir_node           *softmax = eddy__match_part(r, &p, input(r, 0), &eddy_op_softmax);
+    eddy_attention_attrs     attrs = { .causal = false };
+    eddy_tensor              x[4];
+    int                      n_in;
     if (a->transpose_a || a->transpose_b || !softmax ||
         axis_of(softmax) != last_axis(softmax->outputs[0].shape) ||
         !masked_scores(r, &p, softmax->inputs[0], &attrs.scale, x, &n_in) ||
@@ -102,14 +102,14 @@ static bool attention(rewrite *r)
 /* e / sum e with e = e^(x - m), m the largest x. */
 static bool softmax(rewrite *r)
 {
-    eddy_parts       p = { .n = 0 };
+    eddy_parts     p = { .n = 0 };
     const ir_node *e = eddy__match_part(r, &p, input(r, 0), &eddy_op_exp);
     const ir_node *less = e ? eddy__match_part(r, &p, e->inputs[0], &eddy_op_sub) : NULL;
     if (!less) return false;
     const eddy_tensor x = less->inputs[0], s = eddy__match_part_elements(r, &p, input(r, 1));
     const eddy_tensor m = eddy__match_part_elements(r, &p, less->inputs[1]);
-    const ir_node  *sum = eddy__match_part(r, &p, s, &eddy_op_sum);
-    const ir_node  *max = eddy__match_part(r, &p, m, &eddy_op_max);
+    const ir_node    *sum = eddy__match_part(r, &p, s, &eddy_op_sum);
+    const ir_node    *max = eddy__match_part(r, &p, m, &eddy_op_max);
     if (!sum || !max || sum->inputs[0].node != e->id || !eddy__match_same(max->inputs[0], x))
         return false;
     const unsigned   axes = eddy__match_axes(r, sum);

@@ -127,7 +127,7 @@ static bool add_n_rule(rewrite *r)
 {
     enum { FEW = 8 };
     const ir_node *n = r->node;
-    eddy_tensor      sum = { 0 };
+    eddy_tensor    sum = { 0 };
     if (n->n_inputs > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         if (filled(r, i, 0)) continue;
@@ -212,7 +212,7 @@ static bool cast_rule(rewrite *r) { return eddy__give(r, input(r, 0)); }
 /* What x repeats, in a shape that broadcasts to that of x; invalid if x repeats nothing. */
 static eddy_tensor narrower(rewrite *r, eddy_tensor x)
 {
-    const ir_node  *n = eddy__ir_node(r->ir, x);
+    const ir_node    *n = eddy__ir_node(r->ir, x);
     const eddy_tensor none = EDDY_NO_TENSOR;
     if (n->alias || n->n_controls > 0 || (n->variable >= 0)) return none;
     if (n->values) {
@@ -250,8 +250,8 @@ static bool elementwise_rule(rewrite *r)
 {
     enum { OPERANDS = 4 };
     const ir_node *n = r->node;
-    eddy_tensor      x[OPERANDS];
-    bool             changed = false;
+    eddy_tensor    x[OPERANDS];
+    bool           changed = false;
     /* of no elements none can fail, of one an integer may */
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) == 0) return false;
     for (int i = 0; i < n->n_inputs; i++) {
@@ -272,9 +272,9 @@ static bool elementwise_rule(rewrite *r)
 static bool fold_rule(rewrite *r)
 {
     enum { FEW = 64, OPERANDS = 4 };
-    compile         *c = r->ir->c;
+    compile       *c = r->ir->c;
     const ir_node *n = r->node;
-    eddy_buffer      b[OPERANDS + 1];
+    eddy_buffer    b[OPERANDS + 1];
     if (c->session->options.without & EDDY_PASS_FOLD) return false;
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {

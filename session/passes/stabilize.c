@@ -82,7 +82,7 @@ static bool log_of_difference(rewrite *r, const ir_node *n)
 static bool log_of_exps(rewrite *r, const ir_node *sum)
 {
     const ir_node *e = eddy__match(r, sum->inputs[0], &eddy_op_exp);
-    const unsigned   axes = eddy__match_axes(r, sum);
+    const unsigned axes = eddy__match_axes(r, sum);
     if (!e || axes == 0 || eddy__is_shifted(r, e->inputs[0])) return false;
     const eddy_tensor m = eddy__make_top(r, e->inputs[0], axes);
     const eddy_tensor less = eddy__make2(r, &eddy_op_sub, e->inputs[0], m);
@@ -96,7 +96,7 @@ static bool log_of_exps(rewrite *r, const ir_node *sum)
 static bool log_rule(rewrite *r)
 {
     const eddy_tensor x = input(r, 0), elements = eddy__match_elements(r, x);
-    const ir_node  *n;
+    const ir_node    *n;
     if ((n = eddy__match(r, x, &eddy_op_add)) != NULL) return log_of_sum(r, n);
     if ((n = eddy__match(r, x, &eddy_op_sub)) != NULL) return log_of_difference(r, n);
     if ((n = eddy__match(r, x, &eddy_op_sigmoid)) != NULL)
@@ -120,7 +120,7 @@ static bool log1p_rule(rewrite *r)
 static bool exp_less_one(rewrite *r, int i, bool negate)
 {
     const ir_node *e = eddy__match(r, input(r, i), &eddy_op_exp);
-    const double     one = r->node->op == &eddy_op_add ? -1 : 1;
+    const double   one = r->node->op == &eddy_op_add ? -1 : 1;
     if (!e || !eddy__match_is(r, input(r, 1 - i), one)) return false;
     const eddy_tensor y = eddy__make1(r, &eddy_op_expm1, e->inputs[0]);
     return eddy__give(r, negate ? eddy__make_negative(r, y) : y);
@@ -132,7 +132,7 @@ static bool add_rule(rewrite *r) { return exp_less_one(r, 0, false) || exp_less_
 static bool reciprocal_rule(rewrite *r)
 {
     const ir_node *d = eddy__match(r, input(r, 0), &eddy_op_add);
-    eddy_tensor      x;
+    eddy_tensor    x;
     if (!d || !eddy__is_one_plus(r, d, &x)) return false;
     const ir_node *e = eddy__match(r, x, &eddy_op_exp);
     if (!e) return false;
@@ -155,7 +155,7 @@ static int log_sum_of(const rewrite *r, eddy_tensor t, eddy_tensor x)
     if (!e || e->readers != 1) return -1;
     eddy_tensor shifted = e->inputs[0];
     if (add) {
-        const ir_node  *less = eddy__match(r, shifted, &eddy_op_sub);
+        const ir_node    *less = eddy__match(r, shifted, &eddy_op_sub);
         const eddy_tensor m = eddy__match_elements(r, add->inputs[i == 1]);
         if (!less || !eddy__match_same(eddy__match_elements(r, less->inputs[1]), m)) return -1;
         const eddy_shape by = eddy__match_type(r, less->inputs[1]).shape;

@@ -18,10 +18,10 @@ typedef struct divisor {
 } divisor;
 
 typedef struct divisors {
-    divisor          of[2];
-    int              n;
+    divisor        of[2];
+    int            n;
     const ir_node *sum;            /* of[0].by, along axes that stay, with size 1; or NULL */
-    bool             inside;       /* ... of what is reshaped to that */
+    bool           inside;         /* ... of what is reshaped to that */
 } divisors;
 
 enum { DEPTH = 8 };
@@ -172,7 +172,7 @@ static bool is_product_of(const rewrite *r, eddy_tensor t, eddy_tensor g, eddy_t
     const ir_node *n = eddy__match(r, t, over ? &eddy_op_div : &eddy_op_mul);
     if (!n) return false;
     for (int i = 0; i < 2; i++) {
-        eddy_tensor      a = n->inputs[i];
+        eddy_tensor    a = n->inputs[i];
         const ir_node *neg = minus ? eddy__match(r, a, &eddy_op_neg) : NULL;
         if (minus && !neg) continue;
         if (neg) a = neg->inputs[0];
@@ -204,7 +204,7 @@ static bool softmax_slope(rewrite *r, eddy_tensor centred, const ir_node *softma
     const eddy_shape  s = softmax->outputs[0].shape;
     const int64_t     at = *(const int64_t *)eddy__ir_attr(softmax, "axis");
     const int         axis = (int)(at < 0 ? at + s.rank : at);
-    const ir_node  *n = eddy__match(r, centred, &eddy_op_sub);
+    const ir_node    *n = eddy__match(r, centred, &eddy_op_sub);
     int               i = 0;
     if (!n) n = eddy__match(r, centred, &eddy_op_add);
     while (n && i < 2 && !is_centred(r, n, y, axis, i)) i++;
@@ -256,7 +256,7 @@ static const ir_node *own_divisor(const rewrite *r, const ir_node *n, const ir_n
     if (!over && n->op != &eddy_op_reciprocal) return NULL;
     const ir_node *sum = is_sum_of_exps(r, n->inputs[over], e);
     const ir_node *add = eddy__match(r, n->inputs[over], &eddy_op_add);
-    eddy_tensor      a;
+    eddy_tensor    a;
     if (sum) return sum;
     return add && eddy__is_one_plus(r, add, &a) && a.node == e->id ? add : NULL;
 }
@@ -307,7 +307,7 @@ static bool exp_slope(rewrite *r, eddy_tensor t, const ir_node *e)
 static const ir_node *is_sigmoid_slope(const rewrite *r, eddy_tensor t, eddy_tensor *less)
 {
     const ir_node *n = eddy__match(r, t, &eddy_op_mul);
-    int              i = 0;
+    int            i = 0;
     const ir_node *s = n ? eddy__match_either(r, n, &eddy_op_sigmoid, &i) : NULL;
     if (!s) return NULL;
     *less = n->inputs[1 - i];
@@ -319,7 +319,7 @@ static const ir_node *is_sigmoid_slope(const rewrite *r, eddy_tensor t, eddy_ten
 /* t s (1 - s), where the terms of t are divided by s or by 1 - s. */
 static bool sigmoid_slope(rewrite *r, eddy_tensor t, eddy_tensor product)
 {
-    eddy_tensor      less;
+    eddy_tensor    less;
     const ir_node *s = is_sigmoid_slope(r, product, &less);
     if (!s) return false;
     const eddy_tensor y = eddy__ir_tensor(s->id, 0);
@@ -384,7 +384,7 @@ bool eddy__stabilise_product(rewrite *r)
 static bool sigmoid_quotient(rewrite *r, const ir_node *e, bool negative)
 {
     const ir_node *add = eddy__match(r, input(r, 1), &eddy_op_add);
-    eddy_tensor      a, less;
+    eddy_tensor    a, less;
     if (e && add && eddy__is_one_plus(r, add, &a) && a.node == e->id) {
         const eddy_tensor y = eddy__make1(r, &eddy_op_sigmoid, e->inputs[0]);
         return eddy__give(r, negative ? eddy__make_negative(r, y) : y);
@@ -402,7 +402,7 @@ bool eddy__stabilise_quotient(rewrite *r)
     const ir_node *e = eddy__match(r, input(r, 0), &eddy_op_exp);
     const ir_node *neg = eddy__match(r, input(r, 0), &eddy_op_neg);
     const ir_node *mul = eddy__match(r, input(r, 0), &eddy_op_mul);
-    int              i = 0;
+    int            i = 0;
     if (neg) e = eddy__match(r, neg->inputs[0], &eddy_op_exp);
     if (sigmoid_quotient(r, e, neg != NULL)) return true;
     if (over_sigmoid(r, EDDY_NO_TENSOR, input(r, 0), input(r, 1))) return true;

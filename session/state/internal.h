@@ -59,15 +59,15 @@ typedef struct node_info {
 typedef struct ir_graph ir_graph;
 
 typedef struct compile {
-    eddy_session  *session;
-    eddy_graph    *graph;
-    eddy_plan     *plan;
-    node_info     *info;      /* [0..size] */
-    int32_t        size;
-    eddy_error    *error;
-    eddy_arena     scratch;   /* freed when the plan is complete */
-    eddy_arena     turns[2];  /* freed when the next IR but one is complete */
-    int            turn;
+    eddy_session *session;
+    eddy_graph   *graph;
+    eddy_plan    *plan;
+    node_info    *info;       /* [0..size] */
+    int32_t       size;
+    eddy_error   *error;
+    eddy_arena    scratch;    /* freed when the plan is complete */
+    eddy_arena    turns[2];   /* freed when the next IR but one is complete */
+    int           turn;
     ir_graph     *ir;
     /* Of the user's graph, between liveness.c and lower.c: */
     int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
@@ -156,22 +156,22 @@ typedef struct plan_profile {
 } plan_profile;
 
 struct eddy_plan {
-    eddy_plan     *next;
-    atomic_bool    busy;          /* set under the session's lock, cleared without it */
-    uint64_t       used;          /* the session's `takings` at the last use */
-    bool           writes;        /* updates variables */
-    bool           has_open;      /* ... or reads some whose shapes may change between runs */
-    bool           stale;         /* the last run found other shapes, and did nothing */
-    bool           overtaken;     /* ... found that variables changed since an earlier stage */
-    bool           has_results;   /* writes straight into arrays of fetches */
-    bool           has_lapack;    /* has operations that call LAPACK */
-    bool           has_wide;      /* small instructions that may run in parallel (parallel_groups.h) */
-    bool           side_by_side;  /* ... and do, in this run */
-    autotuner      autotuner;         /* ... whether that is faster */
-    plan_profile  *profile;       /* NULL without the session's option */
-    eddy_session  *session;
+    eddy_plan            *next;
+    atomic_bool           busy;   /* set under the session's lock, cleared without it */
+    uint64_t              used;   /* the session's `takings` at the last use */
+    bool                  writes; /* updates variables */
+    bool                  has_open; /* ... or reads some whose shapes may change between runs */
+    bool                  stale;  /* the last run found other shapes, and did nothing */
+    bool                  overtaken; /* ... found that variables changed since an earlier stage */
+    bool                  has_results; /* writes straight into arrays of fetches */
+    bool                  has_lapack; /* has operations that call LAPACK */
+    bool                  has_wide; /* small instructions that may run in parallel (parallel_groups.h) */
+    bool                  side_by_side; /* ... and do, in this run */
+    autotuner             autotuner;  /* ... whether that is faster */
+    plan_profile         *profile; /* NULL without the session's option */
+    eddy_session         *session;
     const eddy_allocator *allocator;
-    eddy_arena     arena;         /* of everything below */
+    eddy_arena            arena;  /* of everything below */
 
     int            n_feeds, n_fetches;
     plan_feed     *feeds;
