@@ -32,7 +32,7 @@ static bool scratch_roots(compile *c)
 /* A large temporary whose value is fetched gets no place in the arena: it is made in the
  * fetch's array.  Where several fetches share memory, the first has it and the others
  * are copies.  Returns the bytes of all. */
-static size_t choose_results(eddy_plan *p)
+static size_t choose_direct_results(eddy_plan *p)
 {
     enum { SMALL = 4096 };          /* copying that much costs less than an array to swap */
     size_t bytes = 0;
@@ -59,7 +59,7 @@ static bool set_addresses(compile *c)
     for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--) {
         if (p->code[i].kernel.scratch_size > 0)
             p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
-        eddy__settle_wide(p, &p->code[i]);
+        eddy__parallel_groups_bind(p, &p->code[i]);
     }
     for (int32_t b = 0; b < p->n_buffers; b++) {
         const plan_root *r = &p->roots[p->buffer_root[b]];
@@ -72,13 +72,13 @@ static bool set_addresses(compile *c)
     return true;
 }
 
-static bool place(compile *c)
+static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
     if (!prepare_kernels(c) || !scratch_roots(c)) return false;
     const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
-    const size_t results = choose_results(p);
+    const size_t results = choose_direct_results(p);
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
                            &p->info.live_bytes))
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
@@ -121,7 +121,7 @@ eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, e
     compile    c = {
            .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error,
            .scratch = { .allocator = &s->allocator },
-           .turns = { { .allocator = &s->allocator }, { .allocator = &s->allocator } }
+           .ir_arenas = { { .allocator = &s->allocator }, { .allocator = &s->allocator } }
     };
     if (!p) {
         eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a plan");
@@ -136,10 +136,11 @@ eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, e
     bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy__specialize_shapes(&c) &&
               eddy__lower(&c) && eddy__improve(&c) && eddy__hoist(&c) && eddy__emit(&c) &&
               ((s->options.without & EDDY_PASS_FUSE) || eddy__fuse(&c)) &&
-              ((s->options.without & EDDY_PASS_WIDE) || eddy__widen(&c)) && place(&c);
+              ((s->options.without & EDDY_PASS_PARALLEL) || eddy__parallelize(&c)) &&
+              plan_memory(&c);
     eddy__release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
     eddy__arena_free(&c.scratch);
-    for (int i = 0; i < 2; i++) eddy__arena_free(&c.turns[i]);
+    for (int i = 0; i < 2; i++) eddy__arena_free(&c.ir_arenas[i]);
     if (ok) return p;
     eddy__error_set(error, EDDY_INTERNAL, "a plan could not be made");
     eddy__plan_free(p);

@@ -108,7 +108,7 @@ static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetch
 static eddy_plan *mark_taken(eddy_session *s, eddy_plan *p)
 {
     atomic_store_explicit(&p->busy, true, memory_order_relaxed);
-    p->used = ++s->takings;
+    p->used = ++s->use_clock;
     p->info.plans = s->n_plans;
     eddy__session_note_plan(s, &p->info);
     return p;

@@ -79,7 +79,7 @@ void eddy_session_free(eddy_session *s)
 void eddy__session_destroy(eddy_session *s)
 {
     eddy__live_remove(s);
-    eddy__evaluation_free(s);
+    eddy__eval_cache_free(s);
     for (eddy_callable *c = s->callables, *next; c; c = next) {
         next = c->next;
         free_callable(c);
@@ -137,7 +137,7 @@ static bool is_element(const eddy_session *s, eddy_tensor t)
 }
 
 /* Why it cannot be fed, or fetched. */
-static const char *what_is(const eddy_session *s, eddy_tensor t)
+static const char *role_name(const eddy_session *s, eddy_tensor t)
 {
     if (is_element(s, t)) return "an operation without a value";
     return t.node > 0 ? "not an element of this graph"
@@ -148,7 +148,7 @@ static bool can_be_fed(const eddy_session *s, eddy_tensor t, int i, eddy_error *
 {
     return (is_element(s, t) && eddy_outputs_of(t) > 0) ||
            eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                           "Cannot interpret feed %d as Tensor: it is %s", i, what_is(s, t));
+                           "Cannot interpret feed %d as Tensor: it is %s", i, role_name(s, t));
 }
 
 bool eddy__session_check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e)
@@ -196,7 +196,7 @@ static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches
         if (!is_element(s, fetches.at[i]))
             return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                    "Fetch argument %d cannot be interpreted as a Tensor: it is %s",
-                                   i, what_is(s, fetches.at[i]));
+                                   i, role_name(s, fetches.at[i]));
     return true;
 }
 
@@ -209,11 +209,11 @@ static eddy_status record(eddy_session *s, const eddy_error *e)
 }
 
 /* Whether variables have changed since the first stage. */
-static bool is_overtaken(eddy_session *s, const run_moment *moment)
+static bool has_conflict(eddy_session *s, const run_snapshot *snapshot)
 {
-    if (!moment || !moment->begun) return false;
+    if (!snapshot || !snapshot->taken) return false;
     pthread_rwlock_rdlock(&s->state_lock);
-    const bool changed = moment->changes != s->changes;
+    const bool changed = snapshot->changes != s->changes;
     pthread_rwlock_unlock(&s->state_lock);
     return changed;
 }
@@ -229,7 +229,7 @@ typedef struct run_request {
 } run_request;
 
 /* A run of one plan; of a stage, `moment` is what it shares with the others. */
-static bool run_plan(const run_request *r, run_moment *moment)
+static bool run_plan(const run_request *r, run_snapshot *snapshot)
 {
     enum { FEW = 16 };
     eddy_session     *s = r->session;
@@ -240,12 +240,12 @@ static bool run_plan(const run_request *r, run_moment *moment)
     if (!values) return eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory for %d feeds", n);
     for (int i = 0; i < n; i++) values[i] = r->feeds.at[i].value;
     for (bool again = true; again;) {
-        eddy_plan *p = eddy__take_plan(s, r->feeds, r->fetches, r->callable, moment != NULL,
+        eddy_plan *p = eddy__take_plan(s, r->feeds, r->fetches, r->callable, snapshot != NULL,
                                        r->error);
-        if (p) eddy__plan_run(p, values, r->out, moment, r->error);
+        if (p) eddy__plan_run(p, values, r->out, snapshot, r->error);
         again = p && p->stale;
-        if (p ? p->overtaken : is_overtaken(s, moment)) {
-            moment->overtaken = true;   /* no plan: what was made before may not fit any more */
+        if (p ? p->conflict : has_conflict(s, snapshot)) {
+            snapshot->conflict = true;  /* no plan: what was made before may not fit any more */
             *r->error = (eddy_error){ 0 };
         }
         if (p) eddy__give_plan(p);
@@ -265,25 +265,25 @@ typedef struct stages_run {
 
 /* The stages once, all of which see the variables of one moment: only the last may update
  * them, so one that finds them changed has nothing to undo. */
-static bool try_stages(const stages_run *a, bool *overtaken)
+static bool try_stages(const stages_run *a, bool *conflict)
 {
     const stages *t = a->t;
     const int     n = a->whole->feeds.count;
-    run_moment    moment = { .step = a->step };
+    run_snapshot  snapshot = { .step = a->step };
     run_request   r = *a->whole;
     bool          ok = true;
-    for (int i = 0, from = 0; ok && !moment.overtaken && i < t->n; from = t->end[i++]) {
+    for (int i = 0, from = 0; ok && !snapshot.conflict && i < t->n; from = t->end[i++]) {
         r = (run_request){ .session = r.session, .error = r.error, .out = a->made + from,
                            .feeds = { n + from, a->feeds },
                            .fetches = { t->end[i] - from, t->cut + from } };
-        ok = run_plan(&r, &moment);
-        for (int k = from; ok && !moment.overtaken && k < t->end[i]; k++)
+        ok = run_plan(&r, &snapshot);
+        for (int k = from; ok && !snapshot.conflict && k < t->end[i]; k++)
             a->feeds[n + k] = (eddy_feed){ t->cut[k], a->made[k] };
     }
     r = *a->whole;
     r.feeds = (eddy_feeds){ n + t->n_cut, a->feeds };
-    if (ok && !moment.overtaken) ok = run_plan(&r, &moment);
-    *overtaken = moment.overtaken;
+    if (ok && !snapshot.conflict) ok = run_plan(&r, &snapshot);
+    *conflict = snapshot.conflict;
     return ok;
 }
 

@@ -66,7 +66,7 @@ static int32_t part_buffer(build *b, eddy_type t, int32_t root, size_t at)
     const int32_t buffer = new_buffer(b, t, root);
     if (buffer < 0) return -1;
     b->plan->buffer_at[buffer] = at;
-    b->plan->roots[root].parted = true;
+    b->plan->roots[root].has_views = true;
     return buffer;
 }
 
@@ -163,7 +163,7 @@ static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_
 {
     eddy_plan   *p = b->plan;
     instruction *i = &p->code[p->n_code++];
-    *i = (instruction){ .run = run, .resizes = -1, .apart = n->apart,
+    *i = (instruction){ .run = run, .resizes = -1, .starts_loop = n->starts_loop,
                         .call = { n->source, &p->arena, &p->error } };
     i->kernel = (eddy_kernel){ .op = n->op,
                                .attrs = n->attrs,
@@ -256,7 +256,7 @@ static bool is_whole(const build *b, const eddy_buffer *buffer)
 
 /* Whether another operand than i lies in its memory: only an elementwise loop over just as
  * many elements has then read it where it writes. */
-static bool read_besides(const build *b, const ir_node *n, int i, eddy_buffer **at)
+static bool is_shared_operand(const build *b, const ir_node *n, int i, eddy_buffer **at)
 {
     for (int j = 0; j < n->n_inputs; j++) {
         const bool along = (n->op->flags & EDDY_OP_ELEMENTWISE) && at[j]->count == at[i]->count &&
@@ -282,7 +282,7 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
         const plan_root *r = &b->plan->roots[root];
         const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
         if (r->kind == VALUE_TEMP && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
-            !read_besides(b, n, i, at))
+            !is_shared_operand(b, n, i, at))
             return root;
     }
     return -1;
@@ -360,7 +360,7 @@ static bool make_views(build *b, const ir_node *n)
 }
 
 /* Input i of a join, copied to where it belongs. */
-static bool join_input(build *b, const ir_node *n, int i, const eddy_buffer *whole)
+static bool copy_join_input(build *b, const ir_node *n, int i, const eddy_buffer *whole)
 {
     eddy_buffer **at = operands(b, 2);
     const int32_t from = read_buffer(b, n->inputs[i]);
@@ -378,7 +378,7 @@ static bool join_input(build *b, const ir_node *n, int i, const eddy_buffer *who
 }
 
 /* Whether input i of a join was made where it belongs; one without elements is. */
-static bool is_made(const build *b, const ir_node *n, int i)
+static bool is_joined_in_place(const build *b, const ir_node *n, int i)
 {
     const views      *v = &b->views;
     const eddy_tensor t = eddy__unaliased(b->ir, n->inputs[i]);
@@ -397,7 +397,7 @@ static bool make_join(build *b, const ir_node *n)
     if (b->buffer_of[value] < 0) return false;
     const eddy_buffer *whole = &b->plan->buffers[b->buffer_of[value]];
     for (int i = 0; i < n->n_inputs; i++)
-        if (!is_made(b, n, i) && !join_input(b, n, i, whole)) return false;
+        if (!is_joined_in_place(b, n, i) && !copy_join_input(b, n, i, whole)) return false;
     return true;
 }
 
@@ -480,10 +480,10 @@ static bool make_outputs(build *b)
     if (!p->outputs) return false;
     for (int i = 0; i < p->n_fetches; i++) {
         const eddy_tensor t = b->ir->fetches[i];
-        const bool        valued = b->ir->nodes[t.node]->n_outputs > 0;
-        p->outputs[i].buffer = valued ? read_buffer(b, t) : -1;
-        if (valued && p->outputs[i].buffer < 0) return false;
-        if (valued) use_root(b, p->outputs[i].buffer, INT32_MAX);
+        const bool        value_needed = b->ir->nodes[t.node]->n_outputs > 0;
+        p->outputs[i].buffer = value_needed ? read_buffer(b, t) : -1;
+        if (value_needed && p->outputs[i].buffer < 0) return false;
+        if (value_needed) use_root(b, p->outputs[i].buffer, INT32_MAX);
     }
     return true;
 }
@@ -506,10 +506,10 @@ static bool make_nodes(build *b, int32_t from, int32_t to)
 
 /* The instructions so far are for the first run alone: what is read later, or in a run to
  * come, stays where it is. */
-static void keep_steady(build *b)
+static void keep_invariant(build *b)
 {
     eddy_plan *p = b->plan;
-    p->n_steady = p->n_code;
+    p->n_invariant = p->n_code;
     for (int32_t r = 0; r < p->n_roots; r++) {
         plan_root *root = &p->roots[r];
         if (root->kind != VALUE_TEMP || root->last_reader != INT32_MAX) continue;
@@ -524,9 +524,9 @@ bool eddy__emit(compile *c)
     if (!find_updates(&b)) return false;
     b.views.first_update = b.first_update;
     if (!eddy__find_views(&b.views) || !make_room(&b)) return false;
-    const int32_t steady = c->ir->n_steady;
-    if (!make_variables(&b, false) || !make_nodes(&b, 1, steady)) return false;
-    keep_steady(&b);
-    return make_variables(&b, true) && make_nodes(&b, steady + 1, c->ir->size) &&
+    const int32_t invariant = c->ir->n_invariant;
+    if (!make_variables(&b, false) || !make_nodes(&b, 1, invariant)) return false;
+    keep_invariant(&b);
+    return make_variables(&b, true) && make_nodes(&b, invariant + 1, c->ir->size) &&
            make_outputs(&b);
 }

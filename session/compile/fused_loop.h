@@ -8,28 +8,28 @@
 #include "ops/kernels/elementwise.h"
 
 /* Where elements are: in memory, or in the tile's registers. */
-typedef struct place {
+typedef struct location {
     const eddy_buffer *memory;      /* NULL: in registers */
     size_t             offset;      /* of the register */
     size_t             size;        /* of an element */
-} place;
+} location;
 
 /* An operand with fewer elements, brought to the tile's. */
-typedef struct spread {
+typedef struct broadcast {
     const eddy_buffer *from;
     eddy_shape         result;
     eddy_expansion     expansion;
-    place              to;
+    location           to;
     int64_t            period;      /* of its elements in the result; 0: they do not repeat */
     bool               once;        /* every tile has the same elements */
-} spread;
+} broadcast;
 
 /* One instruction: fn on a tile; or a sum, say, that takes the tile in. */
 typedef struct part {
     eddy_tile_fn fn;                /* NULL: a fold */
     const void  *attrs;
     int          n;
-    place        y, x[LOOP_OPERANDS];
+    location     y, x[LOOP_OPERANDS];
     instruction *of;
     eddy_state  *updates;           /* of the variable that it updates; or NULL */
     eddy_blocks  blocks;            /* of a fold */
@@ -39,14 +39,14 @@ typedef struct part {
 /* Workers take chunks, of whole tiles and of whole blocks of all folds.  Scratch is
  * common_bytes and then worker_bytes for each worker. */
 typedef struct fused {
-    int     n_parts, n_spreads, n_folds;
-    part   *parts;
-    spread *spreads;
-    int64_t count, tile, chunk;
-    size_t  common_bytes, worker_bytes;
-    bool    updates;                /* variables: then no part can fail on an element */
-    place  *streams;                /* what lies in memory, each once, where it is long */
-    int     n_streams;
+    int        n_parts, n_broadcasts, n_reductions;
+    part      *parts;
+    broadcast *broadcasts;
+    int64_t    count, tile, chunk;
+    size_t     common_bytes, worker_bytes;
+    bool       updates;             /* variables: then no part can fail on an element */
+    location  *streams;               /* what lies in memory, each once, where it is long */
+    int        n_streams;
 } fused;
 
 /* As the kernel of such an instruction; its state is a fused. */

@@ -2,7 +2,7 @@
  *
  * A plan runs many times. A value that depends only on constants and on variables that the plan
  * does not update is the same in each of its runs until other code changes one of these
- * variables: its node is called steady. Steady nodes move to the front of the IR. Their
+ * variables: its node is called invariant. Steady nodes move to the front of the IR. Their
  * instructions run when a variable that they read has changed (run.c), and their values stay in
  * memory if other nodes read them or if they are fetched: these values are kept.
  *
@@ -10,23 +10,23 @@
  * loop that reads it. Steady nodes whose values are not kept stay where they were. */
 #include "session/compile/ir.h"
 
-/* LITTLE bytes are always worth it.  A value that one loop makes of others is read again as
- * fast as it is made unless it takes at least MUCH arithmetic an element.  SPARE bytes may
- * be kept even if the constants and variables have fewer.  LOOKED_AT bounds the search. */
-enum { LITTLE = 4096, MUCH = 4, SPARE = 1 << 16, LOOKED_AT = 256 };
+/* SMALL_BYTES bytes are always worth it. A value that one loop makes of others is read again as
+ * fast as it is made unless it takes at least HEAVY_FLOPS arithmetic an element.  SPARE_BYTES bytes may
+ * be kept even if the constants and variables have fewer.  MAX_SEARCH bounds the search. */
+enum { SMALL_BYTES = 4096, HEAVY_FLOPS = 4, SPARE_BYTES = 1 << 16, MAX_SEARCH = 256 };
 
-/* GIVEN: there before the run, or a part of what is.  MADE: computed from steady nodes. */
-enum { CHANGING = 0, GIVEN = 1, MADE = 2 };
+/* AVAILABLE: there before the run, or a part of what is.  COMPUTED: computed from invariant nodes. */
+enum { VARYING = 0, AVAILABLE = 1, COMPUTED = 2 };
 
 typedef struct hoisting {
     compile  *c;
     ir_graph *ir;
     uint8_t  *updated;              /* by variable */
-    uint8_t  *kind;                 /* by node: CHANGING, GIVEN, MADE */
+    uint8_t  *kind;                 /* by node: VARYING, AVAILABLE, COMPUTED */
     uint8_t  *wanted;               /* by node: in each run, as fetches and changing nodes do */
-    double   *flops;                /* by node: arithmetic of those that are MADE */
+    double   *flops;                /* by node: arithmetic of those that are COMPUTED */
     int32_t  *seen;                 /* by node: the last node whose cost was looked into */
-    int32_t   stack[LOOKED_AT];
+    int32_t   stack[MAX_SEARCH];
     size_t    budget;               /* bytes that may be kept */
 } hoisting;
 
@@ -48,7 +48,7 @@ static bool shares(const ir_node *n) { return n->alias || eddy__ir_is_view(n); }
 
 static bool is_loop(const ir_node *n) { return n->op->flags & EDDY_OP_ELEMENTWISE; }
 
-/* -------------------------------------------------------- what is steady -- */
+/* -------------------------------------------------------- what is invariant -- */
 
 static bool is_given(const hoisting *h, const ir_node *n)
 {
@@ -68,14 +68,14 @@ static bool is_repeatable(const ir_node *n)
 
 static uint8_t kind_of(const hoisting *h, const ir_node *n)
 {
-    if (is_given(h, n)) return GIVEN;
-    if (!is_repeatable(n)) return CHANGING;
+    if (is_given(h, n)) return AVAILABLE;
+    if (!is_repeatable(n)) return VARYING;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor t = n->inputs[i];
         const bool        storage = h->ir->nodes[t.node]->variable >= 0 && t.output == STORAGE;
-        if (storage || h->kind[t.node] == CHANGING) return CHANGING;
+        if (storage || h->kind[t.node] == VARYING) return VARYING;
     }
-    return shares(n) ? h->kind[n->inputs[0].node] : MADE;
+    return shares(n) ? h->kind[n->inputs[0].node] : COMPUTED;
 }
 
 static void find_updates(hoisting *h)
@@ -95,7 +95,7 @@ static void find_wanted(hoisting *h)
     for (int i = 0; i < h->c->plan->n_fetches; i++) h->wanted[f->fetches[i].node] = 1;
     for (int32_t id = f->size; id >= 1; id--) {
         const ir_node *n = f->nodes[id];
-        if (h->kind[id] == MADE && !(h->wanted[id] && shares(n))) continue;
+        if (h->kind[id] == COMPUTED && !(h->wanted[id] && shares(n))) continue;
         for (int i = 0; i < n->n_inputs; i++) h->wanted[n->inputs[i].node] = 1;
     }
 }
@@ -109,7 +109,7 @@ typedef struct value_cost {
     bool   heavy;                   /* not only by loops over elements */
 } value_cost;
 
-/* Counts the arithmetic of what is made of steady nodes. */
+/* Counts the arithmetic of what is made of invariant nodes. */
 static bool find_flops(hoisting *h)
 {
     const ir_graph *f = h->ir;
@@ -120,7 +120,7 @@ static bool find_flops(hoisting *h)
     if (!in) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         const ir_node *n = f->nodes[id];
-        if (h->kind[id] != MADE || shares(n)) continue;
+        if (h->kind[id] != COMPUTED || shares(n)) continue;
         for (int i = 0; i < n->n_inputs; i++) in[i] = eddy__ir_type(f, n->inputs[i]);
         if (n->op->flops) h->flops[id] = n->op->flops(n->attrs, n->n_inputs, in, n->outputs);
         else if (is_loop(n)) h->flops[id] = (double)eddy_shape_count(n->outputs[0].shape);
@@ -135,10 +135,10 @@ static void add_cost(const hoisting *h, const ir_node *n, value_cost *m)
 }
 
 /* Back from n to what is there without it: what is given, and what is kept as well. */
-static value_cost look_into(hoisting *h, const ir_node *n)
+static value_cost cost_of(hoisting *h, const ir_node *n)
 {
-    value_cost  m = { 0 };
-    int32_t top = 0, looked_at = 0, left = 4 * LOOKED_AT;
+    value_cost m = { 0 };
+    int32_t    top = 0, looked_at = 0, left = 4 * MAX_SEARCH;
     h->stack[top++] = n->id;
     while (top > 0) {
         const ir_node *at = h->ir->nodes[h->stack[--top]];
@@ -147,23 +147,23 @@ static value_cost look_into(hoisting *h, const ir_node *n)
             const ir_node *x = h->ir->nodes[at->inputs[i].node];
             if (x->op == &eddy_op_type_only || h->seen[x->id] == n->id) continue;
             h->seen[x->id] = n->id;
-            if (h->kind[x->id] == GIVEN || (h->wanted[x->id] && !shares(x)))
+            if (h->kind[x->id] == AVAILABLE || (h->wanted[x->id] && !shares(x)))
                 m.bytes += result_bytes(x);
-            else if (looked_at++ < LOOKED_AT - 1) h->stack[top++] = x->id;
+            else if (looked_at++ < MAX_SEARCH - 1) h->stack[top++] = x->id;
         }
     }
     return m;
 }
 
 /* Whether the value of a node is to be kept. */
-static bool is_worth_it(hoisting *h, const ir_node *n)
+static bool is_profitable(hoisting *h, const ir_node *n)
 {
-    const size_t bytes = result_bytes(n);
-    const value_cost m = look_into(h, n);
-    int64_t      count = 0;
+    const size_t     bytes = result_bytes(n);
+    const value_cost m = cost_of(h, n);
+    int64_t          count = 0;
     for (int k = 0; k < n->n_outputs; k++) count += eddy_shape_count(n->outputs[k].shape);
-    const bool much = m.heavy || m.flops >= MUCH * (double)count;
-    if (bytes > h->budget || (bytes > LITTLE && (bytes > m.bytes || !much))) return false;
+    const bool much = m.heavy || m.flops >= HEAVY_FLOPS * (double)count;
+    if (bytes > h->budget || (bytes > SMALL_BYTES && (bytes > m.bytes || !much))) return false;
     h->budget -= bytes;
     return true;
 }
@@ -172,12 +172,12 @@ static bool is_worth_it(hoisting *h, const ir_node *n)
 static void set_budget(hoisting *h)
 {
     const ir_graph *f = h->ir;
-    h->budget = SPARE;
+    h->budget = SPARE_BYTES;
     for (int32_t id = 1; id <= f->size; id++) {
         const ir_node *n = f->nodes[id];
-        for (int i = 0; i < n->n_inputs && h->kind[id] == MADE; i++) {
+        for (int i = 0; i < n->n_inputs && h->kind[id] == COMPUTED; i++) {
             const ir_node *x = f->nodes[n->inputs[i].node];
-            if (h->kind[x->id] != GIVEN || h->seen[x->id] < 0) continue;
+            if (h->kind[x->id] != AVAILABLE || h->seen[x->id] < 0) continue;
             h->seen[x->id] = -1;
             if (x->op != &eddy_op_type_only) h->budget += result_bytes(x);
         }
@@ -186,26 +186,26 @@ static void set_budget(hoisting *h)
 }
 
 /* Turns away what runs want and is not worth keeping; how many nodes. */
-static int32_t turn_away(hoisting *h)
+static int32_t drop_unprofitable(hoisting *h)
 {
     int32_t turned = 0;
     find_wanted(h);
     set_budget(h);
     for (int32_t id = h->ir->size; id >= 1; id--) {
         const ir_node *n = h->ir->nodes[id];
-        if (h->kind[id] != MADE || !h->wanted[id] || shares(n) || is_worth_it(h, n)) continue;
-        h->kind[id] = CHANGING;
+        if (h->kind[id] != COMPUTED || !h->wanted[id] || shares(n) || is_profitable(h, n)) continue;
+        h->kind[id] = VARYING;
         for (int i = 0; i < n->n_inputs; i++) h->wanted[n->inputs[i].node] = 1;
         turned++;
     }
     return turned;
 }
 
-/* What was turned away makes its steady readers changing ones. */
+/* What was turned away makes its invariant readers changing ones. */
 static void spread_changes(hoisting *h)
 {
     for (int32_t id = 1; id <= h->ir->size; id++)
-        if (h->kind[id] != CHANGING) h->kind[id] = kind_of(h, h->ir->nodes[id]);
+        if (h->kind[id] != VARYING) h->kind[id] = kind_of(h, h->ir->nodes[id]);
 }
 
 static bool choose(hoisting *h)
@@ -215,11 +215,11 @@ static bool choose(hoisting *h)
     for (int32_t id = 1; id <= f->size; id++) h->kind[id] = kind_of(h, f->nodes[id]);
     if (!find_flops(h)) return false;
     for (int round = 0; round < ROUNDS; round++) {
-        if (turn_away(h) == 0) return true;
+        if (drop_unprofitable(h) == 0) return true;
         spread_changes(h);
     }
     for (int32_t id = 1; id <= f->size; id++)
-        if (h->kind[id] == MADE) h->kind[id] = CHANGING;
+        if (h->kind[id] == COMPUTED) h->kind[id] = VARYING;
     return true;
 }
 
@@ -227,34 +227,34 @@ static bool choose(hoisting *h)
 
 static bool is_computed(const hoisting *h, int32_t id)
 {
-    return h->kind[id] == MADE && !shares(h->ir->nodes[id]);
+    return h->kind[id] == COMPUTED && !shares(h->ir->nodes[id]);
 }
 
 /* Marks what is computed once, and all that it needs; how much is computed. */
-static int32_t find_front(const hoisting *h, uint8_t *front)
+static int32_t find_hoisted(const hoisting *h, uint8_t *hoisted)
 {
     int32_t computed = 0;
     for (int32_t id = h->ir->size; id >= 1; id--) {
         const ir_node *n = h->ir->nodes[id];
         computed += is_computed(h, id);
-        front[id] = front[id] || is_computed(h, id);
-        for (int i = 0; i < n->n_inputs && front[id]; i++) front[n->inputs[i].node] = 1;
+        hoisted[id] = hoisted[id] || is_computed(h, id);
+        for (int i = 0; i < n->n_inputs && hoisted[id]; i++) hoisted[n->inputs[i].node] = 1;
     }
     return computed;
 }
 
-static bool move_front(const hoisting *h, const uint8_t *front)
+static bool move_hoisted(const hoisting *h, const uint8_t *hoisted)
 {
     const int32_t size = h->ir->size;
     int32_t      *order = eddy__ir_alloc(h->c, (size_t)size, sizeof *order), n = 0;
     if (!order) return false;
     for (int32_t id = 1; id <= size; id++)
-        if (front[id]) order[n++] = id;
-    const int32_t steady = n;
+        if (hoisted[id]) order[n++] = id;
+    const int32_t invariant = n;
     for (int32_t id = 1; id <= size; id++)
-        if (!front[id]) order[n++] = id;
+        if (!hoisted[id]) order[n++] = id;
     if (!eddy__ir_reorder(h->c, order)) return false;
-    h->c->ir->n_steady = steady;
+    h->c->ir->n_invariant = invariant;
     return true;
 }
 
@@ -265,7 +265,7 @@ static bool note_sources(compile *c)
     eddy_plan      *p = c->plan;
     p->sources = eddy__plan_alloc(c, (size_t)p->n_variables, sizeof *p->sources);
     if (!p->sources) return false;
-    for (int32_t id = 1; id <= f->n_steady; id++)
+    for (int32_t id = 1; id <= f->n_invariant; id++)
         if (f->nodes[id]->variable >= 0)
             p->sources[p->n_sources++].state = p->variables[f->nodes[id]->variable].state;
     return true;
@@ -291,13 +291,13 @@ bool eddy__hoist(compile *c)
     h.kind = eddy__ir_alloc(c, n, 1);
     h.wanted = eddy__ir_alloc(c, n, 1);
     h.seen = eddy__ir_alloc(c, n, sizeof *h.seen);
-    uint8_t *front = eddy__ir_alloc(c, n, 1);
+    uint8_t *hoisted = eddy__ir_alloc(c, n, 1);
     h.flops = eddy__ir_alloc(c, n, sizeof *h.flops);
-    if (!h.updated || !h.kind || !h.wanted || !h.seen || !front || !h.flops) return false;
+    if (!h.updated || !h.kind || !h.wanted || !h.seen || !hoisted || !h.flops) return false;
     find_updates(&h);
     if (!choose(&h)) return false;
-    const int32_t computed = find_front(&h, front);
-    if (computed > 0 && (!move_front(&h, front) || !note_sources(c))) return false;
+    const int32_t computed = find_hoisted(&h, hoisted);
+    if (computed > 0 && (!move_hoisted(&h, hoisted) || !note_sources(c))) return false;
     report(c, computed);
     return true;
 }

@@ -35,8 +35,8 @@ static void *ir_alloc(ir_graph *f, size_t n, size_t size)
 
 ir_graph *eddy__ir_new(compile *c, int32_t capacity)
 {
-    eddy_arena *arena = &c->turns[c->turn];
-    c->turn = !c->turn;
+    eddy_arena *arena = &c->ir_arenas[c->ir_arena];
+    c->ir_arena = !c->ir_arena;
     eddy__arena_free(arena);
     ir_graph *f = allocate(c, arena, 1, sizeof *f);
     if (!f) return NULL;
@@ -254,16 +254,16 @@ typedef struct replacements {
     eddy_tensor **tensors;          /* ... of its outputs, where they are not that node's */
 } replacements;
 
-static eddy_tensor stands_for(const replacements *s, eddy_tensor t)
+static eddy_tensor replacement_of(const replacements *s, eddy_tensor t)
 {
     if (s->tensors[t.node]) return s->tensors[t.node][t.output];
     return eddy__ir_tensor(s->id[t.node], t.output);
 }
 
-static void take_over_operands(ir_node *n, const replacements *s)
+static void replace_operands(ir_node *n, const replacements *s)
 {
     int32_t kept = 0;
-    for (int i = 0; i < n->n_inputs; i++) n->inputs[i] = stands_for(s, n->inputs[i]);
+    for (int i = 0; i < n->n_inputs; i++) n->inputs[i] = replacement_of(s, n->inputs[i]);
     for (int i = 0; i < n->n_controls; i++)
         if (s->id[n->controls[i]] > 0) n->controls[kept++] = s->id[n->controls[i]];
     n->n_controls = kept;
@@ -307,7 +307,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
             ++*changes;
             continue;
         }
-        take_over_operands(node, &s);
+        replace_operands(node, &s);
         if (!(needed[id] & WAITED_FOR) && replace(to, node, rule, &s, id)) {
             ++*changes;
             continue;
@@ -319,7 +319,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
         s.id[id] = now->id;
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
-        to->fetches[i] = stands_for(&s, from->fetches[i]);
+        to->fetches[i] = replacement_of(&s, from->fetches[i]);
     c->ir = to;
     return true;
 }

@@ -30,7 +30,7 @@ typedef struct ir_node {
     bool               kept;        /* has a side effect */
     bool               effect;      /* ... or waits for one: what waits for it keeps it */
     bool               must_read;   /* a variable that must have a value when the run begins */
-    bool               apart;       /* not to be one loop with what is executed before it */
+    bool               starts_loop;  /* not to be one loop with what is executed before it */
 } ir_node;
 
 /* Of a variable: the value from before the run; its storage, as updates leave it. */
@@ -45,7 +45,7 @@ struct ir_graph {
     int32_t     *table;             /* of equal nodes: numbers by hash; 0: none */
     int32_t      table_size;        /* a power of two */
     bool         merge;             /* equal nodes are one */
-    int32_t      n_steady;          /* the first so many are for what runs need not repeat */
+    int32_t      n_invariant;       /* the first so many are for what runs need not repeat */
 };
 
 /* The node and the type of a tensor; its elements if they are constant, else NULL. */

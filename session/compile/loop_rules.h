@@ -13,7 +13,7 @@ enum { LOOP_OPERANDS = 4, LOOP_SPREADS = 24 };
 /* What the kernels of a loop have in common; zeros before the first. */
 typedef struct tile_loop {
     int64_t count, block;           /* elements; of a fold's block, or 0 */
-    int     spreads;                /* operands with fewer elements */
+    int     broadcasts;             /* operands with fewer elements */
     bool    updated, fallible;      /* a variable is; an element may be impossible */
 } tile_loop;
 

@@ -186,8 +186,8 @@ bool eddy__lower(compile *c)
         if (c->info[id].live && !lower_node(&l, c->graph->nodes[id])) return false;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         const eddy_tensor t = c->plan->fetches[i];
-        const bool        valued = c->graph->nodes[t.node]->n_outputs > 0;
-        l.ir->fetches[i] = valued ? value_of(&l, t) : eddy__ir_tensor(l.node[t.node], 0);
+        const bool        value_needed = c->graph->nodes[t.node]->n_outputs > 0;
+        l.ir->fetches[i] = value_needed ? value_of(&l, t) : eddy__ir_tensor(l.node[t.node], 0);
         if (l.ir->fetches[i].node == 0) return false;
     }
     return true;

@@ -1,7 +1,7 @@
 /* parallel_chains.c -- parallel chains: a sequence of small instructions becomes one
  * instruction, which runs independent chains of them in parallel.
  *
- * Instructions that depend on each other form a chain (a `strand` in the code). A chain runs in
+ * Instructions that depend on each other form a chain (a `chain` in the code). A chain runs in
  * order on one thread, one instruction at a time, so that the values have the bits of an
  * ordinary run. A value that is used only inside one chain lies in memory of that chain, which
  * is planned like the memory of a plan; a value that is read outside lives from the beginning to
@@ -61,19 +61,19 @@ static void run_in_order(chains_run *r)
     }
 }
 
-static bool have_values(const parallel_chains *w)
+static bool variables_have_values(const parallel_chains *w)
 {
     for (int32_t i = 0; i < w->n_states; i++)
         if (!w->states[i]->initialized) return false;
     return true;
 }
 
-eddy_status eddy__wide_kernel(eddy_kernel *k)
+eddy_status eddy__parallel_group_kernel(eddy_kernel *k)
 {
     const parallel_chains *w = k->state;
     chains_run r = { .w = w, .step = k->step };
     atomic_init(&r.failed, w->n_parts);
-    if (w->plan->side_by_side && have_values(w))
+    if (w->plan->runs_parallel && variables_have_values(w))
         eddy__side_by_side(k, w->n_chains, run_chains, &r);
     else
         run_in_order(&r);
@@ -89,12 +89,12 @@ eddy_status eddy__wide_kernel(eddy_kernel *k)
 /* ----------------------------------------------------------------- chains -- */
 
 typedef struct chains_builder {
-    compile       *c;
-    const stretch *s;
-    parallel_chains *w;
+    compile                 *c;
+    const instruction_range *s;
+    parallel_chains         *w;
 } chains_builder;
 
-/* Groups of a stretch by their cost. */
+/* Groups of a range by their cost. */
 typedef struct group {
     int32_t of, chain;
     double  cost;
@@ -106,8 +106,8 @@ static int by_cost(const void *a, const void *b)
     return x->cost != y->cost ? (x->cost < y->cost) - (x->cost > y->cost) : x->of - y->of;
 }
 
-/* The groups of the stretch, the dearest first; how many. */
-static int32_t list_groups(const stretch *s, group *groups, int32_t *number)
+/* The groups of the range, the dearest first; how many. */
+static int32_t list_groups(const instruction_range *s, group *groups, int32_t *number)
 {
     int32_t n = 0;
     for (int32_t i = s->first; i < s->end; i++) number[s->group[i]] = -1;
@@ -154,12 +154,12 @@ static int32_t share_groups(const chains_builder *v, group *groups, int32_t n)
 
 static bool make_chains(chains_builder *v)
 {
-    const stretch   *s = v->s;
-    parallel_chains *w = v->w;
-    const size_t     n = (size_t)(s->end - s->first);
-    group           *groups = eddy__ir_alloc(v->c, n, sizeof *groups);
-    int32_t         *number = eddy__ir_alloc(v->c, (size_t)s->end, sizeof *number);
-    int32_t         *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
+    const instruction_range *s = v->s;
+    parallel_chains         *w = v->w;
+    const size_t             n = (size_t)(s->end - s->first);
+    group                   *groups = eddy__ir_alloc(v->c, n, sizeof *groups);
+    int32_t                 *number = eddy__ir_alloc(v->c, (size_t)s->end, sizeof *number);
+    int32_t                 *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
     w->chain_of = eddy__plan_alloc(v->c, n, sizeof *w->chain_of);
     if (!groups || !number || !parts || !w->chain_of) return false;
     const int32_t n_groups = list_groups(s, groups, number);
@@ -306,11 +306,11 @@ static bool place_chains(chains_builder *v, size_t *bytes)
     return true;
 }
 
-void eddy__settle_wide(eddy_plan *p, instruction *i)
+void eddy__parallel_groups_bind(eddy_plan *p, instruction *i)
 {
-    const parallel_chains *w = eddy__wide_of(i);
-    char        *memory = i->kernel.scratch;
-    const size_t from = memory ? (size_t)(memory - (char *)p->memory) : 0;
+    const parallel_chains *w = eddy__parallel_chains_of(i);
+    char                  *memory = i->kernel.scratch;
+    const size_t           from = memory ? (size_t)(memory - (char *)p->memory) : 0;
     for (int32_t k = 0; w && k < w->n_roots; k++) {
         const chain_root *r = &w->roots[k];
         if (r->root >= 0) p->roots[r->root].offset = from + r->offset;
@@ -373,7 +373,7 @@ static bool list_states(const chains_builder *v)
 
 /* From now on they are parts: what they say goes to their chain, what lies in its memory
  * has no place elsewhere. */
-static bool hand_over(const chains_builder *v)
+static bool move_to_chains(const chains_builder *v)
 {
     const parallel_chains *w = v->w;
     for (int32_t i = 0; i < w->n_parts; i++) {
@@ -388,7 +388,7 @@ static bool hand_over(const chains_builder *v)
     return true;
 }
 
-bool eddy__make_wide(compile *c, const stretch *s, instruction *to, bool *made)
+bool eddy__make_parallel_group(compile *c, const instruction_range *s, instruction *to, bool *made)
 {
     parallel_chains *w = eddy__plan_alloc(c, 1, sizeof *w);
     chains_builder v = { .c = c, .s = s, .w = w };
@@ -400,14 +400,17 @@ bool eddy__make_wide(compile *c, const stretch *s, instruction *to, bool *made)
     if (!make_chains(&v) || !make_parts(&v) || !list_roots(&v) || !place_chains(&v, &bytes))
         return false;
     if (bytes > s->most_bytes) return true;
-    instruction made_of = { .run = eddy__wide_kernel, .call = c->plan->code[s->first].call,
-                            .resizes = -1, .kernel = w->parts[0].kernel };
+    instruction made_of = { .run = eddy__parallel_group_kernel,
+                            .call = c->plan->code[s->first].call,
+                            .resizes = -1,
+                            .kernel = w->parts[0].kernel };
     made_of.kernel.state = w;
     made_of.kernel.scratch = NULL;
     made_of.kernel.scratch_size = bytes;
     made_of.kernel.threads = c->session->options.threads;
     made_of.kernel.n_in = made_of.kernel.n_out = 0;
-    if (!hand_over(&v) || !list_operands(&v, &made_of.kernel) || !list_states(&v)) return false;
+    if (!move_to_chains(&v) || !list_operands(&v, &made_of.kernel) || !list_states(&v))
+        return false;
     *to = made_of;
     to->kernel.impl = &to->call;
     return *made = true;

@@ -34,16 +34,16 @@ typedef struct parallel_chains {
 
 /* Instructions first to end of the plan, and which of them belong together: by instruction
  * the number of one that stands for all of these. */
-typedef struct stretch {
+typedef struct instruction_range {
     int32_t        first, end;
     const int32_t *group;
     const double  *cost;            /* by instruction: nanoseconds, roughly */
     size_t         most_bytes;      /* of the memory of its chains */
     int32_t       *by_root;         /* zeros, and zeros again afterwards */
-} stretch;
+} instruction_range;
 
-/* Nothing outside the stretch reads or writes it. */
-static inline bool eddy__is_within(const stretch *s, const plan_root *r)
+/* Nothing outside the range reads or writes it. */
+static inline bool eddy__is_within(const instruction_range *s, const plan_root *r)
 {
     return r->kind == VALUE_TEMP && r->first >= s->first && r->last < s->end;
 }
@@ -55,14 +55,14 @@ static inline bool eddy__changes_operand(const instruction *i, int j)
 }
 
 /* As the kernel of such an instruction. */
-eddy_status eddy__wide_kernel(eddy_kernel *k);
-/* Makes *to of the stretch, if the chains do not need too much memory. */
-bool eddy__make_wide(compile *c, const stretch *s, instruction *to, bool *made);
+eddy_status eddy__parallel_group_kernel(eddy_kernel *k);
+/* Makes *to of the range, if the chains do not need too much memory. */
+bool eddy__make_parallel_group(compile *c, const instruction_range *s, instruction *to, bool *made);
 /* Where the chains' memory is known, so is that of what lies in it. */
-void eddy__settle_wide(eddy_plan *p, instruction *i);
-static inline const parallel_chains *eddy__wide_of(const instruction *i)
+void eddy__parallel_groups_bind(eddy_plan *p, instruction *i);
+static inline const parallel_chains *eddy__parallel_chains_of(const instruction *i)
 {
-    return i->run == eddy__wide_kernel ? i->kernel.state : NULL;
+    return i->run == eddy__parallel_group_kernel ? i->kernel.state : NULL;
 }
 
 #endif

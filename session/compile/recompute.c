@@ -38,7 +38,7 @@ typedef struct search {
     node_run *runs;                             /* from 1 on */
     int32_t   n_runs;
     uint8_t  *fetched;                          /* by node */
-    uint8_t  *remade;                           /* by node: nobody needs its memory any more */
+    uint8_t  *recomputed;                       /* by node: nobody needs its memory any more */
     int32_t  *copies_of;                        /* by node: the first of its copies; 0 */
     copy     *copies;                           /* from 1 on */
     int32_t   n_copies, capacity;
@@ -87,7 +87,7 @@ static bool loop_takes(const search *s, tile_loop *l, const ir_node *n)
 }
 
 /* No instruction is made of it, so that it ends no run. */
-static bool is_nothing(const ir_graph *f, const ir_node *n)
+static bool emits_nothing(const ir_graph *f, const ir_node *n)
 {
     if (n->values || n->feed >= 0 || n->variable >= 0 || !eddy__kernel_of(n->op))
         return !n->alias || n->n_inputs == 0 || f->nodes[n->inputs[0].node]->variable < 0 ||
@@ -96,7 +96,7 @@ static bool is_nothing(const ir_graph *f, const ir_node *n)
 }
 
 /* An operand is the result of a fold in the run, which is not there before its end. */
-static bool reads_fold(const search *s, const ir_node *n, int32_t number)
+static bool reads_reduction(const search *s, const ir_node *n, int32_t number)
 {
     for (int i = 0; i < n->n_inputs; i++) {
         const ir_node *x = origin_of(s->ir, n->inputs[i]);
@@ -110,9 +110,9 @@ static void find_runs(search *s)
     bool open = false;
     for (int32_t id = 1; id <= s->ir->size; id++) {
         const ir_node *n = s->ir->nodes[id];
-        if (is_nothing(s->ir, n)) continue;
+        if (emits_nothing(s->ir, n)) continue;
         node_run next = open ? s->runs[s->n_runs] : (node_run){ 0 };
-        if (open && (reads_fold(s, n, s->n_runs) || !loop_takes(s, &next.loop, n))) {
+        if (open && (reads_reduction(s, n, s->n_runs) || !loop_takes(s, &next.loop, n))) {
             open = false;
             next = (node_run){ 0 };
         }
@@ -149,7 +149,7 @@ static bool is_cheap(const ir_node *n)
 }
 
 /* May be made again: it has no effect and waits for nothing. */
-static bool is_plain(const search *s, const ir_node *n)
+static bool is_repeatable_node(const search *s, const ir_node *n)
 {
     tile_loop l = { 0 };
     if (!is_cheap(n) || !loop_takes(s, &l, n) || !eddy__ir_is_pure(n) || n->n_controls > 0 ||
@@ -209,24 +209,24 @@ static bool is_joined(const search *s, int32_t node)
 }
 
 /* What it takes to make a node again in a run, in front of its node `before`. */
-typedef struct remake {
+typedef struct candidate {
     int32_t run, before;
     int32_t chain[LONGEST_CHAIN];   /* nodes to be copied, operands first */
     int     n;
     tile_loop loop;                 /* of the run, with the copies (fits_in_run) */
     size_t  bytes, read;            /* of the result; of what the run had not to read before */
-} remake;
+} candidate;
 
 /* How the run gets the elements of an operand that it does not make itself. */
-typedef enum reach { AWAY, COSTS, FREE } reach;
+typedef enum availability { AWAY, COSTS, FREE } availability;
 
 /* Not at the cost of a longer life for much memory, nor of a copy of a variable. */
-static reach reach_of(const search *s, eddy_tensor x, const remake *m)
+static availability availability_of(const search *s, eddy_tensor x, const candidate *m)
 {
     const ir_node *o = origin_of(s->ir, x);
     bool           later;
     if (o->op == &eddy_op_type_only) return FREE;
-    if (s->remade[x.node]) return AWAY;
+    if (s->recomputed[x.node]) return AWAY;
     if (o->variable >= 0 && s->first_update[o->variable] > 0 &&
         m->before > s->first_update[o->variable])
         return AWAY;
@@ -239,16 +239,16 @@ static reach reach_of(const search *s, eddy_tensor x, const remake *m)
                : AWAY;
 }
 
-static bool can_make(const search *s, const ir_node *n, remake *m, int depth);
+static bool can_recompute(const search *s, const ir_node *n, candidate *m, int depth);
 
 /* Whether the run gets or makes x, with the least that it must read for that. */
-static bool can_have(const search *s, eddy_tensor x, remake *m, int depth)
+static bool can_obtain(const search *s, eddy_tensor x, candidate *m, int depth)
 {
-    const size_t bytes = bytes_of(eddy__ir_type(s->ir, x));
-    const reach  direct = reach_of(s, x, m);
-    remake       made = *m;
+    const size_t       bytes = bytes_of(eddy__ir_type(s->ir, x));
+    const availability direct = availability_of(s, x, m);
+    candidate          made = *m;
     if (direct == FREE || copy_in(s, x.node, m->run)) return true;
-    if (can_make(s, s->ir->nodes[x.node], &made, depth + 1) &&
+    if (can_recompute(s, s->ir->nodes[x.node], &made, depth + 1) &&
         (direct == AWAY || made.read < m->read + bytes)) {
         *m = made;
         return true;
@@ -258,25 +258,25 @@ static bool can_have(const search *s, eddy_tensor x, remake *m, int depth)
 }
 
 /* Whether the run can make n again. */
-static bool can_make(const search *s, const ir_node *n, remake *m, int depth)
+static bool can_recompute(const search *s, const ir_node *n, candidate *m, int depth)
 {
     for (int i = 0; i < m->n; i++)
         if (m->chain[i] == n->id) return true;
-    if (depth == LONGEST_CHAIN || !is_plain(s, n) || count_of(n) != s->runs[m->run].loop.count ||
-        has_many_copies(s, n->id))
+    if (depth == LONGEST_CHAIN || !is_repeatable_node(s, n) ||
+        count_of(n) != s->runs[m->run].loop.count || has_many_copies(s, n->id))
         return false;
     for (int i = 0; i < n->n_inputs; i++)
-        if (!can_have(s, n->inputs[i], m, depth)) return false;
+        if (!can_obtain(s, n->inputs[i], m, depth)) return false;
     if (m->n == LONGEST_CHAIN) return false;
     m->chain[m->n++] = n->id;
     return true;
 }
 
 /* Whether n can be made again in a loop that stays one and reads no more than it did. */
-static bool fits_in_run(const search *s, const ir_node *n, remake *m)
+static bool fits_in_run(const search *s, const ir_node *n, candidate *m)
 {
     m->loop = s->runs[m->run].loop;
-    if (m->loop.count != count_of(n) || !can_make(s, n, m, 0) ||
+    if (m->loop.count != count_of(n) || !can_recompute(s, n, m, 0) ||
         m->read > m->bytes + m->bytes / MUCH_SMALLER)
         return false;
     for (int i = 0; i < m->n; i++)
@@ -288,7 +288,7 @@ static bool fits_in_run(const search *s, const ir_node *n, remake *m)
 
 /* The runs behind n's own that read it, each with the first node there that does; none if
  * something else needs its memory, or too many do.  *stays: its own run reads it as well. */
-static int later_runs(const search *s, const ir_node *n, remake *m, bool *stays)
+static int later_runs(const search *s, const ir_node *n, candidate *m, bool *stays)
 {
     const int32_t own = s->run_of[n->id];
     int           k = 0;
@@ -300,12 +300,12 @@ static int later_runs(const search *s, const ir_node *n, remake *m, bool *stays)
         *stays = *stays || number == own;
         if (number == own || (k > 0 && m[k - 1].run == number)) continue;
         if (k == MOST_RUNS) return 0;
-        m[k++] = (remake){ .run = number, .before = reader, .bytes = bytes_of(n->outputs[0]) };
+        m[k++] = (candidate){ .run = number, .before = reader, .bytes = bytes_of(n->outputs[0]) };
     }
     return k;
 }
 
-static bool add_copy(search *s, int32_t of, const remake *m)
+static bool add_copy(search *s, int32_t of, const candidate *m)
 {
     if (s->n_copies + 1 >= s->capacity) {
         const int32_t bigger = s->capacity ? 2 * s->capacity : 32;
@@ -334,7 +334,8 @@ static size_t width_of(const search *s, const ir_node *n)
 
 /* Whether the memory that n need not go through takes longer than its copies do, of which
  * one is for nothing if n itself is dropped: two bytes made cost as much as one moved. */
-static bool is_worth(const search *s, const ir_node *n, const remake *m, int runs, bool stays)
+static bool is_profitable(const search *s, const ir_node *n, const candidate *m, int runs,
+                          bool stays)
 {
     const size_t count = (size_t)count_of(n), each = m->bytes / count;
     size_t       saved = each, made = 0;
@@ -350,20 +351,20 @@ static bool is_worth(const search *s, const ir_node *n, const remake *m, int run
 /* Makes n again in every later run that reads it, or in none. */
 static bool decide(search *s, const ir_node *n)
 {
-    remake m[MOST_RUNS];
-    bool   stays;
-    if (!is_plain(s, n)) return true;
+    candidate m[MOST_RUNS];
+    bool      stays;
+    if (!is_repeatable_node(s, n)) return true;
     const int runs = later_runs(s, n, m, &stays);
     if (stays && bytes_of(n->outputs[0]) < s->least) return true;
     for (int k = 0; k < runs; k++)
         if (!fits_in_run(s, n, &m[k])) return true;
-    if (runs == 0 || !is_worth(s, n, m, runs, stays)) return true;
+    if (runs == 0 || !is_profitable(s, n, m, runs, stays)) return true;
     for (int k = 0; k < runs; k++) {
         s->runs[m[k].run].loop = m[k].loop;
         for (int i = 0; i < m[k].n; i++)
             if (!add_copy(s, m[k].chain[i], &m[k])) return false;
     }
-    s->remade[n->id] = 1;
+    s->recomputed[n->id] = 1;
     return true;
 }
 
@@ -391,7 +392,7 @@ static int32_t *place_copies(search *s)
 
 /* Appends n as it is in a run, or in none.  What stands in front of a run's first node would
  * else go on with the run before. */
-static ir_node *append_again(search *s, ir_graph *to, const ir_node *n, int32_t number,
+static ir_node *append_copy(search *s, ir_graph *to, const ir_node *n, int32_t number,
                                const int32_t *now)
 {
     ir_node *again = eddy__ir_alloc(s->c, 1, sizeof *again);
@@ -420,12 +421,12 @@ static bool rebuild(search *s)
     for (int32_t id = 1; id <= f->size; id++) {
         for (int32_t at = first[id]; at > 0; at = s->copies[at].behind) {
             copy    *c = &s->copies[at];
-            ir_node *n = append_again(s, to, f->nodes[c->of], c->run, now);
+            ir_node *n = append_copy(s, to, f->nodes[c->of], c->run, now);
             if (!n) return false;
             c->id = n->id;
-            n->apart = at == first[id] && s->runs[c->run].first == id;
+            n->starts_loop = at == first[id] && s->runs[c->run].first == id;
         }
-        const ir_node *n = append_again(s, to, f->nodes[id], s->run_of[id], now);
+        const ir_node *n = append_copy(s, to, f->nodes[id], s->run_of[id], now);
         if (!n) return false;
         now[id] = n->id;
     }
@@ -484,16 +485,16 @@ bool eddy__recompute(compile *c, int *changes)
     if (s.least == 0) s.least = LEAST_BYTES;
     s.run_of = eddy__ir_alloc(c, n, sizeof *s.run_of);
     s.runs = eddy__ir_alloc(c, n, sizeof *s.runs);
-    s.remade = eddy__ir_alloc(c, n, 1);
+    s.recomputed = eddy__ir_alloc(c, n, 1);
     s.copies_of = eddy__ir_alloc(c, n, sizeof *s.copies_of);
-    if (!s.run_of || !s.runs || !s.remade || !s.copies_of || !find_updates(&s) ||
+    if (!s.run_of || !s.runs || !s.recomputed || !s.copies_of || !find_updates(&s) ||
         !find_readers(&s))
         return false;
     find_runs(&s);
     for (int32_t id = 1; id <= f->size; id++)
         if (!decide(&s, f->nodes[id])) return false;
     if (s.n_copies == 0) return true;
-    for (int32_t id = 1; id <= f->size; id++) *changes += s.remade[id];
+    for (int32_t id = 1; id <= f->size; id++) *changes += s.recomputed[id];
     int dropped = 0;
     return rebuild(&s) && eddy__ir_transform(c, NULL, false, &dropped);
 }

@@ -21,15 +21,15 @@ typedef struct scheduler {
     ir_graph *ir;
     edges     extra;                /* besides inputs and controls: `to` comes after `from` */
     int32_t  *extra_start;          /* by node: its first edge in extra, sorted by `to` */
-    int32_t  *next_start, *next;    /* by node: those that depend on it */
+    int32_t  *user_start, *next;    /* by node: those that depend on it */
     int32_t  *pending;              /* by node: what it depends on and nobody promised yet */
-    uint8_t  *gathered;             /* by node: in the order, or in the batch */
+    uint8_t  *scheduled;            /* by node: in the order, or in the batch */
     int32_t  *order, n_order;       /* the result */
     int32_t  *batch, n_batch;       /* about to be ordered by their counts */
     int32_t  *ready, n_ready;       /* updates that can be made */
     int32_t  *stack;
     int32_t  *seen;                 /* by node: how many of its dependences are gathered */
-    int32_t  *place;                /* by node: index in the batch; -1 */
+    int32_t  *batch_index;          /* by node: index in the batch; -1 */
     int64_t   count;                /* of elements of the last loop in the order */
 } scheduler;
 
@@ -171,7 +171,7 @@ static bool sort_extra(scheduler *a)
 }
 
 /* What node id depends on, one after the other: at 0, 1, ...; 0 behind the last. */
-static int32_t dependence(const scheduler *a, int32_t id, int32_t at)
+static int32_t dependency(const scheduler *a, int32_t id, int32_t at)
 {
     const ir_node *n = a->ir->nodes[id];
     if (at < n->n_inputs) return n->inputs[at].node;
@@ -183,36 +183,36 @@ static int32_t dependence(const scheduler *a, int32_t id, int32_t at)
                : 0;
 }
 
-static bool link_nodes(scheduler *a)
+static bool find_users(scheduler *a)
 {
     const int32_t size = a->ir->size;
-    a->next_start = eddy__ir_alloc(a->c, (size_t)size + 2, sizeof(int32_t));
-    if (!a->next_start) return false;
+    a->user_start = eddy__ir_alloc(a->c, (size_t)size + 2, sizeof(int32_t));
+    if (!a->user_start) return false;
     for (int32_t id = 1; id <= size; id++)
-        for (int32_t at = 0, d; (d = dependence(a, id, at)) > 0; at++) {
+        for (int32_t at = 0, d; (d = dependency(a, id, at)) > 0; at++) {
             a->pending[id]++;
-            a->next_start[d + 1]++;
+            a->user_start[d + 1]++;
         }
-    for (int32_t id = 0; id <= size; id++) a->next_start[id + 1] += a->next_start[id];
-    a->next = eddy__ir_alloc(a->c, (size_t)a->next_start[size + 1], sizeof(int32_t));
+    for (int32_t id = 0; id <= size; id++) a->user_start[id + 1] += a->user_start[id];
+    a->next = eddy__ir_alloc(a->c, (size_t)a->user_start[size + 1], sizeof(int32_t));
     int32_t *fill = eddy__ir_alloc(a->c, (size_t)size + 1, sizeof *fill);
     if (!a->next || !fill) return false;
     for (int32_t id = 1; id <= size; id++)
-        for (int32_t at = 0, d; (d = dependence(a, id, at)) > 0; at++)
-            a->next[a->next_start[d] + fill[d]++] = id;
+        for (int32_t at = 0, d; (d = dependency(a, id, at)) > 0; at++)
+            a->next[a->user_start[d] + fill[d]++] = id;
     return true;
 }
 
 /* --------------------------------------------------------------- batches -- */
 
 /* The node is computed by now, or will be whenever it is needed. */
-static void promise(scheduler *a, int32_t first)
+static void resolve(scheduler *a, int32_t first)
 {
     int32_t top = 0;
     a->stack[top++] = first;
     while (top > 0) {
         const int32_t id = a->stack[--top];
-        for (int32_t i = a->next_start[id]; i < a->next_start[id + 1]; i++) {
+        for (int32_t i = a->user_start[id]; i < a->user_start[id + 1]; i++) {
             const int32_t  next = a->next[i];
             const ir_node *n = a->ir->nodes[next];
             if (--a->pending[next] > 0) continue;
@@ -223,22 +223,22 @@ static void promise(scheduler *a, int32_t first)
 }
 
 /* The node and all that it needs and nobody gathered, after what they need. */
-static void gather(scheduler *a, int32_t wanted)
+static void add_to_batch(scheduler *a, int32_t wanted)
 {
     int32_t top = 0;
-    if (a->gathered[wanted]) return;
+    if (a->scheduled[wanted]) return;
     a->stack[top++] = wanted;
     while (top > 0) {
         const int32_t id = a->stack[top - 1];
         int32_t       d;
-        while ((d = dependence(a, id, a->seen[id])) > 0 && a->gathered[d]) a->seen[id]++;
+        while ((d = dependency(a, id, a->seen[id])) > 0 && a->scheduled[d]) a->seen[id]++;
         if (d > 0) {
             a->stack[top++] = d;
             continue;
         }
         top--;
-        a->gathered[id] = 1;
-        a->place[id] = a->n_batch;
+        a->scheduled[id] = 1;
+        a->batch_index[id] = a->n_batch;
         a->batch[a->n_batch++] = id;
     }
 }
@@ -266,11 +266,11 @@ static int32_t heap_pop(int32_t *heap, int32_t *n)
 }
 
 /* Nodes of the batch that can be next: of the present count, and all others. */
-typedef struct choice {
+typedef struct ready_queues {
     int32_t *same, n_same, *other, n_other;
-} choice;
+} ready_queues;
 
-static void offer(const scheduler *a, choice *s, int32_t at)
+static void push_ready(const scheduler *a, ready_queues *s, int32_t at)
 {
     const int64_t count = count_of(a->ir->nodes[a->batch[at]]);
     if (count == a->count || count == ANY_COUNT) heap_push(s->same, &s->n_same, at);
@@ -278,57 +278,57 @@ static void offer(const scheduler *a, choice *s, int32_t at)
 }
 
 /* Goes on with the count of the first of the others. */
-static void change_count(scheduler *a, choice *s)
+static void change_count(scheduler *a, ready_queues *s)
 {
     const int32_t n = s->n_other;
     int32_t      *old = s->other;
     a->count = count_of(a->ir->nodes[a->batch[old[0]]]);
     s->other = a->stack;                    /* free while a batch is ordered */
     s->n_other = 0;
-    for (int32_t i = 0; i < n; i++) offer(a, s, old[i]);
+    for (int32_t i = 0; i < n; i++) push_ready(a, s, old[i]);
     memcpy(old, s->other, (size_t)s->n_other * sizeof *old);
     s->other = old;
 }
 
 /* Puts the batch into the order: loops over equally many elements side by side. */
-static void order_batch(scheduler *a, int32_t *waits, choice s)
+static void order_batch(scheduler *a, int32_t *batch_pending, ready_queues s)
 {
     for (int32_t i = 0; i < a->n_batch; i++) {
-        waits[i] = 0;
-        for (int32_t at = 0, d; (d = dependence(a, a->batch[i], at)) > 0; at++)
-            waits[i] += a->place[d] >= 0;
-        if (waits[i] == 0) offer(a, &s, i);
+        batch_pending[i] = 0;
+        for (int32_t at = 0, d; (d = dependency(a, a->batch[i], at)) > 0; at++)
+            batch_pending[i] += a->batch_index[d] >= 0;
+        if (batch_pending[i] == 0) push_ready(a, &s, i);
     }
     while (s.n_same + s.n_other > 0) {
         if (s.n_same == 0) change_count(a, &s);
         const int32_t i = heap_pop(s.same, &s.n_same), id = a->batch[i];
         a->order[a->n_order++] = id;
-        for (int32_t k = a->next_start[id]; k < a->next_start[id + 1]; k++) {
-            const int32_t at = a->place[a->next[k]];
-            if (at >= 0 && --waits[at] == 0) offer(a, &s, at);
+        for (int32_t k = a->user_start[id]; k < a->user_start[id + 1]; k++) {
+            const int32_t at = a->batch_index[a->next[k]];
+            if (at >= 0 && --batch_pending[at] == 0) push_ready(a, &s, at);
         }
     }
-    for (int32_t i = 0; i < a->n_batch; i++) a->place[a->batch[i]] = -1;
+    for (int32_t i = 0; i < a->n_batch; i++) a->batch_index[a->batch[i]] = -1;
     a->n_batch = 0;
 }
 
 /* ------------------------------------------------------------ the whole -- */
 
-static bool make_room(scheduler *a)
+static bool allocate(scheduler *a)
 {
     const size_t n = (size_t)a->ir->size + 1;
     a->pending = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->gathered = eddy__ir_alloc(a->c, n, 1);
+    a->scheduled = eddy__ir_alloc(a->c, n, 1);
     a->order = eddy__ir_alloc(a->c, n, sizeof(int32_t));
     a->batch = eddy__ir_alloc(a->c, n, sizeof(int32_t));
     a->ready = eddy__ir_alloc(a->c, n, sizeof(int32_t));
     a->stack = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    a->place = eddy__ir_alloc(a->c, n, sizeof(int32_t));
+    a->batch_index = eddy__ir_alloc(a->c, n, sizeof(int32_t));
     a->seen = eddy__ir_alloc(a->c, n, sizeof(int32_t));
-    if (!a->pending || !a->gathered || !a->order || !a->batch || !a->ready || !a->stack ||
-        !a->place || !a->seen)
+    if (!a->pending || !a->scheduled || !a->order || !a->batch || !a->ready || !a->stack ||
+        !a->batch_index || !a->seen)
         return false;
-    memset(a->place, 0xff, n * sizeof(int32_t));
+    memset(a->batch_index, 0xff, n * sizeof(int32_t));
     return true;
 }
 
@@ -344,48 +344,48 @@ static bool is_early(const scheduler *a, const ir_node *n)
     enum { FEW = 16 };
     if (!is_lazy(a->ir, n) || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++)
-        if (!a->gathered[n->inputs[i].node]) return false;
+        if (!a->scheduled[n->inputs[i].node]) return false;
     return true;
 }
 
-static bool decide(scheduler *a)
+static bool schedule(scheduler *a)
 {
     const ir_graph *f = a->ir;
     const size_t    n = (size_t)f->size + 1;
-    int32_t        *waits = eddy__ir_alloc(a->c, n, sizeof *waits);
-    choice          s = { eddy__ir_alloc(a->c, n, sizeof *s.same), 0,
+    int32_t        *batch_pending = eddy__ir_alloc(a->c, n, sizeof *batch_pending);
+    ready_queues    s = { eddy__ir_alloc(a->c, n, sizeof *s.same), 0,
                    eddy__ir_alloc(a->c, n, sizeof *s.other), 0 };
-    if (!waits || !s.same || !s.other) return false;
+    if (!batch_pending || !s.same || !s.other) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         if (!is_given(f->nodes[id])) continue;
-        gather(a, id);
-        promise(a, id);
+        add_to_batch(a, id);
+        resolve(a, id);
     }
     for (int32_t id = 1; id <= f->size; id++)
-        if (is_early(a, f->nodes[id])) gather(a, id);
-    order_batch(a, waits, s);
+        if (is_early(a, f->nodes[id])) add_to_batch(a, id);
+    order_batch(a, batch_pending, s);
     for (int32_t id = 1; id <= f->size; id++) {
-        if (a->gathered[id] || is_lazy(f, f->nodes[id]) || is_update(f->nodes[id])) continue;
-        gather(a, id);
-        order_batch(a, waits, s);
-        promise(a, id);
+        if (a->scheduled[id] || is_lazy(f, f->nodes[id]) || is_update(f->nodes[id])) continue;
+        add_to_batch(a, id);
+        order_batch(a, batch_pending, s);
+        resolve(a, id);
         while (a->n_ready > 0) {
-            for (int32_t u = 0; u < a->n_ready; u++) gather(a, a->ready[u]);
+            for (int32_t u = 0; u < a->n_ready; u++) add_to_batch(a, a->ready[u]);
             const int32_t made = a->n_ready;
-            for (int32_t u = 0; u < made; u++) promise(a, a->ready[u]);
+            for (int32_t u = 0; u < made; u++) resolve(a, a->ready[u]);
             a->n_ready -= made;
             memmove(a->ready, a->ready + made, (size_t)a->n_ready * sizeof *a->ready);
         }
-        order_batch(a, waits, s);
+        order_batch(a, batch_pending, s);
     }
-    for (int32_t id = 1; id <= f->size; id++) gather(a, id);
-    order_batch(a, waits, s);
+    for (int32_t id = 1; id <= f->size; id++) add_to_batch(a, id);
+    order_batch(a, batch_pending, s);
     return true;
 }
 
 bool eddy__schedule_nodes(compile *c)
 {
     scheduler a = { .c = c, .ir = c->ir };
-    return make_room(&a) && order_variables(&a) && sort_extra(&a) && link_nodes(&a) &&
-           decide(&a) && eddy__ir_reorder(c, a.order);
+    return allocate(&a) && order_variables(&a) && sort_extra(&a) && find_users(&a) &&
+           schedule(&a) && eddy__ir_reorder(c, a.order);
 }

@@ -31,7 +31,7 @@ const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t)
 
 /* The elements that a dynamic op's shape depends on are looked at when they are constant,
  * and do not become part of the plan's key. */
-static bool wants_elements(const eddy_node *node, int i)
+static bool needs_elements(const eddy_node *node, int i)
 {
     return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
 }
@@ -40,11 +40,11 @@ static void mark_input(compile *c, const eddy_node *node, int i)
 {
     const node_info *n = &c->info[node->id];
     node_info       *input = &c->info[node->inputs[i].node];
-    const bool elements = !eddy__input_is_in(node->op->shape_inputs, i);
-    const bool decides = wants_elements(node, i) || (n->decides && elements);
+    const bool       elements = !eddy__input_is_in(node->op->shape_inputs, i);
+    const bool       decides_shape = needs_elements(node, i) || (n->decides_shape && elements);
     input->needed = true;
-    input->decides = input->decides || decides;
-    input->valued = input->valued || decides || (n->valued && elements);
+    input->decides_shape = input->decides_shape || decides_shape;
+    input->value_needed = input->value_needed || decides_shape || (n->value_needed && elements);
 }
 
 static void mark_needed(compile *c)
@@ -52,7 +52,7 @@ static void mark_needed(compile *c)
     for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         eddy_tensor t = c->plan->fetches[i];
-        if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].valued = true;
+        if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].value_needed = true;
     }
     for (int32_t id = c->size; id >= 1; id--) {
         if (!c->info[id].needed) continue;
@@ -67,7 +67,7 @@ static void mark_needed(compile *c)
                 (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER))
                 continue;
             control->needed = true;
-            control->valued = control->valued || c->info[id].valued;
+            control->value_needed = control->value_needed || c->info[id].value_needed;
         }
     }
 }
@@ -98,7 +98,7 @@ static const eddy_array *shape_value(const compile *c, eddy_tensor t)
 }
 
 /* Room for as much as a dynamic op can have. */
-static void make_room(compile *c, const eddy_node *node)
+static void set_max_shapes(compile *c, const eddy_node *node)
 {
     node_info       *info = &c->info[node->id];
     const eddy_shape s = eddy__concrete_type(c, node->inputs[0]).shape;
@@ -128,7 +128,7 @@ static bool infer(compile *c, const eddy_node *node)
                                    node->name);
         in[i] = reference ? c->info[node->inputs[i].node].types[0]
                           : eddy__concrete_type(c, node->inputs[i]);
-        if (wants_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
+        if (needs_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
         else if (eddy__input_is_in(node->op->value_inputs, i))
             value[i] = eddy__folded_value(c, node->inputs[i]);
     }
@@ -140,7 +140,7 @@ static bool infer(compile *c, const eddy_node *node)
         return eddy__error_set(c->error, EDDY_INTERNAL,
                                "%s has %d outputs now, but had %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
-    if (node->op->flags & EDDY_OP_DYNAMIC) make_room(c, node);
+    if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
     return true;
 }
 
@@ -155,7 +155,7 @@ static bool is_alias(const compile *c, const eddy_node *node)
 
 /* Its static shape may have been narrowed since it got its value; room that was
  * made for a value to come is given up. */
-static bool holds_what_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
+static bool value_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
 {
     if (!state->value) return true;
     const eddy_type held = { eddy_array_dtype(state->value), eddy_array_shape(state->value) };
@@ -177,7 +177,7 @@ static bool variable_type(compile *c, const eddy_node *node)
     if (!state)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
                                node->name);
-    if (!holds_what_fits(node, state, c->error)) return false;
+    if (!value_fits(node, state, c->error)) return false;
     if (!eddy_shape_is_known(info->types[0].shape) && state->value)
         info->types[0].shape = eddy_array_shape(state->value);
     return true;
@@ -189,7 +189,7 @@ static bool variable_type(compile *c, const eddy_node *node)
  * way to a shape. */
 static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
 {
-    return c->info[node->id].decides ? shape_value(c, node->inputs[i])
+    return c->info[node->id].decides_shape ? shape_value(c, node->inputs[i])
                                      : eddy__folded_value(c, node->inputs[i]);
 }
 
@@ -201,7 +201,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     const node_info *info = &c->info[node->id];
     size_t bytes = 0;
     bool   small = true;
-    if ((node->op->flags & NEVER) || info->effect || !info->valued || node->n_outputs == 0)
+    if ((node->op->flags & NEVER) || info->effect || !info->value_needed || node->n_outputs == 0)
         return false;
     if (info->dynamic || (!info->alias && !eddy__kernel_of(node->op))) return false;
     for (int k = 0; k < node->n_outputs; k++) {

@@ -59,7 +59,7 @@ static waits waits_of(const ordering *o, const eddy_node *node)
 }
 
 /* One turn: from the first update to the last late reader of these variables. */
-static bool order_some(compile *c, ordering *o)
+static bool order_variables_from(compile *c, ordering *o)
 {
     int32_t  first = c->size, last = 0;
     memset(o->waits, 0, ((size_t)c->size + 1) * sizeof *o->waits);
@@ -108,7 +108,7 @@ bool eddy__order_reads(compile *c)
     if (!o.waits)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
     bool ok = true;
-    for (; ok && o.from < o.count; o.from += 64) ok = order_some(c, &o);
+    for (; ok && o.from < o.count; o.from += 64) ok = order_variables_from(c, &o);
     eddy__release(&c->session->allocator, o.waits, bytes);
     return ok;
 }

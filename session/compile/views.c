@@ -36,20 +36,21 @@ eddy_tensor eddy__unaliased(const ir_graph *f, eddy_tensor t)
     return t;
 }
 
-static int32_t later(int32_t a, int32_t b) { return a > b ? a : b; }
+static int32_t max_position(int32_t a, int32_t b) { return a > b ? a : b; }
 
 /* Reader n wants t in each run, and t is not computed in each. */
 static bool is_kept(const ir_graph *f, eddy_tensor t, const ir_node *n)
 {
     const ir_node *from = f->nodes[t.node];
     const bool     given = from->values || from->feed >= 0 || from->variable >= 0;
-    return !given && t.node <= f->n_steady && n->id > f->n_steady;
+    return !given && t.node <= f->n_invariant && n->id > f->n_invariant;
 }
 
 static int32_t last_read(const views *v, const ir_node *n)
 {
     int32_t last = 0;
-    for (int k = 0; k < n->n_outputs; k++) last = later(last, v->reads[v->value_base[n->id] + k]);
+    for (int k = 0; k < n->n_outputs; k++)
+        last = max_position(last, v->reads[v->value_base[n->id] + k]);
     return last;
 }
 
@@ -80,7 +81,8 @@ static bool should_copy(const search *s, const ir_node *n)
         return update > n->id && last >= update;
     }
     const size_t bytes = bytes_of(eddy__ir_type(v->ir, n->inputs[0]));
-    return last > later(v->reads[value], n->id) && bytes > LITTLE && 2 * s->viewed[value] < bytes;
+    return last > max_position(v->reads[value], n->id) && bytes > LITTLE &&
+           2 * s->viewed[value] < bytes;
 }
 
 /* ------------------------------------------------------------------ joins -- */
@@ -121,11 +123,11 @@ static void place_inputs(views *v, const ir_node *n)
 
 static void read_inputs(views *v, const ir_node *n)
 {
-    const int32_t shared = shares(n) ? later(n->id, last_read(v, n)) : n->id;
+    const int32_t shared = shares(n) ? max_position(n->id, last_read(v, n)) : n->id;
     for (int i = 0; i < n->n_inputs; i++) {
         if (!eddy__is_value(v->ir, n, i)) continue;
         int32_t *reads = &v->reads[eddy__value_of(v, n->inputs[i])];
-        *reads = later(*reads, i == 0 ? shared : n->id);
+        *reads = max_position(*reads, i == 0 ? shared : n->id);
         if (is_kept(v->ir, n->inputs[i], n)) *reads = INT32_MAX;
     }
 }
@@ -171,7 +173,7 @@ bool eddy__find_views(views *v)
             const int32_t value = v->value_base[id] + k;
             if (v->join[value] == 0) continue;
             int32_t *reads = &v->reads[v->value_base[v->join[value]]];
-            *reads = later(*reads, v->reads[value]);
+            *reads = max_position(*reads, v->reads[value]);
         }
     return true;
 }

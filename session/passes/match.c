@@ -106,7 +106,7 @@ eddy_shape eddy__match_folded(eddy_shape s, unsigned mask)
 
 /* --------------------------------------------------------------- parts -- */
 
-static bool is_part(const eddy_parts *p, const ir_node *n)
+static bool is_matched(const eddy_parts *p, const ir_node *n)
 {
     for (int i = 0; i < p->n && i < EDDY_PARTS; i++)
         if (p->at[i] == n) return true;
@@ -115,7 +115,7 @@ static bool is_part(const eddy_parts *p, const ir_node *n)
 
 static void add_part(eddy_parts *p, const ir_node *n)
 {
-    if (is_part(p, n)) return;
+    if (is_matched(p, n)) return;
     if (p->n < EDDY_PARTS) p->at[p->n] = n;
     p->n++;
 }
@@ -138,7 +138,7 @@ eddy_tensor eddy__match_part_elements(const rewrite *r, eddy_parts *p, eddy_tens
     return t;
 }
 
-static int times_read(const ir_node *n, const ir_node *of)
+static int uses_of(const ir_node *n, const ir_node *of)
 {
     int count = 0;
     for (int i = 0; i < n->n_inputs; i++) count += n->inputs[i].node == of->id;
@@ -149,8 +149,8 @@ bool eddy__match_closed(const rewrite *r, const eddy_parts *p)
 {
     if (p->n > EDDY_PARTS) return false;
     for (int i = 0; i < p->n; i++) {
-        int inside = times_read(r->node, p->at[i]);
-        for (int k = 0; k < p->n; k++) inside += times_read(p->at[k], p->at[i]);
+        int inside = uses_of(r->node, p->at[i]);
+        for (int k = 0; k < p->n; k++) inside += uses_of(p->at[k], p->at[i]);
         if (inside != p->at[i]->readers) return false;
     }
     return true;

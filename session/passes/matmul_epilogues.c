@@ -26,7 +26,7 @@ static const ir_node *open_product(const rewrite *r, eddy_tensor t, eddy_fused_m
 }
 
 /* The product with one operand more, at its end. */
-static bool extended(rewrite *r, const ir_node *p, const eddy_fused_matmul_attrs *f,
+static bool with_operand(rewrite *r, const ir_node *p, const eddy_fused_matmul_attrs *f,
                      eddy_tensor more)
 {
     eddy_tensor x[4];
@@ -52,11 +52,11 @@ static bool add_rule(rewrite *r, int i)
     const eddy_shape  y = p->outputs[0].shape, s = eddy__ir_type(r->ir, other).shape;
     if (!f.has_bias && s.rank == 1 && s.dim[0] == y.dim[1] && y.dim[1] > 1) {
         f.has_bias = true;
-        return extended(r, p, &f, other);
+        return with_operand(r, p, &f, other);
     }
     if (!eddy_shape_equal(s, y) || eddy__is_passing(r->ir, other)) return false;
     f.has_residual = true;
-    return extended(r, p, &f, other);
+    return with_operand(r, p, &f, other);
 }
 
 static bool sum_rule(rewrite *r)

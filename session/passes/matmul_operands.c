@@ -38,7 +38,7 @@ static bool transposes_rule(rewrite *r)
 /* ---------------------------------------------------------------- batches -- */
 
 /* x as one matrix of all its rows. */
-static eddy_tensor merged(rewrite *r, eddy_tensor x)
+static eddy_tensor as_rows(rewrite *r, eddy_tensor x)
 {
     const eddy_shape s = type_of(r, x).shape;
     const int64_t    columns = s.dim[s.rank - 1];
@@ -47,7 +47,7 @@ static eddy_tensor merged(rewrite *r, eddy_tensor x)
 }
 
 /* Many matrices by a single one are the product of all their rows. */
-static bool single_rule(rewrite *r)
+static bool batch_to_rows_rule(rewrite *r)
 {
     const eddy_matmul_attrs *t = r->node->attrs;
     const eddy_shape         a = type_of(r, r->node->inputs[0]).shape;
@@ -58,7 +58,7 @@ static bool single_rule(rewrite *r)
         eddy_shape_count(a) / a.dim[a.rank - 1] * y.dim[y.rank - 1] != eddy_shape_count(y))
         return false;
     const eddy_tensor x[] = {
-        merged(r, r->node->inputs[0]),
+        as_rows(r, r->node->inputs[0]),
         eddy__rewrite_reshaped(r, r->node->inputs[1],
                                EDDY_SHAPE(b.dim[b.rank - 2], b.dim[b.rank - 1])),
     };
@@ -90,7 +90,7 @@ static bool summed_rule(rewrite *r)
         return false;
     for (int i = 0; i < a.rank - 2; i++)
         if (a.dim[i] != b.dim[i]) return false;
-    const eddy_tensor x[] = { merged(r, p->inputs[0]), merged(r, p->inputs[1]) };
+    const eddy_tensor x[] = { as_rows(r, p->inputs[0]), as_rows(r, p->inputs[1]) };
     const eddy_tensor one = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
     return eddy__ir_valid(one) && eddy__give(r, eddy__rewrite_reshaped(r, one, y));
 }
@@ -108,7 +108,7 @@ static bool is_number(const rewrite *r, eddy_tensor t, double *v)
 
 /* A factor that nothing overflows or vanishes for sooner in another place: with 0 a product
  * would not be computed, and what is not a number be lost. */
-static bool is_mild(double c)
+static bool is_safe_factor(double c)
 {
     const double least = 1.0 / (1 << 20), v = c < 0 ? -c : c;
     return v >= least && v <= 1 / least;
@@ -123,7 +123,7 @@ static bool scaled(rewrite *r, eddy_tensor t, double c)
         f.has_residual)
         return false;
     f.alpha *= c;
-    return is_mild(f.alpha) &&
+    return is_safe_factor(f.alpha) &&
            eddy__give(r, eddy__rewrite_add(r, &eddy_op_fused_matmul, &f, 2, p->inputs));
 }
 
@@ -147,7 +147,8 @@ static bool scaled_operand_rule(rewrite *r)
         const ir_node *m = eddy__rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
         for (int k = 0; m && k < 2; k++) {
             eddy_tensor x[] = { r->node->inputs[0], r->node->inputs[1] };
-            if (!is_number(r, m->inputs[k], &c) || !is_mild(c) || !is_mild(f.alpha * c) ||
+            if (!is_number(r, m->inputs[k], &c) || !is_safe_factor(c) ||
+                !is_safe_factor(f.alpha * c) ||
                 !eddy_shape_equal(type_of(r, m->inputs[1 - k]).shape, m->outputs[0].shape))
                 continue;
             x[i] = m->inputs[1 - k];
@@ -189,7 +190,7 @@ bool eddy__improve_products(rewrite *r)
 {
     const eddy_op_def *op = r->node->op;
     if (is_product(r->node))
-        return transposes_rule(r) || single_rule(r) || scaled_operand_rule(r);
+        return transposes_rule(r) || batch_to_rows_rule(r) || scaled_operand_rule(r);
     if (op == &eddy_op_mul || op == &eddy_op_neg) return factor_rule(r);
     if (op == &eddy_op_sum || op == &eddy_op_sum_like) return summed_rule(r);
     return op == &eddy_op_add_n && sum_of_products_rule(r);

@@ -56,14 +56,15 @@ static bool factor(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t, int 
 
 enum { DEPTH = 5 };
 
-static bool is_near(double a, double b) { return a > b - 1e-5 * b && a < b + 1e-5 * b; }
+static bool is_close(double a, double b) { return a > b - 1e-5 * b && a < b + 1e-5 * b; }
 
 /* t = number x^power; or with `other`, if it is not NULL. */
 static bool is_term(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor x, double number,
                     int power, eddy_tensor *other)
 {
     term a = { .x = x, .number = 1 };
-    if (!factor(r, p, &a, t, DEPTH) || !is_near(a.number, number) || a.power != power) return false;
+    if (!factor(r, p, &a, t, DEPTH) || !is_close(a.number, number) || a.power != power)
+        return false;
     if (other) *other = a.other;
     return eddy__ir_valid(a.other) == (other != NULL);
 }
@@ -125,7 +126,7 @@ bool eddy__pattern_gelu(rewrite *r)
         term               a = { .x = at[i], .number = 1 };
         const eddy_op_def *op;
         if (!eddy__match(r, at[1 - i], &eddy_op_add) || !factor(r, &p, &a, of[0], DEPTH) ||
-            !factor(r, &p, &a, of[1], DEPTH) || a.power != 1 || !is_near(a.number, 0.5) ||
+            !factor(r, &p, &a, of[1], DEPTH) || a.power != 1 || !is_close(a.number, 0.5) ||
             !(op = gelu_of(r, &p, at[1 - i], at[i])) || !eddy__match_closed(r, &p))
             continue;
         return eddy__give(r, eddy__make1(r, op, at[i]));

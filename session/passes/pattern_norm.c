@@ -92,7 +92,7 @@ static bool is_variance(const rewrite *r, norm *m, eddy_tensor t)
 }
 
 /* t = variance + epsilon. */
-static bool is_steadied(const rewrite *r, norm *m, eddy_tensor t)
+static bool is_variance_plus_epsilon(const rewrite *r, norm *m, eddy_tensor t)
 {
     const ir_node *n = eddy__match_part(r, &m->p, eddy__match_part_elements(r, &m->p, t),
                                           &eddy_op_add);
@@ -107,7 +107,7 @@ bool eddy__norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
     const ir_node *n = eddy__match_part(r, &m->p, eddy__match_part_elements(r, &m->p, t),
                                           root ? &eddy_op_sqrt : &eddy_op_rsqrt);
     if (!n || !eddy__norm_is_of_groups(r, m, t)) return false;
-    return is_steadied(r, m, n->inputs[0]);
+    return is_variance_plus_epsilon(r, m, n->inputs[0]);
 }
 
 /* ------------------------------------------------------------- the core -- */
@@ -141,7 +141,7 @@ static bool take_factors(const rewrite *r, eddy_parts *p, const ir_node *n, fact
 }
 
 /* The factors are rstd and perhaps a scale besides number `done`. */
-static bool is_gain(rewrite *r, norm *m, const factors *f, int done)
+static bool is_scaled_rstd(rewrite *r, norm *m, const factors *f, int done)
 {
     const norm before = *m;
     const bool root = eddy__ir_valid(f->root);
@@ -166,7 +166,7 @@ eddy_tensor eddy__norm_filled(rewrite *r, double v, const norm *m)
     return eddy__ir_constant(r->ir, r->node->source, a);
 }
 
-static bool give_norm(rewrite *r, norm *m)
+static bool replace_norm(rewrite *r, norm *m)
 {
     const eddy_op_def *op = eddy__norm_op(r, m);
     const bool scaled = eddy__ir_valid(m->scale), moved = eddy__ir_valid(m->offset);
@@ -181,7 +181,7 @@ static bool give_norm(rewrite *r, norm *m)
 }
 
 /* (x - mean) rstd scale, in any order. */
-static bool core(rewrite *r)
+static bool centred_norm(rewrite *r)
 {
     factors f = { .n = 0 };
     norm    m = { .axes = 0 };
@@ -189,7 +189,7 @@ static bool core(rewrite *r)
     const norm before = m;
     for (int i = 0; i < f.n; i++) {
         m = before;
-        if (is_centred(r, &m, f.at[i]) && is_gain(r, &m, &f, i)) return give_norm(r, &m);
+        if (is_centred(r, &m, f.at[i]) && is_scaled_rstd(r, &m, &f, i)) return replace_norm(r, &m);
     }
     return false;
 }
@@ -206,17 +206,17 @@ static eddy_tensor times_gain(const rewrite *r, norm *m, eddy_tensor t, eddy_ten
 }
 
 /* The gain of a node, rstd or rstd scale. */
-static bool take_gain(rewrite *r, norm *m, eddy_tensor g)
+static bool match_scaled_rstd(rewrite *r, norm *m, eddy_tensor g)
 {
     factors        f = { .n = 0 };
     const ir_node *n = eddy__match_part(r, &m->p, g, &eddy_op_mul);
     if (!n) n = eddy__match_part(r, &m->p, g, &eddy_op_div);
     if (!n) return eddy__norm_is_rstd(r, m, g, false);
-    return take_factors(r, &m->p, n, &f, DEPTH) && is_gain(r, m, &f, -1);
+    return take_factors(r, &m->p, n, &f, DEPTH) && is_scaled_rstd(r, m, &f, -1);
 }
 
 /* x g + (offset - mean g), or x g - mean g, given the product x g. */
-static bool spread_out(rewrite *r, eddy_tensor product, eddy_tensor shift, bool less)
+static bool expanded_norm(rewrite *r, eddy_tensor product, eddy_tensor shift, bool less)
 {
     const ir_node *mul = eddy__match(r, product, &eddy_op_mul);
     for (int i = 0; mul && i < 2; i++) {
@@ -231,8 +231,8 @@ static bool spread_out(rewrite *r, eddy_tensor product, eddy_tensor shift, bool 
         }
         const eddy_tensor g = mul->inputs[1 - i], mean = times_gain(r, &m, mean_gain, g);
         if (eddy__ir_valid(mean) && eddy__match_same(eddy__norm_mean_of(r, &m, mean), m.x) &&
-            eddy__norm_is_of_groups(r, &m, mean) && take_gain(r, &m, g))
-            return give_norm(r, &m);
+            eddy__norm_is_of_groups(r, &m, mean) && match_scaled_rstd(r, &m, g))
+            return replace_norm(r, &m);
     }
     return false;
 }
@@ -245,7 +245,7 @@ static bool is_norm(const ir_node *n)
 }
 
 /* The node is n, an op that this pass has made, scaled by t, or moved by t. */
-static bool absorb(rewrite *r, const ir_node *n, eddy_tensor t, bool scale)
+static bool fold_scale_or_offset(rewrite *r, const ir_node *n, eddy_tensor t, bool scale)
 {
     norm       m = { .x = n->inputs[0] };
     const bool plain = eddy__match_is(r, n->inputs[2], 0) &&
@@ -263,9 +263,10 @@ bool eddy__pattern_norm(rewrite *r)
     const bool mul = op == &eddy_op_mul, add = op == &eddy_op_add || op == &eddy_op_bias_add;
     for (int i = 0; (mul || add) && i < 2; i++) {
         const ir_node *n = eddy__ir_node(r->ir, x[i]);
-        if (is_norm(n) && x[i].output == 0 && absorb(r, n, x[1 - i], mul)) return true;
-        if (add && spread_out(r, x[i], x[1 - i], false)) return true;
+        if (is_norm(n) && x[i].output == 0 && fold_scale_or_offset(r, n, x[1 - i], mul))
+            return true;
+        if (add && expanded_norm(r, x[i], x[1 - i], false)) return true;
     }
-    if (op == &eddy_op_sub) return spread_out(r, x[0], x[1], true);
-    return (mul || op == &eddy_op_div) && core(r);
+    if (op == &eddy_op_sub) return expanded_norm(r, x[0], x[1], true);
+    return (mul || op == &eddy_op_div) && centred_norm(r);
 }

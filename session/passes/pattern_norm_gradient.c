@@ -225,7 +225,7 @@ static bool is_binary(const ir_node *n)
            n->op == &eddy_op_div || n->op == &eddy_op_mul_no_nan || n->op == &eddy_op_bias_add;
 }
 
-static bool is_looked_through(const ir_node *n)
+static bool is_transparent(const ir_node *n)
 {
     return is_binary(n) || n->alias || n->op == &eddy_op_neg || n->op == &eddy_op_reciprocal ||
            n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
@@ -312,7 +312,7 @@ static const ir_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *left)
         a->m = m;
         return n;
     }
-    if (depth == 0 || !is_looked_through(n)) return NULL;
+    if (depth == 0 || !is_transparent(n)) return NULL;
     for (int i = 0; i < n->n_inputs && i < 2 && !found; i++)
         found = find_rstd(a, n->inputs[i], depth - 1, left);
     return found;
@@ -353,7 +353,7 @@ static poly slope(const algebra *a)
 /* --------------------------------------------------------------- rewriting -- */
 
 /* Output k of the gradient op stands for the node. */
-static bool give_slope(algebra *a, int k)
+static bool replace_gradient(algebra *a, int k)
 {
     rewrite           *r = a->r;
     eddy_norm_parts   *m = &a->m;
@@ -383,7 +383,7 @@ static bool is_of_dy(poly p)
     return p.n >= 0;
 }
 
-static bool is_rest(algebra *a, eddy_tensor t)
+static bool is_remaining_term(algebra *a, eddy_tensor t)
 {
     if (a->n_rest < REST) a->rest[a->n_rest] = t;
     return ++a->n_rest <= REST;
@@ -402,7 +402,7 @@ static poly terms(algebra *a, const ir_node *n, int depth)
             sum = plus(sum, p, 1);
         } else {
             a->n_rest = before;
-            if (!is_rest(a, n->inputs[i])) return UNKNOWN;
+            if (!is_remaining_term(a, n->inputs[i])) return UNKNOWN;
         }
     }
     return sum;
@@ -431,7 +431,7 @@ static int ancestors(const algebra *a, const ir_node *n, eddy_tensor *at)
     int count = 0;
     for (int next = -1; next < count; next++) {
         if (next >= 0) n = eddy__ir_node(a->r->ir, at[next]);
-        if (n->values || (next >= 0 && !is_looked_through(n))) continue;
+        if (n->values || (next >= 0 && !is_transparent(n))) continue;
         for (int i = 0; i < n->n_inputs && i < 2 && count < LOOKED_AT; i++) {
             int k = 0;
             while (k < count && !eddy__match_same(at[k], n->inputs[i])) k++;
@@ -489,7 +489,7 @@ static bool may_be_slope(const rewrite *r)
     const ir_node *n = r->node;
     if (n->op == &eddy_op_add || n->op == &eddy_op_sub)
         return has_repeated_term(r, n, TERMS_BEHIND);
-    return n->outputs[0].shape.rank == 1 && is_looked_through(n);
+    return n->outputs[0].shape.rank == 1 && is_transparent(n);
 }
 
 static bool norm_slope(rewrite *r)
@@ -512,7 +512,7 @@ static bool norm_slope(rewrite *r)
     a.forward = true;
     if (!find_forward(&a, rstd)) return false;
     a.forward = false;
-    return find_dy(&a, full) && give_slope(&a, full ? 0 : 1);
+    return find_dy(&a, full) && replace_gradient(&a, full ? 0 : 1);
 }
 
 bool eddy__pattern_norm_slope(rewrite *r) { return may_be_slope(r) && norm_slope(r); }

@@ -39,7 +39,8 @@ static bool untransposed(const rewrite *r, eddy_parts *p, eddy_tensor *x)
 }
 
 /* t = scale q k', with q and k as inputs 0 and 1. */
-static bool scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale, eddy_tensor *x)
+static bool attention_scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale,
+                             eddy_tensor *x)
 {
     eddy_tensor    inner;
     const ir_node *n = eddy__match_part(r, p, t, &eddy_op_mul);
@@ -68,12 +69,12 @@ static bool masked_scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double
 {
     const ir_node *add = eddy__match_part(r, p, t, &eddy_op_add);
     *n_in = add ? 4 : 3;
-    if (!add) return scores(r, p, t, scale, x);
+    if (!add) return attention_scores(r, p, t, scale, x);
     const int before = p->n;
     for (int i = 0; i < 2; i++) {
         p->n = before;
         x[3] = add->inputs[1 - i];
-        if (scores(r, p, add->inputs[i], scale, x)) return true;
+        if (attention_scores(r, p, add->inputs[i], scale, x)) return true;
     }
     return false;
 }

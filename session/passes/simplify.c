@@ -12,7 +12,7 @@
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 
 /* The node that gives input i. */
-static const ir_node *giver(const rewrite *r, int i)
+static const ir_node *producer(const rewrite *r, int i)
 {
     return eddy__ir_node(r->ir, input(r, i));
 }
@@ -25,23 +25,23 @@ static eddy_tensor argument(const rewrite *r, int i, const eddy_op_def *op)
     return n ? n->inputs[0] : EDDY_NO_TENSOR;
 }
 
-static bool give1(rewrite *r, const eddy_op_def *op, eddy_tensor a)
+static bool replace_unary(rewrite *r, const eddy_op_def *op, eddy_tensor a)
 {
     return eddy__give(r, eddy__make1(r, op, a));
 }
 
-static bool give2(rewrite *r, const eddy_op_def *op, eddy_tensor a, eddy_tensor b)
+static bool replace_binary(rewrite *r, const eddy_op_def *op, eddy_tensor a, eddy_tensor b)
 {
     return eddy__give(r, eddy__make2(r, op, a, b));
 }
 
 static bool is_storage(const rewrite *r, int i)
 {
-    return giver(r, i)->variable >= 0 && input(r, i).output == STORAGE;
+    return producer(r, i)->variable >= 0 && input(r, i).output == STORAGE;
 }
 
 /* A number in every element, which need not be looked at again in others. */
-static bool filled(const rewrite *r, int i, double v)
+static bool is_constant_number(const rewrite *r, int i, double v)
 {
     return eddy__ir_is_filled(r->ir, input(r, i), v);
 }
@@ -50,29 +50,32 @@ static bool filled(const rewrite *r, int i, double v)
 
 static bool add_rule(rewrite *r)
 {
-    if (filled(r, 1, 0) && eddy__give(r, input(r, 0))) return true;
-    if (filled(r, 0, 0) && eddy__give(r, input(r, 1))) return true;
+    if (is_constant_number(r, 1, 0) && eddy__give(r, input(r, 0))) return true;
+    if (is_constant_number(r, 0, 0) && eddy__give(r, input(r, 1))) return true;
     for (int i = 1; i >= 0; i--)
-        if (give2(r, &eddy_op_sub, input(r, 1 - i), argument(r, i, &eddy_op_neg))) return true;
+        if (replace_binary(r, &eddy_op_sub, input(r, 1 - i), argument(r, i, &eddy_op_neg)))
+            return true;
     return false;
 }
 
 static bool sub_rule(rewrite *r)
 {
-    if (filled(r, 1, 0)) return eddy__give(r, input(r, 0));
-    return give2(r, &eddy_op_add, input(r, 0), argument(r, 1, &eddy_op_neg));
+    if (is_constant_number(r, 1, 0)) return eddy__give(r, input(r, 0));
+    return replace_binary(r, &eddy_op_add, input(r, 0), argument(r, 1, &eddy_op_neg));
 }
 
 static bool mul_rule(rewrite *r)
 {
     for (int i = 0; i < 2; i++) {
-        if (filled(r, i, 1) && eddy__give(r, input(r, 1 - i))) return true;
-        if (filled(r, i, -1) && give1(r, &eddy_op_neg, input(r, 1 - i))) return true;
+        if (is_constant_number(r, i, 1) && eddy__give(r, input(r, 1 - i))) return true;
+        if (is_constant_number(r, i, -1) && replace_unary(r, &eddy_op_neg, input(r, 1 - i)))
+            return true;
         if (eddy_dtype_is_floating(r->node->outputs[0].dtype) &&
-            give2(r, &eddy_op_div, input(r, 1 - i), argument(r, i, &eddy_op_reciprocal)))
+            replace_binary(r, &eddy_op_div, input(r, 1 - i), argument(r, i, &eddy_op_reciprocal)))
             return true;
     }
-    return give2(r, &eddy_op_mul, argument(r, 0, &eddy_op_neg), argument(r, 1, &eddy_op_neg));
+    return replace_binary(r, &eddy_op_mul, argument(r, 0, &eddy_op_neg),
+                          argument(r, 1, &eddy_op_neg));
 }
 
 /* 1 / c is exact for a power of two. */
@@ -86,23 +89,23 @@ static bool is_power_of_two(double v)
 static bool div_rule(rewrite *r)
 {
     const eddy_dtype d = r->node->outputs[0].dtype;
-    if (filled(r, 1, 1)) return eddy__give(r, input(r, 0));
+    if (is_constant_number(r, 1, 1)) return eddy__give(r, input(r, 0));
     if (!eddy_dtype_is_floating(d)) return false;
     const eddy_tensor divided = argument(r, 1, &eddy_op_reciprocal);
-    if (eddy__ir_valid(divided)) return give2(r, &eddy_op_mul, input(r, 0), divided);
-    if (filled(r, 0, 1)) return give1(r, &eddy_op_reciprocal, input(r, 1));
+    if (eddy__ir_valid(divided)) return replace_binary(r, &eddy_op_mul, input(r, 0), divided);
+    if (is_constant_number(r, 0, 1)) return replace_unary(r, &eddy_op_reciprocal, input(r, 1));
     const eddy_array *c = eddy__ir_value(r->ir, input(r, 1));
     if (!c || eddy_array_count(c) != 1 || !is_power_of_two(eddy_array_get(c, 0))) return false;
-    return give2(r, &eddy_op_mul, input(r, 0),
+    return replace_binary(r, &eddy_op_mul, input(r, 0),
                  eddy__ir_scalar(r->ir, r->node->source, d, 1 / eddy_array_get(c, 0)));
 }
 
 static bool pow_rule(rewrite *r)
 {
     if (!eddy_dtype_is_floating(r->node->outputs[0].dtype)) return false;
-    if (filled(r, 1, 1)) return eddy__give(r, input(r, 0));
-    if (filled(r, 1, 2)) return give1(r, &eddy_op_square, input(r, 0));
-    return filled(r, 1, -1) && give1(r, &eddy_op_reciprocal, input(r, 0));
+    if (is_constant_number(r, 1, 1)) return eddy__give(r, input(r, 0));
+    if (is_constant_number(r, 1, 2)) return replace_unary(r, &eddy_op_square, input(r, 0));
+    return is_constant_number(r, 1, -1) && replace_unary(r, &eddy_op_reciprocal, input(r, 0));
 }
 
 /* f(f(x)) = x. */
@@ -113,13 +116,13 @@ static bool twice_rule(rewrite *r)
 
 static bool square_rule(rewrite *r)
 {
-    return give1(r, &eddy_op_square, argument(r, 0, &eddy_op_neg)) ||
-           give1(r, &eddy_op_square, argument(r, 0, &eddy_op_abs));
+    return replace_unary(r, &eddy_op_square, argument(r, 0, &eddy_op_neg)) ||
+           replace_unary(r, &eddy_op_square, argument(r, 0, &eddy_op_abs));
 }
 
 static bool reciprocal_rule(rewrite *r)
 {
-    return twice_rule(r) || give1(r, &eddy_op_rsqrt, argument(r, 0, &eddy_op_sqrt));
+    return twice_rule(r) || replace_unary(r, &eddy_op_rsqrt, argument(r, 0, &eddy_op_sqrt));
 }
 
 /* A sum of few as sums of two, which join loops with others; zeros are left out. */
@@ -130,7 +133,7 @@ static bool add_n_rule(rewrite *r)
     eddy_tensor    sum = { 0 };
     if (n->n_inputs > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {
-        if (filled(r, i, 0)) continue;
+        if (is_constant_number(r, i, 0)) continue;
         sum = eddy__ir_valid(sum) ? eddy__make2(r, &eddy_op_add, sum, input(r, i)) : input(r, i);
         if (!eddy__ir_valid(sum)) return false;
     }
@@ -158,7 +161,7 @@ static bool alias_rule(rewrite *r)
     const ir_node *n = r->node;
     if (is_storage(r, 0)) return false;
     if (eddy__give(r, input(r, 0))) return true;
-    const ir_node *x = giver(r, 0);
+    const ir_node *x = producer(r, 0);
     if (x->values) return constant_rule(r, x->values[input(r, 0).output]);
     if (!x->alias || x->n_controls > 0) return false;
     return eddy__give(r, eddy__rewrite_reshaped(r, x->inputs[0], n->outputs[0].shape));
@@ -181,7 +184,7 @@ static bool reduction_rule(rewrite *r)
 }
 
 /* Only dimensions of one element move. */
-static bool moves_nothing(const rewrite *r)
+static bool keeps_order(const rewrite *r)
 {
     const eddy_shape x = eddy__ir_type(r->ir, input(r, 0)).shape;
     for (int i = 0, last = -1; i < x.rank; i++) {
@@ -196,7 +199,7 @@ static bool moves_nothing(const rewrite *r)
 static bool transpose_rule(rewrite *r)
 {
     const ir_node *n = r->node, *x = eddy__match(r, input(r, 0), n->op);
-    if (moves_nothing(r))
+    if (keeps_order(r))
         return eddy__give(r, eddy__rewrite_reshaped(r, input(r, 0), n->outputs[0].shape));
     if (!x) return false;
     eddy_dims perm = { .count = n->outputs[0].shape.rank };
@@ -320,7 +323,7 @@ static bool sum_rule(rewrite *r)
     if (!eddy__ir_valid(less) || eddy_shape_count(eddy__ir_type(r->ir, less).shape) != 1 ||
         eddy_shape_count(y.shape) != 1 || !eddy_dtype_is_floating(y.dtype))
         return false;
-    return give2(r, &eddy_op_mul, eddy__rewrite_reshaped(r, less, y.shape),
+    return replace_binary(r, &eddy_op_mul, eddy__rewrite_reshaped(r, less, y.shape),
                  eddy__ir_scalar(r->ir, r->node->source, y.dtype, n));
 }
 

@@ -21,7 +21,7 @@ typedef struct divisors {
     divisor        of[2];
     int            n;
     const ir_node *sum;            /* of[0].by, along axes that stay, with size 1; or NULL */
-    bool           inside;         /* ... of what is reshaped to that */
+    bool           inner_divisors;  /* ... of what is reshaped to that */
 } divisors;
 
 enum { DEPTH = 8 };
@@ -35,7 +35,7 @@ static eddy_shape folded_shape(const rewrite *r, const divisors *d)
 
 static const divisor *divisor_of(const rewrite *r, const divisors *d, eddy_tensor t)
 {
-    if (d->sum && !d->inside &&
+    if (d->sum && !d->inner_divisors &&
         !eddy_shape_equal(eddy__match_type(r, t).shape, folded_shape(r, d)))
         return NULL;
     for (int i = 0; i < d->n; i++)
@@ -60,10 +60,10 @@ static bool is_reshaped(const rewrite *r, const divisors *d, const ir_node *n)
     return d->sum && n->alias && eddy_shape_equal(n->outputs[0].shape, folded_shape(r, d));
 }
 
-static divisors inside(const divisors *d)
+static divisors inner_divisors(const divisors *d)
 {
     divisors more = *d;
-    more.inside = true;
+    more.inner_divisors = true;
     return more;
 }
 
@@ -74,7 +74,7 @@ static bool is_divided(const rewrite *r, const divisors *d, eddy_tensor t, int d
     if (eddy__match_same(t, d->of[0].is)) return true;
     if (depth == 0 || waits(n)) return false;
     if (is_reshaped(r, d, n)) {
-        const divisors more = inside(d);
+        const divisors more = inner_divisors(d);
         return is_divided(r, &more, n->inputs[0], depth - 1);
     }
     const bool first = is_divided(r, d, n->inputs[0], depth - 1);
@@ -110,7 +110,7 @@ static eddy_tensor sum_along(rewrite *r, eddy_tensor t, eddy_shape s, int axis)
 }
 
 /* The sum of t over the axes of d->sum; what gave t its full shape may have gone. */
-static eddy_tensor sum_alike(rewrite *r, const divisors *d, eddy_tensor t)
+static eddy_tensor sum_over_same_axes(rewrite *r, const divisors *d, eddy_tensor t)
 {
     const eddy_shape s = eddy__match_type(r, d->sum->inputs[0]).shape;
     const unsigned   axes = eddy__match_axes(r, d->sum);
@@ -122,7 +122,7 @@ static eddy_tensor sum_alike(rewrite *r, const divisors *d, eddy_tensor t)
     return t;
 }
 
-static eddy_tensor undivided(rewrite *r, const divisors *d, eddy_tensor t);
+static eddy_tensor without_divisor(rewrite *r, const divisors *d, eddy_tensor t);
 
 /* n, a product or a quotient, of which one operand is divided, or which divides itself. */
 static eddy_tensor undivided_factor(rewrite *r, const divisors *d, const ir_node *n)
@@ -131,8 +131,8 @@ static eddy_tensor undivided_factor(rewrite *r, const divisors *d, const ir_node
     const divisor *own = quotient ? divisor_of(r, d, n->inputs[1]) : NULL;
     eddy_tensor    a = n->inputs[0], b = n->inputs[1];
     if (own) return times(r, a, own->times);
-    if (is_divided(r, d, a, DEPTH)) a = undivided(r, d, a);
-    else b = undivided(r, d, b);
+    if (is_divided(r, d, a, DEPTH)) a = without_divisor(r, d, a);
+    else b = without_divisor(r, d, b);
     if (n->op != &eddy_op_mul || (!is_one(r, a) && !is_one(r, b)))
         return eddy__make2(r, n->op, a, b);
     return is_one(r, a) ? b : a;
@@ -140,14 +140,14 @@ static eddy_tensor undivided_factor(rewrite *r, const divisors *d, const ir_node
 
 static eddy_tensor undivided_reshape(rewrite *r, const divisors *d, const ir_node *n)
 {
-    const divisors    more = inside(d);
-    const eddy_tensor a = undivided(r, &more, n->inputs[0]);
+    const divisors    more = inner_divisors(d);
+    const eddy_tensor a = without_divisor(r, &more, n->inputs[0]);
     if (!eddy__ir_valid(a) || eddy_shape_count(eddy__match_type(r, a).shape) == 1) return a;
     return eddy__rewrite_reshaped(r, a, n->outputs[0].shape);
 }
 
 /* t, of which is_divided holds, without the divisions. */
-static eddy_tensor undivided(rewrite *r, const divisors *d, eddy_tensor t)
+static eddy_tensor without_divisor(rewrite *r, const divisors *d, eddy_tensor t)
 {
     const ir_node *n = eddy__ir_node(r->ir, t);
     if (eddy__match_same(t, d->of[0].is)) return d->of[0].times;
@@ -156,11 +156,11 @@ static eddy_tensor undivided(rewrite *r, const divisors *d, eddy_tensor t)
     if (n->op == &eddy_op_mul || n->op == &eddy_op_mul_no_nan || n->op == &eddy_op_div)
         return undivided_factor(r, d, n);
     if (is_reshaped(r, d, n)) return undivided_reshape(r, d, n);
-    const eddy_tensor a = undivided(r, d, n->inputs[0]);
+    const eddy_tensor a = without_divisor(r, d, n->inputs[0]);
     if (n->op == &eddy_op_square) return eddy__make2(r, &eddy_op_mul, n->inputs[0], a);
     if (n->op == &eddy_op_neg) return eddy__make_negative(r, a);
-    if (folds_alike(r, d, n)) return sum_alike(r, d, a);
-    return eddy__make2(r, n->op, a, undivided(r, d, n->inputs[1]));
+    if (folds_alike(r, d, n)) return sum_over_same_axes(r, d, a);
+    return eddy__make2(r, n->op, a, without_divisor(r, d, n->inputs[1]));
 }
 
 /* ------------------------------------------------------------- softmax -- */
@@ -209,7 +209,7 @@ static bool softmax_slope(rewrite *r, eddy_tensor centred, const ir_node *softma
     if (!n) n = eddy__match(r, centred, &eddy_op_add);
     while (n && i < 2 && !is_centred(r, n, y, axis, i)) i++;
     if (!n || i == 2 || !is_divided(r, &d, n->inputs[i], DEPTH)) return false;
-    const eddy_tensor dy = undivided(r, &d, n->inputs[i]);
+    const eddy_tensor dy = without_divisor(r, &d, n->inputs[i]);
     if (!eddy__ir_valid(dy)) return false;
     const eddy_tensor log = eddy__make_along(r, &eddy_op_log_softmax, 1, softmax->inputs, axis);
     const eddy_tensor back = eddy__make2(r, &eddy_op_mul, eddy__make1(r, &eddy_op_exp, log),
@@ -250,7 +250,7 @@ static bool is_sigmoid_of_minus(const rewrite *r, const ir_node *n, eddy_tensor 
 }
 
 /* The divisor of n, if it is a sum of the exponentials e, or 1 + e; else NULL. */
-static const ir_node *own_divisor(const rewrite *r, const ir_node *n, const ir_node *e)
+static const ir_node *divisor_of_node(const rewrite *r, const ir_node *n, const ir_node *e)
 {
     const bool over = n->op == &eddy_op_div;
     if (!over && n->op != &eddy_op_reciprocal) return NULL;
@@ -261,7 +261,7 @@ static const ir_node *own_divisor(const rewrite *r, const ir_node *n, const ir_n
     return add && eddy__is_one_plus(r, add, &a) && a.node == e->id ? add : NULL;
 }
 
-static bool is_looked_through(const ir_node *n)
+static bool is_transparent(const ir_node *n)
 {
     static const eddy_op_def *const ops[] = {
         &eddy_op_mul, &eddy_op_mul_no_nan, &eddy_op_div, &eddy_op_neg, &eddy_op_square,
@@ -272,14 +272,14 @@ static bool is_looked_through(const ir_node *n)
     return n->alias;
 }
 
-/* What a term of t is divided by, as own_divisor says; or the factor sigmoid(-x), which
+/* What a term of t is divided by, as divisor_of_node says; or the factor sigmoid(-x), which
  * is 1 / (1 + e^x). */
 static const ir_node *find_divisor(const rewrite *r, eddy_tensor t, const ir_node *e, int depth)
 {
     const ir_node *n = eddy__ir_node(r->ir, t), *found = NULL;
     if (depth == 0 || waits(n)) return NULL;
     if (is_sigmoid_of_minus(r, n, e->inputs[0])) return n;
-    if ((found = own_divisor(r, n, e)) != NULL || !is_looked_through(n)) return found;
+    if ((found = divisor_of_node(r, n, e)) != NULL || !is_transparent(n)) return found;
     for (int i = 0; i < n->n_inputs && i < 2 && !found; i++)
         found = find_divisor(r, n->inputs[i], e, depth - 1);
     return found;
@@ -296,7 +296,7 @@ static bool exp_slope(rewrite *r, eddy_tensor t, const ir_node *e)
     else d.of[0].by = eddy__ir_tensor(by->id, 0);
     if (!is_divided(r, &d, t, DEPTH)) return false;
     if (!is_sum) d.of[0].times = eddy__make1(r, &eddy_op_sigmoid, e->inputs[0]);
-    const eddy_tensor y = undivided(r, &d, t);
+    const eddy_tensor y = without_divisor(r, &d, t);
     if (!is_sum || !eddy__ir_valid(y)) return eddy__give(r, y);
     return eddy__give(r, times(r, y, make_softmax(r, e->inputs[0], by)));
 }
@@ -326,11 +326,11 @@ static bool sigmoid_slope(rewrite *r, eddy_tensor t, eddy_tensor product)
     divisors d = { .of = { { .by = y }, { .by = less, .times = y } }, .n = 2 };
     if (!is_divided(r, &d, t, DEPTH)) return false;
     d.of[0].times = eddy__make1(r, &eddy_op_sigmoid, eddy__make_negative(r, s->inputs[0]));
-    return eddy__give(r, undivided(r, &d, t));
+    return eddy__give(r, without_divisor(r, &d, t));
 }
 
 /* a t / s, where s = sigmoid(-x) and t is divided by 1 + e^x. */
-static bool over_sigmoid(rewrite *r, eddy_tensor a, eddy_tensor t, eddy_tensor s)
+static bool divided_by_sigmoid(rewrite *r, eddy_tensor a, eddy_tensor t, eddy_tensor s)
 {
     const ir_node *sigmoid = eddy__match(r, s, &eddy_op_sigmoid);
     const ir_node *n = eddy__ir_node(r->ir, t), *e = NULL, *by = NULL;
@@ -344,7 +344,7 @@ static bool over_sigmoid(rewrite *r, eddy_tensor a, eddy_tensor t, eddy_tensor s
     if (!e || !is_sigmoid_of_minus(r, sigmoid, e->inputs[0])) return false;
     const divisors d = { .of = { { .by = eddy__ir_tensor(by->id, 0) } }, .n = 1 };
     if (!is_divided(r, &d, t, DEPTH)) return false;
-    const eddy_tensor y = undivided(r, &d, t);
+    const eddy_tensor y = without_divisor(r, &d, t);
     return eddy__give(r, eddy__ir_valid(a) ? eddy__make2(r, &eddy_op_mul, a, y) : y);
 }
 
@@ -359,7 +359,7 @@ static bool times_divisor(rewrite *r, eddy_tensor t, eddy_tensor by)
     if (!add || !eddy__is_one_plus(r, add, &x) || !eddy__match(r, x, &eddy_op_exp)) return false;
     const divisors d = { .of = { { .by = eddy__ir_tensor(add->id, 0) } }, .n = 1 };
     if (!is_divided(r, &d, t, DEPTH)) return false;
-    const eddy_tensor y = undivided(r, &d, t);
+    const eddy_tensor y = without_divisor(r, &d, t);
     return eddy__give(r, mul ? eddy__make2(r, &eddy_op_mul, mul->inputs[1 - i], y) : y);
 }
 
@@ -375,7 +375,7 @@ bool eddy__stabilise_product(rewrite *r)
         if (sigmoid_slope(r, input(r, 1 - i), input(r, i))) return true;
         if (times_divisor(r, input(r, 1 - i), input(r, i))) return true;
         n = eddy__match(r, input(r, i), &eddy_op_div);
-        if (n && over_sigmoid(r, n->inputs[0], input(r, 1 - i), n->inputs[1])) return true;
+        if (n && divided_by_sigmoid(r, n->inputs[0], input(r, 1 - i), n->inputs[1])) return true;
     }
     return false;
 }
@@ -405,7 +405,7 @@ bool eddy__stabilise_quotient(rewrite *r)
     int            i = 0;
     if (neg) e = eddy__match(r, neg->inputs[0], &eddy_op_exp);
     if (sigmoid_quotient(r, e, neg != NULL)) return true;
-    if (over_sigmoid(r, EDDY_NO_TENSOR, input(r, 0), input(r, 1))) return true;
+    if (divided_by_sigmoid(r, EDDY_NO_TENSOR, input(r, 0), input(r, 1))) return true;
     if (mul) e = eddy__match_either(r, mul, &eddy_op_exp, &i);
     const ir_node *sum = e ? is_sum_of_exps(r, input(r, 1), e) : NULL;
     if (!sum) return false;

@@ -27,11 +27,11 @@ typedef struct eddy_plan eddy_plan;
 
 /* State shared by the stages of one run: its number, and the session's count of changes of
  * variables when the first stage began. */
-typedef struct run_moment {
+typedef struct run_snapshot {
     uint64_t step, changes;
-    bool     begun;
-    bool     overtaken;       /* a later stage found variables changed since then */
-} run_moment;
+    bool     taken;
+    bool     conflict;        /* a later stage found variables changed since then */
+} run_snapshot;
 
 /* A feed or fetch in the key of a plan. */
 typedef struct plan_feed {
@@ -47,8 +47,8 @@ typedef struct node_info {
     eddy_type   *types;       /* concrete output types; NULL if not visited */
     eddy_array **folded;      /* one per output, or NULL */
     bool         needed;      /* an ancestor of a fetch, for its value or its type */
-    bool         valued;      /* ... for its value */
-    bool         decides;     /* ... which determines a shape */
+    bool         value_needed;  /* ... for its value */
+    bool         decides_shape;  /* ... which determines a shape */
     bool         effect;      /* it, or a node that it waits for, must not be removed */
     bool         live;        /* executed, or its value is used */
     bool         fed;         /* at least one output is */
@@ -66,8 +66,8 @@ typedef struct compile {
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
-    eddy_arena    turns[2];   /* freed when the next IR but one is complete */
-    int           turn;
+    eddy_arena    ir_arenas[2];  /* freed when the next IR but one is complete */
+    int           ir_arena;
     ir_graph     *ir;
     /* Of the user's graph, between liveness.c and lower.c: */
     int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
@@ -102,16 +102,16 @@ typedef struct plan_root {
     size_t      bytes, offset;
     int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: kept */
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
-    bool        parted;       /* some buffers are parts of it */
+    bool        has_views;    /* some buffers are parts of it */
     bool        kept;         /* holds values that later runs need */
 } plan_root;
 
 typedef struct instruction {
-    eddy_kernel  kernel;
-    eddy_status (*run)(eddy_kernel *k);
+    eddy_kernel      kernel;
+    eddy_status      (*run)(eddy_kernel *k);
     eddy_kernel_call call;    /* kernel.impl */
-    int32_t      resizes;     /* variable whose storage takes the value's shape; or -1 */
-    bool         apart;       /* the first of a loop: not to be fused with earlier ones */
+    int32_t          resizes; /* variable whose storage takes the value's shape; or -1 */
+    bool             starts_loop; /* the first of a loop: not to be fused with earlier ones */
 } instruction;
 
 typedef struct plan_variable {
@@ -158,15 +158,15 @@ typedef struct plan_profile {
 struct eddy_plan {
     eddy_plan            *next;
     atomic_bool           busy;   /* set under the session's lock, cleared without it */
-    uint64_t              used;   /* the session's `takings` at the last use */
+    uint64_t              used;   /* the session's `use_clock` at the last use */
     bool                  writes; /* updates variables */
     bool                  has_open; /* ... or reads some whose shapes may change between runs */
     bool                  stale;  /* the last run found other shapes, and did nothing */
-    bool                  overtaken; /* ... found that variables changed since an earlier stage */
+    bool                  conflict; /* ... found that variables changed since an earlier stage */
     bool                  has_results; /* writes straight into arrays of fetches */
     bool                  has_lapack; /* has operations that call LAPACK */
-    bool                  has_wide; /* small instructions that may run in parallel (parallel_groups.h) */
-    bool                  side_by_side; /* ... and do, in this run */
+    bool                  has_parallel_groups; /* small instructions that may run in parallel (parallel_groups.h) */
+    bool                  runs_parallel; /* ... and do, in this run */
     autotuner             autotuner;  /* ... whether that is faster */
     plan_profile         *profile; /* NULL without the session's option */
     eddy_session         *session;
@@ -185,8 +185,8 @@ struct eddy_plan {
     int32_t        n_roots, roots_capacity;
     instruction   *code;
     int32_t        n_code;
-    int32_t        n_steady;      /* number of leading instructions that run only after a source has changed */
-    bool           settled;       /* ... and have run */
+    int32_t        n_invariant;   /* number of leading instructions that run only after a source has changed */
+    bool           invariants_computed;  /* ... and have run */
     plan_source   *sources;
     int32_t        n_sources;
     plan_variable *variables;
@@ -221,7 +221,7 @@ bool  eddy__plan_keep(compile *c, eddy_array *a);     /* takes the reference */
 /* Fuses consecutive elementwise instructions into one (fuse.c). */
 bool eddy__fuse(compile *c);
 /* Combines small independent instructions into one (parallel_groups.c). */
-bool eddy__widen(compile *c);
+bool eddy__parallelize(compile *c);
 /* Calls `prepare` of the instruction's kernel. */
 bool eddy__prepare(compile *c, instruction *i);
 /* The number of arithmetic operations of an instruction; those of a fused one are counted before
@@ -244,9 +244,9 @@ void       eddy__plan_free(eddy_plan *p);
  * a time and that every operand is present when it is read; otherwise sets the error. */
 bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
- * run with several stages, `moment` is their shared state; otherwise NULL. */
+ * run with several stages, `snapshot` is their shared state; otherwise NULL. */
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                           run_moment *moment, eddy_error *error);
+                           run_snapshot *snapshot, eddy_error *error);
 /* Records an error of the instruction, unless its kernel has recorded one. */
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
 /* Runs the instruction; `error` must be the one that its kernel sets. */
@@ -279,31 +279,31 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffe
                      eddy_error *error);
 
 struct eddy_session {
-    eddy_graph        *graph;
-    eddy_session_args  options;
-    eddy_allocator     allocator;
-    pthread_mutex_t    lock;           /* of plans, states, callables; locked before state_lock */
-    pthread_rwlock_t   state_lock;     /* held by runs: shared, or exclusive if they update */
-    pthread_mutex_t    report_lock;    /* of error and last_info */
-    eddy_plan         *plans;          /* most recently used first */
-    int                n_plans;
-    uint64_t           takings;        /* of plans, so far */
-    uint64_t           changes;        /* of variables, so far; with state_lock held */
-    eddy_state       **states;         /* by node id */
-    int32_t            states_capacity;
-    atomic_ullong      step;
-    atomic_bool        closed;
-    eddy_error         error;
-    eddy_plan_info     last_info;
+    eddy_graph           *graph;
+    eddy_session_args     options;
+    eddy_allocator        allocator;
+    pthread_mutex_t       lock;        /* of plans, states, callables; locked before state_lock */
+    pthread_rwlock_t      state_lock;  /* held by runs: shared, or exclusive if they update */
+    pthread_mutex_t       report_lock; /* of error and last_info */
+    eddy_plan            *plans;       /* most recently used first */
+    int                   n_plans;
+    uint64_t              use_clock;   /* of plans, so far */
+    uint64_t              changes;     /* of variables, so far; with state_lock held */
+    eddy_state          **states;      /* by node id */
+    int32_t               states_capacity;
+    atomic_ullong         step;
+    atomic_bool           closed;
+    eddy_error            error;
+    eddy_plan_info        last_info;
     struct eddy_callable *callables;
-    struct stages     *stages;         /* of runs that have several, and of those that have one */
-    int                n_stages;
-    int32_t            seen;           /* nodes examined for dynamic operations */
-    bool               has_dynamic;
-    struct evaluation *evaluation;     /* values computed by eager evaluation (eval.c); NULL before the first */
-    bool               of_graph;       /* made by eddy_eval_session: freed with the graph */
-    int64_t            began_ticks, began_nanoseconds;     /* when it was made, for profiles */
-    size_t         recompute_least;    /* bytes; 0: where it pays (recompute.c) */
+    struct stages        *stages;      /* of runs that have several, and of those that have one */
+    int                   n_stages;
+    int32_t               seen;        /* nodes examined for dynamic operations */
+    bool                  has_dynamic;
+    struct eval_cache    *eval_cache;  /* values computed by eager evaluation (eval.c); NULL before the first */
+    bool                  of_graph;    /* made by eddy_eval_session: freed with the graph */
+    int64_t               began_ticks, began_nanoseconds;  /* when it was made, for profiles */
+    size_t                recompute_least; /* bytes; 0: where it pays (recompute.c) */
 };
 
 /* True if the session is open and its graph is alive, not empty and without errors; otherwise
@@ -331,7 +331,7 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
 /* For eval.c: frees a session, including one that belongs to a graph; and frees its cached
  * values. */
 void eddy__session_destroy(eddy_session *s);
-void eddy__evaluation_free(eddy_session *s);
+void eddy__eval_cache_free(eddy_session *s);
 
 /* Allocates the profile of a plan when its instructions are final (profile.c). */
 bool eddy__profile_prepare(compile *c);

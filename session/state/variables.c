@@ -28,7 +28,7 @@ static const eddy_node *variable_node(const eddy_session *s, eddy_tensor t, eddy
     return NULL;
 }
 
-static bool usable(const eddy_session *s, eddy_error *e)
+static bool is_usable(const eddy_session *s, eddy_error *e)
 {
     if (atomic_load(&s->closed))
         return eddy__error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
@@ -58,7 +58,7 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
     eddy_array *a = NULL;
     if (!eddy__session_enter(s)) return NULL;
     pthread_mutex_lock(&s->lock);
-    const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
+    const eddy_node *node = is_usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node) {
         pthread_rwlock_rdlock(&s->state_lock);
         a = copy_value(s, node->id);
@@ -95,7 +95,7 @@ static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_
     return NULL;
 }
 
-static void give_value(eddy_session *s, eddy_state *state, const eddy_array *value,
+static void set_state(eddy_session *s, eddy_state *state, const eddy_array *value,
                        eddy_array *room)
 {
     if (room) {
@@ -116,7 +116,7 @@ static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *
     eddy_array     *room;
     if (!eddy__value_fits(node, got, e)) return;
     eddy_state *state = make_room(s, node, value, &room, e);
-    if (state) give_value(s, state, value, room);
+    if (state) set_state(s, state, value, room);
 }
 
 eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
@@ -124,7 +124,7 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
+    const eddy_node *node = is_usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node && !value)
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "there is no value for the variable '%s'",
                         node->name);
@@ -139,7 +139,7 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
 /* ----------------------------------------------------------- checkpoints -- */
 
 /* The listed variables, or all global ones: n of them, in memory of the session's. */
-static const eddy_node **listed(eddy_session *s, eddy_list l, int *n, eddy_error *e)
+static const eddy_node **checkpoint_variables(eddy_session *s, eddy_list l, int *n, eddy_error *e)
 {
     bool all = l.count == 0;
     *n = all ? eddy_collection_size(s->graph, EDDY_GLOBAL_VARIABLES) : l.count;
@@ -185,7 +185,8 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_save: no path is given");
-    const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
+    const eddy_node **nodes =
+        path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK) {
         pthread_rwlock_rdlock(&s->state_lock);
         save_nodes(s, path, n, nodes, &e);
@@ -221,7 +222,7 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
     }
     for (int i = 0; room && i < n; i++) {
         if (e->status == EDDY_OK)
-            give_value(s, s->states[nodes[i]->id], eddy__safetensors_find(file, nodes[i]->name),
+            set_state(s, s->states[nodes[i]->id], eddy__safetensors_find(file, nodes[i]->name),
                        room[i]);
         else eddy_array_free(room[i]);
     }
@@ -236,7 +237,8 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path is given");
-    const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
+    const eddy_node **nodes =
+        path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK &&
         eddy__safetensors_read(eddy__graph_files(s->graph), &s->allocator, path, &file, &e) ==
             EDDY_OK) {
