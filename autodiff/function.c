@@ -57,7 +57,7 @@ static size_t next_name(const char **list, const char **name)
 }
 
 /* The position of a parameter; -1 if f has none of that name. */
-static int position(const eddy_function *f, const char *name, size_t length)
+static int parameter_index(const eddy_function *f, const char *name, size_t length)
 {
     const char *list = f->parameters ? f->parameters : "", *each;
     size_t      n;
@@ -67,7 +67,7 @@ static int position(const eddy_function *f, const char *name, size_t length)
 }
 
 /* Room for the parameters that are chosen; one may be chosen more than once. */
-static int most_chosen(const eddy_function_args *a)
+static int max_chosen(const eddy_function_args *a)
 {
     return a->x.count > EDDY_MAX_RESULTS ? a->x.count : EDDY_MAX_RESULTS;
 }
@@ -78,8 +78,8 @@ static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
     size_t      length;
     int         n = 0;
     while ((length = next_name(&list, &name)) > 0) {
-        int at = position(&a->f, name, length);
-        if (at < 0 || at >= a->x.count || n == most_chosen(a)) {
+        int at = parameter_index(&a->f, name, length);
+        if (at < 0 || at >= a->x.count || n == max_chosen(a)) {
             eddy_fail(
                 g, EDDY_INVALID_ARGUMENT,
                 "gradients_function: %.200s has no parameter '%.*s' (its parameters are: %.200s)",
@@ -155,7 +155,7 @@ int eddy_gradients_function_with(eddy_function_args a)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: out is NULL");
         return 0;
     }
-    const int    most = most_chosen(&a);
+    const int    most = max_chosen(&a);
     const size_t room = (size_t)most * sizeof(int);
     int         *chosen = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, room);
     eddy_tensor *t = eddy__tensors_new(g, (int64_t)a.x.count + most);

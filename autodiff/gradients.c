@@ -37,7 +37,7 @@ static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node]
 /* -------------------------------------------------------------- marking -- */
 
 /* Whether gradients may flow from the node to its input. */
-static bool flows(const sweep *s, const eddy_node *node, int i)
+static bool gradient_flows(const sweep *s, const eddy_node *node, int i)
 {
     const eddy_recording *r = s->recording;
     eddy_tensor           x = node->inputs[i];
@@ -52,7 +52,7 @@ static void mark_reached(sweep *s)
     for (int32_t id = s->first; id <= s->size; id++) {
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs && !(s->marks[id] & REACHED); i++)
-            if ((s->marks[node->inputs[i].node] & REACHED) && flows(s, node, i) &&
+            if ((s->marks[node->inputs[i].node] & REACHED) && gradient_flows(s, node, i) &&
                 eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
                 s->marks[id] |= REACHED;
     }
@@ -66,7 +66,7 @@ static void mark_between(sweep *s)
         if (!(s->marks[id] & BETWEEN)) continue;
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs; i++)
-            if ((s->marks[node->inputs[i].node] & REACHED) && flows(s, node, i))
+            if ((s->marks[node->inputs[i].node] & REACHED) && gradient_flows(s, node, i))
                 s->marks[node->inputs[i].node] |= BETWEEN;
     }
 }
@@ -78,7 +78,7 @@ static void mark_stops(sweep *s)
         const eddy_node *node = s->graph->nodes[s->args->xs.at[k].node];
         bool inside = false;
         for (int i = 0; i < node->n_inputs; i++)
-            inside = inside || (is_between(s, node->inputs[i]) && flows(s, node, i));
+            inside = inside || (is_between(s, node->inputs[i]) && gradient_flows(s, node, i));
         if (!inside) s->marks[node->id] |= STOP;
     }
     for (int k = 0; k < s->args->stop_gradients.count; k++)
@@ -99,7 +99,7 @@ static void add_term(sweep *s, eddy_tensor to, eddy_tensor value)
     s->terms[to.node] = t;
 }
 
-static eddy_tensor fold_terms(sweep *s, const eddy_node *node, int n, const eddy_tensor *v)
+static eddy_tensor add_in_order(sweep *s, const eddy_node *node, int n, const eddy_tensor *v)
 {
     char scope[EDDY_MAX_NAME + 32];
     if (snprintf(scope, sizeof scope, "%s_gradient_sum", node->name) < 0) return v[0];
@@ -135,7 +135,7 @@ static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, in
     bool             accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 &&
                       eddy_shape_is_known(node->outputs[output].shape);
     if (method == EDDY_ADD_N || accumulate) return add_all(n, v);
-    return fold_terms(s, node, n, v);
+    return add_in_order(s, node, n, v);
 }
 
 /* Adds up what arrived at each output; terms[id] then holds one an output. */
@@ -175,7 +175,7 @@ static eddy_tensor gradient_at(const sweep *s, eddy_tensor t)
 /* ---------------------------------------------------------------- rules -- */
 
 /* Brings the gradient of an input to the input's shape and checks it. */
-static eddy_tensor settle(eddy_rule *r, int i)
+static eddy_tensor fit_to_input(eddy_rule *r, int i)
 {
     eddy_tensor x = r->x[i], dx = r->dx[i];
     eddy_shape  want = eddy_shape_of(x), have = eddy_shape_of(dx);
@@ -230,7 +230,7 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     rule->rule(r);
     int valid = 0;
     for (int i = 0; i < r->n_in && ready(s); i++) {
-        r->dx[i] = settle(r, i);
+        r->dx[i] = fit_to_input(r, i);
         valid += eddy_is_valid(r->dx[i]);
     }
     if (ready(s) && r->n_dx != r->n_in)
@@ -291,7 +291,7 @@ static void visit(sweep *s, const eddy_node *node)
     };
     call_rule(s, &r, &rule);
     for (int i = 0; i < n && ready(s); i++)
-        if (is_between(s, node->inputs[i]) && flows(s, node, i))
+        if (is_between(s, node->inputs[i]) && gradient_flows(s, node, i))
             add_term(s, node->inputs[i], dx[i]);
 }
 

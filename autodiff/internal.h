@@ -91,17 +91,17 @@ void        eddy__subgraph_replace(eddy_subgraph *s, eddy_tensor t, eddy_tensor 
 /* ys, built from stand-ins for one example, for all examples: out[k] is ys[k]
  * where stands[i] is each example of batches[i], examples along axis 0; invalid
  * where ys[k] depends on none of the stand-ins.  False with the error set. */
-bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
+bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stand_ins, const eddy_tensor *batches,
                      int m, const eddy_tensor *ys, eddy_tensor *out);
 
 /* The same for what a function has built: random numbers of nodes with larger ids than `after`
  * are drawn for each example.  Those of others are shared. */
 typedef struct eddy_examples {
     int                n;
-    const eddy_tensor *stands, *batches;
+    const eddy_tensor *stand_ins, *batches;
     int32_t            after;
 } eddy_examples;
-bool eddy__vectorize_drawing(eddy_graph *g, eddy_examples e, int m, const eddy_tensor *ys,
+bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int m, const eddy_tensor *ys,
                              eddy_tensor *out);
 /* What stands for what in a map: the stand-ins of the examples, and behind them, as the map goes
  * on, what was drawn. */

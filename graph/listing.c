@@ -163,7 +163,7 @@ static void enter_scopes(eddy_text *t, clusters *c, const char *name)
     c->name = name;
 }
 
-static const char *look(unsigned flags)
+static const char *dot_style(unsigned flags)
 {
     if (flags & EDDY_OP_VARIABLE) return "cylinder, style=filled, fillcolor=\"#ffe6b3\"";
     if (flags & EDDY_OP_PLACEHOLDER) return "parallelogram, style=filled, fillcolor=\"#cce5ff\"";
@@ -186,7 +186,7 @@ static void put_box(eddy_text *t, const clusters *c, const eddy_node *node)
     }
     eddy__text_put(t, "%*sn%d [label=", 2 * c->open + 2, "", (int)node->id);
     put_quoted(t, s, strlen(s));
-    eddy__text_put(t, ", shape=%s];\n", look(node->op->flags));
+    eddy__text_put(t, ", shape=%s];\n", dot_style(node->op->flags));
     eddy_string_free(s);
 }
 

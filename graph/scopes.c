@@ -135,7 +135,7 @@ int32_t eddy__control_root(const eddy_graph *g)
 
 /* A block is passed over when one of the inputs was made inside it: that input
  * already waits for the block's controls, unless it was made free of them. */
-static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
+static bool has_input_from_block(const eddy_graph *g, const eddy_control_block *b, int n,
                       const eddy_tensor *in)
 {
     for (int i = 0; i < n; i++)
@@ -144,7 +144,7 @@ static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
 }
 
 /* Room for a mark at each node. */
-static bool marks_room(eddy_graph *g)
+static bool grow_marks(eddy_graph *g)
 {
     if (g->size < g->listed_capacity) return true;
     if (!eddy__grow(&g->allocator, (void **)&g->listed, (size_t)g->listed_capacity,
@@ -163,11 +163,11 @@ bool eddy__controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **o
     while (first > 0 && !g->controls[first - 1].clears) most += g->controls[--first].count;
     if (most == 0) return true;
     *out = eddy__arena_alloc(&g->arena, (size_t)most * sizeof **out);
-    if (!*out || !marks_room(g)) return false;
+    if (!*out || !grow_marks(g)) return false;
     for (int i = 0; i < n; i++) g->listed[in[i].node] = true;
     for (int b = first; b < g->n_controls; b++) {
         const eddy_control_block *block = &g->controls[b];
-        if (dominated(g, block, n, in)) continue;
+        if (has_input_from_block(g, block, n, in)) continue;
         for (int32_t i = 0; i < block->count; i++) {
             uint8_t *mark = &g->listed[block->nodes[i]];
             if (!*mark) (*out)[(*count)++] = block->nodes[i];

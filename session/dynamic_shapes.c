@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_KEPT = 64 };
+enum { MAX_KEPT = 64 };
 
 /* Outputs are as long as the data says.  What their static shapes say does not matter:
  * they may have been narrowed, or be open for another reason. */
@@ -276,7 +276,7 @@ bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stage
     while (t && !is_of(t, feeds, fetches)) t = t->next;
     if (any && !t) {
         t = new_stages(s, feeds, fetches, error);
-        if (t && s->n_stages < MOST_KEPT) {
+        if (t && s->n_stages < MAX_KEPT) {
             t->kept = true;
             t->next = s->stages;
             s->stages = t;

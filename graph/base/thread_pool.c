@@ -44,7 +44,7 @@ static inline int64_t ticks(void)
 #endif
 
 /* How long an idle thread spins before it sleeps; limits of `balance`. */
-enum { SPIN = 40 * MICROSECOND, MOST_SAVED = 1000 * MICROSECOND, MOST_LOST = 1000 * MICROSECOND };
+enum { SPIN = 40 * MICROSECOND, MAX_SAVED = 1000 * MICROSECOND, MAX_LOST = 1000 * MICROSECOND };
 
 /* What a worker does, where there is no address of a job that it is offered. */
 enum { SPINNING, ASLEEP, BUSY, STOPPED };
@@ -90,7 +90,7 @@ static _Thread_local struct here {
     bool    inside;                       /* a body runs */
     int     index;                        /* of the worker; 0 for a thread that is none */
     int64_t balance;
-} here = { .balance = MOST_LOST };
+} here = { .balance = MAX_LOST };
 
 int eddy__cores(void)
 {
@@ -103,7 +103,7 @@ int eddy__cores(void)
 }
 
 /* Lets the other thread of a core go on. */
-static inline void rest(void)
+static inline void pause_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -114,7 +114,7 @@ static inline void rest(void)
 
 /* ------------------------------------------------------------ the worker -- */
 
-static bool moves(worker *w, uintptr_t from, uintptr_t to)
+static bool change_state(worker *w, uintptr_t from, uintptr_t to)
 {
     return atomic_compare_exchange_strong_explicit(&w->state, &from, to, memory_order_acq_rel,
                                                    memory_order_relaxed);
@@ -139,7 +139,7 @@ static int64_t run_pieces(job *j, int index)
 }
 
 /* Until somebody wakes it. */
-static void sleep_well(worker *w)
+static void sleep_until_woken(worker *w)
 {
     pthread_mutex_lock(&w->lock);
     while (atomic_load(&w->state) == ASLEEP) pthread_cond_wait(&w->woken, &w->lock);
@@ -159,12 +159,12 @@ static job *next_job(worker *w)
 {
     for (;;) {
         for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
-            for (int i = 0; i < LOOKS; i++, rest()) {
+            for (int i = 0; i < LOOKS; i++, pause_cpu()) {
                 uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
                 if (s == STOPPED) return NULL;
-                if (s > STOPPED && moves(w, s, BUSY)) return (job *)s;
+                if (s > STOPPED && change_state(w, s, BUSY)) return (job *)s;
             }
-        if (moves(w, SPINNING, ASLEEP)) sleep_well(w);
+        if (change_state(w, SPINNING, ASLEEP)) sleep_until_woken(w);
     }
 }
 
@@ -241,7 +241,8 @@ __attribute__((destructor)) static void stop_workers(void)
         worker *w = &pool.workers[i];
         if (here.index == i + 1) continue;
         bool asleep;
-        while (!(asleep = moves(w, ASLEEP, STOPPED)) && !moves(w, SPINNING, STOPPED)) sched_yield();
+        while (!(asleep = change_state(w, ASLEEP, STOPPED)) && !change_state(w, SPINNING, STOPPED))
+            sched_yield();
         if (asleep) wake(w);
         pthread_join(w->thread, NULL);
         pthread_cond_destroy(&w->woken);
@@ -258,18 +259,18 @@ static int offer(job *j, int *asleep)
     *asleep = 0;
     for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++) {
         uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
-        offered += s == SPINNING && moves(w, SPINNING, (uintptr_t)j);
+        offered += s == SPINNING && change_state(w, SPINNING, (uintptr_t)j);
         *asleep += s == ASLEEP;
     }
     return offered;
 }
 
 /* Wakes the others for it; returns how many. */
-static int rouse(job *j)
+static int wake_workers(job *j)
 {
     int roused = 0;
     for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++) {
-        if (!moves(w, ASLEEP, (uintptr_t)j)) continue;
+        if (!change_state(w, ASLEEP, (uintptr_t)j)) continue;
         wake(w);
         roused++;
     }
@@ -277,12 +278,12 @@ static int rouse(job *j)
 }
 
 /* Withdraws the offers that were not taken; returns how many. */
-static int withdraw(job *j)
+static int withdraw_offers(job *j)
 {
     int n = 0;
     for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++)
         n += atomic_load_explicit(&w->state, memory_order_relaxed) == (uintptr_t)j &&
-             moves(w, (uintptr_t)j, SPINNING);
+             change_state(w, (uintptr_t)j, SPINNING);
     return n;
 }
 
@@ -290,7 +291,7 @@ static int withdraw(job *j)
 static void wait_for(job *j, unsigned taken)
 {
     for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
-        for (int i = 0; i < LOOKS; i++, rest())
+        for (int i = 0; i < LOOKS; i++, pause_cpu())
             if (atomic_load_explicit(&j->done, memory_order_acquire) == taken) return;
     pthread_mutex_lock(&pool.lock);
     for (unsigned done = atomic_fetch_or(&j->done, WAITING); (done & ~(unsigned)WAITING) < taken;
@@ -299,10 +300,10 @@ static void wait_for(job *j, unsigned taken)
     pthread_mutex_unlock(&pool.lock);
 }
 
-static void note(struct here *at, double saved)
+static void record_saving(struct here *at, double saved)
 {
     const double balance = (double)at->balance + saved;
-    at->balance = balance > MOST_SAVED ? MOST_SAVED : balance < -MOST_LOST ? -MOST_LOST
+    at->balance = balance > MAX_SAVED ? MAX_SAVED : balance < -MAX_LOST ? -MAX_LOST
                                                                            : (int64_t)balance;
 }
 
@@ -312,16 +313,16 @@ static void run_job(job *j, int64_t n, struct here *at)
 {
     const int64_t start = ticks();
     int           asleep, offered = offer(j, &asleep);
-    if (asleep > 0) offered += rouse(j);
+    if (asleep > 0) offered += wake_workers(j);
     const int64_t ready = ticks(), items = run_pieces(j, 0);
     const double  alone = (double)(ticks() - ready) * (double)n / (double)items;
-    int           taken = offered > 0 ? offered - withdraw(j) : 0;
+    int           taken = offered > 0 ? offered - withdraw_offers(j) : 0;
     if (taken > 0) wait_for(j, (unsigned)taken);
-    if (items > 0) note(at, alone - (double)(ticks() - start));
+    if (items > 0) record_saving(at, alone - (double)(ticks() - start));
 }
 
 /* Cuts the items into parts of whole grains. */
-static void share(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg,
+static void split_items(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg,
                   struct here *at)
 {
     part          parts[EDDY_MOST_THREADS];
@@ -342,7 +343,7 @@ static void run_without_help(int64_t n, eddy_parallel_fn body, void *arg, struct
 {
     const int64_t start = ticks();
     body(arg, 0, n, 0);
-    note(at, (double)(ticks() - start) / PAY);
+    record_saving(at, (double)(ticks() - start) / PAY);
 }
 
 /* The workers that n items can use, as far as they can be made. */
@@ -367,7 +368,7 @@ static void parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parall
     at->inside = true;
     if (workers == 0) body(arg, 0, n, at->index < k->threads ? at->index : 0);
     else if (at->balance < 0 && !free) run_without_help(n, body, arg, at);
-    else share(workers + 1, n, least, body, arg, at);
+    else split_items(workers + 1, n, least, body, arg, at);
     at->inside = kept.inside;
     if (free) at->balance = kept.balance;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 1 << 14, CACHE = 20 * 1024, LEAST_TILE = 64, FEW_TILES = 8 };
+enum { MAX_PARTS = 1 << 14, CACHE = 20 * 1024, MIN_TILE = 64, FEW_TILES = 8 };
 
 /* ------------------------------------------------------------------- choosing -- */
 
@@ -80,7 +80,7 @@ static int32_t last_of_loop(const eddy_plan *p, int32_t first, int32_t *folded, 
     const int32_t limit = first < p->n_invariant ? p->n_invariant : p->n_code;
     tile_loop     l = { 0 };
     int32_t       end = first;
-    for (; end < limit && end - first < MOST_PARTS; end++) {
+    for (; end < limit && end - first < MAX_PARTS; end++) {
         const instruction *i = &p->code[end];
         if (end > first && i->starts_loop) break;
         if (reads_reduction(p, folded, first, i) || !loop_takes(p, &l, i) ||
@@ -256,8 +256,8 @@ static void size_tile(builder *b, int64_t block)
     fused       *f = b->f;
     const int    held = b->slots + 2 * f->n_streams;     /* of a stream, the next tile, too */
     const size_t each = b->slot * (size_t)(held ? held : 1);
-    f->tile = (int64_t)(CACHE / each) & ~(int64_t)(LEAST_TILE - 1);
-    if (f->tile < LEAST_TILE) f->tile = LEAST_TILE;
+    f->tile = (int64_t)(CACHE / each) & ~(int64_t)(MIN_TILE - 1);
+    if (f->tile < MIN_TILE) f->tile = MIN_TILE;
     f->tile -= f->tile % longest_period(f, f->tile);
     f->chunk = block > 0 ? block : f->tile * FEW_TILES;
     if (f->tile > f->chunk) f->tile = f->chunk;

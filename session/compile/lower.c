@@ -78,8 +78,8 @@ static eddy_tensor type_of(lowering *l, eddy_tensor t)
 
 static void add_control(ir_node *n, int32_t id)
 {
-    enum { LOOKED_AT = 64 };        /* one twice is harmless, and to look at all is quadratic */
-    for (int i = n->n_controls - 1; i >= 0 && i >= n->n_controls - LOOKED_AT; i--)
+    enum { MAX_SEARCH = 64 };       /* one twice is harmless, and to look at all is quadratic */
+    for (int i = n->n_controls - 1; i >= 0 && i >= n->n_controls - MAX_SEARCH; i--)
         if (n->controls[i] == id) return;
     if (id > 0) n->controls[n->n_controls++] = id;
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAINS_A_THREAD = 4, MOST_CHAINS = 64 };
+enum { CHAINS_PER_THREAD = 4, MAX_CHAINS = 64 };
 
 /* ---------------------------------------------------------------- running -- */
 
@@ -138,10 +138,10 @@ static int32_t place_of(int32_t number, int32_t n, int32_t threads)
 static int32_t share_groups(const chains_builder *v, group *groups, int32_t n)
 {
     const int32_t threads = v->c->session->options.threads;
-    const int32_t most = threads < MOST_CHAINS / CHAINS_A_THREAD ? threads * CHAINS_A_THREAD
-                                                                  : MOST_CHAINS;
+    const int32_t most = threads < MAX_CHAINS / CHAINS_PER_THREAD ? threads * CHAINS_PER_THREAD
+                                                                  : MAX_CHAINS;
     const int32_t chains = n < most ? n : most;
-    double        cost[MOST_CHAINS] = { 0 };
+    double        cost[MAX_CHAINS] = { 0 };
     for (int32_t i = 0; i < n; i++) {
         int32_t least = 0;
         for (int32_t k = 1; k < chains; k++)
@@ -322,8 +322,8 @@ void eddy__parallel_groups_bind(eddy_plan *p, instruction *i)
 
 static int add_operand(eddy_buffer **list, int n, eddy_buffer *b)
 {
-    enum { LOOKED_AT = 32 };        /* one twice is harmless, and to look at all is quadratic */
-    for (int i = n - 1; i >= 0 && i >= n - LOOKED_AT; i--)
+    enum { MAX_SEARCH = 32 };       /* one twice is harmless, and to look at all is quadratic */
+    for (int i = n - 1; i >= 0 && i >= n - MAX_SEARCH; i--)
         if (list[i] == b) return n;
     list[n] = b;
     return n + 1;

@@ -13,10 +13,10 @@
 #include "ops/weak_ops.h"
 
 /* Nanoseconds: of the dearest instruction, of the least range, to begin one, to gain. */
-enum { MOST_EACH = 40000, LEAST = 20000, BEGIN = 3000, LEAST_GAIN = 4000 };
+enum { MAX_EACH = 40000, LEAST = 20000, BEGIN = 3000, MIN_GAIN = 4000 };
 /* Most instructions of a range; looks at instructions, times what there are. */
 enum { WINDOW = 512, LOOKS = 64 };
-static const double MOST_OF_ONE = 0.7;          /* of the whole: the dearest group */
+static const double MAX_OF_ONE = 0.7;           /* of the whole: the dearest group */
 static const int64_t MORE_BYTES = 1 << 20;      /* alive in a range than without it */
 
 /* An instruction of the range that uses these bytes of a root. */
@@ -149,7 +149,7 @@ static bool estimate_all(finder *f)
     for (int32_t i = f->plan->n_invariant; i < f->plan->n_code; i++) {
         const instruction *at = &f->plan->code[i];
         if (!estimate(f->c, at, &f->cost[i])) return false;
-        if (f->cost[i] > MOST_EACH || !is_suitable(at)) f->cost[i] = -1;
+        if (f->cost[i] > MAX_EACH || !is_suitable(at)) f->cost[i] = -1;
         f->fallible[i] = may_fail(at);
         f->updates[i] = is_update(f, at);
     }
@@ -297,8 +297,8 @@ static int32_t best_end(finder *f, int32_t first, int32_t limit)
         extend_range(f, i);
         total += f->cost[i];
         const double gain = gain_of(f, total);
-        if (gain > best && gain >= LEAST_GAIN && total >= LEAST &&
-            f->largest <= MOST_OF_ONE * total) {
+        if (gain > best && gain >= MIN_GAIN && total >= LEAST &&
+            f->largest <= MAX_OF_ONE * total) {
             best = gain;
             end = i + 1;
         }

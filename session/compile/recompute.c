@@ -10,9 +10,9 @@
 #include "ops/weak_ops.h"
 #include "ops/math/fused_pairs.h"
 
-/* LEAST_BYTES: smaller values stay in a cache, and are better read there again.  The rest
+/* MIN_BYTES: smaller values stay in a cache, and are better read there again.    The rest
  * bounds what is looked at, and what a loop takes in. */
-enum { LEAST_BYTES = 1 << 21, LONGEST_CHAIN = 4, MOST_RUNS = 4, MOST_COPIES = 16, LOOKED_AT = 64,
+enum { MIN_BYTES = 1 << 21, LONGEST_CHAIN = 4, MAX_RUNS = 4, MAX_COPIES = 16, MAX_SEARCH = 64,
        MUCH_SMALLER = 16 };
 
 /* Nodes in a row of which fuse.c makes one loop. */
@@ -173,7 +173,7 @@ static bool has_many_copies(const search *s, int32_t node)
 {
     int n = 0;
     for (int32_t at = s->copies_of[node]; at > 0; at = s->copies[at].next) n++;
-    return n >= MOST_COPIES;
+    return n >= MAX_COPIES;
 }
 
 static bool reads_tensor(const ir_node *n, eddy_tensor x)
@@ -190,7 +190,7 @@ static bool is_read_in(const search *s, eddy_tensor x, int32_t number, bool *lat
     const int32_t start = s->reader_start[x.node];
     int32_t       at = s->reader_start[x.node + 1] - 1;
     *later = s->fetched[x.node];
-    for (int i = 0; i < LOOKED_AT && at >= start; i++, at--) {
+    for (int i = 0; i < MAX_SEARCH && at >= start; i++, at--) {
         const ir_node *n = s->ir->nodes[s->reader[at]];
         if (s->run_of[n->id] == number && reads_tensor(n, x)) return true;
         if (n->id > s->runs[number].last && n->op != &eddy_op_type_only) *later = true;
@@ -203,7 +203,7 @@ static bool is_joined(const search *s, int32_t node)
 {
     const int32_t start = s->reader_start[node], end = s->reader_start[node + 1];
     for (int32_t at = start; at < end; at++)
-        if (at - start == LOOKED_AT || (s->ir->nodes[s->reader[at]]->op->flags & EDDY_OP_JOINS))
+        if (at - start == MAX_SEARCH || (s->ir->nodes[s->reader[at]]->op->flags & EDDY_OP_JOINS))
             return true;
     return false;
 }
@@ -299,7 +299,7 @@ static int later_runs(const search *s, const ir_node *n, candidate *m, bool *sta
         if (number == 0) return 0;
         *stays = *stays || number == own;
         if (number == own || (k > 0 && m[k - 1].run == number)) continue;
-        if (k == MOST_RUNS) return 0;
+        if (k == MAX_RUNS) return 0;
         m[k++] = (candidate){ .run = number, .before = reader, .bytes = bytes_of(n->outputs[0]) };
     }
     return k;
@@ -351,7 +351,7 @@ static bool is_profitable(const search *s, const ir_node *n, const candidate *m,
 /* Makes n again in every later run that reads it, or in none. */
 static bool decide(search *s, const ir_node *n)
 {
-    candidate m[MOST_RUNS];
+    candidate m[MAX_RUNS];
     bool      stays;
     if (!is_repeatable_node(s, n)) return true;
     const int runs = later_runs(s, n, m, &stays);
@@ -482,7 +482,7 @@ bool eddy__recompute(compile *c, int *changes)
     const ir_graph *f = c->ir;
     const size_t    n = (size_t)f->size + 1;
     search          s = { .c = c, .ir = c->ir, .least = c->session->recompute_least };
-    if (s.least == 0) s.least = LEAST_BYTES;
+    if (s.least == 0) s.least = MIN_BYTES;
     s.run_of = eddy__ir_alloc(c, n, sizeof *s.run_of);
     s.runs = eddy__ir_alloc(c, n, sizeof *s.runs);
     s.recomputed = eddy__ir_alloc(c, n, 1);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { LITTLE = 1 << 14 };
+enum { SMALL_BYTES = 1 << 14 };
 
 typedef struct search {
     views   *v;
@@ -81,7 +81,7 @@ static bool should_copy(const search *s, const ir_node *n)
         return update > n->id && last >= update;
     }
     const size_t bytes = bytes_of(eddy__ir_type(v->ir, n->inputs[0]));
-    return last > max_position(v->reads[value], n->id) && bytes > LITTLE &&
+    return last > max_position(v->reads[value], n->id) && bytes > SMALL_BYTES &&
            2 * s->viewed[value] < bytes;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 10 };
+enum { MAX_ROUNDS = 10 };
 
 typedef struct pass {
     const char *name;
@@ -49,7 +49,7 @@ static bool run_pass(compile *c, const pass *p)
     const bool    merge = !(c->session->options.without & EDDY_PASS_MERGE);
     const int32_t before = c->ir->size;
     int           total = 0, changes = 1;
-    for (int round = 0; changes > 0 && round < (p->repeat ? MOST_ROUNDS : 1); round++) {
+    for (int round = 0; changes > 0 && round < (p->repeat ? MAX_ROUNDS : 1); round++) {
         changes = 0;
         if (!eddy__ir_transform(c, p->rule, merge, &changes)) return false;
         total += changes;

@@ -112,10 +112,10 @@ bool eddy__norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
 
 /* ------------------------------------------------------------- the core -- */
 
-enum { MOST_FACTORS = 3, DEPTH = 4 };
+enum { MAX_FACTORS = 3, DEPTH = 4 };
 
 typedef struct factors {
-    eddy_tensor at[MOST_FACTORS], root;      /* root: what they are divided by */
+    eddy_tensor at[MAX_FACTORS], root;       /* root: what they are divided by */
     int         n;
 } factors;
 
@@ -130,7 +130,7 @@ static bool take_factors(const rewrite *r, eddy_parts *p, const ir_node *n, fact
         if (more) {
             if (!take_factors(r, p, more, f, depth - 1)) return false;
         } else {
-            if (f->n == MOST_FACTORS) return false;
+            if (f->n == MAX_FACTORS) return false;
             f->at[f->n++] = n->inputs[i];
         }
     }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum atom { R, D, MEAN, DY, S, OFFSET, A, B, OTHER, ATOMS };     /* r: rstd; d: x - mean */
-enum { TERMS = 6, KNOWN = 192, OF_TERM = 40, SUMS = 4, DEPTH = 14, NEAR = 9, LOOKED_AT = 64,
+enum { TERMS = 6, KNOWN = 192, OF_TERM = 40, SUMS = 4, DEPTH = 14, NEAR = 9, MAX_SEARCH = 64,
        REST = 3 };
 
 typedef struct term {
@@ -322,7 +322,7 @@ static const ir_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *left)
 static bool find_forward(algebra *a, const ir_node *rstd)
 {
     eddy_norm_parts best = { .axes = 0 };
-    const int32_t   end = rstd->id + LOOKED_AT;
+    const int32_t   end = rstd->id + MAX_SEARCH;
     for (int32_t id = rstd->id + 1; id <= a->r->ir->size && id < end; id++) {
         const ir_node *n = a->r->ir->nodes[id];
         if (!is_binary(n) || n->n_controls > 0 || !is_full(a, eddy__ir_tensor(id, 0))) continue;
@@ -432,7 +432,7 @@ static int ancestors(const algebra *a, const ir_node *n, eddy_tensor *at)
     for (int next = -1; next < count; next++) {
         if (next >= 0) n = eddy__ir_node(a->r->ir, at[next]);
         if (n->values || (next >= 0 && !is_transparent(n))) continue;
-        for (int i = 0; i < n->n_inputs && i < 2 && count < LOOKED_AT; i++) {
+        for (int i = 0; i < n->n_inputs && i < 2 && count < MAX_SEARCH; i++) {
             int k = 0;
             while (k < count && !eddy__match_same(at[k], n->inputs[i])) k++;
             if (k == count) at[count++] = n->inputs[i];
@@ -444,7 +444,7 @@ static int ancestors(const algebra *a, const ir_node *n, eddy_tensor *at)
 /* Finds the dy with which the node is a gradient. */
 static bool find_dy(algebra *a, bool full)
 {
-    eddy_tensor at[LOOKED_AT];
+    eddy_tensor at[MAX_SEARCH];
     const int   count = ancestors(a, a->r->node, at);
     for (int i = 0; i < count; i++) {
         if (!is_full(a, at[i]) || eddy__match_same(at[i], a->m.x)) continue;
@@ -496,7 +496,7 @@ static bool norm_slope(rewrite *r)
 {
     const ir_node *n = r->node, *rstd = NULL;
     algebra        a = { .r = r, .most_known = OF_TERM };
-    int            left = LOOKED_AT;
+    int            left = MAX_SEARCH;
     const bool     folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
     for (int i = 0; i < 2 && i < n->n_inputs && !rstd; i++)
         rstd = find_rstd(&a, n->inputs[i], NEAR, &left);
