@@ -1,5 +1,5 @@
-/* parallel_groups.c -- what it brings to run small independent kernels side by side: towers of small
- * layers, forward and with their gradients and updates, in three sessions in turns: with
+/* parallel_groups.c -- measures the gain of running small independent kernels in parallel: towers
+ * of small layers, forward and with their gradients and updates, in three sessions in turns: with
  * that pass, without it, and on one thread. */
 #include "bench/bench.h"
 

@@ -10,7 +10,7 @@ static bool prepare_kernels(compile *c)
     return true;
 }
 
-/* Scratch memory lives at its instruction alone. */
+/* Gives each instruction's scratch memory a root that lives only during the instruction. */
 static bool scratch_roots(compile *c)
 {
     eddy_plan *p = c->plan;
@@ -29,12 +29,12 @@ static bool scratch_roots(compile *c)
     return true;
 }
 
-/* A large temporary whose value is fetched gets no place in the arena: it is made in the
- * fetch's array.  Where several fetches share memory, the first has it and the others
- * are copies.  Returns the bytes of all. */
+/* Lets large temporaries that are fetched be computed in the fetch's array instead of the
+ * arena. If several fetches share memory, the first one gets it and the others are copied.
+ * Returns the bytes of all results. */
 static size_t choose_direct_results(eddy_plan *p)
 {
-    enum { SMALL = 4096 };          /* copying that much costs less than an array to swap */
+    enum { SMALL = 4096 };          /* copying this much is cheaper than exchanging arrays */
     size_t bytes = 0;
     for (int i = 0; i < p->n_fetches; i++) {
         plan_fetch *f = &p->outputs[i];

@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct eval_entry {
-    eddy_array **values;        /* one an output, at least one; NULL: not computed */
+    eddy_array **values;        /* of each output (at least one entry); NULL: not computed */
     eddy_array **given;         /* the same of eddy_eval_set; NULL: none */
     eddy_array  *seen;          /* of a variable: its value at the last evaluation */
     bool         listed;        /* in the list of the current evaluation */
@@ -21,7 +21,7 @@ typedef struct eval_entry {
 typedef struct eval_cache {
     eval_entry *at;                /* by node id */
     int32_t    *list;           /* the nodes of the current evaluation */
-    int32_t     capacity, listed; /* of both arrays; in the list */
+    int32_t     capacity, listed; /* of both arrays; length of the list */
 } eval_cache;
 
 /* The state of one evaluation. */
@@ -131,8 +131,8 @@ static int32_t initializer_of(eddy_graph *g, int32_t variable)
     return 0;
 }
 
-/* The storage of a variable, with room for a value of the shape `replaced`, if
- * that is not NULL. */
+/* The storage of a variable. If `replaced` is not NULL, allocates memory for a value of that
+ * shape. */
 static bool storage(evaluation *l, const eddy_node *variable, const eddy_shape *replaced,
                     eddy_buffer *b)
 {
@@ -252,7 +252,8 @@ static bool input(evaluation *l, const eddy_node *node, int i, eddy_buffer *b)
     return true;
 }
 
-/* The inputs, the storage of a variable last: it gets the shape of what replaces it. */
+/* The inputs of a node. The storage of a variable comes last, because it gets the shape of the
+ * new value. */
 static bool inputs(evaluation *l, const eddy_node *node, eddy_buffer *b)
 {
     for (int i = node->n_inputs - 1; i >= 0; i--) {
@@ -270,7 +271,7 @@ static bool inputs(evaluation *l, const eddy_node *node, eddy_buffer *b)
     return true;
 }
 
-/* The elements of an input, those of a variable too. */
+/* The elements of an input, which may be a variable. */
 static const eddy_array *elements(const evaluation *l, eddy_tensor t)
 {
     const eddy_array *a = cached_value(l->cache, t);

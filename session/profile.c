@@ -16,7 +16,7 @@ static const fused *fused_of(const instruction *i)
     return i->run == eddy__fused_kernel ? i->kernel.state : NULL;
 }
 
-/* Of an instruction that several are part of, how many: else 1, itself. */
+/* The number of parts of a combined instruction; 1 for any other. */
 static int parts_of(const instruction *i)
 {
     return fused_of(i)                   ? fused_of(i)->n_parts
@@ -63,7 +63,7 @@ static bool count_work(compile *c, const instruction *i, instruction_profile *e,
     return true;
 }
 
-/* What runs side by side reads and writes as much as one after the other. */
+/* Parallel instructions read and write as much as sequential ones. */
 static bool count_all(compile *c, int32_t number, int64_t *seen, int64_t *mark)
 {
     const instruction *i = &c->plan->code[number];
@@ -95,7 +95,7 @@ typedef struct row {
     const instruction *of;
     int32_t            number;
     int64_t            instructions;
-    instruction_profile total;      /* flops and bytes are those of all calls */
+    instruction_profile total;      /* flops and bytes count all calls */
 } row;
 
 typedef struct summary {
@@ -103,7 +103,7 @@ typedef struct summary {
     double  nanoseconds;            /* of a tick */
     int64_t ticks;                  /* of all plans */
     const eddy_plan **plans;        /* that ran, the dearest first */
-    row    *rows;                   /* of all of them, then of one after the other */
+    row    *rows;                   /* rows of the table of all plans, then of one plan at a time */
     int     n_plans;
     int32_t n_rows;
 } summary;
@@ -142,7 +142,7 @@ static int by_plan(const void *a, const void *b)
     return (x->profile->ticks < y->profile->ticks) - (x->profile->ticks > y->profile->ticks);
 }
 
-/* Rows of the same operation become one; how many are left. */
+/* Merges rows of the same operation. Returns the number of remaining rows. */
 static int32_t merge_rows(row *rows, int32_t n)
 {
     int32_t last = -1;
@@ -182,7 +182,7 @@ static int count_label(const instruction *i, int k)
     return n;
 }
 
-/* The type of what a fused loop goes through. */
+/* The type of the elements that a fused loop processes. */
 static eddy_type loop_type(const fused *f)
 {
     const eddy_kernel *k = &f->parts[0].of->kernel;
@@ -340,7 +340,7 @@ static void put_lines(summary *s)
 
 /* -------------------------------------------------------------------- all -- */
 
-/* Plans that ran, and room for a row for each of their instructions. */
+/* Lists the plans that ran, and allocates a row for each of their instructions. */
 static bool gather(summary *s, const eddy_session *from, eddy_arena *arena)
 {
     const int64_t ticks = eddy__ticks() - from->began_ticks;

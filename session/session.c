@@ -208,7 +208,7 @@ static eddy_status record(eddy_session *s, const eddy_error *e)
     return e->status;
 }
 
-/* Whether variables have changed since the first stage. */
+/* True if variables have changed since the first stage. */
 static bool has_conflict(eddy_session *s, const run_snapshot *snapshot)
 {
     if (!snapshot || !snapshot->taken) return false;
@@ -218,17 +218,17 @@ static bool has_conflict(eddy_session *s, const run_snapshot *snapshot)
     return changed;
 }
 
-/* What a run is asked for. */
+/* The arguments of a run. */
 typedef struct run_request {
     eddy_session  *session;
     eddy_feeds     feeds;
     eddy_list      fetches;
     eddy_array   **out;
-    eddy_callable *callable;     /* whose run it is; NULL: of none */
+    eddy_callable *callable;     /* the callable that runs; NULL: none */
     eddy_error    *error;
 } run_request;
 
-/* A run of one plan; of a stage, `moment` is what it shares with the others. */
+/* Runs one plan. For a stage, `snapshot` is the state that it shares with the others. */
 static bool run_plan(const run_request *r, run_snapshot *snapshot)
 {
     enum { FEW = 16 };
@@ -245,7 +245,8 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
         if (p) eddy__plan_run(p, values, r->out, snapshot, r->error);
         again = p && p->stale;
         if (p ? p->conflict : has_conflict(s, snapshot)) {
-            snapshot->conflict = true;  /* no plan: what was made before may not fit any more */
+            snapshot->conflict =
+                true; /* no plan was needed, but earlier results may not match the variables */
             *r->error = (eddy_error){ 0 };
         }
         if (p) eddy__give_plan(p);
@@ -258,13 +259,13 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
 typedef struct stages_run {
     const run_request *whole;
     const stages      *t;
-    eddy_feed         *feeds;    /* the run's, and then what the stages have made */
+    eddy_feed         *feeds;    /* the feeds of the run, followed by the results of stages */
     eddy_array       **made;
     uint64_t           step;
 } stages_run;
 
-/* The stages once, all of which see the variables of one moment: only the last may update
- * them, so one that finds them changed has nothing to undo. */
+/* Runs all stages once. All of them see the variables at the time of the first: only the last
+ * stage may update variables, so a stage that finds them changed has nothing to undo. */
 static bool try_stages(const stages_run *a, bool *conflict)
 {
     const stages *t = a->t;
@@ -287,8 +288,8 @@ static bool try_stages(const stages_run *a, bool *conflict)
     return ok;
 }
 
-/* One plan after the other, each fed with what those before it made.  To random
- * operations they are one run; if variables change between two of them, all begin again. */
+/* Runs the plans in sequence, each with the results of earlier ones as feeds. For random
+ * operations they are one run. If variables change between two plans, the run starts again. */
 static bool run_stages(const run_request *r, const stages *t)
 {
     eddy_session    *s = r->session;

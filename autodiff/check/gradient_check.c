@@ -1,8 +1,8 @@
 /* gradient_check.c -- gradient checking: compares gradients with finite differences, and finds the
  * operation whose rule is wrong.
  *
- * A comparison is a point at which ys are differentiated: the caller's ys and xs, their gradients for
- * the second order, or one operation at the values of its inputs. */
+ * A comparison is a point at which ys are differentiated: the caller's ys and xs, their gradients
+ * for the second order, or one operation at the values of its inputs. */
 #include "autodiff/check/compare_derivatives.h"
 #include "graph/base/text.h"
 

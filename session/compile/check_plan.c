@@ -1,12 +1,12 @@
 /* check_plan.c -- verifier for the memory of a plan, for tests.
  *
  * Everything is derived again from the instructions: when each range of memory is first written
- * and last read, which value it then holds, and which values overlap. The lifetimes that
- * emit.c, fuse.c and memory_plan.c recorded are not used.
+ * and last read, which value it then holds, and which values overlap. The lifetimes that emit.c,
+ * fuse.c and memory_plan.c recorded are not used.
  *
  * Time is counted in instructions, and within a parallel instruction in the instructions of its
- * chains (`chains`). The instructions of one chain run in order; those of different chains may
- * run at the same time. */
+ * chains. The instructions of one chain run in order; those of different chains may run at the
+ * same time. */
 #include "session/compile/fused_loop.h"
 #include "session/compile/parallel_groups.h"
 #include "ops/kernels/elementwise.h"
@@ -20,7 +20,7 @@ enum { NEVER = -1 };
 typedef struct region {
     size_t  offset, bytes;
     int32_t first, last, root;      /* root -1: scratch */
-    int32_t chain;                  /* the only one that uses it, and nothing else; -1: none */
+    int32_t chain;           /* the only chain that uses the region; -1 if other code uses it too */
 } region;
 
 /* An instruction of a chain that reads or writes this memory. */
@@ -35,19 +35,19 @@ typedef struct checker {
     eddy_error      *error;
     int32_t          at;            /* the instruction */
     int32_t          time;
-    int32_t          chain, chains;     /* that is at work, or -1; that have been before */
-    int32_t         *begin;         /* by instruction: the time */
-    int32_t         *happens;       /* by time: the instruction */
-    uint8_t         *written;       /* by buffer: some instruction does */
-    int32_t         *holds;         /* by root: the buffer written there last */
-    int32_t         *first, *last;  /* by root: the times of accesses of its memory */
-    int32_t         *chain_of;      /* by root: as of a region */
-    access          *accesses;      /* of the chains of an instruction */
+    int32_t          chain, chains;  /* the current chain, or -1; chains so far */
+    int32_t         *begin;         /* by instruction: its time */
+    int32_t         *happens;       /* by time: its instruction */
+    uint8_t         *written;       /* by buffer: an instruction writes it */
+    int32_t         *holds;         /* by root: the buffer that was written there last */
+    int32_t         *first, *last;  /* by root: times of the first and last access to its memory */
+    int32_t         *chain_of;      /* by root: see region.chain */
+    access          *accesses;      /* the accesses made by the chains of one instruction */
     int32_t         *last_access;   /* by root */
     int32_t          n_accesses;
     region          *regions;
     int32_t          n_regions;
-    eddy_arena       arena;         /* of all of these */
+    eddy_arena       arena;         /* owns all arrays above */
 } checker;
 
 static bool wrong(const checker *c, const char *what)
@@ -58,7 +58,7 @@ static bool wrong(const checker *c, const char *what)
                            (int)c->at, name, what);
 }
 
-/* n zeroed items, at least one; NULL if memory is out. */
+/* n zeroed items, at least one; NULL if out of memory. */
 static void *checker_alloc(checker *c, size_t n, size_t size)
 {
     void *p = eddy__arena_alloc(&c->arena, (n + 1) * size);
@@ -101,8 +101,8 @@ static bool overlap(const checker *c, const eddy_buffer *a, const eddy_buffer *b
            begin_of(c, b) < begin_of(c, a) + bytes_of(a);
 }
 
-/* The buffer, written by an instruction, whose elements b has: itself, or what it is an
- * alias of, which was made before it. */
+/* The buffer that holds the elements of b and was written by an instruction: b itself, or an
+ * earlier buffer of which b is an alias. */
 static int32_t source_of(const checker *c, const eddy_buffer *b)
 {
     const int32_t root = root_of(c, b);
@@ -111,14 +111,14 @@ static int32_t source_of(const checker *c, const eddy_buffer *b)
     return n;
 }
 
-/* Whether the root has a value that runs to come read where this one wrote it. */
+/* True if later runs read the root's value where this run wrote it. */
 static bool is_kept(const checker *c, int32_t root)
 {
     return c->at >= c->p->n_invariant && c->first[root] != NEVER &&
            c->first[root] < c->p->n_invariant;
 }
 
-/* Whether a change of the variable makes a run compute again what is kept. */
+/* True if a change of the variable makes the next run recompute the kept values. */
 static bool is_source(const eddy_plan *p, const plan_root *r)
 {
     for (int32_t i = 0; i < p->n_sources; i++)
@@ -142,7 +142,7 @@ static bool note_access(checker *c, const eddy_buffer *b, bool writes)
     return true;
 }
 
-/* The memory of b is accessed here; in the arena it must lie where the root does. */
+/* Records an access to the memory of b. In the arena, b must lie inside its root. */
 static bool note_access_of(checker *c, const eddy_buffer *b)
 {
     const eddy_plan *p = c->p;
@@ -207,7 +207,7 @@ static bool use_scratch(checker *c, const instruction *i)
 
 /* ---------------------------------------------------- single instructions -- */
 
-/* Whether the kernel of `op` may write output k where it reads input j. */
+/* True if the kernel of `op` may write output k to the memory from which it reads input j. */
 static bool may_overwrite(const checker *c, const instruction *i, int k, int j)
 {
     const eddy_kernel *n = &i->kernel;
@@ -296,7 +296,7 @@ static bool write_location(checker *c, registers *g, const part *p)
     return true;
 }
 
-/* Registers and accumulators of a worker, and what is left of blocks, lie apart. */
+/* The registers and accumulators of a worker and its partial reductions must not overlap. */
 static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
 {
     const fused *f = g->f;
@@ -321,14 +321,14 @@ static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
            wrong(c, "too little scratch memory");
 }
 
-/* Whether part p writes its result to memory that b has. */
+/* True if part p writes its result to the memory of b. */
 static bool writes(const checker *c, const part *p, const eddy_buffer *b)
 {
     return p->y.memory && overlap(c, p->y.memory, b);
 }
 
-/* Tiles run side by side and one after the other: what a part writes may be read only at
- * the same places, and the result of a fold is there at the end alone. */
+/* Tiles run in parallel and in sequence. Therefore a part may read the result of another part
+ * only at the same elements, and the result of a reduction only after the loop. */
 static bool check_tiles(const checker *c, const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++)

@@ -14,8 +14,8 @@ typedef struct build {
     ir_graph  *ir;
     eddy_plan *plan;
     views      views;
-    int32_t   *buffer_of;       /* by value number; -1 */
-    int32_t   *first_update, *last_update;   /* by variable: nodes; 0: none */
+    int32_t   *buffer_of;       /* by value number: its buffer; -1 */
+    int32_t   *first_update, *last_update;   /* by variable: node ids; 0: none */
     int32_t   *variable_node;   /* by variable: its node */
 } build;
 
@@ -60,7 +60,7 @@ static size_t bytes_of(eddy_type t)
     return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
 }
 
-/* Elements that are a part of what is in the root, from byte `at` on. */
+/* A buffer for elements of t that are part of the root, from byte `at` on. */
 static int32_t part_buffer(build *b, eddy_type t, int32_t root, size_t at)
 {
     const int32_t buffer = new_buffer(b, t, root);
@@ -127,7 +127,8 @@ static eddy_buffer *storage_of(const build *b, eddy_tensor variable)
     return b->plan->variables[b->ir->nodes[variable.node]->variable].reference;
 }
 
-/* The buffer that holds t for a reader; made on demand for what no node computes. */
+/* The buffer that holds t for a reader. Buffers of tensors that no node computes are created
+ * when they are first requested. */
 static int32_t read_buffer(build *b, eddy_tensor t)
 {
     const ir_node *n = b->ir->nodes[t.node];
@@ -189,15 +190,15 @@ static bool is_open(const eddy_node *variable)
     return !eddy_shape_is_known(variable->outputs[0].shape);
 }
 
-/* Whether the update may give its variable other memory, for a value of another shape. */
+/* True if the update may give its variable new memory, for a value of another shape. */
 static bool may_resize(const build *b, const ir_node *update)
 {
     return (update->op->flags & EDDY_OP_REPLACES) &&
            is_open(b->plan->variables[updated_by(b, update)].node);
 }
 
-/* Whether a read as late as `last` would see an update; the first update itself
- * may read what it overwrites if its kernel says so and the memory stays. */
+/* True if a read at position `last` would see an update. The first update itself may read the
+ * value that it overwrites, if its kernel permits that and the memory stays the same. */
 static bool needs_snapshot(const build *b, int32_t v, int32_t last)
 {
     int32_t first = b->first_update[v];
@@ -206,7 +207,7 @@ static bool needs_snapshot(const build *b, int32_t v, int32_t last)
     return last > first || !(update->op->flags & EDDY_OP_IN_PLACE) || may_resize(b, update);
 }
 
-/* Room for the value of a variable that has none yet. */
+/* Allocates memory for the value of a variable that has no value yet. */
 static bool make_state(build *b, plan_variable *pv, eddy_type t)
 {
     if (pv->state && !pv->state->value)
@@ -254,8 +255,8 @@ static bool is_whole(const build *b, const eddy_buffer *buffer)
            bytes_of(buffer->type) == b->plan->roots[b->plan->buffer_root[at]].bytes;
 }
 
-/* Whether another operand than i lies in its memory: only an elementwise loop over just as
- * many elements has then read it where it writes. */
+/* True if another operand than i shares its memory. Only an elementwise loop over the same
+ * number of elements has then read that operand before it writes there. */
 static bool is_shared_operand(const build *b, const ir_node *n, int i, eddy_buffer **at)
 {
     for (int j = 0; j < n->n_inputs; j++) {
@@ -288,8 +289,8 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
     return -1;
 }
 
-/* Where a value goes that is made in the result of a join, in turn perhaps made in that of
- * another. */
+/* The buffer for a value that is computed inside the result of a join. That result may itself
+ * be part of another join's result. */
 static int32_t joined_buffer(build *b, eddy_type t, int32_t value)
 {
     const views *v = &b->views;
@@ -304,7 +305,7 @@ static int32_t joined_buffer(build *b, eddy_type t, int32_t value)
     return *whole < 0 ? -1 : part_buffer(b, t, b->plan->buffer_root[*whole], at);
 }
 
-/* Where output k of an executed node goes. */
+/* The buffer of output k of an executed node. */
 static int32_t output_buffer(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     const eddy_type t = n->outputs[k];
@@ -377,7 +378,7 @@ static bool copy_join_input(build *b, const ir_node *n, int i, const eddy_buffer
     return add_instruction(b, n, copy_kernel, 1, 1, at);
 }
 
-/* Whether input i of a join was made where it belongs; one without elements is. */
+/* True if input i of a join was computed inside the join's result, or has no elements. */
 static bool is_joined_in_place(const build *b, const ir_node *n, int i)
 {
     const views      *v = &b->views;
@@ -388,7 +389,7 @@ static bool is_joined_in_place(const build *b, const ir_node *n, int i)
            v->at[eddy__value_of(v, t)] == (size_t)n->parts[i] * eddy_dtype_size(type.dtype);
 }
 
-/* A join of which some inputs were made where they belong: the others are copied. */
+/* A join some of whose inputs were computed inside its result: copies the others. */
 static bool make_join(build *b, const ir_node *n)
 {
     const views  *v = &b->views;
@@ -449,7 +450,7 @@ static bool make_node(build *b, const ir_node *n)
 
 /* -------------------------------------------------------- the whole plan -- */
 
-/* Room for all buffers and instructions. */
+/* Allocates the lists of buffers and instructions. */
 static bool make_room(build *b)
 {
     compile      *c = b->c;
@@ -504,8 +505,8 @@ static bool make_nodes(build *b, int32_t from, int32_t to)
     return true;
 }
 
-/* The instructions so far are for the first run alone: what is read later, or in a run to
- * come, stays where it is. */
+/* The instructions emitted so far run only in the first run. Keeps the memory of values that
+ * are read later, or in later runs. */
 static void keep_invariant(build *b)
 {
     eddy_plan *p = b->plan;

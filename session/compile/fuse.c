@@ -16,14 +16,15 @@ static bool is_in_variable(const eddy_plan *p, const instruction *i)
            p->buffer_root[k->in[0] - p->buffers] == p->buffer_root[k->out[0] - p->buffers];
 }
 
-/* Whether the loop may go on with this instruction; it is then part of it. */
+/* True if the loop can include this instruction; then adds it to the loop. */
 static bool loop_takes(const eddy_plan *p, tile_loop *l, const instruction *i)
 {
     return i->run == eddy__kernel_of(i->kernel.op) &&
            eddy__loop_takes(l, &i->kernel, is_in_variable(p, i));
 }
 
-/* An operand is the result of a fold in the loop, which is not there before its end. */
+/* True if an operand is the result of a reduction in the loop, which is not available before
+ * the loop ends. */
 static bool reads_reduction(const eddy_plan *p, const int32_t *folded, int32_t first,
                        const instruction *i)
 {
@@ -32,15 +33,15 @@ static bool reads_reduction(const eddy_plan *p, const int32_t *folded, int32_t f
     return false;
 }
 
-/* Of a root that has parts: what the run has accessed in it. */
+/* For a root that has views: the bytes that the loop has accessed. */
 typedef struct range_use {
     size_t  from, to;               /* bytes */
     int32_t run;                    /* one more than its first instruction */
     bool    written, several;       /* not always the same bytes */
 } range_use;
 
-/* Whether the access leaves the run free to take elements in any order: what one
- * instruction writes, no other reads or writes elsewhere than at the same places. */
+/* True if the loop may still process elements in any order: no instruction reads or writes
+ * memory that another one writes, except at the same elements. */
 static bool note_access(const eddy_plan *p, range_use *roots, int32_t first, const eddy_buffer *b,
                         bool writes)
 {
@@ -72,9 +73,9 @@ static bool note_accesses(const eddy_plan *p, range_use *roots, int32_t first, c
     return true;
 }
 
-/* One past the last of the instructions from `first` on that become one: all of them, or
- * none, are for the first run alone.  `folded` has, by root, one more than the instruction
- * whose fold it holds. */
+/* The end of the instructions from `first` on that become one. Either all of them or none run
+ * only in the first run. `folded` is, by root, one more than the index of the instruction whose
+ * reduction it holds. */
 static int32_t last_of_loop(const eddy_plan *p, int32_t first, int32_t *folded, range_use *roots)
 {
     const int32_t limit = first < p->n_invariant ? p->n_invariant : p->n_code;
@@ -102,8 +103,8 @@ typedef struct builder {
     size_t    slot;                 /* bytes of a register */
     int       slots;
     int      *free_slots, n_free;
-    int32_t  *slot_of;              /* by root; -1: none */
-    eddy_buffer **external;         /* inputs, then outputs */
+    int32_t  *slot_of;              /* by root: its register; -1: none */
+    eddy_buffer **external;         /* inputs, followed by outputs */
     int       n_in, n_out;
 } builder;
 
@@ -112,7 +113,7 @@ static int32_t root_of(const builder *b, const eddy_buffer *buffer)
     return b->plan->buffer_root[buffer - b->plan->buffers];
 }
 
-/* Nothing outside the run reads or writes it. */
+/* True if no instruction outside the loop reads or writes the root. */
 static bool is_internal(const builder *b, int32_t root)
 {
     const plan_root *r = &b->plan->roots[root];
@@ -249,12 +250,12 @@ static int64_t longest_period(const fused *f, int64_t n)
     return most;
 }
 
-/* Registers of all values of a tile fit the fastest cache, if that is possible; tiles
- * are made of whole rows of a short operand, which is then broadcast only once. */
+/* Chooses the tile so that the registers of all values fit the fastest cache, if possible. With
+ * a short operand, tiles consist of whole rows, so that it is broadcast only once. */
 static void size_tile(builder *b, int64_t block)
 {
     fused       *f = b->f;
-    const int    held = b->slots + 2 * f->n_streams;     /* of a stream, the next tile, too */
+    const int    held = b->slots + 2 * f->n_streams;  /* streams: the next tile too */
     const size_t each = b->slot * (size_t)(held ? held : 1);
     f->tile = (int64_t)(CACHE / each) & ~(int64_t)(MIN_TILE - 1);
     if (f->tile < MIN_TILE) f->tile = MIN_TILE;
@@ -276,7 +277,7 @@ static void size_tile(builder *b, int64_t block)
     f->worker_bytes = slot * (size_t)b->slots;
 }
 
-/* Elements of a block of the folds, which is the same for all; 0 if there are none. */
+/* Block length of the reductions, which is the same for all; 0 without reductions. */
 static int64_t reduction_block(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++)
@@ -284,7 +285,7 @@ static int64_t reduction_block(const fused *f)
     return 0;
 }
 
-/* Accumulators of each worker, and what is left of each block. */
+/* Lays out the accumulators of each worker and the partial result of each block. */
 static void place_accumulators(fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
@@ -315,7 +316,7 @@ static void make_instruction(builder *b, instruction *to, const instruction *las
     b->plan->info.fused += n;
 }
 
-/* Whether x is all in memory, and not listed yet. */
+/* True if x is entirely in memory and not listed yet. */
 static bool is_new_stream(const builder *b, const location *x)
 {
     if (!x->memory || x->memory->count != b->f->count) return false;
@@ -324,8 +325,8 @@ static bool is_new_stream(const builder *b, const location *x)
     return true;
 }
 
-/* Lists the memory of operands and results, if it is more than caches hold; the first of it,
- * where there is much. */
+/* Lists the operands and results in memory for prefetching, if they exceed the caches; at most
+ * the first MAX_STREAMS. */
 static bool list_streams(builder *b)
 {
     enum { MOST = 16, LONG = 1 << 20 };     /* streams, bytes */
@@ -345,7 +346,8 @@ static bool list_streams(builder *b)
     return true;
 }
 
-/* Instructions first to end as one, at position `to`; of the inner roots nothing is left. */
+/* Replaces the instructions first..end by one, at position `to`. Internal roots no longer
+ * exist. */
 static bool build_fused(builder *b, instruction *to)
 {
     eddy_plan   *p = b->plan;
@@ -383,8 +385,8 @@ static void drop_inner_roots(builder *b)
         }
 }
 
-/* Lifetimes among `now` instructions that were n; what began behind the last is
- * of no instruction, and what was dropped has no life. */
+/* Renumbers lifetimes from n instructions to `now`. Roots that began after the last instruction
+ * belong to none, and dropped roots have no lifetime. */
 static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int32_t now)
 {
     for (int32_t r = 0; r < p->n_roots; r++) {

@@ -13,8 +13,8 @@
 typedef struct running {
     const fused *f;
     char        *common, *workers;
-    int          ready;             /* parts to run: those before a variable without a value */
-    int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that did */
+    int          ready;  /* parts to run: those before an update of an unset variable */
+    int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that failed */
     eddy_status  status[EDDY_MOST_THREADS];
 } running;
 
@@ -73,9 +73,9 @@ static void end_reductions(const running *r, char *registers, int64_t chunk)
     }
 }
 
-/* Asks for a share of what the tile of n elements from `at` on has in memory: share i of
- * `of`, while another tile is worked on.  The hardware itself foresees a stream only as far as
- * its page goes.  Not inlined: the loop over parts of small plans keeps its registers. */
+/* Prefetches share i of `of` of the memory that the tile of n elements from `at` on uses, while
+ * another tile is processed. Hardware prefetchers stop at page boundaries. Not inlined, so that
+ * the loop over the parts of small plans keeps its registers. */
 static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n, int i,
                                                   int of)
 {
@@ -129,7 +129,7 @@ static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
 
 /* ------------------------------------------------------------------- the loop -- */
 
-/* Of the parts, those up to the first update of a variable without a value. */
+/* The number of parts before the first update of a variable without a value. */
 static int ready_parts(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
@@ -143,7 +143,7 @@ static int ready_parts(const fused *f)
     return f->n_parts;
 }
 
-/* Variables have values now; the update that could not be made says why. */
+/* The variables have values now. Runs the update that failed, so that it records the error. */
 static eddy_status finish_updates(const fused *f, int ready)
 {
     for (int i = 0; i < ready; i++)
@@ -161,8 +161,8 @@ static void finish_reductions(const running *r)
                                 r->common + f->parts[i].parts);
 }
 
-/* Chunks that are worth 20 microseconds, at a third of a nanosecond a part and element
- * for the dearest of ops and a tenth for most. */
+/* Sizes chunks to take about 20 microseconds. The cost model is a third of a nanosecond for
+ * each part and element of the most expensive operations, and a tenth for most others. */
 static int64_t grain_of(const fused *f)
 {
     enum { TENTHS_OF_NANOSECONDS = 200000, EACH = 2 };

@@ -1,31 +1,33 @@
-/* hoist.c -- hoisting: moving nodes out of a run whose values do not change from run to run.
+/* hoist.c -- hoisting: moves invariant nodes out of the repeated part of a plan.
  *
  * A plan runs many times. A value that depends only on constants and on variables that the plan
- * does not update is the same in each of its runs until other code changes one of these
- * variables: its node is called invariant. Steady nodes move to the front of the IR. Their
- * instructions run when a variable that they read has changed (run.c), and their values stay in
- * memory if other nodes read them or if they are fetched: these values are kept.
+ * does not update is the same in each of its runs until other code changes one of these variables:
+ * its node is called invariant. Invariant nodes move to the front of the IR. Their instructions
+ * run when a variable that they read has changed (run.c), and their values stay in memory if other
+ * nodes read them or if they are fetched: these values are kept.
  *
  * A value is kept only if that costs little memory and saves more than recomputing it in the
- * loop that reads it. Steady nodes whose values are not kept stay where they were. */
+ * loop that reads it. Invariant nodes whose values are not kept are not moved. */
 #include "session/compile/ir.h"
 
-/* SMALL_BYTES bytes are always worth it. A value that one loop makes of others is read again as
- * fast as it is made unless it takes at least HEAVY_FLOPS arithmetic an element.  SPARE_BYTES bytes may
- * be kept even if the constants and variables have fewer.  MAX_SEARCH bounds the search. */
+/* Values up to SMALL_BYTES are always kept. Reading a value takes as long as computing it in an
+ * elementwise loop, unless that needs at least HEAVY_FLOPS operations per element. Up to
+ * SPARE_BYTES may be kept even if the constants and variables occupy less. MAX_SEARCH bounds
+ * the search. */
 enum { SMALL_BYTES = 4096, HEAVY_FLOPS = 4, SPARE_BYTES = 1 << 16, MAX_SEARCH = 256 };
 
-/* AVAILABLE: there before the run, or a part of what is.  COMPUTED: computed from invariant nodes. */
+/* AVAILABLE: present before the run, or a view of such a value. COMPUTED: computed from
+ * invariant nodes. */
 enum { VARYING = 0, AVAILABLE = 1, COMPUTED = 2 };
 
 typedef struct hoisting {
     compile  *c;
     ir_graph *ir;
     uint8_t  *updated;              /* by variable */
-    uint8_t  *kind;                 /* by node: VARYING, AVAILABLE, COMPUTED */
-    uint8_t  *wanted;               /* by node: in each run, as fetches and changing nodes do */
-    double   *flops;                /* by node: arithmetic of those that are COMPUTED */
-    int32_t  *seen;                 /* by node: the last node whose cost was looked into */
+    uint8_t  *kind;                 /* by node: VARYING, AVAILABLE or COMPUTED */
+    uint8_t  *wanted;               /* by node: needed in each run, by a fetch or a varying node */
+    double   *flops;                /* by node: arithmetic of COMPUTED nodes */
+    int32_t  *seen;                 /* by node: the last node whose cost calculation visited it */
     int32_t   stack[MAX_SEARCH];
     size_t    budget;               /* bytes that may be kept */
 } hoisting;
@@ -58,7 +60,7 @@ static bool is_given(const hoisting *h, const ir_node *n)
     return n->values || n->op == &eddy_op_type_only;
 }
 
-/* Whether the same inputs give the same outputs, and nothing else happens. */
+/* True if equal inputs give equal outputs and the node has no other effect. */
 static bool is_repeatable(const ir_node *n)
 {
     enum { NOT = EDDY_OP_REFERENCE | EDDY_OP_DYNAMIC };
@@ -87,7 +89,8 @@ static void find_updates(hoisting *h)
     }
 }
 
-/* What runs want of the nodes: through one that shares memory they want its input. */
+/* Marks the nodes whose values runs need. A node that shares the memory of its input needs that
+ * input. */
 static void find_wanted(hoisting *h)
 {
     const ir_graph *f = h->ir;
@@ -102,14 +105,14 @@ static void find_wanted(hoisting *h)
 
 /* ---------------------------------------------------------- what is worth it -- */
 
-/* What it takes to make a value. */
+/* The cost of computing a value. */
 typedef struct value_cost {
-    size_t bytes;                   /* of what it is made of, each once */
+    size_t bytes;                   /* of the inputs of the computation, each counted once */
     double flops;
     bool   heavy;                   /* not only by loops over elements */
 } value_cost;
 
-/* Counts the arithmetic of what is made of invariant nodes. */
+/* Counts the arithmetic of nodes that are computed from invariant nodes. */
 static bool find_flops(hoisting *h)
 {
     const ir_graph *f = h->ir;
@@ -134,7 +137,8 @@ static void add_cost(const hoisting *h, const ir_node *n, value_cost *m)
     m->heavy = m->heavy || (h->flops[n->id] > 0 && !is_loop(n));
 }
 
-/* Back from n to what is there without it: what is given, and what is kept as well. */
+/* Walks from n back to values that are available without n: constants, variables and kept
+ * values. */
 static value_cost cost_of(hoisting *h, const ir_node *n)
 {
     value_cost m = { 0 };
@@ -155,7 +159,7 @@ static value_cost cost_of(hoisting *h, const ir_node *n)
     return m;
 }
 
-/* Whether the value of a node is to be kept. */
+/* True if the value of the node is worth keeping. */
 static bool is_profitable(hoisting *h, const ir_node *n)
 {
     const size_t     bytes = result_bytes(n);
@@ -168,7 +172,8 @@ static bool is_profitable(hoisting *h, const ir_node *n)
     return true;
 }
 
-/* All that is kept takes no more than what it is made of, but for the spare bytes. */
+/* Limits the kept values to the size of the constants and variables they come from, plus
+ * SPARE_BYTES. */
 static void set_budget(hoisting *h)
 {
     const ir_graph *f = h->ir;
@@ -185,7 +190,7 @@ static void set_budget(hoisting *h)
     for (int32_t id = 1; id <= f->size; id++) h->seen[id] = 0;
 }
 
-/* Turns away what runs want and is not worth keeping; how many nodes. */
+/* Marks the needed nodes that are not worth keeping as varying. Returns their number. */
 static int32_t drop_unprofitable(hoisting *h)
 {
     int32_t turned = 0;
@@ -201,7 +206,7 @@ static int32_t drop_unprofitable(hoisting *h)
     return turned;
 }
 
-/* What was turned away makes its invariant readers changing ones. */
+/* Marks invariant readers of varying nodes as varying. */
 static void spread_changes(hoisting *h)
 {
     for (int32_t id = 1; id <= h->ir->size; id++)
@@ -230,7 +235,8 @@ static bool is_computed(const hoisting *h, int32_t id)
     return h->kind[id] == COMPUTED && !shares(h->ir->nodes[id]);
 }
 
-/* Marks what is computed once, and all that it needs; how much is computed. */
+/* Marks the nodes that are computed once, with all that they need. Returns how many of them
+ * compute something. */
 static int32_t find_hoisted(const hoisting *h, uint8_t *hoisted)
 {
     int32_t computed = 0;
@@ -258,7 +264,8 @@ static bool move_hoisted(const hoisting *h, const uint8_t *hoisted)
     return true;
 }
 
-/* The variables in the front: their versions say whether it must be computed again. */
+/* The variables that the hoisted nodes read. Their versions tell whether the values must be
+ * recomputed. */
 static bool note_sources(compile *c)
 {
     const ir_graph *f = c->ir;

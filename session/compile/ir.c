@@ -27,7 +27,7 @@ void *eddy__ir_alloc(compile *c, size_t n, size_t size)
     return allocate(c, &c->scratch, n, size);
 }
 
-/* What goes with the IR. */
+/* Memory with the lifetime of the IR. */
 static void *ir_alloc(ir_graph *f, size_t n, size_t size)
 {
     return allocate(f->c, f->arena, n, size);
@@ -66,7 +66,8 @@ static bool grow_table(ir_graph *f)
     return true;
 }
 
-/* The node that equals n; else NULL, and then n, about to be appended, is entered. */
+/* Returns the node that equals n. Returns NULL if there is none, and enters n, which the caller
+ * then appends. */
 static ir_node *find_equal(ir_graph *f, const ir_node *n)
 {
     const uint32_t mask = (uint32_t)f->table_size - 1;
@@ -216,7 +217,7 @@ bool eddy__ir_is_filled(const ir_graph *f, eddy_tensor t, double v)
 {
     const eddy_array *a = eddy__ir_value(f, t);
     if (!a || eddy_array_count(a) == 0 || eddy_dtype_is_complex(eddy_array_dtype(a))) return false;
-    /* only few elements are looked at when they are not all the same */
+    /* only a few elements are compared if they differ */
     for (int64_t i = 0, n = eddy_array_count(a); i < n; i++)
         if (eddy_array_get(a, i) != v) return false;
     return true;
@@ -224,10 +225,11 @@ bool eddy__ir_is_filled(const ir_graph *f, eddy_tensor t, double v)
 
 /* ------------------------------------------------------------- the sweep -- */
 
-/* Others wait for it, and for what it waits for: it stays as it is. */
+/* True if other nodes wait for it and for the nodes for which it waits. It must then stay as it
+ * is. */
 enum { NEEDED = 1, WAITED_FOR = 2 };
 
-/* Marks in needed[] what fetches and side effects need, and counts readers anew. */
+/* Marks in needed[] the nodes that fetches and side effects need, and counts readers again. */
 static void count_readers(const ir_graph *f, uint8_t *needed)
 {
     for (int32_t id = 1; id <= f->size; id++) f->nodes[id]->readers = 0;
@@ -248,10 +250,10 @@ static void count_readers(const ir_graph *f, uint8_t *needed)
     }
 }
 
-/* What stands for the nodes of a IR in the one that replaces it. */
+/* Maps the nodes of an IR to the tensors that replace them in the next IR. */
 typedef struct replacements {
-    int32_t      *id;               /* by old number */
-    eddy_tensor **tensors;          /* ... of its outputs, where they are not that node's */
+    int32_t      *id;               /* by old node id: the new id */
+    eddy_tensor **tensors;  /* ... replacements of its outputs; NULL: those of the new node */
 } replacements;
 
 static eddy_tensor replacement_of(const replacements *s, eddy_tensor t)
@@ -269,8 +271,8 @@ static void replace_operands(ir_node *n, const replacements *s)
     n->n_controls = kept;
 }
 
-/* Whether the rule found what stands for n, which is then noted; an empty answer
- * or one of another type is none. */
+/* Calls the rule. True if it replaced all outputs of n by tensors of the same types, which are
+ * then recorded. */
 static bool replace(ir_graph *to, ir_node *n, bool (*rule)(rewrite *), replacements *s,
                     int32_t old)
 {

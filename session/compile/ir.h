@@ -20,35 +20,35 @@ typedef struct ir_node {
     eddy_tensor       *inputs;
     int32_t           *controls;
     eddy_type         *outputs;
-    eddy_array       **values;      /* of constants: one an output; else NULL */
+    eddy_array       **values;      /* of a constant: the value of each output; else NULL */
     int32_t            id, n_inputs, n_controls, n_outputs;
     int32_t            readers;     /* inputs and fetches that are its outputs; never too few */
     int32_t            feed;        /* its number; or -1 */
     int32_t            variable;    /* its number, for a variable; or -1 */
-    int64_t           *parts;       /* as op->parts says, if the memory can be shared; else NULL */
+    int64_t           *parts;   /* the result of op->parts if the memory can be shared; else NULL */
     bool               alias;       /* output 0 is input 0's elements */
     bool               kept;        /* has a side effect */
-    bool               effect;      /* ... or waits for one: what waits for it keeps it */
+    bool               effect;  /* it, or a node for which it waits, has a side effect */
     bool               must_read;   /* a variable that must have a value when the run begins */
-    bool               starts_loop;  /* not to be one loop with what is executed before it */
+    bool               starts_loop;  /* must not be fused with nodes that are executed before it */
 } ir_node;
 
-/* Of a variable: the value from before the run; its storage, as updates leave it. */
+/* Outputs of a variable's node: the value from before the run, and the storage with updates. */
 enum { BEFORE_RUN = 0, STORAGE = 1 };
 
 struct ir_graph {
     compile     *c;
-    eddy_arena  *arena;             /* of what is here, less the nodes themselves */
+    eddy_arena  *arena;             /* owns the arrays below; the nodes are in c->scratch */
     ir_node    **nodes;             /* [1..size] */
     int32_t      size, capacity;
-    eddy_tensor *fetches;           /* of the plan, in order */
-    int32_t     *table;             /* of equal nodes: numbers by hash; 0: none */
+    eddy_tensor *fetches;           /* the plan's fetches, in order */
+    int32_t     *table;             /* hash table of node ids, for finding equal nodes; 0: empty */
     int32_t      table_size;        /* a power of two */
     bool         merge;             /* equal nodes are one */
-    int32_t      n_invariant;       /* the first so many are for what runs need not repeat */
+    int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
 
-/* The node and the type of a tensor; its elements if they are constant, else NULL. */
+/* The node and the type of a tensor, and its elements if it is constant, else NULL. */
 static inline ir_node *eddy__ir_node(const ir_graph *f, eddy_tensor t)
 {
     return f->nodes[t.node];
@@ -72,19 +72,19 @@ static inline bool eddy__ir_is(const ir_graph *f, eddy_tensor t, const eddy_op_d
     return f->nodes[t.node]->op == op && !f->nodes[t.node]->values;
 }
 
-/* The ops of nodes that no user builds: what is fed, and an input of which only the
- * type matters. */
+/* The operations of nodes that only the compiler creates: a feed, and an input of which only
+ * the type matters. */
 extern const eddy_op_def eddy_op_fed, eddy_op_type_only;
 
-/* An empty IR of the plan that c makes; NULL if memory is out.    There are two at a
- * time: the one before the last is gone, but for its nodes. */
+/* A new, empty IR for the plan of c; NULL if out of memory. Two exist at a time: the arrays of
+ * the IR before the previous one are freed; its nodes remain. */
 ir_graph *eddy__ir_new(compile *c, int32_t capacity);
-/* Numbers n, whose inputs are in f, and appends it; or finds its equal, which is then
- * what stands for it.  NULL if memory is out. */
+/* Appends n, whose inputs are in f, and numbers it; or returns an equal node, which the caller
+ * uses instead. NULL if out of memory. */
 ir_node *eddy__ir_append(ir_graph *f, ir_node *n);
 /* Fills n->parts; the inputs of n are in f.  False if memory is out. */
 bool eddy__ir_find_parts(ir_graph *f, ir_node *n);
-/* Whether all outputs are parts of input 0's memory. */
+/* True if all outputs are parts of the memory of input 0. */
 static inline bool eddy__ir_is_view(const ir_node *n)
 {
     return n->parts && !(n->op->flags & EDDY_OP_JOINS);
@@ -104,27 +104,29 @@ typedef struct rewrite {
     eddy_tensor   *y;
 } rewrite;
 
-/* A new node that helps to stand for r->node: output 0, invalid if it cannot be (the
- * op refuses, or memory is out; then leave the node alone).  `attrs` is copied. */
+/* Appends a node that helps to replace r->node. Returns its output 0, or an invalid tensor if
+ * the operation refuses its inputs or memory is out; then the pass leaves r->node unchanged.
+ * `attrs` is copied. */
 eddy_tensor eddy__rewrite_add(rewrite *r, const eddy_op_def *op, const void *attrs, int n,
                               const eddy_tensor *in);
 static inline bool eddy__ir_valid(eddy_tensor t) { return t.node > 0; }
-/* The elements of t under another shape of as many. */
+/* The elements of t with another shape of the same size. */
 eddy_tensor eddy__rewrite_reshaped(rewrite *r, eddy_tensor t, eddy_shape shape);
-/* The node that gives t, if it is `op` and nothing else reads it; else NULL. */
+/* The node that computes t, if its op is `op` and it has no other reader; else NULL. */
 const ir_node *eddy__rewrite_sole(const rewrite *r, eddy_tensor t, const eddy_op_def *op);
-/* Whether all elements of t are the number v. */
+/* True if all elements of t equal v. */
 bool eddy__ir_is_filled(const ir_graph *f, eddy_tensor t, double v);
 
-/* One walk over the plan's IR: unneeded nodes go, equal ones become one if `merge`,
- * and `rule`, if there is one, sees the rest.  The number of nodes that were replaced
- * or dropped is added to *changes. */
+/* Walks once over the plan's IR: drops unneeded nodes, merges equal nodes if `merge`, and calls
+ * `rule`, if not NULL, for the others. Adds the number of replaced and dropped nodes to
+ * *changes. */
 bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes);
 
 /* The IR with all its nodes in this order of their numbers, inputs and controls first. */
 bool eddy__ir_reorder(compile *c, const int32_t *order);
 
-/* node_equality.c: whether a and b always give the same values, and the same number for both. */
+/* From node_equality.c. pure: the value depends only on inputs, attributes and control inputs.
+ * equal: a and b always have the same values; equal nodes have the same hash. */
 bool     eddy__ir_is_pure(const ir_node *n);
 bool     eddy__ir_equal(const ir_node *a, const ir_node *b);
 uint32_t eddy__ir_hash(const ir_node *n);
@@ -132,10 +134,10 @@ uint32_t eddy__ir_hash(const ir_node *n);
 /* Writes the nodes, a line each. */
 void eddy__ir_print(const ir_graph *f, FILE *to);
 
-/* Puts the nodes of c->IR into the order in which they are executed. */
+/* Sorts the nodes of c->ir into execution order. */
 bool eddy__schedule_nodes(compile *c);
-/* Makes cheap values again where a later loop reads them; the number of values that then
- * need no memory is added to *changes. */
+/* Recomputes cheap values where a later loop reads them. Adds the number of values that then
+ * need no memory to *changes. */
 bool eddy__recompute(compile *c, int *changes);
 
 /* An attribute of a node by its name; NULL if the op has none. */

@@ -14,7 +14,7 @@ void eddy__mark_live(compile *c)
             if (!type_only(node->op, i) &&
                 (by_reference(node->op, i) || eddy__feed_of(c, node->inputs[i]) < 0))
                 c->info[node->inputs[i].node].live = true;
-        /* A control edge keeps side effects; to the rest it only gives an order. */
+        /* A control edge keeps side effects alive; for other nodes it only defines an order. */
         for (int i = 0; i < node->n_controls; i++)
             if (c->info[node->controls[i]].effect) c->info[node->controls[i]].live = true;
     }

@@ -4,7 +4,7 @@
 /* How a kernel takes part in a loop. */
 typedef enum role { NONE, MAP, UPDATE, FOLD } role;
 
-/* Some types are only moved (float16): there is no inner loop for them. */
+/* Some types (float16) can only be moved: there is no inner loop for them. */
 static bool has_tile(const eddy_kernel *k)
 {
     eddy_type in[LOOP_OPERANDS];
@@ -49,7 +49,7 @@ bool eddy__loop_takes(tile_loop *l, const eddy_kernel *k, bool in_variable)
     }
     l->broadcasts += broadcasts_of(k);
     l->updated = l->updated || as == UPDATE;
-    /* an element may be impossible (division by zero): nothing may have been updated yet */
+    /* an element may be invalid (division by zero): no variable may have been updated before */
     l->fallible = l->fallible || eddy_dtype_is_integer(k->out[0]->type.dtype);
     return l->broadcasts <= LOOP_SPREADS && !(l->updated && l->fallible);
 }

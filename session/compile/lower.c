@@ -8,10 +8,10 @@
 typedef struct lowering {
     compile  *c;
     ir_graph *ir;
-    int32_t  *node;             /* by node id: its number in the IR; 0 */
-    int32_t  *constant;         /* by node id: number of its folded value; 0 */
-    int32_t  *feed;             /* by feed: number; 0 */
-    int32_t  *last_update;      /* by variable: number of its last update so far; 0 */
+    int32_t  *node;             /* by node id: its id in the IR; 0: none */
+    int32_t  *constant;         /* by node id: the IR id of its folded value; 0: none */
+    int32_t  *feed;             /* by feed: its IR id; 0: none */
+    int32_t  *last_update;      /* by variable: IR id of its last update so far; 0: none */
 } lowering;
 
 static ir_node *new_node(lowering *l, const eddy_op_def *op, const eddy_node *source)
@@ -84,7 +84,7 @@ static void add_control(ir_node *n, int32_t id)
     if (id > 0) n->controls[n->n_controls++] = id;
 }
 
-/* What the node waits for besides its inputs; room for one more an input. */
+/* The nodes for which the node waits, besides its inputs. Has room for one more per input. */
 static bool lower_controls(lowering *l, const eddy_node *node, ir_node *n)
 {
     const compile *c = l->c;
@@ -98,7 +98,7 @@ static bool lower_controls(lowering *l, const eddy_node *node, ir_node *n)
     return true;
 }
 
-/* A node without a value of its own that others wait for: what it waits for. */
+/* For a node without a value for which others wait: the nodes for which it waits. */
 static bool lower_waiting(lowering *l, const eddy_node *node)
 {
     ir_node *n = new_node(l, &eddy_op_no_op, node);
@@ -123,7 +123,7 @@ static bool lower_input(lowering *l, const eddy_node *node, ir_node *n, int i)
         return true;
     }
     n->inputs[i] = type_only(node->op, i) ? type_of(l, t) : value_of(l, t);
-    /* what waits for a change, though its value is there before, makes its readers wait */
+    /* a node that waits for an update although its value exists before makes its readers wait */
     if (c->info[t.node].effect && c->info[t.node].live && n->inputs[i].node != l->node[t.node])
         add_control(n, l->node[t.node]);
     return n->inputs[i].node > 0;

@@ -137,7 +137,7 @@ static uint32_t hash_constants(const ir_node *n)
 
 /* ---------------------------------------------------------------- nodes -- */
 
-/* Its value is a function of inputs, attributes and what it waits for. */
+/* True if its value depends only on its inputs, its attributes and its control inputs. */
 bool eddy__ir_is_pure(const ir_node *n)
 {
     enum {

@@ -1,11 +1,10 @@
-/* parallel_chains.c -- parallel chains: a sequence of small instructions becomes one
- * instruction, which runs independent chains of them in parallel.
+/* parallel_chains.c -- parallel chains: a sequence of small instructions becomes one instruction,
+ * which runs independent chains of them in parallel.
  *
- * Instructions that depend on each other form a chain (a `chain` in the code). A chain runs in
- * order on one thread, one instruction at a time, so that the values have the bits of an
- * ordinary run. A value that is used only inside one chain lies in memory of that chain, which
- * is planned like the memory of a plan; a value that is read outside lives from the beginning to
- * the end of the combined instruction.
+ * Instructions that depend on each other form a chain. A chain runs in order on one thread, one
+ * instruction at a time, so that the values have the bits of an ordinary run. A value that is used
+ * only inside one chain lies in memory of that chain, which is planned like the memory of a plan;
+ * a value that is read outside lives from the beginning to the end of the combined instruction.
  *
  * When an instruction fails, later instructions that have not run yet are skipped, and earlier
  * ones are not affected; parallel_groups.c ensures that no variable is changed after an
@@ -50,8 +49,8 @@ static void run_chains(void *arg, int64_t from, int64_t to, int worker)
         }
 }
 
-/* One after the other: what is faster so, and where a variable has no value, since whoever
- * meets it must be the first to. */
+/* Runs the instructions in order: if that is faster, or if a variable has no value, because
+ * then the first instruction that reads it must report the error. */
 static void run_in_order(chains_run *r)
 {
     for (int32_t i = 0; i < r->w->n_parts && r->failed == r->w->n_parts; i++) {
@@ -106,7 +105,7 @@ static int by_cost(const void *a, const void *b)
     return x->cost != y->cost ? (x->cost < y->cost) - (x->cost > y->cost) : x->of - y->of;
 }
 
-/* The groups of the range, the dearest first; how many. */
+/* Lists the groups of the range, the most expensive first. Returns their number. */
 static int32_t list_groups(const instruction_range *s, group *groups, int32_t *number)
 {
     int32_t n = 0;
@@ -120,9 +119,9 @@ static int32_t list_groups(const instruction_range *s, group *groups, int32_t *n
     return n;
 }
 
-/* The pool gives each thread chains side by side: each the dearest of those left, in
- * turn, the caller the last.  So what the caller alone takes for its share, by which the
- * pool judges whether help pays, is rather too little than too much. */
+/* The pool gives each thread consecutive chains. Distributes the groups, the most expensive
+ * first, to the threads in turn, the caller last. The pool judges by the caller's own time
+ * whether help pays; this order rather underestimates that time. */
 static int32_t place_of(int32_t number, int32_t n, int32_t threads)
 {
     int32_t k = 0;
@@ -134,7 +133,7 @@ static int32_t place_of(int32_t number, int32_t n, int32_t threads)
         }
 }
 
-/* Each group is a chain, or goes to that which has the least to do. */
+/* Makes each group a chain, or adds it to the chain with the least work. */
 static int32_t share_groups(const chains_builder *v, group *groups, int32_t n)
 {
     const int32_t threads = v->c->session->options.threads;
@@ -222,7 +221,8 @@ static int32_t root_of(const eddy_plan *p, const eddy_buffer *b)
 
 /* ----------------------------------------------------------------- memory -- */
 
-/* By root of which nothing is read outside: one more than its chain; -1: it has several. */
+/* By root that no instruction outside reads: one more than its chain; -1: several chains use
+ * it. */
 static size_t find_roots(const chains_builder *v, int32_t *chain_of)
 {
     const eddy_plan *p = v->c->plan;
@@ -241,7 +241,7 @@ static size_t find_roots(const chains_builder *v, int32_t *chain_of)
     return n;
 }
 
-/* Lists what has a place in a chain's memory, and forgets the marks. */
+/* Lists the roots in a chain's memory, and resets the marks. */
 static bool list_roots(chains_builder *v)
 {
     const eddy_plan *p = v->c->plan;
@@ -263,7 +263,7 @@ static bool list_roots(chains_builder *v)
     return true;
 }
 
-/* What has a place in the chain, with its life among the parts. */
+/* The roots in the memory of the chain, with their lifetimes among its parts. */
 static int32_t roots_of(const chains_builder *v, int32_t number, plan_root *roots)
 {
     const parallel_chains *w = v->w;
@@ -283,7 +283,7 @@ static int32_t roots_of(const chains_builder *v, int32_t number, plan_root *root
     return n;
 }
 
-/* Places what is in the chains, each chain's behind those before; returns the bytes. */
+/* Assigns offsets to the roots of all chains, one chain after the other. Returns the bytes. */
 static bool place_chains(chains_builder *v, size_t *bytes)
 {
     compile         *c = v->c;
@@ -329,7 +329,7 @@ static int add_operand(eddy_buffer **list, int n, eddy_buffer *b)
     return n + 1;
 }
 
-/* What the parts read and write outside of the chains' memory. */
+/* The operands and results of the parts outside the chains' memory. */
 static bool list_operands(const chains_builder *v, eddy_kernel *to)
 {
     const eddy_plan *p = v->c->plan;
@@ -354,7 +354,7 @@ static bool list_operands(const chains_builder *v, eddy_kernel *to)
     return true;
 }
 
-/* Variables whose storage a part is handed; one that is replaced needs no value. */
+/* Lists the variables whose storage a part receives. One that is replaced needs no value. */
 static bool list_states(const chains_builder *v)
 {
     parallel_chains *w = v->w;
@@ -371,8 +371,8 @@ static bool list_states(const chains_builder *v)
     return true;
 }
 
-/* From now on they are parts: what they say goes to their chain, what lies in its memory
- * has no place elsewhere. */
+/* Turns the instructions into parts: their errors go to their chain, and roots in the chain's
+ * memory lose their own. */
 static bool move_to_chains(const chains_builder *v)
 {
     const parallel_chains *w = v->w;

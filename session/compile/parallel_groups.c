@@ -12,11 +12,12 @@
 #include "ops/kernels/elementwise.h"
 #include "ops/weak_ops.h"
 
-/* Nanoseconds: of the dearest instruction, of the least range, to begin one, to gain. */
+/* Nanoseconds: maximum for one instruction, minimum for a range, cost of starting it, minimum
+ * gain. */
 enum { MAX_EACH = 40000, LEAST = 20000, BEGIN = 3000, MIN_GAIN = 4000 };
-/* Most instructions of a range; looks at instructions, times what there are. */
+/* Maximum number of instructions in a range, and of steps per instruction of the plan. */
 enum { WINDOW = 512, LOOKS = 64 };
-static const double MAX_OF_ONE = 0.7;           /* of the whole: the dearest group */
+static const double MAX_OF_ONE = 0.7;          /* maximum share of the largest group in the whole */
 static const int64_t MORE_BYTES = 1 << 20;      /* alive in a range than without it */
 
 /* An instruction of the range that uses these bytes of a root. */
@@ -26,24 +27,24 @@ typedef struct use {
 } use;
 
 typedef struct root_uses {
-    int32_t instruction_range;      /* whose uses they are: its number, from 1 */
+    int32_t instruction_range;      /* number of the range, from 1, to which the uses belong */
     int32_t reads, writes;          /* the last of each; -1 */
 } root_uses;
 
 typedef struct finder {
     compile   *c;
     eddy_plan *plan;
-    double    *cost;                /* by instruction; less than 0: not for a range */
-    int32_t   *first_independent;   /* by instruction: later ones that need none from it on */
-    int64_t   *alive;               /* by instruction: bytes of the arena then */
-    int32_t   *group;               /* by instruction: one nearer to what stands for its group */
+    double    *cost;                /* by instruction; negative: unsuitable for a range */
+    int32_t   *first_independent;  /* by instruction: later ones that do not need it */
+    int64_t   *alive;               /* by instruction: bytes of the arena that are in use */
+    int32_t   *group;               /* by instruction: parent in the union-find forest of groups */
     double    *weight;              /* ... of the group, where that is itself */
     bool      *fallible, *updates;
     root_uses *roots;
     use       *uses;
     int32_t   *by_root;
     int32_t    n_uses, n_risks;
-    int32_t    risks[WINDOW];       /* may fail on their data, and no update comes behind */
+    int32_t    risks[WINDOW];  /* may fail on their data; no update follows */
     int32_t    instruction_range;   /* number of the one that grows */
     int64_t    steps_left;          /* that are left */
     double     largest;             /* group of the range */
@@ -98,7 +99,7 @@ static bool estimate(compile *c, const instruction *i, double *cost)
     return true;
 }
 
-/* Kernels of one's own may do what must not be done on two threads at a time. */
+/* Kernels from outside the library may not be safe to run on two threads. */
 static bool is_known(const eddy_op_def *op)
 {
     for (int i = 0; i < eddy__linked_op_count; i++)
@@ -158,7 +159,7 @@ static bool estimate_all(finder *f)
 
 /* ------------------------------------------------------------ where to begin -- */
 
-/* The last instruction on which this one depends, as far as whole roots say; -1. */
+/* The last instruction on which this one depends, judged by whole roots; -1: none. */
 static int32_t last_needed(const finder *f, const instruction *i, const int32_t *written,
                            const int32_t *used)
 {
@@ -175,13 +176,13 @@ static int32_t last_needed(const finder *f, const instruction *i, const int32_t 
     return last - 1;
 }
 
-/* Where nothing later is independent of what begins there, no range can begin. */
+/* Finds where a range can begin: some later instruction must be independent of the first. */
 static bool find_independent(finder *f)
 {
     const eddy_plan *p = f->plan;
     int32_t         *written = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *written);
     int32_t         *used = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *used);
-    int32_t          begin = p->n_invariant;  /* of instructions that are all suitable */
+    int32_t          begin = p->n_invariant;  /* begin of consecutive suitable instructions */
     if (!written || !used) return false;
     for (int32_t i = begin; i < p->n_code; i++) {
         const instruction *at = &p->code[i];
@@ -247,7 +248,7 @@ static void add_use(finder *f, int32_t i, const eddy_buffer *b, bool writes)
     f->uses[*list = f->n_uses++] = u;
 }
 
-/* Behind what may fail no variable changes, but in its own group. */
+/* True if no variable changes after an instruction that may fail, except in the same group. */
 static void add_risk(finder *f, int32_t i)
 {
     if (f->updates[i]) {
@@ -284,9 +285,9 @@ static double gain_of(const finder *f, double total)
     return total - (f->largest > each ? f->largest : each) - BEGIN;
 }
 
-/* The end of the best range from `first` on, at most `limit`; `first` if there is none.
- * It grows no more when what has been gained is lost again, or a long row has turned out
- * to be a chain. */
+/* The end of the best range that begins at `first`, at most `limit`; `first` if there is none.
+ * Growing stops when the gain is lost again, or when a long sequence has turned out to be one
+ * chain. */
 static int32_t best_end(finder *f, int32_t first, int32_t limit)
 {
     enum { LONG = 160 };
@@ -321,8 +322,8 @@ static void note_alive(finder *f)
     for (int32_t i = 1; i < p->n_code; i++) f->alive[i] += f->alive[i - 1];
 }
 
-/* How many bytes chains may have of their own: with what lives across the range, or
- * enters or leaves it, no more than one after the other needs at most, and a little. */
+/* The memory that chains may use: together with values that enter, leave or cross the range, a
+ * little more than the maximum that sequential execution needs. */
 static size_t most_bytes(finder *f, const instruction_range *s)
 {
     int64_t most = 0, across = f->alive[s->first];

@@ -1,5 +1,4 @@
-/* plan.c -- a plan as an object: its memory, its constants, the kernels of its instructions and
- * what they count. */
+/* plan.c -- functions on plans: memory, constants, kernels of instructions, operation counts. */
 #include "session/state/internal.h"
 #include "session/compile/ir.h"
 #include "ops/kernels/elementwise.h"
@@ -53,7 +52,7 @@ bool eddy__prepare(compile *c, instruction *i)
                            i->kernel.op->name, i->call.node->name);
 }
 
-/* The copies of variables cost nothing. */
+/* Copies of variables count as no operations. */
 bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
 {
     const eddy_kernel *k = &i->kernel;

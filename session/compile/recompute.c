@@ -10,8 +10,8 @@
 #include "ops/weak_ops.h"
 #include "ops/math/fused_pairs.h"
 
-/* MIN_BYTES: smaller values stay in a cache, and are better read there again.    The rest
- * bounds what is looked at, and what a loop takes in. */
+/* MIN_BYTES: smaller values stay in a cache, where reading them again is faster. The other
+ * constants bound the search and the size of a loop. */
 enum { MIN_BYTES = 1 << 21, LONGEST_CHAIN = 4, MAX_RUNS = 4, MAX_COPIES = 16, MAX_SEARCH = 64,
        MUCH_SMALLER = 16 };
 
@@ -21,25 +21,25 @@ typedef struct node_run {
     int32_t   first, last;          /* nodes */
 } node_run;
 
-/* A node made once more, for the readers in one run. */
+/* A copy of a node, for the readers in one loop. */
 typedef struct copy {
     int32_t of, run, next;          /* the node; where; another copy of it, or 0 */
     int32_t before;                 /* the node that it is put in front of */
-    int32_t behind;                 /* another copy to be put there, or 0 */
+    int32_t behind;                 /* another copy before the same node, or 0 */
     int32_t id;                     /* in the new IR */
 } copy;
 
 typedef struct search {
     compile  *c;
     ir_graph *ir;
-    int32_t  *first_update, *last_update;       /* by variable: nodes; 0: none */
-    int32_t  *reader_start, *reader;            /* by node: those that read it, in order */
-    int32_t  *run_of;                           /* by node; 0: none */
+    int32_t  *first_update, *last_update;       /* by variable: node ids; 0: none */
+    int32_t  *reader_start, *reader;            /* by node: its readers, in order */
+    int32_t  *run_of;                           /* by node: its loop; 0: none */
     node_run *runs;                             /* from 1 on */
     int32_t   n_runs;
     uint8_t  *fetched;                          /* by node */
-    uint8_t  *recomputed;                       /* by node: nobody needs its memory any more */
-    int32_t  *copies_of;                        /* by node: the first of its copies; 0 */
+    uint8_t  *recomputed;                       /* by node: its own memory is no longer needed */
+    int32_t  *copies_of;                        /* by node: the first of its copies; 0: none */
     copy     *copies;                           /* from 1 on */
     int32_t   n_copies, capacity;
     size_t    least;                            /* bytes of a value worth a copy */
@@ -71,7 +71,7 @@ static bool is_in_variable(const search *s, const ir_node *n)
            eddy_shape_is_known(s->c->plan->variables[v].node->outputs[0].shape);
 }
 
-/* Whether the loop may go on with what will be the node's kernel; it is then part of it. */
+/* True if the loop can include the node's future kernel; then adds it to the loop. */
 static bool loop_takes(const search *s, tile_loop *l, const ir_node *n)
 {
     eddy_buffer b[LOOP_OPERANDS + 1], *at[LOOP_OPERANDS + 1];
@@ -86,7 +86,7 @@ static bool loop_takes(const search *s, tile_loop *l, const ir_node *n)
     return eddy__loop_takes(l, &k, is_in_variable(s, n));
 }
 
-/* No instruction is made of it, so that it ends no run. */
+/* True if the node becomes no instruction and therefore ends no loop. */
 static bool emits_nothing(const ir_graph *f, const ir_node *n)
 {
     if (n->values || n->feed >= 0 || n->variable >= 0 || !eddy__kernel_of(n->op))
@@ -95,7 +95,8 @@ static bool emits_nothing(const ir_graph *f, const ir_node *n)
     return n->alias || n->parts;
 }
 
-/* An operand is the result of a fold in the run, which is not there before its end. */
+/* True if an operand is the result of a reduction in the loop, which is not available before
+ * the loop ends. */
 static bool reads_reduction(const search *s, const ir_node *n, int32_t number)
 {
     for (int i = 0; i < n->n_inputs; i++) {
@@ -130,7 +131,7 @@ static void find_runs(search *s)
 
 /* ------------------------------------------------------------------ operands -- */
 
-/* Is done on an element in less time than the element takes from memory. */
+/* True if computing an element takes less time than loading it from memory. */
 static bool is_cheap(const ir_node *n)
 {
     static const eddy_op_def *const cheap[] = {
@@ -148,7 +149,7 @@ static bool is_cheap(const ir_node *n)
     return false;
 }
 
-/* May be made again: it has no effect and waits for nothing. */
+/* True if the node can be copied: it has no effect and waits for no other node. */
 static bool is_repeatable_node(const search *s, const ir_node *n)
 {
     tile_loop l = { 0 };
@@ -168,7 +169,7 @@ static copy *copy_in(const search *s, int32_t node, int32_t run)
     return at > 0 ? &s->copies[at] : NULL;
 }
 
-/* So many that to look for one begins to take time. */
+/* True if the node has so many copies that searching them would take long. */
 static bool has_many_copies(const search *s, int32_t node)
 {
     int n = 0;
@@ -183,8 +184,8 @@ static bool reads_tensor(const ir_node *n, eddy_tensor x)
     return false;
 }
 
-/* Whether nodes in the run read x anyway; *later: whether some behind it do.  Of many
- * readers only the last are looked at. */
+/* True if nodes of the loop read x anyway; *later: some after `before` do. Of many readers only
+ * the last are examined. */
 static bool is_read_in(const search *s, eddy_tensor x, int32_t number, bool *later)
 {
     const int32_t start = s->reader_start[x.node];
@@ -198,7 +199,7 @@ static bool is_read_in(const search *s, eddy_tensor x, int32_t number, bool *lat
     return false;
 }
 
-/* Something puts it together with others: it may lie in memory that they share. */
+/* True if a join reads x, so that it may lie in memory that it shares with others. */
 static bool is_joined(const search *s, int32_t node)
 {
     const int32_t start = s->reader_start[node], end = s->reader_start[node + 1];
@@ -208,13 +209,13 @@ static bool is_joined(const search *s, int32_t node)
     return false;
 }
 
-/* What it takes to make a node again in a run, in front of its node `before`. */
+/* The cost of copying a node to a loop, before its node `before`. */
 typedef struct candidate {
     int32_t run, before;
     int32_t chain[LONGEST_CHAIN];   /* nodes to be copied, operands first */
     int     n;
-    tile_loop loop;                 /* of the run, with the copies (fits_in_run) */
-    size_t  bytes, read;            /* of the result; of what the run had not to read before */
+    tile_loop loop;                 /* of the loop with the copies (fits_in_run) */
+    size_t  bytes, read;      /* of the result; of the operands that the loop did not read before */
 } candidate;
 
 /* How the run gets the elements of an operand that it does not make itself. */
@@ -241,7 +242,8 @@ static availability availability_of(const search *s, eddy_tensor x, const candid
 
 static bool can_recompute(const search *s, const ir_node *n, candidate *m, int depth);
 
-/* Whether the run gets or makes x, with the least that it must read for that. */
+/* True if x is available in the loop or can be recomputed there; chooses the way with the
+ * fewest reads. */
 static bool can_obtain(const search *s, eddy_tensor x, candidate *m, int depth)
 {
     const size_t       bytes = bytes_of(eddy__ir_type(s->ir, x));
@@ -257,7 +259,7 @@ static bool can_obtain(const search *s, eddy_tensor x, candidate *m, int depth)
     return direct == COSTS;
 }
 
-/* Whether the run can make n again. */
+/* True if the loop can recompute n. */
 static bool can_recompute(const search *s, const ir_node *n, candidate *m, int depth)
 {
     for (int i = 0; i < m->n; i++)
@@ -272,7 +274,7 @@ static bool can_recompute(const search *s, const ir_node *n, candidate *m, int d
     return true;
 }
 
-/* Whether n can be made again in a loop that stays one and reads no more than it did. */
+/* True if n can be recomputed in a loop without splitting the loop or increasing its reads. */
 static bool fits_in_run(const search *s, const ir_node *n, candidate *m)
 {
     m->loop = s->runs[m->run].loop;
@@ -286,8 +288,8 @@ static bool fits_in_run(const search *s, const ir_node *n, candidate *m)
 
 /* ------------------------------------------------------------------ deciding -- */
 
-/* The runs behind n's own that read it, each with the first node there that does; none if
- * something else needs its memory, or too many do.  *stays: its own run reads it as well. */
+/* The later loops that read n, each with its first reader of n; none if another node needs the
+ * memory of n or there are too many. *stays: its own loop also reads it. */
 static int later_runs(const search *s, const ir_node *n, candidate *m, bool *stays)
 {
     const int32_t own = s->run_of[n->id];
@@ -321,7 +323,7 @@ static bool add_copy(search *s, int32_t of, const candidate *m)
     return true;
 }
 
-/* Of the widest operand or result: what a loop over n's elements takes depends on it. */
+/* Bytes of the widest operand or result, which decides the time of a loop over n's elements. */
 static size_t width_of(const search *s, const ir_node *n)
 {
     size_t widest = eddy_dtype_size(n->outputs[0].dtype);
@@ -332,8 +334,8 @@ static size_t width_of(const search *s, const ir_node *n)
     return widest;
 }
 
-/* Whether the memory that n need not go through takes longer than its copies do, of which
- * one is for nothing if n itself is dropped: two bytes made cost as much as one moved. */
+/* True if the memory traffic that is saved takes longer than the copies. One copy costs nothing
+ * if n itself is dropped. Computing two bytes costs as much as moving one. */
 static bool is_profitable(const search *s, const ir_node *n, const candidate *m, int runs,
                           bool stays)
 {
@@ -370,8 +372,8 @@ static bool decide(search *s, const ir_node *n)
 
 /* ----------------------------------------------------------------- rewriting -- */
 
-/* Lists of copies, by the node that they are put in front of: what another copy reads
- * comes before it. */
+/* Lists the copies by the node before which they are inserted. A copy that another copy reads
+ * comes first. */
 static int32_t *place_copies(search *s)
 {
     const ir_graph *f = s->ir;
@@ -390,8 +392,8 @@ static int32_t *place_copies(search *s)
     return first;
 }
 
-/* Appends n as it is in a run, or in none.  What stands in front of a run's first node would
- * else go on with the run before. */
+/* Appends a copy of n in a loop, or in none. A node before the first node of a loop must not
+ * extend the previous loop. */
 static ir_node *append_copy(search *s, ir_graph *to, const ir_node *n, int32_t number,
                                const int32_t *now)
 {

@@ -19,18 +19,18 @@ typedef struct edges {
 typedef struct scheduler {
     compile  *c;
     ir_graph *ir;
-    edges     extra;                /* besides inputs and controls: `to` comes after `from` */
+    edges     extra;                /* edges besides inputs and controls: `to` comes after `from` */
     int32_t  *extra_start;          /* by node: its first edge in extra, sorted by `to` */
-    int32_t  *user_start, *next;    /* by node: those that depend on it */
-    int32_t  *pending;              /* by node: what it depends on and nobody promised yet */
-    uint8_t  *scheduled;            /* by node: in the order, or in the batch */
+    int32_t  *user_start, *next;    /* by node: the nodes that depend on it */
+    int32_t  *pending;              /* by node: number of dependencies that are not resolved yet */
+    uint8_t  *scheduled;            /* by node: in the order or in the current batch */
     int32_t  *order, n_order;       /* the result */
     int32_t  *batch, n_batch;       /* about to be ordered by their counts */
-    int32_t  *ready, n_ready;       /* updates that can be made */
+    int32_t  *ready, n_ready;       /* updates that can run now */
     int32_t  *stack;
-    int32_t  *seen;                 /* by node: how many of its dependences are gathered */
-    int32_t  *batch_index;          /* by node: index in the batch; -1 */
-    int64_t   count;                /* of elements of the last loop in the order */
+    int32_t  *seen;                 /* by node: number of dependencies that are scheduled */
+    int32_t  *batch_index;          /* by node: index in the batch; -1: not in it */
+    int64_t   count;                /* number of elements of the last loop in the order */
 } scheduler;
 
 /* ------------------------------------------------------------ what waits -- */
@@ -55,7 +55,7 @@ static bool is_update(const ir_node *n)
     return (n->op->flags & EDDY_OP_UPDATES) && n->n_controls == 0;
 }
 
-/* Of elements, if the node is a loop over them. */
+/* The number of elements, if the node is a loop over elements. */
 static int64_t count_of(const ir_node *n)
 {
     const bool loop = n->op->flags & (EDDY_OP_ELEMENTWISE | EDDY_OP_UPDATES);
@@ -85,17 +85,17 @@ static bool add_edge(scheduler *a, int32_t from, int32_t to)
     return true;
 }
 
-/* By variable: a list of the nodes that read its value from before the run, and the last
- * node that used its storage. */
+/* By variable: a list of the nodes that read its value from before the run, and the last node
+ * that used its storage. */
 typedef struct uses {
-    int32_t *first;                 /* by variable: a reader; 0: none */
-    int32_t *other;                 /* by number of a reading: the reading before */
+    int32_t *first;                 /* by variable: its latest read; 0: none */
+    int32_t *other;                 /* by read: the previous read of the same variable */
     int32_t *reader;
     int32_t  n;
     int32_t *last;                  /* by variable */
 } uses;
 
-/* The variable whose old value input i is, perhaps a part of it or under another shape; -1. */
+/* The variable of which input i is the old value, possibly a part of it or reshaped; -1: none. */
 static int32_t old_value(const ir_graph *f, const ir_node *n, int i, const int32_t *alias_of)
 {
     const ir_node *x = f->nodes[n->inputs[i].node];
@@ -103,7 +103,8 @@ static int32_t old_value(const ir_graph *f, const ir_node *n, int i, const int32
     return alias_of[x->id];
 }
 
-/* An update after the readers of the old value, and after whoever used the storage. */
+/* Orders an update after the readers of the old value and after the previous use of the
+ * storage. */
 static bool order_update(scheduler *a, const ir_node *n, uses *u)
 {
     const int32_t v = a->ir->nodes[n->inputs[0].node]->variable;
@@ -170,7 +171,7 @@ static bool sort_extra(scheduler *a)
     return true;
 }
 
-/* What node id depends on, one after the other: at 0, 1, ...; 0 behind the last. */
+/* Dependency number `at` (0, 1, ...) of node id; 0 after the last. */
 static int32_t dependency(const scheduler *a, int32_t id, int32_t at)
 {
     const ir_node *n = a->ir->nodes[id];
@@ -222,7 +223,7 @@ static void resolve(scheduler *a, int32_t first)
     }
 }
 
-/* The node and all that it needs and nobody gathered, after what they need. */
+/* Adds the node to the batch, preceded by all of its dependencies that are not scheduled yet. */
 static void add_to_batch(scheduler *a, int32_t wanted)
 {
     int32_t top = 0;
@@ -243,7 +244,7 @@ static void add_to_batch(scheduler *a, int32_t wanted)
     }
 }
 
-/* A heap of indices of the batch, the least on top. */
+/* A heap of batch indices, the smallest on top. */
 static void heap_push(int32_t *heap, int32_t *n, int32_t v)
 {
     int32_t at = (*n)++;
@@ -277,7 +278,7 @@ static void push_ready(const scheduler *a, ready_queues *s, int32_t at)
     else heap_push(s->other, &s->n_other, at);
 }
 
-/* Goes on with the count of the first of the others. */
+/* Continues with the element count of the first node of the other queue. */
 static void change_count(scheduler *a, ready_queues *s)
 {
     const int32_t n = s->n_other;
@@ -290,7 +291,7 @@ static void change_count(scheduler *a, ready_queues *s)
     s->other = old;
 }
 
-/* Puts the batch into the order: loops over equally many elements side by side. */
+/* Appends the batch to the order so that loops with equal element counts are adjacent. */
 static void order_batch(scheduler *a, int32_t *batch_pending, ready_queues s)
 {
     for (int32_t i = 0; i < a->n_batch; i++) {
@@ -332,13 +333,14 @@ static bool allocate(scheduler *a)
     return true;
 }
 
-/* Memory that is there when the run begins, or never. */
+/* True if the memory exists when the run begins, or is never needed. */
 static bool is_given(const ir_node *n)
 {
     return n->values || n->feed >= 0 || n->variable >= 0 || n->op == &eddy_op_type_only;
 }
 
-/* A few numbers made of what is given: not to stand between large loops later. */
+/* True for small computations from feeds, constants and variables, which would otherwise
+ * separate large loops. */
 static bool is_early(const scheduler *a, const ir_node *n)
 {
     enum { FEW = 16 };

@@ -1,8 +1,8 @@
-/* specialize_shapes.c -- specialisation: selects the part of the graph that a run needs, with concrete
- * types, and folds constants.
+/* specialize_shapes.c -- shape specialization: selects the part of the graph that a run needs,
+ * infers concrete types, and folds constants.
  *
- * Types are inferred again from the shapes of the feeds, so that every value that depends on
- * shapes alone becomes a constant and is folded. */
+ * Types are inferred again from the shapes of the feeds, so that every value that depends only
+ * on shapes becomes a constant and is folded. */
 #include "session/state/internal.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@ const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t)
     return n->folded && eddy__feed_of(c, t) < 0 ? n->folded[t.output] : NULL;
 }
 
-/* The elements that a dynamic op's shape depends on are looked at when they are constant,
- * and do not become part of the plan's key. */
+/* True if shape inference needs the elements of input i. Those of a dynamic op are used if they
+ * are constant, but do not become part of the plan's key. */
 static bool needs_elements(const eddy_node *node, int i)
 {
     return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
@@ -72,8 +72,8 @@ static void mark_needed(compile *c)
     }
 }
 
-/* What somebody could miss if it were left out of the run: a change, a message,
- * or the error that a placeholder was not fed. */
+/* Marks nodes whose removal would be visible: a change of state, a message, or the error that a
+ * placeholder was not fed. */
 static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
@@ -97,7 +97,7 @@ static const eddy_array *shape_value(const compile *c, eddy_tensor t)
     return f->value;
 }
 
-/* Room for as much as a dynamic op can have. */
+/* Gives the outputs of a dynamic op their maximum sizes. */
 static void set_max_shapes(compile *c, const eddy_node *node)
 {
     node_info       *info = &c->info[node->id];
@@ -153,8 +153,8 @@ static bool is_alias(const compile *c, const eddy_node *node)
            count == eddy_shape_count(eddy__concrete_type(c, node->inputs[0]).shape);
 }
 
-/* Its static shape may have been narrowed since it got its value; room that was
- * made for a value to come is given up. */
+/* True if the variable's value fits its static shape, which may have been narrowed since. Frees
+ * memory that was allocated for a value to come and does not fit. */
 static bool value_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
 {
     if (!state->value) return true;
@@ -185,8 +185,8 @@ static bool variable_type(compile *c, const eddy_node *node)
 
 /* -------------------------------------------------------------- folding -- */
 
-/* The elements of an operand if they are known now: those of feeds only on the
- * way to a shape. */
+/* The elements of an operand if they are known at compile time. Those of feeds are used only to
+ * determine shapes. */
 static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
 {
     return c->info[node->id].decides_shape ? shape_value(c, node->inputs[i])

@@ -1,10 +1,10 @@
-/* views.c -- views: values of a IR that share the memory of other values.
+/* views.c -- views: values of an IR that share the memory of other values.
  *
- * A value is a view if it is a contiguous part of another value (op->parts), for example a slice
- * along the first axis. Conversely, a concatenation along the first axis is built in place: each
- * input that a node computes is computed there. A copy is always correct. It is better where a
- * view would keep much memory alive for a small value, or would require a copy of a whole
- * variable. */
+ * A value is a view if it is a contiguous part of another value (op->parts), for example a
+ * slice along the first axis. Conversely, a concatenation along the first axis is built in
+ * place: inputs that nodes compute are computed inside its result. A copy is always correct. It
+ * is better where a view would keep much memory alive for a small value, or would require a
+ * copy of a whole variable. */
 #include "session/compile/views.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@ enum { SMALL_BYTES = 1 << 14 };
 
 typedef struct search {
     views   *v;
-    int32_t *origin;                /* by node: the node that a view is a part of, or it itself */
-    size_t  *viewed;                /* by value: bytes of all views of it */
+    int32_t *origin;                /* by node: the node of which it is a view, or itself */
+    size_t  *viewed;                /* by value: total bytes of its views */
 } search;
 
 static size_t bytes_of(eddy_type t)
@@ -69,7 +69,8 @@ static void find_origins(search *s)
     }
 }
 
-/* Whether the node, behind which all readers are known, should copy after all. */
+/* True if the node should copy instead of being a view. All readers of the nodes after it are
+ * known. */
 static bool should_copy(const search *s, const ir_node *n)
 {
     const views   *v = s->v;
@@ -87,7 +88,7 @@ static bool should_copy(const search *s, const ir_node *n)
 
 /* ------------------------------------------------------------------ joins -- */
 
-/* Whether t, computed by a node in memory of its own, can be computed elsewhere. */
+/* True if t, which a node computes in its own memory, can be computed elsewhere. */
 static bool is_movable(const views *v, eddy_tensor t, const ir_node *to)
 {
     const ir_node *n = v->ir->nodes[t.node];
@@ -100,7 +101,7 @@ static bool is_movable(const views *v, eddy_tensor t, const ir_node *to)
            eddy_shape_count(n->outputs[t.output].shape) > 0;
 }
 
-/* The inputs of a node that joins them are made in its result, if they are most of it. */
+/* Lets the inputs of a join be computed inside its result, if they are most of it. */
 static void place_inputs(views *v, const ir_node *n)
 {
     const size_t size = eddy_dtype_size(n->outputs[0].dtype);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The convolution that gives t, and what is done to its result, if nobody else reads it and
- * it has no activation yet; else NULL. */
+/* The convolution that computes t, with its epilogue so far, if t has no other reader and there
+ * is no activation yet; else NULL. */
 static const ir_node *open_convolution(const rewrite *r, eddy_tensor t,
                                          eddy_fused_conv_attrs *f)
 {
@@ -20,7 +20,7 @@ static const ir_node *open_convolution(const rewrite *r, eddy_tensor t,
     return strcmp(f->conv.data_format, "NHWC") == 0 && f->activation == 0 ? n : NULL;
 }
 
-/* The convolution with these attributes, and one operand more if there is one. */
+/* The convolution with these attributes, and with one more operand if it is valid. */
 static bool finish(rewrite *r, const ir_node *conv, const eddy_fused_conv_attrs *f,
                    const eddy_tensor *more)
 {

@@ -4,7 +4,8 @@
 #include "ops/math/fused_pairs.h"
 #include "ops/weak_ops.h"
 
-/* The number of an operation whose left operand is known to be the pair's first; -1. */
+/* The number of an operation as the second of a pair whose result is its operand `side`; -1:
+ * none. */
 static int64_t second_of(const eddy_op_def *op, int side)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;

@@ -17,8 +17,8 @@ bool eddy__as_fused_product(const ir_node *n, eddy_fused_matmul_attrs *f)
     return true;
 }
 
-/* The product that gives t, if nobody else reads it and nothing was done to it yet but
- * what f says; else NULL. */
+/* The product that computes t, if t has no other reader and its epilogue so far is described by
+ * f; else NULL. */
 static const ir_node *open_product(const rewrite *r, eddy_tensor t, eddy_fused_matmul_attrs *f)
 {
     const ir_node *p = eddy__ir_node(r->ir, t);
@@ -61,7 +61,7 @@ static bool add_rule(rewrite *r, int i)
 
 static bool sum_rule(rewrite *r)
 {
-    /* of two products, the later one takes the other in */
+    /* if both operands are products, the later one gets the epilogue */
     const int later = r->node->inputs[1].node > r->node->inputs[0].node;
     return add_rule(r, later) || add_rule(r, 1 - later);
 }

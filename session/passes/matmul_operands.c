@@ -15,7 +15,7 @@ static bool is_product(const ir_node *n)
 
 /* ------------------------------------------------------------- transposes -- */
 
-/* x without a transpose of its last two dimensions, which alone it is. */
+/* The input of x if x only transposes its last two dimensions; else x. */
 static bool untranspose(const rewrite *r, eddy_tensor *x)
 {
     const ir_node *n = eddy__match(r, *x, &eddy_op_transpose);
@@ -66,7 +66,8 @@ static bool batch_to_rows_rule(rewrite *r)
     return eddy__ir_valid(p) && eddy__give(r, eddy__rewrite_reshaped(r, p, y));
 }
 
-/* The node folds all but the last two dimensions, whose sizes q has too. */
+/* True if the node reshapes all but the last two dimensions into rows, and q has the same
+ * sizes. */
 static bool folds_batch(const rewrite *r, eddy_shape q)
 {
     const eddy_shape y = r->node->outputs[0].shape;
@@ -106,8 +107,8 @@ static bool is_number(const rewrite *r, eddy_tensor t, double *v)
     return true;
 }
 
-/* A factor that nothing overflows or vanishes for sooner in another place: with 0 a product
- * would not be computed, and what is not a number be lost. */
+/* True if moving the factor cannot cause overflow or underflow earlier. With a factor 0 the
+ * product would not be computed, and NaN would be lost. */
 static bool is_safe_factor(double c)
 {
     const double least = 1.0 / (1 << 20), v = c < 0 ? -c : c;
@@ -161,8 +162,8 @@ static bool scaled_operand_rule(rewrite *r)
 
 /* ------------------------------------------------------------------- sums -- */
 
-/* The products a' b that are added are one product of all rows, if copying those costs
- * less than taking the sums. */
+/* A sum of products a' b becomes one product of all rows, if copying the rows costs less than
+ * adding the products. */
 static bool sum_of_products_rule(rewrite *r)
 {
     const ir_node          *n = r->node;

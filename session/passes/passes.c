@@ -10,10 +10,10 @@ typedef struct pass {
     const char *name;
     unsigned    bit;                /* that leaves it out */
     bool      (*rule)(rewrite *r);
-    bool        repeat;             /* until nothing changes */
+    bool        repeat;             /* the pass is repeated until nothing changes */
 } pass;
 
-/* Merging goes on in every later pass. */
+/* Later passes also merge equal nodes. */
 static const pass PASSES[] = {
     { "merge",    EDDY_PASS_MERGE,    NULL,          false },
     { "simplify", EDDY_PASS_SIMPLIFY, eddy__simplify, true  },
@@ -58,7 +58,7 @@ static bool run_pass(compile *c, const pass *p)
     return true;
 }
 
-/* What fused loops can make themselves: without them it would cost memory. */
+/* Removes nodes whose result fused loops can compute themselves; they would need memory. */
 static bool recompute(compile *c)
 {
     const int32_t before = c->ir->size;

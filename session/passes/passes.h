@@ -14,12 +14,12 @@ bool eddy__take_in_epilogues(rewrite *r);
 bool eddy__take_in_conv_epilogues(rewrite *r);
 bool eddy__pair_up(rewrite *r);
 
-/* Whether n is a product of two matrices of real numbers; then f says so in full. */
+/* True if n is a product of two real matrices; then f describes it completely. */
 struct eddy_fused_matmul_attrs;
 bool eddy__as_fused_product(const ir_node *n, struct eddy_fused_matmul_attrs *f);
 
-/* Whether t is made by an elementwise loop and read once: better made in that loop than
- * written to memory for an epilogue to read. */
+/* True if an elementwise loop computes t and t has one reader. Computing it in that loop is
+ * cheaper than writing it to memory for an epilogue. */
 bool eddy__is_passing(const ir_graph *f, eddy_tensor t);
 
 #endif

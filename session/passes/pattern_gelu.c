@@ -101,7 +101,7 @@ static const eddy_op_def *gelu_of(const rewrite *r, eddy_parts *p, eddy_tensor s
     return n && is_cubic(r, p, n->inputs[0], x) ? &eddy_op_gelu_tanh : NULL;
 }
 
-/* The factors of a product that are not numbers; their number, if they are few. */
+/* The factors of a product that are not constants. Returns their number if there are few. */
 static int factors(const rewrite *r, eddy_tensor t, eddy_tensor *at, int n, int depth)
 {
     double         v;

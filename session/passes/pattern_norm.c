@@ -1,8 +1,8 @@
 /* pattern_norm.c -- recognises layer and batch normalization.
  *
- * The core is a product of x - mean, of rstd = 1 / sqrt(variance + epsilon) and perhaps of a
- * scale, which becomes the operation; a later multiplication by a scale, and then an addition of
- * an offset, are absorbed by that operation. */
+ * The centre of the pattern is a product of x - mean, of rstd = 1 / sqrt(variance + epsilon)
+ * and perhaps of a scale, which becomes the operation. A later multiplication by a scale, and
+ * then an addition of an offset, become operands of that operation. */
 #include "session/passes/pattern_norm.h"
 #include "ops/nets/normalization.h"
 #include "ops/weak_ops.h"
@@ -115,7 +115,7 @@ bool eddy__norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
 enum { MAX_FACTORS = 3, DEPTH = 4 };
 
 typedef struct factors {
-    eddy_tensor at[MAX_FACTORS], root;       /* root: what they are divided by */
+    eddy_tensor at[MAX_FACTORS], root;       /* root: their divisor */
     int         n;
 } factors;
 
@@ -140,7 +140,7 @@ static bool take_factors(const rewrite *r, eddy_parts *p, const ir_node *n, fact
     return first;
 }
 
-/* The factors are rstd and perhaps a scale besides number `done`. */
+/* True if the factors are rstd and perhaps a scale, besides factor number `done`. */
 static bool is_scaled_rstd(rewrite *r, norm *m, const factors *f, int done)
 {
     const norm before = *m;
@@ -196,7 +196,7 @@ static bool centred_norm(rewrite *r)
 
 /* ------------------------------------------------------ x g + (o - mean g) -- */
 
-/* t = u g; u, or nothing if it is no such product. */
+/* u, if t = u g; else an invalid tensor. */
 static eddy_tensor times_gain(const rewrite *r, norm *m, eddy_tensor t, eddy_tensor g)
 {
     const ir_node *n = eddy__match_part(r, &m->p, t, &eddy_op_mul);
@@ -215,7 +215,7 @@ static bool match_scaled_rstd(rewrite *r, norm *m, eddy_tensor g)
     return take_factors(r, &m->p, n, &f, DEPTH) && is_scaled_rstd(r, m, &f, -1);
 }
 
-/* x g + (offset - mean g), or x g - mean g, given the product x g. */
+/* Matches x g + (offset - mean g) or x g - mean g, given the product x g. */
 static bool expanded_norm(rewrite *r, eddy_tensor product, eddy_tensor shift, bool less)
 {
     const ir_node *mul = eddy__match(r, product, &eddy_op_mul);
@@ -244,7 +244,7 @@ static bool is_norm(const ir_node *n)
     return n->op == &eddy_op_layer_norm || n->op == &eddy_op_fused_batch_norm;
 }
 
-/* The node is n, an op that this pass has made, scaled by t, or moved by t. */
+/* The node is n, an operation that this pass has created, multiplied by t or plus t. */
 static bool fold_scale_or_offset(rewrite *r, const ir_node *n, eddy_tensor t, bool scale)
 {
     norm       m = { .x = n->inputs[0] };

@@ -26,7 +26,7 @@ typedef struct term {
 } term;
 
 typedef struct poly {
-    int  n;                       /* of terms; -1: something else */
+    int  n;                       /* number of terms; -1: unknown value */
     term at[TERMS];
 } poly;
 
@@ -34,12 +34,12 @@ typedef struct algebra {
     rewrite        *r;
     eddy_norm_parts m;            /* the forward part */
     eddy_tensor     dy;
-    eddy_tensor     other;        /* something, the same for all of a group */
+    eddy_tensor     other;        /* any factor that is constant within a group */
     bool            forward;      /* vectors that are not known become scale and offset */
-    bool            vanishing;    /* the first such factor, known or not, becomes `other` */
+    bool vanishing; /* the first factor of this kind becomes `other`, whether it is known or not */
     bool            rows;
-    double          count;        /* of elements of a group */
-    int             n_rest;       /* terms that the node has besides the gradient */
+    double          count;        /* number of elements of a group */
+    int             n_rest;       /* terms of the node that do not belong to the gradient */
     eddy_tensor     rest[REST];
     int             n_known, most_known;
     int32_t         known[KNOWN];
@@ -155,7 +155,7 @@ static bool is_vector(const algebra *a, eddy_tensor t)
            eddy_shape_count(s) == x.dim[x.rank - 1];
 }
 
-/* Broadcasting t to x gives each element the number that p means. */
+/* The number that polynomial p gives each element if t is broadcast to x. */
 static bool is_aligned(const algebra *a, eddy_tensor t, poly p)
 {
     if (is_full(a, t) || p.n < 0) return true;
@@ -183,7 +183,7 @@ static poly operand(algebra *a, const ir_node *n, int i, int depth)
     return is_aligned(a, t, p) ? p : UNKNOWN;
 }
 
-/* A vector of a forward part: what multiplies is the scale, what is added the offset. */
+/* Names a vector in a forward part: a factor is the scale, a term the offset. */
 static poly name_vector(algebra *a, const ir_node *n, int i)
 {
     const bool   mul = n->op == &eddy_op_mul;
@@ -299,7 +299,7 @@ static bool find_source(const rewrite *r, const ir_node *root, eddy_norm_parts *
     return true;
 }
 
-/* Looks for rstd among what t is made of. */
+/* Searches the inputs of t for rstd. */
 static const ir_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *left)
 {
     const ir_node *n = eddy__ir_node(a->r->ir, t), *found = NULL;
@@ -318,7 +318,7 @@ static const ir_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *left)
     return found;
 }
 
-/* The last node soon behind rstd that is r d s + offset, of which scale and offset may lack. */
+/* The last node shortly after rstd that equals r d s + offset; scale and offset are optional. */
 static bool find_forward(algebra *a, const ir_node *rstd)
 {
     eddy_norm_parts best = { .axes = 0 };
@@ -352,7 +352,7 @@ static poly slope(const algebra *a)
 
 /* --------------------------------------------------------------- rewriting -- */
 
-/* Output k of the gradient op stands for the node. */
+/* Replaces the node by output k of the gradient operation. */
 static bool replace_gradient(algebra *a, int k)
 {
     rewrite           *r = a->r;
@@ -389,7 +389,7 @@ static bool is_remaining_term(algebra *a, eddy_tensor t)
     return ++a->n_rest <= REST;
 }
 
-/* The terms of n, less those that have nothing to do with dy. */
+/* The terms of n except those that do not depend on dy. */
 static poly terms(algebra *a, const ir_node *n, int depth)
 {
     poly sum = { .n = 0 };
@@ -425,7 +425,7 @@ static bool is_slope(algebra *a, bool full)
     return is_full(a, n->inputs[0]) && equal(value_of(a, n->inputs[0], DEPTH), want);
 }
 
-/* What n is made of, nearest first, each once; how many. */
+/* Lists the nodes from which n is computed, nearest first, each once. Returns their number. */
 static int ancestors(const algebra *a, const ir_node *n, eddy_tensor *at)
 {
     int count = 0;
@@ -454,7 +454,8 @@ static bool find_dy(algebra *a, bool full)
     return false;
 }
 
-/* One of the two operands is 0 whatever x is: what comes through the mean from the variance. */
+/* True if one of the two operands is 0 for any x: the derivative of the variance through the
+ * mean. */
 static bool drop_zero(algebra *a)
 {
     const ir_node *n = a->r->node;
@@ -470,7 +471,7 @@ static bool drop_zero(algebra *a)
     return false;
 }
 
-/* A term of the sum n is repeated, as what comes through the mean is. */
+/* True if a term of the sum n is repeated, as the derivative through the mean is. */
 static bool has_repeated_term(const rewrite *r, const ir_node *n, int depth)
 {
     for (int i = 0; i < 2; i++) {
@@ -482,7 +483,7 @@ static bool has_repeated_term(const rewrite *r, const ir_node *n, int depth)
     return false;
 }
 
-/* Most nodes are none, which must be seen soon. */
+/* Most nodes are no such gradient; rejects them quickly. */
 static bool may_be_slope(const rewrite *r)
 {
     enum { TERMS_BEHIND = 2 };

@@ -29,7 +29,7 @@ static const ir_node *product(const rewrite *r, eddy_parts *p, eddy_tensor t)
     return n ? n : eddy__match_part(r, p, t, &eddy_op_matmul);
 }
 
-/* x = k' becomes k: its last two dimensions alone are exchanged. */
+/* If x = k', returns k: x only exchanges the last two dimensions of k. */
 static bool untransposed(const rewrite *r, eddy_parts *p, eddy_tensor *x)
 {
     const ir_node *n = eddy__match_part(r, p, *x, &eddy_op_transpose);

@@ -11,14 +11,14 @@
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 
-/* The node that gives input i. */
+/* The node that computes input i. */
 static const ir_node *producer(const rewrite *r, int i)
 {
     return eddy__ir_node(r->ir, input(r, i));
 }
 
-/* Input i, if it is the output of `op`: the input of that; else invalid.  A node that reads
- * what an update left waits for it, and is not looked through. */
+/* If input i is the output of `op`, the input of that node; else invalid. A node that waits for
+ * an update is not skipped, because it reads the updated value. */
 static eddy_tensor argument(const rewrite *r, int i, const eddy_op_def *op)
 {
     const ir_node *n = eddy__match(r, input(r, i), op);
@@ -212,7 +212,8 @@ static bool cast_rule(rewrite *r) { return eddy__give(r, input(r, 0)); }
 
 /* ----------------------------------------------------- repeated elements -- */
 
-/* What x repeats, in a shape that broadcasts to that of x; invalid if x repeats nothing. */
+/* The tensor that x broadcasts, in a shape that can be broadcast to that of x; invalid if x is
+ * no broadcast. */
 static eddy_tensor narrower(rewrite *r, eddy_tensor x)
 {
     const ir_node    *n = eddy__ir_node(r->ir, x);
@@ -240,7 +241,7 @@ static eddy_tensor narrower(rewrite *r, eddy_tensor x)
     return eddy__rewrite_reshaped(r, n->inputs[0], s);
 }
 
-/* f of what repeats repeats f of it: of operands that all do, f(x) is the lesser one. */
+/* f of broadcast operands is the broadcast of f of the smaller operands. */
 static bool repeat_result(rewrite *r, eddy_tensor less)
 {
     const eddy_shape s = r->node->outputs[0].shape;
@@ -255,7 +256,7 @@ static bool elementwise_rule(rewrite *r)
     const ir_node *n = r->node;
     eddy_tensor    x[OPERANDS];
     bool           changed = false;
-    /* of no elements none can fail, of one an integer may */
+    /* without elements no operation fails; with one, an integer operation may */
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) == 0) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor less = narrower(r, input(r, i));
@@ -271,7 +272,7 @@ static bool elementwise_rule(rewrite *r)
 
 /* ---------------------------------------------------------------- constants -- */
 
-/* A few elements that rewriting has made constant. */
+/* Folds a few elements that rewriting has made constant. */
 static bool fold_rule(rewrite *r)
 {
     enum { FEW = 64, OPERANDS = 4 };
@@ -291,7 +292,7 @@ static bool fold_rule(rewrite *r)
                                .outputs = n->outputs, .n_inputs = n->n_inputs, .n_outputs = 1 };
     eddy_error        failure = { 0 };
     b[n->n_inputs] = eddy__buffer_of(n->outputs[0], eddy_array_data(y));
-    /* what fails here fails in the run, with the message of the run */
+    /* an error that occurs here occurs again in the run, with the run's message */
     if (y && !eddy__run_single_op(c->plan, &node, b, 0, &failure)) {
         eddy_array_free(y);
         c->plan->error = (eddy_error){ 0 };
@@ -301,7 +302,7 @@ static bool fold_rule(rewrite *r)
     return eddy__give(r, eddy__ir_constant(r->ir, n->source, y));
 }
 
-/* The mean, the least and the largest of equal numbers. */
+/* The mean, minimum and maximum of equal numbers. */
 static bool equal_elements_rule(rewrite *r)
 {
     if (reduction_rule(r)) return true;

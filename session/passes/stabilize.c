@@ -15,7 +15,7 @@ bool eddy__is_one_plus(const rewrite *r, const ir_node *n, eddy_tensor *a)
     return n->op == &eddy_op_add && eddy__match_with(r, n, 1, a);
 }
 
-/* What m is a selection or a repetition of. */
+/* The tensor from which m selects or repeats elements. */
 static eddy_tensor selected_from(const rewrite *r, eddy_tensor m)
 {
     static const eddy_op_def *const repeats[] = {
@@ -141,7 +141,7 @@ static bool reciprocal_rule(rewrite *r)
 
 /* --------------------------------------------------------- log softmax -- */
 
-/* t is ln sum e^x over one axis, whose exponentials nothing else reads; which one. */
+/* If t is ln sum e^x over one axis, and nothing else reads the exponentials, that axis. */
 static int log_sum_of(const rewrite *r, eddy_tensor t, eddy_tensor x)
 {
     const ir_node *l = eddy__match(r, eddy__match_elements(r, t), &eddy_op_log), *add = NULL;

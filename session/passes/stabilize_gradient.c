@@ -11,8 +11,8 @@ static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 
 /* ----------------------------------------------------------- cancelling -- */
 
-/* t / by becomes t times what stands for 1 / by, which may be nothing: then t.  `is` is
- * 1 / by itself, if there is such a tensor. */
+/* t / by is replaced by t times `times`, or by t if `times` is invalid. `is` is the tensor 1 /
+ * by, if there is one. */
 typedef struct divisor {
     eddy_tensor by, times, is;
 } divisor;
@@ -21,7 +21,7 @@ typedef struct divisors {
     divisor        of[2];
     int            n;
     const ir_node *sum;            /* of[0].by, along axes that stay, with size 1; or NULL */
-    bool           inner_divisors;  /* ... of what is reshaped to that */
+    bool           inner_divisors;  /* ... of the tensor that is reshaped to it */
 } divisors;
 
 enum { DEPTH = 8 };
@@ -46,7 +46,8 @@ static const divisor *divisor_of(const rewrite *r, const divisors *d, eddy_tenso
 
 static bool waits(const ir_node *n) { return n->values || n->n_controls > 0 || n->n_inputs == 0; }
 
-/* n folds what d->sum folds, and keeps the axes: a division by it may as well be made behind. */
+/* True if n sums over the same axes as d->sum and keeps them, so that a division by it can
+ * follow the sum. */
 static bool folds_alike(const rewrite *r, const divisors *d, const ir_node *n)
 {
     if (!d->sum || (n->op != &eddy_op_sum && n->op != &eddy_op_sum_like)) return false;
@@ -67,7 +68,7 @@ static divisors inner_divisors(const divisors *d)
     return more;
 }
 
-/* Whether every term of t is divided by one of them. */
+/* True if every term of t is divided by one of the divisors. */
 static bool is_divided(const rewrite *r, const divisors *d, eddy_tensor t, int depth)
 {
     const ir_node *n = eddy__ir_node(r->ir, t);
@@ -109,7 +110,8 @@ static eddy_tensor sum_along(rewrite *r, eddy_tensor t, eddy_shape s, int axis)
     return eddy__make2(r, &eddy_op_mul, t, eddy__make_number(r, (double)s.dim[axis], t));
 }
 
-/* The sum of t over the axes of d->sum; what gave t its full shape may have gone. */
+/* The sum of t over the axes of d->sum. The broadcast that gave t its full shape may have been
+ * removed. */
 static eddy_tensor sum_over_same_axes(rewrite *r, const divisors *d, eddy_tensor t)
 {
     const eddy_shape s = eddy__match_type(r, d->sum->inputs[0]).shape;
@@ -228,8 +230,8 @@ static eddy_tensor make_softmax(rewrite *r, eddy_tensor x, const ir_node *sum)
     return eddy__make2(r, &eddy_op_div, e, eddy__make_fold(r, &eddy_op_sum, e, axes));
 }
 
-/* t, a divisor of something of x's shape, is the sum of e, the exponentials of x; they
- * are not known to be at most 1. */
+/* True if t, a divisor of a tensor with the shape of x, is the sum of e, the exponentials of x,
+ * which are not known to be at most 1. */
 static const ir_node *is_sum_of_exps(const rewrite *r, eddy_tensor t, const ir_node *e)
 {
     const ir_node *sum = eddy__match(r, eddy__match_elements(r, t), &eddy_op_sum);
@@ -272,8 +274,8 @@ static bool is_transparent(const ir_node *n)
     return n->alias;
 }
 
-/* What a term of t is divided by, as divisor_of_node says; or the factor sigmoid(-x), which
- * is 1 / (1 + e^x). */
+/* The divisor of a term of t (divisor_of_node), or of the factor sigmoid(-x), which is 1 / (1 +
+ * e^x). */
 static const ir_node *find_divisor(const rewrite *r, eddy_tensor t, const ir_node *e, int depth)
 {
     const ir_node *n = eddy__ir_node(r->ir, t), *found = NULL;
@@ -303,7 +305,7 @@ static bool exp_slope(rewrite *r, eddy_tensor t, const ir_node *e)
 
 /* ------------------------------------------------------------- sigmoid -- */
 
-/* The x of a product s (1 - s) with s = sigmoid(x); *less is 1 - s. */
+/* The x of a product s (1 - s) with s = sigmoid(x); *less is the factor 1 - s. */
 static const ir_node *is_sigmoid_slope(const rewrite *r, eddy_tensor t, eddy_tensor *less)
 {
     const ir_node *n = eddy__match(r, t, &eddy_op_mul);
@@ -396,7 +398,7 @@ static bool sigmoid_quotient(rewrite *r, const ir_node *e, bool negative)
     return eddy__give(r, eddy__make1(r, &eddy_op_sigmoid, eddy__make_negative(r, s->inputs[0])));
 }
 
-/* a e^x / sum e^x, for -1 and for what stands in a product too. */
+/* a e^x / sum e^x; a may be -1 or a factor in a product. */
 bool eddy__stabilise_quotient(rewrite *r)
 {
     const ir_node *e = eddy__match(r, input(r, 0), &eddy_op_exp);

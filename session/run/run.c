@@ -23,7 +23,7 @@ static const eddy_array *array_of(const eddy_plan *p, const plan_root *r,
     return p->variables[r->index].state->value;
 }
 
-/* Memory that is known only now: what is fed, where variables live, where results go. */
+/* Sets the addresses that are known only now: feeds, variables and results. */
 static void patch_buffers(eddy_plan *p, const eddy_array *const *feeds)
 {
     for (int32_t i = 0; i < p->n_patches; i++) {
@@ -33,7 +33,7 @@ static void patch_buffers(eddy_plan *p, const eddy_array *const *feeds)
     }
 }
 
-/* Whether a later instruction was compiled for the variable's present shape. */
+/* True if a later instruction was compiled for the variable's current shape. */
 static bool is_used_later(const eddy_plan *p, const instruction *i, const plan_variable *v)
 {
     for (const instruction *j = i + 1; j < p->code + p->n_code; j++)
@@ -42,7 +42,7 @@ static bool is_used_later(const eddy_plan *p, const instruction *i, const plan_v
     return false;
 }
 
-/* Gives a variable without a fixed shape room for the value it is about to get. */
+/* Allocates memory for the new value of a variable without a fixed shape. */
 static eddy_status resize(eddy_plan *p, instruction *i)
 {
     plan_variable     *v = &p->variables[i->resizes];
@@ -108,8 +108,8 @@ static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
     return s;
 }
 
-/* What was computed once for all runs is there, and of variables as they are now.  Their
- * versions are noted for the next run. */
+/* True if the values that are computed once exist and match the variables. Records the versions
+ * of the variables for the next run. */
 static bool has_invariants(eddy_plan *p)
 {
     bool invariants_computed = p->invariants_computed;
@@ -121,7 +121,7 @@ static bool has_invariants(eddy_plan *p)
     return invariants_computed;
 }
 
-/* Before the first update: a run that fails may have made some. */
+/* before the first update, because a run that fails may have applied some */
 static void note_updates(const eddy_plan *p)
 {
     p->session->changes++;
@@ -129,7 +129,7 @@ static void note_updates(const eddy_plan *p)
         if (p->variables[v].updated) p->variables[v].state->version++;
 }
 
-/* Whether a value of b may be written to `old`, which is nobody else's. */
+/* True if a value of b can be written to `old`, which has no other reference. */
 static bool can_hold(const eddy_buffer *b, const eddy_array *old)
 {
     return old && eddy_array_dtype(old) == b->type.dtype &&
@@ -166,8 +166,8 @@ static bool make_results(eddy_plan *p)
     return true;
 }
 
-/* The caller gets what the run has written, and the next run may write to his old array,
- * even if this one was fed with it. */
+/* The caller gets the array that the run has written. The next run may write to the caller's
+ * old array, even if that was a feed of this run. */
 static void swap_results(const eddy_plan *p, plan_fetch *f, eddy_array **out)
 {
     eddy_array *made = f->next, *old = *out;
@@ -177,7 +177,7 @@ static void swap_results(const eddy_plan *p, plan_fetch *f, eddy_array **out)
     *out = made;
 }
 
-/* What fetch i gets goes to *out; false if there is no memory for a copy. */
+/* Stores the result of fetch i in *out; false if there is no memory for a copy. */
 static bool return_result(eddy_plan *p, plan_fetch *f, const eddy_array *const *feeds,
                           eddy_array **out)
 {
@@ -193,8 +193,9 @@ static bool return_result(eddy_plan *p, plan_fetch *f, const eddy_array *const *
     return true;
 }
 
-/* Only memory can fail here; the fetches before the failing one are then done.  Old arrays
- * go last: they may have been fed, and what is fed may be fetched. */
+/* Returns the results. The only possible error is a lack of memory; the results before the
+ * missing one are then set. Old arrays are released last, because they may be feeds, and a feed
+ * may be fetched. */
 static bool collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
 {
     int n = 0;

@@ -20,7 +20,7 @@ void eddy__session_note_plan(eddy_session *s, const eddy_plan_info *info)
     pthread_mutex_unlock(&s->report_lock);
 }
 
-/* The lock is no part of what a reader sees. */
+/* Readers do not see the lock. */
 static pthread_mutex_t *report_lock(const eddy_session *s)
 {
     return (pthread_mutex_t *)(uintptr_t)&s->report_lock;

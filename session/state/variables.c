@@ -79,8 +79,8 @@ bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *er
                            eddy_type_print(value, have, sizeof have));
 }
 
-/* Room for the value, in *room where the variable has none that fits; NULL and the
- * error set if memory is out.  Nothing is changed yet. */
+/* Allocates memory for the value: *room, if the variable has none that fits; NULL with the
+ * error set. Does not change the variable. */
 static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_array *value,
                              eddy_array **room, eddy_error *e)
 {
@@ -196,7 +196,7 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
     return eddy__session_finish(s, &e);
 }
 
-/* Whether the file has a value for the variable that it can hold. */
+/* True if the file has a value that the variable can hold. */
 static bool can_restore(const eddy_node *node, const char *path, const eddy_array *a,
                         eddy_error *e)
 {
@@ -210,7 +210,7 @@ static bool can_restore(const eddy_node *node, const char *path, const eddy_arra
            eddy__error_set(e, why.status, "%.300s: %s", path, why.message);
 }
 
-/* All are checked, and have room, before the first is changed. */
+/* All values are checked, and have memory, before the first variable is changed. */
 static void restore_nodes(eddy_session *s, const char *path, const eddy_safetensors *file, int n,
                           const eddy_node **nodes, eddy_error *e)
 {

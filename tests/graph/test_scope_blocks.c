@@ -1,5 +1,5 @@
-/* test_scope_blocks.c -- scopes, controls, devices and overrides that end with a block of C, and the
- * version. */
+/* test_scope_blocks.c -- scopes, controls, devices and overrides that end with a block of C, and
+ * the version. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 
