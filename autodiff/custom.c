@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What a user's rule is wrapped in: it sees x and the variables alone. */
+/* The context of a wrapped user rule, which sees only x and the variables. */
 typedef struct wrapped {
     eddy_allocator allocator;
     void         (*rule)(eddy_rule *r);
@@ -176,7 +176,7 @@ eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args a)
 
 /* ------------------------------------------------------------- recompute -- */
 
-/* The tensors that enter the subgraph: x first, then what else its nodes use. */
+/* The tensors on which the nodes of the subgraph depend: x first, then others. */
 typedef struct inputs_found {
     eddy_tensor *at;
     int          count, capacity;

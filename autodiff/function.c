@@ -46,7 +46,7 @@ int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, edd
 
 /* --------------------------------------------------------- its parameters -- */
 
-/* The next name of a list such as "w1, x1"; its length, 0 at the end. */
+/* The next name in a list such as "w1, x1". Returns its length, 0 at the end. */
 static size_t next_name(const char **list, const char **name)
 {
     *list += strspn(*list, ", ");
@@ -66,7 +66,7 @@ static int parameter_index(const eddy_function *f, const char *name, size_t leng
     return -1;
 }
 
-/* Room for the parameters that are chosen; one may be chosen more than once. */
+/* The maximum number of chosen parameters; one may be chosen more than once. */
 static int max_chosen(const eddy_function_args *a)
 {
     return a->x.count > EDDY_MAX_RESULTS ? a->x.count : EDDY_MAX_RESULTS;

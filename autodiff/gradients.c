@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gradient that arrived at one output of a node. */
+/* A contribution to the gradient of one output of a node. */
 typedef struct term {
     struct term *next;
     eddy_tensor  value;
@@ -20,11 +20,11 @@ typedef struct term {
 
 typedef struct sweep {
     const eddy_gradients_args *args;
-    const eddy_recording *recording;    /* of a tape, or NULL */
+    const eddy_recording *recording;    /* the recording of a tape, or NULL */
     eddy_graph *graph;
     int32_t     size, first;        /* largest id, smallest id of an x */
     uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP */
-    term      **terms;              /* by id; newest first, then one an output */
+    term      **terms;           /* by id: a list, newest first; after aggregation one per output */
     eddy_arena  arena;
     char        scope[EDDY_MAX_NAME];
 } sweep;
@@ -36,7 +36,7 @@ static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node]
 
 /* -------------------------------------------------------------- marking -- */
 
-/* Whether gradients may flow from the node to its input. */
+/* True if gradients flow from the node to its input i. */
 static bool gradient_flows(const sweep *s, const eddy_node *node, int i)
 {
     const eddy_recording *r = s->recording;
@@ -71,7 +71,7 @@ static void mark_between(sweep *s)
     }
 }
 
-/* The rules of the outermost xs, and of what the caller stops at, are not asked. */
+/* The rules of the outermost xs and of stop_gradients are not called. */
 static void mark_stops(sweep *s)
 {
     for (int k = 0; k < s->args->xs.count; k++) {
@@ -110,7 +110,7 @@ static eddy_tensor add_in_order(sweep *s, const eddy_node *node, int n, const ed
     return sum;
 }
 
-/* One node takes EDDY_MAX_INPUTS at most, so more are added up in groups. */
+/* A node has at most EDDY_MAX_INPUTS inputs, so more terms are added in groups. */
 static eddy_tensor add_all(int n, eddy_tensor *v)
 {
     while (n > EDDY_MAX_INPUTS) {
@@ -138,7 +138,7 @@ static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, in
     return add_in_order(s, node, n, v);
 }
 
-/* Adds up what arrived at each output; terms[id] then holds one an output. */
+/* Adds the contributions to each output; terms[id] then has one per output. */
 static void aggregate(sweep *s, const eddy_node *node)
 {
     int32_t  id = node->id;
@@ -197,8 +197,8 @@ static eddy_tensor fit_to_input(eddy_rule *r, int i)
     return dx;
 }
 
-/* The op's own rule, or the registered one that the node asks for; .rule is
- * NULL, with the error set, where there is none. */
+/* The op's own rule, or the registered rule that the node requests. .rule is NULL, with the
+ * error set, if there is none. */
 static eddy_named_rule rule_of(const sweep *s, const eddy_node *node)
 {
     eddy_named_rule found = { node->op->name, node->op->gradient, NULL };
@@ -246,8 +246,8 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     eddy_scope_end(g);
 }
 
-/* Gradients for the outputs: what arrived, zeros where nothing did, none where
- * the output is not differentiable.  False if nothing arrived at all. */
+/* Gradients of the outputs: the sum of the contributions, zeros if there are none, and no
+ * tensor if the output is not differentiable. False if no output has a contribution. */
 static bool output_gradients(sweep *s, const eddy_node *node, eddy_tensor *y, eddy_tensor *dy)
 {
     bool any = false;

@@ -9,8 +9,8 @@ enum { MAX_ROWS = 1 << 14 };
 
 /* ------------------------------------------------------------- all at once -- */
 
-/* dx[k] for each of the seeds [n, ...y] as the gradient of y: [n, ...x], invalid
- * where there is none. */
+/* dx[k] = the gradients of y for each of the seeds [n, ...y]: [n, ...x], invalid if there is
+ * none. */
 static void vjp_of_rows(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
                       eddy_tensor *dx)
 {
@@ -40,7 +40,7 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
 
 /* -------------------------------------------------------------- row by row -- */
 
-/* The unit vectors of y in turn, each with its own gradient. */
+/* One gradient for each unit vector of y. */
 static void vjp_row_by_row(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording *r,
                    eddy_tensor seeds, eddy_tensor *dx)
 {
@@ -95,7 +95,7 @@ static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int 
     return eddy__graph_ready(g);
 }
 
-/* y.shape + x.shape from [n, ...x]; zeros where nothing is connected. */
+/* Reshapes [n, ...x] to y.shape + x.shape; zeros if y does not depend on x. */
 static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor dx,
                           eddy_tensor seeds)
 {
@@ -157,7 +157,7 @@ static eddy_tensor swap_axes(eddy_tensor x)
     return eddy_transpose(x, perm);
 }
 
-/* [b, m, ...x]: unit vector j of a row goes into every row at once. */
+/* [b, m, ...x]: unit vector j is used for every row at the same time. */
 static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_recording *r)
 {
     eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);

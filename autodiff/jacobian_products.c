@@ -13,7 +13,7 @@ static eddy_graph *graph_of(eddy_list ys, eddy_list xs)
     return g ? g : eddy__graph_of_any(xs);
 }
 
-/* As the lists of a call must be; what is invalid in `vs` is left out. */
+/* True if the lists of a call are valid; entries of `vs` may be invalid tensors. */
 static bool lists_are_valid(eddy_graph *g, const char *who, const char *y_name, eddy_list ys,
                       eddy_list xs, eddy_list vs, const eddy_tensor *out)
 {
@@ -28,7 +28,7 @@ static bool lists_are_valid(eddy_graph *g, const char *who, const char *y_name, 
     return eddy__graph_ready(g) && eddy__weights_fit(g, &w);
 }
 
-/* The pairs of a[i] and v[i] that both are there, in front; how many. */
+/* Moves the pairs a[i], v[i] that are both valid to the front. Returns their number. */
 static int keep_valid_pairs(int n, eddy_tensor *a, eddy_list vs, eddy_tensor *v)
 {
     int m = 0;

@@ -45,7 +45,8 @@ bool eddy__is_random(const eddy_node *node)
     return node->op->flags & EDDY_OP_STATEFUL && !(node->op->flags & others);
 }
 
-/* One pass up marks what depends on `from`, one down what `to` needs of it. */
+/* Ascending pass: marks nodes that depend on `from`. Descending pass: marks those that `to`
+ * needs. */
 static void mark(eddy_subgraph *s, int n, const eddy_tensor *from, int m, const eddy_tensor *to)
 {
     for (int i = 0; i < n; i++) s->marks[from[i].node - s->first] |= EDDY_DEPENDS | EDDY_SOURCE;

@@ -39,7 +39,7 @@ static eddy_graph *ready_graph(const eddy_tape *t)
     return eddy__live(t, EDDY_LIVE_TAPE) && eddy__graph_ready(t->graph) ? t->graph : NULL;
 }
 
-/* The same; says on the graph of the lists if there is no such tape.  NULL with the error. */
+/* The same; if the tape is invalid, an error on the graph of the lists, and NULL. */
 static eddy_graph *graph_of_call(const eddy_tape *t, const char *who, eddy_list a, eddy_list b)
 {
     if (eddy__live(t, EDDY_LIVE_TAPE)) return ready_graph(t);
@@ -91,7 +91,7 @@ eddy_tape *eddy_tape_new_with(eddy_tape_args args)
     return eddy_graph_own(g, t, release) ? t : NULL;
 }
 
-/* The object itself stays until its graph goes: the graph holds its address. */
+/* The object exists until its graph is freed, because the graph holds its address. */
 void eddy_tape_free(eddy_tape *t)
 {
     if (!eddy__live(t, EDDY_LIVE_TAPE)) return;
@@ -136,7 +136,7 @@ eddy_tape *eddy_tape_begin(eddy_tape *t)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Tape is already recording.");
         return NULL;
     }
-    if (t->spent) {                     /* asked, not persistent: a new recording */
+    if (t->spent) {                     /* used once and not persistent: a new recording */
         t->n_intervals = t->n_watches = 0;
         t->spent = false;
     }
@@ -189,7 +189,7 @@ void eddy_tape_block_end(eddy_tape_block *block)
     if (block) eddy_tape_end(block->tape);
 }
 
-/* The block may have ended the recording as a whole: then there is nothing to go on with. */
+/* The recording may have ended within the block: then there is nothing to resume. */
 void eddy_tape_pause_end(eddy_tape_block *block)
 {
     if (block && eddy__live(block->tape, EDDY_LIVE_TAPE) && block->tape->paused)
@@ -246,7 +246,7 @@ static void mark_watched(tape_marks *r, const eddy_tape *t, eddy_tensor x)
     if (t->graph->nodes[x.node]->op->flags & EDDY_OP_VARIABLE) list_variable(r, x);
 }
 
-/* For nodes that come after; of several outputs, only this one. */
+/* Watches an output for nodes that are built later; other outputs of its node are not watched. */
 static void watch(tape_marks *r, const eddy_tape *t, const watched *w)
 {
     const int32_t id = w->tensor.node;
@@ -271,7 +271,7 @@ bool eddy__on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
 
 static void mark_node(tape_marks *r, const eddy_tape *t, const eddy_node *node)
 {
-    /* an update's variable is not accessed: TensorFlow watches what is read */
+    /* an update does not access its variable: TensorFlow watches variables that are read */
     const int first = node->op->flags & EDDY_OP_UPDATES ? 1 : 0;
     for (int i = first; t->automatic && i < node->n_inputs; i++)
         if (r->marks[node->inputs[i].node] & TRAINABLE) mark_watched(r, t, node->inputs[i]);
@@ -339,7 +339,7 @@ int eddy_tape_watched_variables(eddy_tape *t, eddy_tensor *out, int room)
 
 /* ----------------------------------------------------------------- asking -- */
 
-/* Whether the tape may answer now; from here on it has. */
+/* True if the tape may compute a gradient now; then marks it as used. */
 static bool begin_gradient(eddy_tape *t, const char *what)
 {
     eddy_graph *g = t->graph;
@@ -355,8 +355,8 @@ static bool begin_gradient(eddy_tape *t, const char *what)
     return true;
 }
 
-/* The differentiable targets, in front of t, with their output gradients, if
- * there are any, behind; how many. */
+/* Stores the differentiable targets in t, followed by their output gradients if there are any.
+ * Returns the number of targets. */
 static int keep_targets(const eddy_tape_gradient_args *a, eddy_tensor *t)
 {
     int n = 0;
@@ -369,7 +369,8 @@ static int keep_targets(const eddy_tape_gradient_args *a, eddy_tensor *t)
     return n;
 }
 
-/* Sparse ones beside dense ones were already added up densely; what is none is zeros if asked. */
+/* Replaces missing results by zeros if requested. Sums of sparse and dense gradients are dense
+ * already. */
 static void finish_results(const eddy_tape_gradient_args *a)
 {
     for (int k = 0; k < a->sources.count; k++) {

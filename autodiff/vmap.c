@@ -18,14 +18,14 @@ typedef struct mapping {
     eddy_subgraph   subgraph;
     eddy_graph     *graph;
     eddy_tensor     examples;
-    eddy_stand_ins *all;                        /* the last stand for what was drawn */
+    eddy_stand_ins *all;                        /* random tensors are appended to it */
 } mapping;
 
 enum { MAX_LOOPS = 1 << 14 };
 
 /* ---------------------------------------------------------- side effects -- */
 
-/* A mark beside those of the subgraph: to run the node is to run one that has a side
+/* A mark besides those of the subgraph: running the node also runs a node that has a side
  * effect and depends on an example. */
 enum { HAS_EFFECT = 8 };
 
@@ -57,8 +57,8 @@ static bool has_effect(const mapping *m, const eddy_node *node)
     return false;
 }
 
-/* Side effects hang on the function by control edges too: one pass up marks what
- * waits for one, one down what the results need of that. */
+/* Side effects may depend on the function through control edges: an ascending pass marks the
+ * nodes that wait for one, a descending pass those of them that the results need. */
 static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
 {
     eddy_subgraph *s = &m->subgraph;
@@ -80,7 +80,7 @@ static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
     }
 }
 
-/* What stands for t, for all examples or shared by them; or t itself. */
+/* The tensor that represents t for all examples or is shared by them; or t itself. */
 static eddy_tensor replacement_of(const mapping *m, eddy_tensor t)
 {
     const eddy_subgraph *s = &m->subgraph;
@@ -89,8 +89,8 @@ static eddy_tensor replacement_of(const mapping *m, eddy_tensor t)
     return eddy_is_valid(y) ? y : t;
 }
 
-/* What is built next waits as the node does: for replacements, and for what is shared.
- * An order among nodes without side effects is not kept. */
+/* The next nodes wait for the same nodes as `node`, or for their replacements. An order among
+ * nodes without side effects is not kept. */
 static void begin_controls(mapping *m, const eddy_node *node)
 {
     eddy_tensor *after = eddy__subgraph_alloc(&m->subgraph, node->n_controls, sizeof *after);
@@ -105,7 +105,7 @@ static void begin_controls(mapping *m, const eddy_node *node)
 
 /* ------------------------------------------------------------- one node -- */
 
-/* The op on example e alone; its outputs to y. */
+/* The op applied to example e alone; its outputs are stored in y. */
 static void apply_to_example(const eddy_batch *b, int64_t e, eddy_tensor *x, eddy_tensor *y)
 {
     for (int i = 0; i < b->n_in; i++) {
@@ -161,7 +161,8 @@ static void apply_rule(mapping *m, eddy_batch *b)
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
     if (node->op->batch) node->op->batch(b);
     else if (node->op->flags & EDDY_OP_ELEMENTWISE) {
-        if (eddy__is_random(node)) eddy_batch_as_is(b);  /* perhaps of nothing that differs */
+        if (eddy__is_random(node))
+            eddy_batch_as_is(b); /* it may have no input that depends on an example */
         else eddy__batch_elementwise(b);
     }
     if (eddy__graph_ready(m->graph) && !is_complete(b)) map_by_loop(m, b);
@@ -192,7 +193,8 @@ static bool is_sampled_per_example(const mapping *m, const eddy_node *node)
     return node->id > m->subgraph.random_after && eddy__is_random(node);
 }
 
-/* A registered gradient may use what was drawn beside the results: they need it too then. */
+/* True if random tensors must be recorded: a registered gradient may use them besides the
+ * results. */
 static bool needs_samples(mapping *m)
 {
     eddy_subgraph *s = &m->subgraph;
@@ -205,8 +207,8 @@ static bool needs_samples(mapping *m)
     return asked;
 }
 
-/* What was drawn stands for its examples in gradients that are mapped later: they must not draw
- * again. */
+/* Records random tensors as placeholders of their examples for gradients that are mapped later,
+ * which must not draw again. */
 static void record_samples(mapping *m, const eddy_node *node, const eddy_tensor *y)
 {
     for (int k = 0; k < node->n_outputs; k++, m->all->n++) {
@@ -222,7 +224,8 @@ static void release_stand_ins(void *object)
     eddy__release(&memory, all, all->bytes);
 }
 
-/* The stand-ins with room for all that is drawn, kept with the graph if a gradient will ask. */
+/* Allocates the list of placeholders with room for all random tensors. It is kept with the
+ * graph if a gradient will need it. */
 static bool list_stand_ins(mapping *m, const eddy_examples *e, bool kept)
 {
     int64_t room = e->n;
@@ -320,7 +323,7 @@ static int64_t examples_of(eddy_tensor x, int axis)
     return s.dim[eddy__axis_of(axis, s.rank)];
 }
 
-/* The arguments have equally many examples, as far as their numbers are known. */
+/* Checks that all arguments have the same number of examples, where the numbers are known. */
 static bool counts_are_equal(eddy_graph *g, const eddy_vmap_args *a)
 {
     int64_t n = EDDY_ANY;
@@ -369,8 +372,8 @@ static eddy_tensor axis_to_front(eddy_tensor x, int axis)
     return eddy_transpose(x, perm);
 }
 
-/* x, argument i, after a check that it has as many examples as the first one; that
- * is left to a run where a number is not known. */
+/* x, argument i, after a check that it has as many examples as `first`. If a number is unknown,
+ * the run checks. */
 static eddy_tensor check_count(eddy_tensor x, int i, eddy_tensor first)
 {
     eddy_graph *g = x.graph;

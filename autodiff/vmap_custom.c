@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* What the gradient needs of the map; freed with the graph. */
+/* What the gradient needs from the map; freed with the graph. */
 typedef struct mapped_rule {
     eddy_allocator   allocator;
     size_t           bytes;
-    const eddy_node *node;            /* of one example */
+    const eddy_node *node;            /* the node for one example */
     const bool      *batched;         /* an entry an input: it had its own for each example */
     const eddy_stand_ins *all;        /* of the map */
     bool             own[];           /* `batched` */

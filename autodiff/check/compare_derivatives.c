@@ -81,7 +81,7 @@ void eddy__arrays_free(eddy_array **a, int n)
 
 /* ------------------------------------------------------------- the comparison -- */
 
-/* Keeps the differentiable tensors of a list; which they were goes to `number`. */
+/* Copies the differentiable tensors of a list to `to`, and their indices to `number`. */
 static int keep_differentiable(eddy_list from, eddy_tensor *to, int *number)
 {
     int n = 0;
@@ -137,7 +137,7 @@ static bool set_variable(comparison *p, eddy_tensor variable, const eddy_array *
     return s == EDDY_OK || fail(p, s);
 }
 
-/* Those that have no value in the caller's session have none here. */
+/* Variables without a value in the caller's session have none here. */
 static bool copy_variables(comparison *p)
 {
     bool ok = true;
@@ -151,7 +151,7 @@ static bool copy_variables(comparison *p)
     return ok;
 }
 
-/* The feeds of variables among xs become their values, for they are to be moved. */
+/* Sets the variables among xs that are fed to the fed values, because they will be varied. */
 static bool set_fed_variables(comparison *p)
 {
     int n = 0;
@@ -170,7 +170,7 @@ bool eddy__comparison_open_session(comparison *p)
 {
     eddy_session  *from = p->args->session;
     eddy_callable *c = eddy_callable_new(from, EDDY_LIST(), p->args->ys);
-    if (!c) {       /* it says why ys cannot be run in it; nothing was run */
+    if (!c) {       /* the error says why ys cannot be run; nothing was run */
         const eddy_status s = eddy_session_status(from);
         return fail(p, s != EDDY_OK ? s : EDDY_INVALID_ARGUMENT);
     }
@@ -202,7 +202,7 @@ static void set_tolerances(comparison *p)
     p->relative = a->relative > 0 ? a->relative : (double[]){ 1e-3, 1e-2, 0.1 }[of];
 }
 
-/* The values at this place, twice, for they must not be of chance. */
+/* Computes the values at this point twice, to detect ys that vary from run to run. */
 static bool compute_values(comparison *p)
 {
     if (!eddy__comparison_fetch(p, p->n_x, p->xs, p->x) ||
@@ -260,7 +260,7 @@ static bool choose_rows(comparison *p)
     return p->status == EDDY_OK;
 }
 
-/* All rows of the gradients; where there is none, they stay 0. */
+/* Computes all rows of the gradients; missing gradients are 0. */
 static bool compute_gradients(comparison *p)
 {
     const int before = p->n_feeds;
@@ -317,8 +317,8 @@ static bool add_shifted(comparison *p, const element_range *s, eddy_array *shift
     return true;
 }
 
-/* The derivatives of the parts of ys along the element_range, by five points less
- * the one in the middle. */
+/* The derivatives of the parts of ys along the range, by the five-point formula, in which the
+ * middle point has weight 0. */
 static bool compute_numeric(comparison *p, const element_range *s)
 {
     static const double steps[] = { 1, -1, 2, -2 }, factors[] = { 8, -8, -1, 1 };
@@ -390,7 +390,7 @@ static double compare_rows(comparison *p, const element_range *s)
     return worst;
 }
 
-/* A large x is moved as a whole, and what disagrees is halved down to one part. */
+/* Varies a large x as a whole, and halves a range that disagrees until one part is left. */
 static bool compare_large(comparison *p, int k)
 {
     element_range s = { k, 0, eddy__parts_of(p->x[k]) };

@@ -5,7 +5,7 @@
 #include "autodiff/check/gradient_check.h"
 #include "autodiff/internal.h"
 
-/* Where derivatives disagree most, in multiples of what is allowed. */
+/* The largest disagreement between derivatives, relative to the tolerance. */
 typedef struct mismatch {
     double  absolute, relative;     /* the largest, wherever */
     double  excess;
@@ -20,16 +20,16 @@ typedef struct comparison {
     eddy_graph   *graph;
     const eddy_gradient_check_args *args;
     int           n_x, n_y, n_feeds;
-    eddy_tensor  *xs, *ys;          /* floating and complex ones alone */
-    int          *number;           /* by x: its number where it came from */
-    eddy_feed    *feeds;            /* with room for weights and one x */
-    bool          alone;            /* an op: only what it does with its inputs counts */
+    eddy_tensor  *xs, *ys;          /* only those of floating or complex type */
+    int          *number;           /* by x: its index in the caller's list */
+    eddy_feed    *feeds;            /* with room for the weights and one x */
+    bool          alone;        /* compares a single op: only its dependence on its inputs counts */
 
-    eddy_tensor *weights, *dx;      /* by y: a placeholder; by x */
+    eddy_tensor *weights, *dx;      /* by y: a placeholder; by x: its gradient */
     eddy_array **x, **y, **w;       /* the values of xs, of ys, of the weights */
-    int64_t      parts, rows;       /* of all ys; of the Jacobian */
+    int64_t      parts, rows;       /* number of parts of all ys; rows of the Jacobian */
     double      *row;               /* rows of weights of the parts; NULL: unit vectors */
-    double     **analytic;          /* by x: rows of its gradient */
+    double     **analytic;          /* by x: the rows of its gradient */
     double      *numeric_derivative;   /* of each part of ys */
     double       delta, absolute, relative;
     eddy_arena   arena;
@@ -38,28 +38,29 @@ typedef struct comparison {
     mismatch     worst;
 } comparison;
 
-/* Floating and complex ones of ys and xs, at these feeds and room for `more`.  False
- * with the status set, as all of these; to be ended in any case. */
+/* Selects the floating and complex tensors of ys and xs; `feeds` gets room for `more` feeds.
+ * False with the status set, like the functions below; call eddy__comparison_end in any case. */
 bool eddy__comparison_begin(comparison *p, eddy_list ys, eddy_list xs, eddy_feeds feeds, int more);
 void eddy__comparison_end(comparison *p);
 /* Makes the session, with the variables of the caller's; for eddy_session_free. */
 bool eddy__comparison_open_session(comparison *p);
-/* Compares; what there is to say is in p->found. */
+/* Compares the derivatives and stores the result in p->worst. */
 bool eddy__comparison_run(comparison *p);
 
 /* Memory for n items until the end, zeroed. */
 void *eddy__comparison_alloc(comparison *p, int64_t n, size_t size);
-/* Feeds t besides, in place of a value that it had. */
+/* Adds a feed of t, or replaces its value. */
 void  eddy__comparison_feed(comparison *p, eddy_tensor t, const eddy_array *value);
-/* Whether t is moved by setting it in the session: a feed would hide that. */
+/* True if t must be varied by setting it in the session, because a feed would not reach
+ * eddy_read. */
 bool  eddy__comparison_is_variable(eddy_tensor t);
 bool  eddy__comparison_fetch(comparison *p, int n, const eddy_tensor *fetches, eddy_array **out);
 void  eddy__arrays_free(eddy_array **a, int n);
 /* In [-1, 1), away from 0, the same each time. */
 double eddy__random_weight(int64_t row, int64_t part);
 
-/* The real numbers that an array is made of: its elements, or the real and then the
- * imaginary part of each. */
+/* Access to arrays as lists of real numbers (parts): the elements, or the real and the
+ * imaginary part of each element. */
 int64_t eddy__parts_of(const eddy_array *a);
 double  eddy__part_get(const eddy_array *a, int64_t part);
 void    eddy__part_set(eddy_array *a, int64_t part, double value);

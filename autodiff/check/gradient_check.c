@@ -19,9 +19,9 @@ typedef struct fault {
     mismatch         worst;
 } fault;
 
-/* The inputs of a node whose values are read, each once; which they are.  What is
- * handed over by reference need not have one, unless it is among xs.  A custom gradient
- * is one of all that lies between its inputs and the node: its results are no inputs. */
+/* The inputs of a node whose values are read, each once, and their indices. A reference need
+ * not be an input, unless it is among xs. For a custom gradient, the results among the inputs
+ * are skipped: it counts as one operation with all nodes between x and y. */
 static int distinct_inputs(const eddy_subgraph *subgraph, const eddy_node *node, eddy_tensor *in,
                            int *number)
 {
@@ -37,7 +37,7 @@ static int distinct_inputs(const eddy_subgraph *subgraph, const eddy_node *node,
     return n;
 }
 
-/* Those of in[0..n) by which the node depends on xs, to the front of `out`. */
+/* Copies those of in[0..n) through which the node depends on xs to `out`. */
 static int varying_inputs(const eddy_subgraph *subgraph, const eddy_node *node, int n,
                          const eddy_tensor *in, const int *number, eddy_tensor *out, int *from)
 {
@@ -50,7 +50,7 @@ static int varying_inputs(const eddy_subgraph *subgraph, const eddy_node *node, 
     return m;
 }
 
-/* Whether the node, alone on the values that it has in p, disagrees. */
+/* True if the derivatives of the node alone disagree at the values that it has in p. */
 static bool is_at_fault(comparison *p, const eddy_subgraph *subgraph, const eddy_node *node,
                         fault *f)
 {
@@ -81,10 +81,10 @@ static bool is_at_fault(comparison *p, const eddy_subgraph *subgraph, const eddy
     return op.worst.excess > 1;
 }
 
-enum { RELEVANT = 128 };    /* beside the marks of a subgraph */
+enum { RELEVANT = 128 };    /* besides the marks of a subgraph */
 
-/* Marks the nodes whose rules the gradients of ys by xs ask: those between a custom gradient's
- * inputs and its node are not among them. */
+/* Marks the nodes whose rules compute the gradients of ys with respect to xs. Nodes between the
+ * inputs of a custom gradient and its node are not among them. */
 static void mark_relevant(const comparison *p, eddy_subgraph *subgraph)
 {
     for (int j = 0; j < p->n_y; j++)
@@ -99,7 +99,8 @@ static void mark_relevant(const comparison *p, eddy_subgraph *subgraph)
     }
 }
 
-/* Checks each op between xs and ys by itself; how many disagree, the first in faults. */
+/* Checks each op between xs and ys alone. Returns how many disagree; the first of them are in
+ * `faults`. */
 static int find_faults(comparison *p, fault *faults)
 {
     eddy_subgraph subgraph;
@@ -113,7 +114,7 @@ static int find_faults(comparison *p, fault *faults)
                                                         EDDY_BETWEEN | RELEVANT))
             continue;
         n += is_at_fault(p, &subgraph, node, &faults[n]);
-        eddy_graph_clear_error(p->graph);    /* one that cannot stand alone is passed over */
+        eddy_graph_clear_error(p->graph);    /* an op that cannot be checked alone is skipped */
     }
     eddy__subgraph_end(&subgraph);
     return n;
@@ -121,7 +122,7 @@ static int find_faults(comparison *p, fault *faults)
 
 /* ---------------------------------------------------------------- reporting -- */
 
-/* What to say of a comparison that could not be looked at. */
+/* Writes why the comparison could not be made. */
 static void print_failure(const comparison *p, eddy_text *t)
 {
     if (p->varies)
@@ -135,7 +136,7 @@ static void print_failure(const comparison *p, eddy_text *t)
         eddy__text_put(t, "%s\n", eddy_session_message(p->session ? p->session : p->args->session));
 }
 
-/* Which part of an element of x; nothing where elements are real. */
+/* The part of a complex element, as text; empty for real elements. */
 static const char *part_of(eddy_tensor x, const mismatch *f)
 {
     if (!eddy_dtype_is_complex(eddy_dtype_of(x))) return "";
@@ -183,7 +184,7 @@ static void print_mismatch(comparison *p, int order, eddy_gradient_report *r, ed
     report_mismatch(r, faults[0].input, &faults[0].worst);
 }
 
-/* What one order found, as part of the report. */
+/* Adds the result of one order to the report. */
 static bool finish(comparison *p, int order, eddy_gradient_report *r, eddy_text *t)
 {
     r->absolute = fmax(r->absolute, p->worst.absolute);
