@@ -107,7 +107,8 @@ static bool rank_is_accepted(eddy_infer *c, int i, uint32_t takes)
                            more ? " or more" : "");
 }
 
-/* What op->inputs says: all types first, as shapes mean nothing with another one. */
+/* Checks the inputs against op->inputs: all types before any rank, because shapes have no
+ * meaning with a wrong type. */
 static bool inputs_are_accepted(eddy_infer *c)
 {
     const eddy_input_def *rows = c->op->inputs;

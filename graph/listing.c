@@ -121,8 +121,8 @@ char *eddy_graph_to_text(const eddy_graph *g)
 
 /* ------------------------------------------------------------ Graphviz -- */
 
-/* Slashes come before all other characters, so that a scope's nodes follow one
- * another. */
+/* Compares names so that slashes come before all other characters, which keeps the nodes of a
+ * scope together. */
 static int by_scope(const void *a, const void *b)
 {
     const unsigned char *x = (const unsigned char *)(*(eddy_node *const *)a)->name;
@@ -143,7 +143,7 @@ typedef struct clusters {
     int         open, count;
 } clusters;
 
-/* Closes the scopes that `name` is not in, and opens those it is in. */
+/* Closes the scopes that do not contain `name` and opens those that do. */
 static void enter_scopes(eddy_text *t, clusters *c, const char *name)
 {
     int common = 0;

@@ -6,7 +6,7 @@
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-/* FNV-1a of what h was the hash of, followed by s. */
+/* Continues the FNV-1a hash h of a string with s. */
 static uint64_t hash_append(uint64_t h, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)lower(s[i])) * 1099511628211u;

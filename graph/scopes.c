@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Makes room for one more item on a stack. */
+/* Ensures room for one more item on a stack. */
 static bool push_room(eddy_graph *g, void **items, int count, int *capacity, size_t size)
 {
     if (count < *capacity) return true;
@@ -39,8 +39,8 @@ static const char *with_slash(eddy_graph *g, const char *name)
     return full;
 }
 
-/* A scope that could not be made is still pushed, as the current one, so that
- * begin and end stay in pairs. */
+/* A scope that cannot be created is still pushed, as the current scope, so that begin and end
+ * stay paired. */
 void eddy_scope_begin(eddy_graph *g, const char *name)
 {
     if (!eddy__graph_alive(g)) return;
@@ -133,8 +133,8 @@ int32_t eddy__control_root(const eddy_graph *g)
     return g->n_controls > 0 ? g->controls[g->n_controls - 1].root : 0;
 }
 
-/* A block is passed over when one of the inputs was made inside it: that input
- * already waits for the block's controls, unless it was made free of them. */
+/* True if an input was built inside the block: it already waits for the block's controls,
+ * unless it was built without them. The block then adds no control inputs. */
 static bool has_input_from_block(const eddy_graph *g, const eddy_control_block *b, int n,
                       const eddy_tensor *in)
 {
@@ -143,7 +143,7 @@ static bool has_input_from_block(const eddy_graph *g, const eddy_control_block *
     return false;
 }
 
-/* Room for a mark at each node. */
+/* Allocates a mark for each node. */
 static bool grow_marks(eddy_graph *g)
 {
     if (g->size < g->listed_capacity) return true;

@@ -13,7 +13,7 @@ struct eddy_array {
     int64_t        count;
     size_t         bytes;
     void          *data;
-    void          *base;            /* what the allocator gave; NULL for foreign memory */
+    void          *base;            /* the address from the allocator; NULL for foreign memory */
     eddy_allocator allocator;
     void         (*release)(void *context, void *data);
     void          *context;
@@ -102,7 +102,7 @@ eddy_array *eddy_array_of(eddy_dtype d, double value)
 
 /* ------------------------------------------------------ in the caller's block -- */
 
-/* Such an array has no references.  It begins as the room, whose type may alias. */
+/* An array without reference count, stored in an eddy_array_room, the type of which may alias. */
 typedef struct inline_array {
     eddy_array array;
     double     element[2];

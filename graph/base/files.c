@@ -12,7 +12,7 @@
 enum {
     PATIENCE  = 100,             /* interruptions of one call in a row */
     ATTEMPTS  = 100,             /* temporary names that may be taken */
-    LARGEST   = 1 << 30          /* bytes asked of one read or write */
+    LARGEST   = 1 << 30          /* size of one read or write */
 };
 
 /* --------------------------------------------------------------- POSIX -- */
@@ -35,7 +35,7 @@ static int64_t posix_write(void *context, int fd, const void *p, size_t n)
     return write(fd, p, n);
 }
 
-/* What is no regular file has no size. */
+/* Only regular files have a size. */
 static int64_t posix_size(void *context, int fd)
 {
     struct stat st;
@@ -112,7 +112,7 @@ static bool failure(eddy_error *e, const char *path, const char *step)
     return eddy__error_set(e, EDDY_IO, "%.600s: cannot %s: %s", path, step, why);
 }
 
-/* True as long as a call that gave r should be made again. */
+/* True if a call that returned r should be repeated. */
 static bool should_retry(int64_t r, int *retries)
 {
     return r < 0 && errno == EINTR && (*retries)-- > 0;
@@ -243,7 +243,7 @@ bool eddy__writer_write(eddy_writer *out, const void *p, size_t n)
         size_t  part = n < LARGEST ? n : LARGEST;
         int64_t r = f->write(f->context, out->fd, from, part);
         if (should_retry(r, &retries)) continue;
-        if (r == 0) errno = ENOSPC;          /* no progress and no reason: give up */
+        if (r == 0) errno = ENOSPC;          /* no progress and no error: stop */
         if (r <= 0 || (uint64_t)r > part) {
             failure(out->error, out->path, "write the new file");
             out->failed = true;

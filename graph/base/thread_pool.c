@@ -25,8 +25,8 @@
 
 enum {
     PIECES = 4,               /* of a part, if the grain allows it */
-    LOOKS = 64,               /* of an idle thread between two looks at the clock */
-    PAY = 50                  /* work without help, in times of what help has cost */
+    LOOKS = 64,               /* of an idle thread between two reads of the clock */
+    PAY = 50                  /* minimum ratio of the time without help to the cost of help */
 };
 
 /* Ticks in a microsecond, roughly. */
@@ -46,11 +46,11 @@ static inline int64_t ticks(void)
 /* How long an idle thread spins before it sleeps; limits of `balance`. */
 enum { SPIN = 40 * MICROSECOND, MAX_SAVED = 1000 * MICROSECOND, MAX_LOST = 1000 * MICROSECOND };
 
-/* What a worker does, where there is no address of a job that it is offered. */
+/* States of a worker other than the address of a job that it is offered. */
 enum { SPINNING, ASLEEP, BUSY, STOPPED };
 
 typedef struct part {
-    _Alignas(64) atomic_llong next;       /* the first item that nobody has taken */
+    _Alignas(64) atomic_llong next;       /* the first item that no thread has taken */
     int64_t end;
 } part;
 
@@ -73,22 +73,22 @@ typedef struct worker {
 } worker;
 
 static struct {
-    pthread_mutex_t lock;                 /* held by those who change what follows */
-    pthread_cond_t  left;                 /* a worker has left a job whose caller waits */
+    pthread_mutex_t lock;                 /* protects the members below */
+    pthread_cond_t  left;              /* signals that a worker has left a job whose caller waits */
     bool            watches_forks;
-    atomic_int      n, most;              /* workers that are there, that can be made */
+    atomic_int      n, most;              /* existing workers; maximum number of workers */
     worker          workers[EDDY_MOST_THREADS - 1];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
            .left = PTHREAD_COND_INITIALIZER,
            .most = EDDY_MOST_THREADS - 1 };
 
-/* Where this thread is.  The balance is ticks: what help has saved, less what it
- * has cost, the latest of it.  As long as it is negative, a job has no help, and
- * pays one PAYth of its time in: so help never costs more than that in the long
- * run, whatever a grain is really worth and whoever else uses the cores. */
+/* This thread. `balance` is the time, in ticks, that help has recently saved minus the time
+ * that it has cost. While it is negative, jobs run without help and add one PAYth of their time
+ * to it. In the long run, help therefore never costs more than that, whatever a grain is really
+ * worth and whatever other programs run. */
 static _Thread_local struct here {
     bool    inside;                       /* a body runs */
-    int     index;                        /* of the worker; 0 for a thread that is none */
+    int     index;                        /* of the worker; 0 for other threads */
     int64_t balance;
 } here = { .balance = MAX_LOST };
 
@@ -102,7 +102,7 @@ int eddy__cores(void)
     return n < 1 ? 1 : n > EDDY_MOST_THREADS ? EDDY_MOST_THREADS : (int)n;
 }
 
-/* Lets the other thread of a core go on. */
+/* Lets the other hardware thread of the core proceed. */
 static inline void pause_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -138,7 +138,7 @@ static int64_t run_pieces(job *j, int index)
     return items;
 }
 
-/* Until somebody wakes it. */
+/* Sleeps until another thread wakes the worker. */
 static void sleep_until_woken(worker *w)
 {
     pthread_mutex_lock(&w->lock);
@@ -168,7 +168,8 @@ static job *next_job(worker *w)
     }
 }
 
-/* The caller may be gone once `done` says so: nothing of the job is touched then. */
+/* When `done` is set, the caller may already have returned: the job must not be accessed
+ * afterwards. */
 static void *work(void *arg)
 {
     worker *w = arg;
@@ -210,8 +211,8 @@ static bool make_worker(worker *w)
     return false;
 }
 
-/* Makes workers until there are `wanted`; returns how many there are.  Signals are for
- * the program's own threads. */
+/* Creates workers until there are `wanted`. Returns how many exist. Workers block all signals,
+ * which are meant for the program's own threads. */
 static int grow(int wanted)
 {
     sigset_t all, old;
@@ -229,7 +230,8 @@ static int grow(int wanted)
     return atomic_load(&pool.n);
 }
 
-/* At exit and when the library is unloaded.  A worker whose body calls exit is left. */
+/* Called at exit and when the library is unloaded. A worker whose own body calls exit is not
+ * joined. */
 __attribute__((destructor)) static void stop_workers(void)
 {
     pthread_mutex_lock(&pool.lock);
@@ -307,8 +309,8 @@ static void record_saving(struct here *at, double saved)
                                                                            : (int64_t)balance;
 }
 
-/* Has the job of n items done by this thread and whoever helps.  Alone, it would have
- * taken as long as its own items took, times n and divided by their number. */
+/* Runs the n items on this thread and its helpers. Estimates the time without help from the
+ * time of the items that this thread ran. */
 static void run_job(job *j, int64_t n, struct here *at)
 {
     const int64_t start = ticks();
@@ -346,7 +348,7 @@ static void run_without_help(int64_t n, eddy_parallel_fn body, void *arg, struct
     record_saving(at, (double)(ticks() - start) / PAY);
 }
 
-/* The workers that n items can use, as far as they can be made. */
+/* The number of workers that n items can use, creating workers if possible. */
 static int find_workers(const eddy_kernel *k, int64_t n, int64_t grain)
 {
     const int64_t grains = (n - 1) / grain + 1;
@@ -357,7 +359,7 @@ static int find_workers(const eddy_kernel *k, int64_t n, int64_t grain)
     return there < wanted ? there : wanted;
 }
 
-/* With `free`, help is neither weighed nor accounted for. */
+/* With `free`, help is used without regard to the balance and does not change it. */
 static void parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
                      void *arg, bool free)
 {

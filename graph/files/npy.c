@@ -75,7 +75,7 @@ typedef struct parser {
     const char *path;
     eddy_error *error;
     const char *start, *at, *end;
-    size_t      offset;          /* of start in the file */
+    size_t      offset;          /* offset of `start` in the file */
     eddy_dtype  dtype;
     eddy_shape  shape;
     bool        fortran;
@@ -217,7 +217,7 @@ static bool read_header(parser *p)
 
 /* ------------------------------------------------------ reading: array -- */
 
-/* Copies n elements that lie `stride` elements apart. */
+/* Copies n elements with a distance of `stride` elements. */
 static void gather(char *to, const char *from, int64_t n, int64_t stride, size_t size)
 {
     int64_t step = stride * (int64_t)size;

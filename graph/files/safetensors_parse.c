@@ -60,8 +60,7 @@ static bool expect(parser *p, char c)
     return accept_char(p, c) || damaged(p, what);
 }
 
-/* After an item: true if another one follows, false behind the closing sign or
- * after an error. */
+/* After an item: true if another one follows, false after the closing character or an error. */
 static bool has_next_item(parser *p, char close, bool *ok)
 {
     if (accept_char(p, close)) return false;
@@ -69,7 +68,7 @@ static bool has_next_item(parser *p, char close, bool *ok)
     return *ok;
 }
 
-/* Four hexadecimal digits; -1 if they are not there. */
+/* Four hexadecimal digits; -1 if the text does not continue with them. */
 static int32_t hex4(parser *p)
 {
     int32_t v = 0;
@@ -84,7 +83,7 @@ static int32_t hex4(parser *p)
     return v;
 }
 
-/* Behind "\u": one character, which may take a second escape. */
+/* One character after "\u"; it may need a second escape. */
 static bool read_unicode(parser *p, uint32_t *out)
 {
     int32_t high = hex4(p), low;
@@ -125,8 +124,8 @@ static bool string_ends(const parser *p)
     return false;
 }
 
-/* A string, decoded where it stands, which it never outgrows; its final zero
- * takes the place of the quotation mark. */
+/* A string, decoded in place: the result is never longer. Its final zero replaces the quotation
+ * mark. */
 static bool read_string(parser *p, span *out)
 {
     if (!expect(p, '"')) return false;
@@ -267,8 +266,8 @@ static bool add_entry(parser *p, span name, size_t where)
 
 /* ------------------------------------------------------------ metadata -- */
 
-/* The object of strings is read and forgotten; its keys are gathered only to
- * see that none comes twice. */
+/* Reads an object of strings without storing it. Its keys are collected only to detect
+ * duplicates. */
 static bool read_strings(parser *p, span **keys, size_t *count, size_t *capacity)
 {
     bool ok = expect(p, '{');

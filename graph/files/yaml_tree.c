@@ -102,7 +102,7 @@ void eddy__yaml_close(eddy_yaml_parser *p)
 
 /* --------------------------------------------------------------- events -- */
 
-/* What the event has that a graph file must not have; NULL if nothing. */
+/* A YAML feature of the event that graph files must not use; NULL if there is none. */
 static const char *forbidden(const yaml_event_t *e)
 {
     switch (e->type) {
