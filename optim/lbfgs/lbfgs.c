@@ -20,12 +20,12 @@ typedef struct driver {
     eddy_error          error;
     eddy_lbfgs_report   report;
     int                 n_variables;
-    eddy_tensor        *variables, *fetches;      /* fetches: the loss, then the gradients */
+    eddy_tensor        *variables, *fetches;      /* fetches: the loss, followed by the gradients */
     eddy_array        **values, **out;
     const eddy_array  **feeds;
     eddy_callable      *step;
     int64_t             n;                        /* elements of all variables */
-    double             *x, *g, *d;                /* where it is, the gradient there, the way */
+    double             *x, *g, *d;                /* current point, its gradient, the direction */
     double             *next_x, *next_g;          /* of the last evaluation */
     change             *changes;                  /* the newest is the last */
     double             *share;                    /* by change */
@@ -37,7 +37,7 @@ static bool fail(driver *r, eddy_status s, const char *what)
     return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", what);
 }
 
-/* What the session said. */
+/* The session's error. */
 static bool pass_on(driver *r, eddy_status s)
 {
     return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", eddy_session_message(r->a->session));
@@ -78,7 +78,7 @@ static double largest(const double *a, int64_t n)
 
 /* ------------------------------------------------------------- evaluating -- */
 
-/* Gives the variables the elements of `to`, which are rounded to what they hold. */
+/* Sets the variables to the elements of `to`, rounded to their types. */
 static bool set_variables(driver *r, double *to)
 {
     int64_t at = 0;
@@ -125,7 +125,7 @@ static bool look(void *data, double at, line_point *out)
 
 /* -------------------------------------------------------------- direction -- */
 
-/* d = -H g by the two loops over the changes; downhill, or they are forgotten. */
+/* d = -H g by the two-loop recursion. If d is no descent direction, the history is cleared. */
 static double choose_direction(driver *r)
 {
     for (int64_t i = 0; i < r->n; i++) r->d[i] = -r->g[i];
@@ -165,7 +165,7 @@ static void note_change(driver *r, int most)
         r->n_changes += keep;
         return;
     }
-    /* The oldest gives its vectors to the newest; what is in them is lost either way. */
+    /* The oldest pair of vectors is reused for the newest. */
     memmove(r->changes, r->changes + 1, (size_t)(most - 1) * sizeof c);
     r->changes[most - 1] = c;
     r->n_changes = keep ? most : most - 1;
@@ -189,7 +189,7 @@ static bool end(driver *r, eddy_lbfgs_end why, const char *message)
     return true;
 }
 
-/* One step along d; whether it is the last, with what `failed` says. */
+/* One step along d. True if it is the last; `failed` is then the reason. */
 static bool advance(driver *r, int most, bool *failed)
 {
     const eddy_minimize_lbfgs_args *a = r->a;
@@ -206,7 +206,7 @@ static bool advance(driver *r, int most, bool *failed)
     if (*failed) return true;
     if (how == LINE_LOWER && !look(r, found.at, &found)) return *failed = true;
     if (how == LINE_NONE && !first) {
-        r->n_changes = 0;                /* the changes were no help: straight down then */
+        r->n_changes = 0;                /* the history did not help: use the steepest descent */
         return r->report.evaluations >= a->max_evaluations &&
                end(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
     }
@@ -324,7 +324,7 @@ static bool settle_gradients(driver *r)
     return true;
 }
 
-/* The values of the variables, and what is fed. */
+/* The values of the variables and of the feeds. */
 static bool take_values(driver *r)
 {
     const eddy_feeds feeds = r->a->feeds;

@@ -50,7 +50,7 @@ static bool schedules_fit(eddy_graph *g, const eddy_joined_schedules_args *a)
     return eddy__graph_ready(g);
 }
 
-/* Steps are compared as float64, which has room for every count. */
+/* Steps are compared as float64, which represents every count exactly. */
 static eddy_tensor joined(const eddy__schedule *s, const eddy_joined_schedules_args *a)
 {
     const eddy__schedule exact = { .g = s->g, .what = s->what,

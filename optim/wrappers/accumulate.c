@@ -12,7 +12,7 @@ typedef struct accumulate_state {
     eddy_optimizer *inner;
     int64_t         steps;
     bool            sum;
-    eddy_tensor     due;          /* whether this run is a k-th */
+    eddy_tensor     due;          /* true in every k-th run */
 } accumulate_state;
 
 static void accumulate_slots(eddy_optimizer *o, eddy_tensor v)
@@ -31,7 +31,7 @@ static void accumulate_prepare(eddy_optimizer *o)
     eddy__inner_prepare(s->inner);
 }
 
-/* What the inner step gets; *kept is the assignment to the slot. */
+/* The gradient for the inner step; *kept is the assignment to the slot. */
 static eddy_tensor accumulated(eddy_optimizer *o, eddy_tensor g, eddy_tensor v, eddy_tensor *kept)
 {
     const accumulate_state *s = eddy_optimizer_state(o);

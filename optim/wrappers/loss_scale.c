@@ -11,8 +11,8 @@ typedef struct scale_state {
     eddy_tensor          scale, multiplier;
     int64_t              period;
     bool                 fixed;
-    eddy_tensor          finite;  /* so far; no node: nothing has come */
-    const eddy_id_range *ranges;  /* of the updates so far, in the graph's arena */
+    eddy_tensor          finite;  /* all gradients so far are finite; no node: no gradient yet */
+    const eddy_id_range *ranges;  /* id ranges of the updates so far, in the graph's arena */
 } scale_state;
 
 static void scale_slots(eddy_optimizer *o, eddy_tensor v)
@@ -29,7 +29,7 @@ static void scale_prepare(eddy_optimizer *o)
     eddy__inner_prepare(s->inner);
 }
 
-/* The gradient of the loss itself; and notes whether it is finite. */
+/* The gradient of the unscaled loss. Also records whether it is finite. */
 static eddy_tensor unscaled(scale_state *s, eddy_tensor g)
 {
     if (!s->fixed) {
@@ -58,7 +58,7 @@ static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
     return o->def.transform ? g : unscaled(o->state, g);
 }
 
-/* The update whose nodes are those above `from`, noted. */
+/* Records the id range of an update, whose nodes are those above `from`. */
 static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
 {
     scale_state   *s = eddy_optimizer_state(o);
@@ -85,7 +85,7 @@ static eddy_tensor scale_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tens
     return noted(o, from, eddy__inner_sparse(o, s->inner, handed_on(o, values), indices, v));
 }
 
-/* The scale and the count of good steps in a row, as they go on. */
+/* The next scale and the next count of consecutive successful steps. */
 static eddy_tensor follow(eddy_optimizer *o)
 {
     const scale_state *s = eddy_optimizer_state(o);

@@ -19,7 +19,7 @@ static bool holds_graph(const eddy_node *node)
     return false;
 }
 
-/* The node, which is between, on what its inputs have become. */
+/* Rebuilds a node of the subgraph from the replacements of its inputs. */
 static eddy_tensor rebuilt(eddy_subgraph *s, const eddy_node *node)
 {
     eddy_graph *g = s->graph;
@@ -43,7 +43,7 @@ static eddy_tensor rebuilt(eddy_subgraph *s, const eddy_node *node)
     return y;
 }
 
-/* The loss where each variable is what it has been moved to. */
+/* The loss as a function of the shifted variables. */
 static eddy_tensor moved_loss(eddy_graph *g, const eddy_pairs *p, const eddy_tensor *from,
                               const eddy_tensor *moved)
 {
@@ -65,7 +65,7 @@ static eddy_tensor moved_loss(eddy_graph *g, const eddy_pairs *p, const eddy_ten
     return loss;
 }
 
-/* The norm of all gradients, slices as the dense tensors that they stand for. */
+/* The norm of all gradients; IndexedSlices count as dense tensors. */
 static eddy_tensor norm_of(eddy_graph *g, const eddy_pairs *p)
 {
     eddy_tensor sum = eddy_number(g, EDDY_FLOAT64, 0);
@@ -86,7 +86,7 @@ static void move(eddy_graph *graph, const eddy_pairs *p, eddy_tensor rho, eddy_t
     }
 }
 
-/* The pairs with the gradients of there. */
+/* The pairs with the gradients at the shifted point. */
 static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
 {
     int some = 0;

@@ -16,7 +16,7 @@ static eddy_tensor counter(eddy_averages *a, const char *name)
     return v;
 }
 
-/* Whether this run counts, and as which. */
+/* Whether this run counts, and its number among those that count. */
 static void stochastic_prepare(eddy_averages *a)
 {
     if (a->runs.node == 0) {

@@ -49,7 +49,7 @@ eddy_tensor eddy__inner_dense(eddy_optimizer *inner, eddy_tensor g, eddy_tensor 
 eddy_tensor eddy__inner_sparse(const eddy_optimizer *outer, eddy_optimizer *inner,
                                eddy_tensor values, eddy_tensor indices, eddy_tensor variable)
 {
-    /* Of equal indices that were summed all but one have become negative. */
+    /* Summing equal indices has made all but one of them negative. */
     inner->skip_negative = outer->skip_negative || !outer->def.sums_duplicates;
     if (inner->def.apply_sparse) return inner->def.apply_sparse(inner, values, indices, variable);
     return eddy__inner_dense(inner, eddy_indexed_slices(values, indices, variable), variable);
@@ -93,7 +93,7 @@ static int variables_of(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor 
     return n;
 }
 
-/* The first span's variables may have been updated after it, up to now. */
+/* The id of the first node of the ranges. Its variables may have been updated since. */
 static int32_t first_of(const eddy_id_range *ranges)
 {
     int32_t first = INT32_MAX;
@@ -115,7 +115,7 @@ static eddy_tensor take_back(eddy_optimizer *o, const eddy_id_range *ranges, edd
         return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, (int)most);
     const int     n = variables_of(g, ranges, all);
     const int32_t first = first_of(ranges);
-    /* What waits for no update is the value from before it. */
+    /* A tensor that waits for no update has the value from before the run. */
     for (int i = 0; i < n; i++)
         all[i] = eddy_assign(all[i], Where(keep, eddy__latest(all[i], first), Identity(all[i])));
     all[n] = step;
