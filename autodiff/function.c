@@ -103,7 +103,7 @@ static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
         if (a->indices.at[i] < 0 || a->indices.at[i] >= a->x.count) {
             eddy_fail(
                 g, EDDY_INVALID_ARGUMENT,
-                "gradients_function: there is no parameter %lld of %.200s, which has %d arguments",
+                "gradients_function: parameter %lld is given, but %.200s has %d arguments",
                 (long long)a->indices.at[i], name_of(&a->f), a->x.count);
             return 0;
         }

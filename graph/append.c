@@ -19,8 +19,11 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
     const char *op = a->op->name;
     if (!count_is_valid(a)) {
         int most = a->op->max_inputs == EDDY_MANY ? EDDY_MAX_INPUTS : a->op->max_inputs;
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d to %d", op,
-                  a->n, a->op->min_inputs, most);
+        if (a->op->min_inputs == most)
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d", op, a->n, most);
+        else
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d to %d", op, a->n,
+                      a->op->min_inputs, most);
         return false;
     }
     for (int i = 0; i < a->n; i++) {

@@ -84,7 +84,7 @@ static bool plan_memory(compile *c)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
     if (s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
         return eddy__error_set(c->error, EDDY_LIMIT,
-                               "the run needs %zu bytes; the session's limit is %zu",
+                               "the run needs %zu bytes; max_bytes of the session is %zu",
                                p->memory_bytes + results, s->options.max_bytes);
     p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
     if (!p->memory)

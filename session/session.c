@@ -181,9 +181,13 @@ bool eddy__session_check_feed(const eddy_session *s, const eddy_feed *f, int i, 
 static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
 {
     if (feeds.count < 0 || (feeds.count > 0 && !feeds.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "feeds is not a valid list");
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "feeds is not a valid list (count %d, at %s)", feeds.count,
+                               feeds.at ? "given" : "NULL");
     if (fetches.count < 0 || (fetches.count > 0 && !fetches.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "fetches is not a valid list");
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "fetches is not a valid list (count %d, at %s)", fetches.count,
+                               fetches.at ? "given" : "NULL");
     for (int i = 0; i < feeds.count; i++) {
         if (!eddy__session_check_feed(s, &feeds.at[i], i, e)) return false;
         for (int j = 0; j < i; j++)
@@ -339,7 +343,9 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
     if (!eddy__session_enter(s)) return NULL;
     bool ok = eddy__session_check(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
     if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
-        ok = eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "feeds is not a valid list");
+        ok = eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                             "feeds is not a valid list (count %d, at %s)", feeds.count,
+                             feeds.at ? "given" : "NULL");
     for (int i = 0; ok && i < feeds.count; i++)
         ok = can_be_fed(s, feeds.at[i], i, &e);
     eddy_callable *c = ok ? eddy__allocate_zeroed(&s->allocator, 1, sizeof *c) : NULL;

@@ -254,7 +254,9 @@ static bool arguments_fit(const eddy_gradient_check_args *a)
         return false;
     }
     if (a->feeds.count < 0 || (a->feeds.count > 0 && !a->feeds.at)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradient_check: feeds is not a valid list");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "gradient_check: feeds is not a valid list (count %d, at %s)", a->feeds.count,
+                  a->feeds.at ? "given" : "NULL");
         return false;
     }
     return eddy__list_is_of(g, "gradient_check", "ys", a->ys) &&
@@ -272,7 +274,8 @@ eddy_status eddy_gradient_check_with(eddy_gradient_check_args args)
         eddy_graph *g = args.ys.at[0].graph;
         if (eddy_graph_status(g) != EDDY_OK) s = eddy_graph_status(g);
         eddy__text_put(&text, "%s\n", eddy_graph_message(g));
-    } else eddy__text_put(&text, "ys or xs is empty\n");
+    } else eddy__text_put(&text, "gradient_check: %s is empty\n",
+                          args.ys.count > 0 && args.ys.at ? "xs" : "ys");
     r->ok = s == EDDY_OK;
     if (args.report) r->text = eddy__text_string(&text);
     else eddy__text_free(&text);

@@ -107,7 +107,10 @@ static bool evaluate(driver *r, double *loss)
         const eddy_array *g = r->out[v + 1];
         const int64_t     n = eddy_array_count(r->values[v]);
         if (eddy_array_count(g) != n)
-            return fail(r, EDDY_BAD_SHAPE, "a gradient does not have the shape of its variable");
+            return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
+                                   "minimize_lbfgs: the gradient of '%.200s' has %lld elements; "
+                                   "the variable has %lld", eddy_name_of(r->variables[v]),
+                                   (long long)eddy_array_count(g), (long long)n);
         for (int64_t i = 0; i < n; i++) r->next_g[at++] = eddy_array_get(g, i);
     }
     return true;
@@ -272,14 +275,20 @@ static bool settle_loss(driver *r)
 {
     const eddy_tensor loss = r->a->loss;
     const eddy_dtype  d = eddy_is_valid(loss) ? eddy_dtype_of(loss) : EDDY_BOOL;
+    char              text[128];
     if (!r->a->session || !eddy_is_valid(loss) || !eddy__graph_ready(loss.graph))
         return fail(r, EDDY_INVALID_ARGUMENT, "a session and a loss of its graph are required");
     r->graph = loss.graph;
     r->arena.allocator = eddy__graph_allocator(r->graph);
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return fail(r, EDDY_BAD_DTYPE, "the loss must be float32 or float64");
+        return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
+                               "minimize_lbfgs: the loss '%.200s' is %s; expected float32 or "
+                               "float64", eddy_name_of(loss), eddy_dtype_name(d));
     if (eddy_shape_of(loss).rank != 0)
-        return fail(r, EDDY_BAD_SHAPE, "the loss is not a scalar");
+        return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
+                               "minimize_lbfgs: the loss '%.200s' has shape %s; expected a scalar",
+                               eddy_name_of(loss),
+                               eddy_shape_print(eddy_shape_of(loss), text, sizeof text));
     return true;
 }
 
@@ -296,10 +305,14 @@ static bool settle_variables(driver *r)
     for (int i = 0; i < n; i++) {
         const eddy_tensor v = r->variables[i];
         if (!eddy__is_variable(v) || v.graph != r->graph)
-            return fail(r, EDDY_INVALID_ARGUMENT,
-                        "var_list has an entry that is not a variable of the graph");
+            return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                                   "minimize_lbfgs: var_list[%d] is not a variable of the graph",
+                                   i);
         if (eddy_dtype_of(v) != EDDY_FLOAT32 && eddy_dtype_of(v) != EDDY_FLOAT64)
-            return fail(r, EDDY_BAD_DTYPE, "variables must be float32 or float64");
+            return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
+                                   "minimize_lbfgs: the variable '%.200s' is %s; expected float32 "
+                                   "or float64", eddy_name_of(v),
+                                   eddy_dtype_name(eddy_dtype_of(v)));
     }
     return true;
 }
@@ -312,7 +325,9 @@ static bool settle_gradients(driver *r)
     eddy_tensor *dx = r->fetches + 1;
     r->fetches[0] = r->a->loss;
     if (given.at && given.count != r->n_variables)
-        return fail(r, EDDY_INVALID_ARGUMENT, "there must be a gradient for each variable");
+        return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                               "minimize_lbfgs: %d gradients given for %d variables", given.count,
+                               r->n_variables);
     if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
     else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }),
                             dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
@@ -320,7 +335,9 @@ static bool settle_gradients(driver *r)
                                eddy_graph_message(r->graph));
     for (int i = 0; i < r->n_variables; i++)
         if (!eddy_is_valid(dx[i]) || dx[i].graph != r->graph)
-            return fail(r, EDDY_INVALID_ARGUMENT, "a gradient is not a tensor of the graph");
+            return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                                   "minimize_lbfgs: gradients[%d] is not a tensor of the graph",
+                                   i);
     return true;
 }
 

@@ -145,7 +145,8 @@ eddy_tensor eddy_averages_apply(eddy_averages *a, eddy_list var_list)
     if (!g && var_list.at && var_list.count > 0) g = var_list.at[0].graph;
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!graph_of(a))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "averages: the averages are NULL or not valid");
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "averages: the object is NULL or has been freed");
     const bool all = !var_list.at || var_list.count == 0;
     const int  n = all ? eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES) : var_list.count;
     if (n <= 0) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: no variables to average", a->name);

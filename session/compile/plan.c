@@ -48,7 +48,8 @@ bool eddy__prepare(compile *c, instruction *i)
                                                 : NULL;
     if (!prepare || prepare(&i->kernel) == EDDY_OK) return true;
     *c->error = c->plan->error;
-    return eddy__error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
+    return eddy__error_set(c->error, EDDY_INTERNAL,
+                           "%s: prepare failed without giving a reason [node '%s']",
                            i->kernel.op->name, i->call.node->name);
 }
 
@@ -84,8 +85,8 @@ bool eddy__plan_add_flops(compile *c, const instruction *i)
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s)
 {
     if (error->status == EDDY_OK)
-        eddy__error_set(error, s, "%s failed [node '%s']", i->call.node->op->name,
-                        i->call.node->name);
+        eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",
+                        i->call.node->op->name, i->call.node->name);
 }
 
 void eddy__plan_free(eddy_plan *p)

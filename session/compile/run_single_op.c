@@ -41,5 +41,6 @@ bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffe
     if (base) eddy__release_aligned(p->allocator, base, scratch);
     if (s == EDDY_OK) return true;
     *error = p->error;
-    return eddy__error_set(error, s, "%s failed [node '%s']", node->op->name, node->name);
+    return eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",
+                           node->op->name, node->name);
 }

@@ -126,7 +126,7 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = is_usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node && !value)
-        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "there is no value for the variable '%s'",
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_variable_set: the value for '%s' is NULL",
                         node->name);
     if (node && value) {
         pthread_rwlock_wrlock(&s->state_lock);
@@ -144,7 +144,8 @@ static const eddy_node **checkpoint_variables(eddy_session *s, eddy_list l, int 
     bool all = l.count == 0;
     *n = all ? eddy_collection_size(s->graph, EDDY_GLOBAL_VARIABLES) : l.count;
     if (l.count < 0 || (l.count > 0 && !l.at)) {
-        eddy__error_set(e, EDDY_INVALID_ARGUMENT, "variables is not a valid list");
+        eddy__error_set(e, EDDY_INVALID_ARGUMENT, "variables is not a valid list (count %d, at %s)",
+                        l.count, l.at ? "given" : "NULL");
         return NULL;
     }
     const eddy_node **nodes = eddy__allocate_zeroed(&s->allocator, (size_t)*n, sizeof *nodes);
@@ -204,7 +205,7 @@ static bool can_restore(const eddy_node *node, const char *path, const eddy_arra
     eddy_error      why = { 0 };
     if (!a)
         return eddy__error_set(e, EDDY_NOT_FOUND,
-                               "%.300s: there is no value for the variable '%.200s'", path,
+                               "%.300s: the file has no value for the variable '%.200s'", path,
                                node->name);
     return eddy__value_fits(node, got, &why) ||
            eddy__error_set(e, why.status, "%.300s: %s", path, why.message);
