@@ -31,7 +31,7 @@ static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
     return true;
 }
 
-/* The entries of one axis: none, or one.  Of more axes the operation checks them itself. */
+/* The list for one axis: empty or with one entry. For more axes the operation checks the list. */
 static bool check_single(const eddy_layer *l, const char *what, eddy_dims d, int axes)
 {
     if (eddy_refuse_number(l->graph, l->who, what, d)) return false;

@@ -49,7 +49,7 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
 
 enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 
-/* The limit on the memory of all plans, if the largest needs so many bytes. */
+/* The limit on the memory of all plans, given the bytes of the largest. */
 static size_t most_bytes(const eddy_session *s, size_t largest)
 {
     if (s->options.kept_bytes > 0) return s->options.kept_bytes;

@@ -19,8 +19,8 @@ struct eddy_callable {
  * the plan of a stage, which has other feeds. */
 eddy_plan *eddy__take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
                            bool stage, eddy_error *e);
-/* The callable's last plan if it will do again; NULL leaves it to a full run.  The feeds are
- * not checked yet. */
+/* The callable's last plan if it can run again; NULL requires a complete run. The feeds have
+ * not been checked. */
 eddy_plan *eddy__take_again(eddy_callable *c, const eddy_array *const *feeds);
 void       eddy__give_plan(eddy_plan *p);
 

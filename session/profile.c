@@ -102,7 +102,7 @@ typedef struct summary {
     FILE   *to;
     double  nanoseconds;            /* of a tick */
     int64_t ticks;                  /* of all plans */
-    const eddy_plan **plans;        /* that ran, the dearest first */
+    const eddy_plan **plans;        /* that ran, the most expensive first */
     row    *rows;                   /* rows of the table of all plans, then of one plan at a time */
     int     n_plans;
     int32_t n_rows;
@@ -169,7 +169,7 @@ static void put_type(FILE *to, const char *before, eddy_type t)
     fprintf(to, "%s%s", before, eddy_type_print(t, type, sizeof type));
 }
 
-/* How many parts have the label of part k; 0 if an earlier one has it, too. */
+/* The number of parts with the label of part k; 0 if an earlier part has the same label. */
 static int count_label(const instruction *i, int k)
 {
     const char *of = label(part_of(i, k));

@@ -264,7 +264,7 @@ bool eddy_array_equal(const eddy_array *a, const eddy_array *b)
 
 /* ------------------------------------------------------------ printing -- */
 
-/* How many of the trailing dimensions end at (or, for `starts`, begin at) element i. */
+/* The number of trailing dimensions that end at (or, for `starts`, begin at) element i. */
 static int edges(eddy_shape s, int64_t i, bool starts)
 {
     int     n = 0;

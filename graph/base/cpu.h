@@ -14,7 +14,7 @@
 
 typedef enum eddy_instructions { EDDY_BASELINE, EDDY_AVX2, EDDY_AVX512 } eddy_instructions;
 
-/* How many of them have loops of their own. */
+/* Number of instruction sets with compiled loops. */
 #if defined(__x86_64__)
 enum { EDDY_SETS = 3 };
 #else

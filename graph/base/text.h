@@ -21,8 +21,8 @@ void  eddy__text_flush(eddy_text *t);              /* the rest to the writer */
 char *eddy__text_string(eddy_text *t);
 void  eddy__text_free(eddy_text *t);
 
-/* UTF-8 as Unicode defines it: shortest forms, no surrogates.  `bad` is the
- * index of the first byte that is not part of it, n if all is well. */
+/* UTF-8 as defined by Unicode: shortest forms, no surrogates. `bad` is the index of the first
+ * invalid byte, n if there is none. */
 size_t eddy__utf8_check(const char *s, size_t n);  /* returns `bad` */
 /* Appends the character to buf, which has room for four bytes. Returns their number. */
 size_t eddy__utf8_put(uint32_t c, char *buf);
@@ -40,7 +40,7 @@ void  eddy__base64_put(eddy_text *t, const void *p, size_t n, int indent);
 /* Decodes s[0..length), skipping white space, into exactly n bytes; false unless it is the
  * canonical encoding of n bytes. */
 bool  eddy__base64_parse(const char *s, size_t length, void *p, size_t n);
-/* How many bytes s would decode to. */
+/* The number of bytes that s decodes to. */
 size_t eddy__base64_size(const char *s, size_t length);
 
 #endif

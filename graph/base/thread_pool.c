@@ -120,8 +120,8 @@ static bool change_state(worker *w, uintptr_t from, uintptr_t to)
                                                    memory_order_relaxed);
 }
 
-/* Runs pieces of the job, first of the part with this index, until none is left;
- * returns how many items that were. */
+/* Runs pieces of the job, beginning with part `index`, until none is left. Returns the number
+ * of items that it ran. */
 static int64_t run_pieces(job *j, int index)
 {
     int64_t items = 0;
@@ -254,7 +254,8 @@ __attribute__((destructor)) static void stop_workers(void)
 
 /* ------------------------------------------------------------ the caller -- */
 
-/* Offers the job to workers that spin; returns to how many, and how many sleep. */
+/* Offers the job to spinning workers. Returns how many took it up to now, and how many workers
+ * sleep. */
 static int offer(job *j, int *asleep)
 {
     int offered = 0;
@@ -267,7 +268,7 @@ static int offer(job *j, int *asleep)
     return offered;
 }
 
-/* Wakes the others for it; returns how many. */
+/* Wakes sleeping workers for the job. Returns their number. */
 static int wake_workers(job *j)
 {
     int roused = 0;
@@ -279,7 +280,7 @@ static int wake_workers(job *j)
     return roused;
 }
 
-/* Withdraws the offers that were not taken; returns how many. */
+/* Withdraws the offers that no worker has accepted. Returns their number. */
 static int withdraw_offers(job *j)
 {
     int n = 0;

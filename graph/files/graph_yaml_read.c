@@ -222,8 +222,8 @@ static bool set_outputs(reader *r, const eddy_node *node, const eddy_yaml_item *
 
 static eddy_graph *read_inner_graph(void *context, const eddy_yaml_item *it);
 
-/* Appends the node with the attributes that were read.  Graphs among them are
- * held meanwhile: a failed append may have freed them. */
+/* Appends the node with the attributes that were read. Retains the graphs among them meanwhile,
+ * because a failed append may free them. */
 static const eddy_node *append(reader *r, const eddy_append_args *a, const eddy_yaml_item *it,
                                char *attrs)
 {

@@ -134,7 +134,7 @@ static void put_integers(eddy_text *t, int64_t n, const int64_t *at, int indent)
 
 /* -------------------------------------------------------------- arrays -- */
 
-/* How many numbers are written for an array: two for a complex element. */
+/* The number of values written for an array: two for each complex element. */
 static int64_t numbers_in(const eddy_array *a)
 {
     return eddy_array_count(a) * (eddy_dtype_is_complex(eddy_array_dtype(a)) ? 2 : 1);

@@ -13,7 +13,7 @@ static const char *const sm3_names[EDDY_MAX_RANK] = {
     "accumulator_4", "accumulator_5", "accumulator_6", "accumulator_7",
 };
 
-/* How many slots: one for each axis, or one for a scalar. */
+/* The number of slots: one for each axis, or one for a scalar. */
 static int slots_of(eddy_tensor v)
 {
     const int rank = eddy_shape_of(v).rank;

@@ -79,7 +79,7 @@ eddy_tensor eddy__latest(eddy_tensor variable, int32_t from)
     return variable;
 }
 
-/* Each variable that nodes of the ranges update, once: stores them, returns how many. */
+/* Stores each variable that nodes of the ranges update once. Returns their number. */
 static int variables_of(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor *out)
 {
     int n = 0;
@@ -102,7 +102,7 @@ static int32_t first_of(const eddy_id_range *ranges)
     return first;
 }
 
-/* All that the ranges update, put back if it is not to be kept. */
+/* Restores all variables that the ranges update unless `keep` is true. */
 static eddy_tensor take_back(eddy_optimizer *o, const eddy_id_range *ranges, eddy_tensor step,
                              eddy_tensor keep)
 {

@@ -1,4 +1,4 @@
-/* emit.c -- instruction scheduling: turns the nodes of the plan's IR, in their order, into
+/* emit.c -- instruction emission: turns the nodes of the plan's IR, in their order, into
  * instructions over buffers.
  *
  * Variables: every read of a Variable's output means the value from before the run. If a node
@@ -340,7 +340,7 @@ static bool make_copy(build *b, const ir_node *n)
     return add_instruction(b, n, copy_kernel, 1, 1, at);
 }
 
-/* Values that are another's memory, or parts of it: no instruction. */
+/* Values that share the memory of another value need no instruction. */
 static bool make_views(build *b, const ir_node *n)
 {
     if (b->ir->nodes[n->inputs[0].node]->variable >= 0 && n->inputs[0].output == STORAGE)

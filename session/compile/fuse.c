@@ -154,7 +154,7 @@ static location location_of_whole(builder *b, const eddy_buffer *buffer, bool ou
     return (location){ .offset = (size_t)b->slot_of[root], .size = element(buffer) };
 }
 
-/* How many elements of the result the operand's are repeated after; 0: it does not. */
+/* The number of elements of the result after which those of the operand repeat; 0: they do not. */
 static int64_t period_of(const eddy_expansion *e)
 {
     if (e->rank == 1) return e->step[0] == 0 ? 1 : 0;

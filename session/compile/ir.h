@@ -82,7 +82,7 @@ ir_graph *eddy__ir_new(compile *c, int32_t capacity);
 /* Appends n, whose inputs are in f, and numbers it; or returns an equal node, which the caller
  * uses instead. NULL if out of memory. */
 ir_node *eddy__ir_append(ir_graph *f, ir_node *n);
-/* Fills n->parts; the inputs of n are in f.  False if memory is out. */
+/* Sets n->parts; the inputs of n are in f. False if out of memory. */
 bool eddy__ir_find_parts(ir_graph *f, ir_node *n);
 /* True if all outputs are parts of the memory of input 0. */
 static inline bool eddy__ir_is_view(const ir_node *n)
@@ -96,8 +96,8 @@ eddy_tensor eddy__ir_scalar(ir_graph *f, const eddy_node *source, eddy_dtype d, 
 
 /* ------------------------------------------------------------- rewriting -- */
 
-/* Handed to a pass for each node.  `node` has its inputs in `IR`, where new nodes
- * go.  The pass may set y[k], one an output, and return true. */
+/* Passed to a pass for each node. The inputs of `node` are in `ir`, to which the pass appends
+ * new nodes. The pass may set y[k] for each output and return true. */
 typedef struct rewrite {
     ir_graph      *ir;
     const ir_node *node;

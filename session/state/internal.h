@@ -205,7 +205,7 @@ struct eddy_plan {
     eddy_error     error;         /* of the current run */
 };
 
-/* Builds the plan's own graph from the live part of the user's graph (c->IR), rewrites it by
+/* Builds the plan's own graph from the live part of the user's graph (c->ir), rewrites it by
  * the passes, and turns it into instructions. */
 bool eddy__lower(compile *c);
 bool eddy__improve(compile *c);
