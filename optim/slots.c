@@ -112,7 +112,7 @@ int eddy_get_slot_names(const eddy_optimizer *o, const char **out, int max)
 }
 
 /* Makes room for one more slot, in a hash table that is at most half full. */
-static bool room(eddy_optimizer *o)
+static bool reserve_slot(eddy_optimizer *o)
 {
     if (o->n_slots < o->slots_capacity) return true;
     const int bigger = o->slots_capacity ? 2 * o->slots_capacity : 8;
@@ -136,7 +136,7 @@ static eddy_tensor keep(eddy_optimizer *o, int32_t owner, const char *name, eddy
     eddy_graph *g = o->graph;
     if (!eddy_is_valid(variable)) return variable;
     const char *copy = eddy__arena_text(&g->arena, name, strlen(name));
-    if (!copy || !room(o))
+    if (!copy || !reserve_slot(o))
         return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for a slot", o->name);
     *place_of(o, owner, copy) = o->n_slots + 1;
     o->slots[o->n_slots++] = (eddy_slot){ owner, copy, variable };

@@ -63,7 +63,7 @@ void eddy__eval_cache_free(eddy_session *s)
 }
 
 /* Allocates entries for all current nodes of the graph. */
-static bool make_room(eddy_session *s, eddy_error *error)
+static bool reserve_entries(eddy_session *s, eddy_error *error)
 {
     eval_cache *e = s->eval_cache;
     if (!e) e = s->eval_cache = eddy__allocate_zeroed(&s->allocator, 1, sizeof *e);
@@ -421,7 +421,7 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
                         "eddy_eval: the tensor is not an element of this graph");
         return NULL;
     }
-    if (!make_room(s, error)) return NULL;
+    if (!reserve_entries(s, error)) return NULL;
     evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };
@@ -469,7 +469,7 @@ const eddy_array *eddy_eval(eddy_tensor t) { return eddy_eval_in(eddy_eval_sessi
 static void set(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_error *e)
 {
     const eddy_node *node = eddy_node_of(t);
-    if (!make_room(s, e)) return;
+    if (!reserve_entries(s, e)) return;
     eddy_array **given = s->eval_cache->at[node->id].given;
     eddy_array  *copy = eddy_array_copy_of(eddy_array_dtype(value), eddy_array_shape(value),
                                            eddy_array_data(value));

@@ -300,7 +300,7 @@ static bool feed_x(comparison *p, int k, const eddy_array *value)
     return true;
 }
 
-/* Adds the values of ys, times the factor, to the slopes, with xs moved by `step`. */
+/* Adds the values of ys, times the factor, to the derivatives, with xs moved by `step`. */
 static bool add_shifted(comparison *p, const element_range *s, eddy_array *shifted, double step,
                         double factor)
 {

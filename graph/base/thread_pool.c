@@ -25,7 +25,7 @@
 
 enum {
     PIECES = 4,               /* of a part, if the grain allows it */
-    LOOKS = 64,               /* of an idle thread between two reads of the clock */
+    SPINS = 64,               /* of an idle thread between two reads of the clock */
     PAY = 50                  /* minimum ratio of the time without help to the cost of help */
 };
 
@@ -159,7 +159,7 @@ static job *next_job(worker *w)
 {
     for (;;) {
         for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
-            for (int i = 0; i < LOOKS; i++, pause_cpu()) {
+            for (int i = 0; i < SPINS; i++, pause_cpu()) {
                 uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
                 if (s == STOPPED) return NULL;
                 if (s > STOPPED && change_state(w, s, BUSY)) return (job *)s;
@@ -294,7 +294,7 @@ static int withdraw_offers(job *j)
 static void wait_for(job *j, unsigned taken)
 {
     for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
-        for (int i = 0; i < LOOKS; i++, pause_cpu())
+        for (int i = 0; i < SPINS; i++, pause_cpu())
             if (atomic_load_explicit(&j->done, memory_order_acquire) == taken) return;
     pthread_mutex_lock(&pool.lock);
     for (unsigned done = atomic_fetch_or(&j->done, WAITING); (done & ~(unsigned)WAITING) < taken;

@@ -38,12 +38,12 @@ static bool fail(driver *r, eddy_status s, const char *what)
 }
 
 /* The session's error. */
-static bool pass_on(driver *r, eddy_status s)
+static bool fail_with_session(driver *r, eddy_status s)
 {
     return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", eddy_session_message(r->a->session));
 }
 
-static void *room(driver *r, int64_t n, size_t size)
+static void *lbfgs_alloc(driver *r, int64_t n, size_t size)
 {
     size_t bytes;
     void  *p = n >= 0 && eddy__size_mul((size_t)n + 1, size, &bytes)
@@ -89,7 +89,7 @@ static bool set_variables(driver *r, double *to)
             to[at] = eddy_array_get(value, i);
         }
         const eddy_status s = eddy_variable_set(r->a->session, r->variables[v], value);
-        if (s != EDDY_OK) return pass_on(r, s);
+        if (s != EDDY_OK) return fail_with_session(r, s);
     }
     return true;
 }
@@ -100,7 +100,7 @@ static bool evaluate(driver *r, double *loss)
     if (!set_variables(r, r->next_x)) return false;
     r->report.evaluations++;
     const eddy_status s = eddy_callable_run(r->step, r->feeds, r->out);
-    if (s != EDDY_OK) return pass_on(r, s);
+    if (s != EDDY_OK) return fail_with_session(r, s);
     *loss = eddy_array_get(r->out[0], 0);
     int64_t at = 0;
     for (int v = 0; v < r->n_variables; v++) {
@@ -116,7 +116,7 @@ static bool evaluate(driver *r, double *loss)
     return true;
 }
 
-static bool look(void *data, double at, line_point *out)
+static bool evaluate_at(void *data, double at, line_point *out)
 {
     driver *r = data;
     memcpy(r->next_x, r->x, (size_t)r->n * sizeof *r->x);
@@ -198,7 +198,8 @@ static bool advance(driver *r, int most, bool *failed)
     const eddy_minimize_lbfgs_args *a = r->a;
     const double slope = choose_direction(r), before = r->report.loss;
     const bool   first = r->n_changes == 0;
-    line_search  s = { .look = look, .data = r, .decrease = 1e-4, .curvature = 0.9, .most = 40 };
+    line_search  s = { .evaluate_at = evaluate_at, .data = r, .decrease = 1e-4, .curvature = 0.9,
+                       .most = 40 };
     line_point   found;
     if (a->max_evaluations - r->report.evaluations < s.most)
         s.most = a->max_evaluations - r->report.evaluations;
@@ -207,7 +208,7 @@ static bool advance(driver *r, int most, bool *failed)
                           first ? fmin(1, 1 / sqrt(dot(r->g, r->g, r->n))) : 1, &found);
     *failed = how == LINE_STOPPED;
     if (*failed) return true;
-    if (how == LINE_LOWER && !look(r, found.at, &found)) return *failed = true;
+    if (how == LINE_LOWER && !evaluate_at(r, found.at, &found)) return *failed = true;
     if (how == LINE_NONE && !first) {
         r->n_changes = 0;                /* the history did not help: use the steepest descent */
         return r->report.evaluations >= a->max_evaluations &&
@@ -254,7 +255,7 @@ static bool iterate(driver *r)
 
 /* --------------------------------------------------------------- arguments -- */
 
-static bool settle_numbers(driver *r, eddy_minimize_lbfgs_args *a)
+static bool set_options(driver *r, eddy_minimize_lbfgs_args *a)
 {
     if (a->history == 0) a->history = 10;
     if (a->max_iterations == 0) a->max_iterations = 1000;
@@ -271,7 +272,7 @@ static bool settle_numbers(driver *r, eddy_minimize_lbfgs_args *a)
     return true;
 }
 
-static bool settle_loss(driver *r)
+static bool set_loss(driver *r)
 {
     const eddy_tensor loss = r->a->loss;
     const eddy_dtype  d = eddy_is_valid(loss) ? eddy_dtype_of(loss) : EDDY_BOOL;
@@ -292,12 +293,12 @@ static bool settle_loss(driver *r)
     return true;
 }
 
-static bool settle_variables(driver *r)
+static bool set_variable_list(driver *r)
 {
     const eddy_list given = r->a->var_list;
     const int n = given.at ? given.count : eddy_collection_size(r->graph, EDDY_TRAINABLE_VARIABLES);
     if (n < 1) return fail(r, EDDY_INVALID_ARGUMENT, "No variables to optimize.");
-    r->variables = room(r, n, sizeof *r->variables);
+    r->variables = lbfgs_alloc(r, n, sizeof *r->variables);
     if (!r->variables) return false;
     r->n_variables = n;
     if (given.at) memcpy(r->variables, given.at, (size_t)n * sizeof *given.at);
@@ -317,10 +318,10 @@ static bool settle_variables(driver *r)
     return true;
 }
 
-static bool settle_gradients(driver *r)
+static bool set_gradients(driver *r)
 {
     const eddy_list given = r->a->gradients;
-    r->fetches = room(r, r->n_variables + 1, sizeof *r->fetches);
+    r->fetches = lbfgs_alloc(r, r->n_variables + 1, sizeof *r->fetches);
     if (!r->fetches) return false;
     eddy_tensor *dx = r->fetches + 1;
     r->fetches[0] = r->a->loss;
@@ -342,13 +343,13 @@ static bool settle_gradients(driver *r)
 }
 
 /* The values of the variables and of the feeds. */
-static bool take_values(driver *r)
+static bool read_values(driver *r)
 {
     const eddy_feeds feeds = r->a->feeds;
-    r->values = room(r, r->n_variables, sizeof(eddy_array *));
-    r->out = room(r, r->n_variables + 1, sizeof(eddy_array *));
-    r->feeds = room(r, feeds.count, sizeof(eddy_array *));
-    eddy_tensor *fed = room(r, feeds.count, sizeof *fed);
+    r->values = lbfgs_alloc(r, r->n_variables, sizeof(eddy_array *));
+    r->out = lbfgs_alloc(r, r->n_variables + 1, sizeof(eddy_array *));
+    r->feeds = lbfgs_alloc(r, feeds.count, sizeof(eddy_array *));
+    eddy_tensor *fed = lbfgs_alloc(r, feeds.count, sizeof *fed);
     if (!r->values || !r->out || !r->feeds || !fed) return false;
     for (int i = 0; i < feeds.count; i++) {
         fed[i] = feeds.at[i].tensor;
@@ -356,7 +357,7 @@ static bool take_values(driver *r)
     }
     r->step = eddy_callable_new(r->a->session, (eddy_list){ feeds.count, fed },
                                 (eddy_list){ r->n_variables + 1, r->fetches });
-    if (!r->step) return pass_on(r, eddy_session_status(r->a->session));
+    if (!r->step) return fail_with_session(r, eddy_session_status(r->a->session));
     for (int v = 0; v < r->n_variables; v++) {
         r->values[v] = eddy_variable_value(r->a->session, r->variables[v]);
         if (!r->values[v])
@@ -373,13 +374,13 @@ static bool make_vectors(driver *r)
     const int m = r->a->history;
     double  **all[] = { &r->x, &r->g, &r->d, &r->next_x, &r->next_g };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!(*all[i] = room(r, r->n, sizeof(double)))) return false;
-    r->changes = room(r, m, sizeof *r->changes);
-    r->share = room(r, m, sizeof *r->share);
+        if (!(*all[i] = lbfgs_alloc(r, r->n, sizeof(double)))) return false;
+    r->changes = lbfgs_alloc(r, m, sizeof *r->changes);
+    r->share = lbfgs_alloc(r, m, sizeof *r->share);
     if (!r->changes || !r->share) return false;
     for (int k = 0; k < m; k++) {
-        r->changes[k].s = room(r, r->n, sizeof(double));
-        r->changes[k].y = room(r, r->n, sizeof(double));
+        r->changes[k].s = lbfgs_alloc(r, r->n, sizeof(double));
+        r->changes[k].y = lbfgs_alloc(r, r->n, sizeof(double));
         if (!r->changes[k].s || !r->changes[k].y) return false;
     }
     for (int64_t v = 0, at = 0; v < r->n_variables; v++)
@@ -399,8 +400,8 @@ static void free_all(driver *r)
 eddy_status eddy_minimize_lbfgs_with(eddy_minimize_lbfgs_args a)
 {
     driver r = { .a = &a };
-    bool   ok = settle_numbers(&r, &a) && settle_loss(&r) && settle_variables(&r) &&
-              settle_gradients(&r) && take_values(&r) && make_vectors(&r) && iterate(&r);
+    bool   ok = set_options(&r, &a) && set_loss(&r) && set_variable_list(&r) &&
+              set_gradients(&r) && read_values(&r) && make_vectors(&r) && iterate(&r);
     free_all(&r);
     if (!ok) {
         r.report.end = EDDY_LBFGS_FAILED;

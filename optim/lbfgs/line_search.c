@@ -10,18 +10,18 @@
 
 #include <math.h>
 
-typedef struct searching {
+typedef struct line_search_state {
     const line_search *s;
     line_point         start, best;     /* best: the point with the lowest value so far */
     int                left;
     bool               stopped;
-} searching;
+} line_search_state;
 
-static bool look(searching *r, double at, line_point *out)
+static bool evaluate_at(line_search_state *r, double at, line_point *out)
 {
     if (r->left-- <= 0) return false;
     *out = (line_point){ .at = at };
-    r->stopped = !r->s->look(r->s->data, at, out);
+    r->stopped = !r->s->evaluate_at(r->s->data, at, out);
     if (r->stopped) return false;
     if (!isfinite(out->value) || !isfinite(out->slope)) out->value = INFINITY;
     else if (out->value < r->best.value) r->best = *out;
@@ -29,7 +29,7 @@ static bool look(searching *r, double at, line_point *out)
 }
 
 /* True if the value satisfies the first condition. */
-static bool is_low(const searching *r, const line_point *p)
+static bool is_low(const line_search_state *r, const line_point *p)
 {
     const double f0 = r->start.value, noise = 1e-14 * fabs(f0);
     return p->value <= f0 + r->s->decrease * p->at * r->start.slope ||
@@ -37,7 +37,7 @@ static bool is_low(const searching *r, const line_point *p)
             p->slope <= (2 * r->s->decrease - 1) * r->start.slope);
 }
 
-static bool is_flat(const searching *r, const line_point *p)
+static bool is_flat(const line_search_state *r, const line_point *p)
 {
     return fabs(p->slope) <= -r->s->curvature * r->start.slope;
 }
@@ -62,11 +62,11 @@ static double between(const line_point *low, const line_point *high)
 
 /* The conditions hold somewhere between low, the lowest that fulfils the first one, and
  * high. */
-static bool zoom(searching *r, line_point low, line_point high, line_point *found)
+static bool zoom(line_search_state *r, line_point low, line_point high, line_point *found)
 {
     line_point p;
     while (fabs(high.at - low.at) > 1e-14 * fmax(fabs(high.at), fabs(low.at))) {
-        if (!look(r, between(&low, &high), &p)) return false;
+        if (!evaluate_at(r, between(&low, &high), &p)) return false;
         if (!is_low(r, &p) || p.value > low.value ||
             (p.value == low.value && !is_flat(r, &p))) {
             high = p;
@@ -89,10 +89,10 @@ static double farther(const line_point *before, const line_point *now)
     return isfinite(at) && at > now->at ? fmin(fmax(at, least), most) : least;
 }
 
-static bool search(searching *r, double first, line_point *found)
+static bool search(line_search_state *r, double first, line_point *found)
 {
     line_point before = r->start, now;
-    for (double at = first; look(r, at, &now); at = farther(&before, &now), before = now) {
+    for (double at = first; evaluate_at(r, at, &now); at = farther(&before, &now), before = now) {
         if (!is_low(r, &now) || (before.at > 0 && now.value >= before.value))
             return zoom(r, before, now, found);
         if (is_flat(r, &now)) {
@@ -107,7 +107,7 @@ static bool search(searching *r, double first, line_point *found)
 line_outcome eddy__line_search(const line_search *s, line_point start, double first,
                                line_point *found)
 {
-    searching r = { .s = s, .start = start, .best = start, .left = s->most };
+    line_search_state r = { .s = s, .start = start, .best = start, .left = s->most };
     *found = start;
     if (search(&r, first, found)) return LINE_FOUND;
     if (r.stopped) return LINE_STOPPED;

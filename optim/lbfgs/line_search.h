@@ -13,7 +13,7 @@ typedef struct line_point {
 typedef bool (*line_fn)(void *data, double at, line_point *out);
 
 typedef struct line_search {
-    line_fn look;
+    line_fn evaluate_at;
     void   *data;
     double  decrease, curvature;    /* of the Wolfe conditions: 0 < decrease < curvature < 1 */
     int     most;                   /* looks */

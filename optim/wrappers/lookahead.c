@@ -29,7 +29,8 @@ static void lookahead_prepare(eddy_optimizer *o)
 }
 
 /* The operations after the inner step, whose nodes are those with ids above `from`. */
-static eddy_tensor look(eddy_optimizer *o, int32_t from, eddy_tensor step, eddy_tensor v)
+static eddy_tensor build_synchronization(eddy_optimizer *o, int32_t from, eddy_tensor step,
+                                         eddy_tensor v)
 {
     const lookahead_state *s = eddy_optimizer_state(o);
     eddy_tensor slow = eddy_get_slot(o, v, "slow"), fast = eddy__latest(v, from);
@@ -45,7 +46,7 @@ static eddy_tensor lookahead_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor
 {
     const lookahead_state *s = eddy_optimizer_state(o);
     const int32_t from = eddy_graph_size(o->graph);
-    return look(o, from, eddy__inner_dense(s->inner, g, v), v);
+    return build_synchronization(o, from, eddy__inner_dense(s->inner, g, v), v);
 }
 
 static eddy_tensor lookahead_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tensor indices,
@@ -53,7 +54,7 @@ static eddy_tensor lookahead_sparse(eddy_optimizer *o, eddy_tensor values, eddy_
 {
     const lookahead_state *s = eddy_optimizer_state(o);
     const int32_t from = eddy_graph_size(o->graph);
-    return look(o, from, eddy__inner_sparse(o, s->inner, values, indices, v), v);
+    return build_synchronization(o, from, eddy__inner_sparse(o, s->inner, values, indices, v), v);
 }
 
 static eddy_tensor lookahead_finish(eddy_optimizer *o, eddy_list updates)

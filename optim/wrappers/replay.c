@@ -13,7 +13,7 @@ typedef struct replay {
     eddy_graph  *g;
     int32_t      first, size;    /* ids from first + 1 to first + size */
     uint8_t     *inside;         /* of a span */
-    eddy_tensor *made;           /* replacement of output 0; node 0: the node itself */
+    eddy_tensor *replacement;    /* replacement of output 0; node 0: the node itself */
     eddy_tensor *variable, *value;
     int          n;              /* of these */
     int32_t     *places;     /* hash table of variables: index in the list above plus 1; 0: empty */
@@ -22,22 +22,24 @@ typedef struct replay {
     int          n_controls, most_controls;
 } replay;
 
-static bool is_inside(const replay *r, int32_t id)
+static bool is_in_ranges(const replay *r, int32_t id)
 {
     const int32_t at = id - r->first - 1;
     return at >= 0 && at < r->size && r->inside[at];
 }
 
-static eddy_tensor made_of(const replay *r, eddy_tensor t)
+static eddy_tensor replacement_of(const replay *r, eddy_tensor t)
 {
-    if (!is_inside(r, t.node)) return t;
-    const eddy_tensor made = r->made[t.node - r->first - 1];
-    return made.node == 0 ? t : t.output == 0 ? made : eddy_output(made, t.output);
+    if (!is_in_ranges(r, t.node)) return t;
+    const eddy_tensor replacement = r->replacement[t.node - r->first - 1];
+    return replacement.node == 0 ? t
+           : t.output == 0       ? replacement
+                                 : eddy_output(replacement, t.output);
 }
 
 /* Looks up a variable in the hash table: the entry contains its index plus 1, or 0 if it is not
  * in the list. */
-static int32_t *place_of(const replay *r, eddy_tensor v)
+static int32_t *entry_of(const replay *r, eddy_tensor v)
 {
     uint32_t at = (uint32_t)v.node * 2654435761u;
     while (r->places[at & r->mask] != 0 && !eddy_same(r->variable[r->places[at & r->mask] - 1], v))
@@ -45,26 +47,26 @@ static int32_t *place_of(const replay *r, eddy_tensor v)
     return &r->places[at & r->mask];
 }
 
-static int number_of(const replay *r, eddy_tensor v) { return *place_of(r, v) - 1; }
+static int index_of(const replay *r, eddy_tensor v) { return *entry_of(r, v) - 1; }
 
 static bool is_update(const eddy_node *node) { return (node->op->flags & EDDY_OP_UPDATES) != 0; }
 
 /* ------------------------------------------------------------ what can be -- */
 
 /* True if an input is a value that one of the updates has set, or depends on such a value. */
-static bool follows(const replay *r, const eddy_node *node)
+static bool depends_on_update(const replay *r, const eddy_node *node)
 {
     for (int i = 0; i < node->n_inputs; i++)
-        if (is_inside(r, node->inputs[i].node) &&
-            r->made[node->inputs[i].node - r->first - 1].node != 0)
+        if (is_in_ranges(r, node->inputs[i].node) &&
+            r->replacement[node->inputs[i].node - r->first - 1].node != 0)
             return true;
     return false;
 }
 
-static bool waits_inside(const replay *r, const eddy_node *node)
+static bool waits_for_ranges(const replay *r, const eddy_node *node)
 {
     for (int i = 0; i < node->n_controls; i++)
-        if (is_inside(r, node->controls[i])) return true;
+        if (is_in_ranges(r, node->controls[i])) return true;
     return false;
 }
 
@@ -78,16 +80,17 @@ static bool is_formula(const replay *r, const eddy_node *node)
     for (const eddy_attr_field *f = node->op->attrs; f && f->name; f++)
         if (f->kind == EDDY_ATTR_GRAPH) return false;
     return (node->op->flags & not) == 0 && node->n_inputs <= FEW && node->n_controls <= FEW &&
-           !waits_inside(r, node);
+           !waits_for_ranges(r, node);
 }
 
 /* The value that an assignment sets; node 0 if the node is no assignment. */
 static eddy_tensor assigned(replay *r, const eddy_node *node)
 {
-    const int   i = number_of(r, node->inputs[0]);
-    eddy_tensor old = i >= 0 ? r->value[i] : node->inputs[0], by = made_of(r, node->inputs[1]);
+    const int   i = index_of(r, node->inputs[0]);
+    eddy_tensor old = i >= 0 ? r->value[i] : node->inputs[0],
+                by = replacement_of(r, node->inputs[1]);
     /* After an update, the variable itself would be read too late. */
-    if (waits_inside(r, node) && eddy__is_variable(by)) return eddy_none(r->g);
+    if (waits_for_ranges(r, node) && eddy__is_variable(by)) return eddy_none(r->g);
     if (node->op == &eddy_op_assign) return by;
     if (node->op == &eddy_op_assign_add) return Add(old, by);
     if (node->op == &eddy_op_assign_sub) return Sub(old, by);
@@ -95,41 +98,41 @@ static eddy_tensor assigned(replay *r, const eddy_node *node)
 }
 
 /* Collects the control inputs outside of the ranges, which must precede the updates. */
-static bool take_controls(replay *r, const eddy_node *node)
+static bool collect_controls(replay *r, const eddy_node *node)
 {
     for (int k = 0; k < node->n_controls; k++) {
-        if (is_inside(r, node->controls[k])) continue;
+        if (is_in_ranges(r, node->controls[k])) continue;
         if (r->n_controls == r->most_controls) return false;
         r->controls[r->n_controls++] = eddy_node_at(r->g, node->controls[k]);
     }
     return true;
 }
 
-static bool take_update(replay *r, const eddy_node *node)
+static bool record_update(replay *r, const eddy_node *node)
 {
     eddy_tensor value = assigned(r, node);
     if (value.node == 0) return false;
-    int i = number_of(r, node->inputs[0]);
+    int i = index_of(r, node->inputs[0]);
     if (i < 0) {
         r->variable[i = r->n++] = node->inputs[0];
-        *place_of(r, node->inputs[0]) = r->n;
+        *entry_of(r, node->inputs[0]) = r->n;
     }
-    r->value[i] = r->made[node->id - r->first - 1] = value;
+    r->value[i] = r->replacement[node->id - r->first - 1] = value;
     return true;
 }
 
 /* Rebuilds the node from the replacements of its inputs. */
-static bool take_formula(replay *r, const eddy_node *node)
+static bool rebuild_formula(replay *r, const eddy_node *node)
 {
     eddy_tensor in[FEW], after[FEW];
     if (!is_formula(r, node)) return false;
-    for (int i = 0; i < node->n_inputs; i++) in[i] = made_of(r, node->inputs[i]);
+    for (int i = 0; i < node->n_inputs; i++) in[i] = replacement_of(r, node->inputs[i]);
     for (int i = 0; i < node->n_controls; i++) after[i] = eddy_node_at(r->g, node->controls[i]);
     eddy_control_begin(r->g, (eddy_list){ node->n_controls, after });
     eddy_tensor y = eddy_apply(node->op, node->attrs, node->n_inputs, in,
                                (eddy_apply_args){ .graph = r->g });
     eddy_control_end(r->g);
-    r->made[node->id - r->first - 1] = y;
+    r->replacement[node->id - r->first - 1] = y;
     return eddy_is_valid(y);
 }
 
@@ -137,10 +140,10 @@ static bool take_formula(replay *r, const eddy_node *node)
 static bool take(replay *r, const eddy_node *node)
 {
     if (node->op->flags & EDDY_OP_SIDE_EFFECT && !is_update(node)) return false;
-    if (node->n_outputs == 0) return take_controls(r, node);
-    if (is_update(node)) return take_update(r, node) && take_controls(r, node);
-    if (follows(r, node)) return take_formula(r, node);
-    return !waits_inside(r, node);
+    if (node->n_outputs == 0) return collect_controls(r, node);
+    if (is_update(node)) return record_update(r, node) && collect_controls(r, node);
+    if (depends_on_update(r, node)) return rebuild_formula(r, node);
+    return !waits_for_ranges(r, node);
 }
 
 /* No other node has updated one of the variables since. */
@@ -148,7 +151,7 @@ static bool are_last(const replay *r)
 {
     for (int32_t id = r->first + 1; id <= eddy_graph_size(r->g); id++) {
         const eddy_node *node = eddy_node_of(eddy_node_at(r->g, id));
-        if (!is_inside(r, id) && is_update(node) && number_of(r, node->inputs[0]) >= 0)
+        if (!is_in_ranges(r, id) && is_update(node) && index_of(r, node->inputs[0]) >= 0)
             return false;
     }
     return true;
@@ -167,11 +170,11 @@ static bool mark(replay *r, const eddy_id_range *ranges)
     return n > 0;
 }
 
-static eddy_tensor replayed(replay *r, const eddy_id_range *ranges, eddy_tensor keep)
+static eddy_tensor rewritten(replay *r, const eddy_id_range *ranges, eddy_tensor keep)
 {
     bool ok = mark(r, ranges);
     for (int32_t id = r->first + 1; ok && id <= r->first + r->size; id++)
-        if (is_inside(r, id)) ok = take(r, eddy_node_of(eddy_node_at(r->g, id)));
+        if (is_in_ranges(r, id)) ok = take(r, eddy_node_of(eddy_node_at(r->g, id)));
     if (!ok || r->n == 0 || !are_last(r)) return eddy_none(r->g);
     eddy_control_begin(r->g, (eddy_list){ r->n_controls, r->controls });
     for (int i = 0; i < r->n; i++) {
@@ -195,19 +198,19 @@ eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_id_range *ranges, eddy_ten
     r.most_controls = r.size;
     const eddy_allocator *memory = eddy__graph_allocator(g);
     const size_t bytes = 4 * (size_t)r.size * sizeof(eddy_tensor);
-    r.made = eddy__allocate_zeroed(memory, 4 * (size_t)r.size, sizeof(eddy_tensor));
+    r.replacement = eddy__allocate_zeroed(memory, 4 * (size_t)r.size, sizeof(eddy_tensor));
     r.inside = eddy__allocate_zeroed(memory, (size_t)r.size, 1);
     for (r.mask = 1; r.mask < 2 * (uint32_t)r.size; r.mask *= 2) continue;
     const size_t places = r.mask-- * sizeof *r.places;
     r.places = eddy__allocate_zeroed(memory, 1, places);
     eddy_tensor done = eddy_none(g);
-    if (r.made && r.inside && r.places) {
-        r.variable = r.made + r.size;
+    if (r.replacement && r.inside && r.places) {
+        r.variable = r.replacement + r.size;
         r.value = r.variable + r.size;
         r.controls = r.value + r.size;
-        done = replayed(&r, ranges, keep);
+        done = rewritten(&r, ranges, keep);
     }
-    eddy__release(memory, r.made, bytes);
+    eddy__release(memory, r.replacement, bytes);
     eddy__release(memory, r.inside, (size_t)r.size);
     eddy__release(memory, r.places, places);
     return done;

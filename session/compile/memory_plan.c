@@ -58,7 +58,7 @@ static size_t greedy(plan_root **t, int32_t n, plan_root **placed)
 }
 
 /* Moves the temporary with the highest end to the front. */
-static void promote_highest(plan_root **t, int32_t n, size_t total)
+static void move_highest_first(plan_root **t, int32_t n, size_t total)
 {
     int32_t i = 0;
     while (i < n - 1 && t[i]->offset + rounded(t[i]->bytes) < total) i++;
@@ -67,20 +67,21 @@ static void promote_highest(plan_root **t, int32_t n, size_t total)
     t[0] = highest;
 }
 
-static int64_t life(const plan_root *r) { return (int64_t)r->last - r->first; }
+static int64_t lifetime(const plan_root *r) { return (int64_t)r->last - r->first; }
 
 static int by_area(const void *a, const void *b)
 {
     const plan_root *x = *(plan_root *const *)a, *y = *(plan_root *const *)b;
-    const double     p = (double)x->bytes * (double)(life(x) + 1);
-    const double     q = (double)y->bytes * (double)(life(y) + 1);
+    const double     p = (double)x->bytes * (double)(lifetime(x) + 1);
+    const double     q = (double)y->bytes * (double)(lifetime(y) + 1);
     return p != q ? (p < q) - (p > q) : by_size(a, b);
 }
 
-static int by_life(const void *a, const void *b)
+static int by_lifetime(const void *a, const void *b)
 {
     const plan_root *x = *(plan_root *const *)a, *y = *(plan_root *const *)b;
-    return life(x) != life(y) ? (life(x) < life(y)) - (life(x) > life(y)) : by_size(a, b);
+    return lifetime(x) != lifetime(y) ? (lifetime(x) < lifetime(y)) - (lifetime(x) > lifetime(y))
+                                      : by_size(a, b);
 }
 
 /* Places the largest first. While the arena is larger than the live memory and time permits,
@@ -89,7 +90,7 @@ static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_roo
                           size_t *offset, size_t live)
 {
     enum { COMPARISONS = 1 << 20, ORDERS = 3, ROUNDS = 40 };
-    int  (*const orders[ORDERS])(const void *, const void *) = { by_size, by_area, by_life };
+    int  (*const orders[ORDERS])(const void *, const void *) = { by_size, by_area, by_lifetime };
     size_t least = SIZE_MAX;
     if (n == 0) return 0;
     for (int64_t round = 0; round < ORDERS * ROUNDS && least > live; round++) {
@@ -99,7 +100,7 @@ static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_roo
         if (total < least)
             for (int32_t i = 0; i < n; i++) offset[t[i] - roots] = t[i]->offset;
         if (total < least) least = total;
-        promote_highest(t, n, total);
+        move_highest_first(t, n, total);
     }
     for (int32_t i = 0; i < n; i++) t[i]->offset = offset[t[i] - roots];
     return least;

@@ -6,7 +6,7 @@
 
 /* The number of an operation as the second of a pair whose result is its operand `side`; -1:
  * none. */
-static int64_t second_of(const eddy_op_def *op, int side)
+static int64_t pair_second(const eddy_op_def *op, int side)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;
     if (op == &eddy_op_mul) return EDDY_PAIR_MUL;
@@ -15,7 +15,7 @@ static int64_t second_of(const eddy_op_def *op, int side)
     return -1;
 }
 
-static int64_t first_of(const eddy_op_def *op)
+static int64_t pair_first(const eddy_op_def *op)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;
     if (op == &eddy_op_sub) return EDDY_PAIR_SUB;
@@ -25,7 +25,7 @@ static int64_t first_of(const eddy_op_def *op)
 static bool pair_with(rewrite *r, int side)
 {
     const ir_node *n = r->node, *g = eddy__ir_node(r->ir, n->inputs[side]);
-    const eddy_pair_attrs p = { first_of(g->op), second_of(n->op, side) };
+    const eddy_pair_attrs p = { pair_first(g->op), pair_second(n->op, side) };
     if (p.first < 0 || p.second < 0 || g->values || g->readers != 1 || g->n_controls > 0 ||
         !eddy_shape_equal(g->outputs[0].shape, n->outputs[0].shape))
         return false;

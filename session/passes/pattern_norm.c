@@ -119,7 +119,7 @@ typedef struct factors {
     int         n;
 } factors;
 
-static bool take_factors(const rewrite *r, eddy_parts *p, const ir_node *n, factors *f,
+static bool collect_factors(const rewrite *r, eddy_parts *p, const ir_node *n, factors *f,
                          int depth)
 {
     const bool quotient = n->op == &eddy_op_div;
@@ -128,7 +128,7 @@ static bool take_factors(const rewrite *r, eddy_parts *p, const ir_node *n, fact
         const ir_node *more = eddy__match_part(r, p, n->inputs[i], &eddy_op_mul);
         if (!more) more = eddy__match_part(r, p, n->inputs[i], &eddy_op_div);
         if (more) {
-            if (!take_factors(r, p, more, f, depth - 1)) return false;
+            if (!collect_factors(r, p, more, f, depth - 1)) return false;
         } else {
             if (f->n == MAX_FACTORS) return false;
             f->at[f->n++] = n->inputs[i];
@@ -185,7 +185,7 @@ static bool centred_norm(rewrite *r)
 {
     factors f = { .n = 0 };
     norm    m = { .axes = 0 };
-    if (!take_factors(r, &m.p, r->node, &f, DEPTH)) return false;
+    if (!collect_factors(r, &m.p, r->node, &f, DEPTH)) return false;
     const norm before = m;
     for (int i = 0; i < f.n; i++) {
         m = before;
@@ -197,7 +197,7 @@ static bool centred_norm(rewrite *r)
 /* ------------------------------------------------------ x g + (o - mean g) -- */
 
 /* u, if t = u g; else an invalid tensor. */
-static eddy_tensor times_gain(const rewrite *r, norm *m, eddy_tensor t, eddy_tensor g)
+static eddy_tensor times_rstd(const rewrite *r, norm *m, eddy_tensor t, eddy_tensor g)
 {
     const ir_node *n = eddy__match_part(r, &m->p, t, &eddy_op_mul);
     for (int i = 0; n && i < 2; i++)
@@ -212,7 +212,7 @@ static bool match_scaled_rstd(rewrite *r, norm *m, eddy_tensor g)
     const ir_node *n = eddy__match_part(r, &m->p, g, &eddy_op_mul);
     if (!n) n = eddy__match_part(r, &m->p, g, &eddy_op_div);
     if (!n) return eddy__norm_is_rstd(r, m, g, false);
-    return take_factors(r, &m->p, n, &f, DEPTH) && is_scaled_rstd(r, m, &f, -1);
+    return collect_factors(r, &m->p, n, &f, DEPTH) && is_scaled_rstd(r, m, &f, -1);
 }
 
 /* Matches x g + (offset - mean g) or x g - mean g, given the product x g. */
@@ -229,7 +229,7 @@ static bool expanded_norm(rewrite *r, eddy_tensor product, eddy_tensor shift, bo
             m.offset = sub->inputs[0];
             mean_gain = sub->inputs[1];
         }
-        const eddy_tensor g = mul->inputs[1 - i], mean = times_gain(r, &m, mean_gain, g);
+        const eddy_tensor g = mul->inputs[1 - i], mean = times_rstd(r, &m, mean_gain, g);
         if (eddy__ir_valid(mean) && eddy__match_same(eddy__norm_mean_of(r, &m, mean), m.x) &&
             eddy__norm_is_of_groups(r, &m, mean) && match_scaled_rstd(r, &m, g))
             return replace_norm(r, &m);

@@ -339,7 +339,7 @@ static bool find_forward(algebra *a, const ir_node *rstd)
     return best.axes != 0;
 }
 
-static poly slope(const algebra *a)
+static poly gradient_poly(const algebra *a)
 {
     const poly r = atom(R), each = number(-1 / a->count);
     const poly s = eddy__ir_valid(a->m.scale) ? atom(S) : number(1);
@@ -409,13 +409,13 @@ static poly terms(algebra *a, const ir_node *n, int depth)
 }
 
 /* The node is dx, perhaps with other terms, or the gradient of the scale, with a->dy. */
-static bool is_slope(algebra *a, bool full)
+static bool is_norm_gradient(algebra *a, bool full)
 {
     const ir_node *n = a->r->node;
     a->n_known = a->n_rest = 0;
     a->most_known = OF_TERM;
-    if (full && n->op == &eddy_op_add) return equal(terms(a, n, SUMS), slope(a));
-    if (full) return equal(is_binary(n) ? binary(a, n, DEPTH) : UNKNOWN, slope(a));
+    if (full && n->op == &eddy_op_add) return equal(terms(a, n, SUMS), gradient_poly(a));
+    if (full) return equal(is_binary(n) ? binary(a, n, DEPTH) : UNKNOWN, gradient_poly(a));
     if (!a->rows) return equal(node_value(a, n, DEPTH), product(atom(R), atom(B), 1));
     const poly want = product(product(atom(R), atom(DY), 1), atom(D), 1);
     if (n->op != &eddy_op_sum_like &&
@@ -449,7 +449,7 @@ static bool find_dy(algebra *a, bool full)
     for (int i = 0; i < count; i++) {
         if (!is_full(a, at[i]) || eddy__match_same(at[i], a->m.x)) continue;
         a->dy = at[i];
-        if (is_slope(a, full)) return true;
+        if (is_norm_gradient(a, full)) return true;
     }
     return false;
 }
@@ -484,7 +484,7 @@ static bool has_repeated_term(const rewrite *r, const ir_node *n, int depth)
 }
 
 /* Most nodes are no such gradient; rejects them quickly. */
-static bool may_be_slope(const rewrite *r)
+static bool may_be_norm_gradient(const rewrite *r)
 {
     enum { TERMS_BEHIND = 2 };
     const ir_node *n = r->node;
@@ -493,7 +493,7 @@ static bool may_be_slope(const rewrite *r)
     return n->outputs[0].shape.rank == 1 && is_transparent(n);
 }
 
-static bool norm_slope(rewrite *r)
+static bool replace_norm_gradient(rewrite *r)
 {
     const ir_node *n = r->node, *rstd = NULL;
     algebra        a = { .r = r, .most_known = OF_TERM };
@@ -516,4 +516,7 @@ static bool norm_slope(rewrite *r)
     return find_dy(&a, full) && replace_gradient(&a, full ? 0 : 1);
 }
 
-bool eddy__pattern_norm_slope(rewrite *r) { return may_be_slope(r) && norm_slope(r); }
+bool eddy__pattern_norm_gradient(rewrite *r)
+{
+    return may_be_norm_gradient(r) && replace_norm_gradient(r);
+}

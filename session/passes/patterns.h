@@ -8,6 +8,6 @@
 bool eddy__pattern_norm(rewrite *r);
 bool eddy__pattern_gelu(rewrite *r);
 /* The gradient of a normalisation, whatever else reads its parts. */
-bool eddy__pattern_norm_slope(rewrite *r);
+bool eddy__pattern_norm_gradient(rewrite *r);
 
 #endif

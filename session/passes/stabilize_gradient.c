@@ -199,7 +199,7 @@ static bool is_centred(const rewrite *r, const ir_node *n, eddy_tensor y, int ax
 }
 
 /* (g - sum(g y)) y = dy - y sum(dy), where g = dy / y. */
-static bool softmax_slope(rewrite *r, eddy_tensor centred, const ir_node *softmax)
+static bool softmax_gradient(rewrite *r, eddy_tensor centred, const ir_node *softmax)
 {
     const eddy_tensor y = eddy__ir_tensor(softmax->id, 0);
     const divisors    d = { .of = { { .by = y } }, .n = 1 };
@@ -288,7 +288,7 @@ static const ir_node *find_divisor(const rewrite *r, eddy_tensor t, const ir_nod
 }
 
 /* t e^x, where t is divided by 1 + e^x or by the sum of the e^x. */
-static bool exp_slope(rewrite *r, eddy_tensor t, const ir_node *e)
+static bool exp_gradient(rewrite *r, eddy_tensor t, const ir_node *e)
 {
     const ir_node *by = find_divisor(r, t, e, DEPTH);
     if (!by) return false;
@@ -306,7 +306,7 @@ static bool exp_slope(rewrite *r, eddy_tensor t, const ir_node *e)
 /* ------------------------------------------------------------- sigmoid -- */
 
 /* The x of a product s (1 - s) with s = sigmoid(x); *less is the factor 1 - s. */
-static const ir_node *is_sigmoid_slope(const rewrite *r, eddy_tensor t, eddy_tensor *less)
+static const ir_node *match_sigmoid_gradient(const rewrite *r, eddy_tensor t, eddy_tensor *less)
 {
     const ir_node *n = eddy__match(r, t, &eddy_op_mul);
     int            i = 0;
@@ -319,10 +319,10 @@ static const ir_node *is_sigmoid_slope(const rewrite *r, eddy_tensor t, eddy_ten
 }
 
 /* t s (1 - s), where the terms of t are divided by s or by 1 - s. */
-static bool sigmoid_slope(rewrite *r, eddy_tensor t, eddy_tensor product)
+static bool sigmoid_gradient(rewrite *r, eddy_tensor t, eddy_tensor product)
 {
     eddy_tensor    less;
-    const ir_node *s = is_sigmoid_slope(r, product, &less);
+    const ir_node *s = match_sigmoid_gradient(r, product, &less);
     if (!s) return false;
     const eddy_tensor y = eddy__ir_tensor(s->id, 0);
     divisors d = { .of = { { .by = y }, { .by = less, .times = y } }, .n = 2 };
@@ -371,10 +371,10 @@ bool eddy__stabilise_product(rewrite *r)
 {
     for (int i = 0; i < 2; i++) {
         const ir_node *n = eddy__match(r, input(r, i), &eddy_op_softmax);
-        if (n && softmax_slope(r, input(r, 1 - i), n)) return true;
+        if (n && softmax_gradient(r, input(r, 1 - i), n)) return true;
         n = eddy__match(r, input(r, i), &eddy_op_exp);
-        if (n && exp_slope(r, input(r, 1 - i), n)) return true;
-        if (sigmoid_slope(r, input(r, 1 - i), input(r, i))) return true;
+        if (n && exp_gradient(r, input(r, 1 - i), n)) return true;
+        if (sigmoid_gradient(r, input(r, 1 - i), input(r, i))) return true;
         if (times_divisor(r, input(r, 1 - i), input(r, i))) return true;
         n = eddy__match(r, input(r, i), &eddy_op_div);
         if (n && divided_by_sigmoid(r, n->inputs[0], input(r, 1 - i), n->inputs[1])) return true;
@@ -391,7 +391,7 @@ static bool sigmoid_quotient(rewrite *r, const ir_node *e, bool negative)
         const eddy_tensor y = eddy__make1(r, &eddy_op_sigmoid, e->inputs[0]);
         return eddy__give(r, negative ? eddy__make_negative(r, y) : y);
     }
-    const ir_node *s = is_sigmoid_slope(r, input(r, 0), &less);
+    const ir_node *s = match_sigmoid_gradient(r, input(r, 0), &less);
     if (!s) return false;
     if (eddy__match_same(input(r, 1), less)) return eddy__give(r, eddy__ir_tensor(s->id, 0));
     if (input(r, 1).node != s->id) return false;

@@ -81,7 +81,7 @@ bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *er
 
 /* Allocates memory for the value: *room, if the variable has none that fits; NULL with the
  * error set. Does not change the variable. */
-static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_array *value,
+static eddy_state *allocate_value(eddy_session *s, const eddy_node *node, const eddy_array *value,
                              eddy_array **room, eddy_error *e)
 {
     const eddy_shape shape = eddy_array_shape(value);
@@ -115,7 +115,7 @@ static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *
     const eddy_type got = { eddy_array_dtype(value), eddy_array_shape(value) };
     eddy_array     *room;
     if (!eddy__value_fits(node, got, e)) return;
-    eddy_state *state = make_room(s, node, value, &room, e);
+    eddy_state *state = allocate_value(s, node, value, &room, e);
     if (state) set_state(s, state, value, room);
 }
 
@@ -219,7 +219,7 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
     if (!room) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list of %d variables", n);
     for (int i = 0; i < n && e->status == EDDY_OK; i++) {
         const eddy_array *a = eddy__safetensors_find(file, nodes[i]->name);
-        if (can_restore(nodes[i], path, a, e)) make_room(s, nodes[i], a, &room[i], e);
+        if (can_restore(nodes[i], path, a, e)) allocate_value(s, nodes[i], a, &room[i], e);
     }
     for (int i = 0; room && i < n; i++) {
         if (e->status == EDDY_OK)
