@@ -68,7 +68,7 @@ bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
            eddy_register_gradient(g, name, call_wrapped, w);
 }
 
-/* -------------------------------------------------- what lies in between -- */
+/* ------------------------------------------------- nodes between y and x -- */
 
 static bool contains(eddy_list l, eddy_tensor t)
 {

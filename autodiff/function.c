@@ -44,7 +44,7 @@ int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, edd
     return eddy__graph_ready(g) ? n : 0;
 }
 
-/* --------------------------------------------------------- its parameters -- */
+/* ------------------------------------------------------------- parameters -- */
 
 /* The next name in a list such as "w1, x1". Returns its length, 0 at the end. */
 static size_t next_name(const char **list, const char **name)

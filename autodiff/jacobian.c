@@ -7,7 +7,7 @@
 
 enum { MAX_ROWS = 1 << 14 };
 
-/* ------------------------------------------------------------- all at once -- */
+/* ------------------------------------------------------- all rows together -- */
 
 /* dx[k] = the gradients of y for each of the seeds [n, ...y]: [n, ...x], invalid if there is
  * none. */

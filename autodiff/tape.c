@@ -220,7 +220,7 @@ void eddy_tape_reset(eddy_tape *t)
     open_interval(t);
 }
 
-/* -------------------------------------------------------- what it has seen -- */
+/* ---------------------------------------------------------- recorded nodes -- */
 
 enum { PARTLY = 4, TRAINABLE = 8, LISTED = 16 };
 
@@ -337,7 +337,7 @@ int eddy_tape_watched_variables(eddy_tape *t, eddy_tensor *out, int room)
     return ok ? r.n_variables : 0;
 }
 
-/* ----------------------------------------------------------------- asking -- */
+/* --------------------------------------------------- requesting gradients -- */
 
 /* True if the tape may compute a gradient now; then marks it as used. */
 static bool begin_gradient(eddy_tape *t, const char *what)

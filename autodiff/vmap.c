@@ -161,8 +161,7 @@ static void apply_rule(mapping *m, eddy_batch *b)
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
     if (node->op->batch) node->op->batch(b);
     else if (node->op->flags & EDDY_OP_ELEMENTWISE) {
-        if (eddy__is_random(node))
-            eddy_batch_as_is(b); /* it may have no input that depends on an example */
+        if (eddy__is_random(node)) eddy_batch_as_is(b);
         else eddy__batch_elementwise(b);
     }
     if (eddy__graph_ready(m->graph) && !is_complete(b)) map_by_loop(m, b);
@@ -284,7 +283,7 @@ static void map_node(mapping *m, const eddy_node *node)
     m->subgraph.replacements[node->id - m->subgraph.first] = y;
 }
 
-/* -------------------------------------------------------------- the whole -- */
+/* -------------------------------------------------------------- all steps -- */
 
 bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stand_ins, const eddy_tensor *batches,
                      int n_ys, const eddy_tensor *ys, eddy_tensor *out)

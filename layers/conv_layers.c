@@ -166,7 +166,7 @@ eddy_tensor eddy_conv2d_transpose_layer_with(eddy_conv_layer_args a)
     return convolve(&a, &(conv_kind){ "conv2d_transpose", 2, true, build_transposed });
 }
 
-/* ------------------------------------------------- each channel by itself -- */
+/* -------------------------------------------------------------- depthwise -- */
 
 static eddy_tensor build_depthwise(const eddy_layer *l, const eddy_depthwise_layer_args *a,
                                    int64_t in, int64_t multiplier)

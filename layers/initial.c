@@ -70,7 +70,7 @@ eddy_init eddy_identity_initializer(double gain)
 
 /* ------------------------------------------------------------------ tensors -- */
 
-/* A tensor that was handed in. */
+/* The initial value given as a tensor, after a check of its type. */
 static eddy_tensor given(eddy_graph *g, eddy_tensor value, eddy_dtype dtype, eddy_shape shape)
 {
     const eddy_type want = { dtype, shape }, is = { eddy_dtype_of(value), eddy_shape_of(value) };
@@ -92,7 +92,7 @@ static eddy_tensor diagonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
     return eddy_eye(g, shape.dim[0], shape.dim[1], dtype);
 }
 
-/* No spread at all is a constant: a standard deviation of 0 would mean the default. */
+/* Without variance the value is a constant: a standard deviation of 0 would mean the default. */
 static int kind_of(const eddy_init *init)
 {
     const bool flat = init->kind == UNIFORM ? init->a == init->b

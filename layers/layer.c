@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------- refusals -- */
+/* ------------------------------------------------------ argument checks -- */
 
 /* The code of no function begins with three letters or more and a zero byte. */
 bool eddy__refuse_text(eddy_graph *g, const char *option, const char *like, void (*f)(void))

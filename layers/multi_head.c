@@ -11,7 +11,7 @@ typedef struct heads {
     eddy_layer  layer;
     eddy_tensor memory;
     int64_t     n, units, size;                 /* units of x, of all heads, of one head */
-    eddy_tensor q, k, v;                        /* [batch, heads, places, size] */
+    eddy_tensor q, k, v;                        /* [batch, heads, positions, size] */
 } heads;
 
 static const double HIDDEN = -1e9;
@@ -28,7 +28,7 @@ static eddy_tensor project(const heads *h, eddy_tensor x, int64_t units, const c
                       .reuse = eddy__layer_inner_reuse(&h->layer, name, scope));
 }
 
-/* [batch, places, parts units] as [batch, places, parts, heads, size]. */
+/* [batch, positions, parts units] as [batch, positions, parts, heads, size]. */
 static eddy_tensor cut(const heads *h, eddy_tensor y, int parts)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-1)));
@@ -36,14 +36,14 @@ static eddy_tensor cut(const heads *h, eddy_tensor y, int parts)
     return eddy__layer_restore_dims(rows, y, 2);
 }
 
-/* [batch, places, heads, size] as [batch, places, units]. */
+/* [batch, positions, heads, size] as [batch, positions, units]. */
 static eddy_tensor join(const heads *h, eddy_tensor y)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-2, -1)));
     return eddy__layer_restore_dims(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
 }
 
-/* Part k of [batch, places, parts, heads, size], heads first. */
+/* Part k of [batch, positions, parts, heads, size], heads first. */
 static eddy_tensor part(eddy_tensor parts, int k)
 {
     return eddy_transpose(eddy_output(parts, k), EDDY_DIMS(0, 2, 1, 3));

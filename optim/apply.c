@@ -19,7 +19,7 @@ static char *print_names(const eddy_gradient_pair *pairs, int count, char *buf, 
     return buf;
 }
 
-/* ------------------------------------------------------- what is handed in -- */
+/* --------------------------------------------------------------- arguments -- */
 
 /* Their dense shape does not matter, that of a row does. */
 static bool slices_fit(eddy_gradient_pair p)

@@ -54,7 +54,7 @@ eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable);
 /* The result of the variable's constraint for the new value, or the value itself. */
 eddy_tensor eddy__constrained(eddy_tensor value, eddy_tensor variable);
 
-/* A hyper-parameter handed to a constructor: a floating scalar of the graph.
+/* A hyper-parameter given to a constructor: a floating scalar of the graph.
  * One that is missing becomes `fallback`, or an error if that is NaN. */
 bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double fallback);
 /* t, which must be above 0: an error now if it is constant, else in a run.  For `prepare`. */

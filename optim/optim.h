@@ -130,7 +130,7 @@ EDDY_API eddy_tensor eddy_create_global_step(eddy_graph *g);
 EDDY_API eddy_tensor eddy_get_global_step(eddy_graph *g);            /* invalid if there is none */
 EDDY_API eddy_tensor eddy_get_or_create_global_step(eddy_graph *g);
 
-/* ------------------------------------------------------ one's own ------ */
+/* ---------------------------------------- user-defined optimizers ------ */
 
 enum { EDDY_STEP_SLOTS = 7 };
 

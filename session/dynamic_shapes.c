@@ -26,7 +26,7 @@ void eddy__stages_free(eddy_session *s, stages *t)
     eddy__release(&s->allocator, t, sizeof *t);
 }
 
-/* -------------------------------------------------------------- the walk -- */
+/* ------------------------------------------------- analysis of the graph -- */
 
 /* By node id up to `size`: whether the node is needed; its level, the number of dynamic nodes
  * in sequence before it; a node with a side effect on which it depends. */
@@ -259,7 +259,7 @@ static bool is_of(const stages *t, eddy_feeds feeds, eddy_list fetches)
     return true;
 }
 
-/* Nodes are looked at once. */
+/* Examines each node once. */
 static bool graph_has_dynamic(eddy_session *s)
 {
     while (!s->has_dynamic && s->seen < s->graph->size)

@@ -161,7 +161,7 @@ static bool storage(evaluation *l, const eddy_node *variable, const eddy_shape *
     return true;
 }
 
-/* --------------------------------------------------------- what is needed -- */
+/* --------------------------------------------------------- required nodes -- */
 
 static void need_node(evaluation *l, int32_t id)
 {
@@ -438,7 +438,7 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     return a;
 }
 
-/* ------------------------------------------------------ what a user calls -- */
+/* ------------------------------------------------------- public functions -- */
 
 static void release_session(void *s) { eddy__session_destroy(s); }
 

@@ -249,8 +249,8 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
         if (p) eddy__plan_run(p, values, r->out, snapshot, r->error);
         again = p && p->stale;
         if (p ? p->conflict : has_conflict(s, snapshot)) {
-            snapshot->conflict =
-                true; /* no plan was needed, but earlier results may not match the variables */
+            /* Even without a plan: results of earlier stages may not match the variables. */
+            snapshot->conflict = true;
             *r->error = (eddy_error){ 0 };
         }
         if (p) eddy__give_plan(p);

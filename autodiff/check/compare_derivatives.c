@@ -179,7 +179,7 @@ bool eddy__comparison_open_session(comparison *p)
     return (p->session || fail(p, EDDY_NO_MEMORY)) && copy_variables(p) && set_fed_variables(p);
 }
 
-/* ------------------------------------------------------------- its values -- */
+/* ----------------------------------------------------------------- values -- */
 
 /* Steps and tolerances for the least precise element type. */
 static void set_tolerances(comparison *p)

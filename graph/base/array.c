@@ -100,7 +100,7 @@ eddy_array *eddy_array_of(eddy_dtype d, double value)
     return r;
 }
 
-/* ------------------------------------------------------ in the caller's block -- */
+/* -------------------------------------------------------- arrays on the stack -- */
 
 /* An array without reference count, stored in an eddy_array_room, the type of which may alias. */
 typedef struct inline_array {

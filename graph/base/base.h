@@ -50,7 +50,7 @@ void  eddy__arena_free(eddy_arena *a);
 bool eddy__array_is_shared(const eddy_array *a);    /* more than one reference */
 bool eddy__array_is_borrowed(const eddy_array *a);  /* refers to memory that it does not own */
 
-/* ---------------------------------------------------------------- live -- */
+/* -------------------------------------------------------- live handles -- */
 
 /* The addresses of live objects, so that using a freed handle is an error and not a crash; with
  * their kind, because freed memory is soon reused for another kind. */

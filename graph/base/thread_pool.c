@@ -186,7 +186,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ----------------------------------------------------- making and ending -- */
+/* ---------------------------------------------- start and end of workers -- */
 
 static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
 static void after_fork(void)  { pthread_mutex_unlock(&pool.lock); }

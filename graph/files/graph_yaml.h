@@ -24,7 +24,7 @@ typedef struct eddy_yaml_source {
     const char               *text;
     size_t                    size;      /* of text */
     const eddy_op_def *const *ops;       /* ended by NULL */
-    const eddy_op_def *const *more_ops;  /* looked at first; may be NULL */
+    const eddy_op_def *const *more_ops;  /* searched first; may be NULL */
     const eddy_allocator     *allocator; /* NULL: libc */
     const eddy_files         *files;     /* NULL: POSIX */
     int64_t                   max_bytes; /* of the file; 0: 1 GiB */

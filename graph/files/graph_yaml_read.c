@@ -11,7 +11,7 @@
 
 typedef struct named_op {
     const eddy_op_def *op;
-    size_t             rank;         /* place in the lists: the first of a name counts */
+    size_t             rank; /* index in the lists; the first operation with a name is used */
 } named_op;
 
 typedef struct reader {

@@ -35,7 +35,7 @@ typedef struct eddy_yaml_parser {
 bool eddy__yaml_open(eddy_yaml_parser *p, const eddy_yaml_source *source, eddy_error *e);
 void eddy__yaml_close(eddy_yaml_parser *p);
 
-/* The next event, to be deleted by the caller or handed to eddy__yaml_tree. */
+/* The next event, which the caller deletes or passes to eddy__yaml_tree. */
 bool eddy__yaml_next(eddy_yaml_parser *p, yaml_event_t *event);
 /* The item that begins with `event`, which is deleted; NULL after an error. */
 eddy_yaml_item *eddy__yaml_tree(eddy_yaml_parser *p, yaml_event_t *event);

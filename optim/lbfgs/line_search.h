@@ -4,29 +4,29 @@
 
 #include <stdbool.h>
 
-/* A function of one number where it was looked at. */
+/* A function of one number, evaluated at a point. */
 typedef struct line_point {
     double at, value, slope;
 } line_point;
 
-/* Looks at `at`, which is positive; false: no more can be looked at. */
+/* Evaluates the function at `at`, which is positive; false if no more evaluations are possible. */
 typedef bool (*line_fn)(void *data, double at, line_point *out);
 
 typedef struct line_search {
     line_fn evaluate_at;
     void   *data;
     double  decrease, curvature;    /* of the Wolfe conditions: 0 < decrease < curvature < 1 */
-    int     most;                   /* looks */
+    int     most;                   /* evaluations */
 } line_search;
 
 typedef enum line_outcome {
     LINE_FOUND,                     /* a point that fulfils both conditions */
     LINE_LOWER,                     /* none; the point is lower than the start */
     LINE_NONE,                      /* ... no point is */
-    LINE_STOPPED                    /* look said so */
+    LINE_STOPPED                    /* evaluate_at returned false */
 } line_outcome;
 
-/* From `start` (at 0, with a negative slope); `first` is tried first. */
+/* From `start` (at 0, with a negative slope); the first step is `first`. */
 line_outcome eddy__line_search(const line_search *s, line_point start, double first,
                                line_point *found);
 

@@ -82,7 +82,7 @@ eddy_optimizer *eddy_schedule_free_adamw_with(eddy_schedule_free_adamw_args a)
     return eddy__optimizer_make_lazy(&schedule_free, &a, a.name, false);
 }
 
-/* ------------------------------------------------------- there and back -- */
+/* -------------------------------------- changing between train and eval -- */
 
 /* All variables moved towards their z by that share of the way. */
 static eddy_tensor move_all(eddy_optimizer *o, const char *what, bool forth)

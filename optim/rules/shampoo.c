@@ -126,7 +126,7 @@ eddy_optimizer *eddy_shampoo_with(eddy_shampoo_args a)
     return o && a.max_size > 0 ? o : NULL;
 }
 
-/* ------------------------------------------------------------ roots by themselves -- */
+/* ----------------------------------------------------------------- separate roots -- */
 
 /* The assignment to the root that belongs to a slot of statistics; invalid for other slots. */
 static eddy_tensor update_root(eddy_optimizer *o, const eddy_slot *slot)

@@ -31,7 +31,7 @@ eddy_tensor eddy_cyclic_with(eddy_cyclic_args a)
     return eddy__schedule_end(&s, Add(s.rate, height));
 }
 
-/* ------------------------------------------------------ one after the other -- */
+/* --------------------------------------------------------- joined schedules -- */
 
 static bool schedules_fit(eddy_graph *g, const eddy_joined_schedules_args *a)
 {

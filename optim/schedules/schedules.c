@@ -6,7 +6,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ----------------------------------------------------- what schedules share -- */
+/* --------------------------------------------------------- shared functions -- */
 
 /* A scalar of numbers that casts to a rate. */
 static bool operand_fits(eddy_graph *g, const char *what, const char *which, eddy_tensor t)

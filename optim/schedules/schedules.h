@@ -138,7 +138,7 @@ EDDY_API eddy_tensor eddy_noisy_linear_cosine_decay_with(eddy_noisy_linear_cosin
 #define eddy_noisy_linear_cosine_decay(...) \
     eddy_noisy_linear_cosine_decay_with(EDDY_ARGS(eddy_noisy_linear_cosine_decay_args, __VA_ARGS__))
 
-/* ----------------------------------------------------------------- and beyond -- */
+/* ------------------------------------------------------------ newer schedules -- */
 
 typedef struct eddy_linear_warmup_args {
     char        unused_;

@@ -40,7 +40,7 @@ static eddy_tensor accumulated(eddy_optimizer *o, eddy_tensor g, eddy_tensor v, 
     return s->sum ? sum : Div(sum, (double)s->steps);
 }
 
-/* Where the one inside looks at all gradients, it sees the accumulated ones. */
+/* If the inner optimizer has a `transform`, it gets the accumulated gradients. */
 static void accumulate_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
     const int32_t from = eddy_graph_size(o->graph);

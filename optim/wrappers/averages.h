@@ -41,7 +41,7 @@ EDDY_API eddy_tensor eddy_weighted_moving_average_with(eddy_weighted_moving_aver
 #define eddy_weighted_moving_average(...) \
     eddy_weighted_moving_average_with(EDDY_ARGS(eddy_weighted_moving_average_args, __VA_ARGS__))
 
-/* ------------------------------------------------------------ of many at once -- */
+/* ---------------------------------------------------------- several variables -- */
 
 /* Averages of variables and tensors. Each average is a variable of its own, the shadow,
  * "<op>/<name of the averages>", not trainable. They belong to their graph. */

@@ -126,7 +126,7 @@ eddy_tensor eddy_weighted_moving_average_with(eddy_weighted_moving_average_args 
     return y;
 }
 
-/* -------------------------------------------------------------------- many -- */
+/* ---------------------------------------------------------- many variables -- */
 
 /* The decay of these updates: smaller at first, if their number is known. */
 static void exponential_prepare(eddy_averages *a)

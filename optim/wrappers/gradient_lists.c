@@ -83,7 +83,7 @@ void eddy_clip_gradients_by_average_norm(eddy_gradient_pair *pairs, int count, e
     }
 }
 
-/* --------------------------------------------------------------- together -- */
+/* ------------------------------------------------------------ global norm -- */
 
 /* The gradients as a list in memory of the graph's; NULL with the error set. */
 static eddy_tensor *gradients_of(eddy_graph *g, const eddy_gradient_pair *pairs, int count)

@@ -39,7 +39,7 @@ static eddy_tensor unscaled(scale_state *s, eddy_tensor g)
     return Div(g, eddy_hyper(s->scale, g));
 }
 
-/* Where the one inside looks at all gradients, these are unscaled before it does. */
+/* If the inner optimizer has a `transform`, the gradients are unscaled before it. */
 static void scale_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
     scale_state *s = eddy_optimizer_state(o);

@@ -51,7 +51,7 @@ static int index_of(const replay *r, eddy_tensor v) { return *entry_of(r, v) - 1
 
 static bool is_update(const eddy_node *node) { return (node->op->flags & EDDY_OP_UPDATES) != 0; }
 
-/* ------------------------------------------------------------ what can be -- */
+/* ------------------------------------------------------------- conditions -- */
 
 /* True if an input is a value that one of the updates has set, or depends on such a value. */
 static bool depends_on_update(const replay *r, const eddy_node *node)
@@ -157,7 +157,7 @@ static bool are_last(const replay *r)
     return true;
 }
 
-/* --------------------------------------------------------------- the whole -- */
+/* --------------------------------------------------------------- all steps -- */
 
 static bool mark(replay *r, const eddy_id_range *ranges)
 {

@@ -65,7 +65,7 @@ static eddy_tensor coupled_sparse(eddy_optimizer *o, eddy_tensor g, eddy_tensor 
     return eddy__inner_sparse(o, s->inner, rows, indices, v);
 }
 
-/* Where the one inside looks at all gradients, these have the decay before it does. */
+/* If the inner optimizer has a `transform`, the decay is added before it. */
 static void coupled_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count)
 {
     const decay_state *s = eddy_optimizer_state(o);

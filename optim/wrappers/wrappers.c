@@ -2,7 +2,7 @@
 #include "optim/wrappers/wrappers_internal.h"
 #include "ops/short_names.h"
 
-/* --------------------------------------------------------- the one inside -- */
+/* ---------------------------------------------------- the inner optimizer -- */
 
 eddy_graph *eddy__inner_graph(eddy_graph *g, const char *what, const eddy_optimizer *inner)
 {
@@ -61,7 +61,7 @@ eddy_tensor eddy__inner_finish(eddy_optimizer *inner, eddy_list updates)
                              : eddy_group(inner->graph, updates, NULL);
 }
 
-/* ----------------------------------------------------- taking a step back -- */
+/* --------------------------------------------------------- undoing a step -- */
 
 /* The variable that node `id` updates; node 0 if it updates none. */
 static eddy_tensor updated_by(eddy_graph *g, int32_t id)

@@ -6,7 +6,7 @@
 
 enum { MAX_PARTS = 1 << 14, CACHE = 20 * 1024, MIN_TILE = 64, FEW_TILES = 8 };
 
-/* ------------------------------------------------------------------- choosing -- */
+/* ------------------------------------------------------------------ selection -- */
 
 /* The result of an update is the memory of its variable. */
 static bool is_in_variable(const eddy_plan *p, const instruction *i)

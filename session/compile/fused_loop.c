@@ -3,7 +3,7 @@
  * The loop applies all instructions to one tile of elements before it proceeds to the next tile.
  * A value that is read only inside the loop stays in the tile: it has no memory of its own, and
  * never leaves the cache. The inner loop of each operation is called on the same elements as it
- * would be alone, so the values have the same bits; folds keep to the blocks of
+ * would be alone, so the values have the same bits; reductions use the blocks of
  * ops/kernels/reduce_engine.h. */
 #include "graph/base/thread_pool.h"
 #include "session/compile/fused_loop.h"
@@ -60,7 +60,7 @@ static void start_reductions(const fused *f, char *registers)
         if (!f->parts[i].fn) eddy__block_start(&f->parts[i].blocks, registers + f->parts[i].acc);
 }
 
-/* A chunk is one block of every fold, or several blocks of none. */
+/* A chunk is one block of each reduction, or several blocks if there are no reductions. */
 static void end_reductions(const running *r, char *registers, int64_t chunk)
 {
     const fused *f = r->f;

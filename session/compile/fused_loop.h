@@ -26,13 +26,13 @@ typedef struct broadcast {
 
 /* One instruction of the loop: `fn` computes a tile, a reduction consumes it. */
 typedef struct part {
-    eddy_tile_fn fn;                /* NULL: a fold */
+    eddy_tile_fn fn;                /* NULL: a reduction */
     const void  *attrs;
     int          n;
     location     y, x[LOOP_OPERANDS];
     instruction *of;
     eddy_state  *updates;           /* the variable that the part updates; or NULL */
-    eddy_blocks  blocks;            /* of a fold */
+    eddy_blocks  blocks;            /* of a reduction */
     size_t       acc, parts;        /* ... offsets: in a worker's scratch; in the common one */
 } part;
 

@@ -50,7 +50,7 @@ static bool shares(const ir_node *n) { return n->alias || eddy__ir_is_view(n); }
 
 static bool is_loop(const ir_node *n) { return n->op->flags & EDDY_OP_ELEMENTWISE; }
 
-/* -------------------------------------------------------- what is invariant -- */
+/* ---------------------------------------------------------- invariant nodes -- */
 
 static bool is_given(const hoisting *h, const ir_node *n)
 {
@@ -103,7 +103,7 @@ static void find_wanted(hoisting *h)
     }
 }
 
-/* ---------------------------------------------------------- what is worth it -- */
+/* ------------------------------------------------------------- profitability -- */
 
 /* The cost of computing a value. */
 typedef struct value_cost {
@@ -228,7 +228,7 @@ static bool choose(hoisting *h)
     return true;
 }
 
-/* ----------------------------------------------------------------- the front -- */
+/* -------------------------------------------------------------------- moving -- */
 
 static bool is_computed(const hoisting *h, int32_t id)
 {

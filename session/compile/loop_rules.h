@@ -12,7 +12,7 @@ enum { LOOP_OPERANDS = 4, LOOP_SPREADS = 24 };
 
 /* Properties of the kernels in a loop so far; zero before the first. */
 typedef struct tile_loop {
-    int64_t count, block;           /* elements; of a fold's block, or 0 */
+    int64_t count, block;           /* elements; length of a reduction's block, or 0 */
     int     broadcasts;             /* operands with fewer elements */
     bool    updated, fallible;      /* a variable is; an element may be impossible */
 } tile_loop;
@@ -22,7 +22,7 @@ typedef struct tile_loop {
  * and its result is in the variable's memory. */
 bool eddy__loop_takes(tile_loop *l, const eddy_kernel *k, bool in_variable);
 
-/* The op may be part of a loop only as a fold: a loop has its result when it ends. */
+/* The op can be part of a loop only as a reduction, whose result exists when the loop ends. */
 static inline bool eddy__may_fold(const eddy_op_def *op)
 {
     return op->folds && !(op->flags & (EDDY_OP_ELEMENTWISE | EDDY_OP_UPDATES));

@@ -78,7 +78,7 @@ static eddy_tensor type_of(lowering *l, eddy_tensor t)
 
 static void add_control(ir_node *n, int32_t id)
 {
-    enum { MAX_SEARCH = 64 };       /* one twice is harmless, and to look at all is quadratic */
+    enum { MAX_SEARCH = 64 };       /* duplicates are harmless; a full search is quadratic */
     for (int i = n->n_controls - 1; i >= 0 && i >= n->n_controls - MAX_SEARCH; i--)
         if (n->controls[i] == id) return;
     if (id > 0) n->controls[n->n_controls++] = id;

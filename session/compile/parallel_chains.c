@@ -322,7 +322,7 @@ void eddy__parallel_groups_bind(eddy_plan *p, instruction *i)
 
 static int add_operand(eddy_buffer **list, int n, eddy_buffer *b)
 {
-    enum { MAX_SEARCH = 32 };       /* one twice is harmless, and to look at all is quadratic */
+    enum { MAX_SEARCH = 32 };       /* duplicates are harmless; a full search is quadratic */
     for (int i = n - 1; i >= 0 && i >= n - MAX_SEARCH; i--)
         if (list[i] == b) return n;
     list[n] = b;

@@ -157,7 +157,7 @@ static bool estimate_all(finder *f)
     return true;
 }
 
-/* ------------------------------------------------------------ where to begin -- */
+/* ----------------------------------------------------------- start positions -- */
 
 /* The last instruction on which this one depends, judged by whole roots; -1: none. */
 static int32_t last_needed(const finder *f, const instruction *i, const int32_t *written,

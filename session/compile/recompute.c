@@ -438,7 +438,7 @@ static bool rebuild(search *s)
     return true;
 }
 
-/* ----------------------------------------------------------------- the whole -- */
+/* ------------------------------------------------------------------ the pass -- */
 
 static bool find_updates(search *s)
 {

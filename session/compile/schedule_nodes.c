@@ -33,7 +33,7 @@ typedef struct scheduler {
     int64_t   count;                /* number of elements of the last loop in the order */
 } scheduler;
 
-/* ------------------------------------------------------------ what waits -- */
+/* ------------------------------------------------ lazy nodes and updates -- */
 
 static bool reads_storage(const ir_graph *f, const ir_node *n)
 {
@@ -313,7 +313,7 @@ static void order_batch(scheduler *a, int32_t *batch_pending, ready_queues s)
     a->n_batch = 0;
 }
 
-/* ------------------------------------------------------------ the whole -- */
+/* ----------------------------------------------------------- scheduling -- */
 
 static bool allocate(scheduler *a)
 {

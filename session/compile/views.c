@@ -120,7 +120,7 @@ static void place_inputs(views *v, const ir_node *n)
     }
 }
 
-/* --------------------------------------------------------------- the whole -- */
+/* ---------------------------------------------------------------- the pass -- */
 
 static void read_inputs(views *v, const ir_node *n)
 {

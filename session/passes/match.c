@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------- looking -- */
+/* -------------------------------------------------------------- lookup -- */
 
 bool eddy__match_real(const rewrite *r, eddy_tensor t)
 {
@@ -156,7 +156,7 @@ bool eddy__match_closed(const rewrite *r, const eddy_parts *p)
     return true;
 }
 
-/* -------------------------------------------------------------- making -- */
+/* -------------------------------------------------------- construction -- */
 
 bool eddy__give(rewrite *r, eddy_tensor t)
 {

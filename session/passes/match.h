@@ -5,7 +5,7 @@
 
 #include "session/passes/passes.h"
 
-/* ------------------------------------------------------------- looking -- */
+/* -------------------------------------------------------------- lookup -- */
 
 static inline bool eddy__match_same(eddy_tensor a, eddy_tensor b)
 {
@@ -34,7 +34,7 @@ bool eddy__match_with(const rewrite *r, const ir_node *n, double v, eddy_tensor 
  * changed. */
 const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy_op_def *op,
                                     int *i);
-/* The axes of its input that a reduction folds, bit i axis i. */
+/* The axes of its input that a reduction sums over: bit i is axis i. */
 unsigned eddy__match_axes(const rewrite *r, const ir_node *n);
 /* The only axis in a set; -1 if there are none or several. */
 int eddy__match_axis(unsigned mask);
@@ -60,7 +60,7 @@ eddy_tensor eddy__match_part_elements(const rewrite *r, eddy_parts *p, eddy_tens
 /* Only parts and r->node read the parts. */
 bool eddy__match_closed(const rewrite *r, const eddy_parts *p);
 
-/* -------------------------------------------------------------- making -- */
+/* -------------------------------------------------------- construction -- */
 
 /* Replaces r->node by t if the types are equal. */
 bool eddy__give(rewrite *r, eddy_tensor t);

@@ -110,7 +110,7 @@ bool eddy__norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
     return is_variance_plus_epsilon(r, m, n->inputs[0]);
 }
 
-/* ------------------------------------------------------------- the core -- */
+/* ----------------------------------------------------------- the centre -- */
 
 enum { MAX_FACTORS = 3, DEPTH = 4 };
 
@@ -237,7 +237,7 @@ static bool expanded_norm(rewrite *r, eddy_tensor product, eddy_tensor shift, bo
     return false;
 }
 
-/* ------------------------------------------------------------ absorbing -- */
+/* ----------------------------------------------------- scale and offset -- */
 
 static bool is_norm(const ir_node *n)
 {

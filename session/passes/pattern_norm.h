@@ -11,7 +11,7 @@ typedef struct eddy_norm_parts {
     double      epsilon;
 } eddy_norm_parts;
 
-/* Layer normalisation folds the last axis, batch normalisation all others; NULL for
+/* Layer normalisation averages over the last axis, batch normalisation all others; NULL for
  * other axes. */
 const eddy_op_def *eddy__norm_op(const rewrite *r, const eddy_norm_parts *m);
 /* t, one number for each group, broadcasts to it. */

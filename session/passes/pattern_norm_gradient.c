@@ -36,7 +36,7 @@ typedef struct algebra {
     eddy_tensor     dy;
     eddy_tensor     other;        /* any factor that is constant within a group */
     bool            forward;      /* vectors that are not known become scale and offset */
-    bool vanishing; /* the first factor of this kind becomes `other`, whether it is known or not */
+    bool vanishing; /* the first factor of this kind becomes `other` */
     bool            rows;
     double          count;        /* number of elements of a group */
     int             n_rest;       /* terms of the node that do not belong to the gradient */
@@ -136,7 +136,7 @@ static poly summed(const algebra *a, poly p)
     return sum;
 }
 
-/* ---------------------------------------------------- what a node computes -- */
+/* --------------------------------------------------------- values of nodes -- */
 
 static eddy_shape shape_of(const algebra *a, eddy_tensor t)
 {
@@ -275,7 +275,7 @@ static poly value_of(algebra *a, eddy_tensor t, int depth)
     return a->value[place] = p;
 }
 
-/* ----------------------------------------------------- what it belongs to -- */
+/* ------------------------------------------------------- the forward part -- */
 
 /* The x and the axes of a variance + epsilon, as far as can be seen at once. */
 static bool find_source(const rewrite *r, const ir_node *root, eddy_norm_parts *m)

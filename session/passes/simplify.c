@@ -40,7 +40,7 @@ static bool is_storage(const rewrite *r, int i)
     return producer(r, i)->variable >= 0 && input(r, i).output == STORAGE;
 }
 
-/* A number in every element, which need not be looked at again in others. */
+/* True if all elements of input i equal v. */
 static bool is_constant_number(const rewrite *r, int i, double v)
 {
     return eddy__ir_is_filled(r->ir, input(r, i), v);
