@@ -75,7 +75,7 @@ START_TEST(matrices)
     layers_close(MatMul(q, q, .transpose_b = true), EDDY_FEED(), 4, (double[]){ 4, 0, 0, 4 });
     ck_assert(eddy_same(eddy_initial_value(g, given, F64, s, 0), given.value));
     eddy_initial_value(g, given, F64, EDDY_SHAPE(3, 2), 0);
-    fails(g, EDDY_BAD_SHAPE, "the initial value is float64[2,3]; expected float64[3,2]");
+    fails(g, EDDY_BAD_SHAPE, "the initial value 'Const' is float64[2,3]; expected float64[3,2]");
     eddy_initial_value(g, given, EDDY_FLOAT32, s, 0);
     fails(g, EDDY_BAD_DTYPE, "expected float32[2,3]");
     eddy_initial_value(g, eddy_identity_initializer(1), F64, EDDY_SHAPE(3), 0);
