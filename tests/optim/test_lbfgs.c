@@ -76,10 +76,10 @@ START_TEST(conditions_hold)
                   { cliff, 1e-4, 0.9 },    { fifth, 1e-4, 0.9 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (double first = 1e-3; first < 2e3; first *= 100) {
-            line_search l = { .look = cases[i].f, .decrease = cases[i].decrease,
+            line_search l = { .evaluate_at = cases[i].f, .decrease = cases[i].decrease,
                               .curvature = cases[i].curvature, .most = 60 };
             line_point  start = { 0 }, found;
-            l.look(NULL, 0, &start);
+            l.evaluate_at(NULL, 0, &start);
             ck_assert_int_eq(eddy__line_search(&l, start, first, &found), LINE_FOUND);
             ck_assert(found.value <= start.value + l.decrease * found.at * start.slope);
             ck_assert(fabs(found.slope) <= l.curvature * fabs(start.slope));
@@ -115,11 +115,11 @@ START_TEST(no_such_point)
     ck_assert_int_eq(eddy__line_search(&l, (line_point){ 0, 0, -1 }, 1, &found), LINE_LOWER);
     ck_assert_int_eq(looks, 20);
     ck_assert_double_gt(found.at, 1000);
-    l.look = no_way_down;
+    l.evaluate_at = no_way_down;
     l.most = 100;
     ck_assert_int_eq(eddy__line_search(&l, (line_point){ 0, 1, -1 }, 1, &found), LINE_NONE);
     ck_assert_double_eq(found.at, 0);
-    l.look = stops;
+    l.evaluate_at = stops;
     ck_assert_int_eq(eddy__line_search(&l, (line_point){ 0, 1, -1 }, 1, &found), LINE_STOPPED);
 }
 END_TEST
