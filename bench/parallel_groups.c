@@ -78,11 +78,11 @@ static void compare(const model *m)
     eddy_graph       *g = eddy_graph_new(NULL);
     const eddy_tensor fetch = build(g, m);
     bench_need(eddy_graph_status(g) == EDDY_OK, "no graph");
-    runner wide = begin(g, fetch, 0, 0), not_wide = begin(g, fetch, EDDY_PASS_PARALLEL, 0);
+    runner parallel = begin(g, fetch, 0, 0), serial = begin(g, fetch, EDDY_PASS_PARALLEL, 0);
     runner one = begin(g, fetch, EDDY_PASS_PARALLEL, 1);
     double to_not[SLICES], to_one[SLICES], each[SLICES];
     for (int i = 0; i < SLICES; i++) {
-        const double a = slice(&not_wide), w = slice(&wide), b = slice(&not_wide), o = slice(&one);
+        const double a = slice(&serial), w = slice(&parallel), b = slice(&serial), o = slice(&one);
         to_not[i] = (a + b) / 2 / w;
         to_one[i] = o / w;
         each[i] = w;
@@ -93,7 +93,7 @@ static void compare(const model *m)
            quantile(to_not, 0.5), quantile(to_not, 0.1), quantile(to_not, 0.9),
            quantile(to_one, 0.5), quantile(to_one, 0.1), quantile(to_one, 0.9));
     fflush(stdout);
-    runner *all[] = { &wide, &not_wide, &one };
+    runner *all[] = { &parallel, &serial, &one };
     for (int i = 0; i < 3; i++) {
         eddy_callable_free(all[i]->step);
         eddy_session_free(all[i]->session);

@@ -48,8 +48,8 @@ static void prodigy_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int 
     for (int i = 0; i < count; i++) {
         if (pairs[i].gradient.node == 0) continue;
         const eddy_tensor v = pairs[i].variable, g = eddy__shaped(pairs[i].gradient, v);
-        eddy_tensor way = Sum(Mul(g, Sub(eddy_get_slot(o, v, "p0"), v)));
-        s->numerator = Add(s->numerator, Mul(s->weight, eddy__exact(way)));
+        eddy_tensor movement = Sum(Mul(g, Sub(eddy_get_slot(o, v, "p0"), v)));
+        s->numerator = Add(s->numerator, Mul(s->weight, eddy__exact(movement)));
         below = Add(below, eddy__exact(Sum(Abs(summed(s, eddy_get_slot(o, v, "s"), g)))));
     }
     eddy_tensor estimate = DivNoNan(Mul(eddy__exact(s->a.d_coef), s->numerator), below);

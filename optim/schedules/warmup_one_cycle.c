@@ -48,24 +48,25 @@ static eddy_tensor along(const phase *p, eddy_tensor begin, eddy_tensor step, bo
 }
 
 /* The phases of one cycle: `low` to `high`, back, and in the end `last`. */
-static int phases_of(const eddy__schedule *s, const cycle *c, const eddy_tensor way[4], phase p[3])
+static int phases_of(const eddy__schedule *s, const cycle *c, const eddy_tensor levels[4],
+                     phase p[3])
 {
     eddy_tensor total = eddy__schedule_operand(s, "total_steps", c->total, NAN);
     eddy_tensor part = Mul(eddy__schedule_operand(s, "pct_start", c->pct_start, 0.3), total);
     eddy_tensor end = Sub(total, 1);
-    p[0] = (phase){ Sub(part, 1), way[0], way[1] };
-    p[1] = (phase){ end, way[1], way[3] };
+    p[0] = (phase){ Sub(part, 1), levels[0], levels[1] };
+    p[1] = (phase){ end, levels[1], levels[3] };
     if (!c->three_phase) return 2;
-    p[1] = (phase){ Sub(Mul(2, part), 2), way[1], way[2] };
-    p[2] = (phase){ end, way[2], way[3] };
+    p[1] = (phase){ Sub(Mul(2, part), 2), levels[1], levels[2] };
+    p[2] = (phase){ end, levels[2], levels[3] };
     return 3;
 }
 
 /* A cycle over these values, which stays at the last. */
-static eddy_tensor cycle_over(eddy__schedule *s, const cycle *c, const eddy_tensor way[4])
+static eddy_tensor cycle_over(eddy__schedule *s, const cycle *c, const eddy_tensor levels[4])
 {
-    phase     p[3];
-    const int n = phases_of(s, c, way, p);
+    phase       p[3];
+    const int   n = phases_of(s, c, levels, p);
     eddy_tensor step = Minimum(s->step, p[n - 1].end);
     eddy_tensor y = along(&p[n - 1], p[n - 2].end, step, c->linear);
     for (int i = n - 2; i >= 0; i--) {

@@ -35,7 +35,7 @@ typedef struct finder {
     compile   *c;
     eddy_plan *plan;
     double    *cost;                /* by instruction; negative: unsuitable for a range */
-    int32_t   *first_independent;  /* by instruction: later ones that do not need it */
+    int32_t   *n_independent;       /* by instruction: later ones that need nothing from it on */
     int64_t   *alive;               /* by instruction: bytes of the arena that are in use */
     int32_t   *group;               /* by instruction: parent in the union-find forest of groups */
     double    *weight;              /* ... of the group, where that is itself */
@@ -176,7 +176,8 @@ static int32_t last_needed(const finder *f, const instruction *i, const int32_t 
     return last - 1;
 }
 
-/* Finds where a range can begin: some later instruction must be independent of the first. */
+/* Counts for each instruction the later ones that depend neither on it nor on any after it. A range
+ * can begin where there are some. */
 static bool find_independent(finder *f)
 {
     const eddy_plan *p = f->plan;
@@ -191,8 +192,8 @@ static bool find_independent(finder *f)
         if (i - from > WINDOW) from = i - WINDOW;
         if (f->cost[i] < 0) begin = i + 1;
         else if (from < i) {
-            f->first_independent[from]++;
-            f->first_independent[i]--;
+            f->n_independent[from]++;
+            f->n_independent[i]--;
         }
         for (int j = 0; j < at->kernel.n_in; j++) {
             const int32_t r = root_of(f, at->kernel.in[j]);
@@ -202,7 +203,7 @@ static bool find_independent(finder *f)
         for (int k = 0; k < at->kernel.n_out; k++)
             written[root_of(f, at->kernel.out[k])] = used[root_of(f, at->kernel.out[k])] = i + 1;
     }
-    for (int32_t i = 1; i < p->n_code; i++) f->first_independent[i] += f->first_independent[i - 1];
+    for (int32_t i = 1; i < p->n_code; i++) f->n_independent[i] += f->n_independent[i - 1];
     return true;
 }
 
@@ -376,7 +377,7 @@ static bool make_room(finder *f)
     for (size_t i = 0; i < n; i++)
         uses += (size_t)(f->plan->code[i].kernel.n_in + f->plan->code[i].kernel.n_out);
     f->cost = eddy__ir_alloc(f->c, n, sizeof *f->cost);
-    f->first_independent = eddy__ir_alloc(f->c, n + 1, sizeof *f->first_independent);
+    f->n_independent = eddy__ir_alloc(f->c, n + 1, sizeof *f->n_independent);
     f->alive = eddy__ir_alloc(f->c, n + 2, sizeof *f->alive);
     f->group = eddy__ir_alloc(f->c, n, sizeof *f->group);
     f->weight = eddy__ir_alloc(f->c, n, sizeof *f->weight);
@@ -386,7 +387,7 @@ static bool make_room(finder *f)
     f->uses = eddy__ir_alloc(f->c, uses, sizeof *f->uses);
     f->by_root = eddy__ir_alloc(f->c, roots, sizeof *f->by_root);
     f->steps_left = (int64_t)LOOKS * f->plan->n_code + 4096;
-    return f->cost && f->first_independent && f->alive && f->group && f->weight && f->fallible &&
+    return f->cost && f->n_independent && f->alive && f->group && f->weight && f->fallible &&
            f->updates && f->roots && f->uses && f->by_root;
 }
 
@@ -409,7 +410,7 @@ static bool make_groups(finder *f)
     if (!position) return false;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
         end = i;
-        if (i >= p->n_invariant && f->cost[i] >= 0 && f->first_independent[i] > 0 &&
+        if (i >= p->n_invariant && f->cost[i] >= 0 && f->n_independent[i] > 0 &&
             f->steps_left > 0 && !make_best_range(f, i, &end, &p->code[n]))
             return false;
         if (end == i) p->code[n] = p->code[end++];
