@@ -7,7 +7,7 @@
  * differentiated any number of times. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 
 /* Whether anything arrived: the sweep puts zeros where nothing did. */

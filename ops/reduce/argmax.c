@@ -4,7 +4,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 

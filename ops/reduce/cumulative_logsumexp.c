@@ -5,7 +5,7 @@
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/short_names.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
 #include <math.h>

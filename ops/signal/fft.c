@@ -6,7 +6,7 @@
  * conjugates of the other half. A coefficient that represents two frequencies counts twice in
  * the inverse, and half in the adjoint. */
 #include "ops/arrays/arrays.h"
-#include "ops/kernels/fftw.h"
+#include "ops/kernels/libraries/fftw.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 

@@ -9,7 +9,7 @@
  * From each possible start, a sequence is extended as long as this is beneficial. */
 #include "session/compile/parallel_groups.h"
 #include "session/compile/fused_loop.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 #include "ops/linked.h"
 
 /* Nanoseconds: of the dearest instruction, of the least stretch, to begin one, to gain. */

@@ -2,7 +2,7 @@
  * what they count. */
 #include "session/state/internal.h"
 #include "session/compile/flow.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* match.c -- pattern matching on a flow, and creation of replacement nodes. */
 #include "session/passes/match.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/linked.h"
 
 #include <string.h>
