@@ -1,11 +1,9 @@
 /* conv_bands.c -- zero-padded bands of images, the input of direct convolutions. */
+#include "graph/base/min_max.h"
 #include "ops/kernels/arrays/box_copy.h"
 #include "ops/kernels/convolution/conv_direct.h"
 
 #include <string.h>
-
-static int64_t lower(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t higher(int64_t a, int64_t b) { return a > b ? a : b; }
 
 eddy_conv_axis eddy__conv_trimmed_axis(eddy_conv_axis a, int64_t n)
 {
@@ -55,8 +53,8 @@ void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
     const int64_t rows = eddy__conv_band_rows(h, to - from), cols = eddy__conv_band_cols(w);
     const int64_t top = from * h->step + h->at0, left = w->at0;
     /* The columns [first, last) of the band are in the image. */
-    const int64_t first = lower(higher(-left, 0), cols);
-    const int64_t last = higher(lower(m->w - left, cols), first);
+    const int64_t first = eddy__min(eddy__max(-left, 0), cols);
+    const int64_t last = eddy__max(eddy__min(m->w - left, cols), first);
     const size_t  pixel = (size_t)m->c * m->size;
     for (int64_t r = 0; r < rows; r++, band += (size_t)cols * pixel) {
         const int64_t y = top + r;

@@ -5,6 +5,7 @@
  * stride s takes s*s such loop nests, one for the positions of each remainder, with the taps that
  * reach them. */
 #include "ops/kernels/arrays/box_copy.h"
+#include "graph/base/min_max.h"
 #include "ops/kernels/convolution/conv_direct.h"
 
 #include <string.h>
@@ -130,14 +131,12 @@ static void plan_walks(plan *p, const eddy_conv_size *s, int64_t *at)
     p->packed = ((size_t)(done * each) * p->from.size + 63) & ~(size_t)63;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
                                       bool back)
 {
     const int64_t taps = s->filter[0] * s->filter[1];
-    const int64_t walks = back ? least(s->step[0], s->filter[0]) * least(s->step[1], s->filter[1])
-                               : 1;
+    const int64_t rows = eddy__min(s->step[0], s->filter[0]);
+    const int64_t columns = eddy__min(s->step[1], s->filter[1]), walks = back ? rows * columns : 1;
     const size_t  size = eddy_dtype_size(d);
     const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
                           y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size };
@@ -167,7 +166,7 @@ static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
     const plan   *p = r->p;
     const size_t  size = p->from.size;
     const int64_t width = eddy__conv_panel(p->tiles, p->to_c, from), taps = k->h.taps * k->w.taps;
-    const int64_t n = least(width, p->to_c - from), in_c = p->back ? p->to_c : p->from_c;
+    const int64_t n = eddy__min(width, p->to_c - from), in_c = p->back ? p->to_c : p->from_c;
     const int64_t padded = eddy__conv_padded(p->tiles, p->to_c);
     const int64_t at = k->filter + taps * p->from_c * (group * padded + from);
     char *to = r->packed + (size_t)at * size;
@@ -259,7 +258,7 @@ static void run_walk(const run *r, const walk *k, const char *from, char *to, in
         for (int64_t c = 0; c < p->to_c; c += s.channels) {
             const int64_t width = eddy__conv_panel(p->tiles, p->to_c, c);
             const int64_t w = k->filter + taps * p->from_c * (g * padded + c);
-            s.channels = (int)least(width, p->to_c - c);
+            s.channels = (int)eddy__min(width, p->to_c - c);
             for (int64_t i = first; i < last; i++) {
                 const int64_t row = k->h.first + i * k->h.space;
                 const int64_t y = (row * p->to.w + k->w.first) * p->to.c + g * p->to_c + c;
@@ -287,7 +286,7 @@ static void run_band(const run *r, int64_t image, int64_t band, char *scratch)
 {
     const plan     *p = r->p;
     const int64_t   area = p->to.h * p->to.w, first = band * p->rows;
-    const int64_t   row0 = first * p->space, rows = least(p->rows * p->space, p->to.h - row0);
+    const int64_t   row0 = first * p->space, rows = eddy__min(p->rows * p->space, p->to.h - row0);
     eddy_conv_image m = p->from;
     m.data = r->from + (size_t)(image * m.h * m.w * m.c) * m.size;
     char *to = r->to + (size_t)(image * area * p->to.c) * m.size;
@@ -296,7 +295,7 @@ static void run_band(const run *r, int64_t image, int64_t band, char *scratch)
     if (p->gaps) memset(y, 0, (size_t)(rows * p->to.w * p->to.c) * m.size);
     for (int i = 0; i < p->n; i++) {
         const walk   *k = &p->walks[i];
-        const int64_t last = least(first + p->rows, k->h.places);
+        const int64_t last = eddy__min(first + p->rows, k->h.places);
         if (first < last)
             run_walk(r, k, source_of(k, &m, first, last, scratch), y, first, last, row0,
                      image * area * p->to.c);

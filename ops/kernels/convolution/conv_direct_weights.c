@@ -5,6 +5,7 @@
  * scratch memory, and the filters are added in a fixed order, so the bits do not depend on the
  * number of threads. */
 #include "ops/kernels/convolution/conv_direct.h"
+#include "graph/base/min_max.h"
 
 #include <string.h>
 
@@ -31,8 +32,6 @@ typedef struct run {
     char       *parts, *workers, *dw;
 } run;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
 static size_t lines(int64_t n, size_t size) { return ((size_t)n * size + 63) & ~(size_t)63; }
 
@@ -43,13 +42,14 @@ static size_t lines(int64_t n, size_t size) { return ((size_t)n * size + 63) & ~
 static void cut(plan *p)
 {
     const int64_t area = p->dy.h * p->dy.w;
-    p->height = least(p->dy.h, pieces(UNIT_PIXELS, most(p->dy.w, 1)));
-    p->images = p->height < p->dy.h ? 1 : most(1, least(p->batch, UNIT_PIXELS / most(area, 1)));
-    p->heights = pieces(p->dy.h, most(p->height, 1));
+    p->height = eddy__min(p->dy.h, pieces(UNIT_PIXELS, eddy__max(p->dy.w, 1)));
+    const int64_t images = eddy__min(p->batch, UNIT_PIXELS / eddy__max(area, 1));
+    p->images = p->height < p->dy.h ? 1 : eddy__max(1, images);
+    p->heights = pieces(p->dy.h, eddy__max(p->height, 1));
     p->units = area > 0 ? pieces(p->batch, p->images) * p->heights : 0;
     p->part = lines(p->rows * p->padded * p->groups, p->x.size);
-    p->parts = least(least(PARTS, p->units), p->batch * area / PART_PIXELS);
-    p->parts = most(1, least(p->parts, (int64_t)(PART_BYTES / (p->part + 1))));
+    p->parts = eddy__min(eddy__min(PARTS, p->units), p->batch * area / PART_PIXELS);
+    p->parts = eddy__max(1, eddy__min(p->parts, (int64_t)(PART_BYTES / (p->part + 1))));
     p->panels = p->groups * pieces(p->out_c, 2 * p->tiles->lanes);
     p->slices = p->parts == PARTS ? 1 : p->h.taps * p->panels;
 }
@@ -98,8 +98,8 @@ static unit unit_of(const plan *p, int64_t i)
 {
     unit u = { .image = i / p->heights * p->images, .first = i % p->heights * p->height,
                .h = p->h };
-    u.images = least(p->images, p->batch - u.image);
-    u.height = least(p->height, p->dy.h - u.first);
+    u.images = eddy__min(p->images, p->batch - u.image);
+    u.height = eddy__min(p->height, p->dy.h - u.first);
     return u;
 }
 
@@ -174,7 +174,7 @@ static void add_panel(const plan *p, const unit *u, int64_t tap, int64_t panel, 
     eddy_conv_patch s = { .x = u->x + (size_t)(row + group * p->in_c) * size,
                           .dy = u->dy + (size_t)(group * p->out_c + from) * size,
                           .count = { u->images, 0, p->dy.w },
-                          .channels = (int)least(width, p->out_c - from) };
+                          .channels = (int)eddy__min(width, p->out_c - from) };
     memcpy(s.x_step, u->x_step, sizeof s.x_step);
     memcpy(s.dy_step, u->dy_step, sizeof s.dy_step);
     s.run = p->touch ? p->in_c * p->w.taps : p->in_c;
@@ -248,7 +248,7 @@ static int64_t row_in_part(const plan *p, int64_t i)
             for (int64_t g = 0; row >= 0 && g < p->groups; g++)                 \
                 for (int64_t c = 0; c < p->out_c; c += lanes) {                 \
                     const int64_t width = eddy__conv_panel(p->tiles, p->out_c, c); \
-                    const int64_t n = least(width, p->out_c - c);               \
+                    const int64_t n = eddy__min(width, p->out_c - c);               \
                     const T *x = parts + p->rows * (g * p->padded + c) + row * width; \
                     T *y = dw + all * p->dy.c + g * p->out_c + c;               \
                     memcpy(y, x, (size_t)n * sizeof(T));                        \

@@ -4,6 +4,7 @@
  * the cache of a core: transforms of the inputs, 36 products with the values of the filter, and
  * transforms to the results. */
 #include "ops/kernels/convolution/conv_winograd.h"
+#include "graph/base/min_max.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -29,8 +30,6 @@ typedef struct run {
     eddy_conv_finish finish;
     atomic_bool      spoilt;
 } run;
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ----------------------------------------------------------------- tiles -- */
 
@@ -93,9 +92,9 @@ static int64_t apart(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 static void cut(plan *p, int threads)
 {
     const int64_t tile = EDDY_WINO_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
-    p->block = least(MOST, BLOCK_BYTES / tile > LEAST ? BLOCK_BYTES / tile : LEAST);
+    p->block = eddy__min(MOST, BLOCK_BYTES / tile > LEAST ? BLOCK_BYTES / tile : LEAST);
     while (threads > 1 && p->block > LEAST && p->to.count < 2 * p->block * threads) p->block /= 2;
-    p->block = least(p->block, p->to.count > 0 ? p->to.count : 1);
+    p->block = eddy__min(p->block, p->to.count > 0 ? p->to.count : 1);
     p->blocks = (p->to.count + p->block - 1) / p->block;
     p->v_step = apart(p->block * p->from_c);
     p->m_step = apart(p->block * p->to_c);
@@ -158,7 +157,7 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy__conv_panel(p->tiles, m, c);
             for (int64_t t = 0; t < p->taps; t++) taps[t] = w + (t * n + i) * m + c;
-            p->wino->filter(taps, least(width, m - c), r->u + n * c + i * width, p->u_step);
+            p->wino->filter(taps, eddy__min(width, m - c), r->u + n * c + i * width, p->u_step);
         }
 }
 
@@ -187,9 +186,9 @@ static void finish_tile(const run *r, int64_t t)
     const int64_t w = p->to.size[1], c = p->to.c;
     int64_t       at[2];
     const int64_t image = corner(&p->to, t, at);
-    for (int64_t i = at[0]; i < least(at[0] + p->to.out, p->to.size[0]); i++) {
+    for (int64_t i = at[0]; i < eddy__min(at[0] + p->to.out, p->to.size[0]); i++) {
         const int64_t y = ((image * p->to.size[0] + i) * w + at[1]) * c;
-        const eddy_conv_strip s = { .y = r->to + y, .pixels = least(p->to.out, w - at[1]),
+        const eddy_conv_strip s = { .y = r->to + y, .pixels = eddy__min(p->to.out, w - at[1]),
                                     .y_step = c, .channels = (int)c };
         eddy__conv_finish_strip(&r->finish, EDDY_FLOAT32, &s, y, 0);
     }
@@ -198,7 +197,7 @@ static void finish_tile(const run *r, int64_t t)
 static void run_block(run *r, int64_t block, float *v)
 {
     const plan   *p = r->p;
-    const int64_t first = block * p->block, n = least(p->block, p->to.count - first);
+    const int64_t first = block * p->block, n = eddy__min(p->block, p->to.count - first);
     float *m = v + EDDY_WINO_POINTS * p->v_step, *zeros = m + EDDY_WINO_POINTS * p->m_step;
     float *outside = zeros + apart(p->from_c), *check = outside + apart(p->to_c);
     const float *from[EDDY_WINO_POINTS], *to[EDDY_WINO_OUT_MOST * EDDY_WINO_OUT_MOST];

@@ -6,6 +6,7 @@
  * that rounding errors do not grow, and their sums are added in a fixed order: the size of the
  * chunks does not change the bits. */
 #include "ops/kernels/convolution/conv_winograd.h"
+#include "graph/base/min_max.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -29,8 +30,6 @@ typedef struct run {
     atomic_bool  spoilt;
 } run;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
 
 /* Of values of both, a worker; of tiles, so that it pays to read and write the sums. */
@@ -55,13 +54,13 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     p->dy_c = eddy__conv_padded(p->tiles, s->out_c);
     p->panels = (s->out_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
     const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c) * (int64_t)sizeof(float);
-    p->part = most(1, pieces(p->x.count, PARTS * LEAST)) * LEAST;
-    p->chunk = most(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile);
-    p->chunk = least(p->x.count, pieces(p->part, pieces(p->part, p->chunk)));
+    p->part = eddy__max(1, pieces(p->x.count, PARTS * LEAST)) * LEAST;
+    p->chunk = eddy__max(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile);
+    p->chunk = eddy__min(p->x.count, pieces(p->part, pieces(p->part, p->chunk)));
     p->v_step = apart(p->chunk * p->x_c);
     p->z_step = apart(p->chunk * p->dy_c);
     p->m_step = apart(s->in_c * p->dy_c);
-    p->zeros = apart(most(p->x_c, p->dy_c));
+    p->zeros = apart(eddy__max(p->x_c, p->dy_c));
     const int64_t all = EDDY_WINO_POINTS * (p->v_step + p->z_step + 2 * p->m_step) + p->zeros;
     if ((size_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (size_t)all * sizeof(float);
@@ -124,7 +123,7 @@ static void collect_some(void *arg, int64_t from, int64_t to, int worker)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy__conv_panel(p->tiles, m, c);
             for (int64_t t = 0; t < all; t++) taps[t] = r->dw + (t * n + i) * m + c;
-            p->wino->taps(r->m + n * c + i * width, p->m_step, least(width, m - c), taps,
+            p->wino->taps(r->m + n * c + i * width, p->m_step, eddy__min(width, m - c), taps,
                                  check);
         }
     if (eddy__wino_spoilt(check, p->tiles->lanes))
@@ -146,7 +145,7 @@ void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void
     /* About 20 microseconds each: 256 KiB of values, a million operations. */
     const int64_t tile = EDDY_WINO_POINTS * (p->x_c + p->dy_c), row = EDDY_WINO_POINTS * p->dy_c;
     for (; r.first < p->x.count; r.first += r.n) {
-        r.n = least(p->x.count - r.first, least(p->chunk, p->part - r.first % p->part));
+        r.n = eddy__min(p->x.count - r.first, eddy__min(p->chunk, p->part - r.first % p->part));
         const int64_t product = 4 * r.n * p->x.c * p->tiles->lanes;
         eddy_parallel(k, r.n, 65536 / tile + 1, transform_some, &r);
         eddy_parallel(k, EDDY_WINO_POINTS * p->panels, 1000000 / product + 1, multiply_some, &r);

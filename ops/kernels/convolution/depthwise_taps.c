@@ -1,7 +1,7 @@
 /* depthwise_taps.c -- ranges of filter taps that fall inside an image, along one axis. */
 #include "ops/kernels/convolution/depthwise_conv.h"
+#include "graph/base/min_max.h"
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ceil_of(int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : -(-a / b); }
 static int64_t floor_of(int64_t a, int64_t b) { return a >= 0 ? a / b : -ceil_of(-a, b); }
 
@@ -19,7 +19,7 @@ static eddy_tap_run forward_run(const eddy_conv_size *s, int i, int64_t p)
 {
     const int64_t gap = s->gap[i], start = p * s->step[i] - s->before[i];
     eddy_tap_run  r = { .tap = start < 0 ? ceil_of(-start, gap) : 0 };
-    const int64_t last = least(s->filter[i] - 1, floor_of(s->in[i] - 1 - start, gap));
+    const int64_t last = eddy__min(s->filter[i] - 1, floor_of(s->in[i] - 1 - start, gap));
     r.from = start + r.tap * gap;
     r.count = last >= r.tap ? last - r.tap + 1 : 0;
     return r;
@@ -35,7 +35,7 @@ static eddy_tap_run backward_run(const eddy_conv_size *s, int i, int64_t p, int6
         if (at % step != 0) continue;
         const int64_t out = at / step, over = out - (s->out[i] - 1);
         const int64_t first = over > 0 ? ceil_of(over, back) : 0;
-        const int64_t last = least((s->filter[i] - 1 - t) / period, floor_of(out, back));
+        const int64_t last = eddy__min((s->filter[i] - 1 - t) / period, floor_of(out, back));
         return (eddy_tap_run){ .tap = t + first * period, .from = out - first * back,
                                .count = last >= first ? last - first + 1 : 0 };
     }
@@ -61,7 +61,7 @@ eddy_tap_range eddy__tap_outputs(const eddy_conv_size *s, int i, int64_t t)
 {
     const int64_t  start = t * s->gap[i] - s->before[i];
     eddy_tap_range r = { .from = start < 0 ? ceil_of(-start, s->step[i]) : 0 };
-    r.to = least(s->out[i], floor_of(s->in[i] - 1 - start, s->step[i]) + 1);
+    r.to = eddy__min(s->out[i], floor_of(s->in[i] - 1 - start, s->step[i]) + 1);
     if (r.to < r.from) r.to = r.from;
     return r;
 }

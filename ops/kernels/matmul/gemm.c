@@ -1,12 +1,12 @@
 /* gemm.c -- float32 matrix product (GEMM): choice of orientation, block sizes and packing. */
 #include "ops/kernels/matmul/gemm.h"
+#include "graph/base/min_max.h"
 
 #include <string.h>
 
 /* A packed block stays in the second cache, beside a strip and what is written. */
 enum { DEPTH = 384, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
 /* --------------------------------------------------------------------- plan -- */
@@ -26,7 +26,8 @@ static double cost(const eddy_product *p, int lanes, bool turned)
 /* The same for inner products: loads where there are few rows and columns, and adding up. */
 static double cost_of_dots(const eddy_product *p, const eddy_gemm_tiles *t)
 {
-    const double r = (double)least(p->m, t->dots->rows), c = (double)least(p->n, EDDY_DOT_COLUMNS);
+    const double r = (double)eddy__min(p->m, t->dots->rows);
+    const double c = (double)eddy__min(p->n, EDDY_DOT_COLUMNS);
     const double most = r * c > r + c ? r * c : r + c, each = (double)p->k / t->lanes;
     return (double)p->m * (double)p->n * (each * most / (r * c) +
                                           1.8 * (double)parts(p->k, DOT_DEPTH));
@@ -78,7 +79,7 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     else if (p->m == 1 || p->n == 1) return false;
     else plan_tiles(g, p);
     g->depth = parts(p->k, parts(p->k, g->dots ? DOT_DEPTH : DEPTH));
-    g->width = parts(least(BLOCK / g->depth, g->columns), g->panel) * g->panel;
+    g->width = parts(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
     return true;
 }
 
@@ -102,11 +103,12 @@ static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k
 {
     const int64_t panel = g->panel;
     for (int64_t j = 0; g->v_turned && j < n; j += panel)
-        eddy__gemm_turn(to + j * k, panel, v + j * g->v_step, g->v_step, least(panel, n - j), k);
+        eddy__gemm_turn(to + j * k, panel, v + j * g->v_step, g->v_step,
+                        eddy__min(panel, n - j), k);
     for (int64_t q = 0; !g->v_turned && q < k; q++)
         for (int64_t j = 0; j < n; j += panel)
             memcpy(to + j * k + q * panel, v + q * g->v_step + j,
-                   (size_t)least(panel, n - j) * sizeof *to);
+                   (size_t)eddy__min(panel, n - j) * sizeof *to);
 }
 
 static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k, int64_t rows)
@@ -167,7 +169,7 @@ static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, i
     const int64_t y_step = g->panel * (g->turned ? p->ldy : 1);
     float        *y = t.y;
     for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel, y += y_step) {
-        t.columns = (int)least(g->panel, columns - j);
+        t.columns = (int)eddy__min(g->panel, columns - j);
         t.y = y;
         t.ldy = p->ldy;
         t.onto = beta == 1;
@@ -185,7 +187,7 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    last = q + t.k == p->k;
     for (int64_t r = r0; r < r1; r += g->strip) {
-        const int64_t n = least(g->strip, r1 - r);
+        const int64_t n = eddy__min(g->strip, r1 - r);
         t.s = s + r * g->s_row + q * g->s_step;
         t.s_row = g->s_row, t.s_step = g->s_step;
         if (g->pack_s) {
@@ -205,10 +207,10 @@ void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int
     const float *v = g->turned ? p->a : p->b;
     for (int64_t q = 0; q < p->k; q += g->depth)
         for (int64_t c = c0; c < c1; c += g->width) {
-            const int64_t columns = least(g->width, c1 - c);
+            const int64_t columns = eddy__min(g->width, c1 - c);
             const float  *from = v + (g->v_turned ? c * g->v_step + q : q * g->v_step + c);
             eddy_gemm_tile t = { .v = from, .v_step = g->v_step };
-            t.k = least(g->depth, p->k - q);
+            t.k = eddy__min(g->depth, p->k - q);
             if (g->pack_v) {
                 pack_panels(g, scratch, from, t.k, columns);
                 t.v = scratch, t.v_step = g->panel;

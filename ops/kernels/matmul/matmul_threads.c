@@ -1,5 +1,6 @@
 /* matmul_threads.c -- one matrix product, distributed over the threads of a kernel. */
 #include "ops/kernels/matmul/gemm.h"
+#include "graph/base/min_max.h"
 #include "ops/kernels/matmul/matmul_plain.h"
 #include "build/gen/table.h"
 
@@ -57,7 +58,6 @@ static float *scratch_of(const job *j, int worker)
     return (float *)((char *)j->p->scratch + (size_t)worker * eddy__gemm_scratch(j->g));
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 static double operations(const eddy_product *p)
 {
@@ -69,7 +69,7 @@ static void gemm_pieces(void *arg, int64_t from, int64_t to, int worker)
     const job       *j = arg;
     const eddy_gemm *g = j->g;
     from *= j->piece;
-    to = least(to * j->piece, j->by_rows ? g->rows : g->columns);
+    to = eddy__min(to * j->piece, j->by_rows ? g->rows : g->columns);
     if (j->by_rows) eddy__gemm_block(g, j->p, from, to, 0, g->columns, scratch_of(j, worker));
     else eddy__gemm_block(g, j->p, 0, g->rows, from, to, scratch_of(j, worker));
 }
@@ -80,10 +80,10 @@ static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
     const job          *j = arg;
     const eddy_product *p = j->p;
     (void)worker;
-    for (int64_t i = from * j->piece; i < least(to * j->piece, j->by_rows ? p->m : p->n);
+    for (int64_t i = from * j->piece; i < eddy__min(to * j->piece, j->by_rows ? p->m : p->n);
          i += j->piece) {
-        if (j->by_rows) eddy__product_plain(p, i, least(i + j->piece, p->m), 0, p->n);
-        else eddy__product_plain(p, 0, p->m, i, least(i + j->piece, p->n));
+        if (j->by_rows) eddy__product_plain(p, i, eddy__min(i + j->piece, p->m), 0, p->n);
+        else eddy__product_plain(p, 0, p->m, i, eddy__min(i + j->piece, p->n));
     }
 }
 

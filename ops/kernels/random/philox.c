@@ -7,6 +7,7 @@
  * machine. */
 #include "ops/kernels/random/philox.h"
 #include "graph/base/cpu.h"
+#include "graph/base/min_max.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,8 +110,6 @@ uint64_t eddy__philox_key(uint64_t a, uint64_t b, uint64_t c)
     return scramble(key ^ (c + 3 * odd));
 }
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* ------------------------------------------------------------- uniform -- */
 
 EDDY_INLINE void spread_all(int64_t n, const uint32_t *restrict w, float low, float high,
@@ -129,7 +128,7 @@ void eddy__fill_uniform_f32(eddy_stream s, int64_t first, int64_t n, eddy_interv
 {
     uint32_t w[TILE];
     for (int64_t at = 0; at < n; at += TILE) {
-        int64_t count = smaller(n - at, TILE);
+        int64_t count = eddy__min(n - at, TILE);
         eddy__philox_words(s, (uint64_t)(first + at) / 4, (count + 3) / 4, w);
         EDDY_BEST_OF(spread)(count, w, (float)in.low, (float)in.high, y + at);
     }
@@ -140,7 +139,7 @@ void eddy__fill_uniform_f64(eddy_stream s, int64_t first, int64_t n, eddy_interv
     const double width = in.high - in.low, below = nextafter(in.high, in.low);
     uint32_t w[2 * TILE];
     for (int64_t at = 0; at < n; at += TILE) {
-        int64_t count = smaller(n - at, TILE);
+        int64_t count = eddy__min(n - at, TILE);
         double *o = y + at;
         eddy__philox_words(s, (uint64_t)(first + at) / 2, (count + 1) / 2, w);
         for (int64_t i = 0; i < count; i++) {
@@ -287,7 +286,7 @@ void eddy__fill_normal_f32(eddy_stream s, int64_t first, int64_t n, eddy_gaussia
 {
     double z[TILE];
     for (int64_t at = 0; at < n; at += TILE) {
-        int64_t count = smaller(n - at, TILE);
+        int64_t count = eddy__min(n - at, TILE);
         float  *o = y + at;
         normal_tile(s, first + at, count, 4, d.truncated, z);
         for (int64_t i = 0; i < count; i++) o[i] = (float)(d.mean + d.stddev * z[i]);
@@ -298,7 +297,7 @@ void eddy__fill_normal_f64(eddy_stream s, int64_t first, int64_t n, eddy_gaussia
 {
     double z[TILE];
     for (int64_t at = 0; at < n; at += TILE) {
-        int64_t count = smaller(n - at, TILE);
+        int64_t count = eddy__min(n - at, TILE);
         double *o = y + at;
         normal_tile(s, first + at, count, 2, d.truncated, z);
         for (int64_t i = 0; i < count; i++) o[i] = d.mean + d.stddev * z[i];
@@ -327,7 +326,7 @@ static inline uint64_t scale_128(const uint32_t *w, uint64_t range)
     {                                                                           \
         uint32_t w[2 * TILE];                                                   \
         for (int64_t at = 0; at < n; at += TILE) {                              \
-            int64_t count = smaller(n - at, TILE);                              \
+            int64_t count = eddy__min(n - at, TILE);                              \
             T      *o = y + at;                                                 \
             eddy__philox_words(s, (uint64_t)(first + at) / 2, (count + 1) / 2, w); \
             for (int64_t i = 0; i < count; i++)                                 \
@@ -342,7 +341,7 @@ void eddy__fill_integer_i64(eddy_stream s, int64_t first, int64_t n, int64_t low
 {
     uint32_t w[4 * TILE];
     for (int64_t at = 0; at < n; at += TILE) {
-        int64_t  count = smaller(n - at, TILE);
+        int64_t  count = eddy__min(n - at, TILE);
         int64_t *o = y + at;
         eddy__philox_words(s, (uint64_t)(first + at), count, w);
         for (int64_t i = 0; i < count; i++)

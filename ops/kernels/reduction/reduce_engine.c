@@ -5,6 +5,7 @@
  * a row of accumulators, which vectorises for any operation. A contiguous run is first divided
  * into lanes, so that it has rows too. */
 #include "ops/kernels/reduction/reduce_engine.h"
+#include "graph/base/min_max.h"
 
 #include <string.h>
 
@@ -17,8 +18,6 @@ enum {
     RUN     = 1024,      /* the same of a contiguous run */
     GRAIN   = 1 << 17    /* elements worth a thread */
 };
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 const eddy_reducer *eddy__reducer_of(const eddy_fold *fold, eddy_dtype d)
 {
@@ -39,7 +38,7 @@ eddy_blocks eddy__blocks_of(const eddy_reducer *r, int64_t rows, int64_t width)
     eddy_blocks b = { .reducer = r, .rows = rows, .width = width };
     if (rows == 0 || width == 0) return b;
     b.period = lanes_for(width) * width;
-    b.block = BLOCK / smaller(b.period, COLUMNS) * b.period;
+    b.block = BLOCK / eddy__min(b.period, COLUMNS) * b.period;
     b.count = (rows * width + b.block - 1) / b.block;
     return b;
 }
@@ -53,7 +52,7 @@ void eddy__block_take(const eddy_blocks *b, void *acc, int64_t at, const void *x
 {
     const eddy_reducer *r = b->reducer;
     const char *from = x;
-    const int64_t place = at % b->period, first = place > 0 ? smaller(n, b->period - place) : 0;
+    const int64_t place = at % b->period, first = place > 0 ? eddy__min(n, b->period - place) : 0;
     r->fold((char *)acc + (size_t)place * r->acc_size, from, first > 0, first, 0);
     from += (size_t)first * r->size;
     const int64_t rows = (n - first) / b->period, rest = (n - first) % b->period;
@@ -79,7 +78,7 @@ void eddy__blocks_finish(const eddy_blocks *b, void *y, const void *part)
     const size_t bytes = eddy__blocks_part(b);
     char acc[COLUMNS * sizeof(double _Complex)] __attribute__((aligned(64)));
     for (int64_t c = 0; c < b->width; c += COLUMNS) {
-        const int64_t n = smaller(b->width - c, COLUMNS);
+        const int64_t n = eddy__min(b->width - c, COLUMNS);
         r->start(acc, n);
         for (int64_t i = 0; i < b->count; i++)
             r->add(acc, (const char *)part + (size_t)i * bytes + (size_t)c * r->acc_size, n);
@@ -168,14 +167,14 @@ static void fold_rows(const eddy_reducer *r, void *acc, const char *x, int64_t r
         for (int64_t at = 0; at < rows * width; at += b.block) {
             eddy__block_start(&b, own);
             eddy__block_take(&b, own, 0, x + (size_t)at * r->size,
-                             smaller(rows * width - at, b.block));
+                             eddy__min(rows * width - at, b.block));
             eddy__block_end(&b, own);
             r->add(acc, own, width);
         }
         return;
     }
     for (int64_t at = 0; at < rows; at += b.block / stride) {
-        const int64_t n = smaller(rows - at, b.block / stride);
+        const int64_t n = eddy__min(rows - at, b.block / stride);
         r->start(own, width);
         r->fold(own, x + (size_t)(at * stride) * r->size, n, width, stride);
         r->add(acc, own, width);
@@ -218,7 +217,7 @@ static void reduce_none(const eddy_reduction *p, char *y)
     accumulators acc;
     const eddy_reducer *r = p->reducer;
     for (int64_t i = 0; i < p->results; i += ROOM) {
-        const int64_t n = smaller(p->results - i, ROOM);
+        const int64_t n = eddy__min(p->results - i, ROOM);
         r->start(&acc, n);
         r->finish(y + (size_t)i * r->size, &acc, n, 0);
     }
@@ -238,9 +237,9 @@ static pieces pieces_of(const eddy_reduction *p, void *y, const void *x)
 {
     const bool few = is_short(p);
     const int64_t block = p->width * p->many, row = few ? block : p->width;
-    int64_t most = few ? smaller(ROOM, GRAIN / p->count) / p->width * p->width : COLUMNS;
+    int64_t most = few ? eddy__min(ROOM, GRAIN / p->count) / p->width * p->width : COLUMNS;
     if (most == 0) most = p->width;
-    pieces a = { .p = p, .x = x, .y = y, .step = smaller(most, row) };
+    pieces a = { .p = p, .x = x, .y = y, .step = eddy__min(most, row) };
     a.row = (row + a.step - 1) / a.step;
     a.count = p->results / row * a.row;
     return a;
@@ -260,7 +259,7 @@ static void run_pieces(void *arg, int64_t from, int64_t to, int worker)
             offset += kept % p->kept[d].size * p->kept[d].stride;
         const int64_t first = i % each / a->row * row, c = i % a->row * a->step;
         reduce_some(p, y, a->x + (size_t)offset * p->reducer->size, first + c,
-                    smaller(a->step, row - c));
+                    eddy__min(a->step, row - c));
     }
 }
 
@@ -310,7 +309,7 @@ static void run_blocks(void *arg, int64_t from, int64_t to, int worker)
         const int64_t first = i * b.block;
         eddy__block_start(&b, own);
         eddy__block_take(&b, own, 0, a->x + (size_t)first * b.reducer->size,
-                         smaller(b.rows * b.width - first, b.block));
+                         eddy__min(b.rows * b.width - first, b.block));
         eddy__block_end(&b, own);
         if (own != part) memcpy(part, own, bytes);
     }
