@@ -76,82 +76,11 @@ typedef struct plane {
 
 typedef void (*move_fn)(plane p, void *to, const void *from);
 
-/* Elements by size only; they may be of any type and, if complex, aligned to half their size. */
-typedef uint8_t  __attribute__((may_alias))             bits8;
-typedef uint16_t __attribute__((may_alias))             bits16;
-typedef uint32_t __attribute__((may_alias))             bits32;
-typedef uint64_t __attribute__((may_alias, aligned(4))) bits64;
-typedef struct __attribute__((may_alias)) bits128 { bits64 a, b; } bits128;
-
-/* copy: rows are contiguous on both sides.  fill: a row is one element again
- * and again.  flip: rows here are columns there; it goes in squares, so that
- * both sides are touched by whole cache lines.  step: any steps. */
-#define MOVES(U)                                                                \
-    static void U##_copy(plane p, void *to, const void *from)            \
-    {                                                                           \
-        U *restrict y = to;                                                     \
-        const U *restrict x = from;                                             \
-        bool is_long = p.n * (int64_t)sizeof(U) >= 64;                         \
-        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row) \
-            if (is_long) memcpy(y, x, (size_t)p.n * sizeof(U));                \
-            else for (int64_t j = 0; j < p.n; j++) y[j] = x[j];                \
-    }                                                                           \
-    static void U##_fill(plane p, void *to, const void *from)            \
-    {                                                                           \
-        U *restrict y = to;                                                     \
-        const U *restrict x = from;                                             \
-        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row) { \
-            const U v = *x;                                                     \
-            for (int64_t j = 0; j < p.n; j++) y[j] = v;                        \
-        }                                                                       \
-    }                                                                           \
-    static void U##_square(U *restrict y, const U *restrict x, int64_t to, int64_t from) \
-    {                                                                           \
-        U t[SIDE][SIDE];                                                        \
-        for (int j = 0; j < SIDE; j++)                                          \
-            for (int i = 0; i < SIDE; i++) t[i][j] = x[j * from + i];           \
-        for (int i = 0; i < SIDE; i++) memcpy(y + i * to, t[i], sizeof t[i]);   \
-    }                                                                           \
-    static inline void U##_squares(U *y, const U *x, int64_t rows, int64_t n, plane p) \
-    {                                                                           \
-        if (sizeof(U) == 4) {                                                   \
-            eddy__flip_32((void *)y, (const void *)x, rows, n, p.to_row, p.from); \
-            return;                                                             \
-        }                                                                       \
-        for (int64_t i = 0; i < rows; i += SIDE)                                \
-            for (int64_t j = 0; j < n; j += SIDE)                               \
-                U##_square(y + i * p.to_row + j, x + j * p.from + i, p.to_row, p.from); \
-    }                                                                           \
-    static void U##_flip(plane p, void *to, const void *from)            \
-    {                                                                           \
-        U *restrict y = to;                                                     \
-        const U *restrict x = from;                                             \
-        const int64_t rows = p.rows - p.rows % SIDE, n = p.n - p.n % SIDE;      \
-        U##_squares(y, x, rows, n, p);                                          \
-        for (int64_t i = 0; i < p.rows; i++)                                   \
-            for (int64_t j = i < rows ? n : 0; j < p.n; j++)                   \
-                y[i * p.to_row + j] = x[i + j * p.from];                      \
-    }                                                                           \
-    static void U##_step(plane p, void *to, const void *from)            \
-    {                                                                           \
-        U *restrict y = to;                                                     \
-        const U *restrict x = from;                                             \
-        for (int64_t i = 0; i < p.rows; i++, y += p.to_row, x += p.from_row) \
-            for (int64_t j = 0; j < p.n; j++) y[j * p.to] = x[j * p.from];   \
-    }
-
 enum { SIDE = EDDY_FLIP_SIDE };
-MOVES(bits8)
-MOVES(bits16)
-MOVES(bits32)
-MOVES(bits64)
-MOVES(bits128)
-
 enum { COPY, FILL, FLIP, STEP, WAYS };
-#define MOVES_OF(U) { U##_copy, U##_fill, U##_flip, U##_step }
-static const move_fn moves[][WAYS] = {
-    MOVES_OF(bits8), MOVES_OF(bits16), MOVES_OF(bits32), MOVES_OF(bits64), MOVES_OF(bits128),
-};
+
+#define TEMPLATE "ops/kernels/arrays/box_copy_loops.h"
+#include "ops/kernels/for_sizes.h"
 
 /* How the innermost loop runs, and in *rows the loop that makes a plane of it. */
 static int way_of(const eddy_box *b, int *rows)
@@ -181,8 +110,7 @@ void eddy__box_copy(const eddy_box *b, size_t size, void *to, const void *from)
     for (int i = 0; i < last; i++)
         if (i != rows) eddy__box_add(&outer, b->dim[i], b->to[i], b->from[i]);
 
-    const move_fn move =
-        moves[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : 4][way];
+    const move_fn move = EDDY_FOR_SIZE(moves, size)[way];
     const int64_t bytes = (int64_t)size;
     int64_t index[EDDY_BOX_RANK] = { 0 }, to_at = b->to_at, from_at = b->from_at;
     do {

@@ -201,30 +201,17 @@ static void pack_some(void *arg, int64_t from, int64_t to, int worker)
 
 /* ----------------------------------------------------------- the strips -- */
 
-#define FINISH(T)                                                               \
-    static void finish_##T(const eddy_conv_strip *s, const T *bias, const T *residual, bool relu) \
-    {                                                                           \
-        T *y = s->y;                                                            \
-        for (int64_t i = 0; i < s->pixels; i++, y += s->y_step) {               \
-            if (bias)                                                           \
-                for (int c = 0; c < s->channels; c++) y[c] += bias[c];          \
-            if (residual)                                                       \
-                for (int c = 0; c < s->channels; c++) y[c] += residual[i * s->y_step + c]; \
-            if (relu)                                                           \
-                for (int c = 0; c < s->channels; c++) y[c] = y[c] < 0 ? 0 : y[c]; \
-        }                                                                       \
-    }
-FINISH(float)
-FINISH(double)
+#define TEMPLATE "ops/kernels/convolution/conv_finish_loops.h"
+#include "ops/kernels/for_floats.h"
 
 void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy_conv_strip *s,
                              int64_t y, int64_t channel)
 {
     if (!f->bias && !f->residual && !f->relu) return;
     if (d == EDDY_FLOAT32)
-        finish_float(s, f->bias ? (const float *)f->bias + channel : NULL,
+        finish_f32(s, f->bias ? (const float *)f->bias + channel : NULL,
                      f->residual ? (const float *)f->residual + y : NULL, f->relu);
-    else finish_double(s, f->bias ? (const double *)f->bias + channel : NULL,
+    else finish_f64(s, f->bias ? (const double *)f->bias + channel : NULL,
                        f->residual ? (const double *)f->residual + y : NULL, f->relu);
 }
 

@@ -13,28 +13,9 @@ typedef struct block {
     int64_t     m, n, a_row, a_step, b_step, b_column;
 } block;
 
-/* Row by row, each a sum of rows of b. */
-#define PLAIN_PRODUCT(fn, T)                                                    \
-    static void fn(const eddy_product *p, const block *at)                      \
-    {                                                                           \
-        const T *a = at->a, *b = at->b, alpha = (T)p->alpha, beta = (T)p->beta; \
-        T       *row = at->y;                                                   \
-        for (int64_t i = 0; i < at->m; i++, row += p->ldy) {                    \
-            for (int64_t j = 0; j < at->n; j++) row[j] = p->beta == 0 ? 0 : beta * row[j]; \
-            for (int64_t q = 0; q < p->k; q++) {                                \
-                const T x = a[i * at->a_row + q * at->a_step];                  \
-                const T v = p->alpha == 1 ? x : alpha * x;                      \
-                for (int64_t j = 0; j < at->n; j++)                             \
-                    row[j] += v * b[q * at->b_step + j * at->b_column];         \
-            }                                                                   \
-        }                                                                       \
-    }
-PLAIN_PRODUCT(product_i32, int32_t)
-PLAIN_PRODUCT(product_i64, int64_t)
-PLAIN_PRODUCT(product_f32, float)
-PLAIN_PRODUCT(product_f64, double)
-PLAIN_PRODUCT(product_c64, float complex)
-PLAIN_PRODUCT(product_c128, double complex)
+#define TEMPLATE "ops/kernels/matmul/matmul_plain_loops.h"
+#define TYPES    FOR_FLOATS | FOR_I32 | FOR_I64 | FOR_COMPLEX
+#include "ops/kernels/for_types.h"
 
 static void by_loop(const eddy_product *p, const block *at)
 {

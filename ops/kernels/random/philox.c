@@ -321,20 +321,9 @@ static inline uint64_t scale_128(const uint32_t *w, uint64_t range)
     return (uint64_t)(((uint128)high * range + carry) >> 64);
 }
 
-#define FILL_INTEGER(name, T)                                                   \
-    void name(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range, T *y) \
-    {                                                                           \
-        uint32_t w[2 * TILE];                                                   \
-        for (int64_t at = 0; at < n; at += TILE) {                              \
-            int64_t count = eddy__min(n - at, TILE);                              \
-            T      *o = y + at;                                                 \
-            eddy__philox_words(s, (uint64_t)(first + at) / 2, (count + 1) / 2, w); \
-            for (int64_t i = 0; i < count; i++)                                 \
-                o[i] = (T)((uint64_t)low + scale_64(w[2 * i], w[2 * i + 1], range)); \
-        }                                                                       \
-    }
-FILL_INTEGER(eddy__fill_integer_u8, uint8_t)
-FILL_INTEGER(eddy__fill_integer_i32, int32_t)
+#define TEMPLATE "ops/kernels/random/fill_integer_loops.h"
+#define TYPES    FOR_U8 | FOR_I32
+#include "ops/kernels/for_types.h"
 
 void eddy__fill_integer_i64(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range,
                             int64_t *y)
