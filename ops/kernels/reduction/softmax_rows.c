@@ -13,43 +13,12 @@
 
 /* ----------------------------------------------------------------- finishing -- */
 
-/* y = value for every element of a block; x and y are its element, t and s the
- * top and the sum of its lane, and l is that of `labels`. */
-#define ROWS(name, T, value)                                                    \
-    EDDY_INLINE void name##_all(const eddy_softmax_block *b, const void *labels_) \
-    {                                                                           \
-        const T *x_ = b->x, *top_ = b->top, *sum_ = b->sum;                     \
-        T *y_ = b->y;                                                           \
-        (void)labels_; (void)x_; (void)top_; (void)sum_;                        \
-        for (int64_t i = 0; i < b->many && b->stride == 1; i++) {               \
-            const T t = top_[i], s = sum_[i];                                   \
-            (void)t; (void)s;                                                   \
-            EDDY_INDEPENDENT                                                    \
-            for (int64_t at = i * b->n; at < (i + 1) * b->n; at++) {            \
-                const T x = x_[at], y = y_[at];                                 \
-                (void)x; (void)y;                                               \
-                y_[at] = (value);                                               \
-            }                                                                   \
-        }                                                                       \
-        for (int64_t j = 0; j < b->n && b->stride > 1; j++)                     \
-            EDDY_INDEPENDENT                                                    \
-            for (int64_t c = 0; c < b->width; c++) {                            \
-                const int64_t at = j * b->stride + c;                           \
-                const T t = top_[c], s = sum_[c], x = x_[at], y = y_[at];       \
-                (void)t; (void)s; (void)x; (void)y;                             \
-                y_[at] = (value);                                               \
-            }                                                                   \
-    }                                                                           \
-    EDDY_CLONES_OF(name, (const eddy_softmax_block *b, const void *labels), (b, labels))
+/* What becomes of the elements of a block. */
+typedef enum ending { MINUS_TOP, OVER_SUM, OVER_SUM_LESS_LABELS, LOGARITHM } ending;
 
-ROWS(minus_top_f32, float, x - t)
-ROWS(minus_top_f64, double, x - t)
-ROWS(over_sum_f32, float, y / s)
-ROWS(over_sum_f64, double, y / s)
-ROWS(over_sum_less_f32, float, y / s - ((const float *)labels_)[at])
-ROWS(over_sum_less_f64, double, y / s - ((const double *)labels_)[at])
-ROWS(log_f32, float, x - t - s)
-ROWS(log_f64, double, x - t - s)
+#define PIECE    (const eddy_softmax_block *b, const void *labels)
+#define TEMPLATE "ops/kernels/reduction/softmax_loops.h"
+#include "ops/kernels/for_floats.h"
 
 void eddy__softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *labels)
 {
