@@ -24,8 +24,14 @@ endif
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
            -Wmissing-prototypes -Wswitch-enum -Werror
 OPT     ?= -O3
-CFLAGS  ?= -g
-EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(OPT) $(WARN) -fwrapv -ffp-contract=off \
+# With -O3 few variables are left that a debugger could show: lines and functions are enough, and
+# take a seventh less time to compile.
+CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
+# -O3 gains time in loops over numbers only, and takes longer to compile.
+COLD     := graph autodiff layers optim ops/formulas session
+LOOPS    := session/compile/fused_loop.c session/run/run.c
+OPT_OF   = $(if $(filter-out $(LOOPS),$(filter $(COLD:=/%),$1)),$(OPT:-O3=-O2),$(OPT))
+EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
            -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread \
            -I. -Ibuild/include -MMD -MP
 LIBS    := -lopenblas -lyaml -lm -pthread
@@ -104,7 +110,7 @@ $(GEN)/ops_rows.h: FORCE
 $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
-	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -c $< -o $@
+	$(Q)$(CC) $(EDDY_CFLAGS) $(call OPT_OF,$<) $(CFLAGS) -c $< -o $@
 
 # A plugin that is linked from the archive exports nothing of it.
 $(BUILD)/hide_symbols: scripts/hide_symbols.c

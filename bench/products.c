@@ -5,7 +5,7 @@
  *   products [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/gemm.h"
+#include "ops/kernels/matmul/gemm.h"
 
 #include <cblas.h>
 

@@ -316,7 +316,7 @@ struct eddy_op_def {
     int         outputs;             /* EDDY_MANY: infer sets the number */
     unsigned    flags;
     /* for functions shared by several definitions: identifies the definition; and for
-     * reductions, the fold that they compute (ops/kernels/reduce_engine.h) */
+     * reductions, the fold that they compute (ops/kernels/reduction/reduce_engine.h) */
     unsigned    variant;
     const struct eddy_fold *fold;
     /* types and ranks that each input accepts, ended by a zeroed row (EDDY_INPUTS); others are
@@ -344,7 +344,7 @@ struct eddy_op_def {
      * elements and counts none. */
     double       (*flops)(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out);
     /* optional: true if, with the types of k, output 0 is a fold of all elements of input 0, or
-     * of each of its rows, in these blocks (ops/kernels/reduce_engine.h); then a loop that
+     * of each of its rows, in these blocks (ops/kernels/reduction/reduce_engine.h); then a loop that
      * computes the elements may fold them too. False for any other kind of fold. */
     bool         (*folds)(const eddy_kernel *k, struct eddy_blocks *blocks);
     /* optional: true if, with these concrete types, each output is a contiguous part of input 0:

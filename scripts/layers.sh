@@ -17,7 +17,19 @@ graph/base:
 graph: graph/base
 graph/files: graph
 ops/kernels: graph
-ops ops/math ops/arrays ops/reduce ops/linear ops/nets ops/images ops/signal ops/random ops/state: ops/kernels graph/files
+ops/kernels/arrays: ops/kernels
+ops/kernels/elementwise: ops/kernels
+ops/kernels/images: ops/kernels
+ops/kernels/libraries: ops/kernels
+ops/kernels/normalization: ops/kernels
+ops/kernels/pooling: ops/kernels
+ops/kernels/random: ops/kernels
+ops/kernels/special: ops/kernels
+ops/kernels/convolution: ops/kernels/arrays
+ops/kernels/matmul: ops/kernels/elementwise
+ops/kernels/reduction: ops/kernels/elementwise
+ops/kernels/sequences: ops/kernels/arrays ops/kernels/matmul
+ops ops/math ops/arrays ops/reduce ops/linear ops/nets ops/images ops/signal ops/random ops/state: ops/kernels/convolution ops/kernels/images ops/kernels/libraries ops/kernels/normalization ops/kernels/pooling ops/kernels/random ops/kernels/reduction ops/kernels/sequences ops/kernels/special graph/files
 ops/formulas: ops/math
 autodiff: ops/formulas
 layers: autodiff
@@ -37,8 +49,8 @@ admitted='
 *|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
 *|graph/op.h|the public contract of an operation; declarations only
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
-ops/kernels/softmax_rows.c|ops/math/exponentials.c|softmax takes the loop of Exp, for the same bits
-ops/kernels/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
+ops/kernels/reduction/softmax_rows.c|ops/math/exponentials.c|softmax takes the loop of Exp, for the same bits
+ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
     find graph ops autodiff layers optim session -name '*.[ch]' | sort |

@@ -5,7 +5,7 @@
  * otherwise random sums. A large x is varied as a whole, in a random direction. */
 #include "autodiff/check/compare_derivatives.h"
 #include "ops/ops.h"
-#include "ops/kernels/philox.h"
+#include "ops/kernels/random/philox.h"
 
 #include <math.h>
 #include <string.h>

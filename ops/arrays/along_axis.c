@@ -5,7 +5,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
 #include <stdio.h>
@@ -100,48 +100,17 @@ static places places_of(const taking *t)
 
 static inline int64_t place_at(places p, int64_t i) { return p.narrow ? p.narrow[i] : p.wide[i]; }
 
-/* Rows [from, to) of y, each of `inner` elements. */
-#define TAKE(name, T)                                                           \
-    static void name(void *arg, int64_t from, int64_t to, int worker)           \
-    {                                                                           \
-        const taking *t = arg;                                                  \
-        const places  at = places_of(t);                                        \
-        const T *x = t->k->in[0]->data;                                         \
-        T       *y = t->k->out[0]->data;                                        \
-        const int64_t inner = t->y.inner, n = t->x.n;                           \
-        int64_t j = from % t->y.n;                                              \
-        const T *block = x + from / t->y.n * n * inner;                         \
-        (void)worker;                                                           \
-        for (int64_t r = from; r < to; r++) {                                   \
-            for (int64_t c = 0, e = r * inner; c < inner; c++, e++) {           \
-                const int64_t i = place_at(at, e);                              \
-                if (i >= 0 && i < n) y[e] = block[i * inner + c];               \
-                else memset(&y[e], 0, sizeof y[e]);                             \
-            }                                                                   \
-            if (++j == t->y.n) j = 0, block += n * inner;                       \
-        }                                                                       \
-    }
-typedef struct sixteen { uint64_t half[2]; } sixteen;
-TAKE(take_1, uint8_t)
-TAKE(take_2, uint16_t)
-TAKE(take_4, uint32_t)
-TAKE(take_8, uint64_t)
-TAKE(take_16, sixteen)
-
-static eddy_parallel_fn take_of(size_t size)
-{
-    return size == 1 ? take_1 : size == 2 ? take_2 : size == 4 ? take_4 : size == 8 ? take_8
-                                                                                    : take_16;
-}
+#define TEMPLATE "ops/kernels/arrays/take_along_loops.h"
+#include "ops/kernels/for_sizes.h"
 
 static eddy_status take_kernel(eddy_kernel *k)
 {
     const along_attrs *a = k->attrs;
     taking t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
                  eddy__lanes_of(k->out[0]->type.shape, a->axis) };
+    const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, t.y.outer * t.y.n, WORK / t.y.inner + 1,
-                  take_of(eddy_dtype_size(k->out[0]->type.dtype)), &t);
+    eddy_parallel(k, t.y.outer * t.y.n, WORK / t.y.inner + 1, EDDY_FOR_SIZE(take, size), &t);
     return EDDY_OK;
 }
 
@@ -192,32 +161,9 @@ static bool put_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* Outer positions [from, to). */
-#define PUT(name, T)                                                            \
-    static void name(void *arg, int64_t from, int64_t to, int worker)           \
-    {                                                                           \
-        const taking *t = arg;                                                  \
-        const places  at = places_of(t);                                        \
-        const int64_t inner = t->x.inner, n = t->x.n, m = t->y.n;               \
-        const T *x = t->k->in[0]->data;                                         \
-        T       *y = (T *)t->k->out[0]->data + from * m * inner;                \
-        (void)worker;                                                           \
-        memset(y, 0, (size_t)((to - from) * m * inner) * sizeof *y);            \
-        for (int64_t o = from, e = o * n * inner; o < to; o++, y += m * inner)  \
-            for (int64_t j = 0; j < n; j++)                                     \
-                for (int64_t c = 0; c < inner; c++, e++) {                      \
-                    const int64_t i = place_at(at, e);                          \
-                    if (i >= 0 && i < m)                                        \
-                        y[i * inner + c] = (T)(y[i * inner + c] + x[e]);        \
-                }                                                               \
-    }
-PUT(put_f32, float)
-PUT(put_f64, double)
-PUT(put_i32, int32_t)
-PUT(put_i64, int64_t)
-PUT(put_u8, uint8_t)
-PUT(put_c64, float _Complex)
-PUT(put_c128, double _Complex)
+#define TEMPLATE "ops/kernels/arrays/put_along_loops.h"
+#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#include "ops/kernels/for_types.h"
 
 static eddy_parallel_fn put_of(eddy_dtype d)
 {

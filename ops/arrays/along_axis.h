@@ -3,7 +3,7 @@
 #define EDDY_OPS_ARRAYS_ALONG_AXIS_H
 
 #include "graph/op.h"
-#include "ops/kernels/radix_sort.h"
+#include "ops/kernels/arrays/radix_sort.h"
 
 /* *at = the axis of input 0 counted from the front, where its rank is known; says so if
  * there is none. */

@@ -1,11 +1,11 @@
 /* arrays.h -- helpers shared by the shape rules of array operations: axes, dimensions, element
- * types. Their kernels move elements with ops/kernels/box_copy.h and index_checks.h. */
+ * types. Their kernels move elements with ops/kernels/arrays/box_copy.h and index_checks.h. */
 #ifndef EDDY_OPS_ARRAYS_ARRAYS_H
 #define EDDY_OPS_ARRAYS_ARRAYS_H
 
 #include "graph/op.h"
-#include "ops/kernels/box_copy.h"
-#include "ops/kernels/index_checks.h"
+#include "ops/kernels/arrays/box_copy.h"
+#include "ops/kernels/arrays/index_checks.h"
 
 /* eddy_apply for builders with a name option. */
 static inline eddy_tensor eddy__apply_named(const char *name, const eddy_op_def *op,

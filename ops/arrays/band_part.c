@@ -1,5 +1,6 @@
 /* band_part.c -- band part of matrices: the diagonals near the main one are kept, all others
  * become zeros; upper and lower triangles (triu, tril). */
+#include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -32,8 +33,6 @@ static bool band_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
 
-static int64_t clamp(int64_t v, int64_t most) { return v < 0 ? 0 : v > most ? most : v; }
-
 /* Rows [from, to) of all matrices. */
 static void keep_rows(void *arg, int64_t from, int64_t to, int worker)
 {
@@ -46,8 +45,8 @@ static void keep_rows(void *arg, int64_t from, int64_t to, int worker)
     for (int64_t i = from; i < to; i++) {
         const char   *x = (const char *)k->in[0]->data + (size_t)(i * columns) * size;
         char         *y = (char *)k->out[0]->data + (size_t)(i * columns) * size;
-        const int64_t first = clamp(i % rows + a->lower, columns);
-        const int64_t end = clamp(i % rows + a->upper + 1, columns);
+        const int64_t first = eddy__clamp(i % rows + a->lower, 0, columns);
+        const int64_t end = eddy__clamp(i % rows + a->upper + 1, 0, columns);
         const int64_t last = end > first ? end : first;
         memset(y, 0, (size_t)first * size);
         if (y != x && last > first)

@@ -3,6 +3,7 @@
  *
  * A band of diagonals is packed with one row for each, the uppermost first; shorter diagonals are
  * aligned to the left or the right of their row. */
+#include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -49,9 +50,6 @@ typedef struct eddy_matrix_set_diag_args {
 } eddy_matrix_set_diag_args;
 #endif
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* ----------------------------------------------------------------- bands -- */
 
 enum { FARTHEST = 1 << 30 };
@@ -90,7 +88,7 @@ static bool band_is_valid(eddy_infer *c)
 static int64_t longest(const diag_attrs *a, int64_t rows, int64_t columns)
 {
     if (rows == EDDY_ANY || columns == EDDY_ANY) return EDDY_ANY;
-    return most(least(rows + least(a->upper, 0), columns - most(a->lower, 0)), 0);
+    return eddy__max(eddy__min(rows + eddy__min(a->upper, 0), columns - eddy__max(a->lower, 0)), 0);
 }
 
 /* A matrix of this shape has the diagonals. */
@@ -138,7 +136,8 @@ static band band_of(const diag_attrs *a, eddy_shape x)
 static eddy_box diagonal(const band *b, int64_t d, bool into)
 {
     const diag_attrs *a = b->a;
-    const int64_t n = most(least(b->rows + least(d, 0), b->columns - most(d, 0)), 0);
+    const int64_t rows = b->rows + eddy__min(d, 0), columns = b->columns - eddy__max(d, 0);
+    const int64_t n = eddy__max(eddy__min(rows, columns), 0);
     const int64_t at = d >= 0 ? d : -d * b->columns;
     const int64_t packed = (a->upper - a->lower + 1) * b->longest;
     bool upper_left, lower_left;
@@ -208,11 +207,12 @@ static bool matrix_size(eddy_infer *c, int64_t n, int64_t *rows, int64_t *column
                                "num_rows is %lld and num_cols is %lld; neither must be negative",
                                (long long)a->rows, (long long)a->columns);
     if (n == EDDY_ANY) return true;
-    const int64_t least_rows = n - least(a->upper, 0), least_columns = n + most(a->lower, 0);
+    const int64_t least_rows = n - eddy__min(a->upper, 0);
+    const int64_t least_columns = n + eddy__max(a->lower, 0);
     if (a->rows == 0)
-        *rows = a->columns > 0 ? least_rows : most(least_rows, least_columns);
+        *rows = a->columns > 0 ? least_rows : eddy__max(least_rows, least_columns);
     if (a->columns == 0)
-        *columns = a->rows > 0 ? least_columns : most(least_rows, least_columns);
+        *columns = a->rows > 0 ? least_columns : eddy__max(least_rows, least_columns);
     if (*rows >= least_rows && *columns >= least_columns &&
         (*rows == least_rows || *columns == least_columns))
         return true;

@@ -1,4 +1,5 @@
 /* gather.c -- gather: selecting elements along an axis by index, and its adjoint. */
+#include "graph/base/cpu.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -158,36 +159,15 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* The same for rows of the sizes that matter most, which may begin anywhere. */
-typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
-typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
-
-#define GATHER(name, T, I)                                                      \
-    static void name(void *arg, int64_t from, int64_t to, int worker)           \
-    {                                                                           \
-        const gathering *g = arg;                                               \
-        const layout l = g->l;                                                  \
-        const I     *indices = g->indices->data;                                \
-        const T     *x = (const void *)g->x;                                    \
-        T           *y = (void *)g->y;                                          \
-        (void)worker;                                                           \
-        for (int64_t row = from, end; row < to; row = end) {                    \
-            const int64_t o = row / l.count, i = row % l.count;                 \
-            const I      *at = indices + o / l.outer * l.count + i;             \
-            end = row - i + l.count < to ? row - i + l.count : to;              \
-            for (; row < end; row++, at++) y[row] = *at < 0 ? 0 : x[o * l.rows + *at]; \
-        }                                                                       \
-    }
-GATHER(gather_4_narrow, bits32, int32_t)
-GATHER(gather_4_wide, bits32, int64_t)
-GATHER(gather_8_narrow, bits64, int32_t)
-GATHER(gather_8_wide, bits64, int64_t)
+#define TEMPLATE "ops/kernels/arrays/gather_loops.h"
+#define TYPES    FOR_I32 | FOR_I64
+#include "ops/kernels/for_types.h"
 
 static eddy_parallel_fn gather_of(size_t bytes, eddy_dtype index)
 {
     const bool narrow = index == EDDY_INT32;
-    if (bytes == 4) return narrow ? gather_4_narrow : gather_4_wide;
-    if (bytes == 8) return narrow ? gather_8_narrow : gather_8_wide;
+    if (bytes == 4) return narrow ? gather_4_i32 : gather_4_i64;
+    if (bytes == 8) return narrow ? gather_8_i32 : gather_8_i64;
     return gather_rows;
 }
 

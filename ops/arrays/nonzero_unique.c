@@ -77,26 +77,9 @@ static void select_batch(eddy_batch *b)
 
 /* --------------------------------------------------------------- nonzero -- */
 
-/* The places of elements that are not 0, all in `at`; how many. */
-#define PLACES(name, T)                                                         \
-    static int64_t places_##name(int64_t n, const void *x_, int64_t *at)        \
-    {                                                                           \
-        const T *x = x_;                                                        \
-        int64_t  found = 0;                                                     \
-        if (!at)                                                                \
-            for (int64_t i = 0; i < n; i++) found += x[i] != 0;                 \
-        else                                                                    \
-            for (int64_t i = 0; i < n; i++) {                                   \
-                at[found] = i;                                                  \
-                found += x[i] != 0;                                             \
-            }                                                                   \
-        return found;                                                           \
-    }
-PLACES(f32, float)
-PLACES(f64, double)
-PLACES(i32, int32_t)
-PLACES(i64, int64_t)
-PLACES(u8, uint8_t)
+#define TEMPLATE "ops/kernels/arrays/nonzero_loops.h"
+#define TYPES    FOR_NUMBERS
+#include "ops/kernels/for_types.h"
 
 typedef int64_t places_fn(int64_t n, const void *x, int64_t *at);
 

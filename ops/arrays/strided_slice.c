@@ -3,6 +3,7 @@
  *
  * A list of entries describes the selection. Applied to a shape it gives a view: for each
  * dimension its begin, its stride and its number of elements. */
+#include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -96,22 +97,17 @@ static bool entries_are_valid(eddy_infer *c)
 
 /* ----------------------------------------------------------------- views -- */
 
-static int64_t clamp(int64_t v, int64_t least, int64_t most)
-{
-    return v < least ? least : v > most ? most : v;
-}
-
 /* Entry i as a range of a dimension of this size. */
 static range range_of(const strided_attrs *a, int i, int64_t dim)
 {
     const int64_t step = step_of(a, i), begin = a->begin.at[i], end = a->end.at[i];
     if (dim == EDDY_ANY) return (range){ 0, step, EDDY_ANY };
     const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? dim : dim - 1;
-    const int64_t from = marked(a->begin_mask, i) ? (step > 0 ? least : most)
-                                                  : clamp(begin < 0 ? begin + dim : begin, least,
-                                                          most);
+    const int64_t from = marked(a->begin_mask, i)
+                             ? (step > 0 ? least : most)
+                             : eddy__clamp(begin < 0 ? begin + dim : begin, least, most);
     const int64_t to = marked(a->end_mask, i) ? (step > 0 ? most : least)
-                                              : clamp(end < 0 ? end + dim : end, least, most);
+                                              : eddy__clamp(end < 0 ? end + dim : end, least, most);
     const int64_t length = to - from;
     const bool    none = length == 0 || (length < 0) != (step < 0);
     return (range){ from, step, none ? 0 : length / step + (length % step != 0) };

@@ -8,7 +8,7 @@
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
-#include "ops/kernels/resize.h"
+#include "ops/kernels/images/resize.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -117,7 +117,7 @@ typedef struct crop_work {
 } crop_work;
 
 #define PIECE (const crop_work *w, int64_t from, int64_t to)
-#define TEMPLATE "ops/kernels/crop_and_resize_loops.h"
+#define TEMPLATE "ops/kernels/images/crop_and_resize_loops.h"
 #include "ops/kernels/for_floats.h"
 
 typedef void crop_loop(const crop_work *w, int64_t from, int64_t to);

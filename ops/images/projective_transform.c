@@ -172,43 +172,22 @@ static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
     return l;
 }
 
-static int64_t to_int64(double x)
+/* What means of elements are computed in, and a mean as an element. */
+typedef float  mean_f32, mean_u8;
+typedef double mean_f64, mean_i32, mean_i64;
+
+static inline float   of_mean_f32(float x) { return x; }
+static inline double  of_mean_f64(double x) { return x; }
+static inline uint8_t of_mean_u8(float x) { return (uint8_t)x; }
+static inline int32_t of_mean_i32(double x) { return (int32_t)x; }
+static inline int64_t of_mean_i64(double x)
 {
     return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
 }
 
-/* Rows [from, to) of y, of elements T, of which means are taken as A. */
-#define SEEN(name, T, A, OF)                                                                  \
-    static void name(void *arg, int64_t from, int64_t to, int worker)                         \
-    {                                                                                         \
-        const view   *v = arg;                                                                \
-        const int64_t image = v->in[0] * v->in[1] * v->c;                                     \
-        const T       fill = (T)v->fill;                                                      \
-        T            *y = (T *)v->to + from * v->out[1] * v->c;                               \
-        (void)worker;                                                                         \
-        for (int64_t row = from; row < to; row++) {                                           \
-            const int64_t b = row / v->out[0];                                                \
-            const T      *x = (const T *)v->from + b * image;                                 \
-            for (int64_t j = 0; j < v->out[1]; j++, y += v->c) {                              \
-                const look l = look_at(v, b, row % v->out[0], j);                             \
-                const A    up = l.rows[0], down = l.rows[1];                                  \
-                const A    left = l.columns[0], right = l.columns[1];                         \
-                for (int64_t c = 0; c < v->c; c++) {                                          \
-                    T p[4];                                                                   \
-                    for (int k = 0; k < 4; k++)                                               \
-                        p[k] = l.at[k] < 0 ? fill : x[l.at[k] * v->c + c];                    \
-                    y[c] = !v->bilinear ? p[0]                                                \
-                         : OF(up * (left * (A)p[0] + right * (A)p[1]) +                       \
-                              down * (left * (A)p[2] + right * (A)p[3]));                     \
-                }                                                                             \
-            }                                                                                 \
-        }                                                                                     \
-    }
-SEEN(seen_f32, float, float, (float))
-SEEN(seen_f64, double, double, (double))
-SEEN(seen_u8, uint8_t, float, (uint8_t))
-SEEN(seen_i32, int32_t, double, (int32_t))
-SEEN(seen_i64, int64_t, double, to_int64)
+#define TEMPLATE "ops/kernels/images/projective_transform_loops.h"
+#define TYPES    FOR_NUMBERS
+#include "ops/kernels/for_types.h"
 
 static eddy_parallel_fn seen_of(eddy_dtype d)
 {
@@ -221,30 +200,6 @@ static eddy_parallel_fn seen_of(eddy_dtype d)
     default:           return NULL;
     }
 }
-
-/* The transpose, for images [from, to): what each pixel of x has given, back to it. */
-#define BACK(name, T)                                                                         \
-    static void name(void *arg, int64_t from, int64_t to, int worker)                         \
-    {                                                                                         \
-        const view   *v = arg;                                                                \
-        const int64_t image = v->in[0] * v->in[1] * v->c, seen = v->out[0] * v->out[1];       \
-        (void)worker;                                                                         \
-        for (int64_t b = from; b < to; b++) {                                                 \
-            const T *dy = (const T *)v->from + b * seen * v->c;                               \
-            T       *dx = (T *)v->to + b * image;                                             \
-            memset(dx, 0, (size_t)image * sizeof *dx);                                        \
-            for (int64_t i = 0; i < seen; i++, dy += v->c) {                                  \
-                const look l = look_at(v, b, i / v->out[1], i % v->out[1]);                   \
-                for (int k = 0; k < 4; k++) {                                                 \
-                    const T share = (T)l.rows[k / 2] * (T)l.columns[k % 2];                   \
-                    for (int64_t c = 0; c < v->c && l.at[k] >= 0; c++)                        \
-                        dx[l.at[k] * v->c + c] += share * dy[c];                              \
-                }                                                                             \
-            }                                                                                 \
-        }                                                                                     \
-    }
-BACK(back_f32, float)
-BACK(back_f64, double)
 
 static view view_of(const eddy_kernel *k, eddy_shape x, eddy_shape y)
 {

@@ -4,7 +4,7 @@
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
-#include "ops/kernels/resize.h"
+#include "ops/kernels/images/resize.h"
 #include "build/gen/table.h"
 
 #include <string.h>

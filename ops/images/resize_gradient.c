@@ -1,7 +1,7 @@
 /* resize_gradient.c -- gradients of image resizing: products with the transposed matrices. They
  * are linear, so the gradient of a gradient is the resizing itself. */
 #include "ops/arrays/arrays.h"
-#include "ops/kernels/resize.h"
+#include "ops/kernels/images/resize.h"
 #include "build/gen/table.h"
 
 /* Of x, which only lends its shape, dy, and the size if it is a tensor. */

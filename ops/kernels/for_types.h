@@ -1,7 +1,7 @@
 /* for_types.h -- includes the header TEMPLATE, ordinary functions over an element type T, once
  * for each of TYPES. This is the one list of types that have arithmetic.
  *
- *   #define TEMPLATE "ops/kernels/layer_norm_loops.h"
+ *   #define TEMPLATE "ops/kernels/normalization/layer_norm_loops.h"
  *   #define TYPES    FOR_FLOATS
  *   #include "ops/kernels/for_types.h"
  *

@@ -119,6 +119,11 @@ bool eddy__infer_matrices(eddy_infer *c, int i, int64_t *m, int64_t *n)
     return true;
 }
 
+int64_t eddy__shorter_side(int64_t m, int64_t n)
+{
+    return m == 0 || n == 0 ? 0 : m < 0 || n < 0 ? EDDY_ANY : m < n ? m : n;
+}
+
 bool eddy__infer_square(eddy_infer *c, int i, int64_t *n)
 {
     int64_t m;

@@ -11,6 +11,8 @@
 bool eddy__infer_matrices(eddy_infer *c, int i, int64_t *m, int64_t *n);
 /* The same with m = n. */
 bool eddy__infer_square(eddy_infer *c, int i, int64_t *n);
+/* The smaller of m and n, each of which may be EDDY_ANY. */
+int64_t eddy__shorter_side(int64_t m, int64_t n);
 /* s with the last two dimensions in place of what they were; s less the last `gone`. */
 eddy_shape eddy__shape_matrix(eddy_shape s, int64_t m, int64_t n);
 eddy_shape eddy__shape_less(eddy_shape s, int gone);

@@ -2,7 +2,7 @@
 #ifndef EDDY_OPS_LINEAR_MATMUL_H
 #define EDDY_OPS_LINEAR_MATMUL_H
 
-#include "ops/kernels/matmul_threads.h"
+#include "ops/kernels/matmul/matmul_threads.h"
 
 typedef struct eddy_matmul_attrs {
     bool transpose_a, transpose_b;

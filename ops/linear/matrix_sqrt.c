@@ -4,7 +4,7 @@
  * with t triangular, for which both are short recurrences. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/lapack.h"
+#include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"

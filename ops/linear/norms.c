@@ -4,7 +4,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 
 #include <math.h>
 #include <stdlib.h>

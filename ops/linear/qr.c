@@ -1,7 +1,7 @@
 /* qr.c -- QR decomposition: an orthogonal and an upper triangular factor. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/lapack.h"
+#include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -17,18 +17,13 @@ static const eddy_attr_field qr_fields[] = {
     { NULL, EDDY_ATTR_END, 0 },
 };
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a == 0 || b == 0 ? 0 : a < 0 || b < 0 ? EDDY_ANY : a < b ? a : b;
-}
-
 static bool qr_infer(eddy_infer *c)
 {
     const qr_attrs  *a = c->attrs;
     const eddy_shape s = c->in[0].shape;
     int64_t m, n;
     if (!eddy__infer_matrices(c, 0, &m, &n)) return false;
-    const int64_t columns = a->full_matrices ? m : least(m, n);
+    const int64_t columns = a->full_matrices ? m : eddy__shorter_side(m, n);
     return eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(s, m, columns)) &&
            eddy__infer_yield(c, 1, c->in[0].dtype, eddy__shape_matrix(s, columns, n));
 }
@@ -45,7 +40,7 @@ static qr_sizes sizes_of(const eddy_kernel *k)
     const eddy_shape x = k->in[0]->type.shape;
     qr_sizes z = { .d = k->in[0]->type.dtype, .m = eddy__rows_of(x), .n = eddy__columns_of(x) };
     z.columns = eddy__columns_of(k->out[0]->type.shape);
-    z.reflectors = least(z.m, z.n);
+    z.reflectors = eddy__shorter_side(z.m, z.n);
     z.tau = z.m * z.n;
     z.work = z.tau + z.reflectors;
     if (z.m > 0 && z.n > 0) z.elements = eddy__lapack_qr_work(z.d, z.m, z.n, z.columns);

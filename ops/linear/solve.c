@@ -1,7 +1,7 @@
 /* solve.c -- systems of linear equations (solve, triangular_solve), and the matrix inverse. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/lapack.h"
+#include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"

@@ -1,17 +1,12 @@
 /* svd.c -- singular value decomposition (SVD), and the pseudo-inverse. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/lapack.h"
+#include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
 #include <string.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a == 0 || b == 0 ? 0 : a < 0 || b < 0 ? EDDY_ANY : a < b ? a : b;
-}
 
 /* The parts of a worker's memory: a copy of x, s, u, v turned round, LAPACK's own. */
 typedef struct svd_parts {
@@ -23,7 +18,7 @@ static svd_parts parts_of(eddy_dtype d, bool vectors, bool full, eddy_shape x)
 {
     svd_parts z = { .p = { d, vectors, full, eddy__rows_of(x), eddy__columns_of(x) } };
     const int64_t size = (int64_t)eddy_dtype_size(d), m = z.p.m, n = z.p.n;
-    z.k = least(m, n);
+    z.k = eddy__shorter_side(m, n);
     z.s = (m * n * size + 63) / 64 * 64;
     z.u = z.s + (z.k * size + 63) / 64 * 64;
     z.vt = z.u + (vectors ? m * (full ? m : z.k) * size + 63 : 0) / 64 * 64;
@@ -70,7 +65,7 @@ static bool svd_infer(eddy_infer *c)
     const eddy_dtype d = c->in[0].dtype;
     int64_t    m, n;
     if (!eddy__infer_matrices(c, 0, &m, &n)) return false;
-    const int64_t    k = least(m, n);
+    const int64_t    k = eddy__shorter_side(m, n);
     if (!few_enough(c, a->compute_uv, k)) return false;
     const eddy_shape x = c->in[0].shape;
     eddy_shape u = EDDY_SHAPE(0), v = u, s = eddy__shape_less(x, 1);
@@ -260,7 +255,7 @@ static bool pinv_infer(eddy_infer *c)
     if (!(a->rcond >= 0))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "rcond is %g; it must not be negative",
                                a->rcond);
-    return few_enough(c, true, least(m, n)) &&
+    return few_enough(c, true, eddy__shorter_side(m, n)) &&
         eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(c->in[0].shape, n, m));
 }
 

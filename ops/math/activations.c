@@ -5,7 +5,7 @@
  * Activations with a row have a loop of their own; the others are composed of other operations,
  * which the session runs in one loop. */
 #include "graph/internal.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 
 /* x, unless it is of integers, whose constants would be cut off. */

@@ -34,34 +34,9 @@ static bool add_n_infer(eddy_infer *c)
 /* All inputs of a tile are added before the next tile, two at a time, from the
  * left.  The sum is kept aside until all are read: the output may be one of them. */
 enum { TILE = 1024 };
-#define SUM_OF(name, T)                                                         \
-    static void name(eddy_kernel *k)                                            \
-    {                                                                           \
-        T       *y = k->out[0]->data, sum[TILE];                                \
-        int64_t  count = k->out[0]->count;                                      \
-        for (int64_t from = 0; from < count; from += TILE) {                    \
-            int64_t n = count - from < TILE ? count - from : TILE;              \
-            memcpy(sum, (const T *)k->in[0]->data + from, (size_t)n * sizeof *sum); \
-            int i = 1;                                                          \
-            for (; i + 1 < k->n_in; i += 2) {                                   \
-                const T *a = (const T *)k->in[i]->data + from;                  \
-                const T *b = (const T *)k->in[i + 1]->data + from;              \
-                for (int64_t j = 0; j < n; j++) sum[j] = (T)(sum[j] + a[j] + b[j]); \
-            }                                                                   \
-            if (i < k->n_in) {                                                  \
-                const T *a = (const T *)k->in[i]->data + from;                  \
-                for (int64_t j = 0; j < n; j++) sum[j] = (T)(sum[j] + a[j]);    \
-            }                                                                   \
-            memcpy(y + from, sum, (size_t)n * sizeof *sum);                     \
-        }                                                                       \
-    }
-SUM_OF(sum_f32, float)
-SUM_OF(sum_f64, double)
-SUM_OF(sum_c64, float complex)
-SUM_OF(sum_c128, double complex)
-SUM_OF(sum_i32, int32_t)
-SUM_OF(sum_i64, int64_t)
-SUM_OF(sum_u8, uint8_t)
+#define TEMPLATE "ops/kernels/elementwise/add_n_loops.h"
+#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#include "ops/kernels/for_types.h"
 
 static eddy_status add_n_kernel(eddy_kernel *k)
 {

@@ -5,7 +5,7 @@
  * Most operations are rows of ops/math/elementwise_rows.h. Operations that have no result for
  * some integers (division by zero) have loops that report it, and are written as blocks. Rules
  * use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/fusion_targets.h"
 #include "ops/math/checked_rows.h"
 

@@ -2,7 +2,7 @@
  * heaviside, ldexp, is_close, lerp, addcmul and addcdiv; rows, and compositions of other
  * operations. */
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary.h"
 
 #define LN2 0.69314718055994530942
 

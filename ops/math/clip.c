@@ -2,7 +2,7 @@
  *
  * No operation here has a kernel: each function composes other operations, inside a name scope
  * of its own. IndexedSlices are clipped by the rows that they hold and stay IndexedSlices. */
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
 

@@ -3,9 +3,9 @@
  * The gradient of a complex x is dL/dRe x + i dL/dIm x, TensorFlow's convention: the direction
  * in which the real L grows fastest. So a rule multiplies dy by the conjugate of the derivative.
  * Conj of a real tensor is that tensor, so one rule serves real and complex types. */
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary.h"
 
 static bool is_real(eddy_tensor x)
 {

@@ -21,26 +21,9 @@ static bool cross_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, d, a);
 }
 
-#define CROSS(fn, T)                                                            \
-    static void fn(void *arg, int64_t from, int64_t to, int worker)             \
-    {                                                                           \
-        const eddy_kernel *k = arg;                                             \
-        const T *a = (const T *)k->in[0]->data, *b = (const T *)k->in[1]->data; \
-        T *y = k->out[0]->data;                                                 \
-        (void)worker;                                                           \
-        for (int64_t i = 3 * from; i < 3 * to; i += 3) {                        \
-            y[i] = (T)(a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1]);              \
-            y[i + 1] = (T)(a[i + 2] * b[i] - a[i] * b[i + 2]);                  \
-            y[i + 2] = (T)(a[i] * b[i + 1] - a[i + 1] * b[i]);                  \
-        }                                                                       \
-    }
-CROSS(cross_f32, float)
-CROSS(cross_f64, double)
-CROSS(cross_i32, int32_t)
-CROSS(cross_i64, int64_t)
-CROSS(cross_u8, uint8_t)
-CROSS(cross_c64, float complex)
-CROSS(cross_c128, double complex)
+#define TEMPLATE "ops/kernels/elementwise/cross_loops.h"
+#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#include "ops/kernels/for_types.h"
 
 static eddy_status cross_kernel(eddy_kernel *k)
 {

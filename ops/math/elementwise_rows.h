@@ -5,18 +5,18 @@
  * defines the inner loop for each element type, the definition eddy_op_tanh and the builder
  * eddy_tanh. The columns of a row are: C name, op type, default node name, element types, value
  * of one element (of x, or of a and b, of type T), and the gradient of each input in terms of x
- * (or a, b), y and dy. ops/kernels/elementwise.c runs the loops: no other code iterates over the
- * elements of a broadcast. The loops of real numbers are compiled for each instruction set
- * (graph/base/cpu.h). */
+ * (or a, b), y and dy. ops/kernels/elementwise/elementwise.c runs the loops: no other code
+ * iterates over the elements of a broadcast. The loops of real numbers are compiled for each
+ * instruction set (graph/base/cpu.h). */
 #ifndef EDDY_OPS_MATH_ELEMENTWISE_ROWS_H
 #define EDDY_OPS_MATH_ELEMENTWISE_ROWS_H
 
 #include <tgmath.h>
 #include "graph/op.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
-#include "ops/kernels/vector_math.h"
+#include "ops/kernels/elementwise/vector_math.h"
 #include "build/gen/table.h"
 
 /* The text of a value serves signed and unsigned types alike. */

@@ -3,7 +3,7 @@
  *
  * Functions without a float32 implementation of their own are computed in double precision. */
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary.h"
 
 #define SQRT_HALF      0.70710678118654752440
 #define SQRT_2_BY_PI   0.79788456080286535588      /* the root of 2 / pi */

@@ -1,7 +1,7 @@
 /* exponentials.c -- exp, expm1, log, log1p, sigmoid and softplus, one row each
  * (ops/math/unary.c). */
 #include "ops/fusion_targets.h"
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
 /* e^x over its sum; the logarithm of a sum of exponentials, which takes out the largest. */

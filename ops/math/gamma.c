@@ -2,8 +2,8 @@
  * in double precision. */
 #include "ops/math/times_log.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/special_beta.h"
-#include "ops/kernels/special_igamma.h"
+#include "ops/kernels/special/special_beta.h"
+#include "ops/kernels/special/special_igamma.h"
 
 #include <inttypes.h>
 

@@ -2,9 +2,9 @@
  * ops/math/tanh.c.
  *
  * Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary.h"
 
 /** y = sinh x.
  *

@@ -1,6 +1,6 @@
 /* pow.c -- pow, a^b. It has a file of its own because its gradient needs logarithms. */
 #include "ops/math/checked_rows.h"
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 
 /* a^b for b >= 0, wrapping around; the low bits are right for any integer type. */
 static int64_t power(int64_t a, int64_t b)

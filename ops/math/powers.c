@@ -1,7 +1,7 @@
 /* powers.c -- exp2, log2, log10, cbrt, trunc, logit and other unary functions: powers and
  * logarithms to other bases, parts of numbers; rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
-#include "ops/kernels/vector_elementary.h"
+#include "ops/kernels/elementwise/vector_elementary.h"
 
 #include <float.h>
 

@@ -1,7 +1,7 @@
 /* tanh.c -- tanh, the hyperbolic tangent, one row (ops/math/unary.c); related functions are in
  * ops/math/hyperbolic.c. */
 #include "ops/fusion_targets.h"
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
 /* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). */

@@ -5,7 +5,7 @@
  * rule that divides by a value that can be 0 uses MulNoNan where TensorFlow's kernel gives dy =
  * 0 precedence. Rules use the conjugate of the derivative (ops/math/complex.c); the comments
  * omit it. */
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
 /* ----------------------------------------------------------- arithmetic -- */

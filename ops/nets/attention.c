@@ -6,7 +6,7 @@
  * logarithms, so that its own rule need not know where they came from; that rule is composed of
  * ordinary operations. */
 #include "ops/arrays/arrays.h"
-#include "ops/kernels/attention_head.h"
+#include "ops/kernels/sequences/attention_head.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"

@@ -3,7 +3,7 @@
 #ifndef EDDY_OPS_NETS_ATTENTION_GRADIENT_H
 #define EDDY_OPS_NETS_ATTENTION_GRADIENT_H
 
-#include "ops/kernels/attention_head.h"
+#include "ops/kernels/sequences/attention_head.h"
 
 typedef struct eddy_attention_attrs {
     bool   causal;

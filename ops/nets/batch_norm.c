@@ -30,7 +30,7 @@ EDDY_INLINE void join(int64_t d, double n, double *restrict mean, double *restri
     }
 }
 
-#define TEMPLATE "ops/kernels/batch_norm_loops.h"
+#define TEMPLATE "ops/kernels/normalization/batch_norm_loops.h"
 #include "ops/kernels/for_floats.h"
 
 /* Room for the parts of the blocks, and for three numbers a column behind them. */

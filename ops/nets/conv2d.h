@@ -3,7 +3,7 @@
 #define EDDY_OPS_NETS_CONV2D_H
 
 #include "graph/op.h"
-#include "ops/kernels/conv.h"
+#include "ops/kernels/convolution/conv.h"
 
 /* TensorFlow's: strides and dilations have an entry a dimension of x, explicit_paddings
  * two; data_format is NHWC or NCHW. */

@@ -8,7 +8,7 @@
  * provides all of them. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/ctc_paths.h"
+#include "ops/kernels/sequences/ctc_paths.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"

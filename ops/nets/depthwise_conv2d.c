@@ -1,7 +1,7 @@
 /* depthwise_conv2d.c -- depthwise 2-D convolution, its gradients, and separable convolution. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/depthwise_conv.h"
+#include "ops/kernels/convolution/depthwise_conv.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"

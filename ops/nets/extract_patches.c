@@ -2,7 +2,7 @@
  * and its adjoint, which sums patches back into images. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/depthwise_conv.h"
+#include "ops/kernels/convolution/depthwise_conv.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"

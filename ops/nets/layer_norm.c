@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PIECE (const eddy_norm_work *w, int64_t from, int64_t to)
-#define TEMPLATE "ops/kernels/layer_norm_loops.h"
+#define TEMPLATE "ops/kernels/normalization/layer_norm_loops.h"
 #include "ops/kernels/for_floats.h"
 
 /* Work worth handing to another thread, in elements. */

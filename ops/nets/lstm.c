@@ -5,9 +5,9 @@
  * of the gradient is composed of ordinary operations, step by step. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/lstm.h"
+#include "ops/kernels/sequences/lstm.h"
 #include "ops/nets/lstm_gradient.h"
-#include "ops/kernels/lstm_sequence.h"
+#include "ops/kernels/sequences/lstm_sequence.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"

@@ -6,7 +6,7 @@
  * operations. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/lstm.h"
+#include "ops/kernels/sequences/lstm.h"
 #include "ops/nets/lstm_gradient.h"
 #include "ops/short_names.h"
 #include "ops/math/elementwise_rows.h"

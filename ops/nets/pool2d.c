@@ -129,7 +129,7 @@ EDDY_INLINE pool_window window_at(const pool_work *w, int64_t h, int64_t i)
 }
 
 #define PIECE (const pool_work *w, int64_t from, int64_t to)
-#define TEMPLATE "ops/kernels/pool2d_loops.h"
+#define TEMPLATE "ops/kernels/pooling/pool2d_loops.h"
 #include "ops/kernels/for_floats.h"
 
 typedef void pool_loop(const pool_work *w, int64_t from, int64_t to);

@@ -1,9 +1,9 @@
 /* pool_windows.h -- attributes, shape rule, batching rule and builders that the pooling
- * operations share; their loops are ops/kernels/pool_windows.h. */
+ * operations share; their loops are ops/kernels/pooling/pool_windows.h. */
 #ifndef EDDY_OPS_NETS_POOL_WINDOWS_H
 #define EDDY_OPS_NETS_POOL_WINDOWS_H
 
-#include "ops/kernels/pool_windows.h"
+#include "ops/kernels/pooling/pool_windows.h"
 
 extern const eddy_attr_field eddy__window_fields[];
 

@@ -1,9 +1,9 @@
-/* softmax.c -- softmax and log-softmax along an axis; ops/kernels/softmax_rows.c computes the
+/* softmax.c -- softmax and log-softmax along an axis; ops/kernels/reduction/softmax_rows.c computes the
  * exponentials. */
 #include "ops/fusion_targets.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 

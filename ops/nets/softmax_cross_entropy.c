@@ -7,7 +7,7 @@
  * differentiated any number of times. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 
 /* Whether anything arrived: the sweep puts zeros where nothing did. */
@@ -78,44 +78,10 @@ EDDY_INLINE double loss_term_f64(double l, double x, double top, double log_sum)
     return 2 * l * (0.5 * log_sum - (0.5 * x - 0.5 * top));
 }
 
-/* loss[lane] = sum l (ln s - (x - t)); a class of label 0 counts nothing, even
- * if its logit is -infinity. */
+/* Terms that are summed side by side. */
 enum { LOSS_LANES = 16 };
-#define LOSS(name, T, term)                                                     \
-    EDDY_INLINE double name##_term(T l, T x, T top, T log_sum)                  \
-    {                                                                           \
-        const double e = term(l, x, top, log_sum);                              \
-        return l != 0 ? e : 0;                                                  \
-    }                                                                           \
-    EDDY_INLINE double name##_row(int64_t n, const T *l, const T *x, T top, T log_sum) \
-    {                                                                           \
-        double lane[LOSS_LANES] = { 0 }, total = 0;                             \
-        int64_t at = 0;                                                         \
-        for (; at + LOSS_LANES <= n; at += LOSS_LANES) {                        \
-            EDDY_OVER_LANES                                                     \
-            for (int j = 0; j < LOSS_LANES; j++)                                \
-                lane[j] += name##_term(l[at + j], x[at + j], top, log_sum);     \
-        }                                                                       \
-        for (; at < n; at++) total += name##_term(l[at], x[at], top, log_sum);  \
-        for (int j = 0; j < LOSS_LANES; j++) total += lane[j];                  \
-        return total;                                                           \
-    }                                                                           \
-    EDDY_INLINE void name##_all(T *loss, const eddy_softmax_block *b, const T *l, \
-                                const T *log_sum)                               \
-    {                                                                           \
-        const T *x = b->x, *top = b->top;                                       \
-        double total[EDDY_SOFTMAX_LANES] = { 0 };                               \
-        for (int64_t i = 0; i < b->many && b->stride == 1; i++)                 \
-            total[i] = name##_row(b->n, l + i * b->n, x + i * b->n, top[i], log_sum[i]); \
-        for (int64_t j = 0; j < b->n && b->stride > 1; j++, x += b->stride, l += b->stride) \
-            for (int64_t c = 0; c < b->width; c++)                              \
-                total[c] += name##_term(l[c], x[c], top[c], log_sum[c]);        \
-        for (int64_t c = 0; c < b->many * b->width; c++) loss[c] = (T)total[c]; \
-    }                                                                           \
-    EDDY_CLONES_OF(name, (T *loss, const eddy_softmax_block *b, const T *l, const T *log_sum), \
-                  (loss, b, l, log_sum))
-LOSS(loss_f32, float, loss_term_f32)
-LOSS(loss_f64, double, loss_term_f64)
+#define TEMPLATE "ops/kernels/reduction/cross_entropy_loops.h"
+#include "ops/kernels/for_floats.h"
 
 static void xent_finish(eddy_kernel *k, const eddy_softmax_block *b)
 {
@@ -244,21 +210,6 @@ static bool sparse_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, logits.dtype, loss) &&
            eddy__infer_yield(c, 1, logits.dtype, both);
 }
-
-/* loss = ln s - (x - t) at the label, and 1 off there from y. */
-#define PICK(name, T)                                                           \
-    static void name(eddy_kernel *k, const eddy_softmax_block *b, const T *log_sum) \
-    {                                                                           \
-        const T *x = b->x, *top = b->top;                                       \
-        T *loss = (T *)k->out[0]->data + b->lane, *y = b->y;                    \
-        for (int64_t i = 0; i < b->many; i++) {                                 \
-            const int64_t at = i * b->n + eddy__index_at(k->in[0], b->lane + i); \
-            loss[i] = log_sum[i] - (x[at] - top[i]);                            \
-            y[at] -= 1;                                                         \
-        }                                                                       \
-    }
-PICK(pick_f32, float)
-PICK(pick_f64, double)
 
 static void sparse_finish(eddy_kernel *k, const eddy_softmax_block *b)
 {

@@ -7,7 +7,7 @@
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/short_names.h"
-#include "ops/kernels/philox.h"
+#include "ops/kernels/random/philox.h"
 #include "build/gen/table.h"
 
 #include <float.h>

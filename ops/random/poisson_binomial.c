@@ -1,6 +1,6 @@
 /* poisson_binomial.c -- Poisson and binomial samples. */
 #include "ops/random/random.h"
-#include "ops/kernels/special_gamma.h"
+#include "ops/kernels/special/special_gamma.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 

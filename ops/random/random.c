@@ -1,8 +1,8 @@
 /* random.c -- random tensors (uniform, normal, truncated normal, integers) and dropout.
  *
  * Element i of a random tensor is a function of the graph's seed, the operation's seed, the
- * number of the run in its session, and i (ops/kernels/philox.h), and of nothing else. So values
- * repeat in a new session, differ from run to run, and do not depend on threads or on other
+ * number of the run in its session, and i (ops/kernels/random/philox.h), and of nothing else. So
+ * values repeat in a new session, differ from run to run, and do not depend on threads or on other
  * computations. */
 #include "graph/op.h"
 #include "ops/arrays/batching.h"

@@ -3,7 +3,7 @@
 #define EDDY_OPS_RANDOM_RANDOM_H
 
 #include "graph/internal.h"
-#include "ops/kernels/philox.h"
+#include "ops/kernels/random/philox.h"
 
 /* ------------------------------------- uniform and normal (ops/random/random.c) -- */
 

@@ -2,7 +2,7 @@
 #include "graph/op.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/kernels/philox.h"
+#include "ops/kernels/random/philox.h"
 #include "build/gen/table.h"
 
 #include <string.h>

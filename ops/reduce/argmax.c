@@ -4,7 +4,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -58,45 +58,11 @@ static bool argmax_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, a->output_type, y);
 }
 
-/* index[c] = the first j with x[j * stride + c] equal to best[c] or NaN, of n; for `many`
- * rows of n elements if width is 1.  Only a lane whose best is NaN has one. */
+/* Elements that are compared before a branch. */
 enum { SCAN = 16 };
-#define FIRST(name, T)                                                          \
-    EDDY_INLINE int name##_hit(T v, T best) { return (v == best) | (v != v); }  \
-    EDDY_INLINE int64_t name##_scan(const T *x, T best, int64_t n)              \
-    {                                                                           \
-        int64_t j = 0;                                                          \
-        for (; j + SCAN <= n; j += SCAN) {                                      \
-            int hits = 0;                                                       \
-            EDDY_OVER_LANES                                                     \
-            for (int i = 0; i < SCAN; i++) hits |= name##_hit(x[j + i], best);  \
-            if (hits) break;                                                    \
-        }                                                                       \
-        while (j < n - 1 && !name##_hit(x[j], best)) j++;                       \
-        return j;                                                               \
-    }                                                                           \
-    EDDY_INLINE void name##_all(int64_t *index, const void *x_, const void *best_, int64_t many, \
-                                int64_t n, int64_t width, int64_t stride)       \
-    {                                                                           \
-        const T *x = x_, *best = best_;                                         \
-        for (int64_t i = 0; i < many && stride == 1; i++, x += n)               \
-            index[i] = name##_scan(x, best[i], n);                              \
-        if (stride == 1) return;                                                \
-        for (int64_t c = 0; c < width; c++) index[c] = 0;                       \
-        for (int64_t j = n - 1; j >= 0; j--)                                    \
-            for (int64_t c = 0; c < width; c++) {                               \
-                const int hit = name##_hit(x[j * stride + c], best[c]);         \
-                index[c] = hit ? j : index[c];                                  \
-            }                                                                   \
-    }                                                                           \
-    EDDY_CLONES_OF(name, (int64_t *index, const void *x, const void *best, int64_t many, \
-                          int64_t n, int64_t width, int64_t stride),            \
-                   (index, x, best, many, n, width, stride))
-FIRST(first_f32, float)
-FIRST(first_f64, double)
-FIRST(first_i32, int32_t)
-FIRST(first_i64, int64_t)
-FIRST(first_u8, uint8_t)
+#define TEMPLATE "ops/kernels/reduction/argmax_loops.h"
+#define TYPES    FOR_NUMBERS
+#include "ops/kernels/for_types.h"
 
 typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t many, int64_t n,
                       int64_t width, int64_t stride);

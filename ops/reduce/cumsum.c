@@ -7,7 +7,8 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/kernels/reduce_engine.h"
+#include "graph/base/cpu.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
 #include <complex.h>
@@ -46,77 +47,26 @@ enum { TILE = 256 };
 typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t width, int64_t step,
                      bool exclusive);
 
-/* Accumulator a takes in element b; it begins as `first`. */
-#define SCAN(name, T, A, first, op)                                             \
-    static void name(void *y_, const void *x_, const void *w_, int64_t n, int64_t width, \
-                     int64_t step, bool exclusive)                              \
-    {                                                                           \
-        A acc[TILE];                                                            \
-        T *y = y_;                                                              \
-        const T *x = x_;                                                        \
-        (void)w_;                                                               \
-        if (width == 1) {                                                       \
-            A a = (first);                                                      \
-            for (int64_t j = 0; j < n; j++) {                                   \
-                const A old = a, b = (A)x[j * step];                            \
-                a = (op);                                                       \
-                y[j * step] = (T)(exclusive ? old : a);                         \
-            }                                                                   \
-            return;                                                             \
-        }                                                                       \
-        for (int64_t c = 0; c < width; c++) acc[c] = (first);                   \
-        for (int64_t j = 0; j < n; j++)                                         \
-            for (int64_t c = 0; c < width; c++) {                               \
-                const A a = acc[c], b = (A)x[j * step + c];                     \
-                acc[c] = (op);                                                  \
-                y[j * step + c] = (T)(exclusive ? a : acc[c]);                  \
-            }                                                                   \
-    }
+typedef struct scans {
+    scan_fn *sum, *product, *linear;
+} scans;
 
-/* The first row has nothing to multiply its weight with. */
-#define LINEAR(name, T, A)                                                      \
-    static void name(void *y_, const void *x_, const void *w_, int64_t n, int64_t width, \
-                     int64_t step, bool exclusive)                              \
-    {                                                                           \
-        A acc[TILE];                                                            \
-        T *y = y_;                                                              \
-        const T *x = x_, *w = w_;                                               \
-        (void)exclusive;                                                        \
-        for (int64_t j = 0; j < n; j++)                                         \
-            for (int64_t c = 0; c < width; c++) {                               \
-                const int64_t at = j * step + c;                                \
-                acc[c] = j == 0 ? (A)x[at] : (A)x[at] + (A)w[at] * acc[c];      \
-                y[at] = (T)acc[c];                                              \
-            }                                                                   \
-    }
+#define TEMPLATE "ops/kernels/reduction/scan_loops.h"
+#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#include "ops/kernels/for_types.h"
 
-#define SCANS(name, MAKE)                                                       \
-    MAKE(name##_f32, float, double)                                             \
-    MAKE(name##_f64, double, double)                                            \
-    MAKE(name##_c64, float complex, double complex)                             \
-    MAKE(name##_c128, double complex, double complex)                           \
-    MAKE(name##_i32, int32_t, int64_t)                                          \
-    MAKE(name##_i64, int64_t, int64_t)                                          \
-    MAKE(name##_u8, uint8_t, int64_t)                                           \
-    static scan_fn *name##_of(eddy_dtype d)                                     \
-    {                                                                           \
-        switch ((int)d) {                                                       \
-        case EDDY_FLOAT32: return name##_f32;                                   \
-        case EDDY_FLOAT64: return name##_f64;                                   \
-        case EDDY_COMPLEX64:  return name##_c64;                                \
-        case EDDY_COMPLEX128: return name##_c128;                               \
-        case EDDY_INT32:   return name##_i32;                                   \
-        case EDDY_INT64:   return name##_i64;                                   \
-        case EDDY_UINT8:   return name##_u8;                                    \
-        default:           return NULL;                                         \
-        }                                                                       \
+static const scans *scans_of(eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32:    return &scans_f32;
+    case EDDY_FLOAT64:    return &scans_f64;
+    case EDDY_COMPLEX64:  return &scans_c64;
+    case EDDY_COMPLEX128: return &scans_c128;
+    case EDDY_INT32:      return &scans_i32;
+    case EDDY_INT64:      return &scans_i64;
+    default:              return &scans_u8;
     }
-
-#define SCAN_SUM(name, T, A) SCAN(name, T, A, 0, a + b)
-#define SCAN_PROD(name, T, A) SCAN(name, T, A, 1, a * b)
-SCANS(cumsum, SCAN_SUM)
-SCANS(cumprod, SCAN_PROD)
-SCANS(linear, LINEAR)
+}
 
 /* y has the type of x, and x has that axis. */
 static bool infer_along(eddy_infer *c, int64_t axis)
@@ -162,7 +112,7 @@ static eddy_tensor scan(const eddy_op_def *op, eddy_scan_args a)
 
 static eddy_status cumsum_kernel(eddy_kernel *k)
 {
-    return run_scan(k, cumsum_of(k->in[0]->type.dtype), k->attrs);
+    return run_scan(k, scans_of(k->in[0]->type.dtype)->sum, k->attrs);
 }
 
 static void cumsum_gradient(eddy_rule *r)
@@ -207,7 +157,7 @@ eddy_tensor eddy_cumsum_with(eddy_scan_args a)
 
 static eddy_status cumprod_kernel(eddy_kernel *k)
 {
-    return run_scan(k, cumprod_of(k->in[0]->type.dtype), k->attrs);
+    return run_scan(k, scans_of(k->in[0]->type.dtype)->product, k->attrs);
 }
 
 /* dx[j] = (x[0] ... x[j-1]) s[j], where s[j] = dy[j] + x[j+1] s[j+1] adds up
@@ -293,7 +243,7 @@ static eddy_status linear_kernel(eddy_kernel *k)
 {
     const linear_attrs *a = k->attrs;
     const scan_attrs how = { a->axis, false, a->reverse };
-    return run_scan(k, linear_of(k->in[0]->type.dtype), &how);
+    return run_scan(k, scans_of(k->in[0]->type.dtype)->linear, &how);
 }
 
 /* With t[j] = dy[j] + w[j+1] t[j+1]: dx = t and dw[j] = t[j] y[j-1]. */

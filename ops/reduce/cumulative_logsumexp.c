@@ -5,7 +5,7 @@
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/short_names.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
 #include <math.h>
@@ -97,23 +97,8 @@ static inline void take_in(double x, double *top, double *sum)
     }
 }
 
-#define LOGSUMEXP(name, T)                                                      \
-    static void name(const walk *w, int64_t at, int64_t width, int64_t step)    \
-    {                                                                           \
-        const cumulative_attrs *a = w->k->attrs;                                \
-        const T *x = (const T *)w->k->in[0]->data + at;                         \
-        T       *y = (T *)w->k->out[0]->data + at;                              \
-        double   top[TILE], sum[TILE];                                          \
-        for (int64_t c = 0; c < width; c++) top[c] = -(double)INFINITY, sum[c] = 0; \
-        for (int64_t j = 0; j < w->lanes.n; j++, x += step, y += step)          \
-            for (int64_t c = 0; c < width; c++) {                               \
-                if (a->exclusive) y[c] = (T)(top[c] + log(sum[c]));             \
-                take_in((double)x[c], &top[c], &sum[c]);                                   \
-                if (!a->exclusive) y[c] = (T)(top[c] + log(sum[c]));            \
-            }                                                                   \
-    }
-LOGSUMEXP(logsumexp_f32, float)
-LOGSUMEXP(logsumexp_f64, double)
+#define TEMPLATE "ops/kernels/reduction/cumulative_logsumexp_loops.h"
+#include "ops/kernels/for_floats.h"
 
 static eddy_status logsumexp_kernel(eddy_kernel *k)
 {
@@ -167,43 +152,9 @@ eddy_tensor eddy_cumulative_logsumexp_with(eddy_cumulative_logsumexp_args a)
 
 /* ------------------------------------------------------- running extremes -- */
 
-/* A later one takes the place of an equal one; NaN of all. */
-#define EXTREME(name, T, op)                                                    \
-    EDDY_INLINE void name##_step(T v, int32_t here, T *best, int32_t *place)    \
-    {                                                                           \
-        const bool takes = v op *best || v != v;                                \
-        *best = takes ? v : *best;                                              \
-        *place = takes ? here : *place;                                         \
-    }                                                                           \
-    static void name(const walk *w, int64_t at, int64_t width, int64_t step)    \
-    {                                                                           \
-        const cumulative_attrs *a = w->k->attrs;                                \
-        const T *x = (const T *)w->k->in[0]->data + at;                         \
-        T       *y = (T *)w->k->out[0]->data + at, best[TILE], one = x[0];      \
-        int32_t *places = (int32_t *)w->k->out[1]->data + at, place[TILE], only = 0; \
-        const int64_t n = w->lanes.n;                                           \
-        int32_t here = (int32_t)(a->reverse ? n - 1 : 0);                       \
-        const int32_t on = a->reverse ? -1 : 1;                                 \
-        for (int64_t j = 0; j < n && width == 1; j++, here += on) {             \
-            name##_step(x[j * step], here, &one, &only);                        \
-            y[j * step] = one;                                                  \
-            places[j * step] = only;                                            \
-        }                                                                       \
-        if (width == 1) return;                                                 \
-        for (int64_t c = 0; c < width; c++) best[c] = x[c], place[c] = 0;       \
-        for (int64_t j = 0; j < n; j++, x += step, y += step, places += step, here += on) \
-            for (int64_t c = 0; c < width; c++) {                               \
-                name##_step(x[c], here, &best[c], &place[c]);                   \
-                y[c] = best[c];                                                 \
-                places[c] = place[c];                                           \
-            }                                                                   \
-    }
-#define EXTREMES(type, T) EXTREME(largest_##type, T, >=) EXTREME(smallest_##type, T, <=)
-EXTREMES(f32, float)
-EXTREMES(f64, double)
-EXTREMES(i32, int32_t)
-EXTREMES(i64, int64_t)
-EXTREMES(u8, uint8_t)
+#define TEMPLATE "ops/kernels/reduction/running_extreme_loops.h"
+#define TYPES    FOR_NUMBERS
+#include "ops/kernels/for_types.h"
 
 typedef void run_fn(const walk *w, int64_t at, int64_t width, int64_t step);
 

@@ -1,8 +1,8 @@
 /* reduce.c -- reduce_sum, and code shared by all reductions. The others have files of their own,
  * so that a program links only those that it uses.
  *
- * ops/kernels/reduce_engine.c contains the loops; this file contains shapes and gradients. All
- * reductions take the same arguments. */
+ * ops/kernels/reduction/reduce_engine.c contains the loops; this file contains shapes and
+ * gradients. All reductions take the same arguments. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"

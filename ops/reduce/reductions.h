@@ -3,7 +3,7 @@
 #define EDDY_OPS_REDUCE_REDUCTIONS_H
 
 #include "ops/ops.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 
 typedef struct eddy_reduce_attrs {
     eddy_dims axes;

@@ -20,27 +20,9 @@ static const eddy_attr_field search_fields[] = {
     { NULL, EDDY_ATTR_END, 0 },
 };
 
-/* How many elements of the row are below v, or with `right` not above it.  Halves without
- * a branch: what is left of the row stays in the cache, what was compared is no guess. */
-#define SEARCH(name, T)                                                         \
-    static int64_t search_##name(const void *row_, int64_t n, const void *v_, bool right) \
-    {                                                                           \
-        const T *row = row_, v = *(const T *)v_;                                \
-        int64_t  at = 0;                                                        \
-        while (n > 0) {                                                         \
-            const int64_t half = n - n / 2;                                     \
-            const T       m = row[at + half - 1];                               \
-            const bool    past = right ? !(v < m) : m < v;                      \
-            at += past ? half : 0;                                              \
-            n = past ? n / 2 : half - 1;                                        \
-        }                                                                       \
-        return at;                                                              \
-    }
-SEARCH(f32, float)
-SEARCH(f64, double)
-SEARCH(i32, int32_t)
-SEARCH(i64, int64_t)
-SEARCH(u8, uint8_t)
+#define TEMPLATE "ops/kernels/arrays/searchsorted_loops.h"
+#define TYPES    FOR_NUMBERS
+#include "ops/kernels/for_types.h"
 
 typedef int64_t search_fn(const void *row, int64_t n, const void *v, bool right);
 

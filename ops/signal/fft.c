@@ -6,7 +6,7 @@
  * conjugates of the other half. A coefficient that represents two frequencies counts twice in
  * the inverse, and half in the adjoint. */
 #include "ops/arrays/arrays.h"
-#include "ops/kernels/fftw.h"
+#include "ops/kernels/libraries/fftw.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -146,24 +146,8 @@ static eddy_status fft_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* to = from, `rows` of n complex numbers: those that stand for themselves, the first and, if
- * `even`, the last, times `ends`, the rest times `others`. */
-#define WEIGH(name, T)                                                          \
-    static void name(int64_t rows, int64_t n, bool even, double ends, double others,  \
-                     const T *from, T *to)                                      \
-    {                                                                           \
-        const T w = (T)others, e = (T)ends;                                     \
-        for (; rows-- > 0; from += 2 * n, to += 2 * n) {                        \
-            const T *last = from + 2 * n - 2;                                   \
-            const T  f[2] = { from[0] * e, from[1] * e };                       \
-            const T  l[2] = { last[0] * e, last[1] * e };                       \
-            for (int64_t j = 0; j < 2 * n; j++) to[j] = from[j] * w;            \
-            memcpy(to, f, sizeof f);                                            \
-            if (even) memcpy(to + 2 * n - 2, l, sizeof l);                      \
-        }                                                                       \
-    }
-WEIGH(weigh_f32, float)
-WEIGH(weigh_f64, double)
+#define TEMPLATE "ops/kernels/elementwise/weigh_loops.h"
+#include "ops/kernels/for_floats.h"
 
 static void weigh(const fft_work *w, int64_t rows, int64_t n, const void *from, void *to)
 {

@@ -3,7 +3,7 @@
  *
  * Assertions about constants are checked while building; the others become Assert nodes. */
 #include "graph/internal.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 

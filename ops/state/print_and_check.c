@@ -26,24 +26,11 @@ static bool numerics_infer(eddy_infer *c)
     return true;
 }
 
-/* The first element from `at` on that is not finite; x->count if none is.
- * Whole tiles are tested without a branch in them. */
-#define FIND_BAD(name, T, largest)                                              \
-    static int64_t name(const T *x, int64_t at, int64_t n)                      \
-    {                                                                           \
-        enum { BLOCK = 1024 };                                                  \
-        while (n - at >= BLOCK) {                                               \
-            int bad = 0;                                                        \
-            for (int64_t i = 0; i < BLOCK; i++)                                 \
-                bad |= !(x[at + i] <= (largest) && x[at + i] >= -(largest));    \
-            if (bad) break;                                                     \
-            at += BLOCK;                                                        \
-        }                                                                       \
-        while (at < n && isfinite(x[at])) at++;                                 \
-        return at;                                                              \
-    }
-FIND_BAD(find_bad_f32, float, FLT_MAX)
-FIND_BAD(find_bad_f64, double, DBL_MAX)
+static const float  largest_f32 = FLT_MAX;
+static const double largest_f64 = DBL_MAX;
+
+#define TEMPLATE "ops/kernels/reduction/find_bad_loops.h"
+#include "ops/kernels/for_floats.h"
 
 static int64_t find_bad(const eddy_buffer *x, int64_t at)
 {

@@ -2,7 +2,7 @@
 #include "optim/internal.h"
 #include "optim/wrappers/wrappers.h"
 #include "ops/short_names.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 
 /* ---------------------------------------------------------------- checks -- */
 

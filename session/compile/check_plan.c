@@ -9,7 +9,7 @@
  * same time. */
 #include "session/compile/fused_loop.h"
 #include "session/compile/parallel_groups.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * reads it after the first update in the schedule, the value is copied before that update (a
  * snapshot), and later readers use the copy. */
 #include "session/compile/views.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * A value that is read only inside the loop stays in the tile: it has no memory of its own, and
  * never leaves the cache. The inner loop of each operation is called on the same elements as it
  * would be alone, so the values have the same bits; reductions use the blocks of
- * ops/kernels/reduce_engine.h. */
+ * ops/kernels/reduction/reduce_engine.h. */
 #include "graph/base/thread_pool.h"
 #include "session/compile/fused_loop.h"
 

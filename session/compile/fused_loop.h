@@ -5,7 +5,7 @@
 
 #include "session/state/internal.h"
 #include "session/compile/loop_rules.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 
 /* Where elements are: in memory, or in the tile's registers. */
 typedef struct location {

@@ -5,7 +5,7 @@
 #define EDDY_SESSION_COMPILE_LOOP_RULES_H
 
 #include "graph/op.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 
 /* Operands of a kernel; operands of a loop that have fewer elements than the loop. */
 enum { LOOP_OPERANDS = 4, LOOP_SPREADS = 24 };

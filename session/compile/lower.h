@@ -1,4 +1,4 @@
-/* lower.h -- declarations shared by the files that lower the user's graph to a IR: liveness.c,
+/* lower.h -- declarations shared by the files that lower the user's graph to an IR: liveness.c,
  * variable_order.c, lower.c. */
 #ifndef EDDY_SESSION_COMPILE_LOWER_H
 #define EDDY_SESSION_COMPILE_LOWER_H

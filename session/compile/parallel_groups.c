@@ -9,7 +9,7 @@
  * From each possible start, a sequence is extended as long as this is beneficial. */
 #include "session/compile/parallel_groups.h"
 #include "session/compile/fused_loop.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 #include "ops/weak_ops.h"
 
 /* Nanoseconds: maximum for one instruction, minimum for a range, cost of starting it, minimum

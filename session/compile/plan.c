@@ -1,7 +1,7 @@
 /* plan.c -- functions on plans: memory, constants, kernels of instructions, operation counts. */
 #include "session/state/internal.h"
 #include "session/compile/ir.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* run_single_op.c -- one operation executed while a plan is compiled: constants folded, and shapes
  * that data decides. */
 #include "session/state/internal.h"
-#include "ops/kernels/blas_threads.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
+#include "ops/kernels/libraries/blas_threads.h"
 
 bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
                      eddy_error *error)

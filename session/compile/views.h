@@ -1,4 +1,4 @@
-/* views.h -- values of a IR that share the memory of others: views.c decides which, and
+/* views.h -- values of an IR that share the memory of others: views.c decides which, and
  * emit.c makes the buffers. */
 #ifndef EDDY_SESSION_COMPILE_VIEWS_H
 #define EDDY_SESSION_COMPILE_VIEWS_H

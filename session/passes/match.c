@@ -1,6 +1,6 @@
-/* match.c -- pattern matching on a IR, and creation of replacement nodes. */
+/* match.c -- pattern matching on an IR, and creation of replacement nodes. */
 #include "session/passes/match.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>

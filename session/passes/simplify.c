@@ -4,7 +4,7 @@
  * No rule here changes a result by more than its last bits, or the sign of a zero, and NaN stays
  * NaN: x 0 is not 0, and x - x is not 0. */
 #include "session/passes/match.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elementwise/elementwise.h"
 #include "ops/weak_ops.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* run.c -- execution of a plan: a loop over its instructions. */
 #include "session/state/internal.h"
-#include "ops/kernels/blas_threads.h"
+#include "ops/kernels/libraries/blas_threads.h"
 #include "session/state/ticks.h"
 
 #include <string.h>

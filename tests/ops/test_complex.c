@@ -1,7 +1,7 @@
 /* test_complex.c -- complex64 and complex128: the values of every op against C's
  * own functions, casts, parts, files, and TensorFlow's convention for gradients,
  * of which test_complex_sweep.c has the rest. */
-#include "ops/kernels/complex_numbers.h"
+#include "ops/kernels/elementwise/complex_numbers.h"
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 #include "graph/files/safetensors.h"

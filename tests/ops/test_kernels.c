@@ -3,7 +3,7 @@
  * blocks taken in pieces. */
 #include "../../eddy.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/reduce_engine.h"
+#include "ops/kernels/reduction/reduce_engine.h"
 
 #include <check.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * in float64; and the ops made of several. */
 #include "tests/lib/checks.h"
 #include "graph/base/cpu.h"
-#include "ops/kernels/gemm.h"
+#include "ops/kernels/matmul/gemm.h"
 #include "ops/linear/fused_matmul.h"
 #include "build/gen/table.h"
 

@@ -2,8 +2,8 @@
  * that are a tensor, choices, and what stands at the corners. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
-#include "ops/kernels/special_beta.h"
-#include "ops/kernels/special_igamma.h"
+#include "ops/kernels/special/special_beta.h"
+#include "ops/kernels/special/special_igamma.h"
 
 #include <check.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * against their exact laws, and the ops against what they promise. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
-#include "ops/kernels/philox.h"
+#include "ops/kernels/random/philox.h"
 #include "build/gen/table.h"
 
 #include <check.h>

@@ -1,0 +1,59 @@
+/* index_checks.c -- bounds checks of indices in kernels, and arithmetic on the rows they select. */
+#include "ops/kernels/arrays/index_checks.h"
+#include "graph/base/cpu.h"
+
+#define TEMPLATE "ops/kernels/arrays/change_row_loops.h"
+#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#include "ops/kernels/for_types.h"
+
+eddy_row_fn eddy__row_of(eddy_row_change change, eddy_dtype d)
+{
+    switch ((int)d) {
+    case EDDY_FLOAT32:    return row_of_f32(change);
+    case EDDY_FLOAT64:    return row_of_f64(change);
+    case EDDY_INT32:      return row_of_i32(change);
+    case EDDY_INT64:      return row_of_i64(change);
+    case EDDY_UINT8:      return row_of_u8(change);
+    case EDDY_COMPLEX64:  return row_of_c64(change);
+    case EDDY_COMPLEX128: return row_of_c128(change);
+    default:              return NULL;
+    }
+}
+
+/* "2,0" for element i of a shape; "" for a scalar. */
+static void print_position(eddy_shape s, int64_t i, char *buf, size_t size)
+{
+    int64_t at[EDDY_MAX_RANK];
+    for (int a = s.rank - 1; a >= 0; a--) {
+        at[a] = i % s.dim[a];
+        i /= s.dim[a];
+    }
+    size_t used = 0;
+    buf[0] = 0;
+    for (int a = 0; a < s.rank && used < size; a++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%lld", a > 0 ? "," : "",
+                                 (long long)at[a]);
+}
+
+#define TEMPLATE "ops/kernels/arrays/in_range_loops.h"
+#define TYPES    FOR_I32 | FOR_I64
+#include "ops/kernels/for_types.h"
+
+eddy_status eddy__check_indices(eddy_kernel *k, const eddy_buffer *indices, int64_t limit,
+                                bool allow_negative)
+{
+    const int64_t first = allow_negative ? INT64_MIN : 0, n = indices->count;
+    if (indices->type.dtype == EDDY_INT32 && in_range_i32(n, indices->data, first, limit))
+        return EDDY_OK;
+    if (indices->type.dtype == EDDY_INT64 && in_range_i64(n, indices->data, first, limit))
+        return EDDY_OK;
+    for (int64_t i = 0; i < indices->count; i++) {
+        const int64_t v = eddy__index_at(indices, i);
+        if (v >= first && v < limit) continue;
+        char at[200];
+        print_position(indices->type.shape, i, at, sizeof at);
+        return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE, "indices[%s] = %lld is not in [0, %lld)", at,
+                                (long long)v, (long long)limit);
+    }
+    return EDDY_OK;
+}

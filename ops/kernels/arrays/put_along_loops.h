@@ -1,0 +1,21 @@
+/* put_along_loops.h -- the loop of put_along for one element type, T: a template of
+ * ops/kernels/for_types.h. */
+
+/* Outer positions [from, to). */
+static void NAME(put)(void *arg, int64_t from, int64_t to, int worker)
+{
+    const taking *t = arg;
+    const places  at = places_of(t);
+    const int64_t inner = t->x.inner, n = t->x.n, m = t->y.n;
+    const T *x = t->k->in[0]->data;
+    T       *y = (T *)t->k->out[0]->data + from * m * inner;
+    (void)worker;
+    memset(y, 0, (size_t)((to - from) * m * inner) * sizeof *y);
+    for (int64_t o = from, e = o * n * inner; o < to; o++, y += m * inner)
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t c = 0; c < inner; c++, e++) {
+                const int64_t i = place_at(at, e);
+                if (i >= 0 && i < m)
+                    y[i * inner + c] = (T)(y[i * inner + c] + x[e]);
+            }
+}

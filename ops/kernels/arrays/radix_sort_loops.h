@@ -1,0 +1,45 @@
+/* radix_sort_loops.h -- words of elements of one type, T: a template of ops/kernels/for_types.h.
+ *
+ * A key U and the place of the element, of BITS bits each, make a word W; WORD(name) names the
+ * functions of radix_sort_words.h. If `turn` has all bits, the order is turned round. */
+
+EDDY_INLINE W NAME(word)(T x, int64_t place, U turn)
+{
+    return (W)(U)(NAME(key)(x) ^ turn) << BITS | (W)place;
+}
+
+/* words = those of `width` lanes of n elements, one lane after the other. */
+static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, int64_t stride,
+                       bool turned)
+{
+    const U  turn = (U)(turned ? -1 : 0);
+    const T *x = x_;
+    W       *v = words;
+    for (int64_t j = 0; j < n; j++, x += stride)
+        for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, turn);
+}
+
+/* words = those of the k least of n elements, sorted. */
+static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
+                        bool turned)
+{
+    const U       turn = (U)(turned ? -1 : 0);
+    const int64_t most = eddy__words_room(n, k);
+    const T *x = x_;
+    W       *v = words, last = ~(W)0;
+    int64_t  m = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const W w = NAME(word)(x[j], j, turn);
+        if (w >= last) continue;
+        v[m++] = w;
+        if (m < most || j + 1 == n) continue;
+        WORD(select)(v, room, m, k);
+        last = 0;
+        for (m = 0; m < k; m++) last = v[m] > last ? v[m] : last;
+    }
+    if (m > k) WORD(select)(v, room, m, k);
+    WORD(sort_from)(v, room, k, 0);
+}
+
+static const eddy_words NAME(words) = { sizeof(W), NAME(load), WORD(sort),
+                                        NAME(least), WORD(place) };

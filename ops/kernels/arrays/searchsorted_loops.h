@@ -1,0 +1,18 @@
+/* searchsorted_loops.h -- a search in a sorted row of one element type, T: a template of
+ * ops/kernels/for_types.h. */
+
+/* How many elements of the row are below v, or with `right` not above it.  Halves without
+ * a branch: what is left of the row stays in the cache, what was compared is no guess. */
+static int64_t NAME(search)(const void *row_, int64_t n, const void *v_, bool right)
+{
+    const T *row = row_, v = *(const T *)v_;
+    int64_t  at = 0;
+    while (n > 0) {
+        const int64_t half = n - n / 2;
+        const T       m = row[at + half - 1];
+        const bool    past = right ? !(v < m) : m < v;
+        at += past ? half : 0;
+        n = past ? n / 2 : half - 1;
+    }
+    return at;
+}

@@ -1,0 +1,38 @@
+/* conv.h -- 2-D convolution and its gradients as kernels: sizes, the epilogue applied to the
+ * result (bias, sum, relu), and the choice of the algorithm. */
+#ifndef EDDY_OPS_KERNELS_CONVOLUTION_CONV_H
+#define EDDY_OPS_KERNELS_CONVOLUTION_CONV_H
+
+#include "graph/op.h"
+
+/* A convolution in numbers; pairs are those of the height and the width. */
+typedef struct eddy_conv_size {
+    int64_t batch, in_c, out_c, groups;
+    int64_t in[2], out[2], filter[2], step[2], gap[2], before[2];
+    bool    planes;                  /* channels come before height and width */
+} eddy_conv_size;
+
+/* What is done to a result while it is at hand: y = f(y + bias + residual). */
+typedef struct eddy_conv_finish {
+    const void *bias, *residual;     /* NULL: none */
+    bool        relu;
+} eddy_conv_finish;
+
+/* y [batch, out, out_c], or with `back` dx from dy: how, in k->state, and the run of it. */
+eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s, bool back);
+void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
+                    eddy_conv_finish finish);
+/* The gradient of the filter. */
+eddy_status eddy__conv_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
+void eddy__conv_filter_run(const eddy_kernel *k, const void *x, const void *dy, void *dw);
+
+/* How: by direct sums (conv_direct.h), or minimal filtering (conv_winograd.h).  A rule says
+ * which; for tests and measurements, another may be asked for from now on, and is taken where
+ * it is possible. */
+typedef enum eddy_conv_method {
+    EDDY_CONV_BY_RULE, EDDY_CONV_DIRECT, EDDY_CONV_WINOGRAD
+} eddy_conv_method;
+eddy_conv_method eddy__conv_method_of(eddy_dtype d, const eddy_conv_size *s);
+void eddy__conv_method_ask(eddy_conv_method m);
+
+#endif

@@ -1,0 +1,314 @@
+/* conv_direct.c -- direct 2-D convolution (without im2col), and the gradient by its input.
+ *
+ * Both are the same loop nest: each element of the result is a sum over filter taps of elements
+ * of a source, whose position advances evenly with the position in the result. The gradient with
+ * stride s takes s*s such loop nests, one for the positions of each remainder, with the taps that
+ * reach them. */
+#include "ops/kernels/arrays/box_copy.h"
+#include "graph/base/min_max.h"
+#include "ops/kernels/convolution/conv_direct.h"
+
+#include <string.h>
+
+typedef struct walk {
+    eddy_conv_axis h, w;
+    bool           inside;           /* reads the source itself, not a band */
+    int64_t        row;              /* pixels from one row to the next there */
+    int64_t        taps, run;        /* of a strip; taps that touch are one run */
+    int64_t       *at;
+    int64_t        filter;           /* where its part of the packed filter begins */
+} walk;
+
+typedef struct plan {
+    const eddy_conv_tiles *tiles;
+    eddy_conv_image from, to;
+    eddy_dtype      dtype;
+    bool            back, gaps;      /* gaps: some places are of no walk and are zero */
+    int64_t         batch, groups, from_c, to_c;     /* channels of a group */
+    int64_t         filter_row;      /* channels of the filter's last axis */
+    int64_t         filter_w;
+    int64_t         rows, bands;     /* places of a walk in a band; bands */
+    int64_t         space;           /* rows of the result between two places */
+    size_t          packed, band, result;            /* bytes: of all, of each worker */
+    double          work;            /* operations */
+    int             n;
+    walk            walks[];
+} plan;
+
+/* What a run adds to the plan. */
+typedef struct run {
+    const plan      *p;
+    const char      *from, *filter;
+    char            *to, *packed, *workers;
+    eddy_conv_finish finish;
+} run;
+
+/* ------------------------------------------------------------- planning -- */
+
+/* Place first + j * step of the input meets tap t if the output it would come from is a whole
+ * number, which repeats with a period of taps. */
+static eddy_conv_axis backward_axis(const eddy_conv_size *s, int i, int64_t first)
+{
+    const int64_t step = s->step[i], gap = s->gap[i];
+    int64_t a = gap, b = step;
+    while (b > 0) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    const int64_t period = step / a;
+    eddy_conv_axis x = { .places = (s->in[i] - first + step - 1) / step, .step = 1,
+                         .at_step = gap / a, .tap_step = -period, .first = first, .space = step };
+    for (int64_t t = 0; t < period && t < s->filter[i]; t++) {
+        if ((first + s->before[i] - t * gap) % step != 0) continue;
+        x.taps = (s->filter[i] - t + period - 1) / period;
+        x.tap0 = t + (x.taps - 1) * period;
+        x.at0 = (first + s->before[i] - x.tap0 * gap) / step;
+    }
+    return eddy__conv_trimmed_axis(x, s->out[i]);
+}
+
+static int64_t add_walk(plan *p, eddy_conv_axis h, eddy_conv_axis w, int64_t *at, int64_t filter)
+{
+    walk *k = &p->walks[p->n++];
+    const bool touch = p->groups == 1 && w.at_step == 1;
+    *k = (walk){ .h = h, .w = w, .inside = eddy__conv_inside(&p->from, &h, &w), .at = at,
+                 .filter = filter };
+    k->row = k->inside ? p->from.w : eddy__conv_band_cols(&w);
+    k->taps = h.taps * (touch ? 1 : w.taps);
+    k->run = p->from_c * (touch ? w.taps : 1);
+    for (int64_t t = 0; t < k->taps; t++) {
+        const int64_t i = touch ? t : t / w.taps, j = touch ? 0 : t % w.taps;
+        at[t] = (i * h.at_step * k->row + j * w.at_step) * p->from.c;
+    }
+    return h.taps * w.taps;
+}
+
+static size_t band_bytes(const plan *p, int64_t rows)
+{
+    size_t most = 0;
+    for (int i = 0; i < p->n; i++) {
+        const walk *k = &p->walks[i];
+        const size_t bytes = (size_t)(eddy__conv_band_rows(&k->h, rows) * k->row * p->from.c) *
+                             p->from.size;
+        if (!k->inside && bytes > most) most = bytes;
+    }
+    return (most + 63) & ~(size_t)63;
+}
+
+static size_t result_bytes(const plan *p, int64_t rows)
+{
+    const int64_t all = rows * p->space < p->to.h ? rows * p->space : p->to.h;
+    return p->to.planes ? ((size_t)(all * p->to.w * p->to.c) * p->to.size + 63) & ~(size_t)63 : 0;
+}
+
+/* Bands so low that one stays in a core's cache, and enough of them for all threads. */
+static void cut_bands(plan *p, int threads)
+{
+    enum { CACHE = 192 << 10 };
+    const int64_t all = (p->to.h + p->space - 1) / p->space;
+    p->rows = all > 0 ? all : 1;
+    while (p->rows > 1 && band_bytes(p, p->rows) + result_bytes(p, p->rows) > CACHE)
+        p->rows = (p->rows + 1) / 2;
+    while (p->rows > 4 && threads > 1 && p->batch * ((all + p->rows - 1) / p->rows) < 4 * threads)
+        p->rows = (p->rows + 1) / 2;
+    p->bands = (all + p->rows - 1) / p->rows;
+    p->band = band_bytes(p, p->rows);
+    p->result = result_bytes(p, p->rows);
+}
+
+static void plan_walks(plan *p, const eddy_conv_size *s, int64_t *at)
+{
+    int64_t done = 0;
+    const int64_t each = p->groups * p->from_c * eddy__conv_padded(p->tiles, p->to_c);
+    if (!p->back)
+        done = add_walk(p, eddy__conv_forward_axis(s, 0), eddy__conv_forward_axis(s, 1), at, 0);
+    for (int64_t i = 0; p->back && i < s->step[0] && i < s->in[0]; i++)
+        for (int64_t j = 0; j < s->step[1] && j < s->in[1]; j++) {
+            const eddy_conv_axis h = backward_axis(s, 0, i), w = backward_axis(s, 1, j);
+            if (h.taps > 0 && w.taps > 0) done += add_walk(p, h, w, at + done, done * each);
+            else p->gaps = true;
+        }
+    p->packed = ((size_t)(done * each) * p->from.size + 63) & ~(size_t)63;
+}
+
+eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
+                                      bool back)
+{
+    const int64_t taps = s->filter[0] * s->filter[1];
+    const int64_t rows = eddy__min(s->step[0], s->filter[0]);
+    const int64_t columns = eddy__min(s->step[1], s->filter[1]), walks = back ? rows * columns : 1;
+    const size_t  size = eddy_dtype_size(d);
+    const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
+                          y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size };
+    plan *p = eddy_kernel_state(k, sizeof *p + (size_t)walks * sizeof(walk) +
+                                       (size_t)taps * sizeof(int64_t));
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
+    *p = (plan){ .tiles = eddy__conv_tiles_of(d), .from = back ? y : x, .to = back ? x : y,
+                 .dtype = d, .back = back, .batch = s->batch, .groups = s->groups,
+                 .filter_row = s->out_c, .filter_w = s->filter[1],
+                 .space = back ? s->step[0] : 1 };
+    p->from_c = p->from.c / s->groups;
+    p->to_c = p->to.c / s->groups;
+    p->work = 2.0 * (double)taps * (double)p->from_c * (double)s->batch *
+              (double)(s->out[0] * s->out[1]) * (double)(back ? s->in_c : s->out_c);
+    plan_walks(p, s, (int64_t *)(void *)(p->walks + walks));
+    cut_bands(p, k->threads);
+    if (p->batch * p->bands * p->to.c > 0)
+        k->scratch_size = p->packed + (size_t)k->threads * (p->band + p->result);
+    return EDDY_OK;
+}
+
+/* ----------------------------------------------------------- the filter -- */
+
+/* The filter's part for one walk, group and panel: [taps, from_c, width], zeros behind. */
+static void pack_panel(const run *r, const walk *k, int64_t group, int64_t from)
+{
+    const plan   *p = r->p;
+    const size_t  size = p->from.size;
+    const int64_t width = eddy__conv_panel(p->tiles, p->to_c, from), taps = k->h.taps * k->w.taps;
+    const int64_t n = eddy__min(width, p->to_c - from), in_c = p->back ? p->to_c : p->from_c;
+    const int64_t padded = eddy__conv_padded(p->tiles, p->to_c);
+    const int64_t at = k->filter + taps * p->from_c * (group * padded + from);
+    char *to = r->packed + (size_t)at * size;
+    if (n < width) memset(to, 0, (size_t)(taps * p->from_c * width) * size);
+    for (int64_t t = 0; t < taps; t++, to += (size_t)(p->from_c * width) * size) {
+        const int64_t i = k->h.tap0 + t / k->w.taps * k->h.tap_step,
+                      j = k->w.tap0 + t % k->w.taps * k->w.tap_step;
+        const int64_t tap = (i * p->filter_w + j) * in_c * p->filter_row;
+        const int64_t place = p->back ? tap + from * p->filter_row + group * p->from_c
+                                      : tap + group * p->to_c + from;
+        eddy__conv_move(size, p->from_c, n, p->back, to, width, r->filter + (size_t)place * size,
+                        p->filter_row);
+    }
+}
+
+static int64_t panels_of(const plan *p)
+{
+    return (p->to_c + 2 * p->tiles->lanes - 1) / (2 * p->tiles->lanes);
+}
+
+static void pack_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    (void)worker;
+    const run    *r = arg;
+    const int64_t panels = panels_of(r->p);
+    for (int64_t i = from; i < to; i++) {
+        const int64_t rest = i % (r->p->groups * panels);
+        pack_panel(r, &r->p->walks[i / (r->p->groups * panels)], rest / panels,
+                   rest % panels * 2 * r->p->tiles->lanes);
+    }
+}
+
+/* ----------------------------------------------------------- the strips -- */
+
+#define TEMPLATE "ops/kernels/convolution/conv_finish_loops.h"
+#include "ops/kernels/for_floats.h"
+
+void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy_conv_strip *s,
+                             int64_t y, int64_t channel)
+{
+    if (!f->bias && !f->residual && !f->relu) return;
+    if (d == EDDY_FLOAT32)
+        finish_f32(s, f->bias ? (const float *)f->bias + channel : NULL,
+                     f->residual ? (const float *)f->residual + y : NULL, f->relu);
+    else finish_f64(s, f->bias ? (const double *)f->bias + channel : NULL,
+                       f->residual ? (const double *)f->residual + y : NULL, f->relu);
+}
+
+/* The strip of place i along the height, less the taps above and below the image; `from`
+ * holds what the places from `first` on read. */
+static void aim(const plan *p, const walk *k, eddy_conv_strip *s, const char *from, int64_t i,
+                int64_t first, const char *filter, int64_t width)
+{
+    const eddy_conv_axis *h = &k->h;
+    const int64_t row = i * h->step, each = k->taps / h->taps;
+    int64_t t = 0, last = h->taps;
+    while (t < last && row + eddy__conv_at(h, t) < 0) t++;
+    while (t < last && row + eddy__conv_at(h, last - 1) >= p->from.h) last--;
+    s->x = from + (size_t)((i - first) * h->step * k->row * p->from.c) * p->from.size;
+    s->w = filter + (size_t)(t * each * k->run * width) * p->from.size;
+    s->at = k->at + t * each;
+    s->taps = (last - t) * each;
+}
+
+/* The places [first, last) of a walk; `from` is what they read and `to` the result's row
+ * `row0` of an image, that is `image` elements into it. */
+static void run_walk(const run *r, const walk *k, const char *from, char *to, int64_t first,
+                     int64_t last, int64_t row0, int64_t image)
+{
+    const plan   *p = r->p;
+    const size_t  size = p->from.size;
+    const int64_t taps = k->h.taps * k->w.taps, padded = eddy__conv_padded(p->tiles, p->to_c);
+    eddy_conv_strip s = { .run = k->run, .pixels = k->w.places,
+                          .x_step = k->w.step * p->from.c, .y_step = k->w.space * p->to.c };
+    for (int64_t g = 0; g < p->groups; g++)
+        for (int64_t c = 0; c < p->to_c; c += s.channels) {
+            const int64_t width = eddy__conv_panel(p->tiles, p->to_c, c);
+            const int64_t w = k->filter + taps * p->from_c * (g * padded + c);
+            s.channels = (int)eddy__min(width, p->to_c - c);
+            for (int64_t i = first; i < last; i++) {
+                const int64_t row = k->h.first + i * k->h.space;
+                const int64_t y = (row * p->to.w + k->w.first) * p->to.c + g * p->to_c + c;
+                aim(p, k, &s, from + (size_t)(g * p->from_c) * size, i, first,
+                    r->packed + (size_t)w * size, width);
+                s.y = to + (size_t)(y - row0 * p->to.w * p->to.c) * size;
+                p->tiles->strip(&s);
+                eddy__conv_finish_strip(&r->finish, p->dtype, &s, image + y, g * p->to_c + c);
+            }
+        }
+}
+
+/* What a walk reads for the places [first, last): the image, or a band of it. */
+static const char *source_of(const walk *k, const eddy_conv_image *m, int64_t first, int64_t last,
+                             char *band)
+{
+    const int64_t at = (first * k->h.step + k->h.at0) * m->w + k->w.at0;
+    if (k->inside) return m->data + (size_t)(at * m->c) * m->size;
+    eddy__conv_fill_band(m, &k->h, &k->w, first, last, band);
+    return band;
+}
+
+/* One band of one image of the result. */
+static void run_band(const run *r, int64_t image, int64_t band, char *scratch)
+{
+    const plan     *p = r->p;
+    const int64_t   area = p->to.h * p->to.w, first = band * p->rows;
+    const int64_t   row0 = first * p->space, rows = eddy__min(p->rows * p->space, p->to.h - row0);
+    eddy_conv_image m = p->from;
+    m.data = r->from + (size_t)(image * m.h * m.w * m.c) * m.size;
+    char *to = r->to + (size_t)(image * area * p->to.c) * m.size;
+    char *y = p->to.planes ? scratch + p->band
+                           : to + (size_t)(row0 * p->to.w * p->to.c) * m.size;
+    if (p->gaps) memset(y, 0, (size_t)(rows * p->to.w * p->to.c) * m.size);
+    for (int i = 0; i < p->n; i++) {
+        const walk   *k = &p->walks[i];
+        const int64_t last = eddy__min(first + p->rows, k->h.places);
+        if (first < last)
+            run_walk(r, k, source_of(k, &m, first, last, scratch), y, first, last, row0,
+                     image * area * p->to.c);
+    }
+    if (p->to.planes)
+        eddy__conv_move(m.size, p->to.c, rows * p->to.w, true,
+                        to + (size_t)(row0 * p->to.w) * m.size, area, y, p->to.c);
+}
+
+static void run_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    const run *r = arg;
+    char *scratch = r->workers + (size_t)worker * (r->p->band + r->p->result);
+    for (int64_t i = from; i < to; i++) run_band(r, i / r->p->bands, i % r->p->bands, scratch);
+}
+
+void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, void *y,
+                       eddy_conv_finish finish)
+{
+    const plan   *p = k->state;
+    const int64_t items = p->batch * p->bands, panels = p->n * p->groups * panels_of(p);
+    if (items * p->to.c == 0) return;
+    run r = { p, x, filter, y, k->scratch, (char *)k->scratch + p->packed, finish };
+    /* About 20 microseconds each: a million sums of products, 64 KiB to be packed. */
+    const double grain = 1e6 / (p->work / (double)items + 1) + 1;
+    eddy_parallel(k, panels, (int64_t)((double)panels * 65536 / (double)(p->packed + 1)) + 1,
+                  pack_some, &r);
+    eddy_parallel(k, items, (int64_t)grain, run_some, &r);
+}

@@ -1,0 +1,114 @@
+/* conv_direct.h -- direct convolution, without a matrix of patches (im2col); private to ops/.
+ *
+ * Channels are innermost. A tile is a few pixels of a row by one panel of output channels, or a
+ * few rows of the filter by such a panel, and stays in registers. A panel is two vectors of
+ * channels; the last panel of a group may be one vector. */
+#ifndef EDDY_OPS_KERNELS_CONVOLUTION_CONV_DIRECT_H
+#define EDDY_OPS_KERNELS_CONVOLUTION_CONV_DIRECT_H
+
+#include "ops/kernels/convolution/conv.h"
+
+/* See eddy__conv_run and eddy__conv_filter_run. */
+eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
+                                      bool back);
+void eddy__conv_direct(const eddy_kernel *k, const void *x, const void *filter, void *y,
+                       eddy_conv_finish finish);
+eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
+void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
+
+/* y[i, :] = sum over taps t and k < run of x[at[t] + i * x_step + k] w[t * run + k, :] for
+ * the pixels i of a strip.  Steps and places are in elements. */
+typedef struct eddy_conv_strip {
+    const void    *x, *w;            /* w: [taps * run, one or two vectors] */
+    void          *y;
+    const int64_t *at;
+    int64_t        taps, run;
+    int64_t        pixels, x_step, y_step;
+    int            channels;         /* of the panel, to be written */
+} eddy_conv_strip;
+
+/* dw[k, :] += sum over pixels p of x[p + k] dy[p, :] for k < run.  The pixels are those of
+ * some images, rows and columns, with steps in x and in dy for each of the three. */
+typedef struct eddy_conv_patch {
+    const void *x, *dy;
+    void       *dw;                  /* [run, one or two vectors] */
+    int64_t     count[3], x_step[3], dy_step[3];
+    int64_t     run;
+    int         channels;            /* of the panel; dy is read up to its whole width */
+} eddy_conv_patch;
+
+/* The loops of one element type and instruction set. */
+typedef struct eddy_conv_tiles {
+    int  lanes;                      /* of a vector */
+    void (*strip)(const eddy_conv_strip *s);
+    void (*patch)(const eddy_conv_patch *p);
+    const struct eddy_wino_tiles *wino;              /* NULL: none (conv_winograd.h) */
+} eddy_conv_tiles;
+
+extern const eddy_conv_tiles eddy__conv_plain_f32, eddy__conv_plain_f64;
+#if defined(__x86_64__)
+extern const eddy_conv_tiles eddy__conv_avx2_f32, eddy__conv_avx2_f64;
+extern const eddy_conv_tiles eddy__conv_avx512_f32, eddy__conv_avx512_f64;
+#endif
+/* The fastest that the processor has and the limit allows. */
+const eddy_conv_tiles *eddy__conv_tiles_of(eddy_dtype d);
+
+/* What follows on a strip's result, `y` elements into the whole and `channel` of it. */
+void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy_conv_strip *s,
+                             int64_t y, int64_t channel);
+
+/* How many channels a group of n takes in whole panels. */
+static inline int64_t eddy__conv_padded(const eddy_conv_tiles *t, int64_t n)
+{
+    return (n + t->lanes - 1) / t->lanes * t->lanes;
+}
+/* The width of the panel that begins at channel `from` of n. */
+static inline int64_t eddy__conv_panel(const eddy_conv_tiles *t, int64_t n, int64_t from)
+{
+    return n - from > t->lanes ? 2 * t->lanes : t->lanes;
+}
+
+/* ---------------------------------------------------------------- bands -- */
+
+/* Where a dimension of one array is read for a place of another: place i reads i * step +
+ * at[t] at tap t; the taps ascend. */
+typedef struct eddy_conv_axis {
+    int64_t  places, step, taps;
+    int64_t  at0, at_step;           /* at[t] = at0 + t * at_step */
+    int64_t  tap0, tap_step;         /* which tap of the filter: tap0 + t * tap_step */
+    int64_t  first, space;           /* place i is number first + i * space of the array it is of */
+} eddy_conv_axis;
+
+/* Less the taps that never meet one of n elements, but for one if they all do not: zeros
+ * between them need no memory then. */
+eddy_conv_axis eddy__conv_trimmed_axis(eddy_conv_axis a, int64_t n);
+/* What the places of the result read of x along the height (i = 0) or the width (1). */
+eddy_conv_axis eddy__conv_forward_axis(const eddy_conv_size *s, int i);
+
+static inline int64_t eddy__conv_at(const eddy_conv_axis *a, int64_t tap)
+{
+    return a->at0 + tap * a->at_step;
+}
+
+/* An image, or some rows of it, with channels innermost. */
+typedef struct eddy_conv_image {
+    const char *data;
+    int64_t     h, w, c;
+    bool        planes;              /* channels outermost instead */
+    size_t      size;                /* of an element */
+} eddy_conv_image;
+
+/* All that is read lies within the image: no band needs to be copied. */
+bool eddy__conv_inside(const eddy_conv_image *m, const eddy_conv_axis *h, const eddy_conv_axis *w);
+/* Rows and columns of the band that the places [from, to) of h and all of w read. */
+int64_t eddy__conv_band_rows(const eddy_conv_axis *h, int64_t places);
+int64_t eddy__conv_band_cols(const eddy_conv_axis *w);
+/* Copies those rows, zeros around the image, to `band`; it then begins at the place that
+ * tap 0 of h and w reads for the places `from` and 0. */
+void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
+                          const eddy_conv_axis *w, int64_t from, int64_t to, char *band);
+/* to[i, j] = from[j, i], or [i, j], of n by m elements, by the steps of the rows of both. */
+void eddy__conv_move(size_t size, int64_t n, int64_t m, bool turned, void *to, int64_t to_row,
+                     const void *from, int64_t from_row);
+
+#endif

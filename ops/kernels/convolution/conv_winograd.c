@@ -1,0 +1,245 @@
+/* conv_winograd.c -- Winograd convolution (minimal filtering), and the gradient by its input.
+ *
+ * The filter is transformed once a run. The image is then processed in blocks of tiles that fit
+ * the cache of a core: transforms of the inputs, 36 products with the values of the filter, and
+ * transforms to the results. */
+#include "ops/kernels/convolution/conv_winograd.h"
+#include "graph/base/min_max.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct plan {
+    const eddy_conv_tiles *tiles;
+    const eddy_wino_tile *wino;
+    int64_t  taps;                   /* of the filter */
+    eddy_wino_grid from, to;
+    bool     back;
+    int64_t  from_c, to_c;           /* in whole vectors */
+    int64_t  block, blocks;          /* tiles of one; how many */
+    int64_t  v_step, u_step, m_step; /* from one of the 36 to the next */
+    int64_t  turned, worker;         /* floats of the turned filter, of each worker */
+    void    *direct;                 /* the plan for when a result is not finite */
+} plan;
+
+typedef struct run {
+    const plan      *p;
+    const float     *from, *filter;
+    float           *to, *turned, *u, *workers;
+    eddy_conv_finish finish;
+    atomic_bool      spoilt;
+} run;
+
+/* ----------------------------------------------------------------- tiles -- */
+
+eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
+                                  const int64_t first[2], const int64_t covered[2], int64_t batch)
+{
+    eddy_wino_grid g = { .c = c, .out = out, .count = batch };
+    for (int i = 0; i < 2; i++) {
+        g.size[i] = size[i];
+        g.first[i] = first[i];
+        g.tiles[i] = (covered[i] + out - 1) / out;
+        g.count *= g.tiles[i];
+    }
+    return g;
+}
+
+/* The first row or column of a tile, and the image it is of. */
+static int64_t corner(const eddy_wino_grid *g, int64_t t, int64_t at[2])
+{
+    const int64_t area = g->tiles[0] * g->tiles[1];
+    at[0] = g->first[0] + t % area / g->tiles[1] * g->out;
+    at[1] = g->first[1] + t % g->tiles[1] * g->out;
+    return t / area;
+}
+
+void eddy__wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *x,
+                     const float *outside, const float **at)
+{
+    int64_t       first[2];
+    const int64_t image = corner(g, t, first), row = g->size[1] * g->c;
+    const int64_t top = image * g->size[0] * row + first[0] * row + first[1] * g->c;
+    const bool    inside = first[0] >= 0 && first[0] + side <= g->size[0] && first[1] >= 0 &&
+                           first[1] + side <= g->size[1];
+    for (int64_t i = 0; i < side; i++) {
+        const bool in = first[0] + i >= 0 && first[0] + i < g->size[0];
+        for (int64_t j = 0; j < side; j++) {
+            const int64_t column = first[1] + j;
+            at[i * side + j] = inside || (in && column >= 0 && column < g->size[1])
+                                   ? x + (top + i * row + j * g->c) : outside;
+        }
+    }
+}
+
+bool eddy__wino_spoilt(const float *check, int lanes)
+{
+    for (int i = 0; i < lanes; i++)
+        if (isnan(check[i])) return true;
+    return false;
+}
+
+/* -------------------------------------------------------------- planning -- */
+
+/* Inputs and products of a block take about this much, so that the filter's values have room
+ * beside them. */
+enum { BLOCK_BYTES = 64 << 10, LEAST = 8, MOST = 64 };
+
+/* Rows of the 36 begin in different sets of a cache. */
+static int64_t apart(int64_t n) { return (n + 15) / 16 * 16 + 16; }
+
+static void cut(plan *p, int threads)
+{
+    const int64_t tile = EDDY_WINO_POINTS * (p->from_c + p->to_c) * (int64_t)sizeof(float);
+    p->block = eddy__min(MOST, BLOCK_BYTES / tile > LEAST ? BLOCK_BYTES / tile : LEAST);
+    while (threads > 1 && p->block > LEAST && p->to.count < 2 * p->block * threads) p->block /= 2;
+    p->block = eddy__min(p->block, p->to.count > 0 ? p->to.count : 1);
+    p->blocks = (p->to.count + p->block - 1) / p->block;
+    p->v_step = apart(p->block * p->from_c);
+    p->m_step = apart(p->block * p->to_c);
+    p->u_step = apart(p->from.c * p->to_c);
+    p->turned = p->back ? apart(p->taps * p->from.c * p->to.c) : 0;
+    /* Zeros, results that are in no image, and the check: a place each. */
+    p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + apart(p->from_c) + apart(p->to_c) +
+                2 * p->tiles->lanes;
+}
+
+eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, bool back)
+{
+    const eddy_status fits = eddy__conv_direct_prepare(k, EDDY_FLOAT32, s, back);
+    void *direct = k->state;
+    if (fits != EDDY_OK) return fits;
+    plan *p = eddy_kernel_state(k, sizeof *p);
+    if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
+    const int64_t none[2] = { 0, 0 }, last = s->filter[0] - 1;
+    const int64_t before[2] = { back ? s->before[0] - last : -s->before[0],
+                                back ? s->before[1] - last : -s->before[1] };
+    const int64_t *in = back ? s->out : s->in, *out = back ? s->in : s->out;
+    *p = (plan){ .tiles = eddy__conv_tiles_of(EDDY_FLOAT32), .back = back, .direct = direct };
+    p->wino = eddy__wino_tile_of(p->tiles, s->filter[0]);
+    p->taps = s->filter[0] * s->filter[1];
+    p->from =
+        eddy__wino_grid_of(in, back ? s->out_c : s->in_c, p->wino->out, before, out, s->batch);
+    p->to = eddy__wino_grid_of(out, back ? s->in_c : s->out_c, p->wino->out, none, out, s->batch);
+    p->from_c = eddy__conv_padded(p->tiles, p->from.c);
+    p->to_c = eddy__conv_padded(p->tiles, p->to.c);
+    cut(p, k->threads);
+    const int64_t all = p->turned + EDDY_WINO_POINTS * p->u_step + k->threads * p->worker;
+    if ((size_t)all * sizeof(float) > k->scratch_size)
+        k->scratch_size = (size_t)all * sizeof(float);
+    return EDDY_OK;
+}
+
+/* ------------------------------------------------------------ the filter -- */
+
+/* Of the gradient: taps in the other order, channels exchanged. */
+static void turn_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    (void)worker;
+    const run    *r = arg;
+    const int64_t n = r->p->from.c, m = r->p->to.c;
+    for (int64_t t = from; t < to; t++)
+        eddy__conv_move(sizeof(float), n, m, true, r->turned + t * n * m, m,
+                        r->filter + (r->p->taps - 1 - t) * n * m, n);
+}
+
+/* Rows of a filter [taps, from.c, to.c]. */
+static void transform_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    (void)worker;
+    const run    *r = arg;
+    const plan   *p = r->p;
+    const int64_t n = p->from.c, m = p->to.c;
+    const float  *taps[EDDY_WINO_TAPS_MOST * EDDY_WINO_TAPS_MOST];
+    const float  *w = p->back ? r->turned : r->filter;
+    for (int64_t i = from; i < to; i++)
+        for (int64_t c = 0, width; c < m; c += width) {
+            width = eddy__conv_panel(p->tiles, m, c);
+            for (int64_t t = 0; t < p->taps; t++) taps[t] = w + (t * n + i) * m + c;
+            p->wino->filter(taps, eddy__min(width, m - c), r->u + n * c + i * width, p->u_step);
+        }
+}
+
+/* ------------------------------------------------------------ the blocks -- */
+
+static void multiply(const run *r, int64_t tiles, const float *v, float *m)
+{
+    const plan   *p = r->p;
+    const int64_t zero = 0;
+    eddy_conv_strip s = { .at = &zero, .taps = 1, .run = p->from.c, .pixels = tiles,
+                          .x_step = p->from_c, .y_step = p->to_c };
+    for (int64_t i = 0; i < EDDY_WINO_POINTS; i++)
+        for (int64_t c = 0; c < p->to_c; c += s.channels) {
+            s.channels = (int)eddy__conv_panel(p->tiles, p->to.c, c);
+            s.x = v + i * p->v_step;
+            s.w = r->u + i * p->u_step + p->from.c * c;
+            s.y = m + i * p->m_step + c;
+            p->tiles->strip(&s);
+        }
+}
+
+/* Bias, sum and relu of what lies within the image. */
+static void finish_tile(const run *r, int64_t t)
+{
+    const plan   *p = r->p;
+    const int64_t w = p->to.size[1], c = p->to.c;
+    int64_t       at[2];
+    const int64_t image = corner(&p->to, t, at);
+    for (int64_t i = at[0]; i < eddy__min(at[0] + p->to.out, p->to.size[0]); i++) {
+        const int64_t y = ((image * p->to.size[0] + i) * w + at[1]) * c;
+        const eddy_conv_strip s = { .y = r->to + y, .pixels = eddy__min(p->to.out, w - at[1]),
+                                    .y_step = c, .channels = (int)c };
+        eddy__conv_finish_strip(&r->finish, EDDY_FLOAT32, &s, y, 0);
+    }
+}
+
+static void run_block(run *r, int64_t block, float *v)
+{
+    const plan   *p = r->p;
+    const int64_t first = block * p->block, n = eddy__min(p->block, p->to.count - first);
+    float *m = v + EDDY_WINO_POINTS * p->v_step, *zeros = m + EDDY_WINO_POINTS * p->m_step;
+    float *outside = zeros + apart(p->from_c), *check = outside + apart(p->to_c);
+    const float *from[EDDY_WINO_POINTS], *to[EDDY_WINO_OUT_MOST * EDDY_WINO_OUT_MOST];
+    memset(zeros, 0, (size_t)p->from_c * sizeof(float));
+    memset(check, 0, (size_t)p->tiles->lanes * sizeof(float));
+    for (int64_t t = 0; t < n; t++) {
+        eddy__wino_find(&p->from, EDDY_WINO_IN, first + t, r->from, zeros, from);
+        p->wino->input(from, p->from.c, v + t * p->from_c, p->v_step);
+    }
+    multiply(r, n, v, m);
+    for (int64_t t = 0; t < n; t++) {
+        eddy__wino_find(&p->to, p->wino->out, first + t, r->to, outside, to);
+        p->wino->output(m + t * p->to_c, p->m_step, p->to.c, (float *const *)to, check);
+        if (r->finish.bias || r->finish.residual || r->finish.relu) finish_tile(r, first + t);
+    }
+    if (eddy__wino_spoilt(check, p->tiles->lanes))
+        atomic_store_explicit(&r->spoilt, true, memory_order_relaxed);
+}
+
+static void run_some(void *arg, int64_t from, int64_t to, int worker)
+{
+    run *r = arg;
+    for (int64_t i = from; i < to; i++) run_block(r, i, r->workers + worker * r->p->worker);
+}
+
+void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter, void *y,
+                         eddy_conv_finish finish)
+{
+    const plan *p = k->state;
+    float *scratch = k->scratch;
+    run r = { .p = p, .from = x, .filter = filter, .to = y, .turned = scratch,
+              .u = scratch + p->turned, .finish = finish };
+    r.workers = r.u + EDDY_WINO_POINTS * p->u_step;
+    if (p->to.count * p->to.c == 0) return;
+    /* About 20 microseconds each: a million operations, 64 KiB of the filter's values. */
+    const int64_t row = EDDY_WINO_POINTS * p->to_c;
+    const int64_t block = 2 * p->block * row * p->from_c;
+    if (p->back) eddy_parallel(k, p->taps, 65536 / (4 * p->from.c * p->to.c) + 1, turn_some, &r);
+    eddy_parallel(k, p->from.c, 65536 / (4 * row) + 1, transform_some, &r);
+    eddy_parallel(k, p->blocks, 1000000 / block + 1, run_some, &r);
+    if (!atomic_load_explicit(&r.spoilt, memory_order_relaxed)) return;
+    eddy_kernel direct = *k;
+    direct.state = p->direct;
+    eddy__conv_direct(&direct, x, filter, y, finish);
+}

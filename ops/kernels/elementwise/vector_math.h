@@ -1,0 +1,318 @@
+/* vector_math.h -- float32 functions that a compiler vectorises (exp, log, tanh, ...): code
+ * without branches, where alternatives are selected.
+ *
+ * The argument is reduced exactly, or in two steps, the first of which is exact; a polynomial
+ * does the rest. Polynomials are minimax fits of the relative error, which is below 2^-27.
+ * tests/ops/math/test_vector_math.c compares each function with its double precision version,
+ * over all arguments. At infinity, NaN, both zeros and below the least normal number they agree
+ * with libm.
+ *
+ * They rely on IEEE arithmetic, rounded to nearest, without contraction or reordering. */
+#ifndef EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_H
+#define EDDY_OPS_KERNELS_ELEMENTWISE_VECTOR_MATH_H
+
+#include "graph/base/cpu.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ parts -- */
+
+EDDY_INLINE uint32_t eddy__bits_of_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+EDDY_INLINE float eddy__f32_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#define EDDY_SIGN_BIT 0x80000000u
+
+/* |x| with the sign of `sign`, for an x that has none. */
+EDDY_INLINE float eddy__with_sign(float x, float sign)
+{
+    return eddy__f32_of_bits(eddy__bits_of_f32(x) | (eddy__bits_of_f32(sign) & EDDY_SIGN_BIT));
+}
+
+/* 2^k for a normal result. */
+EDDY_INLINE float eddy__power_of_2(int32_t k)
+{
+    return eddy__f32_of_bits((uint32_t)(k + 127) << 23);
+}
+
+/* Adding it leaves the nearest integer in the low bits. */
+#define EDDY_ROUND_F32 12582912.0f            /* 1.5 * 2^23 */
+#define EDDY_ROUND_F64 6755399441055744.0     /* 1.5 * 2^52 */
+
+/* ln 2 in two parts, the first so short that small multiples of it are exact. */
+#define EDDY_LN2_HIGH 0.693115234375f
+#define EDDY_LN2_LOW  3.19461849453e-5f
+
+/* ------------------------------------------------------------ exponentials -- */
+
+/* e^r - 1 for |r| <= ln 2 / 2. */
+EDDY_INLINE float eddy__exp_rest(float r)
+{
+    float q = 0.00138712794312f;
+    q = q * r + 0.00836857330128f;
+    q = q * r + 0.0416674247308f;
+    q = q * r + 0.166665239767f;
+    q = q * r + 0.499999972127f;
+    return r + r * r * q;
+}
+
+/* x = k ln 2 + r with |r| <= ln 2 / 2; returns e^r - 1. */
+EDDY_INLINE float eddy__exp_parts(float x, int32_t *k)
+{
+    const float shifted = x * 1.44269504089f + EDDY_ROUND_F32, n = shifted - EDDY_ROUND_F32;
+    const float r = (x - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW;
+    *k = (int32_t)(eddy__bits_of_f32(shifted) - eddy__bits_of_f32(EDDY_ROUND_F32));
+    return eddy__exp_rest(r);
+}
+
+/* e^x.  2^k comes in two factors, since it may be no normal number itself. */
+EDDY_INLINE float eddy__exp_f32(float x)
+{
+    int32_t k;
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    const float p = eddy__exp_parts(x, &k) + 1.0f;
+    const int32_t half = k >> 1;
+    return p * eddy__power_of_2(half) * eddy__power_of_2(k - half);
+}
+
+/* e^x - 1 = 2 (2^(k-1) (e^r - 1) + (2^(k-1) - 1/2)). */
+EDDY_INLINE float eddy__expm1_f32(float x)
+{
+    int32_t k;
+    float   y = x > 89.0f ? 89.0f : x;
+    y = y < -18.0f ? -18.0f : y;
+    const float p = eddy__exp_parts(y, &k), half = eddy__power_of_2(k - 1);
+    const float result = 2.0f * (p * half + (half - 0.5f));
+    return fabsf(x) < 0x1p-25f ? x : result;
+}
+
+/* With t = e^(-2|x|) - 1, |tanh x| = -t / (2 + t). */
+EDDY_INLINE float eddy__tanh_f32(float x)
+{
+    const float t = eddy__expm1_f32(-2.0f * fabsf(x));
+    return eddy__with_sign(fabsf(t) / (2.0f + t), x);
+}
+
+/* 1 / (1 + e^-x), from e^-|x|, which does not overflow. */
+EDDY_INLINE float eddy__sigmoid_f32(float x)
+{
+    const float e = eddy__exp_f32(-fabsf(x));
+    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+/* -------------------------------------------------------------- logarithms -- */
+
+/* For a normal x > 0, x = 2^k (1 + f) with 1 + f between the roots of 1/2 and 2. */
+EDDY_INLINE float eddy__log_parts(float x, int32_t *k)
+{
+    const uint32_t root_half = 0x3f3504f3u, bits = eddy__bits_of_f32(x);
+    *k = (int32_t)(bits - root_half) >> 23;
+    return eddy__f32_of_bits(bits - ((uint32_t)*k << 23)) - 1.0f;
+}
+
+/* k ln 2 + ln(1 + f). */
+EDDY_INLINE float eddy__log_join(int32_t k, float f)
+{
+    const float n = (float)k, z = f * f;
+    float p = -0.0763419769393f;
+    p = p * f + 0.127613868048f;
+    p = p * f - 0.131602047328f;
+    p = p * f + 0.142017872989f;
+    p = p * f - 0.166233584412f;
+    p = p * f + 0.20001225602f;
+    p = p * f - 0.25000820967f;
+    p = p * f + 0.333333317226f;
+    return (f + (f * z * p + n * EDDY_LN2_LOW - 0.5f * z)) + n * EDDY_LN2_HIGH;
+}
+
+/* What a logarithm is at the ends of its domain: x is 0, below, infinite or NaN. */
+EDDY_INLINE float eddy__log_edges(float x, float result)
+{
+    result = x < INFINITY ? result : x;
+    result = x == 0.0f ? -INFINITY : result;
+    return x < 0.0f ? NAN : result;
+}
+
+EDDY_INLINE float eddy__log_f32(float x)
+{
+    int32_t     k;
+    const int   tiny = x < 0x1p-126f;
+    const float f = eddy__log_parts(tiny ? x * 0x1p23f : x, &k);
+    return eddy__log_edges(x, eddy__log_join(tiny ? k - 23 : k, f));
+}
+
+/* ln(1 + x): what is lost in u = 1 + x is brought to u's scale and added to f. */
+EDDY_INLINE float eddy__log1p_f32(float x)
+{
+    int32_t     k;
+    const float u = 1.0f + x, lost = x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x);
+    const float f = eddy__log_parts(u, &k);
+    const float y = eddy__log_join(k, f + (k > 30 ? 0.0f : lost * eddy__power_of_2(k > 30 ? 0 : -k)));
+    return fabsf(x) < 0x1p-25f ? x : eddy__log_edges(u, y);
+}
+
+/* ln(1 + e^x) for x <= 0, where k is 0 or 1. */
+EDDY_INLINE float eddy__log1p_exp_f32(float x)
+{
+    int32_t     k;
+    const float e = eddy__exp_f32(x), u = 1.0f + e, lost = e - (u - 1.0f);
+    const float f = eddy__log_parts(u, &k);
+    return eddy__log_join(k, f + lost * (1.0f - 0.5f * (float)k));
+}
+
+/* ln(1 + e^x) = max(x, 0) + ln(1 + e^-|x|). */
+EDDY_INLINE float eddy__softplus_f32(float x)
+{
+    return (x > 0.0f ? x : 0.0f) + eddy__log1p_exp_f32(-fabsf(x));
+}
+
+/* --------------------------------------------------- error function, gelu -- */
+
+/* e^(u*u) (1 - erf u) for u >= 0, of which it takes 0.42 u: t = 1 / (1 + 0.42 u) times a
+ * polynomial in x = t - 19/32.  What is lost in 1 + 0.42 u is made good in t; about the
+ * middle of where t lies, terms are small and roundings with them. */
+EDDY_INLINE float eddy__erfcx_f32(float part)
+{
+    const float sum = 1.0f + part, lost = part - (sum - 1.0f), inverse = 1.0f / sum;
+    const float t = inverse - inverse * inverse * lost, x = 0.40625f - part * t;
+    float q = -0.0409927322199f;
+    q = q * x + 0.0108560278188f;
+    q = q * x + 0.0870745641481f;
+    q = q * x - 0.0314560103112f;
+    q = q * x - 0.182644771689f;
+    q = q * x - 0.00103548975317f;
+    q = q * x + 0.477187330344f;
+    q = q * x + 0.831534656153f;
+    q = q * x + 0.799346526974f;
+    q = q * x + 0.508071664615f;
+    return q * t;
+}
+
+/* erf x up to 0.9. */
+EDDY_INLINE float eddy__erf_near(float x)
+{
+    const float z = x * x;
+    float p = 8.51310220865e-5f;
+    p = p * z - 0.000817563884033f;
+    p = p * z + 0.00520385911873f;
+    p = p * z - 0.0268605084459f;
+    p = p * z + 0.112837150325f;
+    p = p * z - 0.376126349798f;
+    p = p * z + 0.128379166764f;
+    return x + x * p;
+}
+
+/* Beyond 4 it is 1. */
+EDDY_INLINE float eddy__erf_f32(float x)
+{
+    const float u = fabsf(x), v = u > 4.0f ? 4.0f : u;
+    const float far = 1.0f - eddy__exp_f32(-v * v) * eddy__erfcx_f32(0.42f * v);
+    return u < 0.9f ? eddy__erf_near(x) : eddy__with_sign(far, x);
+}
+
+/* e^(-scale x*x) for a scale of 1 or 1/2.  The square of x's first 12 bits is exact, and
+ * what it leaves is so small that it may join the rest of the reduction. */
+EDDY_INLINE float eddy__gauss_f32(float x, float scale)
+{
+    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
+    const float high = eddy__f32_of_bits(eddy__bits_of_f32(v) & 0xfffff000u);
+    const float less = scale * (v - high) * (v + high), all = -scale * high * high;
+    const float square = all < -113.0f ? -113.0f : all;
+    const float shifted = (square - less) * 1.44269504089f + EDDY_ROUND_F32;
+    const float n = shifted - EDDY_ROUND_F32;
+    const float r = ((square - n * EDDY_LN2_HIGH) - n * EDDY_LN2_LOW) - less;
+    const int32_t k = (int32_t)(eddy__bits_of_f32(shifted) - eddy__bits_of_f32(EDDY_ROUND_F32));
+    const int32_t half = k >> 1;
+    return (eddy__exp_rest(r) + 1.0f) * eddy__power_of_2(half) * eddy__power_of_2(k - half);
+}
+
+EDDY_INLINE float eddy__bell_f32(float x) { return eddy__gauss_f32(x, 0.5f); }
+
+/* x times the normal distribution up to x; -infinity times 0 is NaN. */
+EDDY_INLINE float eddy__gelu_f32(float x)
+{
+    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u;
+    const float tail = 0.5f * eddy__erfcx_f32(0.296984848098f * v) * (x < 0.0f ? u : v);
+    const float part = tail * eddy__bell_f32(x);
+    return x < 0.0f ? -part : x - part;
+}
+
+/* Its derivative: the distribution, and x times its density. */
+EDDY_INLINE float eddy__gelu_slope_f32(float x)
+{
+    const float u = fabsf(x), v = u > 15.0f ? 15.0f : u, bell = eddy__bell_f32(x);
+    const float tail = 0.5f * eddy__erfcx_f32(0.296984848098f * v) * bell;
+    const float along = 0.398942280401f * v * bell;
+    return x < 0.0f ? tail - along : 1.0f - tail + along;
+}
+
+/* Twice sqrt(2 / pi) and that times 0.044715: of gelu's form with a hyperbolic tangent,
+ * whose (1 + tanh u) / 2 is the sigmoid of 2 u. */
+#define EDDY_GELU_LINEAR 1.5957691216057308
+#define EDDY_GELU_CUBIC  0.07135481627260025
+
+EDDY_INLINE float eddy__gelu_tanh_f32(float x)
+{
+    const float u = x * ((float)EDDY_GELU_LINEAR + (float)EDDY_GELU_CUBIC * (x * x));
+    return x * eddy__sigmoid_f32(u);
+}
+
+/* With s the sigmoid of u, s + x s (1 - s) u'; beyond 40 the second is 0. */
+EDDY_INLINE float eddy__gelu_tanh_slope_f32(float x)
+{
+    float v = x > 40.0f ? 40.0f : x;
+    v = v < -40.0f ? -40.0f : v;
+    const float linear = (float)EDDY_GELU_LINEAR, cubic = (float)EDDY_GELU_CUBIC, z = v * v;
+    const float u = v * (linear + cubic * z), e = eddy__exp_f32(-fabsf(u)), s = 1.0f / (1.0f + e);
+    return (u < 0.0f ? e * s : s) + v * (e * s * s) * (linear + 3.0f * cubic * z);
+}
+
+/* ------------------------------------------------------------ trigonometry -- */
+
+/* Up to here the reduction below is exact but for the last rounding. */
+#define EDDY_CIRCULAR_MOST 0x1p20f
+
+/* The sine of x + turn pi/2 without x's sign, for 0 <= x <= EDDY_CIRCULAR_MOST.  The
+ * high part of pi/2 has 33 bits, so that its multiples are exact. */
+EDDY_INLINE float eddy__circular(float x, uint32_t turn)
+{
+    const double shifted = (double)x * 0.63661977236758134308 + EDDY_ROUND_F64;
+    const double n = shifted - EDDY_ROUND_F64;
+    const float  r = (float)(((double)x - n * 1.5707963267341256142)
+                             - n * 6.0771005065061926015e-11);
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    const uint32_t quarter = (uint32_t)bits + turn;
+    const float z = r * r;
+    const float s = ((-0.00019516977168f * z + 0.00833217584301f) * z - 0.166666549085f) * z;
+    const float c = ((2.4438091352e-5f * z - 0.00138873644897f) * z + 0.0416666468073f) * z;
+    const float sine = r + r * s, cosine = 1.0f + (c * z - 0.5f * z);
+    return eddy__f32_of_bits(eddy__bits_of_f32(quarter & 1 ? cosine : sine) ^ (quarter & 2) << 30);
+}
+
+EDDY_INLINE float eddy__sin_f32(float x)
+{
+    const uint32_t sign = eddy__bits_of_f32(x) & EDDY_SIGN_BIT;
+    return eddy__f32_of_bits(eddy__bits_of_f32(eddy__circular(fabsf(x), 0)) ^ sign);
+}
+
+EDDY_INLINE float eddy__cos_f32(float x) { return eddy__circular(fabsf(x), 1); }
+
+/* A value that float32 has a function of its own for, here or in vector_elementary.h. */
+#define EDDY_MATH(fn, x, otherwise)                                             \
+    _Generic((x), float: eddy__##fn##_f32((float)(x)), default: (otherwise))
+
+#endif

@@ -1,0 +1,59 @@
+/* blas_threads.c -- restricts OpenBLAS to the calling thread while runs are in progress. */
+#include "ops/kernels/libraries/blas_threads.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Absent with another BLAS. */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+extern int  openblas_get_num_threads(void) __attribute__((weak));
+
+static struct {
+    pthread_mutex_t lock;
+    int             runs;          /* under way, in all threads */
+    int             before;        /* OpenBLAS's threads without them */
+} blas = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local int runs_here;
+
+static void before_fork(void) { pthread_mutex_lock(&blas.lock); }
+static void after_fork(void)  { pthread_mutex_unlock(&blas.lock); }
+
+/* Restores the number under the lock, unless somebody has set another one. */
+static void restore(void)
+{
+    if (blas.before != 1 && openblas_get_num_threads() == 1) openblas_set_num_threads(blas.before);
+}
+
+/* The runs of other threads are not under way in a child. */
+static void in_child(void)
+{
+    if (blas.runs > 0 && runs_here == 0) restore();
+    blas.runs = runs_here;
+    pthread_mutex_unlock(&blas.lock);
+}
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork, in_child); }
+
+void eddy__blas_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!openblas_set_num_threads || !openblas_get_num_threads) return;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&blas.lock);
+    runs_here++;
+    if (blas.runs++ == 0) {
+        blas.before = openblas_get_num_threads();
+        if (blas.before != 1) openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&blas.lock);
+}
+
+void eddy__blas_end(void)
+{
+    if (!openblas_set_num_threads || !openblas_get_num_threads) return;
+    pthread_mutex_lock(&blas.lock);
+    runs_here--;
+    if (--blas.runs == 0) restore();
+    pthread_mutex_unlock(&blas.lock);
+}

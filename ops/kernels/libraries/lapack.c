@@ -1,0 +1,470 @@
+/* lapack.c -- BLAS and LAPACK for the four element types, one function for each routine.
+ *
+ * LAPACK reads a row-major matrix as its transpose. So the lower triangle is requested as the
+ * upper one, the LU factors of the transpose are used as a product in the other order, Q R is
+ * computed as L Q, and the left and right singular vectors are swapped. */
+#include "ops/kernels/libraries/lapack.h"
+
+#include <cblas.h>
+#include <complex.h>
+#include <string.h>
+
+typedef float complex  c64;
+typedef double complex c128;
+
+/* Fortran's names; each text argument has its length behind all others. */
+void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info, size_t);
+void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info, size_t);
+void cpotrf_(const char *uplo, const int *n, c64 *a, const int *lda, int *info, size_t);
+void zpotrf_(const char *uplo, const int *n, c128 *a, const int *lda, int *info, size_t);
+void sgetrf_(const int *m, const int *n, float *a, const int *lda, int *pivots, int *info);
+void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
+void cgetrf_(const int *m, const int *n, c64 *a, const int *lda, int *pivots, int *info);
+void zgetrf_(const int *m, const int *n, c128 *a, const int *lda, int *pivots, int *info);
+void sgetri_(const int *n, float *a, const int *lda, const int *pivots, float *work,
+             const int *lwork, int *info);
+void dgetri_(const int *n, double *a, const int *lda, const int *pivots, double *work,
+             const int *lwork, int *info);
+void cgetri_(const int *n, c64 *a, const int *lda, const int *pivots, c64 *work,
+             const int *lwork, int *info);
+void zgetri_(const int *n, c128 *a, const int *lda, const int *pivots, c128 *work,
+             const int *lwork, int *info);
+void sgelqf_(const int *m, const int *n, float *a, const int *lda, float *tau, float *work,
+             const int *lwork, int *info);
+void dgelqf_(const int *m, const int *n, double *a, const int *lda, double *tau, double *work,
+             const int *lwork, int *info);
+void sorglq_(const int *m, const int *n, const int *k, float *a, const int *lda, const float *tau,
+             float *work, const int *lwork, int *info);
+void dorglq_(const int *m, const int *n, const int *k, double *a, const int *lda,
+             const double *tau, double *work, const int *lwork, int *info);
+void sgesdd_(const char *job, const int *m, const int *n, float *a, const int *lda, float *s,
+             float *u, const int *ldu, float *vt, const int *ldvt, float *work, const int *lwork,
+             int *iwork, int *info, size_t);
+void dgesdd_(const char *job, const int *m, const int *n, double *a, const int *lda, double *s,
+             double *u, const int *ldu, double *vt, const int *ldvt, double *work,
+             const int *lwork, int *iwork, int *info, size_t);
+void ssyevd_(const char *job, const char *uplo, const int *n, float *a, const int *lda, float *w,
+             float *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t,
+             size_t);
+void dsyevd_(const char *job, const char *uplo, const int *n, double *a, const int *lda, double *w,
+             double *work, const int *lwork, int *iwork, const int *liwork, int *info, size_t,
+             size_t);
+void cheevd_(const char *job, const char *uplo, const int *n, c64 *a, const int *lda, float *w,
+             c64 *work, const int *lwork, float *rwork, const int *lrwork, int *iwork,
+             const int *liwork, int *info, size_t, size_t);
+void zheevd_(const char *job, const char *uplo, const int *n, c128 *a, const int *lda, double *w,
+             c128 *work, const int *lwork, double *rwork, const int *lrwork, int *iwork,
+             const int *liwork, int *info, size_t, size_t);
+
+void cgeev_(const char *left, const char *right, const int *n, c64 *a, const int *lda, c64 *w,
+            c64 *vl, const int *ldvl, c64 *vr, const int *ldvr, c64 *work, const int *lwork,
+            float *rwork, int *info, size_t, size_t);
+void zgeev_(const char *left, const char *right, const int *n, c128 *a, const int *lda, c128 *w,
+            c128 *vl, const int *ldvl, c128 *vr, const int *ldvr, c128 *work, const int *lwork,
+            double *rwork, int *info, size_t, size_t);
+
+void sgtsv_(const int *n, const int *k, float *below, float *diagonal, float *above, float *b,
+            const int *ldb, int *info);
+void dgtsv_(const int *n, const int *k, double *below, double *diagonal, double *above, double *b,
+            const int *ldb, int *info);
+void cgtsv_(const int *n, const int *k, c64 *below, c64 *diagonal, c64 *above, c64 *b,
+            const int *ldb, int *info);
+void zgtsv_(const int *n, const int *k, c128 *below, c128 *diagonal, c128 *above, c128 *b,
+            const int *ldb, int *info);
+void zgees_(const char *vectors, const char *sort, void *select, const int *n, c128 *a,
+            const int *lda, int *sorted, c128 *w, c128 *vs, const int *ldvs, c128 *work,
+            const int *lwork, double *rwork, int *bwork, int *info, size_t, size_t);
+void ztrsyl_(const char *turn_a, const char *turn_b, const int *sign, const int *m, const int *n,
+             const c128 *a, const int *lda, const c128 *b, const int *ldb, c128 *c, const int *ldc,
+             double *scale, int *info, size_t, size_t);
+
+/* The least that LAPACK takes for a leading dimension, of an empty matrix too. */
+static int leading(int64_t n) { return n > 1 ? (int)n : 1; }
+
+/* ------------------------------------------------------------- triangles -- */
+
+int eddy__lapack_cholesky(eddy_dtype d, int64_t n, void *a)
+{
+    const int size = (int)n, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32) spotrf_("U", &size, a, &lda, &info, 1);
+    else if (d == EDDY_FLOAT64) dpotrf_("U", &size, a, &lda, &info, 1);
+    else if (d == EDDY_COMPLEX64) cpotrf_("U", &size, a, &lda, &info, 1);
+    else zpotrf_("U", &size, a, &lda, &info, 1);
+    return info;
+}
+
+void eddy__lapack_triangle_solve(eddy_dtype d, bool lower, bool adjoint, bool unit, int64_t n,
+                                 int64_t k, const void *a, void *b)
+{
+    static const float  one_c64[2] = { 1, 0 };
+    static const double one_c128[2] = { 1, 0 };
+    const CBLAS_UPLO      part = lower ? CblasLower : CblasUpper;
+    const CBLAS_TRANSPOSE turned = adjoint ? CblasConjTrans : CblasNoTrans;
+    const CBLAS_DIAG      diag = unit ? CblasUnit : CblasNonUnit;
+    const int rows = (int)n, columns = (int)k, lda = leading(n), ldb = leading(k);
+    if (n == 0 || k == 0) return;
+    if (d == EDDY_FLOAT32)
+        cblas_strsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, 1, a, lda, b, ldb);
+    else if (d == EDDY_FLOAT64)
+        cblas_dtrsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, 1, a, lda, b, ldb);
+    else if (d == EDDY_COMPLEX64)
+        cblas_ctrsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, one_c64, a, lda,
+                    b, ldb);
+    else
+        cblas_ztrsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, one_c128, a, lda,
+                    b, ldb);
+}
+
+/* -------------------------------------------------------------------- LU -- */
+
+/* The transpose is P L U, so that a is U'' L'' P'' with '' the transpose. */
+int eddy__lapack_lu(eddy_dtype d, int64_t n, void *a, int32_t *pivots)
+{
+    const int size = (int)n, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32) sgetrf_(&size, &size, a, &lda, pivots, &info);
+    else if (d == EDDY_FLOAT64) dgetrf_(&size, &size, a, &lda, pivots, &info);
+    else if (d == EDDY_COMPLEX64) cgetrf_(&size, &size, a, &lda, pivots, &info);
+    else zgetrf_(&size, &size, a, &lda, pivots, &info);
+    return info;
+}
+
+static void swap_bytes(char *a, char *b, size_t bytes)
+{
+    char kept[256];
+    for (size_t n; bytes > 0; a += n, b += n, bytes -= n) {
+        n = bytes < sizeof kept ? bytes : sizeof kept;
+        memcpy(kept, a, n);
+        memcpy(a, b, n);
+        memcpy(b, kept, n);
+    }
+}
+
+static void swap_rows(char *b, size_t row, int64_t i, const int32_t *pivots)
+{
+    const int64_t j = pivots[i] - 1;
+    if (i != j) swap_bytes(b + (size_t)i * row, b + (size_t)j * row, row);
+}
+
+void eddy__lapack_lu_solve(eddy_dtype d, bool adjoint, int64_t n, int64_t k, const void *lu,
+                           const int32_t *pivots, void *b)
+{
+    const size_t row = (size_t)k * eddy_dtype_size(d);
+    for (int64_t i = 0; adjoint && i < n; i++) swap_rows(b, row, i, pivots);
+    eddy__lapack_triangle_solve(d, !adjoint, adjoint, adjoint, n, k, lu, b);
+    eddy__lapack_triangle_solve(d, adjoint, adjoint, !adjoint, n, k, lu, b);
+    for (int64_t i = n; !adjoint && i-- > 0;) swap_rows(b, row, i, pivots);
+}
+
+static void lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots, void *work,
+                       int lwork)
+{
+    const int size = (int)n, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32) sgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
+    else if (d == EDDY_FLOAT64) dgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
+    else if (d == EDDY_COMPLEX64) cgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
+    else zgetri_(&size, lu, &lda, pivots, work, &lwork, &info);
+}
+
+/* What a query of LAPACK left in the first element of its working memory; float32 may
+ * have rounded it down. */
+static int64_t asked(eddy_dtype d, const c128 *work)
+{
+    const bool   narrow = d == EDDY_FLOAT32 || d == EDDY_COMPLEX64;
+    const double n = narrow ? (double)*(const float *)(const void *)work
+                            : *(const double *)(const void *)work;
+    const double more = narrow ? n * 1e-6 : 0;
+    return (int64_t)(n + more) + 1;
+}
+
+int64_t eddy__lapack_inverse_work(eddy_dtype d, int64_t n)
+{
+    c128    work[1] = { 1 };
+    int32_t none = 0;
+    lu_inverse(d, n, work, &none, work, -1);
+    return asked(d, work);
+}
+
+void eddy__lapack_lu_inverse(eddy_dtype d, int64_t n, void *lu, const int32_t *pivots, void *work,
+                             int64_t elements)
+{
+    if (n > 0) lu_inverse(d, n, lu, pivots, work, (int)elements);
+}
+
+/* -------------------------------------------------------------------- QR -- */
+
+/* The transpose is L Q, so that a is Q'' L''. */
+static void reflect(eddy_dtype d, int64_t m, int64_t n, void *a, void *tau, void *work, int lwork)
+{
+    const int rows = (int)n, columns = (int)m, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32) sgelqf_(&rows, &columns, a, &lda, tau, work, &lwork, &info);
+    else dgelqf_(&rows, &columns, a, &lda, tau, work, &lwork, &info);
+}
+
+static void columns_of(eddy_dtype d, int64_t m, int64_t c, int64_t reflectors, void *q,
+                       const void *tau, void *work, int lwork)
+{
+    const int rows = (int)c, columns = (int)m, k = (int)reflectors, lda = leading(c);
+    int info = 0;
+    if (d == EDDY_FLOAT32) sorglq_(&rows, &columns, &k, q, &lda, tau, work, &lwork, &info);
+    else dorglq_(&rows, &columns, &k, q, &lda, tau, work, &lwork, &info);
+}
+
+int64_t eddy__lapack_qr_work(eddy_dtype d, int64_t m, int64_t n, int64_t c)
+{
+    c128 work[1] = { 1 };
+    reflect(d, m, n, work, work, work, -1);
+    const int64_t first = asked(d, work);
+    columns_of(d, m, c, c < n ? c : n, work, work, work, -1);
+    const int64_t second = asked(d, work);
+    return first > second ? first : second;
+}
+
+void eddy__lapack_qr(eddy_dtype d, int64_t m, int64_t n, void *a, void *tau, void *work,
+                     int64_t elements)
+{
+    if (m > 0 && n > 0) reflect(d, m, n, a, tau, work, (int)elements);
+}
+
+void eddy__lapack_qr_columns(eddy_dtype d, int64_t m, int64_t c, int64_t reflectors, void *q,
+                             const void *tau, void *work, int64_t elements)
+{
+    if (m > 0 && c > 0) columns_of(d, m, c, reflectors, q, tau, work, (int)elements);
+}
+
+/* ------------------------------------------------------- singular values -- */
+
+/* The transpose [n,m] is V diag(s) U', whose V' is read back as v turned and U as u'. */
+static int gesdd(const eddy_svd *p, void *a, void *s, void *u, void *vt, void *work, int lwork,
+                 int *iwork)
+{
+    const int64_t least = p->m < p->n ? p->m : p->n;
+    const char *job = !p->vectors ? "N" : p->full ? "A" : "S";
+    const int rows = (int)p->n, columns = (int)p->m, lda = leading(p->n);
+    const int ldu = leading(p->n), ldvt = leading(p->full ? p->m : least);
+    int info = 0;
+    if (p->dtype == EDDY_FLOAT32)
+        sgesdd_(job, &rows, &columns, a, &lda, s, vt, &ldu, u, &ldvt, work, &lwork, iwork, &info,
+                1);
+    else
+        dgesdd_(job, &rows, &columns, a, &lda, s, vt, &ldu, u, &ldvt, work, &lwork, iwork, &info,
+                1);
+    return info;
+}
+
+/* Integers come first, at a place for any element. */
+static int64_t svd_integers(const eddy_svd *p)
+{
+    const int64_t least = p->m < p->n ? p->m : p->n;
+    return (8 * least * (int64_t)sizeof(int) + 63) / 64 * 64;
+}
+
+int64_t eddy__lapack_svd_work(const eddy_svd *p)
+{
+    c128 work[1] = { 1 };
+    int  iwork[8];
+    gesdd(p, work, work, work, work, work, -1, iwork);
+    return svd_integers(p) + asked(p->dtype, work) * (int64_t)eddy_dtype_size(p->dtype);
+}
+
+bool eddy__lapack_svd(const eddy_svd *p, void *a, void *s, void *u, void *vt, void *work,
+                      int64_t bytes)
+{
+    const int64_t left = bytes - svd_integers(p);
+    if (p->m == 0 || p->n == 0) return true;
+    return gesdd(p, a, s, u, vt, (char *)work + svd_integers(p),
+                 (int)(left / (int64_t)eddy_dtype_size(p->dtype)), work) == 0;
+}
+
+/* ----------------------------------------------------------- eigenvalues -- */
+
+/* What LAPACK needs: integers, elements, and for complex types real ones besides. */
+typedef struct eigh_sizes {
+    int integers, elements, reals;
+} eigh_sizes;
+
+static int eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *w, void *work, void *rwork,
+                int *iwork, eigh_sizes has)
+{
+    const char *job = vectors ? "V" : "N";
+    const int size = (int)n, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32)
+        ssyevd_(job, "U", &size, a, &lda, w, work, &has.elements, iwork, &has.integers, &info, 1,
+                1);
+    else if (d == EDDY_FLOAT64)
+        dsyevd_(job, "U", &size, a, &lda, w, work, &has.elements, iwork, &has.integers, &info, 1,
+                1);
+    else if (d == EDDY_COMPLEX64)
+        cheevd_(job, "U", &size, a, &lda, w, work, &has.elements, rwork, &has.reals, iwork,
+                &has.integers, &info, 1, 1);
+    else
+        zheevd_(job, "U", &size, a, &lda, w, work, &has.elements, rwork, &has.reals, iwork,
+                &has.integers, &info, 1, 1);
+    return info;
+}
+
+static eigh_sizes eigh_needs(eddy_dtype d, bool vectors, int64_t n)
+{
+    c128 work[1] = { 1 }, rwork[1] = { 1 };
+    int  iwork[1] = { 1 };
+    eigh(d, vectors, n, work, work, work, rwork, iwork, (eigh_sizes){ -1, -1, -1 });
+    return (eigh_sizes){ iwork[0], (int)asked(d, work), (int)asked(d, rwork) };
+}
+
+static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+int64_t eddy__lapack_eigh_work(eddy_dtype d, bool vectors, int64_t n)
+{
+    const eigh_sizes needs = eigh_needs(d, vectors, n);
+    return rounded(needs.integers * (int64_t)sizeof(int)) +
+           rounded(needs.elements * (int64_t)eddy_dtype_size(d)) +
+           rounded(needs.reals * (int64_t)eddy_dtype_size(eddy_dtype_real(d)));
+}
+
+bool eddy__lapack_eigh(eddy_dtype d, bool vectors, int64_t n, void *a, void *values, void *work)
+{
+    const eigh_sizes needs = eigh_needs(d, vectors, n);
+    char *elements = (char *)work + rounded(needs.integers * (int64_t)sizeof(int));
+    char *reals = elements + rounded(needs.elements * (int64_t)eddy_dtype_size(d));
+    return n == 0 || eigh(d, vectors, n, a, values, elements, reals, work, needs) == 0;
+}
+
+/* Of any complex matrix.  The right vectors of x are the conjugates of the left ones of its
+ * transpose, which LAPACK reads. */
+static int eig(eddy_dtype d, int64_t n, void *a, void *w, void *v, void *work, int elements,
+               void *rwork)
+{
+    const char *job = v ? "V" : "N";
+    const int size = (int)n, lda = leading(n);
+    int info = 0;
+    if (d == EDDY_COMPLEX64)
+        cgeev_(job, "N", &size, a, &lda, w, v, &lda, NULL, &lda, work, &elements, rwork, &info, 1,
+               1);
+    else
+        zgeev_(job, "N", &size, a, &lda, w, v, &lda, NULL, &lda, work, &elements, rwork, &info, 1,
+               1);
+    return info;
+}
+
+static int eig_needs(eddy_dtype d, bool vectors, int64_t n)
+{
+    c128 work[1] = { 1 };
+    eig(d, n, work, work, vectors ? work : NULL, work, -1, work);
+    return (int)asked(d, work);
+}
+
+int64_t eddy__lapack_eig_work(eddy_dtype d, bool vectors, int64_t n)
+{
+    return rounded(n * (int64_t)eddy_dtype_size(d)) +
+           rounded(eig_needs(d, vectors, n) * (int64_t)eddy_dtype_size(d));
+}
+
+bool eddy__lapack_eig(eddy_dtype d, int64_t n, void *a, void *values, void *v, void *work)
+{
+    char *elements = (char *)work + rounded(n * (int64_t)eddy_dtype_size(d));
+    return n == 0 || eig(d, n, a, values, v, elements, eig_needs(d, v != NULL, n), work) == 0;
+}
+
+/* ------------------------------------------------------- three diagonals -- */
+
+bool eddy__lapack_tridiagonal(eddy_dtype d, int64_t n, int64_t k, void *below, void *diagonal,
+                              void *above, void *b)
+{
+    const int size = (int)n, columns = (int)k, ldb = leading(n);
+    int info = 0;
+    if (d == EDDY_FLOAT32) sgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    else if (d == EDDY_FLOAT64) dgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    else if (d == EDDY_COMPLEX64) cgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    else zgtsv_(&size, &columns, below, diagonal, above, b, &ldb, &info);
+    return info == 0;
+}
+
+/* ------------------------------------------------------------ Schur forms -- */
+
+static int schur(int64_t n, c128 *a, c128 *w, c128 *z, c128 *work, int elements, double *rwork)
+{
+    const int size = (int)n, lda = leading(n);
+    int info = 0, sorted = 0, unused = 0;
+    zgees_("V", "N", NULL, &size, a, &lda, &sorted, w, z, &lda, work, &elements, rwork, &unused,
+           &info, 1, 1);
+    return info;
+}
+
+static int schur_needs(int64_t n)
+{
+    c128   work[1] = { 1 };
+    double rwork[1];
+    schur(n, work, work, work, work, -1, rwork);
+    return (int)creal(work[0]);
+}
+
+/* Values, working memory of real numbers, and of complex ones. */
+int64_t eddy__lapack_schur_work(int64_t n)
+{
+    return rounded(n * (int64_t)sizeof(c128)) + rounded(n * (int64_t)sizeof(double)) +
+           rounded((n > 0 ? schur_needs(n) : 0) * (int64_t)sizeof(c128));
+}
+
+bool eddy__lapack_schur(int64_t n, void *a, void *z, void *work)
+{
+    char *reals = (char *)work + rounded(n * (int64_t)sizeof(c128));
+    char *elements = reals + rounded(n * (int64_t)sizeof(double));
+    return n == 0 || schur(n, a, work, z, (c128 *)(void *)elements, schur_needs(n),
+                           (double *)(void *)reals) == 0;
+}
+
+void eddy__lapack_between(int64_t m, int64_t n, bool adjoint, const void *l, void *c, const void *r,
+                          void *room)
+{
+    static const double one[2] = { 1, 0 }, zero[2] = { 0, 0 };
+    const CBLAS_TRANSPOSE left = adjoint ? CblasConjTrans : CblasNoTrans;
+    const CBLAS_TRANSPOSE right = adjoint ? CblasNoTrans : CblasConjTrans;
+    const int rows = (int)m, columns = (int)n, ldm = leading(m), ldn = leading(n);
+    if (m == 0 || n == 0) return;
+    cblas_zgemm(CblasColMajor, left, CblasNoTrans, rows, columns, rows, one, l, ldm, c, ldm, zero,
+                room, ldm);
+    cblas_zgemm(CblasColMajor, CblasNoTrans, right, rows, columns, columns, one, room, ldm, r, ldn,
+                zero, c, ldm);
+}
+
+bool eddy__lapack_triangles_solve(int64_t m, int64_t n, const void *a, const void *b, void *c)
+{
+    const int rows = (int)m, columns = (int)n, lda = leading(m), ldb = leading(n), plus = 1;
+    double scale = 1, *x = c;
+    int    info = 0;
+    ztrsyl_("N", "N", &plus, &rows, &columns, a, &lda, b, &ldb, c, &lda, &scale, &info, 1, 1);
+    for (int64_t i = 0; scale != 1 && i < 2 * m * n; i++) x[i] /= scale;
+    return info == 0 && scale > 0;
+}
+
+/* -------------------------------------------------------------- products -- */
+
+void eddy__lapack_product(eddy_dtype d, int64_t m, int64_t n, int64_t k, double alpha,
+                          const void *a, const void *b, double beta, void *c)
+{
+    const int rows = (int)m, columns = (int)n, inner = (int)k;
+    const int lda = leading(k), ldb = leading(n);
+    if (d == EDDY_FLOAT32)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, (float)alpha,
+                    a, lda, b, ldb, (float)beta, c, ldb);
+    else
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, alpha, a, lda,
+                    b, ldb, beta, c, ldb);
+}
+
+void eddy__lapack_add(eddy_dtype d, int64_t n, double alpha, const void *x, void *y)
+{
+    enum { MOST = 1 << 30 };
+    const size_t size = eddy_dtype_size(d);
+    for (int64_t i = 0; i < n; i += MOST) {
+        const int   many = (int)(n - i < MOST ? n - i : MOST);
+        const void *from = (const char *)x + (size_t)i * size;
+        void       *to = (char *)y + (size_t)i * size;
+        if (d == EDDY_FLOAT32) cblas_saxpy(many, (float)alpha, from, 1, to, 1);
+        else cblas_daxpy(many, alpha, from, 1, to, 1);
+    }
+}

@@ -1,0 +1,220 @@
+/* gemm.c -- float32 matrix product (GEMM): choice of orientation, block sizes and packing. */
+#include "ops/kernels/matmul/gemm.h"
+#include "graph/base/min_max.h"
+
+#include <string.h>
+
+/* A packed block stays in the second cache, beside a strip and what is written. */
+enum { DEPTH = 384, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64 };
+
+static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
+
+/* --------------------------------------------------------------------- plan -- */
+
+/* Cycles for this way round, roughly: arithmetic on whole vectors, and turning. */
+static double cost(const eddy_product *p, int lanes, bool turned)
+{
+    const double  columns = (double)(parts(turned ? p->m : p->n, lanes) * lanes);
+    const double  rows = (double)(turned ? p->n : p->m), k = (double)p->k;
+    const bool    far = turned ? !p->transpose_a : p->transpose_b;
+    double cycles = rows * columns * k / lanes;
+    if (far) cycles += 0.35 * columns * k;
+    if (turned) cycles += 1.2 * rows * columns * (double)parts(p->k, DEPTH);
+    return cycles;
+}
+
+/* The same for inner products: loads where there are few rows and columns, and adding up. */
+static double cost_of_dots(const eddy_product *p, const eddy_gemm_tiles *t)
+{
+    const double r = (double)eddy__min(p->m, t->dots->rows);
+    const double c = (double)eddy__min(p->n, EDDY_DOT_COLUMNS);
+    const double most = r * c > r + c ? r * c : r + c, each = (double)p->k / t->lanes;
+    return (double)p->m * (double)p->n * (each * most / (r * c) +
+                                          1.8 * (double)parts(p->k, DOT_DEPTH));
+}
+
+/* Whether an operand is contiguous along the inner size. */
+static bool along_a(const eddy_product *p) { return !p->transpose_a || (p->m == 1 && p->lda == 1); }
+static bool along_b(const eddy_product *p) { return p->transpose_b || (p->n == 1 && p->ldb == 1); }
+
+static void plan_dots(eddy_gemm *g, const eddy_product *p)
+{
+    g->dots = true;
+    g->turned = g->pack_s = g->pack_v = false;
+    g->rows = p->m;
+    g->columns = p->n;
+    g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->dots->rows));
+    g->panel = EDDY_DOT_COLUMNS;
+    g->s_row = p->lda, g->s_step = 1;
+    g->v_step = p->ldb, g->v_turned = true;
+}
+
+static void plan_tiles(eddy_gemm *g, const eddy_product *p)
+{
+    g->dots = false;
+    g->rows = g->turned ? p->n : p->m;
+    g->columns = g->turned ? p->m : p->n;
+    g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->rows));
+    g->panel = 2 * g->tiles->lanes;
+    const bool    s_apart = g->turned ? p->transpose_b : !p->transpose_a;
+    const int64_t s_ld = g->turned ? p->ldb : p->lda;
+    g->s_row = s_apart ? s_ld : 1;
+    g->s_step = s_apart ? 1 : s_ld;
+    g->v_turned = g->turned ? !p->transpose_a : p->transpose_b;
+    g->v_step = g->turned ? p->lda : p->ldb;
+    g->pack_v = g->v_turned || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
+    /* Rows that start at the same place of a page share the places of the first cache. */
+    g->pack_s = s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
+}
+
+bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
+{
+    g->tiles = eddy__gemm_tiles_used();
+    if (p->dtype != EDDY_FLOAT32 || !g->tiles || p->m == 0 || p->n == 0 || p->k == 0) return false;
+    const double straight = cost(p, g->tiles->lanes, false);
+    const double turned = cost(p, g->tiles->lanes, true);
+    const bool   dots = along_a(p) && along_b(p);
+    g->turned = turned < straight;
+    if (dots && cost_of_dots(p, g->tiles) < (g->turned ? turned : straight)) plan_dots(g, p);
+    else if (p->m == 1 || p->n == 1) return false;
+    else plan_tiles(g, p);
+    g->depth = parts(p->k, parts(p->k, g->dots ? DOT_DEPTH : DEPTH));
+    g->width = parts(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
+    return true;
+}
+
+/* From row to row of a packed strip: not a multiple of a page. */
+static int64_t strip_step(const eddy_gemm *g)
+{
+    return g->depth + LINE / (int64_t)sizeof(float);
+}
+static int64_t packed_v(const eddy_gemm *g) { return g->pack_v ? g->depth * g->width : 0; }
+static int64_t packed_s(const eddy_gemm *g) { return g->pack_s ? g->strip * strip_step(g) : 0; }
+
+size_t eddy__gemm_scratch(const eddy_gemm *g)
+{
+    return (size_t)parts((packed_v(g) + packed_s(g)) * (int64_t)sizeof(float), LINE) * LINE;
+}
+
+/* ------------------------------------------------------------------- packing -- */
+
+/* Rows of n columns as panels, one after the other, each with its rows together. */
+static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
+{
+    const int64_t panel = g->panel;
+    for (int64_t j = 0; g->v_turned && j < n; j += panel)
+        eddy__gemm_turn(to + j * k, panel, v + j * g->v_step, g->v_step,
+                        eddy__min(panel, n - j), k);
+    for (int64_t q = 0; !g->v_turned && q < k; q++)
+        for (int64_t j = 0; j < n; j += panel)
+            memcpy(to + j * k + q * panel, v + q * g->v_step + j,
+                   (size_t)eddy__min(panel, n - j) * sizeof *to);
+}
+
+static void pack_strip(const eddy_gemm *g, float *to, const float *s, int64_t k, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(to + r * strip_step(g), s + r * g->s_row, (size_t)k * sizeof *to);
+}
+
+/* --------------------------------------------------------------------- tiles -- */
+
+/* Some 32 elements at most, where a call of memcpy would take longer than they do. */
+static void copy_row(float *to, const float *from, int64_t n)
+{
+    int64_t i = 0;
+    for (; i + 8 < n; i += 8) memcpy(to + i, from + i, 8 * sizeof *to);
+    if (n >= 8) memcpy(to + n - 8, from + n - 8, 8 * sizeof *to);
+    else for (; i < n; i++) to[i] = from[i];
+}
+
+/* A tile made beside y: for what is not whole vectors of its rows, or scaled. */
+static void tile_apart(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile_fn fn,
+                       eddy_gemm_tile *t, int rows, float beta)
+{
+    _Alignas(LINE) float tile[EDDY_TILE_ROWS * EDDY_TILE_COLUMNS];
+    _Alignas(LINE) float turned[EDDY_TILE_COLUMNS * EDDY_STRIP_STEP];
+    const int64_t n = g->turned ? rows : t->columns, high = g->turned ? t->columns : rows;
+    const int64_t step = g->turned ? EDDY_STRIP_STEP : EDDY_TILE_COLUMNS;
+    const float   alpha = (float)p->alpha;
+    const float  *from = g->turned ? turned : tile;
+    float        *y = t->y;
+    t->onto = alpha == 1 && beta == 1;
+    if (t->onto && g->turned) eddy__gemm_turn(tile, EDDY_TILE_COLUMNS, y, p->ldy, high, n);
+    for (int64_t i = 0; t->onto && !g->turned && i < high; i++)
+        memcpy(tile + i * step, y + i * p->ldy, (size_t)n * sizeof *y);
+    t->y = tile;
+    t->ldy = EDDY_TILE_COLUMNS;
+    fn(t);
+    if (g->turned) eddy__gemm_turn(turned, step, tile, EDDY_TILE_COLUMNS, n, high);
+    for (int64_t i = 0; i < high; i++, y += p->ldy, from += step) {
+        if (alpha == 1 && (beta == 0 || t->onto)) copy_row(y, from, n);
+        else if (beta == 0) for (int64_t j = 0; j < n; j++) y[j] = alpha * from[j];
+        else for (int64_t j = 0; j < n; j++) y[j] = alpha * from[j] + beta * y[j];
+    }
+}
+
+static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, int rows)
+{
+    const eddy_gemm_tiles *tiles = g->tiles;
+    if (g->dots) return tiles->dots->fn[rows - 1][t->columns - 1];
+    return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
+}
+
+/* A strip by all panels of a block that is `columns` wide. */
+static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, int rows,
+                  int64_t columns, int64_t v_panel, float beta)
+{
+    const bool    plain = !g->turned && p->alpha == 1 && (beta == 0 || beta == 1);
+    const int64_t y_step = g->panel * (g->turned ? p->ldy : 1);
+    float        *y = t.y;
+    for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel, y += y_step) {
+        t.columns = (int)eddy__min(g->panel, columns - j);
+        t.y = y;
+        t.ldy = p->ldy;
+        t.onto = beta == 1;
+        if (plain) tile_fn(g, &t, rows)(&t);
+        else tile_apart(g, p, tile_fn(g, &t, rows), &t, rows, beta);
+    }
+}
+
+/* Rows [r0, r1) by the columns from c on, from the inner place q on. */
+static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c,
+                 int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
+{
+    const float  *s = g->turned ? p->b : p->a;
+    const int64_t v_panel = g->panel * (g->pack_v ? t.k : g->dots ? g->v_step : 1);
+    const float   beta = q == 0 ? (float)p->beta : 1;
+    const bool    last = q + t.k == p->k;
+    for (int64_t r = r0; r < r1; r += g->strip) {
+        const int64_t n = eddy__min(g->strip, r1 - r);
+        t.s = s + r * g->s_row + q * g->s_step;
+        t.s_row = g->s_row, t.s_step = g->s_step;
+        if (g->pack_s) {
+            pack_strip(g, room, t.s, t.k, n);
+            t.s = room, t.s_row = strip_step(g);
+        }
+        t.y = (float *)p->y + (g->turned ? c * p->ldy + r : r * p->ldy + c);
+        strip(g, p, t, (int)n, columns, v_panel, beta);
+        if (last && !g->turned) eddy__product_finish(p, r, r + n, c, c + columns);
+    }
+    if (last && g->turned) eddy__product_finish(p, c, c + columns, r0, r1);
+}
+
+void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,
+                      int64_t c1, float *scratch)
+{
+    const float *v = g->turned ? p->a : p->b;
+    for (int64_t q = 0; q < p->k; q += g->depth)
+        for (int64_t c = c0; c < c1; c += g->width) {
+            const int64_t columns = eddy__min(g->width, c1 - c);
+            const float  *from = v + (g->v_turned ? c * g->v_step + q : q * g->v_step + c);
+            eddy_gemm_tile t = { .v = from, .v_step = g->v_step };
+            t.k = eddy__min(g->depth, p->k - q);
+            if (g->pack_v) {
+                pack_panels(g, scratch, from, t.k, columns);
+                t.v = scratch, t.v_step = g->panel;
+            }
+            strips(g, p, r0, r1, c, columns, q, t, scratch + packed_v(g));
+        }
+}

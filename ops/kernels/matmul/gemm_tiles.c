@@ -1,0 +1,199 @@
+/* gemm_tiles.c -- tiles of the float32 matrix product (GEMM) for AVX-512 and for AVX2. */
+#include "ops/kernels/matmul/gemm_tiles.h"
+
+#include "graph/base/cpu.h"
+
+#if defined(__x86_64__)
+#include "ops/kernels/matmul/gemm_x86.h"
+
+/* Rows in groups of three: from the first of a group the others are at 1 and 2 strides,
+ * which an address can express. */
+enum { GROUPS = (EDDY_TILE_ROWS + 2) / 3 };
+
+EDDY_WITH_AVX512 EDDY_TILE_INLINE void tile_avx512(const eddy_gemm_tile *t, int rows, int vectors,
+                                                   int64_t s_row)
+{
+    const int64_t   step = t->s_step, v_step = t->v_step;
+    const __mmask16 last = (__mmask16)(0xffff >> (16 * vectors - t->columns));
+    const float    *s[GROUPS], *v = t->v;
+    __m512          sum[EDDY_TILE_ROWS][2], b[2];
+    EDDY_UNROLLED
+    for (int g = 0; g < GROUPS; g++) s[g] = t->s + 3 * g * s_row;
+    EDDY_UNROLLED
+    for (int r = 0; r < rows; r++) {
+        const float *y = t->y + r * t->ldy + 16 * (vectors - 1);
+        if (vectors == 2) sum[r][0] = t->onto ? _mm512_loadu_ps(y - 16) : _mm512_setzero_ps();
+        sum[r][vectors - 1] = t->onto ? _mm512_maskz_loadu_ps(last, y) : _mm512_setzero_ps();
+    }
+    for (int64_t p = t->k; p > 0; p--, v += v_step) {
+        if (vectors == 2) b[0] = _mm512_loadu_ps(v);
+        b[vectors - 1] = _mm512_maskz_loadu_ps(last, v + 16 * (vectors - 1));
+        EDDY_UNROLLED
+        for (int r = 0; r < rows; r++) {
+            const __m512 a = _mm512_set1_ps(s[r / 3][r % 3 * s_row]);
+            EDDY_UNROLLED
+            for (int j = 0; j < vectors; j++) sum[r][j] = _mm512_fmadd_ps(a, b[j], sum[r][j]);
+        }
+        EDDY_UNROLLED
+        for (int g = 0; g < GROUPS; g++) s[g] += step;
+    }
+    EDDY_UNROLLED
+    for (int r = 0; r < rows; r++) {
+        float *y = t->y + r * t->ldy + 16 * (vectors - 1);
+        if (vectors == 2) _mm512_storeu_ps(y - 16, sum[r][0]);
+        if (t->columns == 16 * vectors) _mm512_storeu_ps(y, sum[r][vectors - 1]);
+        else _mm512_mask_storeu_ps(y, last, sum[r][vectors - 1]);
+    }
+}
+
+/* full: the last vector too. */
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void part_avx2(const eddy_gemm_tile *t, int rows, int vectors,
+                                               int64_t s_row, bool full)
+{
+    const int64_t step = t->s_step, v_step = t->v_step;
+    const __m256i last = eddy__first_of_8(8 - 8 * vectors + t->columns);
+    const float  *s[2], *v = t->v;
+    __m256        sum[6][2], b[2];
+    EDDY_UNROLLED
+    for (int g = 0; g < 2; g++) s[g] = t->s + 3 * g * s_row;
+    EDDY_UNROLLED
+    for (int r = 0; r < rows; r++) {
+        const float *y = t->y + r * t->ldy + 8 * (vectors - 1);
+        if (vectors == 2) sum[r][0] = t->onto ? _mm256_loadu_ps(y - 8) : _mm256_setzero_ps();
+        sum[r][vectors - 1] = t->onto ? _mm256_maskload_ps(y, last) : _mm256_setzero_ps();
+    }
+    for (int64_t p = t->k; p > 0; p--, v += v_step) {
+        if (vectors == 2) b[0] = _mm256_loadu_ps(v);
+        b[vectors - 1] = full ? _mm256_loadu_ps(v + 8 * (vectors - 1))
+                              : _mm256_maskload_ps(v + 8 * (vectors - 1), last);
+        EDDY_UNROLLED
+        for (int r = 0; r < rows; r++) {
+            const __m256 a = _mm256_broadcast_ss(s[r / 3] + r % 3 * s_row);
+            EDDY_UNROLLED
+            for (int j = 0; j < vectors; j++) sum[r][j] = _mm256_fmadd_ps(a, b[j], sum[r][j]);
+        }
+        EDDY_UNROLLED
+        for (int g = 0; g < 2; g++) s[g] += step;
+    }
+    EDDY_UNROLLED
+    for (int r = 0; r < rows; r++) {
+        float *y = t->y + r * t->ldy + 8 * (vectors - 1);
+        if (vectors == 2) _mm256_storeu_ps(y - 8, sum[r][0]);
+        if (full) _mm256_storeu_ps(y, sum[r][vectors - 1]);
+        else _mm256_maskstore_ps(y, last, sum[r][vectors - 1]);
+    }
+}
+
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void tile_avx2(const eddy_gemm_tile *t, int rows, int vectors,
+                                               int64_t s_row)
+{
+    if (t->columns == 8 * vectors) part_avx2(t, rows, vectors, s_row, true);
+    else part_avx2(t, rows, vectors, s_row, false);
+}
+
+/* One function for each number of rows and vectors. */
+#define TILE(set, SET, rows, vectors)                                           \
+    SET static void set##_##rows##_##vectors(const eddy_gemm_tile *t)                \
+    {                                                                           \
+        tile_##set(t, rows, vectors, 1);                                        \
+    }                                                                           \
+    SET static void set##_##rows##_##vectors##_apart(const eddy_gemm_tile *t)        \
+    {                                                                           \
+        tile_##set(t, rows, vectors, t->s_row);                                 \
+    }
+#define SIX(X, set, SET) X(set, SET, 1) X(set, SET, 2) X(set, SET, 3)           \
+    X(set, SET, 4) X(set, SET, 5) X(set, SET, 6)
+#define FOURTEEN(X, set, SET) SIX(X, set, SET) X(set, SET, 7) X(set, SET, 8)    \
+    X(set, SET, 9) X(set, SET, 10) X(set, SET, 11) X(set, SET, 12) X(set, SET, 13) X(set, SET, 14)
+#define TILES(set, SET, rows)  TILE(set, SET, rows, 1) TILE(set, SET, rows, 2)
+#define PACKED(set, SET, rows) { set##_##rows##_1, set##_##rows##_2 },
+#define APART(set, SET, rows)  { set##_##rows##_1_apart, set##_##rows##_2_apart },
+
+SIX(TILES, avx2, EDDY_WITH_AVX2)
+FOURTEEN(TILES, avx512, EDDY_WITH_AVX512)
+
+static const eddy_gemm_tiles avx2_tiles = {
+    6, 8, { SIX(PACKED, avx2, ) }, { SIX(APART, avx2, ) },
+    &eddy__gemm_dots_avx2
+};
+static const eddy_gemm_tiles avx512_tiles = {
+    14, 16, { FOURTEEN(PACKED, avx512, ) }, { FOURTEEN(APART, avx512, ) },
+    &eddy__gemm_dots_avx512
+};
+
+const eddy_gemm_tiles *eddy__gemm_tiles_used(void)
+{
+    const eddy_instructions used = eddy__instructions_used();
+    if (used == EDDY_BASELINE || !__builtin_cpu_supports("fma")) return NULL;
+    return used == EDDY_AVX512 ? &avx512_tiles : &avx2_tiles;
+}
+
+/* ------------------------------------------------------------------ turning -- */
+
+/* Eight rows of eight in registers, turned. */
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void turn_registers(__m256 r[8])
+{
+    __m256 t[8], u[8];
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        u[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+        u[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
+        u[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        u[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[i] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x20);
+        r[i + 4] = _mm256_permute2f128_ps(u[i], u[i + 4], 0x31);
+    }
+}
+
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void turn_block(float *to, int64_t ldto, const float *from,
+                                                int64_t ldfrom)
+{
+    __m256 r[8];
+    for (int i = 0; i < 8; i++) r[i] = _mm256_loadu_ps(from + i * ldfrom);
+    turn_registers(r);
+    for (int i = 0; i < 8; i++) _mm256_storeu_ps(to + i * ldto, r[i]);
+}
+
+/* A block at the edge, of fewer rows or columns. */
+EDDY_WITH_AVX2 static void turn_edge(float *to, int64_t ldto, const float *from, int64_t ldfrom,
+                                     int rows, int columns)
+{
+    const __m256i wide = eddy__first_of_8(columns);
+    __m256 r[8];
+    for (int i = 0; i < 8; i++)
+        r[i] = i < rows ? _mm256_maskload_ps(from + i * ldfrom, wide) : _mm256_setzero_ps();
+    turn_registers(r);
+    for (int i = 0; i < columns; i++) _mm256_storeu_ps(to + i * ldto, r[i]);
+}
+
+EDDY_WITH_AVX2 void eddy__gemm_turn(float *to, int64_t ldto, const float *from, int64_t ldfrom,
+                                    int64_t rows, int64_t columns)
+{
+    for (int64_t i = 0; i < rows; i += 8)
+        for (int64_t j = 0; j < columns; j += 8) {
+            const int64_t high = rows - i < 8 ? rows - i : 8;
+            const int64_t wide = columns - j < 8 ? columns - j : 8;
+            const float  *x = from + i * ldfrom + j;
+            float        *y = to + j * ldto + i;
+            if (high == 8 && wide == 8) turn_block(y, ldto, x, ldfrom);
+            else turn_edge(y, ldto, x, ldfrom, (int)high, (int)wide);
+        }
+}
+
+#else
+
+const eddy_gemm_tiles *eddy__gemm_tiles_used(void) { return NULL; }
+
+void eddy__gemm_turn(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
+                     int64_t columns)
+{
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) to[j * ldto + i] = from[i * ldfrom + j];
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* gemm_tiles.h -- the innermost loops (micro-kernels) of the float32 matrix product: a block of
+ * the result in registers, computed from a strip of rows and a panel of columns.
+ *
+ * Every element is one chain of fused multiply-adds along the inner dimension, so its bits do not
+ * depend on the tile that contains it. */
+#ifndef EDDY_OPS_KERNELS_MATMUL_GEMM_TILES_H
+#define EDDY_OPS_KERNELS_MATMUL_GEMM_TILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EDDY_TILE_ROWS = 14, EDDY_TILE_COLUMNS = 32, EDDY_STRIP_STEP = 16 };
+
+/* y[r][j] = sum over p < k of s[r * s_row + p * s_step] * v[p * v_step + j] for the rows
+ * and vectors that the function is made for, added to what is there with `onto`; all of the
+ * vectors are written, but only the first `columns` of v are read. */
+typedef struct eddy_gemm_tile {
+    const float *s, *v;
+    float       *y;
+    int64_t      s_row, s_step, v_step, ldy, k;
+    int          columns;
+    bool         onto;
+} eddy_gemm_tile;
+typedef void (*eddy_gemm_tile_fn)(const eddy_gemm_tile *t);
+
+/* The same of operands that are contiguous along the inner size: s_step is 1, and v_step
+ * goes from column to column.  [rows - 1][columns - 1]. */
+enum { EDDY_DOT_COLUMNS = 4 };
+typedef struct eddy_gemm_dots {
+    int               rows;
+    eddy_gemm_tile_fn fn[6][EDDY_DOT_COLUMNS];
+} eddy_gemm_dots;
+extern const eddy_gemm_dots eddy__gemm_dots_avx2, eddy__gemm_dots_avx512;
+
+/* The loops for one instruction set. */
+typedef struct eddy_gemm_tiles {
+    int rows, lanes;                 /* most rows of a tile; elements of a vector */
+    /* [rows - 1][vectors - 1]; packed: s_row is 1 */
+    eddy_gemm_tile_fn packed[EDDY_TILE_ROWS][2], apart[EDDY_TILE_ROWS][2];
+    const eddy_gemm_dots  *dots;
+} eddy_gemm_tiles;
+
+/* For what eddy__instructions_used() says; NULL if there are none, and BLAS does it. */
+const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
+
+/* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; a row of `to` may be
+ * written up to the next multiple of eight. */
+void eddy__gemm_turn(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
+                     int64_t columns);
+
+#endif

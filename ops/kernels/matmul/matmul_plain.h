@@ -1,0 +1,11 @@
+/* matmul_plain.h -- matrix products by BLAS, and by loops for types and sizes that BLAS does not
+ * support. */
+#ifndef EDDY_OPS_KERNELS_MATMUL_MATMUL_PLAIN_H
+#define EDDY_OPS_KERNELS_MATMUL_MATMUL_PLAIN_H
+
+#include "ops/kernels/matmul/matmul_threads.h"
+
+/* Rows [i0, i1) and columns [j0, j1) of the product, with what follows. */
+void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1);
+
+#endif

@@ -1,0 +1,158 @@
+/* matmul_threads.c -- one matrix product, distributed over the threads of a kernel. */
+#include "ops/kernels/matmul/gemm.h"
+#include "graph/base/min_max.h"
+#include "ops/kernels/matmul/matmul_plain.h"
+#include "build/gen/table.h"
+
+/* A piece of work is worth handing to a thread from this many operations on. */
+static const double PIECE = 200e3;
+
+eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
+                              int64_t n, int64_t k)
+{
+    return (eddy_product){ .dtype = d, .transpose_a = transpose_a, .transpose_b = transpose_b,
+                           .m = m, .n = n, .k = k, .lda = transpose_a ? m : k,
+                           .ldb = transpose_b ? k : n, .ldy = n, .ldr = n, .alpha = 1 };
+}
+
+const eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p)
+{
+    eddy_gemm g, *kept;
+    if (!eddy__gemm_plan(&g, p)) return NULL;
+    kept = eddy_kernel_state(k, sizeof g);
+    if (!kept) return NULL;
+    *kept = g;
+    k->scratch_size += eddy__gemm_scratch(&g) * (size_t)(k->threads > 1 ? k->threads : 1);
+    return kept;
+}
+
+/* ------------------------------------------------------------ what follows -- */
+
+void eddy__product_finish(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1)
+{
+    const eddy_type    types[] = { { p->dtype, { 0 } }, { p->dtype, { 0 } } };
+    const int64_t      size = (int64_t)eddy_dtype_size(p->dtype), n = j1 - j0;
+    const char        *bias = p->bias, *residual = p->residual;
+    const eddy_tile_fn add = bias || residual ? eddy_op_add.tile(types, types) : NULL;
+    for (int64_t i = i0; i < i1 && (add || p->activation); i++) {
+        char *y = (char *)p->y + (i * p->ldy + j0) * size;
+        if (bias) add(n, y, (const void *[]){ y, bias + j0 * size }, NULL);
+        if (residual) add(n, y, (const void *[]){ y, residual + (i * p->ldr + j0) * size }, NULL);
+        if (p->activation) p->activation(n, y, (const void *[]){ y }, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------ threads -- */
+
+typedef struct job {
+    const eddy_product *p;
+    const eddy_gemm    *g;                /* NULL: eddy__product_plain */
+    bool                by_rows;          /* pieces are rows, else columns */
+    int64_t             piece;            /* how many of them */
+    eddy_product_place  place;
+    const void         *arg;
+} job;
+
+static float *scratch_of(const job *j, int worker)
+{
+    return (float *)((char *)j->p->scratch + (size_t)worker * eddy__gemm_scratch(j->g));
+}
+
+static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
+static double operations(const eddy_product *p)
+{
+    return 2 * (double)p->m * (double)p->n * (double)p->k;
+}
+
+static void gemm_pieces(void *arg, int64_t from, int64_t to, int worker)
+{
+    const job       *j = arg;
+    const eddy_gemm *g = j->g;
+    from *= j->piece;
+    to = eddy__min(to * j->piece, j->by_rows ? g->rows : g->columns);
+    if (j->by_rows) eddy__gemm_block(g, j->p, from, to, 0, g->columns, scratch_of(j, worker));
+    else eddy__gemm_block(g, j->p, 0, g->rows, from, to, scratch_of(j, worker));
+}
+
+/* Each piece by itself, whoever makes it: BLAS may round otherwise in another size. */
+static void plain_pieces(void *arg, int64_t from, int64_t to, int worker)
+{
+    const job          *j = arg;
+    const eddy_product *p = j->p;
+    (void)worker;
+    for (int64_t i = from * j->piece; i < eddy__min(to * j->piece, j->by_rows ? p->m : p->n);
+         i += j->piece) {
+        if (j->by_rows) eddy__product_plain(p, i, eddy__min(i + j->piece, p->m), 0, p->n);
+        else eddy__product_plain(p, 0, p->m, i, eddy__min(i + j->piece, p->n));
+    }
+}
+
+/* The longer side in pieces: many for tiles, which make the same bits in any; for BLAS,
+ * which packs the other operand for each, at most eight that the sizes settle. */
+static void cut(job *j, int64_t *n, int64_t *grain, int threads)
+{
+    const eddy_gemm *g = j->g;
+    const int64_t rows = g ? parts(g->rows, g->strip) : parts(j->p->m, 16);
+    const int64_t columns = g ? parts(g->columns, g->panel) : parts(j->p->n, 16);
+    j->by_rows = rows > columns;
+    *n = j->by_rows ? rows : columns;
+    const double  each = operations(j->p) / (double)*n;
+    const int64_t worth = each < PIECE ? (int64_t)(PIECE / each) + 1 : 1;
+    const int64_t share = parts(*n, g ? 2 * threads : 8);
+    *grain = worth > share ? worth : share;
+    j->piece = j->by_rows ? (g ? g->strip : 16) : (g ? g->panel : 16);
+    if (g) return;
+    j->piece *= *grain;
+    *n = parts(*n, *grain);
+    *grain = 1;
+}
+
+void eddy__product_run(const eddy_kernel *k, const eddy_product *p)
+{
+    const eddy_gemm *g = p->plan;
+    job     j = { .p = p, .g = g };
+    int64_t n, grain;
+    if (p->m == 0 || p->n == 0) return;
+    if (p->k == 0) {
+        eddy__product_plain(p, 0, p->m, 0, p->n);
+        return;
+    }
+    if (g && (k->threads <= 1 || operations(p) < 2 * PIECE)) {
+        eddy__gemm_block(g, p, 0, g->rows, 0, g->columns, p->scratch);
+        return;
+    }
+    cut(&j, &n, &grain, k->threads);
+    eddy_parallel(k, n, grain, g ? gemm_pieces : plain_pieces, &j);
+}
+
+/* --------------------------------------------------------------------- many -- */
+
+static void whole_products(void *arg, int64_t from, int64_t to, int worker)
+{
+    const job   *j = arg;
+    eddy_product p = *j->p;
+    for (int64_t i = from; i < to; i++) {
+        j->place(j->arg, i, &p);
+        if (j->g)
+            eddy__gemm_block(j->g, &p, 0, j->g->rows, 0, j->g->columns, scratch_of(j, worker));
+        else eddy__product_plain(&p, 0, p.m, 0, p.n);
+    }
+}
+
+void eddy__product_many(const eddy_kernel *k, const eddy_product *p, int64_t count,
+                        eddy_product_place place, const void *arg)
+{
+    job          j = { .p = p, .g = p->plan, .place = place, .arg = arg };
+    const double each = operations(p);
+    if (p->m == 0 || p->n == 0) return;
+    /* Not by the number of threads: for BLAS a piece is not what the whole is. */
+    if (p->k == 0 || (count < 8 && each > 8 * PIECE)) {
+        eddy_product one = *p;
+        for (int64_t i = 0; i < count; i++) {
+            place(arg, i, &one);
+            eddy__product_run(k, &one);
+        }
+        return;
+    }
+    eddy_parallel(k, count, each < PIECE ? (int64_t)(PIECE / each) + 1 : 1, whole_products, &j);
+}

@@ -1,0 +1,40 @@
+/* small_matmul.h -- products of small float32 matrices, for kernels that keep their operands in
+ * cache themselves, such as attention and the LSTM; private to ops/. */
+#ifndef EDDY_OPS_KERNELS_MATMUL_SMALL_MATMUL_H
+#define EDDY_OPS_KERNELS_MATMUL_SMALL_MATMUL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Columns are counted in lines of so many floats. */
+enum { EDDY_LINE = 16 };
+
+static inline int64_t eddy__whole_lines(int64_t n)
+{
+    return (n + EDDY_LINE - 1) / EDDY_LINE * EDDY_LINE;
+}
+
+/* c [m,n] = a b, or c += a b, with inner size k.  Element (i,p) of a is
+ * a[i * a_row + p * a_column], and one of the two steps is 1; n is a multiple of
+ * EDDY_LINE; a column of b or c is one step.  The sum over k goes from first to last
+ * for each element, whatever m and n are. */
+typedef struct eddy_panel {
+    int64_t      m, n, k;
+    const float *a;
+    int64_t      a_row, a_column;
+    const float *b;
+    int64_t      b_row;
+    float       *c;
+    int64_t      c_row;
+    bool         add;
+} eddy_panel;
+
+/* With the tiles in use, or without any; what has tiles fuses each multiplication with
+ * the addition, so sums differ in their last bits. */
+void eddy__panel_run(const eddy_panel *p);
+
+/* to [columns, rows] = factor from [rows, columns] transposed; both sizes are multiples of 4. */
+void eddy__panel_turn(int64_t rows, int64_t columns, float factor, const float *from,
+                      int64_t from_row, float *to, int64_t to_row);
+
+#endif

@@ -1,0 +1,230 @@
+/* pool_windows.c -- pooling windows along one to three axes: their sizes, and the loops over
+ * them. */
+#include "ops/kernels/pooling/pool_windows.h"
+#include "graph/base/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ sizes -- */
+
+bool eddy__window_padding_is(const eddy_window_attrs *a, const char *what)
+{
+    return a->padding && strcmp(a->padding, what) == 0;
+}
+
+int64_t eddy__window_span(const eddy_window_attrs *a, int i)
+{
+    return (a->ksize.at[i] - 1) * a->dilations.at[i] + 1;
+}
+
+int64_t eddy__window_count(const eddy_window_attrs *a, int i, int64_t n)
+{
+    if (eddy__window_padding_is(a, "ADAPTIVE"))
+        return a->ksize.at[i] == EDDY_ANY ? n : a->ksize.at[i];
+    const int64_t s = a->strides.at[i];
+    if (eddy__window_padding_is(a, "SAME")) return n / s + (n % s > 0);
+    const bool    own = eddy__window_padding_is(a, "EXPLICIT");
+    const int64_t room = n + (own ? a->paddings.at[2 * i] + a->paddings.at[2 * i + 1] : 0);
+    if (room < eddy__window_span(a, i)) return room == 0 && eddy__window_span(a, i) == 1 ? 0 : -1;
+    return (room - eddy__window_span(a, i)) / s + 1;
+}
+
+/* Places that the first window begins before x. */
+static int64_t before_of(const eddy_window_attrs *a, int i, int64_t n)
+{
+    if (eddy__window_padding_is(a, "EXPLICIT")) return a->paddings.at[2 * i];
+    if (!eddy__window_padding_is(a, "SAME")) return 0;
+    const int64_t more =
+        (eddy__window_count(a, i, n) - 1) * a->strides.at[i] + eddy__window_span(a, i) - n;
+    return more > 0 ? more / 2 : 0;
+}
+
+/* floor(o n / out) of 0 <= o <= out, whose product may be too large. */
+static int64_t bin_edge(int64_t o, int64_t n, int64_t out)
+{
+    return n / out * o + n % out * o / out;
+}
+
+/* Window o of an axis of n places: where it begins and how many places of x it has. */
+static int64_t window_first(const eddy_window_attrs *a, int i, int64_t n, int64_t o, int64_t *count)
+{
+    if (eddy__window_padding_is(a, "ADAPTIVE")) {
+        const int64_t out = eddy__window_count(a, i, n), from = bin_edge(o, n, out);
+        const int64_t rest = n % out * (o + 1) % out;
+        *count = bin_edge(o + 1, n, out) + (rest > 0) - from;
+        return from;
+    }
+    const int64_t gap = a->dilations.at[i], k = a->ksize.at[i];
+    const int64_t first = o * a->strides.at[i] - before_of(a, i, n);
+    const int64_t lost = first < 0 ? (-first + gap - 1) / gap : 0;
+    const int64_t most = first < n ? (n - 1 - first) / gap + 1 : 0;      /* before the end */
+    const int64_t end = most < k ? most : k;
+    *count = end > lost ? end - lost : 0;
+    return *count > 0 ? first + lost * gap : 0;
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+/* Channels that are taken together; and those of one piece of dx. */
+enum { MOST = 256, CHUNK = 64 };
+
+/* A window: its first place, and how many it has. */
+typedef struct box {
+    int64_t from, count[EDDY_WINDOW_AXES], size;
+} box;
+
+EDDY_INLINE int64_t lines_of(const eddy_window_work *w) { return w->axis[0].out * w->axis[1].out; }
+
+EDDY_INLINE box box_at(const eddy_window_work *w, int64_t line, int64_t i)
+{
+    const eddy_window_axis *a = w->axis;
+    const int64_t h = line / a[1].out, v = line % a[1].out;
+    return (box){
+        .from = a[0].first[h] + a[1].first[v] + a[2].first[i],
+        .count = { a[0].count[h], a[1].count[v], a[2].count[i] },
+        .size = a[0].count[h] * a[1].count[v] * a[2].count[i],
+    };
+}
+
+/* How many windows from i on are taken together: of several channels it is one. */
+EDDY_INLINE int64_t alike_from(const eddy_window_work *w, int64_t i)
+{
+    if (w->c > 1 || i < w->alike[0] || i >= w->alike[1]) return 1;
+    return w->alike[1] - i < MOST ? w->alike[1] - i : MOST;
+}
+
+EDDY_INLINE double share_of(const eddy_window_work *w, const box *b)
+{
+    return w->share > 0 ? w->share : b->size > 0 ? (double)b->size : 1;
+}
+
+EDDY_INLINE int64_t place_in(const eddy_window_work *w, const box *b, int64_t h, int64_t i,
+                             int64_t k)
+{
+    return b->from + h * w->axis[0].apart + i * w->axis[1].apart + k * w->axis[2].apart;
+}
+
+#define PIECE (const eddy_window_work *w, int64_t from, int64_t to)
+#define TEMPLATE "ops/kernels/pooling/pool_windows_loops.h"
+#include "ops/kernels/for_floats.h"
+
+typedef void window_loop(const eddy_window_work *w, int64_t from, int64_t to);
+
+typedef struct window_run {
+    const eddy_window_work *work;
+    window_loop            *loop;
+} window_run;
+
+static void run_piece(void *arg, int64_t from, int64_t to, int worker)
+{
+    const window_run *r = arg;
+    (void)worker;
+    r->loop(r->work, from, to);
+}
+
+/* Over n pieces of `size` elements each. */
+static void run(const eddy_kernel *k, const eddy_window_work *w, window_loop *loop, int64_t n,
+                int64_t size)
+{
+    enum { GRAIN = 65536 };
+    window_run r = { w, loop };
+    eddy_parallel(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
+}
+
+/* Over the lines of y, each of which reads about its part of x. */
+static void run_lines(const eddy_kernel *k, const eddy_window_work *w, window_loop *loop)
+{
+    const int64_t lines = lines_of(w);
+    if (lines == 0) return;
+    run(k, w, loop, w->batch * lines, (w->places / lines + w->axis[2].out) * w->c);
+}
+
+static bool is_single(const eddy_kernel *k) { return k->out[0]->type.dtype == EDDY_FLOAT32; }
+
+void eddy__window_max(const eddy_kernel *k, const eddy_window_work *w)
+{
+    run_lines(k, w, is_single(k) ? EDDY_BEST_OF(max_lines_f32) : EDDY_BEST_OF(max_lines_f64));
+}
+
+void eddy__window_mean(const eddy_kernel *k, const eddy_window_work *w)
+{
+    run_lines(k, w, is_single(k) ? EDDY_BEST_OF(mean_lines_f32) : EDDY_BEST_OF(mean_lines_f64));
+}
+
+void eddy__window_pick(const eddy_kernel *k, const eddy_window_work *w)
+{
+    run_lines(k, w, is_single(k) ? EDDY_BEST_OF(pick_lines_f32) : EDDY_BEST_OF(pick_lines_f64));
+}
+
+void eddy__window_back(const eddy_kernel *k, const eddy_window_work *w)
+{
+    const int64_t chunks = (w->c + CHUNK - 1) / CHUNK;
+    if (w->places == 0) return;
+    run(k, w, is_single(k) ? EDDY_BEST_OF(pieces_back_f32) : EDDY_BEST_OF(pieces_back_f64),
+        w->batch * chunks, w->places * CHUNK);
+}
+
+/* ---------------------------------------------------------------- kernels -- */
+
+static void fill_axis(eddy_window_axis *to, const eddy_window_attrs *a, int i, int64_t n,
+                      int64_t step)
+{
+    to->apart = i < 0 || eddy__window_padding_is(a, "ADAPTIVE") ? step : step * a->dilations.at[i];
+    for (int64_t o = 0; o < to->out; o++) {
+        to->count[o] = 1;
+        to->first[o] = i < 0 ? 0 : step * window_first(a, i, n, o, &to->count[o]);
+    }
+}
+
+/* The windows of a single channel that are as large as the first whole one, and as far apart
+ * from each other. */
+static void find_alike(eddy_window_work *w)
+{
+    const eddy_window_axis *a = &w->axis[EDDY_WINDOW_AXES - 1];
+    int64_t from = 0, to;
+    w->step = 1;
+    if (w->c > 1) return;
+    for (int64_t i = 0; i < a->out; i++)
+        if (a->count[i] > a->count[from]) from = i;
+    for (to = from + 1; to < a->out && a->count[to] == a->count[from]; to++) {
+        const int64_t step = a->first[to] - a->first[to - 1];
+        if (to == from + 1) w->step = step;
+        if (step < 1 || step != w->step) break;
+    }
+    if (to > from + 1) w->alike[0] = from, w->alike[1] = to;
+    else w->step = 1;
+}
+
+eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x,
+                                 eddy_shape y)
+{
+    const int  n = a->ksize.count, missing = EDDY_WINDOW_AXES - n;
+    const bool empty = eddy_shape_count(x) == 0 || eddy_shape_count(y) == 0;
+    size_t     room = (size_t)missing;
+    for (int i = 0; i < n && !empty; i++) room += (size_t)y.dim[1 + i];
+    eddy_window_work *w = eddy_kernel_state(k, sizeof *w + 2 * room * sizeof(int64_t));
+    if (!w) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
+    *w = (eddy_window_work){ 0 };
+    if (empty) return EDDY_OK;
+    *w = (eddy_window_work){ .batch = x.dim[0], .c = x.dim[n + 1], .places = 1, .windows = 1 };
+    int64_t *table = (int64_t *)(w + 1);
+    for (int d = EDDY_WINDOW_AXES - 1; d >= 0; d--) {
+        const int     i = d - missing;
+        const int64_t in = i < 0 ? 1 : x.dim[1 + i], out = i < 0 ? 1 : y.dim[1 + i];
+        w->axis[d] = (eddy_window_axis){ .out = out, .first = table, .count = table + out };
+        fill_axis(&w->axis[d], a, i, in, w->places);
+        table += 2 * out;
+        w->places *= in;
+        w->windows *= out;
+    }
+    for (int i = 0; i < n && a->count_include_pad && !eddy__window_padding_is(a, "ADAPTIVE"); i++)
+        w->share = (w->share > 0 ? w->share : 1) * (double)a->ksize.at[i];
+    find_alike(w);
+    return EDDY_OK;
+}
+
+eddy_window_work eddy__window_work_of(const eddy_kernel *k)
+{
+    return *(const eddy_window_work *)k->state;
+}

@@ -1,0 +1,44 @@
+/* softmax_loops.h -- the last step of softmax and its like for one element type, T: a template of
+ * ops/kernels/for_floats.h. */
+
+/* Of an element x and y, of the top t and the sum s of its lane, and of its label. */
+EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)
+{
+    switch (how) {
+    case MINUS_TOP: return x - t;
+    case OVER_SUM:  return y / s;
+    case OVER_SUM_LESS_LABELS: return y / s - label;
+    case LOGARITHM: break;
+    }
+    return x - t - s;
+}
+
+/* Each element of a block; labels there are if `how` asks for them. */
+EDDY_INLINE void NAME(end_rows)(ending how, const eddy_softmax_block *b, const T *labels)
+{
+    const T *x = b->x, *top = b->top, *sum = b->sum;
+    T *y = b->y;
+    const bool labelled = how == OVER_SUM_LESS_LABELS;
+    for (int64_t i = 0; i < b->many && b->stride == 1; i++) {
+        const T t = top[i], s = sum[i];
+        EDDY_INDEPENDENT
+        for (int64_t at = i * b->n; at < (i + 1) * b->n; at++)
+            y[at] = NAME(ended)(how, x[at], y[at], t, s, labelled ? labels[at] : 0);
+    }
+    for (int64_t j = 0; j < b->n && b->stride > 1; j++)
+        EDDY_INDEPENDENT
+        for (int64_t c = 0; c < b->width; c++) {
+            const int64_t at = j * b->stride + c;
+            y[at] = NAME(ended)(how, x[at], y[at], top[c], sum[c], labelled ? labels[at] : 0);
+        }
+}
+
+EDDY_INLINE void LOOP(minus_top)PIECE { NAME(end_rows)(MINUS_TOP, b, labels); }
+EDDY_INLINE void LOOP(over_sum)PIECE { NAME(end_rows)(OVER_SUM, b, labels); }
+EDDY_INLINE void LOOP(over_sum_less)PIECE { NAME(end_rows)(OVER_SUM_LESS_LABELS, b, labels); }
+EDDY_INLINE void LOOP(log)PIECE { NAME(end_rows)(LOGARITHM, b, labels); }
+
+EDDY_CLONES_OF(NAME(minus_top), PIECE, (b, labels))
+EDDY_CLONES_OF(NAME(over_sum), PIECE, (b, labels))
+EDDY_CLONES_OF(NAME(over_sum_less), PIECE, (b, labels))
+EDDY_CLONES_OF(NAME(log), PIECE, (b, labels))

@@ -1,0 +1,26 @@
+/* lstm.h -- declarations shared by the kernels of one LSTM step and of a whole sequence. */
+#ifndef EDDY_OPS_KERNELS_SEQUENCES_LSTM_H
+#define EDDY_OPS_KERNELS_SEQUENCES_LSTM_H
+
+#include "graph/op.h"
+
+/* The gates of some rows and columns of a step.  Of each row there are `columns`; the four
+ * gates lie `gate` elements apart: i, f, g, o.  Rows of states are `row` apart, of gates
+ * four times that; `other_row` and `other_gate` are those of z_more, or of dz_more. */
+typedef struct eddy_lstm_block {
+    int64_t rows, columns, row, gate, other_row, other_gate;
+    const void *z, *z_more;              /* their sum is looked at; z_more may be NULL */
+    const void *c_before;
+    void       *act, *c, *h;             /* sigmoid or tanh of the gates; the new states */
+    /* backwards: what arrives, those marked * may be NULL; dh_more has rows of `other_h` */
+    const void *dh, *dh_more, *dc, *dc_more, *dact;      /* all but dh: * */
+    int64_t     other_h;
+    void       *dz, *dz_more, *dc_before;                /* dz_more: * */
+} eddy_lstm_block;
+
+/* Forwards and backwards, on rows of float32 or float64; n is not looked at, the block is
+ * `attrs`. */
+eddy_tile_fn eddy__lstm_forward(eddy_dtype d);
+eddy_tile_fn eddy__lstm_backward(eddy_dtype d);
+
+#endif

@@ -1,0 +1,260 @@
+/* lstm_sequence.c -- LSTM over a whole sequence: the recurrence, forward and backward through
+ * time.
+ *
+ * In float32, u is packed once, for all steps, into panels that hold all four gates of EDDY_LINE
+ * states, so that the products of a step end where its gates can be computed; for the backward
+ * pass, it is packed into panels of its transpose. The threads share the panels of a step: each
+ * thread keeps its own panels in its cache from step to step. */
+#include "ops/kernels/sequences/lstm_sequence.h"
+
+#include "ops/kernels/matmul/small_matmul.h"
+#include "ops/kernels/sequences/lstm.h"
+
+#include <string.h>
+
+enum { ALL = 4 * EDDY_LINE, BACK = 2 * EDDY_LINE };
+
+/* One sequence being run; `t` is the step. */
+typedef struct recurrence {
+    const eddy_lstm_sequence *s;
+    eddy_tile_fn gates;
+    int64_t      t, wide;            /* dz's rows are `wide` apart: no power of two */
+    float       *panels, *rooms;     /* of u; of each worker */
+    float       *dz[2], *dc;         /* of a step and the next one */
+    int64_t      room;
+} recurrence;
+
+static int64_t panels_of(int64_t h, int64_t columns) { return (h + columns - 1) / columns; }
+
+size_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads)
+{
+    const int64_t wide = 4 * s->h + EDDY_LINE;
+    if (d == EDDY_FLOAT64)
+        return (size_t)(s->batch * (4 * s->h + s->h)) * sizeof(double);
+    int64_t n = gradient ? panels_of(s->h, BACK) * 4 * s->h * BACK + s->batch * (2 * wide + s->h)
+                         : panels_of(s->h, EDDY_LINE) * s->h * ALL;
+    n += EDDY_LINE * 4 + threads * s->batch * (gradient ? BACK : ALL);
+    return (size_t)n * sizeof(float);
+}
+
+static int64_t grain(int64_t batch, int64_t h, int64_t columns)
+{
+    return 1 + (int64_t)(2e6 / (2.0 * (double)batch * (double)h * (double)columns + 1));
+}
+
+/* Row t of a sequence of [batch,n], and the state before step t. */
+static float *step(const void *x, const eddy_lstm_sequence *s, int64_t t, int64_t n)
+{
+    return x ? (float *)(uintptr_t)x + t * s->batch * n : NULL;
+}
+
+static const float *before(const void *first, const void *all, const eddy_lstm_sequence *s,
+                           int64_t t)
+{
+    return t == 0 ? first : step(all, s, t - 1, s->h);
+}
+
+/* ---------------------------------------------------------------- forwards -- */
+
+static void pack(void *r_, int64_t from, int64_t to, int worker)
+{
+    const recurrence *r = r_;
+    const int64_t     h = r->s->h;
+    (void)worker;
+    for (int64_t i = from; i < to; i++)
+        for (int64_t p = 0; p < h; p++)
+            for (int64_t j = 0; j < ALL; j++) {
+                const int64_t column = i * EDDY_LINE + j % EDDY_LINE;
+                r->panels[(i * h + p) * ALL + j] = column >= h ? 0
+                    : ((const float *)r->s->u)[p * 4 * h + j / EDDY_LINE * h + column];
+            }
+}
+
+/* Some panels of a step: the product, and the gates of its columns. */
+static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
+{
+    const recurrence         *r = r_;
+    const eddy_lstm_sequence *s = r->s;
+    const int64_t h = s->h, t = r->t;
+    float        *z = r->rooms + worker * r->room;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t at = i * EDDY_LINE;
+        eddy__panel_run(&(eddy_panel){ s->batch, ALL, h, before(s->h0, s->hs, s, t), h, 1,
+                                      r->panels + i * h * ALL, ALL, z, ALL, false });
+        r->gates(0, NULL, NULL, &(eddy_lstm_block){
+            .rows = s->batch, .columns = h - at < EDDY_LINE ? h - at : EDDY_LINE, .row = h,
+            .gate = h, .other_row = ALL, .other_gate = EDDY_LINE,
+            .z = step(s->xw, s, t, 4 * h) + at, .z_more = z,
+            .c_before = before(s->c0, s->cs, s, t) + at, .act = step(s->act, s, t, 4 * h) + at,
+            .c = step(s->cs, s, t, h) + at, .h = step(s->hs, s, t, h) + at,
+        });
+    }
+}
+
+static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
+{
+    const int64_t panels = panels_of(s->h, EDDY_LINE);
+    recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
+                     .room = s->batch * ALL };
+    r.rooms = r.panels + panels * s->h * ALL;
+    eddy_parallel(k, panels, grain(1, s->h, ALL), pack, &r);
+    for (r.t = 0; r.t < s->steps; r.t++)
+        eddy_parallel(k, panels, grain(s->batch, s->h, ALL), forward_panels, &r);
+}
+
+/* --------------------------------------------------------------- backwards -- */
+
+static void pack_back(void *r_, int64_t from, int64_t to, int worker)
+{
+    const recurrence *r = r_;
+    const int64_t     h = r->s->h;
+    (void)worker;
+    for (int64_t i = from; i < to; i++) {
+        const float *u = (const float *)r->s->u + i * BACK * 4 * h;
+        float       *panel = r->panels + i * 4 * h * BACK;
+        if (i * BACK + BACK <= h) {
+            eddy__panel_turn(BACK, 4 * h, 1, u, 4 * h, panel, BACK);
+            continue;
+        }
+        for (int64_t p = 0; p < 4 * h; p++)
+            for (int64_t j = 0; j < BACK; j++)
+                panel[p * BACK + j] = i * BACK + j < h ? u[j * 4 * h + p] : 0;
+    }
+}
+
+/* dh of the columns of panel i from the dz of step t. */
+static void product_back(const recurrence *r, int64_t i, int64_t t, float *dh)
+{
+    const int64_t h = r->s->h;
+    eddy__panel_run(&(eddy_panel){ r->s->batch, BACK, 4 * h, r->dz[t & 1], r->wide, 1,
+                                  r->panels + i * 4 * h * BACK, BACK, dh, BACK, false });
+}
+
+/* Some panels of a step: what the step after it hands back, then its gates. */
+static void backward_panels(void *r_, int64_t from, int64_t to, int worker)
+{
+    const recurrence         *r = r_;
+    const eddy_lstm_sequence *s = r->s;
+    const int64_t h = s->h, t = r->t;
+    const bool    last = t == s->steps - 1;
+    float        *dh = r->rooms + worker * r->room;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t at = i * BACK;
+        const float  *dcs = step(s->dcs, s, t, h), *dact = step(s->dact, s, t, 4 * h);
+        if (!last) product_back(r, i, t + 1, dh);
+        r->gates(0, NULL, NULL, &(eddy_lstm_block){
+            .rows = s->batch, .columns = h - at < BACK ? h - at : BACK, .row = h, .gate = h,
+            .other_row = r->wide, .other_gate = h, .other_h = BACK,
+            .act = step(s->act, s, t, 4 * h) + at, .c = step(s->cs, s, t, h) + at,
+            .c_before = before(s->c0, s->cs, s, t) + at, .dh = step(s->dhs, s, t, h) + at,
+            .dh_more = last ? NULL : dh, .dc = dcs ? dcs + at : NULL,
+            .dc_more = last ? NULL : r->dc + at, .dact = dact ? dact + at : NULL,
+            .dz = step(s->dz, s, t, 4 * h) + at, .dz_more = r->dz[t & 1] + at,
+            .dc_before = t == 0 ? (float *)s->dc0 + at : r->dc + at,
+        });
+    }
+}
+
+static void first_state(void *r_, int64_t from, int64_t to, int worker)
+{
+    const recurrence *r = r_;
+    const int64_t     h = r->s->h;
+    float            *dh = r->rooms + worker * r->room, *dh0 = r->s->dh0;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t at = i * BACK, columns = h - at < BACK ? h - at : BACK;
+        product_back(r, i, 0, dh);
+        for (int64_t b = 0; b < r->s->batch; b++)
+            memcpy(dh0 + b * h + at, dh + b * BACK, (size_t)columns * sizeof *dh);
+    }
+}
+
+static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
+{
+    const int64_t panels = panels_of(s->h, BACK), each = grain(s->batch, 4 * s->h, BACK);
+    recurrence r = { .s = s, .gates = eddy__lstm_backward(EDDY_FLOAT32), .panels = k->scratch,
+                     .wide = 4 * s->h + EDDY_LINE, .room = s->batch * BACK };
+    r.dz[0] = r.panels + panels * 4 * s->h * BACK;
+    r.dz[1] = r.dz[0] + s->batch * r.wide;
+    r.dc = r.dz[1] + s->batch * r.wide;
+    r.rooms = r.dc + eddy__whole_lines(s->batch * s->h);
+    eddy_parallel(k, panels, grain(1, 4 * s->h, BACK), pack_back, &r);
+    for (r.t = s->steps - 1; r.t >= 0; r.t--) eddy_parallel(k, panels, each, backward_panels, &r);
+    eddy_parallel(k, panels, each, first_state, &r);
+}
+
+/* ------------------------------------------------------------------ float64 -- */
+
+/* y [m,n] = a [m,k] b, with b's rows and columns these steps apart. */
+static void product_f64(int64_t m, int64_t n, int64_t k, const double *a, const double *b,
+                        int64_t b_row, int64_t b_column, double *y)
+{
+    for (int64_t i = 0; i < m; i++, a += k, y += n) {
+        for (int64_t j = 0; j < n; j++) y[j] = 0;
+        for (int64_t p = 0; p < k; p++)
+            for (int64_t j = 0; j < n; j++) y[j] += a[p] * b[p * b_row + j * b_column];
+    }
+}
+
+static double *step_f64(const void *x, const eddy_lstm_sequence *s, int64_t t, int64_t n)
+{
+    return x ? (double *)(uintptr_t)x + t * s->batch * n : NULL;
+}
+
+static void forward_f64(eddy_kernel *k, const eddy_lstm_sequence *s)
+{
+    const int64_t h = s->h;
+    double       *z = k->scratch;
+    for (int64_t t = 0; t < s->steps; t++) {
+        const double *h_before = t ? step_f64(s->hs, s, t - 1, h) : s->h0;
+        product_f64(s->batch, 4 * h, h, h_before, s->u, 4 * h, 1, z);
+        eddy__lstm_forward(EDDY_FLOAT64)(0, NULL, NULL, &(eddy_lstm_block){
+            .rows = s->batch, .columns = h, .row = h, .gate = h, .other_row = 4 * h,
+            .other_gate = h, .z = step_f64(s->xw, s, t, 4 * h), .z_more = z,
+            .c_before = t ? step_f64(s->cs, s, t - 1, h) : s->c0,
+            .act = step_f64(s->act, s, t, 4 * h), .c = step_f64(s->cs, s, t, h),
+            .h = step_f64(s->hs, s, t, h),
+        });
+    }
+}
+
+static void backward_f64(eddy_kernel *k, const eddy_lstm_sequence *s)
+{
+    const int64_t h = s->h;
+    double       *dh = k->scratch, *dc = s->dc0;
+    for (int64_t t = s->steps - 1; t >= 0; t--) {
+        const bool last = t == s->steps - 1;
+        double    *dz = step_f64(s->dz, s, t, 4 * h);
+        eddy__lstm_backward(EDDY_FLOAT64)(0, NULL, NULL, &(eddy_lstm_block){
+            .rows = s->batch, .columns = h, .row = h, .gate = h, .other_h = h,
+            .act = step_f64(s->act, s, t, 4 * h), .c = step_f64(s->cs, s, t, h),
+            .c_before = t ? step_f64(s->cs, s, t - 1, h) : s->c0,
+            .dh = step_f64(s->dhs, s, t, h), .dh_more = last ? NULL : dh,
+            .dc = step_f64(s->dcs, s, t, h), .dc_more = last ? NULL : dc,
+            .dact = step_f64(s->dact, s, t, 4 * h), .dz = dz, .dc_before = dc,
+        });
+        product_f64(s->batch, h, 4 * h, dz, s->u, 1, 4 * h, t ? dh : s->dh0);
+    }
+}
+
+/* -------------------------------------------------------------------- either -- */
+
+void eddy__lstm_run(eddy_kernel *k, const eddy_lstm_sequence *s)
+{
+    if (s->batch * s->h == 0) return;
+    if (k->in[0]->type.dtype == EDDY_FLOAT32) forward_f32(k, s);
+    else forward_f64(k, s);
+}
+
+void eddy__lstm_run_back(eddy_kernel *k, const eddy_lstm_sequence *s)
+{
+    const size_t bytes = (size_t)(s->batch * s->h) * eddy_dtype_size(k->in[0]->type.dtype);
+    if (bytes == 0) return;
+    if (s->steps == 0) {
+        memset(s->dh0, 0, bytes);
+        memset(s->dc0, 0, bytes);
+    } else if (k->in[0]->type.dtype == EDDY_FLOAT32) {
+        backward_f32(k, s);
+    } else {
+        backward_f64(k, s);
+    }
+}
