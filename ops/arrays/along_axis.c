@@ -15,10 +15,7 @@ typedef struct along_attrs {
     int64_t axis;
 } along_attrs;
 
-static const eddy_attr_field along_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(along_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field along_fields[] = EDDY_FIELDS(along_attrs, axis);
 
 enum { WORK = 1 << 14 };
 

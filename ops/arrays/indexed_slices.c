@@ -19,12 +19,6 @@ typedef struct slices_attrs {
     bool       skip_negative;    /* a negative index stands for no row, to optimizers too */
 } slices_attrs;
 
-static const eddy_attr_field slices_fields[] = {
-    { "dense_shape", EDDY_ATTR_SHAPE, offsetof(slices_attrs, dense_shape) },
-    { "skip_negative", EDDY_ATTR_BOOL, offsetof(slices_attrs, skip_negative) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* values [n,tail...] and indices [n]; *n and *values get what is known from both. */
 static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
 {
@@ -109,7 +103,7 @@ const eddy_op_def eddy_op_indexed_slices = {
                     { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "like", EDDY_ANY_TYPE }),
     .shape_inputs = 1u << 2,
     .attrs_size = sizeof(slices_attrs),
-    .attrs = slices_fields,
+    .attrs = EDDY_ATTRS(slices_attrs, dense_shape, skip_negative),
     .flops = eddy_flops_per_input,
     .infer = slices_infer,
     .kernel = slices_kernel,

@@ -15,12 +15,7 @@ typedef struct mirror_attrs {
     bool      symmetric;
 } mirror_attrs;
 
-static const eddy_attr_field mirror_fields[] = {
-    { "before", EDDY_ATTR_DIMS, offsetof(mirror_attrs, before) },
-    { "after", EDDY_ATTR_DIMS, offsetof(mirror_attrs, after) },
-    { "symmetric", EDDY_ATTR_BOOL, offsetof(mirror_attrs, symmetric) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field mirror_fields[] = EDDY_FIELDS(mirror_attrs, before, after, symmetric);
 
 /* Entry i of a list; 0 if it was left out. */
 static int64_t entry(const eddy_dims *d, int i) { return d->count > 0 ? d->at[i] : 0; }

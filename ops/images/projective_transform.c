@@ -31,13 +31,8 @@ typedef struct transform_attrs {
     eddy_dims   size;
 } transform_attrs;
 
-static const eddy_attr_field transform_fields[] = {
-    { "interpolation", EDDY_ATTR_STRING, offsetof(transform_attrs, interpolation) },
-    { "fill_mode", EDDY_ATTR_STRING, offsetof(transform_attrs, fill_mode) },
-    { "fill_value", EDDY_ATTR_FLOAT, offsetof(transform_attrs, fill_value) },
-    { "size", EDDY_ATTR_DIMS, offsetof(transform_attrs, size) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field transform_fields[] =
+    EDDY_FIELDS(transform_attrs, interpolation, fill_mode, fill_value, size);
 
 /* ----------------------------------------------------------------- shapes -- */
 

@@ -12,11 +12,6 @@ typedef struct qr_attrs {
     bool full_matrices;
 } qr_attrs;
 
-static const eddy_attr_field qr_fields[] = {
-    { "full_matrices", EDDY_ATTR_BOOL, offsetof(qr_attrs, full_matrices) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool qr_infer(eddy_infer *c)
 {
     const qr_attrs  *a = c->attrs;
@@ -144,7 +139,7 @@ static void qr_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_qr = {
     .name = "Qr", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(qr_attrs), .attrs = qr_fields,
+    .attrs_size = sizeof(qr_attrs), .attrs = EDDY_ATTRS(qr_attrs, full_matrices),
     .infer = qr_infer, .prepare = qr_prepare, .kernel = qr_kernel, .gradient = qr_gradient,
     .batch = eddy_batch_as_is, .flops = qr_flops,
 };

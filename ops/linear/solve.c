@@ -12,16 +12,6 @@ typedef struct solve_attrs {
     bool upper, adjoint;
 } solve_attrs;
 
-static const eddy_attr_field triangular_fields[] = {
-    { "upper", EDDY_ATTR_BOOL, offsetof(solve_attrs, upper) },
-    { "adjoint", EDDY_ATTR_BOOL, offsetof(solve_attrs, adjoint) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-static const eddy_attr_field solve_fields[] = {
-    { "adjoint", EDDY_ATTR_BOOL, offsetof(solve_attrs, adjoint) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool solve_infer(eddy_infer *c)
 {
     eddy_shape y;
@@ -111,7 +101,7 @@ const eddy_op_def eddy_op_triangular_solve = {
     .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
-    .attrs_size = sizeof(solve_attrs), .attrs = triangular_fields,
+    .attrs_size = sizeof(solve_attrs), .attrs = EDDY_ATTRS(solve_attrs, upper, adjoint),
     .infer = solve_infer, .kernel = triangular_solve_kernel, .gradient = triangular_solve_gradient,
     .batch = eddy__batch_elementwise, .flops = triangular_solve_flops,
 };
@@ -205,7 +195,7 @@ const eddy_op_def eddy_op_solve = {
     .name = "MatrixSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(solve_attrs), .attrs = solve_fields,
+    .attrs_size = sizeof(solve_attrs), .attrs = EDDY_ATTRS(solve_attrs, adjoint),
     .infer = solve_infer, .prepare = solve_prepare, .kernel = solve_kernel,
     .gradient = solve_gradient, .batch = eddy__batch_elementwise, .flops = solve_flops,
 };

@@ -52,12 +52,6 @@ typedef struct svd_attrs {
     bool compute_uv, full_matrices;
 } svd_attrs;
 
-static const eddy_attr_field svd_fields[] = {
-    { "compute_uv", EDDY_ATTR_BOOL, offsetof(svd_attrs, compute_uv) },
-    { "full_matrices", EDDY_ATTR_BOOL, offsetof(svd_attrs, full_matrices) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* Without vectors their outputs are empty, as TensorFlow's are. */
 static bool svd_infer(eddy_infer *c)
 {
@@ -199,7 +193,7 @@ static void svd_batch(eddy_batch *b)
 const eddy_op_def eddy_op_svd = {
     .name = "Svd", .min_inputs = 1, .max_inputs = 1, .outputs = 3, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(svd_attrs), .attrs = svd_fields,
+    .attrs_size = sizeof(svd_attrs), .attrs = EDDY_ATTRS(svd_attrs, compute_uv, full_matrices),
     .infer = svd_infer, .prepare = svd_prepare, .kernel = svd_kernel, .gradient = svd_gradient,
     .batch = svd_batch, .flops = svd_flops,
 };
@@ -241,11 +235,6 @@ eddy_tensor eddy_svd_with(eddy_svd_args a)
 typedef struct pinv_attrs {
     double rcond;
 } pinv_attrs;
-
-static const eddy_attr_field pinv_fields[] = {
-    { "rcond", EDDY_ATTR_FLOAT, offsetof(pinv_attrs, rcond) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool pinv_infer(eddy_infer *c)
 {
@@ -347,7 +336,7 @@ const eddy_op_def eddy_op_pinv = {
     .name = "MatrixPseudoInverse", .label = "pinv", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
-    .attrs_size = sizeof(pinv_attrs), .attrs = pinv_fields,
+    .attrs_size = sizeof(pinv_attrs), .attrs = EDDY_ATTRS(pinv_attrs, rcond),
     .infer = pinv_infer, .prepare = pinv_prepare, .kernel = pinv_kernel,
     .gradient = pinv_gradient, .batch = eddy_batch_as_is, .flops = pinv_flops,
 };

@@ -101,10 +101,7 @@ typedef struct leaky_attrs {
     double alpha;
 } leaky_attrs;
 
-static const eddy_attr_field leaky_fields[] = {
-    { "alpha", EDDY_ATTR_FLOAT, offsetof(leaky_attrs, alpha) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field leaky_fields[] = EDDY_FIELDS(leaky_attrs, alpha);
 
 /* y = a where `by` > 0, else alpha a: of leaky_relu both are x. */
 #define TILE_LEAKY(fn, T, second)                                               \
@@ -325,11 +322,6 @@ typedef struct shrink_attrs {
     double lambda;
 } shrink_attrs;
 
-static const eddy_attr_field shrink_fields[] = {
-    { "lambda", EDDY_ATTR_FLOAT, offsetof(shrink_attrs, lambda) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* NaN stays NaN. */
 #define TILE_SHRINK(fn, T)                                                      \
     static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
@@ -352,7 +344,8 @@ static void soft_shrink_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_soft_shrink = {
     .name = "SoftShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs),
+    .attrs = EDDY_ATTRS(shrink_attrs, lambda),
     .infer = eddy__infer_elementwise, .tile = soft_shrink_tile, .gradient = soft_shrink_gradient,
 };
 

@@ -134,11 +134,6 @@ typedef struct grad_a_attrs {
     int64_t order;
 } grad_a_attrs;
 
-static const eddy_attr_field grad_a_fields[] = {
-    { "order", EDDY_ATTR_INT, offsetof(grad_a_attrs, order) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 #define GRAD_A_ORDER ((int)((const grad_a_attrs *)attrs)->order)
 DECLARE_SCALAR_FLOATS(TILE_BINARY, grad_a, eddy__igamma_grad_of(GRAD_A_ORDER, a, b))
 ROW_PICK(grad_a, SCALAR_FLOATS)
@@ -173,7 +168,8 @@ static void grad_a_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_igamma_grad_a = {
     .name = "IgammaGradA", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(grad_a_attrs), .attrs = grad_a_fields,
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(grad_a_attrs),
+    .attrs = EDDY_ATTRS(grad_a_attrs, order),
     .infer = grad_a_infer, .tile = grad_a_tile, .gradient = grad_a_gradient,
 };
 

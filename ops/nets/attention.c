@@ -14,11 +14,7 @@
 
 #include <math.h>
 
-const eddy_attr_field eddy__attention_fields[] = {
-    { "causal", EDDY_ATTR_BOOL, offsetof(eddy_attention_attrs, causal) },
-    { "scale", EDDY_ATTR_FLOAT, offsetof(eddy_attention_attrs, scale) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__attention_fields[] = EDDY_FIELDS(eddy_attention_attrs, causal, scale);
 
 /* --------------------------------------------------------------- inferring -- */
 

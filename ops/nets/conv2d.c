@@ -8,14 +8,8 @@
 
 #include <string.h>
 
-const eddy_attr_field eddy__conv_fields[] = {
-    { "strides", EDDY_ATTR_DIMS, offsetof(eddy_conv_attrs, strides) },
-    { "padding", EDDY_ATTR_STRING, offsetof(eddy_conv_attrs, padding) },
-    { "explicit_paddings", EDDY_ATTR_DIMS, offsetof(eddy_conv_attrs, explicit_paddings) },
-    { "dilations", EDDY_ATTR_DIMS, offsetof(eddy_conv_attrs, dilations) },
-    { "data_format", EDDY_ATTR_STRING, offsetof(eddy_conv_attrs, data_format) },
-    { 0 },
-};
+const eddy_attr_field eddy__conv_fields[] =
+    EDDY_FIELDS(eddy_conv_attrs, strides, padding, explicit_paddings, dilations, data_format);
 
 /* --------------------------------------------------------------- options -- */
 

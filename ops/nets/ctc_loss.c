@@ -29,16 +29,12 @@ typedef struct eddy_ctc_loss_args {
 #endif
 
 typedef struct ctc_attrs {
-    int64_t blank;
-    bool    batch_major, collapse;
+    int64_t blank_index;
+    bool    batch_major, preprocess_collapse_repeated;
 } ctc_attrs;
 
-static const eddy_attr_field ctc_fields[] = {
-    { "blank_index", EDDY_ATTR_INT, offsetof(ctc_attrs, blank) },
-    { "batch_major", EDDY_ATTR_BOOL, offsetof(ctc_attrs, batch_major) },
-    { "preprocess_collapse_repeated", EDDY_ATTR_BOOL, offsetof(ctc_attrs, collapse) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field ctc_fields[] =
+    EDDY_FIELDS(ctc_attrs, blank_index, batch_major, preprocess_collapse_repeated);
 
 enum { LOSS, POSTERIORS };
 enum { LOGITS, LABELS, LABEL_LENGTH, LOGIT_LENGTH, DIRECTIONS };
@@ -50,10 +46,10 @@ static bool infer_room(eddy_infer *c, int64_t steps, int64_t labels, int64_t cla
 {
     const ctc_attrs *a = c->attrs;
     const double most = 0x1p40;
-    if (classes != EDDY_ANY && (a->blank >= classes || a->blank < -classes))
+    if (classes != EDDY_ANY && (a->blank_index >= classes || a->blank_index < -classes))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the blank, class %lld, is out of range for %lld classes",
-                               (long long)a->blank, (long long)classes);
+                               (long long)a->blank_index, (long long)classes);
     if (steps != EDDY_ANY && labels != EDDY_ANY &&
         eddy__ctc_room(steps, labels, c->n_in - DIRECTIONS, true) > most)
         return eddy_infer_fail(c, EDDY_LIMIT, "%lld labels at %lld steps are too many",
@@ -92,11 +88,12 @@ static eddy_ctc ctc_of(const eddy_kernel *k)
     const eddy_shape s = k->in[LOGITS]->type.shape;
     eddy_ctc c = { .k = k, .batch = s.dim[a->batch_major ? 0 : 1], .classes = s.dim[2],
                    .steps = s.dim[a->batch_major ? 1 : 0],
-                   .labels = k->in[LABELS]->type.shape.dim[1], .collapse = a->collapse,
+                   .labels = k->in[LABELS]->type.shape.dim[1],
+                   .collapse = a->preprocess_collapse_repeated,
                    .directions = k->n_in - DIRECTIONS };
     c.step = a->batch_major ? c.classes : c.batch * c.classes;
     c.example = a->batch_major ? c.steps * c.classes : c.classes;
-    c.blank = a->blank < 0 ? a->blank + c.classes : a->blank;
+    c.blank = a->blank_index < 0 ? a->blank_index + c.classes : a->blank_index;
     return c;
 }
 

@@ -10,11 +10,6 @@ typedef struct distance_attrs {
     bool normalize;
 } distance_attrs;
 
-static const eddy_attr_field distance_fields[] = {
-    { "normalize", EDDY_ATTR_BOOL, offsetof(distance_attrs, normalize) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 enum { HYPOTHESIS, HYPOTHESIS_LENGTH, TRUTH, TRUTH_LENGTH };
 
 /* *rows = what is known of the shape without the last axis. */
@@ -138,7 +133,7 @@ const eddy_op_def eddy_op_edit_distance = {
     .max_inputs = 4,
     .outputs = 1,
     .attrs_size = sizeof(distance_attrs),
-    .attrs = distance_fields,
+    .attrs = EDDY_ATTRS(distance_attrs, normalize),
     .inputs = EDDY_INPUTS({ "hypothesis", EDDY_TAKES_INDICES },
                           { "hypothesis_length", EDDY_TAKES_INDICES },
                           { "truth", EDDY_TAKES_INDICES }, { "truth_length", EDDY_TAKES_INDICES }),

@@ -8,10 +8,7 @@
 
 #include <math.h>
 
-const eddy_attr_field eddy__norm_fields[] = {
-    { "epsilon", EDDY_ATTR_FLOAT, offsetof(eddy_norm_attrs, epsilon) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__norm_fields[] = EDDY_FIELDS(eddy_norm_attrs, epsilon);
 
 /* ----------------------------------------------------------------- types -- */
 

@@ -29,12 +29,7 @@ typedef struct pool_attrs {
     const char *padding;
 } pool_attrs;
 
-static const eddy_attr_field pool_fields[] = {
-    { "ksize", EDDY_ATTR_DIMS, offsetof(pool_attrs, ksize) },
-    { "strides", EDDY_ATTR_DIMS, offsetof(pool_attrs, strides) },
-    { "padding", EDDY_ATTR_STRING, offsetof(pool_attrs, padding) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field pool_fields[] = EDDY_FIELDS(pool_attrs, ksize, strides, padding);
 
 static bool is_same(const pool_attrs *a) { return a->padding && strcmp(a->padding, "SAME") == 0; }
 

@@ -25,10 +25,7 @@ typedef struct softmax_attrs {
     int64_t axis;
 } softmax_attrs;
 
-static const eddy_attr_field softmax_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(softmax_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field softmax_fields[] = EDDY_FIELDS(softmax_attrs, axis);
 
 bool eddy__take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out)
 {

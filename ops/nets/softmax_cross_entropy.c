@@ -37,11 +37,6 @@ typedef struct xent_attrs {
     int64_t axis;
 } xent_attrs;
 
-static const eddy_attr_field xent_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(xent_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* *s = what is known of the common shape of both inputs. */
 static bool infer_common(eddy_infer *c, eddy_shape *s)
 {
@@ -175,7 +170,7 @@ static double xent_flops(const void *attrs, int n_in, const eddy_type *in, const
 const eddy_op_def eddy_op_softmax_cross_entropy = {
     .name = "SoftmaxCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 2,
     .inputs = EDDY_INPUTS({ "labels", EDDY_LIKE(1) }, { "logits", EDDY_TAKES_FLOATS }),
-    .attrs_size = sizeof(xent_attrs), .attrs = xent_fields,
+    .attrs_size = sizeof(xent_attrs), .attrs = EDDY_ATTRS(xent_attrs, axis),
     .flops = xent_flops,
     .infer = xent_infer, .kernel = xent_kernel, .gradient = xent_gradient, .batch = xent_batch,
 };

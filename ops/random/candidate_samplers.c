@@ -30,13 +30,8 @@ typedef struct candidate_attrs {
     bool    unique;
 } candidate_attrs;
 
-static const eddy_attr_field candidate_fields[] = {
-    { "num_sampled", EDDY_ATTR_INT, offsetof(candidate_attrs, num_sampled) },
-    { "range_max", EDDY_ATTR_INT, offsetof(candidate_attrs, range_max) },
-    { "seed", EDDY_ATTR_INT, offsetof(candidate_attrs, seed) },
-    { "unique", EDDY_ATTR_BOOL, offsetof(candidate_attrs, unique) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field candidate_fields[] =
+    EDDY_FIELDS(candidate_attrs, num_sampled, range_max, seed, unique);
 
 static bool candidate_infer(eddy_infer *c)
 {

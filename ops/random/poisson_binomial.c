@@ -10,10 +10,7 @@ typedef struct draw_attrs {
     int64_t seed;
 } draw_attrs;
 
-static const eddy_attr_field draw_fields[] = {
-    { "seed", EDDY_ATTR_INT, offsetof(draw_attrs, seed) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field draw_fields[] = EDDY_FIELDS(draw_attrs, seed);
 
 /* ------------------------------------------------------------- poisson -- */
 

@@ -26,12 +26,8 @@ typedef struct cumulative_attrs {
     bool    exclusive, reverse;
 } cumulative_attrs;
 
-static const eddy_attr_field cumulative_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(cumulative_attrs, axis) },
-    { "exclusive", EDDY_ATTR_BOOL, offsetof(cumulative_attrs, exclusive) },
-    { "reverse", EDDY_ATTR_BOOL, offsetof(cumulative_attrs, reverse) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field cumulative_fields[] =
+    EDDY_FIELDS(cumulative_attrs, axis, exclusive, reverse);
 
 enum { TILE = 64, WORK = 1 << 12 };
 

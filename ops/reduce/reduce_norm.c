@@ -11,7 +11,7 @@ typedef struct euclidean_attrs {
 
 static const eddy_attr_field euclidean_fields[] = {
     { "axes", EDDY_ATTR_DIMS, offsetof(euclidean_attrs, reduce.axes) },
-    { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keepdims) },
+    { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keep_dims) },
     { "zero_slope", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, zero_slope) },
     { NULL, EDDY_ATTR_END, 0 },
 };

@@ -13,12 +13,6 @@ typedef struct sort_attrs {
     bool    descending;
 } sort_attrs;
 
-static const eddy_attr_field sort_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(sort_attrs, axis) },
-    { "descending", EDDY_ATTR_BOOL, offsetof(sort_attrs, descending) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool sort_infer(eddy_infer *c)
 {
     const sort_attrs *a = c->attrs;
@@ -128,7 +122,9 @@ static void sort_batch(eddy_batch *b)
 const eddy_op_def eddy_op_sort = {
     .name = "Sort", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),
-    .attrs_size = sizeof(sort_attrs), .attrs = sort_fields, .flops = eddy_flops_per_input,
+    .attrs_size = sizeof(sort_attrs),
+    .attrs = EDDY_ATTRS(sort_attrs, axis, descending),
+    .flops = eddy_flops_per_input,
     .infer = sort_infer, .prepare = sort_prepare, .kernel = sort_kernel,
     .gradient = sort_gradient, .batch = sort_batch,
 };

@@ -37,12 +37,7 @@ typedef struct fft_attrs {
     bool    adjoint;           /* that of the op in the other direction, not its inverse */
 } fft_attrs;
 
-static const eddy_attr_field fft_fields[] = {
-    { "dims", EDDY_ATTR_INT, offsetof(fft_attrs, dims) },
-    { "length", EDDY_ATTR_INT, offsetof(fft_attrs, length) },
-    { "adjoint", EDDY_ATTR_BOOL, offsetof(fft_attrs, adjoint) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field fft_fields[] = EDDY_FIELDS(fft_attrs, dims, length, adjoint);
 
 /* ------------------------------------------------------------ inferring -- */
 

@@ -7,11 +7,6 @@ typedef struct count_attrs {
     int64_t limit;
 } count_attrs;
 
-static const eddy_attr_field count_fields[] = {
-    { "limit", EDDY_ATTR_INT, offsetof(count_attrs, limit) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool count_infer(eddy_infer *c)
 {
     const count_attrs *a = c->attrs;
@@ -40,7 +35,9 @@ const eddy_op_def eddy_op_count_up_to = {
     .name = "CountUpTo", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_INDICES | EDDY_RANK(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(count_attrs), .attrs = count_fields, .flops = eddy_flops_per_output,
+    .attrs_size = sizeof(count_attrs),
+    .attrs = EDDY_ATTRS(count_attrs, limit),
+    .flops = eddy_flops_per_output,
     .infer = count_infer, .kernel = count_kernel, .gradient = eddy_not_differentiable,
 };
 

@@ -31,13 +31,6 @@ typedef struct variable_attrs {
     eddy_shape shape;
     bool       trainable;
 } variable_attrs;
-static const eddy_attr_field variable_fields[] = {
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(variable_attrs, dtype) },
-    { "shape", EDDY_ATTR_SHAPE, offsetof(variable_attrs, shape) },
-    { "trainable", EDDY_ATTR_BOOL, offsetof(variable_attrs, trainable) },
-    { 0 },
-};
-
 static bool variable_infer(eddy_infer *c)
 {
     const variable_attrs *a = c->attrs;
@@ -47,7 +40,8 @@ static bool variable_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_variable = {
     .name = "Variable", .outputs = 1, .flags = EDDY_OP_VARIABLE | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(variable_attrs), .attrs = variable_fields,
+    .attrs_size = sizeof(variable_attrs),
+    .attrs = EDDY_ATTRS(variable_attrs, dtype, shape, trainable),
     .infer = variable_infer, .gradient = eddy_not_differentiable,
 };
 
@@ -118,9 +112,6 @@ eddy_tensor eddy_initializer(eddy_graph *g)
 typedef struct assign_attrs {
     bool validate_shape;
 } assign_attrs;
-static const eddy_attr_field assign_fields[] = {
-    { "validate_shape", EDDY_ATTR_BOOL, offsetof(assign_attrs, validate_shape) }, { 0 } };
-
 static bool update_infer(eddy_infer *c)
 {
     const assign_attrs *a = c->attrs;
@@ -200,7 +191,7 @@ const eddy_op_def eddy_op_assign = {
              EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(assign_attrs),
-    .attrs = assign_fields,
+    .attrs = EDDY_ATTRS(assign_attrs, validate_shape),
     .infer = update_infer,
     .tile = assign_tile,
     .kernel = assign_kernel,
