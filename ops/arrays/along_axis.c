@@ -162,7 +162,7 @@ const eddy_op_def eddy_op_take_along = {
  *  axis     in [-rank, rank)
  *
  *  As eddy_take_along_axis, but that the rank need not be known.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
  *  Gradient: dx = dy put back, added where an index comes again; `indices` has none.
  *  TensorFlow: GatherV2 with batch_dims. */
 eddy_tensor eddy_take_along(eddy_tensor x, eddy_tensor indices, int64_t axis)
@@ -271,7 +271,7 @@ const eddy_op_def eddy_op_put_along = {
  *  axis     in [-rank, rank)
  *
  *  The gradient of eddy_take_along.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
  *  Gradient: dvalues = dy taken along the axis, the others have none.
  *  TensorFlow: ScatterNd; PyTorch's scatter_add. */
 eddy_tensor eddy_put_along(eddy_tensor values, eddy_tensor indices, eddy_tensor ref, int64_t axis)

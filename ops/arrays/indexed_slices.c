@@ -142,8 +142,8 @@ static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tens
  *  no dense tensor: a run that needs it fails with "Tensor conversion requested
  *  for IndexedSlices without dense_shape".  Values that are slices themselves
  *  are taken apart, their indices looked up in `indices`.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
- *  EDDY_OUT_OF_RANGE for an index not below `rows`.
+ *  Errors: EDDY_BAD_SHAPE if they do not fit; at the run, EDDY_OUT_OF_RANGE for an index not
+ *  below `rows`.
  *  Gradient: d values = dy gathered at indices; the others have none.
  *  TensorFlow: IndexedSlices, converted by UnsortedSegmentSum. */
 eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_tensor like)

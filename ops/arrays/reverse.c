@@ -188,9 +188,8 @@ const eddy_op_def eddy_op_reverse_sequence = {
  *  seq_axis     along which the places of a sequence are
  *  batch_axis   along which the n sequences are; another one
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the lengths are no
- *  vector of as many integers or an axis makes no sense; at the run, EDDY_OUT_OF_RANGE for
- *  a length outside.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the lengths are no vector of as many
+ *  integers or an axis makes no sense; at the run, EDDY_OUT_OF_RANGE for a length outside.
  *  Gradient: dx = dy turned round likewise; `seq_lengths` has none.
  *  TensorFlow: ReverseSequence. */
 eddy_tensor eddy_reverse_sequence(eddy_tensor x, eddy_tensor seq_lengths, int64_t seq_axis,

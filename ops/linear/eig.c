@@ -134,7 +134,7 @@ static eddy_tensor of_complex(eddy_tensor x)
  *  x v = v diag(e).  A vector has the length 1; its phase is arbitrary.  Returns output 0;
  *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or if
  *  it does not converge.  eddy_eigh is faster and exact for hermitian matrices.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: v'^-1 (diag(de) + conj(f) (v' dv - v' v diag(re))) v' with ' the adjoint,
  *  f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones, and re the real parts of the diagonal of
  *  v' dv; right for what does not depend on the phases.  At a run it is an error if there are

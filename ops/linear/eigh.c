@@ -148,8 +148,7 @@ const eddy_op_def eddy_op_eigh = {
  *  is arbitrary, and so are the vectors of equal eigenvalues.  Returns output 0;
  *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or
  *  if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for
- *  an n above 32766.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for an n above 32766.
  *  Gradient: v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones
  *  (Giles 2008), gathered in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
 eddy_tensor eddy_eigh(eddy_tensor x)

@@ -126,8 +126,8 @@ const eddy_op_def eddy_op_lu = {
  *
  *  u is the upper triangle with the diagonal, l what is below it, with ones on its own diagonal.
  *  Row i of l u is row p[i] of x.  Returns output 0; eddy_output(y, 1) is p, [...,n].
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; at a run,
- *  EDDY_INVALID_ARGUMENT for a matrix without an inverse.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; at a run, EDDY_INVALID_ARGUMENT for a
+ *  matrix without an inverse.
  *  Gradient: l'^-1 (tril(l' dl, -1) + triu(du u')) u'^-1 with ' the adjoint, its rows put back.
  *  TensorFlow: Lu. */
 eddy_tensor eddy_lu(eddy_tensor x, eddy_dtype output_idx_type)

@@ -162,7 +162,6 @@ typedef struct eddy_qr_args {
  *  By Householder reflections; the diagonal of r may be negative.  Returns output 0;
  *  eddy_output(y, 1) is r.  For an x that is not finite it is not
  *  determined which of their elements are NaN.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: (dq + q s) r'^-1 with s the symmetric matrix of the lower triangle of
  *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT
  *  with full_matrices for more rows than columns.  The first k columns of x must be

@@ -124,8 +124,8 @@ typedef struct eddy_triangular_solve_args {
  *  upper    only the upper triangle is read instead; TensorFlow's lower = False
  *  adjoint  y = matrix'^-1 rhs with ' the adjoint
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE if they do not fit together;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a diagonal has a 0.
+ *  Errors: EDDY_BAD_SHAPE if they do not fit together; EDDY_INVALID_ARGUMENT at a run, with the
+ *  number of the matrix, if a diagonal has a 0.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = the triangle of -drhs y'.
  *  TensorFlow: MatrixTriangularSolve. */
 eddy_tensor eddy_triangular_solve_with(eddy_triangular_solve_args a)
@@ -215,9 +215,9 @@ typedef struct eddy_solve_args {
  *  rhs      of the same type, [...,n,k]; the dimensions in front broadcast
  *  adjoint  y = matrix'^-1 rhs with ' the adjoint
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE if they do not fit together;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a pivot is exactly 0.
- *  A NaN of a matrix or a right-hand side goes on into y.
+ *  Errors: EDDY_BAD_SHAPE if they do not fit together; EDDY_INVALID_ARGUMENT at a run, with the
+ *  number of the matrix, if a pivot is exactly 0. A NaN of a matrix or a right-hand side goes on
+ *  into y.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = -drhs y'.  TensorFlow: MatrixSolve. */
 eddy_tensor eddy_solve_with(eddy_solve_args a)
 {
@@ -303,8 +303,8 @@ typedef struct eddy_inverse_args {
  *  adjoint  y = x'^-1 with ' the adjoint
  *
  *  To multiply by an inverse, eddy_solve is faster and more accurate.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a pivot is exactly 0.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_INVALID_ARGUMENT at a run, with
+ *  the number of the matrix, if a pivot is exactly 0.
  *  Gradient: dx = -y' dy y'.  TensorFlow: MatrixInverse. */
 eddy_tensor eddy_inverse_with(eddy_inverse_args a)
 {

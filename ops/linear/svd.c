@@ -219,8 +219,7 @@ typedef struct eddy_svd_args {
  *  The columns of u and v are orthonormal.  The common sign of two of them is arbitrary,
  *  and so are those of equal values.  Returns output 0; eddy_output(y, 1) is u.  All are
  *  NaN for a matrix with an element that is not finite, or if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_LIMIT for vectors with a
- *  k above 23169.
+ *  Errors: EDDY_LIMIT for vectors with a k above 23169.
  *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
  *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
  *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
@@ -357,8 +356,7 @@ typedef struct eddy_pinv_args {
  *         10 max(m, n) epsilon, with epsilon that of the element type
  *
  *  NaN for a matrix with an element that is not finite.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_INVALID_ARGUMENT for a
- *  negative rcond, EDDY_LIMIT for m and n above 23169.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative rcond, EDDY_LIMIT for m and n above 23169.
  *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
  *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
 eddy_tensor eddy_pinv_with(eddy_pinv_args a)

@@ -15,31 +15,19 @@ EDDY_MAY_BECOME(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
 
 /** y = a + b.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
- *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
 BINARY(add, "Add", "add", NUMBERS_COMPLEX, 0, a + b, dy, dy)
 
 /** y = a - b.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
- *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
 BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
 
 /** y = a b, element by element.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
- *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
 BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, 0, a * b,
        Mul(dy, Conj(b)), Mul(dy, Conj(a)))
@@ -74,12 +62,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
 
 /** y = the larger of a and b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN if either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy where a >= b, else db = dy; so a tie goes to a.
  *  TensorFlow: Maximum. */
 BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
@@ -87,12 +70,7 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b
 
 /** y = the smaller of a and b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN if either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy where a <= b, else db = dy; so a tie goes to a.
  *  TensorFlow: Minimum. */
 BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
@@ -102,11 +80,6 @@ BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b
 
 /** y = a / b, and 0 where b is 0.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy / b, db = dy (-a / b) / b, both 0 where b is 0.
  *  TensorFlow: DivNoNan. */
 BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a / b,
@@ -114,22 +87,12 @@ BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a /
 
 /** y = a b, and 0 where b is 0, whatever a is.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = mul_no_nan(dy, b), db = mul_no_nan(a, dy).  TensorFlow: MulNoNan. */
 BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a * b,
        MulNoNan(dy, Conj(b)), MulNoNan(Conj(a), dy))
 
 /** y = a ln b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
 BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
        a == 0 ? 0 : a * EDDY_MATH(log, b, log(b)),
@@ -137,11 +100,6 @@ BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
 
 /** y = a / b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy / b, db = -dy y / b, both 0 where a is 0.  TensorFlow: Xdivy. */
 BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
        Mul(dy, Conj(Xdivy(CastLike(NotEqual(a, 0), a), b))),
@@ -230,9 +188,8 @@ const eddy_op_def eddy_op_div = {
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
  *  towards 0; the least one divided by -1 wraps around to itself.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an
+ *  integer is divided by 0.
  *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, on
  *  integers Div. */
 eddy_tensor eddy_div(eddy_tensor a, eddy_tensor b)
@@ -253,9 +210,8 @@ const eddy_op_def eddy_op_floordiv = {
  *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
  *        broadcast; y has their type
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an
+ *  integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
 eddy_tensor eddy_floordiv(eddy_tensor a, eddy_tensor b)
 {
@@ -284,9 +240,8 @@ const eddy_op_def eddy_op_floormod = {
  *        broadcast; y has their type
  *
  *  NaN where a float is divided by 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an
+ *  integer is divided by 0.
  *  Gradient: da = dy, db = -dy floor(a / b).  TensorFlow: FloorMod. */
 eddy_tensor eddy_floormod(eddy_tensor a, eddy_tensor b)
 {
@@ -306,9 +261,8 @@ const eddy_op_def eddy_op_truncatediv = {
  *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
  *        broadcast; y has their type
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an
+ *  integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
 eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b)
 {
@@ -337,9 +291,8 @@ const eddy_op_def eddy_op_truncatemod = {
  *        broadcast; y has their type
  *
  *  NaN where a float is divided by 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an
+ *  integer is divided by 0.
  *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
 eddy_tensor eddy_truncatemod(eddy_tensor a, eddy_tensor b)
 {

@@ -296,8 +296,8 @@ const eddy_op_def eddy_op_conv2d = {
  *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
  *  is as always.
  *
- *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the
- *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the image,
+ *  EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
  *  TensorFlow: Conv2D. */
 eddy_tensor eddy_conv2d_with(eddy_conv2d_args a)

@@ -370,8 +370,8 @@ const eddy_op_def eddy_op_ctc_beam_search_decoder = {
  *  Three outputs: int64 [batch, top_paths, steps], the labels and -1 behind them; int64
  *  [batch, top_paths], how many; and [batch, top_paths], the logarithms of their
  *  probabilities.  Where there are fewer results, they have no labels and probability 0.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other numbers, and in a run
- *  for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for other numbers, and
+ *  in a run for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
  *  Gradient: none.  TensorFlow: tf.nn.ctc_beam_search_decoder_v2, whose labels are sparse. */
 eddy_tensor eddy_ctc_beam_search_decoder(eddy_tensor inputs, eddy_tensor sequence_length,
                                          int64_t beam_width, int64_t top_paths,

@@ -78,8 +78,8 @@ const eddy_op_def eddy_op_collapse_repeated = {
  *
  *  Output 1 of the node is how many remain, of the type of seq_length; y is [..., n], where
  *  TensorFlow cuts it to the longest.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT in a run for a length that
- *  is not in [0, n].
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a run for a length
+ *  that is not in [0, n].
  *  Gradient: none.  TensorFlow: tf.nn.collapse_repeated. */
 eddy_tensor eddy_collapse_repeated(eddy_tensor labels, eddy_tensor seq_length)
 {

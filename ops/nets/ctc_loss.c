@@ -272,8 +272,8 @@ static eddy_tensor lengths_of(eddy_tensor x, eddy_tensor of, int axis)
  *
  *  The loss is infinite and its gradient 0 where the steps are too few for the labels, or no
  *  path is likelier than exp(-1e14).
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for a blank that is no class,
- *  and in a run for a length or a label out of range.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for a blank that is no
+ *  class, and in a run for a length or a label out of range.
  *  Gradient: dlogits = dy[b] (softmax(logits) - p(class at the step | labels)), 0 from
  *  logit_length on; right up to the fifth order, and EDDY_LIMIT beyond it.
  *  TensorFlow: tf.nn.ctc_loss_v2 with dense labels. */

@@ -156,8 +156,8 @@ const eddy_op_def eddy_op_edit_distance = {
  *                     length 0 and another hypothesis
  *
  *  y is float32 [...].
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a
- *  run for a length out of range.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a run for a length
+ *  out of range.
  *  Gradient: none.  TensorFlow: tf.edit_distance, of sparse sequences. */
 eddy_tensor eddy_edit_distance(eddy_tensor hypothesis, eddy_tensor hypothesis_length,
                                eddy_tensor truth, eddy_tensor truth_length, bool normalize)

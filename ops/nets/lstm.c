@@ -394,9 +394,8 @@ typedef struct eddy_block_lstm_args {
  *
  *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c, eddy_output(y, 2)
  *  the gates after sigmoid and tanh, [t, b, 4 h].
- *  Errors: EDDY_BAD_DTYPE for other or different element types, EDDY_BAD_SHAPE for shapes
- *  that do not fit together; EDDY_NO_GRADIENT for a gradient of the gradient if the number
- *  of steps is not known or above 4096.
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not fit together; EDDY_NO_GRADIENT for a gradient of
+ *  the gradient if the number of steps is not known or above 4096.
  *  Gradient: dz[t] is that of the gates from dh[t] + dz[t+1] u', and dxw = dz; du is the sum
  *  of h[t-1]' dz[t], made as one product.
  *  TensorFlow: BlockLSTMV2 without its product with x (i, g, f, o there). */

@@ -102,7 +102,8 @@ static eddy_tensor log_gamma(eddy_tensor alpha, eddy_source from)
  *
  *  Marsaglia and Tsang's method, in double precision.  Where alpha is negative or NaN, NaN;
  *  where it is 0, 0.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another
+ *  stateless_seed.
  *  Gradient: by alpha that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), P the
  *  distribution function, to the third order; dbeta = -dy y / beta.
  *  TensorFlow: random_gamma, RandomGamma. */

@@ -190,8 +190,7 @@ const eddy_op_def eddy_op_cumsum = {
  *  reverse    sums from the end: y[j] = x[n - 1] + ... + x[j]
  *
  *  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
- *  has no such axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = the cumsum of dy, in the other direction.  TensorFlow: Cumsum. */
 eddy_tensor eddy_cumsum_with(eddy_scan_args a)
 {
@@ -237,8 +236,7 @@ const eddy_op_def eddy_op_cumprod = {
  *  reverse    multiplies from the end: y[j] = x[n - 1] ... x[j]
  *
  *  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
- *  has no such axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = x[0] ... x[j-1] s[j] with s[j] = dy[j] + x[j+1] s[j+1]; exact
  *  where elements are 0, where TensorFlow divides by them, and differentiable
  *  again.  TensorFlow: Cumprod. */
@@ -328,8 +326,7 @@ const eddy_op_def eddy_op_linear_scan = {
  *
  *  With w constant and in reverse, the discounted sum of what is to come.
  *  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
- *  shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = dy[j] + w[j+1] dx[j+1], dw[j] = dx[j] y[j-1].
  *  TensorFlow: tf.scan with that step. */
 eddy_tensor eddy_linear_scan_with(eddy_linear_scan_args a)

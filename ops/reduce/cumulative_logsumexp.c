@@ -151,8 +151,7 @@ const eddy_op_def eddy_op_cumulative_logsumexp = {
  *  reverse    from the last element to the first
  *
  *  Of elements that are all -infinity it is that.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
- *  axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over the i whose y is of x[j].
  *  TensorFlow: CumulativeLogsumexp. */
 eddy_tensor eddy_cumulative_logsumexp_with(eddy_cumulative_logsumexp_args a)

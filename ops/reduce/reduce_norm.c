@@ -132,7 +132,7 @@ static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
  *
  *  float32 is squared and summed in float64; of float64 the sum is taken again, scaled,
  *  where squares overflow or vanish: no norm is lost that y can hold.
- *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
+ *  Errors: as eddy_sum.
  *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
  *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
 eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a)

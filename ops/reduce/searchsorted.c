@@ -174,8 +174,8 @@ const eddy_op_def eddy_op_invert_permutation = {
  *
  *  x  int32 or int64 [..., n]
  *
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a
- *  number outside, EDDY_INVALID_ARGUMENT for one that comes again.
+ *  Errors: EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a number outside,
+ *  EDDY_INVALID_ARGUMENT for one that comes again.
  *  Gradient: none.  TensorFlow: InvertPermutation. */
 eddy_tensor eddy_invert_permutation(eddy_tensor x)
 {

@@ -148,8 +148,7 @@ typedef struct eddy_sort_args {
  *  Returns output 0; output 1 are the indices, int32.  Equal elements, also 0 and -0, keep
  *  their order in either direction.  NaN counts as largest: it comes last, as in NumPy, or
  *  first if descending.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
- *  axis; EDDY_LIMIT if an index may not fit int32.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_LIMIT if an index may not fit int32.
  *  Gradient: dx = dy where the elements were.  TensorFlow: tf.sort. */
 eddy_tensor eddy_sort_with(eddy_sort_args a)
 {

@@ -101,8 +101,8 @@ const eddy_op_def eddy_op_top_k = {
  *
  *  Returns output 0, [..., k]; output 1 are the indices, int32.  Of equal elements the one
  *  with the lower index comes first; NaN counts as largest.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; EDDY_INVALID_ARGUMENT for another k;
- *  EDDY_LIMIT if an index may not fit int32.
+ *  Errors: EDDY_BAD_SHAPE for other x; EDDY_INVALID_ARGUMENT for another k; EDDY_LIMIT if an
+ *  index may not fit int32.
  *  Gradient: dx = dy where the elements were, 0 elsewhere.  TensorFlow: TopKV2 (tf.nn.top_k). */
 eddy_tensor eddy_top_k(eddy_tensor x, int64_t k)
 {

@@ -46,8 +46,8 @@ const eddy_op_def eddy_op_count_up_to = {
  *  var    a variable, an int32 or int64 scalar
  *  limit  of its type; the last value of y is one less
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the
- *  run, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE with the variable unchanged.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the run,
+ *  EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE with the variable unchanged.
  *  Gradient: none.  TensorFlow: CountUpTo. */
 eddy_tensor eddy_count_up_to(eddy_tensor var, int64_t limit)
 {
