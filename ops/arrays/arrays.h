@@ -14,6 +14,13 @@ static inline eddy_tensor eddy__apply_named(const char *name, const eddy_op_def 
     return eddy_apply(op, attrs, n, in, (eddy_apply_args){ .name = name });
 }
 
+/* eddy_apply to three inputs, with the default name. */
+static inline eddy_tensor eddy__apply3(const eddy_op_def *op, const void *attrs, eddy_tensor a,
+                                       eddy_tensor b, eddy_tensor c)
+{
+    return eddy_apply(op, attrs, 3, (eddy_tensor[]){ a, b, c }, (eddy_apply_args){ 0 });
+}
+
 /* ------------------------------------------------------------ inferring -- */
 
 static inline int eddy__axis_of(int64_t axis, int rank)

@@ -276,8 +276,7 @@ static eddy_status transform_kernel(eddy_kernel *k)
 
 static void transform_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->dy[0], r->x[1], r->x[0] };
-    r->dx[0] = eddy_apply(&eddy_op_image_transform_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[0] = eddy__apply3(&eddy_op_image_transform_grad, r->attrs, r->dy[0], r->x[1], r->x[0]);
 }
 
 /* The examples and the images of each become one axis, and are parted again. */
