@@ -247,20 +247,11 @@ static void put_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_put_along = {
-    .name = "PutAlong",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .shape_inputs = 1u << 2,
+    .name = "PutAlong", .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 2,
     .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX },
                           { "indices", EDDY_TAKES_INDICES }, { "ref", EDDY_ANY_TYPE }),
-    .attrs_size = sizeof(along_attrs),
-    .attrs = along_fields,
-    .flops = eddy_flops_per_input,
-    .infer = put_infer,
-    .kernel = put_kernel,
-    .gradient = put_gradient,
-    .batch = along_batch,
+    .attrs_size = sizeof(along_attrs), .attrs = along_fields, .flops = eddy_flops_per_input,
+    .infer = put_infer, .kernel = put_kernel, .gradient = put_gradient, .batch = along_batch,
 };
 
 /** y = zeros like `ref` with each value added at its index along `axis`.

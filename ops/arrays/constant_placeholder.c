@@ -385,25 +385,13 @@ static eddy_status ones_like_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_zeros_like = {
-    .name = "ZerosLike",
-    .label = "zeros_like",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .shape_inputs = 1,
-    .infer = like_infer,
-    .kernel = zeros_like_kernel,
+    .name = "ZerosLike", .label = "zeros_like", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .shape_inputs = 1, .infer = like_infer, .kernel = zeros_like_kernel,
     .gradient = eddy_not_differentiable,
 };
 const eddy_op_def eddy_op_ones_like = {
-    .name = "OnesLike",
-    .label = "ones_like",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .shape_inputs = 1,
-    .infer = like_infer,
-    .kernel = ones_like_kernel,
+    .name = "OnesLike", .label = "ones_like", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .shape_inputs = 1, .infer = like_infer, .kernel = ones_like_kernel,
     .gradient = eddy_not_differentiable,
 };
 

@@ -93,21 +93,14 @@ static void slices_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_indexed_slices = {
-    .name = "IndexedSlices",
-    .min_inputs = 2,
-    .max_inputs = 3,
-    .outputs = 1,
+    .name = "IndexedSlices", .min_inputs = 2, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_SLICES,
-    .inputs =
-        EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
-                    { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "like", EDDY_ANY_TYPE }),
-    .shape_inputs = 1u << 2,
-    .attrs_size = sizeof(slices_attrs),
-    .attrs = EDDY_ATTRS(slices_attrs, dense_shape, skip_negative),
-    .flops = eddy_flops_per_input,
-    .infer = slices_infer,
-    .kernel = slices_kernel,
-    .gradient = slices_gradient,
+    .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
+                          { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "like", EDDY_ANY_TYPE }),
+    .shape_inputs = 1u << 2, .attrs_size = sizeof(slices_attrs),
+    .attrs = EDDY_ATTRS(slices_attrs, dense_shape, skip_negative), .flops = eddy_flops_per_input,
+    .infer = slices_infer, .kernel = slices_kernel, .gradient = slices_gradient,
     .batch = slices_batch,
 };
 
@@ -377,20 +370,13 @@ static void sum_duplicates_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_sum_duplicates = {
-    .name = "SumDuplicates",
-    .min_inputs = 2,
-    .max_inputs = 3,
-    .outputs = 2,
+    .name = "SumDuplicates", .min_inputs = 2, .max_inputs = 3, .outputs = 2,
     .flags = EDDY_OP_IN_PLACE,
-    .inputs =
-        EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
-                    { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "var", EDDY_RANK_FROM(1) }),
-    .shape_inputs = 1u << 2,
-    .flops = eddy_flops_per_input,
-    .infer = sum_duplicates_infer,
-    .prepare = table_prepare,
-    .kernel = sum_duplicates_kernel,
-    .gradient = sum_duplicates_gradient,
+    .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
+                          { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "var", EDDY_RANK_FROM(1) }),
+    .shape_inputs = 1u << 2, .flops = eddy_flops_per_input, .infer = sum_duplicates_infer,
+    .prepare = table_prepare, .kernel = sum_duplicates_kernel, .gradient = sum_duplicates_gradient,
     .batch = sum_duplicates_batch,
 };
 

@@ -145,21 +145,13 @@ static void batch_matmul_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_batch_matmul = {
-    .name = "BatchMatMulV2",
-    .label = "MatMul",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 1,
+    .name = "BatchMatMulV2", .label = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs =
         EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_TAKES_INDICES | EDDY_RANK_FROM(2) },
                     { "y", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(eddy_matmul_attrs),
-    .attrs = eddy__matmul_fields,
-    .infer = batch_matmul_infer,
-    .prepare = batch_matmul_prepare,
-    .kernel = batch_matmul_kernel,
-    .gradient = batch_matmul_gradient,
-    .batch = eddy__batch_elementwise,
+    .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy__matmul_fields,
+    .infer = batch_matmul_infer, .prepare = batch_matmul_prepare, .kernel = batch_matmul_kernel,
+    .gradient = batch_matmul_gradient, .batch = eddy__batch_elementwise,
     .flops = eddy__product_flops,
 };
 

@@ -340,21 +340,13 @@ static double beam_flops(const void *attrs, int n_in, const eddy_type *in, const
 }
 
 const eddy_op_def eddy_op_ctc_beam_search_decoder = {
-    .name = "CTCBeamSearchDecoder",
-    .label = "ctc_beam_search_decoder",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 3,
-    .attrs_size = sizeof(beam_attrs),
+    .name = "CTCBeamSearchDecoder", .label = "ctc_beam_search_decoder", .min_inputs = 2,
+    .max_inputs = 2, .outputs = 3, .attrs_size = sizeof(beam_attrs),
     .attrs = EDDY_ATTRS(beam_attrs, beam_width, top_paths, blank_index),
-    .inputs =
-        EDDY_INPUTS({ "inputs", EDDY_TAKES_FLOATS }, { "sequence_length", EDDY_TAKES_INDICES }),
-    .flops = beam_flops,
-    .infer = beam_infer,
-    .prepare = beam_prepare,
-    .kernel = beam_kernel,
-    .gradient = eddy_not_differentiable,
-    .batch = beam_batch,
+    .inputs = EDDY_INPUTS({ "inputs", EDDY_TAKES_FLOATS },
+                          { "sequence_length", EDDY_TAKES_INDICES }),
+    .flops = beam_flops, .infer = beam_infer, .prepare = beam_prepare, .kernel = beam_kernel,
+    .gradient = eddy_not_differentiable, .batch = beam_batch,
 };
 
 /** The likeliest labels of all steps together, the probabilities of all paths that read as them

@@ -179,23 +179,16 @@ static double posteriors_flops(const void *attrs, int n_in, const eddy_type *in,
 }
 
 const eddy_op_def eddy_op_ctc_posteriors = {
-    .name = "CTCPosteriors",
-    .min_inputs = DIRECTIONS,
-    .max_inputs = DIRECTIONS + EDDY_CTC_DIRECTIONS + 1,
-    .outputs = 1,
-    .inputs = EDDY_INPUTS(
-        { "logits", EDDY_TAKES_FLOATS }, { "labels", EDDY_TAKES_INDICES | EDDY_RANK(2) },
-        { "label_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
-        { "logit_length", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "direction", EDDY_LIKE(0) }),
-    .attrs_size = sizeof(ctc_attrs),
-    .attrs = ctc_fields,
-    .flops = posteriors_flops,
-    .variant = POSTERIORS,
-    .infer = posteriors_infer,
-    .prepare = prepare,
-    .kernel = posteriors_kernel,
-    .gradient = posteriors_gradient,
-    .batch = ctc_batch,
+    .name = "CTCPosteriors", .min_inputs = DIRECTIONS,
+    .max_inputs = DIRECTIONS + EDDY_CTC_DIRECTIONS + 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "logits", EDDY_TAKES_FLOATS },
+                          { "labels", EDDY_TAKES_INDICES | EDDY_RANK(2) },
+                          { "label_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "logit_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "direction", EDDY_LIKE(0) }),
+    .attrs_size = sizeof(ctc_attrs), .attrs = ctc_fields, .flops = posteriors_flops,
+    .variant = POSTERIORS, .infer = posteriors_infer, .prepare = prepare,
+    .kernel = posteriors_kernel, .gradient = posteriors_gradient, .batch = ctc_batch,
 };
 
 /* ------------------------------------------------------------------ loss -- */
@@ -231,24 +224,14 @@ static double loss_flops(const void *attrs, int n_in, const eddy_type *in, const
 }
 
 const eddy_op_def eddy_op_ctc_loss = {
-    .name = "CTCLoss",
-    .label = "ctc_loss",
-    .min_inputs = DIRECTIONS,
-    .max_inputs = DIRECTIONS,
-    .outputs = 1,
-    .attrs_size = sizeof(ctc_attrs),
-    .attrs = ctc_fields,
-    .flops = loss_flops,
+    .name = "CTCLoss", .label = "ctc_loss", .min_inputs = DIRECTIONS, .max_inputs = DIRECTIONS,
+    .outputs = 1, .attrs_size = sizeof(ctc_attrs), .attrs = ctc_fields, .flops = loss_flops,
     .inputs = EDDY_INPUTS({ "logits", EDDY_TAKES_FLOATS },
                           { "labels", EDDY_TAKES_INDICES | EDDY_RANK(2) },
                           { "label_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
                           { "logit_length", EDDY_TAKES_INDICES | EDDY_RANK(1) }),
-    .variant = LOSS,
-    .infer = loss_infer,
-    .prepare = prepare,
-    .kernel = loss_kernel,
-    .gradient = loss_gradient,
-    .batch = ctc_batch,
+    .variant = LOSS, .infer = loss_infer, .prepare = prepare, .kernel = loss_kernel,
+    .gradient = loss_gradient, .batch = ctc_batch,
 };
 
 /* As many numbers as x has along axis 0, each the size of `of` along `axis`. */

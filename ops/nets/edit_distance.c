@@ -127,22 +127,14 @@ static double distance_flops(const void *attrs, int n_in, const eddy_type *in,
 }
 
 const eddy_op_def eddy_op_edit_distance = {
-    .name = "EditDistance",
-    .label = "edit_distance",
-    .min_inputs = 4,
-    .max_inputs = 4,
-    .outputs = 1,
-    .attrs_size = sizeof(distance_attrs),
+    .name = "EditDistance", .label = "edit_distance", .min_inputs = 4, .max_inputs = 4,
+    .outputs = 1, .attrs_size = sizeof(distance_attrs),
     .attrs = EDDY_ATTRS(distance_attrs, normalize),
     .inputs = EDDY_INPUTS({ "hypothesis", EDDY_TAKES_INDICES },
                           { "hypothesis_length", EDDY_TAKES_INDICES },
                           { "truth", EDDY_TAKES_INDICES }, { "truth_length", EDDY_TAKES_INDICES }),
-    .flops = distance_flops,
-    .infer = distance_infer,
-    .prepare = distance_prepare,
-    .kernel = distance_kernel,
-    .gradient = eddy_not_differentiable,
-    .batch = distance_batch,
+    .flops = distance_flops, .infer = distance_infer, .prepare = distance_prepare,
+    .kernel = distance_kernel, .gradient = eddy_not_differentiable, .batch = distance_batch,
 };
 
 /** y = the least number of insertions, deletions and replacements that make each truth of its

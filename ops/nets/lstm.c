@@ -333,19 +333,12 @@ static void block_grad_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_block_lstm_grad = {
-    .name = "BlockLSTMGrad",
-    .min_inputs = 5,
-    .max_inputs = 7,
-    .outputs = 3,
+    .name = "BlockLSTMGrad", .min_inputs = 5, .max_inputs = 7, .outputs = 3,
     .inputs = EDDY_INPUTS({ "u", EDDY_TAKES_FLOATS }, { "gates", EDDY_LIKE(0) },
                           { "cs", EDDY_LIKE(0) }, { "c0", EDDY_LIKE(0) }, { "dhs", EDDY_LIKE(0) },
                           { "dcs", EDDY_LIKE(0) }, { "dgates", EDDY_LIKE(0) }),
-    .infer = block_grad_infer,
-    .prepare = block_grad_prepare,
-    .kernel = block_grad_kernel,
-    .gradient = block_grad_gradient,
-    .batch = block_grad_batch,
-    .flops = block_grad_flops,
+    .infer = block_grad_infer, .prepare = block_grad_prepare, .kernel = block_grad_kernel,
+    .gradient = block_grad_gradient, .batch = block_grad_batch, .flops = block_grad_flops,
 };
 
 static void block_gradient(eddy_rule *r)
@@ -359,18 +352,11 @@ static void block_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_block_lstm = {
-    .name = "BlockLSTM",
-    .min_inputs = 4,
-    .max_inputs = 4,
-    .outputs = 3,
+    .name = "BlockLSTM", .min_inputs = 4, .max_inputs = 4, .outputs = 3,
     .inputs = EDDY_INPUTS({ "xw", EDDY_TAKES_FLOATS }, { "h0", EDDY_LIKE(0) },
                           { "c0", EDDY_LIKE(0) }, { "u", EDDY_LIKE(0) }),
-    .infer = block_infer,
-    .prepare = block_prepare,
-    .kernel = block_kernel,
-    .gradient = block_gradient,
-    .batch = block_batch,
-    .flops = block_flops,
+    .infer = block_infer, .prepare = block_prepare, .kernel = block_kernel,
+    .gradient = block_gradient, .batch = block_batch, .flops = block_flops,
 };
 
 /* ---------------------------------------------------------------- builders -- */

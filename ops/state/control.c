@@ -153,15 +153,9 @@ static void prevent_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_prevent_gradient = {
-    .name = "PreventGradient",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .flags = EDDY_OP_ALIAS,
-    .attrs_size = sizeof(prevent_attrs),
-    .attrs = EDDY_ATTRS(prevent_attrs, message),
-    .infer = same_infer,
-    .gradient = prevent_gradient,
+    .name = "PreventGradient", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ALIAS, .attrs_size = sizeof(prevent_attrs),
+    .attrs = EDDY_ATTRS(prevent_attrs, message), .infer = same_infer, .gradient = prevent_gradient,
     .batch = eddy_batch_as_is,
 };
 
