@@ -25,6 +25,18 @@ bool eddy__infer_along(eddy_infer *c, int64_t axis, int *at)
     return eddy__infer_axis(c, axis, rank < 0 ? EDDY_MAX_RANK : rank, at);
 }
 
+bool eddy__infer_with_places(eddy_infer *c, int64_t axis)
+{
+    const eddy_type x = c->in[0];
+    int at;
+    if (!eddy__infer_along(c, axis, &at)) return false;
+    if (x.shape.rank >= 0 && x.shape.dim[at] > INT32_MAX)
+        return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32", at,
+                               (long long)x.shape.dim[at]);
+    return eddy__infer_yield(c, 0, x.dtype, x.shape) &&
+           eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
+}
+
 /** y = how many elements x has along `axis`: an int64 scalar.
  *
  *  x     any element type and shape; only its shape is used

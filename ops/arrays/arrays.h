@@ -35,6 +35,9 @@ bool eddy__infer_yield(eddy_infer *c, int i, eddy_dtype d, eddy_shape s);
 /* `d` as the list `what` with one entry a dimension of input 0; an unknown rank
  * becomes known by it.  *count is -1 if neither the list nor the rank is known. */
 bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count);
+/* Two such lists: of the same number of entries, *count, as far as either is known. */
+bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const char *b,
+                           eddy_dims of_b, int *count);
 
 /* *a = what is known from both; false if they contradict each other. */
 static inline bool eddy__dim_unify(int64_t *a, int64_t b)

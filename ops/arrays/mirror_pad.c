@@ -43,14 +43,9 @@ static bool pad_dim(eddy_infer *c, int i, int64_t dim, int64_t *padded)
 static bool padded_shape(eddy_infer *c, eddy_shape x, eddy_shape *out)
 {
     const mirror_attrs *a = c->attrs;
-    int rank, ranks;
-    if (!eddy__infer_dims(c, "before", a->before, &rank) ||
-        !eddy__infer_dims(c, "after", a->after, &ranks))
-        return false;
-    if (rank >= 0 && ranks >= 0 && rank != ranks)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "before has %d entries, but after has %d", rank,
-                               ranks);
-    *out = eddy__shape_open(rank < 0 ? ranks : rank);
+    int rank;
+    if (!eddy__infer_dims_pair(c, "before", a->before, "after", a->after, &rank)) return false;
+    *out = eddy__shape_open(rank);
     if (x.rank >= 0 && out->rank >= 0 && x.rank != out->rank)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
                                "%d dimensions are padded, but the reference has %d", out->rank,

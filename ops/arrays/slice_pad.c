@@ -92,14 +92,8 @@ static bool slice_infer(eddy_infer *c)
 {
     const slice_attrs *a = c->attrs;
     const eddy_type *x = &c->in[0];
-    int rank, ranks;
-    if (!eddy__infer_dims(c, "begin", a->begin, &rank) ||
-        !eddy__infer_dims(c, "size", a->size, &ranks))
-        return false;
-    if (rank >= 0 && ranks >= 0 && rank != ranks)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "begin has %d entries, but size has %d", rank,
-                               ranks);
-    if (rank < 0) rank = ranks;
+    int rank;
+    if (!eddy__infer_dims_pair(c, "begin", a->begin, "size", a->size, &rank)) return false;
     eddy_shape s = eddy__shape_open(rank);
     for (int i = 0; i < rank; i++) {
         int64_t whole = x->shape.rank < 0 ? EDDY_ANY : x->shape.dim[i];
@@ -271,14 +265,9 @@ static bool pad_infer(eddy_infer *c)
 {
     const pad_attrs *a = c->attrs;
     const eddy_type *x = &c->in[0];
-    int rank, ranks;
-    if (!eddy__infer_dims(c, "before", a->before, &rank) ||
-        !eddy__infer_dims(c, "after", a->after, &ranks))
-        return false;
-    if (rank >= 0 && ranks >= 0 && rank != ranks)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "before has %d entries, but after has %d", rank,
-                               ranks);
-    eddy_shape s = eddy__shape_open(rank < 0 ? ranks : rank);
+    int rank;
+    if (!eddy__infer_dims_pair(c, "before", a->before, "after", a->after, &rank)) return false;
+    eddy_shape s = eddy__shape_open(rank);
     for (int i = 0; i < s.rank; i++) {
         int64_t before = entry(&a->before, i, 0), after = entry(&a->after, i, 0), more;
         if (before < 0 || after < 0 || __builtin_add_overflow(before, after, &more))

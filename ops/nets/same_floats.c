@@ -9,3 +9,12 @@ bool eddy__infer_like(eddy_infer *c, int i, const char *what, eddy_shape want)
                            eddy_shape_print(c->in[i].shape, have, sizeof have),
                            eddy_shape_print(want, text, sizeof text));
 }
+
+bool eddy__check_floats(const char *op, eddy_tensor x)
+{
+    const eddy_dtype d = eddy_dtype_of(x);
+    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
+    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
+              eddy_dtype_name(d));
+    return false;
+}

@@ -15,15 +15,7 @@ typedef struct sort_attrs {
 
 static bool sort_infer(eddy_infer *c)
 {
-    const sort_attrs *a = c->attrs;
-    const eddy_type   x = c->in[0];
-    int axis;
-    if (!eddy__infer_along(c, a->axis, &axis)) return false;
-    if (x.shape.rank >= 0 && x.shape.dim[axis] > INT32_MAX)
-        return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32",
-                               axis, (long long)x.shape.dim[axis]);
-    return eddy__infer_yield(c, 0, x.dtype, x.shape) &&
-           eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
+    return eddy__infer_with_places(c, ((const sort_attrs *)c->attrs)->axis);
 }
 
 /* Neighbouring lanes are loaded together, for the sake of the cache. */
