@@ -70,10 +70,10 @@ all: lib examples ## build the library and the examples
 lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
 
 # --- generated: the header of operations and the table of definitions -------
-$(GEN)/stamp: $(OPSRC) ops/gen.awk
+$(GEN)/stamp: $(OPSRC) ops/gen.awk ops/declared.awk graph/op.h
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
-	@for m in header table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
+	@for m in header table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/declared.awk -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/header.new ops/ops.h || cp $(GEN)/header.new ops/ops.h
 	@for m in table_h table_c weak_ops_h weak_ops_c; do f=$(GEN)/$${m%_?}.$${m##*_}; \
 	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
@@ -230,7 +230,7 @@ check: ## run all tests, examples and programs in the documentation
 	@$(RUN_TESTS)
 
 docs: $(REFERENCE)/index.md $(REFERENCE)/catalogue.md ## the reference of operations, in build/docs/reference
-$(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/tasks.txt scripts/reference.sh
+$(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/tasks.txt scripts/reference.sh
 	@sh scripts/reference.sh $(@D)
 $(REFERENCE)/catalogue.md: $(BUILD)/tables/catalogue
 	@mkdir -p $(@D)

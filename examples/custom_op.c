@@ -12,19 +12,13 @@
 #include <eddy/ops/short_names.h>
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 
-/* Attributes: one plain struct, and a table of its members, from which the
- * library copies, compares, prints and saves them. */
+/* Attributes: one plain struct.  The definition lists its members, which the
+ * library copies, compares, prints and saves. */
 typedef struct pseudo_huber_attrs {
     double d;
 } pseudo_huber_attrs;
-
-static const eddy_attr_field pseudo_huber_fields[] = {
-    { "d", EDDY_ATTR_FLOAT, offsetof(pseudo_huber_attrs, d) },
-    { 0 }
-};
 
 /* What the inputs may be, ended by a row without a name. */
 static const eddy_input_def pseudo_huber_inputs[] = { { "x", EDDY_TAKES_FLOATS }, { NULL, 0 } };
@@ -80,7 +74,7 @@ static const eddy_op_def pseudo_huber_op = {
     .inputs     = pseudo_huber_inputs,
     .flags      = EDDY_OP_IN_PLACE,
     .attrs_size = sizeof(pseudo_huber_attrs),
-    .attrs      = pseudo_huber_fields,
+    .attrs      = EDDY_ATTRS(pseudo_huber_attrs, d),
     .infer      = pseudo_huber_infer,
     .kernel     = pseudo_huber_kernel,
     .gradient   = pseudo_huber_gradient,

@@ -1,4 +1,4 @@
-# gen.awk -- reads ops/*.c and writes what would otherwise be written twice.
+# gen.awk -- reads ops/*.c and writes what would otherwise be written twice; after declared.awk.
 #
 #   mode=header   ops/ops.h: every public builder with the comment above it
 #   mode=table_h  declarations of all definitions
@@ -60,9 +60,11 @@ function add_page(name, call, text) {
     page_call[pages] = call
     of_room[pages] = FILENAME; sub(/\/[^\/]*$/, "", of_room[pages]); sub(/^.*\//, "", of_room[pages])
 }
-function emit(proto, name,    text) {
+function emit(proto, name, kind, set,    text) {
     flush_file()
     if (doc == "") { printf "gen.awk: %s: no comment above %s\n", FILENAME, name > "/dev/stderr"; bad = 1 }
+    short = name; sub(/^eddy_/, "", short); sub(/_with$/, "", short)
+    if (doc != "") doc = declared(doc, short, kind, set)
     if (mode == "header") {
         text = doc; sub(/^\/\*\* /, "/* ", text)
         printf "\n%s\nEDDY_API %s;\n", text, proto
@@ -97,11 +99,13 @@ indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next
     if (doc != "") emit(proto, name)
     else if (proto ~ /^eddy_tensor/ && !tools) emit(proto, name)
 }
-/^(UNARY|UNARY_FLAT|UNARY_TEST|BINARY|BINARY_FLAT|COMPARISON)\(/ {
+/^(UNARY(_FLAT|_TEST)?|BINARY(_FLAT)?(_OF)?|COMPARISON)\(/ {
     kind = $0; sub(/\(.*$/, "", kind)
     name = $0; sub(/^[A-Z_]+\(/, "", name); sub(/,.*$/, "", name)
     defs[++ndefs] = name
-    emit("eddy_tensor eddy_" name (kind ~ /^UNARY/ ? "(eddy_tensor x)" : "(eddy_tensor a, eddy_tensor b)"), "eddy_" name)
+    set = $0; for (i = 0; i < 3; i++) sub(/^[^,]*, */, "", set)
+    sub(/,.*$/, "", set)
+    emit("eddy_tensor eddy_" name (kind ~ /^UNARY/ ? "(eddy_tensor x)" : "(eddy_tensor a, eddy_tensor b)"), "eddy_" name, kind, set)
 }
 /^ROW_DEF\(/ {
     name = $0; sub(/^ROW_DEF\(/, "", name); sub(/,.*$/, "", name)

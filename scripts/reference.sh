@@ -10,12 +10,12 @@ mkdir -p "$out"
 for room in ops/*/; do
     room=$(basename "$room")
     [ "$room" != kernels ] || continue
-    awk -v mode=docs -v room="$room" -f ops/gen.awk ops/"$room"/*.c > "$out/$room.md"
+    awk -v mode=docs -v room="$room" -f ops/declared.awk -f ops/gen.awk ops/"$room"/*.c > "$out/$room.md"
 done
 # What is in no room reads and writes graphs.
-awk -v mode=docs -v room=graphs -f ops/gen.awk ops/*.c > "$out/graphs.md"
+awk -v mode=docs -v room=graphs -f ops/declared.awk -f ops/gen.awk ops/*.c > "$out/graphs.md"
 
-awk -v mode=index -f ops/gen.awk ops/*.c ops/*/*.c | sed 's/\tops\t/\tgraphs\t/' |
+awk -v mode=index -f ops/declared.awk -f ops/gen.awk ops/*.c ops/*/*.c | sed 's/\tops\t/\tgraphs\t/' |
     LC_ALL=C sort > "$out/calls"
 awk -F '\t' '
     function complain(what) { print "ops/tasks.txt: " what > "/dev/stderr"; bad = 1 }

@@ -4,6 +4,7 @@
  * Python dictionary of three entries as text), and the elements. The header is trusted only
  * after the number of bytes that follow has been checked. */
 #include "graph/base/files.h"
+#include "graph/files/token.h"
 
 #include <string.h>
 
@@ -71,41 +72,13 @@ eddy_status eddy_array_save(const eddy_array *a, const char *path, const eddy_fi
 
 /* ----------------------------------------------------- reading: header -- */
 
-typedef struct parser {
-    const char *path;
-    eddy_error *error;
-    const char *start, *at, *end;
-    size_t      offset;          /* offset of `start` in the file */
-    eddy_dtype  dtype;
-    eddy_shape  shape;
-    bool        fortran;
-} parser;
+typedef struct npy_header {
+    eddy_dtype dtype;
+    eddy_shape shape;
+    bool       fortran;
+} npy_header;
 
-/* Where the parser is in the file. */
-static size_t offset(const parser *p) { return p->offset + (size_t)(p->at - p->start); }
-
-static bool damaged(parser *p, const char *what)
-{
-    return eddy__error_set(p->error, EDDY_CORRUPT, "%.600s: header, byte %zu: %s", p->path,
-                           offset(p), what);
-}
-
-static void skip_space(parser *p)
-{
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
-        p->at++;
-}
-
-/* Takes the character if it is next. */
-static bool accept_char(parser *p, char c)
-{
-    skip_space(p);
-    bool is = p->at < p->end && *p->at == c;
-    if (is) p->at++;
-    return is;
-}
-
-static bool take_word(parser *p, const char *word)
+static bool take_word(tokens *p, const char *word)
 {
     size_t n = strlen(word);
     skip_space(p);
@@ -115,7 +88,7 @@ static bool take_word(parser *p, const char *word)
 }
 
 /* A string of Python without escapes, copied to buf. */
-static bool read_string(parser *p, char *buf, size_t size)
+static bool read_string(tokens *p, char *buf, size_t size)
 {
     skip_space(p);
     char   quote = p->at < p->end ? *p->at : 0;
@@ -130,11 +103,11 @@ static bool read_string(parser *p, char *buf, size_t size)
     return accept_char(p, quote) || damaged(p, "unterminated string");
 }
 
-static bool read_dtype(parser *p)
+static bool read_dtype(tokens *p)
 {
     char text[32];
     skip_space(p);
-    const char *before = p->at;
+    char *before = p->at;
     if (p->at < p->end && *p->at == '[')
         return damaged(p, "structured element types are not supported");
     if (!read_string(p, text, sizeof text)) return false;
@@ -145,7 +118,7 @@ static bool read_dtype(parser *p)
         bool single = eddy_dtype_size(codes[i].dtype) == 1;
         if (!single && text[0] == '>') return damaged(p, "big-endian elements are not supported");
         if (!single && text[0] == '|') break;
-        p->dtype = codes[i].dtype;
+        ((npy_header *)p->out)->dtype = codes[i].dtype;
         return read_string(p, text, sizeof text);
     }
     return eddy__error_set(p->error, EDDY_CORRUPT,
@@ -153,47 +126,45 @@ static bool read_dtype(parser *p)
                            p->path, offset(p), text);
 }
 
-static bool read_size(parser *p, int64_t *out)
+static bool read_size(tokens *p, int64_t *out)
 {
-    const char *first = p->at;
-    int64_t     v = 0;
-    for (; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++)
-        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p->at - '0', &v))
-            return damaged(p, "a dimension is too large");
-    if (p->at == first) return damaged(p, "expected a dimension");
-    accept_char(p, 'L');                     /* Python 2 */
-    *out = v;
+    size_t digits;
+    if (!take_natural(p, out, &digits)) return damaged(p, "a dimension is too large");
+    if (digits == 0) return damaged(p, "expected a dimension");
+    accept_char(p, 'L');                            /* Python 2 */
     return true;
 }
 
-static bool read_shape(parser *p)
+static bool read_shape(tokens *p)
 {
+    eddy_shape *s = &((npy_header *)p->out)->shape;
     if (!accept_char(p, '(')) return damaged(p, "the shape is not a tuple");
     bool comma = true;
     while (!accept_char(p, ')')) {
         if (!comma) return damaged(p, "expected a comma in the shape");
-        if (p->shape.rank == EDDY_MAX_RANK) return damaged(p, "more than 8 dimensions");
+        if (s->rank == EDDY_MAX_RANK) return damaged(p, "more than 8 dimensions");
         skip_space(p);
-        if (!read_size(p, &p->shape.dim[p->shape.rank])) return false;
-        p->shape.rank++;
+        if (!read_size(p, &s->dim[s->rank])) return false;
+        s->rank++;
         comma = accept_char(p, ',');
-        if (!comma && p->shape.rank == 1) return damaged(p, "the shape is not a tuple");
+        if (!comma && s->rank == 1) return damaged(p, "the shape is not a tuple");
     }
-    return eddy_shape_is_valid(p->shape) || damaged(p, "the shape is too large");
+    return eddy_shape_is_valid(*s) || damaged(p, "the shape is too large");
 }
 
-static bool read_order(parser *p)
+static bool read_order(tokens *p)
 {
-    p->fortran = take_word(p, "True");
-    return p->fortran || take_word(p, "False") ||
+    npy_header *h = p->out;
+    h->fortran = take_word(p, "True");
+    return h->fortran || take_word(p, "False") ||
            damaged(p, "fortran_order is neither True nor False");
 }
 
 /* {'descr': ..., 'fortran_order': ..., 'shape': ...}, each once, in any order. */
-static bool read_header(parser *p)
+static bool read_header(tokens *p)
 {
     static const char *const keys[] = { "descr", "fortran_order", "shape" };
-    static bool (*const readers[])(parser *) = { read_dtype, read_order, read_shape };
+    static bool (*const readers[])(tokens *) = { read_dtype, read_order, read_shape };
     unsigned seen = 0;
     bool     comma = true;
     if (!accept_char(p, '{')) return damaged(p, "expected a dictionary");
@@ -262,7 +233,7 @@ static eddy_array *transposed(eddy_array *a)
 }
 
 /* Reads everything up to the elements. */
-static bool open_npy(eddy_reader *in, parser *p)
+static bool open_npy(eddy_reader *in, tokens *p)
 {
     unsigned char start[12];
     size_t        length, prefix = 10;
@@ -286,15 +257,15 @@ static bool open_npy(eddy_reader *in, parser *p)
     if (!eddy__reader_read(in, header, length)) return false;
     p->start = p->at = header;
     p->end = header + length;
-    p->offset = prefix;
+    p->prefix = prefix;
     return read_header(p);
 }
 
 /* Bools are bytes of 0 and 1 everywhere in the library. */
-static bool bools_are_clean(parser *p, const eddy_array *a)
+static bool bools_are_clean(const tokens *p, const eddy_array *a)
 {
     const unsigned char *b = eddy_array_data(a);
-    if (p->dtype != EDDY_BOOL) return true;
+    if (eddy_array_dtype(a) != EDDY_BOOL) return true;
     for (int64_t i = 0; i < eddy_array_count(a); i++)
         if (b[i] > 1)
             return eddy__error_set(p->error, EDDY_CORRUPT,
@@ -303,25 +274,26 @@ static bool bools_are_clean(parser *p, const eddy_array *a)
     return true;
 }
 
-static eddy_array *read_array(eddy_reader *in, parser *p)
+static eddy_array *read_array(eddy_reader *in, const tokens *p)
 {
-    int64_t count = eddy_shape_count(p->shape);      /* below 2^48: the bytes fit */
-    int64_t bytes = count * (int64_t)eddy_dtype_size(p->dtype);
+    const npy_header *h = p->out;
+    int64_t count = eddy_shape_count(h->shape);      /* below 2^48: the bytes fit */
+    int64_t bytes = count * (int64_t)eddy_dtype_size(h->dtype);
     if (in->size - in->at != bytes) {
         char text[100];
         eddy__error_set(p->error, EDDY_CORRUPT,
                         "%.600s: %s takes %lld bytes, but the file has %lld", p->path,
-                        eddy_type_print((eddy_type){ p->dtype, p->shape }, text, sizeof text),
+                        eddy_type_print((eddy_type){ h->dtype, h->shape }, text, sizeof text),
                         (long long)bytes, (long long)(in->size - in->at));
         return NULL;
     }
-    eddy_array *a = eddy_array_new(p->dtype, p->shape);
+    eddy_array *a = eddy_array_new(h->dtype, h->shape);
     if (a &&
         (!eddy__reader_read(in, eddy_array_data(a), (size_t)bytes) || !bools_are_clean(p, a))) {
         eddy_array_free(a);
         return NULL;
     }
-    if (p->fortran) a = transposed(a);
+    if (h->fortran) a = transposed(a);
     if (!a)
         eddy__error_set(p->error, EDDY_NO_MEMORY, "%.600s: out of memory for %lld bytes", p->path,
                         (long long)bytes);
@@ -331,7 +303,8 @@ static eddy_array *read_array(eddy_reader *in, parser *p)
 eddy_array *eddy_array_load(const char *path, const eddy_files *files, eddy_error *error)
 {
     eddy_reader in;
-    parser      p = { .path = path, .error = error };
+    npy_header  header = { 0 };
+    tokens      p = { .path = path, .place = "header, byte", .error = error, .out = &header };
     eddy_array *a = NULL;
     if (eddy__reader_open(&in, files, path, error) && open_npy(&in, &p)) a = read_array(&in, &p);
     eddy__reader_close(&in);

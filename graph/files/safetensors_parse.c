@@ -3,17 +3,10 @@
  * It reads only the form that the format allows, so that these functions limit the depth, not
  * the file: an object of objects of short lists, and one object of strings. */
 #include "graph/files/safetensors_header.h"
+#include "graph/files/token.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct parser {
-    const char       *path;
-    eddy_error       *error;
-    char             *start, *at, *end;
-    eddy_safetensors *out;
-    bool              metadata;      /* seen */
-} parser;
 
 typedef struct span {
     const char *at;
@@ -22,16 +15,7 @@ typedef struct span {
 
 enum { PREFIX = 8 };                 /* bytes of the file before the header */
 
-static size_t offset(const parser *p) { return PREFIX + (size_t)(p->at - p->start); }
-
-static bool damaged_at(parser *p, size_t where, const char *what)
-{
-    return eddy__error_set(p->error, EDDY_CORRUPT, "%.600s: byte %zu: %s", p->path, where, what);
-}
-
-static bool damaged(parser *p, const char *what) { return damaged_at(p, offset(p), what); }
-
-static bool no_memory(parser *p)
+static bool no_memory(tokens *p)
 {
     return eddy__error_set(p->error, EDDY_NO_MEMORY, "%.600s: out of memory for the header",
                            p->path);
@@ -39,37 +23,24 @@ static bool no_memory(parser *p)
 
 /* -------------------------------------------------------------- tokens -- */
 
-static void skip_space(parser *p)
-{
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\t' || *p->at == '\r'))
-        p->at++;
-}
-
-static bool accept_char(parser *p, char c)
-{
-    skip_space(p);
-    bool is = p->at < p->end && *p->at == c;
-    if (is) p->at++;
-    return is;
-}
-
-static bool expect(parser *p, char c)
+static bool expect(tokens *p, char c)
 {
     char what[] = "expected '?'";
     what[sizeof what - 3] = c;
     return accept_char(p, c) || damaged(p, what);
 }
 
-/* After an item: true if another one follows, false after the closing character or an error. */
-static bool has_next_item(parser *p, char close, bool *ok)
+/* After an item: true if another one follows, false behind the closing sign or
+ * after an error. */
+static bool has_next_item(tokens *p, char close, bool *ok)
 {
     if (accept_char(p, close)) return false;
     *ok = expect(p, ',');
     return *ok;
 }
 
-/* Four hexadecimal digits; -1 if the text does not continue with them. */
-static int32_t hex4(parser *p)
+/* Four hexadecimal digits; -1 if they are not there. */
+static int32_t hex4(tokens *p)
 {
     int32_t v = 0;
     if (p->end - p->at < 4) return -1;
@@ -83,8 +54,8 @@ static int32_t hex4(parser *p)
     return v;
 }
 
-/* One character after "\u"; it may need a second escape. */
-static bool read_unicode(parser *p, uint32_t *out)
+/* Behind "\u": one character, which may take a second escape. */
+static bool read_unicode(tokens *p, uint32_t *out)
 {
     int32_t high = hex4(p), low;
     if (high < 0) return damaged(p, "expected four hexadecimal digits");
@@ -99,7 +70,7 @@ static bool read_unicode(parser *p, uint32_t *out)
     return true;
 }
 
-static bool read_escape(parser *p, uint32_t *out)
+static bool read_escape(tokens *p, uint32_t *out)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
     char        c = p->at < p->end ? *p->at : 0;
@@ -115,7 +86,7 @@ static bool read_escape(parser *p, uint32_t *out)
 }
 
 /* True if a quotation mark ends the string that begins at p->at. */
-static bool string_ends(const parser *p)
+static bool string_ends(const tokens *p)
 {
     for (const char *c = p->at; c < p->end; c++) {
         if (*c == '"') return true;
@@ -124,9 +95,9 @@ static bool string_ends(const parser *p)
     return false;
 }
 
-/* A string, decoded in place: the result is never longer. Its final zero replaces the quotation
- * mark. */
-static bool read_string(parser *p, span *out)
+/* A string, decoded where it stands, which it never outgrows; its final zero
+ * takes the place of the quotation mark. */
+static bool read_string(tokens *p, span *out)
 {
     if (!expect(p, '"')) return false;
     if (!string_ends(p)) return damaged(p, "unterminated string");
@@ -148,22 +119,16 @@ static bool read_string(parser *p, span *out)
     return true;
 }
 
-/* A natural number below 2^63. */
-static bool read_natural(parser *p, int64_t *out)
+static bool read_natural(tokens *p, int64_t *out)
 {
-    int64_t v = 0;
+    size_t digits;
     skip_space(p);
     char *first = p->at;
-    for (; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++)
-        if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p->at - '0', &v))
-            return damaged(p, "a number is too large");
-    if (p->at == first) return damaged(p, "expected a non-negative integer");
-    if (*first == '0' && p->at - first > 1) {
-        p->at = first;
-        return damaged(p, "a number has a leading zero");
-    }
-    *out = v;
-    return true;
+    if (!take_natural(p, out, &digits)) return damaged(p, "a number is too large");
+    if (digits == 0) return damaged(p, "expected a non-negative integer");
+    if (*first != '0' || digits == 1) return true;
+    p->at = first;
+    return damaged(p, "a number has a leading zero");
 }
 
 /* --------------------------------------------------------- duplicates -- */
@@ -177,7 +142,7 @@ static int by_text(const void *a, const void *b)
 
 /* ------------------------------------------------------------- entries -- */
 
-static bool read_dtype(parser *p, eddy_safetensors_entry *entry)
+static bool read_dtype(tokens *p, eddy_safetensors_entry *entry)
 {
     span text;
     if (!read_string(p, &text)) return false;
@@ -189,7 +154,7 @@ static bool read_dtype(parser *p, eddy_safetensors_entry *entry)
         offset(p), entry->name, text.at);
 }
 
-static bool read_shape(parser *p, eddy_safetensors_entry *entry)
+static bool read_shape(tokens *p, eddy_safetensors_entry *entry)
 {
     bool ok = expect(p, '[');
     if (!ok || accept_char(p, ']')) return ok;
@@ -201,14 +166,14 @@ static bool read_shape(parser *p, eddy_safetensors_entry *entry)
     return ok && (eddy_shape_is_valid(entry->type.shape) || damaged(p, "the shape is too large"));
 }
 
-static bool read_offsets(parser *p, eddy_safetensors_entry *entry)
+static bool read_offsets(tokens *p, eddy_safetensors_entry *entry)
 {
     return expect(p, '[') && read_natural(p, &entry->begin) && expect(p, ',') &&
            read_natural(p, &entry->end) && expect(p, ']') &&
            (entry->end >= entry->begin || damaged(p, "data_offsets end before they begin"));
 }
 
-static bool check_entry(parser *p, const eddy_safetensors_entry *entry, unsigned seen)
+static bool check_entry(tokens *p, const eddy_safetensors_entry *entry, unsigned seen)
 {
     if (seen != 7) return damaged(p, "dtype, shape or data_offsets is missing");
     int64_t count = eddy_shape_count(entry->type.shape);         /* at most 2^48 */
@@ -223,10 +188,10 @@ static bool check_entry(parser *p, const eddy_safetensors_entry *entry, unsigned
 }
 
 /* {"dtype": ..., "shape": ..., "data_offsets": ...}, each once, in any order. */
-static bool read_entry(parser *p, eddy_safetensors_entry *entry)
+static bool read_entry(tokens *p, eddy_safetensors_entry *entry)
 {
     static const char *const keys[] = { "dtype", "shape", "data_offsets" };
-    static bool (*const readers[])(parser *, eddy_safetensors_entry *) = { read_dtype, read_shape,
+    static bool (*const readers[])(tokens *, eddy_safetensors_entry *) = { read_dtype, read_shape,
                                                                            read_offsets };
     unsigned seen = 0;
     bool     ok = expect(p, '{');
@@ -248,7 +213,7 @@ static bool read_entry(parser *p, eddy_safetensors_entry *entry)
     return ok && check_entry(p, entry, seen);
 }
 
-static bool add_entry(parser *p, span name, size_t where)
+static bool add_entry(tokens *p, span name, size_t where)
 {
     eddy_safetensors *s = p->out;
     if (strlen(name.at) != name.length) return damaged_at(p, where, "a name contains a zero byte");
@@ -266,17 +231,18 @@ static bool add_entry(parser *p, span name, size_t where)
 
 /* ------------------------------------------------------------ metadata -- */
 
-/* Reads an object of strings without storing it. Its keys are collected only to detect
- * duplicates. */
-static bool read_strings(parser *p, span **keys, size_t *count, size_t *capacity)
+/* The object of strings is read and forgotten; its keys are gathered only to
+ * see that none comes twice. */
+static bool read_strings(tokens *p, span **keys, size_t *count, size_t *capacity)
 {
+    const eddy_safetensors *s = p->out;
     bool ok = expect(p, '{');
     span value;
     if (!ok || accept_char(p, '}')) return ok;
     do {
         if (*count == *capacity) {
             size_t bigger = *capacity ? *capacity * 2 : 16;
-            if (!eddy__grow(p->out->allocator, (void **)keys, *capacity, bigger, sizeof **keys))
+            if (!eddy__grow(s->allocator, (void **)keys, *capacity, bigger, sizeof **keys))
                 return no_memory(p);
             *capacity = bigger;
         }
@@ -287,8 +253,9 @@ static bool read_strings(parser *p, span **keys, size_t *count, size_t *capacity
     return ok;
 }
 
-static bool read_metadata(parser *p)
+static bool read_metadata(tokens *p)
 {
+    const eddy_safetensors *s = p->out;
     span  *keys = NULL;
     size_t count = 0, capacity = 0, where = offset(p);
     bool   ok = read_strings(p, &keys, &count, &capacity);
@@ -296,13 +263,13 @@ static bool read_metadata(parser *p)
     for (size_t i = 1; i < count && ok; i++)
         if (by_text(&keys[i - 1], &keys[i]) == 0)
             ok = damaged_at(p, where, "duplicate key in __metadata__");
-    eddy__release(p->out->allocator, keys, capacity * sizeof *keys);
+    eddy__release(s->allocator, keys, capacity * sizeof *keys);
     return ok;
 }
 
 /* ---------------------------------------------------------- the object -- */
 
-static bool read_pair(parser *p)
+static bool read_pair(tokens *p, bool *metadata)
 {
     span   name;
     size_t where;
@@ -311,24 +278,24 @@ static bool read_pair(parser *p)
     if (!read_string(p, &name) || !expect(p, ':')) return false;
     if (name.length != 12 || memcmp(name.at, "__metadata__", 12) != 0)
         return add_entry(p, name, where);
-    if (p->metadata) return damaged_at(p, where, "__metadata__ appears twice");
-    p->metadata = true;
+    if (*metadata) return damaged_at(p, where, "__metadata__ appears twice");
+    *metadata = true;
     return read_metadata(p);
 }
 
-static bool read_object(parser *p)
+static bool read_object(tokens *p)
 {
-    bool ok = true;
+    bool ok = true, metadata = false;
     if (p->at == p->end || *p->at != '{') return damaged(p, "the header does not begin with '{'");
     p->at++;
     if (accept_char(p, '}')) return true;
     do {
-        if (!read_pair(p)) return false;
+        if (!read_pair(p, &metadata)) return false;
     } while (has_next_item(p, '}', &ok));
     return ok;
 }
 
-static bool names_are_different(parser *p)
+static bool names_are_different(tokens *p)
 {
     eddy_safetensors *s = p->out;
     if (s->count > 1)
@@ -345,7 +312,8 @@ static bool names_are_different(parser *p)
 bool eddy__safetensors_parse(eddy_safetensors *s, const char *path, char *text, size_t n,
                              eddy_error *e)
 {
-    parser p = { .path = path, .error = e, .start = text, .at = text, .end = text + n, .out = s };
+    tokens p = { .path = path, .place = "byte", .error = e, .start = text, .at = text,
+                 .end = text + n, .prefix = PREFIX, .out = s };
     size_t bad = eddy__utf8_check(text, n);
     char  *zero = memchr(text, 0, n);
     if (bad < n) return damaged_at(&p, PREFIX + bad, "the header is not UTF-8");

@@ -15,10 +15,7 @@ typedef struct along_attrs {
     int64_t axis;
 } along_attrs;
 
-static const eddy_attr_field along_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(along_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field along_fields[] = EDDY_FIELDS(along_attrs, axis);
 
 enum { WORK = 1 << 14 };
 
@@ -26,6 +23,18 @@ bool eddy__infer_along(eddy_infer *c, int64_t axis, int *at)
 {
     const int rank = c->in[0].shape.rank;
     return eddy__infer_axis(c, axis, rank < 0 ? EDDY_MAX_RANK : rank, at);
+}
+
+bool eddy__infer_with_places(eddy_infer *c, int64_t axis)
+{
+    const eddy_type x = c->in[0];
+    int at;
+    if (!eddy__infer_along(c, axis, &at)) return false;
+    if (x.shape.rank >= 0 && x.shape.dim[at] > INT32_MAX)
+        return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32", at,
+                               (long long)x.shape.dim[at]);
+    return eddy__infer_yield(c, 0, x.dtype, x.shape) &&
+           eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
 }
 
 /** y = how many elements x has along `axis`: an int64 scalar.
@@ -134,7 +143,7 @@ const eddy_op_def eddy_op_take_along = {
  *  axis     in [-rank, rank)
  *
  *  As eddy_take_along_axis, but that the rank need not be known.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
  *  Gradient: dx = dy put back, added where an index comes again; `indices` has none.
  *  TensorFlow: GatherV2 with batch_dims. */
 eddy_tensor eddy_take_along(eddy_tensor x, eddy_tensor indices, int64_t axis)
@@ -196,20 +205,11 @@ static void put_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_put_along = {
-    .name = "PutAlong",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .shape_inputs = 1u << 2,
+    .name = "PutAlong", .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 2,
     .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX },
                           { "indices", EDDY_TAKES_INDICES }, { "ref", EDDY_ANY_TYPE }),
-    .attrs_size = sizeof(along_attrs),
-    .attrs = along_fields,
-    .flops = eddy_flops_per_input,
-    .infer = put_infer,
-    .kernel = put_kernel,
-    .gradient = put_gradient,
-    .batch = along_batch,
+    .attrs_size = sizeof(along_attrs), .attrs = along_fields, .flops = eddy_flops_per_input,
+    .infer = put_infer, .kernel = put_kernel, .gradient = put_gradient, .batch = along_batch,
 };
 
 /** y = zeros like `ref` with each value added at its index along `axis`.
@@ -220,7 +220,7 @@ const eddy_op_def eddy_op_put_along = {
  *  axis     in [-rank, rank)
  *
  *  The gradient of eddy_take_along.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
  *  Gradient: dvalues = dy taken along the axis, the others have none.
  *  TensorFlow: ScatterNd; PyTorch's scatter_add. */
 eddy_tensor eddy_put_along(eddy_tensor values, eddy_tensor indices, eddy_tensor ref, int64_t axis)

@@ -8,5 +8,7 @@
 /* *at = the axis of input 0 counted from the front, where its rank is known; says so if
  * there is none. */
 bool eddy__infer_along(eddy_infer *c, int64_t axis, int *at);
+/* Output 0 is like x, output 1 the int32 index along `axis` of each of its elements. */
+bool eddy__infer_with_places(eddy_infer *c, int64_t axis);
 
 #endif

@@ -14,6 +14,13 @@ static inline eddy_tensor eddy__apply_named(const char *name, const eddy_op_def 
     return eddy_apply(op, attrs, n, in, (eddy_apply_args){ .name = name });
 }
 
+/* eddy_apply to three inputs, with the default name. */
+static inline eddy_tensor eddy__apply3(const eddy_op_def *op, const void *attrs, eddy_tensor a,
+                                       eddy_tensor b, eddy_tensor c)
+{
+    return eddy_apply(op, attrs, 3, (eddy_tensor[]){ a, b, c }, (eddy_apply_args){ 0 });
+}
+
 /* ------------------------------------------------------------ inferring -- */
 
 static inline int eddy__axis_of(int64_t axis, int rank)
@@ -28,6 +35,9 @@ bool eddy__infer_yield(eddy_infer *c, int i, eddy_dtype d, eddy_shape s);
 /* `d` as the list `what` with one entry a dimension of input 0; an unknown rank
  * becomes known by it.  *count is -1 if neither the list nor the rank is known. */
 bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count);
+/* Two such lists: of the same number of entries, *count, as far as either is known. */
+bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const char *b,
+                           eddy_dims of_b, int *count);
 
 /* *a = what is known from both; false if they contradict each other. */
 static inline bool eddy__dim_unify(int64_t *a, int64_t b)

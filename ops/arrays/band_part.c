@@ -14,12 +14,6 @@ typedef struct band_attrs {
     int64_t lower, upper;              /* kept: lower <= column - row <= upper */
 } band_attrs;
 
-static const eddy_attr_field band_fields[] = {
-    { "lower", EDDY_ATTR_INT, offsetof(band_attrs, lower) },
-    { "upper", EDDY_ATTR_INT, offsetof(band_attrs, upper) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool band_infer(eddy_infer *c)
 {
     const band_attrs *a = c->attrs;
@@ -74,7 +68,8 @@ static void band_gradient(eddy_rule *r)
 
 const eddy_op_def eddy_op_matrix_band_part = {
     .name = "MatrixBandPart", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(band_attrs), .attrs = band_fields,
+    .flags = EDDY_OP_IN_PLACE, .attrs_size = sizeof(band_attrs),
+    .attrs = EDDY_ATTRS(band_attrs, lower, upper),
     .infer = band_infer, .kernel = band_kernel, .gradient = band_gradient,
     .batch = eddy_batch_as_is,
 };

@@ -176,12 +176,6 @@ typedef struct unflatten_attrs {
     int64_t axis, skip;
 } unflatten_attrs;
 
-static const eddy_attr_field unflatten_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(unflatten_attrs, axis) },
-    { "skip", EDDY_ATTR_INT, offsetof(unflatten_attrs, skip) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool unflatten_infer(eddy_infer *c)
 {
     const unflatten_attrs *a = c->attrs;
@@ -224,7 +218,7 @@ static void unflatten_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_unflatten_like = {
     .name = "UnflattenLike", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS, .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(unflatten_attrs), .attrs = unflatten_fields,
+    .attrs_size = sizeof(unflatten_attrs), .attrs = EDDY_ATTRS(unflatten_attrs, axis, skip),
     .infer = unflatten_infer, .gradient = unflatten_gradient, .batch = eddy__batch_reshape,
 };
 

@@ -84,11 +84,6 @@ typedef struct broadcast_to_attrs {
     eddy_shape shape;
 } broadcast_to_attrs;
 
-static const eddy_attr_field broadcast_to_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(broadcast_to_attrs, shape) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool broadcast_to_infer(eddy_infer *c)
 {
     const broadcast_to_attrs *a = c->attrs;
@@ -102,7 +97,7 @@ static bool broadcast_to_infer(eddy_infer *c)
 const eddy_op_def eddy_op_broadcast_to = {
     .name = "BroadcastTo", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ALIAS_IF_EQUAL,
-    .attrs_size = sizeof(broadcast_to_attrs), .attrs = broadcast_to_fields,
+    .attrs_size = sizeof(broadcast_to_attrs), .attrs = EDDY_ATTRS(broadcast_to_attrs, shape),
     .infer = broadcast_to_infer, .prepare = broadcast_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = broadcast_gradient, .batch = eddy__batch_broadcast,
 };

@@ -17,21 +17,8 @@ typedef struct join_attrs {
     eddy_ints sizes;
 } join_attrs;
 
-static const eddy_attr_field axis_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(join_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-static const eddy_attr_field num_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(join_attrs, axis) },
-    { "num", EDDY_ATTR_INT, offsetof(join_attrs, num) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-static const eddy_attr_field sizes_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(join_attrs, axis) },
-    { "sizes", EDDY_ATTR_INTS, offsetof(join_attrs, sizes) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
+static const eddy_attr_field axis_fields[] = EDDY_FIELDS(join_attrs, axis);
+static const eddy_attr_field num_fields[] = EDDY_FIELDS(join_attrs, axis, num);
 /* ---------------------------------------------------------------- kernel -- */
 
 typedef struct moving {
@@ -501,7 +488,7 @@ static bool split_sizes_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_split_sizes = {
     .name = "SplitV", .label = "split", .min_inputs = 1, .max_inputs = 1, .outputs = EDDY_MANY,
-    .attrs_size = sizeof(join_attrs), .attrs = sizes_fields,
+    .attrs_size = sizeof(join_attrs), .attrs = EDDY_ATTRS(join_attrs, axis, sizes),
     .infer = split_sizes_infer, .kernel = split_kernel, .gradient = split_gradient,
     .batch = join_batch, .parts = split_parts,
 };

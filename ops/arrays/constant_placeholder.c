@@ -13,12 +13,6 @@ typedef struct placeholder_attrs {
     eddy_dtype dtype;
     eddy_shape shape;
 } placeholder_attrs;
-static const eddy_attr_field placeholder_fields[] = {
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(placeholder_attrs, dtype) },
-    { "shape", EDDY_ATTR_SHAPE, offsetof(placeholder_attrs, shape) },
-    { 0 },
-};
-
 static bool placeholder_infer(eddy_infer *c)
 {
     placeholder_attrs *a = c->attrs;
@@ -31,7 +25,7 @@ static bool placeholder_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_placeholder = {
     .name = "Placeholder", .outputs = 1, .flags = EDDY_OP_PLACEHOLDER,
-    .attrs_size = sizeof(placeholder_attrs), .attrs = placeholder_fields,
+    .attrs_size = sizeof(placeholder_attrs), .attrs = EDDY_ATTRS(placeholder_attrs, dtype, shape),
     .infer = placeholder_infer, .gradient = eddy_not_differentiable,
 };
 
@@ -54,10 +48,6 @@ eddy_tensor eddy_placeholder(eddy_graph *g, const char *name, eddy_dtype dtype, 
 typedef struct shape_attrs {
     eddy_shape shape;
 } shape_attrs;
-static const eddy_attr_field shape_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(shape_attrs, shape) }, { 0 }
-};
-
 static bool with_default_infer(eddy_infer *c)
 {
     const shape_attrs *a = c->attrs;
@@ -82,7 +72,7 @@ static void with_default_batch(eddy_batch *b)
 const eddy_op_def eddy_op_placeholder_with_default = {
     .name = "PlaceholderWithDefault", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ALIAS | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(shape_attrs), .attrs = shape_fields,
+    .attrs_size = sizeof(shape_attrs), .attrs = EDDY_ATTRS(shape_attrs, shape),
     .infer = with_default_infer, .gradient = pass_gradient, .batch = with_default_batch,
 };
 
@@ -103,10 +93,6 @@ eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_
 typedef struct constant_attrs {
     eddy_array *value;
 } constant_attrs;
-static const eddy_attr_field constant_fields[] = {
-    { "value", EDDY_ATTR_ARRAY, offsetof(constant_attrs, value) }, { 0 }
-};
-
 static bool constant_infer(eddy_infer *c)
 {
     const constant_attrs *a = c->attrs;
@@ -117,7 +103,7 @@ static bool constant_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_constant = {
     .name = "Const", .outputs = 1, .flags = EDDY_OP_CONSTANT,
-    .attrs_size = sizeof(constant_attrs), .attrs = constant_fields,
+    .attrs_size = sizeof(constant_attrs), .attrs = EDDY_ATTRS(constant_attrs, value),
     .infer = constant_infer, .gradient = eddy_not_differentiable,
 };
 
@@ -399,25 +385,13 @@ static eddy_status ones_like_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_zeros_like = {
-    .name = "ZerosLike",
-    .label = "zeros_like",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .shape_inputs = 1,
-    .infer = like_infer,
-    .kernel = zeros_like_kernel,
+    .name = "ZerosLike", .label = "zeros_like", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .shape_inputs = 1, .infer = like_infer, .kernel = zeros_like_kernel,
     .gradient = eddy_not_differentiable,
 };
 const eddy_op_def eddy_op_ones_like = {
-    .name = "OnesLike",
-    .label = "ones_like",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .shape_inputs = 1,
-    .infer = like_infer,
-    .kernel = ones_like_kernel,
+    .name = "OnesLike", .label = "ones_like", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .shape_inputs = 1, .infer = like_infer, .kernel = ones_like_kernel,
     .gradient = eddy_not_differentiable,
 };
 

@@ -14,12 +14,8 @@ typedef struct gather_attrs {
     int64_t batch_dims;
 } gather_attrs;
 
-static const eddy_attr_field gather_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(gather_attrs, axis) },
-    { "skip_negative", EDDY_ATTR_BOOL, offsetof(gather_attrs, skip_negative) },
-    { "batch_dims", EDDY_ATTR_INT, offsetof(gather_attrs, batch_dims) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field gather_fields[] =
+    EDDY_FIELDS(gather_attrs, axis, skip_negative, batch_dims);
 
 /* A tensor seen as [batch, outer, rows, inner] around the axis, each of the batch
  * with `count` indices of its own. */

@@ -150,8 +150,8 @@ const eddy_op_def eddy_op_scatter_nd_like = {
  *  batch_dims  as for eddy_gather_nd
  *
  *  The gradient of eddy_gather_nd.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
- *  the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the run,
+ *  EDDY_OUT_OF_RANGE for an index outside.
  *  Gradient: dupdates = dy gathered; the others have none.
  *  TensorFlow: ScatterNd(indices, updates, Shape(ref)). */
 eddy_tensor eddy_scatter_nd_like(eddy_tensor indices, eddy_tensor updates, eddy_tensor ref,

@@ -19,12 +19,6 @@ typedef struct slices_attrs {
     bool       skip_negative;    /* a negative index stands for no row, to optimizers too */
 } slices_attrs;
 
-static const eddy_attr_field slices_fields[] = {
-    { "dense_shape", EDDY_ATTR_SHAPE, offsetof(slices_attrs, dense_shape) },
-    { "skip_negative", EDDY_ATTR_BOOL, offsetof(slices_attrs, skip_negative) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* values [n,tail...] and indices [n]; *n and *values get what is known from both. */
 static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
 {
@@ -99,21 +93,14 @@ static void slices_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_indexed_slices = {
-    .name = "IndexedSlices",
-    .min_inputs = 2,
-    .max_inputs = 3,
-    .outputs = 1,
+    .name = "IndexedSlices", .min_inputs = 2, .max_inputs = 3, .outputs = 1,
     .flags = EDDY_OP_SLICES,
-    .inputs =
-        EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
-                    { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "like", EDDY_ANY_TYPE }),
-    .shape_inputs = 1u << 2,
-    .attrs_size = sizeof(slices_attrs),
-    .attrs = slices_fields,
-    .flops = eddy_flops_per_input,
-    .infer = slices_infer,
-    .kernel = slices_kernel,
-    .gradient = slices_gradient,
+    .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
+                          { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "like", EDDY_ANY_TYPE }),
+    .shape_inputs = 1u << 2, .attrs_size = sizeof(slices_attrs),
+    .attrs = EDDY_ATTRS(slices_attrs, dense_shape, skip_negative), .flops = eddy_flops_per_input,
+    .infer = slices_infer, .kernel = slices_kernel, .gradient = slices_gradient,
     .batch = slices_batch,
 };
 
@@ -148,8 +135,8 @@ static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tens
  *  no dense tensor: a run that needs it fails with "Tensor conversion requested
  *  for IndexedSlices without dense_shape".  Values that are slices themselves
  *  are taken apart, their indices looked up in `indices`.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
- *  EDDY_OUT_OF_RANGE for an index not below `rows`.
+ *  Errors: EDDY_BAD_SHAPE if they do not fit; at the run, EDDY_OUT_OF_RANGE for an index not
+ *  below `rows`.
  *  Gradient: d values = dy gathered at indices; the others have none.
  *  TensorFlow: IndexedSlices, converted by UnsortedSegmentSum. */
 eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_tensor like)
@@ -383,20 +370,13 @@ static void sum_duplicates_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_sum_duplicates = {
-    .name = "SumDuplicates",
-    .min_inputs = 2,
-    .max_inputs = 3,
-    .outputs = 2,
+    .name = "SumDuplicates", .min_inputs = 2, .max_inputs = 3, .outputs = 2,
     .flags = EDDY_OP_IN_PLACE,
-    .inputs =
-        EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
-                    { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "var", EDDY_RANK_FROM(1) }),
-    .shape_inputs = 1u << 2,
-    .flops = eddy_flops_per_input,
-    .infer = sum_duplicates_infer,
-    .prepare = table_prepare,
-    .kernel = sum_duplicates_kernel,
-    .gradient = sum_duplicates_gradient,
+    .inputs = EDDY_INPUTS({ "values", EDDY_TAKES_NUMBERS_COMPLEX | EDDY_RANK_FROM(1) },
+                          { "indices", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "var", EDDY_RANK_FROM(1) }),
+    .shape_inputs = 1u << 2, .flops = eddy_flops_per_input, .infer = sum_duplicates_infer,
+    .prepare = table_prepare, .kernel = sum_duplicates_kernel, .gradient = sum_duplicates_gradient,
     .batch = sum_duplicates_batch,
 };
 

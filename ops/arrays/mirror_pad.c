@@ -15,12 +15,7 @@ typedef struct mirror_attrs {
     bool      symmetric;
 } mirror_attrs;
 
-static const eddy_attr_field mirror_fields[] = {
-    { "before", EDDY_ATTR_DIMS, offsetof(mirror_attrs, before) },
-    { "after", EDDY_ATTR_DIMS, offsetof(mirror_attrs, after) },
-    { "symmetric", EDDY_ATTR_BOOL, offsetof(mirror_attrs, symmetric) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field mirror_fields[] = EDDY_FIELDS(mirror_attrs, before, after, symmetric);
 
 /* Entry i of a list; 0 if it was left out. */
 static int64_t entry(const eddy_dims *d, int i) { return d->count > 0 ? d->at[i] : 0; }
@@ -48,14 +43,9 @@ static bool pad_dim(eddy_infer *c, int i, int64_t dim, int64_t *padded)
 static bool padded_shape(eddy_infer *c, eddy_shape x, eddy_shape *out)
 {
     const mirror_attrs *a = c->attrs;
-    int rank, ranks;
-    if (!eddy__infer_dims(c, "before", a->before, &rank) ||
-        !eddy__infer_dims(c, "after", a->after, &ranks))
-        return false;
-    if (rank >= 0 && ranks >= 0 && rank != ranks)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "before has %d entries, but after has %d", rank,
-                               ranks);
-    *out = eddy__shape_open(rank < 0 ? ranks : rank);
+    int rank;
+    if (!eddy__infer_dims_pair(c, "before", a->before, "after", a->after, &rank)) return false;
+    *out = eddy__shape_open(rank);
     if (x.rank >= 0 && out->rank >= 0 && x.rank != out->rank)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
                                "%d dimensions are padded, but the reference has %d", out->rank,

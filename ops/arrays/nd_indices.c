@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-const eddy_attr_field eddy__tuples_fields[] = {
-    { "batch_dims", EDDY_ATTR_INT, offsetof(eddy_tuples_attrs, batch_dims) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__tuples_fields[] = EDDY_FIELDS(eddy_tuples_attrs, batch_dims);
 
 /* ---------------------------------------------------------------- shapes -- */
 

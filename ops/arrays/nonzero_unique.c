@@ -16,13 +16,8 @@ typedef struct select_attrs {
     eddy_dtype out_idx;
 } select_attrs;
 
-static const eddy_attr_field select_fields[] = {
-    { "size", EDDY_ATTR_INT, offsetof(select_attrs, size) },
-    { "fill", EDDY_ATTR_FLOAT, offsetof(select_attrs, fill) },
-    { "batch_dims", EDDY_ATTR_INT, offsetof(select_attrs, batch_dims) },
-    { "out_idx", EDDY_ATTR_DTYPE, offsetof(select_attrs, out_idx) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field select_fields[] =
+    EDDY_FIELDS(select_attrs, size, fill, batch_dims, out_idx);
 
 /* With a size, y has so many rows whatever there is. */
 static bool has_size(const void *attrs) { return ((const select_attrs *)attrs)->size != 0; }
@@ -417,12 +412,6 @@ typedef struct first_attrs {
     int64_t axis, batch_dims;
 } first_attrs;
 
-static const eddy_attr_field first_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(first_attrs, axis) },
-    { "batch_dims", EDDY_ATTR_INT, offsetof(first_attrs, batch_dims) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool first_equal_infer(eddy_infer *c)
 {
     const first_attrs *a = c->attrs;
@@ -483,7 +472,7 @@ static void first_equal_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_first_equal = {
     .name = "FirstEqual", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(first_attrs), .attrs = first_fields,
+    .attrs_size = sizeof(first_attrs), .attrs = EDDY_ATTRS(first_attrs, axis, batch_dims),
     .infer = first_equal_infer, .prepare = first_equal_prepare, .kernel = first_equal_kernel,
     .gradient = eddy_not_differentiable, .batch = first_equal_batch,
 };

@@ -38,15 +38,6 @@ typedef struct one_hot_attrs {
     eddy_dtype dtype;
 } one_hot_attrs;
 
-static const eddy_attr_field one_hot_fields[] = {
-    { "depth", EDDY_ATTR_INT, offsetof(one_hot_attrs, depth) },
-    { "axis", EDDY_ATTR_INT, offsetof(one_hot_attrs, axis) },
-    { "on_value", EDDY_ATTR_FLOAT, offsetof(one_hot_attrs, on_value) },
-    { "off_value", EDDY_ATTR_FLOAT, offsetof(one_hot_attrs, off_value) },
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(one_hot_attrs, dtype) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool one_hot_infer(eddy_infer *c)
 {
     const one_hot_attrs *a = c->attrs;
@@ -117,7 +108,8 @@ static void one_hot_batch(eddy_batch *b)
 const eddy_op_def eddy_op_one_hot = {
     .name = "OneHot", .label = "one_hot", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "indices", EDDY_TAKES_INTEGERS }),
-    .attrs_size = sizeof(one_hot_attrs), .attrs = one_hot_fields,
+    .attrs_size = sizeof(one_hot_attrs),
+    .attrs = EDDY_ATTRS(one_hot_attrs, depth, axis, on_value, off_value, dtype),
     .infer = one_hot_infer, .prepare = one_hot_prepare, .kernel = one_hot_kernel,
     .gradient = eddy_not_differentiable, .batch = one_hot_batch,
 };

@@ -100,11 +100,6 @@ typedef struct reshape_attrs {
     eddy_shape shape;
 } reshape_attrs;
 
-static const eddy_attr_field reshape_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(reshape_attrs, shape) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool reshape_infer(eddy_infer *c)
 {
     const reshape_attrs *a = c->attrs;
@@ -113,7 +108,7 @@ static bool reshape_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_reshape = {
     .name = "Reshape", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
-    .attrs_size = sizeof(reshape_attrs), .attrs = reshape_fields,
+    .attrs_size = sizeof(reshape_attrs), .attrs = EDDY_ATTRS(reshape_attrs, shape),
     .infer = reshape_infer, .gradient = reshape_gradient, .batch = eddy__batch_reshape,
 };
 
@@ -253,11 +248,6 @@ typedef struct expand_dims_attrs {
     int64_t axis;
 } expand_dims_attrs;
 
-static const eddy_attr_field expand_dims_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(expand_dims_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool expand_dims_infer(eddy_infer *c)
 {
     const expand_dims_attrs *a = c->attrs;
@@ -274,7 +264,7 @@ static bool expand_dims_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_expand_dims = {
     .name = "ExpandDims", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
-    .attrs_size = sizeof(expand_dims_attrs), .attrs = expand_dims_fields,
+    .attrs_size = sizeof(expand_dims_attrs), .attrs = EDDY_ATTRS(expand_dims_attrs, axis),
     .infer = expand_dims_infer, .gradient = reshape_gradient, .batch = eddy__batch_reshape,
 };
 
@@ -306,11 +296,6 @@ typedef struct squeeze_attrs {
     eddy_dims axes;
 } squeeze_attrs;
 
-static const eddy_attr_field squeeze_fields[] = {
-    { "axes", EDDY_ATTR_DIMS, offsetof(squeeze_attrs, axes) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool squeeze_infer(eddy_infer *c)
 {
     const squeeze_attrs *a = c->attrs;
@@ -338,7 +323,7 @@ static bool squeeze_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_squeeze = {
     .name = "Squeeze", .min_inputs = 1, .max_inputs = 1, .outputs = 1, .flags = EDDY_OP_ALIAS,
-    .attrs_size = sizeof(squeeze_attrs), .attrs = squeeze_fields,
+    .attrs_size = sizeof(squeeze_attrs), .attrs = EDDY_ATTRS(squeeze_attrs, axes),
     .infer = squeeze_infer, .gradient = reshape_gradient, .batch = eddy__batch_reshape,
 };
 

@@ -14,11 +14,6 @@ typedef struct reverse_attrs {
     eddy_dims axes;
 } reverse_attrs;
 
-static const eddy_attr_field reverse_fields[] = {
-    { "axes", EDDY_ATTR_DIMS, offsetof(reverse_attrs, axes) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool reverse_infer(eddy_infer *c)
 {
     const reverse_attrs *a = c->attrs;
@@ -58,7 +53,7 @@ static void reverse_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_reverse = {
     .name = "ReverseV2", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(reverse_attrs), .attrs = reverse_fields,
+    .attrs_size = sizeof(reverse_attrs), .attrs = EDDY_ATTRS(reverse_attrs, axes),
     .infer = reverse_infer, .prepare = reverse_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = reverse_gradient, .batch = reverse_batch,
 };
@@ -84,12 +79,6 @@ eddy_tensor eddy_flip(eddy_tensor x, eddy_dims axes) { return eddy_reverse(x, ax
 typedef struct sequence_attrs {
     int64_t seq_axis, batch_axis;
 } sequence_attrs;
-
-static const eddy_attr_field sequence_fields[] = {
-    { "seq_axis", EDDY_ATTR_INT, offsetof(sequence_attrs, seq_axis) },
-    { "batch_axis", EDDY_ATTR_INT, offsetof(sequence_attrs, batch_axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool sequence_infer(eddy_infer *c)
 {
@@ -187,7 +176,7 @@ static void sequence_batch(eddy_batch *b)
 const eddy_op_def eddy_op_reverse_sequence = {
     .name = "ReverseSequence", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "seq_lengths", EDDY_TAKES_INDICES }),
-    .attrs_size = sizeof(sequence_attrs), .attrs = sequence_fields,
+    .attrs_size = sizeof(sequence_attrs), .attrs = EDDY_ATTRS(sequence_attrs, seq_axis, batch_axis),
     .infer = sequence_infer, .kernel = sequence_kernel, .gradient = sequence_gradient,
     .batch = sequence_batch,
 };
@@ -199,9 +188,8 @@ const eddy_op_def eddy_op_reverse_sequence = {
  *  seq_axis     along which the places of a sequence are
  *  batch_axis   along which the n sequences are; another one
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the lengths are no
- *  vector of as many integers or an axis makes no sense; at the run, EDDY_OUT_OF_RANGE for
- *  a length outside.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the lengths are no vector of as many
+ *  integers or an axis makes no sense; at the run, EDDY_OUT_OF_RANGE for a length outside.
  *  Gradient: dx = dy turned round likewise; `seq_lengths` has none.
  *  TensorFlow: ReverseSequence. */
 eddy_tensor eddy_reverse_sequence(eddy_tensor x, eddy_tensor seq_lengths, int64_t seq_axis,

@@ -20,12 +20,6 @@ typedef struct roll_attrs {
     int64_t shift, axis;
 } roll_attrs;
 
-static const eddy_attr_field roll_fields[] = {
-    { "shift", EDDY_ATTR_INT, offsetof(roll_attrs, shift) },
-    { "axis", EDDY_ATTR_INT, offsetof(roll_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool roll_infer(eddy_infer *c)
 {
     const roll_attrs *a = c->attrs;
@@ -71,7 +65,7 @@ static void roll_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_roll = {
     .name = "Roll", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(roll_attrs), .attrs = roll_fields,
+    .attrs_size = sizeof(roll_attrs), .attrs = EDDY_ATTRS(roll_attrs, shift, axis),
     .infer = roll_infer, .kernel = roll_kernel, .gradient = roll_gradient,
     .batch = roll_batch,
 };

@@ -10,10 +10,7 @@ typedef struct shape_attrs {
     eddy_dtype dtype;
 } shape_attrs;
 
-static const eddy_attr_field shape_fields[] = {
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(shape_attrs, dtype) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field shape_fields[] = EDDY_FIELDS(shape_attrs, dtype);
 
 /* int32 or int64, which holds `largest`. */
 static bool dtype_holds(eddy_infer *c, int64_t largest)

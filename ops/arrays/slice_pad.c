@@ -18,10 +18,7 @@ typedef struct slice_attrs {
     eddy_dims size;
 } slice_attrs;
 
-static const eddy_attr_field begin_fields[] = {
-    { "begin", EDDY_ATTR_DIMS, offsetof(slice_attrs, begin) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field begin_fields[] = EDDY_FIELDS(slice_attrs, begin);
 
 /* Entry i of a list; the value for all of them if it was left out. */
 static int64_t entry(const eddy_dims *d, int i, int64_t otherwise)
@@ -91,24 +88,12 @@ static bool fits(eddy_infer *c, int axis, int64_t begin, int64_t size, int64_t w
  *  Errors: EDDY_BAD_SHAPE if the box is not inside x or a list has not one
  *  entry a dimension, EDDY_INVALID_ARGUMENT if an entry makes no sense.
  *  Gradient: dx = zeros like x with dy at `begin`.  TensorFlow: Slice. */
-static const eddy_attr_field slice_fields[] = {
-    { "begin", EDDY_ATTR_DIMS, offsetof(slice_attrs, begin) },
-    { "size", EDDY_ATTR_DIMS, offsetof(slice_attrs, size) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool slice_infer(eddy_infer *c)
 {
     const slice_attrs *a = c->attrs;
     const eddy_type *x = &c->in[0];
-    int rank, ranks;
-    if (!eddy__infer_dims(c, "begin", a->begin, &rank) ||
-        !eddy__infer_dims(c, "size", a->size, &ranks))
-        return false;
-    if (rank >= 0 && ranks >= 0 && rank != ranks)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "begin has %d entries, but size has %d", rank,
-                               ranks);
-    if (rank < 0) rank = ranks;
+    int rank;
+    if (!eddy__infer_dims_pair(c, "begin", a->begin, "size", a->size, &rank)) return false;
     eddy_shape s = eddy__shape_open(rank);
     for (int i = 0; i < rank; i++) {
         int64_t whole = x->shape.rank < 0 ? EDDY_ANY : x->shape.dim[i];
@@ -134,7 +119,7 @@ static void slice_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_slice = {
     .name = "Slice", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(slice_attrs), .attrs = slice_fields,
+    .attrs_size = sizeof(slice_attrs), .attrs = EDDY_ATTRS(slice_attrs, begin, size),
     .infer = slice_infer, .prepare = cut_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = slice_gradient, .batch = slice_batch, .parts = cut_parts,
 };
@@ -276,25 +261,13 @@ typedef struct pad_attrs {
     double    value;
 } pad_attrs;
 
-static const eddy_attr_field pad_fields[] = {
-    { "before", EDDY_ATTR_DIMS, offsetof(pad_attrs, before) },
-    { "after", EDDY_ATTR_DIMS, offsetof(pad_attrs, after) },
-    { "value", EDDY_ATTR_FLOAT, offsetof(pad_attrs, value) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool pad_infer(eddy_infer *c)
 {
     const pad_attrs *a = c->attrs;
     const eddy_type *x = &c->in[0];
-    int rank, ranks;
-    if (!eddy__infer_dims(c, "before", a->before, &rank) ||
-        !eddy__infer_dims(c, "after", a->after, &ranks))
-        return false;
-    if (rank >= 0 && ranks >= 0 && rank != ranks)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "before has %d entries, but after has %d", rank,
-                               ranks);
-    eddy_shape s = eddy__shape_open(rank < 0 ? ranks : rank);
+    int rank;
+    if (!eddy__infer_dims_pair(c, "before", a->before, "after", a->after, &rank)) return false;
+    eddy_shape s = eddy__shape_open(rank);
     for (int i = 0; i < s.rank; i++) {
         int64_t before = entry(&a->before, i, 0), after = entry(&a->after, i, 0), more;
         if (before < 0 || after < 0 || __builtin_add_overflow(before, after, &more))
@@ -354,7 +327,7 @@ static void pad_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_pad = {
     .name = "PadV2", .label = "Pad", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(pad_attrs), .attrs = pad_fields,
+    .attrs_size = sizeof(pad_attrs), .attrs = EDDY_ATTRS(pad_attrs, before, after, value),
     .infer = pad_infer, .prepare = pad_prepare, .kernel = pad_kernel, .gradient = pad_gradient,
     .batch = pad_batch,
 };

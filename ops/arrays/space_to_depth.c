@@ -38,15 +38,11 @@ static eddy_status move(eddy_kernel *k, const loops *l, bool to_wide)
 /* ------------------------------------------------ channels: depth and space -- */
 
 typedef struct depth_attrs {
-    int64_t     block;
+    int64_t     block_size;
     const char *data_format;
 } depth_attrs;
 
-static const eddy_attr_field depth_fields[] = {
-    { "block_size", EDDY_ATTR_INT, offsetof(depth_attrs, block) },
-    { "data_format", EDDY_ATTR_STRING, offsetof(depth_attrs, data_format) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field depth_fields[] = EDDY_FIELDS(depth_attrs, block_size, data_format);
 
 #ifdef EDDY_HEADER
 /* Options of eddy_space_to_depth and eddy_depth_to_space. */
@@ -75,7 +71,7 @@ static bool depth_infer(eddy_infer *c)
 {
     const bool to_depth = c->op->variant == SHRINKS;
     const depth_attrs *a = c->attrs;
-    const int64_t block = a->block;
+    const int64_t block = a->block_size;
     eddy_shape s = c->in[0].shape;
     if (a->data_format && *a->data_format && !channels_first(a) &&
         strcmp(a->data_format, "NHWC") != 0)
@@ -109,7 +105,7 @@ static eddy_status depth_prepare(eddy_kernel *k)
     const eddy_shape narrow = (to_depth ? k->out : k->in)[0]->type.shape;
     const eddy_shape wide = (to_depth ? k->in : k->out)[0]->type.shape;
     const int     h = height_of(a, narrow.rank), c = channels_of(a, narrow.rank);
-    const int64_t b = a->block, own = wide.dim[c];
+    const int64_t b = a->block_size, own = wide.dim[c];
     int64_t n[EDDY_MAX_RANK], w[EDDY_MAX_RANK];
     eddy__strides_of(narrow, n);
     eddy__strides_of(wide, w);
@@ -184,31 +180,27 @@ eddy_tensor eddy_depth_to_space_with(eddy_space_to_depth_args a)
 /* ------------------------------------------------ examples: batch and space -- */
 
 typedef struct batch_attrs {
-    eddy_dims block;
+    eddy_dims block_shape;
     int64_t   axis;                /* of the examples; the places follow */
 } batch_attrs;
 
-static const eddy_attr_field batch_fields[] = {
-    { "block_shape", EDDY_ATTR_DIMS, offsetof(batch_attrs, block) },
-    { "axis", EDDY_ATTR_INT, offsetof(batch_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field batch_fields[] = EDDY_FIELDS(batch_attrs, block_shape, axis);
 
 static bool block_is_valid(eddy_infer *c, int64_t *all)
 {
     const batch_attrs *a = c->attrs;
-    const int rank = c->in[0].shape.rank, n = a->block.count;
+    const int rank = c->in[0].shape.rank, n = a->block_shape.count;
     *all = 1;
     if (a->axis < 0 || a->axis > EDDY_MAX_RANK || n < -1 || n > EDDY_MAX_RANK ||
         (rank >= 0 && a->axis + 1 + (n > 0 ? n : 0) > rank))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "blocks of %d dimensions do not fit after axis %lld", a->block.count,
-                               (long long)a->axis);
-    for (int i = 0; i < a->block.count; i++)
-        if (a->block.at[i] < 1 || __builtin_mul_overflow(*all, a->block.at[i], all))
+                               "blocks of %d dimensions do not fit after axis %lld",
+                               a->block_shape.count, (long long)a->axis);
+    for (int i = 0; i < a->block_shape.count; i++)
+        if (a->block_shape.at[i] < 1 || __builtin_mul_overflow(*all, a->block_shape.at[i], all))
             return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                    "block_shape[%d] is %lld; it must be positive", i,
-                                   (long long)a->block.at[i]);
+                                   (long long)a->block_shape.at[i]);
     return true;
 }
 
@@ -220,9 +212,9 @@ static bool batch_infer(eddy_infer *c)
     int64_t    all;
     if (!block_is_valid(c, &all)) return false;
     if (s.rank < 0) return eddy__infer_yield(c, 0, c->in[0].dtype, s);
-    for (int i = -1; i < a->block.count; i++) {
+    for (int i = -1; i < a->block_shape.count; i++) {
         int64_t      *d = &s.dim[a->axis + 1 + i];
-        const int64_t times = i < 0 ? all : a->block.at[i];
+        const int64_t times = i < 0 ? all : a->block_shape.at[i];
         if (*d == EDDY_ANY) continue;
         if ((i < 0) == to_batch) {
             if (__builtin_mul_overflow(*d, times, d)) *d = INT64_MAX;
@@ -244,7 +236,7 @@ static eddy_status batch_prepare(eddy_kernel *k)
     const batch_attrs *a = k->attrs;
     const eddy_shape narrow = (to_batch ? k->out : k->in)[0]->type.shape;
     const eddy_shape wide = (to_batch ? k->in : k->out)[0]->type.shape;
-    const int     axis = (int)a->axis, m = a->block.count > 0 ? a->block.count : 0;
+    const int     axis = (int)a->axis, m = a->block_shape.count > 0 ? a->block_shape.count : 0;
     int64_t n[EDDY_MAX_RANK], w[EDDY_MAX_RANK], step;
     eddy__strides_of(narrow, n);
     eddy__strides_of(wide, w);
@@ -255,9 +247,10 @@ static eddy_status batch_prepare(eddy_kernel *k)
     step = n[axis] * wide.dim[axis];
     for (int i = m - 1; i >= 0; i--) {
         const int d = axis + 1 + i;
-        l.size[l.n] = narrow.dim[d], l.narrow[l.n] = n[d], l.wide[l.n++] = w[d] * a->block.at[i];
-        l.size[l.n] = a->block.at[i], l.narrow[l.n] = step, l.wide[l.n++] = w[d];
-        step *= a->block.at[i];
+        const int64_t block = a->block_shape.at[i];
+        l.size[l.n] = narrow.dim[d], l.narrow[l.n] = n[d], l.wide[l.n++] = w[d] * block;
+        l.size[l.n] = block, l.narrow[l.n] = step, l.wide[l.n++] = w[d];
+        step *= block;
     }
     return move(k, &l, !to_batch);
 }

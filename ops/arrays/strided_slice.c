@@ -17,17 +17,9 @@ typedef struct strided_attrs {
     int64_t   begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
 } strided_attrs;
 
-static const eddy_attr_field strided_fields[] = {
-    { "begin", EDDY_ATTR_DIMS, offsetof(strided_attrs, begin) },
-    { "end", EDDY_ATTR_DIMS, offsetof(strided_attrs, end) },
-    { "strides", EDDY_ATTR_DIMS, offsetof(strided_attrs, strides) },
-    { "begin_mask", EDDY_ATTR_INT, offsetof(strided_attrs, begin_mask) },
-    { "end_mask", EDDY_ATTR_INT, offsetof(strided_attrs, end_mask) },
-    { "ellipsis_mask", EDDY_ATTR_INT, offsetof(strided_attrs, ellipsis_mask) },
-    { "new_axis_mask", EDDY_ATTR_INT, offsetof(strided_attrs, new_axis_mask) },
-    { "shrink_axis_mask", EDDY_ATTR_INT, offsetof(strided_attrs, shrink_axis_mask) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field strided_fields[] =
+    EDDY_FIELDS(strided_attrs, begin, end, strides, begin_mask, end_mask, ellipsis_mask,
+                new_axis_mask, shrink_axis_mask);
 
 typedef struct range {
     int64_t begin, step, size;

@@ -9,10 +9,7 @@ typedef struct tile_attrs {
     eddy_dims multiples;
 } tile_attrs;
 
-static const eddy_attr_field tile_fields[] = {
-    { "multiples", EDDY_ATTR_DIMS, offsetof(tile_attrs, multiples) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field tile_fields[] = EDDY_FIELDS(tile_attrs, multiples);
 
 static int64_t multiple(const tile_attrs *a, int i) { return a->multiples.count > 0
                                                       ? a->multiples.at[i] : 1; }

@@ -24,11 +24,6 @@ typedef struct transpose_attrs {
     eddy_dims perm;
 } transpose_attrs;
 
-static const eddy_attr_field transpose_fields[] = {
-    { "perm", EDDY_ATTR_DIMS, offsetof(transpose_attrs, perm) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* Dimension i of y is which of x. */
 static int permuted(const transpose_attrs *a, int rank, int i)
 {
@@ -87,7 +82,7 @@ static void transpose_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_transpose = {
     .name = "Transpose", .label = "transpose", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(transpose_attrs), .attrs = transpose_fields,
+    .attrs_size = sizeof(transpose_attrs), .attrs = EDDY_ATTRS(transpose_attrs, perm),
     .infer = transpose_infer, .prepare = transpose_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = transpose_gradient, .batch = transpose_batch,
 };

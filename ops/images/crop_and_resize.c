@@ -301,8 +301,8 @@ static eddy_tensor floating(eddy_tensor image)
  *                       "nearest"
  *  extrapolation_value  for places outside the image; default 0
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another size or method; at
- *  the run, EDDY_OUT_OF_RANGE for an image that does not exist.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another size or
+ *  method; at the run, EDDY_OUT_OF_RANGE for an image that does not exist.
  *  Gradient: that of the formula for image and boxes, to any order; with "nearest" boxes have
  *  none, where TensorFlow's is that of "bilinear".
  *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */

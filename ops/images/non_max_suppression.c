@@ -272,7 +272,7 @@ const eddy_op_def eddy_op_non_max_suppression = {
  *  Returns output 0, int32 [..., max_output_size].  eddy_output(y, 1) are their scores, 0 behind
  *  the last; eddy_output(y, 2) how many there are, int32 [...].  Of equal scores the one with
  *  the lower number comes first; one that is no number is not taken.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other options.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: none.  TensorFlow: NonMaxSuppressionV5 (tf.image.non_max_suppression_padded, which
  *  puts 0 behind the last). */
 eddy_tensor eddy_non_max_suppression_with(eddy_non_max_suppression_args p)

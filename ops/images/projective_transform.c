@@ -31,13 +31,8 @@ typedef struct transform_attrs {
     eddy_dims   size;
 } transform_attrs;
 
-static const eddy_attr_field transform_fields[] = {
-    { "interpolation", EDDY_ATTR_STRING, offsetof(transform_attrs, interpolation) },
-    { "fill_mode", EDDY_ATTR_STRING, offsetof(transform_attrs, fill_mode) },
-    { "fill_value", EDDY_ATTR_FLOAT, offsetof(transform_attrs, fill_value) },
-    { "size", EDDY_ATTR_DIMS, offsetof(transform_attrs, size) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field transform_fields[] =
+    EDDY_FIELDS(transform_attrs, interpolation, fill_mode, fill_value, size);
 
 /* ----------------------------------------------------------------- shapes -- */
 
@@ -236,8 +231,7 @@ static eddy_status transform_kernel(eddy_kernel *k)
 
 static void transform_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->dy[0], r->x[1], r->x[0] };
-    r->dx[0] = eddy_apply(&eddy_op_image_transform_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[0] = eddy__apply3(&eddy_op_image_transform_grad, r->attrs, r->dy[0], r->x[1], r->x[0]);
 }
 
 /* The examples and the images of each become one axis, and are parted again. */

@@ -28,12 +28,8 @@ typedef struct eddy_resize_to_args {
 } eddy_resize_to_args;
 #endif
 
-const eddy_attr_field eddy__resize_fields[] = {
-    { "size", EDDY_ATTR_DIMS, offsetof(eddy_resize_attrs, size) },
-    { "align_corners", EDDY_ATTR_BOOL, offsetof(eddy_resize_attrs, align_corners) },
-    { "half_pixel_centers", EDDY_ATTR_BOOL, offsetof(eddy_resize_attrs, half_pixel_centers) },
-    { 0 },
-};
+const eddy_attr_field eddy__resize_fields[] =
+    EDDY_FIELDS(eddy_resize_attrs, size, align_corners, half_pixel_centers);
 
 /* By method. */
 static const eddy_op_def *const ops[] = {

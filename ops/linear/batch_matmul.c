@@ -3,6 +3,7 @@
 #include "ops/fusion_targets.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
+#include "ops/linear/linear.h"
 #include "ops/linear/matmul.h"
 #include "build/gen/table.h"
 
@@ -57,28 +58,14 @@ static bool batch_matmul_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-static int64_t matrices(eddy_shape s) { return eddy__shape_product(s, 0, s.rank - 2); }
-
-/* Which matrix of x belongs to matrix i of y, to which x is broadcast. */
-static int64_t matrix_at(eddy_shape y, eddy_shape x, int64_t i)
-{
-    int64_t at = 0, step = 1;
-    for (int d = y.rank - 3, e = x.rank - 3; e >= 0; d--, e--) {
-        if (x.dim[e] > 1) at += i % y.dim[d] * step;
-        i /= y.dim[d];
-        step *= x.dim[e];
-    }
-    return at;
-}
-
 /* Many rows by one matrix are a single product: `count` becomes 1. */
 static eddy_product product_of(const eddy_kernel *k, int64_t *count)
 {
     const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)k->attrs;
     eddy_product p = eddy__product_like(t, k->in[0]->type, k->in[1]->type);
-    *count = matrices(k->out[0]->type.shape);
-    if (!t.transpose_a && matrices(k->in[1]->type.shape) == 1 &&
-        matrices(k->in[0]->type.shape) == *count) {
+    *count = eddy__matrices_of(k->out[0]->type.shape);
+    if (!t.transpose_a && eddy__matrices_of(k->in[1]->type.shape) == 1 &&
+        eddy__matrices_of(k->in[0]->type.shape) == *count) {
         p.m *= *count;
         *count = 1;
     }
@@ -99,8 +86,8 @@ static void place(const void *kernel, int64_t i, eddy_product *p)
     const eddy_kernel *k = kernel;
     const int64_t     size = (int64_t)eddy_dtype_size(p->dtype);
     const eddy_shape  y = k->out[0]->type.shape;
-    const int64_t     a = matrix_at(y, k->in[0]->type.shape, i);
-    const int64_t     b = matrix_at(y, k->in[1]->type.shape, i);
+    const int64_t     a = eddy__matrix_at(y, k->in[0]->type.shape, i);
+    const int64_t     b = eddy__matrix_at(y, k->in[1]->type.shape, i);
     p->a = (const char *)k->in[0]->data + a * p->m * p->k * size;
     p->b = (const char *)k->in[1]->data + b * p->k * p->n * size;
     p->y = (char *)k->out[0]->data + i * p->m * p->n * size;
@@ -145,21 +132,13 @@ static void batch_matmul_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_batch_matmul = {
-    .name = "BatchMatMulV2",
-    .label = "MatMul",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 1,
+    .name = "BatchMatMulV2", .label = "MatMul", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs =
         EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_TAKES_INDICES | EDDY_RANK_FROM(2) },
                     { "y", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(eddy_matmul_attrs),
-    .attrs = eddy__matmul_fields,
-    .infer = batch_matmul_infer,
-    .prepare = batch_matmul_prepare,
-    .kernel = batch_matmul_kernel,
-    .gradient = batch_matmul_gradient,
-    .batch = eddy__batch_elementwise,
+    .attrs_size = sizeof(eddy_matmul_attrs), .attrs = eddy__matmul_fields,
+    .infer = batch_matmul_infer, .prepare = batch_matmul_prepare, .kernel = batch_matmul_kernel,
+    .gradient = batch_matmul_gradient, .batch = eddy__batch_elementwise,
     .flops = eddy__product_flops,
 };
 

@@ -67,9 +67,8 @@ const eddy_op_def eddy_op_cholesky = {
  *     definite; only its lower triangle is read
  *
  *  ' is the adjoint.  A NaN goes on into y.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if one is not positive
- *  definite.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_INVALID_ARGUMENT at a run, with
+ *  the number of the matrix, if one is not positive definite.
  *  Gradient: the hermitian part of L'^-1 F L^-1, with F the lower triangle of L' dy and
  *  half its diagonal (Smith 1995, Murray 2016).  TensorFlow: Cholesky. */
 eddy_tensor eddy_cholesky(eddy_tensor x) { return eddy_apply1(&eddy_op_cholesky, NULL, x); }

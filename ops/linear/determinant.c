@@ -116,7 +116,7 @@ const eddy_op_def eddy_op_det = {
  *  x  float32, float64, complex64 or complex128, [...,n,n]; y is [...] of its type
  *
  *  1 for n = 0, and exactly 0 where a pivot is.  It overflows early; eddy_slogdet does not.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: dx = dy conj(y) x'^-1 with ' the adjoint; at a run it is an error for a matrix
  *  without an inverse.  TensorFlow: MatrixDeterminant. */
 eddy_tensor eddy_det(eddy_tensor x) { return eddy_apply1(&eddy_op_det, NULL, x); }
@@ -172,7 +172,7 @@ const eddy_op_def eddy_op_slogdet = {
  *
  *  Returns output 0; eddy_output(y, 1) is the logarithm.  Without an inverse they are 0 and
  *  -infinity; for n = 0, 1 and 0.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: dx = dy[1] x'^-1 with ' the transpose, and none of the sign; at a run it is an
  *  error for a matrix without an inverse.  TensorFlow: LogMatrixDeterminant. */
 eddy_tensor eddy_slogdet(eddy_tensor x) { return eddy_apply1(&eddy_op_slogdet, NULL, x); }

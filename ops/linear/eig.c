@@ -13,11 +13,6 @@ typedef struct eig_attrs {
     bool compute_v;
 } eig_attrs;
 
-static const eddy_attr_field eig_fields[] = {
-    { "compute_v", EDDY_ATTR_BOOL, offsetof(eig_attrs, compute_v) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* Without vectors the second output is empty, as that of eddy_op_eigh. */
 static bool eig_infer(eddy_infer *c)
 {
@@ -118,7 +113,7 @@ static void eig_batch(eddy_batch *b)
 const eddy_op_def eddy_op_eig = {
     .name = "Eig", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(eig_attrs), .attrs = eig_fields,
+    .attrs_size = sizeof(eig_attrs), .attrs = EDDY_ATTRS(eig_attrs, compute_v),
     .infer = eig_infer, .prepare = eig_prepare, .kernel = eig_kernel,
     .gradient = eig_gradient, .batch = eig_batch, .flops = eig_flops,
 };
@@ -139,7 +134,7 @@ static eddy_tensor of_complex(eddy_tensor x)
  *  x v = v diag(e).  A vector has the length 1; its phase is arbitrary.  Returns output 0;
  *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or if
  *  it does not converge.  eddy_eigh is faster and exact for hermitian matrices.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: v'^-1 (diag(de) + conj(f) (v' dv - v' v diag(re))) v' with ' the adjoint,
  *  f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones, and re the real parts of the diagonal of
  *  v' dv; right for what does not depend on the phases.  At a run it is an error if there are

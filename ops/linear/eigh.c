@@ -12,11 +12,6 @@ typedef struct eigh_attrs {
     bool compute_v;
 } eigh_attrs;
 
-static const eddy_attr_field eigh_fields[] = {
-    { "compute_v", EDDY_ATTR_BOOL, offsetof(eigh_attrs, compute_v) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* The most rows with vectors: LAPACK counts its memory, 2 n n + 6 n + 1 numbers, in an int. */
 enum { MOST_ROWS = 32766 };
 
@@ -139,7 +134,7 @@ const eddy_op_def eddy_op_eigh = {
     .name = "SelfAdjointEigV2", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
-    .attrs_size = sizeof(eigh_attrs), .attrs = eigh_fields,
+    .attrs_size = sizeof(eigh_attrs), .attrs = EDDY_ATTRS(eigh_attrs, compute_v),
     .infer = eigh_infer, .prepare = eigh_prepare, .kernel = eigh_kernel,
     .gradient = eigh_gradient, .batch = eigh_batch, .flops = eigh_flops,
 };
@@ -153,8 +148,7 @@ const eddy_op_def eddy_op_eigh = {
  *  is arbitrary, and so are the vectors of equal eigenvalues.  Returns output 0;
  *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or
  *  if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for
- *  an n above 32766.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for an n above 32766.
  *  Gradient: v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones
  *  (Giles 2008), gathered in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
 eddy_tensor eddy_eigh(eddy_tensor x)

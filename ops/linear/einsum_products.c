@@ -21,12 +21,6 @@ typedef struct same_attrs {
     int64_t axis, other;
 } same_attrs;
 
-static const eddy_attr_field same_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(same_attrs, axis) },
-    { "other", EDDY_ATTR_INT, offsetof(same_attrs, other) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool same_infer(eddy_infer *c)
 {
     const same_attrs *a = c->attrs;
@@ -57,7 +51,7 @@ static void same_batch(eddy_batch *b)
 const eddy_op_def eddy_op_same_size = {
     .name = "SameSize", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS, .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(same_attrs), .attrs = same_fields,
+    .attrs_size = sizeof(same_attrs), .attrs = EDDY_ATTRS(same_attrs, axis, other),
     .infer = same_infer, .gradient = same_gradient, .batch = same_batch,
 };
 

@@ -159,21 +159,12 @@ static double fused_matmul_flops(const void *attrs, int n_in, const eddy_type *i
 }
 
 const eddy_op_def eddy_op_fused_matmul = {
-    .name = "_FusedMatMul",
-    .label = "FusedMatMul",
-    .min_inputs = 2,
-    .max_inputs = 4,
-    .outputs = 1,
-    .attrs_size = sizeof(eddy_fused_matmul_attrs),
-    .attrs = fused_matmul_fields,
+    .name = "_FusedMatMul", .label = "FusedMatMul", .min_inputs = 2, .max_inputs = 4, .outputs = 1,
+    .attrs_size = sizeof(eddy_fused_matmul_attrs), .attrs = fused_matmul_fields,
     .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS | EDDY_RANK(2) },
                           { "b", EDDY_LIKE(0) | EDDY_RANK(2) }, { "addend", EDDY_LIKE(0) }),
-    .infer = fused_matmul_infer,
-    .prepare = fused_matmul_prepare,
-    .kernel = fused_matmul_kernel,
-    .gradient = fused_matmul_gradient,
-    .batch = fused_matmul_batch,
-    .flops = fused_matmul_flops,
+    .infer = fused_matmul_infer, .prepare = fused_matmul_prepare, .kernel = fused_matmul_kernel,
+    .gradient = fused_matmul_gradient, .batch = fused_matmul_batch, .flops = fused_matmul_flops,
 };
 
 /* ------------------------------------------------------- _MatMulAccumulate -- */

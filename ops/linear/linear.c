@@ -179,19 +179,6 @@ bool eddy__infer_square_as_is(eddy_infer *c)
         eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(c->in[0].shape, n, n));
 }
 
-int64_t eddy__matrices_of(eddy_shape s) { return eddy__shape_product(s, 0, s.rank - 2); }
-
-int64_t eddy__matrix_at(eddy_shape y, eddy_shape x, int64_t i)
-{
-    int64_t at = 0, step = 1;
-    for (int d = y.rank - 3, e = x.rank - 3; e >= 0; d--, e--) {
-        if (x.dim[e] > 1) at += i % y.dim[d] * step;
-        i /= y.dim[d];
-        step *= x.dim[e];
-    }
-    return at;
-}
-
 void *eddy__matrix_of(const eddy_buffer *b, int64_t i)
 {
     const eddy_shape s = b->type.shape;

@@ -3,7 +3,7 @@
 #ifndef EDDY_OPS_LINEAR_LINEAR_H
 #define EDDY_OPS_LINEAR_LINEAR_H
 
-#include "graph/op.h"
+#include "ops/arrays/arrays.h"
 
 /* ------------------------------------------------------------ inferring -- */
 
@@ -26,9 +26,21 @@ bool eddy__infer_square_as_is(eddy_infer *c);
 /* The sizes of the matrices in the last two dimensions. */
 static inline int64_t eddy__rows_of(eddy_shape s) { return s.dim[s.rank - 2]; }
 static inline int64_t eddy__columns_of(eddy_shape s) { return s.dim[s.rank - 1]; }
-int64_t eddy__matrices_of(eddy_shape s);
+static inline int64_t eddy__matrices_of(eddy_shape s)
+{
+    return eddy__shape_product(s, 0, s.rank - 2);
+}
 /* Which matrix of x belongs to matrix i of y, to which x is broadcast. */
-int64_t eddy__matrix_at(eddy_shape y, eddy_shape x, int64_t i);
+static inline int64_t eddy__matrix_at(eddy_shape y, eddy_shape x, int64_t i)
+{
+    int64_t at = 0, step = 1;
+    for (int d = y.rank - 3, e = x.rank - 3; e >= 0; d--, e--) {
+        if (x.dim[e] > 1) at += i % y.dim[d] * step;
+        i /= y.dim[d];
+        step *= x.dim[e];
+    }
+    return at;
+}
 /* Matrix i of a dense buffer of them; and row i of one of vectors. */
 void *eddy__matrix_of(const eddy_buffer *b, int64_t i);
 void *eddy__vector_of(const eddy_buffer *b, int64_t i);

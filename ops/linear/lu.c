@@ -10,13 +10,8 @@
 #include <string.h>
 
 typedef struct lu_attrs {
-    eddy_dtype index;            /* of the places of the rows */
+    eddy_dtype output_idx_type;       /* of the places of the rows */
 } lu_attrs;
-
-static const eddy_attr_field lu_fields[] = {
-    { "output_idx_type", EDDY_ATTR_DTYPE, offsetof(lu_attrs, index) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool lu_infer(eddy_infer *c)
 {
@@ -24,13 +19,14 @@ static bool lu_infer(eddy_infer *c)
     eddy_shape p = eddy__shape_less(c->in[0].shape, 1);
     int64_t    n;
     if (!eddy__infer_square(c, 0, &n)) return false;
-    if (a->index == EDDY_DEFAULT_DTYPE && !c->attrs_fixed) a->index = EDDY_INT32;
-    if (a->index != EDDY_INT32 && a->index != EDDY_INT64)
+    if (a->output_idx_type == EDDY_DEFAULT_DTYPE && !c->attrs_fixed)
+        a->output_idx_type = EDDY_INT32;
+    if (a->output_idx_type != EDDY_INT32 && a->output_idx_type != EDDY_INT64)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_idx_type is %s; expected int32 or int64",
-                               eddy_dtype_name(a->index));
+                               eddy_dtype_name(a->output_idx_type));
     if (p.rank > 0) p.dim[p.rank - 1] = n;
     return eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(c->in[0].shape, n, n)) &&
-           eddy__infer_yield(c, 1, a->index, p);
+           eddy__infer_yield(c, 1, a->output_idx_type, p);
 }
 
 /* A copy of the matrix with its columns as rows, then the rows exchanged at each step. */
@@ -118,7 +114,7 @@ static void lu_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_lu = {
     .name = "Lu", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(lu_attrs), .attrs = lu_fields,
+    .attrs_size = sizeof(lu_attrs), .attrs = EDDY_ATTRS(lu_attrs, output_idx_type),
     .infer = lu_infer, .prepare = lu_prepare, .kernel = lu_kernel, .gradient = lu_gradient,
     .batch = eddy_batch_as_is, .flops = lu_flops,
 };
@@ -130,8 +126,8 @@ const eddy_op_def eddy_op_lu = {
  *
  *  u is the upper triangle with the diagonal, l what is below it, with ones on its own diagonal.
  *  Row i of l u is row p[i] of x.  Returns output 0; eddy_output(y, 1) is p, [...,n].
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square; at a run,
- *  EDDY_INVALID_ARGUMENT for a matrix without an inverse.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; at a run, EDDY_INVALID_ARGUMENT for a
+ *  matrix without an inverse.
  *  Gradient: l'^-1 (tril(l' dl, -1) + triu(du u')) u'^-1 with ' the adjoint, its rows put back.
  *  TensorFlow: Lu. */
 eddy_tensor eddy_lu(eddy_tensor x, eddy_dtype output_idx_type)

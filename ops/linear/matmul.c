@@ -18,11 +18,8 @@ typedef struct eddy_matmul_args {
 } eddy_matmul_args;
 #endif
 
-const eddy_attr_field eddy__matmul_fields[] = {
-    { "transpose_a", EDDY_ATTR_BOOL, offsetof(eddy_matmul_attrs, transpose_a) },
-    { "transpose_b", EDDY_ATTR_BOOL, offsetof(eddy_matmul_attrs, transpose_b) },
-    { 0 },
-};
+const eddy_attr_field eddy__matmul_fields[] =
+    EDDY_FIELDS(eddy_matmul_attrs, transpose_a, transpose_b);
 
 /* The rows of a matrix, or of its transpose. */
 static int64_t rows_of(eddy_shape s, bool transposed)

@@ -204,7 +204,7 @@ const eddy_op_def eddy_op_matrix_exp = {
  *
  *  By scaling, a Pade approximant and squaring (Higham 2005).  NaN for a matrix with an
  *  element that is not finite.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: the upper right quarter of the exponential of [[x', dy], [0, x']].
  *  TensorFlow: tf.linalg.expm. */
 eddy_tensor eddy_matrix_exp(eddy_tensor x) { return eddy_apply1(&eddy_op_matrix_exp, NULL, x); }

@@ -149,7 +149,7 @@ const eddy_op_def eddy_op_matrix_sqrt = {
  *  has an element that is not finite or no such root; for a real one also if the root is not
  *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.  Imaginary
  *  parts below 1e-6 of the largest element count as rounding.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
  *  Gradient: the dx of y' dx + dx y' = dy with ' the adjoint (eddy_sylvester); at a run it is an
  *  error if there is not one solution, of a matrix without an inverse, say.
  *  TensorFlow: MatrixSquareRoot (tf.linalg.sqrtm). */
@@ -290,8 +290,8 @@ const eddy_op_def eddy_op_sylvester = {
  *
  *  By the Schur forms of a and b (Bartels and Stewart 1972), in double precision.  NaN for a
  *  matrix with an element that is not finite.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for other shapes; at a run, EDDY_INVALID_ARGUMENT if
- *  an eigenvalue of a and one of b have the sum 0, for then there is not one solution.
+ *  Errors: EDDY_BAD_SHAPE for other shapes; at a run, EDDY_INVALID_ARGUMENT if an eigenvalue of a
+ *  and one of b have the sum 0, for then there is not one solution.
  *  Gradient: dc solves a' dc + dc b' = dx, da = -dc x', db = -x' dc with ' the adjoint.
  *  SciPy: linalg.solve_sylvester. */
 eddy_tensor eddy_sylvester(eddy_tensor a, eddy_tensor b, eddy_tensor c)

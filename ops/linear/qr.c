@@ -12,11 +12,6 @@ typedef struct qr_attrs {
     bool full_matrices;
 } qr_attrs;
 
-static const eddy_attr_field qr_fields[] = {
-    { "full_matrices", EDDY_ATTR_BOOL, offsetof(qr_attrs, full_matrices) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool qr_infer(eddy_infer *c)
 {
     const qr_attrs  *a = c->attrs;
@@ -144,7 +139,7 @@ static void qr_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_qr = {
     .name = "Qr", .min_inputs = 1, .max_inputs = 1, .outputs = 2, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(qr_attrs), .attrs = qr_fields,
+    .attrs_size = sizeof(qr_attrs), .attrs = EDDY_ATTRS(qr_attrs, full_matrices),
     .infer = qr_infer, .prepare = qr_prepare, .kernel = qr_kernel, .gradient = qr_gradient,
     .batch = eddy_batch_as_is, .flops = qr_flops,
 };
@@ -167,7 +162,6 @@ typedef struct eddy_qr_args {
  *  By Householder reflections; the diagonal of r may be negative.  Returns output 0;
  *  eddy_output(y, 1) is r.  For an x that is not finite it is not
  *  determined which of their elements are NaN.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: (dq + q s) r'^-1 with s the symmetric matrix of the lower triangle of
  *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT
  *  with full_matrices for more rows than columns.  The first k columns of x must be

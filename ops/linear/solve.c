@@ -12,16 +12,6 @@ typedef struct solve_attrs {
     bool upper, adjoint;
 } solve_attrs;
 
-static const eddy_attr_field triangular_fields[] = {
-    { "upper", EDDY_ATTR_BOOL, offsetof(solve_attrs, upper) },
-    { "adjoint", EDDY_ATTR_BOOL, offsetof(solve_attrs, adjoint) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-static const eddy_attr_field solve_fields[] = {
-    { "adjoint", EDDY_ATTR_BOOL, offsetof(solve_attrs, adjoint) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool solve_infer(eddy_infer *c)
 {
     eddy_shape y;
@@ -111,7 +101,7 @@ const eddy_op_def eddy_op_triangular_solve = {
     .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
-    .attrs_size = sizeof(solve_attrs), .attrs = triangular_fields,
+    .attrs_size = sizeof(solve_attrs), .attrs = EDDY_ATTRS(solve_attrs, upper, adjoint),
     .infer = solve_infer, .kernel = triangular_solve_kernel, .gradient = triangular_solve_gradient,
     .batch = eddy__batch_elementwise, .flops = triangular_solve_flops,
 };
@@ -134,8 +124,8 @@ typedef struct eddy_triangular_solve_args {
  *  upper    only the upper triangle is read instead; TensorFlow's lower = False
  *  adjoint  y = matrix'^-1 rhs with ' the adjoint
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE if they do not fit together;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a diagonal has a 0.
+ *  Errors: EDDY_BAD_SHAPE if they do not fit together; EDDY_INVALID_ARGUMENT at a run, with the
+ *  number of the matrix, if a diagonal has a 0.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = the triangle of -drhs y'.
  *  TensorFlow: MatrixTriangularSolve. */
 eddy_tensor eddy_triangular_solve_with(eddy_triangular_solve_args a)
@@ -205,7 +195,7 @@ const eddy_op_def eddy_op_solve = {
     .name = "MatrixSolve", .min_inputs = 2, .max_inputs = 2, .outputs = 1, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "matrix", EDDY_TAKES_FLOATS_COMPLEX | EDDY_RANK_FROM(2) },
                           { "rhs", EDDY_LIKE(0) | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(solve_attrs), .attrs = solve_fields,
+    .attrs_size = sizeof(solve_attrs), .attrs = EDDY_ATTRS(solve_attrs, adjoint),
     .infer = solve_infer, .prepare = solve_prepare, .kernel = solve_kernel,
     .gradient = solve_gradient, .batch = eddy__batch_elementwise, .flops = solve_flops,
 };
@@ -225,9 +215,9 @@ typedef struct eddy_solve_args {
  *  rhs      of the same type, [...,n,k]; the dimensions in front broadcast
  *  adjoint  y = matrix'^-1 rhs with ' the adjoint
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE if they do not fit together;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a pivot is exactly 0.
- *  A NaN of a matrix or a right-hand side goes on into y.
+ *  Errors: EDDY_BAD_SHAPE if they do not fit together; EDDY_INVALID_ARGUMENT at a run, with the
+ *  number of the matrix, if a pivot is exactly 0. A NaN of a matrix or a right-hand side goes on
+ *  into y.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = -drhs y'.  TensorFlow: MatrixSolve. */
 eddy_tensor eddy_solve_with(eddy_solve_args a)
 {
@@ -313,8 +303,8 @@ typedef struct eddy_inverse_args {
  *  adjoint  y = x'^-1 with ' the adjoint
  *
  *  To multiply by an inverse, eddy_solve is faster and more accurate.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for matrices that are not square;
- *  EDDY_INVALID_ARGUMENT at a run, with the number of the matrix, if a pivot is exactly 0.
+ *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_INVALID_ARGUMENT at a run, with
+ *  the number of the matrix, if a pivot is exactly 0.
  *  Gradient: dx = -y' dy y'.  TensorFlow: MatrixInverse. */
 eddy_tensor eddy_inverse_with(eddy_inverse_args a)
 {

@@ -52,12 +52,6 @@ typedef struct svd_attrs {
     bool compute_uv, full_matrices;
 } svd_attrs;
 
-static const eddy_attr_field svd_fields[] = {
-    { "compute_uv", EDDY_ATTR_BOOL, offsetof(svd_attrs, compute_uv) },
-    { "full_matrices", EDDY_ATTR_BOOL, offsetof(svd_attrs, full_matrices) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* Without vectors their outputs are empty, as TensorFlow's are. */
 static bool svd_infer(eddy_infer *c)
 {
@@ -199,7 +193,7 @@ static void svd_batch(eddy_batch *b)
 const eddy_op_def eddy_op_svd = {
     .name = "Svd", .min_inputs = 1, .max_inputs = 1, .outputs = 3, .flags = EDDY_OP_LAPACK,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
-    .attrs_size = sizeof(svd_attrs), .attrs = svd_fields,
+    .attrs_size = sizeof(svd_attrs), .attrs = EDDY_ATTRS(svd_attrs, compute_uv, full_matrices),
     .infer = svd_infer, .prepare = svd_prepare, .kernel = svd_kernel, .gradient = svd_gradient,
     .batch = svd_batch, .flops = svd_flops,
 };
@@ -225,8 +219,7 @@ typedef struct eddy_svd_args {
  *  The columns of u and v are orthonormal.  The common sign of two of them is arbitrary,
  *  and so are those of equal values.  Returns output 0; eddy_output(y, 1) is u.  All are
  *  NaN for a matrix with an element that is not finite, or if it does not converge.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_LIMIT for vectors with a
- *  k above 23169.
+ *  Errors: EDDY_LIMIT for vectors with a k above 23169.
  *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
  *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
  *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
@@ -241,11 +234,6 @@ eddy_tensor eddy_svd_with(eddy_svd_args a)
 typedef struct pinv_attrs {
     double rcond;
 } pinv_attrs;
-
-static const eddy_attr_field pinv_fields[] = {
-    { "rcond", EDDY_ATTR_FLOAT, offsetof(pinv_attrs, rcond) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool pinv_infer(eddy_infer *c)
 {
@@ -347,7 +335,7 @@ const eddy_op_def eddy_op_pinv = {
     .name = "MatrixPseudoInverse", .label = "pinv", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(2) }),
     .flags = EDDY_OP_LAPACK,
-    .attrs_size = sizeof(pinv_attrs), .attrs = pinv_fields,
+    .attrs_size = sizeof(pinv_attrs), .attrs = EDDY_ATTRS(pinv_attrs, rcond),
     .infer = pinv_infer, .prepare = pinv_prepare, .kernel = pinv_kernel,
     .gradient = pinv_gradient, .batch = eddy_batch_as_is, .flops = pinv_flops,
 };
@@ -368,8 +356,7 @@ typedef struct eddy_pinv_args {
  *         10 max(m, n) epsilon, with epsilon that of the element type
  *
  *  NaN for a matrix with an element that is not finite.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a rank below 2, EDDY_INVALID_ARGUMENT for a
- *  negative rcond, EDDY_LIMIT for m and n above 23169.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative rcond, EDDY_LIMIT for m and n above 23169.
  *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
  *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
 eddy_tensor eddy_pinv_with(eddy_pinv_args a)

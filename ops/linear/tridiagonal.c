@@ -159,8 +159,8 @@ const eddy_op_def eddy_op_tridiagonal_solve = {
  *  rhs        of its type, [...,n,k], which y has too; the dots are the same for both
  *
  *  Takes time in proportion to the elements of rhs.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT at a run, with the number of
- *  the matrix, if a pivot is exactly 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT at a run, with the
+ *  number of the matrix, if a pivot is exactly 0.
  *  Gradient: drhs solves the adjoint system for dy; ddiagonals are the diagonals of -drhs y'.
  *  TensorFlow: TridiagonalSolve (tf.linalg.tridiagonal_solve), diagonals_format "compact". */
 eddy_tensor eddy_tridiagonal_solve(eddy_tensor diagonals, eddy_tensor rhs)

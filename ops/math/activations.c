@@ -34,18 +34,12 @@ static eddy_tensor whole(const char *what, eddy_tensor x, double v)
 
 /** y = x where x > 0, else e^x - 1.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where y >= 0, so at 0 too, else dy (y + 1).  TensorFlow: Elu. */
 UNARY(elu, "Elu", "Elu", FLOATS, x > 0 ? x : EXPM1(x),
       Where(Less(y, 0), Mul(dy, Add(y, 1)), dy))
 
 /** y = s x where x > 0, else s a (e^x - 1), with s about 1.0507 and a about 1.6733.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy s where y >= 0, so at 0 too, else dy (y + s a).  TensorFlow: Selu. */
 UNARY(selu, "Selu", "Selu", FLOATS, (x > 0 ? (T)SELU_SCALE * x : (T)SELU_DEPTH * EXPM1(x)),
       Mul(dy, Where(Less(y, 0), Add(y, SELU_DEPTH), SELU_SCALE)))
@@ -74,10 +68,7 @@ eddy_tensor eddy_celu_with(eddy_celu_args a)
 
 /** y = min(max(x, 0), 6).
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
- *
  *  NaN stays NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where 0 < y < 6, else 0.  TensorFlow: Relu6. */
 UNARY(relu6, "Relu6", "Relu6", NUMBERS, x < 0 ? 0 : x > 6 ? 6 : x,
       Where(LogicalAnd(Greater(y, 0), Less(y, 6)), dy, 0))
@@ -101,10 +92,7 @@ typedef struct leaky_attrs {
     double alpha;
 } leaky_attrs;
 
-static const eddy_attr_field leaky_fields[] = {
-    { "alpha", EDDY_ATTR_FLOAT, offsetof(leaky_attrs, alpha) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field leaky_fields[] = EDDY_FIELDS(leaky_attrs, alpha);
 
 /* y = a where `by` > 0, else alpha a: of leaky_relu both are x. */
 #define TILE_LEAKY(fn, T, second)                                               \
@@ -166,7 +154,6 @@ typedef struct eddy_leaky_relu_args {
  *  x      float32 or float64, any shape; y has its type
  *  alpha  default (0) 0.2; for none there is relu
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where x > 0, else alpha dy, so at 0 too.
  *  TensorFlow: LeakyRelu. */
 eddy_tensor eddy_leaky_relu_with(eddy_leaky_relu_args a)
@@ -285,10 +272,7 @@ static eddy_tensor mish_slope(eddy_tensor x)
 
 /** y = x tanh(ln(1 + e^x)).
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  NaN at -infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: with t = tanh(ln(1 + e^x)), dx = dy (t + x (1 - t*t) sigmoid(x)).
  *  TensorFlow: none; PyTorch's mish. */
 UNARY(mish, "Mish", "Mish", FLOATS,
@@ -297,10 +281,7 @@ UNARY(mish, "Mish", "Mish", FLOATS,
 
 /** y = x / (1 + |x|).
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  NaN at infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (1 + |x|)^2.  TensorFlow: Softsign. */
 UNARY(softsign, "Softsign", "Softsign", FLOATS, x / (1 + fabs(x)),
       Div(dy, Square(Add(1, Abs(x)))))
@@ -325,11 +306,6 @@ typedef struct shrink_attrs {
     double lambda;
 } shrink_attrs;
 
-static const eddy_attr_field shrink_fields[] = {
-    { "lambda", EDDY_ATTR_FLOAT, offsetof(shrink_attrs, lambda) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* NaN stays NaN. */
 #define TILE_SHRINK(fn, T)                                                      \
     static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
@@ -352,7 +328,8 @@ static void soft_shrink_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_soft_shrink = {
     .name = "SoftShrink", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs), .attrs = shrink_fields,
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(shrink_attrs),
+    .attrs = EDDY_ATTRS(shrink_attrs, lambda),
     .infer = eddy__infer_elementwise, .tile = soft_shrink_tile, .gradient = soft_shrink_gradient,
 };
 
@@ -368,7 +345,6 @@ typedef struct eddy_shrink_args {
  *  x       float32 or float64, any shape; y has its type
  *  lambda  above 0; default 0.5
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's softshrink. */
 eddy_tensor eddy_soft_shrink_with(eddy_shrink_args a)
 {

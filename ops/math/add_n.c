@@ -89,8 +89,7 @@ typedef struct eddy_add_n_args {
  *  An empty list names no graph, so its error is recorded nowhere: the result is
  *  the zero tensor, and the first builder that gets it beside a valid one
  *  records EDDY_INVALID_ARGUMENT.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes differ.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ.
  *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
 eddy_tensor eddy_add_n_with(eddy_add_n_args a)
 {

@@ -171,9 +171,6 @@ static eddy_tensor i1e_by_x(eddy_tensor x)
 
 /** y = e^-|x| I0(x), with the modified Bessel function of the first kind, of order 0.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (e^-|x| I1(x) - sign(x) y).  TensorFlow: BesselI0e. */
 UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS,
       _Generic((x), float: (float)i0e_wide((float)(x)), default: i0e_of(x)),
@@ -181,9 +178,6 @@ UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS,
 
 /** y = e^-|x| I1(x), with the modified Bessel function of the first kind, of order 1.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (e^-|x| (I0(x) - I1(x) / x) - sign(x) y), 0.5 dy at 0.
  *  TensorFlow: BesselI1e. */
 UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS,
@@ -192,9 +186,6 @@ UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS,
 
 /** y = I0(x), the modified Bessel function of the first kind, of order 0.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy I1(x).  TensorFlow: tf.math.bessel_i0. */
 UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS,
       _Generic((x), float: grown_f32(i0e_wide((float)(x)), (float)(x)),
@@ -203,9 +194,6 @@ UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS,
 
 /** y = I1(x), the modified Bessel function of the first kind, of order 1.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (I0(x) - I1(x) / x), 0.5 dy at 0.  TensorFlow: tf.math.bessel_i1. */
 UNARY(bessel_i1, "BesselI1", "BesselI1", FLOATS,
       _Generic((x), float: grown_f32(i1e_wide((float)(x)), (float)(x)),

@@ -15,31 +15,19 @@ EDDY_FUSION_TARGETS(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
 
 /** y = a + b.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
- *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy, db = dy.  TensorFlow: Add. */
 BINARY(add, "Add", "add", NUMBERS_COMPLEX, 0, a + b, dy, dy)
 
 /** y = a - b.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
- *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
 BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
 
 /** y = a b, element by element.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
- *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
 BINARY(mul, "Mul", "mul", NUMBERS_COMPLEX, 0, a * b,
        Mul(dy, Conj(b)), Mul(dy, Conj(a)))
@@ -74,12 +62,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
 
 /** y = the larger of a and b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN if either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy where a >= b, else db = dy; so a tie goes to a.
  *  TensorFlow: Maximum. */
 BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
@@ -87,12 +70,7 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b
 
 /** y = the smaller of a and b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN if either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy where a <= b, else db = dy; so a tie goes to a.
  *  TensorFlow: Minimum. */
 BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
@@ -102,11 +80,6 @@ BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b
 
 /** y = a / b, and 0 where b is 0.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy / b, db = dy (-a / b) / b, both 0 where b is 0.
  *  TensorFlow: DivNoNan. */
 BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a / b,
@@ -114,22 +87,12 @@ BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a /
 
 /** y = a b, and 0 where b is 0, whatever a is.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = mul_no_nan(dy, b), db = mul_no_nan(a, dy).  TensorFlow: MulNoNan. */
 BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a * b,
        MulNoNan(dy, Conj(b)), MulNoNan(Conj(a), dy))
 
 /** y = a ln b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
 BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
        a == 0 ? 0 : a * EDDY_MATH(log, b, log(b)),
@@ -137,11 +100,6 @@ BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
 
 /** y = a / b, and 0 where a is 0, whatever b is.
  *
- *  a, b  float32, float64, complex64 or complex128, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy / b, db = -dy y / b, both 0 where a is 0.  TensorFlow: Xdivy. */
 BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
        Mul(dy, Conj(Xdivy(CastLike(NotEqual(a, 0), a), b))),
@@ -211,140 +169,50 @@ static inline double floor_rest_f64(double a, double b)
 
 CHECKED_LOOPS(div, a / b, b == 0, quotient(a, b))
 DECLARE_COMPLEX(TILE_BINARY, div, a / b)
-ROW_PICK(div, NUMBERS_COMPLEX)
-static void div_gradient(eddy_rule *r)
-{
-    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
-    r->dx[0] = Div(dy, Conj(b));
-    r->dx[1] = Mul(dy, Conj(Div(Div(Neg(a), b), b)));
-}
-const eddy_op_def eddy_op_div = {
-    .name = "RealDiv", .label = "truediv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS_COMPLEX }, { "b", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = div_tile,
-    .gradient = div_gradient,
-};
 /** y = a / b.
- *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
  *  towards 0; the least one divided by -1 wraps around to itself.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, on
  *  integers Div. */
-eddy_tensor eddy_div(eddy_tensor a, eddy_tensor b)
-{
-    return eddy_apply2(&eddy_op_div, NULL, a, b);
-}
+BINARY_OF(div, "RealDiv", "truediv", NUMBERS_COMPLEX, 0, Div(dy, Conj(b)),
+          Mul(dy, Conj(Div(Div(Neg(a), b), b))))
 
 CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
-ROW_PICK(floordiv, NUMBERS)
-const eddy_op_def eddy_op_floordiv = {
-    .name = "FloorDiv", .label = "floordiv", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = floordiv_tile,
-    .gradient = eddy_not_differentiable,
-};
 /** y = floor(a / b): the quotient rounded towards minus infinity.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
-eddy_tensor eddy_floordiv(eddy_tensor a, eddy_tensor b)
-{
-    return eddy_apply2(&eddy_op_floordiv, NULL, a, b);
-}
+BINARY_FLAT_OF(floordiv, "FloorDiv", "floordiv", NUMBERS, 0)
 
 TILE_RESTS(floormod_f32, true)
 CLONED(TILE_BINARY, floormod_f64, double, double, floor_rest_f64(a, b))
 CHECKED_INTEGERS(floormod, b == 0, floor_rest(a, b))
-ROW_PICK(floormod, NUMBERS)
-static void floormod_gradient(eddy_rule *r)
-{
-    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
-    r->dx[0] = dy;
-    r->dx[1] = Mul(dy, Neg(FloorDiv(a, b)));
-}
-const eddy_op_def eddy_op_floormod = {
-    .name = "FloorMod", .label = "FloorMod", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise, .tile = floormod_tile,
-    .gradient = floormod_gradient,
-};
 /** y = a - b floor(a / b): what floordiv leaves, with the sign of b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN where a float is divided by 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy, db = -dy floor(a / b).  TensorFlow: FloorMod. */
-eddy_tensor eddy_floormod(eddy_tensor a, eddy_tensor b)
-{
-    return eddy_apply2(&eddy_op_floormod, NULL, a, b);
-}
+BINARY_OF(floormod, "FloorMod", "FloorMod", NUMBERS, 0, dy, Mul(dy, Neg(FloorDiv(a, b))))
 
 CHECKED_LOOPS(truncatediv, trunc(a / b), b == 0, quotient(a, b))
-ROW_PICK(truncatediv, NUMBERS)
-const eddy_op_def eddy_op_truncatediv = {
-    .name = "TruncateDiv", .label = "TruncateDiv", .min_inputs = 2, .max_inputs = 2,
-    .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
-    .tile = truncatediv_tile, .gradient = eddy_not_differentiable,
-};
 /** y = trunc(a / b): the quotient rounded towards 0.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
-eddy_tensor eddy_truncatediv(eddy_tensor a, eddy_tensor b)
-{
-    return eddy_apply2(&eddy_op_truncatediv, NULL, a, b);
-}
+BINARY_FLAT_OF(truncatediv, "TruncateDiv", "TruncateDiv", NUMBERS, 0)
 
 TILE_RESTS(truncatemod_f32, false)
 CLONED(TILE_BINARY, truncatemod_f64, double, double, fmod(a, b))
 CHECKED_INTEGERS(truncatemod, b == 0, rest(a, b))
-ROW_PICK(truncatemod, NUMBERS)
-static void truncatemod_gradient(eddy_rule *r)
-{
-    const eddy_tensor a = r->x[0], b = r->x[1], dy = r->dy[0];
-    r->dx[0] = dy;
-    r->dx[1] = Mul(dy, Neg(TruncateDiv(a, b)));
-}
-const eddy_op_def eddy_op_truncatemod = {
-    .name = "TruncateMod", .label = "TruncateMod", .min_inputs = 2, .max_inputs = 2,
-    .outputs = 1, .flags = EDDY_OP_ELEMENTWISE, .infer = eddy__infer_elementwise,
-    .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_NUMBERS }, { "b", EDDY_LIKE(0) }),
-    .tile = truncatemod_tile, .gradient = truncatemod_gradient,
-};
 /** y = a - b trunc(a / b): the remainder of truncatediv, with the sign of a, as C's %.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN where a float is divided by 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer
- *  is divided by 0.
+ *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
-eddy_tensor eddy_truncatemod(eddy_tensor a, eddy_tensor b)
-{
-    return eddy_apply2(&eddy_op_truncatemod, NULL, a, b);
-}
+BINARY_OF(truncatemod, "TruncateMod", "TruncateMod", NUMBERS, 0, dy,
+          Mul(dy, Neg(TruncateDiv(a, b))))
 
 /** y = a - b floor(a / b), with the sign of b; the same as floormod.
  *

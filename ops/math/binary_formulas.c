@@ -29,10 +29,6 @@ static eddy_tensor apart(eddy_tensor a, eddy_tensor b)
 
 /** y = ln(e^a + e^b), without overflow on the way.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a); a half each for equal
  *  infinities too, where that of PyTorch 1.13 is NaN.
  *  TensorFlow: none; NumPy's logaddexp. */
@@ -66,10 +62,6 @@ EDDY_INLINE float nextafter_f32_of(float a, float b)
 
 /** y = the size of a with the sign of b, that of a zero included.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy sign(a) sign(y), 0 where a is 0; db = zeros.
  *  TensorFlow: none; NumPy's copysign. */
 BINARY(copysign, "CopySign", "CopySign", FLOATS, 0, copysign(a, b),
@@ -77,10 +69,6 @@ BINARY(copysign, "CopySign", "CopySign", FLOATS, 0, copysign(a, b),
 
 /** y = the number next to a in the direction of b; b where they are equal.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy, db = zeros.  TensorFlow: NextAfter. */
 BINARY(nextafter, "NextAfter", "NextAfter", FLOATS, 0,
        _Generic((a), float: nextafter_f32_of((float)a, (float)b), default: nextafter(a, b)),
@@ -88,12 +76,7 @@ BINARY(nextafter, "NextAfter", "NextAfter", FLOATS, 0,
 
 /** y = 0 where a < 0, 1 where a > 0, and b where a is 0.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
- *
  *  NaN where a is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's heaviside. */
 BINARY_FLAT(heaviside, "Heaviside", "Heaviside", NUMBERS, 0,
             a > 0 ? 1 : a < 0 ? 0 : a == 0 ? b : a)

@@ -11,36 +11,21 @@
 
 /** y = the bits that are set in a and in b.
  *
- *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: BitwiseAnd, tf.bitwise.bitwise_and. */
 BINARY_FLAT(bitwise_and, "BitwiseAnd", "BitwiseAnd", INTEGERS, 0, a & b)
 
 /** y = the bits that are set in a or in b.
  *
- *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: BitwiseOr, tf.bitwise.bitwise_or. */
 BINARY_FLAT(bitwise_or, "BitwiseOr", "BitwiseOr", INTEGERS, 0, a | b)
 
 /** y = the bits that are set in one of a and b.
  *
- *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
- *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: BitwiseXor, tf.bitwise.bitwise_xor. */
 BINARY_FLAT(bitwise_xor, "BitwiseXor", "BitwiseXor", INTEGERS, 0, a ^ b)
 
 /** y = the bits that are not set in x.
  *
- *  x  int32, int64 or uint8, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: Invert, tf.bitwise.invert. */
 UNARY_FLAT(invert, "Invert", "Invert", INTEGERS, ~x)
 
@@ -49,21 +34,13 @@ UNARY_FLAT(invert, "Invert", "Invert", INTEGERS, ~x)
 
 /** y = the bits of a shifted left by b positions, filled with zeros.
  *
- *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
- *
  *  A negative b counts as 0, one beyond the highest place as that.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: LeftShift, tf.bitwise.left_shift. */
 BINARY_FLAT(left_shift, "LeftShift", "LeftShift", INTEGERS, 0, (uint64_t)a << PLACES(b))
 
 /** y = the bits of a shifted right by b positions, filled with the sign bit of a signed a.
  *
- *  a, b  int32, int64 or uint8, of one type, shapes that broadcast; y has their type
- *
  *  A negative b counts as 0, one beyond the highest place as that.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: RightShift, tf.bitwise.right_shift. */
 BINARY_FLAT(right_shift, "RightShift", "RightShift", INTEGERS, 0, a >> PLACES(b))
 

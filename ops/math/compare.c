@@ -5,61 +5,37 @@
 
 /** y = a < b.
  *
- *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
- *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
- *  not broadcast.
  *  Gradient: none.  TensorFlow: Less. */
 COMPARISON(less, "Less", "Less", TESTS, 0, a < b)
 
 /** y = a <= b.
  *
- *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
- *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
- *  not broadcast.
  *  Gradient: none.  TensorFlow: LessEqual. */
 COMPARISON(less_equal, "LessEqual", "LessEqual", TESTS, 0, a <= b)
 
 /** y = a > b.
  *
- *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
- *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
- *  not broadcast.
  *  Gradient: none.  TensorFlow: Greater. */
 COMPARISON(greater, "Greater", "Greater", TESTS, 0, a > b)
 
 /** y = a >= b.
  *
- *  a, b  of one type, not half or complex, shapes that broadcast; y is bool
- *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
- *  not broadcast.
  *  Gradient: none.  TensorFlow: GreaterEqual. */
 COMPARISON(greater_equal, "GreaterEqual", "GreaterEqual", TESTS, 0, a >= b)
 
 /** y = (a equals b).
  *
- *  a, b  of one type, any but half, shapes that broadcast; y is bool
- *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
- *  not broadcast.
  *  Gradient: none.  TensorFlow: Equal. */
 COMPARISON(equal, "Equal", "Equal", TESTS_COMPLEX, 0, a == b)
 
 /** y = (a differs from b).
  *
- *  a, b  of one type, any but half, shapes that broadcast; y is bool
- *
  *  True where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if the shapes do
- *  not broadcast.
  *  Gradient: none.  TensorFlow: NotEqual. */
 COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, 0, a != b)
 
@@ -67,30 +43,18 @@ COMPARISON(not_equal, "NotEqual", "NotEqual", TESTS_COMPLEX, 0, a != b)
 
 /** y = a and b.
  *
- *  a, b  bool, shapes that broadcast; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
- *  do not broadcast.
  *  Gradient: none.  TensorFlow: LogicalAnd. */
 BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, 0,
             (a != 0) & (b != 0))
 
 /** y = a or b.
  *
- *  a, b  bool, shapes that broadcast; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
- *  do not broadcast.
  *  Gradient: none.  TensorFlow: LogicalOr. */
 BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, 0,
             (a | b) != 0)
 
 /** y = either a or b, not both.
  *
- *  a, b  bool, shapes that broadcast; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
- *  do not broadcast.
  *  Gradient: none.  TensorFlow: tf.logical_xor, made of three ops there. */
 BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, 0,
             (a != 0) != (b != 0))
@@ -158,8 +122,7 @@ const eddy_op_def eddy_op_where = {
  *  a, b  of one type, any but half; y has their type
  *
  *  The three shapes broadcast together.
- *  Errors: EDDY_BAD_DTYPE if cond is not bool or the types of a and b differ;
- *  EDDY_BAD_SHAPE if the shapes do not broadcast.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast.
  *  Gradient: da = where(cond, dy, 0), db = where(cond, 0, dy).  A branch that is
  *  not taken still multiplies that 0 with its own derivative, which is NaN where
  *  the derivative is infinite: keep the branch's input away from such points.

@@ -157,8 +157,7 @@ const eddy_op_def eddy_op_complex = {
  *  real, imag  float32 or float64, of one type, shapes that broadcast; y is
  *              complex64 or complex128
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast.
  *  Gradient: d real = Re dy, d imag = Im dy.  TensorFlow: Complex. */
 eddy_tensor eddy_complex(eddy_tensor real, eddy_tensor imag)
 {

@@ -58,7 +58,7 @@ const eddy_op_def eddy_op_cross = {
  *  a, b  any numbers but half, of one shape [...,3]
  *
  *  y0 = a1 b2 - a2 b1, and so on around.  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit.
  *  Gradient: da = b x dy, db = dy x a.  TensorFlow: Cross. */
 eddy_tensor eddy_cross(eddy_tensor a, eddy_tensor b)
 {

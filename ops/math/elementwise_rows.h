@@ -185,9 +185,11 @@
             eddy_not_differentiable, eddy__infer_comparison, 0)                 \
     UNARY_BUILDER(cname)
 
-/* y = f(a, b), of their common type. */
+/* y = f(a, b), of their common type; and with loops that stand above the row. */
 #define BINARY(cname, type, shown, types, more_flags, value, rule_a, rule_b)    \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
+    BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)
+#define BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)        \
     ROW_PICK(cname, types)                                                      \
     static void cname##_gradient(eddy_rule *r)                                  \
     {                                                                           \
@@ -200,9 +202,11 @@
             cname##_gradient, eddy__infer_elementwise, more_flags)              \
     BINARY_BUILDER(cname)
 
-/* y = f(a, b), constant almost everywhere. */
+/* y = f(a, b), constant almost everywhere; likewise. */
 #define BINARY_FLAT(cname, type, shown, types, more_flags, value)               \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
+    BINARY_FLAT_OF(cname, type, shown, types, more_flags)
+#define BINARY_FLAT_OF(cname, type, shown, types, more_flags)                   \
     ROW_PICK(cname, types)                                                      \
     ROW_DEF(cname, type, shown, 2, ROW_INPUTS_2(types),                         \
             eddy_not_differentiable, eddy__infer_elementwise, more_flags)       \

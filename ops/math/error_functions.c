@@ -35,19 +35,13 @@ static double erfcx_of(double x)
 
 /** y = 1 - erf x, exact to rounding where it is small.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erfc. */
 UNARY(erfc, "Erfc", "Erfc", FLOATS, EDDY_MATH(erfc, x, erfc(x)),
       Mul(dy, Mul(-2 * INV_SQRT_PI, Exp(Neg(Square(x))))))
 
 /** y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for a large x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Overflows to infinity from about -26 down, in float32 from -9.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), of which a large x leaves few digits.
  *  TensorFlow: tf.math.erfcx. */
 UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x),
@@ -69,10 +63,7 @@ static double log_ndtr_of(double x)
 
 /** y = the normal distribution up to x, (1 + erf(x / sqrt(2))) / 2.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Exact to rounding where it is small.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; ndtr of
  *  TensorFlow Probability. */
 UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_MATH(ndtr, x, ndtr_of(x)),
@@ -80,10 +71,7 @@ UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_MATH(ndtr, x, ndtr_of(x)),
 
 /** y = the logarithm of the normal distribution up to x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  About -x*x / 2 for an x far below 0, where the distribution itself is 0.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sqrt(2 / pi) / erfcx(-x / sqrt(2)).  TensorFlow: none; log_ndtr
  *  of TensorFlow Probability. */
 UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS, log_ndtr_of(x),
@@ -150,27 +138,20 @@ static double erfcinv_of(double x)
  *  x  p, float32 or float64, any shape; y has its type
  *
  *  -infinity at 0, infinity at 1, NaN outside.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sqrt(2 pi) e^(y*y / 2).  TensorFlow: Ndtri, tf.math.ndtri. */
 UNARY(ndtri, "Ndtri", "Ndtri", FLOATS, ndtri_of(x),
       Mul(dy, Mul(SQRT_2_PI, Exp(Mul(0.5, Square(y))))))
 
 /** y = the number whose erf is x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Infinite at -1 and 1, NaN outside.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sqrt(pi) / 2 e^(y*y).  TensorFlow: Erfinv, tf.math.erfinv. */
 UNARY(erfinv, "Erfinv", "Erfinv", FLOATS, erfinv_of(x),
       Mul(dy, Mul(HALF_SQRT_PI, Exp(Square(y)))))
 
 /** y = the number whose erfc is x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Infinity at 0, -infinity at 2, NaN outside.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy sqrt(pi) / 2 e^(y*y).  TensorFlow: tf.math.erfcinv. */
 UNARY(erfcinv, "Erfcinv", "Erfcinv", FLOATS, erfcinv_of(x),
       Mul(dy, Mul(-HALF_SQRT_PI, Exp(Square(y)))))
@@ -205,9 +186,6 @@ static double dawsn_of(double x)
 
 /** y = Dawson's integral e^(-x*x), times the integral of e^(t*t) for t from 0 to x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (1 - 2 x y), of which a large x leaves few digits.
  *  TensorFlow: Dawsn, tf.math.special.dawsn. */
 UNARY(dawsn, "Dawsn", "Dawsn", FLOATS, dawsn_of(x), Mul(dy, Sub(1, Mul(Mul(2, x), y))))

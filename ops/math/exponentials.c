@@ -10,47 +10,32 @@ EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_
 
 /** y = e^x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  Overflows to infinity, underflows to 0.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy y.  TensorFlow: Exp. */
 UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, EDDY_MATH(exp, x, exp(x)), Mul(dy, Conj(y)))
 
 /** y = e^x - 1, exact to rounding near 0.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy e^x.  TensorFlow: Expm1. */
 UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_MATH(expm1, x, EDDY_EXPM1(x)),
       Mul(dy, Conj(Exp(x))))
 
 /** y = ln x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  -infinity at 0, NaN below.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / x; NaN where both are 0.  TensorFlow: Log. */
 UNARY(log, "Log", "Log", FLOATS_COMPLEX, EDDY_MATH(log, x, log(x)), Div(dy, Conj(x)))
 
 /** y = ln(1 + x), exact to rounding near 0.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  -infinity at -1, NaN below.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (1 + x).  TensorFlow: Log1p. */
 UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_MATH(log1p, x, EDDY_LOG1P(x)),
       Div(dy, Conj(Add(1, x))))
 
 /** y = 1 / (1 + e^-x).
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  0 and 1 at the extremes, never NaN for a number.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy y (1 - y).  TensorFlow: Sigmoid. */
 UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, EDDY_MATH(sigmoid, x, 1 / (1 + exp(-x))),
       Mul(dy, Conj(Mul(y, Sub(1, y)))))
@@ -62,10 +47,7 @@ UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, EDDY_MATH(sigmoid, x, 1 / (
 
 /** y = ln(1 + e^x).
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  x itself where e^x would not matter beside it, so nothing overflows.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sigmoid(x).  TensorFlow: Softplus. */
 UNARY(softplus, "Softplus", "Softplus", FLOATS, EDDY_MATH(softplus, x, SOFTPLUS(x)),
       Mul(dy, Sigmoid(x)))

@@ -6,12 +6,6 @@
 #include "ops/math/fused_pairs.h"
 #include "ops/math/elementwise_rows.h"
 
-static const eddy_attr_field pair_fields[] = {
-    { "first", EDDY_ATTR_INT, offsetof(eddy_pair_attrs, first) },
-    { "second", EDDY_ATTR_INT, offsetof(eddy_pair_attrs, second) },
-    { 0 },
-};
-
 #define EACH(value)                                                             \
     EDDY_INDEPENDENT                                                            \
     for (int64_t i = 0; i < n; i++) {                                           \
@@ -110,6 +104,7 @@ static double pair_flops(const void *attrs, int n_in, const eddy_type *in, const
 const eddy_op_def eddy_op_pair = {
     .name = "_Pair", .label = "Pair", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
     .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "b", EDDY_LIKE(0) }, { "c", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(eddy_pair_attrs), .attrs = pair_fields,
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(eddy_pair_attrs),
+    .attrs = EDDY_ATTRS(eddy_pair_attrs, first, second),
     .infer = pair_infer, .tile = pair_tile, .gradient = pair_gradient, .flops = pair_flops,
 };

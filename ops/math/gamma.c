@@ -11,20 +11,14 @@
 
 /** y = ln |gamma(x)|.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Infinity at 0, -1, -2, ... and at the infinities.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy digamma(x).  TensorFlow: Lgamma. */
 UNARY(lgamma, "Lgamma", "Lgamma", SCALAR_FLOATS, eddy__ln_gamma((double)x),
       Mul(dy, eddy_digamma(x)))
 
 /** y = the derivative of ln |gamma(x)|.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  NaN at -1, -2, ...; infinite at 0, with the other sign.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy polygamma(1, x).  TensorFlow: Digamma. */
 UNARY(digamma, "Digamma", "Digamma", FLOATS, eddy__digamma_of(x),
       Mul(dy, eddy_polygamma(NumberLike(1, x), x)))
@@ -104,8 +98,6 @@ static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
  *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
  *
  *  NaN unless a > 0 and x >= 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy igamma_grad_a(a, x), dx = dy x^(a-1) e^-x / gamma(a).
  *  TensorFlow: Igamma. */
 BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, false),
@@ -116,8 +108,6 @@ BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, false
  *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
  *
  *  Exact to rounding where it is small.  NaN unless a > 0 and x >= 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: that of igamma with the other sign.  TensorFlow: Igammac. */
 BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, true),
        Neg(Mul(dy, eddy_igamma_grad_a(a, b))), Neg(Mul(dy, gamma_density(a, b))))
@@ -133,11 +123,6 @@ typedef struct eddy_igamma_grad_a_args {
 typedef struct grad_a_attrs {
     int64_t order;
 } grad_a_attrs;
-
-static const eddy_attr_field grad_a_fields[] = {
-    { "order", EDDY_ATTR_INT, offsetof(grad_a_attrs, order) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 #define GRAD_A_ORDER ((int)((const grad_a_attrs *)attrs)->order)
 DECLARE_SCALAR_FLOATS(TILE_BINARY, grad_a, eddy__igamma_grad_of(GRAD_A_ORDER, a, b))
@@ -173,7 +158,8 @@ static void grad_a_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_igamma_grad_a = {
     .name = "IgammaGradA", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(grad_a_attrs), .attrs = grad_a_fields,
+    .flags = EDDY_OP_ELEMENTWISE, .attrs_size = sizeof(grad_a_attrs),
+    .attrs = EDDY_ATTRS(grad_a_attrs, order),
     .infer = grad_a_infer, .tile = grad_a_tile, .gradient = grad_a_gradient,
 };
 
@@ -183,9 +169,8 @@ const eddy_op_def eddy_op_igamma_grad_a = {
  *  order  how often it is differentiated: 1, 2 or 3; default 1
  *
  *  NaN unless a > 0 and x >= 0, and for a above 1e8, where the series would be too long.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another order;
- *  EDDY_NO_GRADIENT for a gradient of the third.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another
+ *  order; EDDY_NO_GRADIENT for a gradient of the third.
  *  Gradient: da = dy times the derivative of the next order, dx = dy times that of the
  *  density.  TensorFlow: IgammaGradA. */
 eddy_tensor eddy_igamma_grad_a_with(eddy_igamma_grad_a_args a)

@@ -39,8 +39,6 @@ EDDY_INLINE double gelu_tanh_slope_f64(double x)
  *  a, b  float32 or float64, of one type, shapes that broadcast
  *
  *  The slope is P(b) + b p(b), with the normal distribution P and its density p.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy (P(b) + b p(b)), db = dy a (2 - b*b) p(b).
  *  TensorFlow: none; GeluGrad of its addons. */
 BINARY(gelu_grad, "GeluGrad", "GeluGrad", FLOATS, 0,
@@ -74,8 +72,6 @@ static eddy_tensor gelu_tanh_curve(eddy_tensor x)
  *
  *  a, b  float32 or float64, of one type, shapes that broadcast
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy times the slope, db = dy a times the second derivative.
  *  TensorFlow: none; GeluGrad of its addons. */
 BINARY(gelu_tanh_grad, "GeluTanhGrad", "GeluTanhGrad", FLOATS, 0,

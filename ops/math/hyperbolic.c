@@ -8,47 +8,32 @@
 
 /** y = sinh x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy cosh x.  TensorFlow: Sinh. */
 UNARY(sinh, "Sinh", "Sinh", FLOATS_COMPLEX, EDDY_MATH(sinh, x, sinh(x)),
       Mul(dy, Conj(eddy_cosh(x))))
 
 /** y = cosh x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sinh x.  TensorFlow: Cosh. */
 UNARY(cosh, "Cosh", "Cosh", FLOATS_COMPLEX, EDDY_MATH(cosh, x, cosh(x)),
       Mul(dy, Conj(eddy_sinh(x))))
 
 /** y = the number whose sinh is x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / cosh y.  TensorFlow: Asinh. */
 UNARY(asinh, "Asinh", "Asinh", FLOATS_COMPLEX, EDDY_MATH(asinh, x, asinh(x)),
       Div(dy, Conj(eddy_cosh(y))))
 
 /** y = the number not below 0 whose cosh is x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  NaN where x < 1 and x is real.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / sinh y, infinite at 1.  TensorFlow: Acosh. */
 UNARY(acosh, "Acosh", "Acosh", FLOATS_COMPLEX, EDDY_MATH(acosh, x, acosh(x)),
       Div(dy, Conj(eddy_sinh(y))))
 
 /** y = the number whose tanh is x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  Infinite at -1 and 1, NaN where |x| > 1 and x is real.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (1 - x*x).  TensorFlow: Atanh. */
 UNARY(atanh, "Atanh", "Atanh", FLOATS_COMPLEX, EDDY_MATH(atanh, x, atanh(x)),
       Div(dy, Conj(Mul(Sub(1, x), Add(1, x)))))

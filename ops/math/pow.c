@@ -37,9 +37,8 @@ const eddy_op_def eddy_op_pow = {
  *
  *  Floats follow C's pow: 0^0 is 1, NaN for a negative a and a broken b.
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an integer
- *  to a negative power.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an
+ *  integer to a negative power.
  *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
  *  a > 0, for complex types where a is not 0, else 0.  TensorFlow: Pow. */
 eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)

@@ -13,45 +13,30 @@
 
 /** y = 2^x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Exact for whole numbers.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy y ln 2.  TensorFlow: none; NumPy's exp2. */
 UNARY(exp2, "Exp2", "Exp2", FLOATS, EDDY_MATH(exp2, x, exp2(x)), Mul(dy, Mul(LN2, y)))
 
 /** y = the logarithm of x to the base 2.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  Exact for powers of 2; -infinity at 0, NaN below.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (x ln 2).  TensorFlow: none; NumPy's log2. */
 UNARY(log2, "Log2", "Log2", FLOATS, EDDY_MATH(log2, x, log2(x)), Div(dy, Mul(LN2, x)))
 
 /** y = the logarithm of x to the base 10.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  -infinity at 0, NaN below.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (x ln 10).  TensorFlow: none; NumPy's log10. */
 UNARY(log10, "Log10", "Log10", FLOATS, EDDY_MATH(log10, x, log10(x)), Div(dy, Mul(LN10, x)))
 
 /** y = the cube root of x, of x's sign.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
 UNARY(cbrt, "Cbrt", "Cbrt", FLOATS, EDDY_MATH(cbrt, x, cbrt(x)), Div(dy, Mul(3, Square(y))))
 
 /** y = -x ln x, the contribution of one outcome of probability x to an entropy, in nats.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  0 at 0, -infinity below, NaN for NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy (1 + ln x), infinite at 0.  TensorFlow: none; PyTorch's special.entr. */
 UNARY(entr, "Entr", "Entr", FLOATS,
       x > 0 ? -x * EDDY_MATH(log, x, log(x)) : x == 0 ? 0 : x < 0 ? -(T)INFINITY : x,
@@ -61,18 +46,12 @@ UNARY(entr, "Entr", "Entr", FLOATS,
 
 /** y = x without its fractional part: rounded towards 0.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's trunc. */
 UNARY_FLAT(trunc, "Trunc", "Trunc", FLOATS, trunc(x))
 
 /** y = x - trunc(x), which has x's sign.
  *
- *  x  float32 or float64, any shape; y has its type
- *
  *  NaN at infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy.  TensorFlow: none; PyTorch's frac. */
 UNARY(frac, "Frac", "Frac", FLOATS, x - trunc(x), dy)
 
@@ -80,17 +59,11 @@ UNARY(frac, "Frac", "Frac", FLOATS, x - trunc(x), dy)
 
 /** y = x pi / 180: degrees as radians.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy pi / 180.  TensorFlow: none; NumPy's deg2rad. */
 UNARY(deg2rad, "Deg2Rad", "Deg2Rad", FLOATS, x * (T)(PI / 180), eddy_deg2rad(dy))
 
 /** y = x 180 / pi: radians as degrees.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy 180 / pi.  TensorFlow: none; NumPy's rad2deg. */
 UNARY(rad2deg, "Rad2Deg", "Rad2Deg", FLOATS, x * (T)(180 / PI), eddy_rad2deg(dy))
 

@@ -9,9 +9,6 @@ EDDY_FUSION_TARGETS(&eddy_op_gelu_tanh)
 
 /** y = tanh x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (1 - y*y).  TensorFlow: Tanh. */
 UNARY(tanh, "Tanh", "Tanh", FLOATS_COMPLEX, EDDY_MATH(tanh, x, tanh(x)),
       Mul(dy, Conj(Sub(1, Square(y)))))

@@ -97,29 +97,20 @@ eddy_tensor eddy_tan(eddy_tensor x) { return eddy_apply1(&eddy_op_tan, NULL, x);
 
 /** y = arcsin x, the angle from -pi/2 to pi/2 whose sine is x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  NaN where |x| > 1 and x is real.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Asin. */
 UNARY(asin, "Asin", "Asin", FLOATS_COMPLEX, EDDY_MATH(asin, x, asin(x)),
       Div(dy, Conj(Sqrt(Mul(Sub(1, x), Add(1, x))))))
 
 /** y = arccos x, the angle from 0 to pi whose cosine is x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  NaN where |x| > 1 and x is real.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy / sqrt(1 - x*x), infinite at -1 and 1.  TensorFlow: Acos. */
 UNARY(acos, "Acos", "Acos", FLOATS_COMPLEX, EDDY_MATH(acos, x, acos(x)),
       Neg(Div(dy, Conj(Sqrt(Mul(Sub(1, x), Add(1, x)))))))
 
 /** y = arctan x, the angle from -pi/2 to pi/2 whose tangent is x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy / (1 + x*x).  TensorFlow: Atan. */
 UNARY(atan, "Atan", "Atan", FLOATS_COMPLEX, EDDY_MATH(atan, x, atan(x)),
       Div(dy, Conj(Add(1, Square(x)))))
@@ -155,11 +146,7 @@ eddy_tensor eddy_atan2(eddy_tensor y, eddy_tensor x)
 
 /** y = the square root of a^2 + b^2, without overflow on the way.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
- *
  *  Infinity if either is infinite, even beside a NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy a / y, db = dy b / y, both 0 where y is 0.
  *  TensorFlow: none; NumPy's hypot. */
 BINARY(hypot, "Hypot", "Hypot", FLOATS, 0,

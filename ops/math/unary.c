@@ -12,10 +12,7 @@
 
 /** y = -x.
  *
- *  x  any type of numbers but half, any shape; y has its type
- *
  *  Integers wrap around: the least one is its own negative.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy.  TensorFlow: Neg. */
 UNARY(neg, "Neg", "Neg", NUMBERS_COMPLEX, -x, Neg(dy))
 
@@ -71,18 +68,12 @@ eddy_tensor eddy_sign(eddy_tensor x)
 
 /** y = x*x.
  *
- *  x  any type of numbers but half, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy 2x.  TensorFlow: Square. */
 UNARY(square, "Square", "Square", NUMBERS_COMPLEX, x * x, Mul(dy, Mul(2, Conj(x))))
 
 /** y = 1 / x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  At 0 it is infinity with the sign of the zero.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy y*y, and 0 where dy is 0, even at x = 0.
  *  TensorFlow: Reciprocal. */
 UNARY(reciprocal, "Reciprocal", "Reciprocal", FLOATS_COMPLEX, 1 / x,
@@ -92,20 +83,14 @@ UNARY(reciprocal, "Reciprocal", "Reciprocal", FLOATS_COMPLEX, 1 / x,
 
 /** y = the square root of x.
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  NaN below 0.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy 0.5 / y, infinite at 0, and 0 where dy is 0, even at
  *  x = 0.  TensorFlow: Sqrt. */
 UNARY(sqrt, "Sqrt", "Sqrt", FLOATS_COMPLEX, sqrt(x), MulNoNan(Conj(Div(0.5, y)), dy))
 
 /** y = 1 / sqrt(x).
  *
- *  x  float32, float64, complex64 or complex128, any shape; y has its type
- *
  *  Infinity at 0, NaN below.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (-0.5 y) y*y, and 0 where dy is 0, even at x = 0.
  *  TensorFlow: Rsqrt. */
 UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
@@ -115,10 +100,7 @@ UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
 
 /** y = max(x, 0).
  *
- *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
- *
  *  NaN stays NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (y > 0), so 0 at 0 and at NaN.  TensorFlow: Relu. */
 UNARY(relu, "Relu", "Relu", NUMBERS, x < 0 ? 0 : x, ReluGrad(dy, y))
 
@@ -127,8 +109,6 @@ UNARY(relu, "Relu", "Relu", NUMBERS, x < 0 ? 0 : x, ReluGrad(dy, y))
  *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
  *        broadcast; b may as well be the argument of relu
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
  *  Gradient: da = dy (b > 0), db = zeros.  TensorFlow: ReluGrad. */
 BINARY(relu_grad, "ReluGrad", "ReluGrad", NUMBERS, 0, a * (b > 0),
        ReluGrad(dy, b), ZerosLike(b))
@@ -137,17 +117,11 @@ BINARY(relu_grad, "ReluGrad", "ReluGrad", NUMBERS, 0, a * (b > 0),
 
 /** y = the largest integer not above x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none, constant almost everywhere.  TensorFlow: Floor. */
 UNARY_FLAT(floor, "Floor", "Floor", FLOATS, floor(x))
 
 /** y = the smallest integer not below x.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none, constant almost everywhere.  TensorFlow: Ceil. */
 UNARY_FLAT(ceil, "Ceil", "Ceil", FLOATS, ceil(x))
 
@@ -166,9 +140,6 @@ eddy_tensor eddy_round(eddy_tensor x) { return eddy_apply1(&eddy_op_round, NULL,
 
 /** y = the integer nearest to x, halves to the even one; the same as round of floats.
  *
- *  x  float32 or float64, any shape; y has its type
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none, constant almost everywhere.  TensorFlow: Rint. */
 UNARY_FLAT(rint, "Rint", "Rint", FLOATS, rint(x))
 
@@ -176,32 +147,20 @@ UNARY_FLAT(rint, "Rint", "Rint", FLOATS, rint(x))
 
 /** y = true where x is not a number.
  *
- *  x  float32 or float64, any shape; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: IsNan. */
 UNARY_TEST(is_nan, "IsNan", "IsNan", FLOAT_TESTS, isnan(x))
 
 /** y = true where x is infinite, of either sign.
  *
- *  x  float32 or float64, any shape; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: IsInf. */
 UNARY_TEST(is_inf, "IsInf", "IsInf", FLOAT_TESTS, isinf(x) != 0)
 
 /** y = true where x is neither infinite nor NaN.
  *
- *  x  float32 or float64, any shape; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: IsFinite. */
 UNARY_TEST(is_finite, "IsFinite", "IsFinite", FLOAT_TESTS, isfinite(x))
 
 /** y = not x.
  *
- *  x  bool, any shape; y is bool
- *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: LogicalNot. */
 UNARY_TEST(logical_not, "LogicalNot", "LogicalNot", BOOLS, x == 0)

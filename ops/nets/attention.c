@@ -14,11 +14,7 @@
 
 #include <math.h>
 
-const eddy_attr_field eddy__attention_fields[] = {
-    { "causal", EDDY_ATTR_BOOL, offsetof(eddy_attention_attrs, causal) },
-    { "scale", EDDY_ATTR_FLOAT, offsetof(eddy_attention_attrs, scale) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__attention_fields[] = EDDY_FIELDS(eddy_attention_attrs, causal, scale);
 
 /* --------------------------------------------------------------- inferring -- */
 
@@ -330,8 +326,7 @@ const eddy_op_def eddy_op_scaled_dot_product_attention = {
  *  of each row of scores, [..., s].  The scores themselves are never stored: memory grows
  *  with s + t and not with s t.  A mask of -infinity hides a row of k; a row of q from
  *  which all are hidden gets NaN, as from eddy_softmax.  With t = 0, y is 0.
- *  Errors: EDDY_BAD_DTYPE for other or different element types; EDDY_BAD_SHAPE for shapes
- *  that do not fit together, or a mask that does not broadcast.
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not fit together, or a mask that does not broadcast.
  *  Gradient: with G = P (dy v' - s), s the sum of dy y over a row: dq = scale G k,
  *  dk = scale G' q, dv = P' dy, dmask = G summed over what was broadcast.
  *  TensorFlow: MatMul, Softmax, MatMul (tf.keras.layers.Attention with use_scale). */

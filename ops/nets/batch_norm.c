@@ -36,7 +36,7 @@ EDDY_INLINE void join(int64_t d, double n, double *restrict mean, double *restri
 /* Room for the parts of the blocks, and for three numbers a column behind them. */
 static eddy_status columns_prepare(eddy_kernel *k)
 {
-    eddy_norm_work w = eddy__norm_work_of(k->out[0]->type.shape);
+    eddy_norm_work w = eddy__norm_work_of(k);
     const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
     k->scratch_size = (size_t)((blocks * 2 + 3) * w.width) * sizeof(double);
     return EDDY_OK;
@@ -118,23 +118,15 @@ static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t b
 
 static eddy_status fused_batch_norm_kernel(eddy_kernel *k)
 {
-    const eddy_norm_attrs *a = k->attrs;
     const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k->in[0]->type.shape);
+    eddy_norm_work w = eddy__norm_work_of(k);
     const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
-    w.x = k->in[0]->data;
-    w.scale = k->in[1]->data;
-    w.y = k->out[0]->data;
-    w.mean = k->out[1]->data;
-    w.rstd = k->out[3]->data;
-    w.epsilon = a->epsilon;
-    w.part = k->scratch;
     set_factors(&w, blocks);
     w.loop = single ? columns_statistics_f32 : columns_statistics_f64;
     eddy__norm_run(k, &w, blocks, 1);
     finish_statistics(k, &w, blocks, single);
-    w.factor[1] = k->in[2]->data;
+    w.factor[1] = w.offset;
     apply(k, &w, single);
     return EDDY_OK;
 }
@@ -256,16 +248,9 @@ static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blo
 static eddy_status fused_batch_norm_grad_kernel(eddy_kernel *k)
 {
     const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k->in[1]->type.shape);
+    eddy_norm_work w = eddy__norm_work_of(k);
     const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
-    w.dy = k->in[0]->data;
-    w.x = k->in[1]->data;
-    w.scale = k->in[2]->data;
-    w.mean = k->in[3]->data;
-    w.rstd = k->in[4]->data;
-    w.y = k->out[0]->data;
-    w.part = k->scratch;
     set_factors(&w, blocks);
     w.loop = single ? columns_products_f32 : columns_products_f64;
     eddy__norm_run(k, &w, blocks, 1);

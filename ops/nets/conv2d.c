@@ -8,14 +8,8 @@
 
 #include <string.h>
 
-const eddy_attr_field eddy__conv_fields[] = {
-    { "strides", EDDY_ATTR_DIMS, offsetof(eddy_conv_attrs, strides) },
-    { "padding", EDDY_ATTR_STRING, offsetof(eddy_conv_attrs, padding) },
-    { "explicit_paddings", EDDY_ATTR_DIMS, offsetof(eddy_conv_attrs, explicit_paddings) },
-    { "dilations", EDDY_ATTR_DIMS, offsetof(eddy_conv_attrs, dilations) },
-    { "data_format", EDDY_ATTR_STRING, offsetof(eddy_conv_attrs, data_format) },
-    { 0 },
-};
+const eddy_attr_field eddy__conv_fields[] =
+    EDDY_FIELDS(eddy_conv_attrs, strides, padding, explicit_paddings, dilations, data_format);
 
 /* --------------------------------------------------------------- options -- */
 
@@ -199,6 +193,26 @@ eddy_conv_size eddy__conv_size_of(const eddy_conv_attrs *a, eddy_shape x, eddy_s
     return s;
 }
 
+bool eddy__infer_conv_dy(eddy_infer *c, eddy_shape *y, const char *unlike)
+{
+    const eddy_shape dy = c->in[2].shape;
+    char text[2][128];
+    if (!eddy_shape_compatible(dy, *y))
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, unlike,
+                               eddy_shape_print(dy, text[0], sizeof text[0]),
+                               eddy_shape_print(*y, text[1], sizeof text[1]));
+    for (int i = 0; i < 4 && dy.rank == 4; i++) eddy__dim_unify(&y->dim[i], dy.dim[i]);
+    return true;
+}
+
+bool eddy__infer_conv_dx(eddy_infer *c, eddy_shape y)
+{
+    eddy_shape x = c->in[0].shape;
+    if (x.rank < 0) x = eddy__shape_open(4);
+    eddy__dim_unify(&x.dim[0], y.dim[0]);
+    return eddy__infer_yield(c, 0, c->in[1].dtype, x);
+}
+
 double eddy__conv_flops(const eddy_conv_attrs *a, eddy_shape x, eddy_shape filter)
 {
     const eddy_conv_size s = eddy__conv_size_of(a, x, filter);
@@ -242,29 +256,18 @@ static eddy_status conv2d_kernel(eddy_kernel *k)
 
 static void conv2d_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
-    r->dx[0] = eddy_apply(&eddy_op_conv2d_backprop_input, r->attrs, 3, in, (eddy_apply_args){ 0 });
-    r->dx[1] = eddy_apply(&eddy_op_conv2d_backprop_filter, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[0] = eddy__apply3(&eddy_op_conv2d_backprop_input, r->attrs, r->x[0], r->x[1], r->dy[0]);
+    r->dx[1] = eddy__apply3(&eddy_op_conv2d_backprop_filter, r->attrs, r->x[0], r->x[1], r->dy[0]);
 }
 
 static void conv2d_batch(eddy_batch *b)
 {
     const eddy_conv_attrs *a = b->attrs;
-    const int channels = eddy__conv_channels(a->data_format);
-    eddy_tensor in[2];
-    if (b->batched[1]) {
-        in[0] = eddy__conv_as_groups(b, 0, channels);
-        in[1] = eddy__conv_as_groups(b, 1, 3);
-        const eddy_tensor y = eddy_apply2(b->node->op, a, in[0], in[1]);
-        b->y[0] = eddy__conv_of_groups(b, y, b->node->inputs[1], 3, channels);
-        return;
-    }
-    in[0] = eddy__conv_as_images(b, 0);
-    b->y[0] = eddy_reshape_like(eddy_apply2(b->node->op, a, in[0], b->x[1]),
-                                eddy__batch_result_like(b));
+    if (b->batched[1]) eddy__conv_batch_groups(b, 1, 3, eddy__conv_channels(a->data_format));
+    else eddy__conv_batch_images(b);
 }
 
-static double conv2d_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+double eddy__conv2d_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     (void)n_in, (void)out;
     return eddy__conv_flops(attrs, in[0].shape, in[1].shape);
@@ -275,7 +278,7 @@ const eddy_op_def eddy_op_conv2d = {
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
     .infer = conv2d_infer, .prepare = conv2d_prepare, .kernel = conv2d_kernel,
-    .gradient = conv2d_gradient, .batch = conv2d_batch, .flops = conv2d_flops,
+    .gradient = conv2d_gradient, .batch = conv2d_batch, .flops = eddy__conv2d_flops,
 };
 
 /** The 2-D convolution of images with a filter:
@@ -302,8 +305,8 @@ const eddy_op_def eddy_op_conv2d = {
  *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
  *  is as always.
  *
- *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the
- *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the image,
+ *  EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
  *  TensorFlow: Conv2D. */
 eddy_tensor eddy_conv2d_with(eddy_conv2d_args a)
@@ -365,7 +368,7 @@ static void fused_batch(eddy_batch *b) { (void)b; }
 static double fused_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     const fused_attrs *a = attrs;
-    return conv2d_flops(&a->conv, n_in, in, out) +
+    return eddy__conv2d_flops(&a->conv, n_in, in, out) +
            (double)(a->has_bias + a->has_residual + a->activation) *
                (double)eddy_shape_count(out->shape);
 }

@@ -40,44 +40,20 @@ static eddy_tensor backprop(const eddy_op_def *op, eddy_conv2d_backprop_args a)
     return eddy__apply_named(a.name, op, &attrs, 3, in);
 }
 
-static eddy_tensor apply(const eddy_op_def *op, const void *attrs, eddy_tensor x,
-                         eddy_tensor filter, eddy_tensor dy)
-{
-    const eddy_tensor in[] = { x, filter, dy };
-    return eddy_apply(op, attrs, 3, in, (eddy_apply_args){ 0 });
-}
-
-/* Input 2 has the shape of the convolution of inputs 0 and 1, which is then in *y. */
+/* *y = the shape of the convolution of inputs 0 and 1, which input 2 has. */
 static bool infer_backprop(eddy_infer *c, eddy_shape *y)
 {
-    const eddy_shape dy = c->in[2].shape;
-    char text[2][128];
-    if (!eddy__infer_conv(c, c->in[0].shape, c->in[1].shape, y)) return false;
-    if (!eddy_shape_compatible(dy, *y))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "Size of out_backprop doesn't match computed: "
-                               "actual = %s, computed = %s",
-                               eddy_shape_print(dy, text[0], sizeof text[0]),
-                               eddy_shape_print(*y, text[1], sizeof text[1]));
-    for (int i = 0; i < 4 && dy.rank == 4; i++) eddy__dim_unify(&y->dim[i], dy.dim[i]);
-    return true;
-}
-
-static double backprop_flops(const void *attrs, int n_in, const eddy_type *in,
-                             const eddy_type *out)
-{
-    (void)n_in, (void)out;
-    return eddy__conv_flops(attrs, in[0].shape, in[1].shape);
+    return eddy__infer_conv(c, c->in[0].shape, c->in[1].shape, y) &&
+           eddy__infer_conv_dy(c, y, "Size of out_backprop doesn't match computed: "
+                                     "actual = %s, computed = %s");
 }
 
 /* ------------------------------------------------------- backprop_input -- */
 
 static bool input_infer(eddy_infer *c)
 {
-    eddy_shape y, x = c->in[0].shape;
-    if (!infer_backprop(c, &y)) return false;
-    if (x.rank < 0) x = eddy__shape_open(4);
-    eddy__dim_unify(&x.dim[0], y.dim[0]);
-    return eddy__infer_yield(c, 0, c->in[1].dtype, x);
+    eddy_shape y;
+    return infer_backprop(c, &y) && eddy__infer_conv_dx(c, y);
 }
 
 static eddy_status input_prepare(eddy_kernel *k)
@@ -96,41 +72,24 @@ static eddy_status input_kernel(eddy_kernel *k)
 /* It is linear in the filter and in dy. */
 static void input_gradient(eddy_rule *r)
 {
-    r->dx[1] = apply(&eddy_op_conv2d_backprop_filter, r->attrs, r->dy[0], r->x[1], r->x[2]);
+    r->dx[1] = eddy__apply3(&eddy_op_conv2d_backprop_filter, r->attrs, r->dy[0], r->x[1], r->x[2]);
     r->dx[2] = eddy_apply2(&eddy_op_conv2d, r->attrs, r->dy[0], r->x[1]);
 }
 
 static void input_batch(eddy_batch *b)
 {
-    const eddy_conv_attrs *a = b->attrs;
-    const int channels = eddy__conv_channels(a->data_format);
-    if (b->batched[1]) {
-        b->y[0] = apply(b->node->op, a, eddy__conv_as_groups(b, 0, channels),
-                        eddy__conv_as_groups(b, 1, 3), eddy__conv_as_groups(b, 2, channels));
-        b->y[0] = eddy__conv_of_groups(b, b->y[0], b->node->inputs[0], channels, channels);
-        return;
-    }
-    const eddy_tensor dx = apply(b->node->op, a, eddy__conv_as_images(b, 0), b->x[1],
-                                 eddy__conv_as_images(b, 2));
-    b->y[0] = eddy_reshape_like(dx, eddy__batch_result_like(b));
+    const int channels = eddy__conv_channels(((const eddy_conv_attrs *)b->attrs)->data_format);
+    if (b->batched[1]) eddy__conv_batch_groups(b, 0, channels, channels);
+    else eddy__conv_batch_images(b);
 }
 
 const eddy_op_def eddy_op_conv2d_backprop_input = {
-    .name = "Conv2DBackpropInput",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs =
-        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }, { "dy", EDDY_LIKE(0) }),
-    .shape_inputs = 1u << 0,
-    .attrs_size = sizeof(eddy_conv_attrs),
-    .attrs = eddy__conv_fields,
-    .infer = input_infer,
-    .prepare = input_prepare,
-    .kernel = input_kernel,
-    .gradient = input_gradient,
-    .batch = input_batch,
-    .flops = backprop_flops,
+    .name = "Conv2DBackpropInput", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
+                          { "dy", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 0, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
+    .infer = input_infer, .prepare = input_prepare, .kernel = input_kernel,
+    .gradient = input_gradient, .batch = input_batch, .flops = eddy__conv2d_flops,
 };
 
 /** dx = the gradient of eddy_conv2d(x, filter) with respect to x, for the gradient dy.
@@ -176,36 +135,19 @@ static eddy_status filter_kernel(eddy_kernel *k)
 /* It is linear in x and in dy. */
 static void filter_gradient(eddy_rule *r)
 {
-    r->dx[0] = apply(&eddy_op_conv2d_backprop_input, r->attrs, r->x[0], r->dy[0], r->x[2]);
+    r->dx[0] = eddy__apply3(&eddy_op_conv2d_backprop_input, r->attrs, r->x[0], r->dy[0], r->x[2]);
     r->dx[2] = eddy_apply2(&eddy_op_conv2d, r->attrs, r->x[0], r->dy[0]);
 }
 
-static void filter_batch(eddy_batch *b)
-{
-    const eddy_conv_attrs *a = b->attrs;
-    const int channels = eddy__conv_channels(a->data_format);
-    const eddy_tensor dw = apply(b->node->op, a, eddy__conv_as_groups(b, 0, channels),
-                                 eddy__conv_as_groups(b, 1, 3),
-                                 eddy__conv_as_groups(b, 2, channels));
-    b->y[0] = eddy__conv_of_groups(b, dw, b->node->inputs[1], 3, 3);
-}
+static void filter_batch(eddy_batch *b) { eddy__conv_batch_groups(b, 1, 3, 3); }
 
 const eddy_op_def eddy_op_conv2d_backprop_filter = {
-    .name = "Conv2DBackpropFilter",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs =
-        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }, { "dy", EDDY_LIKE(0) }),
-    .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(eddy_conv_attrs),
-    .attrs = eddy__conv_fields,
-    .infer = filter_infer,
-    .prepare = filter_prepare,
-    .kernel = filter_kernel,
-    .gradient = filter_gradient,
-    .batch = filter_batch,
-    .flops = backprop_flops,
+    .name = "Conv2DBackpropFilter", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
+                          { "dy", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 1, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
+    .infer = filter_infer, .prepare = filter_prepare, .kernel = filter_kernel,
+    .gradient = filter_gradient, .batch = filter_batch, .flops = eddy__conv2d_flops,
 };
 
 /** dfilter = the gradient of eddy_conv2d(x, filter) with respect to the filter, for the
@@ -310,11 +252,22 @@ eddy_tensor eddy__conv_as_groups(const eddy_batch *b, int i, int channels)
     return Transpose(eddy_merge_leading(x, count_like(b, b->node->inputs[i], channels)), back);
 }
 
-eddy_tensor eddy__conv_of_groups(const eddy_batch *b, eddy_tensor y, eddy_tensor like, int axis,
-                                 int channels)
+void eddy__conv_batch_images(eddy_batch *b)
 {
-    const eddy_dims front = channels == 1 ? EDDY_DIMS(1, 0, 2, 3) : EDDY_DIMS(3, 0, 1, 2);
-    const eddy_dims back = channels == 1 ? EDDY_DIMS(0, 2, 1, 3, 4) : EDDY_DIMS(0, 2, 3, 4, 1);
-    y = eddy_unflatten_like(Transpose(y, front), count_like(b, like, axis), 0, 0);
-    return Transpose(y, back);
+    eddy_tensor in[3];
+    for (int i = 0; i < b->n_in; i++) in[i] = i == 1 ? b->x[1] : eddy__conv_as_images(b, i);
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
+    b->y[0] = eddy_reshape_like(y, eddy__batch_result_like(b));
+}
+
+void eddy__conv_batch_groups(eddy_batch *b, int like, int own, int axis)
+{
+    const int channels = eddy__conv_channels(((const eddy_conv_attrs *)b->attrs)->data_format);
+    const eddy_dims front = axis == 1 ? EDDY_DIMS(1, 0, 2, 3) : EDDY_DIMS(3, 0, 1, 2);
+    const eddy_dims back = axis == 1 ? EDDY_DIMS(0, 2, 1, 3, 4) : EDDY_DIMS(0, 2, 3, 4, 1);
+    eddy_tensor in[3];
+    for (int i = 0; i < b->n_in; i++) in[i] = eddy__conv_as_groups(b, i, i == 1 ? 3 : channels);
+    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
+    const eddy_tensor count = count_like(b, b->node->inputs[like], own);
+    b->y[0] = Transpose(eddy_unflatten_like(Transpose(y, front), count, 0, 0), back);
 }

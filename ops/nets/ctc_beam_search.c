@@ -15,15 +15,8 @@
 #include <string.h>
 
 typedef struct beam_attrs {
-    int64_t beam_width, top_paths, blank;
+    int64_t beam_width, top_paths, blank_index;
 } beam_attrs;
-
-static const eddy_attr_field beam_fields[] = {
-    { "beam_width", EDDY_ATTR_INT, offsetof(beam_attrs, beam_width) },
-    { "top_paths", EDDY_ATTR_INT, offsetof(beam_attrs, top_paths) },
-    { "blank_index", EDDY_ATTR_INT, offsetof(beam_attrs, blank) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 /* A tree has a root, and a step adds no more nodes than there are beams. */
 static double nodes_of(const beam_attrs *a, int64_t steps)
@@ -46,10 +39,10 @@ static bool beam_infer(eddy_infer *c)
                                "top_paths is %lld and beam_width is %lld; expected 1 <= top_paths "
                                "<= beam_width <= 2^20",
                                (long long)a->top_paths, (long long)a->beam_width);
-    if (x.dim[2] != EDDY_ANY && (a->blank >= x.dim[2] || a->blank < -x.dim[2]))
+    if (x.dim[2] != EDDY_ANY && (a->blank_index >= x.dim[2] || a->blank_index < -x.dim[2]))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the blank, class %lld, is out of range for %lld classes",
-                               (long long)a->blank, (long long)x.dim[2]);
+                               (long long)a->blank_index, (long long)x.dim[2]);
     if (x.dim[2] > INT32_MAX || (x.dim[0] != EDDY_ANY && nodes_of(a, x.dim[0]) > 0x1p29))
         return eddy_infer_fail(c, EDDY_LIMIT, "too many beams for inputs of shape %s",
                                eddy_shape_print(x, text, sizeof text));
@@ -253,7 +246,7 @@ static work work_of(const eddy_kernel *k)
     work w = { .k = k, .steps = x.dim[0], .batch = x.dim[1] };
     w.s.classes = x.dim[2];
     w.s.width = a->beam_width;
-    w.s.blank = (int32_t)(a->blank < 0 ? a->blank + x.dim[2] : a->blank);
+    w.s.blank = (int32_t)(a->blank_index < 0 ? a->blank_index + x.dim[2] : a->blank_index);
     return w;
 }
 
@@ -347,21 +340,13 @@ static double beam_flops(const void *attrs, int n_in, const eddy_type *in, const
 }
 
 const eddy_op_def eddy_op_ctc_beam_search_decoder = {
-    .name = "CTCBeamSearchDecoder",
-    .label = "ctc_beam_search_decoder",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 3,
-    .attrs_size = sizeof(beam_attrs),
-    .attrs = beam_fields,
-    .inputs =
-        EDDY_INPUTS({ "inputs", EDDY_TAKES_FLOATS }, { "sequence_length", EDDY_TAKES_INDICES }),
-    .flops = beam_flops,
-    .infer = beam_infer,
-    .prepare = beam_prepare,
-    .kernel = beam_kernel,
-    .gradient = eddy_not_differentiable,
-    .batch = beam_batch,
+    .name = "CTCBeamSearchDecoder", .label = "ctc_beam_search_decoder", .min_inputs = 2,
+    .max_inputs = 2, .outputs = 3, .attrs_size = sizeof(beam_attrs),
+    .attrs = EDDY_ATTRS(beam_attrs, beam_width, top_paths, blank_index),
+    .inputs = EDDY_INPUTS({ "inputs", EDDY_TAKES_FLOATS },
+                          { "sequence_length", EDDY_TAKES_INDICES }),
+    .flops = beam_flops, .infer = beam_infer, .prepare = beam_prepare, .kernel = beam_kernel,
+    .gradient = eddy_not_differentiable, .batch = beam_batch,
 };
 
 /** The likeliest labels of all steps together, the probabilities of all paths that read as them
@@ -377,8 +362,8 @@ const eddy_op_def eddy_op_ctc_beam_search_decoder = {
  *  Three outputs: int64 [batch, top_paths, steps], the labels and -1 behind them; int64
  *  [batch, top_paths], how many; and [batch, top_paths], the logarithms of their
  *  probabilities.  Where there are fewer results, they have no labels and probability 0.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for other numbers, and in a run
- *  for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for other numbers, and
+ *  in a run for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
  *  Gradient: none.  TensorFlow: tf.nn.ctc_beam_search_decoder_v2, whose labels are sparse. */
 eddy_tensor eddy_ctc_beam_search_decoder(eddy_tensor inputs, eddy_tensor sequence_length,
                                          int64_t beam_width, int64_t top_paths,

@@ -14,13 +14,6 @@ typedef struct collapse_attrs {
     bool    repeated;                 /* labels stay where they repeat */
 } collapse_attrs;
 
-static const eddy_attr_field collapse_fields[] = {
-    { "blank", EDDY_ATTR_INT, offsetof(collapse_attrs, blank) },
-    { "pad", EDDY_ATTR_INT, offsetof(collapse_attrs, pad) },
-    { "repeated", EDDY_ATTR_BOOL, offsetof(collapse_attrs, repeated) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool collapse_infer(eddy_infer *c)
 {
     const eddy_shape s = c->in[0].shape;
@@ -71,7 +64,8 @@ static void collapse_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_collapse_repeated = {
     .name = "CollapseRepeated", .label = "collapse_repeated", .min_inputs = 2, .max_inputs = 2,
-    .outputs = 2, .attrs_size = sizeof(collapse_attrs), .attrs = collapse_fields,
+    .outputs = 2, .attrs_size = sizeof(collapse_attrs),
+    .attrs = EDDY_ATTRS(collapse_attrs, blank, pad, repeated),
     .inputs = EDDY_INPUTS({ "labels", EDDY_TAKES_INDICES }, { "seq_length", EDDY_TAKES_INDICES }),
     .infer = collapse_infer, .kernel = collapse_kernel, .gradient = eddy_not_differentiable,
     .batch = collapse_batch,
@@ -84,8 +78,8 @@ const eddy_op_def eddy_op_collapse_repeated = {
  *
  *  Output 1 of the node is how many remain, of the type of seq_length; y is [..., n], where
  *  TensorFlow cuts it to the longest.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT in a run for a length that
- *  is not in [0, n].
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a run for a length
+ *  that is not in [0, n].
  *  Gradient: none.  TensorFlow: tf.nn.collapse_repeated. */
 eddy_tensor eddy_collapse_repeated(eddy_tensor labels, eddy_tensor seq_length)
 {

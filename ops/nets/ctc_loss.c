@@ -29,16 +29,12 @@ typedef struct eddy_ctc_loss_args {
 #endif
 
 typedef struct ctc_attrs {
-    int64_t blank;
-    bool    batch_major, collapse;
+    int64_t blank_index;
+    bool    batch_major, preprocess_collapse_repeated;
 } ctc_attrs;
 
-static const eddy_attr_field ctc_fields[] = {
-    { "blank_index", EDDY_ATTR_INT, offsetof(ctc_attrs, blank) },
-    { "batch_major", EDDY_ATTR_BOOL, offsetof(ctc_attrs, batch_major) },
-    { "preprocess_collapse_repeated", EDDY_ATTR_BOOL, offsetof(ctc_attrs, collapse) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field ctc_fields[] =
+    EDDY_FIELDS(ctc_attrs, blank_index, batch_major, preprocess_collapse_repeated);
 
 enum { LOSS, POSTERIORS };
 enum { LOGITS, LABELS, LABEL_LENGTH, LOGIT_LENGTH, DIRECTIONS };
@@ -50,10 +46,10 @@ static bool infer_room(eddy_infer *c, int64_t steps, int64_t labels, int64_t cla
 {
     const ctc_attrs *a = c->attrs;
     const double most = 0x1p40;
-    if (classes != EDDY_ANY && (a->blank >= classes || a->blank < -classes))
+    if (classes != EDDY_ANY && (a->blank_index >= classes || a->blank_index < -classes))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the blank, class %lld, is out of range for %lld classes",
-                               (long long)a->blank, (long long)classes);
+                               (long long)a->blank_index, (long long)classes);
     if (steps != EDDY_ANY && labels != EDDY_ANY &&
         eddy__ctc_room(steps, labels, c->n_in - DIRECTIONS, true) > most)
         return eddy_infer_fail(c, EDDY_LIMIT, "%lld labels at %lld steps are too many",
@@ -92,11 +88,12 @@ static eddy_ctc ctc_of(const eddy_kernel *k)
     const eddy_shape s = k->in[LOGITS]->type.shape;
     eddy_ctc c = { .k = k, .batch = s.dim[a->batch_major ? 0 : 1], .classes = s.dim[2],
                    .steps = s.dim[a->batch_major ? 1 : 0],
-                   .labels = k->in[LABELS]->type.shape.dim[1], .collapse = a->collapse,
+                   .labels = k->in[LABELS]->type.shape.dim[1],
+                   .collapse = a->preprocess_collapse_repeated,
                    .directions = k->n_in - DIRECTIONS };
     c.step = a->batch_major ? c.classes : c.batch * c.classes;
     c.example = a->batch_major ? c.steps * c.classes : c.classes;
-    c.blank = a->blank < 0 ? a->blank + c.classes : a->blank;
+    c.blank = a->blank_index < 0 ? a->blank_index + c.classes : a->blank_index;
     return c;
 }
 
@@ -182,23 +179,16 @@ static double posteriors_flops(const void *attrs, int n_in, const eddy_type *in,
 }
 
 const eddy_op_def eddy_op_ctc_posteriors = {
-    .name = "CTCPosteriors",
-    .min_inputs = DIRECTIONS,
-    .max_inputs = DIRECTIONS + EDDY_CTC_DIRECTIONS + 1,
-    .outputs = 1,
-    .inputs = EDDY_INPUTS(
-        { "logits", EDDY_TAKES_FLOATS }, { "labels", EDDY_TAKES_INDICES | EDDY_RANK(2) },
-        { "label_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
-        { "logit_length", EDDY_TAKES_INDICES | EDDY_RANK(1) }, { "direction", EDDY_LIKE(0) }),
-    .attrs_size = sizeof(ctc_attrs),
-    .attrs = ctc_fields,
-    .flops = posteriors_flops,
-    .variant = POSTERIORS,
-    .infer = posteriors_infer,
-    .prepare = prepare,
-    .kernel = posteriors_kernel,
-    .gradient = posteriors_gradient,
-    .batch = ctc_batch,
+    .name = "CTCPosteriors", .min_inputs = DIRECTIONS,
+    .max_inputs = DIRECTIONS + EDDY_CTC_DIRECTIONS + 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "logits", EDDY_TAKES_FLOATS },
+                          { "labels", EDDY_TAKES_INDICES | EDDY_RANK(2) },
+                          { "label_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "logit_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
+                          { "direction", EDDY_LIKE(0) }),
+    .attrs_size = sizeof(ctc_attrs), .attrs = ctc_fields, .flops = posteriors_flops,
+    .variant = POSTERIORS, .infer = posteriors_infer, .prepare = prepare,
+    .kernel = posteriors_kernel, .gradient = posteriors_gradient, .batch = ctc_batch,
 };
 
 /* ------------------------------------------------------------------ loss -- */
@@ -234,24 +224,14 @@ static double loss_flops(const void *attrs, int n_in, const eddy_type *in, const
 }
 
 const eddy_op_def eddy_op_ctc_loss = {
-    .name = "CTCLoss",
-    .label = "ctc_loss",
-    .min_inputs = DIRECTIONS,
-    .max_inputs = DIRECTIONS,
-    .outputs = 1,
-    .attrs_size = sizeof(ctc_attrs),
-    .attrs = ctc_fields,
-    .flops = loss_flops,
+    .name = "CTCLoss", .label = "ctc_loss", .min_inputs = DIRECTIONS, .max_inputs = DIRECTIONS,
+    .outputs = 1, .attrs_size = sizeof(ctc_attrs), .attrs = ctc_fields, .flops = loss_flops,
     .inputs = EDDY_INPUTS({ "logits", EDDY_TAKES_FLOATS },
                           { "labels", EDDY_TAKES_INDICES | EDDY_RANK(2) },
                           { "label_length", EDDY_TAKES_INDICES | EDDY_RANK(1) },
                           { "logit_length", EDDY_TAKES_INDICES | EDDY_RANK(1) }),
-    .variant = LOSS,
-    .infer = loss_infer,
-    .prepare = prepare,
-    .kernel = loss_kernel,
-    .gradient = loss_gradient,
-    .batch = ctc_batch,
+    .variant = LOSS, .infer = loss_infer, .prepare = prepare, .kernel = loss_kernel,
+    .gradient = loss_gradient, .batch = ctc_batch,
 };
 
 /* As many numbers as x has along axis 0, each the size of `of` along `axis`. */
@@ -275,8 +255,8 @@ static eddy_tensor lengths_of(eddy_tensor x, eddy_tensor of, int axis)
  *
  *  The loss is infinite and its gradient 0 where the steps are too few for the labels, or no
  *  path is likelier than exp(-1e14).
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for a blank that is no class,
- *  and in a run for a length or a label out of range.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for a blank that is no
+ *  class, and in a run for a length or a label out of range.
  *  Gradient: dlogits = dy[b] (softmax(logits) - p(class at the step | labels)), 0 from
  *  logit_length on; right up to the fifth order, and EDDY_LIMIT beyond it.
  *  TensorFlow: tf.nn.ctc_loss_v2 with dense labels. */

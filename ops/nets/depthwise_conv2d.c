@@ -70,25 +70,10 @@ static double depthwise_flops(const void *attrs, int n_in, const eddy_type *in,
     return eddy__conv_flops(attrs, in[0].shape, grouped(in[1].shape));
 }
 
-/* Input 2 has the shape of the convolution of inputs 0 and 1, which is then in *y. */
+/* *y = the shape of the convolution of inputs 0 and 1, which input 2 has. */
 static bool infer_backprop(eddy_infer *c, eddy_shape *y)
 {
-    const eddy_shape dy = c->in[2].shape;
-    char text[2][128];
-    if (!infer_depthwise(c, y)) return false;
-    if (!eddy_shape_compatible(dy, *y))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has shape %s; expected %s",
-                               eddy_shape_print(dy, text[0], sizeof text[0]),
-                               eddy_shape_print(*y, text[1], sizeof text[1]));
-    for (int i = 0; i < 4 && dy.rank == 4; i++) eddy__dim_unify(&y->dim[i], dy.dim[i]);
-    return true;
-}
-
-static eddy_tensor apply(const eddy_op_def *op, const void *attrs, eddy_tensor x,
-                         eddy_tensor filter, eddy_tensor dy)
-{
-    const eddy_tensor in[] = { x, filter, dy };
-    return eddy_apply(op, attrs, 3, in, (eddy_apply_args){ 0 });
+    return infer_depthwise(c, y) && eddy__infer_conv_dy(c, y, "dy has shape %s; expected %s");
 }
 
 /* --------------------------------------------------------------- batching -- */
@@ -117,17 +102,10 @@ static void batch_channels(eddy_batch *b, int axis)
     b->y[0] = Transpose(eddy_reshape_like(Transpose(y, front), like), back);
 }
 
-/* As more images, if the filter is the same for all. */
 static void batch_images(eddy_batch *b)
 {
-    if (b->batched[1]) {
-        batch_channels(b, 3);
-        return;
-    }
-    eddy_tensor in[3];
-    for (int i = 0; i < b->n_in; i++) in[i] = i == 1 ? b->x[1] : eddy__conv_as_images(b, i);
-    const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
-    b->y[0] = eddy_reshape_like(y, eddy__batch_result_like(b));
+    if (b->batched[1]) batch_channels(b, 3);
+    else eddy__conv_batch_images(b);
 }
 
 static void batch_filters(eddy_batch *b) { batch_channels(b, 2); }
@@ -155,8 +133,8 @@ static eddy_status depthwise_kernel(eddy_kernel *k)
 
 static void depthwise_gradient(eddy_rule *r)
 {
-    r->dx[0] = apply(&eddy_op_depthwise_input, r->attrs, r->x[0], r->x[1], r->dy[0]);
-    r->dx[1] = apply(&eddy_op_depthwise_filter, r->attrs, r->x[0], r->x[1], r->dy[0]);
+    r->dx[0] = eddy__apply3(&eddy_op_depthwise_input, r->attrs, r->x[0], r->x[1], r->dy[0]);
+    r->dx[1] = eddy__apply3(&eddy_op_depthwise_filter, r->attrs, r->x[0], r->x[1], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_depthwise = {
@@ -220,11 +198,8 @@ eddy_tensor eddy_depthwise_conv2d_with(eddy_depthwise_conv2d_args a)
 /* Of x, which only lends its shape, filter and dy. */
 static bool input_infer(eddy_infer *c)
 {
-    eddy_shape y, x = c->in[0].shape;
-    if (!infer_backprop(c, &y)) return false;
-    if (x.rank < 0) x = eddy__shape_open(4);
-    eddy__dim_unify(&x.dim[0], y.dim[0]);
-    return eddy__infer_yield(c, 0, c->in[1].dtype, x);
+    eddy_shape y;
+    return infer_backprop(c, &y) && eddy__infer_conv_dx(c, y);
 }
 
 static eddy_status input_prepare(eddy_kernel *k)
@@ -241,26 +216,17 @@ static eddy_status input_kernel(eddy_kernel *k)
 
 static void input_gradient(eddy_rule *r)
 {
-    r->dx[1] = apply(&eddy_op_depthwise_filter, r->attrs, r->dy[0], r->x[1], r->x[2]);
+    r->dx[1] = eddy__apply3(&eddy_op_depthwise_filter, r->attrs, r->dy[0], r->x[1], r->x[2]);
     r->dx[2] = eddy_apply2(&eddy_op_depthwise, r->attrs, r->dy[0], r->x[1]);
 }
 
 const eddy_op_def eddy_op_depthwise_input = {
-    .name = "DepthwiseConv2dNativeBackpropInput",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs =
-        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }, { "dy", EDDY_LIKE(0) }),
-    .shape_inputs = 1u << 0,
-    .attrs_size = sizeof(eddy_conv_attrs),
-    .attrs = eddy__conv_fields,
-    .infer = input_infer,
-    .prepare = input_prepare,
-    .kernel = input_kernel,
-    .gradient = input_gradient,
-    .batch = batch_images,
-    .flops = depthwise_flops,
+    .name = "DepthwiseConv2dNativeBackpropInput", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
+                          { "dy", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 0, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
+    .infer = input_infer, .prepare = input_prepare, .kernel = input_kernel,
+    .gradient = input_gradient, .batch = batch_images, .flops = depthwise_flops,
 };
 
 /* ------------------------------------------------- gradient of the filter -- */
@@ -289,26 +255,17 @@ static eddy_status filter_kernel(eddy_kernel *k)
 
 static void filter_gradient(eddy_rule *r)
 {
-    r->dx[0] = apply(&eddy_op_depthwise_input, r->attrs, r->x[0], r->dy[0], r->x[2]);
+    r->dx[0] = eddy__apply3(&eddy_op_depthwise_input, r->attrs, r->x[0], r->dy[0], r->x[2]);
     r->dx[2] = eddy_apply2(&eddy_op_depthwise, r->attrs, r->x[0], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_depthwise_filter = {
-    .name = "DepthwiseConv2dNativeBackpropFilter",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs =
-        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }, { "dy", EDDY_LIKE(0) }),
-    .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(eddy_conv_attrs),
-    .attrs = eddy__conv_fields,
-    .infer = filter_infer,
-    .prepare = filter_prepare,
-    .kernel = filter_kernel,
-    .gradient = filter_gradient,
-    .batch = batch_filters,
-    .flops = depthwise_flops,
+    .name = "DepthwiseConv2dNativeBackpropFilter", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) },
+                          { "dy", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 1, .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
+    .infer = filter_infer, .prepare = filter_prepare, .kernel = filter_kernel,
+    .gradient = filter_gradient, .batch = batch_filters, .flops = depthwise_flops,
 };
 
 /* ------------------------------------------------------- separable_conv2d -- */

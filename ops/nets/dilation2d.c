@@ -1,6 +1,7 @@
 /* dilation2d.c -- grey-scale dilation and erosion of images (morphology): the maximum over the
  * elements of a filter, each of which corresponds to a slice of the image. */
 #include "ops/arrays/arrays.h"
+#include "ops/nets/expect_shape.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -54,13 +55,8 @@ static bool take_options(const char *op, const eddy_dilation2d_args *a, dilation
 {
     const eddy_shape s = eddy_shape_of(a->x), f = eddy_shape_of(a->filter);
     const bool same = a->padding && strcmp(a->padding, "SAME") == 0;
-    const eddy_dtype type = eddy_dtype_of(a->x);
     char text[2][128];
-    if (type != EDDY_FLOAT32 && type != EDDY_FLOAT64) {
-        eddy_fail(a->x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
-                  eddy_dtype_name(type));
-        return false;
-    }
+    if (!eddy__check_floats(op, a->x)) return false;
     bool fits = !a->padding || same || strcmp(a->padding, "VALID") == 0;
     for (int i = 0; i < 2; i++)
         fits = fits && take_entry(a->strides, i, &d[i].step) && take_entry(a->rates, i, &d[i].gap);

@@ -3,6 +3,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 #include "ops/nets/pool_windows.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 #include <math.h>
@@ -39,15 +40,6 @@ typedef struct eddy_gaussian_dropout_args {
     const char *name;
 } eddy_gaussian_dropout_args;
 #endif
-
-static bool check_floats(const char *op, eddy_tensor x)
-{
-    const eddy_dtype d = eddy_dtype_of(x);
-    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
-              eddy_dtype_name(d));
-    return false;
-}
 
 static bool check_rate(const char *op, eddy_tensor x, double rate)
 {
@@ -102,7 +94,7 @@ eddy_tensor eddy_alpha_dropout_with(eddy_alpha_dropout_args p)
     const double least = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717;
     const double rate = p.rate, kept = 1 - rate;
     if (!eddy_is_valid(p.x)) return eddy_identity(p.x);
-    if (!check_floats("alpha_dropout", p.x) || !check_rate("alpha_dropout", p.x, rate))
+    if (!eddy__check_floats("alpha_dropout", p.x) || !check_rate("alpha_dropout", p.x, rate))
         return eddy_none(p.x.graph);
     if (rate == 0) return p.x;
     const double a = 1 / sqrt(kept * (1 + rate * least * least)), b = -a * least * rate;
@@ -124,7 +116,7 @@ eddy_tensor eddy_alpha_dropout_with(eddy_alpha_dropout_args p)
 eddy_tensor eddy_gaussian_noise_with(eddy_gaussian_noise_args a)
 {
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
-    if (!check_floats("gaussian_noise", a.x)) return eddy_none(a.x.graph);
+    if (!eddy__check_floats("gaussian_noise", a.x)) return eddy_none(a.x.graph);
     if (a.stddev == 0) return a.x;
     eddy_scope_begin(a.x.graph, a.name ? a.name : "gaussian_noise");
     const eddy_tensor z = eddy_random_normal_like(a.x, .stddev = a.stddev, .seed = a.seed);
@@ -145,7 +137,8 @@ eddy_tensor eddy_gaussian_noise_with(eddy_gaussian_noise_args a)
 eddy_tensor eddy_gaussian_dropout_with(eddy_gaussian_dropout_args a)
 {
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
-    if (!check_floats("gaussian_dropout", a.x) || !check_rate("gaussian_dropout", a.x, a.rate))
+    if (!eddy__check_floats("gaussian_dropout", a.x) ||
+        !check_rate("gaussian_dropout", a.x, a.rate))
         return eddy_none(a.x.graph);
     if (a.rate == 0) return a.x;
     eddy_scope_begin(a.x.graph, a.name ? a.name : "gaussian_dropout");

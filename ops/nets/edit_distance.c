@@ -10,11 +10,6 @@ typedef struct distance_attrs {
     bool normalize;
 } distance_attrs;
 
-static const eddy_attr_field distance_fields[] = {
-    { "normalize", EDDY_ATTR_BOOL, offsetof(distance_attrs, normalize) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 enum { HYPOTHESIS, HYPOTHESIS_LENGTH, TRUTH, TRUTH_LENGTH };
 
 /* *rows = what is known of the shape without the last axis. */
@@ -132,22 +127,14 @@ static double distance_flops(const void *attrs, int n_in, const eddy_type *in,
 }
 
 const eddy_op_def eddy_op_edit_distance = {
-    .name = "EditDistance",
-    .label = "edit_distance",
-    .min_inputs = 4,
-    .max_inputs = 4,
-    .outputs = 1,
-    .attrs_size = sizeof(distance_attrs),
-    .attrs = distance_fields,
+    .name = "EditDistance", .label = "edit_distance", .min_inputs = 4, .max_inputs = 4,
+    .outputs = 1, .attrs_size = sizeof(distance_attrs),
+    .attrs = EDDY_ATTRS(distance_attrs, normalize),
     .inputs = EDDY_INPUTS({ "hypothesis", EDDY_TAKES_INDICES },
                           { "hypothesis_length", EDDY_TAKES_INDICES },
                           { "truth", EDDY_TAKES_INDICES }, { "truth_length", EDDY_TAKES_INDICES }),
-    .flops = distance_flops,
-    .infer = distance_infer,
-    .prepare = distance_prepare,
-    .kernel = distance_kernel,
-    .gradient = eddy_not_differentiable,
-    .batch = distance_batch,
+    .flops = distance_flops, .infer = distance_infer, .prepare = distance_prepare,
+    .kernel = distance_kernel, .gradient = eddy_not_differentiable, .batch = distance_batch,
 };
 
 /** y = the least number of insertions, deletions and replacements that make each truth of its
@@ -161,8 +148,8 @@ const eddy_op_def eddy_op_edit_distance = {
  *                     length 0 and another hypothesis
  *
  *  y is float32 [...].
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a
- *  run for a length out of range.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a run for a length
+ *  out of range.
  *  Gradient: none.  TensorFlow: tf.edit_distance, of sparse sequences. */
 eddy_tensor eddy_edit_distance(eddy_tensor hypothesis, eddy_tensor hypothesis_length,
                                eddy_tensor truth, eddy_tensor truth_length, bool normalize)

@@ -1,4 +1,4 @@
-/* expect_shape.c -- a shape check for operations on several tensors; see expect_shape.h. */
+/* expect_shape.c -- checks for operations on several tensors; see expect_shape.h. */
 #include "ops/nets/expect_shape.h"
 
 bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
@@ -8,4 +8,13 @@ bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
            eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has shape %s; expected %s", what,
                            eddy_shape_print(c->in[i].shape, have, sizeof have),
                            eddy_shape_print(want, text, sizeof text));
+}
+
+bool eddy__check_floats(const char *op, eddy_tensor x)
+{
+    const eddy_dtype d = eddy_dtype_of(x);
+    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
+    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
+              eddy_dtype_name(d));
+    return false;
 }

@@ -7,5 +7,7 @@
 /* True if input i is absent or may have the shape `want`; otherwise an error that names the input
  * as `what`. */
 bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want);
+/* Argument x of the builder `op` has a float type; otherwise records that on the graph. */
+bool eddy__check_floats(const char *op, eddy_tensor x);
 
 #endif

@@ -1,5 +1,6 @@
 /* group_norm.c -- group, instance, RMS and weight normalization; composed of other operations. */
 #include "ops/arrays/arrays.h"
+#include "ops/nets/expect_shape.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -135,15 +136,6 @@ static bool check_epsilon(const char *op, eddy_tensor x, double epsilon)
     return false;
 }
 
-static bool check_floats(const char *op, eddy_tensor x)
-{
-    const eddy_dtype d = eddy_dtype_of(x);
-    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
-              eddy_dtype_name(d));
-    return false;
-}
-
 /** y = (x - mean) / sqrt(variance + epsilon) scale + offset, mean and variance being those of
  *  each group of neighbouring channels of each example.
  *
@@ -164,7 +156,7 @@ eddy_tensor eddy_group_norm_with(eddy_group_norm_args a)
     layout l;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
     const eddy_tensor none = { .graph = a.x.graph };
-    if (!check_floats("group_norm", a.x) || !check_epsilon("group_norm", a.x, a.epsilon) ||
+    if (!eddy__check_floats("group_norm", a.x) || !check_epsilon("group_norm", a.x, a.epsilon) ||
         !find_layout("group_norm", a.x, a.data_format, &l)) return none;
     l.groups = a.groups;
     if (a.groups < 1 || l.channels % a.groups != 0)
@@ -189,8 +181,10 @@ eddy_tensor eddy_instance_norm_with(eddy_instance_norm_args a)
     layout l;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     const eddy_tensor none = { .graph = a.x.graph };
-    if (!check_floats("instance_norm", a.x) || !check_epsilon("instance_norm", a.x, a.epsilon) ||
-        !find_layout("instance_norm", a.x, a.data_format, &l)) return none;
+    if (!eddy__check_floats("instance_norm", a.x) ||
+        !check_epsilon("instance_norm", a.x, a.epsilon) ||
+        !find_layout("instance_norm", a.x, a.data_format, &l))
+        return none;
     if (l.rank < 3) return fail_shape(l.op, a.x, "rank 3 or more is expected"), none;
     l.groups = l.channels;
     return normalised(&l, &whole);
@@ -213,7 +207,8 @@ eddy_tensor eddy_rms_norm_with(eddy_rms_norm_args a)
 {
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     const eddy_tensor none = { .graph = a.x.graph };
-    if (!check_floats("rms_norm", a.x) || !check_epsilon("rms_norm", a.x, a.epsilon)) return none;
+    if (!eddy__check_floats("rms_norm", a.x) || !check_epsilon("rms_norm", a.x, a.epsilon))
+        return none;
     if (eddy_shape_of(a.x).rank == 0)
         return fail_shape("rms_norm", a.x, "rank 1 or more is expected"), none;
     const eddy_shape s = eddy_shape_of(a.x);
@@ -249,7 +244,7 @@ eddy_tensor eddy_weight_norm(eddy_tensor v, eddy_tensor g, int64_t axis)
     if (!eddy_is_valid(v)) return eddy_identity(v);
     if (!eddy_is_valid(g))
         return eddy_fail(v.graph, EDDY_INVALID_ARGUMENT, "weight_norm: g is not a valid tensor");
-    if (!check_floats("weight_norm", v)) return eddy_none(v.graph);
+    if (!eddy__check_floats("weight_norm", v)) return eddy_none(v.graph);
     const eddy_shape of_g = eddy_shape_of(g);
     if (axis < -s.rank || axis >= s.rank || s.rank < 1)
         return eddy_fail(v.graph, s.rank < 1 ? EDDY_BAD_SHAPE : EDDY_INVALID_ARGUMENT,

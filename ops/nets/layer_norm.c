@@ -29,16 +29,8 @@ typedef struct eddy_layer_norm_args {
 
 static eddy_status layer_norm_kernel(eddy_kernel *k)
 {
-    const eddy_norm_attrs *a = k->attrs;
     const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k->in[0]->type.shape);
-    w.x = k->in[0]->data;
-    w.scale = k->in[1]->data;
-    w.offset = k->in[2]->data;
-    w.y = k->out[0]->data;
-    w.mean = k->out[1]->data;
-    w.rstd = k->out[2]->data;
-    w.epsilon = a->epsilon;
+    eddy_norm_work w = eddy__norm_work_of(k);
     w.loop = single ? EDDY_BEST_OF(rows_forward_f32) : EDDY_BEST_OF(rows_forward_f64);
     eddy__norm_run(k, &w, w.rows, GRAIN / (w.width + 1));
     return EDDY_OK;
@@ -85,7 +77,7 @@ eddy_tensor eddy_layer_norm_with(eddy_layer_norm_args a)
 
 static eddy_status layer_norm_grad_prepare(eddy_kernel *k)
 {
-    eddy_norm_work w = eddy__norm_work_of(k->in[1]->type.shape);
+    eddy_norm_work w = eddy__norm_work_of(k);
     const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
     k->scratch_size = (size_t)(blocks * 4 * w.width) * sizeof(double);
     return EDDY_OK;
@@ -94,16 +86,9 @@ static eddy_status layer_norm_grad_prepare(eddy_kernel *k)
 static eddy_status layer_norm_grad_kernel(eddy_kernel *k)
 {
     const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k->in[1]->type.shape);
+    eddy_norm_work w = eddy__norm_work_of(k);
     const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
-    w.dy = k->in[0]->data;
-    w.x = k->in[1]->data;
-    w.scale = k->in[2]->data;
-    w.mean = k->in[3]->data;
-    w.rstd = k->in[4]->data;
-    w.y = k->out[0]->data;
-    w.part = k->scratch;
     w.loop = single ? EDDY_BEST_OF(rows_backward_f32) : EDDY_BEST_OF(rows_backward_f64);
     eddy__norm_run(k, &w, blocks, 1);
     if (single) rows_join_f32(&w, blocks, k->out[1]->data, k->out[2]->data);

@@ -334,19 +334,12 @@ static void block_grad_batch(eddy_batch *b)
 }
 
 const eddy_op_def eddy_op_block_lstm_grad = {
-    .name = "BlockLSTMGrad",
-    .min_inputs = 5,
-    .max_inputs = 7,
-    .outputs = 3,
+    .name = "BlockLSTMGrad", .min_inputs = 5, .max_inputs = 7, .outputs = 3,
     .inputs = EDDY_INPUTS({ "u", EDDY_TAKES_FLOATS }, { "gates", EDDY_LIKE(0) },
                           { "cs", EDDY_LIKE(0) }, { "c0", EDDY_LIKE(0) }, { "dhs", EDDY_LIKE(0) },
                           { "dcs", EDDY_LIKE(0) }, { "dgates", EDDY_LIKE(0) }),
-    .infer = block_grad_infer,
-    .prepare = block_grad_prepare,
-    .kernel = block_grad_kernel,
-    .gradient = block_grad_gradient,
-    .batch = block_grad_batch,
-    .flops = block_grad_flops,
+    .infer = block_grad_infer, .prepare = block_grad_prepare, .kernel = block_grad_kernel,
+    .gradient = block_grad_gradient, .batch = block_grad_batch, .flops = block_grad_flops,
 };
 
 static void block_gradient(eddy_rule *r)
@@ -360,18 +353,11 @@ static void block_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_block_lstm = {
-    .name = "BlockLSTM",
-    .min_inputs = 4,
-    .max_inputs = 4,
-    .outputs = 3,
+    .name = "BlockLSTM", .min_inputs = 4, .max_inputs = 4, .outputs = 3,
     .inputs = EDDY_INPUTS({ "xw", EDDY_TAKES_FLOATS }, { "h0", EDDY_LIKE(0) },
                           { "c0", EDDY_LIKE(0) }, { "u", EDDY_LIKE(0) }),
-    .infer = block_infer,
-    .prepare = block_prepare,
-    .kernel = block_kernel,
-    .gradient = block_gradient,
-    .batch = block_batch,
-    .flops = block_flops,
+    .infer = block_infer, .prepare = block_prepare, .kernel = block_kernel,
+    .gradient = block_gradient, .batch = block_batch, .flops = block_flops,
 };
 
 /* ---------------------------------------------------------------- builders -- */
@@ -395,9 +381,8 @@ typedef struct eddy_block_lstm_args {
  *
  *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c, eddy_output(y, 2)
  *  the gates after sigmoid and tanh, [t, b, 4 h].
- *  Errors: EDDY_BAD_DTYPE for other or different element types, EDDY_BAD_SHAPE for shapes
- *  that do not fit together; EDDY_NO_GRADIENT for a gradient of the gradient if the number
- *  of steps is not known or above 4096.
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not fit together; EDDY_NO_GRADIENT for a gradient of
+ *  the gradient if the number of steps is not known or above 4096.
  *  Gradient: dz[t] is that of the gates from dh[t] + dz[t+1] u', and dxw = dz; du is the sum
  *  of h[t-1]' dz[t], made as one product.
  *  TensorFlow: BlockLSTMV2 without its product with x (i, g, f, o there). */

@@ -207,8 +207,8 @@ const eddy_op_def eddy_op_lstm_gates = {
  *
  *  Returns h; eddy_output(y, 1) is c', eddy_output(y, 2) the gates after sigmoid and tanh,
  *  in the order of z.  Nothing is added to f: put a forget bias into b.
- *  Errors: EDDY_BAD_DTYPE for other or different element types; EDDY_BAD_SHAPE if the
- *  last dimension of z is not four times that of c, or the others differ.
+ *  Errors: EDDY_BAD_SHAPE if the last dimension of z is not four times that of c, or the others
+ *  differ.
  *  Gradient: with D = dc' + dh o (1 - tanh(c')^2), dc = D f, di = D g i (1 - i) and so on.
  *  TensorFlow: LSTMBlockCell without its products (i, g, f, o there). */
 eddy_tensor eddy_lstm_gates_with(eddy_lstm_gates_args a)

@@ -61,8 +61,7 @@ static eddy_status argmax_kernel(eddy_kernel *k)
 static void argmax_gradient(eddy_rule *r)
 {
     const argmax_attrs *a = r->attrs;
-    const eddy_tensor   in[] = { r->x[0], r->y[0], r->dy[0] };
-    r->dx[0] = eddy_apply(&eddy_op_max_pool3d_grad, &a->windows, 3, in, (eddy_apply_args){ 0 });
+    r->dx[0] = eddy__apply3(&eddy_op_max_pool3d_grad, &a->windows, r->x[0], r->y[0], r->dy[0]);
 }
 
 /* Indices count the elements of one x of the map: all that come before it are left out. */

@@ -8,10 +8,7 @@
 
 #include <math.h>
 
-const eddy_attr_field eddy__norm_fields[] = {
-    { "epsilon", EDDY_ATTR_FLOAT, offsetof(eddy_norm_attrs, epsilon) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__norm_fields[] = EDDY_FIELDS(eddy_norm_attrs, epsilon);
 
 /* ----------------------------------------------------------------- types -- */
 
@@ -258,10 +255,20 @@ void eddy__norm_grad_batch(eddy_batch *b)
 
 /* ----------------------------------------------------------------- loops -- */
 
-eddy_norm_work eddy__norm_work_of(eddy_shape s)
+eddy_norm_work eddy__norm_work_of(const eddy_kernel *k)
 {
-    return (eddy_norm_work){ .rows = eddy__shape_product(s, 0, s.rank - 1),
-                             .width = s.dim[s.rank - 1] };
+    const eddy_shape s = k->out[0]->type.shape;
+    eddy_norm_work w = { .rows = eddy__shape_product(s, 0, s.rank - 1), .width = s.dim[s.rank - 1],
+                         .y = k->out[0]->data, .part = k->scratch };
+    if (k->n_in == 3) {
+        const eddy_norm_attrs *a = k->attrs;
+        w.x = k->in[0]->data, w.scale = k->in[1]->data, w.offset = k->in[2]->data;
+        w.mean = k->out[1]->data, w.rstd = k->out[k->n_out - 1]->data, w.epsilon = a->epsilon;
+    } else {
+        w.dy = k->in[0]->data, w.x = k->in[1]->data, w.scale = k->in[2]->data;
+        w.mean = k->in[3]->data, w.rstd = k->in[4]->data;
+    }
+    return w;
 }
 
 int64_t eddy__norm_blocks(eddy_norm_work *w, int64_t least)

@@ -50,8 +50,8 @@ struct eddy_norm_work {
     void      (*loop)(const eddy_norm_work *w, int64_t from, int64_t to);
 };
 
-/* The matrix of a shape of rank 1 or more. */
-eddy_norm_work eddy__norm_work_of(eddy_shape s);
+/* The work of a forward or of a gradient op, with its inputs and outputs. */
+eddy_norm_work eddy__norm_work_of(const eddy_kernel *k);
 /* How many blocks, for at least `least` elements in each. */
 int64_t eddy__norm_blocks(eddy_norm_work *w, int64_t least);
 /* w->loop on pieces of [0, n). */

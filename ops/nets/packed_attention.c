@@ -241,7 +241,7 @@ const eddy_op_def eddy_op_packed_self_attention = {
  *  Returns y [batch, s, heads, d], which eddy_reshape makes [batch, s, heads d];
  *  eddy_output(y, 1) is the logarithm of the sum of the exponentials, [batch, s, heads].
  *  Nothing is transposed, and the gradient is in the layout of qkv.
- *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_BAD_SHAPE for other shapes.
+ *  Errors: EDDY_BAD_SHAPE for other shapes.
  *  Gradient: as eddy_scaled_dot_product_attention.
  *  TensorFlow: Split, Transpose, MatMul, Softmax, MatMul, Transpose. */
 eddy_tensor eddy_packed_self_attention_with(eddy_packed_self_attention_args a)

@@ -29,12 +29,7 @@ typedef struct pool_attrs {
     const char *padding;
 } pool_attrs;
 
-static const eddy_attr_field pool_fields[] = {
-    { "ksize", EDDY_ATTR_DIMS, offsetof(pool_attrs, ksize) },
-    { "strides", EDDY_ATTR_DIMS, offsetof(pool_attrs, strides) },
-    { "padding", EDDY_ATTR_STRING, offsetof(pool_attrs, padding) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field pool_fields[] = EDDY_FIELDS(pool_attrs, ksize, strides, padding);
 
 static bool is_same(const pool_attrs *a) { return a->padding && strcmp(a->padding, "SAME") == 0; }
 
@@ -276,8 +271,7 @@ static eddy_status max_pool_kernel(eddy_kernel *k)
 
 static void max_pool_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->y[0], r->dy[0] };
-    r->dx[0] = eddy_apply(&eddy_op_max_pool_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[0] = eddy__apply3(&eddy_op_max_pool_grad, r->attrs, r->x[0], r->y[0], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_max_pool = {
@@ -338,9 +332,8 @@ static eddy_status max_pool_grad_kernel(eddy_kernel *k)
 /* Linear in dy; and x has no part in it but where its order changes. */
 static void max_pool_grad_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
     r->dx[0] = ZerosLike(r->x[0]);
-    r->dx[2] = eddy_apply(&eddy_op_max_pool_grad_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[2] = eddy__apply3(&eddy_op_max_pool_grad_grad, r->attrs, r->x[0], r->x[1], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_max_pool_grad = {
@@ -375,9 +368,8 @@ static eddy_status max_pool_grad_grad_kernel(eddy_kernel *k)
 
 static void max_pool_grad_grad_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
     r->dx[0] = ZerosLike(r->x[0]);
-    r->dx[2] = eddy_apply(&eddy_op_max_pool_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[2] = eddy__apply3(&eddy_op_max_pool_grad, r->attrs, r->x[0], r->x[1], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_max_pool_grad_grad = {

@@ -77,8 +77,7 @@ static eddy_status max_pool3d_kernel(eddy_kernel *k)
 
 static void max_pool3d_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->y[0], r->dy[0] };
-    r->dx[0] = eddy_apply(&eddy_op_max_pool3d_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[0] = eddy__apply3(&eddy_op_max_pool3d_grad, r->attrs, r->x[0], r->y[0], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_max_pool3d = {
@@ -113,26 +112,17 @@ static eddy_status max_pool3d_grad_kernel(eddy_kernel *k)
 /* Linear in dy; and x has no part in it but where its order changes. */
 static void max_pool3d_grad_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
     r->dx[0] = ZerosLike(r->x[0]);
-    r->dx[2] = eddy_apply(&eddy_op_max_pool3d_grad_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[2] = eddy__apply3(&eddy_op_max_pool3d_grad_grad, r->attrs, r->x[0], r->x[1], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_max_pool3d_grad = {
-    .name = "MaxPool3DGrad",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs =
-        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "y", EDDY_LIKE(0) }, { "dy", EDDY_LIKE(0) }),
-    .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(eddy_window_attrs),
-    .attrs = eddy__window_fields,
-    .flops = eddy__window_flops,
-    .infer = max_pool3d_grad_infer,
-    .prepare = back_prepare,
-    .kernel = max_pool3d_grad_kernel,
-    .gradient = max_pool3d_grad_gradient,
+    .name = "MaxPool3DGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "y", EDDY_LIKE(0) },
+                          { "dy", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 1, .attrs_size = sizeof(eddy_window_attrs), .attrs = eddy__window_fields,
+    .flops = eddy__window_flops, .infer = max_pool3d_grad_infer, .prepare = back_prepare,
+    .kernel = max_pool3d_grad_kernel, .gradient = max_pool3d_grad_gradient,
     .batch = eddy__window_batch,
 };
 
@@ -158,26 +148,17 @@ static eddy_status max_pool3d_grad_grad_kernel(eddy_kernel *k)
 
 static void max_pool3d_grad_grad_gradient(eddy_rule *r)
 {
-    const eddy_tensor in[] = { r->x[0], r->x[1], r->dy[0] };
     r->dx[0] = ZerosLike(r->x[0]);
-    r->dx[2] = eddy_apply(&eddy_op_max_pool3d_grad, r->attrs, 3, in, (eddy_apply_args){ 0 });
+    r->dx[2] = eddy__apply3(&eddy_op_max_pool3d_grad, r->attrs, r->x[0], r->x[1], r->dy[0]);
 }
 
 const eddy_op_def eddy_op_max_pool3d_grad_grad = {
-    .name = "MaxPool3DGradGrad",
-    .min_inputs = 3,
-    .max_inputs = 3,
-    .outputs = 1,
-    .inputs =
-        EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "y", EDDY_LIKE(0) }, { "ddx", EDDY_LIKE(0) }),
-    .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(eddy_window_attrs),
-    .attrs = eddy__window_fields,
-    .flops = eddy__window_flops,
-    .infer = max_pool3d_grad_grad_infer,
-    .prepare = forward_prepare,
-    .kernel = max_pool3d_grad_grad_kernel,
-    .gradient = max_pool3d_grad_grad_gradient,
+    .name = "MaxPool3DGradGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "y", EDDY_LIKE(0) },
+                          { "ddx", EDDY_LIKE(0) }),
+    .shape_inputs = 1u << 1, .attrs_size = sizeof(eddy_window_attrs), .attrs = eddy__window_fields,
+    .flops = eddy__window_flops, .infer = max_pool3d_grad_grad_infer, .prepare = forward_prepare,
+    .kernel = max_pool3d_grad_grad_kernel, .gradient = max_pool3d_grad_grad_gradient,
     .batch = eddy__window_batch,
 };
 

@@ -8,15 +8,8 @@
 
 #include <string.h>
 
-const eddy_attr_field eddy__window_fields[] = {
-    { "ksize", EDDY_ATTR_DIMS, offsetof(eddy_window_attrs, ksize) },
-    { "strides", EDDY_ATTR_DIMS, offsetof(eddy_window_attrs, strides) },
-    { "dilations", EDDY_ATTR_DIMS, offsetof(eddy_window_attrs, dilations) },
-    { "paddings", EDDY_ATTR_DIMS, offsetof(eddy_window_attrs, paddings) },
-    { "padding", EDDY_ATTR_STRING, offsetof(eddy_window_attrs, padding) },
-    { "count_include_pad", EDDY_ATTR_BOOL, offsetof(eddy_window_attrs, count_include_pad) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__window_fields[] =
+    EDDY_FIELDS(eddy_window_attrs, ksize, strides, dilations, paddings, padding, count_include_pad);
 
 static int64_t common_divisor(int64_t a, int64_t b)
 {

@@ -25,10 +25,7 @@ typedef struct softmax_attrs {
     int64_t axis;
 } softmax_attrs;
 
-static const eddy_attr_field softmax_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(softmax_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field softmax_fields[] = EDDY_FIELDS(softmax_attrs, axis);
 
 bool eddy__take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out)
 {
@@ -106,8 +103,7 @@ const eddy_op_def eddy_op_softmax = {
  *
  *  The largest x[k] is subtracted first, so that no finite x overflows.  Where x
  *  is -infinity, y is 0; where all of a lane are, or one is +infinity or NaN, NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
- *  has no such axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = (dy - s) y, s the sum of dy y along the axis.
  *  TensorFlow: Softmax (tf.nn.softmax). */
 eddy_tensor eddy_softmax_with(eddy_softmax_args a)
@@ -153,8 +149,7 @@ const eddy_op_def eddy_op_log_softmax = {
  *
  *  The largest x[k] is subtracted first, so that no finite x overflows.  Where x
  *  is -infinity, so is y; where all of a lane are, or one is +infinity or NaN, NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
- *  has no such axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = dy - s e^y, s the sum of dy along the axis.
  *  TensorFlow: LogSoftmax (tf.nn.log_softmax). */
 eddy_tensor eddy_log_softmax_with(eddy_softmax_args a)

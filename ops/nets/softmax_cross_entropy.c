@@ -37,11 +37,6 @@ typedef struct xent_attrs {
     int64_t axis;
 } xent_attrs;
 
-static const eddy_attr_field xent_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(xent_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* *s = what is known of the common shape of both inputs. */
 static bool infer_common(eddy_infer *c, eddy_shape *s)
 {
@@ -141,7 +136,7 @@ static double xent_flops(const void *attrs, int n_in, const eddy_type *in, const
 const eddy_op_def eddy_op_softmax_cross_entropy = {
     .name = "SoftmaxCrossEntropyWithLogits", .min_inputs = 2, .max_inputs = 2, .outputs = 2,
     .inputs = EDDY_INPUTS({ "labels", EDDY_LIKE(1) }, { "logits", EDDY_TAKES_FLOATS }),
-    .attrs_size = sizeof(xent_attrs), .attrs = xent_fields,
+    .attrs_size = sizeof(xent_attrs), .attrs = EDDY_ATTRS(xent_attrs, axis),
     .flops = xent_flops,
     .infer = xent_infer, .kernel = xent_kernel, .gradient = xent_gradient, .batch = xent_batch,
 };
@@ -157,8 +152,7 @@ const eddy_op_def eddy_op_softmax_cross_entropy = {
  *  The loss has the shape of logits without the axis.  No finite logits
  *  overflow; a class of label 0 counts nothing even at a logit of -infinity.
  *  Output 1 of the node is softmax(logits) - labels.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
- *  shapes differ; EDDY_INVALID_ARGUMENT if there is no such axis.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if there is no such axis.
  *  Gradient: dlogits = dy (softmax(logits) - labels), dlabels = -dy ln
  *  softmax(logits); both differentiable again.
  *  TensorFlow: SoftmaxCrossEntropyWithLogits. */
@@ -271,8 +265,8 @@ const eddy_op_def eddy_op_sparse_softmax_cross_entropy = {
  *
  *  The loss has the shape of labels.  No finite logits overflow.  Output 1 of the
  *  node is softmax(logits) less 1 at each label.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes do
- *  not fit; in a run EDDY_OUT_OF_RANGE for a label that is no class.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; in a run EDDY_OUT_OF_RANGE for a label that
+ *  is no class.
  *  Gradient: dlogits = dy (softmax(logits) - 1 at the label), differentiable again,
  *  which TensorFlow's is not; labels have none.
  *  TensorFlow: SparseSoftmaxCrossEntropyWithLogits. */
@@ -326,8 +320,7 @@ const eddy_op_def eddy_op_sigmoid_cross_entropy = {
  *
  *  It is -z ln sigmoid(x) - (1 - z) ln(1 - sigmoid(x)) without overflow or lost
  *  digits at any finite x.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
- *  shapes differ, even if they broadcast.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ, even if they broadcast.
  *  Gradient: dlogits = dy (sigmoid(x) - z), at 0 dy (0.5 - z); dlabels = -dy x.
  *  TensorFlow: tf.nn.sigmoid_cross_entropy_with_logits. */
 eddy_tensor eddy_sigmoid_cross_entropy(eddy_tensor labels, eddy_tensor logits)
@@ -382,7 +375,6 @@ const eddy_op_def eddy_op_l2_loss = {
  *
  *  x  float32 or float64, any shape; float32 is summed in float64
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy x.  TensorFlow: L2Loss. */
 eddy_tensor eddy_l2_loss(eddy_tensor x)
 {

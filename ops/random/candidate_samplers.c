@@ -30,13 +30,8 @@ typedef struct candidate_attrs {
     bool    unique;
 } candidate_attrs;
 
-static const eddy_attr_field candidate_fields[] = {
-    { "num_sampled", EDDY_ATTR_INT, offsetof(candidate_attrs, num_sampled) },
-    { "range_max", EDDY_ATTR_INT, offsetof(candidate_attrs, range_max) },
-    { "seed", EDDY_ATTR_INT, offsetof(candidate_attrs, seed) },
-    { "unique", EDDY_ATTR_BOOL, offsetof(candidate_attrs, unique) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field candidate_fields[] =
+    EDDY_FIELDS(candidate_attrs, num_sampled, range_max, seed, unique);
 
 static bool candidate_infer(eddy_infer *c)
 {
@@ -186,9 +181,9 @@ static eddy_tensor sampler(const eddy_op_def *op, eddy_candidate_sampler_args a)
  *
  *  Three outputs: int64 [num_sampled], the classes; float32, how many of each true class and,
  *  float32 [num_sampled], of each drawn class are to be expected among them.
- *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT for other numbers, or more different classes
- *  than there are; EDDY_OUT_OF_RANGE in a run for a true class that is none.
- *  Under eddy_vmap the same classes serve all examples.
+ *  Errors: EDDY_INVALID_ARGUMENT for other numbers, or more different classes than there are;
+ *  EDDY_OUT_OF_RANGE in a run for a true class that is none. Under eddy_vmap the same classes
+ *  serve all examples.
  *  Gradient: none.  TensorFlow: LogUniformCandidateSampler. */
 eddy_tensor eddy_log_uniform_candidate_sampler_with(eddy_candidate_sampler_args a)
 {

@@ -9,31 +9,24 @@
 
 typedef struct categorical_attrs {
     int64_t    num_samples;
-    eddy_dtype dtype;
+    eddy_dtype output_dtype;
     int64_t    seed;
 } categorical_attrs;
-
-static const eddy_attr_field categorical_fields[] = {
-    { "num_samples", EDDY_ATTR_INT, offsetof(categorical_attrs, num_samples) },
-    { "output_dtype", EDDY_ATTR_DTYPE, offsetof(categorical_attrs, dtype) },
-    { "seed", EDDY_ATTR_INT, offsetof(categorical_attrs, seed) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool categorical_infer(eddy_infer *c)
 {
     const categorical_attrs *a = c->attrs;
     eddy_shape s = c->in[0].shape;
-    if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
+    if (a->output_dtype != EDDY_INT32 && a->output_dtype != EDDY_INT64)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output dtype is %s; expected int32 or int64",
-                               eddy_dtype_name(a->dtype));
+                               eddy_dtype_name(a->output_dtype));
     if (a->num_samples < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "num_samples is negative");
     if (s.rank > 0 && s.dim[s.rank - 1] > INT32_MAX)
         return eddy_infer_fail(c, EDDY_LIMIT, "too many classes for int32");
     if (c->n_in > 1 && !eddy__infer_seed(c, 1)) return false;
     if (s.rank > 0) s.dim[s.rank - 1] = a->num_samples;
-    return eddy__infer_yield(c, 0, a->dtype, s);
+    return eddy__infer_yield(c, 0, a->output_dtype, s);
 }
 
 typedef struct classes {
@@ -146,7 +139,8 @@ const eddy_op_def eddy_op_multinomial = { .name = "Multinomial",
                                           .inputs = EDDY_INPUTS(
                                               { "logits", EDDY_TAKES_FLOATS | EDDY_RANK_FROM(1) },
                                               { "seed", EDDY_ANY_TYPE }),
-                                          .attrs = categorical_fields,
+                                          .attrs = EDDY_ATTRS(categorical_attrs, num_samples,
+                                                              output_dtype, seed),
                                           .flops = categorical_flops,
                                           .infer = categorical_infer,
                                           .prepare = categorical_prepare,

@@ -11,12 +11,6 @@ typedef struct gamma_attrs {
     int64_t seed;
 } gamma_attrs;
 
-static const eddy_attr_field gamma_fields[] = {
-    { "log", EDDY_ATTR_BOOL, offsetof(gamma_attrs, log) },
-    { "seed", EDDY_ATTR_INT, offsetof(gamma_attrs, seed) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for
  * alpha >= 1: d v with d = alpha - 1/3, v the cube of a normal number. */
 static double of_one_or_more(eddy_dice *dice, double alpha)
@@ -88,7 +82,8 @@ const eddy_op_def eddy_op_random_gamma = {
     .name = "RandomGamma", .label = "random_gamma", .min_inputs = 1, .max_inputs = 2,
     .inputs = EDDY_INPUTS({ "alpha", EDDY_TAKES_FLOATS }, { "seed", EDDY_ANY_TYPE }),
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(gamma_attrs),
-    .attrs = gamma_fields, .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
+    .attrs = EDDY_ATTRS(gamma_attrs, log, seed),
+    .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
     .kernel = gamma_kernel, .gradient = gamma_gradient, .batch = eddy__batch_draw };
 
 /* log(x), which is finite where x is too small for its type. */
@@ -107,7 +102,8 @@ static eddy_tensor log_gamma(eddy_tensor alpha, eddy_source from)
  *
  *  Marsaglia and Tsang's method, in double precision.  Where alpha is negative or NaN, NaN;
  *  where it is 0, 0.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another
+ *  stateless_seed.
  *  Gradient: by alpha that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), P the
  *  distribution function, to the third order; dbeta = -dy y / beta.
  *  TensorFlow: random_gamma, RandomGamma. */

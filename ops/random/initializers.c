@@ -187,13 +187,6 @@ typedef struct orthogonal_attrs {
     int64_t    seed;
 } orthogonal_attrs;
 
-static const eddy_attr_field orthogonal_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(orthogonal_attrs, shape) },
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(orthogonal_attrs, dtype) },
-    { "seed", EDDY_ATTR_INT, offsetof(orthogonal_attrs, seed) },
-    { 0 }
-};
-
 static bool orthogonal_infer(eddy_infer *c)
 {
     const orthogonal_attrs *a = c->attrs;
@@ -348,7 +341,8 @@ static void orthogonal_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_random_orthogonal = {
     .name = "RandomOrthogonal", .label = "random_orthogonal", .outputs = 1,
-    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(orthogonal_attrs), .attrs = orthogonal_fields,
+    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(orthogonal_attrs),
+    .attrs = EDDY_ATTRS(orthogonal_attrs, shape, dtype, seed),
     .infer = orthogonal_infer, .prepare = orthogonal_prepare, .kernel = orthogonal_kernel,
     .flops = orthogonal_flops,
     .gradient = eddy_not_differentiable, .batch = orthogonal_batch };

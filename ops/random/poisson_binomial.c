@@ -10,10 +10,7 @@ typedef struct draw_attrs {
     int64_t seed;
 } draw_attrs;
 
-static const eddy_attr_field draw_fields[] = {
-    { "seed", EDDY_ATTR_INT, offsetof(draw_attrs, seed) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field draw_fields[] = EDDY_FIELDS(draw_attrs, seed);
 
 /* ------------------------------------------------------------- poisson -- */
 
@@ -92,8 +89,8 @@ const eddy_op_def eddy_op_random_poisson = {
  *  stateless_seed  two integers, int32 or int64: the same numbers whenever they are the same
  *
  *  NaN where lam is negative, infinite or NaN.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit; EDDY_INVALID_ARGUMENT
- *  for another stateless_seed.
+ *  Errors: EDDY_BAD_SHAPE if sample_shape does not fit; EDDY_INVALID_ARGUMENT for another
+ *  stateless_seed.
  *  Gradient: none.  TensorFlow: random.poisson, RandomPoissonV2. */
 eddy_tensor eddy_random_poisson_with(eddy_random_of_one_args a)
 {
@@ -165,7 +162,8 @@ const eddy_op_def eddy_op_random_binomial = {
  *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
  *
  *  NaN where counts is negative or infinite, or probs not a probability.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another stateless_seed.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another
+ *  stateless_seed.
  *  Gradient: none.  TensorFlow: stateless_random_binomial, RandomBinomial. */
 eddy_tensor eddy_random_binomial_with(eddy_random_of_two_args a)
 {

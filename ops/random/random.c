@@ -162,15 +162,6 @@ typedef struct integer_attrs {
     int64_t    minval, maxval, seed;
 } integer_attrs;
 
-static const eddy_attr_field integer_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(integer_attrs, shape) },
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(integer_attrs, dtype) },
-    { "minval", EDDY_ATTR_INT, offsetof(integer_attrs, minval) },
-    { "maxval", EDDY_ATTR_INT, offsetof(integer_attrs, maxval) },
-    { "seed", EDDY_ATTR_INT, offsetof(integer_attrs, seed) },
-    { 0 }
-};
-
 static bool integer_infer(eddy_infer *c)
 {
     const integer_attrs *a = c->attrs;
@@ -212,7 +203,8 @@ static eddy_status integer_kernel(eddy_kernel *k)
 const eddy_op_def eddy_op_random_uniform_int = {
     .name = "RandomUniformInt", .label = "random_uniform", .min_inputs = 0, .max_inputs = 1,
     .outputs = 1, .flags = EDDY_OP_STATEFUL, .shape_inputs = 1,
-    .attrs_size = sizeof(integer_attrs), .attrs = integer_fields,
+    .attrs_size = sizeof(integer_attrs),
+    .attrs = EDDY_ATTRS(integer_attrs, shape, dtype, minval, maxval, seed),
     .flops = eddy_flops_per_output,
     .infer = integer_infer, .kernel = integer_kernel, .gradient = eddy_not_differentiable,
     .batch = filled_batch };

@@ -11,11 +11,6 @@ typedef struct shuffle_attrs {
     int64_t seed;
 } shuffle_attrs;
 
-static const eddy_attr_field shuffle_fields[] = {
-    { "seed", EDDY_ATTR_INT, offsetof(shuffle_attrs, seed) },
-    { 0 }
-};
-
 static bool shuffle_infer(eddy_infer *c)
 {
     c->out[0] = c->in[0];
@@ -71,7 +66,8 @@ static void shuffle_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_random_shuffle = {
     .name = "RandomShuffle", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(shuffle_attrs), .attrs = shuffle_fields,
+    .flags = EDDY_OP_STATEFUL, .attrs_size = sizeof(shuffle_attrs),
+    .attrs = EDDY_ATTRS(shuffle_attrs, seed),
     .infer = shuffle_infer, .kernel = shuffle_kernel, .batch = shuffle_batch };
 
 #ifdef EDDY_HEADER

@@ -23,12 +23,6 @@ typedef struct argmax_attrs {
     eddy_dtype output_type;
 } argmax_attrs;
 
-static const eddy_attr_field argmax_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(argmax_attrs, axis) },
-    { "output_type", EDDY_ATTR_DTYPE, offsetof(argmax_attrs, output_type) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* Bools are compared as the bytes they are. */
 static const eddy_reducer *reducer_of(const eddy_fold *fold, eddy_dtype d)
 {
@@ -155,7 +149,7 @@ static void argmax_batch(eddy_batch *b)
 #define ARG(type, fold_)                                                         \
     { .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 1, .fold = fold_, \
       .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),                             \
-      .attrs_size = sizeof(argmax_attrs), .attrs = argmax_fields,               \
+      .attrs_size = sizeof(argmax_attrs), .attrs = EDDY_ATTRS(argmax_attrs, axis, output_type), \
       .flops = eddy_flops_per_input, .infer = argmax_infer, .kernel = find,     \
       .gradient = eddy_not_differentiable, .batch = argmax_batch }
 

@@ -31,12 +31,7 @@ typedef struct scan_attrs {
     bool    exclusive, reverse;
 } scan_attrs;
 
-static const eddy_attr_field scan_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(scan_attrs, axis) },
-    { "exclusive", EDDY_ATTR_BOOL, offsetof(scan_attrs, exclusive) },
-    { "reverse", EDDY_ATTR_BOOL, offsetof(scan_attrs, reverse) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field scan_fields[] = EDDY_FIELDS(scan_attrs, axis, exclusive, reverse);
 
 /* -------------------------------------------------------- what they share -- */
 
@@ -145,8 +140,7 @@ const eddy_op_def eddy_op_cumsum = {
  *  reverse    sums from the end: y[j] = x[n - 1] + ... + x[j]
  *
  *  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
- *  has no such axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = the cumsum of dy, in the other direction.  TensorFlow: Cumsum. */
 eddy_tensor eddy_cumsum_with(eddy_scan_args a)
 {
@@ -192,8 +186,7 @@ const eddy_op_def eddy_op_cumprod = {
  *  reverse    multiplies from the end: y[j] = x[n - 1] ... x[j]
  *
  *  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x
- *  has no such axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = x[0] ... x[j-1] s[j] with s[j] = dy[j] + x[j+1] s[j+1]; exact
  *  where elements are 0, where TensorFlow divides by them, and differentiable
  *  again.  TensorFlow: Cumprod. */
@@ -218,12 +211,6 @@ typedef struct linear_attrs {
     int64_t axis;
     bool    reverse;
 } linear_attrs;
-
-static const eddy_attr_field linear_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(linear_attrs, axis) },
-    { "reverse", EDDY_ATTR_BOOL, offsetof(linear_attrs, reverse) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool linear_infer(eddy_infer *c)
 {
@@ -274,7 +261,7 @@ const eddy_op_def eddy_op_linear_scan = {
     .name = "LinearScan", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_IN_PLACE,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }, { "w", EDDY_LIKE(0) }),
-    .attrs_size = sizeof(linear_attrs), .attrs = linear_fields,
+    .attrs_size = sizeof(linear_attrs), .attrs = EDDY_ATTRS(linear_attrs, axis, reverse),
     .flops = linear_flops,
     .infer = linear_infer, .kernel = linear_kernel, .gradient = linear_gradient,
     .batch = linear_batch,
@@ -289,8 +276,7 @@ const eddy_op_def eddy_op_linear_scan = {
  *
  *  With w constant and in reverse, the discounted sum of what is to come.
  *  Integers wrap.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if the
- *  shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = dy[j] + w[j+1] dx[j+1], dw[j] = dx[j] y[j-1].
  *  TensorFlow: tf.scan with that step. */
 eddy_tensor eddy_linear_scan_with(eddy_linear_scan_args a)
@@ -303,21 +289,15 @@ eddy_tensor eddy_linear_scan_with(eddy_linear_scan_args a)
 /* ------------------------------------------------------------------ shift -- */
 
 typedef struct shift_attrs {
-    int64_t by, axis;
+    int64_t shift, axis;
 } shift_attrs;
-
-static const eddy_attr_field shift_fields[] = {
-    { "shift", EDDY_ATTR_INT, offsetof(shift_attrs, by) },
-    { "axis", EDDY_ATTR_INT, offsetof(shift_attrs, axis) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool shift_infer(eddy_infer *c)
 {
     const shift_attrs *a = c->attrs;
-    if (a->by == INT64_MIN)
+    if (a->shift == INT64_MIN)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "shift is %lld, which cannot be negated",
-                               (long long)a->by);
+                               (long long)a->shift);
     return infer_along(c, a->axis);
 }
 
@@ -357,10 +337,10 @@ static eddy_status shift_kernel(eddy_kernel *k)
     const shift_attrs *a = k->attrs;
     const eddy_type    t = k->in[0]->type;
     const eddy_lanes   l = eddy__lanes_of(t.shape, a->axis);
-    const int64_t most = a->by < 0 ? -a->by : a->by, gone = most < l.n ? most : l.n;
+    const int64_t most = a->shift < 0 ? -a->shift : a->shift, gone = most < l.n ? most : l.n;
     const size_t  row = (size_t)l.inner * eddy_dtype_size(t.dtype);
     shifting      s = { k->in[0]->data, k->out[0]->data, (size_t)l.n * row, (size_t)gone * row,
-                        a->by > 0 };
+                        a->shift > 0 };
     if (s.block > 0)
         eddy_parallel(k, l.outer, (int64_t)(BYTES / s.block) + 1, shift_blocks, &s);
     return EDDY_OK;
@@ -369,7 +349,7 @@ static eddy_status shift_kernel(eddy_kernel *k)
 static void shift_gradient(eddy_rule *r)
 {
     const shift_attrs *a = r->attrs;
-    r->dx[0] = eddy_shift(r->dy[0], -a->by, a->axis);
+    r->dx[0] = eddy_shift(r->dy[0], -a->shift, a->axis);
 }
 
 static void shift_batch(eddy_batch *b)
@@ -381,7 +361,7 @@ static void shift_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_shift = {
     .name = "Shift", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .attrs_size = sizeof(shift_attrs), .attrs = shift_fields,
+    .attrs_size = sizeof(shift_attrs), .attrs = EDDY_ATTRS(shift_attrs, shift, axis),
     .infer = shift_infer, .kernel = shift_kernel, .gradient = shift_gradient, .batch = shift_batch,
 };
 

@@ -26,12 +26,8 @@ typedef struct cumulative_attrs {
     bool    exclusive, reverse;
 } cumulative_attrs;
 
-static const eddy_attr_field cumulative_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(cumulative_attrs, axis) },
-    { "exclusive", EDDY_ATTR_BOOL, offsetof(cumulative_attrs, exclusive) },
-    { "reverse", EDDY_ATTR_BOOL, offsetof(cumulative_attrs, reverse) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field cumulative_fields[] =
+    EDDY_FIELDS(cumulative_attrs, axis, exclusive, reverse);
 
 enum { TILE = 64, WORK = 1 << 12 };
 
@@ -140,8 +136,7 @@ const eddy_op_def eddy_op_cumulative_logsumexp = {
  *  reverse    from the last element to the first
  *
  *  Of elements that are all -infinity it is that.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
- *  axis.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over the i whose y is of x[j].
  *  TensorFlow: CumulativeLogsumexp. */
 eddy_tensor eddy_cumulative_logsumexp_with(eddy_cumulative_logsumexp_args a)
@@ -172,15 +167,7 @@ static run_fn *extreme_of(eddy_dtype d, bool largest)
 
 static bool extreme_infer(eddy_infer *c)
 {
-    const cumulative_attrs *a = c->attrs;
-    const eddy_type         x = c->in[0];
-    int axis;
-    if (!eddy__infer_along(c, a->axis, &axis)) return false;
-    if (x.shape.rank >= 0 && x.shape.dim[axis] > INT32_MAX)
-        return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32",
-                               axis, (long long)x.shape.dim[axis]);
-    return eddy__infer_yield(c, 0, x.dtype, x.shape) &&
-           eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
+    return eddy__infer_with_places(c, ((const cumulative_attrs *)c->attrs)->axis);
 }
 
 static void extreme_gradient(eddy_rule *r)

@@ -23,11 +23,7 @@ typedef struct eddy_reduce_args {
 } eddy_reduce_args;
 #endif
 
-const eddy_attr_field eddy__reduce_fields[] = {
-    { "axes", EDDY_ATTR_DIMS, offsetof(eddy_reduce_attrs, axes) },
-    { "keep_dims", EDDY_ATTR_BOOL, offsetof(eddy_reduce_attrs, keepdims) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__reduce_fields[] = EDDY_FIELDS(eddy_reduce_attrs, axes, keep_dims);
 
 /* ---------------------------------------------------------- what all share -- */
 
@@ -60,11 +56,11 @@ unsigned eddy__axes_mask(eddy_dims axes, int rank)
 
 static eddy_shape reduced_shape(eddy_shape x, const eddy_reduce_attrs *a, unsigned mask)
 {
-    if (x.rank < 0) return a->axes.count == 0 && !a->keepdims ? EDDY_SCALAR : EDDY_UNKNOWN_SHAPE;
+    if (x.rank < 0) return a->axes.count == 0 && !a->keep_dims ? EDDY_SCALAR : EDDY_UNKNOWN_SHAPE;
     eddy_shape y = { .rank = 0 };
     for (int i = 0; i < x.rank; i++) {
         const bool folded = mask >> i & 1;
-        if (!folded || a->keepdims) y.dim[y.rank++] = folded ? 1 : x.dim[i];
+        if (!folded || a->keep_dims) y.dim[y.rank++] = folded ? 1 : x.dim[i];
     }
     return y;
 }
@@ -155,7 +151,7 @@ eddy_tensor eddy_sum_with(eddy_reduce_args a)
 eddy_tensor eddy__reduce_spread(const eddy_rule *r, eddy_tensor t)
 {
     const eddy_reduce_attrs *a = r->attrs;
-    return eddy_broadcast_along(t, r->x[0], a->axes, a->keepdims);
+    return eddy_broadcast_along(t, r->x[0], a->axes, a->keep_dims);
 }
 
 eddy_tensor eddy__reduce_apply(const eddy_op_def *op, eddy_reduce_args a)

@@ -7,14 +7,8 @@
 
 typedef struct spread_attrs {
     eddy_dims axes;
-    bool      keepdims;
+    bool      keep_dims;
 } spread_attrs;
-
-static const eddy_attr_field spread_fields[] = {
-    { "axes", EDDY_ATTR_DIMS, offsetof(spread_attrs, axes) },
-    { "keep_dims", EDDY_ATTR_BOOL, offsetof(spread_attrs, keepdims) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool refuse(eddy_infer *c)
 {
@@ -23,7 +17,7 @@ static bool refuse(eddy_infer *c)
     return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s is not %s reduced along the axes%s",
                            eddy_shape_print(c->in[0].shape, x, sizeof x),
                            eddy_shape_print(c->in[1].shape, ref, sizeof ref),
-                           a->keepdims ? ", dimensions kept" : "");
+                           a->keep_dims ? ", dimensions kept" : "");
 }
 
 static bool spread_infer(eddy_infer *c)
@@ -36,7 +30,7 @@ static bool spread_infer(eddy_infer *c)
     int at = 0;
     for (int i = 0; i < y.rank && x.rank >= 0; i++) {
         const bool folded = mask >> i & 1;
-        if (folded && !a->keepdims) continue;
+        if (folded && !a->keep_dims) continue;
         if (at == x.rank) return refuse(c);
         int64_t one = 1;
         if (!eddy__dim_unify(folded ? &one : &y.dim[i], x.dim[at++])) return refuse(c);
@@ -66,7 +60,7 @@ static eddy_status spread_prepare(eddy_kernel *k)
 static void spread_gradient(eddy_rule *r)
 {
     const spread_attrs *a = r->attrs;
-    r->dx[0] = eddy_sum(r->dy[0], .axes = a->axes, .keepdims = a->keepdims);
+    r->dx[0] = eddy_sum(r->dy[0], .axes = a->axes, .keepdims = a->keep_dims);
 }
 
 static void spread_batch(eddy_batch *b)
@@ -78,7 +72,7 @@ static void spread_batch(eddy_batch *b)
 const eddy_op_def eddy_op_broadcast_along = {
     .name = "BroadcastAlong", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ALIAS_IF_EQUAL, .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(spread_attrs), .attrs = spread_fields,
+    .attrs_size = sizeof(spread_attrs), .attrs = EDDY_ATTRS(spread_attrs, axes, keep_dims),
     .infer = spread_infer, .prepare = spread_prepare, .kernel = eddy__box_copy_kernel,
     .gradient = spread_gradient, .batch = spread_batch,
 };

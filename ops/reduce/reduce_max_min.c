@@ -9,7 +9,7 @@ static void extreme_gradient(eddy_rule *r)
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
     const eddy_reduce_attrs *a = r->attrs;
     const eddy_tensor is_y = CastLike(eddy_equal(x, eddy__reduce_spread(r, y)), dy);
-    const eddy_tensor n = eddy_sum(is_y, .axes = a->axes, .keepdims = a->keepdims);
+    const eddy_tensor n = eddy_sum(is_y, .axes = a->axes, .keepdims = a->keep_dims);
     r->dx[0] = Mul(is_y, eddy__reduce_spread(r, Div(dy, n)));
 }
 

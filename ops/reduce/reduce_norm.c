@@ -11,7 +11,7 @@ typedef struct euclidean_attrs {
 
 static const eddy_attr_field euclidean_fields[] = {
     { "axes", EDDY_ATTR_DIMS, offsetof(euclidean_attrs, reduce.axes) },
-    { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keepdims) },
+    { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keep_dims) },
     { "zero_slope", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, zero_slope) },
     { NULL, EDDY_ATTR_END, 0 },
 };
@@ -132,7 +132,7 @@ static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
  *
  *  float32 is squared and summed in float64; of float64 the sum is taken again, scaled,
  *  where squares overflow or vanish: no norm is lost that y can hold.
- *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_sum.
+ *  Errors: as eddy_sum.
  *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
  *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
 eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a)

@@ -7,7 +7,7 @@
 
 typedef struct eddy_reduce_attrs {
     eddy_dims axes;
-    bool      keepdims;
+    bool      keep_dims;
 } eddy_reduce_attrs;
 
 extern const eddy_attr_field eddy__reduce_fields[];

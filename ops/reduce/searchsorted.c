@@ -11,14 +11,9 @@
 
 typedef struct search_attrs {
     bool       right;
-    eddy_dtype dtype;
+    eddy_dtype out_type;
 } search_attrs;
 
-static const eddy_attr_field search_fields[] = {
-    { "right", EDDY_ATTR_BOOL, offsetof(search_attrs, right) },
-    { "out_type", EDDY_ATTR_DTYPE, offsetof(search_attrs, dtype) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 #define TEMPLATE "ops/kernels/arrays/searchsorted_loops.h"
 #define TYPES    FOR_NUMBERS
@@ -43,11 +38,11 @@ static bool search_infer(eddy_infer *c)
     const search_attrs *a = c->attrs;
     const eddy_type    *rows = &c->in[0], *v = &c->in[1];
     char s[128], t[128];
-    if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
+    if (a->out_type != EDDY_INT32 && a->out_type != EDDY_INT64)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the output type is %s; expected int32 or int64",
-                               eddy_dtype_name(a->dtype));
+                               eddy_dtype_name(a->out_type));
     const int64_t n = rows->shape.rank > 0 ? rows->shape.dim[rows->shape.rank - 1] : EDDY_ANY;
-    if (a->dtype == EDDY_INT32 && n > INT32_MAX)
+    if (a->out_type == EDDY_INT32 && n > INT32_MAX)
         return eddy_infer_fail(c, EDDY_LIMIT, "rows have %lld elements, too many for int32",
                                (long long)n);
     eddy_shape y = v->shape;
@@ -59,7 +54,7 @@ static bool search_infer(eddy_infer *c)
         return eddy_infer_fail(
             c, EDDY_BAD_SHAPE, "the sorted rows have shape %s, which does not match the values, %s",
             eddy_shape_print(rows->shape, s, sizeof s), eddy_shape_print(v->shape, t, sizeof t));
-    return eddy__infer_yield(c, 0, a->dtype, y);
+    return eddy__infer_yield(c, 0, a->out_type, y);
 }
 
 /* Values [from, to). */
@@ -75,7 +70,7 @@ static void search_values(void *arg, int64_t from, int64_t to, int worker)
     for (int64_t i = from; i < to; i++) {
         const int64_t at = search((const char *)k->in[0]->data + (size_t)(i / m * n) * size, n,
                                   (const char *)k->in[1]->data + (size_t)i * size, a->right);
-        if (a->dtype == EDDY_INT32) ((int32_t *)k->out[0]->data)[i] = (int32_t)at;
+        if (a->out_type == EDDY_INT32) ((int32_t *)k->out[0]->data)[i] = (int32_t)at;
         else ((int64_t *)k->out[0]->data)[i] = at;
     }
 }
@@ -88,7 +83,8 @@ static eddy_status search_kernel(eddy_kernel *k)
 
 const eddy_op_def eddy_op_searchsorted = {
     .name = "SearchSorted", .label = "searchsorted", .min_inputs = 2, .max_inputs = 2,
-    .outputs = 1, .attrs_size = sizeof(search_attrs), .attrs = search_fields,
+    .outputs = 1, .attrs_size = sizeof(search_attrs),
+    .attrs = EDDY_ATTRS(search_attrs, right, out_type),
     .inputs = EDDY_INPUTS({ "sorted", EDDY_TAKES_NUMBERS }, { "values", EDDY_LIKE(0) }),
     .infer = search_infer, .kernel = search_kernel, .gradient = eddy_not_differentiable,
     .batch = eddy_batch_as_is,
@@ -161,8 +157,8 @@ const eddy_op_def eddy_op_invert_permutation = {
  *
  *  x  int32 or int64 [..., n]
  *
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a
- *  number outside, EDDY_INVALID_ARGUMENT for one that comes again.
+ *  Errors: EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a number outside,
+ *  EDDY_INVALID_ARGUMENT for one that comes again.
  *  Gradient: none.  TensorFlow: InvertPermutation. */
 eddy_tensor eddy_invert_permutation(eddy_tensor x)
 {

@@ -250,11 +250,6 @@ typedef struct segment_attrs {
     int64_t num_segments;
 } segment_attrs;
 
-static const eddy_attr_field segment_fields[] = {
-    { "num_segments", EDDY_ATTR_INT, offsetof(segment_attrs, num_segments) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool ids_begin(eddy_infer *c)
 {
     const eddy_shape x = c->in[0].shape, ids = c->in[1].shape;
@@ -405,7 +400,7 @@ static void unsorted_batch(eddy_batch *b)
 #define UNSORTED(type, fold_, types, rule)                                       \
     { .name = type, .min_inputs = 2, .max_inputs = 2, .outputs = 1, .fold = fold_, \
       .inputs = EDDY_INPUTS({ "x", types }, { "ids", EDDY_TAKES_INDICES }),           \
-      .attrs_size = sizeof(segment_attrs), .attrs = segment_fields,             \
+      .attrs_size = sizeof(segment_attrs), .attrs = EDDY_ATTRS(segment_attrs, num_segments), \
       .flops = eddy_flops_per_input, .infer = unsorted_infer,                   \
       .prepare = unsorted_prepare, .kernel = unsorted_kernel, .gradient = rule, \
       .batch = unsorted_batch }

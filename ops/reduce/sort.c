@@ -13,23 +13,9 @@ typedef struct sort_attrs {
     bool    descending;
 } sort_attrs;
 
-static const eddy_attr_field sort_fields[] = {
-    { "axis", EDDY_ATTR_INT, offsetof(sort_attrs, axis) },
-    { "descending", EDDY_ATTR_BOOL, offsetof(sort_attrs, descending) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool sort_infer(eddy_infer *c)
 {
-    const sort_attrs *a = c->attrs;
-    const eddy_type   x = c->in[0];
-    int axis;
-    if (!eddy__infer_along(c, a->axis, &axis)) return false;
-    if (x.shape.rank >= 0 && x.shape.dim[axis] > INT32_MAX)
-        return eddy_infer_fail(c, EDDY_LIMIT, "axis %d has %lld elements, too many for int32",
-                               axis, (long long)x.shape.dim[axis]);
-    return eddy__infer_yield(c, 0, x.dtype, x.shape) &&
-           eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
+    return eddy__infer_with_places(c, ((const sort_attrs *)c->attrs)->axis);
 }
 
 /* Neighbouring lanes are loaded together, for the sake of the cache. */
@@ -128,7 +114,9 @@ static void sort_batch(eddy_batch *b)
 const eddy_op_def eddy_op_sort = {
     .name = "Sort", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),
-    .attrs_size = sizeof(sort_attrs), .attrs = sort_fields, .flops = eddy_flops_per_input,
+    .attrs_size = sizeof(sort_attrs),
+    .attrs = EDDY_ATTRS(sort_attrs, axis, descending),
+    .flops = eddy_flops_per_input,
     .infer = sort_infer, .prepare = sort_prepare, .kernel = sort_kernel,
     .gradient = sort_gradient, .batch = sort_batch,
 };
@@ -152,8 +140,7 @@ typedef struct eddy_sort_args {
  *  Returns output 0; output 1 are the indices, int32.  Equal elements, also 0 and -0, keep
  *  their order in either direction.  NaN counts as largest: it comes last, as in NumPy, or
  *  first if descending.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
- *  axis; EDDY_LIMIT if an index may not fit int32.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_LIMIT if an index may not fit int32.
  *  Gradient: dx = dy where the elements were.  TensorFlow: tf.sort. */
 eddy_tensor eddy_sort_with(eddy_sort_args a)
 {

@@ -11,11 +11,6 @@ typedef struct top_k_attrs {
     int64_t k;
 } top_k_attrs;
 
-static const eddy_attr_field top_k_fields[] = {
-    { "k", EDDY_ATTR_INT, offsetof(top_k_attrs, k) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool top_k_infer(eddy_infer *c)
 {
     const top_k_attrs *a = c->attrs;
@@ -92,7 +87,9 @@ static void top_k_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_top_k = {
     .name = "TopKV2", .min_inputs = 1, .max_inputs = 1, .outputs = 2,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED | EDDY_RANK_FROM(1) }),
-    .attrs_size = sizeof(top_k_attrs), .attrs = top_k_fields, .flops = eddy_flops_per_input,
+    .attrs_size = sizeof(top_k_attrs),
+    .attrs = EDDY_ATTRS(top_k_attrs, k),
+    .flops = eddy_flops_per_input,
     .infer = top_k_infer, .prepare = top_k_prepare, .kernel = top_k_kernel,
     .gradient = top_k_gradient, .batch = eddy_batch_as_is,
 };
@@ -104,8 +101,8 @@ const eddy_op_def eddy_op_top_k = {
  *
  *  Returns output 0, [..., k]; output 1 are the indices, int32.  Of equal elements the one
  *  with the lower index comes first; NaN counts as largest.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for other x; EDDY_INVALID_ARGUMENT for another k;
- *  EDDY_LIMIT if an index may not fit int32.
+ *  Errors: EDDY_BAD_SHAPE for other x; EDDY_INVALID_ARGUMENT for another k; EDDY_LIMIT if an
+ *  index may not fit int32.
  *  Gradient: dx = dy where the elements were, 0 elsewhere.  TensorFlow: TopKV2 (tf.nn.top_k). */
 eddy_tensor eddy_top_k(eddy_tensor x, int64_t k)
 {

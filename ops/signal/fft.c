@@ -37,12 +37,7 @@ typedef struct fft_attrs {
     bool    adjoint;           /* that of the op in the other direction, not its inverse */
 } fft_attrs;
 
-static const eddy_attr_field fft_fields[] = {
-    { "dims", EDDY_ATTR_INT, offsetof(fft_attrs, dims) },
-    { "length", EDDY_ATTR_INT, offsetof(fft_attrs, length) },
-    { "adjoint", EDDY_ATTR_BOOL, offsetof(fft_attrs, adjoint) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+static const eddy_attr_field fft_fields[] = EDDY_FIELDS(fft_attrs, dims, length, adjoint);
 
 /* ------------------------------------------------------------ inferring -- */
 
@@ -326,7 +321,7 @@ const eddy_op_def eddy_op_fft = {
  *  A run needs FFTW 3 (libfftw3f.so.3 for complex64, libfftw3.so.3 for complex128), and is
  *  EDDY_UNIMPLEMENTED without it; a folder in the environment variable EDDY_FFTW is where it
  *  is looked for.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_LIMIT above 2^31 - 1 numbers.
+ *  Errors: EDDY_BAD_SHAPE for a scalar; EDDY_LIMIT above 2^31 - 1 numbers.
  *  Gradient: dx = n times the inverse of dy.  TensorFlow: FFT. */
 eddy_tensor eddy_fft(eddy_tensor x) { return apply_fft(&eddy_op_fft, 1, -1, x, NULL); }
 

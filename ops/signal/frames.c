@@ -298,8 +298,8 @@ const eddy_op_def eddy_op_overlap_and_add = {
  *  frame_step  from one frame to the next, at least 1
  *
  *  y is [..., (frames - 1) frame_step + frame_length], or [..., 0] without frames.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE below rank 2; EDDY_INVALID_ARGUMENT for a step below
- *  1; EDDY_LIMIT for a signal that is too long.
+ *  Errors: EDDY_BAD_SHAPE below rank 2; EDDY_INVALID_ARGUMENT for a step below 1; EDDY_LIMIT for
+ *  a signal that is too long.
  *  Gradient: dsignal = the frames of dy.  TensorFlow: tf.signal.overlap_and_add. */
 eddy_tensor eddy_overlap_and_add(eddy_tensor signal, int64_t frame_step)
 {

@@ -16,11 +16,6 @@ typedef struct ensure_attrs {
     eddy_shape shape;
 } ensure_attrs;
 
-static const eddy_attr_field ensure_fields[] = {
-    { "shape", EDDY_ATTR_SHAPE, offsetof(ensure_attrs, shape) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool ensure_infer(eddy_infer *c)
 {
     const ensure_attrs *a = c->attrs;
@@ -46,7 +41,8 @@ static void ensure_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_ensure_shape = {
     .name = "EnsureShape", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .flags = EDDY_OP_ALIAS, .attrs_size = sizeof(ensure_attrs), .attrs = ensure_fields,
+    .flags = EDDY_OP_ALIAS, .attrs_size = sizeof(ensure_attrs),
+    .attrs = EDDY_ATTRS(ensure_attrs, shape),
     .infer = ensure_infer, .gradient = ensure_gradient, .batch = ensure_batch,
 };
 
@@ -70,13 +66,6 @@ typedef struct rank_attrs {
     bool        at_least;        /* or that and more */
     const char *message;
 } rank_attrs;
-
-static const eddy_attr_field rank_fields[] = {
-    { "ranks", EDDY_ATTR_DIMS, offsetof(rank_attrs, ranks) },
-    { "at_least", EDDY_ATTR_BOOL, offsetof(rank_attrs, at_least) },
-    { "message", EDDY_ATTR_STRING, offsetof(rank_attrs, message) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
 
 static bool rank_infer(eddy_infer *c)
 {
@@ -111,7 +100,7 @@ static eddy_status nothing(eddy_kernel *k)
 const eddy_op_def eddy_op_assert_rank = {
     .name = "AssertRank", .label = "assert_rank", .min_inputs = 1, .max_inputs = 1, .outputs = 0,
     .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT, .shape_inputs = 1,
-    .attrs_size = sizeof(rank_attrs), .attrs = rank_fields,
+    .attrs_size = sizeof(rank_attrs), .attrs = EDDY_ATTRS(rank_attrs, ranks, at_least, message),
     .infer = rank_infer, .kernel = nothing, .gradient = eddy_not_differentiable,
 };
 
@@ -248,11 +237,6 @@ typedef struct shapes_attrs {
     const char *shapes;          /* one for each input, with ";" between them */
 } shapes_attrs;
 
-static const eddy_attr_field shapes_fields[] = {
-    { "shapes", EDDY_ATTR_STRING, offsetof(shapes_attrs, shapes) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 /* A name and the size it stands for; where it was first met. */
 typedef struct meaning {
     const char *name;
@@ -372,7 +356,7 @@ static bool shapes_infer(eddy_infer *c)
 const eddy_op_def eddy_op_assert_shapes = {
     .name = "AssertShapes", .label = "assert_shapes", .min_inputs = 1, .max_inputs = MOST_SPECS,
     .outputs = 0, .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT, .shape_inputs = ~(uint32_t)0,
-    .attrs_size = sizeof(shapes_attrs), .attrs = shapes_fields,
+    .attrs_size = sizeof(shapes_attrs), .attrs = EDDY_ATTRS(shapes_attrs, shapes),
     .infer = shapes_infer, .kernel = nothing, .gradient = eddy_not_differentiable,
 };
 

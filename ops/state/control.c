@@ -77,10 +77,6 @@ eddy_tensor eddy_grad_pass_through(eddy_tensor y, eddy_tensor x)
 typedef struct identity_n_attrs {
     int64_t outputs;
 } identity_n_attrs;
-static const eddy_attr_field identity_n_fields[] = {
-    { "outputs", EDDY_ATTR_INT, offsetof(identity_n_attrs, outputs) }, { 0 }
-};
-
 static bool identity_n_infer(eddy_infer *c)
 {
     const identity_n_attrs *a = c->attrs;
@@ -126,7 +122,7 @@ static void identity_n_batch(eddy_batch *b)
 const eddy_op_def eddy_op_identity_n = {
     .name = "IdentityN", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY,
     .flags = EDDY_OP_ALIAS_IF_EQUAL,
-    .attrs_size = sizeof(identity_n_attrs), .attrs = identity_n_fields,
+    .attrs_size = sizeof(identity_n_attrs), .attrs = EDDY_ATTRS(identity_n_attrs, outputs),
     .infer = identity_n_infer, .kernel = identity_n_kernel, .gradient = identity_n_gradient,
     .batch = identity_n_batch,
 };
@@ -150,10 +146,6 @@ eddy_tensor eddy_identity_n(eddy_list x, int outputs)
 typedef struct prevent_attrs {
     const char *message;
 } prevent_attrs;
-static const eddy_attr_field prevent_fields[] = {
-    { "message", EDDY_ATTR_STRING, offsetof(prevent_attrs, message) }, { 0 }
-};
-
 static void prevent_gradient(eddy_rule *r)
 {
     const prevent_attrs *a = r->attrs;
@@ -161,15 +153,9 @@ static void prevent_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_prevent_gradient = {
-    .name = "PreventGradient",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .flags = EDDY_OP_ALIAS,
-    .attrs_size = sizeof(prevent_attrs),
-    .attrs = prevent_fields,
-    .infer = same_infer,
-    .gradient = prevent_gradient,
+    .name = "PreventGradient", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_ALIAS, .attrs_size = sizeof(prevent_attrs),
+    .attrs = EDDY_ATTRS(prevent_attrs, message), .infer = same_infer, .gradient = prevent_gradient,
     .batch = eddy_batch_as_is,
 };
 

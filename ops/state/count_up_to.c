@@ -7,11 +7,6 @@ typedef struct count_attrs {
     int64_t limit;
 } count_attrs;
 
-static const eddy_attr_field count_fields[] = {
-    { "limit", EDDY_ATTR_INT, offsetof(count_attrs, limit) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
-
 static bool count_infer(eddy_infer *c)
 {
     const count_attrs *a = c->attrs;
@@ -40,7 +35,9 @@ const eddy_op_def eddy_op_count_up_to = {
     .name = "CountUpTo", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_INDICES | EDDY_RANK(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(count_attrs), .attrs = count_fields, .flops = eddy_flops_per_output,
+    .attrs_size = sizeof(count_attrs),
+    .attrs = EDDY_ATTRS(count_attrs, limit),
+    .flops = eddy_flops_per_output,
     .infer = count_infer, .kernel = count_kernel, .gradient = eddy_not_differentiable,
 };
 
@@ -49,8 +46,8 @@ const eddy_op_def eddy_op_count_up_to = {
  *  var    a variable, an int32 or int64 scalar
  *  limit  of its type; the last value of y is one less
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the
- *  run, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE with the variable unchanged.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the run,
+ *  EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE with the variable unchanged.
  *  Gradient: none.  TensorFlow: CountUpTo. */
 eddy_tensor eddy_count_up_to(eddy_tensor var, int64_t limit)
 {

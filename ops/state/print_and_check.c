@@ -15,11 +15,6 @@ typedef struct numerics_attrs {
     const char *message;
 } numerics_attrs;
 
-static const eddy_attr_field numerics_fields[] = {
-    { "message", EDDY_ATTR_STRING, offsetof(numerics_attrs, message) },
-    { 0 }
-};
-
 static bool numerics_infer(eddy_infer *c)
 {
     c->out[0] = c->in[0];
@@ -91,7 +86,7 @@ const eddy_op_def eddy_op_check_numerics = {
     .name = "CheckNumerics", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
     .flags = EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
-    .attrs_size = sizeof(numerics_attrs), .attrs = numerics_fields,
+    .attrs_size = sizeof(numerics_attrs), .attrs = EDDY_ATTRS(numerics_attrs, message),
     .infer = numerics_infer, .kernel = numerics_kernel, .gradient = numerics_gradient,
     .batch = eddy_batch_as_is };
 
@@ -215,13 +210,6 @@ typedef struct print_attrs {
     void       *user;
 } print_attrs;
 
-static const eddy_attr_field print_fields[] = {
-    { "message", EDDY_ATTR_STRING, offsetof(print_attrs, message) },
-    { "summarize", EDDY_ATTR_INT, offsetof(print_attrs, summarize) },
-    { "first_n", EDDY_ATTR_INT, offsetof(print_attrs, first_n) },
-    { 0 }
-};
-
 static bool print_infer(eddy_infer *c)
 {
     c->out[0] = c->in[0];
@@ -262,7 +250,8 @@ const eddy_op_def eddy_op_print = {
     .name = "Print", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_ANY_TYPE }, { "data", EDDY_TAKES_ALL_EXCEPT_HALVES }),
     .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_IN_PLACE,
-    .attrs_size = sizeof(print_attrs), .attrs = print_fields,
+    .attrs_size = sizeof(print_attrs),
+    .attrs = EDDY_ATTRS(print_attrs, message, summarize, first_n),
     .infer = print_infer, .prepare = print_prepare, .kernel = print_kernel,
     .gradient = print_gradient, .batch = eddy_batch_as_is };
 
@@ -311,12 +300,6 @@ typedef struct assert_attrs {
     int64_t     summarize;
 } assert_attrs;
 
-static const eddy_attr_field assert_fields[] = {
-    { "message", EDDY_ATTR_STRING, offsetof(assert_attrs, message) },
-    { "summarize", EDDY_ATTR_INT, offsetof(assert_attrs, summarize) },
-    { 0 }
-};
-
 static bool assert_infer(eddy_infer *c)
 {
     (void)c;
@@ -344,7 +327,7 @@ const eddy_op_def eddy_op_assert = { .name = "Assert",
                                                      { "data", EDDY_TAKES_ALL_EXCEPT_HALVES }),
                                      .flags = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT,
                                      .attrs_size = sizeof(assert_attrs),
-                                     .attrs = assert_fields,
+                                     .attrs = EDDY_ATTRS(assert_attrs, message, summarize),
                                      .infer = assert_infer,
                                      .kernel = assert_kernel,
                                      .gradient = eddy_not_differentiable,

@@ -18,10 +18,7 @@ typedef struct eddy_scatter_args {
 } eddy_scatter_args;
 #endif
 
-const eddy_attr_field eddy__scatter_fields[] = {
-    { "skip_negative", EDDY_ATTR_BOOL, offsetof(eddy_scatter_attrs, skip_negative) },
-    { NULL, EDDY_ATTR_END, 0 },
-};
+const eddy_attr_field eddy__scatter_fields[] = EDDY_FIELDS(eddy_scatter_attrs, skip_negative);
 
 /* updates = the shape of indices, then that of a row of the variable. */
 bool eddy__infer_scatter(eddy_infer *c)

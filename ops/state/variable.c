@@ -31,13 +31,6 @@ typedef struct variable_attrs {
     eddy_shape shape;
     bool       trainable;
 } variable_attrs;
-static const eddy_attr_field variable_fields[] = {
-    { "dtype", EDDY_ATTR_DTYPE, offsetof(variable_attrs, dtype) },
-    { "shape", EDDY_ATTR_SHAPE, offsetof(variable_attrs, shape) },
-    { "trainable", EDDY_ATTR_BOOL, offsetof(variable_attrs, trainable) },
-    { 0 },
-};
-
 static bool variable_infer(eddy_infer *c)
 {
     const variable_attrs *a = c->attrs;
@@ -47,7 +40,8 @@ static bool variable_infer(eddy_infer *c)
 
 const eddy_op_def eddy_op_variable = {
     .name = "Variable", .outputs = 1, .flags = EDDY_OP_VARIABLE | EDDY_OP_STATEFUL,
-    .attrs_size = sizeof(variable_attrs), .attrs = variable_fields,
+    .attrs_size = sizeof(variable_attrs),
+    .attrs = EDDY_ATTRS(variable_attrs, dtype, shape, trainable),
     .infer = variable_infer, .gradient = eddy_not_differentiable,
 };
 
@@ -118,9 +112,6 @@ eddy_tensor eddy_initializer(eddy_graph *g)
 typedef struct assign_attrs {
     bool validate_shape;
 } assign_attrs;
-static const eddy_attr_field assign_fields[] = {
-    { "validate_shape", EDDY_ATTR_BOOL, offsetof(assign_attrs, validate_shape) }, { 0 } };
-
 static bool update_infer(eddy_infer *c)
 {
     const assign_attrs *a = c->attrs;
@@ -191,19 +182,13 @@ static eddy_tile_fn assign_tile(const eddy_type *in, const eddy_type *out)
 }
 
 const eddy_op_def eddy_op_assign = {
-    .name = "Assign",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 1,
+    .name = "Assign", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "var", EDDY_ANY_TYPE }, { "value", EDDY_LIKE(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_REPLACES | EDDY_OP_SIDE_EFFECT |
              EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
-    .attrs_size = sizeof(assign_attrs),
-    .attrs = assign_fields,
-    .infer = update_infer,
-    .tile = assign_tile,
-    .kernel = assign_kernel,
+    .attrs_size = sizeof(assign_attrs), .attrs = EDDY_ATTRS(assign_attrs, validate_shape),
+    .infer = update_infer, .tile = assign_tile, .kernel = assign_kernel,
     .gradient = eddy_not_differentiable,
 };
 
@@ -246,31 +231,19 @@ static eddy_tile_fn sub_tile(const eddy_type *in, const eddy_type *out)
 }
 
 const eddy_op_def eddy_op_assign_add = {
-    .name = "AssignAdd",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 1,
+    .name = "AssignAdd", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_NUMBERS_COMPLEX }, { "value", EDDY_LIKE(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
-    .flops = eddy_flops_per_output,
-    .infer = update_infer,
-    .tile = add_tile,
-    .kernel = accumulate,
+    .flops = eddy_flops_per_output, .infer = update_infer, .tile = add_tile, .kernel = accumulate,
     .gradient = eddy_not_differentiable,
 };
 const eddy_op_def eddy_op_assign_sub = {
-    .name = "AssignSub",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 1,
+    .name = "AssignSub", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "var", EDDY_TAKES_NUMBERS_COMPLEX }, { "value", EDDY_LIKE(0) }),
     .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT | EDDY_OP_STATEFUL |
              EDDY_OP_IN_PLACE,
-    .flops = eddy_flops_per_output,
-    .infer = update_infer,
-    .tile = sub_tile,
-    .kernel = accumulate,
+    .flops = eddy_flops_per_output, .infer = update_infer, .tile = sub_tile, .kernel = accumulate,
     .gradient = eddy_not_differentiable,
 };
 
@@ -334,14 +307,9 @@ static eddy_status is_initialized_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_is_initialized = {
-    .name = "IsVariableInitialized",
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL,
-    .infer = is_initialized_infer,
-    .kernel = is_initialized_kernel,
-    .gradient = eddy_not_differentiable,
+    .name = "IsVariableInitialized", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL, .infer = is_initialized_infer,
+    .kernel = is_initialized_kernel, .gradient = eddy_not_differentiable,
 };
 
 /** Whether the variable has a value: a bool scalar. Gradient: none.
@@ -371,16 +339,10 @@ static eddy_status initialized_value_kernel(eddy_kernel *k)
 }
 
 const eddy_op_def eddy_op_initialized_value = {
-    .name = "InitializedValue",
-    .label = "initialized_value",
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .outputs = 1,
-    .inputs = EDDY_INPUTS({ "var", EDDY_ANY_TYPE }, { "initial", EDDY_LIKE(0) }),
-    .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL,
-    .infer = initialized_value_infer,
-    .kernel = initialized_value_kernel,
-    .gradient = eddy_not_differentiable,
+    .name = "InitializedValue", .label = "initialized_value", .min_inputs = 2, .max_inputs = 2,
+    .outputs = 1, .inputs = EDDY_INPUTS({ "var", EDDY_ANY_TYPE }, { "initial", EDDY_LIKE(0) }),
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_STATEFUL, .infer = initialized_value_infer,
+    .kernel = initialized_value_kernel, .gradient = eddy_not_differentiable,
 };
 
 /** The variable's value, or its initial value while it has none: for

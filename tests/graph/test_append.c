@@ -1,7 +1,8 @@
 /* test_append.c -- what appending a node does beside inferring: the order of
- * its control inputs, and who owns a graph among its attributes. */
+ * its control inputs, and who owns a graph among its attributes; tables of attributes. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
+#include "tests/lib/plain_ops.h"
 
 Suite *append_suite(void);
 
@@ -126,6 +127,25 @@ START_TEST(a_graph_is_taken_over_without_memory)
 }
 END_TEST
 
+/* ---------------------------------------------------- tables of attributes -- */
+
+/* Made from the members, they are the rows of plain_all, which are written out. */
+START_TEST(tables_follow_from_the_members)
+{
+    static const eddy_attr_field first[] = EDDY_FIELDS(all_attrs, i, f, b, s, d, shape, dims, ints);
+    static const eddy_attr_field more[] = EDDY_FIELDS(all_attrs, array, graph);
+    for (int i = 0; i < 10; i++) {
+        const eddy_attr_field have = i < 8 ? first[i] : more[i - 8], want = plain_all.attrs[i];
+        if (i < 9) ck_assert_str_eq(have.name, want.name);
+        ck_assert_int_eq(have.kind, want.kind);
+        ck_assert_uint_eq(have.offset, want.offset);
+    }
+    ck_assert_str_eq(more[1].name, "graph");
+    ck_assert_ptr_null(first[8].name);
+    ck_assert_ptr_null(more[2].name);
+}
+END_TEST
+
 Suite *append_suite(void)
 {
     Suite *suite = suite_create("append");
@@ -133,6 +153,7 @@ Suite *append_suite(void)
     tcase_add_test(c, many_controls);
     tcase_add_test(c, a_graph_is_taken_over);
     tcase_add_test(c, a_graph_is_taken_over_without_memory);
+    tcase_add_test(c, tables_follow_from_the_members);
     suite_add_tcase(suite, c);
     return suite;
 }
