@@ -27,7 +27,7 @@ typedef struct use {
 } use;
 
 typedef struct root_uses {
-    int32_t instruction_range;      /* number of the range, from 1, to which the uses belong */
+    int32_t range_number;           /* number of the range, from 1, to which the uses belong */
     int32_t reads, writes;          /* the last of each; -1 */
 } root_uses;
 
@@ -38,15 +38,15 @@ typedef struct finder {
     int32_t   *n_independent;       /* by instruction: later ones that need nothing from it on */
     int64_t   *alive;               /* by instruction: bytes of the arena that are in use */
     int32_t   *group;               /* by instruction: parent in the union-find forest of groups */
-    double    *weight;              /* ... of the group, where that is itself */
+    double    *weight;              /* ... if it represents its group: nanoseconds of the group */
     bool      *fallible, *updates;
     root_uses *roots;
     use       *uses;
     int32_t   *by_root;
     int32_t    n_uses, n_risks;
     int32_t    risks[WINDOW];  /* may fail on their data; no update follows */
-    int32_t    instruction_range;   /* number of the one that grows */
-    int64_t    steps_left;          /* that are left */
+    int32_t    range_number;        /* of the current range */
+    int64_t    steps_left;          /* of the search */
     double     largest;             /* group of the range */
 } finder;
 
@@ -238,8 +238,8 @@ static void add_use(finder *f, int32_t i, const eddy_buffer *b, bool writes)
     root_uses       *r = &f->roots[number];
     const size_t     from = f->plan->buffer_at[b - f->plan->buffers];
     if (root->kind == VALUE_FEED || root->kind == VALUE_CONSTANT) return;
-    if (r->instruction_range != f->instruction_range)
-        *r = (root_uses){ f->instruction_range, -1, -1 };
+    if (r->range_number != f->range_number)
+        *r = (root_uses){ f->range_number, -1, -1 };
     use u = { .of = i, .from = from, .to = from + bytes_of(b) };
     merge_overlapping(f, &u, r->writes);
     if (writes) merge_overlapping(f, &u, r->reads);
@@ -274,7 +274,7 @@ static void extend_range(finder *f, int32_t i)
 
 static void begin_range(finder *f)
 {
-    f->instruction_range++;
+    f->range_number++;
     f->largest = 0;
     f->n_uses = f->n_risks = 0;
 }
