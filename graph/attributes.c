@@ -94,10 +94,17 @@ bool eddy__attrs_own_graph(const eddy_op_def *op)
     return false;
 }
 
+/* Several nodes may have one body (graph/body.h); the last one frees it. */
+static void release_graph(eddy_graph *body)
+{
+    if (eddy__graph_alive(body) && atomic_load(&body->holders) > 1) eddy__graph_drop(body);
+    else eddy_graph_free(body);
+}
+
 void eddy__attrs_release_graphs(const eddy_op_def *op, const void *attrs)
 {
     for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
-        if (f->kind == EDDY_ATTR_GRAPH) eddy_graph_free(*(eddy_graph **)member(attrs, f));
+        if (f->kind == EDDY_ATTR_GRAPH) release_graph(*(eddy_graph **)member(attrs, f));
 }
 
 void eddy__attrs_release(const eddy_op_def *op, const void *attrs)

@@ -305,7 +305,10 @@ enum {
     EDDY_OP_LAPACK       = 1 << 17,
     /* has a value that a graph file cannot contain (a function, for example): writing it is an
      * error */
-    EDDY_OP_UNSAVED      = 1 << 18
+    EDDY_OP_UNSAVED      = 1 << 18,
+    /* owns a graph that the session runs in a loop, or a branch of it (graph/body.h) */
+    EDDY_OP_LOOP         = 1 << 19,
+    EDDY_OP_CASE         = 1 << 20
 };
 
 struct eddy_op_def {

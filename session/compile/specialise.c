@@ -3,7 +3,7 @@
  *
  * Types are inferred again from the shapes of the feeds, so that every value that depends on
  * shapes alone becomes a constant and is folded. */
-#include "session/state/internal.h"
+#include "session/compile/program.h"
 
 #include <string.h>
 
@@ -36,31 +36,37 @@ static bool wants_elements(const eddy_node *node, int i)
     return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
 }
 
-static void mark_input(compile *c, const eddy_node *node, int i)
+static bool mark_input(compile *c, const eddy_node *node, int i)
 {
     const node_info *n = &c->info[node->id];
     node_info       *input = &c->info[node->inputs[i].node];
-    const bool elements = !eddy__input_is_in(node->op->shape_inputs, i);
+    const bool elements = eddy__has_body(node) ? c->bodies[node->id]->takes[i]
+                                               : !eddy__input_is_in(node->op->shape_inputs, i);
     const bool decides = wants_elements(node, i) || (n->decides && elements);
     input->needed = true;
     input->decides = input->decides || decides;
-    input->valued = input->valued || decides || (n->valued && elements);
+    const bool valued = decides || (n->valued && elements);
+    input->valued = input->valued || valued;
+    return eddy__body_want(c, node->inputs[i], valued);
 }
 
-static void mark_needed(compile *c)
+static bool mark_needed(compile *c)
 {
     for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         eddy_tensor t = c->plan->fetches[i];
         if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].valued = true;
+        if (!eddy__body_want(c, t, true)) return false;
     }
     for (int32_t id = c->size; id >= 1; id--) {
         if (!c->info[id].needed) continue;
         const eddy_node *node = c->graph->nodes[id];
+        if (!eddy__body_find_inputs(c, node)) return false;
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy__feed_of(c, node->inputs[i]) < 0 ||
-                (i == 0 && (node->op->flags & EDDY_OP_REFERENCE)))
-                mark_input(c, node, i);
+            if ((eddy__feed_of(c, node->inputs[i]) < 0 ||
+                 (i == 0 && (node->op->flags & EDDY_OP_REFERENCE))) &&
+                !mark_input(c, node, i))
+                return false;
         for (int i = 0; i < node->n_controls; i++) {
             node_info *control = &c->info[node->controls[i]];
             if (control->fed &&
@@ -70,6 +76,7 @@ static void mark_needed(compile *c)
             control->valued = control->valued || c->info[id].valued;
         }
     }
+    return true;
 }
 
 /* What somebody could miss if it were left out of the run: a change, a message,
@@ -78,6 +85,7 @@ static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
     n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
+                (eddy__has_body(node) && eddy__body_acts(node)) ||
                 ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
     for (int i = 0; i < node->n_inputs; i++)
         if (!eddy__input_is_in(node->op->shape_inputs, i) && eddy__feed_of(c, node->inputs[i]) < 0)
@@ -275,7 +283,9 @@ static bool fold(compile *c, const eddy_node *node)
 static bool specialise_node(compile *c, const eddy_node *node)
 {
     mark_effect(c, node);
-    bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node) : infer(c, node);
+    bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node)
+              : eddy__has_body(node)              ? eddy__body_compile(c, node)
+                                                  : infer(c, node);
     if (!ok) return false;
     c->info[node->id].alias = is_alias(c, node);
     bool constant = (node->op->flags & EDDY_OP_CONSTANT) != 0;
@@ -284,7 +294,7 @@ static bool specialise_node(compile *c, const eddy_node *node)
 
 bool eddy__specialise(compile *c)
 {
-    mark_needed(c);
+    if (!mark_needed(c)) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].needed) continue;
         c->plan->info.nodes++;

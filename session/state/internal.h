@@ -57,12 +57,15 @@ typedef struct node_info {
 } node_info;
 
 typedef struct eddy_flow eddy_flow;
+struct body_use;
+struct eddy_program;
 
 typedef struct compile {
     eddy_session  *session;
     eddy_graph    *graph;
     eddy_plan     *plan;
     node_info     *info;      /* [0..size] */
+    struct body_use **bodies; /* by node id, of Loop and Case nodes; NULL: there is none */
     int32_t        size;
     eddy_error    *error;
     eddy_arena     scratch;   /* freed when the plan is complete */
@@ -104,6 +107,7 @@ typedef struct plan_root {
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
     bool        parted;       /* some buffers are parts of it */
     bool        kept;         /* holds values that later runs need */
+    bool        owned;        /* a feed whose memory the plan may overwrite */
 } plan_root;
 
 typedef struct instruction {
@@ -112,6 +116,7 @@ typedef struct instruction {
     eddy_kernel_call call;    /* kernel.impl */
     int32_t      resizes;     /* variable whose storage takes the value's shape; or -1 */
     bool         apart;       /* the first of a loop: not to be fused with earlier ones */
+    struct eddy_program *program;   /* of a Loop or Case node; else NULL */
 } instruction;
 
 typedef struct plan_variable {
@@ -169,6 +174,9 @@ struct eddy_plan {
     bool           side_by_side;  /* ... and do, in this run */
     autotuner      trial;         /* ... whether that is faster */
     plan_profile  *profile;       /* NULL without the session's option */
+    bool           embedded;      /* of a body: its memory is part of another plan's */
+    const uint8_t *owned;         /* by feed of a body: the plan may overwrite it */
+    struct eddy_program *programs;
     eddy_session  *session;
     const eddy_allocator *allocator;
     eddy_arena     arena;         /* of everything below */
@@ -228,6 +236,8 @@ bool eddy__prepare(compile *c, instruction *i);
  * fusion. The second function adds it to the plan's. */
 bool eddy__instruction_flops(compile *c, const instruction *i, double *flops);
 bool eddy__plan_add_flops(compile *c, const instruction *i);
+/* Sets the addresses of buffers and scratch memory in p->memory. */
+void eddy__plan_set_addresses(eddy_plan *p);
 
 /* ----------------------------------------------------- stage 3: memory -- */
 
