@@ -54,8 +54,12 @@ static bool own_member(eddy_graph *g, const eddy_op_def *op, const eddy_attr_fie
     case EDDY_ATTR_BOOL:
     case EDDY_ATTR_DTYPE:
     case EDDY_ATTR_SHAPE:
-    case EDDY_ATTR_GRAPH:
         return true;
+    case EDDY_ATTR_GRAPH: {
+        eddy_graph *body = *(eddy_graph **)p;
+        if (body && !body->outer) body->outer = g;
+        return true;
+    }
     case EDDY_ATTR_DIMS:
         return !eddy_refuse_number(g, op->name, f->name, *(const eddy_dims *)p);
     }
@@ -94,17 +98,10 @@ bool eddy__attrs_own_graph(const eddy_op_def *op)
     return false;
 }
 
-/* Several nodes may have one body (graph/body.h); the last one frees it. */
-static void release_graph(eddy_graph *body)
-{
-    if (eddy__graph_alive(body) && atomic_load(&body->holders) > 1) eddy__graph_drop(body);
-    else eddy_graph_free(body);
-}
-
 void eddy__attrs_release_graphs(const eddy_op_def *op, const void *attrs)
 {
     for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
-        if (f->kind == EDDY_ATTR_GRAPH) release_graph(*(eddy_graph **)member(attrs, f));
+        if (f->kind == EDDY_ATTR_GRAPH) eddy__graph_release(*(eddy_graph **)member(attrs, f));
 }
 
 void eddy__attrs_release(const eddy_op_def *op, const void *attrs)

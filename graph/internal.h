@@ -58,6 +58,7 @@ struct eddy_graph {
     int64_t             seed;
     atomic_int          holders;        /* the user, and each session */
     bool                finalized;
+    eddy_graph         *outer;          /* of a body: the graph of the node that owns it; or NULL */
     bool                whole;        /* without an error when it was finalized: it may run */
     eddy_error          error;
     void              (*on_error)(void *user, eddy_status s, const char *message);
@@ -101,6 +102,8 @@ const eddy_files     *eddy__graph_files(const eddy_graph *g);
 /* Sessions hold the graph's memory; the last holder frees it. */
 void eddy__graph_hold(eddy_graph *g);
 void eddy__graph_drop(eddy_graph *g);
+/* Gives up a graph among the attributes of a node; several nodes may have the same (graph/body.h). */
+void eddy__graph_release(eddy_graph *body);
 
 /* True if input i is in a set such as op->shape_inputs. */
 static inline bool eddy__input_is_in(uint32_t set, int i) { return set >> (i < 31 ? i : 31) & 1; }

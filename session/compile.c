@@ -37,12 +37,14 @@ static size_t choose_results(eddy_plan *p)
 {
     /* copying that much costs less than an array to swap, or an address to set */
     const size_t small = p->embedded ? 64 : 4096;
+    /* a body runs nodes with side effects for these alone */
+    const unsigned never = EDDY_OP_DYNAMIC | (p->embedded ? EDDY_OP_SIDE_EFFECT : 0);
     size_t bytes = 0;
     for (int i = 0; i < p->n_fetches; i++) {
         plan_fetch *f = &p->outputs[i];
         plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
         if (!r || r->kind != VALUE_TEMP || r->kept || r->bytes <= small) continue;
-        if (eddy_node_of(p->fetches[i])->op->flags & EDDY_OP_DYNAMIC) continue;
+        if (eddy_node_of(p->fetches[i])->op->flags & never) continue;
         const eddy_buffer *b = &p->buffers[f->buffer];
         if (r->bytes != (size_t)b->count * eddy_dtype_size(b->type.dtype)) continue;
         r->kind = VALUE_RESULT;

@@ -123,25 +123,51 @@ static bool case_types_agree(assembly *a, const eddy_type *types, int n, int bra
     return true;
 }
 
+/* A result of a Case node that is read. */
+typedef struct case_result {
+    const eddy_node *node;
+    int              k;
+} case_result;
+
+static eddy_tensor branch_result(const eddy_case_attrs *at, int64_t branch, int64_t k)
+{
+    return eddy__body_out(at->body, at->outs, branch * at->n_out + k);
+}
+
+static bool same_result(const case_result *r, const eddy_node *node, int k)
+{
+    const eddy_case_attrs *a = r->node->attrs, *b = node->attrs;
+    for (int64_t branch = 0; branch < a->n_branches; branch++)
+        if (!eddy_same(branch_result(a, branch, r->k), branch_result(b, branch, k))) return false;
+    return true;
+}
+
+/* The number of the result in the list, where it is appended if it is not there. */
+static int case_result_number(case_result *list, int *n, const eddy_node *node, int k)
+{
+    for (int i = 0; i < *n; i++)
+        if (same_result(&list[i], node, k)) return i;
+    list[*n] = (case_result){ node, k };
+    return (*n)++;
+}
+
 /* The effects of a branch come after the wanted results. */
-static int branch_fetches(assembly *a, int branch, const uint8_t *wanted)
+static int branch_fetches(assembly *a, int branch, const case_result *results, int n_out)
 {
     const eddy_case_attrs *at = a->node->attrs;
     int                    n = 0;
-    for (int64_t k = 0; k < at->n_out; k++)
-        if (wanted[k]) a->fetches[n++] = eddy__body_out(at->body, at->outs, branch * at->n_out + k);
+    for (int k = 0; k < n_out; k++)
+        a->fetches[n++] = branch_result(results[k].node->attrs, branch, results[k].k);
     for (int64_t i = 0; i < at->effects.count / 2; i++)
         if (at->effects.at[2 * i] == branch)
             a->fetches[n++] = eddy__tensor_at(at->body, (int32_t)at->effects.at[2 * i + 1], 0);
     return n;
 }
 
-static bool compile_case(assembly *a, const uint8_t *wanted, int32_t *output)
+static bool compile_case(assembly *a, const case_result *results, int n_out)
 {
     const eddy_case_attrs *at = a->node->attrs;
     eddy_program          *p = a->program;
-    int                    n_out = 0;
-    for (int64_t k = 0; k < at->n_out; k++) output[k] = wanted[k] ? n_out++ : -1;
     for (int i = 0; i < a->n_args; i++)
         if (!set_argument(a, i, input_type(a, i + 1))) return false;
     p->bodies = eddy__plan_alloc(a->c, (size_t)at->n_branches, sizeof *p->bodies);
@@ -149,7 +175,7 @@ static bool compile_case(assembly *a, const uint8_t *wanted, int32_t *output)
     if (!p->bodies || !p->outputs) return false;
     p->n_outputs = n_out;
     for (int b = 0; b < at->n_branches; b++) {
-        const int n = branch_fetches(a, b, wanted);
+        const int n = branch_fetches(a, b, results, n_out);
         if (!compile_body(a, &p->bodies[p->n_bodies++], n, a->types)) return false;
         if (b == 0) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
         else if (!case_types_agree(a, a->types, n_out, b)) return false;
@@ -376,18 +402,21 @@ static bool set_types(compile *c, const eddy_node *node)
 
 /* What the nodes of a program need together. */
 typedef struct wants {
-    uint8_t   *outs, *takes;        /* of the carried values or results; of the inputs */
-    stack_list stacks;
-    bool       counts;
+    uint8_t     *outs, *takes;      /* by carried value; by input */
+    stack_list   stacks;
+    bool         counts;
+    case_result *results;
+    int          n_results;
 } wants;
 
-static bool add_wants(compile *c, const eddy_node *node, const eddy_node *other, wants *w)
+static void add_wants(compile *c, const eddy_node *node, const eddy_node *other, wants *w)
 {
     const body_use *u = c->bodies[other->id];
     for (int i = 0; i < node->n_inputs; i++) w->takes[i] |= u->takes[i];
     if (node->op->flags & EDDY_OP_CASE) {
-        for (int k = 0; k < other->n_outputs; k++) w->outs[k] |= u->outs[k];
-        return true;
+        for (int k = 0; k < other->n_outputs; k++)
+            if (u->outs[k]) case_result_number(w->results, &w->n_results, other, k);
+        return;
     }
     const eddy_loop_attrs *at = other->attrs;
     for (int j = 0; j < at->n_carried; j++) w->outs[j] |= u->outs[j];
@@ -395,15 +424,18 @@ static bool add_wants(compile *c, const eddy_node *node, const eddy_node *other,
         if (u->outs[at->n_carried + k])
             stack_number(&w->stacks, &at->outs.at[2 * (at->conditional + at->n_carried + k)]);
     w->counts = w->counts || u->outs[other->n_outputs - 1];
-    return true;
 }
 
 static bool shares_program(const compile *c, const eddy_node *first, int32_t id)
 {
     const eddy_node *other = c->graph->nodes[id];
-    if (!c->info[id].needed || !eddy__has_body(other) || !may_share(first, other)) return false;
-    /* the branches of a Case have their results in a fixed order */
-    return id == first->id || (first->op->flags & EDDY_OP_LOOP);
+    return c->info[id].needed && eddy__has_body(other) && may_share(first, other);
+}
+
+static void map_case_outputs(const eddy_node *node, body_use *u, wants *w)
+{
+    for (int k = 0; k < node->n_outputs; k++)
+        u->output[k] = u->outs[k] ? case_result_number(w->results, &w->n_results, node, k) : -1;
 }
 
 /* Compiles the program that `node`, the first of its nodes, shares with later ones. */
@@ -417,12 +449,12 @@ static bool make_program(compile *c, const eddy_node *node)
     for (int32_t id = node->id; id <= c->size; id++)
         if (shares_program(c, node, id)) n_stacks += c->graph->nodes[id]->n_outputs;
     w.stacks.at = eddy__plan_alloc(c, 2 * (size_t)n_stacks, sizeof *w.stacks.at);
+    w.results = eddy__plan_alloc(c, (size_t)n_stacks, sizeof *w.results);
     a.program = eddy__plan_alloc(c, 1, sizeof *a.program);
-    if (!w.outs || !w.takes || !w.stacks.at || !a.program || !make_room(&a, results + n_stacks))
+    if (!w.outs || !w.takes || !w.stacks.at || !w.results || !a.program || !make_room(&a, results + n_stacks))
         return false;
     for (int32_t id = node->id; id <= c->size; id++)
-        if (shares_program(c, node, id) && !add_wants(c, node, c->graph->nodes[id], &w))
-            return false;
+        if (shares_program(c, node, id)) add_wants(c, node, c->graph->nodes[id], &w);
     a.program->node = node;
     a.program->takes = w.takes;
     a.program->counts = w.counts;
@@ -430,7 +462,7 @@ static bool make_program(compile *c, const eddy_node *node)
     c->plan->programs = a.program;
     const bool loop = node->op->flags & EDDY_OP_LOOP;
     if (!(loop ? compile_loop(&a, w.outs, w.takes, &w.stacks)
-               : compile_case(&a, w.outs, c->bodies[node->id]->output)))
+               : compile_case(&a, w.results, w.n_results)))
         return false;
     for (int32_t id = node->id; id <= c->size; id++) {
         if (!shares_program(c, node, id)) continue;
@@ -438,6 +470,7 @@ static bool make_program(compile *c, const eddy_node *node)
         u->program = a.program;
         u->leader = node->id;
         if (loop) map_loop_outputs(a.program, c->graph->nodes[id], u, &w.stacks);
+        else map_case_outputs(c->graph->nodes[id], u, &w);
     }
     return true;
 }

@@ -172,7 +172,7 @@ struct eddy_plan {
     bool           has_lapack;    /* has operations that call LAPACK */
     bool           has_wide;      /* small instructions that may run in parallel (parallel_groups.h) */
     bool           side_by_side;  /* ... and do, in this run */
-    autotuner      trial;         /* ... whether that is faster */
+    autotuner      autotuner;        /* ... whether that is faster */
     plan_profile  *profile;       /* NULL without the session's option */
     bool           embedded;      /* of a body: its memory is part of another plan's */
     const uint8_t *owned;         /* by feed of a body: the plan may overwrite it */
