@@ -444,7 +444,7 @@ static int parallel_runs(autotuner *t, int of, int64_t serial, int64_t parallel)
     for (int i = 0; i < of; i++) {
         const bool variant = eddy__autotune_choice(t);
         n += variant;
-        eddy__autotune_record(t, i % 50 == 9 ? 40 * serial : way ? parallel : serial);
+        eddy__autotune_record(t, i % 50 == 9 ? 40 * serial : variant ? parallel : serial);
     }
     return n;
 }
