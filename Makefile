@@ -36,7 +36,7 @@ SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/we
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
-           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/check.h \
+           autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            control/control.h \
            layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
@@ -108,14 +108,14 @@ $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	$(Q)$(CC) $(EDDY_CFLAGS) $(CFLAGS) -c $< -o $@
 
 # A plugin that is linked from the archive exports nothing of it.
-$(BUILD)/hide: scripts/hide.c
+$(BUILD)/hide_symbols: scripts/hide_symbols.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
 
-$(BUILD)/libeddy.a: $(OBJECTS) $(BUILD)/hide
+$(BUILD)/libeddy.a: $(OBJECTS) $(BUILD)/hide_symbols
 	@rm -f $@
 	$(call say,ar $@)
-	$(Q)ar rcs $@ $(OBJECTS) && $(BUILD)/hide $@ || { rm -f $@; exit 1; }
+	$(Q)ar rcs $@ $(OBJECTS) && $(BUILD)/hide_symbols $@ || { rm -f $@; exit 1; }
 
 $(BUILD)/libeddy.so.$(VERSION): $(OBJECTS)
 	$(call say,link $@)

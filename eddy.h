@@ -23,6 +23,6 @@
 #include "optim/wrappers/wrappers.h"
 #include "session/session.h"
 #include "optim/lbfgs/lbfgs.h"
-#include "autodiff/check/check.h"
+#include "autodiff/check/gradient_check.h"
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What a user's rule is wrapped in: it sees x and the variables alone. */
+/* The context of a wrapped user rule, which sees only x and the variables. */
 typedef struct wrapped {
     eddy_allocator allocator;
     void         (*rule)(eddy_rule *r);
@@ -70,7 +70,7 @@ bool eddy_register_custom_gradient(eddy_graph *g, const char *name,
 
 /* -------------------------------------------------- what lies in between -- */
 
-static bool holds(eddy_list l, eddy_tensor t)
+static bool contains(eddy_list l, eddy_tensor t)
 {
     for (int i = 0; i < l.count; i++)
         if (l.at[i].node == t.node && l.at[i].output == t.output) return true;
@@ -87,11 +87,11 @@ static uint8_t *ancestors(eddy_graph *g, eddy_list y, eddy_list x)
         return NULL;
     }
     for (int k = 0; k < y.count; k++)
-        if (!holds(x, y.at[k])) marks[y.at[k].node] = 1;
+        if (!contains(x, y.at[k])) marks[y.at[k].node] = 1;
     for (int32_t id = g->size; id > 0; id--) {
         const eddy_node *node = g->nodes[id];
         for (int i = 0; marks[id] && i < node->n_inputs; i++)
-            if (!eddy__input_is_in(node->op->shape_inputs, i) && !holds(x, node->inputs[i]))
+            if (!eddy__input_is_in(node->op->shape_inputs, i) && !contains(x, node->inputs[i]))
                 marks[node->inputs[i].node] = 1;
     }
     return marks;
@@ -104,7 +104,7 @@ static bool variables_are_named(eddy_graph *g, const eddy_custom_gradient_args *
     const int n = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
     for (int i = 0; marks && i < n && eddy__graph_ready(g); i++) {
         eddy_tensor v = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
-        if (marks[v.node] && !holds(a->variables, v))
+        if (marks[v.node] && !contains(a->variables, v))
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
                       "custom_gradient: the trainable variable '%.200s' is used; list it in "
                       ".variables and return its gradient after those of x",
@@ -117,8 +117,8 @@ static bool variables_are_named(eddy_graph *g, const eddy_custom_gradient_args *
 /* ---------------------------------------------------------------- custom -- */
 
 /* One IdentityN over the lists, its gradient the registered one; outputs to out. */
-static void tie(eddy_graph *g, const char *gradient, eddy_list y, eddy_list x, eddy_list more,
-                eddy_tensor *out)
+static void add_identity(eddy_graph *g, const char *gradient, eddy_list y, eddy_list x,
+                         eddy_list more, eddy_tensor *out)
 {
     const int64_t n = (int64_t)y.count + x.count + more.count;
     eddy_tensor  *in = eddy__tensors_new(g, n);
@@ -135,7 +135,7 @@ static void tie(eddy_graph *g, const char *gradient, eddy_list y, eddy_list x, e
 }
 
 /* "custom_gradient_7" of the next node. */
-static const char *made_up(const eddy_graph *g, const char *what, char *buf, size_t size)
+static const char *default_name(const eddy_graph *g, const char *what, char *buf, size_t size)
 {
     snprintf(buf, size, "%s_%d", what, (int)g->size + 1);
     return buf;
@@ -167,23 +167,25 @@ eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args a)
         !eddy__list_is_of(g, "custom_gradient", "variables", a.variables) ||
         !variables_are_named(g, &a))
         return eddy__status_of(g);
-    const char *name = a.name && *a.name ? a.name : made_up(g, "custom_gradient", buf, sizeof buf);
+    const char *name =
+        a.name && *a.name ? a.name : default_name(g, "custom_gradient", buf, sizeof buf);
     if (eddy_register_custom_gradient(g, name, a.gradient, a.context))
-        tie(g, name, a.y, a.x, a.variables, a.out);
+        add_identity(g, name, a.y, a.x, a.variables, a.out);
     return eddy_graph_status(g);
 }
 
 /* ------------------------------------------------------------- recompute -- */
 
-/* The tensors that enter the span: x first, then what else its nodes use. */
-typedef struct entries {
+/* The tensors on which the nodes of the subgraph depend: x first, then others. */
+typedef struct inputs_found {
     eddy_tensor *at;
     int          count, capacity;
-} entries;
+} inputs_found;
 
-static bool enter(eddy_graph *g, entries *e, eddy_tensor t)
+static bool add_input(eddy_graph *g, inputs_found *e, eddy_tensor t)
 {
-    if (!eddy_dtype_is_differentiable(eddy_dtype_of(t)) || holds((eddy_list){ e->count, e->at }, t))
+    if (!eddy_dtype_is_differentiable(eddy_dtype_of(t)) ||
+        contains((eddy_list){ e->count, e->at }, t))
         return true;
     if (e->count == e->capacity) {
         int bigger = e->capacity ? 2 * e->capacity : 16;
@@ -199,7 +201,7 @@ static bool enter(eddy_graph *g, entries *e, eddy_tensor t)
 }
 
 /* Computed again: between x and y, and the same every time. */
-static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
+static bool is_inside(const eddy_subgraph *s, const eddy_node *node, eddy_list x)
 {
     const unsigned kept = EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_REFERENCE |
                           EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
@@ -207,34 +209,35 @@ static bool is_inside(const eddy_span *s, const eddy_node *node, eddy_list x)
         eddy__attrs_own_graph(node->op))
         return false;
     for (int k = 0; k < node->n_outputs; k++)
-        if (holds(x, eddy__tensor_at(s->graph, node->id, k))) return false;
+        if (contains(x, eddy__tensor_at(s->graph, node->id, k))) return false;
     return true;
 }
 
-static bool find_entries(eddy_span *s, eddy_list x, entries *e)
+static bool find_inputs(eddy_subgraph *s, eddy_list x, inputs_found *e)
 {
     for (int i = 0; i < x.count; i++)
-        if (!enter(s->graph, e, x.at[i])) return false;
+        if (!add_input(s->graph, e, x.at[i])) return false;
     for (int32_t id = s->first; id <= s->last; id++) {
         const eddy_node *node = s->graph->nodes[id];
         if (!is_inside(s, node, x)) continue;
         for (int i = 0; i < node->n_inputs; i++) {
             eddy_tensor t = node->inputs[i];
             bool        own = t.node >= s->first && is_inside(s, s->graph->nodes[t.node], x);
-            if (!own && !eddy__input_is_in(node->op->shape_inputs, i) && !enter(s->graph, e, t))
+            if (!own && !eddy__input_is_in(node->op->shape_inputs, i) && !add_input(s->graph, e, t))
                 return false;
         }
     }
     return true;
 }
 
-/* The node again, on the images of its inputs. */
-static void build_again(eddy_span *s, const eddy_node *node)
+/* The node again, on the replacements of its inputs. */
+static void rebuild(eddy_subgraph *s, const eddy_node *node)
 {
-    eddy_tensor *in = eddy__span_room(s, node->n_inputs, sizeof *in);
+    eddy_tensor *in = eddy__subgraph_alloc(s, node->n_inputs, sizeof *in);
     for (int i = 0; in && i < node->n_inputs; i++) {
-        in[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
-                                                            : eddy__span_image(s, node->inputs[i]);
+        in[i] = eddy__input_is_in(node->op->shape_inputs, i)
+                    ? node->inputs[i]
+                    : eddy__subgraph_replacement(s, node->inputs[i]);
     }
     if (!in) return;
     eddy_tensor y = eddy__append((eddy_append_args){
@@ -242,32 +245,33 @@ static void build_again(eddy_span *s, const eddy_node *node)
         .n_controls = -1, .gradient = node->gradient,
     });
     for (int k = 0; k < node->n_outputs && eddy_is_valid(y); k++)
-        eddy__span_set_image(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
+        eddy__subgraph_replace(s, eddy__tensor_at(s->graph, node->id, k), eddy_output(y, k));
 }
 
-/* r->x is [y, entries]; the first entries are x, `context` counts them. */
+/* r->x is [y, inputs]; the first inputs are x, `context` counts them. */
 static void recompute(eddy_rule *r)
 {
     eddy_graph     *g = r->graph;
     const int       n = r->n_in - r->n_out, n_y = r->n_out;
     const eddy_list entering = { n, r->x + n_y };
     eddy_tensor    *t = eddy__tensors_new(g, n + 2 * (int64_t)n_y);
-    eddy_span       s;
+    eddy_subgraph   s;
     if (!t) return;
     eddy_tensor *again = t, *y = t + n, *dy = y + n_y;
-    bool ok = eddy__span_begin(&s, g, n, r->x + n_y, n_y, r->x);
+    bool ok = eddy__subgraph_begin(&s, g, n, r->x + n_y, n_y, r->x);
     eddy_control_begin(g, (eddy_list){ n_y, r->dy });      /* not before it is needed */
     for (int i = 0; ok && i < n; i++)
-        eddy__span_set_image(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
+        eddy__subgraph_replace(&s, entering.at[i], again[i] = eddy_identity(entering.at[i]));
     eddy_control_end(g);
     for (int32_t id = s.first; ok && id <= s.last && eddy__graph_ready(g); id++)
-        if (is_inside(&s, g->nodes[id], entering)) build_again(&s, g->nodes[id]);
-    for (int k = 0; ok && k < n_y; k++) y[k] = eddy__span_image(&s, r->x[k]), dy[k] = r->dy[k];
+        if (is_inside(&s, g->nodes[id], entering)) rebuild(&s, g->nodes[id]);
+    for (int k = 0; ok && k < n_y; k++)
+        y[k] = eddy__subgraph_replacement(&s, r->x[k]), dy[k] = r->dy[k];
     if (ok && eddy__graph_ready(g)) {
         const eddy_list ys = { n_y, y }, xs = { n, again };
         eddy_gradients(ys, xs, r->dx + n_y, .grad_ys = { n_y, dy }, .stop_gradients = xs);
     }
-    eddy__span_end(&s);
+    eddy__subgraph_end(&s);
     eddy__tensors_free(g, t, n + 2 * (int64_t)n_y);
 }
 
@@ -275,16 +279,17 @@ const eddy_named_rule eddy__recompute_rule = { EDDY_RECOMPUTE, recompute, NULL }
 
 eddy_status eddy_recompute_grad(eddy_list y, eddy_list x, eddy_tensor *out)
 {
-    eddy_graph *g = graph_of(y, x);
-    eddy_span   s;
-    entries     e = { 0 };
+    eddy_graph   *g = graph_of(y, x);
+    eddy_subgraph s;
+    inputs_found  e = { 0 };
     eddy__tensors_clear(g, out, y.count);
     if (!lists_fit(g, "recompute_grad", y, x, out)) return eddy__status_of(g);
     if (x.count == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "recompute_grad: x is empty");
-    else if (eddy__span_begin(&s, g, x.count, x.at, y.count, y.at) && find_entries(&s, x, &e))
-        tie(g, eddy__recompute_rule.name, y, (eddy_list){ e.count, e.at }, (eddy_list){ 0 }, out);
-    if (x.count > 0) eddy__span_end(&s);
+    else if (eddy__subgraph_begin(&s, g, x.count, x.at, y.count, y.at) && find_inputs(&s, x, &e))
+        add_identity(g, eddy__recompute_rule.name, y, (eddy_list){ e.count, e.at },
+                     (eddy_list){ 0 }, out);
+    if (x.count > 0) eddy__subgraph_end(&s);
     eddy__release(eddy__graph_allocator(g), e.at, (size_t)e.capacity * sizeof *e.at);
     return eddy_graph_status(g);
 }

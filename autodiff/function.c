@@ -46,7 +46,7 @@ int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, edd
 
 /* --------------------------------------------------------- its parameters -- */
 
-/* The next name of a list such as "w1, x1"; its length, 0 at the end. */
+/* The next name in a list such as "w1, x1". Returns its length, 0 at the end. */
 static size_t next_name(const char **list, const char **name)
 {
     *list += strspn(*list, ", ");
@@ -57,7 +57,7 @@ static size_t next_name(const char **list, const char **name)
 }
 
 /* The position of a parameter; -1 if f has none of that name. */
-static int position(const eddy_function *f, const char *name, size_t length)
+static int parameter_index(const eddy_function *f, const char *name, size_t length)
 {
     const char *list = f->parameters ? f->parameters : "", *each;
     size_t      n;
@@ -66,8 +66,8 @@ static int position(const eddy_function *f, const char *name, size_t length)
     return -1;
 }
 
-/* Room for the parameters that are chosen; one may be chosen more than once. */
-static int most_chosen(const eddy_function_args *a)
+/* The maximum number of chosen parameters; one may be chosen more than once. */
+static int max_chosen(const eddy_function_args *a)
 {
     return a->x.count > EDDY_MAX_RESULTS ? a->x.count : EDDY_MAX_RESULTS;
 }
@@ -78,8 +78,8 @@ static int by_name(eddy_graph *g, const eddy_function_args *a, int *chosen)
     size_t      length;
     int         n = 0;
     while ((length = next_name(&list, &name)) > 0) {
-        int at = position(&a->f, name, length);
-        if (at < 0 || at >= a->x.count || n == most_chosen(a)) {
+        int at = parameter_index(&a->f, name, length);
+        if (at < 0 || at >= a->x.count || n == max_chosen(a)) {
             eddy_fail(
                 g, EDDY_INVALID_ARGUMENT,
                 "gradients_function: %.200s has no parameter '%.*s' (its parameters are: %.200s)",
@@ -103,7 +103,7 @@ static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
         if (a->indices.at[i] < 0 || a->indices.at[i] >= a->x.count) {
             eddy_fail(
                 g, EDDY_INVALID_ARGUMENT,
-                "gradients_function: there is no parameter %lld of %.200s, which has %d arguments",
+                "gradients_function: parameter %lld is given, but %.200s has %d arguments",
                 (long long)a->indices.at[i], name_of(&a->f), a->x.count);
             return 0;
         }
@@ -155,7 +155,7 @@ int eddy_gradients_function_with(eddy_function_args a)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradients_function: out is NULL");
         return 0;
     }
-    const int    most = most_chosen(&a);
+    const int    most = max_chosen(&a);
     const size_t room = (size_t)most * sizeof(int);
     int         *chosen = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, room);
     eddy_tensor *t = eddy__tensors_new(g, (int64_t)a.x.count + most);

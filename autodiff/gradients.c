@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gradient that arrived at one output of a node. */
+/* A contribution to the gradient of one output of a node. */
 typedef struct term {
     struct term *next;
     eddy_tensor  value;
@@ -20,11 +20,11 @@ typedef struct term {
 
 typedef struct sweep {
     const eddy_gradients_args *args;
-    const eddy_recording *recording;    /* of a tape, or NULL */
+    const eddy_recording *recording;    /* the recording of a tape, or NULL */
     eddy_graph *graph;
     int32_t     size, first;        /* largest id, smallest id of an x */
     uint8_t    *marks;              /* by id: REACHED, BETWEEN, STOP */
-    term      **terms;              /* by id; newest first, then one an output */
+    term      **terms;           /* by id: a list, newest first; after aggregation one per output */
     eddy_arena  arena;
     char        scope[EDDY_MAX_NAME];
 } sweep;
@@ -36,8 +36,8 @@ static bool is_between(const sweep *s, eddy_tensor t) { return (s->marks[t.node]
 
 /* -------------------------------------------------------------- marking -- */
 
-/* Whether gradients may flow from the node to its input. */
-static bool flows(const sweep *s, const eddy_node *node, int i)
+/* True if gradients flow from the node to its input i. */
+static bool gradient_flows(const sweep *s, const eddy_node *node, int i)
 {
     const eddy_recording *r = s->recording;
     eddy_tensor           x = node->inputs[i];
@@ -52,7 +52,7 @@ static void mark_reached(sweep *s)
     for (int32_t id = s->first; id <= s->size; id++) {
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs && !(s->marks[id] & REACHED); i++)
-            if ((s->marks[node->inputs[i].node] & REACHED) && flows(s, node, i) &&
+            if ((s->marks[node->inputs[i].node] & REACHED) && gradient_flows(s, node, i) &&
                 eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])))
                 s->marks[id] |= REACHED;
     }
@@ -66,19 +66,19 @@ static void mark_between(sweep *s)
         if (!(s->marks[id] & BETWEEN)) continue;
         const eddy_node *node = s->graph->nodes[id];
         for (int i = 0; i < node->n_inputs; i++)
-            if ((s->marks[node->inputs[i].node] & REACHED) && flows(s, node, i))
+            if ((s->marks[node->inputs[i].node] & REACHED) && gradient_flows(s, node, i))
                 s->marks[node->inputs[i].node] |= BETWEEN;
     }
 }
 
-/* The rules of the outermost xs, and of what the caller stops at, are not asked. */
+/* The rules of the outermost xs and of stop_gradients are not called. */
 static void mark_stops(sweep *s)
 {
     for (int k = 0; k < s->args->xs.count; k++) {
         const eddy_node *node = s->graph->nodes[s->args->xs.at[k].node];
         bool inside = false;
         for (int i = 0; i < node->n_inputs; i++)
-            inside = inside || (is_between(s, node->inputs[i]) && flows(s, node, i));
+            inside = inside || (is_between(s, node->inputs[i]) && gradient_flows(s, node, i));
         if (!inside) s->marks[node->id] |= STOP;
     }
     for (int k = 0; k < s->args->stop_gradients.count; k++)
@@ -99,7 +99,7 @@ static void add_term(sweep *s, eddy_tensor to, eddy_tensor value)
     s->terms[to.node] = t;
 }
 
-static eddy_tensor fold_terms(sweep *s, const eddy_node *node, int n, const eddy_tensor *v)
+static eddy_tensor add_in_order(sweep *s, const eddy_node *node, int n, const eddy_tensor *v)
 {
     char scope[EDDY_MAX_NAME + 32];
     if (snprintf(scope, sizeof scope, "%s_gradient_sum", node->name) < 0) return v[0];
@@ -110,7 +110,7 @@ static eddy_tensor fold_terms(sweep *s, const eddy_node *node, int n, const eddy
     return sum;
 }
 
-/* One node takes EDDY_MAX_INPUTS at most, so more are added up in groups. */
+/* A node has at most EDDY_MAX_INPUTS inputs, so more terms are added in groups. */
 static eddy_tensor add_all(int n, eddy_tensor *v)
 {
     while (n > EDDY_MAX_INPUTS) {
@@ -135,10 +135,10 @@ static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, in
     bool             accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 &&
                       eddy_shape_is_known(node->outputs[output].shape);
     if (method == EDDY_ADD_N || accumulate) return add_all(n, v);
-    return fold_terms(s, node, n, v);
+    return add_in_order(s, node, n, v);
 }
 
-/* Adds up what arrived at each output; terms[id] then holds one an output. */
+/* Adds the contributions to each output; terms[id] then has one per output. */
 static void aggregate(sweep *s, const eddy_node *node)
 {
     int32_t  id = node->id;
@@ -175,7 +175,7 @@ static eddy_tensor gradient_at(const sweep *s, eddy_tensor t)
 /* ---------------------------------------------------------------- rules -- */
 
 /* Brings the gradient of an input to the input's shape and checks it. */
-static eddy_tensor settle(eddy_rule *r, int i)
+static eddy_tensor fit_to_input(eddy_rule *r, int i)
 {
     eddy_tensor x = r->x[i], dx = r->dx[i];
     eddy_shape  want = eddy_shape_of(x), have = eddy_shape_of(dx);
@@ -197,8 +197,8 @@ static eddy_tensor settle(eddy_rule *r, int i)
     return dx;
 }
 
-/* The op's own rule, or the registered one that the node asks for; .rule is
- * NULL, with the error set, where there is none. */
+/* The op's own rule, or the registered rule that the node requests. .rule is NULL, with the
+ * error set, if there is none. */
 static eddy_named_rule rule_of(const sweep *s, const eddy_node *node)
 {
     eddy_named_rule found = { node->op->name, node->op->gradient, NULL };
@@ -230,7 +230,7 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     rule->rule(r);
     int valid = 0;
     for (int i = 0; i < r->n_in && ready(s); i++) {
-        r->dx[i] = settle(r, i);
+        r->dx[i] = fit_to_input(r, i);
         valid += eddy_is_valid(r->dx[i]);
     }
     if (ready(s) && r->n_dx != r->n_in)
@@ -246,8 +246,8 @@ static void call_rule(sweep *s, eddy_rule *r, const eddy_named_rule *rule)
     eddy_scope_end(g);
 }
 
-/* Gradients for the outputs: what arrived, zeros where nothing did, none where
- * the output is not differentiable.  False if nothing arrived at all. */
+/* Gradients of the outputs: the sum of the contributions, zeros if there are none, and no
+ * tensor if the output is not differentiable. False if no output has a contribution. */
 static bool output_gradients(sweep *s, const eddy_node *node, eddy_tensor *y, eddy_tensor *dy)
 {
     bool any = false;
@@ -291,7 +291,7 @@ static void visit(sweep *s, const eddy_node *node)
     };
     call_rule(s, &r, &rule);
     for (int i = 0; i < n && ready(s); i++)
-        if (is_between(s, node->inputs[i]) && flows(s, node, i))
+        if (is_between(s, node->inputs[i]) && gradient_flows(s, node, i))
             add_term(s, node->inputs[i], dx[i]);
 }
 

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 1 << 14 };
+enum { MAX_ROWS = 1 << 14 };
 
 /* ------------------------------------------------------------- all at once -- */
 
-/* dx[k] for each of the seeds [n, ...y] as the gradient of y: [n, ...x], invalid
- * where there is none. */
-static void pull_back(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
+/* dx[k] = the gradients of y for each of the seeds [n, ...y]: [n, ...x], invalid if there is
+ * none. */
+static void vjp_of_rows(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
                       eddy_tensor *dx)
 {
     eddy_graph  *g = y.graph;
@@ -40,8 +40,8 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
 
 /* -------------------------------------------------------------- row by row -- */
 
-/* The unit vectors of y in turn, each with its own gradient. */
-static void unroll(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording *r,
+/* One gradient for each unit vector of y. */
+static void vjp_row_by_row(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording *r,
                    eddy_tensor seeds, eddy_tensor *dx)
 {
     eddy_graph  *g = y.graph;
@@ -69,12 +69,12 @@ static void rows_of(eddy_tensor y, eddy_tensor seeds, eddy_list xs, bool loop, c
                     const eddy_recording *r, eddy_tensor *dx)
 {
     int64_t n = eddy_shape_of(seeds).dim[0];
-    if (!loop || n == 0) pull_back(y, seeds, xs, r, dx);
-    else if (n > 0 && n <= MOST_ROWS) unroll(y, n, xs, r, seeds, dx);
+    if (!loop || n == 0) vjp_of_rows(y, seeds, xs, r, dx);
+    else if (n > 0 && n <= MAX_ROWS) vjp_row_by_row(y, n, xs, r, seeds, dx);
     else
         eddy_fail(y.graph, EDDY_BAD_SHAPE,
                   "%s: without pfor, '%.200s' must have a known shape and at most %d rows", who,
-                  eddy_name_of(y), MOST_ROWS);
+                  eddy_name_of(y), MAX_ROWS);
 }
 
 /* ---------------------------------------------------------------- the calls -- */
@@ -95,8 +95,8 @@ static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int 
     return eddy__graph_ready(g);
 }
 
-/* y.shape + x.shape from [n, ...x]; zeros where nothing is connected. */
-static eddy_tensor shaped(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor dx,
+/* Reshapes [n, ...x] to y.shape + x.shape; zeros if y does not depend on x. */
+static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor dx,
                           eddy_tensor seeds)
 {
     if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
@@ -125,7 +125,7 @@ eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording 
     if (dx && smooth && eddy__graph_ready(g))
         rows_of(a->y, seeds, a->xs, a->no_pfor, "jacobian", r, dx);
     for (int k = 0; dx && k < a->xs.count && eddy__graph_ready(g); k++)
-        a->out[k] = shaped(a, a->xs.at[k], dx[k], seeds);
+        a->out[k] = reshape_rows(a, a->xs.at[k], dx[k], seeds);
     eddy_scope_end(g);
     eddy__tensors_free(g, dx, a->xs.count);
     return eddy_graph_status(g);
@@ -150,23 +150,23 @@ static bool rows_match(eddy_tensor y, eddy_tensor x)
 }
 
 /* axes 0 and 1 exchanged */
-static eddy_tensor flip(eddy_tensor x)
+static eddy_tensor swap_axes(eddy_tensor x)
 {
     eddy_dims perm = { .count = eddy_shape_of(x).rank };
     for (int i = 0; i < perm.count; i++) perm.at[i] = i < 2 ? 1 - i : i;
     return eddy_transpose(x, perm);
 }
 
-/* [b, m, ...x]: unit vector j of a row goes into every row at once. */
+/* [b, m, ...x]: unit vector j is used for every row at the same time. */
 static eddy_tensor row_jacobians(const eddy_batch_jacobian_args *a, const eddy_recording *r)
 {
     eddy_tensor seeds = eddy_basis_like(eddy_example(a->y)), dx = eddy_none(a->y.graph);
-    eddy_tensor rows = flip(eddy_batch_like(seeds, a->y));
+    eddy_tensor rows = swap_axes(eddy_batch_like(seeds, a->y));
     if (eddy_dtype_is_differentiable(eddy_dtype_of(a->y)) && eddy__graph_ready(a->y.graph))
         rows_of(a->y, rows, EDDY_LIST(a->x), a->no_pfor, "batch_jacobian", r, &dx);
     if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
         dx = eddy_batch_like(eddy_zeros_like(a->x), rows);
-    return eddy_is_valid(dx) ? eddy_unflatten_like(flip(dx), a->y, 1, 1) : dx;
+    return eddy_is_valid(dx) ? eddy_unflatten_like(swap_axes(dx), a->y, 1, 1) : dx;
 }
 
 eddy_tensor eddy__batch_jacobian_of(const eddy_batch_jacobian_args *a, const eddy_recording *r)

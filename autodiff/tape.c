@@ -39,8 +39,8 @@ static eddy_graph *ready_graph(const eddy_tape *t)
     return eddy__live(t, EDDY_LIVE_TAPE) && eddy__graph_ready(t->graph) ? t->graph : NULL;
 }
 
-/* The same; says on the graph of the lists if there is no such tape.  NULL with the error. */
-static eddy_graph *asked_graph(const eddy_tape *t, const char *who, eddy_list a, eddy_list b)
+/* The same; if the tape is invalid, an error on the graph of the lists, and NULL. */
+static eddy_graph *graph_of_call(const eddy_tape *t, const char *who, eddy_list a, eddy_list b)
 {
     if (eddy__live(t, EDDY_LIVE_TAPE)) return ready_graph(t);
     eddy_graph *g = eddy__graph_of_any(a);
@@ -91,7 +91,7 @@ eddy_tape *eddy_tape_new_with(eddy_tape_args args)
     return eddy_graph_own(g, t, release) ? t : NULL;
 }
 
-/* The object itself stays until its graph goes: the graph holds its address. */
+/* The object exists until its graph is freed, because the graph holds its address. */
 void eddy_tape_free(eddy_tape *t)
 {
     if (!eddy__live(t, EDDY_LIVE_TAPE)) return;
@@ -101,7 +101,7 @@ void eddy_tape_free(eddy_tape *t)
 
 /* ------------------------------------------------------------- recording -- */
 
-static bool grow(eddy_tape *t, void **list, int count, int *capacity, size_t size)
+static bool grow_list(eddy_tape *t, void **list, int count, int *capacity, size_t size)
 {
     if (count < *capacity) return true;
     int bigger = *capacity ? 2 * *capacity : 8;
@@ -115,7 +115,7 @@ static bool grow(eddy_tape *t, void **list, int count, int *capacity, size_t siz
 
 static bool open_interval(eddy_tape *t)
 {
-    if (!grow(t, (void **)&t->intervals, t->n_intervals, &t->intervals_capacity,
+    if (!grow_list(t, (void **)&t->intervals, t->n_intervals, &t->intervals_capacity,
               sizeof *t->intervals))
         return false;
     t->intervals[t->n_intervals++] = (interval){ t->graph->size, OPEN };
@@ -136,7 +136,7 @@ eddy_tape *eddy_tape_begin(eddy_tape *t)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Tape is already recording.");
         return NULL;
     }
-    if (t->spent) {                     /* asked, not persistent: a new recording */
+    if (t->spent) {                     /* used once and not persistent: a new recording */
         t->n_intervals = t->n_watches = 0;
         t->spent = false;
     }
@@ -189,7 +189,7 @@ void eddy_tape_block_end(eddy_tape_block *block)
     if (block) eddy_tape_end(block->tape);
 }
 
-/* The block may have ended the recording as a whole: then there is nothing to go on with. */
+/* The recording may have ended within the block: then there is nothing to resume. */
 void eddy_tape_pause_end(eddy_tape_block *block)
 {
     if (block && eddy__live(block->tape, EDDY_LIVE_TAPE) && block->tape->paused)
@@ -198,12 +198,13 @@ void eddy_tape_pause_end(eddy_tape_block *block)
 
 void eddy_tape_watch(eddy_tape *t, eddy_list tensors)
 {
-    eddy_graph *g = asked_graph(t, "tape_watch", tensors, tensors);
+    eddy_graph *g = graph_of_call(t, "tape_watch", tensors, tensors);
     if (!g || !eddy__list_is_of(g, "tape_watch", "tensors", tensors)) return;
     if (!t->recording)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_watch: Tape is not recording.");
     for (int i = 0; i < tensors.count && eddy__graph_ready(g); i++)
-        if (grow(t, (void **)&t->watches, t->n_watches, &t->watches_capacity, sizeof *t->watches))
+        if (grow_list(t, (void **)&t->watches, t->n_watches, &t->watches_capacity,
+                      sizeof *t->watches))
             t->watches[t->n_watches++] = (watched){ tensors.at[i], g->size };
 }
 
@@ -223,15 +224,15 @@ void eddy_tape_reset(eddy_tape *t)
 
 enum { PARTLY = 4, TRAINABLE = 8, LISTED = 16 };
 
-typedef struct replay {
+typedef struct tape_marks {
     eddy_recording seen;
     uint8_t       *marks;
     int32_t       *since;
     eddy_tensor   *variables;           /* watched ones, in the order of first use; or NULL */
     int            n_variables, room;
-} replay;
+} tape_marks;
 
-static void list_variable(replay *r, eddy_tensor v)
+static void list_variable(tape_marks *r, eddy_tensor v)
 {
     if (r->marks[v.node] & LISTED) return;
     r->marks[v.node] |= LISTED;
@@ -239,21 +240,21 @@ static void list_variable(replay *r, eddy_tensor v)
     r->n_variables++;
 }
 
-static void put_on(replay *r, const eddy_tape *t, eddy_tensor x)
+static void mark_watched(tape_marks *r, const eddy_tape *t, eddy_tensor x)
 {
     r->marks[x.node] |= EDDY_TAPED;
     if (t->graph->nodes[x.node]->op->flags & EDDY_OP_VARIABLE) list_variable(r, x);
 }
 
-/* For nodes that come after; of several outputs, only this one. */
-static void watch(replay *r, const eddy_tape *t, const watched *w)
+/* Watches an output for nodes that are built later; other outputs of its node are not watched. */
+static void watch(tape_marks *r, const eddy_tape *t, const watched *w)
 {
     const int32_t id = w->tensor.node;
     if (!(r->marks[id] & EDDY_TAPED)) {
         if (t->graph->nodes[id]->n_outputs > 1) r->marks[id] |= PARTLY;
         else r->since[id] = w->after;
     }
-    put_on(r, t, w->tensor);
+    mark_watched(r, t, w->tensor);
 }
 
 bool eddy__on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
@@ -268,12 +269,12 @@ bool eddy__on_tape(const eddy_recording *r, eddy_tensor x, int32_t user)
     return false;
 }
 
-static void replay_node(replay *r, const eddy_tape *t, const eddy_node *node)
+static void mark_node(tape_marks *r, const eddy_tape *t, const eddy_node *node)
 {
-    /* an update's variable is not accessed: TensorFlow watches what is read */
+    /* an update does not access its variable: TensorFlow watches variables that are read */
     const int first = node->op->flags & EDDY_OP_UPDATES ? 1 : 0;
     for (int i = first; t->automatic && i < node->n_inputs; i++)
-        if (r->marks[node->inputs[i].node] & TRAINABLE) put_on(r, t, node->inputs[i]);
+        if (r->marks[node->inputs[i].node] & TRAINABLE) mark_watched(r, t, node->inputs[i]);
     for (int i = 0; i < node->n_inputs; i++)
         if (eddy_dtype_is_differentiable(eddy_dtype_of(node->inputs[i])) &&
             eddy__on_tape(&r->seen, node->inputs[i], node->id)) {
@@ -284,7 +285,7 @@ static void replay_node(replay *r, const eddy_tape *t, const eddy_node *node)
 }
 
 /* Watches take effect between the nodes around them. */
-static void replay_all(replay *r, const eddy_tape *t)
+static void mark_all(tape_marks *r, const eddy_tape *t)
 {
     int at = 0;
     for (int i = 0; i < t->n_intervals; i++) {
@@ -292,16 +293,16 @@ static void replay_all(replay *r, const eddy_tape *t)
         for (int32_t id = t->intervals[i].begin + 1; id <= end; id++) {
             while (at < t->n_watches && t->watches[at].after < id)
                 watch(r, t, &t->watches[at++]);
-            replay_node(r, t, t->graph->nodes[id]);
+            mark_node(r, t, t->graph->nodes[id]);
         }
     }
     while (at < t->n_watches) watch(r, t, &t->watches[at++]);
 }
 
-static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, int room)
+static bool marks_begin(tape_marks *r, const eddy_tape *t, eddy_tensor *variables, int room)
 {
     eddy_graph *g = t->graph;
-    *r = (replay){ .variables = variables, .room = room };
+    *r = (tape_marks){ .variables = variables, .room = room };
     r->marks = eddy__allocate_zeroed(&t->allocator, (size_t)g->size + 1, 1);
     r->since = eddy__allocate_zeroed(&t->allocator, (size_t)g->size + 1, sizeof *r->since);
     r->seen = (eddy_recording){ .marks = r->marks, .since = r->since, .size = g->size, .tape = t };
@@ -312,11 +313,11 @@ static bool replay_begin(replay *r, const eddy_tape *t, eddy_tensor *variables, 
     int n = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
     for (int i = 0; t->automatic && i < n; i++)
         r->marks[eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i).node] |= TRAINABLE;
-    replay_all(r, t);
+    mark_all(r, t);
     return true;
 }
 
-static void replay_end(replay *r, const eddy_tape *t, int32_t size)
+static void marks_end(tape_marks *r, const eddy_tape *t, int32_t size)
 {
     eddy__release(&t->allocator, r->marks, (size_t)size + 1);
     eddy__release(&t->allocator, r->since, ((size_t)size + 1) * sizeof *r->since);
@@ -324,22 +325,22 @@ static void replay_end(replay *r, const eddy_tape *t, int32_t size)
 
 int eddy_tape_watched_variables(eddy_tape *t, eddy_tensor *out, int room)
 {
-    replay r;
+    tape_marks r;
     if (!ready_graph(t)) return 0;
     if (room < 0 || (room > 0 && !out)) {
         eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
                   "tape_watched_variables: there are %d variables, but out is NULL", room);
         return 0;
     }
-    const bool ok = replay_begin(&r, t, out, room);
-    replay_end(&r, t, t->graph->size);
+    const bool ok = marks_begin(&r, t, out, room);
+    marks_end(&r, t, t->graph->size);
     return ok ? r.n_variables : 0;
 }
 
 /* ----------------------------------------------------------------- asking -- */
 
-/* Whether the tape may answer now; from here on it has. */
-static bool ask(eddy_tape *t, const char *what)
+/* True if the tape may compute a gradient now; then marks it as used. */
+static bool begin_gradient(eddy_tape *t, const char *what)
 {
     eddy_graph *g = t->graph;
     if (!t->entered || t->spent) {
@@ -354,8 +355,8 @@ static bool ask(eddy_tape *t, const char *what)
     return true;
 }
 
-/* The differentiable targets, in front of t, with their output gradients, if
- * there are any, behind; how many. */
+/* Stores the differentiable targets in t, followed by their output gradients if there are any.
+ * Returns the number of targets. */
 static int keep_targets(const eddy_tape_gradient_args *a, eddy_tensor *t)
 {
     int n = 0;
@@ -368,8 +369,9 @@ static int keep_targets(const eddy_tape_gradient_args *a, eddy_tensor *t)
     return n;
 }
 
-/* Sparse ones beside dense ones were already added up densely; what is none is zeros if asked. */
-static void settle_results(const eddy_tape_gradient_args *a)
+/* Replaces missing results by zeros if requested. Sums of sparse and dense gradients are dense
+ * already. */
+static void finish_results(const eddy_tape_gradient_args *a)
 {
     for (int k = 0; k < a->sources.count; k++) {
         eddy_tensor x = a->sources.at[k];
@@ -404,63 +406,63 @@ static void gradient(eddy_tape *t, const eddy_tape_gradient_args *a, const eddy_
     eddy_gradients_args s = { .ys = { n, kept }, .xs = a->sources, .out = a->out,
                               .name = a->name };
     if (a->output_gradients.count > 0) s.grad_ys = (eddy_list){ n, kept + a->target.count };
-    if (n == 0 || eddy__sweep(&s, seen) == EDDY_OK) settle_results(a);
+    if (n == 0 || eddy__sweep(&s, seen) == EDDY_OK) finish_results(a);
     eddy__tensors_free(g, kept, most);
 }
 
 eddy_status eddy_tape_gradient_with(eddy_tape_gradient_args a)
 {
     eddy_tape  *t = a.tape;
-    eddy_graph *g = asked_graph(t, "tape_gradient", a.target, a.sources);
-    replay      r;
+    eddy_graph *g = graph_of_call(t, "tape_gradient", a.target, a.sources);
+    tape_marks  r;
     eddy__tensors_clear(g, a.out, a.sources.count);
     if (!g) return status_of(t);
-    if (!lists_fit(g, &a) || !ask(t, "gradient")) return eddy_graph_status(g);
+    if (!lists_fit(g, &a) || !begin_gradient(t, "gradient")) return eddy_graph_status(g);
     const int32_t size = g->size;
-    if (replay_begin(&r, t, NULL, 0)) gradient(t, &a, &r.seen);
-    replay_end(&r, t, size);
+    if (marks_begin(&r, t, NULL, 0)) gradient(t, &a, &r.seen);
+    marks_end(&r, t, size);
     return eddy_graph_status(g);
 }
 
 /* Jacobians: of a tape that rests. */
-static bool ask_at_rest(eddy_tape *t, const char *what)
+static bool begin_jacobian(eddy_tape *t, const char *what)
 {
     if (t->recording) {
         eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "tape_%s: Tape is already recording.", what);
         return false;
     }
-    return ask(t, what);
+    return begin_gradient(t, what);
 }
 
 eddy_status eddy_tape_jacobian_with(eddy_tape *t, eddy_jacobian_args a)
 {
-    eddy_graph *g = asked_graph(t, "tape_jacobian", EDDY_LIST(a.y), a.xs);
-    replay      r;
+    eddy_graph *g = graph_of_call(t, "tape_jacobian", EDDY_LIST(a.y), a.xs);
+    tape_marks  r;
     eddy__tensors_clear(g, a.out, a.xs.count);
     if (!g) return status_of(t);
     if (a.y.graph != g)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "tape_jacobian: y is not a tensor of the tape's graph");
-    else if (ask_at_rest(t, "jacobian")) {
+    else if (begin_jacobian(t, "jacobian")) {
         const int32_t size = g->size;
-        if (replay_begin(&r, t, NULL, 0)) eddy__jacobian_of(&a, &r.seen);
-        replay_end(&r, t, size);
+        if (marks_begin(&r, t, NULL, 0)) eddy__jacobian_of(&a, &r.seen);
+        marks_end(&r, t, size);
     }
     return eddy_graph_status(g);
 }
 
 eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *t, eddy_batch_jacobian_args a)
 {
-    eddy_graph *g = asked_graph(t, "tape_batch_jacobian", EDDY_LIST(a.y), EDDY_LIST(a.x));
+    eddy_graph *g = graph_of_call(t, "tape_batch_jacobian", EDDY_LIST(a.y), EDDY_LIST(a.x));
     eddy_tensor j = eddy_none(eddy__live(t, EDDY_LIVE_TAPE) ? t->graph : NULL);
-    replay      r;
+    tape_marks  r;
     if (!g) return j;
     if (a.y.graph != g)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "tape_batch_jacobian: y is not a tensor of the tape's graph");
-    if (!ask_at_rest(t, "batch_jacobian")) return j;
+    if (!begin_jacobian(t, "batch_jacobian")) return j;
     const int32_t size = g->size;
     a.unconnected_gradients = EDDY_UNCONNECTED_ZERO;
-    if (replay_begin(&r, t, NULL, 0)) j = eddy__batch_jacobian_of(&a, &r.seen);
-    replay_end(&r, t, size);
+    if (marks_begin(&r, t, NULL, 0)) j = eddy__batch_jacobian_of(&a, &r.seen);
+    marks_end(&r, t, size);
     return j;
 }

@@ -34,7 +34,8 @@ void eddy__tensors_clear(eddy_graph *g, eddy_tensor *out, int n)
 bool eddy__list_is_of(eddy_graph *g, const char *who, const char *what, eddy_list list)
 {
     if (list.count < 0 || (list.count > 0 && !list.at)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a valid list", who, what);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a valid list (count %d, at %s)",
+                  who, what, list.count, list.at ? "given" : "NULL");
         return false;
     }
     for (int i = 0; i < list.count; i++)
@@ -74,7 +75,8 @@ bool eddy__weights_fit(eddy_graph *g, const eddy_weighted *w)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Passed %d %s for %d %s", n, w->what, w->tensors.count,
                   w->of);
     else if (!w->weights.at)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a valid list", w->who, w->what);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a valid list (count %d, at NULL)",
+                  w->who, w->what, n);
     for (int i = 0; i < n && eddy__graph_ready(g); i++)
         if (!weight_fits(g, w, i)) break;
     return eddy__graph_ready(g);

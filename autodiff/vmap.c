@@ -15,93 +15,97 @@
 #include <string.h>
 
 typedef struct mapping {
-    eddy_span   span;
-    eddy_graph *graph;
-    eddy_tensor examples;
-    eddy_stand_ins *all;                        /* the last stand for what was drawn */
+    eddy_subgraph   subgraph;
+    eddy_graph     *graph;
+    eddy_tensor     examples;
+    eddy_stand_ins *all;                        /* random tensors are appended to it */
 } mapping;
 
-enum { MOST_LOOPS = 1 << 14 };
+enum { MAX_LOOPS = 1 << 14 };
 
 /* ---------------------------------------------------------- side effects -- */
 
-/* A mark beside those of the span: to run the node is to run one that has a side
+/* A mark besides those of the subgraph: running the node also runs a node that has a side
  * effect and depends on an example. */
-enum { ACTS = 8 };
+enum { HAS_EFFECT = 8 };
 
-static bool acts(const mapping *m, int32_t id)
+static bool has_mapped_effect(const mapping *m, int32_t id)
 {
-    return id >= m->span.first && id <= m->span.last && m->span.marks[id - m->span.first] & ACTS;
+    return id >= m->subgraph.first && id <= m->subgraph.last &&
+           m->subgraph.marks[id - m->subgraph.first] & HAS_EFFECT;
 }
 
 /* The results need an image of the node. */
 static bool is_mapped(const mapping *m, int32_t id)
 {
-    const int marks = m->span.marks[id - m->span.first];
-    return marks & EDDY_NEEDED && marks & (EDDY_DEPENDS | ACTS) &&
-           !m->span.images[id - m->span.first];
+    const int marks = m->subgraph.marks[id - m->subgraph.first];
+    return marks & EDDY_NEEDED && marks & (EDDY_DEPENDS | HAS_EFFECT) &&
+           !m->subgraph.replacements[id - m->subgraph.first];
 }
 
 static bool has_effect(const mapping *m, const eddy_node *node)
 {
     const unsigned effects = EDDY_OP_SIDE_EFFECT | EDDY_OP_UPDATES;
-    if (m->span.marks[node->id - m->span.first] & EDDY_DEPENDS && node->op->flags & effects)
+    if (m->subgraph.marks[node->id - m->subgraph.first] & EDDY_DEPENDS && node->op->flags & effects)
         return true;
     for (int i = 0; i < node->n_inputs; i++)
-        if (!eddy__input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node))
+        if (!eddy__input_is_in(node->op->shape_inputs, i) &&
+            has_mapped_effect(m, node->inputs[i].node))
             return true;
     for (int i = 0; i < node->n_controls; i++)
-        if (acts(m, node->controls[i])) return true;
+        if (has_mapped_effect(m, node->controls[i])) return true;
     return false;
 }
 
-/* Side effects hang on the function by control edges too: one pass up marks what
- * waits for one, one down what the results need of that. */
+/* Side effects may depend on the function through control edges: an ascending pass marks the
+ * nodes that wait for one, a descending pass those of them that the results need. */
 static void mark_effects(mapping *m, int n_ys, const eddy_tensor *ys)
 {
-    eddy_span *s = &m->span;
+    eddy_subgraph *s = &m->subgraph;
     for (int32_t id = s->first; id <= s->last; id++)
-        if (has_effect(m, s->graph->nodes[id])) s->marks[id - s->first] |= ACTS;
+        if (has_effect(m, s->graph->nodes[id])) s->marks[id - s->first] |= HAS_EFFECT;
     for (int k = 0; k < n_ys; k++)
-        if (acts(m, ys[k].node)) s->marks[ys[k].node - s->first] |= EDDY_NEEDED;
+        if (has_mapped_effect(m, ys[k].node)) s->marks[ys[k].node - s->first] |= EDDY_NEEDED;
     for (int32_t id = s->last; id >= s->first; id--) {
         const eddy_node *node = s->graph->nodes[id];
         if (!is_mapped(m, id)) continue;
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy__span_differs(s, node, i) ||
-                (!eddy__input_is_in(node->op->shape_inputs, i) && acts(m, node->inputs[i].node)))
+            if (eddy__subgraph_input_depends(s, node, i) ||
+                (!eddy__input_is_in(node->op->shape_inputs, i) &&
+                 has_mapped_effect(m, node->inputs[i].node)))
                 s->marks[node->inputs[i].node - s->first] |= EDDY_NEEDED;
         for (int i = 0; i < node->n_controls; i++)
-            if (acts(m, node->controls[i])) s->marks[node->controls[i] - s->first] |= EDDY_NEEDED;
+            if (has_mapped_effect(m, node->controls[i]))
+                s->marks[node->controls[i] - s->first] |= EDDY_NEEDED;
     }
 }
 
-/* What stands for t, for all examples or shared by them; or t itself. */
-static eddy_tensor image_of(const mapping *m, eddy_tensor t)
+/* The tensor that represents t for all examples or is shared by them; or t itself. */
+static eddy_tensor replacement_of(const mapping *m, eddy_tensor t)
 {
-    const eddy_span *s = &m->span;
-    if (t.node < s->first || t.node > s->last || !s->images[t.node - s->first]) return t;
-    const eddy_tensor y = s->images[t.node - s->first][t.output];
+    const eddy_subgraph *s = &m->subgraph;
+    if (t.node < s->first || t.node > s->last || !s->replacements[t.node - s->first]) return t;
+    const eddy_tensor y = s->replacements[t.node - s->first][t.output];
     return eddy_is_valid(y) ? y : t;
 }
 
-/* What is built next waits as the node does: for images, and for what is shared.
- * An order among nodes without side effects is not kept. */
-static void begin_waiting(mapping *m, const eddy_node *node)
+/* The next nodes wait for the same nodes as `node`, or for their replacements. An order among
+ * nodes without side effects is not kept. */
+static void begin_controls(mapping *m, const eddy_node *node)
 {
-    eddy_tensor *after = eddy__span_room(&m->span, node->n_controls, sizeof *after);
+    eddy_tensor *after = eddy__subgraph_alloc(&m->subgraph, node->n_controls, sizeof *after);
     int          n = 0;
     for (int i = 0; after && i < node->n_controls; i++) {
         const eddy_tensor t = eddy__tensor_at(m->graph, node->controls[i], 0);
-        const bool differs = eddy__span_has(&m->span, t, EDDY_DEPENDS);
-        if (acts(m, t.node) || !differs) after[n++] = image_of(m, t);
+        const bool differs = eddy__subgraph_has(&m->subgraph, t, EDDY_DEPENDS);
+        if (has_mapped_effect(m, t.node) || !differs) after[n++] = replacement_of(m, t);
     }
     eddy_control_begin(m->graph, (eddy_list){ n, after });
 }
 
 /* ------------------------------------------------------------- one node -- */
 
-/* The op on example e alone; its outputs to y. */
+/* The op applied to example e alone; its outputs are stored in y. */
 static void apply_to_example(const eddy_batch *b, int64_t e, eddy_tensor *x, eddy_tensor *y)
 {
     for (int i = 0; i < b->n_in; i++) {
@@ -119,23 +123,23 @@ static void apply_to_example(const eddy_batch *b, int64_t e, eddy_tensor *x, edd
 }
 
 /* Without a rule: example by example. */
-static void loop(mapping *m, eddy_batch *b)
+static void map_by_loop(mapping *m, eddy_batch *b)
 {
     eddy_shape examples = eddy_shape_of(b->examples);
     int64_t    n = examples.rank > 0 ? examples.dim[0] : EDDY_ANY;
     bool       ranked = true;
     for (int i = 0; i < b->n_in; i++)
         ranked = ranked && (!b->batched[i] || eddy_shape_of(b->x[i]).rank >= 0);
-    if (n <= 0 || n > MOST_LOOPS || !ranked) {
+    if (n <= 0 || n > MAX_LOOPS || !ranked) {
         eddy_fail(b->graph, EDDY_UNIMPLEMENTED,
                   "vmap: op %s has no batching rule for these inputs; a loop requires a known "
                   "number of examples, 1 to %d, and known ranks [node '%.200s']",
-                  b->node->op->name, MOST_LOOPS, b->node->name);
+                  b->node->op->name, MAX_LOOPS, b->node->name);
         return;
     }
-    eddy_tensor *x = eddy__span_room(&m->span, b->n_in, sizeof *x),
-                *y = eddy__span_room(&m->span, n * b->n_out, sizeof *y);
-    eddy_tensor *column = eddy__span_room(&m->span, n, sizeof *column);
+    eddy_tensor *x = eddy__subgraph_alloc(&m->subgraph, b->n_in, sizeof *x),
+                *y = eddy__subgraph_alloc(&m->subgraph, n * b->n_out, sizeof *y);
+    eddy_tensor *column = eddy__subgraph_alloc(&m->subgraph, n, sizeof *column);
     for (int64_t e = 0; x && y && column && e < n && eddy__graph_ready(b->graph); e++)
         apply_to_example(b, e, x, y + e * b->n_out);
     for (int k = 0; k < b->n_out && eddy__graph_ready(b->graph); k++) {
@@ -144,7 +148,7 @@ static void loop(mapping *m, eddy_batch *b)
     }
 }
 
-static bool is_whole(const eddy_batch *b)
+static bool is_complete(const eddy_batch *b)
 {
     for (int k = 0; k < b->n_out; k++)
         if (!eddy_is_valid(b->y[k])) return false;
@@ -157,16 +161,17 @@ static void apply_rule(mapping *m, eddy_batch *b)
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_none(m->graph);
     if (node->op->batch) node->op->batch(b);
     else if (node->op->flags & EDDY_OP_ELEMENTWISE) {
-        if (eddy__draws(node)) eddy_batch_as_is(b);     /* perhaps of nothing that differs */
+        if (eddy__is_random(node))
+            eddy_batch_as_is(b); /* it may have no input that depends on an example */
         else eddy__batch_elementwise(b);
     }
-    if (eddy__graph_ready(m->graph) && !is_whole(b)) loop(m, b);
+    if (eddy__graph_ready(m->graph) && !is_complete(b)) map_by_loop(m, b);
     if (eddy__graph_ready(m->graph) && node->gradient && b->n_out > 0)
         eddy__vmap_keep_gradient(b, m->all);
 }
 
 /* The node on inputs that all examples share. */
-static void build_again(const eddy_batch *b)
+static void rebuild_shared(const eddy_batch *b)
 {
     const eddy_node  *node = b->node;
     const eddy_tensor t = eddy__append((eddy_append_args){
@@ -183,27 +188,28 @@ static bool is_refused(const eddy_node *node, bool differs)
                                       : EDDY_OP_UPDATES);
 }
 
-static bool draws_here(const mapping *m, const eddy_node *node)
+static bool is_sampled_per_example(const mapping *m, const eddy_node *node)
 {
-    return node->id > m->span.drawn_after && eddy__draws(node);
+    return node->id > m->subgraph.random_after && eddy__is_random(node);
 }
 
-/* A registered gradient may use what was drawn beside the results: they need it too then. */
-static bool want_drawn(mapping *m)
+/* True if random tensors must be recorded: a registered gradient may use them besides the
+ * results. */
+static bool needs_samples(mapping *m)
 {
-    eddy_span *s = &m->span;
-    bool       asked = false;
+    eddy_subgraph *s = &m->subgraph;
+    bool           asked = false;
     for (int32_t id = s->first; id <= s->last && !asked; id++)
         asked = s->graph->nodes[id]->gradient &&
                 s->marks[id - s->first] & EDDY_DEPENDS;
     for (int32_t id = s->first; id <= s->last && asked; id++)
-        if (draws_here(m, s->graph->nodes[id])) s->marks[id - s->first] |= EDDY_NEEDED;
+        if (is_sampled_per_example(m, s->graph->nodes[id])) s->marks[id - s->first] |= EDDY_NEEDED;
     return asked;
 }
 
-/* What was drawn stands for its examples in gradients that are mapped later: they must not draw
- * again. */
-static void remember_drawn(mapping *m, const eddy_node *node, const eddy_tensor *y)
+/* Records random tensors as placeholders of their examples for gradients that are mapped later,
+ * which must not draw again. */
+static void record_samples(mapping *m, const eddy_node *node, const eddy_tensor *y)
 {
     for (int k = 0; k < node->n_outputs; k++, m->all->n++) {
         m->all->at[m->all->n] = eddy__tensor_at(m->graph, node->id, k);
@@ -211,46 +217,47 @@ static void remember_drawn(mapping *m, const eddy_node *node, const eddy_tensor 
     }
 }
 
-static void release_stands(void *object)
+static void release_stand_ins(void *object)
 {
     eddy_stand_ins *all = object;
     eddy_allocator  memory = all->allocator;
     eddy__release(&memory, all, all->bytes);
 }
 
-/* The stand-ins with room for all that is drawn, kept with the graph if a gradient will ask. */
-static bool list_stands(mapping *m, const eddy_examples *e, bool kept)
+/* Allocates the list of placeholders with room for all random tensors. It is kept with the
+ * graph if a gradient will need it. */
+static bool list_stand_ins(mapping *m, const eddy_examples *e, bool kept)
 {
     int64_t room = e->n;
-    for (int32_t id = m->span.first; id <= m->span.last; id++)
-        if (draws_here(m, m->graph->nodes[id])) room += m->graph->nodes[id]->n_outputs;
+    for (int32_t id = m->subgraph.first; id <= m->subgraph.last; id++)
+        if (is_sampled_per_example(m, m->graph->nodes[id])) room += m->graph->nodes[id]->n_outputs;
     const size_t bytes = sizeof *m->all + 2 * (size_t)room * sizeof *m->all->at;
     m->all = kept ? eddy__allocate(eddy__graph_allocator(m->graph), bytes)
-                  : eddy__span_room(&m->span, 1, bytes);
+                  : eddy__subgraph_alloc(&m->subgraph, 1, bytes);
     if (!m->all) {
         eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)room);
         return false;
     }
     *m->all = (eddy_stand_ins){ .allocator = *eddy__graph_allocator(m->graph), .bytes = bytes,
                                 .n = e->n, .room = (int)room };
-    memcpy(m->all->at, e->stands, (size_t)e->n * sizeof *e->stands);
+    memcpy(m->all->at, e->stand_ins, (size_t)e->n * sizeof *e->stand_ins);
     memcpy(m->all->at + room, e->batches, (size_t)e->n * sizeof *e->batches);
-    return !kept || eddy_graph_own(m->graph, m->all, release_stands);
+    return !kept || eddy_graph_own(m->graph, m->all, release_stand_ins);
 }
 
 static void map_node(mapping *m, const eddy_node *node)
 {
     const bool   valueless = node->n_outputs == 0;
-    eddy_tensor *x = eddy__span_room(&m->span, node->n_inputs, sizeof *x),
-                *y = eddy__span_room(&m->span, node->n_outputs + valueless, sizeof *y);
-    bool        *batched = eddy__span_room(&m->span, node->n_inputs, sizeof *batched);
-    bool         differs = false;
+    eddy_tensor *x = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *x),
+                *y = eddy__subgraph_alloc(&m->subgraph, node->n_outputs + valueless, sizeof *y);
+    bool *batched = eddy__subgraph_alloc(&m->subgraph, node->n_inputs, sizeof *batched);
+    bool  differs = false;
     if (!x || !y || !batched) return;
     for (int i = 0; i < node->n_inputs; i++) {
-        batched[i] = eddy__span_differs(&m->span, node, i);
+        batched[i] = eddy__subgraph_input_depends(&m->subgraph, node, i);
         differs = differs || batched[i];
         x[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
-                                                           : image_of(m, node->inputs[i]);
+                                                           : replacement_of(m, node->inputs[i]);
     }
     if (eddy__attrs_own_graph(node->op)) {
         eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
@@ -268,42 +275,45 @@ static void map_node(mapping *m, const eddy_node *node)
         .graph = m->graph, .node = node, .attrs = node->attrs, .x = x, .batched = batched, .y = y,
         .n_in = node->n_inputs, .n_out = node->n_outputs, .examples = m->examples,
     };
-    if (node->n_controls > 0) begin_waiting(m, node);
-    if (differs || draws_here(m, node)) apply_rule(m, &b);
-    else build_again(&b);
+    if (node->n_controls > 0) begin_controls(m, node);
+    if (differs || is_sampled_per_example(m, node)) apply_rule(m, &b);
+    else rebuild_shared(&b);
     if (node->n_controls > 0) eddy_control_end(m->graph);
-    if (draws_here(m, node)) remember_drawn(m, node, y);
+    if (is_sampled_per_example(m, node)) record_samples(m, node, y);
     if (valueless) y[0] = eddy_node_at(m->graph, eddy_graph_size(m->graph));
-    m->span.images[node->id - m->span.first] = y;
+    m->subgraph.replacements[node->id - m->subgraph.first] = y;
 }
 
 /* -------------------------------------------------------------- the whole -- */
 
-bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stands, const eddy_tensor *batches,
+bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stand_ins, const eddy_tensor *batches,
                      int n_ys, const eddy_tensor *ys, eddy_tensor *out)
 {
-    const eddy_examples none_drawn = { n, stands, batches, INT32_MAX };
-    return eddy__vectorize_drawing(g, none_drawn, n_ys, ys, out);
+    const eddy_examples none_drawn = { n, stand_ins, batches, INT32_MAX };
+    return eddy__vectorize_random(g, none_drawn, n_ys, ys, out);
 }
 
-bool eddy__vectorize_drawing(eddy_graph *g, eddy_examples e, int n_ys, const eddy_tensor *ys,
+bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int n_ys, const eddy_tensor *ys,
                              eddy_tensor *out)
 {
     mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);
     if (e.n == 0) return eddy__graph_ready(g);
-    bool ok = eddy__span_begin_drawing(&m.span, g, e.n, e.stands, n_ys, ys, e.after);
-    ok = ok && list_stands(&m, &e, want_drawn(&m));
+    bool ok = eddy__subgraph_begin_random(&m.subgraph, g, e.n, e.stand_ins, n_ys, ys, e.after);
+    ok = ok && list_stand_ins(&m, &e, needs_samples(&m));
     m.examples = e.batches[0];
-    for (int i = 0; ok && i < e.n; i++) eddy__span_set_image(&m.span, e.stands[i], e.batches[i]);
+    for (int i = 0; ok && i < e.n; i++)
+        eddy__subgraph_replace(&m.subgraph, e.stand_ins[i], e.batches[i]);
     if (ok) mark_effects(&m, n_ys, ys);
-    for (int32_t id = m.span.first; ok && id <= m.span.last && eddy__graph_ready(g); id++)
+    for (int32_t id = m.subgraph.first; ok && id <= m.subgraph.last && eddy__graph_ready(g); id++)
         if (is_mapped(&m, id) && !(g->nodes[id]->op->flags & EDDY_OP_PLACEHOLDER))
             map_node(&m, g->nodes[id]);
     for (int k = 0; ok && k < n_ys && eddy__graph_ready(g); k++)
-        if (eddy__span_has(&m.span, ys[k], EDDY_DEPENDS)) out[k] = image_of(&m, ys[k]);
-        else if (acts(&m, ys[k].node)) out[k] = eddy_batch_like(image_of(&m, ys[k]), m.examples);
-    eddy__span_end(&m.span);
+        if (eddy__subgraph_has(&m.subgraph, ys[k], EDDY_DEPENDS))
+            out[k] = replacement_of(&m, ys[k]);
+        else if (has_mapped_effect(&m, ys[k].node))
+            out[k] = eddy_batch_like(replacement_of(&m, ys[k]), m.examples);
+    eddy__subgraph_end(&m.subgraph);
     return eddy__graph_ready(g);
 }
 
@@ -313,8 +323,8 @@ static int64_t examples_of(eddy_tensor x, int axis)
     return s.dim[eddy__axis_of(axis, s.rank)];
 }
 
-/* The arguments have equally many examples, as far as their numbers are known. */
-static bool counts_agree(eddy_graph *g, const eddy_vmap_args *a)
+/* Checks that all arguments have the same number of examples, where the numbers are known. */
+static bool counts_are_equal(eddy_graph *g, const eddy_vmap_args *a)
 {
     int64_t n = EDDY_ANY;
     int     known = 0;
@@ -348,11 +358,11 @@ static bool args_are_valid(eddy_graph *g, const eddy_vmap_args *a)
             eddy_fail(g, EDDY_BAD_SHAPE, "vmap: x[%d], '%.200s' of rank %d, has no axis %d", i,
                       eddy_name_of(a->x.at[i]), rank, axis);
     }
-    return eddy__graph_ready(g) && counts_agree(g, a);
+    return eddy__graph_ready(g) && counts_are_equal(g, a);
 }
 
 /* x with the examples in front. */
-static eddy_tensor to_front(eddy_tensor x, int axis)
+static eddy_tensor axis_to_front(eddy_tensor x, int axis)
 {
     int       rank = eddy_shape_of(x).rank;
     eddy_dims perm = { .count = rank };
@@ -362,9 +372,9 @@ static eddy_tensor to_front(eddy_tensor x, int axis)
     return eddy_transpose(x, perm);
 }
 
-/* x, argument i, after a check that it has as many examples as the first one; that
- * is left to a run where a number is not known. */
-static eddy_tensor with_as_many(eddy_tensor x, int i, eddy_tensor first)
+/* x, argument i, after a check that it has as many examples as `first`. If a number is unknown,
+ * the run checks. */
+static eddy_tensor check_count(eddy_tensor x, int i, eddy_tensor first)
 {
     eddy_graph *g = x.graph;
     char        message[64];
@@ -383,24 +393,24 @@ static eddy_tensor with_as_many(eddy_tensor x, int i, eddy_tensor first)
 
 static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
 {
-    eddy_tensor *stands = t, *batches = t + a->x.count, *inputs = t + 2 * (size_t)a->x.count;
+    eddy_tensor *stand_ins = t, *batches = t + a->x.count, *inputs = t + 2 * (size_t)a->x.count;
     eddy_tensor  y[EDDY_MAX_RESULTS];
     int          n = 0;
     for (int i = 0; i < a->x.count && eddy__graph_ready(g); i++) {
         inputs[i] = a->x.at[i];
         if (a->axes && a->axes[i] == EDDY_SHARED) continue;
-        batches[n] = to_front(a->x.at[i], a->axes ? a->axes[i] : 0);
-        if (n > 0) batches[n] = with_as_many(batches[n], i, batches[0]);
-        stands[n] = inputs[i] = eddy_example(batches[n]);
+        batches[n] = axis_to_front(a->x.at[i], a->axes ? a->axes[i] : 0);
+        if (n > 0) batches[n] = check_count(batches[n], i, batches[0]);
+        stand_ins[n] = inputs[i] = eddy_example(batches[n]);
         n++;
     }
     if (n == 0 && eddy__graph_ready(g))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "vmap: no input is mapped; at least one needs an axis of examples");
     if (!eddy__graph_ready(g)) return 0;
-    const eddy_examples each = { n, stands, batches, eddy_graph_size(g) };
+    const eddy_examples each = { n, stand_ins, batches, eddy_graph_size(g) };
     int results = eddy__function_build(g, &a->f, (eddy_list){ a->x.count, inputs }, y);
-    if (results == 0 || !eddy__vectorize_drawing(g, each, results, y, a->out)) return 0;
+    if (results == 0 || !eddy__vectorize_random(g, each, results, y, a->out)) return 0;
     for (int k = 0; k < results; k++)
         if (!eddy_is_valid(a->out[k])) a->out[k] = eddy_batch_like(y[k], batches[0]);
     return results;

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* What the gradient needs of the map; freed with the graph. */
+/* What the gradient needs from the map; freed with the graph. */
 typedef struct mapped_rule {
     eddy_allocator   allocator;
     size_t           bytes;
-    const eddy_node *node;            /* of one example */
+    const eddy_node *node;            /* the node for one example */
     const bool      *batched;         /* an entry an input: it had its own for each example */
     const eddy_stand_ins *all;        /* of the map */
     bool             own[];           /* `batched` */
@@ -26,8 +26,8 @@ static void release_mapped(void *object)
 }
 
 /* The registered rule for one example, y's gradients d: dx, an entry an input. */
-static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *d, eddy_tensor *y,
-                         eddy_tensor *dx)
+static bool call_rule_per_example(eddy_rule *r, const mapped_rule *m, const eddy_tensor *d,
+                                  eddy_tensor *y, eddy_tensor *dx)
 {
     const eddy_node       *node = m->node;
     const eddy_named_rule *named = eddy__rule_named(r->graph, node->gradient);
@@ -58,13 +58,13 @@ static bool call_for_one(eddy_rule *r, const mapped_rule *m, const eddy_tensor *
 static void mapped_gradient(eddy_rule *r)
 {
     const mapped_rule *m = r->context;
-    const int     inputs = m->node->n_inputs, known = m->all->n, most = known + r->n_out;
-    const int64_t room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
-    eddy_tensor  *stands = eddy__tensors_new(r->graph, room);
-    if (!stands) return;
-    eddy_tensor *batches = stands + most, *y = batches + most, *dx = y + r->n_out;
-    eddy_tensor *all = dx + inputs, *d = stands + known;
-    memcpy(stands, m->all->at, (size_t)known * sizeof *stands);
+    const int          inputs = m->node->n_inputs, known = m->all->n, most = known + r->n_out;
+    const int64_t      room = 2 * (int64_t)most + r->n_out + 2 * (int64_t)inputs;
+    eddy_tensor       *stand_ins = eddy__tensors_new(r->graph, room);
+    if (!stand_ins) return;
+    eddy_tensor *batches = stand_ins + most, *y = batches + most, *dx = y + r->n_out;
+    eddy_tensor *all = dx + inputs, *d = stand_ins + known;
+    memcpy(stand_ins, m->all->at, (size_t)known * sizeof *stand_ins);
     memcpy(batches, m->all->at + m->all->room, (size_t)known * sizeof *batches);
     int n = known;
     for (int k = 0; k < r->n_out; k++) {
@@ -72,15 +72,15 @@ static void mapped_gradient(eddy_rule *r)
         d[k] = eddy_example(batches[known + k]);
         n++;
     }
-    const eddy_examples each = { n, stands, batches, eddy_graph_size(r->graph) };
-    if (call_for_one(r, m, d, y, dx) &&
-        eddy__vectorize_drawing(r->graph, each, inputs, dx, all))
+    const eddy_examples each = { n, stand_ins, batches, eddy_graph_size(r->graph) };
+    if (call_rule_per_example(r, m, d, y, dx) &&
+        eddy__vectorize_random(r->graph, each, inputs, dx, all))
         for (int i = 0; i < inputs; i++) {
             if (!eddy_is_valid(dx[i])) continue;
             if (!eddy_is_valid(all[i])) all[i] = eddy_batch_like(dx[i], batches[0]);
             r->dx[r->n_out + i] = m->batched[i] ? all[i] : eddy_sum(all[i], EDDY_AXES(0));
         }
-    eddy__tensors_free(r->graph, stands, room);
+    eddy__tensors_free(r->graph, stand_ins, room);
 }
 
 int eddy__mapped_results(const eddy_graph *g, const eddy_node *node, const eddy_named_rule *rule)

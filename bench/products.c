@@ -1,4 +1,4 @@
-/* products.c -- products of float32 matrices beside OpenBLAS's: operations a second, and
+/* jacobian_products.c -- products of float32 matrices beside OpenBLAS's: operations a second, and
  * how many times as fast, on one thread and on two.  The shapes are those of the networks
  * in bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN).
  *

@@ -13,14 +13,17 @@ static bool count_is_valid(const eddy_append_args *a)
            (a->op->max_inputs == EDDY_MANY || a->n <= a->op->max_inputs) && (a->n == 0 || a->in);
 }
 
-/* Says what is wrong with the inputs, if anything. */
+/* Records an error if the inputs are invalid. */
 static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
 {
     const char *op = a->op->name;
     if (!count_is_valid(a)) {
         int most = a->op->max_inputs == EDDY_MANY ? EDDY_MAX_INPUTS : a->op->max_inputs;
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d to %d", op,
-                  a->n, a->op->min_inputs, most);
+        if (a->op->min_inputs == most)
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d", op, a->n, most);
+        else
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d to %d", op, a->n,
+                      a->op->min_inputs, most);
         return false;
     }
     for (int i = 0; i < a->n; i++) {
@@ -95,7 +98,7 @@ static bool room_for_node(eddy_graph *g)
     return true;
 }
 
-/* Control inputs: given ones, or those of the scopes. */
+/* Control inputs: those of the call, or those of the open scopes. */
 static bool set_controls(eddy_graph *g, const eddy_append_args *a, eddy_node *node)
 {
     if (a->n_controls < 0)
@@ -178,7 +181,7 @@ static eddy_tensor append(eddy_append_args a)
     return eddy__tensor_at(g, node->id, 0);
 }
 
-/* Graphs among the attributes are the node's now, or there is none and they go. */
+/* The node now owns the graphs among the attributes; without a node they are freed. */
 eddy_tensor eddy__append(eddy_append_args a)
 {
     eddy_tensor t = append(a);

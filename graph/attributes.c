@@ -18,7 +18,7 @@ bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, edd
     return true;
 }
 
-/* Replaces what a member points to by the graph's own copy. */
+/* Replaces the target of a pointer member by a copy in the graph's arena. */
 static bool own_member(eddy_graph *g, const eddy_op_def *op, const eddy_attr_field *f, void *attrs)
 {
     void *p = member(attrs, f);

@@ -289,7 +289,7 @@ static const eddy_node *node_named(const eddy_graph *g, const char *name, size_t
     return e && e->node > 0 && strncmp(e->name, name, n) == 0 ? g->nodes[e->node] : NULL;
 }
 
-/* Splits "op:12"; false if the part behind the colon is no number. */
+/* Splits "op:12"; false if the part after the colon is not a number. */
 static bool split_name(const char *name, size_t *length, int *index)
 {
     const char *colon = strrchr(name, ':');

@@ -78,7 +78,7 @@ static const char *print_types(uint32_t types, char *buf, size_t size)
     return buf;
 }
 
-static bool type_is_taken(eddy_infer *c, int i, uint32_t takes)
+static bool type_is_accepted(eddy_infer *c, int i, uint32_t takes)
 {
     const uint32_t   types = takes & TYPES;
     const int        like = (int)(takes >> LIKE_AT) - 1;
@@ -96,7 +96,7 @@ static bool type_is_taken(eddy_infer *c, int i, uint32_t takes)
     return true;
 }
 
-static bool rank_is_taken(eddy_infer *c, int i, uint32_t takes)
+static bool rank_is_accepted(eddy_infer *c, int i, uint32_t takes)
 {
     const int  want = (int)(takes >> RANK_AT & 0xf) - 1, rank = c->in[i].shape.rank;
     const bool more = (takes & OR_MORE) != 0;
@@ -107,14 +107,15 @@ static bool rank_is_taken(eddy_infer *c, int i, uint32_t takes)
                            more ? " or more" : "");
 }
 
-/* What op->inputs says: all types first, as shapes mean nothing with another one. */
-static bool inputs_are_taken(eddy_infer *c)
+/* Checks the inputs against op->inputs: all types before any rank, because shapes have no
+ * meaning with a wrong type. */
+static bool inputs_are_accepted(eddy_infer *c)
 {
     const eddy_input_def *rows = c->op->inputs;
     for (int i = 0; rows && i < c->n_in; i++)
-        if (!type_is_taken(c, i, rows[row_of(rows, i)].takes)) return false;
+        if (!type_is_accepted(c, i, rows[row_of(rows, i)].takes)) return false;
     for (int i = 0; rows && i < c->n_in; i++)
-        if (!rank_is_taken(c, i, rows[row_of(rows, i)].takes)) return false;
+        if (!rank_is_accepted(c, i, rows[row_of(rows, i)].takes)) return false;
     return true;
 }
 
@@ -151,7 +152,7 @@ bool eddy__infer_types(const eddy_op_def *op, void *attrs, bool attrs_fixed, int
     };
     int outputs = op->outputs > 0 ? op->outputs : 0;
     if (!eddy_infer_outputs(&c, outputs)) return false;
-    if (!inputs_are_taken(&c)) return false;
+    if (!inputs_are_accepted(&c)) return false;
     if (!op->infer(&c))
         return error->status != EDDY_OK
                    ? false

@@ -7,8 +7,8 @@
 /* eddy_kernel.impl. */
 typedef struct eddy_kernel_call {
     const eddy_node *node;      /* named in messages */
-    eddy_arena      *arena;     /* of what prepare leaves */
-    eddy_error      *error;     /* where the kernel says why it failed */
+    eddy_arena      *arena;     /* owns the memory that prepare allocates */
+    eddy_error      *error;     /* where the kernel records why it failed */
 } eddy_kernel_call;
 
 #endif

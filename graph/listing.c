@@ -121,8 +121,8 @@ char *eddy_graph_to_text(const eddy_graph *g)
 
 /* ------------------------------------------------------------ Graphviz -- */
 
-/* Slashes come before all other characters, so that a scope's nodes follow one
- * another. */
+/* Compares names so that slashes come before all other characters, which keeps the nodes of a
+ * scope together. */
 static int by_scope(const void *a, const void *b)
 {
     const unsigned char *x = (const unsigned char *)(*(eddy_node *const *)a)->name;
@@ -143,7 +143,7 @@ typedef struct clusters {
     int         open, count;
 } clusters;
 
-/* Closes the scopes that `name` is not in, and opens those it is in. */
+/* Closes the scopes that do not contain `name` and opens those that do. */
 static void enter_scopes(eddy_text *t, clusters *c, const char *name)
 {
     int common = 0;
@@ -163,7 +163,7 @@ static void enter_scopes(eddy_text *t, clusters *c, const char *name)
     c->name = name;
 }
 
-static const char *look(unsigned flags)
+static const char *dot_style(unsigned flags)
 {
     if (flags & EDDY_OP_VARIABLE) return "cylinder, style=filled, fillcolor=\"#ffe6b3\"";
     if (flags & EDDY_OP_PLACEHOLDER) return "parallelogram, style=filled, fillcolor=\"#cce5ff\"";
@@ -186,7 +186,7 @@ static void put_box(eddy_text *t, const clusters *c, const eddy_node *node)
     }
     eddy__text_put(t, "%*sn%d [label=", 2 * c->open + 2, "", (int)node->id);
     put_quoted(t, s, strlen(s));
-    eddy__text_put(t, ", shape=%s];\n", look(node->op->flags));
+    eddy__text_put(t, ", shape=%s];\n", dot_style(node->op->flags));
     eddy_string_free(s);
 }
 

@@ -6,14 +6,17 @@
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-/* FNV-1a of what h was the hash of, followed by s. */
-static uint64_t hash_more(uint64_t h, const char *s, size_t n)
+/* Continues the FNV-1a hash h of a string with s. */
+static uint64_t hash_append(uint64_t h, const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)lower(s[i])) * 1099511628211u;
     return h;
 }
 
-static uint64_t hash_name(const char *s, size_t n) { return hash_more(1469598103934665603u, s, n); }
+static uint64_t hash_name(const char *s, size_t n)
+{
+    return hash_append(1469598103934665603u, s, n);
+}
 
 static bool same_name(const char *a, const char *b, size_t n)
 {
@@ -66,7 +69,8 @@ eddy_name_entry *eddy__names_find(const eddy_graph *g, const char *name, size_t 
 }
 
 /* Takes `name`, which must be free. */
-static const char *take(eddy_graph *g, const char *name, size_t n, uint64_t hash, int32_t node)
+static const char *reserve_name(eddy_graph *g, const char *name, size_t n, uint64_t hash,
+                                int32_t node)
 {
     if (2 * (g->names.used + 1) > g->names.capacity && !grow(g)) return NULL;
     char *copy = eddy__arena_text(&g->arena, name, n);
@@ -127,7 +131,7 @@ static size_t add_suffix(eddy_graph *g, char *buf, size_t n, uint64_t *hash)
     size_t  length;
     do {
         length = n + (size_t)snprintf(buf + n, 16, "_%d", suffix++);
-        *hash = hash_more(stem, buf + n, length - n);
+        *hash = hash_append(stem, buf + n, length - n);
     } while (find(g, buf, length, *hash));
     e->next = suffix;
     return length;
@@ -146,7 +150,7 @@ const char *eddy__names_make(eddy_graph *g, const char *name, int32_t node)
         return e->name;
     }
     n = add_suffix(g, buf, n, &hash);
-    const char *made = take(g, buf, n, hash, node);
+    const char *made = reserve_name(g, buf, n, hash, node);
     if (!made) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for the name '%.200s'", buf);
     return made;
 }

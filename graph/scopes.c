@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Makes room for one more item on a stack. */
+/* Ensures room for one more item on a stack. */
 static bool push_room(eddy_graph *g, void **items, int count, int *capacity, size_t size)
 {
     if (count < *capacity) return true;
@@ -39,8 +39,8 @@ static const char *with_slash(eddy_graph *g, const char *name)
     return full;
 }
 
-/* A scope that could not be made is still pushed, as the current one, so that
- * begin and end stay in pairs. */
+/* A scope that cannot be created is still pushed, as the current scope, so that begin and end
+ * stay paired. */
 void eddy_scope_begin(eddy_graph *g, const char *name)
 {
     if (!eddy__graph_alive(g)) return;
@@ -133,9 +133,9 @@ int32_t eddy__control_root(const eddy_graph *g)
     return g->n_controls > 0 ? g->controls[g->n_controls - 1].root : 0;
 }
 
-/* A block is passed over when one of the inputs was made inside it: that input
- * already waits for the block's controls, unless it was made free of them. */
-static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
+/* True if an input was built inside the block: it already waits for the block's controls,
+ * unless it was built without them. The block then adds no control inputs. */
+static bool has_input_from_block(const eddy_graph *g, const eddy_control_block *b, int n,
                       const eddy_tensor *in)
 {
     for (int i = 0; i < n; i++)
@@ -143,8 +143,8 @@ static bool dominated(const eddy_graph *g, const eddy_control_block *b, int n,
     return false;
 }
 
-/* Room for a mark at each node. */
-static bool marks_room(eddy_graph *g)
+/* Allocates a mark for each node. */
+static bool grow_marks(eddy_graph *g)
 {
     if (g->size < g->listed_capacity) return true;
     if (!eddy__grow(&g->allocator, (void **)&g->listed, (size_t)g->listed_capacity,
@@ -163,11 +163,11 @@ bool eddy__controls_for(eddy_graph *g, int n, const eddy_tensor *in, int32_t **o
     while (first > 0 && !g->controls[first - 1].clears) most += g->controls[--first].count;
     if (most == 0) return true;
     *out = eddy__arena_alloc(&g->arena, (size_t)most * sizeof **out);
-    if (!*out || !marks_room(g)) return false;
+    if (!*out || !grow_marks(g)) return false;
     for (int i = 0; i < n; i++) g->listed[in[i].node] = true;
     for (int b = first; b < g->n_controls; b++) {
         const eddy_control_block *block = &g->controls[b];
-        if (dominated(g, block, n, in)) continue;
+        if (has_input_from_block(g, block, n, in)) continue;
         for (int32_t i = 0; i < block->count; i++) {
             uint8_t *mark = &g->listed[block->nodes[i]];
             if (!*mark) (*out)[(*count)++] = block->nodes[i];

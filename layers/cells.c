@@ -22,7 +22,7 @@ typedef struct weights {
     eddy_tensor x, h, bias;
 } weights;
 
-/* Those of `parts` times as many columns as the cell has units, under `scope` if not NULL. */
+/* Variables with `parts` times as many columns as the cell has units, in `scope` if not NULL. */
 static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
                             const char *scope, int parts, eddy_init bias, int part)
 {
@@ -31,7 +31,7 @@ static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_ten
     eddy_layer    at = *l;
     if (scope) {
         at.name = scope;
-        at.reuse = eddy__layer_inside(l, scope, inside);
+        at.reuse = eddy__layer_inner_reuse(l, scope, inside);
         eddy__layer_begin(&at);
     }
     eddy_tensor kernel = eddy__layer_variable(&at, (eddy_layer_weight){
@@ -50,19 +50,19 @@ static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_ten
 static eddy_tensor project(eddy_tensor x, const weights *w)
 {
     eddy_tensor rows = eddy_merge_leading(x, eddy_sum(x, .axes = EDDY_AXES(-1)));
-    return eddy__layer_under(BiasAdd(MatMul(rows, w->x), w->bias), x, 2);
+    return eddy__layer_restore_dims(BiasAdd(MatMul(rows, w->x), w->bias), x, 2);
 }
 
 /* --------------------------------------------------------------- one by one -- */
 
-/* A cell whose steps are nodes of their own. */
+/* A cell whose steps are separate nodes. */
 typedef struct unrolled {
     const eddy_cell *cell;
-    weights          gates, candidate;      /* a basic cell has the latter alone */
+    weights          gates, candidate;      /* basic cells use only the latter */
     eddy_tensor      recurrent_bias;
 } unrolled;
 
-/* What f is of. */
+/* The operands of f. */
 static eddy_tensor activate(const unrolled *u, eddy_tensor z)
 {
     return eddy__layer_activate(u->cell->activation ? u->cell->activation : eddy_tanh, z);

@@ -7,7 +7,7 @@
 
 enum { CELL_STEPS = 65535 };
 
-/* The default name of a cell; NULL if there is no such kind. */
+/* The default name of a cell; NULL if `kind` is invalid. */
 const char *eddy__cell_name(const eddy_cell *cell);
 
 /* The h and, of an LSTM, c of all steps, [steps, batch, units] each. */

@@ -9,13 +9,14 @@ static bool channels_second(const char *data_format)
     return data_format && strncmp(data_format, "NC", 2) == 0;
 }
 
-/* Entry i of a list with one entry for all of `axes` axes, or one for each; 0 if it has none. */
+/* Entry i of a list with one entry for all `axes` axes, or one for each; 0 if the list is
+ * empty. */
 static int64_t entry(eddy_dims d, int i)
 {
     return d.count < 1 ? 0 : d.at[d.count == 1 ? 0 : i];
 }
 
-/* The sizes of the window are one for all axes or one for each, above 0. */
+/* Checks that the window has one size for all axes or one for each, all above 0. */
 static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
 {
     if (eddy_refuse_number(l->graph, l->who, "kernel_size", size)) return false;
@@ -26,7 +27,7 @@ static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
         return false;
     }
     for (int i = 0; i < size.count; i++)
-        if (!eddy__layer_count(l, "kernel_size", size.at[i])) return false;
+        if (!eddy__layer_check_count(l, "kernel_size", size.at[i])) return false;
     return true;
 }
 
@@ -40,7 +41,7 @@ static bool check_single(const eddy_layer *l, const char *what, eddy_dims d, int
     return false;
 }
 
-/* The window and behind it two numbers of channels. */
+/* The shape of the kernel: the window followed by two numbers of channels. */
 static eddy_shape kernel_shape(eddy_dims size, int axes, int64_t in, int64_t out)
 {
     eddy_shape s = { .rank = axes + 2 };
@@ -132,8 +133,9 @@ static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind
     const int channels = channels_second(a->data_format) ? 1 : kind->axes + 1;
     eddy_layer l = { .who = kind->who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
-    if (!eddy__layer_takes(&l, a->x) || !eddy__layer_rank(&l, a->x, kind->axes + 2, channels) ||
-        !eddy__layer_count(&l, "filters", a->filters) ||
+    if (!eddy__layer_check_input(&l, a->x) ||
+        !eddy__layer_check_rank(&l, a->x, kind->axes + 2, channels) ||
+        !eddy__layer_check_count(&l, "filters", a->filters) ||
         !check_window(&l, a->kernel_size, kind->axes) ||
         !check_single(&l, "strides", a->strides, kind->axes) ||
         !check_single(&l, "dilation_rate", a->dilation_rate, kind->axes))
@@ -200,9 +202,9 @@ static eddy_tensor convolve_depthwise(const eddy_depthwise_layer_args *a, const 
     const int64_t     multiplier = a->depth_multiplier ? a->depth_multiplier : 1;
     eddy_layer l = { .who = who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
-    if (!eddy__layer_takes(&l, a->x) || !eddy__layer_rank(&l, a->x, 4, channels) ||
+    if (!eddy__layer_check_input(&l, a->x) || !eddy__layer_check_rank(&l, a->x, 4, channels) ||
         !check_window(&l, a->kernel_size, 2) ||
-        !eddy__layer_count(&l, "depth_multiplier", multiplier))
+        !eddy__layer_check_count(&l, "depth_multiplier", multiplier))
         return none;
     const int64_t in = eddy_shape_of(a->x).dim[channels];
     eddy__layer_begin(&l);
@@ -218,7 +220,7 @@ eddy_tensor eddy_depthwise_conv2d_layer_with(eddy_depthwise_layer_args a)
 eddy_tensor eddy_separable_conv2d_layer_with(eddy_depthwise_layer_args a)
 {
     eddy_layer l = { .who = "separable_conv2d", .name = a.name };
-    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_count(&l, "filters", a.filters))
+    if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_count(&l, "filters", a.filters))
         return eddy_none(a.x.graph);
     return convolve_depthwise(&a, l.who);
 }

@@ -2,7 +2,7 @@
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
-/* x as a matrix: all dimensions but the last become one. */
+/* x as a matrix: all dimensions except the last are merged. */
 static eddy_tensor as_matrix(eddy_tensor x)
 {
     if (eddy_shape_of(x).rank == 2) return x;
@@ -23,7 +23,7 @@ static eddy_tensor build_dense(const eddy_layer *l, const eddy_dense_args *a)
     };
     eddy_tensor y = MatMul(as_matrix(a->x), eddy__layer_variable(l, kernel));
     if (!a->no_bias) y = BiasAdd(y, eddy__layer_variable(l, bias));
-    return eddy__layer_activate(a->activation, eddy__layer_under(y, a->x, s.rank - 1));
+    return eddy__layer_activate(a->activation, eddy__layer_restore_dims(y, a->x, s.rank - 1));
 }
 
 eddy_tensor eddy_dense_with(eddy_dense_args a)
@@ -33,13 +33,13 @@ eddy_tensor eddy_dense_with(eddy_dense_args a)
                      .not_trainable = a.not_trainable, .seed = a.seed };
     const eddy_tensor none = { a.x.graph, 0, 0 };
     char text[200];
-    if (!eddy__layer_takes(&l, a.x)) return none;
+    if (!eddy__layer_check_input(&l, a.x)) return none;
     if (s.rank < 2 || s.dim[s.rank - 1] < 0)
         return eddy_fail(l.graph, EDDY_BAD_SHAPE,
                          "dense: x has shape %s; expected rank 2 or more and a known last "
                          "dimension [scope '%.200s']",
                          eddy_shape_print(s, text, sizeof text), a.name ? a.name : "dense");
-    if (!eddy__layer_count(&l, "units", a.units)) return none;
+    if (!eddy__layer_check_count(&l, "units", a.units)) return none;
     eddy__layer_begin(&l);
     return eddy__layer_end(&l, build_dense(&l, &a));
 }

@@ -78,7 +78,7 @@ static eddy_tensor given(eddy_graph *g, eddy_tensor value, eddy_dtype dtype, edd
     if (!eddy_is_valid(value)) return eddy_identity(value);
     if (is.dtype == dtype && eddy_shape_equal(is.shape, shape)) return value;
     return eddy_fail(g, is.dtype == dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
-                     "the initial value is %s; expected %s",
+                     "the initial value '%.200s' is %s; expected %s", eddy_name_of(value),
                      eddy_type_print(is, a, sizeof a), eddy_type_print(want, b, sizeof b));
 }
 

@@ -26,12 +26,12 @@ static const char *scope_of(const eddy_layer *l)
     return l->name ? l->name : l->who;
 }
 
-bool eddy__layer_takes(eddy_layer *l, eddy_tensor x)
+bool eddy__layer_check_input(eddy_layer *l, eddy_tensor x)
 {
     l->graph = x.graph;
     l->dtype = eddy_dtype_of(x);
     if (!eddy_is_valid(x)) {
-        eddy_identity(x);                       /* says so, or passes it on */
+        eddy_identity(x);                       /* records the error, or passes it on */
         return false;
     }
     if (l->dtype == EDDY_FLOAT32 || l->dtype == EDDY_FLOAT64) return true;
@@ -40,7 +40,7 @@ bool eddy__layer_takes(eddy_layer *l, eddy_tensor x)
     return false;
 }
 
-bool eddy__layer_count(const eddy_layer *l, const char *what, int64_t n)
+bool eddy__layer_check_count(const eddy_layer *l, const char *what, int64_t n)
 {
     if (n > 0) return true;
     eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %lld; it must be above 0 "
@@ -48,7 +48,7 @@ bool eddy__layer_count(const eddy_layer *l, const char *what, int64_t n)
     return false;
 }
 
-bool eddy__layer_rank(const eddy_layer *l, eddy_tensor x, int rank, int known)
+bool eddy__layer_check_rank(const eddy_layer *l, eddy_tensor x, int rank, int known)
 {
     const eddy_shape s = eddy_shape_of(x);
     char             text[200];
@@ -72,7 +72,7 @@ eddy_tensor eddy__layer_end(const eddy_layer *l, eddy_tensor y)
     return y;
 }
 
-const char *eddy__layer_inside(const eddy_layer *l, const char *name, char buf[LAYER_NAME])
+const char *eddy__layer_inner_reuse(const eddy_layer *l, const char *name, char buf[LAYER_NAME])
 {
     if (!l->reuse) return NULL;
     snprintf(buf, LAYER_NAME, "%s/%s", l->reuse, name);
@@ -81,13 +81,13 @@ const char *eddy__layer_inside(const eddy_layer *l, const char *name, char buf[L
 
 /* ------------------------------------------------------------- variables -- */
 
-/* The variable of the layer whose variables are used again. */
+/* The variable of the layer that is reused. */
 static eddy_tensor find_variable(const eddy_layer *l, const eddy_layer_weight *w)
 {
     char              name[LAYER_NAME], tensor[LAYER_NAME + 2], have[200], want[200];
     const eddy_type   type = { l->dtype, w->shape };
     const eddy_tensor none = { l->graph, 0, 0 };
-    eddy__layer_inside(l, w->name, name);
+    eddy__layer_inner_reuse(l, w->name, name);
     snprintf(tensor, sizeof tensor, "%s:0", name);
     const eddy_tensor v = eddy_graph_has(l->graph, tensor) ? eddy_graph_tensor(l->graph, tensor)
                                                            : none;
@@ -121,8 +121,7 @@ static eddy_init init_of(const eddy_layer_weight *w)
     return given ? w->init : w->otherwise;
 }
 
-/* The first value depends on nothing that surrounds the layer: the initializer runs before
- * all else. */
+/* The initial value depends on no surrounding scope, because the initializer runs first. */
 eddy_tensor eddy__layer_variable(const eddy_layer *l, eddy_layer_weight w)
 {
     char scope[64];
@@ -143,7 +142,7 @@ eddy_tensor eddy__layer_variable(const eddy_layer *l, eddy_layer_weight w)
 
 /* ---------------------------------------------------------------- shapes -- */
 
-eddy_tensor eddy__layer_under(eddy_tensor y, eddy_tensor x, int leading)
+eddy_tensor eddy__layer_restore_dims(eddy_tensor y, eddy_tensor x, int leading)
 {
     const eddy_shape inner = eddy_shape_of(y);
     eddy_shape       s = eddy_shape_of(x);
@@ -163,7 +162,7 @@ eddy_tensor eddy__layer_under(eddy_tensor y, eddy_tensor x, int leading)
     return eddy_set_shape(y, s);
 }
 
-eddy_tensor eddy__layer_within(eddy_tensor x, eddy_tensor lengths, int along)
+eddy_tensor eddy__layer_valid_positions(eddy_tensor x, eddy_tensor lengths, int along)
 {
     const eddy_shape s = eddy_shape_of(x);
     if (s.dim[along] > 0) {

@@ -10,7 +10,7 @@ typedef struct heads {
     const eddy_multi_head_attention_args *a;
     eddy_layer  layer;
     eddy_tensor memory;
-    int64_t     n, units, size;                 /* of x, of all heads, of one */
+    int64_t     n, units, size;                 /* units of x, of all heads, of one head */
     eddy_tensor q, k, v;                        /* [batch, heads, places, size] */
 } heads;
 
@@ -25,7 +25,7 @@ static eddy_tensor project(const heads *h, eddy_tensor x, int64_t units, const c
                       .kernel_initializer = a->kernel_initializer,
                       .kernel_regularizer = a->kernel_regularizer,
                       .not_trainable = a->not_trainable, .seed = eddy__layer_seed(a->seed, k),
-                      .reuse = eddy__layer_inside(&h->layer, name, scope));
+                      .reuse = eddy__layer_inner_reuse(&h->layer, name, scope));
 }
 
 /* [batch, places, parts units] as [batch, places, parts, heads, size]. */
@@ -33,14 +33,14 @@ static eddy_tensor cut(const heads *h, eddy_tensor y, int parts)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-1)));
     rows = eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, parts, h->a->heads, h->size));
-    return eddy__layer_under(rows, y, 2);
+    return eddy__layer_restore_dims(rows, y, 2);
 }
 
 /* [batch, places, heads, size] as [batch, places, units]. */
 static eddy_tensor join(const heads *h, eddy_tensor y)
 {
     eddy_tensor rows = eddy_merge_leading(y, eddy_sum(y, .axes = EDDY_AXES(-2, -1)));
-    return eddy__layer_under(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
+    return eddy__layer_restore_dims(eddy_reshape(rows, EDDY_SHAPE(EDDY_ANY, h->units)), y, 2);
 }
 
 /* Part k of [batch, places, parts, heads, size], heads first. */
@@ -51,32 +51,32 @@ static eddy_tensor part(eddy_tensor parts, int k)
 
 /* -------------------------------------------------------------------- masks -- */
 
-/* Which places of the memory there are, [batch, 1, 1, t]. */
-static eddy_tensor within(const heads *h)
+/* The valid positions of the memory, [batch, 1, 1, t]. */
+static eddy_tensor valid_positions(const heads *h)
 {
-    eddy_tensor seen = eddy__layer_within(h->memory, h->a->lengths, 1);
+    eddy_tensor seen = eddy__layer_valid_positions(h->memory, h->a->lengths, 1);
     return ExpandDims(ExpandDims(seen, 1), 1);
 }
 
-/* 0 where it is seen, and next to nothing elsewhere. */
+/* 0 at visible positions, -10^9 elsewhere. */
 static eddy_tensor penalty(const heads *h, eddy_tensor seen)
 {
     return eddy_where(seen, NumberLike(0, h->q), NumberLike(HIDDEN, h->q));
 }
 
-/* What is added to the scores; without a graph if nothing is. */
+/* The term that is added to the scores; without a graph if there is none. */
 static eddy_tensor make_mask(const heads *h)
 {
     eddy_tensor mask = h->a->mask;
     if (mask.graph && eddy_dtype_of(mask) == EDDY_BOOL) mask = penalty(h, mask);
     if (!h->a->lengths.graph) return mask;
-    eddy_tensor ends = penalty(h, within(h));
+    eddy_tensor ends = penalty(h, valid_positions(h));
     return mask.graph ? Add(mask, ends) : ends;
 }
 
 /* ---------------------------------------------------------------- attention -- */
 
-/* With the probabilities at hand, for dropout. */
+/* Attention with explicit probabilities, for dropout. */
 static eddy_tensor attend_stored(const heads *h, eddy_tensor mask)
 {
     const eddy_multi_head_attention_args *a = h->a;
@@ -129,16 +129,17 @@ eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a)
     const eddy_tensor none = { a.x.graph, 0, 0 };
     heads h = { .a = &a, .memory = a.memory.graph ? a.memory : a.x,
                 .layer = { .who = "attention", .name = a.name, .reuse = a.reuse } };
-    if (!eddy__layer_takes(&h.layer, h.memory) || !eddy__layer_takes(&h.layer, a.x) ||
-        !eddy__layer_rank(&h.layer, a.x, 3, 2) || !eddy__layer_rank(&h.layer, h.memory, 3, 2) ||
-        !eddy__layer_count(&h.layer, "heads", a.heads))
+    if (!eddy__layer_check_input(&h.layer, h.memory) || !eddy__layer_check_input(&h.layer, a.x) ||
+        !eddy__layer_check_rank(&h.layer, a.x, 3, 2) ||
+        !eddy__layer_check_rank(&h.layer, h.memory, 3, 2) ||
+        !eddy__layer_check_count(&h.layer, "heads", a.heads))
         return none;
     if (h.memory.graph != a.x.graph)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
                          "element of this graph");
     h.n = eddy_shape_of(a.x).dim[2];
     h.units = a.units ? a.units : h.n;
-    if (!eddy__layer_count(&h.layer, "units", h.units)) return none;
+    if (!eddy__layer_check_count(&h.layer, "units", h.units)) return none;
     if (h.units % a.heads != 0 || h.units > INT32_MAX)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
                          "attention: %lld units cannot be divided into %lld heads",

@@ -11,7 +11,7 @@ typedef struct norm {
     eddy_layer  layer;
     eddy_tensor gamma, beta;                    /* without a graph if left out */
     eddy_tensor mean, variance;                 /* the moving ones */
-    eddy_dims   others;                         /* all axes but that of the channels */
+    eddy_dims   others;                         /* all axes except that of the channels */
     int64_t     channels;
     double      epsilon;
     bool        fused, second;                  /* rank 4; channels are axis 1 */
@@ -112,7 +112,7 @@ eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a)
                .layer = { .who = "batch_normalization", .name = a.name, .reuse = a.reuse,
                           .not_trainable = a.not_trainable } };
     char text[200];
-    if (!eddy__layer_takes(&n.layer, a.x)) return none;
+    if (!eddy__layer_check_input(&n.layer, a.x)) return none;
     if (axis < 0 || s.dim[axis] < 0)
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE,
                          "batch_normalization: x has shape %s and axis is %lld; the number of "
@@ -149,7 +149,7 @@ eddy_tensor eddy_layer_norm_layer_with(eddy_layer_norm_layer_args a)
     eddy_layer l = { .who = "layer_norm", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable };
     char text[200];
-    if (!eddy__layer_takes(&l, a.x)) return eddy_none(a.x.graph);
+    if (!eddy__layer_check_input(&l, a.x)) return eddy_none(a.x.graph);
     if (s.rank < 1 || s.dim[s.rank - 1] < 0)
         return eddy_fail(l.graph, EDDY_BAD_SHAPE, "layer_norm: x has shape %s; its last dimension "
                          "must be known", eddy_shape_print(s, text, sizeof text));

@@ -10,7 +10,7 @@ static eddy_tensor turn(eddy_tensor x, eddy_tensor lengths)
     return lengths.graph ? eddy_reverse_sequence(x, lengths, 0, 1) : eddy_reverse(x, EDDY_AXES(0));
 }
 
-/* The state after the last step of each sequence; that before the first if there is none. */
+/* The state after the last step of each sequence; the initial state if it has no step. */
 static eddy_tensor last(eddy_tensor states, eddy_tensor lengths, eddy_tensor first)
 {
     if (!states.graph) return states;
@@ -28,19 +28,19 @@ static eddy_tensor swap(eddy_tensor x)
     return eddy_transpose(x, EDDY_DIMS(1, 0, 2));
 }
 
-/* The network on steps that come first. */
+/* Runs the network on x with the steps on axis 0. */
 static eddy_rnn_result run_steps(const eddy_layer *l, const eddy_rnn_args *a, eddy_tensor x)
 {
     const eddy_tensor lengths = a->sequence_length;
     eddy_tensor       seen = { 0 };
     if (lengths.graph) {
-        seen = ExpandDims(eddy__layer_within(x, lengths, 0), -1);
+        seen = ExpandDims(eddy__layer_valid_positions(x, lengths, 0), -1);
         x = Where(seen, x, 0);
     }
     eddy_layer inner = *l;
     char       scope[LAYER_NAME];
     inner.name = a->cell.name ? a->cell.name : eddy__cell_name(&a->cell);
-    inner.reuse = eddy__layer_inside(l, inner.name, scope);
+    inner.reuse = eddy__layer_inner_reuse(l, inner.name, scope);
     eddy__layer_begin(&inner);
     eddy_cell_states s = eddy__cell_run(&inner, &a->cell, a->go_backwards ? turn(x, lengths) : x,
                                         a->initial_h, a->initial_c);
@@ -68,7 +68,7 @@ static bool check_steps(const eddy_layer *l, const eddy_rnn_args *a)
 
 static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
 {
-    if (eddy__cell_name(cell)) return eddy__layer_count(l, "units", cell->units);
+    if (eddy__cell_name(cell)) return eddy__layer_check_count(l, "units", cell->units);
     eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: unknown cell kind %d [scope '%.200s']",
               (int)cell->kind, l->name ? l->name : "rnn");
     return false;
@@ -80,7 +80,7 @@ eddy_rnn_result eddy_rnn_with(eddy_rnn_args a)
     const eddy_rnn_result nothing = { none, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
-    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_rank(&l, a.x, 3, 2) ||
+    if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2) ||
         !check_cell(&l, &a.cell) || !check_steps(&l, &a))
         return nothing;
     eddy__layer_begin(&l);
@@ -98,18 +98,18 @@ eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn
     eddy_bidirectional_rnn_result r = { .outputs = { a.x.graph, 0, 0 } };
     char scope[LAYER_NAME];
     r.fw = r.bw = (eddy_rnn_result){ r.outputs, r.outputs, r.outputs };
-    if (!eddy__layer_takes(&l, a.x)) return r;
+    if (!eddy__layer_check_input(&l, a.x)) return r;
     eddy__layer_begin(&l);
     eddy_rnn_args one = { .x = a.x, .cell = a.cell_fw, .name = "fw",
                           .sequence_length = a.sequence_length, .time_major = a.time_major,
                           .not_trainable = a.not_trainable, .seed = a.seed,
-                          .reuse = eddy__layer_inside(&l, "fw", scope) };
+                          .reuse = eddy__layer_inner_reuse(&l, "fw", scope) };
     r.fw = eddy_rnn_with(one);
     if (a.cell_bw.kind) one.cell = a.cell_bw;
     one.name = "bw";
     one.go_backwards = true;
     one.seed = eddy__layer_seed(a.seed, 1);
-    one.reuse = eddy__layer_inside(&l, "bw", scope);
+    one.reuse = eddy__layer_inner_reuse(&l, "bw", scope);
     r.bw = eddy_rnn_with(one);
     r.outputs = eddy_concat(EDDY_LIST(r.fw.outputs, r.bw.outputs), 2);
     eddy__layer_end(&l, r.outputs);
@@ -122,7 +122,7 @@ eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a)
     eddy_rnn_result   r = { a.x, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse };
     char       name[32], scope[LAYER_NAME];
-    if (!eddy__layer_takes(&l, a.x)) return (eddy_rnn_result){ none, none, none };
+    if (!eddy__layer_check_input(&l, a.x)) return (eddy_rnn_result){ none, none, none };
     if (a.count < 1 || !a.cells) {
         r.outputs = eddy_fail(l.graph, EDDY_INVALID_ARGUMENT, "rnn: there are no cells to stack");
         return r;
@@ -136,7 +136,7 @@ eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a)
         r = eddy_rnn(r.outputs, a.cells[i], name, a.sequence_length,
                      .time_major = a.time_major, .not_trainable = a.not_trainable,
                      .seed = eddy__layer_seed(a.seed, i),
-                     .reuse = eddy__layer_inside(&l, name, scope));
+                     .reuse = eddy__layer_inner_reuse(&l, name, scope));
         if (a.results) a.results[i] = r;
     }
     eddy__layer_end(&l, r.outputs);

@@ -5,7 +5,7 @@
 eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a)
 {
     eddy_layer l = { .who = "dropout", .name = a.name };
-    if (!eddy__layer_takes(&l, a.x)) return eddy_none(a.x.graph);
+    if (!eddy__layer_check_input(&l, a.x)) return eddy_none(a.x.graph);
     if (!a.training_when.graph && !a.training) return a.x;
     eddy__layer_begin(&l);
     eddy_tensor y = eddy_dropout(a.x, a.rate, a.noise_shape, a.seed, "mask");
@@ -23,8 +23,8 @@ eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a)
     if (l.dtype != EDDY_FLOAT32 && l.dtype != EDDY_FLOAT64)
         return eddy_fail(l.graph, EDDY_BAD_DTYPE, "embedding: dtype is %s; it must be float32 or "
                          "float64", eddy_dtype_name(l.dtype));
-    if (!eddy__layer_count(&l, "input_dim", a.input_dim) ||
-        !eddy__layer_count(&l, "output_dim", a.output_dim))
+    if (!eddy__layer_check_count(&l, "input_dim", a.input_dim) ||
+        !eddy__layer_check_count(&l, "output_dim", a.output_dim))
         return none;
     eddy__layer_begin(&l);
     eddy_tensor table = eddy__layer_variable(&l, (eddy_layer_weight){
@@ -41,7 +41,7 @@ eddy_tensor eddy_mlp_with(eddy_mlp_args a)
     eddy_layer  l = { .who = "mlp", .name = a.name, .reuse = a.reuse };
     eddy_tensor y = a.x;
     char        inner[24], scope[LAYER_NAME];
-    if (!eddy__layer_takes(&l, a.x)) return eddy_none(a.x.graph);
+    if (!eddy__layer_check_input(&l, a.x)) return eddy_none(a.x.graph);
     if (a.units.count < 1 || a.units.count > EDDY_MAX_RANK)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
                          "mlp: units has %d entries; expected 1 to %d", a.units.count,
@@ -57,7 +57,7 @@ eddy_tensor eddy_mlp_with(eddy_mlp_args a)
                        .kernel_regularizer = a.kernel_regularizer,
                        .not_trainable = a.not_trainable,
                        .seed = eddy__layer_seed(a.seed, i),
-                       .reuse = eddy__layer_inside(&l, inner, scope));
+                       .reuse = eddy__layer_inner_reuse(&l, inner, scope));
         if (!last)
             y = eddy_dropout_layer(y, a.dropout, a.training, a.training_when,
                                    .seed = eddy__layer_seed(a.seed, i));
@@ -65,7 +65,7 @@ eddy_tensor eddy_mlp_with(eddy_mlp_args a)
     return eddy__layer_end(&l, y);
 }
 
-/* By how much y is smaller than x in height and width; 0 if it is no whole factor. */
+/* The factor by which y is smaller than x in height and width; 0 if it is not an integer. */
 static eddy_dims factors(eddy_shape x, eddy_shape y)
 {
     eddy_dims d = { .count = 2 };
@@ -77,7 +77,7 @@ static eddy_dims factors(eddy_shape x, eddy_shape y)
     return d;
 }
 
-/* Whether x and y can have the same sizes but for the channels and, of images, the height and
+/* True if x and y can have equal sizes except for the channels and, in images, height and
  * width. */
 static bool rows_fit(eddy_shape x, eddy_shape y)
 {
@@ -95,7 +95,7 @@ static eddy_tensor shortcut(const eddy_layer *l, const eddy_residual_args *a)
     const eddy_init  given = a->kernel_initializer;
     const eddy_init  init = given.build || given.kind || given.value.graph
                             ? given : eddy_he_normal_initializer();
-    const char *reuse = eddy__layer_inside(l, "shortcut", scope);
+    const char *reuse = eddy__layer_inner_reuse(l, "shortcut", scope);
     if (x.rank != 4)
         return eddy_dense(a->x, y.dim[y.rank - 1], "shortcut", .no_bias = true,
                           .kernel_initializer = init, .not_trainable = a->not_trainable,
@@ -113,7 +113,7 @@ eddy_tensor eddy_residual_with(eddy_residual_args a)
     char one[200], other[200];
     if (eddy_is_valid(a.x) && (!eddy_is_valid(a.y) || a.y.graph != a.x.graph))
         return Add(a.x, a.y);                   /* says so */
-    if (!eddy__layer_takes(&l, a.y) || !eddy__layer_takes(&l, a.x)) return none;
+    if (!eddy__layer_check_input(&l, a.y) || !eddy__layer_check_input(&l, a.x)) return none;
     bool like = eddy_shape_equal(x, y), fits = rows_fit(x, y);
     if (fits && !like) {
         const eddy_dims f = factors(x, y);

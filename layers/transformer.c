@@ -18,7 +18,8 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
     if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
         return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; it must be "
                          "float32 or float64", eddy_dtype_name(dtype));
-    if (!eddy__layer_count(&l, "length", length) || !eddy__layer_count(&l, "units", units))
+    if (!eddy__layer_check_count(&l, "length", length) ||
+        !eddy__layer_check_count(&l, "units", units))
         return eddy_none(g);
     eddy_array *table = eddy_array_new_in(eddy__graph_allocator(g), dtype,
                                           EDDY_SHAPE(length, units));
@@ -37,7 +38,7 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
     return t;
 }
 
-/* The first rows of the table, as many as x has places. */
+/* The first rows of the table, one for each position of x. */
 static eddy_tensor first_rows(eddy_tensor table, eddy_tensor x)
 {
     const int64_t have = eddy_shape_of(table).dim[0], want = eddy_shape_of(x).dim[1];
@@ -54,7 +55,7 @@ eddy_tensor eddy_position_layer_with(eddy_position_layer_args a)
     const eddy_tensor none = { a.x.graph, 0, 0 };
     eddy_layer l = { .who = "positions", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
-    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_rank(&l, a.x, 3, 2)) return none;
+    if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2)) return none;
     const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
     const int64_t most = a.max_length ? a.max_length : s;
     if (s == EDDY_ANY && most < 1)
@@ -86,10 +87,10 @@ static eddy_tensor attend(const eddy_layer *l, const eddy_transformer_block_args
     return eddy_multi_head_attention(
         x, a->heads, name, .memory = cross ? a->memory : none, .causal = !cross && a->causal,
         .lengths = cross ? a->memory_lengths : a->lengths, .mask = cross ? none : a->mask,
-        .dropout = a->attention_dropout, .training = a->training,
-        .training_when = a->training_when, .kernel_initializer = a->kernel_initializer,
-        .kernel_regularizer = a->kernel_regularizer, .not_trainable = a->not_trainable,
-        .seed = eddy__layer_seed(a->seed, 10 * k), .reuse = eddy__layer_inside(l, name, scope));
+        .dropout = a->attention_dropout, .training = a->training, .training_when = a->training_when,
+        .kernel_initializer = a->kernel_initializer, .kernel_regularizer = a->kernel_regularizer,
+        .not_trainable = a->not_trainable, .seed = eddy__layer_seed(a->seed, 10 * k),
+        .reuse = eddy__layer_inner_reuse(l, name, scope));
 }
 
 static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_block_args *a,
@@ -103,7 +104,7 @@ static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_bloc
                     .kernel_initializer = a->kernel_initializer,
                     .kernel_regularizer = a->kernel_regularizer,
                     .not_trainable = a->not_trainable, .seed = eddy__layer_seed(a->seed, 10 * k),
-                    .reuse = eddy__layer_inside(l, "feed_forward", scope));
+                    .reuse = eddy__layer_inner_reuse(l, "feed_forward", scope));
 }
 
 /* Part k of a block with its shortcut and norm. */
@@ -114,7 +115,7 @@ static eddy_tensor add_part(const eddy_layer *l, const eddy_transformer_block_ar
     snprintf(name, sizeof name, k ? "layer_norm_%d" : "layer_norm", k);
     const eddy_layer_norm_layer_args norm = {
         .x = x, .epsilon = a->epsilon, .not_trainable = a->not_trainable,
-        .reuse = eddy__layer_inside(l, name, scope) };
+        .reuse = eddy__layer_inner_reuse(l, name, scope) };
     eddy_tensor y = a->pre_norm ? eddy_layer_norm_layer_with(norm) : x;
     y = kind == FORWARD ? feed_forward(l, a, y, k) : attend(l, a, y, kind == CROSS, k);
     y = Add(x, eddy_dropout_layer(y, a->dropout, a->training, a->training_when,
@@ -129,7 +130,7 @@ eddy_tensor eddy_transformer_block_with(eddy_transformer_block_args a)
 {
     eddy_layer l = { .who = "transformer_block", .name = a.name, .reuse = a.reuse };
     int        k = 0;
-    if (!eddy__layer_takes(&l, a.x) || !eddy__layer_rank(&l, a.x, 3, 2))
+    if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2))
         return eddy_none(a.x.graph);
     eddy__layer_begin(&l);
     eddy_tensor y = add_part(&l, &a, a.x, SELF, k++);

@@ -109,7 +109,7 @@ static bool step_fits(eddy_graph *g, eddy_tensor step)
 
 /* ---------------------------------------------------------------- updates -- */
 
-/* Slots wait for nothing that surrounds the call. */
+/* Creates slots without the control inputs of open scopes. */
 static void create_slots(eddy_optimizer *o, const eddy_gradient_pair *pairs, int count)
 {
     if (!o->def.create_slots) return;
@@ -119,8 +119,8 @@ static void create_slots(eddy_optimizer *o, const eddy_gradient_pair *pairs, int
     eddy_control_end(o->graph);
 }
 
-/* A gradient of partly unknown shape has the variable's, or the run fails:
- * nothing is broadcast. */
+/* A gradient of partly unknown shape must have the variable's shape, or the run fails: it is
+ * not broadcast. */
 eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable)
 {
     return eddy_shape_is_known(eddy_shape_of(gradient)) ? gradient
@@ -149,7 +149,7 @@ eddy_tensor eddy__constrained(eddy_tensor value, eddy_tensor variable)
     return value;
 }
 
-/* variable <- constraint(variable), behind the update. */
+/* variable <- constraint(variable), after the update. */
 static eddy_tensor constrain(eddy_optimizer *o, eddy_tensor updated, eddy_tensor variable)
 {
     const eddy_node *node = eddy_node_of(updated);
@@ -191,8 +191,8 @@ static eddy_tensor update(eddy_optimizer *o, eddy_gradient_pair p)
     return done ? updated : constrain(o, updated, p.variable);
 }
 
-/* The updates of all variables that have a gradient; how many there are.  last[id] is where
- * in `out` the last one of that variable is, plus 1: the next waits for it. */
+/* Builds the updates of all variables that have a gradient. Returns their number. last[id] is
+ * one more than the index in `out` of the variable's last update, for which the next one waits. */
 static int update_all(eddy_optimizer *o, const eddy_gradient_pair *pairs, int count,
                       eddy_tensor *out, int32_t *last)
 {
@@ -215,7 +215,7 @@ static int update_all(eddy_optimizer *o, const eddy_gradient_pair *pairs, int co
     return n;
 }
 
-/* The operation named `scope`: all updates, then the count of the step. */
+/* The operation named `scope`: all updates, followed by the increment of the step. */
 static eddy_tensor finish(eddy_optimizer *o, eddy_list updates, eddy_tensor step, const char *scope)
 {
     eddy_graph *g = o->graph;
@@ -231,7 +231,8 @@ static eddy_tensor finish(eddy_optimizer *o, eddy_list updates, eddy_tensor step
     return eddy_group(g, EDDY_LIST(counted), scope);
 }
 
-/* With room for the updates, for a place for each variable, and with pairs that may change. */
+/* Builds the updates with a copy of the pairs that may be modified, and memory for the updates
+ * and an index for each variable. */
 static eddy_tensor apply_in(eddy_optimizer *o, const eddy_apply_gradients_args *a,
                             eddy_gradient_pair *pairs, eddy_tensor *updates, int32_t *last)
 {

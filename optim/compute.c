@@ -10,7 +10,7 @@
 
 /* --------------------------------------------------------------- arguments -- */
 
-/* Of the loss, of its weight, or, with their optimizer, of a variable. */
+/* Checks the type of the loss, of its weight, or, with their optimizer, of a variable. */
 static bool dtype_fits(const eddy_optimizer *o, eddy_tensor t)
 {
     const eddy_dtype d = eddy_dtype_of(t);
@@ -29,7 +29,7 @@ static bool weight_fits(eddy_graph *g, eddy_tensor grad_loss)
     return false;
 }
 
-/* Those of a loss that is there. */
+/* Checks the arguments for a loss that is a tensor. */
 static bool arguments_fit(eddy_graph *g, const eddy_compute_gradients_args *a)
 {
     const unsigned gate = (unsigned)a->gate_gradients;
@@ -44,7 +44,7 @@ static bool arguments_fit(eddy_graph *g, const eddy_compute_gradients_args *a)
     return false;
 }
 
-/* Copies the list that was given; false with the error set. */
+/* Copies the caller's list; false with the error set. */
 static bool take_list(eddy_graph *g, eddy_list given, eddy_tensor *variable)
 {
     for (int i = 0; i < given.count; i++) {
@@ -79,7 +79,7 @@ static void columns_free(eddy_graph *g, columns *c)
     eddy__tensors_free(g, c->gradient, c->count);
 }
 
-/* Of a loss that is there, gated as asked for. */
+/* The gradients of a loss that is a tensor, gated as requested. */
 static bool by_sweep(eddy_graph *g, const eddy_compute_gradients_args *a, columns *c)
 {
     const eddy_tensor weight[] = { a->grad_loss };
@@ -110,7 +110,7 @@ static int by_creation(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* The variables: those of the list, or those that the tape has seen. */
+/* The variables: those of the list, or those that the tape has recorded. */
 static bool watched(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_tape *tape,
                     columns *c)
 {
@@ -123,7 +123,7 @@ static bool watched(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_ta
     return eddy__graph_ready(g);
 }
 
-/* Of a loss that a function builds while a tape records; *loss is what it built. */
+/* The gradients of a loss that a function builds while a tape records; *loss is the loss. */
 static bool by_tape(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_tape *tape,
                     columns *c, eddy_tensor *loss)
 {

@@ -17,7 +17,7 @@ struct eddy_optimizer {
     eddy_optimizer_def def;
     const char        *name;      /* in the graph's arena */
     void              *state;         /* begins with the addresses of the optimizers inside */
-    int                n_inside;      /* how many those are */
+    int                n_inside;      /* number of these */
     bool               skip_negative; /* of the slices that are being applied */
     bool               constrains;    /* the step that is being built sees to the constraint */
     eddy_tensor        variable;      /* that `step` is updating */
@@ -29,7 +29,7 @@ struct eddy_optimizer {
 /* The graph of a live optimizer that can be built in, else NULL. */
 eddy_graph *eddy__optimizer_ready(const eddy_optimizer *o);
 
-/* "what"[owner]; invalid if there is none.  owner 0 is a shared one. */
+/* The slot "what" of `owner`; invalid if there is none. owner 0: a shared slot. */
 eddy_tensor eddy__slot_find(const eddy_optimizer *o, int32_t owner, const char *name);
 /* The shared slot `name`; invalid if there is none. */
 static inline eddy_tensor eddy__shared_slot(const eddy_optimizer *o, const char *name)
@@ -42,7 +42,7 @@ eddy_tensor eddy__filled_slot(eddy_optimizer *o, eddy_tensor variable, const cha
                               double value, const char *called);
 eddy_tensor eddy__zero_slot(eddy_optimizer *o, eddy_tensor variable, const char *name);
 
-/* What an optimizer with a `step` has for create_slots, apply_dense and apply_sparse. */
+/* The functions create_slots, apply_dense and apply_sparse of an optimizer with a `step`. */
 void        eddy__step_slots(eddy_optimizer *o, eddy_tensor variable);
 eddy_tensor eddy__step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor variable);
 eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
@@ -51,7 +51,7 @@ eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor ind
 /* A gradient of partly unknown shape with the variable's, or the run fails. */
 eddy_tensor eddy__shaped(eddy_tensor gradient, eddy_tensor variable);
 
-/* What the constraint of a variable makes of its new value, or that value. */
+/* The result of the variable's constraint for the new value, or the value itself. */
 eddy_tensor eddy__constrained(eddy_tensor value, eddy_tensor variable);
 
 /* A hyper-parameter handed to a constructor: a floating scalar of the graph.
@@ -60,15 +60,16 @@ bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double 
 /* t, which must be above 0: an error now if it is constant, else in a run.  For `prepare`. */
 eddy_tensor eddy__hyper_positive(const char *what, eddy_tensor t);
 
-/* An option that is a number: 0, as what is left out, stands for `fallback`, and -0.0 for
- * the number 0. */
+/* An option that is a number: 0 means that it is omitted and stands for `fallback`; -0.0 is the
+ * number 0. */
 double eddy__setting(double given, double fallback);
-/* Whether such an option is above 0, or not below; else the error is on g. */
+/* True if such an option is above 0, or not below 0; otherwise the error is on g. */
 bool eddy__setting_is_positive(eddy_graph *g, const char *what, double x);
 bool eddy__setting_is_not_negative(eddy_graph *g, const char *what, double x);
 
-/* The pairs that compute_gradients makes, as its arguments say, and the loss; in memory of
- * the graph's.  False with the error on the graph; to be released in either case. */
+/* Computes the pairs according to the arguments of compute_gradients, and the loss, in memory
+ * allocated by the graph's allocator. False with the error on the graph; release them in either
+ * case. */
 typedef struct eddy_pairs {
     eddy_gradient_pair *at;
     int                 count;

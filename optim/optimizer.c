@@ -98,7 +98,7 @@ bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double 
         return false;
     }
     if (t->node == 0 && !isnan(fallback)) {
-        eddy_control_clear(g);          /* it waits for nothing, nor do slots made of it */
+        eddy_control_clear(g);    /* it has no control inputs; neither have slots created from it */
         *t = eddy_number(g, EDDY_FLOAT64, fallback);
         eddy_control_end(g);
     }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the number of that slot is, plus 1, or would go: 0 there.  There is a table. */
+/* Looks up a slot in the hash table: the entry contains its number plus 1, or 0 if the slot
+ * does not exist. */
 static int32_t *place_of(const eddy_optimizer *o, int32_t owner, const char *name)
 {
     const size_t mask = 2 * (size_t)o->slots_capacity - 1;
@@ -40,8 +41,8 @@ static int by_name(const void *a, const void *b)
                               - (x->variable.node < y->variable.node);
 }
 
-/* The slots of the optimizer and of those inside it, each optimizer's once: stored from
- * out[n] on, if there is an out; n and how many there are. */
+/* The slots of the optimizer and of those inside it, each optimizer once. Stores them from
+ * out[n] on, unless out is NULL. Returns n plus their number. */
 static int gather(const eddy_optimizer *o, eddy_slot *out, int n)
 {
     eddy_optimizer *const *inside = o->state;
@@ -55,7 +56,8 @@ static int gather(const eddy_optimizer *o, eddy_slot *out, int n)
     return n;
 }
 
-/* All those slots, in memory of the optimizer's; NULL if there are none, or with the error set. */
+/* All those slots, allocated by the optimizer's allocator; NULL if there are none, or with the
+ * error set. */
 static eddy_slot *slots_new(const eddy_optimizer *o, int *count)
 {
     *count = gather(o, NULL, 0);
@@ -86,7 +88,7 @@ int eddy_optimizer_variables(const eddy_optimizer *o, eddy_tensor *out, int max)
     return count;
 }
 
-/* Those of variables first, by the name of the slot. */
+/* Slots of variables come first, sorted by the name of the slot. */
 static int by_slot(const void *a, const void *b)
 {
     const eddy_slot *x = a, *y = b;
@@ -109,7 +111,7 @@ int eddy_get_slot_names(const eddy_optimizer *o, const char **out, int max)
     return names;
 }
 
-/* Room for one slot more, and a table that stays at most half full. */
+/* Makes room for one more slot, in a hash table that is at most half full. */
 static bool room(eddy_optimizer *o)
 {
     if (o->n_slots < o->slots_capacity) return true;
@@ -141,7 +143,7 @@ static eddy_tensor keep(eddy_optimizer *o, int32_t owner, const char *name, eddy
     return variable;
 }
 
-/* A variable of the optimizer's, which waits for nothing around the call. */
+/* A variable of the optimizer, without the control inputs of open scopes. */
 static eddy_tensor make(eddy_graph *g, const char *name, eddy_tensor initial_value)
 {
     eddy_control_clear(g);
@@ -159,7 +161,7 @@ static void enter_variable(eddy_graph *g, eddy_tensor variable)
     eddy_scope_begin(g, scope);
 }
 
-/* The slot, which there is not yet, as a variable "<variable>/<called>". */
+/* Creates a slot as a variable "<variable>/<called>". */
 static eddy_tensor new_slot(eddy_optimizer *o, eddy_tensor variable, const char *name,
                             const char *called, eddy_tensor initial_value)
 {

@@ -11,8 +11,8 @@ void eddy__step_slots(eddy_optimizer *o, eddy_tensor variable)
         eddy__zero_slot(o, variable, o->def.slots[i]);
 }
 
-/* The variable and its slots, in the order of `slots`; how many.  Those that create_slots
- * has left out are made here. */
+/* Lists the variable and its slots in the order of `slots`, and creates slots that create_slots
+ * omitted. Returns the length of the list. */
 static int variables_of(eddy_optimizer *o, eddy_tensor variable, eddy_tensor *x)
 {
     int n = 1;
@@ -22,7 +22,7 @@ static int variables_of(eddy_optimizer *o, eddy_tensor variable, eddy_tensor *x)
     return n;
 }
 
-/* Slots before the variable, so that its update comes last. */
+/* Slots precede the variable, so that its update comes last. */
 static eddy_tensor together(eddy_graph *g, int n, eddy_tensor *updates)
 {
     return n == 1 ? updates[0] : eddy_group(g, (eddy_list){ n, updates }, NULL);

@@ -24,9 +24,9 @@ damaged_at|3|graph/files/safetensors_parse.c|@'
 allowed='session/compile.c|a plan could not be made|a guard: every step before it says why it failed
 ops/arrays/gather.c|batch_dims = %lld is negative|a guard against files: builders count from the end first
 ops/signal/fft.c|out of memory for a plan of FFTW|its memory is not from an allocator of the library
-session/compile/schedule.c|too few buffers were counted|a guard: the count is an upper bound
-session/compile/specialise.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
-session/compile/flow.c|a node that only the compiler makes|a guard: nobody else has these definitions'
+session/compile/emit.c|too few buffers were counted|a guard: the count is an upper bound
+session/compile/specialize_shapes.c|'"'"'%s'"'"' reads what has no shape yet|a guard: such an output is only fetched
+session/compile/ir.c|a node that only the compiler makes|a guard: nobody else has these definitions'
 
 [ $# -gt 0 ] || set -- graph ops autodiff layers optim session
 # shellcheck disable=SC2046  # the names of sources hold no blanks

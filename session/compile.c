@@ -11,7 +11,7 @@ static bool prepare_kernels(compile *c)
     return true;
 }
 
-/* Scratch memory lives at its instruction alone. */
+/* Gives each instruction's scratch memory a root that lives only during the instruction. */
 static bool scratch_roots(compile *c)
 {
     eddy_plan *p = c->plan;
@@ -30,12 +30,12 @@ static bool scratch_roots(compile *c)
     return true;
 }
 
-/* A large temporary whose value is fetched gets no place in the arena: it is made in the
- * fetch's array.  Where several fetches share memory, the first has it and the others
- * are copies.  Returns the bytes of all. */
-static size_t choose_results(eddy_plan *p)
+/* Lets large temporaries that are fetched be computed in the fetch's array instead of the
+ * arena. If several fetches share memory, the first one gets it and the others are copied.
+ * Returns the bytes of all results. */
+static size_t choose_direct_results(eddy_plan *p)
 {
-    /* copying that much costs less than an array to swap, or an address to set */
+    /* copying this much is cheaper than exchanging arrays, or than setting an address */
     const size_t small = p->embedded ? 64 : 4096;
     /* a body runs nodes with side effects for these alone */
     const unsigned never = EDDY_OP_DYNAMIC | (p->embedded ? EDDY_OP_SIDE_EFFECT : 0);
@@ -61,7 +61,7 @@ void eddy__plan_set_addresses(eddy_plan *p)
         if (p->code[i].kernel.scratch_size > 0)
             p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
         if (p->code[i].program) eddy__program_attach(&p->code[i]);
-        else eddy__settle_wide(p, &p->code[i]);
+        else eddy__parallel_groups_bind(p, &p->code[i]);
     }
     p->n_patches = 0;
     for (int32_t b = 0; b < p->n_buffers; b++) {
@@ -74,19 +74,19 @@ void eddy__plan_set_addresses(eddy_plan *p)
     }
 }
 
-static bool place(compile *c)
+static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
     eddy_session *s = c->session;
     if (!prepare_kernels(c) || !scratch_roots(c)) return false;
     const bool   reuse = !(s->options.without & EDDY_PASS_REUSE);
-    const size_t results = choose_results(p);
+    const size_t results = choose_direct_results(p);
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
                            &p->info.live_bytes))
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
     if (!p->embedded && s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
         return eddy__error_set(c->error, EDDY_LIMIT,
-                               "the run needs %zu bytes; the session's limit is %zu",
+                               "the run needs %zu bytes; max_bytes of the session is %zu",
                                p->memory_bytes + results, s->options.max_bytes);
     p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
     if (!p->patches) return false;
@@ -122,14 +122,14 @@ static bool copy_key(compile *c, int n_feeds, const plan_feed *feeds, eddy_list 
 }
 
 /* All stages. The key of a run is in c->plan. */
-static bool compile_plan(compile *c)
+static bool run_stages(compile *c)
 {
     const unsigned without = c->session->options.without;
     const bool     alone = !c->plan->embedded;
-    return eddy__specialise(c) && eddy__lower(c) && eddy__improve(c) &&
-           (!alone || eddy__hoist(c)) && eddy__schedule(c) &&
+    return eddy__specialize_shapes(c) && eddy__lower(c) && eddy__improve(c) &&
+           (!alone || eddy__hoist(c)) && eddy__emit(c) &&
            ((without & EDDY_PASS_FUSE) || eddy__fuse(c)) &&
-           (!alone || (without & EDDY_PASS_WIDE) || eddy__widen(c)) && place(c);
+           (!alone || (without & EDDY_PASS_PARALLEL) || eddy__parallelize(c)) && plan_memory(c);
 }
 
 static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, eddy_list fetches,
@@ -138,7 +138,8 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     eddy_session *s = c->session;
     eddy_plan    *p = c->plan = eddy__allocate_zeroed(&s->allocator, 1, sizeof *p);
     c->size = c->graph->size;
-    c->scratch.allocator = c->turns[0].allocator = c->turns[1].allocator = &s->allocator;
+    c->scratch.allocator = &s->allocator;
+    c->ir_arenas[0].allocator = c->ir_arenas[1].allocator = &s->allocator;
     if (!p) {
         eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan");
         return NULL;
@@ -152,10 +153,10 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     if (!c->info)
         eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes",
                         (int)c->size);
-    const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && compile_plan(c);
+    const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
     eddy__release(&s->allocator, c->info, ((size_t)c->size + 1) * sizeof *c->info);
     eddy__arena_free(&c->scratch);
-    for (int i = 0; i < 2; i++) eddy__arena_free(&c->turns[i]);
+    for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);
     if (ok) return p;
     eddy__error_set(c->error, EDDY_INTERNAL, "a plan could not be made");
     eddy__plan_free(p);

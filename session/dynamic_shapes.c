@@ -1,18 +1,18 @@
 /* dynamic_shapes.c -- staged runs, for shapes that depend on data.
  *
  * All shapes of a plan are known. Where the length of an operation's outputs depends on data
- * (EDDY_OP_DYNAMIC: where, unique), a run is split: a plan of its own computes these outputs,
- * with room for the largest possible result, and they are fed to the plan of the remaining
- * nodes, which is compiled for the shape that they have this time and cached as usual. A run
- * with several such operations in sequence takes several stages. */
+ * (EDDY_OP_DYNAMIC: where, unique), a run is split: a plan of its own computes these outputs in
+ * buffers of the largest possible size, and they are fed to the plan of the remaining nodes,
+ * which is compiled for their actual shapes and cached as usual. A run with several such
+ * operations in sequence takes several stages. */
 #include "session/dynamic_shapes.h"
 
 #include <string.h>
 
-enum { MOST_KEPT = 64 };
+enum { MAX_KEPT = 64 };
 
-/* Outputs are as long as the data says.  What their static shapes say does not matter:
- * they may have been narrowed, or be open for another reason. */
+/* True if the length of the outputs depends on data. The static shapes of the outputs do not
+ * matter: they may have been narrowed, or be open for another reason. */
 static bool may_be_dynamic(const eddy_node *node)
 {
     const eddy_op_def *op = node->op;
@@ -28,14 +28,15 @@ void eddy__stages_free(eddy_session *s, stages *t)
 
 /* -------------------------------------------------------------- the walk -- */
 
-/* Of each node up to `size`: is it needed; how many dynamic ones it lies behind, one
- * after the other, itself not counted; whether it, or what it needs, has an effect. */
+/* By node id up to `size`: whether the node is needed; its level, the number of dynamic nodes
+ * in sequence before it; a node with a side effect on which it depends. */
 typedef struct walk {
     eddy_graph *graph;
     int32_t     size;
     eddy_feeds  feeds;
     uint8_t    *needed, *fed, *given, *crosses;
-    int32_t    *first, *stage;      /* of a node: its output 0 in `crosses`; stage, from 1, or 0 */
+    int32_t    *first,
+        *stage; /* by node id: index of its output 0 in `crosses`; stage, from 1, or 0 */
     int32_t    *level, *effect;     /* effect: a node's id, or 0 */
 } walk;
 
@@ -46,7 +47,7 @@ static bool is_fed(const walk *w, eddy_tensor t)
     return false;
 }
 
-/* What a constant holds is known, unless it is fed. */
+/* True if the node is dynamic. The length is known if the input is a constant that is not fed. */
 static bool is_dynamic(const walk *w, int32_t id)
 {
     const eddy_node *node = w->graph->nodes[id];
@@ -124,8 +125,8 @@ static void find_stages(walk *w, int32_t levels)
         }
 }
 
-/* What a stage computes and a later one reads is computed once: another plan might give it
- * other last bits than those by which the shape was found. */
+/* A value that one stage computes and a later one reads is computed once, because another plan
+ * might compute other last bits than those that determined a shape. */
 static void mark_crossing(walk *w, eddy_tensor x, int32_t reader)
 {
     if (w->stage[x.node] > 0 && (reader == 0 || reader > w->stage[x.node]) && !is_fed(w, x))
@@ -144,7 +145,7 @@ static void find_crossing(walk *w, eddy_list fetches)
     }
 }
 
-/* The outputs to compute, those of level 0 first. */
+/* Lists the outputs that stages compute, those of level 0 first. */
 static bool list_cut(const walk *w, stages *t, eddy_error *error)
 {
     int n = 0;
@@ -168,7 +169,7 @@ static bool list_cut(const walk *w, stages *t, eddy_error *error)
     return true;
 }
 
-/* Numbers the outputs of all nodes; how many. */
+/* Numbers the outputs of all nodes. Returns how many there are. */
 static int32_t number_outputs(walk *w)
 {
     int32_t n = 0;
@@ -276,7 +277,7 @@ bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stage
     while (t && !is_of(t, feeds, fetches)) t = t->next;
     if (any && !t) {
         t = new_stages(s, feeds, fetches, error);
-        if (t && s->n_stages < MOST_KEPT) {
+        if (t && s->n_stages < MAX_KEPT) {
             t->kept = true;
             t->next = s->stages;
             s->stages = t;

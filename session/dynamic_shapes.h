@@ -4,12 +4,12 @@
 
 #include "session/state/internal.h"
 
-/* Of runs with these feeds and fetches: stage i computes cut[end[i - 1]] to cut[end[i]],
- * fed with what the stages before it computed. */
+/* The stages of runs with these feeds and fetches. Stage i computes cut[end[i - 1]] to
+ * cut[end[i]] from the feeds and the results of earlier stages. */
 typedef struct stages {
     struct stages *next;
-    bool           kept;            /* by the session: not to be freed after the run */
-    eddy_arena     arena;           /* of everything below */
+    bool           kept;            /* the session keeps it; otherwise it is freed after the run */
+    eddy_arena     arena;           /* owns the arrays below */
     int            n_feeds, n_fetches;
     eddy_tensor   *feeds, *fetches;
     int            n, n_cut;
@@ -17,7 +17,7 @@ typedef struct stages {
     int           *end;
 } stages;
 
-/* The stages of a run whose arguments are checked; *found is NULL if nothing in the
+/* Finds the stages of a run whose arguments have been checked; *found is NULL if no node of the
  * graph is dynamic. */
 bool eddy__stages_of(eddy_session *s, eddy_feeds feeds, eddy_list fetches, stages **found,
                      eddy_error *error);

@@ -11,27 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct kept {
-    eddy_array **values;        /* one an output, at least one; NULL: not computed */
+typedef struct eval_entry {
+    eddy_array **values;        /* of each output (at least one entry); NULL: not computed */
     eddy_array **given;         /* the same of eddy_eval_set; NULL: none */
     eddy_array  *seen;          /* of a variable: its value at the last evaluation */
     bool         listed;        /* in the list of the current evaluation */
-} kept;
+} eval_entry;
 
-typedef struct evaluation {
-    kept    *at;                /* by node id */
-    int32_t *list;              /* the nodes of the current evaluation */
-    int32_t  capacity, listed;  /* of both arrays; in the list */
-} evaluation;
+typedef struct eval_cache {
+    eval_entry *at;                /* by node id */
+    int32_t    *list;           /* the nodes of the current evaluation */
+    int32_t     capacity, listed; /* of both arrays; length of the list */
+} eval_cache;
 
 /* The state of one evaluation. */
-typedef struct look {
+typedef struct evaluation {
     eddy_session *session;
-    evaluation   *kept;
+    eval_cache   *cache;
     eddy_plan     plan;         /* the kernel's arena and error */
     uint64_t      step;
     eddy_error   *error;
-} look;
+} evaluation;
 
 /* ----------------------------------------------------------- cached values */
 
@@ -40,33 +40,33 @@ static size_t slots(const eddy_node *node)
     return node->n_outputs > 0 ? (size_t)node->n_outputs : 1;
 }
 
-static void drop(eddy_session *s, eddy_array ***values, size_t n)
+static void free_values(eddy_session *s, eddy_array ***values, size_t n)
 {
     for (size_t k = 0; *values && k < n; k++) eddy_array_free((*values)[k]);
     eddy__release(&s->allocator, *values, n * sizeof **values);
     *values = NULL;
 }
 
-void eddy__evaluation_free(eddy_session *s)
+void eddy__eval_cache_free(eddy_session *s)
 {
-    evaluation *e = s->evaluation;
+    eval_cache *e = s->eval_cache;
     if (!e) return;
     for (int32_t id = 1; id < e->capacity && id <= s->graph->size; id++) {
-        drop(s, &e->at[id].values, slots(s->graph->nodes[id]));
-        drop(s, &e->at[id].given, slots(s->graph->nodes[id]));
+        free_values(s, &e->at[id].values, slots(s->graph->nodes[id]));
+        free_values(s, &e->at[id].given, slots(s->graph->nodes[id]));
         eddy_array_free(e->at[id].seen);
     }
     eddy__release(&s->allocator, e->at, (size_t)e->capacity * sizeof *e->at);
     eddy__release(&s->allocator, e->list, (size_t)e->capacity * sizeof *e->list);
     eddy__release(&s->allocator, e, sizeof *e);
-    s->evaluation = NULL;
+    s->eval_cache = NULL;
 }
 
 /* Allocates entries for all current nodes of the graph. */
 static bool make_room(eddy_session *s, eddy_error *error)
 {
-    evaluation *e = s->evaluation;
-    if (!e) e = s->evaluation = eddy__allocate_zeroed(&s->allocator, 1, sizeof *e);
+    eval_cache *e = s->eval_cache;
+    if (!e) e = s->eval_cache = eddy__allocate_zeroed(&s->allocator, 1, sizeof *e);
     if (e && e->capacity > s->graph->size) return true;
     const size_t old = e ? (size_t)e->capacity : 0;
     size_t       bigger = old ? old * 2 : 64;
@@ -90,9 +90,9 @@ static eddy_array **new_slots(eddy_session *s, const eddy_node *node, eddy_error
 }
 
 /* The value of t that was set or computed; NULL if there is none. */
-static eddy_array *kept_value(const evaluation *e, eddy_tensor t)
+static eddy_array *cached_value(const eval_cache *e, eddy_tensor t)
 {
-    const kept *k = &e->at[t.node];
+    const eval_entry *k = &e->at[t.node];
     if (k->given && k->given[t.output]) return k->given[t.output];
     return k->values ? k->values[t.output] : NULL;
 }
@@ -131,9 +131,10 @@ static int32_t initializer_of(eddy_graph *g, int32_t variable)
     return 0;
 }
 
-/* The storage of a variable, with room for a value of the shape `replaced`, if
- * that is not NULL. */
-static bool storage(look *l, const eddy_node *variable, const eddy_shape *replaced, eddy_buffer *b)
+/* The storage of a variable. If `replaced` is not NULL, allocates memory for a value of that
+ * shape. */
+static bool storage(evaluation *l, const eddy_node *variable, const eddy_shape *replaced,
+                    eddy_buffer *b)
 {
     eddy_state *state = eddy__session_state(l->session, variable->id);
     eddy_type   t = variable->outputs[0];
@@ -162,15 +163,15 @@ static bool storage(look *l, const eddy_node *variable, const eddy_shape *replac
 
 /* --------------------------------------------------------- what is needed -- */
 
-static void need_node(look *l, int32_t id)
+static void need_node(evaluation *l, int32_t id)
 {
-    kept            *k = &l->kept->at[id];
+    eval_entry      *k = &l->cache->at[id];
     const eddy_node *node = l->session->graph->nodes[id];
     if (k->values || k->listed) return;
     if (is_variable(node) && is_initialized(l->session, id)) return;
     if ((node->op->flags & EDDY_OP_PLACEHOLDER) && k->given) return;
     k->listed = true;
-    l->kept->list[l->kept->listed++] = id;
+    l->cache->list[l->cache->listed++] = id;
 }
 
 static bool is_type_enough(const eddy_node *node, int i)
@@ -180,14 +181,14 @@ static bool is_type_enough(const eddy_node *node, int i)
 }
 
 /* Adds the nodes that the listed nodes need; the list is also the queue of the walk. */
-static void list_needed(look *l)
+static void list_needed(evaluation *l)
 {
     eddy_graph *g = l->session->graph;
-    for (int32_t at = 0; at < l->kept->listed; at++) {
-        const eddy_node *node = g->nodes[l->kept->list[at]];
+    for (int32_t at = 0; at < l->cache->listed; at++) {
+        const eddy_node *node = g->nodes[l->cache->list[at]];
         for (int i = 0; i < node->n_inputs; i++) {
             const int32_t from = node->inputs[i].node;
-            if (kept_value(l->kept, node->inputs[i]) || is_type_enough(node, i)) continue;
+            if (cached_value(l->cache, node->inputs[i]) || is_type_enough(node, i)) continue;
             if (is_reference(node, i) && initializer_of(g, from) == node->id) continue;
             need_node(l, from);
         }
@@ -223,12 +224,12 @@ static eddy_array *view(eddy_array *a, eddy_shape shape)
 
 /* The array that node reads as input i. A kernel may read a variable's storage directly, except
  * a kernel that changes it at other positions than it reads. */
-static bool input(look *l, const eddy_node *node, int i, eddy_buffer *b)
+static bool input(evaluation *l, const eddy_node *node, int i, eddy_buffer *b)
 {
     enum { CAREFUL = EDDY_OP_UPDATES | EDDY_OP_IN_PLACE };
     const eddy_tensor t = node->inputs[i];
     const eddy_node  *from = l->session->graph->nodes[t.node];
-    eddy_array       *a = kept_value(l->kept, t);
+    eddy_array       *a = cached_value(l->cache, t);
     if (a || !is_variable(from) || is_type_enough(node, i)) {
         const eddy_type known = from->outputs[t.output];
         *b = eddy__buffer_of(a ? (eddy_type){ known.dtype, eddy_array_shape(a) } : known,
@@ -251,8 +252,9 @@ static bool input(look *l, const eddy_node *node, int i, eddy_buffer *b)
     return true;
 }
 
-/* The inputs, the storage of a variable last: it gets the shape of what replaces it. */
-static bool inputs(look *l, const eddy_node *node, eddy_buffer *b)
+/* The inputs of a node. The storage of a variable comes last, because it gets the shape of the
+ * new value. */
+static bool inputs(evaluation *l, const eddy_node *node, eddy_buffer *b)
 {
     for (int i = node->n_inputs - 1; i >= 0; i--) {
         const eddy_node *from = l->session->graph->nodes[node->inputs[i].node];
@@ -269,16 +271,16 @@ static bool inputs(look *l, const eddy_node *node, eddy_buffer *b)
     return true;
 }
 
-/* The elements of an input, those of a variable too. */
-static const eddy_array *elements(const look *l, eddy_tensor t)
+/* The elements of an input, which may be a variable. */
+static const eddy_array *elements(const evaluation *l, eddy_tensor t)
 {
-    const eddy_array *a = kept_value(l->kept, t);
+    const eddy_array *a = cached_value(l->cache, t);
     const bool held = is_variable(l->session->graph->nodes[t.node]) &&
                       is_initialized(l->session, t.node);
     return a || !held ? a : l->session->states[t.node]->value;
 }
 
-static bool infer(look *l, const eddy_node *node, const eddy_buffer *b, eddy_type **types)
+static bool infer(evaluation *l, const eddy_node *node, const eddy_buffer *b, eddy_type **types)
 {
     const size_t       n = (size_t)node->n_inputs;
     eddy_type         *in = eddy__arena_alloc(&l->plan.arena, n * sizeof *in);
@@ -316,12 +318,12 @@ static bool is_alias(const eddy_node *node, const eddy_buffer *b, const eddy_typ
 
 /* Computes out[0..n_outputs) with the kernel, or as views of input 0, except views of a
  * variable, which would change with it. */
-static bool yield(look *l, const eddy_node *node, eddy_buffer *b, eddy_array **out)
+static bool compute_outputs(evaluation *l, const eddy_node *node, eddy_buffer *b, eddy_array **out)
 {
     eddy_type *types;
     if (!infer(l, node, b, &types)) return false;
     const bool  alias = is_alias(node, b, types);
-    eddy_array *from = alias ? kept_value(l->kept, node->inputs[0]) : NULL;
+    eddy_array *from = alias ? cached_value(l->cache, node->inputs[0]) : NULL;
     for (int k = 0; k < node->n_outputs; k++) {
         out[k] = from ? view(from, types[k].shape)
                       : eddy_array_new_in(&l->session->allocator, types[k].dtype, types[k].shape);
@@ -331,10 +333,10 @@ static bool yield(look *l, const eddy_node *node, eddy_buffer *b, eddy_array **o
         if (alias && !from && eddy_array_bytes(out[k]) > 0)
             memcpy(eddy_array_data(out[k]), b[0].data, eddy_array_bytes(out[k]));
     }
-    return alias || eddy__run_alone(&l->plan, node, b, l->step, l->error);
+    return alias || eddy__run_single_op(&l->plan, node, b, l->step, l->error);
 }
 
-static bool fill(look *l, const eddy_node *node, eddy_array **out)
+static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out)
 {
     const eddy_tensor first = eddy__tensor_at(l->session->graph, node->id, 0);
     const eddy_array *constant = eddy_constant_value(first);
@@ -352,27 +354,27 @@ static bool fill(look *l, const eddy_node *node, eddy_array **out)
     if (!b)
         return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
-    return inputs(l, node, b) && yield(l, node, b, out);
+    return inputs(l, node, b) && compute_outputs(l, node, b, out);
 }
 
 /* Computes one node whose inputs are cached, and caches its outputs. */
-static bool compute(look *l, const eddy_node *node)
+static bool compute(evaluation *l, const eddy_node *node)
 {
     if (is_variable(node)) return true;
     eddy_array **out = new_slots(l->session, node, l->error);
     if (!out) return false;
-    if (fill(l, node, out)) {
+    if (compute_entry(l, node, out)) {
         if (node->n_outputs == 0) out[0] = eddy_array_new(EDDY_BOOL, EDDY_SHAPE(0));
-        l->kept->at[node->id].values = out;
+        l->cache->at[node->id].values = out;
         return true;
     }
-    drop(l->session, &out, slots(node));
+    free_values(l->session, &out, slots(node));
     return false;
 }
 
-static bool compute_listed(look *l)
+static bool compute_listed(evaluation *l)
 {
-    evaluation *e = l->kept;
+    eval_cache *e = l->cache;
     bool        ok = true;
     list_needed(l);
     qsort(e->list, (size_t)e->listed, sizeof *e->list, by_id);
@@ -388,9 +390,9 @@ static bool compute_listed(look *l)
 }
 
 /* A copy of the variable's value, in the array of the last evaluation if it fits. */
-static eddy_array *present_value(look *l, const eddy_node *variable)
+static eddy_array *current_value(evaluation *l, const eddy_node *variable)
 {
-    eddy_array **seen = &l->kept->at[variable->id].seen;
+    eddy_array **seen = &l->cache->at[variable->id].seen;
     eddy_buffer  b;
     if (!is_initialized(l->session, variable->id)) {
         eddy__error_set(l->error, EDDY_UNINITIALIZED, "Attempting to use uninitialized value %s",
@@ -411,7 +413,7 @@ static eddy_array *present_value(look *l, const eddy_node *variable)
 }
 
 /* Called with the session's lock held. */
-static eddy_array *look_at(eddy_session *s, eddy_tensor t, eddy_error *error)
+static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
 {
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (!node) {
@@ -420,16 +422,17 @@ static eddy_array *look_at(eddy_session *s, eddy_tensor t, eddy_error *error)
         return NULL;
     }
     if (!make_room(s, error)) return NULL;
-    look l = { .session = s, .kept = s->evaluation, .error = error,
+    evaluation l = { .session = s, .cache = s->eval_cache, .error = error,
                .plan = { .session = s, .allocator = &s->allocator,
                          .arena = { .allocator = &s->allocator } } };
-    eddy_array *a = kept_value(l.kept, t);
+    eddy_array *a = cached_value(l.cache, t);
     if (a) return a;
     eddy_running here;
     pthread_rwlock_wrlock(&s->state_lock);
     eddy__running_begin(&here, s);
     need_node(&l, t.node);
-    if (compute_listed(&l)) a = is_variable(node) ? present_value(&l, node) : kept_value(l.kept, t);
+    if (compute_listed(&l))
+        a = is_variable(node) ? current_value(&l, node) : cached_value(l.cache, t);
     eddy__running_end(&here);
     pthread_rwlock_unlock(&s->state_lock);
     return a;
@@ -456,7 +459,7 @@ const eddy_array *eddy_eval_in(eddy_session *s, eddy_tensor t)
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return NULL;
     pthread_mutex_lock(&s->lock);
-    const eddy_array *a = eddy__session_check(s, &e) ? look_at(s, t, &e) : NULL;
+    const eddy_array *a = eddy__session_check(s, &e) ? evaluate(s, t, &e) : NULL;
     eddy__session_finish(s, &e);
     return a;
 }
@@ -467,10 +470,10 @@ static void set(eddy_session *s, eddy_tensor t, const eddy_array *value, eddy_er
 {
     const eddy_node *node = eddy_node_of(t);
     if (!make_room(s, e)) return;
-    eddy_array **given = s->evaluation->at[node->id].given;
+    eddy_array **given = s->eval_cache->at[node->id].given;
     eddy_array  *copy = eddy_array_copy_of(eddy_array_dtype(value), eddy_array_shape(value),
                                            eddy_array_data(value));
-    if (copy && !given) given = s->evaluation->at[node->id].given = new_slots(s, node, e);
+    if (copy && !given) given = s->eval_cache->at[node->id].given = new_slots(s, node, e);
     if (copy && given) {
         eddy_array_free(given[t.output]);
         given[t.output] = copy;
@@ -501,7 +504,7 @@ void eddy_eval_forget(eddy_session *s)
 {
     if (!eddy__session_enter(s)) return;
     pthread_mutex_lock(&s->lock);
-    eddy__evaluation_free(s);
+    eddy__eval_cache_free(s);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -4,7 +4,8 @@
 
 enum { MAX_PLANS = 64, KEY_ELEMENTS = 64 };
 
-/* Asked under the lock.  What the last run did with a plan that is free is then seen. */
+/* Called under the lock, so that the effects of the last run of a plan that is free are
+ * visible. */
 static bool is_busy(const eddy_plan *p)
 {
     return atomic_load_explicit(&p->busy, memory_order_acquire);
@@ -23,7 +24,8 @@ static bool feed_fits(const plan_feed *f, const eddy_array *value)
            (!f->keyed || eddy_array_equal(f->value, value));
 }
 
-/* Shapes may still change before the run has the state's lock; it asks again. */
+/* True if the plan has the current shapes of variables. They may change before the run has the
+ * state lock; the run checks again. */
 static bool variables_fit(const eddy_plan *p)
 {
     if (!p->has_open) return true;
@@ -47,15 +49,15 @@ static bool plan_fits(const eddy_plan *p, eddy_feeds feeds, eddy_list fetches)
 
 enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 
-/* What plans may hold together, the largest of which takes so many bytes. */
+/* The limit on the memory of all plans, if the largest needs so many bytes. */
 static size_t most_bytes(const eddy_session *s, size_t largest)
 {
     if (s->options.kept_bytes > 0) return s->options.kept_bytes;
     return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 
-/* Of those that are free, the plan that was not used for longest; what all hold, and what the
- * largest does. */
+/* The least recently used plan that is not busy; also the bytes of all plans and of the
+ * largest. */
 static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
 {
     eddy_plan **oldest = NULL;
@@ -67,7 +69,7 @@ static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
     return oldest;
 }
 
-/* Frees plans, while there are too many beside p or all hold too much. */
+/* Frees plans other than p while there are too many or they exceed the limit on memory. */
 static void evict(eddy_session *s, const eddy_plan *p)
 {
     for (;;) {
@@ -108,7 +110,7 @@ static eddy_plan *compile_for(eddy_session *s, eddy_feeds feeds, eddy_list fetch
 static eddy_plan *mark_taken(eddy_session *s, eddy_plan *p)
 {
     atomic_store_explicit(&p->busy, true, memory_order_relaxed);
-    p->used = ++s->takings;
+    p->used = ++s->use_clock;
     p->info.plans = s->n_plans;
     eddy__session_note_plan(s, &p->info);
     return p;
@@ -146,7 +148,7 @@ void eddy__give_plan(eddy_plan *p)
     atomic_store_explicit(&p->busy, false, memory_order_release);
 }
 
-/* Whether the callable's last plan serves these feeds, which were never checked. */
+/* True if the callable's last plan can run with these feeds, which have not been checked. */
 static bool plan_serves(const eddy_callable *c, const eddy_array *const *feeds)
 {
     const eddy_plan *p = c->plan;

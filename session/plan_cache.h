@@ -10,13 +10,13 @@ struct eddy_callable {
     int           n_feeds, n_fetches;
     eddy_feed    *feeds;
     eddy_tensor  *fetches;
-    eddy_plan    *plan;          /* of its last run; NULL if that had stages, or it was dropped */
-    eddy_plan_info info;         /* of the last plan that a full run took */
+    eddy_plan    *plan;     /* of its last run; NULL if that run had stages or the plan was freed */
+    eddy_plan_info info;         /* of the plan that the last complete run used */
 };
 
-/* The plan for this run, whose arguments are checked, for the run alone until it is given
- * back; NULL with the error set.  The callable, if there is one, then remembers it; except
- * that of a stage, which has other feeds. */
+/* The plan for a run whose arguments have been checked, reserved for this run until it is
+ * returned; NULL with the error set. The callable, if there is one, remembers the plan, except
+ * the plan of a stage, which has other feeds. */
 eddy_plan *eddy__take_plan(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_callable *c,
                            bool stage, eddy_error *e);
 /* The callable's last plan if it will do again; NULL leaves it to a full run.  The feeds are

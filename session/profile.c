@@ -16,16 +16,18 @@ static const fused *fused_of(const instruction *i)
     return i->run == eddy__fused_kernel ? i->kernel.state : NULL;
 }
 
-/* Of an instruction that several are part of, how many: else 1, itself. */
+/* The number of parts of a combined instruction; 1 for any other. */
 static int parts_of(const instruction *i)
 {
-    return fused_of(i) ? fused_of(i)->n_parts : eddy__wide_of(i) ? eddy__wide_of(i)->n_parts : 1;
+    return fused_of(i)                   ? fused_of(i)->n_parts
+           : eddy__parallel_chains_of(i) ? eddy__parallel_chains_of(i)->n_parts
+                                         : 1;
 }
 
 static const instruction *part_of(const instruction *i, int number)
 {
     return fused_of(i) ? fused_of(i)->parts[number].of
-         : eddy__wide_of(i) ? &eddy__wide_of(i)->parts[number]
+         : eddy__parallel_chains_of(i) ? &eddy__parallel_chains_of(i)->parts[number]
                            : i;
 }
 
@@ -61,11 +63,11 @@ static bool count_work(compile *c, const instruction *i, instruction_profile *e,
     return true;
 }
 
-/* What runs side by side reads and writes as much as one after the other. */
+/* Parallel instructions read and write as much as sequential ones. */
 static bool count_all(compile *c, int32_t number, int64_t *seen, int64_t *mark)
 {
     const instruction *i = &c->plan->code[number];
-    const int          n = eddy__wide_of(i) ? parts_of(i) : 1;
+    const int          n = eddy__parallel_chains_of(i) ? parts_of(i) : 1;
     for (int k = 0; k < n; k++)
         if (!count_work(c, n > 1 ? part_of(i, k) : i, &c->plan->profile->each[number], seen, mark))
             return false;
@@ -77,7 +79,7 @@ bool eddy__profile_prepare(compile *c)
     eddy_plan *p = c->plan;
     p->profile = eddy__plan_alloc(
         c, 1, sizeof *p->profile + (size_t)p->n_code * sizeof *p->profile->each);
-    int64_t *seen = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *seen);
+    int64_t *seen = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *seen);
     int64_t  mark = 1;
     if (!p->profile || !seen) return false;
     for (int32_t i = 0; i < p->n_code; i++)
@@ -93,7 +95,7 @@ typedef struct row {
     const instruction *of;
     int32_t            number;
     int64_t            instructions;
-    instruction_profile total;      /* flops and bytes are those of all calls */
+    instruction_profile total;      /* flops and bytes count all calls */
 } row;
 
 typedef struct summary {
@@ -101,7 +103,7 @@ typedef struct summary {
     double  nanoseconds;            /* of a tick */
     int64_t ticks;                  /* of all plans */
     const eddy_plan **plans;        /* that ran, the dearest first */
-    row    *rows;                   /* of all of them, then of one after the other */
+    row    *rows;                   /* rows of the table of all plans, then of one plan at a time */
     int     n_plans;
     int32_t n_rows;
 } summary;
@@ -109,7 +111,7 @@ typedef struct summary {
 static const char *label(const instruction *i)
 {
     if (fused_of(i)) return "Fused";
-    if (eddy__wide_of(i)) return "Wide";
+    if (eddy__parallel_chains_of(i)) return "Parallel";
     return i->run == eddy__kernel_of(i->kernel.op) ? i->kernel.op->name : "Copy";
 }
 
@@ -140,8 +142,8 @@ static int by_plan(const void *a, const void *b)
     return (x->profile->ticks < y->profile->ticks) - (x->profile->ticks > y->profile->ticks);
 }
 
-/* Rows of the same operation become one; how many are left. */
-static int32_t merged(row *rows, int32_t n)
+/* Merges rows of the same operation. Returns the number of remaining rows. */
+static int32_t merge_rows(row *rows, int32_t n)
 {
     int32_t last = -1;
     qsort(rows, (size_t)n, sizeof *rows, by_label);
@@ -168,7 +170,7 @@ static void put_type(FILE *to, const char *before, eddy_type t)
 }
 
 /* How many parts have the label of part k; 0 if an earlier one has it, too. */
-static int times(const instruction *i, int k)
+static int count_label(const instruction *i, int k)
 {
     const char *of = label(part_of(i, k));
     int         n = 0;
@@ -180,25 +182,25 @@ static int times(const instruction *i, int k)
     return n;
 }
 
-/* The type of what a fused loop goes through. */
-static eddy_type looped(const fused *f)
+/* The type of the elements that a fused loop processes. */
+static eddy_type loop_type(const fused *f)
 {
     const eddy_kernel *k = &f->parts[0].of->kernel;
     return f->parts[0].fn ? k->out[0]->type : k->in[0]->type;
 }
 
-/* "Fused(Mul x2, Add) float32[3]", "Wide(MatMul x3, Fused x3) 3 parallel chains" */
+/* "Fused(Mul x2, Add) float32[3]", "Parallel(MatMul x3, Fused x3) 3 parallel chains" */
 static void put_parts(FILE *to, const instruction *i)
 {
     fprintf(to, "%s(", label(i));
     for (int k = 0; k < parts_of(i); k++) {
-        const int n = times(i, k);
+        const int n = count_label(i, k);
         if (n == 0) continue;
         fprintf(to, "%s%s", k > 0 ? ", " : "", label(part_of(i, k)));
         if (n > 1) fprintf(to, " x%d", n);
     }
-    if (fused_of(i)) put_type(to, ") ", looped(fused_of(i)));
-    else fprintf(to, ") %d parallel chains", (int)eddy__wide_of(i)->n_chains);
+    if (fused_of(i)) put_type(to, ") ", loop_type(fused_of(i)));
+    else fprintf(to, ") %d parallel chains", (int)eddy__parallel_chains_of(i)->n_chains);
 }
 
 /* "MatMul(float32[2,3], float32[3,4]) [node 'dense/MatMul']" */
@@ -206,7 +208,7 @@ static void put_instruction(FILE *to, const instruction *i)
 {
     enum { MOST = 8 };
     const eddy_kernel *k = &i->kernel;
-    if (fused_of(i) || eddy__wide_of(i)) put_parts(to, i);
+    if (fused_of(i) || eddy__parallel_chains_of(i)) put_parts(to, i);
     else {
         fprintf(to, "%s(", label(i));
         for (int n = 0; n < k->n_in && n < MOST; n++)
@@ -269,7 +271,7 @@ static void put_tables(summary *s)
         runs += s->plans[i]->profile->runs;
         for (int32_t k = 0; k < s->plans[i]->n_code; k++) s->rows[n++] = row_of(s->plans[i], k);
     }
-    n = merged(s->rows, n);
+    n = merge_rows(s->rows, n);
     qsort(s->rows, (size_t)n, sizeof *s->rows, by_ticks);
     fprintf(s->to, "all plans: %lld runs, %.3f ms in all\n", (long long)runs,
             (double)s->ticks * s->nanoseconds / 1e6);
@@ -306,7 +308,7 @@ static void put_part_counts(FILE *to, const instruction *i)
 {
     fprintf(to, ", \"parts\": {");
     for (int k = 0; k < parts_of(i); k++) {
-        const int n = times(i, k);
+        const int n = count_label(i, k);
         if (n == 0) continue;
         put_string(to, k > 0 ? ", " : "", label(part_of(i, k)));
         fprintf(to, ": %d", n);
@@ -323,7 +325,7 @@ static void put_line(const summary *s, int plan, int32_t number)
             (long long)p->profile->runs, (int)number + 1);
     put_string(s->to, ", \"op\": ", label(i));
     put_string(s->to, ", \"node\": ", i->call.node->name);
-    if (fused_of(i) || eddy__wide_of(i)) put_part_counts(s->to, i);
+    if (fused_of(i) || eddy__parallel_chains_of(i)) put_part_counts(s->to, i);
     put_types(s->to, "inputs", i->kernel.in, i->kernel.n_in);
     put_types(s->to, "outputs", i->kernel.out, i->kernel.n_out);
     fprintf(s->to, ", \"calls\": %lld, \"seconds\": %.9f, \"flops\": %.0f, \"bytes\": %.0f}\n",
@@ -338,7 +340,7 @@ static void put_lines(summary *s)
 
 /* -------------------------------------------------------------------- all -- */
 
-/* Plans that ran, and room for a row for each of their instructions. */
+/* Lists the plans that ran, and allocates a row for each of their instructions. */
 static bool gather(summary *s, const eddy_session *from, eddy_arena *arena)
 {
     const int64_t ticks = eddy__ticks() - from->began_ticks;

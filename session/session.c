@@ -79,7 +79,7 @@ void eddy_session_free(eddy_session *s)
 void eddy__session_destroy(eddy_session *s)
 {
     eddy__live_remove(s);
-    eddy__evaluation_free(s);
+    eddy__eval_cache_free(s);
     for (eddy_callable *c = s->callables, *next; c; c = next) {
         next = c->next;
         free_callable(c);
@@ -137,7 +137,7 @@ static bool is_element(const eddy_session *s, eddy_tensor t)
 }
 
 /* Why it cannot be fed, or fetched. */
-static const char *what_is(const eddy_session *s, eddy_tensor t)
+static const char *role_name(const eddy_session *s, eddy_tensor t)
 {
     if (is_element(s, t)) return "an operation without a value";
     return t.node > 0 ? "not an element of this graph"
@@ -148,7 +148,7 @@ static bool can_be_fed(const eddy_session *s, eddy_tensor t, int i, eddy_error *
 {
     return (is_element(s, t) && eddy_outputs_of(t) > 0) ||
            eddy__error_set(e, EDDY_INVALID_ARGUMENT,
-                           "Cannot interpret feed %d as Tensor: it is %s", i, what_is(s, t));
+                           "Cannot interpret feed %d as Tensor: it is %s", i, role_name(s, t));
 }
 
 bool eddy__session_check_feed(const eddy_session *s, const eddy_feed *f, int i, eddy_error *e)
@@ -181,9 +181,13 @@ bool eddy__session_check_feed(const eddy_session *s, const eddy_feed *f, int i, 
 static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_error *e)
 {
     if (feeds.count < 0 || (feeds.count > 0 && !feeds.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "feeds is not a valid list");
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "feeds is not a valid list (count %d, at %s)", feeds.count,
+                               feeds.at ? "given" : "NULL");
     if (fetches.count < 0 || (fetches.count > 0 && !fetches.at))
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "fetches is not a valid list");
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "fetches is not a valid list (count %d, at %s)", fetches.count,
+                               fetches.at ? "given" : "NULL");
     for (int i = 0; i < feeds.count; i++) {
         if (!eddy__session_check_feed(s, &feeds.at[i], i, e)) return false;
         for (int j = 0; j < i; j++)
@@ -196,7 +200,7 @@ static bool check_run(const eddy_session *s, eddy_feeds feeds, eddy_list fetches
         if (!is_element(s, fetches.at[i]))
             return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
                                    "Fetch argument %d cannot be interpreted as a Tensor: it is %s",
-                                   i, what_is(s, fetches.at[i]));
+                                   i, role_name(s, fetches.at[i]));
     return true;
 }
 
@@ -208,28 +212,28 @@ static eddy_status record(eddy_session *s, const eddy_error *e)
     return e->status;
 }
 
-/* Whether variables have changed since the first stage. */
-static bool is_overtaken(eddy_session *s, const run_moment *moment)
+/* True if variables have changed since the first stage. */
+static bool has_conflict(eddy_session *s, const run_snapshot *snapshot)
 {
-    if (!moment || !moment->begun) return false;
+    if (!snapshot || !snapshot->taken) return false;
     pthread_rwlock_rdlock(&s->state_lock);
-    const bool changed = moment->changes != s->changes;
+    const bool changed = snapshot->changes != s->changes;
     pthread_rwlock_unlock(&s->state_lock);
     return changed;
 }
 
-/* What a run is asked for. */
+/* The arguments of a run. */
 typedef struct run_request {
     eddy_session  *session;
     eddy_feeds     feeds;
     eddy_list      fetches;
     eddy_array   **out;
-    eddy_callable *callable;     /* whose run it is; NULL: of none */
+    eddy_callable *callable;     /* the callable that runs; NULL: none */
     eddy_error    *error;
 } run_request;
 
-/* A run of one plan; of a stage, `moment` is what it shares with the others. */
-static bool run_plan(const run_request *r, run_moment *moment)
+/* Runs one plan. For a stage, `snapshot` is the state that it shares with the others. */
+static bool run_plan(const run_request *r, run_snapshot *snapshot)
 {
     enum { FEW = 16 };
     eddy_session     *s = r->session;
@@ -240,12 +244,13 @@ static bool run_plan(const run_request *r, run_moment *moment)
     if (!values) return eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory for %d feeds", n);
     for (int i = 0; i < n; i++) values[i] = r->feeds.at[i].value;
     for (bool again = true; again;) {
-        eddy_plan *p = eddy__take_plan(s, r->feeds, r->fetches, r->callable, moment != NULL,
+        eddy_plan *p = eddy__take_plan(s, r->feeds, r->fetches, r->callable, snapshot != NULL,
                                        r->error);
-        if (p) eddy__plan_run(p, values, r->out, moment, r->error);
+        if (p) eddy__plan_run(p, values, r->out, snapshot, r->error);
         again = p && p->stale;
-        if (p ? p->overtaken : is_overtaken(s, moment)) {
-            moment->overtaken = true;   /* no plan: what was made before may not fit any more */
+        if (p ? p->conflict : has_conflict(s, snapshot)) {
+            snapshot->conflict =
+                true; /* no plan was needed, but earlier results may not match the variables */
             *r->error = (eddy_error){ 0 };
         }
         if (p) eddy__give_plan(p);
@@ -258,37 +263,37 @@ static bool run_plan(const run_request *r, run_moment *moment)
 typedef struct stages_run {
     const run_request *whole;
     const stages      *t;
-    eddy_feed         *feeds;    /* the run's, and then what the stages have made */
+    eddy_feed         *feeds;    /* the feeds of the run, followed by the results of stages */
     eddy_array       **made;
     uint64_t           step;
 } stages_run;
 
-/* The stages once, all of which see the variables of one moment: only the last may update
- * them, so one that finds them changed has nothing to undo. */
-static bool try_stages(const stages_run *a, bool *overtaken)
+/* Runs all stages once. All of them see the variables at the time of the first: only the last
+ * stage may update variables, so a stage that finds them changed has nothing to undo. */
+static bool try_stages(const stages_run *a, bool *conflict)
 {
     const stages *t = a->t;
     const int     n = a->whole->feeds.count;
-    run_moment    moment = { .step = a->step };
+    run_snapshot  snapshot = { .step = a->step };
     run_request   r = *a->whole;
     bool          ok = true;
-    for (int i = 0, from = 0; ok && !moment.overtaken && i < t->n; from = t->end[i++]) {
+    for (int i = 0, from = 0; ok && !snapshot.conflict && i < t->n; from = t->end[i++]) {
         r = (run_request){ .session = r.session, .error = r.error, .out = a->made + from,
                            .feeds = { n + from, a->feeds },
                            .fetches = { t->end[i] - from, t->cut + from } };
-        ok = run_plan(&r, &moment);
-        for (int k = from; ok && !moment.overtaken && k < t->end[i]; k++)
+        ok = run_plan(&r, &snapshot);
+        for (int k = from; ok && !snapshot.conflict && k < t->end[i]; k++)
             a->feeds[n + k] = (eddy_feed){ t->cut[k], a->made[k] };
     }
     r = *a->whole;
     r.feeds = (eddy_feeds){ n + t->n_cut, a->feeds };
-    if (ok && !moment.overtaken) ok = run_plan(&r, &moment);
-    *overtaken = moment.overtaken;
+    if (ok && !snapshot.conflict) ok = run_plan(&r, &snapshot);
+    *conflict = snapshot.conflict;
     return ok;
 }
 
-/* One plan after the other, each fed with what those before it made.  To random
- * operations they are one run; if variables change between two of them, all begin again. */
+/* Runs the plans in sequence, each with the results of earlier ones as feeds. For random
+ * operations they are one run. If variables change between two plans, the run starts again. */
 static bool run_stages(const run_request *r, const stages *t)
 {
     eddy_session    *s = r->session;
@@ -338,7 +343,9 @@ eddy_callable *eddy_callable_new(eddy_session *s, eddy_list feeds, eddy_list fet
     if (!eddy__session_enter(s)) return NULL;
     bool ok = eddy__session_check(s, &e) && check_run(s, (eddy_feeds){ 0 }, fetches, &e);
     if (ok && (feeds.count < 0 || (feeds.count > 0 && !feeds.at)))
-        ok = eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "feeds is not a valid list");
+        ok = eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                             "feeds is not a valid list (count %d, at %s)", feeds.count,
+                             feeds.at ? "given" : "NULL");
     for (int i = 0; ok && i < feeds.count; i++)
         ok = can_be_fed(s, feeds.at[i], i, &e);
     eddy_callable *c = ok ? eddy__allocate_zeroed(&s->allocator, 1, sizeof *c) : NULL;

@@ -24,14 +24,14 @@ enum {
     EDDY_PASS_PATTERNS  = 1 << 4,     /* composed layer norm, attention, ... become one operation */
     EDDY_PASS_PRODUCTS  = 1 << 5,     /* transposes and factors are absorbed by matrix products */
     EDDY_PASS_EPILOGUES = 1 << 6,     /* so are bias, residual and activation after them */
-    EDDY_PASS_ARRANGE   = 1 << 7,     /* an order with less live memory and more fusion */
+    EDDY_PASS_SCHEDULE   = 1 << 7,    /* an order with less live memory and more fusion */
     EDDY_PASS_FUSE      = 1 << 8,     /* elementwise operations and reductions become one loop */
     EDDY_PASS_IN_PLACE  = 1 << 9,     /* results overwrite operands */
     EDDY_PASS_REUSE     = 1 << 10,    /* tensors share memory */
     EDDY_PASS_PAIRS     = 1 << 11,    /* pairs of elementwise operations become one */
     EDDY_PASS_RECOMPUTE = 1 << 12,    /* later loops recompute cheap values */
     EDDY_PASS_HOIST     = 1 << 13,    /* values that do not change from run to run are kept */
-    EDDY_PASS_WIDE      = 1 << 14,    /* small independent instructions run in parallel */
+    EDDY_PASS_PARALLEL  = 1 << 14,    /* small independent instructions run in parallel */
     EDDY_PASSES_ALL     = (1 << 15) - 1,
     EDDY_PASSES         = 15          /* the number of passes */
 };
@@ -245,12 +245,12 @@ EDDY_API eddy_plan_info eddy_callable_plan_info(const eddy_callable *c);
  *   GB/s     as if each operand were read and each result written once
  *
  * A fused instruction is one row, with its operations, their counts, and the type of the
- * elements that it processes. Small instructions that run in parallel are one row, "Wide", with
- * their operations and the number of parallel chains (strands). The time of an instruction on
+ * elements that it processes. Small instructions that run in parallel are one row, "Parallel", with
+ * their operations and the number of parallel chains (chains). The time of an instruction on
  * several threads is from its beginning to its end.
  *
  * _json writes one object per line for each instruction of each plan, in order of execution:
- * plan, runs, instruction, op, node, parts of a fused or wide instruction ({"Mul": 2}), inputs
+ * plan, runs, instruction, op, node, parts of a fused or parallel instruction ({"Mul": 2}), inputs
  * and outputs (types), calls, seconds (in all), flops, bytes (of one call).
  *
  * Waits for runs in progress. Errors: INVALID_ARGUMENT for a session without `profile`; CLOSED;

@@ -13,7 +13,7 @@ struct eddy_array {
     int64_t        count;
     size_t         bytes;
     void          *data;
-    void          *base;            /* what the allocator gave; NULL for foreign memory */
+    void          *base;            /* the address from the allocator; NULL for foreign memory */
     eddy_allocator allocator;
     void         (*release)(void *context, void *data);
     void          *context;
@@ -102,14 +102,14 @@ eddy_array *eddy_array_of(eddy_dtype d, double value)
 
 /* ------------------------------------------------------ in the caller's block -- */
 
-/* Such an array has no references.  It begins as the room, whose type may alias. */
-typedef struct lodger {
+/* An array without reference count, stored in an eddy_array_room, the type of which may alias. */
+typedef struct inline_array {
     eddy_array array;
     double     element[2];
-} lodger;
-_Static_assert(sizeof(lodger) <= sizeof(eddy_array_room), "no room for an array");
+} inline_array;
+_Static_assert(sizeof(inline_array) <= sizeof(eddy_array_room), "no room for an array");
 
-static bool is_lodger(const eddy_array *a)
+static bool is_inline(const eddy_array *a)
 {
     return atomic_load_explicit(&a->refs, memory_order_relaxed) == 0;
 }
@@ -132,7 +132,7 @@ const eddy_array *eddy_array_view(eddy_array_room *room, eddy_dtype d, eddy_shap
 
 const eddy_array *eddy_array_number(eddy_array_room *room, eddy_dtype d, double value)
 {
-    lodger *l = (lodger *)(void *)room;
+    inline_array *l = (inline_array *)(void *)room;
     if (!eddy_array_view(room, d, EDDY_SCALAR, l ? l->element : NULL)) return NULL;
     eddy_array_set(&l->array, 0, value);
     return &l->array;
@@ -154,14 +154,14 @@ eddy_array *eddy_array_copy(const eddy_array *a)
 eddy_array *eddy_array_retain(eddy_array *a)
 {
     if (!a) return NULL;
-    if (is_lodger(a)) return eddy_array_copy(a);
+    if (is_inline(a)) return eddy_array_copy(a);
     atomic_fetch_add_explicit(&a->refs, 1, memory_order_relaxed);
     return a;
 }
 
 void eddy_array_free(eddy_array *a)
 {
-    if (!a || is_lodger(a) || atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1)
+    if (!a || is_inline(a) || atomic_fetch_sub_explicit(&a->refs, 1, memory_order_acq_rel) != 1)
         return;
     eddy_allocator allocator = a->allocator;
     if (a->release) a->release(a->context, a->data);

@@ -1,4 +1,5 @@
-/* base.h -- what needs no graph: checked sizes, memory, live handles, errors; not installed. */
+/* base.h -- services that need no graph: checked sizes, memory, live handles, errors; not
+ * installed. */
 #ifndef EDDY_GRAPH_BASE_BASE_H
 #define EDDY_GRAPH_BASE_BASE_H
 
@@ -25,7 +26,7 @@ static inline bool eddy__size_add(size_t a, size_t b, size_t *out)
 }
 
 extern const eddy_allocator eddy__libc;
-/* size 0 also gives a pointer; NULL only if out of memory. */
+/* A valid pointer even if size is 0; NULL only if out of memory. */
 void *eddy__allocate(const eddy_allocator *a, size_t size);
 void                       *eddy__allocate_zeroed(const eddy_allocator *a, size_t count,
                                                   size_t size); /* checked product */

@@ -8,7 +8,7 @@
 
 /* --------------------------------------------------------------- UTF-8 -- */
 
-/* Length of the character at s, 0 if there is none within n bytes. */
+/* Length of the UTF-8 character at s; 0 if there is no valid one within n bytes. */
 static size_t character(const unsigned char *s, size_t n)
 {
     unsigned char c = s[0];
@@ -95,7 +95,7 @@ char *eddy__number_print(double v, bool single, char buf[EDDY_NUMBER_TEXT])
     return buf;
 }
 
-/* The bits behind "nan:0x". */
+/* The bits after "nan:0x". */
 static bool parse_nan(const char *s, double *out)
 {
     uint64_t bits = 0;

@@ -21,14 +21,14 @@ enum { EDDY_SETS = 3 };
 enum { EDDY_SETS = 1 };
 #endif
 
-/* The best that this processor has and the limit allows, which at first is what the
- * environment says: EDDY_CPU=baseline, avx2 or avx512. */
+/* The best instruction set that this processor has and the limit allows. The initial limit is
+ * set by the environment: EDDY_CPU=baseline, avx2 or avx512. */
 eddy_instructions eddy__instructions_used(void);
 /* For tests and measurements; holds for loops chosen from now on. */
 void eddy__instructions_limit(eddy_instructions most);
 /* The limit is that of the environment again. */
 void eddy__instructions_from_environment(void);
-/* False if EDDY_CPU is another word; the limit is then the baseline. */
+/* False if EDDY_CPU has another value; the limit is then the baseline. */
 bool eddy__instructions_are_known(void);
 
 /* A function that must end up inside the loop that calls it. */
@@ -46,7 +46,7 @@ bool eddy__instructions_are_known(void);
 
 /* Iterations are independent, also when y is one of the operands. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed"     /* calls of libm stay as they are */
+#pragma clang diagnostic ignored "-Wpass-failed"     /* calls of libm are not changed */
 #define EDDY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EDDY_INDEPENDENT _Pragma("GCC ivdep")

@@ -12,7 +12,7 @@
 enum {
     PATIENCE  = 100,             /* interruptions of one call in a row */
     ATTEMPTS  = 100,             /* temporary names that may be taken */
-    LARGEST   = 1 << 30          /* bytes asked of one read or write */
+    LARGEST   = 1 << 30          /* size of one read or write */
 };
 
 /* --------------------------------------------------------------- POSIX -- */
@@ -35,7 +35,7 @@ static int64_t posix_write(void *context, int fd, const void *p, size_t n)
     return write(fd, p, n);
 }
 
-/* What is no regular file has no size. */
+/* Only regular files have a size. */
 static int64_t posix_size(void *context, int fd)
 {
     struct stat st;
@@ -112,10 +112,10 @@ static bool failure(eddy_error *e, const char *path, const char *step)
     return eddy__error_set(e, EDDY_IO, "%.600s: cannot %s: %s", path, step, why);
 }
 
-/* True as long as a call that gave r should be made again. */
-static bool again(int64_t r, int *patience)
+/* True if a call that returned r should be repeated. */
+static bool should_retry(int64_t r, int *retries)
 {
-    return r < 0 && errno == EINTR && (*patience)-- > 0;
+    return r < 0 && errno == EINTR && (*retries)-- > 0;
 }
 
 static bool check(const eddy_files *f, const char *path, eddy_error *e)
@@ -133,9 +133,9 @@ static bool check(const eddy_files *f, const char *path, eddy_error *e)
 
 static int open_file(const eddy_files *f, const char *path, int flags)
 {
-    int fd, patience = PATIENCE;
+    int fd, retries = PATIENCE;
     do fd = f->open(f->context, path, flags);
-    while (again(fd, &patience));
+    while (should_retry(fd, &retries));
     return fd;
 }
 
@@ -153,9 +153,9 @@ static bool close_file(const eddy_files *f, int *fd)
 static int64_t size_of(const eddy_reader *in)
 {
     int64_t size;
-    int     patience = PATIENCE;
+    int     retries = PATIENCE;
     do size = in->files->size(in->files->context, in->fd);
-    while (again(size, &patience));
+    while (should_retry(size, &retries));
     return size;
 }
 
@@ -177,10 +177,10 @@ bool eddy__reader_open(eddy_reader *in, const eddy_files *files, const char *pat
 int64_t eddy__reader_some(eddy_reader *in, void *p, size_t n)
 {
     int64_t r;
-    int     patience = PATIENCE;
+    int     retries = PATIENCE;
     if (n > LARGEST) n = LARGEST;
     do r = in->files->read(in->files->context, in->fd, p, n);
-    while (again(r, &patience));
+    while (should_retry(r, &retries));
     if (r < 0 || (uint64_t)r > n) {
         failure(in->error, in->path, "read");
         return -1;
@@ -238,18 +238,18 @@ bool eddy__writer_begin(eddy_writer *out, const eddy_files *files, const char *p
 bool eddy__writer_write(eddy_writer *out, const void *p, size_t n)
 {
     const eddy_files *f = out->files;
-    int               patience = PATIENCE;
+    int               retries = PATIENCE;
     for (const char *from = p; n > 0 && !out->failed;) {
         size_t  part = n < LARGEST ? n : LARGEST;
         int64_t r = f->write(f->context, out->fd, from, part);
-        if (again(r, &patience)) continue;
-        if (r == 0) errno = ENOSPC;          /* no progress and no reason: give up */
+        if (should_retry(r, &retries)) continue;
+        if (r == 0) errno = ENOSPC;          /* no progress and no error: stop */
         if (r <= 0 || (uint64_t)r > part) {
             failure(out->error, out->path, "write the new file");
             out->failed = true;
             break;
         }
-        patience = PATIENCE;
+        retries = PATIENCE;
         from += r;
         n -= (size_t)r;
     }
@@ -258,33 +258,33 @@ bool eddy__writer_write(eddy_writer *out, const void *p, size_t n)
 
 static bool sync_output(eddy_writer *out)
 {
-    int r, patience = PATIENCE;
+    int r, retries = PATIENCE;
     do r = out->files->sync(out->files->context, out->fd);
-    while (again(r, &patience));
+    while (should_retry(r, &retries));
     return r == 0 || failure(out->error, out->path, "sync the new file");
 }
 
 static bool rename_output(eddy_writer *out)
 {
-    int r, patience = PATIENCE;
+    int r, retries = PATIENCE;
     do r = out->files->rename(out->files->context, out->temporary, out->path);
-    while (again(r, &patience));
+    while (should_retry(r, &retries));
     return r == 0 || failure(out->error, out->path, "replace the file");
 }
 
 static bool sync_folder(eddy_writer *out)
 {
-    int r, patience = PATIENCE;
+    int r, retries = PATIENCE;
     do r = out->files->sync_dir(out->files->context, out->path);
-    while (again(r, &patience));
+    while (should_retry(r, &retries));
     return r == 0 || failure(out->error, out->path, "sync its folder; the new file is in place");
 }
 
 static void unlink_temporary(eddy_writer *out)
 {
-    int r, patience = PATIENCE;
+    int r, retries = PATIENCE;
     do r = out->files->unlink(out->files->context, out->temporary);
-    while (again(r, &patience));
+    while (should_retry(r, &retries));
 }
 
 void eddy__writer_abandon(eddy_writer *out)

@@ -23,7 +23,7 @@ typedef struct eddy_reader {
     int               fd;        /* -1 when closed */
 } eddy_reader;
 
-/* NOT_FOUND if there is no such file; nothing is open after a failure. */
+/* NOT_FOUND if there is no such file; after a failure nothing is open. */
 bool    eddy__reader_open(eddy_reader *in, const eddy_files *files, const char *path, eddy_error *e);
 /* Exactly n bytes; CORRUPT if the file ends before. */
 bool    eddy__reader_read(eddy_reader *in, void *p, size_t n);
@@ -33,7 +33,7 @@ void    eddy__reader_close(eddy_reader *in);
 
 /* ------------------------------------------------------------- writing -- */
 
-/* A file in the making, under a temporary name beside the final one. */
+/* A file being written, under a temporary name in the directory of the final one. */
 typedef struct eddy_writer {
     const eddy_files *files;
     const char       *path;      /* the caller's, until the end */
@@ -43,11 +43,10 @@ typedef struct eddy_writer {
     char              temporary[EDDY_MAX_PATH + 64];
 } eddy_writer;
 
-/* begin, any number of writes, then end or abandon.  After a failure the other
- * calls do nothing, so that only the result of end needs a look.  End makes the
- * bytes durable, puts them in the place of `path` in one step and makes that
- * durable; at every failure before that step the temporary file is removed and
- * `path` is as it was. */
+/* begin, any number of writes, then end or abandon. After a failure the other calls do nothing,
+ * so that only the result of end must be checked. `end` makes the bytes durable, renames the
+ * file to `path` and makes that durable. After any failure before the renaming, the temporary
+ * file is removed and `path` is unchanged. */
 bool eddy__writer_begin(eddy_writer *out, const eddy_files *files, const char *path, eddy_error *e);
 bool eddy__writer_write(eddy_writer *out, const void *p, size_t n);
 bool eddy__writer_end(eddy_writer *out);

@@ -32,7 +32,7 @@ static inline float eddy__f32_of_f16(uint16_t h)
     return eddy__float_of_word(sign | (size >= 0x7c00u ? other : finite));
 }
 
-/* Below 2^-14 the sum with 1/2 rounds, whose last place is 2^-24. */
+/* Below 2^-14, adding 1/2 rounds to a multiple of 2^-24. */
 static inline uint16_t eddy__f16_of_f32(float x)
 {
     const uint32_t bits = eddy__word_of_float(x), sign = bits >> 16 & 0x8000u;
@@ -55,8 +55,8 @@ static inline uint16_t eddy__bf16_of_f32(float x)
     return (uint16_t)(((bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded) >> 16);
 }
 
-/* The float32 below x in size, with the last bit set if it is not x: what is left out counts as
- * more than nothing and less than half a place when it is rounded again. */
+/* x rounded to odd: the nearest float32 towards 0, with its last bit set if it differs from x.
+ * The second rounding to a half then gives the correctly rounded x. */
 static inline float eddy__odd_f32_of_f64(double x)
 {
     const float y = (float)x;

@@ -29,7 +29,7 @@ static shard shards[SHARDS] = {
 #undef S8
 #undef S
 };
-static atomic_uint removals;            /* changes whenever an object goes */
+static atomic_uint removals;            /* changes whenever an object is freed */
 
 static _Thread_local struct {
     item         known;

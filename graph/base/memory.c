@@ -10,8 +10,7 @@
 
 enum { HUGE_PAGE = 1 << 21 };
 
-/* Blocks that fill huge pages get them, where the system gives them to who asks: fewer
- * misses of what translates addresses. */
+/* Asks the system to use huge pages for blocks that fill them, which reduces TLB misses. */
 static void *libc_allocate(void *context, size_t size)
 {
     (void)context;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Counts of elements stay below 2^48, so that bytes fit an int64 with room. */
+/* Counts of elements stay below 2^48, so that sizes in bytes fit an int64. */
 static const int64_t max_count = (int64_t)1 << 48;
 
 eddy_shape eddy_shape_of_dims(const int64_t *dim, size_t rank)
@@ -31,7 +31,7 @@ bool eddy_shape_is_valid(eddy_shape s)
     return true;
 }
 
-/* What rank says of dim is there: the callers' structs are not trusted. */
+/* True if dim has as many dimensions as rank says, because callers' structs are not trusted. */
 static bool fits(eddy_shape s) { return s.rank <= EDDY_MAX_RANK; }
 
 bool eddy_shape_is_known(eddy_shape s)
@@ -68,7 +68,8 @@ int64_t eddy_shape_count(eddy_shape s)
     return count;
 }
 
-/* One dimension: 1 gives way; an unknown one gives way to anything above 1. */
+/* Broadcasts one dimension: 1 takes the other size; an unknown size becomes the other one if
+ * that is above 1. */
 static bool broadcast_dim(int64_t a, int64_t b, int64_t *out)
 {
     if (a == b) *out = a;

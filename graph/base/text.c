@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Before each buffer, so that a string can be freed by its address alone. */
+/* Stored before each buffer, so that a string can be freed by its address alone. */
 typedef union text_header {
     struct {
         eddy_allocator allocator;
@@ -30,7 +30,7 @@ void eddy__text_flush(eddy_text *t)
     t->length = 0;
 }
 
-/* Room for n more bytes and a final zero. */
+/* Ensures room for n more bytes and a final zero. */
 static bool make_room(eddy_text *t, size_t n)
 {
     size_t need, size, capacity = t->capacity ? t->capacity : FIRST;

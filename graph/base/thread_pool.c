@@ -25,8 +25,8 @@
 
 enum {
     PIECES = 4,               /* of a part, if the grain allows it */
-    LOOKS = 64,               /* of an idle thread between two looks at the clock */
-    PAY = 50                  /* work without help, in times of what help has cost */
+    LOOKS = 64,               /* of an idle thread between two reads of the clock */
+    PAY = 50                  /* minimum ratio of the time without help to the cost of help */
 };
 
 /* Ticks in a microsecond, roughly. */
@@ -44,13 +44,13 @@ static inline int64_t ticks(void)
 #endif
 
 /* How long an idle thread spins before it sleeps; limits of `balance`. */
-enum { SPIN = 40 * MICROSECOND, MOST_SAVED = 1000 * MICROSECOND, MOST_LOST = 1000 * MICROSECOND };
+enum { SPIN = 40 * MICROSECOND, MAX_SAVED = 1000 * MICROSECOND, MAX_LOST = 1000 * MICROSECOND };
 
-/* What a worker does, where there is no address of a job that it is offered. */
+/* States of a worker other than the address of a job that it is offered. */
 enum { SPINNING, ASLEEP, BUSY, STOPPED };
 
 typedef struct part {
-    _Alignas(64) atomic_llong next;       /* the first item that nobody has taken */
+    _Alignas(64) atomic_llong next;       /* the first item that no thread has taken */
     int64_t end;
 } part;
 
@@ -73,24 +73,24 @@ typedef struct worker {
 } worker;
 
 static struct {
-    pthread_mutex_t lock;                 /* held by those who change what follows */
-    pthread_cond_t  left;                 /* a worker has left a job whose caller waits */
+    pthread_mutex_t lock;                 /* protects the members below */
+    pthread_cond_t  left;              /* signals that a worker has left a job whose caller waits */
     bool            watches_forks;
-    atomic_int      n, most;              /* workers that are there, that can be made */
+    atomic_int      n, most;              /* existing workers; maximum number of workers */
     worker          workers[EDDY_MOST_THREADS - 1];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER,
            .left = PTHREAD_COND_INITIALIZER,
            .most = EDDY_MOST_THREADS - 1 };
 
-/* Where this thread is.  The balance is ticks: what help has saved, less what it
- * has cost, the latest of it.  As long as it is negative, a job has no help, and
- * pays one PAYth of its time in: so help never costs more than that in the long
- * run, whatever a grain is really worth and whoever else uses the cores. */
+/* This thread. `balance` is the time, in ticks, that help has recently saved minus the time
+ * that it has cost. While it is negative, jobs run without help and add one PAYth of their time
+ * to it. In the long run, help therefore never costs more than that, whatever a grain is really
+ * worth and whatever other programs run. */
 static _Thread_local struct here {
     bool    inside;                       /* a body runs */
-    int     index;                        /* of the worker; 0 for a thread that is none */
+    int     index;                        /* of the worker; 0 for other threads */
     int64_t balance;
-} here = { .balance = MOST_LOST };
+} here = { .balance = MAX_LOST };
 
 int eddy__cores(void)
 {
@@ -102,8 +102,8 @@ int eddy__cores(void)
     return n < 1 ? 1 : n > EDDY_MOST_THREADS ? EDDY_MOST_THREADS : (int)n;
 }
 
-/* Lets the other thread of a core go on. */
-static inline void rest(void)
+/* Lets the other hardware thread of the core proceed. */
+static inline void pause_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -114,7 +114,7 @@ static inline void rest(void)
 
 /* ------------------------------------------------------------ the worker -- */
 
-static bool moves(worker *w, uintptr_t from, uintptr_t to)
+static bool change_state(worker *w, uintptr_t from, uintptr_t to)
 {
     return atomic_compare_exchange_strong_explicit(&w->state, &from, to, memory_order_acq_rel,
                                                    memory_order_relaxed);
@@ -138,8 +138,8 @@ static int64_t run_pieces(job *j, int index)
     return items;
 }
 
-/* Until somebody wakes it. */
-static void sleep_well(worker *w)
+/* Sleeps until another thread wakes the worker. */
+static void sleep_until_woken(worker *w)
 {
     pthread_mutex_lock(&w->lock);
     while (atomic_load(&w->state) == ASLEEP) pthread_cond_wait(&w->woken, &w->lock);
@@ -159,16 +159,17 @@ static job *next_job(worker *w)
 {
     for (;;) {
         for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
-            for (int i = 0; i < LOOKS; i++, rest()) {
+            for (int i = 0; i < LOOKS; i++, pause_cpu()) {
                 uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
                 if (s == STOPPED) return NULL;
-                if (s > STOPPED && moves(w, s, BUSY)) return (job *)s;
+                if (s > STOPPED && change_state(w, s, BUSY)) return (job *)s;
             }
-        if (moves(w, SPINNING, ASLEEP)) sleep_well(w);
+        if (change_state(w, SPINNING, ASLEEP)) sleep_until_woken(w);
     }
 }
 
-/* The caller may be gone once `done` says so: nothing of the job is touched then. */
+/* When `done` is set, the caller may already have returned: the job must not be accessed
+ * afterwards. */
 static void *work(void *arg)
 {
     worker *w = arg;
@@ -210,8 +211,8 @@ static bool make_worker(worker *w)
     return false;
 }
 
-/* Makes workers until there are `wanted`; returns how many there are.  Signals are for
- * the program's own threads. */
+/* Creates workers until there are `wanted`. Returns how many exist. Workers block all signals,
+ * which are meant for the program's own threads. */
 static int grow(int wanted)
 {
     sigset_t all, old;
@@ -229,7 +230,8 @@ static int grow(int wanted)
     return atomic_load(&pool.n);
 }
 
-/* At exit and when the library is unloaded.  A worker whose body calls exit is left. */
+/* Called at exit and when the library is unloaded. A worker whose own body calls exit is not
+ * joined. */
 __attribute__((destructor)) static void stop_workers(void)
 {
     pthread_mutex_lock(&pool.lock);
@@ -241,7 +243,8 @@ __attribute__((destructor)) static void stop_workers(void)
         worker *w = &pool.workers[i];
         if (here.index == i + 1) continue;
         bool asleep;
-        while (!(asleep = moves(w, ASLEEP, STOPPED)) && !moves(w, SPINNING, STOPPED)) sched_yield();
+        while (!(asleep = change_state(w, ASLEEP, STOPPED)) && !change_state(w, SPINNING, STOPPED))
+            sched_yield();
         if (asleep) wake(w);
         pthread_join(w->thread, NULL);
         pthread_cond_destroy(&w->woken);
@@ -258,18 +261,18 @@ static int offer(job *j, int *asleep)
     *asleep = 0;
     for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++) {
         uintptr_t s = atomic_load_explicit(&w->state, memory_order_relaxed);
-        offered += s == SPINNING && moves(w, SPINNING, (uintptr_t)j);
+        offered += s == SPINNING && change_state(w, SPINNING, (uintptr_t)j);
         *asleep += s == ASLEEP;
     }
     return offered;
 }
 
 /* Wakes the others for it; returns how many. */
-static int rouse(job *j)
+static int wake_workers(job *j)
 {
     int roused = 0;
     for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++) {
-        if (!moves(w, ASLEEP, (uintptr_t)j)) continue;
+        if (!change_state(w, ASLEEP, (uintptr_t)j)) continue;
         wake(w);
         roused++;
     }
@@ -277,12 +280,12 @@ static int rouse(job *j)
 }
 
 /* Withdraws the offers that were not taken; returns how many. */
-static int withdraw(job *j)
+static int withdraw_offers(job *j)
 {
     int n = 0;
     for (worker *w = pool.workers; w < pool.workers + j->n_parts - 1; w++)
         n += atomic_load_explicit(&w->state, memory_order_relaxed) == (uintptr_t)j &&
-             moves(w, (uintptr_t)j, SPINNING);
+             change_state(w, (uintptr_t)j, SPINNING);
     return n;
 }
 
@@ -290,7 +293,7 @@ static int withdraw(job *j)
 static void wait_for(job *j, unsigned taken)
 {
     for (const int64_t end = ticks() + SPIN; ticks() < end; sched_yield())
-        for (int i = 0; i < LOOKS; i++, rest())
+        for (int i = 0; i < LOOKS; i++, pause_cpu())
             if (atomic_load_explicit(&j->done, memory_order_acquire) == taken) return;
     pthread_mutex_lock(&pool.lock);
     for (unsigned done = atomic_fetch_or(&j->done, WAITING); (done & ~(unsigned)WAITING) < taken;
@@ -299,29 +302,29 @@ static void wait_for(job *j, unsigned taken)
     pthread_mutex_unlock(&pool.lock);
 }
 
-static void note(struct here *at, double saved)
+static void record_saving(struct here *at, double saved)
 {
     const double balance = (double)at->balance + saved;
-    at->balance = balance > MOST_SAVED ? MOST_SAVED : balance < -MOST_LOST ? -MOST_LOST
+    at->balance = balance > MAX_SAVED ? MAX_SAVED : balance < -MAX_LOST ? -MAX_LOST
                                                                            : (int64_t)balance;
 }
 
-/* Has the job of n items done by this thread and whoever helps.  Alone, it would have
- * taken as long as its own items took, times n and divided by their number. */
+/* Runs the n items on this thread and its helpers. Estimates the time without help from the
+ * time of the items that this thread ran. */
 static void run_job(job *j, int64_t n, struct here *at)
 {
     const int64_t start = ticks();
     int           asleep, offered = offer(j, &asleep);
-    if (asleep > 0) offered += rouse(j);
+    if (asleep > 0) offered += wake_workers(j);
     const int64_t ready = ticks(), items = run_pieces(j, 0);
     const double  alone = (double)(ticks() - ready) * (double)n / (double)items;
-    int           taken = offered > 0 ? offered - withdraw(j) : 0;
+    int           taken = offered > 0 ? offered - withdraw_offers(j) : 0;
     if (taken > 0) wait_for(j, (unsigned)taken);
-    if (items > 0) note(at, alone - (double)(ticks() - start));
+    if (items > 0) record_saving(at, alone - (double)(ticks() - start));
 }
 
 /* Cuts the items into parts of whole grains. */
-static void share(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg,
+static void split_items(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg,
                   struct here *at)
 {
     part          parts[EDDY_MOST_THREADS];
@@ -342,10 +345,10 @@ static void run_without_help(int64_t n, eddy_parallel_fn body, void *arg, struct
 {
     const int64_t start = ticks();
     body(arg, 0, n, 0);
-    note(at, (double)(ticks() - start) / PAY);
+    record_saving(at, (double)(ticks() - start) / PAY);
 }
 
-/* The workers that n items can use, as far as they can be made. */
+/* The number of workers that n items can use, creating workers if possible. */
 static int find_workers(const eddy_kernel *k, int64_t n, int64_t grain)
 {
     const int64_t grains = (n - 1) / grain + 1;
@@ -356,7 +359,7 @@ static int find_workers(const eddy_kernel *k, int64_t n, int64_t grain)
     return there < wanted ? there : wanted;
 }
 
-/* With `free`, help is neither weighed nor accounted for. */
+/* With `free`, help is used without regard to the balance and does not change it. */
 static void parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parallel_fn body,
                      void *arg, bool free)
 {
@@ -367,7 +370,7 @@ static void parallel(const eddy_kernel *k, int64_t n, int64_t grain, eddy_parall
     at->inside = true;
     if (workers == 0) body(arg, 0, n, at->index < k->threads ? at->index : 0);
     else if (at->balance < 0 && !free) run_without_help(n, body, arg, at);
-    else share(workers + 1, n, least, body, arg, at);
+    else split_items(workers + 1, n, least, body, arg, at);
     at->inside = kept.inside;
     if (free) at->balance = kept.balance;
 }

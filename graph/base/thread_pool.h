@@ -4,13 +4,13 @@
 
 #include "graph/op.h"
 
-/* Most threads of one run: the caller and the pool's. */
+/* Maximum number of threads of one run, including the caller. */
 enum { EDDY_MOST_THREADS = 256 };
 
-/* eddy_parallel of n items, one at a time, whose caller knows that help pays. */
+/* eddy_parallel for n items, one at a time, if the caller knows that help pays. */
 void eddy__side_by_side(const eddy_kernel *k, int64_t n, eddy_parallel_fn body, void *arg);
 
-/* The cores that this process may use, at least 1 and at most EDDY_MOST_THREADS. */
+/* The number of cores that this process may use, from 1 to EDDY_MOST_THREADS. */
 int eddy__cores(void);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 bool eddy__yaml_write(eddy_text *t, const eddy_graph *g, eddy_error *e);
 
 typedef struct eddy_yaml_source {
-    const char               *path; /* the file; if text is given, only its name for messages */
+    const char               *path; /* the file; if `text` is set, a name for messages */
     const char               *text;
     size_t                    size;      /* of text */
     const eddy_op_def *const *ops;       /* ended by NULL */
@@ -32,7 +32,7 @@ typedef struct eddy_yaml_source {
     int64_t                   max_items; /* scalars and collections of one node; 0: 2^22 */
 } eddy_yaml_source;
 
-/* NULL with *e filled: "file:line:column: what". */
+/* NULL with *e set: "file:line:column: reason". */
 eddy_graph *eddy__yaml_read(const eddy_yaml_source *source, eddy_error *e);
 
 #endif

@@ -72,7 +72,7 @@ static const eddy_op_def *find_op(const reader *r, const char *name)
 
 /* ---------------------------------------------------------- references -- */
 
-/* The node called name[0..n), which must have been read before. */
+/* The node with the name name[0..n), which must have been read before. */
 static bool read_name(reader *r, eddy_graph *g, const eddy_yaml_item *it, const char *name,
                       size_t n, int32_t *out)
 {
@@ -197,8 +197,8 @@ static bool read_head(reader *r, eddy_append_args *a, const eddy_yaml_item *it,
            (!in[ORIGIN] || read_node_name(r, a->graph, in[ORIGIN], &a->origin));
 }
 
-/* The static types in the file are those of the graph that was written, maybe
- * narrowed by hand; they must not contradict what the operation says. */
+/* The static types in the file are those of the graph that was written, possibly narrowed by
+ * hand. They must be compatible with the types that the operation infers. */
 static bool set_outputs(reader *r, const eddy_node *node, const eddy_yaml_item *list)
 {
     char       said[100], known[100];
@@ -300,7 +300,7 @@ static bool read_collections(reader *r, eddy_graph *g, const eddy_yaml_item *lis
     return true;
 }
 
-/* What a graph says besides its nodes. */
+/* The members of a graph besides its nodes. */
 static bool read_field(reader *r, eddy_graph *g, int field, const eddy_yaml_item *value,
                        bool *finalized)
 {
@@ -312,8 +312,8 @@ static bool read_field(reader *r, eddy_graph *g, int field, const eddy_yaml_item
     return true;
 }
 
-/* Names that are scopes of nodes are taken, as they were when the nodes were
- * made; deep ones are left, or long names would take memory without bound. */
+/* Reserves the names that are scopes of nodes, as when the nodes were built. Deep scopes are
+ * skipped, because long names would need unlimited memory. */
 static bool reserve_scopes(eddy_graph *g, const char *name)
 {
     enum { LEVELS = 16 };

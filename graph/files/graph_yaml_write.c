@@ -21,7 +21,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Words that other readers of YAML take for something else than text. */
+/* Words that YAML readers may not read as text. */
 static bool is_reserved(const char *s)
 {
     static const char *const words[] = {
@@ -74,7 +74,7 @@ static void put_quoted(eddy_text *t, const char *s)
     eddy__text_add(t, "\"", 1);
 }
 
-/* Any string; one that is not UTF-8 is given as its bytes, on one line. */
+/* Any string. One that is not UTF-8 is written as bytes, on one line. */
 static void put_string(eddy_text *t, const char *s)
 {
     size_t n = strlen(s);
@@ -140,7 +140,7 @@ static int64_t numbers_in(const eddy_array *a)
     return eddy_array_count(a) * (eddy_dtype_is_complex(eddy_array_dtype(a)) ? 2 : 1);
 }
 
-/* Number i as text; false if its bits would not come back. */
+/* Number i as text; false if reading it would not give the same bits. */
 static bool print_number(const eddy_array *a, int64_t i, char *buf)
 {
     const void *p = eddy_array_data(a);

@@ -75,7 +75,7 @@ typedef struct parser {
     const char *path;
     eddy_error *error;
     const char *start, *at, *end;
-    size_t      offset;          /* of start in the file */
+    size_t      offset;          /* offset of `start` in the file */
     eddy_dtype  dtype;
     eddy_shape  shape;
     bool        fortran;
@@ -97,7 +97,7 @@ static void skip_space(parser *p)
 }
 
 /* Takes the character if it is next. */
-static bool take(parser *p, char c)
+static bool accept_char(parser *p, char c)
 {
     skip_space(p);
     bool is = p->at < p->end && *p->at == c;
@@ -127,7 +127,7 @@ static bool read_string(parser *p, char *buf, size_t size)
         buf[n++] = *p->at;
     }
     buf[n] = 0;
-    return take(p, quote) || damaged(p, "unterminated string");
+    return accept_char(p, quote) || damaged(p, "unterminated string");
 }
 
 static bool read_dtype(parser *p)
@@ -161,22 +161,22 @@ static bool read_size(parser *p, int64_t *out)
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *p->at - '0', &v))
             return damaged(p, "a dimension is too large");
     if (p->at == first) return damaged(p, "expected a dimension");
-    take(p, 'L');                            /* Python 2 */
+    accept_char(p, 'L');                     /* Python 2 */
     *out = v;
     return true;
 }
 
 static bool read_shape(parser *p)
 {
-    if (!take(p, '(')) return damaged(p, "the shape is not a tuple");
+    if (!accept_char(p, '(')) return damaged(p, "the shape is not a tuple");
     bool comma = true;
-    while (!take(p, ')')) {
+    while (!accept_char(p, ')')) {
         if (!comma) return damaged(p, "expected a comma in the shape");
         if (p->shape.rank == EDDY_MAX_RANK) return damaged(p, "more than 8 dimensions");
         skip_space(p);
         if (!read_size(p, &p->shape.dim[p->shape.rank])) return false;
         p->shape.rank++;
-        comma = take(p, ',');
+        comma = accept_char(p, ',');
         if (!comma && p->shape.rank == 1) return damaged(p, "the shape is not a tuple");
     }
     return eddy_shape_is_valid(p->shape) || damaged(p, "the shape is too large");
@@ -196,8 +196,8 @@ static bool read_header(parser *p)
     static bool (*const readers[])(parser *) = { read_dtype, read_order, read_shape };
     unsigned seen = 0;
     bool     comma = true;
-    if (!take(p, '{')) return damaged(p, "expected a dictionary");
-    while (!take(p, '}')) {
+    if (!accept_char(p, '{')) return damaged(p, "expected a dictionary");
+    while (!accept_char(p, '}')) {
         char key[32];
         int  i = 0;
         if (!comma) return damaged(p, "expected a comma");
@@ -206,9 +206,9 @@ static bool read_header(parser *p)
         if (i == 3) return damaged(p, "unknown key");
         if (seen >> i & 1) return damaged(p, "duplicate key");
         seen |= 1u << i;
-        if (!take(p, ':')) return damaged(p, "expected a colon");
+        if (!accept_char(p, ':')) return damaged(p, "expected a colon");
         if (!readers[i](p)) return false;
-        comma = take(p, ',');
+        comma = accept_char(p, ',');
     }
     skip_space(p);
     if (p->at != p->end) return damaged(p, "unexpected text after the dictionary");
@@ -217,7 +217,7 @@ static bool read_header(parser *p)
 
 /* ------------------------------------------------------ reading: array -- */
 
-/* Copies n elements that lie `stride` elements apart. */
+/* Copies n elements with a distance of `stride` elements. */
 static void gather(char *to, const char *from, int64_t n, int64_t stride, size_t size)
 {
     int64_t step = stride * (int64_t)size;

@@ -8,9 +8,9 @@
 
 #include "graph/base/files.h"
 
-/* Replaces the file `path` as a whole or leaves it as it was.  The same arrays
- * give the same bytes: wide elements first, so that all are aligned, and those
- * of one width by name.  Names are UTF-8, different, at most 4096 bytes. */
+/* Replaces the file `path` completely or leaves it unchanged. The same arrays give the same
+ * bytes: arrays are sorted by descending element size, so that all are aligned, and then by
+ * name. Names are UTF-8, different, at most 4096 bytes. */
 eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocator *a,
                                     const char *path, int n, const char *const *names,
                                     const eddy_array *const *arrays, eddy_error *error);
@@ -18,25 +18,25 @@ eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocato
 typedef struct eddy_safetensors_entry {
     const char *name;
     eddy_array *array;
-    /* What the header said: */
+    /* The contents of the header: */
     eddy_type   type;
     int64_t     begin, end;      /* bytes, from the end of the header */
-    size_t      offset;          /* of the name in the file, for messages */
+    size_t      offset;          /* the file's name, for messages */
 } eddy_safetensors_entry;
 
 typedef struct eddy_safetensors {
     const eddy_allocator   *allocator;
-    char                   *header;      /* the names stand in it */
+    char                   *header;      /* contains the names */
     size_t                  header_size;
     eddy_safetensors_entry *entries;     /* by name */
     int                     count, capacity;
 } eddy_safetensors;
 
-/* Reads the file into *out, to be freed in any case.  Everything the header
- * says is checked before the first element is read. */
+/* Reads the file into *out, which must be freed in any case. The header is checked completely
+ * before the first element is read. */
 eddy_status eddy__safetensors_read(const eddy_files *files, const eddy_allocator *a,
                                    const char *path, eddy_safetensors *out, eddy_error *error);
-/* The array of that name, which stays the file's; NULL if there is none. */
+/* The array with that name, which belongs to the file; NULL if there is none. */
 eddy_array *eddy__safetensors_find(const eddy_safetensors *s, const char *name);
 void        eddy__safetensors_free(eddy_safetensors *s);
 

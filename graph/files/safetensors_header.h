@@ -12,9 +12,9 @@ eddy_dtype eddy__safetensors_dtype(const char *code);    /* EDDY_DEFAULT_DTYPE i
 /* For qsort, on entries. */
 int eddy__safetensors_by_name(const void *a, const void *b);
 
-/* Fills s with what the JSON text says: names, types and places, by name.
- * Checks each entry by itself and that no name comes twice.  Strings are
- * decoded in place: the entries' names point into the text. */
+/* Reads names, types and offsets from the JSON text into s, sorted by name. Checks each entry,
+ * and that no name occurs twice. Strings are decoded in place: the entries' names point into
+ * the text. */
 bool eddy__safetensors_parse(eddy_safetensors *s, const char *path, char *text, size_t n,
                              eddy_error *e);
 

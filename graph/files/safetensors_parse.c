@@ -45,7 +45,7 @@ static void skip_space(parser *p)
         p->at++;
 }
 
-static bool take(parser *p, char c)
+static bool accept_char(parser *p, char c)
 {
     skip_space(p);
     bool is = p->at < p->end && *p->at == c;
@@ -57,19 +57,18 @@ static bool expect(parser *p, char c)
 {
     char what[] = "expected '?'";
     what[sizeof what - 3] = c;
-    return take(p, c) || damaged(p, what);
+    return accept_char(p, c) || damaged(p, what);
 }
 
-/* After an item: true if another one follows, false behind the closing sign or
- * after an error. */
-static bool another(parser *p, char close, bool *ok)
+/* After an item: true if another one follows, false after the closing character or an error. */
+static bool has_next_item(parser *p, char close, bool *ok)
 {
-    if (take(p, close)) return false;
+    if (accept_char(p, close)) return false;
     *ok = expect(p, ',');
     return *ok;
 }
 
-/* Four hexadecimal digits; -1 if they are not there. */
+/* Four hexadecimal digits; -1 if the text does not continue with them. */
 static int32_t hex4(parser *p)
 {
     int32_t v = 0;
@@ -84,7 +83,7 @@ static int32_t hex4(parser *p)
     return v;
 }
 
-/* Behind "\u": one character, which may take a second escape. */
+/* One character after "\u"; it may need a second escape. */
 static bool read_unicode(parser *p, uint32_t *out)
 {
     int32_t high = hex4(p), low;
@@ -125,8 +124,8 @@ static bool string_ends(const parser *p)
     return false;
 }
 
-/* A string, decoded where it stands, which it never outgrows; its final zero
- * takes the place of the quotation mark. */
+/* A string, decoded in place: the result is never longer. Its final zero replaces the quotation
+ * mark. */
 static bool read_string(parser *p, span *out)
 {
     if (!expect(p, '"')) return false;
@@ -193,12 +192,12 @@ static bool read_dtype(parser *p, eddy_safetensors_entry *entry)
 static bool read_shape(parser *p, eddy_safetensors_entry *entry)
 {
     bool ok = expect(p, '[');
-    if (!ok || take(p, ']')) return ok;
+    if (!ok || accept_char(p, ']')) return ok;
     do {
         if (entry->type.shape.rank == EDDY_MAX_RANK) return damaged(p, "more than 8 dimensions");
         if (!read_natural(p, &entry->type.shape.dim[entry->type.shape.rank])) return false;
         entry->type.shape.rank++;
-    } while (another(p, ']', &ok));
+    } while (has_next_item(p, ']', &ok));
     return ok && (eddy_shape_is_valid(entry->type.shape) || damaged(p, "the shape is too large"));
 }
 
@@ -232,7 +231,7 @@ static bool read_entry(parser *p, eddy_safetensors_entry *entry)
     unsigned seen = 0;
     bool     ok = expect(p, '{');
     if (!ok) return false;
-    if (take(p, '}')) return check_entry(p, entry, seen);
+    if (accept_char(p, '}')) return check_entry(p, entry, seen);
     do {
         span   key;
         size_t i = 0, where;
@@ -245,7 +244,7 @@ static bool read_entry(parser *p, eddy_safetensors_entry *entry)
         if (seen >> i & 1) return damaged_at(p, where, "duplicate key");
         seen |= 1u << i;
         if (!expect(p, ':') || !readers[i](p, entry)) return false;
-    } while (another(p, '}', &ok));
+    } while (has_next_item(p, '}', &ok));
     return ok && check_entry(p, entry, seen);
 }
 
@@ -267,13 +266,13 @@ static bool add_entry(parser *p, span name, size_t where)
 
 /* ------------------------------------------------------------ metadata -- */
 
-/* The object of strings is read and forgotten; its keys are gathered only to
- * see that none comes twice. */
+/* Reads an object of strings without storing it. Its keys are collected only to detect
+ * duplicates. */
 static bool read_strings(parser *p, span **keys, size_t *count, size_t *capacity)
 {
     bool ok = expect(p, '{');
     span value;
-    if (!ok || take(p, '}')) return ok;
+    if (!ok || accept_char(p, '}')) return ok;
     do {
         if (*count == *capacity) {
             size_t bigger = *capacity ? *capacity * 2 : 16;
@@ -284,7 +283,7 @@ static bool read_strings(parser *p, span **keys, size_t *count, size_t *capacity
         if (!read_string(p, &(*keys)[*count])) return false;
         ++*count;
         if (!expect(p, ':') || !read_string(p, &value)) return false;
-    } while (another(p, '}', &ok));
+    } while (has_next_item(p, '}', &ok));
     return ok;
 }
 
@@ -322,10 +321,10 @@ static bool read_object(parser *p)
     bool ok = true;
     if (p->at == p->end || *p->at != '{') return damaged(p, "the header does not begin with '{'");
     p->at++;
-    if (take(p, '}')) return true;
+    if (accept_char(p, '}')) return true;
     do {
         if (!read_pair(p)) return false;
-    } while (another(p, '}', &ok));
+    } while (has_next_item(p, '}', &ok));
     return ok;
 }
 
@@ -353,7 +352,7 @@ bool eddy__safetensors_parse(eddy_safetensors *s, const char *path, char *text, 
     if (zero)
         return damaged_at(&p, PREFIX + (size_t)(zero - text), "the header contains a zero byte");
     if (!read_object(&p)) return false;
-    take(&p, 0);
+    accept_char(&p, 0);
     if (p.at < p.end) return damaged(&p, "unexpected text after the header's object");
     return names_are_different(&p);
 }

@@ -36,7 +36,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Each begins where the one before ends, and the last ends with the file. */
-static bool places_fit(const eddy_reader *in, const eddy_safetensors *s)
+static bool ranges_are_valid(const eddy_reader *in, const eddy_safetensors *s)
 {
     int64_t at = 0, have = in->size - in->at;
     for (int i = 0; i < s->count; i++) {
@@ -89,7 +89,7 @@ eddy_status eddy__safetensors_read(const eddy_files *files, const eddy_allocator
     *out = (eddy_safetensors){ .allocator = a ? a : &eddy__libc };
     if (eddy__reader_open(&in, files, path, &e) && read_header(&in, out)) {
         if (out->count > 1) qsort(out->entries, (size_t)out->count, sizeof *out->entries, by_place);
-        if (places_fit(&in, out)) read_elements(&in, out);
+        if (ranges_are_valid(&in, out)) read_elements(&in, out);
         if (out->count > 1)
             qsort(out->entries, (size_t)out->count, sizeof *out->entries,
                   eddy__safetensors_by_name);

@@ -205,7 +205,7 @@ static bool read_base64(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_arra
     return true;
 }
 
-/* Whether the elements are there, counted before there is memory for them. */
+/* True if there are as many elements as the shape requires, counted before memory is allocated. */
 static bool count_fits(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_type t)
 {
     char    text[100];

@@ -102,7 +102,7 @@ void eddy__yaml_close(eddy_yaml_parser *p)
 
 /* --------------------------------------------------------------- events -- */
 
-/* What the event has that a graph file must not have; NULL if nothing. */
+/* A YAML feature of the event that graph files must not use; NULL if there is none. */
 static const char *forbidden(const yaml_event_t *e)
 {
     switch (e->type) {
@@ -134,12 +134,12 @@ static const char *forbidden(const yaml_event_t *e)
     return NULL;
 }
 
-static bool opens(const yaml_event_t *e)
+static bool is_open_event(const yaml_event_t *e)
 {
     return e->type == YAML_SEQUENCE_START_EVENT || e->type == YAML_MAPPING_START_EVENT;
 }
 
-static bool closes(const yaml_event_t *e)
+static bool is_close_event(const yaml_event_t *e)
 {
     return e->type == YAML_SEQUENCE_END_EVENT || e->type == YAML_MAPPING_END_EVENT;
 }
@@ -148,8 +148,8 @@ bool eddy__yaml_next(eddy_yaml_parser *p, yaml_event_t *event)
 {
     if (!yaml_parser_parse(&p->yaml, event)) return syntax_error(p);
     const char *why = forbidden(event);
-    if (opens(event) && ++p->depth > EDDY_YAML_DEPTH) why = "nested too deep";
-    if (closes(event)) p->depth--;
+    if (is_open_event(event) && ++p->depth > EDDY_YAML_DEPTH) why = "nested too deep";
+    if (is_close_event(event)) p->depth--;
     if (!why) return true;
     eddy__yaml_fail_at(p, event->start_mark.line + 1, event->start_mark.column + 1,
                        p->depth > EDDY_YAML_DEPTH ? EDDY_LIMIT : EDDY_CORRUPT, "%s", why);
@@ -190,7 +190,7 @@ static void add_child(open_item *parent, eddy_yaml_item *it)
 
 /* The item of an event that opens one or is one, put under the innermost open
  * one; NULL after an error. */
-static eddy_yaml_item *place(eddy_yaml_parser *p, const yaml_event_t *e, open_item *open, int n,
+static eddy_yaml_item *add_item(eddy_yaml_parser *p, const yaml_event_t *e, open_item *open, int n,
                              int64_t *items)
 {
     if (++*items > p->max_items) {
@@ -211,11 +211,11 @@ eddy_yaml_item *eddy__yaml_tree(eddy_yaml_parser *p, yaml_event_t *event)
     int64_t         items = 0;
     eddy_yaml_item *root = NULL;
     for (;;) {
-        if (closes(event)) n--;
+        if (is_close_event(event)) n--;
         else {
-            eddy_yaml_item *it = place(p, event, open, n, &items);
+            eddy_yaml_item *it = add_item(p, event, open, n, &items);
             if (it && !root) root = it;
-            if (it && opens(event)) open[n++] = (open_item){ it, NULL };
+            if (it && is_open_event(event)) open[n++] = (open_item){ it, NULL };
             if (!it) root = NULL;
         }
         yaml_event_delete(event);

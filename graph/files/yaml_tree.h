@@ -14,7 +14,7 @@ typedef struct eddy_yaml_item {
     eddy_yaml_kind         kind;
     bool                   plain;        /* a scalar without quotation marks */
     size_t                 line, column; /* from 1 */
-    const char            *text;         /* of a scalar; no zero byte inside */
+    const char            *text;         /* of a scalar; contains no zero byte */
     size_t                 length;
     int64_t                count;        /* of children */
     struct eddy_yaml_item *first, *next; /* children; a map's are key, value, key, value */
@@ -23,7 +23,7 @@ typedef struct eddy_yaml_item {
 typedef struct eddy_yaml_parser {
     yaml_parser_t           yaml;
     const eddy_yaml_source *source;
-    const char             *name;        /* of the file, for messages */
+    const char             *name;        /* the file's name, for messages */
     eddy_error             *error;
     eddy_reader             file;
     eddy_arena              arena;       /* the items; the caller frees it between trees */
@@ -40,14 +40,14 @@ bool eddy__yaml_next(eddy_yaml_parser *p, yaml_event_t *event);
 /* The item that begins with `event`, which is deleted; NULL after an error. */
 eddy_yaml_item *eddy__yaml_tree(eddy_yaml_parser *p, yaml_event_t *event);
 
-/* Says what is wrong and where; returns false. */
+/* Records an error with its position; returns false. */
 bool eddy__yaml_fail_at(eddy_yaml_parser *p, size_t line, size_t column, eddy_status s,
                         const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 bool eddy__yaml_fail(eddy_yaml_parser *p, const eddy_yaml_item *at, eddy_status s, const char *fmt,
                      ...) __attribute__((format(printf, 4, 5)));
 
-/* Values of a map by key: out[i] is the value of keys[i] or NULL.  A key that is
- * not among the n, or comes twice, is an error. */
+/* Looks up keys in a map: out[i] is the value of keys[i] or NULL. A key that is not among the n
+ * keys or occurs twice is an error. */
 bool eddy__yaml_fields(eddy_yaml_parser *p, const eddy_yaml_item *map, const char *const *keys,
                        int n, const eddy_yaml_item **out);
 /* One scalar of each kind; NULL or another item is an error at `in`. */
@@ -60,8 +60,8 @@ bool eddy__yaml_type(eddy_yaml_parser *p, const eddy_yaml_item *it,
 bool eddy__yaml_shape(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_shape *out); /* "[?,3]" */
 bool eddy__yaml_is_none(const eddy_yaml_item *it);                                       /* ~ */
 
-/* Reads op's attributes from a map (NULL: none) into attrs, op->attrs_size zeroed
- * bytes.  Arrays and graphs made are in attrs even after an error. */
+/* Reads op's attributes from a map (NULL: none) into attrs, op->attrs_size zeroed bytes. Arrays
+ * and graphs that were created are in attrs even after an error. */
 typedef eddy_graph *eddy_yaml_graph_fn(void *context, const eddy_yaml_item *it);
 bool eddy__yaml_attrs(eddy_yaml_parser *p, const eddy_op_def *op, const eddy_yaml_item *node,
                       const eddy_yaml_item *map, void *attrs, eddy_yaml_graph_fn *read_graph,

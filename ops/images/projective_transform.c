@@ -6,7 +6,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 #include <math.h>
@@ -353,7 +353,7 @@ static bool transform_grad_infer(eddy_infer *c)
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for dy of %s", eddy_dtype_name(d));
     return check_attrs(c) && check_shapes(c, 2, &x, &y) &&
-           eddy__infer_like(c, 0, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
+           eddy__expect_shape(c, 0, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
 
 static eddy_status transform_grad_kernel(eddy_kernel *k)

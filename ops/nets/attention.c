@@ -10,7 +10,7 @@
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 
 #include <math.h>
 
@@ -239,9 +239,9 @@ static void attention_batch(eddy_batch *b)
 static bool attention_grad_infer(eddy_infer *c)
 {
     eddy_shape y, sum;
-    if (!attention_shapes(c, 7, &y, &sum) || !eddy__infer_like(c, 3, "y", y) ||
-        !eddy__infer_like(c, 4, "log_sum", sum) || !eddy__infer_like(c, 5, "dy", y) ||
-        !eddy__infer_like(c, 6, "dlog_sum", sum))
+    if (!attention_shapes(c, 7, &y, &sum) || !eddy__expect_shape(c, 3, "y", y) ||
+        !eddy__expect_shape(c, 4, "log_sum", sum) || !eddy__expect_shape(c, 5, "dy", y) ||
+        !eddy__expect_shape(c, 6, "dlog_sum", sum))
         return false;
     for (int i = 0; i < 3; i++) eddy__infer_yield(c, i, c->in[i].dtype, c->in[i].shape);
     return true;

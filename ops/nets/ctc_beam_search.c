@@ -8,7 +8,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static bool beam_infer(eddy_infer *c)
     if (x.dim[2] > INT32_MAX || (x.dim[0] != EDDY_ANY && nodes_of(a, x.dim[0]) > 0x1p29))
         return eddy_infer_fail(c, EDDY_LIMIT, "too many beams for inputs of shape %s",
                                eddy_shape_print(x, text, sizeof text));
-    if (!eddy__infer_like(c, 1, "sequence_length", EDDY_SHAPE(x.dim[1]))) return false;
+    if (!eddy__expect_shape(c, 1, "sequence_length", EDDY_SHAPE(x.dim[1]))) return false;
     return eddy__infer_yield(c, 0, EDDY_INT64, EDDY_SHAPE(x.dim[1], a->top_paths, x.dim[0])) &&
            eddy__infer_yield(c, 1, EDDY_INT64, EDDY_SHAPE(x.dim[1], a->top_paths)) &&
            eddy__infer_yield(c, 2, d, EDDY_SHAPE(x.dim[1], a->top_paths));

@@ -3,7 +3,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 /* ------------------------------------------------------ repeated labels -- */
@@ -27,7 +27,7 @@ static bool collapse_infer(eddy_infer *c)
     if (s.rank == 0)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "labels is a scalar; expected rank 1 or more");
     const eddy_shape lengths = s.rank < 0 ? s : eddy__shape_without(s, s.rank - 1);
-    return eddy__infer_like(c, 1, "seq_length", lengths) &&
+    return eddy__expect_shape(c, 1, "seq_length", lengths) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, s) &&
            eddy__infer_yield(c, 1, c->in[1].dtype, s.rank < 0 ? c->in[1].shape : lengths);
 }

@@ -10,7 +10,7 @@
 #include "ops/arrays/batching.h"
 #include "ops/kernels/ctc_paths.h"
 #include "ops/short_names.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ static bool posteriors_infer(eddy_infer *c)
                                EDDY_CTC_DIRECTIONS + 1);
     if (!infer_all(c, &s, &batch)) return false;
     for (int i = DIRECTIONS; i < c->n_in; i++) {
-        if (!eddy__infer_like(c, i, "a direction", s)) return false;
+        if (!eddy__expect_shape(c, i, "a direction", s)) return false;
     }
     return eddy__infer_yield(c, 0, c->in[LOGITS].dtype, s);
 }

@@ -9,7 +9,7 @@
 #include "ops/nets/lstm_gradient.h"
 #include "ops/kernels/lstm_sequence.h"
 #include "ops/short_names.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 /* --------------------------------------------------------------- inferring -- */
@@ -70,8 +70,9 @@ static bool block_grad_infer(eddy_infer *c)
         return eddy_infer_fail(
             c, EDDY_BAD_SHAPE,
             "expected u [h, 4 h], gates [t, b, 4 h], cs [t, b, h] and c0 [b, h]");
-    return eddy__infer_like(c, 4, "dhs", states(&z)) && eddy__infer_like(c, 5, "dcs", states(&z)) &&
-           eddy__infer_like(c, 6, "dgates", gates(&z)) && eddy__infer_yield(c, 0, d, gates(&z)) &&
+    return eddy__expect_shape(c, 4, "dhs", states(&z)) &&
+           eddy__expect_shape(c, 5, "dcs", states(&z)) &&
+           eddy__expect_shape(c, 6, "dgates", gates(&z)) && eddy__infer_yield(c, 0, d, gates(&z)) &&
            eddy__infer_yield(c, 1, d, EDDY_SHAPE(z.batch, z.h)) &&
            eddy__infer_yield(c, 2, d, EDDY_SHAPE(z.batch, z.h));
 }

@@ -10,7 +10,7 @@
 #include "ops/nets/lstm_gradient.h"
 #include "ops/short_names.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 
 bool eddy__lstm_arrived(eddy_tensor dy)
 {
@@ -111,9 +111,9 @@ static eddy_lstm_block whole(eddy_shape s)
 static bool gates_grad_infer(eddy_infer *c)
 {
     eddy_shape z, s;
-    return step_shapes(c, 0, 1, &z, &s) && eddy__infer_like(c, 2, "c", s) &&
-           eddy__infer_like(c, 3, "dh", s) && eddy__infer_like(c, 4, "dc", s) &&
-           eddy__infer_like(c, 5, "dgates", z) && eddy__infer_yield(c, 0, c->in[0].dtype, z) &&
+    return step_shapes(c, 0, 1, &z, &s) && eddy__expect_shape(c, 2, "c", s) &&
+           eddy__expect_shape(c, 3, "dh", s) && eddy__expect_shape(c, 4, "dc", s) &&
+           eddy__expect_shape(c, 5, "dgates", z) && eddy__infer_yield(c, 0, c->in[0].dtype, z) &&
            eddy__infer_yield(c, 1, c->in[0].dtype, s);
 }
 

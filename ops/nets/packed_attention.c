@@ -8,7 +8,7 @@
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 
 /* What is known of [batch, s, 3, heads, d]. */
 static bool packed_shape(eddy_infer *c, eddy_shape *qkv)
@@ -147,8 +147,8 @@ static bool packed_grad_infer(eddy_infer *c)
     eddy_shape qkv;
     if (!packed_shape(c, &qkv)) return false;
     const eddy_shape y = packed_result(qkv), sum = packed_sum(qkv);
-    return eddy__infer_like(c, 1, "y", y) && eddy__infer_like(c, 2, "log_sum", sum) &&
-           eddy__infer_like(c, 3, "dy", y) && eddy__infer_like(c, 4, "dlog_sum", sum) &&
+    return eddy__expect_shape(c, 1, "y", y) && eddy__expect_shape(c, 2, "log_sum", sum) &&
+           eddy__expect_shape(c, 3, "dy", y) && eddy__expect_shape(c, 4, "dlog_sum", sum) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, qkv);
 }
 

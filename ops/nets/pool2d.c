@@ -3,7 +3,7 @@
 #include "ops/arrays/batching.h"
 #include "ops/nets/pool_windows.h"
 #include "ops/math/elementwise_rows.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 
 #include <string.h>
 
@@ -322,8 +322,8 @@ eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a)
 static bool max_pool_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return infer_pooled(c, &x, &y) && eddy__infer_like(c, 1, "y", y) &&
-           eddy__infer_like(c, 2, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
+    return infer_pooled(c, &x, &y) && eddy__expect_shape(c, 1, "y", y) &&
+           eddy__expect_shape(c, 2, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
 
 static eddy_status max_pool_grad_kernel(eddy_kernel *k)
@@ -359,8 +359,8 @@ const eddy_op_def eddy_op_max_pool_grad = {
 static bool max_pool_grad_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return infer_pooled(c, &x, &y) && eddy__infer_like(c, 1, "y", y) &&
-           eddy__infer_like(c, 2, "ddx", x) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
+    return infer_pooled(c, &x, &y) && eddy__expect_shape(c, 1, "y", y) &&
+           eddy__expect_shape(c, 2, "ddx", x) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
 static eddy_status max_pool_grad_grad_kernel(eddy_kernel *k)
@@ -436,7 +436,7 @@ eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a)
 static bool avg_pool_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return infer_pooled(c, &x, &y) && eddy__infer_like(c, 1, "dy", y) &&
+    return infer_pooled(c, &x, &y) && eddy__expect_shape(c, 1, "dy", y) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
 

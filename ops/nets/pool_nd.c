@@ -2,7 +2,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 #include "ops/nets/pool_windows.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -96,8 +96,8 @@ const eddy_op_def eddy_op_max_pool3d = {
 static bool max_pool3d_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return eddy__window_infer(c, &x, &y) && eddy__infer_like(c, 1, "y", y) &&
-           eddy__infer_like(c, 2, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
+    return eddy__window_infer(c, &x, &y) && eddy__expect_shape(c, 1, "y", y) &&
+           eddy__expect_shape(c, 2, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
 
 static eddy_status max_pool3d_grad_kernel(eddy_kernel *k)
@@ -142,8 +142,8 @@ const eddy_op_def eddy_op_max_pool3d_grad = {
 static bool max_pool3d_grad_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return eddy__window_infer(c, &x, &y) && eddy__infer_like(c, 1, "y", y) &&
-           eddy__infer_like(c, 2, "ddx", x) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
+    return eddy__window_infer(c, &x, &y) && eddy__expect_shape(c, 1, "y", y) &&
+           eddy__expect_shape(c, 2, "ddx", x) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
 static eddy_status max_pool3d_grad_grad_kernel(eddy_kernel *k)
@@ -213,7 +213,7 @@ const eddy_op_def eddy_op_avg_pool3d = {
 static bool avg_pool3d_grad_infer(eddy_infer *c)
 {
     eddy_shape x = c->in[0].shape, y;
-    return eddy__window_infer(c, &x, &y) && eddy__infer_like(c, 1, "dy", y) &&
+    return eddy__window_infer(c, &x, &y) && eddy__expect_shape(c, 1, "dy", y) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
 

@@ -4,7 +4,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "ops/nets/same_floats.h"
+#include "ops/nets/expect_shape.h"
 
 #include <string.h>
 

@@ -20,12 +20,12 @@ typedef struct driver {
     eddy_error          error;
     eddy_lbfgs_report   report;
     int                 n_variables;
-    eddy_tensor        *variables, *fetches;      /* fetches: the loss, then the gradients */
+    eddy_tensor        *variables, *fetches;      /* fetches: the loss, followed by the gradients */
     eddy_array        **values, **out;
     const eddy_array  **feeds;
     eddy_callable      *step;
     int64_t             n;                        /* elements of all variables */
-    double             *x, *g, *d;                /* where it is, the gradient there, the way */
+    double             *x, *g, *d;                /* current point, its gradient, the direction */
     double             *next_x, *next_g;          /* of the last evaluation */
     change             *changes;                  /* the newest is the last */
     double             *share;                    /* by change */
@@ -37,7 +37,7 @@ static bool fail(driver *r, eddy_status s, const char *what)
     return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", what);
 }
 
-/* What the session said. */
+/* The session's error. */
 static bool pass_on(driver *r, eddy_status s)
 {
     return eddy__error_set(&r->error, s, "minimize_lbfgs: %s", eddy_session_message(r->a->session));
@@ -78,7 +78,7 @@ static double largest(const double *a, int64_t n)
 
 /* ------------------------------------------------------------- evaluating -- */
 
-/* Gives the variables the elements of `to`, which are rounded to what they hold. */
+/* Sets the variables to the elements of `to`, rounded to their types. */
 static bool set_variables(driver *r, double *to)
 {
     int64_t at = 0;
@@ -107,7 +107,10 @@ static bool evaluate(driver *r, double *loss)
         const eddy_array *g = r->out[v + 1];
         const int64_t     n = eddy_array_count(r->values[v]);
         if (eddy_array_count(g) != n)
-            return fail(r, EDDY_BAD_SHAPE, "a gradient does not have the shape of its variable");
+            return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
+                                   "minimize_lbfgs: the gradient of '%.200s' has %lld elements; "
+                                   "the variable has %lld", eddy_name_of(r->variables[v]),
+                                   (long long)eddy_array_count(g), (long long)n);
         for (int64_t i = 0; i < n; i++) r->next_g[at++] = eddy_array_get(g, i);
     }
     return true;
@@ -125,7 +128,7 @@ static bool look(void *data, double at, line_point *out)
 
 /* -------------------------------------------------------------- direction -- */
 
-/* d = -H g by the two loops over the changes; downhill, or they are forgotten. */
+/* d = -H g by the two-loop recursion. If d is no descent direction, the history is cleared. */
 static double choose_direction(driver *r)
 {
     for (int64_t i = 0; i < r->n; i++) r->d[i] = -r->g[i];
@@ -165,7 +168,7 @@ static void note_change(driver *r, int most)
         r->n_changes += keep;
         return;
     }
-    /* The oldest gives its vectors to the newest; what is in them is lost either way. */
+    /* The oldest pair of vectors is reused for the newest. */
     memmove(r->changes, r->changes + 1, (size_t)(most - 1) * sizeof c);
     r->changes[most - 1] = c;
     r->n_changes = keep ? most : most - 1;
@@ -189,7 +192,7 @@ static bool end(driver *r, eddy_lbfgs_end why, const char *message)
     return true;
 }
 
-/* One step along d; whether it is the last, with what `failed` says. */
+/* One step along d. True if it is the last; `failed` is then the reason. */
 static bool advance(driver *r, int most, bool *failed)
 {
     const eddy_minimize_lbfgs_args *a = r->a;
@@ -206,7 +209,7 @@ static bool advance(driver *r, int most, bool *failed)
     if (*failed) return true;
     if (how == LINE_LOWER && !look(r, found.at, &found)) return *failed = true;
     if (how == LINE_NONE && !first) {
-        r->n_changes = 0;                /* the changes were no help: straight down then */
+        r->n_changes = 0;                /* the history did not help: use the steepest descent */
         return r->report.evaluations >= a->max_evaluations &&
                end(r, EDDY_LBFGS_EVALUATIONS, "max_evaluations are done");
     }
@@ -272,14 +275,20 @@ static bool settle_loss(driver *r)
 {
     const eddy_tensor loss = r->a->loss;
     const eddy_dtype  d = eddy_is_valid(loss) ? eddy_dtype_of(loss) : EDDY_BOOL;
+    char              text[128];
     if (!r->a->session || !eddy_is_valid(loss) || !eddy__graph_ready(loss.graph))
         return fail(r, EDDY_INVALID_ARGUMENT, "a session and a loss of its graph are required");
     r->graph = loss.graph;
     r->arena.allocator = eddy__graph_allocator(r->graph);
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return fail(r, EDDY_BAD_DTYPE, "the loss must be float32 or float64");
+        return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
+                               "minimize_lbfgs: the loss '%.200s' is %s; expected float32 or "
+                               "float64", eddy_name_of(loss), eddy_dtype_name(d));
     if (eddy_shape_of(loss).rank != 0)
-        return fail(r, EDDY_BAD_SHAPE, "the loss is not a scalar");
+        return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
+                               "minimize_lbfgs: the loss '%.200s' has shape %s; expected a scalar",
+                               eddy_name_of(loss),
+                               eddy_shape_print(eddy_shape_of(loss), text, sizeof text));
     return true;
 }
 
@@ -296,10 +305,14 @@ static bool settle_variables(driver *r)
     for (int i = 0; i < n; i++) {
         const eddy_tensor v = r->variables[i];
         if (!eddy__is_variable(v) || v.graph != r->graph)
-            return fail(r, EDDY_INVALID_ARGUMENT,
-                        "var_list has an entry that is not a variable of the graph");
+            return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                                   "minimize_lbfgs: var_list[%d] is not a variable of the graph",
+                                   i);
         if (eddy_dtype_of(v) != EDDY_FLOAT32 && eddy_dtype_of(v) != EDDY_FLOAT64)
-            return fail(r, EDDY_BAD_DTYPE, "variables must be float32 or float64");
+            return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
+                                   "minimize_lbfgs: the variable '%.200s' is %s; expected float32 "
+                                   "or float64", eddy_name_of(v),
+                                   eddy_dtype_name(eddy_dtype_of(v)));
     }
     return true;
 }
@@ -312,7 +325,9 @@ static bool settle_gradients(driver *r)
     eddy_tensor *dx = r->fetches + 1;
     r->fetches[0] = r->a->loss;
     if (given.at && given.count != r->n_variables)
-        return fail(r, EDDY_INVALID_ARGUMENT, "there must be a gradient for each variable");
+        return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                               "minimize_lbfgs: %d gradients given for %d variables", given.count,
+                               r->n_variables);
     if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
     else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }),
                             dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)
@@ -320,11 +335,13 @@ static bool settle_gradients(driver *r)
                                eddy_graph_message(r->graph));
     for (int i = 0; i < r->n_variables; i++)
         if (!eddy_is_valid(dx[i]) || dx[i].graph != r->graph)
-            return fail(r, EDDY_INVALID_ARGUMENT, "a gradient is not a tensor of the graph");
+            return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
+                                   "minimize_lbfgs: gradients[%d] is not a tensor of the graph",
+                                   i);
     return true;
 }
 
-/* The values of the variables, and what is fed. */
+/* The values of the variables and of the feeds. */
 static bool take_values(driver *r)
 {
     const eddy_feeds feeds = r->a->feeds;

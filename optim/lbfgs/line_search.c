@@ -12,7 +12,7 @@
 
 typedef struct searching {
     const line_search *s;
-    line_point         start, best;     /* best: the lowest of those looked at */
+    line_point         start, best;     /* best: the point with the lowest value so far */
     int                left;
     bool               stopped;
 } searching;
@@ -28,7 +28,7 @@ static bool look(searching *r, double at, line_point *out)
     return true;
 }
 
-/* Whether the point is as low as the first condition wants. */
+/* True if the value satisfies the first condition. */
 static bool is_low(const searching *r, const line_point *p)
 {
     const double f0 = r->start.value, noise = 1e-14 * fabs(f0);
@@ -42,7 +42,7 @@ static bool is_flat(const searching *r, const line_point *p)
     return fabs(p->slope) <= -r->s->curvature * r->start.slope;
 }
 
-/* Where the cubic through both has its least value; not finite if it has none. */
+/* The position of the minimum of the cubic through both points; not finite if it has none. */
 static double least_of_cubic(const line_point *a, const line_point *b)
 {
     const double d1 = a->slope + b->slope - 3 * (a->value - b->value) / (a->at - b->at);

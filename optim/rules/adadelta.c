@@ -7,7 +7,7 @@
  *   v <- v - lr u
  *
  * d does not include the learning rate. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

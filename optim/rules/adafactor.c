@@ -15,7 +15,7 @@ typedef struct adafactor_state {
     eddy_tensor         rate, beta2;    /* of this step */
 } adafactor_state;
 
-/* Zeros in the shape of v, but for an axis that is 1. */
+/* Zeros in the shape of v, except that one axis has size 1. */
 static eddy_tensor zeros_without(eddy_tensor v, int64_t axis)
 {
     return ZerosLike(Sum(eddy_initialized_value(v), EDDY_AXES(axis), .keepdims = true));

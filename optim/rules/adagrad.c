@@ -5,7 +5,7 @@
  *   v <- v - lr g / sqrt(a)
  *
  * There is no epsilon: a starts above zero. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

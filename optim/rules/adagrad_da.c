@@ -7,7 +7,7 @@
  *
  * The new value follows from the sums alone and does not depend on the old value. The global
  * step belongs to the caller, who passes it to apply_gradients as well. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

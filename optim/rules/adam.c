@@ -10,13 +10,13 @@
  *
  * The powers of the betas are two variables shared by all variables that the optimizer updates;
  * every step ends with one more multiplication of them. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
 typedef struct adam_state {
     eddy_adam_args a;
-    eddy_tensor    alpha;            /* of this step, for the dtype last asked for */
+    eddy_tensor    alpha;            /* of this step, in the dtype of the last request */
 } adam_state;
 
 static void adam_slots(eddy_optimizer *o, eddy_tensor v)
@@ -44,7 +44,7 @@ static eddy_tensor adam_alpha(eddy_optimizer *o, eddy_tensor v)
     return s->alpha = Div(Mul(lr, Sqrt(Sub(1, beta2_power))), Sub(1, beta1_power));
 }
 
-/* What goes off the variable: m and s are the new moments, s the one for the root. */
+/* The decrease of the variable: m and s are the new moments; s is the one under the root. */
 static eddy_tensor adam_length(eddy_optimizer *o, eddy_tensor m, eddy_tensor s)
 {
     const adam_state *a = eddy_optimizer_state(o);
@@ -62,7 +62,7 @@ static void adam_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
     x[0] = Sub(x[0], adam_length(o, x[1], x[s->a.amsgrad ? 3 : 2]));
 }
 
-/* The moment decays everywhere; then the listed rows get their share. */
+/* The moment decays everywhere; then the listed rows get their part of the gradient. */
 static eddy_tensor adam_decay_and_add(eddy_tensor moment, eddy_tensor beta, eddy_tensor rows,
                                       eddy_tensor indices)
 {
@@ -87,7 +87,7 @@ static eddy_tensor adam_sparse(eddy_optimizer *o, eddy_tensor g, eddy_tensor ind
     return eddy_assign_sub(v, adam_length(o, m, s));
 }
 
-/* All updates read the powers of before the step; then both advance, once. */
+/* All updates read the powers from before the step; then both are multiplied once. */
 static eddy_tensor adam_finish(eddy_optimizer *o, eddy_list updates)
 {
     const adam_state *s = eddy_optimizer_state(o);

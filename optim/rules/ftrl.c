@@ -7,7 +7,7 @@
  *   n  <- n'
  *
  * Shrinkage affects z alone: n sums the squares of the gradients themselves. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

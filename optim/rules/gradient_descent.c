@@ -1,5 +1,5 @@
 /* gradient_descent.c -- gradient descent (SGD): v <- v - lr g. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

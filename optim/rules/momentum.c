@@ -12,7 +12,7 @@
 
 typedef struct momentum_state {
     eddy_momentum_args a;
-    eddy_tensor        share;        /* of the gradient in this step; node 0: all of it */
+    eddy_tensor        share;        /* share of the gradient in this step; node 0: all of it */
 } momentum_state;
 
 static void momentum_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)

@@ -7,11 +7,11 @@
  *   v <- v - q
  *
  * r starts at one, epsilon is inside the root, and the learning rate is inside the momentum. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
-/* In TensorFlow's order, which gives the variables their names. */
+/* TensorFlow's order, which determines the names of the variables. */
 static void rmsprop_slots(eddy_optimizer *o, eddy_tensor v)
 {
     const eddy_rmsprop_args *s = eddy_optimizer_state(o);

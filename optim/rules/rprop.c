@@ -6,7 +6,7 @@
  *   x <- x - sign(g) d
  *
  * The signs are multiplied instead of the gradients, whose products may underflow. */
-#include "optim/rule.h"
+#include "optim/option_table.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

@@ -56,7 +56,7 @@ static eddy_tensor inverse_root(const eddy_shampoo_args *s, eddy_tensor l, int k
     return MatMul(Mul(vectors, power), vectors, .transpose_b = true);
 }
 
-/* The products of x with y over all axes but one: a matrix of that axis. */
+/* The product of x and y summed over all axes except one: a matrix of that axis. */
 static eddy_tensor gram(eddy_tensor x, int axis)
 {
     eddy_tensordot_args t = { .a = x, .b = x };
@@ -128,7 +128,7 @@ eddy_optimizer *eddy_shampoo_with(eddy_shampoo_args a)
 
 /* ------------------------------------------------------------ roots by themselves -- */
 
-/* The assignment to the root that goes with a slot of statistics; invalid for other slots. */
+/* The assignment to the root that belongs to a slot of statistics; invalid for other slots. */
 static eddy_tensor update_root(eddy_optimizer *o, const eddy_slot *slot)
 {
     const eddy_shampoo_args *s = eddy_optimizer_state(o);

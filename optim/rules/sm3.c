@@ -20,7 +20,7 @@ static int slots_of(eddy_tensor v)
     return rank > 0 ? rank : 1;
 }
 
-/* All axes but one; of a scalar, and of a vector, none. */
+/* All axes except one; none for a scalar or a vector. */
 static eddy_dims other_axes(eddy_tensor v, int axis)
 {
     eddy_dims others = EDDY_NO_DIMS;
@@ -49,7 +49,7 @@ static eddy_tensor largest(eddy_tensor n, eddy_tensor v, int axis)
     return Max(n, other_axes(v, axis), .keepdims = true);
 }
 
-/* The new average, of what the old one and the gradient are. */
+/* The new average, computed from the old one and the gradient. */
 static eddy_tensor sm3_average(const eddy_sm3_args *s, eddy_tensor m, eddy_tensor g, eddy_tensor n)
 {
     return eddy__moving(m, DivNoNan(g, Sqrt(n)), s->momentum);

@@ -35,6 +35,7 @@ eddy_tensor eddy_cyclic_with(eddy_cyclic_args a)
 
 static bool schedules_fit(eddy_graph *g, const eddy_joined_schedules_args *a)
 {
+    char text[128];
     for (int i = 1; i < a->schedules.count; i++) {
         const eddy_tensor first = a->schedules.at[0], t = a->schedules.at[i];
         if (!eddy_is_valid(t) || t.graph != g)
@@ -45,12 +46,14 @@ static bool schedules_fit(eddy_graph *g, const eddy_joined_schedules_args *a)
                       "joined_schedules: schedule %d has type %s, but the first has %s", i,
                       eddy_dtype_name(eddy_dtype_of(t)), eddy_dtype_name(eddy_dtype_of(first)));
         else if (eddy_shape_of(t).rank > 0)
-            eddy_fail(g, EDDY_BAD_SHAPE, "joined_schedules: schedule %d is not a scalar", i);
+            eddy_fail(g, EDDY_BAD_SHAPE,
+                      "joined_schedules: schedule %d has shape %s; expected a scalar", i,
+                      eddy_shape_print(eddy_shape_of(t), text, sizeof text));
     }
     return eddy__graph_ready(g);
 }
 
-/* Steps are compared as float64, which has room for every count. */
+/* Steps are compared as float64, which represents every count exactly. */
 static eddy_tensor joined(const eddy__schedule *s, const eddy_joined_schedules_args *a)
 {
     const eddy__schedule exact = { .g = s->g, .what = s->what,
@@ -74,7 +77,7 @@ eddy_tensor eddy_joined_schedules_with(eddy_joined_schedules_args a)
     const int boundaries = a.boundaries.at ? a.boundaries.count : 0;
     if (boundaries != n - 1)
         eddy_fail(s.g, EDDY_INVALID_ARGUMENT,
-                  "joined_schedules: %d schedules require %d boundaries, not %d", n, n - 1,
-                  boundaries);
+                  "joined_schedules: %d schedules require %d boundaries; %d are given", n,
+                  n - 1, boundaries);
     return eddy__schedule_end(&s, schedules_fit(s.g, &a) ? joined(&s, &a) : eddy_none(s.g));
 }

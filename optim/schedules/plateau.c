@@ -13,7 +13,7 @@ static eddy_tensor keep(eddy_graph *g, const char *name, eddy_tensor initial)
     return eddy_variable(g, .initial_value = initial, .not_trainable = true, .name = name);
 }
 
-/* Variables begin as if nothing had been measured, and wait for nothing. */
+/* Creates the variables in the state before the first metric, without control inputs. */
 static plateau make_variables(const eddy__schedule *s, bool maximize)
 {
     eddy_tensor zero = eddy_number(s->g, EDDY_INT64, 0);
@@ -25,7 +25,7 @@ static plateau make_variables(const eddy__schedule *s, bool maximize)
     return p;
 }
 
-/* Whether the metric beats the best by the threshold. */
+/* True if the metric is better than the best by the threshold. */
 static eddy_tensor is_better(const eddy__schedule *s, const eddy_reduce_on_plateau_args *a,
                              eddy_tensor best)
 {
@@ -46,7 +46,7 @@ static eddy_tensor reduced(const eddy__schedule *s, const eddy_reduce_on_plateau
     return Where(Greater(Sub(rate, lower), epsilon), lower, rate);
 }
 
-/* The assignments of one epoch; the new rate comes after all of them. */
+/* The assignments of one epoch. The new rate is read after all of them. */
 static eddy_tensor epoch(const eddy__schedule *s, const eddy_reduce_on_plateau_args *a, plateau p)
 {
     const double patience = a->patience == 0 ? 10 : a->patience < 0 ? 0 : a->patience;

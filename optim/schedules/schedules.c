@@ -196,8 +196,9 @@ static eddy_tensor before(eddy_tensor t_mul, eddy_tensor i)
     return Where(Equal(t_mul, 1), i, Div(Sub(1, Pow(t_mul, i)), Sub(1, t_mul)));
 }
 
-/* Which period it is, and what is over of it; f is in units of the first.  Where one has just
- * begun, the quotient of logarithms may be below its number by a rounding. */
+/* The number of the period and the position in it; f is in units of the first period. At the
+ * beginning of a period, rounding may make the quotient of logarithms slightly smaller than the
+ * number. */
 static eddy_tensor period(eddy_tensor f, eddy_tensor t_mul, eddy_tensor *over)
 {
     eddy_tensor grows = Floor(Div(Log(Sub(1, Mul(f, Sub(1, t_mul)))), Log(t_mul)));
@@ -221,7 +222,7 @@ eddy_tensor eddy_cosine_decay_restarts_with(eddy_cosine_decay_restarts_args a)
     return eddy__schedule_end(&s, with_floor(&s, height, alpha));
 }
 
-/* Both linear cosines: noise is added to what is left, if it is given. */
+/* Both linear cosine schedules; noise, if given, is added to the decaying factor. */
 typedef struct linear_cosine {
     eddy_tensor steps, num_periods, alpha, beta;
     eddy_tensor variance, variance_decay;

@@ -15,9 +15,8 @@ typedef struct eddy__schedule {
     eddy_tensor rate, step;       /* both of the rate's type */
 } eddy__schedule;
 
-/* Checks the two operands that every schedule has and enters its scope: `name`, or
- * `otherwise` if that is NULL or empty.  s says what it is.  False with the error set,
- * and no scope. */
+/* Checks the two operands that every schedule has and enters its scope: `name`, or `otherwise`
+ * if that is NULL or empty. Fills s. False with the error set, and no scope. */
 bool eddy__schedule_begin(eddy__schedule *s, eddy_tensor rate, eddy_tensor step, const char *name,
                           const char *otherwise);
 /* An operand as a scalar of the rate's type; if it is missing, `fallback`, or an error if

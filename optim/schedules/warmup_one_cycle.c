@@ -34,7 +34,7 @@ typedef struct phase {
     eddy_tensor end, from, to;
 } phase;
 
-/* What is common to the rate and its momentum. */
+/* Members shared by the schedules of the rate and of its momentum. */
 typedef struct cycle {
     eddy_tensor total, pct_start;
     bool        linear, three_phase;

@@ -12,7 +12,7 @@ typedef struct accumulate_state {
     eddy_optimizer *inner;
     int64_t         steps;
     bool            sum;
-    eddy_tensor     due;          /* whether this run is a k-th */
+    eddy_tensor     due;          /* true in every k-th run */
 } accumulate_state;
 
 static void accumulate_slots(eddy_optimizer *o, eddy_tensor v)
@@ -31,7 +31,7 @@ static void accumulate_prepare(eddy_optimizer *o)
     eddy__inner_prepare(s->inner);
 }
 
-/* What the inner step gets; *kept is the assignment to the slot. */
+/* The gradient for the inner step; *kept is the assignment to the slot. */
 static eddy_tensor accumulated(eddy_optimizer *o, eddy_tensor g, eddy_tensor v, eddy_tensor *kept)
 {
     const accumulate_state *s = eddy_optimizer_state(o);
@@ -62,25 +62,25 @@ static eddy_tensor accumulate_dense(eddy_optimizer *o, eddy_tensor g, eddy_tenso
     eddy_tensor kept, mean = g;
     if (o->def.transform) kept = eddy__latest(eddy_get_slot(o, v, "gradient_sum"), 0);
     else mean = accumulated(o, g, v, &kept);
-    eddy_span   span = { .from = eddy_graph_size(o->graph) };
-    eddy_tensor step = eddy__inner_dense(s->inner, mean, v);
+    eddy_id_range range = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor   step = eddy__inner_dense(s->inner, mean, v);
     if (eddy_variable_constraint(v, NULL)) {
-        eddy_tensor next = eddy__constrained(eddy__latest(v, span.from), v);
+        eddy_tensor next = eddy__constrained(eddy__latest(v, range.from), v);
         step = eddy_group(o->graph, EDDY_LIST(step, eddy_assign(v, next)), NULL);
     }
     o->constrains = true;         /* in every k-th run, with the step */
-    span.to = eddy_graph_size(o->graph);
-    return eddy_group(o->graph, EDDY_LIST(eddy__keep_if(o, &span, step, s->due), kept), NULL);
+    range.to = eddy_graph_size(o->graph);
+    return eddy_group(o->graph, EDDY_LIST(eddy__keep_if(o, &range, step, s->due), kept), NULL);
 }
 
 static eddy_tensor accumulate_finish(eddy_optimizer *o, eddy_list updates)
 {
     const accumulate_state *s = eddy_optimizer_state(o);
-    eddy_span   span = { .from = eddy_graph_size(o->graph) };
-    eddy_tensor done = eddy__inner_finish(s->inner, updates);
-    span.to = eddy_graph_size(o->graph);
+    eddy_id_range           range = { .from = eddy_graph_size(o->graph) };
+    eddy_tensor             done = eddy__inner_finish(s->inner, updates);
+    range.to = eddy_graph_size(o->graph);
     eddy_tensor step = eddy__shared_slot(o, "accumulate_step"), next = Add(step, 1);
-    done = eddy__keep_if(o, &span, done, s->due);
+    done = eddy__keep_if(o, &range, done, s->due);
     eddy_control_begin(o->graph, EDDY_LIST(done));
     done = eddy_assign(step, next);
     eddy_control_end(o->graph);

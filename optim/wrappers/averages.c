@@ -76,7 +76,7 @@ static bool can_average(eddy_graph *g, eddy_tensor t, int i)
     return eddy__graph_ready(g);
 }
 
-/* The variable "<t>/<name>", which waits for nothing around the call. */
+/* The variable "<t>/<name>", without the control inputs of open scopes. */
 static eddy_tensor make_shadow(const eddy_averages *a, eddy_tensor t)
 {
     char scope[EDDY_MAX_NAME];
@@ -93,7 +93,7 @@ static eddy_tensor make_shadow(const eddy_averages *a, eddy_tensor t)
     return shadow;
 }
 
-/* The shadow of t, made if there is none yet. */
+/* The shadow of t, created if it does not exist. */
 static eddy_tensor shadow_of(eddy_averages *a, eddy_tensor t)
 {
     eddy_tensor shadow = eddy_averages_of(a, t);
@@ -145,7 +145,8 @@ eddy_tensor eddy_averages_apply(eddy_averages *a, eddy_list var_list)
     if (!g && var_list.at && var_list.count > 0) g = var_list.at[0].graph;
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!graph_of(a))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "averages: the averages are NULL or not valid");
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "averages: the object is NULL or has been freed");
     const bool all = !var_list.at || var_list.count == 0;
     const int  n = all ? eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES) : var_list.count;
     if (n <= 0) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: no variables to average", a->name);
@@ -174,7 +175,8 @@ eddy_tensor eddy_averages_swap(eddy_averages *a)
     for (int i = 0; i < a->count; i++) {
         const eddy_shadow s = a->shadows[i];
         if (!eddy__is_variable(s.of)) continue;
-        /* Behind an update of it, a variable itself would be read as late as it is used. */
+        /* Reads the variable before its update; without this read its tensor could be read
+         * late. */
         const eddy_tensor of = eddy_read(s.of), shadow = eddy_read(s.shadow);
         done[n++] = eddy_assign(s.of, shadow);
         done[n++] = eddy_assign(s.shadow, of);
@@ -193,7 +195,7 @@ static int by_name(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
-/* The list in the making; `text` and `all` have room for everything. */
+/* The list that is being built; `text` and `all` have room for everything. */
 typedef struct restored {
     const eddy_averages *averages;
     eddy_named_variable *all;
@@ -214,7 +216,7 @@ static bool add(restored *r, eddy_tensor v, bool averaged)
     return text != NULL;
 }
 
-/* Trainable and averaged variables come first, then what no name stands for yet. */
+/* Trainable and averaged variables come first, then variables that are not in the list yet. */
 static bool add_all(restored *r, eddy_graph *g)
 {
     static const char *const keys[] = { EDDY_TRAINABLE_VARIABLES, EDDY_MOVING_AVERAGE_VARIABLES,

@@ -32,7 +32,7 @@ static eddy_tensor zero_variable(eddy_tensor variable, const char *name, bool sc
     return v;
 }
 
-/* The average of what was seen so far: weights of all values add up to 1. */
+/* The average of the values so far: the weights of all values add up to 1. */
 static eddy_tensor move_debiased(eddy_tensor variable, eddy_tensor value, eddy_tensor decay)
 {
     eddy_tensor biased = move(zero_variable(variable, "biased", false), value, decay);

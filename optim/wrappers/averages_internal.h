@@ -12,7 +12,7 @@ typedef struct eddy_shadow {
 /* How one kind makes its averages. */
 typedef struct eddy_averages_kind {
     const char *name;             /* the default one */
-    /* Before the updates of one call: makes what they share. */
+    /* Called before the updates of one call: builds the nodes that they share. */
     void        (*prepare)(eddy_averages *a);
     /* The operation that takes `value`, the present one of s.of, into s.shadow. */
     eddy_tensor (*update)(eddy_averages *a, eddy_shadow s, eddy_tensor value);
@@ -20,7 +20,8 @@ typedef struct eddy_averages_kind {
     eddy_tensor (*finish)(eddy_averages *a, eddy_list updates);
 } eddy_averages_kind;
 
-/* Live under EDDY_LIVE_OPTIMIZER: nothing takes a handle of either. */
+/* The objects are live under EDDY_LIVE_OPTIMIZER, because no function accepts both kinds of
+ * handles. */
 struct eddy_averages {
     eddy_allocator            allocator;
     eddy_graph               *graph;
@@ -28,15 +29,15 @@ struct eddy_averages {
     const char               *name;
     eddy_shadow              *shadows;
     int                       count, capacity;
-    /* of an exponential one; `decay` is that of the call after prepare */
+    /* of exponential averages; `decay` is that of the current call after prepare */
     eddy_tensor               decay_given, num_updates, decay;
     bool                      zero_debias;
-    /* of a stochastic one; variables, and what prepare made of them */
+    /* of stochastic averages; variables, and the tensors that prepare built from them */
     int64_t                   start, every;
     eddy_tensor               runs, taken, counts, first, next;
 };
 
-/* A new one with everything zero but the first members; NULL with the error set. */
+/* A new object, zero except for the first members; NULL with the error set. */
 eddy_averages *eddy__averages_new(eddy_graph *g, const eddy_averages_kind *kind, const char *name);
 
 #endif

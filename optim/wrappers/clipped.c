@@ -57,7 +57,7 @@ static const eddy_optimizer_def clipped = {
     .apply_dense = clipped_dense, .apply_sparse = clipped_sparse, .finish = clipped_finish,
 };
 
-/* A bound that is there is a hyper-parameter. */
+/* A bound that is given is a hyper-parameter. */
 static bool bound_fits(eddy_graph *g, const char *what, eddy_tensor *bound)
 {
     return (bound->node == 0 && !bound->graph) || eddy__hyper_settle(g, what, bound, NAN);

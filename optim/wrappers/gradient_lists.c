@@ -15,7 +15,7 @@ static eddy_graph *graph_of(const eddy_gradient_pair *pairs, int count)
     return NULL;
 }
 
-/* All gradients are none or tensors of the graph; the error is on it. */
+/* True if all gradients are absent or tensors of the graph; otherwise an error on the graph. */
 static bool gradients_fit(eddy_graph *g, const char *what, const eddy_gradient_pair *pairs,
                           int count)
 {
@@ -41,7 +41,7 @@ static bool bound_fits(eddy_graph *g, const char *what, const char *which, eddy_
     return false;
 }
 
-/* The graph, if everything fits and a gradient is there; NULL else. */
+/* The graph, if the lists are valid and contain a gradient; else NULL. */
 static eddy_graph *begin(const char *what, const eddy_gradient_pair *pairs, int count,
                          eddy_tensor bound)
 {

@@ -9,7 +9,7 @@ typedef struct lookahead_state {
     eddy_optimizer *inner;
     int64_t         period;
     eddy_tensor     alpha;
-    eddy_tensor     sync;         /* whether this step is a k-th */
+    eddy_tensor     sync;         /* true in every k-th step */
 } lookahead_state;
 
 static void lookahead_slots(eddy_optimizer *o, eddy_tensor v)
@@ -28,7 +28,7 @@ static void lookahead_prepare(eddy_optimizer *o)
     eddy__inner_prepare(s->inner);
 }
 
-/* What follows the inner step, whose nodes are those above `from`. */
+/* The operations after the inner step, whose nodes are those with ids above `from`. */
 static eddy_tensor look(eddy_optimizer *o, int32_t from, eddy_tensor step, eddy_tensor v)
 {
     const lookahead_state *s = eddy_optimizer_state(o);
@@ -36,8 +36,8 @@ static eddy_tensor look(eddy_optimizer *o, int32_t from, eddy_tensor step, eddy_
     eddy_tensor next = Add(slow, Mul(eddy_hyper(s->alpha, v), Sub(fast, slow)));
     slow = eddy_assign(slow, Where(s->sync, next, slow));
     v = eddy_assign(v, Where(s->sync, next, fast));
-    const eddy_span span = { .from = from, .to = eddy_graph_size(o->graph) };
-    eddy_tensor     done = eddy__replay_if(o->graph, &span, eddy_none(o->graph));
+    const eddy_id_range range = { .from = from, .to = eddy_graph_size(o->graph) };
+    eddy_tensor         done = eddy__replay_if(o->graph, &range, eddy_none(o->graph));
     return eddy_is_valid(done) ? done : eddy_group(o->graph, EDDY_LIST(step, slow, v), NULL);
 }
 

@@ -7,12 +7,12 @@
 #include "ops/short_names.h"
 
 typedef struct scale_state {
-    eddy_optimizer  *inner;
-    eddy_tensor      scale, multiplier;
-    int64_t          period;
-    bool             fixed;
-    eddy_tensor      finite;      /* so far; no node: nothing has come */
-    const eddy_span *spans;       /* of the updates so far, in the graph's arena */
+    eddy_optimizer      *inner;
+    eddy_tensor          scale, multiplier;
+    int64_t              period;
+    bool                 fixed;
+    eddy_tensor          finite;  /* all gradients so far are finite; no node: no gradient yet */
+    const eddy_id_range *ranges;  /* id ranges of the updates so far, in the graph's arena */
 } scale_state;
 
 static void scale_slots(eddy_optimizer *o, eddy_tensor v)
@@ -25,11 +25,11 @@ static void scale_prepare(eddy_optimizer *o)
 {
     scale_state *s = eddy_optimizer_state(o);
     s->finite = eddy_none(o->graph);
-    s->spans = NULL;
+    s->ranges = NULL;
     eddy__inner_prepare(s->inner);
 }
 
-/* The gradient of the loss itself; and notes whether it is finite. */
+/* The gradient of the unscaled loss. Also records whether it is finite. */
 static eddy_tensor unscaled(scale_state *s, eddy_tensor g)
 {
     if (!s->fixed) {
@@ -58,15 +58,15 @@ static eddy_tensor handed_on(const eddy_optimizer *o, eddy_tensor g)
     return o->def.transform ? g : unscaled(o->state, g);
 }
 
-/* The update whose nodes are those above `from`, noted. */
+/* Records the id range of an update, whose nodes are those above `from`. */
 static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
 {
-    scale_state *s = eddy_optimizer_state(o);
-    eddy_span   *span = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *span);
-    if (!s->fixed && !span)
+    scale_state   *s = eddy_optimizer_state(o);
+    eddy_id_range *range = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *range);
+    if (!s->fixed && !range)
         return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, 1);
-    if (span) *span = (eddy_span){ from, eddy_graph_size(o->graph), s->spans };
-    s->spans = span;
+    if (range) *range = (eddy_id_range){ from, eddy_graph_size(o->graph), s->ranges };
+    s->ranges = range;
     return update;
 }
 
@@ -85,7 +85,7 @@ static eddy_tensor scale_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tens
     return noted(o, from, eddy__inner_sparse(o, s->inner, handed_on(o, values), indices, v));
 }
 
-/* The scale and the count of good steps in a row, as they go on. */
+/* The next scale and the next count of consecutive successful steps. */
 static eddy_tensor follow(eddy_optimizer *o)
 {
     const scale_state *s = eddy_optimizer_state(o);
@@ -104,7 +104,7 @@ static eddy_tensor scale_finish(eddy_optimizer *o, eddy_list updates)
     const int32_t      from = eddy_graph_size(o->graph);
     eddy_tensor        done = eddy__inner_finish(s->inner, updates);
     if (s->fixed) return done;
-    const eddy_span    last = { from, eddy_graph_size(o->graph), s->spans };
+    const eddy_id_range    last = { from, eddy_graph_size(o->graph), s->ranges };
     done = eddy__keep_if(o, &last, done, s->finite);
     eddy_control_begin(o->graph, EDDY_LIST(done));
     done = follow(o);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The state is `count` addresses of optimizers, and then as many of these. */
+/* The state consists of `count` addresses of optimizers, followed by as many of these. */
 typedef struct multi_part {
     eddy_list variables;          /* in the graph's arena; none: all others */
     bool      used;               /* in this call of apply_gradients */
@@ -64,8 +64,8 @@ static void multi_prepare(eddy_optimizer *o)
         if (part_at(o, i)->used) eddy__inner_prepare(inner_at(o, i));
 }
 
-/* Each part that looks at all gradients sees those of its own variables, in the order in which
- * they are listed; `some` has room for them. */
+/* Calls the `transform` of each part that has one with the pairs of its own variables, in list
+ * order; `some` has room for them. */
 static void transform_part(eddy_optimizer *o, int part, eddy_gradient_pair *pairs, int count,
                            eddy_gradient_pair *some)
 {
@@ -108,7 +108,7 @@ static eddy_tensor multi_sparse(eddy_optimizer *o, eddy_tensor values, eddy_tens
                  : eddy__inner_sparse(o, inner_at(o, i), values, indices, v);
 }
 
-/* Each part's end comes after the updates of all. */
+/* The `finish` of each part runs after the updates of all parts. */
 static eddy_tensor multi_finish(eddy_optimizer *o, eddy_list updates)
 {
     eddy_tensor done = eddy_group(o->graph, updates, NULL);

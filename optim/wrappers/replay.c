@@ -3,8 +3,8 @@
  * An update that may have to be undone needs the old value besides the new one, which is a copy
  * of every updated variable. If the nodes are formulas and plain assignments, the formulas are
  * used instead, without the assignments between them: nodes that depend on the new value of a
- * variable are built again from the formula of that value, and each variable gets one assignment
- * in the end, which one loop over memory performs. */
+ * variable are rebuilt from the formula of that value, and each variable gets one assignment in
+ * the end, which one loop over memory performs. */
 #include "optim/wrappers/wrappers_internal.h"
 #include "build/gen/table.h"
 #include "ops/short_names.h"
@@ -13,12 +13,12 @@ typedef struct replay {
     eddy_graph  *g;
     int32_t      first, size;    /* ids from first + 1 to first + size */
     uint8_t     *inside;         /* of a span */
-    eddy_tensor *made;           /* what stands for output 0; node 0: the node itself does */
+    eddy_tensor *made;           /* replacement of output 0; node 0: the node itself */
     eddy_tensor *variable, *value;
     int          n;              /* of these */
-    int32_t     *places;         /* by hash: where a variable is among these, plus 1; 0: free */
-    uint32_t     mask;           /* how many places there are, less 1 */
-    eddy_tensor *controls;       /* outside the spans, of updates and of groups */
+    int32_t     *places;     /* hash table of variables: index in the list above plus 1; 0: empty */
+    uint32_t     mask;           /* size of the table minus 1 */
+    eddy_tensor *controls;       /* outside the ranges, of updates and of groups */
     int          n_controls, most_controls;
 } replay;
 
@@ -35,7 +35,8 @@ static eddy_tensor made_of(const replay *r, eddy_tensor t)
     return made.node == 0 ? t : t.output == 0 ? made : eddy_output(made, t.output);
 }
 
-/* Where the number of a variable is, plus 1, or would go: 0 there. */
+/* Looks up a variable in the hash table: the entry contains its index plus 1, or 0 if it is not
+ * in the list. */
 static int32_t *place_of(const replay *r, eddy_tensor v)
 {
     uint32_t at = (uint32_t)v.node * 2654435761u;
@@ -50,7 +51,7 @@ static bool is_update(const eddy_node *node) { return (node->op->flags & EDDY_OP
 
 /* ------------------------------------------------------------ what can be -- */
 
-/* Whether an input is a value that an update inside has made, or follows from one. */
+/* True if an input is a value that one of the updates has set, or depends on such a value. */
 static bool follows(const replay *r, const eddy_node *node)
 {
     for (int i = 0; i < node->n_inputs; i++)
@@ -69,7 +70,7 @@ static bool waits_inside(const replay *r, const eddy_node *node)
 
 enum { FEW = 16 };
 
-/* Made again, the node is the same value. */
+/* True if rebuilding the node gives the same value. */
 static bool is_formula(const replay *r, const eddy_node *node)
 {
     const unsigned not = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_REFERENCE |
@@ -80,12 +81,12 @@ static bool is_formula(const replay *r, const eddy_node *node)
            !waits_inside(r, node);
 }
 
-/* The value that an assignment gives; node 0 if it is of another kind. */
+/* The value that an assignment sets; node 0 if the node is no assignment. */
 static eddy_tensor assigned(replay *r, const eddy_node *node)
 {
     const int   i = number_of(r, node->inputs[0]);
     eddy_tensor old = i >= 0 ? r->value[i] : node->inputs[0], by = made_of(r, node->inputs[1]);
-    /* Behind an update, a variable itself would be read late. */
+    /* After an update, the variable itself would be read too late. */
     if (waits_inside(r, node) && eddy__is_variable(by)) return eddy_none(r->g);
     if (node->op == &eddy_op_assign) return by;
     if (node->op == &eddy_op_assign_add) return Add(old, by);
@@ -93,7 +94,7 @@ static eddy_tensor assigned(replay *r, const eddy_node *node)
     return eddy_none(r->g);
 }
 
-/* What is to be there before the updates, and is no node of the spans. */
+/* Collects the control inputs outside of the ranges, which must precede the updates. */
 static bool take_controls(replay *r, const eddy_node *node)
 {
     for (int k = 0; k < node->n_controls; k++) {
@@ -117,7 +118,7 @@ static bool take_update(replay *r, const eddy_node *node)
     return true;
 }
 
-/* The node on what its inputs have become. */
+/* Rebuilds the node from the replacements of its inputs. */
 static bool take_formula(replay *r, const eddy_node *node)
 {
     eddy_tensor in[FEW], after[FEW];
@@ -132,7 +133,7 @@ static bool take_formula(replay *r, const eddy_node *node)
     return eddy_is_valid(y);
 }
 
-/* Nodes that follow from no update stand for themselves; those without outputs only order. */
+/* Nodes that depend on no update are kept; those without outputs only define an order. */
 static bool take(replay *r, const eddy_node *node)
 {
     if (node->op->flags & EDDY_OP_SIDE_EFFECT && !is_update(node)) return false;
@@ -155,10 +156,10 @@ static bool are_last(const replay *r)
 
 /* --------------------------------------------------------------- the whole -- */
 
-static bool mark(replay *r, const eddy_span *spans)
+static bool mark(replay *r, const eddy_id_range *ranges)
 {
     int n = 0;
-    for (const eddy_span *s = spans; s; s = s->before)
+    for (const eddy_id_range *s = ranges; s; s = s->before)
         for (int32_t id = s->from + 1; id <= s->to; id++) {
             r->inside[id - r->first - 1] = 1;
             n++;
@@ -166,9 +167,9 @@ static bool mark(replay *r, const eddy_span *spans)
     return n > 0;
 }
 
-static eddy_tensor replayed(replay *r, const eddy_span *spans, eddy_tensor keep)
+static eddy_tensor replayed(replay *r, const eddy_id_range *ranges, eddy_tensor keep)
 {
-    bool ok = mark(r, spans);
+    bool ok = mark(r, ranges);
     for (int32_t id = r->first + 1; ok && id <= r->first + r->size; id++)
         if (is_inside(r, id)) ok = take(r, eddy_node_of(eddy_node_at(r->g, id)));
     if (!ok || r->n == 0 || !are_last(r)) return eddy_none(r->g);
@@ -182,11 +183,11 @@ static eddy_tensor replayed(replay *r, const eddy_span *spans, eddy_tensor keep)
     return done;
 }
 
-eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor keep)
+eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor keep)
 {
     replay  r = { .g = g, .first = INT32_MAX };
     int32_t last = 0;
-    for (const eddy_span *s = spans; s; s = s->before) {
+    for (const eddy_id_range *s = ranges; s; s = s->before) {
         r.first = s->from < r.first ? s->from : r.first;
         last = s->to > last ? s->to : last;
     }
@@ -204,7 +205,7 @@ eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor k
         r.variable = r.made + r.size;
         r.value = r.variable + r.size;
         r.controls = r.value + r.size;
-        done = replayed(&r, spans, keep);
+        done = replayed(&r, ranges, keep);
     }
     eddy__release(memory, r.made, bytes);
     eddy__release(memory, r.inside, (size_t)r.size);

@@ -19,19 +19,19 @@ static bool holds_graph(const eddy_node *node)
     return false;
 }
 
-/* The node, which is between, on what its inputs have become. */
-static eddy_tensor rebuilt(eddy_span *s, const eddy_node *node)
+/* Rebuilds a node of the subgraph from the replacements of its inputs. */
+static eddy_tensor rebuilt(eddy_subgraph *s, const eddy_node *node)
 {
     eddy_graph *g = s->graph;
     if (holds_graph(node) || (node->op->flags & EDDY_OP_UPDATES))
         return eddy_fail(g, EDDY_UNIMPLEMENTED, "%s: '%s', between the variables and the loss, %s",
                          what, node->name,
                          holds_graph(node) ? "holds a graph" : "updates a variable");
-    if (node->op->flags & EDDY_OP_READ) return eddy__span_image(s, node->inputs[0]);
+    if (node->op->flags & EDDY_OP_READ) return eddy__subgraph_replacement(s, node->inputs[0]);
     eddy_tensor *in = eddy__tensors_new(g, node->n_inputs + node->n_controls), *after;
     if (!in) return eddy_none(g);
     after = in + node->n_inputs;
-    for (int i = 0; i < node->n_inputs; i++) in[i] = eddy__span_image(s, node->inputs[i]);
+    for (int i = 0; i < node->n_inputs; i++) in[i] = eddy__subgraph_replacement(s, node->inputs[i]);
     for (int i = 0; i < node->n_controls; i++) after[i] = eddy_node_at(g, node->controls[i]);
     eddy_control_begin(g, (eddy_list){ node->n_controls, after });
     if (node->gradient) eddy_gradient_override_begin(g, node->op->name, node->gradient);
@@ -43,28 +43,29 @@ static eddy_tensor rebuilt(eddy_span *s, const eddy_node *node)
     return y;
 }
 
-/* The loss where each variable is what it has been moved to. */
+/* The loss as a function of the shifted variables. */
 static eddy_tensor moved_loss(eddy_graph *g, const eddy_pairs *p, const eddy_tensor *from,
                               const eddy_tensor *moved)
 {
-    eddy_span   s;
-    eddy_tensor loss = eddy_none(g);
-    const bool  ok = eddy__span_begin(&s, g, p->count, from, 1, &p->loss);
-    for (int i = 0; ok && i < p->count; i++) eddy__span_set_image(&s, from[i], moved[i]);
+    eddy_subgraph s;
+    eddy_tensor   loss = eddy_none(g);
+    const bool    ok = eddy__subgraph_begin(&s, g, p->count, from, 1, &p->loss);
+    for (int i = 0; ok && i < p->count; i++) eddy__subgraph_replace(&s, from[i], moved[i]);
     for (int32_t id = s.first; ok && eddy__graph_ready(g) && id <= s.last; id++) {
         const eddy_tensor t = eddy_node_at(g, id);
-        if (!eddy__span_has(&s, t, EDDY_BETWEEN) || eddy__span_has(&s, t, EDDY_SOURCE)) continue;
+        if (!eddy__subgraph_has(&s, t, EDDY_BETWEEN) || eddy__subgraph_has(&s, t, EDDY_SOURCE))
+            continue;
         const eddy_node *node = eddy_node_of(t);
         const eddy_tensor y = rebuilt(&s, node);
         for (int k = 0; eddy_is_valid(y) && k < node->n_outputs; k++)
-            eddy__span_set_image(&s, eddy_output(t, k), k == 0 ? y : eddy_output(y, k));
+            eddy__subgraph_replace(&s, eddy_output(t, k), k == 0 ? y : eddy_output(y, k));
     }
-    if (ok) loss = eddy__span_image(&s, p->loss);
-    eddy__span_end(&s);
+    if (ok) loss = eddy__subgraph_replacement(&s, p->loss);
+    eddy__subgraph_end(&s);
     return loss;
 }
 
-/* The norm of all gradients, slices as the dense tensors that they stand for. */
+/* The norm of all gradients; IndexedSlices count as dense tensors. */
 static eddy_tensor norm_of(eddy_graph *g, const eddy_pairs *p)
 {
     eddy_tensor sum = eddy_number(g, EDDY_FLOAT64, 0);
@@ -85,7 +86,7 @@ static void move(eddy_graph *graph, const eddy_pairs *p, eddy_tensor rho, eddy_t
     }
 }
 
-/* The pairs with the gradients of there. */
+/* The pairs with the gradients at the shifted point. */
 static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
 {
     int some = 0;

@@ -16,7 +16,7 @@ static eddy_tensor counter(eddy_averages *a, const char *name)
     return v;
 }
 
-/* Whether this run counts, and as which. */
+/* Whether this run counts, and its number among those that count. */
 static void stochastic_prepare(eddy_averages *a)
 {
     if (a->runs.node == 0) {
@@ -56,7 +56,7 @@ eddy_averages *eddy_stochastic_weight_average_with(eddy_stochastic_weight_averag
     if (a.start < 0 || a.every < 0) {
         eddy_fail(
             a.graph, EDDY_INVALID_ARGUMENT,
-            "StochasticWeightAverage: start is %lld and every is %lld; neither must be negative",
+            "StochasticWeightAverage: start is %lld and every is %lld; expected 0 or more",
             (long long)a.start, (long long)a.every);
         return NULL;
     }

@@ -3,7 +3,7 @@
  *   x <- x - step - decay x
  *
  * Both terms use x from before the run: the tensor of a variable has that value, whatever
- * updates come first. The decay comes last, so that it is not lost where the step replaces x. */
+ * updates precede. The decay comes last, so that it is not lost if the step replaces x. */
 #include "optim/rules/shared.h"
 #include "optim/wrappers/wrappers_internal.h"
 

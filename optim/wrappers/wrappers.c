@@ -49,7 +49,7 @@ eddy_tensor eddy__inner_dense(eddy_optimizer *inner, eddy_tensor g, eddy_tensor 
 eddy_tensor eddy__inner_sparse(const eddy_optimizer *outer, eddy_optimizer *inner,
                                eddy_tensor values, eddy_tensor indices, eddy_tensor variable)
 {
-    /* Of equal indices that were summed all but one have become negative. */
+    /* Summing equal indices has made all but one of them negative. */
     inner->skip_negative = outer->skip_negative || !outer->def.sums_duplicates;
     if (inner->def.apply_sparse) return inner->def.apply_sparse(inner, values, indices, variable);
     return eddy__inner_dense(inner, eddy_indexed_slices(values, indices, variable), variable);
@@ -79,11 +79,11 @@ eddy_tensor eddy__latest(eddy_tensor variable, int32_t from)
     return variable;
 }
 
-/* Each variable that nodes of the spans update, once: stores them, returns how many. */
-static int variables_of(eddy_graph *g, const eddy_span *spans, eddy_tensor *out)
+/* Each variable that nodes of the ranges update, once: stores them, returns how many. */
+static int variables_of(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor *out)
 {
     int n = 0;
-    for (const eddy_span *s = spans; s; s = s->before)
+    for (const eddy_id_range *s = ranges; s; s = s->before)
         for (int32_t id = s->from + 1; id <= s->to; id++) {
             const eddy_tensor v = updated_by(g, id);
             bool known = v.node == 0;
@@ -93,28 +93,29 @@ static int variables_of(eddy_graph *g, const eddy_span *spans, eddy_tensor *out)
     return n;
 }
 
-/* The first span's variables may have been updated after it, up to now. */
-static int32_t first_of(const eddy_span *spans)
+/* The id of the first node of the ranges. Its variables may have been updated since. */
+static int32_t first_of(const eddy_id_range *ranges)
 {
     int32_t first = INT32_MAX;
-    for (const eddy_span *s = spans; s; s = s->before) first = s->from < first ? s->from : first;
+    for (const eddy_id_range *s = ranges; s; s = s->before)
+        first = s->from < first ? s->from : first;
     return first;
 }
 
-/* All that the spans update, put back if it is not to be kept. */
-static eddy_tensor take_back(eddy_optimizer *o, const eddy_span *spans, eddy_tensor step,
+/* All that the ranges update, put back if it is not to be kept. */
+static eddy_tensor take_back(eddy_optimizer *o, const eddy_id_range *ranges, eddy_tensor step,
                              eddy_tensor keep)
 {
     eddy_graph *g = o->graph;
     size_t      most = 1;
-    for (const eddy_span *s = spans; s; s = s->before) most += (size_t)(s->to - s->from);
+    for (const eddy_id_range *s = ranges; s; s = s->before) most += (size_t)(s->to - s->from);
     const size_t bytes = most * sizeof(eddy_tensor);
     eddy_tensor *all = eddy__allocate(&o->allocator, bytes);
     if (!all)
         return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, (int)most);
-    const int     n = variables_of(g, spans, all);
-    const int32_t first = first_of(spans);
-    /* What waits for no update is the value from before it. */
+    const int     n = variables_of(g, ranges, all);
+    const int32_t first = first_of(ranges);
+    /* A tensor that waits for no update has the value from before the run. */
     for (int i = 0; i < n; i++)
         all[i] = eddy_assign(all[i], Where(keep, eddy__latest(all[i], first), Identity(all[i])));
     all[n] = step;
@@ -123,9 +124,9 @@ static eddy_tensor take_back(eddy_optimizer *o, const eddy_span *spans, eddy_ten
     return done;
 }
 
-eddy_tensor eddy__keep_if(eddy_optimizer *o, const eddy_span *spans, eddy_tensor step,
+eddy_tensor eddy__keep_if(eddy_optimizer *o, const eddy_id_range *ranges, eddy_tensor step,
                           eddy_tensor keep)
 {
-    eddy_tensor done = eddy__replay_if(o->graph, spans, keep);
-    return eddy_is_valid(done) ? done : take_back(o, spans, step, keep);
+    eddy_tensor done = eddy__replay_if(o->graph, ranges, keep);
+    return eddy_is_valid(done) ? done : take_back(o, ranges, step, keep);
 }

@@ -5,44 +5,45 @@
 #include "optim/internal.h"
 #include "optim/wrappers/wrappers.h"
 
-/* The graph of a live optimizer handed to a constructor called `what`; NULL, with the error
- * on g if that is a graph, else. */
+/* The graph of a live optimizer that is an argument of the constructor `what`; otherwise NULL,
+ * with the error on g if that is a graph. */
 eddy_graph *eddy__inner_graph(eddy_graph *g, const char *what, const eddy_optimizer *inner);
 
-/* A new optimizer around the one whose address the state begins with; without a `transform`
- * of its own it gets one that passes the gradients on, if the one inside looks at them. */
+/* A new optimizer around the inner one, whose address is at the beginning of the state. Without
+ * a `transform` of its own it gets one that passes the gradients on, if the inner optimizer has
+ * one. */
 eddy_optimizer *eddy__outer_new(eddy_graph *g, const eddy_optimizer_def *def, const void *state,
                                 const char *name);
-/* As a definition's `transform`: passes the pairs on to the one optimizer inside. */
+/* A `transform` for definitions: passes the pairs on to the only inner optimizer. */
 void eddy__inner_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int count);
 
-/* As functions of a definition, of an optimizer around the one inner: pass the call on. */
+/* Functions for definitions of wrappers around one inner optimizer: they pass the call on. */
 void        eddy__inner_slots(eddy_optimizer *inner, eddy_tensor variable);
 void        eddy__inner_prepare(eddy_optimizer *inner);
 eddy_tensor eddy__inner_dense(eddy_optimizer *inner, eddy_tensor g, eddy_tensor variable);
-/* Equal indices must have been summed, but for an outer one that says it sums them. */
+/* Equal indices must have been summed, except for an outer optimizer that sums them itself. */
 eddy_tensor eddy__inner_sparse(const eddy_optimizer *outer, eddy_optimizer *inner, eddy_tensor values,
                                eddy_tensor indices, eddy_tensor variable);
 /* The operation of the whole inner step. */
 eddy_tensor eddy__inner_finish(eddy_optimizer *inner, eddy_list updates);
 
-/* The nodes with ids above `from` up to `to`: those that one call made. */
-typedef struct eddy_span {
-    int32_t                 from, to;
-    const struct eddy_span *before;      /* another one, with smaller ids; or NULL */
-} eddy_span;
+/* The nodes that one call built: those with ids above `from` up to `to`. */
+typedef struct eddy_id_range {
+    int32_t                     from, to;
+    const struct eddy_id_range *before;  /* another one, with smaller ids; or NULL */
+} eddy_id_range;
 
-/* What the last update of `variable` that is among the nodes above `from` has made of it;
- * the variable itself if there is none. */
+/* The value that the last update of `variable` by nodes above `from` has set; the variable
+ * itself if there is none. */
 eddy_tensor eddy__latest(eddy_tensor variable, int32_t from);
-/* The operation `step`, the nodes of which are those of these spans, if `keep`, a bool scalar,
- * is true; if not, all variables that they update are, to the bit, what they were before the
- * run.  Nodes made since may have updated them further. */
-eddy_tensor eddy__keep_if(eddy_optimizer *o, const eddy_span *spans, eddy_tensor step,
+/* The operation `step`, which consists of the nodes in these ranges, if `keep`, a bool scalar,
+ * is true. Otherwise all variables that they update get exactly the values from before the run.
+ * Later nodes may have updated them further. */
+eddy_tensor eddy__keep_if(eddy_optimizer *o, const eddy_id_range *ranges, eddy_tensor step,
                           eddy_tensor keep);
-/* The same, whatever the rest of the step is, without the updates themselves; with no `keep`
- * (node 0) in any case.  Invalid where that cannot be: then some nodes may have been built
- * that nothing uses. */
-eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_span *spans, eddy_tensor keep);
+/* The same without executing the updates themselves, for a step whose other nodes have no
+ * effect; without `keep` (node 0) the updates are always kept. Invalid if that is impossible:
+ * then some unused nodes may have been built. */
+eddy_tensor eddy__replay_if(eddy_graph *g, const eddy_id_range *ranges, eddy_tensor keep);
 
 #endif

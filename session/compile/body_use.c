@@ -75,7 +75,7 @@ bool eddy__body_find_inputs(compile *c, const eddy_node *node)
     if (!eddy__has_body(node)) return true;
     body_use         *u = use_of(c, node->id);
     const eddy_graph *body = eddy__body_of(node);
-    uint8_t          *valued = eddy__flow_alloc(c, (size_t)body->size + 1, 1);
+    uint8_t          *valued = eddy__ir_alloc(c, (size_t)body->size + 1, 1);
     const bool        loop = node->op->flags & EDDY_OP_LOOP;
     const int         first = loop ? ((const eddy_loop_attrs *)node->attrs)->counted : 1;
     if (!u || !valued) return false;

@@ -1,12 +1,12 @@
 /* check_plan.c -- verifier for the memory of a plan, for tests.
  *
  * Everything is derived again from the instructions: when each range of memory is first written
- * and last read, which value it then holds, and which values overlap. The lifetimes that
- * schedule.c, fuse.c and memory_plan.c recorded are not used.
+ * and last read, which value it then holds, and which values overlap. The lifetimes that emit.c,
+ * fuse.c and memory_plan.c recorded are not used.
  *
  * Time is counted in instructions, and within a parallel instruction in the instructions of its
- * chains (`strands`). The instructions of one chain run in order; those of different chains may
- * run at the same time. */
+ * chains. The instructions of one chain run in order; those of different chains may run at the
+ * same time. */
 #include "session/compile/fused_loop.h"
 #include "session/compile/parallel_groups.h"
 #include "ops/kernels/elementwise.h"
@@ -20,10 +20,10 @@ enum { NEVER = -1 };
 typedef struct region {
     size_t  offset, bytes;
     int32_t first, last, root;      /* root -1: scratch */
-    int32_t chain;                  /* the only one that uses it, and nothing else; -1: none */
+    int32_t chain;           /* the only chain that uses the region; -1 if other code uses it too */
 } region;
 
-/* An instruction of a strand that reads or writes this memory. */
+/* An instruction of a chain that reads or writes this memory. */
 typedef struct access {
     const eddy_buffer *of;
     int32_t            chain, other;    /* other: the access before of the same root; -1 */
@@ -35,19 +35,19 @@ typedef struct checker {
     eddy_error      *error;
     int32_t          at;            /* the instruction */
     int32_t          time;
-    int32_t          chain, chains;     /* that is at work, or -1; that have been before */
-    int32_t         *begin;         /* by instruction: the time */
-    int32_t         *happens;       /* by time: the instruction */
-    uint8_t         *written;       /* by buffer: some instruction does */
-    int32_t         *holds;         /* by root: the buffer written there last */
-    int32_t         *first, *last;  /* by root: the times of accesses of its memory */
-    int32_t         *chain_of;      /* by root: as of a region */
-    access          *accesses;      /* of the chains of an instruction */
+    int32_t          chain, chains;  /* the current chain, or -1; chains so far */
+    int32_t         *begin;         /* by instruction: its time */
+    int32_t         *happens;       /* by time: its instruction */
+    uint8_t         *written;       /* by buffer: an instruction writes it */
+    int32_t         *holds;         /* by root: the buffer that was written there last */
+    int32_t         *first, *last;  /* by root: times of the first and last access to its memory */
+    int32_t         *chain_of;      /* by root: see region.chain */
+    access          *accesses;      /* the accesses made by the chains of one instruction */
     int32_t         *last_access;   /* by root */
     int32_t          n_accesses;
     region          *regions;
     int32_t          n_regions;
-    eddy_arena       arena;         /* of all of these */
+    eddy_arena       arena;         /* owns all arrays above */
 } checker;
 
 static bool wrong(const checker *c, const char *what)
@@ -58,8 +58,8 @@ static bool wrong(const checker *c, const char *what)
                            (int)c->at, name, what);
 }
 
-/* n zeroed items, at least one; NULL if memory is out. */
-static void *room(checker *c, size_t n, size_t size)
+/* n zeroed items, at least one; NULL if out of memory. */
+static void *checker_alloc(checker *c, size_t n, size_t size)
 {
     void *p = eddy__arena_alloc(&c->arena, (n + 1) * size);
     return p ? memset(p, 0, (n + 1) * size) : NULL;
@@ -78,7 +78,7 @@ static int32_t root_of(const checker *c, const eddy_buffer *b)
 }
 
 /* Memory that only instructions write: in the arena, or of a result. */
-static bool is_own(const checker *c, int32_t root)
+static bool is_written_memory(const checker *c, int32_t root)
 {
     const value_kind kind = c->p->roots[root].kind;
     return kind != VALUE_FEED && kind != VALUE_CONSTANT && kind != VALUE_VARIABLE;
@@ -101,8 +101,8 @@ static bool overlap(const checker *c, const eddy_buffer *a, const eddy_buffer *b
            begin_of(c, b) < begin_of(c, a) + bytes_of(a);
 }
 
-/* The buffer, written by an instruction, whose elements b has: itself, or what it is an
- * alias of, which was made before it. */
+/* The buffer that holds the elements of b and was written by an instruction: b itself, or an
+ * earlier buffer of which b is an alias. */
 static int32_t source_of(const checker *c, const eddy_buffer *b)
 {
     const int32_t root = root_of(c, b);
@@ -111,13 +111,14 @@ static int32_t source_of(const checker *c, const eddy_buffer *b)
     return n;
 }
 
-/* Whether the root has a value that runs to come read where this one wrote it. */
+/* True if later runs read the root's value where this run wrote it. */
 static bool is_kept(const checker *c, int32_t root)
 {
-    return c->at >= c->p->n_steady && c->first[root] != NEVER && c->first[root] < c->p->n_steady;
+    return c->at >= c->p->n_invariant && c->first[root] != NEVER &&
+           c->first[root] < c->p->n_invariant;
 }
 
-/* Whether a change of the variable makes a run compute again what is kept. */
+/* True if a change of the variable makes the next run recompute the kept values. */
 static bool is_source(const eddy_plan *p, const plan_root *r)
 {
     for (int32_t i = 0; i < p->n_sources; i++)
@@ -126,7 +127,7 @@ static bool is_source(const eddy_plan *p, const plan_root *r)
     return false;
 }
 
-/* Checks that memory written by one strand is neither read nor written by another. */
+/* Checks that memory written by one chain is neither read nor written by another. */
 static bool note_access(checker *c, const eddy_buffer *b, bool writes)
 {
     int32_t *last = &c->last_access[root_of(c, b)];
@@ -141,8 +142,8 @@ static bool note_access(checker *c, const eddy_buffer *b, bool writes)
     return true;
 }
 
-/* The memory of b is accessed here; in the arena it must lie where the root does. */
-static bool touch(checker *c, const eddy_buffer *b)
+/* Records an access to the memory of b. In the arena, b must lie inside its root. */
+static bool note_access_of(checker *c, const eddy_buffer *b)
 {
     const eddy_plan *p = c->p;
     const int32_t    r = root_of(c, b);
@@ -166,29 +167,30 @@ static bool read_memory(checker *c, const eddy_buffer *b)
 {
     const int32_t    r = root_of(c, b);
     const plan_root *root = &c->p->roots[r];
-    if (c->at < c->p->n_steady && root->kind != VALUE_CONSTANT && root->kind != VALUE_TEMP &&
+    if (c->at < c->p->n_invariant && root->kind != VALUE_CONSTANT && root->kind != VALUE_TEMP &&
         !is_source(c->p, root))
         return wrong(c, "an operand that changes from run to run");
     if (!note_access(c, b, false)) return false;
-    if (!is_own(c, r)) return true;
+    if (!is_written_memory(c, r)) return true;
     if (c->holds[r] < 0) return wrong(c, "an operand that was not computed");
-    if (!c->p->roots[r].parted && c->holds[r] != source_of(c, b))
+    if (!c->p->roots[r].has_views && c->holds[r] != source_of(c, b))
         return wrong(c, "an operand that was overwritten");
-    return touch(c, b);
+    return note_access_of(c, b);
 }
 
 static bool write_memory(checker *c, const eddy_buffer *b, const eddy_op_def *op)
 {
     const int32_t    r = root_of(c, b);
     const value_kind kind = c->p->roots[r].kind;
-    if (c->at < c->p->n_steady && kind != VALUE_TEMP) return wrong(c, "a result that is not kept");
+    if (c->at < c->p->n_invariant && kind != VALUE_TEMP)
+        return wrong(c, "a result that is not kept");
     if (is_kept(c, r) || is_source(c->p, &c->p->roots[r]))
         return wrong(c, "what is kept is changed");
     if (kind == VALUE_FEED || kind == VALUE_CONSTANT) return wrong(c, "what is given is changed");
     if (kind == VALUE_VARIABLE && !(op->flags & EDDY_OP_UPDATES))
         return wrong(c, "a variable is changed by what does not update it");
     c->holds[r] = number(c, b);
-    return note_access(c, b, true) && touch(c, b);
+    return note_access(c, b, true) && note_access_of(c, b);
 }
 
 static bool use_scratch(checker *c, const instruction *i)
@@ -205,7 +207,7 @@ static bool use_scratch(checker *c, const instruction *i)
 
 /* ---------------------------------------------------- single instructions -- */
 
-/* Whether the kernel of `op` may write output k where it reads input j. */
+/* True if the kernel of `op` may write output k to the memory from which it reads input j. */
 static bool may_overwrite(const checker *c, const instruction *i, int k, int j)
 {
     const eddy_kernel *n = &i->kernel;
@@ -238,7 +240,7 @@ static bool check_single(checker *c, const instruction *i)
 {
     enum { EACH_RUN = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_REFERENCE };
     const eddy_kernel *n = &i->kernel;
-    if (c->at < c->p->n_steady && (n->op->flags & EACH_RUN))
+    if (c->at < c->p->n_invariant && (n->op->flags & EACH_RUN))
         return wrong(c, "an operation for each run that is not in each");
     for (int j = 0; j < n->n_in; j++)
         if (!read_memory(c, n->in[j]) ||
@@ -254,12 +256,12 @@ static bool check_single(checker *c, const instruction *i)
 /* Which buffer's elements a register holds: -1 none; by its offset. */
 typedef struct registers {
     const fused *f;
-    place       *of;
+    location    *of;
     int32_t     *holds;
     int          n;
 } registers;
 
-static int32_t *register_at(registers *g, const place *p)
+static int32_t *register_at(registers *g, const location *p)
 {
     for (int k = 0; k < g->n; k++)
         if (g->of[k].offset == p->offset) {
@@ -271,29 +273,30 @@ static int32_t *register_at(registers *g, const place *p)
     return &g->holds[g->n++];
 }
 
-static bool read_place(checker *c, registers *g, const place *p, const eddy_buffer *b,
-                       bool spreads)
+static bool read_location(checker *c, registers *g, const location *p, const eddy_buffer *b,
+                       bool broadcasts)
 {
     if (p->memory) return p->memory == b ? read_memory(c, b) : wrong(c, "another operand's memory");
     const int32_t held = *register_at(g, p);
-    if (spreads ? held == number(c, b) : held >= 0 && held == source_of(c, b)) return true;
+    if (broadcasts ? held == number(c, b) : held >= 0 && held == source_of(c, b)) return true;
     return wrong(c, "another value's register");
 }
 
-static bool write_place(checker *c, registers *g, const part *p)
+static bool write_location(checker *c, registers *g, const part *p)
 {
     const eddy_buffer *b = p->of->kernel.out[0];
     if (p->y.memory)
         return p->y.memory == b ? write_memory(c, b, p->of->kernel.op)
                                 : wrong(c, "another result's memory");
     int32_t *holds = register_at(g, &p->y);
-    for (int i = 0; i < g->f->n_spreads; i++)
-        if (g->f->spreads[i].to.offset == p->y.offset) return wrong(c, "a spread is overwritten");
+    for (int i = 0; i < g->f->n_broadcasts; i++)
+        if (g->f->broadcasts[i].to.offset == p->y.offset)
+            return wrong(c, "a spread is overwritten");
     *holds = number(c, b);
     return true;
 }
 
-/* Registers and accumulators of a worker, and what is left of blocks, lie apart. */
+/* The registers and accumulators of a worker and its partial reductions must not overlap. */
 static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
 {
     const fused *f = g->f;
@@ -318,14 +321,14 @@ static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
            wrong(c, "too little scratch memory");
 }
 
-/* Whether part p writes its result to memory that b has. */
+/* True if part p writes its result to the memory of b. */
 static bool writes(const checker *c, const part *p, const eddy_buffer *b)
 {
     return p->y.memory && overlap(c, p->y.memory, b);
 }
 
-/* Tiles run side by side and one after the other: what a part writes may be read only at
- * the same places, and the result of a fold is there at the end alone. */
+/* Tiles run in parallel and in sequence. Therefore a part may read the result of another part
+ * only at the same elements, and the result of a reduction only after the loop. */
 static bool check_tiles(const checker *c, const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++)
@@ -342,45 +345,45 @@ static bool check_tiles(const checker *c, const fused *f)
                  begin_of(c, w->y.memory) != begin_of(c, r->y.memory)))
                 return wrong(c, "two results in one place");
         }
-    for (int i = 0; i < f->n_spreads; i++)
+    for (int i = 0; i < f->n_broadcasts; i++)
         for (int j = 0; j < f->n_parts; j++)
-            if (writes(c, &f->parts[j], f->spreads[i].from))
+            if (writes(c, &f->parts[j], f->broadcasts[i].from))
                 return wrong(c, "an operand is overwritten while it is read");
     return true;
 }
 
-static bool is_spread(const registers *g, const place *p)
+static bool is_broadcast(const registers *g, const location *p)
 {
-    for (int i = 0; i < g->f->n_spreads; i++)
-        if (!p->memory && g->f->spreads[i].to.offset == p->offset) return true;
+    for (int i = 0; i < g->f->n_broadcasts; i++)
+        if (!p->memory && g->f->broadcasts[i].to.offset == p->offset) return true;
     return false;
 }
 
 static bool run_parts(checker *c, registers *g)
 {
     const fused *f = g->f;
-    for (int i = 0; i < f->n_spreads; i++) {
-        if (!read_memory(c, f->spreads[i].from)) return false;
-        *register_at(g, &f->spreads[i].to) = number(c, f->spreads[i].from);
+    for (int i = 0; i < f->n_broadcasts; i++) {
+        if (!read_memory(c, f->broadcasts[i].from)) return false;
+        *register_at(g, &f->broadcasts[i].to) = number(c, f->broadcasts[i].from);
     }
     for (int i = 0; i < f->n_parts; i++) {
         const part *p = &f->parts[i];
         for (int j = 0; j < p->n; j++)
-            if (!read_place(c, g, &p->x[j], p->of->kernel.in[j], is_spread(g, &p->x[j])))
+            if (!read_location(c, g, &p->x[j], p->of->kernel.in[j], is_broadcast(g, &p->x[j])))
                 return false;
-        if (p->fn && !write_place(c, g, p)) return false;
+        if (p->fn && !write_location(c, g, p)) return false;
     }
     for (int i = 0; i < f->n_parts; i++)
-        if (!f->parts[i].fn && !write_place(c, g, &f->parts[i])) return false;
+        if (!f->parts[i].fn && !write_location(c, g, &f->parts[i])) return false;
     return true;
 }
 
 static bool check_fused(checker *c, const instruction *i)
 {
     const fused *f = i->kernel.state;
-    const size_t most = (size_t)f->n_parts * (LOOP_OPERANDS + 1) + (size_t)f->n_spreads;
-    registers    g = { .f = f, .of = room(c, most, sizeof *g.of),
-                       .holds = room(c, most, sizeof *g.holds) };
+    const size_t most = (size_t)f->n_parts * (LOOP_OPERANDS + 1) + (size_t)f->n_broadcasts;
+    registers    g = { .f = f, .of = checker_alloc(c, most, sizeof *g.of),
+                       .holds = checker_alloc(c, most, sizeof *g.holds) };
     if (!g.of || !g.holds) return wrong(c, "out of memory for the check");
     return run_parts(c, &g) && check_tiles(c, f) && check_scratch(c, &g, &i->kernel);
 }
@@ -398,13 +401,13 @@ static void note_results(checker *c, const instruction *i)
 static void note_written(checker *c)
 {
     for (int32_t n = 0; n < c->p->n_code; n++) {
-        const parallel_chains *w = eddy__wide_of(&c->p->code[n]);
+        const parallel_chains *w = eddy__parallel_chains_of(&c->p->code[n]);
         note_results(c, &c->p->code[n]);
         for (int32_t k = 0; w && k < w->n_parts; k++) note_results(c, &w->parts[k]);
     }
 }
 
-/* Checks one instruction, which may be part of a strand. */
+/* Checks one instruction, which may be part of a chain. */
 static bool check_instruction(checker *c, const instruction *i)
 {
     const bool loop = i->run == eddy__fused_kernel;
@@ -419,10 +422,10 @@ static bool check_chains(checker *c, const parallel_chains *w)
     for (int32_t k = 0; k < w->n_parts; k++) {
         const eddy_kernel *n = &w->parts[k].kernel;
         const fused *f = w->parts[k].run == eddy__fused_kernel ? n->state : NULL;
-        accesses += f ? (size_t)f->n_parts * (LOOP_OPERANDS + 1) + (size_t)f->n_spreads
+        accesses += f ? (size_t)f->n_parts * (LOOP_OPERANDS + 1) + (size_t)f->n_broadcasts
                       : (size_t)(n->n_in + n->n_out + 1);
     }
-    c->accesses = room(c, accesses, sizeof *c->accesses);
+    c->accesses = checker_alloc(c, accesses, sizeof *c->accesses);
     if (!c->accesses) return wrong(c, "out of memory for the check");
     c->n_accesses = 0;
     for (int32_t r = 0; r < c->p->n_roots; r++) c->last_access[r] = -1;
@@ -442,8 +445,8 @@ static int by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Memory that is not private to one strand is in use as long as all strands run. */
-static void widen(const checker *c, region *r)
+/* Memory that is not private to one chain is in use as long as all chains run. */
+static void extend_lifetime(const checker *c, region *r)
 {
     const int32_t end = c->begin[c->p->n_code];
     if (r->chain >= 0) return;
@@ -451,7 +454,7 @@ static void widen(const checker *c, region *r)
     if (r->last < end) r->last = c->begin[c->happens[r->last] + 1] - 1;
 }
 
-static bool at_once(const checker *c, const region *x, const region *y)
+static bool overlap_in_time(const checker *c, const region *x, const region *y)
 {
     if (x->first <= y->last && y->first <= x->last) return true;
     return x->chain >= 0 && y->chain >= 0 && x->chain != y->chain &&
@@ -466,7 +469,7 @@ static bool check_regions(checker *c)
             c->regions[c->n_regions++] = (region){ c->p->roots[r].offset, c->p->roots[r].bytes,
                                                    c->first[r], c->last[r], r,
                                                    c->chain_of[r] };
-    for (int32_t a = 0; a < c->n_regions; a++) widen(c, &c->regions[a]);
+    for (int32_t a = 0; a < c->n_regions; a++) extend_lifetime(c, &c->regions[a]);
     if (c->n_regions > 0)
         qsort(c->regions, (size_t)c->n_regions, sizeof *c->regions, by_offset);
     for (int32_t a = 0; a < c->n_regions; a++) {
@@ -474,7 +477,7 @@ static bool check_regions(checker *c)
         for (int32_t b = a + 1; b < c->n_regions; b++) {
             const region *y = &c->regions[b];
             if (y->offset >= x->offset + x->bytes) break;
-            if (!at_once(c, x, y)) continue;
+            if (!overlap_in_time(c, x, y)) continue;
             c->at = c->happens[x->first > y->first ? x->first : y->first];
             return wrong(c, "memory that holds something else");
         }
@@ -487,7 +490,7 @@ static bool check_results(const checker *c)
 {
     const plan_root *roots = c->p->roots;
     for (int32_t a = 0; a < c->p->n_roots; a++) {
-        if (!is_own(c, a) || roots[a].kind == VALUE_TEMP) continue;
+        if (!is_written_memory(c, a) || roots[a].kind == VALUE_TEMP) continue;
         for (int32_t b = 0; b < a; b++)
             if (roots[b].kind == roots[a].kind && roots[b].index == roots[a].index)
                 return wrong(c, "two results in one place");
@@ -501,7 +504,7 @@ static bool check_all(checker *c)
     note_written(c);
     for (int32_t r = 0; r < p->n_roots; r++) c->holds[r] = c->first[r] = c->last[r] = NEVER;
     for (c->at = 0; c->at < p->n_code; c->at++) {
-        const parallel_chains *w = eddy__wide_of(&p->code[c->at]);
+        const parallel_chains *w = eddy__parallel_chains_of(&p->code[c->at]);
         if (!(w ? check_chains(c, w) : check_instruction(c, &p->code[c->at]))) return false;
     }
     for (int i = 0; i < p->n_fetches; i++)
@@ -511,15 +514,16 @@ static bool check_all(checker *c)
 }
 
 /* When each instruction begins; false without memory. */
-static bool tell_times(checker *c)
+static bool find_times(checker *c)
 {
     const eddy_plan *p = c->p;
-    c->begin = room(c, (size_t)p->n_code + 1, sizeof *c->begin);
+    c->begin = checker_alloc(c, (size_t)p->n_code + 1, sizeof *c->begin);
     for (int32_t i = 0; c->begin && i < p->n_code; i++) {
-        const parallel_chains *w = eddy__wide_of(&p->code[i]);
+        const parallel_chains *w = eddy__parallel_chains_of(&p->code[i]);
         c->begin[i + 1] = c->begin[i] + (w ? w->n_parts : 1);
     }
-    c->happens = c->begin ? room(c, (size_t)c->begin[p->n_code] + 1, sizeof *c->happens) : NULL;
+    c->happens =
+        c->begin ? checker_alloc(c, (size_t)c->begin[p->n_code] + 1, sizeof *c->happens) : NULL;
     for (int32_t i = 0; c->happens && i < p->n_code; i++)
         for (int32_t t = c->begin[i]; t < c->begin[i + 1]; t++) c->happens[t] = i;
     return c->happens != NULL;
@@ -528,14 +532,14 @@ static bool tell_times(checker *c)
 static bool make_room(checker *c)
 {
     const size_t n = (size_t)c->p->n_roots;
-    c->written = room(c, (size_t)c->p->n_buffers, 1);
-    c->holds = room(c, n, sizeof *c->holds);
-    c->first = room(c, n, sizeof *c->first);
-    c->last = room(c, n, sizeof *c->last);
-    c->chain_of = room(c, n, sizeof *c->chain_of);
-    c->last_access = room(c, n, sizeof *c->last_access);
-    if (!tell_times(c)) return false;
-    c->regions = room(c, n + (size_t)c->begin[c->p->n_code], sizeof *c->regions);
+    c->written = checker_alloc(c, (size_t)c->p->n_buffers, 1);
+    c->holds = checker_alloc(c, n, sizeof *c->holds);
+    c->first = checker_alloc(c, n, sizeof *c->first);
+    c->last = checker_alloc(c, n, sizeof *c->last);
+    c->chain_of = checker_alloc(c, n, sizeof *c->chain_of);
+    c->last_access = checker_alloc(c, n, sizeof *c->last_access);
+    if (!find_times(c)) return false;
+    c->regions = checker_alloc(c, n + (size_t)c->begin[c->p->n_code], sizeof *c->regions);
     return c->written && c->holds && c->first && c->last && c->chain_of && c->last_access &&
            c->regions;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_PARTS = 1 << 14, CACHE = 20 * 1024, LEAST_TILE = 64, FEW_TILES = 8 };
+enum { MAX_PARTS = 1 << 14, CACHE = 20 * 1024, MIN_TILE = 64, FEW_TILES = 8 };
 
 /* ------------------------------------------------------------------- choosing -- */
 
@@ -16,15 +16,16 @@ static bool is_in_variable(const eddy_plan *p, const instruction *i)
            p->buffer_root[k->in[0] - p->buffers] == p->buffer_root[k->out[0] - p->buffers];
 }
 
-/* Whether the loop may go on with this instruction; it is then part of it. */
+/* True if the loop can include this instruction; then adds it to the loop. */
 static bool loop_takes(const eddy_plan *p, tile_loop *l, const instruction *i)
 {
     return i->run == eddy__kernel_of(i->kernel.op) &&
            eddy__loop_takes(l, &i->kernel, is_in_variable(p, i));
 }
 
-/* An operand is the result of a fold in the loop, which is not there before its end. */
-static bool reads_fold(const eddy_plan *p, const int32_t *folded, int32_t first,
+/* True if an operand is the result of a reduction in the loop, which is not available before
+ * the loop ends. */
+static bool reads_reduction(const eddy_plan *p, const int32_t *folded, int32_t first,
                        const instruction *i)
 {
     for (int j = 0; j < i->kernel.n_in; j++)
@@ -32,30 +33,30 @@ static bool reads_fold(const eddy_plan *p, const int32_t *folded, int32_t first,
     return false;
 }
 
-/* Of a root that has parts: what the run has accessed in it. */
-typedef struct touched {
+/* For a root that has views: the bytes that the loop has accessed. */
+typedef struct range_use {
     size_t  from, to;               /* bytes */
     int32_t run;                    /* one more than its first instruction */
     bool    written, several;       /* not always the same bytes */
-} touched;
+} range_use;
 
-/* Whether the access leaves the run free to take elements in any order: what one
- * instruction writes, no other reads or writes elsewhere than at the same places. */
-static bool note_access(const eddy_plan *p, touched *roots, int32_t first, const eddy_buffer *b,
+/* True if the loop may still process elements in any order: no instruction reads or writes
+ * memory that another one writes, except at the same elements. */
+static bool note_access(const eddy_plan *p, range_use *roots, int32_t first, const eddy_buffer *b,
                         bool writes)
 {
     const int32_t number = (int32_t)(b - p->buffers), root = p->buffer_root[number];
     const size_t  from = p->buffer_at[number];
     const size_t  to = from + (size_t)b->count * eddy_dtype_size(b->type.dtype);
-    touched      *t = &roots[root];
-    if (!p->roots[root].parted) return true;
+    range_use    *t = &roots[root];
+    if (!p->roots[root].has_views) return true;
     if (t->run != first + 1) {
-        *t = (touched){ from, to, first + 1, writes, false };
+        *t = (range_use){ from, to, first + 1, writes, false };
         return true;
     }
     const bool same = !t->several && from == t->from && to == t->to;
-    const bool apart = from >= t->to || to <= t->from;
-    if (!same && !apart && (writes || t->written)) return false;
+    const bool starts_loop = from >= t->to || to <= t->from;
+    if (!same && !starts_loop && (writes || t->written)) return false;
     t->several = t->several || !same;
     t->written = t->written || writes;
     if (from < t->from) t->from = from;
@@ -63,7 +64,7 @@ static bool note_access(const eddy_plan *p, touched *roots, int32_t first, const
     return true;
 }
 
-static bool note_accesses(const eddy_plan *p, touched *roots, int32_t first, const instruction *i)
+static bool note_accesses(const eddy_plan *p, range_use *roots, int32_t first, const instruction *i)
 {
     for (int j = 0; j < i->kernel.n_in; j++)
         if (!note_access(p, roots, first, i->kernel.in[j], false)) return false;
@@ -72,18 +73,18 @@ static bool note_accesses(const eddy_plan *p, touched *roots, int32_t first, con
     return true;
 }
 
-/* One past the last of the instructions from `first` on that become one: all of them, or
- * none, are for the first run alone.  `folded` has, by root, one more than the instruction
- * whose fold it holds. */
-static int32_t end_of_run(const eddy_plan *p, int32_t first, int32_t *folded, touched *roots)
+/* The end of the instructions from `first` on that become one. Either all of them or none run
+ * only in the first run. `folded` is, by root, one more than the index of the instruction whose
+ * reduction it holds. */
+static int32_t last_of_loop(const eddy_plan *p, int32_t first, int32_t *folded, range_use *roots)
 {
-    const int32_t limit = first < p->n_steady ? p->n_steady : p->n_code;
+    const int32_t limit = first < p->n_invariant ? p->n_invariant : p->n_code;
     tile_loop     l = { 0 };
     int32_t       end = first;
-    for (; end < limit && end - first < MOST_PARTS; end++) {
+    for (; end < limit && end - first < MAX_PARTS; end++) {
         const instruction *i = &p->code[end];
-        if (end > first && i->apart) break;
-        if (reads_fold(p, folded, first, i) || !loop_takes(p, &l, i) ||
+        if (end > first && i->starts_loop) break;
+        if (reads_reduction(p, folded, first, i) || !loop_takes(p, &l, i) ||
             !note_accesses(p, roots, first, i))
             break;
         if (eddy__may_fold(i->kernel.op))
@@ -102,8 +103,8 @@ typedef struct builder {
     size_t    slot;                 /* bytes of a register */
     int       slots;
     int      *free_slots, n_free;
-    int32_t  *slot_of;              /* by root; -1: none */
-    eddy_buffer **external;         /* inputs, then outputs */
+    int32_t  *slot_of;              /* by root: its register; -1: none */
+    eddy_buffer **external;         /* inputs, followed by outputs */
     int       n_in, n_out;
 } builder;
 
@@ -112,11 +113,11 @@ static int32_t root_of(const builder *b, const eddy_buffer *buffer)
     return b->plan->buffer_root[buffer - b->plan->buffers];
 }
 
-/* Nothing outside the run reads or writes it. */
-static bool is_inner(const builder *b, int32_t root)
+/* True if no instruction outside the loop reads or writes the root. */
+static bool is_internal(const builder *b, int32_t root)
 {
     const plan_root *r = &b->plan->roots[root];
-    return r->kind == VALUE_TEMP && !r->parted && r->first >= b->first && r->last < b->end;
+    return r->kind == VALUE_TEMP && !r->has_views && r->first >= b->first && r->last < b->end;
 }
 
 static int take_slot(builder *b)
@@ -124,7 +125,7 @@ static int take_slot(builder *b)
     return b->n_free > 0 ? b->free_slots[--b->n_free] : b->slots++;
 }
 
-static void note_external(builder *b, const eddy_buffer *buffer, bool output)
+static void add_external(builder *b, const eddy_buffer *buffer, bool output)
 {
     eddy_buffer *known = &b->plan->buffers[buffer - b->plan->buffers];
     eddy_buffer **list = b->external + (output ? 2 * (b->end - b->first) * LOOP_OPERANDS : 0);
@@ -137,20 +138,20 @@ static void note_external(builder *b, const eddy_buffer *buffer, bool output)
 
 static size_t element(const eddy_buffer *buffer) { return eddy_dtype_size(buffer->type.dtype); }
 
-static place in_memory(builder *b, const eddy_buffer *buffer, bool output)
+static location in_memory(builder *b, const eddy_buffer *buffer, bool output)
 {
-    note_external(b, buffer, output);
-    return (place){ .memory = buffer, .size = element(buffer) };
+    add_external(b, buffer, output);
+    return (location){ .memory = buffer, .size = element(buffer) };
 }
 
 /* The register of a whole operand or result, or its memory. */
-static place place_of_whole(builder *b, const eddy_buffer *buffer, bool output)
+static location location_of_whole(builder *b, const eddy_buffer *buffer, bool output)
 {
     const int32_t root = root_of(b, buffer);
-    if (!is_inner(b, root)) return in_memory(b, buffer, output);
+    if (!is_internal(b, root)) return in_memory(b, buffer, output);
     if (b->slot_of[root] < 0) b->slot_of[root] = take_slot(b);
     /* the offset is in slots until their size is known */
-    return (place){ .offset = (size_t)b->slot_of[root], .size = element(buffer) };
+    return (location){ .offset = (size_t)b->slot_of[root], .size = element(buffer) };
 }
 
 /* How many elements of the result the operand's are repeated after; 0: it does not. */
@@ -160,19 +161,19 @@ static int64_t period_of(const eddy_expansion *e)
     return e->rank == 2 && e->step[0] == 0 && e->step[1] == 1 ? e->dim[1] : 0;
 }
 
-static place spread_of(builder *b, const eddy_buffer *buffer, eddy_shape result)
+static location broadcast_of(builder *b, const eddy_buffer *buffer, eddy_shape result)
 {
-    for (int i = 0; i < b->f->n_spreads; i++) {
-        const spread *s = &b->f->spreads[i];
+    for (int i = 0; i < b->f->n_broadcasts; i++) {
+        const broadcast *s = &b->f->broadcasts[i];
         if (s->from == buffer && (buffer->count == 1 || eddy_shape_equal(s->result, result)))
             return s->to;
     }
-    spread *s = &b->f->spreads[b->f->n_spreads++];
-    *s = (spread){ .from = buffer, .result = result,
+    broadcast *s = &b->f->broadcasts[b->f->n_broadcasts++];
+    *s = (broadcast){ .from = buffer, .result = result,
                    .expansion = eddy__expansion_of(buffer->type.shape, result),
                    .to = { .offset = (size_t)b->slots++, .size = element(buffer) } };
     s->period = buffer->count == 1 ? 1 : period_of(&s->expansion);
-    note_external(b, buffer, false);
+    add_external(b, buffer, false);
     return s->to;
 }
 
@@ -181,7 +182,8 @@ static void release_slots(builder *b, const instruction *i, int32_t at)
     for (int j = 0; j < i->kernel.n_in + 1; j++) {
         const eddy_buffer *buffer = j < i->kernel.n_in ? i->kernel.in[j] : i->kernel.out[0];
         const int32_t      root = root_of(b, buffer);
-        if (!is_inner(b, root) || b->plan->roots[root].last != at || b->slot_of[root] < 0) continue;
+        if (!is_internal(b, root) || b->plan->roots[root].last != at || b->slot_of[root] < 0)
+            continue;
         b->free_slots[b->n_free++] = b->slot_of[root];
         b->slot_of[root] = -1;
     }
@@ -192,13 +194,13 @@ static void grow_slot(builder *b, const eddy_buffer *buffer)
     if (element(buffer) > b->slot) b->slot = element(buffer);
 }
 
-static void add_fold(builder *b, part *p, const instruction *i)
+static void add_reduction(builder *b, part *p, const instruction *i)
 {
     p->n = 1;
-    p->x[0] = place_of_whole(b, i->kernel.in[0], false);
+    p->x[0] = location_of_whole(b, i->kernel.in[0], false);
     p->y = in_memory(b, i->kernel.out[0], true);
     grow_slot(b, i->kernel.in[0]);
-    b->f->n_folds++;
+    b->f->n_reductions++;
 }
 
 /* False only for an op without an inner loop, which infer has refused. */
@@ -213,12 +215,12 @@ static bool add_tile(builder *b, part *p, const instruction *i)
     for (int j = 0; j < p->n; j++) {
         const eddy_buffer *x = i->kernel.in[j];
         in[j] = x->type;
-        p->x[j] = x->count == y->count ? place_of_whole(b, x, false)
-                                       : spread_of(b, x, y->type.shape);
+        p->x[j] = x->count == y->count ? location_of_whole(b, x, false)
+                                       : broadcast_of(b, x, y->type.shape);
         grow_slot(b, x);
     }
     grow_slot(b, y);
-    p->y = place_of_whole(b, y, true);
+    p->y = location_of_whole(b, y, true);
     p->fn = i->kernel.op->tile(in, &y->type);
     return p->fn != NULL;
 }
@@ -228,13 +230,13 @@ static bool add_part(builder *b, instruction *i, int32_t at)
     part *p = &b->f->parts[b->f->n_parts++];
     bool  added = true;
     *p = (part){ .attrs = i->kernel.attrs, .n = i->kernel.n_in, .of = i };
-    if (eddy__is_fold(&i->kernel, &p->blocks)) add_fold(b, p, i);
+    if (eddy__is_fold(&i->kernel, &p->blocks)) add_reduction(b, p, i);
     else added = add_tile(b, p, i);
     release_slots(b, i, at);
     return added;
 }
 
-static void scale_offset(place *p, size_t slot) { p->offset *= p->memory ? 0 : slot; }
+static void scale_offset(location *p, size_t slot) { p->offset *= p->memory ? 0 : slot; }
 
 static size_t round_to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -242,31 +244,32 @@ static size_t round_to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static int64_t longest_period(const fused *f, int64_t n)
 {
     int64_t most = 1;
-    for (int i = 0; i < f->n_spreads; i++)
-        if (f->spreads[i].period > most && f->spreads[i].period <= n) most = f->spreads[i].period;
+    for (int i = 0; i < f->n_broadcasts; i++)
+        if (f->broadcasts[i].period > most && f->broadcasts[i].period <= n)
+            most = f->broadcasts[i].period;
     return most;
 }
 
-/* Registers of all values of a tile fit the fastest cache, if that is possible; tiles
- * are made of whole rows of a short operand, which is then spread only once. */
+/* Chooses the tile so that the registers of all values fit the fastest cache, if possible. With
+ * a short operand, tiles consist of whole rows, so that it is broadcast only once. */
 static void size_tile(builder *b, int64_t block)
 {
     fused       *f = b->f;
-    const int    held = b->slots + 2 * f->n_streams;     /* of a stream, the next tile, too */
+    const int    held = b->slots + 2 * f->n_streams;  /* streams: the next tile too */
     const size_t each = b->slot * (size_t)(held ? held : 1);
-    f->tile = (int64_t)(CACHE / each) & ~(int64_t)(LEAST_TILE - 1);
-    if (f->tile < LEAST_TILE) f->tile = LEAST_TILE;
+    f->tile = (int64_t)(CACHE / each) & ~(int64_t)(MIN_TILE - 1);
+    if (f->tile < MIN_TILE) f->tile = MIN_TILE;
     f->tile -= f->tile % longest_period(f, f->tile);
     f->chunk = block > 0 ? block : f->tile * FEW_TILES;
     if (f->tile > f->chunk) f->tile = f->chunk;
-    for (int i = 0; i < f->n_spreads; i++) {
-        const int64_t period = f->spreads[i].period;
-        f->spreads[i].once = f->count <= f->tile ||
+    for (int i = 0; i < f->n_broadcasts; i++) {
+        const int64_t period = f->broadcasts[i].period;
+        f->broadcasts[i].once = f->count <= f->tile ||
                              (period > 0 && f->tile % period == 0 && f->chunk % period == 0);
     }
     if (f->tile > f->count) f->tile = f->count;
     const size_t slot = round_to_lines((size_t)f->tile * b->slot);
-    for (int i = 0; i < f->n_spreads; i++) scale_offset(&f->spreads[i].to, slot);
+    for (int i = 0; i < f->n_broadcasts; i++) scale_offset(&f->broadcasts[i].to, slot);
     for (int i = 0; i < f->n_parts; i++) {
         scale_offset(&f->parts[i].y, slot);
         for (int j = 0; j < f->parts[i].n; j++) scale_offset(&f->parts[i].x[j], slot);
@@ -274,15 +277,15 @@ static void size_tile(builder *b, int64_t block)
     f->worker_bytes = slot * (size_t)b->slots;
 }
 
-/* Elements of a block of the folds, which is the same for all; 0 if there are none. */
-static int64_t fold_block(const fused *f)
+/* Block length of the reductions, which is the same for all; 0 without reductions. */
+static int64_t reduction_block(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++)
         if (!f->parts[i].fn) return f->parts[i].blocks.block;
     return 0;
 }
 
-/* Accumulators of each worker, and what is left of each block. */
+/* Lays out the accumulators of each worker and the partial result of each block. */
 static void place_accumulators(fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
@@ -313,8 +316,8 @@ static void make_instruction(builder *b, instruction *to, const instruction *las
     b->plan->info.fused += n;
 }
 
-/* Whether x is all in memory, and not listed yet. */
-static bool is_new_stream(const builder *b, const place *x)
+/* True if x is entirely in memory and not listed yet. */
+static bool is_new_stream(const builder *b, const location *x)
 {
     if (!x->memory || x->memory->count != b->f->count) return false;
     for (int k = 0; k < b->f->n_streams; k++)
@@ -322,19 +325,19 @@ static bool is_new_stream(const builder *b, const place *x)
     return true;
 }
 
-/* Lists the memory of operands and results, if it is more than caches hold; the first of it,
- * where there is much. */
+/* Lists the operands and results in memory for prefetching, if they exceed the caches; at most
+ * the first MAX_STREAMS. */
 static bool list_streams(builder *b)
 {
     enum { MOST = 16, LONG = 1 << 20 };     /* streams, bytes */
     fused  *f = b->f;
     int64_t bytes = 0;
-    f->streams = eddy__plan_alloc(b->c, MOST, sizeof(place));
+    f->streams = eddy__plan_alloc(b->c, MOST, sizeof(location));
     if (!f->streams) return false;
     for (int i = 0; i < f->n_parts; i++)
         for (int j = 0; j <= f->parts[i].n && f->n_streams < MOST; j++) {
-            const part  *p = &f->parts[i];
-            const place *x = j < p->n ? &p->x[j] : &p->y;
+            const part     *p = &f->parts[i];
+            const location *x = j < p->n ? &p->x[j] : &p->y;
             if (!is_new_stream(b, x)) continue;
             f->streams[f->n_streams++] = *x;
             bytes += f->count * (int64_t)x->size;
@@ -343,19 +346,20 @@ static bool list_streams(builder *b)
     return true;
 }
 
-/* Instructions first to end as one, at position `to`; of the inner roots nothing is left. */
+/* Replaces the instructions first..end by one, at position `to`. Internal roots no longer
+ * exist. */
 static bool build_fused(builder *b, instruction *to)
 {
     eddy_plan   *p = b->plan;
     const int    n = b->end - b->first;
     instruction *kept = eddy__plan_alloc(b->c, (size_t)n, sizeof *kept);
     fused       *f = b->f = eddy__plan_alloc(b->c, 1, sizeof *f);
-    b->free_slots = eddy__flow_alloc(b->c, (size_t)n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
+    b->free_slots = eddy__ir_alloc(b->c, (size_t)n * (LOOP_OPERANDS + 1), sizeof *b->free_slots);
     b->external = eddy__plan_alloc(b->c, (size_t)n * 3 * LOOP_OPERANDS, sizeof *b->external);
     if (!kept || !f || !b->free_slots || !b->external) return false;
     f->parts = eddy__plan_alloc(b->c, (size_t)n, sizeof *f->parts);
-    f->spreads = eddy__plan_alloc(b->c, LOOP_SPREADS + LOOP_OPERANDS, sizeof *f->spreads);
-    if (!f->parts || !f->spreads) return false;
+    f->broadcasts = eddy__plan_alloc(b->c, LOOP_SPREADS + LOOP_OPERANDS, sizeof *f->broadcasts);
+    if (!f->parts || !f->broadcasts) return false;
     memcpy(kept, p->code + b->first, (size_t)n * sizeof *kept);
     for (int i = 0; i < n; i++) {
         kept[i].kernel.impl = &kept[i].call;
@@ -364,7 +368,7 @@ static bool build_fused(builder *b, instruction *to)
     }
     f->count = f->parts[0].fn ? kept[0].kernel.out[0]->count : kept[0].kernel.in[0]->count;
     if (!list_streams(b)) return false;
-    size_tile(b, fold_block(f));
+    size_tile(b, reduction_block(f));
     place_accumulators(f);
     make_instruction(b, to, &kept[n - 1]);
     return true;
@@ -377,12 +381,12 @@ static void drop_inner_roots(builder *b)
             const eddy_kernel *k = &b->f->parts[i - b->first].of->kernel;
             const int32_t root = root_of(b, j < k->n_in ? k->in[j] : k->out[0]);
             const bool    fold = !b->f->parts[i - b->first].fn;
-            if (is_inner(b, root) && !(fold && j > 0)) b->plan->roots[root].last = -1;
+            if (is_internal(b, root) && !(fold && j > 0)) b->plan->roots[root].last = -1;
         }
 }
 
-/* Lifetimes among `now` instructions that were n; what began behind the last is
- * of no instruction, and what was dropped has no life. */
+/* Renumbers lifetimes from n instructions to `now`. Roots that began after the last instruction
+ * belong to none, and dropped roots have no lifetime. */
 static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int32_t now)
 {
     for (int32_t r = 0; r < p->n_roots; r++) {
@@ -399,14 +403,14 @@ static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t n, int
 bool eddy__fuse(compile *c)
 {
     eddy_plan *p = c->plan;
-    int32_t   *position = eddy__flow_alloc(c, (size_t)p->n_code, sizeof *position);
-    int32_t   *slot_of = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
-    int32_t   *folded = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *folded);
-    touched   *roots = eddy__flow_alloc(c, (size_t)p->n_roots, sizeof *roots);
+    int32_t   *position = eddy__ir_alloc(c, (size_t)p->n_code, sizeof *position);
+    int32_t   *slot_of = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *slot_of), n = 0;
+    int32_t   *folded = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *folded);
+    range_use *roots = eddy__ir_alloc(c, (size_t)p->n_roots, sizeof *roots);
     if (!position || !slot_of || !folded || !roots) return false;
     for (int32_t r = 0; r < p->n_roots; r++) slot_of[r] = -1;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
-        end = end_of_run(p, i, folded, roots);
+        end = last_of_loop(p, i, folded, roots);
         builder b = { .c = c, .plan = p, .first = i, .end = end, .slot_of = slot_of };
         if (end - i > 1) {
             if (!build_fused(&b, &p->code[n])) return false;
@@ -419,7 +423,7 @@ bool eddy__fuse(compile *c)
         for (int32_t k = i; k < end; k++) position[k] = n;
     }
     renumber_roots(p, position, p->n_code, n);
-    if (p->n_steady > 0) p->n_steady = position[p->n_steady - 1] + 1;
+    if (p->n_invariant > 0) p->n_invariant = position[p->n_invariant - 1] + 1;
     p->n_code = n;
     return true;
 }

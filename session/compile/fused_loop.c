@@ -13,8 +13,8 @@
 typedef struct running {
     const fused *f;
     char        *common, *workers;
-    int          ready;             /* parts to run: those before a variable without a value */
-    int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that did */
+    int          ready;  /* parts to run: those before an update of an unset variable */
+    int          failed[EDDY_MOST_THREADS];       /* by worker: the first part that failed */
     eddy_status  status[EDDY_MOST_THREADS];
 } running;
 
@@ -23,7 +23,7 @@ static inline bool replaces(const part *p)
     return p->updates && p->of->kernel.op->flags & EDDY_OP_REPLACES;
 }
 
-static inline void *at_tile(const place *p, char *registers, int64_t at)
+static inline void *at_tile(const location *p, char *registers, int64_t at)
 {
     return p->memory ? (char *)p->memory->data + (size_t)at * p->size : registers + p->offset;
 }
@@ -31,22 +31,22 @@ static inline void *at_tile(const place *p, char *registers, int64_t at)
 /* ------------------------------------------------------------------ operands -- */
 
 /* Operands of which every tile has the same elements. */
-static void bring_once(const fused *f, char *registers)
+static void broadcast_whole(const fused *f, char *registers)
 {
     const int64_t n = f->count < f->tile ? f->count : f->tile;
-    for (int i = 0; i < f->n_spreads; i++) {
-        const spread *s = &f->spreads[i];
-        void         *to = registers + s->to.offset;
+    for (int i = 0; i < f->n_broadcasts; i++) {
+        const broadcast *s = &f->broadcasts[i];
+        void            *to = registers + s->to.offset;
         if (!s->once) continue;
         if (s->from->count == 1) eddy__spread(to, s->from->data, s->to.size, n);
         else eddy__expand(&s->expansion, s->to.size, to, s->from->data, 0, n);
     }
 }
 
-static inline void bring(const fused *f, char *registers, int64_t at, int64_t n)
+static inline void broadcast_tile(const fused *f, char *registers, int64_t at, int64_t n)
 {
-    for (int i = 0; i < f->n_spreads; i++) {
-        const spread *s = &f->spreads[i];
+    for (int i = 0; i < f->n_broadcasts; i++) {
+        const broadcast *s = &f->broadcasts[i];
         if (s->once) continue;
         eddy__expand(&s->expansion, s->to.size, registers + s->to.offset, s->from->data, at, n);
     }
@@ -54,17 +54,17 @@ static inline void bring(const fused *f, char *registers, int64_t at, int64_t n)
 
 /* -------------------------------------------------------------------- chunks -- */
 
-static void start_folds(const fused *f, char *registers)
+static void start_reductions(const fused *f, char *registers)
 {
-    for (int i = 0; f->n_folds > 0 && i < f->n_parts; i++)
+    for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++)
         if (!f->parts[i].fn) eddy__block_start(&f->parts[i].blocks, registers + f->parts[i].acc);
 }
 
 /* A chunk is one block of every fold, or several blocks of none. */
-static void end_folds(const running *r, char *registers, int64_t chunk)
+static void end_reductions(const running *r, char *registers, int64_t chunk)
 {
     const fused *f = r->f;
-    for (int i = 0; f->n_folds > 0 && i < f->n_parts; i++) {
+    for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++) {
         const part  *p = &f->parts[i];
         if (p->fn) continue;
         const size_t size = eddy__blocks_part(&p->blocks);
@@ -73,18 +73,18 @@ static void end_folds(const running *r, char *registers, int64_t chunk)
     }
 }
 
-/* Asks for a share of what the tile of n elements from `at` on has in memory: share i of
- * `of`, while another tile is worked on.  The hardware itself foresees a stream only as far as
- * its page goes.  Not inlined: the loop over parts of small plans keeps its registers. */
+/* Prefetches share i of `of` of the memory that the tile of n elements from `at` on uses, while
+ * another tile is processed. Hardware prefetchers stop at page boundaries. Not inlined, so that
+ * the loop over the parts of small plans keeps its registers. */
 static __attribute__((noinline)) void fetch_ahead(const fused *f, int64_t at, int64_t n, int i,
                                                   int of)
 {
     enum { LINE = 64 };
     for (int k = 0; k < f->n_streams; k++) {
-        const place *s = &f->streams[k];
-        const size_t bytes = (size_t)n * s->size;
-        const char  *from = (const char *)s->memory->data + (size_t)at * s->size;
-        const size_t end = bytes * (size_t)(i + 1) / (size_t)of;
+        const location *s = &f->streams[k];
+        const size_t    bytes = (size_t)n * s->size;
+        const char     *from = (const char *)s->memory->data + (size_t)at * s->size;
+        const size_t    end = bytes * (size_t)(i + 1) / (size_t)of;
         for (size_t b = bytes * (size_t)i / (size_t)of & ~(size_t)(LINE - 1); b < end; b += LINE)
             __builtin_prefetch(from + b, 1);
     }
@@ -94,7 +94,7 @@ static void run_tile(running *r, char *registers, int64_t from, int64_t at, int6
 {
     const fused  *f = r->f;
     const int64_t next = at + n, more = f->count - next < n ? f->count - next : n;
-    bring(f, registers, at, n);
+    broadcast_tile(f, registers, at, n);
     for (int i = 0; i < r->ready; i++) {
         const part *p = &f->parts[i];
         const void *x[LOOP_OPERANDS];
@@ -116,20 +116,20 @@ static void run_chunks(void *arg, int64_t first, int64_t end, int worker)
     running     *r = arg;
     const fused *f = r->f;
     char        *registers = r->workers + (size_t)worker * f->worker_bytes;
-    bring_once(f, registers);
+    broadcast_whole(f, registers);
     for (int64_t chunk = first; chunk < end; chunk++) {
         const int64_t from = chunk * f->chunk;
         const int64_t to = f->count - from < f->chunk ? f->count : from + f->chunk;
-        start_folds(f, registers);
+        start_reductions(f, registers);
         for (int64_t at = from; at < to; at += f->tile)
             run_tile(r, registers, from, at, to - at < f->tile ? to - at : f->tile, worker);
-        end_folds(r, registers, chunk);
+        end_reductions(r, registers, chunk);
     }
 }
 
 /* ------------------------------------------------------------------- the loop -- */
 
-/* Of the parts, those up to the first update of a variable without a value. */
+/* The number of parts before the first update of a variable without a value. */
 static int ready_parts(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
@@ -143,7 +143,7 @@ static int ready_parts(const fused *f)
     return f->n_parts;
 }
 
-/* Variables have values now; the update that could not be made says why. */
+/* The variables have values now. Runs the update that failed, so that it records the error. */
 static eddy_status finish_updates(const fused *f, int ready)
 {
     for (int i = 0; i < ready; i++)
@@ -152,17 +152,17 @@ static eddy_status finish_updates(const fused *f, int ready)
     return f->parts[ready].of->run(&f->parts[ready].of->kernel);
 }
 
-static void finish_folds(const running *r)
+static void finish_reductions(const running *r)
 {
     const fused *f = r->f;
-    for (int i = 0; f->n_folds > 0 && i < f->n_parts; i++)
+    for (int i = 0; f->n_reductions > 0 && i < f->n_parts; i++)
         if (!f->parts[i].fn)
             eddy__blocks_finish(&f->parts[i].blocks, f->parts[i].y.memory->data,
                                 r->common + f->parts[i].parts);
 }
 
-/* Chunks that are worth 20 microseconds, at a third of a nanosecond a part and element
- * for the dearest of ops and a tenth for most. */
+/* Sizes chunks to take about 20 microseconds. The cost model is a third of a nanosecond for
+ * each part and element of the most expensive operations, and a tenth for most others. */
 static int64_t grain_of(const fused *f)
 {
     enum { TENTHS_OF_NANOSECONDS = 200000, EACH = 2 };
@@ -183,6 +183,6 @@ eddy_status eddy__fused_kernel(eddy_kernel *k)
         if (r.failed[w] < r.failed[first]) first = w;
     if (r.failed[first] < f->n_parts)
         return eddy__elementwise_fail(&f->parts[r.failed[first]].of->kernel, r.status[first]);
-    finish_folds(&r);
+    finish_reductions(&r);
     return f->updates ? finish_updates(f, r.ready) : EDDY_OK;
 }

@@ -8,48 +8,48 @@
 #include "ops/kernels/elementwise.h"
 
 /* Where elements are: in memory, or in the tile's registers. */
-typedef struct place {
+typedef struct location {
     const eddy_buffer *memory;      /* NULL: in registers */
-    size_t             offset;      /* of the register */
-    size_t             size;        /* of an element */
-} place;
+    size_t             offset;      /* of the register in a worker's memory */
+    size_t             size;        /* of one element */
+} location;
 
 /* An operand with fewer elements, brought to the tile's. */
-typedef struct spread {
+typedef struct broadcast {
     const eddy_buffer *from;
     eddy_shape         result;
     eddy_expansion     expansion;
-    place              to;
-    int64_t            period;      /* of its elements in the result; 0: they do not repeat */
+    location           to;
+    int64_t            period;  /* number of elements after which the result repeats; 0: it does not */
     bool               once;        /* every tile has the same elements */
-} spread;
+} broadcast;
 
-/* One instruction: fn on a tile; or a sum, say, that takes the tile in. */
+/* One instruction of the loop: `fn` computes a tile, a reduction consumes it. */
 typedef struct part {
     eddy_tile_fn fn;                /* NULL: a fold */
     const void  *attrs;
     int          n;
-    place        y, x[LOOP_OPERANDS];
+    location     y, x[LOOP_OPERANDS];
     instruction *of;
-    eddy_state  *updates;           /* of the variable that it updates; or NULL */
+    eddy_state  *updates;           /* the variable that the part updates; or NULL */
     eddy_blocks  blocks;            /* of a fold */
     size_t       acc, parts;        /* ... offsets: in a worker's scratch; in the common one */
 } part;
 
-/* Workers take chunks, of whole tiles and of whole blocks of all folds.  Scratch is
- * common_bytes and then worker_bytes for each worker. */
+/* Workers take chunks, which consist of whole tiles and of whole blocks of all reductions. The
+ * scratch memory has common_bytes, followed by worker_bytes for each worker. */
 typedef struct fused {
-    int     n_parts, n_spreads, n_folds;
-    part   *parts;
-    spread *spreads;
-    int64_t count, tile, chunk;
-    size_t  common_bytes, worker_bytes;
-    bool    updates;                /* variables: then no part can fail on an element */
-    place  *streams;                /* what lies in memory, each once, where it is long */
-    int     n_streams;
+    int        n_parts, n_broadcasts, n_reductions;
+    part      *parts;
+    broadcast *broadcasts;
+    int64_t    count, tile, chunk;
+    size_t     common_bytes, worker_bytes;
+    bool       updates;        /* it updates variables; then no part can fail because of its data */
+    location  *streams;          /* operands and results in memory that are prefetched, each once */
+    int        n_streams;
 } fused;
 
-/* As the kernel of such an instruction; its state is a fused. */
+/* The kernel of a fused instruction; kernel.state is a `fused`. */
 eddy_status eddy__fused_kernel(eddy_kernel *k);
 
 #endif

@@ -17,7 +17,7 @@ void eddy__mark_live(compile *c)
             if (!type_only(node->op, i) && (!use || use->program->takes[i]) &&
                 (by_reference(node->op, i) || eddy__feed_of(c, node->inputs[i]) < 0))
                 c->info[node->inputs[i].node].live = true;
-        /* A control edge keeps side effects; to the rest it only gives an order. */
+        /* A control edge keeps side effects alive; for other nodes it only defines an order. */
         for (int i = 0; i < node->n_controls; i++)
             if (c->info[node->controls[i]].effect) c->info[node->controls[i]].live = true;
     }
@@ -89,8 +89,8 @@ bool eddy__number_variables(compile *c)
     for (int32_t id = 1; id <= c->size; id++)
         n += c->info[id].live && (c->graph->nodes[id]->op->flags & EDDY_OP_VARIABLE);
     c->plan->variables = eddy__plan_alloc(c, (size_t)n, sizeof *c->plan->variables);
-    c->variable_of = eddy__flow_alloc(c, (size_t)c->size + 1, sizeof(int32_t));
-    c->first_update = eddy__flow_alloc(c, (size_t)n, sizeof(int32_t));
+    c->variable_of = eddy__ir_alloc(c, (size_t)c->size + 1, sizeof(int32_t));
+    c->first_update = eddy__ir_alloc(c, (size_t)n, sizeof(int32_t));
     if (!c->plan->variables || !c->variable_of || !c->first_update) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         const eddy_node *node = c->graph->nodes[id];

@@ -4,7 +4,7 @@
 /* How a kernel takes part in a loop. */
 typedef enum role { NONE, MAP, UPDATE, FOLD } role;
 
-/* Some types are only moved (float16): there is no inner loop for them. */
+/* Some types (float16) can only be moved: there is no inner loop for them. */
 static bool has_tile(const eddy_kernel *k)
 {
     eddy_type in[LOOP_OPERANDS];
@@ -12,7 +12,7 @@ static bool has_tile(const eddy_kernel *k)
     return k->op->tile && k->op->tile(in, &k->out[0]->type) != NULL;
 }
 
-static int spreads_of(const eddy_kernel *k)
+static int broadcasts_of(const eddy_kernel *k)
 {
     int n = 0;
     for (int j = 0; j < k->n_in; j++) n += k->in[j]->count != k->out[0]->count;
@@ -31,7 +31,7 @@ static role role_of(const eddy_kernel *k, bool in_variable, eddy_blocks *b)
     if (eddy__may_fold(k->op)) return eddy__is_fold(k, b) ? FOLD : NONE;
     if (k->out[0]->count == 0) return NONE;
     if (k->op->flags & EDDY_OP_ELEMENTWISE) return MAP;
-    return in_variable && spreads_of(k) == 0 && has_tile(k) ? UPDATE : NONE;
+    return in_variable && broadcasts_of(k) == 0 && has_tile(k) ? UPDATE : NONE;
 }
 
 bool eddy__loop_takes(tile_loop *l, const eddy_kernel *k, bool in_variable)
@@ -47,9 +47,9 @@ bool eddy__loop_takes(tile_loop *l, const eddy_kernel *k, bool in_variable)
         l->block = b.block;
         return true;
     }
-    l->spreads += spreads_of(k);
+    l->broadcasts += broadcasts_of(k);
     l->updated = l->updated || as == UPDATE;
-    /* an element may be impossible (division by zero): nothing may have been updated yet */
+    /* an element may be invalid (division by zero): no variable may have been updated before */
     l->fallible = l->fallible || eddy_dtype_is_integer(k->out[0]->type.dtype);
-    return l->spreads <= LOOP_SPREADS && !(l->updated && l->fallible);
+    return l->broadcasts <= LOOP_SPREADS && !(l->updated && l->fallible);
 }

@@ -1,6 +1,6 @@
 /* loop_rules.h -- fusion rules: which kernels may follow each other in one loop over tiles.
  * fuse.c builds such loops from the instructions of a plan; recompute.c predicts them from its
- * flow. */
+ * IR. */
 #ifndef EDDY_SESSION_COMPILE_LOOP_RULES_H
 #define EDDY_SESSION_COMPILE_LOOP_RULES_H
 
@@ -10,16 +10,16 @@
 /* Operands of a kernel; operands of a loop that have fewer elements than the loop. */
 enum { LOOP_OPERANDS = 4, LOOP_SPREADS = 24 };
 
-/* What the kernels of a loop have in common; zeros before the first. */
+/* Properties of the kernels in a loop so far; zero before the first. */
 typedef struct tile_loop {
     int64_t count, block;           /* elements; of a fold's block, or 0 */
-    int     spreads;                /* operands with fewer elements */
+    int     broadcasts;             /* operands with fewer elements */
     bool    updated, fallible;      /* a variable is; an element may be impossible */
 } tile_loop;
 
-/* Whether the loop may go on with this kernel, which is then part of it.  Only its op, its
- * attributes and the types and counts of its buffers are read.  `in_variable`: the op
- * UPDATES, and its result lies in the variable's memory. */
+/* True if the loop can include this kernel; then updates `l`. Reads only its op, its
+ * attributes, and the types and counts of its buffers. `in_variable`: the op is EDDY_OP_UPDATES
+ * and its result is in the variable's memory. */
 bool eddy__loop_takes(tile_loop *l, const eddy_kernel *k, bool in_variable);
 
 /* The op may be part of a loop only as a fold: a loop has its result when it ends. */
@@ -27,7 +27,8 @@ static inline bool eddy__may_fold(const eddy_op_def *op)
 {
     return op->folds && !(op->flags & (EDDY_OP_ELEMENTWISE | EDDY_OP_UPDATES));
 }
-/* A fold of all elements of its operand, or of all rows of it: then its blocks. */
+/* True for a reduction of all elements of its operand, or of all of its rows; then sets its
+ * blocks. */
 bool eddy__is_fold(const eddy_kernel *k, eddy_blocks *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* lower.c -- lowering: builds the flow of a plan from the live part of the user's graph, and
+/* lower.c -- lowering: builds the IR of a plan from the live part of the user's graph, and
  * resolves everything that depends on the graph as a whole. */
 #include "session/compile/lower.h"
 #include "session/compile/program.h"
@@ -7,32 +7,32 @@
 #include <string.h>
 
 typedef struct lowering {
-    compile     *c;
-    eddy_flow   *flow;
-    int32_t     *node;          /* by node id: its number in the flow; 0 */
-    int32_t     *constant;      /* by node id: number of its folded value; 0 */
-    int32_t     *feed;          /* by feed: number; 0 */
-    int32_t     *last_update;   /* by variable: number of its last update so far; 0 */
+    compile  *c;
+    ir_graph *ir;
+    int32_t  *node;             /* by node id: its id in the IR; 0: none */
+    int32_t  *constant;         /* by node id: the IR id of its folded value; 0: none */
+    int32_t  *feed;             /* by feed: its IR id; 0: none */
+    int32_t  *last_update;      /* by variable: IR id of its last update so far; 0: none */
 } lowering;
 
-static flow_node *new_node(lowering *l, const eddy_op_def *op, const eddy_node *source)
+static ir_node *new_node(lowering *l, const eddy_op_def *op, const eddy_node *source)
 {
-    flow_node *n = eddy__flow_alloc(l->c, 1, sizeof *n);
-    if (n) *n = (flow_node){ .op = op, .source = source, .feed = -1, .variable = -1 };
+    ir_node *n = eddy__ir_alloc(l->c, 1, sizeof *n);
+    if (n) *n = (ir_node){ .op = op, .source = source, .feed = -1, .variable = -1 };
     return n;
 }
 
-static int32_t append(lowering *l, flow_node *n, bool merge)
+static int32_t append(lowering *l, ir_node *n, bool merge)
 {
-    l->flow->merge = merge;
-    n = n ? eddy__flow_append(l->flow, n) : NULL;
+    l->ir->merge = merge;
+    n = n ? eddy__ir_append(l->ir, n) : NULL;
     return n ? n->id : 0;
 }
 
 static int32_t feed_node(lowering *l, int feed, const eddy_node *source)
 {
     if (l->feed[feed]) return l->feed[feed];
-    flow_node *n = new_node(l, &eddy_op_fed, source);
+    ir_node *n = new_node(l, &eddy_op_fed, source);
     if (!n) return 0;
     n->outputs = &l->c->plan->feeds[feed].type;
     n->n_outputs = 1;
@@ -44,7 +44,7 @@ static int32_t constant_node(lowering *l, const eddy_node *source)
 {
     int32_t *known = &l->constant[source->id];
     if (*known) return *known;
-    flow_node *n = new_node(l, source->op, source);
+    ir_node *n = new_node(l, source->op, source);
     if (!n) return 0;
     n->outputs = l->c->info[source->id].types;
     n->values = l->c->info[source->id].folded;
@@ -58,44 +58,44 @@ static eddy_tensor value_of(lowering *l, eddy_tensor t)
     const compile   *c = l->c;
     const eddy_node *node = c->graph->nodes[t.node];
     const int        feed = eddy__feed_of(c, t);
-    if (feed >= 0) return eddy__flow_tensor(feed_node(l, feed, node), 0);
-    if (is_folded(c, t.node)) return eddy__flow_tensor(constant_node(l, node), t.output);
+    if (feed >= 0) return eddy__ir_tensor(feed_node(l, feed, node), 0);
+    if (is_folded(c, t.node)) return eddy__ir_tensor(constant_node(l, node), t.output);
     if (c->plain_read[t.node])
-        return eddy__flow_tensor(l->node[node->inputs[0].node], BEFORE_RUN);
+        return eddy__ir_tensor(l->node[node->inputs[0].node], BEFORE_RUN);
     if (eddy__has_body(node)) {
         const body_use *use = c->bodies[t.node];
-        return eddy__flow_tensor(l->node[use->leader], use->output[t.output]);
+        return eddy__ir_tensor(l->node[use->leader], use->output[t.output]);
     }
-    return eddy__flow_tensor(l->node[t.node], t.output);
+    return eddy__ir_tensor(l->node[t.node], t.output);
 }
 
 /* An input of which only the type matters. */
 static eddy_tensor type_of(lowering *l, eddy_tensor t)
 {
-    flow_node *n = new_node(l, &eddy_op_type_only, l->c->graph->nodes[t.node]);
-    eddy_type *type = eddy__flow_alloc(l->c, 1, sizeof *type);
+    ir_node *n = new_node(l, &eddy_op_type_only, l->c->graph->nodes[t.node]);
+    eddy_type *type = eddy__ir_alloc(l->c, 1, sizeof *type);
     if (!n || !type) return EDDY_NO_TENSOR;
     *type = eddy__concrete_type(l->c, t);
     n->outputs = type;
     n->n_outputs = 1;
-    return eddy__flow_tensor(append(l, n, true), 0);
+    return eddy__ir_tensor(append(l, n, true), 0);
 }
 
-static void add_control(flow_node *n, int32_t id)
+static void add_control(ir_node *n, int32_t id)
 {
-    enum { LOOKED_AT = 64 };        /* one twice is harmless, and to look at all is quadratic */
-    for (int i = n->n_controls - 1; i >= 0 && i >= n->n_controls - LOOKED_AT; i--)
+    enum { MAX_SEARCH = 64 };       /* one twice is harmless, and to look at all is quadratic */
+    for (int i = n->n_controls - 1; i >= 0 && i >= n->n_controls - MAX_SEARCH; i--)
         if (n->controls[i] == id) return;
     if (id > 0) n->controls[n->n_controls++] = id;
 }
 
-/* What the node waits for besides its inputs; room for one more an input. */
-static bool lower_controls(lowering *l, const eddy_node *node, flow_node *n)
+/* The nodes for which the node waits, besides its inputs. Has room for one more per input. */
+static bool lower_controls(lowering *l, const eddy_node *node, ir_node *n)
 {
     const compile *c = l->c;
     const size_t   most = (size_t)(node->n_controls + node->n_inputs);
     if (most == 0) return true;
-    n->controls = eddy__flow_alloc(l->c, most, sizeof *n->controls);
+    n->controls = eddy__ir_alloc(l->c, most, sizeof *n->controls);
     if (!n->controls) return false;
     for (int i = 0; i < node->n_controls; i++) {
         if (c->info[node->controls[i]].live) add_control(n, l->node[node->controls[i]]);
@@ -103,10 +103,10 @@ static bool lower_controls(lowering *l, const eddy_node *node, flow_node *n)
     return true;
 }
 
-/* A node without a value of its own that others wait for: what it waits for. */
+/* For a node without a value for which others wait: the nodes for which it waits. */
 static bool lower_waiting(lowering *l, const eddy_node *node)
 {
-    flow_node *n = new_node(l, &eddy_op_no_op, node);
+    ir_node *n = new_node(l, &eddy_op_no_op, node);
     if (!n || !lower_controls(l, node, n)) return false;
     for (int i = 0; i < node->n_inputs; i++)
         if (l->c->info[node->inputs[i].node].effect && l->node[node->inputs[i].node] > 0)
@@ -117,19 +117,19 @@ static bool lower_waiting(lowering *l, const eddy_node *node)
     return l->node[node->id] > 0;
 }
 
-static bool lower_input(lowering *l, const eddy_node *node, flow_node *n, int i)
+static bool lower_input(lowering *l, const eddy_node *node, ir_node *n, int i)
 {
     const compile    *c = l->c;
     const eddy_tensor t = node->inputs[i];
     const bool        now = c->reads_now[node->id] && c->reads_now[node->id][i];
     if (by_reference(node->op, i) || now) {
-        n->inputs[i] = eddy__flow_tensor(l->node[t.node], STORAGE);
+        n->inputs[i] = eddy__ir_tensor(l->node[t.node], STORAGE);
         add_control(n, l->last_update[c->variable_of[t.node]]);
         return true;
     }
     const bool unread = eddy__has_body(node) && !c->bodies[node->id]->program->takes[i];
     n->inputs[i] = unread || type_only(node->op, i) ? type_of(l, t) : value_of(l, t);
-    /* what waits for a change, though its value is there before, makes its readers wait */
+    /* a node that waits for an update although its value exists before makes its readers wait */
     if (c->info[t.node].effect && c->info[t.node].live && n->inputs[i].node != l->node[t.node])
         add_control(n, l->node[t.node]);
     return n->inputs[i].node > 0;
@@ -137,8 +137,8 @@ static bool lower_input(lowering *l, const eddy_node *node, flow_node *n, int i)
 
 static bool lower_executed(lowering *l, const eddy_node *node)
 {
-    compile   *c = l->c;
-    flow_node *n = new_node(l, node->op, node);
+    compile *c = l->c;
+    ir_node *n = new_node(l, node->op, node);
     if (!n || !lower_controls(l, node, n)) return false;
     n->attrs = node->attrs;
     n->outputs = c->info[node->id].types;
@@ -154,11 +154,11 @@ static bool lower_executed(lowering *l, const eddy_node *node)
     n->effect = c->info[node->id].effect;
     n->variable = c->variable_of[node->id];
     n->n_inputs = node->n_inputs;
-    n->inputs = eddy__flow_alloc(c, (size_t)node->n_inputs, sizeof *n->inputs);
+    n->inputs = eddy__ir_alloc(c, (size_t)node->n_inputs, sizeof *n->inputs);
     if (!n->inputs) return false;
     for (int i = 0; i < node->n_inputs; i++)
         if (!lower_input(l, node, n, i)) return false;
-    if (!eddy__flow_find_parts(l->flow, n)) return false;
+    if (!eddy__ir_find_parts(l->ir, n)) return false;
     const int32_t id = l->node[node->id] = append(l, n, false);
     if (node->op->flags & EDDY_OP_UPDATES)
         l->last_update[c->variable_of[node->inputs[0].node]] = id;
@@ -171,7 +171,7 @@ static bool lower_node(lowering *l, const eddy_node *node)
     const bool fed =
         node->n_outputs == 1 && eddy__feed_of(c, eddy__tensor_at(c->graph, node->id, 0)) >= 0;
     if (c->plain_read[node->id]) {
-        flow_node *variable = l->flow->nodes[l->node[node->inputs[0].node]];
+        ir_node *variable = l->ir->nodes[l->node[node->inputs[0].node]];
         variable->must_read = variable->kept = true;
         return lower_waiting(l, node);
     }
@@ -188,20 +188,20 @@ bool eddy__lower(compile *c)
     eddy__mark_live(c);
     if (!eddy__check_live(c) || !eddy__number_variables(c) || !eddy__order_reads(c)) return false;
     lowering l = { .c = c,
-                   .flow = c->flow = eddy__flow_new(c, 1024),
-                   .node = eddy__flow_alloc(c, n, sizeof *l.node),
-                   .constant = eddy__flow_alloc(c, n, sizeof *l.constant),
-                   .feed = eddy__flow_alloc(c, (size_t)c->plan->n_feeds, sizeof *l.feed),
+                   .ir = c->ir = eddy__ir_new(c, 1024),
+                   .node = eddy__ir_alloc(c, n, sizeof *l.node),
+                   .constant = eddy__ir_alloc(c, n, sizeof *l.constant),
+                   .feed = eddy__ir_alloc(c, (size_t)c->plan->n_feeds, sizeof *l.feed),
                    .last_update =
-                       eddy__flow_alloc(c, (size_t)c->plan->n_variables, sizeof *l.last_update) };
-    if (!l.flow || !l.node || !l.constant || !l.feed || !l.last_update) return false;
+                       eddy__ir_alloc(c, (size_t)c->plan->n_variables, sizeof *l.last_update) };
+    if (!l.ir || !l.node || !l.constant || !l.feed || !l.last_update) return false;
     for (int32_t id = 1; id <= c->size; id++)
         if (c->info[id].live && !lower_node(&l, c->graph->nodes[id])) return false;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         const eddy_tensor t = c->plan->fetches[i];
-        const bool        valued = c->graph->nodes[t.node]->n_outputs > 0;
-        l.flow->fetches[i] = valued ? value_of(&l, t) : eddy__flow_tensor(l.node[t.node], 0);
-        if (l.flow->fetches[i].node == 0) return false;
+        const bool        value_needed = c->graph->nodes[t.node]->n_outputs > 0;
+        l.ir->fetches[i] = value_needed ? value_of(&l, t) : eddy__ir_tensor(l.node[t.node], 0);
+        if (l.ir->fetches[i].node == 0) return false;
     }
     return true;
 }

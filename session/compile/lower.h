@@ -1,9 +1,9 @@
-/* lower.h -- declarations shared by the files that lower the user's graph to a flow: liveness.c,
+/* lower.h -- declarations shared by the files that lower the user's graph to a IR: liveness.c,
  * variable_order.c, lower.c. */
 #ifndef EDDY_SESSION_COMPILE_LOWER_H
 #define EDDY_SESSION_COMPILE_LOWER_H
 
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
 static inline bool type_only(const eddy_op_def *op, int i)
 {
@@ -19,8 +19,8 @@ static inline bool is_executed(const compile *c, int32_t id)
     return c->info[id].live && !is_folded(c, id);
 }
 
-/* What fetches and side effects need; that everything in it has a known shape; the
- * variables in it, and the first update of each (c->variable_of, c->first_update). */
+/* Marks the nodes that fetches and side effects need, checks that they have known shapes, and
+ * finds their variables and the first update of each (c->variable_of, c->first_update). */
 void eddy__mark_live(compile *c);
 bool eddy__check_live(compile *c);
 bool eddy__number_variables(compile *c);

@@ -57,7 +57,7 @@ static size_t greedy(plan_root **t, int32_t n, plan_root **placed)
     return total;
 }
 
-/* The temporary that reaches highest comes first. */
+/* Moves the temporary with the highest end to the front. */
 static void promote_highest(plan_root **t, int32_t n, size_t total)
 {
     int32_t i = 0;
@@ -83,8 +83,8 @@ static int by_life(const void *a, const void *b)
     return life(x) != life(y) ? (life(x) < life(y)) - (life(x) > life(y)) : by_size(a, b);
 }
 
-/* The largest first; while that takes more than what is alive at once, and time is not
- * short, other orders, and each with what reached highest before all others. */
+/* Places the largest first. While the arena is larger than the live memory and time permits,
+ * tries other orders, and variants of each in which the highest temporary comes first. */
 static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_root *roots,
                           size_t *offset, size_t live)
 {
@@ -105,7 +105,7 @@ static size_t best_greedy(plan_root **t, int32_t n, plan_root **placed, plan_roo
     return least;
 }
 
-/* Size classes of at most an eighth of waste. */
+/* Size classes that waste at most an eighth. */
 static int size_class(size_t bytes, size_t *size)
 {
     size_t units = rounded(bytes) / ALIGN;
@@ -122,8 +122,9 @@ static int by_first(const void *a, const void *b)
     return x->first != y->first ? (x->first > y->first) - (x->first < y->first) : (x > y) - (x < y);
 }
 
-/* One walk: at each position take free memory of the class, then free what ends
- * there.  `next` chains roots: those that end at a position, and free ones. */
+/* One pass over the schedule: at each position, takes free memory of the size class, then frees
+ * the memory of roots that end there. `next` links the roots that end at a position, and the
+ * free ones. */
 static size_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
 {
     enum { CLASSES = 64 * 16 };
@@ -163,7 +164,7 @@ static size_t walk(const eddy_allocator *a, plan_root **t, int32_t n, int32_t po
     return total;
 }
 
-/* The most bytes alive at one position: no placement can need less. */
+/* The largest number of bytes alive at one position, a lower bound for any placement. */
 static size_t lower_bound(const eddy_allocator *a, plan_root **t, int32_t n, int32_t positions)
 {
     size_t   bytes = (size_t)(positions + 2) * sizeof(int64_t), most = 0;

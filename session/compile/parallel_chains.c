@@ -1,11 +1,10 @@
-/* parallel_chains.c -- parallel chains: a sequence of small instructions becomes one
- * instruction, which runs independent chains of them in parallel.
+/* parallel_chains.c -- parallel chains: a sequence of small instructions becomes one instruction,
+ * which runs independent chains of them in parallel.
  *
- * Instructions that depend on each other form a chain (a `strand` in the code). A chain runs in
- * order on one thread, one instruction at a time, so that the values have the bits of an
- * ordinary run. A value that is used only inside one chain lies in memory of that chain, which
- * is planned like the memory of a plan; a value that is read outside lives from the beginning to
- * the end of the combined instruction.
+ * Instructions that depend on each other form a chain. A chain runs in order on one thread, one
+ * instruction at a time, so that the values have the bits of an ordinary run. A value that is used
+ * only inside one chain lies in memory of that chain, which is planned like the memory of a plan;
+ * a value that is read outside lives from the beginning to the end of the combined instruction.
  *
  * When an instruction fails, later instructions that have not run yet are skipped, and earlier
  * ones are not affected; parallel_groups.c ensures that no variable is changed after an
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAINS_A_THREAD = 4, MOST_CHAINS = 64 };
+enum { CHAINS_PER_THREAD = 4, MAX_CHAINS = 64 };
 
 /* ---------------------------------------------------------------- running -- */
 
@@ -50,8 +49,8 @@ static void run_chains(void *arg, int64_t from, int64_t to, int worker)
         }
 }
 
-/* One after the other: what is faster so, and where a variable has no value, since whoever
- * meets it must be the first to. */
+/* Runs the instructions in order: if that is faster, or if a variable has no value, because
+ * then the first instruction that reads it must report the error. */
 static void run_in_order(chains_run *r)
 {
     for (int32_t i = 0; i < r->w->n_parts && r->failed == r->w->n_parts; i++) {
@@ -61,19 +60,19 @@ static void run_in_order(chains_run *r)
     }
 }
 
-static bool have_values(const parallel_chains *w)
+static bool variables_have_values(const parallel_chains *w)
 {
     for (int32_t i = 0; i < w->n_states; i++)
         if (!w->states[i]->initialized) return false;
     return true;
 }
 
-eddy_status eddy__wide_kernel(eddy_kernel *k)
+eddy_status eddy__parallel_group_kernel(eddy_kernel *k)
 {
     const parallel_chains *w = k->state;
     chains_run r = { .w = w, .step = k->step };
     atomic_init(&r.failed, w->n_parts);
-    if (w->plan->side_by_side && have_values(w))
+    if (w->plan->runs_parallel && variables_have_values(w))
         eddy__side_by_side(k, w->n_chains, run_chains, &r);
     else
         run_in_order(&r);
@@ -89,12 +88,12 @@ eddy_status eddy__wide_kernel(eddy_kernel *k)
 /* ----------------------------------------------------------------- chains -- */
 
 typedef struct chains_builder {
-    compile       *c;
-    const stretch *s;
-    parallel_chains *w;
+    compile                 *c;
+    const instruction_range *s;
+    parallel_chains         *w;
 } chains_builder;
 
-/* Groups of a stretch by their cost. */
+/* Groups of a range by their cost. */
 typedef struct group {
     int32_t of, chain;
     double  cost;
@@ -106,8 +105,8 @@ static int by_cost(const void *a, const void *b)
     return x->cost != y->cost ? (x->cost < y->cost) - (x->cost > y->cost) : x->of - y->of;
 }
 
-/* The groups of the stretch, the dearest first; how many. */
-static int32_t list_groups(const stretch *s, group *groups, int32_t *number)
+/* Lists the groups of the range, the most expensive first. Returns their number. */
+static int32_t list_groups(const instruction_range *s, group *groups, int32_t *number)
 {
     int32_t n = 0;
     for (int32_t i = s->first; i < s->end; i++) number[s->group[i]] = -1;
@@ -120,9 +119,9 @@ static int32_t list_groups(const stretch *s, group *groups, int32_t *number)
     return n;
 }
 
-/* The pool gives each thread chains side by side: each the dearest of those left, in
- * turn, the caller the last.  So what the caller alone takes for its share, by which the
- * pool judges whether help pays, is rather too little than too much. */
+/* The pool gives each thread consecutive chains. Distributes the groups, the most expensive
+ * first, to the threads in turn, the caller last. The pool judges by the caller's own time
+ * whether help pays; this order rather underestimates that time. */
 static int32_t place_of(int32_t number, int32_t n, int32_t threads)
 {
     int32_t k = 0;
@@ -134,14 +133,14 @@ static int32_t place_of(int32_t number, int32_t n, int32_t threads)
         }
 }
 
-/* Each group is a chain, or goes to that which has the least to do. */
+/* Makes each group a chain, or adds it to the chain with the least work. */
 static int32_t share_groups(const chains_builder *v, group *groups, int32_t n)
 {
     const int32_t threads = v->c->session->options.threads;
-    const int32_t most = threads < MOST_CHAINS / CHAINS_A_THREAD ? threads * CHAINS_A_THREAD
-                                                                  : MOST_CHAINS;
+    const int32_t most = threads < MAX_CHAINS / CHAINS_PER_THREAD ? threads * CHAINS_PER_THREAD
+                                                                  : MAX_CHAINS;
     const int32_t chains = n < most ? n : most;
-    double        cost[MOST_CHAINS] = { 0 };
+    double        cost[MAX_CHAINS] = { 0 };
     for (int32_t i = 0; i < n; i++) {
         int32_t least = 0;
         for (int32_t k = 1; k < chains; k++)
@@ -154,12 +153,12 @@ static int32_t share_groups(const chains_builder *v, group *groups, int32_t n)
 
 static bool make_chains(chains_builder *v)
 {
-    const stretch *s = v->s;
-    parallel_chains *w = v->w;
-    const size_t   n = (size_t)(s->end - s->first);
-    group         *groups = eddy__flow_alloc(v->c, n, sizeof *groups);
-    int32_t       *number = eddy__flow_alloc(v->c, (size_t)s->end, sizeof *number);
-    int32_t       *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
+    const instruction_range *s = v->s;
+    parallel_chains         *w = v->w;
+    const size_t             n = (size_t)(s->end - s->first);
+    group                   *groups = eddy__ir_alloc(v->c, n, sizeof *groups);
+    int32_t                 *number = eddy__ir_alloc(v->c, (size_t)s->end, sizeof *number);
+    int32_t                 *parts = eddy__plan_alloc(v->c, n, sizeof *parts);
     w->chain_of = eddy__plan_alloc(v->c, n, sizeof *w->chain_of);
     if (!groups || !number || !parts || !w->chain_of) return false;
     const int32_t n_groups = list_groups(s, groups, number);
@@ -222,7 +221,8 @@ static int32_t root_of(const eddy_plan *p, const eddy_buffer *b)
 
 /* ----------------------------------------------------------------- memory -- */
 
-/* By root of which nothing is read outside: one more than its chain; -1: it has several. */
+/* By root that no instruction outside reads: one more than its chain; -1: several chains use
+ * it. */
 static size_t find_roots(const chains_builder *v, int32_t *chain_of)
 {
     const eddy_plan *p = v->c->plan;
@@ -241,7 +241,7 @@ static size_t find_roots(const chains_builder *v, int32_t *chain_of)
     return n;
 }
 
-/* Lists what has a place in a chain's memory, and forgets the marks. */
+/* Lists the roots in a chain's memory, and resets the marks. */
 static bool list_roots(chains_builder *v)
 {
     const eddy_plan *p = v->c->plan;
@@ -263,7 +263,7 @@ static bool list_roots(chains_builder *v)
     return true;
 }
 
-/* What has a place in the chain, with its life among the parts. */
+/* The roots in the memory of the chain, with their lifetimes among its parts. */
 static int32_t roots_of(const chains_builder *v, int32_t number, plan_root *roots)
 {
     const parallel_chains *w = v->w;
@@ -283,13 +283,13 @@ static int32_t roots_of(const chains_builder *v, int32_t number, plan_root *root
     return n;
 }
 
-/* Places what is in the chains, each chain's behind those before; returns the bytes. */
+/* Assigns offsets to the roots of all chains, one chain after the other. Returns the bytes. */
 static bool place_chains(chains_builder *v, size_t *bytes)
 {
-    compile   *c = v->c;
+    compile         *c = v->c;
     parallel_chains *w = v->w;
-    plan_root *roots = eddy__flow_alloc(c, (size_t)w->n_roots, sizeof *roots);
-    const bool reuse = !(c->session->options.without & EDDY_PASS_REUSE);
+    plan_root       *roots = eddy__ir_alloc(c, (size_t)w->n_roots, sizeof *roots);
+    const bool       reuse = !(c->session->options.without & EDDY_PASS_REUSE);
     *bytes = 0;
     if (!roots) return false;
     for (int32_t k = 0; k < w->n_chains; k++) {
@@ -306,11 +306,11 @@ static bool place_chains(chains_builder *v, size_t *bytes)
     return true;
 }
 
-void eddy__settle_wide(eddy_plan *p, instruction *i)
+void eddy__parallel_groups_bind(eddy_plan *p, instruction *i)
 {
-    const parallel_chains *w = eddy__wide_of(i);
-    char        *memory = i->kernel.scratch;
-    const size_t from = memory ? (size_t)(memory - (char *)p->memory) : 0;
+    const parallel_chains *w = eddy__parallel_chains_of(i);
+    char                  *memory = i->kernel.scratch;
+    const size_t           from = memory ? (size_t)(memory - (char *)p->memory) : 0;
     for (int32_t k = 0; w && k < w->n_roots; k++) {
         const chain_root *r = &w->roots[k];
         if (r->root >= 0) p->roots[r->root].offset = from + r->offset;
@@ -322,14 +322,14 @@ void eddy__settle_wide(eddy_plan *p, instruction *i)
 
 static int add_operand(eddy_buffer **list, int n, eddy_buffer *b)
 {
-    enum { LOOKED_AT = 32 };        /* one twice is harmless, and to look at all is quadratic */
-    for (int i = n - 1; i >= 0 && i >= n - LOOKED_AT; i--)
+    enum { MAX_SEARCH = 32 };       /* one twice is harmless, and to look at all is quadratic */
+    for (int i = n - 1; i >= 0 && i >= n - MAX_SEARCH; i--)
         if (list[i] == b) return n;
     list[n] = b;
     return n + 1;
 }
 
-/* What the parts read and write outside of the chains' memory. */
+/* The operands and results of the parts outside the chains' memory. */
 static bool list_operands(const chains_builder *v, eddy_kernel *to)
 {
     const eddy_plan *p = v->c->plan;
@@ -354,7 +354,7 @@ static bool list_operands(const chains_builder *v, eddy_kernel *to)
     return true;
 }
 
-/* Variables whose storage a part is handed; one that is replaced needs no value. */
+/* Lists the variables whose storage a part receives. One that is replaced needs no value. */
 static bool list_states(const chains_builder *v)
 {
     parallel_chains *w = v->w;
@@ -371,9 +371,9 @@ static bool list_states(const chains_builder *v)
     return true;
 }
 
-/* From now on they are parts: what they say goes to their chain, what lies in its memory
- * has no place elsewhere. */
-static bool hand_over(const chains_builder *v)
+/* Turns the instructions into parts: their errors go to their chain, and roots in the chain's
+ * memory lose their own. */
+static bool move_to_chains(const chains_builder *v)
 {
     const parallel_chains *w = v->w;
     for (int32_t i = 0; i < w->n_parts; i++) {
@@ -388,7 +388,7 @@ static bool hand_over(const chains_builder *v)
     return true;
 }
 
-bool eddy__make_wide(compile *c, const stretch *s, instruction *to, bool *made)
+bool eddy__make_parallel_group(compile *c, const instruction_range *s, instruction *to, bool *made)
 {
     parallel_chains *w = eddy__plan_alloc(c, 1, sizeof *w);
     chains_builder v = { .c = c, .s = s, .w = w };
@@ -400,14 +400,17 @@ bool eddy__make_wide(compile *c, const stretch *s, instruction *to, bool *made)
     if (!make_chains(&v) || !make_parts(&v) || !list_roots(&v) || !place_chains(&v, &bytes))
         return false;
     if (bytes > s->most_bytes) return true;
-    instruction made_of = { .run = eddy__wide_kernel, .call = c->plan->code[s->first].call,
-                            .resizes = -1, .kernel = w->parts[0].kernel };
+    instruction made_of = { .run = eddy__parallel_group_kernel,
+                            .call = c->plan->code[s->first].call,
+                            .resizes = -1,
+                            .kernel = w->parts[0].kernel };
     made_of.kernel.state = w;
     made_of.kernel.scratch = NULL;
     made_of.kernel.scratch_size = bytes;
     made_of.kernel.threads = c->session->options.threads;
     made_of.kernel.n_in = made_of.kernel.n_out = 0;
-    if (!hand_over(&v) || !list_operands(&v, &made_of.kernel) || !list_states(&v)) return false;
+    if (!move_to_chains(&v) || !list_operands(&v, &made_of.kernel) || !list_states(&v))
+        return false;
     *to = made_of;
     to->kernel.impl = &to->call;
     return *made = true;

@@ -12,41 +12,42 @@
 #include "ops/kernels/elementwise.h"
 #include "ops/weak_ops.h"
 
-/* Nanoseconds: of the dearest instruction, of the least stretch, to begin one, to gain. */
-enum { MOST_EACH = 40000, LEAST = 20000, BEGIN = 3000, LEAST_GAIN = 4000 };
-/* Most instructions of a stretch; looks at instructions, times what there are. */
+/* Nanoseconds: maximum for one instruction, minimum for a range, cost of starting it, minimum
+ * gain. */
+enum { MAX_EACH = 40000, LEAST = 20000, BEGIN = 3000, MIN_GAIN = 4000 };
+/* Maximum number of instructions in a range, and of steps per instruction of the plan. */
 enum { WINDOW = 512, LOOKS = 64 };
-static const double MOST_OF_ONE = 0.7;          /* of the whole: the dearest group */
-static const int64_t MORE_BYTES = 1 << 20;      /* alive in a stretch than without it */
+static const double MAX_OF_ONE = 0.7;          /* maximum share of the largest group in the whole */
+static const int64_t MORE_BYTES = 1 << 20;      /* alive in a range than without it */
 
-/* An instruction of the stretch that uses these bytes of a root. */
+/* An instruction of the range that uses these bytes of a root. */
 typedef struct use {
     int32_t of, other;              /* other: the use before; -1 */
     size_t  from, to;
 } use;
 
 typedef struct root_uses {
-    int32_t stretch;                /* whose uses they are: its number, from 1 */
+    int32_t instruction_range;      /* number of the range, from 1, to which the uses belong */
     int32_t reads, writes;          /* the last of each; -1 */
 } root_uses;
 
 typedef struct finder {
     compile   *c;
     eddy_plan *plan;
-    double    *cost;                /* by instruction; less than 0: not for a stretch */
-    int32_t   *fresh;               /* by instruction: later ones that need none from it on */
-    int64_t   *alive;               /* by instruction: bytes of the arena then */
-    int32_t   *group;               /* by instruction: one nearer to what stands for its group */
+    double    *cost;                /* by instruction; negative: unsuitable for a range */
+    int32_t   *first_independent;  /* by instruction: later ones that do not need it */
+    int64_t   *alive;               /* by instruction: bytes of the arena that are in use */
+    int32_t   *group;               /* by instruction: parent in the union-find forest of groups */
     double    *weight;              /* ... of the group, where that is itself */
     bool      *fallible, *updates;
     root_uses *roots;
     use       *uses;
     int32_t   *by_root;
     int32_t    n_uses, n_risks;
-    int32_t    risks[WINDOW];       /* may fail on their data, and no update comes behind */
-    int32_t    stretch;             /* number of the one that grows */
-    int64_t    looks;               /* that are left */
-    double     largest;             /* group of the stretch */
+    int32_t    risks[WINDOW];  /* may fail on their data; no update follows */
+    int32_t    instruction_range;   /* number of the one that grows */
+    int64_t    steps_left;          /* that are left */
+    double     largest;             /* group of the range */
 } finder;
 
 /* ------------------------------------------------------------- instructions -- */
@@ -98,7 +99,7 @@ static bool estimate(compile *c, const instruction *i, double *cost)
     return true;
 }
 
-/* Kernels of one's own may do what must not be done on two threads at a time. */
+/* Kernels from outside the library may not be safe to run on two threads. */
 static bool is_known(const eddy_op_def *op)
 {
     for (int i = 0; i < eddy__linked_op_count; i++)
@@ -144,12 +145,12 @@ static bool is_update(const finder *f, const instruction *i)
     return !fused_of(i) && (i->kernel.op->flags & EDDY_OP_UPDATES);
 }
 
-static bool look_at_all(finder *f)
+static bool estimate_all(finder *f)
 {
-    for (int32_t i = f->plan->n_steady; i < f->plan->n_code; i++) {
+    for (int32_t i = f->plan->n_invariant; i < f->plan->n_code; i++) {
         const instruction *at = &f->plan->code[i];
         if (!estimate(f->c, at, &f->cost[i])) return false;
-        if (f->cost[i] > MOST_EACH || !is_suitable(at)) f->cost[i] = -1;
+        if (f->cost[i] > MAX_EACH || !is_suitable(at)) f->cost[i] = -1;
         f->fallible[i] = may_fail(at);
         f->updates[i] = is_update(f, at);
     }
@@ -158,7 +159,7 @@ static bool look_at_all(finder *f)
 
 /* ------------------------------------------------------------ where to begin -- */
 
-/* The last instruction on which this one depends, as far as whole roots say; -1. */
+/* The last instruction on which this one depends, judged by whole roots; -1: none. */
 static int32_t last_needed(const finder *f, const instruction *i, const int32_t *written,
                            const int32_t *used)
 {
@@ -175,13 +176,13 @@ static int32_t last_needed(const finder *f, const instruction *i, const int32_t 
     return last - 1;
 }
 
-/* Where nothing later is independent of what begins there, no stretch can begin. */
-static bool find_fresh(finder *f)
+/* Finds where a range can begin: some later instruction must be independent of the first. */
+static bool find_independent(finder *f)
 {
     const eddy_plan *p = f->plan;
-    int32_t *written = eddy__flow_alloc(f->c, (size_t)p->n_roots, sizeof *written);
-    int32_t *used = eddy__flow_alloc(f->c, (size_t)p->n_roots, sizeof *used);
-    int32_t  begin = p->n_steady;           /* of instructions that are all suitable */
+    int32_t         *written = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *written);
+    int32_t         *used = eddy__ir_alloc(f->c, (size_t)p->n_roots, sizeof *used);
+    int32_t          begin = p->n_invariant;  /* begin of consecutive suitable instructions */
     if (!written || !used) return false;
     for (int32_t i = begin; i < p->n_code; i++) {
         const instruction *at = &p->code[i];
@@ -190,8 +191,8 @@ static bool find_fresh(finder *f)
         if (i - from > WINDOW) from = i - WINDOW;
         if (f->cost[i] < 0) begin = i + 1;
         else if (from < i) {
-            f->fresh[from]++;
-            f->fresh[i]--;
+            f->first_independent[from]++;
+            f->first_independent[i]--;
         }
         for (int j = 0; j < at->kernel.n_in; j++) {
             const int32_t r = root_of(f, at->kernel.in[j]);
@@ -201,7 +202,7 @@ static bool find_fresh(finder *f)
         for (int k = 0; k < at->kernel.n_out; k++)
             written[root_of(f, at->kernel.out[k])] = used[root_of(f, at->kernel.out[k])] = i + 1;
     }
-    for (int32_t i = 1; i < p->n_code; i++) f->fresh[i] += f->fresh[i - 1];
+    for (int32_t i = 1; i < p->n_code; i++) f->first_independent[i] += f->first_independent[i - 1];
     return true;
 }
 
@@ -213,7 +214,7 @@ static int32_t group_of(finder *f, int32_t i)
     return i;
 }
 
-static void unite(finder *f, int32_t i, int32_t k)
+static void merge_groups(finder *f, int32_t i, int32_t k)
 {
     const int32_t a = group_of(f, i), b = group_of(f, k);
     if (a == b) return;
@@ -222,10 +223,11 @@ static void unite(finder *f, int32_t i, int32_t k)
     if (f->weight[a] > f->largest) f->largest = f->weight[a];
 }
 
-static void unite_overlapping(finder *f, const use *u, int32_t at)
+static void merge_overlapping(finder *f, const use *u, int32_t at)
 {
     for (; at >= 0; at = f->uses[at].other)
-        if (f->uses[at].from < u->to && u->from < f->uses[at].to) unite(f, f->uses[at].of, u->of);
+        if (f->uses[at].from < u->to && u->from < f->uses[at].to)
+            merge_groups(f, f->uses[at].of, u->of);
 }
 
 static void add_use(finder *f, int32_t i, const eddy_buffer *b, bool writes)
@@ -235,27 +237,28 @@ static void add_use(finder *f, int32_t i, const eddy_buffer *b, bool writes)
     root_uses       *r = &f->roots[number];
     const size_t     from = f->plan->buffer_at[b - f->plan->buffers];
     if (root->kind == VALUE_FEED || root->kind == VALUE_CONSTANT) return;
-    if (r->stretch != f->stretch) *r = (root_uses){ f->stretch, -1, -1 };
+    if (r->instruction_range != f->instruction_range)
+        *r = (root_uses){ f->instruction_range, -1, -1 };
     use u = { .of = i, .from = from, .to = from + bytes_of(b) };
-    unite_overlapping(f, &u, r->writes);
-    if (writes) unite_overlapping(f, &u, r->reads);
-    if (writes && !root->parted) r->reads = r->writes = -1;
+    merge_overlapping(f, &u, r->writes);
+    if (writes) merge_overlapping(f, &u, r->reads);
+    if (writes && !root->has_views) r->reads = r->writes = -1;
     int32_t *list = writes ? &r->writes : &r->reads;
     u.other = *list;
     f->uses[*list = f->n_uses++] = u;
 }
 
-/* Behind what may fail no variable changes, but in its own group. */
+/* True if no variable changes after an instruction that may fail, except in the same group. */
 static void add_risk(finder *f, int32_t i)
 {
     if (f->updates[i]) {
-        for (int32_t k = 0; k < f->n_risks; k++) unite(f, f->risks[k], i);
+        for (int32_t k = 0; k < f->n_risks; k++) merge_groups(f, f->risks[k], i);
         if (f->n_risks > 1) f->n_risks = 1;
     }
     if (f->fallible[i]) f->risks[f->n_risks++] = i;
 }
 
-static void add_to_stretch(finder *f, int32_t i)
+static void extend_range(finder *f, int32_t i)
 {
     const instruction *at = &f->plan->code[i];
     const eddy_kernel *k = &at->kernel;
@@ -265,38 +268,38 @@ static void add_to_stretch(finder *f, int32_t i)
     for (int j = 0; j < k->n_in; j++) add_use(f, i, k->in[j], eddy__changes_operand(at, j));
     for (int j = 0; j < k->n_out; j++) add_use(f, i, k->out[j], true);
     add_risk(f, i);
-    f->looks--;
+    f->steps_left--;
 }
 
-static void begin_stretch(finder *f)
+static void begin_range(finder *f)
 {
-    f->stretch++;
+    f->instruction_range++;
     f->largest = 0;
     f->n_uses = f->n_risks = 0;
 }
 
-/* Nanoseconds that the stretch saves, of which the whole takes `total` by itself. */
+/* Nanoseconds that the range saves, of which the whole takes `total` by itself. */
 static double gain_of(const finder *f, double total)
 {
     const double each = total / f->c->session->options.threads;
     return total - (f->largest > each ? f->largest : each) - BEGIN;
 }
 
-/* The end of the best stretch from `first` on, at most `limit`; `first` if there is none.
- * It grows no more when what has been gained is lost again, or a long row has turned out
- * to be a chain. */
+/* The end of the best range that begins at `first`, at most `limit`; `first` if there is none.
+ * Growing stops when the gain is lost again, or when a long sequence has turned out to be one
+ * chain. */
 static int32_t best_end(finder *f, int32_t first, int32_t limit)
 {
     enum { LONG = 160 };
     int32_t end = first;
     double  total = 0, best = 0;
-    begin_stretch(f);
+    begin_range(f);
     for (int32_t i = first; i < limit && f->cost[i] >= 0; i++) {
-        add_to_stretch(f, i);
+        extend_range(f, i);
         total += f->cost[i];
         const double gain = gain_of(f, total);
-        if (gain > best && gain >= LEAST_GAIN && total >= LEAST &&
-            f->largest <= MOST_OF_ONE * total) {
+        if (gain > best && gain >= MIN_GAIN && total >= LEAST &&
+            f->largest <= MAX_OF_ONE * total) {
             best = gain;
             end = i + 1;
         }
@@ -305,7 +308,7 @@ static int32_t best_end(finder *f, int32_t first, int32_t limit)
     return end;
 }
 
-/* ------------------------------------------------------------------ stretches -- */
+/* ------------------------------------------------------------------ ranges -- */
 
 static void note_alive(finder *f)
 {
@@ -319,9 +322,9 @@ static void note_alive(finder *f)
     for (int32_t i = 1; i < p->n_code; i++) f->alive[i] += f->alive[i - 1];
 }
 
-/* How many bytes chains may have of their own: with what lives across the stretch, or
- * enters or leaves it, no more than one after the other needs at most, and a little. */
-static size_t most_bytes(finder *f, const stretch *s)
+/* The memory that chains may use: together with values that enter, leave or cross the range, a
+ * little more than the maximum that sequential execution needs. */
+static size_t most_bytes(finder *f, const instruction_range *s)
 {
     int64_t most = 0, across = f->alive[s->first];
     for (int32_t i = s->first; i < s->end; i++) {
@@ -343,21 +346,21 @@ static size_t most_bytes(finder *f, const stretch *s)
     return most > 0 ? (size_t)most : 0;
 }
 
-/* Makes *to of the best stretch from `first` on that has the memory; its end, or `first`. */
-static bool make_best_stretch(finder *f, int32_t first, int32_t *end, instruction *to)
+/* Makes *to of the best range from `first` on that has the memory; its end, or `first`. */
+static bool make_best_range(finder *f, int32_t first, int32_t *end, instruction *to)
 {
     int32_t limit = f->plan->n_code - first < WINDOW ? f->plan->n_code : first + WINDOW;
     bool    made = false;
     for (int tries = 0; tries < 3 && !made; tries++) {
         *end = best_end(f, first, limit);
         if (*end == first) return true;
-        begin_stretch(f);
-        for (int32_t i = first; i < *end; i++) add_to_stretch(f, i);
+        begin_range(f);
+        for (int32_t i = first; i < *end; i++) extend_range(f, i);
         for (int32_t i = first; i < *end; i++) f->group[i] = group_of(f, i);
-        stretch s = { .first = first, .end = *end, .group = f->group, .cost = f->cost,
+        instruction_range s = { .first = first, .end = *end, .group = f->group, .cost = f->cost,
                       .by_root = f->by_root };
         s.most_bytes = most_bytes(f, &s);
-        if (!eddy__make_wide(f->c, &s, to, &made)) return false;
+        if (!eddy__make_parallel_group(f->c, &s, to, &made)) return false;
         limit = first + (*end - first) / 2;
     }
     if (!made) *end = first;
@@ -372,18 +375,18 @@ static bool make_room(finder *f)
     size_t       uses = 0;
     for (size_t i = 0; i < n; i++)
         uses += (size_t)(f->plan->code[i].kernel.n_in + f->plan->code[i].kernel.n_out);
-    f->cost = eddy__flow_alloc(f->c, n, sizeof *f->cost);
-    f->fresh = eddy__flow_alloc(f->c, n + 1, sizeof *f->fresh);
-    f->alive = eddy__flow_alloc(f->c, n + 2, sizeof *f->alive);
-    f->group = eddy__flow_alloc(f->c, n, sizeof *f->group);
-    f->weight = eddy__flow_alloc(f->c, n, sizeof *f->weight);
-    f->fallible = eddy__flow_alloc(f->c, n, sizeof *f->fallible);
-    f->updates = eddy__flow_alloc(f->c, n, sizeof *f->updates);
-    f->roots = eddy__flow_alloc(f->c, roots, sizeof *f->roots);
-    f->uses = eddy__flow_alloc(f->c, uses, sizeof *f->uses);
-    f->by_root = eddy__flow_alloc(f->c, roots, sizeof *f->by_root);
-    f->looks = (int64_t)LOOKS * f->plan->n_code + 4096;
-    return f->cost && f->fresh && f->alive && f->group && f->weight && f->fallible &&
+    f->cost = eddy__ir_alloc(f->c, n, sizeof *f->cost);
+    f->first_independent = eddy__ir_alloc(f->c, n + 1, sizeof *f->first_independent);
+    f->alive = eddy__ir_alloc(f->c, n + 2, sizeof *f->alive);
+    f->group = eddy__ir_alloc(f->c, n, sizeof *f->group);
+    f->weight = eddy__ir_alloc(f->c, n, sizeof *f->weight);
+    f->fallible = eddy__ir_alloc(f->c, n, sizeof *f->fallible);
+    f->updates = eddy__ir_alloc(f->c, n, sizeof *f->updates);
+    f->roots = eddy__ir_alloc(f->c, roots, sizeof *f->roots);
+    f->uses = eddy__ir_alloc(f->c, uses, sizeof *f->uses);
+    f->by_root = eddy__ir_alloc(f->c, roots, sizeof *f->by_root);
+    f->steps_left = (int64_t)LOOKS * f->plan->n_code + 4096;
+    return f->cost && f->first_independent && f->alive && f->group && f->weight && f->fallible &&
            f->updates && f->roots && f->uses && f->by_root;
 }
 
@@ -398,16 +401,16 @@ static void renumber_roots(eddy_plan *p, const int32_t *position, int32_t now)
     }
 }
 
-static bool make_all(finder *f)
+static bool make_groups(finder *f)
 {
     eddy_plan *p = f->plan;
-    int32_t   *position = eddy__flow_alloc(f->c, (size_t)p->n_code, sizeof *position), n = 0;
-    int       *changes = &p->info.changes[__builtin_ctz(EDDY_PASS_WIDE)], made = 0;
+    int32_t   *position = eddy__ir_alloc(f->c, (size_t)p->n_code, sizeof *position), n = 0;
+    int       *changes = &p->info.changes[__builtin_ctz(EDDY_PASS_PARALLEL)], made = 0;
     if (!position) return false;
     for (int32_t i = 0, end; i < p->n_code; i = end, n++) {
         end = i;
-        if (i >= p->n_steady && f->cost[i] >= 0 && f->fresh[i] > 0 && f->looks > 0 &&
-            !make_best_stretch(f, i, &end, &p->code[n]))
+        if (i >= p->n_invariant && f->cost[i] >= 0 && f->first_independent[i] > 0 &&
+            f->steps_left > 0 && !make_best_range(f, i, &end, &p->code[n]))
             return false;
         if (end == i) p->code[n] = p->code[end++];
         else {
@@ -419,20 +422,20 @@ static bool make_all(finder *f)
     }
     renumber_roots(p, position, n);
     p->n_code = n;
-    p->has_wide = p->autotuner.best = made > 0;
+    p->has_parallel_groups = p->autotuner.best = made > 0;
     FILE *report = f->c->session->options.report;
-    if (report) fprintf(report, "wide: %d instructions in %d stretches\n", *changes, made);
+    if (report) fprintf(report, "parallel: %d instructions in %d groups\n", *changes, made);
     return true;
 }
 
-bool eddy__widen(compile *c)
+bool eddy__parallelize(compile *c)
 {
     const eddy_session_args *o = &c->session->options;
     if (o->threads < 2 || o->max_bytes > 0 || c->plan->n_code < 2) return true;
-    finder *f = eddy__flow_alloc(c, 1, sizeof *f);
+    finder *f = eddy__ir_alloc(c, 1, sizeof *f);
     if (!f) return false;
     *f = (finder){ .c = c, .plan = c->plan };
-    if (!make_room(f) || !look_at_all(f) || !find_fresh(f)) return false;
+    if (!make_room(f) || !estimate_all(f) || !find_independent(f)) return false;
     note_alive(f);
-    return make_all(f);
+    return make_groups(f);
 }

@@ -9,41 +9,41 @@
 typedef struct chain {
     int32_t    *parts;              /* n numbers, ascending */
     int32_t     n;
-    size_t      at;                 /* of its memory, in the scratch */
+    size_t      at;                 /* offset of its memory in the scratch memory */
     eddy_status status;
     eddy_error  error;
 } chain;
 
-/* A piece of memory that lies in that of a chain. */
+/* A root in the memory of a chain. */
 typedef struct chain_root {
     int32_t root;                   /* -1: scratch of a part */
     int32_t part;                   /* the first part that uses it */
     size_t  offset;                 /* in the scratch */
 } chain_root;
 
-/* The state of such an instruction. */
+/* The state of a parallel instruction. */
 typedef struct parallel_chains {
     eddy_plan   *plan;
     int32_t      n_parts, n_chains, n_roots, n_states;
-    instruction *parts;             /* in the order in which they would run alone */
+    instruction *parts;             /* in the order of sequential execution */
     int32_t     *chain_of;          /* by part */
     chain       *chains;
     chain_root  *roots;
-    eddy_state **states;            /* of variables that must have a value when it begins */
+    eddy_state **states;       /* of variables that must have a value when the instruction begins */
 } parallel_chains;
 
-/* Instructions first to end of the plan, and which of them belong together: by instruction
- * the number of one that stands for all of these. */
-typedef struct stretch {
+/* The instructions first..end of the plan, and by instruction the number of the one that
+ * represents its group. */
+typedef struct instruction_range {
     int32_t        first, end;
     const int32_t *group;
-    const double  *cost;            /* by instruction: nanoseconds, roughly */
-    size_t         most_bytes;      /* of the memory of its chains */
+    const double  *cost;            /* by instruction: estimated nanoseconds */
+    size_t         most_bytes;      /* maximum memory of all chains */
     int32_t       *by_root;         /* zeros, and zeros again afterwards */
-} stretch;
+} instruction_range;
 
-/* Nothing outside the stretch reads or writes it. */
-static inline bool eddy__is_within(const stretch *s, const plan_root *r)
+/* True if no instruction outside the range reads or writes the root. */
+static inline bool eddy__is_within(const instruction_range *s, const plan_root *r)
 {
     return r->kind == VALUE_TEMP && r->first >= s->first && r->last < s->end;
 }
@@ -54,15 +54,15 @@ static inline bool eddy__changes_operand(const instruction *i, int j)
     return j == 0 && i->run == i->kernel.op->kernel && (i->kernel.op->flags & EDDY_OP_UPDATES);
 }
 
-/* As the kernel of such an instruction. */
-eddy_status eddy__wide_kernel(eddy_kernel *k);
-/* Makes *to of the stretch, if the chains do not need too much memory. */
-bool eddy__make_wide(compile *c, const stretch *s, instruction *to, bool *made);
-/* Where the chains' memory is known, so is that of what lies in it. */
-void eddy__settle_wide(eddy_plan *p, instruction *i);
-static inline const parallel_chains *eddy__wide_of(const instruction *i)
+/* The kernel of a parallel instruction. */
+eddy_status eddy__parallel_group_kernel(eddy_kernel *k);
+/* Makes *to of the range, if the chains do not need too much memory. */
+bool eddy__make_parallel_group(compile *c, const instruction_range *s, instruction *to, bool *made);
+/* Sets the addresses of roots in the chains' memory, when the scratch memory is known. */
+void eddy__parallel_groups_bind(eddy_plan *p, instruction *i);
+static inline const parallel_chains *eddy__parallel_chains_of(const instruction *i)
 {
-    return i->run == eddy__wide_kernel ? i->kernel.state : NULL;
+    return i->run == eddy__parallel_group_kernel ? i->kernel.state : NULL;
 }
 
 #endif

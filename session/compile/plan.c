@@ -1,5 +1,4 @@
-/* plan.c -- a plan as an object: its memory, its constants, the kernels of its instructions and
- * what they count. */
+/* plan.c -- functions on plans: memory, constants, kernels of instructions, operation counts. */
 #include "session/state/internal.h"
 #include "session/compile/program.h"
 #include "ops/kernels/elementwise.h"
@@ -54,11 +53,12 @@ bool eddy__prepare(compile *c, instruction *i)
                                                 : NULL;
     if (!prepare || prepare(&i->kernel) == EDDY_OK) return true;
     *c->error = c->plan->error;
-    return eddy__error_set(c->error, EDDY_INTERNAL, "%s cannot be prepared [node '%s']",
+    return eddy__error_set(c->error, EDDY_INTERNAL,
+                           "%s: prepare failed without giving a reason [node '%s']",
                            i->kernel.op->name, i->call.node->name);
 }
 
-/* The copies of variables cost nothing. */
+/* Copies of variables count as no operations. */
 bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
 {
     const eddy_kernel *k = &i->kernel;
@@ -78,7 +78,7 @@ bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
     enum { FEW = 6 };
     eddy_type few[FEW], *types = few;
     if (k->n_in + k->n_out > FEW)
-        types = eddy__flow_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
+        types = eddy__ir_alloc(c, (size_t)(k->n_in + k->n_out), sizeof *types);
     if (!types) return false;
     for (int n = 0; n < k->n_in; n++) types[n] = k->in[n]->type;
     for (int n = 0; n < k->n_out; n++) types[k->n_in + n] = k->out[n]->type;
@@ -97,8 +97,8 @@ bool eddy__plan_add_flops(compile *c, const instruction *i)
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s)
 {
     if (error->status == EDDY_OK)
-        eddy__error_set(error, s, "%s failed [node '%s']", i->call.node->op->name,
-                        i->call.node->name);
+        eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",
+                        i->call.node->op->name, i->call.node->name);
 }
 
 void eddy__plan_free(eddy_plan *p)

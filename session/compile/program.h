@@ -10,7 +10,7 @@
 #define EDDY_SESSION_COMPILE_PROGRAM_H
 
 #include "graph/body.h"
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
 /* How a result of a body reaches its destination: it is written there; it stays in the memory of
  * the carried value that it replaces; or it is copied from a buffer of the plan. */

@@ -6,13 +6,13 @@
  * there costs less: an addition, for example, takes less time than loading its result from
  * memory. The same operation on the same operands gives the same bits. */
 #include "session/compile/loop_rules.h"
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 #include "ops/weak_ops.h"
 #include "ops/math/fused_pairs.h"
 
-/* LEAST_BYTES: smaller values stay in a cache, and are better read there again.  The rest
- * bounds what is looked at, and what a loop takes in. */
-enum { LEAST_BYTES = 1 << 21, LONGEST_CHAIN = 4, MOST_RUNS = 4, MOST_COPIES = 16, LOOKED_AT = 64,
+/* MIN_BYTES: smaller values stay in a cache, where reading them again is faster. The other
+ * constants bound the search and the size of a loop. */
+enum { MIN_BYTES = 1 << 21, LONGEST_CHAIN = 4, MAX_RUNS = 4, MAX_COPIES = 16, MAX_SEARCH = 64,
        MUCH_SMALLER = 16 };
 
 /* Nodes in a row of which fuse.c makes one loop. */
@@ -21,31 +21,31 @@ typedef struct node_run {
     int32_t   first, last;          /* nodes */
 } node_run;
 
-/* A node made once more, for the readers in one run. */
+/* A copy of a node, for the readers in one loop. */
 typedef struct copy {
     int32_t of, run, next;          /* the node; where; another copy of it, or 0 */
     int32_t before;                 /* the node that it is put in front of */
-    int32_t behind;                 /* another copy to be put there, or 0 */
-    int32_t id;                     /* in the new flow */
+    int32_t behind;                 /* another copy before the same node, or 0 */
+    int32_t id;                     /* in the new IR */
 } copy;
 
 typedef struct search {
-    compile   *c;
-    eddy_flow *flow;
-    int32_t   *first_update, *last_update;      /* by variable: nodes; 0: none */
-    int32_t   *reader_start, *reader;           /* by node: those that read it, in order */
-    int32_t   *run_of;                          /* by node; 0: none */
-    node_run  *runs;                            /* from 1 on */
-    int32_t    n_runs;
-    uint8_t   *fetched;                         /* by node */
-    uint8_t   *remade;                          /* by node: nobody needs its memory any more */
-    int32_t   *copies_of;                       /* by node: the first of its copies; 0 */
-    copy      *copies;                          /* from 1 on */
-    int32_t    n_copies, capacity;
-    size_t     least;                           /* bytes of a value worth a copy */
+    compile  *c;
+    ir_graph *ir;
+    int32_t  *first_update, *last_update;       /* by variable: node ids; 0: none */
+    int32_t  *reader_start, *reader;            /* by node: its readers, in order */
+    int32_t  *run_of;                           /* by node: its loop; 0: none */
+    node_run *runs;                             /* from 1 on */
+    int32_t   n_runs;
+    uint8_t  *fetched;                          /* by node */
+    uint8_t  *recomputed;                       /* by node: its own memory is no longer needed */
+    int32_t  *copies_of;                        /* by node: the first of its copies; 0: none */
+    copy     *copies;                           /* from 1 on */
+    int32_t   n_copies, capacity;
+    size_t    least;                            /* bytes of a value worth a copy */
 } search;
 
-static int64_t count_of(const flow_node *n) { return eddy_shape_count(n->outputs[0].shape); }
+static int64_t count_of(const ir_node *n) { return eddy_shape_count(n->outputs[0].shape); }
 
 static size_t bytes_of(eddy_type t)
 {
@@ -53,31 +53,31 @@ static size_t bytes_of(eddy_type t)
 }
 
 /* The node in whose memory t lies. */
-static const flow_node *origin_of(const eddy_flow *f, eddy_tensor t)
+static const ir_node *origin_of(const ir_graph *f, eddy_tensor t)
 {
-    const flow_node *n = f->nodes[t.node];
-    while (n->alias || eddy__flow_is_view(n)) n = f->nodes[n->inputs[0].node];
+    const ir_node *n = f->nodes[t.node];
+    while (n->alias || eddy__ir_is_view(n)) n = f->nodes[n->inputs[0].node];
     return n;
 }
 
 /* ---------------------------------------------------------------------- runs -- */
 
 /* The result of an update is the memory of its variable. */
-static bool is_in_variable(const search *s, const flow_node *n)
+static bool is_in_variable(const search *s, const ir_node *n)
 {
     if (!(n->op->flags & EDDY_OP_UPDATES)) return false;
-    const int32_t v = s->flow->nodes[n->inputs[0].node]->variable;
+    const int32_t v = s->ir->nodes[n->inputs[0].node]->variable;
     return s->last_update[v] == n->id &&
            eddy_shape_is_known(s->c->plan->variables[v].node->outputs[0].shape);
 }
 
-/* Whether the loop may go on with what will be the node's kernel; it is then part of it. */
-static bool loop_takes(const search *s, tile_loop *l, const flow_node *n)
+/* True if the loop can include the node's future kernel; then adds it to the loop. */
+static bool loop_takes(const search *s, tile_loop *l, const ir_node *n)
 {
     eddy_buffer b[LOOP_OPERANDS + 1], *at[LOOP_OPERANDS + 1];
     if (n->values || n->n_outputs != 1 || n->n_inputs > LOOP_OPERANDS) return false;
     for (int i = 0; i <= n->n_inputs; i++) {
-        b[i] = eddy__buffer_of(i > 0 ? eddy__flow_type(s->flow, n->inputs[i - 1]) : n->outputs[0],
+        b[i] = eddy__buffer_of(i > 0 ? eddy__ir_type(s->ir, n->inputs[i - 1]) : n->outputs[0],
                                NULL);
         at[i] = &b[i];
     }
@@ -86,8 +86,8 @@ static bool loop_takes(const search *s, tile_loop *l, const flow_node *n)
     return eddy__loop_takes(l, &k, is_in_variable(s, n));
 }
 
-/* No instruction is made of it, so that it ends no run. */
-static bool is_nothing(const eddy_flow *f, const flow_node *n)
+/* True if the node becomes no instruction and therefore ends no loop. */
+static bool emits_nothing(const ir_graph *f, const ir_node *n)
 {
     if (n->values || n->feed >= 0 || n->variable >= 0 || !eddy__kernel_of(n->op))
         return !n->alias || n->n_inputs == 0 || f->nodes[n->inputs[0].node]->variable < 0 ||
@@ -95,11 +95,12 @@ static bool is_nothing(const eddy_flow *f, const flow_node *n)
     return n->alias || n->parts;
 }
 
-/* An operand is the result of a fold in the run, which is not there before its end. */
-static bool reads_fold(const search *s, const flow_node *n, int32_t number)
+/* True if an operand is the result of a reduction in the loop, which is not available before
+ * the loop ends. */
+static bool reads_reduction(const search *s, const ir_node *n, int32_t number)
 {
     for (int i = 0; i < n->n_inputs; i++) {
-        const flow_node *x = origin_of(s->flow, n->inputs[i]);
+        const ir_node *x = origin_of(s->ir, n->inputs[i]);
         if (eddy__may_fold(x->op) && s->run_of[x->id] == number) return true;
     }
     return false;
@@ -108,11 +109,11 @@ static bool reads_fold(const search *s, const flow_node *n, int32_t number)
 static void find_runs(search *s)
 {
     bool open = false;
-    for (int32_t id = 1; id <= s->flow->size; id++) {
-        const flow_node *n = s->flow->nodes[id];
-        if (is_nothing(s->flow, n)) continue;
+    for (int32_t id = 1; id <= s->ir->size; id++) {
+        const ir_node *n = s->ir->nodes[id];
+        if (emits_nothing(s->ir, n)) continue;
         node_run next = open ? s->runs[s->n_runs] : (node_run){ 0 };
-        if (open && (reads_fold(s, n, s->n_runs) || !loop_takes(s, &next.loop, n))) {
+        if (open && (reads_reduction(s, n, s->n_runs) || !loop_takes(s, &next.loop, n))) {
             open = false;
             next = (node_run){ 0 };
         }
@@ -130,8 +131,8 @@ static void find_runs(search *s)
 
 /* ------------------------------------------------------------------ operands -- */
 
-/* Is done on an element in less time than the element takes from memory. */
-static bool is_cheap(const flow_node *n)
+/* True if computing an element takes less time than loading it from memory. */
+static bool is_cheap(const ir_node *n)
 {
     static const eddy_op_def *const cheap[] = {
         &eddy_op_add, &eddy_op_sub, &eddy_op_mul, &eddy_op_neg, &eddy_op_abs, &eddy_op_square,
@@ -148,15 +149,15 @@ static bool is_cheap(const flow_node *n)
     return false;
 }
 
-/* May be made again: it has no effect and waits for nothing. */
-static bool is_plain(const search *s, const flow_node *n)
+/* True if the node can be copied: it has no effect and waits for no other node. */
+static bool is_repeatable_node(const search *s, const ir_node *n)
 {
     tile_loop l = { 0 };
-    if (!is_cheap(n) || !loop_takes(s, &l, n) || !eddy__flow_is_function(n) || n->n_controls > 0 ||
+    if (!is_cheap(n) || !loop_takes(s, &l, n) || !eddy__ir_is_pure(n) || n->n_controls > 0 ||
         n->effect)
         return false;
     for (int i = 0; i < n->n_inputs; i++)
-        if (s->flow->nodes[n->inputs[i].node]->variable >= 0 && n->inputs[i].output == STORAGE)
+        if (s->ir->nodes[n->inputs[i].node]->variable >= 0 && n->inputs[i].output == STORAGE)
             return false;
     return true;
 }
@@ -168,87 +169,88 @@ static copy *copy_in(const search *s, int32_t node, int32_t run)
     return at > 0 ? &s->copies[at] : NULL;
 }
 
-/* So many that to look for one begins to take time. */
+/* True if the node has so many copies that searching them would take long. */
 static bool has_many_copies(const search *s, int32_t node)
 {
     int n = 0;
     for (int32_t at = s->copies_of[node]; at > 0; at = s->copies[at].next) n++;
-    return n >= MOST_COPIES;
+    return n >= MAX_COPIES;
 }
 
-static bool reads_tensor(const flow_node *n, eddy_tensor x)
+static bool reads_tensor(const ir_node *n, eddy_tensor x)
 {
     for (int i = 0; i < n->n_inputs; i++)
         if (n->inputs[i].node == x.node && n->inputs[i].output == x.output) return true;
     return false;
 }
 
-/* Whether nodes in the run read x anyway; *later: whether some behind it do.  Of many
- * readers only the last are looked at. */
+/* True if nodes of the loop read x anyway; *later: some after `before` do. Of many readers only
+ * the last are examined. */
 static bool is_read_in(const search *s, eddy_tensor x, int32_t number, bool *later)
 {
     const int32_t start = s->reader_start[x.node];
     int32_t       at = s->reader_start[x.node + 1] - 1;
     *later = s->fetched[x.node];
-    for (int i = 0; i < LOOKED_AT && at >= start; i++, at--) {
-        const flow_node *n = s->flow->nodes[s->reader[at]];
+    for (int i = 0; i < MAX_SEARCH && at >= start; i++, at--) {
+        const ir_node *n = s->ir->nodes[s->reader[at]];
         if (s->run_of[n->id] == number && reads_tensor(n, x)) return true;
         if (n->id > s->runs[number].last && n->op != &eddy_op_type_only) *later = true;
     }
     return false;
 }
 
-/* Something puts it together with others: it may lie in memory that they share. */
+/* True if a join reads x, so that it may lie in memory that it shares with others. */
 static bool is_joined(const search *s, int32_t node)
 {
     const int32_t start = s->reader_start[node], end = s->reader_start[node + 1];
     for (int32_t at = start; at < end; at++)
-        if (at - start == LOOKED_AT || (s->flow->nodes[s->reader[at]]->op->flags & EDDY_OP_JOINS))
+        if (at - start == MAX_SEARCH || (s->ir->nodes[s->reader[at]]->op->flags & EDDY_OP_JOINS))
             return true;
     return false;
 }
 
-/* What it takes to make a node again in a run, in front of its node `before`. */
-typedef struct remake {
+/* The cost of copying a node to a loop, before its node `before`. */
+typedef struct candidate {
     int32_t run, before;
     int32_t chain[LONGEST_CHAIN];   /* nodes to be copied, operands first */
     int     n;
-    tile_loop loop;                 /* of the run, with the copies (fits_in_run) */
-    size_t  bytes, read;            /* of the result; of what the run had not to read before */
-} remake;
+    tile_loop loop;                 /* of the loop with the copies (fits_in_run) */
+    size_t  bytes, read;      /* of the result; of the operands that the loop did not read before */
+} candidate;
 
 /* How the run gets the elements of an operand that it does not make itself. */
-typedef enum reach { AWAY, COSTS, FREE } reach;
+typedef enum availability { AWAY, COSTS, FREE } availability;
 
 /* Not at the cost of a longer life for much memory, nor of a copy of a variable. */
-static reach reach_of(const search *s, eddy_tensor x, const remake *m)
+static availability availability_of(const search *s, eddy_tensor x, const candidate *m)
 {
-    const flow_node *o = origin_of(s->flow, x);
-    bool             later;
+    const ir_node *o = origin_of(s->ir, x);
+    bool           later;
     if (o->op == &eddy_op_type_only) return FREE;
-    if (s->remade[x.node]) return AWAY;
+    if (s->recomputed[x.node]) return AWAY;
     if (o->variable >= 0 && s->first_update[o->variable] > 0 &&
         m->before > s->first_update[o->variable])
         return AWAY;
     if (is_read_in(s, x, m->run, &later)) return FREE;
     if (o->values || o->feed >= 0 || o->variable >= 0) return COSTS;
-    if (later && s->flow->nodes[x.node] == o) return COSTS;
+    if (later && s->ir->nodes[x.node] == o) return COSTS;
     return MUCH_SMALLER * bytes_of(o->outputs[0]) <= m->bytes && o->n_outputs == 1 &&
                    !is_joined(s, o->id)
                ? COSTS
                : AWAY;
 }
 
-static bool can_make(const search *s, const flow_node *n, remake *m, int depth);
+static bool can_recompute(const search *s, const ir_node *n, candidate *m, int depth);
 
-/* Whether the run gets or makes x, with the least that it must read for that. */
-static bool can_have(const search *s, eddy_tensor x, remake *m, int depth)
+/* True if x is available in the loop or can be recomputed there; chooses the way with the
+ * fewest reads. */
+static bool can_obtain(const search *s, eddy_tensor x, candidate *m, int depth)
 {
-    const size_t bytes = bytes_of(eddy__flow_type(s->flow, x));
-    const reach  direct = reach_of(s, x, m);
-    remake       made = *m;
+    const size_t       bytes = bytes_of(eddy__ir_type(s->ir, x));
+    const availability direct = availability_of(s, x, m);
+    candidate          made = *m;
     if (direct == FREE || copy_in(s, x.node, m->run)) return true;
-    if (can_make(s, s->flow->nodes[x.node], &made, depth + 1) &&
+    if (can_recompute(s, s->ir->nodes[x.node], &made, depth + 1) &&
         (direct == AWAY || made.read < m->read + bytes)) {
         *m = made;
         return true;
@@ -257,38 +259,38 @@ static bool can_have(const search *s, eddy_tensor x, remake *m, int depth)
     return direct == COSTS;
 }
 
-/* Whether the run can make n again. */
-static bool can_make(const search *s, const flow_node *n, remake *m, int depth)
+/* True if the loop can recompute n. */
+static bool can_recompute(const search *s, const ir_node *n, candidate *m, int depth)
 {
     for (int i = 0; i < m->n; i++)
         if (m->chain[i] == n->id) return true;
-    if (depth == LONGEST_CHAIN || !is_plain(s, n) || count_of(n) != s->runs[m->run].loop.count ||
-        has_many_copies(s, n->id))
+    if (depth == LONGEST_CHAIN || !is_repeatable_node(s, n) ||
+        count_of(n) != s->runs[m->run].loop.count || has_many_copies(s, n->id))
         return false;
     for (int i = 0; i < n->n_inputs; i++)
-        if (!can_have(s, n->inputs[i], m, depth)) return false;
+        if (!can_obtain(s, n->inputs[i], m, depth)) return false;
     if (m->n == LONGEST_CHAIN) return false;
     m->chain[m->n++] = n->id;
     return true;
 }
 
-/* Whether n can be made again in a loop that stays one and reads no more than it did. */
-static bool fits_in_run(const search *s, const flow_node *n, remake *m)
+/* True if n can be recomputed in a loop without splitting the loop or increasing its reads. */
+static bool fits_in_run(const search *s, const ir_node *n, candidate *m)
 {
     m->loop = s->runs[m->run].loop;
-    if (m->loop.count != count_of(n) || !can_make(s, n, m, 0) ||
+    if (m->loop.count != count_of(n) || !can_recompute(s, n, m, 0) ||
         m->read > m->bytes + m->bytes / MUCH_SMALLER)
         return false;
     for (int i = 0; i < m->n; i++)
-        if (!loop_takes(s, &m->loop, s->flow->nodes[m->chain[i]])) return false;
+        if (!loop_takes(s, &m->loop, s->ir->nodes[m->chain[i]])) return false;
     return true;
 }
 
 /* ------------------------------------------------------------------ deciding -- */
 
-/* The runs behind n's own that read it, each with the first node there that does; none if
- * something else needs its memory, or too many do.  *stays: its own run reads it as well. */
-static int later_runs(const search *s, const flow_node *n, remake *m, bool *stays)
+/* The later loops that read n, each with its first reader of n; none if another node needs the
+ * memory of n or there are too many. *stays: its own loop also reads it. */
+static int later_runs(const search *s, const ir_node *n, candidate *m, bool *stays)
 {
     const int32_t own = s->run_of[n->id];
     int           k = 0;
@@ -299,17 +301,17 @@ static int later_runs(const search *s, const flow_node *n, remake *m, bool *stay
         if (number == 0) return 0;
         *stays = *stays || number == own;
         if (number == own || (k > 0 && m[k - 1].run == number)) continue;
-        if (k == MOST_RUNS) return 0;
-        m[k++] = (remake){ .run = number, .before = reader, .bytes = bytes_of(n->outputs[0]) };
+        if (k == MAX_RUNS) return 0;
+        m[k++] = (candidate){ .run = number, .before = reader, .bytes = bytes_of(n->outputs[0]) };
     }
     return k;
 }
 
-static bool add_copy(search *s, int32_t of, const remake *m)
+static bool add_copy(search *s, int32_t of, const candidate *m)
 {
     if (s->n_copies + 1 >= s->capacity) {
         const int32_t bigger = s->capacity ? 2 * s->capacity : 32;
-        copy         *copies = eddy__flow_alloc(s->c, (size_t)bigger, sizeof *copies);
+        copy         *copies = eddy__ir_alloc(s->c, (size_t)bigger, sizeof *copies);
         if (!copies) return false;
         for (int32_t i = 1; i <= s->n_copies; i++) copies[i] = s->copies[i];
         s->copies = copies;
@@ -321,64 +323,65 @@ static bool add_copy(search *s, int32_t of, const remake *m)
     return true;
 }
 
-/* Of the widest operand or result: what a loop over n's elements takes depends on it. */
-static size_t width_of(const search *s, const flow_node *n)
+/* Bytes of the widest operand or result, which decides the time of a loop over n's elements. */
+static size_t width_of(const search *s, const ir_node *n)
 {
     size_t widest = eddy_dtype_size(n->outputs[0].dtype);
     for (int i = 0; i < n->n_inputs; i++) {
-        const size_t size = eddy_dtype_size(eddy__flow_type(s->flow, n->inputs[i]).dtype);
+        const size_t size = eddy_dtype_size(eddy__ir_type(s->ir, n->inputs[i]).dtype);
         if (size > widest) widest = size;
     }
     return widest;
 }
 
-/* Whether the memory that n need not go through takes longer than its copies do, of which
- * one is for nothing if n itself is dropped: two bytes made cost as much as one moved. */
-static bool is_worth(const search *s, const flow_node *n, const remake *m, int runs, bool stays)
+/* True if the memory traffic that is saved takes longer than the copies. One copy costs nothing
+ * if n itself is dropped. Computing two bytes costs as much as moving one. */
+static bool is_profitable(const search *s, const ir_node *n, const candidate *m, int runs,
+                          bool stays)
 {
     const size_t count = (size_t)count_of(n), each = m->bytes / count;
     size_t       saved = each, made = 0;
     for (int k = 0; k < runs; k++) {
         const size_t read = m[k].read / count;
         saved += each - (read < each ? read : each);
-        for (int i = 0; i < m[k].n; i++) made += width_of(s, s->flow->nodes[m[k].chain[i]]);
+        for (int i = 0; i < m[k].n; i++) made += width_of(s, s->ir->nodes[m[k].chain[i]]);
     }
     if (!stays) made -= width_of(s, n);
     return made == 0 || (m->bytes >= s->least && 2 * saved >= made);
 }
 
 /* Makes n again in every later run that reads it, or in none. */
-static bool decide(search *s, const flow_node *n)
+static bool decide(search *s, const ir_node *n)
 {
-    remake m[MOST_RUNS];
-    bool   stays;
-    if (!is_plain(s, n)) return true;
+    candidate m[MAX_RUNS];
+    bool      stays;
+    if (!is_repeatable_node(s, n)) return true;
     const int runs = later_runs(s, n, m, &stays);
     if (stays && bytes_of(n->outputs[0]) < s->least) return true;
     for (int k = 0; k < runs; k++)
         if (!fits_in_run(s, n, &m[k])) return true;
-    if (runs == 0 || !is_worth(s, n, m, runs, stays)) return true;
+    if (runs == 0 || !is_profitable(s, n, m, runs, stays)) return true;
     for (int k = 0; k < runs; k++) {
         s->runs[m[k].run].loop = m[k].loop;
         for (int i = 0; i < m[k].n; i++)
             if (!add_copy(s, m[k].chain[i], &m[k])) return false;
     }
-    s->remade[n->id] = 1;
+    s->recomputed[n->id] = 1;
     return true;
 }
 
 /* ----------------------------------------------------------------- rewriting -- */
 
-/* Lists of copies, by the node that they are put in front of: what another copy reads
- * comes before it. */
+/* Lists the copies by the node before which they are inserted. A copy that another copy reads
+ * comes first. */
 static int32_t *place_copies(search *s)
 {
-    const eddy_flow *f = s->flow;
-    int32_t         *first = eddy__flow_alloc(s->c, (size_t)f->size + 1, sizeof *first);
+    const ir_graph *f = s->ir;
+    int32_t        *first = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *first);
     for (int32_t id = f->size; first && id >= 1; id--)
         for (int32_t at = s->copies_of[id]; at > 0; at = s->copies[at].next) {
-            copy            *c = &s->copies[at];
-            const flow_node *n = f->nodes[id];
+            copy          *c = &s->copies[at];
+            const ir_node *n = f->nodes[id];
             for (int i = 0; i < n->n_inputs; i++) {
                 copy *x = copy_in(s, n->inputs[i].node, c->run);
                 if (x && x->before > c->before) x->before = c->before;
@@ -389,49 +392,49 @@ static int32_t *place_copies(search *s)
     return first;
 }
 
-/* Appends n as it is in a run, or in none.  What stands in front of a run's first node would
- * else go on with the run before. */
-static flow_node *append_again(search *s, eddy_flow *to, const flow_node *n, int32_t number,
+/* Appends a copy of n in a loop, or in none. A node before the first node of a loop must not
+ * extend the previous loop. */
+static ir_node *append_copy(search *s, ir_graph *to, const ir_node *n, int32_t number,
                                const int32_t *now)
 {
-    flow_node *again = eddy__flow_alloc(s->c, 1, sizeof *again);
+    ir_node *again = eddy__ir_alloc(s->c, 1, sizeof *again);
     if (!again) return NULL;
     *again = *n;
-    again->inputs = eddy__flow_alloc(s->c, (size_t)n->n_inputs, sizeof *again->inputs);
-    again->controls = eddy__flow_alloc(s->c, (size_t)n->n_controls, sizeof *again->controls);
+    again->inputs = eddy__ir_alloc(s->c, (size_t)n->n_inputs, sizeof *again->inputs);
+    again->controls = eddy__ir_alloc(s->c, (size_t)n->n_controls, sizeof *again->controls);
     if (!again->inputs || !again->controls) return NULL;
     for (int i = 0; i < n->n_controls; i++) again->controls[i] = now[n->controls[i]];
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor x = n->inputs[i];
         const copy       *c = number > 0 ? copy_in(s, x.node, number) : NULL;
-        again->inputs[i] = eddy__flow_tensor(c ? c->id : now[x.node], x.output);
+        again->inputs[i] = eddy__ir_tensor(c ? c->id : now[x.node], x.output);
     }
-    return eddy__flow_append(to, again);
+    return eddy__ir_append(to, again);
 }
 
-/* The flow with the copies in it. */
+/* The IR with the copies in it. */
 static bool rebuild(search *s)
 {
-    const eddy_flow *f = s->flow;
-    eddy_flow       *to = eddy__flow_new(s->c, f->size + s->n_copies);
-    int32_t         *now = eddy__flow_alloc(s->c, (size_t)f->size + 1, sizeof *now);
-    const int32_t   *first = place_copies(s);
+    const ir_graph *f = s->ir;
+    ir_graph       *to = eddy__ir_new(s->c, f->size + s->n_copies);
+    int32_t        *now = eddy__ir_alloc(s->c, (size_t)f->size + 1, sizeof *now);
+    const int32_t  *first = place_copies(s);
     if (!to || !now || !first) return false;
     for (int32_t id = 1; id <= f->size; id++) {
         for (int32_t at = first[id]; at > 0; at = s->copies[at].behind) {
-            copy            *c = &s->copies[at];
-            flow_node       *n = append_again(s, to, f->nodes[c->of], c->run, now);
+            copy    *c = &s->copies[at];
+            ir_node *n = append_copy(s, to, f->nodes[c->of], c->run, now);
             if (!n) return false;
             c->id = n->id;
-            n->apart = at == first[id] && s->runs[c->run].first == id;
+            n->starts_loop = at == first[id] && s->runs[c->run].first == id;
         }
-        const flow_node *n = append_again(s, to, f->nodes[id], s->run_of[id], now);
+        const ir_node *n = append_copy(s, to, f->nodes[id], s->run_of[id], now);
         if (!n) return false;
         now[id] = n->id;
     }
     for (int i = 0; i < s->c->plan->n_fetches; i++)
-        to->fetches[i] = eddy__flow_tensor(now[f->fetches[i].node], f->fetches[i].output);
-    s->c->flow = to;
+        to->fetches[i] = eddy__ir_tensor(now[f->fetches[i].node], f->fetches[i].output);
+    s->c->ir = to;
     return true;
 }
 
@@ -440,13 +443,13 @@ static bool rebuild(search *s)
 static bool find_updates(search *s)
 {
     const size_t n = (size_t)s->c->plan->n_variables;
-    s->first_update = eddy__flow_alloc(s->c, n, sizeof(int32_t));
-    s->last_update = eddy__flow_alloc(s->c, n, sizeof(int32_t));
+    s->first_update = eddy__ir_alloc(s->c, n, sizeof(int32_t));
+    s->last_update = eddy__ir_alloc(s->c, n, sizeof(int32_t));
     if (!s->first_update || !s->last_update) return false;
-    for (int32_t id = 1; id <= s->flow->size; id++) {
-        const flow_node *node = s->flow->nodes[id];
+    for (int32_t id = 1; id <= s->ir->size; id++) {
+        const ir_node *node = s->ir->nodes[id];
         if (!(node->op->flags & EDDY_OP_UPDATES)) continue;
-        const int32_t v = s->flow->nodes[node->inputs[0].node]->variable;
+        const int32_t v = s->ir->nodes[node->inputs[0].node]->variable;
         if (s->first_update[v] == 0) s->first_update[v] = id;
         s->last_update[v] = id;
     }
@@ -455,18 +458,18 @@ static bool find_updates(search *s)
 
 static bool find_readers(search *s)
 {
-    const eddy_flow *f = s->flow;
-    const size_t     size = (size_t)f->size;
-    int32_t         *start = s->reader_start = eddy__flow_alloc(s->c, size + 2, sizeof *start);
-    int32_t         *fill = eddy__flow_alloc(s->c, size + 1, sizeof *fill);
-    s->fetched = eddy__flow_alloc(s->c, size + 1, 1);
+    const ir_graph *f = s->ir;
+    const size_t    size = (size_t)f->size;
+    int32_t        *start = s->reader_start = eddy__ir_alloc(s->c, size + 2, sizeof *start);
+    int32_t        *fill = eddy__ir_alloc(s->c, size + 1, sizeof *fill);
+    s->fetched = eddy__ir_alloc(s->c, size + 1, 1);
     if (!start || !fill || !s->fetched) return false;
     for (int i = 0; i < s->c->plan->n_fetches; i++) s->fetched[f->fetches[i].node] = 1;
     for (int32_t id = 1; id <= f->size; id++)
         for (int i = 0; i < f->nodes[id]->n_inputs; i++)
             start[f->nodes[id]->inputs[i].node + 1]++;
     for (int32_t id = 0; id <= f->size; id++) start[id + 1] += start[id];
-    s->reader = eddy__flow_alloc(s->c, (size_t)start[f->size + 1], sizeof *s->reader);
+    s->reader = eddy__ir_alloc(s->c, (size_t)start[f->size + 1], sizeof *s->reader);
     if (!s->reader) return false;
     for (int32_t id = 1; id <= f->size; id++)
         for (int i = 0; i < f->nodes[id]->n_inputs; i++) {
@@ -478,22 +481,22 @@ static bool find_readers(search *s)
 
 bool eddy__recompute(compile *c, int *changes)
 {
-    const eddy_flow *f = c->flow;
-    const size_t     n = (size_t)f->size + 1;
-    search           s = { .c = c, .flow = c->flow, .least = c->session->recompute_least };
-    if (s.least == 0) s.least = LEAST_BYTES;
-    s.run_of = eddy__flow_alloc(c, n, sizeof *s.run_of);
-    s.runs = eddy__flow_alloc(c, n, sizeof *s.runs);
-    s.remade = eddy__flow_alloc(c, n, 1);
-    s.copies_of = eddy__flow_alloc(c, n, sizeof *s.copies_of);
-    if (!s.run_of || !s.runs || !s.remade || !s.copies_of || !find_updates(&s) ||
+    const ir_graph *f = c->ir;
+    const size_t    n = (size_t)f->size + 1;
+    search          s = { .c = c, .ir = c->ir, .least = c->session->recompute_least };
+    if (s.least == 0) s.least = MIN_BYTES;
+    s.run_of = eddy__ir_alloc(c, n, sizeof *s.run_of);
+    s.runs = eddy__ir_alloc(c, n, sizeof *s.runs);
+    s.recomputed = eddy__ir_alloc(c, n, 1);
+    s.copies_of = eddy__ir_alloc(c, n, sizeof *s.copies_of);
+    if (!s.run_of || !s.runs || !s.recomputed || !s.copies_of || !find_updates(&s) ||
         !find_readers(&s))
         return false;
     find_runs(&s);
     for (int32_t id = 1; id <= f->size; id++)
         if (!decide(&s, f->nodes[id])) return false;
     if (s.n_copies == 0) return true;
-    for (int32_t id = 1; id <= f->size; id++) *changes += s.remade[id];
+    for (int32_t id = 1; id <= f->size; id++) *changes += s.recomputed[id];
     int dropped = 0;
-    return rebuild(&s) && eddy__flow_sweep(c, NULL, false, &dropped);
+    return rebuild(&s) && eddy__ir_transform(c, NULL, false, &dropped);
 }

@@ -1,9 +1,9 @@
-/* variable_order.c -- ordering of variables: decides which reads of a variable see an update of
- * it in the same run.
+/* variable_order.c -- ordering of variables: decides which reads of a variable see an update of it
+ * in the same run.
  *
  * Explicit reads see an update if they depend on it in any way; all other reads see it if a
- * control edge orders them after it. Only variables with a late read, one that has an update
- * before the reader, are examined: 64 of them in one walk over the graph. */
+ * control edge orders them after it. Only variables with a late read, that is, a read by a node
+ * after an update, are examined, 64 in one walk over the graph. */
 #include "session/compile/lower.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@
 static bool note_read_now(compile *c, const eddy_node *node, int i)
 {
     uint8_t **inputs = &c->reads_now[node->id];
-    if (!*inputs) *inputs = eddy__flow_alloc(c, (size_t)node->n_inputs, 1);
+    if (!*inputs) *inputs = eddy__ir_alloc(c, (size_t)node->n_inputs, 1);
     return *inputs && ((*inputs)[i] = true);
 }
 
-/* The variable whose value input i of an executed node is, where an update of
- * it was made before the node; else -1. */
+/* The variable of which input i of an executed node is the value, if an update of it precedes
+ * the node; else -1. */
 static int32_t late_variable(const compile *c, const eddy_node *node, int i)
 {
     const int32_t v = c->variable_of[node->inputs[i].node];
@@ -26,16 +26,16 @@ static int32_t late_variable(const compile *c, const eddy_node *node, int i)
     return eddy__feed_of(c, node->inputs[i]) < 0 ? v : -1;
 }
 
-/* Up to 64 variables at a time, a bit each: those for whose updates a node
- * waits, and those for which it does through at least one control edge. */
+/* Sets of up to 64 variables, as bits: those for whose updates a node waits, and those for
+ * which it does so through at least one control edge. */
 typedef struct waits {
     uint64_t any, by_control;
 } waits;
 
 typedef struct ordering {
-    int32_t *number;            /* by variable index: among those read late; -1 */
+    int32_t *number;            /* by variable index: number among those with late reads; -1 */
     int32_t *last;              /* by variable index: id of the last late reader */
-    int32_t  count, from;       /* numbered ones; number of the first of this turn */
+    int32_t  count, from;       /* number of such variables; the first one of this walk */
     waits   *waits;             /* by node id */
 } ordering;
 
@@ -45,7 +45,7 @@ static uint64_t bit_of(const ordering *o, int32_t v)
     return at >= 0 && at < 64 ? (uint64_t)1 << at : 0;
 }
 
-/* What a node waits for follows from what its inputs and controls wait for. */
+/* Derives the sets of a node from those of its inputs and controls. */
 static waits waits_of(const ordering *o, const eddy_node *node)
 {
     waits w = { 0, 0 };
@@ -58,8 +58,8 @@ static waits waits_of(const ordering *o, const eddy_node *node)
     return w;
 }
 
-/* One turn: from the first update to the last late reader of these variables. */
-static bool order_some(compile *c, ordering *o)
+/* One walk: from the first update to the last late reader of these variables. */
+static bool order_variables_from(compile *c, ordering *o)
 {
     int32_t  first = c->size, last = 0;
     memset(o->waits, 0, ((size_t)c->size + 1) * sizeof *o->waits);
@@ -86,10 +86,10 @@ static bool order_some(compile *c, ordering *o)
 bool eddy__order_reads(compile *c)
 {
     size_t   bytes = ((size_t)c->size + 1) * sizeof(waits), n = (size_t)c->plan->n_variables;
-    ordering o = { .number = eddy__flow_alloc(c, n, sizeof(int32_t)),
-                   .last = eddy__flow_alloc(c, n, sizeof(int32_t)) };
-    c->plain_read = eddy__flow_alloc(c, (size_t)c->size + 1, 1);
-    c->reads_now = eddy__flow_alloc(c, (size_t)c->size + 1, sizeof *c->reads_now);
+    ordering o = { .number = eddy__ir_alloc(c, n, sizeof(int32_t)),
+                   .last = eddy__ir_alloc(c, n, sizeof(int32_t)) };
+    c->plain_read = eddy__ir_alloc(c, (size_t)c->size + 1, 1);
+    c->reads_now = eddy__ir_alloc(c, (size_t)c->size + 1, sizeof *c->reads_now);
     if (!o.number || !o.last || !c->plain_read || !c->reads_now) return false;
     memset(o.number, 0xff, n * sizeof(int32_t));
     for (int32_t id = 1; id <= c->size; id++) {
@@ -108,7 +108,7 @@ bool eddy__order_reads(compile *c)
     if (!o.waits)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while ordering reads");
     bool ok = true;
-    for (; ok && o.from < o.count; o.from += 64) ok = order_some(c, &o);
+    for (; ok && o.from < o.count; o.from += 64) ok = order_variables_from(c, &o);
     eddy__release(&c->session->allocator, o.waits, bytes);
     return ok;
 }

@@ -1,20 +1,20 @@
-/* views.c -- views: values of a flow that share the memory of other values.
+/* views.c -- views: values of an IR that share the memory of other values.
  *
- * A value is a view if it is a contiguous part of another value (op->parts), for example a slice
- * along the first axis. Conversely, a concatenation along the first axis is built in place: each
- * input that a node computes is computed there. A copy is always correct. It is better where a
- * view would keep much memory alive for a small value, or would require a copy of a whole
- * variable. */
+ * A value is a view if it is a contiguous part of another value (op->parts), for example a
+ * slice along the first axis. Conversely, a concatenation along the first axis is built in
+ * place: inputs that nodes compute are computed inside its result. A copy is always correct. It
+ * is better where a view would keep much memory alive for a small value, or would require a
+ * copy of a whole variable. */
 #include "session/compile/views.h"
 
 #include <string.h>
 
-enum { LITTLE = 1 << 14 };
+enum { SMALL_BYTES = 1 << 14 };
 
 typedef struct search {
     views   *v;
-    int32_t *origin;                /* by node: the node that a view is a part of, or it itself */
-    size_t  *viewed;                /* by value: bytes of all views of it */
+    int32_t *origin;                /* by node: the node of which it is a view, or itself */
+    size_t  *viewed;                /* by value: total bytes of its views */
 } search;
 
 static size_t bytes_of(eddy_type t)
@@ -22,34 +22,35 @@ static size_t bytes_of(eddy_type t)
     return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
 }
 
-static bool is_storage(const eddy_flow *f, eddy_tensor t)
+static bool is_storage(const ir_graph *f, eddy_tensor t)
 {
     return f->nodes[t.node]->variable >= 0 && t.output == STORAGE;
 }
 
 /* The outputs are input 0's memory. */
-static bool shares(const flow_node *n) { return n->alias || eddy__flow_is_view(n); }
+static bool shares(const ir_node *n) { return n->alias || eddy__ir_is_view(n); }
 
-eddy_tensor eddy__unaliased(const eddy_flow *f, eddy_tensor t)
+eddy_tensor eddy__unaliased(const ir_graph *f, eddy_tensor t)
 {
     while (f->nodes[t.node]->alias) t = f->nodes[t.node]->inputs[0];
     return t;
 }
 
-static int32_t later(int32_t a, int32_t b) { return a > b ? a : b; }
+static int32_t max_position(int32_t a, int32_t b) { return a > b ? a : b; }
 
 /* Reader n wants t in each run, and t is not computed in each. */
-static bool is_kept(const eddy_flow *f, eddy_tensor t, const flow_node *n)
+static bool is_kept(const ir_graph *f, eddy_tensor t, const ir_node *n)
 {
-    const flow_node *from = f->nodes[t.node];
-    const bool       given = from->values || from->feed >= 0 || from->variable >= 0;
-    return !given && t.node <= f->n_steady && n->id > f->n_steady;
+    const ir_node *from = f->nodes[t.node];
+    const bool     given = from->values || from->feed >= 0 || from->variable >= 0;
+    return !given && t.node <= f->n_invariant && n->id > f->n_invariant;
 }
 
-static int32_t last_read(const views *v, const flow_node *n)
+static int32_t last_read(const views *v, const ir_node *n)
 {
     int32_t last = 0;
-    for (int k = 0; k < n->n_outputs; k++) last = later(last, v->reads[v->value_base[n->id] + k]);
+    for (int k = 0; k < n->n_outputs; k++)
+        last = max_position(last, v->reads[v->value_base[n->id] + k]);
     return last;
 }
 
@@ -57,40 +58,42 @@ static int32_t last_read(const views *v, const flow_node *n)
 
 static void find_origins(search *s)
 {
-    const eddy_flow *f = s->v->flow;
+    const ir_graph *f = s->v->ir;
     for (int32_t id = 1; id <= f->size; id++) {
-        const flow_node *n = f->nodes[id];
+        const ir_node *n = f->nodes[id];
         s->origin[id] = id;
         if (!shares(n) || is_storage(f, n->inputs[0])) continue;
         s->origin[id] = s->origin[n->inputs[0].node];
-        for (int k = 0; k < n->n_outputs && eddy__flow_is_view(n); k++)
+        for (int k = 0; k < n->n_outputs && eddy__ir_is_view(n); k++)
             s->viewed[eddy__value_of(s->v, n->inputs[0])] += bytes_of(n->outputs[k]);
     }
 }
 
-/* Whether the node, behind which all readers are known, should copy after all. */
-static bool should_copy(const search *s, const flow_node *n)
+/* True if the node should copy instead of being a view. All readers of the nodes after it are
+ * known. */
+static bool should_copy(const search *s, const ir_node *n)
 {
-    const views     *v = s->v;
-    const flow_node *origin = v->flow->nodes[s->origin[n->id]];
-    const int32_t    value = eddy__value_of(v, n->inputs[0]), last = last_read(v, n);
-    if (origin->values || origin->feed >= 0 || is_kept(v->flow, n->inputs[0], n)) return false;
+    const views   *v = s->v;
+    const ir_node *origin = v->ir->nodes[s->origin[n->id]];
+    const int32_t  value = eddy__value_of(v, n->inputs[0]), last = last_read(v, n);
+    if (origin->values || origin->feed >= 0 || is_kept(v->ir, n->inputs[0], n)) return false;
     if (origin->variable >= 0) {
         const int32_t update = v->first_update[origin->variable];
         return update > n->id && last >= update;
     }
-    const size_t bytes = bytes_of(eddy__flow_type(v->flow, n->inputs[0]));
-    return last > later(v->reads[value], n->id) && bytes > LITTLE && 2 * s->viewed[value] < bytes;
+    const size_t bytes = bytes_of(eddy__ir_type(v->ir, n->inputs[0]));
+    return last > max_position(v->reads[value], n->id) && bytes > SMALL_BYTES &&
+           2 * s->viewed[value] < bytes;
 }
 
 /* ------------------------------------------------------------------ joins -- */
 
-/* Whether t, computed by a node in memory of its own, can be computed elsewhere. */
-static bool is_movable(const views *v, eddy_tensor t, const flow_node *to)
+/* True if t, which a node computes in its own memory, can be computed elsewhere. */
+static bool is_movable(const views *v, eddy_tensor t, const ir_node *to)
 {
-    const flow_node *n = v->flow->nodes[t.node];
+    const ir_node *n = v->ir->nodes[t.node];
     const bool given = n->values || n->feed >= 0 || n->variable >= 0;
-    if (given || shares(n) || is_kept(v->flow, t, to) || !eddy__kernel_of(n->op) ||
+    if (given || shares(n) || is_kept(v->ir, t, to) || !eddy__kernel_of(n->op) ||
         (n->op->flags & EDDY_OP_UPDATES))
         return false;
     const int32_t value = eddy__value_of(v, t);
@@ -98,18 +101,18 @@ static bool is_movable(const views *v, eddy_tensor t, const flow_node *to)
            eddy_shape_count(n->outputs[t.output].shape) > 0;
 }
 
-/* The inputs of a node that joins them are made in its result, if they are most of it. */
-static void place_inputs(views *v, const flow_node *n)
+/* Lets the inputs of a join be computed inside its result, if they are most of it. */
+static void place_inputs(views *v, const ir_node *n)
 {
     const size_t size = eddy_dtype_size(n->outputs[0].dtype);
     size_t       movable = 0;
     for (int i = 0; i < n->n_inputs; i++) {
-        const eddy_tensor t = eddy__unaliased(v->flow, n->inputs[i]);
-        if (is_movable(v, t, n)) movable += bytes_of(eddy__flow_type(v->flow, t));
+        const eddy_tensor t = eddy__unaliased(v->ir, n->inputs[i]);
+        if (is_movable(v, t, n)) movable += bytes_of(eddy__ir_type(v->ir, t));
     }
     if (movable == 0 || 2 * movable < bytes_of(n->outputs[0])) return;
     for (int i = 0; i < n->n_inputs; i++) {
-        const eddy_tensor t = eddy__unaliased(v->flow, n->inputs[i]);
+        const eddy_tensor t = eddy__unaliased(v->ir, n->inputs[i]);
         if (!is_movable(v, t, n)) continue;
         v->join[eddy__value_of(v, t)] = n->id;
         v->at[eddy__value_of(v, t)] = (size_t)n->parts[i] * size;
@@ -119,14 +122,14 @@ static void place_inputs(views *v, const flow_node *n)
 
 /* --------------------------------------------------------------- the whole -- */
 
-static void read_inputs(views *v, const flow_node *n)
+static void read_inputs(views *v, const ir_node *n)
 {
-    const int32_t shared = shares(n) ? later(n->id, last_read(v, n)) : n->id;
+    const int32_t shared = shares(n) ? max_position(n->id, last_read(v, n)) : n->id;
     for (int i = 0; i < n->n_inputs; i++) {
-        if (!eddy__is_value(v->flow, n, i)) continue;
+        if (!eddy__is_value(v->ir, n, i)) continue;
         int32_t *reads = &v->reads[eddy__value_of(v, n->inputs[i])];
-        *reads = later(*reads, i == 0 ? shared : n->id);
-        if (is_kept(v->flow, n->inputs[i], n)) *reads = INT32_MAX;
+        *reads = max_position(*reads, i == 0 ? shared : n->id);
+        if (is_kept(v->ir, n->inputs[i], n)) *reads = INT32_MAX;
     }
 }
 
@@ -134,34 +137,34 @@ static bool make_room(search *s)
 {
     views       *v = s->v;
     compile     *c = v->c;
-    const size_t nodes = (size_t)v->flow->size + 1;
-    v->value_base = eddy__flow_alloc(c, nodes, sizeof *v->value_base);
+    const size_t nodes = (size_t)v->ir->size + 1;
+    v->value_base = eddy__ir_alloc(c, nodes, sizeof *v->value_base);
     if (!v->value_base) return false;
-    for (int32_t id = 1; id <= v->flow->size; id++) {
+    for (int32_t id = 1; id <= v->ir->size; id++) {
         v->value_base[id] = v->n_values;
-        v->n_values += v->flow->nodes[id]->n_outputs;
+        v->n_values += v->ir->nodes[id]->n_outputs;
     }
-    v->reads = eddy__flow_alloc(c, (size_t)v->n_values, sizeof *v->reads);
-    v->join = eddy__flow_alloc(c, (size_t)v->n_values, sizeof *v->join);
-    v->at = eddy__flow_alloc(c, (size_t)v->n_values, sizeof *v->at);
-    v->joined = eddy__flow_alloc(c, nodes, sizeof *v->joined);
-    s->origin = eddy__flow_alloc(c, nodes, sizeof *s->origin);
-    s->viewed = eddy__flow_alloc(c, (size_t)v->n_values, sizeof *s->viewed);
+    v->reads = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *v->reads);
+    v->join = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *v->join);
+    v->at = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *v->at);
+    v->joined = eddy__ir_alloc(c, nodes, sizeof *v->joined);
+    s->origin = eddy__ir_alloc(c, nodes, sizeof *s->origin);
+    s->viewed = eddy__ir_alloc(c, (size_t)v->n_values, sizeof *s->viewed);
     return v->reads && v->join && v->at && v->joined && s->origin && s->viewed;
 }
 
 bool eddy__find_views(views *v)
 {
-    search     s = { .v = v };
-    eddy_flow *f = v->flow = v->c->flow;
+    search    s = { .v = v };
+    ir_graph *f = v->ir = v->c->ir;
     if (!make_room(&s)) return false;
     find_origins(&s);
     for (int i = 0; i < v->c->plan->n_fetches; i++)
         if (f->nodes[f->fetches[i].node]->n_outputs > 0)
             v->reads[eddy__value_of(v, f->fetches[i])] = INT32_MAX;
     for (int32_t id = f->size; id >= 1; id--) {
-        flow_node *n = f->nodes[id];
-        if (eddy__flow_is_view(n) && should_copy(&s, n)) n->parts = NULL;
+        ir_node *n = f->nodes[id];
+        if (eddy__ir_is_view(n) && should_copy(&s, n)) n->parts = NULL;
         if (n->parts && (n->op->flags & EDDY_OP_JOINS)) place_inputs(v, n);
         read_inputs(v, n);
     }
@@ -171,7 +174,7 @@ bool eddy__find_views(views *v)
             const int32_t value = v->value_base[id] + k;
             if (v->join[value] == 0) continue;
             int32_t *reads = &v->reads[v->value_base[v->join[value]]];
-            *reads = later(*reads, v->reads[value]);
+            *reads = max_position(*reads, v->reads[value]);
         }
     return true;
 }

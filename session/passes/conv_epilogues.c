@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* The convolution that gives t, and what is done to its result, if nobody else reads it and
- * it has no activation yet; else NULL. */
-static const flow_node *open_convolution(const rewrite *r, eddy_tensor t,
+/* The convolution that computes t, with its epilogue so far, if t has no other reader and there
+ * is no activation yet; else NULL. */
+static const ir_node *open_convolution(const rewrite *r, eddy_tensor t,
                                          eddy_fused_conv_attrs *f)
 {
-    const flow_node *n = eddy__flow_node(r->flow, t);
+    const ir_node *n = eddy__ir_node(r->ir, t);
     if (n->values || n->readers != 1 || n->n_controls > 0) return NULL;
     if (n->op == &eddy_op_fused_conv2d) *f = *(const eddy_fused_conv_attrs *)n->attrs;
     else if (n->op == &eddy_op_conv2d)
@@ -20,8 +20,8 @@ static const flow_node *open_convolution(const rewrite *r, eddy_tensor t,
     return strcmp(f->conv.data_format, "NHWC") == 0 && f->activation == 0 ? n : NULL;
 }
 
-/* The convolution with these attributes, and one operand more if there is one. */
-static bool finish(rewrite *r, const flow_node *conv, const eddy_fused_conv_attrs *f,
+/* The convolution with these attributes, and with one more operand if it is valid. */
+static bool finish(rewrite *r, const ir_node *conv, const eddy_fused_conv_attrs *f,
                    const eddy_tensor *more)
 {
     eddy_tensor x[4];
@@ -29,19 +29,19 @@ static bool finish(rewrite *r, const flow_node *conv, const eddy_fused_conv_attr
     for (int i = 0; i < n; i++) x[i] = conv->inputs[i];
     if (more) x[n++] = *more;
     r->y[0] = eddy__rewrite_add(r, &eddy_op_fused_conv2d, f, n, x);
-    return eddy__flow_valid(r->y[0]);
+    return eddy__ir_valid(r->y[0]);
 }
 
 /* convolution + x, for input i the convolution. */
 static bool add_rule(rewrite *r, int i)
 {
     eddy_fused_conv_attrs f;
-    const flow_node  *conv = open_convolution(r, r->node->inputs[i], &f);
-    const eddy_tensor other = r->node->inputs[1 - i];
-    const eddy_shape  y = r->node->outputs[0].shape, s = eddy__flow_type(r->flow, other).shape;
+    const ir_node        *conv = open_convolution(r, r->node->inputs[i], &f);
+    const eddy_tensor     other = r->node->inputs[1 - i];
+    const eddy_shape      y = r->node->outputs[0].shape, s = eddy__ir_type(r->ir, other).shape;
     if (!conv || f.has_residual || !eddy_shape_equal(conv->outputs[0].shape, y)) return false;
     if (!f.has_bias && s.rank == 1 && s.dim[0] == y.dim[3] && y.dim[3] > 1) f.has_bias = 1;
-    else if (eddy_shape_equal(s, y) && !eddy__is_passing(r->flow, other)) f.has_residual = 1;
+    else if (eddy_shape_equal(s, y) && !eddy__is_passing(r->ir, other)) f.has_residual = 1;
     else return false;
     return finish(r, conv, &f, &other);
 }
@@ -49,7 +49,7 @@ static bool add_rule(rewrite *r, int i)
 static bool relu_rule(rewrite *r)
 {
     eddy_fused_conv_attrs f;
-    const flow_node *conv = open_convolution(r, r->node->inputs[0], &f);
+    const ir_node *conv = open_convolution(r, r->node->inputs[0], &f);
     if (!conv) return false;
     f.activation = 1;
     return finish(r, conv, &f, NULL);

@@ -4,7 +4,8 @@
 #include "ops/math/fused_pairs.h"
 #include "ops/weak_ops.h"
 
-/* The number of an operation whose left operand is known to be the pair's first; -1. */
+/* The number of an operation as the second of a pair whose result is its operand `side`; -1:
+ * none. */
 static int64_t second_of(const eddy_op_def *op, int side)
 {
     if (op == &eddy_op_add) return EDDY_PAIR_ADD;
@@ -23,14 +24,14 @@ static int64_t first_of(const eddy_op_def *op)
 
 static bool pair_with(rewrite *r, int side)
 {
-    const flow_node *n = r->node, *g = eddy__flow_node(r->flow, n->inputs[side]);
+    const ir_node *n = r->node, *g = eddy__ir_node(r->ir, n->inputs[side]);
     const eddy_pair_attrs p = { first_of(g->op), second_of(n->op, side) };
     if (p.first < 0 || p.second < 0 || g->values || g->readers != 1 || g->n_controls > 0 ||
         !eddy_shape_equal(g->outputs[0].shape, n->outputs[0].shape))
         return false;
     const eddy_tensor x[] = { g->inputs[0], g->inputs[g->n_inputs - 1], n->inputs[1 - side] };
     r->y[0] = eddy__rewrite_add(r, &eddy_op_pair, &p, 3, x);
-    return eddy__flow_valid(r->y[0]);
+    return eddy__ir_valid(r->y[0]);
 }
 
 bool eddy__pair_up(rewrite *r)

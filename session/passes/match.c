@@ -1,4 +1,4 @@
-/* match.c -- pattern matching on a flow, and creation of replacement nodes. */
+/* match.c -- pattern matching on a IR, and creation of replacement nodes. */
 #include "session/passes/match.h"
 #include "ops/kernels/reduce_engine.h"
 #include "ops/weak_ops.h"
@@ -13,16 +13,16 @@ bool eddy__match_real(const rewrite *r, eddy_tensor t)
     return d == EDDY_FLOAT32 || d == EDDY_FLOAT64;
 }
 
-const flow_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *op)
+const ir_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *op)
 {
-    const flow_node *n = eddy__flow_node(r->flow, t);
+    const ir_node *n = eddy__ir_node(r->ir, t);
     return n->op == op && !n->values && n->n_controls == 0 && t.output == 0 ? n : NULL;
 }
 
-/* What t is under another shape; NULL if it is none. */
-static const flow_node *reshape_of(const rewrite *r, eddy_tensor t)
+/* The tensor of which t is a reshape; NULL if t is no reshape. */
+static const ir_node *reshape_of(const rewrite *r, eddy_tensor t)
 {
-    const flow_node *n = eddy__flow_node(r->flow, t);
+    const ir_node *n = eddy__ir_node(r->ir, t);
     return n->alias && n->n_controls == 0 && t.output == 0 ? n : NULL;
 }
 
@@ -30,17 +30,17 @@ enum { RESHAPES = 8 };         /* one after the other that are looked through */
 
 eddy_tensor eddy__match_elements(const rewrite *r, eddy_tensor t)
 {
-    const flow_node *n;
+    const ir_node *n;
     for (int i = 0; i < RESHAPES && (n = reshape_of(r, t)) != NULL; i++) t = n->inputs[0];
     return t;
 }
 
 bool eddy__match_number(const rewrite *r, eddy_tensor t, double *v)
 {
-    const eddy_array *a = eddy__flow_value(r->flow, t);
+    const eddy_array *a = eddy__ir_value(r->ir, t);
     if (!a || eddy_array_count(a) == 0 || !eddy__match_real(r, t)) return false;
     *v = eddy_array_get(a, 0);
-    return eddy__flow_is_filled(r->flow, t, *v);
+    return eddy__ir_is_filled(r->ir, t, *v);
 }
 
 bool eddy__match_is(const rewrite *r, eddy_tensor t, double v)
@@ -49,7 +49,7 @@ bool eddy__match_is(const rewrite *r, eddy_tensor t, double v)
     return eddy__match_number(r, t, &found) && found == v;
 }
 
-bool eddy__match_with(const rewrite *r, const flow_node *n, double v, eddy_tensor *other)
+bool eddy__match_with(const rewrite *r, const ir_node *n, double v, eddy_tensor *other)
 {
     for (int i = 0; i < 2; i++) {
         *other = n->inputs[1 - i];
@@ -58,19 +58,19 @@ bool eddy__match_with(const rewrite *r, const flow_node *n, double v, eddy_tenso
     return false;
 }
 
-const flow_node *eddy__match_either(const rewrite *r, const flow_node *n, const eddy_op_def *op,
+const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy_op_def *op,
                                     int *i)
 {
-    const flow_node *found = eddy__match(r, n->inputs[*i], op);
+    const ir_node *found = eddy__match(r, n->inputs[*i], op);
     if (found) return found;
     found = eddy__match(r, n->inputs[1 - *i], op);
     if (found) *i = 1 - *i;
     return found;
 }
 
-unsigned eddy__match_axes(const rewrite *r, const flow_node *n)
+unsigned eddy__match_axes(const rewrite *r, const ir_node *n)
 {
-    const eddy_dims *axes = eddy__flow_attr(n, "axes");
+    const eddy_dims *axes = eddy__ir_attr(n, "axes");
     const int        rank = eddy__match_type(r, n->inputs[0]).shape.rank;
     return axes && rank > 0 ? eddy__axes_mask(*axes, rank) : 0;
 }
@@ -80,15 +80,15 @@ int eddy__match_axis(unsigned mask)
     return mask != 0 && (mask & (mask - 1)) == 0 ? __builtin_ctz(mask) : -1;
 }
 
-int eddy__match_permuted(const flow_node *transpose, int i)
+int eddy__match_permuted(const ir_node *transpose, int i)
 {
-    const eddy_dims *perm = eddy__flow_attr(transpose, "perm");
+    const eddy_dims *perm = eddy__ir_attr(transpose, "perm");
     const int        rank = transpose->outputs[0].shape.rank;
     if (!perm || perm->count <= 0) return rank - 1 - i;
     return (int)(perm->at[i] < 0 ? perm->at[i] + rank : perm->at[i]);
 }
 
-bool eddy__match_exchanges(const flow_node *transpose)
+bool eddy__match_exchanges(const ir_node *transpose)
 {
     const int rank = transpose->outputs[0].shape.rank;
     for (int i = 0; i < rank; i++)
@@ -106,31 +106,31 @@ eddy_shape eddy__match_folded(eddy_shape s, unsigned mask)
 
 /* --------------------------------------------------------------- parts -- */
 
-static bool is_part(const eddy_parts *p, const flow_node *n)
+static bool is_matched(const eddy_parts *p, const ir_node *n)
 {
     for (int i = 0; i < p->n && i < EDDY_PARTS; i++)
         if (p->at[i] == n) return true;
     return false;
 }
 
-static void add_part(eddy_parts *p, const flow_node *n)
+static void add_part(eddy_parts *p, const ir_node *n)
 {
-    if (is_part(p, n)) return;
+    if (is_matched(p, n)) return;
     if (p->n < EDDY_PARTS) p->at[p->n] = n;
     p->n++;
 }
 
-const flow_node *eddy__match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
+const ir_node *eddy__match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
                                   const eddy_op_def *op)
 {
-    const flow_node *n = eddy__match(r, t, op);
+    const ir_node *n = eddy__match(r, t, op);
     if (n) add_part(p, n);
     return n;
 }
 
 eddy_tensor eddy__match_part_elements(const rewrite *r, eddy_parts *p, eddy_tensor t)
 {
-    const flow_node *n;
+    const ir_node *n;
     for (int i = 0; i < RESHAPES && (n = reshape_of(r, t)) != NULL; i++) {
         add_part(p, n);
         t = n->inputs[0];
@@ -138,7 +138,7 @@ eddy_tensor eddy__match_part_elements(const rewrite *r, eddy_parts *p, eddy_tens
     return t;
 }
 
-static int times_read(const flow_node *n, const flow_node *of)
+static int uses_of(const ir_node *n, const ir_node *of)
 {
     int count = 0;
     for (int i = 0; i < n->n_inputs; i++) count += n->inputs[i].node == of->id;
@@ -149,8 +149,8 @@ bool eddy__match_closed(const rewrite *r, const eddy_parts *p)
 {
     if (p->n > EDDY_PARTS) return false;
     for (int i = 0; i < p->n; i++) {
-        int inside = times_read(r->node, p->at[i]);
-        for (int k = 0; k < p->n; k++) inside += times_read(p->at[k], p->at[i]);
+        int inside = uses_of(r->node, p->at[i]);
+        for (int k = 0; k < p->n; k++) inside += uses_of(p->at[k], p->at[i]);
         if (inside != p->at[i]->readers) return false;
     }
     return true;
@@ -160,7 +160,7 @@ bool eddy__match_closed(const rewrite *r, const eddy_parts *p)
 
 bool eddy__give(rewrite *r, eddy_tensor t)
 {
-    if (!eddy__flow_valid(t)) return false;
+    if (!eddy__ir_valid(t)) return false;
     if (!eddy__same_type(eddy__match_type(r, t), r->node->outputs[0])) return false;
     r->y[0] = t;
     return true;
@@ -179,15 +179,15 @@ eddy_tensor eddy__make2(rewrite *r, const eddy_op_def *op, eddy_tensor a, eddy_t
 
 eddy_tensor eddy__make_number(rewrite *r, double v, eddy_tensor like)
 {
-    return eddy__flow_scalar(r->flow, r->node->source, eddy__match_type(r, like).dtype, v);
+    return eddy__ir_scalar(r->ir, r->node->source, eddy__match_type(r, like).dtype, v);
 }
 
 eddy_tensor eddy__make_negative(rewrite *r, eddy_tensor t)
 {
     double v;
-    if (!eddy__flow_valid(t)) return t;
+    if (!eddy__ir_valid(t)) return t;
     if (eddy__match_number(r, t, &v)) return eddy__make_number(r, -v, t);
-    const flow_node *n = eddy__match(r, t, &eddy_op_neg);
+    const ir_node *n = eddy__match(r, t, &eddy_op_neg);
     return n ? n->inputs[0] : eddy__make1(r, &eddy_op_neg, t);
 }
 
@@ -203,7 +203,7 @@ eddy_tensor eddy__make_fold(rewrite *r, const eddy_op_def *op, eddy_tensor t, un
     union { long double aligned; char room[sizeof(eddy_dims) + 64]; } attrs = { .room = { 0 } };
     const bool keepdims = true;
     eddy_dims  axes = { .count = 0 };
-    if (!op || !eddy__flow_valid(t) || op->attrs_size > sizeof attrs) return EDDY_NO_TENSOR;
+    if (!op || !eddy__ir_valid(t) || op->attrs_size > sizeof attrs) return EDDY_NO_TENSOR;
     for (int i = 0; i < EDDY_MAX_RANK; i++)
         if (mask >> i & 1) axes.at[axes.count++] = i;
     set_attr(op, &attrs, "axes", &axes, sizeof axes);

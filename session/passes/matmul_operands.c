@@ -6,19 +6,19 @@
 
 #include <string.h>
 
-static eddy_type type_of(const rewrite *r, eddy_tensor t) { return eddy__flow_type(r->flow, t); }
+static eddy_type type_of(const rewrite *r, eddy_tensor t) { return eddy__ir_type(r->ir, t); }
 
-static bool is_product(const flow_node *n)
+static bool is_product(const ir_node *n)
 {
     return !n->values && (n->op == &eddy_op_matmul || n->op == &eddy_op_batch_matmul);
 }
 
 /* ------------------------------------------------------------- transposes -- */
 
-/* x without a transpose of its last two dimensions, which alone it is. */
+/* The input of x if x only transposes its last two dimensions; else x. */
 static bool untranspose(const rewrite *r, eddy_tensor *x)
 {
-    const flow_node *n = eddy__match(r, *x, &eddy_op_transpose);
+    const ir_node *n = eddy__match(r, *x, &eddy_op_transpose);
     if (!n || !eddy__match_exchanges(n)) return false;
     *x = n->inputs[0];
     return true;
@@ -38,7 +38,7 @@ static bool transposes_rule(rewrite *r)
 /* ---------------------------------------------------------------- batches -- */
 
 /* x as one matrix of all its rows. */
-static eddy_tensor merged(rewrite *r, eddy_tensor x)
+static eddy_tensor as_rows(rewrite *r, eddy_tensor x)
 {
     const eddy_shape s = type_of(r, x).shape;
     const int64_t    columns = s.dim[s.rank - 1];
@@ -47,7 +47,7 @@ static eddy_tensor merged(rewrite *r, eddy_tensor x)
 }
 
 /* Many matrices by a single one are the product of all their rows. */
-static bool single_rule(rewrite *r)
+static bool batch_to_rows_rule(rewrite *r)
 {
     const eddy_matmul_attrs *t = r->node->attrs;
     const eddy_shape         a = type_of(r, r->node->inputs[0]).shape;
@@ -58,15 +58,16 @@ static bool single_rule(rewrite *r)
         eddy_shape_count(a) / a.dim[a.rank - 1] * y.dim[y.rank - 1] != eddy_shape_count(y))
         return false;
     const eddy_tensor x[] = {
-        merged(r, r->node->inputs[0]),
+        as_rows(r, r->node->inputs[0]),
         eddy__rewrite_reshaped(r, r->node->inputs[1],
                                EDDY_SHAPE(b.dim[b.rank - 2], b.dim[b.rank - 1])),
     };
     const eddy_tensor p = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
-    return eddy__flow_valid(p) && eddy__give(r, eddy__rewrite_reshaped(r, p, y));
+    return eddy__ir_valid(p) && eddy__give(r, eddy__rewrite_reshaped(r, p, y));
 }
 
-/* The node folds all but the last two dimensions, whose sizes q has too. */
+/* True if the node reshapes all but the last two dimensions into rows, and q has the same
+ * sizes. */
 static bool folds_batch(const rewrite *r, eddy_shape q)
 {
     const eddy_shape y = r->node->outputs[0].shape;
@@ -78,7 +79,7 @@ static bool folds_batch(const rewrite *r, eddy_shape q)
 /* The sum over the batch of a' b is the product of all their rows. */
 static bool summed_rule(rewrite *r)
 {
-    const flow_node *p = eddy__rewrite_sole(r, r->node->inputs[0], &eddy_op_batch_matmul);
+    const ir_node *p = eddy__rewrite_sole(r, r->node->inputs[0], &eddy_op_batch_matmul);
     if (!p) return false;
     const eddy_matmul_attrs *t = p->attrs;
     const eddy_shape         a = type_of(r, p->inputs[0]).shape, b = type_of(r, p->inputs[1]).shape;
@@ -90,9 +91,9 @@ static bool summed_rule(rewrite *r)
         return false;
     for (int i = 0; i < a.rank - 2; i++)
         if (a.dim[i] != b.dim[i]) return false;
-    const eddy_tensor x[] = { merged(r, p->inputs[0]), merged(r, p->inputs[1]) };
+    const eddy_tensor x[] = { as_rows(r, p->inputs[0]), as_rows(r, p->inputs[1]) };
     const eddy_tensor one = eddy__rewrite_add(r, &eddy_op_matmul, t, 2, x);
-    return eddy__flow_valid(one) && eddy__give(r, eddy__rewrite_reshaped(r, one, y));
+    return eddy__ir_valid(one) && eddy__give(r, eddy__rewrite_reshaped(r, one, y));
 }
 
 /* ---------------------------------------------------------------- factors -- */
@@ -100,15 +101,15 @@ static bool summed_rule(rewrite *r)
 /* The one number that is in all of t, if it is constant. */
 static bool is_number(const rewrite *r, eddy_tensor t, double *v)
 {
-    const eddy_array *a = eddy__flow_value(r->flow, t);
+    const eddy_array *a = eddy__ir_value(r->ir, t);
     if (!a || eddy_array_count(a) != 1) return false;
     *v = eddy_array_get(a, 0);
     return true;
 }
 
-/* A factor that nothing overflows or vanishes for sooner in another place: with 0 a product
- * would not be computed, and what is not a number be lost. */
-static bool is_mild(double c)
+/* True if moving the factor cannot cause overflow or underflow earlier. With a factor 0 the
+ * product would not be computed, and NaN would be lost. */
+static bool is_safe_factor(double c)
 {
     const double least = 1.0 / (1 << 20), v = c < 0 ? -c : c;
     return v >= least && v <= 1 / least;
@@ -118,12 +119,12 @@ static bool is_mild(double c)
 static bool scaled(rewrite *r, eddy_tensor t, double c)
 {
     eddy_fused_matmul_attrs f;
-    const flow_node        *p = eddy__flow_node(r->flow, t);
+    const ir_node          *p = eddy__ir_node(r->ir, t);
     if (p->readers != 1 || !eddy__as_fused_product(p, &f) || f.activation > 0 || f.has_bias ||
         f.has_residual)
         return false;
     f.alpha *= c;
-    return is_mild(f.alpha) &&
+    return is_safe_factor(f.alpha) &&
            eddy__give(r, eddy__rewrite_add(r, &eddy_op_fused_matmul, &f, 2, p->inputs));
 }
 
@@ -143,11 +144,12 @@ static bool scaled_operand_rule(rewrite *r)
     eddy_fused_matmul_attrs f;
     if (!eddy__as_fused_product(r->node, &f)) return false;
     for (int i = 0; i < 2; i++) {
-        double           c;
-        const flow_node *m = eddy__rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
+        double         c;
+        const ir_node *m = eddy__rewrite_sole(r, r->node->inputs[i], &eddy_op_mul);
         for (int k = 0; m && k < 2; k++) {
             eddy_tensor x[] = { r->node->inputs[0], r->node->inputs[1] };
-            if (!is_number(r, m->inputs[k], &c) || !is_mild(c) || !is_mild(f.alpha * c) ||
+            if (!is_number(r, m->inputs[k], &c) || !is_safe_factor(c) ||
+                !is_safe_factor(f.alpha * c) ||
                 !eddy_shape_equal(type_of(r, m->inputs[1 - k]).shape, m->outputs[0].shape))
                 continue;
             x[i] = m->inputs[1 - k];
@@ -160,18 +162,18 @@ static bool scaled_operand_rule(rewrite *r)
 
 /* ------------------------------------------------------------------- sums -- */
 
-/* The products a' b that are added are one product of all rows, if copying those costs
- * less than taking the sums. */
+/* A sum of products a' b becomes one product of all rows, if copying the rows costs less than
+ * adding the products. */
 static bool sum_of_products_rule(rewrite *r)
 {
-    const flow_node   *n = r->node;
-    const eddy_shape   y = n->outputs[0].shape;
+    const ir_node          *n = r->node;
+    const eddy_shape        y = n->outputs[0].shape;
     const eddy_matmul_attrs t = { .transpose_a = true };
-    int64_t            rows = 0;
-    eddy_tensor       *a = eddy__flow_alloc(r->flow->c, (size_t)n->n_inputs * 2, sizeof *a);
+    int64_t                 rows = 0;
+    eddy_tensor            *a = eddy__ir_alloc(r->ir->c, (size_t)n->n_inputs * 2, sizeof *a);
     if (!a || y.rank != 2) return false;
     for (int i = 0; i < n->n_inputs; i++) {
-        const flow_node *p = eddy__rewrite_sole(r, n->inputs[i], &eddy_op_matmul);
+        const ir_node *p = eddy__rewrite_sole(r, n->inputs[i], &eddy_op_matmul);
         if (!p || memcmp(p->attrs, &t, sizeof t) != 0) return false;
         rows += type_of(r, p->inputs[0]).shape.dim[0];
         a[i] = p->inputs[0];
@@ -189,7 +191,7 @@ bool eddy__improve_products(rewrite *r)
 {
     const eddy_op_def *op = r->node->op;
     if (is_product(r->node))
-        return transposes_rule(r) || single_rule(r) || scaled_operand_rule(r);
+        return transposes_rule(r) || batch_to_rows_rule(r) || scaled_operand_rule(r);
     if (op == &eddy_op_mul || op == &eddy_op_neg) return factor_rule(r);
     if (op == &eddy_op_sum || op == &eddy_op_sum_like) return summed_rule(r);
     return op == &eddy_op_add_n && sum_of_products_rule(r);

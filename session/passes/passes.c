@@ -1,19 +1,19 @@
-/* passes.c -- the list of optimization passes over a plan's flow, their order, and statistics of
+/* passes.c -- the list of optimization passes over a plan's IR, their order, and statistics of
  * their changes. */
 #include "session/passes/passes.h"
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 10 };
+enum { MAX_ROUNDS = 10 };
 
 typedef struct pass {
     const char *name;
     unsigned    bit;                /* that leaves it out */
     bool      (*rule)(rewrite *r);
-    bool        repeat;             /* until nothing changes */
+    bool        repeat;             /* the pass is repeated until nothing changes */
 } pass;
 
-/* Merging goes on in every later pass. */
+/* Later passes also merge equal nodes. */
 static const pass PASSES[] = {
     { "merge",    EDDY_PASS_MERGE,    NULL,          false },
     { "simplify", EDDY_PASS_SIMPLIFY, eddy__simplify, true  },
@@ -25,7 +25,7 @@ static const pass PASSES[] = {
 };
 enum { N_PASSES = sizeof PASSES / sizeof *PASSES };
 
-const void *eddy__flow_attr(const flow_node *n, const char *name)
+const void *eddy__ir_attr(const ir_node *n, const char *name)
 {
     for (const eddy_attr_field *f = n->op->attrs; n->attrs && f && f->name; f++)
         if (strcmp(f->name, name) == 0) return (const char *)n->attrs + f->offset;
@@ -40,28 +40,28 @@ static void report(const compile *c, const char *name, unsigned bit, int changes
     c->plan->info.changes[bit_number(bit)] += changes;
     if (!o->report) return;
     fprintf(o->report, "%s: %d changes, %d nodes, %d before\n", name, changes,
-            (int)c->flow->size, (int)before);
-    if (o->report_nodes && changes > 0) eddy__flow_print(c->flow, o->report);
+            (int)c->ir->size, (int)before);
+    if (o->report_nodes && changes > 0) eddy__ir_print(c->ir, o->report);
 }
 
 static bool run_pass(compile *c, const pass *p)
 {
     const bool    merge = !(c->session->options.without & EDDY_PASS_MERGE);
-    const int32_t before = c->flow->size;
+    const int32_t before = c->ir->size;
     int           total = 0, changes = 1;
-    for (int round = 0; changes > 0 && round < (p->repeat ? MOST_ROUNDS : 1); round++) {
+    for (int round = 0; changes > 0 && round < (p->repeat ? MAX_ROUNDS : 1); round++) {
         changes = 0;
-        if (!eddy__flow_sweep(c, p->rule, merge, &changes)) return false;
+        if (!eddy__ir_transform(c, p->rule, merge, &changes)) return false;
         total += changes;
     }
     report(c, p->name, p->bit, total, before);
     return true;
 }
 
-/* What fused loops can make themselves: without them it would cost memory. */
+/* Removes nodes whose result fused loops can compute themselves; they would need memory. */
 static bool recompute(compile *c)
 {
-    const int32_t before = c->flow->size;
+    const int32_t before = c->ir->size;
     int           changes = 0;
     if (c->session->options.without & (EDDY_PASS_RECOMPUTE | EDDY_PASS_FUSE)) return true;
     if (!eddy__recompute(c, &changes)) return false;
@@ -72,14 +72,14 @@ static bool recompute(compile *c)
 bool eddy__improve(compile *c)
 {
     const eddy_session_args *o = &c->session->options;
-    if (o->report) fprintf(o->report, "plan of %d nodes\n", (int)c->flow->size);
-    if (o->report && o->report_nodes) eddy__flow_print(c->flow, o->report);
+    if (o->report) fprintf(o->report, "plan of %d nodes\n", (int)c->ir->size);
+    if (o->report && o->report_nodes) eddy__ir_print(c->ir, o->report);
     for (int i = 0; i < N_PASSES; i++)
         if (!(o->without & PASSES[i].bit) && !run_pass(c, &PASSES[i])) return false;
     int dropped = 0;
-    if (!eddy__flow_sweep(c, NULL, false, &dropped)) return false;
-    if (!(o->without & EDDY_PASS_ARRANGE) && !eddy__arrange(c)) return false;
-    if (o->report) fprintf(o->report, "arranged: %d nodes\n", (int)c->flow->size);
-    if (o->report && o->report_nodes) eddy__flow_print(c->flow, o->report);
+    if (!eddy__ir_transform(c, NULL, false, &dropped)) return false;
+    if (!(o->without & EDDY_PASS_SCHEDULE) && !eddy__schedule_nodes(c)) return false;
+    if (o->report) fprintf(o->report, "scheduled: %d nodes\n", (int)c->ir->size);
+    if (o->report && o->report_nodes) eddy__ir_print(c->ir, o->report);
     return recompute(c);
 }

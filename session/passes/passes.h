@@ -2,9 +2,9 @@
 #ifndef EDDY_SESSION_PASSES_PASSES_H
 #define EDDY_SESSION_PASSES_PASSES_H
 
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
-/* Rules for eddy__flow_sweep. */
+/* Rules for eddy__ir_transform. */
 bool eddy__simplify(rewrite *r);
 bool eddy__stabilise(rewrite *r);
 bool eddy__find_patterns(rewrite *r);
@@ -14,12 +14,12 @@ bool eddy__take_in_epilogues(rewrite *r);
 bool eddy__take_in_conv_epilogues(rewrite *r);
 bool eddy__pair_up(rewrite *r);
 
-/* Whether n is a product of two matrices of real numbers; then f says so in full. */
+/* True if n is a product of two real matrices; then f describes it completely. */
 struct eddy_fused_matmul_attrs;
-bool eddy__as_fused_product(const flow_node *n, struct eddy_fused_matmul_attrs *f);
+bool eddy__as_fused_product(const ir_node *n, struct eddy_fused_matmul_attrs *f);
 
-/* Whether t is made by an elementwise loop and read once: better made in that loop than
- * written to memory for an epilogue to read. */
-bool eddy__is_passing(const eddy_flow *f, eddy_tensor t);
+/* True if an elementwise loop computes t and t has one reader. Computing it in that loop is
+ * cheaper than writing it to memory for an epilogue. */
+bool eddy__is_passing(const ir_graph *f, eddy_tensor t);
 
 #endif

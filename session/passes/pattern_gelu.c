@@ -16,8 +16,8 @@ typedef struct term {
 /* x^2, or x^3 as a power. */
 static bool power_of(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t)
 {
-    const flow_node *n = eddy__match(r, t, &eddy_op_square);
-    int              power = 2;
+    const ir_node *n = eddy__match(r, t, &eddy_op_square);
+    int            power = 2;
     if (!n && (n = eddy__match(r, t, &eddy_op_pow)) != NULL) {
         if (!eddy__match_is(r, n->inputs[1], 3)) return false;
         power = 3;
@@ -41,7 +41,7 @@ static bool factor(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t, int 
         return true;
     }
     if (power_of(r, p, a, t)) return true;
-    const flow_node *n = depth > 0 ? eddy__match_part(r, p, t, &eddy_op_mul) : NULL;
+    const ir_node *n = depth > 0 ? eddy__match_part(r, p, t, &eddy_op_mul) : NULL;
     if (n) return factor(r, p, a, n->inputs[0], depth - 1) &&
                   factor(r, p, a, n->inputs[1], depth - 1);
     n = depth > 0 ? eddy__match(r, t, &eddy_op_div) : NULL;
@@ -49,23 +49,24 @@ static bool factor(const rewrite *r, eddy_parts *p, term *a, eddy_tensor t, int 
         a->number /= v;
         return factor(r, p, a, n->inputs[0], depth - 1);
     }
-    if (eddy__flow_valid(a->other)) return false;
+    if (eddy__ir_valid(a->other)) return false;
     a->other = t;
     return true;
 }
 
 enum { DEPTH = 5 };
 
-static bool is_near(double a, double b) { return a > b - 1e-5 * b && a < b + 1e-5 * b; }
+static bool is_close(double a, double b) { return a > b - 1e-5 * b && a < b + 1e-5 * b; }
 
 /* t = number x^power; or with `other`, if it is not NULL. */
 static bool is_term(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor x, double number,
                     int power, eddy_tensor *other)
 {
     term a = { .x = x, .number = 1 };
-    if (!factor(r, p, &a, t, DEPTH) || !is_near(a.number, number) || a.power != power) return false;
+    if (!factor(r, p, &a, t, DEPTH) || !is_close(a.number, number) || a.power != power)
+        return false;
     if (other) *other = a.other;
-    return eddy__flow_valid(a.other) == (other != NULL);
+    return eddy__ir_valid(a.other) == (other != NULL);
 }
 
 /* t = sqrt(2 / pi) (x + 0.044715 x^3), or with x taken out. */
@@ -76,7 +77,7 @@ static bool is_cubic(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor
         eddy_tensor sum;
         *p = before;
         if (!is_term(r, p, t, x, SQRT_TWO_OVER_PI, out, &sum)) continue;
-        const flow_node *n = eddy__match_part(r, p, sum, &eddy_op_add);
+        const ir_node *n = eddy__match_part(r, p, sum, &eddy_op_add);
         const eddy_parts inside = *p;
         for (int i = 0; n && i < 2; i++) {
             *p = inside;
@@ -91,20 +92,20 @@ static bool is_cubic(const rewrite *r, eddy_parts *p, eddy_tensor t, eddy_tensor
 /* The x of sum = 1 + erf(x / sqrt(2)), or 1 + tanh(...), is this one; gelu's op. */
 static const eddy_op_def *gelu_of(const rewrite *r, eddy_parts *p, eddy_tensor sum, eddy_tensor x)
 {
-    const flow_node *add = eddy__match_part(r, p, sum, &eddy_op_add);
-    eddy_tensor      f;
+    const ir_node *add = eddy__match_part(r, p, sum, &eddy_op_add);
+    eddy_tensor    f;
     if (!add || !eddy__match_with(r, add, 1, &f)) return NULL;
-    const flow_node *n = eddy__match_part(r, p, f, &eddy_op_erf);
+    const ir_node *n = eddy__match_part(r, p, f, &eddy_op_erf);
     if (n) return is_term(r, p, n->inputs[0], x, SQRT_HALF, 1, NULL) ? &eddy_op_gelu : NULL;
     n = eddy__match_part(r, p, f, &eddy_op_tanh);
     return n && is_cubic(r, p, n->inputs[0], x) ? &eddy_op_gelu_tanh : NULL;
 }
 
-/* The factors of a product that are not numbers; their number, if they are few. */
+/* The factors of a product that are not constants. Returns their number if there are few. */
 static int factors(const rewrite *r, eddy_tensor t, eddy_tensor *at, int n, int depth)
 {
-    double           v;
-    const flow_node *mul = depth > 0 ? eddy__match(r, t, &eddy_op_mul) : NULL;
+    double         v;
+    const ir_node *mul = depth > 0 ? eddy__match(r, t, &eddy_op_mul) : NULL;
     if (eddy__match_number(r, t, &v)) return n;
     if (mul) {
         n = factors(r, mul->inputs[0], at, n, depth - 1);
@@ -125,7 +126,7 @@ bool eddy__pattern_gelu(rewrite *r)
         term               a = { .x = at[i], .number = 1 };
         const eddy_op_def *op;
         if (!eddy__match(r, at[1 - i], &eddy_op_add) || !factor(r, &p, &a, of[0], DEPTH) ||
-            !factor(r, &p, &a, of[1], DEPTH) || a.power != 1 || !is_near(a.number, 0.5) ||
+            !factor(r, &p, &a, of[1], DEPTH) || a.power != 1 || !is_close(a.number, 0.5) ||
             !(op = gelu_of(r, &p, at[1 - i], at[i])) || !eddy__match_closed(r, &p))
             continue;
         return eddy__give(r, eddy__make1(r, op, at[i]));

@@ -16,11 +16,11 @@ typedef struct eddy_norm_parts {
 const eddy_op_def *eddy__norm_op(const rewrite *r, const eddy_norm_parts *m);
 /* t, one number for each group, broadcasts to it. */
 bool eddy__norm_is_of_groups(const rewrite *r, const eddy_norm_parts *m, eddy_tensor t);
-/* t, one number for each place along the last axis, as a vector; invalid if it is not.
- * Such a vector of equal numbers. */
+/* t, which has one number for each index of the last axis, as a vector; invalid if it has
+ * another form. The second function: such a vector of equal numbers. */
 eddy_tensor eddy__norm_vector(rewrite *r, const eddy_norm_parts *m, eddy_tensor t);
 eddy_tensor eddy__norm_filled(rewrite *r, double v, const eddy_norm_parts *m);
-/* t is a mean of all of m's axes of something, which is returned; the first says which. */
+/* If t is a mean over all axes of m, returns its operand. The first mean determines the axes. */
 eddy_tensor eddy__norm_mean_of(const rewrite *r, eddy_norm_parts *m, eddy_tensor t);
 /* t = 1 / sqrt(variance + epsilon) of m->x; or the root itself. */
 bool eddy__norm_is_rstd(const rewrite *r, eddy_norm_parts *m, eddy_tensor t, bool root);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum atom { R, D, MEAN, DY, S, OFFSET, A, B, OTHER, ATOMS };     /* r: rstd; d: x - mean */
-enum { TERMS = 6, KNOWN = 192, OF_TERM = 40, SUMS = 4, DEPTH = 14, NEAR = 9, LOOKED_AT = 64,
+enum { TERMS = 6, KNOWN = 192, OF_TERM = 40, SUMS = 4, DEPTH = 14, NEAR = 9, MAX_SEARCH = 64,
        REST = 3 };
 
 typedef struct term {
@@ -26,7 +26,7 @@ typedef struct term {
 } term;
 
 typedef struct poly {
-    int  n;                       /* of terms; -1: something else */
+    int  n;                       /* number of terms; -1: unknown value */
     term at[TERMS];
 } poly;
 
@@ -34,12 +34,12 @@ typedef struct algebra {
     rewrite        *r;
     eddy_norm_parts m;            /* the forward part */
     eddy_tensor     dy;
-    eddy_tensor     other;        /* something, the same for all of a group */
+    eddy_tensor     other;        /* any factor that is constant within a group */
     bool            forward;      /* vectors that are not known become scale and offset */
-    bool            vanishing;    /* the first such factor, known or not, becomes `other` */
+    bool vanishing; /* the first factor of this kind becomes `other`, whether it is known or not */
     bool            rows;
-    double          count;        /* of elements of a group */
-    int             n_rest;       /* terms that the node has besides the gradient */
+    double          count;        /* number of elements of a group */
+    int             n_rest;       /* terms of the node that do not belong to the gradient */
     eddy_tensor     rest[REST];
     int             n_known, most_known;
     int32_t         known[KNOWN];
@@ -122,7 +122,7 @@ static poly summed(const algebra *a, poly p)
     poly sum = { .n = p.n < 0 ? -1 : 0 };
     for (int i = 0; i < p.n; i++) {
         term       t = p.at[i];
-        const bool scaled = eddy__flow_valid(a->m.scale) && a->rows;
+        const bool scaled = eddy__ir_valid(a->m.scale) && a->rows;
         const int  dy = t.power[DY], d = t.power[D];
         if (t.power[OFFSET] != 0 || dy < 0 || dy > 1 || d < 0 || d > 1) return UNKNOWN;
         if (a->rows && t.power[S] != (dy && scaled)) return UNKNOWN;
@@ -155,7 +155,7 @@ static bool is_vector(const algebra *a, eddy_tensor t)
            eddy_shape_count(s) == x.dim[x.rank - 1];
 }
 
-/* Broadcasting t to x gives each element the number that p means. */
+/* The number that polynomial p gives each element if t is broadcast to x. */
 static bool is_aligned(const algebra *a, eddy_tensor t, poly p)
 {
     if (is_full(a, t) || p.n < 0) return true;
@@ -172,28 +172,28 @@ static bool is_aligned(const algebra *a, eddy_tensor t, poly p)
 
 static poly value_of(algebra *a, eddy_tensor t, int depth);
 
-static poly operand(algebra *a, const flow_node *n, int i, int depth)
+static poly operand(algebra *a, const ir_node *n, int i, int depth)
 {
     const eddy_tensor t = n->inputs[i];
     const eddy_shape  x = shape_of(a, a->m.x), left = eddy__match_folded(x, a->m.axes);
-    if (a->vanishing && !eddy__flow_valid(a->other) && n->op == &eddy_op_mul &&
+    if (a->vanishing && !eddy__ir_valid(a->other) && n->op == &eddy_op_mul &&
         eddy_shape_equal(shape_of(a, t), left) && eddy_shape_equal(n->outputs[0].shape, x))
         a->other = t;
     const poly p = value_of(a, t, depth);
     return is_aligned(a, t, p) ? p : UNKNOWN;
 }
 
-/* A vector of a forward part: what multiplies is the scale, what is added the offset. */
-static poly name_vector(algebra *a, const flow_node *n, int i)
+/* Names a vector in a forward part: a factor is the scale, a term the offset. */
+static poly name_vector(algebra *a, const ir_node *n, int i)
 {
     const bool   mul = n->op == &eddy_op_mul;
     eddy_tensor *v = mul ? &a->m.scale : &a->m.offset;
-    if (!a->forward || !is_vector(a, n->inputs[i]) || eddy__flow_valid(*v)) return UNKNOWN;
+    if (!a->forward || !is_vector(a, n->inputs[i]) || eddy__ir_valid(*v)) return UNKNOWN;
     *v = n->inputs[i];
     return atom(mul ? S : OFFSET);
 }
 
-static poly binary(algebra *a, const flow_node *n, int depth)
+static poly binary(algebra *a, const ir_node *n, int depth)
 {
     poly x[2];
     for (int i = 0; i < 2; i++) x[i] = operand(a, n, i, depth);
@@ -206,7 +206,7 @@ static poly binary(algebra *a, const flow_node *n, int depth)
 }
 
 /* A sum or a mean over the groups. */
-static poly fold(algebra *a, const flow_node *n, int depth)
+static poly fold(algebra *a, const ir_node *n, int depth)
 {
     const eddy_shape x = shape_of(a, a->m.x), y = n->outputs[0].shape;
     const bool       like = n->op == &eddy_op_sum_like;
@@ -219,22 +219,22 @@ static poly fold(algebra *a, const flow_node *n, int depth)
     return n->op == &eddy_op_mean ? quotient(sum, number(a->count)) : sum;
 }
 
-static bool is_binary(const flow_node *n)
+static bool is_binary(const ir_node *n)
 {
     return n->op == &eddy_op_add || n->op == &eddy_op_sub || n->op == &eddy_op_mul ||
            n->op == &eddy_op_div || n->op == &eddy_op_mul_no_nan || n->op == &eddy_op_bias_add;
 }
 
-static bool is_looked_through(const flow_node *n)
+static bool is_transparent(const ir_node *n)
 {
     return is_binary(n) || n->alias || n->op == &eddy_op_neg || n->op == &eddy_op_reciprocal ||
            n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
 }
 
-static poly node_value(algebra *a, const flow_node *n, int depth)
+static poly node_value(algebra *a, const ir_node *n, int depth)
 {
     eddy_norm_parts   m = { .x = a->m.x, .axes = a->m.axes };
-    const eddy_tensor t = eddy__flow_tensor(n->id, 0);
+    const eddy_tensor t = eddy__ir_tensor(n->id, 0);
     const bool        root = n->op == &eddy_op_sqrt;
     if (n->op == &eddy_op_rsqrt || root) {
         if (!eddy__norm_is_rstd(a->r, &m, t, root) || m.epsilon != a->m.epsilon) return UNKNOWN;
@@ -255,8 +255,8 @@ static poly node_value(algebra *a, const flow_node *n, int depth)
 
 static poly value_of(algebra *a, eddy_tensor t, int depth)
 {
-    const flow_node *n = eddy__flow_node(a->r->flow, t);
-    double           v;
+    const ir_node *n = eddy__ir_node(a->r->ir, t);
+    double         v;
     if (eddy__match_same(t, a->m.x)) return plus(atom(D), atom(MEAN), 1);
     if (eddy__match_same(t, a->dy)) return atom(DY);
     if (eddy__match_same(t, a->other)) return atom(OTHER);
@@ -278,10 +278,10 @@ static poly value_of(algebra *a, eddy_tensor t, int depth)
 /* ----------------------------------------------------- what it belongs to -- */
 
 /* The x and the axes of a variance + epsilon, as far as can be seen at once. */
-static bool find_source(const rewrite *r, const flow_node *root, eddy_norm_parts *m)
+static bool find_source(const rewrite *r, const ir_node *root, eddy_norm_parts *m)
 {
-    double           v;
-    const flow_node *n = eddy__match(r, eddy__match_elements(r, root->inputs[0]), &eddy_op_add);
+    double         v;
+    const ir_node *n = eddy__match(r, eddy__match_elements(r, root->inputs[0]), &eddy_op_add);
     if (!n) return false;
     eddy_tensor t = eddy__match_elements(r, n->inputs[eddy__match_number(r, n->inputs[0], &v)]);
     if ((n = eddy__match(r, t, &eddy_op_sub)) != NULL) t = eddy__match_elements(r, n->inputs[0]);
@@ -299,10 +299,10 @@ static bool find_source(const rewrite *r, const flow_node *root, eddy_norm_parts
     return true;
 }
 
-/* Looks for rstd among what t is made of. */
-static const flow_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *left)
+/* Searches the inputs of t for rstd. */
+static const ir_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *left)
 {
-    const flow_node *n = eddy__flow_node(a->r->flow, t), *found = NULL;
+    const ir_node *n = eddy__ir_node(a->r->ir, t), *found = NULL;
     if (--*left < 0 || n->values || n->n_inputs == 0) return NULL;
     const bool root = n->op == &eddy_op_sqrt;
     if (root || n->op == &eddy_op_rsqrt) {
@@ -312,26 +312,26 @@ static const flow_node *find_rstd(algebra *a, eddy_tensor t, int depth, int *lef
         a->m = m;
         return n;
     }
-    if (depth == 0 || !is_looked_through(n)) return NULL;
+    if (depth == 0 || !is_transparent(n)) return NULL;
     for (int i = 0; i < n->n_inputs && i < 2 && !found; i++)
         found = find_rstd(a, n->inputs[i], depth - 1, left);
     return found;
 }
 
-/* The last node soon behind rstd that is r d s + offset, of which scale and offset may lack. */
-static bool find_forward(algebra *a, const flow_node *rstd)
+/* The last node shortly after rstd that equals r d s + offset; scale and offset are optional. */
+static bool find_forward(algebra *a, const ir_node *rstd)
 {
     eddy_norm_parts best = { .axes = 0 };
-    const int32_t   end = rstd->id + LOOKED_AT;
-    for (int32_t id = rstd->id + 1; id <= a->r->flow->size && id < end; id++) {
-        const flow_node *n = a->r->flow->nodes[id];
-        if (!is_binary(n) || n->n_controls > 0 || !is_full(a, eddy__flow_tensor(id, 0))) continue;
+    const int32_t   end = rstd->id + MAX_SEARCH;
+    for (int32_t id = rstd->id + 1; id <= a->r->ir->size && id < end; id++) {
+        const ir_node *n = a->r->ir->nodes[id];
+        if (!is_binary(n) || n->n_controls > 0 || !is_full(a, eddy__ir_tensor(id, 0))) continue;
         a->m.scale = a->m.offset = EDDY_NO_TENSOR;
         a->n_known = 0;
-        const poly p = value_of(a, eddy__flow_tensor(id, 0), DEPTH);
+        const poly p = value_of(a, eddy__ir_tensor(id, 0), DEPTH);
         poly       want = product(atom(R), atom(D), 1);
-        if (eddy__flow_valid(a->m.scale)) want = product(want, atom(S), 1);
-        if (eddy__flow_valid(a->m.offset)) want = plus(want, atom(OFFSET), 1);
+        if (eddy__ir_valid(a->m.scale)) want = product(want, atom(S), 1);
+        if (eddy__ir_valid(a->m.offset)) want = plus(want, atom(OFFSET), 1);
         if (equal(p, want)) best = a->m;
     }
     a->m = best;
@@ -342,7 +342,7 @@ static bool find_forward(algebra *a, const flow_node *rstd)
 static poly slope(const algebra *a)
 {
     const poly r = atom(R), each = number(-1 / a->count);
-    const poly s = eddy__flow_valid(a->m.scale) ? atom(S) : number(1);
+    const poly s = eddy__ir_valid(a->m.scale) ? atom(S) : number(1);
     const poly outside = a->rows ? number(1) : s;
     const poly first = product(product(r, atom(DY), 1), s, 1);
     const poly mean = product(product(product(r, atom(A), 1), each, 1), outside, 1);
@@ -352,25 +352,25 @@ static poly slope(const algebra *a)
 
 /* --------------------------------------------------------------- rewriting -- */
 
-/* Output k of the gradient op stands for the node. */
-static bool give_slope(algebra *a, int k)
+/* Replaces the node by output k of the gradient operation. */
+static bool replace_gradient(algebra *a, int k)
 {
     rewrite           *r = a->r;
     eddy_norm_parts   *m = &a->m;
     const eddy_op_def *op = eddy__norm_op(r, m);
-    const bool         scaled = eddy__flow_valid(m->scale), moved = eddy__flow_valid(m->offset);
+    const bool         scaled = eddy__ir_valid(m->scale), moved = eddy__ir_valid(m->offset);
     const eddy_tensor  x[] = {
         m->x, scaled ? eddy__norm_vector(r, m, m->scale) : eddy__norm_filled(r, 1, m),
         moved ? eddy__norm_vector(r, m, m->offset) : eddy__norm_filled(r, 0, m),
     };
     const eddy_tensor y = eddy__rewrite_add(r, op, &(eddy_norm_attrs){ m->epsilon }, 3, x);
-    if (!eddy__flow_valid(y)) return false;
-    const eddy_tensor more[] = { a->dy, m->x, x[1], eddy__flow_tensor(y.node, 1),
-                                 eddy__flow_tensor(y.node, a->rows ? 2 : 3) };
+    if (!eddy__ir_valid(y)) return false;
+    const eddy_tensor more[] = { a->dy, m->x, x[1], eddy__ir_tensor(y.node, 1),
+                                 eddy__ir_tensor(y.node, a->rows ? 2 : 3) };
     const eddy_op_def *grad = a->rows ? &eddy_op_layer_norm_grad : &eddy_op_fused_batch_norm_grad;
     const eddy_tensor  dx = eddy__rewrite_add(r, grad, NULL, 5, more);
-    if (!eddy__flow_valid(dx)) return false;
-    eddy_tensor sum = eddy__flow_tensor(dx.node, k);
+    if (!eddy__ir_valid(dx)) return false;
+    eddy_tensor sum = eddy__ir_tensor(dx.node, k);
     for (int i = 0; i < a->n_rest; i++) sum = eddy__make2(r, &eddy_op_add, a->rest[i], sum);
     return eddy__give(r, sum);
 }
@@ -383,26 +383,26 @@ static bool is_of_dy(poly p)
     return p.n >= 0;
 }
 
-static bool is_rest(algebra *a, eddy_tensor t)
+static bool is_remaining_term(algebra *a, eddy_tensor t)
 {
     if (a->n_rest < REST) a->rest[a->n_rest] = t;
     return ++a->n_rest <= REST;
 }
 
-/* The terms of n, less those that have nothing to do with dy. */
-static poly terms(algebra *a, const flow_node *n, int depth)
+/* The terms of n except those that do not depend on dy. */
+static poly terms(algebra *a, const ir_node *n, int depth)
 {
     poly sum = { .n = 0 };
     for (int i = 0; i < 2; i++) {
-        const flow_node *add = depth > 0 ? eddy__match(a->r, n->inputs[i], &eddy_op_add) : NULL;
-        const int        before = a->n_rest;
+        const ir_node *add = depth > 0 ? eddy__match(a->r, n->inputs[i], &eddy_op_add) : NULL;
+        const int      before = a->n_rest;
         a->most_known = a->n_known + OF_TERM < KNOWN ? a->n_known + OF_TERM : KNOWN;
         const poly p = add ? terms(a, add, depth - 1) : operand(a, n, i, DEPTH);
         if (add ? p.n != 0 : is_of_dy(p)) {
             sum = plus(sum, p, 1);
         } else {
             a->n_rest = before;
-            if (!is_rest(a, n->inputs[i])) return UNKNOWN;
+            if (!is_remaining_term(a, n->inputs[i])) return UNKNOWN;
         }
     }
     return sum;
@@ -411,7 +411,7 @@ static poly terms(algebra *a, const flow_node *n, int depth)
 /* The node is dx, perhaps with other terms, or the gradient of the scale, with a->dy. */
 static bool is_slope(algebra *a, bool full)
 {
-    const flow_node *n = a->r->node;
+    const ir_node *n = a->r->node;
     a->n_known = a->n_rest = 0;
     a->most_known = OF_TERM;
     if (full && n->op == &eddy_op_add) return equal(terms(a, n, SUMS), slope(a));
@@ -425,14 +425,14 @@ static bool is_slope(algebra *a, bool full)
     return is_full(a, n->inputs[0]) && equal(value_of(a, n->inputs[0], DEPTH), want);
 }
 
-/* What n is made of, nearest first, each once; how many. */
-static int ancestors(const algebra *a, const flow_node *n, eddy_tensor *at)
+/* Lists the nodes from which n is computed, nearest first, each once. Returns their number. */
+static int ancestors(const algebra *a, const ir_node *n, eddy_tensor *at)
 {
     int count = 0;
     for (int next = -1; next < count; next++) {
-        if (next >= 0) n = eddy__flow_node(a->r->flow, at[next]);
-        if (n->values || (next >= 0 && !is_looked_through(n))) continue;
-        for (int i = 0; i < n->n_inputs && i < 2 && count < LOOKED_AT; i++) {
+        if (next >= 0) n = eddy__ir_node(a->r->ir, at[next]);
+        if (n->values || (next >= 0 && !is_transparent(n))) continue;
+        for (int i = 0; i < n->n_inputs && i < 2 && count < MAX_SEARCH; i++) {
             int k = 0;
             while (k < count && !eddy__match_same(at[k], n->inputs[i])) k++;
             if (k == count) at[count++] = n->inputs[i];
@@ -444,7 +444,7 @@ static int ancestors(const algebra *a, const flow_node *n, eddy_tensor *at)
 /* Finds the dy with which the node is a gradient. */
 static bool find_dy(algebra *a, bool full)
 {
-    eddy_tensor at[LOOKED_AT];
+    eddy_tensor at[MAX_SEARCH];
     const int   count = ancestors(a, a->r->node, at);
     for (int i = 0; i < count; i++) {
         if (!is_full(a, at[i]) || eddy__match_same(at[i], a->m.x)) continue;
@@ -454,10 +454,11 @@ static bool find_dy(algebra *a, bool full)
     return false;
 }
 
-/* One of the two operands is 0 whatever x is: what comes through the mean from the variance. */
+/* True if one of the two operands is 0 for any x: the derivative of the variance through the
+ * mean. */
 static bool drop_zero(algebra *a)
 {
-    const flow_node *n = a->r->node;
+    const ir_node *n = a->r->node;
     a->forward = false;
     a->vanishing = true;
     for (int i = 0; i < 2; i++) {
@@ -470,11 +471,11 @@ static bool drop_zero(algebra *a)
     return false;
 }
 
-/* A term of the sum n is repeated, as what comes through the mean is. */
-static bool has_repeated_term(const rewrite *r, const flow_node *n, int depth)
+/* True if a term of the sum n is repeated, as the derivative through the mean is. */
+static bool has_repeated_term(const rewrite *r, const ir_node *n, int depth)
 {
     for (int i = 0; i < 2; i++) {
-        const flow_node *add = depth > 0 ? eddy__match(r, n->inputs[i], &eddy_op_add) : NULL;
+        const ir_node *add = depth > 0 ? eddy__match(r, n->inputs[i], &eddy_op_add) : NULL;
         if (!eddy_shape_equal(eddy__match_type(r, n->inputs[i]).shape, n->outputs[0].shape) ||
             (add && has_repeated_term(r, add, depth - 1)))
             return true;
@@ -482,22 +483,22 @@ static bool has_repeated_term(const rewrite *r, const flow_node *n, int depth)
     return false;
 }
 
-/* Most nodes are none, which must be seen soon. */
+/* Most nodes are no such gradient; rejects them quickly. */
 static bool may_be_slope(const rewrite *r)
 {
     enum { TERMS_BEHIND = 2 };
-    const flow_node *n = r->node;
+    const ir_node *n = r->node;
     if (n->op == &eddy_op_add || n->op == &eddy_op_sub)
         return has_repeated_term(r, n, TERMS_BEHIND);
-    return n->outputs[0].shape.rank == 1 && is_looked_through(n);
+    return n->outputs[0].shape.rank == 1 && is_transparent(n);
 }
 
 static bool norm_slope(rewrite *r)
 {
-    const flow_node *n = r->node, *rstd = NULL;
-    algebra          a = { .r = r, .most_known = OF_TERM };
-    int              left = LOOKED_AT;
-    const bool       folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
+    const ir_node *n = r->node, *rstd = NULL;
+    algebra        a = { .r = r, .most_known = OF_TERM };
+    int            left = MAX_SEARCH;
+    const bool     folds = n->op == &eddy_op_sum || n->op == &eddy_op_sum_like;
     for (int i = 0; i < 2 && i < n->n_inputs && !rstd; i++)
         rstd = find_rstd(&a, n->inputs[i], NEAR, &left);
     if (!rstd) return false;
@@ -512,7 +513,7 @@ static bool norm_slope(rewrite *r)
     a.forward = true;
     if (!find_forward(&a, rstd)) return false;
     a.forward = false;
-    return find_dy(&a, full) && give_slope(&a, full ? 0 : 1);
+    return find_dy(&a, full) && replace_gradient(&a, full ? 0 : 1);
 }
 
 bool eddy__pattern_norm_slope(rewrite *r) { return may_be_slope(r) && norm_slope(r); }

@@ -15,34 +15,35 @@ static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 static int last_axis(eddy_shape s) { return s.rank - 1; }
 
 /* The axis of a softmax, counted from the front. */
-static int axis_of(const flow_node *n)
+static int axis_of(const ir_node *n)
 {
-    const int64_t axis = *(const int64_t *)eddy__flow_attr(n, "axis");
+    const int64_t axis = *(const int64_t *)eddy__ir_attr(n, "axis");
     return (int)(axis < 0 ? axis + n->outputs[0].shape.rank : axis);
 }
 
 /* ------------------------------------------------------------- attention -- */
 
-static const flow_node *product(const rewrite *r, eddy_parts *p, eddy_tensor t)
+static const ir_node *product(const rewrite *r, eddy_parts *p, eddy_tensor t)
 {
-    const flow_node *n = eddy__match_part(r, p, t, &eddy_op_batch_matmul);
+    const ir_node *n = eddy__match_part(r, p, t, &eddy_op_batch_matmul);
     return n ? n : eddy__match_part(r, p, t, &eddy_op_matmul);
 }
 
-/* x = k' becomes k: its last two dimensions alone are exchanged. */
+/* If x = k', returns k: x only exchanges the last two dimensions of k. */
 static bool untransposed(const rewrite *r, eddy_parts *p, eddy_tensor *x)
 {
-    const flow_node *n = eddy__match_part(r, p, *x, &eddy_op_transpose);
+    const ir_node *n = eddy__match_part(r, p, *x, &eddy_op_transpose);
     if (!n || !eddy__match_exchanges(n)) return false;
     *x = n->inputs[0];
     return true;
 }
 
 /* t = scale q k', with q and k as inputs 0 and 1. */
-static bool scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale, eddy_tensor *x)
+static bool attention_scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale,
+                             eddy_tensor *x)
 {
-    eddy_tensor      inner;
-    const flow_node *n = eddy__match_part(r, p, t, &eddy_op_mul);
+    eddy_tensor    inner;
+    const ir_node *n = eddy__match_part(r, p, t, &eddy_op_mul);
     *scale = 1;
     if (n) {
         const int i = eddy__match_number(r, n->inputs[0], scale) ? 1 : 0;
@@ -66,14 +67,14 @@ static bool scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale
 static bool masked_scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double *scale,
                           eddy_tensor *x, int *n_in)
 {
-    const flow_node *add = eddy__match_part(r, p, t, &eddy_op_add);
+    const ir_node *add = eddy__match_part(r, p, t, &eddy_op_add);
     *n_in = add ? 4 : 3;
-    if (!add) return scores(r, p, t, scale, x);
+    if (!add) return attention_scores(r, p, t, scale, x);
     const int before = p->n;
     for (int i = 0; i < 2; i++) {
         p->n = before;
         x[3] = add->inputs[1 - i];
-        if (scores(r, p, add->inputs[i], scale, x)) return true;
+        if (attention_scores(r, p, add->inputs[i], scale, x)) return true;
     }
     return false;
 }
@@ -82,11 +83,11 @@ static bool masked_scores(const rewrite *r, eddy_parts *p, eddy_tensor t, double
 static bool attention(rewrite *r)
 {
     const eddy_matmul_attrs *a = r->node->attrs;
-    eddy_parts       p = { .n = 0 };
-    const flow_node *softmax = eddy__match_part(r, &p, input(r, 0), &eddy_op_softmax);
-    eddy_attention_attrs attrs = { .causal = false };
-    eddy_tensor      x[4];
-    int              n_in;
+    eddy_parts               p = { .n = 0 };
+    const ir_node           *softmax = eddy__match_part(r, &p, input(r, 0), &eddy_op_softmax);
+    eddy_attention_attrs     attrs = { .causal = false };
+    eddy_tensor              x[4];
+    int                      n_in;
     if (a->transpose_a || a->transpose_b || !softmax ||
         axis_of(softmax) != last_axis(softmax->outputs[0].shape) ||
         !masked_scores(r, &p, softmax->inputs[0], &attrs.scale, x, &n_in) ||
@@ -102,14 +103,14 @@ static bool attention(rewrite *r)
 /* e / sum e with e = e^(x - m), m the largest x. */
 static bool softmax(rewrite *r)
 {
-    eddy_parts       p = { .n = 0 };
-    const flow_node *e = eddy__match_part(r, &p, input(r, 0), &eddy_op_exp);
-    const flow_node *less = e ? eddy__match_part(r, &p, e->inputs[0], &eddy_op_sub) : NULL;
+    eddy_parts     p = { .n = 0 };
+    const ir_node *e = eddy__match_part(r, &p, input(r, 0), &eddy_op_exp);
+    const ir_node *less = e ? eddy__match_part(r, &p, e->inputs[0], &eddy_op_sub) : NULL;
     if (!less) return false;
     const eddy_tensor x = less->inputs[0], s = eddy__match_part_elements(r, &p, input(r, 1));
     const eddy_tensor m = eddy__match_part_elements(r, &p, less->inputs[1]);
-    const flow_node  *sum = eddy__match_part(r, &p, s, &eddy_op_sum);
-    const flow_node  *max = eddy__match_part(r, &p, m, &eddy_op_max);
+    const ir_node    *sum = eddy__match_part(r, &p, s, &eddy_op_sum);
+    const ir_node    *max = eddy__match_part(r, &p, m, &eddy_op_max);
     if (!sum || !max || sum->inputs[0].node != e->id || !eddy__match_same(max->inputs[0], x))
         return false;
     const unsigned   axes = eddy__match_axes(r, sum);

@@ -4,7 +4,7 @@
 
 #include "session/passes/match.h"
 
-/* What r->node computes from parts that nothing else reads becomes one op. */
+/* Replaces r->node by one operation if it is composed of nodes that have no other readers. */
 bool eddy__pattern_norm(rewrite *r);
 bool eddy__pattern_gelu(rewrite *r);
 /* The gradient of a normalisation, whatever else reads its parts. */

@@ -11,68 +11,71 @@
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 
-/* The node that gives input i. */
-static const flow_node *giver(const rewrite *r, int i)
+/* The node that computes input i. */
+static const ir_node *producer(const rewrite *r, int i)
 {
-    return eddy__flow_node(r->flow, input(r, i));
+    return eddy__ir_node(r->ir, input(r, i));
 }
 
-/* Input i, if it is the output of `op`: the input of that; else invalid.  A node that reads
- * what an update left waits for it, and is not looked through. */
+/* If input i is the output of `op`, the input of that node; else invalid. A node that waits for
+ * an update is not skipped, because it reads the updated value. */
 static eddy_tensor argument(const rewrite *r, int i, const eddy_op_def *op)
 {
-    const flow_node *n = eddy__match(r, input(r, i), op);
+    const ir_node *n = eddy__match(r, input(r, i), op);
     return n ? n->inputs[0] : EDDY_NO_TENSOR;
 }
 
-static bool give1(rewrite *r, const eddy_op_def *op, eddy_tensor a)
+static bool replace_unary(rewrite *r, const eddy_op_def *op, eddy_tensor a)
 {
     return eddy__give(r, eddy__make1(r, op, a));
 }
 
-static bool give2(rewrite *r, const eddy_op_def *op, eddy_tensor a, eddy_tensor b)
+static bool replace_binary(rewrite *r, const eddy_op_def *op, eddy_tensor a, eddy_tensor b)
 {
     return eddy__give(r, eddy__make2(r, op, a, b));
 }
 
 static bool is_storage(const rewrite *r, int i)
 {
-    return giver(r, i)->variable >= 0 && input(r, i).output == STORAGE;
+    return producer(r, i)->variable >= 0 && input(r, i).output == STORAGE;
 }
 
 /* A number in every element, which need not be looked at again in others. */
-static bool filled(const rewrite *r, int i, double v)
+static bool is_constant_number(const rewrite *r, int i, double v)
 {
-    return eddy__flow_is_filled(r->flow, input(r, i), v);
+    return eddy__ir_is_filled(r->ir, input(r, i), v);
 }
 
 /* ------------------------------------------------------------- arithmetic -- */
 
 static bool add_rule(rewrite *r)
 {
-    if (filled(r, 1, 0) && eddy__give(r, input(r, 0))) return true;
-    if (filled(r, 0, 0) && eddy__give(r, input(r, 1))) return true;
+    if (is_constant_number(r, 1, 0) && eddy__give(r, input(r, 0))) return true;
+    if (is_constant_number(r, 0, 0) && eddy__give(r, input(r, 1))) return true;
     for (int i = 1; i >= 0; i--)
-        if (give2(r, &eddy_op_sub, input(r, 1 - i), argument(r, i, &eddy_op_neg))) return true;
+        if (replace_binary(r, &eddy_op_sub, input(r, 1 - i), argument(r, i, &eddy_op_neg)))
+            return true;
     return false;
 }
 
 static bool sub_rule(rewrite *r)
 {
-    if (filled(r, 1, 0)) return eddy__give(r, input(r, 0));
-    return give2(r, &eddy_op_add, input(r, 0), argument(r, 1, &eddy_op_neg));
+    if (is_constant_number(r, 1, 0)) return eddy__give(r, input(r, 0));
+    return replace_binary(r, &eddy_op_add, input(r, 0), argument(r, 1, &eddy_op_neg));
 }
 
 static bool mul_rule(rewrite *r)
 {
     for (int i = 0; i < 2; i++) {
-        if (filled(r, i, 1) && eddy__give(r, input(r, 1 - i))) return true;
-        if (filled(r, i, -1) && give1(r, &eddy_op_neg, input(r, 1 - i))) return true;
+        if (is_constant_number(r, i, 1) && eddy__give(r, input(r, 1 - i))) return true;
+        if (is_constant_number(r, i, -1) && replace_unary(r, &eddy_op_neg, input(r, 1 - i)))
+            return true;
         if (eddy_dtype_is_floating(r->node->outputs[0].dtype) &&
-            give2(r, &eddy_op_div, input(r, 1 - i), argument(r, i, &eddy_op_reciprocal)))
+            replace_binary(r, &eddy_op_div, input(r, 1 - i), argument(r, i, &eddy_op_reciprocal)))
             return true;
     }
-    return give2(r, &eddy_op_mul, argument(r, 0, &eddy_op_neg), argument(r, 1, &eddy_op_neg));
+    return replace_binary(r, &eddy_op_mul, argument(r, 0, &eddy_op_neg),
+                          argument(r, 1, &eddy_op_neg));
 }
 
 /* 1 / c is exact for a power of two. */
@@ -86,23 +89,23 @@ static bool is_power_of_two(double v)
 static bool div_rule(rewrite *r)
 {
     const eddy_dtype d = r->node->outputs[0].dtype;
-    if (filled(r, 1, 1)) return eddy__give(r, input(r, 0));
+    if (is_constant_number(r, 1, 1)) return eddy__give(r, input(r, 0));
     if (!eddy_dtype_is_floating(d)) return false;
     const eddy_tensor divided = argument(r, 1, &eddy_op_reciprocal);
-    if (eddy__flow_valid(divided)) return give2(r, &eddy_op_mul, input(r, 0), divided);
-    if (filled(r, 0, 1)) return give1(r, &eddy_op_reciprocal, input(r, 1));
-    const eddy_array *c = eddy__flow_value(r->flow, input(r, 1));
+    if (eddy__ir_valid(divided)) return replace_binary(r, &eddy_op_mul, input(r, 0), divided);
+    if (is_constant_number(r, 0, 1)) return replace_unary(r, &eddy_op_reciprocal, input(r, 1));
+    const eddy_array *c = eddy__ir_value(r->ir, input(r, 1));
     if (!c || eddy_array_count(c) != 1 || !is_power_of_two(eddy_array_get(c, 0))) return false;
-    return give2(r, &eddy_op_mul, input(r, 0),
-                 eddy__flow_scalar(r->flow, r->node->source, d, 1 / eddy_array_get(c, 0)));
+    return replace_binary(r, &eddy_op_mul, input(r, 0),
+                 eddy__ir_scalar(r->ir, r->node->source, d, 1 / eddy_array_get(c, 0)));
 }
 
 static bool pow_rule(rewrite *r)
 {
     if (!eddy_dtype_is_floating(r->node->outputs[0].dtype)) return false;
-    if (filled(r, 1, 1)) return eddy__give(r, input(r, 0));
-    if (filled(r, 1, 2)) return give1(r, &eddy_op_square, input(r, 0));
-    return filled(r, 1, -1) && give1(r, &eddy_op_reciprocal, input(r, 0));
+    if (is_constant_number(r, 1, 1)) return eddy__give(r, input(r, 0));
+    if (is_constant_number(r, 1, 2)) return replace_unary(r, &eddy_op_square, input(r, 0));
+    return is_constant_number(r, 1, -1) && replace_unary(r, &eddy_op_reciprocal, input(r, 0));
 }
 
 /* f(f(x)) = x. */
@@ -113,28 +116,28 @@ static bool twice_rule(rewrite *r)
 
 static bool square_rule(rewrite *r)
 {
-    return give1(r, &eddy_op_square, argument(r, 0, &eddy_op_neg)) ||
-           give1(r, &eddy_op_square, argument(r, 0, &eddy_op_abs));
+    return replace_unary(r, &eddy_op_square, argument(r, 0, &eddy_op_neg)) ||
+           replace_unary(r, &eddy_op_square, argument(r, 0, &eddy_op_abs));
 }
 
 static bool reciprocal_rule(rewrite *r)
 {
-    return twice_rule(r) || give1(r, &eddy_op_rsqrt, argument(r, 0, &eddy_op_sqrt));
+    return twice_rule(r) || replace_unary(r, &eddy_op_rsqrt, argument(r, 0, &eddy_op_sqrt));
 }
 
 /* A sum of few as sums of two, which join loops with others; zeros are left out. */
 static bool add_n_rule(rewrite *r)
 {
     enum { FEW = 8 };
-    const flow_node *n = r->node;
-    eddy_tensor      sum = { 0 };
+    const ir_node *n = r->node;
+    eddy_tensor    sum = { 0 };
     if (n->n_inputs > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {
-        if (filled(r, i, 0)) continue;
-        sum = eddy__flow_valid(sum) ? eddy__make2(r, &eddy_op_add, sum, input(r, i)) : input(r, i);
-        if (!eddy__flow_valid(sum)) return false;
+        if (is_constant_number(r, i, 0)) continue;
+        sum = eddy__ir_valid(sum) ? eddy__make2(r, &eddy_op_add, sum, input(r, i)) : input(r, i);
+        if (!eddy__ir_valid(sum)) return false;
     }
-    return eddy__give(r, eddy__flow_valid(sum) ? sum : input(r, 0));
+    return eddy__give(r, eddy__ir_valid(sum) ? sum : input(r, 0));
 }
 
 /* ----------------------------------------------------------------- shapes -- */
@@ -145,20 +148,20 @@ static bool constant_rule(rewrite *r, const eddy_array *a)
     enum { FEW_BYTES = 4096 };
     eddy_array *copy = NULL;
     if (eddy_array_bytes(a) > FEW_BYTES) return false;
-    copy = eddy_array_new_in(&r->flow->c->session->allocator, eddy_array_dtype(a),
+    copy = eddy_array_new_in(&r->ir->c->session->allocator, eddy_array_dtype(a),
                              r->node->outputs[0].shape);
     if (copy && eddy_array_bytes(a) > 0)
         memcpy(eddy_array_data(copy), eddy_array_data(a), eddy_array_bytes(a));
-    return eddy__give(r, eddy__flow_constant(r->flow, r->node->source, copy));
+    return eddy__give(r, eddy__ir_constant(r->ir, r->node->source, copy));
 }
 
 /* Its input under another shape: none at all, or that of the input's input. */
 static bool alias_rule(rewrite *r)
 {
-    const flow_node *n = r->node;
+    const ir_node *n = r->node;
     if (is_storage(r, 0)) return false;
     if (eddy__give(r, input(r, 0))) return true;
-    const flow_node *x = giver(r, 0);
+    const ir_node *x = producer(r, 0);
     if (x->values) return constant_rule(r, x->values[input(r, 0).output]);
     if (!x->alias || x->n_controls > 0) return false;
     return eddy__give(r, eddy__rewrite_reshaped(r, x->inputs[0], n->outputs[0].shape));
@@ -175,15 +178,15 @@ static bool identity_n_rule(rewrite *r)
 /* Folding one element an element of the result. */
 static bool reduction_rule(rewrite *r)
 {
-    const eddy_type x = eddy__flow_type(r->flow, input(r, 0)), y = r->node->outputs[0];
+    const eddy_type x = eddy__ir_type(r->ir, input(r, 0)), y = r->node->outputs[0];
     if (eddy_shape_count(x.shape) != eddy_shape_count(y.shape) || x.dtype != y.dtype) return false;
     return eddy__give(r, eddy__rewrite_reshaped(r, input(r, 0), y.shape));
 }
 
 /* Only dimensions of one element move. */
-static bool moves_nothing(const rewrite *r)
+static bool keeps_order(const rewrite *r)
 {
-    const eddy_shape x = eddy__flow_type(r->flow, input(r, 0)).shape;
+    const eddy_shape x = eddy__ir_type(r->ir, input(r, 0)).shape;
     for (int i = 0, last = -1; i < x.rank; i++) {
         const int d = eddy__match_permuted(r->node, i);
         if (x.dim[d] == 1) continue;
@@ -195,8 +198,8 @@ static bool moves_nothing(const rewrite *r)
 
 static bool transpose_rule(rewrite *r)
 {
-    const flow_node *n = r->node, *x = eddy__match(r, input(r, 0), n->op);
-    if (moves_nothing(r))
+    const ir_node *n = r->node, *x = eddy__match(r, input(r, 0), n->op);
+    if (keeps_order(r))
         return eddy__give(r, eddy__rewrite_reshaped(r, input(r, 0), n->outputs[0].shape));
     if (!x) return false;
     eddy_dims perm = { .count = n->outputs[0].shape.rank };
@@ -209,24 +212,25 @@ static bool cast_rule(rewrite *r) { return eddy__give(r, input(r, 0)); }
 
 /* ----------------------------------------------------- repeated elements -- */
 
-/* What x repeats, in a shape that broadcasts to that of x; invalid if x repeats nothing. */
+/* The tensor that x broadcasts, in a shape that can be broadcast to that of x; invalid if x is
+ * no broadcast. */
 static eddy_tensor narrower(rewrite *r, eddy_tensor x)
 {
-    const flow_node  *n = eddy__flow_node(r->flow, x);
+    const ir_node    *n = eddy__ir_node(r->ir, x);
     const eddy_tensor none = EDDY_NO_TENSOR;
     if (n->alias || n->n_controls > 0 || (n->variable >= 0)) return none;
     if (n->values) {
         const eddy_array *a = n->values[x.output];
         if (eddy_array_count(a) < 2 || !eddy_dtype_is_floating(eddy_array_dtype(a)) ||
-            !eddy__flow_is_filled(r->flow, x, eddy_array_get(a, 0)))
+            !eddy__ir_is_filled(r->ir, x, eddy_array_get(a, 0)))
             return none;
-        return eddy__flow_scalar(r->flow, r->node->source, eddy_array_dtype(a),
+        return eddy__ir_scalar(r->ir, r->node->source, eddy_array_dtype(a),
                                  eddy_array_get(a, 0));
     }
     if (n->op == &eddy_op_broadcast_to || n->op == &eddy_op_broadcast_like) return n->inputs[0];
     if (n->op == &eddy_op_fill) return n->inputs[1];
     if (n->op != &eddy_op_broadcast_along) return none;
-    const eddy_dims *axes = eddy__flow_attr(n, "axes");
+    const eddy_dims *axes = eddy__ir_attr(n, "axes");
     eddy_shape       s = n->outputs[0].shape;
     for (int i = 0; i < s.rank; i++) {
         bool folded = axes->count == 0;
@@ -237,11 +241,11 @@ static eddy_tensor narrower(rewrite *r, eddy_tensor x)
     return eddy__rewrite_reshaped(r, n->inputs[0], s);
 }
 
-/* f of what repeats repeats f of it: of operands that all do, f(x) is the lesser one. */
+/* f of broadcast operands is the broadcast of f of the smaller operands. */
 static bool repeat_result(rewrite *r, eddy_tensor less)
 {
     const eddy_shape s = r->node->outputs[0].shape;
-    if (!eddy__flow_valid(less)) return false;
+    if (!eddy__ir_valid(less)) return false;
     return eddy__give(r, eddy__rewrite_add(r, &eddy_op_broadcast_to, &s, 1, &less));
 }
 
@@ -249,15 +253,15 @@ static bool repeat_result(rewrite *r, eddy_tensor less)
 static bool elementwise_rule(rewrite *r)
 {
     enum { OPERANDS = 4 };
-    const flow_node *n = r->node;
-    eddy_tensor      x[OPERANDS];
-    bool             changed = false;
-    /* of no elements none can fail, of one an integer may */
+    const ir_node *n = r->node;
+    eddy_tensor    x[OPERANDS];
+    bool           changed = false;
+    /* without elements no operation fails; with one, an integer operation may */
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) == 0) return false;
     for (int i = 0; i < n->n_inputs; i++) {
         const eddy_tensor less = narrower(r, input(r, i));
         x[i] = input(r, i);
-        if (!eddy__flow_valid(less)) continue;
+        if (!eddy__ir_valid(less)) continue;
         x[i] = less;
         changed = true;
     }
@@ -268,19 +272,19 @@ static bool elementwise_rule(rewrite *r)
 
 /* ---------------------------------------------------------------- constants -- */
 
-/* A few elements that rewriting has made constant. */
+/* Folds a few elements that rewriting has made constant. */
 static bool fold_rule(rewrite *r)
 {
     enum { FEW = 64, OPERANDS = 4 };
-    compile         *c = r->flow->c;
-    const flow_node *n = r->node;
-    eddy_buffer      b[OPERANDS + 1];
+    compile       *c = r->ir->c;
+    const ir_node *n = r->node;
+    eddy_buffer    b[OPERANDS + 1];
     if (c->session->options.without & EDDY_PASS_FOLD) return false;
     if (n->n_inputs > OPERANDS || eddy_shape_count(n->outputs[0].shape) > FEW) return false;
     for (int i = 0; i < n->n_inputs; i++) {
-        const eddy_array *a = eddy__flow_value(r->flow, input(r, i));
+        const eddy_array *a = eddy__ir_value(r->ir, input(r, i));
         if (!a) return false;
-        b[i] = eddy__buffer_of(eddy__flow_type(r->flow, input(r, i)), eddy_array_data(a));
+        b[i] = eddy__buffer_of(eddy__ir_type(r->ir, input(r, i)), eddy_array_data(a));
     }
     eddy_array *y = eddy_array_new_in(&c->session->allocator, n->outputs[0].dtype,
                                       n->outputs[0].shape);
@@ -288,23 +292,23 @@ static bool fold_rule(rewrite *r)
                                .outputs = n->outputs, .n_inputs = n->n_inputs, .n_outputs = 1 };
     eddy_error        failure = { 0 };
     b[n->n_inputs] = eddy__buffer_of(n->outputs[0], eddy_array_data(y));
-    /* what fails here fails in the run, with the message of the run */
-    if (y && !eddy__run_alone(c->plan, &node, b, 0, &failure)) {
+    /* an error that occurs here occurs again in the run, with the run's message */
+    if (y && !eddy__run_single_op(c->plan, &node, b, 0, &failure)) {
         eddy_array_free(y);
         c->plan->error = (eddy_error){ 0 };
         return false;
     }
     /* only now: equal constants are one */
-    return eddy__give(r, eddy__flow_constant(r->flow, n->source, y));
+    return eddy__give(r, eddy__ir_constant(r->ir, n->source, y));
 }
 
-/* The mean, the least and the largest of equal numbers. */
+/* The mean, minimum and maximum of equal numbers. */
 static bool equal_elements_rule(rewrite *r)
 {
     if (reduction_rule(r)) return true;
-    if (eddy_shape_count(eddy__flow_type(r->flow, input(r, 0)).shape) == 0) return false;
+    if (eddy_shape_count(eddy__ir_type(r->ir, input(r, 0)).shape) == 0) return false;
     const eddy_tensor less = narrower(r, input(r, 0));
-    if (!eddy__flow_valid(less) || eddy_shape_count(eddy__flow_type(r->flow, less).shape) != 1 ||
+    if (!eddy__ir_valid(less) || eddy_shape_count(eddy__ir_type(r->ir, less).shape) != 1 ||
         eddy_shape_count(r->node->outputs[0].shape) != 1)
         return false;
     return eddy__give(r, eddy__rewrite_reshaped(r, less, r->node->outputs[0].shape));
@@ -315,13 +319,13 @@ static bool sum_rule(rewrite *r)
 {
     if (reduction_rule(r)) return true;
     const eddy_type   y = r->node->outputs[0];
-    const double      n = (double)eddy_shape_count(eddy__flow_type(r->flow, input(r, 0)).shape);
+    const double      n = (double)eddy_shape_count(eddy__ir_type(r->ir, input(r, 0)).shape);
     const eddy_tensor less = n > 0 ? narrower(r, input(r, 0)) : EDDY_NO_TENSOR;
-    if (!eddy__flow_valid(less) || eddy_shape_count(eddy__flow_type(r->flow, less).shape) != 1 ||
+    if (!eddy__ir_valid(less) || eddy_shape_count(eddy__ir_type(r->ir, less).shape) != 1 ||
         eddy_shape_count(y.shape) != 1 || !eddy_dtype_is_floating(y.dtype))
         return false;
-    return give2(r, &eddy_op_mul, eddy__rewrite_reshaped(r, less, y.shape),
-                 eddy__flow_scalar(r->flow, r->node->source, y.dtype, n));
+    return replace_binary(r, &eddy_op_mul, eddy__rewrite_reshaped(r, less, y.shape),
+                 eddy__ir_scalar(r->ir, r->node->source, y.dtype, n));
 }
 
 /* ------------------------------------------------------------- the rules -- */

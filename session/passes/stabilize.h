@@ -4,14 +4,14 @@
 
 #include "session/passes/match.h"
 
-/* Rules for gradients: a product or a quotient in which a division and a factor that
- * cancel it would lose digits, overflow or give 0 / 0. */
+/* Rules for gradients: products and quotients in which a division and a factor that cancels it
+ * would lose digits, overflow or give 0 / 0. */
 bool eddy__stabilise_product(rewrite *r);
 bool eddy__stabilise_quotient(rewrite *r);
 
 /* n is 1 + a for some a. */
-bool eddy__is_one_plus(const rewrite *r, const flow_node *n, eddy_tensor *a);
-/* x is y less a maximum of y: its exponentials do not overflow. */
+bool eddy__is_one_plus(const rewrite *r, const ir_node *n, eddy_tensor *a);
+/* True if x is y minus a maximum of y, so that its exponentials do not overflow. */
 bool eddy__is_shifted(const rewrite *r, eddy_tensor x);
 /* The largest x along the axes, where it is finite, which stay with size 1. */
 eddy_tensor eddy__make_top(rewrite *r, eddy_tensor x, unsigned axes);

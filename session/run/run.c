@@ -23,7 +23,7 @@ static const eddy_array *array_of(const eddy_plan *p, const plan_root *r,
     return p->variables[r->index].state->value;
 }
 
-/* Memory that is known only now: what is fed, where variables live, where results go. */
+/* Sets the addresses that are known only now: feeds, variables and results. */
 static void patch_buffers(eddy_plan *p, const eddy_array *const *feeds)
 {
     for (int32_t i = 0; i < p->n_patches; i++) {
@@ -33,7 +33,7 @@ static void patch_buffers(eddy_plan *p, const eddy_array *const *feeds)
     }
 }
 
-/* Whether a later instruction was compiled for the variable's present shape. */
+/* True if a later instruction was compiled for the variable's current shape. */
 static bool is_used_later(const eddy_plan *p, const instruction *i, const plan_variable *v)
 {
     for (const instruction *j = i + 1; j < p->code + p->n_code; j++)
@@ -42,7 +42,7 @@ static bool is_used_later(const eddy_plan *p, const instruction *i, const plan_v
     return false;
 }
 
-/* Gives a variable without a fixed shape room for the value it is about to get. */
+/* Allocates memory for the new value of a variable without a fixed shape. */
 static eddy_status resize(eddy_plan *p, instruction *i)
 {
     plan_variable     *v = &p->variables[i->resizes];
@@ -99,28 +99,29 @@ static eddy_status execute(eddy_plan *p, int32_t first, uint64_t step)
     const double few = 16384;
     const bool   many = p->has_lapack || p->info.flops >= few;
     if (many) eddy__blas_begin();
-    const int64_t begun = p->has_wide ? eddy__ticks() : 0;
-    if (p->has_wide) p->side_by_side = eddy__autotune_choice(&p->autotuner);
+    const int64_t begun = p->has_parallel_groups ? eddy__ticks() : 0;
+    if (p->has_parallel_groups) p->runs_parallel = eddy__autotune_choice(&p->autotuner);
     eddy_status s = p->profile ? execute_timed(p, first, step) : execute_all(p, first, step);
-    if (p->has_wide && s == EDDY_OK) eddy__autotune_record(&p->autotuner, eddy__ticks() - begun);
+    if (p->has_parallel_groups && s == EDDY_OK)
+        eddy__autotune_record(&p->autotuner, eddy__ticks() - begun);
     if (many) eddy__blas_end();
     return s;
 }
 
-/* What was computed once for all runs is there, and of variables as they are now.  Their
- * versions are noted for the next run. */
-static bool is_settled(eddy_plan *p)
+/* True if the values that are computed once exist and match the variables. Records the versions
+ * of the variables for the next run. */
+static bool has_invariants(eddy_plan *p)
 {
-    bool settled = p->settled;
+    bool invariants_computed = p->invariants_computed;
     for (int32_t i = 0; i < p->n_sources; i++) {
         plan_source *s = &p->sources[i];
-        settled = settled && s->version == s->state->version;
+        invariants_computed = invariants_computed && s->version == s->state->version;
         s->version = s->state->version;
     }
-    return settled;
+    return invariants_computed;
 }
 
-/* Before the first update: a run that fails may have made some. */
+/* before the first update, because a run that fails may have applied some */
 static void note_updates(const eddy_plan *p)
 {
     p->session->changes++;
@@ -128,8 +129,8 @@ static void note_updates(const eddy_plan *p)
         if (p->variables[v].updated) p->variables[v].state->version++;
 }
 
-/* Whether a value of b may be written to `old`, which is nobody else's. */
-static bool is_usable(const eddy_buffer *b, const eddy_array *old)
+/* True if a value of b can be written to `old`, which has no other reference. */
+static bool can_hold(const eddy_buffer *b, const eddy_array *old)
 {
     return old && eddy_array_dtype(old) == b->type.dtype &&
            eddy_shape_equal(eddy_array_shape(old), b->type.shape) && !eddy__array_is_shared(old) &&
@@ -140,7 +141,7 @@ static bool is_usable(const eddy_buffer *b, const eddy_array *old)
 static eddy_array *copy_of_value(const eddy_buffer *b, eddy_array *old,
                                  const eddy_array *const *feeds, int n_feeds)
 {
-    bool fits = is_usable(b, old);
+    bool fits = can_hold(b, old);
     for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
     eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, b->type.shape);
     if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), b->data, eddy_array_bytes(a));
@@ -165,19 +166,20 @@ static bool make_results(eddy_plan *p)
     return true;
 }
 
-/* The caller gets what the run has written, and the next run may write to his old array,
- * even if this one was fed with it. */
+/* The caller gets the array that the run has written. The next run may write to the caller's
+ * old array, even if that was a feed of this run. */
 static void swap_results(const eddy_plan *p, plan_fetch *f, eddy_array **out)
 {
     eddy_array *made = f->next, *old = *out;
-    const bool  usable = is_usable(&p->buffers[f->buffer], old);
+    const bool  usable = can_hold(&p->buffers[f->buffer], old);
     f->next = usable ? old : NULL;
     f->dropped = usable ? NULL : old;
     *out = made;
 }
 
-/* What fetch i gets goes to *out; false if there is no memory for a copy. */
-static bool hand_over(eddy_plan *p, plan_fetch *f, const eddy_array *const *feeds, eddy_array **out)
+/* Stores the result of fetch i in *out; false if there is no memory for a copy. */
+static bool return_result(eddy_plan *p, plan_fetch *f, const eddy_array *const *feeds,
+                          eddy_array **out)
 {
     eddy_array *a = NULL, *old = *out;
     if (f->direct) {
@@ -191,12 +193,13 @@ static bool hand_over(eddy_plan *p, plan_fetch *f, const eddy_array *const *feed
     return true;
 }
 
-/* Only memory can fail here; the fetches before the failing one are then done.  Old arrays
- * go last: they may have been fed, and what is fed may be fetched. */
+/* Returns the results. The only possible error is a lack of memory; the results before the
+ * missing one are then set. Old arrays are released last, because they may be feeds, and a feed
+ * may be fetched. */
 static bool collect(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out)
 {
     int n = 0;
-    while (n < p->n_fetches && hand_over(p, &p->outputs[n], feeds, &out[n])) n++;
+    while (n < p->n_fetches && return_result(p, &p->outputs[n], feeds, &out[n])) n++;
     for (int i = 0; i < n; i++) {
         if (p->outputs[i].dropped) eddy_array_free(p->outputs[i].dropped);
         p->outputs[i].dropped = NULL;
@@ -216,22 +219,22 @@ bool eddy__plan_fits(const eddy_plan *p)
 
 /* The run itself, with the state's lock held. */
 static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                              const run_moment *given)
+                              const run_snapshot *given)
 {
     if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
     if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
     patch_buffers(p, feeds);
     if (p->writes) note_updates(p);
     const uint64_t step = given ? given->step : atomic_fetch_add(&p->session->step, 1);
-    const int32_t  first = p->n_steady > 0 && is_settled(p) ? p->n_steady : 0;
+    const int32_t  first = p->n_invariant > 0 && has_invariants(p) ? p->n_invariant : 0;
     eddy_status    status = execute(p, first, step);
-    p->settled = first > 0 || status == EDDY_OK;
+    p->invariants_computed = first > 0 || status == EDDY_OK;
     if (status == EDDY_OK && out && !collect(p, feeds, out)) return EDDY_NO_MEMORY;
     return status;
 }
 
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                           run_moment *moment, eddy_error *error)
+                           run_snapshot *snapshot, eddy_error *error)
 {
     eddy_session *s = p->session;
     if (p->writes) pthread_rwlock_wrlock(&s->state_lock);
@@ -239,13 +242,13 @@ eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
     eddy_running here;
     eddy__running_begin(&here, s);
     p->error = (eddy_error){ 0 };
-    p->overtaken = moment && moment->begun && moment->changes != s->changes;
-    if (moment && !moment->begun)
-        *moment = (run_moment){ .step = moment->step, .changes = s->changes, .begun = true };
-    p->stale = !p->overtaken && p->has_open && !eddy__plan_fits(p);
+    p->conflict = snapshot && snapshot->taken && snapshot->changes != s->changes;
+    if (snapshot && !snapshot->taken)
+        *snapshot = (run_snapshot){ .step = snapshot->step, .changes = s->changes, .taken = true };
+    p->stale = !p->conflict && p->has_open && !eddy__plan_fits(p);
     const int64_t begun = p->profile ? eddy__ticks() : 0;
-    eddy_status status = p->stale || p->overtaken ? EDDY_OK : run_locked(p, feeds, out, moment);
-    if (p->profile && !p->stale && !p->overtaken) {
+    eddy_status status = p->stale || p->conflict ? EDDY_OK : run_locked(p, feeds, out, snapshot);
+    if (p->profile && !p->stale && !p->conflict) {
         p->profile->ticks += eddy__ticks() - begun;
         p->profile->runs++;
     }

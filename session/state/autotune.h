@@ -9,9 +9,9 @@
 
 /* Variant 1 uses more threads than variant 0. */
 typedef struct autotuner {
-    bool     best;                  /* the faster variant so far; initially a guess */
-    int32_t  run, period;           /* number of the next run within the period; its length */
-    double   ticks[2];              /* of a run of each variant, smoothed; 0: unknown */
+    bool    best;                   /* the faster variant so far; initially a guess */
+    int32_t run, period;            /* number of the next run within the period; its length */
+    double  ticks[2];               /* of a run of each variant, smoothed; 0: unknown */
 } autotuner;
 
 /* Numbers of runs: in a period; at its end, of the other variant; after a change of variant,

@@ -1,19 +1,21 @@
 /* internal.h -- internal declarations shared by the files of session/.
  *
  * compile.c turns feeds, fetches and shapes into a plan through these stages:
- *   specialise.c       selects the nodes that are needed, infers concrete types, folds constants
- *   lower.c            builds the plan's own graph (flow.h) from the live nodes;
- *                      liveness.c finds them; variable_order.c decides which reads of
- *                      variables see updates
- *   passes.c           rewrites the flow for the same values at lower cost; arrange.c orders it;
- *                      hoist.c moves nodes out that need not be computed in each run
- *   schedule.c         emits instructions over buffers;
- *                      views.c decides which values share the memory of others
- *                      fuse.c merges consecutive elementwise instructions
- *                      parallel_groups.c merges small independent instructions
- *   memory_plan.c      assigns offsets in one arena to temporaries
- * run.c executes plans, profile.c reports the time they spend; session.c keeps them and the
- * state. */
+ *   specialize_shapes.c  selects the nodes that are needed, infers concrete types, folds
+ *                        constants
+ *   lower.c              builds the plan's own graph (ir.h) from the live nodes;
+ *                        liveness.c finds them; variable_order.c decides which reads of
+ *                        variables see updates
+ *   passes.c             rewrites the IR to compute the same values at lower cost;
+ *                        schedule_nodes.c orders its nodes; hoist.c moves nodes out that need
+ *                        not be computed in each run
+ *   emit.c               emits instructions over buffers;
+ *                        views.c decides which values share the memory of others;
+ *                        fuse.c merges consecutive elementwise instructions;
+ *                        parallel_groups.c merges small independent instructions
+ *   memory_plan.c        assigns offsets in one arena to temporaries
+ * run.c executes plans, profile.c reports the time they take; session.c keeps the plans and the
+ * variables' state. */
 #ifndef EDDY_SESSION_INTERNAL_H
 #define EDDY_SESSION_INTERNAL_H
 
@@ -27,66 +29,66 @@ typedef struct eddy_plan eddy_plan;
 
 /* State shared by the stages of one run: its number, and the session's count of changes of
  * variables when the first stage began. */
-typedef struct run_moment {
+typedef struct run_snapshot {
     uint64_t step, changes;
-    bool     begun;
-    bool     overtaken;       /* a later stage found variables changed since then */
-} run_moment;
+    bool     taken;
+    bool     conflict;        /* a later stage found that variables have changed */
+} run_snapshot;
 
 /* A feed or fetch in the key of a plan. */
 typedef struct plan_feed {
     eddy_tensor tensor;
     eddy_type   type;
     eddy_array *value;        /* a few integers on which shapes may depend, or NULL */
-    bool        keyed;        /* shapes do depend on them: they are part of the key */
+    bool        keyed;        /* shapes depend on the integers, so they are part of the key */
 } plan_feed;
 
-/* ------------------------------------------------- stage 1: specialise -- */
+/* ------------------------------------------------- stage 1: specialization -- */
 
 typedef struct node_info {
     eddy_type   *types;       /* concrete output types; NULL if not visited */
     eddy_array **folded;      /* one per output, or NULL */
     bool         needed;      /* an ancestor of a fetch, for its value or its type */
-    bool         valued;      /* ... for its value */
-    bool         decides;     /* ... which determines a shape */
+    bool         value_needed;  /* ... for its value */
+    bool         decides_shape;  /* ... which determines a shape */
     bool         effect;      /* it, or a node that it waits for, must not be removed */
     bool         live;        /* executed, or its value is used */
-    bool         fed;         /* at least one output is */
+    bool         fed;         /* at least one output is fed */
     bool         alias;       /* its output is its input 0 with another shape */
     bool         dynamic;     /* types have the maximum possible dimensions */
 } node_info;
 
-typedef struct eddy_flow eddy_flow;
+typedef struct ir_graph ir_graph;
 struct body_use;
 struct eddy_program;
 
 typedef struct compile {
-    eddy_session  *session;
-    eddy_graph    *graph;
-    eddy_plan     *plan;
-    node_info     *info;      /* [0..size] */
+    eddy_session *session;
+    eddy_graph   *graph;
+    eddy_plan    *plan;
+    node_info    *info;       /* [0..size] */
     struct body_use **bodies; /* by node id, of Loop and Case nodes; NULL: there is none */
-    int32_t        size;
-    eddy_error    *error;
-    eddy_arena     scratch;   /* freed when the plan is complete */
-    eddy_arena     turns[2];  /* freed when the next flow but one is complete */
-    int            turn;
-    eddy_flow     *flow;
-    /* Of the user's graph, between liveness.c and lower.c: */
+    int32_t       size;
+    eddy_error   *error;
+    eddy_arena    scratch;    /* freed when the plan is complete */
+    eddy_arena    ir_arenas[2];  /* freed when the IR after the next one is complete */
+    int           ir_arena;
+    ir_graph     *ir;
+    /* For the user's graph, between liveness.c and lower.c: */
     int32_t       *variable_of;     /* by node id: index in plan->variables, or -1 */
     int32_t       *first_update;    /* by variable index: node id; 0: none */
     uint8_t       *plain_read;      /* by node id: an explicit read that no update precedes */
-    uint8_t      **reads_now;       /* by node id: NULL, or by input: is a variable behind an update */
+    uint8_t      **reads_now;  /* by node id: NULL, or by input: it is a variable that was updated before */
 } compile;
 
-bool eddy__specialise(compile *c);
-/* Index of the feed that gives t, or -1. */
+bool eddy__specialize_shapes(compile *c);
+/* Index of the feed of t, or -1. */
 int  eddy__feed_of(const compile *c, eddy_tensor t);
 /* The type that t has in this plan; its constant elements, or NULL. */
 eddy_type         eddy__concrete_type(const compile *c, eddy_tensor t);
 const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t);
 
-/* --------------------------------------------------- stage 2: schedule -- */
+/* --------------------------------------------------- stage 2: instructions -- */
 
 /* A result is a temporary that instructions write directly to the array of a fetch. */
 typedef enum value_kind {
@@ -105,17 +107,17 @@ typedef struct plan_root {
     size_t      bytes, offset;
     int32_t     first, last;  /* positions in the schedule, inclusive; last INT32_MAX: kept */
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
-    bool        parted;       /* some buffers are parts of it */
+    bool        has_views;    /* some buffers are parts of it */
     bool        kept;         /* holds values that later runs need */
     bool        owned;        /* a feed whose memory the plan may overwrite */
 } plan_root;
 
 typedef struct instruction {
-    eddy_kernel  kernel;
-    eddy_status (*run)(eddy_kernel *k);
+    eddy_kernel      kernel;
+    eddy_status      (*run)(eddy_kernel *k);
     eddy_kernel_call call;    /* kernel.impl */
-    int32_t      resizes;     /* variable whose storage takes the value's shape; or -1 */
-    bool         apart;       /* the first of a loop: not to be fused with earlier ones */
+    int32_t          resizes; /* variable whose storage takes the shape of the result; or -1 */
+    bool             starts_loop; /* the first of a loop: not to be fused with earlier ones */
     struct eddy_program *program;   /* of a Loop or Case node; else NULL */
 } instruction;
 
@@ -123,21 +125,21 @@ typedef struct plan_variable {
     const eddy_node *node;
     eddy_state      *state;
     eddy_buffer     *reference;   /* its storage, for kernels that update it */
-    eddy_shape       shape;       /* its shape when the plan was made */
+    eddy_shape       shape;       /* its shape when the plan was compiled */
     bool             open;        /* the shape may differ now */
     bool             read;        /* must have a value when the run begins */
     bool             updated;
 } plan_variable;
 
-/* A variable from which kept values were computed, and its version then. */
+/* A variable from which kept values were computed, and its version at that time. */
 typedef struct plan_source {
     const eddy_state *state;
     uint64_t          version;
 } plan_source;
 
-/* The array of a result, to which the run writes, belongs to the plan until the run has
- * succeeded; then the caller gets it, and the plan keeps the caller's old array for the next
- * run. */
+/* A run writes a result directly to an array that belongs to the plan until the run has
+ * succeeded. Then the caller gets the array, and the plan keeps the caller's old array for the
+ * next run. */
 typedef struct plan_fetch {
     int32_t     buffer;           /* -1: an operation without a value */
     bool        direct;           /* its root is a result of its own */
@@ -157,29 +159,29 @@ typedef struct instruction_profile {
 
 typedef struct plan_profile {
     int64_t             ticks, runs;
-    instruction_profile each[];   /* as plan->code */
+    instruction_profile each[];   /* by instruction, as plan->code */
 } plan_profile;
 
 struct eddy_plan {
-    eddy_plan     *next;
-    atomic_bool    busy;          /* set under the session's lock, cleared without it */
-    uint64_t       used;          /* the session's `takings` at the last use */
-    bool           writes;        /* updates variables */
-    bool           has_open;      /* ... or reads some whose shapes may change between runs */
-    bool           stale;         /* the last run found other shapes, and did nothing */
-    bool           overtaken;     /* ... found that variables changed since an earlier stage */
-    bool           has_results;   /* writes straight into arrays of fetches */
-    bool           has_lapack;    /* has operations that call LAPACK */
-    bool           has_wide;      /* small instructions that may run in parallel (parallel_groups.h) */
-    bool           side_by_side;  /* ... and do, in this run */
-    autotuner      autotuner;        /* ... whether that is faster */
-    plan_profile  *profile;       /* NULL without the session's option */
+    eddy_plan            *next;
+    atomic_bool           busy;   /* set under the session's lock, cleared without it */
+    uint64_t              used;   /* the session's `use_clock` at the last use */
+    bool                  writes; /* updates variables */
+    bool                  has_open;  /* ... or reads variables whose shapes may change between runs */
+    bool                  stale;  /* the last run found other shapes and did nothing */
+    bool                  conflict; /* ... found that variables changed since an earlier stage */
+    bool                  has_results; /* writes straight into arrays of fetches */
+    bool                  has_lapack; /* has operations that call LAPACK */
+    bool                  has_parallel_groups; /* small instructions that may run in parallel */
+    bool                  runs_parallel; /* ... and do, in this run */
+    autotuner             autotuner;  /* chooses whether they do */
+    plan_profile         *profile; /* NULL without the session's option */
     bool           embedded;      /* of a body: its memory is part of another plan's */
     const uint8_t *owned;         /* by feed of a body: the plan may overwrite it */
     struct eddy_program *programs;
-    eddy_session  *session;
+    eddy_session         *session;
     const eddy_allocator *allocator;
-    eddy_arena     arena;         /* of everything below */
+    eddy_arena            arena;  /* owns the arrays below */
 
     int            n_feeds, n_fetches;
     plan_feed     *feeds;
@@ -193,8 +195,8 @@ struct eddy_plan {
     int32_t        n_roots, roots_capacity;
     instruction   *code;
     int32_t        n_code;
-    int32_t        n_steady;      /* number of leading instructions that run only after a source has changed */
-    bool           settled;       /* ... and have run */
+    int32_t        n_invariant;   /* number of leading instructions that run only after a source has changed */
+    bool           invariants_computed;  /* ... and have run */
     plan_source   *sources;
     int32_t        n_sources;
     plan_variable *variables;
@@ -208,32 +210,32 @@ struct eddy_plan {
     void          *memory, *memory_base;
     size_t         memory_bytes;
     eddy_plan_info info;
-    eddy_error     error;         /* of the running step */
+    eddy_error     error;         /* of the current run */
 };
 
-/* Builds the plan's own graph from the live part of the user's graph (c->flow), rewrites it by
+/* Builds the plan's own graph from the live part of the user's graph (c->IR), rewrites it by
  * the passes, and turns it into instructions. */
 bool eddy__lower(compile *c);
 bool eddy__improve(compile *c);
 /* Moves nodes to the front that need not be computed in each run (hoist.c). */
 bool eddy__hoist(compile *c);
-bool eddy__schedule(compile *c);
+bool eddy__emit(compile *c);
 /* Records that the placeholder was not fed; returns false. */
 bool eddy__not_fed(const eddy_node *placeholder, eddy_error *error);
 /* Memory for n items in the plan's arena, zeroed; NULL with the error set. */
 void *eddy__plan_alloc(compile *c, size_t n, size_t size);
 /* The same, freed when the plan is complete. */
-void *eddy__flow_alloc(compile *c, size_t n, size_t size);
+void *eddy__ir_alloc(compile *c, size_t n, size_t size);
 bool  eddy__plan_keep(compile *c, eddy_array *a);     /* takes the reference */
 
 /* Fuses consecutive elementwise instructions into one (fuse.c). */
 bool eddy__fuse(compile *c);
 /* Combines small independent instructions into one (parallel_groups.c). */
-bool eddy__widen(compile *c);
+bool eddy__parallelize(compile *c);
 /* Calls `prepare` of the instruction's kernel. */
 bool eddy__prepare(compile *c, instruction *i);
-/* The number of arithmetic operations of an instruction; those of a fused one are counted before
- * fusion. The second function adds it to the plan's. */
+/* The number of arithmetic operations of an instruction; the parts of a fused instruction are
+ * counted before fusion. The second function adds it to the plan's count. */
 bool eddy__instruction_flops(compile *c, const instruction *i, double *flops);
 bool eddy__plan_add_flops(compile *c, const instruction *i);
 /* Sets the addresses of buffers and scratch memory in p->memory. */
@@ -250,13 +252,13 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n, int
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
                          eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
-/* For tests: checks, from the instructions alone, that no memory of the plan holds two values at
- * a time and that every operand is present when it is read; otherwise sets the error. */
+/* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
+ * at a time and that every operand exists when it is read; otherwise sets the error. */
 bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
- * run with several stages, `moment` is their shared state; otherwise NULL. */
+ * run with several stages, `snapshot` is their shared state; otherwise NULL. */
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                           run_moment *moment, eddy_error *error);
+                           run_snapshot *snapshot, eddy_error *error);
 /* Records an error of the instruction, unless its kernel has recorded one. */
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
 /* Runs the instruction; `error` must be the one that its kernel sets. */
@@ -283,37 +285,37 @@ static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *ro
 {
     return p->buffer_at[buffer] > 0 ? (char *)root + p->buffer_at[buffer] : root;
 }
-/* Runs one node alone: prepares and calls its kernel. `buffers` contains the inputs and then the
- * outputs; of the plan only the session, the arena and the error are used. */
-bool eddy__run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+/* Runs one node outside of a plan: prepares and calls its kernel. `buffers` contains the inputs
+ * and then the outputs. Of the plan, only the session, the arena and the error are used. */
+bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
                      eddy_error *error);
 
 struct eddy_session {
-    eddy_graph        *graph;
-    eddy_session_args  options;
-    eddy_allocator     allocator;
-    pthread_mutex_t    lock;           /* of plans, states, callables; locked before state_lock */
-    pthread_rwlock_t   state_lock;     /* held by runs: shared, or exclusive if they update */
-    pthread_mutex_t    report_lock;    /* of error and last_info */
-    eddy_plan         *plans;          /* most recently used first */
-    int                n_plans;
-    uint64_t           takings;        /* of plans, so far */
-    uint64_t           changes;        /* of variables, so far; with state_lock held */
-    eddy_state       **states;         /* by node id */
-    int32_t            states_capacity;
-    atomic_ullong      step;
-    atomic_bool        closed;
-    eddy_error         error;
-    eddy_plan_info     last_info;
+    eddy_graph           *graph;
+    eddy_session_args     options;
+    eddy_allocator        allocator;
+    pthread_mutex_t       lock;  /* protects plans, states and callables; locked before state_lock */
+    pthread_rwlock_t      state_lock;  /* held by runs: shared, or exclusive if they update variables */
+    pthread_mutex_t       report_lock; /* protects error and last_info */
+    eddy_plan            *plans;       /* most recently used first */
+    int                   n_plans;
+    uint64_t              use_clock;  /* counts uses of plans, for finding the least recently used */
+    uint64_t              changes;     /* counts changes of variables; protected by state_lock */
+    eddy_state          **states;      /* by node id */
+    int32_t               states_capacity;
+    atomic_ullong         step;
+    atomic_bool           closed;
+    eddy_error            error;
+    eddy_plan_info        last_info;
     struct eddy_callable *callables;
-    struct stages     *stages;         /* of runs that have several, and of those that have one */
-    int                n_stages;
-    int32_t            seen;           /* nodes examined for dynamic operations */
-    bool               has_dynamic;
-    struct evaluation *evaluation;     /* values computed by eager evaluation (eval.c); NULL before the first */
-    bool               of_graph;       /* made by eddy_eval_session: freed with the graph */
-    int64_t            began_ticks, began_nanoseconds;     /* when it was made, for profiles */
-    size_t         recompute_least;    /* bytes; 0: where it pays (recompute.c) */
+    struct stages        *stages;   /* of runs with several stages, and of runs found to have one */
+    int                   n_stages;
+    int32_t               seen;        /* nodes examined for dynamic operations */
+    bool                  has_dynamic;
+    struct eval_cache    *eval_cache;  /* values computed by eager evaluation (eval.c); NULL before the first */
+    bool                  of_graph;    /* created by eddy_eval_session: freed with the graph */
+    int64_t               began_ticks, began_nanoseconds;  /* when it was created, for profiles */
+    size_t                recompute_least; /* bytes; 0: where it pays (recompute.c) */
 };
 
 /* True if the session is open and its graph is alive, not empty and without errors; otherwise
@@ -341,7 +343,7 @@ eddy_status eddy__session_finish(eddy_session *s, const eddy_error *e);
 /* For eval.c: frees a session, including one that belongs to a graph; and frees its cached
  * values. */
 void eddy__session_destroy(eddy_session *s);
-void eddy__evaluation_free(eddy_session *s);
+void eddy__eval_cache_free(eddy_session *s);
 
 /* Allocates the profile of a plan when its instructions are final (profile.c). */
 bool eddy__profile_prepare(compile *c);

@@ -20,7 +20,7 @@ void eddy__session_note_plan(eddy_session *s, const eddy_plan_info *info)
     pthread_mutex_unlock(&s->report_lock);
 }
 
-/* The lock is no part of what a reader sees. */
+/* Readers do not see the lock. */
 static pthread_mutex_t *report_lock(const eddy_session *s)
 {
     return (pthread_mutex_t *)(uintptr_t)&s->report_lock;
@@ -38,7 +38,7 @@ eddy_status eddy_session_status(const eddy_session *s)
 const char *eddy_session_message(const eddy_session *s)
 {
     static _Thread_local eddy_error last;
-    if (!eddy__live(s, EDDY_LIVE_SESSION)) return "not a session";
+    if (!eddy__live(s, EDDY_LIVE_SESSION)) return "the session is NULL or has been freed";
     pthread_mutex_lock(report_lock(s));
     last = s->error;
     pthread_mutex_unlock(report_lock(s));

@@ -28,7 +28,7 @@ static const eddy_node *variable_node(const eddy_session *s, eddy_tensor t, eddy
     return NULL;
 }
 
-static bool usable(const eddy_session *s, eddy_error *e)
+static bool is_usable(const eddy_session *s, eddy_error *e)
 {
     if (atomic_load(&s->closed))
         return eddy__error_set(e, EDDY_CLOSED, "Attempted to use a closed Session.");
@@ -58,7 +58,7 @@ eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable)
     eddy_array *a = NULL;
     if (!eddy__session_enter(s)) return NULL;
     pthread_mutex_lock(&s->lock);
-    const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
+    const eddy_node *node = is_usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node) {
         pthread_rwlock_rdlock(&s->state_lock);
         a = copy_value(s, node->id);
@@ -79,8 +79,8 @@ bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *er
                            eddy_type_print(value, have, sizeof have));
 }
 
-/* Room for the value, in *room where the variable has none that fits; NULL and the
- * error set if memory is out.  Nothing is changed yet. */
+/* Allocates memory for the value: *room, if the variable has none that fits; NULL with the
+ * error set. Does not change the variable. */
 static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_array *value,
                              eddy_array **room, eddy_error *e)
 {
@@ -95,7 +95,7 @@ static eddy_state *make_room(eddy_session *s, const eddy_node *node, const eddy_
     return NULL;
 }
 
-static void give_value(eddy_session *s, eddy_state *state, const eddy_array *value,
+static void set_state(eddy_session *s, eddy_state *state, const eddy_array *value,
                        eddy_array *room)
 {
     if (room) {
@@ -116,7 +116,7 @@ static void set_value(eddy_session *s, const eddy_node *node, const eddy_array *
     eddy_array     *room;
     if (!eddy__value_fits(node, got, e)) return;
     eddy_state *state = make_room(s, node, value, &room, e);
-    if (state) give_value(s, state, value, room);
+    if (state) set_state(s, state, value, room);
 }
 
 eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
@@ -124,9 +124,9 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
     eddy_error e = { 0 };
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    const eddy_node *node = usable(s, &e) ? variable_node(s, variable, &e) : NULL;
+    const eddy_node *node = is_usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node && !value)
-        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "there is no value for the variable '%s'",
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_variable_set: the value for '%s' is NULL",
                         node->name);
     if (node && value) {
         pthread_rwlock_wrlock(&s->state_lock);
@@ -139,12 +139,13 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
 /* ----------------------------------------------------------- checkpoints -- */
 
 /* The listed variables, or all global ones: n of them, in memory of the session's. */
-static const eddy_node **listed(eddy_session *s, eddy_list l, int *n, eddy_error *e)
+static const eddy_node **checkpoint_variables(eddy_session *s, eddy_list l, int *n, eddy_error *e)
 {
     bool all = l.count == 0;
     *n = all ? eddy_collection_size(s->graph, EDDY_GLOBAL_VARIABLES) : l.count;
     if (l.count < 0 || (l.count > 0 && !l.at)) {
-        eddy__error_set(e, EDDY_INVALID_ARGUMENT, "variables is not a valid list");
+        eddy__error_set(e, EDDY_INVALID_ARGUMENT, "variables is not a valid list (count %d, at %s)",
+                        l.count, l.at ? "given" : "NULL");
         return NULL;
     }
     const eddy_node **nodes = eddy__allocate_zeroed(&s->allocator, (size_t)*n, sizeof *nodes);
@@ -185,7 +186,8 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_save: no path is given");
-    const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
+    const eddy_node **nodes =
+        path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK) {
         pthread_rwlock_rdlock(&s->state_lock);
         save_nodes(s, path, n, nodes, &e);
@@ -195,7 +197,7 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
     return eddy__session_finish(s, &e);
 }
 
-/* Whether the file has a value for the variable that it can hold. */
+/* True if the file has a value that the variable can hold. */
 static bool can_restore(const eddy_node *node, const char *path, const eddy_array *a,
                         eddy_error *e)
 {
@@ -203,13 +205,13 @@ static bool can_restore(const eddy_node *node, const char *path, const eddy_arra
     eddy_error      why = { 0 };
     if (!a)
         return eddy__error_set(e, EDDY_NOT_FOUND,
-                               "%.300s: there is no value for the variable '%.200s'", path,
+                               "%.300s: the file has no value for the variable '%.200s'", path,
                                node->name);
     return eddy__value_fits(node, got, &why) ||
            eddy__error_set(e, why.status, "%.300s: %s", path, why.message);
 }
 
-/* All are checked, and have room, before the first is changed. */
+/* All values are checked, and have memory, before the first variable is changed. */
 static void restore_nodes(eddy_session *s, const char *path, const eddy_safetensors *file, int n,
                           const eddy_node **nodes, eddy_error *e)
 {
@@ -221,7 +223,7 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
     }
     for (int i = 0; room && i < n; i++) {
         if (e->status == EDDY_OK)
-            give_value(s, s->states[nodes[i]->id], eddy__safetensors_find(file, nodes[i]->name),
+            set_state(s, s->states[nodes[i]->id], eddy__safetensors_find(file, nodes[i]->name),
                        room[i]);
         else eddy_array_free(room[i]);
     }
@@ -236,7 +238,8 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path is given");
-    const eddy_node **nodes = path && usable(s, &e) ? listed(s, variables, &n, &e) : NULL;
+    const eddy_node **nodes =
+        path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK &&
         eddy__safetensors_read(eddy__graph_files(s->graph), &s->allocator, path, &file, &e) ==
             EDDY_OK) {

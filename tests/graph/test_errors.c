@@ -81,7 +81,7 @@ END_TEST
 static void of_session(eddy_session *s, eddy_tensor t)
 {
     ck_assert_int_eq(eddy_session_status(s), EDDY_INVALID_ARGUMENT);
-    ck_assert_str_eq(eddy_session_message(s), "not a session");
+    ck_assert_str_eq(eddy_session_message(s), "the session is NULL or has been freed");
     ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(t), NULL), EDDY_INVALID_ARGUMENT);
     ck_assert_ptr_null(eddy_fetch(s, t));
     ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(), EDDY_LIST(t)));

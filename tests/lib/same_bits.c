@@ -76,7 +76,7 @@ void check_same_bits(const trial *t, const fetches *f)
     check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_FUSE }, want, "FUSE");
     check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_IN_PLACE }, want, "IN_PLACE");
     check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_REUSE }, want, "REUSE");
-    enum { ALL = EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE | EDDY_PASS_ARRANGE };
+    enum { ALL = EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE | EDDY_PASS_SCHEDULE };
     check_run(t, f, g, (eddy_session_args){ .threads = 1 }, want, "one thread");
     check_run(t, f, g, (eddy_session_args){ .threads = 3 }, want, "three threads");
     check_run(t, f, g, (eddy_session_args){ .without = ALL }, want, "each of these");

@@ -1,5 +1,5 @@
 /* test_dynamic_shapes.c -- runs in which shapes depend on data. */
-#include "../../../eddy.h"
+#include "../../eddy.h"
 #include "ops/short_names.h"
 #include "tests/lib/checks.h"
 

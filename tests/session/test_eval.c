@@ -262,7 +262,7 @@ START_TEST(lifetime)
     run_fails(looks, EDDY_CLOSED, "graph has been freed");
     eddy_session_free(s);
     ck_assert_ptr_null(eddy_eval_in(looks, x));
-    ck_assert_str_eq(eddy_session_message(looks), "not a session");
+    ck_assert_str_eq(eddy_session_message(looks), "the session is NULL or has been freed");
 }
 END_TEST
 
@@ -279,7 +279,7 @@ START_TEST(printed)
     fclose(to);
     ck_assert_str_eq(text, "y:0 float64[2] [2, 5]\n"
                            "You must feed a value for placeholder tensor 'x' with dtype float32\n"
-                           "not a session\n");
+                           "the session is NULL or has been freed\n");
     free(text);
 }
 END_TEST

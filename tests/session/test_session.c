@@ -384,7 +384,7 @@ START_TEST(max_bytes)
     eddy_session *t = eddy_session_new(g, .max_bytes = 4000);
     eddy_array   *v = eddy_array_new(EDDY_FLOAT64, EDDY_SHAPE(1000));
     ck_assert_int_eq(eddy_run(t, EDDY_FEED({ x, v }), EDDY_FETCH(y), NULL), EDDY_LIMIT);
-    run_fails(t, EDDY_LIMIT, "the session's limit is 4000");
+    run_fails(t, EDDY_LIMIT, "max_bytes of the session is 4000");
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, v }), EDDY_FETCH(y), NULL), EDDY_OK);
     eddy_array_free(v);
     eddy_session_free(t);

@@ -336,7 +336,7 @@ START_TEST(handles_that_are_nothing)
 {
     eddy_tensor v = variable(n(1), "v");
     ck_assert(!eddy_is_valid(eddy_averages_apply(NULL, EDDY_LIST(v))));
-    fails(g, EDDY_INVALID_ARGUMENT, "averages: the averages are NULL or not valid");
+    fails(g, EDDY_INVALID_ARGUMENT, "averages: the object is NULL or has been freed");
     ck_assert(!eddy_is_valid(eddy_averages_apply(NULL, EDDY_LIST())));
     ck_assert(!eddy_is_valid(eddy_averages_of(NULL, v)));
     ck_assert(!eddy_is_valid(eddy_averages_swap(NULL)));

@@ -113,8 +113,8 @@ static void takes(bool whole, eddy_tensor x, const eddy_array *a, eddy_tensor y)
     const int64_t    before = executed(p);
     same(x, a, y);
     ck_assert_ptr_eq(p, on->plans);
-    ck_assert_int_gt(p->n_steady, 0);
-    ck_assert_int_eq(executed(p) - before, whole ? p->n_code : p->n_code - p->n_steady);
+    ck_assert_int_gt(p->n_invariant, 0);
+    ck_assert_int_eq(executed(p) - before, whole ? p->n_code : p->n_code - p->n_invariant);
 }
 
 /* y = x (exp(v) c): the product of exp(v) and c is kept. */
@@ -147,7 +147,7 @@ START_TEST(once)
     ck_assert_int_eq(hoisted(), 2);
     takes(false, m.x, m.a, m.y);
     ck_assert_int_eq(eddy_session_plan_info(off).changes[PASS], 0);
-    ck_assert_int_eq(off->plans->n_steady, 0);
+    ck_assert_int_eq(off->plans->n_invariant, 0);
     eddy_array_free(m.a);
 }
 END_TEST
@@ -208,7 +208,7 @@ START_TEST(without_others)
                                                eddy_array_data(out));
         ck_assert(eddy_array_equal(out, first));
     }
-    ck_assert_int_eq(on->plans->n_steady > 0, _i != PASS);
+    ck_assert_int_eq(on->plans->n_invariant > 0, _i != PASS);
     eddy_array_free(first);
     eddy_array_free(out);
     eddy_array_free(m.a);
@@ -266,12 +266,12 @@ START_TEST(callable)
     ck_assert_int_eq(eddy_callable_run(c, feeds, NULL), EDDY_OK);
     ck_assert_int_eq(eddy_callable_run(c, feeds, NULL), EDDY_OK);
     const eddy_plan *p = on->plans;
-    ck_assert_int_eq(executed(p), 2 * p->n_code - p->n_steady);
+    ck_assert_int_eq(executed(p), 2 * p->n_code - p->n_invariant);
     runs(on, add);
     ck_assert_int_eq(eddy_callable_run(c, feeds, NULL), EDDY_OK);
-    ck_assert_int_eq(executed(p), 3 * p->n_code - p->n_steady);
+    ck_assert_int_eq(executed(p), 3 * p->n_code - p->n_invariant);
     ck_assert_int_eq(eddy_callable_run(c, feeds, NULL), EDDY_OK);
-    ck_assert_int_eq(executed(p), 4 * p->n_code - 2 * p->n_steady);
+    ck_assert_int_eq(executed(p), 4 * p->n_code - 2 * p->n_invariant);
     eddy_callable_free(c);
     eddy_array_free(m.a);
 }
@@ -335,7 +335,7 @@ START_TEST(impossible)
         ck_assert_int_ne(eddy_run(off, EDDY_FEED({ x, one }), EDDY_FETCH(y), NULL), EDDY_OK);
         ck_assert_str_eq(eddy_session_message(on), eddy_session_message(off));
     }
-    ck_assert_int_gt(on->plans->n_steady, 0);
+    ck_assert_int_gt(on->plans->n_invariant, 0);
     eddy_variable_set(on, v, possible);
     eddy_variable_set(off, v, possible);
     takes(true, x, one, y);
@@ -372,7 +372,7 @@ static void never(eddy_tensor x, const eddy_array *a, eddy_tensor y)
 {
     for (int i = 0; i < 3; i++) same(x, a, y);
     ck_assert_int_eq(hoisted(), 0);
-    ck_assert_int_eq(on->plans->n_steady, 0);
+    ck_assert_int_eq(on->plans->n_invariant, 0);
 }
 
 START_TEST(updated_in_the_plan)
@@ -382,7 +382,7 @@ START_TEST(updated_in_the_plan)
     begin();
     for (int i = 0; i < 3; i++) {
         same(m.x, m.a, add);
-        ck_assert_int_eq(on->plans->n_steady, 0);
+        ck_assert_int_eq(on->plans->n_invariant, 0);
     }
     eddy_array_free(m.a);
 }
@@ -398,12 +398,12 @@ START_TEST(random_and_fed)
     never(x, a, given);
     eddy_array *first = eddy_fetch(on, changing), *second = eddy_fetch(on, changing);
     ck_assert(!eddy_array_equal(first, second));
-    ck_assert_int_eq(on->plans->n_steady, 0);
+    ck_assert_int_eq(on->plans->n_invariant, 0);
     /* a tensor that is fed is not computed */
     const eddy_tensor k = MatMul(v, v), y = MatMul(k, v);
     same(k, a, y);
     same(k, a, y);
-    ck_assert_int_eq(on->plans->n_steady, 0);
+    ck_assert_int_eq(on->plans->n_invariant, 0);
     eddy_array_free(first);
     eddy_array_free(second);
     eddy_array_free(a);
@@ -511,7 +511,7 @@ START_TEST(damaged)
         overwritten++;
     }
     ck_assert_int_gt(overwritten, 0);
-    p->n_steady = p->n_code;
+    p->n_invariant = p->n_code;
     ck_assert(!eddy__plan_check(p, &e));
     eddy_array_free(m.a);
 }

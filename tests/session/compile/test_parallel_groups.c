@@ -11,7 +11,7 @@ Suite *parallel_groups_suite(void);
 
 enum { TOWERS = 6, SIZE = 48, ROWS = 16,
        STEPS = MIN_PERIOD + 4,    /* both ways, and back again */
-       PASS = 14 };                 /* the number of EDDY_PASS_WIDE */
+       PASS = 14 };                 /* the number of EDDY_PASS_PARALLEL */
 
 static eddy_graph *g;
 static eddy_array *batch;
@@ -132,7 +132,7 @@ static eddy_plan_info info_of(const training *t, unsigned without, int threads, 
 START_TEST(fires)
 {
     const training       t = build(&MODELS[_i]);
-    const eddy_plan_info on = info_of(&t, 0, 2, 0), off = info_of(&t, EDDY_PASS_WIDE, 2, 0);
+    const eddy_plan_info on = info_of(&t, 0, 2, 0), off = info_of(&t, EDDY_PASS_PARALLEL, 2, 0);
     ck_assert_int_gt(on.changes[PASS], off.instructions / 2);
     ck_assert_int_lt(on.instructions, off.instructions / 2);
     ck_assert_int_eq(off.changes[PASS], 0);
@@ -201,9 +201,9 @@ static bool same(const outcome *a, const outcome *b)
 START_TEST(same_bits)
 {
     static const unsigned also[] = { 0, EDDY_PASS_FUSE, EDDY_PASS_REUSE, EDDY_PASS_IN_PLACE,
-                                     EDDY_PASS_ARRANGE };
+                                     EDDY_PASS_SCHEDULE };
     const training t = build(&MODELS[_i]);
-    outcome        want = train(&t, EDDY_PASS_WIDE, 1);
+    outcome        want = train(&t, EDDY_PASS_PARALLEL, 1);
     ck_assert_int_gt(want.n, 0);
     for (int threads = 1; threads <= 4; threads++)
         for (int k = 0; k < (int)(sizeof also / sizeof *also); k++) {
@@ -251,7 +251,7 @@ START_TEST(errors)
 {
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_INT32, EDDY_SHAPE(TOWERS, ELEMENTS));
     const eddy_tensor y = divisions(x);
-    eddy_session     *plain = eddy_session_new(g, .without = EDDY_PASS_WIDE, .threads = 1);
+    eddy_session     *plain = eddy_session_new(g, .without = EDDY_PASS_PARALLEL, .threads = 1);
     eddy_session     *s = eddy_session_new(g, .threads = 1 + _i);
     eddy_array       *out[2] = { NULL }, *right = divisors((const int8_t[]){ -1 });
     fits(g);
@@ -295,7 +295,7 @@ START_TEST(updates_behind_errors)
     eddy_session     *s[2];
     fits(g);
     for (int k = 0; k < 2; k++) {
-        s[k] = eddy_session_new(g, .without = k ? EDDY_PASS_WIDE : 0, .threads = 3);
+        s[k] = eddy_session_new(g, .without = k ? EDDY_PASS_PARALLEL : 0, .threads = 3);
         runs(s[k], init);
         ck_assert_int_ne(eddy_run(s[k], EDDY_FEED({ x, wrong }), EDDY_FETCH(step), NULL), EDDY_OK);
     }
@@ -316,7 +316,7 @@ START_TEST(without_values)
     const training t = build(&MODELS[0]);
     eddy_session  *s[2];
     for (int k = 0; k < 2; k++) {
-        s[k] = eddy_session_new(g, .without = k ? EDDY_PASS_WIDE : 0, .threads = 2);
+        s[k] = eddy_session_new(g, .without = k ? EDDY_PASS_PARALLEL : 0, .threads = 2);
         for (int i = 0; i < eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES); i++) {
             const eddy_tensor v = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
             eddy_array       *a = numbers(EDDY_FLOAT32, eddy_shape_of(v), i);
@@ -384,7 +384,7 @@ static parallel_chains *widest(const eddy_plan *p)
 {
     parallel_chains *most = NULL;
     for (int32_t i = 0; i < p->n_code; i++) {
-        const parallel_chains *w = eddy__wide_of(&p->code[i]);
+        const parallel_chains *w = eddy__parallel_chains_of(&p->code[i]);
         if (w && (!most || w->n_parts > most->n_parts)) most = p->code[i].kernel.state;
     }
     return most;
@@ -473,13 +473,13 @@ START_TEST(reports)
     runs(s, t.init);
     ck_assert_int_eq(eddy_run(s, EDDY_FEED({ t.x, batch }), EDDY_FETCH(t.train), NULL), EDDY_OK);
     char *table = text_of(put_profile, s), *lines = text_of(put_lines, s);
-    ck_assert_ptr_nonnull(strstr(table, "Wide("));
+    ck_assert_ptr_nonnull(strstr(table, "Parallel("));
     ck_assert_ptr_nonnull(strstr(table, " parallel chains [node '"));
-    ck_assert_ptr_nonnull(strstr(lines, "\"op\": \"Wide\""));
+    ck_assert_ptr_nonnull(strstr(lines, "\"op\": \"Parallel\""));
     ck_assert_ptr_nonnull(strstr(lines, "\"parts\": {\"Fused\": "));
     eddy_session_free(s);
     fclose(to);
-    ck_assert_ptr_nonnull(strstr(told, "wide: "));
+    ck_assert_ptr_nonnull(strstr(told, "parallel: "));
     free(told);
     free(table);
     free(lines);
@@ -489,7 +489,7 @@ END_TEST
 Suite *parallel_groups_suite(void)
 {
     Suite *suite = suite_create("parallel_groups");
-    TCase *c = tcase_create("wide");
+    TCase *c = tcase_create("parallel_groups");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, fires, 0, MODEL_COUNT);

@@ -42,10 +42,10 @@ static eddy_tensor rows_of(eddy_tensor x, int64_t begin, int64_t n)
 
 /* Without these passes, all values have memory of their own, and some of it is kept. */
 static const unsigned without[] = {
-    EDDY_PASSES_ALL, EDDY_PASS_REUSE, EDDY_PASS_IN_PLACE, EDDY_PASS_FUSE, EDDY_PASS_ARRANGE,
+    EDDY_PASSES_ALL, EDDY_PASS_REUSE, EDDY_PASS_IN_PLACE, EDDY_PASS_FUSE, EDDY_PASS_SCHEDULE,
     EDDY_PASS_MERGE | EDDY_PASS_SIMPLIFY, EDDY_PASS_IN_PLACE | EDDY_PASS_FUSE,
-    EDDY_PASS_ARRANGE | EDDY_PASS_FUSE,
-    EDDY_PASS_FOLD | EDDY_PASS_ARRANGE | EDDY_PASS_IN_PLACE, 0
+    EDDY_PASS_SCHEDULE | EDDY_PASS_FUSE,
+    EDDY_PASS_FOLD | EDDY_PASS_SCHEDULE | EDDY_PASS_IN_PLACE, 0
 };
 enum { WAYS = sizeof without / sizeof *without };
 

@@ -16,7 +16,7 @@ Suite *passes_suite(void);
 
 enum { GRAPHS = 300, CHUNKS = 10, RUNS = 3, NOISES = 2, VARIABLES = 64,
        RESULTS = FETCHES + VARIABLES,
-       LATE = EDDY_PASS_ARRANGE | EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE |
+       LATE = EDDY_PASS_SCHEDULE | EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE |
               EDDY_PASS_RECOMPUTE | EDDY_PASS_HOIST,
        /* these may change the last bits; the others may not */
        INEXACT = EDDY_PASSES_ALL & ~(EDDY_PASS_FOLD | EDDY_PASS_MERGE | LATE) };
@@ -269,8 +269,8 @@ static void find_truth(truth *t)
 static const char *pass_names(unsigned mask, char *text, size_t size)
 {
     static const char *const names[] = {
-        "fold", "merge", "simplify", "stabilise", "patterns", "products", "epilogues", "arrange",
-        "fuse", "in_place", "reuse", "pairs", "recompute", "hoist", "wide" };
+        "fold", "merge", "simplify", "stabilise", "patterns", "products", "epilogues", "schedule",
+        "fuse", "in_place", "reuse", "pairs", "recompute", "hoist", "parallel" };
     size_t at = (size_t)snprintf(text, size, "without");
     for (int i = 0; i < EDDY_PASSES; i++)
         if (mask >> i & 1 && at < size)

@@ -73,7 +73,7 @@ static void same_values(double tolerance)
 /* Whether the last list of nodes has one of this op. */
 static bool has_op(const outcome *o, const char *op)
 {
-    const char *last = strstr(o->report, "arranged:");
+    const char *last = strstr(o->report, "scheduled:");
     char        text[80];
     snprintf(text, sizeof text, " = %s(", op);
     return last && strstr(last, text) != NULL;

@@ -1,5 +1,5 @@
-/* rule.c -- construction of an optimizer from the table of its options. */
-#include "optim/rule.h"
+/* option_table.c -- construction of an optimizer from the table of its options. */
+#include "optim/option_table.h"
 
 #include <string.h>
 

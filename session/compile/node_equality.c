@@ -1,6 +1,6 @@
-/* flow_equal.c -- equality of flow nodes: which nodes always give the same values (for common
+/* node_equality.c -- equality of IR nodes: which nodes always give the same values (for common
  * subexpression elimination). */
-#include "session/compile/flow.h"
+#include "session/compile/ir.h"
 
 #include <string.h>
 
@@ -110,7 +110,7 @@ static bool equal_type(eddy_type a, eddy_type b)
     return a.dtype == b.dtype && eddy_shape_equal(a.shape, b.shape);
 }
 
-static bool equal_constants(const flow_node *a, const flow_node *b)
+static bool equal_constants(const ir_node *a, const ir_node *b)
 {
     for (int k = 0; k < a->n_outputs; k++) {
         if (!equal_type(a->outputs[k], b->outputs[k])) return false;
@@ -123,7 +123,7 @@ static bool equal_constants(const flow_node *a, const flow_node *b)
     return true;
 }
 
-static uint32_t hash_constants(const flow_node *n)
+static uint32_t hash_constants(const ir_node *n)
 {
     uint32_t h = 1;
     for (int k = 0; k < n->n_outputs; k++) {
@@ -137,8 +137,8 @@ static uint32_t hash_constants(const flow_node *n)
 
 /* ---------------------------------------------------------------- nodes -- */
 
-/* Its value is a function of inputs, attributes and what it waits for. */
-bool eddy__flow_is_function(const flow_node *n)
+/* True if its value depends only on its inputs, its attributes and its control inputs. */
+bool eddy__ir_is_pure(const ir_node *n)
 {
     enum {
         NOT = EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT | EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER |
@@ -147,7 +147,7 @@ bool eddy__flow_is_function(const flow_node *n)
     return !n->kept && n->n_outputs > 0 && (n->values || !(n->op->flags & NOT));
 }
 
-uint32_t eddy__flow_hash(const flow_node *n)
+uint32_t eddy__ir_hash(const ir_node *n)
 {
     if (n->values) return hash_constants(n);
     uint32_t h = mix(2, (uint64_t)(uintptr_t)n->op);
@@ -162,9 +162,9 @@ uint32_t eddy__flow_hash(const flow_node *n)
     return h;
 }
 
-bool eddy__flow_equal(const flow_node *a, const flow_node *b)
+bool eddy__ir_equal(const ir_node *a, const ir_node *b)
 {
-    if (!eddy__flow_is_function(a) || !eddy__flow_is_function(b)) return false;
+    if (!eddy__ir_is_pure(a) || !eddy__ir_is_pure(b)) return false;
     if (!a->values != !b->values || a->n_outputs != b->n_outputs) return false;
     if (a->values) return equal_constants(a, b);
     if (a->op != b->op || a->n_inputs != b->n_inputs || a->n_controls != b->n_controls)

@@ -1,5 +1,5 @@
-/* wide.c -- what it brings to run small independent kernels side by side: towers of small
- * layers, forward and with their gradients and updates, in three sessions in turns: with
+/* parallel_groups.c -- measures the gain of running small independent kernels in parallel: towers
+ * of small layers, forward and with their gradients and updates, in three sessions in turns: with
  * that pass, without it, and on one thread. */
 #include "bench/bench.h"
 
@@ -78,8 +78,8 @@ static void compare(const model *m)
     eddy_graph       *g = eddy_graph_new(NULL);
     const eddy_tensor fetch = build(g, m);
     bench_need(eddy_graph_status(g) == EDDY_OK, "no graph");
-    runner wide = begin(g, fetch, 0, 0), not_wide = begin(g, fetch, EDDY_PASS_WIDE, 0);
-    runner one = begin(g, fetch, EDDY_PASS_WIDE, 1);
+    runner wide = begin(g, fetch, 0, 0), not_wide = begin(g, fetch, EDDY_PASS_PARALLEL, 0);
+    runner one = begin(g, fetch, EDDY_PASS_PARALLEL, 1);
     double to_not[SLICES], to_one[SLICES], each[SLICES];
     for (int i = 0; i < SLICES; i++) {
         const double a = slice(&not_wide), w = slice(&wide), b = slice(&not_wide), o = slice(&one);

@@ -1,9 +1,9 @@
-/* test_blocks.c -- scopes, controls, devices and overrides that end with a block of C, and the
- * version. */
+/* test_scope_blocks.c -- scopes, controls, devices and overrides that end with a block of C, and
+ * the version. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 
-Suite *blocks_suite(void);
+Suite *scope_blocks_suite(void);
 
 static eddy_graph *g;
 
@@ -134,9 +134,9 @@ START_TEST(the_version_is_that_of_the_headers)
 }
 END_TEST
 
-Suite *blocks_suite(void)
+Suite *scope_blocks_suite(void)
 {
-    Suite *s = suite_create("blocks");
+    Suite *s = suite_create("scope_blocks");
     TCase *c = tcase_create("blocks");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, scopes_nest);

@@ -1,6 +1,6 @@
-/* check.h -- gradient checking by finite differences, for authors of gradient rules. */
-#ifndef EDDY_AUTODIFF_CHECK_CHECK_H
-#define EDDY_AUTODIFF_CHECK_CHECK_H
+/* gradient_check.h -- gradient checking by finite differences, for authors of gradient rules. */
+#ifndef EDDY_AUTODIFF_CHECK_GRADIENT_CHECK_H
+#define EDDY_AUTODIFF_CHECK_GRADIENT_CHECK_H
 
 #include "../../session/session.h"
 

@@ -1,10 +1,10 @@
-/* run_alone.c -- one operation executed while a plan is compiled: constants folded, and shapes
+/* run_single_op.c -- one operation executed while a plan is compiled: constants folded, and shapes
  * that data decides. */
 #include "session/state/internal.h"
 #include "ops/kernels/blas_threads.h"
 #include "ops/kernels/elementwise.h"
 
-bool eddy__run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
+bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
                      eddy_error *error)
 {
     const int     n = node->n_inputs, m = node->n_outputs;
@@ -41,5 +41,6 @@ bool eddy__run_alone(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, 
     if (base) eddy__release_aligned(p->allocator, base, scratch);
     if (s == EDDY_OK) return true;
     *error = p->error;
-    return eddy__error_set(error, s, "%s failed [node '%s']", node->op->name, node->name);
+    return eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",
+                           node->op->name, node->name);
 }

@@ -1,6 +1,6 @@
-/* hide.c -- makes what the objects of an archive define invisible to other modules.
+/* hide_symbols.c -- makes what the objects of an archive define invisible to other modules.
  *
- *   hide libeddy.a
+ *   hide_symbols libeddy.a
  *
  * The objects are compiled once, with the public functions visible, because the shared library
  * exports them.  Linked from the archive into a program or a plugin they are its own affair: a
@@ -87,6 +87,6 @@ int main(int argc, char **argv)
     FILE *f = argc == 2 ? fopen(argv[1], "r+b") : NULL;
     bool  ok = f && hide_file(f);
     if (f && fclose(f) != 0) ok = false;
-    if (!ok) fprintf(stderr, "hide: %s: no archive of objects\n", argc == 2 ? argv[1] : "ARCHIVE");
+    if (!ok) fprintf(stderr, "hide_symbols: %s: no archive of objects\n", argc == 2 ? argv[1] : "ARCHIVE");
     return !ok;
 }

@@ -1,4 +1,4 @@
-/* rule.c -- helper functions for gradient rules. */
+/* gradient_rule.c -- helper functions for gradient rules. */
 #include "graph/internal.h"
 
 #include <stdarg.h>

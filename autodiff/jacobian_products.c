@@ -1,4 +1,4 @@
-/* products.c -- Jacobian-vector, vector-Jacobian and Hessian-vector products, without the
+/* jacobian_products.c -- Jacobian-vector, vector-Jacobian and Hessian-vector products, without the
  * matrix.
  *
  * The reverse sweep is linear in its seed u, so its derivative with respect to u is the Jacobian
@@ -13,8 +13,8 @@ static eddy_graph *graph_of(eddy_list ys, eddy_list xs)
     return g ? g : eddy__graph_of_any(xs);
 }
 
-/* As the lists of a call must be; what is invalid in `vs` is left out. */
-static bool lists_fit(eddy_graph *g, const char *who, const char *y_name, eddy_list ys,
+/* True if the lists of a call are valid; entries of `vs` may be invalid tensors. */
+static bool lists_are_valid(eddy_graph *g, const char *who, const char *y_name, eddy_list ys,
                       eddy_list xs, eddy_list vs, const eddy_tensor *out)
 {
     const eddy_weighted w = { who, "vs", "xs", vs, xs };
@@ -28,8 +28,8 @@ static bool lists_fit(eddy_graph *g, const char *who, const char *y_name, eddy_l
     return eddy__graph_ready(g) && eddy__weights_fit(g, &w);
 }
 
-/* The pairs of a[i] and v[i] that both are there, in front; how many. */
-static int pair_up(int n, eddy_tensor *a, eddy_list vs, eddy_tensor *v)
+/* Moves the pairs a[i], v[i] that are both valid to the front. Returns their number. */
+static int keep_valid_pairs(int n, eddy_tensor *a, eddy_list vs, eddy_tensor *v)
 {
     int m = 0;
     for (int i = 0; i < n; i++) {
@@ -40,20 +40,20 @@ static int pair_up(int n, eddy_tensor *a, eddy_list vs, eddy_tensor *v)
     return m;
 }
 
-static const char *or_else(const char *name, const char *otherwise)
+static const char *name_or(const char *name, const char *otherwise)
 {
     return name && *name ? name : otherwise;
 }
 
 /* ------------------------------------------------------------------- J v -- */
 
-static void forward(eddy_graph *g, const eddy_jvp_args *a, eddy_tensor *t)
+static void jvp(eddy_graph *g, const eddy_jvp_args *a, eddy_tensor *t)
 {
     eddy_tensor *u = t, *dx = t + a->ys.count, *v = dx + a->xs.count;
     for (int k = 0; k < a->ys.count; k++) u[k] = eddy_zeros_like(a->ys.at[k]);
     const eddy_list seeds = { a->ys.count, u };
     eddy_gradients(a->ys, a->xs, dx, .grad_ys = seeds);
-    int m = eddy__graph_ready(g) ? pair_up(a->xs.count, dx, a->vs, v) : 0;
+    int m = eddy__graph_ready(g) ? keep_valid_pairs(a->xs.count, dx, a->vs, v) : 0;
     if (!eddy__graph_ready(g) || m == 0) return;
     const eddy_list rows = { m, dx };
     eddy_gradients(rows, seeds, a->out, .grad_ys = { m, v });
@@ -63,12 +63,12 @@ eddy_status eddy_jvp_with(eddy_jvp_args a)
 {
     eddy_graph *g = graph_of(a.ys, a.xs);
     eddy__tensors_clear(g, a.out, a.ys.count);
-    if (!lists_fit(g, "jvp", "ys", a.ys, a.xs, a.vs, a.out)) return eddy__status_of(g);
+    if (!lists_are_valid(g, "jvp", "ys", a.ys, a.xs, a.vs, a.out)) return eddy__status_of(g);
     const int64_t n = (int64_t)a.ys.count + 2 * (int64_t)a.xs.count;
     eddy_tensor  *t = eddy__tensors_new(g, n);
     if (t) {
-        eddy_scope_begin(g, or_else(a.name, "jvp"));
-        forward(g, &a, t);
+        eddy_scope_begin(g, name_or(a.name, "jvp"));
+        jvp(g, &a, t);
         eddy_scope_end(g);
         eddy__tensors_free(g, t, n);
     }
@@ -87,7 +87,7 @@ eddy_status eddy_vjp_with(eddy_vjp_args a)
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "vjp", "ys", a.ys) ||
         !eddy__list_is_of(g, "vjp", "xs", a.xs) || !eddy__weights_fit(g, &w))
         return eddy__status_of(g);
-    return eddy_gradients(a.ys, a.xs, a.out, .grad_ys = a.us, .name = or_else(a.name, "vjp"));
+    return eddy_gradients(a.ys, a.xs, a.out, .grad_ys = a.us, .name = name_or(a.name, "vjp"));
 }
 
 /* ------------------------------------------------------------------- H v -- */
@@ -96,7 +96,7 @@ static void hessian_vector(eddy_graph *g, const eddy_hessian_vector_args *a, edd
 {
     eddy_tensor *v = dx + a->xs.count;
     eddy_gradients(EDDY_LIST(a->y), a->xs, dx);
-    int m = eddy__graph_ready(g) ? pair_up(a->xs.count, dx, a->vs, v) : 0;
+    int m = eddy__graph_ready(g) ? keep_valid_pairs(a->xs.count, dx, a->vs, v) : 0;
     const eddy_list gradient = { m, dx };
     if (eddy__graph_ready(g) && m > 0) eddy_gradients(gradient, a->xs, a->out, .grad_ys = { m, v });
 }
@@ -105,7 +105,7 @@ eddy_status eddy_hessian_vector_product_with(eddy_hessian_vector_args a)
 {
     eddy_graph *g = graph_of(EDDY_LIST(a.y), a.xs);
     eddy__tensors_clear(g, a.out, a.xs.count);
-    if (!lists_fit(g, "hessian_vector_product", "y", EDDY_LIST(a.y), a.xs, a.vs, a.out))
+    if (!lists_are_valid(g, "hessian_vector_product", "y", EDDY_LIST(a.y), a.xs, a.vs, a.out))
         return eddy__status_of(g);
     eddy_tensor *t = eddy__tensors_new(g, 2 * (int64_t)a.xs.count);
     const bool   named = a.name && *a.name;
@@ -135,11 +135,11 @@ eddy_status eddy_gauss_newton_vector_product_with(eddy_gauss_newton_args a)
     static const char who[] = "gauss_newton_vector_product";
     eddy_graph *g = graph_of(EDDY_LIST(a.loss), a.xs);
     eddy__tensors_clear(g, a.out, a.xs.count);
-    if (!lists_fit(g, who, "z", a.z, a.xs, a.vs, a.out) ||
+    if (!lists_are_valid(g, who, "z", a.z, a.xs, a.vs, a.out) ||
         !eddy__list_is_of(g, who, "loss", EDDY_LIST(a.loss)))
         return eddy__status_of(g);
     eddy_tensor *dz = eddy__tensors_new(g, 3 * (int64_t)a.z.count);
-    eddy_scope_begin(g, or_else(a.name, "gauss_newton"));
+    eddy_scope_begin(g, name_or(a.name, "gauss_newton"));
     if (dz) gauss_newton(g, &a, dz);
     eddy_scope_end(g);
     eddy__tensors_free(g, dz, 3 * (int64_t)a.z.count);

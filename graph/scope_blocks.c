@@ -1,7 +1,7 @@
-/* blocks.c -- scopes that end with a C block: EDDY_SCOPE and its relatives. */
+/* scope_blocks.c -- scopes that end with a C block: EDDY_SCOPE and its relatives. */
 #include "graph/internal.h"
 
-/* What was begun if the stack grew; it does not when memory is out. */
+/* The block is open if the stack grew, which fails when memory is out. */
 static eddy_graph_block block(eddy_graph *g, bool grew, void (*end)(eddy_graph *g))
 {
     return (eddy_graph_block){ grew ? g : NULL, end, true };

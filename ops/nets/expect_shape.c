@@ -1,7 +1,7 @@
-/* same_floats.c -- type checks for operations on several float tensors; see same_floats.h. */
-#include "ops/nets/same_floats.h"
+/* expect_shape.c -- a shape check for operations on several tensors; see expect_shape.h. */
+#include "ops/nets/expect_shape.h"
 
-bool eddy__infer_like(eddy_infer *c, int i, const char *what, eddy_shape want)
+bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
 {
     char have[128], text[128];
     return i >= c->n_in || eddy_shape_compatible(c->in[i].shape, want) ||

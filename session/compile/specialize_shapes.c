@@ -1,8 +1,8 @@
-/* specialise.c -- specialisation: selects the part of the graph that a run needs, with concrete
- * types, and folds constants.
+/* specialize_shapes.c -- shape specialization: selects the part of the graph that a run needs,
+ * infers concrete types, and folds constants.
  *
- * Types are inferred again from the shapes of the feeds, so that every value that depends on
- * shapes alone becomes a constant and is folded. */
+ * Types are inferred again from the shapes of the feeds, so that every value that depends only
+ * on shapes becomes a constant and is folded. */
 #include "session/compile/program.h"
 
 #include <string.h>
@@ -29,9 +29,9 @@ const eddy_array *eddy__folded_value(const compile *c, eddy_tensor t)
     return n->folded && eddy__feed_of(c, t) < 0 ? n->folded[t.output] : NULL;
 }
 
-/* The elements that a dynamic op's shape depends on are looked at when they are constant,
- * and do not become part of the plan's key. */
-static bool wants_elements(const eddy_node *node, int i)
+/* True if shape inference needs the elements of input i. Those of a dynamic op are used if they
+ * are constant, but do not become part of the plan's key. */
+static bool needs_elements(const eddy_node *node, int i)
 {
     return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
 }
@@ -40,14 +40,15 @@ static bool mark_input(compile *c, const eddy_node *node, int i)
 {
     const node_info *n = &c->info[node->id];
     node_info       *input = &c->info[node->inputs[i].node];
-    const bool elements = eddy__has_body(node) ? c->bodies[node->id]->takes[i]
-                                               : !eddy__input_is_in(node->op->shape_inputs, i);
-    const bool decides = wants_elements(node, i) || (n->decides && elements);
+    const bool       elements = eddy__has_body(node)
+                                    ? c->bodies[node->id]->takes[i]
+                                    : !eddy__input_is_in(node->op->shape_inputs, i);
+    const bool       decides_shape = needs_elements(node, i) || (n->decides_shape && elements);
     input->needed = true;
-    input->decides = input->decides || decides;
-    const bool valued = decides || (n->valued && elements);
-    input->valued = input->valued || valued;
-    return eddy__body_want(c, node->inputs[i], valued);
+    input->decides_shape = input->decides_shape || decides_shape;
+    const bool value = decides_shape || (n->value_needed && elements);
+    input->value_needed = input->value_needed || value;
+    return eddy__body_want(c, node->inputs[i], value);
 }
 
 static bool mark_needed(compile *c)
@@ -55,7 +56,7 @@ static bool mark_needed(compile *c)
     for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         eddy_tensor t = c->plan->fetches[i];
-        if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].valued = true;
+        if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].value_needed = true;
         if (!eddy__body_want(c, t, true)) return false;
     }
     for (int32_t id = c->size; id >= 1; id--) {
@@ -73,14 +74,14 @@ static bool mark_needed(compile *c)
                 (c->graph->nodes[node->controls[i]]->op->flags & EDDY_OP_PLACEHOLDER))
                 continue;
             control->needed = true;
-            control->valued = control->valued || c->info[id].valued;
+            control->value_needed = control->value_needed || c->info[id].value_needed;
         }
     }
     return true;
 }
 
-/* What somebody could miss if it were left out of the run: a change, a message,
- * or the error that a placeholder was not fed. */
+/* Marks nodes whose removal would be visible: a change of state, a message, or the error that a
+ * placeholder was not fed. */
 static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
@@ -105,8 +106,8 @@ static const eddy_array *shape_value(const compile *c, eddy_tensor t)
     return f->value;
 }
 
-/* Room for as much as a dynamic op can have. */
-static void make_room(compile *c, const eddy_node *node)
+/* Gives the outputs of a dynamic op their maximum sizes. */
+static void set_max_shapes(compile *c, const eddy_node *node)
 {
     node_info       *info = &c->info[node->id];
     const eddy_shape s = eddy__concrete_type(c, node->inputs[0]).shape;
@@ -136,7 +137,7 @@ static bool infer(compile *c, const eddy_node *node)
                                    node->name);
         in[i] = reference ? c->info[node->inputs[i].node].types[0]
                           : eddy__concrete_type(c, node->inputs[i]);
-        if (wants_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
+        if (needs_elements(node, i)) value[i] = shape_value(c, node->inputs[i]);
         else if (eddy__input_is_in(node->op->value_inputs, i))
             value[i] = eddy__folded_value(c, node->inputs[i]);
     }
@@ -148,7 +149,7 @@ static bool infer(compile *c, const eddy_node *node)
         return eddy__error_set(c->error, EDDY_INTERNAL,
                                "%s has %d outputs now, but had %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
-    if (node->op->flags & EDDY_OP_DYNAMIC) make_room(c, node);
+    if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
     return true;
 }
 
@@ -161,9 +162,9 @@ static bool is_alias(const compile *c, const eddy_node *node)
            count == eddy_shape_count(eddy__concrete_type(c, node->inputs[0]).shape);
 }
 
-/* Its static shape may have been narrowed since it got its value; room that was
- * made for a value to come is given up. */
-static bool holds_what_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
+/* True if the variable's value fits its static shape, which may have been narrowed since. Frees
+ * memory that was allocated for a value to come and does not fit. */
+static bool value_fits(const eddy_node *node, eddy_state *state, eddy_error *error)
 {
     if (!state->value) return true;
     const eddy_type held = { eddy_array_dtype(state->value), eddy_array_shape(state->value) };
@@ -185,7 +186,7 @@ static bool variable_type(compile *c, const eddy_node *node)
     if (!state)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for the variable '%s'",
                                node->name);
-    if (!holds_what_fits(node, state, c->error)) return false;
+    if (!value_fits(node, state, c->error)) return false;
     if (!eddy_shape_is_known(info->types[0].shape) && state->value)
         info->types[0].shape = eddy_array_shape(state->value);
     return true;
@@ -193,11 +194,11 @@ static bool variable_type(compile *c, const eddy_node *node)
 
 /* -------------------------------------------------------------- folding -- */
 
-/* The elements of an operand if they are known now: those of feeds only on the
- * way to a shape. */
+/* The elements of an operand if they are known at compile time. Those of feeds are used only to
+ * determine shapes. */
 static const eddy_array *known_value(const compile *c, const eddy_node *node, int i)
 {
-    return c->info[node->id].decides ? shape_value(c, node->inputs[i])
+    return c->info[node->id].decides_shape ? shape_value(c, node->inputs[i])
                                      : eddy__folded_value(c, node->inputs[i]);
 }
 
@@ -209,7 +210,7 @@ static bool is_foldable(const compile *c, const eddy_node *node)
     const node_info *info = &c->info[node->id];
     size_t bytes = 0;
     bool   small = true;
-    if ((node->op->flags & NEVER) || info->effect || !info->valued || node->n_outputs == 0)
+    if ((node->op->flags & NEVER) || info->effect || !info->value_needed || node->n_outputs == 0)
         return false;
     if (info->dynamic || (!info->alias && !eddy__kernel_of(node->op))) return false;
     for (int k = 0; k < node->n_outputs; k++) {
@@ -251,7 +252,7 @@ static bool compute(compile *c, const eddy_node *node, eddy_array **out)
     }
     for (int k = 0; k < m; k++)
         b[n + k] = eddy__buffer_of(c->info[node->id].types[k], eddy_array_data(out[k]));
-    return eddy__run_alone(c->plan, node, b, 0, c->error);
+    return eddy__run_single_op(c->plan, node, b, 0, c->error);
 }
 
 static bool fold(compile *c, const eddy_node *node)
@@ -280,7 +281,7 @@ static bool fold(compile *c, const eddy_node *node)
     return true;
 }
 
-static bool specialise_node(compile *c, const eddy_node *node)
+static bool specialize_node(compile *c, const eddy_node *node)
 {
     mark_effect(c, node);
     bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node)
@@ -292,13 +293,13 @@ static bool specialise_node(compile *c, const eddy_node *node)
     return constant || is_foldable(c, node) ? fold(c, node) : true;
 }
 
-bool eddy__specialise(compile *c)
+bool eddy__specialize_shapes(compile *c)
 {
     if (!mark_needed(c)) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].needed) continue;
         c->plan->info.nodes++;
-        if (!specialise_node(c, c->graph->nodes[id])) return false;
+        if (!specialize_node(c, c->graph->nodes[id])) return false;
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* schedule.c -- instruction scheduling: turns the nodes of the plan's flow, in their order, into
+/* emit.c -- instruction scheduling: turns the nodes of the plan's IR, in their order, into
  * instructions over buffers.
  *
  * Variables: every read of a Variable's output means the value from before the run. If a node
@@ -12,11 +12,11 @@
 
 typedef struct build {
     compile   *c;
-    eddy_flow *flow;
+    ir_graph  *ir;
     eddy_plan *plan;
     views      views;
-    int32_t   *buffer_of;       /* by value number; -1 */
-    int32_t   *first_update, *last_update;   /* by variable: nodes; 0: none */
+    int32_t   *buffer_of;       /* by value number: its buffer; -1 */
+    int32_t   *first_update, *last_update;   /* by variable: node ids; 0: none */
     int32_t   *variable_node;   /* by variable: its node */
 } build;
 
@@ -61,13 +61,13 @@ static size_t bytes_of(eddy_type t)
     return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
 }
 
-/* Elements that are a part of what is in the root, from byte `at` on. */
+/* A buffer for elements of t that are part of the root, from byte `at` on. */
 static int32_t part_buffer(build *b, eddy_type t, int32_t root, size_t at)
 {
     const int32_t buffer = new_buffer(b, t, root);
     if (buffer < 0) return -1;
     b->plan->buffer_at[buffer] = at;
-    b->plan->roots[root].parted = true;
+    b->plan->roots[root].has_views = true;
     return buffer;
 }
 
@@ -97,20 +97,20 @@ static void use_root(build *b, int32_t buffer, int32_t position)
 /* ------------------------------------------------------------ variables -- */
 
 /* The number of the variable that a node updates; -1: none. */
-static int32_t updated_by(const build *b, const flow_node *n)
+static int32_t updated_by(const build *b, const ir_node *n)
 {
-    return n->op->flags & EDDY_OP_UPDATES ? b->flow->nodes[n->inputs[0].node]->variable : -1;
+    return n->op->flags & EDDY_OP_UPDATES ? b->ir->nodes[n->inputs[0].node]->variable : -1;
 }
 
 static bool find_updates(build *b)
 {
     const size_t n = (size_t)b->plan->n_variables;
-    b->first_update = eddy__flow_alloc(b->c, n, sizeof(int32_t));
-    b->last_update = eddy__flow_alloc(b->c, n, sizeof(int32_t));
-    b->variable_node = eddy__flow_alloc(b->c, n, sizeof(int32_t));
+    b->first_update = eddy__ir_alloc(b->c, n, sizeof(int32_t));
+    b->last_update = eddy__ir_alloc(b->c, n, sizeof(int32_t));
+    b->variable_node = eddy__ir_alloc(b->c, n, sizeof(int32_t));
     if (!b->first_update || !b->last_update || !b->variable_node) return false;
-    for (int32_t id = 1; id <= b->flow->size; id++) {
-        const flow_node *node = b->flow->nodes[id];
+    for (int32_t id = 1; id <= b->ir->size; id++) {
+        const ir_node *node = b->ir->nodes[id];
         if (node->variable >= 0) b->variable_node[node->variable] = id;
         const int32_t v = updated_by(b, node);
         if (v < 0) continue;
@@ -125,13 +125,14 @@ static bool find_updates(build *b)
 /* The buffer of a variable's storage, which its updates change. */
 static eddy_buffer *storage_of(const build *b, eddy_tensor variable)
 {
-    return b->plan->variables[b->flow->nodes[variable.node]->variable].reference;
+    return b->plan->variables[b->ir->nodes[variable.node]->variable].reference;
 }
 
-/* The buffer that holds t for a reader; made on demand for what no node computes. */
+/* The buffer that holds t for a reader. Buffers of tensors that no node computes are created
+ * when they are first requested. */
 static int32_t read_buffer(build *b, eddy_tensor t)
 {
-    const flow_node *n = b->flow->nodes[t.node];
+    const ir_node *n = b->ir->nodes[t.node];
     if (n->variable >= 0 && t.output == STORAGE)
         return (int32_t)(storage_of(b, t) - b->plan->buffers);
     const int32_t v = eddy__value_of(&b->views, t);
@@ -162,12 +163,12 @@ static eddy_status copy_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static bool add_instruction(build *b, const flow_node *n, eddy_status (*run)(eddy_kernel *),
+static bool add_instruction(build *b, const ir_node *n, eddy_status (*run)(eddy_kernel *),
                             int n_in, int n_out, eddy_buffer **at)
 {
     eddy_plan   *p = b->plan;
     instruction *i = &p->code[p->n_code++];
-    *i = (instruction){ .run = run, .resizes = -1, .apart = n->apart,
+    *i = (instruction){ .run = run, .resizes = -1, .starts_loop = n->starts_loop,
                         .call = { n->source, &p->arena, &p->error } };
     i->kernel = (eddy_kernel){ .op = n->op,
                                .attrs = n->attrs,
@@ -193,24 +194,24 @@ static bool is_open(const eddy_node *variable)
     return !eddy_shape_is_known(variable->outputs[0].shape);
 }
 
-/* Whether the update may give its variable other memory, for a value of another shape. */
-static bool may_resize(const build *b, const flow_node *update)
+/* True if the update may give its variable new memory, for a value of another shape. */
+static bool may_resize(const build *b, const ir_node *update)
 {
     return (update->op->flags & EDDY_OP_REPLACES) &&
            is_open(b->plan->variables[updated_by(b, update)].node);
 }
 
-/* Whether a read as late as `last` would see an update; the first update itself
- * may read what it overwrites if its kernel says so and the memory stays. */
+/* True if a read at position `last` would see an update. The first update itself may read the
+ * value that it overwrites, if its kernel permits that and the memory stays the same. */
 static bool needs_snapshot(const build *b, int32_t v, int32_t last)
 {
     int32_t first = b->first_update[v];
     if (first == 0 || last < first) return false;
-    const flow_node *update = b->flow->nodes[first];
+    const ir_node *update = b->ir->nodes[first];
     return last > first || !(update->op->flags & EDDY_OP_IN_PLACE) || may_resize(b, update);
 }
 
-/* Room for the value of a variable that has none yet. */
+/* Allocates memory for the value of a variable that has no value yet. */
 static bool make_state(build *b, plan_variable *pv, eddy_type t)
 {
     if (pv->state && !pv->state->value)
@@ -223,10 +224,10 @@ static bool make_state(build *b, plan_variable *pv, eddy_type t)
 /* Buffers of variables: storage for updates, and the value from before the run. */
 static bool make_variable(build *b, int32_t v)
 {
-    plan_variable   *pv = &b->plan->variables[v];
-    const flow_node *n = b->flow->nodes[b->variable_node[v]];
-    const int32_t    value = b->views.value_base[n->id];
-    eddy_type        t = n->outputs[0];
+    plan_variable *pv = &b->plan->variables[v];
+    const ir_node *n = b->ir->nodes[b->variable_node[v]];
+    const int32_t  value = b->views.value_base[n->id];
+    eddy_type      t = n->outputs[0];
     if (!eddy_shape_is_known(t.shape)) t.shape = EDDY_SHAPE(0);
     if (!make_state(b, pv, t)) return false;
     pv->shape = eddy_array_shape(pv->state->value);
@@ -258,9 +259,9 @@ static bool is_whole(const build *b, const eddy_buffer *buffer)
            bytes_of(buffer->type) == b->plan->roots[b->plan->buffer_root[at]].bytes;
 }
 
-/* Whether another operand than i lies in its memory: only an elementwise loop over just as
- * many elements has then read it where it writes. */
-static bool read_besides(const build *b, const flow_node *n, int i, eddy_buffer **at)
+/* True if another operand than i shares its memory. Only an elementwise loop over the same
+ * number of elements has then read that operand before it writes there. */
+static bool is_shared_operand(const build *b, const ir_node *n, int i, eddy_buffer **at)
 {
     for (int j = 0; j < n->n_inputs; j++) {
         const bool along = (n->op->flags & EDDY_OP_ELEMENTWISE) && at[j]->count == at[i]->count &&
@@ -272,7 +273,7 @@ static bool read_besides(const build *b, const flow_node *n, int i, eddy_buffer 
 
 /* An operand that the output may overwrite: read here for the last time, of the
  * output's size, in memory of the plan's own. */
-static int32_t overwritten(build *b, const flow_node *n, int k, eddy_buffer **at)
+static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
     if (k > 0 || !(n->op->flags & MAY) ||
@@ -281,20 +282,20 @@ static int32_t overwritten(build *b, const flow_node *n, int k, eddy_buffer **at
     const eddy_type t = n->outputs[0];
     const int       most = n->op->flags & EDDY_OP_ELEMENTWISE ? n->n_inputs : n->n_inputs > 0;
     for (int i = 0; i < most; i++) {
-        if (!eddy__is_value(b->flow, n, i)) continue;
+        if (!eddy__is_value(b->ir, n, i)) continue;
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
         const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
         const bool own = r->kind == VALUE_TEMP || r->owned;
         if (own && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
-            !read_besides(b, n, i, at))
+            !is_shared_operand(b, n, i, at))
             return root;
     }
     return -1;
 }
 
-/* Where a value goes that is made in the result of a join, in turn perhaps made in that of
- * another. */
+/* The buffer for a value that is computed inside the result of a join. That result may itself
+ * be part of another join's result. */
 static int32_t joined_buffer(build *b, eddy_type t, int32_t value)
 {
     const views *v = &b->views;
@@ -305,12 +306,12 @@ static int32_t joined_buffer(build *b, eddy_type t, int32_t value)
         join = v->join[value];
     }
     int32_t *whole = &b->buffer_of[value];
-    if (*whole < 0) *whole = temp_buffer(b, b->flow->nodes[join]->outputs[0], value);
+    if (*whole < 0) *whole = temp_buffer(b, b->ir->nodes[join]->outputs[0], value);
     return *whole < 0 ? -1 : part_buffer(b, t, b->plan->buffer_root[*whole], at);
 }
 
-/* Where output k of an executed node goes. */
-static int32_t output_buffer(build *b, const flow_node *n, int k, eddy_buffer **at)
+/* The buffer of output k of an executed node. */
+static int32_t output_buffer(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     const eddy_type t = n->outputs[k];
     const int32_t   v = k == 0 ? updated_by(b, n) : -1;
@@ -332,7 +333,7 @@ static int32_t output_buffer(build *b, const flow_node *n, int k, eddy_buffer **
 }
 
 /* The variable's value at this point, for later readers. */
-static bool make_copy(build *b, const flow_node *n)
+static bool make_copy(build *b, const ir_node *n)
 {
     eddy_buffer **at = operands(b, 2);
     int32_t       value = b->views.value_base[n->id];
@@ -345,9 +346,9 @@ static bool make_copy(build *b, const flow_node *n)
 }
 
 /* Values that are another's memory, or parts of it: no instruction. */
-static bool make_views(build *b, const flow_node *n)
+static bool make_views(build *b, const ir_node *n)
 {
-    if (b->flow->nodes[n->inputs[0].node]->variable >= 0 && n->inputs[0].output == STORAGE)
+    if (b->ir->nodes[n->inputs[0].node]->variable >= 0 && n->inputs[0].output == STORAGE)
         return make_copy(b, n);
     const int32_t from = read_buffer(b, n->inputs[0]);
     if (from < 0) return false;
@@ -365,7 +366,7 @@ static bool make_views(build *b, const flow_node *n)
 }
 
 /* Input i of a join, copied to where it belongs. */
-static bool join_input(build *b, const flow_node *n, int i, const eddy_buffer *whole)
+static bool copy_join_input(build *b, const ir_node *n, int i, const eddy_buffer *whole)
 {
     eddy_buffer **at = operands(b, 2);
     const int32_t from = read_buffer(b, n->inputs[i]);
@@ -382,19 +383,19 @@ static bool join_input(build *b, const flow_node *n, int i, const eddy_buffer *w
     return add_instruction(b, n, copy_kernel, 1, 1, at);
 }
 
-/* Whether input i of a join was made where it belongs; one without elements is. */
-static bool is_made(const build *b, const flow_node *n, int i)
+/* True if input i of a join was computed inside the join's result, or has no elements. */
+static bool is_joined_in_place(const build *b, const ir_node *n, int i)
 {
     const views      *v = &b->views;
-    const eddy_tensor t = eddy__unaliased(b->flow, n->inputs[i]);
-    const eddy_type   type = eddy__flow_type(b->flow, t);
+    const eddy_tensor t = eddy__unaliased(b->ir, n->inputs[i]);
+    const eddy_type   type = eddy__ir_type(b->ir, t);
     if (eddy_shape_count(type.shape) == 0) return true;
-    return b->flow->nodes[t.node]->variable < 0 && v->join[eddy__value_of(v, t)] == n->id &&
+    return b->ir->nodes[t.node]->variable < 0 && v->join[eddy__value_of(v, t)] == n->id &&
            v->at[eddy__value_of(v, t)] == (size_t)n->parts[i] * eddy_dtype_size(type.dtype);
 }
 
-/* A join of which some inputs were made where they belong: the others are copied. */
-static bool make_join(build *b, const flow_node *n)
+/* A join some of whose inputs were computed inside its result: copies the others. */
+static bool make_join(build *b, const ir_node *n)
 {
     const views  *v = &b->views;
     const int32_t value = v->value_base[n->id];
@@ -402,12 +403,12 @@ static bool make_join(build *b, const flow_node *n)
     if (b->buffer_of[value] < 0) return false;
     const eddy_buffer *whole = &b->plan->buffers[b->buffer_of[value]];
     for (int i = 0; i < n->n_inputs; i++)
-        if (!is_made(b, n, i) && !join_input(b, n, i, whole)) return false;
+        if (!is_joined_in_place(b, n, i) && !copy_join_input(b, n, i, whole)) return false;
     return true;
 }
 
 /* The memory of all inputs and outputs; inputs first. */
-static bool make_operands(build *b, const flow_node *n, eddy_buffer **at)
+static bool make_operands(build *b, const ir_node *n, eddy_buffer **at)
 {
     for (int i = 0; i < n->n_inputs; i++) {
         const int32_t buffer = read_buffer(b, n->inputs[i]);
@@ -425,13 +426,13 @@ static bool make_operands(build *b, const flow_node *n, eddy_buffer **at)
     return true;
 }
 
-static bool make_executed(build *b, const flow_node *n)
+static bool make_executed(build *b, const ir_node *n)
 {
     eddy_buffer **at = operands(b, (size_t)(n->n_inputs + n->n_outputs));
     if (!at) return false;
     if ((n->op->flags & EDDY_OP_REPLACES) &&
         !eddy__value_fits(b->plan->variables[updated_by(b, n)].node,
-                          eddy__flow_type(b->flow, n->inputs[1]), b->c->error))
+                          eddy__ir_type(b->ir, n->inputs[1]), b->c->error))
         return false;
     if (!make_operands(b, n, at)) return false;
     eddy_status (*run)(eddy_kernel *) = n->program ? eddy__program_run : eddy__kernel_of(n->op);
@@ -441,10 +442,10 @@ static bool make_executed(build *b, const flow_node *n)
     return true;
 }
 
-static bool make_node(build *b, const flow_node *n)
+static bool make_node(build *b, const ir_node *n)
 {
     if (n->values || n->feed >= 0 || n->variable >= 0 || n->op == &eddy_op_type_only) return true;
-    if (n->alias || eddy__flow_is_view(n)) return make_views(b, n);
+    if (n->alias || eddy__ir_is_view(n)) return make_views(b, n);
     if (b->views.joined[n->id]) return make_join(b, n);
     if (n->program || eddy__kernel_of(n->op)) return make_executed(b, n);
     for (int k = 0; k < n->n_outputs; k++)
@@ -456,18 +457,18 @@ static bool make_node(build *b, const flow_node *n)
 
 /* -------------------------------------------------------- the whole plan -- */
 
-/* Room for all buffers and instructions. */
+/* Allocates the lists of buffers and instructions. */
 static bool make_room(build *b)
 {
     compile      *c = b->c;
     const int32_t n_values = b->views.n_values;
-    size_t        buffers = (size_t)n_values, code = (size_t)b->flow->size;
-    for (int32_t id = 1; id <= b->flow->size; id++) {
-        const size_t copies = b->views.joined[id] ? (size_t)b->flow->nodes[id]->n_inputs : 0;
-        buffers += copies + (b->flow->nodes[id]->variable >= 0);
+    size_t        buffers = (size_t)n_values, code = (size_t)b->ir->size;
+    for (int32_t id = 1; id <= b->ir->size; id++) {
+        const size_t copies = b->views.joined[id] ? (size_t)b->ir->nodes[id]->n_inputs : 0;
+        buffers += copies + (b->ir->nodes[id]->variable >= 0);
         code += copies;
     }
-    b->buffer_of = eddy__flow_alloc(c, (size_t)n_values, sizeof(int32_t));
+    b->buffer_of = eddy__ir_alloc(c, (size_t)n_values, sizeof(int32_t));
     b->plan->buffers = eddy__plan_alloc(c, buffers, sizeof *b->plan->buffers);
     b->plan->buffer_root = eddy__plan_alloc(c, buffers, sizeof(int32_t));
     b->plan->buffer_at = eddy__plan_alloc(c, buffers, sizeof *b->plan->buffer_at);
@@ -486,11 +487,11 @@ static bool make_outputs(build *b)
     p->outputs = eddy__plan_alloc(b->c, (size_t)p->n_fetches, sizeof *p->outputs);
     if (!p->outputs) return false;
     for (int i = 0; i < p->n_fetches; i++) {
-        const eddy_tensor t = b->flow->fetches[i];
-        const bool        valued = b->flow->nodes[t.node]->n_outputs > 0;
-        p->outputs[i].buffer = valued ? read_buffer(b, t) : -1;
-        if (valued && p->outputs[i].buffer < 0) return false;
-        if (valued) use_root(b, p->outputs[i].buffer, INT32_MAX);
+        const eddy_tensor t = b->ir->fetches[i];
+        const bool        value_needed = b->ir->nodes[t.node]->n_outputs > 0;
+        p->outputs[i].buffer = value_needed ? read_buffer(b, t) : -1;
+        if (value_needed && p->outputs[i].buffer < 0) return false;
+        if (value_needed) use_root(b, p->outputs[i].buffer, INT32_MAX);
     }
     return true;
 }
@@ -507,16 +508,16 @@ static bool make_variables(build *b, bool updated)
 static bool make_nodes(build *b, int32_t from, int32_t to)
 {
     for (int32_t id = from; id <= to; id++)
-        if (!make_node(b, b->flow->nodes[id])) return false;
+        if (!make_node(b, b->ir->nodes[id])) return false;
     return true;
 }
 
-/* The instructions so far are for the first run alone: what is read later, or in a run to
- * come, stays where it is. */
-static void keep_steady(build *b)
+/* The instructions emitted so far run only in the first run. Keeps the memory of values that
+ * are read later, or in later runs. */
+static void keep_invariant(build *b)
 {
     eddy_plan *p = b->plan;
-    p->n_steady = p->n_code;
+    p->n_invariant = p->n_code;
     for (int32_t r = 0; r < p->n_roots; r++) {
         plan_root *root = &p->roots[r];
         if (root->kind != VALUE_TEMP || root->last_reader != INT32_MAX) continue;
@@ -525,15 +526,15 @@ static void keep_steady(build *b)
     }
 }
 
-bool eddy__schedule(compile *c)
+bool eddy__emit(compile *c)
 {
-    build b = { .c = c, .flow = c->flow, .plan = c->plan, .views = { .c = c } };
+    build b = { .c = c, .ir = c->ir, .plan = c->plan, .views = { .c = c } };
     if (!find_updates(&b)) return false;
     b.views.first_update = b.first_update;
     if (!eddy__find_views(&b.views) || !make_room(&b)) return false;
-    const int32_t steady = c->flow->n_steady;
-    if (!make_variables(&b, false) || !make_nodes(&b, 1, steady)) return false;
-    keep_steady(&b);
-    return make_variables(&b, true) && make_nodes(&b, steady + 1, c->flow->size) &&
+    const int32_t invariant = c->ir->n_invariant;
+    if (!make_variables(&b, false) || !make_nodes(&b, 1, invariant)) return false;
+    keep_invariant(&b);
+    return make_variables(&b, true) && make_nodes(&b, invariant + 1, c->ir->size) &&
            make_outputs(&b);
 }

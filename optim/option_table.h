@@ -1,10 +1,10 @@
-/* rule.h -- an optimizer defined by a table of its options; not installed.
+/* option_table.h -- an optimizer defined by a table of its options; not installed.
  *
  * The arguments of the constructor are the first members of the optimizer's state. A row gives
  * the member of an option and its default, and processing the rows converts the arguments to
  * hyper-parameters in place. */
-#ifndef EDDY_OPTIM_RULE_H
-#define EDDY_OPTIM_RULE_H
+#ifndef EDDY_OPTIM_OPTION_TABLE_H
+#define EDDY_OPTIM_OPTION_TABLE_H
 
 #include "optim/internal.h"
 
@@ -34,7 +34,7 @@ typedef struct eddy_option_row {
 #define NOT_NEGATIVE(args, member, fallback) \
     EDDY_OPTION(args, member, EDDY_OPTION_NOT_NEGATIVE, fallback)
 
-/* What the arguments of every rule begin with. */
+/* The common first members of the arguments of all optimizers. */
 typedef struct eddy_optimizer_head {
     char        unused_;
     eddy_graph *graph;
@@ -43,14 +43,14 @@ typedef struct eddy_optimizer_head {
 
 typedef struct eddy_optimizer_rule {
     eddy_optimizer_def     def;
-    size_t                 args_size;    /* of the arguments, with which the state begins */
+    size_t                 args_size;    /* size of the arguments, with which the state begins */
     const eddy_option_row *options;
 } eddy_optimizer_rule;
 
 /* A new optimizer with these arguments, settled; NULL with the error set. */
 eddy_optimizer *eddy__optimizer_make(const eddy_optimizer_rule *rule, const void *args,
                                      const char *name);
-/* The same; unless it is lazy, sparse gradients are made dense. */
+/* The same; unless it is lazy, sparse gradients are converted to dense ones. */
 eddy_optimizer *eddy__optimizer_make_lazy(const eddy_optimizer_rule *rule, const void *args,
                                           const char *name, bool lazy);
 

@@ -1,5 +1,5 @@
-/* flow.c -- the flow, the plan's own graph: its nodes, and the walk that rewrites them. */
-#include "session/compile/flow.h"
+/* ir.c -- the IR, the plan's own graph: its nodes, and the walk that rewrites them. */
+#include "session/compile/ir.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -22,42 +22,42 @@ static void *allocate(compile *c, eddy_arena *arena, size_t n, size_t size)
     return p;
 }
 
-void *eddy__flow_alloc(compile *c, size_t n, size_t size)
+void *eddy__ir_alloc(compile *c, size_t n, size_t size)
 {
     return allocate(c, &c->scratch, n, size);
 }
 
-/* What goes with the flow. */
-static void *flow_alloc(eddy_flow *f, size_t n, size_t size)
+/* Memory with the lifetime of the IR. */
+static void *ir_alloc(ir_graph *f, size_t n, size_t size)
 {
     return allocate(f->c, f->arena, n, size);
 }
 
-eddy_flow *eddy__flow_new(compile *c, int32_t capacity)
+ir_graph *eddy__ir_new(compile *c, int32_t capacity)
 {
-    eddy_arena *arena = &c->turns[c->turn];
-    c->turn = !c->turn;
+    eddy_arena *arena = &c->ir_arenas[c->ir_arena];
+    c->ir_arena = !c->ir_arena;
     eddy__arena_free(arena);
-    eddy_flow *f = allocate(c, arena, 1, sizeof *f);
+    ir_graph *f = allocate(c, arena, 1, sizeof *f);
     if (!f) return NULL;
     f->c = c;
     f->arena = arena;
     f->capacity = capacity;
-    f->nodes = flow_alloc(f, (size_t)capacity + 1, sizeof *f->nodes);
-    f->fetches = flow_alloc(f, (size_t)c->plan->n_fetches, sizeof *f->fetches);
+    f->nodes = ir_alloc(f, (size_t)capacity + 1, sizeof *f->nodes);
+    f->fetches = ir_alloc(f, (size_t)c->plan->n_fetches, sizeof *f->fetches);
     return f->nodes && f->fetches ? f : NULL;
 }
 
 /* ------------------------------------------------------------ appending -- */
 
-static bool grow_table(eddy_flow *f)
+static bool grow_table(ir_graph *f)
 {
     const int32_t size = f->table_size ? f->table_size * 2 : 64;
-    int32_t      *table = flow_alloc(f, (size_t)size, sizeof *table);
+    int32_t      *table = ir_alloc(f, (size_t)size, sizeof *table);
     if (!table) return false;
     for (int32_t i = 0; i < f->table_size; i++) {
         if (!f->table[i]) continue;
-        uint32_t at = eddy__flow_hash(f->nodes[f->table[i]]);
+        uint32_t at = eddy__ir_hash(f->nodes[f->table[i]]);
         while (table[at & (uint32_t)(size - 1)]) at++;
         table[at & (uint32_t)(size - 1)] = f->table[i];
     }
@@ -66,24 +66,25 @@ static bool grow_table(eddy_flow *f)
     return true;
 }
 
-/* The node that equals n; else NULL, and then n, about to be appended, is entered. */
-static flow_node *find_equal(eddy_flow *f, const flow_node *n)
+/* Returns the node that equals n. Returns NULL if there is none, and enters n, which the caller
+ * then appends. */
+static ir_node *find_equal(ir_graph *f, const ir_node *n)
 {
     const uint32_t mask = (uint32_t)f->table_size - 1;
-    uint32_t       at = eddy__flow_hash(n);
+    uint32_t       at = eddy__ir_hash(n);
     for (; f->table[at & mask]; at++) {
-        flow_node *known = f->nodes[f->table[at & mask]];
-        if (eddy__flow_equal(known, n)) return known;
+        ir_node *known = f->nodes[f->table[at & mask]];
+        if (eddy__ir_equal(known, n)) return known;
     }
     f->table[at & mask] = f->size + 1;
     return NULL;
 }
 
-flow_node *eddy__flow_append(eddy_flow *f, flow_node *n)
+ir_node *eddy__ir_append(ir_graph *f, ir_node *n)
 {
-    if (f->merge && eddy__flow_is_function(n)) {
+    if (f->merge && eddy__ir_is_pure(n)) {
         if (2 * (f->size + 1) > f->table_size && !grow_table(f)) return NULL;
-        flow_node *known = find_equal(f, n);
+        ir_node *known = find_equal(f, n);
         if (known) {
             known->readers += n->readers;
             known->effect = known->effect || n->effect;
@@ -92,7 +93,7 @@ flow_node *eddy__flow_append(eddy_flow *f, flow_node *n)
     }
     if (f->size == f->capacity) {
         const int32_t bigger = f->capacity < 32 ? 64 : f->capacity * 2;
-        flow_node   **nodes = flow_alloc(f, (size_t)bigger + 1, sizeof *nodes);
+        ir_node     **nodes = ir_alloc(f, (size_t)bigger + 1, sizeof *nodes);
         if (!nodes) return NULL;
         memcpy(nodes, f->nodes, ((size_t)f->size + 1) * sizeof *nodes);
         f->nodes = nodes;
@@ -103,43 +104,43 @@ flow_node *eddy__flow_append(eddy_flow *f, flow_node *n)
     return n;
 }
 
-eddy_tensor eddy__flow_constant(eddy_flow *f, const eddy_node *source, eddy_array *a)
+eddy_tensor eddy__ir_constant(ir_graph *f, const eddy_node *source, eddy_array *a)
 {
-    flow_node   *n = eddy__flow_alloc(f->c, 1, sizeof *n);
-    eddy_array **values = eddy__flow_alloc(f->c, 1, sizeof(eddy_array *));
-    eddy_type   *type = eddy__flow_alloc(f->c, 1, sizeof *type);
+    ir_node     *n = eddy__ir_alloc(f->c, 1, sizeof *n);
+    eddy_array **values = eddy__ir_alloc(f->c, 1, sizeof(eddy_array *));
+    eddy_type   *type = eddy__ir_alloc(f->c, 1, sizeof *type);
     if (!a) eddy__error_set(f->c->error, EDDY_NO_MEMORY, "out of memory while compiling a plan");
     if (!a || !eddy__plan_keep(f->c, a)) return EDDY_NO_TENSOR;
     if (!n || !values || !type) return EDDY_NO_TENSOR;
     values[0] = a;
     *type = (eddy_type){ eddy_array_dtype(a), eddy_array_shape(a) };
-    *n = (flow_node){ .op = &eddy_op_constant, .source = source, .outputs = type,
+    *n = (ir_node){ .op = &eddy_op_constant, .source = source, .outputs = type,
                       .values = values, .n_outputs = 1, .feed = -1, .variable = -1 };
-    n = eddy__flow_append(f, n);
-    return n ? eddy__flow_tensor(n->id, 0) : EDDY_NO_TENSOR;
+    n = eddy__ir_append(f, n);
+    return n ? eddy__ir_tensor(n->id, 0) : EDDY_NO_TENSOR;
 }
 
-eddy_tensor eddy__flow_scalar(eddy_flow *f, const eddy_node *source, eddy_dtype d, double v)
+eddy_tensor eddy__ir_scalar(ir_graph *f, const eddy_node *source, eddy_dtype d, double v)
 {
     eddy_array *a = eddy_array_new_in(&f->c->session->allocator, d, EDDY_SCALAR);
     if (a) eddy_array_set(a, 0, v);
-    return eddy__flow_constant(f, source, a);
+    return eddy__ir_constant(f, source, a);
 }
 
 /* ------------------------------------------------------------- rewriting -- */
 
 /* The types of a new node's outputs; NULL if the op refuses the inputs. */
-static eddy_type *types_of(eddy_flow *f, const eddy_op_def *op, const void *attrs, int n,
+static eddy_type *types_of(ir_graph *f, const eddy_op_def *op, const void *attrs, int n,
                            const eddy_tensor *in, int *n_out)
 {
     compile           *c = f->c;
-    eddy_type         *types = flow_alloc(f, (size_t)n, sizeof *types), *out = NULL;
-    const eddy_array **values = flow_alloc(f, (size_t)n, sizeof *values);
+    eddy_type         *types = ir_alloc(f, (size_t)n, sizeof *types), *out = NULL;
+    const eddy_array **values = ir_alloc(f, (size_t)n, sizeof *values);
     eddy_error         refusal = { 0 };
     if (!types || !values) return NULL;
     for (int i = 0; i < n; i++) {
-        types[i] = eddy__flow_type(f, in[i]);
-        values[i] = eddy__flow_value(f, in[i]);
+        types[i] = eddy__ir_type(f, in[i]);
+        values[i] = eddy__ir_value(f, in[i]);
     }
     return eddy__infer_types(op, (void *)(uintptr_t)attrs, true, n, types, values, &c->scratch,
                              &out, n_out, op->name, &refusal)
@@ -147,27 +148,27 @@ static eddy_type *types_of(eddy_flow *f, const eddy_op_def *op, const void *attr
                : NULL;
 }
 
-static bool is_alias(const eddy_flow *f, const flow_node *n)
+static bool is_alias(const ir_graph *f, const ir_node *n)
 {
     if (n->op->flags & EDDY_OP_ALIAS) return true;
     return (n->op->flags & EDDY_OP_ALIAS_IF_EQUAL) && n->n_outputs == 1 &&
            eddy_shape_count(n->outputs[0].shape) ==
-               eddy_shape_count(eddy__flow_type(f, n->inputs[0]).shape);
+               eddy_shape_count(eddy__ir_type(f, n->inputs[0]).shape);
 }
 
-bool eddy__flow_find_parts(eddy_flow *f, flow_node *n)
+bool eddy__ir_find_parts(ir_graph *f, ir_node *n)
 {
-    const flow_node *whole = n->n_inputs > 0 ? f->nodes[n->inputs[0].node] : NULL;
+    const ir_node *whole = n->n_inputs > 0 ? f->nodes[n->inputs[0].node] : NULL;
     if (!n->op->parts || !whole || n->n_outputs == 0 ||
         (f->c->session->options.without & EDDY_PASS_REUSE))
         return true;
     const bool join = n->op->flags & EDDY_OP_JOINS;
     if (!join && whole->variable >= 0 && n->inputs[0].output == STORAGE) return true;
     const size_t n_parts = (size_t)(join ? n->n_inputs : n->n_outputs);
-    eddy_type   *in = flow_alloc(f, (size_t)n->n_inputs, sizeof *in);
-    int64_t     *first = eddy__flow_alloc(f->c, n_parts, sizeof *first);
+    eddy_type   *in = ir_alloc(f, (size_t)n->n_inputs, sizeof *in);
+    int64_t     *first = eddy__ir_alloc(f->c, n_parts, sizeof *first);
     if (!in || !first) return false;
-    for (int i = 0; i < n->n_inputs; i++) in[i] = eddy__flow_type(f, n->inputs[i]);
+    for (int i = 0; i < n->n_inputs; i++) in[i] = eddy__ir_type(f, n->inputs[i]);
     if (n->op->parts(n->attrs, n->n_inputs, in, n->n_outputs, n->outputs, first)) n->parts = first;
     return true;
 }
@@ -175,48 +176,48 @@ bool eddy__flow_find_parts(eddy_flow *f, flow_node *n)
 eddy_tensor eddy__rewrite_add(rewrite *r, const eddy_op_def *op, const void *attrs, int n,
                               const eddy_tensor *in)
 {
-    eddy_flow  *f = r->flow;
-    int         n_out = 0;
+    ir_graph         *f = r->ir;
+    int               n_out = 0;
     const eddy_tensor none = EDDY_NO_TENSOR;
     if (!op) return none;
     for (int i = 0; i < n; i++)
-        if (!eddy__flow_valid(in[i])) return none;
-    flow_node *node = eddy__flow_alloc(f->c, 1, sizeof *node);
-    void      *copy = op->attrs_size > 0 ? eddy__plan_alloc(f->c, 1, op->attrs_size) : NULL;
+        if (!eddy__ir_valid(in[i])) return none;
+    ir_node *node = eddy__ir_alloc(f->c, 1, sizeof *node);
+    void    *copy = op->attrs_size > 0 ? eddy__plan_alloc(f->c, 1, op->attrs_size) : NULL;
     if (!node || (op->attrs_size > 0 && !copy)) return none;
     if (copy && attrs) memcpy(copy, attrs, op->attrs_size);
-    *node = (flow_node){ .op = op, .attrs = copy, .source = r->node->source, .n_inputs = n,
+    *node = (ir_node){ .op = op, .attrs = copy, .source = r->node->source, .n_inputs = n,
                          .feed = -1, .variable = -1,
-                         .inputs = eddy__flow_alloc(f->c, (size_t)n, sizeof *in),
+                         .inputs = eddy__ir_alloc(f->c, (size_t)n, sizeof *in),
                          .outputs = types_of(f, op, copy, n, in, &n_out) };
     if (!node->inputs || !node->outputs) return none;
     if (n > 0) memcpy(node->inputs, in, (size_t)n * sizeof *in);
     node->n_outputs = n_out;
     node->alias = is_alias(f, node);
-    if (!eddy__flow_find_parts(f, node)) return none;
-    node = eddy__flow_append(f, node);
+    if (!eddy__ir_find_parts(f, node)) return none;
+    node = eddy__ir_append(f, node);
     if (!node) return none;
     for (int i = 0; i < n; i++) f->nodes[in[i].node]->readers++;
-    return eddy__flow_tensor(node->id, 0);
+    return eddy__ir_tensor(node->id, 0);
 }
 
 eddy_tensor eddy__rewrite_reshaped(rewrite *r, eddy_tensor t, eddy_shape shape)
 {
-    if (eddy_shape_equal(eddy__flow_type(r->flow, t).shape, shape)) return t;
+    if (eddy_shape_equal(eddy__ir_type(r->ir, t).shape, shape)) return t;
     return eddy__rewrite_add(r, &eddy_op_reshape, &shape, 1, &t);
 }
 
-const flow_node *eddy__rewrite_sole(const rewrite *r, eddy_tensor t, const eddy_op_def *op)
+const ir_node *eddy__rewrite_sole(const rewrite *r, eddy_tensor t, const eddy_op_def *op)
 {
-    const flow_node *n = r->flow->nodes[t.node];
+    const ir_node *n = r->ir->nodes[t.node];
     return n->op == op && !n->values && n->readers == 1 && n->n_controls == 0 ? n : NULL;
 }
 
-bool eddy__flow_is_filled(const eddy_flow *f, eddy_tensor t, double v)
+bool eddy__ir_is_filled(const ir_graph *f, eddy_tensor t, double v)
 {
-    const eddy_array *a = eddy__flow_value(f, t);
+    const eddy_array *a = eddy__ir_value(f, t);
     if (!a || eddy_array_count(a) == 0 || eddy_dtype_is_complex(eddy_array_dtype(a))) return false;
-    /* only few elements are looked at when they are not all the same */
+    /* only a few elements are compared if they differ */
     for (int64_t i = 0, n = eddy_array_count(a); i < n; i++)
         if (eddy_array_get(a, i) != v) return false;
     return true;
@@ -224,11 +225,12 @@ bool eddy__flow_is_filled(const eddy_flow *f, eddy_tensor t, double v)
 
 /* ------------------------------------------------------------- the sweep -- */
 
-/* Others wait for it, and for what it waits for: it stays as it is. */
+/* True if other nodes wait for it and for the nodes for which it waits. It must then stay as it
+ * is. */
 enum { NEEDED = 1, WAITED_FOR = 2 };
 
-/* Marks in needed[] what fetches and side effects need, and counts readers anew. */
-static void count_readers(const eddy_flow *f, uint8_t *needed)
+/* Marks in needed[] the nodes that fetches and side effects need, and counts readers again. */
+static void count_readers(const ir_graph *f, uint8_t *needed)
 {
     for (int32_t id = 1; id <= f->size; id++) f->nodes[id]->readers = 0;
     for (int i = 0; i < f->c->plan->n_fetches; i++) {
@@ -236,7 +238,7 @@ static void count_readers(const eddy_flow *f, uint8_t *needed)
         f->nodes[f->fetches[i].node]->readers++;
     }
     for (int32_t id = f->size; id >= 1; id--) {
-        const flow_node *n = f->nodes[id];
+        const ir_node *n = f->nodes[id];
         if (n->kept) needed[id] |= NEEDED;
         if (!needed[id]) continue;
         for (int i = 0; i < n->n_inputs; i++) {
@@ -248,40 +250,40 @@ static void count_readers(const eddy_flow *f, uint8_t *needed)
     }
 }
 
-/* What stands for the nodes of a flow in the one that replaces it. */
+/* Maps the nodes of an IR to the tensors that replace them in the next IR. */
 typedef struct replacements {
-    int32_t      *id;               /* by old number */
-    eddy_tensor **tensors;          /* ... of its outputs, where they are not that node's */
+    int32_t      *id;               /* by old node id: the new id */
+    eddy_tensor **tensors;  /* ... replacements of its outputs; NULL: those of the new node */
 } replacements;
 
-static eddy_tensor stands_for(const replacements *s, eddy_tensor t)
+static eddy_tensor replacement_of(const replacements *s, eddy_tensor t)
 {
     if (s->tensors[t.node]) return s->tensors[t.node][t.output];
-    return eddy__flow_tensor(s->id[t.node], t.output);
+    return eddy__ir_tensor(s->id[t.node], t.output);
 }
 
-static void take_over_operands(flow_node *n, const replacements *s)
+static void replace_operands(ir_node *n, const replacements *s)
 {
     int32_t kept = 0;
-    for (int i = 0; i < n->n_inputs; i++) n->inputs[i] = stands_for(s, n->inputs[i]);
+    for (int i = 0; i < n->n_inputs; i++) n->inputs[i] = replacement_of(s, n->inputs[i]);
     for (int i = 0; i < n->n_controls; i++)
         if (s->id[n->controls[i]] > 0) n->controls[kept++] = s->id[n->controls[i]];
     n->n_controls = kept;
 }
 
-/* Whether the rule found what stands for n, which is then noted; an empty answer
- * or one of another type is none. */
-static bool replace(eddy_flow *to, flow_node *n, bool (*rule)(rewrite *), replacements *s,
+/* Calls the rule. True if it replaced all outputs of n by tensors of the same types, which are
+ * then recorded. */
+static bool replace(ir_graph *to, ir_node *n, bool (*rule)(rewrite *), replacements *s,
                     int32_t old)
 {
-    rewrite r = { .flow = to, .node = n };
+    rewrite r = { .ir = to, .node = n };
     if (!rule || n->values || n->n_controls > 0 || n->kept || n->n_outputs == 0 || n->n_inputs == 0)
         return false;
-    r.y = flow_alloc(to, (size_t)n->n_outputs, sizeof *r.y);
+    r.y = ir_alloc(to, (size_t)n->n_outputs, sizeof *r.y);
     if (!r.y || !rule(&r)) return false;
     for (int k = 0; k < n->n_outputs; k++) {
-        if (!eddy__flow_valid(r.y[k])) return false;
-        const eddy_type t = eddy__flow_type(to, r.y[k]);
+        if (!eddy__ir_valid(r.y[k])) return false;
+        const eddy_type t = eddy__ir_type(to, r.y[k]);
         if (t.dtype != n->outputs[k].dtype || !eddy_shape_equal(t.shape, n->outputs[k].shape))
             return false;
     }
@@ -291,64 +293,64 @@ static bool replace(eddy_flow *to, flow_node *n, bool (*rule)(rewrite *), replac
     return true;
 }
 
-bool eddy__flow_sweep(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes)
+bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *changes)
 {
-    eddy_flow *from = c->flow, *to = eddy__flow_new(c, from->size);
+    ir_graph *from = c->ir, *to = eddy__ir_new(c, from->size);
     if (!to) return false;
     const size_t n = (size_t)from->size + 1;
-    uint8_t     *needed = flow_alloc(to, n, 1);
-    replacements     s = { flow_alloc(to, n, sizeof *s.id), flow_alloc(to, n, sizeof *s.tensors) };
+    uint8_t     *needed = ir_alloc(to, n, 1);
+    replacements s = { ir_alloc(to, n, sizeof *s.id), ir_alloc(to, n, sizeof *s.tensors) };
     if (!needed || !s.id || !s.tensors) return false;
     count_readers(from, needed);
     to->merge = merge;
     for (int32_t id = 1; id <= from->size; id++) {
-        flow_node *node = from->nodes[id];
+        ir_node *node = from->nodes[id];
         if (!needed[id]) {
             ++*changes;
             continue;
         }
-        take_over_operands(node, &s);
+        replace_operands(node, &s);
         if (!(needed[id] & WAITED_FOR) && replace(to, node, rule, &s, id)) {
             ++*changes;
             continue;
         }
         if (c->error->status != EDDY_OK) return false;
-        const flow_node *now = eddy__flow_append(to, node);
+        const ir_node *now = eddy__ir_append(to, node);
         if (!now) return false;
         *changes += now != node;
         s.id[id] = now->id;
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
-        to->fetches[i] = stands_for(&s, from->fetches[i]);
-    c->flow = to;
+        to->fetches[i] = replacement_of(&s, from->fetches[i]);
+    c->ir = to;
     return true;
 }
 
-bool eddy__flow_reorder(compile *c, const int32_t *order)
+bool eddy__ir_reorder(compile *c, const int32_t *order)
 {
-    eddy_flow *f = c->flow, *to = eddy__flow_new(c, f->size);
-    int32_t   *now = eddy__flow_alloc(c, (size_t)f->size + 1, sizeof *now);
+    ir_graph *f = c->ir, *to = eddy__ir_new(c, f->size);
+    int32_t  *now = eddy__ir_alloc(c, (size_t)f->size + 1, sizeof *now);
     if (!now || !to) return false;
     for (int32_t i = 0; i < f->size; i++) now[order[i]] = i + 1;
     for (int32_t i = 0; i < f->size; i++) {
-        flow_node *n = f->nodes[order[i]];
+        ir_node *n = f->nodes[order[i]];
         for (int k = 0; k < n->n_inputs; k++) n->inputs[k].node = now[n->inputs[k].node];
         for (int k = 0; k < n->n_controls; k++) n->controls[k] = now[n->controls[k]];
-        if (!eddy__flow_append(to, n)) return false;
+        if (!eddy__ir_append(to, n)) return false;
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
-        to->fetches[i] = eddy__flow_tensor(now[f->fetches[i].node], f->fetches[i].output);
-    c->flow = to;
+        to->fetches[i] = eddy__ir_tensor(now[f->fetches[i].node], f->fetches[i].output);
+    c->ir = to;
     return true;
 }
 
 /* --------------------------------------------------------------- printing -- */
 
-void eddy__flow_print(const eddy_flow *f, FILE *to)
+void eddy__ir_print(const ir_graph *f, FILE *to)
 {
     char type[120];
     for (int32_t id = 1; id <= f->size; id++) {
-        const flow_node *n = f->nodes[id];
+        const ir_node *n = f->nodes[id];
         fprintf(to, "  %d = %s(", (int)id, n->values ? "Const" : n->op->name);
         for (int i = 0; i < n->n_inputs; i++) {
             fprintf(to, "%s%d", i ? ", " : "", (int)n->inputs[i].node);
