@@ -259,6 +259,9 @@ bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
  * run with several stages, `snapshot` is their shared state; otherwise NULL. */
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
                            run_snapshot *snapshot, eddy_error *error);
+/* The same with state_lock held, for a plan that fits. */
+eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  const run_snapshot *given);
 /* Records an error of the instruction, unless its kernel has recorded one. */
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
 /* Runs the instruction; `error` must be the one that its kernel sets. */
