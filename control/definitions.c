@@ -193,6 +193,7 @@ const eddy_op_def eddy_op_loop = {
     .name = "Loop", .min_inputs = 0, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY,
     .flags = EDDY_OP_LOOP, .attrs_size = sizeof(eddy_loop_attrs), .attrs = loop_fields,
     .infer = loop_infer, .gradient = eddy__loop_gradient,
+    .batch = eddy__loop_batch,
 };
 
 /* ------------------------------------------------------------------- case -- */
@@ -262,4 +263,5 @@ const eddy_op_def eddy_op_case = {
     .name = "Case", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = EDDY_MANY,
     .flags = EDDY_OP_CASE, .attrs_size = sizeof(eddy_case_attrs), .attrs = case_fields,
     .infer = case_infer, .gradient = eddy__case_gradient,
+    .batch = eddy__case_batch,
 };

@@ -123,7 +123,7 @@ static bool copy_node(extraction *e, const eddy_node *node)
         eddy_tensor **at = &e->images[node->controls[i]];
         if (e->needed[node->controls[i]] && *at) controls[n_controls++] = (*at)[0].node;
     }
-    if (node->op->flags & EDDY_OP_BODY) eddy__body_share(eddy__body_of(node));
+    eddy__attrs_share_graphs(node->op, node->attrs);
     const bool  taken = eddy__names_find(e->body, node->name, strlen(node->name)) != NULL;
     eddy_tensor t = eddy__append((eddy_append_args){
         .graph = e->body, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = in,

@@ -69,5 +69,8 @@ static inline void eddy__out_add(out_list *l, eddy_tensor t)
 /* Gradient rules. */
 void eddy__loop_gradient(eddy_rule *r);
 void eddy__case_gradient(eddy_rule *r);
+/* Batching rules. */
+void eddy__loop_batch(eddy_batch *b);
+void eddy__case_batch(eddy_batch *b);
 
 #endif

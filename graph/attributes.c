@@ -91,11 +91,11 @@ void eddy__attrs_release_arrays(const eddy_op_def *op, const void *attrs)
         if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(attrs, f));
 }
 
-bool eddy__attrs_own_graph(const eddy_op_def *op)
+void eddy__attrs_share_graphs(const eddy_op_def *op, const void *attrs)
 {
-    for (const eddy_attr_field *f = op->attrs; f && f->name; f++)
-        if (f->kind == EDDY_ATTR_GRAPH) return true;
-    return false;
+    for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
+        if (f->kind == EDDY_ATTR_GRAPH && *(eddy_graph **)member(attrs, f))
+            eddy__graph_hold(*(eddy_graph **)member(attrs, f));
 }
 
 void eddy__attrs_release_graphs(const eddy_op_def *op, const void *attrs)

@@ -141,8 +141,8 @@ void                   eddy__overrides_free(eddy_graph *g);
 void *eddy__attrs_copy(eddy_graph *g, const eddy_op_def *op,
                        const void *attrs); /* NULL with the error set */
 void  eddy__attrs_release(const eddy_op_def *op, const void *attrs);
-/* True if a node of this operation owns a graph: no other node can have the same attributes. */
-bool  eddy__attrs_own_graph(const eddy_op_def *op);
+/* Another node is about to have the same attributes, and with them the same graphs. */
+void  eddy__attrs_share_graphs(const eddy_op_def *op, const void *attrs);
 void  eddy__attrs_release_arrays(const eddy_op_def *op, const void *attrs);
 void  eddy__attrs_release_graphs(const eddy_op_def *op, const void *attrs);
 
