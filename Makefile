@@ -37,12 +37,13 @@ EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=
 LIBS    := -lopenblas -lyaml -lm -pthread
 CHECK_LIBS = $(shell pkg-config --libs check)
 
-FOLDERS := graph ops autodiff layers optim session
+FOLDERS := graph ops autodiff control layers optim session
 SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
-OPSRC   := $(filter ops/%,$(SOURCES))
+OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c
 HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
+           control/control.h \
            layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \

@@ -12,6 +12,7 @@
 #include "autodiff/autodiff.h"
 #include "autodiff/functions.h"
 #include "autodiff/tape.h"
+#include "control/control.h"
 #include "layers/layers.h"
 #include "optim/optim.h"
 #include "optim/rules/tf_train.h"

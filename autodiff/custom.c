@@ -205,8 +205,7 @@ static bool is_inside(const eddy_subgraph *s, const eddy_node *node, eddy_list x
 {
     const unsigned kept = EDDY_OP_STATEFUL | EDDY_OP_VARIABLE | EDDY_OP_REFERENCE |
                           EDDY_OP_UPDATES | EDDY_OP_SIDE_EFFECT;
-    if (s->marks[node->id - s->first] != EDDY_BETWEEN || (node->op->flags & kept) ||
-        eddy__attrs_own_graph(node->op))
+    if (s->marks[node->id - s->first] != EDDY_BETWEEN || (node->op->flags & kept))
         return false;
     for (int k = 0; k < node->n_outputs; k++)
         if (contains(x, eddy__tensor_at(s->graph, node->id, k))) return false;
@@ -240,6 +239,7 @@ static void rebuild(eddy_subgraph *s, const eddy_node *node)
                     : eddy__subgraph_replacement(s, node->inputs[i]);
     }
     if (!in) return;
+    eddy__attrs_share_graphs(node->op, node->attrs);
     eddy_tensor y = eddy__append((eddy_append_args){
         .graph = s->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = in,
         .n_controls = -1, .gradient = node->gradient,

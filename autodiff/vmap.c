@@ -117,6 +117,7 @@ static void apply_to_example(const eddy_batch *b, int64_t e, eddy_tensor *x, edd
         begin.at[0] = e;
         x[i] = eddy_squeeze(eddy_slice(x[i], begin, size), EDDY_AXES(0));
     }
+    eddy__attrs_share_graphs(b->node->op, b->attrs);
     eddy_tensor t =
         eddy_apply(b->node->op, b->attrs, b->n_in, x, (eddy_apply_args){ .graph = b->graph });
     for (int k = 0; k < b->n_out; k++) y[k] = eddy_output(t, k);
@@ -173,6 +174,7 @@ static void apply_rule(mapping *m, eddy_batch *b)
 static void rebuild_shared(const eddy_batch *b)
 {
     const eddy_node  *node = b->node;
+    eddy__attrs_share_graphs(node->op, node->attrs);
     const eddy_tensor t = eddy__append((eddy_append_args){
         .graph = b->graph, .op = node->op, .attrs = node->attrs, .n = node->n_inputs, .in = b->x,
         .n_controls = -1, .gradient = node->gradient,
@@ -257,12 +259,6 @@ static void map_node(mapping *m, const eddy_node *node)
         differs = differs || batched[i];
         x[i] = eddy__input_is_in(node->op->shape_inputs, i) ? node->inputs[i]
                                                            : replacement_of(m, node->inputs[i]);
-    }
-    if (eddy__attrs_own_graph(node->op)) {
-        eddy_fail(m->graph, EDDY_UNIMPLEMENTED,
-                  "vmap: op %s owns a graph and cannot be copied [node '%.200s']",
-                  node->op->name, node->name);
-        return;
     }
     if (is_refused(node, differs)) {
         eddy_fail(m->graph, EDDY_UNIMPLEMENTED,

@@ -54,8 +54,12 @@ static bool own_member(eddy_graph *g, const eddy_op_def *op, const eddy_attr_fie
     case EDDY_ATTR_BOOL:
     case EDDY_ATTR_DTYPE:
     case EDDY_ATTR_SHAPE:
-    case EDDY_ATTR_GRAPH:
         return true;
+    case EDDY_ATTR_GRAPH: {
+        eddy_graph *body = *(eddy_graph **)p;
+        if (body && !body->outer) body->outer = g;
+        return true;
+    }
     case EDDY_ATTR_DIMS:
         return !eddy_refuse_number(g, op->name, f->name, *(const eddy_dims *)p);
     }
@@ -87,17 +91,17 @@ void eddy__attrs_release_arrays(const eddy_op_def *op, const void *attrs)
         if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member(attrs, f));
 }
 
-bool eddy__attrs_own_graph(const eddy_op_def *op)
+void eddy__attrs_share_graphs(const eddy_op_def *op, const void *attrs)
 {
-    for (const eddy_attr_field *f = op->attrs; f && f->name; f++)
-        if (f->kind == EDDY_ATTR_GRAPH) return true;
-    return false;
+    for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
+        if (f->kind == EDDY_ATTR_GRAPH && *(eddy_graph **)member(attrs, f))
+            eddy__graph_hold(*(eddy_graph **)member(attrs, f));
 }
 
 void eddy__attrs_release_graphs(const eddy_op_def *op, const void *attrs)
 {
     for (const eddy_attr_field *f = op->attrs; attrs && f && f->name; f++)
-        if (f->kind == EDDY_ATTR_GRAPH) eddy_graph_free(*(eddy_graph **)member(attrs, f));
+        if (f->kind == EDDY_ATTR_GRAPH) eddy__graph_release(*(eddy_graph **)member(attrs, f));
 }
 
 void eddy__attrs_release(const eddy_op_def *op, const void *attrs)

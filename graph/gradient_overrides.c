@@ -8,7 +8,7 @@ const eddy_named_rule *eddy__rule_named(const eddy_graph *g, const char *name)
 {
     for (int i = 0; i < g->n_rules; i++)
         if (strcmp(g->rules[i].name, name) == 0) return &g->rules[i];
-    return NULL;
+    return g->outer ? eddy__rule_named(g->outer, name) : NULL;
 }
 
 bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rule)(eddy_rule *r),

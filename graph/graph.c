@@ -68,6 +68,12 @@ void eddy_graph_free(eddy_graph *g)
     eddy__graph_drop(g);
 }
 
+void eddy__graph_release(eddy_graph *body)
+{
+    if (eddy__live(body, EDDY_LIVE_GRAPH) && atomic_load(&body->holders) > 1) eddy__graph_drop(body);
+    else eddy_graph_free(body);
+}
+
 bool eddy__graph_alive(const eddy_graph *g) { return eddy__live(g, EDDY_LIVE_GRAPH); }
 bool eddy__graph_ready(const eddy_graph *g)
 {

@@ -58,6 +58,7 @@ struct eddy_graph {
     int64_t             seed;
     atomic_int          holders;        /* the user, and each session */
     bool                finalized;
+    eddy_graph         *outer;          /* of a body: the graph of the node that owns it; or NULL */
     bool                whole;        /* without an error when it was finalized: it may run */
     eddy_error          error;
     void              (*on_error)(void *user, eddy_status s, const char *message);
@@ -101,6 +102,8 @@ const eddy_files     *eddy__graph_files(const eddy_graph *g);
 /* Sessions hold the graph's memory; the last holder frees it. */
 void eddy__graph_hold(eddy_graph *g);
 void eddy__graph_drop(eddy_graph *g);
+/* Gives up a graph among the attributes of a node; several nodes may have the same (graph/body.h). */
+void eddy__graph_release(eddy_graph *body);
 
 /* True if input i is in a set such as op->shape_inputs. */
 static inline bool eddy__input_is_in(uint32_t set, int i) { return set >> (i < 31 ? i : 31) & 1; }
@@ -138,8 +141,8 @@ void                   eddy__overrides_free(eddy_graph *g);
 void *eddy__attrs_copy(eddy_graph *g, const eddy_op_def *op,
                        const void *attrs); /* NULL with the error set */
 void  eddy__attrs_release(const eddy_op_def *op, const void *attrs);
-/* True if a node of this operation owns a graph: no other node can have the same attributes. */
-bool  eddy__attrs_own_graph(const eddy_op_def *op);
+/* Another node is about to have the same attributes, and with them the same graphs. */
+void  eddy__attrs_share_graphs(const eddy_op_def *op, const void *attrs);
 void  eddy__attrs_release_arrays(const eddy_op_def *op, const void *attrs);
 void  eddy__attrs_release_graphs(const eddy_op_def *op, const void *attrs);
 

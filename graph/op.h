@@ -104,6 +104,7 @@ typedef struct eddy_node {
     int32_t            origin;        /* for a gradient node, the forward node's id; else 0 */
     int32_t            colocate;      /* id of the node it should live with; else 0 */
     int32_t            control_root;  /* the eddy_control_clear block it was built in; 0: none */
+    bool               traced;        /* built for the body of a loop or branch, which has a copy */
 } eddy_node;
 
 EDDY_API const eddy_node *eddy_node_of(eddy_tensor t);   /* NULL if invalid */
@@ -330,7 +331,10 @@ enum {
     EDDY_OP_LAPACK       = 1 << 17,
     /* has a value that a graph file cannot contain (a function, for example): writing it is an
      * error */
-    EDDY_OP_UNSAVED      = 1 << 18
+    EDDY_OP_UNSAVED      = 1 << 18,
+    /* owns a graph that the session runs in a loop, or a branch of it (graph/body.h) */
+    EDDY_OP_LOOP         = 1 << 19,
+    EDDY_OP_CASE         = 1 << 20
 };
 
 struct eddy_op_def {

@@ -1,5 +1,6 @@
 /* compile.c -- compilation of feeds, fetches and shapes into a plan. */
 #include "session/compile/parallel_groups.h"
+#include "session/compile/program.h"
 
 #include <string.h>
 
@@ -34,13 +35,16 @@ static bool scratch_roots(compile *c)
  * Returns the bytes of all results. */
 static size_t choose_direct_results(eddy_plan *p)
 {
-    enum { SMALL = 4096 };          /* copying this much is cheaper than exchanging arrays */
+    /* copying this much is cheaper than exchanging arrays, or than setting an address */
+    const size_t small = p->embedded ? 64 : 4096;
+    /* a body runs nodes with side effects for these alone */
+    const unsigned never = EDDY_OP_DYNAMIC | (p->embedded ? EDDY_OP_SIDE_EFFECT : 0);
     size_t bytes = 0;
     for (int i = 0; i < p->n_fetches; i++) {
         plan_fetch *f = &p->outputs[i];
         plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
-        if (!r || r->kind != VALUE_TEMP || r->kept || r->bytes <= SMALL) continue;
-        if (eddy_node_of(p->fetches[i])->op->flags & EDDY_OP_DYNAMIC) continue;
+        if (!r || r->kind != VALUE_TEMP || r->kept || r->bytes <= small) continue;
+        if (eddy_node_of(p->fetches[i])->op->flags & never) continue;
         const eddy_buffer *b = &p->buffers[f->buffer];
         if (r->bytes != (size_t)b->count * eddy_dtype_size(b->type.dtype)) continue;
         r->kind = VALUE_RESULT;
@@ -51,16 +55,15 @@ static size_t choose_direct_results(eddy_plan *p)
     return bytes;
 }
 
-static bool set_addresses(compile *c)
+void eddy__plan_set_addresses(eddy_plan *p)
 {
-    eddy_plan *p = c->plan;
-    p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
-    if (!p->patches) return false;
     for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--) {
         if (p->code[i].kernel.scratch_size > 0)
             p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
-        eddy__parallel_groups_bind(p, &p->code[i]);
+        if (p->code[i].program) eddy__program_attach(&p->code[i]);
+        else eddy__parallel_groups_bind(p, &p->code[i]);
     }
+    p->n_patches = 0;
     for (int32_t b = 0; b < p->n_buffers; b++) {
         const plan_root *r = &p->roots[p->buffer_root[b]];
         void *memory = r->kind == VALUE_TEMP ? (char *)p->memory + r->offset
@@ -69,7 +72,6 @@ static bool set_addresses(compile *c)
             p->buffers[b].data = eddy__buffer_in(p, b, memory);
         else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
     }
-    return true;
 }
 
 static bool plan_memory(compile *c)
@@ -82,20 +84,25 @@ static bool plan_memory(compile *c)
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
                            &p->info.live_bytes))
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
-    if (s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
+    if (!p->embedded && s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
         return eddy__error_set(c->error, EDDY_LIMIT,
                                "the run needs %zu bytes; max_bytes of the session is %zu",
                                p->memory_bytes + results, s->options.max_bytes);
-    p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
-    if (!p->memory)
+    p->patches = eddy__plan_alloc(c, (size_t)p->n_buffers, sizeof *p->patches);
+    if (!p->patches) return false;
+    if (!p->embedded)
+        p->memory = eddy__allocate_aligned(p->allocator, p->memory_bytes, &p->memory_base);
+    if (!p->memory && !p->embedded)
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory: the run needs %zu bytes",
                                p->memory_bytes);
     p->info.arena_bytes = p->memory_bytes;
     p->info.instructions = p->n_code;
     for (int32_t i = 0; i < p->n_code; i++)
         if (!eddy__plan_add_flops(c, &p->code[i])) return false;
+    if (p->embedded) return true;
     if (s->options.profile && !eddy__profile_prepare(c)) return false;
-    return set_addresses(c);
+    eddy__plan_set_addresses(p);
+    return true;
 }
 
 static bool copy_key(compile *c, int n_feeds, const plan_feed *feeds, eddy_list fetches)
@@ -114,35 +121,58 @@ static bool copy_key(compile *c, int n_feeds, const plan_feed *feeds, eddy_list 
     return true;
 }
 
-eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
-                         eddy_error *error)
+/* All stages. The key of a run is in c->plan. */
+static bool run_stages(compile *c)
 {
-    eddy_plan *p = eddy__allocate_zeroed(&s->allocator, 1, sizeof *p);
-    compile    c = {
-           .session = s, .graph = s->graph, .plan = p, .size = s->graph->size, .error = error,
-           .scratch = { .allocator = &s->allocator },
-           .ir_arenas = { { .allocator = &s->allocator }, { .allocator = &s->allocator } }
-    };
+    const unsigned without = c->session->options.without;
+    const bool     alone = !c->plan->embedded;
+    return eddy__specialize_shapes(c) && eddy__lower(c) && eddy__improve(c) &&
+           (!alone || eddy__hoist(c)) && eddy__emit(c) &&
+           ((without & EDDY_PASS_FUSE) || eddy__fuse(c)) &&
+           (!alone || (without & EDDY_PASS_PARALLEL) || eddy__parallelize(c)) && plan_memory(c);
+}
+
+static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, eddy_list fetches,
+                            const uint8_t *owned)
+{
+    eddy_session *s = c->session;
+    eddy_plan    *p = c->plan = eddy__allocate_zeroed(&s->allocator, 1, sizeof *p);
+    c->size = c->graph->size;
+    c->scratch.allocator = &s->allocator;
+    c->ir_arenas[0].allocator = c->ir_arenas[1].allocator = &s->allocator;
     if (!p) {
-        eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a plan");
+        eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan");
         return NULL;
     }
     p->session = s;
     p->allocator = &s->allocator;
     p->arena.allocator = &s->allocator;
-    c.info = eddy__allocate_zeroed(&s->allocator, (size_t)c.size + 1, sizeof *c.info);
-    if (!c.info)
-        eddy__error_set(error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes", (int)c.size);
-    bool ok = c.info && copy_key(&c, n_feeds, feeds, fetches) && eddy__specialize_shapes(&c) &&
-              eddy__lower(&c) && eddy__improve(&c) && eddy__hoist(&c) && eddy__emit(&c) &&
-              ((s->options.without & EDDY_PASS_FUSE) || eddy__fuse(&c)) &&
-              ((s->options.without & EDDY_PASS_PARALLEL) || eddy__parallelize(&c)) &&
-              plan_memory(&c);
-    eddy__release(&s->allocator, c.info, ((size_t)c.size + 1) * sizeof *c.info);
-    eddy__arena_free(&c.scratch);
-    for (int i = 0; i < 2; i++) eddy__arena_free(&c.ir_arenas[i]);
+    p->embedded = owned != NULL;
+    p->owned = owned;
+    c->info = eddy__allocate_zeroed(&s->allocator, (size_t)c->size + 1, sizeof *c->info);
+    if (!c->info)
+        eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes",
+                        (int)c->size);
+    const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
+    eddy__release(&s->allocator, c->info, ((size_t)c->size + 1) * sizeof *c->info);
+    eddy__arena_free(&c->scratch);
+    for (int i = 0; i < 2; i++) eddy__arena_free(&c->ir_arenas[i]);
     if (ok) return p;
-    eddy__error_set(error, EDDY_INTERNAL, "a plan could not be made");
+    eddy__error_set(c->error, EDDY_INTERNAL, "a plan could not be made");
     eddy__plan_free(p);
     return NULL;
+}
+
+eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
+                         eddy_error *error)
+{
+    compile c = { .session = s, .graph = s->graph, .error = error };
+    return make_plan(&c, n_feeds, feeds, fetches, NULL);
+}
+
+eddy_plan *eddy__compile_body(compile *outer, eddy_graph *body, int n_feeds, const plan_feed *feeds,
+                              const uint8_t *owned, eddy_list fetches)
+{
+    compile c = { .session = outer->session, .graph = body, .error = outer->error };
+    return make_plan(&c, n_feeds, feeds, fetches, owned);
 }

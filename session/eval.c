@@ -4,7 +4,8 @@
  * that no earlier evaluation has computed, as eager execution would have done when they were
  * built, and caches their results. It walks from the tensor back to cached results and never
  * over the whole graph, so its cost is that of the nodes that it computes. */
-#include "session/state/internal.h"
+#include "graph/body.h"
+#include "session/eval_body.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -345,7 +346,8 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
         return true;
     }
     if (node->op->flags & EDDY_OP_PLACEHOLDER) return eddy__not_fed(node, l->error);
-    if (!eddy__kernel_of(node->op) && !(node->op->flags & EDDY_OP_ALIAS))
+    const bool body = node->op->flags & EDDY_OP_BODY;
+    if (!body && !eddy__kernel_of(node->op) && !(node->op->flags & EDDY_OP_ALIAS))
         return node->n_outputs == 0 ||
                eddy__error_set(l->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",
                                node->op->name, node->name);
@@ -354,7 +356,9 @@ static bool compute_entry(evaluation *l, const eddy_node *node, eddy_array **out
     if (!b)
         return eddy__error_set(l->error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);
-    return inputs(l, node, b) && compute_outputs(l, node, b, out);
+    if (!inputs(l, node, b)) return false;
+    return body ? eddy__eval_body(l->session, &l->plan.arena, node, b, out, l->step, l->error)
+                : compute_outputs(l, node, b, out);
 }
 
 /* Computes one node whose inputs are cached, and caches its outputs. */

@@ -235,8 +235,7 @@ static const eddy_node *append(reader *r, const eddy_append_args *a, const eddy_
         void *member = attrs + f->offset;
         if (f->kind == EDDY_ATTR_ARRAY) eddy_array_free(*(eddy_array **)member);
         if (f->kind != EDDY_ATTR_GRAPH || !*(eddy_graph **)member) continue;
-        if (!node) eddy_graph_free(*(eddy_graph **)member);
-        eddy__graph_drop(*(eddy_graph **)member);
+        eddy__graph_release(*(eddy_graph **)member);
     }
     if (!node)
         eddy__yaml_fail(&r->p, it, a->graph->error.status, "%s", a->graph->error.message);

@@ -297,6 +297,7 @@ void eddy_batch_apply(eddy_batch *b, const void *attrs)
         x[i] = shape_only ? eddy_batch_like(b->x[i], b->examples) : eddy_batch_input(b, i);
     }
     eddy_tensor y = eddy_none(b->graph);
+    if (x && attrs == b->attrs) eddy__attrs_share_graphs(b->node->op, attrs);
     if (x) y = eddy_apply(b->node->op, attrs, b->n_in, x, (eddy_apply_args){ .graph = b->graph });
     for (int k = 0; k < b->n_out; k++) b->y[k] = eddy_output(y, k);
     if (x != few) eddy__release(memory, x, bytes);

@@ -247,7 +247,7 @@ static eddy_tensor cond_by_inverse(eddy_tensor x, const char *ord)
  *  zeros.
  *  Errors: those of eddy_svd, eddy_norm and eddy_slogdet.
  *  Gradient: that of the formula.  NumPy: linalg.cond. */
-eddy_tensor eddy_cond(eddy_tensor x, const char *ord)
+eddy_tensor eddy_condition_number(eddy_tensor x, const char *ord)
 {
     if (ord && !is(ord, "2") && !is(ord, "-2"))
         return eddy_dtype_is_complex(eddy_dtype_of(x)) ? norm_of_both(x, x, ord)

@@ -4,6 +4,7 @@
  * Variables: every read of a Variable's output means the value from before the run. If a node
  * reads it after the first update in the schedule, the value is copied before that update (a
  * snapshot), and later readers use the copy. */
+#include "session/compile/program.h"
 #include "session/compile/views.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
@@ -137,7 +138,10 @@ static int32_t read_buffer(build *b, eddy_tensor t)
     const int32_t v = eddy__value_of(&b->views, t);
     if (b->buffer_of[v] >= 0) return b->buffer_of[v];
     plan_root r = { .kind = VALUE_CONSTANT };
-    if (n->feed >= 0) r = (plan_root){ .kind = VALUE_FEED, .index = n->feed };
+    if (n->feed >= 0)
+        r = (plan_root){ .kind = VALUE_FEED, .index = n->feed, .bytes = bytes_of(n->outputs[0]),
+                         .last_reader = b->views.reads[v],
+                         .owned = b->plan->owned && b->plan->owned[n->feed] };
     else if (n->values) r.constant = n->values[t.output];
     else if (n->op != &eddy_op_type_only) return -1;
     return b->buffer_of[v] = new_buffer(b, n->outputs[t.output], new_root(b, r));
@@ -282,7 +286,8 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
         const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
-        if (r->kind == VALUE_TEMP && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
+        const bool own = r->kind == VALUE_TEMP || r->owned;
+        if (own && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
             !is_shared_operand(b, n, i, at))
             return root;
     }
@@ -430,7 +435,9 @@ static bool make_executed(build *b, const ir_node *n)
                           eddy__ir_type(b->ir, n->inputs[1]), b->c->error))
         return false;
     if (!make_operands(b, n, at)) return false;
-    add_instruction(b, n, eddy__kernel_of(n->op), n->n_inputs, n->n_outputs, at);
+    eddy_status (*run)(eddy_kernel *) = n->program ? eddy__program_run : eddy__kernel_of(n->op);
+    add_instruction(b, n, run, n->n_inputs, n->n_outputs, at);
+    b->plan->code[b->plan->n_code - 1].program = n->program;
     if (may_resize(b, n)) b->plan->code[b->plan->n_code - 1].resizes = updated_by(b, n);
     return true;
 }
@@ -440,7 +447,7 @@ static bool make_node(build *b, const ir_node *n)
     if (n->values || n->feed >= 0 || n->variable >= 0 || n->op == &eddy_op_type_only) return true;
     if (n->alias || eddy__ir_is_view(n)) return make_views(b, n);
     if (b->views.joined[n->id]) return make_join(b, n);
-    if (eddy__kernel_of(n->op)) return make_executed(b, n);
+    if (n->program || eddy__kernel_of(n->op)) return make_executed(b, n);
     for (int k = 0; k < n->n_outputs; k++)
         if (b->views.reads[b->views.value_base[n->id] + k] > 0)
             return eddy__error_set(b->c->error, EDDY_UNIMPLEMENTED, "%s has no kernel [node '%s']",

@@ -25,6 +25,7 @@ typedef struct ir_node {
     int32_t            readers;     /* inputs and fetches that are its outputs; never too few */
     int32_t            feed;        /* its number; or -1 */
     int32_t            variable;    /* its number, for a variable; or -1 */
+    struct eddy_program *program;   /* of a Loop or Case node; else NULL */
     int64_t           *parts;   /* the result of op->parts if the memory can be shared; else NULL */
     bool               alias;       /* output 0 is input 0's elements */
     bool               kept;        /* has a side effect */

@@ -1,6 +1,7 @@
 /* liveness.c -- liveness: finds the nodes of the user's graph that a run executes, or the reason
  * why it cannot run. */
 #include "session/compile/lower.h"
+#include "session/compile/program.h"
 
 void eddy__mark_live(compile *c)
 {
@@ -10,8 +11,10 @@ void eddy__mark_live(compile *c)
     for (int32_t id = c->size; id >= 1; id--) {
         if (!c->info[id].live || (is_folded(c, id) && !c->info[id].effect)) continue;
         const eddy_node *node = c->graph->nodes[id];
+        const body_use  *use = eddy__has_body(node) ? c->bodies[id] : NULL;
+        if (use) c->info[use->leader].live = true;
         for (int i = 0; i < node->n_inputs; i++)
-            if (!type_only(node->op, i) &&
+            if (!type_only(node->op, i) && (!use || use->program->takes[i]) &&
                 (by_reference(node->op, i) || eddy__feed_of(c, node->inputs[i]) < 0))
                 c->info[node->inputs[i].node].live = true;
         /* A control edge keeps side effects alive; for other nodes it only defines an order. */

@@ -1,6 +1,7 @@
 /* lower.c -- lowering: builds the IR of a plan from the live part of the user's graph, and
  * resolves everything that depends on the graph as a whole. */
 #include "session/compile/lower.h"
+#include "session/compile/program.h"
 #include "build/gen/table.h"
 
 #include <string.h>
@@ -61,6 +62,10 @@ static eddy_tensor value_of(lowering *l, eddy_tensor t)
     if (is_folded(c, t.node)) return eddy__ir_tensor(constant_node(l, node), t.output);
     if (c->plain_read[t.node])
         return eddy__ir_tensor(l->node[node->inputs[0].node], BEFORE_RUN);
+    if (eddy__has_body(node)) {
+        const body_use *use = c->bodies[t.node];
+        return eddy__ir_tensor(l->node[use->leader], use->output[t.output]);
+    }
     return eddy__ir_tensor(l->node[t.node], t.output);
 }
 
@@ -122,7 +127,8 @@ static bool lower_input(lowering *l, const eddy_node *node, ir_node *n, int i)
         add_control(n, l->last_update[c->variable_of[t.node]]);
         return true;
     }
-    n->inputs[i] = type_only(node->op, i) ? type_of(l, t) : value_of(l, t);
+    const bool unread = eddy__has_body(node) && !c->bodies[node->id]->program->takes[i];
+    n->inputs[i] = unread || type_only(node->op, i) ? type_of(l, t) : value_of(l, t);
     /* a node that waits for an update although its value exists before makes its readers wait */
     if (c->info[t.node].effect && c->info[t.node].live && n->inputs[i].node != l->node[t.node])
         add_control(n, l->node[t.node]);
@@ -137,8 +143,14 @@ static bool lower_executed(lowering *l, const eddy_node *node)
     n->attrs = node->attrs;
     n->outputs = c->info[node->id].types;
     n->n_outputs = node->n_outputs;
+    if (eddy__has_body(node)) {
+        n->program = c->bodies[node->id]->program;
+        n->outputs = n->program->outputs;
+        n->n_outputs = n->program->n_outputs;
+    }
     n->alias = c->info[node->id].alias;
-    n->kept = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0;
+    n->kept = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0 ||
+              (eddy__has_body(node) && eddy__body_acts(node));
     n->effect = c->info[node->id].effect;
     n->variable = c->variable_of[node->id];
     n->n_inputs = node->n_inputs;
@@ -163,6 +175,7 @@ static bool lower_node(lowering *l, const eddy_node *node)
         variable->must_read = variable->kept = true;
         return lower_waiting(l, node);
     }
+    if (eddy__has_body(node) && c->bodies[node->id]->leader != node->id) return lower_waiting(l, node);
     if (is_folded(c, node->id) || (fed && (node->op->flags & EDDY_OP_PLACEHOLDER)) ||
         (fed && c->info[node->id].alias))
         return lower_waiting(l, node);

@@ -1,8 +1,9 @@
 /* plan.c -- functions on plans: memory, constants, kernels of instructions, operation counts. */
 #include "session/state/internal.h"
-#include "session/compile/ir.h"
+#include "session/compile/program.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
+#include <math.h>
 #include <string.h>
 
 void *eddy__plan_alloc(compile *c, size_t n, size_t size)
@@ -40,6 +41,10 @@ eddy_status (*eddy__kernel_of(const eddy_op_def *op))(eddy_kernel *k)
 
 bool eddy__prepare(compile *c, instruction *i)
 {
+    if (i->program) {
+        eddy__program_prepare(i);
+        return true;
+    }
     const bool tiled = i->run == eddy__elementwise_kernel;
     if (i->kernel.op->flags & EDDY_OP_LAPACK) c->plan->has_lapack = true;
     eddy_status (*prepare)(eddy_kernel *) = tiled ? eddy__elementwise_prepare
@@ -58,6 +63,13 @@ bool eddy__instruction_flops(compile *c, const instruction *i, double *flops)
 {
     const eddy_kernel *k = &i->kernel;
     *flops = 0;
+    if (i->program) {
+        const eddy_program *p = i->program;
+        double              most = p->condition.plan ? p->condition.plan->info.flops : 0;
+        for (int b = 0; b < p->n_bodies; b++) most = fmax(most, p->bodies[b].plan->info.flops);
+        *flops = most * (double)(p->n_bodies > 1 || p->most == INT64_MAX ? 1 : p->most);
+        return true;
+    }
     if (i->run != eddy__kernel_of(k->op)) return true;
     if (!k->op->flops) {
         if (k->op->flags & EDDY_OP_ELEMENTWISE) *flops = (double)k->out[0]->count;
@@ -93,6 +105,7 @@ void eddy__plan_free(eddy_plan *p)
 {
     if (!p) return;
     const eddy_allocator *a = p->allocator;
+    for (eddy_program *q = p->programs; q; q = q->next) eddy__program_free(q);
     for (int32_t i = 0; i < p->n_constants; i++) eddy_array_free(p->constants[i]);
     for (int i = 0; p->outputs && i < p->n_fetches; i++) eddy_array_free(p->outputs[i].next);
     if (p->memory_base) eddy__release_aligned(a, p->memory_base, p->memory_bytes);

@@ -3,7 +3,7 @@
  *
  * Types are inferred again from the shapes of the feeds, so that every value that depends only
  * on shapes becomes a constant and is folded. */
-#include "session/state/internal.h"
+#include "session/compile/program.h"
 
 #include <string.h>
 
@@ -36,31 +36,38 @@ static bool needs_elements(const eddy_node *node, int i)
     return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
 }
 
-static void mark_input(compile *c, const eddy_node *node, int i)
+static bool mark_input(compile *c, const eddy_node *node, int i)
 {
     const node_info *n = &c->info[node->id];
     node_info       *input = &c->info[node->inputs[i].node];
-    const bool       elements = !eddy__input_is_in(node->op->shape_inputs, i);
+    const bool       elements = eddy__has_body(node)
+                                    ? c->bodies[node->id]->takes[i]
+                                    : !eddy__input_is_in(node->op->shape_inputs, i);
     const bool       decides_shape = needs_elements(node, i) || (n->decides_shape && elements);
     input->needed = true;
     input->decides_shape = input->decides_shape || decides_shape;
-    input->value_needed = input->value_needed || decides_shape || (n->value_needed && elements);
+    const bool value = decides_shape || (n->value_needed && elements);
+    input->value_needed = input->value_needed || value;
+    return eddy__body_want(c, node->inputs[i], value);
 }
 
-static void mark_needed(compile *c)
+static bool mark_needed(compile *c)
 {
     for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         eddy_tensor t = c->plan->fetches[i];
         if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].value_needed = true;
+        if (!eddy__body_want(c, t, true)) return false;
     }
     for (int32_t id = c->size; id >= 1; id--) {
         if (!c->info[id].needed) continue;
         const eddy_node *node = c->graph->nodes[id];
+        if (!eddy__body_find_inputs(c, node)) return false;
         for (int i = 0; i < node->n_inputs; i++)
-            if (eddy__feed_of(c, node->inputs[i]) < 0 ||
-                (i == 0 && (node->op->flags & EDDY_OP_REFERENCE)))
-                mark_input(c, node, i);
+            if ((eddy__feed_of(c, node->inputs[i]) < 0 ||
+                 (i == 0 && (node->op->flags & EDDY_OP_REFERENCE))) &&
+                !mark_input(c, node, i))
+                return false;
         for (int i = 0; i < node->n_controls; i++) {
             node_info *control = &c->info[node->controls[i]];
             if (control->fed &&
@@ -70,6 +77,7 @@ static void mark_needed(compile *c)
             control->value_needed = control->value_needed || c->info[id].value_needed;
         }
     }
+    return true;
 }
 
 /* Marks nodes whose removal would be visible: a change of state, a message, or the error that a
@@ -78,6 +86,7 @@ static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
     n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
+                (eddy__has_body(node) && eddy__body_acts(node)) ||
                 ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
     for (int i = 0; i < node->n_inputs; i++)
         if (!eddy__input_is_in(node->op->shape_inputs, i) && eddy__feed_of(c, node->inputs[i]) < 0)
@@ -275,7 +284,9 @@ static bool fold(compile *c, const eddy_node *node)
 static bool specialize_node(compile *c, const eddy_node *node)
 {
     mark_effect(c, node);
-    bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node) : infer(c, node);
+    bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node)
+              : eddy__has_body(node)              ? eddy__body_compile(c, node)
+                                                  : infer(c, node);
     if (!ok) return false;
     c->info[node->id].alias = is_alias(c, node);
     bool constant = (node->op->flags & EDDY_OP_CONSTANT) != 0;
@@ -284,7 +295,7 @@ static bool specialize_node(compile *c, const eddy_node *node)
 
 bool eddy__specialize_shapes(compile *c)
 {
-    mark_needed(c);
+    if (!mark_needed(c)) return false;
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].needed) continue;
         c->plan->info.nodes++;

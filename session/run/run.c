@@ -217,9 +217,8 @@ bool eddy__plan_fits(const eddy_plan *p)
     return true;
 }
 
-/* The run itself, with the state's lock held. */
-static eddy_status run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
-                              const run_snapshot *given)
+eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  const run_snapshot *given)
 {
     if (!check_initialized(p, &p->error)) return EDDY_UNINITIALIZED;
     if (p->has_results && !make_results(p)) return EDDY_NO_MEMORY;
@@ -247,7 +246,7 @@ eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
         *snapshot = (run_snapshot){ .step = snapshot->step, .changes = s->changes, .taken = true };
     p->stale = !p->conflict && p->has_open && !eddy__plan_fits(p);
     const int64_t begun = p->profile ? eddy__ticks() : 0;
-    eddy_status status = p->stale || p->conflict ? EDDY_OK : run_locked(p, feeds, out, snapshot);
+    eddy_status status = p->stale || p->conflict ? EDDY_OK : eddy__plan_run_locked(p, feeds, out, snapshot);
     if (p->profile && !p->stale && !p->conflict) {
         p->profile->ticks += eddy__ticks() - begun;
         p->profile->runs++;

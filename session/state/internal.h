@@ -59,12 +59,15 @@ typedef struct node_info {
 } node_info;
 
 typedef struct ir_graph ir_graph;
+struct body_use;
+struct eddy_program;
 
 typedef struct compile {
     eddy_session *session;
     eddy_graph   *graph;
     eddy_plan    *plan;
     node_info    *info;       /* [0..size] */
+    struct body_use **bodies; /* by node id, of Loop and Case nodes; NULL: there is none */
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
@@ -106,6 +109,7 @@ typedef struct plan_root {
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
     bool        has_views;    /* some buffers are parts of it */
     bool        kept;         /* holds values that later runs need */
+    bool        owned;        /* a feed whose memory the plan may overwrite */
 } plan_root;
 
 typedef struct instruction {
@@ -114,6 +118,7 @@ typedef struct instruction {
     eddy_kernel_call call;    /* kernel.impl */
     int32_t          resizes; /* variable whose storage takes the shape of the result; or -1 */
     bool             starts_loop; /* the first of a loop: not to be fused with earlier ones */
+    struct eddy_program *program;   /* of a Loop or Case node; else NULL */
 } instruction;
 
 typedef struct plan_variable {
@@ -171,6 +176,9 @@ struct eddy_plan {
     bool                  runs_parallel; /* ... and do, in this run */
     autotuner             autotuner;  /* chooses whether they do */
     plan_profile         *profile; /* NULL without the session's option */
+    bool           embedded;      /* of a body: its memory is part of another plan's */
+    const uint8_t *owned;         /* by feed of a body: the plan may overwrite it */
+    struct eddy_program *programs;
     eddy_session         *session;
     const eddy_allocator *allocator;
     eddy_arena            arena;  /* owns the arrays below */
@@ -230,6 +238,8 @@ bool eddy__prepare(compile *c, instruction *i);
  * counted before fusion. The second function adds it to the plan's count. */
 bool eddy__instruction_flops(compile *c, const instruction *i, double *flops);
 bool eddy__plan_add_flops(compile *c, const instruction *i);
+/* Sets the addresses of buffers and scratch memory in p->memory. */
+void eddy__plan_set_addresses(eddy_plan *p);
 
 /* ----------------------------------------------------- stage 3: memory -- */
 
@@ -249,6 +259,9 @@ bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
  * run with several stages, `snapshot` is their shared state; otherwise NULL. */
 eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
                            run_snapshot *snapshot, eddy_error *error);
+/* The same with state_lock held, for a plan that fits. */
+eddy_status eddy__plan_run_locked(eddy_plan *p, const eddy_array *const *feeds, eddy_array **out,
+                                  const run_snapshot *given);
 /* Records an error of the instruction, unless its kernel has recorded one. */
 void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s);
 /* Runs the instruction; `error` must be the one that its kernel sets. */

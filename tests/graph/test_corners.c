@@ -106,14 +106,14 @@ START_TEST(singular_matrices)
     const eddy_tensor zero = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 2));
     const eddy_tensor good = matrix(g, 2, 2, (double[]){ 1, 2, 3, 4 });
     for (int i = 0; orders[i]; i++) {
-        is_infinite(eddy_cond(zero, orders[i]));
-        if (i > 0) is_infinite(eddy_cond(bad, orders[i]));
+        is_infinite(eddy_condition_number(zero, orders[i]));
+        if (i > 0) is_infinite(eddy_condition_number(bad, orders[i]));
     }
-    ck_assert(eddy_eval_number(eddy_cond(bad, "2")) > 1e15);
+    ck_assert(eddy_eval_number(eddy_condition_number(bad, "2")) > 1e15);
     /* NumPy 1.24's linalg.cond */
-    ck_assert(fabs(eddy_eval_number(eddy_cond(good, "1")) - 21) < 1e-12);
-    ck_assert(fabs(eddy_eval_number(eddy_cond(good, "-inf")) - 6) < 1e-12);
-    const eddy_tensor slope = eddy_gradient(eddy_cond(bad, "fro"), bad);
+    ck_assert(fabs(eddy_eval_number(eddy_condition_number(good, "1")) - 21) < 1e-12);
+    ck_assert(fabs(eddy_eval_number(eddy_condition_number(good, "-inf")) - 6) < 1e-12);
+    const eddy_tensor slope = eddy_gradient(eddy_condition_number(bad, "fro"), bad);
     ck_assert(eddy_eval_number(eddy_all(IsFinite(slope))) == 1);
 }
 END_TEST

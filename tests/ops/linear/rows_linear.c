@@ -123,8 +123,8 @@ BUILD(norm_columns, eddy_norm(Add(x[0], Mul(5, Cumsum(OnesLike(x[0]), -1))), "1"
 BUILD(norm_nuclear, eddy_norm(Add(x[0], steps(x[0])), "nuc", EDDY_AXES(-2, -1)))
 BUILD(norm_spectral, eddy_norm(of_rank(Add(x[0], steps(x[0])), 3), "2", EDDY_AXES(2, 1),
                                .keepdims = true))
-BUILD(cond, eddy_cond(Add(x[0], steps(x[0])), NULL))
-BUILD(cond_fro, eddy_cond(regular(x[0]), "fro"))
+BUILD(cond, eddy_condition_number(Add(x[0], steps(x[0])), NULL))
+BUILD(cond_fro, eddy_condition_number(regular(x[0]), "fro"))
 BUILD(lstsq, eddy_lstsq(eddy_set_shape(regular(x[0]), EDDY_SHAPE(EDDY_ANY, 4, 3)), x[1]))
 BUILD(lstsq_wide, eddy_lstsq(eddy_set_shape(regular(x[0]), EDDY_SHAPE(EDDY_ANY, 3, 4)), x[1]))
 BUILD(lstsq_ridge, eddy_lstsq(x[0], x[1], .l2_regularizer = 2))

@@ -1,0 +1,176 @@
+/* control.h -- branches and loops inside a graph: functions from tensors to tensors that a
+ * session compiles once and runs as often as data says. They are differentiated like everything
+ * else, to any order.
+ *
+ * A branch or a body is an eddy_function. It is called once, while the graph is built, on tensors
+ * that stand for its arguments, and what it builds becomes a graph of its own. Tensors and
+ * variables from outside that it uses are captured; a variable has its value from before the
+ * run. Random operations inside draw anew in each iteration; operations with side effects
+ * (eddy_print, eddy_assert) run in each iteration, and only in the branch that is taken. Errors
+ * in a run name the loop and the iteration.
+ *
+ * Every function here returns the number of results, which it stores in `out` (room for
+ * EDDY_MAX_RESULTS), or 0 with the error on the graph. */
+#ifndef EDDY_CONTROL_H
+#define EDDY_CONTROL_H
+
+#include "../autodiff/functions.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -------------------------------------------------------------- branches -- */
+
+typedef struct eddy_cond_args {
+    char          unused_;
+    eddy_tensor   pred;             /* bool scalar */
+    eddy_function true_fn, false_fn;
+    eddy_tensor  *out;
+    eddy_list     x;                /* arguments of both; default none */
+    const char   *name;             /* scope of the new nodes; default "cond" */
+} eddy_cond_args;
+
+/* true_fn's results if pred is true, else false_fn's: equally many, of equal dtypes. Only the
+ * branch that is taken runs, and the gradient of the other is zero: unlike eddy_where, no NaN
+ * comes from it.
+ *
+ *   eddy_cond(eddy_greater(x, zero), log_x, nothing, &y);
+ *
+ * Dimensions in which the branches differ are unknown; a run needs them to be equal. Errors:
+ * a pred that is no bool scalar; results that differ in number or dtype. tf.cond. */
+EDDY_API int eddy_cond_with(eddy_cond_args args);
+#define eddy_cond(...) eddy_cond_with(EDDY_ARGS(eddy_cond_args, __VA_ARGS__))
+
+typedef struct eddy_switch_case_args {
+    char                 unused_;
+    eddy_tensor          branch_index;   /* int32 scalar */
+    const eddy_function *branches;
+    int                  count;          /* of branches, at least 1 */
+    eddy_tensor         *out;
+    eddy_list            x;              /* arguments of all; default none */
+    const char          *name;           /* default "switch_case" */
+} eddy_switch_case_args;
+
+/* The results of branches[branch_index]; of the last one if the index is out of range.
+ * tf.switch_case. */
+EDDY_API int eddy_switch_case_with(eddy_switch_case_args args);
+#define eddy_switch_case(...) eddy_switch_case_with(EDDY_ARGS(eddy_switch_case_args, __VA_ARGS__))
+
+typedef struct eddy_case_args {
+    char                 unused_;
+    const eddy_tensor   *preds;          /* bool scalars */
+    const eddy_function *fns;
+    int                  count;          /* of both, at least 1 */
+    eddy_tensor         *out;
+    /* if no pred is true; without one (no build function) that is an error of the run */
+    eddy_function        otherwise;
+    bool                 exclusive;      /* more than one true pred is an error of the run */
+    eddy_list            x;              /* arguments of all; default none */
+    const char          *name;           /* default "case" */
+} eddy_case_args;
+
+/* The results of fns[i] for the first true preds[i]. tf.case, whose `default` is `otherwise`. */
+EDDY_API int eddy_case_with(eddy_case_args args);
+#define eddy_case(...) eddy_case_with(EDDY_ARGS(eddy_case_args, __VA_ARGS__))
+
+/* ----------------------------------------------------------------- loops -- */
+
+typedef struct eddy_while_args {
+    char          unused_;
+    eddy_function cond;             /* of the loop variables: a bool scalar */
+    eddy_function body;             /* of the loop variables: their next values */
+    eddy_list     loop_vars;        /* initial values, of any dtypes and shapes */
+    eddy_tensor  *out;
+    /* by loop variable: a shape that all its values fit, with EDDY_ANY where they differ; NULL:
+     * the shapes of the initial values */
+    const eddy_shape *shape_invariants;
+    /* at most so many; 0: no limit. A gradient needs a limit, for which it plans its memory */
+    int64_t       maximum_iterations;
+    int           parallel_iterations;  /* accepted, as in TensorFlow; changes nothing */
+    bool          no_back_prop;         /* the results have no gradient */
+    bool          swap_memory;          /* accepted; changes nothing */
+    const char   *name;             /* default "while" */
+} eddy_while_args;
+
+/* Repeats loop_vars = body(loop_vars) while cond(loop_vars) is true; the results are the final
+ * values. A loop variable keeps its dtype, and in one run its shape.
+ *
+ *   eddy_while_loop(below_ten, add_one, EDDY_LIST(zero), &y, .maximum_iterations = 100);
+ *
+ * tf.while_loop. */
+EDDY_API int eddy_while_loop_with(eddy_while_args args);
+#define eddy_while_loop(...) eddy_while_loop_with(EDDY_ARGS(eddy_while_args, __VA_ARGS__))
+
+typedef struct eddy_iterate_args {
+    char          unused_;
+    int64_t       count;            /* iterations, at least 0 */
+    eddy_function f;                /* of the values: as many values, of the same types */
+    eddy_list     x;                /* initial values */
+    eddy_tensor  *out;
+    const char   *name;             /* default "iterate" */
+} eddy_iterate_args;
+
+/* f applied `count` times: f(f(... f(x))). As jax.lax.fori_loop without the counter. */
+EDDY_API int eddy_iterate_with(eddy_iterate_args args);
+#define eddy_iterate(...) eddy_iterate_with(EDDY_ARGS(eddy_iterate_args, __VA_ARGS__))
+
+typedef struct eddy_loop_args {
+    char          unused_;
+    eddy_function f;
+    eddy_list     carried;          /* initial values */
+    eddy_list     rows;             /* tensors of which each iteration gets a row; equally long */
+    eddy_tensor  *out;
+    int64_t       count;            /* iterations, needed without rows */
+    bool          reverse;          /* from the last row to the first */
+    const char   *name;             /* default "loop" */
+} eddy_loop_args;
+
+/* The general loop: f gets the carried values and then one row (along axis 0) of each tensor in
+ * `rows`, and returns the next carried values and then any number of values, which are stacked
+ * along a new axis 0, each at the position of the row. The results are the final carried values
+ * and the stacks. jax.lax.scan; ONNX's Scan. */
+EDDY_API int eddy_loop_with(eddy_loop_args args);
+#define eddy_loop(...) eddy_loop_with(EDDY_ARGS(eddy_loop_args, __VA_ARGS__))
+
+typedef struct eddy_fold_args {
+    char          unused_;
+    eddy_function f;                /* of the accumulators and a row of each elem */
+    eddy_list     elems;            /* equally long along axis 0 */
+    eddy_tensor  *out;
+    eddy_list     initializer;      /* default: the first rows of elems */
+    bool          reverse;
+    int           parallel_iterations;  /* accepted; changes nothing */
+    const char   *name;             /* default "scan", "foldl", "foldr" */
+} eddy_fold_args;
+
+/* The accumulators after each row, stacked: out[i] = f(out[i - 1], elems[i]). Without an
+ * initializer the first result is elems[0]. tf.scan. */
+EDDY_API int eddy_scan_with(eddy_fold_args args);
+#define eddy_scan(...) eddy_scan_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
+
+/* The accumulators after the last row only, from the first row to the last, or from the last to
+ * the first. tf.foldl, tf.foldr. */
+EDDY_API int eddy_foldl_with(eddy_fold_args args);
+EDDY_API int eddy_foldr_with(eddy_fold_args args);
+#define eddy_foldl(...) eddy_foldl_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
+#define eddy_foldr(...) eddy_foldr_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
+
+typedef struct eddy_map_fn_args {
+    char          unused_;
+    eddy_function f;                /* of a row of each elem */
+    eddy_list     elems;            /* equally long along axis 0 */
+    eddy_tensor  *out;
+    int           parallel_iterations;  /* accepted; changes nothing */
+    const char   *name;             /* default "map" */
+} eddy_map_fn_args;
+
+/* f of each row, one after the other, and the results stacked. eddy_vmap (TensorFlow's
+ * vectorized_map) computes all rows at once. tf.map_fn. */
+EDDY_API int eddy_map_fn_with(eddy_map_fn_args args);
+#define eddy_map_fn(...) eddy_map_fn_with(EDDY_ARGS(eddy_map_fn_args, __VA_ARGS__))
+
+#ifdef __cplusplus
+}
+#endif
+#endif

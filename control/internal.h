@@ -1,0 +1,76 @@
+/* internal.h -- declarations shared by the files of control/: the operations Loop and Case, and
+ * the extraction of a body from the graph in which it was built. */
+#ifndef EDDY_CONTROL_INTERNAL_H
+#define EDDY_CONTROL_INTERNAL_H
+
+#include "autodiff/internal.h"
+#include "control/control.h"
+#include "graph/body.h"
+
+extern const eddy_op_def eddy_op_argument, eddy_op_loop, eddy_op_case;
+
+typedef struct eddy_argument_attrs {
+    eddy_dtype dtype;
+    eddy_shape shape;
+} eddy_argument_attrs;
+
+/* An argument of a body, or a tensor that stands for one while a function is built. */
+eddy_tensor eddy__argument(eddy_graph *g, eddy_type t);
+
+/* ------------------------------------------------------------ extraction -- */
+
+/* Copies nodes of one graph into a body. Tensors of nodes that are not copied become arguments:
+ * the caller finds them, adds an argument for each in the order that it wants, and then copies.
+ *
+ *   eddy__extract_begin(&e, from);
+ *   e.copies[id] = ...                      for the nodes to copy, by id
+ *   eddy__extract_find(&e, n, roots);       e.captures are the others that roots need
+ *   eddy__extract_argument(&e, t) ...
+ *   eddy__extract_copy(&e);
+ *   ... eddy__extract_image(&e, root)
+ *   eddy__extract_end(&e);                  e.body is the caller's; NULL after an error */
+typedef struct extraction {
+    eddy_graph  *from, *body;
+    int32_t      inside;            /* nodes with smaller ids are outside the function */
+    int32_t      size;              /* of `from`; nodes that are appended later are not seen */
+    eddy_arena   arena;
+    uint8_t     *copies, *needed;   /* by id */
+    eddy_tensor **images;           /* by id: one an output, or NULL */
+    eddy_tensor *captures;
+    int          n_captures, capacity;
+} extraction;
+
+bool        eddy__extract_begin(extraction *e, eddy_graph *from);
+bool        eddy__extract_find(extraction *e, int n, const eddy_tensor *roots);
+/* Node `id` is copied although no root needs it. */
+bool        eddy__extract_also(extraction *e, int32_t id);
+void        eddy__extract_argument(extraction *e, eddy_tensor t, eddy_type type);
+bool        eddy__extract_copy(extraction *e);
+eddy_tensor eddy__extract_image(const extraction *e, eddy_tensor t);
+/* Frees what extracting needed; after an error also the body, and records it on e->from. */
+bool        eddy__extract_end(extraction *e);
+void       *eddy__extract_room(extraction *e, int64_t n, size_t size);
+
+/* The nodes of a body whose values differ between iterations, as marks by id: those that depend
+ * on the arguments 1 .. n_varying, and those that draw. */
+uint8_t *eddy__body_varying(extraction *e, const eddy_graph *body, int n_varying);
+
+/* Appends to a list of outs. */
+typedef struct out_list {
+    int64_t *at;
+    int64_t  n;             /* integers */
+} out_list;
+static inline void eddy__out_add(out_list *l, eddy_tensor t)
+{
+    l->at[l->n++] = t.node;
+    l->at[l->n++] = t.output;
+}
+
+/* Gradient rules. */
+void eddy__loop_gradient(eddy_rule *r);
+void eddy__case_gradient(eddy_rule *r);
+/* Batching rules. */
+void eddy__loop_batch(eddy_batch *b);
+void eddy__case_batch(eddy_batch *b);
+
+#endif

@@ -1,0 +1,286 @@
+/* loop_batch.c -- batching rules: a loop over a batch of examples is one loop whose body computes
+ * all examples.
+ *
+ * A condition that differs between examples keeps the loop going until it is false for all of
+ * them; the loop variables of those for which it is false no longer change. An index that differs
+ * between examples runs every branch for all of them and selects. */
+#include "control/internal.h"
+#include "ops/arrays/batching.h"
+#include "ops/ops.h"
+#include "ops/short_names.h"
+
+#include <string.h>
+
+typedef struct batching {
+    eddy_batch  *b;
+    eddy_graph  *body;
+    extraction   room, e;           /* memory; the copy of the body */
+    int          n_args;            /* of the body */
+    bool        *batched;           /* by argument */
+    eddy_tensor *args;              /* by argument: itself, or one with an axis of examples */
+    int64_t      n;                 /* examples, or EDDY_ANY */
+} batching;
+
+static eddy_type type_of(eddy_tensor t)
+{
+    const eddy_node *node = eddy_node_of(t);
+    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
+}
+
+/* The type of many examples. */
+static eddy_type batched_type(const batching *m, eddy_type t)
+{
+    if (t.shape.rank < 0 || t.shape.rank == EDDY_MAX_RANK) return (eddy_type){ t.dtype, EDDY_UNKNOWN_SHAPE };
+    memmove(&t.shape.dim[1], &t.shape.dim[0], (size_t)t.shape.rank * sizeof t.shape.dim[0]);
+    t.shape.dim[0] = m->n;
+    t.shape.rank++;
+    return t;
+}
+
+static bool begin(batching *m, eddy_batch *b, int n_args)
+{
+    const eddy_shape examples = eddy_shape_of(b->examples);
+    *m = (batching){ .b = b, .body = eddy__body_of(b->node), .n_args = n_args,
+                     .n = examples.rank > 0 ? examples.dim[0] : EDDY_ANY };
+    m->room.arena.allocator = eddy__graph_allocator(b->graph);
+    m->room.from = m->body;
+    m->batched = eddy__extract_room(&m->room, n_args + 1, sizeof *m->batched);
+    m->args = eddy__extract_room(&m->room, n_args + 1, sizeof *m->args);
+    if (eddy__body_acts(b->node)) {
+        eddy_fail(b->graph, EDDY_UNIMPLEMENTED,
+                  "vmap: %s has side effects in its body and cannot be mapped over examples "
+                  "[node '%.200s']", b->node->op->name, b->node->name);
+        return false;
+    }
+    return m->batched && m->args && eddy__graph_ready(m->body);
+}
+
+/* Marks by node of the body whether it differs between examples. */
+static bool differs(const batching *m, eddy_tensor t, uint8_t *marks)
+{
+    for (int i = 0; i < m->n_args; i++) marks[1 + i] = m->batched[i];
+    for (int32_t id = m->n_args + 1; id <= m->body->size; id++) {
+        const eddy_node *node = m->body->nodes[id];
+        marks[id] = eddy__is_random(node);
+        for (int i = 0; i < node->n_inputs; i++)
+            if (!eddy__input_is_in(node->op->shape_inputs, i) && marks[node->inputs[i].node])
+                marks[id] = 1;
+    }
+    return marks[t.node];
+}
+
+/* ys for all examples: out[k] where it differs, else an invalid tensor. */
+static bool vectorize(batching *m, int n_ys, const eddy_tensor *ys, eddy_tensor *out)
+{
+    eddy_tensor *stands = eddy__extract_room(&m->room, m->n_args, sizeof *stands);
+    eddy_tensor *batches = eddy__extract_room(&m->room, m->n_args, sizeof *batches);
+    int          n = 0;
+    if (!stands || !batches) return false;
+    for (int i = 0; i < m->n_args; i++) {
+        const eddy_tensor arg = eddy__tensor_at(m->body, 1 + i, 0);
+        m->args[i] = arg;
+        if (!m->batched[i]) continue;
+        m->args[i] = eddy__argument(m->body, batched_type(m, type_of(arg)));
+        stands[n] = arg;
+        batches[n++] = m->args[i];
+    }
+    const eddy_examples each = { n, stands, batches, 0 };
+    return eddy__graph_ready(m->body) && eddy__vectorize_random(m->body, each, n_ys, ys, out);
+}
+
+/* Copies everything that the roots need to a new body with these arguments. */
+static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
+{
+    if (!eddy__extract_begin(&m->e, m->body)) return false;
+    for (int32_t id = 1; id <= m->body->size; id++)
+        m->e.copies[id] = m->body->nodes[id]->op != &eddy_op_argument;
+    if (!eddy__extract_find(&m->e, n_roots, roots)) return false;
+    for (int i = 0; i < m->n_args; i++)
+        eddy__extract_argument(&m->e, m->args[i], type_of(m->args[i]));
+    return eddy__extract_copy(&m->e);
+}
+
+static eddy_tensor first_batched(const batching *m)
+{
+    for (int i = 0; i < m->n_args; i++)
+        if (m->batched[i]) return m->args[i];
+    return eddy_none(m->body);
+}
+
+static void end(batching *m)
+{
+    if (!eddy__graph_ready(m->body))
+        eddy_fail(m->b->graph, eddy_graph_status(m->body), "%s [body of '%.200s']",
+                  eddy_graph_message(m->body), m->b->node->name);
+    if (m->e.from) eddy__extract_end(&m->e);
+    if (m->e.body) eddy_graph_free(m->e.body);
+    eddy__arena_free(&m->room.arena);
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+/* Grows the set of batched loop variables until it is closed; returns whether the condition
+ * differs between examples. */
+static bool close_carried(batching *m, const eddy_loop_attrs *a)
+{
+    uint8_t *marks = eddy__extract_room(&m->room, (int64_t)m->body->size + 1, 1);
+    bool     condition = false;
+    for (bool again = marks != NULL; again;) {
+        again = false;
+        condition = a->conditional && differs(m, eddy__body_out(m->body, a->outs, 0), marks);
+        for (int64_t j = 0; j < a->n_carried; j++) {
+            const eddy_tensor y = eddy__body_out(m->body, a->outs, a->conditional + j);
+            if (m->batched[1 + j] || !(condition || differs(m, y, marks))) continue;
+            m->batched[1 + j] = again = true;
+        }
+    }
+    return condition;
+}
+
+/* A condition for each example becomes one for all; those that are done keep their values. */
+static void freeze(batching *m, const eddy_loop_attrs *a, eddy_tensor *ys)
+{
+    const eddy_tensor active = ys[0];
+    for (int64_t j = 0; j < a->n_carried; j++) {
+        const eddy_tensor old = m->args[1 + j];
+        const int         more = eddy_shape_of(old).rank - 1;
+        ys[1 + j] = Where(more > 0 ? eddy__batch_widen(active, 1, more) : active, ys[1 + j], old);
+    }
+    ys[0] = eddy_any(active);
+}
+
+static eddy_tensor to_front(eddy_tensor x) { return eddy__batch_swap(x, 0, 1); }
+
+static eddy_tensor batched_loop(batching *m, const eddy_loop_attrs *a, const eddy_tensor *ys,
+                                int n_ys)
+{
+    const eddy_batch *b = m->b;
+    out_list     outs = { eddy__extract_room(&m->room, 2 * (int64_t)n_ys, sizeof(int64_t)), 0 };
+    eddy_tensor *in = eddy__extract_room(&m->room, b->n_in, sizeof *in);
+    if (!outs.at || !in) return eddy_none(b->graph);
+    for (int i = 0; i < b->n_in; i++) {
+        const int  arg = i + 1 - (int)a->counted;
+        const bool sliced = arg > a->n_carried && arg <= a->n_carried + a->n_sliced;
+        in[i] = b->x[i];
+        if (i < (int)a->counted || !m->batched[arg]) continue;
+        in[i] = eddy_batch_input(b, i);
+        if (sliced) in[i] = to_front(in[i]);
+    }
+    for (int k = 0; k < n_ys; k++) eddy__out_add(&outs, eddy__extract_image(&m->e, ys[k]));
+    eddy_loop_attrs more = *a;
+    more.body = m->e.body;
+    more.outs = (eddy_ints){ outs.n, outs.at };
+    m->e.body = NULL;               /* it is the node's */
+    return eddy_apply(&eddy_op_loop, &more, b->n_in, in, (eddy_apply_args){ .graph = b->graph });
+}
+
+static void batch_loop(batching *m, const eddy_loop_attrs *a)
+{
+    eddy_batch  *b = m->b;
+    const int    n_ys = (int)eddy__loop_results(a), first = (int)a->conditional;
+    eddy_tensor *ys = eddy__extract_room(&m->room, n_ys, sizeof *ys);
+    eddy_tensor *out = eddy__extract_room(&m->room, n_ys, sizeof *out);
+    if (!ys || !out) return;
+    for (int i = 1; i < m->n_args; i++) m->batched[i] = b->batched[i - 1 + a->counted];
+    const bool condition = close_carried(m, a);
+    for (int k = 0; k < n_ys; k++) ys[k] = eddy__body_out(m->body, a->outs, k);
+    if (!vectorize(m, n_ys, ys, out)) return;
+    for (int k = 0; k < n_ys; k++) {
+        const bool carried = k >= first && k < first + a->n_carried;
+        const bool wanted = k >= first && (!carried || m->batched[1 + k - first]);
+        if (eddy_is_valid(out[k])) ys[k] = out[k];
+        else if (wanted) ys[k] = eddy_batch_like(ys[k], first_batched(m));
+    }
+    if (condition) freeze(m, a, ys);
+    if (!eddy__graph_ready(m->body) || !copy_body(m, n_ys, ys)) return;
+    const eddy_tensor y = batched_loop(m, a, ys, n_ys);
+    if (!eddy_is_valid(y)) return;
+    for (int k = 0; k < b->n_out; k++) {
+        const bool stacked = k >= a->n_carried && k < a->n_carried + a->n_stacked;
+        b->y[k] = eddy_output(y, k);
+        if (stacked) b->y[k] = to_front(b->y[k]);
+        else if (k == b->n_out - 1 || !m->batched[1 + k]) b->y[k] = eddy_batch_like(b->y[k], b->examples);
+    }
+}
+
+/* The number of iterations cannot differ between examples. */
+void eddy__loop_batch(eddy_batch *b)
+{
+    const eddy_loop_attrs *a = b->attrs;
+    batching               m;
+    if (a->counted && b->batched[0]) {
+        eddy_fail(b->graph, EDDY_UNIMPLEMENTED,
+                  "vmap: the number of iterations differs between examples, as in the gradient of "
+                  "a while_loop in a map; map first and differentiate the result [node '%.200s']",
+                  b->node->name);
+        return;
+    }
+    if (begin(&m, b, eddy__body_args(b->node))) batch_loop(&m, a);
+    end(&m);
+}
+
+/* ------------------------------------------------------------------ cases -- */
+
+/* The results of some branches, on batched arguments. */
+static bool batch_branches(batching *m, const eddy_case_attrs *a, int first, int n,
+                           eddy_tensor index, eddy_tensor *y)
+{
+    const eddy_batch *b = m->b;
+    const int    n_ys = n * (int)a->n_out;
+    eddy_tensor *ys = eddy__extract_room(&m->room, n_ys, sizeof *ys);
+    eddy_tensor *out = eddy__extract_room(&m->room, n_ys, sizeof *out);
+    eddy_tensor *in = eddy__extract_room(&m->room, b->n_in, sizeof *in);
+    out_list     outs = { eddy__extract_room(&m->room, 2 * (int64_t)n_ys, sizeof(int64_t)), 0 };
+    if (!ys || !out || !in || !outs.at) return false;
+    for (int i = 0; i < m->n_args; i++) m->batched[i] = true;
+    for (int k = 0; k < n_ys; k++)
+        ys[k] = eddy__body_out(m->body, a->outs, (int64_t)first * a->n_out + k);
+    if (!vectorize(m, n_ys, ys, out)) return false;
+    for (int k = 0; k < n_ys; k++)
+        ys[k] = eddy_is_valid(out[k]) ? out[k] : eddy_batch_like(ys[k], first_batched(m));
+    if (!eddy__graph_ready(m->body) || !copy_body(m, n_ys, ys)) return false;
+    in[0] = index;
+    for (int i = 1; i < b->n_in; i++) in[i] = eddy_batch_input(b, i);
+    for (int k = 0; k < n_ys; k++) eddy__out_add(&outs, eddy__extract_image(&m->e, ys[k]));
+    const eddy_case_attrs more = { .body = m->e.body, .outs = { outs.n, outs.at }, .n_branches = n,
+                                   .n_out = a->n_out };
+    m->e.body = NULL;               /* it is the node's */
+    const eddy_tensor t = eddy_apply(&eddy_op_case, &more, b->n_in, in,
+                                     (eddy_apply_args){ .graph = b->graph });
+    for (int64_t k = 0; k < a->n_out; k++) y[k] = eddy_output(t, (int)k);
+    return eddy_is_valid(t);
+}
+
+static void case_part(eddy_batch *b, int first, int n, eddy_tensor index, eddy_tensor *y)
+{
+    batching m;
+    if (begin(&m, b, b->n_in - 1)) batch_branches(&m, b->attrs, first, n, index, y);
+    end(&m);
+}
+
+/* Branch by branch for all examples; each example takes its own. */
+static void select_branches(eddy_batch *b, const eddy_case_attrs *a, eddy_tensor *y)
+{
+    const eddy_tensor index = b->x[0];
+    for (int branch = 0; branch < a->n_branches && eddy__graph_ready(b->graph); branch++) {
+        for (int64_t k = 0; k < a->n_out; k++) y[k] = eddy_none(b->graph);
+        case_part(b, branch, 1, eddy_number(b->graph, EDDY_INT32, 0), y);
+        const eddy_tensor before = eddy_less(index, eddy_number(b->graph, EDDY_INT32, branch));
+        for (int k = 0; k < a->n_out && eddy_is_valid(y[k]); k++) {
+            const int more = eddy_shape_of(y[k]).rank - 1;
+            b->y[k] = branch == 0 ? y[k]
+                                  : Where(more > 0 ? eddy__batch_widen(before, 1, more) : before,
+                                          b->y[k], y[k]);
+        }
+    }
+}
+
+void eddy__case_batch(eddy_batch *b)
+{
+    const eddy_case_attrs *a = b->attrs;
+    eddy_tensor           *y = eddy__tensors_new(b->graph, a->n_out + 1);
+    if (!y) return;
+    if (b->batched[0]) select_branches(b, a, y);
+    else case_part(b, 0, (int)a->n_branches, b->x[0], b->y);
+    eddy__tensors_free(b->graph, y, a->n_out + 1);
+}

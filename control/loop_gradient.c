@@ -1,0 +1,300 @@
+/* loop_gradient.c -- the gradient of a loop is a loop in the other direction.
+ *
+ * The body is differentiated in its own graph. What the new nodes need of the forward iteration
+ * comes to the backward one as rows: of an input that the forward loop slices, or of a stack that
+ * the forward loop makes of the value in each iteration. For the stacks, a second loop with the
+ * same body and inputs and more results is built; a session runs both as one. The backward loop
+ * carries the gradients of the carried values, and sums those of the captured ones. It is a loop
+ * like any other, so gradients of every order follow. */
+#include "control/internal.h"
+#include "ops/ops.h"
+
+typedef struct backward {
+    eddy_rule             *r;
+    const eddy_loop_attrs *a;
+    extraction             e;           /* from the body */
+    int                    n_carried, n_sliced, n_captured;
+    eddy_tensor           *dcarried;    /* arguments of the new body, invalid where there is none */
+    eddy_tensor           *dstacked;
+    eddy_tensor           *dsum;        /* ... for captured values */
+    eddy_tensor           *dx;          /* by argument of the body, less the iteration */
+    eddy_tensor           *next;        /* results of the new body: carried, sums */
+    int                    n_next;
+    eddy_tensor           *stacks;      /* tensors of the body whose values are stacked */
+    int                    n_stacks;
+    int32_t                forward;     /* nodes of the body up to this one are not gradients */
+} backward;
+
+static eddy_type type_of(eddy_tensor t)
+{
+    const eddy_node *node = eddy_node_of(t);
+    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
+}
+
+static bool is_smooth(eddy_tensor t)
+{
+    return eddy_dtype_is_differentiable(type_of(t).dtype);
+}
+
+/* Argument i of the body, after the iteration. */
+static eddy_tensor argument(const backward *b, int i) { return eddy__tensor_at(b->a->body, 2 + i, 0); }
+
+/* Result i of the body, after the condition. */
+static eddy_tensor result(const backward *b, int i)
+{
+    return eddy__body_out(b->a->body, b->a->outs, b->a->conditional + i);
+}
+
+static bool begin(backward *b, eddy_rule *r)
+{
+    const eddy_loop_attrs *a = r->attrs;
+    *b = (backward){ .r = r, .a = a, .n_carried = (int)a->n_carried, .n_sliced = (int)a->n_sliced };
+    b->n_captured = r->n_in - (int)a->counted - b->n_carried - b->n_sliced;
+    if (!eddy__graph_ready(a->body)) return false;
+    return true;
+}
+
+/* Differentiates the body: b->dx, from b->dcarried and b->dstacked. */
+static bool differentiate(backward *b, eddy_arena *arena)
+{
+    const eddy_loop_attrs *a = b->a;
+    eddy_graph   *body = a->body;
+    const int     n_args = b->n_carried + b->n_sliced + b->n_captured;
+    const int     n_results = b->n_carried + (int)a->n_stacked;
+    const size_t  room = (size_t)(n_args + n_results + 1) * sizeof(eddy_tensor);
+    eddy_tensor  *ys = eddy__arena_alloc(arena, room), *dys = eddy__arena_alloc(arena, room);
+    eddy_tensor  *xs = eddy__arena_alloc(arena, room), *dxs = eddy__arena_alloc(arena, room);
+    b->dcarried = eddy__arena_alloc(arena, room);
+    b->dstacked = eddy__arena_alloc(arena, room);
+    b->dsum = eddy__arena_alloc(arena, room);
+    b->dx = eddy__arena_alloc(arena, room);
+    if (!ys || !dys || !xs || !dxs || !b->dcarried || !b->dstacked || !b->dsum || !b->dx)
+        return false;
+    int n_ys = 0, n_xs = 0;
+    for (int k = 0; k < n_results; k++) {
+        const eddy_tensor y = result(b, k);
+        eddy_tensor      *dy = k < b->n_carried ? &b->dcarried[k] : &b->dstacked[k - b->n_carried];
+        *dy = eddy_none(body);
+        if (!is_smooth(y) || !eddy_is_valid(b->r->dy[k])) continue;
+        *dy = eddy__argument(body, type_of(y));
+        ys[n_ys] = y;
+        dys[n_ys++] = *dy;
+    }
+    for (int i = 0; i < n_args; i++) {
+        b->dx[i] = b->dsum[i] = eddy_none(body);
+        if (is_smooth(argument(b, i))) xs[n_xs++] = argument(b, i);
+    }
+    if (n_ys == 0 || n_xs == 0 || !eddy__graph_ready(body)) return eddy__graph_ready(body);
+    if (eddy_gradients(.ys = { n_ys, ys }, .xs = { n_xs, xs }, .out = dxs, .grad_ys = { n_ys, dys },
+                       .name = "gradients") != EDDY_OK)
+        return false;
+    for (int i = 0, x = 0; i < n_args; i++)
+        if (is_smooth(argument(b, i))) b->dx[i] = dxs[x++];
+    return true;
+}
+
+/* The results of the new body that its next iteration takes. */
+static bool make_next(backward *b, eddy_arena *arena)
+{
+    const int first = b->n_carried + b->n_sliced;
+    b->next = eddy__arena_alloc(arena, (size_t)(first + b->n_captured + 1) * sizeof *b->next);
+    if (!b->next) return false;
+    for (int j = 0; j < b->n_carried; j++) {
+        if (!eddy_is_valid(b->dcarried[j])) continue;
+        b->next[b->n_next++] = eddy_is_valid(b->dx[j]) ? b->dx[j] : eddy_zeros_like(argument(b, j));
+    }
+    for (int i = first; i < first + b->n_captured; i++) {
+        if (!eddy_is_valid(b->dx[i])) continue;
+        b->dsum[i] = eddy__argument(b->a->body, type_of(argument(b, i)));
+        b->next[b->n_next++] = eddy_add(b->dsum[i], b->dx[i]);
+    }
+    return eddy__graph_ready(b->a->body);
+}
+
+/* Copied to the new body: gradient nodes, and what is the same in every iteration. */
+static bool choose_copies(backward *b)
+{
+    const eddy_graph *body = b->a->body;
+    if (!eddy__extract_begin(&b->e, b->a->body)) return false;
+    const uint8_t *varying = eddy__body_varying(&b->e, body, 1 + b->n_carried + b->n_sliced);
+    if (!varying) return false;
+    for (int32_t id = 1; id <= body->size; id++) {
+        const bool argument = body->nodes[id]->op == &eddy_op_argument;
+        b->e.copies[id] = !argument && (id > b->forward || !varying[id]);
+    }
+    return true;
+}
+
+static int argument_number(const backward *b, eddy_tensor t)
+{
+    const int n = b->n_carried + b->n_sliced + b->n_captured;
+    return t.output == 0 && t.node >= 2 && t.node < 2 + n ? t.node - 2 : -1;
+}
+
+static bool is_sliced(const backward *b, eddy_tensor t)
+{
+    const int i = argument_number(b, t);
+    return i >= b->n_carried && i < b->n_carried + b->n_sliced;
+}
+static bool is_captured(const backward *b, eddy_tensor t)
+{
+    return argument_number(b, t) >= b->n_carried + b->n_sliced;
+}
+static bool is_own(const backward *b, eddy_tensor t)
+{
+    return t.node == 1 || t.node > b->forward;      /* the iteration, an incoming gradient */
+}
+
+/* Finds the values of the forward iteration that are to be stacked. */
+static bool find_stacks(backward *b)
+{
+    const int    most = b->n_next + b->n_sliced;
+    eddy_tensor *roots = eddy__extract_room(&b->e, most, sizeof *roots);
+    int          n = 0;
+    if (!roots) return false;
+    for (int i = 0; i < b->n_next; i++) roots[n++] = b->next[i];
+    for (int i = 0; i < b->n_sliced; i++)
+        if (eddy_is_valid(b->dx[b->n_carried + i])) roots[n++] = b->dx[b->n_carried + i];
+    if (!eddy__extract_find(&b->e, n, roots)) return false;
+    b->stacks = eddy__extract_room(&b->e, b->e.n_captures, sizeof *b->stacks);
+    for (int i = 0; b->stacks && i < b->e.n_captures; i++) {
+        const eddy_tensor t = b->e.captures[i];
+        if (!is_own(b, t) && !is_sliced(b, t) && !is_captured(b, t)) b->stacks[b->n_stacks++] = t;
+    }
+    return b->stacks != NULL;
+}
+
+/* The forward loop, with stacks as further results. */
+static eddy_tensor forward_loop(const backward *b)
+{
+    const eddy_loop_attrs *a = b->a;
+    const int64_t          results = eddy__loop_results(a);
+    out_list outs = { eddy__arena_alloc((eddy_arena *)(uintptr_t)&b->e.arena,
+                                        (size_t)(a->outs.count + 2 * b->n_stacks + 1) *
+                                            sizeof(int64_t)), 0 };
+    if (!outs.at) return eddy_none(b->r->graph);
+    for (int64_t i = 0; i < results; i++) eddy__out_add(&outs, eddy__body_out(a->body, a->outs, i));
+    for (int i = 0; i < b->n_stacks; i++) eddy__out_add(&outs, b->stacks[i]);
+    for (int64_t i = results; i < a->outs.count / 2; i++)
+        eddy__out_add(&outs, eddy__body_out(a->body, a->outs, i));
+    eddy_loop_attrs more = *a;
+    more.body = eddy__body_share(a->body);
+    more.outs = (eddy_ints){ outs.n, outs.at };
+    more.n_stacked += b->n_stacks;
+    return eddy_apply(&eddy_op_loop, &more, b->r->n_in, b->r->x,
+                      (eddy_apply_args){ .graph = b->r->graph });
+}
+
+/* The arguments of the new body, and the inputs of the backward loop, in their order. */
+static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
+{
+    const eddy_loop_attrs *a = b->a;
+    const eddy_rule       *r = b->r;
+    extraction            *e = &b->e;
+    const int              skip = a->counted, first = b->n_carried + b->n_sliced;
+    int                    n = 0;
+    if (a->conditional || a->counted)
+        in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + b->n_stacks);
+    eddy__extract_argument(e, eddy__tensor_at(a->body, 1, 0), (eddy_type){ EDDY_INT64, EDDY_SCALAR });
+    for (int j = 0; j < b->n_carried; j++) {
+        if (!eddy_is_valid(b->dcarried[j])) continue;
+        eddy__extract_argument(e, b->dcarried[j], type_of(b->dcarried[j]));
+        in[n++] = r->dy[j];
+    }
+    for (int i = first; i < first + b->n_captured; i++) {
+        if (!eddy_is_valid(b->dsum[i])) continue;
+        eddy__extract_argument(e, b->dsum[i], type_of(b->dsum[i]));
+        in[n++] = eddy_zeros_like(r->x[skip + i]);
+    }
+    for (int k = 0; k < a->n_stacked; k++) {
+        if (!eddy_is_valid(b->dstacked[k])) continue;
+        eddy__extract_argument(e, b->dstacked[k], type_of(b->dstacked[k]));
+        in[n++] = r->dy[b->n_carried + k];
+    }
+    for (int i = 0; i < e->n_captures; i++) {
+        if (!is_sliced(b, e->captures[i])) continue;
+        eddy__extract_argument(e, e->captures[i], type_of(e->captures[i]));
+        in[n++] = r->x[skip + argument_number(b, e->captures[i])];
+    }
+    for (int i = 0; i < b->n_stacks; i++) {
+        eddy__extract_argument(e, b->stacks[i], type_of(b->stacks[i]));
+        in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + i);
+    }
+    for (int i = 0; i < e->n_captures; i++) {
+        if (!is_captured(b, e->captures[i])) continue;
+        eddy__extract_argument(e, e->captures[i], type_of(e->captures[i]));
+        in[n++] = r->x[skip + argument_number(b, e->captures[i])];
+    }
+    return n;
+}
+
+/* How many of the inputs of the backward loop are sliced. */
+static int count_sliced(const backward *b)
+{
+    int n = b->n_stacks;
+    for (int k = 0; k < b->a->n_stacked; k++) n += eddy_is_valid(b->dstacked[k]);
+    for (int i = 0; i < b->e.n_captures; i++) n += is_sliced(b, b->e.captures[i]);
+    return n;
+}
+
+static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
+{
+    const eddy_loop_attrs *a = b->a;
+    out_list outs = { eddy__extract_room(&b->e, 2 * (b->n_next + b->n_sliced), sizeof(int64_t)), 0 };
+    eddy_loop_attrs back = { .body = b->e.body, .n_carried = b->n_next, .n_sliced = count_sliced(b),
+                             .trips = a->trips, .counted = a->conditional || a->counted,
+                             .reverse = !a->reverse };
+    if (!outs.at || !eddy__extract_copy(&b->e)) return eddy_none(b->r->graph);
+    for (int i = 0; i < b->n_next; i++)
+        eddy__out_add(&outs, eddy__extract_image(&b->e, b->next[i]));
+    for (int i = 0; i < b->n_sliced; i++) {
+        const eddy_tensor dx = b->dx[b->n_carried + i];
+        if (!eddy_is_valid(dx)) continue;
+        eddy__out_add(&outs, eddy__extract_image(&b->e, dx));
+        back.n_stacked++;
+    }
+    back.outs = (eddy_ints){ outs.n, outs.at };
+    b->e.body = NULL;               /* it is the node's */
+    return eddy_apply(&eddy_op_loop, &back, n, in, (eddy_apply_args){ .graph = b->r->graph });
+}
+
+/* The outputs of the backward loop, as the gradients of the forward one's inputs. */
+static void set_gradients(backward *b, eddy_tensor back)
+{
+    const int skip = b->a->counted, first = b->n_carried + b->n_sliced;
+    int       n = 0;
+    for (int j = 0; j < b->n_carried; j++)
+        if (eddy_is_valid(b->dcarried[j])) b->r->dx[skip + j] = eddy_output(back, n++);
+    for (int i = first; i < first + b->n_captured; i++)
+        if (eddy_is_valid(b->dsum[i])) b->r->dx[skip + i] = eddy_output(back, n++);
+    for (int i = 0; i < b->n_sliced; i++)
+        if (eddy_is_valid(b->dx[b->n_carried + i]))
+            b->r->dx[skip + b->n_carried + i] = eddy_output(back, n++);
+}
+
+static void build(backward *b, eddy_arena *arena)
+{
+    const int most = b->r->n_in + b->n_carried + (int)b->a->n_stacked + 2;
+    b->forward = b->a->body->size;
+    if (!differentiate(b, arena) || !make_next(b, arena) || !choose_copies(b) || !find_stacks(b)) return;
+    if (b->n_next == 0 && b->e.n_captures == 0) return;
+    const bool  needs = b->n_stacks > 0 || b->a->conditional || b->a->counted;
+    eddy_tensor forward = needs ? forward_loop(b) : eddy_none(b->r->graph);
+    eddy_tensor *in = eddy__extract_room(&b->e, most + b->e.n_captures + b->n_captured, sizeof *in);
+    if (!in || (needs && !eddy_is_valid(forward))) return;
+    const int n = make_arguments(b, forward, in);
+    eddy_tensor back = backward_loop(b, n, in);
+    if (eddy__graph_ready(b->r->graph)) set_gradients(b, back);
+}
+
+void eddy__loop_gradient(eddy_rule *r)
+{
+    backward   b;
+    eddy_arena arena = { .allocator = eddy__graph_allocator(r->graph) };
+    if (begin(&b, r)) build(&b, &arena);
+    if (b.e.from) eddy__extract_end(&b.e);
+    if (b.e.body) eddy_graph_free(b.e.body);
+    if (!eddy__graph_ready(b.a->body) && eddy__graph_ready(r->graph))
+        eddy_rule_fail(r, eddy_graph_status(b.a->body), "%s", eddy_graph_message(b.a->body));
+    eddy__arena_free(&arena);
+}

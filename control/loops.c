@@ -1,0 +1,343 @@
+/* loops.c -- loops of users' functions: while_loop, scan, foldl, foldr, map_fn, iterate, loop. */
+#include "control/trace.h"
+#include "graph/base/base.h"
+#include "ops/arrays/arrays.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+typedef struct loop_spec {
+    const char          *what, *scope;
+    const eddy_function *cond, *body;
+    eddy_list            carried, rows;
+    const eddy_shape    *invariants;
+    int64_t              trips;
+    bool                 reverse, no_back_prop;
+    int                  n_stacked;     /* results behind the carried ones; -1: any number */
+    bool                 stack_carried; /* the carried results are stacked too */
+    bool                 only_stacks;   /* the results are the stacks alone */
+} loop_spec;
+
+static bool rows_are_valid(eddy_graph *g, const loop_spec *s)
+{
+    int64_t known = EDDY_ANY;
+    for (int i = 0; i < s->rows.count; i++) {
+        const eddy_shape shape = eddy_shape_of(s->rows.at[i]);
+        if (shape.rank == 0) {
+            eddy_fail(g, EDDY_BAD_SHAPE, "%s: '%.200s' is a scalar; a loop needs rows", s->what,
+                      eddy_name_of(s->rows.at[i]));
+            return false;
+        }
+        if (shape.rank < 0) continue;
+        const int64_t before = known;
+        if (eddy__dim_unify(&known, shape.dim[0])) continue;
+        eddy_fail(g, EDDY_BAD_SHAPE, "%s: '%.200s' has %lld rows, but others have %lld", s->what,
+                  eddy_name_of(s->rows.at[i]), (long long)shape.dim[0], (long long)before);
+        return false;
+    }
+    return true;
+}
+
+static bool spec_is_valid(eddy_graph *g, const loop_spec *s, const eddy_tensor *out)
+{
+    if (!eddy__list_is_of(g, s->what, "loop variable", s->carried) ||
+        !eddy__list_is_of(g, s->what, "elems", s->rows))
+        return false;
+    if (!out) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: out is NULL", s->what);
+    else if (s->carried.count + s->rows.count > EDDY_MAX_RESULTS)
+        eddy_fail(g, EDDY_LIMIT, "%s: %d arguments; the limit is %d", s->what,
+                  s->carried.count + s->rows.count, EDDY_MAX_RESULTS);
+    else if (s->rows.count == 0 && !s->cond && s->trips < 0)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: there is nothing to loop over", s->what);
+    return eddy__graph_ready(g) && rows_are_valid(g, s);
+}
+
+/* The tensors that stand for the arguments. */
+static bool make_arguments(trace *t, const loop_spec *s)
+{
+    for (int j = 0; j < s->carried.count; j++) {
+        const eddy_tensor x = s->carried.at[j];
+        eddy_type         type = { eddy_dtype_of(x), eddy_shape_of(x) };
+        if (s->invariants) type.shape = s->invariants[j];
+        t->args[t->n_args++] = eddy__argument(t->graph, type);
+    }
+    for (int i = 0; i < s->rows.count; i++)
+        t->args[t->n_args++] = eddy__argument(t->graph, eddy__row_type(s->rows.at[i]));
+    return eddy__graph_ready(t->graph);
+}
+
+/* Copied to the body: what differs between iterations, acts or draws. The rest stays outside,
+ * where it is computed once. */
+static void choose_copies(const trace *t, extraction *e)
+{
+    uint8_t *depends = e->copies;
+    for (int32_t id = t->first; id <= e->size; id++) {
+        const eddy_node *node = t->graph->nodes[id];
+        if (node->op->flags & (EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER)) continue;
+        depends[id] = eddy__trace_repeats(node);
+        for (int i = 0; i < node->n_inputs; i++) {
+            const eddy_tensor x = node->inputs[i];
+            for (int a = 0; a < t->n_args; a++)
+                if (eddy_same(t->args[a], x)) depends[id] = 1;
+            if (x.node >= t->first && depends[x.node]) depends[id] = 1;
+        }
+        for (int i = 0; i < node->n_controls; i++)
+            if (node->controls[i] >= t->first && depends[node->controls[i]]) depends[id] = 1;
+    }
+}
+
+/* The results of the body, in the order of Loop's outs. */
+typedef struct loop_results {
+    eddy_tensor at[3 * EDDY_MAX_RESULTS];
+    int         n, n_stacked;
+} loop_results;
+
+static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
+{
+    const int c = s->carried.count;
+    if (s->cond) {
+        const int n = eddy__trace_call(t, s->cond, c, t->args);
+        if (n == 0) return false;
+        if (n != 1 || eddy_dtype_of(t->y[0]) != EDDY_BOOL || eddy_shape_of(t->y[0]).rank > 0) {
+            char text[120];
+            eddy_fail(t->graph, EDDY_BAD_DTYPE,
+                      "%s: cond must return one bool scalar; it returns %d results, the first %s",
+                      s->what, n,
+                      eddy_type_print((eddy_type){ eddy_dtype_of(t->y[0]), eddy_shape_of(t->y[0]) },
+                                      text, sizeof text));
+            return false;
+        }
+        r->at[r->n++] = t->y[0];
+    }
+    const int m = eddy__trace_call(t, s->body, t->n_args, t->args);
+    if (m == 0) return false;
+    if (m < c || (s->n_stacked >= 0 && m != c + s->n_stacked)) {
+        eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
+                  "%s: %.200s returns %d results; %s%d expected, one a loop variable", s->what,
+                  s->body->name ? s->body->name : "the body", m, s->n_stacked < 0 ? "at least " : "",
+                  c + (s->n_stacked < 0 ? 0 : s->n_stacked));
+        return false;
+    }
+    for (int k = 0; k < m; k++) r->at[r->n++] = t->y[k];
+    for (int k = 0; k < c && s->stack_carried; k++) r->at[r->n++] = t->y[k];
+    r->n_stacked = m - c + (s->stack_carried ? c : 0);
+    return true;
+}
+
+/* The nodes with side effects, as further outs. */
+static bool find_effects(const trace *t, extraction *e, out_list *effects)
+{
+    effects->at = eddy__extract_room(e, 2 * ((int64_t)e->size + 1), sizeof *effects->at);
+    if (!effects->at) return false;
+    for (int32_t id = t->first; id <= e->size; id++) {
+        if (!e->copies[id] || !eddy__trace_acts(t->graph, id)) continue;
+        eddy__extract_also(e, id);
+        eddy__out_add(effects, eddy__tensor_at(t->graph, id, 0));
+    }
+    return true;
+}
+
+/* The arguments of the body, and the inputs of the node. */
+static int make_inputs(const trace *t, const loop_spec *s, extraction *e, eddy_tensor *in)
+{
+    const eddy_type count = { EDDY_INT64, EDDY_SCALAR };
+    int             n = 0;
+    eddy__extract_argument(e, eddy_none(t->graph), count);
+    for (int i = 0; i < t->n_args; i++) {
+        const eddy_type type = eddy_node_of(t->args[i])->outputs[0];
+        eddy__extract_argument(e, t->args[i], type);
+        in[n++] = i < s->carried.count ? s->carried.at[i] : s->rows.at[i - s->carried.count];
+    }
+    for (int i = 0; i < e->n_captures; i++) {
+        const eddy_tensor x = e->captures[i];
+        bool              argument = false;
+        for (int a = 0; a < t->n_args; a++) argument = argument || eddy_same(t->args[a], x);
+        if (argument) continue;
+        eddy__extract_argument(e, x, (eddy_type){ eddy_dtype_of(x), eddy_shape_of(x) });
+        in[n++] = x;
+    }
+    return n;
+}
+
+static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
+                             const loop_results *r, const out_list *effects)
+{
+    eddy_graph  *g = t->graph;
+    out_list     outs = { eddy__extract_room(e, 2 * (int64_t)r->n + effects->n, sizeof(int64_t)), 0 };
+    eddy_tensor *in = eddy__extract_room(e, t->n_args + e->n_captures + 1, sizeof *in);
+    if (!outs.at || !in) return eddy_none(g);
+    const int n = make_inputs(t, s, e, in);
+    if (!eddy__extract_copy(e)) return eddy_none(g);
+    for (int k = 0; k < r->n; k++) eddy__out_add(&outs, eddy__extract_image(e, r->at[k]));
+    for (int64_t i = 0; i < effects->n / 2; i++)
+        eddy__out_add(&outs, eddy__extract_image(e, eddy__tensor_at(g, (int32_t)effects->at[2 * i], 0)));
+    const eddy_loop_attrs a = {
+        .body = e->body, .outs = { outs.n, outs.at }, .n_carried = s->carried.count,
+        .n_sliced = s->rows.count, .n_stacked = r->n_stacked, .trips = s->trips,
+        .conditional = s->cond != NULL, .reverse = s->reverse,
+    };
+    e->body = NULL;                 /* it is the node's */
+    return eddy_apply(&eddy_op_loop, &a, n, in, (eddy_apply_args){ .graph = g, .name = "loop" });
+}
+
+static eddy_tensor trace_loop(trace *t, const loop_spec *s, loop_results *r)
+{
+    extraction  e = { 0 };
+    out_list    effects = { 0 };
+    eddy_tensor loop = eddy_none(t->graph);
+    if (!make_arguments(t, s) || !call_functions(t, s, r)) return loop;
+    if (eddy__extract_begin(&e, t->graph)) {
+        e.inside = t->first;
+        choose_copies(t, &e);
+        if (find_effects(t, &e, &effects) && eddy__extract_find(&e, r->n, r->at))
+            loop = make_node(t, s, &e, r, &effects);
+        if (eddy_is_valid(loop)) eddy__trace_mark(t, &e);
+    }
+    eddy__extract_end(&e);
+    if (e.body) eddy_graph_free(e.body);
+    return loop;
+}
+
+static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
+{
+    if (!eddy__graph_ready(g) || !spec_is_valid(g, s, out)) return 0;
+    eddy_tensor  args[EDDY_MAX_RESULTS];
+    trace        t = { .graph = g, .what = s->what, .first = g->size + 1, .args = args };
+    loop_results r = { 0 };
+    eddy_scope_begin(g, s->scope);
+    const eddy_tensor loop = trace_loop(&t, s, &r);
+    const int         first = s->only_stacks ? s->carried.count : 0;
+    const int         n = s->carried.count + r.n_stacked - first;
+    for (int k = 0; k < n && eddy_is_valid(loop); k++) {
+        out[k] = eddy_output(loop, first + k);
+        if (s->no_back_prop) out[k] = eddy_stop_gradient(out[k]);
+    }
+    eddy_scope_end(g);
+    return eddy__graph_ready(g) ? n : 0;
+}
+
+static const char *named(const char *name, const char *otherwise)
+{
+    return name && *name ? name : otherwise;
+}
+
+/* The graph of the arguments, or of what f builds of none. */
+static eddy_graph *graph_of(const char *what, eddy_list a, eddy_list b, const eddy_function *f)
+{
+    eddy_graph *g = eddy__graph_of_any(a);
+    return g ? g : eddy__function_graph(what, f, b, "there is nothing to loop over");
+}
+
+int eddy_while_loop_with(eddy_while_args a)
+{
+    const eddy_list none = { 0, NULL };
+    eddy_graph     *g = graph_of("while_loop", a.loop_vars, none, &a.body);
+    if (a.maximum_iterations < 0) {
+        if (g) eddy_fail(g, EDDY_INVALID_ARGUMENT, "while_loop: maximum_iterations is %lld",
+                         (long long)a.maximum_iterations);
+        return 0;
+    }
+    const loop_spec s = {
+        .what = "while_loop", .scope = named(a.name, "while"), .cond = &a.cond, .body = &a.body,
+        .carried = a.loop_vars, .invariants = a.shape_invariants,
+        .trips = a.maximum_iterations > 0 ? a.maximum_iterations : -1,
+        .no_back_prop = a.no_back_prop,
+    };
+    return build_loop(g, &s, a.out);
+}
+
+int eddy_iterate_with(eddy_iterate_args a)
+{
+    const eddy_list none = { 0, NULL };
+    eddy_graph     *g = graph_of("iterate", a.x, none, &a.f);
+    if (a.count < 0) {
+        if (g) eddy_fail(g, EDDY_INVALID_ARGUMENT, "iterate: count is %lld", (long long)a.count);
+        return 0;
+    }
+    const loop_spec s = { .what = "iterate", .scope = named(a.name, "iterate"), .body = &a.f,
+                          .carried = a.x, .trips = a.count };
+    return build_loop(g, &s, a.out);
+}
+
+int eddy_loop_with(eddy_loop_args a)
+{
+    const loop_spec s = {
+        .what = "loop", .scope = named(a.name, "loop"), .body = &a.f, .carried = a.carried,
+        .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
+        .n_stacked = -1,
+    };
+    return build_loop(graph_of("loop", a.carried, a.rows, &a.f), &s, a.out);
+}
+
+int eddy_map_fn_with(eddy_map_fn_args a)
+{
+    const loop_spec s = { .what = "map_fn", .scope = named(a.name, "map"), .body = &a.f,
+                          .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true };
+    return build_loop(graph_of("map_fn", a.elems, a.elems, &a.f), &s, a.out);
+}
+
+/* ------------------------------------------------------------------ folds -- */
+
+typedef struct fold_start {
+    eddy_tensor first[EDDY_MAX_RESULTS], rest[EDDY_MAX_RESULTS];
+} fold_start;
+
+/* Without an initializer the first row, or the last one, starts; the others follow. */
+static bool start_from_rows(eddy_graph *g, const char *what, eddy_fold_args *a, fold_start *s)
+{
+    if (a->elems.count > EDDY_MAX_RESULTS) {
+        eddy_fail(g, EDDY_LIMIT, "%s: %d elems; the limit is %d", what, a->elems.count,
+                  EDDY_MAX_RESULTS);
+        return false;
+    }
+    for (int i = 0; i < a->elems.count && eddy__graph_ready(g); i++) {
+        const eddy_tensor x = a->elems.at[i];
+        const eddy_shape  shape = eddy_shape_of(x);
+        if (shape.rank < 1) {
+            eddy_fail(g, EDDY_BAD_SHAPE, "%s: '%.200s' needs a known rank of at least 1", what,
+                      eddy_name_of(x));
+            return false;
+        }
+        if (shape.dim[0] == 0) {
+            eddy_fail(g, EDDY_BAD_SHAPE, "%s: '%.200s' has no rows, and there is no initializer",
+                      what, eddy_name_of(x));
+            return false;
+        }
+        s->first[i] = eddy_index(x, a->reverse ? "-1" : "0");
+        s->rest[i] = eddy_index(x, a->reverse ? ":-1" : "1:");
+    }
+    a->initializer = (eddy_list){ a->elems.count, s->first };
+    a->elems = (eddy_list){ a->elems.count, s->rest };
+    return eddy__graph_ready(g);
+}
+
+static int build_fold(const char *what, const char *scope, eddy_fold_args a, bool stacks)
+{
+    fold_start  start;
+    eddy_graph *g = graph_of(what, a.elems, a.initializer, &a.f);
+    const bool  from_rows = a.initializer.count == 0;
+    if (!eddy__graph_ready(g) || !eddy__list_is_of(g, what, "elems", a.elems)) return 0;
+    if (from_rows && !start_from_rows(g, what, &a, &start)) return 0;
+    const loop_spec s = {
+        .what = what, .scope = named(a.name, scope), .body = &a.f, .carried = a.initializer,
+        .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
+        .only_stacks = stacks,
+    };
+    const int n = build_loop(g, &s, a.out);
+    for (int k = 0; k < n && stacks && from_rows; k++) {
+        const eddy_tensor first = eddy_expand_dims(start.first[k], 0);
+        a.out[k] = a.reverse ? eddy_concat(EDDY_LIST(a.out[k], first), 0)
+                             : eddy_concat(EDDY_LIST(first, a.out[k]), 0);
+    }
+    return eddy__graph_ready(g) ? n : 0;
+}
+
+int eddy_scan_with(eddy_fold_args a) { return build_fold("scan", "scan", a, true); }
+
+int eddy_foldl_with(eddy_fold_args a) { return build_fold("foldl", "foldl", a, false); }
+
+int eddy_foldr_with(eddy_fold_args a)
+{
+    a.reverse = !a.reverse;
+    return build_fold("foldr", "foldr", a, false);
+}

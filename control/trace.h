@@ -1,0 +1,32 @@
+/* trace.h -- functions of users as bodies of loops and branches. */
+#ifndef EDDY_CONTROL_TRACE_H
+#define EDDY_CONTROL_TRACE_H
+
+#include "control/internal.h"
+
+/* Functions that were called on tensors which stand for arguments: their nodes and results. */
+typedef struct trace {
+    eddy_graph  *graph;
+    const char  *what;              /* "while_loop", for messages */
+    int32_t      first;             /* nodes from here on belong to the functions */
+    eddy_tensor *args;              /* the tensors that stand for arguments */
+    int          n_args;
+    eddy_tensor  y[EDDY_MAX_RESULTS];
+} trace;
+
+/* Calls f on the n arguments; returns the number of results in t->y; 0 with the error set. */
+int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor *args);
+
+/* Nodes with ids from `first` to `last` that have side effects and do not belong to a body. */
+bool eddy__trace_acts(const eddy_graph *g, int32_t id);
+
+/* Marks the nodes of the trace that are copied to the body, so that they never count again. */
+void eddy__trace_mark(const trace *t, const extraction *e);
+
+/* The node draws, or has a side effect, each time that it runs. */
+bool eddy__trace_repeats(const eddy_node *node);
+
+/* The type of a row of x along axis 0. */
+eddy_type eddy__row_type(eddy_tensor x);
+
+#endif

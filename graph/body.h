@@ -1,0 +1,83 @@
+/* body.h -- operations whose attributes include a graph that a session compiles and runs: Loop
+ * and Case (control/). Sessions know them by their flags, EDDY_OP_LOOP and EDDY_OP_CASE, and by
+ * the structs below, with which their attributes begin.
+ *
+ * Nodes 1, 2, ... of a body are its arguments (operation `_Argument`). A tensor of a body is
+ * given as two integers in `outs`, node and output. Several nodes may have the same body with
+ * different `outs`: the gradient of a loop adds a node that also yields what the backward loop
+ * needs, and a session runs both as one. */
+#ifndef EDDY_BODY_H
+#define EDDY_BODY_H
+
+#include "graph/internal.h"
+
+/* Inputs: the number of iterations (int64 scalar) if `counted`; n_carried initial values;
+ * n_sliced tensors, of which each iteration sees one row; then captured values.
+ * Arguments of the body: the iteration (int64 scalar), and then those inputs less the count.
+ * outs: if `conditional`, whether another iteration follows (bool scalar, computed from the
+ * arguments before each iteration); n_carried new values; n_stacked values that are stacked along
+ * a new axis 0; and nodes with side effects, which every iteration runs.
+ * Outputs: n_carried final values; n_stacked stacks; the number of iterations (int64 scalar).
+ *
+ * The number of iterations is the smallest of: `trips`, if it is not negative; input 0, if
+ * `counted`; the rows of each sliced input; those before the condition is false. With `reverse`,
+ * the iterations run from the last row to the first. Stacks of a conditional or counted loop
+ * have room for the largest number; rows that are not written are zero. */
+typedef struct eddy_loop_attrs {
+    eddy_graph *body;
+    eddy_ints   outs;
+    int64_t     n_carried, n_sliced, n_stacked;
+    int64_t     trips;
+    bool        conditional, counted, reverse;
+} eddy_loop_attrs;
+
+/* Inputs: the index of a branch (int32 scalar; one out of range selects the last branch); then
+ * captured values, the arguments of the body. outs: for each branch n_out tensors. effects: pairs
+ * of a branch and a node with a side effect that it runs. Outputs: those of the branch. */
+typedef struct eddy_case_attrs {
+    eddy_graph *body;
+    eddy_ints   outs, effects;
+    int64_t     n_branches, n_out;
+} eddy_case_attrs;
+
+enum { EDDY_OP_BODY = EDDY_OP_LOOP | EDDY_OP_CASE };
+
+/* The body of a Loop or Case node; both structs begin with it. */
+static inline eddy_graph *eddy__body_of(const eddy_node *node)
+{
+    return *(eddy_graph *const *)node->attrs;
+}
+/* Tensor i of a list of outs. */
+static inline eddy_tensor eddy__body_out(eddy_graph *body, eddy_ints outs, int64_t i)
+{
+    return (eddy_tensor){ body, (int32_t)outs.at[2 * i], (int32_t)outs.at[2 * i + 1] };
+}
+/* The number of arguments of the body of a node. */
+static inline int eddy__body_args(const eddy_node *node)
+{
+    if (node->op->flags & EDDY_OP_CASE) return node->n_inputs - 1;
+    return node->n_inputs + 1 - ((const eddy_loop_attrs *)node->attrs)->counted;
+}
+/* The number of tensors of the body of a loop before its side effects. */
+static inline int64_t eddy__loop_results(const eddy_loop_attrs *a)
+{
+    return a->conditional + a->n_carried + a->n_stacked;
+}
+
+/* Whether running the body has side effects. */
+static inline bool eddy__body_acts(const eddy_node *node)
+{
+    if (node->op->flags & EDDY_OP_CASE)
+        return ((const eddy_case_attrs *)node->attrs)->effects.count > 0;
+    const eddy_loop_attrs *a = node->attrs;
+    return a->outs.count / 2 > eddy__loop_results(a);
+}
+
+/* Another node is about to have this body among its attributes; returns it. */
+static inline eddy_graph *eddy__body_share(eddy_graph *body)
+{
+    eddy__graph_hold(body);
+    return body;
+}
+
+#endif

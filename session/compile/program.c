@@ -1,0 +1,487 @@
+/* program.c -- compiles the body of a Loop or Case node into the plans of a program. */
+#include "session/compile/program.h"
+
+#include <string.h>
+
+enum { ALIGNED = 64 };
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
+
+static size_t bytes_of(eddy_type t)
+{
+    return (size_t)eddy_shape_count(t.shape) * eddy_dtype_size(t.dtype);
+}
+
+/* ------------------------------------------------------ nodes of a program -- */
+
+static bool same_carried(const eddy_loop_attrs *a, const eddy_loop_attrs *b)
+{
+    const size_t bytes = 2 * (size_t)(a->conditional + a->n_carried) * sizeof *a->outs.at;
+    return a->n_carried == b->n_carried && a->n_sliced == b->n_sliced && a->trips == b->trips &&
+           a->conditional == b->conditional && a->counted == b->counted &&
+           a->reverse == b->reverse && (bytes == 0 || memcmp(a->outs.at, b->outs.at, bytes) == 0);
+}
+
+/* Both nodes run the same body on the same inputs. */
+static bool may_share(const eddy_node *a, const eddy_node *b)
+{
+    if (a->op != b->op || eddy__body_of(a) != eddy__body_of(b) || a->n_inputs != b->n_inputs)
+        return false;
+    for (int i = 0; i < a->n_inputs; i++)
+        if (!eddy_same(a->inputs[i], b->inputs[i])) return false;
+    if (a->op->flags & EDDY_OP_LOOP) return same_carried(a->attrs, b->attrs);
+    return ((const eddy_case_attrs *)a->attrs)->n_branches ==
+           ((const eddy_case_attrs *)b->attrs)->n_branches;
+}
+
+/* -------------------------------------------------------------- compiling -- */
+
+typedef struct assembly {
+    compile         *c;
+    const eddy_node *node;
+    eddy_program    *program;
+    int              n_args;
+    plan_feed       *feeds;         /* by argument */
+    uint8_t         *owned;         /* by argument */
+    eddy_tensor     *fetches;
+    eddy_type       *types;         /* of the results */
+} assembly;
+
+static bool refuse(const assembly *a, eddy_status s, const char *what)
+{
+    return eddy__error_set(a->c->error, s, "%s: %s [node '%.200s']", a->node->op->name, what,
+                           a->node->name);
+}
+
+/* How each result of a plan reaches its destination; `first` is the feed of carried value 0. */
+static bool set_results(assembly *a, body_plan *b, int n_carried, const carried_value *carried)
+{
+    eddy_plan *p = b->plan;
+    b->feed_at = eddy__plan_alloc(a->c, (size_t)p->n_feeds, sizeof *b->feed_at);
+    b->result_at = eddy__plan_alloc(a->c, (size_t)p->n_fetches, sizeof *b->result_at);
+    b->how = eddy__plan_alloc(a->c, (size_t)p->n_fetches, sizeof *b->how);
+    if (!b->feed_at || !b->result_at || !b->how) return false;
+    for (int k = 0; k < p->n_fetches; k++) {
+        const plan_fetch *f = &p->outputs[k];
+        const plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
+        const bool stays = k < n_carried && r && r->kind == VALUE_FEED &&
+                           r->index == carried[k].index + 1 && p->buffer_at[f->buffer] == 0;
+        b->how[k] = f->direct ? RESULT_WRITTEN : stays ? RESULT_IN_PLACE : RESULT_COPIED;
+    }
+    return true;
+}
+
+static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
+{
+    b->plan = eddy__compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
+                                 (eddy_list){ n_fetches, a->fetches });
+    if (!b->plan) return false;
+    for (int k = 0; k < n_fetches; k++) {
+        const int32_t buffer = b->plan->outputs[k].buffer;
+        if (buffer >= 0 && types) types[k] = b->plan->buffers[buffer].type;
+    }
+    a->c->plan->has_lapack = a->c->plan->has_lapack || b->plan->has_lapack;
+    return true;
+}
+
+/* The argument's own type, with the shape that its value has. */
+static bool set_argument(assembly *a, int arg, eddy_type t)
+{
+    eddy_graph *body = eddy__body_of(a->node);
+    if (arg + 1 > body->size) return refuse(a, EDDY_INTERNAL, "the body has too few arguments");
+    a->feeds[arg] = (plan_feed){ .tensor = eddy__tensor_at(body, arg + 1, 0), .type = t };
+    return true;
+}
+
+static bool make_room(assembly *a, int64_t n_results)
+{
+    a->feeds = eddy__plan_alloc(a->c, (size_t)a->n_args, sizeof *a->feeds);
+    a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, 1);
+    a->fetches = eddy__plan_alloc(a->c, (size_t)n_results + 1, sizeof *a->fetches);
+    a->types = eddy__plan_alloc(a->c, (size_t)n_results + 1, sizeof *a->types);
+    return a->feeds && a->owned && a->fetches && a->types;
+}
+
+static eddy_type input_type(const assembly *a, int i)
+{
+    return eddy__concrete_type(a->c, a->node->inputs[i]);
+}
+
+/* ------------------------------------------------------------------ cases -- */
+
+static bool case_types_agree(assembly *a, const eddy_type *types, int n, int branch)
+{
+    char one[120], other[120], what[400];
+    for (int k = 0; k < n; k++) {
+        const eddy_type t = a->program->outputs[k], u = types[k];
+        if (t.dtype == u.dtype && eddy_shape_equal(t.shape, u.shape)) continue;
+        snprintf(what, sizeof what, "result %d is %s in branch 0 and %s in branch %d", k,
+                 eddy_type_print(t, one, sizeof one), eddy_type_print(u, other, sizeof other),
+                 branch);
+        return refuse(a, EDDY_BAD_SHAPE, what);
+    }
+    return true;
+}
+
+/* A result of a Case node that is read. */
+typedef struct case_result {
+    const eddy_node *node;
+    int              k;
+} case_result;
+
+static eddy_tensor branch_result(const eddy_case_attrs *at, int64_t branch, int64_t k)
+{
+    return eddy__body_out(at->body, at->outs, branch * at->n_out + k);
+}
+
+static bool same_result(const case_result *r, const eddy_node *node, int k)
+{
+    const eddy_case_attrs *a = r->node->attrs, *b = node->attrs;
+    for (int64_t branch = 0; branch < a->n_branches; branch++)
+        if (!eddy_same(branch_result(a, branch, r->k), branch_result(b, branch, k))) return false;
+    return true;
+}
+
+/* The number of the result in the list, where it is appended if it is not there. */
+static int case_result_number(case_result *list, int *n, const eddy_node *node, int k)
+{
+    for (int i = 0; i < *n; i++)
+        if (same_result(&list[i], node, k)) return i;
+    list[*n] = (case_result){ node, k };
+    return (*n)++;
+}
+
+/* The effects of a branch come after the wanted results. */
+static int branch_fetches(assembly *a, int branch, const case_result *results, int n_out)
+{
+    const eddy_case_attrs *at = a->node->attrs;
+    int                    n = 0;
+    for (int k = 0; k < n_out; k++)
+        a->fetches[n++] = branch_result(results[k].node->attrs, branch, results[k].k);
+    for (int64_t i = 0; i < at->effects.count / 2; i++)
+        if (at->effects.at[2 * i] == branch)
+            a->fetches[n++] = eddy__tensor_at(at->body, (int32_t)at->effects.at[2 * i + 1], 0);
+    return n;
+}
+
+static bool compile_case(assembly *a, const case_result *results, int n_out)
+{
+    const eddy_case_attrs *at = a->node->attrs;
+    eddy_program          *p = a->program;
+    for (int i = 0; i < a->n_args; i++)
+        if (!set_argument(a, i, input_type(a, i + 1))) return false;
+    p->bodies = eddy__plan_alloc(a->c, (size_t)at->n_branches, sizeof *p->bodies);
+    p->outputs = eddy__plan_alloc(a->c, (size_t)n_out + 1, sizeof *p->outputs);
+    if (!p->bodies || !p->outputs) return false;
+    p->n_outputs = n_out;
+    for (int b = 0; b < at->n_branches; b++) {
+        const int n = branch_fetches(a, b, results, n_out);
+        if (!compile_body(a, &p->bodies[p->n_bodies++], n, a->types)) return false;
+        if (b == 0) memcpy(p->outputs, a->types, (size_t)n_out * sizeof *p->outputs);
+        else if (!case_types_agree(a, a->types, n_out, b)) return false;
+        if (!set_results(a, &p->bodies[b], 0, NULL)) return false;
+        const size_t bytes = p->bodies[b].plan->memory_bytes;
+        if (bytes > p->scratch_bytes) p->scratch_bytes = bytes;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+/* The largest number of iterations. */
+static bool find_most(assembly *a)
+{
+    const eddy_loop_attrs *at = a->node->attrs;
+    const int              first = at->counted + (int)at->n_carried;
+    int64_t                most = at->trips >= 0 ? at->trips : INT64_MAX;
+    char                   what[200];
+    for (int i = 0; i < at->n_sliced; i++) {
+        const eddy_shape s = input_type(a, first + i).shape;
+        if (s.rank < 1) return refuse(a, EDDY_BAD_SHAPE, "a scalar has no rows");
+        if (i > 0 && !at->conditional && !at->counted && at->trips < 0 && s.dim[0] != most) {
+            snprintf(what, sizeof what,
+                     "tensors to loop over have %lld and %lld rows; equal numbers expected",
+                     (long long)most, (long long)s.dim[0]);
+            return refuse(a, EDDY_BAD_SHAPE, what);
+        }
+        if (s.dim[0] < most) most = s.dim[0];
+    }
+    a->program->most = most;
+    return true;
+}
+
+static eddy_type row_of(eddy_type t)
+{
+    eddy_type row = { t.dtype, { .rank = t.shape.rank - 1 } };
+    for (int d = 1; d < t.shape.rank; d++) row.shape.dim[d - 1] = t.shape.dim[d];
+    return row;
+}
+
+static bool loop_arguments(assembly *a)
+{
+    const eddy_loop_attrs *at = a->node->attrs;
+    eddy_program          *p = a->program;
+    const int              skip = at->counted - 1;      /* argument i is input i + skip */
+    p->slice_row = eddy__plan_alloc(a->c, (size_t)at->n_sliced, sizeof *p->slice_row);
+    if (!p->slice_row || !set_argument(a, 0, (eddy_type){ EDDY_INT64, EDDY_SCALAR })) return false;
+    for (int i = 1; i < a->n_args; i++) {
+        eddy_type t = input_type(a, i + skip);
+        const int slice = i - 1 - (int)at->n_carried;
+        if (slice >= 0 && slice < at->n_sliced) {
+            t = row_of(t);
+            p->slice_row[slice] = bytes_of(t);
+        }
+        a->owned[i] = i <= at->n_carried;
+        if (!set_argument(a, i, t)) return false;
+    }
+    return true;
+}
+
+/* The carried values that the program computes. */
+static bool choose_carried(assembly *a, const uint8_t *wanted, const uint8_t *takes)
+{
+    const eddy_loop_attrs *at = a->node->attrs;
+    eddy_program          *p = a->program;
+    p->carried = eddy__plan_alloc(a->c, (size_t)at->n_carried, sizeof *p->carried);
+    if (!p->carried) return false;
+    for (int j = 0; j < at->n_carried; j++) {
+        if (!takes[at->counted + j] && !wanted[j]) continue;
+        p->carried[p->n_carried] = (carried_value){ .argument = at->counted + j, .output = -1,
+                                                    .index = j, .type = a->feeds[1 + j].type };
+        a->fetches[p->n_carried++] = eddy__body_out(at->body, at->outs, at->conditional + j);
+    }
+    return true;
+}
+
+static bool carried_types_stay(const assembly *a)
+{
+    char before[120], after[120], what[400];
+    for (int j = 0; j < a->program->n_carried; j++) {
+        const eddy_type t = a->program->carried[j].type, u = a->types[j];
+        if (t.dtype == u.dtype && eddy_shape_equal(t.shape, u.shape)) continue;
+        snprintf(what, sizeof what,
+                 "the shape of loop variable %d changes from %s to %s in an iteration; a session "
+                 "needs one shape", (int)a->program->carried[j].index,
+                 eddy_type_print(t, before, sizeof before),
+                 eddy_type_print(u, after, sizeof after));
+        return refuse(a, EDDY_UNIMPLEMENTED, what);
+    }
+    return true;
+}
+
+/* Offsets of the bodies' memory, and of the buffers of carried values, in scratch memory. */
+static void place_loop(eddy_program *p)
+{
+    size_t at = aligned(p->bodies[0].plan->memory_bytes);
+    if (p->condition.plan && p->condition.plan->memory_bytes > at)
+        at = aligned(p->condition.plan->memory_bytes);
+    for (int j = 0; j < p->n_carried; j++) {
+        carried_value *v = &p->carried[j];
+        v->bytes = bytes_of(v->type);
+        v->at[0] = at;
+        if (v->output < 0) at += aligned(v->bytes);
+        v->at[1] = at;
+        if (p->bodies[0].how[j] != RESULT_IN_PLACE) at += aligned(v->bytes);
+    }
+    p->scratch_bytes = at;
+}
+
+/* The stacks that the nodes of a program want, each once. */
+typedef struct stack_list {
+    int64_t *at;            /* pairs: node, output */
+    int      n;
+} stack_list;
+
+static int stack_number(stack_list *l, const int64_t *out)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->at[2 * i] == out[0] && l->at[2 * i + 1] == out[1]) return i;
+    l->at[2 * l->n] = out[0];
+    l->at[2 * l->n + 1] = out[1];
+    return l->n++;
+}
+
+static bool loop_outputs(assembly *a, const uint8_t *wanted, int n_stacks)
+{
+    eddy_program *p = a->program;
+    p->stack_row = eddy__plan_alloc(a->c, (size_t)n_stacks, sizeof *p->stack_row);
+    p->outputs =
+        eddy__plan_alloc(a->c, (size_t)(p->n_carried + n_stacks) + 1, sizeof *p->outputs);
+    if (!p->stack_row || !p->outputs) return false;
+    for (int j = 0; j < p->n_carried; j++) {
+        if (!wanted[p->carried[j].index]) continue;
+        p->carried[j].output = p->n_outputs;
+        p->outputs[p->n_outputs++] = p->carried[j].type;
+    }
+    p->n_stacked = n_stacks;
+    for (int i = 0; i < n_stacks; i++) {
+        eddy_type row = a->types[p->n_carried + i], t = { row.dtype, { .rank = 1 } };
+        if (p->most == INT64_MAX)
+            return refuse(a, EDDY_UNIMPLEMENTED,
+                          "values of all iterations are needed, as for a gradient; set "
+                          ".maximum_iterations");
+        if (row.shape.rank == EDDY_MAX_RANK)
+            return refuse(a, EDDY_LIMIT, "a stack would have too many dimensions");
+        p->stack_row[i] = bytes_of(row);
+        t.shape.rank = row.shape.rank + 1;
+        t.shape.dim[0] = p->most;
+        for (int d = 0; d < row.shape.rank; d++) t.shape.dim[d + 1] = row.shape.dim[d];
+        if (!eddy_shape_is_valid(t.shape)) return refuse(a, EDDY_LIMIT, "a stack is too large");
+        p->outputs[p->n_outputs++] = t;
+    }
+    p->outputs[p->n_outputs] = (eddy_type){ EDDY_INT64, EDDY_SCALAR };
+    p->n_outputs += p->counts;
+    return true;
+}
+
+static bool compile_loop(assembly *a, const uint8_t *wanted, const uint8_t *takes,
+                         const stack_list *stacks)
+{
+    const eddy_loop_attrs *at = a->node->attrs;
+    eddy_program          *p = a->program;
+    const int64_t          results = eddy__loop_results(at), outs = at->outs.count / 2;
+    if (!find_most(a) || !loop_arguments(a)) return false;
+    p->n_sliced = (int32_t)at->n_sliced;
+    if (at->conditional) {
+        a->fetches[0] = eddy__body_out(at->body, at->outs, 0);
+        memset(a->owned, 0, (size_t)a->n_args);
+        if (!compile_body(a, &p->condition, 1, NULL)) return false;
+        if (!set_results(a, &p->condition, 0, NULL)) return false;
+        a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, 1);
+        if (!a->owned) return false;
+        for (int j = 0; j < at->n_carried; j++) a->owned[1 + j] = 1;
+    }
+    if (!choose_carried(a, wanted, takes)) return false;
+    int n = p->n_carried;
+    for (int i = 0; i < stacks->n; i++)
+        a->fetches[n++] = (eddy_tensor){ at->body, (int32_t)stacks->at[2 * i],
+                                         (int32_t)stacks->at[2 * i + 1] };
+    for (int64_t i = results; i < outs; i++)
+        a->fetches[n++] = eddy__body_out(at->body, at->outs, i);
+    p->bodies = eddy__plan_alloc(a->c, 1, sizeof *p->bodies);
+    p->n_bodies = p->bodies ? 1 : 0;
+    if (!p->bodies || !compile_body(a, p->bodies, n, a->types) || !carried_types_stay(a) ||
+        !set_results(a, p->bodies, p->n_carried, p->carried) ||
+        !loop_outputs(a, wanted, stacks->n))
+        return false;
+    place_loop(p);
+    return true;
+}
+
+/* Where the node's outputs are among the program's. */
+static void map_loop_outputs(const eddy_program *p, const eddy_node *node, body_use *u,
+                             stack_list *stacks)
+{
+    const eddy_loop_attrs *at = node->attrs;
+    const int64_t          base = at->conditional + at->n_carried;
+    for (int k = 0; k < node->n_outputs; k++) u->output[k] = -1;
+    for (int j = 0; j < p->n_carried; j++)
+        if (u->outs[p->carried[j].index]) u->output[p->carried[j].index] = p->carried[j].output;
+    const int first = p->n_outputs - p->counts - p->n_stacked;
+    for (int k = 0; k < at->n_stacked; k++)
+        if (u->outs[at->n_carried + k])
+            u->output[at->n_carried + k] =
+                first + stack_number(stacks, &at->outs.at[2 * (base + k)]);
+    if (u->outs[node->n_outputs - 1]) u->output[node->n_outputs - 1] = p->n_outputs - 1;
+}
+
+/* ------------------------------------------------------------- the program -- */
+
+/* The concrete types of a node's outputs; those that nobody needs are empty. */
+static bool set_types(compile *c, const eddy_node *node)
+{
+    const body_use *u = c->bodies[node->id];
+    eddy_type      *types = eddy__plan_alloc(c, (size_t)node->n_outputs + 1, sizeof *types);
+    if (!types) return false;
+    for (int k = 0; k < node->n_outputs; k++)
+        types[k] = u->output[k] >= 0 ? u->program->outputs[u->output[k]]
+                                     : (eddy_type){ node->outputs[k].dtype, EDDY_SHAPE(0) };
+    c->info[node->id].types = types;
+    return true;
+}
+
+/* What the nodes of a program need together. */
+typedef struct wants {
+    uint8_t     *outs, *takes;      /* by carried value; by input */
+    stack_list   stacks;
+    bool         counts;
+    case_result *results;
+    int          n_results;
+} wants;
+
+static void add_wants(compile *c, const eddy_node *node, const eddy_node *other, wants *w)
+{
+    const body_use *u = c->bodies[other->id];
+    for (int i = 0; i < node->n_inputs; i++) w->takes[i] |= u->takes[i];
+    if (node->op->flags & EDDY_OP_CASE) {
+        for (int k = 0; k < other->n_outputs; k++)
+            if (u->outs[k]) case_result_number(w->results, &w->n_results, other, k);
+        return;
+    }
+    const eddy_loop_attrs *at = other->attrs;
+    for (int j = 0; j < at->n_carried; j++) w->outs[j] |= u->outs[j];
+    for (int k = 0; k < at->n_stacked; k++)
+        if (u->outs[at->n_carried + k])
+            stack_number(&w->stacks, &at->outs.at[2 * (at->conditional + at->n_carried + k)]);
+    w->counts = w->counts || u->outs[other->n_outputs - 1];
+}
+
+static bool shares_program(const compile *c, const eddy_node *first, int32_t id)
+{
+    const eddy_node *other = c->graph->nodes[id];
+    return c->info[id].needed && eddy__has_body(other) && may_share(first, other);
+}
+
+static void map_case_outputs(const eddy_node *node, body_use *u, wants *w)
+{
+    for (int k = 0; k < node->n_outputs; k++)
+        u->output[k] = u->outs[k] ? case_result_number(w->results, &w->n_results, node, k) : -1;
+}
+
+/* Compiles the program that `node`, the first of its nodes, shares with later ones. */
+static bool make_program(compile *c, const eddy_node *node)
+{
+    const int64_t results = node->n_outputs + eddy__body_of(node)->size;
+    assembly      a = { .c = c, .node = node, .n_args = eddy__body_args(node) };
+    wants         w = { .outs = eddy__plan_alloc(c, (size_t)results, 1),
+                        .takes = eddy__plan_alloc(c, (size_t)node->n_inputs + 1, 1) };
+    int64_t n_stacks = 1;
+    for (int32_t id = node->id; id <= c->size; id++)
+        if (shares_program(c, node, id)) n_stacks += c->graph->nodes[id]->n_outputs;
+    w.stacks.at = eddy__plan_alloc(c, 2 * (size_t)n_stacks, sizeof *w.stacks.at);
+    w.results = eddy__plan_alloc(c, (size_t)n_stacks, sizeof *w.results);
+    a.program = eddy__plan_alloc(c, 1, sizeof *a.program);
+    if (!w.outs || !w.takes || !w.stacks.at || !w.results || !a.program || !make_room(&a, results + n_stacks))
+        return false;
+    for (int32_t id = node->id; id <= c->size; id++)
+        if (shares_program(c, node, id)) add_wants(c, node, c->graph->nodes[id], &w);
+    a.program->node = node;
+    a.program->takes = w.takes;
+    a.program->counts = w.counts;
+    a.program->next = c->plan->programs;
+    c->plan->programs = a.program;
+    const bool loop = node->op->flags & EDDY_OP_LOOP;
+    if (!(loop ? compile_loop(&a, w.outs, w.takes, &w.stacks)
+               : compile_case(&a, w.results, w.n_results)))
+        return false;
+    for (int32_t id = node->id; id <= c->size; id++) {
+        if (!shares_program(c, node, id)) continue;
+        body_use *u = c->bodies[id];
+        u->program = a.program;
+        u->leader = node->id;
+        if (loop) map_loop_outputs(a.program, c->graph->nodes[id], u, &w.stacks);
+        else map_case_outputs(c->graph->nodes[id], u, &w);
+    }
+    return true;
+}
+
+bool eddy__body_compile(compile *c, const eddy_node *node)
+{
+    return (c->bodies[node->id]->program || make_program(c, node)) && set_types(c, node);
+}
+
+void eddy__program_free(eddy_program *p)
+{
+    eddy__plan_free(p->condition.plan);
+    for (int b = 0; b < p->n_bodies; b++) eddy__plan_free(p->bodies[b].plan);
+}

@@ -1,0 +1,86 @@
+/* program.h -- programs: the plans of the body of a Loop or Case node (graph/body.h), and what
+ * the node's instruction needs to run them.
+ *
+ * A body is compiled as a graph of its own, with its arguments as feeds, by the same stages as a
+ * run. Its plan has no memory: it is part of the scratch memory of the node's instruction, so
+ * that bodies at any depth share one arena, and an iteration allocates nothing. Nodes with the
+ * same body and inputs, such as a loop and the loop that its gradient needs, share one program.
+ * Results that nobody reads are not computed. */
+#ifndef EDDY_SESSION_COMPILE_PROGRAM_H
+#define EDDY_SESSION_COMPILE_PROGRAM_H
+
+#include "graph/body.h"
+#include "session/compile/ir.h"
+
+/* How a result of a body reaches its destination: it is written there; it stays in the memory of
+ * the carried value that it replaces; or it is copied from a buffer of the plan. */
+typedef enum body_result { RESULT_WRITTEN, RESULT_IN_PLACE, RESULT_COPIED } body_result;
+
+typedef struct body_plan {
+    eddy_plan   *plan;
+    void       **feed_at, **result_at;  /* addresses, by feed and by fetch */
+    body_result *how;                   /* by fetch */
+} body_plan;
+
+/* A carried value of a loop. */
+typedef struct carried_value {
+    int32_t   argument;         /* in kernel.in of the instruction: its initial value */
+    int32_t   output;           /* of the instruction; -1: its final value is not read */
+    int32_t   index;            /* among the node's */
+    size_t    bytes;
+    size_t    at[2];            /* offsets of its two buffers in scratch memory; [0] only
+                                 * without an output */
+    eddy_type type;
+} carried_value;
+
+typedef struct eddy_program eddy_program;
+struct eddy_program {
+    eddy_program    *next;          /* of the plan */
+    const eddy_node *node;          /* the first of its nodes */
+    const uint8_t   *takes;         /* by input of the node: its value is needed */
+    int              n_outputs;
+    eddy_type       *outputs;       /* of the instruction */
+
+    /* Loops: condition (or without a plan) and body. Cases: one plan a branch. */
+    body_plan        condition, *bodies;
+    int              n_bodies;
+    int32_t          n_carried, n_sliced, n_stacked;
+    carried_value   *carried;       /* fetches 0 .. n_carried-1 of the body */
+    size_t          *stack_row;     /* bytes of a row; fetches from n_carried on */
+    size_t          *slice_row;     /* the same of the node's sliced inputs */
+    int64_t          most;          /* iterations; INT64_MAX: no limit */
+    int64_t          iteration;     /* argument 0 of the body */
+    bool             counts;        /* the last output is the number of iterations */
+    size_t           scratch_bytes;
+};
+
+/* What the consumers of a Loop or Case node need of it, found before anything is compiled. */
+typedef struct body_use {
+    uint8_t      *outs;         /* by output: 1 its type, 3 its value */
+    uint8_t      *takes;        /* by input: its value is needed */
+    eddy_program *program;
+    int32_t      *output;       /* by output: that of the program; -1: not computed */
+    int32_t       leader;       /* id of the first node with this program */
+} body_use;
+
+static inline bool eddy__has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
+
+/* A reader of output t.output of a Loop or Case node needs its type, or its value. False if out
+ * of memory. */
+bool eddy__body_want(compile *c, eddy_tensor t, bool value);
+/* Finds the inputs whose values the node needs (use->takes), from its wanted outputs. */
+bool eddy__body_find_inputs(compile *c, const eddy_node *node);
+/* Compiles the program of the node, or finds the one that it shares, and sets the types of its
+ * outputs. */
+bool eddy__body_compile(compile *c, const eddy_node *node);
+/* Compiles the part of a body that fetches need. */
+eddy_plan *eddy__compile_body(compile *outer, eddy_graph *body, int n_feeds, const plan_feed *feeds,
+                              const uint8_t *owned, eddy_list fetches);
+
+/* Sets the size of the scratch memory of the instruction; then, the memory. */
+void eddy__program_prepare(instruction *i);
+void eddy__program_attach(instruction *i);
+eddy_status eddy__program_run(eddy_kernel *k);
+void eddy__program_free(eddy_program *p);
+
+#endif

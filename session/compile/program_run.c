@@ -1,0 +1,206 @@
+/* program_run.c -- runs the programs of Loop and Case nodes. */
+#include "session/compile/program.h"
+
+#include <string.h>
+
+void eddy__program_prepare(instruction *i)
+{
+    i->kernel.state = i->program;
+    i->kernel.scratch_size = i->program->scratch_bytes;
+}
+
+static void attach(body_plan *b, void *memory)
+{
+    if (!b->plan) return;
+    b->plan->memory = memory;
+    eddy__plan_set_addresses(b->plan);
+}
+
+void eddy__program_attach(instruction *i)
+{
+    eddy_program *p = i->program;
+    attach(&p->condition, i->kernel.scratch);
+    for (int b = 0; b < p->n_bodies; b++) attach(&p->bodies[b], i->kernel.scratch);
+}
+
+/* Random numbers differ between iterations, and between loops in each other. */
+static uint64_t step_of(const eddy_kernel *k, int64_t iteration)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    return (k->step + 1) * odd + (uint64_t)iteration;
+}
+
+static void set_addresses(body_plan *b)
+{
+    eddy_plan *p = b->plan;
+    for (int32_t i = 0; i < p->n_patches; i++) {
+        const plan_patch *at = &p->patches[i];
+        const plan_root  *r = &p->roots[at->root];
+        char *memory = r->kind == VALUE_FEED ? b->feed_at[r->index] : b->result_at[r->index];
+        p->buffers[at->buffer].data = memory + p->buffer_at[at->buffer];
+    }
+}
+
+static eddy_status execute(body_plan *b, uint64_t step)
+{
+    eddy_plan  *p = b->plan;
+    eddy_status s = EDDY_OK;
+    set_addresses(b);
+    p->error.status = EDDY_OK;
+    for (instruction *i = p->code, *end = p->code + p->n_code; i < end && s == EDDY_OK; i++)
+        s = eddy__execute(i, step, &p->error);
+    return s;
+}
+
+/* Results that the plan has not written where they belong. */
+static void copy_results(const body_plan *b, int first, int n)
+{
+    const eddy_plan *p = b->plan;
+    for (int k = first; k < n; k++) {
+        if (b->how[k] != RESULT_COPIED || p->outputs[k].buffer < 0) continue;
+        const eddy_buffer *from = &p->buffers[p->outputs[k].buffer];
+        const size_t       bytes = (size_t)from->count * eddy_dtype_size(from->type.dtype);
+        if (bytes > 0) memcpy(b->result_at[k], from->data, bytes);
+    }
+}
+
+/* ------------------------------------------------------------------ cases -- */
+
+static eddy_status run_case(eddy_kernel *k, eddy_program *p)
+{
+    int32_t branch = *(const int32_t *)k->in[0]->data;
+    if (branch < 0 || branch >= p->n_bodies) branch = p->n_bodies - 1;
+    body_plan *b = &p->bodies[branch];
+    for (int i = 1; i < k->n_in; i++) b->feed_at[i - 1] = k->in[i]->data;
+    for (int j = 0; j < p->n_outputs; j++) b->result_at[j] = k->out[j]->data;
+    const eddy_status s = execute(b, step_of(k, branch));
+    if (s != EDDY_OK)
+        return eddy_kernel_fail(k, s, "%s [branch %d of '%.200s']", b->plan->error.message,
+                                (int)branch, p->node->name);
+    copy_results(b, 0, p->n_outputs);
+    return EDDY_OK;
+}
+
+/* ------------------------------------------------------------------ loops -- */
+
+/* The number of iterations, less what the condition decides. */
+static int64_t iterations(const eddy_kernel *k, const eddy_loop_attrs *at, const eddy_program *p)
+{
+    int64_t n = p->most;
+    if (at->counted) {
+        const int64_t given = *(const int64_t *)k->in[0]->data;
+        n = given < n ? given : n;
+    }
+    return n < 0 ? 0 : n;
+}
+
+static void begin_carried(const eddy_kernel *k, eddy_program *p)
+{
+    body_plan *b = &p->bodies[0];
+    for (int j = 0; j < p->n_carried; j++) {
+        const carried_value *v = &p->carried[j];
+        char *scratch = k->scratch;
+        b->feed_at[1 + v->index] = v->output >= 0 ? k->out[v->output]->data : scratch + v->at[0];
+        b->result_at[j] = scratch + v->at[1];
+        if (v->bytes > 0) memcpy(b->feed_at[1 + v->index], k->in[v->argument]->data, v->bytes);
+    }
+}
+
+/* The new values become those of the next iteration. */
+static void swap_carried(eddy_program *p)
+{
+    body_plan *b = &p->bodies[0];
+    for (int j = 0; j < p->n_carried; j++) {
+        if (b->how[j] == RESULT_IN_PLACE) continue;
+        void **now = &b->feed_at[1 + p->carried[j].index], *old = *now;
+        *now = b->result_at[j];
+        b->result_at[j] = old;
+    }
+}
+
+static void end_carried(const eddy_kernel *k, const eddy_program *p)
+{
+    const body_plan *b = &p->bodies[0];
+    for (int j = 0; j < p->n_carried; j++) {
+        const carried_value *v = &p->carried[j];
+        void *at = b->feed_at[1 + v->index];
+        if (v->output >= 0 && k->out[v->output]->data != at && v->bytes > 0)
+            memcpy(k->out[v->output]->data, at, v->bytes);
+    }
+}
+
+/* Arguments that are rows of inputs, and results that are rows of stacks. */
+static void set_rows(const eddy_kernel *k, const eddy_loop_attrs *at, eddy_program *p, int64_t row)
+{
+    body_plan *b = &p->bodies[0];
+    const int  input = at->counted + (int)at->n_carried, arg = 1 + (int)at->n_carried;
+    for (int i = 0; i < p->n_sliced; i++) {
+        char *rows = k->in[input + i]->data;
+        b->feed_at[arg + i] = rows ? rows + (size_t)row * p->slice_row[i] : NULL;
+    }
+    const int first = p->n_outputs - p->counts - p->n_stacked;
+    for (int i = 0; i < p->n_stacked; i++)
+        b->result_at[p->n_carried + i] =
+            (char *)k->out[first + i]->data + (size_t)row * p->stack_row[i];
+}
+
+static eddy_status goes_on(eddy_kernel *k, eddy_program *p, int64_t i, bool *on)
+{
+    body_plan *b = &p->condition;
+    *on = true;
+    if (!b->plan) return EDDY_OK;
+    memcpy(b->feed_at, p->bodies[0].feed_at, (size_t)b->plan->n_feeds * sizeof *b->feed_at);
+    const eddy_status s = execute(b, step_of(k, i));
+    if (s == EDDY_OK) *on = *(const bool *)b->plan->buffers[b->plan->outputs[0].buffer].data;
+    else
+        eddy_kernel_fail(k, s, "%s [condition of '%.200s' before iteration %lld]",
+                         b->plan->error.message, p->node->name, (long long)i);
+    return s;
+}
+
+/* Rows of stacks that no iteration has written are zero. */
+static void clear_rows(const eddy_kernel *k, const eddy_program *p, int64_t n)
+{
+    const int first = p->n_outputs - p->counts - p->n_stacked;
+    for (int i = 0; i < p->n_stacked && n < p->most; i++)
+        memset((char *)k->out[first + i]->data + (size_t)n * p->stack_row[i], 0,
+               (size_t)(p->most - n) * p->stack_row[i]);
+}
+
+static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
+{
+    const eddy_loop_attrs *at = p->node->attrs;
+    body_plan    *b = &p->bodies[0];
+    const int     captured = 1 + (int)(at->n_carried + at->n_sliced);
+    const int64_t n = iterations(k, at, p);
+    const int     n_results = p->n_carried + p->n_stacked;
+    for (int i = 0; i < b->plan->n_feeds; i++)
+        b->feed_at[i] = i >= captured ? k->in[i - 1 + at->counted]->data : NULL;
+    b->feed_at[0] = &p->iteration;
+    begin_carried(k, p);
+    int64_t i = 0;
+    for (; i < n; i++) {
+        bool on;
+        p->iteration = at->reverse ? n - 1 - i : i;
+        set_rows(k, at, p, p->iteration);
+        eddy_status s = goes_on(k, p, i, &on);
+        if (s != EDDY_OK) return s;
+        if (!on) break;
+        s = execute(b, step_of(k, p->iteration));
+        if (s != EDDY_OK)
+            return eddy_kernel_fail(k, s, "%s [iteration %lld of '%.200s']",
+                                    b->plan->error.message, (long long)i, p->node->name);
+        copy_results(b, 0, n_results);
+        swap_carried(p);
+    }
+    end_carried(k, p);
+    clear_rows(k, p, i);
+    if (p->counts) *(int64_t *)k->out[p->n_outputs - 1]->data = i;
+    return EDDY_OK;
+}
+
+eddy_status eddy__program_run(eddy_kernel *k)
+{
+    eddy_program *p = k->state;
+    return p->node->op->flags & EDDY_OP_LOOP ? run_loop(k, p) : run_case(k, p);
+}
