@@ -50,7 +50,7 @@ enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 /* What plans may hold together, the largest of which takes so many bytes. */
 static size_t most_bytes(const eddy_session *s, size_t largest)
 {
-    if (s->options.kept_bytes > 0) return s->options.kept_bytes;
+    if (s->options.kept_bytes != SIZE_MAX) return s->options.kept_bytes;
     return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 

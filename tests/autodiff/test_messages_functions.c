@@ -18,7 +18,7 @@ static void setup(void)
     open = eddy_placeholder(g, "open", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 3));
     unknown = eddy_placeholder(g, "unknown", EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE);
     v = eddy_variable(g, eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(3)), .name = "v");
-    none = (eddy_tensor){ g, 0, 0 };
+    none = (eddy_tensor){ .graph = g };
 }
 
 static void teardown(void) { eddy_graph_free(g); }
