@@ -41,7 +41,7 @@ FOLDERS := graph ops autodiff control layers optim session
 SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c
-HEADERS := eddy.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
+HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            control/control.h \
            layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
@@ -71,15 +71,21 @@ all: lib examples ## build the library and the examples
 lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
 
 # --- generated: the header of operations and the table of definitions -------
-$(GEN)/stamp: $(OPSRC) ops/gen.awk ops/declared.awk graph/op.h
+# Where structs of options are.
+OPTIONS := $(OPSRC) $(filter-out ops/ops.h graph/defaults.h,$(HEADERS))
+$(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
 	@for m in header table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/declared.awk -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/header.new ops/ops.h || cp $(GEN)/header.new ops/ops.h
+	@for m in defaults places; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
+	@cmp -s $(GEN)/defaults.new graph/defaults.h || cp $(GEN)/defaults.new graph/defaults.h
+	@cmp -s $(GEN)/places.new $(GEN)/option_places.h || cp $(GEN)/places.new $(GEN)/option_places.h
 	@for m in table_h table_c weak_ops_h weak_ops_c; do f=$(GEN)/$${m%_?}.$${m##*_}; \
 	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
 	@touch $@
-$(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h ops/ops.h: $(GEN)/stamp ;
+$(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h ops/ops.h \
+        graph/defaults.h $(GEN)/option_places.h: $(GEN)/stamp ;
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE
@@ -108,6 +114,7 @@ $(GEN)/ops_rows.h: FORCE
 	@cmp -s $@.new $@ || cp $@.new $@
 
 # --- the library -------------------------------------------------------------
+$(OBJECTS): EDDY_CFLAGS += -DEDDY_INSIDE
 $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	@mkdir -p $(@D)
 	$(call say,cc $<)
@@ -334,6 +341,8 @@ size: lib ## check the sizes, exported symbols and plans of statically linked pr
 headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and as C++
 	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/headers.sh $(HEADERS)
+	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(CFLAGS) $(LDFLAGS)' LIBS='$(LIBS)' \
+	    sh scripts/older.sh $(HEADERS)
 
 packages: lib ## build programs against an installed copy with CMake, pkg-config and Python
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \

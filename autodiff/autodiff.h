@@ -29,7 +29,7 @@ typedef enum eddy_unconnected {
 } eddy_unconnected;
 
 typedef struct eddy_gradients_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_gradients_args));
     eddy_list        ys;               /* what is differentiated; their sum */
     eddy_list        xs;               /* with respect to; any tensors, repeats allowed */
     eddy_tensor     *out;              /* xs.count results; invalid where there is none */
@@ -53,7 +53,7 @@ typedef struct eddy_gradients_args {
  * gradient of eddy_gather is an IndexedSlices tensor (eddy_slices_parts); its value is the dense
  * gradient. out is cleared first, so it must not overlap a list that is passed in. Returns the
  * graph's status. */
-EDDY_API eddy_status eddy_gradients_with(eddy_gradients_args args);
+EDDY_API eddy_status eddy_gradients_with(const eddy_gradients_args *given);
 #define eddy_gradients(...) eddy_gradients_with(EDDY_ARGS(eddy_gradients_args, __VA_ARGS__))
 
 /* The derivative of the sum of y with respect to x, the most common case. If no differentiable
@@ -61,7 +61,7 @@ EDDY_API eddy_status eddy_gradients_with(eddy_gradients_args args);
 EDDY_API eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x);
 
 typedef struct eddy_hessian_vector_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_hessian_vector_args));
     eddy_tensor  y;
     eddy_list    xs, vs;           /* as many; an invalid entry of vs is zero */
     eddy_tensor *out;              /* xs.count results */
@@ -72,12 +72,12 @@ typedef struct eddy_hessian_vector_args {
  * to it: out[k] = sum over j of d2y/dx[k]dx[j] v[j], where v[j] has the shape of x[j]. The
  * matrix is never formed. out[k] is invalid if there is no such derivative. Returns the graph's
  * status. */
-EDDY_API eddy_status eddy_hessian_vector_product_with(eddy_hessian_vector_args args);
+EDDY_API eddy_status eddy_hessian_vector_product_with(const eddy_hessian_vector_args *given);
 #define eddy_hessian_vector_product(...) \
     eddy_hessian_vector_product_with(EDDY_ARGS(eddy_hessian_vector_args, __VA_ARGS__))
 
 typedef struct eddy_jvp_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_jvp_args));
     eddy_list    ys, xs, vs;       /* as many vs as xs; an invalid one is zero */
     eddy_tensor *out;              /* ys.count results */
     const char  *name;             /* scope of the new nodes; default "jvp" */
@@ -91,11 +91,11 @@ typedef struct eddy_jvp_args {
  *   eddy_jvp(EDDY_LIST(y), EDDY_LIST(x), EDDY_LIST(v), &dy);
  *
  * torch.func.jvp; TensorFlow's ForwardAccumulator. */
-EDDY_API eddy_status eddy_jvp_with(eddy_jvp_args args);
+EDDY_API eddy_status eddy_jvp_with(const eddy_jvp_args *given);
 #define eddy_jvp(...) eddy_jvp_with(EDDY_ARGS(eddy_jvp_args, __VA_ARGS__))
 
 typedef struct eddy_vjp_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_vjp_args));
     eddy_list    ys, xs, us;       /* as many us as ys, or none: ones */
     eddy_tensor *out;              /* xs.count results */
     const char  *name;             /* scope of the new nodes; default "vjp" */
@@ -104,11 +104,11 @@ typedef struct eddy_vjp_args {
 /* Vector-Jacobian product: out[k] = sum over i of u[i] dy[i]/dx[k], of the shape of x[k]; u[i]
  * has the shape of y[i], and an invalid one means ones. Equivalent to eddy_gradients with
  * grad_ys = us. Returns the graph's status. */
-EDDY_API eddy_status eddy_vjp_with(eddy_vjp_args args);
+EDDY_API eddy_status eddy_vjp_with(const eddy_vjp_args *given);
 #define eddy_vjp(...) eddy_vjp_with(EDDY_ARGS(eddy_vjp_args, __VA_ARGS__))
 
 typedef struct eddy_gauss_newton_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_gauss_newton_args));
     eddy_tensor  loss;
     eddy_list    z, xs, vs;        /* the model's outputs; as many vs as xs */
     eddy_tensor *out;              /* xs.count results */
@@ -119,14 +119,14 @@ typedef struct eddy_gauss_newton_args {
  * where H is the Hessian of the sum of `loss` with respect to `z`, the model's outputs. Neither
  * matrix is formed. The matrix is positive semi-definite if the loss is convex in z
  * (Schraudolph, 2002). Returns the graph's status. */
-EDDY_API eddy_status eddy_gauss_newton_vector_product_with(eddy_gauss_newton_args args);
+EDDY_API eddy_status eddy_gauss_newton_vector_product_with(const eddy_gauss_newton_args *given);
 #define eddy_gauss_newton_vector_product(...) \
     eddy_gauss_newton_vector_product_with(EDDY_ARGS(eddy_gauss_newton_args, __VA_ARGS__))
 
 /* ------------------------------------------------------------- jacobians -- */
 
 typedef struct eddy_jacobian_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_jacobian_args));
     eddy_tensor      y;
     eddy_list        xs;
     eddy_tensor     *out;                   /* xs.count results */
@@ -144,11 +144,11 @@ typedef struct eddy_jacobian_args {
  * gradients become dense. If y does not depend on x, or has an integer type, the result is
  * invalid, or zeros. For an analytic complex y it is the conjugate of dy/dx, as for gradients.
  * Returns the graph's status. After tf.GradientTape.jacobian and parallel_for.jacobian. */
-EDDY_API eddy_status eddy_jacobian_with(eddy_jacobian_args args);
+EDDY_API eddy_status eddy_jacobian_with(const eddy_jacobian_args *given);
 #define eddy_jacobian(...) eddy_jacobian_with(EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))
 
 typedef struct eddy_batch_jacobian_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_batch_jacobian_args));
     eddy_tensor      y, x;                  /* [b, ...y] and [b, ...x] */
     eddy_unconnected unconnected_gradients;
     bool             no_pfor;
@@ -160,12 +160,12 @@ typedef struct eddy_batch_jacobian_args {
  * row of x; if it does, the result is the sum over the rows of y. Errors: BAD_SHAPE for a rank
  * below 2, or different first dimensions. Invalid, or zeros, if y does not depend on x. After
  * tf.GradientTape.batch_jacobian and parallel_for.batch_jacobian. */
-EDDY_API eddy_tensor eddy_batch_jacobian_with(eddy_batch_jacobian_args args);
+EDDY_API eddy_tensor eddy_batch_jacobian_with(const eddy_batch_jacobian_args *given);
 #define eddy_batch_jacobian(...) \
     eddy_batch_jacobian_with(EDDY_ARGS(eddy_batch_jacobian_args, __VA_ARGS__))
 
 typedef struct eddy_hessians_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_hessians_args));
     eddy_tensor  y;
     eddy_list    xs;
     eddy_tensor *out;              /* xs.count results */
@@ -175,7 +175,7 @@ typedef struct eddy_hessians_args {
 /* out[k] = the Hessian of the sum of y with respect to xs[k] alone, of shape x.shape + x.shape,
  * for x of known rank, at most 4. A missing first derivative is an error, as in tf.hessians, and
  * so is a missing second derivative. Returns the graph's status. */
-EDDY_API eddy_status eddy_hessians_with(eddy_hessians_args args);
+EDDY_API eddy_status eddy_hessians_with(const eddy_hessians_args *given);
 #define eddy_hessians(...) eddy_hessians_with(EDDY_ARGS(eddy_hessians_args, __VA_ARGS__))
 
 /* The diagonal of that Hessian, d2y/dx[i]dx[i], in the shape of x; zeros where the gradient does

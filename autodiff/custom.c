@@ -5,6 +5,7 @@
  * registered gradient overrides that of the IdentityN. After TensorFlow's custom_gradient and
  * recompute_grad. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -158,8 +159,9 @@ static bool lists_fit(eddy_graph *g, const char *who, eddy_list y, eddy_list x,
            eddy__list_is_of(g, who, "x", x);
 }
 
-eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args a)
+eddy_status eddy_custom_gradient_with(const eddy_custom_gradient_args *given)
 {
+    eddy_custom_gradient_args a = EDDY_TAKE(eddy_custom_gradient_args, given);
     char        buf[64];
     eddy_graph *g = graph_of(a.y, a.x);
     eddy__tensors_clear(g, a.out, a.y.count);

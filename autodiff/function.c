@@ -1,5 +1,6 @@
 /* function.c -- calls a user's function that builds a part of a graph. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "autodiff/tape.h"
 #include "ops/ops.h"
 
@@ -147,8 +148,9 @@ static int gradients_function(eddy_graph *g, const eddy_function_args *a, int *c
     return eddy__graph_ready(g) ? n : 0;
 }
 
-int eddy_gradients_function_with(eddy_function_args a)
+int eddy_gradients_function_with(const eddy_function_args *given)
 {
+    eddy_function_args a = EDDY_TAKE(eddy_function_args, given);
     eddy_graph *g = eddy__function_graph("gradients_function", &a.f, a.x, "x is empty");
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "gradients_function", "x", a.x)) return 0;
     if (!a.out) {
@@ -215,8 +217,9 @@ static int implicit(eddy_graph *g, const eddy_implicit_args *a, eddy_tape *tape)
     return eddy__graph_ready(g) ? n : 0;
 }
 
-int eddy_implicit_gradients_with(eddy_implicit_args a)
+int eddy_implicit_gradients_with(const eddy_implicit_args *given)
 {
+    eddy_implicit_args a = EDDY_TAKE(eddy_implicit_args, given);
     static const char who[] = "implicit_gradients";
     eddy_graph *g = eddy__graph_of_any(a.x);
     if (!g && eddy__graph_alive(a.graph)) g = a.graph;

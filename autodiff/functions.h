@@ -33,7 +33,7 @@ typedef struct eddy_function {
 /* ------------------------------------------------------------------ vmap -- */
 
 typedef struct eddy_vmap_args {
-    char          unused_;
+    size_t        size_ EDDY_DEFAULT(sizeof(eddy_vmap_args));
     eddy_function f;            /* of one example */
     eddy_list     x;            /* arguments for all examples */
     eddy_tensor  *out;          /* a result each of f's, examples along axis 0 */
@@ -59,13 +59,13 @@ typedef struct eddy_vmap_args {
  *
  * Returns the number of results, 0 with the error on the graph; if no x has a graph, on the
  * graph of the nodes that f builds. After tf.vectorized_map and jax.vmap. */
-EDDY_API int eddy_vmap_with(eddy_vmap_args args);
+EDDY_API int eddy_vmap_with(const eddy_vmap_args *given);
 #define eddy_vmap(...) eddy_vmap_with(EDDY_ARGS(eddy_vmap_args, __VA_ARGS__))
 
 /* --------------------------------------------------- gradient functions -- */
 
 typedef struct eddy_function_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_function_args));
     eddy_function    f;
     eddy_list        x;             /* its arguments */
     eddy_tensor     *out;           /* a gradient for each chosen parameter */
@@ -81,13 +81,13 @@ typedef struct eddy_function_args {
  * once. With .value it also returns f's results: value_and_gradients_function. Returns the
  * number of gradients, 0 with the error on the graph; if no x has a graph, on the graph of the
  * nodes that f builds. tfe.gradients_function. */
-EDDY_API int eddy_gradients_function_with(eddy_function_args args);
+EDDY_API int eddy_gradients_function_with(const eddy_function_args *given);
 #define eddy_gradients_function(...) \
     eddy_gradients_function_with(EDDY_ARGS(eddy_function_args, __VA_ARGS__))
 
 /* The options of eddy_implicit_gradients. */
 typedef struct eddy_implicit_args {
-    char          unused_;
+    size_t        size_ EDDY_DEFAULT(sizeof(eddy_implicit_args));
     eddy_function f;
     eddy_list     x;                /* may be empty: then `graph` is needed */
     eddy_tensor  *gradients;        /* room of each; a gradient may be none */
@@ -105,14 +105,14 @@ typedef struct eddy_implicit_args {
  * accessed while the function was being computed."; neither x nor a graph, which is recorded on
  * the graph of the nodes that f builds. tfe.implicit_gradients, and with .value
  * tfe.implicit_value_and_gradients. */
-EDDY_API int eddy_implicit_gradients_with(eddy_implicit_args args);
+EDDY_API int eddy_implicit_gradients_with(const eddy_implicit_args *given);
 #define eddy_implicit_gradients(...) \
     eddy_implicit_gradients_with(EDDY_ARGS(eddy_implicit_args, __VA_ARGS__))
 
 /* ------------------------------------------------------ custom gradients -- */
 
 typedef struct eddy_custom_gradient_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_custom_gradient_args));
     eddy_list   y;                  /* what was built ... */
     eddy_list   x;                  /* ... from these */
     eddy_tensor *out;               /* y.count tensors with the values of y */
@@ -135,7 +135,7 @@ typedef struct eddy_custom_gradient_args {
  * A trainable variable used between x and y that is not listed in .variables is an error. A
  * graph file contains the name of the gradient; eddy_register_custom_gradient attaches the rule
  * again after loading. Returns the graph's status. tf.custom_gradient. */
-EDDY_API eddy_status eddy_custom_gradient_with(eddy_custom_gradient_args args);
+EDDY_API eddy_status eddy_custom_gradient_with(const eddy_custom_gradient_args *given);
 #define eddy_custom_gradient(...) \
     eddy_custom_gradient_with(EDDY_ARGS(eddy_custom_gradient_args, __VA_ARGS__))
 

@@ -6,6 +6,7 @@
  * gradient and calls the operation's rule for the gradients of its inputs. After TensorFlow's
  * gradients_util, which reaches the same nodes by means of queues. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -401,7 +402,11 @@ eddy_status eddy__sweep(const eddy_gradients_args *a, const eddy_recording *reco
     return eddy_graph_status(g);
 }
 
-eddy_status eddy_gradients_with(eddy_gradients_args a) { return eddy__sweep(&a, NULL); }
+eddy_status eddy_gradients_with(const eddy_gradients_args *given)
+{
+    eddy_gradients_args a = EDDY_TAKE(eddy_gradients_args, given);
+    return eddy__sweep(&a, NULL);
+}
 
 eddy_tensor eddy_gradient(eddy_tensor y, eddy_tensor x)
 {

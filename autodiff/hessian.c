@@ -1,5 +1,6 @@
 /* hessian.c -- Hessians, second derivatives: the Jacobian of the gradient. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 /* The rank of x, twice that of the result. */
@@ -47,8 +48,9 @@ static eddy_graph *graph_of(eddy_tensor y, eddy_list xs)
     return eddy__graph_alive(y.graph) ? y.graph : eddy__graph_of_any(xs);
 }
 
-eddy_status eddy_hessians_with(eddy_hessians_args a)
+eddy_status eddy_hessians_with(const eddy_hessians_args *given)
 {
+    eddy_hessians_args a = EDDY_TAKE(eddy_hessians_args, given);
     eddy_graph *g = graph_of(a.y, a.xs);
     eddy__tensors_clear(g, a.out, a.xs.count);
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, "hessians", "y", EDDY_LIST(a.y)) ||

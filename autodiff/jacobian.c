@@ -1,6 +1,7 @@
 /* jacobian.c -- Jacobians: the gradient of one row, batched over the unit vectors of y; or the
  * rows one by one. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -131,7 +132,11 @@ eddy_status eddy__jacobian_of(const eddy_jacobian_args *a, const eddy_recording 
     return eddy_graph_status(g);
 }
 
-eddy_status eddy_jacobian_with(eddy_jacobian_args a) { return eddy__jacobian_of(&a, NULL); }
+eddy_status eddy_jacobian_with(const eddy_jacobian_args *given)
+{
+    eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
+    return eddy__jacobian_of(&a, NULL);
+}
 
 static bool rows_match(eddy_tensor y, eddy_tensor x)
 {
@@ -184,7 +189,8 @@ eddy_tensor eddy__batch_jacobian_of(const eddy_batch_jacobian_args *a, const edd
     return eddy__graph_ready(g) ? j : none;
 }
 
-eddy_tensor eddy_batch_jacobian_with(eddy_batch_jacobian_args a)
+eddy_tensor eddy_batch_jacobian_with(const eddy_batch_jacobian_args *given)
 {
+    eddy_batch_jacobian_args a = EDDY_TAKE(eddy_batch_jacobian_args, given);
     return eddy__batch_jacobian_of(&a, NULL);
 }

@@ -5,6 +5,7 @@
  * itself: another sweep over it, from J'u back to u, gives J v. Nodes that depend only on the
  * value of u are pruned when it runs. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 static eddy_graph *graph_of(eddy_list ys, eddy_list xs)
@@ -59,8 +60,9 @@ static void jvp(eddy_graph *g, const eddy_jvp_args *a, eddy_tensor *t)
     eddy_gradients(rows, seeds, a->out, .grad_ys = { m, v });
 }
 
-eddy_status eddy_jvp_with(eddy_jvp_args a)
+eddy_status eddy_jvp_with(const eddy_jvp_args *given)
 {
+    eddy_jvp_args a = EDDY_TAKE(eddy_jvp_args, given);
     eddy_graph *g = graph_of(a.ys, a.xs);
     eddy__tensors_clear(g, a.out, a.ys.count);
     if (!lists_are_valid(g, "jvp", "ys", a.ys, a.xs, a.vs, a.out)) return eddy__status_of(g);
@@ -77,8 +79,9 @@ eddy_status eddy_jvp_with(eddy_jvp_args a)
 
 /* ------------------------------------------------------------------ J' u -- */
 
-eddy_status eddy_vjp_with(eddy_vjp_args a)
+eddy_status eddy_vjp_with(const eddy_vjp_args *given)
 {
+    eddy_vjp_args a = EDDY_TAKE(eddy_vjp_args, given);
     eddy_graph         *g = graph_of(a.ys, a.xs);
     const eddy_weighted w = { "vjp", "us", "ys", a.us, a.ys };
     eddy__tensors_clear(g, a.out, a.xs.count);
@@ -101,8 +104,9 @@ static void hessian_vector(eddy_graph *g, const eddy_hessian_vector_args *a, edd
     if (eddy__graph_ready(g) && m > 0) eddy_gradients(gradient, a->xs, a->out, .grad_ys = { m, v });
 }
 
-eddy_status eddy_hessian_vector_product_with(eddy_hessian_vector_args a)
+eddy_status eddy_hessian_vector_product_with(const eddy_hessian_vector_args *given)
 {
+    eddy_hessian_vector_args a = EDDY_TAKE(eddy_hessian_vector_args, given);
     eddy_graph *g = graph_of(EDDY_LIST(a.y), a.xs);
     eddy__tensors_clear(g, a.out, a.xs.count);
     if (!lists_are_valid(g, "hessian_vector_product", "y", EDDY_LIST(a.y), a.xs, a.vs, a.out))
@@ -130,8 +134,9 @@ static void gauss_newton(eddy_graph *g, const eddy_gauss_newton_args *a, eddy_te
         eddy_gradients({ m, dz }, a->xs, a->out, .grad_ys = { m, u });
 }
 
-eddy_status eddy_gauss_newton_vector_product_with(eddy_gauss_newton_args a)
+eddy_status eddy_gauss_newton_vector_product_with(const eddy_gauss_newton_args *given)
 {
+    eddy_gauss_newton_args a = EDDY_TAKE(eddy_gauss_newton_args, given);
     static const char who[] = "gauss_newton_vector_product";
     eddy_graph *g = graph_of(EDDY_LIST(a.loss), a.xs);
     eddy__tensors_clear(g, a.out, a.xs.count);

@@ -4,6 +4,7 @@
  * it was used" is a comparison of ids. The nodes on a tape are determined when a gradient is
  * requested, in one pass over its intervals. */
 #include "autodiff/tape.h"
+#include "graph/take.h"
 #include "autodiff/internal.h"
 #include "ops/ops.h"
 
@@ -74,8 +75,9 @@ static void release(void *object)
     eddy__release(&memory, t, sizeof *t);
 }
 
-eddy_tape *eddy_tape_new_with(eddy_tape_args args)
+eddy_tape *eddy_tape_new_with(const eddy_tape_args *given)
 {
+    eddy_tape_args args = EDDY_TAKE(eddy_tape_args, given);
     eddy_graph *g = args.graph;
     if (!eddy__graph_ready(g)) return NULL;
     eddy_tape *t = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, sizeof *t);
@@ -410,8 +412,9 @@ static void gradient(eddy_tape *t, const eddy_tape_gradient_args *a, const eddy_
     eddy__tensors_free(g, kept, most);
 }
 
-eddy_status eddy_tape_gradient_with(eddy_tape_gradient_args a)
+eddy_status eddy_tape_gradient_with(const eddy_tape_gradient_args *given)
 {
+    eddy_tape_gradient_args a = EDDY_TAKE(eddy_tape_gradient_args, given);
     eddy_tape  *t = a.tape;
     eddy_graph *g = graph_of_call(t, "tape_gradient", a.target, a.sources);
     tape_marks  r;
@@ -434,8 +437,9 @@ static bool begin_jacobian(eddy_tape *t, const char *what)
     return begin_gradient(t, what);
 }
 
-eddy_status eddy_tape_jacobian_with(eddy_tape *t, eddy_jacobian_args a)
+eddy_status eddy_tape_jacobian_with(eddy_tape *t, const eddy_jacobian_args *given)
 {
+    eddy_jacobian_args a = EDDY_TAKE(eddy_jacobian_args, given);
     eddy_graph *g = graph_of_call(t, "tape_jacobian", EDDY_LIST(a.y), a.xs);
     tape_marks  r;
     eddy__tensors_clear(g, a.out, a.xs.count);
@@ -450,8 +454,9 @@ eddy_status eddy_tape_jacobian_with(eddy_tape *t, eddy_jacobian_args a)
     return eddy_graph_status(g);
 }
 
-eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *t, eddy_batch_jacobian_args a)
+eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *t, const eddy_batch_jacobian_args *given)
 {
+    eddy_batch_jacobian_args a = EDDY_TAKE(eddy_batch_jacobian_args, given);
     eddy_graph *g = graph_of_call(t, "tape_batch_jacobian", EDDY_LIST(a.y), EDDY_LIST(a.x));
     eddy_tensor j = eddy_none(eddy__live(t, EDDY_LIVE_TAPE) ? t->graph : NULL);
     tape_marks  r;

@@ -31,14 +31,14 @@ extern "C" {
 typedef struct eddy_tape eddy_tape;
 
 typedef struct eddy_tape_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_tape_args));
     eddy_graph *graph;
     bool        persistent;                     /* gradients may be asked for more than once */
     bool        no_watch_accessed_variables;    /* only what eddy_tape_watch names */
 } eddy_tape_args;
 
 /* A tape that does not record yet; NULL if out of memory. */
-EDDY_API eddy_tape *eddy_tape_new_with(eddy_tape_args args);
+EDDY_API eddy_tape *eddy_tape_new_with(const eddy_tape_args *given);
 #define eddy_tape_new(...) eddy_tape_new_with(EDDY_ARGS(eddy_tape_args, __VA_ARGS__))
 /* Frees the tape's memory before its graph is freed; the nodes that it built remain. */
 EDDY_API void eddy_tape_free(eddy_tape *tape);
@@ -84,7 +84,7 @@ EDDY_API void eddy_tape_reset(eddy_tape *tape);
 EDDY_API int eddy_tape_watched_variables(eddy_tape *tape, eddy_tensor *out, int room);
 
 typedef struct eddy_tape_gradient_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_tape_gradient_args));
     eddy_tape       *tape;
     eddy_list        target;            /* tensors or variables; their sum */
     eddy_list        sources;
@@ -103,17 +103,18 @@ typedef struct eddy_tape_gradient_args {
  * block. In the block of a persistent tape, the gradient is recorded too. Errors:
  * "GradientTape.gradient can only be called once on non-persistent tapes.", unknown
  * unconnected_gradients. Returns the graph's status. */
-EDDY_API eddy_status eddy_tape_gradient_with(eddy_tape_gradient_args args);
+EDDY_API eddy_status eddy_tape_gradient_with(const eddy_tape_gradient_args *given);
 #define eddy_tape_gradient(...) \
     eddy_tape_gradient_with(EDDY_ARGS(eddy_tape_gradient_args, __VA_ARGS__))
 
 /* As eddy_jacobian and eddy_batch_jacobian, along the tape, which must not be recording; without
  * `persistent` this is its one use. Difference, as in TensorFlow: an unconnected batch_jacobian
  * is zeros. */
-EDDY_API eddy_status eddy_tape_jacobian_with(eddy_tape *tape, eddy_jacobian_args args);
+EDDY_API eddy_status eddy_tape_jacobian_with(eddy_tape *tape, const eddy_jacobian_args *given);
 #define eddy_tape_jacobian(tape_, ...) \
     eddy_tape_jacobian_with((tape_), EDDY_ARGS(eddy_jacobian_args, __VA_ARGS__))
-EDDY_API eddy_tensor eddy_tape_batch_jacobian_with(eddy_tape *tape, eddy_batch_jacobian_args args);
+EDDY_API eddy_tensor eddy_tape_batch_jacobian_with(
+    eddy_tape *tape, const eddy_batch_jacobian_args *given);
 #define eddy_tape_batch_jacobian(tape_, ...) \
     eddy_tape_batch_jacobian_with((tape_), EDDY_ARGS(eddy_batch_jacobian_args, __VA_ARGS__))
 

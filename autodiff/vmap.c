@@ -8,6 +8,7 @@
  *
  * Random numbers that the function draws depend on the example: each example has its own. */
 #include "autodiff/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -411,8 +412,9 @@ static int vmap(eddy_graph *g, const eddy_vmap_args *a, eddy_tensor *t)
     return results;
 }
 
-int eddy_vmap_with(eddy_vmap_args a)
+int eddy_vmap_with(const eddy_vmap_args *given)
 {
+    eddy_vmap_args a = EDDY_TAKE(eddy_vmap_args, given);
     eddy_graph *g = eddy__function_graph("vmap", &a.f, a.x, "x is empty");
     if (!eddy__graph_ready(g) || !args_are_valid(g, &a)) return 0;
     int64_t      n = 3 * (int64_t)a.x.count;

@@ -1,5 +1,6 @@
 /* cases.c -- branches of users' functions: cond, switch_case, case. */
 #include "control/trace.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -165,8 +166,9 @@ static bool is_predicate(const char *what, eddy_tensor p)
     return false;
 }
 
-int eddy_cond_with(eddy_cond_args a)
+int eddy_cond_with(const eddy_cond_args *given)
 {
+    eddy_cond_args a = EDDY_TAKE(eddy_cond_args, given);
     static const char *const   names[] = { "true_fn", "false_fn" };
     const eddy_function *const branches[] = { &a.true_fn, &a.false_fn };
     eddy_graph *g = a.pred.graph;
@@ -193,8 +195,9 @@ static const eddy_function **list_of(eddy_graph *g, eddy_arena *arena, const edd
     return list;
 }
 
-int eddy_switch_case_with(eddy_switch_case_args a)
+int eddy_switch_case_with(const eddy_switch_case_args *given)
 {
+    eddy_switch_case_args a = EDDY_TAKE(eddy_switch_case_args, given);
     eddy_graph *g = a.branch_index.graph;
     if (!eddy__graph_ready(g)) return 0;
     if (a.count < 1 || a.count > EDDY_MAX_INPUTS || !a.branches) {
@@ -244,8 +247,9 @@ static eddy_tensor case_index(eddy_graph *g, const eddy_case_args *a)
     return index;
 }
 
-int eddy_case_with(eddy_case_args a)
+int eddy_case_with(const eddy_case_args *given)
 {
+    eddy_case_args a = EDDY_TAKE(eddy_case_args, given);
     eddy_graph *g = a.count > 0 && a.preds ? a.preds[0].graph : NULL;
     if (!eddy__graph_ready(g)) return 0;
     for (int i = 0; i < a.count; i++)

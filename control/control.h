@@ -23,7 +23,7 @@ extern "C" {
 /* -------------------------------------------------------------- branches -- */
 
 typedef struct eddy_cond_args {
-    char          unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_cond_args));
     eddy_tensor   pred;             /* bool scalar */
     eddy_function true_fn, false_fn;
     eddy_tensor  *out;
@@ -39,11 +39,11 @@ typedef struct eddy_cond_args {
  *
  * Dimensions in which the branches differ are unknown; a run needs them to be equal. Errors:
  * a pred that is no bool scalar; results that differ in number or dtype. tf.cond. */
-EDDY_API int eddy_cond_with(eddy_cond_args args);
+EDDY_API int eddy_cond_with(const eddy_cond_args *args);
 #define eddy_cond(...) eddy_cond_with(EDDY_ARGS(eddy_cond_args, __VA_ARGS__))
 
 typedef struct eddy_switch_case_args {
-    char                 unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_switch_case_args));
     eddy_tensor          branch_index;   /* int32 scalar */
     const eddy_function *branches;
     int                  count;          /* of branches, at least 1 */
@@ -54,11 +54,11 @@ typedef struct eddy_switch_case_args {
 
 /* The results of branches[branch_index]; of the last one if the index is out of range.
  * tf.switch_case. */
-EDDY_API int eddy_switch_case_with(eddy_switch_case_args args);
+EDDY_API int eddy_switch_case_with(const eddy_switch_case_args *args);
 #define eddy_switch_case(...) eddy_switch_case_with(EDDY_ARGS(eddy_switch_case_args, __VA_ARGS__))
 
 typedef struct eddy_case_args {
-    char                 unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_case_args));
     const eddy_tensor   *preds;          /* bool scalars */
     const eddy_function *fns;
     int                  count;          /* of both, at least 1 */
@@ -71,13 +71,13 @@ typedef struct eddy_case_args {
 } eddy_case_args;
 
 /* The results of fns[i] for the first true preds[i]. tf.case, whose `default` is `otherwise`. */
-EDDY_API int eddy_case_with(eddy_case_args args);
+EDDY_API int eddy_case_with(const eddy_case_args *args);
 #define eddy_case(...) eddy_case_with(EDDY_ARGS(eddy_case_args, __VA_ARGS__))
 
 /* ----------------------------------------------------------------- loops -- */
 
 typedef struct eddy_while_args {
-    char          unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_while_args));
     eddy_function cond;             /* of the loop variables: a bool scalar */
     eddy_function body;             /* of the loop variables: their next values */
     eddy_list     loop_vars;        /* initial values, of any dtypes and shapes */
@@ -85,8 +85,8 @@ typedef struct eddy_while_args {
     /* by loop variable: a shape that all its values fit, with EDDY_ANY where they differ; NULL:
      * the shapes of the initial values */
     const eddy_shape *shape_invariants;
-    /* at most so many; 0: no limit. A gradient needs a limit, for which it plans its memory */
-    int64_t       maximum_iterations;
+    /* at most so many; -1: no limit. A gradient needs a limit, for which it plans its memory */
+    int64_t       maximum_iterations EDDY_DEFAULT(-1);
     int           parallel_iterations;  /* accepted, as in TensorFlow; changes nothing */
     bool          no_back_prop;         /* the results have no gradient */
     bool          swap_memory;          /* accepted; changes nothing */
@@ -99,11 +99,11 @@ typedef struct eddy_while_args {
  *   eddy_while_loop(below_ten, add_one, EDDY_LIST(zero), &y, .maximum_iterations = 100);
  *
  * tf.while_loop. */
-EDDY_API int eddy_while_loop_with(eddy_while_args args);
+EDDY_API int eddy_while_loop_with(const eddy_while_args *args);
 #define eddy_while_loop(...) eddy_while_loop_with(EDDY_ARGS(eddy_while_args, __VA_ARGS__))
 
 typedef struct eddy_iterate_args {
-    char          unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_iterate_args));
     int64_t       count;            /* iterations, at least 0 */
     eddy_function f;                /* of the values: as many values, of the same types */
     eddy_list     x;                /* initial values */
@@ -112,16 +112,16 @@ typedef struct eddy_iterate_args {
 } eddy_iterate_args;
 
 /* f applied `count` times: f(f(... f(x))). As jax.lax.fori_loop without the counter. */
-EDDY_API int eddy_iterate_with(eddy_iterate_args args);
+EDDY_API int eddy_iterate_with(const eddy_iterate_args *args);
 #define eddy_iterate(...) eddy_iterate_with(EDDY_ARGS(eddy_iterate_args, __VA_ARGS__))
 
 typedef struct eddy_loop_args {
-    char          unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_loop_args));
     eddy_function f;
     eddy_list     carried;          /* initial values */
     eddy_list     rows;             /* tensors of which each iteration gets a row; equally long */
     eddy_tensor  *out;
-    int64_t       count;            /* iterations, needed without rows */
+    int64_t       count EDDY_DEFAULT(-1);   /* iterations, needed without rows */
     bool          reverse;          /* from the last row to the first */
     const char   *name;             /* default "loop" */
 } eddy_loop_args;
@@ -130,11 +130,11 @@ typedef struct eddy_loop_args {
  * `rows`, and returns the next carried values and then any number of values, which are stacked
  * along a new axis 0, each at the position of the row. The results are the final carried values
  * and the stacks. jax.lax.scan; ONNX's Scan. */
-EDDY_API int eddy_loop_with(eddy_loop_args args);
+EDDY_API int eddy_loop_with(const eddy_loop_args *args);
 #define eddy_loop(...) eddy_loop_with(EDDY_ARGS(eddy_loop_args, __VA_ARGS__))
 
 typedef struct eddy_fold_args {
-    char          unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_fold_args));
     eddy_function f;                /* of the accumulators and a row of each elem */
     eddy_list     elems;            /* equally long along axis 0 */
     eddy_tensor  *out;
@@ -146,18 +146,18 @@ typedef struct eddy_fold_args {
 
 /* The accumulators after each row, stacked: out[i] = f(out[i - 1], elems[i]). Without an
  * initializer the first result is elems[0]. tf.scan. */
-EDDY_API int eddy_scan_with(eddy_fold_args args);
+EDDY_API int eddy_scan_with(const eddy_fold_args *args);
 #define eddy_scan(...) eddy_scan_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
 
 /* The accumulators after the last row only, from the first row to the last, or from the last to
  * the first. tf.foldl, tf.foldr. */
-EDDY_API int eddy_foldl_with(eddy_fold_args args);
-EDDY_API int eddy_foldr_with(eddy_fold_args args);
+EDDY_API int eddy_foldl_with(const eddy_fold_args *args);
+EDDY_API int eddy_foldr_with(const eddy_fold_args *args);
 #define eddy_foldl(...) eddy_foldl_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
 #define eddy_foldr(...) eddy_foldr_with(EDDY_ARGS(eddy_fold_args, __VA_ARGS__))
 
 typedef struct eddy_map_fn_args {
-    char          unused_;
+    size_t size_ EDDY_DEFAULT(sizeof(eddy_map_fn_args));
     eddy_function f;                /* of a row of each elem */
     eddy_list     elems;            /* equally long along axis 0 */
     eddy_tensor  *out;
@@ -167,7 +167,7 @@ typedef struct eddy_map_fn_args {
 
 /* f of each row, one after the other, and the results stacked. eddy_vmap (TensorFlow's
  * vectorized_map) computes all rows at once. tf.map_fn. */
-EDDY_API int eddy_map_fn_with(eddy_map_fn_args args);
+EDDY_API int eddy_map_fn_with(const eddy_map_fn_args *args);
 #define eddy_map_fn(...) eddy_map_fn_with(EDDY_ARGS(eddy_map_fn_args, __VA_ARGS__))
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* loops.c -- loops of users' functions: while_loop, scan, foldl, foldr, map_fn, iterate, loop. */
 #include "control/trace.h"
+#include "graph/take.h"
 #include "graph/base/base.h"
 #include "ops/arrays/arrays.h"
 #include "ops/ops.h"
@@ -228,11 +229,12 @@ static eddy_graph *graph_of(const char *what, eddy_list a, eddy_list b, const ed
     return g ? g : eddy__function_graph(what, f, b, "there is nothing to loop over");
 }
 
-int eddy_while_loop_with(eddy_while_args a)
+int eddy_while_loop_with(const eddy_while_args *given)
 {
+    eddy_while_args a = EDDY_TAKE(eddy_while_args, given);
     const eddy_list none = { 0, NULL };
     eddy_graph     *g = graph_of("while_loop", a.loop_vars, none, &a.body);
-    if (a.maximum_iterations < 0) {
+    if (a.maximum_iterations < -1) {
         if (g) eddy_fail(g, EDDY_INVALID_ARGUMENT, "while_loop: maximum_iterations is %lld",
                          (long long)a.maximum_iterations);
         return 0;
@@ -240,14 +242,15 @@ int eddy_while_loop_with(eddy_while_args a)
     const loop_spec s = {
         .what = "while_loop", .scope = named(a.name, "while"), .cond = &a.cond, .body = &a.body,
         .carried = a.loop_vars, .invariants = a.shape_invariants,
-        .trips = a.maximum_iterations > 0 ? a.maximum_iterations : -1,
+        .trips = a.maximum_iterations,
         .no_back_prop = a.no_back_prop,
     };
     return build_loop(g, &s, a.out);
 }
 
-int eddy_iterate_with(eddy_iterate_args a)
+int eddy_iterate_with(const eddy_iterate_args *given)
 {
+    eddy_iterate_args a = EDDY_TAKE(eddy_iterate_args, given);
     const eddy_list none = { 0, NULL };
     eddy_graph     *g = graph_of("iterate", a.x, none, &a.f);
     if (a.count < 0) {
@@ -259,8 +262,9 @@ int eddy_iterate_with(eddy_iterate_args a)
     return build_loop(g, &s, a.out);
 }
 
-int eddy_loop_with(eddy_loop_args a)
+int eddy_loop_with(const eddy_loop_args *given)
 {
+    eddy_loop_args a = EDDY_TAKE(eddy_loop_args, given);
     const loop_spec s = {
         .what = "loop", .scope = named(a.name, "loop"), .body = &a.f, .carried = a.carried,
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
@@ -269,8 +273,9 @@ int eddy_loop_with(eddy_loop_args a)
     return build_loop(graph_of("loop", a.carried, a.rows, &a.f), &s, a.out);
 }
 
-int eddy_map_fn_with(eddy_map_fn_args a)
+int eddy_map_fn_with(const eddy_map_fn_args *given)
 {
+    eddy_map_fn_args a = EDDY_TAKE(eddy_map_fn_args, given);
     const loop_spec s = { .what = "map_fn", .scope = named(a.name, "map"), .body = &a.f,
                           .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true };
     return build_loop(graph_of("map_fn", a.elems, a.elems, &a.f), &s, a.out);
@@ -332,12 +337,21 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
     return eddy__graph_ready(g) ? n : 0;
 }
 
-int eddy_scan_with(eddy_fold_args a) { return build_fold("scan", "scan", a, true); }
-
-int eddy_foldl_with(eddy_fold_args a) { return build_fold("foldl", "foldl", a, false); }
-
-int eddy_foldr_with(eddy_fold_args a)
+int eddy_scan_with(const eddy_fold_args *given)
 {
+    const eddy_fold_args a = EDDY_TAKE(eddy_fold_args, given);
+    return build_fold("scan", "scan", a, true);
+}
+
+int eddy_foldl_with(const eddy_fold_args *given)
+{
+    const eddy_fold_args a = EDDY_TAKE(eddy_fold_args, given);
+    return build_fold("foldl", "foldl", a, false);
+}
+
+int eddy_foldr_with(const eddy_fold_args *given)
+{
+    eddy_fold_args a = EDDY_TAKE(eddy_fold_args, given);
     a.reverse = !a.reverse;
     return build_fold("foldr", "foldr", a, false);
 }

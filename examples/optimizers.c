@@ -61,10 +61,10 @@ static eddy_optimizer *adamax(made_of m) { return eddy_adamax(m.graph, m.rate); 
 static eddy_optimizer *nadam(made_of m) { return eddy_nadam(m.graph, m.rate); }
 static eddy_optimizer *radam(made_of m) { return eddy_radam(m.graph, m.rate); }
 static eddy_optimizer *yogi(made_of m) { return eddy_yogi(m.graph, m.rate); }
-/* Begun at 0 (which -0.0 stands for), it does not forget the first weights. */
+/* Begun at 0, it does not forget the first weights. */
 static eddy_optimizer *ftrl(made_of m)
 {
-    return eddy_ftrl(m.graph, m.rate, .initial_accumulator_value = -0.0);
+    return eddy_ftrl(m.graph, m.rate, .initial_accumulator_value = 0);
 }
 static eddy_optimizer *proximal_descent(made_of m)
 {

@@ -1,5 +1,6 @@
 /* attributes.c -- attributes of nodes: copying them into the graph, comparing and freeing them. */
 #include "graph/internal.h"
+#include "graph/take.h"
 
 #include <string.h>
 
@@ -10,11 +11,17 @@ static void *member(const void *attrs, const eddy_attr_field *f)
 
 bool eddy_refuse_number(eddy_graph *g, const char *what, const char *option, eddy_dims d)
 {
-    const long long number = (long long)(intptr_t)d.no_number_;
-    if (!d.no_number_) return false;
-    eddy_fail(g, EDDY_INVALID_ARGUMENT,
-              "%s: '%s' is the number %lld; write EDDY_AXES(%lld) or EDDY_DIMS(%lld) for a list",
-              what, option, number, number, number);
+    const long long first = (long long)(intptr_t)d.no_number_;
+    if (!first || first == EDDY_OMITTED) return false;
+    if (first == EDDY_IS_ZERO)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: '%s' is 0 and not a list; write EDDY_AXES(0) or EDDY_DIMS(0), or leave it "
+                  "out (EDDY_OMITTED_DIMS)", what, option);
+    else
+        eddy_fail(
+            g, EDDY_INVALID_ARGUMENT,
+            "%s: '%s' is the number %lld; write EDDY_AXES(%lld) or EDDY_DIMS(%lld) for a list",
+            what, option, first, first, first);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* graph.c -- graph objects: creation and destruction, the first error, lookup of nodes by id and
  * by name. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "graph/base/files.h"
 
 #include <stdlib.h>
@@ -8,17 +9,17 @@
 
 const char *eddy_version(void) { return EDDY_VERSION; }
 
-enum { DEFAULT_SEED = 87654321 };      /* TensorFlow's */
 
-eddy_graph *eddy_graph_new_with(eddy_graph_args args)
+eddy_graph *eddy_graph_new_with(const eddy_graph_args *given)
 {
+    eddy_graph_args args = EDDY_TAKE(eddy_graph_args, given);
     const eddy_allocator *a = args.allocator ? args.allocator : &eddy__libc;
     if (!a->allocate || !a->release) return NULL;
     eddy_graph *g = eddy__allocate_zeroed(a, 1, sizeof *g);
     if (!g) return NULL;
     g->allocator = *a;
     g->files = args.files ? *args.files : eddy__posix_files;
-    g->seed = args.seed ? args.seed : DEFAULT_SEED;
+    g->seed = args.seed;
     g->arena.allocator = &g->allocator;
     atomic_init(&g->holders, 1);
     if (eddy__live_add(g, EDDY_LIVE_GRAPH)) return g;
@@ -70,7 +71,8 @@ void eddy_graph_free(eddy_graph *g)
 
 void eddy__graph_release(eddy_graph *body)
 {
-    if (eddy__live(body, EDDY_LIVE_GRAPH) && atomic_load(&body->holders) > 1) eddy__graph_drop(body);
+    if (eddy__live(body, EDDY_LIVE_GRAPH) && atomic_load(&body->holders) > 1)
+        eddy__graph_drop(body);
     else eddy_graph_free(body);
 }
 

@@ -18,6 +18,9 @@
 
 #ifdef __cplusplus
 #include <initializer_list>     /* C++ has no compound literals: this implements the lists below */
+#endif
+#include "options.h"             /* argument structs; EDDY_MAX_RANK, eddy_dims */
+#ifdef __cplusplus
 extern "C" {
 #endif
 
@@ -141,7 +144,7 @@ EDDY_API bool        eddy_dtype_is_differentiable(eddy_dtype d);
 
 /* -------------------------------------------------------------- shapes -- */
 
-enum { EDDY_MAX_RANK = 8, EDDY_ANY = -1, EDDY_UNKNOWN_RANK = -1 };
+enum { EDDY_ANY = -1, EDDY_UNKNOWN_RANK = -1 };
 
 /* rank dimensions, each >= 0, or EDDY_ANY if it is known only in a run. With rank
  * EDDY_UNKNOWN_RANK nothing is known. A zeroed shape is a scalar. */
@@ -182,36 +185,6 @@ EDDY_API int64_t    eddy_shape_count(eddy_shape s);       /* number of elements;
 EDDY_API bool       eddy_shape_broadcast(eddy_shape a, eddy_shape b, eddy_shape *out);
 /* Prints "[32,784]", "[?,784]", "[]", or "?" for unknown rank; truncated to size; returns buf. */
 EDDY_API char      *eddy_shape_print(eddy_shape s, char *buf, size_t size);
-
-/* A short list of dimensions or axes as an option; zeroed means "not given", EDDY_NO_DIMS is the
- * empty list. Its first member is a pointer that is always NULL, so that a plain number written
- * instead of a list, eddy_sum(x, 1) for eddy_sum(x, EDDY_AXES(1)), is not taken for a count. */
-typedef struct eddy_dims {
-    const struct eddy_write_EDDY_AXES_ *no_number_;
-    int     count;                       /* 0 not given; -1 the empty list */
-    int64_t at[EDDY_MAX_RANK];
-} eddy_dims;
-#ifdef __cplusplus
-/* A list that is too long gives a count that every operation rejects. */
-inline eddy_dims eddy_dims_of_list_(std::initializer_list<int64_t> at)
-{
-    eddy_dims d = {};
-    for (int64_t i : at)
-        if (d.count++ < EDDY_MAX_RANK) d.at[d.count - 1] = i;
-    return d;
-}
-#define EDDY_DIMS(...) (eddy_dims_of_list_({ __VA_ARGS__ }))
-#else
-#define EDDY_DIMS(...) ((eddy_dims){                                          \
-    .count = (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)),     \
-    .at    = { __VA_ARGS__ } })
-#endif
-#define EDDY_AXES EDDY_DIMS
-#ifdef __cplusplus
-#define EDDY_NO_DIMS (eddy_dims{ nullptr, -1, { 0 } })
-#else
-#define EDDY_NO_DIMS ((eddy_dims){ .count = -1 })
-#endif
 
 /* -------------------------------------------------------------- arrays -- */
 
@@ -361,22 +334,29 @@ inline const eddy_array *eddy_shaped_(const eddy_array *a, eddy_shape s,
  * on that graph; otherwise any number of threads may run. */
 typedef struct eddy_graph eddy_graph;
 
+/* The graph of a tensor. A compiler names this type where a plain number stands in place of a
+ * tensor, as in eddy_adam(g, 0.001) for eddy_adam(g, eddy_scalar(g, 0.001)). */
+typedef eddy_graph eddy_write_eddy_scalar_;
+
 /* One output of one node: 16 bytes, copied freely, never freed, valid as long as its graph. node
  * 0 is the invalid tensor. A node without outputs (no_op, a training operation) is represented
  * by output 0 of itself. */
 typedef struct eddy_tensor {
-    eddy_graph *graph;
-    int32_t     node;
-    int32_t     output;
+    eddy_write_eddy_scalar_ *graph;
+    int32_t                  node;
+    int32_t                  output;
 } eddy_tensor;
 
-/* No tensor, in a list or an option that takes one: "not given". */
+/* No tensor, in a list or an option that takes one: "not given". EDDY_OMITTED_TENSOR is an option
+ * that is left out and then is a number other than 0. */
 #ifdef __cplusplus
 #define EDDY_ZERO_TENSOR eddy_tensor{ nullptr, 0, 0 }
 #define EDDY_NO_TENSOR   (EDDY_ZERO_TENSOR)
+#define EDDY_OMITTED_TENSOR (eddy_tensor{ (eddy_graph *)(intptr_t)EDDY_OMITTED, 0, 0 })
 #else
 #define EDDY_ZERO_TENSOR { NULL, 0, 0 }               /* the same, in an initializer */
 #define EDDY_NO_TENSOR   ((eddy_tensor)EDDY_ZERO_TENSOR)
+#define EDDY_OMITTED_TENSOR { (eddy_graph *)(intptr_t)EDDY_OMITTED, 0, 0 }   /* likewise */
 #endif
 
 /* Several tensors as an argument: EDDY_LIST(a, b), EDDY_LIST(). In C++ the list lives to the end
@@ -398,26 +378,16 @@ inline eddy_list eddy_list_of_(std::initializer_list<eddy_tensor> at)
     .at    = EDDY_TENSORS_(__VA_ARGS__) + 1 })
 #endif
 
-/* Options of a call: the first members of the argument struct in order, the others by name;
- * omitted members are zero, which means the default. The leading member keeps compilers from
- * warning about omitted ones. C++ does not allow mixing the two forms: there, pass the names to
- * the function behind the macro, as in eddy_sum_with({ .x = x, .keepdims = true }) of C++20. */
-#ifdef __cplusplus
-#define EDDY_ARGS(type, ...) (type{ 0, __VA_ARGS__ })
-#else
-#define EDDY_ARGS(type, ...) ((type){ .unused_ = 0, __VA_ARGS__ })
-#endif
-
 typedef struct eddy_graph_args {
-    char                  unused_;
+    size_t                size_ EDDY_DEFAULT(sizeof(eddy_graph_args));
     const eddy_allocator *allocator;  /* copied; default libc */
     const eddy_files     *files;      /* copied; default POSIX */
-    int64_t               seed;       /* of the random operations; default 87654321 */
+    int64_t               seed EDDY_DEFAULT(87654321); /* of the random operations; TensorFlow's */
 } eddy_graph_args;
 
 /* A new, empty graph, which the caller frees; NULL if out of memory.
  *   eddy_graph_new(), eddy_graph_new(.seed = 7) */
-EDDY_API eddy_graph *eddy_graph_new_with(eddy_graph_args args);
+EDDY_API eddy_graph *eddy_graph_new_with(const eddy_graph_args *given);
 #define eddy_graph_new(...) eddy_graph_new_with(EDDY_ARGS(eddy_graph_args, __VA_ARGS__))
 
 /* Frees the graph and all that it owns: its handles are invalid from this call on. Its sessions

@@ -112,7 +112,7 @@ static inline bool eddy__input_is_in(uint32_t set, int i) { return set >> (i < 3
 const eddy_node *eddy__graph_node(const eddy_graph *g, int32_t id);
 static inline eddy_tensor eddy__tensor_at(eddy_graph *g, int32_t node, int32_t output)
 {
-    return (eddy_tensor){ g, node, output };
+    return (eddy_tensor){ .graph = g, .node = node, .output = output };
 }
 
 /* Names (names.c). `find` ignores case; returns the entry or NULL. */

@@ -10,12 +10,13 @@ extern "C" {
 #endif
 
 typedef struct eddy_multi_head_attention_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_multi_head_attention_args));
     eddy_tensor      x;
     int64_t          heads;
     const char      *name;                /* default "attention" */
     eddy_tensor      memory;              /* what is looked at; default x */
-    int64_t          units;               /* of all heads together; default that of x */
+    /* of all heads together; default that of x */
+    int64_t          units EDDY_DEFAULT(EDDY_OMITTED);
     bool             causal;              /* place i sees places 0 to i */
     eddy_tensor      lengths;             /* how many places of the memory count */
     eddy_tensor      mask;                /* which of them each place sees */
@@ -50,7 +51,7 @@ typedef struct eddy_multi_head_attention_args {
  *  [units, n]; and a bias for each.
  *  Errors: EDDY_INVALID_ARGUMENT if heads do not divide units.
  *  TensorFlow: keras.layers.MultiHeadAttention. */
-EDDY_API eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a);
+EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given);
 #define eddy_multi_head_attention(...) \
     eddy_multi_head_attention_with(EDDY_ARGS(eddy_multi_head_attention_args, __VA_ARGS__))
 
@@ -66,9 +67,9 @@ EDDY_API eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, in
                                                eddy_dtype dtype);
 
 typedef struct eddy_position_layer_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_position_layer_args));
     eddy_tensor x;
-    int64_t     max_length;               /* of a sequence; default that of x */
+    int64_t     max_length EDDY_DEFAULT(EDDY_OMITTED); /* of a sequence; default that of x */
     bool        learned;                  /* a variable; else eddy_sinusoidal_positions */
     const char *name;                     /* default "positions" */
     eddy_init   embeddings_initializer;   /* default eddy_random_normal_initializer(0, 0.02) */
@@ -84,16 +85,17 @@ typedef struct eddy_position_layer_args {
  *
  *  Variables, if learned: embeddings [max_length, n].
  *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; in a run EDDY_OUT_OF_RANGE. */
-EDDY_API eddy_tensor eddy_position_layer_with(eddy_position_layer_args a);
+EDDY_API eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given);
 #define eddy_position_layer(...) \
     eddy_position_layer_with(EDDY_ARGS(eddy_position_layer_args, __VA_ARGS__))
 
 typedef struct eddy_transformer_block_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_transformer_block_args));
     eddy_tensor      x;
     int64_t          heads;
     const char      *name;                /* default "transformer_block" */
-    int64_t          hidden;              /* of the feed-forward layer; default 4 times that of x */
+    /* of the feed-forward layer; default 4 times that of x */
+    int64_t          hidden EDDY_DEFAULT(EDDY_OMITTED);
     eddy_tensor      memory;              /* with attention to it, as in a decoder */
     bool             causal;
     eddy_tensor      lengths, memory_lengths;
@@ -104,7 +106,7 @@ typedef struct eddy_transformer_block_args {
     double           attention_dropout;   /* of eddy_multi_head_attention; default 0 */
     bool             training;
     eddy_tensor      training_when;
-    double           epsilon;             /* of the layer norms; default 1e-5 */
+    double           epsilon EDDY_DEFAULT(1e-5); /* of the layer norms */
     eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
     eddy_regularizer kernel_regularizer;
     bool             not_trainable;
@@ -123,7 +125,7 @@ typedef struct eddy_transformer_block_args {
  *  Variables: those of attention, cross_attention, feed_forward (eddy_mlp), and of layer_norm,
  *  layer_norm_1, layer_norm_2.
  *  torch.nn.TransformerEncoderLayer and, with a memory, TransformerDecoderLayer. */
-EDDY_API eddy_tensor eddy_transformer_block_with(eddy_transformer_block_args a);
+EDDY_API eddy_tensor eddy_transformer_block_with(const eddy_transformer_block_args *given);
 #define eddy_transformer_block(...) \
     eddy_transformer_block_with(EDDY_ARGS(eddy_transformer_block_args, __VA_ARGS__))
 

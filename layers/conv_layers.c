@@ -1,5 +1,6 @@
 /* conv_layers.c -- convolution layers with variables of their own. */
 #include "layers/internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -9,11 +10,10 @@ static bool channels_second(const char *data_format)
     return data_format && strncmp(data_format, "NC", 2) == 0;
 }
 
-/* Entry i of a list with one entry for all `axes` axes, or one for each; 0 if the list is
- * empty. */
+/* Entry i of a list with one entry for all of `axes` axes, or one for each; 1 if it has none. */
 static int64_t entry(eddy_dims d, int i)
 {
-    return d.count < 1 ? 0 : d.at[d.count == 1 ? 0 : i];
+    return d.count < 1 ? 1 : d.at[d.count == 1 ? 0 : i];
 }
 
 /* Checks that the window has one size for all axes or one for each, all above 0. */
@@ -129,7 +129,7 @@ static eddy_tensor build_layer(const eddy_layer *l, const eddy_conv_layer_args *
 
 static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind)
 {
-    const eddy_tensor none = { a->x.graph, 0, 0 };
+    const eddy_tensor none = { .graph = a->x.graph };
     const int channels = channels_second(a->data_format) ? 1 : kind->axes + 1;
     eddy_layer l = { .who = kind->who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
@@ -140,29 +140,33 @@ static eddy_tensor convolve(const eddy_conv_layer_args *a, const conv_kind *kind
         !check_single(&l, "strides", a->strides, kind->axes) ||
         !check_single(&l, "dilation_rate", a->dilation_rate, kind->axes))
         return none;
-    const int64_t in = eddy_shape_of(a->x).dim[channels], groups = a->groups ? a->groups : 1;
+    const int64_t in = eddy_shape_of(a->x).dim[channels], groups = a->groups;
     if (!check_groups(&l, kind, groups, in, a->filters)) return none;
     eddy__layer_begin(&l);
     return eddy__layer_end(&l, build_layer(&l, a, kind, in / groups));
 }
 
-eddy_tensor eddy_conv1d_layer_with(eddy_conv_layer_args a)
+eddy_tensor eddy_conv1d_layer_with(const eddy_conv_layer_args *given)
 {
+    eddy_conv_layer_args a = EDDY_TAKE(eddy_conv_layer_args, given);
     return convolve(&a, &(conv_kind){ "conv1d", 1, false, build_1d });
 }
 
-eddy_tensor eddy_conv2d_layer_with(eddy_conv_layer_args a)
+eddy_tensor eddy_conv2d_layer_with(const eddy_conv_layer_args *given)
 {
+    eddy_conv_layer_args a = EDDY_TAKE(eddy_conv_layer_args, given);
     return convolve(&a, &(conv_kind){ "conv2d", 2, false, build_2d });
 }
 
-eddy_tensor eddy_conv3d_layer_with(eddy_conv_layer_args a)
+eddy_tensor eddy_conv3d_layer_with(const eddy_conv_layer_args *given)
 {
+    eddy_conv_layer_args a = EDDY_TAKE(eddy_conv_layer_args, given);
     return convolve(&a, &(conv_kind){ "conv3d", 3, false, build_3d });
 }
 
-eddy_tensor eddy_conv2d_transpose_layer_with(eddy_conv_layer_args a)
+eddy_tensor eddy_conv2d_transpose_layer_with(const eddy_conv_layer_args *given)
 {
+    eddy_conv_layer_args a = EDDY_TAKE(eddy_conv_layer_args, given);
     return convolve(&a, &(conv_kind){ "conv2d_transpose", 2, true, build_transposed });
 }
 
@@ -197,9 +201,9 @@ static eddy_tensor build_depthwise(const eddy_layer *l, const eddy_depthwise_lay
 
 static eddy_tensor convolve_depthwise(const eddy_depthwise_layer_args *a, const char *who)
 {
-    const eddy_tensor none = { a->x.graph, 0, 0 };
+    const eddy_tensor none = { .graph = a->x.graph };
     const int         channels = channels_second(a->data_format) ? 1 : 3;
-    const int64_t     multiplier = a->depth_multiplier ? a->depth_multiplier : 1;
+    const int64_t     multiplier = a->depth_multiplier;
     eddy_layer l = { .who = who, .name = a->name, .reuse = a->reuse,
                      .not_trainable = a->not_trainable, .seed = a->seed };
     if (!eddy__layer_check_input(&l, a->x) || !eddy__layer_check_rank(&l, a->x, 4, channels) ||
@@ -211,14 +215,16 @@ static eddy_tensor convolve_depthwise(const eddy_depthwise_layer_args *a, const 
     return eddy__layer_end(&l, build_depthwise(&l, a, in, multiplier));
 }
 
-eddy_tensor eddy_depthwise_conv2d_layer_with(eddy_depthwise_layer_args a)
+eddy_tensor eddy_depthwise_conv2d_layer_with(const eddy_depthwise_layer_args *given)
 {
+    eddy_depthwise_layer_args a = EDDY_TAKE(eddy_depthwise_layer_args, given);
     a.filters = 0;
     return convolve_depthwise(&a, "depthwise_conv2d");
 }
 
-eddy_tensor eddy_separable_conv2d_layer_with(eddy_depthwise_layer_args a)
+eddy_tensor eddy_separable_conv2d_layer_with(const eddy_depthwise_layer_args *given)
 {
+    eddy_depthwise_layer_args a = EDDY_TAKE(eddy_depthwise_layer_args, given);
     eddy_layer l = { .who = "separable_conv2d", .name = a.name };
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_count(&l, "filters", a.filters))
         return eddy_none(a.x.graph);

@@ -1,5 +1,6 @@
 /* dense.c -- fully connected (dense) layers with variables of their own. */
 #include "layers/internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 /* x as a matrix: all dimensions except the last are merged. */
@@ -26,12 +27,13 @@ static eddy_tensor build_dense(const eddy_layer *l, const eddy_dense_args *a)
     return eddy__layer_activate(a->activation, eddy__layer_restore_dims(y, a->x, s.rank - 1));
 }
 
-eddy_tensor eddy_dense_with(eddy_dense_args a)
+eddy_tensor eddy_dense_with(const eddy_dense_args *given)
 {
+    eddy_dense_args a = EDDY_TAKE(eddy_dense_args, given);
     const eddy_shape s = eddy_shape_of(a.x);
     eddy_layer l = { .who = "dense", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    const eddy_tensor none = { .graph = a.x.graph };
     char text[200];
     if (!eddy__layer_check_input(&l, a.x)) return none;
     if (s.rank < 2 || s.dim[s.rank - 1] < 0)

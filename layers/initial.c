@@ -1,5 +1,6 @@
 /* initial.c -- initializers and regularizers as values. */
 #include "layers/internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -29,8 +30,9 @@ eddy_init eddy_truncated_normal_initializer(double mean, double stddev)
     return (eddy_init){ .kind = TRUNCATED, .a = mean, .b = stddev };
 }
 
-eddy_init eddy_variance_scaling_initializer_with(eddy_variance_scaling_args args)
+eddy_init eddy_variance_scaling_initializer_with(const eddy_variance_scaling_args *given)
 {
+    eddy_variance_scaling_args args = EDDY_TAKE(eddy_variance_scaling_args, given);
     return (eddy_init){ .kind = SCALED, .a = args.scale, .mode = args.mode,
                         .distribution = args.distribution, .seed = args.seed };
 }
@@ -92,7 +94,7 @@ static eddy_tensor diagonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
     return eddy_eye(g, shape.dim[0], shape.dim[1], dtype);
 }
 
-/* Without variance the value is a constant: a standard deviation of 0 would mean the default. */
+/* No spread at all is a constant. */
 static int kind_of(const eddy_init *init)
 {
     const bool flat = init->kind == UNIFORM ? init->a == init->b

@@ -42,8 +42,8 @@ EDDY_API eddy_init eddy_random_normal_initializer(double mean, double stddev);
 EDDY_API eddy_init eddy_truncated_normal_initializer(double mean, double stddev);
 
 typedef struct eddy_variance_scaling_args {
-    char        unused_;
-    double      scale;                  /* above 0; default 1 */
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_variance_scaling_args));
+    double      scale EDDY_DEFAULT(1); /* above 0 */
     const char *mode;                   /* "fan_in" (the default), "fan_out", "fan_avg" */
     /* "truncated_normal" (the default), "untruncated_normal", "uniform" */
     const char *distribution;
@@ -53,7 +53,7 @@ typedef struct eddy_variance_scaling_args {
 /* Random numbers with mean 0 and variance scale / n, where n is the fan-in (number of inputs of
  * a unit), the fan-out, or their mean (eddy_init_variance_scaling). The strings must outlive the
  * value. tf.variance_scaling_initializer. */
-EDDY_API eddy_init eddy_variance_scaling_initializer_with(eddy_variance_scaling_args args);
+EDDY_API eddy_init eddy_variance_scaling_initializer_with(const eddy_variance_scaling_args *given);
 #define eddy_variance_scaling_initializer(...) \
     eddy_variance_scaling_initializer_with(EDDY_ARGS(eddy_variance_scaling_args, __VA_ARGS__))
 

@@ -36,7 +36,7 @@ extern "C" {
 /* ------------------------------------------------------- fully connected -- */
 
 typedef struct eddy_dense_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_dense_args));
     eddy_tensor      x;
     int64_t          units;               /* columns of y */
     const char      *name;                /* default "dense" */
@@ -57,11 +57,11 @@ typedef struct eddy_dense_args {
  *  no_bias  leaves b out
  *
  *  Variables: kernel [in, units], bias [units].  TensorFlow: layers.dense. */
-EDDY_API eddy_tensor eddy_dense_with(eddy_dense_args a);
+EDDY_API eddy_tensor eddy_dense_with(const eddy_dense_args *given);
 #define eddy_dense(...) eddy_dense_with(EDDY_ARGS(eddy_dense_args, __VA_ARGS__))
 
 typedef struct eddy_mlp_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_mlp_args));
     eddy_tensor      x;
     eddy_dims        units;               /* of each layer: EDDY_DIMS(256, 256, 10) */
     const char      *name;                /* default "mlp" */
@@ -84,11 +84,11 @@ typedef struct eddy_mlp_args {
  *
  *  Variables: those of layers dense, dense_1 and so on.
  *  Errors: EDDY_INVALID_ARGUMENT if there are no units. */
-EDDY_API eddy_tensor eddy_mlp_with(eddy_mlp_args a);
+EDDY_API eddy_tensor eddy_mlp_with(const eddy_mlp_args *given);
 #define eddy_mlp(...) eddy_mlp_with(EDDY_ARGS(eddy_mlp_args, __VA_ARGS__))
 
 typedef struct eddy_residual_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_residual_args));
     eddy_tensor x, y;
     const char *name;                     /* default "residual" */
     eddy_init   kernel_initializer;       /* default eddy_he_normal_initializer */
@@ -106,13 +106,13 @@ typedef struct eddy_residual_args {
  *     the stride of the convolution
  *
  *  Variables: shortcut/kernel [n, m] or [1, 1, n, m], if the shapes differ. */
-EDDY_API eddy_tensor eddy_residual_with(eddy_residual_args a);
+EDDY_API eddy_tensor eddy_residual_with(const eddy_residual_args *given);
 #define eddy_residual(...) eddy_residual_with(EDDY_ARGS(eddy_residual_args, __VA_ARGS__))
 
 /* ---------------------------------------------------------- convolutions -- */
 
 typedef struct eddy_conv_layer_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_conv_layer_args));
     eddy_tensor      x;
     int64_t          filters;             /* channels of y */
     eddy_dims        kernel_size;         /* one for all axes, or one for each */
@@ -121,7 +121,7 @@ typedef struct eddy_conv_layer_args {
     const char      *padding;             /* "VALID" (the default), "SAME" */
     const char      *data_format;         /* channels last (the default); "NCW", "NCHW", "NCDHW" */
     eddy_dims        dilation_rate;       /* as strides; default 1 */
-    int64_t          groups;              /* of channels; not for three dimensions; default 1 */
+    int64_t          groups EDDY_DEFAULT(1); /* of channels; not for three dimensions */
     eddy_activation  activation;
     bool             no_bias;
     eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
@@ -141,11 +141,11 @@ typedef struct eddy_conv_layer_args {
  *
  *  Variables: kernel [kernel_size..., channels / groups, filters], bias [filters].
  *  TensorFlow: layers.conv1d, conv2d, conv3d. */
-EDDY_API eddy_tensor eddy_conv1d_layer_with(eddy_conv_layer_args a);
+EDDY_API eddy_tensor eddy_conv1d_layer_with(const eddy_conv_layer_args *given);
 #define eddy_conv1d_layer(...) eddy_conv1d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
-EDDY_API eddy_tensor eddy_conv2d_layer_with(eddy_conv_layer_args a);
+EDDY_API eddy_tensor eddy_conv2d_layer_with(const eddy_conv_layer_args *given);
 #define eddy_conv2d_layer(...) eddy_conv2d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
-EDDY_API eddy_tensor eddy_conv3d_layer_with(eddy_conv_layer_args a);
+EDDY_API eddy_tensor eddy_conv3d_layer_with(const eddy_conv_layer_args *given);
 #define eddy_conv3d_layer(...) eddy_conv3d_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
 
 /* Transposed convolution, eddy_conv2d_transpose; "SAME" with strides of 2 doubles the size of
@@ -155,12 +155,12 @@ EDDY_API eddy_tensor eddy_conv3d_layer_with(eddy_conv_layer_args a);
  *
  *  Variables: kernel [kernel_size..., filters, channels], bias [filters].
  *  Errors: EDDY_INVALID_ARGUMENT for groups.  TensorFlow: layers.conv2d_transpose. */
-EDDY_API eddy_tensor eddy_conv2d_transpose_layer_with(eddy_conv_layer_args a);
+EDDY_API eddy_tensor eddy_conv2d_transpose_layer_with(const eddy_conv_layer_args *given);
 #define eddy_conv2d_transpose_layer(...) \
     eddy_conv2d_transpose_layer_with(EDDY_ARGS(eddy_conv_layer_args, __VA_ARGS__))
 
 typedef struct eddy_depthwise_layer_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_depthwise_layer_args));
     eddy_tensor      x;
     int64_t          filters;             /* of eddy_separable_conv2d_layer: channels of y */
     eddy_dims        kernel_size;         /* one for both axes, or two */
@@ -169,7 +169,7 @@ typedef struct eddy_depthwise_layer_args {
     const char      *padding;             /* "VALID" (the default), "SAME" */
     const char      *data_format;         /* "NHWC" (the default), "NCHW" */
     eddy_dims        dilation_rate;       /* as strides; default 1 */
-    int64_t          depth_multiplier;    /* filters for each channel; default 1 */
+    int64_t          depth_multiplier EDDY_DEFAULT(1); /* filters for each channel */
     eddy_activation  activation;
     bool             no_bias;
     eddy_init        depthwise_initializer;   /* default eddy_glorot_uniform_initializer */
@@ -190,10 +190,10 @@ typedef struct eddy_depthwise_layer_args {
  *  Variables: depthwise_kernel [kernel_size..., channels, depth_multiplier], bias; and
  *  pointwise_kernel [1, 1, channels depth_multiplier, filters].
  *  TensorFlow: keras.layers.DepthwiseConv2D, layers.separable_conv2d. */
-EDDY_API eddy_tensor eddy_depthwise_conv2d_layer_with(eddy_depthwise_layer_args a);
+EDDY_API eddy_tensor eddy_depthwise_conv2d_layer_with(const eddy_depthwise_layer_args *given);
 #define eddy_depthwise_conv2d_layer(...) \
     eddy_depthwise_conv2d_layer_with(EDDY_ARGS(eddy_depthwise_layer_args, __VA_ARGS__))
-EDDY_API eddy_tensor eddy_separable_conv2d_layer_with(eddy_depthwise_layer_args a);
+EDDY_API eddy_tensor eddy_separable_conv2d_layer_with(const eddy_depthwise_layer_args *given);
 #define eddy_separable_conv2d_layer(...) \
     eddy_separable_conv2d_layer_with(EDDY_ARGS(eddy_depthwise_layer_args, __VA_ARGS__))
 
@@ -203,14 +203,14 @@ EDDY_API eddy_tensor eddy_separable_conv2d_layer_with(eddy_depthwise_layer_args 
 /* -------------------------------------------------------- normalization -- */
 
 typedef struct eddy_batch_norm_layer_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_batch_norm_layer_args));
     eddy_tensor      x;
     const char      *name;                /* default "batch_normalization" */
     bool             training;
     eddy_tensor      training_when;
-    int64_t          axis;                /* of the channels; 0, the default, is the last */
-    double           momentum;            /* of the moving averages; default 0.99 */
-    double           epsilon;             /* default 1e-3 */
+    int64_t          axis EDDY_DEFAULT(-1); /* of the channels */
+    double           momentum EDDY_DEFAULT(0.99); /* of the moving averages */
+    double           epsilon EDDY_DEFAULT(1e-3);
     bool             no_center, no_scale; /* leave beta, gamma out */
     eddy_init        beta_initializer;    /* default zeros */
     eddy_init        gamma_initializer;   /* default ones */
@@ -235,7 +235,7 @@ typedef struct eddy_batch_norm_layer_args {
  *  operation, and otherwise by the count.
  *  Errors: EDDY_INVALID_ARGUMENT for another axis or a momentum outside [0, 1].
  *  TensorFlow: layers.batch_normalization. */
-EDDY_API eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a);
+EDDY_API eddy_tensor eddy_batch_norm_layer_with(const eddy_batch_norm_layer_args *given);
 #define eddy_batch_norm_layer(...) \
     eddy_batch_norm_layer_with(EDDY_ARGS(eddy_batch_norm_layer_args, __VA_ARGS__))
 
@@ -245,10 +245,10 @@ EDDY_API eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a);
 EDDY_API eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope);
 
 typedef struct eddy_layer_norm_layer_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_layer_norm_layer_args));
     eddy_tensor x;
     const char *name;                     /* default "layer_norm" */
-    double      epsilon;                  /* default 1e-5 */
+    double      epsilon EDDY_DEFAULT(1e-5);
     eddy_init   gamma_initializer;        /* default ones */
     eddy_init   beta_initializer;         /* default zeros */
     bool        not_trainable;
@@ -261,14 +261,14 @@ typedef struct eddy_layer_norm_layer_args {
  *  x  [..., n], rank 1 or more, n known
  *
  *  Variables: gamma, beta [n].  TensorFlow: keras.layers.LayerNormalization. */
-EDDY_API eddy_tensor eddy_layer_norm_layer_with(eddy_layer_norm_layer_args a);
+EDDY_API eddy_tensor eddy_layer_norm_layer_with(const eddy_layer_norm_layer_args *given);
 #define eddy_layer_norm_layer(...) \
     eddy_layer_norm_layer_with(EDDY_ARGS(eddy_layer_norm_layer_args, __VA_ARGS__))
 
 /* ------------------------------------------------- dropout and embedding -- */
 
 typedef struct eddy_dropout_layer_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_dropout_layer_args));
     eddy_tensor x;
     double      rate;                     /* the fraction dropped, in [0,1); 0 drops nothing */
     bool        training;
@@ -279,12 +279,12 @@ typedef struct eddy_dropout_layer_args {
 } eddy_dropout_layer_args;
 
 /* eddy_dropout in training, x itself otherwise. TensorFlow: layers.dropout. */
-EDDY_API eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a);
+EDDY_API eddy_tensor eddy_dropout_layer_with(const eddy_dropout_layer_args *given);
 #define eddy_dropout_layer(...) \
     eddy_dropout_layer_with(EDDY_ARGS(eddy_dropout_layer_args, __VA_ARGS__))
 
 typedef struct eddy_embedding_layer_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_embedding_layer_args));
     eddy_tensor      ids;                 /* int32 or int64, any shape */
     int64_t          input_dim;           /* how many different ids, [0, input_dim) */
     int64_t          output_dim;          /* numbers for each */
@@ -302,7 +302,7 @@ typedef struct eddy_embedding_layer_args {
  *  Variables: embeddings [input_dim, output_dim].
  *  Errors: EDDY_BAD_DTYPE for other ids or another dtype; in a run EDDY_OUT_OF_RANGE for an id
  *  outside [0, input_dim).  TensorFlow: keras.layers.Embedding. */
-EDDY_API eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a);
+EDDY_API eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *given);
 #define eddy_embedding_layer(...) \
     eddy_embedding_layer_with(EDDY_ARGS(eddy_embedding_layer_args, __VA_ARGS__))
 

@@ -1,5 +1,6 @@
 /* multi_head.c -- multi-head attention with its projections. */
 #include "layers/attention.h"
+#include "graph/take.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
@@ -124,9 +125,10 @@ static eddy_tensor build_attention(heads *h)
     return project(h, join(h, attend(h, stored)), h->n, "attention_output", 2);
 }
 
-eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a)
+eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args *given)
 {
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_multi_head_attention_args a = EDDY_TAKE(eddy_multi_head_attention_args, given);
+    const eddy_tensor none = { .graph = a.x.graph };
     heads h = { .a = &a, .memory = a.memory.graph ? a.memory : a.x,
                 .layer = { .who = "attention", .name = a.name, .reuse = a.reuse } };
     if (!eddy__layer_check_input(&h.layer, h.memory) || !eddy__layer_check_input(&h.layer, a.x) ||
@@ -138,7 +140,7 @@ eddy_tensor eddy_multi_head_attention_with(eddy_multi_head_attention_args a)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "attention: the memory is not an "
                          "element of this graph");
     h.n = eddy_shape_of(a.x).dim[2];
-    h.units = a.units ? a.units : h.n;
+    h.units = a.units == EDDY_OMITTED ? h.n : a.units;
     if (!eddy__layer_check_count(&h.layer, "units", h.units)) return none;
     if (h.units % a.heads != 0 || h.units > INT32_MAX)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,

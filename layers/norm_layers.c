@@ -1,5 +1,6 @@
 /* norm_layers.c -- batch and layer normalization layers with variables of their own. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
@@ -66,7 +67,7 @@ static normed normalize_by(const norm *n, eddy_tensor mean, eddy_tensor variance
 /* moving = moving momentum + batch (1 - momentum), in the collection. */
 static void move_average(const norm *n, eddy_tensor moving, eddy_tensor batch)
 {
-    const double momentum = n->a->momentum == 0 ? 0.99 : n->a->momentum;
+    const double momentum = n->a->momentum;
     eddy_tensor  step = Mul(Sub(moving, eddy_stop_gradient(batch)), 1 - momentum);
     if (n->a->training_when.graph) step = Where(n->a->training_when, step, 0);
     eddy_tensor update = eddy_assign_sub(moving, step);
@@ -98,16 +99,17 @@ static eddy_tensor build_batch_norm(norm *n)
 static int channel_axis(eddy_shape s, int64_t axis)
 {
     if (s.rank < 2) return -1;
-    if (axis == 0 || axis == -1 || axis == s.rank - 1) return s.rank - 1;
+    if (axis == -1 || axis == s.rank - 1) return s.rank - 1;
     return s.rank == 4 && (axis == 1 || axis == -3) ? 1 : -1;
 }
 
-eddy_tensor eddy_batch_norm_layer_with(eddy_batch_norm_layer_args a)
+eddy_tensor eddy_batch_norm_layer_with(const eddy_batch_norm_layer_args *given)
 {
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_batch_norm_layer_args a = EDDY_TAKE(eddy_batch_norm_layer_args, given);
+    const eddy_tensor none = { .graph = a.x.graph };
     const eddy_shape  s = eddy_shape_of(a.x);
     const int         axis = channel_axis(s, a.axis);
-    norm n = { .a = &a, .epsilon = a.epsilon == 0 ? 1e-3 : a.epsilon, .fused = s.rank == 4,
+    norm n = { .a = &a, .epsilon = a.epsilon, .fused = s.rank == 4,
                .second = axis == 1 && s.rank == 4,
                .layer = { .who = "batch_normalization", .name = a.name, .reuse = a.reuse,
                           .not_trainable = a.not_trainable } };
@@ -143,8 +145,9 @@ eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope)
 
 /* ----------------------------------------------------------- layer norm -- */
 
-eddy_tensor eddy_layer_norm_layer_with(eddy_layer_norm_layer_args a)
+eddy_tensor eddy_layer_norm_layer_with(const eddy_layer_norm_layer_args *given)
 {
+    eddy_layer_norm_layer_args a = EDDY_TAKE(eddy_layer_norm_layer_args, given);
     const eddy_shape s = eddy_shape_of(a.x);
     eddy_layer l = { .who = "layer_norm", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable };

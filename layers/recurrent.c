@@ -1,5 +1,6 @@
 /* recurrent.c -- recurrent layers (RNN, GRU, LSTM) over sequences: lengths, directions, stacks. */
 #include "layers/cells.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 /* ---------------------------------------------------------------- sequences -- */
@@ -74,9 +75,10 @@ static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
     return false;
 }
 
-eddy_rnn_result eddy_rnn_with(eddy_rnn_args a)
+eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given)
 {
-    const eddy_tensor     none = { a.x.graph, 0, 0 };
+    eddy_rnn_args a = EDDY_TAKE(eddy_rnn_args, given);
+    const eddy_tensor     none = { .graph = a.x.graph };
     const eddy_rnn_result nothing = { none, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
@@ -92,33 +94,35 @@ eddy_rnn_result eddy_rnn_with(eddy_rnn_args a)
 
 /* ------------------------------------------------------------------ several -- */
 
-eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn_args a)
+eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(const eddy_bidirectional_rnn_args *given)
 {
+    eddy_bidirectional_rnn_args a = EDDY_TAKE(eddy_bidirectional_rnn_args, given);
     eddy_layer l = { .who = "bidirectional_rnn", .name = a.name, .reuse = a.reuse };
-    eddy_bidirectional_rnn_result r = { .outputs = { a.x.graph, 0, 0 } };
+    eddy_bidirectional_rnn_result r = { .outputs = { .graph = a.x.graph } };
     char scope[LAYER_NAME];
     r.fw = r.bw = (eddy_rnn_result){ r.outputs, r.outputs, r.outputs };
     if (!eddy__layer_check_input(&l, a.x)) return r;
     eddy__layer_begin(&l);
-    eddy_rnn_args one = { .x = a.x, .cell = a.cell_fw, .name = "fw",
+    eddy_rnn_args one = *EDDY_ARGS(eddy_rnn_args, .x = a.x, .cell = a.cell_fw, .name = "fw",
                           .sequence_length = a.sequence_length, .time_major = a.time_major,
                           .not_trainable = a.not_trainable, .seed = a.seed,
-                          .reuse = eddy__layer_inner_reuse(&l, "fw", scope) };
-    r.fw = eddy_rnn_with(one);
+                          .reuse = eddy__layer_inner_reuse(&l, "fw", scope));
+    r.fw = eddy_rnn_with(&one);
     if (a.cell_bw.kind) one.cell = a.cell_bw;
     one.name = "bw";
     one.go_backwards = true;
     one.seed = eddy__layer_seed(a.seed, 1);
     one.reuse = eddy__layer_inner_reuse(&l, "bw", scope);
-    r.bw = eddy_rnn_with(one);
+    r.bw = eddy_rnn_with(&one);
     r.outputs = eddy_concat(EDDY_LIST(r.fw.outputs, r.bw.outputs), 2);
     eddy__layer_end(&l, r.outputs);
     return r;
 }
 
-eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a)
+eddy_rnn_result eddy_stacked_rnn_with(const eddy_stacked_rnn_args *given)
 {
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_stacked_rnn_args a = EDDY_TAKE(eddy_stacked_rnn_args, given);
+    const eddy_tensor none = { .graph = a.x.graph };
     eddy_rnn_result   r = { a.x, none, none };
     eddy_layer l = { .who = "rnn", .name = a.name, .reuse = a.reuse };
     char       name[32], scope[LAYER_NAME];

@@ -51,7 +51,7 @@ typedef struct eddy_rnn_result {
 } eddy_rnn_result;
 
 typedef struct eddy_rnn_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_rnn_args));
     eddy_tensor x;
     eddy_cell   cell;
     const char *name;                     /* default "rnn" */
@@ -77,7 +77,7 @@ typedef struct eddy_rnn_args {
  *  Errors: EDDY_INVALID_ARGUMENT for another kind of cell; EDDY_BAD_SHAPE if the number of steps
  *  is unknown, 0 or above 65535.
  *  TensorFlow: nn.static_rnn, nn.dynamic_rnn. */
-EDDY_API eddy_rnn_result eddy_rnn_with(eddy_rnn_args a);
+EDDY_API eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given);
 #define eddy_rnn(...) eddy_rnn_with(EDDY_ARGS(eddy_rnn_args, __VA_ARGS__))
 
 typedef struct eddy_bidirectional_rnn_result {
@@ -86,7 +86,7 @@ typedef struct eddy_bidirectional_rnn_result {
 } eddy_bidirectional_rnn_result;
 
 typedef struct eddy_bidirectional_rnn_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_bidirectional_rnn_args));
     eddy_tensor x;
     eddy_cell   cell_fw, cell_bw;         /* the second one left out: as the first */
     const char *name;                     /* default "bidirectional_rnn" */
@@ -102,12 +102,13 @@ typedef struct eddy_bidirectional_rnn_args {
  *
  *  Options are as in eddy_rnn.  Variables: in <name>/fw/<cell> and <name>/bw/<cell>.
  *  TensorFlow: nn.bidirectional_dynamic_rnn. */
-EDDY_API eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(eddy_bidirectional_rnn_args a);
+EDDY_API eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(
+    const eddy_bidirectional_rnn_args *given);
 #define eddy_bidirectional_rnn(...) \
     eddy_bidirectional_rnn_with(EDDY_ARGS(eddy_bidirectional_rnn_args, __VA_ARGS__))
 
 typedef struct eddy_stacked_rnn_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_stacked_rnn_args));
     eddy_tensor      x;
     const eddy_cell *cells;               /* `count` of them, the first one next to x */
     int              count;
@@ -129,7 +130,7 @@ typedef struct eddy_stacked_rnn_args {
  *  Options are as in eddy_rnn.  Variables: in <name>/cell_0/<cell>, <name>/cell_1/<cell>, ...
  *  Errors: EDDY_INVALID_ARGUMENT if there are no cells.
  *  TensorFlow: nn.dynamic_rnn of a MultiRNNCell. */
-EDDY_API eddy_rnn_result eddy_stacked_rnn_with(eddy_stacked_rnn_args a);
+EDDY_API eddy_rnn_result eddy_stacked_rnn_with(const eddy_stacked_rnn_args *given);
 #define eddy_stacked_rnn(...) eddy_stacked_rnn_with(EDDY_ARGS(eddy_stacked_rnn_args, __VA_ARGS__))
 
 #ifdef __cplusplus

@@ -1,9 +1,11 @@
 /* small_layers.c -- dropout and embedding layers, MLPs and residual blocks. */
 #include "layers/internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
-eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a)
+eddy_tensor eddy_dropout_layer_with(const eddy_dropout_layer_args *given)
 {
+    eddy_dropout_layer_args a = EDDY_TAKE(eddy_dropout_layer_args, given);
     eddy_layer l = { .who = "dropout", .name = a.name };
     if (!eddy__layer_check_input(&l, a.x)) return eddy_none(a.x.graph);
     if (!a.training_when.graph && !a.training) return a.x;
@@ -13,9 +15,10 @@ eddy_tensor eddy_dropout_layer_with(eddy_dropout_layer_args a)
     return eddy__layer_end(&l, y);
 }
 
-eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a)
+eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *given)
 {
-    const eddy_tensor none = { a.ids.graph, 0, 0 };
+    eddy_embedding_layer_args a = EDDY_TAKE(eddy_embedding_layer_args, given);
+    const eddy_tensor none = { .graph = a.ids.graph };
     eddy_layer l = { .graph = a.ids.graph, .who = "embedding", .name = a.name, .reuse = a.reuse,
                      .dtype = a.dtype ? a.dtype : EDDY_FLOAT32, .not_trainable = a.not_trainable,
                      .seed = a.seed };
@@ -36,8 +39,9 @@ eddy_tensor eddy_embedding_layer_with(eddy_embedding_layer_args a)
 
 /* ---------------------------------------------------------------- several -- */
 
-eddy_tensor eddy_mlp_with(eddy_mlp_args a)
+eddy_tensor eddy_mlp_with(const eddy_mlp_args *given)
 {
+    eddy_mlp_args a = EDDY_TAKE(eddy_mlp_args, given);
     eddy_layer  l = { .who = "mlp", .name = a.name, .reuse = a.reuse };
     eddy_tensor y = a.x;
     char        inner[24], scope[LAYER_NAME];
@@ -105,9 +109,10 @@ static eddy_tensor shortcut(const eddy_layer *l, const eddy_residual_args *a)
                              .not_trainable = a->not_trainable, .seed = a->seed, .reuse = reuse);
 }
 
-eddy_tensor eddy_residual_with(eddy_residual_args a)
+eddy_tensor eddy_residual_with(const eddy_residual_args *given)
 {
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_residual_args a = EDDY_TAKE(eddy_residual_args, given);
+    const eddy_tensor none = { .graph = a.x.graph };
     const eddy_shape  x = eddy_shape_of(a.x), y = eddy_shape_of(a.y);
     eddy_layer l = { .who = "residual", .name = a.name, .reuse = a.reuse };
     char one[200], other[200];

@@ -1,6 +1,7 @@
 /* transformer.c -- positional encodings and transformer blocks: attention and fully connected
  * layers. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "layers/attention.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
@@ -50,14 +51,15 @@ static eddy_tensor first_rows(eddy_tensor table, eddy_tensor x)
     return Gather(table, eddy_range(zero, eddy_output(sizes, 1), one));
 }
 
-eddy_tensor eddy_position_layer_with(eddy_position_layer_args a)
+eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
 {
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    eddy_position_layer_args a = EDDY_TAKE(eddy_position_layer_args, given);
+    const eddy_tensor none = { .graph = a.x.graph };
     eddy_layer l = { .who = "positions", .name = a.name, .reuse = a.reuse,
                      .not_trainable = a.not_trainable, .seed = a.seed };
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2)) return none;
     const int64_t s = eddy_shape_of(a.x).dim[1], n = eddy_shape_of(a.x).dim[2];
-    const int64_t most = a.max_length ? a.max_length : s;
+    const int64_t most = a.max_length == EDDY_OMITTED ? s : a.max_length;
     if (s == EDDY_ANY && most < 1)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
                          "positions: the sequence length of x is not known; give max_length");
@@ -98,7 +100,7 @@ static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_bloc
 {
     const int64_t n = eddy_shape_of(a->x).dim[2];
     char          scope[LAYER_NAME];
-    return eddy_mlp(x, EDDY_DIMS(a->hidden ? a->hidden : 4 * n, n), "feed_forward",
+    return eddy_mlp(x, EDDY_DIMS(a->hidden == EDDY_OMITTED ? 4 * n : a->hidden, n), "feed_forward",
                     .activation = a->activation, .dropout = a->dropout, .training = a->training,
                     .training_when = a->training_when,
                     .kernel_initializer = a->kernel_initializer,
@@ -113,21 +115,22 @@ static eddy_tensor add_part(const eddy_layer *l, const eddy_transformer_block_ar
 {
     char name[24], scope[LAYER_NAME];
     snprintf(name, sizeof name, k ? "layer_norm_%d" : "layer_norm", k);
-    const eddy_layer_norm_layer_args norm = {
-        .x = x, .epsilon = a->epsilon, .not_trainable = a->not_trainable,
-        .reuse = eddy__layer_inner_reuse(l, name, scope) };
-    eddy_tensor y = a->pre_norm ? eddy_layer_norm_layer_with(norm) : x;
+    const eddy_layer_norm_layer_args norm = *EDDY_ARGS(
+        eddy_layer_norm_layer_args, .x = x, .epsilon = a->epsilon,
+        .not_trainable = a->not_trainable, .reuse = eddy__layer_inner_reuse(l, name, scope));
+    eddy_tensor y = a->pre_norm ? eddy_layer_norm_layer_with(&norm) : x;
     y = kind == FORWARD ? feed_forward(l, a, y, k) : attend(l, a, y, kind == CROSS, k);
     y = Add(x, eddy_dropout_layer(y, a->dropout, a->training, a->training_when,
                                   .seed = eddy__layer_seed(a->seed, 10 * k + 5)));
     if (a->pre_norm || !eddy_is_valid(y)) return y;
     eddy_layer_norm_layer_args after = norm;
     after.x = y;
-    return eddy_layer_norm_layer_with(after);
+    return eddy_layer_norm_layer_with(&after);
 }
 
-eddy_tensor eddy_transformer_block_with(eddy_transformer_block_args a)
+eddy_tensor eddy_transformer_block_with(const eddy_transformer_block_args *given)
 {
+    eddy_transformer_block_args a = EDDY_TAKE(eddy_transformer_block_args, given);
     eddy_layer l = { .who = "transformer_block", .name = a.name, .reuse = a.reuse };
     int        k = 0;
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2))

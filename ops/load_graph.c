@@ -2,21 +2,24 @@
  * operation. */
 #include <string.h>
 #include "graph/files/graph_yaml.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_graph_load_args {
-    char                      unused_;
+    size_t                    size_ EDDY_DEFAULT(sizeof(eddy_graph_load_args));
     const char               *path;      /* the file; with text, only its name for messages */
     const char               *text;      /* or the text itself, ended by a zero byte */
     const eddy_op_def *const
         *ops; /* your own operations, ended by NULL; they come before the built-in ones */
     const eddy_allocator     *allocator; /* of the graph; default libc */
     const eddy_files         *files;     /* of the graph; default POSIX */
-    int64_t                   max_bytes; /* of the text; default 1 GiB */
-    int64_t                   max_nodes; /* default 2^24, which is also the most a graph can have */
-    int64_t                   max_items; /* values and lists in one node; default 2^22 */
+    int64_t                   max_bytes EDDY_DEFAULT(1073741824); /* of the text; default 1 GiB */
+    /* default 2^24, which is also the most a graph can have */
+    int64_t                   max_nodes EDDY_DEFAULT(16777216);
+    /* values and lists in one node; default 2^22 */
+    int64_t                   max_items EDDY_DEFAULT(4194304);
     eddy_error               *error;
 } eddy_graph_load_args;
 
@@ -24,12 +27,13 @@ typedef struct eddy_graph_load_args {
  * in the file is not as eddy_graph_save would have written it: the file may
  * come from anywhere, and the error says "file:line:column: what".
  *   eddy_graph_load("model.yaml", .error = &e) */
-EDDY_API eddy_graph *eddy_graph_load_with(eddy_graph_load_args args);
+EDDY_API eddy_graph *eddy_graph_load_with(const eddy_graph_load_args *given);
 #define eddy_graph_load(...) eddy_graph_load_with(EDDY_ARGS(eddy_graph_load_args, __VA_ARGS__))
 #endif
 
-eddy_graph *eddy_graph_load_with(eddy_graph_load_args args)
+eddy_graph *eddy_graph_load_with(const eddy_graph_load_args *given)
 {
+    eddy_graph_load_args args = EDDY_TAKE(eddy_graph_load_args, given);
     eddy_error       e = { 0 };
     eddy_yaml_source source = {
         .path = args.path,
@@ -50,6 +54,9 @@ eddy_graph *eddy_graph_load_with(eddy_graph_load_args args)
                         "eddy_graph_load: the allocator has no allocate or no release function");
     else if (!args.path && !args.text)
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_graph_load: no path or text is given");
+    else if (args.max_bytes < 1 || args.max_nodes < 1 || args.max_items < 1)
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
+                        "eddy_graph_load: max_bytes, max_nodes and max_items must be positive");
     else g = eddy__yaml_read(&source, &e);
     if (!g) eddy__error_set(args.error, e.status, "%s", e.message);
     return g;

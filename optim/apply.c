@@ -1,5 +1,6 @@
 /* apply.c -- apply_gradients: builds the training operation from pairs of gradient and variable. */
 #include "optim/internal.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -267,8 +268,9 @@ static eddy_tensor apply(eddy_optimizer *o, const eddy_apply_gradients_args *a)
     return train;
 }
 
-eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args a)
+eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given)
 {
+    eddy_apply_gradients_args a = EDDY_TAKE(eddy_apply_gradients_args, given);
     eddy_graph *g = eddy__optimizer_ready(a.optimizer);
     if (!g) {
         g = eddy_optimizer_graph(a.optimizer);
@@ -293,8 +295,9 @@ static bool none_has_gradient(const eddy_pairs *p)
     return true;
 }
 
-eddy_tensor eddy_minimize_with(eddy_minimize_args a)
+eddy_tensor eddy_minimize_with(const eddy_minimize_args *given)
 {
+    eddy_minimize_args a = EDDY_TAKE(eddy_minimize_args, given);
     char        text[500];
     eddy_pairs  p;
     eddy_graph *g = eddy__optimizer_ready(a.optimizer);

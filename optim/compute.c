@@ -1,6 +1,7 @@
 /* compute.c -- compute_gradients: pairs of gradient and variable from a loss, or from a function
  * that builds it. */
 #include "optim/internal.h"
+#include "graph/take.h"
 #include "autodiff/internal.h"
 #include "autodiff/tape.h"
 #include "ops/ops.h"
@@ -179,8 +180,9 @@ void eddy__pairs_release(eddy_graph *g, eddy_pairs *p)
     eddy__release(eddy__graph_allocator(g), p->at, (size_t)p->count * sizeof *p->at);
 }
 
-int eddy_compute_gradients_with(eddy_compute_gradients_args a)
+int eddy_compute_gradients_with(const eddy_compute_gradients_args *given)
 {
+    eddy_compute_gradients_args a = EDDY_TAKE(eddy_compute_gradients_args, given);
     for (int i = 0; a.out && i < a.max_out; i++) a.out[i] = (eddy_gradient_pair){ 0 };
     eddy_graph *g = eddy__optimizer_ready(a.optimizer);
     if (!g) {

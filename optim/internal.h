@@ -60,10 +60,7 @@ bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double 
 /* t, which must be above 0: an error now if it is constant, else in a run.  For `prepare`. */
 eddy_tensor eddy__hyper_positive(const char *what, eddy_tensor t);
 
-/* An option that is a number: 0 means that it is omitted and stands for `fallback`; -0.0 is the
- * number 0. */
-double eddy__setting(double given, double fallback);
-/* True if such an option is above 0, or not below 0; otherwise the error is on g. */
+/* Whether an option that is a number is above 0, or not below; else the error is on g. */
 bool eddy__setting_is_positive(eddy_graph *g, const char *what, double x);
 bool eddy__setting_is_not_negative(eddy_graph *g, const char *what, double x);
 

@@ -31,7 +31,7 @@ typedef struct eddy_gradient_pair {
 } eddy_gradient_pair;
 
 typedef struct eddy_compute_gradients_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_compute_gradients_args));
     eddy_optimizer     *optimizer;
     eddy_tensor         loss;               /* floating; summed if it is not a scalar */
     eddy_gradient_pair *out;                /* room for max_out pairs */
@@ -58,12 +58,12 @@ typedef struct eddy_compute_gradients_args {
  * Errors: a loss, a grad_loss, or a variable with a gradient whose type is not floating
  * (BAD_DTYPE); "No variables to optimize.", an unknown gate, tensors of another graph
  * (INVALID_ARGUMENT). tf.train.Optimizer.compute_gradients. */
-EDDY_API int eddy_compute_gradients_with(eddy_compute_gradients_args args);
+EDDY_API int eddy_compute_gradients_with(const eddy_compute_gradients_args *given);
 #define eddy_compute_gradients(...) \
     eddy_compute_gradients_with(EDDY_ARGS(eddy_compute_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_apply_gradients_args {
-    char                      unused_;
+    size_t                    size_ EDDY_DEFAULT(sizeof(eddy_apply_gradients_args));
     eddy_optimizer           *optimizer;
     const eddy_gradient_pair *pairs;
     int                       count;
@@ -85,12 +85,12 @@ typedef struct eddy_apply_gradients_args {
  * is no variable, slices for a variable with a constraint (INVALID_ARGUMENT); incompatible types
  * and shapes; a tensor that is not a variable (UNIMPLEMENTED); in a run, OUT_OF_RANGE for an
  * index outside the variable. tf.train.Optimizer.apply_gradients. */
-EDDY_API eddy_tensor eddy_apply_gradients_with(eddy_apply_gradients_args args);
+EDDY_API eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given);
 #define eddy_apply_gradients(...) \
     eddy_apply_gradients_with(EDDY_ARGS(eddy_apply_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_minimize_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_minimize_args));
     eddy_optimizer  *optimizer;
     eddy_tensor      loss;
     eddy_tensor      global_step;
@@ -105,7 +105,7 @@ typedef struct eddy_minimize_args {
 
 /* compute_gradients, then apply_gradients.  Error: "No gradients provided for any
  * variable, check your graph ...".  tf.train.Optimizer.minimize. */
-EDDY_API eddy_tensor eddy_minimize_with(eddy_minimize_args args);
+EDDY_API eddy_tensor eddy_minimize_with(const eddy_minimize_args *given);
 #define eddy_minimize(...) eddy_minimize_with(EDDY_ARGS(eddy_minimize_args, __VA_ARGS__))
 
 /* The slot variable `name` ("m") that an optimizer keeps for `variable`; invalid if there is

@@ -136,11 +136,6 @@ eddy_tensor eddy__hyper_positive(const char *what, eddy_tensor t)
     return t;
 }
 
-double eddy__setting(double given, double fallback)
-{
-    return given == 0 && !signbit(given) ? fallback : given + 0.0;
-}
-
 bool eddy__setting_is_positive(eddy_graph *g, const char *what, double x)
 {
     if (!(x > 0)) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s must be positive: %g", what, x);

@@ -13,10 +13,9 @@ static bool settle(eddy_graph *g, const char *rule, const eddy_option_row *row, 
         if (isinf(row->fallback) && t->node == 0 && !t->graph) return true;
         return eddy__hyper_settle(g, what, t, isinf(row->fallback) ? NAN : row->fallback);
     }
-    double *x = member;
-    *x = eddy__setting(*x, row->fallback);
-    if (row->kind == EDDY_OPTION_POSITIVE) return eddy__setting_is_positive(g, what, *x);
-    if (row->kind == EDDY_OPTION_NOT_NEGATIVE) return eddy__setting_is_not_negative(g, what, *x);
+    const double x = *(const double *)member;
+    if (row->kind == EDDY_OPTION_POSITIVE) return eddy__setting_is_positive(g, what, x);
+    if (row->kind == EDDY_OPTION_NOT_NEGATIVE) return eddy__setting_is_not_negative(g, what, x);
     return true;
 }
 

@@ -13,7 +13,7 @@
 
 typedef enum eddy_option_kind {
     EDDY_OPTION_TENSOR,              /* a hyper-parameter as eddy__hyper_settle takes it */
-    EDDY_OPTION_NUMBER,              /* a double as eddy__setting takes it */
+    EDDY_OPTION_NUMBER,              /* a double, with the default at its member */
     EDDY_OPTION_POSITIVE,            /* ... above 0 */
     EDDY_OPTION_NOT_NEGATIVE         /* ... not below 0 */
 } eddy_option_kind;
@@ -22,21 +22,20 @@ typedef struct eddy_option_row {
     const char      *name;           /* NULL ends a table */
     size_t           offset;         /* in the arguments */
     eddy_option_kind kind;
-    double           fallback;       /* NaN: required; infinite: none, the tensor stays invalid */
+    double           fallback;       /* of a tensor; NaN: required; infinite: none, it stays invalid */
 } eddy_option_row;
 
 #define EDDY_OPTION(args, member, kind, fallback) { #member, offsetof(args, member), kind, fallback }
 #define TENSOR(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_TENSOR, fallback)
 #define REQUIRED(args, member) TENSOR(args, member, NAN)
 #define OPTIONAL(args, member) TENSOR(args, member, INFINITY)
-#define NUMBER(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_NUMBER, fallback)
-#define POSITIVE(args, member, fallback) EDDY_OPTION(args, member, EDDY_OPTION_POSITIVE, fallback)
-#define NOT_NEGATIVE(args, member, fallback) \
-    EDDY_OPTION(args, member, EDDY_OPTION_NOT_NEGATIVE, fallback)
+#define NUMBER(args, member) EDDY_OPTION(args, member, EDDY_OPTION_NUMBER, 0)
+#define POSITIVE(args, member) EDDY_OPTION(args, member, EDDY_OPTION_POSITIVE, 0)
+#define NOT_NEGATIVE(args, member) EDDY_OPTION(args, member, EDDY_OPTION_NOT_NEGATIVE, 0)
 
 /* The common first members of the arguments of all optimizers. */
 typedef struct eddy_optimizer_head {
-    char        unused_;
+    size_t      size_;
     eddy_graph *graph;
     eddy_tensor learning_rate;
 } eddy_optimizer_head;

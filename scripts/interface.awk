@@ -149,11 +149,14 @@ function parameter_list(s,    n, i, part, all, outer_result, outer_parameters) {
 function struct_member(s, comment,    n, i, part, given, base, from, end) {
     s = trim(s); given = ""
     if (s == "") return
+    sub(/^eddy_write_eddy_scalar_ \*/, "eddy_graph *", s)
     if (match(s, /EDDY_DEFAULT\(/)) {
         from = RSTART; end = closing(s, RSTART + RLENGTH - 1)
         given = ", " field("default", quote(trim(substr(s, RSTART + RLENGTH, end - RSTART - RLENGTH))))
         s = trim(substr(s, 1, from - 1)) substr(s, end + 1)
     }
+    if (given == "" && body_name ~ /_args/ && s ~ /^eddy_dims /)
+        given = ", " field("default", quote("EDDY_OMITTED_DIMS"))
     n = parts_of(s, part)
     for (i = 1; i <= n; i++) {
         if (i > 1) part[i] = base " " part[i]
@@ -201,6 +204,7 @@ function opaque(name, comment) {
 function statement(s, comment,    from, end, list_of, name_of, args) {
     gsub(/__attribute__ *\(\([^;]*\)\)( *$)?/, "", s)
     gsub(/[ \t]+/, " ", s); s = trim(s)
+    if (s ~ / eddy_write_eddy_scalar_$/) return
     if (s ~ /^typedef (struct|enum|union)? ?eddy_[a-z0-9_]+ eddy_[a-z0-9_]+$/) {
         name_of = s; sub(/.* /, "", name_of)
         args = s; sub(/^typedef (struct )?/, "", args); sub(/ .*/, "", args)

@@ -13,10 +13,10 @@ say() {       # say TITLE TEXT
 sources() { find graph ops autodiff layers optim session -name '*.[ch]' | sort; }
 all() { { sources; find tests examples bench -name '*.[ch]' | sort; echo eddy.h; }; }
 
-say 'more than 600 lines' "$(sources | grep -v '^ops/ops.h$' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
+say 'more than 600 lines' "$(sources | grep -v '^ops/ops.h$\|^graph/defaults.h$' | xargs wc -l | awk '$2 != "total" && $1 > 600')"
 # Columns, not bytes: continuation bytes of UTF-8 do not count.  Headers hold
 # tables of declarations, laid out by hand.
-say 'more than 100 columns (140 in headers)' "$(all | grep -v '^ops/ops.h$' | while read -r f; do
+say 'more than 100 columns (140 in headers)' "$(all | grep -v '^ops/ops.h$\|^graph/defaults.h$' | while read -r f; do
     LC_ALL=C awk -v f="$f" -v most="$(case $f in *.h) echo 140 ;; *) echo 100 ;; esac)" \
         '{ s = $0; gsub(/[\200-\277]/, "", s) } length(s) > most { print f ":" FNR }' "$f"
 done)"

@@ -84,7 +84,8 @@ static bool plan_memory(compile *c)
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
                            &p->info.live_bytes))
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
-    if (!p->embedded && s->options.max_bytes > 0 && p->memory_bytes + results > s->options.max_bytes)
+    if (!p->embedded && s->options.max_bytes > 0 &&
+        p->memory_bytes + results > s->options.max_bytes)
         return eddy__error_set(c->error, EDDY_LIMIT,
                                "the run needs %zu bytes; max_bytes of the session is %zu",
                                p->memory_bytes + results, s->options.max_bytes);

@@ -1,17 +1,20 @@
 /* fetch.c -- convenience functions that run a graph for one value. */
 #include "session/state/internal.h"
+#include "graph/take.h"
 
 #include <math.h>
 
-eddy_array *eddy_fetch_with(eddy_fetch_args a)
+eddy_array *eddy_fetch_with(const eddy_fetch_args *given)
 {
+    eddy_fetch_args a = EDDY_TAKE(eddy_fetch_args, given);
     eddy_array *out = NULL;
     eddy_run(a.session, a.feeds, EDDY_FETCH(a.tensor), &out);
     return out;
 }
 
-double eddy_fetch_number_with(eddy_fetch_args a)
+double eddy_fetch_number_with(const eddy_fetch_args *given)
 {
+    eddy_fetch_args a = EDDY_TAKE(eddy_fetch_args, given);
     char        shape[100];
     eddy_array *out = NULL;
     eddy_error  e = { 0 };

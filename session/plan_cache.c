@@ -52,7 +52,7 @@ enum { KEPT_BYTES = 1 << 30, KEPT_TIMES = 4 };
 /* The limit on the memory of all plans, given the bytes of the largest. */
 static size_t most_bytes(const eddy_session *s, size_t largest)
 {
-    if (s->options.kept_bytes > 0) return s->options.kept_bytes;
+    if (s->options.kept_bytes != SIZE_MAX) return s->options.kept_bytes;
     return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 

@@ -1,6 +1,7 @@
 /* session.c -- sessions: checking the arguments of a run, running plans, keeping the state of
  * variables. */
 #include "graph/base/cpu.h"
+#include "graph/take.h"
 #include "session/state/internal.h"
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
@@ -27,8 +28,9 @@ static void destroy_locks(eddy_session *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-eddy_session *eddy_session_new_with(eddy_session_args args)
+eddy_session *eddy_session_new_with(const eddy_session_args *given)
 {
+    eddy_session_args args = EDDY_TAKE(eddy_session_args, given);
     if (!eddy__graph_alive(args.graph)) return NULL;
     const eddy_allocator *a = eddy__graph_allocator(args.graph);
     eddy_session *s = eddy__allocate_zeroed(a, 1, sizeof *s);

@@ -37,15 +37,15 @@ enum {
 };
 
 typedef struct eddy_session_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_session_args));
     eddy_graph *graph;
     unsigned    without;          /* passes to leave out: EDDY_PASS_... | EDDY_PASS_... */
     FILE       *report;           /* what each pass changes is written here; NULL: nowhere */
     bool        report_nodes;     /* ... with the nodes that it leaves */
     size_t      max_bytes;        /* refuse plans that need more memory; 0: no limit */
-    size_t      kept_bytes;       /* of the plans kept for other shapes and fetches; above it the
-                                   * one not used for longest goes.  0: 1 GiB, or four times what
-                                   * the largest takes if that is more */
+    /* of the plans kept for other shapes and fetches; above it the one not used for longest goes.
+     * Default 1 GiB, or four times what the largest takes if that is more */
+    size_t      kept_bytes EDDY_DEFAULT(SIZE_MAX);
     int         threads;          /* most of one run, 1 (the caller's alone) to 256; 0: one for
                                    * each core that the process may use */
     bool        deterministic;    /* the same bits for any number of threads; else the same from
@@ -65,7 +65,7 @@ typedef struct eddy_session_args {
  *
  * While a run is in progress, OpenBLAS is limited to one thread for the whole process; the last
  * run to end restores the previous number, unless another one was set in the meantime. */
-EDDY_API eddy_session *eddy_session_new_with(eddy_session_args args);
+EDDY_API eddy_session *eddy_session_new_with(const eddy_session_args *given);
 #define eddy_session_new(...) eddy_session_new_with(EDDY_ARGS(eddy_session_args, __VA_ARGS__))
 /* Closes the session but keeps the handle valid: runs return CLOSED. Closing twice is allowed. */
 EDDY_API void          eddy_session_close(eddy_session *s);
@@ -131,7 +131,7 @@ EDDY_API eddy_status eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetch
                               eddy_array **out);
 
 typedef struct eddy_fetch_args {
-    char          unused_;
+    size_t        size_ EDDY_DEFAULT(sizeof(eddy_fetch_args));
     eddy_session *session;
     eddy_tensor   tensor;
     eddy_feeds    feeds;            /* default: none */
@@ -140,11 +140,11 @@ typedef struct eddy_fetch_args {
 /* Runs for one value and returns it as a new array, which the caller frees; NULL on an error, or
  * if there is no value.
  *   eddy_array *y = eddy_fetch(s, y, EDDY_FEED({ x, EDDY_FLOATS(1, 2, 3) })) */
-EDDY_API eddy_array *eddy_fetch_with(eddy_fetch_args args);
+EDDY_API eddy_array *eddy_fetch_with(const eddy_fetch_args *given);
 #define eddy_fetch(...) eddy_fetch_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
 /* The same for a value of one element, as a double (complex: the real part). NaN on an error;
  * BAD_SHAPE for a value of more or fewer elements, INVALID_ARGUMENT if there is no value. */
-EDDY_API double eddy_fetch_number_with(eddy_fetch_args args);
+EDDY_API double eddy_fetch_number_with(const eddy_fetch_args *given);
 #define eddy_fetch_number(...) eddy_fetch_number_with(EDDY_ARGS(eddy_fetch_args, __VA_ARGS__))
 
 /* A run with fixed feeds and fetches, for loops. It belongs to the session; free it before the

@@ -197,9 +197,10 @@ static void set_tolerances(comparison *p)
             size = fmax(size, fabs(eddy__part_get(p->y[j], e)));
     if (!isfinite(size)) size = 1;
     const int of = least == sizeof(double) ? 0 : least == sizeof(float) ? 1 : 2;
-    p->delta = a->delta > 0 ? a->delta : (double[]){ 0x1p-13, 0x1p-7, 0x1p-4 }[of];
-    p->absolute = a->absolute > 0 ? a->absolute : (double[]){ 1e-5, 1e-3, 0.1 }[of] * size;
-    p->relative = a->relative > 0 ? a->relative : (double[]){ 1e-3, 1e-2, 0.1 }[of];
+    p->delta = a->delta != EDDY_OMITTED ? a->delta : (double[]){ 0x1p-13, 0x1p-7, 0x1p-4 }[of];
+    p->absolute =
+        a->absolute != EDDY_OMITTED ? a->absolute : (double[]){ 1e-5, 1e-3, 0.1 }[of] * size;
+    p->relative = a->relative != EDDY_OMITTED ? a->relative : (double[]){ 1e-3, 1e-2, 0.1 }[of];
 }
 
 /* Computes the values at this point twice, to detect ys that vary from run to run. */

@@ -4,6 +4,7 @@
  * A comparison is a point at which ys are differentiated: the caller's ys and xs, their gradients
  * for the second order, or one operation at the values of its inputs. */
 #include "autodiff/check/compare_derivatives.h"
+#include "graph/take.h"
 #include "graph/base/text.h"
 
 #include <math.h>
@@ -248,9 +249,14 @@ static bool arguments_fit(const eddy_gradient_check_args *a)
 {
     eddy_graph *g = a->ys.count > 0 && a->ys.at && a->xs.count != 0 ? a->ys.at[0].graph : NULL;
     if (!eddy__graph_ready(g)) return false;
-    if (a->order < 0 || a->order > 2) {
+    if (a->order < 1 || a->order > 2) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradient_check: order is %d; expected 1 or 2",
                   a->order);
+        return false;
+    }
+    if (a->delta != EDDY_OMITTED && !(a->delta > 0)) {
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "gradient_check: delta is %g; expected a positive number", a->delta);
         return false;
     }
     if (a->feeds.count < 0 || (a->feeds.count > 0 && !a->feeds.at)) {
@@ -263,8 +269,9 @@ static bool arguments_fit(const eddy_gradient_check_args *a)
            eddy__list_is_of(g, "gradient_check", "xs", a->xs);
 }
 
-eddy_status eddy_gradient_check_with(eddy_gradient_check_args args)
+eddy_status eddy_gradient_check_with(const eddy_gradient_check_args *given)
 {
+    eddy_gradient_check_args args = EDDY_TAKE(eddy_gradient_check_args, given);
     eddy_gradient_report here, *r = args.report ? args.report : &here;
     eddy_text            text = { .allocator = &eddy__libc };
     eddy_status          s = EDDY_INVALID_ARGUMENT;
@@ -282,11 +289,12 @@ eddy_status eddy_gradient_check_with(eddy_gradient_check_args args)
     return s;
 }
 
-double eddy_gradient_error_with(eddy_gradient_check_args args)
+double eddy_gradient_error_with(const eddy_gradient_check_args *given)
 {
+    eddy_gradient_check_args args = EDDY_TAKE(eddy_gradient_check_args, given);
     eddy_gradient_report r;
     args.report = &r;
-    const eddy_status s = eddy_gradient_check_with(args);
+    const eddy_status s = eddy_gradient_check_with(&args);
     eddy_string_free(r.text);
     return s == EDDY_OK || (s == EDDY_CHECK_FAILED && r.absolute > 0) ? r.absolute : NAN;
 }

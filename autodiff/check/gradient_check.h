@@ -24,17 +24,18 @@ typedef struct eddy_gradient_report {
 } eddy_gradient_report;
 
 typedef struct eddy_gradient_check_args {
-    char                  unused_;
+    size_t                size_ EDDY_DEFAULT(sizeof(eddy_gradient_check_args));
     eddy_session         *session;
     eddy_list             ys, xs;
     /* the placeholders, and xs that are not to have their present value: a variable
      * among xs then has this one also where eddy_read reads it */
     eddy_feeds            feeds;
-    /* Zero means by dtype, float64 and float32: 2^-13 and 2^-7 of the element or of 1 ... */
-    double                delta;
-    double                absolute;   /* ... 1e-5 and 1e-3, times the largest y if that is above 1 */
-    double                relative;   /* ... 1e-3 and 1e-2 */
-    int                   order;      /* 2: also the gradients' own gradients; default 1 */
+    /* Left out, by dtype, float64 and float32: 2^-13 and 2^-7 of the element or of 1 ... */
+    double                delta EDDY_DEFAULT(EDDY_OMITTED);
+    /* ... 1e-5 and 1e-3, times the largest y if that is above 1 */
+    double                absolute EDDY_DEFAULT(EDDY_OMITTED);
+    double                relative EDDY_DEFAULT(EDDY_OMITTED); /* ... 1e-3 and 1e-2 */
+    int                   order EDDY_DEFAULT(1); /* 2: also the gradients' own gradients */
     eddy_gradient_report *report;     /* may be NULL */
 } eddy_gradient_check_args;
 
@@ -62,12 +63,12 @@ typedef struct eddy_gradient_check_args {
  * Returns CHECK_FAILED if a derivative disagrees or is not finite, or if ys vary from run to
  * run; otherwise errors of the graph, the session or a run. tf.test.compute_gradient; torch's
  * gradcheck and, with .order = 2, gradgradcheck. */
-EDDY_API eddy_status eddy_gradient_check_with(eddy_gradient_check_args args);
+EDDY_API eddy_status eddy_gradient_check_with(const eddy_gradient_check_args *given);
 #define eddy_gradient_check(...) \
     eddy_gradient_check_with(EDDY_ARGS(eddy_gradient_check_args, __VA_ARGS__))
 
 /* The largest absolute error alone; NaN on an error. tf.test.compute_gradient_error. */
-EDDY_API double eddy_gradient_error_with(eddy_gradient_check_args args);
+EDDY_API double eddy_gradient_error_with(const eddy_gradient_check_args *given);
 #define eddy_gradient_error(...) \
     eddy_gradient_error_with(EDDY_ARGS(eddy_gradient_check_args, __VA_ARGS__))
 

@@ -239,7 +239,7 @@ int eddy__batch_result_rank(const eddy_batch *b) { return b->node->outputs[0].sh
 
 eddy_tensor eddy__batch_result_like(const eddy_batch *b)
 {
-    return eddy_batch_like((eddy_tensor){ b->graph, b->node->id, 0 }, b->examples);
+    return eddy_batch_like((eddy_tensor){ .graph = b->graph, .node = b->node->id }, b->examples);
 }
 
 int64_t eddy__batch_axis(int64_t axis) { return axis >= 0 ? axis + 1 : axis; }

@@ -4,6 +4,7 @@
  * Each operation here is the gradient of another, and all run as one loop: for every row of the
  * dimensions before the axis, the parts of the row are copied in turn. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -184,7 +185,7 @@ static bool total_along(eddy_infer *c, int first, int axis, int64_t *total)
  *  Gradient: dy split at the same places.  TensorFlow: ConcatV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_concat_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_concat_args));
     eddy_list   list;
     int64_t     axis;
     const char *name;
@@ -224,8 +225,9 @@ const eddy_op_def eddy_op_concat = {
     .parts = join_parts,
 };
 
-eddy_tensor eddy_concat_with(eddy_concat_args a)
+eddy_tensor eddy_concat_with(const eddy_concat_args *given)
 {
+    eddy_concat_args a = EDDY_TAKE(eddy_concat_args, given);
     return eddy__apply_named(a.name, &eddy_op_concat, &(join_attrs){ .axis = a.axis }, a.list.count,
                              a.list.at);
 }
@@ -242,7 +244,7 @@ eddy_tensor eddy_concat_with(eddy_concat_args a)
  *  Gradient: dy unstacked along `axis`.  TensorFlow: Pack. */
 #ifdef EDDY_HEADER
 typedef struct eddy_stack_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stack_args));
     eddy_list   list;
     int64_t     axis;
     const char *name;
@@ -278,8 +280,9 @@ const eddy_op_def eddy_op_stack = {
     .parts = join_parts,
 };
 
-eddy_tensor eddy_stack_with(eddy_stack_args a)
+eddy_tensor eddy_stack_with(const eddy_stack_args *given)
 {
+    eddy_stack_args a = EDDY_TAKE(eddy_stack_args, given);
     return eddy__apply_named(a.name, &eddy_op_stack, &(join_attrs){ .axis = a.axis }, a.list.count,
                              a.list.at);
 }
@@ -298,10 +301,10 @@ eddy_tensor eddy_stack_with(eddy_stack_args a)
  *  Gradient: dx = the dy stacked along `axis`.  TensorFlow: Unpack. */
 #ifdef EDDY_HEADER
 typedef struct eddy_unstack_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_unstack_args));
     eddy_tensor x;
     int64_t     axis;
-    int64_t     num;
+    int64_t     num EDDY_DEFAULT(EDDY_OMITTED);
     const char *name;
 } eddy_unstack_args;
 #endif
@@ -350,10 +353,17 @@ const eddy_op_def eddy_op_unstack = {
     .batch = join_batch, .parts = split_parts,
 };
 
-eddy_tensor eddy_unstack_with(eddy_unstack_args a)
+eddy_tensor eddy_unstack_with(const eddy_unstack_args *given)
 {
-    return eddy__apply_named(a.name, &eddy_op_unstack,
-                             &(join_attrs){ .axis = a.axis, .num = a.num }, 1, &a.x);
+    eddy_unstack_args a = EDDY_TAKE(eddy_unstack_args, given);
+    join_attrs attrs = { .axis = a.axis };
+    const eddy_shape s = eddy_shape_of(a.x);
+    const int64_t    axis = a.axis < 0 ? a.axis + s.rank : a.axis;
+    const bool       empty = axis >= 0 && axis < s.rank && s.dim[axis] == 0;
+    if (!(empty && a.num == 0) &&
+        !eddy__attribute_count(a.x.graph, "unstack: num", a.num, &attrs.num))
+        return eddy_none(a.x.graph);
+    return eddy__apply_named(a.name, &eddy_op_unstack, &attrs, 1, &a.x);
 }
 
 /* ----------------------------------------------------------------- split -- */
@@ -370,7 +380,7 @@ eddy_tensor eddy_unstack_with(eddy_unstack_args a)
  *  Gradient: dx = the dy joined along `axis`.  TensorFlow: Split. */
 #ifdef EDDY_HEADER
 typedef struct eddy_split_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_split_args));
     eddy_tensor x;
     int64_t     num;
     int64_t     axis;
@@ -412,8 +422,9 @@ const eddy_op_def eddy_op_split = {
     .parts = split_parts,
 };
 
-eddy_tensor eddy_split_with(eddy_split_args a)
+eddy_tensor eddy_split_with(const eddy_split_args *given)
 {
+    eddy_split_args a = EDDY_TAKE(eddy_split_args, given);
     return eddy__apply_named(a.name, &eddy_op_split, &(join_attrs){ .axis = a.axis, .num = a.num },
                              1, &a.x);
 }
@@ -432,7 +443,7 @@ eddy_tensor eddy_split_with(eddy_split_args a)
  *  Gradient: dx = the dy joined along `axis`.  TensorFlow: SplitV. */
 #ifdef EDDY_HEADER
 typedef struct eddy_split_sizes_args {
-    char           unused_;
+    size_t         size_ EDDY_DEFAULT(sizeof(eddy_split_sizes_args));
     eddy_tensor    x;
     const int64_t *sizes;
     int            n;
@@ -493,8 +504,9 @@ const eddy_op_def eddy_op_split_sizes = {
     .batch = join_batch, .parts = split_parts,
 };
 
-eddy_tensor eddy_split_sizes_with(eddy_split_sizes_args a)
+eddy_tensor eddy_split_sizes_with(const eddy_split_sizes_args *given)
 {
+    eddy_split_sizes_args a = EDDY_TAKE(eddy_split_sizes_args, given);
     return eddy__apply_named(a.name, &eddy_op_split_sizes,
                              &(join_attrs){ .axis = a.axis, .sizes = { a.n, a.sizes } }, 1, &a.x);
 }

@@ -1,5 +1,6 @@
 /* constant_placeholder.c -- placeholders, constants and fills: the sources of values in a graph. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
 #include "ops/arrays/arrays.h"
@@ -109,7 +110,7 @@ const eddy_op_def eddy_op_constant = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_constant_args {
-    char              unused_;
+    size_t            size_ EDDY_DEFAULT(sizeof(eddy_constant_args));
     eddy_graph       *graph;
     const eddy_array *value;   /* any dtype and shape; its elements must not change any more */
     const char       *name;    /* default "Const" */
@@ -132,8 +133,9 @@ typedef struct eddy_constant_args {
  *  name   default "Const"
  *
  *  Errors: INVALID_ARGUMENT without a value; NO_MEMORY. TensorFlow's Const. */
-eddy_tensor eddy_constant_with(eddy_constant_args a)
+eddy_tensor eddy_constant_with(const eddy_constant_args *given)
 {
+    eddy_constant_args a = EDDY_TAKE(eddy_constant_args, given);
     eddy_array *value = (eddy_array *)(uintptr_t)a.value;
     return eddy_apply(&eddy_op_constant, &(constant_attrs){ value }, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });

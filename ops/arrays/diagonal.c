@@ -5,6 +5,7 @@
  * aligned to the left or the right of their row. */
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -31,17 +32,18 @@ static const eddy_attr_field diag_fields[] = {
 #ifdef EDDY_HEADER
 /* Options of eddy_matrix_diag and _diag_part. */
 typedef struct eddy_matrix_diag_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_matrix_diag_args));
     eddy_tensor x;
     eddy_dims   k;                     /* one diagonal, or the lowest and the uppermost */
-    int64_t     num_rows, num_cols;
+    int64_t     num_rows EDDY_DEFAULT(EDDY_OMITTED);
+    int64_t     num_cols EDDY_DEFAULT(EDDY_OMITTED);
     double      padding_value;
     const char *align;
     const char *name;
 } eddy_matrix_diag_args;
 
 typedef struct eddy_matrix_set_diag_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_matrix_set_diag_args));
     eddy_tensor x;
     eddy_tensor diagonal;
     eddy_dims   k;
@@ -287,11 +289,13 @@ const eddy_op_def eddy_op_matrix_diag = {
  *
  *  Errors: EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT or EDDY_BAD_DTYPE if they do not fit.
  *  Gradient: dx = the diagonals of dy.  TensorFlow: MatrixDiagV3. */
-eddy_tensor eddy_matrix_diag_with(eddy_matrix_diag_args a)
+eddy_tensor eddy_matrix_diag_with(const eddy_matrix_diag_args *given)
 {
+    eddy_matrix_diag_args a = EDDY_TAKE(eddy_matrix_diag_args, given);
     diag_attrs attrs = attrs_of(a.k, a.align);
-    attrs.rows = a.num_rows;
-    attrs.columns = a.num_cols;
+    if (!eddy__attribute_count(a.x.graph, "matrix_diag: num_rows", a.num_rows, &attrs.rows) ||
+        !eddy__attribute_count(a.x.graph, "matrix_diag: num_cols", a.num_cols, &attrs.columns))
+        return eddy_none(a.x.graph);
     attrs.padding = a.padding_value;
     return eddy__apply_named(a.name, &eddy_op_matrix_diag, &attrs, 1, &a.x);
 }
@@ -334,8 +338,9 @@ const eddy_op_def eddy_op_matrix_diag_part = {
  *  num_rows and num_cols are of no use here.
  *  Errors: as eddy_matrix_diag.
  *  Gradient: dx = zeros with the diagonals dy.  TensorFlow: MatrixDiagPartV3. */
-eddy_tensor eddy_matrix_diag_part_with(eddy_matrix_diag_args a)
+eddy_tensor eddy_matrix_diag_part_with(const eddy_matrix_diag_args *given)
 {
+    eddy_matrix_diag_args a = EDDY_TAKE(eddy_matrix_diag_args, given);
     diag_attrs attrs = attrs_of(a.k, a.align);
     attrs.padding = a.padding_value;
     return eddy__apply_named(a.name, &eddy_op_matrix_diag_part, &attrs, 1, &a.x);
@@ -389,8 +394,9 @@ const eddy_op_def eddy_op_matrix_set_diag = {
  *  Errors: as eddy_matrix_diag.
  *  Gradient: dx = dy with zeros there; ddiagonal = the diagonals of dy.
  *  TensorFlow: MatrixSetDiagV3. */
-eddy_tensor eddy_matrix_set_diag_with(eddy_matrix_set_diag_args a)
+eddy_tensor eddy_matrix_set_diag_with(const eddy_matrix_set_diag_args *given)
 {
+    eddy_matrix_set_diag_args a = EDDY_TAKE(eddy_matrix_set_diag_args, given);
     const diag_attrs attrs = attrs_of(a.k, a.align);
     return eddy__apply_named(a.name, &eddy_op_matrix_set_diag, &attrs, 2,
                              (eddy_tensor[]){ a.x, a.diagonal });

@@ -2,6 +2,7 @@
  * masks or distributed by partition number, and merged again. Composed of eddy_nonzero, gathering
  * and scattering. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -61,15 +62,16 @@ static bool mask_fits(eddy_tensor x, eddy_tensor mask, int64_t axis)
  *  TensorFlow: tf.boolean_mask. */
 #ifdef EDDY_HEADER
 typedef struct eddy_boolean_mask_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_boolean_mask_args));
     eddy_tensor x;
     eddy_tensor mask;
     int64_t     axis;
-    int64_t     size;
+    int64_t     size EDDY_DEFAULT(EDDY_OMITTED);
 } eddy_boolean_mask_args;
 #endif
-eddy_tensor eddy_boolean_mask_with(eddy_boolean_mask_args a)
+eddy_tensor eddy_boolean_mask_with(const eddy_boolean_mask_args *given)
 {
+    eddy_boolean_mask_args a = EDDY_TAKE(eddy_boolean_mask_args, given);
     const eddy_tensor x = a.x, mask = a.mask;
     if (!eddy_is_valid(x) || !eddy_is_valid(mask))
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
@@ -99,15 +101,16 @@ eddy_tensor eddy_boolean_mask_with(eddy_boolean_mask_args a)
  *  TensorFlow: DynamicPartition. */
 #ifdef EDDY_HEADER
 typedef struct eddy_dynamic_partition_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_dynamic_partition_args));
     eddy_tensor x;
     eddy_tensor partitions;
     int64_t     num;
-    int64_t     size;
+    int64_t     size EDDY_DEFAULT(EDDY_OMITTED);
 } eddy_dynamic_partition_args;
 #endif
-eddy_tensor eddy_dynamic_partition_with(eddy_dynamic_partition_args a)
+eddy_tensor eddy_dynamic_partition_with(const eddy_dynamic_partition_args *given)
 {
+    eddy_dynamic_partition_args a = EDDY_TAKE(eddy_dynamic_partition_args, given);
     eddy_graph *g = a.x.graph;
     if (!eddy_is_valid(a.x) || !eddy_is_valid(a.partitions))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
@@ -183,26 +186,28 @@ static eddy_tensor rows_like(eddy_tensor data, eddy_tensor indices, int64_t rows
  *  Gradient: ddata[m] = dy at indices[m]; indices have none.  TensorFlow: DynamicStitch. */
 #ifdef EDDY_HEADER
 typedef struct eddy_dynamic_stitch_args {
-    char      unused_;
+    size_t    size_ EDDY_DEFAULT(sizeof(eddy_dynamic_stitch_args));
     eddy_list indices;
     eddy_list data;
-    int64_t   size;
+    int64_t   size EDDY_DEFAULT(EDDY_OMITTED);
 } eddy_dynamic_stitch_args;
 #endif
-eddy_tensor eddy_dynamic_stitch_with(eddy_dynamic_stitch_args a)
+eddy_tensor eddy_dynamic_stitch_with(const eddy_dynamic_stitch_args *given)
 {
+    eddy_dynamic_stitch_args a = EDDY_TAKE(eddy_dynamic_stitch_args, given);
     const int n = a.indices.count;
     eddy_graph *g = n > 0 && a.indices.at ? a.indices.at[0].graph : NULL;
-    if (n < 1 || n != a.data.count || n > EDDY_MAX_INPUTS || a.size < 0)
+    if (n < 1 || n != a.data.count || n > EDDY_MAX_INPUTS ||
+        (a.size < 0 && a.size != EDDY_OMITTED))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "dynamic_stitch: indices has %d tensors, data has %d and size is %lld; "
                          "expected equal numbers and no negative size",
-                         n, a.data.count, (long long)a.size);
+                         n, a.data.count, (long long)(a.size == EDDY_OMITTED ? 0 : a.size));
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(a.indices.at[i]) || !a.data.at || !eddy_is_valid(a.data.at[i]))
             return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                              "dynamic_stitch: an input is not a valid tensor");
-    const int64_t size = a.size > 0 ? a.size : rows_named(a.indices);
+    const int64_t size = a.size == EDDY_OMITTED ? rows_named(a.indices) : a.size;
     if (size == INT64_MAX)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dynamic_stitch: %lld rows are too many",
                          (long long)size);

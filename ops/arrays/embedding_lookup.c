@@ -1,9 +1,10 @@
 /* embedding_lookup.c -- embedding lookup: rows of a table selected by id. */
 #include "ops/ops.h"
+#include "graph/take.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_embedding_lookup_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_embedding_lookup_args));
     eddy_tensor params;           /* [n,...] */
     eddy_tensor ids;              /* int32 or int64, any shape */
     const char *name;
@@ -18,7 +19,8 @@ typedef struct eddy_embedding_lookup_args {
  *  Errors: as eddy_gather.
  *  Gradient: eddy_indexed_slices, the rows of dy with their ids, so that an optimizer
  *  touches those rows alone.  TensorFlow: tf.nn.embedding_lookup of one table. */
-eddy_tensor eddy_embedding_lookup_with(eddy_embedding_lookup_args a)
+eddy_tensor eddy_embedding_lookup_with(const eddy_embedding_lookup_args *given)
 {
+    eddy_embedding_lookup_args a = EDDY_TAKE(eddy_embedding_lookup_args, given);
     return eddy_gather(a.params, a.ids, .name = a.name ? a.name : "embedding_lookup");
 }

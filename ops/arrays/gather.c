@@ -1,6 +1,7 @@
 /* gather.c -- gather: selecting elements along an axis by index, and its adjoint. */
 #include "graph/base/cpu.h"
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -111,7 +112,7 @@ static bool gathered_shape(eddy_infer *c, eddy_shape params, eddy_shape indices,
  *  TensorFlow: GatherV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_gather_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_gather_args));
     eddy_tensor params;
     eddy_tensor indices;
     int64_t     axis;
@@ -232,8 +233,9 @@ const eddy_op_def eddy_op_gather = {
     .batch = gather_batch,
 };
 
-eddy_tensor eddy_gather_with(eddy_gather_args a)
+eddy_tensor eddy_gather_with(const eddy_gather_args *given)
 {
+    eddy_gather_args a = EDDY_TAKE(eddy_gather_args, given);
     if (!settle_batch_dims("gather", a.indices, &a.batch_dims)) return eddy_none(a.params.graph);
     const gather_attrs attrs = { a.axis ? a.axis : a.batch_dims, a.skip_negative, a.batch_dims };
     return eddy__apply_named(a.name, &eddy_op_gather, &attrs, 2,
@@ -261,7 +263,7 @@ eddy_tensor eddy_gather_with(eddy_gather_args a)
  *  TensorFlow: UnsortedSegmentSum in the gradient of GatherV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_gather_grad_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_gather_grad_args));
     eddy_tensor dy;
     eddy_tensor indices;
     eddy_tensor ref;
@@ -347,8 +349,9 @@ const eddy_op_def eddy_op_gather_grad = {
     .batch = gather_grad_batch,
 };
 
-eddy_tensor eddy_gather_grad_with(eddy_gather_grad_args a)
+eddy_tensor eddy_gather_grad_with(const eddy_gather_grad_args *given)
 {
+    eddy_gather_grad_args a = EDDY_TAKE(eddy_gather_grad_args, given);
     if (!settle_batch_dims("gather_grad", a.indices, &a.batch_dims)) return eddy_none(a.dy.graph);
     const gather_attrs attrs = { a.axis ? a.axis : a.batch_dims, a.skip_negative, a.batch_dims };
     return eddy__apply_named(a.name, &eddy_op_gather_grad, &attrs, 3,

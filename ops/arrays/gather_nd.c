@@ -1,6 +1,7 @@
 /* gather_nd.c -- gather_nd and scatter_nd: slices addressed by tuples of indices are gathered,
  * added into zeros, or written into a tensor. */
 #include "ops/arrays/batching.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "ops/arrays/nd_indices.h"
 #include "build/gen/table.h"
@@ -23,7 +24,7 @@
  *  TensorFlow: GatherNd. */
 #ifdef EDDY_HEADER
 typedef struct eddy_gather_nd_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_gather_nd_args));
     eddy_tensor params;
     eddy_tensor indices;
     int64_t     batch_dims;
@@ -99,8 +100,9 @@ const eddy_op_def eddy_op_gather_nd = {
     .batch = gather_nd_batch,
 };
 
-eddy_tensor eddy_gather_nd_with(eddy_gather_nd_args a)
+eddy_tensor eddy_gather_nd_with(const eddy_gather_nd_args *given)
 {
+    eddy_gather_nd_args a = EDDY_TAKE(eddy_gather_nd_args, given);
     return eddy__apply_named(a.name, &eddy_op_gather_nd, &(eddy_tuples_attrs){ a.batch_dims }, 2,
                              (eddy_tensor[]){ a.params, a.indices });
 }
@@ -180,7 +182,7 @@ eddy_tensor eddy_scatter_nd(eddy_tensor indices, eddy_tensor updates, eddy_shape
 #ifdef EDDY_HEADER
 /* Options of eddy_tensor_scatter_update, _add, _sub, _min and _max. */
 typedef struct eddy_tensor_scatter_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_tensor_scatter_args));
     eddy_tensor tensor;
     eddy_tensor indices;
     eddy_tensor updates;
@@ -260,8 +262,9 @@ const eddy_op_def eddy_op_tensor_scatter_update =
  *  Gradient: dtensor = dy with zeros in those rows; dupdates = those rows of dy, also for a
  *  row that another replaced, as in TensorFlow; `indices` has none.
  *  TensorFlow: TensorScatterUpdate. */
-eddy_tensor eddy_tensor_scatter_update_with(eddy_tensor_scatter_args a)
+eddy_tensor eddy_tensor_scatter_update_with(const eddy_tensor_scatter_args *given)
 {
+    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return put(&eddy_op_tensor_scatter_update, a);
 }
 
@@ -283,8 +286,9 @@ const eddy_op_def eddy_op_tensor_scatter_add = TENSOR_SCATTER(
  *  Errors: as there.
  *  Gradient: dtensor = dy; dupdates = those rows of dy; `indices` has none.
  *  TensorFlow: TensorScatterAdd. */
-eddy_tensor eddy_tensor_scatter_add_with(eddy_tensor_scatter_args a)
+eddy_tensor eddy_tensor_scatter_add_with(const eddy_tensor_scatter_args *given)
 {
+    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return put(&eddy_op_tensor_scatter_add, a);
 }
 
@@ -304,8 +308,9 @@ const eddy_op_def eddy_op_tensor_scatter_sub = TENSOR_SCATTER(
  *  Errors: as there.
  *  Gradient: dtensor = dy; dupdates = those rows of -dy; `indices` has none.
  *  TensorFlow: TensorScatterSub. */
-eddy_tensor eddy_tensor_scatter_sub_with(eddy_tensor_scatter_args a)
+eddy_tensor eddy_tensor_scatter_sub_with(const eddy_tensor_scatter_args *given)
 {
+    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return put(&eddy_op_tensor_scatter_sub, a);
 }
 
@@ -334,8 +339,9 @@ const eddy_op_def eddy_op_tensor_scatter_min = TENSOR_SCATTER(
  *  Errors: as there.
  *  Gradient: dy goes to the elements that are y, in equal parts; `indices` has none.
  *  TensorFlow: TensorScatterMin. */
-eddy_tensor eddy_tensor_scatter_min_with(eddy_tensor_scatter_args a)
+eddy_tensor eddy_tensor_scatter_min_with(const eddy_tensor_scatter_args *given)
 {
+    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return put(&eddy_op_tensor_scatter_min, a);
 }
 
@@ -347,7 +353,8 @@ const eddy_op_def eddy_op_tensor_scatter_max = TENSOR_SCATTER(
  *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_min
  *
  *  Errors, Gradient: as there.  TensorFlow: TensorScatterMax. */
-eddy_tensor eddy_tensor_scatter_max_with(eddy_tensor_scatter_args a)
+eddy_tensor eddy_tensor_scatter_max_with(const eddy_tensor_scatter_args *given)
 {
+    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return put(&eddy_op_tensor_scatter_max, a);
 }

@@ -142,7 +142,9 @@ static bool read_slice(eddy_tensor x, const char *text, eddy_strided_slice_args 
 eddy_tensor eddy_index(eddy_tensor x, const char *text)
 {
     eddy_strided_slice_args a;
-    return read_slice(x, text, &a) ? eddy_strided_slice_with(a) : eddy_none(x.graph);
+    if (!read_slice(x, text, &a)) return eddy_none(x.graph);
+    return eddy_strided_slice(x, a.begin, a.end, a.strides, a.begin_mask, a.end_mask,
+                              a.ellipsis_mask, a.new_axis_mask, a.shrink_axis_mask);
 }
 
 /** var[text] = value; y = the variable's new value.

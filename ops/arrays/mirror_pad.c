@@ -4,6 +4,7 @@
  * and all dimensions after it form a line; a line is copied in three pieces: a mirrored one, the
  * whole line, and another mirrored one. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -164,7 +165,7 @@ static void mirror_batch(eddy_batch *b)
  *  Gradient: dx = dy with what is mirrored added to its source.  TensorFlow: MirrorPad. */
 #ifdef EDDY_HEADER
 typedef struct eddy_mirror_pad_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_mirror_pad_args));
     eddy_tensor x;
     eddy_dims   before, after;
     bool        symmetric;
@@ -208,8 +209,9 @@ const eddy_op_def eddy_op_mirror_pad = {
     .batch = mirror_batch,
 };
 
-eddy_tensor eddy_mirror_pad_with(eddy_mirror_pad_args a)
+eddy_tensor eddy_mirror_pad_with(const eddy_mirror_pad_args *given)
 {
+    eddy_mirror_pad_args a = EDDY_TAKE(eddy_mirror_pad_args, given);
     return eddy__apply_named(a.name, &eddy_op_mirror_pad,
                              &(mirror_attrs){ a.before, a.after, a.symmetric }, 1, &a.x);
 }

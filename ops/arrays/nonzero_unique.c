@@ -2,6 +2,7 @@
  *
  * The number of results depends on the data, unless the caller gives an upper bound, `size`. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -171,17 +172,20 @@ const eddy_op_def eddy_op_nonzero = {
  *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
 #ifdef EDDY_HEADER
 typedef struct eddy_nonzero_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_nonzero_args));
     eddy_tensor x;
-    int64_t     size;
+    int64_t     size EDDY_DEFAULT(EDDY_OMITTED);
     double      fill;
     const char *name;
 } eddy_nonzero_args;
 #endif
-eddy_tensor eddy_nonzero_with(eddy_nonzero_args a)
+eddy_tensor eddy_nonzero_with(const eddy_nonzero_args *given)
 {
-    return eddy__apply_named(a.name, &eddy_op_nonzero,
-                             &(select_attrs){ .size = a.size, .fill = a.fill }, 1, &a.x);
+    eddy_nonzero_args a = EDDY_TAKE(eddy_nonzero_args, given);
+    select_attrs attrs = { .fill = a.fill };
+    if (!eddy__attribute_count(a.x.graph, "nonzero: size", a.size, &attrs.size))
+        return eddy_none(a.x.graph);
+    return eddy__apply_named(a.name, &eddy_op_nonzero, &attrs, 1, &a.x);
 }
 
 /* ---------------------------------------------------------------- unique -- */
@@ -392,18 +396,20 @@ const eddy_op_def eddy_op_unique = {
  *  TensorFlow: UniqueWithCounts, Unique. */
 #ifdef EDDY_HEADER
 typedef struct eddy_unique_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_unique_args));
     eddy_tensor x;
-    int64_t     size;
+    int64_t     size EDDY_DEFAULT(EDDY_OMITTED);
     eddy_dtype  out_idx;
     const char *name;
 } eddy_unique_args;
 #endif
-eddy_tensor eddy_unique_with(eddy_unique_args a)
+eddy_tensor eddy_unique_with(const eddy_unique_args *given)
 {
-    const eddy_dtype d = a.out_idx ? a.out_idx : EDDY_INT32;
-    return eddy__apply_named(a.name, &eddy_op_unique,
-                             &(select_attrs){ .size = a.size, .out_idx = d }, 1, &a.x);
+    eddy_unique_args a = EDDY_TAKE(eddy_unique_args, given);
+    select_attrs attrs = { .out_idx = a.out_idx ? a.out_idx : EDDY_INT32 };
+    if (!eddy__attribute_count(a.x.graph, "unique: size", a.size, &attrs.size))
+        return eddy_none(a.x.graph);
+    return eddy__apply_named(a.name, &eddy_op_unique, &attrs, 1, &a.x);
 }
 
 /* ----------------------------------------------------------- first_equal -- */
@@ -506,16 +512,17 @@ eddy_tensor eddy_first_equal(eddy_tensor x, int64_t axis)
  *  TensorFlow: UniqueV2, UniqueWithCountsV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_unique_along_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_unique_along_args));
     eddy_tensor x;
     int64_t     axis;
-    int64_t     size;
+    int64_t     size EDDY_DEFAULT(EDDY_OMITTED);
     eddy_dtype  out_idx;
     const char *name;
 } eddy_unique_along_args;
 #endif
-eddy_tensor eddy_unique_along_with(eddy_unique_along_args a)
+eddy_tensor eddy_unique_along_with(const eddy_unique_along_args *given)
 {
+    eddy_unique_along_args a = EDDY_TAKE(eddy_unique_along_args, given);
     const eddy_tensor first = eddy_unique(eddy_first_equal(a.x, a.axis), a.size, a.out_idx);
     const eddy_tensor number = eddy_output(first, 1), count = eddy_output(first, 2);
     const eddy_tensor at = a.size > 0 ? Where(Equal(count, 0), -1, first) : first;

@@ -1,5 +1,6 @@
 /* one_hot.c -- one-hot encoding: each class index becomes a row of zeros with a single one. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -12,8 +13,8 @@
  *  indices    int32, int64 or uint8, any shape, rank below 8; one outside
  *             [0, depth) gives off_value everywhere
  *  depth      >= 0, the size of the new dimension
- *  on_value   saturated for integers; on and off are 1 and 0 if both are left
- *  off_value  out, otherwise exactly as given
+ *  on_value   saturated for integers
+ *  off_value  likewise
  *  axis       the place of the new dimension, EDDY_AXES(a) with
  *             -rank-1 <= a <= rank; left out: the last
  *  dtype      of y; float32 if left out
@@ -23,10 +24,11 @@
  *  Gradient: none.  TensorFlow: OneHot. */
 #ifdef EDDY_HEADER
 typedef struct eddy_one_hot_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_one_hot_args));
     eddy_tensor indices;
     int64_t     depth;
-    double      on_value, off_value;
+    double      on_value EDDY_DEFAULT(1);
+    double      off_value;
     eddy_dims   axis;
     eddy_dtype  dtype;
     const char *name;
@@ -114,14 +116,14 @@ const eddy_op_def eddy_op_one_hot = {
     .gradient = eddy_not_differentiable, .batch = one_hot_batch,
 };
 
-eddy_tensor eddy_one_hot_with(eddy_one_hot_args a)
+eddy_tensor eddy_one_hot_with(const eddy_one_hot_args *given)
 {
+    eddy_one_hot_args a = EDDY_TAKE(eddy_one_hot_args, given);
     one_hot_attrs attrs = {
         .depth = a.depth, .on_value = a.on_value, .off_value = a.off_value,
         .dtype = a.dtype ? a.dtype : EDDY_FLOAT32,
     };
     if (!eddy__take_axis(a.indices.graph, &eddy_op_one_hot, a.axis, &attrs.axis))
         return eddy_none(a.indices.graph);
-    if (a.on_value == 0 && a.off_value == 0) attrs.on_value = 1;
     return eddy__apply_named(a.name, &eddy_op_one_hot, &attrs, 1, &a.indices);
 }

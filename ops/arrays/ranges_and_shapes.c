@@ -1,6 +1,7 @@
 /* ranges_and_shapes.c -- linspace, logspace, meshgrid, eye, sequence_mask and other arrays made
  * from a few numbers, and arithmetic on shapes; composed of other operations. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -139,10 +140,10 @@ eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype d
 
 #ifdef EDDY_HEADER
 typedef struct eddy_eye_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_eye_args));
     eddy_graph *graph;
     int64_t     rows;
-    int64_t     columns;    /* 0 is as many as rows */
+    int64_t     columns EDDY_DEFAULT(EDDY_OMITTED); /* default as many as rows */
     eddy_dtype  dtype;      /* 0 is float32 */
 } eddy_eye_args;
 #endif
@@ -150,15 +151,17 @@ typedef struct eddy_eye_args {
 /** y = the identity matrix [rows, columns], ones on the main diagonal.
  *
  *  rows     at least 0
- *  columns  the same; 0 is as many as rows
+ *  columns  the same; left out, as many as rows
  *  dtype    0 is float32
  *
  *  Errors: EDDY_INVALID_ARGUMENT for a negative number.
  *  Gradient: none, it is constant.  TensorFlow: tf.eye. */
-eddy_tensor eddy_eye_with(eddy_eye_args a)
+eddy_tensor eddy_eye_with(const eddy_eye_args *given)
 {
+    eddy_eye_args a = EDDY_TAKE(eddy_eye_args, given);
     eddy_graph   *g = a.graph;
-    const int64_t rows = a.rows, wide = a.columns ? a.columns : rows, n = rows < wide ? rows : wide;
+    const int64_t rows = a.rows, wide = a.columns == EDDY_OMITTED ? rows : a.columns;
+    const int64_t n = rows < wide ? rows : wide;
     if (rows < 0 || wide < 0)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "eye: %lld rows and %lld columns are not a valid size", (long long)rows,

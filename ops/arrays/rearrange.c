@@ -2,6 +2,7 @@
  * moving, merging and repeating dimensions, and indices along an axis; composed of other
  * operations. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 /* The rank of x, and an axis of it from the front; false, having said so, if there is none. */
@@ -170,7 +171,7 @@ eddy_tensor eddy_take_along_axis(eddy_tensor x, eddy_tensor indices, int64_t axi
  *  TensorFlow: none; NumPy's put_along_axis, PyTorch's scatter and scatter_add. */
 #ifdef EDDY_HEADER
 typedef struct eddy_put_along_axis_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_put_along_axis_args));
     eddy_tensor x;
     eddy_tensor indices;
     eddy_tensor values;
@@ -178,18 +179,20 @@ typedef struct eddy_put_along_axis_args {
     bool        add;
 } eddy_put_along_axis_args;
 #endif
-eddy_tensor eddy_put_along_axis_with(eddy_put_along_axis_args a)
+eddy_tensor eddy_put_along_axis_with(const eddy_put_along_axis_args *given)
 {
+    eddy_put_along_axis_args a = EDDY_TAKE(eddy_put_along_axis_args, given);
     int rank, at;
     if (!along(a.x, a.indices, "put_along_axis", a.axis, &rank, &at)) return none(a.x);
     const bool last = at == rank - 1;
     const eddy_tensor x = last ? a.x : eddy_moveaxis(a.x, at, -1);
     const eddy_tensor values = last ? a.values : eddy_moveaxis(a.values, at, -1);
     const eddy_tensor indices = last ? a.indices : eddy_moveaxis(a.indices, at, -1);
-    const eddy_tensor_scatter_args put = { .tensor = x, .indices = eddy_expand_dims(indices, -1),
-                                           .updates = values, .batch_dims = rank - 1 };
-    const eddy_tensor y = a.add ? eddy_tensor_scatter_add_with(put)
-                                : eddy_tensor_scatter_update_with(put);
+    const eddy_tensor_scatter_args put =
+        *EDDY_ARGS(eddy_tensor_scatter_args, .tensor = x, .indices = eddy_expand_dims(indices, -1),
+                   .updates = values, .batch_dims = rank - 1);
+    const eddy_tensor y = a.add ? eddy_tensor_scatter_add_with(&put)
+                                : eddy_tensor_scatter_update_with(&put);
     return last ? y : eddy_moveaxis(y, -1, at);
 }
 
@@ -271,15 +274,16 @@ static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
  *  TensorFlow: tf.repeat. */
 #ifdef EDDY_HEADER
 typedef struct eddy_repeat_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_repeat_args));
     eddy_tensor x;
     eddy_tensor repeats;
     eddy_dims   axis;
-    int64_t     size;
+    int64_t     size EDDY_DEFAULT(EDDY_OMITTED);
 } eddy_repeat_args;
 #endif
-eddy_tensor eddy_repeat_with(eddy_repeat_args a)
+eddy_tensor eddy_repeat_with(const eddy_repeat_args *given)
 {
+    eddy_repeat_args a = EDDY_TAKE(eddy_repeat_args, given);
     const eddy_array *known = eddy_constant_value(a.repeats);
     const eddy_tensor x = a.axis.count > 0 ? a.x : eddy_ravel(a.x);
     int rank, at;
@@ -299,8 +303,11 @@ eddy_tensor eddy_repeat_with(eddy_repeat_args a)
     if (!eddy_is_valid(repeats)) return none(x);
     const eddy_tensor ends = eddy_cumsum(Cast(repeats, EDDY_INT64), 0);
     const eddy_tensor zero = NumberLike(0, ends), one = NumberLike(1, ends);
-    const eddy_tensor n = a.size > 0 ? NumberLike((double)a.size, ends)
-                                     : Sum(Cast(repeats, EDDY_INT64));
+    if (a.size < 0 && a.size != EDDY_OMITTED)
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
+                         "repeat: size is %lld; it must not be negative", (long long)a.size);
+    const eddy_tensor n = a.size == EDDY_OMITTED ? Sum(Cast(repeats, EDDY_INT64))
+                                                 : NumberLike((double)a.size, ends);
     const eddy_tensor from = eddy_searchsorted(ends, eddy_range(zero, n, one), .right = true,
                                                .out_type = EDDY_INT64);
     const eddy_tensor all = eddy_size(repeats, EDDY_INT64);

@@ -1,6 +1,7 @@
 /* reshape.c -- reshape, expand_dims, squeeze: the same elements with another shape. All are
  * aliases, so a run copies nothing. They differ in the source of the new shape. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -286,7 +287,7 @@ eddy_tensor eddy_expand_dims(eddy_tensor x, int64_t axis)
  *  Gradient: dx = dy under the shape of x.  TensorFlow: Squeeze. */
 #ifdef EDDY_HEADER
 typedef struct eddy_squeeze_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_squeeze_args));
     eddy_tensor x;
     eddy_dims   axes;
     const char *name;
@@ -327,7 +328,8 @@ const eddy_op_def eddy_op_squeeze = {
     .infer = squeeze_infer, .gradient = reshape_gradient, .batch = eddy__batch_reshape,
 };
 
-eddy_tensor eddy_squeeze_with(eddy_squeeze_args a)
+eddy_tensor eddy_squeeze_with(const eddy_squeeze_args *given)
 {
+    eddy_squeeze_args a = EDDY_TAKE(eddy_squeeze_args, given);
     return eddy__apply_named(a.name, &eddy_op_squeeze, &(squeeze_attrs){ a.axes }, 1, &a.x);
 }

@@ -1,5 +1,6 @@
 /* roll.c -- roll: a circular shift of the elements along axes. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
@@ -8,7 +9,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_roll_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_roll_args));
     eddy_tensor x;
     int64_t     shift;
     int64_t     axis;              /* default 0 */
@@ -76,8 +77,9 @@ const eddy_op_def eddy_op_roll = {
  *
  *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have.
  *  Gradient: dx = dy moved back.  TensorFlow: Roll. */
-eddy_tensor eddy_roll_with(eddy_roll_args args)
+eddy_tensor eddy_roll_with(const eddy_roll_args *given)
 {
+    eddy_roll_args args = EDDY_TAKE(eddy_roll_args, given);
     return eddy__apply_named(args.name, &eddy_op_roll, &(roll_attrs){ args.shift, args.axis }, 1,
                              (eddy_tensor[]){ args.x });
 }

@@ -7,6 +7,7 @@
  *   slice_like(x, ref, begin)  the part of x at begin that has the shape of ref
  *   slice_grad(dy, ref, begin) zeros of the shape of ref, with dy at begin */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -249,7 +250,7 @@ eddy_tensor eddy_slice_grad(eddy_tensor dy, eddy_tensor ref, eddy_dims begin)
  *  Gradient: dx = the part of dy where x is.  TensorFlow: Pad, PadV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_pad_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_pad_args));
     eddy_tensor x;
     eddy_dims   before, after;
     double      value;
@@ -332,8 +333,9 @@ const eddy_op_def eddy_op_pad = {
     .batch = pad_batch,
 };
 
-eddy_tensor eddy_pad_with(eddy_pad_args a)
+eddy_tensor eddy_pad_with(const eddy_pad_args *given)
 {
+    eddy_pad_args a = EDDY_TAKE(eddy_pad_args, given);
     return eddy__apply_named(a.name, &eddy_op_pad, &(pad_attrs){ a.before, a.after, a.value }, 1,
                              &a.x);
 }

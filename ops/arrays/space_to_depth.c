@@ -3,6 +3,7 @@
  *
  * Each operation is a permutation: the same loops with different strides in the two tensors. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -47,7 +48,7 @@ static const eddy_attr_field depth_fields[] = EDDY_FIELDS(depth_attrs, block_siz
 #ifdef EDDY_HEADER
 /* Options of eddy_space_to_depth and eddy_depth_to_space. */
 typedef struct eddy_space_to_depth_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_space_to_depth_args));
     eddy_tensor x;
     int64_t     block_size;
     const char *data_format;       /* "NHWC", the default, or "NCHW" */
@@ -143,8 +144,9 @@ const eddy_op_def eddy_op_space_to_depth = {
  *  Channel (i b + j) c + k of y is channel k of place i, j of the block.
  *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
  *  Gradient: dx = dy turned back, eddy_depth_to_space.  TensorFlow: SpaceToDepth. */
-eddy_tensor eddy_space_to_depth_with(eddy_space_to_depth_args a)
+eddy_tensor eddy_space_to_depth_with(const eddy_space_to_depth_args *given)
 {
+    eddy_space_to_depth_args a = EDDY_TAKE(eddy_space_to_depth_args, given);
     return eddy__apply_named(a.name, &eddy_op_space_to_depth,
                              &(depth_attrs){ a.block_size, a.data_format }, 1, &a.x);
 }
@@ -171,8 +173,9 @@ const eddy_op_def eddy_op_depth_to_space = {
  *
  *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
  *  Gradient: dx = eddy_space_to_depth of dy.  TensorFlow: DepthToSpace. */
-eddy_tensor eddy_depth_to_space_with(eddy_space_to_depth_args a)
+eddy_tensor eddy_depth_to_space_with(const eddy_space_to_depth_args *given)
 {
+    eddy_space_to_depth_args a = EDDY_TAKE(eddy_space_to_depth_args, given);
     return eddy__apply_named(a.name, &eddy_op_depth_to_space,
                              &(depth_attrs){ a.block_size, a.data_format }, 1, &a.x);
 }
@@ -335,10 +338,11 @@ eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
 static eddy_tensor left_out(eddy_tensor y, int n, eddy_dims before, eddy_dims after)
 {
     const eddy_shape s = eddy_shape_of(y);
-    eddy_strided_slice_args cut = { .x = y, .begin_mask = 1, .end_mask = 1 };
+    eddy_strided_slice_args cut = *EDDY_ARGS(eddy_strided_slice_args, y, .begin_mask = 1,
+                                             .end_mask = 1);
     char least[16 + 32 * EDDY_MAX_RANK] = "*";
     bool open = false;
-    cut.begin.count = cut.end.count = n + 1;
+    cut.begin = cut.end = (eddy_dims){ .count = n + 1 };
     for (int i = 0; i < n; i++) {
         if (before.at[i] < 0 || after.at[i] < 0)
             return eddy_fail(y.graph, EDDY_INVALID_ARGUMENT,
@@ -356,10 +360,10 @@ static eddy_tensor left_out(eddy_tensor y, int n, eddy_dims before, eddy_dims af
         cut.end.at[i + 1] = -after.at[i];
         if (after.at[i] == 0) cut.end_mask |= (int64_t)2 << i;
     }
-    if (!open) return eddy_strided_slice_with(cut);
+    if (!open) return eddy_strided_slice_with(&cut);
     strcat(least, ", ...");
     eddy_control_begin(y.graph, EDDY_LIST(eddy_assert_shapes(EDDY_LIST(y), least)));
-    const eddy_tensor part = eddy_strided_slice_with(cut);
+    const eddy_tensor part = eddy_strided_slice_with(&cut);
     eddy_control_end(y.graph);
     return part;
 }

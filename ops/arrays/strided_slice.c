@@ -5,6 +5,7 @@
  * dimension its begin, its stride and its number of elements. */
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/state/variable.h"
@@ -215,7 +216,7 @@ static void strided_batch(eddy_batch *b)
  *  Gradient: dx = zeros like x with dy at the places taken.  TensorFlow: StridedSlice. */
 #ifdef EDDY_HEADER
 typedef struct eddy_strided_slice_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_strided_slice_args));
     eddy_tensor x;
     eddy_dims   begin, end, strides;
     int64_t     begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
@@ -278,8 +279,9 @@ const eddy_op_def eddy_op_strided_slice = {
     .gradient = strided_gradient, .batch = strided_batch, .parts = strided_parts,
 };
 
-eddy_tensor eddy_strided_slice_with(eddy_strided_slice_args a)
+eddy_tensor eddy_strided_slice_with(const eddy_strided_slice_args *given)
 {
+    eddy_strided_slice_args a = EDDY_TAKE(eddy_strided_slice_args, given);
     const strided_attrs attrs = { a.begin, a.end, a.strides, a.begin_mask, a.end_mask,
                                   a.ellipsis_mask, a.new_axis_mask, a.shrink_axis_mask };
     return eddy__apply_named(a.name, &eddy_op_strided_slice, &attrs, 1, &a.x);
@@ -349,7 +351,7 @@ const eddy_op_def eddy_op_strided_slice_grad = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_strided_slice_assign_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_strided_slice_assign_args));
     eddy_tensor var, value;
     eddy_dims   begin, end, strides;
     int64_t     begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
@@ -395,8 +397,9 @@ const eddy_op_def eddy_op_strided_slice_assign = {
  *  Errors: those of eddy_strided_slice; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the value does not
  *  fit; EDDY_UNINITIALIZED at the run.
  *  Gradient: none.  TensorFlow: StridedSliceAssign. */
-eddy_tensor eddy_strided_slice_assign_with(eddy_strided_slice_assign_args a)
+eddy_tensor eddy_strided_slice_assign_with(const eddy_strided_slice_assign_args *given)
 {
+    eddy_strided_slice_assign_args a = EDDY_TAKE(eddy_strided_slice_assign_args, given);
     const strided_attrs attrs = { a.begin, a.end, a.strides, a.begin_mask, a.end_mask,
                                   a.ellipsis_mask, a.new_axis_mask, a.shrink_axis_mask };
     return eddy__apply_named(a.name, &eddy_op_strided_slice_assign, &attrs, 2,

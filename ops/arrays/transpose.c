@@ -1,5 +1,6 @@
 /* transpose.c -- transpose: permuting the dimensions of a tensor. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -14,7 +15,7 @@
  *  Gradient: dx = dy under the inverse permutation.  TensorFlow: Transpose. */
 #ifdef EDDY_HEADER
 typedef struct eddy_transpose_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_transpose_args));
     eddy_tensor x;
     eddy_dims   perm;
     const char *name;
@@ -87,7 +88,8 @@ const eddy_op_def eddy_op_transpose = {
     .gradient = transpose_gradient, .batch = transpose_batch,
 };
 
-eddy_tensor eddy_transpose_with(eddy_transpose_args a)
+eddy_tensor eddy_transpose_with(const eddy_transpose_args *given)
 {
+    eddy_transpose_args a = EDDY_TAKE(eddy_transpose_args, given);
     return eddy__apply_named(a.name, &eddy_op_transpose, &(transpose_attrs){ a.perm }, 1, &a.x);
 }

@@ -2,6 +2,7 @@
  * Dirichlet and multivariate normal distributions, and samples of the latter; composed of other
  * operations. */
 #include "ops/linear/linear.h"
+#include "graph/take.h"
 #include "ops/formulas/log_probs.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
@@ -95,7 +96,7 @@ eddy_tensor eddy_dirichlet_entropy(eddy_tensor concentration)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_multivariate_normal_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_multivariate_normal_args));
     eddy_tensor loc;             /* [..., n] */
     eddy_tensor scale_tril;      /* [..., n, n] */
     eddy_dims   sample_shape;    /* axes in front; default none */
@@ -123,8 +124,9 @@ static eddy_tensor turned(eddy_tensor l, eddy_tensor z)
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
  *  Gradient: dloc = dy, dl = dy z' below the diagonal, the numbers z standing still.
  *  TensorFlow: distributions.MultivariateNormalTriL.sample. */
-eddy_tensor eddy_random_multivariate_normal_with(eddy_random_multivariate_normal_args a)
+eddy_tensor eddy_random_multivariate_normal_with(const eddy_random_multivariate_normal_args *given)
 {
+    eddy_random_multivariate_normal_args a = EDDY_TAKE(eddy_random_multivariate_normal_args, given);
     const eddy_source from = { a.seed, a.stateless_seed };
     const eddy_tensor both[] = { a.loc, a.scale_tril };
     if (!eddy__are_floats("random_multivariate_normal", 2, both)) return none(a.loc);

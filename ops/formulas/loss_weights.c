@@ -1,6 +1,7 @@
 /* loss_weights.c -- weighted losses and their reduction over examples, the collection of losses,
  * and L1 and L2 regularization; composed of other operations. */
 #include "ops/formulas/losses.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ typedef enum eddy_loss_reduction {
 } eddy_loss_reduction;
 
 typedef struct eddy_compute_weighted_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_compute_weighted_loss_args));
     eddy_tensor         losses;
     eddy_tensor         weights;      /* left out: 1 */
     eddy_loss_reduction reduction;
@@ -26,7 +27,7 @@ typedef struct eddy_compute_weighted_loss_args {
 
 /* Arguments of the losses that have no option of their own. */
 typedef struct eddy_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
     eddy_loss_reduction reduction;
@@ -51,8 +52,9 @@ typedef struct eddy_loss_args {
  *  EDDY_INVALID_ARGUMENT for another reduction.
  *  Gradient: that of the formula; the count of weights has none.
  *  TensorFlow: tf.losses.compute_weighted_loss. */
-eddy_tensor eddy_compute_weighted_loss_with(eddy_compute_weighted_loss_args a)
+eddy_tensor eddy_compute_weighted_loss_with(const eddy_compute_weighted_loss_args *given)
 {
+    eddy_compute_weighted_loss_args a = EDDY_TAKE(eddy_compute_weighted_loss_args, given);
     return eddy__loss_weigh("compute_weighted_loss", a.losses, a.weights, a.reduction,
                             a.collection);
 }
@@ -102,7 +104,7 @@ eddy_tensor eddy_get_regularization_loss(eddy_graph *g, const char *scope)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_get_total_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_get_total_loss_args));
     eddy_graph *graph;
     bool        without_regularization;
     const char *scope;                /* left out: all losses */
@@ -118,8 +120,9 @@ typedef struct eddy_get_total_loss_args {
  *  Errors: EDDY_INVALID_ARGUMENT if there are none; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they
  *  differ in shape or type.
  *  Gradient: 1 for each.  TensorFlow: tf.losses.get_total_loss. */
-eddy_tensor eddy_get_total_loss_with(eddy_get_total_loss_args a)
+eddy_tensor eddy_get_total_loss_with(const eddy_get_total_loss_args *given)
 {
+    eddy_get_total_loss_args a = EDDY_TAKE(eddy_get_total_loss_args, given);
     eddy_tensor sum = EDDY_NO_TENSOR;
     sum = add_members(a.graph, EDDY_LOSSES, a.scope, sum);
     if (!a.without_regularization)

@@ -2,6 +2,7 @@
  * integer labels, hinge, focal, KL divergence and dice; composed of other operations, with the
  * weights of ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -25,8 +26,9 @@ static eddy_tensor shortfall(eddy_tensor labels, eddy_tensor x)
  *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those
  *  of eddy_compute_weighted_loss.
  *  Gradient: that of the formula; 0 where 1 = s x.  TensorFlow: tf.losses.hinge_loss. */
-eddy_tensor eddy_hinge_loss_with(eddy_loss_args a)
+eddy_tensor eddy_hinge_loss_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "hinge_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor losses = shortfall(labels, a.predictions);
@@ -40,8 +42,9 @@ eddy_tensor eddy_hinge_loss_with(eddy_loss_args a)
  *  Errors: as eddy_hinge_loss.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.keras.losses.squared_hinge, which also takes labels of -1. */
-eddy_tensor eddy_squared_hinge_loss_with(eddy_loss_args a)
+eddy_tensor eddy_squared_hinge_loss_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "squared_hinge_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor losses = Square(shortfall(labels, a.predictions));
@@ -57,8 +60,9 @@ eddy_tensor eddy_squared_hinge_loss_with(eddy_loss_args a)
  *
  *  Errors: as eddy_hinge_loss.
  *  Gradient: that of the formula.  TensorFlow: tf.keras.losses.categorical_hinge. */
-eddy_tensor eddy_categorical_hinge_loss_with(eddy_loss_args a)
+eddy_tensor eddy_categorical_hinge_loss_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "categorical_hinge_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor right = Sum(Mul(labels, a.predictions), EDDY_AXES(-1));
@@ -71,10 +75,10 @@ eddy_tensor eddy_categorical_hinge_loss_with(eddy_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_log_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_log_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
-    double              epsilon;      /* default 1e-7 */
+    double              epsilon EDDY_DEFAULT(1e-7);
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_log_loss_args;
@@ -91,10 +95,11 @@ typedef struct eddy_log_loss_args {
  *  Of logits there is eddy_sigmoid_cross_entropy_loss, which loses no digits.
  *  Errors: as eddy_hinge_loss.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.log_loss. */
-eddy_tensor eddy_log_loss_with(eddy_log_loss_args a)
+eddy_tensor eddy_log_loss_with(const eddy_log_loss_args *given)
 {
+    eddy_log_loss_args a = EDDY_TAKE(eddy_log_loss_args, given);
     const char *who = "log_loss";
-    const double epsilon = a.epsilon == 0 ? 1e-7 : a.epsilon;
+    const double epsilon = a.epsilon;
     const eddy_tensor p = a.predictions, labels = eddy__loss_labels(who, a.labels, p);
     const eddy_tensor yes = Mul(labels, Log(Add(p, epsilon)));
     const eddy_tensor no = Mul(Sub(1, labels), Log(Add(Sub(1, p), epsilon)));
@@ -104,7 +109,7 @@ eddy_tensor eddy_log_loss_with(eddy_log_loss_args a)
 #ifdef EDDY_HEADER
 /* Arguments of the losses of logits. */
 typedef struct eddy_logits_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_logits_loss_args));
     eddy_tensor         labels, logits;
     eddy_tensor         weights;      /* left out: 1 */
     double              label_smoothing;
@@ -123,8 +128,9 @@ typedef struct eddy_logits_loss_args {
  *  Errors: as eddy_hinge_loss; EDDY_INVALID_ARGUMENT for a smoothing outside [0, 1].
  *  Gradient: that of eddy_sigmoid_cross_entropy.
  *  TensorFlow: tf.losses.sigmoid_cross_entropy. */
-eddy_tensor eddy_sigmoid_cross_entropy_loss_with(eddy_logits_loss_args a)
+eddy_tensor eddy_sigmoid_cross_entropy_loss_with(const eddy_logits_loss_args *given)
 {
+    eddy_logits_loss_args a = EDDY_TAKE(eddy_logits_loss_args, given);
     const char *who = "sigmoid_cross_entropy_loss";
     const double s = a.label_smoothing;
     eddy_tensor labels = eddy__loss_labels(who, a.labels, a.logits);
@@ -156,11 +162,11 @@ eddy_tensor eddy_weighted_cross_entropy_with_logits(eddy_tensor labels, eddy_ten
 
 #ifdef EDDY_HEADER
 typedef struct eddy_focal_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_focal_loss_args));
     eddy_tensor         labels, logits;
     eddy_tensor         weights;      /* left out: 1 */
-    double              alpha;        /* of label 1; default 0.25; below 0: no balance */
-    double              gamma;        /* default 2 */
+    double              alpha EDDY_DEFAULT(0.25); /* of label 1; below 0: no balance */
+    double              gamma EDDY_DEFAULT(2);
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_focal_loss_args;
@@ -178,10 +184,11 @@ typedef struct eddy_focal_loss_args {
  *
  *  Errors: as eddy_hinge_loss.
  *  Gradient: that of the formula.  TensorFlow: none; torchvision's sigmoid_focal_loss. */
-eddy_tensor eddy_focal_loss_with(eddy_focal_loss_args a)
+eddy_tensor eddy_focal_loss_with(const eddy_focal_loss_args *given)
 {
+    eddy_focal_loss_args a = EDDY_TAKE(eddy_focal_loss_args, given);
     const char *who = "focal_loss";
-    const double alpha = a.alpha == 0 ? 0.25 : a.alpha, gamma = a.gamma == 0 ? 2 : a.gamma;
+    const double alpha = a.alpha, gamma = a.gamma;
     const eddy_tensor z = eddy__loss_labels(who, a.labels, a.logits), not_z = Sub(1, z);
     const eddy_tensor missed = Add(Mul(z, Sigmoid(Neg(a.logits))), Mul(not_z, Sigmoid(a.logits)));
     /* Above 0, where a broken power has no slope. */
@@ -212,8 +219,9 @@ static eddy_tensor smooth(eddy_tensor labels, double s)
  *  Errors: as eddy_hinge_loss; EDDY_INVALID_ARGUMENT for a smoothing outside [0, 1].
  *  Gradient: that of eddy_softmax_cross_entropy for the logits.
  *  TensorFlow: tf.losses.softmax_cross_entropy. */
-eddy_tensor eddy_softmax_cross_entropy_loss_with(eddy_logits_loss_args a)
+eddy_tensor eddy_softmax_cross_entropy_loss_with(const eddy_logits_loss_args *given)
 {
+    eddy_logits_loss_args a = EDDY_TAKE(eddy_logits_loss_args, given);
     const char *who = "softmax_cross_entropy_loss";
     eddy_tensor labels = eddy__loss_labels(who, a.labels, a.logits);
     if (!eddy__loss_option(a.logits.graph, who, "label_smoothing", a.label_smoothing, 0, 1))
@@ -225,7 +233,7 @@ eddy_tensor eddy_softmax_cross_entropy_loss_with(eddy_logits_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sparse_softmax_cross_entropy_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_sparse_softmax_cross_entropy_loss_args));
     eddy_tensor         labels, logits;
     eddy_tensor         weights;      /* left out: 1 */
     eddy_dims           ignore;       /* labels that count nothing: EDDY_DIMS(-1) */
@@ -255,8 +263,10 @@ static eddy_tensor ignored(eddy_tensor labels, eddy_dims ignore)
  *  Gradient: that of eddy_sparse_softmax_cross_entropy for the logits.
  *  TensorFlow: tf.losses.sparse_softmax_cross_entropy; `ignore` is PyTorch's ignore_index. */
 eddy_tensor eddy_sparse_softmax_cross_entropy_loss_with(
-    eddy_sparse_softmax_cross_entropy_loss_args a)
+    const eddy_sparse_softmax_cross_entropy_loss_args *given)
 {
+    eddy_sparse_softmax_cross_entropy_loss_args a =
+        EDDY_TAKE(eddy_sparse_softmax_cross_entropy_loss_args, given);
     const char *who = "sparse_softmax_cross_entropy_loss";
     if (eddy_refuse_number(a.logits.graph, who, "ignore", a.ignore))
         return eddy_none(a.logits.graph);
@@ -274,7 +284,7 @@ eddy_tensor eddy_sparse_softmax_cross_entropy_loss_with(
 
 #ifdef EDDY_HEADER
 typedef struct eddy_kl_divergence_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_kl_divergence_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
     bool                log_predictions;
@@ -296,8 +306,9 @@ typedef struct eddy_kl_divergence_loss_args {
  *  Errors: as eddy_hinge_loss.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.keras.losses.kullback_leibler_divergence; PyTorch's kl_div. */
-eddy_tensor eddy_kl_divergence_loss_with(eddy_kl_divergence_loss_args a)
+eddy_tensor eddy_kl_divergence_loss_with(const eddy_kl_divergence_loss_args *given)
 {
+    eddy_kl_divergence_loss_args a = EDDY_TAKE(eddy_kl_divergence_loss_args, given);
     const char *who = "kl_divergence_loss";
     const eddy_tensor t = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor cross = a.log_predictions ? MulNoNan(a.predictions, t)
@@ -308,11 +319,11 @@ eddy_tensor eddy_kl_divergence_loss_with(eddy_kl_divergence_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_dice_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_dice_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
     eddy_dims           axes;         /* of one set; left out: all */
-    double              smooth;       /* default 1 */
+    double              smooth EDDY_DEFAULT(1);
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_dice_loss_args;
@@ -330,10 +341,11 @@ typedef struct eddy_dice_loss_args {
  *
  *  Errors: as eddy_hinge_loss and eddy_sum.
  *  Gradient: that of the formula.  TensorFlow: none; the soft form of Dice's coefficient. */
-eddy_tensor eddy_dice_loss_with(eddy_dice_loss_args a)
+eddy_tensor eddy_dice_loss_with(const eddy_dice_loss_args *given)
 {
+    eddy_dice_loss_args a = EDDY_TAKE(eddy_dice_loss_args, given);
     const char *who = "dice_loss";
-    const double s = a.smooth == 0 ? 1 : a.smooth;
+    const double s = a.smooth;
     const eddy_tensor p = a.predictions, t = eddy__loss_labels(who, a.labels, p);
     const eddy_tensor common = Sum(Mul(p, t), a.axes), all = Sum(Add(p, t), a.axes);
     const eddy_tensor losses = Sub(1, Div(Add(Mul(2, common), s), Add(all, s)));

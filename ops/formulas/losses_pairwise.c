@@ -2,6 +2,7 @@
  * ranking, contrastive and triplet losses; composed of other operations, with the weights of
  * ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -12,10 +13,10 @@ static eddy_dims or_last(eddy_dims axis) { return eddy_dims_or(axis, EDDY_AXES(-
 
 #ifdef EDDY_HEADER
 typedef struct eddy_cosine_similarity_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_cosine_similarity_args));
     eddy_tensor a, b;
     eddy_dims   axis;                 /* of the vectors, EDDY_AXES(0); left out, the last */
-    double      epsilon;              /* default 1e-12 */
+    double      epsilon EDDY_DEFAULT(1e-12);
 } eddy_cosine_similarity_args;
 #endif
 
@@ -31,8 +32,9 @@ typedef struct eddy_cosine_similarity_args {
  *  Errors: those of eddy_l2_normalize, eddy_mul and eddy_sum.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.keras.losses.cosine_similarity, which has the other sign. */
-eddy_tensor eddy_cosine_similarity_with(eddy_cosine_similarity_args a)
+eddy_tensor eddy_cosine_similarity_with(const eddy_cosine_similarity_args *given)
 {
+    eddy_cosine_similarity_args a = EDDY_TAKE(eddy_cosine_similarity_args, given);
     const eddy_dims   axis = or_last(a.axis);
     const eddy_tensor p = eddy_l2_normalize(a.a, .axes = axis, .epsilon = a.epsilon);
     const eddy_tensor q = eddy_l2_normalize(a.b, .axes = axis, .epsilon = a.epsilon);
@@ -41,7 +43,7 @@ eddy_tensor eddy_cosine_similarity_with(eddy_cosine_similarity_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_cosine_distance_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_cosine_distance_args));
     eddy_tensor         labels, predictions;
     eddy_dims           axis;         /* of the vectors, EDDY_AXES(0); left out, the last */
     eddy_tensor         weights;      /* left out: 1 */
@@ -62,8 +64,9 @@ typedef struct eddy_cosine_distance_args {
  *  Errors: EDDY_BAD_DTYPE for other predictions; EDDY_BAD_SHAPE if the shapes differ; those of
  *  eddy_sum and eddy_compute_weighted_loss.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.cosine_distance. */
-eddy_tensor eddy_cosine_distance_with(eddy_cosine_distance_args a)
+eddy_tensor eddy_cosine_distance_with(const eddy_cosine_distance_args *given)
 {
+    eddy_cosine_distance_args a = EDDY_TAKE(eddy_cosine_distance_args, given);
     const char *who = "cosine_distance";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor near = Sum(Mul(a.predictions, labels), or_last(a.axis), .keepdims = true);
@@ -73,7 +76,7 @@ eddy_tensor eddy_cosine_distance_with(eddy_cosine_distance_args a)
 #ifdef EDDY_HEADER
 /* Arguments of the losses of two tensors and labels that say how they belong together. */
 typedef struct eddy_pair_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_pair_loss_args));
     eddy_tensor         a, b, labels;
     eddy_tensor         weights;      /* left out: 1 */
     double              margin;
@@ -92,8 +95,9 @@ typedef struct eddy_pair_loss_args {
  *
  *  Errors: as eddy_cosine_similarity and eddy_cosine_distance.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's cosine_embedding_loss. */
-eddy_tensor eddy_cosine_embedding_loss_with(eddy_pair_loss_args a)
+eddy_tensor eddy_cosine_embedding_loss_with(const eddy_pair_loss_args *given)
 {
+    eddy_pair_loss_args a = EDDY_TAKE(eddy_pair_loss_args, given);
     const char *who = "cosine_embedding_loss";
     const eddy_tensor c = eddy_cosine_similarity(a.a, a.b);
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, c);
@@ -113,8 +117,9 @@ eddy_tensor eddy_cosine_embedding_loss_with(eddy_pair_loss_args a)
  *
  *  Errors: as eddy_sub and eddy_cosine_distance.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's margin_ranking_loss. */
-eddy_tensor eddy_margin_ranking_loss_with(eddy_pair_loss_args a)
+eddy_tensor eddy_margin_ranking_loss_with(const eddy_pair_loss_args *given)
 {
+    eddy_pair_loss_args a = EDDY_TAKE(eddy_pair_loss_args, given);
     const char *who = "margin_ranking_loss";
     const eddy_tensor above = Sub(a.a, a.b), labels = eddy__loss_labels(who, a.labels, above);
     const eddy_tensor losses = Relu(Sub(a.margin, Mul(labels, above)));
@@ -132,10 +137,11 @@ eddy_tensor eddy_margin_ranking_loss_with(eddy_pair_loss_args a)
  *  Errors: as eddy_sub and eddy_cosine_distance.
  *  Gradient: that of the formula, with 0 at a distance of 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.contrib.losses.metric_learning.contrastive_loss. */
-eddy_tensor eddy_contrastive_loss_with(eddy_pair_loss_args a)
+eddy_tensor eddy_contrastive_loss_with(const eddy_pair_loss_args *given)
 {
+    eddy_pair_loss_args a = EDDY_TAKE(eddy_pair_loss_args, given);
     const char *who = "contrastive_loss";
-    const double margin = a.margin == 0 ? 1 : a.margin;
+    const double margin = a.margin;
     const eddy_tensor d = eddy_norm(Sub(a.a, a.b), .axes = EDDY_AXES(-1));
     const eddy_tensor same = eddy__loss_labels(who, a.labels, d);
     const eddy_tensor squares = Sum(SquaredDifference(a.a, a.b), EDDY_AXES(-1));
@@ -146,10 +152,10 @@ eddy_tensor eddy_contrastive_loss_with(eddy_pair_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_triplet_margin_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_triplet_margin_loss_args));
     eddy_tensor         anchor, positive, negative;
     eddy_tensor         weights;      /* left out: 1 */
-    double              margin;       /* default 1 */
+    double              margin EDDY_DEFAULT(1);
     bool                swap, squared;
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
@@ -174,9 +180,10 @@ static eddy_tensor distance(eddy_tensor a, eddy_tensor b, bool squared)
  *
  *  Errors: as eddy_sub and eddy_compute_weighted_loss.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's triplet_margin_loss. */
-eddy_tensor eddy_triplet_margin_loss_with(eddy_triplet_margin_loss_args a)
+eddy_tensor eddy_triplet_margin_loss_with(const eddy_triplet_margin_loss_args *given)
 {
-    const double margin = a.margin == 0 ? 1 : a.margin;
+    eddy_triplet_margin_loss_args a = EDDY_TAKE(eddy_triplet_margin_loss_args, given);
+    const double margin = a.margin;
     const eddy_tensor near = distance(a.anchor, a.positive, a.squared);
     eddy_tensor far = distance(a.anchor, a.negative, a.squared);
     if (a.swap) far = Minimum(far, distance(a.positive, a.negative, a.squared));
@@ -188,9 +195,9 @@ eddy_tensor eddy_triplet_margin_loss_with(eddy_triplet_margin_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_triplet_semihard_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_triplet_semihard_loss_args));
     eddy_tensor labels, embeddings;
-    double      margin;               /* default 1 */
+    double      margin EDDY_DEFAULT(1);
 } eddy_triplet_semihard_loss_args;
 #endif
 
@@ -232,9 +239,10 @@ static eddy_tensor semihard(eddy_tensor d, eddy_tensor other)
  *  Errors: those of the operations it is made of.
  *  Gradient: that of the formula, with the choice of k kept.
  *  TensorFlow: tf.contrib.losses.metric_learning.triplet_semihard_loss. */
-eddy_tensor eddy_triplet_semihard_loss_with(eddy_triplet_semihard_loss_args a)
+eddy_tensor eddy_triplet_semihard_loss_with(const eddy_triplet_semihard_loss_args *given)
 {
-    const double margin = a.margin == 0 ? 1 : a.margin;
+    eddy_triplet_semihard_loss_args a = EDDY_TAKE(eddy_triplet_semihard_loss_args, given);
+    const double margin = a.margin;
     const eddy_tensor x = a.embeddings, rows = eddy_row_numbers(x, EDDY_INT32);
     const eddy_tensor apart = across(eddy_not_equal, rows);
     const eddy_tensor other = across(eddy_not_equal, a.labels);

@@ -2,6 +2,7 @@
  * quantile, Poisson and Gaussian NLL; composed of other operations, with the weights of
  * ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <float.h>
@@ -19,8 +20,9 @@
  *  of eddy_compute_weighted_loss.
  *  Gradient: that of the formula, 0 where they are equal.
  *  TensorFlow: tf.losses.absolute_difference. */
-eddy_tensor eddy_absolute_difference_with(eddy_loss_args a)
+eddy_tensor eddy_absolute_difference_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "absolute_difference";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor losses = Abs(Sub(a.predictions, labels));
@@ -33,8 +35,9 @@ eddy_tensor eddy_absolute_difference_with(eddy_loss_args a)
  *
  *  Errors: as eddy_absolute_difference.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_squared_error. */
-eddy_tensor eddy_mean_squared_error_with(eddy_loss_args a)
+eddy_tensor eddy_mean_squared_error_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "mean_squared_error";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor losses = SquaredDifference(a.predictions, labels);
@@ -43,10 +46,10 @@ eddy_tensor eddy_mean_squared_error_with(eddy_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_huber_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_huber_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
-    double              delta;        /* default 1 */
+    double              delta EDDY_DEFAULT(1);
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_huber_loss_args;
@@ -67,10 +70,11 @@ static eddy_tensor huber(eddy_tensor error, double delta)
  *
  *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for a delta below 0.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.huber_loss. */
-eddy_tensor eddy_huber_loss_with(eddy_huber_loss_args a)
+eddy_tensor eddy_huber_loss_with(const eddy_huber_loss_args *given)
 {
+    eddy_huber_loss_args a = EDDY_TAKE(eddy_huber_loss_args, given);
     const char *who = "huber_loss";
-    const double delta = a.delta == 0 ? 1 : a.delta;
+    const double delta = a.delta;
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     if (!eddy__loss_option(a.predictions.graph, who, "delta", delta, 0, (double)INFINITY))
         return eddy_none(a.predictions.graph);
@@ -80,10 +84,10 @@ eddy_tensor eddy_huber_loss_with(eddy_huber_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_smooth_l1_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_smooth_l1_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
-    double              beta;         /* default 1 */
+    double              beta EDDY_DEFAULT(1);
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_smooth_l1_loss_args;
@@ -109,10 +113,11 @@ static eddy_tensor smooth_l1(eddy_tensor error, double beta)
  *  PyTorch; infinity makes it 0.
  *  Errors: as eddy_huber_loss.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's smooth_l1_loss. */
-eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a)
+eddy_tensor eddy_smooth_l1_loss_with(const eddy_smooth_l1_loss_args *given)
 {
+    eddy_smooth_l1_loss_args a = EDDY_TAKE(eddy_smooth_l1_loss_args, given);
     const char *who = "smooth_l1_loss";
-    const double beta = a.beta == 0 ? 1 : a.beta;
+    const double beta = a.beta;
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     if (!eddy__loss_option(a.predictions.graph, who, "beta", beta, 0, (double)INFINITY))
         return eddy_none(a.predictions.graph);
@@ -128,8 +133,9 @@ eddy_tensor eddy_smooth_l1_loss_with(eddy_smooth_l1_loss_args a)
  *  Errors: as eddy_absolute_difference.
  *  Gradient: tanh e for the predictions, -tanh e for the labels.
  *  TensorFlow: tf.keras.losses.logcosh. */
-eddy_tensor eddy_log_cosh_loss_with(eddy_loss_args a)
+eddy_tensor eddy_log_cosh_loss_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "log_cosh_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor error = Sub(a.predictions, labels);
@@ -142,10 +148,10 @@ eddy_tensor eddy_log_cosh_loss_with(eddy_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_quantile_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_quantile_loss_args));
     eddy_tensor         labels, predictions;
     eddy_tensor         weights;      /* left out: 1 */
-    double              quantile;     /* default 0.5, of the median */
+    double              quantile EDDY_DEFAULT(0.5);     /* that of the median */
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_quantile_loss_args;
@@ -160,10 +166,11 @@ typedef struct eddy_quantile_loss_args {
  *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for another quantile.
  *  Gradient: that of the formula; where e is 0, that above it.
  *  TensorFlow: none; the pinball loss of others. */
-eddy_tensor eddy_quantile_loss_with(eddy_quantile_loss_args a)
+eddy_tensor eddy_quantile_loss_with(const eddy_quantile_loss_args *given)
 {
+    eddy_quantile_loss_args a = EDDY_TAKE(eddy_quantile_loss_args, given);
     const char *who = "quantile_loss";
-    const double q = a.quantile == 0 ? 0.5 : a.quantile;
+    const double q = a.quantile;
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     if (!eddy__loss_option(a.predictions.graph, who, "quantile", q, 0, 1))
         return eddy_none(a.predictions.graph);
@@ -182,8 +189,9 @@ eddy_tensor eddy_quantile_loss_with(eddy_quantile_loss_args a)
  *
  *  Errors: as eddy_absolute_difference.
  *  Gradient: that of the formula.  TensorFlow: tf.keras.losses.poisson. */
-eddy_tensor eddy_poisson_loss_with(eddy_loss_args a)
+eddy_tensor eddy_poisson_loss_with(const eddy_loss_args *given)
 {
+    eddy_loss_args a = EDDY_TAKE(eddy_loss_args, given);
     const char *who = "poisson_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor told = Mul(labels, Log(Add(a.predictions, 1e-7)));
@@ -192,7 +200,7 @@ eddy_tensor eddy_poisson_loss_with(eddy_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_log_poisson_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_log_poisson_loss_args));
     eddy_tensor targets, log_input;
     bool        compute_full_loss;
 } eddy_log_poisson_loss_args;
@@ -207,8 +215,9 @@ typedef struct eddy_log_poisson_loss_args {
  *
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes differ.
  *  Gradient: that of the formula.  TensorFlow: tf.nn.log_poisson_loss. */
-eddy_tensor eddy_log_poisson_loss_with(eddy_log_poisson_loss_args a)
+eddy_tensor eddy_log_poisson_loss_with(const eddy_log_poisson_loss_args *given)
 {
+    eddy_log_poisson_loss_args a = EDDY_TAKE(eddy_log_poisson_loss_args, given);
     const eddy_tensor t = eddy__loss_labels("log_poisson_loss", a.targets, a.log_input);
     const eddy_tensor y = Sub(Exp(a.log_input), Mul(t, a.log_input));
     if (!a.compute_full_loss) return y;
@@ -221,11 +230,11 @@ eddy_tensor eddy_log_poisson_loss_with(eddy_log_poisson_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_gaussian_nll_loss_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_gaussian_nll_loss_args));
     eddy_tensor         labels, predictions, variance;
     eddy_tensor         weights;      /* left out: 1 */
     bool                full;
-    double              epsilon;      /* default 1e-6 */
+    double              epsilon EDDY_DEFAULT(1e-6);
     eddy_loss_reduction reduction;
     const char         *collection;   /* left out: EDDY_LOSSES; "": none */
 } eddy_gaussian_nll_loss_args;
@@ -244,11 +253,12 @@ typedef struct eddy_gaussian_nll_loss_args {
  *  Errors: as eddy_absolute_difference; those of the operations it is made of.
  *  Gradient: that of the formula: a variance below epsilon has none.
  *  TensorFlow: none; PyTorch's gaussian_nll_loss. */
-eddy_tensor eddy_gaussian_nll_loss_with(eddy_gaussian_nll_loss_args a)
+eddy_tensor eddy_gaussian_nll_loss_with(const eddy_gaussian_nll_loss_args *given)
 {
+    eddy_gaussian_nll_loss_args a = EDDY_TAKE(eddy_gaussian_nll_loss_args, given);
     const char *who = "gaussian_nll_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
-    const eddy_tensor v = Maximum(a.variance, a.epsilon == 0 ? 1e-6 : a.epsilon);
+    const eddy_tensor v = Maximum(a.variance, a.epsilon);
     const eddy_tensor squares = Div(SquaredDifference(a.predictions, labels), v);
     const eddy_tensor half = Mul(0.5, Add(Log(v), squares));
     const eddy_tensor losses = a.full ? Add(half, 0.91893853320467274) : half;
@@ -259,7 +269,7 @@ eddy_tensor eddy_gaussian_nll_loss_with(eddy_gaussian_nll_loss_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_mean_pairwise_squared_error_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_mean_pairwise_squared_error_args));
     eddy_tensor labels, predictions;
     eddy_tensor weights;              /* left out: 1 */
     const char *collection;           /* left out: EDDY_LOSSES; "": none */
@@ -300,8 +310,11 @@ static eddy_tensor pairwise(eddy_tensor e, eddy_tensor present, eddy_dims axes)
  *  Examples of fewer than two values, or of weight 0, count 0.
  *  Errors: as eddy_absolute_difference; EDDY_BAD_SHAPE if the rank is not known.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_pairwise_squared_error. */
-eddy_tensor eddy_mean_pairwise_squared_error_with(eddy_mean_pairwise_squared_error_args a)
+eddy_tensor eddy_mean_pairwise_squared_error_with(
+    const eddy_mean_pairwise_squared_error_args *given)
 {
+    eddy_mean_pairwise_squared_error_args a =
+        EDDY_TAKE(eddy_mean_pairwise_squared_error_args, given);
     const char *who = "mean_pairwise_squared_error";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor error = Sub(a.predictions, labels);

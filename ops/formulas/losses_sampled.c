@@ -2,13 +2,14 @@
  * estimation (NCE), which evaluate the true classes and a sample of the others; composed of other
  * operations. */
 #include "ops/ops.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <float.h>
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sampled_softmax_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_sampled_softmax_loss_args));
     eddy_tensor weights, biases, labels, inputs;
     int64_t     num_sampled, num_classes;
     eddy_tensor sampled_values;    /* of a candidate sampler; left out: the log uniform one */
@@ -18,7 +19,7 @@ typedef struct eddy_sampled_softmax_loss_args {
 } eddy_sampled_softmax_loss_args;
 
 typedef struct eddy_nce_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_nce_loss_args));
     eddy_tensor weights, biases, labels, inputs;
     int64_t     num_sampled, num_classes;
     eddy_tensor sampled_values;    /* of a candidate sampler; left out: the log uniform one */
@@ -112,8 +113,9 @@ static eddy_tensor targets_of(eddy_tensor logits, int64_t num_true)
  *  formula.
  *  Gradient: that of the formula; to weights and biases as slices.
  *  TensorFlow: tf.nn.sampled_softmax_loss. */
-eddy_tensor eddy_sampled_softmax_loss_with(eddy_sampled_softmax_loss_args a)
+eddy_tensor eddy_sampled_softmax_loss_with(const eddy_sampled_softmax_loss_args *given)
 {
+    eddy_sampled_softmax_loss_args a = EDDY_TAKE(eddy_sampled_softmax_loss_args, given);
     const sample s = { a.weights, a.biases, a.labels, a.inputs, a.sampled_values, a.num_sampled,
                        a.num_classes, a.seed };
     eddy_graph *g = a.inputs.graph;
@@ -136,8 +138,9 @@ eddy_tensor eddy_sampled_softmax_loss_with(eddy_sampled_softmax_loss_args a)
  *  Gutmann, Hyvarinen: "Noise-contrastive estimation", 2010.
  *  Errors: as eddy_sampled_softmax_loss.
  *  Gradient: that of the formula.  TensorFlow: tf.nn.nce_loss. */
-eddy_tensor eddy_nce_loss_with(eddy_nce_loss_args a)
+eddy_tensor eddy_nce_loss_with(const eddy_nce_loss_args *given)
 {
+    eddy_nce_loss_args a = EDDY_TAKE(eddy_nce_loss_args, given);
     const sample s = { a.weights, a.biases, a.labels, a.inputs, a.sampled_values, a.num_sampled,
                        a.num_classes, a.seed };
     eddy_graph *g = a.inputs.graph;

@@ -1,11 +1,12 @@
 /* losses_sequence.c -- sequence loss: softmax cross entropy of sequences of classes, weighted by
  * step. */
 #include "ops/ops.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sequence_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_sequence_loss_args));
     eddy_tensor logits, targets, weights;
     bool        keep_timesteps;    /* one result a step */
     bool        keep_batch;        /* one result an example */
@@ -32,8 +33,9 @@ typedef struct eddy_sequence_loss_args {
  *  of eddy_sparse_softmax_cross_entropy.
  *  Gradient: that of the formula; over_count has none for its divisor.
  *  TensorFlow: tf.contrib.seq2seq.sequence_loss. */
-eddy_tensor eddy_sequence_loss_with(eddy_sequence_loss_args a)
+eddy_tensor eddy_sequence_loss_with(const eddy_sequence_loss_args *given)
 {
+    eddy_sequence_loss_args a = EDDY_TAKE(eddy_sequence_loss_args, given);
     const eddy_shape logits = eddy_shape_of(a.logits), weights = eddy_shape_of(a.weights);
     const eddy_shape targets = eddy_shape_of(a.targets);
     eddy_graph *g = a.logits.graph;

@@ -2,6 +2,7 @@
  * and others. Each metric has local variables, a value computed from them, and an update
  * operation that adds the examples of a run. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/along_axis.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
@@ -13,7 +14,7 @@
 
 /* Options of the metrics. */
 typedef struct eddy_metric_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_metric_args));
     eddy_tensor  labels, predictions;
     eddy_tensor *update;            /* where the operation that takes in a run's examples goes */
     eddy_tensor  weights;           /* broadcast to the predictions; left out: 1 */
@@ -24,11 +25,11 @@ typedef struct eddy_metric_args {
 
 /* Options of eddy_metric_auc. */
 typedef struct eddy_metric_auc_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_metric_auc_args));
     eddy_tensor  labels, predictions;
     eddy_tensor *update;
     eddy_tensor  weights;
-    int64_t      num_thresholds;    /* default 200 */
+    int64_t      num_thresholds EDDY_DEFAULT(200);
     bool         precision_recall;  /* that curve; default the receiver's */
     const char  *name;
 } eddy_metric_auc_args;
@@ -59,7 +60,7 @@ static void move_last(eddy_graph *g, const char *from, const char *to)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_local_variable_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_local_variable_args));
     eddy_tensor initial_value;
     const char *name;           /* default "Variable" */
 } eddy_local_variable_args;
@@ -72,8 +73,9 @@ typedef struct eddy_local_variable_args {
  *
  *  It joins EDDY_LOCAL_VARIABLES, and eddy_local_initializer gives it its value.
  *  Errors: as eddy_variable.  TensorFlow: tf.get_local_variable. */
-eddy_tensor eddy_local_variable_with(eddy_local_variable_args a)
+eddy_tensor eddy_local_variable_with(const eddy_local_variable_args *given)
 {
+    eddy_local_variable_args a = EDDY_TAKE(eddy_local_variable_args, given);
     const eddy_tensor var =
         eddy_variable(a.initial_value.graph, a.initial_value, true, .name = a.name);
     if (!eddy_is_valid(var) || eddy_graph_status(var.graph) != EDDY_OK) return var;
@@ -118,7 +120,7 @@ typedef struct metric {
     eddy_tensor value, update;
 } metric;
 
-static eddy_tensor given(metric m, eddy_tensor *update)
+static eddy_tensor handed(metric m, eddy_tensor *update)
 {
     if (update) *update = m.update;
     return m.value;
@@ -185,9 +187,10 @@ static metric mean_in_scope(const eddy_metric_args *a, const char *name, eddy_te
  *  anything was.  Its local variables, which eddy_local_initializer sets to 0, are float64
  *  sums; they are in EDDY_METRIC_VARIABLES too.
  *  Errors: as the operations it is made of.  TensorFlow: tf.metrics.mean. */
-eddy_tensor eddy_metric_mean_with(eddy_metric_args a)
+eddy_tensor eddy_metric_mean_with(const eddy_metric_args *given)
 {
-    return given(mean_in_scope(&a, "mean", a.predictions), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(mean_in_scope(&a, "mean", a.predictions), a.update);
 }
 
 /** The part of the predictions that are equal to their labels.
@@ -195,41 +198,45 @@ eddy_tensor eddy_metric_mean_with(eddy_metric_args a)
  *  labels, predictions  of one shape; predictions are cast to the type of the labels
  *
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.accuracy. */
-eddy_tensor eddy_metric_accuracy_with(eddy_metric_args a)
+eddy_tensor eddy_metric_accuracy_with(const eddy_metric_args *given)
 {
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("accuracy", a.labels, a.predictions);
     const eddy_tensor right = Equal(labels, CastLike(a.predictions, labels));
-    return given(mean_in_scope(&a, "accuracy", right), a.update);
+    return handed(mean_in_scope(&a, "accuracy", right), a.update);
 }
 
 /** The mean of (prediction - label)^2.
  *
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_squared_error. */
-eddy_tensor eddy_metric_mean_squared_error_with(eddy_metric_args a)
+eddy_tensor eddy_metric_mean_squared_error_with(const eddy_metric_args *given)
 {
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("mean_squared_error", a.labels, a.predictions);
     const eddy_tensor off = SquaredDifference(a.predictions, CastLike(labels, a.predictions));
-    return given(mean_in_scope(&a, "mean_squared_error", off), a.update);
+    return handed(mean_in_scope(&a, "mean_squared_error", off), a.update);
 }
 
 /** The root of eddy_metric_mean_squared_error.
  *
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.root_mean_squared_error. */
-eddy_tensor eddy_metric_root_mean_squared_error_with(eddy_metric_args a)
+eddy_tensor eddy_metric_root_mean_squared_error_with(const eddy_metric_args *given)
 {
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("root_mean_squared_error", a.labels, a.predictions);
     const eddy_tensor off = SquaredDifference(a.predictions, CastLike(labels, a.predictions));
-    return given(root(mean_in_scope(&a, "root_mean_squared_error", off)), a.update);
+    return handed(root(mean_in_scope(&a, "root_mean_squared_error", off)), a.update);
 }
 
 /** The mean of |prediction - label|.
  *
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_absolute_error. */
-eddy_tensor eddy_metric_mean_absolute_error_with(eddy_metric_args a)
+eddy_tensor eddy_metric_mean_absolute_error_with(const eddy_metric_args *given)
 {
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("mean_absolute_error", a.labels, a.predictions);
     const eddy_tensor off = Abs(Sub(a.predictions, CastLike(labels, a.predictions)));
-    return given(mean_in_scope(&a, "mean_absolute_error", off), a.update);
+    return handed(mean_in_scope(&a, "mean_absolute_error", off), a.update);
 }
 
 /** The part of the examples whose label is among the k largest predictions: eddy_in_top_k.
@@ -240,10 +247,11 @@ eddy_tensor eddy_metric_mean_absolute_error_with(eddy_metric_args a)
  *  k            how many
  *
  *  As eddy_metric_mean.  Keras: SparseTopKCategoricalAccuracy. */
-eddy_tensor eddy_metric_top_k_accuracy_with(eddy_metric_args a)
+eddy_tensor eddy_metric_top_k_accuracy_with(const eddy_metric_args *given)
 {
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor in = eddy_in_top_k(a.predictions, a.labels, a.k);
-    return given(mean_in_scope(&a, "top_k_accuracy", in), a.update);
+    return handed(mean_in_scope(&a, "top_k_accuracy", in), a.update);
 }
 
 /* ---------------------------------------------------------------- counts -- */
@@ -277,33 +285,37 @@ static metric count_in_scope(const eddy_metric_args *a, const char *name, bool l
  *  labels, predictions  bool, or numbers, of which 0 is false; of one shape
  *
  *  As eddy_metric_mean.  TensorFlow: tf.metrics.true_positives. */
-eddy_tensor eddy_metric_true_positives_with(eddy_metric_args a)
+eddy_tensor eddy_metric_true_positives_with(const eddy_metric_args *given)
 {
-    return given(count_in_scope(&a, "true_positives", true, true), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(count_in_scope(&a, "true_positives", true, true), a.update);
 }
 
 /** How many examples are false and were predicted to be true; as eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.false_positives. */
-eddy_tensor eddy_metric_false_positives_with(eddy_metric_args a)
+eddy_tensor eddy_metric_false_positives_with(const eddy_metric_args *given)
 {
-    return given(count_in_scope(&a, "false_positives", false, true), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(count_in_scope(&a, "false_positives", false, true), a.update);
 }
 
 /** How many examples are false and were predicted so; as eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.true_negatives. */
-eddy_tensor eddy_metric_true_negatives_with(eddy_metric_args a)
+eddy_tensor eddy_metric_true_negatives_with(const eddy_metric_args *given)
 {
-    return given(count_in_scope(&a, "true_negatives", false, false), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(count_in_scope(&a, "true_negatives", false, false), a.update);
 }
 
 /** How many examples are true and were predicted to be false; as eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.false_negatives. */
-eddy_tensor eddy_metric_false_negatives_with(eddy_metric_args a)
+eddy_tensor eddy_metric_false_negatives_with(const eddy_metric_args *given)
 {
-    return given(count_in_scope(&a, "false_negatives", true, false), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(count_in_scope(&a, "false_negatives", true, false), a.update);
 }
 
 /* The part of the true positives among these and others. */
@@ -321,17 +333,19 @@ static metric part_of_true(const eddy_metric_args *a, const char *name, bool lab
 /** Of the examples predicted to be true, the part that are; as eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.precision. */
-eddy_tensor eddy_metric_precision_with(eddy_metric_args a)
+eddy_tensor eddy_metric_precision_with(const eddy_metric_args *given)
 {
-    return given(part_of_true(&a, "precision", false), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(part_of_true(&a, "precision", false), a.update);
 }
 
 /** Of the examples that are true, the part predicted so; as eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.recall. */
-eddy_tensor eddy_metric_recall_with(eddy_metric_args a)
+eddy_tensor eddy_metric_recall_with(const eddy_metric_args *given)
 {
-    return given(part_of_true(&a, "recall", true), a.update);
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
+    return handed(part_of_true(&a, "recall", true), a.update);
 }
 
 /* ------------------------------------------------------ classes and curves -- */
@@ -354,8 +368,9 @@ static eddy_tensor mean_iou(eddy_tensor matrix)
  *
  *  As eddy_metric_mean; the variable is the confusion matrix.
  *  Errors: as eddy_confusion_matrix.  TensorFlow: tf.metrics.mean_iou. */
-eddy_tensor eddy_metric_mean_iou_with(eddy_metric_args a)
+eddy_tensor eddy_metric_mean_iou_with(const eddy_metric_args *given)
 {
+    eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const int64_t n = a.num_classes;
     eddy_scope_begin(a.labels.graph, a.name ? a.name : "mean_iou");
     const eddy_tensor weights = eddy_is_valid(a.weights) ? wide(a.weights) : a.weights;
@@ -366,7 +381,7 @@ eddy_tensor eddy_metric_mean_iou_with(eddy_metric_args a)
         m = (metric){ mean_iou(all.now), mean_iou(all.then) };
     }
     eddy_scope_end(a.labels.graph);
-    return given(m, a.update);
+    return handed(m, a.update);
 }
 
 /* The sum of trapezoids under points of descending x. */
@@ -425,15 +440,16 @@ static eddy_tensor counts_above(const eddy_metric_auc_args *a, int64_t n)
  *  As eddy_metric_mean.  An example counts as predicted true where it is above the threshold.
  *  Errors: EDDY_INVALID_ARGUMENT for another number of thresholds.
  *  TensorFlow: tf.metrics.auc with summation_method 'trapezoidal'. */
-eddy_tensor eddy_metric_auc_with(eddy_metric_auc_args a)
+eddy_tensor eddy_metric_auc_with(const eddy_metric_auc_args *given)
 {
+    eddy_metric_auc_args a = EDDY_TAKE(eddy_metric_auc_args, given);
     eddy_graph   *g = a.predictions.graph;
-    const int64_t n = a.num_thresholds ? a.num_thresholds : 200;
+    const int64_t n = a.num_thresholds;
     if (n < 2 || n > INT32_MAX) {
         const eddy_tensor none =
             eddy_fail(g, EDDY_INVALID_ARGUMENT, "auc: num_thresholds is %lld; expected 2 or more",
                       (long long)n);
-        return given((metric){ none, none }, a.update);
+        return handed((metric){ none, none }, a.update);
     }
     eddy_scope_begin(g, a.name ? a.name : "auc");
     const eddy_tensor counts = counts_above(&a, n);
@@ -444,5 +460,5 @@ eddy_tensor eddy_metric_auc_with(eddy_metric_auc_args a)
     const metric y = { area_of(a.precision_recall, tp.now, fp.now, p.now, m.now),
                             area_of(a.precision_recall, tp.then, fp.then, p.then, m.then) };
     eddy_scope_end(g);
-    return given(y, a.update);
+    return handed(y, a.update);
 }

@@ -4,6 +4,7 @@
  * take the slope between two rows, or two columns, instead of the interpolated value, and the
  * derivative by the edges of a box is the sum of dy times that slope. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d.h"
@@ -15,7 +16,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_crop_and_resize_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_crop_and_resize_args));
     eddy_tensor image, boxes, box_ind;
     eddy_dims   crop_size;         /* height and width */
     const char *method;            /* "bilinear" (the default), "nearest" */
@@ -25,7 +26,7 @@ typedef struct eddy_crop_and_resize_args {
 
 /* The same with a size that is a tensor. */
 typedef struct eddy_crop_and_resize_to_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_crop_and_resize_to_args));
     eddy_tensor image, boxes, box_ind, crop_size;    /* crop_size: two integers */
     const char *method;            /* "bilinear" (the default), "nearest" */
     double      extrapolation_value;
@@ -306,8 +307,9 @@ static eddy_tensor floating(eddy_tensor image)
  *  Gradient: that of the formula for image and boxes, to any order; with "nearest" boxes have
  *  none, where TensorFlow's is that of "bilinear".
  *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
-eddy_tensor eddy_crop_and_resize_with(eddy_crop_and_resize_args p)
+eddy_tensor eddy_crop_and_resize_with(const eddy_crop_and_resize_args *given)
 {
+    eddy_crop_and_resize_args p = EDDY_TAKE(eddy_crop_and_resize_args, given);
     const crop_attrs a = { .size = p.crop_size, .method = p.method ? p.method : "bilinear",
                            .outside = p.extrapolation_value };
     return eddy__apply_named(p.name, &eddy_op_crop_and_resize, &a, 3,
@@ -321,8 +323,9 @@ eddy_tensor eddy_crop_and_resize_with(eddy_crop_and_resize_args p)
  *
  *  Errors and gradient: those of eddy_crop_and_resize, for a size while building or at the run.
  *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
-eddy_tensor eddy_crop_and_resize_to_with(eddy_crop_and_resize_to_args p)
+eddy_tensor eddy_crop_and_resize_to_with(const eddy_crop_and_resize_to_args *given)
 {
+    eddy_crop_and_resize_to_args p = EDDY_TAKE(eddy_crop_and_resize_to_args, given);
     const crop_attrs a = { .method = p.method ? p.method : "bilinear",
                            .outside = p.extrapolation_value };
     const eddy_tensor in[] = { floating(p.image), p.boxes, p.box_ind, p.crop_size };

@@ -1,6 +1,7 @@
 /* crop_to.c -- cropping, padding and resizing images to sizes that are tensors; composed of other
  * operations. Sizes are computed in integers, so that they are known when a run begins. */
 #include "ops/images/images.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -155,7 +156,7 @@ eddy_tensor eddy_resize_with_crop_or_pad_to(eddy_tensor x, eddy_tensor height, e
 
 #ifdef EDDY_HEADER
 typedef struct eddy_resize_images_to_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_images_to_args));
     eddy_tensor x, size;           /* size: two integers, height and width */
     const char *method;            /* "bilinear" (the default), "nearest", "bicubic", "area" */
     bool        align_corners, preserve_aspect_ratio;
@@ -210,10 +211,11 @@ static eddy_tensor resize_any(const eddy_resize_images_to_args *a, eddy_tensor s
  *  The type of y is that of the method, also where the images have the size already.
  *  Errors: EDDY_BAD_SHAPE for another x; those of the method.
  *  Gradient: that of the method.  TensorFlow: tf.image.resize_images. */
-eddy_tensor eddy_resize_images_to_with(eddy_resize_images_to_args a)
+eddy_tensor eddy_resize_images_to_with(const eddy_resize_images_to_args *given)
 {
+    eddy_resize_images_to_args a = EDDY_TAKE(eddy_resize_images_to_args, given);
     const char *who = "resize_images_to";
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    const eddy_tensor none = { .graph = a.x.graph };
     char text[2][256];
     if (!eddy__has_image_rank(who, a.x)) return none;
     const eddy_shape s = eddy_shape_of(a.x), two = eddy_shape_of(a.size);

@@ -1,6 +1,7 @@
 /* edges_and_quality.c -- Sobel edges, image gradients, total variation, and image quality: PSNR
  * and SSIM; composed of other operations. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/images/images.h"
 #include "ops/short_names.h"
 
@@ -147,12 +148,13 @@ eddy_tensor eddy_psnr(eddy_tensor a, eddy_tensor b, double max_val)
 #ifdef EDDY_HEADER
 /* Arguments of the structural similarity of images. */
 typedef struct eddy_ssim_args {
-    char          unused_;
+    size_t        size_ EDDY_DEFAULT(sizeof(eddy_ssim_args));
     eddy_tensor   a, b;
     double        max_val;
-    int           filter_size;       /* default 11 */
-    double        filter_sigma;      /* default 1.5 */
-    double        k1, k2;            /* default 0.01, 0.03 */
+    int           filter_size EDDY_DEFAULT(11);
+    double        filter_sigma EDDY_DEFAULT(1.5);
+    double        k1 EDDY_DEFAULT(0.01);
+    double        k2 EDDY_DEFAULT(0.03);
     const double *power_factors;     /* of eddy_ssim_multiscale: one a scale, */
     int           scales;            /* so many, at most 16 */
 } eddy_ssim_args;
@@ -163,10 +165,6 @@ static bool settle(const char *who, eddy_ssim_args *p)
     if (!comparable(who, &p->a, &p->b, &p->max_val)) return false;
     const eddy_shape s = eddy_shape_of(p->a);
     char text[128];
-    if (p->filter_size == 0) p->filter_size = 11;
-    if (p->filter_sigma == 0) p->filter_sigma = 1.5;
-    if (p->k1 == 0) p->k1 = 0.01;
-    if (p->k2 == 0) p->k2 = 0.03;
     if (s.rank != 4 || s.dim[3] == EDDY_ANY)
         return eddy_fail(p->a.graph, EDDY_BAD_SHAPE, "%s: images have shape %s; rank 4 and a known "
                          "number of channels are expected", who,
@@ -235,8 +233,9 @@ static eddy_tensor powered(eddy_tensor x, double p)
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another max_val or filter.
  *  Gradient: that of the formula.  TensorFlow: tf.image.ssim; Wang and others, "Image quality
  *  assessment: from error visibility to structural similarity", 2004. */
-eddy_tensor eddy_ssim_with(eddy_ssim_args p)
+eddy_tensor eddy_ssim_with(const eddy_ssim_args *given)
 {
+    eddy_ssim_args p = EDDY_TAKE(eddy_ssim_args, given);
     eddy_tensor all, contrast;
     if (!settle("ssim", &p)) return none(p.a);
     const eddy_tensor curves[] = { curve(&p, false), curve(&p, true) };
@@ -255,8 +254,9 @@ eddy_tensor eddy_ssim_with(eddy_ssim_args p)
  *  Errors: as eddy_ssim; EDDY_INVALID_ARGUMENT for other scales.
  *  Gradient: that of the formula.  TensorFlow: tf.image.ssim_multiscale; Wang and others,
  *  "Multiscale structural similarity for image quality assessment", 2003. */
-eddy_tensor eddy_ssim_multiscale_with(eddy_ssim_args p)
+eddy_tensor eddy_ssim_multiscale_with(const eddy_ssim_args *given)
 {
+    eddy_ssim_args p = EDDY_TAKE(eddy_ssim_args, given);
     static const double usual[] = { 0.0448, 0.2856, 0.3001, 0.2363, 0.1333 };
     const double *power = p.power_factors ? p.power_factors : usual;
     const int scales = p.power_factors ? p.scales : 5;

@@ -1,6 +1,7 @@
 /* flip_crop_pad.c -- image flips, cropping, padding and resizing to given sizes; composed of
  * other operations. */
 #include "ops/images/images.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -159,7 +160,7 @@ eddy_tensor eddy_resize_with_crop_or_pad(eddy_tensor x, int64_t height, int64_t 
 
 #ifdef EDDY_HEADER
 typedef struct eddy_resize_images_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_images_args));
     eddy_tensor x;
     eddy_dims   size;              /* height and width */
     const char *method;            /* "bilinear" (the default), "nearest", "bicubic", "area" */
@@ -192,10 +193,11 @@ static eddy_tensor resize_by(const eddy_resize_images_args *a, eddy_tensor x, ed
  *  Images that have the size already are y, of the type that they have.
  *  Errors: EDDY_BAD_SHAPE for another x; those of the method.
  *  Gradient: that of the method.  TensorFlow: tf.image.resize_images. */
-eddy_tensor eddy_resize_images_with(eddy_resize_images_args a)
+eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
 {
+    eddy_resize_images_args a = EDDY_TAKE(eddy_resize_images_args, given);
     const char *who = "resize_images";
-    const eddy_tensor none = { a.x.graph, 0, 0 };
+    const eddy_tensor none = { .graph = a.x.graph };
     if (!eddy__has_image_rank(who, a.x)) return none;
     const eddy_shape s = eddy_shape_of(a.x);
     int64_t h = s.dim[s.rank - 3], w = s.dim[s.rank - 2];

@@ -1,13 +1,14 @@
 /* glimpse.c -- extract_glimpse: a window of each image around a given point; composed of other
  * operations. */
 #include "ops/images/images.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <string.h>
 
 #ifdef EDDY_HEADER
 typedef struct eddy_extract_glimpse_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_extract_glimpse_args));
     eddy_tensor x;
     eddy_dims   size;              /* height and width */
     eddy_tensor offsets;
@@ -18,7 +19,7 @@ typedef struct eddy_extract_glimpse_args {
 
 /* The same with a size that is a tensor. */
 typedef struct eddy_extract_glimpse_to_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_extract_glimpse_to_args));
     eddy_tensor x, size, offsets;  /* size: two integers */
     bool        from_corner, in_pixels;
     const char *noise;
@@ -88,8 +89,9 @@ static eddy_tensor glimpse(const eddy_extract_glimpse_to_args *a, const char *no
  *  of.
  *  Gradient: dx = dy where it was seen; offsets have none.  TensorFlow: ExtractGlimpse
  *  (tf.image.extract_glimpse), without a gradient. */
-eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a)
+eddy_tensor eddy_extract_glimpse_with(const eddy_extract_glimpse_args *given)
 {
+    eddy_extract_glimpse_args a = EDDY_TAKE(eddy_extract_glimpse_args, given);
     const char *who = "extract_glimpse", *noise = a.noise ? a.noise : "uniform";
     if (!eddy__is_image(who, a.x)) return eddy_none(a.x.graph);
     if (!fits(who, a.x, a.offsets, noise)) return eddy_none(a.x.graph);
@@ -115,8 +117,9 @@ eddy_tensor eddy_extract_glimpse_with(eddy_extract_glimpse_args a)
  *  Errors: EDDY_INVALID_ARGUMENT for another size or noise; those of eddy_range for a size below
  *  0; those of the operations it is made of.
  *  Gradient: as there.  TensorFlow: ExtractGlimpse (tf.image.extract_glimpse). */
-eddy_tensor eddy_extract_glimpse_to_with(eddy_extract_glimpse_to_args a)
+eddy_tensor eddy_extract_glimpse_to_with(const eddy_extract_glimpse_to_args *given)
 {
+    eddy_extract_glimpse_to_args a = EDDY_TAKE(eddy_extract_glimpse_to_args, given);
     const char *who = "extract_glimpse_to", *noise = a.noise ? a.noise : "uniform";
     if (!eddy__is_image(who, a.x) || !fits(who, a.x, a.offsets, noise) ||
         !eddy__is_size_tensor(who, a.x, a.size, 2))

@@ -1,6 +1,7 @@
 /* non_max_suppression.c -- non-maximum suppression: of boxes that overlap, the one with the best
  * score is kept. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
@@ -9,11 +10,11 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_non_max_suppression_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_non_max_suppression_args));
     eddy_tensor boxes, scores;
     int64_t     max_output_size;
-    double      iou_threshold;     /* default 0.5 */
-    double      score_threshold;   /* default none */
+    double      iou_threshold EDDY_DEFAULT(0.5);
+    double      score_threshold EDDY_DEFAULT(EDDY_OMITTED); /* default none */
     double      soft_nms_sigma;    /* default none */
     const char *name;
 } eddy_non_max_suppression_args;
@@ -237,7 +238,8 @@ static eddy_status nms_prepare(eddy_kernel *k)
 static eddy_status nms_kernel(eddy_kernel *k)
 {
     const nms_attrs *a = k->attrs;
-    nms_work w = { a, k, boxes_of(k), a->least == 0 ? -(double)INFINITY : a->least };
+    nms_work w = { a, k, boxes_of(k), a->least == 0 && !signbit(a->least) ? -(double)INFINITY
+                                                                         : a->least };
     if (k->out[2]->count > 0) eddy_parallel(k, k->out[2]->count, 1000 / (w.n + 1) + 1, images, &w);
     return EDDY_OK;
 }
@@ -264,8 +266,8 @@ const eddy_op_def eddy_op_non_max_suppression = {
  *  scores           of the same type, [..., n]
  *  max_output_size  so many are taken at most
  *  iou_threshold    boxes overlap too much if what they share is more than this part of what
- *                   either has; left out: 0.5
- *  score_threshold  scores must be above it; 0, the default: none
+ *                   either has
+ *  score_threshold  scores must be above it; left out: none
  *  soft_nms_sigma   if not 0, an overlap o that is not too much lowers a score by
  *                   exp(-o^2 / (2 sigma)); then an iou_threshold of 1 leaves all to it
  *
@@ -275,10 +277,11 @@ const eddy_op_def eddy_op_non_max_suppression = {
  *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: none.  TensorFlow: NonMaxSuppressionV5 (tf.image.non_max_suppression_padded, which
  *  puts 0 behind the last). */
-eddy_tensor eddy_non_max_suppression_with(eddy_non_max_suppression_args p)
+eddy_tensor eddy_non_max_suppression_with(const eddy_non_max_suppression_args *given)
 {
-    const nms_attrs a = { p.max_output_size, p.iou_threshold == 0 ? 0.5 : p.iou_threshold,
-                          p.score_threshold, p.soft_nms_sigma };
+    eddy_non_max_suppression_args p = EDDY_TAKE(eddy_non_max_suppression_args, given);
+    const nms_attrs a = { p.max_output_size, p.iou_threshold,
+                          eddy__attribute_number(p.score_threshold), p.soft_nms_sigma };
     return eddy__apply_named(p.name, &eddy_op_non_max_suppression, &a, 2,
                              (eddy_tensor[]){ p.boxes, p.scores });
 }

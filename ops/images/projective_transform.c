@@ -4,6 +4,7 @@
  * (bilinear). The part that is linear in x has a transpose with the same positions and weights,
  * so that two operations suffice for gradients of any order. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
@@ -14,7 +15,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_image_transform_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_image_transform_args));
     eddy_tensor x;
     eddy_tensor by;                /* [n,8] numbers of maps; [n] angles; [n,2] shifts */
     const char *interpolation;     /* "NEAREST", the default, or "BILINEAR" */
@@ -282,8 +283,9 @@ const eddy_op_def eddy_op_image_transform = {
  *  Gradient: dx = dy at the pixels it was made of, times their shares; `by` has none.
  *  TensorFlow: ImageProjectiveTransformV3, whose gradient is that of the inverse map, which is
  *  near it only; here it is the derivative. */
-eddy_tensor eddy_image_transform_with(eddy_image_transform_args a)
+eddy_tensor eddy_image_transform_with(const eddy_image_transform_args *given)
 {
+    eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
     const transform_attrs t = {
         .interpolation = a.interpolation ? a.interpolation : "NEAREST",
         .fill_mode = a.fill_mode ? a.fill_mode : "CONSTANT",

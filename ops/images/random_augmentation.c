@@ -1,17 +1,18 @@
 /* random_augmentation.c -- random image augmentation: flips, crops, brightness, contrast, hue and
  * saturation; composed of other operations. */
 #include "ops/images/images.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_flip_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_flip_args));
     eddy_tensor x;
     int64_t     seed;
 } eddy_random_flip_args;
 
 typedef struct eddy_random_crop_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_crop_args));
     eddy_tensor x;
     eddy_dims   size;              /* one entry a dimension */
     int64_t     seed;
@@ -19,20 +20,20 @@ typedef struct eddy_random_crop_args {
 
 /* The same with a size that is a tensor. */
 typedef struct eddy_random_crop_to_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_crop_to_args));
     eddy_tensor x, size;           /* size: an integer for each dimension of x */
     int64_t     seed;
 } eddy_random_crop_to_args;
 
 typedef struct eddy_random_delta_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_delta_args));
     eddy_tensor x;
     double      max_delta;
     int64_t     seed;
 } eddy_random_delta_args;
 
 typedef struct eddy_random_factor_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_factor_args));
     eddy_tensor x;
     double      lower, upper;
     int64_t     seed;
@@ -57,8 +58,9 @@ static eddy_tensor by_chance(eddy_tensor x, eddy_tensor turned, int64_t seed)
  *
  *  Errors: as eddy_flip_left_right.
  *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_left_right. */
-eddy_tensor eddy_random_flip_left_right_with(eddy_random_flip_args a)
+eddy_tensor eddy_random_flip_left_right_with(const eddy_random_flip_args *given)
 {
+    eddy_random_flip_args a = EDDY_TAKE(eddy_random_flip_args, given);
     return by_chance(a.x, eddy_flip_left_right(a.x), a.seed);
 }
 
@@ -69,8 +71,9 @@ eddy_tensor eddy_random_flip_left_right_with(eddy_random_flip_args a)
  *
  *  Errors: as eddy_flip_up_down.
  *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_up_down. */
-eddy_tensor eddy_random_flip_up_down_with(eddy_random_flip_args a)
+eddy_tensor eddy_random_flip_up_down_with(const eddy_random_flip_args *given)
 {
+    eddy_random_flip_args a = EDDY_TAKE(eddy_random_flip_args, given);
     return by_chance(a.x, eddy_flip_up_down(a.x), a.seed);
 }
 
@@ -117,8 +120,9 @@ static eddy_tensor crop_begins(eddy_tensor x, int rank, int64_t seed)
  *  Errors: EDDY_BAD_SHAPE for another size; at the run, EDDY_OUT_OF_RANGE for one above a
  *  dimension that was not known.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
-eddy_tensor eddy_random_crop_with(eddy_random_crop_args a)
+eddy_tensor eddy_random_crop_with(const eddy_random_crop_args *given)
 {
+    eddy_random_crop_args a = EDDY_TAKE(eddy_random_crop_args, given);
     eddy_tensor y = a.x;
     if (!eddy_is_valid(a.x))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "random_crop: x is not a valid tensor");
@@ -141,8 +145,9 @@ eddy_tensor eddy_random_crop_with(eddy_random_crop_args a)
  *  Errors: EDDY_BAD_SHAPE for another x; EDDY_INVALID_ARGUMENT for another size; at the run,
  *  EDDY_OUT_OF_RANGE for one above a dimension.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
-eddy_tensor eddy_random_crop_to_with(eddy_random_crop_to_args a)
+eddy_tensor eddy_random_crop_to_with(const eddy_random_crop_to_args *given)
 {
+    eddy_random_crop_to_args a = EDDY_TAKE(eddy_random_crop_to_args, given);
     const char *who = "random_crop_to";
     eddy_tensor y = a.x;
     if (!eddy_is_valid(a.x))
@@ -196,8 +201,9 @@ static bool is_interval(const char *who, eddy_tensor x, double lower, double upp
  *
  *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
  *  Gradient: as there.  TensorFlow: tf.image.random_brightness. */
-eddy_tensor eddy_random_brightness_with(eddy_random_delta_args a)
+eddy_tensor eddy_random_brightness_with(const eddy_random_delta_args *given)
 {
+    eddy_random_delta_args a = EDDY_TAKE(eddy_random_delta_args, given);
     if (!is_delta("random_brightness", a.x, a.max_delta, 1e30))
         return eddy_none(a.x.graph);
     return eddy_adjust_brightness(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
@@ -211,8 +217,9 @@ eddy_tensor eddy_random_brightness_with(eddy_random_delta_args a)
  *
  *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
  *  Gradient: as there.  TensorFlow: tf.image.random_contrast. */
-eddy_tensor eddy_random_contrast_with(eddy_random_factor_args a)
+eddy_tensor eddy_random_contrast_with(const eddy_random_factor_args *given)
 {
+    eddy_random_factor_args a = EDDY_TAKE(eddy_random_factor_args, given);
     if (!is_interval("random_contrast", a.x, a.lower, a.upper))
         return eddy_none(a.x.graph);
     return eddy_adjust_contrast(a.x, number_in(a.x, a.lower, a.upper, a.seed));
@@ -226,8 +233,9 @@ eddy_tensor eddy_random_contrast_with(eddy_random_factor_args a)
  *
  *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
  *  Gradient: as there.  TensorFlow: tf.image.random_saturation. */
-eddy_tensor eddy_random_saturation_with(eddy_random_factor_args a)
+eddy_tensor eddy_random_saturation_with(const eddy_random_factor_args *given)
 {
+    eddy_random_factor_args a = EDDY_TAKE(eddy_random_factor_args, given);
     if (!is_interval("random_saturation", a.x, a.lower, a.upper))
         return eddy_none(a.x.graph);
     return eddy_adjust_saturation(a.x, number_in(a.x, a.lower, a.upper, a.seed));
@@ -241,8 +249,9 @@ eddy_tensor eddy_random_saturation_with(eddy_random_factor_args a)
  *
  *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
  *  Gradient: as there.  TensorFlow: tf.image.random_hue. */
-eddy_tensor eddy_random_hue_with(eddy_random_delta_args a)
+eddy_tensor eddy_random_hue_with(const eddy_random_delta_args *given)
 {
+    eddy_random_delta_args a = EDDY_TAKE(eddy_random_delta_args, given);
     if (!is_delta("random_hue", a.x, a.max_delta, 0.5)) return eddy_none(a.x.graph);
     return eddy_adjust_hue(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
 }

@@ -1,5 +1,6 @@
 /* resize.c -- image resizing: nea neighbor, bilinear, bicubic and area, channels last. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d.h"
@@ -12,7 +13,7 @@
 #ifdef EDDY_HEADER
 /* Arguments of the resizing operations. */
 typedef struct eddy_resize_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_args));
     eddy_tensor x;
     eddy_dims   size;              /* height and width */
     bool        align_corners, half_pixel_centers;
@@ -21,7 +22,7 @@ typedef struct eddy_resize_args {
 
 /* The same with a size that is a tensor. */
 typedef struct eddy_resize_to_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_to_args));
     eddy_tensor x, size;           /* size: two integers, height and width */
     bool        align_corners, half_pixel_centers;
     const char *name;
@@ -279,8 +280,9 @@ const eddy_op_def eddy_op_resize_nearest = {
  *  EDDY_INVALID_ARGUMENT for another size, or both options at once.
  *  Gradient: dx = at each pixel the sum of dy where it was taken.
  *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
-eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a)
+eddy_tensor eddy_resize_nearest_neighbor_with(const eddy_resize_args *given)
 {
+    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
     return resized(&eddy_op_resize_nearest, &a);
 }
 
@@ -297,8 +299,9 @@ eddy_tensor eddy_resize_nearest_neighbor_with(eddy_resize_args a)
  *  Errors: those of eddy_resize_nearest_neighbor, for a size while building or at the run.
  *  Gradient: as there; the size has none.
  *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
-eddy_tensor eddy_resize_nearest_neighbor_to_with(eddy_resize_to_args a)
+eddy_tensor eddy_resize_nearest_neighbor_to_with(const eddy_resize_to_args *given)
 {
+    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
     return resized_to(&eddy_op_resize_nearest, &a);
 }
 
@@ -327,8 +330,9 @@ const eddy_op_def eddy_op_resize_bilinear = {
  *  Errors: those of eddy_resize_nearest_neighbor.
  *  Gradient: dx = the transposed matrices applied to dy.
  *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear), which makes float64 float32. */
-eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a)
+eddy_tensor eddy_resize_bilinear_with(const eddy_resize_args *given)
 {
+    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
     return resized(&eddy_op_resize_bilinear, &a);
 }
 
@@ -342,8 +346,9 @@ eddy_tensor eddy_resize_bilinear_with(eddy_resize_args a)
  *  large as other images are.
  *  Errors and gradient: those of eddy_resize_bilinear, for a size while building or at the run.
  *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear). */
-eddy_tensor eddy_resize_bilinear_to_with(eddy_resize_to_args a)
+eddy_tensor eddy_resize_bilinear_to_with(const eddy_resize_to_args *given)
 {
+    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
     return resized_to(&eddy_op_resize_bilinear, &a);
 }
 
@@ -369,8 +374,9 @@ const eddy_op_def eddy_op_resize_bicubic = {
  *  Errors: those of eddy_resize_nearest_neighbor.
  *  Gradient: dx = the transposed matrices applied to dy.
  *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
-eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a)
+eddy_tensor eddy_resize_bicubic_with(const eddy_resize_args *given)
 {
+    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
     return resized(&eddy_op_resize_bicubic, &a);
 }
 
@@ -382,8 +388,9 @@ eddy_tensor eddy_resize_bicubic_with(eddy_resize_args a)
  *
  *  Errors and gradient: those of eddy_resize_bicubic, for a size while building or at the run.
  *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
-eddy_tensor eddy_resize_bicubic_to_with(eddy_resize_to_args a)
+eddy_tensor eddy_resize_bicubic_to_with(const eddy_resize_to_args *given)
 {
+    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
     return resized_to(&eddy_op_resize_bicubic, &a);
 }
 
@@ -409,8 +416,9 @@ const eddy_op_def eddy_op_resize_area = {
  *  Errors: those of eddy_resize_nearest_neighbor; EDDY_INVALID_ARGUMENT for half_pixel_centers.
  *  Gradient: dx = the transposed matrices applied to dy, where TensorFlow has none.
  *  TensorFlow: ResizeArea (tf.image.resize_area); with whole ratios PyTorch's adaptive means. */
-eddy_tensor eddy_resize_area_with(eddy_resize_args a)
+eddy_tensor eddy_resize_area_with(const eddy_resize_args *given)
 {
+    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
     return resized(&eddy_op_resize_area, &a);
 }
 
@@ -422,7 +430,8 @@ eddy_tensor eddy_resize_area_with(eddy_resize_args a)
  *
  *  Errors and gradient: those of eddy_resize_area, for a size while building or at the run.
  *  TensorFlow: ResizeArea (tf.image.resize_area). */
-eddy_tensor eddy_resize_area_to_with(eddy_resize_to_args a)
+eddy_tensor eddy_resize_area_to_with(const eddy_resize_to_args *given)
 {
+    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
     return resized_to(&eddy_op_resize_area, &a);
 }

@@ -1,6 +1,7 @@
 /* rotate_translate.c -- rotating and translating images: projective transforms built from angles
  * and shifts, and the composition of two; composed of other operations. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/images/images.h"
 #include "ops/short_names.h"
 
@@ -8,7 +9,7 @@
 static eddy_tensor seen_by(eddy_image_transform_args args, eddy_tensor maps)
 {
     args.by = maps;
-    return eddy_image_transform_with(args);
+    return eddy_image_transform_with(&args);
 }
 
 /* [n,8] of eight vectors of n numbers. */
@@ -42,11 +43,12 @@ static bool makes_maps(const char *who, const char *what, eddy_tensor t, eddy_sh
  *
  *  Errors, Gradient: as there; EDDY_BAD_SHAPE too for angles of another type.
  *  TensorFlow: tfa.image.rotate. */
-eddy_tensor eddy_image_rotate_with(eddy_image_transform_args a)
+eddy_tensor eddy_image_rotate_with(const eddy_image_transform_args *given)
 {
+    eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
     const char *who = "image_rotate";
     if (!eddy__is_image(who, a.x) || !makes_maps(who, "angles", a.by, EDDY_SHAPE(EDDY_ANY)))
-        return (eddy_tensor){ a.x.graph, 0, 0 };
+        return (eddy_tensor){ .graph = a.x.graph };
     const eddy_tensor h = Sub(Cast(eddy_size_along(a.x, 1), EDDY_FLOAT32), 1);
     const eddy_tensor w = Sub(Cast(eddy_size_along(a.x, 2), EDDY_FLOAT32), 1);
     const eddy_tensor c = Cos(a.by), s = Sin(a.by);
@@ -63,10 +65,11 @@ eddy_tensor eddy_image_rotate_with(eddy_image_transform_args a)
  *
  *  Errors, Gradient: as there; EDDY_BAD_SHAPE too for shifts of another type.
  *  TensorFlow: tfa.image.translate. */
-eddy_tensor eddy_image_translate_with(eddy_image_transform_args a)
+eddy_tensor eddy_image_translate_with(const eddy_image_transform_args *given)
 {
+    eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
     if (!makes_maps("image_translate", "shifts", a.by, EDDY_SHAPE(EDDY_ANY, 2)))
-        return (eddy_tensor){ a.x.graph, 0, 0 };
+        return (eddy_tensor){ .graph = a.x.graph };
     const eddy_tensor right = Neg(eddy_index(a.by, ":, 0")), down = Neg(eddy_index(a.by, ":, 1"));
     const eddy_tensor one = OnesLike(right), zero = ZerosLike(right);
     return seen_by(a, maps_of(one, zero, right, zero, one, down));
@@ -90,7 +93,7 @@ eddy_tensor eddy_compose_transforms(eddy_tensor first, eddy_tensor second)
     const char      *who = "compose_transforms";
     const eddy_shape maps = EDDY_SHAPE(EDDY_ANY, 8);
     if (!makes_maps(who, "transforms", first, maps) || !makes_maps(who, "transforms", second, maps))
-        return (eddy_tensor){ first.graph, 0, 0 };
+        return (eddy_tensor){ .graph = first.graph };
     const eddy_tensor all = eddy_reshape(MatMul(matrices(first), matrices(second)),
                                          EDDY_SHAPE(EDDY_ANY, 9));
     return Div(eddy_index(all, ":, :8"), eddy_index(all, ":, 8:"));

@@ -1,5 +1,6 @@
 /* batch_matmul.c -- batched matrix products (batch_matmul). */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/fusion_targets.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -11,7 +12,7 @@ EDDY_FUSION_TARGETS(&eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_scaled_dot_
 
 #ifdef EDDY_HEADER
 typedef struct eddy_batch_matmul_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_batch_matmul_args));
     eddy_tensor x, y;             /* [...,m,k] and [...,k,n], or adjoints as said below */
     bool        adj_x, adj_y;
     const char *name;
@@ -142,8 +143,9 @@ const eddy_op_def eddy_op_batch_matmul = {
     .flops = eddy__product_flops,
 };
 
-eddy_tensor eddy_batch_matmul_with(eddy_batch_matmul_args a)
+eddy_tensor eddy_batch_matmul_with(const eddy_batch_matmul_args *given)
 {
+    eddy_batch_matmul_args a = EDDY_TAKE(eddy_batch_matmul_args, given);
     const eddy_tensor       in[] = { a.adj_x ? Conj(a.x) : a.x, a.adj_y ? Conj(a.y) : a.y };
     const eddy_matmul_attrs t = { a.adj_x, a.adj_y };
     return eddy__apply_named(a.name, &eddy_op_batch_matmul, &t, 2, in);

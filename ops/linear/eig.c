@@ -104,7 +104,7 @@ static void eig_gradient(eddy_rule *r)
 /* Without vectors there is an output that has no examples. */
 static void eig_batch(eddy_batch *b)
 {
-    const eddy_tensor empty = { b->graph, b->node->id, 1 };
+    const eddy_tensor empty = { .graph = b->graph, .node = b->node->id, .output = 1 };
     const eig_attrs  *a = b->attrs;
     b->y[0] = eddy_apply1(b->node->op, a, b->x[0]);
     b->y[1] = a->compute_v ? eddy_output(b->y[0], 1) : eddy_batch_like(empty, b->examples);

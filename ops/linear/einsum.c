@@ -1,12 +1,13 @@
 /* einsum.c -- einsum, Einstein summation. einsum_parse.c reads the equation, einsum_products.c
  * computes the products. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/linear/einsum.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_einsum_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_einsum_args));
     const char *equation;         /* "bij,bjk->bik" */
     eddy_list   inputs;
     const char *name;
@@ -31,8 +32,9 @@ typedef struct eddy_einsum_args {
  *  do not fit it or an ellipsis of unknown rank, EDDY_LIMIT beyond 8 letters in a term;
  *  those of the ops that it is made of.
  *  Gradient: that of the ops that it is made of.  TensorFlow: Einsum. */
-eddy_tensor eddy_einsum_with(eddy_einsum_args a)
+eddy_tensor eddy_einsum_with(const eddy_einsum_args *given)
 {
+    eddy_einsum_args a = EDDY_TAKE(eddy_einsum_args, given);
     eddy_axes_of axes[EDDY_EINSUM_INPUTS + 1];
     if (a.inputs.count < 1)
         return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "einsum: %s", "no inputs");

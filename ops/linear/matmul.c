@@ -1,5 +1,6 @@
 /* matmul.c -- matmul, the matrix product, and bias_add. */
 #include "ops/arrays/batching.h"
+#include "graph/take.h"
 #include "ops/fusion_targets.h"
 #include "ops/linear/matmul.h"
 #include "ops/math/elementwise_rows.h"
@@ -8,7 +9,7 @@ EDDY_FUSION_TARGETS(&eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention
 
 #ifdef EDDY_HEADER
 typedef struct eddy_matmul_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_matmul_args));
     eddy_tensor a, b;             /* [...,m,k] and [...,k,n], or transposed as said below */
     bool        transpose_a;
     bool        transpose_b;
@@ -141,8 +142,9 @@ const eddy_op_def eddy_op_matmul = {
  *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE; INVALID_ARGUMENT for a
  *  transpose and an adjoint of one matrix. Gradient: da = dy b', db = a' dy, with '
  *  the adjoint. TensorFlow's MatMul and BatchMatMulV2. */
-eddy_tensor eddy_matmul_with(eddy_matmul_args args)
+eddy_tensor eddy_matmul_with(const eddy_matmul_args *given)
 {
+    eddy_matmul_args args = EDDY_TAKE(eddy_matmul_args, given);
     const bool both_a = args.transpose_a && args.adjoint_a;
     if (both_a || (args.transpose_b && args.adjoint_b))
         return eddy_fail(args.a.graph, EDDY_INVALID_ARGUMENT,

@@ -1,6 +1,7 @@
 /* norms.c -- norms of vectors and matrices, matrix rank, condition number, and least squares
  * (lstsq). */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -14,7 +15,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_norm_args));
     eddy_tensor x;
     const char *ord;              /* default "euclidean" */
     eddy_dims   axes;             /* one: of vectors; two: of matrices; default: all elements */
@@ -177,8 +178,9 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
  *  does not have or that are one; those of eddy_svd.
  *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.norm. */
-eddy_tensor eddy_norm_with(eddy_norm_args a)
+eddy_tensor eddy_norm_with(const eddy_norm_args *given)
 {
+    eddy_norm_args a = EDDY_TAKE(eddy_norm_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     eddy_scope_begin(a.x.graph, a.name ? a.name : "norm");
     eddy_tensor y = norm_of(&a, a.ord ? a.ord : "euclidean");
@@ -194,9 +196,10 @@ eddy_tensor eddy_norm_with(eddy_norm_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_matrix_rank_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_matrix_rank_args));
     eddy_tensor x;
-    double      tol;              /* default max(m, n) epsilon times the largest value */
+    /* default max(m, n) epsilon times the largest value */
+    double      tol EDDY_DEFAULT(EDDY_OMITTED);
     const char *name;
 } eddy_matrix_rank_args;
 #endif
@@ -208,8 +211,9 @@ typedef struct eddy_matrix_rank_args {
  *
  *  Errors: those of eddy_svd.
  *  Gradient: none.  TensorFlow: tf.linalg.matrix_rank. */
-eddy_tensor eddy_matrix_rank_with(eddy_matrix_rank_args a)
+eddy_tensor eddy_matrix_rank_with(const eddy_matrix_rank_args *given)
 {
+    eddy_matrix_rank_args a = EDDY_TAKE(eddy_matrix_rank_args, given);
     const double epsilon = eddy_dtype_of(a.x) == EDDY_FLOAT32 ? 0x1p-23 : 0x1p-52;
     const eddy_tensor s = eddy_svd(a.x, .no_uv = true);
     if (!eddy_is_valid(s)) return s;
@@ -217,7 +221,7 @@ eddy_tensor eddy_matrix_rank_with(eddy_matrix_rank_args a)
                                                                              EDDY_AXES(-1));
     const eddy_tensor size = Maximum(Max(rows, EDDY_AXES(-1), .keepdims = true),
                                      Max(columns, EDDY_AXES(-1), .keepdims = true));
-    const eddy_tensor limit = a.tol > 0 ? NumberLike(a.tol, s)
+    const eddy_tensor limit = a.tol != EDDY_OMITTED ? NumberLike(a.tol, s)
         : Mul(Mul(epsilon, size), Max(s, EDDY_AXES(-1), .keepdims = true));
     return Sum(Cast(Greater(s, limit), EDDY_INT32), EDDY_AXES(-1), .name = a.name);
 }
@@ -262,7 +266,7 @@ eddy_tensor eddy_condition_number(eddy_tensor x, const char *ord)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_lstsq_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_lstsq_args));
     eddy_tensor matrix, rhs;      /* [...,m,n] and [...,m,k] */
     double      l2_regularizer;
     bool        complete;         /* for any rank, by singular values; without regularizer */
@@ -286,8 +290,9 @@ typedef struct eddy_lstsq_args {
  *  Errors: EDDY_INVALID_ARGUMENT for a negative regularizer, and at a run for a rank that is
  *  not full; those of eddy_matmul.
  *  Gradient: that of the formula.  TensorFlow: MatrixSolveLs. */
-eddy_tensor eddy_lstsq_with(eddy_lstsq_args a)
+eddy_tensor eddy_lstsq_with(const eddy_lstsq_args *given)
 {
+    eddy_lstsq_args a = EDDY_TAKE(eddy_lstsq_args, given);
     const eddy_shape s = eddy_shape_of(a.matrix);
     const int64_t m = s.rank < 2 ? EDDY_ANY : eddy__rows_of(s);
     const int64_t n = s.rank < 2 ? EDDY_ANY : eddy__columns_of(s);

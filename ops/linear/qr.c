@@ -1,5 +1,6 @@
 /* qr.c -- QR decomposition: an orthogonal and an upper triangular factor. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -146,7 +147,7 @@ const eddy_op_def eddy_op_qr = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_qr_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_qr_args));
     eddy_tensor x;
     bool        full_matrices;    /* q [...,m,m] and r [...,m,n] */
     const char *name;
@@ -166,7 +167,8 @@ typedef struct eddy_qr_args {
  *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT
  *  with full_matrices for more rows than columns.  The first k columns of x must be
  *  independent.  TensorFlow: Qr. */
-eddy_tensor eddy_qr_with(eddy_qr_args a)
+eddy_tensor eddy_qr_with(const eddy_qr_args *given)
 {
+    eddy_qr_args a = EDDY_TAKE(eddy_qr_args, given);
     return eddy__apply_named(a.name, &eddy_op_qr, &(qr_attrs){ a.full_matrices }, 1, &a.x);
 }

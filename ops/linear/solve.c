@@ -1,5 +1,6 @@
 /* solve.c -- systems of linear equations (solve, triangular_solve), and the matrix inverse. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -108,7 +109,7 @@ const eddy_op_def eddy_op_triangular_solve = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_triangular_solve_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_triangular_solve_args));
     eddy_tensor matrix, rhs;      /* [...,n,n] and [...,n,k] */
     bool        upper;            /* the matrix is upper triangular; default: lower */
     bool        adjoint;          /* solve with its adjoint */
@@ -128,8 +129,9 @@ typedef struct eddy_triangular_solve_args {
  *  number of the matrix, if a diagonal has a 0.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = the triangle of -drhs y'.
  *  TensorFlow: MatrixTriangularSolve. */
-eddy_tensor eddy_triangular_solve_with(eddy_triangular_solve_args a)
+eddy_tensor eddy_triangular_solve_with(const eddy_triangular_solve_args *given)
 {
+    eddy_triangular_solve_args a = EDDY_TAKE(eddy_triangular_solve_args, given);
     return eddy__apply_named(a.name, &eddy_op_triangular_solve,
                              &(solve_attrs){ a.upper, a.adjoint }, 2,
                              (eddy_tensor[]){ a.matrix, a.rhs });
@@ -202,7 +204,7 @@ const eddy_op_def eddy_op_solve = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_solve_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_solve_args));
     eddy_tensor matrix, rhs;      /* [...,n,n] and [...,n,k] */
     bool        adjoint;          /* solve with the adjoint of the matrix */
     const char *name;
@@ -219,8 +221,9 @@ typedef struct eddy_solve_args {
  *  number of the matrix, if a pivot is exactly 0. A NaN of a matrix or a right-hand side goes on
  *  into y.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = -drhs y'.  TensorFlow: MatrixSolve. */
-eddy_tensor eddy_solve_with(eddy_solve_args a)
+eddy_tensor eddy_solve_with(const eddy_solve_args *given)
 {
+    eddy_solve_args a = EDDY_TAKE(eddy_solve_args, given);
     return eddy__apply_named(a.name, &eddy_op_solve, &(solve_attrs){ .adjoint = a.adjoint }, 2,
                              (eddy_tensor[]){ a.matrix, a.rhs });
 }
@@ -290,7 +293,7 @@ const eddy_op_def eddy_op_inverse = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_inverse_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_inverse_args));
     eddy_tensor x;
     bool        adjoint;          /* the adjoint of the inverse */
     const char *name;
@@ -306,8 +309,9 @@ typedef struct eddy_inverse_args {
  *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_INVALID_ARGUMENT at a run, with
  *  the number of the matrix, if a pivot is exactly 0.
  *  Gradient: dx = -y' dy y'.  TensorFlow: MatrixInverse. */
-eddy_tensor eddy_inverse_with(eddy_inverse_args a)
+eddy_tensor eddy_inverse_with(const eddy_inverse_args *given)
 {
+    eddy_inverse_args a = EDDY_TAKE(eddy_inverse_args, given);
     const eddy_tensor y = eddy__apply_named(a.name, &eddy_op_inverse, NULL, 1, &a.x);
     return a.adjoint ? eddy_adjoint(y) : y;
 }

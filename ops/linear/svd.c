@@ -1,11 +1,13 @@
 /* svd.c -- singular value decomposition (SVD), and the pseudo-inverse. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The parts of a worker's memory: a copy of x, s, u, v turned round, LAPACK's own. */
@@ -186,8 +188,11 @@ static void svd_batch(eddy_batch *b)
     const svd_attrs  *a = b->attrs;
     b->y[0] = y;
     for (int i = 1; i < 3; i++)
-        b->y[i] = a->compute_uv ? eddy_output(y, i)
-                : eddy_batch_like((eddy_tensor){ b->graph, b->node->id, i }, b->examples);
+        b->y[i] = a->compute_uv
+                      ? eddy_output(y, i)
+                      : eddy_batch_like(
+                            (eddy_tensor){ .graph = b->graph, .node = b->node->id, .output = i },
+                            b->examples);
 }
 
 const eddy_op_def eddy_op_svd = {
@@ -200,7 +205,7 @@ const eddy_op_def eddy_op_svd = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_svd_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_svd_args));
     eddy_tensor x;
     bool        full_matrices;    /* u [...,m,m] and v [...,n,n] */
     bool        no_uv;            /* only the values; u and v are empty */
@@ -223,8 +228,9 @@ typedef struct eddy_svd_args {
  *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
  *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
  *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
-eddy_tensor eddy_svd_with(eddy_svd_args a)
+eddy_tensor eddy_svd_with(const eddy_svd_args *given)
 {
+    eddy_svd_args a = EDDY_TAKE(eddy_svd_args, given);
     return eddy__apply_named(a.name, &eddy_op_svd, &(svd_attrs){ !a.no_uv, a.full_matrices }, 1,
                              &a.x);
 }
@@ -271,7 +277,7 @@ static void divide_rows(const svd_parts *z, double rcond, const void *s, void *x
     const eddy_dtype d = z->p.dtype;
     const double epsilon = d == EDDY_FLOAT32 ? 0x1p-23 : 0x1p-52;
     const double largest = number_at(d, s, 0), size = (double)(z->p.m > z->p.n ? z->p.m : z->p.n);
-    const double limit = largest * (rcond > 0 ? rcond : 10 * size * epsilon);
+    const double limit = largest * (rcond != 0 || signbit(rcond) ? rcond : 10 * size * epsilon);
     for (int64_t j = 0; j < z->k; j++) {
         const double value = number_at(d, s, j), factor = value > limit ? 1 / value : 0;
         for (int64_t i = 0; i < z->p.n; i++) {
@@ -342,9 +348,9 @@ const eddy_op_def eddy_op_pinv = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_pinv_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_pinv_args));
     eddy_tensor x;
-    double      rcond;            /* default 10 max(m, n) epsilon */
+    double      rcond EDDY_DEFAULT(EDDY_OMITTED); /* default 10 max(m, n) epsilon */
     const char *name;
 } eddy_pinv_args;
 #endif
@@ -359,7 +365,9 @@ typedef struct eddy_pinv_args {
  *  Errors: EDDY_INVALID_ARGUMENT for a negative rcond, EDDY_LIMIT for m and n above 23169.
  *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
  *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
-eddy_tensor eddy_pinv_with(eddy_pinv_args a)
+eddy_tensor eddy_pinv_with(const eddy_pinv_args *given)
 {
-    return eddy__apply_named(a.name, &eddy_op_pinv, &(pinv_attrs){ a.rcond }, 1, &a.x);
+    eddy_pinv_args a = EDDY_TAKE(eddy_pinv_args, given);
+    return eddy__apply_named(a.name, &eddy_op_pinv,
+                             &(pinv_attrs){ eddy__attribute_number(a.rcond) }, 1, &a.x);
 }

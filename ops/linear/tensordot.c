@@ -1,6 +1,7 @@
 /* tensordot.c -- tensordot, dot, inner, outer and Kronecker products, matrix powers and the
  * trace; composed of other operations. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/linear/einsum.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -9,7 +10,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_tensordot_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_tensordot_args));
     eddy_tensor a, b;
     int64_t     axes;             /* the last so many of a with the first of b; or lists: */
     eddy_dims   a_axes, b_axes;   /* axis a_axes[i] of a with axis b_axes[i] of b */
@@ -73,8 +74,9 @@ static void put_labels(eddy_axes_of axes[3], const eddy_dims *of_a, const eddy_d
  *  many, EDDY_BAD_SHAPE for an unknown rank or sizes that differ, EDDY_LIMIT for a result
  *  of more than 8 dimensions.
  *  Gradient: that of the product of matrices.  TensorFlow: tf.tensordot. */
-eddy_tensor eddy_tensordot_with(eddy_tensordot_args t)
+eddy_tensor eddy_tensordot_with(const eddy_tensordot_args *given)
 {
+    eddy_tensordot_args t = EDDY_TAKE(eddy_tensordot_args, given);
     eddy_axes_of axes[3] = { { .n = eddy_shape_of(t.a).rank }, { .n = eddy_shape_of(t.b).rank },
                              { .n = 0 } };
     eddy_dims of_a, of_b;
@@ -162,7 +164,7 @@ eddy_tensor eddy_vdot(eddy_tensor a, eddy_tensor b)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_matvec_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_matvec_args));
     eddy_tensor a, b;             /* [...,m,n] and [...,n] */
     bool        transpose_a;      /* a is [...,n,m] and used transposed */
     bool        adjoint_a;        /* ... and conjugated */
@@ -177,8 +179,9 @@ typedef struct eddy_matvec_args {
  *
  *  Errors: those of eddy_matmul.
  *  Gradient: da = dy b', db = a' dy.  TensorFlow: tf.linalg.matvec. */
-eddy_tensor eddy_matvec_with(eddy_matvec_args t)
+eddy_tensor eddy_matvec_with(const eddy_matvec_args *given)
 {
+    eddy_matvec_args t = EDDY_TAKE(eddy_matvec_args, given);
     const eddy_tensor a = t.adjoint_a ? eddy_adjoint(t.a)
                         : t.transpose_a ? eddy_matrix_transpose(t.a) : t.a;
     return Squeeze(eddy__times(a, ExpandDims(t.b, -1)), EDDY_AXES(-1), .name = t.name);

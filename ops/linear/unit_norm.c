@@ -1,9 +1,10 @@
 /* unit_norm.c -- normalize: vectors and matrices scaled to norm 1; composed of other operations. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_normalize_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_normalize_args));
     eddy_tensor x;
     const char *ord;               /* of eddy_norm; default "euclidean" */
     eddy_dims   axes;              /* one or two; default: all of x */
@@ -19,8 +20,9 @@ typedef struct eddy_normalize_args {
  *  eddy_l2_normalize has none there.
  *  Errors: those of eddy_norm.  Gradient: that of the formula.
  *  TensorFlow: tf.linalg.normalize. */
-eddy_tensor eddy_normalize_with(eddy_normalize_args a)
+eddy_tensor eddy_normalize_with(const eddy_normalize_args *given)
 {
+    eddy_normalize_args a = EDDY_TAKE(eddy_normalize_args, given);
     const eddy_tensor n = eddy_norm(a.x, a.ord, a.axes, .keepdims = true);
     if (!eddy_is_valid(n)) return n;
     eddy_scope_begin(a.x.graph, a.name ? a.name : "normalize");

@@ -5,6 +5,7 @@
  * Activations with a row have a loop of their own; the others are composed of other operations,
  * which the session runs in one loop. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 
@@ -46,21 +47,24 @@ UNARY(selu, "Selu", "Selu", FLOATS, (x > 0 ? (T)SELU_SCALE * x : (T)SELU_DEPTH *
 
 #ifdef EDDY_HEADER
 typedef struct eddy_celu_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_celu_args));
     eddy_tensor x;
-    double      alpha;            /* default 1 */
+    double      alpha EDDY_DEFAULT(1);
 } eddy_celu_args;
 #endif
 /** y = alpha elu(x / alpha): max(x, 0) + min(alpha (e^(x / alpha) - 1), 0).
  *
  *  x      float32 or float64, any shape; y has its type
- *  alpha  default (0) 1
+ *  alpha  not 0
  *
- *  Errors: EDDY_BAD_DTYPE for other element types.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an alpha of 0.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's celu. */
-eddy_tensor eddy_celu_with(eddy_celu_args a)
+eddy_tensor eddy_celu_with(const eddy_celu_args *given)
 {
-    if (a.alpha == 0 || a.alpha == 1) return eddy_elu(a.x);
+    eddy_celu_args a = EDDY_TAKE(eddy_celu_args, given);
+    if (a.alpha == 0)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "celu: alpha is 0; it must not be");
+    if (a.alpha == 1) return eddy_elu(a.x);
     return Mul(a.alpha, eddy_elu(Mul(1 / a.alpha, a.x)));
 }
 
@@ -144,21 +148,22 @@ const eddy_op_def eddy_op_leaky_relu_grad = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_leaky_relu_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_leaky_relu_args));
     eddy_tensor x;
-    double      alpha;            /* default 0.2 */
+    double      alpha EDDY_DEFAULT(0.2);
 } eddy_leaky_relu_args;
 #endif
 /** y = x where x > 0, else alpha x.
  *
  *  x      float32 or float64, any shape; y has its type
- *  alpha  default (0) 0.2; for none there is relu
+ *  alpha  the slope of what is not above 0
  *
  *  Gradient: dx = dy where x > 0, else alpha dy, so at 0 too.
  *  TensorFlow: LeakyRelu. */
-eddy_tensor eddy_leaky_relu_with(eddy_leaky_relu_args a)
+eddy_tensor eddy_leaky_relu_with(const eddy_leaky_relu_args *given)
 {
-    const leaky_attrs attrs = { a.alpha == 0 ? 0.2 : a.alpha };
+    eddy_leaky_relu_args a = EDDY_TAKE(eddy_leaky_relu_args, given);
+    const leaky_attrs attrs = { a.alpha };
     return eddy_apply1(&eddy_op_leaky_relu, &attrs, a.x);
 }
 
@@ -178,45 +183,47 @@ eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_hard_tanh_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_hard_tanh_args));
     eddy_tensor x;
-    double      least, most;      /* default -1 and 1 */
+    double      least EDDY_DEFAULT(-1);
+    double      most EDDY_DEFAULT(1);
 } eddy_hard_tanh_args;
 #endif
 /** y = min(max(x, least), most).
  *
  *  x            float32 or float64, any shape; y has its type
- *  least, most  if both are 0, -1 and 1
+ *  least, most  the ends; with least above most, y is least
  *
  *  NaN stays NaN.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where least <= x <= most, else 0.
  *  TensorFlow: none; PyTorch's hardtanh. */
-eddy_tensor eddy_hard_tanh_with(eddy_hard_tanh_args a)
+eddy_tensor eddy_hard_tanh_with(const eddy_hard_tanh_args *given)
 {
-    const bool plain = a.least == 0 && a.most == 0;
+    eddy_hard_tanh_args a = EDDY_TAKE(eddy_hard_tanh_args, given);
     const eddy_tensor x = floats("hard_tanh", a.x);
-    return Maximum(Minimum(x, plain ? 1 : a.most), plain ? -1 : a.least);
+    return Maximum(Minimum(x, a.most), a.least);
 }
 
 #ifdef EDDY_HEADER
 typedef struct eddy_hard_sigmoid_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_hard_sigmoid_args));
     eddy_tensor x;
-    double      slope;            /* default 0.2 */
+    double      slope EDDY_DEFAULT(0.2);
 } eddy_hard_sigmoid_args;
 #endif
 /** y = min(max(slope x + 0.5, 0), 1).
  *
  *  x      float32 or float64, any shape; y has its type
- *  slope  default (0) 0.2, which is Keras'; PyTorch has 1 / 6
+ *  slope  default 0.2, which is Keras'; PyTorch has 1 / 6
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = slope dy where 0 <= y <= 1 before clipping, else 0.
  *  TensorFlow: tf.keras.activations.hard_sigmoid. */
-eddy_tensor eddy_hard_sigmoid_with(eddy_hard_sigmoid_args a)
+eddy_tensor eddy_hard_sigmoid_with(const eddy_hard_sigmoid_args *given)
 {
-    const double slope = a.slope == 0 ? 0.2 : a.slope;
+    eddy_hard_sigmoid_args a = EDDY_TAKE(eddy_hard_sigmoid_args, given);
+    const double slope = a.slope;
     return Maximum(Minimum(Add(Mul(slope, floats("hard_sigmoid", a.x)), 0.5), 1), 0);
 }
 
@@ -335,9 +342,9 @@ const eddy_op_def eddy_op_soft_shrink = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_shrink_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_shrink_args));
     eddy_tensor x;
-    double      lambda;           /* default 0.5 */
+    double      lambda EDDY_DEFAULT(0.5);
 } eddy_shrink_args;
 #endif
 /** y = x moved towards 0 by lambda, and 0 where |x| <= lambda.
@@ -346,9 +353,10 @@ typedef struct eddy_shrink_args {
  *  lambda  above 0; default 0.5
  *
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's softshrink. */
-eddy_tensor eddy_soft_shrink_with(eddy_shrink_args a)
+eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
 {
-    const shrink_attrs attrs = { a.lambda == 0 ? 0.5 : a.lambda };
+    eddy_shrink_args a = EDDY_TAKE(eddy_shrink_args, given);
+    const shrink_attrs attrs = { a.lambda };
     return eddy_apply1(&eddy_op_soft_shrink, &attrs, a.x);
 }
 
@@ -359,9 +367,10 @@ eddy_tensor eddy_soft_shrink_with(eddy_shrink_args a)
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */
-eddy_tensor eddy_hard_shrink_with(eddy_shrink_args a)
+eddy_tensor eddy_hard_shrink_with(const eddy_shrink_args *given)
 {
-    const double lambda = a.lambda == 0 ? 0.5 : a.lambda;
+    eddy_shrink_args a = EDDY_TAKE(eddy_shrink_args, given);
+    const double lambda = a.lambda;
     return Where(LessEqual(Abs(floats("hard_shrink", a.x)), lambda), 0, a.x);
 }
 
@@ -377,7 +386,7 @@ eddy_tensor eddy_tanh_shrink(eddy_tensor x) { return Sub(x, Tanh(x)); }
 
 #ifdef EDDY_HEADER
 typedef struct eddy_crelu_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_crelu_args));
     eddy_tensor x;
     eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
 } eddy_crelu_args;
@@ -391,8 +400,9 @@ typedef struct eddy_crelu_args {
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an axis
  *  that x does not have.
  *  Gradient: that of the formula.  TensorFlow: tf.nn.crelu. */
-eddy_tensor eddy_crelu_with(eddy_crelu_args a)
+eddy_tensor eddy_crelu_with(const eddy_crelu_args *given)
 {
+    eddy_crelu_args a = EDDY_TAKE(eddy_crelu_args, given);
     int64_t axis;
     if (!eddy__take_axis(a.x.graph, &eddy_op_concat, a.axis, &axis)) return eddy_none(a.x.graph);
     return Relu(eddy_concat(EDDY_LIST(a.x, Neg(a.x)), axis));
@@ -400,7 +410,7 @@ eddy_tensor eddy_crelu_with(eddy_crelu_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_glu_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_glu_args));
     eddy_tensor x;
     eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
 } eddy_glu_args;
@@ -414,8 +424,9 @@ typedef struct eddy_glu_args {
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the axis is not
  *  of an even length; EDDY_INVALID_ARGUMENT for an axis that x does not have.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's glu. */
-eddy_tensor eddy_glu_with(eddy_glu_args a)
+eddy_tensor eddy_glu_with(const eddy_glu_args *given)
 {
+    eddy_glu_args a = EDDY_TAKE(eddy_glu_args, given);
     int64_t axis;
     if (!eddy__take_axis(a.x.graph, &eddy_op_split, a.axis, &axis)) return eddy_none(a.x.graph);
     const eddy_tensor halves = eddy_split(a.x, 2, axis);

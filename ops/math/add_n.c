@@ -1,5 +1,6 @@
 /* add_n.c -- add_n: the sum of any number of tensors of the same shape. */
 #include "ops/math/elementwise_rows.h"
+#include "graph/take.h"
 #include "ops/fusion_targets.h"
 
 #include <string.h>
@@ -72,7 +73,7 @@ const eddy_op_def eddy_op_add_n = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_add_n_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_add_n_args));
     eddy_list   xs;
     const char *name;       /* of the node */
 } eddy_add_n_args;
@@ -91,8 +92,9 @@ typedef struct eddy_add_n_args {
  *  records EDDY_INVALID_ARGUMENT.
  *  Errors: EDDY_BAD_SHAPE if the shapes differ.
  *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
-eddy_tensor eddy_add_n_with(eddy_add_n_args a)
+eddy_tensor eddy_add_n_with(const eddy_add_n_args *given)
 {
+    eddy_add_n_args a = EDDY_TAKE(eddy_add_n_args, given);
     const eddy_list xs = a.xs;
     if (xs.count < 1 || !xs.at)
         return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "AddN: no inputs");

@@ -2,6 +2,7 @@
  * heaviside, ldexp, is_close, lerp, addcmul and addcdiv; rows, and compositions of other
  * operations. */
 #include "ops/math/elementwise_rows.h"
+#include "graph/take.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
 
 #define LN2 0.69314718055994530942
@@ -100,9 +101,9 @@ eddy_tensor eddy_ldexp(eddy_tensor x, eddy_tensor n)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_approximate_equal_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_approximate_equal_args));
     eddy_tensor a, b;
-    double      tolerance;        /* default 1e-5 */
+    double      tolerance EDDY_DEFAULT(1e-5);
 } eddy_approximate_equal_args;
 #endif
 /** y = (|a - b| < tolerance).
@@ -116,10 +117,11 @@ typedef struct eddy_approximate_equal_args {
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: ApproximateEqual. */
-eddy_tensor eddy_approximate_equal_with(eddy_approximate_equal_args a)
+eddy_tensor eddy_approximate_equal_with(const eddy_approximate_equal_args *given)
 {
+    eddy_approximate_equal_args a = EDDY_TAKE(eddy_approximate_equal_args, given);
     const bool   integers = eddy_dtype_is_integer(eddy_dtype_of(a.a));
-    const double tolerance = a.tolerance > 0 ? a.tolerance : 1e-5;
+    const double tolerance = a.tolerance > 0 ? a.tolerance : 0;
     const eddy_tensor d = Sub(Maximum(a.a, a.b), Minimum(a.a, a.b));
     if (!integers) return Less(d, tolerance);
     /* A difference that leaves the type is negative. */
@@ -128,9 +130,10 @@ eddy_tensor eddy_approximate_equal_with(eddy_approximate_equal_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_is_close_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_is_close_args));
     eddy_tensor a, b;
-    double      rtol, atol;       /* default 1e-5 and 1e-8 */
+    double      rtol EDDY_DEFAULT(1e-5);
+    double      atol EDDY_DEFAULT(1e-8);
     bool        equal_nan;
 } eddy_is_close_args;
 #endif
@@ -145,10 +148,11 @@ typedef struct eddy_is_close_args {
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: none.  TensorFlow: none; NumPy's isclose. */
-eddy_tensor eddy_is_close_with(eddy_is_close_args a)
+eddy_tensor eddy_is_close_with(const eddy_is_close_args *given)
 {
-    const double rtol = a.rtol < 0 ? 0 : a.rtol > 0 ? a.rtol : 1e-5;
-    const double atol = a.atol < 0 ? 0 : a.atol > 0 ? a.atol : 1e-8;
+    eddy_is_close_args a = EDDY_TAKE(eddy_is_close_args, given);
+    const double rtol = a.rtol > 0 ? a.rtol : 0;
+    const double atol = a.atol > 0 ? a.atol : 0;
     const eddy_tensor near = LessEqual(Abs(Sub(a.a, a.b)), Add(atol, Mul(rtol, Abs(a.b))));
     const eddy_tensor finite = LogicalAnd(eddy_is_finite(a.a), eddy_is_finite(a.b));
     const eddy_tensor y = LogicalOr(Equal(a.a, a.b), LogicalAnd(finite, near));
@@ -176,23 +180,24 @@ eddy_tensor eddy_lerp(eddy_tensor a, eddy_tensor b, eddy_tensor weight)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_addc_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_addc_args));
     eddy_tensor x, a, b;
-    double      value;            /* default 1 */
+    double      value EDDY_DEFAULT(1);
 } eddy_addc_args;
 #endif
 /** y = x + value a b.
  *
  *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
  *           type
- *  value    default (0) 1
+ *  value    default 1
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcmul. */
-eddy_tensor eddy_addcmul_with(eddy_addc_args a)
+eddy_tensor eddy_addcmul_with(const eddy_addc_args *given)
 {
-    const bool plain = a.value == 0 || a.value == 1;
+    eddy_addc_args a = EDDY_TAKE(eddy_addc_args, given);
+    const bool plain = a.value == 1;
     return Add(a.x, Mul(plain ? a.a : Mul(a.value, a.a), a.b));
 }
 
@@ -200,14 +205,15 @@ eddy_tensor eddy_addcmul_with(eddy_addc_args a)
  *
  *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
  *           type
- *  value    default (0) 1
+ *  value    default 1
  *
  *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
  *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer is
  *  divided by 0.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcdiv. */
-eddy_tensor eddy_addcdiv_with(eddy_addc_args a)
+eddy_tensor eddy_addcdiv_with(const eddy_addc_args *given)
 {
-    const bool plain = a.value == 0 || a.value == 1;
+    eddy_addc_args a = EDDY_TAKE(eddy_addc_args, given);
+    const bool plain = a.value == 1;
     return Add(a.x, Div(plain ? a.a : Mul(a.value, a.a), a.b));
 }

@@ -3,6 +3,7 @@
  * No operation here has a kernel: each function composes other operations, inside a name scope
  * of its own. IndexedSlices are clipped by the rows that they hold and stay IndexedSlices. */
 #include "ops/kernels/reduction/reduce_engine.h"
+#include "graph/take.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
 
@@ -65,7 +66,7 @@ eddy_tensor eddy_clip_by_value(eddy_tensor x, eddy_tensor lo, eddy_tensor hi)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_clip_by_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_clip_by_norm_args));
     eddy_tensor x, clip;
     eddy_dims   axes;             /* of one norm; default all */
     const char *name;             /* of the result and its scope */
@@ -92,8 +93,9 @@ static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, edd
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
  *  broadcast to the shape of x; EDDY_INVALID_ARGUMENT for an axis x has not.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_norm. */
-eddy_tensor eddy_clip_by_norm_with(eddy_clip_by_norm_args a)
+eddy_tensor eddy_clip_by_norm_with(const eddy_clip_by_norm_args *given)
 {
+    eddy_clip_by_norm_args a = EDDY_TAKE(eddy_clip_by_norm_args, given);
     eddy_graph *g = a.x.graph;
     begin(g, a.name, "clip_by_norm");
     eddy_tensor x = values_of(a.x), norm = eddy__norm_of(x, a.axes, true);
@@ -209,7 +211,7 @@ eddy_tensor eddy_global_norm(eddy_list xs)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_clip_by_global_norm_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_clip_by_global_norm_args));
     eddy_list    list;
     eddy_tensor  clip;
     eddy_tensor *out;             /* list.count of them; may be list.at itself */
@@ -233,8 +235,9 @@ typedef struct eddy_clip_by_global_norm_args {
  *  EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if clip or
  *  use_norm is not a scalar and enlarges a tensor.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_global_norm. */
-eddy_tensor eddy_clip_by_global_norm_with(eddy_clip_by_global_norm_args a)
+eddy_tensor eddy_clip_by_global_norm_with(const eddy_clip_by_global_norm_args *given)
 {
+    eddy_clip_by_global_norm_args a = EDDY_TAKE(eddy_clip_by_global_norm_args, given);
     eddy_graph *g = graph_of(a.list);
     if (!g) return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "clip_by_global_norm: no tensors");
     if (!a.out)

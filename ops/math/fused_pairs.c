@@ -76,7 +76,7 @@ static void backwards(const eddy_rule *r, int64_t op, const eddy_tensor *x, eddy
     const eddy_tensor y = applied(op, x[0], x[1]);
     const bool        swapped = op == EDDY_PAIR_SUB_FROM || op == EDDY_PAIR_DIV_INTO;
     const eddy_tensor in[] = { x[swapped], x[!swapped] };
-    eddy_tensor       d[2] = { { 0 }, { 0 } };
+    eddy_tensor       d[2] = { EDDY_ZERO_TENSOR, EDDY_ZERO_TENSOR };
     eddy_rule rule = { .graph = r->graph, .node = eddy_node_of(y), .x = in, .y = &y, .dy = &dy,
                        .dx = d, .n_in = 2, .n_out = 1, .n_dx = 2 };
     if (rule.node) rule.node->op->gradient(&rule);

@@ -1,6 +1,7 @@
 /* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise,
  * in double precision. */
 #include "ops/math/times_log.h"
+#include "graph/take.h"
 #include "ops/math/elementwise_rows.h"
 #include "ops/kernels/special/special_beta.h"
 #include "ops/kernels/special/special_igamma.h"
@@ -114,9 +115,9 @@ BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, tr
 
 #ifdef EDDY_HEADER
 typedef struct eddy_igamma_grad_a_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_igamma_grad_a_args));
     eddy_tensor a, x;
-    int64_t     order;            /* default 1 */
+    int64_t     order EDDY_DEFAULT(1);
 } eddy_igamma_grad_a_args;
 #endif
 
@@ -173,9 +174,10 @@ const eddy_op_def eddy_op_igamma_grad_a = {
  *  order; EDDY_NO_GRADIENT for a gradient of the third.
  *  Gradient: da = dy times the derivative of the next order, dx = dy times that of the
  *  density.  TensorFlow: IgammaGradA. */
-eddy_tensor eddy_igamma_grad_a_with(eddy_igamma_grad_a_args a)
+eddy_tensor eddy_igamma_grad_a_with(const eddy_igamma_grad_a_args *given)
 {
-    const grad_a_attrs attrs = { a.order == 0 ? 1 : a.order };
+    eddy_igamma_grad_a_args a = EDDY_TAKE(eddy_igamma_grad_a_args, given);
+    const grad_a_attrs attrs = { a.order };
     return eddy_apply2(&eddy_op_igamma_grad_a, &attrs, a.a, a.x);
 }
 

@@ -3,6 +3,7 @@
  * Each form is a row, and so is its gradient; the gradient of the gradient is composed of
  * ordinary operations. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/math/elementwise_rows.h"
 
 #define SQRT_HALF      0.70710678118654752
@@ -89,7 +90,7 @@ ROW_DEF(gelu_tanh, "GeluTanh", "GeluTanh", 1, ROW_INPUTS_1(FLOATS),
 
 #ifdef EDDY_HEADER
 typedef struct eddy_gelu_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_gelu_args));
     eddy_tensor x;
     bool        approximate;
     const char *name;
@@ -105,8 +106,9 @@ typedef struct eddy_gelu_args {
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy (P(x) + x p(x)), p the density.
  *  TensorFlow: tf.nn.gelu. */
-eddy_tensor eddy_gelu_with(eddy_gelu_args a)
+eddy_tensor eddy_gelu_with(const eddy_gelu_args *given)
 {
+    eddy_gelu_args a = EDDY_TAKE(eddy_gelu_args, given);
     const eddy_op_def *op = a.approximate ? &eddy_op_gelu_tanh : &eddy_op_gelu;
     return eddy__apply_named(a.name, op, NULL, 1, &a.x);
 }

@@ -1,6 +1,7 @@
 /* powers.c -- exp2, log2, log10, cbrt, trunc, logit and other unary functions: powers and
  * logarithms to other bases, parts of numbers; rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
+#include "graph/take.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
 
 #include <float.h>
@@ -89,25 +90,29 @@ eddy_tensor eddy_reciprocal_no_nan(eddy_tensor x) { return DivNoNan(1, x); }
 
 #ifdef EDDY_HEADER
 typedef struct eddy_nan_to_num_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_nan_to_num_args));
     eddy_tensor x;
-    double      nan, posinf, neginf;   /* default 0, the largest and the least number */
+    double      nan;
+    double      posinf EDDY_DEFAULT(EDDY_OMITTED); /* default the largest number */
+    double      neginf EDDY_DEFAULT(EDDY_OMITTED); /* default the least */
 } eddy_nan_to_num_args;
 #endif
 /** y = x with NaN and the infinities replaced by finite numbers.
  *
  *  x       float32 or float64, any shape; y has its type
  *  nan     in place of NaN; default 0
- *  posinf  in place of infinity; default (0) the largest number of x's type
- *  neginf  in place of -infinity; default (0) the least number of x's type
+ *  posinf  in place of infinity; default the largest number of x's type
+ *  neginf  in place of -infinity; default the least number of x's type
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where x is finite, else 0.  TensorFlow: none; NumPy's nan_to_num. */
-eddy_tensor eddy_nan_to_num_with(eddy_nan_to_num_args a)
+eddy_tensor eddy_nan_to_num_with(const eddy_nan_to_num_args *given)
 {
+    eddy_nan_to_num_args a = EDDY_TAKE(eddy_nan_to_num_args, given);
     const double most = eddy_dtype_of(a.x) == EDDY_FLOAT32 ? FLT_MAX : DBL_MAX;
-    const eddy_tensor infinite = Where(Greater(a.x, 0), a.posinf != 0 ? a.posinf : most,
-                                       NumberLike(a.neginf != 0 ? a.neginf : -most, a.x));
+    const eddy_tensor    infinite =
+        Where(Greater(a.x, 0), a.posinf != EDDY_OMITTED ? a.posinf : most,
+              NumberLike(a.neginf != EDDY_OMITTED ? a.neginf : -most, a.x));
     return Where(eddy_is_finite(a.x), a.x, Where(eddy_is_nan(a.x), a.nan, infinite));
 }
 

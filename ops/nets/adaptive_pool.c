@@ -1,20 +1,21 @@
 /* adaptive_pool.c -- global and adaptive pooling: max and average pooling to a given number of
  * windows. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "ops/nets/pool_windows.h"
 #include "build/gen/table.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_global_pool_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_global_pool_args));
     eddy_tensor x;
     const char *data_format;       /* channels last, the default, or second */
     bool        keepdims;          /* y has dimensions of 1 where windows were */
     const char *name;
 } eddy_global_pool_args;
 typedef struct eddy_adaptive_pool_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_adaptive_pool_args));
     eddy_tensor x;
     eddy_dims   output_size;       /* an entry an axis: one to three; EDDY_ANY: that of x */
     const char *data_format;
@@ -53,8 +54,9 @@ static bool middle_axes(const char *op, const eddy_global_pool_args *a, eddy_dim
  *  EDDY_INVALID_ARGUMENT for another data_format.
  *  Gradient: dx = dy over the number of places.
  *  TensorFlow: keras.layers.GlobalAveragePooling2D. */
-eddy_tensor eddy_global_average_pool_with(eddy_global_pool_args a)
+eddy_tensor eddy_global_average_pool_with(const eddy_global_pool_args *given)
 {
+    eddy_global_pool_args a = EDDY_TAKE(eddy_global_pool_args, given);
     eddy_dims axes;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
     if (!middle_axes("global_average_pool", &a, &axes)) return eddy_none(a.x.graph);
@@ -68,8 +70,9 @@ eddy_tensor eddy_global_average_pool_with(eddy_global_pool_args a)
  *  Errors: those of eddy_global_average_pool.
  *  Gradient: that of eddy_max: dx = dy at the maxima, in equal shares.
  *  TensorFlow: keras.layers.GlobalMaxPool2D. */
-eddy_tensor eddy_global_max_pool_with(eddy_global_pool_args a)
+eddy_tensor eddy_global_max_pool_with(const eddy_global_pool_args *given)
 {
+    eddy_global_pool_args a = EDDY_TAKE(eddy_global_pool_args, given);
     eddy_dims axes;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     if (!middle_axes("global_max_pool", &a, &axes)) return eddy_none(a.x.graph);
@@ -105,8 +108,9 @@ static eddy_tensor adapted(const eddy_op_def *op, const char *called,
  *  not above 0, for another data_format.
  *  Gradient: dx = dy over the size of the window, for each window that x is in.
  *  PyTorch: nn.functional.adaptive_avg_pool2d. */
-eddy_tensor eddy_adaptive_avg_pool_with(eddy_adaptive_pool_args a)
+eddy_tensor eddy_adaptive_avg_pool_with(const eddy_adaptive_pool_args *given)
 {
+    eddy_adaptive_pool_args a = EDDY_TAKE(eddy_adaptive_pool_args, given);
     return adapted(&eddy_op_avg_pool3d, "adaptive_avg_pool", &a);
 }
 
@@ -117,7 +121,8 @@ eddy_tensor eddy_adaptive_avg_pool_with(eddy_adaptive_pool_args a)
  *  Errors: those of eddy_adaptive_avg_pool.
  *  Gradient: dx = dy at the maximum of each window, the first one.
  *  PyTorch: nn.functional.adaptive_max_pool2d. */
-eddy_tensor eddy_adaptive_max_pool_with(eddy_adaptive_pool_args a)
+eddy_tensor eddy_adaptive_max_pool_with(const eddy_adaptive_pool_args *given)
 {
+    eddy_adaptive_pool_args a = EDDY_TAKE(eddy_adaptive_pool_args, given);
     return adapted(&eddy_op_max_pool3d, "adaptive_max_pool", &a);
 }

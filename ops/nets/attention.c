@@ -6,6 +6,7 @@
  * logarithms, so that its own rule need not know where they came from; that rule is composed of
  * ordinary operations. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/kernels/sequences/attention_head.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
@@ -85,7 +86,7 @@ typedef struct heads {
 
 double eddy__attention_scale(const eddy_attention_attrs *a, int64_t d)
 {
-    return a->scale != 0 ? a->scale : 1 / sqrt((double)(d > 0 ? d : 1));
+    return a->scale != 0 || signbit(a->scale) ? a->scale : 1 / sqrt((double)(d > 0 ? d : 1));
 }
 
 /* What an operation makes.  A mask comes behind all its other inputs. */
@@ -274,11 +275,11 @@ const eddy_op_def eddy_op_scaled_dot_product_attention_grad = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_scaled_dot_product_attention_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_scaled_dot_product_attention_args));
     eddy_tensor q, k, v;          /* [...,s,d], [...,t,d] and [...,t,e] */
     eddy_tensor mask;             /* added to the scores; left out: none */
     bool        causal;           /* row i of q sees rows 0 to i of k */
-    double      scale;            /* left out: 1 / sqrt(d) */
+    double      scale EDDY_DEFAULT(EDDY_OMITTED); /* left out: 1 / sqrt(d) */
     const char *name;
 } eddy_scaled_dot_product_attention_args;
 #endif
@@ -320,7 +321,7 @@ const eddy_op_def eddy_op_scaled_dot_product_attention = {
  *  k, v    of the same type, [..., t, d] and [..., t, e]; the leading dimensions are equal
  *  mask    of the same type, added to the scores; broadcasts to [..., s, t]
  *  causal  row i of q sees rows 0 to i of k alone; for half the work if s = t
- *  scale   left out or 0: 1 / sqrt(d)
+ *  scale   left out: 1 / sqrt(d)
  *
  *  Returns y [..., s, e]; eddy_output(y, 1) is the logarithm of the sum of the exponentials
  *  of each row of scores, [..., s].  The scores themselves are never stored: memory grows
@@ -330,9 +331,12 @@ const eddy_op_def eddy_op_scaled_dot_product_attention = {
  *  Gradient: with G = P (dy v' - s), s the sum of dy y over a row: dq = scale G k,
  *  dk = scale G' q, dv = P' dy, dmask = G summed over what was broadcast.
  *  TensorFlow: MatMul, Softmax, MatMul (tf.keras.layers.Attention with use_scale). */
-eddy_tensor eddy_scaled_dot_product_attention_with(eddy_scaled_dot_product_attention_args a)
+eddy_tensor eddy_scaled_dot_product_attention_with(
+    const eddy_scaled_dot_product_attention_args *given)
 {
-    const eddy_attention_attrs attrs = { a.causal, a.scale };
+    eddy_scaled_dot_product_attention_args a =
+        EDDY_TAKE(eddy_scaled_dot_product_attention_args, given);
+    const eddy_attention_attrs attrs = { a.causal, eddy__attribute_number(a.scale) };
     const bool masked = a.mask.graph != NULL;
     return eddy__apply_named(a.name, &eddy_op_scaled_dot_product_attention, &attrs, masked ? 4 : 3,
                              (eddy_tensor[]){ a.q, a.k, a.v, a.mask });

@@ -4,6 +4,7 @@
  * Each pass reads memory once. The statistics are computed in blocks that stay in the L1 cache,
  * first the mean and then the squared deviations from it, and merged in double. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/normalization.h"
 #include "ops/math/elementwise_rows.h"
@@ -69,24 +70,24 @@ static inline void set_number(const void *v, int64_t c, bool single, double x)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_fused_batch_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_fused_batch_norm_args));
     eddy_tensor x, scale, offset;
     eddy_tensor mean, variance;    /* unless is_training */
-    double      epsilon;           /* default 1e-3 */
+    double      epsilon EDDY_DEFAULT(1e-3);
     bool        is_training;
     const char *data_format;       /* "NHWC", the default, or "NCHW" */
     const char *name;
 } eddy_fused_batch_norm_args;
 
 typedef struct eddy_batch_normalization_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_batch_normalization_args));
     eddy_tensor x, mean, variance;
     eddy_tensor offset, scale;     /* left out: none */
     double      variance_epsilon;
 } eddy_batch_normalization_args;
 
 typedef struct eddy_moments_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_moments_args));
     eddy_tensor x;
     eddy_dims   axes;              /* left out: all */
     bool        keepdims;
@@ -184,7 +185,7 @@ static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, d
  *  offset       the same type, [channels]
  *  mean         the same type, [channels]; used unless is_training
  *  variance     likewise
- *  epsilon      not negative; 0 is the default, 1e-3
+ *  epsilon      not negative; default 1e-3
  *  is_training  takes the statistics from x
  *  data_format  "NHWC", channels last, or "NCHW", channels second; default NHWC.
  *               NCHW costs two transpositions
@@ -200,9 +201,10 @@ static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, d
  *  which TensorFlow leaves out; given ones have none.
  *  TensorFlow: FusedBatchNormV3 (tf.compat.v1.nn.fused_batch_norm, whose is_training is
  *  true by default). */
-eddy_tensor eddy_fused_batch_norm_with(eddy_fused_batch_norm_args a)
+eddy_tensor eddy_fused_batch_norm_with(const eddy_fused_batch_norm_args *given)
 {
-    const double epsilon = a.epsilon == 0 ? 1e-3 : a.epsilon;
+    eddy_fused_batch_norm_args a = EDDY_TAKE(eddy_fused_batch_norm_args, given);
+    const double epsilon = a.epsilon;
     const bool   second = a.data_format && strcmp(a.data_format, "NCHW") == 0;
     if (a.data_format && !second && strcmp(a.data_format, "NHWC") != 0)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "FusedBatchNormV3: data_format is "
@@ -285,8 +287,9 @@ const eddy_op_def eddy_op_fused_batch_norm_grad = {
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE, as of the operations it is made of.
  *  Gradient: that of the operations it is made of, for all five.
  *  TensorFlow: tf.nn.batch_normalization. */
-eddy_tensor eddy_batch_normalization_with(eddy_batch_normalization_args a)
+eddy_tensor eddy_batch_normalization_with(const eddy_batch_normalization_args *given)
 {
+    eddy_batch_normalization_args a = EDDY_TAKE(eddy_batch_normalization_args, given);
     eddy_tensor g = Rsqrt(Add(a.variance, a.variance_epsilon));
     if (a.scale.graph) g = Mul(g, a.scale);
     const eddy_tensor shift = a.offset.graph ? Sub(a.offset, Mul(a.mean, g)) : Neg(Mul(a.mean, g));
@@ -304,8 +307,9 @@ eddy_tensor eddy_batch_normalization_with(eddy_batch_normalization_args a)
  *  Gradient: that of the operations it is made of, to any order; TensorFlow's takes the
  *  mean as constant in the variance, and so is wrong from the second order on.
  *  TensorFlow: tf.nn.moments. */
-eddy_tensor eddy_moments_with(eddy_moments_args a)
+eddy_tensor eddy_moments_with(const eddy_moments_args *given)
 {
+    eddy_moments_args a = EDDY_TAKE(eddy_moments_args, given);
     const eddy_tensor mean = Mean(a.x, .axes = a.axes, .keepdims = true);
     const eddy_tensor squares = SquaredDifference(a.x, mean);
     const eddy_tensor variance = Mean(squares, .axes = a.axes, .keepdims = a.keepdims);

@@ -1,6 +1,7 @@
 /* conv1d.c -- 1-D convolution, as a 2-D convolution of images of height 1; and atrous (dilated)
  * convolution under TensorFlow's names. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 #include "graph/op.h"
 
@@ -8,31 +9,31 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_conv1d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv1d_args));
     eddy_tensor x, filter;
-    int64_t     stride;            /* default 1 */
+    int64_t     stride EDDY_DEFAULT(1);
     const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
     const char *data_format;       /* "NWC" (the default), "NCW" */
-    int64_t     dilation;          /* default 1 */
+    int64_t     dilation EDDY_DEFAULT(1);
     eddy_dims   explicit_paddings; /* left, right */
     const char *name;
 } eddy_conv1d_args;
 typedef struct eddy_conv1d_transpose_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv1d_transpose_args));
     eddy_tensor x, filter;
     eddy_shape  output_shape;      /* default: from strides and padding */
-    int64_t     stride;
+    int64_t     stride EDDY_DEFAULT(1);
     const char *padding;
     const char *data_format;
-    int64_t     dilation;
+    int64_t     dilation EDDY_DEFAULT(1);
     eddy_dims   explicit_paddings;
     const char *name;
 } eddy_conv1d_transpose_args;
 typedef struct eddy_atrous_conv2d_transpose_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_atrous_conv2d_transpose_args));
     eddy_tensor x, filter;
     eddy_shape  output_shape;
-    int64_t     rate;              /* default 1 */
+    int64_t     rate EDDY_DEFAULT(1);
     const char *padding;
     const char *name;
 } eddy_atrous_conv2d_transpose_args;
@@ -48,7 +49,6 @@ typedef struct flat {
     const char *format;
 } flat;
 
-static int64_t or_one(int64_t n) { return n == 0 ? 1 : n; }
 
 /* t as one of rank 4, or false after saying that it has not rank 3. */
 static bool raise(const char *op, const char *what, eddy_tensor t, int axis, eddy_tensor *to)
@@ -82,8 +82,8 @@ static bool flatten(const char *op, const eddy_conv1d_args *a, flat *f)
         return false;
     }
     *f = (flat){
-        .axis = planes ? 2 : 1, .strides = EDDY_DIMS(1, or_one(a->stride)),
-        .dilations = EDDY_DIMS(1, or_one(a->dilation)), .format = planes ? "NCHW" : "NHWC",
+        .axis = planes ? 2 : 1, .strides = EDDY_DIMS(1, a->stride),
+        .dilations = EDDY_DIMS(1, a->dilation), .format = planes ? "NCHW" : "NHWC",
     };
     if (p.count == 2) f->paddings = EDDY_DIMS(0, 0, p.at[0], p.at[1]);
     return raise(op, "x", a->x, f->axis, &f->x) && raise(op, "filter", a->filter, 0, &f->filter);
@@ -106,8 +106,9 @@ static bool flatten(const char *op, const eddy_conv1d_args *a, flat *f)
  *  Errors: those of eddy_conv2d, which does it on images of height 1; EDDY_BAD_SHAPE unless x
  *  and the filter have rank 3.
  *  Gradient: that of eddy_conv2d.  TensorFlow: nn.conv1d. */
-eddy_tensor eddy_conv1d_with(eddy_conv1d_args a)
+eddy_tensor eddy_conv1d_with(const eddy_conv1d_args *given)
 {
+    eddy_conv1d_args a = EDDY_TAKE(eddy_conv1d_args, given);
     flat f;
     if (!flatten("conv1d", &a, &f)) return eddy_none(a.x.graph);
     const eddy_tensor y = eddy_conv2d(f.x, f.filter, f.strides, a.padding, f.paddings, f.dilations,
@@ -128,8 +129,9 @@ eddy_tensor eddy_conv1d_with(eddy_conv1d_args a)
  *  Errors: those of eddy_conv2d_transpose; EDDY_BAD_SHAPE unless x and the filter have rank 3
  *  and output_shape, if given, three dimensions.
  *  Gradient: that of eddy_conv2d_transpose.  TensorFlow: nn.conv1d_transpose. */
-eddy_tensor eddy_conv1d_transpose_with(eddy_conv1d_transpose_args a)
+eddy_tensor eddy_conv1d_transpose_with(const eddy_conv1d_transpose_args *given)
 {
+    eddy_conv1d_transpose_args a = EDDY_TAKE(eddy_conv1d_transpose_args, given);
     const eddy_conv1d_args same = {
         .x = a.x, .filter = a.filter, .stride = a.stride, .padding = a.padding,
         .data_format = a.data_format, .dilation = a.dilation,
@@ -175,8 +177,9 @@ eddy_tensor eddy_atrous_conv2d(eddy_tensor x, eddy_tensor filter, int64_t rate,
  *  padding       "VALID", the default, or "SAME"
  *
  *  Errors, gradient: those of eddy_conv2d_transpose.  TensorFlow: nn.atrous_conv2d_transpose. */
-eddy_tensor eddy_atrous_conv2d_transpose_with(eddy_atrous_conv2d_transpose_args a)
+eddy_tensor eddy_atrous_conv2d_transpose_with(const eddy_atrous_conv2d_transpose_args *given)
 {
+    eddy_atrous_conv2d_transpose_args a = EDDY_TAKE(eddy_atrous_conv2d_transpose_args, given);
     return eddy_conv2d_transpose(a.x, a.filter, a.output_shape, .padding = a.padding,
-                                 .dilations = EDDY_DIMS(or_one(a.rate)), .name = a.name);
+                                 .dilations = EDDY_DIMS(a.rate), .name = a.name);
 }

@@ -1,6 +1,7 @@
 /* conv2d.c -- 2-D convolution: its shape rule, the operation, and a fused operation with bias,
  * residual sum and relu. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/conv2d_fused.h"
 #include "ops/short_names.h"
@@ -223,7 +224,7 @@ double eddy__conv_flops(const eddy_conv_attrs *a, eddy_shape x, eddy_shape filte
 
 #ifdef EDDY_HEADER
 typedef struct eddy_conv2d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv2d_args));
     eddy_tensor x, filter;
     eddy_dims   strides;           /* of height and width, or one for both; default 1 */
     const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
@@ -309,8 +310,9 @@ const eddy_op_def eddy_op_conv2d = {
  *  EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
  *  TensorFlow: Conv2D. */
-eddy_tensor eddy_conv2d_with(eddy_conv2d_args a)
+eddy_tensor eddy_conv2d_with(const eddy_conv2d_args *given)
 {
+    eddy_conv2d_args a = EDDY_TAKE(eddy_conv2d_args, given);
     const eddy_conv_attrs attrs = eddy__conv_attrs_of(a.strides, a.padding, a.explicit_paddings,
                                                       a.dilations, a.data_format);
     const eddy_tensor in[] = { a.x, a.filter };

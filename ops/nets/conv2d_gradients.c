@@ -1,6 +1,7 @@
 /* conv2d_gradients.c -- the gradients of 2-D convolution as operations, transposed convolution,
  * and the batching rules. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
@@ -10,7 +11,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_conv2d_backprop_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv2d_backprop_args));
     eddy_tensor x, filter, dy;     /* of the one that is asked for, only the shape counts */
     eddy_dims   strides;           /* all as in the eddy_conv2d whose gradient this is */
     const char *padding;
@@ -20,7 +21,7 @@ typedef struct eddy_conv2d_backprop_args {
     const char *name;
 } eddy_conv2d_backprop_args;
 typedef struct eddy_conv2d_transpose_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv2d_transpose_args));
     eddy_tensor x, filter;
     eddy_shape  output_shape;      /* default: from strides and padding */
     eddy_dims   strides;
@@ -102,8 +103,9 @@ const eddy_op_def eddy_op_conv2d_backprop_input = {
  *  Gradient: for g of dx, that of dy is eddy_conv2d(g, filter), that of filter is
  *  eddy_conv2d_backprop_filter(g, filter, dy); x has none.
  *  TensorFlow: Conv2DBackpropInput, with x in place of its sizes. */
-eddy_tensor eddy_conv2d_backprop_input_with(eddy_conv2d_backprop_args a)
+eddy_tensor eddy_conv2d_backprop_input_with(const eddy_conv2d_backprop_args *given)
 {
+    eddy_conv2d_backprop_args a = EDDY_TAKE(eddy_conv2d_backprop_args, given);
     return backprop(&eddy_op_conv2d_backprop_input, a);
 }
 
@@ -161,8 +163,9 @@ const eddy_op_def eddy_op_conv2d_backprop_filter = {
  *  Gradient: for g of dfilter, that of dy is eddy_conv2d(x, g), that of x is
  *  eddy_conv2d_backprop_input(x, g, dy); filter has none.
  *  TensorFlow: Conv2DBackpropFilter, with filter in place of its sizes. */
-eddy_tensor eddy_conv2d_backprop_filter_with(eddy_conv2d_backprop_args a)
+eddy_tensor eddy_conv2d_backprop_filter_with(const eddy_conv2d_backprop_args *given)
 {
+    eddy_conv2d_backprop_args a = EDDY_TAKE(eddy_conv2d_backprop_args, given);
     return backprop(&eddy_op_conv2d_backprop_filter, a);
 }
 
@@ -206,8 +209,9 @@ static eddy_shape transposed_shape(const eddy_conv_attrs *a, eddy_shape x, eddy_
  *  Errors: those of eddy_conv2d; EDDY_BAD_SHAPE if the convolution of such a y does not have
  *  the shape of x, or no output_shape is given and the sizes are open.
  *  Gradient: that of eddy_conv2d_backprop_input.  TensorFlow: nn.conv2d_transpose. */
-eddy_tensor eddy_conv2d_transpose_with(eddy_conv2d_transpose_args a)
+eddy_tensor eddy_conv2d_transpose_with(const eddy_conv2d_transpose_args *given)
 {
+    eddy_conv2d_transpose_args a = EDDY_TAKE(eddy_conv2d_transpose_args, given);
     const eddy_conv_attrs attrs = eddy__conv_attrs_of(a.strides, a.padding, a.explicit_paddings,
                                                       a.dilations, a.data_format);
     eddy_shape s = a.output_shape;

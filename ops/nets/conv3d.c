@@ -1,13 +1,14 @@
 /* conv3d.c -- 3-D convolution and its transpose, as 2-D convolutions of images whose channels
  * are the channels of all depth slices that a filter covers. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <string.h>
 
 #ifdef EDDY_HEADER
 typedef struct eddy_conv3d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv3d_args));
     eddy_tensor x, filter;
     eddy_dims   strides;           /* of depth, height and width, or one for all; default 1 */
     const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
@@ -17,7 +18,7 @@ typedef struct eddy_conv3d_args {
     const char *name;
 } eddy_conv3d_args;
 typedef struct eddy_conv3d_transpose_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv3d_transpose_args));
     eddy_tensor x, filter;
     eddy_shape  output_shape;      /* default: from strides and padding */
     eddy_dims   strides;
@@ -201,8 +202,9 @@ static eddy_tensor gathered(const volume *v, eddy_tensor x, int64_t taps, int64_
  *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit, sizes are open or the filter is
  *  larger than x, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: that of what it is made of.  TensorFlow: Conv3D, nn.conv3d. */
-eddy_tensor eddy_conv3d_with(eddy_conv3d_args a)
+eddy_tensor eddy_conv3d_with(const eddy_conv3d_args *given)
 {
+    eddy_conv3d_args a = EDDY_TAKE(eddy_conv3d_args, given);
     const eddy_tensor none = { .graph = a.x.graph };
     volume v;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
@@ -309,8 +311,9 @@ static eddy_tensor spread(volume *v, eddy_tensor x, eddy_tensor filter, eddy_sha
  *  EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: that of what it is made of.
  *  TensorFlow: nn.conv3d_transpose, Conv3DBackpropInputV2. */
-eddy_tensor eddy_conv3d_transpose_with(eddy_conv3d_transpose_args a)
+eddy_tensor eddy_conv3d_transpose_with(const eddy_conv3d_transpose_args *given)
 {
+    eddy_conv3d_transpose_args a = EDDY_TAKE(eddy_conv3d_transpose_args, given);
     const eddy_conv3d_args same = {
         .x = a.x, .strides = a.strides, .padding = a.padding, .data_format = a.data_format,
         .dilations = a.dilations, .explicit_paddings = a.explicit_paddings,

@@ -7,6 +7,7 @@
  * derivatives of ln Z, along the tensors that are passed as directions, so that one operation
  * provides all of them. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/ctc_paths.h"
 #include "ops/short_names.h"
@@ -17,7 +18,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_ctc_loss_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_ctc_loss_args));
     eddy_tensor labels, logits;
     eddy_tensor label_length;         /* left out: all labels */
     eddy_tensor logit_length;         /* left out: all steps */
@@ -260,8 +261,9 @@ static eddy_tensor lengths_of(eddy_tensor x, eddy_tensor of, int axis)
  *  Gradient: dlogits = dy[b] (softmax(logits) - p(class at the step | labels)), 0 from
  *  logit_length on; right up to the fifth order, and EDDY_LIMIT beyond it.
  *  TensorFlow: tf.nn.ctc_loss_v2 with dense labels. */
-eddy_tensor eddy_ctc_loss_with(eddy_ctc_loss_args a)
+eddy_tensor eddy_ctc_loss_with(const eddy_ctc_loss_args *given)
 {
+    eddy_ctc_loss_args a = EDDY_TAKE(eddy_ctc_loss_args, given);
     const ctc_attrs attrs = { a.blank_index, a.batch_major, a.collapse_repeated };
     const int time = a.batch_major ? 1 : 0;
     eddy_tensor n = a.label_length, steps = a.logit_length;

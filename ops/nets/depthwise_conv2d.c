@@ -1,5 +1,6 @@
 /* depthwise_conv2d.c -- depthwise 2-D convolution, its gradients, and separable convolution. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/convolution/depthwise_conv.h"
 #include "ops/nets/conv2d.h"
@@ -10,7 +11,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_depthwise_conv2d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_depthwise_conv2d_args));
     eddy_tensor x, filter;
     eddy_dims   strides;           /* of height and width, or one for both; default 1 */
     const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
@@ -20,7 +21,7 @@ typedef struct eddy_depthwise_conv2d_args {
     const char *name;
 } eddy_depthwise_conv2d_args;
 typedef struct eddy_separable_conv2d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_separable_conv2d_args));
     eddy_tensor x, depthwise_filter, pointwise_filter;
     eddy_dims   strides;
     const char *padding;
@@ -175,8 +176,9 @@ static eddy_dims channels_last(eddy_dims d)
  *  image, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: that of eddy_conv2d, each channel by itself.
  *  TensorFlow: DepthwiseConv2dNative, nn.depthwise_conv2d. */
-eddy_tensor eddy_depthwise_conv2d_with(eddy_depthwise_conv2d_args a)
+eddy_tensor eddy_depthwise_conv2d_with(const eddy_depthwise_conv2d_args *given)
 {
+    eddy_depthwise_conv2d_args a = EDDY_TAKE(eddy_depthwise_conv2d_args, given);
     const bool planes = is_planes(a.data_format);
     eddy_conv_attrs attrs = eddy__conv_attrs_of(a.strides, a.padding, a.explicit_paddings,
                                                 a.dilations, a.data_format);
@@ -281,8 +283,9 @@ const eddy_op_def eddy_op_depthwise_filter = {
  *  Errors: those of eddy_depthwise_conv2d and eddy_conv2d; EDDY_BAD_SHAPE unless the pointwise
  *  filter has height and width 1.
  *  Gradient: that of the two.  TensorFlow: nn.separable_conv2d. */
-eddy_tensor eddy_separable_conv2d_with(eddy_separable_conv2d_args a)
+eddy_tensor eddy_separable_conv2d_with(const eddy_separable_conv2d_args *given)
 {
+    eddy_separable_conv2d_args a = EDDY_TAKE(eddy_separable_conv2d_args, given);
     const eddy_shape p = eddy_shape_of(a.pointwise_filter);
     const eddy_shape d = grouped(eddy_shape_of(a.depthwise_filter));
     char text[128];
@@ -296,9 +299,9 @@ eddy_tensor eddy_separable_conv2d_with(eddy_separable_conv2d_args a)
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "separable_conv2d: the pointwise filter has "
                          "shape %s; %lld channels are expected",
                          eddy_shape_print(p, text, sizeof text), (long long)d.dim[3]);
-    const eddy_tensor y = eddy_depthwise_conv2d_with((eddy_depthwise_conv2d_args){
-        .x = a.x, .filter = a.depthwise_filter, .strides = a.strides, .padding = a.padding,
-        .explicit_paddings = a.explicit_paddings, .dilations = a.dilations,
-        .data_format = a.data_format });
+    const eddy_tensor y = eddy_depthwise_conv2d_with(EDDY_ARGS(
+        eddy_depthwise_conv2d_args, .x = a.x, .filter = a.depthwise_filter, .strides = a.strides,
+        .padding = a.padding, .explicit_paddings = a.explicit_paddings, .dilations = a.dilations,
+        .data_format = a.data_format));
     return eddy_conv2d(y, a.pointwise_filter, .data_format = a.data_format, .name = a.name);
 }

@@ -2,6 +2,7 @@
  * elements of a filter, each of which corresponds to a slice of the image. */
 #include "ops/arrays/arrays.h"
 #include "ops/nets/expect_shape.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #ifdef EDDY_HEADER
 /* Arguments of eddy_dilation2d and eddy_erosion2d. */
 typedef struct eddy_dilation2d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_dilation2d_args));
     eddy_tensor x, filter;
     eddy_dims   strides;           /* of height and width, one for both, or four; default 1 */
     eddy_dims   rates;             /* likewise */
@@ -135,8 +136,9 @@ static eddy_tensor named(eddy_tensor y, const char *name)
  *  options that are none; EDDY_BAD_DTYPE.
  *  Gradient: dx and dfilter = dy where the maximum is, at the first place of the filter.
  *  TensorFlow: Dilation2D (nn.dilation2d). */
-eddy_tensor eddy_dilation2d_with(eddy_dilation2d_args a)
+eddy_tensor eddy_dilation2d_with(const eddy_dilation2d_args *given)
 {
+    eddy_dilation2d_args a = EDDY_TAKE(eddy_dilation2d_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
     if (!eddy_is_valid(a.filter)) return missing("dilation2d", &a);
     return named(dilated("dilation2d", &a, a.x, a.filter), a.name);
@@ -150,8 +152,9 @@ eddy_tensor eddy_dilation2d_with(eddy_dilation2d_args a)
  *
  *  It is -eddy_dilation2d(-x, turned).
  *  Errors, gradient: those of eddy_dilation2d.  TensorFlow: nn.erosion2d. */
-eddy_tensor eddy_erosion2d_with(eddy_dilation2d_args a)
+eddy_tensor eddy_erosion2d_with(const eddy_dilation2d_args *given)
 {
+    eddy_dilation2d_args a = EDDY_TAKE(eddy_dilation2d_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     if (!eddy_is_valid(a.filter)) return missing("erosion2d", &a);
     if (eddy_shape_of(a.filter).rank != 3) return dilated("erosion2d", &a, a.x, a.filter);

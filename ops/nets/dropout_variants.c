@@ -1,6 +1,7 @@
 /* dropout_variants.c -- spatial dropout (whole channels), alpha dropout (which preserves mean
  * and variance), and Gaussian noise and dropout; composed of eddy_dropout and random numbers. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "ops/nets/pool_windows.h"
 #include "ops/nets/expect_shape.h"
@@ -10,7 +11,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_spatial_dropout_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_spatial_dropout_args));
     eddy_tensor x;
     double      rate;              /* the fraction of channels dropped, in [0,1) */
     const char *data_format;       /* channels last, the default, or second */
@@ -18,7 +19,7 @@ typedef struct eddy_spatial_dropout_args {
     const char *name;
 } eddy_spatial_dropout_args;
 typedef struct eddy_alpha_dropout_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_alpha_dropout_args));
     eddy_tensor x;
     double      rate;              /* the fraction dropped, in [0,1) */
     eddy_dims   noise_shape;       /* default x's shape */
@@ -26,14 +27,14 @@ typedef struct eddy_alpha_dropout_args {
     const char *name;
 } eddy_alpha_dropout_args;
 typedef struct eddy_gaussian_noise_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_gaussian_noise_args));
     eddy_tensor x;
     double      stddev;            /* of what is added */
     int64_t     seed;
     const char *name;
 } eddy_gaussian_noise_args;
 typedef struct eddy_gaussian_dropout_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_gaussian_dropout_args));
     eddy_tensor x;
     double      rate;              /* in [0,1) */
     int64_t     seed;
@@ -60,8 +61,9 @@ static bool check_rate(const char *op, eddy_tensor x, double rate)
  *  Errors: EDDY_BAD_SHAPE unless the rank is known and 3 to 5; EDDY_INVALID_ARGUMENT for another
  *  data_format; those of eddy_dropout.
  *  Gradient: that of eddy_dropout.  TensorFlow: keras.layers.SpatialDropout2D. */
-eddy_tensor eddy_spatial_dropout_with(eddy_spatial_dropout_args a)
+eddy_tensor eddy_spatial_dropout_with(const eddy_spatial_dropout_args *given)
 {
+    eddy_spatial_dropout_args a = EDDY_TAKE(eddy_spatial_dropout_args, given);
     const eddy_shape s = eddy_shape_of(a.x);
     eddy_dims        noise = { .count = s.rank };
     bool             planes;
@@ -89,8 +91,9 @@ eddy_tensor eddy_spatial_dropout_with(eddy_spatial_dropout_args a)
  *  Gradient: dx = a dy through the same mask.
  *  G. Klambauer and others, Self-normalizing neural networks, 2017.
  *  TensorFlow: keras.layers.AlphaDropout. */
-eddy_tensor eddy_alpha_dropout_with(eddy_alpha_dropout_args p)
+eddy_tensor eddy_alpha_dropout_with(const eddy_alpha_dropout_args *given)
 {
+    eddy_alpha_dropout_args p = EDDY_TAKE(eddy_alpha_dropout_args, given);
     const double least = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717;
     const double rate = p.rate, kept = 1 - rate;
     if (!eddy_is_valid(p.x)) return eddy_identity(p.x);
@@ -113,8 +116,9 @@ eddy_tensor eddy_alpha_dropout_with(eddy_alpha_dropout_args p)
  *
  *  Errors: EDDY_BAD_DTYPE; those of eddy_random_normal_like.
  *  Gradient: dx = dy.  TensorFlow: keras.layers.GaussianNoise. */
-eddy_tensor eddy_gaussian_noise_with(eddy_gaussian_noise_args a)
+eddy_tensor eddy_gaussian_noise_with(const eddy_gaussian_noise_args *given)
 {
+    eddy_gaussian_noise_args a = EDDY_TAKE(eddy_gaussian_noise_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     if (!eddy__check_floats("gaussian_noise", a.x)) return eddy_none(a.x.graph);
     if (a.stddev == 0) return a.x;
@@ -134,8 +138,9 @@ eddy_tensor eddy_gaussian_noise_with(eddy_gaussian_noise_args a)
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT if rate is out of range.
  *  Gradient: dx = dy z.  TensorFlow: keras.layers.GaussianDropout. */
-eddy_tensor eddy_gaussian_dropout_with(eddy_gaussian_dropout_args a)
+eddy_tensor eddy_gaussian_dropout_with(const eddy_gaussian_dropout_args *given)
 {
+    eddy_gaussian_dropout_args a = EDDY_TAKE(eddy_gaussian_dropout_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     if (!eddy__check_floats("gaussian_dropout", a.x) ||
         !check_rate("gaussian_dropout", a.x, a.rate))

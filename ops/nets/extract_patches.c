@@ -1,6 +1,7 @@
 /* extract_patches.c -- extract_image_patches (im2col): the windows of images, each as a vector;
  * and its adjoint, which sums patches back into images. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/convolution/depthwise_conv.h"
 #include "ops/nets/conv2d.h"
@@ -11,7 +12,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_extract_image_patches_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_extract_image_patches_args));
     eddy_tensor x;
     eddy_dims   ksizes;            /* of a window: height and width, or one for both */
     eddy_dims   strides;           /* likewise; default 1 */
@@ -173,8 +174,9 @@ const eddy_op_def eddy_op_patches = {
  *  EDDY_INVALID_ARGUMENT for other options.
  *  Gradient: dx = at each element the sum of dy over the windows that have it.
  *  TensorFlow: ExtractImagePatches (tf.image.extract_patches). */
-eddy_tensor eddy_extract_image_patches_with(eddy_extract_image_patches_args a)
+eddy_tensor eddy_extract_image_patches_with(const eddy_extract_image_patches_args *given)
 {
+    eddy_extract_image_patches_args a = EDDY_TAKE(eddy_extract_image_patches_args, given);
     const eddy_dims none = { 0 };
     const patches_attrs attrs = {
         .conv = eddy__conv_attrs_of(a.strides, a.padding, none, a.rates, NULL),

@@ -1,6 +1,7 @@
 /* group_norm.c -- group, instance, RMS and weight normalization; composed of other operations. */
 #include "ops/arrays/arrays.h"
 #include "ops/nets/expect_shape.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -9,27 +10,27 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_group_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_group_norm_args));
     eddy_tensor x;
     int64_t     groups;
     eddy_tensor scale, offset;     /* of each channel; either may be left out */
-    double      epsilon;           /* default 1e-5 */
+    double      epsilon EDDY_DEFAULT(1e-5);
     const char *data_format;       /* channels last, the default, or second */
     const char *name;
 } eddy_group_norm_args;
 typedef struct eddy_instance_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_instance_norm_args));
     eddy_tensor x;
     eddy_tensor scale, offset;
-    double      epsilon;
+    double      epsilon EDDY_DEFAULT(1e-5);
     const char *data_format;
     const char *name;
 } eddy_instance_norm_args;
 typedef struct eddy_rms_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_rms_norm_args));
     eddy_tensor x;
     eddy_tensor scale;             /* of each element of a row; may be left out */
-    double      epsilon;           /* default 1e-6 */
+    double      epsilon EDDY_DEFAULT(1e-6);
     const char *name;
 } eddy_rms_norm_args;
 #endif
@@ -116,7 +117,7 @@ static eddy_tensor normalised(const layout *l, const eddy_group_norm_args *a)
     if (!check_vector(l, a->x, "scale", a->scale) || !check_vector(l, a->x, "offset", a->offset))
         return eddy_none(a->x.graph);
     eddy_scope_begin(a->x.graph, a->name ? a->name : l->op);
-    const double      epsilon = a->epsilon == 0 ? 1e-5 : a->epsilon;
+    const double      epsilon = a->epsilon;
     const eddy_tensor mean = mean_by_group(l, a->x);
     const eddy_tensor variance = mean_by_group(l, SquaredDifference(a->x, mean));
     eddy_tensor       factor = Rsqrt(Add(variance, epsilon));
@@ -144,15 +145,16 @@ static bool check_epsilon(const char *op, eddy_tensor x, double epsilon)
  *  groups       divides the number of channels
  *  scale        the same type, [channels]; left out: 1
  *  offset       the same type, [channels]; left out: 0
- *  epsilon      not negative; 0 is the default, 1e-5
+ *  epsilon      not negative
  *  data_format  the dimensions of x, N first and C last, as "NHWC", the default; or C second
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if shapes do not fit or x is not known well enough;
  *  EDDY_INVALID_ARGUMENT for other groups, epsilon or data_format.
  *  Gradient: that of the operations it is made of.
  *  Y. Wu, K. He, Group normalization, 2018.  TensorFlow: keras.layers.GroupNormalization. */
-eddy_tensor eddy_group_norm_with(eddy_group_norm_args a)
+eddy_tensor eddy_group_norm_with(const eddy_group_norm_args *given)
 {
+    eddy_group_norm_args a = EDDY_TAKE(eddy_group_norm_args, given);
     layout l;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
     const eddy_tensor none = { .graph = a.x.graph };
@@ -174,8 +176,9 @@ eddy_tensor eddy_group_norm_with(eddy_group_norm_args a)
  *  Errors, gradient: those of eddy_group_norm.
  *  D. Ulyanov, A. Vedaldi, V. Lempitsky, Instance normalization, 2016.
  *  TensorFlow: contrib.layers.instance_norm. */
-eddy_tensor eddy_instance_norm_with(eddy_instance_norm_args a)
+eddy_tensor eddy_instance_norm_with(const eddy_instance_norm_args *given)
 {
+    eddy_instance_norm_args a = EDDY_TAKE(eddy_instance_norm_args, given);
     const eddy_group_norm_args whole = { .x = a.x, .scale = a.scale, .offset = a.offset,
                                          .epsilon = a.epsilon, .name = a.name };
     layout l;
@@ -197,14 +200,15 @@ eddy_tensor eddy_instance_norm_with(eddy_instance_norm_args a)
  *
  *  x        float32 or float64 [..., n]; y has its type and shape
  *  scale    the same type, [n]; left out: 1
- *  epsilon  not negative; 0 is the default, 1e-6
+ *  epsilon  not negative
  *
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a scalar and as of the operations it is made of;
  *  EDDY_INVALID_ARGUMENT for an epsilon below 0.
  *  Gradient: that of the operations it is made of.
  *  B. Zhang, R. Sennrich, Root mean square layer normalization, 2019. */
-eddy_tensor eddy_rms_norm_with(eddy_rms_norm_args a)
+eddy_tensor eddy_rms_norm_with(const eddy_rms_norm_args *given)
 {
+    eddy_rms_norm_args a = EDDY_TAKE(eddy_rms_norm_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     const eddy_tensor none = { .graph = a.x.graph };
     if (!eddy__check_floats("rms_norm", a.x) || !check_epsilon("rms_norm", a.x, a.epsilon))
@@ -217,7 +221,7 @@ eddy_tensor eddy_rms_norm_with(eddy_rms_norm_args a)
     if (!check_vector(&l, a.x, "scale", a.scale)) return none;
     eddy_scope_begin(a.x.graph, a.name ? a.name : "rms_norm");
     const eddy_tensor squares = Mean(Square(a.x), EDDY_AXES(-1), true);
-    eddy_tensor       y = Mul(a.x, Rsqrt(Add(squares, a.epsilon == 0 ? 1e-6 : a.epsilon)));
+    eddy_tensor       y = Mul(a.x, Rsqrt(Add(squares, a.epsilon)));
     if (a.scale.graph) y = Mul(y, a.scale);
     eddy_scope_end(a.x.graph);
     return y;

@@ -3,6 +3,7 @@
  * A row stays in the L1 cache while it is read for its mean and its variance, and while the
  * result is written. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/normalization.h"
 #include "ops/math/elementwise_rows.h"
@@ -20,9 +21,9 @@ enum { GRAIN = 32768 };
 
 #ifdef EDDY_HEADER
 typedef struct eddy_layer_norm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_layer_norm_args));
     eddy_tensor x, scale, offset;
-    double      epsilon;           /* default 1e-5 */
+    double      epsilon EDDY_DEFAULT(1e-5);
     const char *name;
 } eddy_layer_norm_args;
 #endif
@@ -57,7 +58,7 @@ const eddy_op_def eddy_op_layer_norm = {
  *  x        float32 or float64 [..., n], rank 1 at least; y has its type and shape
  *  scale    the same type, [n]
  *  offset   the same type, [n]
- *  epsilon  not negative; 0 is the default, 1e-5
+ *  epsilon  not negative
  *
  *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
  *  of squares, divided by n.
@@ -66,9 +67,10 @@ const eddy_op_def eddy_op_layer_norm = {
  *  Gradient: with z = (x - mean) rstd and g = dy scale, dx = rstd (g - mean(g) - z mean(g z)),
  *  dscale and doffset the sums of dy z and dy; mean and rstd have one too.
  *  TensorFlow: keras.layers.LayerNormalization. */
-eddy_tensor eddy_layer_norm_with(eddy_layer_norm_args a)
+eddy_tensor eddy_layer_norm_with(const eddy_layer_norm_args *given)
 {
-    const eddy_norm_attrs attrs = { a.epsilon == 0 ? 1e-5 : a.epsilon };
+    eddy_layer_norm_args a = EDDY_TAKE(eddy_layer_norm_args, given);
+    const eddy_norm_attrs attrs = { a.epsilon };
     return eddy__apply_named(a.name, &eddy_op_layer_norm, &attrs, 3,
                              (eddy_tensor[]){ a.x, a.scale, a.offset });
 }

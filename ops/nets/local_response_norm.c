@@ -1,5 +1,6 @@
 /* local_response_norm.c -- local response normalization (LRN), across neighbouring channels. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -7,12 +8,12 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_local_response_normalization_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_local_response_normalization_args));
     eddy_tensor x;
-    int64_t     depth_radius;      /* default 5 */
-    double      bias;              /* default 1 */
-    double      alpha;             /* default 1 */
-    double      beta;              /* default 0.5 */
+    int64_t     depth_radius EDDY_DEFAULT(5);
+    double      bias EDDY_DEFAULT(1);
+    double      alpha EDDY_DEFAULT(1);
+    double      beta EDDY_DEFAULT(0.5);
     const char *name;
 } eddy_local_response_normalization_args;
 #endif
@@ -34,22 +35,25 @@ static eddy_tensor sum_around(eddy_tensor x, int64_t radius)
  *  channels on both sides of each element, and of its own.
  *
  *  x             float32 or float64 [..., channels], rank 2 or more
- *  depth_radius  how many on each side; 0 is the default, 5
- *  bias          0 is the default, 1
- *  alpha         0 is the default, 1
- *  beta          0 is the default, 0.5
+ *  depth_radius  how many on each side; not negative
+ *  bias          default 1
+ *  alpha         default 1
+ *  beta          default 0.5
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for x of lower or unknown rank; EDDY_INVALID_ARGUMENT
  *  for a depth_radius below 0 or above 2^20, or if the others are not finite.
  *  Gradient: that of the operations it is made of.
  *  TensorFlow: LRN (nn.local_response_normalization); PyTorch's divides alpha by the number of
  *  channels. */
-eddy_tensor eddy_local_response_normalization_with(eddy_local_response_normalization_args a)
+eddy_tensor eddy_local_response_normalization_with(
+    const eddy_local_response_normalization_args *given)
 {
+    eddy_local_response_normalization_args a =
+        EDDY_TAKE(eddy_local_response_normalization_args, given);
     const eddy_dtype d = eddy_dtype_of(a.x);
-    const int64_t    radius = a.depth_radius == 0 ? 5 : a.depth_radius;
-    const double bias = a.bias == 0 ? 1 : a.bias, alpha = a.alpha == 0 ? 1 : a.alpha;
-    const double beta = a.beta == 0 ? 0.5 : a.beta;
+    const int64_t    radius = a.depth_radius;
+    const double bias = a.bias, alpha = a.alpha;
+    const double beta = a.beta;
     eddy_graph  *g = a.x.graph;
     char text[128];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */

@@ -4,6 +4,7 @@
  * and the gradient of the recurrent weights is one product over all steps after it. The gradient
  * of the gradient is composed of ordinary operations, step by step. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/lstm.h"
 #include "ops/nets/lstm_gradient.h"
@@ -364,7 +365,7 @@ const eddy_op_def eddy_op_block_lstm = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_block_lstm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_block_lstm_args));
     eddy_tensor xw;               /* [t,b,4h]: x w + bias of all steps */
     eddy_tensor h0, c0;           /* [b,h] */
     eddy_tensor u;                /* [h,4h] */
@@ -386,15 +387,16 @@ typedef struct eddy_block_lstm_args {
  *  Gradient: dz[t] is that of the gates from dh[t] + dz[t+1] u', and dxw = dz; du is the sum
  *  of h[t-1]' dz[t], made as one product.
  *  TensorFlow: BlockLSTMV2 without its product with x (i, g, f, o there). */
-eddy_tensor eddy_block_lstm_with(eddy_block_lstm_args a)
+eddy_tensor eddy_block_lstm_with(const eddy_block_lstm_args *given)
 {
+    eddy_block_lstm_args a = EDDY_TAKE(eddy_block_lstm_args, given);
     return eddy__apply_named(a.name, &eddy_op_block_lstm, NULL, 4,
                              (eddy_tensor[]){ a.xw, a.h0, a.c0, a.u });
 }
 
 #ifdef EDDY_HEADER
 typedef struct eddy_lstm_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_lstm_args));
     eddy_tensor x;                /* [t,b,n] */
     eddy_tensor h0, c0;           /* [b,h]; left out: zeros */
     eddy_tensor w, u;             /* [n,4h] and [h,4h] */
@@ -414,8 +416,9 @@ typedef struct eddy_lstm_args {
  *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c.
  *  Errors and gradient: as eddy_matmul, eddy_bias_add and eddy_block_lstm.
  *  TensorFlow: tf.nn.static_rnn of an LSTMBlockCell, with another order of gates. */
-eddy_tensor eddy_lstm_with(eddy_lstm_args a)
+eddy_tensor eddy_lstm_with(const eddy_lstm_args *given)
 {
+    eddy_lstm_args a = EDDY_TAKE(eddy_lstm_args, given);
     eddy_tensor xw = MatMul(a.x, a.w);
     if (a.b.graph) xw = BiasAdd(xw, a.b);
     if (!a.h0.graph || !a.c0.graph) {

@@ -5,6 +5,7 @@
  * operation, a smooth function of all its inputs; its own rule is composed of ordinary
  * operations. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/lstm.h"
 #include "ops/nets/lstm_gradient.h"
@@ -157,7 +158,7 @@ const eddy_op_def eddy_op_lstm_gates_grad = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_lstm_gates_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_lstm_gates_args));
     eddy_tensor z;                /* [...,4h]: i, f, g, o before sigmoid and tanh */
     eddy_tensor c;                /* [...,h] */
     const char *name;
@@ -211,7 +212,8 @@ const eddy_op_def eddy_op_lstm_gates = {
  *  differ.
  *  Gradient: with D = dc' + dh o (1 - tanh(c')^2), dc = D f, di = D g i (1 - i) and so on.
  *  TensorFlow: LSTMBlockCell without its products (i, g, f, o there). */
-eddy_tensor eddy_lstm_gates_with(eddy_lstm_gates_args a)
+eddy_tensor eddy_lstm_gates_with(const eddy_lstm_gates_args *given)
 {
+    eddy_lstm_gates_args a = EDDY_TAKE(eddy_lstm_gates_args, given);
     return eddy__apply_named(a.name, &eddy_op_lstm_gates, NULL, 2, (eddy_tensor[]){ a.z, a.c });
 }

@@ -1,13 +1,14 @@
 /* max_pool_with_argmax.c -- 2-D max pooling that also returns the indices of the maxima
  * (argmax). */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "ops/nets/pool_windows.h"
 #include "build/gen/table.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_max_pool_with_argmax_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_max_pool_with_argmax_args));
     eddy_tensor x;
     eddy_dims   ksize;                   /* of a window: one entry, height and width, or four */
     eddy_dims   strides;                 /* likewise; default ksize */
@@ -99,8 +100,9 @@ const eddy_op_def eddy_op_max_pool_with_argmax = {
  *  Errors: those of eddy_max_pool2d; EDDY_LIMIT from 2^31 places an image.
  *  Gradient: dx = dy at the maxima; output 1 has none.
  *  TensorFlow: MaxPoolWithArgmax (nn.max_pool_with_argmax). */
-eddy_tensor eddy_max_pool_with_argmax_with(eddy_max_pool_with_argmax_args p)
+eddy_tensor eddy_max_pool_with_argmax_with(const eddy_max_pool_with_argmax_args *given)
 {
+    eddy_max_pool_with_argmax_args p = EDDY_TAKE(eddy_max_pool_with_argmax_args, given);
     const char     *op = "max_pool_with_argmax";
     eddy_graph     *g = p.x.graph;
     const eddy_dims strides = eddy_dims_or(p.strides, p.ksize);

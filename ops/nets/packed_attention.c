@@ -5,6 +5,7 @@
  * input instead of three, and its gradient is one tensor in the layout that the gradient of the
  * projection needs. The kernel of a head accepts rows at any stride, so nothing is transposed. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -200,10 +201,10 @@ const eddy_op_def eddy_op_packed_self_attention_grad = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_packed_self_attention_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_packed_self_attention_args));
     eddy_tensor qkv;              /* [batch,s,3,heads,d] */
     bool        causal;           /* row i sees rows 0 to i */
-    double      scale;            /* left out: 1 / sqrt(d) */
+    double      scale EDDY_DEFAULT(EDDY_OMITTED); /* left out: 1 / sqrt(d) */
     const char *name;
 } eddy_packed_self_attention_args;
 #endif
@@ -236,7 +237,7 @@ const eddy_op_def eddy_op_packed_self_attention = {
  *          row of q, of k and of v, each with all heads side by side; what one projection
  *          [batch, s, 3 heads d] is under another shape
  *  causal  place i sees places 0 to i alone
- *  scale   left out or 0: 1 / sqrt(d)
+ *  scale   left out: 1 / sqrt(d)
  *
  *  Returns y [batch, s, heads, d], which eddy_reshape makes [batch, s, heads d];
  *  eddy_output(y, 1) is the logarithm of the sum of the exponentials, [batch, s, heads].
@@ -244,8 +245,9 @@ const eddy_op_def eddy_op_packed_self_attention = {
  *  Errors: EDDY_BAD_SHAPE for other shapes.
  *  Gradient: as eddy_scaled_dot_product_attention.
  *  TensorFlow: Split, Transpose, MatMul, Softmax, MatMul, Transpose. */
-eddy_tensor eddy_packed_self_attention_with(eddy_packed_self_attention_args a)
+eddy_tensor eddy_packed_self_attention_with(const eddy_packed_self_attention_args *given)
 {
-    const eddy_attention_attrs attrs = { a.causal, a.scale };
+    eddy_packed_self_attention_args a = EDDY_TAKE(eddy_packed_self_attention_args, given);
+    const eddy_attention_attrs attrs = { a.causal, eddy__attribute_number(a.scale) };
     return eddy__apply_named(a.name, &eddy_op_packed_self_attention, &attrs, 1, &a.qkv);
 }

@@ -1,5 +1,6 @@
 /* pool2d.c -- 2-D max pooling and average pooling of images, channels last. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/pool_windows.h"
 #include "ops/math/elementwise_rows.h"
@@ -12,7 +13,7 @@
 #ifdef EDDY_HEADER
 /* Arguments of the pooling operations. */
 typedef struct eddy_pool2d_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_pool2d_args));
     eddy_tensor x;
     eddy_dims   ksize;             /* of a window: one entry, height and width, or four */
     eddy_dims   strides;           /* likewise; default ksize */
@@ -233,11 +234,10 @@ static eddy_tensor pooled_padded(const eddy_op_def *op, const eddy_pool2d_args *
     eddy_dims around;
     if (!eddy__window_paddings(op->name, p->x.graph, p->explicit_paddings, 2, planes, &around))
         return eddy_none(p->x.graph);
-    return eddy_pool_with((eddy_pool_args){
-        .x = p->x, .window_shape = a->ksize, .strides = a->strides, .padding = p->padding,
-        .pooling_type = op == &eddy_op_max_pool ? "MAX" : "AVG", .data_format = p->data_format,
-        .explicit_paddings = around, .name = p->name,
-    });
+    return eddy_pool_with(
+        EDDY_ARGS(eddy_pool_args, .x = p->x, .window_shape = a->ksize, .strides = a->strides,
+                  .padding = p->padding, .pooling_type = op == &eddy_op_max_pool ? "MAX" : "AVG",
+                  .data_format = p->data_format, .explicit_paddings = around, .name = p->name));
 }
 
 static eddy_tensor pooled(const eddy_op_def *op, const eddy_pool2d_args *p)
@@ -305,8 +305,9 @@ const eddy_op_def eddy_op_max_pool = {
  *  data_format that are none.
  *  Gradient: dx = dy at the maximum of each window, the first one.
  *  TensorFlow: MaxPool (tf.nn.max_pool2d). */
-eddy_tensor eddy_max_pool2d_with(eddy_pool2d_args a)
+eddy_tensor eddy_max_pool2d_with(const eddy_pool2d_args *given)
 {
+    eddy_pool2d_args a = EDDY_TAKE(eddy_pool2d_args, given);
     return pooled(&eddy_op_max_pool, &a);
 }
 
@@ -417,8 +418,9 @@ const eddy_op_def eddy_op_avg_pool = {
  *  Errors: those of eddy_max_pool2d.
  *  Gradient: dx = dy over the size of the window, for each window that x is in.
  *  TensorFlow: AvgPool (tf.nn.avg_pool2d). */
-eddy_tensor eddy_avg_pool2d_with(eddy_pool2d_args a)
+eddy_tensor eddy_avg_pool2d_with(const eddy_pool2d_args *given)
 {
+    eddy_pool2d_args a = EDDY_TAKE(eddy_pool2d_args, given);
     return pooled(&eddy_op_avg_pool, &a);
 }
 

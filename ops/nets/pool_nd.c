@@ -1,5 +1,6 @@
 /* pool_nd.c -- max, average and Lp pooling along one to three axes, channels last. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "ops/nets/pool_windows.h"
 #include "ops/nets/expect_shape.h"
@@ -10,7 +11,7 @@
 #ifdef EDDY_HEADER
 /* Arguments of pooling along one axis and along three. */
 typedef struct eddy_pool_nd_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_pool_nd_args));
     eddy_tensor x;
     eddy_dims   ksize;             /* of a window: one entry, one an axis, or one a dimension */
     eddy_dims   strides;           /* likewise; default ksize */
@@ -22,7 +23,7 @@ typedef struct eddy_pool_nd_args {
     const char *name;
 } eddy_pool_nd_args;
 typedef struct eddy_pool_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_pool_args));
     eddy_tensor x;
     eddy_dims   window_shape;      /* an entry an axis: one to three */
     const char *pooling_type;      /* "MAX" or "AVG" */
@@ -35,7 +36,7 @@ typedef struct eddy_pool_args {
     const char *name;
 } eddy_pool_args;
 typedef struct eddy_lp_pool_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_lp_pool_args));
     eddy_tensor x;
     double      norm_type;         /* p */
     eddy_dims   ksize;             /* an entry an axis: one to three */
@@ -267,8 +268,9 @@ static eddy_tensor pooled(const eddy_op_def *op, const char *called, int axes,
  *  places an example.
  *  Gradient: dx = dy at the maximum of each window, the first one.
  *  TensorFlow: nn.max_pool1d. */
-eddy_tensor eddy_max_pool1d_with(eddy_pool_nd_args a)
+eddy_tensor eddy_max_pool1d_with(const eddy_pool_nd_args *given)
 {
+    eddy_pool_nd_args a = EDDY_TAKE(eddy_pool_nd_args, given);
     return pooled(&eddy_op_max_pool3d, "max_pool1d", 1, &a);
 }
 
@@ -282,8 +284,9 @@ eddy_tensor eddy_max_pool1d_with(eddy_pool_nd_args a)
  *  Errors: those of eddy_max_pool1d.
  *  Gradient: dx = dy over the size of the window, for each window that x is in.
  *  TensorFlow: nn.avg_pool1d. */
-eddy_tensor eddy_avg_pool1d_with(eddy_pool_nd_args a)
+eddy_tensor eddy_avg_pool1d_with(const eddy_pool_nd_args *given)
 {
+    eddy_pool_nd_args a = EDDY_TAKE(eddy_pool_nd_args, given);
     return pooled(&eddy_op_avg_pool3d, "avg_pool1d", 1, &a);
 }
 
@@ -300,8 +303,9 @@ eddy_tensor eddy_avg_pool1d_with(eddy_pool_nd_args a)
  *
  *  Errors, gradient: those of eddy_max_pool1d; x has rank 5.
  *  TensorFlow: MaxPool3D (nn.max_pool3d). */
-eddy_tensor eddy_max_pool3d_with(eddy_pool_nd_args a)
+eddy_tensor eddy_max_pool3d_with(const eddy_pool_nd_args *given)
 {
+    eddy_pool_nd_args a = EDDY_TAKE(eddy_pool_nd_args, given);
     return pooled(&eddy_op_max_pool3d, "max_pool3d", 3, &a);
 }
 
@@ -312,18 +316,19 @@ eddy_tensor eddy_max_pool3d_with(eddy_pool_nd_args a)
  *
  *  Errors, gradient: those of eddy_avg_pool1d; x has rank 5.
  *  TensorFlow: AvgPool3D (nn.avg_pool3d). */
-eddy_tensor eddy_avg_pool3d_with(eddy_pool_nd_args a)
+eddy_tensor eddy_avg_pool3d_with(const eddy_pool_nd_args *given)
 {
+    eddy_pool_nd_args a = EDDY_TAKE(eddy_pool_nd_args, given);
     return pooled(&eddy_op_avg_pool3d, "avg_pool3d", 3, &a);
 }
 
 /* Images whose windows have neither gaps nor paddings of their own. */
 static eddy_tensor pooled_images(const eddy_pool_nd_args *p, bool mean)
 {
-    const eddy_pool2d_args a = { .x = p->x, .ksize = p->ksize, .strides = p->strides,
-                                 .padding = p->padding, .data_format = p->data_format,
-                                 .name = p->name };
-    return mean ? eddy_avg_pool2d_with(a) : eddy_max_pool2d_with(a);
+    const eddy_pool2d_args a =
+        *EDDY_ARGS(eddy_pool2d_args, .x = p->x, .ksize = p->ksize, .strides = p->strides,
+                   .padding = p->padding, .data_format = p->data_format, .name = p->name);
+    return mean ? eddy_avg_pool2d_with(&a) : eddy_max_pool2d_with(&a);
 }
 
 /** y = the maxima or means of windows along one, two or three axes, as many as window_shape has
@@ -342,8 +347,9 @@ static eddy_tensor pooled_images(const eddy_pool_nd_args *p, bool mean)
  *  Else padding never counts, also where windows have gaps; TensorFlow takes zeros in there.
  *  Errors, gradient: those of eddy_max_pool1d and eddy_avg_pool1d; EDDY_INVALID_ARGUMENT for
  *  another pooling_type.  TensorFlow: nn.pool. */
-eddy_tensor eddy_pool_with(eddy_pool_args a)
+eddy_tensor eddy_pool_with(const eddy_pool_args *given)
 {
+    eddy_pool_args a = EDDY_TAKE(eddy_pool_args, given);
     const int  axes = a.window_shape.count;
     const bool mean = a.pooling_type && strcmp(a.pooling_type, "AVG") == 0;
     if (eddy_refuse_number(a.x.graph, "pool", "window_shape", a.window_shape) ||
@@ -358,12 +364,11 @@ eddy_tensor eddy_pool_with(eddy_pool_args a)
                          "pool: window_shape has %d entries; 1 to "
                          "3 are expected",
                          axes > 0 ? axes : 0);
-    const eddy_pool_nd_args p = {
-        .x = a.x, .ksize = a.window_shape, .padding = a.padding, .data_format = a.data_format,
-        .strides = eddy_dims_or(a.strides, EDDY_DIMS(1)), .dilations = a.dilations,
-        .explicit_paddings = a.explicit_paddings, .count_include_pad = a.count_include_pad,
-        .name = a.name,
-    };
+    const eddy_pool_nd_args p =
+        *EDDY_ARGS(eddy_pool_nd_args, .x = a.x, .ksize = a.window_shape, .padding = a.padding,
+                   .data_format = a.data_format, .strides = eddy_dims_or(a.strides, EDDY_DIMS(1)),
+                   .dilations = a.dilations, .explicit_paddings = a.explicit_paddings,
+                   .count_include_pad = a.count_include_pad, .name = a.name);
     const bool own = a.padding && strcmp(a.padding, "EXPLICIT") == 0;
     if (axes == 2 && a.dilations.count == 0 && a.explicit_paddings.count == 0 && !own &&
         !a.count_include_pad)
@@ -383,8 +388,9 @@ eddy_tensor eddy_pool_with(eddy_pool_args a)
  *  below 0 has a root only for p = 1.
  *  Errors: those of eddy_pool; EDDY_INVALID_ARGUMENT for a norm_type that is not above 0.
  *  Gradient: that of what it is made of.  PyTorch: nn.functional.lp_pool2d. */
-eddy_tensor eddy_lp_pool_with(eddy_lp_pool_args a)
+eddy_tensor eddy_lp_pool_with(const eddy_lp_pool_args *given)
 {
+    eddy_lp_pool_args a = EDDY_TAKE(eddy_lp_pool_args, given);
     double elements = 1;
     if (!(a.norm_type > 0) || a.norm_type > 1e300)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "lp_pool: norm_type is %g; it must be "

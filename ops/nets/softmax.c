@@ -1,6 +1,7 @@
-/* softmax.c -- softmax and log-softmax along an axis; ops/kernels/reduction/softmax_rows.c computes the
- * exponentials. */
+/* softmax.c -- softmax and log-softmax along an axis; ops/kernels/reduction/softmax_rows.c
+ * computes the exponentials. */
 #include "ops/fusion_targets.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -14,7 +15,7 @@ EDDY_FUSION_TARGETS(&eddy_op_exp)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_softmax_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_softmax_args));
     eddy_tensor x;
     eddy_dims   axis;           /* EDDY_AXES(0) is the first; left out, the last */
     const char *name;
@@ -106,8 +107,9 @@ const eddy_op_def eddy_op_softmax = {
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = (dy - s) y, s the sum of dy y along the axis.
  *  TensorFlow: Softmax (tf.nn.softmax). */
-eddy_tensor eddy_softmax_with(eddy_softmax_args a)
+eddy_tensor eddy_softmax_with(const eddy_softmax_args *given)
 {
+    eddy_softmax_args a = EDDY_TAKE(eddy_softmax_args, given);
     return along_axis(&eddy_op_softmax, a);
 }
 
@@ -152,7 +154,8 @@ const eddy_op_def eddy_op_log_softmax = {
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = dy - s e^y, s the sum of dy along the axis.
  *  TensorFlow: LogSoftmax (tf.nn.log_softmax). */
-eddy_tensor eddy_log_softmax_with(eddy_softmax_args a)
+eddy_tensor eddy_log_softmax_with(const eddy_softmax_args *given)
 {
+    eddy_softmax_args a = EDDY_TAKE(eddy_softmax_args, given);
     return along_axis(&eddy_op_log_softmax, a);
 }

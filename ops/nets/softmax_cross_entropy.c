@@ -6,6 +6,7 @@
  * That second output has a gradient of its own, written with softmax, so both can be
  * differentiated any number of times. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
@@ -26,7 +27,7 @@ static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_softmax_cross_entropy_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_softmax_cross_entropy_args));
     eddy_tensor labels, logits;
     eddy_dims   axis;           /* of the classes, EDDY_AXES(0); left out, the last */
     const char *name;
@@ -156,8 +157,9 @@ const eddy_op_def eddy_op_softmax_cross_entropy = {
  *  Gradient: dlogits = dy (softmax(logits) - labels), dlabels = -dy ln
  *  softmax(logits); both differentiable again.
  *  TensorFlow: SoftmaxCrossEntropyWithLogits. */
-eddy_tensor eddy_softmax_cross_entropy_with(eddy_softmax_cross_entropy_args a)
+eddy_tensor eddy_softmax_cross_entropy_with(const eddy_softmax_cross_entropy_args *given)
 {
+    eddy_softmax_cross_entropy_args a = EDDY_TAKE(eddy_softmax_cross_entropy_args, given);
     const eddy_op_def *op = &eddy_op_softmax_cross_entropy;
     eddy_graph *g = a.logits.graph;
     xent_attrs attrs;
@@ -170,7 +172,7 @@ eddy_tensor eddy_softmax_cross_entropy_with(eddy_softmax_cross_entropy_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sparse_softmax_cross_entropy_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_sparse_softmax_cross_entropy_args));
     eddy_tensor labels, logits;
     const char *name;
 } eddy_sparse_softmax_cross_entropy_args;
@@ -270,8 +272,11 @@ const eddy_op_def eddy_op_sparse_softmax_cross_entropy = {
  *  Gradient: dlogits = dy (softmax(logits) - 1 at the label), differentiable again,
  *  which TensorFlow's is not; labels have none.
  *  TensorFlow: SparseSoftmaxCrossEntropyWithLogits. */
-eddy_tensor eddy_sparse_softmax_cross_entropy_with(eddy_sparse_softmax_cross_entropy_args a)
+eddy_tensor eddy_sparse_softmax_cross_entropy_with(
+    const eddy_sparse_softmax_cross_entropy_args *given)
 {
+    eddy_sparse_softmax_cross_entropy_args a =
+        EDDY_TAKE(eddy_sparse_softmax_cross_entropy_args, given);
     return eddy_apply(&eddy_op_sparse_softmax_cross_entropy, NULL, 2,
                       (eddy_tensor[]){ a.labels, a.logits }, (eddy_apply_args){ .name = a.name });
 }

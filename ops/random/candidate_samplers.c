@@ -5,6 +5,7 @@
  * machine. When sampling without replacement, a class that was already drawn is rejected and
  * another one is drawn. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "ops/random/random.h"
@@ -15,7 +16,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_candidate_sampler_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_candidate_sampler_args));
     eddy_tensor true_classes;
     int64_t     num_sampled;
     bool        unique;            /* no class twice */
@@ -185,8 +186,9 @@ static eddy_tensor sampler(const eddy_op_def *op, eddy_candidate_sampler_args a)
  *  EDDY_OUT_OF_RANGE in a run for a true class that is none. Under eddy_vmap the same classes
  *  serve all examples.
  *  Gradient: none.  TensorFlow: LogUniformCandidateSampler. */
-eddy_tensor eddy_log_uniform_candidate_sampler_with(eddy_candidate_sampler_args a)
+eddy_tensor eddy_log_uniform_candidate_sampler_with(const eddy_candidate_sampler_args *given)
 {
+    eddy_candidate_sampler_args a = EDDY_TAKE(eddy_candidate_sampler_args, given);
     return sampler(&eddy_op_log_uniform_candidate_sampler, a);
 }
 
@@ -204,7 +206,8 @@ const eddy_op_def eddy_op_uniform_candidate_sampler = {
  *  true_classes, num_sampled, unique, range_max, seed  as there
  *
  *  Errors, Gradient: as there.  TensorFlow: UniformCandidateSampler. */
-eddy_tensor eddy_uniform_candidate_sampler_with(eddy_candidate_sampler_args a)
+eddy_tensor eddy_uniform_candidate_sampler_with(const eddy_candidate_sampler_args *given)
 {
+    eddy_candidate_sampler_args a = EDDY_TAKE(eddy_candidate_sampler_args, given);
     return sampler(&eddy_op_uniform_candidate_sampler, a);
 }

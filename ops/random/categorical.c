@@ -1,5 +1,6 @@
 /* categorical.c -- random categorical samples, permutations and choices. */
 #include "ops/random/random.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -150,7 +151,7 @@ const eddy_op_def eddy_op_multinomial = { .name = "Multinomial",
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_categorical_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_categorical_args));
     eddy_tensor logits;
     int64_t     num_samples;     /* draws of each row */
     eddy_dtype  dtype;           /* int32 or int64; default int64 */
@@ -174,8 +175,9 @@ typedef struct eddy_random_categorical_args {
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_INVALID_ARGUMENT for a negative
  *  num_samples, another stateless_seed, or, at the run, for a row without a finite logit.
  *  Gradient: none.  TensorFlow: random.categorical, Multinomial. */
-eddy_tensor eddy_random_categorical_with(eddy_random_categorical_args a)
+eddy_tensor eddy_random_categorical_with(const eddy_random_categorical_args *given)
 {
+    eddy_random_categorical_args a = EDDY_TAKE(eddy_random_categorical_args, given);
     const categorical_attrs attrs = { a.num_samples, a.dtype ? a.dtype : EDDY_INT64, a.seed };
     return eddy__draw_apply(&eddy_op_multinomial, &attrs, 1, &a.logits, a.stateless_seed, a.name);
 }
@@ -184,7 +186,7 @@ eddy_tensor eddy_random_categorical_with(eddy_random_categorical_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_permutation_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_permutation_args));
     eddy_graph *graph;
     int64_t     n;
     eddy_dtype  dtype;           /* default int32 */
@@ -193,7 +195,7 @@ typedef struct eddy_random_permutation_args {
 } eddy_random_permutation_args;
 
 typedef struct eddy_random_choice_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_choice_args));
     eddy_tensor x;
     int64_t     size;            /* how many */
     eddy_tensor p;               /* of each row of x; default: all the same */
@@ -210,8 +212,9 @@ typedef struct eddy_random_choice_args {
  *  seed   0: the op's own
  *
  *  Errors: those of eddy_range.  Gradient: none.  NumPy: random.permutation. */
-eddy_tensor eddy_random_permutation_with(eddy_random_permutation_args a)
+eddy_tensor eddy_random_permutation_with(const eddy_random_permutation_args *given)
 {
+    eddy_random_permutation_args a = EDDY_TAKE(eddy_random_permutation_args, given);
     const eddy_dtype d = a.dtype ? a.dtype : EDDY_INT32;
     if (a.n < 0)
         return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT, "random_permutation: n is %lld; it must "
@@ -265,8 +268,9 @@ static bool is_one_a_row(eddy_tensor p, eddy_tensor x)
  *  Errors: EDDY_BAD_SHAPE if x is a scalar; EDDY_INVALID_ARGUMENT for a negative size; those of
  *  eddy_gather, eddy_slice and eddy_top_k.
  *  Gradient: to the rows that were taken; none for p.  NumPy: random.choice. */
-eddy_tensor eddy_random_choice_with(eddy_random_choice_args a)
+eddy_tensor eddy_random_choice_with(const eddy_random_choice_args *given)
 {
+    eddy_random_choice_args a = EDDY_TAKE(eddy_random_choice_args, given);
     eddy_graph *g = a.x.graph;
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     if (eddy_shape_of(a.x).rank == 0)

@@ -1,6 +1,7 @@
 /* distributions.c -- Bernoulli, exponential, geometric, Laplace, Gumbel, logistic, Cauchy and
  * log-normal samples: functions of a uniform or normal sample. */
 #include "ops/random/random.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -12,7 +13,7 @@
 
 /* Of distributions with one parameter. */
 typedef struct eddy_random_of_one_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_of_one_args));
     eddy_tensor x;
     eddy_dims   sample_shape;    /* axes in front; default none */
     int64_t     seed;
@@ -22,7 +23,7 @@ typedef struct eddy_random_of_one_args {
 
 /* Of distributions with two, the shapes of which broadcast. */
 typedef struct eddy_random_of_two_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_of_two_args));
     eddy_tensor a, b;
     eddy_dims   sample_shape;    /* axes in front; default none */
     int64_t     seed;
@@ -31,7 +32,7 @@ typedef struct eddy_random_of_two_args {
 } eddy_random_of_two_args;
 
 typedef struct eddy_random_bernoulli_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_bernoulli_args));
     eddy_tensor probs;
     eddy_tensor logits;          /* in place of probs: their logarithmic odds */
     eddy_dtype  dtype;           /* default int32 */
@@ -52,8 +53,9 @@ typedef struct eddy_random_bernoulli_args {
  *  0 where probs is NaN.
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
  *  Gradient: none.  TensorFlow: distributions.Bernoulli. */
-eddy_tensor eddy_random_bernoulli_with(eddy_random_bernoulli_args a)
+eddy_tensor eddy_random_bernoulli_with(const eddy_random_bernoulli_args *given)
 {
+    eddy_random_bernoulli_args a = EDDY_TAKE(eddy_random_bernoulli_args, given);
     const eddy_source from = { a.seed, a.stateless_seed };
     const bool        is_logit = a.logits.graph != NULL;
     eddy_tensor p = is_logit ? a.logits : a.probs;
@@ -104,8 +106,9 @@ static eddy_tensor of_one(const char *who, const eddy_random_of_one_args *a,
  *  -log(1 - u) / rate, u uniform in [0,1).
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
  *  Gradient: drate = -dy y / rate.  TensorFlow: distributions.Exponential. */
-eddy_tensor eddy_random_exponential_with(eddy_random_of_one_args a)
+eddy_tensor eddy_random_exponential_with(const eddy_random_of_one_args *given)
 {
+    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
     return of_one("random_exponential", &a, exponential_of);
 }
 
@@ -117,8 +120,9 @@ eddy_tensor eddy_random_exponential_with(eddy_random_of_one_args a)
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
  *  Gradient: none.  TensorFlow: distributions.Geometric. */
-eddy_tensor eddy_random_geometric_with(eddy_random_of_one_args a)
+eddy_tensor eddy_random_geometric_with(const eddy_random_of_one_args *given)
 {
+    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
     return of_one("random_geometric", &a, geometric_of);
 }
 
@@ -176,8 +180,9 @@ static eddy_tensor of_two(const char *who, const eddy_random_of_two_args *a,
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
  *  Gradient: dloc = dy, dscale = dy (y - loc) / scale.  TensorFlow: distributions.Laplace. */
-eddy_tensor eddy_random_laplace_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_laplace_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     return of_two("random_laplace", &a, standard_laplace);
 }
 
@@ -185,8 +190,9 @@ eddy_tensor eddy_random_laplace_with(eddy_random_of_two_args a)
  *
  *  Added to logits, its numbers are largest for a class as often as softmax says.  Arguments,
  *  errors and gradient are those of eddy_random_laplace.  TensorFlow: distributions.Gumbel. */
-eddy_tensor eddy_random_gumbel_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_gumbel_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     return of_two("random_gumbel", &a, standard_gumbel);
 }
 
@@ -194,8 +200,9 @@ eddy_tensor eddy_random_gumbel_with(eddy_random_of_two_args a)
  *
  *  Arguments, errors and gradient are those of eddy_random_laplace.
  *  TensorFlow: distributions.Logistic. */
-eddy_tensor eddy_random_logistic_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_logistic_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     return of_two("random_logistic", &a, standard_logistic);
 }
 
@@ -203,8 +210,9 @@ eddy_tensor eddy_random_logistic_with(eddy_random_of_two_args a)
  *
  *  Arguments, errors and gradient are those of eddy_random_laplace.
  *  TensorFlow: distributions.Cauchy. */
-eddy_tensor eddy_random_cauchy_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_cauchy_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     return of_two("random_cauchy", &a, standard_cauchy);
 }
 
@@ -215,7 +223,8 @@ eddy_tensor eddy_random_cauchy_with(eddy_random_of_two_args a)
  *
  *  Errors: those of eddy_random_laplace.
  *  Gradient: dloc = dy y, dscale = dy y z.  TensorFlow: distributions.LogNormal. */
-eddy_tensor eddy_random_log_normal_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_log_normal_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     return Exp(of_two("random_log_normal", &a, eddy__normal_source));
 }

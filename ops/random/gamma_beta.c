@@ -1,6 +1,7 @@
 /* gamma_beta.c -- gamma samples, and the distributions derived from them: beta, Dirichlet,
  * chi-squared, Student's t. */
 #include "ops/random/random.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -107,8 +108,9 @@ static eddy_tensor log_gamma(eddy_tensor alpha, eddy_source from)
  *  Gradient: by alpha that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), P the
  *  distribution function, to the third order; dbeta = -dy y / beta.
  *  TensorFlow: random_gamma, RandomGamma. */
-eddy_tensor eddy_random_gamma_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_gamma_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     const gamma_attrs attrs = { false, a.seed };
     const bool  scaled = a.b.graph != NULL;
     eddy_tensor x[2] = { a.a, a.b };
@@ -128,8 +130,9 @@ eddy_tensor eddy_random_gamma_with(eddy_random_of_two_args a)
  *  alpha and beta too.
  *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
  *  TensorFlow: distributions.Beta. */
-eddy_tensor eddy_random_beta_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_beta_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     const eddy_source from = { a.seed, a.stateless_seed };
     eddy_tensor x[2] = { a.a, a.b };
     if (!eddy__draw_operands("random_beta", 2, x, a.sample_shape)) return eddy_none(a.a.graph);
@@ -149,8 +152,9 @@ eddy_tensor eddy_random_beta_with(eddy_random_of_two_args a)
  *  The softmax of the logarithms of gamma numbers: right for small alpha too.
  *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
  *  TensorFlow: distributions.Dirichlet. */
-eddy_tensor eddy_random_dirichlet_with(eddy_random_of_one_args a)
+eddy_tensor eddy_random_dirichlet_with(const eddy_random_of_one_args *given)
 {
+    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
     const eddy_source from = { a.seed, a.stateless_seed };
     if (!eddy__draw_operands("random_dirichlet", 1, &a.x, a.sample_shape))
         return eddy_none(a.x.graph);
@@ -167,8 +171,9 @@ eddy_tensor eddy_random_dirichlet_with(eddy_random_of_one_args a)
  *
  *  Errors and gradient: those of eddy_random_gamma, of which it is twice that of df / 2.
  *  TensorFlow: distributions.Chi2. */
-eddy_tensor eddy_random_chi2_with(eddy_random_of_one_args a)
+eddy_tensor eddy_random_chi2_with(const eddy_random_of_one_args *given)
 {
+    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     eddy_scope_begin(a.x.graph, a.name ? a.name : "random_chi2");
     const eddy_tensor y = Mul(2, eddy_random_gamma(Mul(a.x, 0.5), .sample_shape = a.sample_shape,
@@ -185,8 +190,9 @@ eddy_tensor eddy_random_chi2_with(eddy_random_of_one_args a)
  *
  *  Errors: those of eddy_random_gamma.  Gradient: through the gamma number.
  *  TensorFlow: distributions.StudentT. */
-eddy_tensor eddy_random_student_t_with(eddy_random_of_one_args a)
+eddy_tensor eddy_random_student_t_with(const eddy_random_of_one_args *given)
 {
+    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
     const eddy_source from = { a.seed, a.stateless_seed };
     if (!eddy__draw_operands("random_student_t", 1, &a.x, a.sample_shape))
         return eddy_none(a.x.graph);

@@ -4,6 +4,7 @@
  * An initializer is a function that builds a tensor of a given shape. Any function of this type
  * serves, including the user's own. */
 #include "graph/op.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/short_names.h"
@@ -21,10 +22,10 @@ typedef eddy_tensor (*eddy_initializer_fn)(eddy_graph *g, eddy_dtype dtype, eddy
                                            int64_t seed);
 
 typedef struct eddy_init_variance_scaling_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_init_variance_scaling_args));
     eddy_graph *graph;
     eddy_shape  shape;             /* fully known */
-    double      scale;             /* default 1 */
+    double      scale EDDY_DEFAULT(1);
     const char *mode;              /* "fan_in" (the default), "fan_out", "fan_avg" */
     /* "truncated_normal" (the default), "untruncated_normal", "uniform" */
     const char *distribution;
@@ -87,12 +88,13 @@ static int name_among(const char *name, const char *const *names, int n)
  *  Errors: EDDY_INVALID_ARGUMENT for another scale, mode or distribution; EDDY_BAD_DTYPE;
  *  EDDY_BAD_SHAPE.
  *  Gradient: none.  TensorFlow: variance_scaling_initializer. */
-eddy_tensor eddy_init_variance_scaling_with(eddy_init_variance_scaling_args a)
+eddy_tensor eddy_init_variance_scaling_with(const eddy_init_variance_scaling_args *given)
 {
+    eddy_init_variance_scaling_args a = EDDY_TAKE(eddy_init_variance_scaling_args, given);
     static const char *const modes[] = { "fan_in", "fan_out", "fan_avg" };
     static const char *const kinds[] = { "truncated_normal", "untruncated_normal", "uniform" };
     const double cut = 0.87962566103423978;  /* of the normal distribution cut off at 2 */
-    const double scale = a.scale == 0 ? 1 : a.scale;
+    const double scale = a.scale;
     const int    mode = name_among(a.mode, modes, 3), kind = name_among(a.distribution, kinds, 3);
     double       in, out;
     if (mode < 0 || kind < 0)

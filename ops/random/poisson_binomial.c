@@ -1,5 +1,6 @@
 /* poisson_binomial.c -- Poisson and binomial samples. */
 #include "ops/random/random.h"
+#include "graph/take.h"
 #include "ops/kernels/special/special_gamma.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -92,8 +93,9 @@ const eddy_op_def eddy_op_random_poisson = {
  *  Errors: EDDY_BAD_SHAPE if sample_shape does not fit; EDDY_INVALID_ARGUMENT for another
  *  stateless_seed.
  *  Gradient: none.  TensorFlow: random.poisson, RandomPoissonV2. */
-eddy_tensor eddy_random_poisson_with(eddy_random_of_one_args a)
+eddy_tensor eddy_random_poisson_with(const eddy_random_of_one_args *given)
 {
+    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
     const draw_attrs attrs = { a.seed };
     if (!eddy__draw_operands("random_poisson", 1, &a.x, a.sample_shape))
         return eddy_none(a.x.graph);
@@ -165,8 +167,9 @@ const eddy_op_def eddy_op_random_binomial = {
  *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another
  *  stateless_seed.
  *  Gradient: none.  TensorFlow: stateless_random_binomial, RandomBinomial. */
-eddy_tensor eddy_random_binomial_with(eddy_random_of_two_args a)
+eddy_tensor eddy_random_binomial_with(const eddy_random_of_two_args *given)
 {
+    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
     const draw_attrs attrs = { a.seed };
     eddy_tensor x[2] = { a.a, a.b };
     if (!eddy__draw_operands("random_binomial", 2, x, a.sample_shape)) return eddy_none(a.a.graph);

@@ -5,6 +5,7 @@
  * values repeat in a new session, differ from run to run, and do not depend on threads or on other
  * computations. */
 #include "graph/op.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
@@ -211,7 +212,7 @@ const eddy_op_def eddy_op_random_uniform_int = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_uniform_int_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_uniform_int_args));
     eddy_graph *graph;
     eddy_shape  shape;       /* fully known */
     int64_t     minval, maxval;
@@ -234,8 +235,9 @@ typedef struct eddy_random_uniform_int_args {
  *  Errors: EDDY_INVALID_ARGUMENT if minval >= maxval or a bound does not fit,
  *  EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
  *  Gradient: none.  TensorFlow: RandomUniformInt. */
-eddy_tensor eddy_random_uniform_int_with(eddy_random_uniform_int_args a)
+eddy_tensor eddy_random_uniform_int_with(const eddy_random_uniform_int_args *given)
 {
+    eddy_random_uniform_int_args a = EDDY_TAKE(eddy_random_uniform_int_args, given);
     integer_attrs attrs = { a.shape, a.dtype ? a.dtype : EDDY_INT32, a.minval, a.maxval, a.seed };
     return eddy_apply(&eddy_op_random_uniform_int, &attrs, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
@@ -255,7 +257,9 @@ static eddy_tensor uniform(eddy_graph *g, const eddy_tensor *like, eddy_random_a
                            const char *name)
 {
     eddy_apply_args how = { .graph = g, .name = name };
-    if (eddy_dtype_is_integer(a.dtype)) {
+    const bool whole = eddy_dtype_is_integer(a.dtype);
+    if (a.b == EDDY_OMITTED) a.b = whole ? 0 : 1;
+    if (whole) {
         integer_attrs b = { .shape = a.shape, .dtype = a.dtype, .seed = a.seed };
         if (!whole_bound(a.a, &b.minval) || !whole_bound(a.b, &b.maxval))
             return eddy_fail(g, EDDY_INVALID_ARGUMENT,
@@ -263,26 +267,26 @@ static eddy_tensor uniform(eddy_graph *g, const eddy_tensor *like, eddy_random_a
                              a.a, a.b);
         return eddy_apply(&eddy_op_random_uniform_int, &b, like != NULL, like, how);
     }
-    if (a.b == 0 && a.a >= 0) a.b = 1;
     return eddy_apply(&eddy_op_random_uniform, &a, like != NULL, like, how);
 }
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_uniform_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_uniform_args));
     eddy_graph *graph;
     eddy_shape  shape;       /* fully known */
     double      minval;      /* default 0 */
-    double      maxval;      /* default 1 */
+    double      maxval EDDY_DEFAULT(EDDY_OMITTED);   /* default 1; required for integers */
     eddy_dtype  dtype;       /* default float32 */
     int64_t     seed;
     const char *name;
 } eddy_random_uniform_args;
 
 typedef struct eddy_random_uniform_like_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_uniform_like_args));
     eddy_tensor x;
-    double      minval, maxval;
+    double      minval;
+    double      maxval EDDY_DEFAULT(EDDY_OMITTED);   /* default 1; required for integers */
     eddy_dtype  dtype;       /* default x's if float64, else float32 */
     int64_t     seed;
     const char *name;
@@ -293,7 +297,7 @@ typedef struct eddy_random_uniform_like_args {
  *
  *  graph, shape  of the result; the shape is fully known
  *  minval        default 0
- *  maxval        default 1; where it is 0, minval >= 0 says that it was left out
+ *  maxval        default 1
  *  dtype         float32 (default) or float64; for int32, int64 and uint8 the
  *                bounds must be whole and maxval given, and the result is that
  *                of eddy_random_uniform_int
@@ -304,8 +308,9 @@ typedef struct eddy_random_uniform_like_args {
  *  Errors: EDDY_INVALID_ARGUMENT if a bound is not finite, too large for dtype,
  *  or minval >= maxval; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
  *  Gradient: none.  TensorFlow: random_uniform, RandomUniform. */
-eddy_tensor eddy_random_uniform_with(eddy_random_uniform_args a)
+eddy_tensor eddy_random_uniform_with(const eddy_random_uniform_args *given)
 {
+    eddy_random_uniform_args a = EDDY_TAKE(eddy_random_uniform_args, given);
     eddy_random_attrs attrs = { a.shape, a.dtype ? a.dtype : EDDY_FLOAT32, a.minval, a.maxval,
                                 a.seed };
     return uniform(a.graph, NULL, attrs, a.name);
@@ -317,8 +322,9 @@ eddy_tensor eddy_random_uniform_with(eddy_random_uniform_args a)
  *  dtype  default float64 if x is, else float32
  *
  *  The rest is as in eddy_random_uniform. */
-eddy_tensor eddy_random_uniform_like_with(eddy_random_uniform_like_args a)
+eddy_tensor eddy_random_uniform_like_with(const eddy_random_uniform_like_args *given)
 {
+    eddy_random_uniform_like_args a = EDDY_TAKE(eddy_random_uniform_like_args, given);
     eddy_random_attrs attrs = { eddy_shape_unknown(), real_dtype(a.dtype, a.x), a.minval, a.maxval,
                                 a.seed };
     return uniform(a.x.graph, &a.x, attrs, a.name);
@@ -384,20 +390,21 @@ const eddy_op_def eddy_op_random_standard_normal = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_normal_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_normal_args));
     eddy_graph *graph;
     eddy_shape  shape;       /* fully known */
     double      mean;        /* default 0 */
-    double      stddev;      /* default 1 */
+    double      stddev EDDY_DEFAULT(1);
     eddy_dtype  dtype;       /* default float32 */
     int64_t     seed;
     const char *name;
 } eddy_random_normal_args;
 
 typedef struct eddy_random_normal_like_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_normal_like_args));
     eddy_tensor x;
-    double      mean, stddev;
+    double      mean;
+    double      stddev EDDY_DEFAULT(1);
     eddy_dtype  dtype;       /* default x's if float64, else float32 */
     int64_t     seed;
     const char *name;
@@ -407,19 +414,19 @@ typedef struct eddy_random_normal_like_args {
 static eddy_random_attrs normal_attrs(const eddy_random_normal_args *a)
 {
     return (eddy_random_attrs){ a->shape, a->dtype ? a->dtype : EDDY_FLOAT32, a->mean,
-                                a->stddev == 0 ? 1 : a->stddev, a->seed };
+                                a->stddev, a->seed };
 }
 static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a)
 {
     return (eddy_random_attrs){ eddy_shape_unknown(), real_dtype(a->dtype, a->x), a->mean,
-                                a->stddev == 0 ? 1 : a->stddev, a->seed };
+                                a->stddev, a->seed };
 }
 
 /** Normally distributed numbers, mean + stddev z.
  *
  *  graph, shape  of the result; the shape is fully known
  *  mean          default 0
- *  stddev        above 0; left out or 0 it is 1
+ *  stddev        not below 0
  *  dtype         float32 (default) or float64
  *  seed          0: the op's own
  *
@@ -429,8 +436,9 @@ static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a
  *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or too large for
  *  dtype or stddev is negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
  *  Gradient: none.  TensorFlow: random_normal, RandomStandardNormal. */
-eddy_tensor eddy_random_normal_with(eddy_random_normal_args a)
+eddy_tensor eddy_random_normal_with(const eddy_random_normal_args *given)
 {
+    eddy_random_normal_args a = EDDY_TAKE(eddy_random_normal_args, given);
     eddy_random_attrs attrs = normal_attrs(&a);
     return eddy_apply(&eddy_op_random_standard_normal, &attrs, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
@@ -442,8 +450,9 @@ eddy_tensor eddy_random_normal_with(eddy_random_normal_args a)
  *  dtype  default float64 if x is, else float32
  *
  *  The rest is as in eddy_random_normal. */
-eddy_tensor eddy_random_normal_like_with(eddy_random_normal_like_args a)
+eddy_tensor eddy_random_normal_like_with(const eddy_random_normal_like_args *given)
 {
+    eddy_random_normal_like_args a = EDDY_TAKE(eddy_random_normal_like_args, given);
     eddy_random_attrs attrs = normal_like_attrs(&a);
     return eddy_apply(&eddy_op_random_standard_normal, &attrs, 1, &a.x,
                       (eddy_apply_args){ .name = a.name });
@@ -470,8 +479,9 @@ const eddy_op_def eddy_op_truncated_normal = {
  *  standard deviation of the result is 0.8796 stddev.  Arguments and errors are
  *  those of eddy_random_normal.
  *  Gradient: none.  TensorFlow: truncated_normal, TruncatedNormal. */
-eddy_tensor eddy_truncated_normal_with(eddy_random_normal_args a)
+eddy_tensor eddy_truncated_normal_with(const eddy_random_normal_args *given)
 {
+    eddy_random_normal_args a = EDDY_TAKE(eddy_random_normal_args, given);
     eddy_random_attrs attrs = normal_attrs(&a);
     return eddy_apply(&eddy_op_truncated_normal, &attrs, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
@@ -483,8 +493,9 @@ eddy_tensor eddy_truncated_normal_with(eddy_random_normal_args a)
  *  dtype  default float64 if x is, else float32
  *
  *  The rest is as in eddy_truncated_normal. */
-eddy_tensor eddy_truncated_normal_like_with(eddy_random_normal_like_args a)
+eddy_tensor eddy_truncated_normal_like_with(const eddy_random_normal_like_args *given)
 {
+    eddy_random_normal_like_args a = EDDY_TAKE(eddy_random_normal_like_args, given);
     eddy_random_attrs attrs = normal_like_attrs(&a);
     return eddy_apply(&eddy_op_truncated_normal, &attrs, 1, &a.x,
                       (eddy_apply_args){ .name = a.name });
@@ -494,7 +505,7 @@ eddy_tensor eddy_truncated_normal_like_with(eddy_random_normal_like_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_dropout_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_dropout_args));
     eddy_tensor x;
     double      rate;        /* the fraction dropped, in [0,1) */
     eddy_dims   noise_shape; /* default x's shape */
@@ -536,8 +547,9 @@ static bool shared_axes(eddy_shape x, eddy_dims noise, eddy_dims *axes)
  *  Errors: EDDY_INVALID_ARGUMENT if rate is out of range, EDDY_BAD_SHAPE if
  *  noise_shape does not fit x, EDDY_BAD_DTYPE.
  *  Gradient: dx = dy/(1 - rate) through the same mask.  TensorFlow: nn.dropout. */
-eddy_tensor eddy_dropout_with(eddy_dropout_args a)
+eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
 {
+    eddy_dropout_args a = EDDY_TAKE(eddy_dropout_args, given);
     eddy_graph *g = a.x.graph;
     eddy_dtype  dtype = eddy_dtype_of(a.x);
     eddy_dims   axes;

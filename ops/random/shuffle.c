@@ -1,5 +1,6 @@
 /* shuffle.c -- random_shuffle: the rows of a tensor in random order. */
 #include "graph/op.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
@@ -72,7 +73,7 @@ const eddy_op_def eddy_op_random_shuffle = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_random_shuffle_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_shuffle_args));
     eddy_tensor x;
     int64_t     seed;
     const char *name;
@@ -88,8 +89,9 @@ typedef struct eddy_random_shuffle_args {
  *  Gradient: asking for one is the error EDDY_NO_GRADIENT, as in TensorFlow;
  *  eddy_gather(x, indices) with shuffled indices has one.
  *  TensorFlow: random_shuffle, RandomShuffle. */
-eddy_tensor eddy_random_shuffle_with(eddy_random_shuffle_args a)
+eddy_tensor eddy_random_shuffle_with(const eddy_random_shuffle_args *given)
 {
+    eddy_random_shuffle_args a = EDDY_TAKE(eddy_random_shuffle_args, given);
     shuffle_attrs attrs = { a.seed };
     return eddy_apply(&eddy_op_random_shuffle, &attrs, 1, &a.x,
                       (eddy_apply_args){ .name = a.name });

@@ -1,5 +1,6 @@
 /* stateless.c -- stateless random tensors, a function of a seed, which is itself a tensor. */
 #include "ops/random/random.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -58,37 +59,39 @@ const eddy_op_def eddy_op_stateless_truncated_normal = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_stateless_uniform_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stateless_uniform_args));
     eddy_shape  shape;       /* fully known */
     eddy_tensor seed;        /* two integers */
     double      minval;      /* default 0 */
-    double      maxval;      /* default 1 */
+    double      maxval EDDY_DEFAULT(1);
     eddy_dtype  dtype;       /* default float32 */
     const char *name;
 } eddy_stateless_uniform_args;
 
 typedef struct eddy_stateless_uniform_like_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stateless_uniform_like_args));
     eddy_tensor x, seed;
-    double      minval, maxval;
+    double      minval;
+    double      maxval EDDY_DEFAULT(1);
     eddy_dtype  dtype;       /* default x's if float64, else float32 */
     const char *name;
 } eddy_stateless_uniform_like_args;
 
 typedef struct eddy_stateless_normal_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stateless_normal_args));
     eddy_shape  shape;       /* fully known */
     eddy_tensor seed;        /* two integers */
     double      mean;        /* default 0 */
-    double      stddev;      /* default 1 */
+    double      stddev EDDY_DEFAULT(1);
     eddy_dtype  dtype;       /* default float32 */
     const char *name;
 } eddy_stateless_normal_args;
 
 typedef struct eddy_stateless_normal_like_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stateless_normal_like_args));
     eddy_tensor x, seed;
-    double      mean, stddev;
+    double      mean;
+    double      stddev EDDY_DEFAULT(1);
     eddy_dtype  dtype;       /* default x's if float64, else float32 */
     const char *name;
 } eddy_stateless_normal_like_args;
@@ -106,25 +109,27 @@ static eddy_dtype dtype_for(eddy_dtype asked, const eddy_tensor *x)
  *  shape   of the result, fully known
  *  seed    int32 or int64, two elements; it may change from run to run
  *  minval  default 0
- *  maxval  default 1; where it is 0, minval >= 0 says that it was left out
+ *  maxval  default 1
  *  dtype   float32 (default) or float64
  *
  *  The rest is as in eddy_random_uniform, of which this is the function without state.
  *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
  *  eddy_random_uniform.
  *  Gradient: none.  TensorFlow: stateless_random_uniform, StatelessRandomUniform. */
-eddy_tensor eddy_stateless_random_uniform_with(eddy_stateless_uniform_args a)
+eddy_tensor eddy_stateless_random_uniform_with(const eddy_stateless_uniform_args *given)
 {
+    eddy_stateless_uniform_args a = EDDY_TAKE(eddy_stateless_uniform_args, given);
     const eddy_random_attrs attrs = { a.shape, dtype_for(a.dtype, NULL), a.minval,
-                                      a.maxval == 0 && a.minval >= 0 ? 1 : a.maxval, 0 };
+                                      a.maxval, 0 };
     return eddy__apply_named(a.name, &eddy_op_stateless_random_uniform, &attrs, 1, &a.seed);
 }
 
 /** The same, as many as x has elements, of which only the shape matters. */
-eddy_tensor eddy_stateless_random_uniform_like_with(eddy_stateless_uniform_like_args a)
+eddy_tensor eddy_stateless_random_uniform_like_with(const eddy_stateless_uniform_like_args *given)
 {
+    eddy_stateless_uniform_like_args a = EDDY_TAKE(eddy_stateless_uniform_like_args, given);
     const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a.dtype, &a.x), a.minval,
-                                      a.maxval == 0 && a.minval >= 0 ? 1 : a.maxval, 0 };
+                                      a.maxval, 0 };
     return eddy__apply_named(a.name, &eddy_op_stateless_random_uniform, &attrs, 2,
                              (eddy_tensor[]){ a.seed, a.x });
 }
@@ -132,13 +137,13 @@ eddy_tensor eddy_stateless_random_uniform_like_with(eddy_stateless_uniform_like_
 static eddy_random_attrs normal_of(const eddy_stateless_normal_args *a)
 {
     return (eddy_random_attrs){ a->shape, dtype_for(a->dtype, NULL), a->mean,
-                                a->stddev == 0 ? 1 : a->stddev, 0 };
+                                a->stddev, 0 };
 }
 
 static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_normal_like_args *a)
 {
     const eddy_random_attrs attrs = { eddy_shape_unknown(), dtype_for(a->dtype, &a->x), a->mean,
-                                      a->stddev == 0 ? 1 : a->stddev, 0 };
+                                      a->stddev, 0 };
     return eddy__apply_named(a->name, op, &attrs, 2, (eddy_tensor[]){ a->seed, a->x });
 }
 
@@ -152,15 +157,17 @@ static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_norma
  *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
  *  eddy_random_normal.
  *  Gradient: none.  TensorFlow: stateless_random_normal, StatelessRandomNormal. */
-eddy_tensor eddy_stateless_random_normal_with(eddy_stateless_normal_args a)
+eddy_tensor eddy_stateless_random_normal_with(const eddy_stateless_normal_args *given)
 {
+    eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
     const eddy_random_attrs attrs = normal_of(&a);
     return eddy__apply_named(a.name, &eddy_op_stateless_random_normal, &attrs, 1, &a.seed);
 }
 
 /** The same, as many as x has elements, of which only the shape matters. */
-eddy_tensor eddy_stateless_random_normal_like_with(eddy_stateless_normal_like_args a)
+eddy_tensor eddy_stateless_random_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
+    eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
     return normal_like(&eddy_op_stateless_random_normal, &a);
 }
 
@@ -169,14 +176,16 @@ eddy_tensor eddy_stateless_random_normal_like_with(eddy_stateless_normal_like_ar
  *
  *  Arguments and errors are those of eddy_stateless_random_normal.
  *  Gradient: none.  TensorFlow: stateless_truncated_normal, StatelessTruncatedNormal. */
-eddy_tensor eddy_stateless_truncated_normal_with(eddy_stateless_normal_args a)
+eddy_tensor eddy_stateless_truncated_normal_with(const eddy_stateless_normal_args *given)
 {
+    eddy_stateless_normal_args a = EDDY_TAKE(eddy_stateless_normal_args, given);
     const eddy_random_attrs attrs = normal_of(&a);
     return eddy__apply_named(a.name, &eddy_op_stateless_truncated_normal, &attrs, 1, &a.seed);
 }
 
 /** The same, as many as x has elements, of which only the shape matters. */
-eddy_tensor eddy_stateless_truncated_normal_like_with(eddy_stateless_normal_like_args a)
+eddy_tensor eddy_stateless_truncated_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
+    eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
     return normal_like(&eddy_op_stateless_truncated_normal, &a);
 }

@@ -2,6 +2,7 @@
  *
  * Two passes, both of which vectorise: the extreme value of each lane, then its first index. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -10,7 +11,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_argmax_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_argmax_args));
     eddy_tensor x;
     int64_t     axis;           /* default 0 */
     eddy_dtype  output_type;    /* EDDY_INT32 or EDDY_INT64, the default */
@@ -167,8 +168,9 @@ const eddy_op_def eddy_op_argmax = ARG("ArgMax", &eddy__fold_max);
  *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
  *  may not fit int32.
  *  Gradient: none.  TensorFlow: ArgMax (tf.argmax). */
-eddy_tensor eddy_argmax_with(eddy_argmax_args a)
+eddy_tensor eddy_argmax_with(const eddy_argmax_args *given)
 {
+    eddy_argmax_args a = EDDY_TAKE(eddy_argmax_args, given);
     return arg(&eddy_op_argmax, a);
 }
 
@@ -186,7 +188,8 @@ const eddy_op_def eddy_op_argmin = ARG("ArgMin", &eddy__fold_min);
  *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
  *  may not fit int32.
  *  Gradient: none.  TensorFlow: ArgMin (tf.argmin). */
-eddy_tensor eddy_argmin_with(eddy_argmax_args a)
+eddy_tensor eddy_argmin_with(const eddy_argmax_args *given)
 {
+    eddy_argmax_args a = EDDY_TAKE(eddy_argmax_args, given);
     return arg(&eddy_op_argmin, a);
 }

@@ -5,6 +5,7 @@
  * that its inner loop runs over consecutive elements for any axis. float32 is accumulated in
  * float64, complex64 in complex128, integers in 64 bits. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "graph/base/cpu.h"
@@ -17,7 +18,7 @@
 #ifdef EDDY_HEADER
 /* Arguments of the running sums and products. */
 typedef struct eddy_scan_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_scan_args));
     eddy_tensor x;
     int64_t     axis;           /* default 0 */
     bool        exclusive;      /* y[j] is of the elements before j only */
@@ -142,8 +143,9 @@ const eddy_op_def eddy_op_cumsum = {
  *  Integers wrap.
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = the cumsum of dy, in the other direction.  TensorFlow: Cumsum. */
-eddy_tensor eddy_cumsum_with(eddy_scan_args a)
+eddy_tensor eddy_cumsum_with(const eddy_scan_args *given)
 {
+    eddy_scan_args a = EDDY_TAKE(eddy_scan_args, given);
     return scan(&eddy_op_cumsum, a);
 }
 
@@ -190,8 +192,9 @@ const eddy_op_def eddy_op_cumprod = {
  *  Gradient: dx[j] = x[0] ... x[j-1] s[j] with s[j] = dy[j] + x[j+1] s[j+1]; exact
  *  where elements are 0, where TensorFlow divides by them, and differentiable
  *  again.  TensorFlow: Cumprod. */
-eddy_tensor eddy_cumprod_with(eddy_scan_args a)
+eddy_tensor eddy_cumprod_with(const eddy_scan_args *given)
 {
+    eddy_scan_args a = EDDY_TAKE(eddy_scan_args, given);
     return scan(&eddy_op_cumprod, a);
 }
 
@@ -199,7 +202,7 @@ eddy_tensor eddy_cumprod_with(eddy_scan_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_linear_scan_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_linear_scan_args));
     eddy_tensor x, w;
     int64_t     axis;           /* default 0 */
     bool        reverse;        /* from the last element to the first */
@@ -279,8 +282,9 @@ const eddy_op_def eddy_op_linear_scan = {
  *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = dy[j] + w[j+1] dx[j+1], dw[j] = dx[j] y[j-1].
  *  TensorFlow: tf.scan with that step. */
-eddy_tensor eddy_linear_scan_with(eddy_linear_scan_args a)
+eddy_tensor eddy_linear_scan_with(const eddy_linear_scan_args *given)
 {
+    eddy_linear_scan_args a = EDDY_TAKE(eddy_linear_scan_args, given);
     const linear_attrs attrs = { a.axis, a.reverse };
     return eddy_apply(&eddy_op_linear_scan, &attrs, 2, (eddy_tensor[]){ a.x, a.w },
                       (eddy_apply_args){ .name = a.name });

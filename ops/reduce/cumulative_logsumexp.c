@@ -1,6 +1,7 @@
 /* cumulative_logsumexp.c -- cumulative log-sum-exp, maximum and minimum (cummax, cummin) along
  * an axis. */
 #include "ops/arrays/along_axis.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
@@ -12,7 +13,7 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_cumulative_logsumexp_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_cumulative_logsumexp_args));
     eddy_tensor x;
     int64_t     axis;           /* default 0 */
     bool        exclusive;      /* y[j] is of the elements before j only */
@@ -139,8 +140,9 @@ const eddy_op_def eddy_op_cumulative_logsumexp = {
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over the i whose y is of x[j].
  *  TensorFlow: CumulativeLogsumexp. */
-eddy_tensor eddy_cumulative_logsumexp_with(eddy_cumulative_logsumexp_args a)
+eddy_tensor eddy_cumulative_logsumexp_with(const eddy_cumulative_logsumexp_args *given)
 {
+    eddy_cumulative_logsumexp_args a = EDDY_TAKE(eddy_cumulative_logsumexp_args, given);
     return eddy__apply_named(a.name, &eddy_op_cumulative_logsumexp,
                              &(cumulative_attrs){ a.axis, a.exclusive, a.reverse }, 1, &a.x);
 }
@@ -196,7 +198,7 @@ const eddy_op_def eddy_op_cummin = RUNNING("Cummin", SMALLEST);
 #ifdef EDDY_HEADER
 /* Arguments of the running extremes. */
 typedef struct eddy_cummax_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_cummax_args));
     eddy_tensor x;
     int64_t     axis;           /* default 0 */
     bool        reverse;        /* from the last element to the first */
@@ -216,8 +218,9 @@ typedef struct eddy_cummax_args {
  *  axis; EDDY_LIMIT if a place may not fit int32.
  *  Gradient: dx = the dy of all j whose y is that element.
  *  TensorFlow: tf.scan; PyTorch's cummax. */
-eddy_tensor eddy_cummax_with(eddy_cummax_args a)
+eddy_tensor eddy_cummax_with(const eddy_cummax_args *given)
 {
+    eddy_cummax_args a = EDDY_TAKE(eddy_cummax_args, given);
     return eddy__apply_named(a.name, &eddy_op_cummax,
                              &(cumulative_attrs){ a.axis, false, a.reverse }, 1, &a.x);
 }
@@ -227,8 +230,9 @@ eddy_tensor eddy_cummax_with(eddy_cummax_args a)
  *  x, axis, reverse  as for eddy_cummax
  *
  *  Errors, Gradient: as eddy_cummax.  TensorFlow: tf.scan; PyTorch's cummin. */
-eddy_tensor eddy_cummin_with(eddy_cummax_args a)
+eddy_tensor eddy_cummin_with(const eddy_cummax_args *given)
 {
+    eddy_cummax_args a = EDDY_TAKE(eddy_cummax_args, given);
     return eddy__apply_named(a.name, &eddy_op_cummin,
                              &(cumulative_attrs){ a.axis, false, a.reverse }, 1, &a.x);
 }

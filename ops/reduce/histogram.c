@@ -1,13 +1,14 @@
 /* histogram.c -- bincount, histograms, bucketize and the confusion matrix: counts of elements by
  * value, by bin, by pair of classes. */
 #include "ops/arrays/along_axis.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
 /* Options of eddy_bincount and eddy_confusion_matrix. */
 typedef struct eddy_bincount_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_bincount_args));
     eddy_tensor values;
     int64_t     size;              /* how many bins */
     eddy_tensor weights;           /* left out: each element counts 1 */
@@ -34,8 +35,9 @@ static bool integers(eddy_tensor x, const char *who)
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; EDDY_INVALID_ARGUMENT for a
  *  size below 0.
  *  Gradient: dweights = dy of their bins; `values` has none.  TensorFlow: tf.math.bincount. */
-eddy_tensor eddy_bincount_with(eddy_bincount_args a)
+eddy_tensor eddy_bincount_with(const eddy_bincount_args *given)
 {
+    eddy_bincount_args a = EDDY_TAKE(eddy_bincount_args, given);
     eddy_graph *g = a.values.graph;
     if (a.size < 0)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,

@@ -4,6 +4,7 @@
  * ops/kernels/reduction/reduce_engine.c contains the loops; this file contains shapes and
  * gradients. All reductions take the same arguments. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/reduce/reductions.h"
@@ -15,7 +16,7 @@
  *             EDDY_NO_DIMS: none, so that y has the elements of x
  *   keepdims  reduced dimensions stay, with size 1 */
 typedef struct eddy_reduce_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_reduce_args));
     eddy_tensor x;
     eddy_dims   axes;
     bool        keepdims;
@@ -141,8 +142,9 @@ const eddy_op_def eddy_op_sum =
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
  *  axis that x does not have or that is given twice.
  *  Gradient: dx = dy spread over the axes.  TensorFlow: Sum (tf.reduce_sum). */
-eddy_tensor eddy_sum_with(eddy_reduce_args a)
+eddy_tensor eddy_sum_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_sum, a);
 }
 

@@ -1,5 +1,6 @@
 /* reduce_bool.c -- the reductions any and all. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
@@ -16,8 +17,9 @@ const eddy_op_def eddy_op_any =
  *  Errors: EDDY_BAD_DTYPE if x is not bool; EDDY_INVALID_ARGUMENT for an axis
  *  that x does not have or that is given twice.
  *  Gradient: none.  TensorFlow: Any (tf.reduce_any). */
-eddy_tensor eddy_any_with(eddy_reduce_args a)
+eddy_tensor eddy_any_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_any, a);
 }
 
@@ -34,7 +36,8 @@ const eddy_op_def eddy_op_all =
  *  Errors: EDDY_BAD_DTYPE if x is not bool; EDDY_INVALID_ARGUMENT for an axis
  *  that x does not have or that is given twice.
  *  Gradient: none.  TensorFlow: All (tf.reduce_all). */
-eddy_tensor eddy_all_with(eddy_reduce_args a)
+eddy_tensor eddy_all_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_all, a);
 }

@@ -1,5 +1,6 @@
 /* reduce_logsumexp.c -- the log-sum-exp reduction. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
@@ -16,8 +17,9 @@
  *  axis that x does not have or that is given twice.
  *  Gradient: dx = dy e^(x - y), the softmax along the axes.
  *  TensorFlow: tf.reduce_logsumexp. */
-eddy_tensor eddy_logsumexp_with(eddy_reduce_args a)
+eddy_tensor eddy_logsumexp_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     const eddy_tensor x = a.x;
     if (eddy_is_valid(x) && !eddy_dtype_is_floating(eddy_dtype_of(x)))
         return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: expected float32 or float64, not %s",

@@ -1,5 +1,6 @@
 /* reduce_max_min.c -- the reductions max and min. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
@@ -28,8 +29,9 @@ const eddy_op_def eddy_op_max =
  *  axis that x does not have or that is given twice.
  *  Gradient: dx = dy / n for the n elements that equal y, which share it
  *  equally, and 0 for the others; NaN if y is.  TensorFlow: Max (tf.reduce_max). */
-eddy_tensor eddy_max_with(eddy_reduce_args a)
+eddy_tensor eddy_max_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_max, a);
 }
 
@@ -48,7 +50,8 @@ const eddy_op_def eddy_op_min =
  *  axis that x does not have or that is given twice.
  *  Gradient: dx = dy / n for the n elements that equal y, which share it
  *  equally, and 0 for the others; NaN if y is.  TensorFlow: Min (tf.reduce_min). */
-eddy_tensor eddy_min_with(eddy_reduce_args a)
+eddy_tensor eddy_min_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_min, a);
 }

@@ -1,5 +1,6 @@
 /* reduce_mean.c -- the mean reduction. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/fusion_targets.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
@@ -48,7 +49,8 @@ const eddy_op_def eddy_op_mean = REDUCTION("Mean", &eddy__fold_mean, EDDY_TAKES_
  *  axis that x does not have or that is given twice.
  *  Gradient: dx = dy / n spread over the axes, n elements of x in each of y.
  *  TensorFlow: Mean (tf.reduce_mean). */
-eddy_tensor eddy_mean_with(eddy_reduce_args a)
+eddy_tensor eddy_mean_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_mean, a);
 }

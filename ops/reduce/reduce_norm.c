@@ -1,5 +1,6 @@
 /* reduce_norm.c -- the Euclidean norm reduction. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
@@ -135,8 +136,9 @@ static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
  *  Errors: as eddy_sum.
  *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
  *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
-eddy_tensor eddy_euclidean_norm_with(eddy_reduce_args a)
+eddy_tensor eddy_euclidean_norm_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return length_of(a, false);
 }
 

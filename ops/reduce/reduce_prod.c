@@ -1,5 +1,6 @@
 /* reduce_prod.c -- the product reduction. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
@@ -47,7 +48,8 @@ const eddy_op_def eddy_op_prod = REDUCTION("Prod", &eddy__fold_prod, EDDY_TAKES_
  *  axis that x does not have or that is given twice.
  *  Gradient: dx = dy times the product of the other elements, exact also where
  *  elements are 0, and differentiable again.  TensorFlow: Prod (tf.reduce_prod). */
-eddy_tensor eddy_prod_with(eddy_reduce_args a)
+eddy_tensor eddy_prod_with(const eddy_reduce_args *given)
 {
+    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     return eddy__reduce_apply(&eddy_op_prod, a);
 }

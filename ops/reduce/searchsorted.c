@@ -1,6 +1,7 @@
 /* searchsorted.c -- binary search in sorted rows (searchsorted), and the inverse of a
  * permutation. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -102,7 +103,7 @@ const eddy_op_def eddy_op_searchsorted = {
  *  Gradient: none.  TensorFlow: LowerBound, UpperBound. */
 #ifdef EDDY_HEADER
 typedef struct eddy_searchsorted_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_searchsorted_args));
     eddy_tensor sorted_sequence;
     eddy_tensor values;
     bool        right;
@@ -110,8 +111,9 @@ typedef struct eddy_searchsorted_args {
     const char *name;
 } eddy_searchsorted_args;
 #endif
-eddy_tensor eddy_searchsorted_with(eddy_searchsorted_args a)
+eddy_tensor eddy_searchsorted_with(const eddy_searchsorted_args *given)
 {
+    eddy_searchsorted_args a = EDDY_TAKE(eddy_searchsorted_args, given);
     const search_attrs attrs = { a.right, a.out_type ? a.out_type : EDDY_INT32 };
     return eddy__apply_named(a.name, &eddy_op_searchsorted, &attrs, 2,
                              (eddy_tensor[]){ a.sorted_sequence, a.values });

@@ -1,5 +1,6 @@
 /* sort.c -- sort and argsort along an axis, n-th element, median and quantiles. */
 #include "ops/arrays/along_axis.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -123,7 +124,7 @@ const eddy_op_def eddy_op_sort = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sort_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_sort_args));
     eddy_tensor x;
     eddy_dims   axis;           /* EDDY_AXES(a); left out: the last */
     bool        descending;
@@ -142,8 +143,9 @@ typedef struct eddy_sort_args {
  *  first if descending.
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_LIMIT if an index may not fit int32.
  *  Gradient: dx = dy where the elements were.  TensorFlow: tf.sort. */
-eddy_tensor eddy_sort_with(eddy_sort_args a)
+eddy_tensor eddy_sort_with(const eddy_sort_args *given)
 {
+    eddy_sort_args a = EDDY_TAKE(eddy_sort_args, given);
     sort_attrs attrs = { .descending = a.descending };
     if (!eddy__take_axis(a.x.graph, &eddy_op_sort, a.axis, &attrs.axis))
         return eddy_none(a.x.graph);
@@ -156,7 +158,11 @@ eddy_tensor eddy_sort_with(eddy_sort_args a)
  *
  *  Errors: as eddy_sort.
  *  Gradient: none.  TensorFlow: tf.argsort, always stable. */
-eddy_tensor eddy_argsort_with(eddy_sort_args a) { return eddy_output(eddy_sort_with(a), 1); }
+eddy_tensor eddy_argsort_with(const eddy_sort_args *given)
+{
+    eddy_sort_args a = EDDY_TAKE(eddy_sort_args, given);
+    return eddy_output(eddy_sort_with(&a), 1);
+}
 
 /* ------------------------------------------------------------ order statistics -- */
 
@@ -185,7 +191,7 @@ typedef enum eddy_between {
 } eddy_between;
 
 typedef struct eddy_quantile_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_quantile_args));
     eddy_tensor  x;
     double       q;
     eddy_dims    axis;           /* EDDY_AXES(a); left out: of all elements */
@@ -238,8 +244,9 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
  *  element types.
  *  Gradient: dy to the two elements, by their weights.
  *  TensorFlow: tfp.stats.percentile; NumPy's quantile. */
-eddy_tensor eddy_quantile_with(eddy_quantile_args a)
+eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {
+    eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
     const eddy_dtype d = eddy_dtype_of(a.x);
     if (eddy_is_valid(a.x) && d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
         return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
@@ -261,17 +268,19 @@ eddy_tensor eddy_quantile_with(eddy_quantile_args a)
 /** y = the q-th percentile of x: eddy_quantile of q / 100, with its options.
  *
  *  Errors, Gradient: as eddy_quantile.  TensorFlow: tfp.stats.percentile. */
-eddy_tensor eddy_percentile_with(eddy_quantile_args a)
+eddy_tensor eddy_percentile_with(const eddy_quantile_args *given)
 {
+    eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
     a.q /= 100;
-    return eddy_quantile_with(a);
+    return eddy_quantile_with(&a);
 }
 
 /** y = the median of x along `axis`: eddy_quantile of 0.5, with its options; q is not read.
  *
  *  Errors, Gradient: as eddy_quantile.  NumPy's median; PyTorch's takes the lower of two. */
-eddy_tensor eddy_median_with(eddy_quantile_args a)
+eddy_tensor eddy_median_with(const eddy_quantile_args *given)
 {
+    eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
     a.q = 0.5;
-    return eddy_quantile_with(a);
+    return eddy_quantile_with(&a);
 }

@@ -1,6 +1,7 @@
 /* statistics.c -- variance, standard deviation, L2 normalization, counts of nonzeros, weighted
  * moments and sufficient statistics; composed of reductions. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
@@ -37,7 +38,7 @@ static bool takes(eddy_tensor x, const char *who)
 #ifdef EDDY_HEADER
 /* Arguments of eddy_reduce_variance and eddy_reduce_std. */
 typedef struct eddy_variance_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_variance_args));
     eddy_tensor x;
     eddy_dims   axes;              /* left out: all */
     bool        keepdims;
@@ -56,8 +57,9 @@ typedef struct eddy_variance_args {
  *  The mean first, then the squares, so that nothing is lost where the mean is large.
  *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_mean.
  *  Gradient: dx = 2 dy (x - mean) / (n - ddof).  TensorFlow: tf.math.reduce_variance. */
-eddy_tensor eddy_reduce_variance_with(eddy_variance_args a)
+eddy_tensor eddy_reduce_variance_with(const eddy_variance_args *given)
 {
+    eddy_variance_args a = EDDY_TAKE(eddy_variance_args, given);
     if (!takes(a.x, "reduce_variance")) return eddy_none(a.x.graph);
     const eddy_tensor mean = Mean(a.x, .axes = a.axes, .keepdims = true);
     const eddy_tensor off = squares(Sub(a.x, mean));
@@ -73,19 +75,20 @@ eddy_tensor eddy_reduce_variance_with(eddy_variance_args a)
  *  Errors: as eddy_reduce_variance.
  *  Gradient: of the root; where all elements are equal, NaN.
  *  TensorFlow: tf.math.reduce_std. */
-eddy_tensor eddy_reduce_std_with(eddy_variance_args a)
+eddy_tensor eddy_reduce_std_with(const eddy_variance_args *given)
 {
-    return Sqrt(eddy_reduce_variance_with(a));
+    eddy_variance_args a = EDDY_TAKE(eddy_variance_args, given);
+    return Sqrt(eddy_reduce_variance_with(&a));
 }
 
 /* ----------------------------------------------------------- normalizing -- */
 
 #ifdef EDDY_HEADER
 typedef struct eddy_l2_normalize_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_l2_normalize_args));
     eddy_tensor x;
     eddy_dims   axes;              /* left out: all */
-    double      epsilon;           /* default 1e-12 */
+    double      epsilon EDDY_DEFAULT(1e-12);
 } eddy_l2_normalize_args;
 #endif
 
@@ -99,10 +102,11 @@ typedef struct eddy_l2_normalize_args {
  *  Errors: as eddy_euclidean_norm.
  *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).
  *  TensorFlow: tf.nn.l2_normalize. */
-eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a)
+eddy_tensor eddy_l2_normalize_with(const eddy_l2_normalize_args *given)
 {
+    eddy_l2_normalize_args a = EDDY_TAKE(eddy_l2_normalize_args, given);
     if (!takes(a.x, "l2_normalize")) return eddy_none(a.x.graph);
-    const double epsilon = sqrt(a.epsilon > 0 ? a.epsilon : 1e-12);
+    const double epsilon = sqrt(a.epsilon > 0 ? a.epsilon : 0);
     const eddy_tensor length = Maximum(eddy__norm_of(a.x, a.axes, true), epsilon);
     return Div(a.x, CastLike(length, a.x));
 }
@@ -111,7 +115,7 @@ eddy_tensor eddy_l2_normalize_with(eddy_l2_normalize_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_count_nonzero_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_count_nonzero_args));
     eddy_tensor x;
     eddy_dims   axes;              /* left out: all */
     bool        keepdims;
@@ -127,8 +131,9 @@ typedef struct eddy_count_nonzero_args {
  *
  *  Errors: as eddy_sum.
  *  Gradient: none.  TensorFlow: tf.math.count_nonzero. */
-eddy_tensor eddy_count_nonzero_with(eddy_count_nonzero_args a)
+eddy_tensor eddy_count_nonzero_with(const eddy_count_nonzero_args *given)
 {
+    eddy_count_nonzero_args a = EDDY_TAKE(eddy_count_nonzero_args, given);
     const bool        is_bool = eddy_dtype_of(a.x) == EDDY_BOOL;
     const eddy_tensor there = is_bool ? a.x : NotEqual(a.x, 0);
     return Sum(Cast(there, a.dtype ? a.dtype : EDDY_INT64), .axes = a.axes,
@@ -147,7 +152,7 @@ eddy_tensor eddy_zero_fraction(eddy_tensor x) { return Mean(Cast(Equal(x, 0), ED
 
 #ifdef EDDY_HEADER
 typedef struct eddy_weighted_moments_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_weighted_moments_args));
     eddy_tensor x;
     eddy_dims   axes;              /* left out: all */
     eddy_tensor weights;           /* broadcast to x */
@@ -164,8 +169,9 @@ typedef struct eddy_weighted_moments_args {
  *  Returns output 0; eddy_output(y, 1) is the mean of the squares of x - mean.
  *  Errors: as eddy_mean.
  *  Gradient: that of the operations it is made of.  TensorFlow: tf.nn.weighted_moments. */
-eddy_tensor eddy_weighted_moments_with(eddy_weighted_moments_args a)
+eddy_tensor eddy_weighted_moments_with(const eddy_weighted_moments_args *given)
 {
+    eddy_weighted_moments_args a = EDDY_TAKE(eddy_weighted_moments_args, given);
     const eddy_tensor w = eddy_broadcast_like(a.weights, a.x);
     const eddy_tensor sum = Sum(w, .axes = a.axes, .keepdims = true);
     const eddy_tensor mean = Div(Sum(Mul(w, a.x), .axes = a.axes, .keepdims = true), sum);
@@ -179,7 +185,7 @@ eddy_tensor eddy_weighted_moments_with(eddy_weighted_moments_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sufficient_statistics_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_sufficient_statistics_args));
     eddy_tensor x;
     eddy_dims   axes;              /* left out: all */
     eddy_tensor shift;             /* near the mean; left out: 0 */
@@ -198,8 +204,9 @@ typedef struct eddy_sufficient_statistics_args {
  *  given to eddy_normalize_moments.
  *  Errors: as eddy_sum.
  *  Gradient: that of the operations.  TensorFlow: tf.nn.sufficient_statistics. */
-eddy_tensor eddy_sufficient_statistics_with(eddy_sufficient_statistics_args a)
+eddy_tensor eddy_sufficient_statistics_with(const eddy_sufficient_statistics_args *given)
 {
+    eddy_sufficient_statistics_args a = EDDY_TAKE(eddy_sufficient_statistics_args, given);
     const eddy_tensor x = eddy_is_valid(a.shift) ? Sub(a.x, a.shift) : a.x;
     const eddy_tensor sum = Sum(x, .axes = a.axes, .keepdims = a.keepdims);
     const eddy_tensor square = Sum(Square(x), .axes = a.axes, .keepdims = a.keepdims);

@@ -1,6 +1,7 @@
 /* dct.c -- discrete cosine transforms (DCT) and the analytic signal, composed of Fourier
  * transforms. */
 #include "ops/signal/frames.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -10,10 +11,10 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_dct_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_dct_args));
     eddy_tensor x;
-    int64_t     type;              /* 1 to 4; default 2 */
-    int64_t     n;                 /* places that are transformed; 0: what x has */
+    int64_t     type EDDY_DEFAULT(2); /* 1 to 4 */
+    int64_t     n EDDY_DEFAULT(EDDY_OMITTED); /* places that are transformed; default those of x */
     const char *norm;              /* "ortho"; left out: none */
     const char *name;
 } eddy_dct_args;
@@ -89,7 +90,7 @@ static eddy_tensor type_4(eddy_tensor x, int64_t n, bool ortho)
 static int64_t places(const char *who, const eddy_dct_args *a, int64_t type)
 {
     const eddy_shape s = eddy_shape_of(a->x);
-    const int64_t    n = a->n == 0 && s.rank > 0 ? s.dim[s.rank - 1] : a->n;
+    const int64_t    n = a->n == EDDY_OMITTED ? (s.rank > 0 ? s.dim[s.rank - 1] : 0) : a->n;
     char text[128];
     if (!eddy_is_valid(a->x)) return -1;
     if (type < 1 || type > 4)
@@ -130,16 +131,17 @@ static eddy_tensor transform(const char *who, const eddy_dct_args *a, int64_t ty
  *  type 4: y[k] = 2 sum_j x[j] cos(pi (2k + 1) (2j + 1) / 4n).
  *
  *  x     float32 or float64, rank above 0, its last size known; y has its type
- *  type  left out: 2
+ *  type  1 to 4
  *  n     x is cut there, or has zeros behind it; left out, what it has; at least 2 for type 1
  *  norm  "ortho": scaled so that the matrix of the transform is orthogonal (not for type 1)
  *
  *  Errors: EDDY_BAD_SHAPE for an unknown size; EDDY_INVALID_ARGUMENT for another type, norm or
  *  number; those of eddy_rfft.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.dct. */
-eddy_tensor eddy_dct_with(eddy_dct_args a)
+eddy_tensor eddy_dct_with(const eddy_dct_args *given)
 {
-    return transform("dct", &a, a.type == 0 ? 2 : a.type);
+    eddy_dct_args a = EDDY_TAKE(eddy_dct_args, given);
+    return transform("dct", &a, a.type);
 }
 
 /** y = the eddy_dct that undoes the one of this type, but for a factor 2n without a norm
@@ -148,9 +150,10 @@ eddy_tensor eddy_dct_with(eddy_dct_args a)
  *  x, type, n, norm  as for eddy_dct
  *
  *  Errors, Gradient: as eddy_dct.  TensorFlow: tf.signal.idct. */
-eddy_tensor eddy_idct_with(eddy_dct_args a)
+eddy_tensor eddy_idct_with(const eddy_dct_args *given)
 {
-    const int64_t type = a.type == 0 ? 2 : a.type;
+    eddy_dct_args a = EDDY_TAKE(eddy_dct_args, given);
+    const int64_t type = a.type;
     return transform("idct", &a, type == 2 ? 3 : type == 3 ? 2 : type);
 }
 

@@ -6,6 +6,7 @@
  * conjugates of the other half. A coefficient that represents two frequencies counts twice in
  * the inverse, and half in the adjoint. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/kernels/libraries/fftw.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -17,14 +18,14 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_rfft_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_rfft_args));
     eddy_tensor x;
-    int64_t     fft_length;        /* 0: what x has */
+    int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED); /* default what x has */
     const char *name;
 } eddy_rfft_args;
 
 typedef struct eddy_rfft_many_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_rfft_many_args));
     eddy_tensor x;
     eddy_dims   fft_length;        /* one for each axis; left out: what x has */
     const char *name;
@@ -298,7 +299,7 @@ static eddy_tensor rfft_of(eddy_rfft_many_args a, const char *what, int dims, bo
 
 static eddy_tensor rfft_of_one(eddy_rfft_args a, const char *what, bool inverse)
 {
-    const eddy_dims length = { .count = a.fft_length != 0, .at = { a.fft_length } };
+    const eddy_dims length = { .count = a.fft_length != EDDY_OMITTED, .at = { a.fft_length } };
     return rfft_of((eddy_rfft_many_args){ .x = a.x, .fft_length = length, .name = a.name }, what,
                    1, inverse);
 }
@@ -385,13 +386,17 @@ const eddy_op_def eddy_op_rfft = {
  *  conjugates of these.
  *
  *  x           float32 or float64, rank above 0; y is complex64 or complex128
- *  fft_length  n: x is cut there, or has zeros behind it; 0: what x has
+ *  fft_length  n: x is cut there, or has zeros behind it; left out: what x has
  *
  *  Errors: as eddy_fft; EDDY_INVALID_ARGUMENT for a negative fft_length, EDDY_BAD_SHAPE for
  *  one with an x of unknown rank.
  *  Gradient: dx = the real part of the sum over k of dy[..., k] exp(2 pi i j k / n).
  *  TensorFlow: RFFT. */
-eddy_tensor eddy_rfft_with(eddy_rfft_args a) { return rfft_of_one(a, "rfft", false); }
+eddy_tensor eddy_rfft_with(const eddy_rfft_args *given)
+{
+    eddy_rfft_args a = EDDY_TAKE(eddy_rfft_args, given);
+    return rfft_of_one(a, "rfft", false);
+}
 
 /** y = eddy_fft2d of real numbers, the first half of the frequencies along the last axis.
  *
@@ -399,7 +404,11 @@ eddy_tensor eddy_rfft_with(eddy_rfft_args a) { return rfft_of_one(a, "rfft", fal
  *  fft_length  two lengths, as for eddy_rfft
  *
  *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT2D. */
-eddy_tensor eddy_rfft2d_with(eddy_rfft_many_args a) { return rfft_of(a, "rfft2d", 2, false); }
+eddy_tensor eddy_rfft2d_with(const eddy_rfft_many_args *given)
+{
+    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
+    return rfft_of(a, "rfft2d", 2, false);
+}
 
 /** y = eddy_fft3d of real numbers, the first half of the frequencies along the last axis.
  *
@@ -407,7 +416,11 @@ eddy_tensor eddy_rfft2d_with(eddy_rfft_many_args a) { return rfft_of(a, "rfft2d"
  *  fft_length  three lengths, as for eddy_rfft
  *
  *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT3D. */
-eddy_tensor eddy_rfft3d_with(eddy_rfft_many_args a) { return rfft_of(a, "rfft3d", 3, false); }
+eddy_tensor eddy_rfft3d_with(const eddy_rfft_many_args *given)
+{
+    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
+    return rfft_of(a, "rfft3d", 3, false);
+}
 
 const eddy_op_def eddy_op_irfft = {
     .name = "IRFFT", .label = "irfft", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
@@ -429,7 +442,11 @@ const eddy_op_def eddy_op_irfft = {
  *  Errors: as eddy_rfft.
  *  Gradient: dx = the eddy_rfft of dy divided by n, twice that where a frequency stands for
  *  its conjugate too.  TensorFlow: IRFFT. */
-eddy_tensor eddy_irfft_with(eddy_rfft_args a) { return rfft_of_one(a, "irfft", true); }
+eddy_tensor eddy_irfft_with(const eddy_rfft_args *given)
+{
+    eddy_rfft_args a = EDDY_TAKE(eddy_rfft_args, given);
+    return rfft_of_one(a, "irfft", true);
+}
 
 /** y = the inverse of eddy_rfft2d, of the last two axes.
  *
@@ -437,7 +454,11 @@ eddy_tensor eddy_irfft_with(eddy_rfft_args a) { return rfft_of_one(a, "irfft", t
  *  fft_length  two lengths, as for eddy_irfft
  *
  *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT2D. */
-eddy_tensor eddy_irfft2d_with(eddy_rfft_many_args a) { return rfft_of(a, "irfft2d", 2, true); }
+eddy_tensor eddy_irfft2d_with(const eddy_rfft_many_args *given)
+{
+    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
+    return rfft_of(a, "irfft2d", 2, true);
+}
 
 /** y = the inverse of eddy_rfft3d, of the last three axes.
  *
@@ -445,4 +466,8 @@ eddy_tensor eddy_irfft2d_with(eddy_rfft_many_args a) { return rfft_of(a, "irfft2
  *  fft_length  three lengths, as for eddy_irfft
  *
  *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT3D. */
-eddy_tensor eddy_irfft3d_with(eddy_rfft_many_args a) { return rfft_of(a, "irfft3d", 3, true); }
+eddy_tensor eddy_irfft3d_with(const eddy_rfft_many_args *given)
+{
+    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
+    return rfft_of(a, "irfft3d", 3, true);
+}

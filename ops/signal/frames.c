@@ -1,6 +1,7 @@
 /* frames.c -- frame and overlap_and_add: a signal is split into overlapping frames, and frames
  * are added up to a signal; each is the gradient of the other. */
 #include "ops/arrays/arrays.h"
+#include "graph/take.h"
 #include "ops/arrays/batching.h"
 #include "ops/signal/frames.h"
 #include "ops/short_names.h"
@@ -162,7 +163,7 @@ const eddy_op_def eddy_op_frame = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_frame_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_frame_args));
     eddy_tensor signal;
     int64_t     frame_length, frame_step;
     bool        pad_end;
@@ -185,8 +186,9 @@ typedef struct eddy_frame_args {
  *  EDDY_BAD_SHAPE for a scalar, or an axis counted from the front of an unknown rank;
  *  EDDY_LIMIT for rank 8.
  *  Gradient: dsignal = the frames of dy added up.  TensorFlow: tf.signal.frame. */
-eddy_tensor eddy_frame_with(eddy_frame_args a)
+eddy_tensor eddy_frame_with(const eddy_frame_args *given)
 {
+    eddy_frame_args a = EDDY_TAKE(eddy_frame_args, given);
     const int  rank = eddy_shape_of(a.signal).rank;
     int64_t    axis = a.axis.count > 0 ? a.axis.at[0] : -1;
     if (!eddy_is_valid(a.signal)) return a.signal;

@@ -1,5 +1,6 @@
 /* mel.c -- mel filter banks and MFCCs (mel-frequency cepstral coefficients). */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -7,13 +8,13 @@
 
 #ifdef EDDY_HEADER
 typedef struct eddy_mel_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_mel_args));
     eddy_graph *graph;
-    int64_t     num_mel_bins;          /* default 20 */
-    int64_t     num_spectrogram_bins;  /* default 129 */
-    double      sample_rate;           /* default 8000 */
-    double      lower_edge_hertz;      /* default 125; below 0: 0 */
-    double      upper_edge_hertz;      /* default 3800 */
+    int64_t     num_mel_bins EDDY_DEFAULT(20);
+    int64_t     num_spectrogram_bins EDDY_DEFAULT(129);
+    double      sample_rate EDDY_DEFAULT(8000);
+    double      lower_edge_hertz EDDY_DEFAULT(125); /* below 0: 0 */
+    double      upper_edge_hertz EDDY_DEFAULT(3800);
     eddy_dtype  dtype;                 /* float32 or float64; default float32 */
     const char *name;
 } eddy_mel_args;
@@ -21,16 +22,14 @@ typedef struct eddy_mel_args {
 
 static double mel_of(double hertz) { return 1127 * log1p(hertz / 700); }
 
-static double or_default(double v, double other) { return v == 0 ? other : v; }
-
 /* The edges and numbers of the bands are possible; if not, the graph says so. */
 static bool fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower, double upper)
 {
-    if (a->num_mel_bins < 0 || a->num_spectrogram_bins < 0 || a->num_mel_bins > INT32_MAX ||
+    if (a->num_mel_bins < 1 || a->num_spectrogram_bins < 1 || a->num_mel_bins > INT32_MAX ||
         a->num_spectrogram_bins > INT32_MAX)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "linear_to_mel_weight_matrix: num_mel_bins is %lld and num_spectrogram_bins is "
-                  "%lld; they must not be negative",
+                  "%lld; they must be positive",
                   (long long)a->num_mel_bins, (long long)a->num_spectrogram_bins);
     else if (!(rate > 0 && lower < upper && upper <= rate / 2))
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
@@ -49,27 +48,27 @@ static bool fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower
  *  each from the middle of the one before it to that of the next.
  *
  *  graph                 where the constant goes
- *  num_mel_bins          how many bands; left out: 20
- *  num_spectrogram_bins  how many frequencies from 0 to half the sample rate: fft_length / 2 + 1;
- *                        left out: 129
- *  sample_rate           samples a second; left out: 8000
- *  lower_edge_hertz      where the first band begins; left out: 125, below 0: at 0
- *  upper_edge_hertz      where the last one ends, at most half the sample rate; left out: 3800
+ *  num_mel_bins          how many bands, at least 1
+ *  num_spectrogram_bins  how many frequencies from 0 to half the sample rate: fft_length / 2 + 1
+ *  sample_rate           samples a second
+ *  lower_edge_hertz      where the first band begins; below 0: at 0
+ *  upper_edge_hertz      where the last one ends, at most half the sample rate
  *  dtype                 float32 (left out) or float64
  *
  *  A spectrogram [..., num_spectrogram_bins] times y is [..., num_mel_bins].  Frequency 0 is in
  *  no band.  Mels are 1127 ln(1 + hertz / 700).
  *  Errors: EDDY_INVALID_ARGUMENT for other edges and numbers; EDDY_BAD_DTYPE; EDDY_NO_MEMORY.
  *  TensorFlow: tf.signal.linear_to_mel_weight_matrix. */
-eddy_tensor eddy_linear_to_mel_weight_matrix_with(eddy_mel_args a)
+eddy_tensor eddy_linear_to_mel_weight_matrix_with(const eddy_mel_args *given)
 {
-    const double rate = or_default(a.sample_rate, 8000);
-    const double lower = fmax(or_default(a.lower_edge_hertz, 125), 0);
-    const double upper = or_default(a.upper_edge_hertz, 3800);
+    eddy_mel_args a = EDDY_TAKE(eddy_mel_args, given);
+    const double rate = a.sample_rate;
+    const double lower = fmax(a.lower_edge_hertz, 0);
+    const double upper = a.upper_edge_hertz;
     if (!eddy__graph_ready(a.graph) || !fit(a.graph, &a, rate, lower, upper))
         return eddy_none(a.graph);
-    const int64_t bands = a.num_mel_bins ? a.num_mel_bins : 20;
-    const int64_t n = a.num_spectrogram_bins ? a.num_spectrogram_bins : 129;
+    const int64_t bands = a.num_mel_bins;
+    const int64_t n = a.num_spectrogram_bins;
     const double  first = mel_of(lower), wide = (mel_of(upper) - first) / (double)(bands + 1);
     eddy_array *w = eddy_array_new_in(eddy__graph_allocator(a.graph),
                                       a.dtype ? a.dtype : EDDY_FLOAT32, EDDY_SHAPE(n, bands));

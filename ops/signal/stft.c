@@ -1,24 +1,27 @@
 /* stft.c -- short-time Fourier transform (STFT) and its inverse. */
 #include "ops/signal/frames.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_stft_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stft_args));
     eddy_tensor signals;
     int64_t     frame_length, frame_step;
-    int64_t     fft_length;        /* 0: the least power of 2 that holds a frame */
+    /* default the least power of 2 that holds a frame */
+    int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED);
     eddy_tensor window;            /* [frame_length]; left out: Hann's, periodic */
     bool        pad_end;
     const char *name;
 } eddy_stft_args;
 
 typedef struct eddy_inverse_stft_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_inverse_stft_args));
     eddy_tensor stfts;
     int64_t     frame_length, frame_step;
-    int64_t     fft_length;        /* 0: the least power of 2 that holds a frame */
+    /* default the least power of 2 that holds a frame */
+    int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED);
     eddy_tensor window;            /* [frame_length]; left out: Hann's, periodic */
     const char *name;
 } eddy_inverse_stft_args;
@@ -35,7 +38,7 @@ static int64_t enclosing_power(int64_t n)
 /* The lengths are possible; if not, the graph says so. */
 static bool fit(eddy_graph *g, const char *who, int64_t length, int64_t step, int64_t fft)
 {
-    if (length >= 1 && length <= INT32_MAX && step >= 1 && fft >= 0 && fft <= INT32_MAX)
+    if (length >= 1 && length <= INT32_MAX && step >= 1 && fft >= 1 && fft <= INT32_MAX)
         return true;
     eddy_fail(g, EDDY_INVALID_ARGUMENT,
               "%s: frame_length is %lld, frame_step is %lld and fft_length is %lld; expected "
@@ -62,17 +65,19 @@ static eddy_tensor window_or_hann(eddy_tensor window, eddy_tensor like, int64_t 
  *  Errors: EDDY_INVALID_ARGUMENT for lengths below 1; those of eddy_frame, eddy_set_shape
  *  for another window, and eddy_rfft.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.stft. */
-eddy_tensor eddy_stft_with(eddy_stft_args a)
+eddy_tensor eddy_stft_with(const eddy_stft_args *given)
 {
-    const int64_t n = a.fft_length == 0 ? enclosing_power(a.frame_length) : a.fft_length;
+    eddy_stft_args a = EDDY_TAKE(eddy_stft_args, given);
+    const int64_t n = a.fft_length == EDDY_OMITTED ? enclosing_power(a.frame_length)
+                                                   : a.fft_length;
     eddy_graph *g = a.signals.graph;
     if (!eddy_is_valid(a.signals)) return a.signals;
-    if (!fit(g, "stft", a.frame_length, a.frame_step, a.fft_length))
+    if (!fit(g, "stft", a.frame_length, a.frame_step, n))
         return eddy_none(g);
     eddy_scope_begin(g, a.name ? a.name : "stft");
     const eddy_tensor frames = eddy_frame(a.signals, a.frame_length, a.frame_step, a.pad_end);
     const eddy_tensor w = window_or_hann(a.window, a.signals, a.frame_length);
-    const eddy_tensor y = eddy_rfft(Mul(frames, w), n == a.frame_length ? 0 : n);
+    const eddy_tensor y = eddy_rfft(Mul(frames, w), n == a.frame_length ? EDDY_OMITTED : n);
     eddy_scope_end(g);
     return y;
 }
@@ -86,12 +91,14 @@ eddy_tensor eddy_stft_with(eddy_stft_args a)
  *
  *  Errors: as eddy_stft; EDDY_BAD_SHAPE for an unknown rank.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.inverse_stft. */
-eddy_tensor eddy_inverse_stft_with(eddy_inverse_stft_args a)
+eddy_tensor eddy_inverse_stft_with(const eddy_inverse_stft_args *given)
 {
-    const int64_t n = a.fft_length == 0 ? enclosing_power(a.frame_length) : a.fft_length;
+    eddy_inverse_stft_args a = EDDY_TAKE(eddy_inverse_stft_args, given);
+    const int64_t n = a.fft_length == EDDY_OMITTED ? enclosing_power(a.frame_length)
+                                                   : a.fft_length;
     eddy_graph *g = a.stfts.graph;
     if (!eddy_is_valid(a.stfts)) return a.stfts;
-    if (!fit(g, "inverse_stft", a.frame_length, a.frame_step, a.fft_length))
+    if (!fit(g, "inverse_stft", a.frame_length, a.frame_step, n))
         return eddy_none(g);
     eddy_scope_begin(g, a.name ? a.name : "inverse_stft");
     const eddy_tensor frames = eddy__fit_last(eddy_irfft(a.stfts, n), a.frame_length);
@@ -120,7 +127,7 @@ eddy_tensor eddy_inverse_stft_window(eddy_tensor window, int64_t frame_step)
             window.graph, EDDY_BAD_SHAPE,
             "inverse_stft_window: the window has shape %s; expected a vector of known length",
             eddy_shape_print(s, text, sizeof text));
-    if (!fit(window.graph, "inverse_stft_window", s.dim[0], frame_step, 0))
+    if (!fit(window.graph, "inverse_stft_window", s.dim[0], frame_step, 1))
         return eddy_none(window.graph);
     const int64_t n = s.dim[0], step = frame_step < n ? frame_step : n;
     const int64_t meet = (n + step - 1) / step;

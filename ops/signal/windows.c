@@ -1,6 +1,7 @@
 /* windows.c -- window functions of signals (Hann, Hamming, Blackman, Kaiser, ...), which are
  * constants; fftshift and ifftshift. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -46,20 +47,46 @@ static double raised_cosine(double i, double n, double b)
     return b - (1 - b) * cos(2 * pi * i / n);
 }
 
+#ifdef EDDY_HEADER
+typedef struct eddy_window_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_window_args));
+    eddy_graph *graph;
+    int64_t     window_length;
+    bool        periodic EDDY_DEFAULT(true);
+    eddy_dtype  dtype;           /* default float32 */
+} eddy_window_args;
+
+typedef struct eddy_kaiser_window_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_kaiser_window_args));
+    eddy_graph *graph;
+    int64_t     window_length;
+    double      beta EDDY_DEFAULT(12);
+    eddy_dtype  dtype;           /* default float32 */
+} eddy_kaiser_window_args;
+
+typedef struct eddy_vorbis_window_args {
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_vorbis_window_args));
+    eddy_graph *graph;
+    int64_t     window_length;
+    eddy_dtype  dtype;           /* default float32 */
+} eddy_vorbis_window_args;
+#endif
+
 /** y[i] = 0.5 - 0.5 cos(2 pi i / n): Hann's window.
  *
  *  window_length  at least 1; of one place it is 1
  *  periodic       n is window_length if that is even, and else window_length - 1, as for
  *                 every symmetric window
- *  dtype          float32 or float64; 0 stands for float32
+ *  dtype          float32 or float64
  *
  *  A constant of the graph.
  *  Errors: EDDY_INVALID_ARGUMENT for another length, EDDY_BAD_DTYPE.
  *  TensorFlow: tf.signal.hann_window. */
-eddy_tensor eddy_hann_window(eddy_graph *g, int64_t window_length, bool periodic, eddy_dtype dtype)
+eddy_tensor eddy_hann_window_with(const eddy_window_args *given)
 {
-    const double n = period(window_length, periodic);
-    return window_of(g, "hann_window", window_length, n, raised_cosine, 0.5, dtype);
+    eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
+    const double n = period(a.window_length, a.periodic);
+    return window_of(a.graph, "hann_window", a.window_length, n, raised_cosine, 0.5, a.dtype);
 }
 
 /** y[i] = 0.54 - 0.46 cos(2 pi i / n): Hamming's window.
@@ -67,11 +94,11 @@ eddy_tensor eddy_hann_window(eddy_graph *g, int64_t window_length, bool periodic
  *  window_length, periodic, dtype  as for eddy_hann_window
  *
  *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.hamming_window. */
-eddy_tensor eddy_hamming_window(eddy_graph *g, int64_t window_length, bool periodic,
-                                eddy_dtype dtype)
+eddy_tensor eddy_hamming_window_with(const eddy_window_args *given)
 {
-    const double n = period(window_length, periodic);
-    return window_of(g, "hamming_window", window_length, n, raised_cosine, 0.54, dtype);
+    eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
+    const double n = period(a.window_length, a.periodic);
+    return window_of(a.graph, "hamming_window", a.window_length, n, raised_cosine, 0.54, a.dtype);
 }
 
 static double blackman(double i, double n, double b)
@@ -85,14 +112,14 @@ static double blackman(double i, double n, double b)
  *
  *  window_length  at least 1; of one place it is 1
  *  periodic       n is window_length, and else window_length - 1
- *  dtype          float32 or float64; 0 stands for float32
+ *  dtype          float32 or float64
  *
  *  Errors: as eddy_hann_window.  TensorFlow has none; torch.blackman_window. */
-eddy_tensor eddy_blackman_window(eddy_graph *g, int64_t window_length, bool periodic,
-                                 eddy_dtype dtype)
+eddy_tensor eddy_blackman_window_with(const eddy_window_args *given)
 {
-    const double n = (double)(periodic ? window_length : window_length - 1);
-    return window_of(g, "blackman_window", window_length, n, blackman, 0, dtype);
+    eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
+    const double n = (double)(a.window_length - !a.periodic);
+    return window_of(a.graph, "blackman_window", a.window_length, n, blackman, 0, a.dtype);
 }
 
 static double bartlett(double i, double n, double b)
@@ -106,11 +133,11 @@ static double bartlett(double i, double n, double b)
  *  window_length, periodic, dtype  as for eddy_blackman_window
  *
  *  Errors: as eddy_hann_window.  TensorFlow has none; torch.bartlett_window. */
-eddy_tensor eddy_bartlett_window(eddy_graph *g, int64_t window_length, bool periodic,
-                                 eddy_dtype dtype)
+eddy_tensor eddy_bartlett_window_with(const eddy_window_args *given)
 {
-    const double n = (double)(periodic ? window_length : window_length - 1);
-    return window_of(g, "bartlett_window", window_length, n, bartlett, 0, dtype);
+    eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
+    const double n = (double)(a.window_length - !a.periodic);
+    return window_of(a.graph, "bartlett_window", a.window_length, n, bartlett, 0, a.dtype);
 }
 
 /* exp(-x) I0(x), x >= 0: the integral of exp(x (cos t - 1)) over a period, of which the sum
@@ -136,18 +163,20 @@ static double kaiser(double i, double n, double beta)
 /** y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: Kaiser's window.
  *
  *  window_length  at least 1; of one place it is 1
- *  beta           how narrow it is; 12 in TensorFlow if it is left out there
- *  dtype          float32 or float64; 0 stands for float32
+ *  beta           how narrow it is
+ *  dtype          float32 or float64
  *
  *  Errors: as eddy_hann_window; EDDY_INVALID_ARGUMENT if beta is not finite.
  *  TensorFlow: tf.signal.kaiser_window. */
-eddy_tensor eddy_kaiser_window(eddy_graph *g, int64_t window_length, double beta, eddy_dtype dtype)
+eddy_tensor eddy_kaiser_window_with(const eddy_kaiser_window_args *given)
 {
-    if (!isfinite(beta))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "kaiser_window: beta is %g; it must be finite",
-                         beta);
-    return window_of(g, "kaiser_window", window_length, (double)(window_length - 1), kaiser, beta,
-                     dtype);
+    eddy_kaiser_window_args a = EDDY_TAKE(eddy_kaiser_window_args, given);
+    if (!isfinite(a.beta))
+        return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
+                         "kaiser_window: beta is %g; it must be finite", a.beta);
+    return window_of(a.graph, "kaiser_window", a.window_length, (double)(a.window_length - 1),
+                     kaiser, a.beta,
+                     a.dtype);
 }
 
 static double vorbis(double i, double n, double b)
@@ -161,12 +190,14 @@ static double vorbis(double i, double n, double b)
  *  squares half a window apart add up to 1.
  *
  *  window_length  at least 1
- *  dtype          float32 or float64; 0 stands for float32
+ *  dtype          float32 or float64
  *
  *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.vorbis_window. */
-eddy_tensor eddy_vorbis_window(eddy_graph *g, int64_t window_length, eddy_dtype dtype)
+eddy_tensor eddy_vorbis_window_with(const eddy_vorbis_window_args *given)
 {
-    return window_of(g, "vorbis_window", window_length, (double)window_length, vorbis, 0, dtype);
+    eddy_vorbis_window_args a = EDDY_TAKE(eddy_vorbis_window_args, given);
+    return window_of(a.graph, "vorbis_window", a.window_length, (double)a.window_length, vorbis, 0,
+                     a.dtype);
 }
 
 /* ------------------------------------------------- the order of frequencies -- */
@@ -203,7 +234,7 @@ static eddy_tensor shift_of(eddy_tensor x, const char *what, eddy_dims axes, boo
 
 #ifdef EDDY_HEADER
 typedef struct eddy_fftshift_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_fftshift_args));
     eddy_tensor x;
     eddy_dims   axes;          /* left out: all */
 } eddy_fftshift_args;
@@ -217,8 +248,9 @@ typedef struct eddy_fftshift_args {
  *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_INVALID_ARGUMENT for an axis that x does
  *  not have.
  *  Gradient: dx = dy with the halves back in place.  TensorFlow: tf.signal.fftshift. */
-eddy_tensor eddy_fftshift_with(eddy_fftshift_args a)
+eddy_tensor eddy_fftshift_with(const eddy_fftshift_args *given)
 {
+    eddy_fftshift_args a = EDDY_TAKE(eddy_fftshift_args, given);
     return shift_of(a.x, "fftshift", a.axes, false);
 }
 
@@ -227,7 +259,8 @@ eddy_tensor eddy_fftshift_with(eddy_fftshift_args a)
  *  x, axes  as for eddy_fftshift
  *
  *  Errors, Gradient: as eddy_fftshift.  TensorFlow: tf.signal.ifftshift. */
-eddy_tensor eddy_ifftshift_with(eddy_fftshift_args a)
+eddy_tensor eddy_ifftshift_with(const eddy_fftshift_args *given)
 {
+    eddy_fftshift_args a = EDDY_TAKE(eddy_fftshift_args, given);
     return shift_of(a.x, "ifftshift", a.axes, true);
 }

@@ -1,6 +1,7 @@
 /* assert_shapes.c -- assertions about ranks, shapes and element types. They compute nothing:
  * conditions that are unknown while building are checked when a session compiles. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -106,7 +107,7 @@ const eddy_op_def eddy_op_assert_rank = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_assert_rank_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_rank_args));
     eddy_tensor x;
     int64_t     rank;
     const char *message;     /* begins the text */
@@ -114,7 +115,7 @@ typedef struct eddy_assert_rank_args {
 } eddy_assert_rank_args;
 
 typedef struct eddy_assert_rank_in_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_rank_in_args));
     eddy_tensor x;
     eddy_dims   ranks;
     const char *message;     /* begins the text */
@@ -137,8 +138,9 @@ static eddy_tensor assert_rank(eddy_tensor x, rank_attrs a, const char *name)
  *  Errors: EDDY_CHECK_FAILED, while building if the rank is known; EDDY_INVALID_ARGUMENT for
  *  a negative rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_rank. */
-eddy_tensor eddy_assert_rank_with(eddy_assert_rank_args a)
+eddy_tensor eddy_assert_rank_with(const eddy_assert_rank_args *given)
 {
+    eddy_assert_rank_args a = EDDY_TAKE(eddy_assert_rank_args, given);
     return assert_rank(a.x, (rank_attrs){ EDDY_DIMS(a.rank), false, a.message }, a.name);
 }
 
@@ -146,8 +148,9 @@ eddy_tensor eddy_assert_rank_with(eddy_assert_rank_args a)
  *
  *  Arguments and errors as for eddy_assert_rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_rank_at_least. */
-eddy_tensor eddy_assert_rank_at_least_with(eddy_assert_rank_args a)
+eddy_tensor eddy_assert_rank_at_least_with(const eddy_assert_rank_args *given)
 {
+    eddy_assert_rank_args a = EDDY_TAKE(eddy_assert_rank_args, given);
     return assert_rank(a.x, (rank_attrs){ EDDY_DIMS(a.rank), true, a.message }, a.name);
 }
 
@@ -158,20 +161,21 @@ eddy_tensor eddy_assert_rank_at_least_with(eddy_assert_rank_args a)
  *
  *  Errors: as there.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_rank_in. */
-eddy_tensor eddy_assert_rank_in_with(eddy_assert_rank_in_args a)
+eddy_tensor eddy_assert_rank_in_with(const eddy_assert_rank_in_args *given)
 {
+    eddy_assert_rank_in_args a = EDDY_TAKE(eddy_assert_rank_in_args, given);
     return assert_rank(a.x, (rank_attrs){ a.ranks, false, a.message }, a.name);
 }
 
 #ifdef EDDY_HEADER
 typedef struct eddy_assert_message_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_message_args));
     eddy_tensor x;
     const char *message;    /* begins the text */
 } eddy_assert_message_args;
 
 typedef struct eddy_assert_type_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_type_args));
     eddy_tensor x;
     eddy_dtype  dtype;      /* what it must be */
     const char *message;    /* begins the text */
@@ -185,8 +189,9 @@ typedef struct eddy_assert_type_args {
  *
  *  Errors: as eddy_assert_rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_scalar. */
-eddy_tensor eddy_assert_scalar_with(eddy_assert_message_args a)
+eddy_tensor eddy_assert_scalar_with(const eddy_assert_message_args *given)
 {
+    eddy_assert_message_args a = EDDY_TAKE(eddy_assert_message_args, given);
     return assert_rank(a.x, (rank_attrs){ EDDY_DIMS(0), false, a.message }, "assert_scalar");
 }
 
@@ -210,8 +215,9 @@ static eddy_tensor of_type(eddy_tensor x, bool fits, const char *who, const char
  *
  *  Errors: EDDY_BAD_DTYPE, always while building.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_type. */
-eddy_tensor eddy_assert_type_with(eddy_assert_type_args a)
+eddy_tensor eddy_assert_type_with(const eddy_assert_type_args *given)
 {
+    eddy_assert_type_args a = EDDY_TAKE(eddy_assert_type_args, given);
     return of_type(a.x, eddy_dtype_of(a.x) == a.dtype, "assert_type", eddy_dtype_name(a.dtype),
                    a.message);
 }
@@ -223,8 +229,9 @@ eddy_tensor eddy_assert_type_with(eddy_assert_type_args a)
  *
  *  Errors: EDDY_BAD_DTYPE, always while building.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_integer. */
-eddy_tensor eddy_assert_integer_with(eddy_assert_message_args a)
+eddy_tensor eddy_assert_integer_with(const eddy_assert_message_args *given)
 {
+    eddy_assert_message_args a = EDDY_TAKE(eddy_assert_message_args, given);
     return of_type(a.x, eddy_dtype_is_integer(eddy_dtype_of(a.x)), "assert_integer", "an integer",
                    a.message);
 }

@@ -3,6 +3,7 @@
  *
  * Assertions about constants are checked while building; the others become Assert nodes. */
 #include "graph/internal.h"
+#include "graph/take.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -17,30 +18,32 @@
 
 /* Of comparisons, the shapes of which broadcast. */
 typedef struct eddy_assert_pair_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_pair_args));
     eddy_tensor x, y;
     eddy_list   data;        /* shown when it fails; default x and y */
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
     const char *message;     /* begins the text */
     const char *name;
 } eddy_assert_pair_args;
 
 /* Of one tensor. */
 typedef struct eddy_assert_one_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_one_args));
     eddy_tensor x;
     eddy_list   data;        /* shown when it fails; default x */
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
     const char *message;     /* begins the text */
     const char *name;
 } eddy_assert_one_args;
 
 typedef struct eddy_assert_near_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_near_args));
     eddy_tensor x, y;
-    double      rtol, atol;  /* default 10 epsilon of the type, each; below 0: none */
+    double      rtol EDDY_DEFAULT(EDDY_OMITTED);
+    /* default 10 epsilon of the type, each; below 0: none */
+    double      atol EDDY_DEFAULT(EDDY_OMITTED);
     eddy_list   data;        /* shown when it fails; default x and y */
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
     const char *message;     /* begins the text */
     const char *name;
 } eddy_assert_near_args;
@@ -136,8 +139,9 @@ static eddy_tensor compare_one(const char *who, const char *says, const eddy_op_
  *  Errors: those of eddy_equal and eddy_assert; EDDY_CHECK_FAILED at the run, or while
  *  building if constants settle it.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_equal. */
-eddy_tensor eddy_assert_equal_with(eddy_assert_pair_args a)
+eddy_tensor eddy_assert_equal_with(const eddy_assert_pair_args *given)
 {
+    eddy_assert_pair_args a = EDDY_TAKE(eddy_assert_pair_args, given);
     return compare((claim){ "assert_equal", "x == y", &eddy_op_equal, a.x, a.y, false }, &a);
 }
 
@@ -145,8 +149,9 @@ eddy_tensor eddy_assert_equal_with(eddy_assert_pair_args a)
  *
  *  Arguments and errors as for eddy_assert_equal.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_none_equal. */
-eddy_tensor eddy_assert_none_equal_with(eddy_assert_pair_args a)
+eddy_tensor eddy_assert_none_equal_with(const eddy_assert_pair_args *given)
 {
+    eddy_assert_pair_args a = EDDY_TAKE(eddy_assert_pair_args, given);
     return compare((claim){ "assert_none_equal", "x != y for every single element",
                             &eddy_op_not_equal, a.x, a.y, false }, &a);
 }
@@ -155,8 +160,9 @@ eddy_tensor eddy_assert_none_equal_with(eddy_assert_pair_args a)
  *
  *  Arguments and errors as for eddy_assert_equal, of real numbers.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_less. */
-eddy_tensor eddy_assert_less_with(eddy_assert_pair_args a)
+eddy_tensor eddy_assert_less_with(const eddy_assert_pair_args *given)
 {
+    eddy_assert_pair_args a = EDDY_TAKE(eddy_assert_pair_args, given);
     return compare((claim){ "assert_less", "x < y", &eddy_op_less, a.x, a.y, false }, &a);
 }
 
@@ -164,8 +170,9 @@ eddy_tensor eddy_assert_less_with(eddy_assert_pair_args a)
  *
  *  Arguments and errors as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_less_equal. */
-eddy_tensor eddy_assert_less_equal_with(eddy_assert_pair_args a)
+eddy_tensor eddy_assert_less_equal_with(const eddy_assert_pair_args *given)
 {
+    eddy_assert_pair_args a = EDDY_TAKE(eddy_assert_pair_args, given);
     return compare((claim){ "assert_less_equal", "x <= y", &eddy_op_less_equal, a.x, a.y, false },
                    &a);
 }
@@ -174,8 +181,9 @@ eddy_tensor eddy_assert_less_equal_with(eddy_assert_pair_args a)
  *
  *  Arguments and errors as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_greater. */
-eddy_tensor eddy_assert_greater_with(eddy_assert_pair_args a)
+eddy_tensor eddy_assert_greater_with(const eddy_assert_pair_args *given)
 {
+    eddy_assert_pair_args a = EDDY_TAKE(eddy_assert_pair_args, given);
     return compare((claim){ "assert_greater", "x > y", &eddy_op_greater, a.x, a.y, false }, &a);
 }
 
@@ -183,8 +191,9 @@ eddy_tensor eddy_assert_greater_with(eddy_assert_pair_args a)
  *
  *  Arguments and errors as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_greater_equal. */
-eddy_tensor eddy_assert_greater_equal_with(eddy_assert_pair_args a)
+eddy_tensor eddy_assert_greater_equal_with(const eddy_assert_pair_args *given)
 {
+    eddy_assert_pair_args a = EDDY_TAKE(eddy_assert_pair_args, given);
     return compare((claim){ "assert_greater_equal", "x >= y", &eddy_op_greater_equal, a.x, a.y,
                             false }, &a);
 }
@@ -198,8 +207,9 @@ eddy_tensor eddy_assert_greater_equal_with(eddy_assert_pair_args a)
  *
  *  Errors: as there.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_positive. */
-eddy_tensor eddy_assert_positive_with(eddy_assert_one_args a)
+eddy_tensor eddy_assert_positive_with(const eddy_assert_one_args *given)
 {
+    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
     return compare_one("assert_positive", "x > 0", &eddy_op_greater, &a);
 }
 
@@ -207,8 +217,9 @@ eddy_tensor eddy_assert_positive_with(eddy_assert_one_args a)
  *
  *  Arguments and errors as for eddy_assert_positive.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_negative. */
-eddy_tensor eddy_assert_negative_with(eddy_assert_one_args a)
+eddy_tensor eddy_assert_negative_with(const eddy_assert_one_args *given)
 {
+    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
     return compare_one("assert_negative", "x < 0", &eddy_op_less, &a);
 }
 
@@ -216,8 +227,9 @@ eddy_tensor eddy_assert_negative_with(eddy_assert_one_args a)
  *
  *  Arguments and errors as for eddy_assert_positive.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_non_negative. */
-eddy_tensor eddy_assert_non_negative_with(eddy_assert_one_args a)
+eddy_tensor eddy_assert_non_negative_with(const eddy_assert_one_args *given)
 {
+    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
     return compare_one("assert_non_negative", "x >= 0", &eddy_op_greater_equal, &a);
 }
 
@@ -225,8 +237,9 @@ eddy_tensor eddy_assert_non_negative_with(eddy_assert_one_args a)
  *
  *  Arguments and errors as for eddy_assert_positive.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_non_positive. */
-eddy_tensor eddy_assert_non_positive_with(eddy_assert_one_args a)
+eddy_tensor eddy_assert_non_positive_with(const eddy_assert_one_args *given)
 {
+    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
     return compare_one("assert_non_positive", "x <= 0", &eddy_op_less_equal, &a);
 }
 
@@ -242,12 +255,13 @@ eddy_tensor eddy_assert_non_positive_with(eddy_assert_one_args a)
  *  Errors: EDDY_BAD_DTYPE for other types; those of eddy_sub and eddy_assert;
  *  EDDY_CHECK_FAILED at the run.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_near. */
-eddy_tensor eddy_assert_near_with(eddy_assert_near_args a)
+eddy_tensor eddy_assert_near_with(const eddy_assert_near_args *given)
 {
+    eddy_assert_near_args a = EDDY_TAKE(eddy_assert_near_args, given);
     const eddy_dtype d = eddy_dtype_of(a.x);
     const double     epsilon = d == EDDY_FLOAT32 ? 10 * 0x1p-23 : 10 * 0x1p-52;
-    const double     rtol = a.rtol < 0 ? 0 : a.rtol > 0 ? a.rtol : epsilon;
-    const double     atol = a.atol < 0 ? 0 : a.atol > 0 ? a.atol : epsilon;
+    const double     rtol = a.rtol == EDDY_OMITTED ? epsilon : a.rtol > 0 ? a.rtol : 0;
+    const double     atol = a.atol == EDDY_OMITTED ? epsilon : a.atol > 0 ? a.atol : 0;
     const eddy_assert_pair_args rest = { .data = a.data, .summarize = a.summarize,
                                          .message = a.message };
     char says[120];

@@ -1,6 +1,7 @@
 /* control.c -- identity, stop_gradient, no_op, group and related operations, which only pass
  * values on or order other operations. */
 #include "ops/math/elementwise_rows.h"
+#include "graph/take.h"
 #include "graph/internal.h"
 
 #include <string.h>
@@ -181,20 +182,20 @@ const eddy_op_def eddy_op_no_op = {
 
 #ifdef EDDY_HEADER
 typedef struct eddy_no_op_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_no_op_args));
     eddy_graph *graph;
     const char *name;       /* default "NoOp" */
 } eddy_no_op_args;
 
 typedef struct eddy_group_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_group_args));
     eddy_graph *graph;
     eddy_list   members;
     const char *name;       /* default "group_deps" */
 } eddy_group_args;
 
 typedef struct eddy_tuple_args {
-    char         unused_;
+    size_t       size_ EDDY_DEFAULT(sizeof(eddy_tuple_args));
     eddy_graph  *graph;
     eddy_list    members;
     eddy_tensor *out;       /* room for members.count tensors */
@@ -203,8 +204,9 @@ typedef struct eddy_tuple_args {
 #endif
 
 /** An operation that does nothing, after its control inputs. TensorFlow's NoOp. */
-eddy_tensor eddy_no_op_with(eddy_no_op_args a)
+eddy_tensor eddy_no_op_with(const eddy_no_op_args *given)
 {
+    eddy_no_op_args a = EDDY_TAKE(eddy_no_op_args, given);
     return eddy_apply(&eddy_op_no_op, NULL, 0, NULL,
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
@@ -214,8 +216,9 @@ eddy_tensor eddy_no_op_with(eddy_no_op_args a)
  *  name  default "group_deps"
  *
  *  TensorFlow's group. */
-eddy_tensor eddy_group_with(eddy_group_args a)
+eddy_tensor eddy_group_with(const eddy_group_args *given)
 {
+    eddy_group_args a = EDDY_TAKE(eddy_group_args, given);
     eddy_control_begin(a.graph, a.members);
     eddy_tensor t = eddy_no_op(a.graph, a.name ? a.name : "group_deps");
     eddy_control_end(a.graph);
@@ -230,8 +233,9 @@ eddy_tensor eddy_group_with(eddy_group_args a)
  *
  *  Errors: INVALID_ARGUMENT "Must have at least one Tensor". Gradient: dy.
  *  TensorFlow's tuple. */
-void eddy_tuple_with(eddy_tuple_args a)
+void eddy_tuple_with(const eddy_tuple_args *given)
 {
+    eddy_tuple_args a = EDDY_TAKE(eddy_tuple_args, given);
     eddy_graph     *g = a.graph;
     const eddy_list members = a.members;
     eddy_tensor    *out = a.out;

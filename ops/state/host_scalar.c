@@ -1,5 +1,6 @@
 /* host_scalar.c -- host scalars: numbers that a C function of the program returns at each run. */
 #include "ops/arrays/batching.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -7,7 +8,7 @@
 typedef double (*eddy_host_function)(void *data, double x);
 
 typedef struct eddy_host_scalar_args {
-    char               unused_;
+    size_t             size_ EDDY_DEFAULT(sizeof(eddy_host_scalar_args));
     eddy_graph        *graph;
     eddy_host_function function;   /* called when the value is needed, once a run */
     void              *data;       /* handed to it */
@@ -69,8 +70,9 @@ const eddy_op_def eddy_op_host_scalar = {
  *  file: writing a graph that has this node is refused.
  *  Errors: EDDY_INVALID_ARGUMENT without a function; EDDY_BAD_DTYPE for a complex x.
  *  Gradient: none.  TensorFlow: a callable as a hyper-parameter of an optimizer. */
-eddy_tensor eddy_host_scalar_with(eddy_host_scalar_args a)
+eddy_tensor eddy_host_scalar_with(const eddy_host_scalar_args *given)
 {
+    eddy_host_scalar_args a = EDDY_TAKE(eddy_host_scalar_args, given);
     eddy_graph      *g = a.graph ? a.graph : a.x.graph;
     const host_attrs attrs = { a.function, a.data };
     const int        n = a.x.graph || a.x.node ? 1 : 0;

@@ -1,5 +1,6 @@
 /* print_and_check.c -- debugging operations: check_numerics, print, assert. */
 #include "graph/op.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -156,6 +157,16 @@ static int64_t shown_of(const eddy_buffer *x, int64_t summarize)
     return summarize < 0 || summarize > x->count ? x->count : summarize;
 }
 
+/* The attribute of an option `summarize`; false, and the graph says why, if it is 0. */
+static bool elements_shown(eddy_tensor x, const char *op, int64_t summarize, int64_t *attribute)
+{
+    *attribute = summarize == DEFAULT_SUMMARIZE ? 0 : summarize;
+    if (summarize != 0) return true;
+    eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
+              "%s: summarize is 0; expected a positive number, or -1 for all", op);
+    return false;
+}
+
 /* "[1 2 3...]" for each input from 1 on. */
 static void put_data(line *l, const eddy_kernel *k, int64_t summarize)
 {
@@ -190,12 +201,13 @@ static eddy_tensor refuse_data(eddy_tensor t, const char *op, eddy_list data)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_print_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_print_args));
     eddy_tensor x;
     eddy_list   data;        /* what is printed; default x */
     const char *message;     /* begins the line */
-    int64_t     first_n;     /* only in the first n runs of a session; default always */
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    /* only in the first n runs of a session; -1: always */
+    int64_t     first_n EDDY_DEFAULT(-1);
+    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
     void      (*write)(void *user, const char *line);
     void       *user;
     const char *name;
@@ -260,9 +272,9 @@ const eddy_op_def eddy_op_print = {
  *  x          any dtype and shape
  *  data       up to 63 tensors (not of half type); default x alone
  *  message    begins the line; the values follow, "[1 2 3...]" for each tensor
- *  summarize  how many elements of each; 0 is 3, -1 all, as far as the line
+ *  summarize  how many elements of each, at least 1; -1: all, as far as the line
  *             stays within a megabyte
- *  first_n    above 0: only in the first n runs of a session
+ *  first_n    only in the first n runs of a session, with 0 never; below 0, the default: always
  *  write      gets each line, without a newline; it may be called from any
  *             thread that runs the graph.  Default: a line on stderr.  It is not
  *             part of graph files: a graph read from one writes to stderr.  In it
@@ -272,10 +284,14 @@ const eddy_op_def eddy_op_print = {
  *
  *  The only operation that writes anything.
  *  Gradient: dx = dy; none for the data.  TensorFlow: Print. */
-eddy_tensor eddy_print_with(eddy_print_args a)
+eddy_tensor eddy_print_with(const eddy_print_args *given)
 {
+    eddy_print_args a = EDDY_TAKE(eddy_print_args, given);
     eddy_tensor in[MAX_DATA + 1];
-    print_attrs attrs = { a.message, a.summarize, a.first_n, a.write, a.user };
+    print_attrs attrs = { a.message, 0, a.first_n < 0 ? 0 : a.first_n, a.write, a.user };
+    if (!elements_shown(a.x, "Print", a.summarize, &attrs.summarize)) return eddy_none(a.x.graph);
+    if (a.first_n == 0) return eddy_apply(&eddy_op_identity, NULL, 1, &a.x,
+                                             (eddy_apply_args){ .name = a.name });
     eddy_list   data = a.data.count == 0 ? (eddy_list){ 1, &a.x } : a.data;
     int         n = gather_inputs(a.x, data, in);
     if (n == 0) return refuse_data(a.x, "Print", data);
@@ -286,11 +302,11 @@ eddy_tensor eddy_print_with(eddy_print_args a)
 
 #ifdef EDDY_HEADER
 typedef struct eddy_assert_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_args));
     eddy_tensor condition;
     eddy_list   data;        /* shown when it fails */
     const char *message;
-    int64_t     summarize;   /* elements of each; default 3, -1 all */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
     const char *name;
 } eddy_assert_args;
 #endif
@@ -339,16 +355,19 @@ const eddy_op_def eddy_op_assert = { .name = "Assert",
  *  data       up to 63 tensors whose values the error's text shows (not of
  *             half type)
  *  message    begins the text
- *  summarize  how many elements of each; 0 is 3, -1 all
+ *  summarize  how many elements of each, at least 1; -1: all
  *
  *  It has no value: fetch it, or make what depends on it between
  *  eddy_control_begin(g, EDDY_LIST(assertion)) and eddy_control_end(g).
  *  Errors: EDDY_BAD_DTYPE; in a run EDDY_CHECK_FAILED.
  *  Gradient: none.  TensorFlow: Assert. */
-eddy_tensor eddy_assert_with(eddy_assert_args a)
+eddy_tensor eddy_assert_with(const eddy_assert_args *given)
 {
+    eddy_assert_args a = EDDY_TAKE(eddy_assert_args, given);
     eddy_tensor  in[MAX_DATA + 1];
-    assert_attrs attrs = { a.message, a.summarize };
+    assert_attrs attrs = { a.message, 0 };
+    if (!elements_shown(a.condition, "Assert", a.summarize, &attrs.summarize))
+        return eddy_none(a.condition.graph);
     int          n = gather_inputs(a.condition, a.data, in);
     if (n == 0) return refuse_data(a.condition, "Assert", a.data);
     return eddy_apply(&eddy_op_assert, &attrs, n, in, (eddy_apply_args){ .name = a.name });

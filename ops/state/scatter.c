@@ -1,6 +1,7 @@
 /* scatter.c -- scatter_update, scatter_add and scatter_sub: changing rows of a variable in
  * place. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/state/variable.h"
 #include "build/gen/table.h"
 
@@ -9,7 +10,7 @@
 #ifdef EDDY_HEADER
 /* Options of eddy_scatter_update, _add, _sub, _mul, _div, _min and _max. */
 typedef struct eddy_scatter_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_scatter_args));
     eddy_tensor var;
     eddy_tensor indices;
     eddy_tensor updates;
@@ -110,8 +111,9 @@ const eddy_op_def eddy_op_scatter_update = {
     .kernel = eddy__scatter_rows,
 };
 
-eddy_tensor eddy_scatter_update_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_update_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_update, a);
 }
 
@@ -131,8 +133,9 @@ const eddy_op_def eddy_op_scatter_add = {
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 
-eddy_tensor eddy_scatter_add_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_add_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_add, a);
 }
 
@@ -145,7 +148,8 @@ const eddy_op_def eddy_op_scatter_sub = {
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 
-eddy_tensor eddy_scatter_sub_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_sub_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_sub, a);
 }

@@ -1,6 +1,7 @@
 /* scatter_mul_div.c -- scatter_mul, scatter_div, scatter_min and scatter_max on rows of a
  * variable, in place. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/state/variable.h"
 #include "build/gen/table.h"
 
@@ -23,8 +24,9 @@ const eddy_op_def eddy_op_scatter_mul = {
  *
  *  Arguments and errors as for eddy_scatter_add.
  *  Gradient: none.  TensorFlow: ScatterMul. */
-eddy_tensor eddy_scatter_mul_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_mul_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_mul, a);
 }
 
@@ -70,8 +72,9 @@ const eddy_op_def eddy_op_scatter_div = {
  *  Errors: as there; at the run, EDDY_INVALID_ARGUMENT for an integer divided by 0, before
  *  anything is written.
  *  Gradient: none.  TensorFlow: ScatterDiv. */
-eddy_tensor eddy_scatter_div_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_div_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_div, a);
 }
 
@@ -88,8 +91,9 @@ const eddy_op_def eddy_op_scatter_min = {
  *  Arguments and errors as for eddy_scatter_update; var holds real numbers, not bool, float16
  *  or bfloat16.  NaN where either is.
  *  Gradient: none.  TensorFlow: ScatterMin. */
-eddy_tensor eddy_scatter_min_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_min_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_min, a);
 }
 
@@ -103,7 +107,8 @@ const eddy_op_def eddy_op_scatter_max = {
  *
  *  Arguments and errors as for eddy_scatter_min.
  *  Gradient: none.  TensorFlow: ScatterMax. */
-eddy_tensor eddy_scatter_max_with(eddy_scatter_args a)
+eddy_tensor eddy_scatter_max_with(const eddy_scatter_args *given)
 {
+    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
     return scatter(&eddy_op_scatter_max, a);
 }

@@ -1,5 +1,6 @@
 /* scatter_nd.c -- scatter_nd updates of a variable in place, addressed by tuples of indices. */
 #include "ops/short_names.h"
+#include "graph/take.h"
 #include "ops/arrays/nd_indices.h"
 #include "ops/state/variable.h"
 #include "build/gen/table.h"
@@ -7,7 +8,7 @@
 #ifdef EDDY_HEADER
 /* Options of eddy_scatter_nd_update, _add, _sub, _min and _max. */
 typedef struct eddy_scatter_nd_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_scatter_nd_args));
     eddy_tensor var;
     eddy_tensor indices;
     eddy_tensor updates;
@@ -71,8 +72,9 @@ const eddy_op_def eddy_op_scatter_nd_update =
  *  run, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE for an index outside, before anything is
  *  written.
  *  Gradient: none.  TensorFlow: ScatterNdUpdate. */
-eddy_tensor eddy_scatter_nd_update_with(eddy_scatter_nd_args a)
+eddy_tensor eddy_scatter_nd_update_with(const eddy_scatter_nd_args *given)
 {
+    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
     return scatter(&eddy_op_scatter_nd_update, a);
 }
 
@@ -107,8 +109,9 @@ const eddy_op_def eddy_op_scatter_nd_add =
  *  Arguments and errors as for eddy_scatter_nd_update; var holds numbers, not bool, float16 or
  *  bfloat16.  Equal tuples add up.
  *  Gradient: none.  TensorFlow: ScatterNdAdd. */
-eddy_tensor eddy_scatter_nd_add_with(eddy_scatter_nd_args a)
+eddy_tensor eddy_scatter_nd_add_with(const eddy_scatter_nd_args *given)
 {
+    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
     return scatter(&eddy_op_scatter_nd_add, a);
 }
 
@@ -120,8 +123,9 @@ const eddy_op_def eddy_op_scatter_nd_sub =
  *
  *  Arguments and errors as for eddy_scatter_nd_add.
  *  Gradient: none.  TensorFlow: ScatterNdSub. */
-eddy_tensor eddy_scatter_nd_sub_with(eddy_scatter_nd_args a)
+eddy_tensor eddy_scatter_nd_sub_with(const eddy_scatter_nd_args *given)
 {
+    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
     return scatter(&eddy_op_scatter_nd_sub, a);
 }
 
@@ -136,8 +140,9 @@ const eddy_op_def eddy_op_scatter_nd_min =
  *  Arguments and errors as for eddy_scatter_nd_update; var holds real numbers, not bool,
  *  float16 or bfloat16.  NaN where either is.
  *  Gradient: none.  TensorFlow: ScatterNdMin. */
-eddy_tensor eddy_scatter_nd_min_with(eddy_scatter_nd_args a)
+eddy_tensor eddy_scatter_nd_min_with(const eddy_scatter_nd_args *given)
 {
+    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
     return scatter(&eddy_op_scatter_nd_min, a);
 }
 
@@ -149,7 +154,8 @@ const eddy_op_def eddy_op_scatter_nd_max =
  *
  *  Arguments and errors as for eddy_scatter_nd_min.
  *  Gradient: none.  TensorFlow: ScatterNdMax. */
-eddy_tensor eddy_scatter_nd_max_with(eddy_scatter_nd_args a)
+eddy_tensor eddy_scatter_nd_max_with(const eddy_scatter_nd_args *given)
 {
+    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
     return scatter(&eddy_op_scatter_nd_max, a);
 }

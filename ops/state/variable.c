@@ -3,6 +3,7 @@
  * The output of the Variable node is the value from before the run, whatever the run does to it;
  * eddy_read, with a control dependency on an update, sees that update. */
 #include "ops/math/elementwise_rows.h"
+#include "graph/take.h"
 #include "ops/state/variable.h"
 #include "graph/internal.h"
 
@@ -13,7 +14,7 @@
 #define EDDY_INITIALIZERS "initializers"
 
 typedef struct eddy_variable_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_variable_args));
     eddy_graph *graph;
     eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
     bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
@@ -56,8 +57,9 @@ static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_vali
  *
  *  Errors: INVALID_ARGUMENT without an initial value; UNINITIALIZED from a run
  *  that reads it before it has a value. TensorFlow's Variable. */
-eddy_tensor eddy_variable_with(eddy_variable_args args)
+eddy_tensor eddy_variable_with(const eddy_variable_args *given)
 {
+    eddy_variable_args args = EDDY_TAKE(eddy_variable_args, given);
     eddy_tensor value = args.initial_value;
     eddy_graph *g = args.graph ? args.graph : value.graph;
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);

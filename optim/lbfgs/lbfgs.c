@@ -1,6 +1,7 @@
 /* lbfgs.c -- L-BFGS, limited-memory BFGS: a session runs the loss and its gradient; all other
  * computation is on float64 vectors here. See optim/lbfgs/lbfgs.h. */
 #include "optim/internal.h"
+#include "graph/take.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "optim/lbfgs/line_search.h"
 
@@ -257,11 +258,6 @@ static bool iterate(driver *r)
 
 static bool set_options(driver *r, eddy_minimize_lbfgs_args *a)
 {
-    if (a->history == 0) a->history = 10;
-    if (a->max_iterations == 0) a->max_iterations = 1000;
-    if (a->max_evaluations == 0) a->max_evaluations = 15000;
-    if (a->gradient_tolerance == 0) a->gradient_tolerance = 1e-5;
-    if (a->loss_tolerance == 0) a->loss_tolerance = 2.2e-9;
     if (a->gradient_tolerance < 0) a->gradient_tolerance = 0;
     if (a->loss_tolerance < 0) a->loss_tolerance = 0;
     if (a->history < 1 || a->max_iterations < 1 || a->max_evaluations < 1 ||
@@ -397,8 +393,9 @@ static void free_all(driver *r)
     if (r->arena.allocator) eddy__arena_free(&r->arena);
 }
 
-eddy_status eddy_minimize_lbfgs_with(eddy_minimize_lbfgs_args a)
+eddy_status eddy_minimize_lbfgs_with(const eddy_minimize_lbfgs_args *given)
 {
+    eddy_minimize_lbfgs_args a = EDDY_TAKE(eddy_minimize_lbfgs_args, given);
     driver r = { .a = &a };
     bool   ok = set_options(&r, &a) && set_loss(&r) && set_variable_list(&r) &&
               set_gradients(&r) && read_values(&r) && make_vectors(&r) && iterate(&r);

@@ -29,20 +29,19 @@ typedef struct eddy_lbfgs_report {
 } eddy_lbfgs_report;
 
 typedef struct eddy_minimize_lbfgs_args {
-    char          unused_;
+    size_t        size_ EDDY_DEFAULT(sizeof(eddy_minimize_lbfgs_args));
     eddy_session *session;        /* whose variables move; they have values */
     eddy_tensor   loss;           /* a floating scalar */
     eddy_list     var_list;       /* float32 or float64; default: the trainable variables */
     eddy_feeds    feeds;          /* of every evaluation */
     eddy_list     gradients;      /* of the loss by var_list, if there are some already; none
                                    * of them invalid.  Default: each call appends nodes */
-    int           history;        /* pairs that are kept; default 10 */
-    int           max_iterations; /* default 1000 */
-    int           max_evaluations;        /* of loss and gradient; default 15000.  One more may
-                                           * be needed to go back to the lowest point */
-    double        gradient_tolerance;     /* default 1e-5; negative: 0 */
-    double        loss_tolerance;         /* of the loss's size, at least 1; default 2.2e-9;
-                                           * negative: 0 */
+    int           history EDDY_DEFAULT(10); /* pairs that are kept */
+    int           max_iterations EDDY_DEFAULT(1000);
+    /* of loss and gradient; one more may be needed to go back to the lowest point */
+    int           max_evaluations EDDY_DEFAULT(15000);
+    double        gradient_tolerance EDDY_DEFAULT(1e-5);
+    double        loss_tolerance EDDY_DEFAULT(2.2e-9);  /* of the loss's size, at least 1 */
     /* After each iteration; false ends it.  It may run the session. */
     bool        (*callback)(void *data, int iteration, double loss);
     void         *data;
@@ -71,7 +70,7 @@ typedef struct eddy_minimize_lbfgs_args {
  * EDDY_BAD_SHAPE if the loss is no scalar; EDDY_BAD_DTYPE; EDDY_NO_MEMORY; errors of evaluating
  * the loss (EDDY_NOT_FED, EDDY_UNINITIALIZED, ...); and EDDY_INVALID_ARGUMENT if the loss or its
  * gradient is not finite at the start. */
-EDDY_API eddy_status eddy_minimize_lbfgs_with(eddy_minimize_lbfgs_args args);
+EDDY_API eddy_status eddy_minimize_lbfgs_with(const eddy_minimize_lbfgs_args *given);
 #define eddy_minimize_lbfgs(...) \
     eddy_minimize_lbfgs_with(EDDY_ARGS(eddy_minimize_lbfgs_args, __VA_ARGS__))
 

@@ -5,6 +5,7 @@
  *   s <- s + (1 - beta2) ((g - m)^2 - s) + epsilon
  *   x <- x - lr m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct adabelief_state {
     eddy_adabelief_args a;
@@ -44,7 +45,8 @@ static const eddy_optimizer_rule adabelief = {
     sizeof(eddy_adabelief_args), options,
 };
 
-eddy_optimizer *eddy_adabelief_with(eddy_adabelief_args a)
+eddy_optimizer *eddy_adabelief_with(const eddy_adabelief_args *given)
 {
+    eddy_adabelief_args a = EDDY_TAKE(eddy_adabelief_args, given);
     return eddy__optimizer_make_lazy(&adabelief, &a, a.name, a.lazy);
 }

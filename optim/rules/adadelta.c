@@ -8,6 +8,7 @@
  *
  * d does not include the learning rate. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -40,7 +41,8 @@ static const eddy_optimizer_rule adadelta = {
     sizeof(eddy_adadelta_args), options,
 };
 
-eddy_optimizer *eddy_adadelta_with(eddy_adadelta_args a)
+eddy_optimizer *eddy_adadelta_with(const eddy_adadelta_args *given)
 {
+    eddy_adadelta_args a = EDDY_TAKE(eddy_adadelta_args, given);
     return eddy__optimizer_make(&adadelta, &a, a.name);
 }

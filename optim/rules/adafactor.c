@@ -9,6 +9,7 @@
  * The paper's sums are means here: the factors cancel. The two roots are computed separately,
  * because R C of small gradients is below the smallest float32. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct adafactor_state {
     eddy_adafactor_args a;
@@ -105,7 +106,8 @@ static const eddy_optimizer_rule adafactor = {
     sizeof(eddy_adafactor_args), options,
 };
 
-eddy_optimizer *eddy_adafactor_with(eddy_adafactor_args a)
+eddy_optimizer *eddy_adafactor_with(const eddy_adafactor_args *given)
 {
+    eddy_adafactor_args a = EDDY_TAKE(eddy_adafactor_args, given);
     return eddy__optimizer_make(&adafactor, &a, a.name);
 }

@@ -6,6 +6,7 @@
  *
  * There is no epsilon: a starts above zero. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -24,7 +25,7 @@ static void adagrad_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 
 static const eddy_option_row options[] = {
     REQUIRED(eddy_adagrad_args, learning_rate),
-    POSITIVE(eddy_adagrad_args, initial_accumulator_value, 0.1),
+    POSITIVE(eddy_adagrad_args, initial_accumulator_value),
     { 0 },
 };
 
@@ -34,7 +35,8 @@ static const eddy_optimizer_rule adagrad = {
     sizeof(eddy_adagrad_args), options,
 };
 
-eddy_optimizer *eddy_adagrad_with(eddy_adagrad_args a)
+eddy_optimizer *eddy_adagrad_with(const eddy_adagrad_args *given)
 {
+    eddy_adagrad_args a = EDDY_TAKE(eddy_adagrad_args, given);
     return eddy__optimizer_make(&adagrad, &a, a.name);
 }

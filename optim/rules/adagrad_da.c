@@ -8,6 +8,7 @@
  * The new value follows from the sums alone and does not depend on the old value. The global
  * step belongs to the caller, who passes it to apply_gradients as well. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -49,9 +50,9 @@ static bool step_fits(eddy_graph *g, eddy_tensor step)
 
 static const eddy_option_row options[] = {
     REQUIRED(eddy_adagrad_da_args, learning_rate),
-    POSITIVE(eddy_adagrad_da_args, initial_gradient_squared_accumulator_value, 0.1),
-    NOT_NEGATIVE(eddy_adagrad_da_args, l1_regularization_strength, 0),
-    NOT_NEGATIVE(eddy_adagrad_da_args, l2_regularization_strength, 0),
+    POSITIVE(eddy_adagrad_da_args, initial_gradient_squared_accumulator_value),
+    NOT_NEGATIVE(eddy_adagrad_da_args, l1_regularization_strength),
+    NOT_NEGATIVE(eddy_adagrad_da_args, l2_regularization_strength),
     { 0 },
 };
 
@@ -61,8 +62,9 @@ static const eddy_optimizer_rule da = {
     sizeof(eddy_adagrad_da_args), options,
 };
 
-eddy_optimizer *eddy_adagrad_da_with(eddy_adagrad_da_args a)
+eddy_optimizer *eddy_adagrad_da_with(const eddy_adagrad_da_args *given)
 {
+    eddy_adagrad_da_args a = EDDY_TAKE(eddy_adagrad_da_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&da, &a, a.name);
     return o && step_fits(o->graph, a.global_step) ? o : NULL;
 }

@@ -11,6 +11,7 @@
  * The powers of the betas are two variables shared by all variables that the optimizer updates;
  * every step ends with one more multiplication of them. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -117,8 +118,9 @@ static const eddy_optimizer_rule adam = {
     sizeof(eddy_adam_args), options,
 };
 
-eddy_optimizer *eddy_adam_with(eddy_adam_args a)
+eddy_optimizer *eddy_adam_with(const eddy_adam_args *given)
 {
+    eddy_adam_args a = EDDY_TAKE(eddy_adam_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&adam, &a, a.name);
     if (o && !a.amsgrad) o->def.slots[2] = NULL;
     return o;

@@ -5,6 +5,7 @@
  *   u <- max(beta2 u, |g| + epsilon)
  *   x <- x - lr / (1 - beta1^t) m / u */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct adamax_state {
     eddy_adamax_args a;
@@ -42,7 +43,8 @@ static const eddy_optimizer_rule adamax = {
     sizeof(eddy_adamax_args), options,
 };
 
-eddy_optimizer *eddy_adamax_with(eddy_adamax_args a)
+eddy_optimizer *eddy_adamax_with(const eddy_adamax_args *given)
 {
+    eddy_adamax_args a = EDDY_TAKE(eddy_adamax_args, given);
     return eddy__optimizer_make_lazy(&adamax, &a, a.name, a.lazy);
 }

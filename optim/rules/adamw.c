@@ -7,6 +7,7 @@
  *
  * With AMSGrad (Reddi et al. 2018) the root is taken of the largest s so far. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct adamw_state {
     eddy_adamw_args a;
@@ -52,8 +53,9 @@ static const eddy_optimizer_rule adamw = {
     sizeof(eddy_adamw_args), options,
 };
 
-eddy_optimizer *eddy_adamw_with(eddy_adamw_args a)
+eddy_optimizer *eddy_adamw_with(const eddy_adamw_args *given)
 {
+    eddy_adamw_args a = EDDY_TAKE(eddy_adamw_args, given);
     eddy_optimizer *o = eddy__optimizer_make_lazy(&adamw, &a, a.name, a.lazy);
     if (o && !a.amsgrad) o->def.slots[2] = NULL;
     return o;

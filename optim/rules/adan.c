@@ -7,6 +7,7 @@
  *   u  = (m / (1 - beta1^t) + beta2 v / (1 - beta2^t)) / (sqrt(n / (1 - beta3^t)) + epsilon)
  *   x <- (x - lr u) / (1 + lr decay) */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct adan_state {
     eddy_adan_args a;
@@ -58,7 +59,8 @@ static const eddy_optimizer_rule adan = {
     sizeof(eddy_adan_args), options,
 };
 
-eddy_optimizer *eddy_adan_with(eddy_adan_args a)
+eddy_optimizer *eddy_adan_with(const eddy_adan_args *given)
 {
+    eddy_adan_args a = EDDY_TAKE(eddy_adan_args, given);
     return eddy__optimizer_make_lazy(&adan, &a, a.name, false);
 }

@@ -33,13 +33,13 @@ EDDY_API bool eddy_rank_below_2(eddy_tensor variable, void *context);
 /* ------------------------------------------------------------ Adam's family -- */
 
 typedef struct eddy_adamw_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_adamw_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.001 */
-    eddy_tensor          beta1;           /* default 0.9 */
-    eddy_tensor          beta2;           /* default 0.999 */
-    eddy_tensor          epsilon;         /* default 1e-8 */
-    eddy_tensor          weight_decay;    /* default 0.01 */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor          weight_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
     bool                 amsgrad;
     bool                 lazy;
     eddy_variable_filter without_decay;
@@ -49,17 +49,18 @@ typedef struct eddy_adamw_args {
  * beta1^t) / (sqrt(s/(1 - beta2^t)) + epsilon). With amsgrad the root is taken of the largest s
  * so far. Loshchilov and Hutter 2019, Reddi et al. 2018; formula and defaults are those of
  * PyTorch's AdamW. */
-EDDY_API eddy_optimizer *eddy_adamw_with(eddy_adamw_args args);
+EDDY_API eddy_optimizer *eddy_adamw_with(const eddy_adamw_args *given);
 #define eddy_adamw(...) eddy_adamw_with(EDDY_ARGS(eddy_adamw_args, __VA_ARGS__))
 
 /* The options of Adamax, RAdam and AdaBelief. */
 typedef struct eddy_adaptive_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_adaptive_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate;            /* default 0.001, Adamax 0.002 */
-    eddy_tensor beta1;                    /* default 0.9 */
-    eddy_tensor beta2;                    /* default 0.999 */
-    eddy_tensor epsilon;                  /* above 0; default 1e-8, AdaBelief 1e-16 */
+    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001, Adamax 0.002 */
+    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    /* above 0; default 1e-8, AdaBelief 1e-16 */
+    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     bool        lazy;
     const char *name;                     /* default "Adamax", "RAdam", "AdaBelief" */
 } eddy_adaptive_args;
@@ -68,24 +69,24 @@ typedef eddy_adaptive_args eddy_adamax_args;
 /* AdaMax: m += (g - m)(1 - beta1); u = max(beta2 u, |g| + epsilon); x -= lr/(1 - beta1^t) m/u.
  * Kingma and Ba 2014, section 7.1; epsilon has the position of PyTorch's Adamax, so that
  * elements without a gradient do not change. */
-EDDY_API eddy_optimizer *eddy_adamax_with(eddy_adamax_args args);
+EDDY_API eddy_optimizer *eddy_adamax_with(const eddy_adamax_args *given);
 #define eddy_adamax(...) eddy_adamax_with(EDDY_ARGS(eddy_adamax_args, __VA_ARGS__))
 
 typedef struct eddy_nadam_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_nadam_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate;            /* default 0.002 */
-    eddy_tensor beta1;                    /* default 0.9 */
-    eddy_tensor beta2;                    /* default 0.999 */
-    eddy_tensor epsilon;                  /* default 1e-8 */
-    eddy_tensor momentum_decay;           /* psi, default 0.004 */
+    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.002 */
+    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
+    eddy_tensor momentum_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* psi, default 0.004 */
     bool        lazy;
     const char *name;                     /* default "Nadam" */
 } eddy_nadam_args;
 /* NAdam: mu(t) = beta1 (1 - 0.96^(t psi)/2), P = mu(1) ... mu(t), in a variable; m += (g - m)(1
  * - beta1); s += (g^2 - s)(1 - beta2); x -= lr ((1 - mu(t))/(1 - P) g + mu(t+1)/(1 - P mu(t+1))
  * m) / (sqrt(s/(1 - beta2^t)) + epsilon). Dozat 2016, as in PyTorch and Keras. */
-EDDY_API eddy_optimizer *eddy_nadam_with(eddy_nadam_args args);
+EDDY_API eddy_optimizer *eddy_nadam_with(const eddy_nadam_args *given);
 #define eddy_nadam(...) eddy_nadam_with(EDDY_ARGS(eddy_nadam_args, __VA_ARGS__))
 
 typedef eddy_adaptive_args eddy_radam_args;
@@ -93,24 +94,24 @@ typedef eddy_adaptive_args eddy_radam_args;
  * m/(1 - beta1^t) while r <= 5, and then x -= lr m/(1 - beta1^t) q sqrt(1 - beta2^t)/(sqrt(s) +
  * epsilon) with q^2 = (r - 4)(r - 2) R / ((R - 4)(R - 2) r). Liu et al. 2020; the threshold 5
  * and the defaults are those of PyTorch's RAdam. */
-EDDY_API eddy_optimizer *eddy_radam_with(eddy_radam_args args);
+EDDY_API eddy_optimizer *eddy_radam_with(const eddy_radam_args *given);
 #define eddy_radam(...) eddy_radam_with(EDDY_ARGS(eddy_radam_args, __VA_ARGS__))
 
 typedef eddy_adaptive_args eddy_adabelief_args;
 /* AdaBelief: m += (g - m)(1 - beta1); s += ((g - m)^2 - s)(1 - beta2) + epsilon, with the new m;
  * x -= lr m/(1 - beta1^t) / (sqrt(s/(1 - beta2^t)) + epsilon). Zhuang et al. 2020; epsilon is
  * that of the authors' code. */
-EDDY_API eddy_optimizer *eddy_adabelief_with(eddy_adabelief_args args);
+EDDY_API eddy_optimizer *eddy_adabelief_with(const eddy_adabelief_args *given);
 #define eddy_adabelief(...) eddy_adabelief_with(EDDY_ARGS(eddy_adabelief_args, __VA_ARGS__))
 
 typedef struct eddy_adan_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_adan_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.001 */
-    eddy_tensor          beta1;           /* default 0.98 */
-    eddy_tensor          beta2;           /* default 0.92 */
-    eddy_tensor          beta3;           /* default 0.99 */
-    eddy_tensor          epsilon;         /* default 1e-8 */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.98 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.92 */
+    eddy_tensor          beta3 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.99 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
     eddy_tensor          weight_decay;    /* default none */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "Adan" */
@@ -120,17 +121,17 @@ typedef struct eddy_adan_args {
  * v/(1 - beta2^t)) / (sqrt(n/(1 - beta3^t)) + epsilon); x = (x - lr u) / (1 + lr weight_decay).
  * Slots "m", "v", "n" and "g". Sparse gradients are converted to dense ones. Xie et al. 2022;
  * the betas are those of the authors' code, which are 1 minus the paper's. */
-EDDY_API eddy_optimizer *eddy_adan_with(eddy_adan_args args);
+EDDY_API eddy_optimizer *eddy_adan_with(const eddy_adan_args *given);
 #define eddy_adan(...) eddy_adan_with(EDDY_ARGS(eddy_adan_args, __VA_ARGS__))
 
 typedef struct eddy_yogi_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_yogi_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate;            /* default 0.01 */
-    eddy_tensor beta1;                    /* default 0.9 */
-    eddy_tensor beta2;                    /* default 0.999 */
-    eddy_tensor epsilon;                  /* default 0.001 */
-    double      initial_accumulator_value;/* of s; default 1e-6, -0.0 is 0 */
+    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
+    eddy_tensor beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    double      initial_accumulator_value EDDY_DEFAULT(1e-6); /* of s */
     bool        lazy;
     const char *name;                     /* default "Yogi" */
 } eddy_yogi_args;
@@ -138,15 +139,15 @@ typedef struct eddy_yogi_args {
  * (sqrt(s/(1 - beta2^t)) + epsilon). Zaheer et al. 2018 with the bias corrections and the
  * defaults of the authors' code; m starts at 0, as in the paper. Error:
  * initial_accumulator_value below 0 (INVALID_ARGUMENT). */
-EDDY_API eddy_optimizer *eddy_yogi_with(eddy_yogi_args args);
+EDDY_API eddy_optimizer *eddy_yogi_with(const eddy_yogi_args *given);
 #define eddy_yogi(...) eddy_yogi_with(EDDY_ARGS(eddy_yogi_args, __VA_ARGS__))
 
 typedef struct eddy_lion_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_lion_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.0001 */
-    eddy_tensor          beta1;           /* default 0.9 */
-    eddy_tensor          beta2;           /* default 0.99 */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001 */
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.99 */
     eddy_tensor          weight_decay;    /* default none */
     bool                 lazy;
     eddy_variable_filter without_decay;
@@ -154,18 +155,18 @@ typedef struct eddy_lion_args {
 } eddy_lion_args;
 /* Lion: x -= lr (sign(beta1 m + (1 - beta1) g) + weight_decay x); m = beta2 m + (1 - beta2) g.
  * Chen et al. 2023. The sign of 0 is 0. */
-EDDY_API eddy_optimizer *eddy_lion_with(eddy_lion_args args);
+EDDY_API eddy_optimizer *eddy_lion_with(const eddy_lion_args *given);
 #define eddy_lion(...) eddy_lion_with(EDDY_ARGS(eddy_lion_args, __VA_ARGS__))
 
 /* -------------------------------------------------- a rate for each variable -- */
 
 typedef struct eddy_lamb_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_lamb_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.001 */
-    eddy_tensor          beta1;           /* default 0.9 */
-    eddy_tensor          beta2;           /* default 0.999 */
-    eddy_tensor          epsilon;         /* default 1e-6 */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-6 */
     eddy_tensor          weight_decay;    /* default none; the paper has 0.01 */
     eddy_variable_filter without_decay;
     eddy_variable_filter without_adaptation;
@@ -175,16 +176,17 @@ typedef struct eddy_lamb_args {
  * weight_decay x; x -= lr |x|/|u| u with the Euclidean norms of the whole variable; the ratio is
  * 1 if a norm is 0, and for variables without adaptation. You et al. 2020; defaults of the
  * authors' code. Sparse gradients are converted to dense ones. */
-EDDY_API eddy_optimizer *eddy_lamb_with(eddy_lamb_args args);
+EDDY_API eddy_optimizer *eddy_lamb_with(const eddy_lamb_args *given);
 #define eddy_lamb(...) eddy_lamb_with(EDDY_ARGS(eddy_lamb_args, __VA_ARGS__))
 
 typedef struct eddy_lars_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_lars_args));
     eddy_graph          *graph;
     eddy_tensor          learning_rate;   /* required */
-    eddy_tensor          momentum;        /* default 0.9 */
-    eddy_tensor          weight_decay;    /* default 0.0001 */
-    eddy_tensor          eeta;            /* the trust coefficient, default 0.001 */
+    eddy_tensor          momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor          weight_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001 */
+    /* the trust coefficient, default 0.001 */
+    eddy_tensor          eeta EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_tensor          epsilon;         /* default 0 */
     eddy_variable_filter skip;            /* variables with neither adaptation nor decay */
     bool                 use_nesterov;
@@ -194,16 +196,16 @@ typedef struct eddy_lars_args {
  * weight_decay x); a = momentum a + d; x -= a, or with Nesterov momentum x -= d + momentum a.
  * For excluded variables d = lr g. You et al. 2017, in the form of tf.contrib.opt.LARSOptimizer.
  * Sparse gradients are converted to dense ones. */
-EDDY_API eddy_optimizer *eddy_lars_with(eddy_lars_args args);
+EDDY_API eddy_optimizer *eddy_lars_with(const eddy_lars_args *given);
 #define eddy_lars(...) eddy_lars_with(EDDY_ARGS(eddy_lars_args, __VA_ARGS__))
 
 typedef struct eddy_novograd_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_novograd_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.001 */
-    eddy_tensor          beta1;           /* default 0.95 */
-    eddy_tensor          beta2;           /* default 0.98 */
-    eddy_tensor          epsilon;         /* default 1e-8 */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.95 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.98 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
     eddy_tensor          weight_decay;    /* default none */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "NovoGrad" */
@@ -212,20 +214,23 @@ typedef struct eddy_novograd_args {
  * the first step, with the Euclidean norm; m = beta1 m + g/(sqrt(s) + epsilon) + weight_decay x;
  * x -= lr m. Slots "m" and "v", which is s. Sparse gradients are converted to dense ones.
  * Ginsburg et al. 2019. */
-EDDY_API eddy_optimizer *eddy_novograd_with(eddy_novograd_args args);
+EDDY_API eddy_optimizer *eddy_novograd_with(const eddy_novograd_args *given);
 #define eddy_novograd(...) eddy_novograd_with(EDDY_ARGS(eddy_novograd_args, __VA_ARGS__))
 
 /* ------------------------------------------------------- moments of matrices -- */
 
 typedef struct eddy_adafactor_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_adafactor_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate;            /* default: the relative step min(0.01, 1/sqrt(t)) */
+    /* default: the relative step min(0.01, 1/sqrt(t)) */
+    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_tensor beta1;                    /* default none: no average of the steps */
-    eddy_tensor decay_rate;               /* c of beta2(t) = 1 - t^-c; default 0.8 */
-    eddy_tensor clipping_threshold;       /* d, default 1 */
-    eddy_tensor epsilon1;                 /* added to squares, default 1e-30 */
-    eddy_tensor epsilon2;                 /* least scale of a variable, default 0.001 */
+    /* c of beta2(t) = 1 - t^-c; default 0.8 */
+    eddy_tensor decay_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor clipping_threshold EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* d, default 1 */
+    eddy_tensor epsilon1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* added to squares, default 1e-30 */
+    /* least scale of a variable, default 0.001 */
+    eddy_tensor epsilon2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     bool        without_parameter_scale;
     const char *name;                     /* default "Adafactor" */
 } eddy_adafactor_args;
@@ -237,14 +242,14 @@ typedef struct eddy_adafactor_args {
  * beta1 its moving average m. Shazeer and Stern 2018, algorithms 4 to 6 with their constants.
  * Sparse gradients are converted to dense ones. Error: a variable of unknown rank
  * (UNIMPLEMENTED). */
-EDDY_API eddy_optimizer *eddy_adafactor_with(eddy_adafactor_args args);
+EDDY_API eddy_optimizer *eddy_adafactor_with(const eddy_adafactor_args *given);
 #define eddy_adafactor(...) eddy_adafactor_with(EDDY_ARGS(eddy_adafactor_args, __VA_ARGS__))
 
 typedef struct eddy_sm3_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_sm3_args));
     eddy_graph *graph;
     eddy_tensor learning_rate;            /* required */
-    eddy_tensor momentum;                 /* default 0.9 */
+    eddy_tensor momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
     const char *name;                     /* default "SM3" */
 } eddy_sm3_args;
 /* SM3: a slot a_i for each axis, with its length. n = min_i a_i + g^2; a_i = the maximum of n
@@ -255,16 +260,16 @@ typedef struct eddy_sm3_args {
  * authors' code: the other slots would grow with each step and never be the minimum. So the
  * gradients of one variable should be either all sparse or all dense. Error: a variable of
  * unknown rank (UNIMPLEMENTED). */
-EDDY_API eddy_optimizer *eddy_sm3_with(eddy_sm3_args args);
+EDDY_API eddy_optimizer *eddy_sm3_with(const eddy_sm3_args *given);
 #define eddy_sm3(...) eddy_sm3_with(EDDY_ARGS(eddy_sm3_args, __VA_ARGS__))
 
 typedef struct eddy_shampoo_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_shampoo_args));
     eddy_graph *graph;
-    eddy_tensor learning_rate;            /* default 0.1 */
-    eddy_tensor epsilon;                  /* default 0.0001, above 0 */
-    eddy_tensor momentum;                 /* default none */
-    int64_t     max_size;                 /* of an axis with a preconditioner; default 1024 */
+    eddy_tensor learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
+    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001, above 0 */
+    eddy_tensor momentum;        /* default none */
+    int64_t     max_size EDDY_DEFAULT(1024); /* of an axis with a preconditioner */
     bool        separate_roots;           /* eddy_shampoo_roots makes them, not the step */
     const char *name;                     /* default "Shampoo" */
 } eddy_shampoo_args;
@@ -279,20 +284,21 @@ typedef struct eddy_shampoo_args {
  * every few steps; before its first run they are the identity. Sparse gradients are converted to
  * dense ones. Errors: a variable of unknown shape (UNIMPLEMENTED); max_size below 0
  * (INVALID_ARGUMENT). */
-EDDY_API eddy_optimizer *eddy_shampoo_with(eddy_shampoo_args args);
+EDDY_API eddy_optimizer *eddy_shampoo_with(const eddy_shampoo_args *given);
 #define eddy_shampoo(...) eddy_shampoo_with(EDDY_ARGS(eddy_shampoo_args, __VA_ARGS__))
 /* The operation that computes the roots of all statistics of a Shampoo with separate_roots
  * whose steps have been built.  INVALID_ARGUMENT for any other optimizer. */
 EDDY_API eddy_tensor eddy_shampoo_roots(eddy_optimizer *shampoo);
 
 typedef struct eddy_muon_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_muon_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.001 */
-    eddy_tensor          momentum;        /* default 0.95 */
-    eddy_tensor          weight_decay;    /* default 0.1 */
-    eddy_tensor          epsilon;         /* the least norm; default 1e-7 */
-    int                  newton_steps;    /* default 5 */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
+    eddy_tensor          momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.95 */
+    eddy_tensor          weight_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
+    /* the least norm; default 1e-7 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    int                  newton_steps EDDY_DEFAULT(5);
     bool                 no_nesterov;
     eddy_variable_filter without_decay;
     const char          *name;            /* default "Muon" */
@@ -308,13 +314,13 @@ typedef struct eddy_muon_args {
  * the formula and the defaults of PyTorch's Muon, whose matrices have outputs as rows; computed
  * in the variable's type. Errors: rank below 2 or an unknown shape (UNIMPLEMENTED); newton_steps
  * below 0 (INVALID_ARGUMENT). */
-EDDY_API eddy_optimizer *eddy_muon_with(eddy_muon_args args);
+EDDY_API eddy_optimizer *eddy_muon_with(const eddy_muon_args *given);
 #define eddy_muon(...) eddy_muon_with(EDDY_ARGS(eddy_muon_args, __VA_ARGS__))
 
 /* ------------------------------------------------------------------- wrapper -- */
 
 typedef struct eddy_decoupled_weight_decay_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_decoupled_weight_decay_args));
     eddy_optimizer      *optimizer;       /* required */
     eddy_tensor          weight_decay;    /* required; follows no learning rate by itself */
     eddy_variable_filter without_decay;
@@ -326,7 +332,7 @@ typedef struct eddy_decoupled_weight_decay_args {
  * tf.contrib.opt.extend_with_decoupled_weight_decay. Error: no live optimizer, or one of another
  * graph (INVALID_ARGUMENT). */
 EDDY_API eddy_optimizer *
-eddy_decoupled_weight_decay_with(eddy_decoupled_weight_decay_args args);
+eddy_decoupled_weight_decay_with(const eddy_decoupled_weight_decay_args *given);
 #define eddy_decoupled_weight_decay(...) \
     eddy_decoupled_weight_decay_with(EDDY_ARGS(eddy_decoupled_weight_decay_args, __VA_ARGS__))
 
@@ -337,7 +343,8 @@ typedef eddy_decoupled_weight_decay_args eddy_coupled_weight_decay_args;
  * gradient only its rows decay, except that before an optimizer that examines all gradients
  * first (clipping, Prodigy) it is converted to a dense one. Inside eddy_accumulate_gradients it
  * is added to the whole gradient once. */
-EDDY_API eddy_optimizer *eddy_coupled_weight_decay_with(eddy_coupled_weight_decay_args args);
+EDDY_API eddy_optimizer *eddy_coupled_weight_decay_with(
+    const eddy_coupled_weight_decay_args *given);
 #define eddy_coupled_weight_decay(...) \
     eddy_coupled_weight_decay_with(EDDY_ARGS(eddy_coupled_weight_decay_args, __VA_ARGS__))
 

@@ -5,6 +5,7 @@
  *   x <- x (1 - lambda e) - e g
  *   a <- a + (x - a) / max(1, t - 1 - t0) */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct asgd_state {
     eddy_asgd_args a;
@@ -52,7 +53,8 @@ static const eddy_optimizer_rule asgd = {
     sizeof(eddy_asgd_args), options,
 };
 
-eddy_optimizer *eddy_asgd_with(eddy_asgd_args a)
+eddy_optimizer *eddy_asgd_with(const eddy_asgd_args *given)
 {
+    eddy_asgd_args a = EDDY_TAKE(eddy_asgd_args, given);
     return eddy__optimizer_make_lazy(&asgd, &a, a.name, false);
 }

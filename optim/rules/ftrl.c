@@ -8,6 +8,7 @@
  *
  * Shrinkage affects z alone: n sums the squares of the gradients themselves. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -67,12 +68,12 @@ static bool keep_name(eddy_graph *g, const char **name)
 
 static const eddy_option_row options[] = {
     REQUIRED(eddy_ftrl_args, learning_rate),
-    NOT_NEGATIVE(eddy_ftrl_args, initial_accumulator_value, 0.1),
-    NUMBER(eddy_ftrl_args, learning_rate_power, -0.5),
-    NOT_NEGATIVE(eddy_ftrl_args, l1_regularization_strength, 0),
-    NOT_NEGATIVE(eddy_ftrl_args, l2_regularization_strength, 0),
-    NOT_NEGATIVE(eddy_ftrl_args, l2_shrinkage_regularization_strength, 0),
-    NOT_NEGATIVE(eddy_ftrl_args, beta, 0),
+    NOT_NEGATIVE(eddy_ftrl_args, initial_accumulator_value),
+    NUMBER(eddy_ftrl_args, learning_rate_power),
+    NOT_NEGATIVE(eddy_ftrl_args, l1_regularization_strength),
+    NOT_NEGATIVE(eddy_ftrl_args, l2_regularization_strength),
+    NOT_NEGATIVE(eddy_ftrl_args, l2_shrinkage_regularization_strength),
+    NOT_NEGATIVE(eddy_ftrl_args, beta),
     { 0 },
 };
 
@@ -82,8 +83,9 @@ static const eddy_optimizer_rule ftrl = {
     sizeof(eddy_ftrl_args), options,
 };
 
-eddy_optimizer *eddy_ftrl_with(eddy_ftrl_args a)
+eddy_optimizer *eddy_ftrl_with(const eddy_ftrl_args *given)
 {
+    eddy_ftrl_args a = EDDY_TAKE(eddy_ftrl_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&ftrl, &a, a.name);
     if (!o) return NULL;
     ftrl_state *s = eddy_optimizer_state(o);

@@ -1,5 +1,6 @@
 /* gradient_descent.c -- gradient descent (SGD): v <- v - lr g. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -30,7 +31,8 @@ static const eddy_optimizer_rule descent = {
     sizeof(eddy_gradient_descent_args), options,
 };
 
-eddy_optimizer *eddy_gradient_descent_with(eddy_gradient_descent_args a)
+eddy_optimizer *eddy_gradient_descent_with(const eddy_gradient_descent_args *given)
 {
+    eddy_gradient_descent_args a = EDDY_TAKE(eddy_gradient_descent_args, given);
     return eddy__optimizer_make(&descent, &a, a.name);
 }

@@ -5,6 +5,7 @@
  *   u  = m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) + decay x
  *   x <- x - lr |x| / |u| u */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct lamb_state {
     eddy_lamb_args a;
@@ -54,7 +55,8 @@ static const eddy_optimizer_rule lamb = {
     sizeof(eddy_lamb_args), options,
 };
 
-eddy_optimizer *eddy_lamb_with(eddy_lamb_args a)
+eddy_optimizer *eddy_lamb_with(const eddy_lamb_args *given)
 {
+    eddy_lamb_args a = EDDY_TAKE(eddy_lamb_args, given);
     return eddy__optimizer_make(&lamb, &a, a.name);
 }

@@ -5,6 +5,7 @@
  *   a <- momentum a + d
  *   x <- x - a                      or, after Nesterov, x <- x - (d + momentum a) */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 static eddy_tensor lars_scaled(const eddy_lars_args *s, eddy_tensor g, eddy_tensor v)
 {
@@ -40,7 +41,8 @@ static const eddy_optimizer_rule lars = {
     sizeof(eddy_lars_args), options,
 };
 
-eddy_optimizer *eddy_lars_with(eddy_lars_args a)
+eddy_optimizer *eddy_lars_with(const eddy_lars_args *given)
 {
+    eddy_lars_args a = EDDY_TAKE(eddy_lars_args, given);
     return eddy__optimizer_make(&lars, &a, a.name);
 }

@@ -4,6 +4,7 @@
  *   x <- x - lr (sign(beta1 m + (1 - beta1) g) + decay x)
  *   m <- beta2 m + (1 - beta2) g */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 static void lion_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 {
@@ -28,7 +29,8 @@ static const eddy_optimizer_rule lion = {
     sizeof(eddy_lion_args), options,
 };
 
-eddy_optimizer *eddy_lion_with(eddy_lion_args a)
+eddy_optimizer *eddy_lion_with(const eddy_lion_args *given)
 {
+    eddy_lion_args a = EDDY_TAKE(eddy_lion_args, given);
     return eddy__optimizer_make_lazy(&lion, &a, a.name, a.lazy);
 }

@@ -9,6 +9,7 @@
  * The learning rate multiplies the sum, not its terms, so that changing the rate changes the
  * effect of past gradients too. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct momentum_state {
     eddy_momentum_args a;
@@ -48,8 +49,9 @@ static const eddy_optimizer_rule momentum = {
 };
 
 /* Only with dampening does it matter which step is the first. */
-eddy_optimizer *eddy_momentum_with(eddy_momentum_args a)
+eddy_optimizer *eddy_momentum_with(const eddy_momentum_args *given)
 {
+    eddy_momentum_args a = EDDY_TAKE(eddy_momentum_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&momentum, &a, a.name);
     if (!o || a.dampening.node == 0) return o;
     o->def.create_slots = eddy__counted_slots;

@@ -10,6 +10,7 @@
  * fast and not exact: the resulting singular values are between 0.7 and 1.2. A is the smaller of
  * U U' and U' U, so tall matrices are transposed. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 static void muon_slots(eddy_optimizer *o, eddy_tensor v)
 {
@@ -74,11 +75,11 @@ static const eddy_optimizer_rule muon = {
     sizeof(eddy_muon_args), options,
 };
 
-eddy_optimizer *eddy_muon_with(eddy_muon_args a)
+eddy_optimizer *eddy_muon_with(const eddy_muon_args *given)
 {
-    if (a.newton_steps == 0) a.newton_steps = 5;
+    eddy_muon_args a = EDDY_TAKE(eddy_muon_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&muon, &a, a.name);
-    if (o && a.newton_steps < 0)
+    if (o && a.newton_steps < 1)
         eddy_fail(o->graph, EDDY_INVALID_ARGUMENT, "Muon: newton_steps is %d; it must be positive",
                   a.newton_steps);
     return a.newton_steps > 0 ? o : NULL;

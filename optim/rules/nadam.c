@@ -8,6 +8,7 @@
  *
  * P is a variable; the constant 0.96 is the paper's. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct nadam_state {
     eddy_nadam_args a;
@@ -77,7 +78,8 @@ static const eddy_optimizer_rule nadam = {
     sizeof(eddy_nadam_args), options,
 };
 
-eddy_optimizer *eddy_nadam_with(eddy_nadam_args a)
+eddy_optimizer *eddy_nadam_with(const eddy_nadam_args *given)
 {
+    eddy_nadam_args a = EDDY_TAKE(eddy_nadam_args, given);
     return eddy__optimizer_make_lazy(&nadam, &a, a.name, a.lazy);
 }

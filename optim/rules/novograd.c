@@ -5,6 +5,7 @@
  *   m <- beta1 m + g / (sqrt(s) + epsilon) + decay x
  *   x <- x - lr m */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct novograd_state {
     eddy_novograd_args a;
@@ -53,7 +54,8 @@ static const eddy_optimizer_rule novograd = {
     sizeof(eddy_novograd_args), options,
 };
 
-eddy_optimizer *eddy_novograd_with(eddy_novograd_args a)
+eddy_optimizer *eddy_novograd_with(const eddy_novograd_args *given)
 {
+    eddy_novograd_args a = EDDY_TAKE(eddy_novograd_args, given);
     return eddy__optimizer_make(&novograd, &a, a.name);
 }

@@ -12,15 +12,17 @@ extern "C" {
 #endif
 
 typedef struct eddy_prodigy_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_prodigy_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* a factor, mostly 1, the default; or a schedule */
-    eddy_tensor          beta1;           /* default 0.9 */
-    eddy_tensor          beta2;           /* default 0.999 */
-    eddy_tensor          epsilon;         /* default 1e-8 */
+    /* a factor, mostly 1, the default; or a schedule */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
     eddy_tensor          weight_decay;    /* default none */
-    eddy_tensor          d_coef;          /* factor of the estimate; default 1 */
-    double               d0;              /* the first estimate, above 0; default 1e-6 */
+    /* factor of the estimate; default 1 */
+    eddy_tensor          d_coef EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    double               d0 EDDY_DEFAULT(1e-6); /* the first estimate, above 0 */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "Prodigy" */
 } eddy_prodigy_args;
@@ -31,16 +33,17 @@ typedef struct eddy_prodigy_args {
  * "p0", which is p; d and r are the shared slots "d" and "d_numerator". Mishchenko and Defazio
  * 2023, algorithm 4, in the form and with the defaults of the authors' code. Error: d0 not above
  * 0 (INVALID_ARGUMENT). */
-EDDY_API eddy_optimizer *eddy_prodigy_with(eddy_prodigy_args args);
+EDDY_API eddy_optimizer *eddy_prodigy_with(const eddy_prodigy_args *given);
 #define eddy_prodigy(...) eddy_prodigy_with(EDDY_ARGS(eddy_prodigy_args, __VA_ARGS__))
 
 typedef struct eddy_schedule_free_adamw_args {
-    char                 unused_;
+    size_t               size_ EDDY_DEFAULT(sizeof(eddy_schedule_free_adamw_args));
     eddy_graph          *graph;
-    eddy_tensor          learning_rate;   /* default 0.0025; with a warm-up, no decay */
-    eddy_tensor          beta1;           /* default 0.9 */
-    eddy_tensor          beta2;           /* default 0.999 */
-    eddy_tensor          epsilon;         /* default 1e-8 */
+    /* default 0.0025; with a warm-up, no decay */
+    eddy_tensor          learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    eddy_tensor          beta1 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.9 */
+    eddy_tensor          beta2 EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.999 */
+    eddy_tensor          epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1e-8 */
     eddy_tensor          weight_decay;    /* default none */
     eddy_variable_filter without_decay;
     const char          *name;            /* default "ScheduleFreeAdamW" */
@@ -50,7 +53,7 @@ typedef struct eddy_schedule_free_adamw_args {
  * and c = w / the sum of all w; v += (g^2 - v)(1 - beta2); u = g / (sqrt(v/(1 - beta2^t)) +
  * epsilon) + weight_decay y; y += (z - y) c - lr (1 - beta1 (1 - c)) u; z -= lr u. Slots "z" and
  * "v". Defazio et al. 2024, AdamWScheduleFree of the authors' code with r = 0. */
-EDDY_API eddy_optimizer *eddy_schedule_free_adamw_with(eddy_schedule_free_adamw_args args);
+EDDY_API eddy_optimizer *eddy_schedule_free_adamw_with(const eddy_schedule_free_adamw_args *given);
 #define eddy_schedule_free_adamw(...) \
     eddy_schedule_free_adamw_with(EDDY_ARGS(eddy_schedule_free_adamw_args, __VA_ARGS__))
 /* The operation that writes the averages x to the variables, for evaluation and for files; and

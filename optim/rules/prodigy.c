@@ -10,6 +10,7 @@
  *
  * The sums are over all variables, so they are computed before the first update. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct prodigy_state {
     eddy_prodigy_args a;
@@ -88,7 +89,7 @@ static const eddy_option_row options[] = {
     TENSOR(eddy_prodigy_args, epsilon, 1e-8),
     OPTIONAL(eddy_prodigy_args, weight_decay),
     TENSOR(eddy_prodigy_args, d_coef, 1),
-    POSITIVE(eddy_prodigy_args, d0, 1e-6),
+    POSITIVE(eddy_prodigy_args, d0),
     { 0 },
 };
 
@@ -99,7 +100,8 @@ static const eddy_optimizer_rule prodigy = {
     sizeof(eddy_prodigy_args), options,
 };
 
-eddy_optimizer *eddy_prodigy_with(eddy_prodigy_args a)
+eddy_optimizer *eddy_prodigy_with(const eddy_prodigy_args *given)
 {
+    eddy_prodigy_args a = EDDY_TAKE(eddy_prodigy_args, given);
     return eddy__optimizer_make_lazy(&prodigy, &a, a.name, false);
 }

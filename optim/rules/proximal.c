@@ -4,6 +4,7 @@
  *   e = lr, or with Adagrad  a <- a + g^2,  e = lr / sqrt(a)
  *   v <- shrink(v - e g, e l1) / (1 + e l2) */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -31,8 +32,8 @@ static void descent_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 
 static const eddy_option_row descent_options[] = {
     REQUIRED(eddy_proximal_gradient_descent_args, learning_rate),
-    NOT_NEGATIVE(eddy_proximal_gradient_descent_args, l1_regularization_strength, 0),
-    NOT_NEGATIVE(eddy_proximal_gradient_descent_args, l2_regularization_strength, 0),
+    NOT_NEGATIVE(eddy_proximal_gradient_descent_args, l1_regularization_strength),
+    NOT_NEGATIVE(eddy_proximal_gradient_descent_args, l2_regularization_strength),
     { 0 },
 };
 
@@ -42,8 +43,10 @@ static const eddy_optimizer_rule descent = {
     sizeof(eddy_proximal_gradient_descent_args), descent_options,
 };
 
-eddy_optimizer *eddy_proximal_gradient_descent_with(eddy_proximal_gradient_descent_args a)
+eddy_optimizer *eddy_proximal_gradient_descent_with(
+    const eddy_proximal_gradient_descent_args *given)
 {
+    eddy_proximal_gradient_descent_args a = EDDY_TAKE(eddy_proximal_gradient_descent_args, given);
     return eddy__optimizer_make(&descent, &a, a.name);
 }
 
@@ -76,9 +79,9 @@ static void adagrad_step(eddy_optimizer *o, eddy_tensor g, eddy_tensor *x)
 
 static const eddy_option_row adagrad_options[] = {
     REQUIRED(eddy_proximal_adagrad_args, learning_rate),
-    POSITIVE(eddy_proximal_adagrad_args, initial_accumulator_value, 0.1),
-    NOT_NEGATIVE(eddy_proximal_adagrad_args, l1_regularization_strength, 0),
-    NOT_NEGATIVE(eddy_proximal_adagrad_args, l2_regularization_strength, 0),
+    POSITIVE(eddy_proximal_adagrad_args, initial_accumulator_value),
+    NOT_NEGATIVE(eddy_proximal_adagrad_args, l1_regularization_strength),
+    NOT_NEGATIVE(eddy_proximal_adagrad_args, l2_regularization_strength),
     { 0 },
 };
 
@@ -89,7 +92,8 @@ static const eddy_optimizer_rule adagrad = {
     sizeof(eddy_proximal_adagrad_args), adagrad_options,
 };
 
-eddy_optimizer *eddy_proximal_adagrad_with(eddy_proximal_adagrad_args a)
+eddy_optimizer *eddy_proximal_adagrad_with(const eddy_proximal_adagrad_args *given)
 {
+    eddy_proximal_adagrad_args a = EDDY_TAKE(eddy_proximal_adagrad_args, given);
     return eddy__optimizer_make(&adagrad, &a, a.name);
 }

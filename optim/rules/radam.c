@@ -9,6 +9,7 @@
  * One formula covers both cases: m (adaptive / (sqrt(s) + epsilon) + plain), where one of the
  * two scalars is 0. r is the difference of large numbers and therefore in float64. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct radam_state {
     eddy_radam_args a;
@@ -54,7 +55,8 @@ static const eddy_optimizer_rule radam = {
     sizeof(eddy_radam_args), options,
 };
 
-eddy_optimizer *eddy_radam_with(eddy_radam_args a)
+eddy_optimizer *eddy_radam_with(const eddy_radam_args *given)
 {
+    eddy_radam_args a = EDDY_TAKE(eddy_radam_args, given);
     return eddy__optimizer_make_lazy(&radam, &a, a.name, a.lazy);
 }

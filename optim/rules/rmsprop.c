@@ -8,6 +8,7 @@
  *
  * r starts at one, epsilon is inside the root, and the learning rate is inside the momentum. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -50,8 +51,9 @@ static const eddy_optimizer_rule rmsprop = {
     sizeof(eddy_rmsprop_args), options,
 };
 
-eddy_optimizer *eddy_rmsprop_with(eddy_rmsprop_args a)
+eddy_optimizer *eddy_rmsprop_with(const eddy_rmsprop_args *given)
 {
+    eddy_rmsprop_args a = EDDY_TAKE(eddy_rmsprop_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&rmsprop, &a, a.name);
     if (o && !a.centered) o->def.slots[2] = NULL;
     return o;

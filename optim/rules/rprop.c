@@ -7,6 +7,7 @@
  *
  * The signs are multiplied instead of the gradients, whose products may underflow. */
 #include "optim/option_table.h"
+#include "graph/take.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
@@ -45,7 +46,8 @@ static const eddy_optimizer_rule rprop = {
     sizeof(eddy_rprop_args), options,
 };
 
-eddy_optimizer *eddy_rprop_with(eddy_rprop_args a)
+eddy_optimizer *eddy_rprop_with(const eddy_rprop_args *given)
 {
+    eddy_rprop_args a = EDDY_TAKE(eddy_rprop_args, given);
     return eddy__optimizer_make_lazy(&rprop, &a, a.name, false);
 }

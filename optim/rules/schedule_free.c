@@ -9,6 +9,7 @@
  *
  * The variable is y; its average x = y + (1 - 1 / beta1) (z - y) is not stored in a slot. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 #include <string.h>
 
@@ -77,8 +78,9 @@ static const eddy_optimizer_rule schedule_free = {
     sizeof(eddy_schedule_free_adamw_args), options,
 };
 
-eddy_optimizer *eddy_schedule_free_adamw_with(eddy_schedule_free_adamw_args a)
+eddy_optimizer *eddy_schedule_free_adamw_with(const eddy_schedule_free_adamw_args *given)
 {
+    eddy_schedule_free_adamw_args a = EDDY_TAKE(eddy_schedule_free_adamw_args, given);
     return eddy__optimizer_make_lazy(&schedule_free, &a, a.name, false);
 }
 
@@ -98,7 +100,7 @@ static eddy_tensor move_all(eddy_optimizer *o, const char *what, bool forth)
     eddy_tensor beta1 = eddy__exact(s->a.beta1), last = eddy_group(g, (eddy_list){ 0 }, NULL);
     eddy_tensor by = Sub(1, forth ? Div(1, beta1) : beta1);
     for (int i = 0; i < o->n_slots; i++) {
-        const eddy_tensor v = { g, o->slots[i].owner, 0 }, z = o->slots[i].variable;
+        const eddy_tensor v = { .graph = g, .node = o->slots[i].owner }, z = o->slots[i].variable;
         if (v.node == 0 || strcmp(o->slots[i].name, "z") != 0) continue;
         eddy_tensor moved = eddy_assign(v, Add(v, Mul(eddy_hyper(by, v), Sub(z, v))));
         last = eddy_group(g, EDDY_LIST(last, moved), NULL);

@@ -8,6 +8,7 @@
  * Roots are computed from eigenvalues, which are at least epsilon, the initial L_i; only
  * rounding can make them smaller. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 #include <string.h>
 
@@ -59,10 +60,10 @@ static eddy_tensor inverse_root(const eddy_shampoo_args *s, eddy_tensor l, int k
 /* The product of x and y summed over all axes except one: a matrix of that axis. */
 static eddy_tensor gram(eddy_tensor x, int axis)
 {
-    eddy_tensordot_args t = { .a = x, .b = x };
+    eddy_dims others = { .count = 0 };
     for (int i = 0; i < eddy_shape_of(x).rank; i++)
-        if (i != axis) t.a_axes.at[t.a_axes.count++] = t.b_axes.at[t.b_axes.count++] = i;
-    return eddy_tensordot_with(t);
+        if (i != axis) others.at[others.count++] = i;
+    return eddy_tensordot(x, x, .a_axes = others, .b_axes = others);
 }
 
 /* The gradient times the roots; its statistics join the updates. */
@@ -116,13 +117,13 @@ static const eddy_optimizer_rule shampoo = {
     sizeof(eddy_shampoo_args), options,
 };
 
-eddy_optimizer *eddy_shampoo_with(eddy_shampoo_args a)
+eddy_optimizer *eddy_shampoo_with(const eddy_shampoo_args *given)
 {
-    if (a.max_size == 0) a.max_size = 1024;
+    eddy_shampoo_args a = EDDY_TAKE(eddy_shampoo_args, given);
     eddy_optimizer *o = eddy__optimizer_make(&shampoo, &a, a.name);
-    if (o && a.max_size < 0)
+    if (o && a.max_size < 1)
         eddy_fail(o->graph, EDDY_INVALID_ARGUMENT,
-                  "Shampoo: max_size is %lld; it must not be negative", (long long)a.max_size);
+                  "Shampoo: max_size is %lld; it must be positive", (long long)a.max_size);
     return o && a.max_size > 0 ? o : NULL;
 }
 
@@ -132,7 +133,7 @@ eddy_optimizer *eddy_shampoo_with(eddy_shampoo_args a)
 static eddy_tensor update_root(eddy_optimizer *o, const eddy_slot *slot)
 {
     const eddy_shampoo_args *s = eddy_optimizer_state(o);
-    eddy_tensor v = { o->graph, slot->owner, 0 };
+    eddy_tensor v = { .graph = o->graph, .node = slot->owner };
     for (int i = 0; i < EDDY_MAX_RANK; i++)
         if (strcmp(slot->name, statistics[i]) == 0)
             return eddy_assign(eddy_get_slot(o, v, roots[i]),

@@ -7,6 +7,7 @@
  *   m  <- momentum m + (1 - momentum) g / sqrt(n)
  *   x  <- x - lr m */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 static const char *const sm3_names[EDDY_MAX_RANK] = {
     "accumulator_0", "accumulator_1", "accumulator_2", "accumulator_3",
@@ -96,7 +97,8 @@ static const eddy_optimizer_rule sm3 = {
     sizeof(eddy_sm3_args), options,
 };
 
-eddy_optimizer *eddy_sm3_with(eddy_sm3_args a)
+eddy_optimizer *eddy_sm3_with(const eddy_sm3_args *given)
 {
+    eddy_sm3_args a = EDDY_TAKE(eddy_sm3_args, given);
     return eddy__optimizer_make(&sm3, &a, a.name);
 }

@@ -5,6 +5,7 @@
  *   s <- s - (1 - beta2) sign(s - g^2) g^2
  *   x <- x - lr m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 
 typedef struct yogi_state {
     eddy_yogi_args a;
@@ -43,7 +44,7 @@ static const eddy_option_row options[] = {
     TENSOR(eddy_yogi_args, beta1, 0.9),
     TENSOR(eddy_yogi_args, beta2, 0.999),
     TENSOR(eddy_yogi_args, epsilon, 0.001),
-    NOT_NEGATIVE(eddy_yogi_args, initial_accumulator_value, 1e-6),
+    NOT_NEGATIVE(eddy_yogi_args, initial_accumulator_value),
     { 0 },
 };
 
@@ -54,7 +55,8 @@ static const eddy_optimizer_rule yogi = {
     sizeof(eddy_yogi_args), options,
 };
 
-eddy_optimizer *eddy_yogi_with(eddy_yogi_args a)
+eddy_optimizer *eddy_yogi_with(const eddy_yogi_args *given)
 {
+    eddy_yogi_args a = EDDY_TAKE(eddy_yogi_args, given);
     return eddy__optimizer_make_lazy(&yogi, &a, a.name, a.lazy);
 }

@@ -1,5 +1,6 @@
 /* joined.c -- cyclic learning rates, and sequences of schedules. */
 #include "optim/schedules/schedules_internal.h"
+#include "graph/take.h"
 
 #include <math.h>
 
@@ -13,8 +14,9 @@ static eddy_tensor cycle_height(const eddy__schedule *s, const eddy_cyclic_args 
     return Pow(eddy__schedule_operand(s, "gamma", a->gamma, 1), s->step);
 }
 
-eddy_tensor eddy_cyclic_with(eddy_cyclic_args a)
+eddy_tensor eddy_cyclic_with(const eddy_cyclic_args *given)
 {
+    eddy_cyclic_args a = EDDY_TAKE(eddy_cyclic_args, given);
     eddy__schedule s = { .what = "cyclic" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "Cyclic"))
         return eddy_none(s.g);
@@ -66,8 +68,9 @@ static eddy_tensor joined(const eddy__schedule *s, const eddy_joined_schedules_a
     return y;
 }
 
-eddy_tensor eddy_joined_schedules_with(eddy_joined_schedules_args a)
+eddy_tensor eddy_joined_schedules_with(const eddy_joined_schedules_args *given)
 {
+    eddy_joined_schedules_args a = EDDY_TAKE(eddy_joined_schedules_args, given);
     eddy__schedule s = { .what = "joined_schedules", .rate_name = "schedule 0" };
     const int     n = a.schedules.at ? a.schedules.count : 0;
     eddy_tensor   none = { 0 };

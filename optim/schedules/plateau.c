@@ -1,5 +1,6 @@
 /* plateau.c -- reduce-on-plateau: a learning rate that decreases when a metric stops improving. */
 #include "optim/schedules/schedules_internal.h"
+#include "graph/take.h"
 
 #include <math.h>
 
@@ -49,7 +50,7 @@ static eddy_tensor reduced(const eddy__schedule *s, const eddy_reduce_on_plateau
 /* The assignments of one epoch. The new rate is read after all of them. */
 static eddy_tensor epoch(const eddy__schedule *s, const eddy_reduce_on_plateau_args *a, plateau p)
 {
-    const double patience = a->patience == 0 ? 10 : a->patience < 0 ? 0 : a->patience;
+    const double patience = a->patience < 0 ? 0 : a->patience;
     eddy_tensor  better = is_better(s, a, p.best), resting = Greater(p.rest, 0);
     eddy_tensor  bad = Where(eddy_logical_or(better, resting), 0, Add(p.bad, 1));
     eddy_tensor  enough = Greater(bad, patience);
@@ -63,8 +64,9 @@ static eddy_tensor epoch(const eddy__schedule *s, const eddy_reduce_on_plateau_a
     return done;
 }
 
-eddy_plateau eddy_reduce_on_plateau_with(eddy_reduce_on_plateau_args a)
+eddy_plateau eddy_reduce_on_plateau_with(const eddy_reduce_on_plateau_args *given)
 {
+    eddy_reduce_on_plateau_args a = EDDY_TAKE(eddy_reduce_on_plateau_args, given);
     eddy__schedule s = { .what = "reduce_on_plateau", .step_name = "metric" };
     eddy_plateau  y = { eddy_none(a.learning_rate.graph), eddy_none(a.learning_rate.graph) };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.metric, a.name, "ReduceOnPlateau")) return y;

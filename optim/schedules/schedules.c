@@ -1,6 +1,7 @@
 /* schedules.c -- learning rate schedules of TensorFlow 1's tf.train (exponential, polynomial,
  * cosine decay, ...), after its learning_rate_decay. */
 #include "optim/schedules/schedules_internal.h"
+#include "graph/take.h"
 
 #include <math.h>
 
@@ -84,32 +85,36 @@ static bool decay_begin(eddy__schedule *s, const eddy_decay_args *a, const char 
     return true;
 }
 
-eddy_tensor eddy_exponential_decay_with(eddy_decay_args a)
+eddy_tensor eddy_exponential_decay_with(const eddy_decay_args *given)
 {
+    eddy_decay_args a = EDDY_TAKE(eddy_decay_args, given);
     eddy__schedule s = { .what = "exponential_decay" };
     eddy_tensor   f, decay;
     if (!decay_begin(&s, &a, "ExponentialDecay", &f, &decay)) return eddy_none(s.g);
     return eddy__schedule_end(&s, Mul(s.rate, Pow(decay, f)));
 }
 
-eddy_tensor eddy_natural_exp_decay_with(eddy_decay_args a)
+eddy_tensor eddy_natural_exp_decay_with(const eddy_decay_args *given)
 {
+    eddy_decay_args a = EDDY_TAKE(eddy_decay_args, given);
     eddy__schedule s = { .what = "natural_exp_decay" };
     eddy_tensor   f, decay;
     if (!decay_begin(&s, &a, "NaturalExpDecay", &f, &decay)) return eddy_none(s.g);
     return eddy__schedule_end(&s, Mul(s.rate, Exp(Mul(Neg(decay), f))));
 }
 
-eddy_tensor eddy_inverse_time_decay_with(eddy_decay_args a)
+eddy_tensor eddy_inverse_time_decay_with(const eddy_decay_args *given)
 {
+    eddy_decay_args a = EDDY_TAKE(eddy_decay_args, given);
     eddy__schedule s = { .what = "inverse_time_decay" };
     eddy_tensor   f, decay;
     if (!decay_begin(&s, &a, "InverseTimeDecay", &f, &decay)) return eddy_none(s.g);
     return eddy__schedule_end(&s, Div(s.rate, Add(1, Mul(decay, f))));
 }
 
-eddy_tensor eddy_polynomial_decay_with(eddy_polynomial_decay_args a)
+eddy_tensor eddy_polynomial_decay_with(const eddy_polynomial_decay_args *given)
 {
+    eddy_polynomial_decay_args a = EDDY_TAKE(eddy_polynomial_decay_args, given);
     eddy__schedule s = { .what = "polynomial_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "PolynomialDecay"))
         return eddy_none(s.g);
@@ -154,8 +159,9 @@ static bool values_fit(eddy_graph *g, eddy_list values)
     return true;
 }
 
-eddy_tensor eddy_piecewise_constant_with(eddy_piecewise_constant_args a)
+eddy_tensor eddy_piecewise_constant_with(const eddy_piecewise_constant_args *given)
 {
+    eddy_piecewise_constant_args a = EDDY_TAKE(eddy_piecewise_constant_args, given);
     eddy_graph *g = a.x.graph;
     if (!eddy__graph_ready(g)) return eddy_none(g);
     if (!operand_fits(g, "piecewise_constant", "x", a.x)) return eddy_none(g);
@@ -179,8 +185,9 @@ static eddy_tensor with_floor(const eddy__schedule *s, eddy_tensor cosine, eddy_
     return Mul(s->rate, Add(Mul(Sub(1, alpha), cosine), alpha));
 }
 
-eddy_tensor eddy_cosine_decay_with(eddy_cosine_decay_args a)
+eddy_tensor eddy_cosine_decay_with(const eddy_cosine_decay_args *given)
 {
+    eddy_cosine_decay_args a = EDDY_TAKE(eddy_cosine_decay_args, given);
     eddy__schedule s = { .what = "cosine_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "CosineDecay"))
         return eddy_none(s.g);
@@ -208,8 +215,9 @@ static eddy_tensor period(eddy_tensor f, eddy_tensor t_mul, eddy_tensor *over)
     return i;
 }
 
-eddy_tensor eddy_cosine_decay_restarts_with(eddy_cosine_decay_restarts_args a)
+eddy_tensor eddy_cosine_decay_restarts_with(const eddy_cosine_decay_restarts_args *given)
 {
+    eddy_cosine_decay_restarts_args a = EDDY_TAKE(eddy_cosine_decay_restarts_args, given);
     eddy__schedule s = { .what = "cosine_decay_restarts" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "SGDRDecay"))
         return eddy_none(s.g);
@@ -248,8 +256,9 @@ static eddy_tensor linear_cosine_of(eddy__schedule *s, linear_cosine a)
     return eddy__schedule_end(s, Mul(s->rate, Add(Mul(Add(alpha, left), cosine), beta)));
 }
 
-eddy_tensor eddy_linear_cosine_decay_with(eddy_linear_cosine_decay_args a)
+eddy_tensor eddy_linear_cosine_decay_with(const eddy_linear_cosine_decay_args *given)
 {
+    eddy_linear_cosine_decay_args a = EDDY_TAKE(eddy_linear_cosine_decay_args, given);
     eddy__schedule s = { .what = "linear_cosine_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "LinearCosineDecay"))
         return eddy_none(s.g);
@@ -257,8 +266,9 @@ eddy_tensor eddy_linear_cosine_decay_with(eddy_linear_cosine_decay_args a)
                                                  .noisy = false });
 }
 
-eddy_tensor eddy_noisy_linear_cosine_decay_with(eddy_noisy_linear_cosine_decay_args a)
+eddy_tensor eddy_noisy_linear_cosine_decay_with(const eddy_noisy_linear_cosine_decay_args *given)
 {
+    eddy_noisy_linear_cosine_decay_args a = EDDY_TAKE(eddy_noisy_linear_cosine_decay_args, given);
     eddy__schedule s = { .what = "noisy_linear_cosine_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "NoisyLinearCosineDecay"))
         return eddy_none(s.g);

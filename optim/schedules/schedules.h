@@ -22,7 +22,7 @@ extern "C" {
 /* ------------------------------------------- of tf.train's learning_rate_decay -- */
 
 typedef struct eddy_decay_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_decay_args));
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required; any number */
     eddy_tensor decay_steps;         /* required */
@@ -31,36 +31,36 @@ typedef struct eddy_decay_args {
     const char *name;
 } eddy_decay_args;
 /* lr decay_rate^f.  tf.train.exponential_decay. */
-EDDY_API eddy_tensor eddy_exponential_decay_with(eddy_decay_args a);
+EDDY_API eddy_tensor eddy_exponential_decay_with(const eddy_decay_args *given);
 #define eddy_exponential_decay(...) \
     eddy_exponential_decay_with(EDDY_ARGS(eddy_decay_args, __VA_ARGS__))
 /* lr exp(-decay_rate f).  tf.train.natural_exp_decay. */
-EDDY_API eddy_tensor eddy_natural_exp_decay_with(eddy_decay_args a);
+EDDY_API eddy_tensor eddy_natural_exp_decay_with(const eddy_decay_args *given);
 #define eddy_natural_exp_decay(...) \
     eddy_natural_exp_decay_with(EDDY_ARGS(eddy_decay_args, __VA_ARGS__))
 /* lr / (1 + decay_rate f).  tf.train.inverse_time_decay. */
-EDDY_API eddy_tensor eddy_inverse_time_decay_with(eddy_decay_args a);
+EDDY_API eddy_tensor eddy_inverse_time_decay_with(const eddy_decay_args *given);
 #define eddy_inverse_time_decay(...) \
     eddy_inverse_time_decay_with(EDDY_ARGS(eddy_decay_args, __VA_ARGS__))
 
 typedef struct eddy_polynomial_decay_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_polynomial_decay_args));
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor end_learning_rate;   /* default 0.0001 */
-    eddy_tensor power;               /* default 1 */
+    eddy_tensor end_learning_rate EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.0001 */
+    eddy_tensor power EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1 */
     bool        cycle;               /* D grows to the next multiple of itself */
     const char *name;
 } eddy_polynomial_decay_args;
 /* (lr - end) (1 - f)^power + end, where s is at most D. With cycle, D is multiplied by ceil(f),
  * or by 1 at step 0, instead. tf.train.polynomial_decay. */
-EDDY_API eddy_tensor eddy_polynomial_decay_with(eddy_polynomial_decay_args a);
+EDDY_API eddy_tensor eddy_polynomial_decay_with(const eddy_polynomial_decay_args *given);
 #define eddy_polynomial_decay(...) \
     eddy_polynomial_decay_with(EDDY_ARGS(eddy_polynomial_decay_args, __VA_ARGS__))
 
 typedef struct eddy_piecewise_constant_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_piecewise_constant_args));
     eddy_tensor x;                   /* required; mostly the global step */
     eddy_list   boundaries;          /* scalars of x's type, or int32 for an int64 x; rising */
     eddy_list   values;              /* one more, all of one type */
@@ -69,12 +69,12 @@ typedef struct eddy_piecewise_constant_args {
 /* values[i] where boundaries[i - 1] < x <= boundaries[i]: a boundary belongs to the interval
  * before it. INVALID_ARGUMENT for another number of values; BAD_DTYPE for different types.
  * tf.train.piecewise_constant. */
-EDDY_API eddy_tensor eddy_piecewise_constant_with(eddy_piecewise_constant_args a);
+EDDY_API eddy_tensor eddy_piecewise_constant_with(const eddy_piecewise_constant_args *given);
 #define eddy_piecewise_constant(...) \
     eddy_piecewise_constant_with(EDDY_ARGS(eddy_piecewise_constant_args, __VA_ARGS__))
 
 typedef struct eddy_cosine_decay_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_cosine_decay_args));
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
@@ -83,65 +83,68 @@ typedef struct eddy_cosine_decay_args {
 } eddy_cosine_decay_args;
 /* lr ((1 - alpha) (1 + cos(pi f)) / 2 + alpha), s at most D: Loshchilov and Hutter 2016 without
  * restarts. tf.train.cosine_decay. */
-EDDY_API eddy_tensor eddy_cosine_decay_with(eddy_cosine_decay_args a);
+EDDY_API eddy_tensor eddy_cosine_decay_with(const eddy_cosine_decay_args *given);
 #define eddy_cosine_decay(...) \
     eddy_cosine_decay_with(EDDY_ARGS(eddy_cosine_decay_args, __VA_ARGS__))
 
 typedef struct eddy_cosine_decay_restarts_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_cosine_decay_restarts_args));
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor first_decay_steps;   /* required */
-    eddy_tensor t_mul;               /* each period is so many times the last; default 2 */
-    eddy_tensor m_mul;               /* ... and begins so much higher; default 1 */
+    /* each period is so many times the last; default 2 */
+    eddy_tensor t_mul EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* ... and begins so much higher; default 1 */
+    eddy_tensor m_mul EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_tensor alpha;               /* default 0 */
     const char *name;
 } eddy_cosine_decay_restarts_args;
 /* lr ((1 - alpha) m_mul^i (1 + cos(pi r)) / 2 + alpha) in period i, where r is the elapsed
  * fraction of the period: Loshchilov and Hutter 2016. tf.train.cosine_decay_restarts. */
-EDDY_API eddy_tensor eddy_cosine_decay_restarts_with(eddy_cosine_decay_restarts_args a);
+EDDY_API eddy_tensor eddy_cosine_decay_restarts_with(const eddy_cosine_decay_restarts_args *given);
 #define eddy_cosine_decay_restarts(...) \
     eddy_cosine_decay_restarts_with(EDDY_ARGS(eddy_cosine_decay_restarts_args, __VA_ARGS__))
 
 typedef struct eddy_linear_cosine_decay_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_linear_cosine_decay_args));
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor num_periods;         /* of the cosine; default 0.5 */
+    eddy_tensor num_periods EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* of the cosine; default 0.5 */
     eddy_tensor alpha;               /* default 0 */
-    eddy_tensor beta;                /* default 0.001 */
+    eddy_tensor beta EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
     const char *name;
 } eddy_linear_cosine_decay_args;
 /* lr ((alpha + 1 - f) (1 + cos(2 pi num_periods f)) / 2 + beta), s at most D: Bello et al. 2017.
  * tf.train.linear_cosine_decay. */
-EDDY_API eddy_tensor eddy_linear_cosine_decay_with(eddy_linear_cosine_decay_args a);
+EDDY_API eddy_tensor eddy_linear_cosine_decay_with(const eddy_linear_cosine_decay_args *given);
 #define eddy_linear_cosine_decay(...) \
     eddy_linear_cosine_decay_with(EDDY_ARGS(eddy_linear_cosine_decay_args, __VA_ARGS__))
 
 typedef struct eddy_noisy_linear_cosine_decay_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_noisy_linear_cosine_decay_args));
     eddy_tensor learning_rate;       /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor decay_steps;         /* required */
-    eddy_tensor initial_variance;    /* default 1 */
-    eddy_tensor variance_decay;      /* default 0.55 */
-    eddy_tensor num_periods;         /* default 0.5 */
+    eddy_tensor initial_variance EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 1 */
+    eddy_tensor variance_decay EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.55 */
+    eddy_tensor num_periods EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.5 */
     eddy_tensor alpha;               /* default 0 */
-    eddy_tensor beta;                /* default 0.001 */
+    eddy_tensor beta EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.001 */
     int64_t     seed;                /* of the noise, as of eddy_random_normal */
     const char *name;
 } eddy_noisy_linear_cosine_decay_args;
 /* The same with normally distributed noise of variance initial_variance / (1 + s)^variance_decay
  * added to 1 - f, drawn anew in each run. tf.train.noisy_linear_cosine_decay. */
-EDDY_API eddy_tensor eddy_noisy_linear_cosine_decay_with(eddy_noisy_linear_cosine_decay_args a);
+EDDY_API eddy_tensor eddy_noisy_linear_cosine_decay_with(
+    const eddy_noisy_linear_cosine_decay_args *given);
 #define eddy_noisy_linear_cosine_decay(...) \
     eddy_noisy_linear_cosine_decay_with(EDDY_ARGS(eddy_noisy_linear_cosine_decay_args, __VA_ARGS__))
 
 /* ------------------------------------------------------------ newer schedules -- */
 
 typedef struct eddy_linear_warmup_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_linear_warmup_args));
     eddy_tensor learning_rate;       /* required: a number or any schedule */
     eddy_tensor global_step;         /* required */
     eddy_tensor warmup_steps;        /* required */
@@ -151,12 +154,12 @@ typedef struct eddy_linear_warmup_args {
 /* lr (start_factor + (1 - start_factor) s / warmup_steps), and lr from step warmup_steps on. For
  * a schedule that starts after the warm-up, pass eddy_sub(global_step, warmup_steps) as its
  * step. PyTorch: LinearLR, whose start_factor is 1/3 by default. */
-EDDY_API eddy_tensor eddy_linear_warmup_with(eddy_linear_warmup_args a);
+EDDY_API eddy_tensor eddy_linear_warmup_with(const eddy_linear_warmup_args *given);
 #define eddy_linear_warmup(...) \
     eddy_linear_warmup_with(EDDY_ARGS(eddy_linear_warmup_args, __VA_ARGS__))
 
 typedef struct eddy_inverse_square_root_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_inverse_square_root_args));
     eddy_tensor learning_rate;       /* required: the highest, reached at warmup_steps */
     eddy_tensor global_step;         /* required; count from 1, for step 0 has the rate 0 */
     eddy_tensor warmup_steps;        /* required; below 1 it is 1 */
@@ -164,40 +167,44 @@ typedef struct eddy_inverse_square_root_args {
 } eddy_inverse_square_root_args;
 /* lr min(s / W, sqrt(W / s)), where W is warmup_steps: Vaswani et al. 2017, whose learning rate
  * is lr = 1 / sqrt(d_model W). */
-EDDY_API eddy_tensor eddy_inverse_square_root_decay_with(eddy_inverse_square_root_args a);
+EDDY_API eddy_tensor eddy_inverse_square_root_decay_with(
+    const eddy_inverse_square_root_args *given);
 #define eddy_inverse_square_root_decay(...) \
     eddy_inverse_square_root_decay_with(EDDY_ARGS(eddy_inverse_square_root_args, __VA_ARGS__))
 
 typedef struct eddy_one_cycle_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_one_cycle_args));
     eddy_tensor max_learning_rate;   /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor total_steps;         /* required */
-    eddy_tensor pct_start;           /* the part of the steps that rises; default 0.3 */
-    eddy_tensor div_factor;          /* the first rate is max / div_factor; default 25 */
-    eddy_tensor final_div_factor;    /* the last is first / final_div_factor; default 10000 */
+    /* the part of the steps that rises; default 0.3 */
+    eddy_tensor pct_start EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* the first rate is max / div_factor; default 25 */
+    eddy_tensor div_factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* the last is first / final_div_factor; default 10000 */
+    eddy_tensor final_div_factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     bool        linear;              /* straight lines; default half cosines */
     bool        three_phase;         /* down as it went up, and then to the last rate */
     const char *name;
 } eddy_one_cycle_args;
 /* One-cycle schedule (Smith and Topin 2018): from max / div_factor up to max and down to the
  * final rate, which stays after step total_steps - 1. PyTorch: OneCycleLR. */
-EDDY_API eddy_tensor eddy_one_cycle_with(eddy_one_cycle_args a);
+EDDY_API eddy_tensor eddy_one_cycle_with(const eddy_one_cycle_args *given);
 #define eddy_one_cycle(...) eddy_one_cycle_with(EDDY_ARGS(eddy_one_cycle_args, __VA_ARGS__))
 
 typedef struct eddy_one_cycle_momentum_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_one_cycle_momentum_args));
     eddy_tensor max_momentum;        /* required */
     eddy_tensor global_step;         /* required */
     eddy_tensor total_steps;         /* required */
-    eddy_tensor base_momentum;       /* default 0.85 */
-    eddy_tensor pct_start;           /* default 0.3 */
+    eddy_tensor base_momentum EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.85 */
+    eddy_tensor pct_start EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.3 */
     bool        linear, three_phase;
     const char *name;
 } eddy_one_cycle_momentum_args;
 /* The momentum for the one-cycle schedule: from max to base while the rate rises, and back.
  * PyTorch: OneCycleLR with cycle_momentum, whose max_momentum is 0.95. */
-EDDY_API eddy_tensor eddy_one_cycle_momentum_with(eddy_one_cycle_momentum_args a);
+EDDY_API eddy_tensor eddy_one_cycle_momentum_with(const eddy_one_cycle_momentum_args *given);
 #define eddy_one_cycle_momentum(...) \
     eddy_one_cycle_momentum_with(EDDY_ARGS(eddy_one_cycle_momentum_args, __VA_ARGS__))
 
@@ -208,23 +215,26 @@ typedef enum eddy_cyclic_mode {
 } eddy_cyclic_mode;
 
 typedef struct eddy_cyclic_args {
-    char             unused_;
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_cyclic_args));
     eddy_tensor      learning_rate;  /* required: the lowest */
     eddy_tensor      global_step;    /* required */
     eddy_tensor      max_learning_rate;      /* required */
-    eddy_tensor      step_size_up;   /* steps from the lowest to the highest; default 2000 */
-    eddy_tensor      step_size_down; /* ... and back; default step_size_up */
+    /* steps from the lowest to the highest; default 2000 */
+    eddy_tensor      step_size_up EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* ... and back; default step_size_up */
+    eddy_tensor      step_size_down EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     eddy_cyclic_mode mode;
-    eddy_tensor      gamma;          /* of EDDY_CYCLIC_EXP_RANGE; default 1 */
+    /* of EDDY_CYCLIC_EXP_RANGE; default 1 */
+    eddy_tensor      gamma EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     const char      *name;
 } eddy_cyclic_args;
 /* lr + (max - lr) h times the height given by the mode, where h rises linearly from 0 to 1 and
  * falls back. INVALID_ARGUMENT for an unknown mode. Smith 2017; PyTorch: CyclicLR. */
-EDDY_API eddy_tensor eddy_cyclic_with(eddy_cyclic_args a);
+EDDY_API eddy_tensor eddy_cyclic_with(const eddy_cyclic_args *given);
 #define eddy_cyclic(...) eddy_cyclic_with(EDDY_ARGS(eddy_cyclic_args, __VA_ARGS__))
 
 typedef struct eddy_joined_schedules_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_joined_schedules_args));
     eddy_tensor global_step;         /* required */
     eddy_list   schedules;           /* required: at least one, all of one floating type */
     eddy_list   boundaries;          /* one less: the steps with which the others begin, rising */
@@ -240,7 +250,7 @@ typedef struct eddy_joined_schedules_args {
  *
  * INVALID_ARGUMENT for another number of boundaries. Optax: join_schedules; PyTorch:
  * SequentialLR. */
-EDDY_API eddy_tensor eddy_joined_schedules_with(eddy_joined_schedules_args a);
+EDDY_API eddy_tensor eddy_joined_schedules_with(const eddy_joined_schedules_args *given);
 #define eddy_joined_schedules(...) \
     eddy_joined_schedules_with(EDDY_ARGS(eddy_joined_schedules_args, __VA_ARGS__))
 
@@ -251,16 +261,18 @@ typedef struct eddy_plateau {
 } eddy_plateau;
 
 typedef struct eddy_reduce_on_plateau_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_reduce_on_plateau_args));
     eddy_tensor learning_rate;       /* required: the first; a constant */
     eddy_tensor metric;              /* required: a number, mostly a placeholder */
-    eddy_tensor factor;              /* default 0.1 */
-    int         patience;            /* bad epochs that are borne; default 10, -1 none */
-    eddy_tensor threshold;           /* what counts as better; default 0.0001 */
+    eddy_tensor factor EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.1 */
+    int         patience EDDY_DEFAULT(10); /* bad epochs that are borne; , -1 none */
+    /* what counts as better; default 0.0001 */
+    eddy_tensor threshold EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     bool        absolute_threshold;  /* better by the threshold itself; default by that part */
     int         cooldown;            /* epochs not counted after a reduction; default 0 */
     eddy_tensor min_learning_rate;   /* default 0 */
-    eddy_tensor epsilon;             /* smaller reductions are not made; default 1e-8 */
+    /* smaller reductions are not made; default 1e-8 */
+    eddy_tensor epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     bool        maximize;            /* larger metrics are better */
     const char *name;                /* of the scope of its variables; default "ReduceOnPlateau" */
 } eddy_reduce_on_plateau_args;
@@ -269,7 +281,7 @@ typedef struct eddy_reduce_on_plateau_args {
  * variables like the rate, so a checkpoint contains them. To reduce another schedule, start with
  * the rate 1 and multiply. A metric that is NaN is never better. INVALID_ARGUMENT for a negative
  * cooldown. PyTorch: ReduceLROnPlateau. */
-EDDY_API eddy_plateau eddy_reduce_on_plateau_with(eddy_reduce_on_plateau_args a);
+EDDY_API eddy_plateau eddy_reduce_on_plateau_with(const eddy_reduce_on_plateau_args *given);
 #define eddy_reduce_on_plateau(...) \
     eddy_reduce_on_plateau_with(EDDY_ARGS(eddy_reduce_on_plateau_args, __VA_ARGS__))
 

@@ -1,10 +1,12 @@
 /* warmup_one_cycle.c -- learning rate schedules: warm-up, one cycle, inverse square root. */
 #include "optim/schedules/schedules_internal.h"
+#include "graph/take.h"
 
 #include <math.h>
 
-eddy_tensor eddy_linear_warmup_with(eddy_linear_warmup_args a)
+eddy_tensor eddy_linear_warmup_with(const eddy_linear_warmup_args *given)
 {
+    eddy_linear_warmup_args a = EDDY_TAKE(eddy_linear_warmup_args, given);
     eddy__schedule s = { .what = "linear_warmup" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "LinearWarmup"))
         return eddy_none(s.g);
@@ -15,8 +17,9 @@ eddy_tensor eddy_linear_warmup_with(eddy_linear_warmup_args a)
     return eddy__schedule_end(&s, Where(warm, s.rate, Mul(s.rate, part)));
 }
 
-eddy_tensor eddy_inverse_square_root_decay_with(eddy_inverse_square_root_args a)
+eddy_tensor eddy_inverse_square_root_decay_with(const eddy_inverse_square_root_args *given)
 {
+    eddy_inverse_square_root_args a = EDDY_TAKE(eddy_inverse_square_root_args, given);
     eddy__schedule s = { .what = "inverse_square_root_decay" };
     if (!eddy__schedule_begin(&s, a.learning_rate, a.global_step, a.name, "InverseSquareRootDecay"))
         return eddy_none(s.g);
@@ -76,8 +79,9 @@ static eddy_tensor cycle_over(eddy__schedule *s, const cycle *c, const eddy_tens
     return eddy__schedule_end(s, y);
 }
 
-eddy_tensor eddy_one_cycle_with(eddy_one_cycle_args a)
+eddy_tensor eddy_one_cycle_with(const eddy_one_cycle_args *given)
 {
+    eddy_one_cycle_args a = EDDY_TAKE(eddy_one_cycle_args, given);
     eddy__schedule s = { .what = "one_cycle", .rate_name = "max_learning_rate" };
     if (!eddy__schedule_begin(&s, a.max_learning_rate, a.global_step, a.name, "OneCycle"))
         return eddy_none(s.g);
@@ -88,8 +92,9 @@ eddy_tensor eddy_one_cycle_with(eddy_one_cycle_args a)
     return cycle_over(&s, &c, (const eddy_tensor[]){ first, s.rate, first, last });
 }
 
-eddy_tensor eddy_one_cycle_momentum_with(eddy_one_cycle_momentum_args a)
+eddy_tensor eddy_one_cycle_momentum_with(const eddy_one_cycle_momentum_args *given)
 {
+    eddy_one_cycle_momentum_args a = EDDY_TAKE(eddy_one_cycle_momentum_args, given);
     eddy__schedule s = { .what = "one_cycle_momentum", .rate_name = "max_momentum" };
     if (!eddy__schedule_begin(&s, a.max_momentum, a.global_step, a.name, "OneCycleMomentum"))
         return eddy_none(s.g);

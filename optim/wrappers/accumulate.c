@@ -6,6 +6,7 @@
  * A graph has no branches: the inner step is computed in each run, and written in every k-th
  * run. */
 #include "optim/wrappers/wrappers_internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 typedef struct accumulate_state {
@@ -93,8 +94,9 @@ static const eddy_optimizer_def accumulate = {
     .apply_dense = accumulate_dense, .finish = accumulate_finish,
 };
 
-eddy_optimizer *eddy_accumulate_gradients_with(eddy_accumulate_gradients_args a)
+eddy_optimizer *eddy_accumulate_gradients_with(const eddy_accumulate_gradients_args *given)
 {
+    eddy_accumulate_gradients_args a = EDDY_TAKE(eddy_accumulate_gradients_args, given);
     eddy_graph *g = eddy__inner_graph(NULL, "AccumulateGradients", a.optimizer);
     if (!g) return NULL;
     if (a.steps <= 0) {

@@ -12,7 +12,7 @@ extern "C" {
 /* --------------------------------------------------------- of one variable -- */
 
 typedef struct eddy_assign_moving_average_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_assign_moving_average_args));
     eddy_tensor variable;            /* required, floating */
     eddy_tensor value;               /* required, of its type and shape */
     eddy_tensor decay;               /* required, a scalar */
@@ -24,12 +24,12 @@ typedef struct eddy_assign_moving_average_args {
  * biased / (1 - decay^n) at the n-th run ("<variable>/local_step"), whatever its old value.
  * BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if it is no variable.
  * moving_averages.assign_moving_average. */
-EDDY_API eddy_tensor eddy_assign_moving_average_with(eddy_assign_moving_average_args a);
+EDDY_API eddy_tensor eddy_assign_moving_average_with(const eddy_assign_moving_average_args *given);
 #define eddy_assign_moving_average(...) \
     eddy_assign_moving_average_with(EDDY_ARGS(eddy_assign_moving_average_args, __VA_ARGS__))
 
 typedef struct eddy_weighted_moving_average_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_weighted_moving_average_args));
     eddy_tensor value;               /* required, floating, of a known shape */
     eddy_tensor decay;               /* required, a scalar */
     eddy_tensor weight;              /* required; broadcasts to value */
@@ -37,7 +37,8 @@ typedef struct eddy_weighted_moving_average_args {
 } eddy_weighted_moving_average_args;
 /* The moving average of value weight, divided by that of weight; both start as zeros. BAD_SHAPE
  * for an unknown shape. moving_averages.weighted_moving_average. */
-EDDY_API eddy_tensor eddy_weighted_moving_average_with(eddy_weighted_moving_average_args a);
+EDDY_API eddy_tensor eddy_weighted_moving_average_with(
+    const eddy_weighted_moving_average_args *given);
 #define eddy_weighted_moving_average(...) \
     eddy_weighted_moving_average_with(EDDY_ARGS(eddy_weighted_moving_average_args, __VA_ARGS__))
 
@@ -48,7 +49,7 @@ EDDY_API eddy_tensor eddy_weighted_moving_average_with(eddy_weighted_moving_aver
 typedef struct eddy_averages eddy_averages;
 
 typedef struct eddy_exponential_moving_average_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_exponential_moving_average_args));
     eddy_graph *graph;
     eddy_tensor decay;               /* required, a scalar */
     eddy_tensor num_updates;         /* a number n: decay is then min(decay, (1 + n) / (10 + n)) */
@@ -59,15 +60,15 @@ typedef struct eddy_exponential_moving_average_args {
  * variable starts as the variable's initial value, that of a plain tensor as zeros.
  * tf.train.ExponentialMovingAverage. */
 EDDY_API eddy_averages *
-eddy_exponential_moving_average_with(eddy_exponential_moving_average_args a);
+eddy_exponential_moving_average_with(const eddy_exponential_moving_average_args *given);
 #define eddy_exponential_moving_average(...) \
     eddy_exponential_moving_average_with(EDDY_ARGS(eddy_exponential_moving_average_args, __VA_ARGS__))
 
 typedef struct eddy_stochastic_weight_average_args {
-    char        unused_;
+    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stochastic_weight_average_args));
     eddy_graph *graph;
     int64_t     start;               /* runs that are passed over at first; default 0 */
-    int64_t     every;               /* of the runs after these every so many-th counts; default 1 */
+    int64_t     every EDDY_DEFAULT(1); /* of the runs after these every so many-th counts */
     const char *name;                /* default "StochasticWeightAverage" */
 } eddy_stochastic_weight_average_args;
 /* Stochastic weight averaging: the mean of the variables over the runs that count. shadow +=
@@ -79,7 +80,7 @@ typedef struct eddy_stochastic_weight_average_args {
  * batches before using the model. INVALID_ARGUMENT if start or every is negative. PyTorch:
  * AveragedModel. */
 EDDY_API eddy_averages *
-eddy_stochastic_weight_average_with(eddy_stochastic_weight_average_args a);
+eddy_stochastic_weight_average_with(const eddy_stochastic_weight_average_args *given);
 #define eddy_stochastic_weight_average(...) \
     eddy_stochastic_weight_average_with(EDDY_ARGS(eddy_stochastic_weight_average_args, __VA_ARGS__))
 

@@ -1,6 +1,7 @@
 /* averages_exponential.c -- exponential moving averages (EMA) of variables, after TensorFlow 1's
  * moving_averages. */
 #include "optim/wrappers/averages_internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -64,8 +65,9 @@ static bool moving_average_fits(eddy_graph *g, const eddy_assign_moving_average_
     return eddy__graph_ready(g);
 }
 
-eddy_tensor eddy_assign_moving_average_with(eddy_assign_moving_average_args a)
+eddy_tensor eddy_assign_moving_average_with(const eddy_assign_moving_average_args *given)
 {
+    eddy_assign_moving_average_args a = EDDY_TAKE(eddy_assign_moving_average_args, given);
     eddy_graph *g = a.variable.graph ? a.variable.graph : a.value.graph;
     if (!eddy__graph_ready(g)) return eddy_none(g);
     if (!moving_average_fits(g, &a) ||
@@ -96,8 +98,9 @@ static eddy_tensor average_from_zero(eddy_tensor t, eddy_tensor decay, const cha
     return eddy_is_valid(v) ? move(v, t, decay) : v;
 }
 
-eddy_tensor eddy_weighted_moving_average_with(eddy_weighted_moving_average_args a)
+eddy_tensor eddy_weighted_moving_average_with(const eddy_weighted_moving_average_args *given)
 {
+    eddy_weighted_moving_average_args a = EDDY_TAKE(eddy_weighted_moving_average_args, given);
     eddy_graph *g = a.value.graph;
     char is[128], was[128];
     if (!eddy__graph_ready(g)) return eddy_none(g);
@@ -148,8 +151,10 @@ static const eddy_averages_kind exponential = {
     .update = exponential_update,
 };
 
-eddy_averages *eddy_exponential_moving_average_with(eddy_exponential_moving_average_args a)
+eddy_averages *eddy_exponential_moving_average_with(
+    const eddy_exponential_moving_average_args *given)
 {
+    eddy_exponential_moving_average_args a = EDDY_TAKE(eddy_exponential_moving_average_args, given);
     eddy_graph *g = a.graph ? a.graph : a.decay.graph;
     if (!eddy__hyper_settle(g, "ExponentialMovingAverage: decay", &a.decay, NAN)) return NULL;
     if (a.num_updates.node != 0 &&

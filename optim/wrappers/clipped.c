@@ -1,6 +1,7 @@
 /* clipped.c -- gradient clipping around any optimizer: the inner optimizer receives clipped
  * gradients. */
 #include "optim/wrappers/wrappers_internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -63,8 +64,9 @@ static bool bound_fits(eddy_graph *g, const char *what, eddy_tensor *bound)
     return (bound->node == 0 && !bound->graph) || eddy__hyper_settle(g, what, bound, NAN);
 }
 
-eddy_optimizer *eddy_clipped_gradients_with(eddy_clipped_gradients_args a)
+eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradients_args *given)
 {
+    eddy_clipped_gradients_args a = EDDY_TAKE(eddy_clipped_gradients_args, given);
     const eddy_tensor bound = a.value.graph ? a.value : a.norm.graph ? a.norm : a.global_norm;
     eddy_graph       *g = eddy__inner_graph(bound.graph, "ClippedGradients", a.optimizer);
     if (!g || !bound_fits(g, "ClippedGradients: value", &a.value) ||

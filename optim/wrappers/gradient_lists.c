@@ -1,5 +1,6 @@
 /* gradient_lists.c -- gradient clipping on a list of pairs of gradient and variable. */
 #include "optim/internal.h"
+#include "graph/take.h"
 #include "optim/wrappers/wrappers.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -157,8 +158,9 @@ static eddy_tensor adapted(eddy_tensor gradient, eddy_tensor v, eddy_tensor clip
     return Where(Greater(norm, most), scaled, gradient);
 }
 
-void eddy_clip_gradients_adaptively_with(eddy_adaptive_clip_args a)
+void eddy_clip_gradients_adaptively_with(const eddy_adaptive_clip_args *given)
 {
+    eddy_adaptive_clip_args a = EDDY_TAKE(eddy_adaptive_clip_args, given);
     eddy_graph *g = graph_of(a.pairs, a.count);
     if (!eddy__graph_ready(g) || !gradients_fit(g, "clip_gradients_adaptively", a.pairs, a.count) ||
         !eddy__hyper_settle(g, "clip_gradients_adaptively: clip", &a.clip, 0.01) ||

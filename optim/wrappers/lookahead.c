@@ -3,6 +3,7 @@
  *   v <- the inner step
  *   at every k-th step  slow <- slow + alpha (v - slow),  v <- slow */
 #include "optim/wrappers/wrappers_internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 typedef struct lookahead_state {
@@ -74,14 +75,15 @@ static const eddy_optimizer_def lookahead = {
     .apply_sparse = lookahead_sparse, .finish = lookahead_finish,
 };
 
-eddy_optimizer *eddy_lookahead_with(eddy_lookahead_args a)
+eddy_optimizer *eddy_lookahead_with(const eddy_lookahead_args *given)
 {
+    eddy_lookahead_args a = EDDY_TAKE(eddy_lookahead_args, given);
     eddy_graph *g = eddy__inner_graph(a.slow_step_size.graph, "Lookahead", a.optimizer);
     if (!g) return NULL;
-    lookahead_state s = { a.optimizer, a.sync_period ? a.sync_period : 5, a.slow_step_size,
+    lookahead_state s = { a.optimizer, a.sync_period, a.slow_step_size,
                           eddy_none(g) };
     if (!eddy__hyper_settle(g, "Lookahead: slow_step_size", &s.alpha, 0.5)) return NULL;
-    if (s.period < 0) {
+    if (s.period < 1) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "Lookahead: sync_period is %lld; it must be positive",
                   (long long)s.period);
         return NULL;

@@ -4,6 +4,7 @@
  * Whether all gradients are finite is known only after the last one is computed; only then are
  * the results of the inner updates decided. */
 #include "optim/wrappers/wrappers_internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 typedef struct scale_state {
@@ -134,18 +135,19 @@ static bool make_scale(eddy_optimizer *o)
     return eddy__graph_ready(o->graph);
 }
 
-eddy_optimizer *eddy_loss_scale_with(eddy_loss_scale_args a)
+eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given)
 {
+    eddy_loss_scale_args a = EDDY_TAKE(eddy_loss_scale_args, given);
     eddy_graph *g = eddy__inner_graph(a.loss_scale.graph, "LossScale", a.optimizer);
     if (!g) return NULL;
     scale_state s = { a.optimizer,  a.loss_scale,
-                      a.multiplier, a.increment_period ? a.increment_period : 2000,
+                      a.multiplier, a.increment_period,
                       a.fixed,      eddy_none(g),
                       NULL };
     if (!eddy__hyper_settle(g, "LossScale: loss_scale", &s.scale, 32768) ||
         !eddy__hyper_settle(g, "LossScale: multiplier", &s.multiplier, 2))
         return NULL;
-    if (s.period < 0) {
+    if (s.period < 1) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
                   "LossScale: increment_period is %lld; it must be positive", (long long)s.period);
         return NULL;

@@ -1,5 +1,6 @@
 /* multi.c -- several optimizers in one step, each for the variables that are listed for it. */
 #include "optim/wrappers/wrappers_internal.h"
+#include "graph/take.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -158,8 +159,9 @@ static eddy_optimizer *build(eddy_graph *g, const eddy_multi_optimizer_args *a, 
     return o;
 }
 
-eddy_optimizer *eddy_multi_optimizer_with(eddy_multi_optimizer_args a)
+eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given)
 {
+    eddy_multi_optimizer_args a = EDDY_TAKE(eddy_multi_optimizer_args, given);
     eddy_graph *g = NULL;
     for (int i = 0; a.parts && i < a.count && !g; i++)
         g = eddy_optimizer_graph(a.parts[i].optimizer);

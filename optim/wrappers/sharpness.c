@@ -6,6 +6,7 @@
  * A graph evaluates a variable at one point per run. So the nodes between variables and loss are
  * built once more, on x + e instead of each x. */
 #include "optim/internal.h"
+#include "graph/take.h"
 #include "optim/wrappers/wrappers.h"
 #include "autodiff/internal.h"
 #include "ops/short_names.h"
@@ -107,8 +108,9 @@ static void sharpen(eddy_graph *g, eddy_pairs *p, eddy_tensor rho)
     eddy__tensors_free(g, from, 3 * (int64_t)n);
 }
 
-int eddy_sharpness_aware_gradients_with(eddy_sharpness_aware_args a)
+int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args *given)
 {
+    eddy_sharpness_aware_args a = EDDY_TAKE(eddy_sharpness_aware_args, given);
     for (int i = 0; a.out && i < a.max_out; i++) a.out[i] = (eddy_gradient_pair){ 0 };
     eddy_graph *g = eddy__optimizer_ready(a.optimizer);
     if (!g) {

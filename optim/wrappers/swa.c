@@ -1,6 +1,7 @@
 /* swa.c -- SWA, stochastic weight averaging: the mean of variables over some of the steps
  * (Izmailov et al. 2018), or over all of them (Polyak and Juditsky 1992). */
 #include "optim/wrappers/averages_internal.h"
+#include "graph/take.h"
 #include "ops/short_names.h"
 
 static eddy_tensor counter(eddy_averages *a, const char *name)
@@ -50,19 +51,20 @@ static const eddy_averages_kind stochastic = {
     .update = stochastic_update, .finish = stochastic_finish,
 };
 
-eddy_averages *eddy_stochastic_weight_average_with(eddy_stochastic_weight_average_args a)
+eddy_averages *eddy_stochastic_weight_average_with(const eddy_stochastic_weight_average_args *given)
 {
+    eddy_stochastic_weight_average_args a = EDDY_TAKE(eddy_stochastic_weight_average_args, given);
     if (!eddy__graph_ready(a.graph)) return NULL;
-    if (a.start < 0 || a.every < 0) {
+    if (a.start < 0 || a.every < 1) {
         eddy_fail(
             a.graph, EDDY_INVALID_ARGUMENT,
-            "StochasticWeightAverage: start is %lld and every is %lld; expected 0 or more",
+            "StochasticWeightAverage: start is %lld and every is %lld; expected at least 0 and 1",
             (long long)a.start, (long long)a.every);
         return NULL;
     }
     eddy_averages *y = eddy__averages_new(a.graph, &stochastic, a.name);
     if (!y) return NULL;
     y->start = a.start;
-    y->every = a.every > 0 ? a.every : 1;
+    y->every = a.every;
     return y;
 }

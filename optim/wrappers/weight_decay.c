@@ -5,6 +5,7 @@
  * Both terms use x from before the run: the tensor of a variable has that value, whatever
  * updates precede. The decay comes last, so that it is not lost if the step replaces x. */
 #include "optim/rules/shared.h"
+#include "graph/take.h"
 #include "optim/wrappers/wrappers_internal.h"
 
 typedef struct decay_state {
@@ -107,12 +108,14 @@ static eddy_optimizer *make(const eddy_optimizer_def *kind, eddy_decoupled_weigh
     return eddy__outer_new(g, &def, &s, a.name);
 }
 
-eddy_optimizer *eddy_decoupled_weight_decay_with(eddy_decoupled_weight_decay_args a)
+eddy_optimizer *eddy_decoupled_weight_decay_with(const eddy_decoupled_weight_decay_args *given)
 {
+    eddy_decoupled_weight_decay_args a = EDDY_TAKE(eddy_decoupled_weight_decay_args, given);
     return make(&decaying, a);
 }
 
-eddy_optimizer *eddy_coupled_weight_decay_with(eddy_coupled_weight_decay_args a)
+eddy_optimizer *eddy_coupled_weight_decay_with(const eddy_coupled_weight_decay_args *given)
 {
+    eddy_coupled_weight_decay_args a = EDDY_TAKE(eddy_coupled_weight_decay_args, given);
     return make(&coupled, a);
 }

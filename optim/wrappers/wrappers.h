@@ -18,20 +18,20 @@ extern "C" {
 #endif
 
 typedef struct eddy_lookahead_args {
-    char            unused_;
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_lookahead_args));
     eddy_optimizer *optimizer;       /* required */
-    int64_t         sync_period;     /* k; default 5 */
-    eddy_tensor     slow_step_size;  /* alpha; default 0.5 */
+    int64_t         sync_period EDDY_DEFAULT(5); /* k */
+    eddy_tensor     slow_step_size EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* alpha; default 0.5 */
     const char     *name;            /* default "Lookahead" */
 } eddy_lookahead_args;
 /* Lookahead (Zhang et al. 2019): at every k-th step slow += alpha (v - slow) and v = slow, where
  * slow, a slot, starts as the variable's initial value. These steps read and write the whole
  * variable, also for sparse gradients. */
-EDDY_API eddy_optimizer *eddy_lookahead_with(eddy_lookahead_args a);
+EDDY_API eddy_optimizer *eddy_lookahead_with(const eddy_lookahead_args *given);
 #define eddy_lookahead(...) eddy_lookahead_with(EDDY_ARGS(eddy_lookahead_args, __VA_ARGS__))
 
 typedef struct eddy_accumulate_gradients_args {
-    char            unused_;
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_accumulate_gradients_args));
     eddy_optimizer *optimizer;       /* required */
     int64_t         steps;           /* k; required, positive */
     bool            sum;             /* the sum of the k gradients; default their mean */
@@ -41,17 +41,19 @@ typedef struct eddy_accumulate_gradients_args {
  * updates: a batch in k parts. The runs in between do not change the bits of variables and slots
  * of the inner optimizer. Each run computes the inner update; the runs in between discard it.
  * Sparse gradients are converted to dense ones. */
-EDDY_API eddy_optimizer *eddy_accumulate_gradients_with(eddy_accumulate_gradients_args a);
+EDDY_API eddy_optimizer *eddy_accumulate_gradients_with(
+    const eddy_accumulate_gradients_args *given);
 #define eddy_accumulate_gradients(...) \
     eddy_accumulate_gradients_with(EDDY_ARGS(eddy_accumulate_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_loss_scale_args {
-    char            unused_;
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_loss_scale_args));
     eddy_optimizer *optimizer;       /* required */
-    eddy_tensor     loss_scale;      /* the first one; default 2^15 */
+    eddy_tensor     loss_scale EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* the first one; default 2^15 */
     bool            fixed;           /* it stays; default it follows the gradients */
-    int64_t         increment_period;/* good steps before it is raised; default 2000 */
-    eddy_tensor     multiplier;      /* by which it is raised and lowered; default 2 */
+    int64_t         increment_period EDDY_DEFAULT(2000); /* good steps before it is raised */
+    /* by which it is raised and lowered; default 2 */
+    eddy_tensor     multiplier EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     const char     *name;            /* default "LossScale" */
 } eddy_loss_scale_args;
 /* Loss scaling, for gradients that would be too small for their element type: the gradients of a
@@ -65,7 +67,7 @@ typedef struct eddy_loss_scale_args {
  * scale is divided by multiplier, but not below 1; after increment_period successful steps it is
  * multiplied. A fixed scale skips nothing. Micikevicius et al. 2018;
  * tf.train.experimental.DynamicLossScale, FixedLossScale. */
-EDDY_API eddy_optimizer *eddy_loss_scale_with(eddy_loss_scale_args a);
+EDDY_API eddy_optimizer *eddy_loss_scale_with(const eddy_loss_scale_args *given);
 #define eddy_loss_scale(...) eddy_loss_scale_with(EDDY_ARGS(eddy_loss_scale_args, __VA_ARGS__))
 /* The loss times the scale of the optimizer; and the scale, a float32 scalar. */
 EDDY_API eddy_tensor eddy_scale_loss(eddy_optimizer *o, eddy_tensor loss);
@@ -78,23 +80,26 @@ typedef struct eddy_optimizer_part {
 } eddy_optimizer_part;
 
 typedef struct eddy_multi_optimizer_args {
-    char                       unused_;
+    size_t                     size_ EDDY_DEFAULT(sizeof(eddy_multi_optimizer_args));
     const eddy_optimizer_part *parts;
     int                        count;
     const char                *name;     /* default "MultiOptimizer" */
 } eddy_multi_optimizer_args;
 /* One training step in which each variable is updated by the optimizer of the first part that
  * lists it, or else of the first part that lists none; INVALID_ARGUMENT if there is neither. */
-EDDY_API eddy_optimizer *eddy_multi_optimizer_with(eddy_multi_optimizer_args a);
+EDDY_API eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given);
 #define eddy_multi_optimizer(...) \
     eddy_multi_optimizer_with(EDDY_ARGS(eddy_multi_optimizer_args, __VA_ARGS__))
 
 typedef struct eddy_clipped_gradients_args {
-    char            unused_;
+    size_t          size_ EDDY_DEFAULT(sizeof(eddy_clipped_gradients_args));
     eddy_optimizer *optimizer;       /* required */
-    eddy_tensor     value;           /* each element is taken into [-value, value]; default any */
-    eddy_tensor     norm;            /* the largest norm of each gradient; default any */
-    eddy_tensor     global_norm;     /* the largest norm of all together; default any */
+    /* each element is taken into [-value, value]; default any */
+    eddy_tensor     value EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* the largest norm of each gradient; default any */
+    eddy_tensor     norm EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
+    /* the largest norm of all together; default any */
+    eddy_tensor     global_norm EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
     const char     *name;            /* default "ClippedGradients" */
 } eddy_clipped_gradients_args;
 /* The inner optimizer gets clipped gradients: clipped first by value, then by norm, then by
@@ -106,17 +111,17 @@ typedef struct eddy_clipped_gradients_args {
  *   eddy_optimizer *o = eddy_accumulate_gradients(clipped, 4);
  *
  * A variable must not be listed twice where such a mean is clipped (INVALID_ARGUMENT). */
-EDDY_API eddy_optimizer *eddy_clipped_gradients_with(eddy_clipped_gradients_args a);
+EDDY_API eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradients_args *given);
 #define eddy_clipped_gradients(...) \
     eddy_clipped_gradients_with(EDDY_ARGS(eddy_clipped_gradients_args, __VA_ARGS__))
 
 typedef struct eddy_sharpness_aware_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_sharpness_aware_args));
     eddy_optimizer     *optimizer;   /* required */
     eddy_tensor         loss;        /* required: a floating tensor, summed if it is no scalar */
     eddy_gradient_pair *out;         /* room for max_out pairs */
     int                 max_out;
-    eddy_tensor         rho;         /* default 0.05 */
+    eddy_tensor         rho EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.05 */
     eddy_list           var_list;    /* default: the trainable variables */
 } eddy_sharpness_aware_args;
 /* Sharpness-aware gradients (SAM): as eddy_compute_gradients, but evaluated at a nearby point
@@ -127,7 +132,7 @@ typedef struct eddy_sharpness_aware_args {
  * If g is 0, the second point is x itself. Errors: as eddy_compute_gradients; UNIMPLEMENTED for
  * a loss that depends on an update of a variable, or on an operation that contains a graph.
  * Foret et al. 2021. */
-EDDY_API int eddy_sharpness_aware_gradients_with(eddy_sharpness_aware_args a);
+EDDY_API int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args *given);
 #define eddy_sharpness_aware_gradients(...) \
     eddy_sharpness_aware_gradients_with(EDDY_ARGS(eddy_sharpness_aware_args, __VA_ARGS__))
 
@@ -156,18 +161,19 @@ EDDY_API eddy_tensor eddy_clip_gradients_by_global_norm(eddy_gradient_pair *pair
 EDDY_API eddy_tensor eddy_gradients_global_norm(const eddy_gradient_pair *pairs, int count);
 
 typedef struct eddy_adaptive_clip_args {
-    char                unused_;
+    size_t              size_ EDDY_DEFAULT(sizeof(eddy_adaptive_clip_args));
     eddy_gradient_pair *pairs;
     int                 count;
-    eddy_tensor         clip;        /* default 0.01 */
-    eddy_tensor         epsilon;     /* the least norm of a unit; default 0.001 */
+    eddy_tensor         clip EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.01 */
+    /* the least norm of a unit; default 0.001 */
+    eddy_tensor         epsilon EDDY_DEFAULT(EDDY_OMITTED_TENSOR);
 } eddy_adaptive_clip_args;
 /* Adaptive gradient clipping (Brock et al. 2021): the gradient of each unit is scaled to a norm
  * of at most clip times the norm of the unit, which is taken to be at least epsilon. A unit is a
  * column of a dense layer, a filter of a convolution: all elements with the same index along the
  * last axis. A variable of rank 0 or 1 is one unit. IndexedSlices are converted to dense
  * gradients. */
-EDDY_API void eddy_clip_gradients_adaptively_with(eddy_adaptive_clip_args a);
+EDDY_API void eddy_clip_gradients_adaptively_with(const eddy_adaptive_clip_args *given);
 #define eddy_clip_gradients_adaptively(...) \
     eddy_clip_gradients_adaptively_with(EDDY_ARGS(eddy_adaptive_clip_args, __VA_ARGS__))
 

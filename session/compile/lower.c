@@ -175,7 +175,8 @@ static bool lower_node(lowering *l, const eddy_node *node)
         variable->must_read = variable->kept = true;
         return lower_waiting(l, node);
     }
-    if (eddy__has_body(node) && c->bodies[node->id]->leader != node->id) return lower_waiting(l, node);
+    if (eddy__has_body(node) && c->bodies[node->id]->leader != node->id)
+        return lower_waiting(l, node);
     if (is_folded(c, node->id) || (fed && (node->op->flags & EDDY_OP_PLACEHOLDER)) ||
         (fed && c->info[node->id].alias))
         return lower_waiting(l, node);

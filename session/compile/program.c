@@ -451,7 +451,8 @@ static bool make_program(compile *c, const eddy_node *node)
     w.stacks.at = eddy__plan_alloc(c, 2 * (size_t)n_stacks, sizeof *w.stacks.at);
     w.results = eddy__plan_alloc(c, (size_t)n_stacks, sizeof *w.results);
     a.program = eddy__plan_alloc(c, 1, sizeof *a.program);
-    if (!w.outs || !w.takes || !w.stacks.at || !w.results || !a.program || !make_room(&a, results + n_stacks))
+    if (!w.outs || !w.takes || !w.stacks.at || !w.results || !a.program ||
+        !make_room(&a, results + n_stacks))
         return false;
     for (int32_t id = node->id; id <= c->size; id++)
         if (shares_program(c, node, id)) add_wants(c, node, c->graph->nodes[id], &w);

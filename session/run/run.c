@@ -246,7 +246,8 @@ eddy_status eddy__plan_run(eddy_plan *p, const eddy_array *const *feeds, eddy_ar
         *snapshot = (run_snapshot){ .step = snapshot->step, .changes = s->changes, .taken = true };
     p->stale = !p->conflict && p->has_open && !eddy__plan_fits(p);
     const int64_t begun = p->profile ? eddy__ticks() : 0;
-    eddy_status status = p->stale || p->conflict ? EDDY_OK : eddy__plan_run_locked(p, feeds, out, snapshot);
+    eddy_status   status =
+        p->stale || p->conflict ? EDDY_OK : eddy__plan_run_locked(p, feeds, out, snapshot);
     if (p->profile && !p->stale && !p->conflict) {
         p->profile->ticks += eddy__ticks() - begun;
         p->profile->runs++;

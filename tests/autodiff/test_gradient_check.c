@@ -511,6 +511,7 @@ START_TEST(messages)
     says(eddy_gradient_check(s, to, none, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, EDDY_LIST(nothing), .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, to, .order = 3, .report = &r), EDDY_INVALID_ARGUMENT);
+    says(eddy_gradient_check(s, to, to, .delta = 0, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(s, to, to, { -1, NULL }, .report = &r), EDDY_INVALID_ARGUMENT);
     says(eddy_gradient_check(NULL, to, to, .report = &r), EDDY_INVALID_ARGUMENT);
     real(other, 1);

@@ -16,7 +16,7 @@ static void setup(void)
     flags = eddy_placeholder(g, "flags", EDDY_BOOL, EDDY_SHAPE(2));
     complex = eddy_placeholder(g, "complex", EDDY_COMPLEX64, EDDY_SHAPE(2));
     stranger = eddy_scalar(other, 1);
-    none = (eddy_tensor){ g, 0, 0 };
+    none = (eddy_tensor){ .graph = g };
 }
 
 static void teardown(void)

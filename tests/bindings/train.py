@@ -21,6 +21,7 @@ class Bindings:
         self.callbacks = {c["name"] for c in description["callbacks"]}
         self.structs = {}
         self.values = {v["name"]: v["value"] for e in description["enums"] for v in e["values"]}
+        self.constants = {c["name"]: c["value"] for c in description["constants"]}
         self.macros = {m["name"]: m for m in description["macros"] if m["function"]}
         self.functions = {f["name"]: f for f in description["functions"]}
         for name in self.functions:
@@ -48,17 +49,33 @@ class Bindings:
             self.structs[name] = type(name, (ctypes.Structure,), {"_fields_": fields})
         return self.structs[name]
 
+    def options(self, name):
+        """The struct of a call with its size and its defaults, of which nothing is given."""
+        made = self.struct(name)()
+        described = self.described[name]
+        while "alias_of" in described:
+            described = self.described[described["alias_of"]]
+        for member in described["members"]:
+            text, omitted = member.get("default"), self.constants["EDDY_OMITTED"]
+            if text == "EDDY_OMITTED_DIMS":
+                getattr(made, member["name"]).no_number_ = omitted
+            elif text == "EDDY_OMITTED_TENSOR":
+                getattr(made, member["name"]).graph = omitted
+            elif text is not None and not text.startswith("sizeof"):
+                known = {"EDDY_OMITTED": omitted, "true": True, "SIZE_MAX": -1}
+                value = known[text] if text in known else float(text)
+                whole = member["type"] not in ("double", "bool")
+                setattr(made, member["name"], int(value) if whole else value)
+        made.size_ = ctypes.sizeof(made)
+        return made
+
     def call(self, name, *given, **named):
         """eddy_sum(x, keepdims=True), as in C: through the macro's struct if there is one."""
         if name in self.macros:
             macro = self.macros[name]
             name = macro["function"]
-            arguments = self.struct(macro["struct"])()
-            members = [m for m, _ in arguments._fields_]
-            if members[0] == "size_":
-                arguments.size_ = ctypes.sizeof(arguments)
-            if members[0] in ("size_", "unused_"):
-                members = members[1:]
+            arguments = self.options(macro["struct"])
+            members = [m for m, _ in arguments._fields_][1:]
             for member, value in list(zip(members, given)) + list(named.items()):
                 setattr(arguments, member, value)
             given = [arguments]

@@ -10,14 +10,28 @@ static const eddy_dims none = EDDY_NO_DIMS;
 static eddy_tensor sum_of_rows(eddy_tensor x)
 {
 #if __cplusplus >= 202002L
-    return eddy_sum_with({ .x = x, .axes = EDDY_AXES(1), .keepdims = true });
-#else
+    return eddy_sum_with(EDDY_OPTIONS(eddy_reduce_args, .x = x, .axes = EDDY_AXES(1),
+                                      .keepdims = true));
+#elif __cplusplus >= 201402L
     eddy_reduce_args sum = {};
     sum.x = x;
     sum.axes = EDDY_AXES(1);
     sum.keepdims = true;
-    return eddy_sum_with(sum);
+    return eddy_sum_with(&sum);
+#else
+    return eddy_sum(x, EDDY_AXES(1), true);
 #endif
+}
+
+/* What is left out has its default, and a 0 that is written is 0. */
+static bool defaults(eddy_graph *g, eddy_session *s)
+{
+    const eddy_tensor x = eddy_scalar(g, -1);
+    bool ok = eddy_fetch_number(s, eddy_leaky_relu(x, 0.0)) == 0;
+    ok = ok && std::fabs(eddy_fetch_number(s, eddy_leaky_relu(x)) + 0.2) < 1e-6;
+    ok = ok && eddy_fetch_number(s, eddy_random_normal(g, EDDY_SCALAR, 3.0, 0.0)) == 3;
+    const eddy_tensor all = eddy_sum(eddy_reshape(eddy_doubles(g, 1, 2), EDDY_SHAPE(1, 2)));
+    return ok && eddy_fetch_number(s, all) == 3;
 }
 
 /* Small arrays live to the end of the statement. */
@@ -63,7 +77,7 @@ int main()
     ok = ok && eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(both, dx[1]), out) == EDDY_OK;
     ok = ok && eddy_array_get(out[0], 3) == 15 && eddy_array_get(out[1], 0) == 2 * (6 + 60);
     ok = ok && eddy_run(s, EDDY_FEED({ x, a }), EDDY_FETCH(train), nullptr) == EDDY_OK;
-    ok = ok && small_arrays(g, s, x) && EDDY_VERSION_NUMBER >= 100;
+    ok = ok && small_arrays(g, s, x) && defaults(g, s) && EDDY_VERSION_NUMBER >= 100;
     eddy_array *after = eddy_variable_value(s, w);
     ok = ok && std::fabs(eddy_array_item(after) - (1 - 66)) < 1e-6;
     if (!ok) std::fprintf(stderr, "graph: %s; session: %s\n", eddy_graph_message(g),

@@ -23,8 +23,8 @@ enum { MOST = 64 };
 
 int           __wrap_main(int argc, char **argv);
 int           __real_main(int argc, char **argv);
-eddy_session *__wrap_eddy_session_new_with(eddy_session_args args);
-eddy_session *__real_eddy_session_new_with(eddy_session_args args);
+eddy_session *__wrap_eddy_session_new_with(const eddy_session_args *given);
+eddy_session *__real_eddy_session_new_with(const eddy_session_args *given);
 void          __wrap_eddy_session_free(eddy_session *s);
 void          __real_eddy_session_free(eddy_session *s);
 eddy_status   __wrap_eddy_run(eddy_session *s, eddy_feeds feeds, eddy_list fetches,
@@ -116,7 +116,7 @@ static eddy_graph *through_file(eddy_graph *g)
 /* The same tensor of the copy. */
 static eddy_tensor in(eddy_graph *copy, eddy_tensor t)
 {
-    return (eddy_tensor){ copy, t.node, t.output };
+    return (eddy_tensor){ .graph = copy, .node = t.node, .output = t.output };
 }
 
 /* -------------------------------------------------------------------- runs -- */
@@ -145,7 +145,7 @@ static bool has_other(twin *t)
     if (!t->other && (t->copy = through_file(t->args.graph)) != NULL) {
         eddy_session_args args = t->args;
         args.graph = t->copy;
-        t->other = __real_eddy_session_new_with(args);
+        t->other = __real_eddy_session_new_with(&args);
     }
     if (t->other && eddy_graph_size(t->copy) == eddy_graph_size(t->args.graph)) return true;
     complain("a run is not repeated", t->other ? "the graph has grown" : "there is no copy");
@@ -188,9 +188,10 @@ static void compare_variables(twin *t)
     }
 }
 
-eddy_session *__wrap_eddy_session_new_with(eddy_session_args args)
+eddy_session *__wrap_eddy_session_new_with(const eddy_session_args *given)
 {
-    eddy_session *s = __real_eddy_session_new_with(args);
+    eddy_session_args args = *given;
+    eddy_session *s = __real_eddy_session_new_with(&args);
     twin         *t = s ? calloc(1, sizeof *t) : NULL;
     if (t) {
         *t = (twin){ .next = twins, .args = args, .session = s };
@@ -280,14 +281,14 @@ static void run_every_node(eddy_graph *g, eddy_graph *copy)
     const int32_t    nodes = eddy_graph_size(g);
     const eddy_feeds feeds = { feed_all(g, at, arrays), at };
     twin             t = { .args.graph = g, .copy = copy };
-    t.session = __real_eddy_session_new_with((eddy_session_args){ .graph = g });
-    t.other = __real_eddy_session_new_with((eddy_session_args){ .graph = copy });
+    t.session = __real_eddy_session_new_with(EDDY_ARGS(eddy_session_args, .graph = g));
+    t.other = __real_eddy_session_new_with(EDDY_ARGS(eddy_session_args, .graph = copy));
     eddy_tensor init = eddy_initializer(g);
     eddy_initializer(copy);
     fetch_both(&t, feeds, init);
     for (int32_t id = 1; id <= nodes; id++)
         for (int k = 0; k == 0 || k < eddy_outputs_of(eddy_node_at(g, id)); k++)
-            fetch_both(&t, feeds, (eddy_tensor){ g, id, k });
+            fetch_both(&t, feeds, (eddy_tensor){ .graph = g, .node = id, .output = k });
     compare_variables(&t);
     for (int i = 0; i < feeds.count; i++) eddy_array_free(arrays[i]);
     __real_eddy_session_free(t.session);

@@ -74,7 +74,7 @@ START_TEST(no_graph)
     of_graph(gone, t);
     of_tensor(none);
     of_tensor(t);
-    of_tensor((eddy_tensor){ NULL, 5, 5 });
+    of_tensor((eddy_tensor){ .graph = NULL, .node = 5, .output = 5 });
 }
 END_TEST
 
@@ -227,7 +227,7 @@ static void handles_and_names(eddy_graph *g, eddy_graph *other, eddy_tensor a, e
     eddy_assign(v, eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 3))), golden_graph(g);
     eddy_variable(g, .name = "empty"), golden_graph(g);
     Add(a, eddy_named("stranger", eddy_scalar(other, 1))), golden_graph(g);
-    eddy_add(a, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_add(a, (eddy_tensor){ .graph = g }), golden_graph(g);
     Add(a, eddy_no_op(g, "nothing")), golden_graph(g);
     eddy_output(a, 1), golden_graph(g);
     eddy_graph_tensor(g, "missing:0"), golden_graph(g);

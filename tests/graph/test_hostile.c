@@ -50,10 +50,10 @@ static void begin(void)
     fits(g);
     add(eddy_no_op(g, NULL));
     add((eddy_tensor)EDDY_ZERO_TENSOR);
-    add((eddy_tensor){ g, 0, 0 });
-    add((eddy_tensor){ g, INT32_MAX, 0 });
-    add((eddy_tensor){ g, 1, 7 });
-    add((eddy_tensor){ g, -1, INT32_MIN });
+    add((eddy_tensor){ .graph = g });
+    add((eddy_tensor){ .graph = g, .node = INT32_MAX });
+    add((eddy_tensor){ .graph = g, .node = 1, .output = 7 });
+    add((eddy_tensor){ .graph = g, .node = -1, .output = INT32_MIN });
     add(eddy_scalar(other, 1));
     add(eddy_scalar(gone, 1));
     ck_assert_int_le(n_odd, MOST);

@@ -21,6 +21,7 @@ function draws(type) {
 # The type of a declaration, and its names in n[1..]; how many.
 function declared(text, n,    count, i) {
     gsub(/\/\*[^*]*\*\//, "", text)
+    gsub(/ *EDDY_DEFAULT\(.*\)/, "", text)
     gsub(/[ \t]+/, " ", text)
     sub(/^ /, "", text)
     sub(/ $/, "", text)
@@ -51,18 +52,18 @@ open {
 }
 
 function with_struct(name, arguments,    struct, parts, n, names, i, k, sets) {
-    split(arguments, parts, " ")
-    struct = parts[1]
+    match(arguments, /eddy_[a-z0-9_]+_args/)
+    struct = substr(arguments, RSTART, RLENGTH)
     if (!(struct in fields)) return
     n = split(fields[struct], parts, ";")
     for (i = 1; i <= n; i++) {
         k = declared(parts[i], names)
         for (; k > 0; k--)
-            if (names[k] ~ /^[a-z_0-9]+$/ && names[k] != "unused_" && draws(type) != "")
+            if (names[k] ~ /^[a-z_0-9]+$/ && names[k] != "size_" && draws(type) != "")
                 sets = sets "    a." names[k] " = " draws(type) ";\n"
     }
-    print "static eddy_tensor call_" ++calls "(void)\n{\n    " struct " a = { 0 };\n" sets \
-          "    return " name "(a);\n}\n"
+    print "static eddy_tensor call_" ++calls "(void)\n{\n    " struct " a = *EDDY_ARGS(" struct ", .size_ = sizeof(" struct "));\n" sets \
+          "    return " name "(&a);\n}\n"
     list = list "    { \"" name "\", call_" calls " },\n"
 }
 

@@ -83,6 +83,7 @@ static eddy_dims draw_dims(void)
 {
     const intptr_t number = draw(9) - 4;
     eddy_dims      d = { .count = draw(6) };
+    if (d.count == 0) d = EDDY_OMITTED_DIMS;
     if (draw(20) == 0) {                             /* as `.axes = 1` */
         d.count = 0;
         memcpy(&d, &number, sizeof number);

@@ -321,8 +321,8 @@ START_TEST(odd_inputs)
             ck_assert_str_eq(eddy_scope_name(g), "");
         }
     build_all((eddy_tensor){ 0 }, sizes[_i]);
-    build_all((eddy_tensor){ g, 0, 0 }, sizes[_i]);
-    build_all((eddy_tensor){ g, 1 << 30, 7 }, sizes[_i]);
+    build_all((eddy_tensor){ .graph = g }, sizes[_i]);
+    build_all((eddy_tensor){ .graph = g, .node = 1 << 30, .output = 7 }, sizes[_i]);
     eddy_graph_clear_error(g);
     eddy_tensor x = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
     eddy_multi_head_attention(x, 2, .memory = far), eddy_rnn(x, { .kind = EDDY_LSTM_CELL,

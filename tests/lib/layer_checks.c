@@ -83,8 +83,9 @@ static void check_file(eddy_tensor y, eddy_tensor x, eddy_array *fed)
     eddy_graph *copy = text ? eddy_graph_load("graph.yaml", text, .error = &e) : NULL;
     ck_assert_msg(copy != NULL, "%s", e.message);
     eddy_array *a = layers_value(y, EDDY_FEED({ x, fed }));
-    eddy_array *b = layers_value((eddy_tensor){ copy, y.node, y.output },
-                                 EDDY_FEED({ { copy, x.node, x.output }, fed }));
+    eddy_array *b =
+        layers_value((eddy_tensor){ .graph = copy, .node = y.node, .output = y.output },
+                     EDDY_FEED({ { .graph = copy, .node = x.node, .output = x.output }, fed }));
     ck_assert(eddy_array_equal(a, b));
     eddy_array_free(a);
     eddy_array_free(b);

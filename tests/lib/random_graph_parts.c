@@ -140,7 +140,7 @@ static eddy_tensor chosen(random_graph *g, eddy_tensor x)
 
 static eddy_dims some_axes(random_graph *g, int rank)
 {
-    eddy_dims a = { 0 };
+    eddy_dims a = EDDY_OMITTED_DIMS;
     switch (rank == 0 ? 0 : pick(&g->t, 5)) {
     case 0:  return a;
     case 1:  return EDDY_DIMS(0);

@@ -17,7 +17,7 @@ void run_fetches(const trial *t, const fetches *f, eddy_graph *g, eddy_session_a
     for (int i = 0; i < f->n; i++)
         fetch[i] = eddy_output(eddy_node_at(g, f->at[i].node), f->at[i].output);
     options.graph = g;
-    eddy_session *s = eddy_session_new_with(options);
+    eddy_session *s = eddy_session_new_with(&options);
     const eddy_status status = eddy_run(s, (eddy_feeds){ t->n, feeds }, (eddy_list){ f->n, fetch },
                                         out);
     ck_assert_msg(status == EDDY_OK, "%s: %s", f->title, eddy_session_message(s));
@@ -49,7 +49,7 @@ static void check_file(const trial *t, const fetches *f, eddy_array *const *want
     ck_assert_msg(g, "%s: %s", f->title, error.message);
     char *again = eddy_graph_to_yaml(g);
     ck_assert_msg(again && strcmp(text, again) == 0, "%s: written again, it differs", f->title);
-    check_run(t, f, g, (eddy_session_args){ 0 }, want, "a file");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .threads = 0), want, "a file");
     eddy_string_free(text);
     eddy_string_free(again);
     eddy_graph_free(g);
@@ -61,9 +61,9 @@ static void check_folding(const trial *t, const fetches *f)
     enum { FORMULAS = EDDY_PASS_SIMPLIFY | EDDY_PASS_STABILISE | EDDY_PASS_PATTERNS |
                       EDDY_PASS_PRODUCTS | EDDY_PASS_EPILOGUES };
     eddy_array *want[FETCHES] = { NULL };
-    run_fetches(t, f, t->graph, (eddy_session_args){ .without = FORMULAS }, want);
-    check_run(t, f, t->graph, (eddy_session_args){ .without = FORMULAS | EDDY_PASS_FOLD }, want,
-              "FOLD");
+    run_fetches(t, f, t->graph, *EDDY_ARGS(eddy_session_args, .without = FORMULAS), want);
+    check_run(t, f, t->graph, *EDDY_ARGS(eddy_session_args, .without = FORMULAS | EDDY_PASS_FOLD),
+              want, "FOLD");
     free_arrays(f->n, want);
 }
 
@@ -71,15 +71,16 @@ void check_same_bits(const trial *t, const fetches *f)
 {
     eddy_graph *g = t->graph;
     eddy_array *want[FETCHES] = { NULL };
-    run_fetches(t, f, g, (eddy_session_args){ 0 }, want);
+    run_fetches(t, f, g, *EDDY_ARGS(eddy_session_args, .threads = 0), want);
     check_folding(t, f);
-    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_FUSE }, want, "FUSE");
-    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_IN_PLACE }, want, "IN_PLACE");
-    check_run(t, f, g, (eddy_session_args){ .without = EDDY_PASS_REUSE }, want, "REUSE");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .without = EDDY_PASS_FUSE), want, "FUSE");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .without = EDDY_PASS_IN_PLACE), want,
+              "IN_PLACE");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .without = EDDY_PASS_REUSE), want, "REUSE");
     enum { ALL = EDDY_PASS_FUSE | EDDY_PASS_IN_PLACE | EDDY_PASS_REUSE | EDDY_PASS_SCHEDULE };
-    check_run(t, f, g, (eddy_session_args){ .threads = 1 }, want, "one thread");
-    check_run(t, f, g, (eddy_session_args){ .threads = 3 }, want, "three threads");
-    check_run(t, f, g, (eddy_session_args){ .without = ALL }, want, "each of these");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .threads = 1), want, "one thread");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .threads = 3), want, "three threads");
+    check_run(t, f, g, *EDDY_ARGS(eddy_session_args, .without = ALL), want, "each of these");
     check_file(t, f, want);
     free_arrays(f->n, want);
 }

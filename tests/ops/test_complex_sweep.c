@@ -278,8 +278,9 @@ START_TEST(complex64_agrees)
     const variant w = usual(row_at(_i), EDDY_COMPLEX64, 0);
     if (!sweep_begin(&wide, row_at(_i), &v)) return;
     ck_assert(sweep_begin(&narrow, row_at(_i), &w));
-    run_fetches(&wide.t, &wide.fetch, wide.t.graph, (eddy_session_args){ 0 }, x);
-    run_fetches(&narrow.t, &narrow.fetch, narrow.t.graph, (eddy_session_args){ 0 }, y);
+    run_fetches(&wide.t, &wide.fetch, wide.t.graph, *EDDY_ARGS(eddy_session_args, .threads = 0), x);
+    run_fetches(&narrow.t, &narrow.fetch, narrow.t.graph,
+                *EDDY_ARGS(eddy_session_args, .threads = 0), y);
     for (int i = 0; i < wide.fetch.n; i++)
         ck_assert_msg(distance(x[i], y[i]) <= 1e-5, "%s: %s off by %g", wide.title,
                       eddy_name_of(wide.fetch.at[i]), distance(x[i], y[i]));

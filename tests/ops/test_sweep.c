@@ -184,8 +184,8 @@ static void check_close(const sweep *a, const sweep *b, double tolerance, const 
     const int n = a->fetch.n;
     eddy_array *x[FETCHES] = { NULL }, *y[FETCHES] = { NULL };
     ck_assert_int_eq(n, b->fetch.n);
-    run_fetches(&a->t, &a->fetch, a->t.graph, (eddy_session_args){ 0 }, x);
-    run_fetches(&b->t, &b->fetch, b->t.graph, (eddy_session_args){ 0 }, y);
+    run_fetches(&a->t, &a->fetch, a->t.graph, *EDDY_ARGS(eddy_session_args, .threads = 0), x);
+    run_fetches(&b->t, &b->fetch, b->t.graph, *EDDY_ARGS(eddy_session_args, .threads = 0), y);
     for (int i = 0; i < n; i++)
         ck_assert_msg(distance(x[i], y[i]) <= tolerance, "%s: %s of %s off by %g", a->fetch.title,
                       what, eddy_name_of(a->fetch.at[i]), distance(x[i], y[i]));
@@ -365,7 +365,7 @@ START_TEST(size_0)
         v.unknown = (int)(from % 3);
         sweep_begin(&c, _i, &v);
         check_shapes(&c);
-        run_fetches(&c.t, &c.fetch, c.t.graph, (eddy_session_args){ 0 }, out);
+        run_fetches(&c.t, &c.fetch, c.t.graph, *EDDY_ARGS(eddy_session_args, .threads = 0), out);
         for (int i = 0; i < c.fetch.n; i++)
             ck_assert(eddy_shape_compatible(eddy_array_shape(out[i]),
                                             eddy_shape_of(c.fetch.at[i])));

@@ -33,7 +33,7 @@ static eddy_tensor rows_of(eddy_tensor slices)
 
 static void message(eddy_status status, const char *text)
 {
-    refused((eddy_tensor){ g, 0, 0 }, status, text);
+    refused((eddy_tensor){ .graph = g }, status, text);
 }
 
 /* C-01 and C-05: the rows that slices hold. */

@@ -247,7 +247,7 @@ END_TEST
 static void refused(eddy_minimize_lbfgs_args a, eddy_status status)
 {
     a.report = &r;
-    ck_assert_int_eq(eddy_minimize_lbfgs_with(a), status);
+    ck_assert_int_eq(eddy_minimize_lbfgs_with(&a), status);
     ck_assert_int_eq(r.end, EDDY_LBFGS_FAILED);
     golden_line(r.message);
 }
@@ -262,30 +262,44 @@ START_TEST(errors)
     const eddy_tensor foreign = eddy_variable(other, real(other, 1));
     eddy_session     *elsewhere = eddy_session_new(other);
     const eddy_list   vars = EDDY_LIST(v);
-    typedef eddy_minimize_lbfgs_args args;
     golden_begin("optim/lbfgs");
-    refused((args){ .loss = loss }, EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s }, EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = v, .var_list = vars }, EDDY_BAD_SHAPE);
-    refused((args){ .session = s, .loss = whole, .var_list = vars }, EDDY_BAD_DTYPE);
-    refused((args){ .session = s, .loss = loss, .var_list = EDDY_LIST(whole) }, EDDY_BAD_DTYPE);
-    refused((args){ .session = s, .loss = loss, .var_list = EDDY_LIST(loss) },
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .loss = loss), EDDY_INVALID_ARGUMENT);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s), EDDY_INVALID_ARGUMENT);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = v, .var_list = vars),
+            EDDY_BAD_SHAPE);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = whole, .var_list = vars),
+            EDDY_BAD_DTYPE);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss,
+                       .var_list = EDDY_LIST(whole)),
+            EDDY_BAD_DTYPE);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss,
+                       .var_list = EDDY_LIST(loss)),
             EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = loss, .var_list = EDDY_LIST(foreign) },
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss,
+                       .var_list = EDDY_LIST(foreign)),
             EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = loss, .var_list = vars, .history = -1 },
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
+                       .history = -1),
             EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = loss, .var_list = vars, .gradients = EDDY_LIST(none) },
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
+                       .gradients = EDDY_LIST(none)),
             EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = loss, .var_list = vars,
-                    .gradients = EDDY_LIST(loss, loss) }, EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = loss, .var_list = vars }, EDDY_UNINITIALIZED);
-    refused((args){ .session = elsewhere, .loss = loss, .var_list = vars }, EDDY_INVALID_ARGUMENT);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
+                    .gradients = EDDY_LIST(loss, loss)), EDDY_INVALID_ARGUMENT);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars),
+            EDDY_UNINITIALIZED);
+    refused(
+        *EDDY_ARGS(eddy_minimize_lbfgs_args, .session = elsewhere, .loss = loss, .var_list = vars),
+        EDDY_INVALID_ARGUMENT);
     runs(s, eddy_initializer(g));
-    refused((args){ .session = s, .loss = Mul(loss, fed), .var_list = vars }, EDDY_NOT_FED);
-    refused((args){ .session = s, .loss = Log(Sub(loss, loss)), .var_list = vars },
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = Mul(loss, fed),
+                       .var_list = vars),
+            EDDY_NOT_FED);
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = Log(Sub(loss, loss)),
+                       .var_list = vars),
             EDDY_INVALID_ARGUMENT);
-    refused((args){ .session = s, .loss = loss, .var_list = vars, .gradients = EDDY_LIST(loss) },
+    refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
+                       .gradients = EDDY_LIST(loss)),
             EDDY_BAD_SHAPE);
     golden_end();
     fits(g);

@@ -13,7 +13,7 @@ static void teardown(void) { eddy_graph_free(g); }
 static eddy_tensor nothing(eddy_tensor value, void *context)
 {
     (void)context;
-    return (eddy_tensor){ value.graph, 0, 0 };
+    return (eddy_tensor){ .graph = value.graph };
 }
 
 static eddy_tensor doubled(eddy_tensor value, void *context)
@@ -24,10 +24,10 @@ static eddy_tensor doubled(eddy_tensor value, void *context)
 
 static void making(void)
 {
-    const eddy_tensor lr = eddy_scalar(g, 1), stranger = { NULL, 7, 0 };
+    const eddy_tensor lr = eddy_scalar(g, 1), stranger = { .graph = NULL, .node = 7, .output = 0 };
     const eddy_tensor steps = eddy_zeros(g, EDDY_INT64, EDDY_SHAPE(2));
     eddy_adagrad(g), golden_graph(g);
-    eddy_adagrad(g, lr, -0.0), golden_graph(g);
+    eddy_adagrad(g, lr, 0), golden_graph(g);
     eddy_adagrad_da(g, lr), golden_graph(g);
     eddy_adagrad_da(g, lr, stranger), golden_graph(g);
     eddy_adagrad_da(g, lr, lr), golden_graph(g);

@@ -272,7 +272,7 @@ END_TEST
 static eddy_tensor nothing(eddy_tensor value, void *context)
 {
     (void)context;
-    return (eddy_tensor){ value.graph, 0, 0 };
+    return (eddy_tensor){ .graph = value.graph };
 }
 
 START_TEST(constraints_that_fail)

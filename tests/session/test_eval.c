@@ -307,7 +307,7 @@ START_TEST(messages)
     eddy_graph       *other = eddy_graph_new();
     eddy_array       *a = eddy_array_of(EDDY_FLOAT32, 1);
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(2));
-    const eddy_tensor none = { g, 0, 0 };
+    const eddy_tensor none = { .graph = g };
     golden_begin("session/eval");
     says(s, none);
     says(s, real(other, 1));
@@ -384,7 +384,7 @@ START_TEST(bad_handles)
     ck_assert(isnan(eddy_eval_number(nothing)));
     ck_assert_int_eq(eddy_eval_set(nothing, NULL), EDDY_INVALID_ARGUMENT);
     eddy_eval_forget(NULL);
-    const eddy_tensor beyond = { g, 12, 0 };
+    const eddy_tensor beyond = { .graph = g, .node = 12 };
     real(g, 1);
     cannot_see(beyond, EDDY_INVALID_ARGUMENT, "not an element of this graph");
     eddy_session_close(eddy_eval_session(g));

@@ -47,7 +47,7 @@ START_TEST(r03_unknown_name)
     ck_assert_ptr_null(eddy_fetch(s, eddy_graph_tensor(g, "foo:0")));
     run_fails(s, EDDY_NOT_FOUND, "'foo:0'");
     eddy_graph_clear_error(g);
-    ck_assert_ptr_null(eddy_fetch(s, (eddy_tensor){ g, 0, 0 }));
+    ck_assert_ptr_null(eddy_fetch(s, (eddy_tensor){ .graph = g }));
     run_fails(s, EDDY_INVALID_ARGUMENT, "Fetch argument 0");
 }
 END_TEST
@@ -298,7 +298,8 @@ START_TEST(callables)
     ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *const[]){ at }, out),
                      EDDY_INVALID_ARGUMENT);
     ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(op), EDDY_LIST(y)));
-    ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(y, (eddy_tensor){ g, 99, 0 })));
+    ck_assert_ptr_null(
+        eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(y, (eddy_tensor){ .graph = g, .node = 99 })));
     c = eddy_callable_new(s, EDDY_LIST(x), EDDY_LIST(y));
     eddy_session_free(s);
     ck_assert_int_eq(eddy_callable_run(c, (const eddy_array *const[]){ at }, out),

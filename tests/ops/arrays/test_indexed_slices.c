@@ -305,7 +305,7 @@ END_TEST
 
 /* ----------------------------------------------------------------- scatter -- */
 
-typedef eddy_tensor scatter_fn(eddy_scatter_args a);
+typedef eddy_tensor scatter_fn(const eddy_scatter_args *a);
 
 static const struct { scatter_fn *fn; double want[6]; } scatters[] = {
     { eddy_scatter_update_with, { 30, 40, 3, 4, 50, 60 } },
@@ -325,8 +325,8 @@ START_TEST(scatter_rows)
     eddy_tensor at = numbers(t.graph, EDDY_INT32, EDDY_SHAPE(4), (const double[]){ 0, -3, 0, 2 });
     eddy_tensor rows =
         numbers(t.graph, d, EDDY_SHAPE(4, 2), (const double[]){ 10, 20, 7, 7, 30, 40, 50, 60 });
-    eddy_tensor y = scatters[_i % 3].fn((eddy_scatter_args){
-        .var = var, .indices = at, .updates = rows, .skip_negative = true });
+    eddy_tensor y = scatters[_i % 3].fn(EDDY_ARGS(eddy_scatter_args, .var = var, .indices = at,
+                                                  .updates = rows, .skip_negative = true));
     double want[6];
     for (int i = 0; i < 6; i++)
         want[i] = d == EDDY_UINT8 ? (double)(uint8_t)(int)scatters[_i % 3].want[i]

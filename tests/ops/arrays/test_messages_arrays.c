@@ -134,7 +134,7 @@ static void splitting(void)
     eddy_split_sizes(open, ((int64_t[]){ INT64_MAX, 1 }), 2), golden_graph(g);
     eddy_split_sizes(x, ((int64_t[]){ 1, 3 }), 2, .axis = 1), golden_graph(g);
     eddy_split_like(x, EDDY_LIST(x, x), 1), golden_graph(g);
-    eddy_split_like((eddy_tensor){ g, 0, 0 }, EDDY_LIST(x), 1), golden_graph(g);
+    eddy_split_like((eddy_tensor){ .graph = g }, EDDY_LIST(x), 1), golden_graph(g);
     eddy_split_like(x, EDDY_LIST(), 1), golden_graph(g);
 }
 
@@ -215,7 +215,7 @@ static void variables(void)
     eddy_initialized_value(x), golden_graph(g);
     eddy_apply2(&eddy_op_initialized_value, NULL, v, i), golden_graph(g);
     eddy_apply2(&eddy_op_initialized_value, NULL, v, wide), golden_graph(g);
-    eddy_tuple(g, EDDY_LIST(), &(eddy_tensor){ NULL, 0, 0 }, NULL), golden_graph(g);
+    eddy_tuple(g, EDDY_LIST(), &(eddy_tensor){ .graph = NULL }, NULL), golden_graph(g);
     eddy_grad_pass_through(x, i), golden_graph(g);
     eddy_identity_n(EDDY_LIST(x), 2), golden_graph(g);
 }

@@ -52,7 +52,7 @@ START_TEST(slices)
     eddy_index(x, ":, :, 1"), golden_graph(g);
     eddy_index(wide, "newaxis"), golden_graph(g);
     back(eddy_index(x, "1"), x);
-    eddy_index((eddy_tensor){ g, 0, 0 }, "1"), golden_graph(g);
+    eddy_index((eddy_tensor){ .graph = g }, "1"), golden_graph(g);
     eddy_index(x, NULL), golden_graph(g);
     static const char *const texts[] = {
         "", "1, a", "1 2", "..", "..., ...", "1:2:0", "99999999999999999999", "1,,2",
@@ -161,8 +161,9 @@ static void select_examples(eddy_tensor t)
 
 static void chosen(void)
 {
-    const eddy_tensor none = { g, 0, 0 };
+    const eddy_tensor none = { .graph = g };
     eddy_nonzero(x, -1), golden_graph(g);
+    eddy_nonzero(x, 0), golden_graph(g);
     eddy_nonzero(x, 1, .fill = 0.5), golden_graph(g);
     select_examples(x);
     eddy_nonzero(half), golden_graph(g);
@@ -192,7 +193,7 @@ static void chosen(void)
 
 static void arrays(void)
 {
-    const eddy_tensor none = { g, 0, 0 };
+    const eddy_tensor none = { .graph = g };
     eddy_swapaxes(none, 0, 1), golden_graph(g);
     eddy_swapaxes(open, 0, 1), golden_graph(g);
     eddy_moveaxis(x, 0, 2), golden_graph(g);
@@ -201,6 +202,7 @@ static void arrays(void)
     eddy_take_along_axis(x, ints(EDDY_SHAPE(3, 3)), 1), golden_graph(g);
     eddy_take_along_axis(x, i, 0), golden_graph(g);
     eddy_repeat(none, i), golden_graph(g);
+    eddy_repeat(v, ints(EDDY_SHAPE(1)), EDDY_AXES(0), .size = -1), golden_graph(g);
     eddy_repeat(x, none), golden_graph(g);
     eddy_repeat(x, v), golden_graph(g);
     eddy_repeat(x, i), golden_graph(g);

@@ -311,7 +311,8 @@ START_TEST(spaces)
     check_fed(eddy_sequence_mask(fed, 0, I32), fed, FED(2, 1), EDDY_SHAPE(2, 2), D(1, 1, 1, 0));
     IS(eddy_unravel_index(vec(I32, V(2, 5, 7)), EDDY_SHAPE(3, 3)), 0, 1, 2, 2, 2, 1);
     IS(eddy_eye(g, 2, 3, F64), 1, 0, 0, 0, 1, 0);
-    IS(eddy_eye(g, 2, 0, I32), 1, 0, 0, 1);
+    IS(eddy_eye(g, 2, .dtype = I32), 1, 0, 0, 1);
+    ck_assert(eddy_shape_equal(eddy_shape_of(eddy_eye(g, 2, 0)), EDDY_SHAPE(2, 0)));
 }
 END_TEST
 

@@ -43,8 +43,8 @@ static void begin(void)
     add(eddy_placeholder(g, NULL, EDDY_FLOAT32, EDDY_SHAPE(1, 1 << 24, 1 << 20, 1)));
     fits(g);
     add((eddy_tensor)EDDY_ZERO_TENSOR);
-    add((eddy_tensor){ g, 0, 0 });
-    add((eddy_tensor){ g, INT32_MAX, 0 });
+    add((eddy_tensor){ .graph = g });
+    add((eddy_tensor){ .graph = g, .node = INT32_MAX });
     add(eddy_scalar(other, 1));
     ck_assert_int_eq(n_odd, ODD);
 }

@@ -40,17 +40,17 @@ static void sizing(eddy_tensor x)
     eddy_resize_bilinear_to(x, bad), golden_graph(g);
     eddy_resize_bilinear_to(x, three), golden_graph(g);
     eddy_resize_images_to(x, three), golden_graph(g);
-    eddy_resize_images_to(x, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_resize_images_to(x, (eddy_tensor){ .graph = g }), golden_graph(g);
     eddy_resize_images_to(x, input("open_size", EDDY_INT32, EDDY_SHAPE(2)), "cubic");
     golden_graph(g);
     eddy_crop_to_bounding_box_to(x, one, one, one, two), golden_graph(g);
     eddy_crop_to_bounding_box_to(x, one, one, three, one), golden_graph(g);
-    eddy_pad_to_bounding_box_to(x, one, (eddy_tensor){ g, 0, 0 }, one, one), golden_graph(g);
+    eddy_pad_to_bounding_box_to(x, one, (eddy_tensor){ .graph = g }, one, one), golden_graph(g);
     eddy_extract_glimpse_to(x, three, offsets), golden_graph(g);
     eddy_extract_glimpse_to(x, bad, offsets), golden_graph(g);
-    eddy_random_crop_to((eddy_tensor){ g, 0, 0 }, one), golden_graph(g);
+    eddy_random_crop_to((eddy_tensor){ .graph = g }, one), golden_graph(g);
     eddy_random_crop_to(one, one), golden_graph(g);
-    eddy_random_crop_to(x, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_random_crop_to(x, (eddy_tensor){ .graph = g }), golden_graph(g);
 }
 
 /* What only a run can tell. */
@@ -81,7 +81,7 @@ static void transforming(eddy_tensor x, eddy_tensor flags)
     eddy_image_transform(x, maps, .size = EDDY_DIMS(2)), golden_graph(g);
     eddy_image_transform(Cast(x, EDDY_UINT8), maps, .fill_value = 256), golden_graph(g);
     eddy_image_rotate(x, angles), golden_graph(g);
-    eddy_image_rotate(x, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_image_rotate(x, (eddy_tensor){ .graph = g }), golden_graph(g);
     eddy_image_translate(x, maps), golden_graph(g);
     eddy_compose_transforms(maps, angles), golden_graph(g);
     eddy_apply(&eddy_op_image_transform_grad, n->attrs, 3, (eddy_tensor[]){ flags, maps, x },
@@ -125,7 +125,7 @@ static void parts(eddy_tensor x, eddy_tensor rows)
 {
     const eddy_tensor open = input("open", EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE);
     const eddy_tensor no_size = input("no_size", EDDY_FLOAT32, EDDY_SHAPE(2, EDDY_ANY, 3, 1));
-    eddy_flip_left_right((eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_flip_left_right((eddy_tensor){ .graph = g }), golden_graph(g);
     eddy_flip_up_down(rows), golden_graph(g);
     eddy_transpose_image(open), golden_graph(g);
     eddy_central_crop(no_size, 0.5), golden_graph(g);
@@ -134,10 +134,10 @@ static void parts(eddy_tensor x, eddy_tensor rows)
     eddy_pad_to_bounding_box(x, 1, 0, 4, 5), golden_graph(g);
     const eddy_tensor offsets = input("offsets", EDDY_FLOAT32, EDDY_SHAPE(1, 2));
     eddy_extract_glimpse(x, EDDY_DIMS(2), offsets), golden_graph(g);
-    eddy_extract_glimpse(x, EDDY_DIMS(2, 2), (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_extract_glimpse(x, EDDY_DIMS(2, 2), (eddy_tensor){ .graph = g }), golden_graph(g);
     eddy_extract_glimpse(x, EDDY_DIMS(2, 2), x), golden_graph(g);
     eddy_extract_glimpse(x, EDDY_DIMS(2, 2), offsets, .noise = "gaussian"), golden_graph(g);
-    eddy_random_crop((eddy_tensor){ g, 0, 0 }, EDDY_DIMS(1)), golden_graph(g);
+    eddy_random_crop((eddy_tensor){ .graph = g }, EDDY_DIMS(1)), golden_graph(g);
     eddy_random_crop(x, EDDY_DIMS(2, 2)), golden_graph(g);
 }
 
@@ -164,7 +164,7 @@ static void quality(eddy_tensor x, eddy_tensor rows)
     eddy_ssim_multiscale(x, x, 1, .power_factors = (const double[]){ 1 }), golden_graph(g);
     eddy_total_variation(rows), golden_graph(g);
     eddy_total_variation(input("bytes", EDDY_UINT8, EDDY_SHAPE(4, 5, 3))), golden_graph(g);
-    eddy_psnr(x, (eddy_tensor){ g, 0, 0 }, 1), golden_graph(g);
+    eddy_psnr(x, (eddy_tensor){ .graph = g }, 1), golden_graph(g);
     eddy_psnr(x, one, 1), golden_graph(g);
 }
 

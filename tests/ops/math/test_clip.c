@@ -96,7 +96,7 @@ END_TEST
 
 START_TEST(C_13_clip_by_global_norm)
 {
-    eddy_tensor xs[] = { matrix(-2, 0, 0, 4, 0, 0), { g, 0, 0 }, vec(F32, V(1, -2)) }, out[3];
+    eddy_tensor xs[] = { matrix(-2, 0, 0, 4, 0, 0), { .graph = g }, vec(F32, V(1, -2)) }, out[3];
     eddy_tensor norm = eddy_clip_by_global_norm(((eddy_list){ 3, xs }), f32(4), out);
     IS(norm, 5);
     NEAR(out[0], -1.6, 0, 0, 3.2, 0, 0);
@@ -138,7 +138,7 @@ START_TEST(C_17_clip_by_global_norm_unclipped)
     IS(out[0], NAN, NAN);
     IS(out[1], NAN);
     /* Nothing but none. */
-    eddy_list none = EDDY_LIST({ g, 0, 0 }, { g, 0, 0 });
+    eddy_list none = EDDY_LIST({ .graph = g }, { .graph = g });
     refused(eddy_clip_by_global_norm(none, f32(6), out), EDDY_INVALID_ARGUMENT,
             "no tensor is given");
     refused(eddy_global_norm(none), EDDY_INVALID_ARGUMENT, "no tensor is given");

@@ -77,7 +77,7 @@ static void losses(void)
 
 static void clipping(void)
 {
-    const eddy_tensor none = { g, 0, 0 }, rows = floats(EDDY_SHAPE(4, 1, 3));
+    const eddy_tensor none = { .graph = g }, rows = floats(EDDY_SHAPE(4, 1, 3));
     eddy_clip_by_value(x, scalar, rows), golden_graph(g);
     eddy_clip_by_norm(x, rows), golden_graph(g);
     eddy_clip_by_average_norm(x, rows), golden_graph(g);
@@ -137,6 +137,8 @@ static void layers_and_checks(void)
     eddy_check_numerics(i, "x"), golden_graph(g);
     eddy_print(x, .data = EDDY_LIST(x, half)), golden_graph(g);
     eddy_print(x, .data = { 64, NULL }), golden_graph(g);
+    eddy_print(x, .summarize = 0), golden_graph(g);
+    eddy_celu(x, .alpha = 0), golden_graph(g);
     eddy_assert(x, EDDY_LIST(x)), golden_graph(g);
     eddy_assert(flags, .data = { 64, NULL }), golden_graph(g);
 }
@@ -146,6 +148,7 @@ static void loading(void)
     eddy_error e = { 0 };
     eddy_graph_load("g.yaml", .allocator = &(eddy_allocator){ 0 }, .error = &e), golden_error(&e);
     eddy_graph_load(NULL, .error = &e), golden_error(&e);
+    eddy_graph_load("g.yaml", .max_bytes = 0, .error = &e), golden_error(&e);
 }
 
 START_TEST(draws_and_checks)

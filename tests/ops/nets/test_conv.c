@@ -154,19 +154,17 @@ static void check_as(const char *what, const sizes *s, const numbers *n, eddy_dt
     }
     const int64_t *z = s->zeros;
     const bool     explicit = strcmp(s->padding, "EXPLICIT") == 0;
-    eddy_conv2d_args a = {
-        .x = t[X], .filter = t[W], .strides = EDDY_DIMS(s->step[0], s->step[1]),
+    eddy_conv2d_args a = *EDDY_ARGS(
+        eddy_conv2d_args, .x = t[X], .filter = t[W], .strides = EDDY_DIMS(s->step[0], s->step[1]),
         .padding = s->padding, .dilations = EDDY_DIMS(s->gap[0], s->gap[1]),
-        .explicit_paddings = explicit ? EDDY_DIMS(z[0], z[1], z[2], z[3]) : (eddy_dims){ 0 },
-        .data_format = planes ? "NCHW" : NULL,
-    };
-    const eddy_conv2d_backprop_args b = {
-        .x = t[X], .filter = t[W], .dy = t[DY], .strides = a.strides, .padding = a.padding,
-        .dilations = a.dilations, .explicit_paddings = a.explicit_paddings,
-        .data_format = a.data_format,
-    };
-    const eddy_tensor y = eddy_conv2d_with(a), dx = eddy_conv2d_backprop_input_with(b),
-                      dw = eddy_conv2d_backprop_filter_with(b);
+        .explicit_paddings = explicit ? EDDY_DIMS(z[0], z[1], z[2], z[3]) : EDDY_OMITTED_DIMS,
+        .data_format = planes ? "NCHW" : NULL);
+    const eddy_conv2d_backprop_args b =
+        *EDDY_ARGS(eddy_conv2d_backprop_args, .x = t[X], .filter = t[W], .dy = t[DY],
+                   .strides = a.strides, .padding = a.padding, .dilations = a.dilations,
+                   .explicit_paddings = a.explicit_paddings, .data_format = a.data_format);
+    const eddy_tensor y = eddy_conv2d_with(&a), dx = eddy_conv2d_backprop_input_with(&b),
+                      dw = eddy_conv2d_backprop_filter_with(&b);
     eddy_session *session = eddy_session_new(g);
     const eddy_feed feeds[] = { { t[0], value[0] }, { t[1], value[1] }, { t[2], value[2] } };
     ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s", eddy_graph_message(g));

@@ -66,7 +66,7 @@ static eddy_dims three(const int64_t *d) { return EDDY_DIMS(d[0], d[1], d[2]); }
 static eddy_dims around(const volume *v)
 {
     const int64_t *z = v->zeros;
-    return v->how == 2 ? EDDY_DIMS(z[0], z[1], z[2], z[3], z[4], z[5]) : (eddy_dims){ 0 };
+    return v->how == 2 ? EDDY_DIMS(z[0], z[1], z[2], z[3], z[4], z[5]) : EDDY_OMITTED_DIMS;
 }
 
 static eddy_shape shape_of(const int64_t *d, int64_t c)

@@ -130,7 +130,7 @@ static void check_as(const char *what, const sizes *s, const numbers *n, eddy_dt
     }
     const eddy_tensor y = moved_back(eddy_depthwise_conv2d(
         moved(t[X], planes), t[W], EDDY_DIMS(s->step[0], s->step[1]), s->padding,
-        strcmp(s->padding, "EXPLICIT") == 0 ? EDDY_DIMS(z[0], z[1], z[2], z[3]) : (eddy_dims){ 0 },
+        strcmp(s->padding, "EXPLICIT") == 0 ? EDDY_DIMS(z[0], z[1], z[2], z[3]) : EDDY_OMITTED_DIMS,
         EDDY_DIMS(s->gap[0], s->gap[1]), planes ? "NCHW" : NULL), planes);
     eddy_gradients(EDDY_LIST(y), EDDY_LIST(t[X], t[W]), back, .grad_ys = EDDY_LIST(t[DY]));
     eddy_session *session = eddy_session_new(g, .threads = threads);

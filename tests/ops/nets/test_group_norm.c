@@ -274,7 +274,7 @@ START_TEST(vectors_of_other_graphs_are_refused)
 {
     eddy_graph *other = eddy_graph_new();
     const eddy_tensor x = numbers(), foreign = eddy_ones(other, F64, EDDY_SHAPE(3));
-    const eddy_tensor gone = { g, 12345, 0 };
+    const eddy_tensor gone = { .graph = g, .node = 12345 };
     ck_assert(!eddy_is_valid(eddy_group_norm(x, 3, foreign)));
     ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
     eddy_graph_clear_error(g);

@@ -88,7 +88,7 @@ static void normalisations(void)
     eddy_rms_norm(floats(EDDY_SCALAR)), golden_graph(g);
     eddy_weight_norm(image, v, 4), golden_graph(g);
     eddy_weight_norm(image, v, 1), golden_graph(g);
-    eddy_weight_norm(image, (eddy_tensor){ g, 0, 0 }, 1), golden_graph(g);
+    eddy_weight_norm(image, (eddy_tensor){ .graph = g }, 1), golden_graph(g);
     eddy_local_response_normalization(whole), golden_graph(g);
     eddy_local_response_normalization(open), golden_graph(g);
     eddy_local_response_normalization(image, -1), golden_graph(g);
@@ -113,7 +113,7 @@ static void morphology(void)
     eddy_erosion2d(image, filter, .padding = "FULL"), golden_graph(g);
     eddy_dilation2d(image, floats(EDDY_SHAPE(3, 3, 5))), golden_graph(g);
     eddy_erosion2d(image, filter, .rates = EDDY_DIMS(3)), golden_graph(g);
-    eddy_dilation2d(image, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_dilation2d(image, (eddy_tensor){ .graph = g }), golden_graph(g);
     eddy_dilation2d(Cast(image, EDDY_INT32), Cast(filter, EDDY_INT32)), golden_graph(g);
 }
 
@@ -126,8 +126,8 @@ static void volumes(void)
     eddy_conv3d_transpose(v, f, EDDY_SHAPE(2, 3)), golden_graph(g);
     eddy_conv3d_transpose(v, f, EDDY_SHAPE(2, 8, 8, 7, 8)), golden_graph(g);
     eddy_conv3d_transpose(v, w), golden_graph(g);
-    eddy_conv3d(v, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
-    eddy_conv3d_transpose(v, (eddy_tensor){ g, 0, 0 }), golden_graph(g);
+    eddy_conv3d(v, (eddy_tensor){ .graph = g }), golden_graph(g);
+    eddy_conv3d_transpose(v, (eddy_tensor){ .graph = g }), golden_graph(g);
 }
 
 START_TEST(sentences)

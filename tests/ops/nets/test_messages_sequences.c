@@ -53,7 +53,7 @@ static void classes(eddy_tensor x, eddy_tensor labels, eddy_tensor n, eddy_tenso
     eddy_log_uniform_candidate_sampler(labels, 10, true, 9), golden_graph(g);
     run_of(eddy_log_uniform_candidate_sampler(some, 1, true, 2));
     eddy_nce_loss(wide, n, n, wide, 3, 9), golden_graph(g);
-    eddy_nce_loss(wide, n, (eddy_tensor){ g, 0, 0 }, wide, 3, 9), golden_graph(g);
+    eddy_nce_loss(wide, n, (eddy_tensor){ .graph = g }, wide, 3, 9), golden_graph(g);
     eddy_nce_loss(wide, n, of(EDDY_INT32, EDDY_SHAPE(2, 0)), wide, 3, 9), golden_graph(g);
     eddy_edit_distance(one, one, labels, n, true), golden_graph(g);
     eddy_edit_distance(labels, three, labels, n, true), golden_graph(g);
@@ -67,7 +67,7 @@ static void directions(eddy_tensor x, eddy_tensor labels, eddy_tensor n)
     const eddy_tensor slope = eddy_gradient(eddy_ctc_loss(labels, x, n, n), x);
     const eddy_node  *p = NULL;
     for (int i = slope.node; i > 0 && (!p || strcmp(p->op->name, "CTCPosteriors")); i--)
-        p = eddy_node_of((eddy_tensor){ g, i, 0 });
+        p = eddy_node_of((eddy_tensor){ .graph = g, .node = i });
     const eddy_tensor in[] = { x, labels, n, n, Cast(x, EDDY_FLOAT64) };
     const eddy_tensor other[] = { x, labels, n, n, Reshape(x, EDDY_SHAPE(2, 5, 3)) };
     const eddy_tensor many[] = { x, labels, n, n, x, x, x, x, x };

@@ -137,7 +137,7 @@ static eddy_dims around_of(const pooling *p)
 {
     eddy_dims d = { .count = p->how == EXPLICIT ? 2 * p->axes : 0 };
     for (int i = 0; i < p->axes; i++) d.at[2 * i] = p->before[i], d.at[2 * i + 1] = p->after[i];
-    return d;
+    return eddy_dims_or(d, EDDY_OMITTED_DIMS);
 }
 
 static eddy_tensor built(const pooling *p, eddy_tensor x)
@@ -150,24 +150,23 @@ static eddy_tensor built(const pooling *p, eddy_tensor x)
     if (p->how == ADAPTIVE)
         return p->mean ? eddy_adaptive_avg_pool(x, size) : eddy_adaptive_max_pool(x, size);
     if (n == 2 && p->how == EXPLICIT && !p->whole && p->gap[0] == 1 && p->gap[1] == 1) {
-        const eddy_pool2d_args a = { .x = x, .ksize = size, .strides = steps,
-                                     .explicit_paddings = around };
-        return p->mean ? eddy_avg_pool2d_with(a) : eddy_max_pool2d_with(a);
+        const eddy_pool2d_args a = *EDDY_ARGS(eddy_pool2d_args, .x = x, .ksize = size,
+                                              .strides = steps, .explicit_paddings = around);
+        return p->mean ? eddy_avg_pool2d_with(&a) : eddy_max_pool2d_with(&a);
     }
     if (n == 2)
         return eddy_pool(x, size, p->mean ? "AVG" : "MAX", steps, names[p->how], .dilations = gaps,
                          .explicit_paddings = around, .count_include_pad = p->whole);
     const eddy_dims change = EDDY_DIMS(0, 2, 1);
-    const eddy_pool_nd_args a = {
-        .x = p->planes ? Transpose(x, change) : x, .ksize = size, .strides = steps,
-        .padding = names[p->how], .dilations = gaps, .explicit_paddings = around,
-        .count_include_pad = p->whole, .data_format = p->planes ? "NCW" : NULL,
-    };
+    const eddy_pool_nd_args a = *EDDY_ARGS(
+        eddy_pool_nd_args, .x = p->planes ? Transpose(x, change) : x, .ksize = size,
+        .strides = steps, .padding = names[p->how], .dilations = gaps, .explicit_paddings = around,
+        .count_include_pad = p->whole, .data_format = p->planes ? "NCW" : NULL);
     if (n == 1) {
-        const eddy_tensor y = p->mean ? eddy_avg_pool1d_with(a) : eddy_max_pool1d_with(a);
+        const eddy_tensor y = p->mean ? eddy_avg_pool1d_with(&a) : eddy_max_pool1d_with(&a);
         return p->planes ? Transpose(y, change) : y;
     }
-    return p->mean ? eddy_avg_pool3d_with(a) : eddy_max_pool3d_with(a);
+    return p->mean ? eddy_avg_pool3d_with(&a) : eddy_max_pool3d_with(&a);
 }
 
 static void check_where(trial *t, const pooling *p, const arrays *a, eddy_tensor x)

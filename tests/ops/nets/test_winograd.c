@@ -41,7 +41,7 @@ static eddy_shape shape_of(const sizes *s, int k)
     const eddy_tensor y = eddy_conv2d(
         eddy_placeholder(g, NULL, EDDY_FLOAT32, shape_of(s, X)),
         eddy_placeholder(g, NULL, EDDY_FLOAT32, shape_of(s, W)), .padding = s->padding,
-        .explicit_paddings = s->zeros);
+        .explicit_paddings = eddy_dims_or(s->zeros, EDDY_OMITTED_DIMS));
     fits(g);
     const eddy_shape shape = eddy_shape_of(y);
     eddy_graph_free(g);
@@ -74,12 +74,14 @@ static results run_all(const sizes *s, const values *v, eddy_dtype d, bool absol
         t[k] = eddy_placeholder(g, NULL, EDDY_FLOAT32, shape_of(s, k));
         in[k] = Cast(absolute ? Abs(t[k]) : t[k], d);
     }
-    const eddy_tensor y = eddy_conv2d(in[X], in[W], .padding = s->padding,
-                                      .explicit_paddings = s->zeros);
-    const eddy_conv2d_backprop_args a = { .x = in[X], .filter = in[W], .dy = in[DY],
-                                          .padding = s->padding, .explicit_paddings = s->zeros };
-    const eddy_tensor dx = eddy_conv2d_backprop_input_with(a);
-    const eddy_tensor dw = eddy_conv2d_backprop_filter_with(a);
+    const eddy_tensor y =
+        eddy_conv2d(in[X], in[W], .padding = s->padding,
+                    .explicit_paddings = eddy_dims_or(s->zeros, EDDY_OMITTED_DIMS));
+    const eddy_conv2d_backprop_args a = *EDDY_ARGS(
+        eddy_conv2d_backprop_args, .x = in[X], .filter = in[W], .dy = in[DY], .padding = s->padding,
+        .explicit_paddings = eddy_dims_or(s->zeros, EDDY_OMITTED_DIMS));
+    const eddy_tensor dx = eddy_conv2d_backprop_input_with(&a);
+    const eddy_tensor dw = eddy_conv2d_backprop_filter_with(&a);
     eddy_session *session = eddy_session_new(g, .threads = threads);
     const eddy_feed feeds[] = { { t[X], v->at[X] }, { t[W], v->at[W] }, { t[DY], v->at[DY] } };
     fits(g);

@@ -396,7 +396,8 @@ START_TEST(parameters)
     eddy_graph *g = eddy_graph_new();
     eddy_array *u = value_in_run(g, eddy_random_uniform(g, EDDY_SHAPE(10000), -3, 5), 0);
     eddy_array *n = value_in_run(g, eddy_random_normal(g, EDDY_SHAPE(10000), 10, 2), 0);
-    eddy_array *d = value_in_run(g, eddy_random_uniform(g, EDDY_SHAPE(10000), .minval = -5), 0);
+    eddy_array *d =
+        value_in_run(g, eddy_random_uniform(g, EDDY_SHAPE(10000), .minval = -5, .maxval = 0), 0);
     double      su = 0, sn = 0, sd = 0;
     for (int i = 0; i < 10000; i++) {
         double x = eddy_array_get(u, i), z = (eddy_array_get(n, i) - 10) / 2;

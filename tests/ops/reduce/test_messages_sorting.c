@@ -39,7 +39,7 @@ static void sorting(eddy_tensor x, eddy_tensor half, eddy_tensor endless)
 
 static void counting(eddy_tensor x, eddy_tensor i)
 {
-    const eddy_tensor none = { g, 0, 0 };
+    const eddy_tensor none = { .graph = g };
     eddy_reduce_variance(i), golden_graph(g);
     eddy_bincount(i, -1), golden_graph(g);
     eddy_bincount(x, 3), golden_graph(g);

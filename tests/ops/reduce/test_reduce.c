@@ -24,7 +24,7 @@ typedef struct fold {
 enum { SUM, MEAN, MAX, MIN, PROD, ANY, ALL, KINDS };
 
 static const struct kind {
-    eddy_tensor (*make)(eddy_reduce_args);
+    eddy_tensor (*make)(const eddy_reduce_args *);
     double        first;
 } kinds[KINDS] = {
     { eddy_sum_with, 0 },         { eddy_mean_with, 0 }, { eddy_max_with, -INFINITY },
@@ -111,7 +111,7 @@ static eddy_dims some_axes(trial *t, int rank, unsigned *mask)
     }
     if (pick(t, 4)) return axes;
     *mask = (1u << rank) - 1;
-    return (eddy_dims){ .count = 0 };
+    return EDDY_OMITTED_DIMS;
 }
 
 static eddy_array *some_elements(trial *t, eddy_dtype d, eddy_shape s, bool nans)
@@ -152,8 +152,9 @@ static void one_reduction(trial *t, eddy_shape s)
     const eddy_dims  axes = some_axes(t, s.rank, &mask);
     const bool       nans = floats && (kind == MAX || kind == MIN) && pick(t, 2);
     eddy_array      *x = some_elements(t, d, s, nans);
-    const eddy_reduce_args a = { .x = fed(t, x), .axes = axes, .keepdims = keepdims };
-    eddy_tensor      y = kinds[kind].make(a);
+    const eddy_reduce_args a =
+        *EDDY_ARGS(eddy_reduce_args, .x = fed(t, x), .axes = axes, .keepdims = keepdims);
+    eddy_tensor      y = kinds[kind].make(&a);
     ck_assert_msg(eddy_is_valid(y), "%s", eddy_graph_message(t->graph));
 
     eddy_array *want = reduced(kind, x, mask), *got = value(t, y);
@@ -468,12 +469,13 @@ START_TEST(argmax_against_loops)
     const eddy_dtype d = pick(&t, 6) ? dtypes[pick(&t, 5)] : EDDY_BOOL;
     const bool       least = pick(&t, 2);
     eddy_array *x = some_elements(&t, d, s, eddy_dtype_is_floating(d) && pick(&t, 2));
-    const eddy_argmax_args a = { .x = fed(&t, x), .axis = pick(&t, 2) ? axis : axis - s.rank,
-                                 .output_type = pick(&t, 2) ? I32 : EDDY_DEFAULT_DTYPE };
+    const eddy_argmax_args a =
+        *EDDY_ARGS(eddy_argmax_args, .x = fed(&t, x), .axis = pick(&t, 2) ? axis : axis - s.rank,
+                   .output_type = pick(&t, 2) ? I32 : EDDY_DEFAULT_DTYPE);
     eddy_shape kept = s;
     kept.dim[axis] = 1;
     if (s.dim[axis] > 0) {
-        eddy_tensor y = least ? eddy_argmin_with(a) : eddy_argmax_with(a);
+        eddy_tensor y = least ? eddy_argmin_with(&a) : eddy_argmax_with(&a);
         ck_assert_int_eq(eddy_dtype_of(y), a.output_type ? I32 : EDDY_INT64);
         eddy_array *want = eddy_array_new(EDDY_INT64, kept);
         for (int64_t i = 0; i < eddy_array_count(want); i++) {
@@ -524,10 +526,11 @@ START_TEST(scans_against_loops)
     eddy_array      *w = some_elements(&t, EDDY_FLOAT64, s, false);
     /* What no one else reads may be overwritten. */
     const eddy_tensor    in = pick(&t, 2) ? Neg(Neg(fed(&t, x))) : fed(&t, x);
-    const eddy_scan_args a = { .x = in, .axis = named, .exclusive = exclusive, .reverse = reverse };
+    const eddy_scan_args a = *EDDY_ARGS(eddy_scan_args, .x = in, .axis = named,
+                                        .exclusive = exclusive, .reverse = reverse);
     eddy_tensor y;
     if (kind == 2) y = eddy_linear_scan(a.x, fed(&t, w), .axis = named, .reverse = reverse);
-    else y = kind == 0 ? eddy_cumsum_with(a) : eddy_cumprod_with(a);
+    else y = kind == 0 ? eddy_cumsum_with(&a) : eddy_cumprod_with(&a);
 
     const int64_t n = s.dim[axis];
     eddy_array   *want = eddy_array_new(EDDY_FLOAT64, s);
@@ -579,10 +582,11 @@ START_TEST(scan_gradients)
     const int  axis = pick(&t, s.rank);
     const bool exclusive = pick(&t, 2), back = pick(&t, 2);
     eddy_tensor x[2] = { fed_numbers(&t, s, -1, 1), fed_numbers(&t, s, -1, 1) }, y;
-    const eddy_scan_args a = { .x = x[0], .axis = axis, .exclusive = exclusive, .reverse = back };
+    const eddy_scan_args a = *EDDY_ARGS(eddy_scan_args, .x = x[0], .axis = axis,
+                                        .exclusive = exclusive, .reverse = back);
     switch (_i % 4) {
-    case 0: y = Square(eddy_cumsum_with(a)); break;
-    case 1: y = eddy_cumprod_with(a); break;
+    case 0: y = Square(eddy_cumsum_with(&a)); break;
+    case 1: y = eddy_cumprod_with(&a); break;
     case 2: y = eddy_shift(Square(x[0]), pick(&t, 5) - 2, axis); break;
     default: y = eddy_linear_scan(x[0], x[1], .axis = axis, .reverse = back); break;
     }

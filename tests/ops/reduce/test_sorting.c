@@ -344,7 +344,7 @@ START_TEST(norms_and_counts)
     check_values(&t, eddy_output(m, 1), EDDY_SHAPE(2), (const double[]){ 0.1875, 0 });
     eddy_tensor s = eddy_sufficient_statistics(rows, EDDY_AXES(0));
     eddy_tensor n = eddy_normalize_moments(s, eddy_output(s, 1), eddy_output(s, 2),
-                                           (eddy_tensor){ t.graph, 0, 0 });
+                                           (eddy_tensor){ .graph = t.graph });
     check_values(&t, n, EDDY_SHAPE(2), (const double[]){ 1.5, 2 });
     check_values(&t, eddy_output(n, 1), EDDY_SHAPE(2), (const double[]){ 2.25, 4 });
     trial_end(&t);
@@ -367,7 +367,7 @@ START_TEST(bins)
     check_values(&t, eddy_bincount(x, 0), EDDY_SHAPE(0), NULL);
     check_values(&t, gradient_with(sums, Square(sums), weights), EDDY_SHAPE(2, 4),
                  (const double[]){ 6.25, 6.25, 5.0625, 0, 0, 16, 5.0625, 6.25 });
-    check_values(&t, eddy_confusion_matrix(y, x, 3, (eddy_tensor){ t.graph, 0, 0 }),
+    check_values(&t, eddy_confusion_matrix(y, x, 3, (eddy_tensor){ .graph = t.graph }),
                  EDDY_SHAPE(3, 3), (const double[]){ 0, 2, 1, 0, 1, 0, 0, 0, 1 });
     /* The example in the documentation of tf.histogram_fixed_width, and what is outside. */
     const double h[] = { -1, 0, 1.5, 2, 5, 15, (double)NAN };

@@ -39,7 +39,7 @@ static eddy_status feeds(eddy_tensor t, eddy_tensor x, eddy_shape shape, const d
 
 /* ------------------------------------------------------------------- values -- */
 
-typedef eddy_tensor pair_fn(eddy_assert_pair_args a);
+typedef eddy_tensor pair_fn(const eddy_assert_pair_args *a);
 
 /* Which of x < y, x == y, x > y fulfils the claim. */
 static const struct { pair_fn *fn; bool holds[3]; const char *says; } pairs[] = {
@@ -57,19 +57,19 @@ START_TEST(of_two)
     for (int k = 0; k < 3; k++) {
         const double v[] = { 4 + k, 5 + k };
         const eddy_tensor x = open();
-        const eddy_tensor fed = pairs[_i].fn((eddy_assert_pair_args){ .x = x, .y = y });
+        const eddy_tensor fed = pairs[_i].fn(EDDY_ARGS(eddy_assert_pair_args, .x = x, .y = y));
         const eddy_status status = feeds(fed, x, EDDY_SHAPE(2), v);
         ck_assert_int_eq(status, pairs[_i].holds[k] ? EDDY_OK : EDDY_CHECK_FAILED);
         if (status != EDDY_OK) run_fails(s, EDDY_CHECK_FAILED, pairs[_i].says);
         const eddy_tensor known =
-            pairs[_i].fn((eddy_assert_pair_args){ .x = vector(g, 2, v), .y = y });
+            pairs[_i].fn(EDDY_ARGS(eddy_assert_pair_args, .x = vector(g, 2, v), .y = y));
         if (pairs[_i].holds[k]) ck_assert_str_eq(eddy_type_of(known), "NoOp");
         else fails(g, EDDY_CHECK_FAILED, pairs[_i].says);
     }
 }
 END_TEST
 
-typedef eddy_tensor one_fn(eddy_assert_one_args a);
+typedef eddy_tensor one_fn(const eddy_assert_one_args *a);
 
 static const struct { one_fn *fn; bool holds[3]; const char *says; } signs[] = {
     { eddy_assert_negative_with, { true, false, false }, "x < 0 did not" },
@@ -83,11 +83,11 @@ START_TEST(of_one)
     for (int k = 0; k < 3; k++) {
         const double v[] = { k - 1 };
         const eddy_tensor x = open();
-        const eddy_tensor fed = signs[_i].fn((eddy_assert_one_args){ .x = x });
+        const eddy_tensor fed = signs[_i].fn(EDDY_ARGS(eddy_assert_one_args, .x = x));
         const eddy_status status = feeds(fed, x, EDDY_SHAPE(1), v);
         ck_assert_int_eq(status, signs[_i].holds[k] ? EDDY_OK : EDDY_CHECK_FAILED);
         if (status != EDDY_OK) run_fails(s, EDDY_CHECK_FAILED, signs[_i].says);
-        signs[_i].fn((eddy_assert_one_args){ .x = vector(g, 1, v) });
+        signs[_i].fn(EDDY_ARGS(eddy_assert_one_args, .x = vector(g, 1, v)));
         if (signs[_i].holds[k]) fits(g);
         else fails(g, EDDY_CHECK_FAILED, signs[_i].says);
     }

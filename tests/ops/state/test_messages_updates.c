@@ -155,7 +155,7 @@ START_TEST(formulas)
     const eddy_tensor fed = eddy_placeholder_with_default(n, "n", EDDY_SHAPE(2));
     golden_begin("ops/updates_log_probs");
     eddy_normal_log_prob(x, n, x), golden_graph(g);
-    eddy_normal_log_prob(x, (eddy_tensor){ g, 0, 0 }, x), golden_graph(g);
+    eddy_normal_log_prob(x, (eddy_tensor){ .graph = g }, x), golden_graph(g);
     eddy_gamma_cdf(x, y, x), golden_graph(g);
     eddy_categorical_log_prob(n, n), golden_graph(g);
     eddy_random_multivariate_normal(x, n), golden_graph(g);

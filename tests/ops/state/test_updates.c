@@ -22,7 +22,7 @@ static eddy_tensor ints(eddy_graph *g, eddy_shape s, const int32_t *v)
 
 /* ------------------------------------------------------------------- rows -- */
 
-typedef eddy_tensor scatter_fn(eddy_scatter_args a);
+typedef eddy_tensor scatter_fn(const eddy_scatter_args *a);
 
 static const struct { scatter_fn *fn; double want[6]; } scatters[] = {
     { eddy_scatter_mul_with, { 18, 24, 3, 4, 10, 6 } },
@@ -45,9 +45,9 @@ START_TEST(scatter_rows)
     if (op == 3) var = eddy_variable(t.graph, numbers(t.graph, d, EDDY_SHAPE(3, 2),
                                                       (double[]){ 36, 24, 3, 4, 5, 6 }));
     const eddy_tensor at = ints(t.graph, EDDY_SHAPE(4), (const int32_t[]){ 0, -3, 0, 2 });
-    const eddy_tensor y = scatters[op].fn((eddy_scatter_args){
-        .var = var, .indices = at, .skip_negative = true,
-        .updates = numbers(t.graph, d, EDDY_SHAPE(4, 2), rows[large]) });
+    const eddy_tensor y = scatters[op].fn(
+        EDDY_ARGS(eddy_scatter_args, .var = var, .indices = at, .skip_negative = true,
+                  .updates = numbers(t.graph, d, EDDY_SHAPE(4, 2), rows[large])));
     initialize(&t);
     check_values(&t, y, EDDY_SHAPE(3, 2), scatters[op].want);
     check_values(&t, eddy_read(var), EDDY_SHAPE(3, 2), scatters[op].want);
@@ -106,7 +106,7 @@ END_TEST
 
 /* ----------------------------------------------------------------- tuples -- */
 
-typedef eddy_tensor nd_fn(eddy_scatter_nd_args a);
+typedef eddy_tensor nd_fn(const eddy_scatter_nd_args *a);
 
 static double replaced(double a, double b) { return (void)a, b; }
 static double sum(double a, double b) { return a + b; }
@@ -168,8 +168,9 @@ START_TEST(rows_by_tuples)
     eddy_array *x = filled(&t, d, s), *at = tuples(&t, s, own, depth, n), *rows = filled(&t, d, r);
     const eddy_tensor var = eddy_variable(t.graph, eddy_constant(t.graph, x, NULL),
                                           .no_validate_shape = pick(&t, 2));
-    const eddy_tensor y = nds[op].fn((eddy_scatter_nd_args){
-        .var = var, .indices = fed(&t, at), .updates = fed(&t, rows), .batch_dims = own });
+    const eddy_tensor y =
+        nds[op].fn(EDDY_ARGS(eddy_scatter_nd_args, .var = var, .indices = fed(&t, at),
+                             .updates = fed(&t, rows), .batch_dims = own));
     eddy_array *want = eddy_array_new(d, s);
     for (int64_t i = 0; i < eddy_array_count(x); i++)
         eddy_array_set(want, i, eddy_array_get(x, i));

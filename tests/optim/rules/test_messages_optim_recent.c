@@ -19,7 +19,8 @@ static void apply(eddy_optimizer *o, eddy_tensor v)
 
 static void rules(void)
 {
-    const eddy_tensor one = eddy_scalar(g, 1), number = { (eddy_graph *)(uintptr_t)1, 0, 0 };
+    const eddy_tensor one = eddy_scalar(g, 1),
+                      number = { .graph = (eddy_graph *)(uintptr_t)1, .node = 0, .output = 0 };
     const eddy_tensor x = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2), (float[]){ 1, 2 });
     const eddy_tensor v = eddy_variable(g, x, .name = "v");
     eddy_adam(g, number), golden_graph(g);
@@ -73,7 +74,7 @@ static void sharpness(void)
 static void schedules(void)
 {
     const eddy_tensor x = eddy_scalar(g, 1), i = eddy_number(g, EDDY_INT32, 1);
-    const eddy_tensor exact = eddy_number(g, EDDY_FLOAT64, 1), none = { g, 999, 0 };
+    const eddy_tensor exact = eddy_number(g, EDDY_FLOAT64, 1), none = { .graph = g, .node = 999 };
     const eddy_tensor rows = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2));
     eddy_cyclic(x, x), golden_graph(g);
     eddy_cyclic(x, x, x, .mode = (eddy_cyclic_mode)7), golden_graph(g);

@@ -23,7 +23,7 @@ static void schedules(void)
     const eddy_tensor yes = eddy_number(g, EDDY_BOOL, 1);
     eddy_cosine_decay(x), golden_graph(g);
     eddy_cosine_decay(x, x), golden_graph(g);
-    eddy_cosine_decay(x, x, { g, 999, 0 }), golden_graph(g);
+    eddy_cosine_decay(x, x, { .graph = g, .node = 999 }), golden_graph(g);
     eddy_cosine_decay(x, rows), golden_graph(g);
     eddy_cosine_decay(i, x), golden_graph(g);
     eddy_cosine_decay(x, yes), golden_graph(g);
@@ -67,7 +67,7 @@ static void averages(void)
     eddy_averages_apply(eddy_exponential_moving_average(h, eddy_scalar(h, 1)), EDDY_LIST());
     golden_graph(h);
     eddy_graph_free(h);
-    eddy_averages_apply(a, EDDY_LIST(v, { g, 999, 0 })), golden_graph(g);
+    eddy_averages_apply(a, EDDY_LIST(v, { .graph = g, .node = 999 })), golden_graph(g);
     eddy_averages_apply(a, EDDY_LIST(v, i)), golden_graph(g);
     eddy_averages_apply(a, EDDY_LIST(v, open)), golden_graph(g);
 }
@@ -91,14 +91,14 @@ static void lists(void)
     const eddy_tensor x = eddy_scalar(g, 1), rows = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2));
     const eddy_tensor open = eddy_variable(g, .initial_value = x, .no_validate_shape = true,
                                            .name = "open_variable");
-    eddy_gradient_pair p[] = { { x, open }, { { g, 999, 0 }, x } };
+    eddy_gradient_pair p[] = { { x, open }, { { .graph = g, .node = 999 }, x } };
     eddy_clip_gradients_by_norm(p, 2, x), golden_graph(g);
     eddy_clip_gradients_by_norm(p, 1, (eddy_tensor){ 0 }), golden_graph(g);
     eddy_clip_gradients_by_value(p, 1, x, rows), golden_graph(g);
     eddy_clip_gradients_adaptively(p, 1), golden_graph(g);
-    p[0] = (eddy_gradient_pair){ x, { g, 0, 0 } };
+    p[0] = (eddy_gradient_pair){ x, { .graph = g } };
     eddy_clip_gradients_adaptively(p, 1), golden_graph(g);
-    p[0] = (eddy_gradient_pair){ { g, 0, 0 }, open };
+    p[0] = (eddy_gradient_pair){ { .graph = g }, open };
     eddy_gradients_global_norm(p, 1), golden_graph(g);
 }
 

@@ -238,8 +238,14 @@ END_TEST
 
 /* What a plain number in the place of a tensor, or of the graph, becomes. */
 static eddy_graph *forged(void) { return (eddy_graph *)(uintptr_t)3; }
-static eddy_tensor number_as_tensor(void) { return (eddy_tensor){ forged(), 0, 0 }; }
-static eddy_tensor no_tensor(void) { return (eddy_tensor){ forged(), 1, 0 }; }
+static eddy_tensor number_as_tensor(void)
+{
+    return (eddy_tensor){ .graph = forged(), .node = 0, .output = 0 };
+}
+static eddy_tensor no_tensor(void)
+{
+    return (eddy_tensor){ .graph = forged(), .node = 1, .output = 0 };
+}
 
 static void refused(const void *made, const char *what)
 {

@@ -122,7 +122,9 @@ static results run_session(const truth *t, eddy_session_args options)
     results     r = { .n = t->fetch.n + t->n_variables };
     eddy_array *out[FETCHES] = { NULL };
     options.graph = t->g->t.graph;
-    eddy_session *s = eddy_session_new_with(options);
+    options.size_ = sizeof options;
+    options.kept_bytes = SIZE_MAX;
+    eddy_session *s = eddy_session_new_with(&options);
     s->recompute_least = 1;         /* all that can be made again, however small */
     for (int k = 0; k < RUNS; k++) {
         for (int i = 0; i < set_before(t, k); i++)

@@ -1,0 +1,130 @@
+/* options.h -- options of a call by name: how a call fills its argument struct, and what an
+ * option that is left out is.
+ *
+ *   eddy_random_normal(g, EDDY_SHAPE(2, 3), .stddev = 0.1)
+ *
+ * calls eddy_random_normal_with with the address of an eddy_random_normal_args: the first
+ * arguments in the order of its members, the others by name. A member that is left out has its
+ * default: the value in EDDY_DEFAULT(...) behind its name, else 0. What is written counts as it
+ * stands, also 0.
+ *
+ * The first member of each struct, size_, is the size that the caller knows. A library with more
+ * members gives the others their defaults, so a program needs no new compilation when options are
+ * added behind the ones it knows. NULL in place of the struct means all defaults.
+ *
+ * C++ does not mix arguments in order with names. There, write the names with EDDY_OPTIONS in
+ * C++20, or set the members of a struct in C++14 and later:
+ *
+ *   eddy_sum_with(EDDY_OPTIONS(eddy_reduce_args, .x = x, .keepdims = true));
+ *   eddy_reduce_args sum = {};  sum.x = x;  sum.keepdims = true;  eddy_sum_with(&sum); */
+#ifndef EDDY_OPTIONS_H
+#define EDDY_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+#include <initializer_list>
+#endif
+
+/* The value of an option whose default follows from other arguments: no number that anybody means.
+ * Lists and tensors that are left out have it in place of their first member. */
+#define EDDY_OMITTED (-1073741824)
+
+#ifdef __cplusplus
+#if defined(__GNUC__)                     /* the macros leave members out, as they are meant to */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
+/* Of a temporary, which lives to the end of the statement. */
+template <class T> inline const T *eddy_address_of_(const T &options) { return &options; }
+#if __cplusplus >= 201402L
+#define EDDY_DEFAULT(value) = value
+#define EDDY_ARGS(type, ...) (eddy_address_of_(type{ sizeof(type), __VA_ARGS__ }))
+#define EDDY_OPTIONS(type, ...) (eddy_address_of_(type{ __VA_ARGS__ }))
+#else
+/* A struct with defaults takes no list of values in C++11. There it has none, and its size ends
+ * behind the arguments of the call: the library sets the others. */
+#include "defaults.h"
+#define EDDY_DEFAULT(value)
+#define EDDY_ARGS(type, ...) \
+    (eddy_address_of_(type{ eddy_size_(sizeof(eddy_count_(__VA_ARGS__)) - 1, { type##_OFFSETS }), \
+                            __VA_ARGS__ }))
+template <class... T> char (&eddy_count_(T &&...))[sizeof...(T) + 1];
+inline size_t eddy_size_(size_t arguments, std::initializer_list<size_t> offsets)
+{
+    return offsets.begin()[arguments];
+}
+#endif
+
+#else
+/* C has no defaults of members: graph/defaults.awk reads them from the structs, and the macro
+ * TYPE_DEFAULTS sets them before the caller's options do. Compilers warn of what is set twice,
+ * which is the point here, so the warning is off where these headers are included. */
+#include "defaults.h"
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Woverride-init"
+#endif
+#define EDDY_DEFAULT(value)
+#define EDDY_ARGS(type, ...) \
+    (&(type){ type##_DEFAULTS .size_ = EDDY_SIZE_(type), __VA_ARGS__ })
+#define EDDY_OPTIONS EDDY_ARGS
+
+/* In the library's own calls, a list without entries counts as left out. */
+#define EDDY_INSIDE_SIZE ((size_t)1 << (8 * sizeof(size_t) - 1))
+#ifdef EDDY_INSIDE
+#define EDDY_SIZE_(type) (sizeof(type) | EDDY_INSIDE_SIZE)
+#else
+#define EDDY_SIZE_(type) (sizeof(type))
+#endif
+#endif
+
+/* --------------------------------------------------------------- lists -- */
+
+enum { EDDY_MAX_RANK = 8 };
+
+/* A short list of dimensions or axes; EDDY_NO_DIMS is the empty list, EDDY_OMITTED_DIMS an option
+ * that is left out. Its first member is NULL in every list, so that a plain number written instead
+ * of a list, eddy_sum(x, 1) for eddy_sum(x, EDDY_AXES(1)), is not taken for a count. As an
+ * argument that is no option, a zeroed list is one that is not given; as an option it is the
+ * number 0, an error. */
+#define EDDY_NO_LIST_ ((const struct eddy_write_EDDY_AXES_ *)(intptr_t)EDDY_OMITTED)
+typedef struct eddy_dims {
+    const struct eddy_write_EDDY_AXES_ *no_number_ EDDY_DEFAULT(EDDY_NO_LIST_);
+    int     count EDDY_DEFAULT(0);       /* 0 not given; -1 the empty list */
+    int64_t at[EDDY_MAX_RANK];
+} eddy_dims;
+#ifdef __cplusplus
+/* A list that is too long gives a count that every operation rejects. */
+inline eddy_dims eddy_dims_of_list_(std::initializer_list<int64_t> at)
+{
+    eddy_dims d = {};
+    d.no_number_ = nullptr;
+    for (int64_t i : at)
+        if (d.count++ < EDDY_MAX_RANK) d.at[d.count - 1] = i;
+    return d;
+}
+inline eddy_dims eddy_dims_without_entries_(bool given)
+{
+    eddy_dims d = {};
+    d.no_number_ = given ? nullptr : EDDY_NO_LIST_;
+    d.count = given ? -1 : 0;
+    return d;
+}
+#define EDDY_DIMS(...) (eddy_dims_of_list_({ __VA_ARGS__ }))
+#else
+#define EDDY_DIMS(...) ((eddy_dims){                                          \
+    .count = (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)),     \
+    .at    = { __VA_ARGS__ } })
+#endif
+#define EDDY_AXES EDDY_DIMS
+#ifdef __cplusplus
+#define EDDY_NO_DIMS      (eddy_dims_without_entries_(true))
+#define EDDY_OMITTED_DIMS (eddy_dims_without_entries_(false))
+#else
+#define EDDY_NO_DIMS      ((eddy_dims){ .count = -1 })
+#define EDDY_OMITTED_LIST_ { EDDY_NO_LIST_, 0, { 0 } }           /* the same, in an initializer */
+#define EDDY_OMITTED_DIMS ((eddy_dims)EDDY_OMITTED_LIST_)
+#endif
+
+#endif
