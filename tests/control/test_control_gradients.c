@@ -47,7 +47,8 @@ START_TEST(products_with_vectors)
     const control_model *c = &control_models[_i];
     model       m = build(c, 3, (unsigned)_i);
     eddy_array *shape = value(&m.t, m.y);
-    eddy_tensor u = fed_known(&m.t, eddy_array_shape(shape)), x = m.fed[0], v = fed_known(&m.t, EDDY_SHAPE(3));
+    eddy_tensor          u = fed_known(&m.t, eddy_array_shape(shape)), x = m.fed[0],
+                v = fed_known(&m.t, EDDY_SHAPE(3));
     eddy_tensor jv, ju, hv;
     eddy_array_free(shape);
     eddy_jvp(EDDY_LIST(m.y), EDDY_LIST(x), EDDY_LIST(v), &jv);
@@ -154,12 +155,14 @@ START_TEST(training_through_a_loop)
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor w = eddy_variable(t.graph, constant(&t, 1.1), .name = "w"), n = integer(&t, 3);
     eddy_tensor loss = Square(Sub(power(&t, w, n), 16));
-    eddy_tensor train = eddy_minimize(eddy_gradient_descent(t.graph, eddy_number(t.graph, F64, 1e-4)), loss);
+    eddy_tensor train =
+        eddy_minimize(eddy_gradient_descent(t.graph, eddy_number(t.graph, F64, 1e-4)), loss);
     double      v = 1.1;
     initialize(&t);
     for (int k = 0; k < 200; k++) {
         const eddy_feed feed = { t.tensor[0], t.array[0] };
-        ck_assert_msg(eddy_run(t.session, (eddy_feeds){ 1, &feed }, EDDY_FETCH(train), NULL) == EDDY_OK,
+        ck_assert_msg(eddy_run(t.session, (eddy_feeds){ 1, &feed }, EDDY_FETCH(train), NULL) ==
+                          EDDY_OK,
                       "%s", eddy_session_message(t.session));
         v -= 1e-4 * 2 * (pow(v, 4) - 16) * 4 * pow(v, 3);
     }

@@ -51,7 +51,10 @@ static eddy_tensor while_matrix(const model_args *m)
 
 /* Row i mod 3 of a captured matrix: a sparse gradient in each iteration. */
 BODY(table_step, Add(x[0], 1), Add(Square(x[1]), Sin(eddy_gather(c[0], FloorMod(x[0], 3)))))
-static eddy_tensor while_table(const model_args *m) { return counted(m, FUNCTION(table_step, m->a)); }
+static eddy_tensor while_table(const model_args *m)
+{
+    return counted(m, FUNCTION(table_step, m->a));
+}
 
 /* Values trade places, and one of them is the argument itself. */
 BODY(trade_step, Add(x[0], 1), x[2], Sin(Add(x[1], Mul(x[2], c[0]))))
@@ -119,7 +122,8 @@ static eddy_tensor loop_in_cond(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
     const eddy_function loop = { .build = loop_or_not, .context = (void *)(uintptr_t)m };
-    return first(eddy_cond(Less(m->n, 3), loop, PLAIN(exponential_of), y, EDDY_LIST(m->x)), y, m->x);
+    return first(eddy_cond(Less(m->n, 3), loop, PLAIN(exponential_of), y, EDDY_LIST(m->x)), y,
+                 m->x);
 }
 
 /* ----------------------------------------------------------------- iterate -- */
@@ -132,8 +136,8 @@ static eddy_tensor iterate_sine(const model_args *m)
 BODY(overwritten, Add(Mul(x[0], c[0]), c[1]))
 static eddy_tensor iterate_in_place(const model_args *m)
 {
-    return repeated(m, m->count, FUNCTION(overwritten, eddy_index(m->a, "0"), eddy_index(m->a, "1")),
-                    m->x);
+    return repeated(m, m->count,
+                    FUNCTION(overwritten, eddy_index(m->a, "0"), eddy_index(m->a, "1")), m->x);
 }
 
 BODY(normalised, Softmax(Add(row_of(c[0], x[0]), x[0])))
@@ -181,12 +185,14 @@ static eddy_tensor scan_reverse(const model_args *m)
 static eddy_tensor foldl_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_foldl(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y, m->x);
+    return first(eddy_foldl(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y,
+                 m->x);
 }
 static eddy_tensor foldr_rows(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    return first(eddy_foldr(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y, m->x);
+    return first(eddy_foldr(FUNCTION(row_step, m->x), EDDY_LIST(m->a), y, EDDY_LIST(m->x)), y,
+                 m->x);
 }
 
 BODY(mapped, Mul(Exp(Mul(x[0], c[0])), x[0]))
@@ -211,8 +217,8 @@ static eddy_tensor loop_rows(const model_args *m)
 static int scanned(eddy_list in, eddy_tensor *y, void *context)
 {
     eddy_tensor z[EDDY_MAX_RESULTS] = { eddy_none(in.at[0].graph) };
-    eddy_scan(FUNCTION(row_step, ((eddy_tensor *)context)[0]), EDDY_LIST(eddy_stack(EDDY_LIST(in.at[1], in.at[0]))),
-              z, EDDY_LIST(in.at[0]));
+    eddy_scan(FUNCTION(row_step, ((eddy_tensor *)context)[0]),
+              EDDY_LIST(eddy_stack(EDDY_LIST(in.at[1], in.at[0]))), z, EDDY_LIST(in.at[0]));
     y[0] = Tanh(Sum(z[0], EDDY_AXES(0)));
     return 1;
 }
