@@ -51,7 +51,7 @@ END_TEST
 START_TEST(predicates_are_data)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 2);
+    eddy_tensor x = fed_real(&t, 2);
     eddy_tensor y = choose(eddy_greater(Sum(x), constant(&t, 3)), PLAIN(squared), PLAIN(tripled),
                            EDDY_LIST(x));
     is(&t, y, V(6));
@@ -67,7 +67,7 @@ END_TEST
 START_TEST(many_results_of_many_types)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), a = real(&t, 5), b = real(&t, 3), y[EDDY_MAX_RESULTS];
+    eddy_tensor p = truth(&t, true), a = fed_real(&t, 5), b = fed_real(&t, 3), y[EDDY_MAX_RESULTS];
     ck_assert_int_eq(eddy_cond(p, PLAIN(sum_and_whether), PLAIN(difference_and_whether), y,
                                EDDY_LIST(a, b)), 3);
     ck_assert_int_eq(eddy_dtype_of(y[0]), F64);
@@ -121,7 +121,7 @@ END_TEST
 START_TEST(the_other_branch_gives_no_nan)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 0), p = eddy_greater(x, constant(&t, 0));
+    eddy_tensor x = fed_real(&t, 0), p = eddy_greater(x, constant(&t, 0));
     eddy_tensor y = choose(p, PLAIN(logarithm), PLAIN(zero_of_it), EDDY_LIST(x)), dx = slope(y, x);
     is(&t, y, V(0)), is(&t, dx, V(0)), is(&t, slope(dx, x), V(0));
     refeed(&t, x, 4);
@@ -165,7 +165,7 @@ END_TEST
 START_TEST(unconnected_branches)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, false), x = real(&t, 2), dx;
+    eddy_tensor p = truth(&t, false), x = fed_real(&t, 2), dx;
     eddy_tensor y = choose(p, FUNCTION(constants, x), FUNCTION(other_constants, x), EDDY_LIST());
     is(&t, y, V(8));
     ck_assert(!eddy_is_valid(eddy_gradient(y, x)));
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(complex_numbers)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), a = real(&t, 1), b = real(&t, 2), z = Complex(a, b);
+    eddy_tensor p = truth(&t, true), a = fed_real(&t, 1), b = fed_real(&t, 2), z = Complex(a, b);
     eddy_tensor y = choose(p, PLAIN(conjugated), PLAIN(negated), EDDY_LIST(z));
     eddy_tensor db = slope(Imag(y), b), da = slope(Real(y), a);
     is(&t, Real(y), V(1)), is(&t, Imag(y), V(-2)), is(&t, da, V(1)), is(&t, db, V(-1));
@@ -243,7 +243,7 @@ END_TEST
 START_TEST(parts_are_fetched_alone)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), x = real(&t, 2), y[2];
+    eddy_tensor p = truth(&t, true), x = fed_real(&t, 2), y[2];
     ck_assert_int_eq(eddy_cond(p, PLAIN(as_they_are), PLAIN(swapped), y,
                                EDDY_LIST(Square(x), Exp(x))), 2);
     eddy_tensor d0 = slope(y[0], x), d1 = slope(y[1], x);

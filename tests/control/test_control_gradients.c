@@ -116,7 +116,7 @@ static eddy_tensor power(trial *t, eddy_tensor base, eddy_tensor n)
 START_TEST(tapes_record_loops)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor n = integer(&t, 4), x = real(&t, 1.5), d = { 0 };
+    eddy_tensor n = integer(&t, 4), x = fed_real(&t, 1.5), d = { 0 };
     eddy_tape  *tape = eddy_tape_begin(eddy_tape_new(t.graph));
     eddy_tape_watch(tape, EDDY_LIST(x));
     eddy_tensor y = power(&t, x, n);
@@ -133,7 +133,7 @@ BODY(descend, Sub(x[0], Mul(eddy_gradient(Square(Sub(Square(x[0]), c[0])), x[0])
 START_TEST(gradients_within_bodies)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor a = real(&t, 2), x = real(&t, 1.25), y[1];
+    eddy_tensor a = fed_real(&t, 2), x = fed_real(&t, 1.25), y[1];
     ck_assert_int_eq(eddy_iterate(60, FUNCTION(descend, a), EDDY_LIST(x), y), 1);
     eddy_array *root = value(&t, y[0]), *d = value(&t, slope(y[0], a));
     ck_assert_double_le(fabs(eddy_array_item(root) - sqrt(2)), 1e-4);

@@ -129,7 +129,7 @@ START_TEST(gradients_know_what_was_drawn)
     for (int i = 0; i < 40; i++) same = same && eddy_array_get(a, i) == eddy_array_get(a, 40 + i);
     ck_assert(!same);
     eddy_array_free(a);
-    eddy_tensor one = real(&t, 2);
+    eddy_tensor one = fed_real(&t, 2);
     ck_assert_int_eq(eddy_iterate(5, PLAIN(scaled_by_draw), EDDY_LIST(one), z), 1);
     is(&t, Sub(Mul(slope(z[0], one), one), z[0]), V(0));
     trial_end(&t);
@@ -139,7 +139,7 @@ END_TEST
 START_TEST(draws_of_a_branch)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), x = real(&t, 1), y[1], z[1];
+    eddy_tensor p = truth(&t, true), x = fed_real(&t, 1), y[1], z[1];
     ck_assert_int_eq(eddy_cond(p, PLAIN(one_draw), PLAIN(zero), y, EDDY_LIST(x)), 1);
     eddy_array *a = value(&t, y[0]), *b = value(&t, y[0]);
     ck_assert(eddy_array_item(a) != eddy_array_item(b));
@@ -189,7 +189,7 @@ static int print_aside(eddy_list in, eddy_tensor *y, void *context)
 START_TEST(a_line_an_iteration)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 3), y[1], z[1];
+    eddy_tensor x = fed_real(&t, 3), y[1], z[1];
     ck_assert_int_eq(eddy_iterate(4, PLAIN(print_and_add), EDDY_LIST(x), y), 1);
     ck_assert_int_eq(eddy_iterate(4, PLAIN(print_aside), EDDY_LIST(x), z), 1);
     seen.n = 0;
@@ -208,7 +208,7 @@ END_TEST
 START_TEST(a_line_of_the_branch_taken)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), x = real(&t, 3), y[1], z[1];
+    eddy_tensor p = truth(&t, true), x = fed_real(&t, 3), y[1], z[1];
     ck_assert_int_eq(eddy_cond(p, PLAIN(print_square), PLAIN(print_double), y, EDDY_LIST(x)), 1);
     ck_assert_int_eq(eddy_cond(p, PLAIN(zero), PLAIN(print_aside), z, EDDY_LIST(x)), 1);
     for (int k = 0; k < 4; k++) {
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(lines_once_with_gradients)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 1.5), y[1];
+    eddy_tensor x = fed_real(&t, 1.5), y[1];
     ck_assert_int_eq(eddy_iterate(3, PLAIN(print_square), EDDY_LIST(x), y), 1);
     eddy_tensor d = slope(y[0], x), dd = slope(d, x);
     seen.n = 0;
@@ -254,7 +254,7 @@ static int checked_step(eddy_list in, eddy_tensor *y, void *context)
 START_TEST(assertions_of_iterations)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 0), limit = real(&t, 100), y[1], z[1], p = truth(&t, true);
+    eddy_tensor x = fed_real(&t, 0), limit = fed_real(&t, 100), y[1], z[1], p = truth(&t, true);
     ck_assert_int_eq(eddy_iterate(10, FUNCTION(checked_step, limit), EDDY_LIST(x), y), 1);
     ck_assert_int_eq(eddy_cond(p, FUNCTION(checked_step, limit), PLAIN(zero), z, EDDY_LIST(x)), 1);
     is(&t, y[0], V(10)), is(&t, z[0], V(1));
@@ -276,7 +276,7 @@ END_TEST
 START_TEST(assertions_and_gradients)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 0), limit = real(&t, 5), y[1], z[1];
+    eddy_tensor x = fed_real(&t, 0), limit = fed_real(&t, 5), y[1], z[1];
     ck_assert_int_eq(eddy_iterate(10, FUNCTION(checked_step, limit), EDDY_LIST(Square(x)), y), 1);
     ck_assert_int_eq(eddy_iterate(0, FUNCTION(checked_step, limit), EDDY_LIST(x), z), 1);
     check_run_fails(&t, y[0], EDDY_CHECK_FAILED, "too large");

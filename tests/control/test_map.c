@@ -61,7 +61,7 @@ START_TEST(results_of_other_types)
     ck_assert_int_eq(eddy_map_fn(PLAIN(is_positive), EDDY_LIST(x), y), 2);
     ck_assert_int_eq(eddy_dtype_of(y[0]), EDDY_BOOL);
     is(&t, y[0], V(1, 0, 0)), is(&t, y[1], V(1, -2, 0));
-    eddy_tensor re = real(&t, 0), im = real(&t, 1),
+    eddy_tensor re = fed_real(&t, 0), im = fed_real(&t, 1),
                 z = map(FUNCTION(turned, re, im), Complex(x, x));
     is(&t, Real(z), V(-1.5, 2.5, 0)), is(&t, Imag(z), V(1.5, -2.5, 0));
     is(&t, slope(Real(z), im), V(1)), is(&t, slope(Real(z), x), V(-1, -1, -1));
@@ -72,7 +72,7 @@ END_TEST
 START_TEST(arguments_and_captured_tensors)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = numbers(&t, V(1, 2, 3)), w = numbers(&t, V(5, 7)), s = real(&t, 4);
+    eddy_tensor x = numbers(&t, V(1, 2, 3)), w = numbers(&t, V(5, 7)), s = fed_real(&t, 4);
     eddy_tensor same = map(PLAIN(itself), x), all = map(FUNCTION(captured, w), x);
     is(&t, same, V(1, 2, 3)), is(&t, slope(same, x), V(1, 1, 1));
     is(&t, all, V(5, 7, 5, 7, 5, 7)), is(&t, slope(all, w), V(3, 3));
@@ -127,7 +127,7 @@ END_TEST
 START_TEST(no_rows_and_one)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = given(&t, F64, EDDY_SHAPE(0), NULL), s = real(&t, 4), one = numbers(&t, V(3));
+    eddy_tensor x = given(&t, F64, EDDY_SHAPE(0), NULL), s = fed_real(&t, 4), one = numbers(&t, V(3));
     eddy_tensor none = map(FUNCTION(times_captured, s), x),
                 y = map(FUNCTION(times_captured, s), one);
     is_shaped(&t, none, EDDY_SHAPE(0)), is_shaped(&t, slope(none, x), EDDY_SHAPE(0));

@@ -63,7 +63,7 @@ BODY(not_near_77, GreaterEqual(Abs(Sub(x[0], 77.5)), 1))
 START_TEST(cond_in_while)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 3), y = loop_while(PLAIN(not_near_77), PLAIN(square_or_less), x);
+    eddy_tensor x = fed_real(&t, 3), y = loop_while(PLAIN(not_near_77), PLAIN(square_or_less), x);
     eddy_tensor dx = slope(y, x);
     is(&t, y, V(78)), is(&t, dx, V(4 * 27)), is(&t, slope(dx, x), V(12 * 9));
     refeed(&t, x, 81);
@@ -78,7 +78,7 @@ BODY(square_until_c, loop_while(FUNCTION(below, c[0]), PLAIN(square), x[0]))
 START_TEST(while_in_cond)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), x = real(&t, 2), end = real(&t, 100);
+    eddy_tensor p = truth(&t, true), x = fed_real(&t, 2), end = fed_real(&t, 100);
     eddy_tensor y = either(p, FUNCTION(square_until_c, end), PLAIN(sine), x), dx = slope(y, x);
     is(&t, y, V(256)), is(&t, dx, V(1024)), is(&t, slope(dx, x), V(56 * 64));
     refeed(&t, p, 0);
@@ -94,7 +94,7 @@ BODY(twice_the_inner, Mul(loop_while(PLAIN(below_four), PLAIN(doubled), x[0]), 2
 START_TEST(while_in_while)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 1), y = loop_while(PLAIN(below_two), PLAIN(twice_the_inner), x);
+    eddy_tensor x = fed_real(&t, 1), y = loop_while(PLAIN(below_two), PLAIN(twice_the_inner), x);
     eddy_tensor dx = slope(y, x);
     is(&t, y, V(8)), is(&t, dx, V(8));
     refeed(&t, x, 0.375);                            /* 6 by four doublings, and one more */
@@ -121,7 +121,7 @@ static int triangle(eddy_list in, eddy_tensor *y, void *context)
 START_TEST(inner_counts_from_outer_ones)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor n = integer(&t, 0), a = real(&t, 1.25), zero = whole(&t, 0), one = real(&t, 1),
+    eddy_tensor n = integer(&t, 0), a = fed_real(&t, 1.25), zero = whole(&t, 0), one = fed_real(&t, 1),
                 y[2];
     eddy_while_loop(FUNCTION(fewer_than, n), FUNCTION(triangle, a), EDDY_LIST(zero, one), y,
                     .maximum_iterations = 20);
@@ -145,7 +145,7 @@ START_TEST(scan_in_scan)
 {
     trial        t = trial_begin((unsigned)_i);
     const double v[6] = { 0.5, -1, 2, 0.25, 1.5, -0.5 };
-    eddy_tensor  rows = given(&t, F64, EDDY_SHAPE(2, 3), v), z = real(&t, 0.75);
+    eddy_tensor  rows = given(&t, F64, EDDY_SHAPE(2, 3), v), z = fed_real(&t, 0.75);
     eddy_tensor  y = scan(PLAIN(scanned_row), rows, z), dz = slope(y, z);
     double       at = 0.75, want[2], factor = 1, sum = 0;
     for (int r = 0; r < 2; r++) {
@@ -164,7 +164,7 @@ START_TEST(map_in_scan)
 {
     trial        t = trial_begin((unsigned)_i);
     const double v[4] = { 0.5, -1, 0.25, 0.75 };
-    eddy_tensor  rows = given(&t, F64, EDDY_SHAPE(2, 2), v), z = real(&t, 0.5);
+    eddy_tensor  rows = given(&t, F64, EDDY_SHAPE(2, 2), v), z = fed_real(&t, 0.5);
     eddy_tensor  y = fold(PLAIN(add_mapped), rows, z), dz = slope(y, z), drows = slope(y, rows);
     /* w = z + z^2 (v0^2 + v1^2), then the same with the second row */
     const double p = 1.25, q = 0.0625 + 0.5625, w = 0.5 + 0.25 * p, dw = 1 + p, s = 1 + 2 * w * q;
@@ -180,7 +180,7 @@ START_TEST(map_in_map)
 {
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor rows = given(&t, F64, EDDY_SHAPE(2, 3), (double[]){ 1, 2, 3, 4, 5, 6 });
-    eddy_tensor a = real(&t, 3), y = map(FUNCTION(mapped_row, a), rows), da = slope(Square(y), a);
+    eddy_tensor a = fed_real(&t, 3), y = map(FUNCTION(mapped_row, a), rows), da = slope(Square(y), a);
     is(&t, y, V(3, 6, 9, 12, 15, 18)), is(&t, da, V(6 * 91)), is(&t, slope(da, a), V(2 * 91));
     is(&t, slope(y, rows), V(3, 3, 3, 3, 3, 3));
     trial_end(&t);
@@ -191,7 +191,7 @@ BODY(sine_if_large, either(Greater(x[0], c[0]), PLAIN(sine), PLAIN(exponential),
 START_TEST(cond_in_map)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = numbers(&t, V(-1, 0.5, 2)), edge = real(&t, 0);
+    eddy_tensor x = numbers(&t, V(-1, 0.5, 2)), edge = fed_real(&t, 0);
     eddy_tensor y = map(FUNCTION(sine_if_large, edge), x), dx = slope(y, x), ddx = slope(dx, x);
     is(&t, y, V(exp(-1), sin(0.5), sin(2))), is(&t, dx, V(exp(-1), cos(0.5), cos(2)));
     is(&t, ddx, V(exp(-1), -sin(0.5), -sin(2)));
@@ -205,7 +205,7 @@ BODY(inner_choice, either(Less(x[0], 0), PLAIN(square), PLAIN(sine), x[0]))
 START_TEST(cond_in_cond)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), x = real(&t, -2);
+    eddy_tensor p = truth(&t, true), x = fed_real(&t, -2);
     eddy_tensor y = either(p, PLAIN(inner_choice), PLAIN(exponential), x), dx = slope(y, x);
     is(&t, y, V(4)), is(&t, dx, V(-4)), is(&t, slope(dx, x), V(2));
     refeed(&t, x, 1);
@@ -238,8 +238,8 @@ static int level(eddy_list in, eddy_tensor *y, void *context)
 START_TEST(towers)
 {
     trial       t = trial_begin((unsigned)_i);
-    tower       all = { 5, real(&t, 1.01) };
-    eddy_tensor x = real(&t, 2), y;
+    tower       all = { 5, fed_real(&t, 1.01) };
+    eddy_tensor x = fed_real(&t, 2), y;
     level(EDDY_LIST(x), &y, &all);
     eddy_tensor d = slope(y, all.c);
     is(&t, y, V(2 * pow(1.01, 32))), is(&t, d, V(64 * pow(1.01, 31)));
@@ -253,7 +253,7 @@ END_TEST
 START_TEST(independent_loops)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 2), a = repeat(3, PLAIN(square), x), b = repeat(4, PLAIN(doubled), x);
+    eddy_tensor x = fed_real(&t, 2), a = repeat(3, PLAIN(square), x), b = repeat(4, PLAIN(doubled), x);
     eddy_tensor y = Add(Mul(a, b), repeat(2, PLAIN(add_one), a)), dx = slope(y, x);
     is(&t, y, V(16 * 512 + 256 + 2)), is(&t, dx, V(16 * 9 * 256 + 1024));
     is(&t, slope(dx, x), V(16 * 72 * 128 + 56 * 64));
@@ -265,7 +265,7 @@ END_TEST
 START_TEST(loops_in_a_row)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = numbers(&t, V(0.5, 0.25)), s = map(PLAIN(square), x), z = real(&t, 1);
+    eddy_tensor x = numbers(&t, V(0.5, 0.25)), s = map(PLAIN(square), x), z = fed_real(&t, 1);
     eddy_tensor y = fold(PLAIN(add), scan(PLAIN(multiply), s, z), z), dx = slope(y, x);
     /* 1 + a^2 + a^2 b^2 */
     is(&t, y, V(1 + 0.25 + 0.25 * 0.0625)), is(&t, dx, V(1 + 0.0625, 2 * 0.25 * 0.25));

@@ -76,7 +76,7 @@ END_TEST
 START_TEST(gradient_of_running_products)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor v = real(&t, 2), x = numbers(&t, 6, six), y[1];
+    eddy_tensor v = fed_real(&t, 2), x = numbers(&t, 6, six), y[1];
     eddy_tensor s = SCAN(PLAIN(multiply), EDDY_LIST(x), y, EDDY_LIST(v)), dx = slope(s, x);
     is(&t, slope(s, v), V(873));
     double want[6];
@@ -96,7 +96,7 @@ END_TEST
 START_TEST(results_that_are_arguments)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = numbers(&t, V(1, 2, 3)), z = real(&t, 9), w = real(&t, 8), y[2];
+    eddy_tensor x = numbers(&t, V(1, 2, 3)), z = fed_real(&t, 9), w = fed_real(&t, 8), y[2];
     is(&t, SCAN(PLAIN(keep_argument), EDDY_LIST(x), y, EDDY_LIST(z)), V(1, 2, 3));
     is(&t, slope(y[0], x), V(1, 1, 1)), is(&t, slope(y[0], z), V(0));
     is(&t, SCAN(PLAIN(keep_carried), EDDY_LIST(x), y, EDDY_LIST(z)), V(9, 9, 9));
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(folds)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor y[1], two = constant(&t, 2), ten = real(&t, 10);
+    eddy_tensor y[1], two = constant(&t, 2), ten = fed_real(&t, 10);
     eddy_tensor x = eddy_set_shape(numbers(&t, 6, six), EDDY_SHAPE(6));
     is(&t, FOLDL(PLAIN(subtract), EDDY_LIST(x), y), V(1 - 2 - 3 - 4 - 5 - 6));
     is(&t, FOLDR(PLAIN(subtract), EDDY_LIST(x), y), V(6 - 5 - 4 - 3 - 2 - 1));
@@ -202,7 +202,7 @@ END_TEST
 START_TEST(iterating)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor a = real(&t, 0), b = real(&t, 1), y[2];
+    eddy_tensor a = fed_real(&t, 0), b = fed_real(&t, 1), y[2];
     double      fa = 0, fb = 1;
     for (int n = 0; n < 9; n++) {
         ck_assert_int_eq(eddy_iterate(n, PLAIN(fibonacci), EDDY_LIST(a, b), y), 2);
@@ -220,7 +220,7 @@ END_TEST
 START_TEST(logistic_map)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor r = real(&t, 3.9), x = real(&t, 0.3), y[1];
+    eddy_tensor r = fed_real(&t, 3.9), x = fed_real(&t, 0.3), y[1];
     double      v = 0.3, dx = 1, dr = 0;
     eddy_iterate(20, FUNCTION(logistic, r), EDDY_LIST(x), y);
     for (int i = 0; i < 20; i++) {
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(loops_with_rows)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = numbers(&t, V(3, 1, 4)), z = real(&t, 2), y[64];
+    eddy_tensor x = numbers(&t, V(3, 1, 4)), z = fed_real(&t, 2), y[64];
     ck_assert_int_eq(eddy_loop(PLAIN(step_and_rows), EDDY_LIST(z), EDDY_LIST(x), y), 4);
     is(&t, y[0], V(10)), is(&t, y[1], V(9, 1, 16)), is(&t, y[2], V(2, 5, 6)),
         is(&t, y[3], V(1, 0, 0));
@@ -259,7 +259,7 @@ END_TEST
 START_TEST(loops_without)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor z = real(&t, 2), a = numbers(&t, V(1, 2, 3)), b = numbers(&t, V(5, 6, 7)), y[64];
+    eddy_tensor z = fed_real(&t, 2), a = numbers(&t, V(1, 2, 3)), b = numbers(&t, V(5, 6, 7)), y[64];
     ck_assert_int_eq(eddy_loop(PLAIN(counting), EDDY_LIST(z), EDDY_LIST(), y, 4), 2);
     is(&t, y[0], V(6)), is(&t, y[1], V(4, 9, 16, 25)), is(&t, slope(y[1], z), V(28));
     ck_assert_int_eq(eddy_loop(PLAIN(counting), EDDY_LIST(z), EDDY_LIST(), y, 0), 2);

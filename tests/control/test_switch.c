@@ -48,7 +48,7 @@ END_TEST
 START_TEST(one_branch)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor index = integer(&t, 0), x = real(&t, 3);
+    eddy_tensor index = integer(&t, 0), x = fed_real(&t, 3);
     eddy_tensor y = select_one(index, 1, &PLAIN(squared), EDDY_LIST(x)), dx = slope(y, x);
     for (int i = -1; i < 3; i++) {
         refeed(&t, index, i);
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(gradients_of_each_branch)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor index = integer(&t, 0), x = real(&t, 0);
+    eddy_tensor index = integer(&t, 0), x = fed_real(&t, 0);
     const eddy_function f[4] = { PLAIN(once), PLAIN(cubed), PLAIN(logarithm), PLAIN(sine) };
     eddy_tensor y = select_one(index, 4, f, EDDY_LIST(x));
     eddy_tensor d[3] = { slope(y, x) };
@@ -86,7 +86,7 @@ END_TEST
 START_TEST(branches_capture_their_own)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor index = integer(&t, 0), x = real(&t, 5), a = real(&t, 2), b = real(&t, 7);
+    eddy_tensor index = integer(&t, 0), x = fed_real(&t, 5), a = fed_real(&t, 2), b = fed_real(&t, 7);
     const eddy_function f[3] = { FUNCTION(scaled, a), FUNCTION(shifted, b), FUNCTION(scaled, b) };
     eddy_tensor y = select_one(index, 3, f, EDDY_LIST(x)), d[3];
     ck_assert_int_eq(eddy_gradients(EDDY_LIST(y), EDDY_LIST(x, a, b), d), EDDY_OK);
@@ -117,7 +117,7 @@ START_TEST(many_branches)
 {
     enum { MANY = 40 };
     trial         t = trial_begin((unsigned)_i);
-    eddy_tensor   index = integer(&t, 0), x = real(&t, 3), factor[MANY];
+    eddy_tensor   index = integer(&t, 0), x = fed_real(&t, 3), factor[MANY];
     eddy_function f[MANY];
     for (int i = 0; i < MANY; i++) {
         factor[i] = constant(&t, i);
@@ -155,7 +155,7 @@ END_TEST
 START_TEST(exclusive_predicates)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor a = truth(&t, true), b = truth(&t, false), d = truth(&t, false), x = real(&t, 2),
+    eddy_tensor a = truth(&t, true), b = truth(&t, false), d = truth(&t, false), x = fed_real(&t, 2),
                 y[1];
     const eddy_tensor   preds[3] = { a, b, d };
     const eddy_function f[3] = { PLAIN(plus_one), PLAIN(plus_ten), PLAIN(doubled) };
@@ -174,7 +174,7 @@ END_TEST
 START_TEST(no_predicate_is_true)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor a = truth(&t, false), b = truth(&t, true), x = real(&t, 2), y[1];
+    eddy_tensor a = truth(&t, false), b = truth(&t, true), x = fed_real(&t, 2), y[1];
     const eddy_tensor   preds[2] = { a, b };
     const eddy_function f[2] = { PLAIN(plus_one), PLAIN(plus_ten) };
     ck_assert_int_eq(eddy_case(preds, f, 2, y, .x = EDDY_LIST(x)), 1);
@@ -190,7 +190,7 @@ END_TEST
 START_TEST(gradients_of_case)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, -1), y[1];
+    eddy_tensor x = fed_real(&t, -1), y[1];
     const eddy_tensor   preds[2] = { eddy_less(x, constant(&t, 0)), eddy_less(x, constant(&t, 2)) };
     const eddy_function f[2] = { PLAIN(squared), PLAIN(sine) };
     ck_assert_int_eq(eddy_case(preds, f, 2, y, PLAIN(logarithm), .x = EDDY_LIST(x)), 1);
@@ -210,7 +210,7 @@ END_TEST
 START_TEST(one_predicate_without_otherwise)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor p = truth(&t, true), x = real(&t, 2), y[1], z[1];
+    eddy_tensor p = truth(&t, true), x = fed_real(&t, 2), y[1], z[1];
     ck_assert_int_eq(eddy_case(&p, &PLAIN(cubed), 1, y, .x = EDDY_LIST(x)), 1);
     ck_assert_int_eq(eddy_case(&p, &PLAIN(cubed), 1, z, PLAIN(once), .x = EDDY_LIST(y[0])), 1);
     is(&t, z[0], V(512)), is(&t, slope(z[0], x), V(9 * 256));

@@ -93,7 +93,7 @@ START_TEST(variables_of_many_types)
 {
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor n = integer(&t, 0), k = integer(&t, 0), flag = truth(&t, true);
-    eddy_tensor f = numbers(&t, V(1, 2, 4)), one = real(&t, 1), zero = real(&t, 0), y[4];
+    eddy_tensor f = numbers(&t, V(1, 2, 4)), one = fed_real(&t, 1), zero = fed_real(&t, 0), y[4];
     eddy_tensor z = Complex(one, zero), turn = Complex(zero, one);
     loop(FUNCTION(below, n), FUNCTION(mixed, turn), EDDY_LIST(k, flag, f, z), y);
     static const double re[] = { 1, 0, -1, 0 }, im[] = { 0, 1, 0, -1 };
@@ -110,7 +110,7 @@ END_TEST
 START_TEST(sums)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor n = integer(&t, 0), i = integer(&t, 0), s = real(&t, 0.5), y[2];
+    eddy_tensor n = integer(&t, 0), i = integer(&t, 0), s = fed_real(&t, 0.5), y[2];
     loop(FUNCTION(below, n), PLAIN(count_and_sum), EDDY_LIST(i, s), y);
     for (int end = 0; end < 60; end += 7) {
         refeed(&t, n, end);
@@ -124,7 +124,7 @@ END_TEST
 START_TEST(swapped_variables)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor n = integer(&t, 0), i = integer(&t, 0), a = real(&t, 0), b = real(&t, 1);
+    eddy_tensor n = integer(&t, 0), i = integer(&t, 0), a = fed_real(&t, 0), b = fed_real(&t, 1);
     eddy_tensor u = numbers(&t, V(1, 2, 3)), v = numbers(&t, V(4, 5, 6)), y[3], z[3];
     loop(FUNCTION(below, n), PLAIN(fibonacci), EDDY_LIST(i, a, b), y);
     loop(FUNCTION(below, n), PLAIN(swap), EDDY_LIST(i, u, v), z);
@@ -189,7 +189,7 @@ START_TEST(empty_variables)
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor n = integer(&t, 3), i = integer(&t, 0), y[4];
     eddy_tensor x = given(&t, F64, EDDY_SHAPE(0, 3), NULL), flag = truth(&t, true);
-    eddy_tensor z = Complex(real(&t, 1), real(&t, 0));
+    eddy_tensor z = Complex(fed_real(&t, 1), fed_real(&t, 0));
     loop(FUNCTION(below, n), FUNCTION(mixed, z), EDDY_LIST(i, flag, x, z), y);
     is_shaped(&t, y[2], EDDY_SHAPE(0, 3)), is_shaped(&t, slope(y[2], x), EDDY_SHAPE(0, 3));
     is(&t, y[0], V(3));
@@ -218,7 +218,7 @@ END_TEST
 START_TEST(gradient_of_squares)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 2);
+    eddy_tensor x = fed_real(&t, 2);
     eddy_tensor y = loop1(FUNCTION(below, constant(&t, 100)), PLAIN(square), x);
     eddy_tensor d1 = slope(y, x), d2 = slope(d1, x), d3 = slope(d2, x);
     is(&t, y, V(256)), is(&t, d1, V(1024)), is(&t, d2, V(56 * 64)), is(&t, d3, V(336 * 32));
@@ -234,7 +234,7 @@ END_TEST
 START_TEST(gradient_of_a_captured_factor)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor a = real(&t, 3), x = real(&t, 2), end = constant(&t, 100), d[2];
+    eddy_tensor a = fed_real(&t, 3), x = fed_real(&t, 2), end = constant(&t, 100), d[2];
     eddy_tensor v = eddy_variable(t.graph, constant(&t, 3), .name = "v");
     eddy_tensor y = loop1(FUNCTION(below, end), FUNCTION(times_captured, a), x);
     eddy_tensor z = loop1(FUNCTION(below, end), FUNCTION(times_captured, v), x);
@@ -251,7 +251,7 @@ END_TEST
 START_TEST(stopped_gradients)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 3), y = real(&t, 2), end = constant(&t, 100), a[2], b[2], c[2];
+    eddy_tensor x = fed_real(&t, 3), y = fed_real(&t, 2), end = constant(&t, 100), a[2], b[2], c[2];
     loop(FUNCTION(below, end), PLAIN(stop_inside), EDDY_LIST(y, x), a);
     loop(FUNCTION(below, end), PLAIN(no_stop_inside), EDDY_LIST(y, x), b);
     loop(FUNCTION(below, end), PLAIN(stop_other), EDDY_LIST(y, x), c);
@@ -266,7 +266,7 @@ END_TEST
 START_TEST(gradient_of_newtons_method)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 2), start = constant(&t, 1), y[2];
+    eddy_tensor x = fed_real(&t, 2), start = constant(&t, 1), y[2];
     loop(PLAIN(inexact), PLAIN(halve_error), EDDY_LIST(start, x), y);
     eddy_tensor dx = slope(y[0], x);
     for (double at = 2; at < 60; at *= 5) {
@@ -284,7 +284,7 @@ END_TEST
 START_TEST(no_gradient)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = real(&t, 2), y[1], end = constant(&t, 100);
+    eddy_tensor x = fed_real(&t, 2), y[1], end = constant(&t, 100);
     eddy_while_loop(FUNCTION(below, end), PLAIN(square), EDDY_LIST(x), y, .no_back_prop = true);
     is(&t, y[0], V(256));
     ck_assert(!eddy_is_valid(eddy_gradient(y[0], x)));

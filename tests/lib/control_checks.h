@@ -40,7 +40,7 @@ static inline eddy_tensor numbers(trial *t, int n, const double *v)
 {
     return given(t, F64, EDDY_SHAPE(n), v);
 }
-static inline eddy_tensor real(trial *t, double v) { return given(t, F64, EDDY_SCALAR, &v); }
+static inline eddy_tensor fed_real(trial *t, double v) { return given(t, F64, EDDY_SCALAR, &v); }
 static inline eddy_tensor integer(trial *t, double v) { return given(t, I32, EDDY_SCALAR, &v); }
 static inline eddy_tensor truth(trial *t, bool v)
 {
