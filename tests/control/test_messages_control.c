@@ -259,6 +259,112 @@ START_TEST(of_runs)
 }
 END_TEST
 
+/* --------------------------------------------------------------- attributes -- */
+
+/* A body of two float64 scalars after the iteration: their sum, and an assertion. */
+static eddy_graph *body_of_two(void)
+{
+    eddy_graph     *b = eddy_graph_new();
+    const eddy_type trip = { EDDY_INT64, EDDY_SCALAR }, number = { EDDY_FLOAT64, EDDY_SCALAR };
+    eddy__argument(b, trip);
+    const eddy_tensor u = eddy__argument(b, number), w = eddy__argument(b, number);
+    Add(u, w);
+    eddy_assert(Less(u, w), EDDY_LIST(u));
+    return b;
+}
+
+/* A Loop of two scalars whose body returns outs; the node owns the body. */
+static void loop_of(eddy_loop_attrs a, int64_t n, const int64_t *outs, eddy_list in)
+{
+    a.body = body_of_two();
+    a.outs = (eddy_ints){ n, outs };
+    eddy_apply(&eddy_op_loop, &a, in.count, in.at, (eddy_apply_args){ .graph = g });
+    golden_graph(g);
+}
+static void case_of(eddy_case_attrs a, eddy_list in)
+{
+    a.body = body_of_two();
+    eddy_apply(&eddy_op_case, &a, in.count, in.at, (eddy_apply_args){ .graph = g });
+    golden_graph(g);
+}
+#define OUTS(...) sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (int64_t[]){ __VA_ARGS__ }
+
+/* What a file may claim of a loop. */
+static void loop_attributes(void)
+{
+    const eddy_loop_attrs two = { .n_carried = 2, .trips = 3 };
+    const eddy_list       in = EDDY_LIST(scalar, scalar);
+    eddy_loop_attrs       a = two;
+    a.n_carried = -1, loop_of(a, OUTS(4, 0, 2, 0), in);
+    a.n_carried = 3, loop_of(a, OUTS(4, 0, 2, 0, 2, 0), in);
+    a = two, a.trips = -1, loop_of(a, OUTS(4, 0, 2, 0), in);
+    a = two, a.counted = true, loop_of(a, OUTS(4, 0, 2, 0), EDDY_LIST(scalar, scalar, scalar));
+    loop_of(two, OUTS(4, 0, 2, 0), EDDY_LIST(scalar, scalar, scalar, scalar));
+    loop_of(two, OUTS(4, 0), in);
+    loop_of(two, OUTS(4, 0, 2), in);
+    loop_of(two, OUTS(4, 0, 99, 0), in);
+    loop_of(two, OUTS(4, 0, 2, 1), in);
+    loop_of(two, OUTS(4, 0, 6, 0), in);
+    loop_of(two, OUTS(4, 0, 5, 0), in);
+    loop_of(two, OUTS(4, 0, 1, 0), in);
+    a = two, a.conditional = true, loop_of(a, OUTS(4, 0, 4, 0, 2, 0), in);
+    a = two, a.n_carried = 1, a.n_sliced = 1, loop_of(a, OUTS(4, 0), in);
+    a = two, a.n_carried = 1, a.n_sliced = 1, loop_of(a, OUTS(4, 0), EDDY_LIST(scalar, rows));
+    eddy_apply(&eddy_op_loop, &two, 2, in.at, (eddy_apply_args){ .graph = g }), golden_graph(g);
+}
+
+static void case_attributes(void)
+{
+    /* the first argument of the body is an int64 scalar */
+    const eddy_list       in = EDDY_LIST(count, eddy_number(g, EDDY_INT64, 1), scalar, scalar);
+    const eddy_case_attrs one = { .n_branches = 1, .n_out = 1, .outs = { OUTS(4, 0) } };
+    eddy_case_attrs       a = one;
+    a.n_branches = 0, case_of(a, in);
+    a = one, a.n_branches = 2, a.outs = (eddy_ints){ OUTS(4, 0, 1, 0) }, case_of(a, in);
+    a = one, a.effects = (eddy_ints){ OUTS(0) }, case_of(a, in);
+    a = one, a.effects = (eddy_ints){ OUTS(1, 6) }, case_of(a, in);
+    case_of(one, EDDY_LIST(scalar, scalar, scalar, scalar));
+    case_of(one, EDDY_LIST(count, scalar, scalar, scalar));
+}
+
+START_TEST(of_attributes)
+{
+    golden_begin("control/attributes");
+    loop_attributes();
+    case_attributes();
+    golden_end();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- no memory -- */
+
+static void build_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long  at = f->at;
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    f->at = 0;
+    eddy_graph *h = eddy_graph_new(.allocator = &f->table);
+    eddy_tensor a = eddy_placeholder(h, "a", EDDY_FLOAT64, EDDY_SCALAR);
+    f->at = f->calls + at;
+    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(a), y, .maximum_iterations = 9);
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    if (eddy_graph_status(h) == EDDY_OK)
+        eddy_cond(Less(a, 1), PLAIN(square), PLAIN(same), y, EDDY_LIST(a));
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    e->status = eddy_graph_status(h);
+    snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    golden_forget_nodes(e);
+    eddy_graph_free(h);
+}
+
+START_TEST(of_memory)
+{
+    golden_begin("control/memory");
+    golden_no_memory(build_without_memory);
+    golden_end();
+}
+END_TEST
+
 Suite *messages_control_suite(void)
 {
     Suite *s = suite_create("messages_control");
@@ -266,6 +372,8 @@ Suite *messages_control_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, of_builders);
     tcase_add_test(c, of_runs);
+    tcase_add_test(c, of_attributes);
+    tcase_add_test(c, of_memory);
     suite_add_tcase(s, c);
     return s;
 }
