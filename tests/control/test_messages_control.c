@@ -81,6 +81,7 @@ static void branches(void)
     eddy_switch_case(count, NULL, 2, out, in), golden_graph(g);
     eddy_switch_case(count, fs, 2, out, in), golden_graph(g);
     eddy_switch_case(scalar, fs, 1, out, in), golden_graph(g);
+    eddy_switch_case(none, fs, 1, out, in), golden_graph(g);
     eddy_case(&pred, NULL, 1, out, .x = in), golden_graph(g);
     eddy_case(&scalar, fs, 1, out, .x = in), golden_graph(g);
 }
@@ -247,6 +248,7 @@ static void others(void)
     eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), y,
                     .maximum_iterations = INT64_MAX / 2, .name = "long");
     eddy_gradient(y[0], scalar), golden_graph(g);
+    works();
 }
 
 START_TEST(of_runs)
