@@ -195,15 +195,35 @@ static const eddy_function **list_of(eddy_graph *g, eddy_arena *arena, const edd
     return list;
 }
 
+static bool are_branches(eddy_graph *g, const char *what, const eddy_function *fns, int count)
+{
+    if (!fns)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the list of branches is NULL", what);
+    else if (count < 1 || count > EDDY_MAX_INPUTS)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d branches; 1 to %d expected", what, count,
+                  EDDY_MAX_INPUTS);
+    return eddy__graph_ready(g);
+}
+
+static bool is_index(eddy_tensor i)
+{
+    char text[120];
+    if (!eddy_is_valid(i))
+        eddy_fail(i.graph, EDDY_INVALID_ARGUMENT, "switch_case: no branch_index is given");
+    else if (eddy_dtype_of(i) != EDDY_INT32 || eddy_shape_of(i).rank > 0)
+        eddy_fail(i.graph, EDDY_BAD_DTYPE,
+                  "switch_case: branch_index must be an int32 scalar, not %s [tensor '%.200s']",
+                  eddy_type_print((eddy_type){ eddy_dtype_of(i), eddy_shape_of(i) }, text, sizeof text),
+                  eddy_name_of(i));
+    return eddy__graph_ready(i.graph);
+}
+
 int eddy_switch_case_with(const eddy_switch_case_args *given)
 {
     eddy_switch_case_args a = EDDY_TAKE(eddy_switch_case_args, given);
     eddy_graph *g = a.branch_index.graph;
     if (!eddy__graph_ready(g)) return 0;
-    if (a.count < 1 || a.count > EDDY_MAX_INPUTS || !a.branches) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "switch_case: %d branches are given", a.count);
-        return 0;
-    }
+    if (!is_index(a.branch_index) || !are_branches(g, "switch_case", a.branches, a.count)) return 0;
     eddy_arena arena = { .allocator = eddy__graph_allocator(g) };
     const eddy_function **list = list_of(g, &arena, a.branches, a.count, NULL);
     int n = 0;
@@ -254,10 +274,7 @@ int eddy_case_with(const eddy_case_args *given)
     if (!eddy__graph_ready(g)) return 0;
     for (int i = 0; i < a.count; i++)
         if (!is_predicate("case", a.preds[i])) return 0;
-    if (a.count > EDDY_MAX_INPUTS || !a.fns) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "case: %d branches are given", a.count);
-        return 0;
-    }
+    if (!are_branches(g, "case", a.fns, a.count)) return 0;
     eddy_arena arena = { .allocator = eddy__graph_allocator(g) };
     const eddy_function **list = list_of(g, &arena, a.fns, a.count, &a.otherwise);
     int n = 0;

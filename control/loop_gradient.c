@@ -185,6 +185,23 @@ static eddy_tensor forward_loop(const backward *b)
                       (eddy_apply_args){ .graph = b->r->graph });
 }
 
+/* How many of the inputs of the backward loop it needs by row. */
+static int count_rows(const backward *b)
+{
+    int n = b->n_stacks;
+    for (int k = 0; k < b->a->n_stacked; k++) n += eddy_is_valid(b->dstacked[k]);
+    for (int i = 0; i < b->e.n_captures; i++) n += is_sliced(b, b->e.captures[i]);
+    return n;
+}
+
+/* Whether only the rows of the forward loop limit the backward one, which needs none of them: it
+ * then slices one that it does not read. */
+static bool counts_rows(const backward *b)
+{
+    const eddy_loop_attrs *a = b->a;
+    return a->trips < 0 && !a->conditional && !a->counted && count_rows(b) == 0;
+}
+
 /* The arguments of the new body, and the inputs of the backward loop, in their order. */
 static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
 {
@@ -216,6 +233,11 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
         eddy__extract_argument(e, e->captures[i], type_of(e->captures[i]));
         in[n++] = r->x[skip + argument_number(b, e->captures[i])];
     }
+    if (counts_rows(b)) {
+        const int i = b->n_carried;
+        eddy__extract_argument(e, argument(b, i), type_of(argument(b, i)));
+        in[n++] = r->x[skip + i];
+    }
     for (int i = 0; i < b->n_stacks; i++) {
         eddy__extract_argument(e, b->stacks[i], type_of(b->stacks[i]));
         in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + i);
@@ -228,20 +250,11 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
     return n;
 }
 
-/* How many of the inputs of the backward loop are sliced. */
-static int count_sliced(const backward *b)
-{
-    int n = b->n_stacks;
-    for (int k = 0; k < b->a->n_stacked; k++) n += eddy_is_valid(b->dstacked[k]);
-    for (int i = 0; i < b->e.n_captures; i++) n += is_sliced(b, b->e.captures[i]);
-    return n;
-}
-
 static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
 {
     const eddy_loop_attrs *a = b->a;
     out_list outs = { eddy__extract_room(&b->e, 2 * (b->n_next + b->n_sliced), sizeof(int64_t)), 0 };
-    eddy_loop_attrs back = { .body = b->e.body, .n_carried = b->n_next, .n_sliced = count_sliced(b),
+    eddy_loop_attrs back = { .body = b->e.body, .n_carried = b->n_next, .n_sliced = count_rows(b) + counts_rows(b),
                              .trips = a->trips, .counted = a->conditional || a->counted,
                              .reverse = !a->reverse };
     if (!outs.at || !eddy__extract_copy(&b->e)) return eddy_none(b->r->graph);

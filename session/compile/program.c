@@ -71,6 +71,16 @@ static bool set_results(assembly *a, body_plan *b, int n_carried, const carried_
     return true;
 }
 
+/* Where a program reads one element: only a run knows that there is one. */
+static bool is_scalar(const assembly *a, const char *what, eddy_type t)
+{
+    char type[120], text[200];
+    if (t.shape.rank == 0) return true;
+    snprintf(text, sizeof text, "%s is %s, not a scalar", what,
+             eddy_type_print(t, type, sizeof type));
+    return refuse(a, EDDY_BAD_SHAPE, text);
+}
+
 static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
     b->plan = eddy__compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
@@ -78,7 +88,7 @@ static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *ty
     if (!b->plan) return false;
     for (int k = 0; k < n_fetches; k++) {
         const int32_t buffer = b->plan->outputs[k].buffer;
-        if (buffer >= 0 && types) types[k] = b->plan->buffers[buffer].type;
+        if (buffer >= 0) types[k] = b->plan->buffers[buffer].type;
     }
     a->c->plan->has_lapack = a->c->plan->has_lapack || b->plan->has_lapack;
     return true;
@@ -168,6 +178,7 @@ static bool compile_case(assembly *a, const case_result *results, int n_out)
 {
     const eddy_case_attrs *at = a->node->attrs;
     eddy_program          *p = a->program;
+    if (!is_scalar(a, "the index of the branch", input_type(a, 0))) return false;
     for (int i = 0; i < a->n_args; i++)
         if (!set_argument(a, i, input_type(a, i + 1))) return false;
     p->bodies = eddy__plan_alloc(a->c, (size_t)at->n_branches, sizeof *p->bodies);
@@ -345,7 +356,9 @@ static bool compile_loop(assembly *a, const uint8_t *wanted, const uint8_t *take
     if (at->conditional) {
         a->fetches[0] = eddy__body_out(at->body, at->outs, 0);
         memset(a->owned, 0, (size_t)a->n_args);
-        if (!compile_body(a, &p->condition, 1, NULL)) return false;
+        if (!compile_body(a, &p->condition, 1, a->types) ||
+            !is_scalar(a, "the condition", a->types[0]))
+            return false;
         if (!set_results(a, &p->condition, 0, NULL)) return false;
         a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, 1);
         if (!a->owned) return false;

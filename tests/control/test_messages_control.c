@@ -1,0 +1,381 @@
+/* test_messages_control.c -- what loops and branches say when they are not as they should be:
+ * while they are built, in a run, read from a file, without memory. */
+#include "build/gen/suites.h"
+#include "control/internal.h"
+#include "tests/lib/control_checks.h"
+#include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
+
+static eddy_graph *g, *other;
+static eddy_tensor scalar, var, count, pred, rows, unknown, none, foreign, out[EDDY_MAX_RESULTS];
+
+static void setup(void)
+{
+    g = eddy_graph_new();
+    other = eddy_graph_new();
+    scalar = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SCALAR);
+    count = eddy_placeholder(g, "n", EDDY_INT32, EDDY_SCALAR);
+    pred = eddy_placeholder(g, "p", EDDY_BOOL, EDDY_SCALAR);
+    rows = eddy_placeholder(g, "m", EDDY_FLOAT64, EDDY_SHAPE(3, 2));
+    unknown = eddy_placeholder(g, "unknown", EDDY_FLOAT64, EDDY_UNKNOWN_SHAPE);
+    var = eddy_variable(g, eddy_number(g, EDDY_FLOAT64, 1), .name = "v");
+    foreign = eddy_placeholder(other, "foreign", EDDY_FLOAT64, EDDY_SCALAR);
+    none = (eddy_tensor){ g, 0, 0 };
+}
+
+static void teardown(void)
+{
+    eddy_graph_free(g);
+    eddy_graph_free(other);
+}
+
+/* -------------------------------------------------------------- good and bad -- */
+
+static int some(eddy_list in, eddy_tensor *y, void *context)
+{
+    for (int i = 0; i < EDDY_MAX_RESULTS; i++) y[i] = in.count ? in.at[0] : scalar;
+    return *(int *)context;
+}
+static eddy_function returning(int *n)
+{
+    return (eddy_function){ .build = some, .context = n, .name = "f" };
+}
+
+#undef x        /* BODY calls its arguments scalar; there is no macro of this name */
+BODY(same, x[0])
+BODY(pair, x[0], x[0])
+BODY(narrowed, Cast(x[0], EDDY_FLOAT32))
+BODY(widened, eddy_stack(EDDY_LIST(x[0], x[0])))
+BODY(less, Less(x[0], 10))
+BODY(number_less, x[0])
+BODY(vector_less, eddy_stack(EDDY_LIST(Less(x[0], 1), Less(x[0], 1))))
+BODY(two_less, Less(x[0], 1), Less(x[0], 1))
+BODY(of_another_graph, c[0])
+BODY(no_tensor, (eddy_tensor){ x[0].graph, 0, 0 })
+BODY(assigning, eddy_assign_add(c[0], x[0]))
+BODY(product_of_odd_ones, eddy_matmul(x[0], x[0]))
+BODY(add, Add(x[0], x[1]))
+BODY(grown, eddy_reshape(x[0], EDDY_SHAPE(1, 1, 1, 1, 1, 1, 1, 1)))
+BODY(square, Square(x[0]))
+BODY(sum_less, Less(Sum(x[0]), 100))
+
+static void branches(void)
+{
+    eddy_function f = PLAIN(same), missing = { .name = "missing" }, fs[2] = { f, PLAIN(pair) };
+    eddy_list     in = EDDY_LIST(scalar);
+    eddy_cond(scalar, f, f, out, in), golden_graph(g);
+    eddy_cond(eddy_stack(EDDY_LIST(pred, pred)), f, f, out, in), golden_graph(g);
+    eddy_cond(none, f, f, out, in), golden_graph(g);
+    eddy_cond(pred, f, f, NULL, in), golden_graph(g);
+    eddy_cond(pred, f, missing, out, in), golden_graph(g);
+    eddy_cond(pred, f, PLAIN(pair), out, in), golden_graph(g);
+    eddy_cond(pred, f, PLAIN(narrowed), out, in), golden_graph(g);
+    eddy_cond(pred, f, returning(&(int){ 0 }), out, in), golden_graph(g);
+    eddy_cond(pred, f, returning(&(int){ 65 }), out, in), golden_graph(g);
+    eddy_cond(pred, f, PLAIN(no_tensor), out, in), golden_graph(g);
+    eddy_cond(pred, f, FUNCTION(of_another_graph, foreign), out, in), golden_graph(g);
+    eddy_cond(pred, f, f, out, EDDY_LIST(foreign)), golden_graph(g);
+    eddy_cond(pred, f, FUNCTION(assigning, var), out, in), golden_graph(g);
+    eddy_cond(pred, f, PLAIN(product_of_odd_ones), out, in), golden_graph(g);
+    eddy_switch_case(count, fs, 0, out, in), golden_graph(g);
+    eddy_switch_case(count, NULL, 2, out, in), golden_graph(g);
+    eddy_switch_case(count, fs, 2, out, in), golden_graph(g);
+    eddy_switch_case(scalar, fs, 1, out, in), golden_graph(g);
+    eddy_switch_case(none, fs, 1, out, in), golden_graph(g);
+    eddy_case(&pred, NULL, 1, out, .x = in), golden_graph(g);
+    eddy_case(&scalar, fs, 1, out, .x = in), golden_graph(g);
+}
+
+static void loops(void)
+{
+    const eddy_function f = PLAIN(same), missing = { .name = "missing" };
+    const eddy_list     in = EDDY_LIST(scalar), nothing = EDDY_LIST();
+    eddy_while_loop(PLAIN(less), f, in, NULL), golden_graph(g);
+    eddy_while_loop(PLAIN(less), missing, in, out), golden_graph(g);
+    eddy_while_loop(missing, f, in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(number_less), f, in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(vector_less), f, in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(two_less), f, in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), PLAIN(pair), in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), PLAIN(narrowed), in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), PLAIN(widened), in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), FUNCTION(of_another_graph, foreign), in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), FUNCTION(assigning, var), in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), f, in, out, .maximum_iterations = -1), golden_graph(g);
+    eddy_while_loop(PLAIN(less), f, EDDY_LIST(scalar, foreign), out), golden_graph(g);
+    eddy_while_loop(PLAIN(sum_less), f, EDDY_LIST(rows), out, &EDDY_SHAPE(4, 2)), golden_graph(g);
+    eddy_iterate(-3, f, in, out), golden_graph(g);
+    eddy_iterate(3, PLAIN(pair), in, out), golden_graph(g);
+    eddy_loop(f, in, EDDY_LIST(scalar), out), golden_graph(g);
+    eddy_loop(f, in, EDDY_LIST(rows, eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(4))), out), golden_graph(g);
+    eddy_loop(f, in, nothing, out, -1), golden_graph(g);
+    eddy_loop(PLAIN(add), EDDY_LIST(scalar, scalar), nothing, out, 3), golden_graph(g);
+}
+
+static void folds(void)
+{
+    const eddy_function f = PLAIN(add);
+    const eddy_list     in = EDDY_LIST(scalar);
+    eddy_tensor         many[EDDY_MAX_RESULTS + 1];
+    for (int i = 0; i <= EDDY_MAX_RESULTS; i++) many[i] = rows;
+    const eddy_list too_many = { EDDY_MAX_RESULTS + 1, many };
+    eddy_scan(f, in, out), golden_graph(g);
+    eddy_scan(f, EDDY_LIST(unknown), out), golden_graph(g);
+    eddy_scan(f, EDDY_LIST(eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(0, 2))), out), golden_graph(g);
+    eddy_foldl(f, too_many, out), golden_graph(g);
+    eddy_foldl(f, too_many, out, in), golden_graph(g);
+    eddy_foldr(PLAIN(pair), EDDY_LIST(rows), out, in), golden_graph(g);
+    eddy_map_fn(f, in, out), golden_graph(g);
+    eddy_map_fn(PLAIN(same), EDDY_LIST(foreign, scalar), out), golden_graph(other);
+    eddy_map_fn(PLAIN(same), EDDY_LIST(none), out), golden_graph(g);
+    eddy_map_fn(PLAIN(grown), EDDY_LIST(rows), out), golden_graph(g);
+    eddy_map_fn(PLAIN(grown), EDDY_LIST(eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(3))), out);
+    golden_graph(g);
+}
+
+/* Errors leave the graph as it was: the same calls done right. */
+static void works(void)
+{
+    eddy_array  *y = NULL;
+    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), out, .maximum_iterations = 9);
+    eddy_session *s = eddy_session_new(g);
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ scalar, EDDY_NUMBER(EDDY_FLOAT64, 9) }), EDDY_FETCH(out[0]), &y), EDDY_OK);
+    ck_assert(eddy_array_item(y) == 81);
+    eddy_array_free(y);
+    eddy_session_free(s);
+}
+
+START_TEST(of_builders)
+{
+    golden_begin("control/control");
+    branches();
+    loops();
+    folds();
+    golden_end();
+    works();
+}
+END_TEST
+
+/* --------------------------------------------------------------------- runs -- */
+
+BODY(divide, Sub(x[0], 1), FloorDiv(x[1], x[0]))
+BODY(checked_positive, Greater(FloorDiv(x[1], x[0]), 0))
+BODY(always, eddy_number(x[0].graph, EDDY_BOOL, 1))
+BODY(divided, FloorDiv(c[0], x[0]))
+static int outer(eddy_list in, eddy_tensor *y, void *context)
+{
+    eddy_tensor z[EDDY_MAX_RESULTS], *c = context;
+    const int   n = eddy_map_fn(FUNCTION(divided, c[0]), in, z);
+    y[0] = z[0];
+    return n;
+}
+
+static void run_says(eddy_tensor y, eddy_feeds feeds)
+{
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *a = NULL;
+    ck_assert_msg(eddy_graph_status(g) == EDDY_OK, "%s", eddy_graph_message(g));
+    ck_assert_int_ne(eddy_run(s, feeds, EDDY_FETCH(y), &a), EDDY_OK);
+    ck_assert_ptr_null(a);
+    golden_line(eddy_session_message(s));
+    eddy_session_free(s);
+}
+
+/* An integer division by zero in iteration 6 (of 0, 1, ...), in a condition, deep inside. */
+static void divisions(void)
+{
+    eddy_tensor seven = eddy_number(g, EDDY_INT32, 700), y[2];
+    eddy_tensor table = eddy_placeholder(g, "table", EDDY_INT32, EDDY_SHAPE(EDDY_ANY, 2));
+    eddy_while_loop(PLAIN(always), PLAIN(divide), EDDY_LIST(count, seven), y, .maximum_iterations = 9);
+    run_says(y[1], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 6) }));
+    eddy_while_loop(PLAIN(checked_positive), PLAIN(divide), EDDY_LIST(count, count), y, .maximum_iterations = 9,
+                    .name = "checked");
+    run_says(y[1], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 0) }));
+    eddy_map_fn(FUNCTION(outer, seven), EDDY_LIST(table), y, .name = "rows");
+    run_says(y[0], EDDY_FEED({ table, EDDY_VIEW(((const int32_t[]){ 1, 2, 3, 4, 5, 0 }), 3, 2) }));
+}
+
+BODY(longer, eddy_concat(EDDY_LIST(x[0], x[0]), 0))
+BODY(some_of_it, eddy_index(x[0], "1:"))
+BODY(elementwise_less, Less(x[0], 100))
+
+/* Shapes that only a run knows. */
+static void shapes(void)
+{
+    eddy_tensor       open = eddy_placeholder(g, "open", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY)), y[2];
+    eddy_tensor       more = eddy_placeholder(g, "more", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
+    eddy_tensor       preds = eddy_placeholder(g, "preds", EDDY_BOOL, EDDY_UNKNOWN_SHAPE);
+    eddy_tensor       index = eddy_placeholder(g, "index", EDDY_INT32, EDDY_UNKNOWN_SHAPE);
+    const eddy_shape  any = EDDY_SHAPE(EDDY_ANY);
+    const eddy_feed   two = { open, EDDY_DOUBLES(1, 2) }, three = { more, EDDY_DOUBLES(1, 2, 3) };
+    const eddy_feed   number = { unknown, EDDY_NUMBER(EDDY_FLOAT64, 1) };
+    const eddy_feed   several = { unknown, EDDY_DOUBLES(1, 2) };
+    const eddy_function two_of[2] = { PLAIN(same), PLAIN(same) };
+    eddy_while_loop(PLAIN(sum_less), PLAIN(longer), EDDY_LIST(open), y, &any, .name = "growing");
+    run_says(y[0], EDDY_FEED(two));
+    eddy_map_fn(PLAIN(add), EDDY_LIST(open, more), y, .name = "rows_of_two");
+    run_says(y[0], EDDY_FEED(two, three));
+    eddy_map_fn(PLAIN(same), EDDY_LIST(unknown), y, .name = "rows_of_a_number");
+    run_says(y[0], EDDY_FEED(number));
+    eddy_cond(pred, PLAIN(same), PLAIN(some_of_it), y, EDDY_LIST(open), .name = "lengths");
+    run_says(y[0], EDDY_FEED({ pred, EDDY_BOOLS(true) }, two));
+    run_says(y[0], EDDY_FEED({ pred, EDDY_NUMBER(EDDY_BOOL, 1) }, two));
+    eddy_while_loop(PLAIN(elementwise_less), PLAIN(square), EDDY_LIST(unknown), y, .name = "vector");
+    run_says(y[0], EDDY_FEED(several));
+    eddy_cond(preds, PLAIN(same), PLAIN(square), y, EDDY_LIST(scalar), .name = "vector_pred");
+    run_says(y[0], EDDY_FEED({ preds, EDDY_BOOLS(true, false) }, { scalar, EDDY_NUMBER(EDDY_FLOAT64, 1) }));
+    eddy_switch_case(index, two_of, 2, y, EDDY_LIST(scalar), .name = "vector_index");
+    run_says(y[0], EDDY_FEED({ index, EDDY_INTS(0, 1) }, { scalar, EDDY_NUMBER(EDDY_FLOAT64, 1) }));
+}
+
+static int claims(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = eddy_add(in.at[0], eddy_number(g, EDDY_FLOAT64, 1));
+    eddy_assert(Less(in.at[0], 3), EDDY_LIST(in.at[0]), "it is large");
+    return 1;
+}
+
+static void others(void)
+{
+    eddy_tensor     y[2], d;
+    const eddy_feed two = { scalar, EDDY_NUMBER(EDDY_FLOAT64, 2) };
+    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), y, .name = "unlimited");
+    d = eddy_gradient(y[0], scalar);
+    run_says(d, EDDY_FEED(two));
+    eddy_iterate(9, PLAIN(claims), EDDY_LIST(scalar), y, .name = "asserting");
+    run_says(y[0], EDDY_FEED(two));
+    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), y,
+                    .maximum_iterations = INT64_MAX / 2, .name = "long");
+    eddy_gradient(y[0], scalar), golden_graph(g);
+    works();
+}
+
+START_TEST(of_runs)
+{
+    golden_begin("control/runs");
+    divisions();
+    shapes();
+    others();
+    golden_end();
+}
+END_TEST
+
+/* --------------------------------------------------------------- attributes -- */
+
+/* A body of two float64 scalars after the iteration: their sum, and an assertion. */
+static eddy_graph *body_of_two(void)
+{
+    eddy_graph     *b = eddy_graph_new();
+    const eddy_type trip = { EDDY_INT64, EDDY_SCALAR }, number = { EDDY_FLOAT64, EDDY_SCALAR };
+    eddy__argument(b, trip);
+    const eddy_tensor u = eddy__argument(b, number), w = eddy__argument(b, number);
+    Add(u, w);
+    eddy_assert(Less(u, w), EDDY_LIST(u));
+    return b;
+}
+
+/* A Loop of two scalars whose body returns outs; the node owns the body. */
+static void loop_of(eddy_loop_attrs a, int64_t n, const int64_t *outs, eddy_list in)
+{
+    a.body = body_of_two();
+    a.outs = (eddy_ints){ n, outs };
+    eddy_apply(&eddy_op_loop, &a, in.count, in.at, (eddy_apply_args){ .graph = g });
+    golden_graph(g);
+}
+static void case_of(eddy_case_attrs a, eddy_list in)
+{
+    a.body = body_of_two();
+    eddy_apply(&eddy_op_case, &a, in.count, in.at, (eddy_apply_args){ .graph = g });
+    golden_graph(g);
+}
+#define OUTS(...) sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (int64_t[]){ __VA_ARGS__ }
+
+/* What a file may claim of a loop. */
+static void loop_attributes(void)
+{
+    const eddy_loop_attrs two = { .n_carried = 2, .trips = 3 };
+    const eddy_list       in = EDDY_LIST(scalar, scalar);
+    eddy_loop_attrs       a = two;
+    a.n_carried = -1, loop_of(a, OUTS(4, 0, 2, 0), in);
+    a.n_carried = 3, loop_of(a, OUTS(4, 0, 2, 0, 2, 0), in);
+    a = two, a.trips = -1, loop_of(a, OUTS(4, 0, 2, 0), in);
+    a = two, a.counted = true, loop_of(a, OUTS(4, 0, 2, 0), EDDY_LIST(scalar, scalar, scalar));
+    loop_of(two, OUTS(4, 0, 2, 0), EDDY_LIST(scalar, scalar, scalar, scalar));
+    loop_of(two, OUTS(4, 0), in);
+    loop_of(two, OUTS(4, 0, 2), in);
+    loop_of(two, OUTS(4, 0, 99, 0), in);
+    loop_of(two, OUTS(4, 0, 2, 1), in);
+    loop_of(two, OUTS(4, 0, 6, 0), in);
+    loop_of(two, OUTS(4, 0, 5, 0), in);
+    loop_of(two, OUTS(4, 0, 1, 0), in);
+    a = two, a.conditional = true, loop_of(a, OUTS(4, 0, 4, 0, 2, 0), in);
+    a = two, a.n_carried = 1, a.n_sliced = 1, loop_of(a, OUTS(4, 0), in);
+    a = two, a.n_carried = 1, a.n_sliced = 1, loop_of(a, OUTS(4, 0), EDDY_LIST(scalar, rows));
+    eddy_apply(&eddy_op_loop, &two, 2, in.at, (eddy_apply_args){ .graph = g }), golden_graph(g);
+}
+
+static void case_attributes(void)
+{
+    /* the first argument of the body is an int64 scalar */
+    const eddy_list       in = EDDY_LIST(count, eddy_number(g, EDDY_INT64, 1), scalar, scalar);
+    const eddy_case_attrs one = { .n_branches = 1, .n_out = 1, .outs = { OUTS(4, 0) } };
+    eddy_case_attrs       a = one;
+    a.n_branches = 0, case_of(a, in);
+    a = one, a.n_branches = 2, a.outs = (eddy_ints){ OUTS(4, 0, 1, 0) }, case_of(a, in);
+    a = one, a.effects = (eddy_ints){ OUTS(0) }, case_of(a, in);
+    a = one, a.effects = (eddy_ints){ OUTS(1, 6) }, case_of(a, in);
+    case_of(one, EDDY_LIST(scalar, scalar, scalar, scalar));
+    case_of(one, EDDY_LIST(count, scalar, scalar, scalar));
+}
+
+START_TEST(of_attributes)
+{
+    golden_begin("control/attributes");
+    loop_attributes();
+    case_attributes();
+    golden_end();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- no memory -- */
+
+static void build_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long  at = f->at;
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    f->at = 0;
+    eddy_graph *h = eddy_graph_new(.allocator = &f->table);
+    eddy_tensor a = eddy_placeholder(h, "a", EDDY_FLOAT64, EDDY_SCALAR);
+    f->at = f->calls + at;
+    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(a), y, .maximum_iterations = 9);
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    if (eddy_graph_status(h) == EDDY_OK)
+        eddy_cond(Less(a, 1), PLAIN(square), PLAIN(same), y, EDDY_LIST(a));
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    e->status = eddy_graph_status(h);
+    snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    golden_forget_nodes(e);
+    eddy_graph_free(h);
+}
+
+START_TEST(of_memory)
+{
+    golden_begin("control/memory");
+    golden_no_memory(build_without_memory);
+    golden_end();
+}
+END_TEST
+
+Suite *messages_control_suite(void)
+{
+    Suite *s = suite_create("messages_control");
+    TCase *c = tcase_create("control");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, of_builders);
+    tcase_add_test(c, of_runs);
+    tcase_add_test(c, of_attributes);
+    tcase_add_test(c, of_memory);
+    suite_add_tcase(s, c);
+    return s;
+}

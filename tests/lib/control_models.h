@@ -1,0 +1,24 @@
+/* control_models.h -- smooth functions with loops and branches inside, for tests of everything
+ * that must hold for all of them: derivatives, options of sessions, files. */
+#ifndef EDDY_TESTS_LIB_CONTROL_MODELS_H
+#define EDDY_TESTS_LIB_CONTROL_MODELS_H
+
+#include "tests/lib/control_checks.h"
+
+/* The number of iterations, as a number and as a fed int32 scalar; x, a vector of three; and
+ * a, a matrix of three by three or, for a model with rows, of `count` by three. */
+typedef struct model_args {
+    int         count;
+    eddy_tensor n, x, a;
+} model_args;
+
+typedef struct control_model {
+    const char *name;
+    eddy_tensor (*build)(const model_args *m);
+    bool        rows;
+} control_model;
+
+enum { CONTROL_MODELS = 24 };
+extern const control_model control_models[CONTROL_MODELS];
+
+#endif
