@@ -94,91 +94,26 @@ static bool pool_infer(eddy_infer *c)
 
 /* ------------------------------------------------------------------ loops -- */
 
-/* Channels that are taken together. */
-enum { MOST = 256 };
-
-typedef struct pool_work {
-    int64_t     batch, in[2], out[2], c, row;    /* a row of x has `row` elements */
-    int64_t     ksize[2], step[2], before[2];
-    bool        overlap, covered;                /* windows share elements; leave none out */
-    const void *x, *v;
-    void       *y;
-} pool_work;
-
-/* The rows and columns of a window that are not padding. */
-typedef struct pool_window {
-    int64_t from[2], to[2];
-    bool    square;                              /* two by two */
-} pool_window;
-
-EDDY_INLINE pool_window window_at(const pool_work *w, int64_t h, int64_t i)
+/* How windows lie on x, as k->state. */
+static eddy_status prepare(eddy_kernel *k, eddy_shape x, eddy_shape y)
 {
-    const int64_t at[2] = { h, i };
-    pool_window   o = { .square = true };
-    for (int d = 0; d < 2; d++) {
-        const int64_t first = at[d] * w->step[d] - w->before[d], last = first + w->ksize[d];
-        o.from[d] = first > 0 ? first : 0;
-        o.to[d] = last < w->in[d] ? last : w->in[d];
-        o.square = o.square && o.to[d] - o.from[d] == 2;
-    }
-    return o;
+    const pool_attrs       *a = k->attrs;
+    const eddy_window_attrs w = { .ksize = a->ksize, .strides = a->strides,
+                                  .dilations = EDDY_DIMS(1, 1), .padding = a->padding };
+    const eddy_status       s = eddy__window_prepare(k, &w, x, y);
+    if (s == EDDY_OK) eddy__window_of_images(k, &w, x);
+    return s;
 }
 
-#define PIECE (const pool_work *w, int64_t from, int64_t to)
-#define TEMPLATE "ops/kernels/pooling/pool2d_loops.h"
-#include "ops/kernels/for_floats.h"
-
-typedef void pool_loop(const pool_work *w, int64_t from, int64_t to);
-
-typedef struct pool_run {
-    const pool_work *work;
-    pool_loop       *loop;
-} pool_run;
-
-static void run_piece(void *arg, int64_t from, int64_t to, int worker)
+static eddy_status forward_prepare(eddy_kernel *k)
 {
-    const pool_run *r = arg;
-    (void)worker;
-    r->loop(r->work, from, to);
+    return prepare(k, k->in[0]->type.shape, k->out[0]->type.shape);
 }
 
-static pool_work work_of(const pool_attrs *a, eddy_shape x, eddy_shape y)
+/* Of an op whose input 1 has the shape of y. */
+static eddy_status back_prepare(eddy_kernel *k)
 {
-    pool_work w = { .batch = x.dim[0], .c = x.dim[3], .row = x.dim[2] * x.dim[3], .covered = true };
-    for (int i = 0; i < 2; i++) {
-        const int64_t k = a->ksize.at[i], s = a->strides.at[i];
-        w.in[i] = x.dim[1 + i];
-        w.out[i] = y.dim[1 + i];
-        w.ksize[i] = k;
-        w.step[i] = s;
-        const int64_t more = w.out[i] > 0 ? (w.out[i] - 1) * s + k - w.in[i] : 0;
-        w.before[i] = is_same(a) && more > 0 ? more / 2 : 0;
-        w.overlap = w.overlap || s < k;
-        w.covered = w.covered && s == k && more >= 0;
-    }
-    return w;
-}
-
-/* Over n rows or images, of `size` elements of x each. */
-static eddy_status run(const eddy_kernel *k, const pool_work *w, pool_loop *loop, int64_t n,
-                       int64_t size)
-{
-    enum { GRAIN = 65536 };
-    pool_run r = { w, loop };
-    if (w->c > 0) eddy_parallel(k, n, GRAIN / (size + 1) + 1, run_piece, &r);
-    return EDDY_OK;
-}
-
-static eddy_status run_rows(const eddy_kernel *k, const pool_work *w, pool_loop *loop)
-{
-    return run(k, w, loop, w->batch * w->out[0], w->ksize[0] * w->row);
-}
-
-static eddy_status run_images(const eddy_kernel *k, const pool_work *w)
-{
-    pool_loop *loop = k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(images_back_f32)
-                                                            : EDDY_BEST_OF(images_back_f64);
-    return run(k, w, loop, w->batch, w->in[0] * w->row);
+    return prepare(k, k->in[0]->type.shape, k->in[1]->type.shape);
 }
 
 /* ------------------------------------------------------ what they share -- */
@@ -262,11 +197,11 @@ static eddy_tensor pooled(const eddy_op_def *op, const eddy_pool2d_args *p)
 
 static eddy_status max_pool_kernel(eddy_kernel *k)
 {
-    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->out[0]->type.shape);
+    eddy_window_work w = eddy__window_work_of(k);
     w.x = k->in[0]->data;
     w.y = k->out[0]->data;
-    return run_rows(k, &w, k->in[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(max_rows_f32)
-                                                                : EDDY_BEST_OF(max_rows_f64));
+    eddy__window_max(k, &w);
+    return EDDY_OK;
 }
 
 static void max_pool_gradient(eddy_rule *r)
@@ -275,11 +210,18 @@ static void max_pool_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_max_pool = {
-    .name = "MaxPool", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "MaxPool",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }),
-    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .attrs_size = sizeof(pool_attrs),
+    .attrs = pool_fields,
     .flops = pool_flops,
-    .infer = pool_infer, .kernel = max_pool_kernel, .gradient = max_pool_gradient,
+    .infer = pool_infer,
+    .prepare = forward_prepare,
+    .kernel = max_pool_kernel,
+    .gradient = max_pool_gradient,
     .batch = pool_batch,
 };
 
@@ -323,11 +265,12 @@ static bool max_pool_grad_infer(eddy_infer *c)
 
 static eddy_status max_pool_grad_kernel(eddy_kernel *k)
 {
-    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->in[1]->type.shape);
+    eddy_window_work w = eddy__window_work_of(k);
     w.x = k->in[0]->data;
     w.v = k->in[2]->data;
     w.y = k->out[0]->data;
-    return run_images(k, &w);
+    eddy__window_back(k, &w);
+    return EDDY_OK;
 }
 
 /* Linear in dy; and x has no part in it but where its order changes. */
@@ -343,7 +286,7 @@ const eddy_op_def eddy_op_max_pool_grad = {
                           { "dy", EDDY_LIKE(0) }),
     .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
     .flops = pool_flops,
-    .infer = max_pool_grad_infer, .kernel = max_pool_grad_kernel,
+    .infer = max_pool_grad_infer, .prepare = back_prepare, .kernel = max_pool_grad_kernel,
     .gradient = max_pool_grad_gradient, .batch = pool_batch,
 };
 
@@ -359,12 +302,12 @@ static bool max_pool_grad_grad_infer(eddy_infer *c)
 
 static eddy_status max_pool_grad_grad_kernel(eddy_kernel *k)
 {
-    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->out[0]->type.shape);
+    eddy_window_work w = eddy__window_work_of(k);
     w.x = k->in[0]->data;
     w.v = k->in[2]->data;
     w.y = k->out[0]->data;
-    return run_rows(k, &w, k->in[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(max_rows_f32)
-                                                                : EDDY_BEST_OF(max_rows_f64));
+    eddy__window_pick(k, &w);
+    return EDDY_OK;
 }
 
 static void max_pool_grad_grad_gradient(eddy_rule *r)
@@ -374,25 +317,32 @@ static void max_pool_grad_grad_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_max_pool_grad_grad = {
-    .name = "MaxPoolGradGrad", .min_inputs = 3, .max_inputs = 3, .outputs = 1,
+    .name = "MaxPoolGradGrad",
+    .min_inputs = 3,
+    .max_inputs = 3,
+    .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }, { "y", EDDY_LIKE(0) },
                           { "ddx", EDDY_LIKE(0) }),
     .shape_inputs = 1u << 1,
-    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .attrs_size = sizeof(pool_attrs),
+    .attrs = pool_fields,
     .flops = pool_flops,
-    .infer = max_pool_grad_grad_infer, .kernel = max_pool_grad_grad_kernel,
-    .gradient = max_pool_grad_grad_gradient, .batch = pool_batch,
+    .infer = max_pool_grad_grad_infer,
+    .prepare = forward_prepare,
+    .kernel = max_pool_grad_grad_kernel,
+    .gradient = max_pool_grad_grad_gradient,
+    .batch = pool_batch,
 };
 
 /* --------------------------------------------------------------- avg_pool -- */
 
 static eddy_status avg_pool_kernel(eddy_kernel *k)
 {
-    pool_work w = work_of(k->attrs, k->in[0]->type.shape, k->out[0]->type.shape);
+    eddy_window_work w = eddy__window_work_of(k);
     w.x = k->in[0]->data;
     w.y = k->out[0]->data;
-    return run_rows(k, &w, k->in[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(mean_rows_f32)
-                                                                : EDDY_BEST_OF(mean_rows_f64));
+    eddy__window_mean(k, &w);
+    return EDDY_OK;
 }
 
 static void avg_pool_gradient(eddy_rule *r)
@@ -402,11 +352,18 @@ static void avg_pool_gradient(eddy_rule *r)
 }
 
 const eddy_op_def eddy_op_avg_pool = {
-    .name = "AvgPool", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .name = "AvgPool",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }),
-    .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
+    .attrs_size = sizeof(pool_attrs),
+    .attrs = pool_fields,
     .flops = pool_flops,
-    .infer = pool_infer, .kernel = avg_pool_kernel, .gradient = avg_pool_gradient,
+    .infer = pool_infer,
+    .prepare = forward_prepare,
+    .kernel = avg_pool_kernel,
+    .gradient = avg_pool_gradient,
     .batch = pool_batch,
 };
 
@@ -436,10 +393,11 @@ static bool avg_pool_grad_infer(eddy_infer *c)
 
 static eddy_status avg_pool_grad_kernel(eddy_kernel *k)
 {
-    pool_work w = work_of(k->attrs, k->out[0]->type.shape, k->in[1]->type.shape);
+    eddy_window_work w = eddy__window_work_of(k);
     w.v = k->in[1]->data;
     w.y = k->out[0]->data;
-    return run_images(k, &w);
+    eddy__window_back(k, &w);
+    return EDDY_OK;
 }
 
 static void avg_pool_grad_gradient(eddy_rule *r)
@@ -452,6 +410,6 @@ const eddy_op_def eddy_op_avg_pool_grad = {
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS | EDDY_RANK(4) }, { "dy", EDDY_LIKE(0) }),
     .attrs_size = sizeof(pool_attrs), .attrs = pool_fields,
     .flops = pool_flops,
-    .infer = avg_pool_grad_infer, .kernel = avg_pool_grad_kernel,
+    .infer = avg_pool_grad_infer, .prepare = back_prepare, .kernel = avg_pool_grad_kernel,
     .gradient = avg_pool_grad_gradient, .batch = pool_batch,
 };

@@ -2,6 +2,7 @@
  * them. */
 #include "ops/kernels/pooling/pool_windows.h"
 #include "graph/base/cpu.h"
+#include "graph/base/min_max.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,7 +67,7 @@ static int64_t window_first(const eddy_window_attrs *a, int i, int64_t n, int64_
 
 /* ------------------------------------------------------------------ loops -- */
 
-/* Channels that are taken together; and those of one piece of dx. */
+/* Channels that are taken together; and those of one piece of dx if there are few examples. */
 enum { MOST = 256, CHUNK = 64 };
 
 /* A window: its first place, and how many it has. */
@@ -91,7 +92,7 @@ EDDY_INLINE box box_at(const eddy_window_work *w, int64_t line, int64_t i)
 EDDY_INLINE int64_t alike_from(const eddy_window_work *w, int64_t i)
 {
     if (w->c > 1 || i < w->alike[0] || i >= w->alike[1]) return 1;
-    return w->alike[1] - i < MOST ? w->alike[1] - i : MOST;
+    return eddy__min(w->alike[1] - i, MOST);
 }
 
 EDDY_INLINE double share_of(const eddy_window_work *w, const box *b)
@@ -99,10 +100,15 @@ EDDY_INLINE double share_of(const eddy_window_work *w, const box *b)
     return w->share > 0 ? w->share : b->size > 0 ? (double)b->size : 1;
 }
 
-EDDY_INLINE int64_t place_in(const eddy_window_work *w, const box *b, int64_t h, int64_t i,
-                             int64_t k)
+/* The first place of a line of a window. */
+EDDY_INLINE int64_t line_in(const eddy_window_work *w, const box *b, int64_t h, int64_t i)
 {
-    return b->from + h * w->axis[0].apart + i * w->axis[1].apart + k * w->axis[2].apart;
+    return b->from + h * w->axis[0].apart + i * w->axis[1].apart;
+}
+
+EDDY_INLINE bool is_square(const box *b)
+{
+    return b->count[0] == 1 && b->count[1] == 2 && b->count[2] == 2;
 }
 
 #define PIECE (const eddy_window_work *w, int64_t from, int64_t to)
@@ -157,12 +163,18 @@ void eddy__window_pick(const eddy_kernel *k, const eddy_window_work *w)
     run_lines(k, w, is_single(k) ? EDDY_BEST_OF(pick_lines_f32) : EDDY_BEST_OF(pick_lines_f64));
 }
 
-void eddy__window_back(const eddy_kernel *k, const eddy_window_work *w)
+void eddy__window_back(const eddy_kernel *k, const eddy_window_work *work)
 {
-    const int64_t chunks = (w->c + CHUNK - 1) / CHUNK;
-    if (w->places == 0) return;
-    run(k, w, is_single(k) ? EDDY_BEST_OF(pieces_back_f32) : EDDY_BEST_OF(pieces_back_f64),
-        w->batch * chunks, w->places * CHUNK);
+    eddy_window_work w = *work;
+    w.chunk = w.batch < k->threads ? CHUNK : MOST;
+    const int64_t chunks = (w.c + w.chunk - 1) / w.chunk;
+    const int64_t width = w.c < w.chunk ? w.c : w.chunk;
+    if (w.places == 0) return;
+    window_loop *loop = w.x ? (is_single(k) ? EDDY_BEST_OF(max_back_f32)
+                                            : EDDY_BEST_OF(max_back_f64))
+                            : (is_single(k) ? EDDY_BEST_OF(mean_back_f32)
+                                            : EDDY_BEST_OF(mean_back_f64));
+    run(k, &w, loop, w.batch * chunks, w.places * width);
 }
 
 /* ---------------------------------------------------------------- kernels -- */
@@ -196,6 +208,19 @@ static void find_alike(eddy_window_work *w)
     else w->step = 1;
 }
 
+/* How many places the last of the largest window is behind its first, at most: loops of float32
+ * count them in 32 bits. */
+static int64_t reach_of(const eddy_window_work *w)
+{
+    int64_t reach = 0;
+    for (int d = 0; d < EDDY_WINDOW_AXES; d++) {
+        int64_t most = 1;
+        for (int64_t o = 0; o < w->axis[d].out; o++) most = eddy__max(most, w->axis[d].count[o]);
+        reach += (most - 1) * w->axis[d].apart;
+    }
+    return reach;
+}
+
 eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x,
                                  eddy_shape y)
 {
@@ -221,7 +246,21 @@ eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, edd
     for (int i = 0; i < n && a->count_include_pad && !eddy__window_padding_is(a, "ADAPTIVE"); i++)
         w->share = (w->share > 0 ? w->share : 1) * (double)a->ksize.at[i];
     find_alike(w);
+    if (reach_of(w) > INT32_MAX)
+        return eddy_kernel_fail(k, EDDY_LIMIT, "a window of x reaches over 2^31 positions or more");
     return EDDY_OK;
+}
+
+void eddy__window_of_images(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x)
+{
+    eddy_window_work *w = k->state;
+    w->plain = w->alone = w->covered = true;
+    for (int i = 0; i < 2 && w->places > 0; i++) {
+        const eddy_window_axis *axis = &w->axis[EDDY_WINDOW_AXES - 2 + i];
+        const int64_t size = a->ksize.at[i], s = a->strides.at[i];
+        w->alone = w->alone && s >= size;
+        w->covered = w->covered && s == size && axis->out * s >= x.dim[1 + i];
+    }
 }
 
 eddy_window_work eddy__window_work_of(const eddy_kernel *k)

@@ -39,6 +39,8 @@ typedef struct eddy_window_work {
     int64_t          batch, c, places, windows;  /* an example's places and windows */
     eddy_window_axis axis[EDDY_WINDOW_AXES];
     int64_t          alike[2], step;         /* windows of a single channel, `step` apart */
+    int64_t          chunk;                  /* channels of a piece of dx */
+    bool             plain, alone, covered;  /* eddy__window_of_images */
     double           share;                  /* what means divide by; 0: as many as are inside */
     const void      *x, *v;
     void            *y;
@@ -49,6 +51,11 @@ typedef struct eddy_window_work {
 /* How x and its windows lie, as k->state. */
 eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x,
                                  eddy_shape y);
+/* For windows along height and width, without gaps, whose zeros have the signs of TensorFlow's
+ * kernels: `plain`, windows of two by two sum without a 0 to begin with; `alone`, no window has
+ * an element of another, so that dx is set; `covered`, each element has a window. Others add to
+ * zeros, where -0 becomes 0. */
+void eddy__window_of_images(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x);
 /* A copy of that, to be given its arrays; then y = maxima, means, or, with v or `where`, what
  * stands where the maxima are; and dx, of maxima if there is x. */
 eddy_window_work eddy__window_work_of(const eddy_kernel *k);

@@ -4,37 +4,58 @@
  * Elements that are neighbours in y are processed together, at most MOST of them: the channels of
  * a window, whose elements in x are neighbours too; or, with a single channel, equal windows,
  * whose elements in x are `step` apart. A maximum starts with the first element of its window and
- * is replaced by larger elements, so a NaN is kept if it comes first and is ignored elsewhere. */
+ * is replaced by larger elements, so a NaN is kept if it comes first and is ignored elsewhere.
+ *
+ * Windows of two by two, the usual ones, have loops of their own, which keep all in registers:
+ * a third to a half of the instructions of the others. */
+
+/* ---------------------------------------------------------------- maxima -- */
 
 EDDY_INLINE void NAME(box_max)(const eddy_window_work *w, const box *b, const T *x,
                                T *restrict y, int64_t m, int64_t step)
 {
+    const int64_t gap = w->axis[2].apart * w->c;
     for (int64_t j = 0; j < m && b->size == 0; j++) y[j] = -(T)INFINITY;
     for (int64_t h = 0; h < b->count[0]; h++)
-        for (int64_t i = 0; i < b->count[1]; i++)
-            for (int64_t k = 0; k < b->count[2]; k++) {
-                const T *in = x + place_in(w, b, h, i, k) * w->c;
+        for (int64_t i = 0; i < b->count[1]; i++) {
+            const T *in = x + line_in(w, b, h, i) * w->c;
+            for (int64_t k = 0; k < b->count[2]; k++, in += gap) {
                 if (h == 0 && i == 0 && k == 0)
                     for (int64_t j = 0; j < m; j++) y[j] = in[j * step];
                 else
                     for (int64_t j = 0; j < m; j++)
                         y[j] = y[j] < in[j * step] ? in[j * step] : y[j];
             }
+        }
 }
 
-/* top = the maxima, and the places where they are, -1 in a window of nothing. */
+/* Of two by two elements: from x, `right` to the next column and `down` to the next row. */
+EDDY_INLINE void NAME(square_max)(const T *x, int64_t down, int64_t right, T *restrict y,
+                                  int64_t m, int64_t step)
+{
+    for (int64_t j = 0; j < m; j++, x += step) {
+        const T a = x[0], b = x[right], c = x[down], d = x[down + right];
+        const T left = a < b ? b : a, more = left < c ? c : left;
+        y[j] = more < d ? d : more;
+    }
+}
+
+/* top = the maxima, and how many places behind the first of the window they are; -1 in a window
+ * of nothing. */
 EDDY_INLINE void NAME(box_find)(const eddy_window_work *w, const box *b, const T *x,
                                 T *restrict top, NUMBER *restrict at, int64_t m, int64_t step)
 {
+    const int64_t gap = w->axis[2].apart * w->c;
+    const NUMBER  apart = (NUMBER)w->axis[2].apart;
     for (int64_t j = 0; j < m && b->size == 0; j++) top[j] = -(T)INFINITY, at[j] = -1;
     for (int64_t h = 0; h < b->count[0]; h++)
-        for (int64_t i = 0; i < b->count[1]; i++)
-            for (int64_t k = 0; k < b->count[2]; k++) {
-                const int64_t place = place_in(w, b, h, i, k);
-                const NUMBER  number = (NUMBER)place;
-                const T      *in = x + place * w->c;
+        for (int64_t i = 0; i < b->count[1]; i++) {
+            const int64_t line = line_in(w, b, h, i);
+            const T *in = x + line * w->c;
+            NUMBER   number = (NUMBER)(line - b->from);
+            for (int64_t k = 0; k < b->count[2]; k++, in += gap, number += apart) {
                 if (h == 0 && i == 0 && k == 0) {
-                    for (int64_t j = 0; j < m; j++) top[j] = in[j * step], at[j] = number;
+                    for (int64_t j = 0; j < m; j++) top[j] = in[j * step], at[j] = 0;
                     continue;
                 }
                 for (int64_t j = 0; j < m; j++) {
@@ -42,51 +63,71 @@ EDDY_INLINE void NAME(box_find)(const eddy_window_work *w, const box *b, const T
                     top[j] = top[j] < in[j * step] ? in[j * step] : top[j];
                 }
             }
+        }
 }
+
+/* ----------------------------------------------------------------- means -- */
 
 /* Summed by lines, which keeps long sums exact enough. */
 EDDY_INLINE void NAME(box_mean)(const eddy_window_work *w, const box *b, const T *x,
                                 T *restrict y, int64_t m, int64_t step)
 {
+    const int64_t gap = w->axis[2].apart * w->c;
     const T share = (T)share_of(w, b);
     T line[MOST];
     for (int64_t j = 0; j < m; j++) y[j] = 0;
     for (int64_t h = 0; h < b->count[0]; h++)
         for (int64_t i = 0; i < b->count[1]; i++) {
+            const T *in = x + line_in(w, b, h, i) * w->c;
             for (int64_t j = 0; j < m; j++) line[j] = 0;
-            for (int64_t k = 0; k < b->count[2]; k++) {
-                const T *in = x + place_in(w, b, h, i, k) * w->c;
+            for (int64_t k = 0; k < b->count[2]; k++, in += gap)
                 for (int64_t j = 0; j < m; j++) line[j] += in[j * step];
-            }
             for (int64_t j = 0; j < m; j++) y[j] += line[j];
         }
     for (int64_t j = 0; j < m; j++) y[j] /= share;
 }
 
+/* Four elements of -0 have the mean -0 here, and 0 above, where a sum begins with 0. */
+EDDY_INLINE void NAME(square_mean)(const T *x, int64_t down, int64_t right, T *restrict y,
+                                   int64_t m, int64_t step)
+{
+    for (int64_t j = 0; j < m; j++, x += step)
+        y[j] = ((x[0] + x[right]) + (x[down] + x[down + right])) / 4;
+}
+
+/* ----------------------------------------------------------------- lines -- */
+
 /* Lines [from, to) of y, of all examples: their maxima, or means. */
 EDDY_INLINE void NAME(lines)(const eddy_window_work *w, int64_t from, int64_t to, bool mean,
                              int64_t step)
 {
+    const int64_t down = w->axis[1].apart * w->c, right = w->axis[2].apart * w->c;
     for (int64_t r = from; r < to; r++) {
         const T *x = (const T *)w->x + r / lines_of(w) * w->places * w->c;
         T *y = (T *)w->y + r * w->axis[2].out * w->c;
         for (int64_t i = 0, taken; i < w->axis[2].out; i += taken, y += taken * w->c) {
-            const box b = box_at(w, r % lines_of(w), i);
+            const box  b = box_at(w, r % lines_of(w), i);
+            const bool square = is_square(&b) && (w->plain || !mean);
+            const T   *in = x + b.from * w->c;
             taken = alike_from(w, i);
             for (int64_t c = 0; c < taken * w->c; c += MOST) {
                 const int64_t m = taken * w->c - c < MOST ? taken * w->c - c : MOST;
-                if (mean) NAME(box_mean)(w, &b, x + c, y + c, m, step);
+                if (square && mean) NAME(square_mean)(in + c, down, right, y + c, m, step);
+                else if (square) NAME(square_max)(in + c, down, right, y + c, m, step);
+                else if (mean) NAME(box_mean)(w, &b, x + c, y + c, m, step);
                 else NAME(box_max)(w, &b, x + c, y + c, m, step);
             }
         }
     }
 }
+
 EDDY_INLINE void LOOP(max_lines)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(lines)(w, from, to, false, 1);
     else if (w->step == 2) NAME(lines)(w, from, to, false, 2);
     else NAME(lines)(w, from, to, false, w->step);
 }
+
 EDDY_INLINE void LOOP(mean_lines)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(lines)(w, from, to, true, 1);
@@ -94,19 +135,40 @@ EDDY_INLINE void LOOP(mean_lines)(const eddy_window_work *w, int64_t from, int64
     else NAME(lines)(w, from, to, true, w->step);
 }
 
-/* m elements of y: the maxima, or what stands in v where they are; and where that is.  `to` and
- * `shift` say which of y they are, and what is before x and v. */
-EDDY_INLINE void NAME(pick)(const eddy_window_work *w, const box *b, int64_t shift, int64_t to,
+/* y = what stands in v where the maxima of x are; 0 in a window of nothing. */
+EDDY_INLINE void NAME(box_pick)(const eddy_window_work *w, const box *b, const T *x, const T *v,
+                                T *restrict y, int64_t m, int64_t step)
+{
+    const int64_t gap = w->axis[2].apart * w->c;
+    T top[MOST];
+    for (int64_t j = 0; j < m && b->size == 0; j++) y[j] = 0;
+    for (int64_t h = 0; h < b->count[0]; h++)
+        for (int64_t i = 0; i < b->count[1]; i++) {
+            int64_t at = line_in(w, b, h, i) * w->c;
+            for (int64_t k = 0; k < b->count[2]; k++, at += gap) {
+                const T *in = x + at, *from = v + at;
+                if (h == 0 && i == 0 && k == 0) {
+                    for (int64_t j = 0; j < m; j++) top[j] = in[j * step], y[j] = from[j * step];
+                    continue;
+                }
+                for (int64_t j = 0; j < m; j++) {
+                    y[j] = top[j] < in[j * step] ? from[j * step] : y[j];
+                    top[j] = top[j] < in[j * step] ? in[j * step] : top[j];
+                }
+            }
+        }
+}
+
+/* m elements of y from element `to` on: the maxima, and where they are. What is before x is of
+ * `shift` elements. */
+EDDY_INLINE void NAME(find)(const eddy_window_work *w, const box *b, int64_t shift, int64_t to,
                             int64_t m, int64_t step)
 {
-    const T *v = w->v ? (const T *)w->v + shift : NULL;
-    const int64_t before = w->all ? shift : w->c > 1 ? shift % w->c : 0;
-    T top[MOST], *y = (T *)w->y + to;
+    const int64_t before = b->from * w->c + (w->all ? shift : w->c > 1 ? shift % w->c : 0);
+    T *y = (T *)w->y + to;
     NUMBER at[MOST];
-    NAME(box_find)(w, b, (const T *)w->x + shift, top, at, m, step);
+    NAME(box_find)(w, b, (const T *)w->x + shift, y, at, m, step);
     for (int64_t j = 0; j < m; j++)
-        y[j] = !v ? top[j] : at[j] < 0 ? 0 : v[at[j] * w->c + j * step];
-    for (int64_t j = 0; j < m && w->where; j++)
         w->where[to + j] = at[j] < 0 ? -1 : at[j] * w->c + j * step + before;
 }
 
@@ -115,70 +177,145 @@ EDDY_INLINE void NAME(picks)(const eddy_window_work *w, int64_t from, int64_t to
 {
     for (int64_t r = from; r < to; r++) {
         const int64_t shift = r / lines_of(w) * w->places * w->c;
+        const T *x = (const T *)w->x + shift, *v = w->v ? (const T *)w->v + shift : NULL;
         for (int64_t i = 0, taken; i < w->axis[2].out; i += taken) {
             const box     b = box_at(w, r % lines_of(w), i);
             const int64_t out = (r * w->axis[2].out + i) * w->c;
             taken = alike_from(w, i);
             for (int64_t c = 0; c < taken * w->c; c += MOST) {
                 const int64_t m = taken * w->c - c < MOST ? taken * w->c - c : MOST;
-                NAME(pick)(w, &b, shift + c, out + c, m, step);
+                if (w->where) NAME(find)(w, &b, shift + c, out + c, m, step);
+                else NAME(box_pick)(w, &b, x + c, v + c, (T *)w->y + out + c, m, step);
             }
         }
     }
 }
+
 EDDY_INLINE void LOOP(pick_lines)(const eddy_window_work *w, int64_t from, int64_t to)
 {
     if (w->step == 1) NAME(picks)(w, from, to, 1);
     else NAME(picks)(w, from, to, w->step);
 }
 
-/* dx takes in dy where the maxima are, or equal shares of it. */
-EDDY_INLINE void NAME(box_back)(const eddy_window_work *w, const box *b, const T *x, const T *dy,
-                                T *restrict dx, int64_t m, int64_t step)
+/* ------------------------------------------------------------- gradients -- */
+
+/* dx = dy at the maxima and 0 elsewhere, of two by two elements that no other window has. */
+EDDY_INLINE void NAME(square_max_back)(const T *x, int64_t down, int64_t right, const T *dy,
+                                       T *restrict dx, int64_t m)
 {
-    T part[MOST];
-    NUMBER at[MOST];
-    if (x) {
-        NAME(box_find)(w, b, x, part, at, m, step);
-        for (int64_t j = 0; j < m && b->size > 0; j++) dx[at[j] * w->c + j * step] += dy[j];
-        return;
+    const int64_t both = down + right;
+    EDDY_INDEPENDENT
+    for (int64_t j = 0; j < m; j++) {
+        const T a = x[j], b = x[j + right], c = x[j + down], d = x[j + both], g = dy[j];
+        const T left = a < b ? b : a, more = left < c ? c : left;
+        const T third = more < d ? 0 : g, second = left < c ? 0 : third;
+        dx[j] = a < b ? 0 : second;
+        dx[j + right] = a < b ? second : 0;
+        dx[j + down] = left < c ? third : 0;
+        dx[j + both] = more < d ? g : 0;
     }
-    for (int64_t j = 0; j < m; j++) part[j] = dy[j] / (T)share_of(w, b);
-    for (int64_t h = 0; h < b->count[0]; h++)
-        for (int64_t i = 0; i < b->count[1]; i++)
-            for (int64_t k = 0; k < b->count[2]; k++) {
-                T *restrict out = dx + place_in(w, b, h, i, k) * w->c;
-                for (int64_t j = 0; j < m; j++) out[j * step] += part[j];
-            }
 }
 
-/* dx of pieces [from, to): CHUNK channels of one example each. */
-EDDY_INLINE void NAME(pieces)(const eddy_window_work *w, int64_t from, int64_t to, int64_t step)
+EDDY_INLINE void NAME(square_mean_back)(int64_t down, int64_t right, const T *dy, T *restrict dx,
+                                        int64_t m)
 {
-    const int64_t chunks = (w->c + CHUNK - 1) / CHUNK;
+    const int64_t both = down + right;
+    EDDY_INDEPENDENT
+    for (int64_t j = 0; j < m; j++) {
+        const T share = dy[j] / 4;
+        dx[j] = share;
+        dx[j + right] = share;
+        dx[j + down] = share;
+        dx[j + both] = share;
+    }
+}
+
+/* dx takes in dy where the maxima are; it is set if no other window has these elements. */
+EDDY_INLINE void NAME(box_max_back)(const eddy_window_work *w, const box *b, const T *x,
+                                    const T *dy, T *restrict dx, int64_t m, int64_t step)
+{
+    const int64_t gap = w->axis[2].apart;
+    T top[MOST];
+    NUMBER at[MOST];
+    NAME(box_find)(w, b, x, top, at, m, step);
+    if (!w->alone) {
+        const int64_t c = w->c, first = b->from * c;
+        for (int64_t j = 0; j < m && b->size > 0; j++) dx[first + at[j] * c + j * step] += dy[j];
+        return;
+    }
+    for (int64_t h = 0; h < b->count[0]; h++)
+        for (int64_t i = 0; i < b->count[1]; i++) {
+            int64_t place = line_in(w, b, h, i);
+            for (int64_t k = 0; k < b->count[2]; k++, place += gap) {
+                const NUMBER number = (NUMBER)(place - b->from);
+                T *restrict out = dx + place * w->c;
+                for (int64_t j = 0; j < m; j++) out[j * step] = at[j] == number ? dy[j] : 0;
+            }
+        }
+}
+
+/* dx takes in equal shares of dy; it is set if no other window has these elements. */
+EDDY_INLINE void NAME(box_mean_back)(const eddy_window_work *w, const box *b, const T *dy,
+                                     T *restrict dx, int64_t m, int64_t step)
+{
+    const int64_t gap = w->axis[2].apart * w->c;
+    const T share = (T)share_of(w, b);
+    T part[MOST];
+    for (int64_t j = 0; j < m; j++) part[j] = dy[j] / share;
+    for (int64_t h = 0; h < b->count[0]; h++)
+        for (int64_t i = 0; i < b->count[1]; i++) {
+            T *restrict out = dx + line_in(w, b, h, i) * w->c;
+            for (int64_t k = 0; k < b->count[2]; k++, out += gap) {
+                if (w->alone) for (int64_t j = 0; j < m; j++) out[j * step] = part[j];
+                else for (int64_t j = 0; j < m; j++) out[j * step] += part[j];
+            }
+        }
+}
+
+/* dx of pieces [from, to): `chunk` channels of one example each. */
+EDDY_INLINE void NAME(pieces)(const eddy_window_work *w, int64_t from, int64_t to, bool mean,
+                              int64_t step)
+{
+    const int64_t chunks = (w->c + w->chunk - 1) / w->chunk;
+    const int64_t down = w->axis[1].apart * w->c, right = w->axis[2].apart * w->c;
     for (int64_t r = from; r < to; r++) {
-        const int64_t c = r % chunks * CHUNK, m = w->c - c < CHUNK ? w->c - c : CHUNK;
+        const int64_t c = r % chunks * w->chunk, m = w->c - c < w->chunk ? w->c - c : w->chunk;
         const int64_t begin = r / chunks * w->places * w->c + c;
-        const T *x = w->x ? (const T *)w->x + begin : NULL;
+        const T *x = mean ? NULL : (const T *)w->x + begin;
         const T *dy = (const T *)w->v + r / chunks * w->windows * w->c + c;
         T *dx = (T *)w->y + begin;
-        if (m == w->c) memset(dx, 0, (size_t)(w->places * w->c) * sizeof *dx);
-        else for (int64_t i = 0; i < w->places; i++) memset(dx + i * w->c, 0, (size_t)m * sizeof *dx);
+        if (!w->covered && m == w->c) memset(dx, 0, (size_t)(w->places * m) * sizeof *dx);
+        for (int64_t i = 0; i < w->places && !w->covered && m < w->c; i++)
+            memset(dx + i * w->c, 0, (size_t)m * sizeof *dx);
         for (int64_t line = 0; line < lines_of(w); line++)
             for (int64_t i = 0, taken; i < w->axis[2].out; i += taken, dy += taken * w->c) {
-                const box b = box_at(w, line, i);
+                const box     b = box_at(w, line, i);
+                const bool    square = step == 1 && w->alone && is_square(&b);
+                const int64_t at = b.from * w->c;
                 taken = alike_from(w, i);
-                NAME(box_back)(w, &b, x, dy, dx, taken * m, step);
+                if (mean && square) NAME(square_mean_back)(down, right, dy, dx + at, taken * m);
+                else if (mean) NAME(box_mean_back)(w, &b, dy, dx, taken * m, step);
+                else if (square)
+                    NAME(square_max_back)(x + at, down, right, dy, dx + at, taken * m);
+                else NAME(box_max_back)(w, &b, x, dy, dx, taken * m, step);
             }
     }
 }
-EDDY_INLINE void LOOP(pieces_back)(const eddy_window_work *w, int64_t from, int64_t to)
+
+EDDY_INLINE void LOOP(max_back)(const eddy_window_work *w, int64_t from, int64_t to)
 {
-    if (w->step == 1) NAME(pieces)(w, from, to, 1);
-    else NAME(pieces)(w, from, to, w->step);
+    if (w->step == 1) NAME(pieces)(w, from, to, false, 1);
+    else NAME(pieces)(w, from, to, false, w->step);
+}
+
+EDDY_INLINE void LOOP(mean_back)(const eddy_window_work *w, int64_t from, int64_t to)
+{
+    if (w->step == 1) NAME(pieces)(w, from, to, true, 1);
+    else NAME(pieces)(w, from, to, true, w->step);
 }
 
 EDDY_CLONES_OF(NAME(max_lines), PIECE, (w, from, to))
 EDDY_CLONES_OF(NAME(mean_lines), PIECE, (w, from, to))
 EDDY_CLONES_OF(NAME(pick_lines), PIECE, (w, from, to))
-EDDY_CLONES_OF(NAME(pieces_back), PIECE, (w, from, to))
+EDDY_CLONES_OF(NAME(max_back), PIECE, (w, from, to))
+EDDY_CLONES_OF(NAME(mean_back), PIECE, (w, from, to))
