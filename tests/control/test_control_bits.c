@@ -50,13 +50,13 @@ START_TEST(passes_change_nothing)
     trial       t = trial_begin(2);
     fetches     f = model_of(&control_models[_i], &t, 3);
     eddy_array *want[FETCHES] = { NULL }, *got[FETCHES] = { NULL };
-    run_fetches(&t, &f, t.graph, (eddy_session_args){ .without = EDDY_PASSES_ALL }, want);
+    run_fetches(&t, &f, t.graph, *EDDY_ARGS(eddy_session_args, .without = EDDY_PASSES_ALL), want);
     for (int p = 0; p < 2 * EDDY_PASSES; p++) {
         char           what[40];
         const unsigned bit = 1u << p / 2, without = p % 2 ? EDDY_PASSES_ALL & ~bit : bit;
         snprintf(what, sizeof what, "without %#x", without);
         run_fetches(&t, &f, t.graph,
-                    (eddy_session_args){ .without = without, .threads = 1 + p % 3 }, got);
+                    *EDDY_ARGS(eddy_session_args, .without = without, .threads = 1 + p % 3), got);
         alike(&f, got, want, what);
         free_arrays(f.n, got);
         memset(got, 0, sizeof got);
@@ -77,7 +77,7 @@ START_TEST(runs_do_not_depend_on_earlier_ones)
         if (!control_models[_i].rows) refeed(&t, t.tensor[0], (k * 5) % 9);
         for (int64_t j = 0; j < eddy_array_count(t.array[1]); j++)
             eddy_array_set(t.array[1], j, cos((double)(k * 3 + j)) / 2);
-        run_fetches(&t, &f, t.graph, (eddy_session_args){ 0 }, want);
+        run_fetches(&t, &f, t.graph, *EDDY_ARGS(eddy_session_args, .threads = 0), want);
         is(&t, f.at[i], (int)eddy_array_count(want[i]), eddy_array_data(want[i]));
         free_arrays(f.n, want);
     }
