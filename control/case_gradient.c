@@ -45,8 +45,10 @@ static void *room(branches *b, eddy_arena *arena, int64_t n, size_t size)
 
 static bool differentiate_branch(branches *b, eddy_arena *arena, int branch)
 {
-    eddy_tensor *ys = room(b, arena, b->n_out, sizeof *ys), *dys = room(b, arena, b->n_out, sizeof *ys);
-    eddy_tensor *xs = room(b, arena, b->n_args, sizeof *xs), *dxs = room(b, arena, b->n_args, sizeof *xs);
+    eddy_tensor *ys = room(b, arena, b->n_out, sizeof *ys),
+                *dys = room(b, arena, b->n_out, sizeof *ys);
+    eddy_tensor *xs = room(b, arena, b->n_args, sizeof *xs),
+                *dxs = room(b, arena, b->n_args, sizeof *xs);
     int          n_ys = 0, n_xs = 0;
     if (!ys || !dys || !xs || !dxs) return false;
     for (int k = 0; k < b->n_out; k++) {
@@ -56,7 +58,8 @@ static bool differentiate_branch(branches *b, eddy_arena *arena, int branch)
     }
     for (int i = 0; i < b->n_args; i++) {
         *dx_of(b, branch, i) = eddy_none(b->body);
-        if (eddy_dtype_is_differentiable(type_of(argument(b, i)).dtype)) xs[n_xs++] = argument(b, i);
+        if (eddy_dtype_is_differentiable(type_of(argument(b, i)).dtype))
+            xs[n_xs++] = argument(b, i);
     }
     if (n_ys == 0 || n_xs == 0) return true;
     if (eddy_gradients(.ys = { n_ys, ys }, .xs = { n_xs, xs }, .out = dxs, .grad_ys = { n_ys, dys },
@@ -144,7 +147,8 @@ static eddy_tensor forward_case(branches *b)
 {
     const eddy_case_attrs *a = b->a;
     const int     n_out = b->n_out + b->n_values, row = b->room_of;
-    out_list      outs = { eddy__extract_room(&b->e, 2 * (int64_t)b->n_branches * n_out, sizeof(int64_t)), 0 };
+    const int64_t length = 2 * (int64_t)b->n_branches * n_out;
+    out_list      outs = { eddy__extract_room(&b->e, length, sizeof(int64_t)), 0 };
     if (!outs.at) return eddy_none(b->r->graph);
     for (int branch = 0; branch < b->n_branches; branch++) {
         for (int k = 0; k < b->n_out; k++)
@@ -167,7 +171,9 @@ static void backward_case(branches *b, eddy_tensor forward)
     const int    most = 1 + b->n_out + b->n_values + b->n_args;
     eddy_tensor *in = eddy__extract_room(e, most, sizeof *in);
     eddy_tensor *roots = eddy__extract_room(e, (int64_t)b->n_branches * b->n_args, sizeof *roots);
-    out_list     outs = { eddy__extract_room(e, 2 * (int64_t)b->n_branches * b->n_args, sizeof(int64_t)), 0 };
+    out_list     outs = {
+            eddy__extract_room(e, 2 * (int64_t)b->n_branches * b->n_args, sizeof(int64_t)), 0
+    };
     int          n = 0, n_roots = 0, n_dx = 0;
     if (!in || !roots || !outs.at) return;
     for (int branch = 0; branch < b->n_branches; branch++)
@@ -186,7 +192,8 @@ static void backward_case(branches *b, eddy_tensor forward)
     }
     for (int i = 0; i < b->n_args; i++) {
         bool needed = false;
-        for (int c = 0; c < e->n_captures; c++) needed = needed || eddy_same(e->captures[c], argument(b, i));
+        for (int c = 0; c < e->n_captures; c++)
+            needed = needed || eddy_same(e->captures[c], argument(b, i));
         if (!needed) continue;
         eddy__extract_argument(e, argument(b, i), type_of(argument(b, i)));
         in[n++] = b->r->x[1 + i];
@@ -197,7 +204,8 @@ static void backward_case(branches *b, eddy_tensor forward)
     eddy_case_attrs back = { .body = e->body, .outs = { outs.n, outs.at },
                              .n_branches = b->n_branches, .n_out = n_dx };
     e->body = NULL;                 /* it is the node's */
-    eddy_tensor t = eddy_apply(&eddy_op_case, &back, n, in, (eddy_apply_args){ .graph = b->r->graph });
+    eddy_tensor t =
+        eddy_apply(&eddy_op_case, &back, n, in, (eddy_apply_args){ .graph = b->r->graph });
     for (int i = 0, k = 0; i < b->n_args && eddy_is_valid(t); i++)
         if (b->smooth[i]) b->r->dx[1 + i] = eddy_output(t, k++);
 }

@@ -41,16 +41,16 @@ static bool call_branches(trace *t, const case_spec *s, extraction *e, case_trac
             if (!c->results) return false;
         }
         if (n != c->n_out) {
-            eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "%s: %s returns %d results, but %s %d", s->what,
-                      branch_name(s, 0, one, sizeof one), c->n_out,
+            eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "%s: %s returns %d results, but %s %d",
+                      s->what, branch_name(s, 0, one, sizeof one), c->n_out,
                       branch_name(s, b, other, sizeof other), n);
             return false;
         }
         for (int k = 0; k < n; k++) {
             const eddy_dtype first = eddy_dtype_of(b > 0 ? c->results[k] : t->y[k]);
             if (eddy_dtype_of(t->y[k]) != first) {
-                eddy_fail(t->graph, EDDY_BAD_DTYPE, "%s: result %d is %s in %s, but %s in %s", s->what,
-                          k, eddy_dtype_name(first), branch_name(s, 0, one, sizeof one),
+                eddy_fail(t->graph, EDDY_BAD_DTYPE, "%s: result %d is %s in %s, but %s in %s",
+                          s->what, k, eddy_dtype_name(first), branch_name(s, 0, one, sizeof one),
                           eddy_dtype_name(eddy_dtype_of(t->y[k])),
                           branch_name(s, b, other, sizeof other));
                 return false;
@@ -156,12 +156,15 @@ static const char *named(const char *name, const char *otherwise)
 
 static bool is_predicate(const char *what, eddy_tensor p)
 {
-    if (eddy_is_valid(p) && eddy_dtype_of(p) == EDDY_BOOL && eddy_shape_of(p).rank <= 0) return true;
+    if (eddy_is_valid(p) && eddy_dtype_of(p) == EDDY_BOOL && eddy_shape_of(p).rank <= 0)
+        return true;
     char text[120];
     if (eddy_is_valid(p))
-        eddy_fail(p.graph, EDDY_BAD_DTYPE, "%s: pred must be a bool scalar, not %s [tensor '%.200s']",
-                  what, eddy_type_print((eddy_type){ eddy_dtype_of(p), eddy_shape_of(p) }, text,
-                                        sizeof text), eddy_name_of(p));
+        eddy_fail(
+            p.graph, EDDY_BAD_DTYPE, "%s: pred must be a bool scalar, not %s [tensor '%.200s']",
+            what,
+            eddy_type_print((eddy_type){ eddy_dtype_of(p), eddy_shape_of(p) }, text, sizeof text),
+            eddy_name_of(p));
     else if (p.graph) eddy_fail(p.graph, EDDY_INVALID_ARGUMENT, "%s: no pred is given", what);
     return false;
 }
@@ -174,7 +177,9 @@ int eddy_cond_with(const eddy_cond_args *given)
     eddy_graph *g = a.pred.graph;
     if (!is_predicate("cond", a.pred) || !eddy__graph_ready(g)) return 0;
     eddy_scope_begin(g, named(a.name, "cond"));
-    const case_spec s = { .what = "cond", .branches = branches, .names = names, .count = 2, .x = a.x };
+    const case_spec s = {
+        .what = "cond", .branches = branches, .names = names, .count = 2, .x = a.x
+    };
     const int n = build_case(g, &s, Where(a.pred, eddy_number(g, EDDY_INT32, 0),
                                           eddy_number(g, EDDY_INT32, 1)), a.out);
     eddy_scope_end(g);
@@ -211,10 +216,11 @@ static bool is_index(eddy_tensor i)
     if (!eddy_is_valid(i))
         eddy_fail(i.graph, EDDY_INVALID_ARGUMENT, "switch_case: no branch_index is given");
     else if (eddy_dtype_of(i) != EDDY_INT32 || eddy_shape_of(i).rank > 0)
-        eddy_fail(i.graph, EDDY_BAD_DTYPE,
-                  "switch_case: branch_index must be an int32 scalar, not %s [tensor '%.200s']",
-                  eddy_type_print((eddy_type){ eddy_dtype_of(i), eddy_shape_of(i) }, text, sizeof text),
-                  eddy_name_of(i));
+        eddy_fail(
+            i.graph, EDDY_BAD_DTYPE,
+            "switch_case: branch_index must be an int32 scalar, not %s [tensor '%.200s']",
+            eddy_type_print((eddy_type){ eddy_dtype_of(i), eddy_shape_of(i) }, text, sizeof text),
+            eddy_name_of(i));
     return eddy__graph_ready(i.graph);
 }
 

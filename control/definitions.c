@@ -32,7 +32,8 @@ static bool out_is_valid(eddy_infer *c, const eddy_graph *body, eddy_ints outs, 
 {
     const int64_t node = outs.at[2 * i], output = outs.at[2 * i + 1];
     if (node >= 1 && node <= body->size && output >= 0 &&
-        (output < body->nodes[node]->n_outputs || (output == 0 && body->nodes[node]->n_outputs == 0)))
+        (output < body->nodes[node]->n_outputs ||
+         (output == 0 && body->nodes[node]->n_outputs == 0)))
         return true;
     return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "result %lld of the body does not exist",
                            (long long)i);
@@ -78,14 +79,16 @@ static bool results_have_values(eddy_infer *c, const eddy_graph *body, eddy_ints
     return true;
 }
 
-static bool argument_fits(eddy_infer *c, const eddy_graph *body, int64_t arg, int input, eddy_type t)
+static bool argument_fits(eddy_infer *c, const eddy_graph *body, int64_t arg, int input,
+                          eddy_type t)
 {
     char            want[120], got[120];
     const eddy_type a = type_of_node(body, arg, 0);
     if (t.dtype == a.dtype && eddy_shape_compatible(a.shape, t.shape)) return true;
     return eddy_infer_fail(c, t.dtype == a.dtype ? EDDY_BAD_SHAPE : EDDY_BAD_DTYPE,
                            "input %d is %s, but the body takes %s", input,
-                           eddy_type_print(t, got, sizeof got), eddy_type_print(a, want, sizeof want));
+                           eddy_type_print(t, got, sizeof got),
+                           eddy_type_print(a, want, sizeof want));
 }
 
 static bool is_scalar(eddy_type t, eddy_dtype dtype)
@@ -134,8 +137,10 @@ static bool loop_inputs(eddy_infer *c, const eddy_loop_attrs *a, int64_t *rows)
         const int slice = i - first - (int)a->n_carried;
         if (slice >= 0 && slice < a->n_sliced && t.shape.rank >= 0) {
             if (t.shape.rank == 0)
-                return eddy_infer_fail(c, EDDY_BAD_SHAPE, "input %d is a scalar and has no rows", i);
-            if (t.shape.dim[0] >= 0 && (*rows < 0 || t.shape.dim[0] < *rows)) *rows = t.shape.dim[0];
+                return eddy_infer_fail(c, EDDY_BAD_SHAPE, "input %d is a scalar and has no rows",
+                                       i);
+            if (t.shape.dim[0] >= 0 && (*rows < 0 || t.shape.dim[0] < *rows))
+                *rows = t.shape.dim[0];
             for (int d = 1; d < t.shape.rank; d++) t.shape.dim[d - 1] = t.shape.dim[d];
             t.shape.rank--;
         }
@@ -172,8 +177,9 @@ static bool loop_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the condition is no bool scalar");
     if (!eddy_infer_outputs(c, (int)(a->n_carried + a->n_stacked) + 1)) return false;
     for (int64_t j = 0; j < a->n_carried; j++) c->out[j] = type_of_node(a->body, 2 + j, 0);
-    const int64_t limit = a->trips >= 0 && (rows < 0 || a->trips < rows) && (a->n_sliced == 0 || rows >= 0)
-                              ? a->trips : rows;
+    const int64_t limit =
+        a->trips >= 0 && (rows < 0 || a->trips < rows) && (a->n_sliced == 0 || rows >= 0) ? a->trips
+                                                                                          : rows;
     for (int64_t k = 0; k < a->n_stacked; k++) {
         const eddy_type row = out_type(a->body, a->outs, a->conditional + a->n_carried + k);
         eddy_type      *t = &c->out[a->n_carried + k];

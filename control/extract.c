@@ -22,7 +22,9 @@ void *eddy__extract_room(extraction *e, int64_t n, size_t size)
 
 bool eddy__extract_begin(extraction *e, eddy_graph *from)
 {
-    *e = (extraction){ .from = from, .size = from->size, .arena = { .allocator = eddy__graph_allocator(from) } };
+    *e = (extraction){ .from = from,
+                       .size = from->size,
+                       .arena = { .allocator = eddy__graph_allocator(from) } };
     const int64_t n = (int64_t)from->size + 1;
     e->copies = eddy__extract_room(e, n, 1);
     e->needed = eddy__extract_room(e, n, 1);

@@ -30,7 +30,8 @@ static eddy_type type_of(eddy_tensor t)
 /* The type of many examples. */
 static eddy_type batched_type(const batching *m, eddy_type t)
 {
-    if (t.shape.rank < 0 || t.shape.rank == EDDY_MAX_RANK) return (eddy_type){ t.dtype, EDDY_UNKNOWN_SHAPE };
+    if (t.shape.rank < 0 || t.shape.rank == EDDY_MAX_RANK)
+        return (eddy_type){ t.dtype, EDDY_UNKNOWN_SHAPE };
     memmove(&t.shape.dim[1], &t.shape.dim[0], (size_t)t.shape.rank * sizeof t.shape.dim[0]);
     t.shape.dim[0] = m->n;
     t.shape.rank++;
@@ -199,7 +200,8 @@ static void batch_loop(batching *m, const eddy_loop_attrs *a)
         const bool stacked = k >= a->n_carried && k < a->n_carried + a->n_stacked;
         b->y[k] = eddy_output(y, k);
         if (stacked) b->y[k] = to_front(b->y[k]);
-        else if (k == b->n_out - 1 || !m->batched[1 + k]) b->y[k] = eddy_batch_like(b->y[k], b->examples);
+        else if (k == b->n_out - 1 || !m->batched[1 + k])
+            b->y[k] = eddy_batch_like(b->y[k], b->examples);
     }
 }
 

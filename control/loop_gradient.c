@@ -37,7 +37,10 @@ static bool is_smooth(eddy_tensor t)
 }
 
 /* Argument i of the body, after the iteration. */
-static eddy_tensor argument(const backward *b, int i) { return eddy__tensor_at(b->a->body, 2 + i, 0); }
+static eddy_tensor argument(const backward *b, int i)
+{
+    return eddy__tensor_at(b->a->body, 2 + i, 0);
+}
 
 /* Result i of the body, after the condition. */
 static eddy_tensor result(const backward *b, int i)
@@ -212,7 +215,8 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
     int                    n = 0;
     if (a->conditional || a->counted)
         in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + b->n_stacks);
-    eddy__extract_argument(e, eddy__tensor_at(a->body, 1, 0), (eddy_type){ EDDY_INT64, EDDY_SCALAR });
+    eddy__extract_argument(e, eddy__tensor_at(a->body, 1, 0),
+                           (eddy_type){ EDDY_INT64, EDDY_SCALAR });
     for (int j = 0; j < b->n_carried; j++) {
         if (!eddy_is_valid(b->dcarried[j])) continue;
         eddy__extract_argument(e, b->dcarried[j], type_of(b->dcarried[j]));
@@ -253,9 +257,13 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
 static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
 {
     const eddy_loop_attrs *a = b->a;
-    out_list outs = { eddy__extract_room(&b->e, 2 * (b->n_next + b->n_sliced), sizeof(int64_t)), 0 };
-    eddy_loop_attrs back = { .body = b->e.body, .n_carried = b->n_next, .n_sliced = count_rows(b) + counts_rows(b),
-                             .trips = a->trips, .counted = a->conditional || a->counted,
+    out_list outs = { eddy__extract_room(&b->e, 2 * (b->n_next + b->n_sliced), sizeof(int64_t)),
+                      0 };
+    eddy_loop_attrs back = { .body = b->e.body,
+                             .n_carried = b->n_next,
+                             .n_sliced = count_rows(b) + counts_rows(b),
+                             .trips = a->trips,
+                             .counted = a->conditional || a->counted,
                              .reverse = !a->reverse };
     if (!outs.at || !eddy__extract_copy(&b->e)) return eddy_none(b->r->graph);
     for (int i = 0; i < b->n_next; i++)
@@ -289,7 +297,8 @@ static void build(backward *b, eddy_arena *arena)
 {
     const int most = b->r->n_in + b->n_carried + (int)b->a->n_stacked + 2;
     b->forward = b->a->body->size;
-    if (!differentiate(b, arena) || !make_next(b, arena) || !choose_copies(b) || !find_stacks(b)) return;
+    if (!differentiate(b, arena) || !make_next(b, arena) || !choose_copies(b) || !find_stacks(b))
+        return;
     if (b->n_next == 0 && b->e.n_captures == 0) return;
     const bool  needs = b->n_stacks > 0 || b->a->conditional || b->a->counted;
     eddy_tensor forward = needs ? forward_loop(b) : eddy_none(b->r->graph);

@@ -115,8 +115,8 @@ static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
     if (m < c || (s->n_stacked >= 0 && m != c + s->n_stacked)) {
         eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
                   "%s: %.200s returns %d results; %s%d expected, one a loop variable", s->what,
-                  s->body->name ? s->body->name : "the body", m, s->n_stacked < 0 ? "at least " : "",
-                  c + (s->n_stacked < 0 ? 0 : s->n_stacked));
+                  s->body->name ? s->body->name : "the body", m,
+                  s->n_stacked < 0 ? "at least " : "", c + (s->n_stacked < 0 ? 0 : s->n_stacked));
         return false;
     }
     for (int k = 0; k < m; k++) r->at[r->n++] = t->y[k];
@@ -164,14 +164,15 @@ static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
                              const loop_results *r, const out_list *effects)
 {
     eddy_graph  *g = t->graph;
-    out_list     outs = { eddy__extract_room(e, 2 * (int64_t)r->n + effects->n, sizeof(int64_t)), 0 };
+    out_list outs = { eddy__extract_room(e, 2 * (int64_t)r->n + effects->n, sizeof(int64_t)), 0 };
     eddy_tensor *in = eddy__extract_room(e, t->n_args + e->n_captures + 1, sizeof *in);
     if (!outs.at || !in) return eddy_none(g);
     const int n = make_inputs(t, s, e, in);
     if (!eddy__extract_copy(e)) return eddy_none(g);
     for (int k = 0; k < r->n; k++) eddy__out_add(&outs, eddy__extract_image(e, r->at[k]));
     for (int64_t i = 0; i < effects->n / 2; i++)
-        eddy__out_add(&outs, eddy__extract_image(e, eddy__tensor_at(g, (int32_t)effects->at[2 * i], 0)));
+        eddy__out_add(&outs,
+                      eddy__extract_image(e, eddy__tensor_at(g, (int32_t)effects->at[2 * i], 0)));
     const eddy_loop_attrs a = {
         .body = e->body, .outs = { outs.n, outs.at }, .n_carried = s->carried.count,
         .n_sliced = s->rows.count, .n_stacked = r->n_stacked, .trips = s->trips,

@@ -55,7 +55,8 @@ bool eddy__trace_acts(const eddy_graph *g, int32_t id)
     if (node->traced) return false;
     if (node->op->flags & EDDY_OP_BODY) return eddy__body_acts(node);
     return (node->op->flags & EDDY_OP_SIDE_EFFECT) &&
-           !eddy_collection_has(g, EDDY_INITIALIZERS, eddy__tensor_at((eddy_graph *)(uintptr_t)g, id, 0));
+           !eddy_collection_has(g, EDDY_INITIALIZERS,
+                                eddy__tensor_at((eddy_graph *)(uintptr_t)g, id, 0));
 }
 
 void eddy__trace_mark(const trace *t, const extraction *e)

@@ -32,7 +32,8 @@ ops/kernels/sequences: ops/kernels/arrays ops/kernels/matmul
 ops ops/math ops/arrays ops/reduce ops/linear ops/nets ops/images ops/signal ops/random ops/state: ops/kernels/convolution ops/kernels/images ops/kernels/libraries ops/kernels/normalization ops/kernels/pooling ops/kernels/random ops/kernels/reduction ops/kernels/sequences ops/kernels/special graph/files
 ops/formulas: ops/math
 autodiff: ops/formulas
-layers: autodiff
+control: autodiff
+layers: control
 optim: autodiff
 optim/rules optim/schedules: optim
 optim/wrappers: optim/rules
@@ -53,7 +54,7 @@ ops/kernels/reduction/softmax_rows.c|ops/math/exponentials.c|softmax takes the l
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {
-    find graph ops autodiff layers optim session -name '*.[ch]' | sort |
+    find graph ops autodiff control layers optim session -name '*.[ch]' | sort |
         xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
         while read -r file header; do
             case $header in
@@ -67,7 +68,7 @@ includes() {
 }
 
 symbols() {
-    find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/layers" "$objects/optim" \
+    find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
         "$objects/session" -name '*.o' | while read -r object; do
         source=${object#"$objects"/}
         source=${source%.o}.c

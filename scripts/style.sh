@@ -10,7 +10,7 @@ say() {       # say TITLE TEXT
     printf '%s\n' "$2" | head -20
     bad=1
 }
-sources() { find graph ops autodiff layers optim session -name '*.[ch]' | sort; }
+sources() { find graph ops autodiff control layers optim session -name '*.[ch]' | sort; }
 all() { { sources; find tests examples bench -name '*.[ch]' | sort; echo eddy.h; }; }
 
 say 'more than 600 lines' "$(sources | grep -v '^ops/ops.h$\|^graph/defaults.h$' | xargs wc -l | awk '$2 != "total" && $1 > 600')"

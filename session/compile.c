@@ -55,25 +55,6 @@ static size_t choose_direct_results(eddy_plan *p)
     return bytes;
 }
 
-void eddy__plan_set_addresses(eddy_plan *p)
-{
-    for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--) {
-        if (p->code[i].kernel.scratch_size > 0)
-            p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
-        if (p->code[i].program) eddy__program_attach(&p->code[i]);
-        else eddy__parallel_groups_bind(p, &p->code[i]);
-    }
-    p->n_patches = 0;
-    for (int32_t b = 0; b < p->n_buffers; b++) {
-        const plan_root *r = &p->roots[p->buffer_root[b]];
-        void *memory = r->kind == VALUE_TEMP ? (char *)p->memory + r->offset
-                     : r->kind == VALUE_CONSTANT ? eddy_array_data(r->constant) : NULL;
-        if (r->kind == VALUE_TEMP || r->kind == VALUE_CONSTANT)
-            p->buffers[b].data = eddy__buffer_in(p, b, memory);
-        else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
-    }
-}
-
 static bool plan_memory(compile *c)
 {
     eddy_plan *p = c->plan;
@@ -164,16 +145,18 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     return NULL;
 }
 
+static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
+                               const plan_feed *feeds, const uint8_t *owned, eddy_list fetches)
+{
+    compile c = { .session = outer->session, .graph = body, .error = outer->error,
+                  .compile_body = compile_body };
+    return make_plan(&c, n_feeds, feeds, fetches, owned);
+}
+
 eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, eddy_list fetches,
                          eddy_error *error)
 {
-    compile c = { .session = s, .graph = s->graph, .error = error };
+    compile c = { .session = s, .graph = s->graph, .error = error,
+                  .compile_body = compile_body };
     return make_plan(&c, n_feeds, feeds, fetches, NULL);
-}
-
-eddy_plan *eddy__compile_body(compile *outer, eddy_graph *body, int n_feeds, const plan_feed *feeds,
-                              const uint8_t *owned, eddy_list fetches)
-{
-    compile c = { .session = outer->session, .graph = body, .error = outer->error };
-    return make_plan(&c, n_feeds, feeds, fetches, owned);
 }

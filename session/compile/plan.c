@@ -1,5 +1,6 @@
 /* plan.c -- functions on plans: memory, constants, kernels of instructions, operation counts. */
 #include "session/state/internal.h"
+#include "session/compile/parallel_groups.h"
 #include "session/compile/program.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
@@ -99,6 +100,25 @@ void eddy__note_failure(eddy_error *error, const instruction *i, eddy_status s)
     if (error->status == EDDY_OK)
         eddy__error_set(error, s, "%s: the kernel failed without giving a reason [node '%s']",
                         i->call.node->op->name, i->call.node->name);
+}
+
+void eddy__plan_set_addresses(eddy_plan *p)
+{
+    for (int32_t i = p->n_code - 1, s = p->n_roots - 1; i >= 0; i--) {
+        if (p->code[i].kernel.scratch_size > 0)
+            p->code[i].kernel.scratch = (char *)p->memory + p->roots[s--].offset;
+        if (p->code[i].program) eddy__program_attach(&p->code[i]);
+        else eddy__parallel_groups_bind(p, &p->code[i]);
+    }
+    p->n_patches = 0;
+    for (int32_t b = 0; b < p->n_buffers; b++) {
+        const plan_root *r = &p->roots[p->buffer_root[b]];
+        void *memory = r->kind == VALUE_TEMP ? (char *)p->memory + r->offset
+                     : r->kind == VALUE_CONSTANT ? eddy_array_data(r->constant) : NULL;
+        if (r->kind == VALUE_TEMP || r->kind == VALUE_CONSTANT)
+            p->buffers[b].data = eddy__buffer_in(p, b, memory);
+        else p->patches[p->n_patches++] = (plan_patch){ b, p->buffer_root[b] };
+    }
 }
 
 void eddy__plan_free(eddy_plan *p)

@@ -83,7 +83,7 @@ static bool is_scalar(const assembly *a, const char *what, eddy_type t)
 
 static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
-    b->plan = eddy__compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
+    b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
     if (!b->plan) return false;
     for (int k = 0; k < n_fetches; k++) {

@@ -73,10 +73,6 @@ bool eddy__body_find_inputs(compile *c, const eddy_node *node);
 /* Compiles the program of the node, or finds the one that it shares, and sets the types of its
  * outputs. */
 bool eddy__body_compile(compile *c, const eddy_node *node);
-/* Compiles the part of a body that fetches need. */
-eddy_plan *eddy__compile_body(compile *outer, eddy_graph *body, int n_feeds, const plan_feed *feeds,
-                              const uint8_t *owned, eddy_list fetches);
-
 /* Sets the size of the scratch memory of the instruction; then, the memory. */
 void eddy__program_prepare(instruction *i);
 void eddy__program_attach(instruction *i);

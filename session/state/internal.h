@@ -68,6 +68,10 @@ typedef struct compile {
     eddy_plan    *plan;
     node_info    *info;       /* [0..size] */
     struct body_use **bodies; /* by node id, of Loop and Case nodes; NULL: there is none */
+    /* Compiles the part of a body that fetches need, by all stages; `owned` marks the feeds whose
+     * memory the plan may overwrite. */
+    eddy_plan *(*compile_body)(struct compile *outer, eddy_graph *body, int n_feeds,
+                               const plan_feed *feeds, const uint8_t *owned, eddy_list fetches);
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */

@@ -257,12 +257,62 @@ static void others(void)
     works();
 }
 
+static eddy_tensor seven_hundred(eddy_tensor x) { return eddy_number(x.graph, EDDY_INT32, 700); }
+
+/* An error in a branch names it. */
+BODY(quotient, FloorDiv(seven_hundred(x[0]), x[0]))
+BODY(itself, x[0])
+static void in_branches(void)
+{
+    eddy_tensor y[2];
+    eddy_cond(Greater(count, -1), PLAIN(quotient), PLAIN(itself), y, EDDY_LIST(count), .name = "of");
+    run_says(y[0], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 0) }));
+}
+
+/* What a map over examples cannot have in a body. */
+static int asserting_loop(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    return eddy_iterate(2, PLAIN(claims), in, y, .name = "asserting");
+}
+static int slope_of_loop(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    eddy_while_loop(PLAIN(less), PLAIN(square), in, y, .maximum_iterations = 9, .name = "sloping");
+    y[0] = eddy_gradient(y[0], in.at[0]);
+    return 1;
+}
+static bool opaque_infer(eddy_infer *c)
+{
+    c->out[0] = c->in[0];
+    return true;
+}
+static const eddy_op_def opaque = { .name = "Opaque", .min_inputs = 1, .max_inputs = 1,
+                                    .outputs = 1, .infer = opaque_infer };
+BODY(opaquely, eddy_apply1(&opaque, NULL, x[0]))
+static int opaque_loop(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    return eddy_iterate(2, PLAIN(opaquely), in, y, .name = "opaque");
+}
+static void in_maps(void)
+{
+    eddy_tensor y[2];
+    eddy_tensor xs = eddy_placeholder(g, "xs", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
+    eddy_vmap(PLAIN(asserting_loop), EDDY_LIST(xs), y), golden_graph(g);
+    eddy_vmap(PLAIN(slope_of_loop), EDDY_LIST(xs), y), golden_graph(g);
+    eddy_vmap(PLAIN(opaque_loop), EDDY_LIST(xs), y), golden_graph(g);
+    works();
+}
+
 START_TEST(of_runs)
 {
     golden_begin("control/runs");
     divisions();
+    in_branches();
     shapes();
     others();
+    in_maps();
     golden_end();
 }
 END_TEST
@@ -358,6 +408,9 @@ static void build_without_memory(failing_allocator *f, eddy_error *e)
     if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
     if (eddy_graph_status(h) == EDDY_OK)
         eddy_cond(Less(a, 1), PLAIN(square), PLAIN(same), y, EDDY_LIST(a));
+    const eddy_function both[] = { PLAIN(square), PLAIN(same) };
+    const eddy_tensor   preds[] = { Less(a, 1), Less(a, 2) };
+    if (eddy_graph_status(h) == EDDY_OK) eddy_case(preds, both, 2, y, .x = EDDY_LIST(a));
     if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
     e->status = eddy_graph_status(h);
     snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
