@@ -265,7 +265,8 @@ BODY(itself, x[0])
 static void in_branches(void)
 {
     eddy_tensor y[2];
-    eddy_cond(Greater(count, -1), PLAIN(quotient), PLAIN(itself), y, EDDY_LIST(count), .name = "of");
+    eddy_cond(Greater(count, -1), PLAIN(quotient), PLAIN(itself), y, EDDY_LIST(count),
+              .name = "of");
     run_says(y[0], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 0) }));
 }
 
