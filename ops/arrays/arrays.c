@@ -31,7 +31,7 @@ bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count)
 bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const char *b,
                            eddy_dims of_b, int *count)
 {
-    int other;
+    int other = 0;
     if (!eddy__infer_dims(c, a, of_a, count) || !eddy__infer_dims(c, b, of_b, &other)) return false;
     if (*count >= 0 && other >= 0 && *count != other)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has %d entries, but %s has %d", a, *count, b,
