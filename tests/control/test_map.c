@@ -127,7 +127,8 @@ END_TEST
 START_TEST(no_rows_and_one)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = given(&t, F64, EDDY_SHAPE(0), NULL), s = fed_real(&t, 4), one = numbers(&t, V(3));
+    eddy_tensor x = given(&t, F64, EDDY_SHAPE(0), NULL), s = fed_real(&t, 4),
+                one = numbers(&t, V(3));
     eddy_tensor none = map(FUNCTION(times_captured, s), x),
                 y = map(FUNCTION(times_captured, s), one);
     is_shaped(&t, none, EDDY_SHAPE(0)), is_shaped(&t, slope(none, x), EDDY_SHAPE(0));

@@ -107,7 +107,8 @@ static void loops(void)
     eddy_iterate(-3, f, in, out), golden_graph(g);
     eddy_iterate(3, PLAIN(pair), in, out), golden_graph(g);
     eddy_loop(f, in, EDDY_LIST(scalar), out), golden_graph(g);
-    eddy_loop(f, in, EDDY_LIST(rows, eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(4))), out), golden_graph(g);
+    eddy_loop(f, in, EDDY_LIST(rows, eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(4))), out),
+        golden_graph(g);
     eddy_loop(f, in, nothing, out, -1), golden_graph(g);
     eddy_loop(PLAIN(add), EDDY_LIST(scalar, scalar), nothing, out, 3), golden_graph(g);
 }
@@ -139,7 +140,9 @@ static void works(void)
     eddy_array  *y = NULL;
     eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), out, .maximum_iterations = 9);
     eddy_session *s = eddy_session_new(g);
-    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ scalar, EDDY_NUMBER(EDDY_FLOAT64, 9) }), EDDY_FETCH(out[0]), &y), EDDY_OK);
+    ck_assert_int_eq(
+        eddy_run(s, EDDY_FEED({ scalar, EDDY_NUMBER(EDDY_FLOAT64, 9) }), EDDY_FETCH(out[0]), &y),
+        EDDY_OK);
     ck_assert(eddy_array_item(y) == 81);
     eddy_array_free(y);
     eddy_session_free(s);
@@ -186,13 +189,17 @@ static void divisions(void)
 {
     eddy_tensor seven = eddy_number(g, EDDY_INT32, 700), y[2];
     eddy_tensor table = eddy_placeholder(g, "table", EDDY_INT32, EDDY_SHAPE(EDDY_ANY, 2));
-    eddy_while_loop(PLAIN(always), PLAIN(divide), EDDY_LIST(count, seven), y, .maximum_iterations = 9);
+    eddy_while_loop(PLAIN(always), PLAIN(divide), EDDY_LIST(count, seven), y,
+                    .maximum_iterations = 9);
     run_says(y[1], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 6) }));
-    eddy_while_loop(PLAIN(checked_positive), PLAIN(divide), EDDY_LIST(count, count), y, .maximum_iterations = 9,
-                    .name = "checked");
+    eddy_while_loop(PLAIN(checked_positive), PLAIN(divide), EDDY_LIST(count, count), y,
+                    .maximum_iterations = 9, .name = "checked");
     run_says(y[1], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 0) }));
     eddy_map_fn(FUNCTION(outer, seven), EDDY_LIST(table), y, .name = "rows");
     run_says(y[0], EDDY_FEED({ table, EDDY_VIEW(((const int32_t[]){ 1, 2, 3, 4, 5, 0 }), 3, 2) }));
+    eddy_cond(pred, FUNCTION(divided, seven), PLAIN(same), y, EDDY_LIST(count), .name = "dividing");
+    run_says(y[0],
+             EDDY_FEED({ pred, EDDY_NUMBER(EDDY_BOOL, 1) }, { count, EDDY_NUMBER(EDDY_INT32, 0) }));
 }
 
 BODY(longer, eddy_concat(EDDY_LIST(x[0], x[0]), 0))
@@ -220,10 +227,12 @@ static void shapes(void)
     eddy_cond(pred, PLAIN(same), PLAIN(some_of_it), y, EDDY_LIST(open), .name = "lengths");
     run_says(y[0], EDDY_FEED({ pred, EDDY_BOOLS(true) }, two));
     run_says(y[0], EDDY_FEED({ pred, EDDY_NUMBER(EDDY_BOOL, 1) }, two));
-    eddy_while_loop(PLAIN(elementwise_less), PLAIN(square), EDDY_LIST(unknown), y, .name = "vector");
+    eddy_while_loop(PLAIN(elementwise_less), PLAIN(square), EDDY_LIST(unknown), y,
+                    .name = "vector");
     run_says(y[0], EDDY_FEED(several));
     eddy_cond(preds, PLAIN(same), PLAIN(square), y, EDDY_LIST(scalar), .name = "vector_pred");
-    run_says(y[0], EDDY_FEED({ preds, EDDY_BOOLS(true, false) }, { scalar, EDDY_NUMBER(EDDY_FLOAT64, 1) }));
+    run_says(y[0], EDDY_FEED({ preds, EDDY_BOOLS(true, false) },
+                             { scalar, EDDY_NUMBER(EDDY_FLOAT64, 1) }));
     eddy_switch_case(index, two_of, 2, y, EDDY_LIST(scalar), .name = "vector_index");
     run_says(y[0], EDDY_FEED({ index, EDDY_INTS(0, 1) }, { scalar, EDDY_NUMBER(EDDY_FLOAT64, 1) }));
 }

@@ -121,8 +121,8 @@ static int triangle(eddy_list in, eddy_tensor *y, void *context)
 START_TEST(inner_counts_from_outer_ones)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor n = integer(&t, 0), a = fed_real(&t, 1.25), zero = whole(&t, 0), one = fed_real(&t, 1),
-                y[2];
+    eddy_tensor n = integer(&t, 0), a = fed_real(&t, 1.25), zero = whole(&t, 0),
+                one = fed_real(&t, 1), y[2];
     eddy_while_loop(FUNCTION(fewer_than, n), FUNCTION(triangle, a), EDDY_LIST(zero, one), y,
                     .maximum_iterations = 20);
     eddy_tensor da = slope(y[1], a), dda = slope(da, a);
@@ -180,7 +180,8 @@ START_TEST(map_in_map)
 {
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor rows = given(&t, F64, EDDY_SHAPE(2, 3), (double[]){ 1, 2, 3, 4, 5, 6 });
-    eddy_tensor a = fed_real(&t, 3), y = map(FUNCTION(mapped_row, a), rows), da = slope(Square(y), a);
+    eddy_tensor a = fed_real(&t, 3), y = map(FUNCTION(mapped_row, a), rows),
+                da = slope(Square(y), a);
     is(&t, y, V(3, 6, 9, 12, 15, 18)), is(&t, da, V(6 * 91)), is(&t, slope(da, a), V(2 * 91));
     is(&t, slope(y, rows), V(3, 3, 3, 3, 3, 3));
     trial_end(&t);
@@ -253,7 +254,8 @@ END_TEST
 START_TEST(independent_loops)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor x = fed_real(&t, 2), a = repeat(3, PLAIN(square), x), b = repeat(4, PLAIN(doubled), x);
+    eddy_tensor x = fed_real(&t, 2), a = repeat(3, PLAIN(square), x),
+                b = repeat(4, PLAIN(doubled), x);
     eddy_tensor y = Add(Mul(a, b), repeat(2, PLAIN(add_one), a)), dx = slope(y, x);
     is(&t, y, V(16 * 512 + 256 + 2)), is(&t, dx, V(16 * 9 * 256 + 1024));
     is(&t, slope(dx, x), V(16 * 72 * 128 + 56 * 64));

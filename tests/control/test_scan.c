@@ -259,7 +259,8 @@ END_TEST
 START_TEST(loops_without)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor z = fed_real(&t, 2), a = numbers(&t, V(1, 2, 3)), b = numbers(&t, V(5, 6, 7)), y[64];
+    eddy_tensor z = fed_real(&t, 2), a = numbers(&t, V(1, 2, 3)), b = numbers(&t, V(5, 6, 7)),
+                y[64];
     ck_assert_int_eq(eddy_loop(PLAIN(counting), EDDY_LIST(z), EDDY_LIST(), y, 4), 2);
     is(&t, y[0], V(6)), is(&t, y[1], V(4, 9, 16, 25)), is(&t, slope(y[1], z), V(28));
     ck_assert_int_eq(eddy_loop(PLAIN(counting), EDDY_LIST(z), EDDY_LIST(), y, 0), 2);

@@ -86,7 +86,8 @@ END_TEST
 START_TEST(branches_capture_their_own)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor index = integer(&t, 0), x = fed_real(&t, 5), a = fed_real(&t, 2), b = fed_real(&t, 7);
+    eddy_tensor index = integer(&t, 0), x = fed_real(&t, 5), a = fed_real(&t, 2),
+                b = fed_real(&t, 7);
     const eddy_function f[3] = { FUNCTION(scaled, a), FUNCTION(shifted, b), FUNCTION(scaled, b) };
     eddy_tensor y = select_one(index, 3, f, EDDY_LIST(x)), d[3];
     ck_assert_int_eq(eddy_gradients(EDDY_LIST(y), EDDY_LIST(x, a, b), d), EDDY_OK);
@@ -155,8 +156,8 @@ END_TEST
 START_TEST(exclusive_predicates)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor a = truth(&t, true), b = truth(&t, false), d = truth(&t, false), x = fed_real(&t, 2),
-                y[1];
+    eddy_tensor a = truth(&t, true), b = truth(&t, false), d = truth(&t, false),
+                x = fed_real(&t, 2), y[1];
     const eddy_tensor   preds[3] = { a, b, d };
     const eddy_function f[3] = { PLAIN(plus_one), PLAIN(plus_ten), PLAIN(doubled) };
     ck_assert_int_eq(eddy_case(preds, f, 3, y, PLAIN(ten_times), true, EDDY_LIST(x)), 1);
