@@ -197,6 +197,9 @@ static void divisions(void)
     run_says(y[1], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 0) }));
     eddy_map_fn(FUNCTION(outer, seven), EDDY_LIST(table), y, .name = "rows");
     run_says(y[0], EDDY_FEED({ table, EDDY_VIEW(((const int32_t[]){ 1, 2, 3, 4, 5, 0 }), 3, 2) }));
+    eddy_cond(pred, FUNCTION(divided, seven), PLAIN(same), y, EDDY_LIST(count), .name = "dividing");
+    run_says(y[0],
+             EDDY_FEED({ pred, EDDY_NUMBER(EDDY_BOOL, 1) }, { count, EDDY_NUMBER(EDDY_INT32, 0) }));
 }
 
 BODY(longer, eddy_concat(EDDY_LIST(x[0], x[0]), 0))
