@@ -156,6 +156,10 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
+/* The same for rows of the sizes that matter most, which may begin anywhere. */
+typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
+typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
+
 #define TEMPLATE "ops/kernels/arrays/gather_loops.h"
 #define TYPES    FOR_I32 | FOR_I64
 #include "ops/kernels/for_types.h"

@@ -1,21 +1,22 @@
 /* gather_loops.h -- gathering rows of the sizes that matter most by indices of one type, T: a
  * template of ops/kernels/for_types.h. */
 
-/* Rows [from, to) of y, of a constant number of bytes. */
+/* Rows [from, to) of y, of a constant number of bytes, 4 or 8. */
 EDDY_INLINE void NAME(gather_rows)(const gathering *g, int64_t from, int64_t to, size_t bytes)
 {
-    const layout l = g->l;
-    const T     *indices = g->indices->data;
-    char        *y = g->y + (size_t)from * bytes;
+    const layout  l = g->l;
+    const T      *indices = g->indices->data;
+    const bits32 *x4 = (const void *)g->x;
+    const bits64 *x8 = (const void *)g->x;
+    bits32       *y4 = (void *)g->y;
+    bits64       *y8 = (void *)g->y;
     for (int64_t row = from, end; row < to; row = end) {
         const int64_t o = row / l.count, i = row % l.count;
         const T      *at = indices + o / l.outer * l.count + i;
-        const char   *x = g->x + (size_t)(o * l.rows) * bytes;
         end = row - i + l.count < to ? row - i + l.count : to;
-        for (; row < end; row++, at++, y += bytes) {
-            if (*at < 0) memset(y, 0, bytes);
-            else memcpy(y, x + (size_t)*at * bytes, bytes);
-        }
+        for (; row < end && bytes == 4; row++, at++)
+            y4[row] = *at < 0 ? 0 : x4[o * l.rows + *at];
+        for (; row < end; row++, at++) y8[row] = *at < 0 ? 0 : x8[o * l.rows + *at];
     }
 }
 

@@ -6,11 +6,11 @@ static void NAME(take)(void *arg, int64_t from, int64_t to, int worker)
 {
     const taking *t = arg;
     const places  at = places_of(t);
-    const U *x = t->k->in[0]->data;
-    U       *y = t->k->out[0]->data;
-    const int64_t inner = t->y.inner, n = t->x.n, rows = t->y.n;
-    int64_t j = from % rows;
-    const U *block = x + from / rows * n * inner;
+    const U *restrict x = t->k->in[0]->data;
+    U *restrict y = t->k->out[0]->data;
+    const int64_t inner = t->y.inner, n = t->x.n;
+    int64_t j = from % t->y.n;
+    const U *block = x + from / t->y.n * n * inner;
     (void)worker;
     for (int64_t r = from; r < to; r++) {
         for (int64_t c = 0, e = r * inner; c < inner; c++, e++) {
@@ -18,6 +18,6 @@ static void NAME(take)(void *arg, int64_t from, int64_t to, int worker)
             if (i >= 0 && i < n) y[e] = block[i * inner + c];
             else memset(&y[e], 0, sizeof y[e]);
         }
-        if (++j == rows) j = 0, block += n * inner;
+        if (++j == t->y.n) j = 0, block += n * inner;
     }
 }
