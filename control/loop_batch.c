@@ -8,6 +8,7 @@
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
+#include "build/gen/table.h"
 
 #include <string.h>
 
@@ -98,6 +99,14 @@ static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
     if (!eddy__extract_find(&m->e, n_roots, roots)) return false;
     for (int i = 0; i < m->n_args; i++)
         eddy__extract_argument(&m->e, m->args[i], type_of(m->args[i]));
+    /* where only the shape of one example matters, its argument is one row of the batch */
+    for (int i = 0; i < m->n_args; i++) {
+        eddy_tensor *one = eddy__extract_room(&m->e, 1, sizeof *one);
+        if (!one) return false;
+        if (!m->batched[i]) continue;
+        *one = eddy_example(eddy__extract_image(&m->e, m->args[i]));
+        m->e.images[1 + i] = one;
+    }
     return eddy__extract_copy(&m->e);
 }
 
@@ -152,6 +161,14 @@ static void freeze(batching *m, const eddy_loop_attrs *a, eddy_tensor *ys)
 
 static eddy_tensor to_front(eddy_tensor x) { return eddy__batch_swap(x, 0, 1); }
 
+/* The number of iterations where it is the same for all examples, else an invalid tensor. */
+static eddy_tensor common_count(const eddy_batch *b)
+{
+    const eddy_node *count = eddy_node_of(b->x[0]);
+    if (!b->batched[0]) return b->x[0];
+    return count && count->op == &eddy_op_batch_like ? count->inputs[0] : eddy_none(b->graph);
+}
+
 static eddy_tensor batched_loop(batching *m, const eddy_loop_attrs *a, const eddy_tensor *ys,
                                 int n_ys)
 {
@@ -163,6 +180,7 @@ static eddy_tensor batched_loop(batching *m, const eddy_loop_attrs *a, const edd
         const int  arg = i + 1 - (int)a->counted;
         const bool sliced = arg > a->n_carried && arg <= a->n_carried + a->n_sliced;
         in[i] = b->x[i];
+        if (i < (int)a->counted) in[i] = common_count(b);
         if (i < (int)a->counted || !m->batched[arg]) continue;
         in[i] = eddy_batch_input(b, i);
         if (sliced) in[i] = to_front(in[i]);
@@ -202,15 +220,16 @@ static void batch_loop(batching *m, const eddy_loop_attrs *a)
         if (stacked) b->y[k] = to_front(b->y[k]);
         else if (k == b->n_out - 1 || !m->batched[1 + k])
             b->y[k] = eddy_batch_like(b->y[k], b->examples);
+        /* the largest number is not that of each example: a gradient must not take it for one */
+        if (condition && k == b->n_out - 1) b->y[k] = eddy_identity(b->y[k]);
     }
 }
 
-/* The number of iterations cannot differ between examples. */
 void eddy__loop_batch(eddy_batch *b)
 {
     const eddy_loop_attrs *a = b->attrs;
     batching               m;
-    if (a->counted && b->batched[0]) {
+    if (a->counted && !eddy_is_valid(common_count(b))) {
         eddy_fail(b->graph, EDDY_UNIMPLEMENTED,
                   "vmap: the number of iterations differs between examples, as in the gradient of "
                   "a while_loop in a map; map first and differentiate the result [node '%.200s']",
