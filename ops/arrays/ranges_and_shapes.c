@@ -86,7 +86,7 @@ eddy_tensor eddy_logspace(eddy_tensor start, eddy_tensor stop, int64_t num, doub
 eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
 {
     eddy_tensor x[EDDY_MAX_RANK], like = { 0 };
-    const int   n = list.count;
+    const int   n = list.at ? list.count : 0;
     eddy_graph *g = n > 0 && list.at ? list.at[0].graph : NULL;
     if (n < 1 || n > EDDY_MAX_RANK)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "meshgrid: %d tensors given; expected 1 to %d",

@@ -187,7 +187,7 @@ eddy_tensor eddy_l1_l2_regularizer(eddy_tensor x, double scale_l1, double scale_
 eddy_tensor eddy_apply_regularization(eddy_list weights, double scale_l1, double scale_l2)
 {
     eddy_tensor sum = EDDY_NO_TENSOR;
-    for (int i = 0; i < weights.count; i++) {
+    for (int i = 0; weights.at && i < weights.count; i++) {
         const eddy_tensor y = eddy_l1_l2_regularizer(weights.at[i], scale_l1, scale_l2);
         sum = i ? Add(sum, y) : y;
     }

@@ -36,7 +36,7 @@ eddy_tensor eddy_einsum_with(const eddy_einsum_args *given)
 {
     eddy_einsum_args a = EDDY_TAKE(eddy_einsum_args, given);
     eddy_axes_of axes[EDDY_EINSUM_INPUTS + 1];
-    if (a.inputs.count < 1)
+    if (a.inputs.count < 1 || !a.inputs.at)
         return eddy_fail(NULL, EDDY_INVALID_ARGUMENT, "einsum: %s", "no inputs");
     eddy_graph *g = a.inputs.at[0].graph;
     for (int i = 0; i < a.inputs.count; i++)

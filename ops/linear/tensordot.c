@@ -221,8 +221,9 @@ eddy_tensor eddy_kron(eddy_tensor a, eddy_tensor b)
     if (m < 0 || n < 0 || rank > EDDY_MAX_RANK / 2)
         return eddy_fail(a.graph, m < 0 || n < 0 ? EDDY_BAD_SHAPE : EDDY_LIMIT,
                          "kron: the ranks are %d and %d; expected known ranks up to 4", m, n);
-    while (eddy_shape_of(a).rank < rank) a = ExpandDims(a, 0);
-    while (eddy_shape_of(b).rank < rank) b = ExpandDims(b, 0);
+    for (int i = m; i < rank; i++) a = ExpandDims(a, 0);
+    for (int i = n; i < rank; i++) b = ExpandDims(b, 0);
+    if (!eddy_is_valid(a) || !eddy_is_valid(b)) return eddy_none(a.graph);
     const eddy_shape s = eddy_shape_of(a), t = eddy_shape_of(b);
     eddy_shape y = { .rank = rank };
     for (int i = 0; i < rank; i++)
@@ -283,7 +284,7 @@ static eddy_tensor product_of_chain(const chain *c, const eddy_tensor *x, int fi
  *  Gradient: that of the products.  NumPy: linalg.multi_dot. */
 eddy_tensor eddy_multi_dot(eddy_list list)
 {
-    const int   n = list.count;
+    const int   n = list.at ? list.count : 0;
     eddy_tensor x[CHAIN];
     chain       c;
     if (n < 1 || n > CHAIN)

@@ -128,7 +128,7 @@ eddy_tensor eddy_nan_to_num_with(const eddy_nan_to_num_args *given)
  *  Gradient: that of the formula.  TensorFlow: tf.math.polyval. */
 eddy_tensor eddy_polyval(eddy_list coeffs, eddy_tensor x)
 {
-    if (coeffs.count < 1) return ZerosLike(x);
+    if (coeffs.count < 1 || !coeffs.at) return ZerosLike(x);
     eddy_tensor y = coeffs.at[0];
     for (int i = 1; i < coeffs.count; i++) y = Add(coeffs.at[i], Mul(y, x));
     return y;

@@ -216,7 +216,7 @@ eddy_tensor eddy_conv2d_transpose_with(const eddy_conv2d_transpose_args *given)
                                                       a.dilations, a.data_format);
     eddy_shape s = a.output_shape;
     if (s.rank == 0) s = transposed_shape(&attrs, eddy_shape_of(a.x), eddy_shape_of(a.filter));
-    eddy_shape image = eddy__shape_without(s, 0);
+    eddy_shape image = s.rank == 4 ? eddy__shape_without(s, 0) : EDDY_UNKNOWN_SHAPE;
     char text[128];
     if (!eddy_is_valid(a.x)) return a.x;
     if (s.rank != 4 || !eddy_shape_is_valid(image) || !eddy_shape_is_known(image))
