@@ -5,9 +5,14 @@
  * the forward loop makes of the value in each iteration. For the stacks, a second loop with the
  * same body and inputs and more results is built; a session runs both as one. The backward loop
  * carries the gradients of the carried values, and sums those of the captured ones. It is a loop
- * like any other, so gradients of every order follow. */
+ * like any other, so gradients of every order follow.
+ *
+ * The gradient of a captured matrix W in x W is the sum of x' dy over the iterations: the backward
+ * loop stacks dy, and one product of all rows after it takes the place of a sum of products. */
 #include "control/internal.h"
+#include "ops/linear/matmul.h"
 #include "ops/ops.h"
+#include "build/gen/table.h"
 
 typedef struct backward {
     eddy_rule             *r;
@@ -18,6 +23,7 @@ typedef struct backward {
     eddy_tensor           *dstacked;
     eddy_tensor           *dsum;        /* ... for captured values */
     eddy_tensor           *dx;          /* by argument of the body, less the iteration */
+    eddy_tensor           *rows;        /* by argument: x where the gradient is x' dy; or invalid */
     eddy_tensor           *next;        /* results of the new body: carried, sums */
     int                    n_next;
     eddy_tensor           *stacks;      /* tensors of the body whose values are stacked */
@@ -70,8 +76,10 @@ static bool differentiate(backward *b, eddy_arena *arena)
     b->dcarried = eddy__arena_alloc(arena, room);
     b->dstacked = eddy__arena_alloc(arena, room);
     b->dsum = eddy__arena_alloc(arena, room);
+    b->rows = eddy__arena_alloc(arena, room);
     b->dx = eddy__arena_alloc(arena, room);
-    if (!ys || !dys || !xs || !dxs || !b->dcarried || !b->dstacked || !b->dsum || !b->dx)
+    if (!ys || !dys || !xs || !dxs || !b->dcarried || !b->dstacked || !b->dsum || !b->rows ||
+        !b->dx)
         return false;
     int n_ys = 0, n_xs = 0;
     for (int k = 0; k < n_results; k++) {
@@ -84,7 +92,7 @@ static bool differentiate(backward *b, eddy_arena *arena)
         dys[n_ys++] = *dy;
     }
     for (int i = 0; i < n_args; i++) {
-        b->dx[i] = b->dsum[i] = eddy_none(body);
+        b->dx[i] = b->dsum[i] = b->rows[i] = eddy_none(body);
         if (is_smooth(argument(b, i))) xs[n_xs++] = argument(b, i);
     }
     if (n_ys == 0 || n_xs == 0 || !eddy__graph_ready(body)) return eddy__graph_ready(body);
@@ -93,38 +101,6 @@ static bool differentiate(backward *b, eddy_arena *arena)
         return false;
     for (int i = 0, x = 0; i < n_args; i++)
         if (is_smooth(argument(b, i))) b->dx[i] = dxs[x++];
-    return true;
-}
-
-/* The results of the new body that its next iteration takes. */
-static bool make_next(backward *b, eddy_arena *arena)
-{
-    const int first = b->n_carried + b->n_sliced;
-    b->next = eddy__arena_alloc(arena, (size_t)(first + b->n_captured + 1) * sizeof *b->next);
-    if (!b->next) return false;
-    for (int j = 0; j < b->n_carried; j++) {
-        if (!eddy_is_valid(b->dcarried[j])) continue;
-        b->next[b->n_next++] = eddy_is_valid(b->dx[j]) ? b->dx[j] : eddy_zeros_like(argument(b, j));
-    }
-    for (int i = first; i < first + b->n_captured; i++) {
-        if (!eddy_is_valid(b->dx[i])) continue;
-        b->dsum[i] = eddy__argument(b->a->body, type_of(argument(b, i)));
-        b->next[b->n_next++] = eddy_add(b->dsum[i], b->dx[i]);
-    }
-    return eddy__graph_ready(b->a->body);
-}
-
-/* Copied to the new body: gradient nodes, and what is the same in every iteration. */
-static bool choose_copies(backward *b)
-{
-    const eddy_graph *body = b->a->body;
-    if (!eddy__extract_begin(&b->e, b->a->body)) return false;
-    const uint8_t *varying = eddy__body_varying(&b->e, body, 1 + b->n_carried + b->n_sliced);
-    if (!varying) return false;
-    for (int32_t id = 1; id <= body->size; id++) {
-        const bool argument = body->nodes[id]->op == &eddy_op_argument;
-        b->e.copies[id] = !argument && (id > b->forward || !varying[id]);
-    }
     return true;
 }
 
@@ -148,22 +124,91 @@ static bool is_own(const backward *b, eddy_tensor t)
     return t.node == 1 || t.node > b->forward;      /* the iteration, an incoming gradient */
 }
 
+static bool is_matrix(eddy_type t) { return t.shape.rank == 2 && t.shape.dim[1] != EDDY_ANY; }
+
+/* Whether the gradient of a captured value is x' dy with an x of the forward iteration: then x,
+ * and *dy. */
+static eddy_tensor factor_of(const backward *b, eddy_tensor dx, eddy_tensor *dy)
+{
+    const eddy_node   *node = eddy_node_of(dx);
+    const eddy_tensor  none = eddy_none(b->a->body);
+    if (node->op != &eddy_op_matmul) return none;
+    const eddy_matmul_attrs *t = node->attrs;
+    const eddy_tensor        x = node->inputs[0];
+    const bool               argument = x.node <= 1 + b->n_carried + b->n_sliced + b->n_captured;
+    if (!t->transpose_a || t->transpose_b || x.node > b->forward || x.node < 2 ||
+        (argument && x.node - 2 >= b->n_carried + b->n_sliced) ||
+        (b->a->trips >= 0 && is_sliced(b, x)) ||        /* it may have more rows than iterations */
+        node->inputs[1].node <= b->forward || !is_matrix(type_of(x)) ||
+        !is_matrix(type_of(node->inputs[1])))
+        return none;
+    *dy = node->inputs[1];
+    return x;
+}
+
+/* The results of the new body that its next iteration takes. */
+static bool make_next(backward *b, eddy_arena *arena)
+{
+    const int first = b->n_carried + b->n_sliced;
+    b->next = eddy__arena_alloc(arena, (size_t)(first + b->n_captured + 1) * sizeof *b->next);
+    if (!b->next) return false;
+    for (int j = 0; j < b->n_carried; j++) {
+        if (!eddy_is_valid(b->dcarried[j])) continue;
+        b->next[b->n_next++] = eddy_is_valid(b->dx[j]) ? b->dx[j] : eddy_zeros_like(argument(b, j));
+    }
+    for (int i = first; i < first + b->n_captured; i++) {
+        if (!eddy_is_valid(b->dx[i])) continue;
+        b->rows[i] = factor_of(b, b->dx[i], &b->dx[i]);
+        if (eddy_is_valid(b->rows[i])) continue;
+        b->dsum[i] = eddy__argument(b->a->body, type_of(argument(b, i)));
+        b->next[b->n_next++] = eddy_add(b->dsum[i], b->dx[i]);
+    }
+    return eddy__graph_ready(b->a->body);
+}
+
+/* Copied to the new body: gradient nodes, and what is the same in every iteration. */
+static bool choose_copies(backward *b)
+{
+    const eddy_graph *body = b->a->body;
+    if (!eddy__extract_begin(&b->e, b->a->body)) return false;
+    const uint8_t *varying = eddy__body_varying(&b->e, body, 1 + b->n_carried + b->n_sliced);
+    if (!varying) return false;
+    for (int32_t id = 1; id <= body->size; id++) {
+        const bool argument = body->nodes[id]->op == &eddy_op_argument;
+        b->e.copies[id] = !argument && (id > b->forward || !varying[id]);
+    }
+    return true;
+}
+
+static int add_stack(backward *b, eddy_tensor t)
+{
+    for (int i = 0; i < b->n_stacks; i++)
+        if (eddy_same(b->stacks[i], t)) return i;
+    b->stacks[b->n_stacks] = t;
+    return b->n_stacks++;
+}
+
 /* Finds the values of the forward iteration that are to be stacked. */
 static bool find_stacks(backward *b)
 {
-    const int    most = b->n_next + b->n_sliced;
+    const int    first = b->n_carried + b->n_sliced, n_args = first + b->n_captured;
+    const int    most = b->n_next + n_args;
     eddy_tensor *roots = eddy__extract_room(&b->e, most, sizeof *roots);
     int          n = 0;
     if (!roots) return false;
     for (int i = 0; i < b->n_next; i++) roots[n++] = b->next[i];
     for (int i = 0; i < b->n_sliced; i++)
         if (eddy_is_valid(b->dx[b->n_carried + i])) roots[n++] = b->dx[b->n_carried + i];
+    for (int i = first; i < n_args; i++)
+        if (eddy_is_valid(b->rows[i])) roots[n++] = b->dx[i];
     if (!eddy__extract_find(&b->e, n, roots)) return false;
-    b->stacks = eddy__extract_room(&b->e, b->e.n_captures, sizeof *b->stacks);
+    b->stacks = eddy__extract_room(&b->e, b->e.n_captures + n_args, sizeof *b->stacks);
     for (int i = 0; b->stacks && i < b->e.n_captures; i++) {
         const eddy_tensor t = b->e.captures[i];
-        if (!is_own(b, t) && !is_sliced(b, t) && !is_captured(b, t)) b->stacks[b->n_stacks++] = t;
+        if (!is_own(b, t) && !is_sliced(b, t) && !is_captured(b, t)) add_stack(b, t);
     }
+    for (int i = first; b->stacks && i < n_args; i++)
+        if (eddy_is_valid(b->rows[i]) && !is_sliced(b, b->rows[i])) add_stack(b, b->rows[i]);
     return b->stacks != NULL;
 }
 
@@ -257,8 +302,8 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
 static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
 {
     const eddy_loop_attrs *a = b->a;
-    out_list outs = { eddy__extract_room(&b->e, 2 * (b->n_next + b->n_sliced), sizeof(int64_t)),
-                      0 };
+    const int first = b->n_carried + b->n_sliced, most = b->n_next + first + b->n_captured;
+    out_list  outs = { eddy__extract_room(&b->e, 2 * most, sizeof(int64_t)), 0 };
     eddy_loop_attrs back = { .body = b->e.body,
                              .n_carried = b->n_next,
                              .n_sliced = count_rows(b) + counts_rows(b),
@@ -274,13 +319,33 @@ static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
         eddy__out_add(&outs, eddy__extract_image(&b->e, dx));
         back.n_stacked++;
     }
+    for (int i = first; i < first + b->n_captured; i++) {
+        if (!eddy_is_valid(b->rows[i])) continue;
+        eddy__out_add(&outs, eddy__extract_image(&b->e, b->dx[i]));
+        back.n_stacked++;
+    }
     back.outs = (eddy_ints){ outs.n, outs.at };
     b->e.body = NULL;               /* it is the node's */
     return eddy_apply(&eddy_op_loop, &back, n, in, (eddy_apply_args){ .graph = b->r->graph });
 }
 
+/* All rows of a stack of matrices as one matrix. */
+static eddy_tensor flat(eddy_tensor stack, eddy_tensor row)
+{
+    return eddy_reshape(stack, EDDY_SHAPE(-1, type_of(row).shape.dim[1]));
+}
+
+static eddy_tensor product_of_rows(backward *b, int i, eddy_tensor forward, eddy_tensor dys)
+{
+    const eddy_tensor x = b->rows[i];
+    const int         stacks = b->n_carried + (int)b->a->n_stacked;
+    const eddy_tensor xs = is_sliced(b, x) ? b->r->x[b->a->counted + argument_number(b, x)]
+                                           : eddy_output(forward, stacks + add_stack(b, x));
+    return eddy_matmul(flat(xs, x), flat(dys, b->dx[i]), .transpose_a = true);
+}
+
 /* The outputs of the backward loop, as the gradients of the forward one's inputs. */
-static void set_gradients(backward *b, eddy_tensor back)
+static void set_gradients(backward *b, eddy_tensor forward, eddy_tensor back)
 {
     const int skip = b->a->counted, first = b->n_carried + b->n_sliced;
     int       n = 0;
@@ -291,6 +356,9 @@ static void set_gradients(backward *b, eddy_tensor back)
     for (int i = 0; i < b->n_sliced; i++)
         if (eddy_is_valid(b->dx[b->n_carried + i]))
             b->r->dx[skip + b->n_carried + i] = eddy_output(back, n++);
+    for (int i = first; i < first + b->n_captured; i++)
+        if (eddy_is_valid(b->rows[i]))
+            b->r->dx[skip + i] = product_of_rows(b, i, forward, eddy_output(back, n++));
 }
 
 static void build(backward *b, eddy_arena *arena)
@@ -306,7 +374,7 @@ static void build(backward *b, eddy_arena *arena)
     if (!in || (needs && !eddy_is_valid(forward))) return;
     const int n = make_arguments(b, forward, in);
     eddy_tensor back = backward_loop(b, n, in);
-    if (eddy__graph_ready(b->r->graph)) set_gradients(b, back);
+    if (eddy__graph_ready(b->r->graph)) set_gradients(b, forward, back);
 }
 
 void eddy__loop_gradient(eddy_rule *r)
