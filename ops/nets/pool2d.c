@@ -1,4 +1,5 @@
 /* pool2d.c -- 2-D max pooling and average pooling of images, channels last. */
+#include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "graph/take.h"
 #include "ops/arrays/batching.h"
@@ -66,6 +67,19 @@ static bool check_attrs(eddy_infer *c)
                            a->padding ? a->padding : "");
 }
 
+/* Loops of float32 count the places from the first of a window to its last in 32 bits. */
+static bool check_reach(eddy_infer *c, eddy_shape x)
+{
+    const pool_attrs *a = c->attrs;
+    const int64_t     height = x.dim[1], width = x.dim[2];
+    if (height == EDDY_ANY || width == EDDY_ANY || c->in[0].dtype == EDDY_FLOAT64) return true;
+    const int64_t rows = eddy__min(a->ksize.at[0], height);
+    if (width <= INT32_MAX / eddy__max(rows, 1)) return true;
+    return eddy_infer_fail(c, EDDY_LIMIT,
+                           "a window of %lld rows of x, which has %lld columns, spans 2^31 "
+                           "positions or more", (long long)rows, (long long)width);
+}
+
 /* *y = the shape of x pooled; *x has rank 4 then. */
 static bool infer_pooled(eddy_infer *c, eddy_shape *x, eddy_shape *y)
 {
@@ -83,7 +97,7 @@ static bool infer_pooled(eddy_infer *c, eddy_shape *x, eddy_shape *y)
                 (long long)a->ksize.at[i], 1 + i, (long long)n);
         y->dim[1 + i] = windows(a, i, n);
     }
-    return true;
+    return check_reach(c, *x);
 }
 
 static bool pool_infer(eddy_infer *c)
@@ -244,7 +258,8 @@ const eddy_op_def eddy_op_max_pool = {
  *  over elsewhere.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE unless x has rank 4
  *  and, for VALID, a window fits; EDDY_INVALID_ARGUMENT for sizes, strides, padding or
- *  data_format that are none.
+ *  data_format that are none; EDDY_LIMIT if the rows of a window, of float32, have 2^31
+ *  places or more.
  *  Gradient: dx = dy at the maximum of each window, the first one.
  *  TensorFlow: MaxPool (tf.nn.max_pool2d). */
 eddy_tensor eddy_max_pool2d_with(const eddy_pool2d_args *given)

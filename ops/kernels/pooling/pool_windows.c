@@ -208,19 +208,6 @@ static void find_alike(eddy_window_work *w)
     else w->step = 1;
 }
 
-/* How many places the last of the largest window is behind its first, at most: loops of float32
- * count them in 32 bits. */
-static int64_t reach_of(const eddy_window_work *w)
-{
-    int64_t reach = 0;
-    for (int d = 0; d < EDDY_WINDOW_AXES; d++) {
-        int64_t most = 1;
-        for (int64_t o = 0; o < w->axis[d].out; o++) most = eddy__max(most, w->axis[d].count[o]);
-        reach += (most - 1) * w->axis[d].apart;
-    }
-    return reach;
-}
-
 eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, eddy_shape x,
                                  eddy_shape y)
 {
@@ -246,8 +233,6 @@ eddy_status eddy__window_prepare(eddy_kernel *k, const eddy_window_attrs *a, edd
     for (int i = 0; i < n && a->count_include_pad && !eddy__window_padding_is(a, "ADAPTIVE"); i++)
         w->share = (w->share > 0 ? w->share : 1) * (double)a->ksize.at[i];
     find_alike(w);
-    if (reach_of(w) > INT32_MAX)
-        return eddy_kernel_fail(k, EDDY_LIMIT, "a window of x reaches over 2^31 positions or more");
     return EDDY_OK;
 }
 

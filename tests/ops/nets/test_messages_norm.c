@@ -74,6 +74,7 @@ static void pools(void)
     eddy_avg_pool2d(x, two, .padding = "FULL"), golden_graph(g);
     eddy_avg_pool2d(x, two, .data_format = "CHWN"), golden_graph(g);
     eddy_avg_pool2d(x, EDDY_DIMS(5)), golden_graph(g);
+    eddy_max_pool2d(floats(EDDY_SHAPE(1, 4, (int64_t)1 << 30, 1)), two), golden_graph(g);
     eddy_avg_pool2d(floats(EDDY_SHAPE(4, 5, 3)), two), golden_graph(g);
     eddy_max_pool2d(of(EDDY_INT32, EDDY_SHAPE(2, 4, 5, 3)), two), golden_graph(g);
 }

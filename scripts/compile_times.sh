@@ -1,0 +1,25 @@
+#!/bin/sh
+# Processor seconds that compiling the library takes, and the files that take most.
+#   sh scripts/compile_times.sh [COUNT]      the COUNT slowest, default 25; bound: 110 in all
+#
+# A busy machine inflates the figures.  CC may be set; a cache of compilations must not be.
+set -eu
+
+if [ "${1:-}" = -compile ]; then      # -compile COMPILER ARGUMENTS...: as a compiler, for make
+    shift
+    for source; do case $source in *.c) break ;; esac; done
+    "$@"
+    times > "$TIMES.$$"               # not in a pipe: that would be another process
+    awk -v file="$source" 'FNR == 2 {
+        gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4, file }' "$TIMES.$$" >> "$TIMES"
+    exit
+fi
+
+count=${1:-25}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export TIMES="$folder/times"
+make --no-print-directory BUILD="$folder/build" CC="sh scripts/compile_times.sh -compile ${CC:-cc}" \
+    lib > "$folder/log" 2>&1 || { tail -n 20 "$folder/log" >&2; exit 1; }
+sort -rn "$TIMES" | head -n "$count" | awk '{ printf "%7.2f  %s\n", $1, $2 }'
+awk '{ all += $1 } END { printf "%7.2f  in all, of %d files\n", all, NR; exit all > 110 }' "$TIMES"
