@@ -23,12 +23,6 @@ typedef struct branches {
     int32_t                forward;
 } branches;
 
-static eddy_type type_of(eddy_tensor t)
-{
-    const eddy_node *node = eddy_node_of(t);
-    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
-}
-
 static eddy_tensor argument(const branches *b, int i) { return eddy__tensor_at(b->body, 1 + i, 0); }
 
 static eddy_tensor *dx_of(const branches *b, int branch, int i)
@@ -58,7 +52,7 @@ static bool differentiate_branch(branches *b, eddy_arena *arena, int branch)
     }
     for (int i = 0; i < b->n_args; i++) {
         *dx_of(b, branch, i) = eddy_none(b->body);
-        if (eddy_dtype_is_differentiable(type_of(argument(b, i)).dtype))
+        if (eddy_dtype_is_differentiable(eddy__type_of(argument(b, i)).dtype))
             xs[n_xs++] = argument(b, i);
     }
     if (n_ys == 0 || n_xs == 0) return true;
@@ -66,7 +60,7 @@ static bool differentiate_branch(branches *b, eddy_arena *arena, int branch)
                        .name = "gradients") != EDDY_OK)
         return false;
     for (int i = 0, x = 0; i < b->n_args; i++) {
-        if (!eddy_dtype_is_differentiable(type_of(argument(b, i)).dtype)) continue;
+        if (!eddy_dtype_is_differentiable(eddy__type_of(argument(b, i)).dtype)) continue;
         *dx_of(b, branch, i) = dxs[x++];
         b->smooth[i] = b->smooth[i] || eddy_is_valid(*dx_of(b, branch, i));
     }
@@ -183,11 +177,11 @@ static void backward_case(branches *b, eddy_tensor forward)
     in[n++] = b->r->x[0];
     for (int k = 0; k < b->n_out; k++) {
         if (!eddy_is_valid(b->dy[k])) continue;
-        eddy__extract_argument(e, b->dy[k], type_of(b->dy[k]));
+        eddy__extract_argument(e, b->dy[k], eddy__type_of(b->dy[k]));
         in[n++] = b->r->dy[k];
     }
     for (int v = 0; v < b->n_values; v++) {
-        eddy__extract_argument(e, b->values[v], type_of(b->values[v]));
+        eddy__extract_argument(e, b->values[v], eddy__type_of(b->values[v]));
         in[n++] = eddy_output(forward, b->n_out + v);
     }
     for (int i = 0; i < b->n_args; i++) {
@@ -195,7 +189,7 @@ static void backward_case(branches *b, eddy_tensor forward)
         for (int c = 0; c < e->n_captures; c++)
             needed = needed || eddy_same(e->captures[c], argument(b, i));
         if (!needed) continue;
-        eddy__extract_argument(e, argument(b, i), type_of(argument(b, i)));
+        eddy__extract_argument(e, argument(b, i), eddy__type_of(argument(b, i)));
         in[n++] = b->r->x[1 + i];
     }
     if (!eddy__extract_copy(e)) return;

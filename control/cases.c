@@ -149,11 +149,6 @@ static int build_case(eddy_graph *g, const case_spec *s, eddy_tensor index, eddy
     return eddy__graph_ready(g) ? c.n_out : 0;
 }
 
-static const char *named(const char *name, const char *otherwise)
-{
-    return name && *name ? name : otherwise;
-}
-
 static bool is_predicate(const char *what, eddy_tensor p)
 {
     if (eddy_is_valid(p) && eddy_dtype_of(p) == EDDY_BOOL && eddy_shape_of(p).rank <= 0)
@@ -176,7 +171,7 @@ int eddy_cond_with(const eddy_cond_args *given)
     const eddy_function *const branches[] = { &a.true_fn, &a.false_fn };
     eddy_graph *g = a.pred.graph;
     if (!is_predicate("cond", a.pred) || !eddy__graph_ready(g)) return 0;
-    eddy_scope_begin(g, named(a.name, "cond"));
+    eddy_scope_begin(g, eddy__name_or(a.name, "cond"));
     const case_spec s = {
         .what = "cond", .branches = branches, .names = names, .count = 2, .x = a.x
     };
@@ -233,7 +228,7 @@ int eddy_switch_case_with(const eddy_switch_case_args *given)
     eddy_arena arena = { .allocator = eddy__graph_allocator(g) };
     const eddy_function **list = list_of(g, &arena, a.branches, a.count, NULL);
     int n = 0;
-    eddy_scope_begin(g, named(a.name, "switch_case"));
+    eddy_scope_begin(g, eddy__name_or(a.name, "switch_case"));
     const case_spec s = { .what = "switch_case", .branches = list, .count = a.count, .x = a.x };
     if (list) n = build_case(g, &s, a.branch_index, a.out);
     eddy_scope_end(g);
@@ -284,7 +279,7 @@ int eddy_case_with(const eddy_case_args *given)
     eddy_arena arena = { .allocator = eddy__graph_allocator(g) };
     const eddy_function **list = list_of(g, &arena, a.fns, a.count, &a.otherwise);
     int n = 0;
-    eddy_scope_begin(g, named(a.name, "case"));
+    eddy_scope_begin(g, eddy__name_or(a.name, "case"));
     const case_spec s = { .what = "case", .branches = list,
                           .count = a.count + (a.otherwise.build != NULL), .x = a.x };
     if (list) n = build_case(g, &s, case_index(g, &a), a.out);

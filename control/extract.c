@@ -84,11 +84,7 @@ static bool need_inputs(extraction *e, int32_t id)
     return true;
 }
 
-bool eddy__extract_also(extraction *e, int32_t id)
-{
-    e->needed[id] = 1;
-    return true;
-}
+void eddy__extract_also(extraction *e, int32_t id) { e->needed[id] = 1; }
 
 bool eddy__extract_find(extraction *e, int n, const eddy_tensor *roots)
 {

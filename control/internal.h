@@ -17,6 +17,13 @@ typedef struct eddy_argument_attrs {
 /* An argument of a body, or a tensor that stands for one while a function is built. */
 eddy_tensor eddy__argument(eddy_graph *g, eddy_type t);
 
+/* The static type of a tensor; float32 of unknown shape if it is invalid. */
+static inline eddy_type eddy__type_of(eddy_tensor t)
+{
+    const eddy_node *node = eddy_node_of(t);
+    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
+}
+
 /* ------------------------------------------------------------ extraction -- */
 
 /* Copies nodes of one graph into a body. Tensors of nodes that are not copied become arguments:
@@ -43,7 +50,7 @@ typedef struct extraction {
 bool        eddy__extract_begin(extraction *e, eddy_graph *from);
 bool        eddy__extract_find(extraction *e, int n, const eddy_tensor *roots);
 /* Node `id` is copied although no root needs it. */
-bool        eddy__extract_also(extraction *e, int32_t id);
+void        eddy__extract_also(extraction *e, int32_t id);
 void        eddy__extract_argument(extraction *e, eddy_tensor t, eddy_type type);
 bool        eddy__extract_copy(extraction *e);
 eddy_tensor eddy__extract_image(const extraction *e, eddy_tensor t);

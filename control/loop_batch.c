@@ -22,12 +22,6 @@ typedef struct batching {
     int64_t      n;                 /* examples, or EDDY_ANY */
 } batching;
 
-static eddy_type type_of(eddy_tensor t)
-{
-    const eddy_node *node = eddy_node_of(t);
-    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
-}
-
 /* The type of many examples. */
 static eddy_type batched_type(const batching *m, eddy_type t)
 {
@@ -82,7 +76,7 @@ static bool vectorize(batching *m, int n_ys, const eddy_tensor *ys, eddy_tensor 
         const eddy_tensor arg = eddy__tensor_at(m->body, 1 + i, 0);
         m->args[i] = arg;
         if (!m->batched[i]) continue;
-        m->args[i] = eddy__argument(m->body, batched_type(m, type_of(arg)));
+        m->args[i] = eddy__argument(m->body, batched_type(m, eddy__type_of(arg)));
         stands[n] = arg;
         batches[n++] = m->args[i];
     }
@@ -98,7 +92,7 @@ static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
         m->e.copies[id] = m->body->nodes[id]->op != &eddy_op_argument;
     if (!eddy__extract_find(&m->e, n_roots, roots)) return false;
     for (int i = 0; i < m->n_args; i++)
-        eddy__extract_argument(&m->e, m->args[i], type_of(m->args[i]));
+        eddy__extract_argument(&m->e, m->args[i], eddy__type_of(m->args[i]));
     /* where only the shape of one example matters, its argument is one row of the batch */
     for (int i = 0; i < m->n_args; i++) {
         eddy_tensor *one = eddy__extract_room(&m->e, 1, sizeof *one);

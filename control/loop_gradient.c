@@ -31,15 +31,9 @@ typedef struct backward {
     int32_t                forward;     /* nodes of the body up to this one are not gradients */
 } backward;
 
-static eddy_type type_of(eddy_tensor t)
-{
-    const eddy_node *node = eddy_node_of(t);
-    return node ? node->outputs[t.output] : (eddy_type){ EDDY_FLOAT32, EDDY_UNKNOWN_SHAPE };
-}
-
 static bool is_smooth(eddy_tensor t)
 {
-    return eddy_dtype_is_differentiable(type_of(t).dtype);
+    return eddy_dtype_is_differentiable(eddy__type_of(t).dtype);
 }
 
 /* Argument i of the body, after the iteration. */
@@ -87,7 +81,7 @@ static bool differentiate(backward *b, eddy_arena *arena)
         eddy_tensor      *dy = k < b->n_carried ? &b->dcarried[k] : &b->dstacked[k - b->n_carried];
         *dy = eddy_none(body);
         if (!is_smooth(y) || !eddy_is_valid(b->r->dy[k])) continue;
-        *dy = eddy__argument(body, type_of(y));
+        *dy = eddy__argument(body, eddy__type_of(y));
         ys[n_ys] = y;
         dys[n_ys++] = *dy;
     }
@@ -139,8 +133,8 @@ static eddy_tensor factor_of(const backward *b, eddy_tensor dx, eddy_tensor *dy)
     if (!t->transpose_a || t->transpose_b || x.node > b->forward || x.node < 2 ||
         (argument && x.node - 2 >= b->n_carried + b->n_sliced) ||
         (b->a->trips >= 0 && is_sliced(b, x)) ||        /* it may have more rows than iterations */
-        node->inputs[1].node <= b->forward || !is_matrix(type_of(x)) ||
-        !is_matrix(type_of(node->inputs[1])))
+        node->inputs[1].node <= b->forward || !is_matrix(eddy__type_of(x)) ||
+        !is_matrix(eddy__type_of(node->inputs[1])))
         return none;
     *dy = node->inputs[1];
     return x;
@@ -160,7 +154,7 @@ static bool make_next(backward *b, eddy_arena *arena)
         if (!eddy_is_valid(b->dx[i])) continue;
         b->rows[i] = factor_of(b, b->dx[i], &b->dx[i]);
         if (eddy_is_valid(b->rows[i])) continue;
-        b->dsum[i] = eddy__argument(b->a->body, type_of(argument(b, i)));
+        b->dsum[i] = eddy__argument(b->a->body, eddy__type_of(argument(b, i)));
         b->next[b->n_next++] = eddy_add(b->dsum[i], b->dx[i]);
     }
     return eddy__graph_ready(b->a->body);
@@ -264,36 +258,36 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
                            (eddy_type){ EDDY_INT64, EDDY_SCALAR });
     for (int j = 0; j < b->n_carried; j++) {
         if (!eddy_is_valid(b->dcarried[j])) continue;
-        eddy__extract_argument(e, b->dcarried[j], type_of(b->dcarried[j]));
+        eddy__extract_argument(e, b->dcarried[j], eddy__type_of(b->dcarried[j]));
         in[n++] = r->dy[j];
     }
     for (int i = first; i < first + b->n_captured; i++) {
         if (!eddy_is_valid(b->dsum[i])) continue;
-        eddy__extract_argument(e, b->dsum[i], type_of(b->dsum[i]));
+        eddy__extract_argument(e, b->dsum[i], eddy__type_of(b->dsum[i]));
         in[n++] = eddy_zeros_like(r->x[skip + i]);
     }
     for (int k = 0; k < a->n_stacked; k++) {
         if (!eddy_is_valid(b->dstacked[k])) continue;
-        eddy__extract_argument(e, b->dstacked[k], type_of(b->dstacked[k]));
+        eddy__extract_argument(e, b->dstacked[k], eddy__type_of(b->dstacked[k]));
         in[n++] = r->dy[b->n_carried + k];
     }
     for (int i = 0; i < e->n_captures; i++) {
         if (!is_sliced(b, e->captures[i])) continue;
-        eddy__extract_argument(e, e->captures[i], type_of(e->captures[i]));
+        eddy__extract_argument(e, e->captures[i], eddy__type_of(e->captures[i]));
         in[n++] = r->x[skip + argument_number(b, e->captures[i])];
     }
     if (counts_rows(b)) {
         const int i = b->n_carried;
-        eddy__extract_argument(e, argument(b, i), type_of(argument(b, i)));
+        eddy__extract_argument(e, argument(b, i), eddy__type_of(argument(b, i)));
         in[n++] = r->x[skip + i];
     }
     for (int i = 0; i < b->n_stacks; i++) {
-        eddy__extract_argument(e, b->stacks[i], type_of(b->stacks[i]));
+        eddy__extract_argument(e, b->stacks[i], eddy__type_of(b->stacks[i]));
         in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + i);
     }
     for (int i = 0; i < e->n_captures; i++) {
         if (!is_captured(b, e->captures[i])) continue;
-        eddy__extract_argument(e, e->captures[i], type_of(e->captures[i]));
+        eddy__extract_argument(e, e->captures[i], eddy__type_of(e->captures[i]));
         in[n++] = r->x[skip + argument_number(b, e->captures[i])];
     }
     return n;
@@ -332,7 +326,7 @@ static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
 /* All rows of a stack of matrices as one matrix. */
 static eddy_tensor flat(eddy_tensor stack, eddy_tensor row)
 {
-    return eddy_reshape(stack, EDDY_SHAPE(-1, type_of(row).shape.dim[1]));
+    return eddy_reshape(stack, EDDY_SHAPE(-1, eddy__type_of(row).shape.dim[1]));
 }
 
 static eddy_tensor product_of_rows(backward *b, int i, eddy_tensor forward, eddy_tensor dys)

@@ -218,11 +218,6 @@ static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
     return eddy__graph_ready(g) ? n : 0;
 }
 
-static const char *named(const char *name, const char *otherwise)
-{
-    return name && *name ? name : otherwise;
-}
-
 /* The graph of the arguments, or of what f builds of none. */
 static eddy_graph *graph_of(const char *what, eddy_list a, eddy_list b, const eddy_function *f)
 {
@@ -241,8 +236,12 @@ int eddy_while_loop_with(const eddy_while_args *given)
         return 0;
     }
     const loop_spec s = {
-        .what = "while_loop", .scope = named(a.name, "while"), .cond = &a.cond, .body = &a.body,
-        .carried = a.loop_vars, .invariants = a.shape_invariants,
+        .what = "while_loop",
+        .scope = eddy__name_or(a.name, "while"),
+        .cond = &a.cond,
+        .body = &a.body,
+        .carried = a.loop_vars,
+        .invariants = a.shape_invariants,
         .trips = a.maximum_iterations,
         .no_back_prop = a.no_back_prop,
     };
@@ -258,8 +257,11 @@ int eddy_iterate_with(const eddy_iterate_args *given)
         if (g) eddy_fail(g, EDDY_INVALID_ARGUMENT, "iterate: count is %lld", (long long)a.count);
         return 0;
     }
-    const loop_spec s = { .what = "iterate", .scope = named(a.name, "iterate"), .body = &a.f,
-                          .carried = a.x, .trips = a.count };
+    const loop_spec s = { .what = "iterate",
+                          .scope = eddy__name_or(a.name, "iterate"),
+                          .body = &a.f,
+                          .carried = a.x,
+                          .trips = a.count };
     return build_loop(g, &s, a.out);
 }
 
@@ -267,7 +269,7 @@ int eddy_loop_with(const eddy_loop_args *given)
 {
     eddy_loop_args a = EDDY_TAKE(eddy_loop_args, given);
     const loop_spec s = {
-        .what = "loop", .scope = named(a.name, "loop"), .body = &a.f, .carried = a.carried,
+        .what = "loop", .scope = eddy__name_or(a.name, "loop"), .body = &a.f, .carried = a.carried,
         .rows = a.rows, .trips = a.rows.count > 0 ? -1 : a.count, .reverse = a.reverse,
         .n_stacked = -1,
     };
@@ -277,7 +279,7 @@ int eddy_loop_with(const eddy_loop_args *given)
 int eddy_map_fn_with(const eddy_map_fn_args *given)
 {
     eddy_map_fn_args a = EDDY_TAKE(eddy_map_fn_args, given);
-    const loop_spec s = { .what = "map_fn", .scope = named(a.name, "map"), .body = &a.f,
+    const loop_spec s = { .what = "map_fn", .scope = eddy__name_or(a.name, "map"), .body = &a.f,
                           .rows = a.elems, .trips = -1, .n_stacked = -1, .only_stacks = true };
     return build_loop(graph_of("map_fn", a.elems, a.elems, &a.f), &s, a.out);
 }
@@ -325,7 +327,7 @@ static int build_fold(const char *what, const char *scope, eddy_fold_args a, boo
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, what, "elems", a.elems)) return 0;
     if (from_rows && !start_from_rows(g, what, &a, &start)) return 0;
     const loop_spec s = {
-        .what = what, .scope = named(a.name, scope), .body = &a.f, .carried = a.initializer,
+        .what = what, .scope = eddy__name_or(a.name, scope), .body = &a.f, .carried = a.initializer,
         .rows = a.elems, .trips = -1, .reverse = a.reverse, .stack_carried = stacks,
         .only_stacks = stacks,
     };

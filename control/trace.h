@@ -17,11 +17,17 @@ typedef struct trace {
 /* Calls f on the n arguments; returns the number of results in t->y; 0 with the error set. */
 int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor *args);
 
-/* Nodes with ids from `first` to `last` that have side effects and do not belong to a body. */
+/* The node has a side effect and is not the trace of another body, nor an initializer. */
 bool eddy__trace_acts(const eddy_graph *g, int32_t id);
 
 /* Marks the nodes of the trace that are copied to the body, so that they never count again. */
 void eddy__trace_mark(const trace *t, const extraction *e);
+
+/* The name of a scope: `name`, or `otherwise` if it is NULL or empty. */
+static inline const char *eddy__name_or(const char *name, const char *otherwise)
+{
+    return name && *name ? name : otherwise;
+}
 
 /* The node draws, or has a side effect, each time that it runs. */
 bool eddy__trace_repeats(const eddy_node *node);
