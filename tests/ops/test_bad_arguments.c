@@ -72,6 +72,72 @@ START_TEST(shapes_of_rank_100)
 }
 END_TEST
 
+/* Loops and branches: every call returns 0, no result. */
+static int same(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    for (int i = 0; i < in.count; i++) y[i] = in.at[i];
+    return in.count;
+}
+
+static void refused(int results)
+{
+    ck_assert_int_eq(results, 0);
+    eddy_graph_clear_error(g);
+}
+
+START_TEST(loops_of_bad_arguments)
+{
+    const eddy_list     none = { 2, NULL }, negative = { -1, NULL };
+    const eddy_function f = { .build = same }, missing = { .build = NULL };
+    const eddy_shape    wild = { .rank = 100 };
+    eddy_tensor         y[EDDY_MAX_RESULTS];
+    refused(eddy_while_loop_with(NULL));
+    refused(eddy_while_loop(f, f, none, y));
+    refused(eddy_while_loop(f, f, negative, y));
+    refused(eddy_while_loop(f, f, EDDY_LIST(x), NULL));
+    refused(eddy_while_loop(f, missing, EDDY_LIST(x), y));
+    refused(eddy_while_loop(f, f, EDDY_LIST(x), y, .shape_invariants = &wild));
+    refused(eddy_iterate_with(NULL));
+    refused(eddy_iterate(-5, f, EDDY_LIST(x), y));
+    refused(eddy_iterate(2, f, none, y));
+    refused(eddy_loop_with(NULL));
+    refused(eddy_loop(f, EDDY_LIST(x), none, y));
+    refused(eddy_loop(f, none, EDDY_LIST(x), y));
+    refused(eddy_loop(f, EDDY_LIST(x), .out = y));
+    refused(eddy_map_fn_with(NULL));
+    refused(eddy_map_fn(f, none, y));
+    refused(eddy_map_fn(f, EDDY_LIST(x), NULL));
+    refused(eddy_scan_with(NULL));
+    refused(eddy_scan(f, none, y));
+    refused(eddy_foldl(f, EDDY_LIST(x), y, .initializer = none));
+}
+END_TEST
+
+START_TEST(branches_of_bad_arguments)
+{
+    const eddy_list     none = { 2, NULL };
+    const eddy_function f = { .build = same }, missing = { .build = NULL };
+    const eddy_tensor   first = eddy_number(g, EDDY_INT32, 0);
+    const eddy_tensor   pred = eddy_placeholder(g, "p", EDDY_BOOL, EDDY_SCALAR);
+    eddy_tensor         y[EDDY_MAX_RESULTS];
+    refused(eddy_cond_with(NULL));
+    refused(eddy_cond(x, f, f, y));
+    refused(eddy_cond(EDDY_NO_TENSOR, f, f, y));
+    refused(eddy_cond(pred, f, f, y, none));
+    refused(eddy_cond(pred, f, missing, y, EDDY_LIST(x)));
+    refused(eddy_cond(pred, f, f, NULL, EDDY_LIST(x)));
+    refused(eddy_switch_case_with(NULL));
+    refused(eddy_switch_case(x, &f, 1, y));
+    refused(eddy_switch_case(first, NULL, 3, y));
+    refused(eddy_switch_case(first, &f, INT32_MAX, y));
+    refused(eddy_case_with(NULL));
+    refused(eddy_case(&pred, NULL, 1, y));
+    refused(eddy_case(NULL, &f, 1, y));
+    refused(eddy_case(&pred, &f, 0, y));
+}
+END_TEST
+
 Suite *bad_arguments_suite(void)
 {
     Suite *s = suite_create("bad_arguments");
@@ -80,6 +146,8 @@ Suite *bad_arguments_suite(void)
     tcase_add_test(c, lists_without_tensors);
     tcase_add_test(c, tensors_of_a_failed_graph);
     tcase_add_test(c, shapes_of_rank_100);
+    tcase_add_test(c, loops_of_bad_arguments);
+    tcase_add_test(c, branches_of_bad_arguments);
     suite_add_tcase(s, c);
     return s;
 }
