@@ -24,11 +24,11 @@ endif
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
            -Wmissing-prototypes -Wswitch-enum -Werror
 OPT     ?= -O3
-# With -O3 few variables are left that a debugger could show: lines and functions are enough, and
-# take a seventh less time to compile.
+# With -O3, few variables remain for a debugger to show; debug information for lines and
+# functions is enough and takes a seventh less time to compile.
 CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 # -O3 gains time in loops over numbers only, and takes longer to compile.
-COLD     := graph autodiff layers optim ops/formulas session
+COLD     := graph autodiff control layers optim ops/formulas session
 LOOPS    := session/compile/fused_loop.c session/run/run.c
 OPT_OF   = $(if $(filter-out $(LOOPS),$(filter $(COLD:=/%),$1)),$(OPT:-O3=-O2),$(OPT))
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
@@ -41,17 +41,22 @@ FOLDERS := graph ops autodiff control layers optim session
 SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c
-HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h ops/ops.h ops/short_names.h \
+# Generated: a header for the operations of each folder, and one for those in none.
+OPS_IN  := $(filter-out ops/kernels/%,$(filter ops/%,$(SOURCES)))
+OPS_DIRS := $(filter-out ops,$(sort $(patsubst %/,%,$(dir $(OPS_IN)))))
+OPS_H   := $(OPS_DIRS:%=%.h) ops/graphs.h
+HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OPS_H) ops/ops.h ops/short_names.h \
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
            control/control.h \
            layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
+           layers/rnn.h layers/rnn_cells.h layers/rnn_weights.h layers/beam_search.h \
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \
            optim/schedules/schedules.h \
            optim/wrappers/averages.h optim/wrappers/wrappers.h optim/lbfgs/lbfgs.h \
            session/session.h
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard examples/support/*.c)))
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
-# The examples that say themselves whether they are right; digits runs in `make demo`.
+# The examples that check their own results; digits runs in `make demo`.
 SELF_CHECKING := $(filter-out $(BUILD)/examples/digits,$(EXAMPLES))
 ROUND_TRIPS := $(EXAMPLES:$(BUILD)/examples/%=$(BUILD)/round_trip/%)
 FUZZED  := npy safetensors graph
@@ -72,20 +77,22 @@ lib: $(BUILD)/libeddy.a $(BUILD)/libeddy.so
 
 # --- generated: the header of operations and the table of definitions -------
 # Where structs of options are.
-OPTIONS := $(OPSRC) $(filter-out ops/ops.h graph/defaults.h,$(HEADERS))
+OPTIONS := $(OPSRC) $(filter-out $(OPS_H) graph/defaults.h,$(HEADERS))
 $(GEN)/stamp: $(OPTIONS) ops/gen.awk ops/declared.awk graph/op.h graph/defaults.awk
 	@mkdir -p $(GEN) build/include
 	@ln -sfn ../.. build/include/eddy
-	@for m in header table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/declared.awk -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
-	@cmp -s $(GEN)/header.new ops/ops.h || cp $(GEN)/header.new ops/ops.h
-	@for m in defaults places; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
+	@for m in table_h table_c weak_ops_h weak_ops_c; do awk -v mode=$$m -f ops/declared.awk -f ops/gen.awk $(OPSRC) > $(GEN)/$$m.new || exit 1; done
+	@for h in $(OPS_H); do f=$$(basename $$h .h); [ -d ops/$$f ] && in=ops/$$f || in=ops; \
+	    awk -v mode=header -v folder=$$f -f ops/declared.awk -f ops/gen.awk $$in/*.c > $(GEN)/$$f.new || exit 1; \
+	    cmp -s $(GEN)/$$f.new $$h || cp $(GEN)/$$f.new $$h; done
+	@for m in defaults list_offsets; do awk -v mode=$$m -f graph/defaults.awk $(OPTIONS) > $(GEN)/$$m.new || exit 1; done
 	@cmp -s $(GEN)/defaults.new graph/defaults.h || cp $(GEN)/defaults.new graph/defaults.h
-	@cmp -s $(GEN)/places.new $(GEN)/option_places.h || cp $(GEN)/places.new $(GEN)/option_places.h
+	@cmp -s $(GEN)/list_offsets.new $(GEN)/option_offsets.h || cp $(GEN)/list_offsets.new $(GEN)/option_offsets.h
 	@for m in table_h table_c weak_ops_h weak_ops_c; do f=$(GEN)/$${m%_?}.$${m##*_}; \
 	    cmp -s $(GEN)/$$m.new $$f || cp $(GEN)/$$m.new $$f; done
 	@touch $@
-$(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h ops/ops.h \
-        graph/defaults.h $(GEN)/option_places.h: $(GEN)/stamp ;
+$(GEN)/table.c $(GEN)/table.h $(GEN)/weak_ops.c $(GEN)/weak_ops.h $(OPS_H) \
+        graph/defaults.h $(GEN)/option_offsets.h: $(GEN)/stamp ;
 
 # The list of test suites: tests/FOLDER/test_NAME.c has NAME_suite().
 $(GEN)/suites.h: FORCE
@@ -120,7 +127,7 @@ $(BUILD)/obj/%.o: %.c | $(GEN)/stamp
 	$(call say,cc $<)
 	$(Q)$(CC) $(EDDY_CFLAGS) $(call OPT_OF,$<) $(CFLAGS) -c $< -o $@
 
-# A plugin that is linked from the archive exports nothing of it.
+# A plugin linked from the archive exports none of its symbols.
 $(BUILD)/hide_symbols: scripts/hide_symbols.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -O1 $(WARN) $< -o $@
@@ -145,7 +152,7 @@ $(BUILD)/eddy.pc: FORCE
 	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -leddy' \
 	    'Libs.private: $(LIBS)' > $@
 
-# The same for CMake's find_package, wherever the folder is moved.
+# The same for CMake's find_package; the installed folder may be moved.
 empty :=
 IN_CMAKE = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@SOMAJOR@|$(SOMAJOR)|' \
            -e 's|@LIBS@|$(subst $(empty) ,;,$(strip $(LIBS)))|' \
@@ -162,7 +169,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(SUPPORT) $(BUILD)/
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-# The same programs, with every graph through a file and back.
+# The same programs, with every graph written to a file and read back.
 WRAPPED := main eddy_session_new_with eddy_session_free eddy_run eddy_restore \
            eddy_variable_set eddy_graph_free
 $(ROUND_TRIPS): $(BUILD)/round_trip/%: $(BUILD)/obj/examples/%.o $(SUPPORT) \
@@ -183,7 +190,7 @@ $(BUILD)/bench/ops: $(BUILD)/obj/bench/ops/main.o $(OPSROWS:%.c=$(BUILD)/obj/%.o
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-# Training steps; counts its allocations.
+# Training steps; allocations are counted.
 COUNTED := malloc calloc realloc aligned_alloc
 $(WORKLOADS): $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard bench/workloads/*.c))) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
@@ -212,7 +219,7 @@ $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
 	$(Q)$(CC) -fsanitize=fuzzer $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
 # --- commands ---------------------------------------------------------------------
-setup: ## install what the build needs (NEED=check or NEED=ci: more)
+setup: ## install the packages that the build needs (NEED=check or NEED=ci: more)
 	@sh scripts/setup.sh $(or $(NEED),build)
 
 demo: ## train on handwritten digits and show the result (DATA=fashion: Fashion-MNIST)
@@ -237,26 +244,26 @@ check: ## run all tests, examples and programs in the documentation
 	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
 
-docs: $(REFERENCE)/index.md $(REFERENCE)/catalogue.md ## the reference of operations, in build/docs/reference
-$(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/tasks.txt scripts/reference.sh
+docs: $(REFERENCE)/index.md $(REFERENCE)/catalogue.md ## write the reference of operations to build/docs/reference
+$(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/calls_by_task.txt scripts/reference.sh
 	@sh scripts/reference.sh $(@D)
 $(REFERENCE)/catalogue.md: $(BUILD)/tables/catalogue
 	@mkdir -p $(@D)
 	@$< > $@
 
-interface: build/interface.json ## the public interface as JSON, for bindings: build/interface.json
+interface: build/interface.json ## write the public interface as JSON, for bindings, to build/interface.json
 build/interface.json: $(HEADERS) scripts/interface.awk
 	@awk -f scripts/interface.awk $(HEADERS) > $@
 
-bindings: build/interface.json $(BUILD)/libeddy.so ## train from Python through that description alone
+bindings: build/interface.json $(BUILD)/libeddy.so ## train a model from Python through build/interface.json
 	@if command -v python3 >/dev/null; then \
 	    python3 tests/bindings/train.py build/interface.json $(BUILD)/libeddy.so; \
-	else echo 'bindings: no python3, passed over'; fi
+	else echo 'bindings: no python3, skipped'; fi
 
 passes: tests ## compare random graphs with and without compiler passes (GRAPHS=20000)
 	EDDY_GRAPHS=$(or $(GRAPHS),20000) CK_RUN_SUITE=passes $(BUILD)/run-tests
 
-roundtrip: $(ROUND_TRIPS) ## write, read and run the graphs of the examples, and compare the bits
+roundtrip: $(ROUND_TRIPS) ## write, read and run the graphs of the examples, and compare results bit for bit
 	@for e in $(ROUND_TRIPS); do \
 	    $$e --epochs 1 --out $(BUILD)/round_trip > $$e.out 2>&1 || { cat $$e.out; exit 1; }; \
 	    tail -n 1 $$e.out; done
@@ -311,7 +318,7 @@ hostile: ## call every builder with random arguments under the sanitizers (ROUND
 	    build/sanitize/hostile
 	OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=allocator_may_return_null=1 build/sanitize/hostile \
 	    $(ROUNDS) 2> build/sanitize/hostile.err || { tail -n 40 build/sanitize/hostile.err; exit 1; }
-BUILDERS := $(filter ops/ops.h layers/% optim/%,$(HEADERS))
+BUILDERS := $(filter $(OPS_H) layers/% optim/%,$(HEADERS))
 $(GEN)/hostile.h: $(BUILDERS) tests/hostile/calls.awk
 	@awk -f tests/hostile/calls.awk $(BUILDERS) > $@
 $(BUILD)/obj/tests/hostile/hostile.o: $(GEN)/hostile.h
@@ -319,7 +326,7 @@ $(BUILD)/hostile: $(BUILD)/obj/tests/hostile/hostile.o $(BUILD)/libeddy.a
 	$(call say,link $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-bench: $(WORKLOADS) ## measure training steps beside PyTorch (BENCH='--quick mlp_b128 lstm': a part)
+bench: $(WORKLOADS) ## compare training steps with PyTorch (BENCH='--quick mlp_b128 lstm': some of them)
 	@sh scripts/bench.sh $(WORKLOADS) --out $(BUILD)/bench $(if $(BENCH),$(BENCH),--page)
 
 bench-check: $(WORKLOADS) ## measure training steps and compare with bench/ratios.json
@@ -329,40 +336,42 @@ instructions: $(WORKLOADS) ## count the instructions of each training step (UPDA
 	@sh scripts/setup.sh valgrind
 	@UPDATE='$(UPDATE)' sh scripts/instructions.sh $(WORKLOADS) bench/instructions.json $(BENCH)
 
-bench-ops: $(BUILD)/bench/ops ## measure single operations beside PyTorch (BENCH='--cpu tan sort': a part)
+bench-ops: $(BUILD)/bench/ops ## compare single operations with PyTorch (BENCH='--cpu tan sort': some of them)
 	@python3 scripts/bench_ops.py $(BUILD)/bench/ops $(BENCH)
 
-parts: $(BENCHES) ## measure single kernels and the cost of nodes
+parts: $(BENCHES) ## measure kernels, and the cost of nodes
 	@for b in $(BENCHES); do $$b || exit 1; done
 
-size: lib ## check the sizes, exported symbols and plans of statically linked programs
+size: lib ## check sizes, exported symbols and plans of statically linked programs
 	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' sh scripts/size.sh
 
 headers: $(BUILD)/libeddy.a ## compile every public header by itself, as C11 and as C++
 	@CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' LIBS='$(LIBS)' \
 	    sh scripts/headers.sh $(HEADERS)
 	@CC='$(CC)' BUILD='$(BUILD)' LDFLAGS='$(CFLAGS) $(LDFLAGS)' LIBS='$(LIBS)' \
-	    sh scripts/older.sh $(HEADERS)
+	    sh scripts/old_headers.sh $(HEADERS)
 
 packages: lib ## build programs against an installed copy with CMake, pkg-config and Python
 	@CC='$(CC)' CXX='$(CXX)' BUILD='$(BUILD)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 	    MAKE='$(MAKE)' sh scripts/packages.sh
 
-style: ## check the sources: folders, sizes, generated files, messages, symbols
+style: ## check the sources: order of folders, sizes, paths in pages, messages, symbols
 	@sh scripts/style.sh
 	@sh scripts/messages.sh
 	@$(MAKE) --no-print-directory lib
-	@sh scripts/layers.sh $(BUILD)/obj
+	@sh scripts/folder_order.sh $(BUILD)/obj
 	@nm -D --defined-only $(BUILD)/libeddy.so | awk '$$3 !~ /^eddy_/ { print "exported: " $$3; bad = 1 } END { exit bad }'
 	@readelf -sW $(OBJECTS) | awk '$$5 == "GLOBAL" && $$6 == "HIDDEN" && $$7 != "UND" && \
 	    $$8 !~ /^eddy__|^eddy_op_/ { print "an internal name without eddy__: " $$8; bad = 1 } END { exit bad }'
 	@echo 'style: ok'
 
-format: ## break lines that are too long
+format: ## break lines of more than 100 columns
 	@sh scripts/format.sh
 
 install: lib build/interface.json $(REFERENCE)/index.md $(BUILD)/eddy.pc $(CMAKE_FILES) ## install into $(DESTDIR)$(PREFIX)
-	@for h in $(HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/eddy/$$h || exit 1; done
+	@# without #line, which names sources that are not installed
+	@for h in $(HEADERS); do to=$(DESTDIR)$(PREFIX)/include/eddy/$$h; install -D -m 644 $$h $$to || exit 1; \
+	    sed -i '/^#line /d' $$to; done
 	install -D -m 644 $(BUILD)/libeddy.a $(DESTDIR)$(LIBDIR)/libeddy.a
 	install -D -m 755 $(BUILD)/libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(VERSION)
 	ln -sf libeddy.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libeddy.so.$(SOMAJOR)

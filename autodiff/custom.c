@@ -5,7 +5,7 @@
  * registered gradient overrides that of the IdentityN. After TensorFlow's custom_gradient and
  * recompute_grad. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static uint8_t *ancestors(eddy_graph *g, eddy_list y, eddy_list x)
 {
     uint8_t *marks = eddy__allocate_zeroed(eddy__graph_allocator(g), (size_t)g->size + 1, 1);
     if (!marks) {
-        eddy_fail(g, EDDY_NO_MEMORY, "custom_gradient: out of memory for %d nodes", (int)g->size);
+        eddy_fail(g, EDDY_NO_MEMORY, "custom_gradient: out of memory (nodes: %d)", (int)g->size);
         return NULL;
     }
     for (int k = 0; k < y.count; k++)

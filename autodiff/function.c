@@ -1,6 +1,6 @@
 /* function.c -- calls a user's function that builds a part of a graph. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "autodiff/tape.h"
 #include "ops/ops.h"
 
@@ -104,7 +104,8 @@ static int by_position(eddy_graph *g, const eddy_function_args *a, int *chosen)
         if (a->indices.at[i] < 0 || a->indices.at[i] >= a->x.count) {
             eddy_fail(
                 g, EDDY_INVALID_ARGUMENT,
-                "gradients_function: parameter %lld is given, but %.200s has %d arguments",
+                "gradients_function: parameter %lld is given, but the number of arguments of "
+                "%.200s is %d",
                 (long long)a->indices.at[i], name_of(&a->f), a->x.count);
             return 0;
         }
@@ -162,7 +163,7 @@ int eddy_gradients_function_with(const eddy_function_args *given)
     int         *chosen = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, room);
     eddy_tensor *t = eddy__tensors_new(g, (int64_t)a.x.count + most);
     if (!chosen)
-        eddy_fail(g, EDDY_NO_MEMORY, "gradients_function: out of memory for %d parameters", most);
+        eddy_fail(g, EDDY_NO_MEMORY, "gradients_function: out of memory (parameters: %d)", most);
     const int count = chosen && t ? gradients_function(g, &a, chosen, t) : 0;
     eddy__tensors_free(g, t, (int64_t)a.x.count + most);
     eddy__release(eddy__graph_allocator(g), chosen, room);
@@ -203,7 +204,8 @@ static int implicit(eddy_graph *g, const eddy_implicit_args *a, eddy_tape *tape)
                   "No trainable variables were accessed while the function was being computed.");
     if (a->gradients && n > a->room)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "implicit_gradients: there are %d variables, but room for only %d", n, a->room);
+                  "implicit_gradients: the number of variables is %d, but there is room for %d", n,
+                  a->room);
     const eddy_list     ys = { results, y }, vs = { n, v };
     const eddy_weighted w = { "implicit_gradients", "dy", "results", a->dy, ys };
     if (dv && eddy__graph_ready(g) && eddy__weights_fit(g, &w))

@@ -6,7 +6,7 @@
  * gradient and calls the operation's rule for the gradients of its inputs. After TensorFlow's
  * gradients_util, which reaches the same nodes by means of queues. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -392,7 +392,7 @@ eddy_status eddy__sweep(const eddy_gradients_args *a, const eddy_recording *reco
     eddy_scope_begin(g, a->name && *a->name ? a->name : "gradients");
     snprintf(s.scope, sizeof s.scope, "%s", eddy_scope_name(g));
     if (!s.marks || !s.terms)
-        eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory for %zu nodes", n);
+        eddy_fail(g, EDDY_NO_MEMORY, "gradients: out of memory (nodes: %zu)", n);
     else if (ready(&s)) run_sweep(&s);
     eddy_scope_end(g);
     eddy__release(&g->allocator, s.marks, n * sizeof *s.marks);

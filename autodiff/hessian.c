@@ -1,6 +1,6 @@
 /* hessian.c -- Hessians, second derivatives: the Jacobian of the gradient. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 /* The rank of x, twice that of the result. */

@@ -1,7 +1,7 @@
 /* jacobian.c -- Jacobians: the gradient of one row, batched over the unit vectors of y; or the
  * rows one by one. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  * itself: another sweep over it, from J'u back to u, gives J v. Nodes that depend only on the
  * value of u are pruned when it runs. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 static eddy_graph *graph_of(eddy_list ys, eddy_list xs)
@@ -24,8 +24,9 @@ static bool lists_are_valid(eddy_graph *g, const char *who, const char *y_name, 
     else if (ys.count == 0) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is empty", who, y_name);
     else if (eddy__list_is_of(g, who, y_name, ys) && eddy__list_is_of(g, who, "xs", xs) &&
              vs.count != xs.count)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d vs given for %d xs; the numbers must be equal",
-                  who, vs.count, xs.count);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: vs and xs must have the same length, not %d and %d", who, vs.count,
+                  xs.count);
     return eddy__graph_ready(g) && eddy__weights_fit(g, &w);
 }
 

@@ -7,7 +7,7 @@ void *eddy__subgraph_alloc(eddy_subgraph *s, int64_t n, size_t size)
 {
     void *p = eddy__arena_alloc(&s->arena, (size_t)n * size);
     if (p) memset(p, 0, (size_t)n * size);
-    else eddy_fail(s->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)n);
+    else eddy_fail(s->graph, EDDY_NO_MEMORY, "out of memory (nodes: %lld)", (long long)n);
     return p;
 }
 

@@ -4,7 +4,7 @@
  * it was used" is a comparison of ids. The nodes on a tape are determined when a gradient is
  * requested, in one pass over its intervals. */
 #include "autodiff/tape.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "autodiff/internal.h"
 #include "ops/ops.h"
 
@@ -50,7 +50,7 @@ static eddy_graph *graph_of_call(const eddy_tape *t, const char *who, eddy_list 
     return NULL;
 }
 
-/* After that. */
+/* The status after the call. */
 static eddy_status status_of(const eddy_tape *t)
 {
     return eddy__live(t, EDDY_LIVE_TAPE) ? eddy__status_of(t->graph) : EDDY_INVALID_ARGUMENT;
@@ -83,7 +83,7 @@ eddy_tape *eddy_tape_new_with(const eddy_tape_args *given)
     eddy_tape *t = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, sizeof *t);
     if (!t || !eddy__live_add(t, EDDY_LIVE_TAPE)) {
         eddy__release(eddy__graph_allocator(g), t, sizeof *t);
-        eddy_fail(g, EDDY_NO_MEMORY, "tape: out of memory");
+        eddy_fail(g, EDDY_NO_MEMORY, "tape_new: out of memory");
         return NULL;
     }
     t->allocator = *eddy__graph_allocator(g);
@@ -309,7 +309,7 @@ static bool marks_begin(tape_marks *r, const eddy_tape *t, eddy_tensor *variable
     r->since = eddy__allocate_zeroed(&t->allocator, (size_t)g->size + 1, sizeof *r->since);
     r->seen = (eddy_recording){ .marks = r->marks, .since = r->since, .size = g->size, .tape = t };
     if (!r->marks || !r->since) {
-        eddy_fail(g, EDDY_NO_MEMORY, "tape: out of memory for %d nodes", (int)g->size);
+        eddy_fail(g, EDDY_NO_MEMORY, "tape: out of memory (nodes: %d)", (int)g->size);
         return false;
     }
     int n = eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES);
@@ -331,7 +331,7 @@ int eddy_tape_watched_variables(eddy_tape *t, eddy_tensor *out, int room)
     if (!ready_graph(t)) return 0;
     if (room < 0 || (room > 0 && !out)) {
         eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
-                  "tape_watched_variables: there are %d variables, but out is NULL", room);
+                  "tape_watched_variables: the number of variables is %d, but out is NULL", room);
         return 0;
     }
     const bool ok = marks_begin(&r, t, out, room);

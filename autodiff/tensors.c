@@ -4,7 +4,7 @@
 eddy_tensor *eddy__tensors_new(eddy_graph *g, int64_t n)
 {
     eddy_tensor *t = eddy__allocate_zeroed(eddy__graph_allocator(g), (size_t)n, sizeof *t);
-    if (!t) eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %lld tensors", (long long)n);
+    if (!t) eddy_fail(g, EDDY_NO_MEMORY, "out of memory (tensors: %lld)", (long long)n);
     for (int64_t i = 0; t && i < n; i++) t[i] = eddy_none(g);
     return t;
 }

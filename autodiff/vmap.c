@@ -8,7 +8,7 @@
  *
  * Random numbers that the function draws depend on the example: each example has its own. */
 #include "autodiff/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -237,7 +237,7 @@ static bool list_stand_ins(mapping *m, const eddy_examples *e, bool kept)
     m->all = kept ? eddy__allocate(eddy__graph_allocator(m->graph), bytes)
                   : eddy__subgraph_alloc(&m->subgraph, 1, bytes);
     if (!m->all) {
-        eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory for %lld nodes", (long long)room);
+        eddy_fail(m->graph, EDDY_NO_MEMORY, "out of memory (nodes: %lld)", (long long)room);
         return false;
     }
     *m->all = (eddy_stand_ins){ .allocator = *eddy__graph_allocator(m->graph), .bytes = bytes,
@@ -330,9 +330,10 @@ static bool counts_are_equal(eddy_graph *g, const eddy_vmap_args *a)
         const bool first = n == EDDY_ANY;
         if (!eddy__dim_unify(&n, examples_of(a->x.at[i], axis))) {
             eddy_fail(g, EDDY_BAD_SHAPE,
-                      "vmap: x[%d], '%.200s', has %lld examples, but x[%d], '%.200s', has %lld",
-                      known, eddy_name_of(a->x.at[known]), (long long)n, i,
-                      eddy_name_of(a->x.at[i]), (long long)examples_of(a->x.at[i], axis));
+                      "vmap: x[%d], '%.200s', and x[%d], '%.200s', differ in their number of "
+                      "examples: %lld and %lld", known, eddy_name_of(a->x.at[known]), i,
+                      eddy_name_of(a->x.at[i]), (long long)n,
+                      (long long)examples_of(a->x.at[i], axis));
             return false;
         }
         if (first && n != EDDY_ANY) known = i;

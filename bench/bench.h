@@ -1,5 +1,5 @@
-/* bench.h -- what the measuring programs share: a clock, medians, numbers that
- * other programs can repeat, a table of figures. */
+/* bench.h -- code shared by the benchmarks: a clock, medians, numbers that other programs can
+ * reproduce, a table of results. */
 #ifndef EDDY_BENCH_H
 #define EDDY_BENCH_H
 
@@ -18,7 +18,7 @@ static inline double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Leaves the program with a sentence if something failed that must not. */
+/* Ends the program with a message if something failed. */
 static inline void bench_need(bool ok, const char *what)
 {
     if (ok) return;
@@ -78,7 +78,7 @@ static inline int bench_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Enters the median and the least of the samples; name and unit must last. */
+/* Adds the median and the minimum of the samples; name and unit must outlive the table. */
 static inline void bench_enter(bench_table *t, const char *name, bench_samples *s, const char *unit)
 {
     if (s->n == 0 || t->n == BENCH_FIGURES) return;
@@ -86,7 +86,7 @@ static inline void bench_enter(bench_table *t, const char *name, bench_samples *
     t->at[t->n++] = (bench_figure){ name, unit, s->at[s->n / 2], s->at[0], s->n };
 }
 
-/* The table for people, then one JSON object a line for programs. */
+/* Prints the table, then one JSON object per line for programs. */
 static inline void bench_print(const bench_table *t)
 {
     printf("%-44s %12s %12s  %s\n", t->program, "median", "least", "unit");

@@ -1,7 +1,7 @@
-/* convolutions.c -- the convolutions of two small networks, one thread: forward, the gradient
- * of the input, that of the filter; beside them the same by direct sums, and the matrix
- * products that patches laid out as a matrix would need, with and without the laying out.
- * GFLOP/s of the best slice, counted as for direct sums.
+/* convolutions.c -- the convolutions of two small networks on one thread: forward, the gradient of
+ * the input and the gradient of the filter. They are compared with direct sums, and with the matrix
+ * products of im2col, with and without the copying of patches. Prints GFLOP/s of the best slice,
+ * counted as for direct sums.
  *
  *   convolutions [ROUNDS [PART]]: only those with PART in their names */
 #include "bench/bench.h"
@@ -140,7 +140,7 @@ static double once(op o[2], const shape *s, int pass, int how)
     return cpu_now() - start;
 }
 
-/* What is chosen, and direct sums; both are settled by their first run. */
+/* The method that the library chooses, and direct sums; the first run fixes each. */
 static void make_both(op o[2], const shape *s, int pass)
 {
     for (int how = 0; how < 2; how++) {

@@ -1,5 +1,5 @@
-/* elementwise.c -- functions of float32 element by element, beside a loop that
- * calls the C library: nanoseconds an element, in the nearest cache.
+/* elementwise.c -- elementwise float32 functions compared with a loop that calls the C library:
+ * nanoseconds per element, in the first-level cache.
  *
  *   elementwise [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"
@@ -54,7 +54,7 @@ enum { SUBJECTS = sizeof subjects / sizeof *subjects };
 
 static double per_element(double start) { return 1e9 * (bench_now() - start) / ELEMENTS; }
 
-/* The two alternate, so that a busy machine slows both. */
+/* The two alternate, so a busy machine slows both. */
 static void measure(bench_table *table, const struct subject *s)
 {
     static float         x[ELEMENTS], y[ELEMENTS];

@@ -1,5 +1,5 @@
-/* kernels.c -- ops that fold or move elements: microseconds, and how many times as long
- * as a copy that moves as many bytes.
+/* kernels.c -- operations that reduce or move elements: microseconds, and the ratio to a copy of as
+ * many bytes.
  *
  *   kernels [0 | 1 | 2 [THREADS]]      at most the baseline, AVX2, AVX-512; 1 thread */
 #include "bench/bench.h"
@@ -10,7 +10,7 @@
 typedef struct subject {
     const char *name;
     int64_t     x[6];               /* the dimensions of the first */
-    int64_t     ids, limit;         /* a second input of so many integers below limit */
+    int64_t     ids, limit;         /* a second input of this many integers below limit */
     eddy_tensor (*build)(eddy_tensor x, eddy_tensor ids);
 } subject;
 
@@ -116,7 +116,7 @@ static const subject random_numbers[] = {
 
 /* ------------------------------------------------------------- measurement -- */
 
-/* A graph that computes y and hands over only its first element. */
+/* A graph that computes y and returns only its first element. */
 typedef struct trial {
     eddy_graph    *graph;
     eddy_session  *session;

@@ -1,6 +1,5 @@
-/* nodes.c -- what a node costs beside its arithmetic: to build, to
- * differentiate, to compile, to run.  The graph is a chain of operations on
- * scalars, x = tanh(x w + u) again and again. */
+/* nodes.c -- the cost of a node apart from its arithmetic: building, differentiating, compiling,
+ * running. The graph is a chain of scalar operations, x = tanh(x w + u), repeated. */
 #include "bench/bench.h"
 
 #include <stdlib.h>
@@ -18,7 +17,7 @@ typedef struct chain {
     double        build_bytes, gradient_bytes;
 } chain;
 
-/* Bytes that the graph asked for; what is given back is not taken off. */
+/* Bytes that the graph allocated; released memory is not subtracted. */
 static double asked;
 
 static void *counting_allocate(void *context, size_t size)

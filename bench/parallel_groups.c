@@ -1,6 +1,6 @@
-/* parallel_groups.c -- measures the gain of running small independent kernels in parallel: towers
- * of small layers, forward and with their gradients and updates, in three sessions in turns: with
- * that pass, without it, and on one thread. */
+/* parallel_groups.c -- the gain from running small independent kernels in parallel: towers of small
+ * layers, forward and with gradients and updates, in three sessions in turns: with that pass,
+ * without it, and on one thread. */
 #include "bench/bench.h"
 
 enum { SLICES = 60, CHAIN = 1 };
@@ -24,7 +24,7 @@ static eddy_tensor tower(eddy_tensor x, const model *m)
     return x;
 }
 
-/* What is fetched. */
+/* The fetched tensors. */
 static eddy_tensor build(eddy_graph *g, const model *m)
 {
     const eddy_tensor x = eddy_random_normal(g, EDDY_SHAPE(m->rows, m->size));

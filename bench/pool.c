@@ -1,5 +1,5 @@
-/* pool.c -- what the library's threads cost and bring: regions of eddy_parallel of
- * several lengths, with all cores and with one, side by side.
+/* pool.c -- cost and benefit of the library's threads: regions of eddy_parallel of several lengths,
+ * with all cores and with one.
  *
  * --hog: with another process that keeps the last core busy. */
 #include "bench/bench.h"
@@ -16,7 +16,7 @@ enum { SLICES = 40 };
 /* Microseconds of a slice: with a hog several of the scheduler's. */
 static double slice_us = 2000;
 
-/* All that are there. */
+/* All available threads. */
 static int cores;
 
 /* 20 microseconds an item, however fast the machine is. */
@@ -38,8 +38,8 @@ static void compute(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* Nanoseconds of one region of n items, of as many as fill a slice; a pause before
- * each is not counted. */
+/* Nanoseconds of one region of n items, averaged over a slice; the pause before each is not
+ * counted. */
 static double slice(const eddy_kernel *k, int64_t n, int64_t grain, double each_us, double pause_us)
 {
     float  sink[16 * 256];
@@ -79,7 +79,7 @@ static void compare(int64_t n, int64_t grain, double pause_us)
            ratio[SLICES / 10], sum_one / sum_all);
 }
 
-/* What a region of one item for each thread takes beyond an item. */
+/* The overhead of a region with one item per thread. */
 static void fork_join(void)
 {
     enum { MANY = 2000 };
@@ -95,7 +95,7 @@ static void fork_join(void)
            1e9 * over[MANY / 2], 1e9 * over[MANY / 10]);
 }
 
-/* A process that never rests, on the last core. */
+/* A process that is always busy, on the last core. */
 static pid_t hog(void)
 {
     pid_t child = fork();

@@ -1,6 +1,6 @@
-/* jacobian_products.c -- products of float32 matrices beside OpenBLAS's: operations a second, and
- * how many times as fast, on one thread and on two.  The shapes are those of the networks
- * in bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN).
+/* products.c -- float32 matrix products compared with OpenBLAS: operations per second, and the
+ * ratio of times, on one thread and on two. The shapes are those of the networks in
+ * bench/workloads: forward, gradient of the input (NT), gradient of the weights (TN).
  *
  *   products [0 | 1 | 2]      at most the baseline, AVX2, AVX-512 */
 #include "bench/bench.h"

@@ -1,6 +1,6 @@
-/* sparse_updates.c -- what a step costs whose gradient names 64 rows of a table, for tables
- * of 10^4 to 10^7 rows.  The sizes take turns.  With the same rows in each run the time is
- * that of the update; with others each time, a large table adds its misses of the cache. */
+/* sparse_updates.c -- the cost of a step whose gradient names 64 rows of a table, for tables of
+ * 10^4 to 10^7 rows. The sizes take turns. With the same rows in each run, the time is that of the
+ * update; with other rows each time, cache misses of a large table are added. */
 #include "bench/bench.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static eddy_optimizer *rmsprop(eddy_graph *g)
     return eddy_rmsprop(g, eddy_scalar(g, 0.1), .momentum = eddy_scalar(g, 0.9));
 }
 
-/* A table, the step that changes 64 rows of it, and what is fed. */
+/* A table, the step that changes 64 of its rows, and its feeds. */
 typedef struct table {
     int64_t        rows;
     eddy_graph    *graph;

@@ -125,6 +125,7 @@ static bool find_values(branches *b, int branch)
 static bool choose(branches *b)
 {
     if (!eddy__extract_begin(&b->e, b->body)) return false;
+    b->e.gradient = true;
     for (int32_t id = b->forward + 1; id <= b->body->size; id++)
         b->e.copies[id] = b->body->nodes[id]->op != &eddy_op_argument;
     b->room_of = b->body->size;
@@ -152,9 +153,9 @@ static eddy_tensor forward_case(branches *b)
                                      ? b->values[v] : eddy_zeros_like(b->values[v]));
     }
     eddy_case_attrs more = *a;
-    more.body = eddy__body_share(b->body);
     more.outs = (eddy_ints){ outs.n, outs.at };
     more.n_out = n_out;
+    eddy__attrs_share_graphs(&eddy_op_case, &more);
     return eddy_apply(&eddy_op_case, &more, b->r->n_in, b->r->x,
                       (eddy_apply_args){ .graph = b->r->graph });
 }
@@ -198,8 +199,10 @@ static void backward_case(branches *b, eddy_tensor forward)
     eddy_case_attrs back = { .body = e->body, .outs = { outs.n, outs.at },
                              .n_branches = b->n_branches, .n_out = n_dx };
     e->body = NULL;                 /* it is the node's */
+    const int   waits = eddy__variables_wait(b->r->node, b->r->graph);
     eddy_tensor t =
         eddy_apply(&eddy_op_case, &back, n, in, (eddy_apply_args){ .graph = b->r->graph });
+    for (int k = 0; k < waits; k++) eddy_control_end(b->r->graph);
     for (int i = 0, k = 0; i < b->n_args && eddy_is_valid(t); i++)
         if (b->smooth[i]) b->r->dx[1 + i] = eddy_output(t, k++);
 }

@@ -1,6 +1,6 @@
 /* cases.c -- branches of users' functions: cond, switch_case, case. */
 #include "control/trace.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -41,9 +41,10 @@ static bool call_branches(trace *t, const case_spec *s, extraction *e, case_trac
             if (!c->results) return false;
         }
         if (n != c->n_out) {
-            eddy_fail(t->graph, EDDY_INVALID_ARGUMENT, "%s: %s returns %d results, but %s %d",
-                      s->what, branch_name(s, 0, one, sizeof one), c->n_out,
-                      branch_name(s, b, other, sizeof other), n);
+            eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
+                      "%s: %s and %s differ in their number of results: %d and %d", s->what,
+                      branch_name(s, 0, one, sizeof one), branch_name(s, b, other, sizeof other),
+                      c->n_out, n);
             return false;
         }
         for (int k = 0; k < n; k++) {
@@ -78,6 +79,7 @@ static bool find_effects(const trace *t, const case_spec *s, extraction *e, cons
     for (int b = 0; effects->at && b < s->count; b++)
         for (int32_t id = c->from[b]; id < c->from[b + 1]; id++) {
             if (!e->copies[id] || !eddy__trace_acts(t->graph, id)) continue;
+            if (t->graph->nodes[id]->op->flags & EDDY_OP_UPDATES) continue;
             eddy__extract_also(e, id);
             effects->at[effects->n++] = b;
             effects->at[effects->n++] = id;
@@ -85,37 +87,59 @@ static bool find_effects(const trace *t, const case_spec *s, extraction *e, cons
     return effects->at != NULL;
 }
 
-static eddy_tensor make_node(const trace *t, const case_spec *s, extraction *e, eddy_tensor index,
-                             const case_trace *c, out_list *effects)
+/* The arguments of the body, and the inputs of the node: variables that a branch updates, and
+ * what the branches capture. */
+static bool make_inputs(extraction *e, eddy_tensor index, eddy_tensor *in)
 {
-    eddy_graph  *g = t->graph;
-    const int    n_results = s->count * c->n_out;
-    out_list     outs = { eddy__extract_room(e, 2 * (int64_t)n_results, sizeof(int64_t)), 0 };
-    eddy_tensor *in = eddy__extract_room(e, e->n_captures + 1, sizeof *in);
-    if (!outs.at || !in) return eddy_none(g);
     in[0] = index;
+    if (!eddy__variables_begin(e, in + 1)) return false;
+    for (int k = 0; k < e->n_vars; k++)
+        eddy__extract_argument(e, e->vars[k], eddy__type_of(e->vars[k]));
     for (int i = 0; i < e->n_captures; i++) {
         const eddy_tensor x = e->captures[i];
         eddy__extract_argument(e, x, (eddy_type){ eddy_dtype_of(x), eddy_shape_of(x) });
-        in[i + 1] = x;
+        in[1 + e->n_vars + i] = x;
     }
-    if (!eddy__extract_copy(e)) return eddy_none(g);
-    for (int k = 0; k < n_results; k++)
-        eddy__out_add(&outs, eddy__extract_image(e, c->results[k]));
+    return true;
+}
+
+static eddy_tensor make_node(const trace *t, const case_spec *s, extraction *e, eddy_tensor index,
+                             const case_trace *c, out_list *effects)
+{
+    eddy_graph   *g = t->graph;
+    const int     n_out = c->n_out + e->n_vars, n = 1 + e->n_vars + e->n_captures;
+    const int64_t n_results = (int64_t)s->count * n_out;
+    out_list      outs = { eddy__extract_room(e, 2 * n_results, sizeof(int64_t)), 0 };
+    eddy_tensor  *in = eddy__extract_room(e, n, sizeof *in);
+    if (!outs.at || !in || !make_inputs(e, index, in) || !eddy__extract_copy(e))
+        return eddy_none(g);
+    for (int b = 0; b < s->count; b++) {
+        for (int k = 0; k < c->n_out; k++)
+            eddy__out_add(&outs, eddy__extract_image(e, c->results[b * c->n_out + k]));
+        for (int v = 0; v < e->n_vars; v++) eddy__out_add(&outs, eddy__extract_last(e, b, v));
+    }
     for (int64_t i = 0; i < effects->n / 2; i++) {
         int64_t *id = &effects->at[2 * i + 1];
         *id = eddy__extract_image(e, eddy__tensor_at(g, (int32_t)*id, 0)).node;
     }
     const eddy_case_attrs a = { .body = e->body, .outs = { outs.n, outs.at },
                                 .effects = { effects->n, effects->at },
-                                .n_branches = s->count, .n_out = c->n_out };
+                                .n_branches = s->count, .n_out = n_out };
     e->body = NULL;                 /* it is the node's */
-    return eddy_apply(&eddy_op_case, &a, e->n_captures + 1, in,
-                      (eddy_apply_args){ .graph = g, .name = "case" });
+    return eddy_apply(&eddy_op_case, &a, n, in, (eddy_apply_args){ .graph = g, .name = "case" });
+}
+
+static void finish(const trace *t, extraction *e, const case_trace *c, eddy_tensor node,
+                   eddy_tensor *out)
+{
+    eddy__trace_mark(t, e);
+    for (int k = 0; k < c->n_out; k++) out[k] = eddy_output(node, k);
+    eddy__variables_end(e, node, c->n_out, out, c->n_out);
 }
 
 /* Memory for the branches before the extraction knows its graph's final size. */
-static eddy_tensor trace_case(trace *t, const case_spec *s, eddy_tensor index, case_trace *c)
+static void trace_case(trace *t, const case_spec *s, eddy_tensor index, case_trace *c,
+                       eddy_tensor *out)
 {
     extraction  e = { 0 }, before = { .from = t->graph };
     out_list    effects = { 0 };
@@ -125,17 +149,17 @@ static eddy_tensor trace_case(trace *t, const case_spec *s, eddy_tensor index, c
     if (c->from && call_branches(t, s, &before, c)) {
         if (eddy__extract_begin(&e, t->graph)) {
             e.inside = t->first;
+            const bool ok = eddy__extract_variables(&e, c->from, s->count);
             choose_copies(t, &e);
-            if (find_effects(t, s, &e, c, &effects) &&
+            if (ok && find_effects(t, s, &e, c, &effects) &&
                 eddy__extract_find(&e, s->count * c->n_out, c->results))
                 node = make_node(t, s, &e, index, c, &effects);
-            if (eddy_is_valid(node)) eddy__trace_mark(t, &e);
+            if (eddy_is_valid(node)) finish(t, &e, c, node, out);
         }
         eddy__extract_end(&e);
         if (e.body) eddy_graph_free(e.body);
     }
     eddy__arena_free(&before.arena);
-    return node;
 }
 
 static int build_case(eddy_graph *g, const case_spec *s, eddy_tensor index, eddy_tensor *out)
@@ -144,8 +168,7 @@ static int build_case(eddy_graph *g, const case_spec *s, eddy_tensor index, eddy
     case_trace c = { 0 };
     if (!out) eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: out is NULL", s->what);
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, s->what, "x", s->x)) return 0;
-    const eddy_tensor node = trace_case(&t, s, index, &c);
-    for (int k = 0; k < c.n_out && eddy_is_valid(node); k++) out[k] = eddy_output(node, k);
+    trace_case(&t, s, index, &c, out);
     return eddy__graph_ready(g) ? c.n_out : 0;
 }
 
@@ -187,7 +210,7 @@ static const eddy_function **list_of(eddy_graph *g, eddy_arena *arena, const edd
 {
     const eddy_function **list = eddy__arena_alloc(arena, ((size_t)count + 1) * sizeof *list);
     if (!list) {
-        eddy_fail(g, EDDY_NO_MEMORY, "out of memory for %d branches", count);
+        eddy_fail(g, EDDY_NO_MEMORY, "out of memory (branches: %d)", count);
         return NULL;
     }
     for (int i = 0; i < count; i++) list[i] = &fns[i];
@@ -200,8 +223,8 @@ static bool are_branches(eddy_graph *g, const char *what, const eddy_function *f
     if (!fns)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the list of branches is NULL", what);
     else if (count < 1 || count > EDDY_MAX_INPUTS)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d branches; 1 to %d expected", what, count,
-                  EDDY_MAX_INPUTS);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the number of branches is %d; expected 1 to %d",
+                  what, count, EDDY_MAX_INPUTS);
     return eddy__graph_ready(g);
 }
 

@@ -9,6 +9,13 @@
  * (eddy_print, eddy_assert) run in each iteration, and only in the branch that is taken. Errors
  * in a run name the loop and the iteration.
  *
+ * A variable that a body updates (eddy_assign, eddy_scatter_add, an optimizer) is updated in each
+ * iteration, and only in the branch that is taken. As a tensor it is its value from before the
+ * iteration; eddy_read sees the updates for which it waits. Other nodes see it when the loop is
+ * done: its results wait for that, and a run that fails leaves the variable as it was. It needs a
+ * value before the loop. No gradient flows through an update: one with respect to the variable is
+ * that of the first iteration. The condition of a loop updates nothing.
+ *
  * Every function here returns the number of results, which it stores in `out` (room for
  * EDDY_MAX_RESULTS), or 0 with the error on the graph. */
 #ifndef EDDY_CONTROL_H
@@ -38,7 +45,7 @@ typedef struct eddy_cond_args {
  *   eddy_cond(eddy_greater(x, zero), log_x, nothing, &y);
  *
  * Dimensions in which the branches differ are unknown; a run needs them to be equal. Errors:
- * a pred that is no bool scalar; results that differ in number or dtype. tf.cond. */
+ * a pred that is not a bool scalar; results that differ in number or dtype. tf.cond. */
 EDDY_API int eddy_cond_with(const eddy_cond_args *args);
 #define eddy_cond(...) eddy_cond_with(EDDY_ARGS(eddy_cond_args, __VA_ARGS__))
 
@@ -85,7 +92,8 @@ typedef struct eddy_while_args {
     /* by loop variable: a shape that all its values fit, with EDDY_ANY where they differ; NULL:
      * the shapes of the initial values */
     const eddy_shape *shape_invariants;
-    /* at most so many; -1: no limit. A gradient needs a limit, for which it plans its memory */
+    /* at most so many; -1: no limit. What a gradient keeps of each iteration is planned for up to
+     * 65536; with a higher limit or none, its memory grows in the run */
     int64_t       maximum_iterations EDDY_DEFAULT(-1);
     int           parallel_iterations;  /* accepted, as in TensorFlow; changes nothing */
     bool          no_back_prop;         /* the results have no gradient */

@@ -42,7 +42,8 @@ static bool out_is_valid(eddy_infer *c, const eddy_graph *body, eddy_ints outs, 
 static bool outs_are_valid(eddy_infer *c, const eddy_graph *body, eddy_ints outs, int64_t least)
 {
     if (outs.count % 2 != 0 || outs.count / 2 < least)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%lld results; %lld expected",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "the number of results is %lld; expected %lld",
                                (long long)(outs.count / 2), (long long)least);
     for (int64_t i = 0; i < outs.count / 2; i++)
         if (!out_is_valid(c, body, outs, i)) return false;
@@ -55,8 +56,8 @@ static bool body_is_valid(eddy_infer *c, const eddy_graph *body, int64_t n_args)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the body is missing or has an error");
     for (int64_t i = 1; i <= n_args; i++)
         if (i > body->size || body->nodes[i]->op != &eddy_op_argument)
-            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "node %lld of the body is no argument",
-                                   (long long)i);
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                                   "node %lld of the body is not an argument", (long long)i);
     return true;
 }
 
@@ -108,6 +109,8 @@ static const eddy_attr_field loop_fields[] = {
     { "conditional", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, conditional) },
     { "counted", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, counted) },
     { "reverse", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, reverse) },
+    { "open", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, open) },
+    { "quiet", EDDY_ATTR_BOOL, offsetof(eddy_loop_attrs, quiet) },
     { 0 }
 };
 
@@ -117,13 +120,17 @@ static bool counts_are_valid(eddy_infer *c, const eddy_loop_attrs *a)
     if (a->n_carried < 0 || a->n_sliced < 0 || a->n_stacked < 0 || a->n_carried > most ||
         a->n_sliced > most || a->n_stacked > most ||
         a->counted + a->n_carried + a->n_sliced > c->n_in)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "%lld carried and %lld sliced inputs, but %d inputs",
-                               (long long)a->n_carried, (long long)a->n_sliced, c->n_in);
+        return eddy_infer_fail(
+            c, EDDY_INVALID_ARGUMENT,
+            "n_carried = %lld and n_sliced = %lld do not fit the number of inputs, %d",
+            (long long)a->n_carried, (long long)a->n_sliced, c->n_in);
     if (a->n_sliced == 0 && !a->conditional && !a->counted && a->trips < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "nothing limits the iterations");
+    if (a->open && !a->counted)
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "an open loop over rows is not counted");
     if (a->counted && !is_scalar(c->in[0], EDDY_INT64))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of iterations is no int64 scalar");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of iterations is not an int64 scalar");
     return true;
 }
 
@@ -164,6 +171,14 @@ static bool carried_fit(eddy_infer *c, const eddy_loop_attrs *a)
     return true;
 }
 
+/* The rows of a stack. */
+static int64_t stack_rows(const eddy_loop_attrs *a, int64_t rows)
+{
+    if (eddy__loop_is_open(a)) return EDDY_ANY;
+    const bool trips = a->trips >= 0 && (rows < 0 || a->trips < rows);
+    return trips && (a->n_sliced == 0 || rows >= 0) ? a->trips : rows;
+}
+
 static bool loop_infer(eddy_infer *c)
 {
     const eddy_loop_attrs *a = c->attrs;
@@ -174,12 +189,10 @@ static bool loop_infer(eddy_infer *c)
         !loop_inputs(c, a, &rows) || !carried_fit(c, a))
         return false;
     if (a->conditional && !is_scalar(out_type(a->body, a->outs, 0), EDDY_BOOL))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the condition is no bool scalar");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the condition is not a bool scalar");
     if (!eddy_infer_outputs(c, (int)(a->n_carried + a->n_stacked) + 1)) return false;
     for (int64_t j = 0; j < a->n_carried; j++) c->out[j] = type_of_node(a->body, 2 + j, 0);
-    const int64_t limit =
-        a->trips >= 0 && (rows < 0 || a->trips < rows) && (a->n_sliced == 0 || rows >= 0) ? a->trips
-                                                                                          : rows;
+    const int64_t limit = stack_rows(a, rows);
     for (int64_t k = 0; k < a->n_stacked; k++) {
         const eddy_type row = out_type(a->body, a->outs, a->conditional + a->n_carried + k);
         eddy_type      *t = &c->out[a->n_carried + k];
@@ -210,6 +223,7 @@ static const eddy_attr_field case_fields[] = {
     { "effects", EDDY_ATTR_INTS, offsetof(eddy_case_attrs, effects) },
     { "n_branches", EDDY_ATTR_INT, offsetof(eddy_case_attrs, n_branches) },
     { "n_out", EDDY_ATTR_INT, offsetof(eddy_case_attrs, n_out) },
+    { "quiet", EDDY_ATTR_BOOL, offsetof(eddy_case_attrs, quiet) },
     { 0 }
 };
 
@@ -238,10 +252,11 @@ static bool case_infer(eddy_infer *c)
     const eddy_case_attrs *a = c->attrs;
     if (a->n_branches < 1 || a->n_branches > EDDY_MAX_INPUTS || a->n_out < 0 ||
         a->n_out > EDDY_MAX_INPUTS)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%lld branches of %lld results",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "n_branches = %lld and n_out = %lld are not valid",
                                (long long)a->n_branches, (long long)a->n_out);
     if (!is_scalar(c->in[0], EDDY_INT32))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the index of the branch is no int32 scalar");
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the index of the branch is not an int32 scalar");
     if (!body_is_valid(c, a->body, c->n_in - 1) ||
         !outs_are_valid(c, a->body, a->outs, a->n_branches * a->n_out) ||
         !results_have_values(c, a->body, a->outs, a->n_branches * a->n_out) ||

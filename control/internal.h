@@ -40,6 +40,13 @@ typedef struct extraction {
     eddy_graph  *from, *body;
     int32_t      inside;            /* nodes with smaller ids are outside the function */
     int32_t      size;              /* of `from`; nodes that are appended later are not seen */
+    /* Variables that nodes from `first` on update (body_variables.c). */
+    int32_t      first;
+    eddy_tensor *vars;
+    int          n_vars;
+    int32_t     *waits, *before, *last;     /* updates: see there; by update; by part and variable */
+    uint8_t     *products;          /* by id: computed for all rows before the loop; or NULL */
+    bool         gradient;          /* `from` is a body with gradients: forward nodes run again */
     eddy_arena   arena;
     uint8_t     *copies, *needed;   /* by id */
     eddy_tensor **images;           /* by id: one an output, or NULL */
@@ -57,6 +64,26 @@ eddy_tensor eddy__extract_image(const extraction *e, eddy_tensor t);
 /* Frees what extracting needed; after an error also the body, and records it on e->from. */
 bool        eddy__extract_end(extraction *e);
 void       *eddy__extract_room(extraction *e, int64_t n, size_t size);
+
+/* Finds the variables that nodes from parts[0] on update, to be called when e->copies is still
+ * empty. Part i, of which the last begins before e->size + 1 = parts[n_parts], is a branch of its
+ * own. The updates are needed. */
+bool eddy__extract_variables(extraction *e, const int32_t *parts, int n_parts);
+/* The number of the variable that t is, among those; or -1. */
+int  eddy__extract_variable(const extraction *e, eddy_tensor t);
+/* The value of variable k after all updates of the part; that of input i of a node. */
+eddy_tensor eddy__extract_last(const extraction *e, int part, int k);
+eddy_tensor eddy__extract_input(const extraction *e, const eddy_node *node, int i);
+/* The operation that yields what the update would write. */
+const eddy_op_def *eddy__extract_function(const eddy_node *node, eddy_type var);
+
+/* Before the node that owns the body: the values with which the variables begin. */
+bool eddy__variables_begin(const extraction *e, eddy_tensor *values);
+/* After it: assigns its outputs from `first` on, for which the n results of the call then wait. */
+void eddy__variables_end(const extraction *e, eddy_tensor node, int first, eddy_tensor *out, int n);
+/* What is built next runs after the assignments that follow the node; returns the number of
+ * control blocks that the caller ends. */
+int  eddy__variables_wait(const eddy_node *node, eddy_graph *g);
 
 /* The nodes of a body whose values differ between iterations, as marks by id: those that depend
  * on the arguments 1 .. n_varying, and those that draw. */

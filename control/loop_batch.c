@@ -2,8 +2,10 @@
  * all examples.
  *
  * A condition that differs between examples keeps the loop going until it is false for all of
- * them; the loop variables of those for which it is false no longer change. An index that differs
- * between examples runs every branch for all of them and selects. */
+ * them; the loop variables of those for which it is false no longer change, and another one counts
+ * the iterations of each. Where these counts limit a loop, as in the gradient of that one, the
+ * largest does; an example takes part in the iterations whose number is below its own. An index
+ * that differs between examples runs every branch for all of them and selects. */
 #include "control/internal.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -19,6 +21,11 @@ typedef struct batching {
     int          n_args;            /* of the body */
     bool        *batched;           /* by argument */
     eddy_tensor *args;              /* by argument: itself, or one with an axis of examples */
+    /* loops of as many iterations as an example decides: an argument of the new body, the number
+     * of iterations so far, and that after one; or the numbers that limit them */
+    eddy_tensor  counts, next_counts;
+    bool         limited;
+    int          counts_at;         /* its place among the arguments */
     int64_t      n;                 /* examples, or EDDY_ANY */
 } batching;
 
@@ -38,6 +45,7 @@ static bool begin(batching *m, eddy_batch *b, int n_args)
     const eddy_shape examples = eddy_shape_of(b->examples);
     *m = (batching){ .b = b, .body = eddy__body_of(b->node), .n_args = n_args,
                      .n = examples.rank > 0 ? examples.dim[0] : EDDY_ANY };
+    m->counts = m->next_counts = eddy_none(m->body);
     m->room.arena.allocator = eddy__graph_allocator(b->graph);
     m->room.from = m->body;
     m->batched = eddy__extract_room(&m->room, n_args + 1, sizeof *m->batched);
@@ -91,8 +99,12 @@ static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
     for (int32_t id = 1; id <= m->body->size; id++)
         m->e.copies[id] = m->body->nodes[id]->op != &eddy_op_argument;
     if (!eddy__extract_find(&m->e, n_roots, roots)) return false;
-    for (int i = 0; i < m->n_args; i++)
-        eddy__extract_argument(&m->e, m->args[i], eddy__type_of(m->args[i]));
+    for (int i = 0; i <= m->n_args; i++) {
+        if (i == m->counts_at && eddy_is_valid(m->counts))
+            eddy__extract_argument(&m->e, m->counts, eddy__type_of(m->counts));
+        if (i < m->n_args)
+            eddy__extract_argument(&m->e, m->args[i], eddy__type_of(m->args[i]));
+    }
     /* where only the shape of one example matters, its argument is one row of the batch */
     for (int i = 0; i < m->n_args; i++) {
         eddy_tensor *one = eddy__extract_room(&m->e, 1, sizeof *one);
@@ -106,6 +118,7 @@ static bool copy_body(batching *m, int n_roots, const eddy_tensor *roots)
 
 static eddy_tensor first_batched(const batching *m)
 {
+    if (eddy_is_valid(m->counts)) return m->counts;
     for (int i = 0; i < m->n_args; i++)
         if (m->batched[i]) return m->args[i];
     return eddy_none(m->body);
@@ -113,25 +126,26 @@ static eddy_tensor first_batched(const batching *m)
 
 static void end(batching *m)
 {
+    if (m->e.from) eddy__extract_end(&m->e);
     if (!eddy__graph_ready(m->body))
         eddy_fail(m->b->graph, eddy_graph_status(m->body), "%s [body of '%.200s']",
                   eddy_graph_message(m->body), m->b->node->name);
-    if (m->e.from) eddy__extract_end(&m->e);
     if (m->e.body) eddy_graph_free(m->e.body);
     eddy__arena_free(&m->room.arena);
 }
 
 /* ------------------------------------------------------------------ loops -- */
 
-/* Grows the set of batched loop variables until it is closed; returns whether the condition
- * differs between examples. */
+/* Grows the set of batched loop variables until it is closed; returns whether the number of
+ * iterations differs between examples. */
 static bool close_carried(batching *m, const eddy_loop_attrs *a)
 {
     uint8_t *marks = eddy__extract_room(&m->room, (int64_t)m->body->size + 1, 1);
-    bool     condition = false;
+    bool     condition = m->limited;
     for (bool again = marks != NULL; again;) {
         again = false;
-        condition = a->conditional && differs(m, eddy__body_out(m->body, a->outs, 0), marks);
+        condition =
+            condition || (a->conditional && differs(m, eddy__body_out(m->body, a->outs, 0), marks));
         for (int64_t j = 0; j < a->n_carried; j++) {
             const eddy_tensor y = eddy__body_out(m->body, a->outs, a->conditional + j);
             if (m->batched[1 + j] || !(condition || differs(m, y, marks))) continue;
@@ -141,19 +155,49 @@ static bool close_carried(batching *m, const eddy_loop_attrs *a)
     return condition;
 }
 
-/* A condition for each example becomes one for all; those that are done keep their values. */
+static eddy_tensor where_active(eddy_tensor active, eddy_tensor y, eddy_tensor otherwise)
+{
+    const int more = eddy_shape_of(otherwise).rank - 1;
+    return Where(more > 0 ? eddy__batch_widen(active, 1, more) : active, y, otherwise);
+}
+
+/* The new argument of the body. */
+static void add_counts(batching *m, const eddy_loop_attrs *a)
+{
+    const eddy_type each = { EDDY_INT64, EDDY_SCALAR };
+    m->counts = eddy__argument(m->body, batched_type(m, each));
+    m->counts_at = m->limited ? m->n_args : 1 + (int)a->n_carried;
+}
+
+/* Examples that are done keep their values, and a condition for each becomes one for all. */
 static void freeze(batching *m, const eddy_loop_attrs *a, eddy_tensor *ys)
 {
-    const eddy_tensor active = ys[0];
-    for (int64_t j = 0; j < a->n_carried; j++) {
-        const eddy_tensor old = m->args[1 + j];
-        const int         more = eddy_shape_of(old).rank - 1;
-        ys[1 + j] = Where(more > 0 ? eddy__batch_widen(active, 1, more) : active, ys[1 + j], old);
-    }
+    const eddy_tensor iteration = eddy__tensor_at(m->body, 1, 0);
+    const eddy_tensor active = m->limited ? Less(iteration, m->counts) : ys[0];
+    const int64_t     first = a->conditional;
+    for (int64_t j = 0; j < a->n_carried; j++)
+        ys[first + j] = where_active(active, ys[first + j], m->args[1 + j]);
+    for (int64_t k = first + a->n_carried; k < eddy__loop_results(a) && m->limited; k++)
+        ys[k] = where_active(active, ys[k], eddy_zeros_like(ys[k]));
+    if (m->limited) return;
+    m->next_counts = Add(m->counts, Cast(active, EDDY_INT64));
     ys[0] = eddy_any(active);
 }
 
-static eddy_tensor to_front(eddy_tensor x) { return eddy__batch_swap(x, 0, 1); }
+/* A stack of batches as a batch of stacks, or back. Twice is not at all: only loops can read the
+ * stacks of open ones. */
+static eddy_tensor to_front(eddy_tensor x)
+{
+    const eddy_node *node = eddy_node_of(x);
+    if (node && node->op == &eddy_op_transpose &&
+        (eddy_node_of(node->inputs[0])->op->flags & EDDY_OP_LOOP)) {
+        const eddy_dims *perm = node->attrs;
+        bool             swaps = perm->count >= 2 && perm->at[0] == 1 && perm->at[1] == 0;
+        for (int d = 2; d < perm->count; d++) swaps = swaps && perm->at[d] == d;
+        if (swaps) return node->inputs[0];
+    }
+    return eddy__batch_swap(x, 0, 1);
+}
 
 /* The number of iterations where it is the same for all examples, else an invalid tensor. */
 static eddy_tensor common_count(const eddy_batch *b)
@@ -163,74 +207,100 @@ static eddy_tensor common_count(const eddy_batch *b)
     return count && count->op == &eddy_op_batch_like ? count->inputs[0] : eddy_none(b->graph);
 }
 
+/* The inputs of the batched loop; returns how many. */
+static int batched_inputs(const batching *m, const eddy_loop_attrs *a, eddy_tensor *in)
+{
+    const eddy_batch *b = m->b;
+    const bool        counts = eddy_is_valid(m->counts);
+    int               n = 0;
+    if (a->counted)
+        in[n++] = m->limited ? eddy_max(eddy_batch_input(b, 0)) : common_count(b);
+    for (int arg = 1; arg <= m->n_args; arg++) {
+        const int i = arg - 1 + (int)a->counted;
+        if (counts && arg == m->counts_at)
+            in[n++] = m->limited ? eddy_batch_input(b, 0)
+                                 : eddy_batch_like(eddy_number(b->graph, EDDY_INT64, 0),
+                                                   b->examples);
+        if (arg == m->n_args) break;
+        const bool sliced = arg > a->n_carried && arg <= a->n_carried + a->n_sliced;
+        in[n] = m->batched[arg] ? eddy_batch_input(b, i) : b->x[i];
+        if (m->batched[arg] && sliced) in[n] = to_front(in[n]);
+        n++;
+    }
+    return n;
+}
+
 static eddy_tensor batched_loop(batching *m, const eddy_loop_attrs *a, const eddy_tensor *ys,
                                 int n_ys)
 {
     const eddy_batch *b = m->b;
-    out_list     outs = { eddy__extract_room(&m->room, 2 * (int64_t)n_ys, sizeof(int64_t)), 0 };
-    eddy_tensor *in = eddy__extract_room(&m->room, b->n_in, sizeof *in);
+    const int    carried = (int)(a->conditional + a->n_carried);
+    out_list     outs = { eddy__extract_room(&m->room, 2 * (int64_t)n_ys + 2, sizeof(int64_t)), 0 };
+    eddy_tensor *in = eddy__extract_room(&m->room, b->n_in + 1, sizeof *in);
     if (!outs.at || !in) return eddy_none(b->graph);
-    for (int i = 0; i < b->n_in; i++) {
-        const int  arg = i + 1 - (int)a->counted;
-        const bool sliced = arg > a->n_carried && arg <= a->n_carried + a->n_sliced;
-        in[i] = b->x[i];
-        if (i < (int)a->counted) in[i] = common_count(b);
-        if (i < (int)a->counted || !m->batched[arg]) continue;
-        in[i] = eddy_batch_input(b, i);
-        if (sliced) in[i] = to_front(in[i]);
-    }
-    for (int k = 0; k < n_ys; k++) eddy__out_add(&outs, eddy__extract_image(&m->e, ys[k]));
+    const int n = batched_inputs(m, a, in);
     eddy_loop_attrs more = *a;
+    for (int k = 0; k <= n_ys; k++) {
+        if (k == carried && eddy_is_valid(m->next_counts)) {
+            eddy__out_add(&outs, eddy__extract_image(&m->e, m->next_counts));
+            more.n_carried++;
+        }
+        if (k < n_ys) eddy__out_add(&outs, eddy__extract_image(&m->e, ys[k]));
+    }
     more.body = m->e.body;
     more.outs = (eddy_ints){ outs.n, outs.at };
     m->e.body = NULL;               /* it is the node's */
-    return eddy_apply(&eddy_op_loop, &more, b->n_in, in, (eddy_apply_args){ .graph = b->graph });
+    return eddy_apply(&eddy_op_loop, &more, n, in, (eddy_apply_args){ .graph = b->graph });
+}
+
+/* The outputs of the batched loop, as those of the examples. */
+static void set_outputs(const batching *m, const eddy_loop_attrs *a, eddy_tensor y)
+{
+    eddy_batch *b = m->b;
+    const bool  counted = eddy_is_valid(m->next_counts);
+    const int   last = b->n_out - 1;
+    for (int k = 0; k < last; k++) {
+        const bool stacked = k >= a->n_carried;
+        b->y[k] = eddy_output(y, k + (stacked && counted));
+        if (stacked) b->y[k] = to_front(b->y[k]);
+        else if (!m->batched[1 + k]) b->y[k] = eddy_batch_like(b->y[k], b->examples);
+    }
+    b->y[last] = m->limited ? eddy_batch_input(b, 0)
+                 : counted  ? eddy_output(y, (int)a->n_carried)
+                            : eddy_batch_like(eddy_output(y, last), b->examples);
 }
 
 static void batch_loop(batching *m, const eddy_loop_attrs *a)
 {
     eddy_batch  *b = m->b;
     const int    n_ys = (int)eddy__loop_results(a), first = (int)a->conditional;
-    eddy_tensor *ys = eddy__extract_room(&m->room, n_ys, sizeof *ys);
+    eddy_tensor *ys = eddy__extract_room(&m->room, n_ys + 1, sizeof *ys);
     eddy_tensor *out = eddy__extract_room(&m->room, n_ys, sizeof *out);
     if (!ys || !out) return;
     for (int i = 1; i < m->n_args; i++) m->batched[i] = b->batched[i - 1 + a->counted];
-    const bool condition = close_carried(m, a);
+    m->limited = a->counted && !eddy_is_valid(common_count(b));
+    const bool differ = close_carried(m, a);
     for (int k = 0; k < n_ys; k++) ys[k] = eddy__body_out(m->body, a->outs, k);
     if (!vectorize(m, n_ys, ys, out)) return;
+    if (differ) add_counts(m, a);
     for (int k = 0; k < n_ys; k++) {
         const bool carried = k >= first && k < first + a->n_carried;
         const bool wanted = k >= first && (!carried || m->batched[1 + k - first]);
         if (eddy_is_valid(out[k])) ys[k] = out[k];
         else if (wanted) ys[k] = eddy_batch_like(ys[k], first_batched(m));
     }
-    if (condition) freeze(m, a, ys);
-    if (!eddy__graph_ready(m->body) || !copy_body(m, n_ys, ys)) return;
+    if (differ) freeze(m, a, ys);
+    ys[n_ys] = m->next_counts;
+    const int n_roots = n_ys + eddy_is_valid(m->next_counts);
+    if (!eddy__graph_ready(m->body) || !copy_body(m, n_roots, ys)) return;
     const eddy_tensor y = batched_loop(m, a, ys, n_ys);
-    if (!eddy_is_valid(y)) return;
-    for (int k = 0; k < b->n_out; k++) {
-        const bool stacked = k >= a->n_carried && k < a->n_carried + a->n_stacked;
-        b->y[k] = eddy_output(y, k);
-        if (stacked) b->y[k] = to_front(b->y[k]);
-        else if (k == b->n_out - 1 || !m->batched[1 + k])
-            b->y[k] = eddy_batch_like(b->y[k], b->examples);
-        /* the largest number is not that of each example: a gradient must not take it for one */
-        if (condition && k == b->n_out - 1) b->y[k] = eddy_identity(b->y[k]);
-    }
+    if (eddy_is_valid(y)) set_outputs(m, a, y);
 }
 
 void eddy__loop_batch(eddy_batch *b)
 {
-    const eddy_loop_attrs *a = b->attrs;
-    batching               m;
-    if (a->counted && !eddy_is_valid(common_count(b))) {
-        eddy_fail(b->graph, EDDY_UNIMPLEMENTED,
-                  "vmap: the number of iterations differs between examples, as in the gradient of "
-                  "a while_loop in a map; map first and differentiate the result [node '%.200s']",
-                  b->node->name);
-        return;
-    }
-    if (begin(&m, b, eddy__body_args(b->node))) batch_loop(&m, a);
+    batching m;
+    if (begin(&m, b, eddy__body_args(b->node))) batch_loop(&m, b->attrs);
     end(&m);
 }
 
@@ -247,7 +317,9 @@ static bool batch_branches(batching *m, const eddy_case_attrs *a, int first, int
     eddy_tensor *in = eddy__extract_room(&m->room, b->n_in, sizeof *in);
     out_list     outs = { eddy__extract_room(&m->room, 2 * (int64_t)n_ys, sizeof(int64_t)), 0 };
     if (!ys || !out || !in || !outs.at) return false;
-    for (int i = 0; i < m->n_args; i++) m->batched[i] = true;
+    bool any = false;
+    for (int i = 0; i < m->n_args; i++) any = any || b->batched[1 + i];
+    for (int i = 0; i < m->n_args; i++) m->batched[i] = b->batched[1 + i] || !any;
     for (int k = 0; k < n_ys; k++)
         ys[k] = eddy__body_out(m->body, a->outs, (int64_t)first * a->n_out + k);
     if (!vectorize(m, n_ys, ys, out)) return false;
@@ -255,7 +327,8 @@ static bool batch_branches(batching *m, const eddy_case_attrs *a, int first, int
         ys[k] = eddy_is_valid(out[k]) ? out[k] : eddy_batch_like(ys[k], first_batched(m));
     if (!eddy__graph_ready(m->body) || !copy_body(m, n_ys, ys)) return false;
     in[0] = index;
-    for (int i = 1; i < b->n_in; i++) in[i] = eddy_batch_input(b, i);
+    for (int i = 1; i < b->n_in; i++)
+        in[i] = m->batched[i - 1] ? eddy_batch_input(b, i) : b->x[i];
     for (int k = 0; k < n_ys; k++) eddy__out_add(&outs, eddy__extract_image(&m->e, ys[k]));
     const eddy_case_attrs more = { .body = m->e.body, .outs = { outs.n, outs.at }, .n_branches = n,
                                    .n_out = a->n_out };

@@ -14,13 +14,21 @@
 #include "ops/ops.h"
 #include "build/gen/table.h"
 
+#include <string.h>
+
+/* A term of the gradient of a stack, and the argument of the new body for a row of it. */
+typedef struct incoming {
+    eddy_tensor stack, argument;
+} incoming;
+
 typedef struct backward {
     eddy_rule             *r;
     const eddy_loop_attrs *a;
     extraction             e;           /* from the body */
     int                    n_carried, n_sliced, n_captured;
     eddy_tensor           *dcarried;    /* arguments of the new body, invalid where there is none */
-    eddy_tensor           *dstacked;
+    incoming              *dstacked;    /* terms of the gradients of stacks */
+    int                    n_dstacked, room_dstacked;
     eddy_tensor           *dsum;        /* ... for captured values */
     eddy_tensor           *dx;          /* by argument of the body, less the iteration */
     eddy_tensor           *rows;        /* by argument: x where the gradient is x' dy; or invalid */
@@ -30,6 +38,13 @@ typedef struct backward {
     int                    n_stacks;
     int32_t                forward;     /* nodes of the body up to this one are not gradients */
 } backward;
+
+static void *room(const backward *b, eddy_arena *arena, int64_t n, size_t size)
+{
+    void *p = eddy__arena_alloc(arena, (size_t)(n + 1) * size);
+    if (!p) eddy_fail(b->r->graph, EDDY_NO_MEMORY, "out of memory for a gradient");
+    return p;
+}
 
 static bool is_smooth(eddy_tensor t)
 {
@@ -57,6 +72,54 @@ static bool begin(backward *b, eddy_rule *r)
     return true;
 }
 
+static bool add_term(backward *b, eddy_arena *arena, eddy_tensor stack)
+{
+    if (b->n_dstacked == b->room_dstacked) {
+        const int bigger = b->room_dstacked > 0 ? 2 * b->room_dstacked : 8;
+        incoming *more = room(b, arena, bigger, sizeof *more);
+        if (!more) return false;
+        if (b->n_dstacked > 0) memcpy(more, b->dstacked, (size_t)b->n_dstacked * sizeof *more);
+        b->dstacked = more;
+        b->room_dstacked = bigger;
+    }
+    b->dstacked[b->n_dstacked++] = (incoming){ .stack = stack };
+    return true;
+}
+
+/* Collects the stacks whose sum dy is: only loops read those of open loops. False if out of
+ * memory, or if dy is something else. */
+static bool collect_terms(backward *b, eddy_arena *arena, eddy_tensor dy)
+{
+    const eddy_node *node = eddy_node_of(dy);
+    const bool open = eddy__loop_is_open(b->a);
+    if (open && node->op == &eddy_op_zeros_like) return true;
+    if (open && (node->op == &eddy_op_add_n || node->op == &eddy_op_identity)) {
+        for (int i = 0; i < node->n_inputs; i++)
+            if (!collect_terms(b, arena, node->inputs[i])) return false;
+        return true;
+    }
+    if (open && !(node->op->flags & EDDY_OP_LOOP)) {
+        eddy_rule_fail(b->r, EDDY_UNIMPLEMENTED,
+                       "the gradient of a stack of a loop without limit is %s", node->op->name);
+        return false;
+    }
+    return add_term(b, arena, dy);
+}
+
+/* The gradient of a row of the stack that is result k, from new arguments. */
+static eddy_tensor stack_gradient(backward *b, eddy_arena *arena, int k)
+{
+    const int       first = b->n_dstacked;
+    const eddy_type row = eddy__type_of(result(b, k));
+    eddy_tensor     sum = eddy_none(b->a->body);
+    if (!collect_terms(b, arena, b->r->dy[k])) return sum;
+    for (int i = first; i < b->n_dstacked; i++) {
+        b->dstacked[i].argument = eddy__argument(b->a->body, row);
+        sum = i == first ? b->dstacked[i].argument : eddy_add(sum, b->dstacked[i].argument);
+    }
+    return sum;
+}
+
 /* Differentiates the body: b->dx, from b->dcarried and b->dstacked. */
 static bool differentiate(backward *b, eddy_arena *arena)
 {
@@ -64,26 +127,23 @@ static bool differentiate(backward *b, eddy_arena *arena)
     eddy_graph   *body = a->body;
     const int     n_args = b->n_carried + b->n_sliced + b->n_captured;
     const int     n_results = b->n_carried + (int)a->n_stacked;
-    const size_t  room = (size_t)(n_args + n_results + 1) * sizeof(eddy_tensor);
-    eddy_tensor  *ys = eddy__arena_alloc(arena, room), *dys = eddy__arena_alloc(arena, room);
-    eddy_tensor  *xs = eddy__arena_alloc(arena, room), *dxs = eddy__arena_alloc(arena, room);
-    b->dcarried = eddy__arena_alloc(arena, room);
-    b->dstacked = eddy__arena_alloc(arena, room);
-    b->dsum = eddy__arena_alloc(arena, room);
-    b->rows = eddy__arena_alloc(arena, room);
-    b->dx = eddy__arena_alloc(arena, room);
-    if (!ys || !dys || !xs || !dxs || !b->dcarried || !b->dstacked || !b->dsum || !b->rows ||
-        !b->dx)
-        return false;
+    const int     most = n_args + n_results;
+    eddy_tensor  *all = room(b, arena, 8 * (int64_t)most, sizeof *all);
+    if (!all) return false;
+    eddy_tensor *ys = all, *dys = ys + most, *xs = dys + most, *dxs = xs + most;
+    b->dcarried = dxs + most;
+    b->dsum = b->dcarried + most;
+    b->rows = b->dsum + most;
+    b->dx = b->rows + most;
     int n_ys = 0, n_xs = 0;
     for (int k = 0; k < n_results; k++) {
         const eddy_tensor y = result(b, k);
-        eddy_tensor      *dy = k < b->n_carried ? &b->dcarried[k] : &b->dstacked[k - b->n_carried];
-        *dy = eddy_none(body);
+        if (k < b->n_carried) b->dcarried[k] = eddy_none(body);
         if (!is_smooth(y) || !eddy_is_valid(b->r->dy[k])) continue;
-        *dy = eddy__argument(body, eddy__type_of(y));
-        ys[n_ys] = y;
-        dys[n_ys++] = *dy;
+        dys[n_ys] = k < b->n_carried ? (b->dcarried[k] = eddy__argument(body, eddy__type_of(y)))
+                                     : stack_gradient(b, arena, k);
+        if (!eddy_is_valid(dys[n_ys])) continue;
+        ys[n_ys++] = y;
     }
     for (int i = 0; i < n_args; i++) {
         b->dx[i] = b->dsum[i] = b->rows[i] = eddy_none(body);
@@ -130,9 +190,9 @@ static eddy_tensor factor_of(const backward *b, eddy_tensor dx, eddy_tensor *dy)
     const eddy_matmul_attrs *t = node->attrs;
     const eddy_tensor        x = node->inputs[0];
     const bool               argument = x.node <= 1 + b->n_carried + b->n_sliced + b->n_captured;
-    if (!t->transpose_a || t->transpose_b || x.node > b->forward || x.node < 2 ||
-        (argument && x.node - 2 >= b->n_carried + b->n_sliced) ||
-        (b->a->trips >= 0 && is_sliced(b, x)) ||        /* it may have more rows than iterations */
+    if (eddy__loop_is_open(b->a) || !t->transpose_a || t->transpose_b || x.node > b->forward ||
+        x.node < 2 || (argument && x.node - 2 >= b->n_carried + b->n_sliced) ||
+        (b->a->trips >= 0 && is_sliced(b, x)) || /* it may have more rows than iterations */
         node->inputs[1].node <= b->forward || !is_matrix(eddy__type_of(x)) ||
         !is_matrix(eddy__type_of(node->inputs[1])))
         return none;
@@ -144,7 +204,7 @@ static eddy_tensor factor_of(const backward *b, eddy_tensor dx, eddy_tensor *dy)
 static bool make_next(backward *b, eddy_arena *arena)
 {
     const int first = b->n_carried + b->n_sliced;
-    b->next = eddy__arena_alloc(arena, (size_t)(first + b->n_captured + 1) * sizeof *b->next);
+    b->next = room(b, arena, first + b->n_captured, sizeof *b->next);
     if (!b->next) return false;
     for (int j = 0; j < b->n_carried; j++) {
         if (!eddy_is_valid(b->dcarried[j])) continue;
@@ -165,6 +225,7 @@ static bool choose_copies(backward *b)
 {
     const eddy_graph *body = b->a->body;
     if (!eddy__extract_begin(&b->e, b->a->body)) return false;
+    b->e.gradient = true;
     const uint8_t *varying = eddy__body_varying(&b->e, body, 1 + b->n_carried + b->n_sliced);
     if (!varying) return false;
     for (int32_t id = 1; id <= body->size; id++) {
@@ -207,22 +268,20 @@ static bool find_stacks(backward *b)
 }
 
 /* The forward loop, with stacks as further results. */
-static eddy_tensor forward_loop(const backward *b)
+static eddy_tensor forward_loop(backward *b)
 {
     const eddy_loop_attrs *a = b->a;
     const int64_t          results = eddy__loop_results(a);
-    out_list outs = { eddy__arena_alloc((eddy_arena *)(uintptr_t)&b->e.arena,
-                                        (size_t)(a->outs.count + 2 * b->n_stacks + 1) *
-                                            sizeof(int64_t)), 0 };
+    out_list outs = { room(b, &b->e.arena, a->outs.count + 2 * b->n_stacks, sizeof(int64_t)), 0 };
     if (!outs.at) return eddy_none(b->r->graph);
     for (int64_t i = 0; i < results; i++) eddy__out_add(&outs, eddy__body_out(a->body, a->outs, i));
     for (int i = 0; i < b->n_stacks; i++) eddy__out_add(&outs, b->stacks[i]);
     for (int64_t i = results; i < a->outs.count / 2; i++)
         eddy__out_add(&outs, eddy__body_out(a->body, a->outs, i));
     eddy_loop_attrs more = *a;
-    more.body = eddy__body_share(a->body);
     more.outs = (eddy_ints){ outs.n, outs.at };
     more.n_stacked += b->n_stacks;
+    eddy__attrs_share_graphs(&eddy_op_loop, &more);
     return eddy_apply(&eddy_op_loop, &more, b->r->n_in, b->r->x,
                       (eddy_apply_args){ .graph = b->r->graph });
 }
@@ -230,8 +289,7 @@ static eddy_tensor forward_loop(const backward *b)
 /* How many of the inputs of the backward loop it needs by row. */
 static int count_rows(const backward *b)
 {
-    int n = b->n_stacks;
-    for (int k = 0; k < b->a->n_stacked; k++) n += eddy_is_valid(b->dstacked[k]);
+    int n = b->n_stacks + b->n_dstacked;
     for (int i = 0; i < b->e.n_captures; i++) n += is_sliced(b, b->e.captures[i]);
     return n;
 }
@@ -266,10 +324,10 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
         eddy__extract_argument(e, b->dsum[i], eddy__type_of(b->dsum[i]));
         in[n++] = eddy_zeros_like(r->x[skip + i]);
     }
-    for (int k = 0; k < a->n_stacked; k++) {
-        if (!eddy_is_valid(b->dstacked[k])) continue;
-        eddy__extract_argument(e, b->dstacked[k], eddy__type_of(b->dstacked[k]));
-        in[n++] = r->dy[b->n_carried + k];
+    for (int k = 0; k < b->n_dstacked; k++) {
+        const incoming *d = &b->dstacked[k];
+        eddy__extract_argument(e, d->argument, eddy__type_of(d->argument));
+        in[n++] = d->stack;
     }
     for (int i = 0; i < e->n_captures; i++) {
         if (!is_sliced(b, e->captures[i])) continue;
@@ -303,7 +361,8 @@ static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
                              .n_sliced = count_rows(b) + counts_rows(b),
                              .trips = a->trips,
                              .counted = a->conditional || a->counted,
-                             .reverse = !a->reverse };
+                             .reverse = !a->reverse,
+                             .open = eddy__loop_is_open(a) };
     if (!outs.at || !eddy__extract_copy(&b->e)) return eddy_none(b->r->graph);
     for (int i = 0; i < b->n_next; i++)
         eddy__out_add(&outs, eddy__extract_image(&b->e, b->next[i]));
@@ -320,7 +379,11 @@ static eddy_tensor backward_loop(backward *b, int n, const eddy_tensor *in)
     }
     back.outs = (eddy_ints){ outs.n, outs.at };
     b->e.body = NULL;               /* it is the node's */
-    return eddy_apply(&eddy_op_loop, &back, n, in, (eddy_apply_args){ .graph = b->r->graph });
+    const int   waits = eddy__variables_wait(b->r->node, b->r->graph);
+    eddy_tensor t = eddy_apply(&eddy_op_loop, &back, n, in,
+                               (eddy_apply_args){ .graph = b->r->graph });
+    for (int k = 0; k < waits; k++) eddy_control_end(b->r->graph);
+    return t;
 }
 
 /* All rows of a stack of matrices as one matrix. */
@@ -357,10 +420,10 @@ static void set_gradients(backward *b, eddy_tensor forward, eddy_tensor back)
 
 static void build(backward *b, eddy_arena *arena)
 {
-    const int most = b->r->n_in + b->n_carried + (int)b->a->n_stacked + 2;
     b->forward = b->a->body->size;
     if (!differentiate(b, arena) || !make_next(b, arena) || !choose_copies(b) || !find_stacks(b))
         return;
+    const int most = b->r->n_in + b->n_carried + b->n_dstacked + 2;
     if (b->n_next == 0 && b->e.n_captures == 0) return;
     const bool  needs = b->n_stacks > 0 || b->a->conditional || b->a->counted;
     eddy_tensor forward = needs ? forward_loop(b) : eddy_none(b->r->graph);

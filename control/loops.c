@@ -1,6 +1,6 @@
 /* loops.c -- loops of users' functions: while_loop, scan, foldl, foldr, map_fn, iterate, loop. */
 #include "control/trace.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "graph/base/base.h"
 #include "ops/arrays/arrays.h"
 #include "ops/ops.h"
@@ -32,7 +32,8 @@ static bool rows_are_valid(eddy_graph *g, const loop_spec *s)
         if (shape.rank < 0) continue;
         const int64_t before = known;
         if (eddy__dim_unify(&known, shape.dim[0])) continue;
-        eddy_fail(g, EDDY_BAD_SHAPE, "%s: '%.200s' has %lld rows, but others have %lld", s->what,
+        eddy_fail(g, EDDY_BAD_SHAPE,
+                  "%s: the length of '%.200s' is %lld, but that of others is %lld", s->what,
                   eddy_name_of(s->rows.at[i]), (long long)shape.dim[0], (long long)before);
         return false;
     }
@@ -75,12 +76,15 @@ static void choose_copies(const trace *t, extraction *e)
     for (int32_t id = t->first; id <= e->size; id++) {
         const eddy_node *node = t->graph->nodes[id];
         if (node->op->flags & (EDDY_OP_VARIABLE | EDDY_OP_PLACEHOLDER)) continue;
+        if (e->products && e->products[id]) continue;
         depends[id] = eddy__trace_repeats(node);
         for (int i = 0; i < node->n_inputs; i++) {
             const eddy_tensor x = node->inputs[i];
+            if (eddy__extract_variable(e, x) >= 0) depends[id] = 1;
             for (int a = 0; a < t->n_args; a++)
                 if (eddy_same(t->args[a], x)) depends[id] = 1;
             if (x.node >= t->first && depends[x.node]) depends[id] = 1;
+            if (e->products && e->products[x.node]) depends[id] = 1;
         }
         for (int i = 0; i < node->n_controls; i++)
             if (node->controls[i] >= t->first && depends[node->controls[i]]) depends[id] = 1;
@@ -91,6 +95,7 @@ static void choose_copies(const trace *t, extraction *e)
 typedef struct loop_results {
     eddy_tensor at[3 * EDDY_MAX_RESULTS];
     int         n, n_stacked;
+    int32_t     body;               /* the first node that body built, and not cond */
 } loop_results;
 
 static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
@@ -102,7 +107,7 @@ static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
         if (n != 1 || eddy_dtype_of(t->y[0]) != EDDY_BOOL || eddy_shape_of(t->y[0]).rank > 0) {
             char text[120];
             eddy_fail(t->graph, EDDY_BAD_DTYPE,
-                      "%s: cond must return one bool scalar; it returns %d results, the first %s",
+                      "%s: cond must return one bool scalar, not %d, the first of type %s",
                       s->what, n,
                       eddy_type_print((eddy_type){ eddy_dtype_of(t->y[0]), eddy_shape_of(t->y[0]) },
                                       text, sizeof text));
@@ -110,12 +115,13 @@ static bool call_functions(trace *t, const loop_spec *s, loop_results *r)
         }
         r->at[r->n++] = t->y[0];
     }
+    r->body = t->graph->size + 1;
     const int m = eddy__trace_call(t, s->body, t->n_args, t->args);
     if (m == 0) return false;
     if (m < c || (s->n_stacked >= 0 && m != c + s->n_stacked)) {
         eddy_fail(t->graph, EDDY_INVALID_ARGUMENT,
-                  "%s: %.200s returns %d results; %s%d expected, one a loop variable", s->what,
-                  s->body->name ? s->body->name : "the body", m,
+                  "%s: the number of results of %.200s is %d; expected %s%d, one per loop variable",
+                  s->what, s->body->name ? s->body->name : "the body", m,
                   s->n_stacked < 0 ? "at least " : "", c + (s->n_stacked < 0 ? 0 : s->n_stacked));
         return false;
     }
@@ -132,26 +138,40 @@ static bool find_effects(const trace *t, extraction *e, out_list *effects)
     if (!effects->at) return false;
     for (int32_t id = t->first; id <= e->size; id++) {
         if (!e->copies[id] || !eddy__trace_acts(t->graph, id)) continue;
+        if (t->graph->nodes[id]->op->flags & EDDY_OP_UPDATES) continue;
         eddy__extract_also(e, id);
         eddy__out_add(effects, eddy__tensor_at(t->graph, id, 0));
     }
     return true;
 }
 
+/* A variable that the body updates is a carried value behind those of the call. */
+static int carry_variables(extraction *e, eddy_tensor *in)
+{
+    if (!eddy__variables_begin(e, in)) return 0;
+    for (int k = 0; k < e->n_vars; k++)
+        eddy__extract_argument(e, e->vars[k], eddy__type_of(e->vars[k]));
+    return e->n_vars;
+}
+
 /* The arguments of the body, and the inputs of the node. */
-static int make_inputs(const trace *t, const loop_spec *s, extraction *e, eddy_tensor *in)
+static int make_inputs(const trace *t, const loop_spec *s, extraction *e, eddy_tensor *in,
+                       int *n_products)
 {
     const eddy_type count = { EDDY_INT64, EDDY_SCALAR };
     int             n = 0;
     eddy__extract_argument(e, eddy_none(t->graph), count);
     for (int i = 0; i < t->n_args; i++) {
+        if (i == s->carried.count) n += carry_variables(e, in + n);
         const eddy_type type = eddy_node_of(t->args[i])->outputs[0];
         eddy__extract_argument(e, t->args[i], type);
         in[n++] = i < s->carried.count ? s->carried.at[i] : s->rows.at[i - s->carried.count];
     }
+    if (t->n_args == s->carried.count) n += carry_variables(e, in + n);
+    n += *n_products = eddy__row_products_build(t, e, s->rows, in + n);
     for (int i = 0; i < e->n_captures; i++) {
         const eddy_tensor x = e->captures[i];
-        bool              argument = false;
+        bool              argument = e->products && e->products[x.node];
         for (int a = 0; a < t->n_args; a++) argument = argument || eddy_same(t->args[a], x);
         if (argument) continue;
         eddy__extract_argument(e, x, (eddy_type){ eddy_dtype_of(x), eddy_shape_of(x) });
@@ -164,40 +184,76 @@ static eddy_tensor make_node(const trace *t, const loop_spec *s, extraction *e,
                              const loop_results *r, const out_list *effects)
 {
     eddy_graph  *g = t->graph;
-    out_list outs = { eddy__extract_room(e, 2 * (int64_t)r->n + effects->n, sizeof(int64_t)), 0 };
-    eddy_tensor *in = eddy__extract_room(e, t->n_args + e->n_captures + 1, sizeof *in);
+    const int64_t n_outs = (int64_t)r->n + e->n_vars;
+    const int     n_inputs = t->n_args + e->n_vars + e->n_captures + 1;
+    const int     carried = (s->cond != NULL) + s->carried.count;
+    out_list      outs = { eddy__extract_room(e, 2 * n_outs + effects->n, sizeof(int64_t)), 0 };
+    eddy_tensor  *in = eddy__extract_room(e, n_inputs, sizeof *in);
     if (!outs.at || !in) return eddy_none(g);
-    const int n = make_inputs(t, s, e, in);
+    int       n_products;
+    const int n = make_inputs(t, s, e, in, &n_products);
     if (!eddy__extract_copy(e)) return eddy_none(g);
-    for (int k = 0; k < r->n; k++) eddy__out_add(&outs, eddy__extract_image(e, r->at[k]));
+    for (int k = 0; k <= r->n; k++) {
+        for (int v = 0; k == carried && v < e->n_vars; v++)
+            eddy__out_add(&outs, eddy__extract_last(e, 0, v));
+        if (k < r->n) eddy__out_add(&outs, eddy__extract_image(e, r->at[k]));
+    }
     for (int64_t i = 0; i < effects->n / 2; i++)
         eddy__out_add(&outs,
                       eddy__extract_image(e, eddy__tensor_at(g, (int32_t)effects->at[2 * i], 0)));
     const eddy_loop_attrs a = {
-        .body = e->body, .outs = { outs.n, outs.at }, .n_carried = s->carried.count,
-        .n_sliced = s->rows.count, .n_stacked = r->n_stacked, .trips = s->trips,
+        .body = e->body, .outs = { outs.n, outs.at }, .n_carried = s->carried.count + e->n_vars,
+        .n_sliced = s->rows.count + n_products, .n_stacked = r->n_stacked, .trips = s->trips,
         .conditional = s->cond != NULL, .reverse = s->reverse,
     };
     e->body = NULL;                 /* it is the node's */
     return eddy_apply(&eddy_op_loop, &a, n, in, (eddy_apply_args){ .graph = g, .name = "loop" });
 }
 
-static eddy_tensor trace_loop(trace *t, const loop_spec *s, loop_results *r)
+static bool only_body_updates(const loop_spec *s, const extraction *e, const loop_results *r)
+{
+    for (int32_t id = e->first; id < r->body && e->n_vars > 0; id++) {
+        const eddy_node *node = e->from->nodes[id];
+        if (!e->needed[id] || !(node->op->flags & EDDY_OP_UPDATES)) continue;
+        eddy_fail(e->from, EDDY_UNIMPLEMENTED,
+                  "%s: cond updates the variable '%.200s'; only the body may [node '%.200s']",
+                  s->what, eddy_name_of(node->inputs[0]), node->name);
+        return false;
+    }
+    return true;
+}
+
+/* The node, and the results of the call. */
+static void finish(const trace *t, const loop_spec *s, extraction *e, const loop_results *r,
+                   eddy_tensor loop, eddy_tensor *out)
+{
+    const int carried = s->carried.count, first = s->only_stacks ? carried : 0;
+    const int n = carried + r->n_stacked - first;
+    eddy__trace_mark(t, e);
+    for (int k = 0; k < n; k++)
+        out[k] = eddy_output(loop, first + k + (first + k >= carried ? e->n_vars : 0));
+    eddy__variables_end(e, loop, carried, out, n);
+    for (int k = 0; k < n && s->no_back_prop; k++) out[k] = eddy_stop_gradient(out[k]);
+}
+
+static void trace_loop(trace *t, const loop_spec *s, loop_results *r, eddy_tensor *out)
 {
     extraction  e = { 0 };
     out_list    effects = { 0 };
     eddy_tensor loop = eddy_none(t->graph);
-    if (!make_arguments(t, s) || !call_functions(t, s, r)) return loop;
+    if (!make_arguments(t, s) || !call_functions(t, s, r)) return;
     if (eddy__extract_begin(&e, t->graph)) {
+        const int32_t parts[2] = { t->first, e.size + 1 };
         e.inside = t->first;
-        choose_copies(t, &e);
-        if (find_effects(t, &e, &effects) && eddy__extract_find(&e, r->n, r->at))
+        bool ok = eddy__extract_variables(&e, parts, 1) && only_body_updates(s, &e, r);
+        ok = ok && (s->cond || eddy__row_products_find(t, &e, s->carried.count));
+        if (ok) choose_copies(t, &e);
+        if (ok && find_effects(t, &e, &effects) && eddy__extract_find(&e, r->n, r->at))
             loop = make_node(t, s, &e, r, &effects);
-        if (eddy_is_valid(loop)) eddy__trace_mark(t, &e);
+        if (eddy_is_valid(loop)) finish(t, s, &e, r, loop, out);
     }
     eddy__extract_end(&e);
     if (e.body) eddy_graph_free(e.body);
-    return loop;
 }
 
 static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
@@ -207,15 +263,9 @@ static int build_loop(eddy_graph *g, const loop_spec *s, eddy_tensor *out)
     trace        t = { .graph = g, .what = s->what, .first = g->size + 1, .args = args };
     loop_results r = { 0 };
     eddy_scope_begin(g, s->scope);
-    const eddy_tensor loop = trace_loop(&t, s, &r);
-    const int         first = s->only_stacks ? s->carried.count : 0;
-    const int         n = s->carried.count + r.n_stacked - first;
-    for (int k = 0; k < n && eddy_is_valid(loop); k++) {
-        out[k] = eddy_output(loop, first + k);
-        if (s->no_back_prop) out[k] = eddy_stop_gradient(out[k]);
-    }
+    trace_loop(&t, s, &r, out);
     eddy_scope_end(g);
-    return eddy__graph_ready(g) ? n : 0;
+    return eddy__graph_ready(g) ? (s->only_stacks ? 0 : s->carried.count) + r.n_stacked : 0;
 }
 
 /* The graph of the arguments, or of what f builds of none. */

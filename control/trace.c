@@ -16,8 +16,9 @@ int eddy__trace_call(trace *t, const eddy_function *f, int n, const eddy_tensor 
     const int m = f->build((eddy_list){ n, args }, t->y, f->context);
     if (!eddy__graph_ready(g)) return 0;
     if (m <= 0 || m > EDDY_MAX_RESULTS) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %.200s returns %d results; 1 to %d expected",
-                  t->what, name, m, EDDY_MAX_RESULTS);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: the number of results of %.200s is %d; expected 1 to %d", t->what, name, m,
+                  EDDY_MAX_RESULTS);
         return 0;
     }
     for (int k = 0; k < m; k++) {

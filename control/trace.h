@@ -32,6 +32,12 @@ static inline const char *eddy__name_or(const char *name, const char *otherwise)
 /* The node draws, or has a side effect, each time that it runs. */
 bool eddy__trace_repeats(const eddy_node *node);
 
+/* Finds products of rows of the loop with what is the same in all iterations (row_products.c):
+ * e->products, nodes that are not copied. Then computes those that e captured, for all rows, and
+ * adds an argument of the body for a row of each; returns how many, stored in `in`. */
+bool eddy__row_products_find(const trace *t, extraction *e, int n_carried);
+int  eddy__row_products_build(const trace *t, extraction *e, eddy_list rows, eddy_tensor *in);
+
 /* The type of a row of x along axis 0. */
 eddy_type eddy__row_type(eddy_tensor x);
 

@@ -3,9 +3,9 @@
  *
  *   convnet [--epochs N] [--seed N] [--out FOLDER]
  *
- * One graph serves for learning and for use: `training` is fed, and the batch normalizations
- * take the statistics of the batch or their moving averages.  Fails if the accuracy on images
- * that were held out is below what the network is known to reach.  Run it where data/ is. */
+ * One graph serves for training and for inference: `training` is fed, and batch normalization uses
+ * the statistics of the batch or their moving averages. Fails if the accuracy on held-out images is
+ * below the level that the network is known to reach. Run it in the folder that contains data/. */
 #include <eddy/eddy.h>
 
 #include "support/images.h"
@@ -30,7 +30,7 @@ typedef struct model {
     eddy_tensor loss, step, updates, accuracy;         /* are fetched */
 } model;
 
-/* A convolution, normalized and cut off at 0; its kernel is kept small. */
+/* A convolution with batch normalization and relu; its kernel is regularized. */
 static eddy_tensor convolve(const model *m, eddy_tensor x, int64_t filters, const char *name)
 {
     eddy_scope_begin(m->graph, name);
@@ -87,7 +87,7 @@ static void batch_free(batch b)
     eddy_array_free(b.labels);
 }
 
-/* The images order[0], order[1], ...; moved by up to a pixel if there is a die to cast. */
+/* The images order[0], order[1], ...; shifted by up to a pixel if there is a random generator. */
 static void fill(batch b, const images *set, const int *order, dice *d)
 {
     for (int i = 0; i < eddy_array_count(b.labels); i++) {

@@ -1,12 +1,11 @@
-/* custom_op.c -- an operation of your own, with kernel and gradient.
+/* custom_op.c -- a user-defined operation, with kernel and gradient.
  *
- * The op is the pseudo-Huber loss: y = d^2 (sqrt(1 + (x/d)^2) - 1), a parabola
- * near 0 and a straight line far out, so that a few wild points do not rule a
- * fit.  One constant eddy_op_def says everything about it; the library's own
- * operations are defined in the same way.
+ * The op is the pseudo-Huber loss: y = d^2 (sqrt(1 + (x/d)^2) - 1), a parabola near 0 and a
+ * straight line far from it, so that a few outliers do not dominate a fit. One constant eddy_op_def
+ * defines it; the library's own operations are defined in the same way.
  *
- * The program checks the gradient against differences, fits a line through
- * points of which some are wild, and fails if either goes wrong. */
+ * The program checks the gradient against differences, fits a line through points with outliers,
+ * and fails if either gives a wrong result. */
 #include <eddy/eddy.h>
 #include <eddy/graph/op.h>
 #include <eddy/ops/short_names.h>
@@ -20,11 +19,11 @@ typedef struct pseudo_huber_attrs {
     double d;
 } pseudo_huber_attrs;
 
-/* What the inputs may be, ended by a row without a name. */
+/* The permitted inputs, ended by a row without a name. */
 static const eddy_input_def pseudo_huber_inputs[] = { { "x", EDDY_TAKES_FLOATS }, { NULL, 0 } };
 
-/* What else fits, and what comes out: types are checked before.  Only the reason is
- * written here; the op, the types of its inputs and the node are put around it. */
+/* Further checks, and the type of the output; the element types have been checked already. Write
+ * only the reason here; the library adds the op, the types of its inputs and the node. */
 static bool pseudo_huber_infer(eddy_infer *c)
 {
     const pseudo_huber_attrs *a = c->attrs;
@@ -34,15 +33,15 @@ static bool pseudo_huber_infer(eddy_infer *c)
     return true;
 }
 
-/* The form with a division does not lose digits where x is small. */
+/* The form with a division does not lose digits if x is small. */
 static double pseudo_huber(double x, double d)
 {
     double r = x / d;
     return x * x / (sqrt(1 + r * r) + 1);
 }
 
-/* Memory is there and types are settled; in and out may be the same memory,
- * because of EDDY_OP_IN_PLACE below. */
+/* Memory is allocated and types are known; in and out may be the same memory, because of
+ * EDDY_OP_IN_PLACE below. */
 static eddy_status pseudo_huber_kernel(eddy_kernel *k)
 {
     const pseudo_huber_attrs *a = k->attrs;
@@ -59,8 +58,8 @@ static eddy_status pseudo_huber_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* dx = dy x / sqrt(1 + (x/d)^2), built from ordinary operations: so it can be
- * differentiated again. */
+/* dx = dy x / sqrt(1 + (x/d)^2), built from ordinary operations, so it can be differentiated
+ * again. */
 static void pseudo_huber_gradient(eddy_rule *r)
 {
     const pseudo_huber_attrs *a = r->attrs;
@@ -145,7 +144,7 @@ static void make_points(float *x, float *y)
     }
 }
 
-/* The slope and intercept that the loss leads to; NaN if something failed. */
+/* The slope and intercept that minimize the loss; NaN if something failed. */
 static void fit(bool robust, double *slope, double *intercept)
 {
     float xs[POINTS], ys[POINTS];
@@ -178,7 +177,7 @@ static void fit(bool robust, double *slope, double *intercept)
     eddy_graph_free(g);
 }
 
-/* What a wrong argument is answered with. */
+/* The error for a wrong argument. */
 static void show_refusal(void)
 {
     eddy_graph *g = eddy_graph_new();

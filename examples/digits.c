@@ -2,13 +2,12 @@
  *
  *   digits [--data digits|fashion] [--epochs N] [--seed N] [--out FOLDER]
  *
- * The whole way of working with the library: build a graph, let an optimizer
- * append the training step, run it on batches, measure on images that were
- * held out, save the variables, load them into a fresh session.  Fails if the
- * accuracy is below what the network is known to reach, or if the loaded
- * variables do not give the same predictions.  Equal seeds give equal numbers.
+ * A complete use of the library: build a graph, let an optimizer append the training step, run it
+ * on batches, measure on held-out images, save the variables, load them into a new session. Fails
+ * if the accuracy is below the level that the network is known to reach, or if the loaded variables
+ * do not give the same predictions. Equal seeds give equal results.
  *
- * What has nothing to do with graphs (reading images, drawing) is in support/. */
+ * Code that does not concern graphs (reading images, drawing) is in support/. */
 #include <eddy/eddy.h>
 
 #include "support/images.h"
@@ -32,8 +31,8 @@ typedef struct task {
     double      dropout;
     bool        shift;                 /* move training images by up to a pixel */
     int         epochs, batch;
-    double      rate;                  /* at first; falls to 0 in a straight line */
-    double      expected;              /* accuracy on the images held out */
+    double      rate;                  /* initial; falls linearly to 0 */
+    double      expected;              /* accuracy on the held-out images */
     const char *labels[CLASSES];
 } task;
 
@@ -45,7 +44,7 @@ static const task tasks[] = {
       .white = 16, .hidden = { 256, 256 }, .dropout = 0.2, .shift = true,
       .epochs = 100, .batch = 32, .rate = 2e-3, .expected = 0.98,
       .labels = { "0", "1", "2", "3", "4", "5", "6", "7", "8", "9" } },
-    { .name = "fashion", .about = "Fashion-MNIST (MIT licence), 28 by 28 pixels",
+    { .name = "fashion", .about = "Fashion-MNIST (MIT license), 28 by 28 pixels",
       .train = { FASHION "train-images-idx3-ubyte.gz", FASHION "train-labels-idx1-ubyte.gz" },
       .test = { FASHION "t10k-images-idx3-ubyte.gz", FASHION "t10k-labels-idx1-ubyte.gz" },
       .white = 255, .hidden = { 512, 256 }, .dropout = 0.05, .shift = false,
@@ -73,7 +72,7 @@ typedef struct model {
     eddy_tensor predicted, loss, accuracy, step;         /* are fetched */
 } model;
 
-/* Drops out while training, and passes on otherwise. */
+/* Dropout during training, the identity otherwise. */
 static eddy_tensor dropout(eddy_tensor x, double rate, eddy_tensor training)
 {
     return eddy_where(training, eddy_dropout(x, rate), x);
@@ -143,7 +142,7 @@ static void fill(const task *t, const images *set, const int *order, int n, dice
 {
     int area = set->rows * set->cols;
     for (int i = 0; i < n; i++) {
-        /* One in six goes left, right, up and down each; a third stay. */
+        /* One in six is shifted left, right, up and down each; a third stay. */
         int move = t->shift ? dice_below(d, 6) : 0;
         int dx = move == 1 ? 1 : move == 2 ? -1 : 0, dy = move == 3 ? 1 : move == 4 ? -1 : 0;
         images_pixels(set, order[i], t->white, dx, dy,

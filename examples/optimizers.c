@@ -1,11 +1,11 @@
-/* optimizers.c -- all optimizers, on two problems that are quite unlike each other.
+/* optimizers.c -- compares all optimizers on two very different problems.
  *
  *   optimizers [--epochs N] [--page FILE]
  *
- * A valley with a bent floor (Rosenbrock 1960), where steps must be short across and long
- * along it; and a network that reads handwritten digits from small batches.  Each optimizer
- * has a rate that suits it, found by trying.  Prints what each reaches, as a table; --page
- * puts it between the marks in a page of the documentation.  Fails if one does not learn. */
+ * The first is a curved valley (Rosenbrock 1960), in which steps must be short across it and long
+ * along it; the second is a network that reads handwritten digits in small batches. Each optimizer
+ * has a suitable rate, found by trials. Prints a table of the results; --page writes it between the
+ * marks in a page of the documentation. Fails if an optimizer does not learn. */
 #include <eddy/eddy.h>
 #include <eddy/ops/short_names.h>
 
@@ -20,7 +20,7 @@ enum { VALLEY_STEPS = 3000, CLASSES = 10, HIDDEN = 64, BATCH = 32, EPOCHS = 10, 
 
 /* ----------------------------------------------------------------- contestants -- */
 
-/* What an optimizer may need. */
+/* The arguments of an optimizer. */
 typedef struct made_of {
     eddy_graph *graph;
     eddy_tensor rate, step;
@@ -30,7 +30,7 @@ typedef struct contestant {
     const char *name;
     eddy_optimizer *(*make)(made_of m);
     double      valley_rate, digits_rate;
-    double      most_loss, least_right;         /* what it is known to reach, and some room */
+    double      most_loss, least_right; /* known results, with a margin */
 } contestant;
 
 static eddy_optimizer *descent(made_of m) { return eddy_gradient_descent(m.graph, m.rate); }
@@ -61,7 +61,7 @@ static eddy_optimizer *adamax(made_of m) { return eddy_adamax(m.graph, m.rate); 
 static eddy_optimizer *nadam(made_of m) { return eddy_nadam(m.graph, m.rate); }
 static eddy_optimizer *radam(made_of m) { return eddy_radam(m.graph, m.rate); }
 static eddy_optimizer *yogi(made_of m) { return eddy_yogi(m.graph, m.rate); }
-/* Begun at 0, it does not forget the first weights. */
+/* Started at 0, it does not forget the first weights. */
 static eddy_optimizer *ftrl(made_of m)
 {
     return eddy_ftrl(m.graph, m.rate, .initial_accumulator_value = 0);
@@ -101,7 +101,7 @@ static eddy_optimizer *schedule_free(made_of m)
 /* With gradients of a worse point nearby, see train_step. */
 static eddy_optimizer *sharp(made_of m) { return momentum(m); }
 
-/* Muon is for matrices; what else there is gets AdamW. */
+/* Muon is for matrices; AdamW takes the other variables. */
 static eddy_optimizer *muon(made_of m)
 {
     enum { MOST = 8 };
@@ -154,7 +154,7 @@ static const contestant contestants[] = {
 };
 enum { CONTESTANTS = sizeof contestants / sizeof *contestants };
 
-/* What one has reached. */
+/* The results of one optimizer. */
 typedef struct result {
     double valley, right;
     int    evaluations;             /* of the valley */
@@ -259,7 +259,7 @@ static void free_pictures(pictures *p)
     eddy_array_free(p->y);
 }
 
-/* The share of the images that are read rightly. */
+/* The share of images classified correctly. */
 static double share_right(const reader *r, eddy_session *s, const images *set)
 {
     pictures    all = make_pictures(set, set->count);
@@ -273,7 +273,7 @@ static double share_right(const reader *r, eddy_session *s, const images *set)
     return right;
 }
 
-/* The rate falls to nothing in a straight line, as in polynomial_decay. */
+/* The rate falls linearly to 0, as in polynomial_decay. */
 static double read_digits(const contestant *c, const images *train, const images *test, int epochs)
 {
     reader      r = build_reader(train->rows * train->cols);
@@ -311,7 +311,7 @@ static double read_digits(const contestant *c, const images *train, const images
 
 enum { MOST_VARIABLES = 8 };
 
-/* Begins a session and moves its variables to where the loss is least.  The gradients are made
+/* Starts a session and moves its variables to the minimum of the loss.  The gradients are made
  * before, so that the graph is as it will be when the session first sees it. */
 static eddy_session *find_least(eddy_graph *g, eddy_tensor loss, eddy_feeds feeds,
                                 eddy_lbfgs_report *report)
@@ -329,7 +329,7 @@ static eddy_session *find_least(eddy_graph *g, eddy_tensor loss, eddy_feeds feed
     return s;
 }
 
-/* It takes the whole of the data in each step, and finds its own way. */
+/* It uses all data in each step and finds its own step length. */
 static result by_lbfgs(const images *train, const images *test)
 {
     eddy_lbfgs_report report;
@@ -368,7 +368,7 @@ static void print_table(FILE *to, const result *all, int epochs)
 static const char *const marks[] = { "<!-- table: made by build/examples/optimizers -->\n",
                                      "<!-- end of table -->\n" };
 
-/* Puts the table between the marks of the page. */
+/* Writes the table between the marks of the page. */
 static bool put_in_page(const char *path, const result *all, int epochs)
 {
     static char page[1 << 18];

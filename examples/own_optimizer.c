@@ -1,17 +1,17 @@
-/* own_optimizer.c -- an optimizer of your own, made as the library makes its own.
+/* own_optimizer.c -- a user-defined optimizer, written like those of the library.
  *
- * It is quasi-hyperbolic momentum (Ma and Yarats 2019), the average of plain descent and of
+ * It is quasi-hyperbolic momentum (Ma and Yarats 2019), an average of gradient descent and
  * momentum:
  *
  *   m <- beta m + (1 - beta) g
  *   x <- x - rate ((1 - nu) g + nu m)
  *
- * One constant eddy_optimizer_def says what becomes of an element.  From that follow the
- * slots, the step for all of a variable, fused into one loop, and the step for the rows that
- * a sparse gradient names.
+ * One constant eddy_optimizer_def defines the update of an element. From it the library derives the
+ * slots, the step for a whole variable, fused into one loop, and the step for the rows of a sparse
+ * gradient.
  *
- * The program compares steps with plain loops, lets the optimizer learn a table of ratings
- * from rows of two other tables, and fails if either goes wrong. */
+ * The program compares steps with plain loops, lets the optimizer learn a table of ratings from
+ * rows of two other tables, and fails if either gives a wrong result. */
 #include <eddy/eddy.h>
 #include <eddy/ops/short_names.h>
 
@@ -20,8 +20,7 @@
 
 /* --------------------------------------------------------------- the optimizer -- */
 
-/* What it has to remember.  Hyper-parameters are tensors, so that a schedule or a placeholder
- * can be one. */
+/* Its state.  Hyper-parameters are tensors, so that a schedule or a placeholder can be one. */
 typedef struct qhm_state {
     eddy_tensor rate, beta, nu;
 } qhm_state;
@@ -40,7 +39,7 @@ static const eddy_optimizer_def qhm_def = {
     .name = "QHM", .state_size = sizeof(qhm_state), .step = qhm_step, .slots = { "momentum" },
 };
 
-/* The paper's defaults for what is left out, as an invalid tensor: `eddy_tensor none = { 0 }`. */
+/* The paper's defaults for omitted tensors, which are invalid: `eddy_tensor none = { 0 }`. */
 static eddy_optimizer *qhm(eddy_graph *g, eddy_tensor rate, eddy_tensor beta, eddy_tensor nu)
 {
     qhm_state s = { rate, beta, nu };
@@ -124,7 +123,7 @@ static double value_of(eddy_session *s, eddy_tensor t)
     return x;
 }
 
-/* The gradients of both tables are rows: those that were looked up. */
+/* The gradients of both tables consist of the rows that were looked up. */
 static bool learn(void)
 {
     int32_t person[KNOWN], film[KNOWN];

@@ -3,12 +3,12 @@
  *   angle' = speed
  *   speed' = -(g / l) sin(angle) - damping speed
  *
- * A step of Runge-Kutta is the body of a loop, and the loop is a node of the graph: its angles
- * are stacked, and the squared distance from the trace is differentiated with respect to the
- * damping, which the body captures. The second derivative comes in the same way, so that each
- * fit is a few steps of Newton's method.
+ * A step of Runge-Kutta is the body of a loop, and the loop is a node of the graph: its angles are
+ * stacked, and the squared distance from the trace is differentiated with respect to the damping,
+ * which the body captures. The second derivative is computed in the same way, so each fit takes a
+ * few steps of Newton's method.
  *
- * The program fails unless the loop agrees with a plain one and the damping is found. */
+ * The program fails unless the loop agrees with a plain C loop and the damping is found. */
 #include <eddy/eddy.h>
 #include <eddy/ops/short_names.h>
 

@@ -1,6 +1,5 @@
-/* seeds.c -- small programs in the style of TensorFlow 1, one a row, each with
- * what TensorFlow answers: gradients (G), optimizers (O), tapes (T), gradient
- * functions (F), learning by hand (L).
+/* seeds.c -- small programs in the style of TensorFlow 1, one per row, each with TensorFlow's
+ * result: gradients (G), optimizers (O), tapes (T), gradient functions (F), learning by hand (L).
  *
  *   <row> <what> got=<values> want=<values> ok
  *
@@ -43,7 +42,7 @@ static void g1_to_g3(void)
     }
 }
 
-/* y = x x x at 2, three ways into x; what a call without options gives, too. */
+/* y = x x x at 2, three paths to x; also the result of a call without options. */
 static void g4_values(void)
 {
     eddy_graph *g = eddy_graph_new();
@@ -238,7 +237,7 @@ static void o7(void)
 
 /* ------------------------------------------------------ learning by hand -- */
 
-/* For L2, t1 is a constant to the product, as what is not watched is. */
+/* For L2, t1 is a constant to the product, as it is not watched. */
 static void l1_and_l2(bool watched)
 {
     eddy_graph *g = eddy_graph_new();

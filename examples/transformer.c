@@ -2,11 +2,11 @@
  *
  *   transformer [--epochs N] [--seed N] [--out FOLDER]
  *
- * Ten symbols, twelve places.  No place holds what it is to say: each has to learn at which
- * other one to look, which is what attention is for.  The layers are built twice on the same
- * variables, with dropout for learning and without it for use.  Fails if fewer than 99 % of
- * the symbols of sequences that it has never seen are right, or if what was saved and loaded
- * again answers otherwise. */
+ * Ten symbols, twelve positions. The output at each position depends on the input at another
+ * position, so the network must learn where to look, which is the purpose of attention. The layers
+ * are built twice on the same variables, with dropout for training and without it for inference.
+ * Fails if fewer than 99 % of the symbols of new sequences are right, or if the saved and reloaded
+ * network predicts something else. */
 #include <eddy/eddy.h>
 
 #include <stdio.h>
@@ -29,8 +29,8 @@ typedef struct model {
     eddy_tensor loss, step, predicted, right;    /* are fetched */
 } model;
 
-/* The scores of each symbol at each place.  `from` is the scope whose variables are used
- * again, for a network that is not for learning. */
+/* The scores of each symbol at each place.  `from` is the scope whose variables are shared, for the
+ * network without dropout. */
 static eddy_tensor network(eddy_tensor symbols, bool training, const char *from)
 {
     char        scope[BLOCKS + 3][64], name[32];

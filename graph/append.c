@@ -20,10 +20,11 @@ static bool inputs_are_valid(eddy_graph *g, const eddy_append_args *a)
     if (!count_is_valid(a)) {
         int most = a->op->max_inputs == EDDY_MANY ? EDDY_MAX_INPUTS : a->op->max_inputs;
         if (a->op->min_inputs == most)
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d", op, a->n, most);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the number of inputs is %d; expected %d", op,
+                      a->n, most);
         else
-            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %d inputs given; expected %d to %d", op, a->n,
-                      a->op->min_inputs, most);
+            eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the number of inputs is %d; expected %d to %d",
+                      op, a->n, a->op->min_inputs, most);
         return false;
     }
     for (int i = 0; i < a->n; i++) {
@@ -143,7 +144,7 @@ static bool complete(eddy_graph *g, const eddy_append_args *a, eddy_node *node, 
         types = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *types);
         values = eddy__arena_alloc(&g->arena, (size_t)a->n * sizeof *values);
         if (!types || !values) {
-            eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d inputs", a->op->name, a->n);
+            eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory (inputs: %d)", a->op->name, a->n);
             return false;
         }
     }
@@ -160,9 +161,10 @@ static eddy_tensor append(eddy_append_args a)
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!a.op || !a.op->name || !a.op->infer)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "eddy_apply: the operation has no name or no infer function");
+                         "apply: the operation has no name or no infer function");
     if (g->finalized)
         return eddy_fail(g, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");
+    if (g->is_body && (a.op->flags & EDDY_OP_UPDATES)) a.op = eddy__updated_op(g, a.op);
     if (!inputs_are_valid(g, &a) || !room_for_node(g)) return eddy_none(g);
 
     void *attrs = NULL;

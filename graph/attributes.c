@@ -1,6 +1,6 @@
 /* attributes.c -- attributes of nodes: copying them into the graph, comparing and freeing them. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <string.h>
 

@@ -2,6 +2,9 @@
  * and Case (control/). Sessions know them by their flags, EDDY_OP_LOOP and EDDY_OP_CASE, and by
  * the structs below, with which their attributes begin.
  *
+ * A quiet node computes again, for a gradient, what runs elsewhere: nothing in its body has side
+ * effects, at any depth.
+ *
  * Nodes 1, 2, ... of a body are its arguments (operation `_Argument`). A tensor of a body is
  * given as two integers in `outs`, node and output. Several nodes may have the same body with
  * different `outs`: the gradient of a loop adds a node that also yields what the backward loop
@@ -22,14 +25,22 @@
  * The number of iterations is the smallest of: `trips`, if it is not negative; input 0, if
  * `counted`; the rows of each sliced input; those before the condition is false. With `reverse`,
  * the iterations run from the last row to the first. Stacks of a conditional or counted loop
- * have room for the largest number; rows that are not written are zero. */
+ * have room for the largest number; rows that are not written are zero.
+ *
+ * Nothing but the condition or the count limits an open loop, so that its stacks have as many
+ * rows as it runs iterations. Their memory grows in the run, their shape in a plan is that of no
+ * rows, and only loops read them, row by row. `open` says that the sliced inputs are such stacks;
+ * they then do not limit the iterations of a correct graph. */
 typedef struct eddy_loop_attrs {
     eddy_graph *body;
     eddy_ints   outs;
     int64_t     n_carried, n_sliced, n_stacked;
     int64_t     trips;
-    bool        conditional, counted, reverse;
+    bool        conditional, counted, reverse, open, quiet;
 } eddy_loop_attrs;
+
+/* A limit of more iterations than this is none when stacks are planned. */
+enum { EDDY_LOOP_PLANNED = 1 << 16 };
 
 /* Inputs: the index of a branch (int32 scalar; one out of range selects the last branch); then
  * captured values, the arguments of the body. outs: for each branch n_out tensors. effects: pairs
@@ -38,6 +49,7 @@ typedef struct eddy_case_attrs {
     eddy_graph *body;
     eddy_ints   outs, effects;
     int64_t     n_branches, n_out;
+    bool        quiet;
 } eddy_case_attrs;
 
 enum { EDDY_OP_BODY = EDDY_OP_LOOP | EDDY_OP_CASE };
@@ -64,20 +76,33 @@ static inline int64_t eddy__loop_results(const eddy_loop_attrs *a)
     return a->conditional + a->n_carried + a->n_stacked;
 }
 
+/* Whether the loop is open. */
+static inline bool eddy__loop_is_open(const eddy_loop_attrs *a)
+{
+    return a->open || (a->n_sliced == 0 && (a->conditional || a->counted) &&
+                       (a->trips < 0 || a->trips > EDDY_LOOP_PLANNED));
+}
+/* Whether output k of the node is a stack of an open loop. */
+static inline bool eddy__is_open_stack(const eddy_node *node, int k)
+{
+    if (!(node->op->flags & EDDY_OP_LOOP)) return false;
+    const eddy_loop_attrs *a = node->attrs;
+    return k >= a->n_carried && k < a->n_carried + a->n_stacked && eddy__loop_is_open(a);
+}
+
+static inline bool eddy__is_quiet(const eddy_node *node)
+{
+    return node->op->flags & EDDY_OP_CASE ? ((const eddy_case_attrs *)node->attrs)->quiet
+                                          : ((const eddy_loop_attrs *)node->attrs)->quiet;
+}
+
 /* Whether running the body has side effects. */
 static inline bool eddy__body_acts(const eddy_node *node)
 {
     if (node->op->flags & EDDY_OP_CASE)
-        return ((const eddy_case_attrs *)node->attrs)->effects.count > 0;
+        return ((const eddy_case_attrs *)node->attrs)->effects.count > 0 && !eddy__is_quiet(node);
     const eddy_loop_attrs *a = node->attrs;
-    return a->outs.count / 2 > eddy__loop_results(a);
-}
-
-/* Another node is about to have this body among its attributes; returns it. */
-static inline eddy_graph *eddy__body_share(eddy_graph *body)
-{
-    eddy__graph_hold(body);
-    return body;
+    return !a->quiet && a->outs.count / 2 > eddy__loop_results(a);
 }
 
 #endif

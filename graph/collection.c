@@ -32,7 +32,7 @@ void eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t)
 {
     if (!eddy__graph_ready(g)) return;
     if (!key || !*key) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_collection_add: no key is given");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "collection_add: no key is given");
         return;
     }
     if (g->finalized) {
@@ -41,7 +41,7 @@ void eddy_collection_add(eddy_graph *g, const char *key, eddy_tensor t)
     }
     if (t.graph != g || !eddy_is_valid(t)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "collection '%.200s': the entry is not an element of this graph", key);
+                  "collection_add: the entry for '%.200s' is not an element of this graph", key);
         return;
     }
     eddy_collection *c = find_or_add(g, key);

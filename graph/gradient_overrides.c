@@ -17,11 +17,12 @@ bool eddy_register_gradient(eddy_graph *g, const char *name, void (*rule)(eddy_r
     if (!eddy__graph_ready(g)) return false;
     if (!name || !*name || !rule) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "eddy_register_gradient: a name and a rule are required");
+                  "register_gradient: a name and a rule are required");
         return false;
     }
     if (eddy__rule_named(g, name) || strcmp(name, EDDY_RECOMPUTE) == 0) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "a gradient is already registered as '%.200s'", name);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "register_gradient: a gradient is already registered as '%.200s'", name);
         return false;
     }
     if (g->n_rules == g->rules_capacity) {
@@ -58,7 +59,7 @@ void eddy_gradient_override_begin(eddy_graph *g, const char *op_type, const char
     if (!overrides_room(g)) return;
     eddy_override o = { 0 };
     if (!op_type || !*op_type)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_gradient_override_begin: no op type is given");
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradient_override_begin: no op type is given");
     else if (!(o.op = eddy__arena_text(&g->arena, op_type, strlen(op_type))) ||
              (gradient && *gradient &&
               !(o.rule = eddy__arena_text(&g->arena, gradient, strlen(gradient)))))
@@ -70,7 +71,7 @@ void eddy_gradient_override_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
     if (g->n_overrides > 0) g->n_overrides--;
-    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_gradient_override_end: no scope is open");
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "gradient_override_end: no scope is open");
 }
 
 const char *eddy__override_of(const eddy_graph *g, const eddy_op_def *op)

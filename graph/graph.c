@@ -1,7 +1,7 @@
 /* graph.c -- graph objects: creation and destruction, the first error, lookup of nodes by id and
  * by name. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "graph/base/files.h"
 
 #include <stdlib.h>
@@ -235,8 +235,8 @@ eddy_tensor eddy_output(eddy_tensor t, int i)
     if (!node) return eddy_none(eddy__live(t.graph, EDDY_LIVE_GRAPH) ? t.graph : NULL);
     if (i < 0 || i >= node->n_outputs)
         return eddy_fail(t.graph, EDDY_OUT_OF_RANGE,
-                         "eddy_output: '%s' has %d outputs; there is no output %d", node->name,
-                         (int)node->n_outputs, i);
+                         "output: '%s' has no output %d; the number of its outputs is %d",
+                         node->name, i, (int)node->n_outputs);
     return eddy__tensor_at(t.graph, node->id, i);
 }
 eddy_tensor eddy_input(eddy_tensor t, int i)
@@ -273,7 +273,7 @@ eddy_tensor eddy_set_shape(eddy_tensor t, eddy_shape s)
     char was[100], wanted[100];
     if (!eddy_shape_is_valid(s) || !eddy_shape_compatible(type->shape, s))
         return eddy_fail(t.graph, EDDY_BAD_SHAPE,
-                         "eddy_set_shape: the shape %s of '%s' is not compatible with %s",
+                         "set_shape: the shape %s of '%s' is not compatible with %s",
                          eddy_shape_print(type->shape, was, sizeof was), eddy_name_of(t),
                          eddy_shape_print(s, wanted, sizeof wanted));
     if (type->shape.rank < 0) type->shape = s;

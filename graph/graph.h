@@ -76,7 +76,7 @@ EDDY_API const char *eddy_status_name(eddy_status s);
 EDDY_API const char *eddy_status_text(eddy_status s);
 
 /* An error with its message, for functions that have no graph or session to record it on.
- * Zero-initialise it; the functions below accept NULL for it. */
+ * Zero-initialize it; the functions below accept NULL for it. */
 typedef struct eddy_error {
     eddy_status status;
     char        message[1012];
@@ -147,8 +147,10 @@ EDDY_API bool        eddy_dtype_is_differentiable(eddy_dtype d);
 enum { EDDY_ANY = -1, EDDY_UNKNOWN_RANK = -1 };
 
 /* rank dimensions, each >= 0, or EDDY_ANY if it is known only in a run. With rank
- * EDDY_UNKNOWN_RANK nothing is known. A zeroed shape is a scalar. */
-typedef struct eddy_shape {
+ * EDDY_UNKNOWN_RANK nothing is known. A zeroed shape is a scalar. Compilers show the tag of the
+ * struct where something else stands, as in eddy_reshape(x, 3, 4) for
+ * eddy_reshape(x, EDDY_SHAPE(3, 4)). */
+typedef struct eddy_write_EDDY_SHAPE_ {
     int     rank;
     int64_t dim[EDDY_MAX_RANK];
 } eddy_shape;

@@ -28,9 +28,10 @@ bool eddy_infer_outputs(eddy_infer *c, int n)
     if (!c || !c->impl) return false;
     infer_call *call = c->impl;
     if (n < 0 || n > EDDY_MAX_INPUTS)
-        return eddy_infer_fail(c, EDDY_LIMIT, "%d outputs; expected 0 to %d", n, EDDY_MAX_INPUTS);
+        return eddy_infer_fail(c, EDDY_LIMIT, "the number of outputs is %d; expected 0 to %d", n,
+                               EDDY_MAX_INPUTS);
     c->out = eddy__arena_alloc(call->arena, (size_t)n * sizeof *c->out);
-    if (!c->out) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory for %d outputs", n);
+    if (!c->out) return eddy_infer_fail(c, EDDY_NO_MEMORY, "out of memory (outputs: %d)", n);
     memset(c->out, 0, (size_t)n * sizeof *c->out);
     c->n_out = n;
     return true;
@@ -40,7 +41,7 @@ bool eddy_infer_outputs(eddy_infer *c, int n)
 
 enum { TYPES = 0xffff, RANK_AT = 16, OR_MORE = 1 << 20, LIKE_AT = 24 };
 
-/* The row of input i: that of its own, or the last one. */
+/* The row of input i: its own, or the last one. */
 static int row_of(const eddy_input_def *rows, int i)
 {
     int row = 0;

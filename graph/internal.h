@@ -58,6 +58,7 @@ struct eddy_graph {
     int64_t             seed;
     atomic_int          holders;        /* the user, and each session */
     bool                finalized;
+    bool                is_body;        /* belongs to a node (graph/body.h) */
     eddy_graph         *outer;          /* of a body: the graph of the node that owns it; or NULL */
     bool                whole;        /* without an error when it was finalized: it may run */
     eddy_error          error;
@@ -104,6 +105,10 @@ void eddy__graph_hold(eddy_graph *g);
 void eddy__graph_drop(eddy_graph *g);
 /* Gives up a graph among the attributes of a node; several nodes may have the same (graph/body.h). */
 void eddy__graph_release(eddy_graph *body);
+
+/* The operation of a node in a body that updates what is no variable there; `of` itself if it
+ * cannot be one, or without memory. */
+const eddy_op_def *eddy__updated_op(eddy_graph *g, const eddy_op_def *of);
 
 /* True if input i is in a set such as op->shape_inputs. */
 static inline bool eddy__input_is_in(uint32_t set, int i) { return set >> (i < 31 ? i : 31) & 1; }

@@ -182,7 +182,7 @@ eddy_tensor eddy_named(const char *name, eddy_tensor t)
     eddy_node *node = (eddy_node *)(uintptr_t)eddy_node_of(t);
     if (!node || !eddy__graph_ready(t.graph)) return t;
     if (!name || !*name)
-        return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "eddy_named: no name is given for '%s'",
+        return eddy_fail(t.graph, EDDY_INVALID_ARGUMENT, "named: no name is given for '%s'",
                          node->name);
     if (t.graph->finalized)
         return eddy_fail(t.graph, EDDY_FINALIZED, "Graph is finalized and cannot be modified.");

@@ -4,7 +4,7 @@
  * An operation is one constant eddy_op_def. Its functions receive small contexts and know
  * nothing else of graphs, sessions or plans. The graph, its files and the gradient pass know an
  * operation only through its definition. The passes of a session that rewrite patterns also
- * compare definitions: a softmax or a sum of products is recognised by its operations. A new
+ * compare definitions: a softmax or a sum of products is recognized by its operations. A new
  * operation works without any change to a pass. */
 #ifndef EDDY_OP_H
 #define EDDY_OP_H
@@ -63,7 +63,7 @@ typedef struct eddy_attr_field {
 
 /* The table of the members of a struct, at most 8, under their own names:
  * `.attrs = EDDY_ATTRS(roll_attrs, shift, axis)`. The kind of each follows from its C type; a
- * type that is not in the list above does not compile. EDDY_FIELDS initialises a named table,
+ * type that is not in the list above does not compile. EDDY_FIELDS initializes a named table,
  * which several definitions can share. */
 #define EDDY_ATTRS(type, ...) (const eddy_attr_field[])EDDY_FIELDS(type, __VA_ARGS__)
 #define EDDY_FIELDS(type, ...) \

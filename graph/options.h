@@ -1,16 +1,15 @@
-/* options.h -- options of a call by name: how a call fills its argument struct, and what an
- * option that is left out is.
+/* options.h -- options of a call by name: how a call fills its argument struct, and what omitted
+ * options are.
  *
  *   eddy_random_normal(g, EDDY_SHAPE(2, 3), .stddev = 0.1)
  *
- * calls eddy_random_normal_with with the address of an eddy_random_normal_args: the first
- * arguments in the order of its members, the others by name. A member that is left out has its
- * default: the value in EDDY_DEFAULT(...) behind its name, else 0. What is written counts as it
- * stands, also 0.
+ * calls eddy_random_normal_with with the address of an eddy_random_normal_args: the first arguments
+ * in the order of its members, the others by name. An omitted member has its default: the value in
+ * EDDY_DEFAULT(...) after its name, else 0. A value that is given is used as it is, 0 included.
  *
  * The first member of each struct, size_, is the size that the caller knows. A library with more
- * members gives the others their defaults, so a program needs no new compilation when options are
- * added behind the ones it knows. NULL in place of the struct means all defaults.
+ * members gives the others their defaults, so a program need not be compiled again when options are
+ * added after those that it knows. NULL in place of the struct means all defaults.
  *
  * C++ does not mix arguments in order with names. There, write the names with EDDY_OPTIONS in
  * C++20, or set the members of a struct in C++14 and later:
@@ -26,15 +25,15 @@
 #include <initializer_list>
 #endif
 
-/* The value of an option whose default follows from other arguments: no number that anybody means.
- * Lists and tensors that are left out have it in place of their first member. */
+/* The value of an omitted option whose default follows from other arguments, a number that has no
+ * other use. Omitted lists and tensors have it in place of their first member. */
 #define EDDY_OMITTED (-1073741824)
 
 #ifdef __cplusplus
 #if defined(__GNUC__)                     /* the macros leave members out, as they are meant to */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #endif
-/* Of a temporary, which lives to the end of the statement. */
+/* The address of a temporary, which lives until the end of the statement. */
 template <class T> inline const T *eddy_address_of_(const T &options) { return &options; }
 #if __cplusplus >= 201402L
 #define EDDY_DEFAULT(value) = value
@@ -42,7 +41,7 @@ template <class T> inline const T *eddy_address_of_(const T &options) { return &
 #define EDDY_OPTIONS(type, ...) (eddy_address_of_(type{ __VA_ARGS__ }))
 #else
 /* A struct with defaults takes no list of values in C++11. There it has none, and its size ends
- * behind the arguments of the call: the library sets the others. */
+ * after the arguments of the call: the library sets the others. */
 #include "defaults.h"
 #define EDDY_DEFAULT(value)
 #define EDDY_ARGS(type, ...) \
@@ -57,8 +56,8 @@ inline size_t eddy_size_(size_t arguments, std::initializer_list<size_t> offsets
 
 #else
 /* C has no defaults of members: graph/defaults.awk reads them from the structs, and the macro
- * TYPE_DEFAULTS sets them before the caller's options do. Compilers warn of what is set twice,
- * which is the point here, so the warning is off where these headers are included. */
+ * TYPE_DEFAULTS sets them before the caller's options do. Compilers warn of members that are set
+ * twice, which is intended here, so the headers disable the warning. */
 #include "defaults.h"
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Winitializer-overrides"
@@ -70,7 +69,7 @@ inline size_t eddy_size_(size_t arguments, std::initializer_list<size_t> offsets
     (&(type){ type##_DEFAULTS .size_ = EDDY_SIZE_(type), __VA_ARGS__ })
 #define EDDY_OPTIONS EDDY_ARGS
 
-/* In the library's own calls, a list without entries counts as left out. */
+/* In the library's own calls, a list without entries counts as omitted. */
 #define EDDY_INSIDE_SIZE ((size_t)1 << (8 * sizeof(size_t) - 1))
 #ifdef EDDY_INSIDE
 #define EDDY_SIZE_(type) (sizeof(type) | EDDY_INSIDE_SIZE)
@@ -83,11 +82,11 @@ inline size_t eddy_size_(size_t arguments, std::initializer_list<size_t> offsets
 
 enum { EDDY_MAX_RANK = 8 };
 
-/* A short list of dimensions or axes; EDDY_NO_DIMS is the empty list, EDDY_OMITTED_DIMS an option
- * that is left out. Its first member is NULL in every list, so that a plain number written instead
- * of a list, eddy_sum(x, 1) for eddy_sum(x, EDDY_AXES(1)), is not taken for a count. As an
- * argument that is no option, a zeroed list is one that is not given; as an option it is the
- * number 0, an error. */
+/* A short list of dimensions or axes; EDDY_NO_DIMS is the empty list, EDDY_OMITTED_DIMS is an
+ * omitted option. Its first member is NULL in every list, so that a plain number written instead of
+ * a list, eddy_sum(x, 1) for eddy_sum(x, EDDY_AXES(1)), is not taken for a count. As an argument
+ * that is not an option, a zeroed list is one that is not given; as an option it is the number 0,
+ * an error. */
 #define EDDY_NO_LIST_ ((const struct eddy_write_EDDY_AXES_ *)(intptr_t)EDDY_OMITTED)
 typedef struct eddy_dims {
     const struct eddy_write_EDDY_AXES_ *no_number_ EDDY_DEFAULT(EDDY_NO_LIST_);

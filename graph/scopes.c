@@ -50,7 +50,7 @@ void eddy_scope_begin(eddy_graph *g, const char *name)
     else if (!eddy__name_is_valid(name, outer[0] == 0))
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid scope name", name);
     else if (n >= EDDY_MAX_NAME)
-        eddy_fail(g, EDDY_LIMIT, "a scope name of %zu characters is too long", n);
+        eddy_fail(g, EDDY_LIMIT, "scope_begin: a name of %zu characters is too long", n);
     else if (name[n - 1] == '/') full = eddy__arena_text(&g->arena, name, n);
     else if (g->error.status == EDDY_OK) {
         const char *unique = eddy__names_make(g, name, 0);
@@ -72,7 +72,7 @@ void eddy_scope_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
     if (g->n_scopes > 0) g->n_scopes--;
-    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_scope_end: no scope is open");
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "scope_end: no scope is open");
 }
 
 /* ------------------------------------------------- control dependencies -- */
@@ -97,7 +97,7 @@ static void push_controls(eddy_graph *g, eddy_list after, bool clears)
         const eddy_node *node = eddy_node_of(after.at[i]);
         if (!node || after.at[i].graph != g) {
             eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                      "eddy_control_begin: input %d is not an operation or tensor of this graph",
+                      "control_begin: input %d is not an operation or tensor of this graph",
                       i);
             continue;
         }
@@ -110,7 +110,7 @@ void eddy_control_begin(eddy_graph *g, eddy_list after)
     if (!eddy__graph_alive(g)) return;
     if (after.count < 0 || (after.count > 0 && !after.at)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "eddy_control_begin: the list of %d control inputs is not valid", after.count);
+                  "control_begin: the list of control inputs is not valid (count %d)", after.count);
         after.count = 0;
     }
     push_controls(g, after, false);
@@ -125,7 +125,7 @@ void eddy_control_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
     if (g->n_controls > 0) g->n_controls--;
-    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_control_end: no block is open");
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "control_end: no block is open");
 }
 
 int32_t eddy__control_root(const eddy_graph *g)
@@ -193,7 +193,7 @@ void eddy_device_end(eddy_graph *g)
 {
     if (!eddy__graph_alive(g)) return;
     if (g->n_devices > 0) g->n_devices--;
-    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "eddy_device_end: no device scope is open");
+    else eddy_fail(g, EDDY_INVALID_ARGUMENT, "device_end: no device scope is open");
 }
 
 void eddy__scopes_free(eddy_graph *g)

@@ -13,18 +13,18 @@ typedef struct eddy_multi_head_attention_args {
     size_t           size_ EDDY_DEFAULT(sizeof(eddy_multi_head_attention_args));
     eddy_tensor      x;
     int64_t          heads;
-    const char      *name;                /* default "attention" */
-    eddy_tensor      memory;              /* what is looked at; default x */
-    /* of all heads together; default that of x */
+    const char      *name;                /* default: "attention" */
+    eddy_tensor      memory;              /* source of keys and values; default: x */
+    /* of all heads together; default: that of x */
     int64_t          units EDDY_DEFAULT(EDDY_OMITTED);
-    bool             causal;              /* place i sees places 0 to i */
-    eddy_tensor      lengths;             /* how many places of the memory count */
-    eddy_tensor      mask;                /* which of them each place sees */
-    double           dropout;             /* of what a place looks at; default 0 */
+    bool             causal;              /* position i attends only to positions 0 to i */
+    eddy_tensor      lengths;             /* number of valid positions of the memory */
+    eddy_tensor      mask;                /* the positions that each position attends to */
+    double           dropout;             /* rate for the attention weights; default: 0 */
     bool             training;
     eddy_tensor      training_when;
     bool             no_bias;
-    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_init        kernel_initializer;  /* default: eddy_glorot_uniform_initializer */
     eddy_regularizer kernel_regularizer;
     bool             not_trainable;
     int64_t          seed;
@@ -36,16 +36,16 @@ typedef struct eddy_multi_head_attention_args {
  * "Attention is all you need", 2017).
  *
  *  x        [batch, s, n], n known; y has its shape
- *  heads    above 0; divides units
+ *  heads    positive; must divide units
  *  memory   [batch, t, m] of the type of x, m known
  *  lengths  int32 or int64 [batch]: the memory of example i ends after lengths[i] positions
  *  mask     broadcasts to [batch, heads, s, t]: bool, true for visible positions, or numbers of
  *           the type of x that are added to the scores
- *  dropout  the rate; probabilities are then stored, [batch, heads, s, t], which otherwise
- *           are not (eddy_packed_self_attention, eddy_scaled_dot_product_attention)
+ *  dropout  the rate; the probabilities, [batch, heads, s, t], are then stored, which they
+ *           otherwise are not (eddy_packed_self_attention, eddy_scaled_dot_product_attention)
  *
- *  Positions hidden by lengths or a bool mask have 10^9 subtracted from their scores: a
- *  position that sees none gets a mean of all.
+ *  Positions hidden by lengths or a bool mask have 10^9 subtracted from their scores: if all
+ *  positions are hidden from a position, it gets the mean of all.
  *  Variables: qkv/kernel [n, 3 units], the queries, keys and values, each head after head; with
  *  a memory query/kernel [n, units] and key_value/kernel [m, 2 units]; attention_output/kernel
  *  [units, n]; and a bias for each.
@@ -59,7 +59,7 @@ EDDY_API eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attent
  * [length, units]: element [i, 2 k] is sin(i / 10000^(2 k / units)), [i, 2 k + 1] the cosine
  * (Vaswani et al., 2017).
  *
- *  length, units  above 0
+ *  length, units  positive
  *  dtype          float64 or float32; 0 is float32
  *
  *  Errors: EDDY_INVALID_ARGUMENT, EDDY_BAD_DTYPE; EDDY_NO_MEMORY if it is too large. */
@@ -69,10 +69,10 @@ EDDY_API eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, in
 typedef struct eddy_position_layer_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_position_layer_args));
     eddy_tensor x;
-    int64_t     max_length EDDY_DEFAULT(EDDY_OMITTED); /* of a sequence; default that of x */
-    bool        learned;                  /* a variable; else eddy_sinusoidal_positions */
-    const char *name;                     /* default "positions" */
-    eddy_init   embeddings_initializer;   /* default eddy_random_normal_initializer(0, 0.02) */
+    int64_t     max_length EDDY_DEFAULT(EDDY_OMITTED); /* of a sequence; default: that of x */
+    bool        learned;                  /* a variable; otherwise eddy_sinusoidal_positions */
+    const char *name;                     /* default: "positions" */
+    eddy_init   embeddings_initializer;   /* default: eddy_random_normal_initializer(0, 0.02) */
     bool        not_trainable;
     int64_t     seed;
     const char *reuse;
@@ -84,7 +84,7 @@ typedef struct eddy_position_layer_args {
  *  max_length  at least s; required if s is unknown
  *
  *  Variables, if learned: embeddings [max_length, n].
- *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; in a run EDDY_OUT_OF_RANGE. */
+ *  Errors: EDDY_INVALID_ARGUMENT if s is above max_length; at run time, EDDY_OUT_OF_RANGE. */
 EDDY_API eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given);
 #define eddy_position_layer(...) \
     eddy_position_layer_with(EDDY_ARGS(eddy_position_layer_args, __VA_ARGS__))
@@ -93,28 +93,28 @@ typedef struct eddy_transformer_block_args {
     size_t           size_ EDDY_DEFAULT(sizeof(eddy_transformer_block_args));
     eddy_tensor      x;
     int64_t          heads;
-    const char      *name;                /* default "transformer_block" */
-    /* of the feed-forward layer; default 4 times that of x */
+    const char      *name;                /* default: "transformer_block" */
+    /* of the feed-forward layer; default: 4 times that of x */
     int64_t          hidden EDDY_DEFAULT(EDDY_OMITTED);
-    eddy_tensor      memory;              /* with attention to it, as in a decoder */
+    eddy_tensor      memory;              /* for cross-attention, as in a decoder; default: none */
     bool             causal;
     eddy_tensor      lengths, memory_lengths;
-    eddy_tensor      mask;                /* of the attention of x to itself */
-    bool             pre_norm;            /* layer norms in front of each part, not behind */
-    eddy_activation  activation;  /* of the feed-forward layer; default eddy_relu */
-    double           dropout;             /* the rate behind each part; default 0 */
-    double           attention_dropout;   /* of eddy_multi_head_attention; default 0 */
+    eddy_tensor      mask;                /* of the self-attention of x */
+    bool             pre_norm;            /* layer normalization before each part, not after it */
+    eddy_activation  activation;  /* of the feed-forward layer; default: eddy_relu */
+    double           dropout;             /* the rate after each part; default: 0 */
+    double           attention_dropout;   /* of eddy_multi_head_attention; default: 0 */
     bool             training;
     eddy_tensor      training_when;
     double           epsilon EDDY_DEFAULT(1e-5); /* of the layer norms */
-    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
+    eddy_init        kernel_initializer;  /* default: eddy_glorot_uniform_initializer */
     eddy_regularizer kernel_regularizer;
     bool             not_trainable;
     int64_t          seed;
     const char      *reuse;
 } eddy_transformer_block_args;
 
-/* A transformer block: self-attention, attention to a memory if there is one, and two fully
+/* A transformer block: self-attention, cross-attention to a memory if there is one, and two fully
  * connected layers (eddy_mlp). Each part f of these has a residual connection and layer
  * normalization: norm(x + f(x)), or with pre_norm x + f(norm(x)).
  *

@@ -1,9 +1,9 @@
-/* cells.c -- recurrent cells (RNN, GRU, LSTM), unrolled step by step. */
+/* cells.c -- recurrent cells (RNN, GRU, LSTM): their weights, their steps, and networks of them,
+ * unrolled or in a loop. */
+#include "control/control.h"
 #include "graph/internal.h"
 #include "layers/cells.h"
 #include "ops/short_names.h"
-
-#include <math.h>
 
 const char *eddy__cell_name(const eddy_cell *cell)
 {
@@ -17,59 +17,67 @@ const char *eddy__cell_name(const eddy_cell *cell)
 
 /* ---------------------------------------------------------------- variables -- */
 
-/* The parts of a kernel for x and for h, and the bias. */
-typedef struct weights {
-    eddy_tensor x, h, bias;
-} weights;
-
-/* Variables with `parts` times as many columns as the cell has units, in `scope` if not NULL. */
-static weights make_weights(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
-                            const char *scope, int parts, eddy_init bias, int part)
+eddy_cell_weights eddy__cell_weights(const eddy_layer *l, const eddy_cell *cell,
+                                     eddy_cell_kernel k)
 {
-    const int64_t n = eddy_shape_of(x).dim[2], columns = parts * cell->units;
+    const int64_t columns = k.parts * cell->units;
     char          inside[LAYER_NAME];
     eddy_layer    at = *l;
-    if (scope) {
-        at.name = scope;
-        at.reuse = eddy__layer_inner_reuse(l, scope, inside);
+    if (k.scope) {
+        at.name = k.scope;
+        at.reuse = eddy__layer_inner_reuse(l, k.scope, inside);
         eddy__layer_begin(&at);
     }
     eddy_tensor kernel = eddy__layer_variable(&at, (eddy_layer_weight){
-        .name = "kernel", .shape = EDDY_SHAPE(n + cell->units, columns),
+        .name = "kernel", .shape = EDDY_SHAPE(k.inputs + k.states, columns),
         .init = cell->kernel_initializer, .otherwise = eddy_glorot_uniform_initializer(),
-        .regularizer = cell->kernel_regularizer, .part = part });
+        .regularizer = cell->kernel_regularizer, .part = k.part });
     eddy_tensor b = eddy__layer_variable(&at, (eddy_layer_weight){
         .name = "bias", .shape = EDDY_SHAPE(columns), .init = cell->bias_initializer,
-        .otherwise = bias });
-    if (scope) eddy__layer_end(&at, b);
-    eddy_tensor w = eddy_split_sizes(kernel, (int64_t[]){ n, cell->units }, 2);
-    return (weights){ eddy_output(w, 0), eddy_output(w, 1), b };
+        .otherwise = k.bias });
+    if (k.scope) eddy__layer_end(&at, b);
+    eddy_tensor w = eddy_split_sizes(kernel, (int64_t[]){ k.inputs, k.states }, 2);
+    return (eddy_cell_weights){ eddy_output(w, 0), eddy_output(w, 1), b };
 }
 
-/* x w + b of all steps, one product. */
-static eddy_tensor project(eddy_tensor x, const weights *w)
+eddy_tensor eddy__cell_product(eddy_tensor x, eddy_tensor w, eddy_tensor bias)
 {
+    const int leading = eddy_shape_of(x).rank - 1;
+    if (leading == 1) return BiasAdd(MatMul(x, w), bias);
     eddy_tensor rows = eddy_merge_leading(x, eddy_sum(x, .axes = EDDY_AXES(-1)));
-    return eddy__layer_restore_dims(BiasAdd(MatMul(rows, w->x), w->bias), x, 2);
+    return eddy__layer_restore_dims(BiasAdd(MatMul(rows, w), bias), x, leading);
 }
 
-/* --------------------------------------------------------------- one by one -- */
+void eddy__plain_cell_make(eddy_plain_cell *u, const eddy_layer *l, const eddy_cell *cell,
+                           int64_t n)
+{
+    const eddy_init ones = eddy_ones_initializer(), zeros = eddy_zeros_initializer();
+    *u = (eddy_plain_cell){ .cell = cell };
+    if (cell->kind == EDDY_BASIC_RNN_CELL) {
+        u->candidate = eddy__cell_weights(l, cell, (eddy_cell_kernel){ n, cell->units, 1, NULL,
+                                                                       zeros, 0 });
+        return;
+    }
+    u->gates = eddy__cell_weights(l, cell, (eddy_cell_kernel){ n, cell->units, 2, "gates", ones,
+                                                               0 });
+    u->candidate = eddy__cell_weights(l, cell, (eddy_cell_kernel){ n, cell->units, 1, "candidate",
+                                                                   zeros, 1 });
+    if (cell->reset_after)
+        u->recurrent_bias = eddy__layer_variable(l, (eddy_layer_weight){
+            .name = "candidate/recurrent_bias", .shape = EDDY_SHAPE(cell->units),
+            .init = cell->bias_initializer });
+}
 
-/* A cell whose steps are separate nodes. */
-typedef struct unrolled {
-    const eddy_cell *cell;
-    weights          gates, candidate;      /* basic cells use only the latter */
-    eddy_tensor      recurrent_bias;
-} unrolled;
+/* ------------------------------------------------------------- step by step -- */
 
 /* The operands of f. */
-static eddy_tensor activate(const unrolled *u, eddy_tensor z)
+static eddy_tensor activate(const eddy_plain_cell *u, eddy_tensor z)
 {
     return eddy__layer_activate(u->cell->activation ? u->cell->activation : eddy_tanh, z);
 }
 
-/* The next h, from the projections of x for the gates and the candidate. */
-static eddy_tensor step(const unrolled *u, eddy_tensor gates, eddy_tensor candidate, eddy_tensor h)
+eddy_tensor eddy__plain_cell_step(const eddy_plain_cell *u, eddy_tensor gates,
+                                  eddy_tensor candidate, eddy_tensor h)
 {
     if (u->cell->kind == EDDY_BASIC_RNN_CELL)
         return activate(u, Add(candidate, MatMul(h, u->candidate.h)));
@@ -82,51 +90,65 @@ static eddy_tensor step(const unrolled *u, eddy_tensor gates, eddy_tensor candid
     return Add(Mul(z, h), Mul(Sub(1, z), c));
 }
 
-static eddy_tensor unroll(const unrolled *u, eddy_tensor x, eddy_tensor h)
+static eddy_tensor unroll(const eddy_plain_cell *u, eddy_tensor gates, eddy_tensor candidates,
+                          eddy_tensor h)
 {
-    const int64_t steps = eddy_shape_of(x).dim[0];
-    const bool    gated = u->cell->kind == EDDY_GRU_CELL;
-    eddy_tensor   candidates = eddy_unstack(project(x, &u->candidate), 0);
-    eddy_tensor   gates = gated ? eddy_unstack(project(x, &u->gates), 0) : candidates;
-    if (!eddy_is_valid(candidates) || !eddy_is_valid(gates)) return eddy_none(x.graph);
-    const eddy_allocator *memory = eddy__graph_allocator(x.graph);
+    const int64_t steps = eddy_shape_of(candidates).dim[0];
+    gates = eddy_unstack(gates, 0);
+    candidates = eddy_unstack(candidates, 0);
+    if (!eddy_is_valid(candidates) || !eddy_is_valid(gates)) return eddy_none(gates.graph);
+    const eddy_allocator *memory = eddy__graph_allocator(gates.graph);
     const size_t          bytes = (size_t)steps * sizeof(eddy_tensor);
     eddy_tensor          *all = eddy__allocate(memory, bytes), y;
-    if (!all) return eddy_fail(x.graph, EDDY_NO_MEMORY, "rnn: out of memory for its steps");
+    if (!all) return eddy_fail(gates.graph, EDDY_NO_MEMORY, "rnn: out of memory for its steps");
     if (!h.graph) h = ZerosLike(candidates);
     for (int64_t t = 0; t < steps; t++)
-        h = all[t] = step(u, eddy_output(gates, (int)t), eddy_output(candidates, (int)t), h);
+        h = all[t] = eddy__plain_cell_step(u, eddy_output(gates, (int)t),
+                                           eddy_output(candidates, (int)t), h);
     y = eddy_stack((eddy_list){ (int)steps, all }, 0);
     eddy__release(memory, all, bytes);
     return y;
 }
 
-static eddy_tensor run_unrolled(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
-                                eddy_tensor h)
+/* The body of the loop: of h, the products for the gates, and those for the candidate. */
+static int loop_step(eddy_list in, eddy_tensor *y, void *context)
 {
-    unrolled u = { .cell = cell };
-    if (cell->kind == EDDY_BASIC_RNN_CELL) {
-        u.candidate = make_weights(l, cell, x, NULL, 1, eddy_zeros_initializer(), 0);
-    } else {
-        u.gates = make_weights(l, cell, x, "gates", 2, eddy_ones_initializer(), 0);
-        u.candidate = make_weights(l, cell, x, "candidate", 1, eddy_zeros_initializer(), 1);
-        if (cell->reset_after)
-            u.recurrent_bias = eddy__layer_variable(l, (eddy_layer_weight){
-                .name = "candidate/recurrent_bias", .shape = EDDY_SHAPE(cell->units),
-                .init = cell->bias_initializer });
-    }
-    return unroll(&u, x, h);
+    const eddy_plain_cell *u = context;
+    y[0] = y[1] = eddy__plain_cell_step(u, in.at[1], in.at[2], in.at[0]);
+    return 2;
+}
+
+static eddy_tensor loop(const eddy_plain_cell *u, eddy_tensor gates, eddy_tensor candidates,
+                        eddy_tensor h)
+{
+    const eddy_function f = { .build = loop_step, .context = (void *)(uintptr_t)u };
+    eddy_tensor         y[2];
+    if (!h.graph) h = ZerosLike(eddy_sum(candidates, .axes = EDDY_AXES(0)));
+    if (eddy_loop(f, EDDY_LIST(h), EDDY_LIST(gates, candidates), y) != 2)
+        return eddy_none(candidates.graph);
+    return y[1];
+}
+
+/* Nodes for each step while their number is known and small, else a loop. */
+static eddy_tensor run_plain(const eddy_layer *l, const eddy_cell *cell, eddy_tensor x,
+                             eddy_tensor h)
+{
+    const eddy_shape  s = eddy_shape_of(x);
+    const bool        open = s.dim[0] < 0 || s.dim[0] > CELL_STEPS;
+    eddy_plain_cell   u;
+    eddy__plain_cell_make(&u, l, cell, s.dim[2]);
+    eddy_tensor candidates = eddy__cell_product(x, u.candidate.x, u.candidate.bias);
+    eddy_tensor gates = candidates;
+    if (cell->kind == EDDY_GRU_CELL) gates = eddy__cell_product(x, u.gates.x, u.gates.bias);
+    return open ? loop(&u, gates, candidates, h) : unroll(&u, gates, candidates, h);
 }
 
 /* -------------------------------------------------------------------- LSTM -- */
 
-/* forget_bias for the second of four parts, 0 for the others. */
-static eddy_tensor forget(eddy_graph *g, const eddy_cell *cell, eddy_dtype dtype)
+eddy_tensor eddy__cell_forget(eddy_graph *g, const eddy_cell *cell, eddy_dtype dtype)
 {
-    const double bias = isnan(cell->forget_bias) ? 0
-                      : cell->forget_bias == 0 ? 1 : cell->forget_bias;
     const int64_t n = cell->units;
-    eddy_tensor   one = eddy_initial_value(g, eddy_constant_initializer(bias), dtype,
+    eddy_tensor   one = eddy_initial_value(g, eddy_constant_initializer(cell->forget_bias), dtype,
                                            EDDY_SHAPE(n), 0);
     return eddy_concat(EDDY_LIST(eddy_zeros(g, dtype, EDDY_SHAPE(n)), one,
                                  eddy_zeros(g, dtype, EDDY_SHAPE(2 * n))), 0, "forget_bias");
@@ -136,11 +158,11 @@ eddy_cell_states eddy__cell_run(const eddy_layer *l, const eddy_cell *cell, eddy
                                 eddy_tensor h, eddy_tensor c)
 {
     const eddy_tensor none = EDDY_NO_TENSOR;
-    if (cell->kind != EDDY_LSTM_CELL)
-        return (eddy_cell_states){ run_unrolled(l, cell, x, h), none };
-    const weights w = make_weights(l, cell, x, NULL, 4, eddy_zeros_initializer(), 0);
+    if (cell->kind != EDDY_LSTM_CELL) return (eddy_cell_states){ run_plain(l, cell, x, h), none };
+    const eddy_cell_weights w = eddy__cell_weights(l, cell, (eddy_cell_kernel){
+        eddy_shape_of(x).dim[2], cell->units, 4, NULL, eddy_zeros_initializer(), 0 });
     if (!eddy_is_valid(w.bias)) return (eddy_cell_states){ w.bias, w.bias };
-    eddy_tensor bias = Add(w.bias, forget(l->graph, cell, l->dtype));
+    eddy_tensor bias = Add(w.bias, eddy__cell_forget(l->graph, cell, l->dtype));
     eddy_tensor y = eddy_lstm(x, h, c, w.x, w.h, bias);
     return (eddy_cell_states){ y, eddy_output(y, 1) };
 }

@@ -1,6 +1,6 @@
 /* conv_layers.c -- convolution layers with variables of their own. */
 #include "layers/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -10,13 +10,13 @@ static bool channels_second(const char *data_format)
     return data_format && strncmp(data_format, "NC", 2) == 0;
 }
 
-/* Entry i of a list with one entry for all of `axes` axes, or one for each; 1 if it has none. */
+/* Entry i of a list with one entry for all of `axes` axes, or one for each; 1 if it is empty. */
 static int64_t entry(eddy_dims d, int i)
 {
     return d.count < 1 ? 1 : d.at[d.count == 1 ? 0 : i];
 }
 
-/* Checks that the window has one size for all axes or one for each, all above 0. */
+/* Checks that the window has one size for all axes or one for each, all positive. */
 static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
 {
     if (eddy_refuse_number(l->graph, l->who, "kernel_size", size)) return false;
@@ -95,7 +95,7 @@ static eddy_tensor build_transposed(const eddy_conv_layer_args *a, eddy_tensor k
                                  .dilations = a->dilation_rate, .data_format = a->data_format);
 }
 
-/* The groups divide the channels of both sides. */
+/* Checks that the groups divide the channels of both sides. */
 static bool check_groups(const eddy_layer *l, const conv_kind *kind, int64_t groups, int64_t in,
                          int64_t out)
 {

@@ -1,6 +1,6 @@
 /* dense.c -- fully connected (dense) layers with variables of their own. */
 #include "layers/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 /* x as a matrix: all dimensions except the last are merged. */

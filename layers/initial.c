@@ -1,6 +1,6 @@
 /* initial.c -- initializers and regularizers as values. */
 #include "layers/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static eddy_tensor diagonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
     return eddy_eye(g, shape.dim[0], shape.dim[1], dtype);
 }
 
-/* No spread at all is a constant. */
+/* Without any spread, the initial value is a constant. */
 static int kind_of(const eddy_init *init)
 {
     const bool flat = init->kind == UNIFORM ? init->a == init->b

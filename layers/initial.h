@@ -20,7 +20,7 @@ typedef eddy_tensor (*eddy_activation)(eddy_tensor x);
  *   { .build = f }    the tensor that a function builds: the user's own, eddy_init_zeros, ...
  *   { .value = t }    a tensor of the variable's type and shape
  *
- * Zeroed, it is the default of the option. */
+ * If zeroed, the default of the option. */
 typedef struct eddy_init {
     eddy_initializer_fn build;
     eddy_tensor         value;
@@ -43,9 +43,9 @@ EDDY_API eddy_init eddy_truncated_normal_initializer(double mean, double stddev)
 
 typedef struct eddy_variance_scaling_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_variance_scaling_args));
-    double      scale EDDY_DEFAULT(1); /* above 0 */
-    const char *mode;                   /* "fan_in" (the default), "fan_out", "fan_avg" */
-    /* "truncated_normal" (the default), "untruncated_normal", "uniform" */
+    double      scale EDDY_DEFAULT(1); /* positive */
+    const char *mode;                   /* "fan_in" (default), "fan_out", "fan_avg" */
+    /* "truncated_normal" (default), "untruncated_normal", "uniform" */
     const char *distribution;
     int64_t     seed;
 } eddy_variance_scaling_args;
@@ -76,10 +76,10 @@ EDDY_API eddy_init eddy_identity_initializer(double gain);
  *
  *  dtype  0 is float32
  *  shape  fully known
- *  seed   of random numbers if init has none; 0: the operations' own
+ *  seed   of random numbers if init has none; 0: a seed of the operations' own
  *
  *  Errors: those of the operations; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if init.value has another
- *  shape or type, EDDY_BAD_SHAPE for an identity that is no matrix. */
+ *  shape or type, EDDY_BAD_SHAPE for an identity that is not a matrix. */
 EDDY_API eddy_tensor eddy_initial_value(eddy_graph *g, eddy_init init, eddy_dtype dtype,
                                         eddy_shape shape, int64_t seed);
 
@@ -91,7 +91,7 @@ EDDY_API eddy_tensor eddy_initial_value(eddy_graph *g, eddy_init init, eddy_dtyp
  *   .kernel_regularizer = { .l2 = 1e-4 } */
 typedef struct eddy_regularizer {
     double        l1, l2;                       /* at least 0 */
-    eddy_tensor (*build)(eddy_tensor x);        /* one's own, instead; a scalar */
+    eddy_tensor (*build)(eddy_tensor x);        /* instead: returns the penalty, a scalar */
 } eddy_regularizer;
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 
 enum { LAYER_NAME = EDDY_MAX_NAME + 1 };
 
-/* A layer that is being built: its scope, and options that its variables share. */
+/* A layer under construction: its scope, and options that its variables share. */
 typedef struct eddy_layer {
     eddy_graph *graph;
     const char *who;            /* "dense", for messages; the default of `name`, too */
@@ -18,13 +18,13 @@ typedef struct eddy_layer {
     int64_t     seed;
 } eddy_layer;
 
-/* If x is float32 or float64, sets the type and graph of *l; otherwise an error on the graph. */
+/* If x is float32 or float64, sets the type and graph of *l; otherwise reports an error. */
 bool eddy__layer_check_input(eddy_layer *l, eddy_tensor x);
 
-/* True if the option `what` is above 0; otherwise an error on the graph. */
+/* Checks that the option `what` is positive; otherwise reports an error. */
 bool eddy__layer_check_count(const eddy_layer *l, const char *what, int64_t n);
 
-/* True if x has this rank and its dimension `known` is known; otherwise an error on the graph. */
+/* Checks that x has this rank and that dimension `known` is known; otherwise reports an error. */
 bool eddy__layer_check_rank(const eddy_layer *l, eddy_tensor x, int rank, int known);
 
 void        eddy__layer_begin(const eddy_layer *l);
@@ -37,10 +37,10 @@ typedef struct eddy_layer_weight {
     eddy_init        init, otherwise;
     eddy_regularizer regularizer;
     bool             not_trainable;
-    int              part;  /* number of the variable in the layer: each has its own random numbers */
+    int              part;  /* number of the variable in the layer, which has its own random numbers */
 } eddy_layer_weight;
 
-/* The variable in the scope of the layer, or the one of that name to be used again. */
+/* The variable in the scope of the layer, or the variable of that name that is reused. */
 eddy_tensor eddy__layer_variable(const eddy_layer *l, eddy_layer_weight w);
 
 /* The value of .reuse for a layer `name` inside l, stored in buf; NULL if l creates variables. */
@@ -53,13 +53,13 @@ eddy_tensor eddy__layer_restore_dims(eddy_tensor y, eddy_tensor x, int leading);
  * on axis `along` and the sequences on the other. */
 eddy_tensor eddy__layer_valid_positions(eddy_tensor x, eddy_tensor lengths, int along);
 
-/* The seed of part k of a layer: another one for each, or none. */
+/* The seed of part k of a layer: different for each part; 0 if the layer has none. */
 static inline int64_t eddy__layer_seed(int64_t seed, int k)
 {
     return seed ? (int64_t)((uint64_t)seed + (uint64_t)k) : 0;
 }
 
-/* True if f is a string, .activation = "relu", which C compilers only warn about; then records
+/* True if f is a string, .activation = "relu", for which C compilers only warn; then reports
  * an error that suggests `like`. */
 bool eddy__refuse_text(eddy_graph *g, const char *option, const char *like, void (*f)(void));
 

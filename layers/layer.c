@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------ argument checks -- */
 
-/* The code of no function begins with three letters or more and a zero byte. */
+/* No function has machine code that begins with three or more letters and a zero byte. */
 bool eddy__refuse_text(eddy_graph *g, const char *option, const char *like, void (*f)(void))
 {
     enum { LONGEST = 32 };
@@ -31,11 +31,11 @@ bool eddy__layer_check_input(eddy_layer *l, eddy_tensor x)
     l->graph = x.graph;
     l->dtype = eddy_dtype_of(x);
     if (!eddy_is_valid(x)) {
-        eddy_identity(x);                       /* records the error, or passes it on */
+        eddy_identity(x);                       /* reports or propagates the error */
         return false;
     }
     if (l->dtype == EDDY_FLOAT32 || l->dtype == EDDY_FLOAT64) return true;
-    eddy_fail(l->graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64 "
+    eddy_fail(l->graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected "
               "[scope '%.200s']", l->who, eddy_dtype_name(l->dtype), scope_of(l));
     return false;
 }
@@ -43,7 +43,7 @@ bool eddy__layer_check_input(eddy_layer *l, eddy_tensor x)
 bool eddy__layer_check_count(const eddy_layer *l, const char *what, int64_t n)
 {
     if (n > 0) return true;
-    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %lld; it must be above 0 "
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s is %lld; it must be positive "
               "[scope '%.200s']", l->who, what, (long long)n, scope_of(l));
     return false;
 }
@@ -81,7 +81,7 @@ const char *eddy__layer_inner_reuse(const eddy_layer *l, const char *name, char 
 
 /* ------------------------------------------------------------- variables -- */
 
-/* The variable of the layer that is reused. */
+/* The variable of the layer whose variables are reused. */
 static eddy_tensor find_variable(const eddy_layer *l, const eddy_layer_weight *w)
 {
     char              name[LAYER_NAME], tensor[LAYER_NAME + 2], have[200], want[200];
@@ -103,7 +103,7 @@ static eddy_tensor find_variable(const eddy_layer *l, const eddy_layer_weight *w
                      eddy_type_print(type, want, sizeof want), scope_of(l));
 }
 
-/* The penalty on v, among the losses. */
+/* Adds the penalty on v to the losses. */
 static void regularize(const eddy_layer *l, eddy_tensor v, const char *name, eddy_regularizer r)
 {
     char scope[64];

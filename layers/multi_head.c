@@ -1,12 +1,12 @@
 /* multi_head.c -- multi-head attention with its projections. */
 #include "layers/attention.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
 #include <math.h>
 
-/* An attention that is being built. */
+/* An attention layer under construction. */
 typedef struct heads {
     const eddy_multi_head_attention_args *a;
     eddy_layer  layer;

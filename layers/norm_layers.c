@@ -1,17 +1,17 @@
 /* norm_layers.c -- batch and layer normalization layers with variables of their own. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
 
 /* ----------------------------------------------------------- batch norm -- */
 
-/* A batch normalization that is being built. */
+/* A batch normalization layer under construction. */
 typedef struct norm {
     const eddy_batch_norm_layer_args *a;
     eddy_layer  layer;
-    eddy_tensor gamma, beta;                    /* without a graph if left out */
-    eddy_tensor mean, variance;                 /* the moving ones */
+    eddy_tensor gamma, beta;                    /* invalid if omitted */
+    eddy_tensor mean, variance;                 /* the moving averages */
     eddy_dims   others;                         /* all axes except that of the channels */
     int64_t     channels;
     double      epsilon;
@@ -64,7 +64,7 @@ static normed normalize_by(const norm *n, eddy_tensor mean, eddy_tensor variance
                                               n->epsilon), mean, variance };
 }
 
-/* moving = moving momentum + batch (1 - momentum), in the collection. */
+/* Adds moving = moving momentum + batch (1 - momentum) to the collection. */
 static void move_average(const norm *n, eddy_tensor moving, eddy_tensor batch)
 {
     const double momentum = n->a->momentum;
@@ -95,7 +95,7 @@ static eddy_tensor build_batch_norm(norm *n)
     return r.y;
 }
 
-/* Which axis the channels are on, -1 for another one than can be. */
+/* The axis of the channels; -1 if it is not a valid one. */
 static int channel_axis(eddy_shape s, int64_t axis)
 {
     if (s.rank < 2) return -1;
@@ -136,7 +136,7 @@ eddy_tensor eddy_update_ops(eddy_graph *g, const char *scope)
     const int    count = eddy_collection_get(g, EDDY_UPDATE_OPS, scope, NULL, 0);
     const size_t bytes = (size_t)count * sizeof(eddy_tensor);
     eddy_tensor *all = eddy__allocate(eddy__graph_allocator(g), bytes);
-    if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "eddy_update_ops: out of memory");
+    if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "update_ops: out of memory");
     eddy_collection_get(g, EDDY_UPDATE_OPS, scope, all, count);
     eddy_tensor y = eddy_group(g, (eddy_list){ count, all }, "update_ops");
     eddy__release(eddy__graph_allocator(g), all, bytes);

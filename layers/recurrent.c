@@ -1,17 +1,17 @@
 /* recurrent.c -- recurrent layers (RNN, GRU, LSTM) over sequences: lengths, directions, stacks. */
 #include "layers/cells.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 /* ---------------------------------------------------------------- sequences -- */
 
-/* A sequence from its last step to its first, [steps, batch, ...]. */
+/* A sequence in reverse order, [steps, batch, ...]. */
 static eddy_tensor turn(eddy_tensor x, eddy_tensor lengths)
 {
     return lengths.graph ? eddy_reverse_sequence(x, lengths, 0, 1) : eddy_reverse(x, EDDY_AXES(0));
 }
 
-/* The state after the last step of each sequence; the initial state if it has no step. */
+/* The state after the last step of each sequence; the initial state if it has no steps. */
 static eddy_tensor last(eddy_tensor states, eddy_tensor lengths, eddy_tensor first)
 {
     if (!states.graph) return states;
@@ -52,26 +52,26 @@ static eddy_rnn_result run_steps(const eddy_layer *l, const eddy_rnn_args *a, ed
     return r;
 }
 
-/* The number of steps can be done with this cell. */
+/* The state is that of the last step, so there must be one. */
 static bool check_steps(const eddy_layer *l, const eddy_rnn_args *a)
 {
-    const int64_t steps = eddy_shape_of(a->x).dim[a->time_major ? 0 : 1];
-    const bool    unrolled = a->cell.kind != EDDY_LSTM_CELL;
-    if (steps != 0 && (!unrolled || (steps > 0 && steps <= CELL_STEPS))) return true;
     char text[200];
-    eddy_fail(
-        l->graph, EDDY_BAD_SHAPE,
-        "rnn: x has shape %s; the number of steps must be known and in [1, %d] [scope '%.200s']",
-        eddy_shape_print(eddy_shape_of(a->x), text, sizeof text), CELL_STEPS,
-        l->name ? l->name : "rnn");
+    if (eddy_shape_of(a->x).dim[a->time_major ? 0 : 1] != 0) return true;
+    eddy_fail(l->graph, EDDY_BAD_SHAPE, "rnn: x has shape %s; it has no steps [scope '%.200s']",
+              eddy_shape_print(eddy_shape_of(a->x), text, sizeof text), l->name ? l->name : "rnn");
     return false;
 }
 
 static bool check_cell(const eddy_layer *l, const eddy_cell *cell)
 {
-    if (eddy__cell_name(cell)) return eddy__layer_check_count(l, "units", cell->units);
-    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: unknown cell kind %d [scope '%.200s']",
-              (int)cell->kind, l->name ? l->name : "rnn");
+    const char *scope = l->name ? l->name : "rnn";
+    if (!eddy__cell_name(cell))
+        eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: unknown cell kind %d [scope '%.200s']",
+                  (int)cell->kind, scope);
+    else if (cell->size_ == 0)
+        eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "rnn: the cell has no defaults; make it with "
+                  "EDDY_CELL [scope '%.200s']", scope);
+    else return eddy__layer_check_count(l, "units", cell->units);
     return false;
 }
 
@@ -85,6 +85,7 @@ eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given)
     if (!eddy__layer_check_input(&l, a.x) || !eddy__layer_check_rank(&l, a.x, 3, 2) ||
         !check_cell(&l, &a.cell) || !check_steps(&l, &a))
         return nothing;
+    a.cell = EDDY_TAKE(eddy_cell_args, &a.cell);
     eddy__layer_begin(&l);
     eddy_rnn_result r = run_steps(&l, &a, a.time_major ? a.x : swap(a.x));
     if (!a.time_major) r.outputs = swap(r.outputs);
@@ -92,7 +93,7 @@ eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given)
     return r;
 }
 
-/* ------------------------------------------------------------------ several -- */
+/* ------------------------------------------------------------ several cells -- */
 
 eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(const eddy_bidirectional_rnn_args *given)
 {

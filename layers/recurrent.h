@@ -20,9 +20,9 @@ extern "C" {
  *   EDDY_GRU_CELL        r, u = sigmoid([x, h] w + b), c = f([x, r h] v + d), h' = u h +
  *                        (1 - u) c.  gates/kernel [n + units, 2 units], gates/bias, initially
  *                        ones, candidate/kernel [n + units, units], candidate/bias.  With
- *                        reset_after c = f(x v + d + r (h v' + d')), v' being the last rows of
- *                        the kernel and d' candidate/recurrent_bias, as in Keras, PyTorch and
- *                        cuDNN.
+ *                        reset_after c = f(x v + d + r (h v' + d')), where v' is the last rows
+ *                        of the kernel and d' is candidate/recurrent_bias, as in Keras, PyTorch
+ *                        and cuDNN.
  *
  * TensorFlow: nn.rnn_cell.BasicRNNCell, LSTMCell, GRUCell; keras.layers.GRU(reset_after=True). */
 typedef enum eddy_cell_kind {
@@ -31,32 +31,36 @@ typedef enum eddy_cell_kind {
     EDDY_GRU_CELL
 } eddy_cell_kind;
 
-/* A cell as a value: { .kind = EDDY_LSTM_CELL, .units = 64 }. */
-typedef struct eddy_cell {
+/* A cell as a value, copied freely: EDDY_CELL(EDDY_LSTM_CELL, 64, .forget_bias = 0). In C, a struct
+ * initialized without EDDY_CELL lacks the defaults, and is refused. */
+typedef struct eddy_cell_args {
+    size_t           size_ EDDY_DEFAULT(sizeof(eddy_cell_args));
     eddy_cell_kind   kind;
-    int64_t          units;               /* above 0 */
-    const char      *name;                /* default "basic_rnn_cell", "lstm_cell", "gru_cell" */
-    eddy_activation  activation;  /* f; not of an LSTM; default eddy_tanh */
-    double           forget_bias;         /* of an LSTM; default 1; NAN: none */
+    int64_t          units;               /* positive */
+    const char      *name;                /* default: "basic_rnn_cell", "lstm_cell", "gru_cell" */
+    eddy_activation  activation;          /* f; not for an LSTM; default: eddy_tanh */
+    double           forget_bias EDDY_DEFAULT(1); /* of an LSTM */
     bool             reset_after;         /* of a GRU */
-    eddy_init        kernel_initializer;  /* default eddy_glorot_uniform_initializer */
-    eddy_init        bias_initializer;    /* default zeros, of a GRU's gates ones */
+    eddy_init        kernel_initializer;  /* default: eddy_glorot_uniform_initializer */
+    eddy_init        bias_initializer;    /* default: zeros, for the gates of a GRU ones */
     eddy_regularizer kernel_regularizer;
-} eddy_cell;
+} eddy_cell_args;
+typedef eddy_cell_args eddy_cell;
+#define EDDY_CELL(...) (*EDDY_ARGS(eddy_cell_args, __VA_ARGS__))
 
 /* The result of a recurrent network: h of each step, and the state after the last step. */
 typedef struct eddy_rnn_result {
     eddy_tensor outputs;                  /* [batch, steps, units], or steps first as x */
-    eddy_tensor h, c;                     /* [batch, units]; c of an LSTM alone */
+    eddy_tensor h, c;                     /* [batch, units]; only an LSTM has c */
 } eddy_rnn_result;
 
 typedef struct eddy_rnn_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_rnn_args));
     eddy_tensor x;
     eddy_cell   cell;
-    const char *name;                     /* default "rnn" */
+    const char *name;                     /* default: "rnn" */
     eddy_tensor sequence_length;
-    eddy_tensor initial_h, initial_c;     /* [batch, units]; default zeros */
+    eddy_tensor initial_h, initial_c;     /* [batch, units]; default: zeros */
     bool        time_major;               /* steps first */
     bool        go_backwards;             /* from the last step of each sequence to the first */
     bool        not_trainable;
@@ -66,30 +70,31 @@ typedef struct eddy_rnn_args {
 
 /* Runs a cell over the steps of a sequence.
  *
- *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known, and so
- *                   is the number of steps, except for an LSTM
+ *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known, and
+ *                   there is at least one step in a run
  *  sequence_length  int32 or int64 [batch], each in [0, steps]: later outputs are 0, and h and c
- *                   are those of that step.  Omitted: all steps
+ *                   are those of the last valid step.  Default: all steps
  *  go_backwards     outputs stay at the indices of their steps; h is that of the first step
  *
- *  An LSTM is one operation, eddy_lstm; the other cells are unrolled step by step.
+ *  An LSTM is one operation, eddy_lstm; the other cells are unrolled step by step, or run in a
+ *  loop if the number of steps is unknown or above 65535. Other cells: eddy_dynamic_rnn (rnn.h).
  *  Variables: those of the cell, in <name>/<cell>.
- *  Errors: EDDY_INVALID_ARGUMENT for another kind of cell; EDDY_BAD_SHAPE if the number of steps
- *  is unknown, 0 or above 65535.
+ *  Errors: EDDY_INVALID_ARGUMENT for an unknown kind of cell, or one not created by EDDY_CELL;
+ *  EDDY_BAD_SHAPE if there are no steps.
  *  TensorFlow: nn.static_rnn, nn.dynamic_rnn. */
 EDDY_API eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given);
 #define eddy_rnn(...) eddy_rnn_with(EDDY_ARGS(eddy_rnn_args, __VA_ARGS__))
 
 typedef struct eddy_bidirectional_rnn_result {
-    eddy_tensor     outputs;              /* of both side by side, [batch, steps, units of both] */
+    eddy_tensor     outputs;              /* of both, concatenated: [batch, steps, both units] */
     eddy_rnn_result fw, bw;
 } eddy_bidirectional_rnn_result;
 
 typedef struct eddy_bidirectional_rnn_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_bidirectional_rnn_args));
     eddy_tensor x;
-    eddy_cell   cell_fw, cell_bw;         /* the second one left out: as the first */
-    const char *name;                     /* default "bidirectional_rnn" */
+    eddy_cell   cell_fw, cell_bw;         /* default of the second: the first */
+    const char *name;                     /* default: "bidirectional_rnn" */
     eddy_tensor sequence_length;
     bool        time_major;
     bool        not_trainable;
@@ -110,13 +115,13 @@ EDDY_API eddy_bidirectional_rnn_result eddy_bidirectional_rnn_with(
 typedef struct eddy_stacked_rnn_args {
     size_t           size_ EDDY_DEFAULT(sizeof(eddy_stacked_rnn_args));
     eddy_tensor      x;
-    const eddy_cell *cells;               /* `count` of them, the first one next to x */
+    const eddy_cell *cells;               /* `count` of them, the first one reads x */
     int              count;
-    const char      *name;                /* default "rnn" */
+    const char      *name;                /* default: "rnn" */
     eddy_tensor      sequence_length;
     bool             time_major;
-    eddy_rnn_result *results;             /* if not NULL, gets that of each cell */
-    double           dropout;             /* the rate between two cells; default 0 */
+    eddy_rnn_result *results;             /* if not NULL, receives the result of each cell */
+    double           dropout;             /* the rate between two cells; default: 0 */
     bool             training;
     eddy_tensor      training_when;
     bool             not_trainable;
@@ -124,7 +129,7 @@ typedef struct eddy_stacked_rnn_args {
     const char      *reuse;
 } eddy_stacked_rnn_args;
 
-/* Stacked recurrent networks, each of which reads the outputs of the one before it; returns the
+/* Stacked recurrent networks, each of which reads the outputs of the previous one; returns the
  * result of the last one.
  *
  *  Options are as in eddy_rnn.  Variables: in <name>/cell_0/<cell>, <name>/cell_1/<cell>, ...
@@ -136,4 +141,7 @@ EDDY_API eddy_rnn_result eddy_stacked_rnn_with(const eddy_stacked_rnn_args *give
 #ifdef __cplusplus
 }
 #endif
+
+#include "rnn_weights.h"
+
 #endif

@@ -1,6 +1,6 @@
 /* small_layers.c -- dropout and embedding layers, MLPs and residual blocks. */
 #include "layers/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 eddy_tensor eddy_dropout_layer_with(const eddy_dropout_layer_args *given)
@@ -24,8 +24,8 @@ eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *given)
                      .seed = a.seed };
     if (!eddy_is_valid(a.ids)) return eddy_identity(a.ids);
     if (l.dtype != EDDY_FLOAT32 && l.dtype != EDDY_FLOAT64)
-        return eddy_fail(l.graph, EDDY_BAD_DTYPE, "embedding: dtype is %s; it must be float32 or "
-                         "float64", eddy_dtype_name(l.dtype));
+        return eddy_fail(l.graph, EDDY_BAD_DTYPE, "embedding: dtype is %s; float32 or float64 "
+                         "expected", eddy_dtype_name(l.dtype));
     if (!eddy__layer_check_count(&l, "input_dim", a.input_dim) ||
         !eddy__layer_check_count(&l, "output_dim", a.output_dim))
         return none;
@@ -37,7 +37,7 @@ eddy_tensor eddy_embedding_layer_with(const eddy_embedding_layer_args *given)
     return eddy__layer_end(&l, eddy_embedding_lookup(table, a.ids));
 }
 
-/* ---------------------------------------------------------------- several -- */
+/* -------------------------------------------------------- composed layers -- */
 
 eddy_tensor eddy_mlp_with(const eddy_mlp_args *given)
 {
@@ -91,7 +91,7 @@ static bool rows_fit(eddy_shape x, eddy_shape y)
     return fits;
 }
 
-/* x with the shape of y, by a product of its channels. */
+/* x projected to the shape of y, by a product over its channels. */
 static eddy_tensor shortcut(const eddy_layer *l, const eddy_residual_args *a)
 {
     const eddy_shape x = eddy_shape_of(a->x), y = eddy_shape_of(a->y);
@@ -117,7 +117,7 @@ eddy_tensor eddy_residual_with(const eddy_residual_args *given)
     eddy_layer l = { .who = "residual", .name = a.name, .reuse = a.reuse };
     char one[200], other[200];
     if (eddy_is_valid(a.x) && (!eddy_is_valid(a.y) || a.y.graph != a.x.graph))
-        return Add(a.x, a.y);                   /* says so */
+        return Add(a.x, a.y);                   /* reports the error */
     if (!eddy__layer_check_input(&l, a.y) || !eddy__layer_check_input(&l, a.x)) return none;
     bool like = eddy_shape_equal(x, y), fits = rows_fit(x, y);
     if (fits && !like) {

@@ -1,7 +1,7 @@
 /* transformer.c -- positional encodings and transformer blocks: attention and fully connected
  * layers. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "layers/attention.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
@@ -17,8 +17,8 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!dtype) dtype = EDDY_FLOAT32;
     if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
-        return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; it must be "
-                         "float32 or float64", eddy_dtype_name(dtype));
+        return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; float32 or "
+                         "float64 expected", eddy_dtype_name(dtype));
     if (!eddy__layer_check_count(&l, "length", length) ||
         !eddy__layer_check_count(&l, "units", units))
         return eddy_none(g);
@@ -62,7 +62,7 @@ eddy_tensor eddy_position_layer_with(const eddy_position_layer_args *given)
     const int64_t most = a.max_length == EDDY_OMITTED ? s : a.max_length;
     if (s == EDDY_ANY && most < 1)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
-                         "positions: the sequence length of x is not known; give max_length");
+                         "positions: the sequence length of x is unknown; give max_length");
     if (most < 1 || s > most)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
                          "positions: max_length is %lld, but a sequence has length %lld",
@@ -109,7 +109,7 @@ static eddy_tensor feed_forward(const eddy_layer *l, const eddy_transformer_bloc
                     .reuse = eddy__layer_inner_reuse(l, "feed_forward", scope));
 }
 
-/* Part k of a block with its shortcut and norm. */
+/* Part k of a block with its residual connection and normalization. */
 static eddy_tensor add_part(const eddy_layer *l, const eddy_transformer_block_args *a,
                             eddy_tensor x, part_kind kind, int k)
 {

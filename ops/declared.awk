@@ -31,8 +31,8 @@ function listed(list, last,    part, n, i, text) {
     return text
 }
 function in_words(types) {
-    if (types == takes["EDDY_TAKES_NUMBERS_COMPLEX"]) return "numeric, not half"
-    if (types == takes["EDDY_TAKES_ALL_EXCEPT_HALVES"]) return "of a type other than half"
+    if (types == takes["EDDY_TAKES_NUMBERS_COMPLEX"]) return "of a numeric type other than float16 and bfloat16"
+    if (types == takes["EDDY_TAKES_ALL_EXCEPT_HALVES"]) return "of a type other than float16 and bfloat16"
     return listed(types, "or")
 }
 # "x is float32 or float64, and y and z are int32": inputs of which the same holds, together.
@@ -95,10 +95,13 @@ function with_errors(text, said,    has, line, n, i, own, before, after, place) 
     return before "\n" wrapped("Errors: " said own) after
 }
 # The operands of a row come after its first paragraph.
-function with_operands(text, kind, types,    bools, unary, operands, at) {
+function with_operands(text, kind, types,    bools, unary, operands, any, at) {
     unary = kind ~ /^UNARY/
     bools = kind ~ /TEST|COMPARISON/ || types == "bool"
-    operands = (unary ? "x  " : "a, b  ") in_words(types) (unary || types == "bool" ? "" : ", of one type")
+    operands = in_words(types)
+    any = sub(/^of a /, "any ", operands) && sub(/other than/, "except", operands)
+    operands = (unary ? "x  " : "a, b  ") operands
+    if (!unary && types != "bool") operands = operands (any ? ", the same for both" : ", of the same type")
     operands = operands (unary ? ", any shape; y " : ", shapes that broadcast; y ")
     operands = operands (bools ? "is bool" : unary ? "has its type" : "has their type")
     at = index(text, "\n *\n")
@@ -113,7 +116,7 @@ function declared(text, name, kind, set,    own) {
     if (kind != "") {
         if (text !~ /\n \*  [abxy](, [abxy])*  /) text = with_operands(text, kind, takes["SET_" set])
         if (!own && kind ~ /^UNARY/) text = with_errors(text, "EDDY_BAD_DTYPE for other element types")
-        else if (!own) text = with_errors(text, "EDDY_BAD_DTYPE if the types differ or are others; " \
+        else if (!own) text = with_errors(text, "EDDY_BAD_DTYPE for other element types or if they differ; " \
                                                 "EDDY_BAD_SHAPE if the shapes do not broadcast")
     } else if (!own && inputs_of[name] != "") text = with_errors(text, errors_of(inputs_of[name]))
     return text " */"

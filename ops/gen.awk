@@ -1,12 +1,13 @@
 # gen.awk -- reads ops/*.c and writes what would otherwise be written twice; after declared.awk.
 #
-#   mode=header   ops/ops.h: every public builder with the comment above it
+#   mode=header   ops/FOLDER.h: every public builder of ops/FOLDER/*.c with the comment above it,
+#                 with folder=FOLDER; #line lets a compiler name the sources of option structs
 #   mode=table_h  declarations of all definitions
 #   mode=table_c  the list of all definitions
 #   mode=weak_ops_h declarations of them that link nothing (ops/weak_ops.h)
 #   mode=weak_ops_c the list of those that a program has, NULL for the others
-#   mode=docs     the reference of one room: the files of ops/ROOM, with room=ROOM
-#   mode=index    a line for each call: its name, room, arguments and first sentence
+#   mode=docs     the reference of one folder, likewise
+#   mode=index    a line for each call: its name, folder, arguments and first sentence
 #                 (scripts/reference.sh makes the index of these)
 #
 # What it looks for, each at the start of a line:
@@ -22,8 +23,22 @@ function flush_file() {
     if (shown != FILENAME) {
         shown = FILENAME
         family = FILENAME; sub(/^.*\//, "", family); sub(/\.c$/, "", family)
-        if (mode == "header") printf "\n/* ---- %s ---- */\n", family
+        out("\n/* ---- " family " ---- */")
     }
+}
+# A line, or several, of a header.
+function out(text) {
+    if (mode != "header") return
+    print text
+    lines += 1 + gsub(/\n/, "", text)
+}
+# The beginning of the first sentence of the head of a file, `/* NAME.c -- ... */`.
+function title_of(family,    text) {
+    text = head[family]
+    sub(/^[^-]*-- /, "", text); sub(/ *\*\/.*$/, "", text)
+    sub(/[:;.]( .*)?$/, "", text)
+    gsub(/[*_<]/, "\\\\&", text)
+    return text ~ /^[a-z]*_/ ? text : toupper(substr(text, 1, 1)) substr(text, 2)
 }
 # A section of the reference: the call with its arguments in their order, and the comment.
 function print_page(i,    call) {
@@ -32,7 +47,7 @@ function print_page(i,    call) {
         sub(/eddy_[a-z0-9_]+\(.*/, "", call)
         call = call page_name[i] "(...);" members[page_args[i]]
     }
-    if (of_family[i] != of_family[i - 1]) printf "\n## %s\n", of_family[i]
+    if (of_family[i] != of_family[i - 1]) printf "\n## %s\n", title_of(of_family[i])
     printf "\n### `%s`\n\n```c\n%s\n```\n\n```text\n%s\n```\n", page_name[i], call, page_text[i]
 }
 function names_in(declarations, separator,    part, n, i, name, list) {
@@ -53,13 +68,13 @@ function print_index(i,    text, end, list) {
     list = page_call[i]; sub(/^[^(]*\(/, "", list); sub(/\);?$/, "", list)
     if (list ~ /_args/ && !(page_args[i] in members)) list = "..."
     list = page_args[i] in members ? names_in(members[page_args[i]], "[;,]") : names_in(list, ",")
-    printf "%s\t%s\t%s\t%s\n", page_name[i], of_room[i], list, text
+    printf "%s\t%s\t%s\t%s\n", page_name[i], of_folder[i], list, text
 }
 function add_page(name, call, text) {
     sub(/^\/\*\*? ?/, "", text); sub(/ *\*\/ *$/, "", text); gsub(/\n \* ?/, "\n", text)
     of_family[++pages] = family; page_name[pages] = name; page_text[pages] = text
     page_call[pages] = call
-    of_room[pages] = FILENAME; sub(/\/[^\/]*$/, "", of_room[pages]); sub(/^.*\//, "", of_room[pages])
+    of_folder[pages] = FILENAME; sub(/\/[^\/]*$/, "", of_folder[pages]); sub(/^.*\//, "", of_folder[pages])
 }
 function emit(proto, name, kind, set,    text) {
     flush_file()
@@ -68,11 +83,11 @@ function emit(proto, name, kind, set,    text) {
     if (doc != "") doc = declared(doc, short, kind, set)
     if (mode == "header") {
         text = doc; sub(/^\/\*\* /, "/* ", text)
-        printf "\n%s\nEDDY_API %s;\n", text, proto
+        out("\n" text "\nEDDY_API " proto ";")
         if (name ~ /_with$/) {
             short = name; sub(/_with$/, "", short)
             match(proto, /eddy_[a-z0-9_]+_args/); args = substr(proto, RSTART, RLENGTH)
-            printf "#define %s(...) %s(EDDY_ARGS(%s, __VA_ARGS__))\n", short, name, args
+            out("#define " short "(...) " name "(EDDY_ARGS(" args ", __VA_ARGS__))")
         }
     }
     short = name; sub(/_with$/, "", short)
@@ -80,16 +95,17 @@ function emit(proto, name, kind, set,    text) {
     if (name ~ /_with$/ && match(proto, /eddy_[a-z0-9_]+_args/)) page_args[pages] = substr(proto, RSTART, RLENGTH)
     doc = ""
 }
-FNR == 1 { doc = ""; indoc = 0; inheader = 0; tools = 0 }
+FNR == 1 { doc = ""; indoc = 0; inheader = 0; tools = 0; inhead = 1; base = FILENAME; sub(/^.*\//, "", base); sub(/\.c$/, "", base) }
+inhead { line = $0; sub(/^ \* ?/, "", line); head[base] = head[base] (head[base] == "" ? "" : " ") line; inhead = !/\*\/ *$/ && FNR < 4 }
 /^\/\* -+ tools -- \*\/$/ { tools = 1 }
-/^#ifdef EDDY_HEADER/ { inheader = 1; flush_file(); if (mode == "header") print ""; next }
-inheader && /^#endif/ { inheader = 0; next }
+/^#ifdef EDDY_HEADER/ { inheader = 1; flush_file(); out("\n#line " FNR + 1 " \"" FILENAME "\""); next }
+inheader && /^#endif/ { inheader = 0; out("#line " lines + 2 " \"ops/" folder ".h\""); next }
 inheader && /^typedef struct eddy_[a-z0-9_]+_args \{/ { struct = $3; members[struct] = "" }
 inheader && /^\}/ { struct = "" }
 inheader && struct != "" && /^ / && !/size_t +size_ EDDY_DEFAULT/ { members[struct] = members[struct] "\n" $0 }
 inheader && /^\/\* / { remark = $0 }
 inheader && /^#define eddy_[a-z0-9_]+\(/ { name = $2; sub(/\(.*/, "", name); call = $0; sub(/^#define /, "", call); sub(/\).*/, ")", call); add_page(name, call, remark) }
-inheader { if (mode == "header") print; next }
+inheader { out($0); next }
 /^\/\*\* / { indoc = 1; doc = "" }
 indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next }
 /^(eddy_tensor|void|int|bool|eddy_list) eddy_[a-z0-9_]+\(/ {
@@ -118,12 +134,12 @@ indoc { doc = doc (doc == "" ? "" : "\n") $0; if (/\*\/[ \t]*$/) indoc = 0; next
 }
 BEGIN {
     if (mode == "header") {
-        print "/* ops.h -- every operation, with its comment.  GENERATED by ops/gen.awk from"
-        print " * ops/<family>.c, where each op stands whole; change it there, then `make`. */"
-        print "#ifndef EDDY_OPS_H\n#define EDDY_OPS_H\n\n#include \"../graph/graph.h\"\n#include \"../graph/op.h\"\n"
-        print "#ifdef __cplusplus\nextern \"C\" {\n#endif"
+        guard = "EDDY_OPS_" toupper(folder) "_H"
+        out("/* " folder ".h -- operations with their comments.  GENERATED by ops/gen.awk from the\n * .c files in ops/" (folder == "graphs" ? "" : folder "/") "; change them there, then run make. */")
+        out("#ifndef " guard "\n#define " guard "\n\n#include \"../graph/graph.h\"\n#include \"../graph/op.h\"\n")
+        out("#ifdef __cplusplus\nextern \"C\" {\n#endif")
     }
-    if (mode == "docs") print "# Operations: " room "\n\nGenerated from the comments in `ops/`; one section a file.\n\nWhat is written `eddy_NAME(...)` takes the arguments below it, the first ones by position and\nany by name: `eddy_sum(x, .keepdims = true)`. Left out, an argument has the value in\n`EDDY_DEFAULT` behind it, else 0. A list is always written `EDDY_AXES(1)`, `EDDY_DIMS(2, 2)`. All rooms: [index.md](index.md)."
+    if (mode == "docs") print "# Operations: " folder "\n\nGenerated from the comments in `ops/`.\n\nThe arguments of a call `eddy_NAME(...)` are the members of the struct below it: the first ones may be given\nby position, all by name, as in `eddy_sum(x, .keepdims = true)`. An omitted argument has the value in its\n`EDDY_DEFAULT`, or 0. Lists are written with a macro: `EDDY_AXES(1)`, `EDDY_DIMS(2, 2)`. Index of all folders: [index.md](index.md)."
     if (mode ~ /^(table|linked)/) print "/* GENERATED by ops/gen.awk. */"
     if (mode == "table_h") print "#ifndef EDDY_TABLE_H\n#define EDDY_TABLE_H\n#include \"graph/op.h\"\n"
     if (mode == "table_c") print "#include \"build/gen/table.h\"\n"
@@ -132,7 +148,7 @@ BEGIN {
 END {
     if (mode == "docs") for (i = 1; i <= pages; i++) print_page(i)
     if (mode == "index") for (i = 1; i <= pages; i++) print_index(i)
-    if (mode == "header") print "\n#ifdef __cplusplus\n}\n#endif\n#endif"
+    out("\n#ifdef __cplusplus\n}\n#endif\n#endif")
     if (mode == "table_h") {
         for (i = 1; i <= ndefs; i++) printf "extern const eddy_op_def eddy_op_%s;\n", defs[i]
         print "\n/* All of them, ended by NULL. */\nextern const eddy_op_def *const eddy_op_table[];\n\n#endif"

@@ -82,7 +82,7 @@ typedef struct eddy_apply_gradients_args {
  * dense shape is ignored.
  *
  * Errors: "No variables provided.", "No gradients provided for any variable", a global_step that
- * is no variable, slices for a variable with a constraint (INVALID_ARGUMENT); incompatible types
+ * is not a variable, slices for a variable with a constraint (INVALID_ARGUMENT); incompatible types
  * and shapes; a tensor that is not a variable (UNIMPLEMENTED); in a run, OUT_OF_RANGE for an
  * index outside the variable. tf.train.Optimizer.apply_gradients. */
 EDDY_API eddy_tensor eddy_apply_gradients_with(const eddy_apply_gradients_args *given);

@@ -64,7 +64,7 @@ eddy_optimizer *eddy_optimizer_new(eddy_graph *g, const eddy_optimizer_def *def,
     if (!eddy__graph_ready(g)) return NULL;
     if (!def || (!def->apply_dense && !def->step) || (!name && !def->name)) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "an optimizer requires a name, and apply_dense or step");
+                  "optimizer_new: a name, and apply_dense or step, are required");
         return NULL;
     }
     if (!name) name = def->name;

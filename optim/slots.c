@@ -235,7 +235,7 @@ eddy_tensor eddy__zero_slot(eddy_optimizer *o, eddy_tensor variable, const char 
 
 /* ------------------------------------------------------------------ reset -- */
 
-/* The assignment of its first value to the variable that `init` initialises. */
+/* The assignment of its first value to the variable that `init` initializes. */
 static eddy_tensor assign_again(eddy_tensor init)
 {
     return eddy_assign(eddy_input(init, 0), eddy_input(init, 1));

@@ -41,7 +41,7 @@ eddy_tensor eddy__step_all(eddy_optimizer *o, eddy_tensor gradient, eddy_tensor 
     return together(o->graph, made, updates);
 }
 
-/* A row that is passed over reads some row, and is written nowhere. */
+/* A row that is skipped reads an arbitrary row and is written nowhere. */
 eddy_tensor eddy__step_rows(eddy_optimizer *o, eddy_tensor rows, eddy_tensor indices,
                             eddy_tensor variable)
 {

@@ -1,4 +1,4 @@
-"""Measures training steps of Eddy and of PyTorch in turns, and says how they compare.
+"""Measures training steps of Eddy and of PyTorch in turns, and compares them.
 
     bench.py PROGRAM [--out FOLDER] [--quick] [--cpu] [--threads N]... [--page] [--check]
              [--store] [NAME...]
@@ -8,7 +8,7 @@ a fraction of a second each, so that a busy machine slows both; the figures are 
 the rounds.  The first three losses of both must agree.
 
 --quick   few, short rounds                --cpu    time of the process, not of the clock
---page    puts the table into docs/inside/performance.md
+--page    writes the table into docs/inside/performance.md
 --check   fails if a ratio is more than 15 % above the one in bench/ratios.json
 --store   writes the ratios there
 """
@@ -29,7 +29,7 @@ AGREE = 1e-4
 
 
 class Side:
-    """A running program that makes as many steps as it is told to."""
+    """A running program that makes the requested number of steps."""
 
     def __init__(self, command, name, options, threads):
         words = command + [name, "--threads", str(threads), "--slices"]
@@ -54,7 +54,7 @@ class Side:
 
 
 def surroundings(threads, for_peer):
-    """PyTorch is fastest with OpenBLAS over OpenMP, where that is installed, and AVX-512."""
+    """PyTorch is fastest with OpenBLAS using OpenMP, if that is installed, and AVX-512."""
     e = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
     if not for_peer:
         return e
@@ -136,7 +136,7 @@ def machine():
 
 
 def write_page(rows):
-    """Between the two marks of the page."""
+    """Writes the table between the two marks of the page."""
     begin, end = "<!-- table: made by make bench -->\n", "<!-- end of table -->\n"
     with open(PAGE, encoding="utf-8") as f:
         before, rest = f.read().split(begin)
@@ -158,7 +158,7 @@ def stored():
 
 
 def worse(rows, kept):
-    """Sentences about the rows whose ratio has risen."""
+    """A message for each row whose ratio has risen."""
     out = []
     for r in rows:
         before = kept.get(r["workload"], {}).get(str(r["threads"]))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the workloads, in turns with PyTorch (bench.py).  Where there is no Python at all, one
-# after the other.
+# Runs the workloads, in turns with PyTorch (bench.py). Without Python, runs them one after the
+# other.
 #
 #   sh scripts/bench.sh PROGRAM [option of bench.py | name]...
 set -eu

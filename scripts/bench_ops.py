@@ -3,8 +3,8 @@
     python3 scripts/bench_ops.py PROGRAM [--threads N] [--cpu] [--quick] [--family NAME]
                                  [part of a name]...
 
-The ratio is the median over the rounds of Eddy's time over PyTorch's; --cpu takes the
-processor's time, which other people's work disturbs less.
+The ratio is the median over the rounds of Eddy's time divided by PyTorch's; --cpu measures
+processor time, which depends less on the load of the machine.
 """
 import argparse
 import glob
@@ -42,7 +42,7 @@ def torch_rows():
 
 
 class Torch:
-    """A row's inputs, variables and function; converted variables that need no gradient say so."""
+    """A row's inputs, variables and function; `convert` says which variables need a gradient."""
 
     def __init__(self, row, function):
         import numpy as np

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Processor seconds that compiling the library takes, and the files that take most.
+# Processor seconds for compiling the library, and the files that take longest.
 #   sh scripts/compile_times.sh [COUNT]      the COUNT slowest, default 25; bound: 110 in all
 #
-# A busy machine inflates the figures.  CC may be set; a cache of compilations must not be.
+# A busy machine inflates the figures.  CC may be set, but not to a compiler cache.
 set -eu
 
 if [ "${1:-}" = -compile ]; then      # -compile COMPILER ARGUMENTS...: as a compiler, for make

@@ -2,7 +2,7 @@
 # Checks the given Markdown files against the library.
 #   ```c with a main         must compile, run and end with success; the README's first
 #                            program must be examples/linear_regression.c
-#   ```text output           must be what the program above it prints
+#   ```text output           must be the output of the program above it
 #   ```LANGUAGE file=PATH    must stand in that file, line by line, whatever its indentation
 #   a word eddy_name         must be declared in a public header; in docs/inside/, in any
 #                            header; eddy_name_* is the beginning of such names, and
@@ -41,7 +41,7 @@ while read -r file where; do
     "$program" > "$program.out" 2>&1 </dev/null ||
         { cat "$program.out"; echo "$where: fails" >&2; exit 1; }
     [ ! -f "$program.want" ] || diff "$program.want" "$program.out" ||
-        { echo "$where: prints something else" >&2; exit 1; }
+        { echo "$where: prints other output" >&2; exit 1; }
 done < "$out/list"
 
 first=$out/README_md_1.c
@@ -106,7 +106,7 @@ awk '
         for (rest = $0; match(rest, /`[a-z0-9_]+`/); rest = substr(rest, RSTART + RLENGTH)) {
             word = "eddy_" substr(rest, RSTART + 1, RLENGTH - 2)
             if (word ~ /^eddy_eddy_/ || !(word in public)) continue
-            printf "%s:%d: is not absent: %s\n", FILENAME, FNR, word
+            printf "%s:%d: listed as absent, but exists: %s\n", FILENAME, FNR, word
             bad = 1
         }
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breaks the lines of C files that are longer than 100 columns, by .clang-format;
-# all others stay as they were laid out by hand.
+# Breaks the lines of C files that are longer than 100 columns, by .clang-format; all other
+# lines keep their manual layout.
 set -eu
 
 find graph ops autodiff control layers optim session tests examples bench -name '*.c' | while read -r file; do

@@ -1,12 +1,12 @@
-/* hide_symbols.c -- makes what the objects of an archive define invisible to other modules.
+/* hide_symbols.c -- hides the symbols that the objects of an archive define from other modules.
  *
  *   hide_symbols libeddy.a
  *
  * The objects are compiled once, with the public functions visible, because the shared library
- * exports them.  Linked from the archive into a program or a plugin they are its own affair: a
- * plugin that exported them would share them, by chance, with other plugins that have another
- * version.  No tool of binutils changes the visibility of a symbol, so this does, in place: that
- * is two bits of each entry of the symbol tables.  What is no ELF object stays as it is. */
+ * exports them.  In a program or plugin linked from the archive they must be private: a plugin that
+ * exported them could share them with other plugins that contain another version. No tool of
+ * binutils changes the visibility of a symbol, so this program does, in place: two bits of each
+ * entry of the symbol tables. Members that are not ELF objects are left unchanged. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

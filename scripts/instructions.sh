@@ -1,11 +1,11 @@
 #!/bin/sh
-# Counts the instructions of a step of each workload under callgrind, and compares them with
-# those that are kept: a count does not depend on how busy the machine is.
+# Counts the instructions of a step of each workload under callgrind and compares them with
+# stored counts, which do not depend on the load of the machine.
 #
 #   [UPDATE=1] sh scripts/instructions.sh PROGRAM COUNTS [NAME...]
 #
-# valgrind knows no AVX-512, so this is the way over AVX2.  Fails if a count has grown by more
-# than 3 %.  UPDATE=1 keeps the new counts.
+# valgrind does not support AVX-512, so this measures the AVX2 kernels. Fails if a count has
+# grown by more than 3 %. UPDATE=1 stores the new counts.
 set -eu
 
 program=$1
@@ -50,7 +50,7 @@ for name in $names; do
         exit (change > 3) }' || bad=1
 done
 if [ "${UPDATE:-}" = 1 ]; then
-    # What was kept, with the new counts in its place or behind it.
+    # The stored counts, replaced or extended by the new ones.
     { sed -n 's/^ *"\([a-z0-9_]*\)": *\([0-9]*\),*$/\1 \2/p' "$kept" 2>/dev/null || true
       cat "$folder/new"; } |
         awk '!($1 in count) { name[n++] = $1 } { count[$1] = $2 }

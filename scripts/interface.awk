@@ -1,5 +1,5 @@
-# interface.awk -- the public interface as JSON, read from the public headers, for those who
-# make bindings.
+# interface.awk -- the public interface as JSON, read from the public headers, for authors of
+# bindings.
 #   awk -f scripts/interface.awk HEADER...
 #
 # An object with
@@ -271,7 +271,7 @@ function print_macro(i,    text, call, struct) {
         struct = first_args[call]
     } else if (match(text, /^\(\(eddy_[a-z0-9_]+\) *\{/)) {
         struct = substr(text, 3, RLENGTH - 3); sub(/\).*/, "", struct)
-    }
+    } else if (match(text, /^\(\*EDDY_ARGS\(eddy_[a-z0-9_]+/)) struct = substr(text, 13, RLENGTH - 12)
     if (struct == "") return
     add("macros", field("name", quote(macros[i])) ", " field("parameters", quote(macro_formal[i])) ", " \
         field("function", call == "" ? "null" : quote(call)) ", " field("struct", quote(struct)) ", " macro_head[i])

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Every sentence of the library is in a golden file: prints the formats of error
-# messages of which no line of tests/golden is an instance; fails if there is one.
+# Checks that every error message is in a golden file: prints the formats of messages of which
+# no line of tests/golden is an instance; fails if there is one.
 #   sh scripts/messages.sh [FOLDER ...]
 set -u
 
-# Who takes the format of a message, and in which argument; if it takes only a
-# piece of one, in which file, and the sentence around the piece, @.
+# The functions that take the format of a message, and in which argument. If a function takes
+# only a part of a message, also its file and the whole message, with @ for the part.
 reporters='eddy_fail|3
 eddy_infer_fail|3
 eddy_kernel_fail|3
@@ -21,7 +21,7 @@ skip|3|graph/files/graph_yaml_read.c|@
 damaged|2|graph/files/safetensors_parse.c|@
 damaged_at|3|graph/files/safetensors_parse.c|@'
 
-# What no caller can provoke: file|format|why.
+# Messages that no caller can provoke: file|format|reason.
 allowed='session/compile.c|a plan could not be made|a guard: every step before it says why it failed
 ops/arrays/gather.c|batch_dims = %lld is negative|a guard against files: builders count from the end first
 ops/signal/fft.c|out of memory for a plan of FFTW|its memory is not from an allocator of the library
@@ -45,8 +45,8 @@ BEGIN {
     token = "\"([^\"\\\\]|\\\\.)*\"|[A-Za-z_0-9]+|" "\047([^\047\\\\]|\\\\.)*\047|[^ ]"
 }
 
-# The sources: adjacent literals are one format.  One without words of its own
-# passes on what is checked elsewhere; a graph that is NULL has nobody to tell.
+# The sources: adjacent literals are one format.  A format without words passes on a message
+# that is checked elsewhere; an error of a NULL graph reaches nobody.
 function end_format(    words, i) {
     if (!running) return
     running = 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the library into a temporary folder, builds a program in C and one in C++ against it
-# with CMake, shared and static, and with pkg-config, and runs them; and calls the shared library
-# from Python.  What is not there of the three tools is passed over.
+# with CMake, shared and static, and with pkg-config, and runs them; and calls the shared
+# library from Python. Missing tools are skipped.
 set -eu
 
 root=$(mktemp -d)
@@ -9,7 +9,7 @@ trap 'rm -rf "$root"' EXIT
 libdir=$root/usr/lib
 count=0
 
-# pkg-config's file names the prefix; CMake's is found where the folder was moved to.
+# pkg-config's file contains the prefix; CMake's package can be moved.
 ${MAKE:-make} --no-print-directory install BUILD="${BUILD:-build}" PREFIX="$root/usr" \
     LIBDIR="$libdir" >"$root/log" 2>&1 || { cat "$root/log" >&2; exit 1; }
 
@@ -85,9 +85,9 @@ with_python() {
     count=$((count + 1))
 }
 
-if command -v cmake >/dev/null; then with_cmake; else echo "packages: no cmake, passed over"; fi
+if command -v cmake >/dev/null; then with_cmake; else echo "packages: no cmake, skipped"; fi
 if command -v pkg-config >/dev/null; then with_pkg_config
-else echo "packages: no pkg-config, passed over"; fi
+else echo "packages: no pkg-config, skipped"; fi
 if command -v python3 >/dev/null; then with_python
-else echo "packages: no python3, passed over"; fi
+else echo "packages: no python3, skipped"; fi
 echo "packages: $count programs ok"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs what is missing, on Debian and its relatives.
+# Installs missing packages on Debian and related systems.
 #
 #   sh scripts/setup.sh [build|check|valgrind|ci]
 #
-# Says nothing when nothing is missing.  Where it may not install (neither root
-# nor sudo without a password), it prints the line to run and fails.
+# Prints nothing if nothing is missing. Without permission to install (neither root nor sudo
+# without a password), it prints the command to run and fails.
 set -eu
 
 need=${1:-build}
@@ -36,7 +36,7 @@ if [ "$need" != build ]; then
     want pkg-config have pkg-config
     want check header check.h
     want python3 have python3
-    # Loaded by runs that have Fourier transforms, and by name.
+    # FFTW is loaded at run time, by its file name.
     want libfftw3-single3 library_file libfftw3f.so.3
     want libfftw3-double3 library_file libfftw3.so.3
     want g++ have c++

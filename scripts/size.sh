@@ -1,15 +1,16 @@
 #!/bin/sh
-# What a program pays for: its size, what it shows to others, and that it lacks nothing.
+# Size of static programs, exported symbols and completeness.
 #
-# 1. Links the first program of README.md and a small network with Adam from libeddy.a, with no
-#    options, runs and strips them, and holds their sizes against the bounds below.
-# 2. Links a plugin (tests/link/plugin.c) from the archive; it may export its own function alone.
+# 1. Links the first program of README.md and a small network with Adam from libeddy.a, without
+#    options, runs and strips them, and compares their sizes with the bounds below.
+# 2. Links a plugin (tests/link/plugin.c) from the archive; it may export only its own function.
 # 3. Links each formula of tests/link/parts.c twice, from the archive, which gives the program
 #    only the operations of that formula, and with the shared library, which has all: the plans
-#    of the sessions and all bits must be equal.  A difference means that a pass would make an
-#    operation that was not linked; ops/weak_ops.h says what to do.
+#    of the sessions and all bits must be equal.  A difference means that a pass needs an
+#    operation that was not linked; ops/weak_ops.h explains what to do.
 #
-# MAP=PREFIX also writes the linker's map of both programs, which begins with what linked what.
+# MAP=PREFIX also writes the linker's map of both programs, which begins with the reason why
+# each object was linked.
 set -eu
 
 cc=${CC:-cc}
@@ -44,7 +45,7 @@ program 2500000 tests/link/mlp_adam.c
 link "$out/plugin.so" tests/link/plugin.c -shared -fPIC "$build/libeddy.a"
 nm -D "$out/plugin.so" | grep -q ' T plugin_twice$'
 exported=$(nm -D "$out/plugin.so" | awk '$NF ~ /^eddy_/ { n++ } END { print n + 0 }')
-printf 'size: a plugin shows %d symbols of the library, at most 0\n' "$exported"
+printf 'size: a plugin exports %d symbols of the library, at most 0\n' "$exported"
 [ "$exported" -eq 0 ] || bad=1
 
 for formula in $formulas; do
@@ -57,10 +58,10 @@ for formula in $formulas; do
         equal=$((equal + 1))
         continue
     fi
-    echo "size: $formula runs otherwise in a program that has nothing else:"
+    echo "size: $formula gives another plan or other bits when linked alone:"
     diff "$out/static.txt" "$out/shared.txt" | head -20
     bad=1
 done
-printf 'size: %d of %d formulas make the same plans and bits alone\n' "$equal" \
+printf 'size: %d of %d formulas give the same plans and bits when linked alone\n' "$equal" \
     "$(echo "$formulas" | wc -w)"
 exit $bad

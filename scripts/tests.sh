@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs each suite of tests in a process of its own, as many at a time as there are
-# processors, and says how many checks there were.  What a failed suite printed is shown.
+# Runs each test suite in its own process, as many at a time as there are processors, and prints
+# the number of checks and the output of failed suites.
 #
 #   tests.sh PROGRAM SUITES...        $UNDER: what runs the program, as valgrind
 set -eu
@@ -13,7 +13,7 @@ logs=$program.logs
 rm -rf "$logs"
 mkdir -p "$logs"
 
-# The longest ones first.
+# The slowest suites first.
 # shellcheck disable=SC2016  # the inner shell expands them
 one='CK_RUN_SUITE=$3 $UNDER "$1" > "$2/$3.log" 2>&1 || echo "$3" >> "$2/failed"; echo " $3"'
 first='gradients vmap sweep product conv'
@@ -21,7 +21,7 @@ first='gradients vmap sweep product conv'
   for s in "$@"; do case " $first " in *" $s "*) ;; *) echo "$s" ;; esac; done
 } | xargs -P "$(nproc)" -n 1 sh -c "$one" tests "$program" "$logs" || true
 
-# A suite that ended early has no last line, and one of another name has no checks.
+# A suite that crashed has no last line, and an unknown suite has no checks.
 some='^[0-9]*%: Checks: [1-9]'
 [ -z "${CK_EXCLUDE_TAGS:-}${CK_INCLUDE_TAGS:-}${CK_RUN_CASE:-}" ] || some='^[0-9]*%: Checks: '
 for s in "$@"; do

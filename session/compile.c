@@ -65,6 +65,10 @@ static bool plan_memory(compile *c)
     if (!eddy__plan_memory(p->allocator, p->roots, p->n_roots, p->n_code, reuse, &p->memory_bytes,
                            &p->info.live_bytes))
         return eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory while planning memory");
+    if (!p->embedded) {
+        p->own_memory.fixed = p->memory_bytes + results;
+        p->own_memory.limit = s->options.max_bytes;
+    }
     if (!p->embedded && s->options.max_bytes > 0 &&
         p->memory_bytes + results > s->options.max_bytes)
         return eddy__error_set(c->error, EDDY_LIMIT,
@@ -131,9 +135,10 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
     p->arena.allocator = &s->allocator;
     p->embedded = owned != NULL;
     p->owned = owned;
+    p->open_memory = c->open_memory ? c->open_memory : &p->own_memory;
     c->info = eddy__allocate_zeroed(&s->allocator, (size_t)c->size + 1, sizeof *c->info);
     if (!c->info)
-        eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan of %d nodes",
+        eddy__error_set(c->error, EDDY_NO_MEMORY, "out of memory for a plan (nodes: %d)",
                         (int)c->size);
     const bool ok = c->info && copy_key(c, n_feeds, feeds, fetches) && run_stages(c);
     eddy__release(&s->allocator, c->info, ((size_t)c->size + 1) * sizeof *c->info);
@@ -148,8 +153,12 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
 static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
                                const plan_feed *feeds, const uint8_t *owned, eddy_list fetches)
 {
-    compile c = { .session = outer->session, .graph = body, .error = outer->error,
-                  .compile_body = compile_body };
+    compile c = { .session = outer->session,
+                  .graph = body,
+                  .error = outer->error,
+                  .compile_body = compile_body,
+                  .constants = outer->body_constants, .quiet = outer->quiet || outer->quiet_body,
+                  .open_memory = outer->plan->open_memory };
     return make_plan(&c, n_feeds, feeds, fetches, owned);
 }
 

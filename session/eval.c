@@ -300,7 +300,7 @@ static bool infer(evaluation *l, const eddy_node *node, const eddy_buffer *b, ed
         return false;
     if (n_out != node->n_outputs)
         return eddy__error_set(l->error, EDDY_INTERNAL,
-                               "%s has %d outputs now, but had %d before [node '%s']",
+                               "%s: the number of outputs is %d now, but was %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
     for (int k = 0; k < n_out; k++)
         if (!eddy_shape_is_known((*types)[k].shape))
@@ -422,7 +422,7 @@ static eddy_array *evaluate(eddy_session *s, eddy_tensor t, eddy_error *error)
     const eddy_node *node = t.graph == s->graph ? eddy_node_of(t) : NULL;
     if (!node) {
         eddy__error_set(error, EDDY_INVALID_ARGUMENT,
-                        "eddy_eval: the tensor is not an element of this graph");
+                        "eval: the tensor is not an element of this graph");
         return NULL;
     }
     if (!reserve_entries(s, error)) return NULL;
@@ -521,7 +521,7 @@ double eddy_eval_number(eddy_tensor t)
         eddy_error    e = { 0 };
         eddy_session *s = eddy_eval_session(t.graph);
         eddy__error_set(&e, EDDY_BAD_SHAPE,
-                        "eddy_eval_number: '%s:%d' has the shape %s, not one element",
+                        "eval_number: '%s:%d' has the shape %s, not one element",
                         eddy_name_of(t), (int)t.output,
                         eddy_shape_print(eddy_array_shape(a), shape, sizeof shape));
         pthread_mutex_lock(&s->lock);

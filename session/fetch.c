@@ -1,6 +1,6 @@
 /* fetch.c -- convenience functions that run a graph for one value. */
 #include "session/state/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <math.h>
 
@@ -21,11 +21,11 @@ double eddy_fetch_number_with(const eddy_fetch_args *given)
     if (eddy_run(a.session, a.feeds, EDDY_FETCH(a.tensor), &out) != EDDY_OK) return NAN;
     const double value = eddy_array_item(out);
     if (!out)
-        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_fetch_number: '%s' has no value",
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "fetch_number: '%s' has no value",
                         eddy_name_of(a.tensor));
     else if (eddy_array_count(out) != 1)
         eddy__error_set(&e, EDDY_BAD_SHAPE,
-                        "eddy_fetch_number: '%s:%d' has the shape %s, not one element",
+                        "fetch_number: '%s:%d' has the shape %s, not one element",
                         eddy_name_of(a.tensor), (int)a.tensor.output,
                         eddy_shape_print(eddy_array_shape(out), shape, sizeof shape));
     eddy_array_free(out);

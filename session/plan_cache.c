@@ -56,14 +56,20 @@ static size_t most_bytes(const eddy_session *s, size_t largest)
     return largest > KEPT_BYTES / KEPT_TIMES ? KEPT_TIMES * largest : KEPT_BYTES;
 }
 
+static size_t bytes_of(const eddy_plan *p)
+{
+    return p->memory_bytes + atomic_load_explicit(&p->open_memory->bytes, memory_order_relaxed);
+}
+
 /* The least recently used plan that is not busy; also the bytes of all plans and of the
  * largest. */
 static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
 {
     eddy_plan **oldest = NULL;
     for (eddy_plan **at = &s->plans; *at; at = &(*at)->next) {
-        *held += (*at)->memory_bytes;
-        if ((*at)->memory_bytes > *largest) *largest = (*at)->memory_bytes;
+        const size_t bytes = bytes_of(*at);
+        *held += bytes;
+        if (bytes > *largest) *largest = bytes;
         if (!is_busy(*at) && (!oldest || (*at)->used < (*oldest)->used)) oldest = at;
     }
     return oldest;
@@ -73,7 +79,7 @@ static eddy_plan **oldest_plan(eddy_session *s, size_t *held, size_t *largest)
 static void evict(eddy_session *s, const eddy_plan *p)
 {
     for (;;) {
-        size_t      held = p->memory_bytes, largest = held;
+        size_t      held = bytes_of(p), largest = held;
         eddy_plan **oldest = oldest_plan(s, &held, &largest);
         if (!oldest || (s->n_plans < MAX_PLANS && held <= most_bytes(s, largest))) return;
         eddy_plan *old = *oldest;

@@ -3,7 +3,7 @@
  * Runs count the ticks of each instruction (run.c); here the ticks are calibrated against the
  * clock and written, as tables or line by line. */
 #include "session/compile/fused_loop.h"
-#include "session/state/ticks.h"
+#include "session/state/cpu_clock.h"
 #include "session/compile/parallel_groups.h"
 
 #include <stdlib.h>
@@ -112,7 +112,8 @@ static const char *label(const instruction *i)
 {
     if (fused_of(i)) return "Fused";
     if (eddy__parallel_chains_of(i)) return "Parallel";
-    return i->run == eddy__kernel_of(i->kernel.op) ? i->kernel.op->name : "Copy";
+    const bool copies = !i->program && i->run != eddy__kernel_of(i->kernel.op);
+    return copies ? "Copy" : i->kernel.op->name;
 }
 
 static row row_of(const eddy_plan *p, int32_t i)
@@ -365,8 +366,9 @@ static eddy_status report(eddy_session *s, FILE *to, void (*put)(summary *))
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
     if (eddy__session_check(s, &e) && !s->options.profile)
-        eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
-                        "the session has no profile; create it with .profile = true");
+        eddy__error_set(
+            &e, EDDY_INVALID_ARGUMENT,
+            "session_profile: the session has no profile; create it with .profile = true");
     if (e.status == EDDY_OK) {
         summary    all = { .to = to ? to : stdout };
         eddy_arena arena = { .allocator = &s->allocator };

@@ -1,12 +1,12 @@
 /* session.c -- sessions: checking the arguments of a run, running plans, keeping the state of
  * variables. */
 #include "graph/base/cpu.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "session/state/internal.h"
 #include "graph/base/thread_pool.h"
 #include "session/plan_cache.h"
 #include "session/dynamic_shapes.h"
-#include "session/state/ticks.h"
+#include "session/state/cpu_clock.h"
 
 #include <string.h>
 
@@ -116,8 +116,9 @@ bool eddy__session_check(const eddy_session *s, eddy_error *e)
     if (!eddy__graph_alive(s->graph))
         return eddy__error_set(e, EDDY_CLOSED, "the session's graph has been freed");
     if (s->options.threads < 1 || s->options.threads > EDDY_MOST_THREADS)
-        return eddy__error_set(e, EDDY_INVALID_ARGUMENT, "a session uses 1 to %d threads, not %d",
-                               (int)EDDY_MOST_THREADS, s->options.threads);
+        return eddy__error_set(e, EDDY_INVALID_ARGUMENT,
+                               "session_new: threads is %d; expected 1 to %d", s->options.threads,
+                               (int)EDDY_MOST_THREADS);
     if (!eddy__instructions_are_known())
         return eddy__error_set(
             e, EDDY_INVALID_ARGUMENT,
@@ -243,7 +244,7 @@ static bool run_plan(const run_request *r, run_snapshot *snapshot)
     const int         n = r->feeds.count;
     const size_t      bytes = (size_t)n * sizeof *values;
     if (n > FEW) values = eddy__allocate(&s->allocator, bytes);
-    if (!values) return eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory for %d feeds", n);
+    if (!values) return eddy__error_set(r->error, EDDY_NO_MEMORY, "out of memory (feeds: %d)", n);
     for (int i = 0; i < n; i++) values[i] = r->feeds.at[i].value;
     for (bool again = true; again;) {
         eddy_plan *p = eddy__take_plan(s, r->feeds, r->fetches, r->callable, snapshot != NULL,
@@ -402,7 +403,7 @@ eddy_status eddy_callable_run(eddy_callable *c, const eddy_array *const *feeds, 
     if (c->n_feeds > FEW) at = eddy__allocate(&c->session->allocator, bytes);
     if (!at) {
         eddy_error e = { 0 };
-        eddy__error_set(&e, EDDY_NO_MEMORY, "out of memory for %d feeds", c->n_feeds);
+        eddy__error_set(&e, EDDY_NO_MEMORY, "out of memory (feeds: %d)", c->n_feeds);
         return record(c->session, &e);
     }
     for (int i = 0; i < c->n_feeds; i++)

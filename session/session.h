@@ -20,7 +20,7 @@ enum {
     EDDY_PASS_FOLD      = 1 << 0,     /* nodes that depend on constants alone are computed once */
     EDDY_PASS_MERGE     = 1 << 1,     /* equal computations are merged */
     EDDY_PASS_SIMPLIFY  = 1 << 2,     /* x * 1, x + 0, transposes of transposes, ... */
-    EDDY_PASS_STABILISE = 1 << 3,     /* log(softmax(x)), log(1 + x), ... without loss of digits */
+    EDDY_PASS_STABILIZE = 1 << 3,     /* log(softmax(x)), log(1 + x), ... without loss of digits */
     EDDY_PASS_PATTERNS  = 1 << 4,     /* composed layer norm, attention, ... become one operation */
     EDDY_PASS_PRODUCTS  = 1 << 5,     /* transposes and factors are absorbed by matrix products */
     EDDY_PASS_EPILOGUES = 1 << 6,     /* so are bias, residual and activation after them */
@@ -166,7 +166,7 @@ EDDY_API void           eddy_callable_free(eddy_callable *c);
 /* Reads and sets the value of a variable. value returns a copy that the caller frees, or NULL if
  * the variable has none (UNINITIALIZED is not recorded). set copies `value` and initializes the
  * variable. Errors: BAD_DTYPE; BAD_SHAPE for a shape incompatible with the static one;
- * INVALID_ARGUMENT for no value or a tensor that is no variable; NO_MEMORY. */
+ * INVALID_ARGUMENT for no value or a tensor that is not a variable; NO_MEMORY. */
 EDDY_API eddy_array *eddy_variable_value(eddy_session *s, eddy_tensor variable);
 EDDY_API eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable,
                                        const eddy_array *value);

@@ -1,4 +1,4 @@
-/* main.c -- runs every suite; the list is made from the names of the files.
+/* main.c -- runs every suite; the list is generated from the names of the files.
  *
  *   CK_RUN_SUITE=name, CK_RUN_CASE=name   run a part
  *   CK_FORK=no                            all in this process (debuggers, sanitizers)

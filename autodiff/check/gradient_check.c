@@ -4,7 +4,7 @@
  * A comparison is a point at which ys are differentiated: the caller's ys and xs, their gradients
  * for the second order, or one operation at the values of its inputs. */
 #include "autodiff/check/compare_derivatives.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "graph/base/text.h"
 
 #include <math.h>

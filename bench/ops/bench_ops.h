@@ -1,21 +1,19 @@
-/* bench_ops.h -- the throughput of single operations, beside PyTorch's.
+/* bench_ops.h -- throughput of single operations compared with PyTorch.
  *
- * bench/ops/rows_NAME.c has the family NAME_ops of rows; bench/torch/ops_NAME.py has, for
- * each name, a function of the same inputs that does the same work:
+ * bench/ops/rows_NAME.c defines the family NAME_ops of rows; bench/torch/ops_NAME.py has, for each
+ * name, a function of the same inputs that does the same work:
  *
  *     ROWS = { "tan": torch.tan, "sort last": lambda x: torch.sort(x, -1)[0] }
  *
- * scripts/bench_ops.py runs both in turns on the same numbers and compares the sums of
- * what they give.  Inputs are float32, uniform in [low, high); 0, 0 is [-1, 1).  Where
- * `gradient` is set, the sum of the result is differentiated with respect to all inputs
- * and trainable variables (which PyTorch's side does by itself), and the gradients are what
- * is made.
+ * scripts/bench_ops.py runs both in turns on the same numbers and compares the sums of their
+ * results.  Inputs are float32, uniform in [low, high); 0, 0 is [-1, 1).  Where `gradient` is set,
+ * the sum of the result is differentiated with respect to all inputs and trainable variables
+ * (PyTorch's side does so itself), and the gradients are the result.
  *
- * Trainable variables of a row, layers' among them, begin with numbers in [-0.1, 0.1);
- * PyTorch's function gets them behind the inputs, in order of creation, and put in its own
- * order beforehand by `function.convert`, if it has that.  Where `updates` is set, the result
- * is an update of variables: the sums of the first call are compared, and what is measured
- * fetches no value. */
+ * Trainable variables of a row, including those of layers, begin with numbers in [-0.1, 0.1).
+ * PyTorch's function gets them after the inputs, in order of creation, or rearranged by
+ * `function.convert`, if it exists. If `updates` is set, the result is an update of variables: the
+ * sums of the first call are compared, and the measured calls fetch no value. */
 #ifndef EDDY_BENCH_OPS_H
 #define EDDY_BENCH_OPS_H
 

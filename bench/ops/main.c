@@ -1,4 +1,4 @@
-/* main.c -- runs rows of single operations (bench_ops.h) as it is told.
+/* main.c -- runs rows of single operations (bench_ops.h) on request.
  *
  *   ops [--threads N]      prints a line of JSON for each row, then reads lines
  *                          "NAME<tab>SECONDS" and answers each with the seconds of a
@@ -20,7 +20,7 @@ static const ops_family *const families[] = { EDDY_OPS_ROWS(ADDRESS) };
 static const char *const names[] = { EDDY_OPS_ROWS(QUOTE) };
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* Variables draw their numbers behind those of the inputs. */
+/* Variables draw their numbers after the inputs. */
 enum { OPS_RESULTS = 48, OPS_SEED = 100 };
 #define OPS_BOUND 0.1
 
@@ -53,7 +53,7 @@ static eddy_tensor variable(const trial *t, int i)
     return eddy_collection_at(t->graph, EDDY_TRAINABLE_VARIABLES, i);
 }
 
-/* The graph, with what the row builds as y[0]. */
+/* Builds the graph, with the result of the row as y[0]. */
 static void build(trial *t, const ops_row *row)
 {
     *t = (trial){ .row = row, .graph = eddy_graph_new(), .n_out = 1 };

@@ -1,4 +1,4 @@
-/* rows_arrays.c -- putting together, taking apart, repeating, choosing rows, segments. */
+/* rows_arrays.c -- joining, splitting, repeating, selecting rows, segments. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

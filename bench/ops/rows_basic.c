@@ -1,4 +1,4 @@
-/* rows_basic.c -- the common operations element by element, on bits, of special functions. */
+/* rows_basic.c -- common elementwise operations, bit operations, special functions. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

@@ -1,4 +1,4 @@
-/* rows_elementary.c -- further operations element by element. */
+/* rows_elementary.c -- further elementwise operations. */
 #include "bench/ops/bench_ops.h"
 
 BUILD(tan_, eddy_tan(x[0]))

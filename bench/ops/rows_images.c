@@ -1,4 +1,4 @@
-/* rows_images.c -- images at other sizes, parts and colours of them, and how they differ. */
+/* rows_images.c -- resizing, cropping, colors, and comparison of images. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 
@@ -14,7 +14,7 @@ BUILD(area, eddy_resize_area(x[0], EDDY_DIMS(16, 16)))
 BUILD(crop, eddy_crop_and_resize(x[0], x[1], FloorMod(eddy_row_numbers(x[1], EDDY_INT32), 4),
                                  EDDY_DIMS(14, 14)))
 BUILD(flip, eddy_flip_left_right(x[0]))
-BUILD(grey, eddy_rgb_to_grayscale(x[0]))
+BUILD(gray, eddy_rgb_to_grayscale(x[0]))
 BUILD(yuv, eddy_rgb_to_yuv(x[0]))
 BUILD(hsv, eddy_rgb_to_hsv(x[0]))
 BUILD(hsv_back, eddy_hsv_to_rgb(x[0]))
@@ -26,7 +26,7 @@ BUILD(edges, eddy_sobel_edges(x[0]))
 BUILD(psnr, eddy_psnr(x[0], x[1], 1))
 BUILD(ssim, eddy_ssim(x[0], x[1], 1))
 
-/* Squared, so that the gradient is not the same at each run. */
+/* Squared, so that the gradient differs between runs. */
 #define SQUARE(fn) BUILD(fn##_squared, Square(fn(g, x)))
 SQUARE(nearest)
 SQUARE(bilinear)
@@ -39,7 +39,7 @@ SQUARE(crop)
 #define BOTH(called, fn, count, ...) \
     OPS_ROW(called, fn, count, __VA_ARGS__), \
     OPS_GRADIENT(called ", gradient", fn##_squared, count, __VA_ARGS__)
-#define COLOURS(called, fn)                                                     \
+#define COLORS(called, fn)                                                     \
     { .name = called, .build = fn, .n = 1, .shape = { S(4, 128, 128, 3) },      \
       .low = { 0 }, .high = { 1 } }
 
@@ -61,15 +61,15 @@ static const ops_row rows[] = {
     { .name = "crop_and_resize, gradient", .build = crop_squared, .n = 2, .gradient = true,
       .shape = { S(4, 64, 64, 32), S(64, 4) }, .low = { -1, 0.1 }, .high = { 1, 0.9 } },
     OPS_ROW("flip_left_right", flip, 1, S(8, 64, 64, 3)),
-    COLOURS("rgb_to_grayscale", grey),
-    COLOURS("rgb_to_yuv", yuv),
-    COLOURS("rgb_to_hsv", hsv),
-    COLOURS("hsv_to_rgb", hsv_back),
-    COLOURS("adjust_saturation", saturation),
-    COLOURS("adjust_contrast", contrast),
-    COLOURS("per_image_standardization", standard),
-    COLOURS("total_variation", variation),
-    COLOURS("sobel_edges", edges),
+    COLORS("rgb_to_grayscale", gray),
+    COLORS("rgb_to_yuv", yuv),
+    COLORS("rgb_to_hsv", hsv),
+    COLORS("hsv_to_rgb", hsv_back),
+    COLORS("adjust_saturation", saturation),
+    COLORS("adjust_contrast", contrast),
+    COLORS("per_image_standardization", standard),
+    COLORS("total_variation", variation),
+    COLORS("sobel_edges", edges),
     OPS_ROW("psnr", psnr, 2, S(4, 128, 128, 3), S(4, 128, 128, 3)),
     { .name = "ssim", .build = ssim, .n = 2, .shape = { S(2, 64, 64, 3), S(2, 64, 64, 3) },
       .low = { 0.5, 0.5 }, .high = { 1, 1 } },

@@ -1,4 +1,4 @@
-/* rows_indexing.c -- slices, mirrors, gathering and scattering by tuples, diagonals, blocks. */
+/* rows_indexing.c -- slices, mirroring, gathering and scattering by tuples, diagonals, blocks. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

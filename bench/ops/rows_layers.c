@@ -1,4 +1,4 @@
-/* rows_layers.c -- layers, forwards and with the gradients of their variables. */
+/* rows_layers.c -- layers, forward and with the gradients of their variables. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 
@@ -31,16 +31,16 @@ BUILD(encoder, eddy_transformer_block(x[0], 8))
 BUILD(decoder, eddy_transformer_block(x[0], 8, .memory = x[1], .causal = true))
 
 /* As PyTorch's cells are. */
-#define LSTM (eddy_cell){ .kind = EDDY_LSTM_CELL, .units = 128, .forget_bias = NAN }
-#define GRU (eddy_cell){ .kind = EDDY_GRU_CELL, .units = 128, .reset_after = true }
-#define BASIC (eddy_cell){ .kind = EDDY_BASIC_RNN_CELL, .units = 128 }
+#define LSTM EDDY_CELL(EDDY_LSTM_CELL, 128, .forget_bias = 0)
+#define GRU EDDY_CELL(EDDY_GRU_CELL, 128, .reset_after = true)
+#define BASIC EDDY_CELL(EDDY_BASIC_RNN_CELL, 128)
 BUILD(basic, eddy_rnn(x[0], BASIC, .time_major = true).outputs)
 BUILD(lstm, eddy_rnn(x[0], LSTM, .time_major = true).outputs)
 BUILD(gru, eddy_rnn(x[0], GRU, .time_major = true).outputs)
 BUILD(both_ways, eddy_bidirectional_rnn(x[0], LSTM, .time_major = true).outputs)
 BUILD(stacked, eddy_stacked_rnn(x[0], (eddy_cell[]){ LSTM, LSTM }, 2, .time_major = true).outputs)
 
-/* Squared, so that the gradient needs what the layer gives. */
+/* Squared, so that the gradient needs the output of the layer. */
 #define SQUARE(fn) BUILD(fn##_squared, Square(fn(g, x)))
 SQUARE(dense)
 SQUARE(mlp)

@@ -1,4 +1,4 @@
-/* rows_losses.c -- losses, forwards and with their gradients. */
+/* rows_losses.c -- losses, forward and with their gradients. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

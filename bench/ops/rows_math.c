@@ -1,4 +1,4 @@
-/* rows_math.c -- operations element by element. */
+/* rows_math.c -- elementwise operations. */
 #include "bench/ops/bench_ops.h"
 
 BUILD(exp_, eddy_exp(x[0]))

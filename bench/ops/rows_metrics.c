@@ -1,4 +1,4 @@
-/* rows_metrics.c -- metrics: a batch of examples taken in. */
+/* rows_metrics.c -- metrics: updating them with a batch of examples. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

@@ -1,4 +1,4 @@
-/* rows_networks.c -- products, attention, networks' parts without variables, decoders. */
+/* rows_networks.c -- products, attention, parts of networks without variables, decoders. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

@@ -1,5 +1,5 @@
-/* rows_pooling.c -- pooling along one to three axes and to given sizes, normalisations, and
- * convolutions of volumes. */
+/* rows_pooling.c -- pooling along one to three axes and to given sizes, normalizations, and 3-D
+ * convolutions. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

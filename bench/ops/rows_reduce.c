@@ -1,4 +1,4 @@
-/* rows_reduce.c -- sums and their like, running ones, softmax, norms, places of extremes. */
+/* rows_reduce.c -- sums, cumulative sums, softmax, norms, argmax. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

@@ -1,4 +1,4 @@
-/* rows_sequences.c -- losses of sequences, signals in frames. */
+/* rows_sequences.c -- sequence losses, signals in frames. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

@@ -1,4 +1,4 @@
-/* rows_sorting.c -- sorting, the largest elements, running values, statistics, bins. */
+/* rows_sorting.c -- sorting, top-k, cumulative operations, statistics, bins. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

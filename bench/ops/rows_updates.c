@@ -1,5 +1,5 @@
-/* rows_updates.c -- updates of variables, whole, by rows, by places and by slices, and the same
- * of tensors. */
+/* rows_updates.c -- updates of variables: whole, by rows, by index tuples and by slices, and the
+ * same for tensors. */
 #include "bench/ops/bench_ops.h"
 #include "ops/short_names.h"
 

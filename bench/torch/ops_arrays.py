@@ -1,4 +1,4 @@
-"""Putting together, taking apart, choosing rows, segments: see bench/ops/bench_ops.h."""
+"""Joining, splitting, selecting rows, segments: see bench/ops/bench_ops.h."""
 import torch
 import torch.nn.functional as F
 
@@ -9,7 +9,7 @@ def split(x):
 
 
 def partition(x, i):
-    """Four parts of 2000 rows, filled up with zeros."""
+    """Four parts of 2000 rows, padded with zeros."""
     parts = [x[i.int() == p][:2000] for p in range(4)]
     return torch.stack([F.pad(p, (0, 0, 0, 2000 - len(p))) for p in parts])
 
@@ -72,7 +72,7 @@ def unsorted_mean(x, i):
 
 
 def duplicates(x, i):
-    """The sums, wherever they stand."""
+    """The sums, in any order."""
     unique, at = torch.unique(i.int(), return_inverse=True)
     return torch.zeros(len(unique), x.shape[1]).index_add_(0, at, x)
 

@@ -1,5 +1,4 @@
-"""The common operations element by element, on bits, special functions: see
-bench/ops/bench_ops.h."""
+"""Common elementwise operations, bit operations, special functions: see bench/ops/bench_ops.h."""
 import torch
 import torch.nn.functional as F
 

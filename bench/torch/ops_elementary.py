@@ -1,4 +1,4 @@
-"""Further operations element by element: see bench/ops/bench_ops.h."""
+"""Further elementwise operations: see bench/ops/bench_ops.h."""
 import torch
 import torch.nn.functional as F
 

@@ -1,4 +1,4 @@
-"""Images at other sizes, parts and colours of them: see bench/ops/bench_ops.h."""
+"""Resizing, cropping and colors of images: see bench/ops/bench_ops.h."""
 import torch
 import torch.nn.functional as F
 

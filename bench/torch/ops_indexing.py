@@ -4,7 +4,7 @@ import torch.nn.functional as F
 
 
 def nonzero(x):
-    """As many rows as x has, zeros behind."""
+    """As many rows as x has, padded with zeros."""
     places = torch.nonzero(torch.relu(x)).float()
     return F.pad(places, (0, 0, 0, x.shape[0] - places.shape[0]))
 

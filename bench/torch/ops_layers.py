@@ -1,5 +1,5 @@
-"""Layers: see bench/ops/bench_ops.h.  Variables come in the order in which Eddy's layers make
-them, and are put in the order of torch.nn's."""
+"""Layers: see bench/ops/bench_ops.h. Variables are passed in the order in which Eddy's layers
+create them, and rearranged to the order of torch.nn."""
 import torch
 import torch.nn.functional as F
 
@@ -153,7 +153,7 @@ def gru(gates, gates_bias, kernel, bias, recurrent_bias):
 
 
 def gru_forward(x, w, u, b, c):
-    """c is the part of the second bias that the first one cannot stand for."""
+    """c is the part of the second bias that cannot be merged with the first one."""
     return recurrent("gru")(x, w, u, b, F.pad(c, (len(b) - len(c), 0)))
 
 

@@ -1,4 +1,4 @@
-"""Operations element by element: see bench/ops/bench_ops.h."""
+"""Elementwise operations: see bench/ops/bench_ops.h."""
 import torch
 
 ROWS = {

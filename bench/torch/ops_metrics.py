@@ -1,9 +1,9 @@
-"""Metrics, of which PyTorch has none: what one would write.  See bench/ops/bench_ops.h."""
+"""Metrics, written as one would in PyTorch, which has none: see bench/ops/bench_ops.h."""
 import torch
 
 
 class Taken:
-    """Sums over calls in float64, and what they make."""
+    """Sums over calls in float64, and the metric computed from them."""
 
     def __init__(self, sums, value):
         self.sums, self.value, self.state = sums, value, None

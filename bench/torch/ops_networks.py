@@ -1,4 +1,4 @@
-"""Products, attention, networks' parts without variables, decoders: see bench/ops/bench_ops.h."""
+"""Products, attention, parts of networks without variables, decoders: see bench/ops/bench_ops.h."""
 import math
 
 import torch

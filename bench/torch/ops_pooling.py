@@ -1,5 +1,5 @@
-"""Pooling along one to three axes and to given sizes, normalisations, and convolutions of
-volumes: see bench/ops/bench_ops.h."""
+"""Pooling along one to three axes and to given sizes, normalizations, and 3-D convolutions: see
+bench/ops/bench_ops.h."""
 import torch
 import torch.nn.functional as F
 

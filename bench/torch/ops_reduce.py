@@ -1,4 +1,4 @@
-"""Sums and their like, running ones, softmax, norms: see bench/ops/bench_ops.h."""
+"""Sums, cumulative sums, softmax, norms: see bench/ops/bench_ops.h."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Losses of sequences, signals in frames: see bench/ops/bench_ops.h."""
+"""Sequence losses, signals in frames: see bench/ops/bench_ops.h."""
 import torch
 
 

@@ -1,4 +1,4 @@
-"""Sorting, the largest elements, running values, statistics, bins: see bench/ops/bench_ops.h."""
+"""Sorting, top-k, cumulative operations, statistics, bins: see bench/ops/bench_ops.h."""
 import torch
 
 

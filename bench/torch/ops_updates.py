@@ -31,7 +31,7 @@ def reduced(kind):
 
 
 def reduced_pairs(kind):
-    """index_reduce_ has one index: of the first two axes as one."""
+    """index_reduce_ takes one index, so the first two axes are merged."""
     return lambda v, i, j, x: v.reshape(-1, v.shape[-1]).index_reduce_(0, i * v.shape[1] + j, x,
                                                                        kind)
 

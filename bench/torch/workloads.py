@@ -2,9 +2,9 @@
 
     workloads.py [NAME [--threads N] [--steps S] [--warm-up W] [--cpu] [--json] [--slices]]
 
-The command line and what it prints are those of the C program.  Each workload is written the
-way that was fastest among eager, scripted and traced, rows or channels last, and the
-optimizers as bare updates of lists of tensors.
+The command line and the output are those of the C program.  Each workload is the fastest of the
+eager, scripted and traced variants, with channels first or last; the optimizers are plain updates
+of lists of tensors.
 """
 import argparse
 import gzip
@@ -56,7 +56,7 @@ def filled(n, value=0.0):
     return torch.full((n,), value, requires_grad=True)
 
 
-def labelled(n, width):
+def labeled(n, width):
     x = uniform((n, width), 100)
     return x, (x.double() @ uniform((width, 10), 101).double()).argmax(1)
 
@@ -69,7 +69,7 @@ def images(n=8192):
         with gzip.open(folder + "labels-idx1-ubyte.gz") as f:
             labels = np.frombuffer(f.read(8 + n), np.uint8, offset=8)
     except FileNotFoundError:
-        return labelled(n, 784)
+        return labeled(n, 784)
     x = pixels.reshape(n, 784).astype(np.float32) / np.float32(255)
     return torch.from_numpy(x), torch.from_numpy(labels.astype(np.int64))
 
@@ -182,7 +182,7 @@ def mlp(batch):
 
 
 def mlp_small():
-    return perceptron([64, 32, 10], in_batches(*labelled(4096, 64), 32), lambda p: sgd(p, 0.1))
+    return perceptron([64, 32, 10], in_batches(*labeled(4096, 64), 32), lambda p: sgd(p, 0.1))
 
 
 def hvp():
@@ -240,16 +240,16 @@ class Residual:
         return three
 
     @staticmethod
-    def normalised(x, three, stride=1):
+    def normalized(x, three, stride=1):
         y = F.conv2d(x, three[0], stride=stride, padding=three[0].shape[2] // 2)
         return F.batch_norm(y, None, None, three[1], three[2], training=True, eps=1e-5)
 
     def loss(self, x, y):
-        h = F.relu(self.normalised(x, self.first))
+        h = F.relu(self.normalized(x, self.first))
         for one, two, down, stride in self.blocks:
-            inner = F.relu(self.normalised(h, one, stride))
-            past = h if down is None else self.normalised(h, down, stride)
-            h = F.relu(self.normalised(inner, two) + past)
+            inner = F.relu(self.normalized(h, one, stride))
+            past = h if down is None else self.normalized(h, down, stride)
+            h = F.relu(self.normalized(inner, two) + past)
         return F.cross_entropy(F.linear(h.mean((2, 3)), self.p[-2], self.p[-1]), y)
 
 
@@ -412,7 +412,7 @@ class Course:
         self.done, self.losses, self.last = 0, [], 0.0
 
     def run(self, steps):
-        """Makes that many steps; what each took, in milliseconds."""
+        """Makes that many steps; returns their times in milliseconds."""
         times = []
         for _ in range(steps):
             start = self.clock()

@@ -1,5 +1,5 @@
-/* allocations.c -- counts the program's own calls of malloc and its kin; the linker puts
- * these functions in their place (-Wl,--wrap). */
+/* allocations.c -- counts the program's own calls of malloc and related functions, which the linker
+ * replaces by these functions (-Wl,--wrap). */
 #include "bench/workloads/workload.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* data.c -- what the workloads train on: Fashion-MNIST and the text of a licence where
- * Debian puts them, or numbers that every program can repeat. */
+/* data.c -- training data of the workloads: Fashion-MNIST and the text of a license, as Debian
+ * installs them, or numbers that every program can reproduce. */
 #include "bench/workloads/workload.h"
 
 #include <string.h>
@@ -75,7 +75,7 @@ void trial_images(trial *t, int64_t n, float **pixels, int32_t **labels)
     generate(n, AREA, *pixels, *labels);
 }
 
-void trial_labelled(trial *t, int64_t n, int64_t width, float **x, int32_t **labels)
+void trial_labeled(trial *t, int64_t n, int64_t width, float **x, int32_t **labels)
 {
     *x = trial_memory(t, n * width, sizeof **x);
     *labels = trial_memory(t, n, sizeof **labels);
@@ -83,8 +83,8 @@ void trial_labelled(trial *t, int64_t n, int64_t width, float **x, int32_t **lab
     generate(n, width, *x, *labels);
 }
 
-/* Numbers 0..64 of the characters of the text; others count as a space.  Without the
- * file, generated ones.  Returns how many. */
+/* The characters of the text as numbers 0..64; unknown ones count as a space. Without the file,
+ * they are generated. Returns their number. */
 static int characters(trial *t, int32_t *out, int most)
 {
     static const char known[] = "\n !$&',-.3:;?ABCDEFGHIJKLMNOPQRSTUVWXYZ"

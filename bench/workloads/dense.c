@@ -60,7 +60,7 @@ void build_small(trial *t, int64_t batch)
     enum { ROWS = 4096, WIDTH = 64, INNER = 32 };
     float   *rows;
     int32_t *labels;
-    trial_labelled(t, ROWS, WIDTH, &rows, &labels);
+    trial_labeled(t, ROWS, WIDTH, &rows, &labels);
     trial_batches(t, ROWS / batch);
     eddy_tensor x = trial_feed(t, EDDY_FLOAT32, EDDY_SHAPE(batch, WIDTH), rows);
     eddy_tensor y = trial_feed(t, EDDY_INT32, EDDY_SHAPE(batch), labels);

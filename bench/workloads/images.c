@@ -1,5 +1,5 @@
-/* images.c -- convolutional networks, channels last: a LeNet on Fashion-MNIST, and a
- * residual network with batch normalisation on generated pictures. */
+/* images.c -- convolutional networks, channels last: a LeNet on Fashion-MNIST, and a residual
+ * network with batch normalization on generated images. */
 #include "bench/workloads/workload.h"
 
 #include <eddy/ops/short_names.h>
@@ -81,8 +81,8 @@ void build_lenet(trial *t, int64_t batch)
 
 /* ----------------------------------------------------------- residual -- */
 
-/* A convolution and its normalisation: parameter k has the numbers of stream k + 1. */
-static eddy_tensor normalised(trial *t, eddy_tensor x, int channels, int out, int side, int stride)
+/* A convolution and its normalization: parameter k has the numbers of stream k + 1. */
+static eddy_tensor normalized(trial *t, eddy_tensor x, int channels, int out, int side, int stride)
 {
     const int   margin = side / 2;
     eddy_tensor w = filter(t, out, channels, side, (uint64_t)t->n_variables + 1);
@@ -95,9 +95,9 @@ static eddy_tensor normalised(trial *t, eddy_tensor x, int channels, int out, in
 
 static eddy_tensor residual(trial *t, eddy_tensor x, int channels, int out, int stride)
 {
-    eddy_tensor inner = eddy_relu(normalised(t, x, channels, out, 3, stride));
-    eddy_tensor y = normalised(t, inner, out, out, 3, 1);
-    return eddy_relu(Add(y, channels == out ? x : normalised(t, x, channels, out, 1, stride)));
+    eddy_tensor inner = eddy_relu(normalized(t, x, channels, out, 3, stride));
+    eddy_tensor y = normalized(t, inner, out, out, 3, 1);
+    return eddy_relu(Add(y, channels == out ? x : normalized(t, x, channels, out, 1, stride)));
 }
 
 /* Noise of which one channel is lighter, as the label says; channels last. */
@@ -130,7 +130,7 @@ void build_residual(trial *t, int64_t batch)
     trial_batches(t, PICTURES / batch);
     eddy_tensor x = trial_feed(t, EDDY_FLOAT32, EDDY_SHAPE(batch, SIDE, SIDE, 3), all);
     eddy_tensor y = trial_feed(t, EDDY_INT32, EDDY_SHAPE(batch), labels);
-    x = eddy_relu(normalised(t, x, 3, 16, 3, 1));
+    x = eddy_relu(normalized(t, x, 3, 16, 3, 1));
     x = residual(t, residual(t, x, 16, 16, 1), 16, 16, 1);
     x = residual(t, residual(t, x, 16, 32, 2), 32, 32, 1);
     x = residual(t, residual(t, x, 32, 64, 2), 64, 64, 1);

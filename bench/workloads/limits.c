@@ -1,4 +1,4 @@
-/* limits.c -- what the machine can do at this moment, to hold steps against. */
+/* limits.c -- the current speed of the machine, to compare steps with. */
 #include "bench/workloads/workload.h"
 
 #include <cblas.h>

@@ -1,16 +1,15 @@
-/* main.c -- runs one workload and says what a step of it took.
+/* main.c -- runs one workload and prints the cost of a step.
  *
  *   workloads [NAME [--threads N] [--steps S] [--warm-up W] [--size N] [--cpu] [--json]
  *             [--slices]]
  *
- * Without a name it lists them.  --size is another size of the batch, or of the vector.
- * --cpu counts the process's own time, for a machine that is busy.  With --slices it takes
- * from its input how many steps to run next, a number a line, and answers each with the
- * times of these; so scripts/bench.py lets two programs take turns.
+ * Without a name it lists them.  --size sets the size of the batch or of the vector. --cpu counts
+ * the process's own time, for a busy machine. With --slices it reads the number of steps to run
+ * next, one number per line, and prints their times; so scripts/bench.py lets two programs take
+ * turns.
  *
- * The floor of a step (--json) is what its products would take at the rate of one large
- * product, or the bytes that it cannot but move at the rate of one loop, both measured at
- * the end. */
+ * The floor of a step (--json) is the time of its products at the rate of one large product, or of
+ * the bytes that it must move at the rate of one loop, both measured at the end. */
 #include "bench/workloads/workload.h"
 
 #include <cblas.h>
@@ -24,7 +23,7 @@ typedef struct workload {
     void      (*build)(trial *t, int64_t size);
     int64_t     size;
     int         warm_up, steps;
-    double      bytes;          /* that a step cannot but move; 0: its products bound it */
+    double      bytes;          /* that a step must move; 0: its products are the bound */
 } workload;
 
 static const workload workloads[] = {
@@ -72,7 +71,7 @@ static double process_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The most memory that the process has had; getrusage would count what started it as well. */
+/* The peak memory of the process; getrusage would include the program that started it. */
 static double peak_mib(void)
 {
     char   line[200];
@@ -108,7 +107,8 @@ static course begin(const options *o)
     return c;
 }
 
-/* A run after warming up, apart so that a profiler can count no other (make instructions). */
+/* A run after warming up, in its own function so that a profiler can count it alone (make
+ * instructions). */
 eddy_status warm_run(course *c, const eddy_array *const *feeds) __attribute__((noinline));
 eddy_status warm_run(course *c, const eddy_array *const *feeds)
 {

@@ -19,7 +19,8 @@ void build_elementwise(trial *t, int64_t n)
 
 static double second(const eddy_array *const *out) { return eddy_array_item(out[1]); }
 
-/* x = tanh(x w + u) again and again, n operations in all, and the derivatives by x, w, u. */
+/* x = tanh(x w + u), repeated, n operations in total, and the derivatives with respect to x, w,
+ * u. */
 void build_chain(trial *t, int64_t n)
 {
     static float start[] = { 0.5f, 1.1f, 0.01f };
@@ -33,7 +34,7 @@ void build_chain(trial *t, int64_t n)
     t->value = second;
 }
 
-/* n parameters and a gradient that stays; the value is the mean of the first thousand. */
+/* n parameters and a constant gradient; the value is the mean of the first thousand. */
 void build_adam(trial *t, int64_t n)
 {
     float *numbers = trial_memory(t, n, sizeof *numbers);

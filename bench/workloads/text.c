@@ -1,4 +1,4 @@
-/* text.c -- models of characters: an LSTM, also written out over time, and a small GPT. */
+/* text.c -- character models: an LSTM, also unrolled over time, and a small GPT. */
 #include "bench/workloads/workload.h"
 
 #include <eddy/ops/short_names.h>
@@ -24,7 +24,7 @@ static eddy_tensor unrolled(eddy_tensor z, eddy_tensor wh, int64_t batch)
     return eddy_stack(((eddy_list){ SEQUENCE, states }));
 }
 
-/* The same by the operation that the library has for it. */
+/* The same by the library's LSTM operation. */
 static eddy_tensor layer(eddy_tensor z, eddy_tensor wh, int64_t batch)
 {
     eddy_tensor zeros = eddy_zeros(z.graph, EDDY_FLOAT32, EDDY_SHAPE(batch, HIDDEN));
@@ -83,7 +83,7 @@ static eddy_tensor linear(const gpt *m, eddy_tensor x, int64_t rows, int64_t col
     return eddy_bias_add(eddy_matmul(x, w), trial_filled(m->trial, EDDY_SHAPE(columns), 0));
 }
 
-static eddy_tensor normalise(const gpt *m, eddy_tensor x)
+static eddy_tensor normalize(const gpt *m, eddy_tensor x)
 {
     eddy_tensor scale = trial_filled(m->trial, EDDY_SHAPE(WIDTH), 1);
     return eddy_layer_norm(x, scale, trial_filled(m->trial, EDDY_SHAPE(WIDTH), 0));
@@ -104,8 +104,8 @@ static eddy_tensor attend(const gpt *m, eddy_tensor x)
 
 static eddy_tensor block(const gpt *m, eddy_tensor x)
 {
-    x = Add(x, attend(m, normalise(m, x)));
-    eddy_tensor inner = linear(m, normalise(m, x), WIDTH, 4 * WIDTH);
+    x = Add(x, attend(m, normalize(m, x)));
+    eddy_tensor inner = linear(m, normalize(m, x), WIDTH, 4 * WIDTH);
     return Add(x, linear(m, eddy_gelu(inner), 4 * WIDTH, WIDTH));
 }
 
@@ -122,7 +122,7 @@ void build_gpt(trial *t, int64_t batch)
     eddy_tensor x = eddy_reshape(Add(eddy_gather(characters, in), places),
                                  EDDY_SHAPE(rows, WIDTH));
     for (int i = 0; i < LAYERS; i++) x = block(&m, x);
-    x = normalise(&m, x);
+    x = normalize(&m, x);
     eddy_tensor logits = eddy_matmul(x, weights(&m, WIDTH, VOCABULARY));
     trial_adam(t, eddy_mean(eddy_sparse_softmax_cross_entropy(y, logits)), 0.01);
 }

@@ -1,4 +1,4 @@
-/* trial.c -- what models of workloads are made of. */
+/* trial.c -- building blocks for the models of workloads. */
 #include "bench/workloads/workload.h"
 
 #include <eddy/ops/short_names.h>
@@ -62,8 +62,8 @@ void trial_fetch(trial *t, eddy_tensor x)
 
 /* ---------------------------------------------------------------- Adam -- */
 
-/* The library's epsilon is added to the root before the correction for the start at zero;
- * the feed scales it so that it means what it does behind it. */
+/* The library adds epsilon to the root before the bias correction; the feed scales it so that it
+ * has the same effect as after the correction. */
 static eddy_optimizer *adam(trial *t)
 {
     static float epsilon;

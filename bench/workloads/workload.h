@@ -1,6 +1,6 @@
-/* workload.h -- training steps to be timed: a workload builds its model and its data
- * into a trial, the driver (main.c) runs it.  Models, data and initial values are those
- * of bench/torch/workloads.py, so that both programs go through the same losses. */
+/* workload.h -- training steps to be timed: a workload builds its model and its data into a trial,
+ * and the driver (main.c) runs it. Models, data and initial values are those of
+ * bench/torch/workloads.py, so both programs compute the same losses. */
 #ifndef EDDY_WORKLOAD_H
 #define EDDY_WORKLOAD_H
 
@@ -17,11 +17,11 @@ typedef struct trial {
     eddy_array   *batch[TRIAL_BATCHES][TRIAL_FEEDS];
     eddy_tensor   variables[TRIAL_VARIABLES];
     eddy_array   *initial[TRIAL_VARIABLES];
-    /* A feed that changes with every step: what Adam's epsilon is scaled to; or NULL. */
+    /* A feed that changes with every step, Adam's scaled epsilon; or NULL. */
     float        *epsilon;
-    /* What stands for the loss, given the fetched; NULL: the first. */
+    /* The loss, computed from the fetched values; NULL: the first of them. */
     double      (*value)(const eddy_array *const *out);
-    const char   *data;                     /* what was trained on, for the record */
+    const char   *data;                     /* name of the data, for the report */
     void         *memory;                   /* that batches borrow */
 } trial;
 
@@ -35,7 +35,7 @@ eddy_tensor trial_matrix(trial *t, int64_t rows, int64_t columns, uint64_t seed,
 /* ... from elements that the trial takes over. */
 eddy_tensor trial_variable(trial *t, eddy_array *value);
 
-/* How many batches there are; more than TRIAL_BATCHES are left out. */
+/* The number of batches, at most TRIAL_BATCHES; the others are ignored. */
 void        trial_batches(trial *t, int64_t n);
 /* A placeholder; the data of its batches follow one another in `all`. */
 eddy_tensor trial_feed(trial *t, eddy_dtype d, eddy_shape s, void *all);
@@ -48,11 +48,11 @@ void        trial_adam_by(trial *t, eddy_tensor gradient, eddy_tensor variable);
 
 /* -------------------------------------------------------------- data -- */
 
-/* `pixels` [n, 784] in [0, 1] and `labels` [n]: of Fashion-MNIST if it is there. */
+/* `pixels` [n, 784] in [0, 1] and `labels` [n]: from Fashion-MNIST if it is installed. */
 void trial_images(trial *t, int64_t n, float **pixels, int32_t **labels);
-/* `n` rows of `width` numbers, labelled by the largest of ten outputs of a linear map. */
-void trial_labelled(trial *t, int64_t n, int64_t width, float **x, int32_t **labels);
-/* `windows` pieces of text, [windows, length], and the same moved on by one character. */
+/* `n` rows of `width` numbers, labeled by the largest of ten outputs of a linear map. */
+void trial_labeled(trial *t, int64_t n, int64_t width, float **x, int32_t **labels);
+/* `windows` pieces of text, [windows, length], and the same shifted by one character. */
 void trial_text(trial *t, int windows, int length, int32_t **x, int32_t **y);
 /* Zeroed memory that lives as long as the trial; ends the program if there is none. */
 void *trial_memory(trial *t, int64_t n, size_t size);
@@ -81,7 +81,7 @@ void build_adam(trial *t, int64_t n);
 double limit_products(double (*now)(void), int threads);
 double limit_bytes(double (*now)(void), int threads, size_t bytes);
 
-/* Calls of malloc and its kin that the program has made. */
+/* Calls of malloc and related functions so far. */
 long allocations_so_far(void);
 
 #endif

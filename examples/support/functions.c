@@ -1,8 +1,8 @@
-/* functions.c -- rows F of seeds.c: functions and the functions of their gradients. */
+/* functions.c -- rows F of seeds.c: functions and their gradient functions. */
 #include <eddy/ops/short_names.h>
 #include "rows.h"
 
-static int built;                    /* how often the function was */
+static int built;                    /* number of calls of the function */
 
 /* w1 x1 + w2 x2, w in the context. */
 static int weighted_sum(eddy_list x, eddy_tensor *y, void *context)

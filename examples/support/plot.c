@@ -63,7 +63,7 @@ static void draw_axes(FILE *f, const axes *a, const char *x_label, const char *y
 static void draw_curve(FILE *f, const axes *a, const curve *c)
 {
     int every = c->n / 4000 + 1;
-    fprintf(f, "<polyline class='curve' stroke='%s' stroke-width='%g' points='", c->colour,
+    fprintf(f, "<polyline class='curve' stroke='%s' stroke-width='%g' points='", c->color,
             c->width);
     for (int i = 0; i < c->n; i += every)
         if (isfinite(c->y[i])) fprintf(f, "%.1f,%.1f ", place_x(a, c->x[i]), place_y(a, c->y[i]));
@@ -75,7 +75,7 @@ static void draw_legend(FILE *f, const curve *curves, int n)
     for (int i = 0; i < n; i++) {
         int y = TOP + 18 + 20 * i, x = WIDTH - RIGHT - 190;
         fprintf(f, "<line x1='%d' y1='%d' x2='%d' y2='%d' stroke='%s' stroke-width='%g'/>\n", x, y,
-                x + 24, y, curves[i].colour, fmax(curves[i].width, 2));
+                x + 24, y, curves[i].color, fmax(curves[i].width, 2));
         fprintf(f, "<text x='%d' y='%d'>%s</text>\n", x + 32, y + 4, curves[i].name);
     }
 }

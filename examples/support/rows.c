@@ -41,7 +41,7 @@ void row_text(const char *id, const char *what, const char *got, const char *wan
     wrong += !ok;
 }
 
-/* Whatever went wrong is said, once a graph. */
+/* Prints the error of a graph, once. */
 void complain(const char *message)
 {
     printf("error: %s\n", message);
@@ -87,7 +87,7 @@ int values(eddy_session *s, eddy_list tensors, double *out)
     return n;
 }
 
-/* A row that is what these tensors hold; ends the graph. */
+/* A row with the values of these tensors; frees the graph. */
 void row_of(const char *id, const char *what, eddy_graph *g, eddy_list tensors,
                    const double *want)
 {

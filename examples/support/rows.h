@@ -20,7 +20,7 @@ void row(const char *id, const char *what, int n, const double *got, const doubl
 void row_near(const char *id, const char *what, int n, const double *got, const double *want,
               double tolerance);
 void row_text(const char *id, const char *what, const char *got, const char *want);
-/* Whatever went wrong is said, once a graph. */
+/* Prints the error of a graph, once. */
 void complain(const char *message);
 
 /* A session with its variables initialized; both freed. */
@@ -29,7 +29,7 @@ void          end(eddy_session *s, eddy_graph *g);
 void          step(eddy_session *s, eddy_tensor train);
 /* All elements of all tensors, one after the other; how many. */
 int           values(eddy_session *s, eddy_list tensors, double *out);
-/* A row that is what these tensors hold; ends the graph. */
+/* A row with the values of these tensors; frees the graph. */
 void          row_of(const char *id, const char *what, eddy_graph *g, eddy_list tensors,
                      const double *want);
 

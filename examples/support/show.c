@@ -82,10 +82,10 @@ void show_confusion(int count[CLASSES][CLASSES], const char *const names[CLASSES
 
 /* -------------------------------------------------------------- images -- */
 
-static const char *shade(double grey)
+static const char *shade(double gray)
 {
     static const char *const shades[] = { " ", "░", "▒", "▓", "█" };
-    return shades[(int)(4.999 * grey)];
+    return shades[(int)(4.999 * gray)];
 }
 
 /* A line of text stands for one row of a small image, each pixel two columns
@@ -94,9 +94,9 @@ static void show_line(const uint8_t *pixels, int line, int cols, int white, bool
 {
     const uint8_t *row = pixels + (small ? line : 2 * line) * cols;
     for (int x = 0; x < cols; x++) {
-        double grey = small ? row[x] : (row[x] + row[x + cols]) / 2.0;
-        fputs(shade(grey / white), stdout);
-        if (small) fputs(shade(grey / white), stdout);
+        double gray = small ? row[x] : (row[x] + row[x + cols]) / 2.0;
+        fputs(shade(gray / white), stdout);
+        if (small) fputs(shade(gray / white), stdout);
     }
 }
 

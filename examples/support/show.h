@@ -1,13 +1,11 @@
-/* show.h -- what a training program shows in a terminal: a progress bar, a
- * confusion matrix, images. */
+/* show.h -- terminal output of a training program: a progress bar, a confusion matrix, images. */
 #ifndef EXAMPLES_SHOW_H
 #define EXAMPLES_SHOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One line that is drawn over and over on a terminal, and a plain line now and
- * then where stdout is something else. */
+/* One line that is redrawn on a terminal, or occasional plain lines if stdout is not a terminal. */
 typedef struct progress {
     int    total, batch;       /* steps; samples in a step */
     int    plain_every;        /* steps between plain lines */

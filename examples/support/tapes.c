@@ -1,4 +1,4 @@
-/* tapes.c -- rows T of seeds.c: what is built between a begin and an end. */
+/* tapes.c -- rows T of seeds.c: nodes built between begin and end. */
 #include <eddy/ops/short_names.h>
 #include "rows.h"
 
@@ -11,7 +11,7 @@ static eddy_tensor along(eddy_tape *tape, eddy_tensor y, eddy_tensor x)
     return dx;
 }
 
-/* The graph's message, which is then gone. */
+/* The graph's message, which is then cleared. */
 static void row_says(const char *id, const char *what, eddy_graph *g, const char *want)
 {
     row_text(id, what, eddy_graph_message(g), want);

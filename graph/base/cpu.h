@@ -5,7 +5,7 @@
  *   EDDY_CLONES(f)
  *   ... return EDDY_BEST(f);
  *
- * The result of f for an element does not depend on its neighbours, and floating-point
+ * The result of f for an element does not depend on its neighbors, and floating-point
  * contraction is off (-ffp-contract=off), so all clones compute the same bits. */
 #ifndef EDDY_GRAPH_BASE_CPU_H
 #define EDDY_GRAPH_BASE_CPU_H

@@ -196,7 +196,7 @@ bool eddy__reader_read(eddy_reader *in, void *p, size_t n)
         if (r < 0) return false;
         if (r == 0)
             return eddy__error_set(in->error, EDDY_CORRUPT,
-                                   "%.600s: the file ends at byte %lld; %zu bytes are missing",
+                                   "%.600s: the file ends at byte %lld; bytes missing: %zu",
                                    in->path, (long long)in->at, n);
         to += r;
         n -= (size_t)r;

@@ -2,7 +2,7 @@
  * bfloat16, the upper half of a float32. Conversion to them rounds once, ties to even; NaN stays
  * NaN. Private.
  *
- * The functions have no branches, so that loops over them vectorise. */
+ * The functions have no branches, so that loops over them vectorize. */
 #ifndef EDDY_GRAPH_BASE_HALF_H
 #define EDDY_GRAPH_BASE_HALF_H
 

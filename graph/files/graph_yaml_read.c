@@ -107,7 +107,7 @@ static bool read_tensor(reader *r, eddy_graph *g, const eddy_yaml_item *it, bool
     int32_t outputs = eddy__graph_node(g, id)->n_outputs;
     if (output >= outputs && !(whole && outputs == 0 && output == 0))
         return eddy__yaml_fail(&r->p, it, EDDY_OUT_OF_RANGE,
-                               "'%.200s' does not exist; the node has %d outputs", text,
+                               "'%.200s' does not exist; the number of outputs is %d", text,
                                (int)outputs);
     *out = eddy__tensor_at(g, id, (int32_t)output);
     return true;
@@ -190,7 +190,7 @@ static bool read_head(reader *r, eddy_append_args *a, const eddy_yaml_item *it,
     if (!read_inputs(r, a, in[INPUTS]) || !read_controls(r, a, in[CONTROLS])) return false;
     if (a->n < a->op->min_inputs || (a->op->max_inputs != EDDY_MANY && a->n > a->op->max_inputs))
         return eddy__yaml_fail(&r->p, in[INPUTS] ? in[INPUTS] : it, EDDY_CORRUPT,
-                               "%s does not take %d inputs", op, a->n);
+                               "%s does not take this number of inputs: %d", op, a->n);
     return (!in[DEVICE] || eddy__yaml_string(&r->p, in[DEVICE], &a->device)) &&
            (!in[GRADIENT] || eddy__yaml_string(&r->p, in[GRADIENT], &a->gradient)) &&
            (!in[COLOCATE] || read_node_name(r, a->graph, in[COLOCATE], &a->colocate)) &&
@@ -206,8 +206,8 @@ static bool set_outputs(reader *r, const eddy_node *node, const eddy_yaml_item *
     if (!is_list_up_to(r, list, EDDY_MAX_INPUTS)) return false;
     if (list->count != node->n_outputs)
         return eddy__yaml_fail(&r->p, list, EDDY_CORRUPT,
-                               "the file lists %lld outputs, but %s has %d", (long long)list->count,
-                               node->op->name, (int)node->n_outputs);
+                               "the number of outputs is %lld in the file, but %d for %s",
+                               (long long)list->count, (int)node->n_outputs, node->op->name);
     for (const eddy_yaml_item *it = list->first; it; it = it->next, out++) {
         if (!eddy__yaml_type(&r->p, it, &t)) return false;
         if (t.dtype != out->dtype || !eddy_shape_compatible(t.shape, out->shape))
@@ -249,7 +249,8 @@ static bool read_node(reader *r, eddy_graph *g, const eddy_yaml_item *it)
     if (!eddy__yaml_fields(&r->p, it, node_keys, NODE_KEYS, in) || !read_head(r, &a, it, in))
         return false;
     if (g->size >= r->max_nodes)
-        return eddy__yaml_fail(&r->p, it, EDDY_LIMIT, "the graph has more than %lld nodes",
+        return eddy__yaml_fail(&r->p, it, EDDY_LIMIT,
+                               "the graph has too many nodes; the limit is %lld",
                                (long long)r->max_nodes);
     char *attrs = eddy__arena_alloc(&r->p.arena, a.op->attrs_size + 1);
     if (!attrs) return no_memory(r);
@@ -368,6 +369,7 @@ static eddy_graph *read_inner_graph(void *context, const eddy_yaml_item *it)
 {
     reader     *r = context;
     eddy_graph *g = new_graph(r);
+    if (g) g->is_body = true;
     if (!g || fill_inner_graph(r, g, it)) return g;
     eddy_graph_free(g);
     return NULL;

@@ -416,7 +416,7 @@ eddy_status eddy_graph_save(const eddy_graph *g, const char *path, eddy_error *e
     eddy_writer out;
     if (!eddy__graph_alive(g))
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT,
-                        "eddy_graph_save: the graph is NULL or has been freed");
+                        "graph_save: the graph is NULL or has been freed");
     else if (g->error.status != EDDY_OK)
         eddy__error_set(&e, g->error.status, "%s", g->error.message);
     else if (eddy__writer_begin(&out, eddy__graph_files(g), path, &e)) {

@@ -57,7 +57,7 @@ eddy_status eddy_array_save(const eddy_array *a, const char *path, const eddy_fi
     eddy_error  e = { 0 };
     eddy_writer out;
     size_t      n = a ? make_header(a, header, sizeof header) : 0;
-    if (!a) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_array_save: no array is given");
+    if (!a) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "array_save: no array is given");
     else if (n == 0)
         eddy__error_set(&e, EDDY_UNIMPLEMENTED, "%.600s: npy files do not support %s",
                         path ? path : "", eddy_dtype_name(eddy_array_dtype(a)));
@@ -282,9 +282,9 @@ static eddy_array *read_array(eddy_reader *in, const tokens *p)
     if (in->size - in->at != bytes) {
         char text[100];
         eddy__error_set(p->error, EDDY_CORRUPT,
-                        "%.600s: %s takes %lld bytes, but the file has %lld", p->path,
-                        eddy_type_print((eddy_type){ h->dtype, h->shape }, text, sizeof text),
-                        (long long)bytes, (long long)(in->size - in->at));
+                        "%.600s: the data has the length %lld in bytes; expected %lld for %s",
+                        p->path, (long long)(in->size - in->at), (long long)bytes,
+                        eddy_type_print((eddy_type){ h->dtype, h->shape }, text, sizeof text));
         return NULL;
     }
     eddy_array *a = eddy_array_new(h->dtype, h->shape);
@@ -295,7 +295,7 @@ static eddy_array *read_array(eddy_reader *in, const tokens *p)
     }
     if (h->fortran) a = transposed(a);
     if (!a)
-        eddy__error_set(p->error, EDDY_NO_MEMORY, "%.600s: out of memory for %lld bytes", p->path,
+        eddy__error_set(p->error, EDDY_NO_MEMORY, "%.600s: out of memory (bytes: %lld)", p->path,
                         (long long)bytes);
     return a;
 }

@@ -160,7 +160,7 @@ eddy_status eddy__safetensors_write(const eddy_files *files, const eddy_allocato
     if (!given)
         eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "a path, names and arrays are required");
     else if (!items)
-        eddy__error_set(&e, EDDY_NO_MEMORY, "%.600s: out of memory for %d arrays", path, n);
+        eddy__error_set(&e, EDDY_NO_MEMORY, "%.600s: out of memory (arrays: %d)", path, n);
     else write_file(files, a, path, items, n, &e);
     eddy__release(a, items, (size_t)(n < 0 ? 0 : n) * sizeof *items);
     if (e.status != EDDY_OK) eddy__error_set(error, e.status, "%s", e.message);

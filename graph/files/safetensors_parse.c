@@ -30,8 +30,7 @@ static bool expect(tokens *p, char c)
     return accept_char(p, c) || damaged(p, what);
 }
 
-/* After an item: true if another one follows, false behind the closing sign or
- * after an error. */
+/* After an item: true if another one follows, false after the closing sign or after an error. */
 static bool has_next_item(tokens *p, char close, bool *ok)
 {
     if (accept_char(p, close)) return false;
@@ -182,9 +181,9 @@ static bool check_entry(tokens *p, const eddy_safetensors_entry *entry, unsigned
     char type[100];
     return eddy__error_set(
         p->error, EDDY_CORRUPT,
-        "%.400s: byte %zu: '%.200s': %s takes %lld bytes, but the file gives it %lld", p->path,
-        offset(p), entry->name, eddy_type_print(entry->type, type, sizeof type), (long long)bytes,
-        (long long)(entry->end - entry->begin));
+        "%.400s: byte %zu: '%.200s' has the length %lld in bytes; expected %lld for %s", p->path,
+        offset(p), entry->name, (long long)(entry->end - entry->begin), (long long)bytes,
+        eddy_type_print(entry->type, type, sizeof type));
 }
 
 /* {"dtype": ..., "shape": ..., "data_offsets": ...}, each once, in any order. */

@@ -21,7 +21,7 @@ static bool read_header(eddy_reader *in, eddy_safetensors *s)
     s->header_size = (size_t)n;
     if (!s->header)
         return eddy__error_set(in->error, EDDY_NO_MEMORY,
-                               "%.600s: out of memory for a header of %llu bytes", in->path,
+                               "%.600s: out of memory for the header (bytes: %llu)", in->path,
                                (unsigned long long)n);
     return eddy__reader_read(in, s->header, (size_t)n) &&
            eddy__safetensors_parse(s, in->path, s->header, (size_t)n, in->error);
@@ -49,9 +49,10 @@ static bool ranges_are_valid(const eddy_reader *in, const eddy_safetensors *s)
         at = e->end;
     }
     return at == have ||
-           eddy__error_set(in->error, EDDY_CORRUPT,
-                           "%.600s: the header describes %lld bytes, but the file has %lld",
-                           in->path, (long long)at, (long long)have);
+           eddy__error_set(
+               in->error, EDDY_CORRUPT,
+               "%.600s: the data has the length %lld in bytes; the header describes %lld", in->path,
+               (long long)have, (long long)at);
 }
 
 static bool bools_are_clean(const eddy_reader *in, const eddy_safetensors_entry *e)
@@ -72,7 +73,7 @@ static bool read_elements(eddy_reader *in, eddy_safetensors *s)
         e->array = eddy_array_new_in(s->allocator, e->type.dtype, e->type.shape);
         if (!e->array)
             return eddy__error_set(in->error, EDDY_NO_MEMORY,
-                                   "%.400s: '%.200s': out of memory for %lld bytes", in->path,
+                                   "%.400s: '%.200s': out of memory (bytes: %lld)", in->path,
                                    e->name, (long long)(e->end - e->begin));
         if (!eddy__reader_read(in, eddy_array_data(e->array), (size_t)(e->end - e->begin)))
             return false;

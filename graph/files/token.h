@@ -1,5 +1,5 @@
 /* token.h -- the text of a file's header, read token by token: signs, digits, and where it is
- * damaged. Nothing behind `end` is read, so the text needs no final zero. */
+ * damaged. Nothing after `end` is read, so the text needs no final zero. */
 #ifndef EDDY_GRAPH_FILES_TOKEN_H
 #define EDDY_GRAPH_FILES_TOKEN_H
 
@@ -29,7 +29,7 @@ static inline void skip_space(tokens *p)
         p->at++;
 }
 
-/* Takes the sign if it is next, behind spaces. */
+/* Takes the sign if it is next, after spaces. */
 static inline bool accept_char(tokens *p, char c)
 {
     skip_space(p);

@@ -212,11 +212,12 @@ static bool count_fits(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_type 
     int64_t count = eddy_shape_count(t.shape), bytes = count * (int64_t)eddy_dtype_size(t.dtype);
     if (it->kind == EDDY_YAML_LIST)       /* two for a complex element */
         return it->count == count * (eddy_dtype_is_complex(t.dtype) ? 2 : 1) ||
-               eddy__yaml_fail(p, it, EDDY_CORRUPT, "%lld values given for %s",
-                               (long long)it->count, eddy_type_print(t, text, sizeof text));
+               eddy__yaml_fail(p, it, EDDY_CORRUPT, "the number of values for %s is %lld",
+                               eddy_type_print(t, text, sizeof text), (long long)it->count);
     int64_t have = (int64_t)eddy__base64_size(it->text, it->length);
-    return have == bytes || eddy__yaml_fail(p, it, EDDY_CORRUPT, "%lld bytes given for %s",
-                                            (long long)have, eddy_type_print(t, text, sizeof text));
+    return have == bytes ||
+           eddy__yaml_fail(p, it, EDDY_CORRUPT, "the number of bytes for %s is %lld",
+                           eddy_type_print(t, text, sizeof text), (long long)have);
 }
 
 static bool read_array(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_array **out)

@@ -195,7 +195,7 @@ static eddy_yaml_item *add_item(eddy_yaml_parser *p, const yaml_event_t *e, open
 {
     if (++*items > p->max_items) {
         eddy__yaml_fail_at(p, e->start_mark.line + 1, e->start_mark.column + 1, EDDY_LIMIT,
-                           "a node has more than %lld items", (long long)p->max_items);
+                           "a node has too many items; the limit is %lld", (long long)p->max_items);
         return NULL;
     }
     eddy_yaml_item *it = new_item(p, e);

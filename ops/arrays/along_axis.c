@@ -1,5 +1,5 @@
 /* along_axis.c -- gather and scatter along an axis, as in take_along_axis and put_along_axis:
- * each row has indices of its own. The gradients of sorting, top-k and cumulative maxima use
+ * each row has its own indices. The gradients of sorting, top-k and cumulative maxima use
  * them. */
 #include "ops/arrays/along_axis.h"
 #include "ops/arrays/arrays.h"
@@ -25,7 +25,7 @@ bool eddy__infer_along(eddy_infer *c, int64_t axis, int *at)
     return eddy__infer_axis(c, axis, rank < 0 ? EDDY_MAX_RANK : rank, at);
 }
 
-bool eddy__infer_with_places(eddy_infer *c, int64_t axis)
+bool eddy__infer_with_indices(eddy_infer *c, int64_t axis)
 {
     const eddy_type x = c->in[0];
     int at;
@@ -37,7 +37,7 @@ bool eddy__infer_with_places(eddy_infer *c, int64_t axis)
            eddy__infer_yield(c, 1, EDDY_INT32, x.shape);
 }
 
-/** y = how many elements x has along `axis`: an int64 scalar.
+/** y = the number of elements of x along `axis`, an int64 scalar.
  *
  *  x     any element type and shape; only its shape is used
  *  axis  in [-rank, rank)
@@ -51,7 +51,7 @@ eddy_tensor eddy_size_along(eddy_tensor x, int64_t axis)
     return eddy_index(eddy_shape_tensor(x, EDDY_INT64), text);
 }
 
-/* *s becomes what is known of both shapes, the size along the axis kept from s. */
+/* Merges what is known of the other shape into *s, which keeps its own size along the axis. */
 static bool unify_others(eddy_infer *c, eddy_shape *s, eddy_shape with, int64_t axis)
 {
     char a[128], b[128];
@@ -89,18 +89,18 @@ static bool take_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-typedef struct taking {
+typedef struct gathering {
     const eddy_kernel *k;
     eddy_lanes x, y;
-} taking;
+} gathering;
 
-/* The indices of input 1, one of the two; a copy of it is not read again after every store. */
+/* The indices (input 1) under their type; a local copy need not be reloaded after each store. */
 typedef struct places {
     const int32_t *narrow;
     const int64_t *wide;
 } places;
 
-static places places_of(const taking *t)
+static places places_of(const gathering *t)
 {
     const eddy_buffer *b = t->k->in[1];
     const bool narrow = b->type.dtype == EDDY_INT32;
@@ -115,7 +115,7 @@ static inline int64_t place_at(places p, int64_t i) { return p.narrow ? p.narrow
 static eddy_status take_kernel(eddy_kernel *k)
 {
     const along_attrs *a = k->attrs;
-    taking t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
+    gathering t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
                  eddy__lanes_of(k->out[0]->type.shape, a->axis) };
     const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
     if (k->out[0]->count == 0) return EDDY_OK;
@@ -136,15 +136,16 @@ const eddy_op_def eddy_op_take_along = {
     .infer = take_infer, .kernel = take_kernel, .gradient = take_gradient, .batch = along_batch,
 };
 
-/** y[..., j, ...] = x[..., indices[..., j, ...], ...] along `axis`, and 0 for an index outside.
+/** y[..., j, ...] = x[..., indices[..., j, ...], ...] along `axis`; 0 if the index is out of range.
  *
- *  x        any element type, rank 1 at least
- *  indices  int32 or int64, of the shape of x but for the axis
+ *  x        any element type, rank at least 1
+ *  indices  int32 or int64, same shape as x except along `axis`
  *  axis     in [-rank, rank)
  *
- *  As eddy_take_along_axis, but that the rank need not be known.
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
- *  Gradient: dx = dy put back, added where an index comes again; `indices` has none.
+ *  Like eddy_take_along_axis, but the rank may be unknown.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not match.
+ *  Gradient: dx = dy scattered to the indices, where repeated indices are summed; `indices` has
+ *  none.
  *  TensorFlow: GatherV2 with batch_dims. */
 eddy_tensor eddy_take_along(eddy_tensor x, eddy_tensor indices, int64_t axis)
 {
@@ -190,7 +191,7 @@ static eddy_parallel_fn put_of(eddy_dtype d)
 static eddy_status put_kernel(eddy_kernel *k)
 {
     const along_attrs *a = k->attrs;
-    taking t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
+    gathering t = { k, eddy__lanes_of(k->in[0]->type.shape, a->axis),
                  eddy__lanes_of(k->out[0]->type.shape, a->axis) };
     if (k->out[0]->count == 0) return EDDY_OK;
     eddy_parallel(k, t.y.outer, WORK / ((t.x.n + t.y.n) * t.y.inner) + 1,
@@ -214,14 +215,14 @@ const eddy_op_def eddy_op_put_along = {
 
 /** y = zeros like `ref` with each value added at its index along `axis`.
  *
- *  values   numbers; not bool, float16 or bfloat16; rank 1 at least
- *  indices  int32 or int64, of the shape of values; a value whose index is outside is left out
- *  ref      of the shape of values but for the axis; only its shape is used
+ *  values   any numeric type except float16 and bfloat16; rank at least 1
+ *  indices  int32 or int64, same shape as values; values with an out-of-range index are dropped
+ *  ref      same shape as values except along `axis`; only its shape is used
  *  axis     in [-rank, rank)
  *
  *  The gradient of eddy_take_along.
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
- *  Gradient: dvalues = dy taken along the axis, the others have none.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not match.
+ *  Gradient: dvalues = dy taken along the axis; the others have none.
  *  TensorFlow: ScatterNd; PyTorch's scatter_add. */
 eddy_tensor eddy_put_along(eddy_tensor values, eddy_tensor indices, eddy_tensor ref, int64_t axis)
 {

@@ -28,18 +28,18 @@ static inline int eddy__axis_of(int64_t axis, int rank)
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-/* *out = axis counted from the front; says so if it is not in [-rank, rank). */
+/* *out = axis counted from the front; reports an error unless it is in [-rank, rank). */
 bool eddy__infer_axis(eddy_infer *c, int64_t axis, int rank, int *out);
-/* out[i] = this type; returns true. */
+/* Sets out[i] to this type; returns true. */
 bool eddy__infer_yield(eddy_infer *c, int i, eddy_dtype d, eddy_shape s);
-/* `d` as the list `what` with one entry a dimension of input 0; an unknown rank
- * becomes known by it.  *count is -1 if neither the list nor the rank is known. */
+/* Checks `d`, the list named `what`, which has one entry per dimension of input 0; if the rank is
+ * unknown, it is that of the list.  *count is -1 if neither the list nor the rank is known. */
 bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count);
-/* Two such lists: of the same number of entries, *count, as far as either is known. */
+/* The same for two lists, which must have the same number of entries, *count. */
 bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const char *b,
                            eddy_dims of_b, int *count);
 
-/* *a = what is known from both; false if they contradict each other. */
+/* *a = what is known from both; returns false if they contradict each other. */
 static inline bool eddy__dim_unify(int64_t *a, int64_t b)
 {
     if (*a == EDDY_ANY) *a = b;
@@ -48,10 +48,10 @@ static inline bool eddy__dim_unify(int64_t *a, int64_t b)
 
 /* A shape of `rank` open dimensions; rank < 0 is an unknown rank. */
 eddy_shape eddy__shape_open(int rank);
-/* The shape of x less `axis`; and with `dim` put in at `axis`, which fits. */
+/* The shape of x without `axis`; and with `dim` inserted at `axis`, for which there is room. */
 eddy_shape eddy__shape_without(eddy_shape x, int axis);
 eddy_shape eddy__shape_with(eddy_shape x, int axis, int64_t dim);
-/* Product of dim[first..last); all known. */
+/* The product of dim[first..last), which must be known. */
 int64_t eddy__shape_product(eddy_shape s, int first, int last);
 
 /* Element i of an integer array. */

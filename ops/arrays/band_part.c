@@ -1,5 +1,5 @@
 /* band_part.c -- band part of matrices: the diagonals near the main one are kept, all others
- * become zeros; upper and lower triangles (triu, tril). */
+ * are set to zero; upper and lower triangles (triu, tril). */
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -77,10 +77,10 @@ const eddy_op_def eddy_op_matrix_band_part = {
 /** y = x within num_lower diagonals below the main one and num_upper above it, else 0.
  *
  *  x          any element type, [..., rows, columns]
- *  num_lower  up to 2^30; negative: all that are below
- *  num_upper  up to 2^30; negative: all that are above
+ *  num_lower  up to 2^30; negative: all below the main diagonal
+ *  num_upper  up to 2^30; negative: all above the main diagonal
  *
- *  Errors: EDDY_BAD_SHAPE if x has no matrices, EDDY_INVALID_ARGUMENT for a number too large.
+ *  Errors: EDDY_BAD_SHAPE if x has rank below 2, EDDY_INVALID_ARGUMENT for a number too large.
  *  Gradient: dx = dy within the same band.  TensorFlow: MatrixBandPart. */
 eddy_tensor eddy_matrix_band_part(eddy_tensor x, int64_t num_lower, int64_t num_upper)
 {
@@ -94,7 +94,7 @@ eddy_tensor eddy_matrix_band_part(eddy_tensor x, int64_t num_lower, int64_t num_
  *  x  any element type, [..., rows, columns]
  *  k  0 is the main diagonal, 1 the one above it, -1 the one below
  *
- *  Errors: as eddy_matrix_band_part.
+ *  Errors: as for eddy_matrix_band_part.
  *  Gradient: dx = the lower triangle of dy.  TensorFlow: MatrixBandPart; NumPy's tril. */
 eddy_tensor eddy_tril(eddy_tensor x, int64_t k)
 {
@@ -105,7 +105,7 @@ eddy_tensor eddy_tril(eddy_tensor x, int64_t k)
  *
  *  x, k  as for eddy_tril
  *
- *  Errors: as eddy_matrix_band_part.
+ *  Errors: as for eddy_matrix_band_part.
  *  Gradient: dx = the upper triangle of dy.  TensorFlow: MatrixBandPart; NumPy's triu. */
 eddy_tensor eddy_triu(eddy_tensor x, int64_t k)
 {

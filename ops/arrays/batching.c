@@ -1,5 +1,5 @@
 /* batching.c -- batching (vmap) rules: helpers shared by the rules of all operations, and the
- * four operations that add and remove the axis of examples. */
+ * four operations that add and remove the batch axis. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -9,18 +9,18 @@
 
 /* --------------------------------------------------------------- example -- */
 
-/** y = x[0]: one example that stands for all of a batch; zeros if there is none.
+/** y = x[0]: one example that represents the whole batch; zeros if the batch is empty.
  *
  *  x  any element type, rank at least 1
  *
- *  What is built from y is then built for all examples at once by eddy_vmap.
+ *  eddy_vmap evaluates whatever is built from y for all examples at once.
  *  Errors: EDDY_BAD_SHAPE for a scalar.
  *  Gradient: dy at example 0.  TensorFlow: none; its pfor traces a loop index. */
 static bool example_infer(eddy_infer *c)
 {
     const eddy_type *x = &c->in[0];
     if (x->shape.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x is a scalar; expected an axis of examples");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x is a scalar; expected a batch axis");
     return eddy__infer_yield(c, 0, x->dtype,
                              x->shape.rank < 0 ? x->shape : eddy__shape_without(x->shape, 0));
 }
@@ -34,7 +34,7 @@ static eddy_status example_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* dy goes to row 0, or with row -1 nowhere if there is no example. */
+/* dy goes to row 0; with row -1, when there is no example, it goes nowhere. */
 static void example_gradient(eddy_rule *r)
 {
     eddy_tensor n = eddy_size(eddy_row_numbers(r->x[0], EDDY_INT64), EDDY_INT64);
@@ -57,10 +57,10 @@ eddy_tensor eddy_example(eddy_tensor x) { return eddy_apply1(&eddy_op_example, N
 
 /* ------------------------------------------------------------ batch_like -- */
 
-/** y[n] = x for each n: x repeated along a new axis 0, as long as that of `ref`.
+/** y[n] = x for each n: x repeated along a new axis 0, which has the length of axis 0 of `ref`.
  *
  *  x    any element type and shape
- *  ref  rank at least 1; only the length of its axis 0 is used, it is not computed
+ *  ref  rank at least 1; only the length of its axis 0 is used; it is not computed
  *
  *  Errors: EDDY_BAD_SHAPE if `ref` is a scalar.
  *  Gradient: dx = dy summed over axis 0; `ref` has none.  TensorFlow: BroadcastTo. */
@@ -68,7 +68,7 @@ static bool batch_like_infer(eddy_infer *c)
 {
     const eddy_shape x = c->in[0].shape, ref = c->in[1].shape;
     if (ref.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "ref is a scalar; expected an axis of examples");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "ref is a scalar; expected a batch axis");
     if (x.rank == EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d; the limit is %d",
                                x.rank + 1, EDDY_MAX_RANK);
@@ -87,7 +87,7 @@ static eddy_status batch_like_prepare(eddy_kernel *k)
 
 static void batch_like_gradient(eddy_rule *r) { r->dx[0] = eddy_sum(r->dy[0], EDDY_AXES(0)); }
 
-/* The examples stay in front: [B, ...] becomes [B, N, ...]. */
+/* The batch axis stays in front: [B, ...] becomes [B, N, ...]. */
 static void batch_like_batch(eddy_batch *b)
 {
     b->y[0] = eddy_broadcast_like(eddy_expand_dims(b->x[0], 1), eddy__batch_result_like(b));
@@ -106,12 +106,12 @@ eddy_tensor eddy_batch_like(eddy_tensor x, eddy_tensor ref)
 
 /* ------------------------------------------------------------ basis_like -- */
 
-/** y[i] = the unit vector of the shape of x whose element i is one, for each i.
+/** y[i] = the unit vector with the shape of x whose element i is 1, for each i.
  *
- *  x  a floating, complex or integer element type, rank below 8; only its type
- *     and shape are used, it is not computed
+ *  x  a floating-point, complex or integer element type, rank below 8; only its type
+ *     and shape are used; it is not computed
  *
- *  y has the shape [count of x, ...x]: the identity matrix, for a vector x.
+ *  y has the shape [number of elements of x, ...x]; for a vector x, the identity matrix.
  *  Errors: EDDY_LIMIT if x has rank 8.
  *  Not differentiable.  TensorFlow: Eye, reshaped. */
 static bool basis_like_infer(eddy_infer *c)
@@ -164,14 +164,14 @@ eddy_tensor eddy_basis_like(eddy_tensor x) { return eddy_apply1(&eddy_op_basis_l
 /** y = x with its axis `axis` split into the dimensions of `ref` after the first `skip`.
  *
  *  x     any element type; x.shape[axis] is the product of those dimensions
- *  ref   only its shape is used, it is not computed
+ *  ref   only its shape is used; it is not computed
  *  axis  in [-rank, rank)
  *  skip  in [0, rank of ref]
  *
- *  The rows of a Jacobian, taken apart: costs nothing at run time.
+ *  Splits the rows of a Jacobian into dimensions.  Costs nothing at run time.
  *  Errors: EDDY_BAD_SHAPE if the sizes differ; EDDY_INVALID_ARGUMENT for an
- *  axis that x, or a skip that ref, does not have.
- *  Gradient: dx = dy under the shape of x; `ref` has none.  TensorFlow: Reshape. */
+ *  axis that x does not have, or a skip beyond the rank of ref.
+ *  Gradient: dx = dy reshaped to the shape of x; `ref` has none.  TensorFlow: Reshape. */
 typedef struct unflatten_attrs {
     int64_t axis, skip;
 } unflatten_attrs;
@@ -262,7 +262,7 @@ bool eddy__batch_entries(eddy_dims *d, int64_t first)
         d->at[0] = first;
         d->count++;
     } else {
-        d->count = 0;        /* left out, or of a scalar: the default for the new axis */
+        d->count = 0;        /* omitted, or of a scalar: the default for the new axis */
     }
     return true;
 }
@@ -271,7 +271,7 @@ eddy_tensor eddy__batch_swap(eddy_tensor x, int a, int b)
 {
     eddy_dims perm = { .count = eddy_shape_of(x).rank };
     if (perm.count < 0)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "vmap: the rank of '%.200s' is not known",
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "vmap: the rank of '%.200s' is unknown",
                          eddy_name_of(x));
     for (int i = 0; i < perm.count; i++) perm.at[i] = i == a ? b : i == b ? a : i;
     return eddy_transpose(x, perm);

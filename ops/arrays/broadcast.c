@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* Dimension i of the shape `wide` as seen from `narrow`, aligned at the right. */
+/* The dimension of `narrow` that is aligned with dimension i of `wide`, counted from the right. */
 static int64_t narrow_dim(eddy_shape narrow, eddy_shape wide, int i)
 {
     int at = i - (wide.rank - narrow.rank);
     return at < 0 ? 1 : narrow.dim[at];
 }
 
-/* `narrow` broadcasts to exactly `wide`, as far as is known. */
+/* Whether `narrow` broadcasts to exactly `wide`, as far as is known. */
 static bool widens(eddy_shape narrow, eddy_shape wide)
 {
     if (narrow.rank > wide.rank) return false;
@@ -34,7 +34,7 @@ static bool refuse(eddy_infer *c, eddy_shape narrow, eddy_shape wide)
                            eddy_shape_print(wide, y, sizeof y));
 }
 
-/* out[0] = input 0 broadcast to `wide`, which may be known in part. */
+/* out[0] = input 0 broadcast to `wide`, which may be partially known. */
 static bool yield_widened(eddy_infer *c, eddy_shape wide)
 {
     const eddy_shape x = c->in[0].shape;
@@ -78,8 +78,8 @@ static void broadcast_gradient(eddy_rule *r)
  *  shape  fully known
  *
  *  Errors: EDDY_BAD_SHAPE if x does not broadcast to exactly `shape`,
- *  EDDY_INVALID_ARGUMENT if a dimension of it is unknown.
- *  Gradient: dx = dy summed over what was broadcast.  TensorFlow: BroadcastTo. */
+ *  EDDY_INVALID_ARGUMENT if a dimension of `shape` is unknown.
+ *  Gradient: dx = dy summed over the broadcast dimensions.  TensorFlow: BroadcastTo. */
 typedef struct broadcast_to_attrs {
     eddy_shape shape;
 } broadcast_to_attrs;
@@ -89,7 +89,9 @@ static bool broadcast_to_infer(eddy_infer *c)
     const broadcast_to_attrs *a = c->attrs;
     char text[128];
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape))
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%s is not a valid target shape",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
+                               "%s is not a valid target shape; eddy_broadcast_like takes one that "
+                               "only a run knows",
                                eddy_shape_print(a->shape, text, sizeof text));
     return yield_widened(c, a->shape);
 }
@@ -115,7 +117,7 @@ eddy_tensor eddy_broadcast_to(eddy_tensor x, eddy_shape shape)
  *  ref  only its shape is used; it is not computed
  *
  *  Errors: EDDY_BAD_SHAPE if x does not broadcast to exactly that shape.
- *  Gradient: dx = dy summed over what was broadcast; `ref` has none.
+ *  Gradient: dx = dy summed over the broadcast dimensions; `ref` has none.
  *  TensorFlow: BroadcastTo(x, Shape(ref)). */
 static bool broadcast_like_infer(eddy_infer *c)
 {
@@ -138,10 +140,10 @@ eddy_tensor eddy_broadcast_like(eddy_tensor x, eddy_tensor ref)
 
 /** y = x summed down to the shape of `ref`, over the dimensions in which ref broadcasts to x.
  *
- *  x    any numbers but half
+ *  x    any numeric type except float16 and bfloat16
  *  ref  its shape broadcasts to that of x; it is not computed
  *
- *  x itself, not copied, where the shapes are equal.  float32 is summed in float64.
+ *  If the shapes are equal, y is x and is not copied.  float32 is summed in float64.
  *  Errors: EDDY_BAD_SHAPE if ref does not broadcast to the shape of x,
  *  EDDY_BAD_DTYPE if x cannot be summed.
  *  Gradient: dx = dy broadcast to the shape of x; `ref` has none.
@@ -194,7 +196,7 @@ static void sum_like_gradient(eddy_rule *r)
     r->dx[0] = eddy_broadcast_like(r->dy[0], r->x[0]);
 }
 
-/* What ref does not have is summed first, so that the examples stand above its axes. */
+/* First sums over the dimensions that ref lacks, which aligns the batch axis with its axes. */
 static void sum_like_batch(eddy_batch *b)
 {
     const int rank = eddy__batch_rank(b, 0), ref = eddy__batch_rank(b, 1);

@@ -4,7 +4,7 @@
  * Each operation here is the gradient of another, and all run as one loop: for every row of the
  * dimensions before the axis, the parts of the row are copied in turn. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -20,6 +20,7 @@ typedef struct join_attrs {
 
 static const eddy_attr_field axis_fields[] = EDDY_FIELDS(join_attrs, axis);
 static const eddy_attr_field num_fields[] = EDDY_FIELDS(join_attrs, axis, num);
+
 /* ---------------------------------------------------------------- kernel -- */
 
 typedef struct moving {
@@ -53,7 +54,7 @@ static void move_rows(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* Bytes [from, to) of the whole, in which one part follows the other. */
+/* Bytes [from, to) of the whole, in which the parts follow one another. */
 static void move_bytes(void *arg, int64_t from, int64_t to, int worker)
 {
     const moving *m = arg;
@@ -68,7 +69,7 @@ static void move_bytes(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* Moves the parts into the whole, or out of it. */
+/* Copies the parts into the whole, or the whole into the parts. */
 static void move_parts(const eddy_kernel *k, int n, eddy_buffer *const *part,
                        const eddy_buffer *whole, int64_t axis, bool join)
 {
@@ -95,7 +96,7 @@ static eddy_status split_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The parts follow each other in the whole, if there are no rows. */
+/* If the dimensions before the axis have the product 1, the parts are contiguous in the whole. */
 static bool follow(eddy_shape whole, int64_t axis, int n, const eddy_type *part, int64_t *first)
 {
     int64_t at = 0;
@@ -137,8 +138,8 @@ static bool refuse_pair(eddy_infer *c, int i, eddy_shape a, eddy_shape b)
                            eddy_shape_print(b, x, sizeof x), eddy_shape_print(a, y, sizeof y));
 }
 
-/* *s = what all inputs have in common; with `along` they may differ at `axis`,
- * where *s then means nothing. */
+/* *s = what is known of the shape of all inputs; with `along` they may differ at `axis`,
+ * and *s has no meaning there. */
 static bool common_shape(eddy_infer *c, bool along, int64_t axis, eddy_shape *s)
 {
     *s = EDDY_UNKNOWN_SHAPE;
@@ -172,18 +173,34 @@ static bool total_along(eddy_infer *c, int first, int axis, int64_t *total)
     return true;
 }
 
+/* ----------------------------------------------------- concat and stack -- */
+
+#define JOIN_OP(type, shown, infer_fn, gradient_fn)                             \
+    { .name = type, .label = shown, .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1, \
+      .inputs = EDDY_INPUTS({ "xs", EDDY_ANY_TYPE }, { "xs", EDDY_LIKE(0) }),   \
+      .attrs_size = sizeof(join_attrs), .attrs = axis_fields, .flags = EDDY_OP_JOINS, \
+      .infer = infer_fn, .kernel = join_kernel, .gradient = gradient_fn, .batch = join_batch, \
+      .parts = join_parts }
+
+static eddy_tensor joined(const eddy_op_def *op, const eddy_concat_args *given)
+{
+    const eddy_concat_args a = EDDY_TAKE(eddy_concat_args, given);
+    return eddy__apply_named(a.name, op, &(join_attrs){ .axis = a.axis }, a.list.count, a.list.at);
+}
+
 /* ---------------------------------------------------------------- concat -- */
 
-/** y = the tensors of `list` one after the other along `axis`.
+/** y = the tensors of `list` concatenated along `axis`.
  *
- *  list  at least one tensor, all of one element type and rank above 0, alike
- *        in every dimension but `axis`
+ *  list  at least one tensor, all of one element type and of the same shape except along
+ *        `axis`; rank at least 1
  *  axis  -rank <= axis < rank
  *
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the tensors do not fit together,
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the tensors do not match,
  *  EDDY_INVALID_ARGUMENT if they have no such axis.
- *  Gradient: dy split at the same places.  TensorFlow: ConcatV2. */
+ *  Gradient: dy split at the same positions.  TensorFlow: ConcatV2. */
 #ifdef EDDY_HEADER
+/* Also of eddy_stack. */
 typedef struct eddy_concat_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_concat_args));
     eddy_list   list;
@@ -216,40 +233,23 @@ static void concat_gradient(eddy_rule *r)
     for (int i = 1; i < r->n_in; i++) r->dx[i] = eddy_output(parts, i);
 }
 
-const eddy_op_def eddy_op_concat = {
-    .name = "ConcatV2", .label = "concat", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "xs", EDDY_ANY_TYPE }, { "xs", EDDY_LIKE(0) }),
-    .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
-    .flags = EDDY_OP_JOINS,
-    .infer = concat_infer, .kernel = join_kernel, .gradient = concat_gradient, .batch = join_batch,
-    .parts = join_parts,
-};
+const eddy_op_def eddy_op_concat = JOIN_OP("ConcatV2", "concat", concat_infer, concat_gradient);
 
 eddy_tensor eddy_concat_with(const eddy_concat_args *given)
 {
-    eddy_concat_args a = EDDY_TAKE(eddy_concat_args, given);
-    return eddy__apply_named(a.name, &eddy_op_concat, &(join_attrs){ .axis = a.axis }, a.list.count,
-                             a.list.at);
+    return joined(&eddy_op_concat, given);
 }
 
 /* ----------------------------------------------------------------- stack -- */
 
-/** y = the tensors of `list` side by side along a new dimension at `axis`.
+/** y = the tensors of `list` stacked along a new dimension at `axis`.
  *
  *  list  at least one tensor, all of one element type and shape, rank below 8
- *  axis  the place of the new dimension in y, -rank-1 <= axis <= rank
+ *  axis  the position of the new dimension in y, -rank-1 <= axis <= rank
  *
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the tensors differ,
  *  EDDY_INVALID_ARGUMENT if y has no such axis, EDDY_LIMIT at rank 8.
  *  Gradient: dy unstacked along `axis`.  TensorFlow: Pack. */
-#ifdef EDDY_HEADER
-typedef struct eddy_stack_args {
-    size_t      size_ EDDY_DEFAULT(sizeof(eddy_stack_args));
-    eddy_list   list;
-    int64_t     axis;
-    const char *name;
-} eddy_stack_args;
-#endif
 static bool stack_infer(eddy_infer *c)
 {
     const join_attrs *a = c->attrs;
@@ -271,34 +271,25 @@ static void stack_gradient(eddy_rule *r)
     for (int i = 0; i < r->n_in; i++) r->dx[i] = eddy_output(parts, i);
 }
 
-const eddy_op_def eddy_op_stack = {
-    .name = "Pack", .label = "stack", .min_inputs = 1, .max_inputs = EDDY_MANY, .outputs = 1,
-    .inputs = EDDY_INPUTS({ "xs", EDDY_ANY_TYPE }, { "xs", EDDY_LIKE(0) }),
-    .attrs_size = sizeof(join_attrs), .attrs = axis_fields,
-    .flags = EDDY_OP_JOINS,
-    .infer = stack_infer, .kernel = join_kernel, .gradient = stack_gradient, .batch = join_batch,
-    .parts = join_parts,
-};
+const eddy_op_def eddy_op_stack = JOIN_OP("Pack", "stack", stack_infer, stack_gradient);
 
-eddy_tensor eddy_stack_with(const eddy_stack_args *given)
+eddy_tensor eddy_stack_with(const eddy_concat_args *given)
 {
-    eddy_stack_args a = EDDY_TAKE(eddy_stack_args, given);
-    return eddy__apply_named(a.name, &eddy_op_stack, &(join_attrs){ .axis = a.axis }, a.list.count,
-                             a.list.at);
+    return joined(&eddy_op_stack, given);
 }
 
 /* --------------------------------------------------------------- unstack -- */
 
 /** y[i] = x at index i along `axis`, for every i; eddy_output(y, i) selects one.
  *
- *  x     any element type, rank above 0
+ *  x     any element type, rank at least 1
  *  axis  -rank <= axis < rank; the outputs do not have it
- *  num   how many there are; may be left out where the dimension is known
+ *  num   the number of outputs; may be omitted if the dimension is known
  *
- *  Returns output 0; over a dimension of 0, an operation without outputs.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis or the number is not
- *  known, EDDY_BAD_SHAPE if `num` is not the dimension.
- *  Gradient: dx = the dy stacked along `axis`.  TensorFlow: Unpack. */
+ *  Returns output 0; for a dimension of 0, an operation without outputs.
+ *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis or the number is
+ *  unknown, EDDY_BAD_SHAPE if `num` differs from the dimension.
+ *  Gradient: dx = the dy[i] stacked along `axis`.  TensorFlow: Unpack. */
 #ifdef EDDY_HEADER
 typedef struct eddy_unstack_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_unstack_args));
@@ -325,7 +316,7 @@ static bool unstack_infer(eddy_infer *c)
     }
     if (n == EDDY_ANY && a->num == 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "the dimension at axis %lld is not known; give num",
+                               "the dimension at axis %lld is unknown; give num",
                                (long long)a->axis);
     if (a->num != 0 && n != EDDY_ANY && n != a->num)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dimension %d is %lld; expected num = %lld", axis,
@@ -368,16 +359,16 @@ eddy_tensor eddy_unstack_with(const eddy_unstack_args *given)
 
 /* ----------------------------------------------------------------- split -- */
 
-/** y[i] = part i of `num` equal parts of x along `axis`; eddy_output(y, i) is one of them.
+/** y[i] = part i of `num` equal parts of x along `axis`; eddy_output(y, i) selects one.
  *
- *  x     any element type, rank above 0
- *  num   1 to 65535, divides the dimension at `axis`
- *  axis  -rank <= axis < rank; left out: the first
+ *  x     any element type, rank at least 1
+ *  num   1 to 65535; must divide the dimension at `axis`
+ *  axis  -rank <= axis < rank; default: 0
  *
  *  Returns output 0.
  *  Errors: EDDY_INVALID_ARGUMENT if num is out of range or x has no such axis,
  *  EDDY_BAD_SHAPE if num does not divide the dimension.
- *  Gradient: dx = the dy joined along `axis`.  TensorFlow: Split. */
+ *  Gradient: dx = the dy[i] concatenated along `axis`.  TensorFlow: Split. */
 #ifdef EDDY_HEADER
 typedef struct eddy_split_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_split_args));
@@ -433,14 +424,14 @@ eddy_tensor eddy_split_with(const eddy_split_args *given)
 
 /** y[i] = the next sizes[i] elements of x along `axis`; eddy_output(y, i) selects one.
  *
- *  x      any element type, rank above 0
- *  sizes  n of them, 1 <= n <= 65535, each >= 0; one may be -1 and gets the rest
- *  axis   -rank <= axis < rank; left out: the first
+ *  x      any element type, rank at least 1
+ *  sizes  n sizes, 1 <= n <= 65535, each >= 0; one may be -1 and takes the rest
+ *  axis   -rank <= axis < rank; default: 0
  *
  *  Returns output 0.
- *  Errors: EDDY_INVALID_ARGUMENT if sizes make no sense or x has no such axis,
+ *  Errors: EDDY_INVALID_ARGUMENT if the sizes are invalid or x has no such axis,
  *  EDDY_BAD_SHAPE if they do not add up to the dimension.
- *  Gradient: dx = the dy joined along `axis`.  TensorFlow: SplitV. */
+ *  Gradient: dx = the dy[i] concatenated along `axis`.  TensorFlow: SplitV. */
 #ifdef EDDY_HEADER
 typedef struct eddy_split_sizes_args {
     size_t         size_ EDDY_DEFAULT(sizeof(eddy_split_sizes_args));
@@ -451,7 +442,7 @@ typedef struct eddy_split_sizes_args {
     const char    *name;
 } eddy_split_sizes_args;
 #endif
-/* The sum of the sizes given, and in *open which one is -1 (or -1). */
+/* The sum of the given sizes; *open = the index of the one that is -1, or -1 if there is none. */
 static bool add_sizes(eddy_infer *c, const eddy_ints *sizes, int64_t *sum, int64_t *open)
 {
     *sum = 0;
@@ -513,16 +504,16 @@ eddy_tensor eddy_split_sizes_with(const eddy_split_sizes_args *given)
 
 /* ------------------------------------------------------------ split_like -- */
 
-/** y[i] = the part of x along `axis` that refs[i] would have been before eddy_concat.
+/** y[i] = the part of x along `axis` that refs[i] would contribute to eddy_concat.
  *
- *  x     any element type, rank above 0
- *  refs  at least one; only their shapes are used, they are not computed
+ *  x     any element type, rank at least 1
+ *  refs  at least one; only their shapes are used; they are not computed
  *  axis  -rank <= axis < rank
  *
- *  Returns output 0.  The gradient of eddy_concat, also where sizes are unknown.
- *  Errors: EDDY_BAD_SHAPE if refs joined along `axis` have not the shape of x,
+ *  Returns output 0.  This is the gradient of eddy_concat, and works with unknown sizes.
+ *  Errors: EDDY_BAD_SHAPE if refs concatenated along `axis` do not have the shape of x,
  *  EDDY_INVALID_ARGUMENT if x has no such axis.
- *  Gradient: dx = the dy joined along `axis`; refs have none.
+ *  Gradient: dx = the dy[i] concatenated along `axis`; refs have none.
  *  TensorFlow: Split at ConcatOffset. */
 static bool split_like_infer(eddy_infer *c)
 {

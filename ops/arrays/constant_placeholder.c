@@ -1,6 +1,6 @@
 /* constant_placeholder.c -- placeholders, constants and fills: the sources of values in a graph. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
 #include "ops/arrays/arrays.h"
@@ -30,14 +30,14 @@ const eddy_op_def eddy_op_placeholder = {
     .infer = placeholder_infer, .gradient = eddy_not_differentiable,
 };
 
-/** A tensor whose value is given to each run that needs it.
+/** A tensor whose value is fed to each run that needs it.
  *
  *  name   NULL for the default, "Placeholder"
  *  dtype  any; 0 is float32
- *  shape  dimensions may be EDDY_ANY; EDDY_UNKNOWN_SHAPE takes any shape
+ *  shape  dimensions may be EDDY_ANY; EDDY_UNKNOWN_SHAPE accepts any shape
  *
- *  Errors: BAD_DTYPE, LIMIT for an impossible shape; NOT_FED by a run that needs
- *  it unfed. TensorFlow's Placeholder. */
+ *  Errors: BAD_DTYPE, LIMIT for an invalid shape; NOT_FED by a run that needs
+ *  its value when none is fed. TensorFlow's Placeholder. */
 eddy_tensor eddy_placeholder(eddy_graph *g, const char *name, eddy_dtype dtype, eddy_shape shape)
 {
     return eddy_apply(&eddy_op_placeholder, &(placeholder_attrs){ dtype, shape }, 0, NULL,
@@ -56,7 +56,7 @@ static bool with_default_infer(eddy_infer *c)
     if (!eddy_shape_compatible(a->shape, c->in[0].shape))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the default does not have the shape %s",
                                eddy_shape_print(a->shape, want, sizeof want));
-    /* Only a run in which it is fed may have another shape than the default. */
+    /* Only a run that feeds it may use a shape other than that of the default. */
     c->out[0] = (eddy_type){ c->in[0].dtype, c->attrs_fixed ? c->in[0].shape : a->shape };
     return true;
 }
@@ -77,10 +77,10 @@ const eddy_op_def eddy_op_placeholder_with_default = {
     .infer = with_default_infer, .gradient = pass_gradient, .batch = with_default_batch,
 };
 
-/** y = x unless it is fed.
+/** y = x unless another value is fed.
  *
- *  x      the default; its shape must agree with `shape`
- *  shape  what may be fed
+ *  x      the default; its shape must be compatible with `shape`
+ *  shape  the shape of values that may be fed
  *
  *  Errors: BAD_SHAPE. Gradient: dx = dy. TensorFlow's PlaceholderWithDefault. */
 eddy_tensor eddy_placeholder_with_default(eddy_tensor x, const char *name, eddy_shape shape)
@@ -112,8 +112,8 @@ const eddy_op_def eddy_op_constant = {
 typedef struct eddy_constant_args {
     size_t            size_ EDDY_DEFAULT(sizeof(eddy_constant_args));
     eddy_graph       *graph;
-    const eddy_array *value;   /* any dtype and shape; its elements must not change any more */
-    const char       *name;    /* default "Const" */
+    const eddy_array *value;   /* any dtype and shape; its elements must no longer change */
+    const char       *name;    /* default: "Const" */
 } eddy_constant_args;
 /* Constants of literals: eddy_floats(g, 1, 2, 3) is a float32[3]. */
 #define eddy_floats(graph, ...)  eddy_constant(graph, EDDY_FLOATS(__VA_ARGS__))
@@ -126,10 +126,10 @@ typedef struct eddy_constant_args {
 /** A tensor with the value of an array, which is retained, not copied.
  *
  *    eddy_constant(g, images, .name = "images")
- *    eddy_constant(g, EDDY_FLOATS(1, 2, 3))                        which are copied
+ *    eddy_constant(g, EDDY_FLOATS(1, 2, 3))                        literals are copied
  *    eddy_constant(g, EDDY_SHAPED(EDDY_FLOATS(1, 2, 3, 4), 2, 2))
  *
- *  value  any dtype and shape; its elements must not change any more
+ *  value  any dtype and shape; its elements must no longer change
  *  name   default "Const"
  *
  *  Errors: INVALID_ARGUMENT without a value; NO_MEMORY. TensorFlow's Const. */
@@ -141,14 +141,14 @@ eddy_tensor eddy_constant_with(const eddy_constant_args *given)
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
 
-/** eddy_constant of an array that becomes the graph's: the caller's reference is given up,
- *  on an error too. For an array that is made in the call:
+/** Like eddy_constant, but takes ownership of the array: the caller's reference is released,
+ *  also on an error. For an array that is created in the call:
  *
  *    eddy_constant_adopt(g, eddy_array_load("weights.npy", NULL, &error))
  *
- *  value  as of eddy_constant
+ *  value  as for eddy_constant
  *
- *  Errors: as eddy_constant; NULL is INVALID_ARGUMENT. TensorFlow's Const. */
+ *  Errors: as for eddy_constant; NULL is INVALID_ARGUMENT. TensorFlow's Const. */
 eddy_tensor eddy_constant_adopt(eddy_graph *g, eddy_array *value)
 {
     const eddy_tensor y = eddy_constant(g, value);
@@ -156,7 +156,7 @@ eddy_tensor eddy_constant_adopt(eddy_graph *g, eddy_array *value)
     return y;
 }
 
-/* Why there is no array: an impossible one was asked for, or memory is out. */
+/* Reports why there is no array: the type or shape is invalid, or memory is exhausted. */
 static eddy_tensor no_array(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, bool has_data)
 {
     char text[100];
@@ -179,10 +179,10 @@ static eddy_tensor constant_of(eddy_graph *g, eddy_array *a, eddy_dtype dtype, e
     return a ? eddy_constant_adopt(g, a) : no_array(g, dtype, shape, true);
 }
 
-/** A constant copied from memory: data holds the elements, row-major.
+/** A constant copied from memory: `data` points to the elements, row-major.
  *
  *  dtype, shape  fully known
- *  data          count(shape) elements; NULL only where there are none
+ *  data          count(shape) elements; NULL only if there are none
  *
  *  Errors: INVALID_ARGUMENT. TensorFlow's Const. */
 eddy_tensor eddy_const(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, const void *data)
@@ -215,7 +215,7 @@ eddy_tensor eddy_scalar(eddy_graph *g, double v)
     return eddy_number(g, EDDY_FLOAT32, v);
 }
 
-/* Whether an element of this dtype holds v: of an integer type, whole numbers in its range. */
+/* Whether this dtype can represent v; an integer type, only whole numbers in its range. */
 static bool holds(eddy_dtype d, double v)
 {
     switch ((int)d) {
@@ -226,12 +226,12 @@ static bool holds(eddy_dtype d, double v)
     }
 }
 
-/** A scalar constant of t's dtype: what a plain number in a formula means.
+/** A scalar constant of t's dtype: the meaning of a plain number in a formula.
  *
- *  Errors: BAD_DTYPE for a number that t's dtype, an integer one, does not hold: cast t.
+ *  Errors: BAD_DTYPE if t's dtype is an integer type that cannot represent the number: cast t.
  *
- *  The same number of the same dtype is the same node, where that is still in
- *  reach; it waits for no control dependency. */
+ *  Repeated calls with the same number and dtype may return the same node; it waits for no
+ *  control dependency. */
 eddy_tensor eddy_number_like(double v, eddy_tensor t)
 {
     if (!eddy_is_valid(t) || !eddy__graph_ready(t.graph))
@@ -279,7 +279,7 @@ static bool fill_infer(eddy_infer *c)
     return true;
 }
 
-/* Copies the first element over all n, doubling what is there. */
+/* Copies the first element to all n, doubling the filled part each time. */
 static void repeat_first(void *p, size_t size, int64_t n)
 {
     size_t total = (size_t)n * size, done = size;
@@ -312,7 +312,7 @@ const eddy_op_def eddy_op_fill = {
     .infer = fill_infer, .kernel = fill_kernel, .gradient = fill_gradient, .batch = fill_batch,
 };
 
-/** y[...] = value, of the shape that dims holds.
+/** y[...] = value, with the shape given by dims.
  *
  *  dims   int32 or int64 [rank], each >= 0, known when a run is compiled
  *  value  scalar, any dtype
@@ -339,14 +339,14 @@ static eddy_tensor filled(eddy_graph *g, const char *called, eddy_dtype dtype, e
     return eddy_fill(dims, eddy_number(g, dtype, v));
 }
 
-/** Zeros of a known shape, else eddy_zeros_like or eddy_fill; dtype 0 is float32.
+/** Zeros of a known shape; otherwise use eddy_zeros_like or eddy_fill. dtype 0 is float32.
  *  TensorFlow's Fill. */
 eddy_tensor eddy_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
 {
     return filled(g, "zeros", dtype, shape, 0);
 }
 
-/** Ones of a known shape, else eddy_ones_like or eddy_fill; dtype 0 is float32.
+/** Ones of a known shape; otherwise use eddy_ones_like or eddy_fill. dtype 0 is float32.
  *  TensorFlow's Fill. */
 eddy_tensor eddy_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape)
 {
@@ -397,13 +397,13 @@ const eddy_op_def eddy_op_ones_like = {
     .gradient = eddy_not_differentiable,
 };
 
-/** y = 0, of x's shape and dtype; x itself is not computed. TensorFlow's ZerosLike. */
+/** y = 0, with x's shape and dtype; x itself is not computed. TensorFlow's ZerosLike. */
 eddy_tensor eddy_zeros_like(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_zeros_like, NULL, x);
 }
 
-/** y = 1, of x's shape and dtype; x itself is not computed. TensorFlow's OnesLike. */
+/** y = 1, with x's shape and dtype; x itself is not computed. TensorFlow's OnesLike. */
 eddy_tensor eddy_ones_like(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_ones_like, NULL, x);

@@ -1,11 +1,11 @@
 /* diagonal.c -- diagonals of matrices: building a matrix from diagonals (diag), extracting them
  * (diag_part), and replacing them (set_diag).
  *
- * A band of diagonals is packed with one row for each, the uppermost first; shorter diagonals are
- * aligned to the left or the right of their row. */
+ * A band of diagonals is packed with one diagonal per row, the uppermost first; shorter diagonals
+ * are aligned to the left or the right of their row. */
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -14,7 +14,7 @@
 
 typedef struct diag_attrs {
     int64_t     lower, upper;
-    int64_t     rows, columns;         /* 0: as few as there must be */
+    int64_t     rows, columns;         /* 0: the smallest that fit */
     double      padding;
     const char *align;
 } diag_attrs;
@@ -26,7 +26,7 @@ static const eddy_attr_field diag_fields[] = {
     { "num_cols", EDDY_ATTR_INT, offsetof(diag_attrs, columns) },
     { "padding_value", EDDY_ATTR_FLOAT, offsetof(diag_attrs, padding) },
     { "align", EDDY_ATTR_STRING, offsetof(diag_attrs, align) },
-    { NULL, EDDY_ATTR_END, 0 },
+    { 0 },
 };
 
 #ifdef EDDY_HEADER
@@ -56,7 +56,7 @@ typedef struct eddy_matrix_set_diag_args {
 
 enum { FARTHEST = 1 << 30 };
 
-/* Where shorter diagonals stand; false for a word that is none of the four. */
+/* The alignment of shorter diagonals; returns false unless `align` is one of the four words. */
 static bool aligned(const char *align, bool *upper_left, bool *lower_left)
 {
     const char *const word = align && *align ? align : "RIGHT_LEFT";
@@ -81,19 +81,19 @@ static bool band_is_valid(eddy_infer *c)
                                (long long)a->lower, (long long)a->upper);
     if (a->padding != 0 && !eddy_dtype_is_integer(c->in[0].dtype) &&
         c->in[0].dtype != EDDY_FLOAT32 && c->in[0].dtype != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "%s cannot be padded with a number",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "padding_value must be 0 for %s",
                                eddy_dtype_name(c->in[0].dtype));
     return true;
 }
 
-/* Length of the longest diagonal of a band; unknown if it cannot be told. */
+/* The length of the longest diagonal of a band, or unknown. */
 static int64_t longest(const diag_attrs *a, int64_t rows, int64_t columns)
 {
     if (rows == EDDY_ANY || columns == EDDY_ANY) return EDDY_ANY;
     return eddy__max(eddy__min(rows + eddy__min(a->upper, 0), columns - eddy__max(a->lower, 0)), 0);
 }
 
-/* A matrix of this shape has the diagonals. */
+/* Whether a matrix of this shape has the diagonals. */
 static bool band_fits(eddy_infer *c, eddy_shape x)
 {
     const diag_attrs *a = c->attrs;
@@ -121,7 +121,7 @@ static eddy_shape packed_shape(const diag_attrs *a, eddy_shape x)
     return s;
 }
 
-/* The band of a tensor of matrices: how many, their size, the longest diagonal. */
+/* The band of a batch of matrices: their number and size, the length of the longest diagonal. */
 typedef struct band {
     const diag_attrs *a;
     int64_t           batch, rows, columns, longest;
@@ -134,7 +134,7 @@ static band band_of(const diag_attrs *a, eddy_shape x)
                    longest(a, rows, columns) };
 }
 
-/* The loops over diagonal d of all matrices, in them or out of them. */
+/* The loops over diagonal d of all matrices, for reading or for writing. */
 static eddy_box diagonal(const band *b, int64_t d, bool into)
 {
     const diag_attrs *a = b->a;
@@ -163,7 +163,7 @@ static void move_band(const eddy_kernel *k, const band *b, bool into, void *to, 
     }
 }
 
-/* All of the output is the padding value. */
+/* Fills the whole output with the padding value. */
 static eddy_status fill_padding(eddy_kernel *k)
 {
     const diag_attrs *a = k->attrs;
@@ -187,7 +187,7 @@ static eddy_status padding_prepare(eddy_kernel *k)
     return ok ? EDDY_OK : eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the values");
 }
 
-/* One diagonal, or the ends of a band; others make a band that is refused. */
+/* One diagonal, or the ends of a band; any other count gives a band that is refused. */
 static diag_attrs attrs_of(eddy_dims k, const char *align)
 {
     const int n = k.count;
@@ -198,7 +198,7 @@ static diag_attrs attrs_of(eddy_dims k, const char *align)
 
 /* ----------------------------------------------------------- matrix_diag -- */
 
-/* How many rows and columns a matrix with these diagonals has. */
+/* The number of rows and columns of a matrix with these diagonals. */
 static bool matrix_size(eddy_infer *c, int64_t n, int64_t *rows, int64_t *columns)
 {
     const diag_attrs *a = c->attrs;
@@ -278,16 +278,17 @@ const eddy_op_def eddy_op_matrix_diag = {
 /** y = matrices with the diagonals x, and padding_value elsewhere.
  *
  *  x              any element type, [..., n], or [..., d, n] for a band of d diagonals
- *  k              which diagonal: EDDY_DIMS(1) is the one above the main, which it is if left
- *                 out; or a band, EDDY_DIMS(lowest, uppermost), the uppermost first in x
- *  num_rows       of y; left out, as few as there must be
- *  num_cols       the same
- *  padding_value  saturated for integers; other than 0 for real numbers but half only
- *  align          where a diagonal shorter than n stands in its row of x: "RIGHT_LEFT", the
- *                 default: those above at the right, those below at the left; "LEFT_RIGHT",
- *                 "LEFT_LEFT", "RIGHT_RIGHT"
+ *  k              which diagonal: EDDY_DIMS(1) is the one above the main diagonal, which is the
+ *                 default; or a band, EDDY_DIMS(lowest, uppermost), the uppermost first in x
+ *  num_rows       of y; default: as few as fit
+ *  num_cols       of y; default: as few as fit
+ *  padding_value  saturated for integers; must be 0 unless x has a real type other than float16
+ *                 and bfloat16
+ *  align          alignment in the rows of x of diagonals shorter than n, first of those above
+ *                 the main diagonal, then of those below: "RIGHT_LEFT" (default), "LEFT_RIGHT",
+ *                 "LEFT_LEFT" or "RIGHT_RIGHT"
  *
- *  Errors: EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT or EDDY_BAD_DTYPE if they do not fit.
+ *  Errors: EDDY_BAD_SHAPE, EDDY_INVALID_ARGUMENT or EDDY_BAD_DTYPE for invalid arguments.
  *  Gradient: dx = the diagonals of dy.  TensorFlow: MatrixDiagV3. */
 eddy_tensor eddy_matrix_diag_with(const eddy_matrix_diag_args *given)
 {
@@ -332,11 +333,11 @@ const eddy_op_def eddy_op_matrix_diag_part = {
 /** y = the diagonals of the matrices x: [..., n], or [..., d, n] for a band of d.
  *
  *  x              any element type, [..., rows, columns]
- *  k, align       as for eddy_matrix_diag; every diagonal is in the matrix
- *  padding_value  what is beside shorter diagonals
+ *  k, align       as for eddy_matrix_diag; every diagonal must be inside the matrix
+ *  padding_value  fills the rest of the rows of shorter diagonals
  *
- *  num_rows and num_cols are of no use here.
- *  Errors: as eddy_matrix_diag.
+ *  num_rows and num_cols are ignored.
+ *  Errors: as for eddy_matrix_diag.
  *  Gradient: dx = zeros with the diagonals dy.  TensorFlow: MatrixDiagPartV3. */
 eddy_tensor eddy_matrix_diag_part_with(const eddy_matrix_diag_args *given)
 {
@@ -385,14 +386,14 @@ const eddy_op_def eddy_op_matrix_set_diag = {
     .infer = set_infer, .kernel = set_kernel, .gradient = set_gradient, .batch = eddy_batch_as_is,
 };
 
-/** y = the matrices x with other diagonals.
+/** y = the matrices x with their diagonals replaced.
  *
  *  x         any element type, [..., rows, columns]
- *  diagonal  of the type of x, of the shape that eddy_matrix_diag_part gives
+ *  diagonal  same type as x, with the shape that eddy_matrix_diag_part returns
  *  k, align  as for eddy_matrix_diag
  *
- *  Errors: as eddy_matrix_diag.
- *  Gradient: dx = dy with zeros there; ddiagonal = the diagonals of dy.
+ *  Errors: as for eddy_matrix_diag.
+ *  Gradient: dx = dy with zeros on these diagonals; ddiagonal = the diagonals of dy.
  *  TensorFlow: MatrixSetDiagV3. */
 eddy_tensor eddy_matrix_set_diag_with(const eddy_matrix_set_diag_args *given)
 {

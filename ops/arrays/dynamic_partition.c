@@ -1,8 +1,8 @@
 /* dynamic_partition.c -- boolean_mask, dynamic_partition and dynamic_stitch: rows selected by
- * masks or distributed by partition number, and merged again. Composed of eddy_nonzero, gathering
- * and scattering. */
+ * masks or distributed by partition number, and merged again. Composed of eddy_nonzero, gathers
+ * and scatters. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------- boolean_mask -- */
 
-/* x with as many dimensions from `axis` on merged as the mask has. */
+/* x with the dimensions from `axis` on merged, as many as the mask has. */
 static eddy_tensor merged(eddy_tensor x, eddy_tensor mask, int64_t axis)
 {
     const eddy_shape m = eddy_shape_of(mask), s = eddy_shape_of(x);
@@ -28,7 +28,7 @@ static eddy_tensor merged(eddy_tensor x, eddy_tensor mask, int64_t axis)
     return eddy_reshape(x, y);
 }
 
-/* The mask covers dimensions of its own size. */
+/* Checks that the mask has the sizes of the dimensions that it covers. */
 static bool mask_fits(eddy_tensor x, eddy_tensor mask, int64_t axis)
 {
     const eddy_shape s = eddy_shape_of(x), m = eddy_shape_of(mask);
@@ -47,18 +47,18 @@ static bool mask_fits(eddy_tensor x, eddy_tensor mask, int64_t axis)
     return fits;
 }
 
-/** y = the rows of x for which the mask is true, in their order.
+/** y = the rows of x for which the mask is true, in order.
  *
- *  x     any element type; numbers, if it is differentiated
- *  mask  bool, or numbers that are not 0, rank above 0, of the shape of x from `axis` on;
- *        those dimensions become one in y
- *  axis  >= 0; left out: the first
- *  size  how many rows y has: the first chosen, then zeros; left out, exactly the chosen,
- *        see eddy_nonzero
+ *  x     any element type; numeric if it is differentiated
+ *  mask  bool, or numbers (true if nonzero), rank at least 1; its shape must match the dimensions
+ *        of x from `axis` on, which become one dimension of y
+ *  axis  >= 0; default: 0
+ *  size  the number of rows of y: the first rows selected, then zeros; default: exactly the
+ *        rows selected, see eddy_nonzero
  *
- *  How many are chosen: the sum of the mask.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the mask does not fit.
- *  Gradient: dx = the rows of dy where they were, 0 elsewhere; `mask` has none.
+ *  The number of rows selected is the sum of the mask.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the mask does not match.
+ *  Gradient: dx = the rows of dy at their positions in x, 0 elsewhere; `mask` has none.
  *  TensorFlow: tf.boolean_mask. */
 #ifdef EDDY_HEADER
 typedef struct eddy_boolean_mask_args {
@@ -86,18 +86,18 @@ eddy_tensor eddy_boolean_mask_with(const eddy_boolean_mask_args *given)
 
 /* ----------------------------------------------------- dynamic_partition -- */
 
-/** y[p] = the rows of x whose number is p, in their order; eddy_output(y, p) is one of them.
+/** y[p] = the rows of x whose partition number is p, in order; eddy_output(y, p) selects one.
  *
  *  x           any element type; its shape begins with that of partitions
- *  partitions  int32 or int64, rank above 0; a row of another number is in no part
- *  num         how many parts, 1 to 65535
- *  size        how many rows each part has: those chosen, then zeros; left out, exactly
- *              those, see eddy_nonzero
+ *  partitions  int32 or int64, rank at least 1; rows with a number outside [0, num) are dropped
+ *  num         the number of partitions, 1 to 65535
+ *  size        the number of rows of each partition: those selected, then zeros; default:
+ *              exactly those, see eddy_nonzero
  *
  *  Returns output 0.
- *  Errors: EDDY_INVALID_ARGUMENT for another num, EDDY_BAD_DTYPE for other partitions; as
- *  eddy_boolean_mask, of which it makes one a part.
- *  Gradient: dx = the rows of all dy where they were; `partitions` has none.
+ *  Errors: EDDY_INVALID_ARGUMENT if num is out of range, EDDY_BAD_DTYPE for other types of
+ *  partitions; as for eddy_boolean_mask, from which each partition is built.
+ *  Gradient: dx = the rows of all dy[p] at their positions in x; `partitions` has none.
  *  TensorFlow: DynamicPartition. */
 #ifdef EDDY_HEADER
 typedef struct eddy_dynamic_partition_args {
@@ -122,7 +122,7 @@ eddy_tensor eddy_dynamic_partition_with(const eddy_dynamic_partition_args *given
     const eddy_dtype d = eddy_dtype_of(a.partitions);
     if (d != EDDY_INT32 && d != EDDY_INT64)
         return eddy_fail(g, EDDY_BAD_DTYPE,
-                         "dynamic_partition: partitions is %s; expected int32 or int64",
+                         "dynamic_partition: partitions is %s; int32 or int64 expected",
                          eddy_dtype_name(d));
     const size_t bytes = (size_t)a.num * sizeof(eddy_tensor);
     const eddy_allocator *memory = eddy__graph_allocator(g);
@@ -130,7 +130,7 @@ eddy_tensor eddy_dynamic_partition_with(const eddy_dynamic_partition_args *given
     if (!part)
         return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d inputs", "dynamic_partition",
                          (int)a.num);
-    /* A mask of integers, which a session computes while it compiles if it can; a difference
+    /* An integer mask, which a session computes at compile time if it can; a difference
      * that wraps around is not 0 either. */
     for (int64_t p = 0; p < a.num; p++) {
         const eddy_tensor other = Abs(Maximum(Minimum(Sub(a.partitions, (double)p), 1), -1));
@@ -143,8 +143,8 @@ eddy_tensor eddy_dynamic_partition_with(const eddy_dynamic_partition_args *given
 
 /* -------------------------------------------------------- dynamic_stitch -- */
 
-/* One more than the largest of constant indices, INT64_MAX at most; EDDY_ANY if they are not
- * all constants. */
+/* One more than the largest of the constant indices, INT64_MAX at most; EDDY_ANY unless all
+ * are constants. */
 static int64_t rows_named(eddy_list indices)
 {
     int64_t rows = 0;
@@ -159,7 +159,7 @@ static int64_t rows_named(eddy_list indices)
     return rows;
 }
 
-/* Zeros with `rows` rows like those of data, or as many as the indices name. */
+/* Zeros with `rows` rows like those of data, or with as many rows as the indices require. */
 static eddy_tensor rows_like(eddy_tensor data, eddy_tensor indices, int64_t rows)
 {
     eddy_shape s = eddy_shape_of(data);
@@ -171,18 +171,17 @@ static eddy_tensor rows_like(eddy_tensor data, eddy_tensor indices, int64_t rows
     return eddy_fill(eddy_concat(EDDY_LIST(eddy_expand_dims(n, 0), rest)), NumberLike(0, data));
 }
 
-/** y[indices[m][i...]] = data[m][i...]: rows put together in the order that indices say.
+/** y[indices[m][i...]] = data[m][i...]: rows merged in the order given by indices.
  *
  *  indices  int32 or int64 tensors of one type, not negative
- *  data     as many, of one element type; the shape of each begins with that of its indices,
- *           and the rest is the same for all
- *  size     how many rows y has; left out, one more than the largest index, if the indices
+ *  data     as many tensors, of one element type; the shape of each begins with that of its
+ *           indices, and the remaining dimensions are the same for all
+ *  size     the number of rows of y; default: one more than the largest index, if the indices
  *           are constant, at most 64 fed integers, or computed from such
  *
- *  A row that no index names is 0.  Where an index comes again, the last row stays.
+ *  Rows that no index names are 0.  If an index is repeated, the last row is kept.
  *  Errors: EDDY_INVALID_ARGUMENT for lists of different lengths or a constant index of
- *  INT64_MAX; as eddy_concat and
- *  eddy_tensor_scatter_update, which do it.
+ *  INT64_MAX; as for eddy_concat and eddy_tensor_scatter_update, from which it is built.
  *  Gradient: ddata[m] = dy at indices[m]; indices have none.  TensorFlow: DynamicStitch. */
 #ifdef EDDY_HEADER
 typedef struct eddy_dynamic_stitch_args {

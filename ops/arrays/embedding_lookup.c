@@ -1,6 +1,6 @@
 /* embedding_lookup.c -- embedding lookup: rows of a table selected by id. */
 #include "ops/ops.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_embedding_lookup_args {
@@ -16,9 +16,9 @@ typedef struct eddy_embedding_lookup_args {
  *  params  any element type [n, ...]
  *  ids     int32 or int64, any shape; 0 <= id < n
  *
- *  Errors: as eddy_gather.
+ *  Errors: as for eddy_gather.
  *  Gradient: eddy_indexed_slices, the rows of dy with their ids, so that an optimizer
- *  touches those rows alone.  TensorFlow: tf.nn.embedding_lookup of one table. */
+ *  updates only those rows.  TensorFlow: tf.nn.embedding_lookup of one table. */
 eddy_tensor eddy_embedding_lookup_with(const eddy_embedding_lookup_args *given)
 {
     eddy_embedding_lookup_args a = EDDY_TAKE(eddy_embedding_lookup_args, given);

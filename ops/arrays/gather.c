@@ -1,7 +1,7 @@
 /* gather.c -- gather: selecting elements along an axis by index, and its adjoint. */
 #include "graph/base/cpu.h"
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -18,8 +18,8 @@ typedef struct gather_attrs {
 static const eddy_attr_field gather_fields[] =
     EDDY_FIELDS(gather_attrs, axis, skip_negative, batch_dims);
 
-/* A tensor seen as [batch, outer, rows, inner] around the axis, each of the batch
- * with `count` indices of its own. */
+/* A tensor as [batch, outer, rows, inner] around the axis; each element of the batch has
+ * `count` indices of its own. */
 typedef struct layout {
     int64_t batch, outer, rows, inner, count;
 } layout;
@@ -32,7 +32,7 @@ static layout layout_of(eddy_shape s, const gather_attrs *a, const eddy_buffer *
                      eddy__shape_product(s, at + 1, s.rank), eddy__shape_product(i, own, i.rank) };
 }
 
-/* batch_dims below 0 counts from the end of the indices. */
+/* A negative batch_dims counts from the end of the indices. */
 static bool settle_batch_dims(const char *op, eddy_tensor indices, int64_t *batch_dims)
 {
     const int rank = eddy_shape_of(indices).rank;
@@ -46,7 +46,7 @@ static bool settle_batch_dims(const char *op, eddy_tensor indices, int64_t *batc
     return false;
 }
 
-/* The leading dimensions that both have; what is known of them to *params. */
+/* Checks that the leading dimensions agree, and stores what is known of them in *params. */
 static bool batches_fit(eddy_infer *c, int axis, eddy_shape *params, eddy_shape indices)
 {
     const int64_t n = ((const gather_attrs *)c->attrs)->batch_dims;
@@ -95,20 +95,20 @@ static bool gathered_shape(eddy_infer *c, eddy_shape params, eddy_shape indices,
 /** y = the elements of params at `indices` along `axis`: y[..., i, ...] = params[...,
  *  indices[i], ...].
  *
- *  params         any element type, rank above 0
- *  indices        int32 or int64, any shape, which takes the place of `axis` in
- *                 that of y; 0 <= index < the dimension there
- *  axis           -rank <= axis < rank; left out: the first after batch_dims
- *  skip_negative  a negative index gives zeros and is no error
- *  batch_dims     so many leading dimensions are those of both: each of params
- *                 has its own indices; at most axis.  Below 0 it counts from the end of
- *                 indices, whose rank must then be known: -1 leaves one for each
+ *  params         any element type, rank at least 1
+ *  indices        int32 or int64, any shape, which replaces `axis` in the shape of y;
+ *                 0 <= index < the dimension there
+ *  axis           -rank <= axis < rank; default: the first after batch_dims
+ *  skip_negative  negative indices give zeros instead of an error
+ *  batch_dims     the number of leading dimensions that params and indices share: each batch
+ *                 element has its own indices.  At most axis.  If negative, it counts from the
+ *                 end of indices, whose rank must then be known
  *
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for indices
- *  of another type, a scalar, no such axis, batch_dims that do not fit; at the
- *  run, EDDY_OUT_OF_RANGE for an index outside.
- *  Gradient: for the first axis, the rows of dy as eddy_indexed_slices, equal
- *  indices not added up; for the others a dense sum.  `indices` has none.
+ *  of another type, scalar params, an invalid axis or batch_dims; at run time,
+ *  EDDY_OUT_OF_RANGE for an index out of range.
+ *  Gradient: for the first axis, the rows of dy as eddy_indexed_slices, where repeated
+ *  indices are not summed; otherwise a dense sum.  `indices` has none.
  *  TensorFlow: GatherV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_gather_args {
@@ -156,7 +156,7 @@ static void gather_rows(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* The same for rows of the sizes that matter most, which may begin anywhere. */
+/* The same for rows of the most common sizes, which need not be aligned. */
 typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
 typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
 
@@ -202,7 +202,7 @@ static void gather_gradient(eddy_rule *r)
     }
 }
 
-/* Axis `from` to the front. */
+/* Moves axis `from` to the front. */
 static eddy_tensor to_front(eddy_tensor x, int from)
 {
     eddy_dims perm = { .count = eddy_shape_of(x).rank };
@@ -210,8 +210,8 @@ static eddy_tensor to_front(eddy_tensor x, int from)
     return from > 0 ? eddy_transpose(x, perm) : x;
 }
 
-/* One table with the indices of all, a table each with the indices of all, or a
- * table and indices each. */
+/* One table shared by the indices of all examples, one table per example with shared indices,
+ * or one table and one set of indices per example. */
 static void gather_batch(eddy_batch *b)
 {
     const gather_attrs *a = b->attrs;
@@ -252,17 +252,16 @@ eddy_tensor eddy_gather_with(const eddy_gather_args *given)
  *
  *  The gradient of eddy_gather.
  *
- *  dy             numbers; not bool, float16 or bfloat16; of the shape that
- *                 gathering from ref gives
- *  indices        int32 or int64, any shape; equal ones add up
+ *  dy             any numeric type except float16 and bfloat16; the shape that gathering from
+ *                 ref returns
+ *  indices        int32 or int64, any shape; repeated indices are summed
  *  ref            only its shape is used; it is not computed
- *  axis           -rank <= axis < rank of ref; left out: the first after batch_dims
- *  skip_negative  what belongs to a negative index is dropped; otherwise it is
- *                 an error
+ *  axis           -rank <= axis < rank of ref; default: the first after batch_dims
+ *  skip_negative  rows with a negative index are dropped instead of being an error
  *  batch_dims     as given to eddy_gather
  *
  *  Errors: EDDY_BAD_SHAPE if dy has another shape, EDDY_BAD_DTYPE for indices or
- *  dy of another type; at the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  dy of another type; at run time, EDDY_OUT_OF_RANGE for an index out of range.
  *  Gradient: ddy = the gradient gathered; the others have none.
  *  TensorFlow: UnsortedSegmentSum in the gradient of GatherV2. */
 #ifdef EDDY_HEADER
@@ -292,7 +291,7 @@ static bool gather_grad_infer(eddy_infer *c)
 
 enum { COLUMNS = 16 };
 
-/* Columns [from, to) of y, in units of COLUMNS: each sum is taken by one thread, in the
+/* Columns [from, to) of y, in units of COLUMNS: one thread computes each sum, in the
  * order of the indices. */
 static void add_columns(void *arg, int64_t from, int64_t to, int worker)
 {

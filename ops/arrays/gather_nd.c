@@ -1,7 +1,7 @@
 /* gather_nd.c -- gather_nd and scatter_nd: slices addressed by tuples of indices are gathered,
  * added into zeros, or written into a tensor. */
 #include "ops/arrays/batching.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "ops/arrays/nd_indices.h"
 #include "build/gen/table.h"
@@ -13,14 +13,15 @@
 /** y[b..., i..., :] = params[b..., indices[b..., i..., 0], indices[b..., i..., 1], ..., :].
  *
  *  params      any element type and shape
- *  indices     int32 or int64, rank above 0; its last dimension is the length of the
- *              tuples, at most the rank of params less batch_dims, and known while building
- *              for y to have a known rank
- *  batch_dims  so many leading dimensions are those of both; below the rank of indices
+ *  indices     int32 or int64, rank at least 1; its last dimension is the length of the
+ *              tuples, at most the rank of params minus batch_dims; it must be known while
+ *              building for y to have a known rank
+ *  batch_dims  the number of leading dimensions that params and indices share; below the rank
+ *              of indices
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
- *  the run, EDDY_OUT_OF_RANGE for an index outside.
- *  Gradient: dparams = zeros with the rows of dy added where they were; `indices` has none.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not
+ *  match; at run time, EDDY_OUT_OF_RANGE for an index out of range.
+ *  Gradient: dparams = zeros with the rows of dy added at `indices`, which has none.
  *  TensorFlow: GatherNd. */
 #ifdef EDDY_HEADER
 typedef struct eddy_gather_nd_args {
@@ -77,7 +78,7 @@ static void gather_nd_gradient(eddy_rule *r)
     r->dx[0] = eddy_scatter_nd_like(r->x[1], r->dy[0], r->x[0], a->batch_dims);
 }
 
-/* The examples are another dimension of the batch. */
+/* The batch axis becomes another of the batch dimensions. */
 static void nd_batch(eddy_batch *b)
 {
     const eddy_tuples_attrs *a = b->attrs;
@@ -145,15 +146,15 @@ const eddy_op_def eddy_op_scatter_nd_like = {
 
 /** y = zeros like `ref` with the rows of `updates` added at `indices`.
  *
- *  indices     as for eddy_gather_nd; equal tuples add up
- *  updates     numbers; not bool, float16 or bfloat16; of the shape that gathering from ref
- *              gives
+ *  indices     as for eddy_gather_nd; rows of repeated tuples are summed
+ *  updates     any numeric type except float16 and bfloat16; the shape that gathering from ref
+ *              returns
  *  ref         only its shape is used; it is not computed
  *  batch_dims  as for eddy_gather_nd
  *
  *  The gradient of eddy_gather_nd.
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the run,
- *  EDDY_OUT_OF_RANGE for an index outside.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not match; at run time,
+ *  EDDY_OUT_OF_RANGE for an index out of range.
  *  Gradient: dupdates = dy gathered; the others have none.
  *  TensorFlow: ScatterNd(indices, updates, Shape(ref)). */
 eddy_tensor eddy_scatter_nd_like(eddy_tensor indices, eddy_tensor updates, eddy_tensor ref,
@@ -165,12 +166,12 @@ eddy_tensor eddy_scatter_nd_like(eddy_tensor indices, eddy_tensor updates, eddy_
 
 /** y = zeros of the shape `shape` with the rows of `updates` added at `indices`.
  *
- *  indices  int32 or int64; tuples along its last dimension; equal ones add up
- *  updates  numbers, of the shape of indices without its last dimension, then that of what
- *           a tuple names
+ *  indices  int32 or int64; tuples along its last dimension; rows of repeated tuples are summed
+ *  updates  numeric, with the shape of indices without its last dimension, followed by the
+ *           dimensions of `shape` that a tuple does not index
  *  shape    fully known; eddy_scatter_nd_like takes that of a tensor
  *
- *  Errors, Gradient: as eddy_scatter_nd_like.  TensorFlow: ScatterNd. */
+ *  Errors, Gradient: as for eddy_scatter_nd_like.  TensorFlow: ScatterNd. */
 eddy_tensor eddy_scatter_nd(eddy_tensor indices, eddy_tensor updates, eddy_shape shape)
 {
     const eddy_tensor ref = eddy_zeros(updates.graph, EDDY_FLOAT32, shape);
@@ -210,15 +211,16 @@ static eddy_status put_rows(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The rows of t that the updates came to. */
+/* The rows of t at the indices of the updates. */
 static eddy_tensor rows_of(const eddy_rule *r, eddy_tensor t)
 {
     const eddy_tuples_attrs *a = r->attrs;
     return eddy_gather_nd(t, r->x[1], a->batch_dims);
 }
 
-static eddy_tensor put(const eddy_op_def *op, eddy_tensor_scatter_args a)
+static eddy_tensor put(const eddy_op_def *op, const eddy_tensor_scatter_args *given)
 {
+    const eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
     return eddy__apply_named(a.name, op, &(eddy_tuples_attrs){ a.batch_dims }, 3,
                              (eddy_tensor[]){ a.tensor, a.indices, a.updates });
 }
@@ -251,21 +253,20 @@ const eddy_op_def eddy_op_tensor_scatter_update =
 /** y = tensor with the rows that `indices` names replaced by those of `updates`.
  *
  *  tensor      any element type and shape
- *  indices     int32 or int64, rank above 0; tuples along its last dimension, as for
+ *  indices     int32 or int64, rank at least 1; tuples along its last dimension, as for
  *              eddy_gather_nd
- *  updates     of the type of tensor, of the shape that gathering from it gives
- *  batch_dims  so many leading dimensions are those of tensor and of indices
+ *  updates     same type as tensor, with the shape that gathering from it returns
+ *  batch_dims  the number of leading dimensions that tensor and indices share
  *
- *  Where a tuple comes again, the last row stays.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
- *  the run, EDDY_OUT_OF_RANGE for an index outside.
+ *  If a tuple is repeated, the last row is kept.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not
+ *  match; at run time, EDDY_OUT_OF_RANGE for an index out of range.
  *  Gradient: dtensor = dy with zeros in those rows; dupdates = those rows of dy, also for a
- *  row that another replaced, as in TensorFlow; `indices` has none.
+ *  row that was overwritten by another, as in TensorFlow; `indices` has none.
  *  TensorFlow: TensorScatterUpdate. */
 eddy_tensor eddy_tensor_scatter_update_with(const eddy_tensor_scatter_args *given)
 {
-    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
-    return put(&eddy_op_tensor_scatter_update, a);
+    return put(&eddy_op_tensor_scatter_update, given);
 }
 
 static void add_gradient(eddy_rule *r)
@@ -279,17 +280,16 @@ const eddy_op_def eddy_op_tensor_scatter_add = TENSOR_SCATTER(
 
 /** y = tensor with the rows of `updates` added to those that `indices` names.
  *
- *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; numbers, not
- *                                        bool, float16 or bfloat16
+ *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; any numeric type
+ *                                        except float16 and bfloat16
  *
- *  Equal tuples add up, one after the other.
- *  Errors: as there.
+ *  Rows of repeated tuples are added one after the other.
+ *  Errors: as for eddy_tensor_scatter_update.
  *  Gradient: dtensor = dy; dupdates = those rows of dy; `indices` has none.
  *  TensorFlow: TensorScatterAdd. */
 eddy_tensor eddy_tensor_scatter_add_with(const eddy_tensor_scatter_args *given)
 {
-    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
-    return put(&eddy_op_tensor_scatter_add, a);
+    return put(&eddy_op_tensor_scatter_add, given);
 }
 
 static void sub_gradient(eddy_rule *r)
@@ -305,16 +305,15 @@ const eddy_op_def eddy_op_tensor_scatter_sub = TENSOR_SCATTER(
  *
  *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_add
  *
- *  Errors: as there.
+ *  Errors: as for eddy_tensor_scatter_add.
  *  Gradient: dtensor = dy; dupdates = those rows of -dy; `indices` has none.
  *  TensorFlow: TensorScatterSub. */
 eddy_tensor eddy_tensor_scatter_sub_with(const eddy_tensor_scatter_args *given)
 {
-    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
-    return put(&eddy_op_tensor_scatter_sub, a);
+    return put(&eddy_op_tensor_scatter_sub, given);
 }
 
-/* Whoever is the extreme gets dy; those that are it together share it. */
+/* dy goes to the elements that are the extreme; ties share it equally. */
 static void extreme_gradient(eddy_rule *r)
 {
     const eddy_tuples_attrs *a = r->attrs;
@@ -330,31 +329,31 @@ static void extreme_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_tensor_scatter_min = TENSOR_SCATTER(
     "TensorScatterMin", EDDY_ROW_MIN, EDDY_TAKES_NUMBERS, extreme_gradient, put_flops);
 
-/** y = tensor with the lesser of its element and that of `updates` in the rows named.
+/** y = tensor with the minimum of its elements and those of `updates` in the rows named by
+ *  `indices`.
  *
- *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; real numbers,
- *                                        not float16 or bfloat16
+ *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; real types
+ *                                        except float16 and bfloat16
  *
- *  NaN where either is.
- *  Errors: as there.
- *  Gradient: dy goes to the elements that are y, in equal parts; `indices` has none.
+ *  NaN if either is NaN.
+ *  Errors: as for eddy_tensor_scatter_update.
+ *  Gradient: dy goes to the elements equal to y, divided equally among them; `indices` has none.
  *  TensorFlow: TensorScatterMin. */
 eddy_tensor eddy_tensor_scatter_min_with(const eddy_tensor_scatter_args *given)
 {
-    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
-    return put(&eddy_op_tensor_scatter_min, a);
+    return put(&eddy_op_tensor_scatter_min, given);
 }
 
 const eddy_op_def eddy_op_tensor_scatter_max = TENSOR_SCATTER(
     "TensorScatterMax", EDDY_ROW_MAX, EDDY_TAKES_NUMBERS, extreme_gradient, put_flops);
 
-/** y = tensor with the greater of its element and that of `updates` in the rows named.
+/** y = tensor with the maximum of its elements and those of `updates` in the rows named by
+ *  `indices`.
  *
  *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_min
  *
- *  Errors, Gradient: as there.  TensorFlow: TensorScatterMax. */
+ *  Errors, Gradient: as for eddy_tensor_scatter_min.  TensorFlow: TensorScatterMax. */
 eddy_tensor eddy_tensor_scatter_max_with(const eddy_tensor_scatter_args *given)
 {
-    eddy_tensor_scatter_args a = EDDY_TAKE(eddy_tensor_scatter_args, given);
-    return put(&eddy_op_tensor_scatter_max, a);
+    return put(&eddy_op_tensor_scatter_max, given);
 }

@@ -2,7 +2,7 @@
  * dense tensor.
  *
  * IndexedSlices is an ordinary operation whose value is the dense tensor. Code that can use the
- * sparse form recognises the node and takes its two inputs instead; the dense value is then never
+ * sparse form recognizes the node and takes its two inputs instead; the dense value is then never
  * computed. */
 #include "graph/internal.h"
 #include "ops/arrays/arrays.h"
@@ -16,10 +16,10 @@
 
 typedef struct slices_attrs {
     eddy_shape dense_shape;      /* unknown rank: that of input 2, or missing */
-    bool       skip_negative;    /* a negative index stands for no row, to optimizers too */
+    bool       skip_negative;    /* optimizers, too, skip rows with a negative index */
 } slices_attrs;
 
-/* values [n,tail...] and indices [n]; *n and *values get what is known from both. */
+/* values [n,tail...] and indices [n]; merges what is known from both into *n and *values. */
 static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
 {
     const eddy_shape indices = c->in[1].shape;
@@ -40,7 +40,7 @@ static bool slices_infer(eddy_infer *c)
     eddy_shape dense = c->n_in == 3 ? c->in[2].shape : a->dense_shape, values;
     int64_t n;
     if (!rows_are_valid(c, &values, &n)) return false;
-    /* Only a run fixes the attributes: then somebody wants the value. */
+    /* The attributes are fixed only by a run, which needs the dense value. */
     if (c->attrs_fixed && c->n_in < 3 && !eddy_shape_is_known(dense))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "Tensor conversion requested for IndexedSlices without dense_shape");
@@ -83,7 +83,7 @@ static void slices_gradient(eddy_rule *r)
     r->dx[0] = eddy_gather(r->dy[0], r->x[1], .skip_negative = true);
 }
 
-/* The dense tensors. */
+/* Computes the dense tensors. */
 static void slices_batch(eddy_batch *b)
 {
     const bool each = b->batched[1];
@@ -104,9 +104,9 @@ const eddy_op_def eddy_op_indexed_slices = {
     .batch = slices_batch,
 };
 
-/* The slices, of the shape that `like` or the attributes say.  Values may be slices
- * themselves: row i of them is the sum of rows that go to indices[i], so the rows
- * go there directly. */
+/* The slices, with the shape of `like` or of the attributes.  If values are slices
+ * themselves, their row i is the sum of rows that go to indices[i], so these rows
+ * are added there directly. */
 static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tensor *like,
                         slices_attrs a)
 {
@@ -123,19 +123,20 @@ static eddy_tensor make(eddy_tensor values, eddy_tensor indices, const eddy_tens
 
 /** A sparse tensor: zeros like `like`, with values[i] added to row indices[i].
  *
- *  values   numbers [n,tail...]; not bool, float16 or bfloat16
- *  indices  int32 or int64 [n]; equal ones add up, negative ones are dropped
- *  like     [rows,tail...]; only its shape is used, it is not computed.  The
- *           zero tensor EDDY_NO_TENSOR leaves the shape open: see below
+ *  values   any numeric type except float16 and bfloat16, [n,tail...]
+ *  indices  int32 or int64 [n]; rows of repeated indices are summed, negative ones are dropped
+ *  like     [rows,tail...]; only its shape is used; it is not computed.
+ *           EDDY_NO_TENSOR leaves the shape unspecified: see below
  *
- *  Optimizers, clipping and the sum of gradients take values and indices as
- *  they are; anything else gets the dense tensor.  To an optimizer a negative
- *  index is an error of the run, EDDY_OUT_OF_RANGE, unless the slices come from
+ *  Optimizers, clipping and the sum of gradients use values and indices
+ *  directly; any other operation gets the dense tensor.  In an optimizer, a negative
+ *  index is an error at run time, EDDY_OUT_OF_RANGE, unless the slices come from
  *  eddy_gather with .skip_negative or through eddy_slices_padded.  Without a shape there is
  *  no dense tensor: a run that needs it fails with "Tensor conversion requested
- *  for IndexedSlices without dense_shape".  Values that are slices themselves
- *  are taken apart, their indices looked up in `indices`.
- *  Errors: EDDY_BAD_SHAPE if they do not fit; at the run, EDDY_OUT_OF_RANGE for an index not
+ *  for IndexedSlices without dense_shape".  If values are slices themselves,
+ *  they are unpacked, and their indices are looked up in `indices`.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_OUT_OF_RANGE for an
+ *  index that is `rows` or more.
  *  below `rows`.
  *  Gradient: d values = dy gathered at indices; the others have none.
  *  TensorFlow: IndexedSlices, converted by UnsortedSegmentSum. */
@@ -145,13 +146,13 @@ eddy_tensor eddy_indexed_slices(eddy_tensor values, eddy_tensor indices, eddy_te
     return make(values, indices, open ? NULL : &like, (slices_attrs){ EDDY_UNKNOWN_SHAPE, false });
 }
 
-/** A sparse tensor as eddy_indexed_slices, of the shape `dense_shape`.
+/** A sparse tensor like eddy_indexed_slices, with the shape `dense_shape`.
  *
- *  values, indices  as there
- *  dense_shape      [rows,tail...]; one that is not fully known counts as missing
- *                   when the dense tensor is wanted
+ *  values, indices  as for eddy_indexed_slices
+ *  dense_shape      [rows,tail...]; unless fully known, it counts as missing
+ *                   when the dense tensor is needed
  *
- *  Errors, Gradient: as there.  TensorFlow: IndexedSlices. */
+ *  Errors, Gradient: as for eddy_indexed_slices.  TensorFlow: IndexedSlices. */
 eddy_tensor eddy_indexed_slices_of(eddy_tensor values, eddy_tensor indices, eddy_shape dense_shape)
 {
     return make(values, indices, NULL, (slices_attrs){ dense_shape, false });
@@ -159,8 +160,8 @@ eddy_tensor eddy_indexed_slices_of(eddy_tensor values, eddy_tensor indices, eddy
 
 /** Whether t is the output of IndexedSlices; if so, *values and *indices are its inputs.
  *
- *  t        any tensor, invalid ones too
- *  values,  may be NULL; left alone if the answer is no
+ *  t        any tensor, also an invalid one
+ *  values,  may be NULL; unchanged if the result is false
  *  indices */
 bool eddy_slices_parts(eddy_tensor t, eddy_tensor *values, eddy_tensor *indices)
 {
@@ -171,7 +172,7 @@ bool eddy_slices_parts(eddy_tensor t, eddy_tensor *values, eddy_tensor *indices)
     return true;
 }
 
-/** Whether t is slices whose negative indices stand for no row, as those are that
+/** Whether t is slices whose negative indices are skipped, as are those that
  *  come from eddy_gather with .skip_negative. */
 bool eddy_slices_skip_negative(eddy_tensor t)
 {
@@ -179,7 +180,7 @@ bool eddy_slices_skip_negative(eddy_tensor t)
            ((const slices_attrs *)eddy_node_of(t)->attrs)->skip_negative;
 }
 
-/* Rows elsewhere, the dense shape as that of t: slices or dense. */
+/* Slices with other values and indices, but with the dense shape of t, which is slices or dense. */
 static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor indices, bool skip)
 {
     const eddy_node *node = eddy_node_of(t);
@@ -189,13 +190,13 @@ static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor in
                 (slices_attrs){ ((const slices_attrs *)node->attrs)->dense_shape, skip });
 }
 
-/** The same slices, in which a negative index stands for no row: for padding.
+/** The same slices, where rows with a negative index are padding and are skipped.
  *
  *  slices  an output of IndexedSlices
  *
- *  Optimizers then pass over negative indices, which are an error otherwise.
- *  Errors: EDDY_INVALID_ARGUMENT if slices is another tensor.
- *  Gradient: as eddy_indexed_slices.  TensorFlow has none. */
+ *  Optimizers then skip negative indices, which are otherwise an error.
+ *  Errors: EDDY_INVALID_ARGUMENT if slices is any other tensor.
+ *  Gradient: as for eddy_indexed_slices.  TensorFlow has none. */
 eddy_tensor eddy_slices_padded(eddy_tensor slices)
 {
     eddy_tensor values, indices;
@@ -209,10 +210,10 @@ eddy_tensor eddy_slices_padded(eddy_tensor slices)
 /** Slices with the indices and the dense shape of `slices`, and other values.
  *
  *  slices  an output of IndexedSlices
- *  values  of the shape that its values have
+ *  values  same shape as the values of slices
  *
- *  Errors: EDDY_INVALID_ARGUMENT if slices is another tensor; as eddy_indexed_slices.
- *  Gradient: as eddy_indexed_slices.  TensorFlow: IndexedSlices. */
+ *  Errors: EDDY_INVALID_ARGUMENT if slices is any other tensor; as for eddy_indexed_slices.
+ *  Gradient: as for eddy_indexed_slices.  TensorFlow: IndexedSlices. */
 eddy_tensor eddy_slices_with_values(eddy_tensor slices, eddy_tensor values)
 {
     eddy_tensor indices;
@@ -233,7 +234,7 @@ static int64_t row_length(const eddy_buffer *indices)
     return s.dim[s.rank - 1];
 }
 
-/* Open addressing over positions, twice as many places as indices. */
+/* Open addressing over positions, with at least twice as many slots as indices. */
 static size_t table_places(int64_t n)
 {
     size_t places = 2;
@@ -249,7 +250,7 @@ static eddy_status table_prepare(eddy_kernel *k)
 
 static void table_clear(eddy_kernel *k) { memset(k->scratch, 0xff, k->scratch_size); }
 
-/* The first position whose index is that of position i, which is then known. */
+/* The first position whose index is that of position i, which is then inserted. */
 static int64_t first_position(eddy_kernel *k, const eddy_buffer *indices, int64_t i)
 {
     int64_t       *table = k->scratch;
@@ -263,12 +264,12 @@ static int64_t first_position(eddy_kernel *k, const eddy_buffer *indices, int64_
     }
 }
 
-/** y[i] = the first position j at which indices[j] is indices[i].
+/** y[i] = the first position j at which indices[j] equals indices[i].
  *
- *  indices  int32 or int64 [n], or [...,n]: then each row for itself; y is
+ *  indices  int32 or int64 [n], or [...,n], where each row is independent; y is
  *           int64, of the same shape
  *
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_BAD_SHAPE for a scalar.
  *  Gradient: none.  TensorFlow: part of Unique. */
 static bool first_positions_infer(eddy_infer *c)
 {
@@ -299,15 +300,15 @@ eddy_tensor eddy_first_positions(eddy_tensor indices)
     return eddy_apply1(&eddy_op_first_positions, NULL, indices);
 }
 
-/** y0 = values with all rows of equal index added into the first of them, the others 0;
- *  y1 = indices with -1 in place of the later ones.
+/** y0 = values with all rows of equal index added to the first of them, and 0 in the others;
+ *  y1 = indices with -1 in place of the repeated ones.
  *
- *  values   numbers [n,tail...]; not bool, float16 or bfloat16
+ *  values   any numeric type except float16 and bfloat16, [n,tail...]
  *  indices  int32 or int64 [n]
  *
- *  Returns output 0; eddy_output(y, 1) is the other.  The rows stay where they
- *  are, so the shapes are those of the inputs; time is linear in n.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Returns output 0; eddy_output(y, 1) is the other.  The rows keep their positions,
+ *  so the shapes are those of the inputs; the time is linear in n.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the inputs do not match.
  *  Gradient: d values[i] = dy at the first position of indices[i]; the others
  *  have none.  TensorFlow: Unique and UnsortedSegmentSum. */
 static bool sum_duplicates_infer(eddy_infer *c)
@@ -319,7 +320,7 @@ static bool sum_duplicates_infer(eddy_infer *c)
     return eddy__infer_yield(c, 1, c->in[1].dtype, EDDY_SHAPE(n));
 }
 
-/* All indices are rows of input 2, if there is one and its rows are known. */
+/* Checks that all indices are rows of input 2, if it is given and its rows are known. */
 static eddy_status rows_exist(eddy_kernel *k)
 {
     const eddy_shape s = k->n_in == 3 ? k->in[2]->type.shape : EDDY_UNKNOWN_SHAPE;
@@ -356,7 +357,7 @@ static void sum_duplicates_gradient(eddy_rule *r)
     r->dx[0] = eddy_gather(r->dy[0], eddy_first_positions(r->x[1]));
 }
 
-/* Each row added to the first of its index, as the gradient of a gather would. */
+/* Each row is added to the first with its index, as in the gradient of a gather. */
 static void sum_duplicates_batch(eddy_batch *b)
 {
     const bool each = b->batched[1];
@@ -385,14 +386,14 @@ eddy_tensor eddy_slices_sum_duplicates(eddy_tensor values, eddy_tensor indices)
     return eddy_apply2(&eddy_op_sum_duplicates, NULL, values, indices);
 }
 
-/** As eddy_slices_sum_duplicates, of rows that are to change `var`: each index names one of them.
+/** Like eddy_slices_sum_duplicates, for rows that update `var`: each index must be one of its rows.
  *
- *  values, indices  as there
- *  var              of rank above 0; only its shape is used, it is not computed
+ *  values, indices  as for eddy_slices_sum_duplicates
+ *  var              rank at least 1; only its shape is used; it is not computed
  *
- *  Errors: as there; at the run, EDDY_OUT_OF_RANGE for an index outside
- *  [0, rows of var).
- *  Gradient: as there.  TensorFlow: the same, and the scatter's check. */
+ *  Errors: as for eddy_slices_sum_duplicates; at run time, EDDY_OUT_OF_RANGE for an index
+ *  outside [0, rows of var).
+ *  Gradient: as for eddy_slices_sum_duplicates.  TensorFlow: the same, and the scatter's check. */
 eddy_tensor eddy_slices_sum_duplicates_of(eddy_tensor values, eddy_tensor indices, eddy_tensor var)
 {
     return eddy_apply(&eddy_op_sum_duplicates, NULL, 3, (eddy_tensor[]){ values, indices, var },
@@ -401,7 +402,7 @@ eddy_tensor eddy_slices_sum_duplicates_of(eddy_tensor values, eddy_tensor indice
 
 /* ------------------------------------------------------------------- add -- */
 
-/* The indices are int64 as soon as those of one term are. */
+/* The indices are int64 if those of any term are. */
 static eddy_dtype widest_index(eddy_list terms)
 {
     eddy_tensor indices;
@@ -411,7 +412,7 @@ static eddy_dtype widest_index(eddy_list terms)
     return EDDY_INT32;
 }
 
-/* A term as rows and their places; a dense one has all its rows. */
+/* A term as rows and their indices; a dense term has all its rows. */
 static void term_parts(eddy_tensor term, eddy_dtype index, eddy_tensor *values,
                        eddy_tensor *indices)
 {
@@ -422,18 +423,18 @@ static void term_parts(eddy_tensor term, eddy_dtype index, eddy_tensor *values,
     if (eddy_dtype_of(*indices) != index) *indices = eddy_cast(*indices, index);
 }
 
-/** The sum of several gradients as slices: all their rows, one term after the other.
+/** The sum of several gradients as slices: the rows of all terms, one term after the other.
  *
- *  terms  at least one, of one element type and shape; slices, or dense tensors,
+ *  terms  at least one, all of one element type and shape; slices, or dense tensors,
  *         which become slices of all their rows
  *
- *  Rows of equal index are not added up.  Indices are int64 if those of one
+ *  Rows of equal index are not summed.  Indices are int64 if those of one
  *  term are.  The dense shape is that of the first term.
- *  Without a term there is no graph: the result is the zero tensor, no error is
+ *  Without terms there is no graph: the result is EDDY_NO_TENSOR, and no error is
  *  recorded.
- *  Errors: as eddy_concat.
- *  Gradient: as eddy_concat and eddy_indexed_slices.
- *  TensorFlow: what gradients() makes of several gradients, one of them sparse. */
+ *  Errors: as for eddy_concat.
+ *  Gradient: as for eddy_concat and eddy_indexed_slices.
+ *  TensorFlow: the sum that gradients() builds if one of the terms is sparse. */
 eddy_tensor eddy_slices_add(eddy_list terms)
 {
     if (terms.count < 1 || !terms.at) return EDDY_NO_TENSOR;

@@ -1,10 +1,10 @@
 /* mirror_pad.c -- mirror padding (reflect and symmetric), and its adjoint.
  *
- * Element o of the padded dimension is element source(o) of the other. The last padded dimension
+ * Element o of the padded dimension is element source(o) of the original. The last padded dimension
  * and all dimensions after it form a line; a line is copied in three pieces: a mirrored one, the
  * whole line, and another mirrored one. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -18,10 +18,10 @@ typedef struct mirror_attrs {
 
 static const eddy_attr_field mirror_fields[] = EDDY_FIELDS(mirror_attrs, before, after, symmetric);
 
-/* Entry i of a list; 0 if it was left out. */
+/* Entry i of a list; 0 if the list was omitted. */
 static int64_t entry(const eddy_dims *d, int i) { return d->count > 0 ? d->at[i] : 0; }
 
-/* *padded = a dimension with what is put at its ends, which it must have room for. */
+/* *padded = a dimension plus the padding at its ends; refuses more than can be mirrored. */
 static bool pad_dim(eddy_infer *c, int i, int64_t dim, int64_t *padded)
 {
     const mirror_attrs *a = c->attrs;
@@ -40,7 +40,7 @@ static bool pad_dim(eddy_infer *c, int i, int64_t dim, int64_t *padded)
     return __builtin_add_overflow(dim, before + after, padded) ? (*padded = INT64_MAX, true) : true;
 }
 
-/* The shape x padded; of unknown rank, as many open dimensions as there are entries. */
+/* The padded shape of x; if the rank is unknown, as many open dimensions as there are entries. */
 static bool padded_shape(eddy_infer *c, eddy_shape x, eddy_shape *out)
 {
     const mirror_attrs *a = c->attrs;
@@ -58,12 +58,12 @@ static bool padded_shape(eddy_infer *c, eddy_shape x, eddy_shape *out)
 
 /* --------------------------------------------------------------- moving -- */
 
-/* Row o of the padded tensor is which of the other, before the last padded dimension. */
+/* Maps rows of the padded tensor, before the last padded dimension, to rows of the original. */
 typedef struct mirror {
     const mirror_attrs *a;
     eddy_shape          x, y;          /* the tensor and the padded one */
     int                 last, first;   /* padded dimensions; -1 and the rank if there is none */
-    int64_t             inner;         /* elements behind the last one */
+    int64_t             inner;         /* number of elements behind the last one */
     size_t              size;
     const char         *from;
     char               *to;
@@ -100,7 +100,7 @@ static int64_t source_line(const mirror *m, int64_t o)
     return line;
 }
 
-/* Lines [from, to) of y, made of those of x. */
+/* Lines [from, to) of y, copied from those of x. */
 static void pad_lines(void *arg, int64_t from, int64_t to, int worker)
 {
     const mirror *m = arg;
@@ -119,8 +119,8 @@ static void pad_lines(void *arg, int64_t from, int64_t to, int worker)
     }
 }
 
-/* Parts [from, to) of x, which are whole up to the first padded dimension: the lines of y
- * added in their order. */
+/* Parts [from, to) of x, each of which contains all dimensions from the first padded one on: the
+ * lines of y are added in order. */
 static void fold_parts(void *arg, int64_t from, int64_t to, int worker)
 {
     const mirror *m = arg;
@@ -155,14 +155,14 @@ static void mirror_batch(eddy_batch *b)
  *  the elements of x.
  *
  *  x          any element type and shape
- *  before     one entry a dimension, >= 0; left out, all 0
- *  after      the same
- *  symmetric  the mirror stands at the edge, and the last place comes again: 2 1 | 1 2 3;
- *             left out, on the last place: 3 2 | 1 2 3
+ *  before     one entry per dimension, >= 0; default: all 0
+ *  after      likewise
+ *  symmetric  true: mirrored at the edge, so the edge element is repeated: 2 1 | 1 2 3;
+ *             false: mirrored at the edge element, which is not repeated: 3 2 | 1 2 3
  *
- *  Errors: EDDY_BAD_SHAPE if a list has not one entry a dimension or a dimension is too
- *  small to be mirrored so far, EDDY_INVALID_ARGUMENT if an entry is negative.
- *  Gradient: dx = dy with what is mirrored added to its source.  TensorFlow: MirrorPad. */
+ *  Errors: EDDY_BAD_SHAPE if a list does not have one entry per dimension or a dimension is too
+ *  small to be mirrored that far, EDDY_INVALID_ARGUMENT if an entry is negative.
+ *  Gradient: dx = dy with each mirrored element added to its source.  TensorFlow: MirrorPad. */
 #ifdef EDDY_HEADER
 typedef struct eddy_mirror_pad_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_mirror_pad_args));

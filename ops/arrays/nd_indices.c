@@ -7,7 +7,7 @@ const eddy_attr_field eddy__tuples_fields[] = EDDY_FIELDS(eddy_tuples_attrs, bat
 
 /* ---------------------------------------------------------------- shapes -- */
 
-/* The leading dimensions that both have agree. */
+/* Checks that the leading dimensions of both agree. */
 static bool batches_fit(eddy_infer *c, int own, eddy_shape params, eddy_shape indices)
 {
     char p[128], i[128];
@@ -60,7 +60,7 @@ bool eddy__infer_tuple_rows(eddy_infer *c, int i, eddy_shape params)
                            eddy_shape_print(rows, want, sizeof want));
 }
 
-/* ---------------------------------------------------------------- places -- */
+/* ---------------------------------------------------------------- tuples -- */
 
 eddy_tuples eddy__tuples_of(eddy_shape params, const eddy_buffer *indices,
                             const eddy_tuples_attrs *a)
@@ -79,7 +79,7 @@ eddy_tuples eddy__tuples_of(eddy_shape params, const eddy_buffer *indices,
     return l;
 }
 
-/* All of n indices are in [0, limit). */
+/* Whether all n indices are in [0, limit). */
 static bool all_below(const int32_t *at, int64_t n, int64_t limit)
 {
     const uint32_t bound = limit > INT32_MAX ? 1u << 31 : (uint32_t)limit;
@@ -118,7 +118,7 @@ typedef struct scattering {
     eddy_row_fn combine;        /* NULL: a row replaces what was there */
 } scattering;
 
-/* A call would take longer than the work for a single element. */
+/* A call of memcpy would take longer than the work for a single element. */
 static inline void put_row(eddy_row_fn combine, int64_t n, size_t size, char *y, const char *row)
 {
     const size_t bytes = (size_t)n * size;
@@ -128,8 +128,8 @@ static inline void put_row(eddy_row_fn combine, int64_t n, size_t size, char *y,
     else memcpy(y, row, bytes);
 }
 
-/* Columns [from, to) of y, in units of COLUMNS: what comes to one place comes by one
- * thread, in the order of the tuples.  Copies are not read again after every store. */
+/* Columns [from, to) of y, in units of COLUMNS: one thread makes all updates of an element, in
+ * the order of the tuples.  Local copies need not be reloaded after each store. */
 static void scatter_columns(void *arg, int64_t from, int64_t to, int worker)
 {
     const scattering   s = *(const scattering *)arg;
@@ -146,7 +146,7 @@ static void scatter_columns(void *arg, int64_t from, int64_t to, int worker)
         }
 }
 
-/* The same of single elements of 4 bytes, each named by one int32: most of what there is. */
+/* The same for single elements of 4 bytes, each with one int32 index: the most common case. */
 static bool put_words(const scattering *s)
 {
     const eddy_tuples *l = &s->l;

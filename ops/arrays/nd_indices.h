@@ -6,25 +6,25 @@
 #include "ops/arrays/arrays.h"
 
 typedef struct eddy_tuples_attrs {
-    int64_t batch_dims;          /* so many leading dimensions are of the tensor and the tuples */
+    int64_t batch_dims;          /* leading dimensions shared by the tensor and the tuples */
 } eddy_tuples_attrs;
 extern const eddy_attr_field eddy__tuples_fields[];
 
-/* The shape of the rows of `params` that input 1 names; and that input i has it. */
+/* The shape of the rows of `params` that input 1 addresses; and a check that input i has it. */
 bool eddy__infer_tuples(eddy_infer *c, eddy_shape params, eddy_shape *out);
 bool eddy__infer_tuple_rows(eddy_infer *c, int i, eddy_shape params);
 
-/* A tensor as [batch, places, inner], each of the batch with `count` tuples of its own. */
+/* A tensor as [batch, places, inner]; each batch element has `count` tuples of its own. */
 typedef struct eddy_tuples {
     int64_t            batch, count, places, inner;
     int                depth;
-    int64_t            dim[EDDY_MAX_RANK], step[EDDY_MAX_RANK];     /* of the places */
+    int64_t            dim[EDDY_MAX_RANK], step[EDDY_MAX_RANK];     /* of the indexed dimensions */
     const eddy_buffer *indices;
 } eddy_tuples;
 eddy_tuples eddy__tuples_of(eddy_shape params, const eddy_buffer *indices,
                             const eddy_tuples_attrs *a);
 
-/* The place that tuple t names. */
+/* The row that tuple t addresses. */
 static inline int64_t eddy__tuple_place(const eddy_tuples *l, int64_t t)
 {
     int64_t at = 0;
@@ -33,10 +33,10 @@ static inline int64_t eddy__tuple_place(const eddy_tuples *l, int64_t t)
     return at;
 }
 
-/* All are places; otherwise records which is not. */
+/* Checks that all tuples are in range; otherwise reports the first that is not. */
 eddy_status eddy__check_tuples(eddy_kernel *k, const eddy_tuples *l);
 
-/* Rows combined with those of y that the tuples name, in their order; without `combine` they
+/* Combines rows with the rows of y that the tuples address, in order; if `combine` is NULL, they
  * replace them. */
 void eddy__tuples_put(const eddy_kernel *k, const eddy_tuples *l, const eddy_buffer *rows, void *y,
                       eddy_row_fn combine);

@@ -1,8 +1,8 @@
 /* nonzero_unique.c -- where (indices of nonzero elements) and unique: selection by value.
  *
- * The number of results depends on the data, unless the caller gives an upper bound, `size`. */
+ * The number of results depends on the data, unless the caller gives the size of the output. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -11,20 +11,20 @@
 #include <string.h>
 
 typedef struct select_attrs {
-    int64_t    size;               /* 0: exactly as many as there are */
+    int64_t    size;               /* 0: exactly as many as were found */
     double     fill;
-    int64_t    batch_dims;         /* leading dimensions of examples, each by itself */
+    int64_t    batch_dims;         /* number of leading dimensions of independent examples */
     eddy_dtype out_idx;
 } select_attrs;
 
 static const eddy_attr_field select_fields[] =
     EDDY_FIELDS(select_attrs, size, fill, batch_dims, out_idx);
 
-/* With a size, y has so many rows whatever there is. */
+/* With a size, y has that many rows, however many were found. */
 static bool has_size(const void *attrs) { return ((const select_attrs *)attrs)->size != 0; }
 
-/* Dimensions of examples, each by itself, that x has; two more must have room.  All
- * examples have as many rows, which only `size` can say. */
+/* Checks batch_dims: x must have those dimensions, and there must be room for two more.  All
+ * examples have the same number of rows, so `size` is required. */
 static bool examples_fit(eddy_infer *c)
 {
     const select_attrs *a = c->attrs;
@@ -40,7 +40,7 @@ static bool examples_fit(eddy_infer *c)
                            (long long)a->batch_dims, rank);
 }
 
-/* How many rows there are: `size`, or `count` if that is known, else open. */
+/* *rows = `size`, or `count` if there is no size; open if both are unknown. */
 static bool rows_of(eddy_infer *c, int64_t count, int64_t *rows)
 {
     const select_attrs *a = c->attrs;
@@ -52,7 +52,7 @@ static bool rows_of(eddy_infer *c, int64_t count, int64_t *rows)
     return true;
 }
 
-/* The rows of what has been found, if there is no other size. */
+/* Sets the number of rows to the number found, unless a size is given. */
 static void set_rows(eddy_kernel *k, int output, int64_t found)
 {
     const select_attrs *a = k->attrs;
@@ -62,7 +62,7 @@ static void set_rows(eddy_kernel *k, int output, int64_t found)
     k->out[output]->count = eddy_shape_count(t->shape);
 }
 
-/* Examples side by side, if each has the same room. */
+/* A batch of examples, if each has the same number of rows. */
 static void select_batch(eddy_batch *b)
 {
     select_attrs a = *(const select_attrs *)b->attrs;
@@ -160,15 +160,16 @@ const eddy_op_def eddy_op_nonzero = {
  *  order.
  *
  *  x     bool, float32, float64, int32, int64 or uint8, any shape; NaN is not 0
- *  size  how many rows y has: the first places, then rows of `fill`
- *  fill  a whole number from -2^62 to 2^62; -1 is passed over by eddy_gather with .skip_negative
+ *  size  the number of rows of y: the first indices found, then rows of `fill`; default: as
+ *        many as are found
+ *  fill  an integer from -2^62 to 2^62; eddy_gather with .skip_negative skips -1
  *
- *  eddy_output(y, 1) is how many there are, also above `size`.  Without a size, y has as
- *  many rows as there are places.  Where x is not constant, a run then has two parts: the
- *  first computes y, and a plan for the rest is made for each number of rows.  Then nothing
- *  that x needs may have a side effect.
+ *  eddy_output(y, 1) is the number of nonzero elements, which may exceed `size`.  Without a size,
+ *  y has one row for each nonzero element.  If x is not constant, a run then has two parts: the
+ *  first computes y, and the rest is compiled for each number of rows.  In that case nothing
+ *  that x depends on may have a side effect.
  *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for a negative size
- *  or another fill.
+ *  or an invalid fill.
  *  Gradient: none.  TensorFlow: Where, tf.where of one argument. */
 #ifdef EDDY_HEADER
 typedef struct eddy_nonzero_args {
@@ -190,7 +191,7 @@ eddy_tensor eddy_nonzero_with(const eddy_nonzero_args *given)
 
 /* ---------------------------------------------------------------- unique -- */
 
-/* What makes two elements equal: their bits, for numbers that equal themselves. */
+/* A key that is the same for equal elements; for numbers that equal themselves, their bits. */
 static uint64_t key_of(eddy_dtype d, const void *x, int64_t i)
 {
     uint64_t key = 0;
@@ -208,14 +209,14 @@ static bool is_nan_at(eddy_dtype d, const void *x, int64_t i)
            (d == EDDY_FLOAT64 && ((const double *)x)[i] != ((const double *)x)[i]);
 }
 
-/* Elements by hashing: open addressing over the numbers of different values.  An element is
- * `outer` times `inner` numbers of x. */
+/* Elements by hashing: open addressing over the numbers of distinct values.  An element consists
+ * of `outer` times `inner` numbers of x. */
 typedef struct values {
     eddy_dtype  dtype;
     const void *x;
     int64_t     n, outer, inner;
     int64_t     found;
-    int64_t    *first;             /* where each value is for the first time */
+    int64_t    *first;             /* index of the first occurrence of each value */
     int64_t    *table;
     size_t      mask;
 } values;
@@ -227,7 +228,7 @@ static size_t table_size(int64_t n)
     return size;
 }
 
-/* Room in integers for the values of n elements. */
+/* Working memory, in integers, for the values of n elements. */
 static size_t values_room(int64_t n) { return table_size(n) + (size_t)n; }
 
 static values values_in(eddy_dtype d, const void *x, int64_t n, int64_t *room)
@@ -237,13 +238,13 @@ static values values_in(eddy_dtype d, const void *x, int64_t n, int64_t *room)
     return (values){ d, x, n, 1, 1, 0, room + size, room, size - 1 };
 }
 
-/* Where part p of element i is. */
+/* The position of part p of element i. */
 static int64_t part_at(const values *v, int64_t i, int64_t p)
 {
     return (p / v->inner * v->n + i) * v->inner + p % v->inner;
 }
 
-/* Of equal elements the same; one with a NaN is like no other. */
+/* Equal for equal elements; one that contains a NaN equals no other. */
 static uint64_t hash_of(const values *v, int64_t i, bool *nan)
 {
     uint64_t h = 0;
@@ -265,7 +266,7 @@ static bool are_equal(const values *v, int64_t i, int64_t j)
     return true;
 }
 
-/* Which value element i has. */
+/* The number of the value of element i. */
 static int64_t number_of(values *v, int64_t i)
 {
     bool     nan;
@@ -281,7 +282,7 @@ static int64_t number_of(values *v, int64_t i)
     }
 }
 
-/* How many different values a known array has; EDDY_ANY if there is no memory. */
+/* The number of distinct values in a known array; EDDY_ANY if memory is exhausted. */
 static int64_t different(const eddy_array *x)
 {
     const int64_t n = eddy_array_count(x);
@@ -300,7 +301,7 @@ static bool unique_infer(eddy_infer *c)
     const int           own = (int)a->batch_dims;
     int64_t rows;
     if (a->out_idx != EDDY_INT32 && a->out_idx != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; expected int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; int32 or int64 expected",
                                eddy_dtype_name(a->out_idx));
     if (!examples_fit(c)) return false;
     if (x->shape.rank >= 0 && x->shape.rank != own + 1)
@@ -328,7 +329,7 @@ static void store(const eddy_buffer *y, int64_t i, int64_t v)
     else ((int64_t *)y->data)[i] = v;
 }
 
-/* Example e: n elements. */
+/* Example e, which has n elements. */
 static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
 {
     const select_attrs *a = k->attrs;
@@ -361,7 +362,7 @@ static eddy_status unique_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* To the element that is the first of its value. */
+/* dy goes to the first element with each value. */
 static void unique_gradient(eddy_rule *r)
 {
     const select_attrs *a = r->attrs;
@@ -381,17 +382,18 @@ const eddy_op_def eddy_op_unique = {
     .gradient = unique_gradient, .batch = select_batch, .settled = has_size,
 };
 
-/** y = the different elements of x in the order in which they come for the first time.
+/** y = the distinct elements of x, in order of their first occurrence.
  *
- *  x        bool, float32, float64, int32, int64 or uint8 [n]; each NaN is a value by itself
- *  size     how many elements y has: the first ones, then zeros
- *  out_idx  type of the other outputs, int32 if left out, or int64
+ *  x        bool, float32, float64, int32, int64 or uint8 [n]; every NaN is distinct
+ *  size     the number of elements of y: the first ones, then zeros; default: as many as are
+ *           found
+ *  out_idx  type of the other outputs: int32 (default) or int64
  *
- *  The others, eddy_output(y, i): 1, the place in y of each element of x, [n], -1 for one
- *  that has no room there; 2, how often each element of y comes, 0 for what is no value;
- *  3, how many different elements there are, also above `size`.
- *  Without a size, y is exact; what that means for a run is said at eddy_nonzero.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit.
+ *  The other outputs, eddy_output(y, i): 1, the index in y of each element of x, [n], -1 if
+ *  it exceeds `size`; 2, the number of occurrences of each element of y, 0 for padding;
+ *  3, the number of distinct elements, which may exceed `size`.
+ *  Without a size, y is exact; eddy_nonzero describes what that means for a run.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for invalid arguments.
  *  Gradient: dx = dy for the first element of each value, 0 for others.
  *  TensorFlow: UniqueWithCounts, Unique. */
 #ifdef EDDY_HEADER
@@ -425,8 +427,8 @@ static bool first_equal_infer(eddy_infer *c)
     eddy_shape y = eddy__shape_open((int)a->batch_dims + 1);
     int axis;
     if (!places_of(x->dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "expected bool or real numbers, not %s",
-                               eddy_dtype_name(x->dtype));
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "x is %s; bool, float32, float64, int32, int64 "
+                               "or uint8 expected", eddy_dtype_name(x->dtype));
     if (a->batch_dims < 0 || a->batch_dims >= EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld is out of range",
                                (long long)a->batch_dims);
@@ -485,30 +487,30 @@ const eddy_op_def eddy_op_first_equal = {
 
 /** y[i] = the first index along `axis` at which x equals x at index i: int64 [n].
  *
- *  x     bool, float32, float64, int32, int64 or uint8, rank above 0; what has a NaN is equal to
- *        no other
+ *  x     bool, float32, float64, int32, int64 or uint8, rank at least 1; a slice that contains
+ *        a NaN equals no other
  *  axis  -rank <= axis < rank
  *
- *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for no such axis.
+ *  Errors: EDDY_BAD_DTYPE for other element types, EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: none.  NumPy: unique(return_index, return_inverse, axis). */
 eddy_tensor eddy_first_equal(eddy_tensor x, int64_t axis)
 {
     return eddy_apply1(&eddy_op_first_equal, &(first_attrs){ .axis = axis }, x);
 }
 
-/** y = the different parts of x along `axis`, rows say, in the order in which they come for the
- *  first time.
+/** y = the distinct slices of x along `axis`, for example rows, in order of their first
+ *  occurrence.
  *
- *  x        as of eddy_first_equal
- *  axis     -rank <= axis < rank; default 0
- *  size     how many parts y has: the first ones, then zeros
- *  out_idx  type of the other outputs, int32 if left out, or int64
+ *  x        as for eddy_first_equal
+ *  axis     -rank <= axis < rank; default: 0
+ *  size     the number of slices of y: the first ones, then zeros; default: as many as are found
+ *  out_idx  type of the other outputs: int32 (default) or int64
  *
- *  The others, eddy_output(y, i), are those of eddy_unique: 1, the place in y of each part of x;
- *  2, how often each part of y comes; 3, how many different ones there are.  Without a size y is
- *  exact; what that means for a run is said at eddy_nonzero.
+ *  The other outputs, eddy_output(y, i), are those of eddy_unique: 1, the index in y of each
+ *  slice of x; 2, the number of occurrences of each slice of y; 3, the number of distinct slices.
+ *  Without a size, y is exact; eddy_nonzero describes what that means for a run.
  *  Errors: those of eddy_first_equal and of eddy_unique.
- *  Gradient: dx = dy for the first of each part, 0 for others.
+ *  Gradient: dx = dy for the first occurrence of each slice, 0 for others.
  *  TensorFlow: UniqueV2, UniqueWithCountsV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_unique_along_args {

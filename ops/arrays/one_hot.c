@@ -1,6 +1,6 @@
-/* one_hot.c -- one-hot encoding: each class index becomes a row of zeros with a single one. */
+/* one_hot.c -- one-hot encoding: each class index becomes a row of zeros with a single 1. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -10,14 +10,14 @@
 
 /** y[..., k] = on_value where k = indices[...], else off_value, for k in [0, depth).
  *
- *  indices    int32, int64 or uint8, any shape, rank below 8; one outside
+ *  indices    int32, int64 or uint8, any shape, rank below 8; an index outside
  *             [0, depth) gives off_value everywhere
  *  depth      >= 0, the size of the new dimension
- *  on_value   saturated for integers
- *  off_value  likewise
- *  axis       the place of the new dimension, EDDY_AXES(a) with
- *             -rank-1 <= a <= rank; left out: the last
- *  dtype      of y; float32 if left out
+ *  on_value   default: 1; saturated for integers
+ *  off_value  likewise; default: 0
+ *  axis       the position of the new dimension, EDDY_AXES(a) with
+ *             -rank-1 <= a <= rank; default: the last
+ *  dtype      of y; default: float32
  *
  *  Errors: EDDY_BAD_DTYPE for other indices, EDDY_INVALID_ARGUMENT if depth is
  *  negative or y has no such axis, EDDY_LIMIT if y is too large.

@@ -1,19 +1,19 @@
 /* ranges_and_shapes.c -- linspace, logspace, meshgrid, eye, sequence_mask and other arrays made
  * from a few numbers, and arithmetic on shapes; composed of other operations. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
 #include <float.h>
 #include <math.h>
 
-/* Numbers are made of doubles, in which integers up to here are exact. */
+/* Values are computed in float64, in which integers up to this one are exact. */
 static const int64_t exact = (int64_t)1 << 53;
 
-/* ----------------------------------------------------------------- spaces -- */
+/* ---------------------------------------------------------- evenly spaced -- */
 
-/* Whether two may be further apart than there are numbers, as far as that is known. */
+/* Whether two numbers may be further apart than the largest number, as far as that is known. */
 static bool may_be_far(eddy_tensor start, eddy_tensor stop)
 {
     const eddy_array *a = eddy_constant_value(start), *b = eddy_constant_value(stop);
@@ -25,12 +25,12 @@ static bool may_be_far(eddy_tensor start, eddy_tensor stop)
 
 /** y = num evenly spaced numbers from start to stop, both included.
  *
- *  start, stop  float32, float64 or complex of one type, and of one shape, which y has with a
+ *  start, stop  float32, float64 or complex, of one type and one shape; y has that shape with a
  *               new first dimension
- *  num          at least 1; of one, it is start
+ *  num          at least 1; if 1, y is start
  *
- *  Errors: EDDY_INVALID_ARGUMENT if num is less; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if start
- *  and stop do not fit.
+ *  Errors: EDDY_INVALID_ARGUMENT if num is below 1; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if start
+ *  and stop do not match.
  *  Gradient: that of start (1 - t) + stop t.  TensorFlow: LinSpace. */
 eddy_tensor eddy_linspace(eddy_tensor start, eddy_tensor stop, int64_t num)
 {
@@ -62,13 +62,14 @@ eddy_tensor eddy_linspace(eddy_tensor start, eddy_tensor stop, int64_t num)
     return eddy_concat(EDDY_LIST(before, last));
 }
 
-/** y = base to the power of num exponents from start to stop, as eddy_linspace has them.
+/** y = base to the power of num evenly spaced exponents from start to stop, as in eddy_linspace.
  *
  *  start, stop  as for eddy_linspace
  *  num          at least 1
- *  base         above 0; 10 in NumPy
+ *  base         positive; NumPy's default is 10
  *
- *  Errors, Gradient: as eddy_linspace and eddy_pow.  TensorFlow: tf.experimental.numpy.logspace. */
+ *  Errors, Gradient: as for eddy_linspace and eddy_pow.
+ *  TensorFlow: tf.experimental.numpy.logspace. */
 eddy_tensor eddy_logspace(eddy_tensor start, eddy_tensor stop, int64_t num, double base)
 {
     return Pow(base, eddy_linspace(start, stop, num));
@@ -76,12 +77,12 @@ eddy_tensor eddy_logspace(eddy_tensor start, eddy_tensor stop, int64_t num, doub
 
 /** y = the tensors of `list` on a grid: output i is list[i], repeated along all other axes.
  *
- *  list  1 to 8 vectors (or scalars, taken for vectors of one), of any element types
- *  xy    true: as for pictures, the first runs along axis 1, the second along axis 0, "xy"
- *        in NumPy and the default there; false: each along its own axis, "ij"
+ *  list  1 to 8 vectors (or scalars, treated as vectors of length 1), of any element types
+ *  xy    true: Cartesian indexing, where the first varies along axis 1 and the second along
+ *        axis 0, NumPy's default "xy"; false: each along its own axis, "ij"
  *
  *  Returns output 0; eddy_output(y, i) is another.
- *  Errors: EDDY_INVALID_ARGUMENT for another number of tensors, EDDY_BAD_SHAPE for matrices.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid number of tensors, EDDY_BAD_SHAPE for rank above 1.
  *  Gradient: dx[i] = the sum of dy[i] over the other axes.  TensorFlow: tf.meshgrid. */
 eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
 {
@@ -99,7 +100,7 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
                              eddy_shape_of(list.at[i]).rank);
         for (int d = 0; d < n; d++) s.dim[d] = d == axis ? EDDY_ANY : 1;
         x[i] = eddy_reshape(list.at[i], s);
-        /* Only lends its shape, and is never computed. */
+        /* Only its shape is used; it is never computed. */
         const eddy_tensor one = Cast(OnesLike(x[i]), EDDY_FLOAT32);
         like = i == 0 ? one : Add(like, one);
     }
@@ -110,20 +111,20 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
 /** y[..., j] = (j < lengths[...]): a mask for sequences of these lengths.
  *
  *  lengths  int32 or int64, rank below 8
- *  maxlen   how many places a sequence has, at most what lengths can hold, or 2^53; 0: as many
- *           as the longest, if the lengths are constant, at most 64 fed integers, or computed
- *           from such
- *  dtype    of y: 0 is bool; others have 1 and 0
+ *  maxlen   the length of the mask, at most the largest value of the type of lengths, or 2^53;
+ *           0: the largest of lengths, if they are constant, at most 64 fed integers, or
+ *           computed from such
+ *  dtype    of y: 0 is bool; other types get 1 and 0
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another maxlen, EDDY_BAD_DTYPE for other lengths,
- *  EDDY_LIMIT for rank 8.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid maxlen, EDDY_BAD_DTYPE for other types of
+ *  lengths, EDDY_LIMIT for rank 8.
  *  Gradient: none.  TensorFlow: tf.sequence_mask. */
 eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype dtype)
 {
     const eddy_dtype d = eddy_dtype_of(lengths);
     if (eddy_is_valid(lengths) && d != EDDY_INT32 && d != EDDY_INT64)
         return eddy_fail(lengths.graph, EDDY_BAD_DTYPE,
-                         "sequence_mask: lengths is %s; expected int32 or int64",
+                         "sequence_mask: lengths is %s; int32 or int64 expected",
                          eddy_dtype_name(d));
     if (!eddy_is_valid(lengths) || maxlen < 0 || maxlen > (d == EDDY_INT32 ? INT32_MAX : exact))
         return eddy_fail(lengths.graph, EDDY_INVALID_ARGUMENT,
@@ -143,7 +144,7 @@ typedef struct eddy_eye_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_eye_args));
     eddy_graph *graph;
     int64_t     rows;
-    int64_t     columns EDDY_DEFAULT(EDDY_OMITTED); /* default as many as rows */
+    int64_t     columns EDDY_DEFAULT(EDDY_OMITTED); /* default: rows */
     eddy_dtype  dtype;      /* 0 is float32 */
 } eddy_eye_args;
 #endif
@@ -151,11 +152,12 @@ typedef struct eddy_eye_args {
 /** y = the identity matrix [rows, columns], ones on the main diagonal.
  *
  *  rows     at least 0
- *  columns  the same; left out, as many as rows
+ *  columns  at least 0; default: rows
  *  dtype    0 is float32
  *
- *  Errors: EDDY_INVALID_ARGUMENT for a negative number.
- *  Gradient: none, it is constant.  TensorFlow: tf.eye. */
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative number, also for EDDY_ANY: if the size is known
+ *  only at run time, use eddy_matrix_diag(eddy_ones_like(v)) of a vector v of that length.
+ *  Gradient: none; y is constant.  TensorFlow: tf.eye. */
 eddy_tensor eddy_eye_with(const eddy_eye_args *given)
 {
     eddy_eye_args a = EDDY_TAKE(eddy_eye_args, given);
@@ -164,14 +166,14 @@ eddy_tensor eddy_eye_with(const eddy_eye_args *given)
     const int64_t n = rows < wide ? rows : wide;
     if (rows < 0 || wide < 0)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "eye: %lld rows and %lld columns are not a valid size", (long long)rows,
-                         (long long)wide);
+                         "eye: %lld rows and %lld columns; sizes must be known and not negative",
+                         (long long)rows, (long long)wide);
     if (n == 0) return eddy_zeros(g, a.dtype, EDDY_SHAPE(rows, wide));
     return eddy_matrix_diag(eddy_ones(g, a.dtype, EDDY_SHAPE(n)), .num_rows = rows,
                             .num_cols = wide);
 }
 
-/* The shape of x twice over. */
+/* The shape of x, repeated twice. */
 static eddy_tensor twice(eddy_tensor x)
 {
     const eddy_tensor s = eddy_shape_tensor(x, EDDY_INT64);
@@ -182,7 +184,7 @@ static eddy_tensor twice(eddy_tensor x)
  *
  *  x  any element type, rank 1 to 4
  *
- *  Errors: EDDY_BAD_SHAPE for another or an unknown rank.
+ *  Errors: EDDY_BAD_SHAPE for any other rank, or an unknown one.
  *  Gradient: dx = the diagonal of dy.  TensorFlow: Diag. */
 eddy_tensor eddy_diag(eddy_tensor x)
 {
@@ -197,11 +199,11 @@ eddy_tensor eddy_diag(eddy_tensor x)
     return eddy_shape_is_known(s) ? eddy_reshape(y, both) : eddy_reshape_to(y, twice(x));
 }
 
-/** y[i...] = x[i..., i...]: the diagonal of a tensor whose shape is one shape twice.
+/** y[i...] = x[i..., i...]: the diagonal of a tensor whose shape is a shape repeated twice.
  *
- *  x  any element type, rank 2, 4, 6 or 8, the first half of the dimensions as the second
+ *  x  any element type, rank 2, 4, 6 or 8; the two halves of its dimensions are equal
  *
- *  Errors: EDDY_BAD_SHAPE for another or an unknown rank, or halves that differ.
+ *  Errors: EDDY_BAD_SHAPE for any other rank or an unknown one, or halves that differ.
  *  Gradient: dx = dy on the diagonal, 0 elsewhere.  TensorFlow: DiagPart. */
 eddy_tensor eddy_diag_part(eddy_tensor x)
 {
@@ -225,9 +227,9 @@ eddy_tensor eddy_diag_part(eddy_tensor x)
 
 /* ----------------------------------------------------------------- shapes -- */
 
-/** Whether shapes a and b broadcast, and *out = the shape that comes of it.
+/** Whether shapes a and b broadcast; if so, *out is the resulting shape.
  *
- *  a, b  any; unknown dimensions and ranks stay unknown where they decide
+ *  a, b  any; the result has unknown dimensions or rank where they depend on unknown ones
  *
  *  TensorFlow: tf.broadcast_static_shape. */
 bool eddy_broadcast_static_shape(eddy_shape a, eddy_shape b, eddy_shape *out)
@@ -247,7 +249,7 @@ bool eddy_broadcast_static_shape(eddy_shape a, eddy_shape b, eddy_shape *out)
     return true;
 }
 
-/* A shape with ones in front, as long as that. */
+/* A shape vector with ones prepended up to that length. */
 static eddy_tensor widened(eddy_tensor shape, int64_t rank)
 {
     const int64_t more = rank - eddy_shape_of(shape).dim[0];
@@ -256,12 +258,12 @@ static eddy_tensor widened(eddy_tensor shape, int64_t rank)
     return eddy_concat(EDDY_LIST(ones, shape));
 }
 
-/** y = the shape that comes of shapes a and b when they broadcast.
+/** y = the shape that results when shapes a and b are broadcast.
  *
- *  a, b  int32 or int64 vectors of one type and known lengths, as eddy_shape_tensor gives
+ *  a, b  int32 or int64 vectors of one type and known lengths, as eddy_shape_tensor returns
  *
- *  Dimensions that do not fit are not found here but where they are used.
- *  Errors: EDDY_BAD_SHAPE if they are no vectors of known lengths.
+ *  Incompatible dimensions are not detected here, but where y is used.
+ *  Errors: EDDY_BAD_SHAPE unless both are vectors of known lengths.
  *  Gradient: none.  TensorFlow: BroadcastArgs, tf.broadcast_dynamic_shape. */
 eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b)
 {
@@ -271,7 +273,7 @@ eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b)
                          "broadcast_dynamic_shape: two vectors of known lengths are required");
     const int64_t rank = s.dim[0] > t.dim[0] ? s.dim[0] : t.dim[0];
     const eddy_tensor x = widened(a, rank), y = widened(b, rank);
-    /* Integers alone, which a session computes while it compiles: 1 where x is 1. */
+    /* Integer operations only, which a session computes at compile time: 1 where x is 1. */
     const eddy_tensor is_one = Sub(1, Minimum(Abs(Sub(x, 1)), 1));
     return Add(x, Mul(is_one, Sub(y, x)));
 }
@@ -279,10 +281,10 @@ eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b)
 /** y = the index tuples of flat indices into an array of the shape `dims`: [rank, ...].
  *
  *  indices  int32 or int64, rank below 8
- *  dims     fully known, rank above 0, at most 2^53 elements
+ *  dims     fully known, rank at least 1, at most 2^53 elements
  *
- *  An index outside gives places outside.
- *  Errors: EDDY_INVALID_ARGUMENT for other dims; EDDY_BAD_DTYPE for other indices.
+ *  An index out of range gives a tuple out of range.
+ *  Errors: EDDY_INVALID_ARGUMENT for invalid dims; EDDY_BAD_DTYPE for other types of indices.
  *  Gradient: none.  TensorFlow: UnravelIndex. */
 eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims)
 {
@@ -298,7 +300,7 @@ eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims)
     const eddy_dtype d = eddy_dtype_of(indices);
     if (d != EDDY_INT32 && d != EDDY_INT64)
         return eddy_fail(indices.graph, EDDY_BAD_DTYPE,
-                         "unravel_index: indices is %s; expected int32 or int64",
+                         "unravel_index: indices is %s; int32 or int64 expected",
                          eddy_dtype_name(d));
     const bool        wide = d == EDDY_INT32 && step > INT32_MAX;
     const eddy_tensor flat = wide ? Cast(indices, EDDY_INT64) : indices;
@@ -312,12 +314,12 @@ eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims)
     return eddy_stack((eddy_list){ dims.rank, place });
 }
 
-/** y = the tensors of `list` side by side along a new first dimension: eddy_stack.
+/** y = the tensors of `list` stacked along a new first dimension: eddy_stack.
  *
- *  Errors, Gradient: as eddy_stack.  TensorFlow: ParallelConcat, tf.parallel_stack. */
+ *  Errors, Gradient: as for eddy_stack.  TensorFlow: ParallelConcat, tf.parallel_stack. */
 eddy_tensor eddy_parallel_stack(eddy_list list) { return eddy_stack(list); }
 
-/** y = x, which the caller says will never change: eddy_identity.
+/** y = x, which the caller guarantees to be constant: eddy_identity.
  *
  *  Gradient: dx = dy.  TensorFlow: GuaranteeConst. */
 eddy_tensor eddy_guarantee_const(eddy_tensor x) { return eddy_identity(x); }

@@ -2,10 +2,10 @@
  * moving, merging and repeating dimensions, and indices along an axis; composed of other
  * operations. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
-/* The rank of x, and an axis of it from the front; false, having said so, if there is none. */
+/* The rank of x, and an axis of it from the front; returns false after reporting an error. */
 static bool axis_of(eddy_tensor x, const char *who, int64_t axis, int *rank, int *at)
 {
     *rank = eddy_shape_of(x).rank;
@@ -13,7 +13,7 @@ static bool axis_of(eddy_tensor x, const char *who, int64_t axis, int *rank, int
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: input 0 is not a valid tensor", who),
                false;
     if (*rank < 0)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is not known", who,
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", who,
                          eddy_name_of(x)), false;
     if (axis < -*rank || axis >= *rank)
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: axis %lld is not in [%d, %d)", who,
@@ -30,7 +30,7 @@ static eddy_tensor none(eddy_tensor x) { return eddy_none(x.graph); }
  *  a, b  in [-rank, rank)
  *
  *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have, EDDY_BAD_SHAPE if its
- *  rank is not known.
+ *  rank is unknown.
  *  Gradient: dx = dy with the axes exchanged.  TensorFlow: Transpose; NumPy's swapaxes. */
 eddy_tensor eddy_swapaxes(eddy_tensor x, int64_t a, int64_t b)
 {
@@ -42,12 +42,12 @@ eddy_tensor eddy_swapaxes(eddy_tensor x, int64_t a, int64_t b)
     return eddy_transpose(x, perm);
 }
 
-/** y = x with axis `source` moved to `destination`, the other axes in their order.
+/** y = x with axis `source` moved to `destination`; the other axes keep their order.
  *
  *  x                    any element type, rank known
  *  source, destination  in [-rank, rank)
  *
- *  Errors: as eddy_swapaxes.
+ *  Errors: as for eddy_swapaxes.
  *  Gradient: dx = dy with the axis moved back.  TensorFlow: Transpose; NumPy's moveaxis. */
 eddy_tensor eddy_moveaxis(eddy_tensor x, int64_t source, int64_t destination)
 {
@@ -67,20 +67,20 @@ eddy_tensor eddy_moveaxis(eddy_tensor x, int64_t source, int64_t destination)
     return eddy_transpose(x, perm);
 }
 
-/** y = the elements of x in their order, [n].
+/** y = the elements of x in row-major order, [n].
  *
  *  x  any element type and shape
  *
- *  Gradient: dx = dy under the shape of x.  TensorFlow: Reshape; NumPy's ravel. */
+ *  Gradient: dx = dy reshaped to the shape of x.  TensorFlow: Reshape; NumPy's ravel. */
 eddy_tensor eddy_ravel(eddy_tensor x) { return eddy_reshape(x, EDDY_SHAPE(EDDY_ANY)); }
 
-/** y = x with all dimensions but the first merged: [n, d].
+/** y = x with all dimensions except the first merged: [n, d].
  *
- *  x  any element type, rank above 0 and known; at most one of the dimensions is unknown, or
- *     the first alone
+ *  x  any element type, rank at least 1 and known; at most one dimension is unknown, or
+ *     only the first is
  *
- *  Errors: EDDY_BAD_SHAPE for a scalar, an unknown rank, or dimensions that cannot be told.
- *  Gradient: dx = dy under the shape of x.  TensorFlow: tf.layers.flatten. */
+ *  Errors: EDDY_BAD_SHAPE for a scalar, an unknown rank, or if d cannot be determined.
+ *  Gradient: dx = dy reshaped to the shape of x.  TensorFlow: tf.layers.flatten. */
 eddy_tensor eddy_flatten(eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -89,24 +89,24 @@ eddy_tensor eddy_flatten(eddy_tensor x)
         d = s.dim[i] == EDDY_ANY ? EDDY_ANY : d * s.dim[i];
     if (!eddy_is_valid(x) || s.rank < 1 || (d == EDDY_ANY && s.dim[0] == EDDY_ANY)) {
         char text[128];
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "flatten: the size of a row of %s is not known",
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "flatten: the size of a row of %s is unknown",
                          eddy_shape_print(s, text, sizeof text));
     }
     if (d != 0 || s.dim[0] != EDDY_ANY) return eddy_reshape(x, EDDY_SHAPE(s.dim[0], d));
-    /* Without elements the number of rows follows from nothing else. */
+    /* Without elements, the number of rows cannot be inferred. */
     const eddy_tensor rows = eddy_index(eddy_shape_tensor(x, EDDY_INT64), "0:1");
     const eddy_tensor sizes = eddy_concat(EDDY_LIST(rows, eddy_zeros_like(rows)));
     return eddy_set_shape(eddy_reshape_to(x, sizes), EDDY_SHAPE(EDDY_ANY, 0));
 }
 
-/** y = x turned by `k` quarters in the plane of two axes, from the first to the second.
+/** y = x rotated by `k` quarter turns in the plane of two axes, from the first to the second.
  *
  *  x     any element type, rank known, at least 2
- *  k     how many quarters; negative ones go back
- *  a, b  two axes; 0 and 1 turn matrices, -3 and -2 images with channels last
+ *  k     the number of quarter turns; negative: in the opposite direction
+ *  a, b  two axes: 0 and 1 for matrices, -3 and -2 for images with channels last
  *
- *  Errors: as eddy_swapaxes; EDDY_INVALID_ARGUMENT if both axes are one.
- *  Gradient: dx = dy turned back.  TensorFlow: tf.image.rot90; NumPy's rot90. */
+ *  Errors: as for eddy_swapaxes; EDDY_INVALID_ARGUMENT if the axes are equal.
+ *  Gradient: dx = dy rotated back.  TensorFlow: tf.image.rot90; NumPy's rot90. */
 eddy_tensor eddy_rot90(eddy_tensor x, int64_t k, int64_t a, int64_t b)
 {
     int rank, i, j;
@@ -124,7 +124,7 @@ eddy_tensor eddy_rot90(eddy_tensor x, int64_t k, int64_t a, int64_t b)
 
 /* ----------------------------------------------------- along an axis, by index -- */
 
-/* The axis of x, whose rank the indices have too; false after recording why not. */
+/* The axis of x, whose rank the indices have, too; returns false after reporting an error. */
 static bool along(eddy_tensor x, eddy_tensor indices, const char *who, int64_t axis, int *rank,
                   int *at)
 {
@@ -137,15 +137,16 @@ static bool along(eddy_tensor x, eddy_tensor indices, const char *who, int64_t a
     return ranks == *rank;
 }
 
-/** y[..., i, ...] = x[..., indices[..., i, ...], ...], each row along `axis` by its own indices.
+/** y[..., i, ...] = x[..., indices[..., i, ...], ...], where each row along `axis` has its own
+ *  indices.
  *
- *  x        any element type, rank above 0 and known
- *  indices  int32 or int64, of the rank of x, and of its shape but for `axis`
+ *  x        any element type, rank at least 1 and known
+ *  indices  int32 or int64, same shape as x except along `axis`
  *  axis     in [-rank, rank); the last is the fastest
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at
- *  the run, EDDY_OUT_OF_RANGE for an index outside.
- *  Gradient: dx = zeros with dy added where it was; `indices` has none.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not
+ *  match; at run time, EDDY_OUT_OF_RANGE for an index out of range.
+ *  Gradient: dx = zeros with dy added at the indices; `indices` has none.
  *  TensorFlow: GatherV2 with batch_dims; NumPy's take_along_axis, PyTorch's gather. */
 eddy_tensor eddy_take_along_axis(eddy_tensor x, eddy_tensor indices, int64_t axis)
 {
@@ -158,16 +159,17 @@ eddy_tensor eddy_take_along_axis(eddy_tensor x, eddy_tensor indices, int64_t axi
     return eddy_moveaxis(y, -1, at);
 }
 
-/** y = x with values written, or added, at the given indices along `axis`.
+/** y = x with values written or added at the given indices along `axis`.
  *
- *  x        any element type, rank above 0 and known; to be added to, numbers
+ *  x        any element type, rank at least 1 and known; numeric if `add` is true
  *  indices  as for eddy_take_along_axis
- *  values   of the type of x and the shape of indices
+ *  values   the type of x and the shape of indices
  *  axis     in [-rank, rank); the last is the fastest
- *  add      add them, equal indices too; otherwise the last of equal ones stays
+ *  add      true: values are added, also at repeated indices; false: they replace elements,
+ *           and at repeated indices the last one is kept
  *
- *  Errors: as eddy_take_along_axis.
- *  Gradient: as eddy_tensor_scatter_update and eddy_tensor_scatter_add.
+ *  Errors: as for eddy_take_along_axis.
+ *  Gradient: as for eddy_tensor_scatter_update and eddy_tensor_scatter_add.
  *  TensorFlow: none; NumPy's put_along_axis, PyTorch's scatter and scatter_add. */
 #ifdef EDDY_HEADER
 typedef struct eddy_put_along_axis_args {
@@ -198,7 +200,7 @@ eddy_tensor eddy_put_along_axis_with(const eddy_put_along_axis_args *given)
 
 /* ---------------------------------------------------------------- repeat -- */
 
-/* Every element along axis `at` n times. */
+/* Repeats every element along axis `at` n times. */
 static eddy_tensor repeat_each(eddy_tensor x, int64_t n, int at)
 {
     eddy_shape s = eddy_shape_of(x);
@@ -215,7 +217,7 @@ static eddy_tensor repeat_each(eddy_tensor x, int64_t n, int at)
                                   eddy_const(x.graph, EDDY_INT64, EDDY_SHAPE(s.rank), times)));
 }
 
-/* The numbers are int32 or int64, a vector or a constant scalar, and none is known to be
+/* Checks that repeats is int32 or int64, a vector or a constant scalar, and not known to be
  * negative. */
 static bool repeats_fit(eddy_tensor repeats)
 {
@@ -227,7 +229,7 @@ static bool repeats_fit(eddy_tensor repeats)
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: input 0 is not a valid tensor", "repeat"),
                false;
     if (d != EDDY_INT32 && d != EDDY_INT64)
-        return eddy_fail(g, EDDY_BAD_DTYPE, "repeat: repeats is %s; expected int32 or int64",
+        return eddy_fail(g, EDDY_BAD_DTYPE, "repeat: repeats is %s; int32 or int64 expected",
                          eddy_dtype_name(d)), false;
     if (rank != 1 && (rank != 0 || !known))
         return eddy_fail(g, EDDY_BAD_SHAPE,
@@ -239,7 +241,7 @@ static bool repeats_fit(eddy_tensor repeats)
     return true;
 }
 
-/* One number for each place of x along `at`: a vector of one is for all. */
+/* One count for each element along `at`: a vector of length 1 is broadcast. */
 static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -249,7 +251,7 @@ static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
                          "repeat: repeats has %lld elements, but the axis has %lld", (long long)n,
                          (long long)d);
     if (d != EDDY_ANY) return n == d ? repeats : eddy_broadcast_to(repeats, EDDY_SHAPE(d));
-    /* Only lends its shape, and is never computed. */
+    /* Only its shape is used; it is never computed. */
     eddy_dims others = { .count = 0 };
     for (int i = 0; i < s.rank; i++)
         if (i != at) others.at[others.count++] = i;
@@ -259,17 +261,16 @@ static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
 
 /** y = x with element i along `axis` repeated repeats[i] times.
  *
- *  x        any element type; its rank is known and above 0, but x is a vector if axis is left
- *           out
- *  repeats  int32 or int64, >= 0: a constant scalar, the same for all, or a vector with a
- *           number for each place, or of one number for all
- *  axis     EDDY_AXES(a); left out: of the elements of x in their order, as a vector
- *  size     for repeats that are a vector: how many places y has, the first ones, then zeros;
- *           left out, exactly the sum, if repeats are constant, at most 64 fed integers,
- *           or computed from such
+ *  x        any element type; rank at least 1 and known, or a vector if axis is omitted
+ *  repeats  int32 or int64, >= 0: a constant scalar, used for all elements, or a vector with
+ *           one entry per element or of length 1
+ *  axis     EDDY_AXES(a); default: x is flattened to a vector
+ *  size     if repeats is a vector: the number of elements of y along `axis`, the first ones,
+ *           then zeros; default: exactly the sum of repeats, if they are constant, at most
+ *           64 fed integers, or computed from such
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit;
- *  EDDY_CHECK_FAILED at the run for a number below 0.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT for invalid arguments;
+ *  at run time, EDDY_CHECK_FAILED for a negative count.
  *  Gradient: dx = the sum of dy over the copies; `repeats` has none.
  *  TensorFlow: tf.repeat. */
 #ifdef EDDY_HEADER

@@ -1,14 +1,14 @@
 /* reshape.c -- reshape, expand_dims, squeeze: the same elements with another shape. All are
  * aliases, so a run copies nothing. They differ in the source of the new shape. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
 /* ------------------------------------------------------------- resolving -- */
 
-/* The product of the known dimensions, and how many are open. */
+/* The product of the known dimensions, and the number of open ones. */
 static int64_t known_product(eddy_shape s, int *open)
 {
     int64_t p = 1;
@@ -20,7 +20,7 @@ static int64_t known_product(eddy_shape s, int *open)
     return p;
 }
 
-/* With TensorFlow's sentence where input 0 has `values` elements, below 0 if that is not known. */
+/* Uses TensorFlow's sentence if `values`, the number of elements of input 0, is known (>= 0). */
 static bool refuse(eddy_infer *c, eddy_shape s, int64_t values)
 {
     char    x[128], y[128];
@@ -37,8 +37,8 @@ static bool refuse(eddy_infer *c, eddy_shape s, int64_t values)
                            eddy_shape_print(s, y, sizeof y));
 }
 
-/* out[0] = input 0 under the shape s, of which one open dimension follows from
- * the count of elements where that is known. */
+/* out[0] = input 0 with the shape s, of which one open dimension is inferred from
+ * the number of elements if that is known. */
 static bool yield_reshaped(eddy_infer *c, eddy_shape s)
 {
     const eddy_type *x = &c->in[0];
@@ -59,7 +59,7 @@ static bool yield_reshaped(eddy_infer *c, eddy_shape s)
     return eddy__infer_yield(c, 0, x->dtype, s);
 }
 
-/* As above; an open dimension of s is one that the caller left to us. */
+/* The same for a shape s from the caller, who may leave one dimension open to be inferred. */
 static bool yield_requested(eddy_infer *c, eddy_shape s)
 {
     char text[128];
@@ -86,17 +86,17 @@ static void reshape_gradient(eddy_rule *r)
 
 /* --------------------------------------------------------------- reshape -- */
 
-/** y = the elements of x, in their order, under the shape `shape`.
+/** y = the elements of x, in order, with the shape `shape`.
  *
  *  x      any element type and shape
  *  shape  EDDY_SHAPE(2, -1): as many elements as x has; one dimension may be -1
- *         and follows from the others, which are then not 0
+ *         and is inferred from the others, which must then not be 0
  *
  *  Costs nothing at run time.
- *  Errors: EDDY_BAD_SHAPE if the counts of elements differ or do not divide: "Input to
+ *  Errors: EDDY_BAD_SHAPE if the numbers of elements differ or do not divide: "Input to
  *  reshape is a tensor with 4 values, but the requested shape has 21";
- *  EDDY_INVALID_ARGUMENT if more than one dimension is open, or one beside a 0.
- *  Gradient: dx = dy under the shape of x.  TensorFlow: Reshape, constant shape. */
+ *  EDDY_INVALID_ARGUMENT if more than one dimension is open, or one is open and another is 0.
+ *  Gradient: dx = dy reshaped to the shape of x.  TensorFlow: Reshape, constant shape. */
 typedef struct reshape_attrs {
     eddy_shape shape;
 } reshape_attrs;
@@ -120,15 +120,15 @@ eddy_tensor eddy_reshape(eddy_tensor x, eddy_shape shape)
 
 /* ------------------------------------------------------------ reshape_to -- */
 
-/** y = the elements of x, in their order, under the shape that a tensor holds.
+/** y = the elements of x, in order, with the shape given by a tensor.
  *
  *  x      any element type and shape
  *  shape  int32 or int64 [r], r <= 8; one entry may be -1 as in eddy_reshape
  *
- *  If `shape` is not known while the graph is built, only the rank of y is.
- *  Errors: as eddy_reshape, while building or at the run; EDDY_BAD_DTYPE or
+ *  If `shape` is unknown while the graph is built, only the rank of y is known.
+ *  Errors: as for eddy_reshape, while building or at run time; EDDY_BAD_DTYPE or
  *  EDDY_BAD_SHAPE if `shape` is not a vector of integers.
- *  Gradient: dx = dy under the shape of x; `shape` has none.
+ *  Gradient: dx = dy reshaped to the shape of x; `shape` has none.
  *  TensorFlow: Reshape. */
 static bool reshape_to_infer(eddy_infer *c)
 {
@@ -164,13 +164,13 @@ eddy_tensor eddy_reshape_to(eddy_tensor x, eddy_tensor shape)
 
 /* ---------------------------------------------------------- reshape_like -- */
 
-/** y = the elements of x, in their order, under the shape of `ref`.
+/** y = the elements of x, in order, with the shape of `ref`.
  *
  *  x    any element type and shape
- *  ref  a tensor with as many elements; only its shape is used, it is not computed
+ *  ref  a tensor with as many elements; only its shape is used; it is not computed
  *
- *  Errors: EDDY_BAD_SHAPE if the counts of elements differ.
- *  Gradient: dx = dy under the shape of x; `ref` has none.
+ *  Errors: EDDY_BAD_SHAPE if the numbers of elements differ.
+ *  Gradient: dx = dy reshaped to the shape of x; `ref` has none.
  *  TensorFlow: Reshape(x, Shape(ref)). */
 static bool reshape_like_infer(eddy_infer *c)
 {
@@ -193,11 +193,11 @@ eddy_tensor eddy_reshape_like(eddy_tensor x, eddy_tensor ref)
 /** y = x with its leading dimensions, those of `ref`, merged into one.
  *
  *  x    any element type; its shape begins with that of `ref`
- *  ref  only its shape is used; a scalar gives y a first dimension of 1
+ *  ref  only its shape is used; if it is a scalar, y has a new first dimension of 1
  *
- *  What the gradient of eddy_gather does to dy, for indices of any rank.
+ *  The gradient of eddy_gather uses it to reshape dy for indices of any rank.
  *  Errors: EDDY_BAD_SHAPE if the shape of x does not begin with that of ref.
- *  Gradient: dx = dy under the shape of x; `ref` has none.
+ *  Gradient: dx = dy reshaped to the shape of x; `ref` has none.
  *  TensorFlow: Reshape to [-1, ...]. */
 static bool merge_leading_infer(eddy_infer *c)
 {
@@ -237,14 +237,14 @@ eddy_tensor eddy_merge_leading(eddy_tensor x, eddy_tensor ref)
 
 /* ----------------------------------------------------------- expand_dims -- */
 
-/** y = x with a dimension of 1 put in at `axis`.
+/** y = x with a dimension of 1 inserted at `axis`.
  *
  *  x     any element type, rank below 8
- *  axis  the place of the new dimension in y, -rank-1 <= axis <= rank;
+ *  axis  the position of the new dimension in y, -rank-1 <= axis <= rank;
  *        -1 makes it the last
  *
  *  Errors: EDDY_INVALID_ARGUMENT if y has no such axis, EDDY_LIMIT if x has rank 8.
- *  Gradient: dx = dy under the shape of x.  TensorFlow: ExpandDims. */
+ *  Gradient: dx = dy reshaped to the shape of x.  TensorFlow: ExpandDims. */
 typedef struct expand_dims_attrs {
     int64_t axis;
 } expand_dims_attrs;
@@ -276,15 +276,15 @@ eddy_tensor eddy_expand_dims(eddy_tensor x, int64_t axis)
 
 /* --------------------------------------------------------------- squeeze -- */
 
-/** y = x without the dimensions `axes`, which are 1.
+/** y = x without the dimensions `axes`, which must be 1.
  *
  *  x     any element type and shape
- *  axes  in [-rank, rank); left out or empty: every dimension of 1
+ *  axes  in [-rank, rank); omitted or empty: every dimension of 1
  *
- *  Without axes, y has unknown rank while a dimension of x is unknown.
+ *  Without axes, y has unknown rank if a dimension of x is unknown.
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis, EDDY_BAD_SHAPE if the
  *  dimension there is not 1.
- *  Gradient: dx = dy under the shape of x.  TensorFlow: Squeeze. */
+ *  Gradient: dx = dy reshaped to the shape of x.  TensorFlow: Squeeze. */
 #ifdef EDDY_HEADER
 typedef struct eddy_squeeze_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_squeeze_args));

@@ -58,14 +58,14 @@ const eddy_op_def eddy_op_reverse = {
     .gradient = reverse_gradient, .batch = reverse_batch,
 };
 
-/** y = x with the order of its elements turned round along `axes`.
+/** y = x reversed along `axes`.
  *
  *  x     any element type and shape
  *  axes  each once, in [-rank, rank); count 0: all; EDDY_NO_DIMS: none
  *
- *  NumPy and PyTorch call it flip, and so does eddy_flip.
+ *  eddy_flip is the same, by the name that NumPy and PyTorch use.
  *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have or that is given twice.
- *  Gradient: dx = dy turned round.  TensorFlow: ReverseV2. */
+ *  Gradient: dx = dy reversed.  TensorFlow: ReverseV2. */
 eddy_tensor eddy_reverse(eddy_tensor x, eddy_dims axes)
 {
     return eddy_apply1(&eddy_op_reverse, &(reverse_attrs){ axes }, x);
@@ -113,7 +113,7 @@ static eddy_status check_lengths(eddy_kernel *k, int64_t most)
     return EDDY_OK;
 }
 
-/* For each sequence two boxes: what is turned round, and what is behind. */
+/* Two boxes for each sequence: the part that is reversed, and the rest. */
 static eddy_status sequence_kernel(eddy_kernel *k)
 {
     const sequence_attrs *a = k->attrs;
@@ -148,7 +148,7 @@ static void sequence_gradient(eddy_rule *r)
     r->dx[0] = eddy_apply2(r->node->op, r->attrs, r->dy[0], r->x[1]);
 }
 
-/* Sequences of all examples side by side: [E,..,B,..,S,..] as [E B, S, ...]. */
+/* The sequences of all examples in one axis: [E,..,B,..,S,..] as [E B, S, ...]. */
 static void sequence_batch(eddy_batch *b)
 {
     const sequence_attrs *a = b->attrs;
@@ -184,13 +184,13 @@ const eddy_op_def eddy_op_reverse_sequence = {
 /** y = x with the first seq_lengths[b] elements of sequence b reversed, for each b.
  *
  *  x            any element type, rank at least 2
- *  seq_lengths  int32 or int64 [n], each in [0, places of a sequence]
- *  seq_axis     along which the places of a sequence are
- *  batch_axis   along which the n sequences are; another one
+ *  seq_lengths  int32 or int64 [n], each in [0, length of a sequence]
+ *  seq_axis     the axis along which sequences are reversed
+ *  batch_axis   the axis of the n sequences; must differ from seq_axis
  *
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the lengths are no vector of as many
- *  integers or an axis makes no sense; at the run, EDDY_OUT_OF_RANGE for a length outside.
- *  Gradient: dx = dy turned round likewise; `seq_lengths` has none.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if seq_lengths is not a vector of n integers
+ *  or an axis is invalid; at run time, EDDY_OUT_OF_RANGE for a length out of range.
+ *  Gradient: dx = dy reversed likewise; `seq_lengths` has none.
  *  TensorFlow: ReverseSequence. */
 eddy_tensor eddy_reverse_sequence(eddy_tensor x, eddy_tensor seq_lengths, int64_t seq_axis,
                                   int64_t batch_axis)

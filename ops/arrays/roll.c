@@ -1,6 +1,6 @@
 /* roll.c -- roll: a circular shift of the elements along axes. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
@@ -12,7 +12,7 @@ typedef struct eddy_roll_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_roll_args));
     eddy_tensor x;
     int64_t     shift;
-    int64_t     axis;              /* default 0 */
+    int64_t     axis;              /* default: 0 */
     const char *name;
 } eddy_roll_args;
 #endif
@@ -60,7 +60,7 @@ static void roll_gradient(eddy_rule *r)
 static void roll_batch(eddy_batch *b)
 {
     roll_attrs a = *(const roll_attrs *)b->attrs;
-    a.axis = eddy__batch_axis(a.axis);          /* behind the axis of examples */
+    a.axis = eddy__batch_axis(a.axis);          /* behind the batch axis */
     eddy_batch_apply(b, &a);
 }
 
@@ -73,10 +73,10 @@ const eddy_op_def eddy_op_roll = {
 
 /** y = x shifted circularly along `axis` by `shift` positions.
  *
- *  x  any element type, rank above 0; y has its type and shape
+ *  x  any element type, rank at least 1; y has its type and shape
  *
  *  Errors: EDDY_INVALID_ARGUMENT for an axis that x does not have.
- *  Gradient: dx = dy moved back.  TensorFlow: Roll. */
+ *  Gradient: dx = dy shifted back.  TensorFlow: Roll. */
 eddy_tensor eddy_roll_with(const eddy_roll_args *given)
 {
     eddy_roll_args args = EDDY_TAKE(eddy_roll_args, given);

@@ -12,12 +12,12 @@ typedef struct shape_attrs {
 
 static const eddy_attr_field shape_fields[] = EDDY_FIELDS(shape_attrs, dtype);
 
-/* int32 or int64, which holds `largest`. */
+/* Checks that `dtype` is int32 or int64 and can represent `largest`. */
 static bool dtype_holds(eddy_infer *c, int64_t largest)
 {
     const shape_attrs *a = c->attrs;
     if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; expected int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
                                eddy_dtype_name(a->dtype));
     if (a->dtype == EDDY_INT32 && largest > INT32_MAX)
         return eddy_infer_fail(c, EDDY_OUT_OF_RANGE, "%lld does not fit in int32; use int64",
@@ -38,13 +38,13 @@ static eddy_tensor apply(const eddy_op_def *op, eddy_tensor x, eddy_dtype dtype)
 
 /* ----------------------------------------------------------------- shape -- */
 
-/** y = the shape of x, [r] for an x of rank r.
+/** y = the shape of x, [r] for x of rank r.
  *
  *  x      any element type and shape; it is not computed
- *  dtype  int32 or int64; 0 stands for int32
+ *  dtype  int32 or int64; 0 is int32
  *
- *  Errors: EDDY_BAD_DTYPE for another dtype, EDDY_OUT_OF_RANGE if a dimension
- *  does not fit it.
+ *  Errors: EDDY_BAD_DTYPE for any other dtype, EDDY_OUT_OF_RANGE if dtype cannot
+ *  represent a dimension.
  *  Gradient: none.  TensorFlow: Shape. */
 static bool shape_infer(eddy_infer *c)
 {
@@ -76,13 +76,13 @@ eddy_tensor eddy_shape_tensor(eddy_tensor x, eddy_dtype dtype)
 
 /* ------------------------------------------------------------------ size -- */
 
-/** y = how many elements x has, a scalar.
+/** y = the number of elements of x, a scalar.
  *
  *  x      any element type and shape; it is not computed
- *  dtype  int32 or int64; 0 stands for int32
+ *  dtype  int32 or int64; 0 is int32
  *
- *  Errors: EDDY_BAD_DTYPE for another dtype, EDDY_OUT_OF_RANGE if the count
- *  does not fit it.
+ *  Errors: EDDY_BAD_DTYPE for any other dtype, EDDY_OUT_OF_RANGE if dtype cannot
+ *  represent the number.
  *  Gradient: none.  TensorFlow: Size. */
 static bool size_infer(eddy_infer *c)
 {
@@ -140,11 +140,11 @@ eddy_tensor eddy_rank(eddy_tensor x)
 
 /** y = 0, 1, ... n-1, where n is the first dimension of x.
  *
- *  x      any element type, rank above 0; it is not computed
- *  dtype  int32 or int64; 0 stands for int32
+ *  x      any element type, rank at least 1; it is not computed
+ *  dtype  int32 or int64; 0 is int32
  *
- *  Errors: EDDY_BAD_SHAPE for a scalar, EDDY_BAD_DTYPE for another dtype,
- *  EDDY_OUT_OF_RANGE if n does not fit it.
+ *  Errors: EDDY_BAD_SHAPE for a scalar, EDDY_BAD_DTYPE for any other dtype,
+ *  EDDY_OUT_OF_RANGE if dtype cannot represent n.
  *  Gradient: none.  TensorFlow: Range(0, Shape(x)[0], 1). */
 static bool row_numbers_infer(eddy_infer *c)
 {
@@ -178,13 +178,13 @@ eddy_tensor eddy_row_numbers(eddy_tensor x, eddy_dtype dtype)
 /** y[i] = start + i delta, for all i with y[i] before `limit`.
  *
  *  start, limit, delta  scalars of one type: int32, int64, float32 or float64;
- *                       delta is not 0 and leads from start to limit
+ *                       delta must not be 0 and must lead from start to limit
  *
- *  The length is known while building if the three are constants, else when a run
- *  begins: from integers that are fed, and what is computed from them, shapes and
- *  constants.  A run in which it depends on other data fails with UNIMPLEMENTED.
+ *  The length is known while building if all three are constants.  Otherwise it is
+ *  determined when a run begins, from fed integers, shapes, constants, and what is computed
+ *  from them.  If it depends on other data, the run fails with UNIMPLEMENTED.
  *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE for anything else,
- *  EDDY_INVALID_ARGUMENT for a delta of 0 or of the wrong sign or what is not
+ *  EDDY_INVALID_ARGUMENT for a delta of 0 or of the wrong sign or a number that is not
  *  finite, EDDY_LIMIT if y would be too long.
  *  Gradient: none.  TensorFlow: Range. */
 static bool range_length(eddy_infer *c, int64_t *n)

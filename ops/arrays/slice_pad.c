@@ -1,13 +1,13 @@
 /* slice_pad.c -- slice and zero padding: cutting a box out of a tensor, and placing a box among
  * zeros.
  *
- * Slice and Pad take the position of the box from attributes. The two operations behind their
+ * Slice and Pad take the position of the box from attributes. The two operations used by their
  * gradients take it from the shape of a tensor, so that unknown sizes cause no difficulty:
  *
  *   slice_like(x, ref, begin)  the part of x at begin that has the shape of ref
  *   slice_grad(dy, ref, begin) zeros of the shape of ref, with dy at begin */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -21,13 +21,13 @@ typedef struct slice_attrs {
 
 static const eddy_attr_field begin_fields[] = EDDY_FIELDS(slice_attrs, begin);
 
-/* Entry i of a list; the value for all of them if it was left out. */
+/* Entry i of a list; the default if the list was omitted. */
 static int64_t entry(const eddy_dims *d, int i, int64_t otherwise)
 {
     return d->count > 0 ? d->at[i] : otherwise;
 }
 
-/* Where in the whole the part begins. */
+/* The offset in the whole at which the part begins. */
 static int64_t offset_of(eddy_shape whole, const eddy_dims *begin)
 {
     int64_t step[EDDY_MAX_RANK], at = 0;
@@ -36,7 +36,7 @@ static int64_t offset_of(eddy_shape whole, const eddy_dims *begin)
     return at;
 }
 
-/* The loops that take a part out of the whole, input 0. */
+/* The loops that copy a part out of the whole, input 0. */
 static eddy_status cut_prepare(eddy_kernel *k)
 {
     const slice_attrs *a = k->attrs;
@@ -48,7 +48,7 @@ static eddy_status cut_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* A part whose elements lie together needs no loops. */
+/* A contiguous part needs no loops. */
 static bool cut_parts(const void *attrs, int n_in, const eddy_type *in, int n_out,
                       const eddy_type *out, int64_t *first)
 {
@@ -59,7 +59,7 @@ static bool cut_parts(const void *attrs, int n_in, const eddy_type *in, int n_ou
     return eddy__lies_together(out[0].shape, in[0].shape);
 }
 
-/* begin + size <= whole, all of them >= 0 as far as known. */
+/* Checks begin + size <= whole, and that all are >= 0, as far as known. */
 static bool fits(eddy_infer *c, int axis, int64_t begin, int64_t size, int64_t whole)
 {
     int64_t end;
@@ -83,11 +83,11 @@ static bool fits(eddy_infer *c, int axis, int64_t begin, int64_t size, int64_t w
 /** y = the box of x that begins at `begin` and has the size `size`.
  *
  *  x      any element type and shape
- *  begin  one entry a dimension, >= 0; a zeroed eddy_dims is all 0
- *  size   one entry a dimension, -1 for all that is left; zeroed, all -1
+ *  begin  one entry per dimension, >= 0; a zeroed eddy_dims is all 0
+ *  size   one entry per dimension, -1 for the rest of the dimension; zeroed: all -1
  *
- *  Errors: EDDY_BAD_SHAPE if the box is not inside x or a list has not one
- *  entry a dimension, EDDY_INVALID_ARGUMENT if an entry makes no sense.
+ *  Errors: EDDY_BAD_SHAPE if the box is not inside x or a list does not have one
+ *  entry per dimension, EDDY_INVALID_ARGUMENT if an entry is invalid.
  *  Gradient: dx = zeros like x with dy at `begin`.  TensorFlow: Slice. */
 static bool slice_infer(eddy_infer *c)
 {
@@ -132,11 +132,11 @@ eddy_tensor eddy_slice(eddy_tensor x, eddy_dims begin, eddy_dims size)
 
 /* ------------------------------------------------------------ slice_like -- */
 
-/** y = the box of x that begins at `begin` and is as large as `ref`.
+/** y = the box of x that begins at `begin` and has the shape of `ref`.
  *
  *  x      any element type and shape
- *  ref    of the rank of x; only its shape is used, it is not computed
- *  begin  one entry a dimension, >= 0; zeroed, all 0
+ *  ref    same rank as x; only its shape is used; it is not computed
+ *  begin  one entry per dimension, >= 0; zeroed: all 0
  *
  *  Errors: EDDY_BAD_SHAPE if the box is not inside x, EDDY_INVALID_ARGUMENT if
  *  an entry is negative.
@@ -173,11 +173,11 @@ eddy_tensor eddy_slice_like(eddy_tensor x, eddy_tensor ref, eddy_dims begin)
 
 /* ------------------------------------------------------------ slice_grad -- */
 
-/** y = zeros as large as `ref` with dy put in at `begin`: the gradient of eddy_slice.
+/** y = zeros of the shape of `ref` with dy placed at `begin`: the gradient of eddy_slice.
  *
  *  dy     any element type and shape
- *  ref    of the rank of dy; only its shape is used, it is not computed
- *  begin  one entry a dimension, >= 0; zeroed, all 0
+ *  ref    same rank as dy; only its shape is used; it is not computed
+ *  begin  one entry per dimension, >= 0; zeroed: all 0
  *
  *  Errors: EDDY_BAD_SHAPE if dy is not inside ref, EDDY_INVALID_ARGUMENT if an
  *  entry is negative.
@@ -241,13 +241,13 @@ eddy_tensor eddy_slice_grad(eddy_tensor dy, eddy_tensor ref, eddy_dims begin)
 /** y = x padded with before[i] elements `value` before dimension i and after[i] after it.
  *
  *  x       float32, float64, int32, int64, uint8 or bool, any shape
- *  before  one entry a dimension, >= 0; left out, all 0
- *  after   the same
- *  value   what is put in; 0 if left out, saturated for integers
+ *  before  one entry per dimension, >= 0; default: all 0
+ *  after   likewise
+ *  value   the padding value; default: 0; saturated for integers
  *
- *  Errors: EDDY_BAD_SHAPE if a list has not one entry a dimension,
+ *  Errors: EDDY_BAD_SHAPE if a list does not have one entry per dimension,
  *  EDDY_INVALID_ARGUMENT if an entry is negative, EDDY_LIMIT if y is too large.
- *  Gradient: dx = the part of dy where x is.  TensorFlow: Pad, PadV2. */
+ *  Gradient: dx = the part of dy that corresponds to x.  TensorFlow: Pad, PadV2. */
 #ifdef EDDY_HEADER
 typedef struct eddy_pad_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_pad_args));

@@ -3,23 +3,23 @@
  *
  * Each operation is a permutation: the same loops with different strides in the two tensors. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
 #include <string.h>
 
-/* What an operation does to height and width. */
+/* The effect of an operation on height and width. */
 enum { SHRINKS, GROWS };
 
-/* Loops over two tensors: one with few large pixels or places, narrow, one with many. */
+/* Loops over two tensors: narrow has few positions with many elements, wide has many positions. */
 typedef struct loops {
     int     n;
     int64_t size[EDDY_BOX_RANK], narrow[EDDY_BOX_RANK], wide[EDDY_BOX_RANK];
 } loops;
 
-/* As a box from one to the other, its loops in the order in which it writes. */
+/* The copy from one to the other as a box, with its loops in the order of writing. */
 static eddy_status move(eddy_kernel *k, const loops *l, bool to_wide)
 {
     const int64_t *to = to_wide ? l->wide : l->narrow, *from = to_wide ? l->narrow : l->wide;
@@ -51,7 +51,7 @@ typedef struct eddy_space_to_depth_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_space_to_depth_args));
     eddy_tensor x;
     int64_t     block_size;
-    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    const char *data_format;       /* "NHWC" (default), or "NCHW" */
     const char *name;
 } eddy_space_to_depth_args;
 #endif
@@ -61,7 +61,7 @@ static bool channels_first(const depth_attrs *a)
     return a->data_format && strcmp(a->data_format, "NCHW") == 0;
 }
 
-/* Where height and channels are in images of this rank; width comes after height. */
+/* The axes of height and channels in images of this rank; width follows height. */
 static int height_of(const depth_attrs *a, int rank) { return rank - (channels_first(a) ? 2 : 3); }
 static int channels_of(const depth_attrs *a, int rank)
 {
@@ -98,7 +98,7 @@ static bool depth_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* [..., h, w, c] of few places, and the same [..., h block, w block, c / block / block]. */
+/* [..., h, w, c] with few positions, and the same as [..., h block, w block, c / block / block]. */
 static eddy_status depth_prepare(eddy_kernel *k)
 {
     const bool to_depth = k->op->variant == SHRINKS;
@@ -135,15 +135,15 @@ const eddy_op_def eddy_op_space_to_depth = {
     .gradient = to_depth_gradient, .batch = eddy_batch_as_is,
 };
 
-/** y = images whose pixels are blocks of pixels of x: [..., h/b, w/b, c b b] of [..., h, w, c].
+/** y = images whose pixels are blocks of pixels of x: [..., h/b, w/b, c b b] from [..., h, w, c].
  *
  *  x            any element type, rank at least 3
- *  block_size   b, 1 to 32768; divides height and width
- *  data_format  "NHWC", the default: channels last; "NCHW": before height and width
+ *  block_size   b, 1 to 32768; must divide height and width
+ *  data_format  "NHWC" (default): channels last; "NCHW": channels before height and width
  *
- *  Channel (i b + j) c + k of y is channel k of place i, j of the block.
- *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
- *  Gradient: dx = dy turned back, eddy_depth_to_space.  TensorFlow: SpaceToDepth. */
+ *  Channel (i b + j) c + k of y is channel k at position (i, j) of the block.
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE for invalid arguments.
+ *  Gradient: dx = eddy_depth_to_space of dy.  TensorFlow: SpaceToDepth. */
 eddy_tensor eddy_space_to_depth_with(const eddy_space_to_depth_args *given)
 {
     eddy_space_to_depth_args a = EDDY_TAKE(eddy_space_to_depth_args, given);
@@ -165,13 +165,14 @@ const eddy_op_def eddy_op_depth_to_space = {
     .gradient = to_space_gradient, .batch = eddy_batch_as_is,
 };
 
-/** y = images whose blocks of pixels are pixels of x: [..., h b, w b, c/b/b] of [..., h, w, c].
+/** y = images whose blocks of pixels are pixels of x: [..., h b, w b, c/b/b] from [..., h, w, c].
  *
  *  x            any element type, rank at least 3
- *  block_size   b, 1 to 32768; its square divides the channels
- *  data_format  as for eddy_space_to_depth, which this turns back
+ *  block_size   b, 1 to 32768; its square must divide the number of channels
+ *  data_format  as for eddy_space_to_depth
  *
- *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
+ *  The inverse of eddy_space_to_depth.
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE for invalid arguments.
  *  Gradient: dx = eddy_space_to_depth of dy.  TensorFlow: DepthToSpace. */
 eddy_tensor eddy_depth_to_space_with(const eddy_space_to_depth_args *given)
 {
@@ -184,7 +185,7 @@ eddy_tensor eddy_depth_to_space_with(const eddy_space_to_depth_args *given)
 
 typedef struct batch_attrs {
     eddy_dims block_shape;
-    int64_t   axis;                /* of the examples; the places follow */
+    int64_t   axis;                /* the batch; the spatial dimensions follow */
 } batch_attrs;
 
 static const eddy_attr_field batch_fields[] = EDDY_FIELDS(batch_attrs, block_shape, axis);
@@ -232,7 +233,7 @@ static bool batch_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* Many examples of few places, narrow; few of many, wide. */
+/* narrow: many examples with few positions; wide: few examples with many positions. */
 static eddy_status batch_prepare(eddy_kernel *k)
 {
     const bool to_batch = k->op->variant == SHRINKS;
@@ -291,7 +292,7 @@ const eddy_op_def eddy_op_batch_to_space_nd = {
     .gradient = from_batch_gradient, .batch = batch_batch,
 };
 
-/* A list for the dimensions from 1 on; the last has none given of what is left. */
+/* A list for the dimensions from 1 on; the last dimension has no entry for the remainder. */
 static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims before, eddy_dims after)
 {
     const int  n = block.count;
@@ -307,13 +308,13 @@ static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims befo
 /** y = x divided into block_shape[0] block_shape[1] ... times as many examples, each with every
  *  block_shape[i]-th element along dimension i + 1.
  *
- *  x            any element type that eddy_pad takes, [n, places..., ...]
- *  block_shape  one entry >= 1 for each dimension of the places
- *  before       zeros put in front of them, as many entries; left out, none
- *  after        zeros put behind them; together a multiple of the block
+ *  x            any element type that eddy_pad takes, [n, spatial dimensions..., ...]
+ *  block_shape  one entry >= 1 per spatial dimension
+ *  before       leading zero padding, one entry per spatial dimension; default: none
+ *  after        trailing zero padding; each padded size must be a multiple of the block
  *
- *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
- *  Gradient: dx = dy put together again, without the ends.  TensorFlow: SpaceToBatchND. */
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE for invalid arguments.
+ *  Gradient: dx = eddy_batch_to_space_nd of dy.  TensorFlow: SpaceToBatchND. */
 eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_dims before,
                                    eddy_dims after)
 {
@@ -323,7 +324,7 @@ eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
     if (before.count > 0 || after.count > 0) {
         if (rank < 0)
             return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                             "SpaceToBatchND: the rank of x is not known");
+                             "SpaceToBatchND: the rank of x is unknown");
         eddy_dims front = { .count = rank }, back = { .count = rank };
         for (int i = 0; i < block_shape.count && i + 1 < rank; i++) {
             front.at[i + 1] = before.at[i];
@@ -334,7 +335,7 @@ eddy_tensor eddy_space_to_batch_nd(eddy_tensor x, eddy_dims block_shape, eddy_di
     return eddy_apply1(&eddy_op_space_to_batch_nd, &(batch_attrs){ block_shape, 0 }, x);
 }
 
-/* The ends of dimensions 1 to n, some of unknown size, cut off. */
+/* Crops the ends of dimensions 1 to n, some of which have unknown sizes. */
 static eddy_tensor left_out(eddy_tensor y, int n, eddy_dims before, eddy_dims after)
 {
     const eddy_shape s = eddy_shape_of(y);
@@ -368,15 +369,16 @@ static eddy_tensor left_out(eddy_tensor y, int n, eddy_dims before, eddy_dims af
     return part;
 }
 
-/** y = examples put together: turns back eddy_space_to_batch_nd.
+/** y = x with blocks of examples interleaved again: the inverse of eddy_space_to_batch_nd.
  *
- *  x            any element type, [n, places..., ...], n a multiple of all blocks
- *  block_shape  one entry >= 1 for each dimension of the places
- *  before       places left out at the front, as many entries; left out, none
- *  after        places left out at the end; together at most as many as there are
+ *  x            any element type, [n, spatial dimensions..., ...], where n is a multiple of the
+ *               product of block_shape
+ *  block_shape  one entry >= 1 per spatial dimension
+ *  before       elements cropped at the beginning, one entry per spatial dimension; default: none
+ *  after        elements cropped at the end; both together at most the size
  *
- *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE if they do not fit.
- *  Gradient: dx = dy, zeros at the ends, taken apart again.  TensorFlow: BatchToSpaceND. */
+ *  Errors: EDDY_INVALID_ARGUMENT or EDDY_BAD_SHAPE for invalid arguments.
+ *  Gradient: dx = eddy_space_to_batch_nd of dy, padded with zeros.  TensorFlow: BatchToSpaceND. */
 eddy_tensor eddy_batch_to_space_nd(eddy_tensor x, eddy_dims block_shape, eddy_dims before,
                                    eddy_dims after)
 {

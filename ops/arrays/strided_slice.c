@@ -5,7 +5,7 @@
  * dimension its begin, its stride and its number of elements. */
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/state/variable.h"
@@ -50,7 +50,7 @@ static int64_t step_of(const strided_attrs *a, int i)
     return a->strides.count > 0 ? a->strides.at[i] : 1;
 }
 
-/* How many dimensions of x the entries name one by one. */
+/* The number of dimensions of x that the entries name individually. */
 static int named(const strided_attrs *a)
 {
     int n = 0;
@@ -106,7 +106,7 @@ static range range_of(const strided_attrs *a, int i, int64_t dim)
     return (range){ from, step, none ? 0 : length / step + (length % step != 0) };
 }
 
-/* Entry i takes dimension d of x; false, having said so, if it has no such place. */
+/* Applies entry i to dimension d of x; returns false after reporting an index out of range. */
 static bool take(eddy_infer *c, const strided_attrs *a, int i, int d, int64_t dim, view *v)
 {
     if (!is_place(a, i)) {
@@ -130,7 +130,7 @@ static void take_whole(eddy_shape x, int d, int n, view *v)
     }
 }
 
-/* The entries applied to a shape of known rank; c is only for what can be refused. */
+/* Applies the entries to a shape of known rank; c is used only to report errors. */
 static bool view_of(eddy_infer *c, const strided_attrs *a, eddy_shape x, view *v)
 {
     const int n = a->begin.count, rest = x.rank - named(a);
@@ -161,7 +161,7 @@ static bool view_of(eddy_infer *c, const strided_attrs *a, eddy_shape x, view *v
     return true;
 }
 
-/* Where the view of x begins, and its steps there and in y. */
+/* The offset of the view in x, and its steps in x and in y. */
 static int64_t steps_of(const view *v, eddy_shape x, int64_t *in_x, int64_t *in_y)
 {
     eddy_shape sizes = { .rank = x.rank };
@@ -176,7 +176,7 @@ static int64_t steps_of(const view *v, eddy_shape x, int64_t *in_x, int64_t *in_
     return at;
 }
 
-/* With the axis of examples in front, which is taken whole. */
+/* With a batch axis in front, which is taken whole. */
 static void strided_batch(eddy_batch *b)
 {
     strided_attrs a = *(const strided_attrs *)b->attrs;
@@ -200,20 +200,22 @@ static void strided_batch(eddy_batch *b)
 /** y = x[begin[0]:end[0]:strides[0], ...]: ranges of the dimensions of x.
  *
  *  x                 any element type and shape
- *  begin, end        an entry for each range: from begin up to, without, end.  Negative
- *                    ones count from the end of the dimension; those beyond an end of it
- *                    mean that end.  Dimensions without an entry are taken whole.
- *  strides           as many, not 0: steps, backwards if negative; left out, all 1
- *  begin_mask        bit i: entry i begins where the dimension does, for its direction
- *  end_mask          bit i: entry i goes to the end of the dimension
+ *  begin, end        one entry per range: from begin up to, but not including, end.  Negative
+ *                    entries count from the end of the dimension; entries beyond its ends are
+ *                    clipped.  Dimensions without an entry are taken whole.
+ *  strides           as many, not 0; a negative stride goes backwards; default: all 1
+ *  begin_mask        bit i: begin[i] is ignored; the range begins at the start of the dimension
+ *                    (at its end for a negative stride)
+ *  end_mask          bit i: end[i] is ignored; the range extends to the end of the dimension
+ *                    (to its start for a negative stride)
  *  ellipsis_mask     bit i: entry i stands for all dimensions that no other entry names
  *  new_axis_mask     bit i: entry i is a new dimension of 1
- *  shrink_axis_mask  bit i: entry i is the single place begin[i]; y lacks the dimension
+ *  shrink_axis_mask  bit i: entry i is the single index begin[i]; the dimension is dropped
  *
- *  At most 8 entries.  eddy_index takes the same from a text.
- *  Errors: EDDY_INVALID_ARGUMENT if entries make no sense, EDDY_BAD_SHAPE if there are
- *  more than dimensions or a single place is outside, EDDY_LIMIT if y has rank above 8.
- *  Gradient: dx = zeros like x with dy at the places taken.  TensorFlow: StridedSlice. */
+ *  At most 8 entries.  eddy_index takes the same from a string.
+ *  Errors: EDDY_INVALID_ARGUMENT if entries are invalid, EDDY_BAD_SHAPE if there are
+ *  more than dimensions or a single index is out of range, EDDY_LIMIT if y has rank above 8.
+ *  Gradient: dx = zeros like x with dy at the selected positions.  TensorFlow: StridedSlice. */
 #ifdef EDDY_HEADER
 typedef struct eddy_strided_slice_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_strided_slice_args));
@@ -245,7 +247,7 @@ static eddy_status strided_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Without steps, what lies together needs no loops. */
+/* Without strides, a contiguous part needs no loops. */
 static bool strided_parts(const void *attrs, int n_in, const eddy_type *in, int n_out,
                           const eddy_type *out, int64_t *first)
 {
@@ -289,7 +291,7 @@ eddy_tensor eddy_strided_slice_with(const eddy_strided_slice_args *given)
 
 /* ---------------------------------------------------- strided_slice_grad -- */
 
-/* `part` fits into the slice of `whole`. */
+/* Checks that `part` has the shape of the slice of `whole`. */
 static bool part_fits(eddy_infer *c, const char *what, eddy_shape part, eddy_shape whole)
 {
     char got[128], want[128];
@@ -309,7 +311,7 @@ static bool strided_grad_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, c->in[0].dtype, ref);
 }
 
-/* The loops over a part, into its places in y. */
+/* The loops over a part, which write to its positions in y. */
 static eddy_status part_prepare(eddy_kernel *k, eddy_shape y)
 {
     int64_t   in_whole[EDDY_MAX_RANK], in_part[EDDY_MAX_RANK];
@@ -389,13 +391,13 @@ const eddy_op_def eddy_op_strided_slice_assign = {
 /** var[begin[0]:end[0]:strides[0], ...] = value; y = the variable's new value.
  *
  *  var    a variable
- *  value  of its type, and of the shape of the slice
+ *  value  same type as var, with the shape of the slice
  *  begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
  *         as for eddy_strided_slice
  *
- *  eddy_index_assign takes the places from a text.
+ *  eddy_index_assign takes the slice from a string.
  *  Errors: those of eddy_strided_slice; EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the value does not
- *  fit; EDDY_UNINITIALIZED at the run.
+ *  match; at run time, EDDY_UNINITIALIZED.
  *  Gradient: none.  TensorFlow: StridedSliceAssign. */
 eddy_tensor eddy_strided_slice_assign_with(const eddy_strided_slice_assign_args *given)
 {

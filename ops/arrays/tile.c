@@ -25,7 +25,7 @@ static bool multiples_are_valid(eddy_infer *c, int *rank)
     return true;
 }
 
-/* Dimension i of x, so many times over; EDDY_ANY if unknown, too large to be valid on overflow. */
+/* Dimension i of y; EDDY_ANY if unknown; on overflow, a size too large to be valid. */
 static int64_t tiled_dim(const tile_attrs *a, eddy_shape x, int i)
 {
     int64_t d;
@@ -39,9 +39,9 @@ static int64_t tiled_dim(const tile_attrs *a, eddy_shape x, int i)
 /** y = x repeated multiples[i] times along dimension i: y[j] = x[j mod shape of x].
  *
  *  x          any element type and shape
- *  multiples  one entry a dimension, >= 0; zeroed, all 1
+ *  multiples  one entry per dimension, >= 0; zeroed: all 1
  *
- *  Errors: EDDY_BAD_SHAPE if multiples has not one entry a dimension,
+ *  Errors: EDDY_BAD_SHAPE if multiples does not have one entry per dimension,
  *  EDDY_INVALID_ARGUMENT if one is negative, EDDY_LIMIT if y is too large.
  *  Gradient: dx = dy summed over the copies.  TensorFlow: Tile. */
 static bool tile_infer(eddy_infer *c)
@@ -54,7 +54,7 @@ static bool tile_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* Two loops a dimension: the copies, and what is in one. */
+/* Two loops per dimension: over the copies, and within a copy. */
 static eddy_status tile_prepare(eddy_kernel *k)
 {
     const eddy_shape x = k->in[0]->type.shape, y = k->out[0]->type.shape;
@@ -98,11 +98,12 @@ eddy_tensor eddy_tile(eddy_tensor x, eddy_dims multiples)
 
 /** y = dy summed over the copies of `ref` that eddy_tile makes: the gradient of eddy_tile.
  *
- *  dy         any numbers but half; multiples[i] times ref along dimension i
+ *  dy         any numeric type except float16 and bfloat16; multiples[i] times ref along
+ *             dimension i
  *  ref        only its shape is used; it is not computed
  *  multiples  as given to eddy_tile
  *
- *  Errors: EDDY_BAD_SHAPE if dy has not the shape of the tiled ref,
+ *  Errors: EDDY_BAD_SHAPE if dy does not have the shape of the tiled ref,
  *  EDDY_INVALID_ARGUMENT if a multiple is negative, EDDY_BAD_DTYPE if dy cannot
  *  be summed.
  *  Gradient: ddy = the gradient tiled; `ref` has none.  TensorFlow: TileGrad. */
@@ -129,15 +130,15 @@ static bool tile_grad_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* Each pass sums over the copies along up to three dimensions: so many that its
- * loops, one for the copies and one for what is between, are no more than 8. */
+/* Each pass sums over the copies along up to three dimensions, limited so that its
+ * loops, one over the copies and one over the rest of each dimension, are no more than 8. */
 enum { AT_A_TIME = 3, PASSES = (EDDY_MAX_RANK + AT_A_TIME - 1) / AT_A_TIME };
 typedef struct tile_grad_state {
     int            passes;
     eddy_reduction pass[PASSES];
 } tile_grad_state;
 
-/* Another loop, joined with the one before if both are kept. */
+/* Appends a loop, merged with the previous one if both are kept. */
 static void add_loop(eddy_shape *s, unsigned *mask, int64_t size, bool folded)
 {
     const bool joined = s->rank > 0 && !folded && !(*mask >> (s->rank - 1) & 1);
@@ -146,7 +147,7 @@ static void add_loop(eddy_shape *s, unsigned *mask, int64_t size, bool folded)
     if (folded) *mask |= 1u << (s->rank - 1);
 }
 
-/* The next pass, which begins with dimension *next; all before are summed. */
+/* The next pass, which begins with dimension *next; all before it are summed. */
 static eddy_reduction tile_pass(const tile_attrs *a, eddy_type y, int *next)
 {
     eddy_shape s = { .rank = 0 };

@@ -1,17 +1,17 @@
 /* transpose.c -- transpose: permuting the dimensions of a tensor. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
-/** y = x with its dimensions in the order `perm`: dimension i of y is perm[i] of x.
+/** y = x with its dimensions in the order `perm`: dimension i of y is dimension perm[i] of x.
  *
  *  x     any element type and shape
- *  perm  each axis of x once, in [-rank, rank); left out: the reverse order
+ *  perm  each axis of x once, in [-rank, rank); default: the reverse order
  *
- *  Errors: EDDY_BAD_SHAPE if perm has not one entry a dimension,
- *  EDDY_INVALID_ARGUMENT if it is no permutation.
+ *  Errors: EDDY_BAD_SHAPE if perm does not have one entry per dimension,
+ *  EDDY_INVALID_ARGUMENT if it is not a permutation.
  *  Gradient: dx = dy under the inverse permutation.  TensorFlow: Transpose. */
 #ifdef EDDY_HEADER
 typedef struct eddy_transpose_args {
@@ -25,7 +25,7 @@ typedef struct transpose_attrs {
     eddy_dims perm;
 } transpose_attrs;
 
-/* Dimension i of y is which of x. */
+/* The dimension of x that becomes dimension i of y. */
 static int permuted(const transpose_attrs *a, int rank, int i)
 {
     return a->perm.count > 0 ? eddy__axis_of(a->perm.at[i], rank) : rank - 1 - i;

@@ -1,6 +1,6 @@
 /* log_probs.c -- log-probabilities (log densities), cumulative distribution functions and
  * entropies of scalar distributions, composed of other operations. ops/random/distributions.c and
- * its neighbours draw samples. */
+ * its neighbors draw samples. */
 #include "ops/formulas/log_probs.h"
 #include "ops/short_names.h"
 
@@ -23,7 +23,7 @@ bool eddy__are_floats(const char *who, int n, const eddy_tensor *x)
         if (!eddy_is_valid(x[i])) return (void)eddy_fail(graph_of(n, x), EDDY_INVALID_ARGUMENT,
                                       "%s: operand %d is not a valid tensor", who, i), false;
         if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) continue;
-        eddy_fail(x[i].graph, EDDY_BAD_DTYPE, "%s: operand %d is %s; expected float32 or float64",
+        eddy_fail(x[i].graph, EDDY_BAD_DTYPE, "%s: operand %d is %s; float32 or float64 expected",
                   who, i, eddy_dtype_name(d));
         return false;
     }
@@ -42,13 +42,13 @@ static eddy_tensor standard(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
     return Div(Sub(x, loc), scale);
 }
 
-/* x where it is inside, and else 1, so that what follows is finite. */
+/* x inside the support, otherwise 1, so that what is computed from it is finite. */
 static eddy_tensor inside_or_1(eddy_tensor inside, eddy_tensor x)
 {
     return Where(inside, x, OnesLike(x));
 }
 
-/* y inside, no density outside. */
+/* y inside the support; outside, the logarithm of a density of 0. */
 static eddy_tensor or_never(eddy_tensor inside, eddy_tensor y)
 {
     return Where(inside, y, -(double)INFINITY);
@@ -58,9 +58,9 @@ static eddy_tensor or_never(eddy_tensor inside, eddy_tensor y)
 
 /** y = ln of the normal density: -((x - loc) / scale)^2 / 2 - ln scale - ln(2 pi) / 2.
  *
- *  x, loc, scale  float32 or float64, of one type; the shapes broadcast; scale above 0
+ *  x, loc, scale  float32 or float64, of one type; the shapes broadcast; scale positive
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Normal.log_prob. */
 eddy_tensor eddy_normal_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
 {
@@ -68,11 +68,11 @@ eddy_tensor eddy_normal_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor sca
     return Sub(Neg(half_square(standard(x, loc, scale))), Add(Log(scale), half_log_2pi));
 }
 
-/** y = the chance of a normal number below x: ndtr((x - loc) / scale).
+/** y = the probability that a normal variable is below x: ndtr((x - loc) / scale).
  *
  *  x, loc, scale  as for eddy_normal_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_normal_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Normal.cdf. */
 eddy_tensor eddy_normal_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
 {
@@ -80,11 +80,11 @@ eddy_tensor eddy_normal_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
     return eddy_ndtr(standard(x, loc, scale));
 }
 
-/** y = ln of the chance of a normal number below x, exact far in the tail.
+/** y = ln of the probability that a normal variable is below x, accurate far into the tail.
  *
  *  x, loc, scale  as for eddy_normal_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_normal_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Normal.log_cdf. */
 eddy_tensor eddy_normal_log_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
 {
@@ -92,9 +92,9 @@ eddy_tensor eddy_normal_log_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scal
     return eddy_log_ndtr(standard(x, loc, scale));
 }
 
-/** y = the entropy of a normal number: ln scale + (1 + ln(2 pi)) / 2.
+/** y = the entropy of a normal distribution: ln scale + (1 + ln(2 pi)) / 2.
  *
- *  scale  float32 or float64, above 0
+ *  scale  float32 or float64, positive
  *
  *  Errors: EDDY_BAD_DTYPE.
  *  Gradient: dscale = dy / scale.  TensorFlow: distributions.Normal.entropy. */
@@ -104,13 +104,13 @@ eddy_tensor eddy_normal_entropy(eddy_tensor scale)
     return Add(Log(scale), half_log_2pi + 0.5);
 }
 
-/** y = the divergence of Kullback and Leibler of one normal distribution from another: the mean
- *  under the first of ln of the first density over the second.
+/** y = the Kullback-Leibler divergence of one normal distribution from another: the mean
+ *  under the first of the logarithm of the first density divided by the second.
  *
- *  loc_a, scale_a  the first, float32 or float64, the scale above 0
+ *  loc_a, scale_a  the first, float32 or float64, with a positive scale
  *  loc_b, scale_b  the second, of the same type; the shapes broadcast
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.kl_divergence of two Normals. */
 eddy_tensor eddy_normal_kl(eddy_tensor loc_a, eddy_tensor scale_a, eddy_tensor loc_b,
                            eddy_tensor scale_b)
@@ -128,7 +128,7 @@ eddy_tensor eddy_normal_kl(eddy_tensor loc_a, eddy_tensor scale_a, eddy_tensor l
  *  x, low, high  float32 or float64, of one type; the shapes broadcast; low below high
  *
  *  NaN for a NaN x.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: dlow = dy / (high - low), dhigh = -dlow inside, and 0 outside; dx = 0.
  *  TensorFlow: distributions.Uniform.log_prob. */
 eddy_tensor eddy_uniform_log_prob(eddy_tensor x, eddy_tensor low, eddy_tensor high)
@@ -139,11 +139,11 @@ eddy_tensor eddy_uniform_log_prob(eddy_tensor x, eddy_tensor low, eddy_tensor hi
     return Where(outside, -(double)INFINITY, density);
 }
 
-/** y = the chance of a uniform number below x: (x - low) / (high - low), at least 0 and at most 1.
+/** y = the probability that a uniform variable is below x: (x - low) / (high - low), in [0, 1].
  *
  *  x, low, high  as for eddy_uniform_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_uniform_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Uniform.cdf. */
 eddy_tensor eddy_uniform_cdf(eddy_tensor x, eddy_tensor low, eddy_tensor high)
 {
@@ -151,11 +151,11 @@ eddy_tensor eddy_uniform_cdf(eddy_tensor x, eddy_tensor low, eddy_tensor high)
     return Minimum(Maximum(standard(x, low, Sub(high, low)), 0), 1);
 }
 
-/** y = the entropy of a uniform number: ln(high - low).
+/** y = the entropy of a uniform distribution: ln(high - low).
  *
  *  low, high  as for eddy_uniform_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_uniform_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Uniform.entropy. */
 eddy_tensor eddy_uniform_entropy(eddy_tensor low, eddy_tensor high)
 {
@@ -165,13 +165,13 @@ eddy_tensor eddy_uniform_entropy(eddy_tensor low, eddy_tensor high)
 
 /* --------------------------------------------------------------- bernoulli -- */
 
-/** y = ln of the chance of x, 0 or 1, with the logarithmic odds `logits` of 1:
+/** y = ln of the probability of x, 0 or 1, where `logits` is the log-odds of 1:
  *  x logits - softplus(logits).
  *
  *  x, logits  float32 or float64, of one type; the shapes broadcast
  *
- *  An x between 0 and 1 gives what lies between, as in TensorFlow.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  For x between 0 and 1 the formula interpolates, as in TensorFlow.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: dlogits = dy (x - sigmoid(logits)), dx = dy logits.
  *  TensorFlow: distributions.Bernoulli.log_prob. */
 eddy_tensor eddy_bernoulli_log_prob(eddy_tensor x, eddy_tensor logits)
@@ -180,7 +180,7 @@ eddy_tensor eddy_bernoulli_log_prob(eddy_tensor x, eddy_tensor logits)
     return Sub(Mul(x, logits), Softplus(logits));
 }
 
-/** y = the entropy of 1 with the logarithmic odds `logits`, else 0.
+/** y = the entropy of a Bernoulli distribution, where `logits` is the log-odds of 1.
  *
  *  logits  float32 or float64, any shape
  *
@@ -190,7 +190,7 @@ eddy_tensor eddy_bernoulli_log_prob(eddy_tensor x, eddy_tensor logits)
 eddy_tensor eddy_bernoulli_entropy(eddy_tensor logits)
 {
     if (!FLOATS("bernoulli_entropy", 1, logits)) return none(logits);
-    const eddy_tensor a = Where(Less(logits, 0), Neg(logits), logits);   /* it is even */
+    const eddy_tensor a = Where(Less(logits, 0), Neg(logits), logits);   /* the entropy is even */
     return Add(MulNoNan(a, Sigmoid(Neg(a))), Softplus(Neg(a)));
 }
 
@@ -198,9 +198,9 @@ eddy_tensor eddy_bernoulli_entropy(eddy_tensor logits)
 
 /** y = ln of the exponential density: ln rate - rate x for x >= 0, else -infinity.
  *
- *  x, rate  float32 or float64, of one type; the shapes broadcast; rate above 0
+ *  x, rate  float32 or float64, of one type; the shapes broadcast; rate positive
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Exponential.log_prob. */
 eddy_tensor eddy_exponential_log_prob(eddy_tensor x, eddy_tensor rate)
 {
@@ -208,11 +208,11 @@ eddy_tensor eddy_exponential_log_prob(eddy_tensor x, eddy_tensor rate)
     return Where(Less(x, 0), -(double)INFINITY, Sub(Log(rate), Mul(rate, x)));
 }
 
-/** y = the chance of an exponential number below x: 1 - e^(-rate x), at least 0.
+/** y = the probability that an exponential variable is below x: 1 - e^(-rate x), at least 0.
  *
  *  x, rate  as for eddy_exponential_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_exponential_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Exponential.cdf. */
 eddy_tensor eddy_exponential_cdf(eddy_tensor x, eddy_tensor rate)
 {
@@ -220,9 +220,9 @@ eddy_tensor eddy_exponential_cdf(eddy_tensor x, eddy_tensor rate)
     return Neg(eddy_expm1(Neg(Mul(rate, Maximum(x, 0)))));
 }
 
-/** y = the entropy of an exponential number: 1 - ln rate.
+/** y = the entropy of an exponential distribution: 1 - ln rate.
  *
- *  rate  float32 or float64, above 0
+ *  rate  float32 or float64, positive
  *
  *  Errors: EDDY_BAD_DTYPE.
  *  Gradient: drate = -dy / rate.  TensorFlow: distributions.Exponential.entropy. */
@@ -232,11 +232,11 @@ eddy_tensor eddy_exponential_entropy(eddy_tensor rate)
     return Sub(1, Log(rate));
 }
 
-/** y = ln of the density of Laplace: -|x - loc| / scale - ln(2 scale).
+/** y = ln of the Laplace density: -|x - loc| / scale - ln(2 scale).
  *
- *  x, loc, scale  float32 or float64, of one type; the shapes broadcast; scale above 0
+ *  x, loc, scale  float32 or float64, of one type; the shapes broadcast; scale positive
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Laplace.log_prob. */
 eddy_tensor eddy_laplace_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
 {
@@ -244,12 +244,12 @@ eddy_tensor eddy_laplace_log_prob(eddy_tensor x, eddy_tensor loc, eddy_tensor sc
     return Sub(Neg(Abs(standard(x, loc, scale))), Add(Log(scale), log_2));
 }
 
-/** y = the chance of a number of the density of Laplace below x: e^z / 2 for
- *  z = (x - loc) / scale up to 0, then 1 - e^-z / 2.
+/** y = the probability that a Laplace variable is below x: with z = (x - loc) / scale, e^z / 2
+ *  for z up to 0, and 1 - e^-z / 2 above.
  *
  *  x, loc, scale  as for eddy_laplace_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_laplace_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Laplace.cdf. */
 eddy_tensor eddy_laplace_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
 {
@@ -259,9 +259,9 @@ eddy_tensor eddy_laplace_cdf(eddy_tensor x, eddy_tensor loc, eddy_tensor scale)
                  Sub(1, Mul(0.5, Exp(Neg(Maximum(z, 0))))));
 }
 
-/** y = the entropy of a number of the density of Laplace: 1 + ln(2 scale).
+/** y = the entropy of a Laplace distribution: 1 + ln(2 scale).
  *
- *  scale  float32 or float64, above 0
+ *  scale  float32 or float64, positive
  *
  *  Errors: EDDY_BAD_DTYPE.
  *  Gradient: dscale = dy / scale.  TensorFlow: distributions.Laplace.entropy. */
@@ -277,9 +277,9 @@ eddy_tensor eddy_laplace_entropy(eddy_tensor scale)
  *  -infinity.
  *
  *  x, concentration (a), rate  float32 or float64, of one type; the shapes broadcast; the
- *                              parameters above 0
+ *                              parameters are positive
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Gamma.log_prob. */
 eddy_tensor eddy_gamma_log_prob(eddy_tensor x, eddy_tensor concentration, eddy_tensor rate)
 {
@@ -290,11 +290,11 @@ eddy_tensor eddy_gamma_log_prob(eddy_tensor x, eddy_tensor concentration, eddy_t
     return or_never(inside, Add(power, Sub(Mul(a, Log(rate)), eddy_lgamma(a))));
 }
 
-/** y = the chance of a gamma number below x: igamma(a, rate x), 0 for x < 0.
+/** y = the probability that a gamma variable is below x: igamma(a, rate x), 0 for x < 0.
  *
  *  x, concentration (a), rate  as for eddy_gamma_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_gamma_log_prob.
  *  Gradient: that of eddy_igamma.  TensorFlow: distributions.Gamma.cdf. */
 eddy_tensor eddy_gamma_cdf(eddy_tensor x, eddy_tensor concentration, eddy_tensor rate)
 {
@@ -302,11 +302,11 @@ eddy_tensor eddy_gamma_cdf(eddy_tensor x, eddy_tensor concentration, eddy_tensor
     return eddy_igamma(concentration, Mul(rate, Maximum(x, 0)));
 }
 
-/** y = the entropy of a gamma number: a - ln rate + ln gamma(a) + (1 - a) digamma(a).
+/** y = the entropy of a gamma distribution: a - ln rate + ln gamma(a) + (1 - a) digamma(a).
  *
  *  concentration (a), rate  as for eddy_gamma_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_gamma_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Gamma.entropy. */
 eddy_tensor eddy_gamma_entropy(eddy_tensor concentration, eddy_tensor rate)
 {
@@ -324,9 +324,9 @@ static eddy_tensor log_beta(eddy_tensor a, eddy_tensor b)
 /** y = ln of the beta density: (a - 1) ln x + (b - 1) ln(1 - x) - ln B(a, b) for x in [0,1], else
  *  -infinity.
  *
- *  x, a, b  float32 or float64, of one type; the shapes broadcast; a and b above 0
+ *  x, a, b  float32 or float64, of one type; the shapes broadcast; a and b are positive
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Beta.log_prob. */
 eddy_tensor eddy_beta_log_prob(eddy_tensor x, eddy_tensor a, eddy_tensor b)
 {
@@ -337,24 +337,24 @@ eddy_tensor eddy_beta_log_prob(eddy_tensor x, eddy_tensor a, eddy_tensor b)
     return or_never(inside, Sub(Add(eddy__times_log(Sub(a, 1), at), rest), log_beta(a, b)));
 }
 
-/** y = the chance of a beta number below x: betainc(a, b, x), with x held in [0,1].
+/** y = the probability that a beta variable is below x: betainc(a, b, x), with x clipped to [0,1].
  *
  *  x, a, b  as for eddy_beta_log_prob
  *
- *  Errors: as there.
- *  Gradient: that of eddy_betainc, none to a and b.  TensorFlow: distributions.Beta.cdf. */
+ *  Errors: as for eddy_beta_log_prob.
+ *  Gradient: that of eddy_betainc; a and b have none.  TensorFlow: distributions.Beta.cdf. */
 eddy_tensor eddy_beta_cdf(eddy_tensor x, eddy_tensor a, eddy_tensor b)
 {
     if (!FLOATS("beta_cdf", 3, x, a, b)) return none(x);
     return eddy_betainc(a, b, Minimum(Maximum(x, 0), 1));
 }
 
-/** y = the entropy of a beta number.
+/** y = the entropy of a beta distribution.
  *
  *  a, b  as for eddy_beta_log_prob
  *
  *  ln B(a, b) - (a - 1) digamma(a) - (b - 1) digamma(b) + (a + b - 2) digamma(a + b).
- *  Errors: as there.
+ *  Errors: as for eddy_beta_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.Beta.entropy. */
 eddy_tensor eddy_beta_entropy(eddy_tensor a, eddy_tensor b)
 {
@@ -366,13 +366,14 @@ eddy_tensor eddy_beta_entropy(eddy_tensor a, eddy_tensor b)
 
 /* ------------------------------------------------- poisson and student's t -- */
 
-/** y = ln of the chance of x with the mean `rate`: x ln rate - rate - ln gamma(x + 1).
+/** y = ln of the probability of x in a Poisson distribution with mean `rate`:
+ *  x ln rate - rate - ln gamma(x + 1).
  *
  *  x, rate  float32 or float64, of one type; the shapes broadcast; rate at least 0
  *
- *  -infinity for a whole number below 0; between whole numbers what lies between, as in
+ *  -infinity for negative integers; between integers the formula interpolates, as in
  *  TensorFlow.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Poisson.log_prob. */
 eddy_tensor eddy_poisson_log_prob(eddy_tensor x, eddy_tensor rate)
 {
@@ -380,11 +381,12 @@ eddy_tensor eddy_poisson_log_prob(eddy_tensor x, eddy_tensor rate)
     return Sub(Sub(eddy__times_log(x, rate), rate), eddy_lgamma(Add(x, 1)));
 }
 
-/** y = the chance of at most x with the mean `rate`: igammac(floor(x) + 1, rate), 0 for x < 0.
+/** y = the probability that a Poisson variable with mean `rate` is at most x:
+ *  igammac(floor(x) + 1, rate), 0 for x < 0.
  *
- *  x, rate  as for eddy_poisson_log_prob, rate above 0
+ *  x, rate  as for eddy_poisson_log_prob, rate positive
  *
- *  Errors: as there.
+ *  Errors: as for eddy_poisson_log_prob.
  *  Gradient: that of eddy_igammac with respect to the rate; 0 for x.
  *  TensorFlow: distributions.Poisson.cdf. */
 eddy_tensor eddy_poisson_cdf(eddy_tensor x, eddy_tensor rate)
@@ -395,7 +397,7 @@ eddy_tensor eddy_poisson_cdf(eddy_tensor x, eddy_tensor rate)
     return Where(Less(x, 0), ZerosLike(y), y);
 }
 
-/* ln of the density at 0 of the t distribution, less ln scale. */
+/* ln of the density of the t distribution at 0, without the term -ln scale. */
 static eddy_tensor t_factor(eddy_tensor df)
 {
     const double log_pi = 0x1.250d048e7a1bdp+0;
@@ -408,9 +410,9 @@ static eddy_tensor t_factor(eddy_tensor df)
  *  z = (x - loc) / scale and c = gamma((df + 1) / 2) / (gamma(df / 2) sqrt(df pi)).
  *
  *  x, df, loc, scale  float32 or float64, of one type; the shapes broadcast; df and scale
- *                     above 0
+ *                     are positive
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.StudentT.log_prob. */
 eddy_tensor eddy_student_t_log_prob(eddy_tensor x, eddy_tensor df, eddy_tensor loc,
                                     eddy_tensor scale)
@@ -420,14 +422,14 @@ eddy_tensor eddy_student_t_log_prob(eddy_tensor x, eddy_tensor df, eddy_tensor l
     return Sub(Sub(t_factor(df), Log(scale)), Mul(Mul(0.5, Add(df, 1)), wide));
 }
 
-/** y = the chance of a number of Student's t below x.
+/** y = the probability that a variable with Student's t distribution is below x.
  *
  *  x, df, loc, scale  as for eddy_student_t_log_prob
  *
- *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 less that above; for small z
- *  1 / 2 and half of betainc(1 / 2, df / 2, z^2 / (df + z^2)).
- *  Errors: as there.
- *  Gradient: dx, dloc, dscale are those of the formula, also at z = 0; none to df.
+ *  betainc(df / 2, 1 / 2, df / (df + z^2)) / 2 for z up to 0, and 1 minus that above; for small z
+ *  it is computed as 1 / 2 plus or minus betainc(1 / 2, df / 2, z^2 / (df + z^2)) / 2.
+ *  Errors: as for eddy_student_t_log_prob.
+ *  Gradient: dx, dloc, dscale are those of the formula, also at z = 0; df has none.
  *  TensorFlow: distributions.StudentT.cdf. */
 eddy_tensor eddy_student_t_cdf(eddy_tensor x, eddy_tensor df, eddy_tensor loc, eddy_tensor scale)
 {
@@ -444,12 +446,12 @@ eddy_tensor eddy_student_t_cdf(eddy_tensor x, eddy_tensor df, eddy_tensor loc, e
     return Where(middle, Add(0.5, Mul(z, Exp(t_factor(fixed)))), y);
 }
 
-/** y = the entropy of a number of Student's t.
+/** y = the entropy of Student's t distribution.
  *
  *  df, scale  as for eddy_student_t_log_prob
  *
  *  (df + 1) / 2 (digamma((df + 1) / 2) - digamma(df / 2)) - ln c + ln scale.
- *  Errors: as there.
+ *  Errors: as for eddy_student_t_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.StudentT.entropy. */
 eddy_tensor eddy_student_t_entropy(eddy_tensor df, eddy_tensor scale)
 {

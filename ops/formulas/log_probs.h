@@ -6,7 +6,7 @@
 #include "ops/short_names.h"
 #include "ops/math/times_log.h"
 
-/* All are float32 or float64; false, having said so, if one is not. */
+/* Checks that all are float32 or float64; returns false after reporting an error. */
 bool eddy__are_floats(const char *who, int n, const eddy_tensor *x);
 
 #endif

@@ -2,7 +2,7 @@
  * Dirichlet and multivariate normal distributions, and samples of the latter; composed of other
  * operations. */
 #include "ops/linear/linear.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/formulas/log_probs.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
@@ -13,7 +13,7 @@ static eddy_tensor none(eddy_tensor x) { return eddy_none(x.graph); }
 
 /* ------------------------------------------------------------- categorical -- */
 
-/** y = ln of the chance of class x, where classes have the chances softmax(logits).
+/** y = ln of the probability of class x, where classes have the probabilities softmax(logits).
  *
  *  x       int32 or int64 [...], in [0, n)
  *  logits  float32 or float64 [..., n]
@@ -27,11 +27,11 @@ eddy_tensor eddy_categorical_log_prob(eddy_tensor x, eddy_tensor logits)
     return Neg(eddy_sparse_softmax_cross_entropy(x, logits));
 }
 
-/** y = the entropy of classes with the chances softmax(logits).
+/** y = the entropy of classes with the probabilities softmax(logits).
  *
  *  logits  float32 or float64 [..., n]; y is [...]
  *
- *  A class with the logit -infinity never comes, and counts as 0.
+ *  A class with the logit -infinity has probability 0 and contributes 0.
  *  Errors: EDDY_BAD_DTYPE; those of eddy_softmax.
  *  Gradient: that of the formula.  TensorFlow: distributions.Categorical.entropy. */
 eddy_tensor eddy_categorical_entropy(eddy_tensor logits)
@@ -41,12 +41,12 @@ eddy_tensor eddy_categorical_entropy(eddy_tensor logits)
     return Neg(Sum(Mul(log, p), EDDY_AXES(-1)));
 }
 
-/** y = the divergence of Kullback and Leibler of the classes of one distribution from another.
+/** y = the Kullback-Leibler divergence of one distribution of classes from another.
  *
  *  logits_a, logits_b  of the first and the second, float32 or float64 [..., n], of one type;
  *                      the shapes broadcast
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.
  *  TensorFlow: distributions.kl_divergence of two Categoricals. */
 eddy_tensor eddy_categorical_kl(eddy_tensor logits_a, eddy_tensor logits_b)
@@ -60,12 +60,12 @@ eddy_tensor eddy_categorical_kl(eddy_tensor logits_a, eddy_tensor logits_b)
 
 /* --------------------------------------------------------------- dirichlet -- */
 
-/** y = ln of the density of Dirichlet: the sum of (c - 1) ln x, less ln of the beta function of c.
+/** y = ln of the Dirichlet density: the sum of (c - 1) ln x, minus ln of the beta function of c.
  *
- *  x                  float32 or float64 [..., n], above 0, with sum 1
- *  concentration (c)  of its type, above 0; the shapes broadcast; y is [...]
+ *  x                  float32 or float64 [..., n], positive, with sum 1
+ *  concentration (c)  same type, positive; the shapes broadcast; y is [...]
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
  *  Gradient: that of the formula.  TensorFlow: distributions.Dirichlet.log_prob. */
 eddy_tensor eddy_dirichlet_log_prob(eddy_tensor x, eddy_tensor concentration)
 {
@@ -75,12 +75,12 @@ eddy_tensor eddy_dirichlet_log_prob(eddy_tensor x, eddy_tensor concentration)
     return Sub(Sum(power, EDDY_AXES(-1)), eddy_lbeta(concentration));
 }
 
-/** y = the entropy of the distribution of Dirichlet.
+/** y = the entropy of a Dirichlet distribution.
  *
- *  concentration (c)  float32 or float64 [..., n], above 0; y is [...]
+ *  concentration (c)  float32 or float64 [..., n], positive; y is [...]
  *
- *  ln of the beta function of c, plus (s - n) digamma(s), less the sum of (c - 1) digamma(c), s
- *  the sum of c.
+ *  ln of the beta function of c, plus (s - n) digamma(s), minus the sum of (c - 1) digamma(c),
+ *  where s is the sum of c.
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar.
  *  Gradient: that of the formula.  TensorFlow: distributions.Dirichlet.entropy. */
 eddy_tensor eddy_dirichlet_entropy(eddy_tensor concentration)
@@ -99,30 +99,30 @@ typedef struct eddy_random_multivariate_normal_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_multivariate_normal_args));
     eddy_tensor loc;             /* [..., n] */
     eddy_tensor scale_tril;      /* [..., n, n] */
-    eddy_dims   sample_shape;    /* axes in front; default none */
-    int64_t     seed;
-    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    eddy_dims    sample_shape;   /* leading axes; default: none */
+    int64_t      seed;
+    eddy_tensor  stateless_seed; /* two integers; default: none, `seed` is used */
     const char *name;
 } eddy_random_multivariate_normal_args;
 #endif
 
-/* l z for each vector of z; one matrix for all is one product. */
-static eddy_tensor turned(eddy_tensor l, eddy_tensor z)
+/* l z for each vector of z; if all share one matrix, as one product. */
+static eddy_tensor times_each_vector(eddy_tensor l, eddy_tensor z)
 {
     if (eddy_shape_of(l).rank == 2 && eddy_shape_of(z).rank >= 2) return eddy__times_adjoint(z, l);
     return Squeeze(eddy__times(l, ExpandDims(z, -1)), EDDY_AXES(-1));
 }
 
-/** y = loc + l z, z independent standard normal numbers: a normal vector with the mean loc and
- *  the covariance l l'.
+/** y = loc + l z, where z are independent standard normal numbers: a normal vector with mean loc
+ *  and covariance l l'.
  *
  *  loc             float32 or float64 [..., n]
- *  scale_tril (l)  of its type [..., n, n], the Cholesky factor of the covariance; only its
- *                  lower triangle is read; the dimensions in front broadcast
+ *  scale_tril (l)  same type, [..., n, n], the Cholesky factor of the covariance; only its
+ *                  lower triangle is read; the leading dimensions broadcast
  *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
- *  Gradient: dloc = dy, dl = dy z' below the diagonal, the numbers z standing still.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match.
+ *  Gradient: dloc = dy, dl = the lower triangle of dy z', where z is held constant.
  *  TensorFlow: distributions.MultivariateNormalTriL.sample. */
 eddy_tensor eddy_random_multivariate_normal_with(const eddy_random_multivariate_normal_args *given)
 {
@@ -134,7 +134,7 @@ eddy_tensor eddy_random_multivariate_normal_with(const eddy_random_multivariate_
     const eddy_tensor l = eddy_tril(a.scale_tril, 0);
     eddy_tensor like = Add(a.loc, Sum(a.scale_tril, EDDY_AXES(-1))), y = none(a.loc);
     if (eddy__draw_operands("random_multivariate_normal", 1, &like, a.sample_shape))
-        y = Add(a.loc, turned(l, eddy__normal_source(from, like)));
+        y = Add(a.loc, times_each_vector(l, eddy__normal_source(from, like)));
     eddy_scope_end(a.loc.graph);
     return y;
 }
@@ -150,11 +150,11 @@ static eddy_tensor log_diagonal(eddy_tensor l) { return Log(eddy_matrix_diag_par
 /** y = ln of the density of normal vectors: -|l^-1 (x - loc)|^2 / 2 - ln det l - n ln(2 pi) / 2.
  *
  *  x, loc          float32 or float64 [..., n], of one type
- *  scale_tril (l)  of their type [..., n, n], the Cholesky factor of the covariance, its
- *                  diagonal above 0; only its lower triangle is read; the dimensions in front
+ *  scale_tril (l)  same type, [..., n, n], the Cholesky factor of the covariance, with a positive
+ *                  diagonal; only its lower triangle is read; the leading dimensions
  *                  broadcast; y is [...]
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit; those of
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not match; those of
  *  eddy_triangular_solve.
  *  Gradient: that of the formula.  TensorFlow: distributions.MultivariateNormalTriL.log_prob. */
 eddy_tensor eddy_multivariate_normal_log_prob(eddy_tensor x, eddy_tensor loc,
@@ -171,7 +171,7 @@ eddy_tensor eddy_multivariate_normal_log_prob(eddy_tensor x, eddy_tensor loc,
  *
  *  scale_tril (l)  as for eddy_multivariate_normal_log_prob
  *
- *  Errors: as there.
+ *  Errors: as for eddy_multivariate_normal_log_prob.
  *  Gradient: that of the formula.  TensorFlow: distributions.MultivariateNormalTriL.entropy. */
 eddy_tensor eddy_multivariate_normal_entropy(eddy_tensor scale_tril)
 {
@@ -179,13 +179,13 @@ eddy_tensor eddy_multivariate_normal_entropy(eddy_tensor scale_tril)
     return Sum(Add(log_diagonal(scale_tril), half_log_2pi + 0.5), EDDY_AXES(-1));
 }
 
-/** y = the divergence of Kullback and Leibler of one distribution of normal vectors from another.
+/** y = the Kullback-Leibler divergence of one multivariate normal distribution from another.
  *
  *  loc_a, scale_tril_a  the first, as for eddy_multivariate_normal_log_prob
- *  loc_b, scale_tril_b  the second, of the same type; the dimensions in front broadcast
+ *  loc_b, scale_tril_b  the second, of the same type; the leading dimensions broadcast
  *
  *  (|l_b^-1 l_a|^2 + |l_b^-1 (loc_b - loc_a)|^2 - n) / 2 + ln det l_b - ln det l_a.
- *  Errors: as there.
+ *  Errors: as for eddy_multivariate_normal_log_prob.
  *  Gradient: that of the formula.
  *  TensorFlow: distributions.kl_divergence of two MultivariateNormalTriLs. */
 eddy_tensor eddy_multivariate_normal_kl(eddy_tensor loc_a, eddy_tensor scale_tril_a,

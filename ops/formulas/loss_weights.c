@@ -1,56 +1,56 @@
 /* loss_weights.c -- weighted losses and their reduction over examples, the collection of losses,
  * and L1 and L2 regularization; composed of other operations. */
 #include "ops/formulas/losses.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* How losses, times their weights, become one. */
+/* How weighted losses are reduced to one. */
 typedef enum eddy_loss_reduction {
-    EDDY_LOSS_SUM_BY_NONZERO_WEIGHTS, /* the sum by how many have a weight; the default */
-    EDDY_LOSS_NONE,                   /* they stay apart */
+    EDDY_LOSS_SUM_BY_NONZERO_WEIGHTS, /* default: divided by the number of nonzero weights */
+    EDDY_LOSS_NONE,                   /* no reduction */
     EDDY_LOSS_SUM,
-    EDDY_LOSS_MEAN,                   /* the sum by the sum of the weights */
-    EDDY_LOSS_SUM_OVER_BATCH_SIZE     /* the sum by how many there are */
+    EDDY_LOSS_MEAN,                   /* the sum divided by the sum of the weights */
+    EDDY_LOSS_SUM_OVER_BATCH_SIZE     /* the sum divided by the number of losses */
 } eddy_loss_reduction;
 
 typedef struct eddy_compute_weighted_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_compute_weighted_loss_args));
     eddy_tensor         losses;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_compute_weighted_loss_args;
 
-/* Arguments of the losses that have no option of their own. */
+/* Arguments of the losses that have no other options. */
 typedef struct eddy_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_loss_args));
     eddy_tensor         labels, predictions;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_loss_args;
 #endif
 
-/** y = the losses times their weights, put together.
+/** y = the losses times their weights, reduced.
  *
  *  losses      float32 or float64, any shape
- *  weights     numbers or bool: a scalar, or of the rank of the losses with each dimension
- *              theirs or 1; left out: 1
- *  reduction   EDDY_LOSS_SUM_BY_NONZERO_WEIGHTS, the default: the sum divided by how many
- *              losses have a weight other than 0; EDDY_LOSS_MEAN: by the sum of the weights;
- *              EDDY_LOSS_SUM_OVER_BATCH_SIZE: by the number of losses;
+ *  weights     numbers or bool: a scalar, or with the rank of the losses, where each dimension
+ *              is that of the losses or 1; default: 1
+ *  reduction   EDDY_LOSS_SUM_BY_NONZERO_WEIGHTS (default): the sum divided by the number of
+ *              losses with a nonzero weight; EDDY_LOSS_MEAN: the sum divided by the sum of the
+ *              weights; EDDY_LOSS_SUM_OVER_BATCH_SIZE: the sum divided by the number of losses;
  *              EDDY_LOSS_SUM: the sum; EDDY_LOSS_NONE: no sum, y has the shape of the losses
- *  collection  where y is added; left out: EDDY_LOSSES; "": nowhere
+ *  collection  the collection to which y is added; default: EDDY_LOSSES; "": none
  *
- *  A division by 0 gives 0, so the loss of nothing is 0.  A loss that is NaN stays so, even
- *  with a weight of 0.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the weights do not fit;
- *  EDDY_INVALID_ARGUMENT for another reduction.
- *  Gradient: that of the formula; the count of weights has none.
+ *  A division by 0 gives 0, so the loss of an empty batch is 0.  A loss that is NaN gives NaN,
+ *  even with a weight of 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the weights do not match;
+ *  EDDY_INVALID_ARGUMENT for an unknown reduction.
+ *  Gradient: that of the formula; the number of nonzero weights has none.
  *  TensorFlow: tf.losses.compute_weighted_loss. */
 eddy_tensor eddy_compute_weighted_loss_with(const eddy_compute_weighted_loss_args *given)
 {
@@ -61,10 +61,10 @@ eddy_tensor eddy_compute_weighted_loss_with(const eddy_compute_weighted_loss_arg
 
 /* ------------------------------------------------------------- collection -- */
 
-/** Adds a loss to a collection, and returns it.
+/** Adds a loss to a collection, and returns the loss.
  *
- *  loss        any tensor; a scalar, if eddy_get_total_loss is to take it
- *  collection  left out, NULL: EDDY_LOSSES; "": none
+ *  loss        any tensor; must be a scalar for eddy_get_total_loss
+ *  collection  NULL: EDDY_LOSSES; "": none
  *
  *  TensorFlow: tf.losses.add_loss. */
 eddy_tensor eddy_add_loss(eddy_tensor loss, const char *collection)
@@ -87,10 +87,10 @@ static eddy_tensor add_members(eddy_graph *g, const char *key, const char *scope
     return total;
 }
 
-/** y = the sum of the losses of regularisation, EDDY_REGULARIZATION_LOSSES.
+/** y = the sum of the regularization losses, EDDY_REGULARIZATION_LOSSES.
  *
  *  g      the graph
- *  scope  only of those whose names begin so; NULL: all
+ *  scope  only losses whose names begin with it; NULL: all
  *
  *  A float32 0 if there are none.
  *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they differ in shape or type.
@@ -107,15 +107,15 @@ typedef struct eddy_get_total_loss_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_get_total_loss_args));
     eddy_graph *graph;
     bool        without_regularization;
-    const char *scope;                /* left out: all losses */
+    const char *scope;                /* default: all losses */
 } eddy_get_total_loss_args;
 #endif
 
 /** y = the sum of the losses in EDDY_LOSSES and in EDDY_REGULARIZATION_LOSSES.
  *
- *  graph                   where they are
- *  without_regularization  EDDY_LOSSES alone
- *  scope                   only of those whose names begin so; left out: all
+ *  graph                   the graph of the losses
+ *  without_regularization  only EDDY_LOSSES
+ *  scope                   only losses whose names begin with it; default: all
  *
  *  Errors: EDDY_INVALID_ARGUMENT if there are none; EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they
  *  differ in shape or type.
@@ -131,14 +131,14 @@ eddy_tensor eddy_get_total_loss_with(const eddy_get_total_loss_args *given)
          : eddy_fail(a.graph, EDDY_INVALID_ARGUMENT, "get_total_loss: there are no losses");
 }
 
-/* ------------------------------------------------------------- regularisers -- */
+/* ------------------------------------------------------------- regularizers -- */
 
 /** y = scale times the sum of |x|.
  *
  *  x      float32, float64, complex64 or complex128, any shape
  *  scale  at least 0
  *
- *  Errors: EDDY_INVALID_ARGUMENT for a scale below 0.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative scale.
  *  Gradient: dx = dy scale sign(x).  TensorFlow: tf.contrib.layers.l1_regularizer. */
 eddy_tensor eddy_l1_regularizer(eddy_tensor x, double scale)
 {
@@ -152,7 +152,7 @@ eddy_tensor eddy_l1_regularizer(eddy_tensor x, double scale)
  *  x      float32 or float64, any shape
  *  scale  at least 0
  *
- *  Errors: EDDY_INVALID_ARGUMENT for a scale below 0; EDDY_BAD_DTYPE for other element types.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative scale; EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy scale x.  TensorFlow: tf.contrib.layers.l2_regularizer. */
 eddy_tensor eddy_l2_regularizer(eddy_tensor x, double scale)
 {
@@ -167,7 +167,7 @@ eddy_tensor eddy_l2_regularizer(eddy_tensor x, double scale)
  *  scale_l1      at least 0
  *  scale_l2      at least 0
  *
- *  A part whose scale is 0 is left out.
+ *  A term whose scale is 0 is omitted.
  *  Errors, gradient: those of the two.  TensorFlow: tf.contrib.layers.l1_l2_regularizer. */
 eddy_tensor eddy_l1_l2_regularizer(eddy_tensor x, double scale_l1, double scale_l2)
 {
@@ -176,7 +176,7 @@ eddy_tensor eddy_l1_l2_regularizer(eddy_tensor x, double scale_l1, double scale_
     return Add(eddy_l1_regularizer(x, scale_l1), eddy_l2_regularizer(x, scale_l2));
 }
 
-/** y = the sum of eddy_l1_l2_regularizer of all weights, added to EDDY_REGULARIZATION_LOSSES.
+/** y = the sum of eddy_l1_l2_regularizer over all weights, added to EDDY_REGULARIZATION_LOSSES.
  *
  *  weights   one or more, of one type
  *  scale_l1  at least 0
@@ -200,7 +200,7 @@ static bool floats(const char *who, eddy_tensor x)
 {
     const eddy_dtype d = eddy_dtype_of(x);
     if (!eddy_is_valid(x) || d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: losses must be float32 or float64, not %s", who,
+    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: losses are %s; float32 or float64 expected", who,
               eddy_dtype_name(d));
     return false;
 }
@@ -219,7 +219,7 @@ eddy_tensor eddy__loss_labels(const char *who, eddy_tensor labels, eddy_tensor p
     return CastLike(labels, predictions);
 }
 
-/* Each dimension is that of the losses or 1, as far as is known; or there is none. */
+/* Whether the weights are scalar, or each dimension is that of the losses or 1, as far as known. */
 static bool weights_fit(eddy_shape w, eddy_shape losses)
 {
     if (w.rank <= 0 || losses.rank < 0) return true;
@@ -252,7 +252,7 @@ bool eddy__loss_option(eddy_graph *g, const char *who, const char *what, double 
     return false;
 }
 
-/* What the sum is divided by. */
+/* The divisor of the sum. */
 static eddy_tensor divisor(eddy_tensor losses, eddy_tensor w, eddy_loss_reduction reduction)
 {
     if (w.graph && reduction == EDDY_LOSS_MEAN) return Sum(w);

@@ -4,18 +4,18 @@
 
 #include "ops/ops.h"
 
-/* The labels as numbers of the type of the predictions, which is float32 or float64, and of
- * a shape that may be theirs; otherwise an invalid tensor, and the graph says why. */
+/* The labels cast to the type of the predictions, which is float32 or float64; their shapes must
+ * be compatible. Returns an invalid tensor after reporting an error. */
 eddy_tensor eddy__loss_labels(const char *who, eddy_tensor labels, eddy_tensor predictions);
 
-/* The weights with the type and shape of the losses; without a graph if there are none. */
+/* The weights with the type and shape of the losses; an invalid tensor if there are none. */
 eddy_tensor eddy__loss_weights(const char *who, eddy_tensor weights, eddy_tensor losses);
 
-/* v is within [least, most]; if not, the graph says so. */
+/* Checks that v is in [least, most]; otherwise reports an error. */
 bool eddy__loss_option(eddy_graph *g, const char *who, const char *what, double v, double least,
                        double most);
 
-/* The losses put together, in the collection. */
+/* The losses, weighted, reduced and added to the collection. */
 eddy_tensor eddy__loss_weigh(const char *who, eddy_tensor losses, eddy_tensor weights,
                              eddy_loss_reduction reduction, const char *collection);
 

@@ -2,7 +2,7 @@
  * ranking, contrastive and triplet losses; composed of other operations, with the weights of
  * ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -15,20 +15,19 @@ static eddy_dims or_last(eddy_dims axis) { return eddy_dims_or(axis, EDDY_AXES(-
 typedef struct eddy_cosine_similarity_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_cosine_similarity_args));
     eddy_tensor a, b;
-    eddy_dims   axis;                 /* of the vectors, EDDY_AXES(0); left out, the last */
+    eddy_dims   axis;                 /* of the vectors, EDDY_AXES(0); default: the last */
     double      epsilon EDDY_DEFAULT(1e-12);
 } eddy_cosine_similarity_args;
 #endif
 
-/** y = a b / (|a| |b|) of vectors along `axis`: the cosine of the angle between them.
+/** y = a b / (|a| |b|) for vectors along `axis`: the cosine of the angle between them.
  *
  *  a, b     float32, float64, complex64 or complex128, of one type, shapes that broadcast;
- *           of a complex b the conjugate counts
- *  axis     of the vectors, as a list; left out: the last
- *  epsilon  the least that a squared length is taken for, so that a vector of 0 gives 0; left
- *           out: 1e-12
+ *           a complex b is conjugated
+ *  axis     of the vectors, as a list; default: the last
+ *  epsilon  lower bound of the squared lengths, so that a zero vector gives 0; default: 1e-12
  *
- *  y has the shape of the two without the axis.
+ *  y has the broadcast shape without the axis.
  *  Errors: those of eddy_l2_normalize, eddy_mul and eddy_sum.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.keras.losses.cosine_similarity, which has the other sign. */
@@ -45,19 +44,19 @@ eddy_tensor eddy_cosine_similarity_with(const eddy_cosine_similarity_args *given
 typedef struct eddy_cosine_distance_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_cosine_distance_args));
     eddy_tensor         labels, predictions;
-    eddy_dims           axis;         /* of the vectors, EDDY_AXES(0); left out, the last */
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_dims           axis;         /* of the vectors, EDDY_AXES(0); default: the last */
+    eddy_tensor         weights;      /* default: 1 */
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_cosine_distance_args;
 #endif
 
 /** y = 1 - the sum of labels predictions along `axis`, weighted and reduced: the cosine distance
  *  of vectors that are assumed to have length 1.
  *
- *  labels                          numbers, cast to the type of the predictions; their shape
- *  predictions                     float32 or float64; l2_normalize makes the lengths 1
- *  axis                            as a list; left out: the last
+ *  labels                          numbers, cast to the type of the predictions; same shape
+ *  predictions                     float32 or float64; see eddy_l2_normalize
+ *  axis                            as a list; default: the last
  *  weights, reduction, collection  as for eddy_compute_weighted_loss; the losses keep the axis,
  *                                  with size 1
  *
@@ -74,26 +73,26 @@ eddy_tensor eddy_cosine_distance_with(const eddy_cosine_distance_args *given)
 }
 
 #ifdef EDDY_HEADER
-/* Arguments of the losses of two tensors and labels that say how they belong together. */
+/* Arguments of the losses of two tensors with labels that state their relation. */
 typedef struct eddy_pair_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_pair_loss_args));
     eddy_tensor         a, b, labels;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     double              margin;
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_pair_loss_args;
 #endif
 
-/** y = 1 - c where the label is 1, else max(0, c - margin), c being the cosine of the angle
- *  between vectors of a and of b along the last axis; weighted and put together.
+/** y = 1 - c where the label is 1, and max(0, c - margin) elsewhere, where c is the cosine of the
+ *  angle between vectors of a and of b along the last axis; weighted and reduced.
  *
  *  a, b                            float32 or float64, of one type, [..., d]
  *  labels                          1 or -1, [...], cast to their type
- *  margin                          default 0
- *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  margin                          default: 0
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
  *
- *  Errors: as eddy_cosine_similarity and eddy_cosine_distance.
+ *  Errors: as for eddy_cosine_similarity and eddy_cosine_distance.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's cosine_embedding_loss. */
 eddy_tensor eddy_cosine_embedding_loss_with(const eddy_pair_loss_args *given)
 {
@@ -107,15 +106,15 @@ eddy_tensor eddy_cosine_embedding_loss_with(const eddy_pair_loss_args *given)
 
 /* ---------------------------------------------------------------- distances -- */
 
-/** y = max(0, margin - labels (a - b)), weighted and put together: a should be above b where
- *  the label is 1, below it where it is -1.
+/** y = max(0, margin - labels (a - b)), weighted and reduced: a should be above b where
+ *  the label is 1, and below it where it is -1.
  *
  *  a, b                            float32 or float64, of one type, shapes that broadcast
- *  labels                          1 or -1, cast to their type, of their common shape
- *  margin                          default 0
+ *  labels                          1 or -1, cast to their type, with their common shape
+ *  margin                          default: 0
  *  weights, reduction, collection  as for eddy_compute_weighted_loss
  *
- *  Errors: as eddy_sub and eddy_cosine_distance.
+ *  Errors: as for eddy_sub and eddy_cosine_distance.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's margin_ranking_loss. */
 eddy_tensor eddy_margin_ranking_loss_with(const eddy_pair_loss_args *given)
 {
@@ -126,15 +125,15 @@ eddy_tensor eddy_margin_ranking_loss_with(const eddy_pair_loss_args *given)
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
-/** y = d^2 where the label is 1, max(0, margin - d)^2 where it is 0, d being the distance of
- *  vectors of a and of b along the last axis; weighted and put together.
+/** y = d^2 where the label is 1, max(0, margin - d)^2 where it is 0, where d is the distance
+ *  between vectors of a and of b along the last axis; weighted and reduced.
  *
  *  a, b                            float32 or float64, of one type, [..., d]
  *  labels                          0 or 1, [...], cast to their type
- *  margin                          left out: 1
- *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
+ *  margin                          default: 1
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
  *
- *  Errors: as eddy_sub and eddy_cosine_distance.
+ *  Errors: as for eddy_sub and eddy_cosine_distance.
  *  Gradient: that of the formula, with 0 at a distance of 0, where TensorFlow's is NaN.
  *  TensorFlow: tf.contrib.losses.metric_learning.contrastive_loss. */
 eddy_tensor eddy_contrastive_loss_with(const eddy_pair_loss_args *given)
@@ -154,31 +153,32 @@ eddy_tensor eddy_contrastive_loss_with(const eddy_pair_loss_args *given)
 typedef struct eddy_triplet_margin_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_triplet_margin_loss_args));
     eddy_tensor         anchor, positive, negative;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     double              margin EDDY_DEFAULT(1);
     bool                swap, squared;
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_triplet_margin_loss_args;
 #endif
 
-/* Along the last axis; as in PyTorch, 1e-6 keeps the root away from 0. */
+/* Along the last axis; as in PyTorch, 1e-6 is added to avoid a root of 0. */
 static eddy_tensor distance(eddy_tensor a, eddy_tensor b, bool squared)
 {
     if (squared) return Sum(SquaredDifference(a, b), EDDY_AXES(-1));
     return eddy_norm(Add(Sub(a, b), 1e-6), .axes = EDDY_AXES(-1));
 }
 
-/** y = max(0, d(anchor, positive) - d(anchor, negative) + margin), d being the distance along
- *  the last axis; weighted and put together.
+/** y = max(0, d(anchor, positive) - d(anchor, negative) + margin), where d is the distance along
+ *  the last axis; weighted and reduced.
  *
  *  anchor, positive, negative      float32 or float64, of one type, [..., d]
- *  weights, reduction, collection  as for eddy_compute_weighted_loss, of losses [...]
- *  margin                          left out: 1
- *  swap                            takes d(positive, negative) where it is the smaller
+ *  weights, reduction, collection  as for eddy_compute_weighted_loss, with losses [...]
+ *  margin                          default: 1
+ *  swap                            use d(positive, negative) where it is smaller than
+ *                                  d(anchor, negative)
  *  squared                         d is the squared distance
  *
- *  Errors: as eddy_sub and eddy_compute_weighted_loss.
+ *  Errors: as for eddy_sub and eddy_compute_weighted_loss.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's triplet_margin_loss. */
 eddy_tensor eddy_triplet_margin_loss_with(const eddy_triplet_margin_loss_args *given)
 {
@@ -191,7 +191,7 @@ eddy_tensor eddy_triplet_margin_loss_with(const eddy_triplet_margin_loss_args *g
     return eddy__loss_weigh("triplet_margin_loss", losses, a.weights, a.reduction, a.collection);
 }
 
-/* -------------------------------------------------------- all triplets at once -- */
+/* -------------------------------------------------------------------- triplets -- */
 
 #ifdef EDDY_HEADER
 typedef struct eddy_triplet_semihard_loss_args {
@@ -207,7 +207,7 @@ static eddy_tensor across(eddy_tensor (*f)(eddy_tensor a, eddy_tensor b), eddy_t
     return f(ExpandDims(v, 1), ExpandDims(v, 0));
 }
 
-/* Of each row of x from each, [n, n]; not below 0. */
+/* The squared distance of each row of x from each, [n, n]; not negative. */
 static eddy_tensor squared_distances(eddy_tensor x)
 {
     const eddy_tensor squares = Sum(Square(x), EDDY_AXES(1));
@@ -215,8 +215,8 @@ static eddy_tensor squared_distances(eddy_tensor x)
     return Relu(Sub(across(eddy_add, squares), twice));
 }
 
-/* d[i,k] of the nearest k of another label that is further from i than j is; if there is none,
- * of the furthest k of another label. */
+/* d[i,k] for the nearest k with another label that is farther from i than j is; if there is none,
+ * for the farthest k with another label. */
 static eddy_tensor semihard(eddy_tensor d, eddy_tensor other)
 {
     const eddy_tensor ik = ExpandDims(d, 1), ij = ExpandDims(d, 2);
@@ -227,17 +227,17 @@ static eddy_tensor semihard(eddy_tensor d, eddy_tensor other)
     return Where(eddy_any(further, EDDY_AXES(2)), nearest, furthest);
 }
 
-/** y = the mean of max(0, d(i, j) - d(i, k) + margin) over all pairs i, j of one label, d being
- *  the squared distance and k the nearest of another label that is further from i than j is; if
- *  there is none, the furthest of another label.
+/** y = the mean of max(0, d(i, j) - d(i, k) + margin) over all pairs i, j with the same label,
+ *  where d is the squared distance and k the nearest example with another label that is farther
+ *  from i than j is; if there is none, the farthest with another label.
  *
  *  labels      [n], numbers
- *  embeddings  float32 or float64, [n, d], as a rule of length 1
- *  margin      left out: 1
+ *  embeddings  float32 or float64, [n, d], usually of length 1
+ *  margin      default: 1
  *
- *  Takes memory for n^3 distances.  Without a pair, it is 0.  It is added to no collection.
- *  Errors: those of the operations it is made of.
- *  Gradient: that of the formula, with the choice of k kept.
+ *  Needs memory for n^3 distances.  Without pairs, it is 0.  It is not added to a collection.
+ *  Errors: those of the operations that it is composed of.
+ *  Gradient: that of the formula, with the choice of k held constant.
  *  TensorFlow: tf.contrib.losses.metric_learning.triplet_semihard_loss. */
 eddy_tensor eddy_triplet_semihard_loss_with(const eddy_triplet_semihard_loss_args *given)
 {

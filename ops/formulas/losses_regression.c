@@ -2,17 +2,17 @@
  * quantile, Poisson and Gaussian NLL; composed of other operations, with the weights of
  * ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <float.h>
 #include <math.h>
 
-/* ------------------------------------------------------ sizes and squares -- */
+/* -------------------------------------------- absolute and squared errors -- */
 
-/** y = |predictions - labels|, weighted and put together.
+/** y = |predictions - labels|, weighted and reduced.
  *
- *  labels                          numbers, cast to the type of the predictions; their shape
+ *  labels                          numbers, cast to the type of the predictions; same shape
  *  predictions                     float32 or float64, any shape
  *  weights, reduction, collection  as for eddy_compute_weighted_loss
  *
@@ -29,11 +29,11 @@ eddy_tensor eddy_absolute_difference_with(const eddy_loss_args *given)
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
-/** y = (predictions - labels)^2, weighted and put together.
+/** y = (predictions - labels)^2, weighted and reduced.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
  *
- *  Errors: as eddy_absolute_difference.
+ *  Errors: as for eddy_absolute_difference.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_squared_error. */
 eddy_tensor eddy_mean_squared_error_with(const eddy_loss_args *given)
 {
@@ -48,10 +48,10 @@ eddy_tensor eddy_mean_squared_error_with(const eddy_loss_args *given)
 typedef struct eddy_huber_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_huber_loss_args));
     eddy_tensor         labels, predictions;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     double              delta EDDY_DEFAULT(1);
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_huber_loss_args;
 #endif
 
@@ -62,13 +62,13 @@ static eddy_tensor huber(eddy_tensor error, double delta)
     return Mul(near, Sub(size, Mul(0.5, near)));
 }
 
-/** y = e^2 / 2 of each error e up to delta, above that delta (|e| - delta / 2), weighted and
- *  put together.
+/** y = e^2 / 2 for each error e up to delta, and delta (|e| - delta / 2) above, weighted and
+ *  reduced.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  delta                                                not below 0; left out: 1
+ *  delta                                                not negative; default: 1
  *
- *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for a delta below 0.
+ *  Errors: as for eddy_absolute_difference; EDDY_INVALID_ARGUMENT for a negative delta.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.huber_loss. */
 eddy_tensor eddy_huber_loss_with(const eddy_huber_loss_args *given)
 {
@@ -86,14 +86,14 @@ eddy_tensor eddy_huber_loss_with(const eddy_huber_loss_args *given)
 typedef struct eddy_smooth_l1_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_smooth_l1_loss_args));
     eddy_tensor         labels, predictions;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     double              beta EDDY_DEFAULT(1);
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_smooth_l1_loss_args;
 #endif
 
-/* m / beta (|e| - m / 2) with m = min(|e|, beta), in an order that does without m^2. */
+/* m / beta (|e| - m / 2) with m = min(|e|, beta), in an order that avoids m^2. */
 static eddy_tensor smooth_l1(eddy_tensor error, double beta)
 {
     const double least = eddy_dtype_of(error) == EDDY_FLOAT32 ? FLT_MIN : DBL_MIN;
@@ -103,15 +103,15 @@ static eddy_tensor smooth_l1(eddy_tensor error, double beta)
     return Mul(Mul(1 / beta, near), Sub(size, Mul(0.5, near)));
 }
 
-/** y = e^2 / (2 beta) of each error e up to beta, above that |e| - beta / 2, weighted and put
- *  together: eddy_huber_loss by its delta.
+/** y = e^2 / (2 beta) for each error e up to beta, and |e| - beta / 2 above, weighted and
+ *  reduced: eddy_huber_loss divided by its delta.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  beta                                                 not below 0; left out: 1
+ *  beta                                                 not negative; default: 1
  *
- *  A beta below what the type has, 1e-300 of float32, makes it the absolute error, as 0 does in
- *  PyTorch; infinity makes it 0.
- *  Errors: as eddy_huber_loss.
+ *  A beta that underflows in the type, such as 1e-300 in float32, gives the absolute error, as 0
+ *  does in PyTorch; an infinite one gives 0.
+ *  Errors: as for eddy_huber_loss.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's smooth_l1_loss. */
 eddy_tensor eddy_smooth_l1_loss_with(const eddy_smooth_l1_loss_args *given)
 {
@@ -125,12 +125,12 @@ eddy_tensor eddy_smooth_l1_loss_with(const eddy_smooth_l1_loss_args *given)
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
-/** y = ln cosh e of each error e, weighted and put together.
+/** y = ln cosh e for each error e, weighted and reduced.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
  *
  *  No finite error overflows.
- *  Errors: as eddy_absolute_difference.
+ *  Errors: as for eddy_absolute_difference.
  *  Gradient: tanh e for the predictions, -tanh e for the labels.
  *  TensorFlow: tf.keras.losses.logcosh. */
 eddy_tensor eddy_log_cosh_loss_with(const eddy_loss_args *given)
@@ -150,22 +150,22 @@ eddy_tensor eddy_log_cosh_loss_with(const eddy_loss_args *given)
 typedef struct eddy_quantile_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_quantile_loss_args));
     eddy_tensor         labels, predictions;
-    eddy_tensor         weights;      /* left out: 1 */
-    double              quantile EDDY_DEFAULT(0.5);     /* that of the median */
+    eddy_tensor         weights;      /* default: 1 */
+    double              quantile EDDY_DEFAULT(0.5);     /* 0.5: the median */
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_quantile_loss_args;
 #endif
 
-/** y = max(q e, (q - 1) e) of each e = labels - predictions, weighted and put together: least
- *  where the predictions are the quantile q of the labels.
+/** y = max(q e, (q - 1) e) for each e = labels - predictions, weighted and reduced: minimal
+ *  if the predictions are the quantile q of the labels.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  quantile                                             q, in [0, 1]; left out: 0.5
+ *  quantile                                             q, in [0, 1]; default: 0.5
  *
- *  Errors: as eddy_absolute_difference; EDDY_INVALID_ARGUMENT for another quantile.
- *  Gradient: that of the formula; where e is 0, that above it.
- *  TensorFlow: none; the pinball loss of others. */
+ *  Errors: as for eddy_absolute_difference; EDDY_INVALID_ARGUMENT for an invalid quantile.
+ *  Gradient: that of the formula; if e is 0, the limit from above.
+ *  TensorFlow: none; also known as the pinball loss. */
 eddy_tensor eddy_quantile_loss_with(const eddy_quantile_loss_args *given)
 {
     eddy_quantile_loss_args a = EDDY_TAKE(eddy_quantile_loss_args, given);
@@ -179,15 +179,15 @@ eddy_tensor eddy_quantile_loss_with(const eddy_quantile_loss_args *given)
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
-/* ------------------------------------------------- logarithms of likelihoods -- */
+/* ----------------------------------------------------------- log-likelihoods -- */
 
 /** y = predictions - labels ln(predictions + 1e-7), weighted and reduced: the negative
  *  log-likelihood of the counts `labels` under Poisson distributions of mean `predictions`,
- *  without the terms that depend on the labels alone.
+ *  without the terms that depend only on the labels.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
  *
- *  Errors: as eddy_absolute_difference.
+ *  Errors: as for eddy_absolute_difference.
  *  Gradient: that of the formula.  TensorFlow: tf.keras.losses.poisson. */
 eddy_tensor eddy_poisson_loss_with(const eddy_loss_args *given)
 {
@@ -206,11 +206,11 @@ typedef struct eddy_log_poisson_loss_args {
 } eddy_log_poisson_loss_args;
 #endif
 
-/** y = e^log_input - targets log_input, element by element.
+/** y = e^log_input - targets log_input, elementwise.
  *
- *  targets            counts, cast to the type of log_input; its shape
+ *  targets            counts, cast to the type of log_input; same shape
  *  log_input          float32 or float64, any shape; y has its type and shape
- *  compute_full_loss  adds t ln t - t + ln(2 pi t) / 2, which is Stirling's formula for the
+ *  compute_full_loss  add t ln t - t + ln(2 pi t) / 2, which is Stirling's formula for the
  *                     logarithm of a factorial, for targets t outside [0, 1]
  *
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes differ.
@@ -222,7 +222,7 @@ eddy_tensor eddy_log_poisson_loss_with(const eddy_log_poisson_loss_args *given)
     const eddy_tensor y = Sub(Exp(a.log_input), Mul(t, a.log_input));
     if (!a.compute_full_loss) return y;
     const eddy_tensor small = LogicalAnd(GreaterEqual(t, 0), LessEqual(t, 1));
-    const eddy_tensor n = Where(small, 1, t);       /* no slope of a logarithm of 0 */
+    const eddy_tensor n = Where(small, 1, t);       /* avoids the slope of ln 0 */
     const eddy_tensor half = Mul(0.5, Log(Mul(6.2831853071795865, n)));
     const eddy_tensor more = Add(Sub(Mul(n, Log(n)), n), half);
     return Add(y, Where(small, 0, more));
@@ -232,11 +232,11 @@ eddy_tensor eddy_log_poisson_loss_with(const eddy_log_poisson_loss_args *given)
 typedef struct eddy_gaussian_nll_loss_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_gaussian_nll_loss_args));
     eddy_tensor         labels, predictions, variance;
-    eddy_tensor         weights;      /* left out: 1 */
+    eddy_tensor         weights;      /* default: 1 */
     bool                full;
     double              epsilon EDDY_DEFAULT(1e-6);
     eddy_loss_reduction reduction;
-    const char         *collection;   /* left out: EDDY_LOSSES; "": none */
+    const char         *collection;   /* default: EDDY_LOSSES; "": none */
 } eddy_gaussian_nll_loss_args;
 #endif
 
@@ -245,13 +245,13 @@ typedef struct eddy_gaussian_nll_loss_args {
  *  and variances.
  *
  *  labels, predictions, weights, reduction, collection  as for eddy_absolute_difference
- *  variance                                             of the type of the predictions, of a
- *                                                       shape that broadcasts to theirs
- *  full                                                 adds ln(2 pi) / 2
- *  epsilon                                              above 0; left out: 1e-6
+ *  variance                                             same type as the predictions, a shape that
+ *                                                       broadcasts to theirs
+ *  full                                                 add ln(2 pi) / 2
+ *  epsilon                                              positive; default: 1e-6
  *
- *  Errors: as eddy_absolute_difference; those of the operations it is made of.
- *  Gradient: that of the formula: a variance below epsilon has none.
+ *  Errors: as for eddy_absolute_difference; those of the operations that it is composed of.
+ *  Gradient: that of the formula; a variance below epsilon has none.
  *  TensorFlow: none; PyTorch's gaussian_nll_loss. */
 eddy_tensor eddy_gaussian_nll_loss_with(const eddy_gaussian_nll_loss_args *given)
 {
@@ -271,12 +271,12 @@ eddy_tensor eddy_gaussian_nll_loss_with(const eddy_gaussian_nll_loss_args *given
 typedef struct eddy_mean_pairwise_squared_error_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_mean_pairwise_squared_error_args));
     eddy_tensor labels, predictions;
-    eddy_tensor weights;              /* left out: 1 */
-    const char *collection;           /* left out: EDDY_LOSSES; "": none */
+    eddy_tensor weights;              /* default: 1 */
+    const char *collection;           /* default: EDDY_LOSSES; "": none */
 } eddy_mean_pairwise_squared_error_args;
 #endif
 
-/* The axes behind the first. */
+/* All axes except the first. */
 static eddy_dims inner_axes(int rank)
 {
     eddy_dims axes = EDDY_NO_DIMS;
@@ -287,8 +287,8 @@ static eddy_dims inner_axes(int rank)
     return axes;
 }
 
-/* The mean of (e_i - e_j)^2 over the pairs of n errors: 2 sum e^2 / (n - 1) less
- * 2 (sum e)^2 / (n (n - 1)), of each example, with their mean taken off before. */
+/* The mean of (e_i - e_j)^2 over the pairs of n errors: 2 sum e^2 / (n - 1) minus
+ * 2 (sum e)^2 / (n (n - 1)), for each example, after subtraction of their mean. */
 static eddy_tensor pairwise(eddy_tensor e, eddy_tensor present, eddy_dims axes)
 {
     const eddy_tensor n = Sum(present, axes, .keepdims = true);
@@ -302,13 +302,13 @@ static eddy_tensor pairwise(eddy_tensor e, eddy_tensor present, eddy_dims axes)
 /** y = the mean over all pairs i, j of ((predictions_i - predictions_j) - (labels_i -
  *  labels_j))^2 within each example, times its weight, summed over the examples.
  *
- *  labels       numbers, cast to the type of the predictions; their shape
- *  predictions  float32 or float64, an example in each row; the rank must be known
+ *  labels       numbers, cast to the type of the predictions; same shape
+ *  predictions  float32 or float64, one example per row; the rank must be known
  *  weights      as for eddy_compute_weighted_loss, a scalar or of shape [n, 1, ...]
  *  collection   likewise
  *
- *  Examples of fewer than two values, or of weight 0, count 0.
- *  Errors: as eddy_absolute_difference; EDDY_BAD_SHAPE if the rank is not known.
+ *  Examples with fewer than two values, or with weight 0, count as 0.
+ *  Errors: as for eddy_absolute_difference; EDDY_BAD_SHAPE if the rank is unknown.
  *  Gradient: that of the formula.  TensorFlow: tf.losses.mean_pairwise_squared_error. */
 eddy_tensor eddy_mean_pairwise_squared_error_with(
     const eddy_mean_pairwise_squared_error_args *given)
@@ -320,7 +320,7 @@ eddy_tensor eddy_mean_pairwise_squared_error_with(
     const eddy_tensor error = Sub(a.predictions, labels);
     const eddy_shape s = eddy_shape_of(error);
     if (eddy_is_valid(error) && s.rank < 0)
-        return eddy_fail(error.graph, EDDY_BAD_SHAPE, "%s: the rank is not known", who);
+        return eddy_fail(error.graph, EDDY_BAD_SHAPE, "%s: the rank is unknown", who);
     const eddy_tensor w = eddy__loss_weights(who, a.weights, error);
     const eddy_tensor present = w.graph ? CastLike(NotEqual(w, 0), error) : OnesLike(error);
     const eddy_tensor each = pairwise(error, present, inner_axes(s.rank));

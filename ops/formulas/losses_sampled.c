@@ -2,7 +2,7 @@
  * estimation (NCE), which evaluate the true classes and a sample of the others; composed of other
  * operations. */
 #include "ops/ops.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <float.h>
@@ -12,9 +12,9 @@ typedef struct eddy_sampled_softmax_loss_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_sampled_softmax_loss_args));
     eddy_tensor weights, biases, labels, inputs;
     int64_t     num_sampled, num_classes;
-    eddy_tensor sampled_values;    /* of a candidate sampler; left out: the log uniform one */
+    eddy_tensor sampled_values;    /* of a candidate sampler; default: the log-uniform one */
     bool        keep_accidental_hits;
-    int64_t     seed;              /* of the sampler; 0: the op's own */
+    int64_t     seed;              /* of the sampler; 0: a seed of the op's own */
     const char *name;
 } eddy_sampled_softmax_loss_args;
 
@@ -22,20 +22,20 @@ typedef struct eddy_nce_loss_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_nce_loss_args));
     eddy_tensor weights, biases, labels, inputs;
     int64_t     num_sampled, num_classes;
-    eddy_tensor sampled_values;    /* of a candidate sampler; left out: the log uniform one */
+    eddy_tensor sampled_values;    /* of a candidate sampler; default: the log-uniform one */
     bool        remove_accidental_hits;
-    int64_t     seed;              /* of the sampler; 0: the op's own */
+    int64_t     seed;              /* of the sampler; 0: a seed of the op's own */
     const char *name;
 } eddy_nce_loss_args;
 #endif
 
-/* What both losses are made of. */
+/* The terms of both losses. */
 typedef struct sample {
     eddy_tensor weights, biases, labels, inputs, values;
     int64_t     num_sampled, num_classes, seed;
 } sample;
 
-/* What `who` asks of its operands before ops are built. */
+/* Checks the operands of `who` before ops are built. */
 static bool fits(const char *who, const sample *a)
 {
     const eddy_shape labels = eddy_shape_of(a->labels), inputs = eddy_shape_of(a->inputs);
@@ -48,7 +48,7 @@ static bool fits(const char *who, const sample *a)
     if (labels.rank == 2 && inputs.rank == 2 && labels.dim[1] > 0) return true;
     eddy_fail(a->inputs.graph, EDDY_BAD_SHAPE,
               "%s: labels has shape %s and inputs %s; expected [batch,num_true], with num_true "
-              "known and above 0, and [batch,dim]",
+              "known and positive, and [batch,dim]",
               who, eddy_shape_print(labels, x, sizeof x), eddy_shape_print(inputs, y, sizeof y));
     return false;
 }
@@ -60,15 +60,15 @@ static eddy_tensor candidates_of(const sample *a)
                                               a->seed);
 }
 
-/* Where a sampled class is one of the true ones: [batch, num_sampled]. */
+/* True where a sampled class is one of the true ones: [batch, num_sampled]. */
 static eddy_tensor hits_of(eddy_tensor labels, eddy_tensor sampled)
 {
     const eddy_tensor wide = ExpandDims(Cast(labels, EDDY_INT64), -1);
     return eddy_any(Equal(wide, sampled), EDDY_AXES(1));
 }
 
-/* Logits of the true and the sampled classes, [batch, num_true + num_sampled], each less the
- * logarithm of how often its class is expected. */
+/* Logits of the true and the sampled classes, [batch, num_true + num_sampled], each minus the
+ * logarithm of the expected count of its class. */
 static eddy_tensor logits_of(const sample *a, bool remove_hits)
 {
     const eddy_tensor values = candidates_of(a), sampled = eddy_output(values, 0);
@@ -83,7 +83,7 @@ static eddy_tensor logits_of(const sample *a, bool remove_hits)
     return eddy_concat(EDDY_LIST(yes, no), 1);
 }
 
-/* Equal shares of 1 at the true classes and 0 at the sampled ones. */
+/* 1 / num_true at the true classes and 0 at the sampled ones. */
 static eddy_tensor targets_of(eddy_tensor logits, int64_t num_true)
 {
     const eddy_tensor column = eddy_row_numbers(Transpose(logits), EDDY_INT64);
@@ -95,23 +95,23 @@ static eddy_tensor targets_of(eddy_tensor logits, int64_t num_true)
  *  training a softmax over many classes.
  *
  *  weights          float32 or float64 [num_classes, dim]
- *  biases           the same type, [num_classes]
- *  labels           int32 or int64 [batch, num_true]: the true classes, with equal shares
- *  inputs           the same type, [batch, dim]
- *  num_sampled      how many classes are drawn, without repetition, for the whole batch
- *  num_classes      from how many
- *  sampled_values   eddy_log_uniform_candidate_sampler's outputs, or another sampler's; left
- *                   out, that one without repetition
- *  keep_accidental_hits  sampled classes that are true ones stay; TensorFlow's
- *                   remove_accidental_hits turned round
+ *  biases           same type, [num_classes]
+ *  labels           int32 or int64 [batch, num_true]: the true classes, with equal probabilities
+ *  inputs           same type, [batch, dim]
+ *  num_sampled      the number of classes that are drawn, without replacement, for the whole batch
+ *  num_classes      the number of classes to draw from
+ *  sampled_values   the outputs of eddy_log_uniform_candidate_sampler or of another sampler;
+ *                   default: those of the former, without replacement
+ *  keep_accidental_hits  keep sampled classes that are also true ones; the negation of
+ *                   TensorFlow's remove_accidental_hits
  *  seed             of the draws
  *
- *  The logits are inputs . weights[class] + biases[class], less the logarithm of how often the
- *  class is expected among those drawn (Jean, Cho, Memisevic, Bengio: "On using very large
+ *  The logits are inputs . weights[class] + biases[class], minus the logarithm of the expected
+ *  count of the class among those drawn (Jean, Cho, Memisevic, Bengio: "On using very large
  *  target vocabulary for neural machine translation", 2015).
  *  Errors: EDDY_BAD_SHAPE for labels and inputs of other ranks; those of the sampler and of the
  *  formula.
- *  Gradient: that of the formula; to weights and biases as slices.
+ *  Gradient: that of the formula; those of weights and biases are slices.
  *  TensorFlow: tf.nn.sampled_softmax_loss. */
 eddy_tensor eddy_sampled_softmax_loss_with(const eddy_sampled_softmax_loss_args *given)
 {
@@ -128,15 +128,15 @@ eddy_tensor eddy_sampled_softmax_loss_with(const eddy_sampled_softmax_loss_args 
     return y;
 }
 
-/** loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, as 1 / num_true, and a
- *  sample of all classes, as 0: noise-contrastive estimation.
+/** loss[b] = the sum of eddy_sigmoid_cross_entropy over the true classes, with label 1 / num_true,
+ *  and a sample of all classes, with label 0: noise-contrastive estimation.
  *
  *  weights, biases, labels, inputs, num_sampled, num_classes, sampled_values, seed  as for
  *                   eddy_sampled_softmax_loss
- *  remove_accidental_hits  sampled classes that are true ones are removed
+ *  remove_accidental_hits  remove sampled classes that are also true ones
  *
  *  Gutmann, Hyvarinen: "Noise-contrastive estimation", 2010.
- *  Errors: as eddy_sampled_softmax_loss.
+ *  Errors: as for eddy_sampled_softmax_loss.
  *  Gradient: that of the formula.  TensorFlow: tf.nn.nce_loss. */
 eddy_tensor eddy_nce_loss_with(const eddy_nce_loss_args *given)
 {

@@ -1,16 +1,16 @@
 /* losses_sequence.c -- sequence loss: softmax cross entropy of sequences of classes, weighted by
  * step. */
 #include "ops/ops.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_sequence_loss_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_sequence_loss_args));
     eddy_tensor logits, targets, weights;
-    bool        keep_timesteps;    /* one result a step */
-    bool        keep_batch;        /* one result an example */
-    bool        over_count;        /* divide by how many weights are not 0, not by their sum */
+    bool        keep_timesteps;    /* one result per step */
+    bool        keep_batch;        /* one result per example */
+    bool        over_count;        /* divide by the number of nonzero weights, not by their sum */
     const char *name;
 } eddy_sequence_loss_args;
 #endif
@@ -20,18 +20,18 @@ typedef struct eddy_sequence_loss_args {
  *
  *  logits          float32 or float64 [batch, steps, classes]
  *  targets         int32 or int64 [batch, steps]
- *  weights         of the type of the logits, [batch, steps]: 0 behind the end of a sequence
- *  keep_timesteps  sums go over the examples alone: TensorFlow's average_across_timesteps
- *                  turned round.  y is [steps]
- *  keep_batch      they go over the steps alone: y is [batch], or with both [batch, steps],
- *                  and not divided
- *  over_count      divided by the number of weights that are not 0: sum_over_timesteps and
+ *  weights         same type as the logits, [batch, steps]: 0 after the end of a sequence
+ *  keep_timesteps  sum only over the examples, so that y is [steps]: the negation of TensorFlow's
+ *                  average_across_timesteps
+ *  keep_batch      sum only over the steps, so that y is [batch]; with both options it is
+ *                  [batch, steps], and not divided
+ *  over_count      divide by the number of nonzero weights: TensorFlow's sum_over_timesteps and
  *                  sum_over_batch
  *
- *  0 where nothing has a weight.
- *  Errors: EDDY_BAD_SHAPE for other ranks, or if the shapes do not fit; EDDY_BAD_DTYPE; those
+ *  0 where all weights are 0.
+ *  Errors: EDDY_BAD_SHAPE for other ranks, or if the shapes do not match; EDDY_BAD_DTYPE; those
  *  of eddy_sparse_softmax_cross_entropy.
- *  Gradient: that of the formula; over_count has none for its divisor.
+ *  Gradient: that of the formula; with over_count the divisor has none.
  *  TensorFlow: tf.contrib.seq2seq.sequence_loss. */
 eddy_tensor eddy_sequence_loss_with(const eddy_sequence_loss_args *given)
 {

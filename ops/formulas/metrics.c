@@ -2,13 +2,13 @@
  * and others. Each metric has local variables, a value computed from them, and an update
  * operation that adds the examples of a run. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/along_axis.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
-/* Variables of metrics; and the initialisers of local variables. */
+/* Variables of metrics; and the initializers of local variables. */
 #define EDDY_METRIC_VARIABLES    "metric_variables"
 #define EDDY_LOCAL_INITIALIZERS  "local_initializers"
 
@@ -16,11 +16,11 @@
 typedef struct eddy_metric_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_metric_args));
     eddy_tensor  labels, predictions;
-    eddy_tensor *update;            /* where the operation that takes in a run's examples goes */
-    eddy_tensor  weights;           /* broadcast to the predictions; left out: 1 */
+    eddy_tensor *update;            /* receives the operation that adds a run's examples */
+    eddy_tensor  weights;           /* broadcast to the predictions; default: 1 */
     int64_t      num_classes;       /* of eddy_metric_mean_iou */
     int64_t      k;                 /* of eddy_metric_top_k_accuracy */
-    const char  *name;              /* of the scope; default the metric's own */
+    const char  *name;              /* of the scope; default: the metric's own */
 } eddy_metric_args;
 
 /* Options of eddy_metric_auc. */
@@ -30,14 +30,14 @@ typedef struct eddy_metric_auc_args {
     eddy_tensor *update;
     eddy_tensor  weights;
     int64_t      num_thresholds EDDY_DEFAULT(200);
-    bool         precision_recall;  /* that curve; default the receiver's */
+    bool         precision_recall;  /* that curve; default: the ROC curve */
     const char  *name;
 } eddy_metric_auc_args;
 #endif
 
 /* ------------------------------------------------------- local variables -- */
 
-/* A copy of a collection of n entries, n at least 1, for eddy__release; NULL after saying so. */
+/* A copy of a collection of n entries, n at least 1, for eddy__release; NULL after an error. */
 static eddy_tensor *entries(eddy_graph *g, const char *key, int n)
 {
     eddy_tensor *all = eddy__allocate(eddy__graph_allocator(g), (size_t)n * sizeof *all);
@@ -46,7 +46,7 @@ static eddy_tensor *entries(eddy_graph *g, const char *key, int n)
     return all;
 }
 
-/* The last entry of one collection becomes the last of another. */
+/* Moves the last entry of one collection to the end of another. */
 static void move_last(eddy_graph *g, const char *from, const char *to)
 {
     const int    n = eddy_collection_size(g, from);
@@ -62,17 +62,17 @@ static void move_last(eddy_graph *g, const char *from, const char *to)
 typedef struct eddy_local_variable_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_local_variable_args));
     eddy_tensor initial_value;
-    const char *name;           /* default "Variable" */
+    const char *name;           /* default: "Variable" */
 } eddy_local_variable_args;
 #endif
 
-/** A variable of a run's own business: not trained, not among the global ones.
+/** A local variable: not trained, and not among the global variables.
  *
  *  initial_value  its shape and element type become the variable's
- *  name           default "Variable"
+ *  name           default: "Variable"
  *
- *  It joins EDDY_LOCAL_VARIABLES, and eddy_local_initializer gives it its value.
- *  Errors: as eddy_variable.  TensorFlow: tf.get_local_variable. */
+ *  It is added to EDDY_LOCAL_VARIABLES, and initialized by eddy_local_initializer.
+ *  Errors: as for eddy_variable.  TensorFlow: tf.get_local_variable. */
 eddy_tensor eddy_local_variable_with(const eddy_local_variable_args *given)
 {
     eddy_local_variable_args a = EDDY_TAKE(eddy_local_variable_args, given);
@@ -84,9 +84,9 @@ eddy_tensor eddy_local_variable_with(const eddy_local_variable_args *given)
     return var;
 }
 
-/** The operation that gives all local variables their first values, and so begins metrics anew.
+/** The operation that initializes all local variables, and so resets metrics.
  *
- *  Call it after the last one is made.  TensorFlow's local_variables_initializer. */
+ *  Call it after the last of them is created.  TensorFlow's local_variables_initializer. */
 eddy_tensor eddy_local_initializer(eddy_graph *g)
 {
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
@@ -100,7 +100,7 @@ eddy_tensor eddy_local_initializer(eddy_graph *g)
     return t;
 }
 
-/* A total that begins at 0: what it is, and what it is after `more`. */
+/* A total that begins at 0: its value, and its value after `more` is added. */
 typedef struct total {
     eddy_tensor now, then;
 } total;
@@ -115,7 +115,7 @@ static total total_of(eddy_tensor more, eddy_shape shape, const char *name)
     return (total){ var, eddy_assign_add(var, more) };
 }
 
-/* The value so far, and the operation that takes in more and has the value after it. */
+/* The current value, and the operation that adds examples and returns the value after that. */
 typedef struct metric {
     eddy_tensor value, update;
 } metric;
@@ -126,34 +126,35 @@ static eddy_tensor handed(metric m, eddy_tensor *update)
     return m.value;
 }
 
-static eddy_tensor single(eddy_tensor x) { return Cast(x, EDDY_FLOAT32); }
-static eddy_tensor wide(eddy_tensor x) { return Cast(x, EDDY_FLOAT64); }
+static eddy_tensor to_float32(eddy_tensor x) { return Cast(x, EDDY_FLOAT32); }
+static eddy_tensor to_float64(eddy_tensor x) { return Cast(x, EDDY_FLOAT64); }
 
-/* top / bottom, and 0 while there is nothing. */
+/* top / bottom, or 0 while bottom is 0. */
 static metric ratio(total top, total bottom)
 {
-    return (metric){ single(DivNoNan(top.now, bottom.now)),
-                          single(DivNoNan(top.then, bottom.then)) };
+    return (metric){ to_float32(DivNoNan(top.now, bottom.now)),
+                          to_float32(DivNoNan(top.then, bottom.then)) };
 }
 
 static metric root(metric m) { return (metric){ Sqrt(m.value), Sqrt(m.update) }; }
 
-/* What each element counts; of its weight, or 1. */
+/* The weight of each element; 1 by default. */
 static eddy_tensor weights_like(eddy_tensor weights, eddy_tensor x)
 {
-    if (!eddy_is_valid(weights)) return wide(OnesLike(x));
-    return eddy_broadcast_like(wide(weights), x);
+    if (!eddy_is_valid(weights)) return to_float64(OnesLike(x));
+    return eddy_broadcast_like(to_float64(weights), x);
 }
 
 static metric mean_of(eddy_tensor values, eddy_tensor weights)
 {
     const eddy_tensor w = weights_like(weights, values);
-    const total sum = total_of(Sum(Mul(wide(values), w)), EDDY_SCALAR, "total");
+    const total sum = total_of(Sum(Mul(to_float64(values), w)), EDDY_SCALAR, "total");
     const total count = total_of(Sum(w), EDDY_SCALAR, "count");
     return ratio(sum, count);
 }
 
-/* The labels, if their shape may be that of the predictions; else the graph says why not. */
+/* The labels, if their shape is compatible with that of the predictions; otherwise reports an
+ * error. */
 static eddy_tensor labels_of(const char *who, eddy_tensor labels, eddy_tensor predictions)
 {
     const eddy_shape l = eddy_shape_of(labels), p = eddy_shape_of(predictions);
@@ -176,28 +177,28 @@ static metric mean_in_scope(const eddy_metric_args *a, const char *name, eddy_te
 
 /* ----------------------------------------------------------------- means -- */
 
-/** The mean of all values of all runs, by weight; values are `predictions`, there are no labels.
+/** The weighted mean of all values of all runs; `predictions` are the values, labels are unused.
  *
  *  predictions  numbers
- *  update       gets the operation that takes in the examples of a run, and that has the
- *               value after it
- *  weights      broadcast to them; left out: 1
+ *  update       receives the operation that adds the examples of a run and returns the value
+ *               after that
+ *  weights      broadcast to the predictions; default: 1
  *
- *  As each metric: y is a float32 scalar of what was taken in before this run, 0 before
- *  anything was.  Its local variables, which eddy_local_initializer sets to 0, are float64
- *  sums; they are in EDDY_METRIC_VARIABLES too.
- *  Errors: as the operations it is made of.  TensorFlow: tf.metrics.mean. */
+ *  As with every metric, y is a float32 scalar computed from the examples added before this run,
+ *  0 before any was.  Its local variables, which eddy_local_initializer sets to 0, are float64
+ *  sums; they are also in EDDY_METRIC_VARIABLES.
+ *  Errors: as for the operations that it is composed of.  TensorFlow: tf.metrics.mean. */
 eddy_tensor eddy_metric_mean_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     return handed(mean_in_scope(&a, "mean", a.predictions), a.update);
 }
 
-/** The part of the predictions that are equal to their labels.
+/** The fraction of the predictions that equal their labels.
  *
- *  labels, predictions  of one shape; predictions are cast to the type of the labels
+ *  labels, predictions  same shape; predictions are cast to the type of the labels
  *
- *  As eddy_metric_mean.  TensorFlow: tf.metrics.accuracy. */
+ *  Otherwise like eddy_metric_mean.  TensorFlow: tf.metrics.accuracy. */
 eddy_tensor eddy_metric_accuracy_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
@@ -208,7 +209,7 @@ eddy_tensor eddy_metric_accuracy_with(const eddy_metric_args *given)
 
 /** The mean of (prediction - label)^2.
  *
- *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_squared_error. */
+ *  Otherwise like eddy_metric_mean.  TensorFlow: tf.metrics.mean_squared_error. */
 eddy_tensor eddy_metric_mean_squared_error_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
@@ -217,9 +218,9 @@ eddy_tensor eddy_metric_mean_squared_error_with(const eddy_metric_args *given)
     return handed(mean_in_scope(&a, "mean_squared_error", off), a.update);
 }
 
-/** The root of eddy_metric_mean_squared_error.
+/** The square root of eddy_metric_mean_squared_error.
  *
- *  As eddy_metric_mean.  TensorFlow: tf.metrics.root_mean_squared_error. */
+ *  Otherwise like eddy_metric_mean.  TensorFlow: tf.metrics.root_mean_squared_error. */
 eddy_tensor eddy_metric_root_mean_squared_error_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
@@ -230,7 +231,7 @@ eddy_tensor eddy_metric_root_mean_squared_error_with(const eddy_metric_args *giv
 
 /** The mean of |prediction - label|.
  *
- *  As eddy_metric_mean.  TensorFlow: tf.metrics.mean_absolute_error. */
+ *  Otherwise like eddy_metric_mean.  TensorFlow: tf.metrics.mean_absolute_error. */
 eddy_tensor eddy_metric_mean_absolute_error_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
@@ -239,14 +240,14 @@ eddy_tensor eddy_metric_mean_absolute_error_with(const eddy_metric_args *given)
     return handed(mean_in_scope(&a, "mean_absolute_error", off), a.update);
 }
 
-/** The part of the examples whose label is among the k largest predictions: eddy_in_top_k.
+/** The fraction of the examples whose label is among the k largest predictions: eddy_in_top_k.
  *
  *  labels       int32 or int64 [batch]
  *  predictions  float32 or float64 [batch, classes]
- *  weights      [batch]; left out: 1
- *  k            how many
+ *  weights      [batch]; default: 1
+ *  k            the number of predictions considered
  *
- *  As eddy_metric_mean.  Keras: SparseTopKCategoricalAccuracy. */
+ *  Otherwise like eddy_metric_mean.  Keras: SparseTopKCategoricalAccuracy. */
 eddy_tensor eddy_metric_top_k_accuracy_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
@@ -261,14 +262,14 @@ static eddy_tensor as_bool(eddy_tensor x)
     return eddy_dtype_of(x) == EDDY_BOOL ? x : NotEqual(x, 0);
 }
 
-/* How many, by weight, have this label and this prediction. */
+/* The weighted number of examples with this label and this prediction. */
 static total cases(const eddy_metric_args *a, bool label, bool prediction, const char *name)
 {
     const eddy_tensor l = as_bool(labels_of(name, a->labels, a->predictions));
     const eddy_tensor p = as_bool(a->predictions);
     const eddy_tensor is = LogicalAnd(label ? l : LogicalNot(l), prediction ? p : LogicalNot(p));
     const eddy_tensor w = weights_like(a->weights, p);
-    return total_of(Sum(Mul(wide(is), w)), EDDY_SCALAR, name);
+    return total_of(Sum(Mul(to_float64(is), w)), EDDY_SCALAR, name);
 }
 
 static metric count_in_scope(const eddy_metric_args *a, const char *name, bool label,
@@ -277,21 +278,21 @@ static metric count_in_scope(const eddy_metric_args *a, const char *name, bool l
     eddy_scope_begin(a->predictions.graph, a->name ? a->name : name);
     const total n = cases(a, label, prediction, "count");
     eddy_scope_end(a->predictions.graph);
-    return (metric){ single(n.now), single(n.then) };
+    return (metric){ to_float32(n.now), to_float32(n.then) };
 }
 
-/** How many examples are true and were predicted so, by weight.
+/** The weighted number of true examples that were predicted to be true.
  *
- *  labels, predictions  bool, or numbers, of which 0 is false; of one shape
+ *  labels, predictions  bool, or numbers (false if 0); same shape
  *
- *  As eddy_metric_mean.  TensorFlow: tf.metrics.true_positives. */
+ *  Otherwise like eddy_metric_mean.  TensorFlow: tf.metrics.true_positives. */
 eddy_tensor eddy_metric_true_positives_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     return handed(count_in_scope(&a, "true_positives", true, true), a.update);
 }
 
-/** How many examples are false and were predicted to be true; as eddy_metric_true_positives.
+/** The number of false examples predicted to be true; otherwise like eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.false_positives. */
 eddy_tensor eddy_metric_false_positives_with(const eddy_metric_args *given)
@@ -300,7 +301,7 @@ eddy_tensor eddy_metric_false_positives_with(const eddy_metric_args *given)
     return handed(count_in_scope(&a, "false_positives", false, true), a.update);
 }
 
-/** How many examples are false and were predicted so; as eddy_metric_true_positives.
+/** The number of false examples predicted to be false; otherwise like eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.true_negatives. */
 eddy_tensor eddy_metric_true_negatives_with(const eddy_metric_args *given)
@@ -309,7 +310,7 @@ eddy_tensor eddy_metric_true_negatives_with(const eddy_metric_args *given)
     return handed(count_in_scope(&a, "true_negatives", false, false), a.update);
 }
 
-/** How many examples are true and were predicted to be false; as eddy_metric_true_positives.
+/** The number of true examples predicted to be false; otherwise like eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.false_negatives. */
 eddy_tensor eddy_metric_false_negatives_with(const eddy_metric_args *given)
@@ -318,7 +319,7 @@ eddy_tensor eddy_metric_false_negatives_with(const eddy_metric_args *given)
     return handed(count_in_scope(&a, "false_negatives", true, false), a.update);
 }
 
-/* The part of the true positives among these and others. */
+/* The fraction of true positives among these and the other count. */
 static metric part_of_true(const eddy_metric_args *a, const char *name, bool label)
 {
     eddy_scope_begin(a->predictions.graph, a->name ? a->name : name);
@@ -330,7 +331,8 @@ static metric part_of_true(const eddy_metric_args *a, const char *name, bool lab
     return m;
 }
 
-/** Of the examples predicted to be true, the part that are; as eddy_metric_true_positives.
+/** Precision: the fraction of the examples predicted to be true that are true; otherwise like
+ *  eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.precision. */
 eddy_tensor eddy_metric_precision_with(const eddy_metric_args *given)
@@ -339,7 +341,8 @@ eddy_tensor eddy_metric_precision_with(const eddy_metric_args *given)
     return handed(part_of_true(&a, "precision", false), a.update);
 }
 
-/** Of the examples that are true, the part predicted so; as eddy_metric_true_positives.
+/** Recall: the fraction of the true examples that were predicted to be true; otherwise like
+ *  eddy_metric_true_positives.
  *
  *  TensorFlow: tf.metrics.recall. */
 eddy_tensor eddy_metric_recall_with(const eddy_metric_args *given)
@@ -350,48 +353,49 @@ eddy_tensor eddy_metric_recall_with(const eddy_metric_args *given)
 
 /* ------------------------------------------------------ classes and curves -- */
 
-/* Of the classes that occur, the mean of their intersection over their union. */
+/* The mean intersection over union of the classes that occur. */
 static eddy_tensor mean_iou(eddy_tensor matrix)
 {
     const eddy_tensor rows = Sum(matrix, EDDY_AXES(1)), columns = Sum(matrix, EDDY_AXES(0));
     const eddy_tensor hits = eddy_diag_part(matrix), all = Sub(Add(rows, columns), hits);
-    const eddy_tensor occur = wide(NotEqual(all, 0));
-    return single(DivNoNan(Sum(DivNoNan(hits, all)), Sum(occur)));
+    const eddy_tensor occur = to_float64(NotEqual(all, 0));
+    return to_float32(DivNoNan(Sum(DivNoNan(hits, all)), Sum(occur)));
 }
 
-/** Mean intersection over union: the mean over classes of the number of examples that are of the
- *  class and predicted as it, divided by the number that are either; over classes that occur.
+/** Mean intersection over union: the mean over classes of the number of examples that have the
+ *  class and were predicted to have it, divided by the number with either; only over classes that
+ *  occur.
  *
  *  labels, predictions  int32 or int64 of one type and shape
- *  num_classes          how many classes there are
- *  weights              of the shape of the labels; left out: 1
+ *  num_classes          the number of classes
+ *  weights              same shape as the labels; default: 1
  *
- *  As eddy_metric_mean; the variable is the confusion matrix.
- *  Errors: as eddy_confusion_matrix.  TensorFlow: tf.metrics.mean_iou. */
+ *  Otherwise like eddy_metric_mean; the variable is the confusion matrix.
+ *  Errors: as for eddy_confusion_matrix.  TensorFlow: tf.metrics.mean_iou. */
 eddy_tensor eddy_metric_mean_iou_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const int64_t n = a.num_classes;
     eddy_scope_begin(a.labels.graph, a.name ? a.name : "mean_iou");
-    const eddy_tensor weights = eddy_is_valid(a.weights) ? wide(a.weights) : a.weights;
+    const eddy_tensor weights = eddy_is_valid(a.weights) ? to_float64(a.weights) : a.weights;
     const eddy_tensor more = eddy_confusion_matrix(a.labels, a.predictions, n, weights);
     metric m = { more, more };
     if (eddy_is_valid(more)) {
-        const total all = total_of(wide(more), EDDY_SHAPE(n, n), "total_confusion_matrix");
+        const total all = total_of(to_float64(more), EDDY_SHAPE(n, n), "total_confusion_matrix");
         m = (metric){ mean_iou(all.now), mean_iou(all.then) };
     }
     eddy_scope_end(a.labels.graph);
     return handed(m, a.update);
 }
 
-/* The sum of trapezoids under points of descending x. */
+/* The sum of the trapezoids below points with descending x. */
 static eddy_tensor area(eddy_tensor x, eddy_tensor y)
 {
     const eddy_tensor step = Sub(eddy_index(x, ":-1"), eddy_index(x, "1:"));
-    return single(Sum(Mul(step, Mul(Add(eddy_index(y, ":-1"), eddy_index(y, "1:")), 0.5))));
+    return to_float32(Sum(Mul(step, Mul(Add(eddy_index(y, ":-1"), eddy_index(y, "1:")), 0.5))));
 }
 
-/* By threshold: predicted true and is, is true, predicted true, all; the last two of false. */
+/* For each threshold: true and false positives; p and n are all true and all false examples. */
 static eddy_tensor area_of(bool precision_recall, eddy_tensor tp, eddy_tensor fp, eddy_tensor p,
                            eddy_tensor n)
 {
@@ -401,7 +405,7 @@ static eddy_tensor area_of(bool precision_recall, eddy_tensor tp, eddy_tensor fp
     return area(Div(fp, Add(n, e)), recall);
 }
 
-/* Evenly spread from just below 0 to just above 1. */
+/* Evenly spaced from just below 0 to just above 1. */
 static eddy_tensor thresholds(eddy_graph *g, int64_t n)
 {
     const eddy_tensor i = eddy_range(eddy_number(g, EDDY_FLOAT64, 0),
@@ -412,12 +416,12 @@ static eddy_tensor thresholds(eddy_graph *g, int64_t n)
                                                          at));
 }
 
-/* By weight, of false examples [0] and of true ones [1]: all, and those above each of n
- * thresholds.  An example is counted once, by how many thresholds it is above. */
+/* The weights of false examples [0] and of true ones [1]: the total, and those above each of n
+ * thresholds.  An example is counted once, by the number of thresholds that it exceeds. */
 static eddy_tensor counts_above(const eddy_metric_auc_args *a, int64_t n)
 {
     const eddy_shape  flat = EDDY_SHAPE(EDDY_ANY);
-    const eddy_tensor x = eddy_reshape(wide(a->predictions), flat);
+    const eddy_tensor x = eddy_reshape(to_float64(a->predictions), flat);
     const eddy_tensor labels = labels_of("auc", a->labels, a->predictions);
     const eddy_tensor is = eddy_reshape(as_bool(labels), flat);
     const eddy_tensor w = eddy_reshape(weights_like(a->weights, a->predictions), flat);
@@ -429,16 +433,16 @@ static eddy_tensor counts_above(const eddy_metric_auc_args *a, int64_t n)
     return eddy_cumsum(eddy_reshape(sums, EDDY_SHAPE(2, n + 1)), 1, .reverse = true);
 }
 
-/** The area under the curve of rates, by trapezoids between thresholds of the prediction.
+/** The area under a curve, computed with trapezoids between thresholds of the prediction.
  *
- *  labels            bool, or numbers of which 0 is false
- *  predictions       float32 or float64 in [0, 1], of their shape
- *  weights           broadcast to them; left out: 1
- *  num_thresholds    at least 2; left out: 200
- *  precision_recall  of precision over recall; left out: of true over false positives
+ *  labels            bool, or numbers (false if 0)
+ *  predictions       float32 or float64 in [0, 1], same shape
+ *  weights           broadcast to them; default: 1
+ *  num_thresholds    at least 2; default: 200
+ *  precision_recall  precision over recall; default: the ROC curve, true over false positive rate
  *
- *  As eddy_metric_mean.  An example counts as predicted true where it is above the threshold.
- *  Errors: EDDY_INVALID_ARGUMENT for another number of thresholds.
+ *  Otherwise like eddy_metric_mean.  An example is predicted true if it exceeds the threshold.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid number of thresholds.
  *  TensorFlow: tf.metrics.auc with summation_method 'trapezoidal'. */
 eddy_tensor eddy_metric_auc_with(const eddy_metric_auc_args *given)
 {

@@ -5,7 +5,7 @@
 
 /* ----------------------------------------------------------------- types -- */
 
-/* Integers of one kind as those of another, by a power of 2. */
+/* Converts integers of one type to those of another, by a power of 2. */
 static eddy_tensor scaled(eddy_tensor x, double from, eddy_dtype dtype)
 {
     const double to = eddy__image_largest(dtype);
@@ -13,13 +13,14 @@ static eddy_tensor scaled(eddy_tensor x, double from, eddy_dtype dtype)
     return Mul(Cast(x, dtype), (to + 1) / (from + 1));
 }
 
-/** y = images of another element type, the largest number of one becoming that of the other.
+/** y = images converted to another element type, scaled so that the largest value of one type
+ *  becomes that of the other.
  *
- *  x      float32 or float64 in [0, 1]; int32, int64 or uint8 in [0, the largest]; any shape
- *  dtype  one of these
+ *  x      float32 or float64 in [0, 1]; int32, int64 or uint8 in [0, largest value]; any shape
+ *  dtype  one of these types
  *
- *  Floats become integers by x (largest + 0.5), rounded down; outside [0, 1] they become the
- *  nearest integer that there is, as TensorFlow's with `saturate`.
+ *  Floating-point numbers become integers by x (largest + 0.5), rounded down; values outside
+ *  [0, 1] saturate, as in TensorFlow with `saturate`.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: that of eddy_cast.  TensorFlow: tf.image.convert_image_dtype. */
 eddy_tensor eddy_convert_image_dtype(eddy_tensor x, eddy_dtype dtype)
@@ -37,7 +38,7 @@ eddy_tensor eddy_convert_image_dtype(eddy_tensor x, eddy_dtype dtype)
     return Cast(to > 1 ? Mul(x, to + 0.5) : x, dtype);
 }
 
-/* y of the floats of x has the type of x again. */
+/* Converts the floating-point result y back to the type of x. */
 static eddy_tensor as_before(eddy_tensor y, eddy_tensor x)
 {
     return eddy_is_valid(y) ? eddy_convert_image_dtype(y, eddy_dtype_of(x)) : y;
@@ -45,7 +46,7 @@ static eddy_tensor as_before(eddy_tensor y, eddy_tensor x)
 
 /* ---------------------------------------------------- linear combinations -- */
 
-/* The three channels of the floats of x; false if it has others. */
+/* The three channels of x in floating point; returns false if it has any other number. */
 static bool channels_of(const char *who, eddy_tensor x, eddy_tensor *c)
 {
     const eddy_tensor floats = eddy__image_floats(who, x);
@@ -55,7 +56,7 @@ static bool channels_of(const char *who, eddy_tensor x, eddy_tensor *c)
     return eddy_is_valid(first);
 }
 
-/** y = grey images: 0.2989 red + 0.587 green + 0.114 blue.
+/** y = grayscale images: 0.2989 red + 0.587 green + 0.114 blue.
  *
  *  x  float32, float64, int32, int64 or uint8, [..., 3]; y has its type, [..., 1]
  *
@@ -69,7 +70,7 @@ eddy_tensor eddy_rgb_to_grayscale(eddy_tensor x)
     return as_before(Add(first, Mul(c[2], 0.1140)), x);
 }
 
-/** y = x with its one channel three times.
+/** y = x with its single channel repeated three times.
  *
  *  x  any element type, [..., 1]; y is [..., 3]
  *
@@ -84,7 +85,7 @@ eddy_tensor eddy_grayscale_to_rgb(eddy_tensor x)
     return eddy_concat(EDDY_LIST(one, one, one), -1);
 }
 
-/* y[..., j] = the sum of x[..., i] m[i][j], of three by three numbers. */
+/* y[..., j] = the sum over i of x[..., i] m[i][j], where m is 3 by 3. */
 static eddy_tensor mapped(const char *who, eddy_tensor x, const double *m)
 {
     const eddy_tensor floats = eddy__image_floats(who, x);
@@ -95,9 +96,9 @@ static eddy_tensor mapped(const char *who, eddy_tensor x, const double *m)
     return eddy_batch_matmul(floats, CastLike(all, floats));
 }
 
-/** y = images in luma and two differences, of NTSC television.
+/** y = x converted from RGB to YIQ: luma and two color differences, as in NTSC television.
  *
- *  x  float32 or float64, [..., 3]; of integers y is float32, as of x / largest
+ *  x  float32 or float64, [..., 3]; for integers y is float32, computed from x / largest
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless there are three channels.
  *  Gradient: that of the matrix product.  TensorFlow: tf.image.rgb_to_yiq. */
@@ -111,9 +112,9 @@ eddy_tensor eddy_rgb_to_yiq(eddy_tensor x)
 /** y = x converted from YIQ to RGB: the inverse of eddy_rgb_to_yiq, except for the rounding of
  *  its coefficients.
  *
- *  x  as there
+ *  x  as for eddy_rgb_to_yiq
  *
- *  Errors, Gradient: as there.  TensorFlow: tf.image.yiq_to_rgb. */
+ *  Errors, Gradient: as for eddy_rgb_to_yiq.  TensorFlow: tf.image.yiq_to_rgb. */
 eddy_tensor eddy_yiq_to_rgb(eddy_tensor x)
 {
     static const double m[] = { 1, 1, 1, 0.95598634, -0.27201283, -1.10674021, 0.6208248,
@@ -121,11 +122,11 @@ eddy_tensor eddy_yiq_to_rgb(eddy_tensor x)
     return mapped("yiq_to_rgb", x, m);
 }
 
-/** y = images in luma and two differences, of PAL television.
+/** y = x converted from RGB to YUV: luma and two color differences, as in PAL television.
  *
  *  x  as for eddy_rgb_to_yiq
  *
- *  Errors, Gradient: as there.  TensorFlow: tf.image.rgb_to_yuv. */
+ *  Errors, Gradient: as for eddy_rgb_to_yiq.  TensorFlow: tf.image.rgb_to_yuv. */
 eddy_tensor eddy_rgb_to_yuv(eddy_tensor x)
 {
     static const double m[] = { 0.299, -0.14714119, 0.61497538, 0.587, -0.28886916, -0.51496512,
@@ -136,9 +137,9 @@ eddy_tensor eddy_rgb_to_yuv(eddy_tensor x)
 /** y = x converted from YUV to RGB: the inverse of eddy_rgb_to_yuv, except for the rounding of
  *  its coefficients.
  *
- *  x  as there
+ *  x  as for eddy_rgb_to_yiq
  *
- *  Errors, Gradient: as there.  TensorFlow: tf.image.yuv_to_rgb. */
+ *  Errors, Gradient: as for eddy_rgb_to_yiq.  TensorFlow: tf.image.yuv_to_rgb. */
 eddy_tensor eddy_yuv_to_rgb(eddy_tensor x)
 {
     static const double m[] = { 1, 1, 1, 0, -0.394642334, 2.03206185, 1.13988303, -0.58062185, 0 };
@@ -147,12 +148,13 @@ eddy_tensor eddy_yuv_to_rgb(eddy_tensor x)
 
 /* --------------------------------------------------- hue, saturation, value -- */
 
-/** y = hue, saturation and value of images: where the colour is on the circle from red by green
- *  and blue to red, how far from grey it is, and its largest part.
+/** y = hue, saturation and value of images: the position of the color on the circle from red by
+ *  green and blue to red, its distance from gray, and its largest component.
  *
- *  x  float32 or float64 in [0, 1], [..., 3]; y too; of integers it is float32, as of x / largest
+ *  x  float32 or float64 in [0, 1], [..., 3]; y likewise; for integers y is float32, computed from
+ *     x / largest
  *
- *  Grey has the hue 0, black the saturation 0.
+ *  Gray has hue 0, black has saturation 0.
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless there are three channels.
  *  Gradient: that of the formula.  TensorFlow: RGBToHSV (tf.image.rgb_to_hsv). */
 eddy_tensor eddy_rgb_to_hsv(eddy_tensor x)
@@ -171,17 +173,17 @@ eddy_tensor eddy_rgb_to_hsv(eddy_tensor x)
     return eddy_concat(EDDY_LIST(Where(Less(h, 0), Add(h, 1), h), s, v), -1);
 }
 
-/* 0 to 1 by the distance of six times the hue from the middle of a colour. */
+/* 0 to 1, by the distance of six times the hue from the middle of a color. */
 static eddy_tensor part(eddy_tensor x)
 {
     return eddy_clip_by_value(x, NumberLike(0, x), NumberLike(1, x));
 }
 
-/** y = the colours of these hues, saturations and values.
+/** y = the RGB colors with these hues, saturations and values.
  *
- *  x  as eddy_rgb_to_hsv makes it
+ *  x  as returned by eddy_rgb_to_hsv
  *
- *  Errors: as there.
+ *  Errors: as for eddy_rgb_to_hsv.
  *  Gradient: that of the formula.  TensorFlow: HSVToRGB (tf.image.hsv_to_rgb). */
 eddy_tensor eddy_hsv_to_rgb(eddy_tensor x)
 {
@@ -199,9 +201,9 @@ eddy_tensor eddy_hsv_to_rgb(eddy_tensor x)
 
 /** y = x + delta.
  *
- *  x      float32 or float64; or int32, int64 or uint8, which are taken as x / largest and of
- *         which y has the type again, cut to what it has; any shape
- *  delta  a real scalar, cast to the floating type; in [-1, 1] for images in [0, 1]
+ *  x      float32 or float64; or int32, int64 or uint8, which are converted to x / largest, where
+ *         y has the same type again and saturates; any shape
+ *  delta  a real scalar, cast to the floating-point type; in [-1, 1] for images in [0, 1]
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: that of the formula.  TensorFlow: tf.image.adjust_brightness. */
@@ -212,10 +214,10 @@ eddy_tensor eddy_adjust_brightness(eddy_tensor x, eddy_tensor delta)
     return as_before(Add(floats, CastLike(delta, floats)), x);
 }
 
-/** y = (x - mean) factor + mean, with the mean of each channel of each image.
+/** y = (x - mean) factor + mean, where the mean is that of each channel of each image.
  *
  *  x       as for eddy_adjust_brightness, [..., height, width, channels]
- *  factor  a real scalar, cast to the floating type
+ *  factor  a real scalar, cast to the floating-point type
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a rank below 3.
  *  Gradient: that of the formula.  TensorFlow: AdjustContrastv2 (tf.image.adjust_contrast). */
@@ -231,7 +233,7 @@ eddy_tensor eddy_adjust_contrast(eddy_tensor x, eddy_tensor factor)
 /** y = gain x^gamma.
  *
  *  x            as for eddy_adjust_brightness, not negative
- *  gamma, gain  real scalars, cast to the floating type; gamma is not negative
+ *  gamma, gain  real scalars, cast to the floating-point type; gamma is not negative
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT for a negative constant gamma.
  *  Gradient: that of the formula.  TensorFlow: tf.image.adjust_gamma. */
@@ -246,12 +248,12 @@ eddy_tensor eddy_adjust_gamma(eddy_tensor x, eddy_tensor gamma, eddy_tensor gain
     return as_before(Mul(CastLike(gain, floats), Pow(floats, CastLike(gamma, floats))), x);
 }
 
-/** y = x with its hue turned by delta, a part of the circle.
+/** y = x with its hue rotated by delta, a fraction of the circle.
  *
  *  x      as for eddy_adjust_brightness, in [0, 1], [..., 3]
- *  delta  a real scalar, cast to the floating type; in [-1, 1]
+ *  delta  a real scalar, cast to the floating-point type; in [-1, 1]
  *
- *  Errors: as eddy_rgb_to_hsv.
+ *  Errors: as for eddy_rgb_to_hsv.
  *  Gradient: that of the formula.  TensorFlow: AdjustHue (tf.image.adjust_hue). */
 eddy_tensor eddy_adjust_hue(eddy_tensor x, eddy_tensor delta)
 {
@@ -262,12 +264,12 @@ eddy_tensor eddy_adjust_hue(eddy_tensor x, eddy_tensor delta)
     return as_before(eddy_hsv_to_rgb(eddy_concat(EDDY_LIST(h, c[1], c[2]), -1)), x);
 }
 
-/** y = x with its saturation multiplied by factor, up to 1.
+/** y = x with its saturation multiplied by factor, clipped to 1.
  *
  *  x       as for eddy_adjust_hue
- *  factor  a real scalar, cast to the floating type
+ *  factor  a real scalar, cast to the floating-point type
  *
- *  Errors: as eddy_rgb_to_hsv.
+ *  Errors: as for eddy_rgb_to_hsv.
  *  Gradient: that of the formula.
  *  TensorFlow: AdjustSaturation (tf.image.adjust_saturation). */
 eddy_tensor eddy_adjust_saturation(eddy_tensor x, eddy_tensor factor)
@@ -279,11 +281,11 @@ eddy_tensor eddy_adjust_saturation(eddy_tensor x, eddy_tensor factor)
     return as_before(eddy_hsv_to_rgb(eddy_concat(EDDY_LIST(c[0], s, c[2]), -1)), x);
 }
 
-/** y = each image with the mean 0 and the variance 1: (x - mean) / deviation, of all its
- *  elements; the deviation is at least that of one pixel that differs, 1 / sqrt(elements).
+/** y = each image normalized to mean 0 and variance 1: (x - mean) / deviation, over all its
+ *  elements; the deviation is at least 1 / sqrt(number of elements).
  *
  *  x  float32, float64, int32, int64 or uint8, [..., height, width, channels]; y is float64 if x
- *     is, else float32
+ *     is, otherwise float32
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a rank below 3.
  *  Gradient: that of the formula.  TensorFlow: tf.image.per_image_standardization. */

@@ -1,10 +1,10 @@
 /* crop_and_resize.c -- crop_and_resize: boxes cut out of images and resized to one size.
  *
  * Two operations, one the transpose of the other, suffice for gradients of any order. Each can
- * take the slope between two rows, or two columns, instead of the interpolated value, and the
- * derivative by the edges of a box is the sum of dy times that slope. */
+ * compute the slope between two rows, or two columns, instead of the interpolated value, and the
+ * derivative with respect to the edges of a box is the sum of dy times that slope. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d.h"
@@ -19,22 +19,22 @@ typedef struct eddy_crop_and_resize_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_crop_and_resize_args));
     eddy_tensor image, boxes, box_ind;
     eddy_dims   crop_size;         /* height and width */
-    const char *method;            /* "bilinear" (the default), "nearest" */
+    const char *method;            /* "bilinear" (default), "nearest" */
     double      extrapolation_value;
     const char *name;
 } eddy_crop_and_resize_args;
 
-/* The same with a size that is a tensor. */
+/* The same, with a size given by a tensor. */
 typedef struct eddy_crop_and_resize_to_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_crop_and_resize_to_args));
     eddy_tensor image, boxes, box_ind, crop_size;    /* crop_size: two integers */
-    const char *method;            /* "bilinear" (the default), "nearest" */
+    const char *method;            /* "bilinear" (default), "nearest" */
     double      extrapolation_value;
     const char *name;
 } eddy_crop_and_resize_to_args;
 #endif
 
-/* Without a size it is the last input. */
+/* If the attributes have no size, it is the last input. */
 typedef struct crop_attrs {
     eddy_dims   size;
     const char *method;
@@ -74,7 +74,7 @@ static bool check_attrs(eddy_infer *c, eddy_dims *size)
     return true;
 }
 
-/* Input `boxes` and, behind it, the numbers of the images; *n of them. */
+/* Checks input `boxes` and the image indices after it; *n = the number of boxes. */
 static bool check_boxes(eddy_infer *c, int boxes, int64_t *n)
 {
     const eddy_shape s = c->in[boxes].shape, owner = c->in[boxes + 1].shape;
@@ -85,7 +85,7 @@ static bool check_boxes(eddy_infer *c, int boxes, int64_t *n)
         (owner.rank < 0 || eddy__dim_unify(n, owner.dim[0])))
         return true;
     return eddy_infer_fail(c, EDDY_BAD_SHAPE, "boxes have shape %s and box_ind %s; [n,4] and [n] "
-                           "are expected", eddy_shape_print(s, text[0], sizeof text[0]),
+                           "expected", eddy_shape_print(s, text[0], sizeof text[0]),
                            eddy_shape_print(owner, text[1], sizeof text[1]));
 }
 
@@ -96,8 +96,9 @@ static bool check_image(eddy_infer *c, eddy_shape *image)
     *image = c->in[0].shape;
     if (image->rank < 0) *image = eddy__shape_open(4);
     if (image->rank == 4 && image->dim[1] != 0 && image->dim[2] != 0) return true;
-    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the image has shape %s; rank 4 and sides above 0 "
-                           "are expected", eddy_shape_print(*image, text, sizeof text));
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the image has shape %s; rank 4 and positive "
+                           "height and width expected",
+                           eddy_shape_print(*image, text, sizeof text));
 }
 
 /* The shape of n crops of these images. */
@@ -135,7 +136,7 @@ static void run_piece(void *arg, int64_t from, int64_t to, int worker)
     r->loop(r->work, from, to);
 }
 
-/* Of images and of crops of these shapes; boxes are input `boxes`. */
+/* For images and crops of these shapes; the boxes are input `boxes`. */
 static crop_work work_of(const eddy_kernel *k, eddy_shape image, eddy_shape crops, int boxes)
 {
     const crop_attrs *a = k->attrs;
@@ -147,15 +148,15 @@ static crop_work work_of(const eddy_kernel *k, eddy_shape image, eddy_shape crop
     };
 }
 
-/* ------------------------------------------------------ what they share -- */
+/* -------------------------------------------------------------- shared -- */
 
-/* Boxes, the numbers of their images and, if it is a tensor, the size. */
+/* Boxes, the indices of their images and, if it is a tensor, the size. */
 typedef struct places {
     const eddy_tensor *at;
     int                n;
 } places;
 
-/* The op of one tensor or two and these. */
+/* Applies the op to one tensor or two, followed by these. */
 static eddy_tensor apply(const eddy_op_def *op, const crop_attrs *a, eddy_list x, places p)
 {
     eddy_tensor in[5];
@@ -164,7 +165,8 @@ static eddy_tensor apply(const eddy_op_def *op, const crop_attrs *a, eddy_list x
     return eddy_apply(op, a, x.count + p.n, in, (eddy_apply_args){ 0 });
 }
 
-/* Along an axis of crops, what each place has of the last one: 0 to 1; of a single one a half. */
+/* The weight of the last position of an axis in each position of the crops: 0 to 1; 0.5 if there
+ * is only one. */
 static eddy_tensor shares(const crop_attrs *a, int axis, eddy_tensor dy, bool sized)
 {
     if (!sized) {
@@ -176,8 +178,8 @@ static eddy_tensor shares(const crop_attrs *a, int axis, eddy_tensor dy, bool si
     return Where(Equal(n, 1), 0.5, Div(i, CastLike(Maximum(Sub(n, 1), 1), dy)));
 }
 
-/* What dy says of the first and the last place of an axis, [n, 2]: the sums of dy times the
- * slope along it, each place by what it has of either. */
+/* The gradient with respect to the first and the last position of an axis, [n, 2]: the sums of dy
+ * times the slope along it, where each position has the weight of either. */
 static eddy_tensor edges(const crop_attrs *a, int axis, eddy_tensor image, eddy_tensor dy,
                          places p)
 {
@@ -205,7 +207,7 @@ static eddy_tensor boxes_gradient(const crop_attrs *a, eddy_tensor image, eddy_t
     return ReshapeLike(eddy_stack(EDDY_LIST(y, x), 2), p.at[0]);
 }
 
-/* The numbers of the images among those of all examples, [examples, n]. */
+/* The indices of the images among those of all examples, [examples, n]. */
 static eddy_tensor owners(const eddy_batch *b, int i)
 {
     const eddy_tensor own = eddy_batch_input(b, i);
@@ -214,13 +216,13 @@ static eddy_tensor owners(const eddy_batch *b, int i)
     return Add(own, ExpandDims(before, 1));
 }
 
-/* More examples are more images and more boxes. */
+/* Examples become additional images and boxes. */
 static void crop_batch(eddy_batch *b)
 {
     eddy_tensor in[5];
     const bool sized = is_sized(b->node->op, b->n_in);
     const int  size = b->n_in - sized, last = size - 1;
-    if (sized && b->batched[size]) return;          /* examples of different sizes */
+    if (sized && b->batched[size]) return;          /* the sizes of examples may differ */
     const eddy_tensor owner = owners(b, last);
     in[0] = eddy__conv_as_images(b, 0);
     for (int i = 1; i < last; i++) in[i] = eddy_merge_leading(eddy_batch_input(b, i), owner);
@@ -230,7 +232,7 @@ static void crop_batch(eddy_batch *b)
     b->y[0] = eddy_reshape_like(y, eddy__batch_result_like(b));
 }
 
-/* Three mixtures of two for each element of the crops; a gradient has them as input 1. */
+/* Three linear interpolations for each element of the crops; a gradient has them as input 1. */
 static double crop_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     const bool back = in[1].shape.rank == 4;
@@ -289,23 +291,23 @@ static eddy_tensor floating(eddy_tensor image)
     return whole ? Cast(image, EDDY_FLOAT32) : image;
 }
 
-/** y[i] = the part of image box_ind[i] that boxes[i] holds, at the size `crop_size`.
+/** y[i] = the region of image box_ind[i] given by boxes[i], resized to `crop_size`.
  *
  *  image                float32 or float64 [batch, height, width, channels], y has its type; or
  *                       int32, int64 or uint8, for which y is float32
- *  boxes                of the type of y, [n, 4]: y1, x1, y2, x2, where 0 is the first row or
- *                       column and 1 the last; with y1 > y2 the part is turned upside down
+ *  boxes                the type of y, [n, 4]: y1, x1, y2, x2, where 0 is the first row or
+ *                       column and 1 the last; if y1 > y2, the region is flipped vertically
  *  box_ind              int32 or int64 [n], in [0, batch)
- *  crop_size            height and width of y, [n, height, width, channels]: places evenly from
- *                       one edge to the other, with both; a single one in the middle
- *  method               "bilinear": between the four pixels around a place, the default; or
+ *  crop_size            height and width of y, [n, height, width, channels]: positions evenly
+ *                       spaced between the edges, inclusive; a single one lies in the middle
+ *  method               "bilinear" (default): interpolation between the four nearest pixels; or
  *                       "nearest"
- *  extrapolation_value  for places outside the image; default 0
+ *  extrapolation_value  for positions outside the image; default: 0
  *
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another size or
- *  method; at the run, EDDY_OUT_OF_RANGE for an image that does not exist.
- *  Gradient: that of the formula for image and boxes, to any order; with "nearest" boxes have
- *  none, where TensorFlow's is that of "bilinear".
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; EDDY_INVALID_ARGUMENT for an invalid size or
+ *  method; at run time, EDDY_OUT_OF_RANGE for an image that does not exist.
+ *  Gradient: that of the formula for image and boxes, to any order; with "nearest", boxes have
+ *  none, whereas TensorFlow's is that of "bilinear".
  *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
 eddy_tensor eddy_crop_and_resize_with(const eddy_crop_and_resize_args *given)
 {
@@ -316,12 +318,13 @@ eddy_tensor eddy_crop_and_resize_with(const eddy_crop_and_resize_args *given)
                              (eddy_tensor[]){ floating(p.image), p.boxes, p.box_ind });
 }
 
-/** y[i] = the part of image box_ind[i] that boxes[i] holds, at the size that a tensor holds.
+/** y[i] = the region of image box_ind[i] given by boxes[i], resized to a size given by a tensor.
  *
  *  image, boxes, box_ind, method, extrapolation_value  as for eddy_crop_and_resize
  *  crop_size  int32 or int64 [2], as for eddy_resize_nearest_neighbor_to
  *
- *  Errors and gradient: those of eddy_crop_and_resize, for a size while building or at the run.
+ *  Errors and gradient: those of eddy_crop_and_resize; the size is checked while building or at
+ *  run time.
  *  TensorFlow: CropAndResize (tf.image.crop_and_resize). */
 eddy_tensor eddy_crop_and_resize_to_with(const eddy_crop_and_resize_to_args *given)
 {
@@ -334,8 +337,8 @@ eddy_tensor eddy_crop_and_resize_to_with(const eddy_crop_and_resize_to_args *giv
 
 /* --------------------------------------------- crop_and_resize_grad_image -- */
 
-/* Of the images, which only lend their shape, dy, boxes, the numbers of the images and perhaps
- * the size. */
+/* Inputs: the images, of which only the shape is used, dy, boxes, the indices of the images and
+ * optionally the size. */
 static bool back_infer(eddy_infer *c)
 {
     const eddy_shape dy = c->in[1].shape;
@@ -346,7 +349,7 @@ static bool back_infer(eddy_infer *c)
     if (!check_image(c, &image) || !check_attrs(c, &size) || !check_boxes(c, 2, &n)) return false;
     const eddy_shape want = crops_of(size, n, image);
     if (!eddy_shape_compatible(dy, want))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has shape %s; %s is expected",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has shape %s; expected %s",
                                eddy_shape_print(dy, text[0], sizeof text[0]),
                                eddy_shape_print(want, text[1], sizeof text[1]));
     if (dy.rank == 4) eddy__dim_unify(&image.dim[3], dy.dim[3]);

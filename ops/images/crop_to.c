@@ -1,14 +1,14 @@
-/* crop_to.c -- cropping, padding and resizing images to sizes that are tensors; composed of other
+/* crop_to.c -- cropping, padding and resizing images to sizes given by tensors; composed of other
  * operations. Sizes are computed in integers, so that they are known when a run begins. */
 #include "ops/images/images.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ sides -- */
+/* ------------------------------------------------------------------ sizes -- */
 
-/* t as an int64 scalar; says so on the graph if it is none, or less than `least`. */
+/* Converts t to an int64 scalar; reports an error if it is not one, or is less than `least`. */
 static bool is_side(const char *who, eddy_tensor x, eddy_tensor *t, int64_t least)
 {
     const eddy_dtype d = eddy_is_valid(*t) ? eddy_dtype_of(*t) : EDDY_BOOL;
@@ -27,7 +27,7 @@ static bool is_side(const char *who, eddy_tensor x, eddy_tensor *t, int64_t leas
                          (long long)least),
                false;
     *t = Cast(*t, EDDY_INT64);
-    /* Sums of what a run brings must not wrap. */
+    /* Sums of values known only at run time must not wrap around. */
     if (!known) *t = Maximum(Minimum(*t, 0x1p40), -0x1p40);
     return true;
 }
@@ -38,11 +38,9 @@ static bool are_sides(const char *who, eddy_tensor x, int64_t least, eddy_tensor
     return is_side(who, x, a, least) && is_side(who, x, b, least);
 }
 
-/* y, in a run in which none of these int64 scalars is negative. */
-static eddy_tensor where_room(const char *who, eddy_tensor y, eddy_list least)
+/* y; a run fails with this message if one of these int64 scalars is negative. */
+static eddy_tensor where_room(const char *message, eddy_tensor y, eddy_list least)
 {
-    char message[128];
-    snprintf(message, sizeof message, "%s: a size is not above 0, or there is no room", who);
     const eddy_tensor all = eddy_stack(least, 0);
     const eddy_tensor good = eddy_assert(eddy_all(GreaterEqual(all, 0)), least, message);
     eddy_control_begin(y.graph, EDDY_LIST(good));
@@ -51,7 +49,7 @@ static eddy_tensor where_room(const char *who, eddy_tensor y, eddy_list least)
     return y;
 }
 
-/* `size` places of x along an axis from `first` on, int64 scalars; zeros where x has none. */
+/* `size` positions of x along an axis, starting at `first`, both int64 scalars; zeros outside x. */
 static eddy_tensor window(eddy_tensor x, int64_t axis, eddy_tensor first, eddy_tensor size)
 {
     const eddy_tensor zero = NumberLike(0, size), n = eddy_size_along(x, axis);
@@ -66,18 +64,18 @@ static eddy_tensor windows(eddy_tensor x, eddy_tensor top, eddy_tensor left, edd
     return window(window(x, -3, top, height), -2, left, width);
 }
 
-/* ------------------------------------------------------------------ parts -- */
+/* --------------------------------------------------------- crops and pads -- */
 
 /** y = x[..., offset_height : offset_height + height, offset_width : offset_width + width, :],
- *  offsets and sizes being tensors.
+ *  where offsets and sizes are tensors.
  *
  *  x       any element type, [..., height, width, channels], rank known
- *  others  int32 or int64 scalars: offsets 0 or more, sizes above 0; the box lies inside x
+ *  others  int32 or int64 scalars: offsets not negative, sizes positive; the box must lie inside x
  *
- *  Sizes are known when a run begins, as those of eddy_resize_nearest_neighbor_to are; offsets
- *  may depend on anything.
- *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other scalars; at the run,
- *  EDDY_CHECK_FAILED for another box.
+ *  Sizes must be known when a run begins, as for eddy_resize_nearest_neighbor_to; offsets
+ *  may depend on any data.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT for invalid scalars; at run time,
+ *  EDDY_CHECK_FAILED for an invalid box.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.image.crop_to_bounding_box. */
 eddy_tensor eddy_crop_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_height,
                                          eddy_tensor offset_width, eddy_tensor height,
@@ -91,21 +89,23 @@ eddy_tensor eddy_crop_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_heigh
     const eddy_tensor below = Sub(Sub(eddy_size_along(x, -3), offset_height), height);
     const eddy_tensor right = Sub(Sub(eddy_size_along(x, -2), offset_width), width);
     const eddy_tensor y = windows(x, offset_height, offset_width, height, width);
-    const eddy_tensor z = where_room(who, y, EDDY_LIST(offset_height, offset_width, below, right,
-                                                       Sub(height, 1), Sub(width, 1)));
+    const eddy_tensor z = where_room(
+        "crop_to_bounding_box_to: the box must have a positive size and lie inside x", y,
+        EDDY_LIST(offset_height, offset_width, below, right, Sub(height, 1), Sub(width, 1)));
     eddy_scope_end(x.graph);
     return z;
 }
 
-/** y = images of this height and width with x at an offset in them, and zeros around it; offsets
+/** y = images of this height and width with x at an offset, and zeros around it; offsets
  *  and sizes are tensors.
  *
  *  x       floating, complex or integer, [..., height, width, channels], rank known
- *  others  as for eddy_crop_to_bounding_box_to; x has room
+ *  others  as for eddy_crop_to_bounding_box_to; x must fit inside y
  *
- *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other scalars; at the run,
- *  EDDY_CHECK_FAILED if there is no room.
- *  Gradient: dx = dy where x is.  TensorFlow: tf.image.pad_to_bounding_box. */
+ *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT for invalid scalars; at run time,
+ *  EDDY_CHECK_FAILED if x does not fit.
+ *  Gradient: dx = the part of dy that corresponds to x.
+ *  TensorFlow: tf.image.pad_to_bounding_box. */
 eddy_tensor eddy_pad_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_height,
                                         eddy_tensor offset_width, eddy_tensor height,
                                         eddy_tensor width)
@@ -118,27 +118,29 @@ eddy_tensor eddy_pad_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_height
     const eddy_tensor below = Sub(Sub(height, eddy_size_along(x, -3)), offset_height);
     const eddy_tensor right = Sub(Sub(width, eddy_size_along(x, -2)), offset_width);
     const eddy_tensor y = windows(x, Neg(offset_height), Neg(offset_width), height, width);
-    const eddy_tensor z = where_room(who, y, EDDY_LIST(offset_height, offset_width, below, right,
-                                                       Sub(height, 1), Sub(width, 1)));
+    const eddy_tensor z = where_room(
+        "pad_to_bounding_box_to: x must fit inside the target size at its offset", y,
+        EDDY_LIST(offset_height, offset_width, below, right, Sub(height, 1), Sub(width, 1)));
     eddy_scope_end(x.graph);
     return z;
 }
 
-/* Where a window of this size begins along an axis if its middle is that of x, rounded to 0. */
+/* The first position along an axis of a window of this size with the same center as x, rounded
+ * toward 0. */
 static eddy_tensor middle(eddy_tensor x, int64_t axis, eddy_tensor size)
 {
     return eddy_truncatediv(Sub(eddy_size_along(x, axis), size), NumberLike(2, size));
 }
 
-/** y = images of this height and width with the middle of x in their middle: cut where x is
- *  larger, with zeros where it is smaller.  The sizes are tensors.
+/** y = images of this height and width with the same center as x: x is cropped where it is
+ *  larger, and padded with zeros where it is smaller.  The sizes are tensors.
  *
  *  x              floating, complex or integer, [..., height, width, channels], rank known
- *  height, width  int32 or int64 scalars above 0, as for eddy_crop_to_bounding_box_to
+ *  height, width  positive int32 or int64 scalars, as for eddy_crop_to_bounding_box_to
  *
- *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other sizes, while building or
- *  at the run.
- *  Gradient: dx = dy where x is, and 0 elsewhere.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x; for a size that is not positive, EDDY_INVALID_ARGUMENT
+ *  while building or EDDY_CHECK_FAILED at run time.
+ *  Gradient: dx = the part of dy that corresponds to x, and 0 where x was cropped.
  *  TensorFlow: tf.image.resize_image_with_crop_or_pad. */
 eddy_tensor eddy_resize_with_crop_or_pad_to(eddy_tensor x, eddy_tensor height, eddy_tensor width)
 {
@@ -147,7 +149,9 @@ eddy_tensor eddy_resize_with_crop_or_pad_to(eddy_tensor x, eddy_tensor height, e
         return eddy_none(x.graph);
     eddy_scope_begin(x.graph, who);
     const eddy_tensor y = windows(x, middle(x, -3, height), middle(x, -2, width), height, width);
-    const eddy_tensor z = where_room(who, y, EDDY_LIST(Sub(height, 1), Sub(width, 1)));
+    const eddy_tensor z = where_room(
+        "resize_with_crop_or_pad_to: the target size must be positive", y,
+        EDDY_LIST(Sub(height, 1), Sub(width, 1)));
     eddy_scope_end(x.graph);
     return z;
 }
@@ -158,7 +162,7 @@ eddy_tensor eddy_resize_with_crop_or_pad_to(eddy_tensor x, eddy_tensor height, e
 typedef struct eddy_resize_images_to_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_images_to_args));
     eddy_tensor x, size;           /* size: two integers, height and width */
-    const char *method;            /* "bilinear" (the default), "nearest", "bicubic", "area" */
+    const char *method;            /* "bilinear" (default), "nearest", "bicubic", "area" */
     bool        align_corners, preserve_aspect_ratio;
 } eddy_resize_images_to_args;
 #endif
@@ -175,14 +179,14 @@ static eddy_tensor resize_by(const eddy_resize_images_to_args *a, eddy_tensor x,
                      "be bilinear, nearest, bicubic or area", m);
 }
 
-/* a / b, integers, rounded to the nearest, and halves to the even one. */
+/* a / b for integers, rounded to the nearest integer, halves to even. */
 static eddy_tensor rounded_ratio(eddy_tensor a, eddy_tensor b)
 {
     const eddy_tensor odd = FloorMod(FloorDiv(a, b), 2);
     return FloorDiv(Add(Add(Mul(a, 2), Sub(b, 1)), odd), Mul(b, 2));
 }
 
-/* The largest sides in the proportion of x that fit in these. */
+/* The largest sides with the aspect ratio of x that fit in these. */
 static eddy_tensor in_proportion(eddy_tensor x, eddy_tensor size)
 {
     const eddy_tensor h = eddy_size_along(x, -3), w = eddy_size_along(x, -2);
@@ -198,18 +202,18 @@ static eddy_tensor resize_any(const eddy_resize_images_to_args *a, eddy_tensor s
     return Squeeze(resize_by(a, ExpandDims(a->x, 0), size), EDDY_AXES(0));
 }
 
-/** y = one image or several at the size that a tensor holds.
+/** y = one image or several, resized to a size given by a tensor.
  *
- *  x                      as the method takes it, [height, width, channels] or
+ *  x                      as required by the method, [height, width, channels] or
  *                         [batch, height, width, channels]
  *  size                   int32 or int64 [2], as for eddy_resize_nearest_neighbor_to
- *  method                 "bilinear", the default, "nearest", "bicubic" or "area"
- *  align_corners          as there
- *  preserve_aspect_ratio  y is the largest that fits in the size and has the sides of x in
- *                         their proportion
+ *  method                 "bilinear" (default), "nearest", "bicubic" or "area"
+ *  align_corners          as for the method
+ *  preserve_aspect_ratio  y is the largest image that fits in the size and has the aspect ratio
+ *                         of x
  *
- *  The type of y is that of the method, also where the images have the size already.
- *  Errors: EDDY_BAD_SHAPE for another x; those of the method.
+ *  The type of y is that of the method, even if the images already have the size.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x; those of the method.
  *  Gradient: that of the method.  TensorFlow: tf.image.resize_images. */
 eddy_tensor eddy_resize_images_to_with(const eddy_resize_images_to_args *given)
 {
@@ -221,7 +225,7 @@ eddy_tensor eddy_resize_images_to_with(const eddy_resize_images_to_args *given)
     const eddy_shape s = eddy_shape_of(a.x), two = eddy_shape_of(a.size);
     if (!eddy_is_valid(a.size) || s.rank > 4 || !eddy_shape_compatible(two, EDDY_SHAPE(2)))
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images %s and a size of shape %s; rank 3 "
-                         "or 4 and [2] are expected", who,
+                         "or 4 and [2] expected", who,
                          eddy_shape_print(s, text[0], sizeof text[0]),
                          eddy_is_valid(a.size) ? eddy_shape_print(two, text[1], sizeof text[1])
                                                : "none");
@@ -232,14 +236,14 @@ eddy_tensor eddy_resize_images_to_with(const eddy_resize_images_to_args *given)
     return y;
 }
 
-/** y = images in this size in their own proportion, in the middle, with zeros around them.  The
- *  sizes are tensors.
+/** y = images resized to fit in this size with their aspect ratio preserved, centered, with zeros
+ *  around them.  The sizes are tensors.
  *
  *  x              as for eddy_resize_images_to
- *  height, width  int32 or int64 scalars above 0, as for eddy_crop_to_bounding_box_to
+ *  height, width  positive int32 or int64 scalars, as for eddy_crop_to_bounding_box_to
  *  method         as for eddy_resize_images_to; NULL: "bilinear"
  *
- *  Errors: as eddy_resize_images_to and eddy_pad_to_bounding_box_to.
+ *  Errors: as for eddy_resize_images_to and eddy_pad_to_bounding_box_to.
  *  Gradient: that of the method.  TensorFlow: tf.image.resize_image_with_pad. */
 eddy_tensor eddy_resize_image_with_pad_to(eddy_tensor x, eddy_tensor height, eddy_tensor width,
                                           const char *method)

@@ -1,7 +1,7 @@
 /* edges_and_quality.c -- Sobel edges, image gradients, total variation, and image quality: PSNR
  * and SSIM; composed of other operations. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/images/images.h"
 #include "ops/short_names.h"
 
@@ -19,36 +19,36 @@ static bool is_signed(const char *who, eddy_tensor x)
                      "negative numbers", who), false;
 }
 
-/* From each row, or column, to the next. */
-static eddy_tensor down(eddy_tensor x)
+/* The difference from each row, or column, to the next. */
+static eddy_tensor row_differences(eddy_tensor x)
 {
     return Sub(eddy_index(x, "..., 1:, :, :"), eddy_index(x, "..., :-1, :, :"));
 }
-static eddy_tensor right(eddy_tensor x)
+static eddy_tensor column_differences(eddy_tensor x)
 {
     return Sub(eddy_index(x, "..., 1:, :"), eddy_index(x, "..., :-1, :"));
 }
 
-/** y = the sum of the sizes of all differences of neighbours, down and to the right, of each
- *  image: a measure of its noise.
+/** y = for each image the sum of the absolute differences of vertically and horizontally
+ *  neighboring pixels: a measure of its noise.
  *
  *  x  real numbers, [..., height, width, channels]; y is [...]
  *
- *  Errors: EDDY_BAD_SHAPE for a rank below 3; those of the operations it is made of.
+ *  Errors: EDDY_BAD_SHAPE for a rank below 3; those of the operations that it is composed of.
  *  Gradient: that of the formula.  TensorFlow: tf.image.total_variation. */
 eddy_tensor eddy_total_variation(eddy_tensor x)
 {
     if (!eddy__is_image("total_variation", x) || !is_signed("total_variation", x)) return none(x);
     const eddy_dims all = EDDY_AXES(-3, -2, -1);
-    return Add(Sum(Abs(down(x)), all), Sum(Abs(right(x)), all));
+    return Add(Sum(Abs(row_differences(x)), all), Sum(Abs(column_differences(x)), all));
 }
 
-/** y = the differences of each row of images to the next; eddy_output(y, 1): of each column to
+/** y = the difference from each row of images to the next; eddy_output(y, 1): from each column to
  *  the next.  The last ones are 0.
  *
- *  x  real numbers, [batch, height, width, channels]; both have its shape and type
+ *  x  real numbers, [batch, height, width, channels]; both outputs have its shape and type
  *
- *  Errors: EDDY_BAD_SHAPE for another rank; those of the operations it is made of.
+ *  Errors: EDDY_BAD_SHAPE for any other rank; those of the operations that it is composed of.
  *  Gradient: that of the formula.  TensorFlow: tf.image.image_gradients. */
 eddy_tensor eddy_image_gradients(eddy_tensor x)
 {
@@ -59,18 +59,19 @@ eddy_tensor eddy_image_gradients(eddy_tensor x)
                          eddy_shape_of(x).rank);
     const eddy_tensor dy = ZerosLike(eddy_index(x, ":, :1")),
                       dx = ZerosLike(eddy_index(x, ":, :, :1"));
-    const eddy_tensor both[] = { eddy_concat(EDDY_LIST(down(x), dy), 1),
-                                 eddy_concat(EDDY_LIST(right(x), dx), 2) };
+    const eddy_tensor both[] = { eddy_concat(EDDY_LIST(row_differences(x), dy), 1),
+                                 eddy_concat(EDDY_LIST(column_differences(x), dx), 2) };
     return eddy_identity_n((eddy_list){ 2, both }, 2);
 }
 
-/** y = the edges of images by Sobel's filters: [..., 0] down, [..., 1] to the right, each the
- *  difference of the neighbours on both sides, of three rows or columns with the weights 1 2 1.
- *  Outside, images are mirrored.
+/** y = the edges of images by Sobel filters: [..., 0] vertical, [..., 1] horizontal, each the
+ *  difference of the neighbors on both sides, summed over three rows or columns with the weights
+ *  1 2 1.  Images are mirrored at their edges.
  *
- *  x  real numbers, [batch, height, width, channels], sides above 1; y has one axis more, of 2
+ *  x  real numbers, [batch, height, width, channels], height and width at least 2; y has one more
+ *     axis, of size 2
  *
- *  Errors: EDDY_BAD_SHAPE for another x; those of the operations it is made of.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x; those of the operations that it is composed of.
  *  Gradient: that of the formula.  TensorFlow: tf.image.sobel_edges. */
 eddy_tensor eddy_sobel_edges(eddy_tensor x)
 {
@@ -92,7 +93,8 @@ eddy_tensor eddy_sobel_edges(eddy_tensor x)
 
 /* ------------------------------------------------------------------ noise -- */
 
-/* a and b as floats of one type, and max_val on their scale; false if they do not fit. */
+/* Converts a and b to one floating-point type, and max_val to its scale; returns false after an
+ * error. */
 static bool comparable(const char *who, eddy_tensor *a, eddy_tensor *b, double *max_val)
 {
     char text[2][128];
@@ -114,7 +116,7 @@ static bool comparable(const char *who, eddy_tensor *a, eddy_tensor *b, double *
                    eddy_shape_print(t, text[1], sizeof text[1])),
                false;
     if (!(*max_val > 0))
-        return eddy_fail(a->graph, EDDY_INVALID_ARGUMENT, "%s: max_val is %g; it must be above 0",
+        return eddy_fail(a->graph, EDDY_INVALID_ARGUMENT, "%s: max_val is %g; it must be positive",
                          who, *max_val), false;
     if (eddy_dtype_of(*a) != eddy_dtype_of(*b))
         return eddy_fail(a->graph, EDDY_BAD_DTYPE,
@@ -130,11 +132,11 @@ static bool comparable(const char *who, eddy_tensor *a, eddy_tensor *b, double *
 /** y = 10 log10(max_val^2 / the mean squared error) of each pair of images, in decibels.
  *
  *  a, b     float32, float64, int32, int64 or uint8, of one type, [..., height, width, channels];
- *           y is float64 if they are, else float32, [...]
- *  max_val  the largest value less the smallest that images may have: 255 or 1
+ *           y is float64 if they are, otherwise float32, [...]
+ *  max_val  the largest minus the smallest value that images may have: 255 or 1
  *
- *  Equal images have infinity.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another max_val.
+ *  It is infinite for equal images.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for an invalid max_val.
  *  Gradient: that of the formula.  TensorFlow: tf.image.psnr. */
 eddy_tensor eddy_psnr(eddy_tensor a, eddy_tensor b, double max_val)
 {
@@ -155,8 +157,8 @@ typedef struct eddy_ssim_args {
     double        filter_sigma EDDY_DEFAULT(1.5);
     double        k1 EDDY_DEFAULT(0.01);
     double        k2 EDDY_DEFAULT(0.03);
-    const double *power_factors;     /* of eddy_ssim_multiscale: one a scale, */
-    int           scales;            /* so many, at most 16 */
+    const double *power_factors;     /* of eddy_ssim_multiscale: one per scale */
+    int           scales;            /* their number, at most 16 */
 } eddy_ssim_args;
 #endif
 
@@ -167,16 +169,17 @@ static bool settle(const char *who, eddy_ssim_args *p)
     char text[128];
     if (s.rank != 4 || s.dim[3] == EDDY_ANY)
         return eddy_fail(p->a.graph, EDDY_BAD_SHAPE, "%s: images have shape %s; rank 4 and a known "
-                         "number of channels are expected", who,
+                         "number of channels expected", who,
                          eddy_shape_print(s, text, sizeof text)), false;
     if (p->filter_size > 0 && p->filter_size <= 1024 && p->filter_sigma > 0) return true;
     return eddy_fail(p->a.graph, EDDY_INVALID_ARGUMENT,
-                     "%s: filter_size is %d and filter_sigma is %g; expected [1, 1024] and above 0",
+                     "%s: filter_size is %d and filter_sigma is %g; filter_size must be in "
+                     "[1, 1024] and filter_sigma positive",
                      who, p->filter_size, p->filter_sigma),
            false;
 }
 
-/* Gauss's curve for each channel, [n, 1, channels, 1] or with `across` [1, n, channels, 1]. */
+/* A Gaussian for each channel, [n, 1, channels, 1], or with `across` [1, n, channels, 1]. */
 static eddy_tensor curve(const eddy_ssim_args *p, bool across)
 {
     const int64_t n = p->filter_size, c = eddy_shape_of(p->a).dim[3];
@@ -190,13 +193,13 @@ static eddy_tensor curve(const eddy_ssim_args *p, bool across)
     return eddy_broadcast_to(Reshape(each, s), all);
 }
 
-/* Means weighted by that curve around each place where it lies inside. */
+/* Means weighted by that Gaussian around each position where it lies inside the image. */
 static eddy_tensor blurred(eddy_tensor x, const eddy_tensor *curves)
 {
     return eddy_depthwise_conv2d(eddy_depthwise_conv2d(x, curves[0]), curves[1]);
 }
 
-/* The similarity of each channel, and that of contrast and structure alone. */
+/* The similarity of each channel, and that of contrast and structure only. */
 static void similarity(const eddy_ssim_args *p, const eddy_tensor *curves, eddy_tensor a,
                        eddy_tensor b, eddy_tensor *all, eddy_tensor *contrast)
 {
@@ -213,7 +216,7 @@ static void similarity(const eddy_ssim_args *p, const eddy_tensor *curves, eddy_
     *contrast = Mean(form, sides);
 }
 
-/* x^p, and 0 with no slope where x is not above 0. */
+/* x^p; 0 with no slope where x is not positive. */
 static eddy_tensor powered(eddy_tensor x, double p)
 {
     const eddy_tensor above = Greater(x, 0);
@@ -223,14 +226,14 @@ static eddy_tensor powered(eddy_tensor x, double p)
 /** y = the structural similarity of each pair of images: 1 for equal ones.
  *
  *  a, b          float32, float64, int32, int64 or uint8, of one type, [batch, height, width,
- *                channels], sides not below that of the filter, channels known; y is float64 if
- *                they are, else float32, [batch]
- *  max_val       the largest value less the smallest that images may have: 255 or 1
- *  filter_size   of the weights of neighbours, Gauss's curve; default 11
- *  filter_sigma  its width; default 1.5
- *  k1, k2        default 0.01 and 0.03
+ *                channels], at least as large as the filter, number of channels known; y is
+ *                float64 if they are, otherwise float32, [batch]
+ *  max_val       the largest minus the smallest value that images may have: 255 or 1
+ *  filter_size   size of the Gaussian window; default: 11
+ *  filter_sigma  its standard deviation; default: 1.5
+ *  k1, k2        default: 0.01 and 0.03
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for another max_val or filter.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE; EDDY_INVALID_ARGUMENT for an invalid max_val or filter.
  *  Gradient: that of the formula.  TensorFlow: tf.image.ssim; Wang and others, "Image quality
  *  assessment: from error visibility to structural similarity", 2004. */
 eddy_tensor eddy_ssim_with(const eddy_ssim_args *given)
@@ -244,14 +247,14 @@ eddy_tensor eddy_ssim_with(const eddy_ssim_args *given)
 }
 
 /** y = the product of powers of the structural similarities at several scales, each with half
- *  the sides of the one before: those of contrast and structure, and at the last the whole.
+ *  the size of the previous one: contrast and structure only, except at the last scale.
  *
- *  a, b, max_val, filter_size, filter_sigma, k1, k2  as for eddy_ssim; sides large enough for the
- *                 last scale
- *  power_factors  `scales` powers; left out: 0.0448, 0.2856, 0.3001, 0.2363, 0.1333
+ *  a, b, max_val, filter_size, filter_sigma, k1, k2  as for eddy_ssim; height and width must be
+ *                 large enough for the last scale
+ *  power_factors  `scales` powers; default: 0.0448, 0.2856, 0.3001, 0.2363, 0.1333
  *
- *  A similarity below 0 counts as 0, and has no gradient, where TensorFlow's is NaN.
- *  Errors: as eddy_ssim; EDDY_INVALID_ARGUMENT for other scales.
+ *  A negative similarity counts as 0 and has no gradient, whereas TensorFlow's is NaN.
+ *  Errors: as for eddy_ssim; EDDY_INVALID_ARGUMENT for invalid scales.
  *  Gradient: that of the formula.  TensorFlow: tf.image.ssim_multiscale; Wang and others,
  *  "Multiscale structural similarity for image quality assessment", 2003. */
 eddy_tensor eddy_ssim_multiscale_with(const eddy_ssim_args *given)

@@ -1,52 +1,52 @@
 /* flip_crop_pad.c -- image flips, cropping, padding and resizing to given sizes; composed of
  * other operations. */
 #include "ops/images/images.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------- turning -- */
+/* --------------------------------------------------------------- flips -- */
 
-/** y = images with left and right exchanged.
+/** y = images flipped horizontally.
  *
  *  x  any element type, [..., height, width, channels]
  *
  *  Errors: EDDY_BAD_SHAPE for a rank below 3.
- *  Gradient: dx = dy turned back.  TensorFlow: tf.image.flip_left_right. */
+ *  Gradient: dx = dy flipped likewise.  TensorFlow: tf.image.flip_left_right. */
 eddy_tensor eddy_flip_left_right(eddy_tensor x)
 {
     if (!eddy__is_image("flip_left_right", x)) return eddy_none(x.graph);
     return eddy_reverse(x, EDDY_AXES(-2));
 }
 
-/** y = images with above and below exchanged.
+/** y = images flipped vertically.
  *
  *  x  any element type, [..., height, width, channels]
  *
  *  Errors: EDDY_BAD_SHAPE for a rank below 3.
- *  Gradient: dx = dy turned back.  TensorFlow: tf.image.flip_up_down. */
+ *  Gradient: dx = dy flipped likewise.  TensorFlow: tf.image.flip_up_down. */
 eddy_tensor eddy_flip_up_down(eddy_tensor x)
 {
     if (!eddy__is_image("flip_up_down", x)) return eddy_none(x.graph);
     return eddy_reverse(x, EDDY_AXES(-3));
 }
 
-/** y = images with rows and columns exchanged.  By quarters they are turned by
- *  eddy_rot90(x, k, -3, -2).
+/** y = images with rows and columns exchanged.  eddy_rot90(x, k, -3, -2) rotates images by quarter
+ *  turns.
  *
  *  x  any element type, [..., height, width, channels], rank known
  *
- *  Errors: EDDY_BAD_SHAPE for a rank below 3 or unknown.
- *  Gradient: dx = dy turned back.  TensorFlow: tf.image.transpose_image. */
+ *  Errors: EDDY_BAD_SHAPE for a rank that is below 3 or unknown.
+ *  Gradient: dx = dy transposed likewise.  TensorFlow: tf.image.transpose_image. */
 eddy_tensor eddy_transpose_image(eddy_tensor x)
 {
     if (!eddy__has_image_rank("transpose_image", x)) return eddy_none(x.graph);
     return eddy_swapaxes(x, -3, -2);
 }
 
-/* ----------------------------------------------------------------- parts -- */
+/* -------------------------------------------------------- crops and pads -- */
 
 /* A list for a tensor of this rank with two entries for height and width. */
 static eddy_dims sides(int rank, int64_t height, int64_t width, int64_t others)
@@ -75,9 +75,9 @@ static eddy_tensor cut(eddy_tensor x, int64_t top, int64_t left, int64_t height,
 /** y = x[..., offset_height : offset_height + height, offset_width : offset_width + width, :].
  *
  *  x       any element type, [..., height, width, channels], rank known
- *  others  0 or more, the height and width above 0; the box lies inside x
+ *  others  offsets not negative, height and width positive; the box must lie inside x
  *
- *  Errors: EDDY_BAD_SHAPE for another x or box, EDDY_INVALID_ARGUMENT for other numbers.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x or box, EDDY_INVALID_ARGUMENT for invalid numbers.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.image.crop_to_bounding_box. */
 eddy_tensor eddy_crop_to_bounding_box(eddy_tensor x, int64_t offset_height, int64_t offset_width,
                                       int64_t height, int64_t width)
@@ -89,14 +89,15 @@ eddy_tensor eddy_crop_to_bounding_box(eddy_tensor x, int64_t offset_height, int6
     return cut(x, offset_height, offset_width, height, width);
 }
 
-/** y = images of this height and width with x at an offset in them, and zeros around it.
+/** y = images of this height and width with x at an offset, and zeros around it.
  *
  *  x       a type that eddy_pad takes, [..., height, width, channels], height and width known
- *  others  0 or more, the height and width above 0; x has room
+ *  others  offsets not negative, height and width positive; x must fit inside y
  *
- *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT if there is no room or for other
+ *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT if x does not fit or for invalid
  *  numbers.
- *  Gradient: dx = dy where x is.  TensorFlow: tf.image.pad_to_bounding_box. */
+ *  Gradient: dx = the part of dy that corresponds to x.
+ *  TensorFlow: tf.image.pad_to_bounding_box. */
 eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64_t offset_width,
                                      int64_t height, int64_t width)
 {
@@ -115,12 +116,12 @@ eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64
     return eddy_pad(x, sides(rank, offset_height, offset_width, 0), sides(rank, below, right, 0));
 }
 
-/** y = the middle of images: this part of their height and of their width.
+/** y = the center of images: this fraction of their height and of their width.
  *
  *  x         any element type, [..., height, width, channels], height and width known
- *  fraction  above 0, at most 1; as much is left out on either side, rounded down
+ *  fraction  in (0, 1]; the part cropped on each side is rounded down
  *
- *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for another fraction.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT for an invalid fraction.
  *  Gradient: dx = zeros like x with dy in the middle.  TensorFlow: tf.image.central_crop. */
 eddy_tensor eddy_central_crop(eddy_tensor x, double fraction)
 {
@@ -134,15 +135,15 @@ eddy_tensor eddy_central_crop(eddy_tensor x, double fraction)
     return cut(x, top, left, h - 2 * top, w - 2 * left);
 }
 
-/** y = images of this height and width with the middle of x in their middle: cut where x is
- *  larger, with zeros where it is smaller.
+/** y = images of this height and width with the same center as x: x is cropped where it is
+ *  larger, and padded with zeros where it is smaller.
  *
  *  x              a type that eddy_pad takes, [..., height, width, channels], height and width
  *                 known
- *  height, width  above 0
+ *  height, width  positive
  *
- *  Errors: EDDY_BAD_SHAPE for another x, EDDY_INVALID_ARGUMENT for other sizes.
- *  Gradient: dx = dy where x is, and 0 elsewhere.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT for invalid sizes.
+ *  Gradient: dx = the part of dy that corresponds to x, and 0 where x was cropped.
  *  TensorFlow: tf.image.resize_image_with_crop_or_pad. */
 eddy_tensor eddy_resize_with_crop_or_pad(eddy_tensor x, int64_t height, int64_t width)
 {
@@ -163,7 +164,7 @@ typedef struct eddy_resize_images_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_images_args));
     eddy_tensor x;
     eddy_dims   size;              /* height and width */
-    const char *method;            /* "bilinear" (the default), "nearest", "bicubic", "area" */
+    const char *method;            /* "bilinear" (default), "nearest", "bicubic", "area" */
     bool        align_corners, preserve_aspect_ratio;
 } eddy_resize_images_args;
 #endif
@@ -179,19 +180,19 @@ static eddy_tensor resize_by(const eddy_resize_images_args *a, eddy_tensor x, ed
                      "bilinear, nearest, bicubic or area", m);
 }
 
-/** y = one image or several at another size.
+/** y = one image or several, resized.
  *
- *  x                      as the method takes it, [height, width, channels] or
+ *  x                      as required by the method, [height, width, channels] or
  *                         [batch, height, width, channels]
  *  size                   height and width of y
- *  method                 "bilinear", the default, "nearest", "bicubic" or "area":
+ *  method                 "bilinear" (default), "nearest", "bicubic" or "area":
  *                         eddy_resize_bilinear, ...
- *  align_corners          as there
- *  preserve_aspect_ratio  y is the largest that fits in the size and has the sides of x, which
- *                         are known, in their proportion
+ *  align_corners          as for the method
+ *  preserve_aspect_ratio  y is the largest image that fits in the size and has the aspect ratio
+ *                         of x, whose height and width must be known
  *
- *  Images that have the size already are y, of the type that they have.
- *  Errors: EDDY_BAD_SHAPE for another x; those of the method.
+ *  Images that already have the size are returned unchanged, with their own type.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x; those of the method.
  *  Gradient: that of the method.  TensorFlow: tf.image.resize_images. */
 eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
 {
@@ -204,14 +205,14 @@ eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
     if (s.rank > 4 || a.size.count != 2) {
         char text[128];
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images %s and a size of %d entries; rank "
-                         "3 or 4 and 2 entries are expected", who,
+                         "3 or 4 and 2 entries expected", who,
                          eddy_shape_print(s, text, sizeof text), a.size.count);
     }
     if (a.preserve_aspect_ratio) {
         if (!eddy__has_image_size(who, a.x, &h, &w) ||
             !are_sides(who, a.x, 1, a.size.at[0], a.size.at[1]))
             return none;
-        /* In float32, as TensorFlow: a half may go the other way. */
+        /* In float32, like TensorFlow: a half may round the other way. */
         const float scale = fminf((float)a.size.at[0] / (float)h, (float)a.size.at[1] / (float)w);
         a.size = EDDY_DIMS((int64_t)rintf(scale * (float)h), (int64_t)rintf(scale * (float)w));
     }
@@ -220,13 +221,14 @@ eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
     return Squeeze(resize_by(&a, ExpandDims(a.x, 0), a.size), EDDY_AXES(0));
 }
 
-/** y = images in this size in their own proportion, in the middle, with zeros around them.
+/** y = images resized to fit in this size with their aspect ratio preserved, centered, with zeros
+ *  around them.
  *
  *  x              as for eddy_resize_images, height and width known
- *  height, width  above 0
+ *  height, width  positive
  *  method         as for eddy_resize_images; NULL: "bilinear"
  *
- *  Errors: as eddy_resize_images and eddy_pad_to_bounding_box.
+ *  Errors: as for eddy_resize_images and eddy_pad_to_bounding_box.
  *  Gradient: that of the method.  TensorFlow: tf.image.resize_image_with_pad. */
 eddy_tensor eddy_resize_image_with_pad(eddy_tensor x, int64_t height, int64_t width,
                                        const char *method)
@@ -255,14 +257,14 @@ bool eddy__is_image(const char *who, eddy_tensor x)
                          who), false;
     if (s.rank < 0 || s.rank > 2) return true;
     return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s; [..., height, width, "
-                     "channels] is expected", who, eddy_shape_print(s, text, sizeof text)), false;
+                     "channels] expected", who, eddy_shape_print(s, text, sizeof text)), false;
 }
 
 bool eddy__has_image_rank(const char *who, eddy_tensor x)
 {
     if (!eddy__is_image(who, x)) return false;
     return eddy_shape_of(x).rank > 2 ||
-        (eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is not known", who,
+        (eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is unknown", who,
                    eddy_name_of(x)), false);
 }
 
@@ -275,7 +277,7 @@ bool eddy__has_image_size(const char *who, eddy_tensor x, int64_t *height, int64
     *width = s.dim[s.rank - 2];
     if (*height > 0 && *width > 0) return true;
     return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                     "%s: images have shape %s; height and width must be known and above 0", who,
+                     "%s: images have shape %s; height and width must be known and positive", who,
                      eddy_shape_print(s, text, sizeof text)),
            false;
 }
@@ -287,7 +289,7 @@ bool eddy__has_channels(const char *who, eddy_tensor x, int64_t channels)
     const int64_t last = s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY;
     if (!eddy_is_valid(x)) return eddy__is_image(who, x);
     if (s.rank != 0 && (last == EDDY_ANY || last == channels)) return true;
-    return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s; [..., %lld] is expected",
+    return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s; [..., %lld] expected",
                      who, eddy_shape_print(s, text, sizeof text), (long long)channels), false;
 }
 
@@ -299,8 +301,8 @@ bool eddy__is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int6
     char text[256];
     if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(n)))
-        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the size is %s; it must be int32 or "
-                         "int64, of shape [%lld]", who,
+        return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the size is %s; int32 or int64 of "
+                         "shape [%lld] expected", who,
                          valid ? eddy_type_print(t, text, sizeof text) : "not a valid tensor",
                          (long long)n), false;
     for (int64_t i = 0; known && i < n; i++)
@@ -316,8 +318,8 @@ bool eddy__is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int6
 bool eddy__is_image_dtype(const char *who, eddy_graph *g, eddy_dtype d)
 {
     if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64 || eddy__image_largest(d) > 1) return true;
-    return eddy_fail(g, EDDY_BAD_DTYPE, "%s: not defined for images of %s", who,
-                     eddy_dtype_name(d)), false;
+    return eddy_fail(g, EDDY_BAD_DTYPE, "%s: images are %s; float32, float64, int32, int64 or "
+                     "uint8 expected", who, eddy_dtype_name(d)), false;
 }
 
 double eddy__image_largest(eddy_dtype d)

@@ -1,7 +1,7 @@
 /* glimpse.c -- extract_glimpse: a window of each image around a given point; composed of other
  * operations. */
 #include "ops/images/images.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -13,11 +13,11 @@ typedef struct eddy_extract_glimpse_args {
     eddy_dims   size;              /* height and width */
     eddy_tensor offsets;
     bool        from_corner, in_pixels;
-    const char *noise;             /* "uniform" (the default), "zero" */
+    const char *noise;             /* "uniform" (default), "zero" */
     int64_t     seed;
 } eddy_extract_glimpse_args;
 
-/* The same with a size that is a tensor. */
+/* The same, with a size given by a tensor. */
 typedef struct eddy_extract_glimpse_to_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_extract_glimpse_to_args));
     eddy_tensor x, size, offsets;  /* size: two integers */
@@ -27,8 +27,8 @@ typedef struct eddy_extract_glimpse_to_args {
 } eddy_extract_glimpse_to_args;
 #endif
 
-/* The rows (axis 0) or columns of each image that its glimpse shows, -1 outside. */
-static eddy_tensor shown(const eddy_extract_glimpse_to_args *a, int axis)
+/* The rows (axis 0) or columns of each image that its glimpse covers, -1 outside. */
+static eddy_tensor covered_indices(const eddy_extract_glimpse_to_args *a, int axis)
 {
     const eddy_tensor size = Cast(eddy_index(a->size, axis ? "1" : "0"), EDDY_INT64);
     const eddy_tensor n = eddy_size_along(a->x, 1 + axis), zero = NumberLike(0, n);
@@ -50,7 +50,7 @@ static bool fits(const char *who, eddy_tensor x, eddy_tensor offsets, const char
                false;
     if ((s.rank >= 0 && s.rank != 4) || !eddy_shape_compatible(at, EDDY_SHAPE(EDDY_ANY, 2)))
         return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s and offsets %s; rank "
-                         "4 and [batch,2] are expected", who,
+                         "4 and [batch,2] expected", who,
                          eddy_shape_print(s, text[0], sizeof text[0]),
                          eddy_shape_print(at, text[1], sizeof text[1])), false;
     if (strcmp(noise, "uniform") == 0 || strcmp(noise, "zero") == 0) return true;
@@ -60,7 +60,7 @@ static bool fits(const char *who, eddy_tensor x, eddy_tensor offsets, const char
 
 static eddy_tensor glimpse(const eddy_extract_glimpse_to_args *a, const char *noise)
 {
-    const eddy_tensor rows = shown(a, 0), columns = shown(a, 1);
+    const eddy_tensor rows = covered_indices(a, 0), columns = covered_indices(a, 1);
     const eddy_tensor some = Gather(a->x, rows, 1, .skip_negative = true, .batch_dims = 1);
     const eddy_tensor y = Gather(some, columns, 2, .skip_negative = true, .batch_dims = 1);
     if (strcmp(noise, "zero") == 0 || !eddy_is_valid(y)) return y;
@@ -73,22 +73,23 @@ static eddy_tensor glimpse(const eddy_extract_glimpse_to_args *a, const char *no
     return Where(ExpandDims(inside, 3), y, Add(least, Mul(drawn, range)));
 }
 
-/** y = a window of each image around an offset of its own.
+/** y = a window of each image around its own offset.
  *
- *  x            float32 or float64 [batch, height, width, channels]; other types with `zero`
+ *  x            float32 or float64 [batch, height, width, channels]; with "zero" other types, too
  *  size         height and width of y
- *  offsets      float32 or float64 [batch, 2], y and x of the middle of the window: from the
- *               middle of the image, in halves of its sides
- *  from_corner  from its upper left corner, in whole sides
- *  in_pixels    in pixels from the corner, or in half pixels from the middle
- *  noise        what is outside: "uniform", random numbers of [0, 1), the default; or "zero"
- *  seed         of the random numbers; 0: the op's own
+ *  offsets      float32 or float64 [batch, 2], y and x of the center of the window, relative to the
+ *               center of the image, in units of half its height and width
+ *  from_corner  offsets are relative to the upper left corner, in units of height and width
+ *  in_pixels    offsets are in pixels from the corner, or in half pixels from the center
+ *  noise        fills the window outside the image: "uniform" (default), random numbers in [0, 1),
+ *               or "zero"
+ *  seed         of the random numbers; 0: a seed of the op's own
  *
- *  Where a window begins is rounded towards 0.
- *  Errors: EDDY_INVALID_ARGUMENT for another size or noise; those of the operations it is made
- *  of.
- *  Gradient: dx = dy where it was seen; offsets have none.  TensorFlow: ExtractGlimpse
- *  (tf.image.extract_glimpse), without a gradient. */
+ *  The beginning of a window is rounded toward 0.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid size or noise; those of the operations that it is
+ *  composed of.
+ *  Gradient: dx = dy at the pixels that a window covers; offsets have none.  TensorFlow:
+ *  ExtractGlimpse (tf.image.extract_glimpse), without a gradient. */
 eddy_tensor eddy_extract_glimpse_with(const eddy_extract_glimpse_args *given)
 {
     eddy_extract_glimpse_args a = EDDY_TAKE(eddy_extract_glimpse_args, given);
@@ -98,8 +99,8 @@ eddy_tensor eddy_extract_glimpse_with(const eddy_extract_glimpse_args *given)
     for (int i = 0; i < 2; i++)
         if (a.size.count != 2 || a.size.at[i] < 1 || a.size.at[i] > INT32_MAX)
             return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                             "%s: size must be a height and a width above 0 that fit in int32",
-                             who);
+                             "%s: size must be a height and a width that are positive and fit in "
+                             "int32", who);
     const eddy_tensor size = eddy_const(a.x.graph, EDDY_INT64, EDDY_SHAPE(2), a.size.at);
     const eddy_extract_glimpse_to_args to = {
         .x = a.x, .size = size, .offsets = a.offsets, .from_corner = a.from_corner,
@@ -108,15 +109,16 @@ eddy_tensor eddy_extract_glimpse_with(const eddy_extract_glimpse_args *given)
     return glimpse(&to, noise);
 }
 
-/** y = a window of each image, of the size that a tensor holds, around an offset of its own.
+/** y = a window of each image around its own offset, with a size given by a tensor.
  *
- *  size    int32 or int64 [2], height and width of y, known when a run begins as that of
- *          eddy_resize_nearest_neighbor_to is; with 0 y is empty
+ *  size    int32 or int64 [2], height and width of y; must be known when a run begins, as for
+ *          eddy_resize_nearest_neighbor_to; if an entry is 0, y is empty
  *  others  as for eddy_extract_glimpse
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another size or noise; those of eddy_range for a size below
- *  0; those of the operations it is made of.
- *  Gradient: as there.  TensorFlow: ExtractGlimpse (tf.image.extract_glimpse). */
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid size or noise; those of eddy_range for a negative
+ *  size; those of the operations that it is composed of.
+ *  Gradient: as for eddy_extract_glimpse.
+ *  TensorFlow: ExtractGlimpse (tf.image.extract_glimpse). */
 eddy_tensor eddy_extract_glimpse_to_with(const eddy_extract_glimpse_to_args *given)
 {
     eddy_extract_glimpse_to_args a = EDDY_TAKE(eddy_extract_glimpse_to_args, given);

@@ -5,23 +5,23 @@
 
 #include "graph/op.h"
 
-/* x has rank 3 at least, as far as that is known; if not, the graph says so. */
+/* Checks that x has rank 3 or more, as far as that is known; otherwise reports an error. */
 bool eddy__is_image(const char *who, eddy_tensor x);
-/* Its rank is known too; and height and width. */
+/* Also that its rank is known; and that height and width are known. */
 bool eddy__has_image_rank(const char *who, eddy_tensor x);
 bool eddy__has_image_size(const char *who, eddy_tensor x, int64_t *height, int64_t *width);
-/* Its last axis has `channels`, as far as that is known. */
+/* Checks that its last axis has `channels` entries, as far as that is known. */
 bool eddy__has_channels(const char *who, eddy_tensor x, int64_t channels);
-/* The type is one that images may have: float32, float64, int32, int64 or uint8. */
+/* Checks that images may have this type: float32, float64, int32, int64 or uint8. */
 bool eddy__is_image_dtype(const char *who, eddy_graph *g, eddy_dtype d);
 
-/* `size`, for images x, is a vector of `n` integers, int32 or int64, none of them negative as
- * far as they are known. */
+/* Checks that `size`, for images x, is a vector of `n` integers, int32 or int64, none of which is
+ * known to be negative. */
 bool eddy__is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int64_t n);
 
-/* x as floating numbers, in [0, 1] if they are integers. */
+/* x converted to floating point, in [0, 1] if it has integers. */
 eddy_tensor eddy__image_floats(const char *who, eddy_tensor x);
-/* The largest number that images of this type have: 1 for floating ones. */
+/* The largest value of images of this type: 1 for floating-point types. */
 double eddy__image_largest(eddy_dtype d);
 
 #endif

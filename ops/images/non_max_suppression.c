@@ -1,7 +1,7 @@
 /* non_max_suppression.c -- non-maximum suppression: of boxes that overlap, the one with the best
  * score is kept. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
@@ -14,8 +14,8 @@ typedef struct eddy_non_max_suppression_args {
     eddy_tensor boxes, scores;
     int64_t     max_output_size;
     double      iou_threshold EDDY_DEFAULT(0.5);
-    double      score_threshold EDDY_DEFAULT(EDDY_OMITTED); /* default none */
-    double      soft_nms_sigma;    /* default none */
+    double      score_threshold EDDY_DEFAULT(EDDY_OMITTED); /* default: none */
+    double      soft_nms_sigma;    /* default: none */
     const char *name;
 } eddy_non_max_suppression_args;
 #endif
@@ -48,7 +48,7 @@ static bool check_attrs(eddy_infer *c)
                            a->overlap, a->sigma);
 }
 
-/* Boxes [..., n, 4] and scores [..., n] of one type; *s is what is known of [..., n]. */
+/* Checks boxes [..., n, 4] and scores [..., n] of one type; *s is what is known of [..., n]. */
 static bool check_inputs(eddy_infer *c, eddy_shape *s)
 {
     const eddy_shape boxes = c->in[0].shape;
@@ -63,7 +63,7 @@ static bool check_inputs(eddy_infer *c, eddy_shape *s)
     }
     if (!good)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "boxes have shape %s and scores %s; [...,n,4] "
-                               "and [...,n] are expected",
+                               "and [...,n] expected",
                                eddy_shape_print(boxes, text[0], sizeof text[0]),
                                eddy_shape_print(c->in[1].shape, text[1], sizeof text[1]));
     if (s->rank < 0 || s->dim[s->rank - 1] <= INT32_MAX) return true;
@@ -88,7 +88,7 @@ typedef struct corners {
     double y1, x1, y2, x2;
 } corners;
 
-/* Box i; its corners may be any two that lie opposite each other. */
+/* Box i; its corners may be any two opposite ones. */
 static corners box_at(const eddy_buffer *b, int64_t i)
 {
     double v[4];
@@ -100,7 +100,8 @@ static corners box_at(const eddy_buffer *b, int64_t i)
 
 static double area_of(corners a) { return (a.y2 - a.y1) * (a.x2 - a.x1); }
 
-/* The area of what two boxes share over that of what either has; 0 without an area. */
+/* Intersection over union: the area of the intersection of two boxes over that of their union; 0
+ * without an area. */
 static double overlap_of(corners a, corners b)
 {
     const double h = fmin(a.y2, b.y2) - fmax(a.y1, b.y1), w = fmin(a.x2, b.x2) - fmax(a.x1, b.x1);
@@ -111,7 +112,7 @@ static double overlap_of(corners a, corners b)
 
 /* ------------------------------------------------------------------ a heap -- */
 
-/* A box that waits; it has been held against the first `seen` of those taken. */
+/* A candidate box; it has been compared with the first `seen` of the selected ones. */
 typedef struct candidate {
     double  score;
     int32_t box, seen;
@@ -122,8 +123,8 @@ static bool is_before(candidate a, candidate b)
     return a.score > b.score || (a.score == b.score && a.box < b.box);
 }
 
-/* The best one comes first; item i goes down to where it belongs. */
-static void sink(candidate *heap, int64_t n, int64_t i)
+/* A heap with the best one first; item i sinks to its position. */
+static void heap_sift_down(candidate *heap, int64_t n, int64_t i)
 {
     const candidate it = heap[i];
     for (int64_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
@@ -150,8 +151,8 @@ static double score_at(const eddy_buffer *b, int64_t i)
                                          : ((const double *)b->data)[i];
 }
 
-/* The score of a candidate less what the boxes taken since it was last seen leave of it; 0
- * or less than the threshold if that is not enough. */
+/* The score of a candidate, reduced for the boxes selected since it was last compared; 0
+ * or below the threshold if it is suppressed. */
 static double held_against(const nms_work *w, candidate c, int64_t first, const int32_t *taken,
                            int64_t count)
 {
@@ -166,7 +167,7 @@ static double held_against(const nms_work *w, candidate c, int64_t first, const 
     return c.score;
 }
 
-/* The boxes of one image in the order in which they are taken; how many. */
+/* Selects the boxes of one image, in order; returns their number. */
 static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t *taken,
                       double *scores)
 {
@@ -176,7 +177,7 @@ static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t
         const double score = score_at(w->k->in[1], first + i);
         if (score > w->least) heap[waiting++] = (candidate){ score, (int32_t)i, 0 };
     }
-    for (int64_t i = waiting / 2 - 1; i >= 0; i--) sink(heap, waiting, i);
+    for (int64_t i = waiting / 2 - 1; i >= 0; i--) heap_sift_down(heap, waiting, i);
     while (count < w->a->most && waiting > 0) {
         const double left = held_against(w, heap[0], first, taken, count);
         if (left == heap[0].score) {
@@ -189,7 +190,7 @@ static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t
             heap[0].score = left;
             heap[0].seen = (int32_t)count;
         }
-        if (waiting > 0) sink(heap, waiting, 0);
+        if (waiting > 0) heap_sift_down(heap, waiting, 0);
     }
     return count;
 }
@@ -263,20 +264,19 @@ const eddy_op_def eddy_op_non_max_suppression = {
  *  next best box that does not overlap too much with a selected one; -1 after the last.
  *
  *  boxes            float32 or float64 [..., n, 4]: two opposite corners y, x, y, x
- *  scores           of the same type, [..., n]
- *  max_output_size  so many are taken at most
- *  iou_threshold    boxes overlap too much if what they share is more than this part of what
- *                   either has
- *  score_threshold  scores must be above it; left out: none
- *  soft_nms_sigma   if not 0, an overlap o that is not too much lowers a score by
- *                   exp(-o^2 / (2 sigma)); then an iou_threshold of 1 leaves all to it
+ *  scores           same type, [..., n]
+ *  max_output_size  the maximum number of boxes selected
+ *  iou_threshold    boxes overlap too much if their intersection over union exceeds it
+ *  score_threshold  scores must be above it; default: none
+ *  soft_nms_sigma   if not 0, an overlap o that does not exceed iou_threshold lowers a score by
+ *                   exp(-o^2 / (2 sigma)); an iou_threshold of 1 then leaves suppression to it
  *
- *  Returns output 0, int32 [..., max_output_size].  eddy_output(y, 1) are their scores, 0 behind
- *  the last; eddy_output(y, 2) how many there are, int32 [...].  Of equal scores the one with
- *  the lower number comes first; one that is no number is not taken.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for other options.
+ *  Returns output 0, int32 [..., max_output_size].  eddy_output(y, 1) is their scores, 0 after
+ *  the last; eddy_output(y, 2) is their number, int32 [...].  Of equal scores, the one with the
+ *  lower index comes first; boxes whose score is NaN are not selected.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; EDDY_INVALID_ARGUMENT for invalid options.
  *  Gradient: none.  TensorFlow: NonMaxSuppressionV5 (tf.image.non_max_suppression_padded, which
- *  puts 0 behind the last). */
+ *  writes 0 after the last). */
 eddy_tensor eddy_non_max_suppression_with(const eddy_non_max_suppression_args *given)
 {
     eddy_non_max_suppression_args p = EDDY_TAKE(eddy_non_max_suppression_args, given);

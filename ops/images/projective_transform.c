@@ -1,10 +1,10 @@
 /* projective_transform.c -- projective transforms of images.
  *
- * A transform maps each pixel of y to a point in x, which is a pixel (nea) or lies between four
- * (bilinear). The part that is linear in x has a transpose with the same positions and weights,
- * so that two operations suffice for gradients of any order. */
+ * A transform maps each pixel of y to a point in x, which is rounded to a pixel (nearest) or lies
+ * between four (bilinear). The part that is linear in x has a transpose with the same positions and
+ * weights, so that two operations suffice for gradients of any order. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
@@ -17,11 +17,11 @@
 typedef struct eddy_image_transform_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_image_transform_args));
     eddy_tensor x;
-    eddy_tensor by;                /* [n,8] numbers of maps; [n] angles; [n,2] shifts */
-    const char *interpolation;     /* "NEAREST", the default, or "BILINEAR" */
-    const char *fill_mode;         /* "CONSTANT", the default, "REFLECT", "WRAP", "NEAREST" */
+    eddy_tensor by;                /* [n,8] transforms; [n] angles; [n,2] shifts */
+    const char *interpolation;     /* "NEAREST" (default) or "BILINEAR" */
+    const char *fill_mode;         /* "CONSTANT" (default), "REFLECT", "WRAP", "NEAREST" */
     double      fill_value;
-    eddy_dims   size;              /* height and width of y; default those of x */
+    eddy_dims   size;              /* height and width of y; default: those of x */
     const char *name;
 } eddy_image_transform_args;
 #endif
@@ -52,7 +52,7 @@ static bool is_bilinear(const transform_attrs *a)
     return strcmp(a->interpolation, "BILINEAR") == 0;
 }
 
-/* Whether elements of this type can be v, after its fraction is cut off. */
+/* Whether elements of this type can represent v, after truncation of its fraction. */
 static bool can_hold(eddy_dtype d, double v)
 {
     switch ((int)d) {
@@ -81,11 +81,12 @@ static bool check_attrs(eddy_infer *c)
     for (int i = 0; i < 2; i++)
         if (a->size.count != 2 || a->size.at[i] < 1 || a->size.at[i] > INT32_MAX)
             return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                                   "size must be a height and a width above 0 that fit in int32");
+                                   "size must be a height and a width that are positive and fit in "
+                                   "int32");
     return true;
 }
 
-/* *x = what is known of the images, input i, and *y of what is seen, by the maps, input 1. */
+/* *x = what is known of the images, input i, and *y of the result of the transforms, input 1. */
 static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
 {
     const transform_attrs *a = c->attrs;
@@ -93,14 +94,14 @@ static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
     char text[2][128];
     *x = c->in[i].shape;
     if (c->in[1].dtype != EDDY_FLOAT32)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "transforms are %s; expected float32",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "transforms are %s; float32 expected",
                                eddy_dtype_name(c->in[1].dtype));
     if (x->rank < 0) *x = eddy__shape_open(4);
     int64_t n = x->dim[0];
     if (x->rank != 4 || !eddy_shape_compatible(maps, EDDY_SHAPE(EDDY_ANY, 8)) ||
         (maps.rank == 2 && maps.dim[0] != 1 && !eddy__dim_unify(&n, maps.dim[0])))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "images have shape %s and transforms %s; rank 4 "
-                               "and [1,8] or [batch,8] are expected",
+                               "and [1,8] or [batch,8] expected",
                                eddy_shape_print(c->in[i].shape, text[0], sizeof text[0]),
                                eddy_shape_print(maps, text[1], sizeof text[1]));
     *y = *x;
@@ -112,7 +113,7 @@ static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
 
 typedef struct view {
     int64_t      batch, in[2], out[2], c;
-    bool         bilinear, each;         /* each image has a map of its own */
+    bool         bilinear, each;         /* each image has its own transform */
     fill_mode    mode;
     double       fill;
     const float *maps;
@@ -120,13 +121,13 @@ typedef struct view {
     void        *to;
 } view;
 
-/* Pixels of x, -1 for what is filled, row by row; of their rows and columns the shares. */
+/* Pixels of x, row by row, -1 for the fill value; and the weights of their rows and columns. */
 typedef struct look {
     int64_t at[4];
     float   rows[2], columns[2];
 } look;
 
-/* A place on an axis of n pixels brought back into it, as TensorFlow's MapCoordinate does. */
+/* Maps a position back into an axis of n pixels, like TensorFlow's MapCoordinate. */
 static float mapped(fill_mode mode, float at, float n)
 {
     const float most = n - 1, twice = 2 * n;
@@ -143,10 +144,10 @@ static float mapped(fill_mode mode, float at, float n)
     } else if (mode == WRAP && at > most) {
         at -= n * truncf(at / most);
     }
-    return at < 0 ? 0 : at > most ? most : at;          /* NaN stays */
+    return at < 0 ? 0 : at > most ? most : at;          /* NaN stays NaN */
 }
 
-/* Where pixel [i, j] of image b of y is in x. */
+/* The position in x of pixel [i, j] of image b of y. */
 static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
 {
     look         l = { .at = { -1, -1, -1, -1 }, .rows = { 1, 0 }, .columns = { 1, 0 } };
@@ -168,7 +169,7 @@ static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
     return l;
 }
 
-/* What means of elements are computed in, and a mean as an element. */
+/* The type in which means of elements are computed, and the conversion of a mean to an element. */
 typedef float  mean_f32, mean_u8;
 typedef double mean_f64, mean_i32, mean_i64;
 
@@ -214,8 +215,8 @@ static bool transform_infer(eddy_infer *c)
 {
     eddy_shape x, y;
     if (!seen_of(c->in[0].dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for images of %s",
-                               eddy_dtype_name(c->in[0].dtype));
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "images are %s; float32, float64, int32, int64 "
+                               "or uint8 expected", eddy_dtype_name(c->in[0].dtype));
     return check_attrs(c) && check_shapes(c, 0, &x, &y) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
@@ -235,14 +236,14 @@ static void transform_gradient(eddy_rule *r)
     r->dx[0] = eddy__apply3(&eddy_op_image_transform_grad, r->attrs, r->dy[0], r->x[1], r->x[0]);
 }
 
-/* The examples and the images of each become one axis, and are parted again. */
+/* Merges the examples and the images of each into one axis, and separates them again. */
 static void transform_batch(eddy_batch *b)
 {
     const eddy_shape maps = eddy_shape_of(b->node->inputs[1]);
     const bool       shared = maps.rank == 2 && maps.dim[0] == 1;
     if (maps.rank != 2 || maps.dim[0] < 0 || (shared && b->batched[1])) return;
     eddy_tensor in[3] = { eddy_batch_input(b, 0), shared ? b->x[1] : eddy_batch_input(b, 1) };
-    const eddy_tensor both = Sum(in[0], .axes = EDDY_AXES(2, 3, 4));    /* only lends its shape */
+    const eddy_tensor both = Sum(in[0], .axes = EDDY_AXES(2, 3, 4));    /* only its shape is used */
     in[0] = eddy_merge_leading(in[0], both);
     if (!shared) in[1] = eddy_merge_leading(in[1], Sum(in[1], .axes = EDDY_AXES(2)));
     if (b->n_in == 3) {
@@ -261,28 +262,28 @@ const eddy_op_def eddy_op_image_transform = {
     .gradient = transform_gradient, .batch = transform_batch,
 };
 
-/** y = the images x, seen through projective maps: y[b, i, j, c] = x[b, v, u, c] with
+/** y = the images x under projective transforms: y[b, i, j, c] = x[b, v, u, c] with
  *
  *    u = (t0 j + t1 i + t2) / (t6 j + t7 i + 1),  v = (t3 j + t4 i + t5) / (t6 j + t7 i + 1)
  *
  *  x              float32, float64, int32, int64 or uint8 [batch, height, width, channels];
  *                 y has its type
  *  by             float32 [batch, 8], t0 to t7 of each image, or [1, 8] for all
- *  interpolation  "NEAREST", the pixel at the rounded place, the default; "BILINEAR", the mean of
- *                 the four around it, its fraction cut off for integers
- *  fill_mode      what is outside: "CONSTANT", fill_value, the default; "REFLECT", dcba|abcd|dcba;
- *                 "WRAP", abcd|abcd|abcd, right up to a side less one pixel outside, as there;
- *                 "NEAREST", aaaa|abcd|dddd
- *  fill_value     also where the divisor is 0 or a place is not finite; 0 if left out
- *  size           height and width of y; those of x if left out
+ *  interpolation  "NEAREST" (default): the pixel at the rounded position; "BILINEAR": the weighted
+ *                 mean of the four nearest pixels, truncated for integers
+ *  fill_mode      values outside x: "CONSTANT" (default), fill_value; "REFLECT", dcba|abcd|dcba;
+ *                 "WRAP", abcd|abcd|abcd, exact up to one side length minus one pixel outside, as
+ *                 in TensorFlow; "NEAREST", aaaa|abcd|dddd
+ *  fill_value     also used if the divisor is 0 or a position is not finite; default: 0
+ *  size           height and width of y; default: those of x
  *
- *  Places are float32 numbers, as in TensorFlow.  Less than a pixel outside BILINEAR passes over
- *  to fill_value.
+ *  Positions are computed in float32, as in TensorFlow.  BILINEAR interpolates with fill_value
+ *  less than a pixel outside x.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for other shapes;
- *  EDDY_INVALID_ARGUMENT for options that are none, or a fill_value that x could not hold.
- *  Gradient: dx = dy at the pixels it was made of, times their shares; `by` has none.
- *  TensorFlow: ImageProjectiveTransformV3, whose gradient is that of the inverse map, which is
- *  near it only; here it is the derivative. */
+ *  EDDY_INVALID_ARGUMENT for invalid options, or a fill_value that x cannot represent.
+ *  Gradient: dx = dy scattered to the source pixels, times their weights; `by` has none.
+ *  TensorFlow: ImageProjectiveTransformV3, whose gradient applies the inverse transform, which is
+ *  only an approximation; here it is the derivative. */
 eddy_tensor eddy_image_transform_with(const eddy_image_transform_args *given)
 {
     eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
@@ -296,13 +297,14 @@ eddy_tensor eddy_image_transform_with(const eddy_image_transform_args *given)
     return eddy__apply_named(a.name, &eddy_op_image_transform, &t, 2, (eddy_tensor[]){ a.x, a.by });
 }
 
-/* Of dy, the maps and x, which only lends its shape. */
+/* Inputs: dy, the transforms and x, of which only the shape is used. */
 static bool transform_grad_infer(eddy_infer *c)
 {
     const eddy_dtype d = c->in[0].dtype;
     eddy_shape       x, y;
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "not defined for dy of %s", eddy_dtype_name(d));
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dy is %s; float32 or float64 expected",
+                               eddy_dtype_name(d));
     return check_attrs(c) && check_shapes(c, 2, &x, &y) &&
            eddy__expect_shape(c, 0, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }

@@ -1,7 +1,7 @@
 /* random_augmentation.c -- random image augmentation: flips, crops, brightness, contrast, hue and
  * saturation; composed of other operations. */
 #include "ops/images/images.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
@@ -14,11 +14,11 @@ typedef struct eddy_random_flip_args {
 typedef struct eddy_random_crop_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_crop_args));
     eddy_tensor x;
-    eddy_dims   size;              /* one entry a dimension */
+    eddy_dims   size;              /* one entry per dimension */
     int64_t     seed;
 } eddy_random_crop_args;
 
-/* The same with a size that is a tensor. */
+/* The same, with a size given by a tensor. */
 typedef struct eddy_random_crop_to_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_crop_to_args));
     eddy_tensor x, size;           /* size: an integer for each dimension of x */
@@ -40,44 +40,44 @@ typedef struct eddy_random_factor_args {
 } eddy_random_factor_args;
 #endif
 
-/* --------------------------------------------------------- turned and cut -- */
+/* -------------------------------------------------------- flips and crops -- */
 
-/* Each image as it is or as in `turned`, as likely. */
+/* Each image as it is or as in `turned`, with equal probability. */
 static eddy_tensor by_chance(eddy_tensor x, eddy_tensor turned, int64_t seed)
 {
     if (!eddy_is_valid(turned)) return turned;
     const eddy_tensor each = Sum(Cast(x, EDDY_FLOAT32), .axes = EDDY_AXES(-3, -2, -1),
-                                 .keepdims = true);       /* only lends its shape */
+                                 .keepdims = true);       /* only its shape is used */
     return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), turned, x);
 }
 
-/** y = each image as it is, or with left and right exchanged; either is as likely.
+/** y = each image, flipped horizontally with probability 1/2.
  *
- *  x     any element type but half, [..., height, width, channels]
- *  seed  0: the op's own
+ *  x     any element type except float16 and bfloat16, [..., height, width, channels]
+ *  seed  0: a seed of the op's own
  *
- *  Errors: as eddy_flip_left_right.
- *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_left_right. */
+ *  Errors: as for eddy_flip_left_right.
+ *  Gradient: dx = dy flipped likewise.  TensorFlow: tf.image.random_flip_left_right. */
 eddy_tensor eddy_random_flip_left_right_with(const eddy_random_flip_args *given)
 {
     eddy_random_flip_args a = EDDY_TAKE(eddy_random_flip_args, given);
     return by_chance(a.x, eddy_flip_left_right(a.x), a.seed);
 }
 
-/** y = each image as it is, or with above and below exchanged; either is as likely.
+/** y = each image, flipped vertically with probability 1/2.
  *
- *  x     any element type but half, [..., height, width, channels]
- *  seed  0: the op's own
+ *  x     any element type except float16 and bfloat16, [..., height, width, channels]
+ *  seed  0: a seed of the op's own
  *
- *  Errors: as eddy_flip_up_down.
- *  Gradient: dx = dy turned back.  TensorFlow: tf.image.random_flip_up_down. */
+ *  Errors: as for eddy_flip_up_down.
+ *  Gradient: dx = dy flipped likewise.  TensorFlow: tf.image.random_flip_up_down. */
 eddy_tensor eddy_random_flip_up_down_with(const eddy_random_flip_args *given)
 {
     eddy_random_flip_args a = EDDY_TAKE(eddy_random_flip_args, given);
     return by_chance(a.x, eddy_flip_up_down(a.x), a.seed);
 }
 
-/* Entries of `size` fit what is known of x. */
+/* Checks that the entries of `size` fit what is known of x. */
 static bool fits(eddy_tensor x, eddy_dims size)
 {
     char text[128];
@@ -94,7 +94,7 @@ static bool fits(eddy_tensor x, eddy_dims size)
            false;
 }
 
-/* x[begin : begin + size] along an axis, from `at` of the way to the last place where it fits. */
+/* x[begin : begin + size] along an axis, where begin is the fraction `at` of the largest one. */
 static eddy_tensor crop_axis(eddy_tensor x, int axis, eddy_tensor size, eddy_tensor at)
 {
     const eddy_tensor begins = Sub(eddy_size_along(x, axis), Sub(size, 1));
@@ -110,15 +110,15 @@ static eddy_tensor crop_begins(eddy_tensor x, int rank, int64_t seed)
     return eddy_random_uniform(x.graph, EDDY_SHAPE(rank), .dtype = EDDY_FLOAT64, .seed = seed);
 }
 
-/** y = a random box of this size cut out of x, all positions equally likely.
+/** y = a random box of this size cropped from x, all positions equally likely.
  *
- *  x     any element type, rank above 0 and known
- *  size  one entry a dimension, at most that
- *  seed  0: the op's own
+ *  x     any element type, rank at least 1 and known
+ *  size  one entry per dimension, at most the size of that dimension
+ *  seed  0: a seed of the op's own
  *
  *  For images [height, width, 3], eddy_random_crop(x, EDDY_DIMS(24, 24, 3)).
- *  Errors: EDDY_BAD_SHAPE for another size; at the run, EDDY_OUT_OF_RANGE for one above a
- *  dimension that was not known.
+ *  Errors: EDDY_BAD_SHAPE for an invalid size; at run time, EDDY_OUT_OF_RANGE for an entry above a
+ *  dimension that was unknown.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
 eddy_tensor eddy_random_crop_with(const eddy_random_crop_args *given)
 {
@@ -135,15 +135,15 @@ eddy_tensor eddy_random_crop_with(const eddy_random_crop_args *given)
     return Identity(y);
 }
 
-/** y = a random box cut out of x, its size given by a tensor, all positions equally likely.
+/** y = a random box cropped from x, its size given by a tensor, all positions equally likely.
  *
- *  x     any element type, rank above 0 and known
- *  size  int32 or int64, one entry a dimension, at most that; known when a run begins as that of
- *        eddy_resize_nearest_neighbor_to is
- *  seed  0: the op's own
+ *  x     any element type, rank at least 1 and known
+ *  size  int32 or int64, one entry per dimension, at most the size of that dimension; must be
+ *        known when a run begins, as for eddy_resize_nearest_neighbor_to
+ *  seed  0: a seed of the op's own
  *
- *  Errors: EDDY_BAD_SHAPE for another x; EDDY_INVALID_ARGUMENT for another size; at the run,
- *  EDDY_OUT_OF_RANGE for one above a dimension.
+ *  Errors: EDDY_BAD_SHAPE for an invalid x; EDDY_INVALID_ARGUMENT for an invalid size; at run
+ *  time, EDDY_OUT_OF_RANGE for an entry above a dimension.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.random_crop. */
 eddy_tensor eddy_random_crop_to_with(const eddy_random_crop_to_args *given)
 {
@@ -154,7 +154,7 @@ eddy_tensor eddy_random_crop_to_with(const eddy_random_crop_to_args *given)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "%s: x is not a valid tensor", who);
     const int rank = eddy_shape_of(a.x).rank;
     if (rank < 1)
-        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is 0 or not known",
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: the rank of '%.200s' is 0 or unknown",
                          who, eddy_name_of(a.x));
     if (!eddy__is_size_tensor(who, a.x, a.size, rank)) return eddy_none(a.x.graph);
     const eddy_tensor at = crop_begins(a.x, rank, a.seed);
@@ -164,9 +164,9 @@ eddy_tensor eddy_random_crop_to_with(const eddy_random_crop_to_args *given)
     return Identity(y);
 }
 
-/* ---------------------------------------------------------------- colours -- */
+/* ---------------------------------------------------------------- colors -- */
 
-/* A number of [low, high), of the type in which colours of x are counted. */
+/* A random number in [low, high), of the floating-point type in which colors of x are computed. */
 static eddy_tensor number_in(eddy_tensor x, double low, double high, int64_t seed)
 {
     const bool wide = eddy_is_valid(x) && eddy_dtype_of(x) == EDDY_FLOAT64;
@@ -193,14 +193,14 @@ static bool is_interval(const char *who, eddy_tensor x, double lower, double upp
            false;
 }
 
-/** y = eddy_adjust_brightness(x, d), d evenly of [-max_delta, max_delta), one for all images.
+/** y = eddy_adjust_brightness(x, d), d uniform in [-max_delta, max_delta), one for all images.
  *
- *  x          as there
+ *  x          as for eddy_adjust_brightness
  *  max_delta  not negative
- *  seed       0: the op's own
+ *  seed       0: a seed of the op's own
  *
- *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
- *  Gradient: as there.  TensorFlow: tf.image.random_brightness. */
+ *  Errors: as for eddy_adjust_brightness; EDDY_INVALID_ARGUMENT for an invalid max_delta.
+ *  Gradient: as for eddy_adjust_brightness.  TensorFlow: tf.image.random_brightness. */
 eddy_tensor eddy_random_brightness_with(const eddy_random_delta_args *given)
 {
     eddy_random_delta_args a = EDDY_TAKE(eddy_random_delta_args, given);
@@ -209,14 +209,14 @@ eddy_tensor eddy_random_brightness_with(const eddy_random_delta_args *given)
     return eddy_adjust_brightness(a.x, number_in(a.x, -a.max_delta, a.max_delta, a.seed));
 }
 
-/** y = eddy_adjust_contrast(x, f), f evenly of [lower, upper), one for all images.
+/** y = eddy_adjust_contrast(x, f), f uniform in [lower, upper), one for all images.
  *
- *  x             as there
+ *  x             as for eddy_adjust_contrast
  *  lower, upper  0 <= lower <= upper
- *  seed          0: the op's own
+ *  seed          0: a seed of the op's own
  *
- *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
- *  Gradient: as there.  TensorFlow: tf.image.random_contrast. */
+ *  Errors: as for eddy_adjust_contrast; EDDY_INVALID_ARGUMENT for invalid bounds.
+ *  Gradient: as for eddy_adjust_contrast.  TensorFlow: tf.image.random_contrast. */
 eddy_tensor eddy_random_contrast_with(const eddy_random_factor_args *given)
 {
     eddy_random_factor_args a = EDDY_TAKE(eddy_random_factor_args, given);
@@ -225,14 +225,14 @@ eddy_tensor eddy_random_contrast_with(const eddy_random_factor_args *given)
     return eddy_adjust_contrast(a.x, number_in(a.x, a.lower, a.upper, a.seed));
 }
 
-/** y = eddy_adjust_saturation(x, f), f evenly of [lower, upper), one for all images.
+/** y = eddy_adjust_saturation(x, f), f uniform in [lower, upper), one for all images.
  *
- *  x             as there
+ *  x             as for eddy_adjust_saturation
  *  lower, upper  0 <= lower <= upper
- *  seed          0: the op's own
+ *  seed          0: a seed of the op's own
  *
- *  Errors: as there; EDDY_INVALID_ARGUMENT for other bounds.
- *  Gradient: as there.  TensorFlow: tf.image.random_saturation. */
+ *  Errors: as for eddy_adjust_saturation; EDDY_INVALID_ARGUMENT for invalid bounds.
+ *  Gradient: as for eddy_adjust_saturation.  TensorFlow: tf.image.random_saturation. */
 eddy_tensor eddy_random_saturation_with(const eddy_random_factor_args *given)
 {
     eddy_random_factor_args a = EDDY_TAKE(eddy_random_factor_args, given);
@@ -241,14 +241,14 @@ eddy_tensor eddy_random_saturation_with(const eddy_random_factor_args *given)
     return eddy_adjust_saturation(a.x, number_in(a.x, a.lower, a.upper, a.seed));
 }
 
-/** y = eddy_adjust_hue(x, d), d evenly of [-max_delta, max_delta), one for all images.
+/** y = eddy_adjust_hue(x, d), d uniform in [-max_delta, max_delta), one for all images.
  *
- *  x          as there
+ *  x          as for eddy_adjust_hue
  *  max_delta  in [0, 0.5]
- *  seed       0: the op's own
+ *  seed       0: a seed of the op's own
  *
- *  Errors: as there; EDDY_INVALID_ARGUMENT for another max_delta.
- *  Gradient: as there.  TensorFlow: tf.image.random_hue. */
+ *  Errors: as for eddy_adjust_hue; EDDY_INVALID_ARGUMENT for an invalid max_delta.
+ *  Gradient: as for eddy_adjust_hue.  TensorFlow: tf.image.random_hue. */
 eddy_tensor eddy_random_hue_with(const eddy_random_delta_args *given)
 {
     eddy_random_delta_args a = EDDY_TAKE(eddy_random_delta_args, given);

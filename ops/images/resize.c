@@ -1,6 +1,6 @@
-/* resize.c -- image resizing: nea neighbor, bilinear, bicubic and area, channels last. */
+/* resize.c -- image resizing: nearest neighbor, bilinear, bicubic and area, channels last. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d.h"
@@ -20,7 +20,7 @@ typedef struct eddy_resize_args {
     const char *name;
 } eddy_resize_args;
 
-/* The same with a size that is a tensor. */
+/* The same, with a size given by a tensor. */
 typedef struct eddy_resize_to_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_resize_to_args));
     eddy_tensor x, size;           /* size: two integers, height and width */
@@ -32,7 +32,7 @@ typedef struct eddy_resize_to_args {
 const eddy_attr_field eddy__resize_fields[] =
     EDDY_FIELDS(eddy_resize_attrs, size, align_corners, half_pixel_centers);
 
-/* By method. */
+/* Indexed by method. */
 static const eddy_op_def *const ops[] = {
     &eddy_op_resize_nearest, &eddy_op_resize_bilinear, &eddy_op_resize_bicubic,
     &eddy_op_resize_area
@@ -47,7 +47,7 @@ const eddy_op_def *eddy__resize_grad_op(eddy_resize_method m) { return grad_ops[
 
 /* ----------------------------------------------------------------- shapes -- */
 
-/* Sides are counted in float32, which has all integers up to this. */
+/* Heights and widths are computed in float32, in which integers up to this one are exact. */
 static const int64_t longest = (int64_t)1 << 24;
 
 static bool is_side(eddy_infer *c, int64_t side)
@@ -63,9 +63,8 @@ bool eddy__infer_image_size(eddy_infer *c, int i, eddy_dims *size)
     char text[256];
     if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(2)))
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the size is %s; a height and a width "
-                               "are expected, int32 or int64[2]",
-                               eddy_type_print(t, text, sizeof text));
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the size is %s; int32 or int64 of "
+                               "shape [2] expected", eddy_type_print(t, text, sizeof text));
     *size = EDDY_DIMS(EDDY_ANY, EDDY_ANY);
     for (int k = 0; c->value[i] && k < 2; k++) {
         size->at[k] = eddy__array_integer(c->value[i], k);
@@ -74,7 +73,7 @@ bool eddy__infer_image_size(eddy_infer *c, int i, eddy_dims *size)
     return true;
 }
 
-/* *size = that of the last input or of the attributes; what is not known yet is open. */
+/* *size = that of the last input or of the attributes; unknown entries are open. */
 static bool find_size(eddy_infer *c, eddy_dims *size)
 {
     const eddy_resize_attrs *a = c->attrs;
@@ -82,7 +81,7 @@ static bool find_size(eddy_infer *c, eddy_dims *size)
     if (c->n_in == c->op->max_inputs) return eddy__infer_image_size(c, c->n_in - 1, size);
     if (size->count != 2)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has %d entries; a height and a "
-                               "width are expected", size->count > 0 ? size->count : 0);
+                               "width expected", size->count > 0 ? size->count : 0);
     return is_side(c, size->at[0]) && is_side(c, size->at[1]);
 }
 
@@ -120,28 +119,28 @@ static bool infer(eddy_infer *c)
     return eddy__infer_resize(c, &x, &y) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* ------------------------------------------------------ what they share -- */
+/* -------------------------------------------------------------- shared -- */
 
 void eddy__resize_batch(eddy_batch *b)
 {
     eddy_tensor in[3];
     const int   last = b->n_in - 1;
     const bool  sized = b->n_in == b->node->op->max_inputs;
-    if (sized && b->batched[last]) return;          /* examples of different sizes */
+    if (sized && b->batched[last]) return;          /* the sizes of examples may differ */
     for (int i = 0; i < b->n_in; i++)
         in[i] = sized && i == last ? b->x[i] : eddy__conv_as_images(b, i);
     const eddy_tensor y = eddy_apply(b->node->op, b->attrs, b->n_in, in, (eddy_apply_args){ 0 });
     b->y[0] = eddy_reshape_like(y, eddy__batch_result_like(b));
 }
 
-/* Elements of what is made from images; a gradient has them as input 1. */
+/* Elements of the resized images; a gradient has them as input 1. */
 static double made_of(int n_in, const eddy_type *in, const eddy_type *out)
 {
     const bool back = n_in > 1 && in[1].shape.rank == 4;
     return (double)eddy_shape_count(back ? in[1].shape : out[0].shape);
 }
 
-/* Three mixtures of two. */
+/* Three linear interpolations. */
 double eddy__resize_bilinear_flops(const void *attrs, int n_in, const eddy_type *in,
                                    const eddy_type *out)
 {
@@ -149,7 +148,7 @@ double eddy__resize_bilinear_flops(const void *attrs, int n_in, const eddy_type 
     return 9 * made_of(n_in, in, out);
 }
 
-/* Five sums of four. */
+/* Five sums of four terms. */
 double eddy__resize_bicubic_flops(const void *attrs, int n_in, const eddy_type *in,
                                   const eddy_type *out)
 {
@@ -178,7 +177,7 @@ static void gradient(eddy_rule *r)
     r->dx[0] = eddy_apply(grad, r->attrs, r->n_in + 1, in, (eddy_apply_args){ 0 });
 }
 
-/* Images as floating numbers where op needs them. */
+/* Images converted to floating point if op requires it. */
 static eddy_tensor images_for(const eddy_op_def *op, eddy_tensor x)
 {
     const eddy_dtype d = eddy_is_valid(x) ? eddy_dtype_of(x) : EDDY_FLOAT32;
@@ -186,18 +185,20 @@ static eddy_tensor images_for(const eddy_op_def *op, eddy_tensor x)
     return whole && op != ops[EDDY_RESIZE_NEAREST] ? Cast(x, EDDY_FLOAT32) : x;
 }
 
-static eddy_tensor resized(const eddy_op_def *op, const eddy_resize_args *p)
+static eddy_tensor resized(const eddy_op_def *op, const eddy_resize_args *given)
 {
-    const eddy_resize_attrs a = { p->size, p->align_corners, p->half_pixel_centers };
-    const eddy_tensor x = images_for(op, p->x);
-    return eddy__apply_named(p->name, op, &a, 1, &x);
+    const eddy_resize_args p = EDDY_TAKE(eddy_resize_args, given);
+    const eddy_resize_attrs a = { p.size, p.align_corners, p.half_pixel_centers };
+    const eddy_tensor x = images_for(op, p.x);
+    return eddy__apply_named(p.name, op, &a, 1, &x);
 }
 
-static eddy_tensor resized_to(const eddy_op_def *op, const eddy_resize_to_args *p)
+static eddy_tensor resized_to(const eddy_op_def *op, const eddy_resize_to_args *given)
 {
-    const eddy_resize_attrs a = { .align_corners = p->align_corners,
-                                  .half_pixel_centers = p->half_pixel_centers };
-    return eddy__apply_named(p->name, op, &a, 2, (eddy_tensor[]){ images_for(op, p->x), p->size });
+    const eddy_resize_to_args p = EDDY_TAKE(eddy_resize_to_args, given);
+    const eddy_resize_attrs a = { .align_corners = p.align_corners,
+                                  .half_pixel_centers = p.half_pixel_centers };
+    return eddy__apply_named(p.name, op, &a, 2, (eddy_tensor[]){ images_for(op, p.x), p.size });
 }
 
 /* ---------------------------------------------------------------- nearest -- */
@@ -217,7 +218,7 @@ EDDY_INLINE void pick(const nearest_work *w, size_t size, const char *x, char *y
         memcpy(y, x + (size_t)w->at[1][j] * size, size);
 }
 
-/* Rows [from, to) of y, of all images; one from the same row of x as that before is a copy. */
+/* Rows [from, to) of y, of all images; a row with the same source row as the previous is a copy. */
 static void nearest_rows(void *arg, int64_t from, int64_t to, int worker)
 {
     const nearest_work *w = arg;
@@ -272,37 +273,37 @@ const eddy_op_def eddy_op_resize_nearest = {
  *  x                   float32, float64, int32, int64 or uint8 [batch, height, width, channels];
  *                      y has its type
  *  size                height and width of y
- *  align_corners       place i is at i (old - 1) / (new - 1), so that the corner pixels of both
- *                      are the same, and is rounded; left out: at i old / new, rounded down
- *  half_pixel_centers  pixels are little squares: at (i + 0.5) old / new, rounded down
+ *  align_corners       position i of y is at i (old - 1) / (new - 1) in x, rounded, so that the
+ *                      corner pixels of both coincide; default: at i old / new, rounded down
+ *  half_pixel_centers  pixels have their centers at half integers: position i of y is at
+ *                      (i + 0.5) old / new, rounded down
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless x has rank 4 and sides above 0;
- *  EDDY_INVALID_ARGUMENT for another size, or both options at once.
- *  Gradient: dx = at each pixel the sum of dy where it was taken.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless x has rank 4 and is not empty;
+ *  EDDY_INVALID_ARGUMENT for an invalid size, or both options at once.
+ *  Gradient: dx = for each pixel the sum of dy over its copies.
  *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
 eddy_tensor eddy_resize_nearest_neighbor_with(const eddy_resize_args *given)
 {
-    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
-    return resized(&eddy_op_resize_nearest, &a);
+    return resized(&eddy_op_resize_nearest, given);
 }
 
-/** y = images of the size that a tensor holds, each pixel the one of x that is nearest.
+/** y = images resized by nearest-neighbor interpolation, to a size given by a tensor.
  *
  *  x                                  as for eddy_resize_nearest_neighbor
  *  size                               int32 or int64 [2], height and width of y, each in
  *                                     [1, 2^24]
- *  align_corners, half_pixel_centers  as there
+ *  align_corners, half_pixel_centers  as for eddy_resize_nearest_neighbor
  *
- *  The size is known while building if it is a constant, else when a run begins: from integers
- *  that are fed, and what is computed from them, shapes and constants.  A run in which it
- *  depends on other data fails with UNIMPLEMENTED.
- *  Errors: those of eddy_resize_nearest_neighbor, for a size while building or at the run.
- *  Gradient: as there; the size has none.
+ *  The size is known while building if it is a constant.  Otherwise it is determined when a run
+ *  begins, from fed integers, shapes, constants, and what is computed from them.  If it depends
+ *  on other data, the run fails with UNIMPLEMENTED.
+ *  Errors: those of eddy_resize_nearest_neighbor; the size is checked while building or at run
+ *  time.
+ *  Gradient: as for eddy_resize_nearest_neighbor; the size has none.
  *  TensorFlow: ResizeNearestNeighbor (tf.image.resize_nearest_neighbor). */
 eddy_tensor eddy_resize_nearest_neighbor_to_with(const eddy_resize_to_args *given)
 {
-    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
-    return resized_to(&eddy_op_resize_nearest, &a);
+    return resized_to(&eddy_op_resize_nearest, given);
 }
 
 /* --------------------------------------------------------------- bilinear -- */
@@ -322,18 +323,17 @@ const eddy_op_def eddy_op_resize_bilinear = {
  *  x                   float32 or float64 [batch, height, width, channels], y has its type;
  *                      or int32, int64 or uint8, for which y is float32
  *  size                height and width of y
- *  align_corners       place i is at i (old - 1) / (new - 1); left out: at i old / new
- *  half_pixel_centers  at (i + 0.5) old / new - 0.5, as PyTorch's interpolate without
+ *  align_corners       position i of y is at i (old - 1) / (new - 1) in x; default: at i old / new
+ *  half_pixel_centers  at (i + 0.5) old / new - 0.5, like PyTorch's interpolate without
  *                      align_corners
  *
- *  A smaller y is not blurred first: eddy_resize_area takes all pixels.
+ *  Images are not smoothed before they are made smaller: use eddy_resize_area for that.
  *  Errors: those of eddy_resize_nearest_neighbor.
  *  Gradient: dx = the transposed matrices applied to dy.
- *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear), which makes float64 float32. */
+ *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear), which converts float64 to float32. */
 eddy_tensor eddy_resize_bilinear_with(const eddy_resize_args *given)
 {
-    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
-    return resized(&eddy_op_resize_bilinear, &a);
+    return resized(&eddy_op_resize_bilinear, given);
 }
 
 /** y = images resized by bilinear interpolation between the four nearest pixels of x, to a size
@@ -342,14 +342,14 @@ eddy_tensor eddy_resize_bilinear_with(const eddy_resize_args *given)
  *  x, align_corners, half_pixel_centers  as for eddy_resize_bilinear
  *  size                                  as for eddy_resize_nearest_neighbor_to
  *
- *  eddy_resize_bilinear_to(x, eddy_index(eddy_shape_tensor(like, EDDY_INT32), "1:3")) makes x as
- *  large as other images are.
- *  Errors and gradient: those of eddy_resize_bilinear, for a size while building or at the run.
+ *  eddy_resize_bilinear_to(x, eddy_index(eddy_shape_tensor(like, EDDY_INT32), "1:3")) resizes x
+ *  to the size of other images.
+ *  Errors and gradient: those of eddy_resize_bilinear; the size is checked while building or at
+ *  run time.
  *  TensorFlow: ResizeBilinear (tf.image.resize_bilinear). */
 eddy_tensor eddy_resize_bilinear_to_with(const eddy_resize_to_args *given)
 {
-    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
-    return resized_to(&eddy_op_resize_bilinear, &a);
+    return resized_to(&eddy_op_resize_bilinear, given);
 }
 
 /* ---------------------------------------------------------------- bicubic -- */
@@ -368,16 +368,15 @@ const eddy_op_def eddy_op_resize_bicubic = {
  *
  *  x, size, align_corners, half_pixel_centers  as for eddy_resize_bilinear
  *
- *  Slopes are 0.75 of the differences of neighbours two apart, and an edge is repeated outside;
- *  with half_pixel_centers 0.5 of them, and what is outside has no weight.  Weights are those of
- *  1024 steps from pixel to pixel, as TensorFlow's are.
+ *  The cubic has the coefficient -0.75, and the edge is repeated outside; with half_pixel_centers
+ *  the coefficient is -0.5, and pixels outside have no weight.  Weights are tabulated in 1024
+ *  steps from pixel to pixel, as in TensorFlow.
  *  Errors: those of eddy_resize_nearest_neighbor.
  *  Gradient: dx = the transposed matrices applied to dy.
  *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
 eddy_tensor eddy_resize_bicubic_with(const eddy_resize_args *given)
 {
-    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
-    return resized(&eddy_op_resize_bicubic, &a);
+    return resized(&eddy_op_resize_bicubic, given);
 }
 
 /** y = images resized by bicubic interpolation between the sixteen nearest pixels of x, to a
@@ -386,12 +385,12 @@ eddy_tensor eddy_resize_bicubic_with(const eddy_resize_args *given)
  *  x, align_corners, half_pixel_centers  as for eddy_resize_bicubic
  *  size                                  as for eddy_resize_nearest_neighbor_to
  *
- *  Errors and gradient: those of eddy_resize_bicubic, for a size while building or at the run.
+ *  Errors and gradient: those of eddy_resize_bicubic; the size is checked while building or at
+ *  run time.
  *  TensorFlow: ResizeBicubic (tf.image.resize_bicubic). */
 eddy_tensor eddy_resize_bicubic_to_with(const eddy_resize_to_args *given)
 {
-    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
-    return resized_to(&eddy_op_resize_bicubic, &a);
+    return resized_to(&eddy_op_resize_bicubic, given);
 }
 
 /* ------------------------------------------------------------------- area -- */
@@ -406,32 +405,32 @@ const eddy_op_def eddy_op_resize_area = {
     .batch = eddy__resize_batch, .flops = eddy__resize_area_flops,
 };
 
-/** y = images of another size, each pixel the mean over the rectangle of x that it covers.
+/** y = resized images, where each pixel is the mean over the rectangle of x that it covers.
  *
  *  x, size        as for eddy_resize_bilinear
- *  align_corners  rectangles begin at i (old - 1) / (new - 1), which is their size too; left
- *                 out: at i old / new
+ *  align_corners  rectangles begin at i (old - 1) / (new - 1), and their size is the ratio
+ *                 (old - 1) / (new - 1); default: old / new
  *
- *  A pixel of which the rectangle has a part counts with that part.
+ *  Pixels that a rectangle covers partially are weighted by the fraction covered.
  *  Errors: those of eddy_resize_nearest_neighbor; EDDY_INVALID_ARGUMENT for half_pixel_centers.
- *  Gradient: dx = the transposed matrices applied to dy, where TensorFlow has none.
- *  TensorFlow: ResizeArea (tf.image.resize_area); with whole ratios PyTorch's adaptive means. */
+ *  Gradient: dx = the transposed matrices applied to dy; TensorFlow has none.
+ *  TensorFlow: ResizeArea (tf.image.resize_area); for integer ratios it equals PyTorch's adaptive
+ *  average pooling. */
 eddy_tensor eddy_resize_area_with(const eddy_resize_args *given)
 {
-    eddy_resize_args a = EDDY_TAKE(eddy_resize_args, given);
-    return resized(&eddy_op_resize_area, &a);
+    return resized(&eddy_op_resize_area, given);
 }
 
-/** y = images of the size that a tensor holds, each pixel the mean over the rectangle of x that it
- *  covers.
+/** y = images resized to a size given by a tensor, where each pixel is the mean over the rectangle
+ *  of x that it covers.
  *
  *  x, align_corners  as for eddy_resize_area
  *  size              as for eddy_resize_nearest_neighbor_to
  *
- *  Errors and gradient: those of eddy_resize_area, for a size while building or at the run.
+ *  Errors and gradient: those of eddy_resize_area; the size is checked while building or at run
+ *  time.
  *  TensorFlow: ResizeArea (tf.image.resize_area). */
 eddy_tensor eddy_resize_area_to_with(const eddy_resize_to_args *given)
 {
-    eddy_resize_to_args a = EDDY_TAKE(eddy_resize_to_args, given);
-    return resized_to(&eddy_op_resize_area, &a);
+    return resized_to(&eddy_op_resize_area, given);
 }

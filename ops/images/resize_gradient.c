@@ -4,7 +4,7 @@
 #include "ops/kernels/images/resize.h"
 #include "build/gen/table.h"
 
-/* Of x, which only lends its shape, dy, and the size if it is a tensor. */
+/* Inputs: x, of which only the shape is used, dy, and the size if it is a tensor. */
 static bool infer(eddy_infer *c)
 {
     const eddy_shape dy = c->in[1].shape;
@@ -12,7 +12,7 @@ static bool infer(eddy_infer *c)
     char text[2][128];
     if (!eddy__infer_resize(c, &x, &y)) return false;
     if (!eddy_shape_compatible(dy, y))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has shape %s; %s is expected",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has shape %s; expected %s",
                                eddy_shape_print(dy, text[0], sizeof text[0]),
                                eddy_shape_print(y, text[1], sizeof text[1]));
     if (dy.rank == 4) eddy__dim_unify(&x.dim[0], dy.dim[0]);

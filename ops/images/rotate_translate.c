@@ -1,18 +1,18 @@
 /* rotate_translate.c -- rotating and translating images: projective transforms built from angles
  * and shifts, and the composition of two; composed of other operations. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/images/images.h"
 #include "ops/short_names.h"
 
-/* The map of args with another `by`. */
+/* The transform of args with another `by`. */
 static eddy_tensor seen_by(eddy_image_transform_args args, eddy_tensor maps)
 {
     args.by = maps;
     return eddy_image_transform_with(&args);
 }
 
-/* [n,8] of eight vectors of n numbers. */
+/* [n,8] from eight vectors of n numbers. */
 static eddy_tensor maps_of(eddy_tensor a, eddy_tensor b, eddy_tensor c, eddy_tensor d,
                            eddy_tensor e, eddy_tensor f)
 {
@@ -20,7 +20,7 @@ static eddy_tensor maps_of(eddy_tensor a, eddy_tensor b, eddy_tensor c, eddy_ten
     return eddy_stack(EDDY_LIST(a, b, c, d, e, f, zero, zero), 1);
 }
 
-/* Whether what makes the maps is float32 of a shape that fits. */
+/* Checks that the parameters of the transforms are float32 with a valid shape. */
 static bool makes_maps(const char *who, const char *what, eddy_tensor t, eddy_shape want)
 {
     char have[128], text[128];
@@ -29,26 +29,26 @@ static bool makes_maps(const char *who, const char *what, eddy_tensor t, eddy_sh
                false;
     if (eddy_dtype_of(t) == EDDY_FLOAT32 && eddy_shape_compatible(eddy_shape_of(t), want))
         return true;
-    return eddy_fail(t.graph, EDDY_BAD_SHAPE, "%s: %s are %s%s; float32%s is expected", who, what,
+    return eddy_fail(t.graph, EDDY_BAD_SHAPE, "%s: %s are %s%s; float32%s expected", who, what,
                      eddy_dtype_name(eddy_dtype_of(t)),
                      eddy_shape_print(eddy_shape_of(t), have, sizeof have),
                      eddy_shape_print(want, text, sizeof text)), false;
 }
 
-/** y = the images x, turned counterclockwise about their middle.
+/** y = the images x, rotated counterclockwise about their center.
  *
- *  x   as of eddy_image_transform
+ *  x   as for eddy_image_transform
  *  by  angles, float32 [batch] in radians, or [1] for all
- *  interpolation, fill_mode, fill_value, size  as of eddy_image_transform
+ *  interpolation, fill_mode, fill_value, size  as for eddy_image_transform
  *
- *  Errors, Gradient: as there; EDDY_BAD_SHAPE too for angles of another type.
+ *  Errors, Gradient: as for eddy_image_transform; also EDDY_BAD_SHAPE for angles of another type.
  *  TensorFlow: tfa.image.rotate. */
 eddy_tensor eddy_image_rotate_with(const eddy_image_transform_args *given)
 {
     eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
     const char *who = "image_rotate";
     if (!eddy__is_image(who, a.x) || !makes_maps(who, "angles", a.by, EDDY_SHAPE(EDDY_ANY)))
-        return (eddy_tensor){ .graph = a.x.graph };
+        return eddy_none(a.x.graph);
     const eddy_tensor h = Sub(Cast(eddy_size_along(a.x, 1), EDDY_FLOAT32), 1);
     const eddy_tensor w = Sub(Cast(eddy_size_along(a.x, 2), EDDY_FLOAT32), 1);
     const eddy_tensor c = Cos(a.by), s = Sin(a.by);
@@ -59,23 +59,23 @@ eddy_tensor eddy_image_rotate_with(const eddy_image_transform_args *given)
 
 /** y = the images x, shifted to the right and down.
  *
- *  x   as of eddy_image_transform
- *  by  float32 [batch, 2] or [1, 2]: how many pixels to the right, and how many down
- *  interpolation, fill_mode, fill_value, size  as of eddy_image_transform
+ *  x   as for eddy_image_transform
+ *  by  float32 [batch, 2] or [1, 2]: the number of pixels to the right, and down
+ *  interpolation, fill_mode, fill_value, size  as for eddy_image_transform
  *
- *  Errors, Gradient: as there; EDDY_BAD_SHAPE too for shifts of another type.
+ *  Errors, Gradient: as for eddy_image_transform; also EDDY_BAD_SHAPE for shifts of another type.
  *  TensorFlow: tfa.image.translate. */
 eddy_tensor eddy_image_translate_with(const eddy_image_transform_args *given)
 {
     eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
     if (!makes_maps("image_translate", "shifts", a.by, EDDY_SHAPE(EDDY_ANY, 2)))
-        return (eddy_tensor){ .graph = a.x.graph };
+        return eddy_none(a.x.graph);
     const eddy_tensor right = Neg(eddy_index(a.by, ":, 0")), down = Neg(eddy_index(a.by, ":, 1"));
     const eddy_tensor one = OnesLike(right), zero = ZerosLike(right);
     return seen_by(a, maps_of(one, zero, right, zero, one, down));
 }
 
-/* The maps as matrices, with their last number, 1. */
+/* The transforms as matrices, with their last element, 1. */
 static eddy_tensor matrices(eddy_tensor maps)
 {
     const eddy_tensor one = OnesLike(eddy_index(maps, ":, :1"));
@@ -84,16 +84,16 @@ static eddy_tensor matrices(eddy_tensor maps)
 
 /** y = the composed transforms [n,8], which apply first transforms and then second.
  *
- *  first, second  float32 [n,8], or [1,8], as of eddy_image_transform
+ *  first, second  float32 [n,8], or [1,8], as for eddy_image_transform
  *
- *  Errors: EDDY_BAD_SHAPE for others.
- *  Gradient: that of the product of matrices.  TensorFlow: tfa.image.compose_transforms. */
+ *  Errors: EDDY_BAD_SHAPE for other shapes.
+ *  Gradient: that of the matrix product.  TensorFlow: tfa.image.compose_transforms. */
 eddy_tensor eddy_compose_transforms(eddy_tensor first, eddy_tensor second)
 {
     const char      *who = "compose_transforms";
     const eddy_shape maps = EDDY_SHAPE(EDDY_ANY, 8);
     if (!makes_maps(who, "transforms", first, maps) || !makes_maps(who, "transforms", second, maps))
-        return (eddy_tensor){ .graph = first.graph };
+        return eddy_none(first.graph);
     const eddy_tensor all = eddy_reshape(MatMul(matrices(first), matrices(second)),
                                          EDDY_SHAPE(EDDY_ANY, 9));
     return Div(eddy_index(all, ":, :8"), eddy_index(all, ":, 8:"));

@@ -1,6 +1,6 @@
 /* batch_matmul.c -- batched matrix products (batch_matmul). */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/fusion_targets.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -13,27 +13,26 @@ EDDY_FUSION_TARGETS(&eddy_op_matmul, &eddy_op_fused_matmul, &eddy_op_scaled_dot_
 #ifdef EDDY_HEADER
 typedef struct eddy_batch_matmul_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_batch_matmul_args));
-    eddy_tensor x, y;             /* [...,m,k] and [...,k,n], or adjoints as said below */
+    eddy_tensor x, y;             /* [...,m,k] and [...,k,n], or their adjoints, see below */
     bool        adj_x, adj_y;
     const char *name;
 } eddy_batch_matmul_args;
 #endif
 
-/** The products of the matrices in the last two dimensions of x and y.
+/** The matrix product x y of the matrices in the last two dimensions of x and y.
  *
- *  x, y   float32, float64, int32, int64, complex64 or complex128, both the same;
- *         [...,m,k] and [...,k,n] give [...,m,n].  The dimensions in front
- *         broadcast: [2,1,m,k] by [3,k,n] gives [2,3,m,n]
- *  adj_x  x is [...,k,m] and used transposed and conjugated; adj_y likewise
+ *  x, y   float32, float64, int32, int64, complex64 or complex128, the same for both; [...,m,k]
+ *         and [...,k,n]; the result is [...,m,n].  The leading dimensions broadcast: [2,1,m,k]
+ *         and [3,k,n] give [2,3,m,n]
+ *  adj_x  x is [...,k,m], and its adjoint is used; adj_y likewise
  *
- *  eddy_matmul makes the same unless both operands are known to be matrices.  k = 0
- *  gives zeros.
- *  Many rows by one matrix are a single product.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the inner
- *  sizes differ, the dimensions in front do not broadcast or a rank is below 2.
- *  Gradient: dx = g y', dy = x' g with ' the adjoint, each summed over what was
- *  broadcast.  TensorFlow: BatchMatMulV2. */
-/* The dimensions in front of the last two. */
+ *  eddy_matmul computes the same unless both operands are known to be matrices.  k = 0 gives
+ *  zeros.  Many rows times one matrix are computed as a single product.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the inner dimensions differ,
+ *  the leading dimensions do not broadcast or a rank is below 2.
+ *  Gradient: dx = g y', dy = x' g, with g the gradient of the result and ' the adjoint, each
+ *  summed over the broadcast dimensions.  TensorFlow: BatchMatMulV2. */
+/* The dimensions before the last two. */
 static eddy_shape leading(eddy_shape s)
 {
     if (s.rank >= 0) s.rank -= 2;
@@ -59,7 +58,7 @@ static bool batch_matmul_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
 
-/* Many rows by one matrix are a single product: `count` becomes 1. */
+/* Many rows times one matrix are a single product: `count` becomes 1. */
 static eddy_product product_of(const eddy_kernel *k, int64_t *count)
 {
     const eddy_matmul_attrs t = *(const eddy_matmul_attrs *)k->attrs;
@@ -81,7 +80,7 @@ static eddy_status batch_matmul_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Pair i of matrices. */
+/* Selects pair i of matrices. */
 static void place(const void *kernel, int64_t i, eddy_product *p)
 {
     const eddy_kernel *k = kernel;
@@ -105,13 +104,14 @@ static eddy_status batch_matmul_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* x with all dimensions but the last as one; those of `like`, which is only looked at. */
+/* x with all dimensions except the last merged into one; restored to those of `like`, of which
+ * only the shape is used. */
 static eddy_tensor rows(eddy_tensor x, eddy_tensor like)
 {
     return eddy_merge_leading(x, Sum(like, EDDY_AXES(-1)));
 }
 
-/* One matrix b for many rows: its gradient is a single product too. */
+/* For many rows times one matrix b, the gradient of b is a single product too. */
 static void gradient_by_one(eddy_rule *r, bool transpose_b)
 {
     const eddy_matmul_attrs back = { .transpose_b = !transpose_b };

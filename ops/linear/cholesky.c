@@ -1,5 +1,5 @@
-/* cholesky.c -- Cholesky decomposition of positive definite matrices, and solving and
- * log-determinants by it. */
+/* cholesky.c -- Cholesky decomposition of positive definite matrices, and solutions and
+ * log-determinants computed from it. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The lower triangle is read as its adjoint, of which it is the upper one. */
+/* LAPACK reads the matrix as its transpose, so that its upper triangle is our lower one. */
 static bool factor_one(const eddy_kernel *k, int64_t i, char *scratch)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
@@ -42,8 +42,8 @@ static eddy_status cholesky_kernel(eddy_kernel *k)
                             (long long)bad);
 }
 
-/* dA is the hermitian part of L'^-1 F L^-1, with F the lower triangle of L' dL and half its
- * diagonal. */
+/* dA is the Hermitian part of L'^-1 F L^-1, with F the lower triangle of L' dL with its diagonal
+ * halved. */
 static void cholesky_gradient(eddy_rule *r)
 {
     const eddy_tensor l = r->y[0];
@@ -61,24 +61,25 @@ const eddy_op_def eddy_op_cholesky = {
     .batch = eddy_batch_as_is, .flops = cholesky_flops,
 };
 
-/** y = the lower triangular L with L L' = x and a positive diagonal, for each matrix of x.
+/** y = the Cholesky factor of each matrix of x: the lower triangular L with a positive diagonal
+ *  and L L' = x.
  *
- *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian and positive
- *     definite; only its lower triangle is read
+ *  x  float32, float64, complex64 or complex128, [...,n,n], Hermitian and positive definite; only
+ *     the lower triangle is read
  *
- *  ' is the adjoint.  A NaN goes on into y.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_INVALID_ARGUMENT at a run, with
- *  the number of the matrix, if one is not positive definite.
- *  Gradient: the hermitian part of L'^-1 F L^-1, with F the lower triangle of L' dy and
- *  half its diagonal (Smith 1995, Murray 2016).  TensorFlow: Cholesky. */
+ *  ' is the adjoint.  NaN propagates to y.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices; at run time, EDDY_INVALID_ARGUMENT if a matrix
+ *  is not positive definite; the message has its index.
+ *  Gradient: dx = the Hermitian part of L'^-1 F L^-1, with F the lower triangle of L' dy with its
+ *  diagonal halved (Smith 1995, Murray 2016).  TensorFlow: Cholesky. */
 eddy_tensor eddy_cholesky(eddy_tensor x) { return eddy_apply1(&eddy_op_cholesky, NULL, x); }
 
-/** y = a^-1 rhs, with the Cholesky factor of a.
+/** y = a^-1 rhs, given the Cholesky factor of a.
  *
- *  chol  [...,n,n], what eddy_cholesky made of a
- *  rhs   of the same element type, [...,n,k]; the dimensions in front broadcast
+ *  chol  [...,n,n], the result of eddy_cholesky for a
+ *  rhs   same type as chol, [...,n,k]; the leading dimensions broadcast
  *
- *  Errors: those of eddy_triangular_solve.
+ *  Errors: as for eddy_triangular_solve.
  *  Gradient: that of two triangular solves.  TensorFlow: tf.linalg.cholesky_solve. */
 eddy_tensor eddy_cholesky_solve(eddy_tensor chol, eddy_tensor rhs)
 {
@@ -87,12 +88,13 @@ eddy_tensor eddy_cholesky_solve(eddy_tensor chol, eddy_tensor rhs)
 
 /** y = ln det x, for each matrix of x.
  *
- *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian and positive
- *     definite; y is [...] of its type
+ *  x  float32, float64, complex64 or complex128, [...,n,n], Hermitian and positive definite; y is
+ *     [...] of the same type
  *
- *  2 sum ln diag L with L the Cholesky factor, which neither overflows nor underflows.
- *  Errors: those of eddy_cholesky.
- *  Gradient: dx = dy x^-1, by way of L.  TensorFlow: tf.linalg.logdet. */
+ *  Computed as 2 sum ln diag L with L the Cholesky factor, which neither overflows nor
+ *  underflows.
+ *  Errors: as for eddy_cholesky.
+ *  Gradient: dx = dy x^-1, computed from L.  TensorFlow: tf.linalg.logdet. */
 eddy_tensor eddy_logdet(eddy_tensor x)
 {
     const eddy_tensor l = eddy_matrix_diag_part(eddy_cholesky(x));

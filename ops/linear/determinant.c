@@ -19,8 +19,8 @@ static eddy_status determinant_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* A factor whose first pivot of 0 is met has a 0 on its diagonal, so that no case apart is
- * needed.  Returns how often rows were exchanged. */
+/* A zero pivot is a 0 on the diagonal of the factor, so that it needs no special case. Returns
+ * the number of row exchanges. */
 static int64_t factor(const eddy_kernel *k, int64_t i, char *scratch)
 {
     const eddy_dtype d = k->in[0]->type.dtype;
@@ -35,7 +35,7 @@ static int64_t factor(const eddy_kernel *k, int64_t i, char *scratch)
     return swaps;
 }
 
-/* Element j of the diagonal of the factors. */
+/* Diagonal element j of the factors. */
 static double complex diagonal(eddy_dtype d, int64_t n, const void *lu, int64_t j)
 {
     const int64_t at = j * (n + 1);
@@ -94,7 +94,7 @@ static bool det_one(const eddy_kernel *k, int64_t i, char *scratch)
 
 static eddy_status det_kernel(eddy_kernel *k) { return run(k, det_one); }
 
-/* x spread over two more dimensions. */
+/* x broadcast along two more dimensions. */
 static eddy_tensor spread(eddy_tensor x) { return ExpandDims(ExpandDims(x, -1), -1); }
 
 static void det_gradient(eddy_rule *r)
@@ -111,14 +111,14 @@ const eddy_op_def eddy_op_det = {
     .gradient = det_gradient, .batch = eddy_batch_as_is, .flops = determinant_flops,
 };
 
-/** y = det x, for each matrix of x.
+/** y = det x, the determinant of each matrix of x.
  *
- *  x  float32, float64, complex64 or complex128, [...,n,n]; y is [...] of its type
+ *  x  float32, float64, complex64 or complex128, [...,n,n]; y is [...] of the same type
  *
- *  1 for n = 0, and exactly 0 where a pivot is.  It overflows early; eddy_slogdet does not.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
- *  Gradient: dx = dy conj(y) x'^-1 with ' the adjoint; at a run it is an error for a matrix
- *  without an inverse.  TensorFlow: MatrixDeterminant. */
+ *  1 for n = 0, and exactly 0 if a pivot is 0.  It overflows easily; eddy_slogdet does not.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices.
+ *  Gradient: dx = dy conj(y) x'^-1 with ' the adjoint; fails at run time for a singular matrix.
+ *  TensorFlow: MatrixDeterminant. */
 eddy_tensor eddy_det(eddy_tensor x) { return eddy_apply1(&eddy_op_det, NULL, x); }
 
 /* --------------------------------------------------------------- slogdet -- */
@@ -138,7 +138,7 @@ static bool slogdet_one(const eddy_kernel *k, int64_t i, char *scratch)
     double sign = factor(k, i, scratch) % 2 ? -1 : 1, log_abs = 0;
     for (int64_t j = 0; j < n; j++) {
         const double x = creal(diagonal(d, n, scratch, j));
-        sign *= x > 0 ? 1 : x < 0 ? -1 : x;             /* a 0 and a NaN stay */
+        sign *= x > 0 ? 1 : x < 0 ? -1 : x;             /* 0 and NaN are kept */
         log_abs += log(fabs(x));
     }
     if (d == EDDY_FLOAT32) {
@@ -168,11 +168,11 @@ const eddy_op_def eddy_op_slogdet = {
 
 /** y[0] = the sign of det x and y[1] = ln |det x|, for each matrix of x.
  *
- *  x  float32 or float64, [...,n,n]; both outputs are [...] of its type
+ *  x  float32 or float64, [...,n,n]; both outputs are [...] of the same type
  *
- *  Returns output 0; eddy_output(y, 1) is the logarithm.  Without an inverse they are 0 and
+ *  Returns output 0; eddy_output(y, 1) is the logarithm.  For a singular matrix they are 0 and
  *  -infinity; for n = 0, 1 and 0.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
- *  Gradient: dx = dy[1] x'^-1 with ' the transpose, and none of the sign; at a run it is an
- *  error for a matrix without an inverse.  TensorFlow: LogMatrixDeterminant. */
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices.
+ *  Gradient: dx = dy[1] x'^-1 with ' the transpose, and none for the sign; fails at run time for
+ *  a singular matrix.  TensorFlow: LogMatrixDeterminant. */
 eddy_tensor eddy_slogdet(eddy_tensor x) { return eddy_apply1(&eddy_op_slogdet, NULL, x); }

@@ -13,7 +13,7 @@ typedef struct eig_attrs {
     bool compute_v;
 } eig_attrs;
 
-/* Without vectors the second output is empty, as that of eddy_op_eigh. */
+/* Without eigenvectors the second output is empty, as that of eddy_op_eigh. */
 static bool eig_infer(eddy_infer *c)
 {
     const eig_attrs *a = c->attrs;
@@ -29,7 +29,7 @@ static bool eig_infer(eddy_infer *c)
 
 typedef struct eig_sizes {
     eddy_dtype d;
-    int64_t    n, v, work, bytes;        /* where they are in the scratch; of the work */
+    int64_t    n, v, work, bytes;        /* offsets in scratch memory; work size */
 } eig_sizes;
 
 static eig_sizes sizes_of(const eddy_kernel *k)
@@ -101,7 +101,7 @@ static void eig_gradient(eddy_rule *r)
     r->dx[0] = eddy_solve(v, eddy__times_adjoint(inner, v), .adjoint = true);
 }
 
-/* Without vectors there is an output that has no examples. */
+/* Without eigenvectors, one output has no axis of examples. */
 static void eig_batch(eddy_batch *b)
 {
     const eddy_tensor empty = { .graph = b->graph, .node = b->node->id, .output = 1 };
@@ -118,7 +118,7 @@ const eddy_op_def eddy_op_eig = {
     .gradient = eig_gradient, .batch = eig_batch, .flops = eig_flops,
 };
 
-/* Real numbers as complex ones. */
+/* Converts real to complex numbers. */
 static eddy_tensor of_complex(eddy_tensor x)
 {
     const eddy_dtype d = eddy_dtype_of(x);
@@ -126,30 +126,33 @@ static eddy_tensor of_complex(eddy_tensor x)
     return d == EDDY_FLOAT64 ? Cast(x, EDDY_COMPLEX128) : x;
 }
 
-/** y[0] = the eigenvalues e of x, in no order, y[1] = v with the eigenvectors as columns.
+/** y[0] = the eigenvalues e of x, in no particular order; y[1] = v, with the eigenvectors as
+ *  columns.
  *
- *  x  float32, float64, complex64 or complex128, [...,n,n]; e is [...,n] and v [...,n,n], of
- *     the complex type with parts of x's
+ *  x  float32, float64, complex64 or complex128, [...,n,n]; e is [...,n] and v is [...,n,n], of
+ *     the complex type of the same precision
  *
- *  x v = v diag(e).  A vector has the length 1; its phase is arbitrary.  Returns output 0;
- *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or if
- *  it does not converge.  eddy_eigh is faster and exact for hermitian matrices.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
- *  Gradient: v'^-1 (diag(de) + conj(f) (v' dv - v' v diag(re))) v' with ' the adjoint,
- *  f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones, and re the real parts of the diagonal of
- *  v' dv; right for what does not depend on the phases.  At a run it is an error if there are
- *  not n different vectors.  TensorFlow: Eig. */
+ *  x v = v diag(e).  Each eigenvector has norm 1 and an arbitrary phase.  Returns output 0;
+ *  eddy_output(y, 1) is v.  Both outputs are NaN for a matrix with a non-finite element, or if
+ *  the algorithm does not converge.  For Hermitian matrices, eddy_eigh is faster and more
+ *  accurate.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for a rank below 2 or
+ *  non-square matrices.
+ *  Gradient: dx = v'^-1 (diag(de) + conj(f) (v' dv - v' v diag(re))) v' with ' the adjoint,
+ *  f[i,j] = 1 / (e[j] - e[i]), 0 for equal eigenvalues, and re the real parts of the diagonal of
+ *  v' dv; correct for functions that do not depend on the phases.  Fails at run time unless there
+ *  are n independent eigenvectors.  TensorFlow: Eig. */
 eddy_tensor eddy_eig(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_eig, &(eig_attrs){ true }, of_complex(x));
 }
 
-/** y = the eigenvalues of x, in no order: complex, [...,n].
+/** y = the eigenvalues of x, in no particular order: complex, [...,n].
  *
  *  x  as for eddy_eig
  *
- *  Errors: those of eddy_eig.
- *  Gradient: v'^-1 diag(dy) v' with v the eigenvectors.  TensorFlow: tf.linalg.eigvals. */
+ *  Errors: as for eddy_eig.
+ *  Gradient: dx = v'^-1 diag(dy) v' with v the eigenvectors.  TensorFlow: tf.linalg.eigvals. */
 eddy_tensor eddy_eigvals(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_eig, &(eig_attrs){ false }, of_complex(x));

@@ -12,10 +12,11 @@ typedef struct eigh_attrs {
     bool compute_v;
 } eigh_attrs;
 
-/* The most rows with vectors: LAPACK counts its memory, 2 n n + 6 n + 1 numbers, in an int. */
+/* The maximum number of rows with eigenvectors: LAPACK counts its memory, 2 n n + 6 n + 1
+ * numbers, in an int. */
 enum { MOST_ROWS = 32766 };
 
-/* Without vectors the second output is empty, as TensorFlow's is. */
+/* Without eigenvectors the second output is empty, as in TensorFlow. */
 static bool eigh_infer(eddy_infer *c)
 {
     const eigh_attrs *a = c->attrs;
@@ -35,7 +36,7 @@ static bool eigh_infer(eddy_infer *c)
 
 typedef struct eigh_sizes {
     eddy_dtype d;
-    int64_t    n, values, work, bytes;      /* where they are in the scratch; of the work */
+    int64_t    n, values, work, bytes;      /* offsets in scratch memory; work size */
 } eigh_sizes;
 
 static eigh_sizes sizes_of(const eddy_kernel *k)
@@ -56,7 +57,7 @@ static eddy_status eigh_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Real values as elements of d. */
+/* Converts real values to elements of type d. */
 static void store_values(eddy_dtype d, int64_t n, const void *values, void *y)
 {
     const size_t size = eddy_dtype_size(d), part = eddy_dtype_size(eddy_dtype_real(d));
@@ -105,8 +106,8 @@ static double eigh_flops(const void *attrs, int n_in, const eddy_type *in, const
     return (double)eddy__matrices_of(in->shape) * eigh_flops_of(attrs, in->shape);
 }
 
-/* v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]); as only the lower triangle of x
- * is read, the other is added to it. */
+/* v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]); because only the lower triangle of x
+ * is read, the upper one is added to it. */
 static void eigh_gradient(eddy_rule *r)
 {
     const eigh_attrs *a = r->attrs;
@@ -121,7 +122,7 @@ static void eigh_gradient(eddy_rule *r)
     r->dx[0] = eddy__half_triangle(Add(da, eddy_adjoint(da)));
 }
 
-/* Without vectors there is an output that has no examples. */
+/* Without eigenvectors, one output has no axis of examples. */
 static void eigh_batch(eddy_batch *b)
 {
     const eddy_tensor empty = { .graph = b->graph, .node = b->node->id, .output = 1 };
@@ -139,18 +140,18 @@ const eddy_op_def eddy_op_eigh = {
     .gradient = eigh_gradient, .batch = eigh_batch, .flops = eigh_flops,
 };
 
-/** y[0] = the eigenvalues e of x in ascending order, y[1] = v with the eigenvectors as columns.
+/** y[0] = the eigenvalues e of x in ascending order; y[1] = v, with the eigenvectors as columns.
  *
- *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian; only its lower
- *     triangle is read.  e is [...,n] and v [...,n,n], both of its type
+ *  x  float32, float64, complex64 or complex128, [...,n,n], Hermitian; only the lower triangle is
+ *     read; e is [...,n] and v is [...,n,n], of the same type
  *
- *  x v = v diag(e) and v' v = 1 with ' the adjoint.  The sign, or complex phase, of a vector
- *  is arbitrary, and so are the vectors of equal eigenvalues.  Returns output 0;
- *  eddy_output(y, 1) is v.  All are NaN for a matrix with an element that is not finite, or
- *  if it does not converge.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_LIMIT for an n above 32766.
- *  Gradient: v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal ones
- *  (Giles 2008), gathered in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
+ *  x v = v diag(e) and v' v = 1 with ' the adjoint.  The sign, or complex phase, of an
+ *  eigenvector is arbitrary, and so is the basis for equal eigenvalues.  Returns output 0;
+ *  eddy_output(y, 1) is v.  Both outputs are NaN for a matrix with a non-finite element, or if
+ *  the algorithm does not converge.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices; EDDY_LIMIT for an n above 32766.
+ *  Gradient: dx = v (diag(de) + f v' dv) v' with f[i,j] = 1 / (e[j] - e[i]), 0 for equal
+ *  eigenvalues (Giles 2008), accumulated in the lower triangle.  TensorFlow: SelfAdjointEigV2. */
 eddy_tensor eddy_eigh(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_eigh, &(eigh_attrs){ true }, x);
@@ -158,13 +159,13 @@ eddy_tensor eddy_eigh(eddy_tensor x)
 
 /** y = the eigenvalues of x in ascending order.
  *
- *  x  float32, float64, complex64 or complex128, [...,n,n], hermitian; only its lower
- *     triangle is read.  y is [...,n] of its type
+ *  x  float32, float64, complex64 or complex128, [...,n,n], Hermitian; only the lower triangle is
+ *     read; y is [...,n] of the same type
  *
- *  NaN for a matrix with an element that is not finite.
- *  Errors: those of eddy_eigh.
- *  Gradient: v diag(dy) v' with v the eigenvectors, gathered in the lower triangle; right
- *  for equal eigenvalues too.  TensorFlow: tf.linalg.eigvalsh. */
+ *  NaN for a matrix with a non-finite element.
+ *  Errors: as for eddy_eigh.
+ *  Gradient: dx = v diag(dy) v' with v the eigenvectors, accumulated in the lower triangle; also
+ *  correct for equal eigenvalues.  TensorFlow: tf.linalg.eigvalsh. */
 eddy_tensor eddy_eigvalsh(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_eigh, &(eigh_attrs){ false }, x);

@@ -1,7 +1,7 @@
 /* einsum.c -- einsum, Einstein summation. einsum_parse.c reads the equation, einsum_products.c
  * computes the products. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/linear/einsum.h"
 #include "ops/short_names.h"
 
@@ -14,24 +14,24 @@ typedef struct eddy_einsum_args {
 } eddy_einsum_args;
 #endif
 
-/** y = the sum of products of the inputs that the equation says: "ij,jk->ik" is a product
- *  of matrices, "ii" a trace, "bij->bji" a transpose, "...i,...i->..." many dot products.
+/** y = the sum of products of the inputs that the equation describes: "ij,jk->ik" is a matrix
+ *  product, "ii" a trace, "bij->bji" a transpose, "...i,...i->..." a batch of dot products.
  *
- *  equation  for each input a term with a letter for each axis, between commas; behind the
- *            arrow the letters of y, each once.  Letters that y does not have are summed
- *            over; a letter twice in a term takes the diagonal.  "..." stands for further
- *            axes, which broadcast, and is in y too.  Without an arrow y has the ellipsis
- *            and, in alphabetical order, the letters that occur once
- *  inputs    1 to 64, of one element type that has products: float32, float64, int32,
- *            int64, complex64 or complex128
- *  name      of the scope that its nodes stand in
+ *  equation  one term per input, separated by commas, with one letter per axis; after the arrow,
+ *            the letters of y, each once.  Letters that are not in y are summed over; a letter
+ *            that is repeated in a term takes the diagonal.  "..." stands for any further axes,
+ *            which broadcast, and must be in y too.  Without an arrow, y has the ellipsis and, in
+ *            alphabetical order, the letters that occur once
+ *  inputs    1 to 64 tensors of the same type: float32, float64, int32, int64, complex64 or
+ *            complex128
+ *  name      of the name scope of its nodes
  *
- *  Pairs are multiplied one after the other, the cheapest first, as far as sizes are known;
- *  most become a product of matrices.  Axes of one letter have one size.
- *  Errors: EDDY_INVALID_ARGUMENT for an equation that is none, EDDY_BAD_SHAPE for axes that
- *  do not fit it or an ellipsis of unknown rank, EDDY_LIMIT beyond 8 letters in a term;
- *  those of the ops that it is made of.
- *  Gradient: that of the ops that it is made of.  TensorFlow: Einsum. */
+ *  Inputs are multiplied pairwise, the cheapest pair first as far as sizes are known, mostly as
+ *  matrix products.  Axes with the same letter must have the same size.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid equation, EDDY_BAD_SHAPE for axes that do not
+ *  match it or an ellipsis of unknown rank, EDDY_LIMIT for more than 8 letters in a term; those
+ *  of the operations it is composed of.
+ *  Gradient: that of the operations it is composed of.  TensorFlow: Einsum. */
 eddy_tensor eddy_einsum_with(const eddy_einsum_args *given)
 {
     eddy_einsum_args a = EDDY_TAKE(eddy_einsum_args, given);

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* Where the reader is, and what it has seen. */
+/* The position of the parser, and what it has read. */
 typedef struct reader {
     const char *equation, *at;
     eddy_graph *graph;
-    int         seen[EDDY_ELLIPSIS_LABEL];     /* how often, in all inputs */
-    int         ellipsis;                      /* axes of the longest one; -1: there is none */
+    int         seen[EDDY_ELLIPSIS_LABEL];     /* occurrences in all inputs */
+    int         ellipsis;                      /* axes of the longest ellipsis; -1: there is none */
 } reader;
 
 static bool refuse(const reader *r, eddy_status s, int term, const char *why)
@@ -37,8 +37,8 @@ static bool is_ellipsis(reader *r)
     return true;
 }
 
-/* A term up to a comma, the arrow or the end: its letters, and before which of them the
- * ellipsis stands; -1 if there is none. */
+/* Reads a term up to a comma, the arrow or the end: its letters, and the index of the letter
+ * after the ellipsis; -1 if there is none. */
 static bool read_term(reader *r, int number, eddy_axes_of *t, int *ellipsis)
 {
     t->n = 0;
@@ -61,7 +61,7 @@ static bool read_term(reader *r, int number, eddy_axes_of *t, int *ellipsis)
     return true;
 }
 
-/* The labels of `count` axes of an ellipsis put in before label `place`. */
+/* Inserts the labels of `count` axes of an ellipsis before label `place`. */
 static bool put_ellipsis(reader *r, int number, eddy_axes_of *t, int place, int count)
 {
     if (place < 0) return true;
@@ -81,7 +81,7 @@ static bool read_input(reader *r, int number, eddy_tensor x, eddy_axes_of *t)
     const int more = rank - t->n;
     if (place >= 0 && rank < 0)
         return refuse(r, EDDY_BAD_SHAPE, number,
-                      "has an ellipsis, but the rank of its tensor is not known");
+                      "has an ellipsis, but the rank of its tensor is unknown");
     if (rank >= 0 && (place >= 0 ? more < 0 : more != 0))
         return refuse(r, EDDY_BAD_SHAPE, number, "does not have one label per axis");
     for (int i = 0; i < t->n; i++) r->seen[t->label[i]]++;
@@ -89,7 +89,7 @@ static bool read_input(reader *r, int number, eddy_tensor x, eddy_axes_of *t)
     return put_ellipsis(r, number, t, place, more);
 }
 
-/* Without an arrow: the ellipsis, and the letters that occur once. */
+/* The result without an arrow: the ellipsis, and the letters that occur once. */
 static bool implied(reader *r, int number, eddy_axes_of *out)
 {
     out->n = 0;

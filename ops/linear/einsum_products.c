@@ -1,10 +1,10 @@
 /* einsum_products.c -- tensor contraction for einsum: products of tensors with labelled axes,
  * summed over some.
  *
- * Labels that occur in one tensor alone are summed at once. Then pairs of tensors are
- * multiplied, the cheapest pair first: elementwise if nothing is summed, otherwise as matrices
- * whose dimensions are the free labels of the first, the summed labels, and the free labels of
- * the second. Labels that both tensors keep become batch dimensions in front of the matrices. */
+ * Labels that occur in only one tensor are summed first. Then pairs of tensors are multiplied,
+ * the cheapest pair first: elementwise if nothing is summed, otherwise as matrices whose
+ * dimensions are the free labels of the first, the summed labels, and the free labels of the
+ * second. Labels that both tensors keep become batch dimensions in front of the matrices. */
 #include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -13,10 +13,10 @@
 
 #include <string.h>
 
-/* -------------------------------------------------------------- one size -- */
+/* -------------------------------------------------------------- equal sizes -- */
 
-/* y = x, whose dimension `axis` is as long as dimension `other` of the second input, which
- * only lends its shape.  What is not known while building is told by the run's shapes. */
+/* y = x, whose dimension `axis` equals dimension `other` of the second input, of which only the
+ * shape is used. A dimension that is unknown while building is checked at run time. */
 typedef struct same_attrs {
     int64_t axis, other;
 } same_attrs;
@@ -55,8 +55,8 @@ const eddy_op_def eddy_op_same_size = {
     .infer = same_infer, .gradient = same_gradient, .batch = same_batch,
 };
 
-/* x, of which this axis and that one of z have one size, now or at the run. */
-static eddy_tensor tied(eddy_tensor x, int axis, eddy_tensor z, int other)
+/* x, after a check that these axes of x and z have the same size, now or at run time. */
+static eddy_tensor with_equal_sizes(eddy_tensor x, int axis, eddy_tensor z, int other)
 {
     const eddy_shape s = eddy_shape_of(x), t = eddy_shape_of(z);
     if (s.rank >= 0 && t.rank >= 0 && s.dim[axis] >= 0 && t.dim[other] >= 0) return x;
@@ -81,7 +81,7 @@ static set set_of(const eddy_axes_of *a)
     return s;
 }
 
-/* Those of the labels that are in s, in their order, behind what `to` has. */
+/* Appends the labels that are in s to `to`, in their order. */
 static void append(eddy_axes_of *to, const eddy_axes_of *from, set s)
 {
     for (int i = 0; i < from->n && to->n < EDDY_MAX_RANK; i++)
@@ -95,7 +95,7 @@ static int place_of(const eddy_axes_of *a, int label)
     return i;
 }
 
-/* x with its axes in this order, of known rank. */
+/* x, of known rank, with its axes in this order. */
 static void arrange(term *x, const eddy_axes_of *order)
 {
     eddy_dims perm = { .count = order->n };
@@ -111,7 +111,7 @@ static void arrange(term *x, const eddy_axes_of *order)
 
 /* ------------------------------------------------------------ one tensor -- */
 
-/* The diagonal of the first two axes that have the same label. */
+/* Takes the diagonal of the first two axes that have the same label. */
 static bool take_diagonal(term *x)
 {
     for (int i = 0; i < x->axes.n; i++)
@@ -127,7 +127,7 @@ static bool take_diagonal(term *x)
             perm.at[perm.count - 2] = i;
             perm.at[perm.count - 1] = j;
             left.label[left.n++] = x->axes.label[i];
-            x->t = tied(x->t, i, x->t, j);
+            x->t = with_equal_sizes(x->t, i, x->t, j);
             x->t = eddy_matrix_diag_part(eddy_transpose(x->t, perm));
             x->axes = left;
             return true;
@@ -149,7 +149,7 @@ static void sum_out(term *x, set keep)
 
 /* ------------------------------------------------------------ two tensors -- */
 
-/* What the labels of a pair are: of both and kept, of both and summed, of one alone. */
+/* The labels of a pair: in both and kept, in both and summed, in only one. */
 typedef struct kinds {
     eddy_axes_of both, summed, a, b;
 } kinds;
@@ -165,13 +165,14 @@ static kinds kinds_of(const term *a, const term *b, set keep)
     return k;
 }
 
-/* Sizes of these labels of both, unless they broadcast, are one. */
-static void tie(term *a, const term *b, const eddy_axes_of *labels)
+/* Checks that axes with these labels have the same size in both tensors, unless they broadcast. */
+static void check_shared_axes(term *a, const term *b, const eddy_axes_of *labels)
 {
     for (int i = 0; i < labels->n; i++) {
         const int label = labels->label[i];
         if (label < EDDY_ELLIPSIS_LABEL)
-            a->t = tied(a->t, place_of(&a->axes, label), b->t, place_of(&b->axes, label));
+            a->t =
+                with_equal_sizes(a->t, place_of(&a->axes, label), b->t, place_of(&b->axes, label));
     }
 }
 
@@ -183,7 +184,7 @@ static eddy_axes_of joined(const eddy_axes_of *x, const eddy_axes_of *y, const e
     return all;
 }
 
-/* a b as elements: a with axes of 1 for those of b alone, b with axes of 1 for those of a. */
+/* The elementwise product a b: a gets axes of size 1 for the labels of b alone, and vice versa. */
 static void multiply(term *a, term *b, const kinds *k)
 {
     static const eddy_axes_of none = { .n = 0 };
@@ -196,7 +197,7 @@ static void multiply(term *a, term *b, const kinds *k)
     a->axes = joined(&k->both, &k->a, &k->b);
 }
 
-/* x with `count` axes from `first` on made one, of which the sizes may be unknown. */
+/* x with `count` axes, beginning at `first`, merged into one; their sizes may be unknown. */
 static eddy_tensor merge(eddy_tensor x, int first, int count)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -222,15 +223,15 @@ static eddy_tensor merge(eddy_tensor x, int first, int count)
     return eddy_set_shape(eddy_reshape_to(x, eddy_concat((eddy_list){ 3, sizes }, 0)), y);
 }
 
-/* The axis behind the first `front` split into those of `like` behind them. */
+/* Splits the axis after the first `front` axes into those that `like` has there. */
 static eddy_tensor split(eddy_tensor y, int front, eddy_tensor like, int at)
 {
     const int count = eddy_shape_of(like).rank - front;
     return count == 1 ? y : eddy_unflatten_like(y, like, at, front);
 }
 
-/* x arranged as [both, free, summed] or, where it is so, as [both, summed, free], with the
- * last two merged to a matrix; *like only lends its shape, [both, free]. */
+/* x transposed to [both, free, summed] or, if it already has that order, [both, summed, free],
+ * with the last two merged to a matrix; of *like, only the shape, [both, free], is used. */
 static bool matrices(term *x, const kinds *k, const eddy_axes_of *free, eddy_tensor *like)
 {
     const eddy_axes_of rows = joined(&k->both, free, &k->summed);
@@ -260,7 +261,7 @@ static void multiply_matrices(term *a, term *b, const kinds *k)
     a->axes = joined(&k->both, &k->a, &k->b);
 }
 
-/* Many rows by one matrix need no merging: a is [free, summed]. */
+/* Many rows times one matrix need no merging: a is [free, summed]. */
 static void multiply_rows(term *a, term *b, const kinds *k)
 {
     eddy_tensor like;
@@ -273,7 +274,7 @@ static void multiply_rows(term *a, term *b, const kinds *k)
     a->axes = joined(&k->both, &k->a, &k->b);
 }
 
-/* a becomes the product of a and b, summed over what is not kept. */
+/* Replaces a by the product of a and b, summed over the labels that are not kept. */
 static void multiply_pair(term *a, term *b, set keep)
 {
     kinds k = kinds_of(a, b, keep);
@@ -284,8 +285,9 @@ static void multiply_pair(term *a, term *b, set keep)
         k = kinds_of(a, b, keep);
     }
     const bool elements = k.summed.n == 0 || k.a.n + k.b.n == 0;
-    tie(a, b, &k.both);
-    if (elements || k.summed.n > 1) tie(a, b, &k.summed);   /* one alone a product compares */
+    check_shared_axes(a, b, &k.both);
+    if (elements || k.summed.n > 1)
+        check_shared_axes(a, b, &k.summed); /* the product checks one alone */
     if (elements) {
         const kinds all = kinds_of(a, b, ~(set)0);
         multiply(a, b, &all);
@@ -299,7 +301,7 @@ static void multiply_pair(term *a, term *b, set keep)
 
 /* ----------------------------------------------------------- many tensors -- */
 
-/* The size of each label; those not known while building count as 32. */
+/* The size of each label; unknown sizes count as 32. */
 typedef struct sizes {
     int64_t of[EDDY_LABELS];
 } sizes;
@@ -332,16 +334,16 @@ static double cost(const sizes *z, set labels)
     return n;
 }
 
-/* All labels of the tensors but a and b, and of the result. */
-static set others(const term *x, int n, int a, int b, set out)
+/* All labels of the result and of the tensors except a and b. */
+static set labels_of_others(const term *x, int n, int a, int b, set out)
 {
     for (int i = 0; i < n; i++)
         if (i != a && i != b) out |= set_of(&x[i].axes);
     return out;
 }
 
-/* Multiplies all, each time the pair that takes the fewest products, of those the one with
- * the smallest result. */
+/* Multiplies all tensors, each time the pair that takes the fewest multiplications; among ties,
+ * the one with the smallest result. */
 static void multiply_all(term *x, int n, const sizes *z, set out)
 {
     for (; n > 1; n--) {
@@ -350,12 +352,12 @@ static void multiply_all(term *x, int n, const sizes *z, set out)
         for (int i = 0; i < n; i++)
             for (int j = i + 1; j < n; j++) {
                 const set    all = set_of(&x[i].axes) | set_of(&x[j].axes);
-                const double c = cost(z, all), r = cost(z, all & others(x, n, i, j, out));
+                const double c = cost(z, all), r = cost(z, all & labels_of_others(x, n, i, j, out));
                 if (least >= 0 && (c > least || (c == least && r >= smallest))) continue;
                 least = c, smallest = r;
                 a = i, b = j;
             }
-        multiply_pair(&x[a], &x[b], others(x, n, a, b, out));
+        multiply_pair(&x[a], &x[b], labels_of_others(x, n, a, b, out));
         memmove(x + b, x + b + 1, (size_t)(n - b - 1) * sizeof *x);
     }
 }
@@ -374,7 +376,7 @@ eddy_tensor eddy__contract(eddy_list tensors, const eddy_axes_of *axes, const ed
         while (take_diagonal(&x[i])) continue;
     }
     for (int i = 0; i < tensors.count; i++)
-        sum_out(&x[i], others(x, tensors.count, i, i, set_of(out)));
+        sum_out(&x[i], labels_of_others(x, tensors.count, i, i, set_of(out)));
     multiply_all(x, tensors.count, &z, set_of(out));
     arrange(&x[0], out);
     return x[0].t;

@@ -21,19 +21,19 @@ static const eddy_attr_field fused_matmul_fields[] = {
     { "activation", EDDY_ATTR_INT, offsetof(eddy_fused_matmul_attrs, activation) },
     { "has_bias", EDDY_ATTR_BOOL, offsetof(eddy_fused_matmul_attrs, has_bias) },
     { "has_residual", EDDY_ATTR_BOOL, offsetof(eddy_fused_matmul_attrs, has_residual) },
-    { NULL, EDDY_ATTR_END, 0 },
+    { 0 },
 };
 
-/* The product in inputs `first` and the next. */
+/* The matrix product of inputs `first` and `first` + 1. */
 static bool infer_real_product(eddy_infer *c, int first, int64_t *m, int64_t *n)
 {
     eddy_infer product = *c;
-    product.in += first;                     /* the transposes are the first attributes */
+    product.in += first;                     /* the transposition flags are the first attributes */
     product.n_in -= first;
     return eddy__infer_product(&product, m, n);
 }
 
-/* Input i is as large as the product. */
+/* Checks that input i has the shape of the product. */
 static bool infer_like_product(eddy_infer *c, int i, int64_t *m, int64_t *n)
 {
     const eddy_shape s = c->in[i].shape;
@@ -94,8 +94,8 @@ static eddy_status fused_matmul_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* What the activation is of, from separate operations.  x may be of examples: the bias of
- * each then has a dimension of its own. */
+/* The argument of the activation, computed by separate operations. Under vmap, x has an axis of
+ * examples, and so has the bias. */
 static eddy_tensor unfused(const eddy_fused_matmul_attrs *f, const eddy_op_def *product,
                            const eddy_tensor *x, bool bias_each)
 {
@@ -105,7 +105,7 @@ static eddy_tensor unfused(const eddy_fused_matmul_attrs *f, const eddy_op_def *
     return f->has_residual ? Add(y, x[2 + f->has_bias]) : y;
 }
 
-/* dy before the activation, by the activation's own rule. */
+/* dy of the argument of the activation, by the activation's own rule. */
 static eddy_tensor before_activation(const eddy_rule *r, const eddy_op_def *activation)
 {
     const eddy_tensor x = unfused(r->attrs, &eddy_op_matmul, r->x, false);
@@ -171,7 +171,7 @@ const eddy_op_def eddy_op_fused_matmul = {
 
 static const eddy_attr_field matmul_accumulate_fields[] = {
     TRANSPOSES(eddy_matmul_accumulate_attrs),
-    { NULL, EDDY_ATTR_END, 0 },
+    { 0 },
 };
 
 static bool matmul_accumulate_infer(eddy_infer *c)
@@ -190,8 +190,8 @@ static eddy_product accumulated_product(const eddy_kernel *k)
     return p;
 }
 
-/* A factor that may be c itself, and so be overwritten, has a place to be kept; behind
- * what the product takes. */
+/* A factor that may share memory with c, and so be overwritten, is copied to scratch memory,
+ * after that of the product. */
 static eddy_status matmul_accumulate_prepare(eddy_kernel *k)
 {
     const eddy_product p = accumulated_product(k);

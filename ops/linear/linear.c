@@ -12,9 +12,9 @@
 
 /* ------------------------------------------------------ matrix_transpose -- */
 
-/** y[..., i, j] = x[..., j, i]: the matrices in the last two dimensions transposed.
+/** y[..., i, j] = x[..., j, i]: transposes the matrices in the last two dimensions.
  *
- *  x  any element type, rank 2 at least
+ *  x  any element type, rank at least 2
  *
  *  Errors: EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: dx = dy transposed.  TensorFlow: tf.linalg.matrix_transpose. */
@@ -29,9 +29,9 @@ eddy_tensor eddy_matrix_transpose(eddy_tensor x)
     return eddy_transpose(x, perm);
 }
 
-/** y[..., i, j] = the conjugate of x[..., j, i].
+/** y[..., i, j] = conj(x[..., j, i]): the adjoints of the matrices in the last two dimensions.
  *
- *  x  any numbers, rank 2 at least
+ *  x  any numeric type, rank at least 2
  *
  *  Errors: EDDY_BAD_SHAPE for a rank below 2.
  *  Gradient: dx = dy transposed and conjugated.  TensorFlow: tf.linalg.adjoint. */
@@ -41,7 +41,7 @@ static bool has_matrices(eddy_infer *c)
 {
     const int rank = c->in[0].shape.rank;
     return rank < 0 || rank >= 2 ||
-        eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; expected 2 or more",
+        eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 2 or more expected",
                         rank);
 }
 
@@ -67,7 +67,7 @@ static eddy_status matrix_transpose_prepare(eddy_kernel *k)
 
 static void matrix_transpose_gradient(eddy_rule *r) { r->dx[0] = eddy_matrix_transpose(r->dy[0]); }
 
-/* What eddy_matrix_transpose makes where the rank is not known. */
+/* The operation that eddy_matrix_transpose builds if the rank is unknown. */
 const eddy_op_def eddy_op_matrix_transpose = {
     .name = "MatrixTranspose", .label = "matrix_transpose", .min_inputs = 1, .max_inputs = 1,
     .outputs = 1, .infer = matrix_transpose_infer, .prepare = matrix_transpose_prepare,
@@ -201,11 +201,11 @@ void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes)
 typedef struct matrix_loop {
     const eddy_kernel *k;
     eddy_matrix_fn    *fn;
-    size_t             each;          /* bytes of scratch */
-    _Atomic int64_t    failed;        /* the first of them; count if none */
+    size_t             each;          /* bytes of scratch memory */
+    _Atomic int64_t    failed;        /* the first one; count if none */
 } matrix_loop;
 
-/* One that failed ends its piece, which has no earlier one. */
+/* A failure ends its piece, which has no earlier one. */
 static void matrix_piece(void *arg, int64_t from, int64_t to, int worker)
 {
     matrix_loop *l = arg;
@@ -220,7 +220,7 @@ static void matrix_piece(void *arg, int64_t from, int64_t to, int worker)
 
 int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn)
 {
-    const double  worth = 40000;            /* flops of 20 microseconds, with what calls cost */
+    const double  worth = 40000;            /* flops in 20 microseconds, with the cost of calls */
     const int64_t grain = flops >= worth ? 1 : (int64_t)(worth / (flops + 500)) + 1;
     const size_t  workers = (size_t)(k->threads > 1 ? k->threads : 1);
     matrix_loop   l = { .k = k, .fn = fn, .each = k->scratch_size / workers };

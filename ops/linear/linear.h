@@ -7,18 +7,19 @@
 
 /* ------------------------------------------------------------ inferring -- */
 
-/* Input i, of rank 2 or more, holds matrices [...,m,n] that LAPACK can count. */
+/* Checks that input i has rank 2 or more and matrices [...,m,n] whose sizes LAPACK can
+ * represent. */
 bool eddy__infer_matrices(eddy_infer *c, int i, int64_t *m, int64_t *n);
 /* The same with m = n. */
 bool eddy__infer_square(eddy_infer *c, int i, int64_t *n);
-/* The smaller of m and n, each of which may be EDDY_ANY. */
+/* The smaller of m and n; each may be EDDY_ANY. */
 int64_t eddy__shorter_side(int64_t m, int64_t n);
-/* s with the last two dimensions in place of what they were; s less the last `gone`. */
+/* s with the last two dimensions replaced; s without the last `gone`. */
 eddy_shape eddy__shape_matrix(eddy_shape s, int64_t m, int64_t n);
 eddy_shape eddy__shape_less(eddy_shape s, int gone);
-/* The shape of a [...,n,n] solved for b [...,n,k], of which the dots broadcast. */
+/* The shape of the solution of a [...,n,n] for b [...,n,k], whose leading dimensions broadcast. */
 bool eddy__infer_system(eddy_infer *c, eddy_shape *y);
-/* op->infer of what makes [...,n,n] of the same. */
+/* op->infer of operations from [...,n,n] to [...,n,n]. */
 bool eddy__infer_square_as_is(eddy_infer *c);
 
 /* ------------------------------------------------------------- matrices -- */
@@ -30,7 +31,7 @@ static inline int64_t eddy__matrices_of(eddy_shape s)
 {
     return eddy__shape_product(s, 0, s.rank - 2);
 }
-/* Which matrix of x belongs to matrix i of y, to which x is broadcast. */
+/* The index of the matrix of x for matrix i of y, to which x is broadcast. */
 static inline int64_t eddy__matrix_at(eddy_shape y, eddy_shape x, int64_t i)
 {
     int64_t at = 0, step = 1;
@@ -41,19 +42,19 @@ static inline int64_t eddy__matrix_at(eddy_shape y, eddy_shape x, int64_t i)
     }
     return at;
 }
-/* Matrix i of a dense buffer of them; and row i of one of vectors. */
+/* Matrix i of a contiguous buffer of matrices; row i of a contiguous buffer of vectors. */
 void *eddy__matrix_of(const eddy_buffer *b, int64_t i);
 void *eddy__vector_of(const eddy_buffer *b, int64_t i);
 
-/* In prepare: `bytes` of working memory for each worker. */
+/* For prepare: requests `bytes` of scratch memory for each worker. */
 void eddy__matrix_scratch(eddy_kernel *k, int64_t bytes);
-/* Calls fn for matrices 0 to count - 1, on all threads if `flops` for each are worth it.
- * Returns the first for which it was false, or -1. */
+/* Calls fn for matrices 0 to count - 1, on all threads if `flops` per matrix are worth it.
+ * Returns the index of the first matrix for which fn returned false, or -1. */
 typedef bool eddy_matrix_fn(const eddy_kernel *k, int64_t i, char *scratch);
 int64_t eddy__each_matrix(const eddy_kernel *k, int64_t count, double flops, eddy_matrix_fn *fn);
 
-/* n by n ones on the diagonal of zeros; y [n,m] = x [m,n] turned, with complex elements
- * conjugated if wanted; all of n numbers are finite; n NaNs. */
+/* The n by n identity matrix; the transpose y [n,m] of x [m,n], with complex elements conjugated
+ * on request; whether all of n numbers are finite; n NaNs. */
 void eddy__fill_identity(eddy_dtype d, int64_t n, void *y);
 void eddy__turn_matrix(eddy_dtype d, bool conjugate, int64_t m, int64_t n, const void *x, void *y);
 bool eddy__numbers_are_finite(eddy_dtype d, int64_t n, const void *x);
@@ -61,9 +62,9 @@ void eddy__fill_nan(eddy_dtype d, int64_t n, void *y);
 
 /* --------------------------------------------------------------- graphs -- */
 
-/* The lower triangles of matrices, with half their diagonals. */
+/* The lower triangles of matrices, with halved diagonals. */
 eddy_tensor eddy__half_triangle(eddy_tensor x);
-/* Ones on the diagonal of zeros, of the shape of x. */
+/* Identity matrices of the shape of x. */
 eddy_tensor eddy__identity_like(eddy_tensor x);
 /* x y, x' y and x y' with ' the adjoint, for matrices in the last two dimensions. */
 eddy_tensor eddy__times(eddy_tensor x, eddy_tensor y);
@@ -71,9 +72,9 @@ eddy_tensor eddy__adjoint_times(eddy_tensor x, eddy_tensor y);
 eddy_tensor eddy__times_adjoint(eddy_tensor x, eddy_tensor y);
 /* (x + x') / 2. */
 eddy_tensor eddy__hermitian_part(eddy_tensor x);
-/* 1 / (v[j] - v[i]) at [i,j] for vectors v in the last dimension; 0 for equal ones. */
+/* 1 / (v[j] - v[i]) at [i,j] for vectors v in the last dimension; 0 for equal elements. */
 eddy_tensor eddy__inverse_gaps(eddy_tensor v);
-/* dy of an output at which nothing arrived. */
+/* dy of an output that has no gradient: zeros. */
 bool eddy__is_silent(eddy_tensor dy);
 
 #endif

@@ -1,5 +1,5 @@
-/* lu.c -- LU decomposition with partial pivoting, and solving, inverting and reconstructing by
- * it. */
+/* lu.c -- LU decomposition with partial pivoting, and solutions, inverses and matrices computed
+ * from it. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct lu_attrs {
-    eddy_dtype output_idx_type;       /* of the places of the rows */
+    eddy_dtype output_idx_type;       /* of the row indices */
 } lu_attrs;
 
 static bool lu_infer(eddy_infer *c)
@@ -22,14 +22,14 @@ static bool lu_infer(eddy_infer *c)
     if (a->output_idx_type == EDDY_DEFAULT_DTYPE && !c->attrs_fixed)
         a->output_idx_type = EDDY_INT32;
     if (a->output_idx_type != EDDY_INT32 && a->output_idx_type != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_idx_type is %s; expected int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_idx_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_idx_type));
     if (p.rank > 0) p.dim[p.rank - 1] = n;
     return eddy__infer_yield(c, 0, c->in[0].dtype, eddy__shape_matrix(c->in[0].shape, n, n)) &&
            eddy__infer_yield(c, 1, a->output_idx_type, p);
 }
 
-/* A copy of the matrix with its columns as rows, then the rows exchanged at each step. */
+/* A transposed copy of the matrix, then the rows exchanged at each step. */
 static eddy_status lu_prepare(eddy_kernel *k)
 {
     const int64_t n = eddy__rows_of(k->in[0]->type.shape);
@@ -38,7 +38,7 @@ static eddy_status lu_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Which row of the matrix each row of the factors is. */
+/* The index in the matrix of each row of the factors. */
 static void place_rows(int64_t n, const int32_t *pivots, eddy_dtype d, void *places)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -91,14 +91,15 @@ static double lu_flops(const void *attrs, int n_in, const eddy_type *in, const e
     return (double)eddy__matrices_of(in->shape) * lu_flops_of(in->shape);
 }
 
-/* The rows of what p exchanged in their places again. */
+/* Undoes the permutation p of the rows. */
 static eddy_tensor rows_back(eddy_tensor x, eddy_tensor p)
 {
     const eddy_tensor from = eddy_broadcast_like(ExpandDims(eddy_invert_permutation(p), -1), x);
     return eddy_take_along(x, from, -2);
 }
 
-/* l'^-1 (the part below the diagonal of l' dl + the rest of du u') u'^-1, its rows put back. */
+/* l'^-1 (the part of l' dl below the diagonal + the upper triangle of du u') u'^-1, with the row
+ * permutation undone. */
 static void lu_gradient(eddy_rule *r)
 {
     const eddy_tensor lu = r->y[0], dlu = r->dy[0];
@@ -122,25 +123,27 @@ const eddy_op_def eddy_op_lu = {
 /** y[0] = l and u in one matrix, y[1] = p, with x[p] = l u, for each matrix of x.
  *
  *  x                float32, float64, complex64 or complex128, [...,n,n]
- *  output_idx_type  of p: int32, which it is if 0, or int64
+ *  output_idx_type  of p: int32 or int64; 0: int32
  *
- *  u is the upper triangle with the diagonal, l what is below it, with ones on its own diagonal.
- *  Row i of l u is row p[i] of x.  Returns output 0; eddy_output(y, 1) is p, [...,n].
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square; at a run, EDDY_INVALID_ARGUMENT for a
- *  matrix without an inverse.
- *  Gradient: l'^-1 (tril(l' dl, -1) + triu(du u')) u'^-1 with ' the adjoint, its rows put back.
+ *  u is the upper triangle with the diagonal; l is the part below the diagonal, with ones on its
+ *  own diagonal.  Row i of l u is row p[i] of x.  Returns output 0; eddy_output(y, 1) is p,
+ *  [...,n].
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices; at run time, EDDY_INVALID_ARGUMENT for a
+ *  singular matrix.
+ *  Gradient: dx = l'^-1 (tril(l' dl, -1) + triu(du u')) u'^-1 with ' the adjoint, with the row
+ *  permutation undone.
  *  TensorFlow: Lu. */
 eddy_tensor eddy_lu(eddy_tensor x, eddy_dtype output_idx_type)
 {
     return eddy_apply1(&eddy_op_lu, &(lu_attrs){ output_idx_type }, x);
 }
 
-/** y = the matrix with the given LU decomposition: x for lu = eddy_lu(x), p its other output.
+/** y = the matrix with the given LU decomposition: x if lu = eddy_lu(x) and p is its output 1.
  *
  *  lu  [...,n,n]
  *  p   int32 or int64 [...,n], each a permutation
  *
- *  Errors: those of eddy_matmul, eddy_invert_permutation and eddy_take_along.
+ *  Errors: as for eddy_matmul, eddy_invert_permutation and eddy_take_along.
  *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_reconstruct. */
 eddy_tensor eddy_lu_reconstruct(eddy_tensor lu, eddy_tensor p)
 {
@@ -148,13 +151,14 @@ eddy_tensor eddy_lu_reconstruct(eddy_tensor lu, eddy_tensor p)
     return rows_back(eddy__times(l, eddy_triu(lu, 0)), p);
 }
 
-/** x = the solution of a x = rhs, with lu and p from eddy_lu(a).
+/** x = the solution of a x = rhs, given lu and p from eddy_lu(a).
  *
  *  lu   [...,n,n]
  *  p    int32 or int64 [...,n], each a permutation
- *  rhs  of the type of lu, [...,n,k]; the dimensions in front are those of lu, or it has more
+ *  rhs  same type as lu, [...,n,k]; its leading dimensions are those of lu, possibly preceded by
+ *       others
  *
- *  Errors: those of eddy_take_along and eddy_triangular_solve.
+ *  Errors: as for eddy_take_along and eddy_triangular_solve.
  *  Gradient: that of the formula.  TensorFlow: tf.linalg.lu_solve. */
 eddy_tensor eddy_lu_solve(eddy_tensor lu, eddy_tensor p, eddy_tensor rhs)
 {
@@ -168,7 +172,7 @@ eddy_tensor eddy_lu_solve(eddy_tensor lu, eddy_tensor p, eddy_tensor rhs)
  *
  *  lu, p  as for eddy_lu_solve
  *
- *  Errors and gradient: those of eddy_lu_solve.  TensorFlow: tf.linalg.lu_matrix_inverse. */
+ *  Errors and gradient: as for eddy_lu_solve.  TensorFlow: tf.linalg.lu_matrix_inverse. */
 eddy_tensor eddy_lu_matrix_inverse(eddy_tensor lu, eddy_tensor p)
 {
     return eddy_lu_solve(lu, p, eddy__identity_like(lu));

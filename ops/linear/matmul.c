@@ -1,6 +1,6 @@
 /* matmul.c -- matmul, the matrix product, and bias_add. */
 #include "ops/arrays/batching.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/fusion_targets.h"
 #include "ops/linear/matmul.h"
 #include "ops/math/elementwise_rows.h"
@@ -10,7 +10,7 @@ EDDY_FUSION_TARGETS(&eddy_op_fused_matmul, &eddy_op_scaled_dot_product_attention
 #ifdef EDDY_HEADER
 typedef struct eddy_matmul_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_matmul_args));
-    eddy_tensor a, b;             /* [...,m,k] and [...,k,n], or transposed as said below */
+    eddy_tensor a, b;             /* [...,m,k] and [...,k,n], or transposed, see below */
     bool        transpose_a;
     bool        transpose_b;
     bool        adjoint_a;        /* transposed and conjugated */
@@ -22,7 +22,7 @@ typedef struct eddy_matmul_args {
 const eddy_attr_field eddy__matmul_fields[] =
     EDDY_FIELDS(eddy_matmul_attrs, transpose_a, transpose_b);
 
-/* The rows of a matrix, or of its transpose. */
+/* The number of rows of a matrix, or of its transpose. */
 static int64_t rows_of(eddy_shape s, bool transposed)
 {
     return s.rank < 0 ? EDDY_ANY : s.dim[s.rank - 2 + transposed];
@@ -76,7 +76,7 @@ static eddy_status matmul_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The four cases of y = op(a) op(b), without a transpose of their own. */
+/* The four cases of y = op(a) op(b), without explicit transposes. */
 void eddy__product_gradient(eddy_rule *r)
 {
     const eddy_matmul_attrs *t = r->attrs;
@@ -99,7 +99,7 @@ void eddy__product_gradient(eddy_rule *r)
     }
 }
 
-/* All rows of all examples by one b are a single product. */
+/* All rows of all examples times one b are a single product. */
 static void matmul_batch(eddy_batch *b)
 {
     const eddy_matmul_attrs *t = b->attrs;
@@ -131,17 +131,18 @@ const eddy_op_def eddy_op_matmul = {
 
 /** y = a b, the product of the matrices a [m,k] and b [k,n], giving [m,n].
  *
- *  Of more dimensions: of the matrices in the last two of them.  The others
- *  broadcast, [2,1,m,k] by [3,k,n] gives [2,3,m,n].  A rank that is not known while
- *  building may be any from 2 on in a run.
- *
- *  a, b         float32, float64, int32, int64, complex64 or complex128, both the same
+ *  a, b         float32, float64, int32, int64, complex64 or complex128, the same for both
  *  transpose_a  a is [k,m] and used transposed; transpose_b likewise
- *  adjoint_a    a is [k,m] and used transposed and conjugated; adjoint_b likewise
+ *  adjoint_a    a is [k,m], and its adjoint is used; adjoint_b likewise
  *
- *  k = 0 gives zeros. Errors: BAD_DTYPE, BAD_SHAPE; INVALID_ARGUMENT for a
- *  transpose and an adjoint of one matrix. Gradient: da = dy b', db = a' dy, with '
- *  the adjoint. TensorFlow's MatMul and BatchMatMulV2. */
+ *  With more than two dimensions, the products are those of the matrices in the last two.  The
+ *  leading dimensions broadcast: [2,1,m,k] and [3,k,n] give [2,3,m,n].  A rank that is unknown
+ *  while building may be any rank from 2 at run time.  k = 0 gives zeros.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the inner
+ *  dimensions differ, the leading dimensions do not broadcast or a rank is below 2;
+ *  EDDY_INVALID_ARGUMENT if both transpose_a and adjoint_a, or both transpose_b and adjoint_b,
+ *  are set.
+ *  Gradient: da = dy b', db = a' dy, with ' the adjoint.  TensorFlow: MatMul, BatchMatMulV2. */
 eddy_tensor eddy_matmul_with(const eddy_matmul_args *given)
 {
     eddy_matmul_args args = EDDY_TAKE(eddy_matmul_args, given);
@@ -182,9 +183,9 @@ ROW_PICK(bias_add, NUMBERS_COMPLEX)
 static void bias_add_gradient(eddy_rule *r)
 {
     r->dx[0] = r->dy[0];
-    r->dx[1] = r->dy[0];                 /* the sweep sums it over the rows */
+    r->dx[1] = r->dy[0];                 /* the reverse sweep sums it over the rows */
 }
-/* A bias each is added to all rows of its example. */
+/* If each example has its own bias, it is added to all rows of that example. */
 static void bias_add_batch(eddy_batch *b)
 {
     const int rank = eddy__batch_rank(b, 0);
@@ -201,10 +202,12 @@ const eddy_op_def eddy_op_bias_add = {
 
 /** y[..., c] = x[..., c] + b[c].
  *
- *  x  numeric, rank >= 1, channels last; b  vector of as many entries
+ *  x  any numeric type except float16 and bfloat16, rank at least 1, channels last
+ *  b  same type as x, a vector with one element per channel
  *
- *  Errors: BAD_SHAPE, BAD_DTYPE. Gradient: dx = dy, db = dy summed over all
- *  axes but the last. TensorFlow's BiasAdd. */
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if x is a
+ *  scalar, b is not a vector or their sizes differ.
+ *  Gradient: dx = dy, db = dy summed over all axes except the last.  TensorFlow: BiasAdd. */
 eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_bias_add, NULL, x, b);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The coefficients of the approximants, and up to which norm each is exact to rounding. */
+/* The coefficients of the approximants, and the norm up to which each is accurate to rounding. */
 typedef struct approximant {
     int    degree;
     double limit, b[14];
@@ -35,7 +35,7 @@ static const approximant narrow[] = {
     { 5, 1.880152677804762, { 30240, 15120, 3360, 420, 30, 1 } },
 };
 
-/* The one that serves for this norm; the last one is for what has been halved. */
+/* The approximant for this norm; the last one is for halved matrices. */
 static approximant choose(eddy_dtype d, double norm, int *halvings)
 {
     const approximant *list = d == EDDY_FLOAT32 ? narrow : wide;
@@ -52,7 +52,7 @@ static approximant choose(eddy_dtype d, double norm, int *halvings)
     return last;
 }
 
-/* Matrices of one worker. */
+/* The matrices of a worker. */
 enum { X, SQUARE, POWER, EVEN, ODD, OTHER, PARTS };
 
 typedef struct work {
@@ -83,7 +83,7 @@ static double largest_column_sum(const work *w, const void *x)
     return most;
 }
 
-/* EVEN and ODD / x, sums of the even powers of x by the coefficients from 0 and from 1 on. */
+/* EVEN and ODD / x, the sums of the even powers of x with the even and the odd coefficients. */
 static void sum_powers(const work *w, const approximant *p)
 {
     const int64_t n = w->n, count = n * n;
@@ -115,7 +115,7 @@ static void scale(const work *w, double factor, void *x)
     }
 }
 
-/* (even - x odd) y = even + x odd, with even and x odd as sum_powers left them. */
+/* (even - x odd) y = even + x odd, with even and x odd from sum_powers. */
 static void exponential(const work *w, void *y)
 {
     const int64_t n = w->n, count = n * n;
@@ -161,7 +161,7 @@ static eddy_status exp_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Six products and a solution, as for a norm below 2; what is squared depends on x. */
+/* Six products and a solution, as for a norm below 2; the number of squarings depends on x. */
 static double exp_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     (void)attrs, (void)n_in, (void)out;
@@ -177,7 +177,7 @@ static eddy_status exp_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The upper right part of the exponential of [[x', dy], [0, x']]. */
+/* The upper right quarter of the exponential of [[x', dy], [0, x']]. */
 static void exp_gradient(eddy_rule *r)
 {
     const eddy_tensor x = eddy_matrix_transpose(r->x[0]), dy = r->dy[0];
@@ -202,9 +202,9 @@ const eddy_op_def eddy_op_matrix_exp = {
  *
  *  x  float32 or float64, [...,n,n]
  *
- *  By scaling, a Pade approximant and squaring (Higham 2005).  NaN for a matrix with an
- *  element that is not finite.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
- *  Gradient: the upper right quarter of the exponential of [[x', dy], [0, x']].
+ *  Computed by scaling, a Pade approximant and squaring (Higham 2005).  NaN for a matrix with a
+ *  non-finite element.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices.
+ *  Gradient: dx = the upper right quarter of the exponential of [[x', dy], [0, x']].
  *  TensorFlow: tf.linalg.expm. */
 eddy_tensor eddy_matrix_exp(eddy_tensor x) { return eddy_apply1(&eddy_op_matrix_exp, NULL, x); }

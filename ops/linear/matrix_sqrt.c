@@ -41,13 +41,13 @@ static bool are_finite(int64_t n, const number *x)
     return eddy__numbers_are_finite(EDDY_COMPLEX128, n, x);
 }
 
-/* Matrices of complex128 in the scratch memory of a worker. */
+/* complex128 matrices in the scratch memory of a worker. */
 static int64_t bytes_of(int64_t m, int64_t n) { return (m * n * 16 + 63) / 64 * 64; }
 
 /* ------------------------------------------------------------ matrix_sqrt -- */
 
-/* The root of the triangle t [n,n], column by column (Bjorck and Hammarling 1983): column j is
- * t + j n, and what is above the diagonal stands mirrored below it too. */
+/* The square root of the triangular t [n,n], column by column (Bjorck and Hammarling 1983):
+ * column j begins at t + j n, and the part above the diagonal is also mirrored below it. */
 static void triangle_root(int64_t n, number *t)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -66,8 +66,8 @@ static void triangle_root(int64_t n, number *t)
         for (int64_t i = j + 1; i < n; i++) t[j * n + i] = 0;
 }
 
-/* A real matrix has a real root unless an eigenvalue is negative; what rounding leaves of
- * imaginary parts is far below this part of the largest element. */
+/* A real matrix has a real square root unless an eigenvalue is negative; imaginary parts due to
+ * rounding are far below this fraction of the largest element. */
 static bool is_real(int64_t n, const number *y)
 {
     double most = 0, imaginary = 0;
@@ -145,13 +145,13 @@ const eddy_op_def eddy_op_matrix_sqrt = {
  *
  *  x  float32, float64, complex64 or complex128, [...,n,n]; y has its type and shape
  *
- *  By the Schur form (Bjorck and Hammarling 1983), in double precision.  NaN for a matrix that
- *  has an element that is not finite or no such root; for a real one also if the root is not
- *  real, which is so if an eigenvalue is negative: cast x to a complex type for that.  Imaginary
- *  parts below 1e-6 of the largest element count as rounding.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square.
- *  Gradient: the dx of y' dx + dx y' = dy with ' the adjoint (eddy_sylvester); at a run it is an
- *  error if there is not one solution, of a matrix without an inverse, say.
+ *  Computed from the Schur form (Bjorck and Hammarling 1983), in double precision.  NaN for a
+ *  matrix that has a non-finite element or no principal square root, and for a real matrix with a
+ *  negative eigenvalue, whose square root is not real: cast x to a complex type in that case.
+ *  Imaginary parts below 1e-6 times the largest element count as rounding errors.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices.
+ *  Gradient: the solution dx of y' dx + dx y' = dy with ' the adjoint (eddy_sylvester); fails at
+ *  run time unless the solution is unique, for example for a singular matrix.
  *  TensorFlow: MatrixSquareRoot (tf.linalg.sqrtm). */
 eddy_tensor eddy_matrix_sqrt(eddy_tensor x) { return eddy_apply1(&eddy_op_matrix_sqrt, NULL, x); }
 
@@ -177,14 +177,15 @@ static bool sylvester_infer(eddy_infer *c)
     }
     if (!fits)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "a has shape %s, b %s and c %s; [...,m,m], "
-                               "[...,n,n] and [...,m,n] are expected",
+                               "[...,n,n] and [...,m,n] expected",
                                eddy_shape_print(c->in[0].shape, text[0], sizeof text[0]),
                                eddy_shape_print(c->in[1].shape, text[1], sizeof text[1]),
                                eddy_shape_print(c->in[2].shape, text[2], sizeof text[2]));
     return eddy__infer_yield(c, 0, c->in[2].dtype, s);
 }
 
-/* Where the matrices of a worker are: a and b as triangles, what turns them so, c, and room. */
+/* The matrices of a worker: the triangular forms of a and b, the transformations to them, c, and
+ * scratch memory. */
 typedef struct equation {
     int64_t m, n;
     number *a, *za, *b, *zb, *c, *room;
@@ -206,7 +207,7 @@ static int64_t equation_in(eddy_shape c, char *scratch, equation *e)
     return bytes + eddy__lapack_schur_work(most);
 }
 
-/* LAPACK reads all matrices as their transposes, which solve b x + x a = c. */
+/* LAPACK reads all matrices as their transposes, which satisfy b x + x a = c. */
 static bool sylvester_one(const eddy_kernel *k, int64_t i, char *scratch)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
@@ -282,16 +283,16 @@ const eddy_op_def eddy_op_sylvester = {
     .flops = sylvester_flops,
 };
 
-/** x = the solution of a x + x b = c, for each three matrices.
+/** x = the solution of the Sylvester equation a x + x b = c, for each triple of matrices.
  *
  *  a  float32, float64, complex64 or complex128, [...,m,m]
- *  b  of its type, [...,n,n]
- *  c  of its type, [...,m,n], which x has too; the dots are the same for all
+ *  b  same type, [...,n,n]
+ *  c  same type, [...,m,n], which is also the shape of x; the leading dimensions must be equal
  *
- *  By the Schur forms of a and b (Bartels and Stewart 1972), in double precision.  NaN for a
- *  matrix with an element that is not finite.
- *  Errors: EDDY_BAD_SHAPE for other shapes; at a run, EDDY_INVALID_ARGUMENT if an eigenvalue of a
- *  and one of b have the sum 0, for then there is not one solution.
+ *  Computed from the Schur forms of a and b (Bartels and Stewart 1972), in double precision.  NaN
+ *  if a matrix has a non-finite element.
+ *  Errors: EDDY_BAD_SHAPE for other shapes; at run time, EDDY_INVALID_ARGUMENT if an eigenvalue
+ *  of a and one of b add up to 0, because the solution is not unique then.
  *  Gradient: dc solves a' dc + dc b' = dx, da = -dc x', db = -x' dc with ' the adjoint.
  *  SciPy: linalg.solve_sylvester. */
 eddy_tensor eddy_sylvester(eddy_tensor a, eddy_tensor b, eddy_tensor c)

@@ -1,7 +1,7 @@
 /* norms.c -- norms of vectors and matrices, matrix rank, condition number, and least squares
  * (lstsq). */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -18,7 +18,7 @@ typedef struct eddy_norm_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_norm_args));
     eddy_tensor x;
     const char *ord;              /* default "euclidean" */
-    eddy_dims   axes;             /* one: of vectors; two: of matrices; default: all elements */
+    eddy_dims   axes;             /* one for vectors, two for matrices; default: all elements */
     bool        keepdims;
     const char *name;
 } eddy_norm_args;
@@ -26,14 +26,14 @@ typedef struct eddy_norm_args {
 
 static bool is(const char *ord, const char *word) { return strcmp(ord, word) == 0; }
 
-/* The power of x >= 0 with a gradient of 0 at 0. */
+/* x^p for x >= 0, with a gradient of 0 at 0. */
 static eddy_tensor safe_power(eddy_tensor x, double p)
 {
     const eddy_tensor none = Equal(x, 0);
     return Where(none, ZerosLike(x), Pow(Where(none, OnesLike(x), x), p));
 }
 
-/* The order as a number; false if it is none. */
+/* Parses the order as a number; false if it is not one. */
 static bool number_of(const char *ord, double *p)
 {
     char *end;
@@ -41,14 +41,15 @@ static bool number_of(const char *ord, double *p)
     return *ord && !*end && !isnan(*p);
 }
 
-/* The largest of sizes; of none it is 0. */
+/* The largest magnitude; 0 for no elements. */
 static eddy_tensor largest(eddy_tensor sizes, eddy_dims axes)
 {
     return Maximum(Max(sizes, axes, .keepdims = true), 0);
 }
 
-/* The size that powers are taken of parts of, so that the sum is near 1: the largest, or the
- * smallest where the power is negative.  The norm does not depend on it, nor its gradient. */
+/* The scale by which magnitudes are divided before powers are taken, so that the sum is near 1:
+ * the largest magnitude, or the smallest one if the power is negative. Neither the norm nor its
+ * gradient depends on it. */
 static eddy_tensor scale_of(eddy_tensor size, double p, eddy_dims axes)
 {
     const eddy_tensor most = p > 0 ? Max(size, axes, .keepdims = true)
@@ -70,14 +71,14 @@ static eddy_tensor vector_norm(eddy_tensor x, double p, eddy_dims axes)
     const bool        safe = p > 0 && p < 3;
     const eddy_tensor power = safe ? safe_power(part, p) : Pow(part, p);
     const eddy_tensor sum = Sum(power, axes, .keepdims = true);
-    /* Orders near 0 make powers of many elements that only their scale brings back: by halves. */
+    /* For orders near 0, the outer power alone may overflow: it is applied in two halves. */
     const bool        far = fabs(p) < 1;
     const double      e = far ? 0.5 / p : 1 / p;
     const eddy_tensor root = p > 0 ? safe_power(sum, e) : Pow(sum, e);
     return far ? Mul(Mul(scale, root), root) : Mul(scale, root);
 }
 
-/* Sums of sizes along one axis, the largest or the smallest of them along the other. */
+/* Sums of magnitudes along one axis, then the maximum or the minimum along the other. */
 static eddy_tensor sum_norm(eddy_tensor x, int64_t summed, int64_t chosen, bool most)
 {
     const eddy_tensor sums = Sum(Abs(x), EDDY_AXES(summed), .keepdims = true);
@@ -85,7 +86,7 @@ static eddy_tensor sum_norm(eddy_tensor x, int64_t summed, int64_t chosen, bool 
                 : Min(sums, EDDY_AXES(chosen), .keepdims = true);
 }
 
-/* Of the singular values, with the axes in their places again. */
+/* The norms of the singular values, with the axes restored. */
 static eddy_tensor singular_norm(eddy_tensor x, const char *ord, eddy_dims axes)
 {
     const int rank = eddy_shape_of(x).rank;
@@ -110,7 +111,7 @@ static eddy_tensor singular_norm(eddy_tensor x, const char *ord, eddy_dims axes)
     return ExpandDims(ExpandDims(y, a < b ? a : b), a < b ? b : a);
 }
 
-/* A norm that there is not is an invalid tensor. */
+/* An unknown norm gives an invalid tensor. */
 static eddy_tensor matrix_norm(eddy_tensor x, const char *ord, eddy_dims axes)
 {
     const int64_t rows = axes.at[0], columns = axes.at[1];
@@ -121,7 +122,8 @@ static eddy_tensor matrix_norm(eddy_tensor x, const char *ord, eddy_dims axes)
                      ord);
 }
 
-/* Two axes that x has and that differ, as far as that is known; if not, says so. */
+/* Checks, as far as the rank is known, that x has both axes and that they differ; records an
+ * error otherwise. */
 static bool are_two_axes(eddy_tensor x, eddy_dims axes)
 {
     const int rank = eddy_shape_of(x).rank;
@@ -158,25 +160,24 @@ static eddy_tensor norm_of(const eddy_norm_args *a, const char *ord)
 
 /** y = the norm of the vectors, or matrices, along `axes`.
  *
- *  x         float32, float64, complex64 or complex128; y has the type of its parts
- *  ord       of all elements or along one axis: "euclidean", which it is if left out, "fro"
- *            or "2": the root of the sum of squares; "1": the sum of sizes; "inf" and
- *            "-inf": the largest and the smallest size; "0": how many are not 0; any other
- *            number p: the sum of sizes to the power p, to the power 1/p.
- *            Along two axes, of rows and of columns: "euclidean" or "fro" the same; "1" and
- *            "-1": the largest and the smallest sum of a column of sizes; "inf" and "-inf":
- *            of a row; "2", "-2" and "nuc": the largest, the smallest and the sum of the
- *            singular values
- *  axes      one or two; left out: x is one vector
- *  keepdims  the axes stay, with size 1
+ *  x         float32, float64, complex64 or complex128; y has the corresponding real type
+ *  ord       for all elements or along one axis: "euclidean" (default), "fro" or "2": the square
+ *            root of the sum of |x|^2; "1": the sum of |x|; "inf" and "-inf": the largest and the
+ *            smallest |x|; "0": the number of nonzero elements; any other number p: (the sum of
+ *            |x|^p)^(1/p).  Along two axes, those of the rows and the columns: "euclidean" or
+ *            "fro": as above; "1" and "-1": the largest and the smallest column sum of |x|; "inf"
+ *            and "-inf": the largest and the smallest row sum; "2", "-2" and "nuc": the largest,
+ *            the smallest and the sum of the singular values
+ *  axes      one or two; default: x is one vector
+ *  keepdims  keeps the axes, with size 1
  *
- *  Of no elements the largest is 0 and the smallest infinity.  Powers are taken of parts of
- *  the largest size, and float32 is squared in float64, so that none overflows or vanishes
- *  on the way.
+ *  For no elements, the largest magnitude is 0 and the smallest infinity.  Elements are scaled by
+ *  the largest magnitude before powers are taken, and float32 is squared in float64, so that no
+ *  intermediate value overflows or underflows.
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another order or number of axes, and for two that x
- *  does not have or that are one; those of eddy_svd.
- *  Gradient: that of the formula, with 0 for the roots at 0, where TensorFlow's is NaN.
+ *  Errors: EDDY_INVALID_ARGUMENT for an unknown order, another number of axes, and invalid or
+ *  equal axes; otherwise as for eddy_svd.
+ *  Gradient: that of the formula, with 0 for a root at 0, where TensorFlow's gradient is NaN.
  *  TensorFlow: tf.norm. */
 eddy_tensor eddy_norm_with(const eddy_norm_args *given)
 {
@@ -198,18 +199,18 @@ eddy_tensor eddy_norm_with(const eddy_norm_args *given)
 typedef struct eddy_matrix_rank_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_matrix_rank_args));
     eddy_tensor x;
-    /* default max(m, n) epsilon times the largest value */
+    /* default max(m, n) epsilon times the largest singular value */
     double      tol EDDY_DEFAULT(EDDY_OMITTED);
     const char *name;
 } eddy_matrix_rank_args;
 #endif
 
-/** y = how many singular values are above `tol`, for each matrix of x.
+/** y = the rank of each matrix of x: the number of singular values above `tol`.
  *
  *  x    float32 or float64, [...,m,n]; y is int32 [...]
- *  tol  left out: max(m, n) epsilon times the largest, with epsilon that of the type
+ *  tol  default max(m, n) epsilon times the largest singular value, with epsilon that of the type
  *
- *  Errors: those of eddy_svd.
+ *  Errors: as for eddy_svd.
  *  Gradient: none.  TensorFlow: tf.linalg.matrix_rank. */
 eddy_tensor eddy_matrix_rank_with(const eddy_matrix_rank_args *given)
 {
@@ -233,7 +234,7 @@ static eddy_tensor norm_of_both(eddy_tensor x, eddy_tensor z, const char *ord)
     return Mul(eddy_norm(x, ord, matrices), eddy_norm(eddy_inverse(z), ord, matrices));
 }
 
-/* The same for one matrix; infinity where it has no inverse. */
+/* The same, and infinity for a singular matrix. */
 static eddy_tensor cond_by_inverse(eddy_tensor x, const char *ord)
 {
     const eddy_tensor none = Equal(eddy_slogdet(x), 0);
@@ -241,15 +242,15 @@ static eddy_tensor cond_by_inverse(eddy_tensor x, const char *ord)
     return Where(none, (double)INFINITY, norm_of_both(x, some, ord));
 }
 
-/** y = the condition of each matrix of x: its norm times that of its inverse.
+/** y = the condition number of each matrix of x: its norm times that of its inverse.
  *
  *  x    float32 or float64, [...,m,n]; y is [...]
- *  ord  NULL or "2": the largest over the smallest singular value; "-2": the other way; for
- *       square matrices "fro", "nuc", "1", "-1", "inf", "-inf", as of eddy_norm
+ *  ord  NULL or "2": the largest singular value divided by the smallest; "-2": the reciprocal;
+ *       for square matrices also "fro", "nuc", "1", "-1", "inf", "-inf", as for eddy_norm
  *
- *  Of a matrix without an inverse it is infinity; only the order "-2" says 0 there, and NaN of
- *  zeros.
- *  Errors: those of eddy_svd, eddy_norm and eddy_slogdet.
+ *  Infinity for a singular matrix; with the order "-2", 0 for a singular matrix and NaN for a
+ *  zero matrix.
+ *  Errors: as for eddy_svd, eddy_norm and eddy_slogdet.
  *  Gradient: that of the formula.  NumPy: linalg.cond. */
 eddy_tensor eddy_condition_number(eddy_tensor x, const char *ord)
 {
@@ -269,26 +270,25 @@ typedef struct eddy_lstsq_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_lstsq_args));
     eddy_tensor matrix, rhs;      /* [...,m,n] and [...,m,k] */
     double      l2_regularizer;
-    bool        complete;         /* for any rank, by singular values; without regularizer */
+    bool        complete;         /* for any rank, by singular values; ignores l2_regularizer */
     const char *name;
 } eddy_lstsq_args;
 #endif
 
-/** y = the x for which |matrix x - rhs|^2 + l2_regularizer |x|^2 is least, of those the one
- *  with the least |x|.
+/** y = the x that minimizes |matrix x - rhs|^2 + l2_regularizer |x|^2; if there are several, the
+ *  one with the smallest |x|.
  *
  *  matrix          float32 or float64, [...,m,n], of full rank
- *  rhs             of the same type, [...,m,k]; the dimensions in front broadcast; y is
- *                  [...,n,k]
- *  l2_regularizer  0 or more
- *  complete        any rank will do, and l2_regularizer is not used; slower and more
- *                  accurate.  TensorFlow's fast = False
+ *  rhs             same type, [...,m,k]; the leading dimensions broadcast; y is [...,n,k]
+ *  l2_regularizer  must not be negative
+ *  complete        accepts matrices of any rank and ignores l2_regularizer; slower and more
+ *                  accurate; TensorFlow's fast = False
  *
- *  By the Cholesky factor of matrix' matrix, or of matrix matrix' for fewer rows than
- *  columns, which squares the condition; without a regularizer and with sizes that are not
- *  known while building as with `complete`.
- *  Errors: EDDY_INVALID_ARGUMENT for a negative regularizer, and at a run for a rank that is
- *  not full; those of eddy_matmul.
+ *  Computed from the Cholesky factor of matrix' matrix, or of matrix matrix' for fewer rows than
+ *  columns, which squares the condition number; if sizes are unknown while building and there is
+ *  no regularizer, computed as with `complete`.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative regularizer and, at run time, for a matrix
+ *  without full rank; otherwise as for eddy_matmul.
  *  Gradient: that of the formula.  TensorFlow: MatrixSolveLs. */
 eddy_tensor eddy_lstsq_with(const eddy_lstsq_args *given)
 {

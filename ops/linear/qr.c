@@ -1,6 +1,6 @@
 /* qr.c -- QR decomposition: an orthogonal and an upper triangular factor. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -24,8 +24,8 @@ static bool qr_infer(eddy_infer *c)
            eddy__infer_yield(c, 1, c->in[0].dtype, eddy__shape_matrix(s, columns, n));
 }
 
-/* The sizes of one matrix, and of the working memory: a copy of x, the factors of its
- * reflectors, and what LAPACK wants besides. */
+/* The sizes of one matrix and of the scratch memory: a copy of x, the scalar factors of its
+ * reflectors, and LAPACK's work array. */
 typedef struct qr_sizes {
     eddy_dtype d;
     int64_t    m, n, columns, reflectors, tau, work, elements;
@@ -110,9 +110,8 @@ static eddy_tensor square_gradient(eddy_tensor q, eddy_tensor r, eddy_tensor dq,
         eddy_triangular_solve(r, eddy_matrix_transpose(da), .upper = true));
 }
 
-/* A wide x is [a, b] with a square, r is [u, v] with b = q v: what arrives at v goes to b as
- * q dv and to q as b dv'.  With e = [1, 0] the parts need no sizes, and a tall x is the case
- * of e = 1. */
+/* A wide x is [a, b] with a square, and r is [u, v] with b = q v: dv adds q dv to db and b dv' to
+ * dq. With e = [1, 0], the parts do not depend on sizes, and a tall x is the case e = 1. */
 static void qr_gradient(eddy_rule *r)
 {
     const qr_attrs   *a = r->attrs;
@@ -154,19 +153,19 @@ typedef struct eddy_qr_args {
 } eddy_qr_args;
 #endif
 
-/** y[0] = q with orthonormal columns and y[1] = r upper triangular, with q r = x.
+/** y[0] = q with orthonormal columns, and y[1] = r upper triangular, such that q r = x.
  *
- *  x              float32 or float64, [...,m,n]; q is [...,m,k] and r [...,k,n] with k the
- *                 smaller of m and n
+ *  x              float32 or float64, [...,m,n]; q is [...,m,k] and r is [...,k,n], with k =
+ *                 min(m, n)
  *  full_matrices  k is m
  *
- *  By Householder reflections; the diagonal of r may be negative.  Returns output 0;
- *  eddy_output(y, 1) is r.  For an x that is not finite it is not
- *  determined which of their elements are NaN.
- *  Gradient: (dq + q s) r'^-1 with s the symmetric matrix of the lower triangle of
- *  r dr' - dq' q (Walter and Lehmann 2018), wide matrices by their square part; NO_GRADIENT
- *  with full_matrices for more rows than columns.  The first k columns of x must be
- *  independent.  TensorFlow: Qr. */
+ *  Computed by Householder reflections; the diagonal of r may be negative.  Returns output 0;
+ *  eddy_output(y, 1) is r.  For an x with non-finite elements, it is unspecified which elements
+ *  of q and r are NaN.
+ *  Gradient: dx = (dq + q s) r'^-1 with s the symmetric matrix that has the lower triangle of r
+ *  dr' - dq' q (Walter and Lehmann 2018), for wide matrices by their square part;
+ *  EDDY_NO_GRADIENT with full_matrices for more rows than columns.  The first k columns of x must
+ *  be linearly independent.  TensorFlow: Qr. */
 eddy_tensor eddy_qr_with(const eddy_qr_args *given)
 {
     eddy_qr_args a = EDDY_TAKE(eddy_qr_args, given);

@@ -1,6 +1,6 @@
 /* solve.c -- systems of linear equations (solve, triangular_solve), and the matrix inverse. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -19,7 +19,7 @@ static bool solve_infer(eddy_infer *c)
     return eddy__infer_system(c, &y) && eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* Right-hand side i, copied to its place in y; the matrix that belongs to it. */
+/* Copies right-hand side i to y; returns the matrix that belongs to it. */
 static char *place_side(const eddy_kernel *k, int64_t i, const char **matrix)
 {
     const eddy_shape s = k->out[0]->type.shape;
@@ -38,7 +38,7 @@ static eddy_status not_invertible(eddy_kernel *k, int64_t i)
                             "has a pivot of 0", (long long)i);
 }
 
-/* Twice n n k for a product of that size, half as much for a triangle. */
+/* 2 n n k for a product of that size, half as many for a triangle. */
 static double side_flops(eddy_shape y)
 {
     const double n = (double)eddy__rows_of(y);
@@ -78,7 +78,7 @@ static eddy_status triangular_solve_kernel(eddy_kernel *k)
     return bad < 0 ? EDDY_OK : not_invertible(k, bad);
 }
 
-/* db = op(a)'^-1 dy; da = -db y', or for the adjoint -y db', the triangle of it. */
+/* db = op(a)'^-1 dy; da = -db y', or -y db' for the adjoint; only the triangle of it. */
 static void triangular_solve_gradient(eddy_rule *r)
 {
     const solve_attrs *a = r->attrs;
@@ -119,14 +119,13 @@ typedef struct eddy_triangular_solve_args {
 
 /** y = matrix^-1 rhs for triangular matrices.
  *
- *  matrix   float32, float64, complex64 or complex128, [...,n,n]; only its lower triangle
- *           is read
- *  rhs      of the same type, [...,n,k]; the dimensions in front broadcast
- *  upper    only the upper triangle is read instead; TensorFlow's lower = False
+ *  matrix   float32, float64, complex64 or complex128, [...,n,n]; only the lower triangle is read
+ *  rhs      same type, [...,n,k]; the leading dimensions broadcast
+ *  upper    reads only the upper triangle instead; TensorFlow's lower = False
  *  adjoint  y = matrix'^-1 rhs with ' the adjoint
  *
- *  Errors: EDDY_BAD_SHAPE if they do not fit together; EDDY_INVALID_ARGUMENT at a run, with the
- *  number of the matrix, if a diagonal has a 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_INVALID_ARGUMENT if a
+ *  diagonal has a 0; the message has the index of the matrix.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = the triangle of -drhs y'.
  *  TensorFlow: MatrixTriangularSolve. */
 eddy_tensor eddy_triangular_solve_with(const eddy_triangular_solve_args *given)
@@ -211,15 +210,15 @@ typedef struct eddy_solve_args {
 } eddy_solve_args;
 #endif
 
-/** y = matrix^-1 rhs, by LU with partial pivots.
+/** y = matrix^-1 rhs, by LU decomposition with partial pivoting.
  *
  *  matrix   float32, float64, complex64 or complex128, [...,n,n]
- *  rhs      of the same type, [...,n,k]; the dimensions in front broadcast
+ *  rhs      same type, [...,n,k]; the leading dimensions broadcast
  *  adjoint  y = matrix'^-1 rhs with ' the adjoint
  *
- *  Errors: EDDY_BAD_SHAPE if they do not fit together; EDDY_INVALID_ARGUMENT at a run, with the
- *  number of the matrix, if a pivot is exactly 0. A NaN of a matrix or a right-hand side goes on
- *  into y.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_INVALID_ARGUMENT if a
+ *  pivot is exactly 0; the message has the index of the matrix.  NaN in a matrix or a right-hand
+ *  side propagates to y.
  *  Gradient: drhs = matrix'^-1 dy, dmatrix = -drhs y'.  TensorFlow: MatrixSolve. */
 eddy_tensor eddy_solve_with(const eddy_solve_args *given)
 {
@@ -300,14 +299,14 @@ typedef struct eddy_inverse_args {
 } eddy_inverse_args;
 #endif
 
-/** y = x^-1 for each matrix of x, by LU with partial pivots.
+/** y = x^-1 for each matrix of x, by LU decomposition with partial pivoting.
  *
  *  x        float32, float64, complex64 or complex128, [...,n,n]
  *  adjoint  y = x'^-1 with ' the adjoint
  *
  *  To multiply by an inverse, eddy_solve is faster and more accurate.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square; EDDY_INVALID_ARGUMENT at a run, with
- *  the number of the matrix, if a pivot is exactly 0.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices; at run time, EDDY_INVALID_ARGUMENT if a pivot
+ *  is exactly 0; the message has the index of the matrix.
  *  Gradient: dx = -y' dy y'.  TensorFlow: MatrixInverse. */
 eddy_tensor eddy_inverse_with(const eddy_inverse_args *given)
 {

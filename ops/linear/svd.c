@@ -1,6 +1,6 @@
 /* svd.c -- singular value decomposition (SVD), and the pseudo-inverse. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The parts of a worker's memory: a copy of x, s, u, v turned round, LAPACK's own. */
+/* The parts of a worker's memory: a copy of x, s, u, the transpose of v, and LAPACK's work
+ * array. */
 typedef struct svd_parts {
     eddy_svd p;
     int64_t  k, s, u, vt, work, bytes;
@@ -36,8 +37,8 @@ static double flops_of(bool vectors, eddy_shape x)
     return (vectors ? 14 : 4) * m * n * k;
 }
 
-/* The most singular values with vectors: LAPACK counts its memory, 4 k k + 7 k numbers, in
- * an int. */
+/* The maximum number of singular values with singular vectors: LAPACK counts its memory, 4 k k +
+ * 7 k numbers, in an int. */
 enum { MOST_VALUES = 23169 };
 
 static bool few_enough(eddy_infer *c, bool vectors, int64_t k)
@@ -54,7 +55,7 @@ typedef struct svd_attrs {
     bool compute_uv, full_matrices;
 } svd_attrs;
 
-/* Without vectors their outputs are empty, as TensorFlow's are. */
+/* Without singular vectors their outputs are empty, as in TensorFlow. */
 static bool svd_infer(eddy_infer *c)
 {
     const svd_attrs *a = c->attrs;
@@ -87,7 +88,7 @@ static eddy_status svd_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Of a matrix without singular values, one that is not finite, or without convergence. */
+/* For a matrix without singular values, with a non-finite element, or without convergence. */
 static void svd_of_none(const svd_parts *z, void *s, void *u, void *v)
 {
     const eddy_dtype d = z->p.dtype;
@@ -137,15 +138,15 @@ static double svd_flops(const void *attrs, int n_in, const eddy_type *in, const 
     return (double)eddy__matrices_of(in->shape) * flops_of(a->compute_uv, in->shape);
 }
 
-/* du v' / s less its part in the columns of u: what turns them out of their space. */
+/* du v' / s without its component in the column space of u. */
 static eddy_tensor outward(eddy_tensor u, eddy_tensor du, eddy_tensor inverse)
 {
     const eddy_tensor out = Sub(du, eddy__times(u, eddy__adjoint_times(u, du)));
     return Mul(out, inverse);
 }
 
-/* With f[i,j] = 1 / (s[j]^2 - s[i]^2), 0 for equal ones, a = f u'du and b = f v'dv:
- * u (diag(ds) + (a + a') s + s (b + b')) v' + (1 - u u') du s^-1 v' + u s^-1 dv' (1 - v v'). */
+/* With f[i,j] = 1 / (s[j]^2 - s[i]^2), 0 for equal values, a = f u'du and b = f v'dv: u (diag(ds)
+ * + (a + a') s + s (b + b')) v' + (1 - u u') du s^-1 v' + u s^-1 dv' (1 - v v'). */
 static eddy_tensor vectors_gradient(eddy_tensor s, eddy_tensor u, eddy_tensor v, eddy_tensor du,
                                     eddy_tensor dv)
 {
@@ -181,7 +182,7 @@ static void svd_gradient(eddy_rule *r)
                            : Add(ds, vectors_gradient(all, u, v, r->dy[1], r->dy[2]));
 }
 
-/* Without vectors there are outputs that have no examples. */
+/* Without singular vectors, two outputs have no axis of examples. */
 static void svd_batch(eddy_batch *b)
 {
     const eddy_tensor y = eddy_apply1(b->node->op, b->attrs, b->x[0]);
@@ -213,21 +214,21 @@ typedef struct eddy_svd_args {
 } eddy_svd_args;
 #endif
 
-/** y[0] = the singular values s of x in descending order, y[1] = u and y[2] = v, with
- *  x = u diag(s) v'.
+/** y[0] = the singular values s of x in descending order, y[1] = u and y[2] = v, such that x = u
+ *  diag(s) v'.
  *
- *  x              float32 or float64, [...,m,n]; s is [...,k], u [...,m,k] and v [...,n,k]
- *                 with k the smaller of m and n
- *  full_matrices  u is [...,m,m] and v [...,n,n]
+ *  x              float32 or float64, [...,m,n]; s is [...,k], u is [...,m,k] and v is [...,n,k],
+ *                 with k = min(m, n)
+ *  full_matrices  u is [...,m,m] and v is [...,n,n]
  *  no_uv          u and v are [0]; TensorFlow's compute_uv = False
  *
- *  The columns of u and v are orthonormal.  The common sign of two of them is arbitrary,
- *  and so are those of equal values.  Returns output 0; eddy_output(y, 1) is u.  All are
- *  NaN for a matrix with an element that is not finite, or if it does not converge.
- *  Errors: EDDY_LIMIT for vectors with a k above 23169.
- *  Gradient: u diag(ds) v' for the values, and what Townsend (2016) has for the vectors,
- *  with 0 where it divides by a difference of equal values or by a value of 0; NO_GRADIENT
- *  for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
+ *  The columns of u and v are orthonormal.  The common sign of a pair of columns is arbitrary,
+ *  and so is the basis for equal singular values.  Returns output 0; eddy_output(y, 1) is u.  All
+ *  outputs are NaN for a matrix with a non-finite element, or if the algorithm does not converge.
+ *  Errors: EDDY_LIMIT for singular vectors with k above 23169.
+ *  Gradient: dx = u diag(ds) v' for the singular values, and the rule of Townsend (2016) for the
+ *  singular vectors, with 0 where it divides by the difference of equal values or by a value of
+ *  0; EDDY_NO_GRADIENT for the vectors with full_matrices unless x is square.  TensorFlow: Svd. */
 eddy_tensor eddy_svd_with(const eddy_svd_args *given)
 {
     eddy_svd_args a = EDDY_TAKE(eddy_svd_args, given);
@@ -271,7 +272,7 @@ static double number_at(eddy_dtype d, const void *x, int64_t i)
     return d == EDDY_FLOAT32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
 }
 
-/* Row j of x [k,n] over s[j], or 0 for a value that counts as 0. */
+/* Row j of x [k,n] over s[j], or 0 if s[j] counts as 0. */
 static void divide_rows(const svd_parts *z, double rcond, const void *s, void *x)
 {
     const eddy_dtype d = z->p.dtype;
@@ -355,16 +356,17 @@ typedef struct eddy_pinv_args {
 } eddy_pinv_args;
 #endif
 
-/** y = the Moore-Penrose inverse of x, for each matrix of x.
+/** y = the Moore-Penrose pseudo-inverse of each matrix of x.
  *
  *  x      float32 or float64, [...,m,n]; y is [...,n,m]
- *  rcond  singular values of at most rcond times the largest count as 0; left out:
- *         10 max(m, n) epsilon, with epsilon that of the element type
+ *  rcond  singular values of at most rcond times the largest count as 0; default 10 max(m, n)
+ *         epsilon, with epsilon that of the element type
  *
- *  NaN for a matrix with an element that is not finite.
- *  Errors: EDDY_INVALID_ARGUMENT for a negative rcond, EDDY_LIMIT for m and n above 23169.
- *  Gradient: -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
- *  where the rank does not change.  TensorFlow: tf.linalg.pinv. */
+ *  NaN for a matrix with a non-finite element.
+ *  Errors: EDDY_INVALID_ARGUMENT for a negative rcond, EDDY_LIMIT if both m and n are above
+ *  23169.
+ *  Gradient: dx = -y' dy y' + (1 - x y) dy' y y' + y' y dy' (1 - y x) (Golub and Pereyra 1973),
+ *  valid where the rank is constant.  TensorFlow: tf.linalg.pinv. */
 eddy_tensor eddy_pinv_with(const eddy_pinv_args *given)
 {
     eddy_pinv_args a = EDDY_TAKE(eddy_pinv_args, given);

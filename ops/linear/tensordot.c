@@ -1,7 +1,7 @@
 /* tensordot.c -- tensordot, dot, inner, outer and Kronecker products, matrix powers and the
  * trace; composed of other operations. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/linear/einsum.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -12,13 +12,13 @@
 typedef struct eddy_tensordot_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_tensordot_args));
     eddy_tensor a, b;
-    int64_t     axes;             /* the last so many of a with the first of b; or lists: */
+    int64_t     axes;             /* number of axes, the last of a and the first of b; or: */
     eddy_dims   a_axes, b_axes;   /* axis a_axes[i] of a with axis b_axes[i] of b */
     const char *name;
 } eddy_tensordot_args;
 #endif
 
-/* The axes that are summed, from the front; false after recording an error. */
+/* The summed axes, counted from the front; false after recording an error. */
 static bool paired_axes(const eddy_tensordot_args *t, eddy_dims *of_a, eddy_dims *of_b)
 {
     const int ranks[] = { eddy_shape_of(t->a).rank, eddy_shape_of(t->b).rank };
@@ -46,7 +46,7 @@ static bool paired_axes(const eddy_tensordot_args *t, eddy_dims *of_a, eddy_dims
     return good;
 }
 
-/* A label for each axis, the same for both of a pair; the result has those of one alone. */
+/* A label for each axis, the same for both axes of a pair; the result has the unpaired labels. */
 static void put_labels(eddy_axes_of axes[3], const eddy_dims *of_a, const eddy_dims *of_b)
 {
     const eddy_dims *const gone[] = { of_a, of_b };
@@ -63,17 +63,17 @@ static void put_labels(eddy_axes_of axes[3], const eddy_dims *of_a, const eddy_d
         axes[1].label[of_b->at[i]] = axes[0].label[of_a->at[i]];
 }
 
-/** y = the sum of products over pairs of axes; the other axes of a, then those of b stay.
+/** y = the sum of products over pairs of axes; y has the other axes of a, followed by those of b.
  *
- *  a, b    of one element type that has products, of known rank
- *  axes    how many: the last of a with the first of b, in their order; 0: none
- *  a_axes  instead: axis a_axes[i] of a goes with axis b_axes[i] of b
- *  name    of the scope that its nodes stand in
+ *  a, b    of the same type, any that eddy_matmul takes, of known rank
+ *  axes    number of pairs: the last axes of a with the first axes of b, in order; 0: none
+ *  a_axes  a list of pairs instead: axis a_axes[i] of a with axis b_axes[i] of b
+ *  name    of the name scope of its nodes
  *
- *  Errors: EDDY_INVALID_ARGUMENT for axes that do not exist, are named twice or are not as
- *  many, EDDY_BAD_SHAPE for an unknown rank or sizes that differ, EDDY_LIMIT for a result
- *  of more than 8 dimensions.
- *  Gradient: that of the product of matrices.  TensorFlow: tf.tensordot. */
+ *  Errors: EDDY_INVALID_ARGUMENT for invalid or repeated axes or lists of different lengths,
+ *  EDDY_BAD_SHAPE for an unknown rank or sizes that differ, EDDY_LIMIT for a result of more than
+ *  8 dimensions.
+ *  Gradient: that of the matrix product.  TensorFlow: tf.tensordot. */
 eddy_tensor eddy_tensordot_with(const eddy_tensordot_args *given)
 {
     eddy_tensordot_args t = EDDY_TAKE(eddy_tensordot_args, given);
@@ -83,7 +83,7 @@ eddy_tensor eddy_tensordot_with(const eddy_tensordot_args *given)
     if (!eddy_is_valid(t.a) || !eddy_is_valid(t.b))
         return eddy_identity(eddy_is_valid(t.a) ? t.b : t.a);
     if (axes[0].n < 0 || axes[1].n < 0)
-        return eddy_fail(t.a.graph, EDDY_BAD_SHAPE, "tensordot: a rank is not known");
+        return eddy_fail(t.a.graph, EDDY_BAD_SHAPE, "tensordot: a rank is unknown");
     if (!paired_axes(&t, &of_a, &of_b)) return eddy_none(t.a.graph);
     if (axes[0].n + axes[1].n - 2 * of_a.count > EDDY_MAX_RANK)
         return eddy_fail(t.a.graph, EDDY_LIMIT, "tensordot: the result would have rank %d, above "
@@ -95,45 +95,47 @@ eddy_tensor eddy_tensordot_with(const eddy_tensordot_args *given)
     return y;
 }
 
-/** y[i..., j...] = a[i...] b[j...], every element of a times every one of b.
+/** y[i..., j...] = a[i...] b[j...], every element of a times every element of b.
  *
- *  a, b  numbers of one element type and of known ranks, together 8 at most
+ *  a, b  of the same type, any that eddy_matmul takes, of known ranks whose sum is at most 8
  *
- *  Of vectors the outer product.  Errors: those of eddy_tensordot.
- *  Gradient: da = dy b summed over the axes of b, and the other way.
+ *  For vectors, the outer product.
+ *  Errors: as for eddy_tensordot.
+ *  Gradient: da = dy b summed over the axes of b; db likewise.
  *  TensorFlow: tf.tensordot with axes = 0; NumPy's multiply.outer. */
 eddy_tensor eddy_outer(eddy_tensor a, eddy_tensor b) { return eddy_tensordot(a, b); }
 
-/** y = the sum of products over the last axis of both; the other axes stay.
+/** y = the sum of products over the last axes; y has the other axes of a, followed by those of b.
  *
- *  a, b  of one element type that has products, of known rank above 0
+ *  a, b  of the same type, any that eddy_matmul takes, of known rank above 0
  *
- *  Errors: those of eddy_tensordot.
- *  Gradient: that of eddy_tensordot.  NumPy: inner. */
+ *  Errors: as for eddy_tensordot.
+ *  Gradient: as for eddy_tensordot.  NumPy: inner. */
 eddy_tensor eddy_inner(eddy_tensor a, eddy_tensor b)
 {
     return eddy_tensordot(a, b, .a_axes = EDDY_AXES(-1), .b_axes = EDDY_AXES(-1));
 }
 
-/* What is built from here to eddy_control_end waits for the shapes, as of eddy_assert_shapes. */
+/* Operations built from here to eddy_control_end wait for an eddy_assert_shapes. */
 static void hold_shapes(eddy_list xs, const char *shapes)
 {
     eddy_control_begin(xs.at[0].graph, EDDY_LIST(eddy_assert_shapes(xs, shapes)));
 }
 
-/* The last dimension; EDDY_ANY if there is none or it is not known. */
+/* The last dimension; EDDY_ANY if there is none or it is unknown. */
 static int64_t last_of(eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(x);
     return s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY;
 }
 
-/** y = the sum of a[i] b[i], for vectors along the last axis.
+/** y = the sum of a[i] b[i], the dot products of vectors along the last axis.
  *
- *  a, b  numbers of one element type, [...,n]; the dimensions in front broadcast
+ *  a, b  any numeric type except float16 and bfloat16, the same for both, [...,n]; the leading
+ *        dimensions broadcast
  *
- *  Errors: those of eddy_mul and eddy_sum; for vectors that are not as long EDDY_BAD_SHAPE, or
- *  EDDY_CHECK_FAILED from a run where that was not known while building.
+ *  Errors: as for eddy_mul and eddy_sum; EDDY_BAD_SHAPE if the lengths of the vectors differ, or
+ *  EDDY_CHECK_FAILED at run time if they were unknown while building.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: tf.tensordot of vectors; PyTorch: dot. */
 eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b)
 {
@@ -153,9 +155,10 @@ eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b)
 
 /** y = the sum of conj(a) b over all elements.
  *
- *  a, b  numbers of one element type and as many elements
+ *  a, b  any numeric type except float16 and bfloat16, the same for both, with equal numbers of
+ *        elements
  *
- *  Errors: EDDY_BAD_SHAPE if they have not as many elements, those of eddy_mul.
+ *  Errors: EDDY_BAD_SHAPE if the numbers of elements differ; otherwise as for eddy_mul.
  *  Gradient: that of the product and the sum.  NumPy: vdot. */
 eddy_tensor eddy_vdot(eddy_tensor a, eddy_tensor b)
 {
@@ -167,17 +170,17 @@ typedef struct eddy_matvec_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_matvec_args));
     eddy_tensor a, b;             /* [...,m,n] and [...,n] */
     bool        transpose_a;      /* a is [...,n,m] and used transposed */
-    bool        adjoint_a;        /* ... and conjugated */
+    bool        adjoint_a;        /* likewise, and conjugated */
     const char *name;
 } eddy_matvec_args;
 #endif
 
-/** y = a b, matrices times vectors: [...,m,n] by [...,n] gives [...,m].
+/** y = a b, matrices times vectors: [...,m,n] and [...,n] give [...,m].
  *
- *  a, b         of one element type that has products; the dimensions in front broadcast
- *  transpose_a  a is [...,n,m] and used transposed; adjoint_a: and conjugated
+ *  a, b         of the same type, any that eddy_matmul takes; the leading dimensions broadcast
+ *  transpose_a  a is [...,n,m] and used transposed; adjoint_a: likewise, and conjugated
  *
- *  Errors: those of eddy_matmul.
+ *  Errors: as for eddy_matmul.
  *  Gradient: da = dy b', db = a' dy.  TensorFlow: tf.linalg.matvec. */
 eddy_tensor eddy_matvec_with(const eddy_matvec_args *given)
 {
@@ -189,14 +192,14 @@ eddy_tensor eddy_matvec_with(const eddy_matvec_args *given)
 
 /* ------------------------------------------------------------------ kron -- */
 
-/* x with an axis of 1 behind, or before, each of its own. */
+/* x with an axis of size 1 after, or before, each of its axes. */
 static eddy_tensor interleave(eddy_tensor x, int rank, bool behind)
 {
     for (int i = 0; i < rank; i++) x = ExpandDims(x, 2 * i + (behind ? 1 : 0));
     return x;
 }
 
-/* The last two axes repeated to these sizes and made one, so that loops are long. */
+/* The last two axes broadcast to these sizes and merged, so that loops are long. */
 static eddy_tensor widen(eddy_tensor x, int64_t m, int64_t n)
 {
     eddy_shape s = eddy__shape_matrix(eddy_shape_of(x), m, n);
@@ -206,13 +209,14 @@ static eddy_tensor widen(eddy_tensor x, int64_t m, int64_t n)
     return eddy_reshape(x, s);
 }
 
-/** y = the Kronecker product: each element of a is replaced by its product with b.
+/** y = the Kronecker product of a and b: each element of a is replaced by its product with b.
  *
- *  a, b  numbers of one element type and of known ranks up to 4; the smaller rank gets axes
- *        of 1 in front.  Axis i of y is as long as those of a and b multiplied
+ *  a, b  any numeric type except float16 and bfloat16, the same for both, of known ranks up to 4;
+ *        the one of smaller rank gets leading axes of size 1.  The size of axis i of y is the
+ *        product of those of a and b
  *
  *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_LIMIT for one above 4.
- *  Gradient: that of the product of elements.
+ *  Gradient: that of the elementwise product.
  *  TensorFlow: tf.linalg.LinearOperatorKronecker; NumPy's kron. */
 eddy_tensor eddy_kron(eddy_tensor a, eddy_tensor b)
 {
@@ -220,7 +224,7 @@ eddy_tensor eddy_kron(eddy_tensor a, eddy_tensor b)
     if (!eddy_is_valid(a) || !eddy_is_valid(b)) return eddy_identity(eddy_is_valid(a) ? b : a);
     if (m < 0 || n < 0 || rank > EDDY_MAX_RANK / 2)
         return eddy_fail(a.graph, m < 0 || n < 0 ? EDDY_BAD_SHAPE : EDDY_LIMIT,
-                         "kron: the ranks are %d and %d; expected known ranks up to 4", m, n);
+                         "kron: the ranks are %d and %d; known ranks up to 4 expected", m, n);
     for (int i = m; i < rank; i++) a = ExpandDims(a, 0);
     for (int i = n; i < rank; i++) b = ExpandDims(b, 0);
     if (!eddy_is_valid(a) || !eddy_is_valid(b)) return eddy_none(a.graph);
@@ -243,8 +247,8 @@ eddy_tensor eddy_kron(eddy_tensor a, eddy_tensor b)
 
 enum { CHAIN = 64 };
 
-/* Products of matrices first to last, with the sizes between them: cut[first][last] is
- * after which one to cut. */
+/* The product of the matrices from first to last, given the sizes between them: it is split after
+ * matrix cut[first][last]. */
 typedef struct chain {
     double size[CHAIN + 1], least[CHAIN][CHAIN];
     int    cut[CHAIN][CHAIN];
@@ -274,14 +278,15 @@ static eddy_tensor product_of_chain(const chain *c, const eddy_tensor *x, int fi
     return eddy_matmul(product_of_chain(c, x, first, cut), product_of_chain(c, x, cut + 1, last));
 }
 
-/** y = the product of all matrices of the list, in the order of the fewest operations.
+/** y = the product of all matrices of the list, in the order that takes the fewest operations.
  *
- *  list  1 to 64 matrices of one element type that has products; the first may be a vector,
- *        used as a row, and the last one, used as a column: y has no such axis
+ *  list  1 to 64 matrices of the same type, any that eddy_matmul takes; the first may be a
+ *        vector, used as a row, and the last one may be a vector, used as a column: y lacks that
+ *        axis
  *
- *  Sizes not known while building count as 32.
- *  Errors: EDDY_INVALID_ARGUMENT for a list of none or too many, those of eddy_matmul.
- *  Gradient: that of the products.  NumPy: linalg.multi_dot. */
+ *  Sizes that are unknown while building count as 32.
+ *  Errors: EDDY_INVALID_ARGUMENT for an empty or too long list; otherwise as for eddy_matmul.
+ *  Gradient: that of the matrix products.  NumPy: linalg.multi_dot. */
 eddy_tensor eddy_multi_dot(eddy_list list)
 {
     const int   n = list.at ? list.count : 0;
@@ -309,7 +314,7 @@ eddy_tensor eddy_multi_dot(eddy_list list)
 
 /* ---------------------------------------------------------- matrix_power -- */
 
-/* The identity or x itself, of matrices that are square in every run. */
+/* The identity matrix or x itself, after a check that the matrices are square at run time. */
 static eddy_tensor zeroth_or_first(eddy_tensor x, int64_t n)
 {
     hold_shapes(EDDY_LIST(x), "..., n, n");
@@ -318,16 +323,16 @@ static eddy_tensor zeroth_or_first(eddy_tensor x, int64_t n)
     return y;
 }
 
-/** y = x multiplied n times, for each matrix of x.
+/** y = x^n, the n-th power of each matrix of x.
  *
- *  x  of an element type that has products, [...,m,m]
- *  n  0 gives the identity, a negative one powers of the inverse
+ *  x  any type that eddy_matmul takes, [...,m,m]
+ *  n  0 gives the identity matrix, a negative n powers of the inverse
  *
- *  By repeated squaring.
- *  Errors: EDDY_BAD_SHAPE for matrices that are not square, or EDDY_CHECK_FAILED from a run
- *  where that was not known while building; those of eddy_matmul and, for n below 0, of
+ *  Computed by repeated squaring.
+ *  Errors: EDDY_BAD_SHAPE for non-square matrices, or EDDY_CHECK_FAILED at run time if their
+ *  sizes were unknown while building; otherwise as for eddy_matmul and, for negative n,
  *  eddy_inverse.
- *  Gradient: that of the products.  NumPy: linalg.matrix_power. */
+ *  Gradient: that of the matrix products.  NumPy: linalg.matrix_power. */
 eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -337,7 +342,7 @@ eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
     if (s.rank >= 0 && (s.rank < 2 || (eddy__rows_of(s) != eddy__columns_of(s) &&
                                      eddy__rows_of(s) >= 0 && eddy__columns_of(s) >= 0)))
         return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                         "matrix_power: x has shape %s; expected square matrices",
+                         "matrix_power: x has shape %s; square matrices expected",
                          eddy_shape_print(s, text, sizeof text));
     if (left < 2 && n >= 0) return zeroth_or_first(x, n);
     eddy_tensor square = n < 0 ? eddy_inverse(x) : x, y = eddy_none(x.graph);
@@ -348,10 +353,10 @@ eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
     return y;
 }
 
-/** y = the sum of the diagonal, for each matrix of x.
+/** y = the trace of each matrix of x: the sum of the diagonal.
  *
- *  x  any numbers but half, [...,m,n]
+ *  x  any numeric type except float16 and bfloat16, [...,m,n]
  *
- *  Errors: those of eddy_matrix_diag_part.
- *  Gradient: dx = dy on the diagonal, else 0.  TensorFlow: tf.linalg.trace. */
+ *  Errors: as for eddy_matrix_diag_part.
+ *  Gradient: dx = dy on the diagonal, 0 elsewhere.  TensorFlow: tf.linalg.trace. */
 eddy_tensor eddy_trace(eddy_tensor x) { return Sum(eddy_matrix_diag_part(x), EDDY_AXES(-1)); }

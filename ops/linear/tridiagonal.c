@@ -1,5 +1,5 @@
-/* tridiagonal.c -- tridiagonal matrices: products and solving. A matrix is stored as three rows:
- * the superdiagonal (its last element unused), the diagonal, and the subdiagonal (its first
+/* tridiagonal.c -- tridiagonal matrices: products and solutions. A matrix is stored as three
+ * rows: the superdiagonal (its last element unused), the diagonal, and the subdiagonal (its first
  * element unused). */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Row i of the three, and what it is without its first or its last place. */
+/* Row i of the three diagonals, and the rows without their unused first or last element. */
 static eddy_tensor row_of(eddy_tensor d, int i)
 {
     static const char *const rows[] = { "..., 0, :", "..., 1, :", "..., 2, :" };
@@ -21,15 +21,16 @@ static eddy_tensor below(eddy_tensor d) { return eddy_index(d, "..., 2, 1:"); }
 
 /* ---------------------------------------------------- tridiagonal_matmul -- */
 
-/** y = the matrix of three diagonals times rhs.
+/** y = the tridiagonal matrix times rhs.
  *
- *  diagonals  float32, float64, complex64 or complex128, [...,3,n]: above the diagonal, on it
- *             and below it; the last place of the first and the first of the last count for
- *             nothing
- *  rhs        of its type, [...,n,k], which y has too; the dots broadcast
+ *  diagonals  float32, float64, complex64 or complex128, [...,3,n]: the superdiagonal, the
+ *             diagonal and the subdiagonal; the last element of the first and the first element
+ *             of the last are ignored
+ *  rhs        same type, [...,n,k], which is also the shape of y; the leading dimensions
+ *             broadcast
  *
- *  Errors: EDDY_BAD_SHAPE for shapes that do not fit, EDDY_CHECK_FAILED if a run finds it out;
- *  else those of eddy_mul.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match, EDDY_CHECK_FAILED if this is only known at
+ *  run time; otherwise as for eddy_mul.
  *  Gradient: that of the formula.
  *  TensorFlow: tf.linalg.tridiagonal_matmul, diagonals_format "compact". */
 eddy_tensor eddy_tridiagonal_matmul(eddy_tensor diagonals, eddy_tensor rhs)
@@ -68,13 +69,13 @@ static bool solve_infer(eddy_infer *c)
     for (int i = 0; fits && i < d.rank - 2; i++) fits = eddy__dim_unify(&y.dim[i], d.dim[i]);
     if (!fits)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "diagonals have shape %s and right-hand sides "
-                               "%s; [...,3,n] and [...,n,k] are expected",
+                               "%s; [...,3,n] and [...,n,k] expected",
                                eddy_shape_print(d, text[0], sizeof text[0]),
                                eddy_shape_print(c->in[1].shape, text[1], sizeof text[1]));
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* The diagonals, which are destroyed, and the sides turned, as LAPACK wants them. */
+/* Copies of the diagonals, which LAPACK overwrites, and the transposed right-hand sides. */
 static eddy_status solve_prepare(eddy_kernel *k)
 {
     const eddy_shape y = k->out[0]->type.shape;
@@ -121,7 +122,7 @@ static eddy_status solve_kernel(eddy_kernel *k)
 }
 
 /* The diagonals of the adjoint matrix. */
-static eddy_tensor turned(eddy_tensor d)
+static eddy_tensor adjoint_diagonals(eddy_tensor d)
 {
     const eddy_tensor none = ZerosLike(eddy_index(d, "..., 1, :1"));
     const eddy_tensor up = eddy_concat(EDDY_LIST(below(d), none), -1);
@@ -129,10 +130,11 @@ static eddy_tensor turned(eddy_tensor d)
     return Conj(eddy_stack(EDDY_LIST(up, row_of(d, 1), down), -2));
 }
 
-/* db solves the adjoint system for dy; the diagonals of -db y' are those of the gradient. */
+/* db solves the adjoint system for dy; the gradient of the diagonals is the diagonals of -db y'. */
 static void solve_gradient(eddy_rule *r)
 {
-    const eddy_tensor db = eddy_tridiagonal_solve(turned(r->x[0]), r->dy[0]), y = Conj(r->y[0]);
+    const eddy_tensor db = eddy_tridiagonal_solve(adjoint_diagonals(r->x[0]), r->dy[0]),
+                      y = Conj(r->y[0]);
     const eddy_tensor on = Sum(Mul(db, y), EDDY_AXES(-1));
     const eddy_tensor none = ZerosLike(eddy_index(on, "..., :1"));
     const eddy_tensor up = Sum(Mul(eddy_index(db, "..., :-1, :"), eddy_index(y, "..., 1:, :")),
@@ -153,14 +155,15 @@ const eddy_op_def eddy_op_tridiagonal_solve = {
     .flops = solve_flops,
 };
 
-/** y = the solution of the system of three diagonals for rhs, with partial pivots.
+/** y = the solution of the tridiagonal system for rhs, with partial pivoting.
  *
  *  diagonals  as for eddy_tridiagonal_matmul
- *  rhs        of its type, [...,n,k], which y has too; the dots are the same for both
+ *  rhs        same type, [...,n,k], which is also the shape of y; the leading dimensions must be
+ *             equal
  *
- *  Takes time in proportion to the elements of rhs.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT at a run, with the
- *  number of the matrix, if a pivot is exactly 0.
+ *  Takes time proportional to the number of elements of rhs.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_INVALID_ARGUMENT if a
+ *  pivot is exactly 0; the message has the index of the matrix.
  *  Gradient: drhs solves the adjoint system for dy; ddiagonals are the diagonals of -drhs y'.
  *  TensorFlow: TridiagonalSolve (tf.linalg.tridiagonal_solve), diagonals_format "compact". */
 eddy_tensor eddy_tridiagonal_solve(eddy_tensor diagonals, eddy_tensor rhs)

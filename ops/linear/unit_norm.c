@@ -1,24 +1,24 @@
 /* unit_norm.c -- normalize: vectors and matrices scaled to norm 1; composed of other operations. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #ifdef EDDY_HEADER
 typedef struct eddy_normalize_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_normalize_args));
     eddy_tensor x;
-    const char *ord;               /* of eddy_norm; default "euclidean" */
+    const char *ord;               /* as for eddy_norm; default "euclidean" */
     eddy_dims   axes;              /* one or two; default: all of x */
     const char *name;
 } eddy_normalize_args;
 #endif
 
-/** y[0] = x / n with n = eddy_norm(x, ord, axes), y[1] = n, its axes kept with size 1.
+/** y[0] = x / n with n = eddy_norm(x, ord, axes); y[1] = n, keeping the axes with size 1.
  *
  *  x, ord, axes  as for eddy_norm
  *
  *  Returns output 0; eddy_output(y, 1) is n.  NaN where the norm is 0, as in TensorFlow;
- *  eddy_l2_normalize has none there.
- *  Errors: those of eddy_norm.  Gradient: that of the formula.
+ *  eddy_l2_normalize avoids that.
+ *  Errors: as for eddy_norm.  Gradient: that of the formula.
  *  TensorFlow: tf.linalg.normalize. */
 eddy_tensor eddy_normalize_with(const eddy_normalize_args *given)
 {

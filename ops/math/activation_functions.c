@@ -3,7 +3,7 @@
 #include "ops/short_names.h"
 
 #ifdef EDDY_HEADER
-/* Each with its defaults, to be handed over: `.activation = eddy_gelu`. */
+/* The activations with default options, to be passed as a function: `.activation = eddy_gelu`. */
 EDDY_API eddy_tensor (eddy_celu)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_crelu)(eddy_tensor x);
 EDDY_API eddy_tensor (eddy_gelu)(eddy_tensor x);

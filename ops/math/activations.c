@@ -5,43 +5,43 @@
  * Activations with a row have a loop of their own; the others are composed of other operations,
  * which the session runs in one loop. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 
-/* x, unless it is of integers, whose constants would be cut off. */
+/* x, or an error for integers, for which the constants would be truncated. */
 static eddy_tensor floats(const char *what, eddy_tensor x)
 {
     if (!eddy_is_valid(x) || !eddy_dtype_is_integer(eddy_dtype_of(x))) return x;
-    return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: not defined for %s", what,
+    return eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected", what,
                      eddy_dtype_name(eddy_dtype_of(x)));
 }
 
-/* x, unless it is of integers and v is not whole and would be cut off. */
+/* x, or an error if x is integer and v is not, since v would be truncated. */
 static eddy_tensor whole(const char *what, eddy_tensor x, double v)
 {
     if (!eddy_is_valid(x) || !eddy_dtype_is_integer(eddy_dtype_of(x)) || v == floor(v)) return x;
-    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: %g is not a whole number, but x is %s",
+    return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: %g is not an integer, but x is %s",
                      what, v, eddy_dtype_name(eddy_dtype_of(x)));
 }
 
 /* -------------------------------------------------- exponential branches -- */
 
-/* Of selu, so that its results keep mean 0 and variance 1 (Klambauer and others, 2017). */
+/* The constants of selu, which keep mean 0 and variance 1 (Klambauer et al. 2017). */
 #define SELU_SCALE 1.0507009873554804934
-#define SELU_DEPTH 1.7580993408473768600       /* that times alpha */
+#define SELU_DEPTH 1.7580993408473768600       /* SELU_SCALE times alpha */
 
 #define EXPM1(x) EDDY_MATH(expm1, x, expm1(x))
 
 /** y = x where x > 0, else e^x - 1.
  *
- *  Gradient: dx = dy where y >= 0, so at 0 too, else dy (y + 1).  TensorFlow: Elu. */
+ *  Gradient: dx = dy where y >= 0 (including x = 0), else dy (y + 1).  TensorFlow: Elu. */
 UNARY(elu, "Elu", "Elu", FLOATS, x > 0 ? x : EXPM1(x),
       Where(Less(y, 0), Mul(dy, Add(y, 1)), dy))
 
 /** y = s x where x > 0, else s a (e^x - 1), with s about 1.0507 and a about 1.6733.
  *
- *  Gradient: dx = dy s where y >= 0, so at 0 too, else dy (y + s a).  TensorFlow: Selu. */
+ *  Gradient: dx = dy s where y >= 0 (including x = 0), else dy (y + s a).  TensorFlow: Selu. */
 UNARY(selu, "Selu", "Selu", FLOATS, (x > 0 ? (T)SELU_SCALE * x : (T)SELU_DEPTH * EXPM1(x)),
       Mul(dy, Where(Less(y, 0), Add(y, SELU_DEPTH), SELU_SCALE)))
 
@@ -55,20 +55,20 @@ typedef struct eddy_celu_args {
 /** y = alpha elu(x / alpha): max(x, 0) + min(alpha (e^(x / alpha) - 1), 0).
  *
  *  x      float32 or float64, any shape; y has its type
- *  alpha  not 0
+ *  alpha  must not be 0
  *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an alpha of 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if alpha is 0.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's celu. */
 eddy_tensor eddy_celu_with(const eddy_celu_args *given)
 {
     eddy_celu_args a = EDDY_TAKE(eddy_celu_args, given);
     if (a.alpha == 0)
-        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "celu: alpha is 0; it must not be");
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "celu: alpha must not be 0");
     if (a.alpha == 1) return eddy_elu(a.x);
     return Mul(a.alpha, eddy_elu(Mul(1 / a.alpha, a.x)));
 }
 
-/* ----------------------------------------------------- bent or clipped lines -- */
+/* ----------------------------------------------------- piecewise linear -- */
 
 /** y = min(max(x, 0), 6).
  *
@@ -80,11 +80,11 @@ UNARY(relu6, "Relu6", "Relu6", NUMBERS, x < 0 ? 0 : x > 6 ? 6 : x,
 /** y = min(max(x, 0), most).
  *
  *  x     float32, float64, int32, int64 or uint8, any shape; y has its type
- *  most  above 0; whole for integers
+ *  most  must be positive, and an integer if x is
  *
  *  NaN stays NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
- *  number with integers.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x is integer and
+ *  `most` is not.
  *  Gradient: dx = dy where x > 0 and x <= most, else 0.
  *  TensorFlow: none; Keras' relu with max_value. */
 eddy_tensor eddy_relu_n(eddy_tensor x, double most)
@@ -98,7 +98,7 @@ typedef struct leaky_attrs {
 
 static const eddy_attr_field leaky_fields[] = EDDY_FIELDS(leaky_attrs, alpha);
 
-/* y = a where `by` > 0, else alpha a: of leaky_relu both are x. */
+/* y = a where `by` > 0, else alpha a; for leaky_relu, both are x. */
 #define TILE_LEAKY(fn, T, second)                                               \
     static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
     {                                                                           \
@@ -156,9 +156,9 @@ typedef struct eddy_leaky_relu_args {
 /** y = x where x > 0, else alpha x.
  *
  *  x      float32 or float64, any shape; y has its type
- *  alpha  the slope of what is not above 0
+ *  alpha  slope for x <= 0
  *
- *  Gradient: dx = dy where x > 0, else alpha dy, so at 0 too.
+ *  Gradient: dx = dy where x > 0, else alpha dy (including x = 0).
  *  TensorFlow: LeakyRelu. */
 eddy_tensor eddy_leaky_relu_with(const eddy_leaky_relu_args *given)
 {
@@ -167,13 +167,13 @@ eddy_tensor eddy_leaky_relu_with(const eddy_leaky_relu_args *given)
     return eddy_apply1(&eddy_op_leaky_relu, &attrs, a.x);
 }
 
-/** y = x where x > 0, else alpha x, with an alpha that is learnt.
+/** y = x where x > 0, else alpha x, with a learned alpha.
  *
- *  x, alpha  float32, float64, int32, int64 or uint8, of one type, shapes that
- *            broadcast: [C], say, for x of [..., C]
+ *  x, alpha  float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast,
+ *            such as [C] for x [..., C]
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: dx = dy where x > 0, else alpha dy; dalpha = dy min(x, 0).
  *  TensorFlow: none; Keras' PReLU. */
 eddy_tensor eddy_prelu(eddy_tensor x, eddy_tensor alpha)
@@ -192,7 +192,7 @@ typedef struct eddy_hard_tanh_args {
 /** y = min(max(x, least), most).
  *
  *  x            float32 or float64, any shape; y has its type
- *  least, most  the ends; with least above most, y is least
+ *  least, most  the bounds; if least > most, y is least
  *
  *  NaN stays NaN.
  *  Errors: EDDY_BAD_DTYPE for other element types.
@@ -215,10 +215,10 @@ typedef struct eddy_hard_sigmoid_args {
 /** y = min(max(slope x + 0.5, 0), 1).
  *
  *  x      float32 or float64, any shape; y has its type
- *  slope  default 0.2, which is Keras'; PyTorch has 1 / 6
+ *  slope  default 0.2, as in Keras; PyTorch uses 1 / 6
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = slope dy where 0 <= y <= 1 before clipping, else 0.
+ *  Gradient: dx = slope dy where 0 <= slope x + 0.5 <= 1, else 0.
  *  TensorFlow: tf.keras.activations.hard_sigmoid. */
 eddy_tensor eddy_hard_sigmoid_with(const eddy_hard_sigmoid_args *given)
 {
@@ -232,7 +232,7 @@ eddy_tensor eddy_hard_sigmoid_with(const eddy_hard_sigmoid_args *given)
  *  x  float32 or float64, any shape; y has its type
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: that of the formula: 0 at -3, dy at 3 less a half.
+ *  Gradient: that of the formula; 0 at -3 and dy / 2 at 3.
  *  TensorFlow: none; PyTorch's hardswish. */
 eddy_tensor eddy_hard_swish(eddy_tensor x)
 {
@@ -258,7 +258,7 @@ eddy_tensor eddy_log_sigmoid(eddy_tensor x) { return Neg(Softplus(Neg(x))); }
  *  Gradient: that of the formula.  TensorFlow: tf.nn.swish; PyTorch's silu. */
 eddy_tensor eddy_swish(eddy_tensor x) { return Mul(x, Sigmoid(x)); }
 
-/* The hyperbolic tangent of ln(1 + e^x) is n / (n + 2) with n = e^x (e^x + 2). */
+/* tanh(ln(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2). */
 EDDY_INLINE float mish_f32_of(float x)
 {
     const float e = eddy__exp_f32(x > 20.0f ? 20.0f : x), n = e * (e + 2.0f);
@@ -270,7 +270,7 @@ EDDY_INLINE double mish_f64_of(double x)
     return x * (n / (n + 2));
 }
 
-/* With t the tangent, t + x (1 - t*t) sigmoid(x). */
+/* t + x (1 - t*t) sigmoid(x) with t = tanh(ln(1 + e^x)). */
 static eddy_tensor mish_slope(eddy_tensor x)
 {
     const eddy_tensor t = Tanh(Softplus(x));
@@ -298,10 +298,10 @@ UNARY(softsign, "Softsign", "Softsign", FLOATS, x / (1 + fabs(x)),
 /** y = x where x > threshold, else value.
  *
  *  x                 float32, float64, int32, int64 or uint8, any shape; y has its type
- *  threshold, value  whole for integers
+ *  threshold, value  must be integers if x is
  *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a broken
- *  number with integers.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x is integer and one
+ *  of the numbers is not.
  *  Gradient: dx = dy where x > threshold, else 0.  TensorFlow: none; PyTorch's threshold. */
 eddy_tensor eddy_threshold(eddy_tensor x, double threshold, double value)
 {
@@ -350,7 +350,7 @@ typedef struct eddy_shrink_args {
 /** y = x moved towards 0 by lambda, and 0 where |x| <= lambda.
  *
  *  x       float32 or float64, any shape; y has its type
- *  lambda  above 0; default 0.5
+ *  lambda  must be positive; default 0.5
  *
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's softshrink. */
 eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
@@ -360,10 +360,10 @@ eddy_tensor eddy_soft_shrink_with(const eddy_shrink_args *given)
     return eddy_apply1(&eddy_op_soft_shrink, &attrs, a.x);
 }
 
-/** y = x, and 0 where |x| <= lambda.
+/** y = x where |x| > lambda, else 0.
  *
  *  x       float32 or float64, any shape; y has its type
- *  lambda  above 0; default 0.5
+ *  lambda  must be positive; default 0.5
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where |x| > lambda, else 0.  TensorFlow: none; PyTorch's hardshrink. */
@@ -388,17 +388,16 @@ eddy_tensor eddy_tanh_shrink(eddy_tensor x) { return Sub(x, Tanh(x)); }
 typedef struct eddy_crelu_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_crelu_args));
     eddy_tensor x;
-    eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
+    eddy_dims   axis;             /* EDDY_AXES(0) is the first; default the last */
 } eddy_crelu_args;
 #endif
 /** y = relu(x) and relu(-x), concatenated along an axis.
  *
- *  x     float32, float64, int32, int64 or uint8 of rank 1 or more; y is twice as
- *        long along the axis
+ *  x     float32, float64, int32, int64 or uint8, rank at least 1; y is twice as long along the
+ *        axis
  *  axis  default the last one
  *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an axis
- *  that x does not have.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: that of the formula.  TensorFlow: tf.nn.crelu. */
 eddy_tensor eddy_crelu_with(const eddy_crelu_args *given)
 {
@@ -412,17 +411,17 @@ eddy_tensor eddy_crelu_with(const eddy_crelu_args *given)
 typedef struct eddy_glu_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_glu_args));
     eddy_tensor x;
-    eddy_dims   axis;             /* EDDY_AXES(0) is the first; left out, the last */
+    eddy_dims   axis;             /* EDDY_AXES(0) is the first; default the last */
 } eddy_glu_args;
 #endif
-/** y = a sigmoid(b), a and b the halves of x along an axis: a gated linear unit.
+/** y = a sigmoid(b), with a and b the halves of x along an axis: the gated linear unit.
  *
- *  x     float32, float64, complex64 or complex128 of rank 1 or more; y is half as
- *        long along the axis
+ *  x     float32, float64, complex64 or complex128, rank at least 1; y is half as long along the
+ *        axis
  *  axis  default the last one
  *
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the axis is not
- *  of an even length; EDDY_INVALID_ARGUMENT for an axis that x does not have.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the axis has an odd length;
+ *  EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's glu. */
 eddy_tensor eddy_glu_with(const eddy_glu_args *given)
 {

@@ -1,13 +1,13 @@
 /* add_n.c -- add_n: the sum of any number of tensors of the same shape. */
 #include "ops/math/elementwise_rows.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/fusion_targets.h"
 
 #include <string.h>
 
 EDDY_FUSION_TARGETS(&eddy_op_add)
 
-/* Narrows `known` by s; false if the two contradict each other. */
+/* Refines `known` by s; false if the two are incompatible. */
 static bool narrow(eddy_shape *known, eddy_shape s)
 {
     if (!eddy_shape_compatible(*known, s)) return false;
@@ -32,8 +32,8 @@ static bool add_n_infer(eddy_infer *c)
     return true;
 }
 
-/* All inputs of a tile are added before the next tile, two at a time, from the
- * left.  The sum is kept aside until all are read: the output may be one of them. */
+/* Adds all inputs of a tile before the next tile, two at a time, from the left. The sum is kept
+ * in a buffer until all inputs are read, because the output may share memory with one. */
 enum { TILE = 1024 };
 #define TEMPLATE "ops/kernels/elementwise/add_n_loops.h"
 #define TYPES    FOR_NUMBERS | FOR_COMPLEX
@@ -81,15 +81,14 @@ typedef struct eddy_add_n_args {
 
 /** y = x[0] + x[1] + ... + x[n-1], added from the left.
  *
- *  xs    one or more tensors of any numbers but half, of one type and shape;
- *        there is no broadcasting
+ *  xs    one or more tensors of the same type and shape, of any numeric type except float16 and
+ *        bfloat16; there is no broadcasting
  *  name  of the node
  *
- *  A single tensor is returned itself, or as an identity if there is a name.
- *  Integers wrap around.
- *  An empty list names no graph, so its error is recorded nowhere: the result is
- *  the zero tensor, and the first builder that gets it beside a valid one
- *  records EDDY_INVALID_ARGUMENT.
+ *  A single tensor is returned as is, or as an identity if a name is given.  Integers wrap
+ *  around.  An empty list has no graph in which to record an error: the result is the invalid
+ *  tensor, and the first builder that receives it together with a valid tensor records
+ *  EDDY_INVALID_ARGUMENT.
  *  Errors: EDDY_BAD_SHAPE if the shapes differ.
  *  Gradient: dx[i] = dy.  TensorFlow: AddN. */
 eddy_tensor eddy_add_n_with(const eddy_add_n_args *given)

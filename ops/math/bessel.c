@@ -1,8 +1,8 @@
 /* bessel.c -- modified Bessel functions of the first kind, of orders 0 and 1, elementwise, in
  * double precision.
  *
- * Sums of Chebyshev polynomials: up to 8 in x, of e^-x I0(x) and e^-x I1(x) / x; beyond 8 in 1 /
- * x, of these functions times sqrt(x). */
+ * Both use Chebyshev series: up to 8 in x, for e^-x I0(x) and e^-x I1(x) / x; beyond 8 in 1 / x,
+ * for these functions times sqrt(x). */
 #include "ops/math/elementwise_rows.h"
 
 static const double i0_near[] = {
@@ -81,8 +81,8 @@ static double i1e_of(double x)
 
 /* --------------------------------------------------------------- of float32 -- */
 
-/* The first of these sums in powers, as many terms as float32 takes: straight code for both
- * intervals, one of which is selected. */
+/* The first of these series as polynomials, with as many terms as float32 needs: both intervals
+ * are computed without branches, and one is selected. */
 static const double i0_near_powers[] = {
     0.20700192113010857, -0.11300433639506779, 0.094515647197986996, -0.089042875363844268,
     0.08734280515487014, -0.084973243959292552, 0.079282972772139901, -0.069463288802251333,
@@ -107,7 +107,7 @@ static const double i1_far_powers[] = {
     -1.8256907317698832e-06, -4.2103501550232313e-07, -1.2273217235085558e-07,
 };
 
-/* Even and odd powers apart, so that each sum is short enough to be written out. */
+/* Even and odd powers are separate, so that each sum is short enough to be unrolled. */
 #define POWERS(c, t) powers((int)(sizeof c / sizeof *c), c, t)
 EDDY_INLINE double powers(int n, const double *c, double t)
 {
@@ -118,7 +118,7 @@ EDDY_INLINE double powers(int n, const double *c, double t)
     return even + t * odd;
 }
 
-/* In double precision, in which the rest of their formulas is too. */
+/* In double precision, as the rest of the formulas. */
 EDDY_INLINE double i0e_wide(float x)
 {
     const double u = fabsf(x), near = POWERS(i0_near_powers, 0.25 * u - 1);
@@ -141,14 +141,14 @@ EDDY_INLINE float grown_f32(double y, float x)
 
 /* ------------------------------------------------------------------ formulas -- */
 
-/* e^x comes in two factors, since the product overflows later than it. */
+/* e^x is split into two factors, because it overflows before the product does. */
 static double grown(double y, double x)
 {
     const double half = exp(0.5 * fabs(x));
     return fabs(x) == INFINITY ? copysign(INFINITY, y) : y * half * half;
 }
 
-/* I1(x) / x from its power series where x is near 0, of which a quotient has no derivatives. */
+/* I1(x) / x from its power series near 0, where the quotient has no derivatives. */
 static eddy_tensor i1_by_x(eddy_tensor x)
 {
     enum { TERMS = 9 };
@@ -169,14 +169,14 @@ static eddy_tensor i1e_by_x(eddy_tensor x)
                  Div(eddy_bessel_i1e(outside), outside));
 }
 
-/** y = e^-|x| I0(x), with the modified Bessel function of the first kind, of order 0.
+/** y = e^-|x| I0(x), with I0 the modified Bessel function of the first kind of order 0.
  *
  *  Gradient: dx = dy (e^-|x| I1(x) - sign(x) y).  TensorFlow: BesselI0e. */
 UNARY(bessel_i0e, "BesselI0e", "BesselI0e", FLOATS,
       _Generic((x), float: (float)i0e_wide((float)(x)), default: i0e_of(x)),
       Mul(dy, Sub(eddy_bessel_i1e(x), Mul(Sign(x), y))))
 
-/** y = e^-|x| I1(x), with the modified Bessel function of the first kind, of order 1.
+/** y = e^-|x| I1(x), with I1 the modified Bessel function of the first kind of order 1.
  *
  *  Gradient: dx = dy (e^-|x| (I0(x) - I1(x) / x) - sign(x) y), 0.5 dy at 0.
  *  TensorFlow: BesselI1e. */
@@ -184,7 +184,7 @@ UNARY(bessel_i1e, "BesselI1e", "BesselI1e", FLOATS,
       _Generic((x), float: (float)i1e_wide((float)(x)), default: i1e_of(x)),
       Mul(dy, Sub(Sub(eddy_bessel_i0e(x), i1e_by_x(x)), Mul(Sign(x), y))))
 
-/** y = I0(x), the modified Bessel function of the first kind, of order 0.
+/** y = I0(x), the modified Bessel function of the first kind of order 0.
  *
  *  Gradient: dx = dy I1(x).  TensorFlow: tf.math.bessel_i0. */
 UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS,
@@ -192,7 +192,7 @@ UNARY(bessel_i0, "BesselI0", "BesselI0", FLOATS,
                default: grown(i0e_of(x), x)),
       Mul(dy, eddy_bessel_i1(x)))
 
-/** y = I1(x), the modified Bessel function of the first kind, of order 1.
+/** y = I1(x), the modified Bessel function of the first kind of order 1.
  *
  *  Gradient: dx = dy (I0(x) - I1(x) / x), 0.5 dy at 0.  TensorFlow: tf.math.bessel_i1. */
 UNARY(bessel_i1, "BesselI1", "BesselI1", FLOATS,

@@ -7,7 +7,7 @@
  * use the conjugate of the derivative (ops/math/complex.c); the comments omit it. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/fusion_targets.h"
-#include "ops/math/checked_rows.h"
+#include "ops/math/checked_integer_rows.h"
 
 EDDY_FUSION_TARGETS(&eddy_op_pair, &eddy_op_square, &eddy_op_neg)
 
@@ -25,7 +25,7 @@ BINARY(add, "Add", "add", NUMBERS_COMPLEX, 0, a + b, dy, dy)
  *  Gradient: da = dy, db = -dy.  TensorFlow: Sub. */
 BINARY(sub, "Sub", "sub", NUMBERS_COMPLEX, 0, a - b, dy, Neg(dy))
 
-/** y = a b, element by element.
+/** y = a b, elementwise.
  *
  *  Integers wrap around.
  *  Gradient: da = dy b, db = dy a.  TensorFlow: Mul. */
@@ -38,7 +38,7 @@ ROW_PICK(squared_difference, NUMBERS_COMPLEX)
 static void squared_difference_gradient(eddy_rule *r)
 {
     const eddy_tensor a = r->x[0], b = r->x[1];
-    /* A square of a distance is real: what dy says of its imaginary part is lost. */
+    /* A squared distance is real, so the imaginary part of dy has no effect. */
     const eddy_tensor dy = CastLike(Real(r->dy[0]), r->dy[0]);
     r->dx[0] = Mul(dy, Mul(2, Sub(a, b)));
     r->dx[1] = Mul(dy, Mul(2, Sub(b, a)));
@@ -48,13 +48,14 @@ ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
 
 /** y = (a - b)^2; for complex types |a - b|^2.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *  a, b  any numeric type except float16 and bfloat16, the same for both, shapes that broadcast;
+ *        y has their type
  *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
- *  Gradient: da = dy 2(a - b), db = -da; for complex types with the real part of
- *  dy.  TensorFlow: SquaredDifference. */
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: da = dy 2(a - b), db = -da; for complex types, with the real part of dy.
+ *  TensorFlow: SquaredDifference. */
 eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_squared_difference, NULL, a, b);
@@ -63,7 +64,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
 /** y = the larger of a and b.
  *
  *  NaN if either is NaN.
- *  Gradient: da = dy where a >= b, else db = dy; so a tie goes to a.
+ *  Gradient: da = dy where a >= b, else db = dy; a tie goes to a.
  *  TensorFlow: Maximum. */
 BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
        Where(GreaterEqual(a, b), dy, 0), Where(GreaterEqual(a, b), 0, dy))
@@ -71,12 +72,12 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b
 /** y = the smaller of a and b.
  *
  *  NaN if either is NaN.
- *  Gradient: da = dy where a <= b, else db = dy; so a tie goes to a.
+ *  Gradient: da = dy where a <= b, else db = dy; a tie goes to a.
  *  TensorFlow: Minimum. */
 BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
        Where(LessEqual(a, b), dy, 0), Where(LessEqual(a, b), 0, dy))
 
-/* ------------------------------------------------- where one operand is 0 -- */
+/* ------------------------------------------------- zero operands -- */
 
 /** y = a / b, and 0 where b is 0.
  *
@@ -85,20 +86,20 @@ BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b
 BINARY(div_no_nan, "DivNoNan", "div_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a / b,
        DivNoNan(dy, Conj(b)), Mul(dy, Conj(DivNoNan(DivNoNan(Neg(a), b), b))))
 
-/** y = a b, and 0 where b is 0, whatever a is.
+/** y = a b, and 0 where b is 0, even if a is infinite or NaN.
  *
  *  Gradient: da = mul_no_nan(dy, b), db = mul_no_nan(a, dy).  TensorFlow: MulNoNan. */
 BINARY(mul_no_nan, "MulNoNan", "multiply_no_nan", FLOATS_COMPLEX, 0, b == 0 ? 0 : a * b,
        MulNoNan(dy, Conj(b)), MulNoNan(Conj(a), dy))
 
-/** y = a ln b, and 0 where a is 0, whatever b is.
+/** y = a ln b, and 0 where a is 0, for every b.
  *
  *  Gradient: da = dy ln b, db = dy a / b, both 0 where a is 0.  TensorFlow: Xlogy. */
 BINARY(xlogy, "Xlogy", "xlogy", FLOATS_COMPLEX, 0,
        a == 0 ? 0 : a * EDDY_MATH(log, b, log(b)),
        Mul(dy, Conj(Xlogy(CastLike(NotEqual(a, 0), a), b))), Mul(dy, Conj(Xdivy(a, b))))
 
-/** y = a / b, and 0 where a is 0, whatever b is.
+/** y = a / b, and 0 where a is 0, for every b.
  *
  *  Gradient: da = dy / b, db = -dy y / b, both 0 where a is 0.  TensorFlow: Xdivy. */
 BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
@@ -107,12 +108,12 @@ BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
 
 /* ------------------------------------------------------------- division -- */
 
-/* a / b towards 0 and what is left, for b not 0; the processor traps at the
- * least integer divided by -1. */
+/* a / b rounded towards 0 and its remainder, for nonzero b; the processor traps on the smallest
+ * integer divided by -1. */
 static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? -a : a / b; }
 static inline int64_t rest(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
 
-/* The same towards minus infinity; the rest has the sign of b. */
+/* Likewise, rounded towards minus infinity; the remainder has the sign of b. */
 static inline int64_t floor_rest(int64_t a, int64_t b)
 {
     int64_t r = rest(a, b);
@@ -123,16 +124,16 @@ static inline int64_t floor_quotient(int64_t a, int64_t b)
     int64_t r = rest(a, b);
     return quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
 }
-/* What a / b towards 0 leaves, for a finite b and a quotient below 2^28: as a double it is
- * then not rounded to a whole number that it is not, and its multiple of b is exact. */
+/* The remainder of a / b rounded towards 0, for a finite b and a quotient below 2^28: in double
+ * precision the quotient is then not rounded up to an integer, and its product with b is exact. */
 EDDY_INLINE float rest_near(float a, float b)
 {
     const double q = (double)(int32_t)((double)a / (double)b);
     return copysignf((float)((double)a - q * (double)b), a);
 }
 
-/* The rests of floats, with the sign of b if `floored`.  A large quotient makes its
- * neighbours slow, but does not change them. */
+/* Remainders of floats, with the sign of b if `floored`. A large quotient slows down its
+ * neighbors, but does not change them. */
 EDDY_INLINE eddy_status rests(int64_t n, float *y, const float *a, const float *b, bool floored)
 {
     enum { AT_ONCE = 512 };
@@ -171,65 +172,64 @@ CHECKED_LOOPS(div, a / b, b == 0, quotient(a, b))
 DECLARE_COMPLEX(TILE_BINARY, div, a / b)
 /** y = a / b.
  *
- *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided
- *  towards 0; the least one divided by -1 wraps around to itself.
- *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
- *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, on
- *  integers Div. */
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided towards 0; the
+ *  smallest integer divided by -1 wraps around to itself.
+ *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
+ *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, Div for integers. */
 BINARY_OF(div, "RealDiv", "truediv", NUMBERS_COMPLEX, 0, Div(dy, Conj(b)),
           Mul(dy, Conj(Div(Div(Neg(a), b), b))))
 
 CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
-/** y = floor(a / b): the quotient rounded towards minus infinity.
+/** y = floor(a / b), the quotient rounded towards minus infinity.
  *
- *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
+ *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
 BINARY_FLAT_OF(floordiv, "FloorDiv", "floordiv", NUMBERS, 0)
 
 TILE_RESTS(floormod_f32, true)
 CLONED(TILE_BINARY, floormod_f64, double, double, floor_rest_f64(a, b))
 CHECKED_INTEGERS(floormod, b == 0, floor_rest(a, b))
-/** y = a - b floor(a / b): what floordiv leaves, with the sign of b.
+/** y = a - b floor(a / b), the remainder of floordiv, with the sign of b.
  *
- *  NaN where a float is divided by 0.
- *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
+ *  Floats divided by 0 give NaN.
+ *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy, db = -dy floor(a / b).  TensorFlow: FloorMod. */
 BINARY_OF(floormod, "FloorMod", "FloorMod", NUMBERS, 0, dy, Mul(dy, Neg(FloorDiv(a, b))))
 
 CHECKED_LOOPS(truncatediv, trunc(a / b), b == 0, quotient(a, b))
-/** y = trunc(a / b): the quotient rounded towards 0.
+/** y = trunc(a / b), the quotient rounded towards 0.
  *
- *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
+ *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
 BINARY_FLAT_OF(truncatediv, "TruncateDiv", "TruncateDiv", NUMBERS, 0)
 
 TILE_RESTS(truncatemod_f32, false)
 CLONED(TILE_BINARY, truncatemod_f64, double, double, fmod(a, b))
 CHECKED_INTEGERS(truncatemod, b == 0, rest(a, b))
-/** y = a - b trunc(a / b): the remainder of truncatediv, with the sign of a, as C's %.
+/** y = a - b trunc(a / b): the remainder of truncatediv, with the sign of a, as % in C.
  *
- *  NaN where a float is divided by 0.
- *  Errors: when run, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
+ *  Floats divided by 0 give NaN.
+ *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy, db = -dy trunc(a / b).  TensorFlow: TruncateMod, tf.truncatemod. */
 BINARY_OF(truncatemod, "TruncateMod", "TruncateMod", NUMBERS, 0, dy,
           Mul(dy, Neg(TruncateDiv(a, b))))
 
 /** y = a - b floor(a / b), with the sign of b; the same as floormod.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; y has their type
+ *  a, b  float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast; y has
+ *        their type
  *
- *  Errors and gradient: those of floormod.  TensorFlow: tf.mod. */
+ *  Errors and gradient: as for eddy_floormod.  TensorFlow: tf.mod. */
 eddy_tensor eddy_mod(eddy_tensor a, eddy_tensor b) { return eddy_floormod(a, b); }
 
-/** y = a / b, of integers too: they are made float64 first, uint8 float32.
+/** y = a / b, where integers are cast to float64 first, and uint8 to float32.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast
+ *  a, b  any numeric type except float16 and bfloat16, the same for both, shapes that broadcast
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
- *  Gradient: that of div, none to integers.  TensorFlow: tf.truediv, tf.divide. */
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: as for eddy_div; none for integers.  TensorFlow: tf.truediv, tf.divide. */
 eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b)
 {
     const eddy_dtype d = eddy_dtype_of(a);

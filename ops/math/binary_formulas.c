@@ -2,14 +2,14 @@
  * heaviside, ldexp, is_close, lerp, addcmul and addcdiv; rows, and compositions of other
  * operations. */
 #include "ops/math/elementwise_rows.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
 
 #define LN2 0.69314718055994530942
 
 /* --------------------------------------------------- sums of exponentials -- */
 
-/* Of equal numbers, which may be infinite, it is no difference that is taken. */
+/* Equal numbers, which may be infinite, are not subtracted. */
 EDDY_INLINE float logaddexp_f32_of(float a, float b)
 {
     const float most = a > b ? a : b, y = most + eddy__log1p_exp_f32(-fabsf(a - b));
@@ -21,37 +21,37 @@ EDDY_INLINE double logaddexp_f64_of(double a, double b)
     return a == b ? a + LN2 : most + log1p(exp(-fabs(a - b)));
 }
 
-/* a - b, and 0 of equal infinities. */
-static eddy_tensor apart(eddy_tensor a, eddy_tensor b)
+/* a - b, and 0 for equal infinities. */
+static eddy_tensor difference(eddy_tensor a, eddy_tensor b)
 {
     const eddy_tensor same = LogicalAnd(Equal(a, b), eddy_is_inf(a));
     return Where(same, 0, Sub(a, b));
 }
 
-/** y = ln(e^a + e^b), without overflow on the way.
+/** y = ln(e^a + e^b), computed without intermediate overflow.
  *
- *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a); a half each for equal
- *  infinities too, where that of PyTorch 1.13 is NaN.
+ *  Gradient: da = dy sigmoid(a - b), db = dy sigmoid(b - a); dy / 2 each for equal infinities,
+ *  where PyTorch 1.13 gives NaN.
  *  TensorFlow: none; NumPy's logaddexp. */
 BINARY(logaddexp, "LogAddExp", "LogAddExp", FLOATS, 0,
        _Generic((a), float: logaddexp_f32_of((float)a, (float)b), default: logaddexp_f64_of(a, b)),
-       Mul(dy, Sigmoid(apart(a, b))), Mul(dy, Sigmoid(apart(b, a))))
+       Mul(dy, Sigmoid(difference(a, b))), Mul(dy, Sigmoid(difference(b, a))))
 
-/** y = the logarithm of 2^a + 2^b to the base 2, without overflow on the way.
+/** y = the base-2 logarithm of 2^a + 2^b, computed without intermediate overflow.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; NumPy's logaddexp2. */
 eddy_tensor eddy_logaddexp2(eddy_tensor a, eddy_tensor b)
 {
     return Mul(eddy_logaddexp(Mul(a, LN2), Mul(b, LN2)), 1 / LN2);
 }
 
-/* ------------------------------------------------------ signs, neighbours -- */
+/* ------------------------------------------------------ signs, neighbors -- */
 
-/* The bits of neighbours of one sign are neighbours. */
+/* Neighboring numbers of the same sign have neighboring bit patterns. */
 EDDY_INLINE float nextafter_f32_of(float a, float b)
 {
     const uint32_t at = eddy__bits_of_f32(a);
@@ -61,16 +61,16 @@ EDDY_INLINE float nextafter_f32_of(float a, float b)
     return a == b ? b : a != a || b != b ? a + b : y;
 }
 
-/** y = the size of a with the sign of b, that of a zero included.
+/** y = |a| with the sign of b, which may be a signed zero.
  *
- *  Gradient: da = dy sign(a) sign(y), 0 where a is 0; db = zeros.
+ *  Gradient: da = dy sign(a) sign(y), 0 where a is 0; db = 0.
  *  TensorFlow: none; NumPy's copysign. */
 BINARY(copysign, "CopySign", "CopySign", FLOATS, 0, copysign(a, b),
        Mul(dy, eddy_copysign(Sign(a), Mul(Sign(a), b))), ZerosLike(b))
 
-/** y = the number next to a in the direction of b; b where they are equal.
+/** y = the next representable number after a in the direction of b; b where they are equal.
  *
- *  Gradient: da = dy, db = zeros.  TensorFlow: NextAfter. */
+ *  Gradient: da = dy, db = 0.  TensorFlow: NextAfter. */
 BINARY(nextafter, "NextAfter", "NextAfter", FLOATS, 0,
        _Generic((a), float: nextafter_f32_of((float)a, (float)b), default: nextafter(a, b)),
        dy, ZerosLike(b))
@@ -85,12 +85,12 @@ BINARY_FLAT(heaviside, "Heaviside", "Heaviside", NUMBERS, 0,
 /** y = x 2^n.
  *
  *  x  float32 or float64; y has its type
- *  n  numbers of any real type, of a shape that broadcasts with x's
+ *  n  any real type; the shapes broadcast
  *
- *  2^n itself must not overflow or vanish.
+ *  2^n itself must neither overflow nor underflow.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
- *  Gradient: that of the formula, for n too if it is of floats.
+ *  Gradient: that of the formula, also for n if it is floating-point.
  *  TensorFlow: none; PyTorch's ldexp. */
 eddy_tensor eddy_ldexp(eddy_tensor x, eddy_tensor n)
 {
@@ -108,14 +108,14 @@ typedef struct eddy_approximate_equal_args {
 #endif
 /** y = (|a - b| < tolerance).
  *
- *  a, b       float32, float64, int32, int64 or uint8, of one type, shapes that
- *             broadcast; y is bool
- *  tolerance  above 0; default 1e-5.  Integers are closer than a tolerance of at most 1 if
- *             they are equal
+ *  a, b       float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast; y
+ *             is bool
+ *  tolerance  must be positive; default 1e-5.  With a tolerance of at most 1, integers must be
+ *             equal
  *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: none.  TensorFlow: ApproximateEqual. */
 eddy_tensor eddy_approximate_equal_with(const eddy_approximate_equal_args *given)
 {
@@ -124,7 +124,7 @@ eddy_tensor eddy_approximate_equal_with(const eddy_approximate_equal_args *given
     const double tolerance = a.tolerance > 0 ? a.tolerance : 0;
     const eddy_tensor d = Sub(Maximum(a.a, a.b), Minimum(a.a, a.b));
     if (!integers) return Less(d, tolerance);
-    /* A difference that leaves the type is negative. */
+    /* A difference that overflows is negative. */
     return LogicalAnd(GreaterEqual(d, 0), Less(d, ceil(tolerance)));
 }
 
@@ -139,14 +139,14 @@ typedef struct eddy_is_close_args {
 #endif
 /** y = (|a - b| <= atol + rtol |b|).
  *
- *  a, b       float32 or float64, of one type, shapes that broadcast; y is bool
- *  rtol       relative tolerance; default 1e-5, below 0 for none
- *  atol       absolute tolerance; default 1e-8, below 0 for none
- *  equal_nan  NaN is close to NaN
+ *  a, b       float32 or float64, of the same type, shapes that broadcast; y is bool
+ *  rtol       relative tolerance; default 1e-5; negative: none
+ *  atol       absolute tolerance; default 1e-8; negative: none
+ *  equal_nan  treats NaN as close to NaN
  *
- *  Infinities are close to their like alone.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  An infinity is close only to itself.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: none.  TensorFlow: none; NumPy's isclose. */
 eddy_tensor eddy_is_close_with(const eddy_is_close_args *given)
 {
@@ -162,14 +162,14 @@ eddy_tensor eddy_is_close_with(const eddy_is_close_args *given)
 
 /* --------------------------------------------------------- interpolation -- */
 
-/** y = a + weight (b - a), which is a for a weight of 0 and b for one of 1: from a weight
- *  of the size 1/2 on it is b - (b - a) (1 - weight).
+/** y = a + weight (b - a), linear interpolation; exactly b for a weight of 1, because it is
+ *  computed as b - (b - a) (1 - weight) where |weight| >= 1/2.
  *
- *  a, b, weight  any numbers but half, of one type, shapes that broadcast; y has
- *                their type
+ *  a, b, weight  any numeric type except float16 and bfloat16, the same for all, shapes that
+ *                broadcast; y has their type
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's lerp. */
 eddy_tensor eddy_lerp(eddy_tensor a, eddy_tensor b, eddy_tensor weight)
 {
@@ -187,12 +187,12 @@ typedef struct eddy_addc_args {
 #endif
 /** y = x + value a b.
  *
- *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
- *           type
+ *  x, a, b  any numeric type except float16 and bfloat16, the same for all, shapes that
+ *           broadcast; y has their type
  *  value    default 1
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcmul. */
 eddy_tensor eddy_addcmul_with(const eddy_addc_args *given)
 {
@@ -203,13 +203,12 @@ eddy_tensor eddy_addcmul_with(const eddy_addc_args *given)
 
 /** y = x + value a / b.
  *
- *  x, a, b  any numbers but half, of one type, shapes that broadcast; y has their
- *           type
+ *  x, a, b  any numeric type except float16 and bfloat16, the same for all, shapes that
+ *           broadcast; y has their type
  *  value    default 1
  *
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT if an integer is
- *  divided by 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast; at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcdiv. */
 eddy_tensor eddy_addcdiv_with(const eddy_addc_args *given)
 {

@@ -9,42 +9,42 @@
 #define PICK_INTEGERS(name) INTEGERS_OF(name)
 #define SET_INTEGERS        EDDY_TAKES_INTEGERS
 
-/** y = the bits that are set in a and in b.
+/** y = the bitwise and of a and b.
  *
  *  Gradient: none.  TensorFlow: BitwiseAnd, tf.bitwise.bitwise_and. */
 BINARY_FLAT(bitwise_and, "BitwiseAnd", "BitwiseAnd", INTEGERS, 0, a & b)
 
-/** y = the bits that are set in a or in b.
+/** y = the bitwise or of a and b.
  *
  *  Gradient: none.  TensorFlow: BitwiseOr, tf.bitwise.bitwise_or. */
 BINARY_FLAT(bitwise_or, "BitwiseOr", "BitwiseOr", INTEGERS, 0, a | b)
 
-/** y = the bits that are set in one of a and b.
+/** y = the bitwise exclusive or of a and b.
  *
  *  Gradient: none.  TensorFlow: BitwiseXor, tf.bitwise.bitwise_xor. */
 BINARY_FLAT(bitwise_xor, "BitwiseXor", "BitwiseXor", INTEGERS, 0, a ^ b)
 
-/** y = the bits that are not set in x.
+/** y = the bitwise complement of x.
  *
  *  Gradient: none.  TensorFlow: Invert, tf.bitwise.invert. */
 UNARY_FLAT(invert, "Invert", "Invert", INTEGERS, ~x)
 
-/* A shift by as many places as T has is undefined in C. */
+/* A shift by the width of T or more is undefined in C. */
 #define PLACES(b) ((b) < 0 ? 0 : (b) > (T)(8 * sizeof(T) - 1) ? 8 * (int)sizeof(T) - 1 : (int)(b))
 
-/** y = the bits of a shifted left by b positions, filled with zeros.
+/** y = a shifted left by b bits; zeros are shifted in.
  *
- *  A negative b counts as 0, one beyond the highest place as that.
+ *  b is clamped to [0, width - 1].
  *  Gradient: none.  TensorFlow: LeftShift, tf.bitwise.left_shift. */
 BINARY_FLAT(left_shift, "LeftShift", "LeftShift", INTEGERS, 0, (uint64_t)a << PLACES(b))
 
-/** y = the bits of a shifted right by b positions, filled with the sign bit of a signed a.
+/** y = a shifted right by b bits; copies of the sign bit are shifted in, zeros for uint8.
  *
- *  A negative b counts as 0, one beyond the highest place as that.
+ *  b is clamped to [0, width - 1].
  *  Gradient: none.  TensorFlow: RightShift, tf.bitwise.right_shift. */
 BINARY_FLAT(right_shift, "RightShift", "RightShift", INTEGERS, 0, a >> PLACES(b))
 
-/* Sums of neighbours: of two bits, of four, of bytes, of all bytes. */
+/* Adds neighboring bits, then pairs, nibbles and all bytes. */
 EDDY_INLINE uint8_t bits_set(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555u;
@@ -66,7 +66,7 @@ ROW_DEF(population_count, "PopulationCount", "PopulationCount", 1, ROW_INPUTS_1(
         eddy_not_differentiable,
         population_count_infer, 0)
 
-/** y = how many bits of x are set.
+/** y = the number of bits that are set in x.
  *
  *  x  int32, int64 or uint8, any shape; y is uint8
  *

@@ -20,14 +20,14 @@ static bool cast_infer(eddy_infer *c)
     return true;
 }
 
-/* A float x, of type F, as an integer: towards 0, kept within the limits, NaN
- * as 0. */
+/* Converts a float x of type F to an integer: rounded towards 0, clamped to the limits, 0 for
+ * NaN. */
 #define SATURATED(F, x, R, least, most) \
     ((x) >= (F)(most) ? (R)(most) : (x) <= (F)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
 
-/* Loops from one type to each of the ten; the floats and complex numbers of T have the real part
- * `re`, of type F, and as complex numbers are `all`.  Those to floats, to integers and to floats of
- * two bytes are CLONED, or PLAIN where they are rare or wider vectors gain nothing. */
+/* Loops from one type to each of the ten. A float or complex element of type T has the real part
+ * `re`, of type F, and is `all` as a complex number. Loops to floats, to integers and to 16-bit
+ * floats are CLONED, or PLAIN where they are rare or do not benefit from wider vectors. */
 #define PLAIN(TILE, fn, T_, R_, value) TILE(fn, T_, R_, value)
 #define BEST_CLONED(fn) EDDY_BEST(fn)
 #define BEST_PLAIN(fn)  (fn)
@@ -113,18 +113,19 @@ const eddy_op_def eddy_op_cast = {
     .infer = cast_infer, .tile = cast_tile, .gradient = cast_gradient,
 };
 
-/** y = x with elements of another type; x itself if it has that type already.
+/** y = x cast to `dtype`; x itself if it already has that type.
  *
  *  x      any element type, any shape
- *  dtype  any; float16 and bfloat16 are for what is stored, few other operations take them
+ *  dtype  any element type; float16 and bfloat16 are storage types, which few other operations
+ *         take
  *
- *  Floats become integers towards 0; what is too large for the type becomes its
- *  limit, and NaN becomes 0.  Integers become smaller integers by dropping their
- *  upper bits.  To bool, everything but 0 is true; from bool, 0 and 1.  Of a
- *  complex number only the real part becomes one of another kind.  To floats of two bytes
- *  values are rounded once, ties to even.
- *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy cast back, if x and y are floats or complex; else none.
+ *  Floats are rounded towards 0 to integers; values outside the range are clamped to it, and NaN
+ *  becomes 0.  Integers are truncated to smaller integers by dropping their upper bits.  To bool,
+ *  nonzero values are true; from bool, false is 0 and true is 1.  A cast from a complex to any
+ *  other type keeps only the real part.  Casts to float16 and bfloat16 round once, ties to even.
+ *  Errors: EDDY_BAD_DTYPE for an invalid dtype.
+ *  Gradient: dx = dy cast to the type of x if both x and y are floating-point or complex, else
+ *  none.
  *  TensorFlow: Cast. */
 eddy_tensor eddy_cast(eddy_tensor x, eddy_dtype dtype)
 {

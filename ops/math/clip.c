@@ -1,27 +1,28 @@
 /* clip.c -- clipping by value, by norm and by global norm.
  *
- * No operation here has a kernel: each function composes other operations, inside a name scope
- * of its own. IndexedSlices are clipped by the rows that they hold and stay IndexedSlices. */
+ * No operation here has a kernel: each function composes other operations, inside a name scope of
+ * its own. For IndexedSlices, only the rows that they hold count, and the results are
+ * IndexedSlices too. */
 #include "ops/kernels/reduction/reduce_engine.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
 
-/* The elements that count: the rows of slices, or t itself. */
+/* The elements to be clipped: the rows of slices, or t itself. */
 static eddy_tensor values_of(eddy_tensor t)
 {
     eddy_tensor values, indices;
     return eddy_slices_parts(t, &values, &indices) ? values : t;
 }
 
-/* `values` in place of t's: as the same slices if t is slices. */
+/* `values` as the new values of t: as the same slices if t is slices. */
 static eddy_tensor with_values(eddy_tensor t, eddy_tensor values)
 {
     eddy_tensor old, indices;
     return eddy_slices_parts(t, &old, &indices) ? eddy_slices_with_values(t, values) : values;
 }
 
-/* y, if it can have the shape of x, from which it was made. */
+/* y, unless its shape is known to differ from that of x, from which it was computed. */
 static eddy_tensor same_shape(const char *what, eddy_tensor x, eddy_tensor y)
 {
     char was[96], is[96];
@@ -36,7 +37,7 @@ static void begin(eddy_graph *g, const char *name, const char *otherwise)
     eddy_scope_begin(g, name && name[0] ? name : otherwise);
 }
 
-/* Closes the scope; t, made in it, gets the scope's own name. */
+/* Closes the scope; t, built in it, gets the scope's own name. */
 static eddy_tensor end(eddy_graph *g, eddy_tensor t)
 {
     if (eddy_is_valid(t)) eddy_named(eddy_scope_name(g), t);
@@ -47,13 +48,13 @@ static eddy_tensor end(eddy_graph *g, eddy_tensor t)
 /** y = max(min(x, hi), lo).
  *
  *  x       float32, float64, int32, int64 or uint8, any shape
- *  lo, hi  of x's type; scalars, or shapes that broadcast to x's
+ *  lo, hi  same type as x; scalars, or shapes that broadcast to that of x
  *
- *  Where lo is above hi, y is lo.  NaN stays NaN.
+ *  Where lo > hi, y is lo.  NaN stays NaN.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if a bound does
  *  not broadcast to the shape of x.
- *  Gradient: dx = dy where lo <= x <= hi, bounds included, else the bound gets
- *  it.  TensorFlow: tf.clip_by_value. */
+ *  Gradient: dx = dy where lo <= x <= hi; elsewhere dy goes to the bound.
+ *  TensorFlow: tf.clip_by_value. */
 eddy_tensor eddy_clip_by_value(eddy_tensor x, eddy_tensor lo, eddy_tensor hi)
 {
     eddy_graph *g = x.graph;
@@ -68,30 +69,29 @@ eddy_tensor eddy_clip_by_value(eddy_tensor x, eddy_tensor lo, eddy_tensor hi)
 typedef struct eddy_clip_by_norm_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_clip_by_norm_args));
     eddy_tensor x, clip;
-    eddy_dims   axes;             /* of one norm; default all */
+    eddy_dims   axes;             /* of each norm; default all */
     const char *name;             /* of the result and its scope */
 } eddy_clip_by_norm_args;
 #endif
-/* x clip / max(norm, clip); the quotient first, which is at most near 1: x clip may overflow,
- * and clip / norm vanish. */
+/* x clip / max(norm, clip), with x / max(norm, clip) computed first: its magnitude is at most
+ * about 1, whereas x clip may overflow and clip / norm may underflow. */
 static eddy_tensor scaled(const char *what, eddy_tensor x, eddy_tensor norm, eddy_tensor clip)
 {
     const eddy_tensor part = Mul(Div(x, Maximum(norm, clip)), clip);
     return same_shape(what, x, Where(Less(norm, clip), x, part));
 }
 
-/** y = x clip / max(n, clip), n the square root of the sum of x^2 along `axes`.
+/** y = x clip / max(n, clip), with n the square root of the sum of x^2 over `axes`.
  *
  *  x     float32 or float64, any shape
- *  clip  the largest norm allowed, of x's type; a scalar, or a shape that
- *        broadcasts to x's
- *  axes  one norm is taken of all elements that differ only in these; default
- *        all.  Negative axes count from the end
+ *  clip  the largest norm allowed, same type as x; a scalar, or a shape that broadcasts to that
+ *        of x
+ *  axes  the axes over which each norm is computed; default all; negative axes count from the end
  *
- *  Where the norm is below clip, y is exactly x.  Zeros stay zeros, with a
- *  finite gradient.  An infinite element becomes NaN, the others then 0.
- *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
- *  broadcast to the shape of x; EDDY_INVALID_ARGUMENT for an axis x has not.
+ *  Where the norm is below clip, y is exactly x.  Zeros stay zeros, with a finite gradient.  An
+ *  infinite element becomes NaN, and the other elements of its norm become 0.
+ *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not broadcast to the
+ *  shape of x; EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_norm. */
 eddy_tensor eddy_clip_by_norm_with(const eddy_clip_by_norm_args *given)
 {
@@ -102,12 +102,12 @@ eddy_tensor eddy_clip_by_norm_with(const eddy_clip_by_norm_args *given)
     return with_values(a.x, end(g, scaled("clip_by_norm", x, norm, a.clip)));
 }
 
-/** y = x clip / max(n / N, clip), n the norm of all of x, N its size.
+/** y = x clip / max(n / N, clip), with n the norm of x and N its number of elements.
  *
  *  x     float32 or float64, any shape
- *  clip  the largest n / N allowed, of x's type, a scalar
+ *  clip  the largest n / N allowed, a scalar of the same type as x
  *
- *  Note that n is divided by N, not by its root.  Zeros stay zeros.
+ *  Note that n is divided by N, not by its square root.  Zeros stay zeros.
  *  Errors: EDDY_BAD_DTYPE if the types differ; EDDY_BAD_SHAPE if clip does not
  *  broadcast to the shape of x.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_average_norm. */
@@ -120,7 +120,7 @@ eddy_tensor eddy_clip_by_average_norm(eddy_tensor x, eddy_tensor clip)
     return end(g, scaled("clip_by_average_norm", x, mean, clip));
 }
 
-/* The graph of a list, some of whose tensors may be none. */
+/* The graph of a list that may contain invalid tensors. */
 static eddy_graph *graph_of(eddy_list xs)
 {
     for (int i = 0; i < xs.count && xs.at; i++)
@@ -128,21 +128,22 @@ static eddy_graph *graph_of(eddy_list xs)
     return NULL;
 }
 
-/* The root of a sum of squares, given what eddy_l2_loss makes of the parts: n scalars. */
+/* The square root of the sum of squares, from the eddy_l2_loss of each part: n scalars. */
 static eddy_tensor root_of(const eddy_tensor *half, int n)
 {
     return Sqrt(Mul(eddy_add_n((eddy_list){ n, half }, NULL), 2));
 }
 
-/* Of n parts in float64, whose squares are none that float32 has not. */
+/* The norm of n parts, computed in float64, in which the squares of float32 neither overflow nor
+ * underflow. */
 static eddy_tensor norm_in_float64(const eddy_tensor *x, int n, eddy_tensor *part)
 {
     for (int i = 0; i < n; i++) part[i] = eddy_l2_loss(Cast(x[i], EDDY_FLOAT64));
     return Cast(root_of(part, n), EDDY_FLOAT32);
 }
 
-/* Of n parts in units of their norm, near which no square overflows or vanishes.  The norm of
- * their norms alone has no second derivatives where one part is 0. */
+/* The norm of n parts, scaled by their norm, so that no square overflows or underflows. The norm
+ * of the norms alone has no second derivative where a part is 0. */
 static eddy_tensor norm_in_units(const eddy_tensor *x, int n, eddy_tensor *part)
 {
     for (int i = 0; i < n; i++) part[i] = eddy__norm_of(x[i], (eddy_dims){ 0 }, false);
@@ -153,7 +154,7 @@ static eddy_tensor norm_in_units(const eddy_tensor *x, int n, eddy_tensor *part)
     return Mul(unit, root_of(part, n));
 }
 
-/* The norm of n parts of one type; `part` has room for as many. */
+/* The norm of n parts of the same type; `part` has room for n tensors. */
 static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, eddy_tensor *part)
 {
     if (n == 0)
@@ -162,17 +163,18 @@ static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, edd
     for (int i = 0; i < n; i++) {
         const eddy_dtype own = eddy_dtype_of(x[i]);
         if (own != EDDY_FLOAT32 && own != EDDY_FLOAT64)
-            return eddy_fail(g, EDDY_BAD_DTYPE, "global_norm: expected float32 or float64, not %s",
+            return eddy_fail(g, EDDY_BAD_DTYPE,
+                             "global_norm: a tensor is %s; float32 or float64 expected",
                              eddy_dtype_name(own));
         if (own != d)
             return eddy_fail(g, EDDY_BAD_DTYPE,
-                             "global_norm: expected tensors of one type, not %s and %s",
+                             "global_norm: a tensor is %s, but another is %s; cast one",
                              eddy_dtype_name(d), eddy_dtype_name(own));
     }
     return d == EDDY_FLOAT32 ? norm_in_float64(x, n, part) : norm_in_units(x, n, part);
 }
 
-/* The norm of all that xs hold. */
+/* The joint norm of all elements of xs. */
 static eddy_tensor norm_of_all(eddy_graph *g, eddy_list xs)
 {
     const eddy_allocator *memory = eddy__graph_allocator(g);
@@ -187,16 +189,15 @@ static eddy_tensor norm_of_all(eddy_graph *g, eddy_list xs)
     return y;
 }
 
-/** y = the square root of the sum of x^2 over all elements of all tensors.
+/** y = the square root of the sum of the squares of all elements of all tensors.
  *
- *  xs  float32 or float64, all of one type, of any shapes.  Invalid tensors
- *      stand for none and are left out; IndexedSlices count with the rows they
- *      hold, repeated ones separately
+ *  xs  float32 or float64, all of one type, any shapes.  Invalid tensors are ignored;
+ *      IndexedSlices contribute the rows they hold, repeated rows separately
  *
- *  An empty list, or one of zero tensors alone, names no graph: the result is the
- *  zero tensor and no error is recorded.
- *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left; EDDY_BAD_DTYPE if the
- *  types differ or are others.
+ *  An empty list, or one in which every tensor is { 0 }, has no graph in which to record an
+ *  error: the result is the invalid tensor.
+ *  Errors: EDDY_INVALID_ARGUMENT if no tensor is valid; EDDY_BAD_DTYPE for other element types or
+ *  if they differ.
  *  Gradient: that of the formula; NaN where y is 0.
  *  TensorFlow: tf.global_norm. */
 eddy_tensor eddy_global_norm(eddy_list xs)
@@ -214,26 +215,25 @@ typedef struct eddy_clip_by_global_norm_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_clip_by_global_norm_args));
     eddy_list    list;
     eddy_tensor  clip;
-    eddy_tensor *out;             /* list.count of them; may be list.at itself */
-    eddy_tensor  use_norm;        /* instead of computing it */
+    eddy_tensor *out;             /* room for list.count tensors; may be list.at itself */
+    eddy_tensor  use_norm;        /* the norm, if it is already known */
     const char  *name;            /* of the scope */
 } eddy_clip_by_global_norm_args;
 #endif
-/** norm: all tensors scaled by clip min(1 / norm, 1 / clip), their joint norm returned.
+/** out[i] = list[i] clip min(1 / norm, 1 / clip); returns `norm`, the joint norm of the list.
  *
- *  list      float32 or float64, all of one type, of any shapes.  Invalid tensors
- *            stand for none and stay none; IndexedSlices count with the rows
- *            they hold, and stay IndexedSlices
- *  clip      the largest norm allowed, of their type, a scalar
- *  out       where the results go, one for each tensor of the list
- *  use_norm  the norm, if it is known already; it is trusted
+ *  list      float32 or float64, all of one type, any shapes.  Invalid tensors are ignored and
+ *            stay invalid; IndexedSlices contribute the rows they hold and stay IndexedSlices
+ *  clip      the largest norm allowed, a scalar of the same type
+ *  out       receives the results, one for each tensor of the list
+ *  use_norm  the norm, if it is already known; it is not checked
  *
- *  The norm returned is that before clipping: global_norm(list), or use_norm.
- *  Zeros stay zeros; an infinite or NaN norm makes every element NaN.  A list
- *  that names no graph is treated as by eddy_global_norm.
- *  Errors: EDDY_INVALID_ARGUMENT if no tensor is left or out is missing;
- *  EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if clip or
- *  use_norm is not a scalar and enlarges a tensor.
+ *  The returned norm is the norm before clipping: global_norm(list), or use_norm.  Zeros stay
+ *  zeros; an infinite or NaN norm makes every element NaN.  A list without a graph is handled as
+ *  in eddy_global_norm.
+ *  Errors: EDDY_INVALID_ARGUMENT if no tensor is valid or out is NULL; EDDY_BAD_DTYPE for other
+ *  element types or if they differ; EDDY_BAD_SHAPE if clip or use_norm is not a scalar and would
+ *  broadcast a tensor to a larger shape.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_global_norm. */
 eddy_tensor eddy_clip_by_global_norm_with(const eddy_clip_by_global_norm_args *given)
 {

@@ -53,9 +53,9 @@ BINARY_FLAT(logical_and, "LogicalAnd", "LogicalAnd", BOOLS, 0,
 BINARY_FLAT(logical_or, "LogicalOr", "LogicalOr", BOOLS, 0,
             (a | b) != 0)
 
-/** y = either a or b, not both.
+/** y = a or b, but not both.
  *
- *  Gradient: none.  TensorFlow: tf.logical_xor, made of three ops there. */
+ *  Gradient: none.  TensorFlow: tf.logical_xor, which is composed of three operations. */
 BINARY_FLAT(logical_xor, "LogicalXor", "LogicalXor", BOOLS, 0,
             (a != 0) != (b != 0))
 
@@ -119,13 +119,13 @@ const eddy_op_def eddy_op_where = {
 /** y = a where cond is true, else b.
  *
  *  cond  bool
- *  a, b  of one type, any but half; y has their type
+ *  a, b  the same type, any except float16 and bfloat16; y has their type
  *
  *  The three shapes broadcast together.
  *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast.
- *  Gradient: da = where(cond, dy, 0), db = where(cond, 0, dy).  A branch that is
- *  not taken still multiplies that 0 with its own derivative, which is NaN where
- *  the derivative is infinite: keep the branch's input away from such points.
+ *  Gradient: da = where(cond, dy, 0), db = where(cond, 0, dy).  The unselected branch still
+ *  multiplies that 0 by its own derivative, which gives NaN where the derivative is infinite:
+ *  keep the input of the branch away from such points.
  *  TensorFlow: SelectV2. */
 eddy_tensor eddy_where(eddy_tensor cond, eddy_tensor a, eddy_tensor b)
 {

@@ -21,10 +21,9 @@ static void conj_gradient(eddy_rule *r) { r->dx[0] = Conj(r->dy[0]); }
 ROW_DEF(conj, "Conj", NULL, 1, ROW_INPUTS_1(COMPLEX),
         conj_gradient, eddy__infer_elementwise, 0)
 
-/** y = the conjugate of x: the imaginary part changes its sign.
+/** y = the complex conjugate of x: the sign of the imaginary part is changed.
  *
- *  x  complex64 or complex128, any shape; y has its type.  Other numbers are
- *     their own conjugates: then y is x itself.
+ *  x  complex64 or complex128, any shape; y has its type.  If x is real, y is x itself
  *
  *  Errors: EDDY_BAD_DTYPE for bool.
  *  Gradient: dx = the conjugate of dy.  TensorFlow: Conj. */
@@ -35,7 +34,7 @@ eddy_tensor eddy_conj(eddy_tensor x)
 
 /* ---------------------------------------------------------------- parts -- */
 
-/* y = a real number for each complex one. */
+/* y = a real number for each complex element. */
 static bool infer_part(eddy_infer *c)
 {
     const eddy_type x = c->in[0];
@@ -55,8 +54,7 @@ ROW_DEF(real, "Real", NULL, 1, ROW_INPUTS_1(COMPLEX),
 
 /** y = the real part of x.
  *
- *  x  complex64 or complex128, any shape; y is float32 or float64.  Other numbers
- *     are real: then y is x itself.
+ *  x  complex64 or complex128, any shape; y is float32 or float64.  If x is real, y is x itself
  *
  *  Errors: EDDY_BAD_DTYPE for bool.
  *  Gradient: dx = dy + 0i.  TensorFlow: Real. */
@@ -72,8 +70,8 @@ ROW_DEF(imag, "Imag", NULL, 1, ROW_INPUTS_1(COMPLEX),
 
 /** y = the imaginary part of x.
  *
- *  x  complex64 or complex128, any shape; y is float32 or float64.  Of other
- *     numbers it is zeros of their type.
+ *  x  complex64 or complex128, any shape; y is float32 or float64.  If x is real, y is zeros of
+ *     its type
  *
  *  Errors: EDDY_BAD_DTYPE for bool.
  *  Gradient: dx = 0 + dy i.  TensorFlow: Imag. */
@@ -82,7 +80,7 @@ eddy_tensor eddy_imag(eddy_tensor x)
     return is_real(x) ? ZerosLike(x) : eddy_apply1(&eddy_op_imag, NULL, x);
 }
 
-/* A part that takes more than moving, with a version of complex64 for each instruction set. */
+/* A part that needs arithmetic, with a version of complex64 for each instruction set. */
 #define PART_BY_MATH(cname, single, value)                                      \
     CLONED(TILE_UNARY, cname##_c64, float complex, float, single)               \
     TILE_UNARY(cname##_c128, double complex, double, value)                     \
@@ -114,10 +112,11 @@ ROW_DEF(angle, "Angle", NULL, 1, ROW_INPUTS_1(COMPLEX),
 
 /** y = the angle of x, in radians from -pi to pi.
  *
- *  x  complex64 or complex128, any shape; y is float32 or float64.  For a float32
- *     or float64 x, y has its type and is pi below 0 and 0 elsewhere.
+ *  x  complex64 or complex128, any shape; y is float32 or float64.  For float32 and float64, y
+ *     has the type of x; it is pi where x < 0 and 0 elsewhere
  *
- *  The angle of 0 is 0; on the negative axis the sign of the zero decides.
+ *  The angle of 0 is 0; on the negative real axis the sign of the imaginary zero decides between
+ *  pi and -pi.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = -dy / (Im x + i Re x); none for a real x.
  *  TensorFlow: Angle. */
@@ -154,8 +153,8 @@ const eddy_op_def eddy_op_complex = {
 
 /** y = real + imag i.
  *
- *  real, imag  float32 or float64, of one type, shapes that broadcast; y is
- *              complex64 or complex128
+ *  real, imag  float32 or float64, of the same type, shapes that broadcast; y is complex64 or
+ *              complex128
  *
  *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast.
  *  Gradient: d real = Re dy, d imag = Im dy.  TensorFlow: Complex. */

@@ -53,12 +53,12 @@ const eddy_op_def eddy_op_cross = {
     .batch = eddy_batch_as_is, .flops = cross_flops,
 };
 
-/** y = a x b, the vector product along the last axis.
+/** y = a x b, the cross product of vectors along the last axis.
  *
- *  a, b  any numbers but half, of one shape [...,3]
+ *  a, b  any numeric type except float16 and bfloat16, the same shape [...,3]
  *
- *  y0 = a1 b2 - a2 b1, and so on around.  Integers wrap.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit.
+ *  y0 = a1 b2 - a2 b1, and so on cyclically.  Integers wrap around.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ or do not end in 3.
  *  Gradient: da = b x dy, db = dy x a.  TensorFlow: Cross. */
 eddy_tensor eddy_cross(eddy_tensor a, eddy_tensor b)
 {

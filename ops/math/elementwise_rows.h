@@ -52,8 +52,8 @@
         return EDDY_OK;                                                         \
     }
 
-/* Element types a row may name, some with the complex ones besides.  Bools are
- * bytes of 0 and 1. */
+/* The element types that a row may name, some of them with the complex types. Bools are bytes, 0
+ * or 1. */
 #define FLOATS_OF(name)                                                         \
     case EDDY_FLOAT32: return EDDY_BEST(name##_f32);                            \
     case EDDY_FLOAT64: return EDDY_BEST(name##_f64);
@@ -73,7 +73,7 @@
 #define DECLARE_FLOATS(TILE, name, value)                                       \
     CLONED(TILE, name##_f32, float, float, value)                               \
     CLONED(TILE, name##_f64, double, double, value)
-/* Floats whose value branches or calls, element by element: nothing to clone. */
+/* Floats whose value needs branches or calls for each element, so that cloning gains nothing. */
 #define DECLARE_SCALAR_FLOATS(TILE, name, value)                                \
     TILE(name##_f32, float, float, value)                                       \
     TILE(name##_f64, double, double, value)
@@ -119,7 +119,7 @@
 #define PICK_FLOATS_COMPLEX(name)  PICK_FLOATS(name) COMPLEX_OF(name)
 #define PICK_NUMBERS_COMPLEX(name) PICK_NUMBERS(name) COMPLEX_OF(name)
 #define PICK_TESTS_COMPLEX(name)   PICK_TESTS(name) COMPLEX_OF(name)
-/* The same as sets, for what the definition says of its inputs. */
+/* The same types as sets, for the inputs of the definition. */
 #define SET_FLOATS          EDDY_TAKES_FLOATS
 #define SET_SCALAR_FLOATS   EDDY_TAKES_FLOATS
 #define SET_NUMBERS         EDDY_TAKES_NUMBERS
@@ -185,7 +185,7 @@
             eddy_not_differentiable, eddy__infer_comparison, 0)                 \
     UNARY_BUILDER(cname)
 
-/* y = f(a, b), of their common type; and with loops that stand above the row. */
+/* y = f(a, b), of their common type; _OF: with loops defined above the row. */
 #define BINARY(cname, type, shown, types, more_flags, value, rule_a, rule_b)    \
     DECLARE_##types(TILE_BINARY, cname, value)                                  \
     BINARY_OF(cname, type, shown, types, more_flags, rule_a, rule_b)

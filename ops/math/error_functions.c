@@ -6,7 +6,7 @@
 #include "ops/kernels/elementwise/vector_elementary.h"
 
 #define SQRT_HALF      0.70710678118654752440
-#define SQRT_2_BY_PI   0.79788456080286535588      /* the root of 2 / pi */
+#define SQRT_2_BY_PI   0.79788456080286535588      /* the square root of 2 / pi */
 #define INV_SQRT_PI    0.56418958354775628695
 #define HALF_SQRT_PI   0.88622692545275801365
 #define SQRT_2_PI      2.50662827463100050242
@@ -21,7 +21,7 @@ static double exp_square(double x, double scale)
     return exp(scale * high * high) * exp(scale * (x - high) * (x + high));
 }
 
-/* e^(x*x) (1 - erf x): from 10 on the asymptotic series, in powers of 1 / (2 x*x). */
+/* e^(x*x) (1 - erf x); from x = 10, the asymptotic series in powers of 1 / (2 x*x). */
 static double erfcx_of(double x)
 {
     enum { TERMS = 13 };
@@ -33,16 +33,16 @@ static double erfcx_of(double x)
     return sum * INV_SQRT_PI / x;
 }
 
-/** y = 1 - erf x, exact to rounding where it is small.
+/** y = 1 - erf x, accurate to rounding even where it is small.
  *
  *  Gradient: dx = -dy 2 e^(-x*x) / sqrt(pi).  TensorFlow: Erfc. */
 UNARY(erfc, "Erfc", "Erfc", FLOATS, EDDY_MATH(erfc, x, erfc(x)),
       Mul(dy, Mul(-2 * INV_SQRT_PI, Exp(Neg(Square(x))))))
 
-/** y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for a large x.
+/** y = e^(x*x) (1 - erf x), about 1 / (x sqrt(pi)) for large x.
  *
- *  Overflows to infinity from about -26 down, in float32 from -9.
- *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), of which a large x leaves few digits.
+ *  Overflows to infinity below about -26, in float32 below about -9.
+ *  Gradient: dx = dy (2 x y - 2 / sqrt(pi)), which loses most digits for large x.
  *  TensorFlow: tf.math.erfcx. */
 UNARY(erfcx, "Erfcx", "Erfcx", FLOATS, erfcx_of(x),
       Mul(dy, Sub(Mul(Mul(2, x), y), 2 * INV_SQRT_PI)))
@@ -61,26 +61,26 @@ static double log_ndtr_of(double x)
     return log1p(-0.5 * erfc(SQRT_HALF * x));
 }
 
-/** y = the normal distribution up to x, (1 + erf(x / sqrt(2))) / 2.
+/** y = the standard normal distribution function at x, (1 + erf(x / sqrt(2))) / 2.
  *
- *  Exact to rounding where it is small.
- *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; ndtr of
- *  TensorFlow Probability. */
+ *  Accurate to rounding even where it is small.
+ *  Gradient: dx = dy e^(-x*x / 2) / sqrt(2 pi).  TensorFlow: none; TensorFlow Probability's
+ *  ndtr. */
 UNARY(ndtr, "Ndtr", "Ndtr", FLOATS, EDDY_MATH(ndtr, x, ndtr_of(x)),
       Mul(dy, Mul(NORMAL_DENSITY, Exp(Mul(-0.5, Square(x))))))
 
-/** y = the logarithm of the normal distribution up to x.
+/** y = the logarithm of the standard normal distribution function at x.
  *
- *  About -x*x / 2 for an x far below 0, where the distribution itself is 0.
- *  Gradient: dx = dy sqrt(2 / pi) / erfcx(-x / sqrt(2)).  TensorFlow: none; log_ndtr
- *  of TensorFlow Probability. */
+ *  About -x*x / 2 far below 0, where ndtr underflows to 0.
+ *  Gradient: dx = dy sqrt(2 / pi) / erfcx(-x / sqrt(2)).
+ *  TensorFlow: none; TensorFlow Probability's log_ndtr. */
 UNARY(log_ndtr, "LogNdtr", "LogNdtr", FLOATS, log_ndtr_of(x),
       Mul(dy, Div(SQRT_2_BY_PI, eddy_erfcx(Mul(-SQRT_HALF, x)))))
 
 /* --------------------------------------------------------------- inverses -- */
 
-/* Quotients of polynomials of AS 241 (Wichura, 1988): for |p - 1/2| up to 0.425, for the
- * root of -ln of the tail up to 5, and beyond. */
+/* The rational functions of AS 241 (Wichura 1988): for |p - 1/2| up to 0.425, for sqrt(-ln tail)
+ * up to 5, and above. */
 enum { QUANTILE_TERMS = 8 };
 static const double quantile[3][2][QUANTILE_TERMS] = {
     { { 2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4,
@@ -114,8 +114,7 @@ static double quantile_at(int range, double r)
     return sum[0] / sum[1];
 }
 
-/* The x up to which the distribution is p, from q = p - 1/2 and the smaller of p and
- * 1 - p, neither of which then loses digits. */
+/* The p-quantile, from q = p - 1/2 and the smaller of p and 1 - p, so that neither loses digits. */
 static double quantile_of(double q, double tail)
 {
     if (!(tail >= 0)) return NAN;
@@ -133,23 +132,23 @@ static double erfcinv_of(double x)
     return SQRT_HALF * quantile_of(0.5 * (1 - x), 0.5 * (x < 1 ? x : 2 - x));
 }
 
-/** y = the x up to which the normal distribution is p: the inverse of ndtr.
+/** y = the quantile of the standard normal distribution at probability x: the inverse of ndtr.
  *
- *  x  p, float32 or float64, any shape; y has its type
+ *  x  a probability, float32 or float64, any shape; y has its type
  *
  *  -infinity at 0, infinity at 1, NaN outside.
  *  Gradient: dx = dy sqrt(2 pi) e^(y*y / 2).  TensorFlow: Ndtri, tf.math.ndtri. */
 UNARY(ndtri, "Ndtri", "Ndtri", FLOATS, ndtri_of(x),
       Mul(dy, Mul(SQRT_2_PI, Exp(Mul(0.5, Square(y))))))
 
-/** y = the number whose erf is x.
+/** y = the inverse of erf: the number whose erf is x.
  *
  *  Infinite at -1 and 1, NaN outside.
  *  Gradient: dx = dy sqrt(pi) / 2 e^(y*y).  TensorFlow: Erfinv, tf.math.erfinv. */
 UNARY(erfinv, "Erfinv", "Erfinv", FLOATS, erfinv_of(x),
       Mul(dy, Mul(HALF_SQRT_PI, Exp(Square(y)))))
 
-/** y = the number whose erfc is x.
+/** y = the inverse of erfc: the number whose erfc is x.
  *
  *  Infinity at 0, -infinity at 2, NaN outside.
  *  Gradient: dx = -dy sqrt(pi) / 2 e^(y*y).  TensorFlow: tf.math.erfcinv. */
@@ -158,8 +157,8 @@ UNARY(erfcinv, "Erfcinv", "Erfcinv", FLOATS, erfcinv_of(x),
 
 /* ---------------------------------------------------------------- Dawson -- */
 
-/* Rybicki's sum over odd multiples of a step, whose error is e^-(pi / 2 step)^2; a power
- * series below 1/2, where that would lose digits. */
+/* Rybicki's sum over odd multiples of a step, whose error is e^-(pi / 2 step)^2; below 1/2, where
+ * that would lose digits, a power series. */
 static double dawsn_of(double x)
 {
     enum { TERMS = 13, SERIES = 16 };
@@ -184,8 +183,8 @@ static double dawsn_of(double x)
     return copysign(INV_SQRT_PI * sum, x);
 }
 
-/** y = Dawson's integral e^(-x*x), times the integral of e^(t*t) for t from 0 to x.
+/** y = Dawson's integral: e^(-x*x) times the integral of e^(t*t) for t from 0 to x.
  *
- *  Gradient: dx = dy (1 - 2 x y), of which a large x leaves few digits.
+ *  Gradient: dx = dy (1 - 2 x y), which loses most digits for large x.
  *  TensorFlow: Dawsn, tf.math.special.dawsn. */
 UNARY(dawsn, "Dawsn", "Dawsn", FLOATS, dawsn_of(x), Mul(dy, Sub(1, Mul(Mul(2, x), y))))

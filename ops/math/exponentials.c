@@ -4,7 +4,7 @@
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
-/* e^x over its sum; the logarithm of a sum of exponentials, which takes out the largest. */
+/* softmax; and log-sum-exp, which subtracts the largest element. */
 EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_op_sum,
                 &eddy_op_is_finite, &eddy_op_where)
 
@@ -14,7 +14,7 @@ EDDY_FUSION_TARGETS(&eddy_op_softmax, &eddy_op_log_softmax, &eddy_op_max, &eddy_
  *  Gradient: dx = dy y.  TensorFlow: Exp. */
 UNARY(exp, "Exp", "Exp", FLOATS_COMPLEX, EDDY_MATH(exp, x, exp(x)), Mul(dy, Conj(y)))
 
-/** y = e^x - 1, exact to rounding near 0.
+/** y = e^x - 1, accurate to rounding near 0.
  *
  *  Gradient: dx = dy e^x.  TensorFlow: Expm1. */
 UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_MATH(expm1, x, EDDY_EXPM1(x)),
@@ -26,7 +26,7 @@ UNARY(expm1, "Expm1", "Expm1", FLOATS_COMPLEX, EDDY_MATH(expm1, x, EDDY_EXPM1(x)
  *  Gradient: dx = dy / x; NaN where both are 0.  TensorFlow: Log. */
 UNARY(log, "Log", "Log", FLOATS_COMPLEX, EDDY_MATH(log, x, log(x)), Div(dy, Conj(x)))
 
-/** y = ln(1 + x), exact to rounding near 0.
+/** y = ln(1 + x), accurate to rounding near 0.
  *
  *  -infinity at -1, NaN below.
  *  Gradient: dx = dy / (1 + x).  TensorFlow: Log1p. */
@@ -35,19 +35,19 @@ UNARY(log1p, "Log1p", "Log1p", FLOATS_COMPLEX, EDDY_MATH(log1p, x, EDDY_LOG1P(x)
 
 /** y = 1 / (1 + e^-x).
  *
- *  0 and 1 at the extremes, never NaN for a number.
+ *  0 at -infinity and 1 at infinity; NaN only for NaN.
  *  Gradient: dx = dy y (1 - y).  TensorFlow: Sigmoid. */
 UNARY(sigmoid, "Sigmoid", "Sigmoid", FLOATS_COMPLEX, EDDY_MATH(sigmoid, x, 1 / (1 + exp(-x))),
       Mul(dy, Conj(Mul(y, Sub(1, y)))))
 
-/* Where |x| is larger, ln(1 + e^x) is x, or e^x, to within rounding in float64, whose
- * epsilon has the logarithm -(edge + 2). */
+/* Where |x| is larger, ln(1 + e^x) equals x or e^x up to rounding in float64, whose epsilon has
+ * the logarithm -(edge + 2). */
 #define SOFTPLUS_EDGE 34.04365338911715
 #define SOFTPLUS(x) (x > SOFTPLUS_EDGE ? x : x < -SOFTPLUS_EDGE ? exp(x) : log1p(exp(x)))
 
 /** y = ln(1 + e^x).
  *
- *  x itself where e^x would not matter beside it, so nothing overflows.
+ *  Does not overflow: for large x it is x itself.
  *  Gradient: dx = dy sigmoid(x).  TensorFlow: Softplus. */
 UNARY(softplus, "Softplus", "Softplus", FLOATS, EDDY_MATH(softplus, x, SOFTPLUS(x)),
       Mul(dy, Sigmoid(x)))

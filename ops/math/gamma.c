@@ -1,7 +1,7 @@
 /* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise,
  * in double precision. */
 #include "ops/math/times_log.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 #include "ops/kernels/special/special_beta.h"
 #include "ops/kernels/special/special_igamma.h"
@@ -17,9 +17,9 @@
 UNARY(lgamma, "Lgamma", "Lgamma", SCALAR_FLOATS, eddy__ln_gamma((double)x),
       Mul(dy, eddy_digamma(x)))
 
-/** y = the derivative of ln |gamma(x)|.
+/** y = digamma(x), the derivative of ln |gamma(x)|.
  *
- *  NaN at -1, -2, ...; infinite at 0, with the other sign.
+ *  NaN at -1, -2, ...; -infinity at 0 and infinity at -0.
  *  Gradient: dx = dy polygamma(1, x).  TensorFlow: Digamma. */
 UNARY(digamma, "Digamma", "Digamma", FLOATS, eddy__digamma_of(x),
       Mul(dy, eddy_polygamma(NumberLike(1, x), x)))
@@ -36,12 +36,12 @@ ROW_DEF(polygamma, "Polygamma", "Polygamma", 2,
 
 /** y = the n-th derivative of digamma at x.
  *
- *  n, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  n, x  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
- *  NaN unless n is a whole number that is not negative.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
- *  Gradient: dx = dy polygamma(n + 1, x), none to n.  TensorFlow: Polygamma. */
+ *  NaN unless n is a non-negative integer.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: dx = dy polygamma(n + 1, x), none for n.  TensorFlow: Polygamma. */
 eddy_tensor eddy_polygamma(eddy_tensor n, eddy_tensor x)
 {
     return eddy_apply2(&eddy_op_polygamma, NULL, n, x);
@@ -57,25 +57,25 @@ static void zeta_gradient(eddy_rule *r)
 ROW_DEF(zeta, "Zeta", "Zeta", 2, EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "q", EDDY_LIKE(0) }),
         zeta_gradient, eddy__infer_elementwise, 0)
 
-/** y = the zeta function of Hurwitz, the sum of (q + k)^-s for k = 0, 1, 2, ...
+/** y = the Hurwitz zeta function, the sum of (q + k)^-s for k = 0, 1, 2, ...
  *
- *  s, q  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  s, q  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
- *  Infinity for an s of 1, NaN below; infinity, or NaN if s is odd, where q is 0 or a
- *  negative whole number, and NaN where q is negative and s broken.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
- *  Gradient: dq = -dy s zeta(s + 1, q), none to s.  TensorFlow: Zeta. */
+ *  Infinity for s = 1, NaN for s < 1.  Where q is 0 or a negative integer: infinity, or NaN if s
+ *  is odd.  NaN where q is negative and s is not an integer.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: dq = -dy s zeta(s + 1, q), none for s.  TensorFlow: Zeta. */
 eddy_tensor eddy_zeta(eddy_tensor s, eddy_tensor q)
 {
     return eddy_apply2(&eddy_op_zeta, NULL, s, q);
 }
 
-/** y = ln |B(x)| = the sum of ln gamma(x) along the last axis, less ln gamma of the sum.
+/** y = ln |B(x)|, the sum of ln gamma(x) along the last axis minus ln gamma of the sum of x.
  *
- *  x  float32 or float64 of rank 1 or more, above 0; y is without the last axis
+ *  x  float32 or float64, rank at least 1, positive; y has the shape of x without the last axis
  *
- *  Of two numbers it is the logarithm of the beta function.
+ *  For two numbers, it is the logarithm of the beta function.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for a scalar.
  *  Gradient: that of the formula.  TensorFlow: tf.math.lbeta. */
 eddy_tensor eddy_lbeta(eddy_tensor x)
@@ -86,17 +86,17 @@ eddy_tensor eddy_lbeta(eddy_tensor x)
 
 /* ------------------------------------------------------- incomplete gamma -- */
 
-/* The derivative of P(a, x) by x; in float64, since its logarithm is the small difference of
- * large numbers. */
+/* The derivative of P(a, x) with respect to x; in float64, because its logarithm is a small
+ * difference of large numbers. */
 static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
 {
     const eddy_tensor a = Cast(of, EDDY_FLOAT64), x = Cast(at, EDDY_FLOAT64);
     return CastLike(Exp(Sub(Sub(eddy__times_log(Sub(a, 1), x), x), eddy_lgamma(a))), of);
 }
 
-/** y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, over gamma(a).
+/** y = P(a, x), the integral of t^(a-1) e^-t for t from 0 to x, divided by gamma(a).
  *
- *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, x  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
  *  NaN unless a > 0 and x >= 0.
  *  Gradient: da = dy igamma_grad_a(a, x), dx = dy x^(a-1) e^-x / gamma(a).
@@ -104,12 +104,12 @@ static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
 BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, false),
        Mul(dy, eddy_igamma_grad_a(a, b)), Mul(dy, gamma_density(a, b)))
 
-/** y = Q(a, x) = 1 - P(a, x), the integral from x to infinity, over gamma(a).
+/** y = Q(a, x) = 1 - P(a, x), the same integral from x to infinity.
  *
- *  a, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, x  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
- *  Exact to rounding where it is small.  NaN unless a > 0 and x >= 0.
- *  Gradient: that of igamma with the other sign.  TensorFlow: Igammac. */
+ *  Accurate to rounding even where it is small.  NaN unless a > 0 and x >= 0.
+ *  Gradient: that of igamma with the opposite sign.  TensorFlow: Igammac. */
 BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_of(a, b, true),
        Neg(Mul(dy, eddy_igamma_grad_a(a, b))), Neg(Mul(dy, gamma_density(a, b))))
 
@@ -138,8 +138,9 @@ static bool grad_a_infer(eddy_infer *c)
     return eddy__infer_elementwise(c);
 }
 
-/* By x it is the derivative of the density by a; with l, l2, l3 those of its logarithm
- * the first three are the density times l, l^2 + l2, l^3 + 3 l l2 + l3. */
+/* With respect to x, it is the derivative of the density with respect to a. With l, l2, l3 the
+ * derivatives of the logarithm of the density, the first three are the density times l, l^2 + l2,
+ * l^3 + 3 l l2 + l3. */
 static void grad_a_gradient(eddy_rule *r)
 {
     const int64_t order = ((const grad_a_attrs *)r->attrs)->order;
@@ -164,16 +165,16 @@ const eddy_op_def eddy_op_igamma_grad_a = {
     .infer = grad_a_infer, .tile = grad_a_tile, .gradient = grad_a_gradient,
 };
 
-/** y = the derivative of P(a, x) = igamma(a, x) by a.
+/** y = the derivative of P(a, x) = igamma(a, x) with respect to a.
  *
- *  a, x   float32 or float64, of one type, shapes that broadcast; y has their type
- *  order  how often it is differentiated: 1, 2 or 3; default 1
+ *  a, x   float32 or float64, of the same type, shapes that broadcast; y has their type
+ *  order  the order of the derivative: 1, 2 or 3; default 1
  *
  *  NaN unless a > 0 and x >= 0, and for a above 1e8, where the series would be too long.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; EDDY_INVALID_ARGUMENT for another
- *  order; EDDY_NO_GRADIENT for a gradient of the third.
- *  Gradient: da = dy times the derivative of the next order, dx = dy times that of the
- *  density.  TensorFlow: IgammaGradA. */
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; EDDY_INVALID_ARGUMENT for any other
+ *  order; EDDY_NO_GRADIENT for the gradient of order 3.
+ *  Gradient: da = dy times the derivative of the next order, dx = dy times the derivative of the
+ *  density with respect to a.  TensorFlow: IgammaGradA. */
 eddy_tensor eddy_igamma_grad_a_with(const eddy_igamma_grad_a_args *given)
 {
     eddy_igamma_grad_a_args a = EDDY_TAKE(eddy_igamma_grad_a_args, given);
@@ -209,14 +210,15 @@ ROW_DEF(betainc, "Betainc", "Betainc", 3,
         EDDY_INPUTS({ "a", EDDY_TAKES_FLOATS }, { "b", EDDY_LIKE(0) }, { "x", EDDY_LIKE(0) }),
         betainc_gradient, eddy__infer_elementwise, 0)
 
-/** y = the integral of t^(a-1) (1-t)^(b-1) for t from 0 to x, over that from 0 to 1.
+/** y = the integral of t^(a-1) (1-t)^(b-1) for t from 0 to x, divided by the integral from 0 to
+ *  1.
  *
- *  a, b, x  float32 or float64, of one type, shapes that broadcast; y has their type
+ *  a, b, x  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
  *  NaN unless a > 0, b > 0 and 0 <= x <= 1.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
- *  Gradient: dx = dy x^(a-1) (1-x)^(b-1) / B(a, b), none to a and b.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: dx = dy x^(a-1) (1-x)^(b-1) / B(a, b), none for a and b.
  *  TensorFlow: Betainc. */
 eddy_tensor eddy_betainc(eddy_tensor a, eddy_tensor b, eddy_tensor x)
 {

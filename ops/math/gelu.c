@@ -3,7 +3,7 @@
  * Each form is a row, and so is its gradient; the gradient of the gradient is composed of
  * ordinary operations. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 
 #define SQRT_HALF      0.70710678118654752
@@ -34,14 +34,15 @@ EDDY_INLINE double gelu_tanh_slope_f64(double x)
 
 /* ---------------------------------------------------------------- exact -- */
 
-/** dx = a times the slope of gelu at b: the gradient of gelu, for the gradient a of its
+/** dx = a times the derivative of gelu at b: the gradient of gelu, given the gradient a of its
  *  result and its argument b.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast
+ *  a, b  float32 or float64, of the same type, shapes that broadcast
  *
- *  The slope is P(b) + b p(b), with the normal distribution P and its density p.
+ *  The derivative is P(b) + b p(b), with P the standard normal distribution function and p its
+ *  density.
  *  Gradient: da = dy (P(b) + b p(b)), db = dy a (2 - b*b) p(b).
- *  TensorFlow: none; GeluGrad of its addons. */
+ *  TensorFlow: none; GeluGrad of TensorFlow Addons. */
 BINARY(gelu_grad, "GeluGrad", "GeluGrad", FLOATS, 0,
        a * EDDY_MATH(gelu_slope, b, gelu_slope_f64(b)),
        eddy_gelu_grad(dy, b),
@@ -53,11 +54,10 @@ static void gelu_gradient(eddy_rule *r) { r->dx[0] = eddy_gelu_grad(r->dy[0], r-
 ROW_DEF(gelu, "Gelu", "Gelu", 1, ROW_INPUTS_1(FLOATS),
         gelu_gradient, eddy__infer_elementwise, 0)
 
-/* ------------------------------------------- with a hyperbolic tangent -- */
+/* ------------------------------------------- tanh approximation -- */
 
-/* The second derivative: with s = sigmoid(u), s' = s (1 - s), it is
- * s' (2 u' + x ((1 - 2 s) u'*u' + u'')).  1 - s is written sigmoid(-u), which keeps its
- * digits. */
+/* The second derivative: with s = sigmoid(u), s' = s (1 - s), it is s' (2 u' + x ((1 - 2 s) u'*u'
+ * + u'')).  1 - s is written sigmoid(-u), which loses no digits. */
 static eddy_tensor gelu_tanh_curve(eddy_tensor x)
 {
     const eddy_tensor z = Square(x);
@@ -68,13 +68,13 @@ static eddy_tensor gelu_tanh_curve(eddy_tensor x)
     return Mul(Mul(s, less), Add(Mul(2, u1), Mul(x, bend)));
 }
 
-/** dx = a times the slope at b of gelu's form with a hyperbolic tangent: its gradient, for
- *  the gradient a of its result and its argument b.
+/** dx = a times the derivative at b of gelu's tanh approximation: its gradient, given the
+ *  gradient a of its result and its argument b.
  *
- *  a, b  float32 or float64, of one type, shapes that broadcast
+ *  a, b  float32 or float64, of the same type, shapes that broadcast
  *
- *  Gradient: da = dy times the slope, db = dy a times the second derivative.
- *  TensorFlow: none; GeluGrad of its addons. */
+ *  Gradient: da = dy times the derivative, db = dy a times the second derivative.
+ *  TensorFlow: none; GeluGrad of TensorFlow Addons. */
 BINARY(gelu_tanh_grad, "GeluTanhGrad", "GeluTanhGrad", FLOATS, 0,
        a * EDDY_MATH(gelu_tanh_slope, b, gelu_tanh_slope_f64(b)),
        eddy_gelu_tanh_grad(dy, b), Mul(Mul(dy, a), gelu_tanh_curve(b)))
@@ -97,14 +97,14 @@ typedef struct eddy_gelu_args {
 } eddy_gelu_args;
 #endif
 
-/** y = x P(x), P the normal distribution: the Gaussian error linear unit.
+/** y = x P(x), with P the standard normal distribution function: the Gaussian error linear unit.
  *
  *  x            float32 or float64, any shape; y has its type
- *  approximate  0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) instead
+ *  approximate  y = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) instead
  *
- *  No digits are lost where y is small.  NaN at -infinity.
+ *  Accurate where y is small.  NaN at -infinity.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: dx = dy (P(x) + x p(x)), p the density.
+ *  Gradient: dx = dy (P(x) + x p(x)), with p the density.
  *  TensorFlow: tf.nn.gelu. */
 eddy_tensor eddy_gelu_with(const eddy_gelu_args *given)
 {

@@ -18,20 +18,20 @@ UNARY(sinh, "Sinh", "Sinh", FLOATS_COMPLEX, EDDY_MATH(sinh, x, sinh(x)),
 UNARY(cosh, "Cosh", "Cosh", FLOATS_COMPLEX, EDDY_MATH(cosh, x, cosh(x)),
       Mul(dy, Conj(eddy_sinh(x))))
 
-/** y = the number whose sinh is x.
+/** y = the inverse hyperbolic sine of x.
  *
  *  Gradient: dx = dy / cosh y.  TensorFlow: Asinh. */
 UNARY(asinh, "Asinh", "Asinh", FLOATS_COMPLEX, EDDY_MATH(asinh, x, asinh(x)),
       Div(dy, Conj(eddy_cosh(y))))
 
-/** y = the number not below 0 whose cosh is x.
+/** y = the inverse hyperbolic cosine of x, the non-negative one.
  *
  *  NaN where x < 1 and x is real.
  *  Gradient: dx = dy / sinh y, infinite at 1.  TensorFlow: Acosh. */
 UNARY(acosh, "Acosh", "Acosh", FLOATS_COMPLEX, EDDY_MATH(acosh, x, acosh(x)),
       Div(dy, Conj(eddy_sinh(y))))
 
-/** y = the number whose tanh is x.
+/** y = the inverse hyperbolic tangent of x.
  *
  *  Infinite at -1 and 1, NaN where |x| > 1 and x is real.
  *  Gradient: dx = dy / (1 - x*x).  TensorFlow: Atanh. */

@@ -1,8 +1,8 @@
 /* pow.c -- pow, a^b. It has a file of its own because its gradient needs logarithms. */
-#include "ops/math/checked_rows.h"
+#include "ops/math/checked_integer_rows.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
 
-/* a^b for b >= 0, wrapping around; the low bits are right for any integer type. */
+/* a^b for b >= 0, wrapping around; the low bits are correct for every integer type. */
 static int64_t power(int64_t a, int64_t b)
 {
     int64_t y = 1;
@@ -33,14 +33,15 @@ const eddy_op_def eddy_op_pow = {
 };
 /** y = a^b.
  *
- *  a, b  any numbers but half, of one type, shapes that broadcast; y has their type
+ *  a, b  any numeric type except float16 and bfloat16, the same for both, shapes that broadcast;
+ *        y has their type
  *
- *  Floats follow C's pow: 0^0 is 1, NaN for a negative a and a broken b.
- *  Integers wrap around.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; when run, EDDY_INVALID_ARGUMENT for an
- *  integer to a negative power.
- *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where
- *  a > 0, for complex types where a is not 0, else 0.  TensorFlow: Pow. */
+ *  Floats follow C's pow: 0^0 is 1, and a negative a with a non-integer b gives NaN.  Integers
+ *  wrap around.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; at run time, EDDY_INVALID_ARGUMENT for
+ *  an integer raised to a negative power.
+ *  Gradient: da = dy b a^(b-1), which is NaN at 0^0; db = dy y ln a where a > 0 (for complex
+ *  types, where a is not 0), else 0.  TensorFlow: Pow. */
 eddy_tensor eddy_pow(eddy_tensor a, eddy_tensor b)
 {
     return eddy_apply2(&eddy_op_pow, NULL, a, b);

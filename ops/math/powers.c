@@ -1,7 +1,7 @@
 /* powers.c -- exp2, log2, log10, cbrt, trunc, logit and other unary functions: powers and
  * logarithms to other bases, parts of numbers; rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
 
 #include <float.h>
@@ -14,23 +14,23 @@
 
 /** y = 2^x.
  *
- *  Exact for whole numbers.
+ *  Exact for integers.
  *  Gradient: dx = dy y ln 2.  TensorFlow: none; NumPy's exp2. */
 UNARY(exp2, "Exp2", "Exp2", FLOATS, EDDY_MATH(exp2, x, exp2(x)), Mul(dy, Mul(LN2, y)))
 
-/** y = the logarithm of x to the base 2.
+/** y = the base-2 logarithm of x.
  *
  *  Exact for powers of 2; -infinity at 0, NaN below.
  *  Gradient: dx = dy / (x ln 2).  TensorFlow: none; NumPy's log2. */
 UNARY(log2, "Log2", "Log2", FLOATS, EDDY_MATH(log2, x, log2(x)), Div(dy, Mul(LN2, x)))
 
-/** y = the logarithm of x to the base 10.
+/** y = the base-10 logarithm of x.
  *
  *  -infinity at 0, NaN below.
  *  Gradient: dx = dy / (x ln 10).  TensorFlow: none; NumPy's log10. */
 UNARY(log10, "Log10", "Log10", FLOATS, EDDY_MATH(log10, x, log10(x)), Div(dy, Mul(LN10, x)))
 
-/** y = the cube root of x, of x's sign.
+/** y = the cube root of x, with the sign of x.
  *
  *  Gradient: dx = dy / (3 y^2), infinite at 0.  TensorFlow: none; NumPy's cbrt. */
 UNARY(cbrt, "Cbrt", "Cbrt", FLOATS, EDDY_MATH(cbrt, x, cbrt(x)), Div(dy, Mul(3, Square(y))))
@@ -45,12 +45,12 @@ UNARY(entr, "Entr", "Entr", FLOATS,
 
 /* --------------------------------------------------------- parts of numbers -- */
 
-/** y = x without its fractional part: rounded towards 0.
+/** y = x rounded towards 0.
  *
  *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's trunc. */
 UNARY_FLAT(trunc, "Trunc", "Trunc", FLOATS, trunc(x))
 
-/** y = x - trunc(x), which has x's sign.
+/** y = x - trunc(x), the fractional part, with the sign of x.
  *
  *  NaN at infinity.
  *  Gradient: dx = dy.  TensorFlow: none; PyTorch's frac. */
@@ -58,12 +58,12 @@ UNARY(frac, "Frac", "Frac", FLOATS, x - trunc(x), dy)
 
 /* ------------------------------------------------------------------ degrees -- */
 
-/** y = x pi / 180: degrees as radians.
+/** y = x pi / 180: degrees to radians.
  *
  *  Gradient: dx = dy pi / 180.  TensorFlow: none; NumPy's deg2rad. */
 UNARY(deg2rad, "Deg2Rad", "Deg2Rad", FLOATS, x * (T)(PI / 180), eddy_deg2rad(dy))
 
-/** y = x 180 / pi: radians as degrees.
+/** y = x 180 / pi: radians to degrees.
  *
  *  Gradient: dx = dy 180 / pi.  TensorFlow: none; NumPy's rad2deg. */
 UNARY(rad2deg, "Rad2Deg", "Rad2Deg", FLOATS, x * (T)(180 / PI), eddy_rad2deg(dy))
@@ -93,16 +93,16 @@ typedef struct eddy_nan_to_num_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_nan_to_num_args));
     eddy_tensor x;
     double      nan;
-    double      posinf EDDY_DEFAULT(EDDY_OMITTED); /* default the largest number */
-    double      neginf EDDY_DEFAULT(EDDY_OMITTED); /* default the least */
+    double      posinf EDDY_DEFAULT(EDDY_OMITTED); /* default the largest finite number */
+    double      neginf EDDY_DEFAULT(EDDY_OMITTED); /* default the smallest finite number */
 } eddy_nan_to_num_args;
 #endif
 /** y = x with NaN and the infinities replaced by finite numbers.
  *
  *  x       float32 or float64, any shape; y has its type
- *  nan     in place of NaN; default 0
- *  posinf  in place of infinity; default the largest number of x's type
- *  neginf  in place of -infinity; default the least number of x's type
+ *  nan     replaces NaN; default 0
+ *  posinf  replaces infinity; default the largest finite number of the type
+ *  neginf  replaces -infinity; default the smallest finite number of the type
  *
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy where x is finite, else 0.  TensorFlow: none; NumPy's nan_to_num. */
@@ -118,13 +118,12 @@ eddy_tensor eddy_nan_to_num_with(const eddy_nan_to_num_args *given)
 
 /** y = c[0] x^(n-1) + ... + c[n-2] x + c[n-1], by Horner's scheme.
  *
- *  coeffs  n tensors of x's type, from that of the highest power; shapes that
- *          broadcast with x's
+ *  coeffs  n tensors of the same type as x, highest power first; the shapes broadcast
  *  x       float32, float64, int32, int64, uint8, complex64 or complex128
  *
- *  No coefficients give zeros like x.
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
+ *  Without coefficients, y is zeros like x.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: tf.math.polyval. */
 eddy_tensor eddy_polyval(eddy_list coeffs, eddy_tensor x)
 {

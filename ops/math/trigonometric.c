@@ -8,8 +8,8 @@
 
 /* --------------------------------------------------------- sine, cosine -- */
 
-/* y = near(x), or far(x) where x is beyond near's reach.  Such an x makes its
- * neighbours slow, but does not change them. */
+/* y = near(x), or far(x) where x is outside the range of near. Such an x slows down its
+ * neighbors, but does not change them. */
 EDDY_INLINE eddy_status circular(int64_t n, float *y, const float *x, float near(float),
                                  float far(float))
 {
@@ -115,7 +115,7 @@ UNARY(acos, "Acos", "Acos", FLOATS_COMPLEX, EDDY_MATH(acos, x, acos(x)),
 UNARY(atan, "Atan", "Atan", FLOATS_COMPLEX, EDDY_MATH(atan, x, atan(x)),
       Div(dy, Conj(Add(1, Square(x)))))
 
-/* ------------------------------------------------------- of two elements -- */
+/* ------------------------------------------------------- functions of two operands -- */
 
 DECLARE_FLOATS(TILE_BINARY, atan2,
                _Generic((a), float: eddy__atan2_f32((float)a, (float)b), default: atan2(a, b)))
@@ -130,23 +130,24 @@ static void atan2_gradient(eddy_rule *r)
 ROW_DEF(atan2, "Atan2", "Atan2", 2, ROW_INPUTS_2(FLOATS),
         atan2_gradient, eddy__infer_elementwise, 0)
 
-/** The angle of the point (x, y), from -pi to pi: arctan(y / x) in the right quadrant.
+/** The angle of the point (x, y), from -pi to pi: arctan(y / x) in the correct quadrant.
  *
- *  y, x  float32 or float64, of one type, shapes that broadcast; y comes first
+ *  y, x  float32 or float64, of the same type, shapes that broadcast; y comes first
  *
- *  Zeros count with their signs: 0 at (0, 0), pi at (-0, 0).
- *  Errors: EDDY_BAD_DTYPE if the types differ or are others; EDDY_BAD_SHAPE if
- *  the shapes do not broadcast.
- *  Gradient: with q = dy / (x*x + y*y), q x for y and -q y for x; NaN at (0, 0).
+ *  Signs of zeros matter: the angle of the point (0, 0) is 0, and that of (-0, 0) is pi.
+ *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  do not broadcast.
+ *  Gradient: with g the gradient of the result and q = g / (x*x + y*y), dy = q x and dx = -q y;
+ *  NaN at (0, 0).
  *  TensorFlow: Atan2. */
 eddy_tensor eddy_atan2(eddy_tensor y, eddy_tensor x)
 {
     return eddy_apply2(&eddy_op_atan2, NULL, y, x);
 }
 
-/** y = the square root of a^2 + b^2, without overflow on the way.
+/** y = sqrt(a^2 + b^2), computed without intermediate overflow.
  *
- *  Infinity if either is infinite, even beside a NaN.
+ *  Infinity if either operand is infinite, even if the other is NaN.
  *  Gradient: da = dy a / y, db = dy b / y, both 0 where y is 0.
  *  TensorFlow: none; NumPy's hypot. */
 BINARY(hypot, "Hypot", "Hypot", FLOATS, 0,
@@ -157,7 +158,7 @@ BINARY(hypot, "Hypot", "Hypot", FLOATS, 0,
 
 #define PI 3.14159265358979323846
 
-/* sin(pi x) / (pi x).  The fraction of x is exact, so that whole numbers give 0. */
+/* sin(pi x) / (pi x).  The fraction of x is exact, so that integers give 0. */
 static double sinc_of(double x)
 {
     const double u = fabs(x);
@@ -167,7 +168,7 @@ static double sinc_of(double x)
     return fmod(n, 2) != 0 ? -s : s;
 }
 
-/* The same as straight code: the sine of at most half a turn is its power series. */
+/* The same without branches: the sine of at most half a turn, by its power series. */
 EDDY_INLINE float sinc_f32_of(float x)
 {
     const double u = fabsf(x), n = rint(u), t = PI * (u - n), z = t * t;
@@ -182,7 +183,7 @@ EDDY_INLINE float sinc_f32_of(float x)
     return (float)(u < 1e-9 ? 1 : u == INFINITY ? 0 : y);
 }
 
-/* The terms of the power series, differentiated: of (pi x)^(2k) / (2k + 1)!. */
+/* The differentiated terms of the power series, (pi x)^(2k) / (2k + 1)!. */
 static eddy_tensor sinc_slope_near(eddy_tensor x)
 {
     enum { TERMS = 9 };

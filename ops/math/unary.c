@@ -1,10 +1,10 @@
 /* unary.c -- elementwise unary operations, y[i] = f(x[i]), one row each: neg, abs, sign, square,
  * sqrt, relu, floor and others.
  *
- * To add one, copy a row with its comment; ops/math/elementwise_rows.h describes the columns. A
- * rule that divides by a value that can be 0 uses MulNoNan where TensorFlow's kernel gives dy =
- * 0 precedence. Rules use the conjugate of the derivative (ops/math/complex.c); the comments
- * omit it. */
+ * To add one, copy a row with its comment; ops/math/elementwise_rows.h describes the columns.
+ * Where TensorFlow's gradient is 0 for dy = 0 even if the derivative is infinite, a rule uses
+ * MulNoNan. Rules use the conjugate of the derivative (ops/math/complex.c); the comments omit
+ * it. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"
 
@@ -12,7 +12,7 @@
 
 /** y = -x.
  *
- *  Integers wrap around: the least one is its own negative.
+ *  Integers wrap around: the smallest one is its own negative.
  *  Gradient: dx = -dy.  TensorFlow: Neg. */
 UNARY(neg, "Neg", "Neg", NUMBERS_COMPLEX, -x, Neg(dy))
 
@@ -24,10 +24,10 @@ ROW_DEF(abs, "Abs", "Abs", 1, ROW_INPUTS_1(NUMBERS),
 
 /** y = |x|.
  *
- *  x  any type of numbers but half, any shape; y has its type, float32 for
+ *  x  any numeric type except float16 and bfloat16, any shape; y has its type, float32 for
  *     complex64, float64 for complex128
  *
- *  NaN stays NaN; the least int32 or int64 stays as it is.
+ *  NaN stays NaN; the smallest int32 or int64 is unchanged.
  *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: dx = dy sign(x), which is 0 at 0.  TensorFlow: Abs, ComplexAbs. */
 eddy_tensor eddy_abs(eddy_tensor x)
@@ -46,21 +46,22 @@ static void sign_gradient(eddy_rule *r)
         r->dx[0] = ZerosLike(x);
         return;
     }
-    /* What of dy is across x, not along it, turns y; the further out the less. */
+    /* The component of dy perpendicular to x rotates y, the less the larger |x| is. */
     const eddy_tensor along = Mul(y, CastLike(Real(Mul(dy, Conj(y))), y));
     r->dx[0] = DivNoNan(Sub(dy, along), CastLike(Abs(x), y));
 }
 ROW_DEF(sign, "Sign", "Sign", 1, ROW_INPUTS_1(NUMBERS_COMPLEX),
         sign_gradient, eddy__infer_elementwise, 0)
 
-/** y = sign(x): -1, 0 or 1 as x is below, at or above 0; for a complex x, x / |x| or 0.
+/** y = sign(x): -1 where x < 0, 0 where x is 0, 1 where x > 0; for a complex x, x / |x|, and 0 at
+ *  0.
  *
- *  x  any type of numbers but half, any shape; y has its type
+ *  x  any numeric type except float16 and bfloat16, any shape; y has its type
  *
  *  NaN stays NaN.
  *  Errors: EDDY_BAD_DTYPE for other element types.
- *  Gradient: zeros; x counts as connected.  For a complex x the true one, which
- *  is 0 at 0, where TensorFlow has zeros too.  TensorFlow: Sign. */
+ *  Gradient: dx = 0 for a real x, which counts as connected; for a complex x the derivative of x
+ *  / |x|, and 0 at 0, where TensorFlow returns zeros.  TensorFlow: Sign. */
 eddy_tensor eddy_sign(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_sign, NULL, x);
@@ -73,8 +74,8 @@ UNARY(square, "Square", "Square", NUMBERS_COMPLEX, x * x, Mul(dy, Mul(2, Conj(x)
 
 /** y = 1 / x.
  *
- *  At 0 it is infinity with the sign of the zero.
- *  Gradient: dx = -dy y*y, and 0 where dy is 0, even at x = 0.
+ *  At 0 it is infinity, with the sign of the zero.
+ *  Gradient: dx = -dy y*y; 0 where dy is 0, even at x = 0.
  *  TensorFlow: Reciprocal. */
 UNARY(reciprocal, "Reciprocal", "Reciprocal", FLOATS_COMPLEX, 1 / x,
       MulNoNan(Conj(Neg(Square(y))), dy))
@@ -84,14 +85,13 @@ UNARY(reciprocal, "Reciprocal", "Reciprocal", FLOATS_COMPLEX, 1 / x,
 /** y = the square root of x.
  *
  *  NaN below 0.
- *  Gradient: dx = dy 0.5 / y, infinite at 0, and 0 where dy is 0, even at
- *  x = 0.  TensorFlow: Sqrt. */
+ *  Gradient: dx = dy 0.5 / y, infinite at 0; 0 where dy is 0, even at x = 0.  TensorFlow: Sqrt. */
 UNARY(sqrt, "Sqrt", "Sqrt", FLOATS_COMPLEX, sqrt(x), MulNoNan(Conj(Div(0.5, y)), dy))
 
 /** y = 1 / sqrt(x).
  *
  *  Infinity at 0, NaN below.
- *  Gradient: dx = dy (-0.5 y) y*y, and 0 where dy is 0, even at x = 0.
+ *  Gradient: dx = dy (-0.5 y) y*y; 0 where dy is 0, even at x = 0.
  *  TensorFlow: Rsqrt. */
 UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
       MulNoNan(Conj(Mul(Mul(-0.5, y), Square(y))), dy))
@@ -101,26 +101,26 @@ UNARY(rsqrt, "Rsqrt", "Rsqrt", FLOATS_COMPLEX, 1 / sqrt(x),
 /** y = max(x, 0).
  *
  *  NaN stays NaN.
- *  Gradient: dx = dy (y > 0), so 0 at 0 and at NaN.  TensorFlow: Relu. */
+ *  Gradient: dx = dy (y > 0), which is 0 at 0 and at NaN.  TensorFlow: Relu. */
 UNARY(relu, "Relu", "Relu", NUMBERS, x < 0 ? 0 : x, ReluGrad(dy, y))
 
-/** dx = a (b > 0): the gradient of relu, for the gradient a of its result b.
+/** dx = a (b > 0): the gradient of relu, given the gradient a of its result b.
  *
- *  a, b  float32, float64, int32, int64 or uint8, of one type, shapes that
- *        broadcast; b may as well be the argument of relu
+ *  a, b  float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast; b may
+ *        also be the argument of relu
  *
- *  Gradient: da = dy (b > 0), db = zeros.  TensorFlow: ReluGrad. */
+ *  Gradient: da = dy (b > 0), db = 0.  TensorFlow: ReluGrad. */
 BINARY(relu_grad, "ReluGrad", "ReluGrad", NUMBERS, 0, a * (b > 0),
        ReluGrad(dy, b), ZerosLike(b))
 
 /* ------------------------------------------------------------- rounding -- */
 
-/** y = the largest integer not above x.
+/** y = the largest integer <= x.
  *
  *  Gradient: none, constant almost everywhere.  TensorFlow: Floor. */
 UNARY_FLAT(floor, "Floor", "Floor", FLOATS, floor(x))
 
-/** y = the smallest integer not below x.
+/** y = the smallest integer >= x.
  *
  *  Gradient: none, constant almost everywhere.  TensorFlow: Ceil. */
 UNARY_FLAT(ceil, "Ceil", "Ceil", FLOATS, ceil(x))
@@ -130,7 +130,7 @@ DECLARE_INTEGERS(TILE_UNARY, round, x)
 ROW_PICK(round, NUMBERS)
 ROW_DEF(round, "Round", "Round", 1, ROW_INPUTS_1(NUMBERS), eddy_not_differentiable,
         eddy__infer_elementwise, 0)
-/** y = the integer nearest to x, halves to the even one; x itself where its type has no others.
+/** y = x rounded to the nearest integer, ties to even; integers are unchanged.
  *
  *  x  float32, float64, int32, int64 or uint8, any shape; y has its type
  *
@@ -138,7 +138,7 @@ ROW_DEF(round, "Round", "Round", 1, ROW_INPUTS_1(NUMBERS), eddy_not_differentiab
  *  Gradient: none, constant almost everywhere.  TensorFlow: Round. */
 eddy_tensor eddy_round(eddy_tensor x) { return eddy_apply1(&eddy_op_round, NULL, x); }
 
-/** y = the integer nearest to x, halves to the even one; the same as round of floats.
+/** y = x rounded to the nearest integer, ties to even; the same as round, for floats only.
  *
  *  Gradient: none, constant almost everywhere.  TensorFlow: Rint. */
 UNARY_FLAT(rint, "Rint", "Rint", FLOATS, rint(x))

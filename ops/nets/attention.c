@@ -3,10 +3,10 @@
  * The scores are never stored. Besides y, the operation returns the logarithm of the sum of each
  * row's exponentials (log-sum-exp), from which the gradient recomputes the probabilities P. The
  * gradient is an operation, a smooth function of all its inputs, which include y and those
- * logarithms, so that its own rule need not know where they came from; that rule is composed of
- * ordinary operations. */
+ * logarithms, so that its own rule does not depend on how they were computed; that rule is composed
+ * of ordinary operations. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/sequences/attention_head.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
@@ -19,7 +19,7 @@ const eddy_attr_field eddy__attention_fields[] = EDDY_FIELDS(eddy_attention_attr
 
 /* --------------------------------------------------------------- inferring -- */
 
-/* What is known of q, k and v together; their common leading dimensions to all of them. */
+/* Merges what is known of q, k and v: all get the common leading dimensions. */
 static bool fit(eddy_infer *c, eddy_shape *q, eddy_shape *k, eddy_shape *v)
 {
     eddy_shape *const all[] = { q, k, v };
@@ -43,7 +43,7 @@ static bool fit(eddy_infer *c, eddy_shape *q, eddy_shape *k, eddy_shape *v)
                                    "expected q [..., s, d], k [..., t, d] and v [..., t, e]");
 }
 
-/* Input i, a mask, broadcasts to the shape of the scores. */
+/* Checks that input i, a mask, broadcasts to the shape of the scores. */
 static bool mask_fits(eddy_infer *c, int i, eddy_shape scores)
 {
     const eddy_shape mask = c->in[i].shape;
@@ -59,7 +59,7 @@ static bool mask_fits(eddy_infer *c, int i, eddy_shape scores)
                            eddy_shape_print(scores, s, sizeof s));
 }
 
-/* The shapes of y and of the row sums from q, k, v and the mask that may be input `mask`. */
+/* The shapes of y and of the row sums; the mask, if given, is input `mask`. */
 static bool attention_shapes(eddy_infer *c, int mask, eddy_shape *y, eddy_shape *sum)
 {
     eddy_shape q, k, v;
@@ -89,7 +89,7 @@ double eddy__attention_scale(const eddy_attention_attrs *a, int64_t d)
     return a->scale != 0 || signbit(a->scale) ? a->scale : 1 / sqrt((double)(d > 0 ? d : 1));
 }
 
-/* What an operation makes.  A mask comes behind all its other inputs. */
+/* What an operation computes.  The mask is the last input. */
 enum { FORWARD, BACKWARD };
 
 /* The sizes of all heads, from q, k, v. */
@@ -136,7 +136,7 @@ static void find_mask(const heads *h, int64_t i, eddy_attention_head *head)
     head->mask_column = steps[s.rank - 1];
 }
 
-/* Matrix i of n elements in a tensor; NULL stays. */
+/* Matrix i, of n elements, in a tensor; NULL for NULL. */
 static void *matrix(void *data, int64_t i, int64_t n, size_t size)
 {
     return data ? (char *)data + (size_t)(i * n) * size : NULL;
@@ -192,8 +192,8 @@ static eddy_status attention_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Two products of s t d and s t e, and five of the exponential; the gradient has five
- * products.  Causal attention is counted as if it were not. */
+/* Two products of s t d and s t e, and five operations per exponential; the gradient has five
+ * products.  Causal attention is counted like full attention. */
 static double flops_of(const eddy_type *in, double products_d, double products_e, double others)
 {
     const eddy_shape q = in[0].shape, v = in[2].shape;
@@ -216,7 +216,7 @@ static double attention_grad_flops(const void *attrs, int n_in, const eddy_type 
     return flops_of(in, 3, 2, 5);
 }
 
-/* All inputs with the examples in front; a mask is then as wide as the scores. */
+/* All inputs with the batch axis in front; a mask is then broadcast to the size of the scores. */
 static void attention_batch(eddy_batch *b)
 {
     eddy_tensor x[8];
@@ -277,9 +277,9 @@ const eddy_op_def eddy_op_scaled_dot_product_attention_grad = {
 typedef struct eddy_scaled_dot_product_attention_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_scaled_dot_product_attention_args));
     eddy_tensor q, k, v;          /* [...,s,d], [...,t,d] and [...,t,e] */
-    eddy_tensor mask;             /* added to the scores; left out: none */
-    bool        causal;           /* row i of q sees rows 0 to i of k */
-    double      scale EDDY_DEFAULT(EDDY_OMITTED); /* left out: 1 / sqrt(d) */
+    eddy_tensor mask;             /* added to the scores; default: none */
+    bool        causal;           /* row i of q attends only to rows 0 to i of k */
+    double      scale EDDY_DEFAULT(EDDY_OMITTED); /* default: 1 / sqrt(d) */
     const char *name;
 } eddy_scaled_dot_product_attention_args;
 #endif
@@ -291,8 +291,8 @@ static bool attention_infer(eddy_infer *c)
            eddy__infer_yield(c, 1, c->in[0].dtype, sum);
 }
 
-/* The gradient of the mask takes a matrix of the size of the scores, made only if it is
- * asked for. */
+/* The gradient of the mask needs a matrix of the size of the scores, which is computed only if
+ * that gradient is requested. */
 static void attention_gradient(eddy_rule *r)
 {
     const eddy_tensor in[8] = { r->x[0], r->x[1], r->x[2], r->y[0], r->y[1], r->dy[0], r->dy[1],
@@ -314,22 +314,22 @@ const eddy_op_def eddy_op_scaled_dot_product_attention = {
     .gradient = attention_gradient, .batch = attention_batch, .flops = attention_flops,
 };
 
-/** y = P v with P = softmax(scale q k' + mask) over the last axis: each row of q takes the
- *  mean of the rows of v, weighted by how well it fits the rows of k.
+/** y = P v with P = softmax(scale q k' + mask) over the last axis: each row of q gives the mean of
+ *  the rows of v, weighted by how well the corresponding rows of k match it.
  *
  *  q       float32 or float64 [..., s, d]
- *  k, v    of the same type, [..., t, d] and [..., t, e]; the leading dimensions are equal
- *  mask    of the same type, added to the scores; broadcasts to [..., s, t]
- *  causal  row i of q sees rows 0 to i of k alone; for half the work if s = t
- *  scale   left out: 1 / sqrt(d)
+ *  k, v    same type, [..., t, d] and [..., t, e]; the leading dimensions must be equal
+ *  mask    same type, added to the scores; broadcasts to [..., s, t]
+ *  causal  row i of q attends only to rows 0 to i of k; halves the work if s = t
+ *  scale   default: 1 / sqrt(d)
  *
  *  Returns y [..., s, e]; eddy_output(y, 1) is the logarithm of the sum of the exponentials
  *  of each row of scores, [..., s].  The scores themselves are never stored: memory grows
- *  with s + t and not with s t.  A mask of -infinity hides a row of k; a row of q from
- *  which all are hidden gets NaN, as from eddy_softmax.  With t = 0, y is 0.
- *  Errors: EDDY_BAD_SHAPE for shapes that do not fit together, or a mask that does not broadcast.
+ *  with s + t and not with s t.  A mask of -infinity hides a row of k; if all rows are hidden
+ *  from a row of q, its result is NaN, as with eddy_softmax.  If t = 0, y is 0.
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not match, or a mask that does not broadcast.
  *  Gradient: with G = P (dy v' - s), s the sum of dy y over a row: dq = scale G k,
- *  dk = scale G' q, dv = P' dy, dmask = G summed over what was broadcast.
+ *  dk = scale G' q, dv = P' dy, dmask = G summed over the broadcast dimensions.
  *  TensorFlow: MatMul, Softmax, MatMul (tf.keras.layers.Attention with use_scale). */
 eddy_tensor eddy_scaled_dot_product_attention_with(
     const eddy_scaled_dot_product_attention_args *given)

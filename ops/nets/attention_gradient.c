@@ -2,8 +2,8 @@
  * of ordinary operations.
  *
  * With S = scale q k' + mask, P = e^(S - sum), D = dy v' and G = P (D - delta), where delta
- * is the sum of dy y over a row, less dsum, the gradients are dq = scale G k,
- * dk = scale G' q, dv = P' dy and, summed over what was broadcast, dmask = G. */
+ * is the sum of dy y over a row, minus dsum, the gradients are dq = scale G k,
+ * dk = scale G' q, dv = P' dy and, summed over the broadcast dimensions, dmask = G. */
 #include "ops/nets/attention_gradient.h"
 #include "ops/short_names.h"
 
@@ -28,7 +28,7 @@ static eddy_tensor row_sums(eddy_tensor x)
 
 static eddy_tensor column(eddy_tensor x) { return ExpandDims(x, -1); }
 
-/* The scale, also where d is not known yet. */
+/* The scale, also if d is not yet known. */
 static eddy_tensor scaled(const eddy_attention_terms *t, eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(t->q);
@@ -40,8 +40,8 @@ static eddy_tensor scaled(const eddy_attention_terms *t, eddy_tensor x)
     return Mul(Rsqrt(CastLike(size, x)), x);
 }
 
-/* P.  What is not seen is sent to -infinity before the exponential, whose gradient is
- * then 0 and never NaN. */
+/* P.  Hidden scores are set to -infinity before the exponential, so that their gradient is
+ * 0 and never NaN. */
 static eddy_tensor probabilities(const eddy_attention_terms *t)
 {
     eddy_tensor s = scaled(t, rows_by_rows(t->q, t->k));
@@ -66,7 +66,7 @@ eddy_tensor eddy__attention_dmask(const eddy_attention_terms *t)
     return SumLike(Mul(probabilities(t), above_mean(t)), t->mask);
 }
 
-/* Of G the gradient is X; of D and of -delta it is W = X P, of S it is Z. */
+/* X is the gradient of G; W = X P is that of D and of -delta, and Z is that of S. */
 void eddy__attention_second(const eddy_attention_terms *t, const eddy_tensor *g, eddy_tensor *dx)
 {
     const eddy_tensor p = probabilities(t), above = above_mean(t), slope = Mul(p, above);

@@ -2,24 +2,24 @@
  * variance 1 over all other axes, or by given statistics; and moments.
  *
  * Each pass reads memory once. The statistics are computed in blocks that stay in the L1 cache,
- * first the mean and then the squared deviations from it, and merged in double. */
+ * first the mean and then the squared deviations from it, and merged in float64. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/normalization.h"
 #include "ops/math/elementwise_rows.h"
 
 #include <string.h>
 
-/* Elements side by side in the inner loops; elements in a block of the nearest cache. */
+/* Elements processed together in the inner loops; elements of a block in the L1 cache. */
 enum { WIDE = 128, AT_ONCE = 4096 };
-/* Work worth handing to another thread, in elements. */
+/* The number of elements that is worth another thread. */
 enum { GRAIN = 65536 };
 
-/* How many rows of d columns make a wide one. */
+/* How many rows of d columns are processed as one wide row. */
 static inline int64_t side_by_side(int64_t d) { return 2 * d <= WIDE ? WIDE / d : 1; }
 
-/* The mean of n elements, and the sum of squares about it, take in those of m more. */
+/* Merges the mean of m more elements, and their sum of squares about it, into those of n. */
 EDDY_INLINE void join(int64_t d, double n, double *restrict mean, double *restrict squares,
                       double m, const double *more_mean, const double *more_squares)
 {
@@ -34,7 +34,7 @@ EDDY_INLINE void join(int64_t d, double n, double *restrict mean, double *restri
 #define TEMPLATE "ops/kernels/normalization/batch_norm_loops.h"
 #include "ops/kernels/for_floats.h"
 
-/* Room for the parts of the blocks, and for three numbers a column behind them. */
+/* Memory for the partial results of the blocks, followed by three numbers per column. */
 static eddy_status columns_prepare(eddy_kernel *k)
 {
     eddy_norm_work w = eddy__norm_work_of(k);
@@ -43,7 +43,7 @@ static eddy_status columns_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* factor[i] = room behind the parts. */
+/* factor[i] = the memory after the partial results. */
 static void set_factors(eddy_norm_work *w, int64_t blocks)
 {
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
@@ -55,7 +55,7 @@ static void apply(const eddy_kernel *k, eddy_norm_work *w, bool single)
     eddy__norm_run(k, w, w->rows, GRAIN / 2 / w->width);
 }
 
-/* v[c] of float32 or float64. */
+/* v[c] as float32 or float64. */
 static inline double number_at(const void *v, int64_t c, bool single)
 {
     return single ? (double)((const float *)v)[c] : ((const double *)v)[c];
@@ -72,30 +72,29 @@ static inline void set_number(const void *v, int64_t c, bool single, double x)
 typedef struct eddy_fused_batch_norm_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_fused_batch_norm_args));
     eddy_tensor x, scale, offset;
-    eddy_tensor mean, variance;    /* unless is_training */
+    eddy_tensor mean, variance;    /* required unless is_training */
     double      epsilon EDDY_DEFAULT(1e-3);
     bool        is_training;
-    const char *data_format;       /* "NHWC", the default, or "NCHW" */
+    const char *data_format;       /* "NHWC" (default) or "NCHW" */
     const char *name;
 } eddy_fused_batch_norm_args;
 
 typedef struct eddy_batch_normalization_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_batch_normalization_args));
     eddy_tensor x, mean, variance;
-    eddy_tensor offset, scale;     /* left out: none */
+    eddy_tensor offset, scale;     /* default: none */
     double      variance_epsilon;
 } eddy_batch_normalization_args;
 
 typedef struct eddy_moments_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_moments_args));
     eddy_tensor x;
-    eddy_dims   axes;              /* left out: all */
+    eddy_dims   axes;              /* default: all */
     bool        keepdims;
 } eddy_moments_args;
 #endif
 
-/* From the parts of the blocks, in their order: mean, variance, rstd and what y is
- * computed with. */
+/* From the partial results of the blocks, in order: mean, variance, rstd and the factors of y. */
 static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks, bool single)
 {
     const double  n = (double)w->rows;
@@ -132,7 +131,7 @@ static eddy_status fused_batch_norm_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Of each element: two additions, two subtractions, two products. */
+/* Per element: two additions, two subtractions, two products. */
 static double fused_batch_norm_flops(const void *attrs, int n_in, const eddy_type *in,
                                      const eddy_type *out)
 {
@@ -147,7 +146,7 @@ const eddy_op_def eddy_op_fused_batch_norm = {
     .kernel = fused_batch_norm_kernel, .gradient = eddy__norm_gradient, .batch = eddy__norm_batch,
 };
 
-/* The axis of channels moved from the second place to the last, or back. */
+/* Moves the channel axis from the second position to the last, or back. */
 static eddy_tensor move_channels(eddy_tensor x, bool back)
 {
     const int rank = eddy_shape_of(x).rank;
@@ -159,7 +158,7 @@ static eddy_tensor move_channels(eddy_tensor x, bool back)
     return Transpose(x, perm);
 }
 
-/* With the statistics given, which have no gradient, as in TensorFlow. */
+/* With given statistics, which have no gradient, as in TensorFlow. */
 static eddy_tensor with_statistics(const eddy_fused_batch_norm_args *a, eddy_tensor x,
                                    double epsilon)
 {
@@ -177,28 +176,28 @@ static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, d
                              (eddy_tensor[]){ x, a->scale, a->offset });
 }
 
-/** y = (x - mean) rstd scale + offset, with mean and variance of each channel over all
+/** y = (x - mean) rstd scale + offset, where mean and variance of each channel are taken over all
  *  other axes, or given, and rstd = 1 / sqrt(variance + epsilon).
  *
- *  x            float32 or float64 [..., channels], rank 1 at least; y has its type and shape
- *  scale        the same type, [channels]
- *  offset       the same type, [channels]
- *  mean         the same type, [channels]; used unless is_training
+ *  x            float32 or float64 [..., channels], rank at least 1; y has its type and shape
+ *  scale        same type, [channels]
+ *  offset       same type, [channels]
+ *  mean         same type, [channels]; required unless is_training, and otherwise ignored
  *  variance     likewise
- *  epsilon      not negative; default 1e-3
- *  is_training  takes the statistics from x
- *  data_format  "NHWC", channels last, or "NCHW", channels second; default NHWC.
+ *  epsilon      not negative; default: 1e-3
+ *  is_training  compute the statistics from x
+ *  data_format  "NHWC" (default), channels last, or "NCHW", channels second;
  *               NCHW costs two transpositions
  *
- *  Outputs 1 and 2 of the node are mean and variance: those given, or those of x, and
- *  then this variance is divided by one less than the count, for a running average.
- *  Both are NaN of no elements.
+ *  Outputs 1 and 2 of the node are mean and variance: those given, or those of x, where
+ *  the variance is then divided by the count minus one, for a running average.
+ *  Both are NaN if there are no elements.
  *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
- *  the shapes do not fit; EDDY_INVALID_ARGUMENT for an epsilon below 0, another
- *  data_format, or statistics that are missing.
+ *  the shapes do not match; EDDY_INVALID_ARGUMENT for a negative epsilon, any other
+ *  data_format, or missing statistics.
  *  Gradient: of x, scale and offset.  In training dx = rstd scale (dy - mean(dy) -
- *  z mean(dy z)) with z = (x - mean) rstd, plus what comes through mean and variance,
- *  which TensorFlow leaves out; given ones have none.
+ *  z mean(dy z)) with z = (x - mean) rstd, plus the gradient through the outputs mean and
+ *  variance, which TensorFlow omits; given statistics have none.
  *  TensorFlow: FusedBatchNormV3 (tf.compat.v1.nn.fused_batch_norm, whose is_training is
  *  true by default). */
 eddy_tensor eddy_fused_batch_norm_with(const eddy_fused_batch_norm_args *given)
@@ -210,7 +209,7 @@ eddy_tensor eddy_fused_batch_norm_with(const eddy_fused_batch_norm_args *given)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "FusedBatchNormV3: data_format is "
                          "'%.40s'; it must be NHWC or NCHW", a.data_format);
     if (a.is_training && !second) return trained(&a, a.x, epsilon, a.name);
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     eddy_scope_begin(a.x.graph, a.name ? a.name : "FusedBatchNormV3");
     const eddy_tensor x = second ? move_channels(a.x, false) : a.x;
     const eddy_tensor y = a.is_training ? trained(&a, x, epsilon, NULL)
@@ -226,7 +225,7 @@ eddy_tensor eddy_fused_batch_norm_with(const eddy_fused_batch_norm_args *given)
 
 /* ------------------------------------------------- fused_batch_norm_grad -- */
 
-/* From the sums of the blocks: dscale, doffset and what dx is computed with. */
+/* From the sums of the blocks: dscale, doffset and the factors of dx. */
 static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks, bool single)
 {
     const double  n = (double)w->rows;
@@ -275,17 +274,17 @@ const eddy_op_def eddy_op_fused_batch_norm_grad = {
     .gradient = eddy__norm_grad_gradient, .batch = eddy__norm_grad_batch,
 };
 
-/* ------------------------------------------- of statistics that are given -- */
+/* ------------------------------------------------------- given statistics -- */
 
 /** y = x g + (offset - mean g), with g = scale / sqrt(variance + variance_epsilon).
  *
  *  x                 float32 or float64, any shape; y has its type
- *  mean, variance    the same type, of shapes that broadcast with x
- *  offset, scale     likewise; either may be left out
- *  variance_epsilon  default 0
+ *  mean, variance    same type, shapes that broadcast with x
+ *  offset, scale     likewise; either may be omitted
+ *  variance_epsilon  default: 0
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE, as of the operations it is made of.
- *  Gradient: that of the operations it is made of, for all five.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE, as for the operations that it is composed of.
+ *  Gradient: that of the operations that it is composed of, for all five inputs.
  *  TensorFlow: tf.nn.batch_normalization. */
 eddy_tensor eddy_batch_normalization_with(const eddy_batch_normalization_args *given)
 {
@@ -299,13 +298,13 @@ eddy_tensor eddy_batch_normalization_with(const eddy_batch_normalization_args *g
 /** y = the mean of x along `axes`; output 1 of the node is the variance.
  *
  *  x         float32 or float64, any shape
- *  axes      each once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  keeps them, with size 1
+ *  axes      each once, in [-rank, rank); default: all; EDDY_NO_DIMS: none
+ *  keepdims  keep the reduced axes, with size 1
  *
- *  The variance is the mean of the squares of x - mean, divided by the count.
- *  Errors: as of eddy_mean.
- *  Gradient: that of the operations it is made of, to any order; TensorFlow's takes the
- *  mean as constant in the variance, and so is wrong from the second order on.
+ *  The variance is the mean of the squares of x - mean, that is, divided by the count.
+ *  Errors: as for eddy_mean.
+ *  Gradient: that of the operations that it is composed of, to any order; TensorFlow's treats
+ *  the mean as constant in the variance, and so is wrong from the second order on.
  *  TensorFlow: tf.nn.moments. */
 eddy_tensor eddy_moments_with(const eddy_moments_args *given)
 {

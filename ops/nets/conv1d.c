@@ -1,7 +1,7 @@
 /* conv1d.c -- 1-D convolution, as a 2-D convolution of images of height 1; and atrous (dilated)
  * convolution under TensorFlow's names. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 #include "graph/op.h"
 
@@ -12,8 +12,8 @@ typedef struct eddy_conv1d_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv1d_args));
     eddy_tensor x, filter;
     int64_t     stride EDDY_DEFAULT(1);
-    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
-    const char *data_format;       /* "NWC" (the default), "NCW" */
+    const char *padding;           /* "VALID" (default), "SAME", "EXPLICIT" */
+    const char *data_format;       /* "NWC" (default), "NCW" */
     int64_t     dilation EDDY_DEFAULT(1);
     eddy_dims   explicit_paddings; /* left, right */
     const char *name;
@@ -41,7 +41,7 @@ typedef struct eddy_atrous_conv2d_transpose_args {
 
 /* ------------------------------------------------------------ images of height 1 -- */
 
-/* What a convolution along one axis has as one of images. */
+/* The parameters of a convolution along one axis as those of a convolution of images. */
 typedef struct flat {
     int         axis;              /* of the height */
     eddy_tensor x, filter;
@@ -50,13 +50,13 @@ typedef struct flat {
 } flat;
 
 
-/* t as one of rank 4, or false after saying that it has not rank 3. */
+/* Converts t to rank 4; returns false after reporting an error if it does not have rank 3. */
 static bool raise(const char *op, const char *what, eddy_tensor t, int axis, eddy_tensor *to)
 {
     const eddy_shape s = eddy_shape_of(t);
     char text[128];
     if (eddy_is_valid(t) && s.rank >= 0 && s.rank != 3) {
-        eddy_fail(t.graph, EDDY_BAD_SHAPE, "%s: %s has shape %s; rank 3 is expected", op, what,
+        eddy_fail(t.graph, EDDY_BAD_SHAPE, "%s: %s has shape %s; rank 3 expected", op, what,
                   eddy_shape_print(s, text, sizeof text));
         return false;
     }
@@ -95,15 +95,15 @@ static bool flatten(const char *op, const eddy_conv1d_args *a, flat *f)
  *
  *  x                  float32 or float64 [batch, width, channels], for NCW
  *                     [batch, channels, width]; y likewise
- *  filter             of the same type [width, channels, out channels]; with fewer channels
+ *  filter             same type, [width, channels, out channels]; with fewer channels
  *                     than x, groups as in eddy_conv2d
- *  stride             default 1
- *  padding            "VALID", the default, "SAME" or "EXPLICIT", as for eddy_conv2d
- *  data_format        "NWC", the default, which is faster; "NCW"
- *  dilation           steps between what neighbouring filter elements meet; default 1
- *  explicit_paddings  zeros before and after; "EXPLICIT" is understood
+ *  stride             default: 1
+ *  padding            "VALID" (default), "SAME" or "EXPLICIT", as for eddy_conv2d
+ *  data_format        "NWC" (default), which is faster; "NCW"
+ *  dilation           spacing between the input elements of adjacent filter elements; default: 1
+ *  explicit_paddings  zeros before and after; implies "EXPLICIT"
  *
- *  Errors: those of eddy_conv2d, which does it on images of height 1; EDDY_BAD_SHAPE unless x
+ *  Errors: those of eddy_conv2d, which computes it on images of height 1; EDDY_BAD_SHAPE unless x
  *  and the filter have rank 3.
  *  Gradient: that of eddy_conv2d.  TensorFlow: nn.conv1d. */
 eddy_tensor eddy_conv1d_with(const eddy_conv1d_args *given)
@@ -120,14 +120,15 @@ eddy_tensor eddy_conv1d_with(const eddy_conv1d_args *given)
  *  input.
  *
  *  x             float32 or float64 [batch, width, channels], for NCW [batch, channels, width]
- *  filter        of the same type [width, out channels, channels]
+ *  filter        same type, [width, out channels, channels]
  *  output_shape  of y: batch (or EDDY_ANY), width, out channels, in the order of data_format.
- *                Left out: with "SAME" x times the stride, else the smallest that comes from
- *  stride, padding, data_format, dilation, explicit_paddings  of the convolution that makes x
- *                of y; see eddy_conv1d
+ *                Default: with "SAME" the width of x times the stride, otherwise the smallest
+ *                width whose convolution has the width of x
+ *  stride, padding, data_format, dilation, explicit_paddings  those of the convolution that maps
+ *                y to x; see eddy_conv1d
  *
  *  Errors: those of eddy_conv2d_transpose; EDDY_BAD_SHAPE unless x and the filter have rank 3
- *  and output_shape, if given, three dimensions.
+ *  and output_shape, if given, has three dimensions.
  *  Gradient: that of eddy_conv2d_transpose.  TensorFlow: nn.conv1d_transpose. */
 eddy_tensor eddy_conv1d_transpose_with(const eddy_conv1d_transpose_args *given)
 {
@@ -143,7 +144,7 @@ eddy_tensor eddy_conv1d_transpose_with(const eddy_conv1d_transpose_args *given)
     char text[128];
     if (s.rank != 0 && s.rank != 3)
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "conv1d_transpose: output_shape is %s; three "
-                         "dimensions are expected", eddy_shape_print(s, text, sizeof text));
+                         "dimensions expected", eddy_shape_print(s, text, sizeof text));
     if (!flatten("conv1d_transpose", &same, &f)) return none;
     const eddy_tensor y = eddy_conv2d_transpose(
         f.x, f.filter, s.rank == 3 ? eddy__shape_with(s, f.axis, 1) : s, f.strides, a.padding,
@@ -154,10 +155,10 @@ eddy_tensor eddy_conv1d_transpose_with(const eddy_conv1d_transpose_args *given)
 /* ------------------------------------------------------------------ atrous -- */
 
 /** y = eddy_conv2d(x, filter, .dilations = EDDY_DIMS(rate), .padding = padding): a convolution
- *  with `rate` - 1 gaps between neighbouring elements of the filter.
+ *  with gaps of `rate` - 1 positions between adjacent elements of the filter.
  *
  *  x        float32 or float64 [batch, height, width, channels]
- *  filter   of the same type [height, width, channels, out channels]
+ *  filter   same type, [height, width, channels, out channels]
  *  rate     at least 1
  *  padding  "VALID" or "SAME"; NULL is "VALID"
  *
@@ -168,13 +169,13 @@ eddy_tensor eddy_atrous_conv2d(eddy_tensor x, eddy_tensor filter, int64_t rate,
     return eddy_conv2d(x, filter, .dilations = EDDY_DIMS(rate), .padding = padding);
 }
 
-/** The gradient of eddy_atrous_conv2d with respect to its input, as eddy_conv2d_transpose.
+/** The gradient of eddy_atrous_conv2d with respect to its input, like eddy_conv2d_transpose.
  *
  *  x             float32 or float64 [batch, height, width, channels]
- *  filter        of the same type [height, width, out channels, channels]
+ *  filter        same type, [height, width, out channels, channels]
  *  output_shape  of y; see eddy_conv2d_transpose
- *  rate          default 1
- *  padding       "VALID", the default, or "SAME"
+ *  rate          default: 1
+ *  padding       "VALID" (default) or "SAME"
  *
  *  Errors, gradient: those of eddy_conv2d_transpose.  TensorFlow: nn.atrous_conv2d_transpose. */
 eddy_tensor eddy_atrous_conv2d_transpose_with(const eddy_atrous_conv2d_transpose_args *given)

@@ -1,7 +1,7 @@
 /* conv2d.c -- 2-D convolution: its shape rule, the operation, and a fused operation with bias,
  * residual sum and relu. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/conv2d_fused.h"
 #include "ops/short_names.h"
@@ -16,11 +16,11 @@ const eddy_attr_field eddy__conv_fields[] =
 
 static bool is(const char *a, const char *b) { return a && strcmp(a, b) == 0; }
 
-/* Where x has its channels, and its height; the width is next. */
+/* The axis of the channels of x, and of its height, which is followed by the width. */
 int eddy__conv_channels(const char *data_format) { return is(data_format, "NCHW") ? 1 : 3; }
 static int height_of(const eddy_conv_attrs *a) { return is(a->data_format, "NCHW") ? 2 : 1; }
 
-/* A list for height and width, or one number for both, as one of all dimensions. */
+/* Expands a list for height and width, or one number for both, to one entry per dimension. */
 static eddy_dims spread(eddy_dims d, int channels)
 {
     if (d.count < 0 || d.count > 2 || d.no_number_) return d;
@@ -45,7 +45,7 @@ eddy_conv_attrs eddy__conv_attrs_of(eddy_dims strides, const char *padding, eddy
     };
 }
 
-/* An entry a dimension, in [1, 2^31), and 1 for examples and channels. */
+/* Checks for one entry per dimension, in [1, 2^31), and 1 for batch and channels. */
 static bool check_entries(eddy_infer *c, const char *what, eddy_dims d, int height)
 {
     if (d.count != 4)
@@ -57,7 +57,7 @@ static bool check_entries(eddy_infer *c, const char *what, eddy_dims d, int heig
             return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                    "%s of the batch and depth dimensions must be 1", what);
         if (d.at[i] < 1 || d.at[i] > INT32_MAX)
-            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%s must be above 0 and below 2^31, "
+            return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%s must be positive and below 2^31, "
                                    "but one is %lld", what, (long long)d.at[i]);
     }
     return true;
@@ -122,7 +122,7 @@ static bool check_channels(eddy_infer *c, int64_t in, eddy_shape filter)
                            "%lld vs %lld", (long long)out, (long long)(in / depth));
 }
 
-/* Zeros put before the height (i = 0) or the width (1), all zeros, and what comes out. */
+/* Zeros before height (i = 0) or width (1), the total of zeros, and the size of the output. */
 static int64_t window(const eddy_conv_attrs *a, int i, int64_t in, int64_t filter, int64_t *before,
                       int64_t *all)
 {
@@ -182,7 +182,7 @@ eddy_conv_size eddy__conv_size_of(const eddy_conv_attrs *a, eddy_shape x, eddy_s
     const int      h = height_of(a), channels = eddy__conv_channels(a->data_format);
     eddy_conv_size s = { .batch = x.dim[0], .in_c = x.dim[channels], .out_c = filter.dim[3],
                          .groups = x.dim[channels] / filter.dim[2], .planes = channels == 1 };
-    if (s.groups == 0) s.groups = 1;                     /* nothing comes out */
+    if (s.groups == 0) s.groups = 1;                     /* the output is empty */
     for (int i = 0; i < 2; i++) {
         int64_t all;
         s.in[i] = x.dim[h + i];
@@ -194,59 +194,26 @@ eddy_conv_size eddy__conv_size_of(const eddy_conv_attrs *a, eddy_shape x, eddy_s
     return s;
 }
 
-bool eddy__infer_conv_dy(eddy_infer *c, eddy_shape *y, const char *unlike)
-{
-    const eddy_shape dy = c->in[2].shape;
-    char text[2][128];
-    if (!eddy_shape_compatible(dy, *y))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, unlike,
-                               eddy_shape_print(dy, text[0], sizeof text[0]),
-                               eddy_shape_print(*y, text[1], sizeof text[1]));
-    for (int i = 0; i < 4 && dy.rank == 4; i++) eddy__dim_unify(&y->dim[i], dy.dim[i]);
-    return true;
-}
-
-bool eddy__infer_conv_dx(eddy_infer *c, eddy_shape y)
-{
-    eddy_shape x = c->in[0].shape;
-    if (x.rank < 0) x = eddy__shape_open(4);
-    eddy__dim_unify(&x.dim[0], y.dim[0]);
-    return eddy__infer_yield(c, 0, c->in[1].dtype, x);
-}
-
-double eddy__conv_flops(const eddy_conv_attrs *a, eddy_shape x, eddy_shape filter)
-{
-    const eddy_conv_size s = eddy__conv_size_of(a, x, filter);
-    return 2.0 * (double)eddy_shape_count(filter) * (double)s.batch * (double)(s.out[0] * s.out[1]);
-}
-
 /* ---------------------------------------------------------------- conv2d -- */
 
 #ifdef EDDY_HEADER
+/* Also of eddy_depthwise_conv2d. */
 typedef struct eddy_conv2d_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv2d_args));
     eddy_tensor x, filter;
-    eddy_dims   strides;           /* of height and width, or one for both; default 1 */
-    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
+    eddy_dims   strides;           /* of height and width, or one for both; default: 1 */
+    const char *padding;           /* "VALID" (default), "SAME", "EXPLICIT" */
     eddy_dims   explicit_paddings; /* top, bottom, left, right */
-    eddy_dims   dilations;         /* as strides; default 1 */
-    const char *data_format;       /* "NHWC" (the default), "NCHW" */
+    eddy_dims   dilations;         /* as strides; default: 1 */
+    const char *data_format;       /* "NHWC" (default), "NCHW" */
     const char *name;
 } eddy_conv2d_args;
 #endif
 
-static bool conv2d_infer(eddy_infer *c)
-{
-    eddy_shape y;
-    return eddy__infer_conv(c, c->in[0].shape, c->in[1].shape, &y) &&
-           eddy__infer_yield(c, 0, c->in[0].dtype, y);
-}
-
 static eddy_status conv2d_prepare(eddy_kernel *k)
 {
-    const eddy_type     x = k->in[0]->type;
-    const eddy_conv_size s = eddy__conv_size_of(k->attrs, x.shape, k->in[1]->type.shape);
-    return eddy__conv_prepare(k, x.dtype, &s, false);
+    const eddy_conv_size s = eddy__conv_size(k);
+    return eddy__conv_prepare(k, k->in[0]->type.dtype, &s, false);
 }
 
 static eddy_status conv2d_kernel(eddy_kernel *k)
@@ -255,10 +222,12 @@ static eddy_status conv2d_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static void conv2d_gradient(eddy_rule *r)
+void eddy__conv2d_gradient(eddy_rule *r)
 {
-    r->dx[0] = eddy__apply3(&eddy_op_conv2d_backprop_input, r->attrs, r->x[0], r->x[1], r->dy[0]);
-    r->dx[1] = eddy__apply3(&eddy_op_conv2d_backprop_filter, r->attrs, r->x[0], r->x[1], r->dy[0]);
+    static const eddy_conv_family conv2d = {
+        &eddy_op_conv2d, &eddy_op_conv2d_backprop_input, &eddy_op_conv2d_backprop_filter,
+    };
+    eddy__conv_gradient(r, &conv2d);
 }
 
 static void conv2d_batch(eddy_batch *b)
@@ -268,18 +237,12 @@ static void conv2d_batch(eddy_batch *b)
     else eddy__conv_batch_images(b);
 }
 
-double eddy__conv2d_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
-{
-    (void)n_in, (void)out;
-    return eddy__conv_flops(attrs, in[0].shape, in[1].shape);
-}
-
 const eddy_op_def eddy_op_conv2d = {
     .name = "Conv2D", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "filter", EDDY_LIKE(0) }),
     .attrs_size = sizeof(eddy_conv_attrs), .attrs = eddy__conv_fields,
-    .infer = conv2d_infer, .prepare = conv2d_prepare, .kernel = conv2d_kernel,
-    .gradient = conv2d_gradient, .batch = conv2d_batch, .flops = eddy__conv2d_flops,
+    .infer = eddy__conv_infer, .prepare = conv2d_prepare, .kernel = conv2d_kernel,
+    .gradient = eddy__conv2d_gradient, .batch = conv2d_batch, .flops = eddy__conv_flops,
 };
 
 /** The 2-D convolution of images with a filter:
@@ -289,25 +252,26 @@ const eddy_op_def eddy_op_conv2d = {
  *
  *  x                  float32 or float64 [batch, height, width, channels], for NCHW
  *                     [batch, channels, height, width]; y likewise
- *  filter             of the same type [height, width, channels, out channels].  If it has
- *                     fewer channels than x, these are that many groups, each convolved
- *                     with its share of the out channels
- *  strides            of height and width, one for both, or TensorFlow's four; default 1
- *  padding            "VALID": windows lie within the image; the default.  "SAME": zeros
- *                     around it so that y has the size of x over the stride, rounded up;
- *                     if they are odd in number, one more after it.  "EXPLICIT"
- *  explicit_paddings  zeros above, below, left and right, or TensorFlow's eight; "EXPLICIT" is
- *                     understood
- *  dilations          steps between what neighbouring filter elements meet; as strides
- *  data_format        "NHWC", the default, which is faster; "NCHW"
+ *  filter             same type, [height, width, channels, out channels].  If it has fewer
+ *                     channels than x, the channels of x are divided into groups of that many,
+ *                     each convolved with its share of the out channels
+ *  strides            of height and width, one for both, or TensorFlow's four; default: 1
+ *  padding            "VALID" (default): windows lie within the image.  "SAME": zeros
+ *                     around it so that the size of y is that of x divided by the stride,
+ *                     rounded up; if their number is odd, the extra one comes after the image.
+ *                     "EXPLICIT"
+ *  explicit_paddings  zeros above, below, left and right, or TensorFlow's eight; implies
+ *                     "EXPLICIT"
+ *  dilations          spacing between the input elements of adjacent filter elements; as strides
+ *  data_format        "NHWC" (default), which is faster; "NCHW"
  *
- *  Float32 with a 3x3 or 5x5 filter, strides and dilations 1, no groups and NHWC is done by minimal
- *  filtering (Winograd) if that is faster: the rounding error of an element then depends on
- *  the largest of its neighbours and channels, as of the gradients.  What is infinite or NaN
- *  is as always.
+ *  float32 with a 3x3 or 5x5 filter, strides and dilations 1, no groups and NHWC uses minimal
+ *  filtering (Winograd) if that is faster: the rounding error of an element, in y and in the
+ *  gradients, then depends on the largest of its neighbors and channels.  Infinities and NaN
+ *  give the same results as without it.
  *
- *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit or a window is larger than the image,
- *  EDDY_INVALID_ARGUMENT for other options.
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not match or a window is larger than the image,
+ *  EDDY_INVALID_ARGUMENT for invalid options.
  *  Gradient: dx is eddy_conv2d_backprop_input, dfilter eddy_conv2d_backprop_filter of dy.
  *  TensorFlow: Conv2D. */
 eddy_tensor eddy_conv2d_with(const eddy_conv2d_args *given)
@@ -364,13 +328,13 @@ static eddy_status fused_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Whatever maps does so before a session makes this: the examples are looped over. */
+/* A vmap is expanded before a session creates this node; otherwise it loops over the examples. */
 static void fused_batch(eddy_batch *b) { (void)b; }
 
 static double fused_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     const fused_attrs *a = attrs;
-    return eddy__conv2d_flops(&a->conv, n_in, in, out) +
+    return eddy__conv_flops(&a->conv, n_in, in, out) +
            (double)(a->has_bias + a->has_residual + a->activation) *
                (double)eddy_shape_count(out->shape);
 }

@@ -1,7 +1,7 @@
 /* conv3d.c -- 3-D convolution and its transpose, as 2-D convolutions of images whose channels
  * are the channels of all depth slices that a filter covers. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 typedef struct eddy_conv3d_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_conv3d_args));
     eddy_tensor x, filter;
-    eddy_dims   strides;           /* of depth, height and width, or one for all; default 1 */
-    const char *padding;           /* "VALID" (the default), "SAME", "EXPLICIT" */
-    const char *data_format;       /* "NDHWC" (the default), "NCDHW" */
-    eddy_dims   dilations;         /* as strides; default 1 */
-    eddy_dims   explicit_paddings; /* before and after, of depth, height and width */
+    eddy_dims   strides;           /* of depth, height and width, or one for all; default: 1 */
+    const char *padding;           /* "VALID" (default), "SAME", "EXPLICIT" */
+    const char *data_format;       /* "NDHWC" (default), "NCDHW" */
+    eddy_dims   dilations;         /* as strides; default: 1 */
+    eddy_dims   explicit_paddings; /* before and after, for depth, height and width */
     const char *name;
 } eddy_conv3d_args;
 typedef struct eddy_conv3d_transpose_args {
@@ -32,8 +32,8 @@ typedef struct eddy_conv3d_transpose_args {
 
 enum { MOST_TAPS = 256 };
 
-/* Three entries of one, three or five; false if they are none. */
-static bool triple(eddy_dims d, bool planes, int64_t *at)
+/* Expands one, three or five entries to three; returns false if they are invalid. */
+static bool expand_to_three(eddy_dims d, bool planes, int64_t *at)
 {
     const int first = d.count == 5 ? (planes ? 2 : 1) : 0;
     if (d.no_number_) return false;
@@ -48,7 +48,7 @@ static bool triple(eddy_dims d, bool planes, int64_t *at)
 
 /* ---------------------------------------------------------------- options -- */
 
-/* Of depth, height and width. */
+/* For depth, height and width. */
 typedef struct volume {
     const char *op, *padding;
     int64_t     step[3], gap[3], before[3], after[3];
@@ -82,24 +82,25 @@ static bool take_options(const char *op, const eddy_conv3d_args *a, volume *v)
     const bool  planes = a->data_format && strcmp(a->data_format, "NCDHW") == 0;
     *v = (volume){ .op = op, .planes = planes, .groups = 1 };
     if ((!a->data_format || planes || strcmp(a->data_format, "NDHWC") == 0) &&
-        triple(a->strides, planes, v->step) && triple(a->dilations, planes, v->gap))
+        expand_to_three(a->strides, planes, v->step) &&
+        expand_to_three(a->dilations, planes, v->gap))
         return take_paddings(op, g, a->explicit_paddings, a->padding, v);
     eddy_fail(g, EDDY_INVALID_ARGUMENT,
-              "%s: data_format must be NDHWC or NCDHW; strides and dilations must be above 0 and "
+              "%s: data_format must be NDHWC or NCDHW; strides and dilations must be positive and "
               "have 1 or 3 entries, or 5 with 1 for batch and channels",
               op);
     return false;
 }
 
-/* Those of height and width, for the convolution of images. */
+/* The entries of height and width, for the convolution of images. */
 static eddy_dims image_paddings(const volume *v)
 {
     if (!v->own) return (eddy_dims){ 0 };
     return EDDY_DIMS(v->before[1], v->after[1], v->before[2], v->after[2]);
 }
 
-/* All but the batch of x is known, and the filter; and they fit.  `channels` is the dimension of
- * the filter that x has, and `out` the other. */
+/* Checks that the filter and x, except for its batch, are known and match.  `channels` is the
+ * dimension of the filter that corresponds to the channels of x, and `out` the other. */
 static bool check_shapes(volume *v, eddy_tensor x, eddy_tensor filter, int channels, int out)
 {
     const eddy_shape s = eddy_shape_of(x), f = eddy_shape_of(filter);
@@ -118,8 +119,8 @@ static bool check_shapes(volume *v, eddy_tensor x, eddy_tensor filter, int chann
     return false;
 }
 
-/* Places of depth that a filter spans; and how many outputs `depth` places have, with the zeros
- * before and after them settled; negative if none fits. */
+/* The depth that a filter spans; and the number of outputs for `depth` slices, which also
+ * determines the zeros before and after them; negative if the filter does not fit. */
 static int64_t span_of(const volume *v, int64_t taps) { return (taps - 1) * v->gap[0] + 1; }
 
 static int64_t outputs(volume *v, int64_t taps, int64_t depth)
@@ -158,8 +159,8 @@ static eddy_tensor finished(const volume *v, eddy_tensor y, const char *name)
 
 /* ----------------------------------------------------------------- forward -- */
 
-/* [batch * out, height, width, taps * channels]: for each place the slices that the taps of the
- * filter meet, those of a group side by side. */
+/* [batch * out, height, width, taps * channels]: for each output the slices that the taps of the
+ * filter cover, with those of a group adjacent. */
 static eddy_tensor gathered(const volume *v, eddy_tensor x, int64_t taps, int64_t out)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -185,29 +186,29 @@ static eddy_tensor gathered(const volume *v, eddy_tensor x, int64_t taps, int64_
  *                       filter[dh, di, dj, c, o]
  *
  *  x                  float32 or float64 [batch, depth, height, width, channels], for NCDHW
- *                     [batch, channels, depth, height, width]; y likewise.  The batch alone may
- *                     be open
- *  filter             of the same type [depth, height, width, channels, out channels], of known
- *                     sizes, at most 256 deep; with fewer channels than x, groups as in
+ *                     [batch, channels, depth, height, width]; y likewise.  Only the batch may
+ *                     be unknown
+ *  filter             same type, [depth, height, width, channels, out channels], of known
+ *                     sizes, depth at most 256; with fewer channels than x, groups as in
  *                     eddy_conv2d
- *  strides            of depth, height and width, one for all, or TensorFlow's five; default 1
- *  padding            "VALID", the default, "SAME" or "EXPLICIT"; see eddy_conv2d
- *  data_format        "NDHWC", the default, or "NCDHW", which costs two transpositions
- *  dilations          steps between what neighbouring filter elements meet; as strides
+ *  strides            of depth, height and width, one for all, or TensorFlow's five; default: 1
+ *  padding            "VALID" (default), "SAME" or "EXPLICIT"; see eddy_conv2d
+ *  data_format        "NDHWC" (default) or "NCDHW", which costs two transpositions
+ *  dilations          spacing between the input elements of adjacent filter elements; as strides
  *  explicit_paddings  six entries: zeros before and after x in depth, height and width;
- *                     "EXPLICIT" is understood
+ *                     implies "EXPLICIT"
  *
- *  It is eddy_conv2d of the slices of x, as many as the filter is deep put side by side, which
- *  takes that many times the memory of x.
- *  Errors: EDDY_BAD_SHAPE if ranks or channels do not fit, sizes are open or the filter is
- *  larger than x, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
- *  Gradient: that of what it is made of.  TensorFlow: Conv3D, nn.conv3d. */
+ *  It is computed by eddy_conv2d on the slices of x, concatenated along the channels for each
+ *  position of the filter in depth; that takes as many times the memory of x as the filter is deep.
+ *  Errors: EDDY_BAD_SHAPE if ranks or channels do not match, sizes are unknown or the filter is
+ *  larger than x, EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for invalid options.
+ *  Gradient: that of the operations that it is composed of.  TensorFlow: Conv3D, nn.conv3d. */
 eddy_tensor eddy_conv3d_with(const eddy_conv3d_args *given)
 {
     eddy_conv3d_args a = EDDY_TAKE(eddy_conv3d_args, given);
     const eddy_tensor none = { .graph = a.x.graph };
     volume v;
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     if (!eddy_is_valid(a.filter))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
                          "conv3d: the filter is not a valid tensor");
@@ -232,8 +233,8 @@ eddy_tensor eddy_conv3d_with(const eddy_conv3d_args *given)
 
 /* --------------------------------------------------------------- transpose -- */
 
-/* y of `depth` from what each place of x, [n, d, h, w, taps * c], gives to the slices that the
- * taps meet. */
+/* y of `depth`, summed from what each depth position of x, [n, d, h, w, taps * c], contributes to
+ * the slices that the taps cover. */
 static eddy_tensor scattered(const volume *v, eddy_tensor z, int64_t taps, int64_t depth)
 {
     const eddy_shape s = eddy_shape_of(z);
@@ -241,7 +242,7 @@ static eddy_tensor scattered(const volume *v, eddy_tensor z, int64_t taps, int64
     const int64_t    span = span_of(v, taps), whole = d + span - 1;
     const int64_t    missing = v->before[0] + depth - whole;
     eddy_tensor      part[MOST_TAPS];
-    if (step > 1) {                                  /* zeros between the places of x */
+    if (step > 1) {                                  /* zeros between the slices of x */
         const eddy_tensor lines = eddy_pad(eddy_expand_dims(z, 2), EDDY_DIMS(0, 0, 0, 0, 0, 0),
                                            EDDY_DIMS(0, 0, step - 1, 0, 0, 0));
         z = eddy_reshape(lines, EDDY_SHAPE(s.dim[0], s.dim[1] * step, s.dim[2], s.dim[3],
@@ -259,7 +260,7 @@ static eddy_tensor scattered(const volume *v, eddy_tensor z, int64_t taps, int64
                               .end_mask = 1);
 }
 
-/* The depth of y: what is asked for, if it has as many outputs as x is deep, or the smallest. */
+/* The depth of y: the one given, if its convolution has the depth of x, or else the smallest. */
 static bool settle_depth(volume *v, eddy_tensor x, eddy_shape asked, int64_t taps, int64_t *depth)
 {
     const int64_t d = eddy_shape_of(x).dim[1], step = v->step[0];
@@ -274,7 +275,7 @@ static bool settle_depth(volume *v, eddy_tensor x, eddy_shape asked, int64_t tap
     return false;
 }
 
-/* All of it with channels last; `o` is the shape that is asked for, or of rank 0. */
+/* The whole operation with channels last; `o` is the given shape, or has rank 0. */
 static eddy_tensor spread(volume *v, eddy_tensor x, eddy_tensor filter, eddy_shape o)
 {
     const eddy_shape s = eddy_shape_of(x), f = eddy_shape_of(filter);
@@ -294,22 +295,22 @@ static eddy_tensor spread(volume *v, eddy_tensor x, eddy_tensor filter, eddy_sha
     return scattered(v, z, f.dim[0], depth);
 }
 
-/** The transposed 3-D convolution: the gradient of eddy_conv3d with respect to its input, used to
- *  make larger volumes of smaller ones.
+/** The transposed 3-D convolution: the gradient of eddy_conv3d with respect to its input, used for
+ *  upsampling.
  *
  *  x             float32 or float64 [batch, depth, height, width, channels], for NCDHW [batch,
- *                channels, depth, height, width].  The batch alone may be open
- *  filter        of the same type [depth, height, width, out channels, channels], of known sizes,
- *                at most 256 deep
+ *                channels, depth, height, width].  Only the batch may be unknown
+ *  filter        same type, [depth, height, width, out channels, channels], of known sizes,
+ *                depth at most 256
  *  output_shape  of y: batch (or EDDY_ANY), depth, height, width, out channels, in the order of
- *                data_format.  Left out: with "SAME" x times the strides, else the smallest that
- *                comes from
- *  strides, padding, data_format, dilations, explicit_paddings  of the convolution that makes x
- *                of y; see eddy_conv3d
+ *                data_format.  Default: with "SAME" the size of x times the strides, otherwise the
+ *                smallest size whose convolution has the size of x
+ *  strides, padding, data_format, dilations, explicit_paddings  those of the convolution that maps
+ *                y to x; see eddy_conv3d
  *
- *  Errors: EDDY_BAD_SHAPE if ranks, channels or output_shape do not fit, or sizes are open;
- *  EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for other options.
- *  Gradient: that of what it is made of.
+ *  Errors: EDDY_BAD_SHAPE if ranks, channels or output_shape do not match, or sizes are unknown;
+ *  EDDY_BAD_DTYPE, EDDY_INVALID_ARGUMENT for invalid options.
+ *  Gradient: that of the operations that it is composed of.
  *  TensorFlow: nn.conv3d_transpose, Conv3DBackpropInputV2. */
 eddy_tensor eddy_conv3d_transpose_with(const eddy_conv3d_transpose_args *given)
 {
@@ -322,14 +323,14 @@ eddy_tensor eddy_conv3d_transpose_with(const eddy_conv3d_transpose_args *given)
     eddy_shape o = a.output_shape;
     volume     v;
     char       text[128];
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     if (!eddy_is_valid(a.filter))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
                          "conv3d_transpose: the filter is not a valid tensor");
     if (!take_options("conv3d_transpose", &same, &v)) return none;
     if (o.rank != 0 && o.rank != 5)
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "conv3d_transpose: output_shape is %s; five "
-                         "dimensions are expected", eddy_shape_print(o, text, sizeof text));
+                         "dimensions expected", eddy_shape_print(o, text, sizeof text));
     if (v.planes && o.rank == 5)
         o = EDDY_SHAPE(o.dim[0], o.dim[2], o.dim[3], o.dim[4], o.dim[1]);
     const eddy_tensor x = v.planes ? Transpose(a.x, EDDY_DIMS(0, 2, 3, 4, 1)) : a.x;

@@ -1,4 +1,4 @@
-/* ctc_beam_search.c -- CTC beam search decoder: the likeliest labels of logits trained with
+/* ctc_beam_search.c -- CTC beam search decoder: the most probable labels of logits trained with
  * eddy_ctc_loss, by prefix beam search (Graves, "Sequence transduction with recurrent neural
  * networks", 2012; Hannun, Maas, Jurafsky, Ng, 2014).
  *
@@ -54,17 +54,17 @@ static bool beam_infer(eddy_infer *c)
 
 /* ------------------------------------------------------------------- tree -- */
 
-/* Logarithms: of the paths that end with a blank, with the label, and of both; those of the step
- * being made. */
+/* Log probabilities: of the paths that end with a blank, with the label, and of both; then those
+ * of the step in progress. */
 typedef struct node {
     int32_t parent, label;            /* -1 at the root */
-    int32_t child, next;              /* of the beams: one that extends it, and the next of those */
+    int32_t child, next;              /* a beam that extends it, and the next such beam */
     bool    beam;
     double  blank, same, all;
     double  new_blank, new_same;
 } node;
 
-/* A beam may stay (label -1), or go on. */
+/* A beam may stay (label -1) or be extended. */
 typedef struct candidate {
     double  score;
     int32_t at, label;
@@ -77,7 +77,7 @@ typedef struct search {
     candidate *best;                  /* a heap, the worst in front */
     int32_t   *beams, *places_of;     /* nodes; a table of nodes by parent and label */
     double    *x;                     /* log probabilities of the step */
-    bool      *taken;                 /* labels of beams that extend the one at hand */
+    bool      *taken;                 /* labels of beams that extend the current one */
     int32_t    n, n_beams, n_best;
 } search;
 
@@ -88,7 +88,7 @@ static int64_t places_for(double nodes)
     return n;
 }
 
-/* The memory of a search; with base NULL only how much. */
+/* The memory of a search; if base is NULL, only its size. */
 static size_t lay_out(search *s, char *base, const beam_attrs *a, int64_t steps)
 {
     const size_t nodes = (size_t)nodes_of(a, steps), width = (size_t)s->width;
@@ -114,7 +114,7 @@ static double log_add(double a, double b)
     return low == -INFINITY ? top : top + log1p(exp(low - top));
 }
 
-/* The node of this label behind that one, made if there is none. */
+/* The child of that node with this label, created if there is none. */
 static int32_t node_behind(search *s, int32_t parent, int32_t label)
 {
     const uint64_t key = (uint64_t)(uint32_t)parent << 32 | (uint32_t)label;
@@ -139,14 +139,14 @@ static void begin(search *s)
 
 /* ------------------------------------------------------------------- heap -- */
 
-/* The first of equal ones is the better. */
+/* Of equal candidates the first is the better. */
 static bool is_worse(candidate a, candidate b)
 {
     if (a.score < b.score || a.score > b.score) return a.score < b.score;
     return a.at != b.at ? a.at > b.at : a.label > b.label;
 }
 
-static void sink(candidate *best, int32_t n, int32_t at)
+static void heap_sift_down(candidate *best, int32_t n, int32_t at)
 {
     const candidate c = best[at];
     for (int32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
@@ -158,23 +158,23 @@ static void sink(candidate *best, int32_t n, int32_t at)
     best[at] = c;
 }
 
-static void offer(search *s, candidate c)
+static void add_candidate(search *s, candidate c)
 {
     if (!(c.score > -INFINITY)) return;
     if (s->n_best < s->width) {
         s->best[s->n_best++] = c;
         for (int32_t i = s->n_best / 2; s->n_best == s->width && i-- > 0;)
-            sink(s->best, s->n_best, i);
+            heap_sift_down(s->best, s->n_best, i);
     } else if (is_worse(s->best[0], c)) {
         s->best[0] = c;
-        sink(s->best, s->n_best, 0);
+        heap_sift_down(s->best, s->n_best, 0);
     }
 }
 
 /* ------------------------------------------------------------------ steps -- */
 
-/* What reaches a beam that stays: from itself, and from its parent if that is one. */
-static void stay(search *s, int32_t at)
+/* The paths that end in a beam that stays: from itself, and from its parent if that is a beam. */
+static void extend_by_stay(search *s, int32_t at)
 {
     node *b = &s->nodes[at];
     b->new_blank = b->all + s->x[s->blank];
@@ -186,7 +186,7 @@ static void stay(search *s, int32_t at)
         b->next = p->child;
         p->child = at;
     }
-    offer(s, (candidate){ log_add(b->new_blank, b->new_same), at, -1 });
+    add_candidate(s, (candidate){ log_add(b->new_blank, b->new_same), at, -1 });
 }
 
 static double on(const search *s, const node *b, int32_t label)
@@ -194,14 +194,14 @@ static double on(const search *s, const node *b, int32_t label)
     return s->x[label] + (label == b->label ? b->blank : b->all);
 }
 
-/* All labels behind a beam but those of other beams. */
+/* All extensions of a beam except those that are beams themselves. */
 static void extend(search *s, int32_t at)
 {
     const node *b = &s->nodes[at];
     for (int32_t i = b->child; i >= 0; i = s->nodes[i].next) s->taken[s->nodes[i].label] = true;
     for (int32_t label = 0; label < s->classes; label++)
         if (label != s->blank && !s->taken[label])
-            offer(s, (candidate){ on(s, b, label), at, label });
+            add_candidate(s, (candidate){ on(s, b, label), at, label });
     for (int32_t i = b->child; i >= 0; i = s->nodes[i].next) s->taken[s->nodes[i].label] = false;
 }
 
@@ -209,7 +209,7 @@ static void step(search *s)
 {
     s->n_best = 0;
     for (int32_t i = 0; i < s->n_beams; i++) s->nodes[s->beams[i]].child = -1;
-    for (int32_t i = 0; i < s->n_beams; i++) stay(s, s->beams[i]);
+    for (int32_t i = 0; i < s->n_beams; i++) extend_by_stay(s, s->beams[i]);
     for (int32_t i = 0; i < s->n_beams; i++) extend(s, s->beams[i]);
     for (int32_t i = 0; i < s->n_beams; i++) s->nodes[s->beams[i]].beam = false;
     for (int32_t i = 0; i < s->n_best; i++) {
@@ -256,7 +256,7 @@ static double real_at(const eddy_buffer *x, int64_t i)
                                          : ((const double *)x->data)[i];
 }
 
-/* The best of the beams that are left as path `row` of the results. */
+/* Writes the best of the remaining beams as path `row` of the results. */
 static void take_best(const work *w, search *s, int64_t row)
 {
     const eddy_kernel *k = w->k;
@@ -331,7 +331,7 @@ static void beam_batch(eddy_batch *b)
     for (int i = 0; i < 3; i++) b->y[i] = eddy_unflatten_like(eddy_output(y, i), like, 0, 0);
 }
 
-/* Two operations for each class behind each beam. */
+/* Two operations for each class after each beam. */
 static double beam_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     const beam_attrs *a = attrs;
@@ -349,21 +349,21 @@ const eddy_op_def eddy_op_ctc_beam_search_decoder = {
     .gradient = eddy_not_differentiable, .batch = beam_batch,
 };
 
-/** The likeliest labels of all steps together, the probabilities of all paths that read as them
- *  added up; the beams are the beginnings that are followed from step to step.
+/** The most probable label sequences, where the probability of a sequence is the sum over all
+ *  paths that yield it; at most beam_width prefixes, the beams, are kept from step to step.
  *
  *  inputs           float32 or float64 [steps, batch, classes]: logits
- *  sequence_length  int32 or int64 [batch]: how many steps count
- *  beam_width       how many beams; 100 in TensorFlow if it is left out there
- *  top_paths        how many results of each example, the likeliest first; at most beam_width
- *  blank_index      the class of the blank; negative ones are counted from the last, which
- *                   TensorFlow's decoder takes
+ *  sequence_length  int32 or int64 [batch]: the number of steps of each example
+ *  beam_width       the number of beams; TensorFlow's default is 100
+ *  top_paths        the number of results per example, the most probable first; at most beam_width
+ *  blank_index      the class of the blank; a negative one counts from the last class, which
+ *                   TensorFlow's decoder uses
  *
- *  Three outputs: int64 [batch, top_paths, steps], the labels and -1 behind them; int64
- *  [batch, top_paths], how many; and [batch, top_paths], the logarithms of their
- *  probabilities.  Where there are fewer results, they have no labels and probability 0.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for other numbers, and
- *  in a run for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 beginnings.
+ *  Three outputs: int64 [batch, top_paths, steps], the labels followed by -1; int64
+ *  [batch, top_paths], the number of labels; and [batch, top_paths], the logarithms of the
+ *  probabilities.  If there are fewer results, the others have no labels and probability 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; EDDY_INVALID_ARGUMENT for invalid numbers,
+ *  and at run time for a length that is not in [0, steps]; EDDY_LIMIT for more than 2^29 prefixes.
  *  Gradient: none.  TensorFlow: tf.nn.ctc_beam_search_decoder_v2, whose labels are sparse. */
 eddy_tensor eddy_ctc_beam_search_decoder(eddy_tensor inputs, eddy_tensor sequence_length,
                                          int64_t beam_width, int64_t top_paths,

@@ -1,4 +1,4 @@
-/* ctc_greedy_decode.c -- CTC greedy decoder: the likeliest class of each step of logits trained
+/* ctc_greedy_decode.c -- CTC greedy decoder: the most probable class of each step of logits trained
  * with eddy_ctc_loss, with repeated classes merged and blanks removed. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -9,9 +9,9 @@
 /* ------------------------------------------------------ repeated labels -- */
 
 typedef struct collapse_attrs {
-    int64_t blank;                    /* left out; none if negative */
-    int64_t pad;                      /* behind the labels that remain */
-    bool    repeated;                 /* labels stay where they repeat */
+    int64_t blank;                    /* removed; none if negative */
+    int64_t pad;                      /* follows the remaining labels */
+    bool    repeated;                 /* repeated labels are kept */
 } collapse_attrs;
 
 static bool collapse_infer(eddy_infer *c)
@@ -74,12 +74,12 @@ const eddy_op_def eddy_op_collapse_repeated = {
 /** y = the labels of each row with consecutive equal ones merged, followed by zeros.
  *
  *  labels      int32 or int64 [..., n]
- *  seq_length  int32 or int64 [...]: how many labels of a row count
+ *  seq_length  int32 or int64 [...]: the number of labels of each row
  *
- *  Output 1 of the node is how many remain, of the type of seq_length; y is [..., n], where
- *  TensorFlow cuts it to the longest.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a run for a length
- *  that is not in [0, n].
+ *  Output 1 of the node is the number of remaining labels, with the type of seq_length; y is
+ *  [..., n], which TensorFlow truncates to the longest row.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_INVALID_ARGUMENT for a
+ *  length that is not in [0, n].
  *  Gradient: none.  TensorFlow: tf.nn.collapse_repeated. */
 eddy_tensor eddy_collapse_repeated(eddy_tensor labels, eddy_tensor seq_length)
 {
@@ -87,22 +87,22 @@ eddy_tensor eddy_collapse_repeated(eddy_tensor labels, eddy_tensor seq_length)
     return eddy_apply2(&eddy_op_collapse_repeated, &a, labels, seq_length);
 }
 
-/* ------------------------------------------------------------ the best path -- */
+/* ----------------------------------------------------------- greedy decoder -- */
 
-/** The labels that the likeliest class of each step reads as.
+/** The label sequence of the most probable class of each step.
  *
  *  inputs           float32 or float64 [steps, batch, classes]: logits or log probabilities
- *  sequence_length  int32 or int64 [batch]: how many steps count
- *  blank_index      the class of the blank; negative ones are counted from the last, which
- *                   TensorFlow's decoder takes
- *  merge_repeated   equal classes of steps that follow each other are one label
+ *  sequence_length  int32 or int64 [batch]: the number of steps of each example
+ *  blank_index      the class of the blank; a negative one counts from the last class, which
+ *                   TensorFlow's decoder uses
+ *  merge_repeated   merge equal classes of consecutive steps into one label
  *
- *  Three outputs: int64 [batch, steps], the labels and -1 behind them; int64 [batch], how many;
- *  and [batch, 1], minus the sum of the largest input of each step.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the classes are not known or sequence_length does
- *  not fit; EDDY_INVALID_ARGUMENT for a blank that is no class, and in a run for a length that
- *  is not in [0, steps].
- *  Gradient: of the third output, to the inputs that it is made of.
+ *  Three outputs: int64 [batch, steps], the labels followed by -1; int64 [batch], the number of
+ *  labels; and [batch, 1], minus the sum of the largest input of each step.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the number of classes is unknown or sequence_length
+ *  does not match; EDDY_INVALID_ARGUMENT for a blank_index out of range, and at run time for a
+ *  length that is not in [0, steps].
+ *  Gradient: of the third output, with respect to the inputs summed in it.
  *  TensorFlow: tf.nn.ctc_greedy_decoder, whose labels are sparse. */
 eddy_tensor eddy_ctc_greedy_decoder(eddy_tensor inputs, eddy_tensor sequence_length,
                                     int64_t blank_index, bool merge_repeated)

@@ -7,7 +7,7 @@
  * derivatives of ln Z, along the tensors that are passed as directions, so that one operation
  * provides all of them. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/ctc_paths.h"
 #include "ops/short_names.h"
@@ -20,11 +20,11 @@
 typedef struct eddy_ctc_loss_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_ctc_loss_args));
     eddy_tensor labels, logits;
-    eddy_tensor label_length;         /* left out: all labels */
-    eddy_tensor logit_length;         /* left out: all steps */
-    int64_t     blank_index;          /* default 0; -1: the last class */
+    eddy_tensor label_length;         /* default: all labels */
+    eddy_tensor logit_length;         /* default: all steps */
+    int64_t     blank_index;          /* default: 0; -1: the last class */
     bool        batch_major;          /* logits are [batch, steps, classes] */
-    bool        collapse_repeated;    /* of the labels, before anything else */
+    bool        collapse_repeated;    /* merge repeated labels first */
     const char *name;
 } eddy_ctc_loss_args;
 #endif
@@ -42,7 +42,7 @@ enum { LOGITS, LABELS, LABEL_LENGTH, LOGIT_LENGTH, DIRECTIONS };
 
 /* ------------------------------------------------------------- inferring -- */
 
-/* What memory the paths take has an end. */
+/* Limits the memory of the paths. */
 static bool infer_room(eddy_infer *c, int64_t steps, int64_t labels, int64_t classes)
 {
     const ctc_attrs *a = c->attrs;
@@ -52,13 +52,13 @@ static bool infer_room(eddy_infer *c, int64_t steps, int64_t labels, int64_t cla
                                "the blank, class %lld, is out of range for %lld classes",
                                (long long)a->blank_index, (long long)classes);
     if (steps != EDDY_ANY && labels != EDDY_ANY &&
-        eddy__ctc_room(steps, labels, c->n_in - DIRECTIONS, true) > most)
+        eddy__ctc_numbers(steps, labels, c->n_in - DIRECTIONS, true) > most)
         return eddy_infer_fail(c, EDDY_LIMIT, "%lld labels at %lld steps are too many",
                                (long long)labels, (long long)steps);
     return true;
 }
 
-/* The shape of the logits, and how many examples there are, as far as they are known. */
+/* The shape of the logits and the number of examples, as far as they are known. */
 static bool infer_all(eddy_infer *c, eddy_shape *logits, int64_t *batch)
 {
     const ctc_attrs *a = c->attrs;
@@ -101,13 +101,13 @@ static eddy_ctc ctc_of(const eddy_kernel *k)
 static eddy_status prepare(eddy_kernel *k)
 {
     const eddy_ctc c = ctc_of(k);
-    const double   room = eddy__ctc_room(c.steps, c.labels, c.directions,
+    const double   room = eddy__ctc_numbers(c.steps, c.labels, c.directions,
                                          k->op->variant == POSTERIORS);
     k->scratch_size = (size_t)room * sizeof(double) * (size_t)k->threads;
     return EDDY_OK;
 }
 
-/* The examples of the map and those of the op, put together along the axis of the latter. */
+/* Merges the examples of the map with those of the op, along the axis of the latter. */
 static void ctc_batch(eddy_batch *b)
 {
     ctc_attrs a = *(const ctc_attrs *)b->attrs;
@@ -148,8 +148,8 @@ static eddy_status posteriors_kernel(eddy_kernel *k)
     return eddy__ctc_posteriors(k, &c);
 }
 
-/* A derivative has no order among its directions: dy is one more of them for the log
- * probabilities, and takes the place of each. */
+/* The directions of a derivative have no order: dy is one more of them for the log
+ * probabilities, and replaces each in turn. */
 static void posteriors_gradient(eddy_rule *r)
 {
     eddy_tensor x[EDDY_CTC_DIRECTIONS + DIRECTIONS + 1];
@@ -163,7 +163,7 @@ static void posteriors_gradient(eddy_rule *r)
     }
 }
 
-/* About 40 operations on each of three states a label and step, and twice that with each
+/* About 40 operations for each of three states per label and step, and twice that for each
  * direction. */
 static double flops_of(int n_in, const eddy_type *in)
 {
@@ -235,7 +235,7 @@ const eddy_op_def eddy_op_ctc_loss = {
     .gradient = loss_gradient, .batch = ctc_batch,
 };
 
-/* As many numbers as x has along axis 0, each the size of `of` along `axis`. */
+/* As many numbers as x has along axis 0, each equal to the size of `of` along `axis`. */
 static eddy_tensor lengths_of(eddy_tensor x, eddy_tensor of, int axis)
 {
     const eddy_tensor n = eddy_size_along(of, axis), rows = eddy_row_numbers(x, EDDY_INT64);
@@ -243,23 +243,24 @@ static eddy_tensor lengths_of(eddy_tensor x, eddy_tensor of, int axis)
 }
 
 /** loss[b] = -ln p(labels[b] given the logits of example b): the probability that classes drawn
- *  at each step give the labels, once repeated classes are merged and blanks removed.
+ *  at each step yield the labels, once repeated classes are merged and blanks removed.
  *
- *  labels        int32 or int64 [batch, labels]: classes, none of them the blank; what stands
- *                behind an example's label_length does not matter
- *  logits        float32 or float64 [steps, batch, classes]; the softmax is taken here
- *  label_length  int32 or int64 [batch]; left out, all labels count
- *  logit_length  int32 or int64 [batch]; left out, all steps count
- *  blank_index   left out: class 0; negative ones are counted from the last
- *  batch_major   logits are [batch, steps, classes]; TensorFlow's logits_time_major turned round
- *  collapse_repeated  equal labels that follow each other are one
+ *  labels        int32 or int64 [batch, labels]: classes, none of them the blank; entries from
+ *                label_length on are ignored
+ *  logits        float32 or float64 [steps, batch, classes]; the softmax is computed here
+ *  label_length  int32 or int64 [batch]; default: all labels
+ *  logit_length  int32 or int64 [batch]; default: all steps
+ *  blank_index   default: class 0; a negative one counts from the last class
+ *  batch_major   logits are [batch, steps, classes]; the negation of TensorFlow's
+ *                logits_time_major
+ *  collapse_repeated  merge consecutive equal labels
  *
- *  The loss is infinite and its gradient 0 where the steps are too few for the labels, or no
- *  path is likelier than exp(-1e14).
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for a blank that is no
- *  class, and in a run for a length or a label out of range.
+ *  The loss is infinite and its gradient 0 if there are too few steps for the labels, or if no
+ *  path is more probable than exp(-1e14).
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; EDDY_INVALID_ARGUMENT for a blank_index out
+ *  of range, and at run time for a length or a label out of range.
  *  Gradient: dlogits = dy[b] (softmax(logits) - p(class at the step | labels)), 0 from
- *  logit_length on; right up to the fifth order, and EDDY_LIMIT beyond it.
+ *  logit_length on; correct up to the fifth order, and EDDY_LIMIT beyond it.
  *  TensorFlow: tf.nn.ctc_loss_v2 with dense labels. */
 eddy_tensor eddy_ctc_loss_with(const eddy_ctc_loss_args *given)
 {

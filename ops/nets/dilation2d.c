@@ -1,8 +1,8 @@
-/* dilation2d.c -- grey-scale dilation and erosion of images (morphology): the maximum over the
+/* dilation2d.c -- grayscale dilation and erosion of images (morphology): the maximum over the
  * elements of a filter, each of which corresponds to a slice of the image. */
 #include "ops/arrays/arrays.h"
 #include "ops/nets/expect_shape.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -13,16 +13,16 @@
 typedef struct eddy_dilation2d_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_dilation2d_args));
     eddy_tensor x, filter;
-    eddy_dims   strides;           /* of height and width, one for both, or four; default 1 */
+    eddy_dims   strides;           /* of height and width, one for both, or four; default: 1 */
     eddy_dims   rates;             /* likewise */
-    const char *padding;           /* "VALID", the default, or "SAME" */
+    const char *padding;           /* "VALID" (default) or "SAME" */
     const char *name;
 } eddy_dilation2d_args;
 #endif
 
 enum { MOST_TAPS = 1024 };
 
-/* Along height and along width. */
+/* For height and for width. */
 typedef struct dilation {
     int64_t taps, step, gap, before, after, out;
 } dilation;
@@ -37,7 +37,7 @@ static bool take_entry(eddy_dims d, int i, int64_t *v)
     return *v >= 1 && *v <= INT32_MAX;
 }
 
-/* Of n places; false if the filter does not fit. */
+/* The windows along an axis of size n; returns false if the filter does not fit. */
 static bool settle(dilation *d, int64_t n, bool same)
 {
     const int64_t span = (d->taps - 1) * d->gap + 1;
@@ -63,8 +63,8 @@ static bool take_options(const char *op, const eddy_dilation2d_args *a, dilation
         fits = fits && take_entry(a->strides, i, &d[i].step) && take_entry(a->rates, i, &d[i].gap);
     if (!fits) {
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: padding must be VALID or SAME; strides and rates must be above 0 and have 1 "
-                  "or 2 entries, or 4 with 1 for batch and channels",
+                  "%s: padding must be VALID or SAME; strides and rates must be positive and have "
+                  "1 or 2 entries, or 4 with 1 for batch and channels",
                   op);
         return false;
     }
@@ -125,32 +125,32 @@ static eddy_tensor named(eddy_tensor y, const char *name)
 /** y[n, i, j, c] = the maximum over di, dj of
  *                   x[n, i*stride + di*rate, j*stride + dj*rate, c] + filter[di, dj, c]
  *
- *  x        float32 or float64 [batch, height, width, channels]; height and width are known
- *  filter   the same type [height, width, channels], of known sizes, at most 1024 places
- *  strides  of height and width, one for both, or one for each dimension of x; default 1
- *  rates    steps between what neighbouring filter elements meet; likewise
- *  padding  "VALID", the default, or "SAME"; only elements of x count
+ *  x        float32 or float64 [batch, height, width, channels]; height and width must be known
+ *  filter   same type, [height, width, channels], of known sizes, at most 1024 positions
+ *  strides  of height and width, one for both, or one per dimension of x; default: 1
+ *  rates    spacing between the input elements of adjacent filter elements; likewise
+ *  padding  "VALID" (default) or "SAME"; padding is ignored in the maximum
  *
- *  It takes as many slices of x as the filter has places.  NaN if any term is.
- *  Errors: EDDY_BAD_SHAPE unless shapes fit and are known so far; EDDY_INVALID_ARGUMENT for
- *  options that are none; EDDY_BAD_DTYPE.
- *  Gradient: dx and dfilter = dy where the maximum is, at the first place of the filter.
+ *  The cost is one slice of x per filter position.  NaN if any term is NaN.
+ *  Errors: EDDY_BAD_SHAPE unless shapes match and are known as required; EDDY_INVALID_ARGUMENT for
+ *  invalid options; EDDY_BAD_DTYPE.
+ *  Gradient: dx and dfilter = dy at the maximum; in case of a tie, at the first filter position.
  *  TensorFlow: Dilation2D (nn.dilation2d). */
 eddy_tensor eddy_dilation2d_with(const eddy_dilation2d_args *given)
 {
     eddy_dilation2d_args a = EDDY_TAKE(eddy_dilation2d_args, given);
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     if (!eddy_is_valid(a.filter)) return missing("dilation2d", &a);
     return named(dilated("dilation2d", &a, a.x, a.filter), a.name);
 }
 
 /** y[n, i, j, c] = the minimum over di, dj of
- *                   x[n, i*stride + di*rate, j*stride + dj*rate, c] - turned[di, dj, c],
- *  where `turned` is the filter with height and width reversed.
+ *                   x[n, i*stride + di*rate, j*stride + dj*rate, c] - reversed[di, dj, c],
+ *  where `reversed` is the filter with height and width reversed.
  *
- *  x, filter, strides, rates, padding  as of eddy_dilation2d
+ *  x, filter, strides, rates, padding  as for eddy_dilation2d
  *
- *  It is -eddy_dilation2d(-x, turned).
+ *  It equals -eddy_dilation2d(-x, reversed).
  *  Errors, gradient: those of eddy_dilation2d.  TensorFlow: nn.erosion2d. */
 eddy_tensor eddy_erosion2d_with(const eddy_dilation2d_args *given)
 {

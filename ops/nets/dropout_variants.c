@@ -1,9 +1,9 @@
 /* dropout_variants.c -- spatial dropout (whole channels), alpha dropout (which preserves mean
  * and variance), and Gaussian noise and dropout; composed of eddy_dropout and random numbers. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
-#include "ops/nets/pool_windows.h"
+#include "ops/nets/pooling_rules.h"
 #include "ops/nets/expect_shape.h"
 #include "build/gen/table.h"
 
@@ -14,7 +14,7 @@ typedef struct eddy_spatial_dropout_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_spatial_dropout_args));
     eddy_tensor x;
     double      rate;              /* the fraction of channels dropped, in [0,1) */
-    const char *data_format;       /* channels last, the default, or second */
+    const char *data_format;       /* channels last (default) or second */
     int64_t     seed;
     const char *name;
 } eddy_spatial_dropout_args;
@@ -22,14 +22,14 @@ typedef struct eddy_alpha_dropout_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_alpha_dropout_args));
     eddy_tensor x;
     double      rate;              /* the fraction dropped, in [0,1) */
-    eddy_dims   noise_shape;       /* default x's shape */
+    eddy_dims   noise_shape;       /* default: x's shape */
     int64_t     seed;
     const char *name;
 } eddy_alpha_dropout_args;
 typedef struct eddy_gaussian_noise_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_gaussian_noise_args));
     eddy_tensor x;
-    double      stddev;            /* of what is added */
+    double      stddev;            /* of the noise */
     int64_t     seed;
     const char *name;
 } eddy_gaussian_noise_args;
@@ -51,14 +51,14 @@ static bool check_rate(const char *op, eddy_tensor x, double rate)
 
 /** y = x/(1 - rate) in the channels that a random mask keeps, and 0 in those it drops.
  *
- *  x            float32 or float64 [batch, places..., channels] of one to three axes, or with
+ *  x            float32 or float64 [batch, axes..., channels] with one to three axes, or with
  *               channels second
- *  rate         the probability of a channel of an example to be dropped, in [0,1)
- *  data_format  "NWC", "NHWC" or "NDHWC", the default; "NCW", "NCHW" or "NCDHW"
- *  seed         0: the op's own
+ *  rate         the probability that a channel of an example is dropped, in [0,1)
+ *  data_format  "NWC", "NHWC" or "NDHWC" (default); "NCW", "NCHW" or "NCDHW"
+ *  seed         0: a seed of the op's own
  *
- *  It is eddy_dropout with one decision for all places.
- *  Errors: EDDY_BAD_SHAPE unless the rank is known and 3 to 5; EDDY_INVALID_ARGUMENT for another
+ *  It is eddy_dropout with one decision for all spatial positions.
+ *  Errors: EDDY_BAD_SHAPE unless the rank is known and 3 to 5; EDDY_INVALID_ARGUMENT for any other
  *  data_format; those of eddy_dropout.
  *  Gradient: that of eddy_dropout.  TensorFlow: keras.layers.SpatialDropout2D. */
 eddy_tensor eddy_spatial_dropout_with(const eddy_spatial_dropout_args *given)
@@ -68,10 +68,10 @@ eddy_tensor eddy_spatial_dropout_with(const eddy_spatial_dropout_args *given)
     eddy_dims        noise = { .count = s.rank };
     bool             planes;
     char             text[128];
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     if (s.rank < 3 || s.rank > 5)
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "spatial_dropout: x has shape %s; rank 3 to 5 "
-                         "is expected", eddy_shape_print(s, text, sizeof text));
+                         "expected", eddy_shape_print(s, text, sizeof text));
     if (!eddy__window_format("spatial_dropout", a.x.graph, a.data_format, s.rank - 2, &planes))
         return eddy_none(a.x.graph);
     const int channels = planes ? 1 : s.rank - 1;
@@ -79,17 +79,17 @@ eddy_tensor eddy_spatial_dropout_with(const eddy_spatial_dropout_args *given)
     return eddy_dropout(a.x, a.rate, noise, a.seed, a.name ? a.name : "spatial_dropout");
 }
 
-/** y = a kept + b, where kept is x, or, where a random mask drops it, the least that eddy_selu
- *  yields; a and b are such that mean 0 and variance 1 stay.
+/** y = a kept + b, where kept is x, or, where a random mask drops it, the infimum of eddy_selu;
+ *  a and b are chosen to preserve mean 0 and variance 1.
  *
  *  x            float32 or float64; any shape
- *  rate         the probability of being dropped, in [0,1); with 0 the result is x itself
- *  noise_shape  as of eddy_dropout
- *  seed         0: the op's own
+ *  rate         the probability of being dropped, in [0,1); if 0, the result is x itself
+ *  noise_shape  as for eddy_dropout
+ *  seed         0: a seed of the op's own
  *
  *  Errors: those of eddy_dropout.
  *  Gradient: dx = a dy through the same mask.
- *  G. Klambauer and others, Self-normalizing neural networks, 2017.
+ *  G. Klambauer et al., Self-normalizing neural networks, 2017.
  *  TensorFlow: keras.layers.AlphaDropout. */
 eddy_tensor eddy_alpha_dropout_with(const eddy_alpha_dropout_args *given)
 {
@@ -108,11 +108,11 @@ eddy_tensor eddy_alpha_dropout_with(const eddy_alpha_dropout_args *given)
     return y;
 }
 
-/** y = x + z, z normally distributed with mean 0.
+/** y = x + z, where z is normally distributed with mean 0.
  *
  *  x       float32 or float64; any shape
- *  stddev  of z; not negative, finite; with 0 the result is x itself
- *  seed    0: the op's own
+ *  stddev  of z; finite and not negative; if 0, the result is x itself
+ *  seed    0: a seed of the op's own
  *
  *  Errors: EDDY_BAD_DTYPE; those of eddy_random_normal_like.
  *  Gradient: dx = dy.  TensorFlow: keras.layers.GaussianNoise. */
@@ -129,12 +129,12 @@ eddy_tensor eddy_gaussian_noise_with(const eddy_gaussian_noise_args *given)
     return y;
 }
 
-/** y = x z, z normally distributed with mean 1 and variance rate/(1 - rate), which is that of
- *  the mask of eddy_dropout.
+/** y = x z, where z is normally distributed with mean 1 and variance rate/(1 - rate), which is
+ *  that of the mask of eddy_dropout.
  *
  *  x     float32 or float64; any shape
- *  rate  in [0,1); with 0 the result is x itself
- *  seed  0: the op's own
+ *  rate  in [0,1); if 0, the result is x itself
+ *  seed  0: a seed of the op's own
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_INVALID_ARGUMENT if rate is out of range.
  *  Gradient: dx = dy z.  TensorFlow: keras.layers.GaussianDropout. */

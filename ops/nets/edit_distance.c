@@ -55,7 +55,7 @@ static eddy_status distance_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Of the first i hypotheses and j truths at[j] is the distance, for one i after the other. */
+/* One row of the table at a time: at[j] is the distance of the first i hypotheses and j truths. */
 static int64_t distance(int64_t n, const eddy_buffer *a, int64_t from_a, int64_t m,
                         const int64_t *b, int64_t *at)
 {
@@ -92,7 +92,7 @@ static void some_rows(void *arg, int64_t from, int64_t to, int worker)
 
 static eddy_status distance_kernel(eddy_kernel *k)
 {
-    enum { WORK = 20000 };                     /* cells that are worth a thread */
+    enum { WORK = 20000 };                     /* the number of cells that is worth a thread */
     for (int i = HYPOTHESIS; i <= TRUTH; i += TRUTH - HYPOTHESIS) {
         const int64_t most = k->out[0]->count ? last_of(k->in[i]) : 0;
         for (int64_t row = 0; row < k->out[0]->count; row++) {
@@ -117,7 +117,7 @@ static void distance_batch(eddy_batch *b)
     b->y[0] = eddy_apply(b->node->op, b->attrs, 4, in, (eddy_apply_args){ 0 });
 }
 
-/* Three operations for each pair of places. */
+/* Three operations for each pair of positions. */
 static double distance_flops(const void *attrs, int n_in, const eddy_type *in,
                              const eddy_type *out)
 {
@@ -137,19 +137,19 @@ const eddy_op_def eddy_op_edit_distance = {
     .kernel = distance_kernel, .gradient = eddy_not_differentiable, .batch = distance_batch,
 };
 
-/** y = the least number of insertions, deletions and replacements that make each truth of its
- *  hypothesis: Levenshtein's distance.
+/** y = the minimum number of insertions, deletions and substitutions that turn each hypothesis
+ *  into its truth: the Levenshtein distance.
  *
  *  hypothesis         int32 or int64 [..., n]
- *  hypothesis_length  int32 or int64 [...]: how many of each row count
- *  truth              the same, [..., m]
- *  truth_length       the same, [...]
- *  normalize          divide by the length of the truth: then it is infinite for a truth of
- *                     length 0 and another hypothesis
+ *  hypothesis_length  int32 or int64 [...]: the number of elements of each row
+ *  truth              int32 or int64 [..., m]
+ *  truth_length       int32 or int64 [...]: the number of elements of each row
+ *  normalize          divide by the length of the truth; if that is 0, the result is infinite
+ *                     unless the hypothesis is empty, too
  *
  *  y is float32 [...].
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT in a run for a length
- *  out of range.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_INVALID_ARGUMENT for a
+ *  length out of range.
  *  Gradient: none.  TensorFlow: tf.edit_distance, of sparse sequences. */
 eddy_tensor eddy_edit_distance(eddy_tensor hypothesis, eddy_tensor hypothesis_length,
                                eddy_tensor truth, eddy_tensor truth_length, bool normalize)

@@ -14,7 +14,7 @@ bool eddy__check_floats(const char *op, eddy_tensor x)
 {
     const eddy_dtype d = eddy_dtype_of(x);
     if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; it must be float32 or float64", op,
+    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected", op,
               eddy_dtype_name(d));
     return false;
 }

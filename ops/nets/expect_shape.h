@@ -4,10 +4,10 @@
 
 #include "graph/op.h"
 
-/* True if input i is absent or may have the shape `want`; otherwise an error that names the input
- * as `what`. */
+/* Returns true if input i is absent or its shape is compatible with `want`; otherwise reports an
+ * error that names the input `what`. */
 bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want);
-/* Argument x of the builder `op` has a float type; otherwise records that on the graph. */
+/* Checks that argument x of the builder `op` is float32 or float64; otherwise reports an error. */
 bool eddy__check_floats(const char *op, eddy_tensor x);
 
 #endif

@@ -1,7 +1,7 @@
 /* extract_patches.c -- extract_image_patches (im2col): the windows of images, each as a vector;
  * and its adjoint, which sums patches back into images. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/convolution/depthwise_conv.h"
 #include "ops/nets/conv2d.h"
@@ -15,9 +15,9 @@ typedef struct eddy_extract_image_patches_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_extract_image_patches_args));
     eddy_tensor x;
     eddy_dims   ksizes;            /* of a window: height and width, or one for both */
-    eddy_dims   strides;           /* likewise; default 1 */
-    eddy_dims   rates;             /* likewise; default 1 */
-    const char *padding;           /* "VALID" (the default), "SAME" */
+    eddy_dims   strides;           /* likewise; default: 1 */
+    eddy_dims   rates;             /* likewise; default: 1 */
+    const char *padding;           /* "VALID" (default), "SAME" */
     const char *name;
 } eddy_extract_image_patches_args;
 #endif
@@ -47,7 +47,7 @@ static bool infer_patches(eddy_infer *c, eddy_shape x, eddy_shape *y)
     if (a->ksizes.count != 4 || k[0] != 1 || k[3] != 1 || k[1] < 1 || k[2] < 1 ||
         k[1] > INT32_MAX || k[2] > INT32_MAX)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "ksizes must be a height and a width "
-                               "above 0 and below 2^31, or one for both");
+                               "that are positive and below 2^31, or one for both");
     if (a->conv.data_format && strcmp(a->conv.data_format, "NCHW") == 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "only channels last is supported; transpose");
@@ -157,22 +157,22 @@ const eddy_op_def eddy_op_patches = {
     .batch = patches_batch,
 };
 
-/** y[n, i, j, :] = the window of images x that begins at (i*stride, j*stride), as a vector:
- *  its elements by rows, columns, channels.
+/** y[n, i, j, :] = the window of images x that begins at (i*stride, j*stride), as a vector
+ *  ordered by row, column, channel.
  *
  *  x        float32 or float64 [batch, height, width, channels];
- *           y is [batch, out height, out width, height of a window * its width * channels]
- *  ksizes   of a window: height and width, one for both, or four where those of batch and
+ *           y is [batch, out height, out width, window height * window width * channels]
+ *  ksizes   size of a window: height and width, one for both, or four, where those of batch and
  *           channels are 1
- *  strides  from one window to the next, likewise; default 1
- *  rates    steps between neighbouring elements of a window, likewise; default 1
- *  padding  "VALID", the default: all windows inside; or "SAME": one at every stride, with
- *           zeros around the image
+ *  strides  distance between windows, likewise; default: 1
+ *  rates    spacing between the elements of a window, likewise; default: 1
+ *  padding  "VALID" (default): windows lie within the image; "SAME": one window per stride,
+ *           with zeros around the image
  *
- *  A convolution is the matrix product of these with its filter (im2col).
+ *  A convolution is the matrix product of these patches and its filter (im2col).
  *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE unless x has rank 4 and a window fits,
- *  EDDY_INVALID_ARGUMENT for other options.
- *  Gradient: dx = at each element the sum of dy over the windows that have it.
+ *  EDDY_INVALID_ARGUMENT for invalid options.
+ *  Gradient: dx = for each element the sum of dy over the windows that contain it.
  *  TensorFlow: ExtractImagePatches (tf.image.extract_patches). */
 eddy_tensor eddy_extract_image_patches_with(const eddy_extract_image_patches_args *given)
 {
@@ -187,7 +187,7 @@ eddy_tensor eddy_extract_image_patches_with(const eddy_extract_image_patches_arg
 
 /* ----------------------------------------------------------- patches_grad -- */
 
-/* Of x, which only lends its shape, and dy. */
+/* Inputs: x, of which only the shape is used, and dy. */
 static bool grad_infer(eddy_infer *c)
 {
     const eddy_shape dy = c->in[1].shape;

@@ -1,7 +1,7 @@
 /* group_norm.c -- group, instance, RMS and weight normalization; composed of other operations. */
 #include "ops/arrays/arrays.h"
 #include "ops/nets/expect_shape.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -13,9 +13,9 @@ typedef struct eddy_group_norm_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_group_norm_args));
     eddy_tensor x;
     int64_t     groups;
-    eddy_tensor scale, offset;     /* of each channel; either may be left out */
+    eddy_tensor scale, offset;     /* per channel; either may be omitted */
     double      epsilon EDDY_DEFAULT(1e-5);
-    const char *data_format;       /* channels last, the default, or second */
+    const char *data_format;       /* channels last (default) or second */
     const char *name;
 } eddy_group_norm_args;
 typedef struct eddy_instance_norm_args {
@@ -29,7 +29,7 @@ typedef struct eddy_instance_norm_args {
 typedef struct eddy_rms_norm_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_rms_norm_args));
     eddy_tensor x;
-    eddy_tensor scale;             /* of each element of a row; may be left out */
+    eddy_tensor scale;             /* per element of a row; may be omitted */
     double      epsilon EDDY_DEFAULT(1e-6);
     const char *name;
 } eddy_rms_norm_args;
@@ -37,12 +37,12 @@ typedef struct eddy_rms_norm_args {
 
 /* ----------------------------------------------------------------- groups -- */
 
-/* Where the channels of x are, and how many. */
+/* The position and number of the channels of x. */
 typedef struct layout {
     const char *op;
     int         rank, axis;
     int64_t     channels, groups;
-    eddy_dims   places;            /* the axes between */
+    eddy_dims   places;            /* the spatial axes */
 } layout;
 
 static bool fail_shape(const char *op, eddy_tensor x, const char *what)
@@ -59,7 +59,7 @@ static bool find_layout(const char *op, eddy_tensor x, const char *format, layou
     const size_t     n = format ? strlen(format) : 0;
     const bool planes = n > 1 && format[1] == 'C';
     *l = (layout){ .op = op, .rank = s.rank, .axis = planes ? 1 : s.rank - 1 };
-    if (s.rank < 2) return fail_shape(op, x, "rank 2 or more is expected");
+    if (s.rank < 2) return fail_shape(op, x, "rank 2 or more expected");
     if (format && (format[0] != 'N' || (!planes && format[n - 1] != 'C') || (int)n != s.rank)) {
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
                   "%s: data_format is '%.40s'; it must name %d dimensions, with C last or second",
@@ -73,7 +73,7 @@ static bool find_layout(const char *op, eddy_tensor x, const char *format, layou
     return true;
 }
 
-/* v, one number a channel, where it broadcasts with x. */
+/* Reshapes v, one number per channel, to broadcast with x. */
 static eddy_tensor beside_channels(const layout *l, eddy_tensor v)
 {
     eddy_shape s = { .rank = l->rank };
@@ -83,7 +83,7 @@ static eddy_tensor beside_channels(const layout *l, eddy_tensor v)
     return as_is ? v : eddy_reshape(v, s);
 }
 
-/* The means of t over each group of each example, one number a channel. */
+/* The means of t over each group of each example, one number per channel. */
 static eddy_tensor mean_by_group(const layout *l, eddy_tensor t)
 {
     const int64_t batch = eddy_shape_of(t).dim[0];
@@ -101,7 +101,7 @@ static eddy_tensor mean_by_group(const layout *l, eddy_tensor t)
     return ReshapeLike(BroadcastLike(mean, apart), each);
 }
 
-/* A vector of one number a channel. */
+/* Checks for a vector with one number per channel. */
 static bool check_vector(const layout *l, eddy_tensor x, const char *what, eddy_tensor v)
 {
     const eddy_shape s = eddy_shape_of(v);
@@ -137,26 +137,26 @@ static bool check_epsilon(const char *op, eddy_tensor x, double epsilon)
     return false;
 }
 
-/** y = (x - mean) / sqrt(variance + epsilon) scale + offset, mean and variance being those of
- *  each group of neighbouring channels of each example.
+/** y = (x - mean) / sqrt(variance + epsilon) scale + offset, where mean and variance are those of
+ *  each group of adjacent channels of each example.
  *
- *  x            float32 or float64 [batch, places..., channels], or with channels second; rank 2
- *               or more, the number of channels known
- *  groups       divides the number of channels
- *  scale        the same type, [channels]; left out: 1
- *  offset       the same type, [channels]; left out: 0
+ *  x            float32 or float64 [batch, spatial dimensions..., channels], or with channels
+ *               second; rank 2 or more, the number of channels known
+ *  groups       must divide the number of channels
+ *  scale        same type, [channels]; default: 1
+ *  offset       same type, [channels]; default: 0
  *  epsilon      not negative
- *  data_format  the dimensions of x, N first and C last, as "NHWC", the default; or C second
+ *  data_format  the dimensions of x, N first and C last, such as "NHWC" (default); or C second
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if shapes do not fit or x is not known well enough;
- *  EDDY_INVALID_ARGUMENT for other groups, epsilon or data_format.
- *  Gradient: that of the operations it is made of.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if shapes do not match or x is not sufficiently known;
+ *  EDDY_INVALID_ARGUMENT for invalid groups, epsilon or data_format.
+ *  Gradient: that of the operations that it is composed of.
  *  Y. Wu, K. He, Group normalization, 2018.  TensorFlow: keras.layers.GroupNormalization. */
 eddy_tensor eddy_group_norm_with(const eddy_group_norm_args *given)
 {
     eddy_group_norm_args a = EDDY_TAKE(eddy_group_norm_args, given);
     layout l;
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     const eddy_tensor none = { .graph = a.x.graph };
     if (!eddy__check_floats("group_norm", a.x) || !check_epsilon("group_norm", a.x, a.epsilon) ||
         !find_layout("group_norm", a.x, a.data_format, &l)) return none;
@@ -168,10 +168,10 @@ eddy_tensor eddy_group_norm_with(const eddy_group_norm_args *given)
     return normalised(&l, &a);
 }
 
-/** y = (x - mean) / sqrt(variance + epsilon) scale + offset, mean and variance being those of
+/** y = (x - mean) / sqrt(variance + epsilon) scale + offset, where mean and variance are those of
  *  each channel of each example.
  *
- *  x, scale, offset, epsilon, data_format  as of eddy_group_norm; x has rank 3 or more
+ *  x, scale, offset, epsilon, data_format  as for eddy_group_norm; x has rank 3 or more
  *
  *  Errors, gradient: those of eddy_group_norm.
  *  D. Ulyanov, A. Vedaldi, V. Lempitsky, Instance normalization, 2016.
@@ -188,23 +188,23 @@ eddy_tensor eddy_instance_norm_with(const eddy_instance_norm_args *given)
         !check_epsilon("instance_norm", a.x, a.epsilon) ||
         !find_layout("instance_norm", a.x, a.data_format, &l))
         return none;
-    if (l.rank < 3) return fail_shape(l.op, a.x, "rank 3 or more is expected"), none;
+    if (l.rank < 3) return fail_shape(l.op, a.x, "rank 3 or more expected"), none;
     l.groups = l.channels;
     return normalised(&l, &whole);
 }
 
 /* ------------------------------------------------------------------- rows -- */
 
-/** y = x / sqrt(mean of x^2 + epsilon) scale, the mean being that of each row of x along its
+/** y = x / sqrt(mean of x^2 + epsilon) scale, where the mean is that of each row of x along its
  *  last axis.
  *
  *  x        float32 or float64 [..., n]; y has its type and shape
- *  scale    the same type, [n]; left out: 1
+ *  scale    same type, [n]; default: 1
  *  epsilon  not negative
  *
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a scalar and as of the operations it is made of;
- *  EDDY_INVALID_ARGUMENT for an epsilon below 0.
- *  Gradient: that of the operations it is made of.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE for a scalar and as for the operations that it is
+ *  composed of; EDDY_INVALID_ARGUMENT for a negative epsilon.
+ *  Gradient: that of the operations that it is composed of.
  *  B. Zhang, R. Sennrich, Root mean square layer normalization, 2019. */
 eddy_tensor eddy_rms_norm_with(const eddy_rms_norm_args *given)
 {
@@ -214,7 +214,7 @@ eddy_tensor eddy_rms_norm_with(const eddy_rms_norm_args *given)
     if (!eddy__check_floats("rms_norm", a.x) || !check_epsilon("rms_norm", a.x, a.epsilon))
         return none;
     if (eddy_shape_of(a.x).rank == 0)
-        return fail_shape("rms_norm", a.x, "rank 1 or more is expected"), none;
+        return fail_shape("rms_norm", a.x, "rank 1 or more expected"), none;
     const eddy_shape s = eddy_shape_of(a.x);
     const layout     l = { .op = "rms_norm",
                            .channels = s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY };
@@ -229,17 +229,16 @@ eddy_tensor eddy_rms_norm_with(const eddy_rms_norm_args *given)
 
 /* ---------------------------------------------------------------- weights -- */
 
-/** w = v / |v| g: weights by their direction and their length, for each index along `axis`.
+/** w = v / |v| g: weights given by their direction and norm, for each index along `axis`.
  *
- *  v     float32 or float64, of known rank above 0: a matrix, a filter
- *  g     the same type, a vector as long as that dimension of v
- *  axis  the one that stays, in [-rank, rank): -1 is that of a layer's outputs
+ *  v     float32 or float64, of known rank, at least 1: a matrix, a filter
+ *  g     same type, a vector as long as dimension `axis` of v
+ *  axis  the axis that is not reduced, in [-rank, rank): -1 is that of a layer's outputs
  *
- *  |v| is the root of the sum of squares over all other axes; of zeros there is no direction,
- *  and w is NaN.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless v has a known rank above 0, g is a vector and
- *  both fit; EDDY_INVALID_ARGUMENT for an axis that v does not have.
- *  Gradient: that of the operations it is made of.
+ *  |v| is the square root of the sum of squares over all other axes; if it is 0, w is NaN.
+ *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE unless v has a known rank of at least 1, g is a vector
+ *  and both match; EDDY_INVALID_ARGUMENT for an axis that v does not have.
+ *  Gradient: that of the operations that it is composed of.
  *  T. Salimans, D. Kingma, Weight normalization, 2016.  PyTorch: nn.utils.weight_norm. */
 eddy_tensor eddy_weight_norm(eddy_tensor v, eddy_tensor g, int64_t axis)
 {

@@ -3,7 +3,7 @@
  * A row stays in the L1 cache while it is read for its mean and its variance, and while the
  * result is written. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/normalization.h"
 #include "ops/math/elementwise_rows.h"
@@ -14,7 +14,7 @@
 #define TEMPLATE "ops/kernels/normalization/layer_norm_loops.h"
 #include "ops/kernels/for_floats.h"
 
-/* Work worth handing to another thread, in elements. */
+/* The number of elements that is worth another thread. */
 enum { GRAIN = 32768 };
 
 /* ------------------------------------------------------------ layer_norm -- */
@@ -37,7 +37,7 @@ static eddy_status layer_norm_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Of each element: two additions, two subtractions, three products. */
+/* Per element: two additions, two subtractions, three products. */
 static double layer_norm_flops(const void *attrs, int n_in, const eddy_type *in,
                                const eddy_type *out)
 {
@@ -52,20 +52,20 @@ const eddy_op_def eddy_op_layer_norm = {
     .gradient = eddy__norm_gradient, .batch = eddy__norm_batch,
 };
 
-/** y = (x - mean) rstd scale + offset, mean and variance being those of each row of x
+/** y = (x - mean) rstd scale + offset, where mean and variance are those of each row of x
  *  along its last axis, and rstd = 1 / sqrt(variance + epsilon).
  *
- *  x        float32 or float64 [..., n], rank 1 at least; y has its type and shape
- *  scale    the same type, [n]
- *  offset   the same type, [n]
+ *  x        float32 or float64 [..., n], rank at least 1; y has its type and shape
+ *  scale    same type, [n]
+ *  offset   same type, [n]
  *  epsilon  not negative
  *
  *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
- *  of squares, divided by n.
+ *  of the squared deviations, that is, divided by n.
  *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
- *  the shapes do not fit; EDDY_INVALID_ARGUMENT for an epsilon below 0.
+ *  the shapes do not match; EDDY_INVALID_ARGUMENT for a negative epsilon.
  *  Gradient: with z = (x - mean) rstd and g = dy scale, dx = rstd (g - mean(g) - z mean(g z)),
- *  dscale and doffset the sums of dy z and dy; mean and rstd have one too.
+ *  dscale and doffset are the sums of dy z and dy; mean and rstd have a gradient, too.
  *  TensorFlow: keras.layers.LayerNormalization. */
 eddy_tensor eddy_layer_norm_with(const eddy_layer_norm_args *given)
 {

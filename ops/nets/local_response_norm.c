@@ -1,6 +1,6 @@
-/* local_response_norm.c -- local response normalization (LRN), across neighbouring channels. */
+/* local_response_norm.c -- local response normalization (LRN), across neighboring channels. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -18,11 +18,11 @@ typedef struct eddy_local_response_normalization_args {
 } eddy_local_response_normalization_args;
 #endif
 
-/* The sums of so many neighbours on both sides, along the last axis: each row a line of one
+/* The sums over `radius` neighbors on both sides along the last axis: each row is a line with one
  * channel. */
 static eddy_tensor sum_around(eddy_tensor x, int64_t radius)
 {
-    const eddy_tensor like = Sum(x, EDDY_AXES(-1));          /* only lends its shape */
+    const eddy_tensor like = Sum(x, EDDY_AXES(-1));          /* only its shape is used */
     const eddy_tensor rows = eddy_expand_dims(eddy_merge_leading(x, like), 2);
     const eddy_tensor mean = eddy_avg_pool1d(rows, EDDY_DIMS(2 * radius + 1), EDDY_DIMS(1),
                                              .explicit_paddings = EDDY_DIMS(radius, radius),
@@ -31,18 +31,18 @@ static eddy_tensor sum_around(eddy_tensor x, int64_t radius)
     return eddy_unflatten_like(sums, like, 0, 0);
 }
 
-/** y = x / (bias + alpha s)^beta, where s is the sum of squares over depth_radius neighbouring
- *  channels on both sides of each element, and of its own.
+/** y = x / (bias + alpha s)^beta, where s is the sum of squares over the channel of each element
+ *  and depth_radius neighboring channels on both sides.
  *
  *  x             float32 or float64 [..., channels], rank 2 or more
- *  depth_radius  how many on each side; not negative
- *  bias          default 1
- *  alpha         default 1
- *  beta          default 0.5
+ *  depth_radius  not negative; default: 5
+ *  bias          default: 1
+ *  alpha         default: 1
+ *  beta          default: 0.5
  *
  *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for x of lower or unknown rank; EDDY_INVALID_ARGUMENT
- *  for a depth_radius below 0 or above 2^20, or if the others are not finite.
- *  Gradient: that of the operations it is made of.
+ *  for a negative depth_radius or one above 2^20, or if the others are not finite.
+ *  Gradient: that of the operations that it is composed of.
  *  TensorFlow: LRN (nn.local_response_normalization); PyTorch's divides alpha by the number of
  *  channels. */
 eddy_tensor eddy_local_response_normalization_with(
@@ -56,14 +56,14 @@ eddy_tensor eddy_local_response_normalization_with(
     const double beta = a.beta;
     eddy_graph  *g = a.x.graph;
     char text[128];
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     const eddy_shape s = eddy_shape_of(a.x);
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return eddy_fail(g, EDDY_BAD_DTYPE, "local_response_normalization: x is %s; it must be "
-                         "float32 or float64", eddy_dtype_name(d));
+        return eddy_fail(g, EDDY_BAD_DTYPE, "local_response_normalization: x is %s; float32 or "
+                         "float64 expected", eddy_dtype_name(d));
     if (s.rank < 2)
         return eddy_fail(g, EDDY_BAD_SHAPE, "local_response_normalization: x has shape %s; rank 2 "
-                         "or more is expected", eddy_shape_print(s, text, sizeof text));
+                         "or more expected", eddy_shape_print(s, text, sizeof text));
     if (radius < 0 || radius > 1 << 20 || !isfinite(bias) || !isfinite(alpha) || !isfinite(beta))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
                          "local_response_normalization: depth_radius is %lld, bias %g, alpha %g "

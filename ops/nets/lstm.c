@@ -1,10 +1,10 @@
 /* lstm.c -- LSTM over a whole sequence, as one operation.
  *
- * The operation contains the recurrence alone: x w + b is one product over all steps before it,
+ * The operation contains only the recurrence: x w + b is one product over all steps before it,
  * and the gradient of the recurrent weights is one product over all steps after it. The gradient
  * of the gradient is composed of ordinary operations, step by step. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/lstm.h"
 #include "ops/nets/lstm_gradient.h"
@@ -15,12 +15,12 @@
 
 /* --------------------------------------------------------------- inferring -- */
 
-/* The sizes that the inputs settle together; EDDY_ANY where none does. */
+/* The sizes that the inputs determine together; EDDY_ANY if none does. */
 typedef struct sizes {
     int64_t steps, batch, h;
 } sizes;
 
-/* Input i is [steps, batch, factor h] less its first `skip` dimensions. */
+/* Checks that input i is [steps, batch, factor h] without its first `skip` dimensions. */
 static bool take_sizes(eddy_infer *c, int i, int skip, int factor, sizes *z)
 {
     const eddy_shape s = c->in[i].shape;
@@ -40,7 +40,7 @@ static eddy_shape gates(const sizes *z)
     return EDDY_SHAPE(z->steps, z->batch, z->h == EDDY_ANY ? EDDY_ANY : 4 * z->h);
 }
 
-/* Input i is [h, 4 h]. */
+/* Checks that input i is [h, 4 h]. */
 static bool take_weights(eddy_infer *c, int i, sizes *z)
 {
     const eddy_shape s = c->in[i].shape;
@@ -132,7 +132,7 @@ static eddy_status block_grad_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The product of each step, and some operations a gate. */
+/* The product of each step, and some operations per gate. */
 static double flops_of(eddy_shape g)
 {
     return (double)eddy_shape_count(g) * (2 * (double)g.dim[2] / 4 + 5);
@@ -153,7 +153,7 @@ static double block_grad_flops(const void *attrs, int n_in, const eddy_type *in,
 
 /* ------------------------------------------------------------------- rules -- */
 
-/* Of each step the state before it. */
+/* The state before each step. */
 static eddy_tensor states_before(eddy_tensor first, eddy_tensor all)
 {
     const eddy_tensor both[] = { ExpandDims(first, 0), all };
@@ -174,9 +174,9 @@ static eddy_tensor at_step(eddy_tensor unstacked, int64_t t)
     return eddy_output(unstacked, (int)t);
 }
 
-/* The gradient of the recurrence backwards runs forwards: with a and b what arrives at the
- * dh and dc that a step hands back, *dz gets what arrives at each dz, *back all a, *carry
- * all b.  False if the number of steps is not known. */
+/* The gradient of the backward recurrence runs forwards: given the gradients a and b of the
+ * dh and dc that each step passes back, *dz gets the gradient of each dz, *back all a, *carry
+ * all b.  Returns false if the number of steps is unknown. */
 static bool run_forwards(eddy_rule *r, const eddy_lstm_parts *p, eddy_tensor *dz,
                          eddy_tensor *back, eddy_tensor *carry)
 {
@@ -210,8 +210,8 @@ static bool is_empty(eddy_tensor x)
     return s.rank > 0 && s.dim[0] == 0;
 }
 
-/* dh and dc of a step are what arrived from outside and what the next step handed back;
- * the first is a product of all dz, the second a scan. */
+/* dh and dc of a step are the given gradients plus what the next step passed back; the first
+ * of these is a product with all dz, the second a scan. */
 static void block_grad_gradient(eddy_rule *r)
 {
     const eddy_tensor *x = r->x, u = x[0], none = eddy_none(r->graph);
@@ -243,7 +243,7 @@ static void block_grad_gradient(eddy_rule *r)
     if (r->n_in > 6) r->dx[6] = dx[5];
 }
 
-/* [n, t, b, ...] as [t, n b, ...], where t is that of `like`, and the way back. */
+/* [n, t, b, ...] as [t, n b, ...], where t is that of `like`, and the inverse. */
 static eddy_tensor into_batch(eddy_tensor x, const eddy_type *like, eddy_tensor pairs)
 {
     const int64_t steps = like->shape.rank == 3 ? like->shape.dim[0] : EDDY_ANY;
@@ -258,7 +258,7 @@ static eddy_tensor out_of_batch(eddy_tensor y, eddy_tensor pairs)
     return eddy_transpose(y, EDDY_DIMS(0, 2, 1, 3));
 }
 
-/* Examples with weights of their own: steps of ordinary ops, on [n, t, b, ...]. */
+/* Examples with their own weights: steps of ordinary ops, on [n, t, b, ...]. */
 static void unrolled(eddy_batch *b, int64_t steps)
 {
     enum { MOST = 4096 };
@@ -300,7 +300,7 @@ static void unrolled_grad(eddy_batch *b, int64_t steps)
     b->y[2] = dc;
 }
 
-/* The examples are more of the batch, if they have the same weights. */
+/* If the examples share the weights, they become part of the batch. */
 static void block_batch(eddy_batch *b)
 {
     const eddy_type *like = b->node->outputs;
@@ -377,15 +377,15 @@ typedef struct eddy_block_lstm_args {
  *  c[t-1], beginning with h0 and c0.
  *
  *  xw      float32 or float64 [t, b, 4 h], the gates in the order i, f, g, o
- *  h0, c0  of the same type, [b, h]
- *  u       of the same type, [h, 4 h]
+ *  h0, c0  same type, [b, h]
+ *  u       same type, [h, 4 h]
  *
- *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c, eddy_output(y, 2)
- *  the gates after sigmoid and tanh, [t, b, 4 h].
- *  Errors: EDDY_BAD_SHAPE for shapes that do not fit together; EDDY_NO_GRADIENT for a gradient of
- *  the gradient if the number of steps is not known or above 4096.
+ *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) is the c of all steps,
+ *  eddy_output(y, 2) the gates after sigmoid and tanh, [t, b, 4 h].
+ *  Errors: EDDY_BAD_SHAPE for shapes that do not match; EDDY_NO_GRADIENT for a gradient of
+ *  the gradient if the number of steps is unknown or above 4096.
  *  Gradient: dz[t] is that of the gates from dh[t] + dz[t+1] u', and dxw = dz; du is the sum
- *  of h[t-1]' dz[t], made as one product.
+ *  of h[t-1]' dz[t], computed as one product.
  *  TensorFlow: BlockLSTMV2 without its product with x (i, g, f, o there). */
 eddy_tensor eddy_block_lstm_with(const eddy_block_lstm_args *given)
 {
@@ -398,9 +398,9 @@ eddy_tensor eddy_block_lstm_with(const eddy_block_lstm_args *given)
 typedef struct eddy_lstm_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_lstm_args));
     eddy_tensor x;                /* [t,b,n] */
-    eddy_tensor h0, c0;           /* [b,h]; left out: zeros */
+    eddy_tensor h0, c0;           /* [b,h]; default: zeros */
     eddy_tensor w, u;             /* [n,4h] and [h,4h] */
-    eddy_tensor b;                /* [4h]; left out: none */
+    eddy_tensor b;                /* [4h]; default: none */
     const char *name;
 } eddy_lstm_args;
 #endif
@@ -408,13 +408,13 @@ typedef struct eddy_lstm_args {
 /** An LSTM layer over a sequence: eddy_block_lstm of x w + b.
  *
  *  x       float32 or float64 [t, b, n]: steps first
- *  h0, c0  of the same type, [b, h]; left out: zeros
- *  w, u    of the same type, [n, 4 h] and [h, 4 h]; PyTorch's weight_ih and weight_hh
- *          transposed, the gates in its order i, f, g, o
- *  b       [4 h]; left out: none
+ *  h0, c0  same type, [b, h]; default: zeros
+ *  w, u    same type, [n, 4 h] and [h, 4 h]; PyTorch's weight_ih and weight_hh
+ *          transposed, with the gates in its order i, f, g, o
+ *  b       same type, [4 h]; default: none
  *
- *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) are the c.
- *  Errors and gradient: as eddy_matmul, eddy_bias_add and eddy_block_lstm.
+ *  Returns the h of all steps, [t, b, h]; eddy_output(y, 1) is the c of all steps.
+ *  Errors and gradient: as for eddy_matmul, eddy_bias_add and eddy_block_lstm.
  *  TensorFlow: tf.nn.static_rnn of an LSTMBlockCell, with another order of gates. */
 eddy_tensor eddy_lstm_with(const eddy_lstm_args *given)
 {

@@ -5,7 +5,7 @@
  * operation, a smooth function of all its inputs; its own rule is composed of ordinary
  * operations. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/sequences/lstm.h"
 #include "ops/nets/lstm_gradient.h"
@@ -37,7 +37,7 @@ eddy_lstm_parts eddy__lstm_parts_of(const eddy_lstm_terms *t)
 }
 
 /* a b + c d. */
-static eddy_tensor two(eddy_tensor a, eddy_tensor b, eddy_tensor c, eddy_tensor d)
+static eddy_tensor sum_of_products(eddy_tensor a, eddy_tensor b, eddy_tensor c, eddy_tensor d)
 {
     return Add(Mul(a, b), Mul(c, d));
 }
@@ -52,8 +52,8 @@ void eddy__lstm_second(const eddy_lstm_terms *t, eddy_tensor dz, eddy_tensor dc_
     const eddy_tensor all = eddy_split(dz, 4, .axis = -1), *a = p.gate, *s = p.slope;
     const eddy_tensor z[] = { all, eddy_output(all, 1), eddy_output(all, 2), eddy_output(all, 3) };
     const eddy_tensor sum = Add(t->dc, Mul(t->dh, p.of_h[0]));
-    const eddy_tensor dsum = Add(two(z[0], p.of_c[0], z[1], p.of_c[1]),
-                                 two(z[2], p.of_c[2], dc_before, a[1]));
+    const eddy_tensor dsum = Add(sum_of_products(z[0], p.of_c[0], z[1], p.of_c[1]),
+                                 sum_of_products(z[2], p.of_c[2], dc_before, a[1]));
     eddy_tensor arrived[4] = { Mul(sum, a[2]), Mul(sum, t->c_before), Mul(sum, a[0]),
                                Mul(t->dh, p.top) };
     eddy_tensor of_slope[4], dact[4];
@@ -73,14 +73,14 @@ void eddy__lstm_second(const eddy_lstm_terms *t, eddy_tensor dz, eddy_tensor dc_
     dx[0] = eddy_concat((eddy_list){ 4, d }, -1);
     dx[1] = Mul(dact[1], sum);
     dx[2] = Mul(dtop, p.top_slope);
-    dx[3] = two(dsum, p.of_h[0], z[3], p.of_h[1]);
+    dx[3] = sum_of_products(dsum, p.of_h[0], z[3], p.of_h[1]);
     dx[4] = dsum;
     if (eddy_is_valid(t->dact)) dx[5] = eddy_concat((eddy_list){ 4, dact }, -1);
 }
 
 /* ------------------------------------------------------------------- one step -- */
 
-/* The shapes of gates and states, each from both. */
+/* The shapes of gates and states, each merged from both. */
 static bool step_shapes(eddy_infer *c, int gates, int state, eddy_shape *z, eddy_shape *s)
 {
     *z = c->in[gates].shape;
@@ -140,7 +140,7 @@ static void gates_grad_gradient(eddy_rule *r)
     eddy__lstm_second(&t, r->dy[0], r->dy[1], r->dx);
 }
 
-/* Of each state: two or three products and sums a gate, five exponentials or fewer. */
+/* Per state: two or three products and sums per gate, five exponentials or fewer. */
 static double gates_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     (void)attrs; (void)n_in; (void)out;
@@ -203,11 +203,11 @@ const eddy_op_def eddy_op_lstm_gates = {
 /** One step of an LSTM after its products: with i, f, g, o the quarters of z,
  *  c' = sigmoid(f) c + sigmoid(i) tanh(g) and h = sigmoid(o) tanh(c').
  *
- *  z  float32 or float64 [..., 4 h], x w + h u + b as a rule; the order is PyTorch's
- *  c  of the same type, [..., h]
+ *  z  float32 or float64 [..., 4 h], usually x w + h u + b; the order is PyTorch's
+ *  c  same type, [..., h]
  *
  *  Returns h; eddy_output(y, 1) is c', eddy_output(y, 2) the gates after sigmoid and tanh,
- *  in the order of z.  Nothing is added to f: put a forget bias into b.
+ *  in the order of z.  Nothing is added to f: include a forget bias in b.
  *  Errors: EDDY_BAD_SHAPE if the last dimension of z is not four times that of c, or the others
  *  differ.
  *  Gradient: with D = dc' + dh o (1 - tanh(c')^2), dc = D f, di = D g i (1 - i) and so on.

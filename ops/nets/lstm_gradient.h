@@ -1,18 +1,18 @@
-/* lstm_gradient.h -- the gradient of one step of an LSTM, made of ordinary operations. */
+/* lstm_gradient.h -- the gradient of one step of an LSTM, composed of ordinary operations. */
 #ifndef EDDY_OPS_NETS_LSTM_GRADIENT_H
 #define EDDY_OPS_NETS_LSTM_GRADIENT_H
 
 #include "graph/op.h"
 
-/* Whether an output has a gradient: the gradient pass puts zeros where there is none. */
+/* Whether an output has a gradient: the gradient pass uses zeros where there is none. */
 bool eddy__lstm_arrived(eddy_tensor dy);
 
-/* The gradient of a step as ordinary ops see it: its inputs, any leading dimensions. */
+/* The gradient of a step as an operation: its inputs, with any leading dimensions. */
 typedef struct eddy_lstm_terms {
     eddy_tensor act, c_before, c, dh, dc, dact;          /* dact may be invalid */
 } eddy_lstm_terms;
 
-/* What dz and dc_before are made of: gates [i,f,g,o], and the factors of their derivatives. */
+/* The terms of dz and dc_before: gates [i,f,g,o], and the factors of their derivatives. */
 typedef struct eddy_lstm_parts {
     eddy_tensor gate[4], slope[4];       /* slope: i (1-i), f (1-f), 1 - g*g, o (1-o) */
     eddy_tensor top, top_slope;          /* tanh c, 1 - its square */

@@ -1,9 +1,9 @@
 /* max_pool_with_argmax.c -- 2-D max pooling that also returns the indices of the maxima
  * (argmax). */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
-#include "ops/nets/pool_windows.h"
+#include "ops/nets/pooling_rules.h"
 #include "build/gen/table.h"
 
 #ifdef EDDY_HEADER
@@ -11,8 +11,8 @@ typedef struct eddy_max_pool_with_argmax_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_max_pool_with_argmax_args));
     eddy_tensor x;
     eddy_dims   ksize;                   /* of a window: one entry, height and width, or four */
-    eddy_dims   strides;                 /* likewise; default ksize */
-    const char *padding;                 /* "VALID", the default, "SAME" or "EXPLICIT" */
+    eddy_dims   strides;                 /* likewise; default: ksize */
+    const char *padding;                 /* "VALID" (default), "SAME" or "EXPLICIT" */
     bool        include_batch_in_index;
     eddy_dims   explicit_paddings;       /* above, below, left and right */
     const char *name;
@@ -31,7 +31,7 @@ static const eddy_attr_field argmax_fields[] = {
     { "paddings", EDDY_ATTR_DIMS, offsetof(argmax_attrs, windows.paddings) },
     { "padding", EDDY_ATTR_STRING, offsetof(argmax_attrs, windows.padding) },
     { "include_batch_in_index", EDDY_ATTR_BOOL, offsetof(argmax_attrs, include_batch_in_index) },
-    { NULL, EDDY_ATTR_END, 0 },
+    { 0 },
 };
 
 static bool argmax_infer(eddy_infer *c)
@@ -50,9 +50,7 @@ static eddy_status argmax_prepare(eddy_kernel *k)
 static eddy_status argmax_kernel(eddy_kernel *k)
 {
     const argmax_attrs *a = k->attrs;
-    eddy_window_work    w = eddy__window_work_of(k);
-    w.x = k->in[0]->data;
-    w.y = k->out[0]->data;
+    eddy_window_work    w = eddy__window_work_of(k, k->in[0], NULL);
     w.where = k->out[1]->data;
     w.all = a->include_batch_in_index;
     eddy__window_pick(k, &w);
@@ -65,7 +63,7 @@ static void argmax_gradient(eddy_rule *r)
     r->dx[0] = eddy__apply3(&eddy_op_max_pool3d_grad, &a->windows, r->x[0], r->y[0], r->dy[0]);
 }
 
-/* Indices count the elements of one x of the map: all that come before it are left out. */
+/* Indices are relative to one example of the map: the offset of the example is subtracted. */
 static void argmax_batch(eddy_batch *b)
 {
     const argmax_attrs *a = b->attrs;
@@ -83,21 +81,21 @@ const eddy_op_def eddy_op_max_pool_with_argmax = {
     .gradient = argmax_gradient, .batch = argmax_batch,
 };
 
-/** y = the maxima of the windows of images; eddy_output(y, 1): where they are.
+/** y = the maxima of the windows of images; eddy_output(y, 1): their indices.
  *
  *  x                       float32 or float64 [batch, height, width, channels]
- *  ksize                   of a window: one entry for both, height and width, or one for each
+ *  ksize                   size of a window: one entry for both, height and width, or one per
  *                          dimension of x, where those of batch and channels are 1
- *  strides                 from one window to the next, likewise; default ksize
- *  padding                 "VALID", the default, "SAME" or "EXPLICIT"; see eddy_max_pool2d
- *  include_batch_in_index  whether indices count the elements of all of x, or, by default, of
- *                          each image; what is padding has none
- *  explicit_paddings       as of eddy_max_pool2d
+ *  strides                 distance between windows, likewise; default: ksize
+ *  padding                 "VALID" (default), "SAME" or "EXPLICIT"; see eddy_max_pool2d
+ *  include_batch_in_index  true: indices count the elements of all of x; false: those of each
+ *                          image; padding is not counted
+ *  explicit_paddings       as for eddy_max_pool2d
  *
- *  Returns output 0; output 1, int64 of the same shape, are the indices (h width + w) channels + c.
- *  Of equal elements the first counts; a NaN stays if it comes first in its window, and is passed
- *  over elsewhere.
- *  Errors: those of eddy_max_pool2d; EDDY_LIMIT from 2^31 places an image.
+ *  Returns output 0; output 1, int64 of the same shape, is the index (h width + w) channels + c.
+ *  The first of equal elements is chosen.  A NaN is the result if it comes first in its window,
+ *  and is ignored elsewhere.
+ *  Errors: those of eddy_max_pool2d; EDDY_LIMIT for images with 2^31 positions or more.
  *  Gradient: dx = dy at the maxima; output 1 has none.
  *  TensorFlow: MaxPoolWithArgmax (nn.max_pool_with_argmax). */
 eddy_tensor eddy_max_pool_with_argmax_with(const eddy_max_pool_with_argmax_args *given)

@@ -12,7 +12,7 @@ const eddy_attr_field eddy__norm_fields[] = EDDY_FIELDS(eddy_norm_attrs, epsilon
 
 /* ----------------------------------------------------------------- types -- */
 
-/* Input i is a vector, as long as the last dimension of x, which may become known. */
+/* Checks that input i is a vector as long as the last dimension of x, which it may determine. */
 static bool infer_vector(eddy_infer *c, int i, const char *what, eddy_shape *x)
 {
     const eddy_shape v = c->in[i].shape;
@@ -26,7 +26,7 @@ static bool infer_vector(eddy_infer *c, int i, const char *what, eddy_shape *x)
                            eddy_shape_print(*x, whole, sizeof whole));
 }
 
-/* Of the mean of each group. */
+/* The shape of the mean of each group. */
 static eddy_shape group_shape(eddy_shape x, eddy_norm_groups groups)
 {
     if (groups == EDDY_NORM_COLUMNS)
@@ -50,7 +50,7 @@ bool eddy__norm_infer(eddy_infer *c)
     return true;
 }
 
-/* Input i has one number a group. */
+/* Checks that input i has one number per group. */
 static bool infer_groups(eddy_infer *c, int i, const char *what, eddy_shape want)
 {
     char text[128], whole[128];
@@ -75,8 +75,8 @@ bool eddy__norm_grad_infer(eddy_infer *c)
 
 /* -------------------------------------------------------------- formulas -- */
 
-/* How elements are summed by groups: along axes that stay with size 1, or down to the
- * shape of `like`, for which the rank of x need not be known. */
+/* How elements are summed by groups: along axes that are kept with size 1, or down to the
+ * shape of `like`, which does not require a known rank of x. */
 typedef struct grouping {
     eddy_dims   axes;
     eddy_tensor like;
@@ -95,7 +95,7 @@ static eddy_tensor sum_by(const grouping *by, eddy_tensor t)
     return Sum(t, .axes = by->axes, .keepdims = true);
 }
 
-/* How many elements of x are in each group. */
+/* The number of elements of x in each group. */
 static eddy_tensor group_size(eddy_tensor x, eddy_tensor mean)
 {
     const eddy_tensor all = Cast(eddy_size(x, EDDY_INT64), EDDY_FLOAT64);
@@ -103,13 +103,13 @@ static eddy_tensor group_size(eddy_tensor x, eddy_tensor mean)
     return CastLike(Div(all, groups), x);
 }
 
-/* Whether anything arrived: the sweep puts zeros where nothing did. */
+/* Whether there is a gradient: the sweep uses zeros where there is none. */
 static bool arrived(eddy_tensor dy)
 {
     return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
 }
 
-/* a + b, where either may be none. */
+/* a + b, where either may be missing. */
 static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
 {
     return !eddy_is_valid(a) ? b : !eddy_is_valid(b) ? a : Add(a, b);
@@ -117,7 +117,7 @@ static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
 
 /* -------------------------------------------------------------- gradients -- */
 
-/* What arrived for mean, variance (columns have it) and rstd, carried to x. */
+/* The contribution to dx of the gradients of mean, variance (of columns only) and rstd. */
 static eddy_tensor statistics_gradient(const eddy_rule *r)
 {
     const int last = r->n_out - 1;
@@ -147,8 +147,8 @@ void eddy__norm_gradient(eddy_rule *r)
 }
 
 /* With z = (x - mean) rstd, g = dy scale and means over groups of n: dx is
- * rstd (g - mean(g) - z mean(g z)), dscale and doffset sum dy z and dy.  What arrived
- * for them are a, b and c; the product of a and dx sums to rstd p. */
+ * rstd (g - mean(g) - z mean(g z)), dscale and doffset sum dy z and dy.  Their gradients
+ * are a, b and c; the product of a and dx sums to rstd p. */
 void eddy__norm_grad_gradient(eddy_rule *r)
 {
     const eddy_tensor dy = r->x[0], scale = r->x[2], rstd = r->x[4];
@@ -178,9 +178,9 @@ void eddy__norm_grad_gradient(eddy_rule *r)
     r->dx[4] = add_terms(p, sum_by(&by, Mul(to_z, off)));
 }
 
-/* ---------------------------------------------------------- many examples -- */
+/* --------------------------------------------------------------- batching -- */
 
-/* Axes 1 to `last`, behind that of the examples. */
+/* Axes 1 to `last`, after the batch axis. */
 static eddy_dims middle_axes(int last)
 {
     eddy_dims d = { .count = last > 0 ? last : -1 };
@@ -193,13 +193,13 @@ static grouping batch_grouping(eddy_norm_groups groups, int rank)
     return (grouping){ .axes = groups == EDDY_NORM_ROWS ? EDDY_AXES(-1) : middle_axes(rank - 1) };
 }
 
-/* Input i, a vector for each example, in front of x of this rank. */
+/* Input i, one vector per example, expanded to broadcast with x of this rank. */
 static eddy_tensor batch_vector(const eddy_batch *b, int i, int rank)
 {
     return b->batched[i] ? eddy__batch_widen(b->x[i], 1, rank - 1) : b->x[i];
 }
 
-/* The statistics of a group, in the shape that one example's have. */
+/* The statistics of a group, with the shape that those of one example have. */
 static eddy_tensor batch_statistics(eddy_tensor t, eddy_norm_groups groups, int rank)
 {
     if (groups == EDDY_NORM_ROWS || rank < 2) return t;
@@ -230,7 +230,7 @@ void eddy__norm_batch(eddy_batch *b)
     b->y[b->n_out - 1] = batch_statistics(rstd, groups, rank);
 }
 
-/* mean or rstd beside x: of columns, a vector. */
+/* mean or rstd, expanded to broadcast with x: for columns, from a vector. */
 static eddy_tensor batch_groups(const eddy_batch *b, int i, eddy_norm_groups groups, int rank)
 {
     return groups == EDDY_NORM_COLUMNS ? batch_vector(b, i, rank) : b->x[i];

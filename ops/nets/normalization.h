@@ -20,7 +20,7 @@ typedef struct eddy_norm_attrs {
 } eddy_norm_attrs;
 extern const eddy_attr_field eddy__norm_fields[];
 
-/* What `infer`, `gradient` and `batch` of the forward and of the gradient op do. */
+/* The rules infer, gradient and batch of the forward op and of the gradient op. */
 bool eddy__norm_infer(eddy_infer *c);
 bool eddy__norm_grad_infer(eddy_infer *c);
 void eddy__norm_gradient(eddy_rule *r);
@@ -35,26 +35,26 @@ void eddy__norm_grad_batch(eddy_batch *b);
     EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "x", EDDY_LIKE(0) | EDDY_RANK_FROM(1) }, \
                 { "scale", EDDY_LIKE(0) }, { "mean", EDDY_LIKE(0) }, { "rstd", EDDY_LIKE(0) })
 
-/* x as a matrix of `rows` rows of `width` elements, and what its loops read and write. */
+/* x as a matrix of `rows` rows of `width` elements, and the operands of its loops. */
 typedef struct eddy_norm_work eddy_norm_work;
 struct eddy_norm_work {
     int64_t     rows, width;
-    int64_t     block;               /* rows of which `part` has one result */
+    int64_t     block;               /* rows per block, each with one result in `part` */
     const void *dy, *x, *scale, *offset;
-    void       *mean, *rstd;         /* one a group */
+    void       *mean, *rstd;         /* one per group */
     void       *y;                   /* or dx */
-    double     *part;                /* 2 * width sums a block, and more room */
-    const void *factor[3];           /* of each column */
+    double     *part;                /* 2 * width sums per block, and more memory after them */
+    const void *factor[3];           /* per column */
     double      epsilon;
-    /* Rows, or blocks, [from, to). */
+    /* Processes rows, or blocks, [from, to). */
     void      (*loop)(const eddy_norm_work *w, int64_t from, int64_t to);
 };
 
-/* The work of a forward or of a gradient op, with its inputs and outputs. */
+/* The work of a forward op or of a gradient op, with its inputs and outputs. */
 eddy_norm_work eddy__norm_work_of(const eddy_kernel *k);
-/* How many blocks, for at least `least` elements in each. */
+/* The number of blocks, with at least `least` elements in each. */
 int64_t eddy__norm_blocks(eddy_norm_work *w, int64_t least);
-/* w->loop on pieces of [0, n). */
+/* Runs w->loop on pieces of [0, n). */
 void eddy__norm_run(const eddy_kernel *k, const eddy_norm_work *w, int64_t n, int64_t grain);
 
 #endif

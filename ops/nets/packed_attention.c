@@ -1,11 +1,11 @@
-/* packed_attention.c -- packed self-attention, with q, k and v of all heads side by side, as one
+/* packed_attention.c -- packed self-attention: q, k and v of all heads in one tensor, as one
  * projection produces them.
  *
- * It is an operation of its own and no attribute of scaled dot-product attention: it has one
+ * It is an operation of its own, not an attribute of scaled dot-product attention: it has one
  * input instead of three, and its gradient is one tensor in the layout that the gradient of the
  * projection needs. The kernel of a head accepts rows at any stride, so nothing is transposed. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
@@ -36,7 +36,7 @@ static eddy_shape packed_sum(eddy_shape qkv)
 typedef struct heads {
     const eddy_kernel  *k;
     eddy_attention_head first;
-    int64_t             count;           /* heads of one of the batch */
+    int64_t             count;           /* heads of one example */
     size_t              size, scratch;
     bool                gradient;
 } heads;
@@ -109,7 +109,7 @@ static eddy_status packed_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* As eddy_scaled_dot_product_attention: `products` of s s d for each head. */
+/* Like eddy_scaled_dot_product_attention: `products` of s s d for each head. */
 static double packed_flops_of(const eddy_type *in, double products)
 {
     const eddy_shape s = in[0].shape;
@@ -130,7 +130,7 @@ static double packed_grad_flops(const void *attrs, int n_in, const eddy_type *in
     return packed_flops_of(in, 5);
 }
 
-/* The examples go into the batch and come out of it again. */
+/* Merges the examples into the batch and separates them again. */
 static void packed_batch(eddy_batch *b)
 {
     eddy_tensor x[5];
@@ -153,18 +153,22 @@ static bool packed_grad_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, c->in[0].dtype, qkv);
 }
 
-/* Heads in front of rows, or behind them again: of y, and of one number a row. */
-static eddy_tensor turned(eddy_tensor x) { return eddy_transpose(x, EDDY_DIMS(0, 2, 1, 3)); }
+/* Moves heads before rows, or back: of y, and of a tensor with one number per row. */
+static eddy_tensor swap_heads_and_steps(eddy_tensor x)
+{
+    return eddy_transpose(x, EDDY_DIMS(0, 2, 1, 3));
+}
 static eddy_tensor turned_sum(eddy_tensor x) { return eddy_transpose(x, EDDY_DIMS(0, 2, 1)); }
 
 static eddy_tensor part(eddy_tensor qkv, int i)
 {
-    return turned(eddy_output(eddy_unstack(qkv, 2, .num = 3), i));
+    return swap_heads_and_steps(eddy_output(eddy_unstack(qkv, 2, .num = 3), i));
 }
 
 static eddy_tensor packed(const eddy_tensor *x)
 {
-    const eddy_tensor parts[] = { turned(x[0]), turned(x[1]), turned(x[2]) };
+    const eddy_tensor parts[] = { swap_heads_and_steps(x[0]), swap_heads_and_steps(x[1]),
+                                  swap_heads_and_steps(x[2]) };
     return eddy_stack((eddy_list){ 3, parts }, 2);
 }
 
@@ -174,14 +178,14 @@ static void packed_grad_gradient(eddy_rule *r)
     const eddy_tensor g[] = { part(d, 0), part(d, 1), part(d, 2) };
     const eddy_attention_terms t = {
         .attrs = r->attrs, .q = part(x[0], 0), .k = part(x[0], 1), .v = part(x[0], 2),
-        .y = turned(x[1]), .sum = turned_sum(x[2]), .dy = turned(x[3]),
+        .y = swap_heads_and_steps(x[1]), .sum = turned_sum(x[2]), .dy = swap_heads_and_steps(x[3]),
         .dsum = turned_sum(x[4]), .mask = eddy_none(r->graph),
     };
     eddy_tensor dx[8];
     eddy__attention_second(&t, g, dx);
     r->dx[0] = packed(dx);
     for (int i = 1; i < 5; i += 2) {
-        r->dx[i] = turned(dx[i + 2]);
+        r->dx[i] = swap_heads_and_steps(dx[i + 2]);
         r->dx[i + 1] = turned_sum(dx[i + 3]);
     }
 }
@@ -203,8 +207,8 @@ const eddy_op_def eddy_op_packed_self_attention_grad = {
 typedef struct eddy_packed_self_attention_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_packed_self_attention_args));
     eddy_tensor qkv;              /* [batch,s,3,heads,d] */
-    bool        causal;           /* row i sees rows 0 to i */
-    double      scale EDDY_DEFAULT(EDDY_OMITTED); /* left out: 1 / sqrt(d) */
+    bool        causal;           /* row i attends only to rows 0 to i */
+    double      scale EDDY_DEFAULT(EDDY_OMITTED); /* default: 1 / sqrt(d) */
     const char *name;
 } eddy_packed_self_attention_args;
 #endif
@@ -231,19 +235,19 @@ const eddy_op_def eddy_op_packed_self_attention = {
     .gradient = packed_gradient, .batch = packed_batch, .flops = packed_flops,
 };
 
-/** y = the attention of each head of qkv to itself, as eddy_scaled_dot_product_attention.
+/** y = the self-attention of each head of qkv, as in eddy_scaled_dot_product_attention.
  *
- *  qkv     float32 or float64 [batch, s, 3, heads, d]: for each place of a sequence its
- *          row of q, of k and of v, each with all heads side by side; what one projection
- *          [batch, s, 3 heads d] is under another shape
- *  causal  place i sees places 0 to i alone
- *  scale   left out: 1 / sqrt(d)
+ *  qkv     float32 or float64 [batch, s, 3, heads, d]: for each position of a sequence its
+ *          rows of q, of k and of v, each with all heads adjacent; this is one projection
+ *          [batch, s, 3 heads d], reshaped
+ *  causal  position i attends only to positions 0 to i
+ *  scale   default: 1 / sqrt(d)
  *
- *  Returns y [batch, s, heads, d], which eddy_reshape makes [batch, s, heads d];
+ *  Returns y [batch, s, heads, d], which eddy_reshape can reshape to [batch, s, heads d];
  *  eddy_output(y, 1) is the logarithm of the sum of the exponentials, [batch, s, heads].
- *  Nothing is transposed, and the gradient is in the layout of qkv.
+ *  Nothing is transposed, and the gradient has the layout of qkv.
  *  Errors: EDDY_BAD_SHAPE for other shapes.
- *  Gradient: as eddy_scaled_dot_product_attention.
+ *  Gradient: as for eddy_scaled_dot_product_attention.
  *  TensorFlow: Split, Transpose, MatMul, Softmax, MatMul, Transpose. */
 eddy_tensor eddy_packed_self_attention_with(const eddy_packed_self_attention_args *given)
 {

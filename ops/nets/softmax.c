@@ -1,14 +1,14 @@
 /* softmax.c -- softmax and log-softmax along an axis; ops/kernels/reduction/softmax_rows.c
  * computes the exponentials. */
 #include "ops/fusion_targets.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
-/* Its gradient by way of the logarithm. */
+/* The gradient is computed from the logarithm. */
 EDDY_FUSION_TARGETS(&eddy_op_exp)
 
 /* ----------------------------------------------------------------- softmax -- */
@@ -17,7 +17,7 @@ EDDY_FUSION_TARGETS(&eddy_op_exp)
 typedef struct eddy_softmax_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_softmax_args));
     eddy_tensor x;
-    eddy_dims   axis;           /* EDDY_AXES(0) is the first; left out, the last */
+    eddy_dims   axis;           /* EDDY_AXES(0) is the first; default: the last */
     const char *name;
 } eddy_softmax_args;
 #endif
@@ -47,8 +47,9 @@ static bool softmax_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, x.dtype, x.shape);
 }
 
-static eddy_tensor along_axis(const eddy_op_def *op, eddy_softmax_args a)
+static eddy_tensor along_axis(const eddy_op_def *op, const eddy_softmax_args *given)
 {
+    const eddy_softmax_args a = EDDY_TAKE(eddy_softmax_args, given);
     softmax_attrs attrs;
     if (!eddy__take_axis(a.x.graph, op, a.axis, &attrs.axis))
         return eddy_none(a.x.graph);
@@ -82,7 +83,7 @@ static void softmax_batch(eddy_batch *b)
     eddy_batch_apply(b, &a);
 }
 
-/* Of each element: compared, less the largest, exp, summed up, divided or less the log. */
+/* Per element: compare, subtract the largest, exp, sum, divide or subtract the logarithm. */
 static double softmax_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     return 5 * eddy_flops_per_input(attrs, n_in, in, out);
@@ -99,18 +100,17 @@ const eddy_op_def eddy_op_softmax = {
 
 /** y[j] = e^x[j] / sum_k e^x[k] along `axis`.
  *
- *  x     float32 or float64, rank 1 at least
- *  axis  as a list of one, EDDY_AXES(0), in [-rank, rank); left out: the last
+ *  x     float32 or float64, rank at least 1
+ *  axis  a list of one entry, EDDY_AXES(0), in [-rank, rank); default: the last
  *
- *  The largest x[k] is subtracted first, so that no finite x overflows.  Where x
- *  is -infinity, y is 0; where all of a lane are, or one is +infinity or NaN, NaN.
+ *  The largest x[k] is subtracted first, so that no finite x overflows.  Where x is
+ *  -infinity, y is 0; if all x[k] are -infinity, or one is +infinity or NaN, y is NaN.
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = (dy - s) y, s the sum of dy y along the axis.
  *  TensorFlow: Softmax (tf.nn.softmax). */
 eddy_tensor eddy_softmax_with(const eddy_softmax_args *given)
 {
-    eddy_softmax_args a = EDDY_TAKE(eddy_softmax_args, given);
-    return along_axis(&eddy_op_softmax, a);
+    return along_axis(&eddy_op_softmax, given);
 }
 
 /* ------------------------------------------------------------- log_softmax -- */
@@ -146,16 +146,15 @@ const eddy_op_def eddy_op_log_softmax = {
 
 /** y[j] = x[j] - ln sum_k e^x[k] along `axis`, the logarithm of the softmax.
  *
- *  x     float32 or float64, rank 1 at least
- *  axis  as a list of one, EDDY_AXES(0), in [-rank, rank); left out: the last
+ *  x     float32 or float64, rank at least 1
+ *  axis  a list of one entry, EDDY_AXES(0), in [-rank, rank); default: the last
  *
- *  The largest x[k] is subtracted first, so that no finite x overflows.  Where x
- *  is -infinity, so is y; where all of a lane are, or one is +infinity or NaN, NaN.
+ *  The largest x[k] is subtracted first, so that no finite x overflows.  Where x is
+ *  -infinity, so is y; if all x[k] are -infinity, or one is +infinity or NaN, y is NaN.
  *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
  *  Gradient: dx = dy - s e^y, s the sum of dy along the axis.
  *  TensorFlow: LogSoftmax (tf.nn.log_softmax). */
 eddy_tensor eddy_log_softmax_with(const eddy_softmax_args *given)
 {
-    eddy_softmax_args a = EDDY_TAKE(eddy_softmax_args, given);
-    return along_axis(&eddy_op_log_softmax, a);
+    return along_axis(&eddy_op_log_softmax, given);
 }

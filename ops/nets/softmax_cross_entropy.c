@@ -2,22 +2,22 @@
  * entropy, and the L2 loss.
  *
  * The softmax cross entropies return the gradient of the loss besides the loss itself, as
- * TensorFlow's do: its computation is cheap there, and the backward pass only multiplies by it.
- * That second output has a gradient of its own, written with softmax, so both can be
+ * TensorFlow's do: it is cheap to compute there, and the backward pass only multiplies by it.
+ * That second output has a gradient of its own, expressed with softmax, so both can be
  * differentiated any number of times. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
 
-/* Whether anything arrived: the sweep puts zeros where nothing did. */
+/* Whether there is a gradient: the sweep uses zeros where there is none. */
 static bool arrived(eddy_tensor dy)
 {
     return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
 }
 
-/* a + b, where either may be none. */
+/* a + b, where either may be missing. */
 static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
 {
     return !eddy_is_valid(a) ? b : !eddy_is_valid(b) ? a : Add(a, b);
@@ -29,7 +29,7 @@ static eddy_tensor add_terms(eddy_tensor a, eddy_tensor b)
 typedef struct eddy_softmax_cross_entropy_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_softmax_cross_entropy_args));
     eddy_tensor labels, logits;
-    eddy_dims   axis;           /* of the classes, EDDY_AXES(0); left out, the last */
+    eddy_dims   axis;           /* of the classes, EDDY_AXES(0); default: the last */
     const char *name;
 } eddy_softmax_cross_entropy_args;
 #endif
@@ -64,7 +64,7 @@ static bool xent_infer(eddy_infer *c)
            eddy__infer_yield(c, 1, d, s);
 }
 
-/* x - t may be more than there are floats; of doubles half of it is taken. */
+/* x - t may exceed the largest float; for float64, half of it is computed. */
 EDDY_INLINE double loss_term_f32(float l, float x, float top, float log_sum)
 {
     return (double)l * ((double)log_sum - ((double)x - (double)top));
@@ -74,7 +74,7 @@ EDDY_INLINE double loss_term_f64(double l, double x, double top, double log_sum)
     return 2 * l * (0.5 * log_sum - (0.5 * x - 0.5 * top));
 }
 
-/* Terms that are summed side by side. */
+/* Terms that are summed in parallel lanes. */
 enum { LOSS_LANES = 16 };
 #define TEMPLATE "ops/kernels/reduction/cross_entropy_loops.h"
 #include "ops/kernels/for_floats.h"
@@ -128,7 +128,7 @@ static void xent_batch(eddy_batch *b)
     eddy_batch_apply(b, &a);
 }
 
-/* Softmax, less the labels; their products with the logits, summed up. */
+/* The softmax minus the labels; the sum of their products with the logits. */
 static double xent_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     return 8 * eddy_flops_per_input(attrs, n_in, in, out);
@@ -145,13 +145,13 @@ const eddy_op_def eddy_op_softmax_cross_entropy = {
 /** loss = -sum_j labels[j] ln softmax(logits)[j] along `axis`.
  *
  *  labels  float32 or float64, the shape of logits: a distribution over the
- *          classes.  It need not sum to 1, but the gradient is meant for that
- *  logits  of the same type and shape, rank 1 at least
- *  axis    of the classes, as a list of one, EDDY_AXES(0), in [-rank, rank); left
- *          out: the last
+ *          classes.  It need not sum to 1, but the gradient assumes that it does
+ *  logits  same type and shape, rank at least 1
+ *  axis    of the classes, a list of one entry, EDDY_AXES(0), in [-rank, rank);
+ *          default: the last
  *
  *  The loss has the shape of logits without the axis.  No finite logits
- *  overflow; a class of label 0 counts nothing even at a logit of -infinity.
+ *  overflow; a class of label 0 contributes 0 even if its logit is -infinity.
  *  Output 1 of the node is softmax(logits) - labels.
  *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if there is no such axis.
  *  Gradient: dlogits = dy (softmax(logits) - labels), dlabels = -dy ln
@@ -262,15 +262,15 @@ const eddy_op_def eddy_op_sparse_softmax_cross_entropy = {
 /** loss = -ln softmax(logits)[label] along the last axis.
  *
  *  labels  int32 or int64, the shape of logits without its last dimension; each
- *          the number of a class, in [0, classes)
+ *          is the index of a class, in [0, classes)
  *  logits  float32 or float64, [..., classes]
  *
  *  The loss has the shape of labels.  No finite logits overflow.  Output 1 of the
- *  node is softmax(logits) less 1 at each label.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; in a run EDDY_OUT_OF_RANGE for a label that
- *  is no class.
+ *  node is softmax(logits) minus 1 at each label.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not match; at run time, EDDY_OUT_OF_RANGE for a label
+ *  that is not a class.
  *  Gradient: dlogits = dy (softmax(logits) - 1 at the label), differentiable again,
- *  which TensorFlow's is not; labels have none.
+ *  unlike TensorFlow's; labels have none.
  *  TensorFlow: SparseSoftmaxCrossEntropyWithLogits. */
 eddy_tensor eddy_sparse_softmax_cross_entropy_with(
     const eddy_sparse_softmax_cross_entropy_args *given)
@@ -290,12 +290,12 @@ static bool logistic_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, c->in[1].dtype, s);
 }
 
-/* Labels a, logits b. */
+/* a are the labels, b the logits. */
 DECLARE_FLOATS(TILE_BINARY, logistic, ((b > 0 ? b : 0) - b * a) +
                                       EDDY_MATH(log1p_exp, -fabs(b), log1p(exp(-fabs(b)))))
 ROW_PICK(logistic, FLOATS)
 
-/* 1 - sigmoid(x) is written sigmoid(-x) where it is small, which keeps its digits. */
+/* 1 - sigmoid(x) is computed as sigmoid(-x), which avoids cancellation where it is small. */
 static void logistic_gradient(eddy_rule *r)
 {
     const eddy_tensor z = r->x[0], x = r->x[1], dy = r->dy[0];
@@ -318,13 +318,13 @@ const eddy_op_def eddy_op_sigmoid_cross_entropy = {
     .batch = eddy_batch_as_is,
 };
 
-/** loss = max(x, 0) - x z + ln(1 + e^-|x|), of each logit x with its label z.
+/** loss = max(x, 0) - x z + ln(1 + e^-|x|), for each logit x with its label z.
  *
  *  labels  float32 or float64, any shape: probabilities, in [0, 1]
- *  logits  of the same type and shape
+ *  logits  same type and shape
  *
- *  It is -z ln sigmoid(x) - (1 - z) ln(1 - sigmoid(x)) without overflow or lost
- *  digits at any finite x.
+ *  It equals -z ln sigmoid(x) - (1 - z) ln(1 - sigmoid(x)), without overflow or cancellation
+ *  for any finite x.
  *  Errors: EDDY_BAD_SHAPE if the shapes differ, even if they broadcast.
  *  Gradient: dlogits = dy (sigmoid(x) - z), at 0 dy (0.5 - z); dlabels = -dy x.
  *  TensorFlow: tf.nn.sigmoid_cross_entropy_with_logits. */

@@ -5,7 +5,7 @@
  * machine. When sampling without replacement, a class that was already drawn is rejected and
  * another one is drawn. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "ops/random/random.h"
@@ -19,9 +19,9 @@ typedef struct eddy_candidate_sampler_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_candidate_sampler_args));
     eddy_tensor true_classes;
     int64_t     num_sampled;
-    bool        unique;            /* no class twice */
-    int64_t     range_max;         /* how many classes there are */
-    int64_t     seed;              /* 0: the op's own */
+    bool        unique;            /* without repetition */
+    int64_t     range_max;         /* number of classes */
+    int64_t     seed;              /* default 0: the operation's own */
     const char *name;
 } eddy_candidate_sampler_args;
 #endif
@@ -75,7 +75,7 @@ static double chance(const eddy_kernel *k, int64_t class)
     return is_log_uniform(k) ? log1p(1 / ((double)class + 1)) / log1p(range) : 1 / range;
 }
 
-/* Places of a table of what was drawn: a power of 2, at least twice as many. */
+/* The size of the hash table of drawn classes: a power of 2, at least twice their number. */
 static int64_t table_of(const candidate_attrs *a)
 {
     int64_t n = 2;
@@ -90,7 +90,7 @@ static eddy_status candidate_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Whether the class is new; empty places hold -1. */
+/* Whether the class is new; empty entries hold -1. */
 static bool is_new(int64_t *table, int64_t size, int64_t class)
 {
     uint64_t at = (uint64_t)class * 0x9e3779b97f4a7c15u;
@@ -102,7 +102,8 @@ static bool is_new(int64_t *table, int64_t size, int64_t class)
     }
 }
 
-/* How often was drawn.  Where the rare classes do not come, the first that are missing do. */
+/* Returns the number of draws. If rare classes do not come up, the first missing classes are
+ * taken. */
 static int64_t draw_unique(eddy_kernel *k, eddy_stream s)
 {
     const candidate_attrs *a = k->attrs;
@@ -118,7 +119,7 @@ static int64_t draw_unique(eddy_kernel *k, eddy_stream s)
     return tries;
 }
 
-/* How many of the candidates are to be expected of this class. */
+/* The expected number of candidates of this class. */
 static float expected(const eddy_kernel *k, int64_t class, int64_t tries)
 {
     const candidate_attrs *a = k->attrs;
@@ -144,7 +145,7 @@ static eddy_status candidate_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* One draw serves all examples, as it serves all of a batch. */
+/* One set of samples serves all examples, as it serves a whole batch. */
 static void candidate_batch(eddy_batch *b)
 {
     const eddy_tensor y = eddy_apply(b->node->op, b->attrs, 1, b->x, (eddy_apply_args){ 0 });
@@ -165,31 +166,31 @@ const eddy_op_def eddy_op_log_uniform_candidate_sampler = {
     .batch = candidate_batch,
 };
 
-static eddy_tensor sampler(const eddy_op_def *op, eddy_candidate_sampler_args a)
+static eddy_tensor sampler(const eddy_op_def *op, const eddy_candidate_sampler_args *given)
 {
+    const eddy_candidate_sampler_args a = EDDY_TAKE(eddy_candidate_sampler_args, given);
     const candidate_attrs attrs = { a.num_sampled, a.range_max, a.seed, a.unique };
     return eddy__apply_named(a.name, op, &attrs, 1, &a.true_classes);
 }
 
-/** Classes, drawn with probability ln((class + 2) / (class + 1)) / ln(range_max + 1): for
- *  classes in the order of how frequent they are.
+/** Random classes, drawn with probability ln((class + 2) / (class + 1)) / ln(range_max + 1), for
+ *  classes in order of decreasing frequency.
  *
  *  true_classes  int32 or int64, any shape: classes in [0, range_max)
- *  num_sampled   how many are drawn for all examples together
+ *  num_sampled   the number of classes drawn for all examples together
  *  unique        without repetition
- *  range_max     how many classes there are
- *  seed          0: the op's own
+ *  range_max     the number of classes
+ *  seed          default 0: the operation's own
  *
- *  Three outputs: int64 [num_sampled], the classes; float32, how many of each true class and,
- *  float32 [num_sampled], of each drawn class are to be expected among them.
- *  Errors: EDDY_INVALID_ARGUMENT for other numbers, or more different classes than there are;
- *  EDDY_OUT_OF_RANGE in a run for a true class that is none. Under eddy_vmap the same classes
- *  serve all examples.
+ *  Returns output 0 of three: the drawn classes, int64 [num_sampled]; the expected number of each
+ *  true class among them, float32, same shape as true_classes; the expected number of each drawn
+ *  class, float32 [num_sampled].  Under eddy_vmap, the same classes serve all examples.
+ *  Errors: EDDY_INVALID_ARGUMENT for invalid numbers, or if `unique` asks for more classes than
+ *  there are; at run time, EDDY_OUT_OF_RANGE for a true class outside the range.
  *  Gradient: none.  TensorFlow: LogUniformCandidateSampler. */
 eddy_tensor eddy_log_uniform_candidate_sampler_with(const eddy_candidate_sampler_args *given)
 {
-    eddy_candidate_sampler_args a = EDDY_TAKE(eddy_candidate_sampler_args, given);
-    return sampler(&eddy_op_log_uniform_candidate_sampler, a);
+    return sampler(&eddy_op_log_uniform_candidate_sampler, given);
 }
 
 const eddy_op_def eddy_op_uniform_candidate_sampler = {
@@ -201,13 +202,15 @@ const eddy_op_def eddy_op_uniform_candidate_sampler = {
     .batch = candidate_batch,
 };
 
-/** Classes, all drawn with the same probability; else as eddy_log_uniform_candidate_sampler.
+/** Random classes, drawn with equal probability; otherwise like
+ *  eddy_log_uniform_candidate_sampler.
  *
- *  true_classes, num_sampled, unique, range_max, seed  as there
+ *  true_classes, num_sampled, unique, range_max, seed  as for
+ *              eddy_log_uniform_candidate_sampler
  *
- *  Errors, Gradient: as there.  TensorFlow: UniformCandidateSampler. */
+ *  Errors, Gradient: as for eddy_log_uniform_candidate_sampler.
+ *  TensorFlow: UniformCandidateSampler. */
 eddy_tensor eddy_uniform_candidate_sampler_with(const eddy_candidate_sampler_args *given)
 {
-    eddy_candidate_sampler_args a = EDDY_TAKE(eddy_candidate_sampler_args, given);
-    return sampler(&eddy_op_uniform_candidate_sampler, a);
+    return sampler(&eddy_op_uniform_candidate_sampler, given);
 }

@@ -1,6 +1,6 @@
 /* categorical.c -- random categorical samples, permutations and choices. */
 #include "ops/random/random.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -19,7 +19,7 @@ static bool categorical_infer(eddy_infer *c)
     const categorical_attrs *a = c->attrs;
     eddy_shape s = c->in[0].shape;
     if (a->output_dtype != EDDY_INT32 && a->output_dtype != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output dtype is %s; expected int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_dtype));
     if (a->num_samples < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "num_samples is negative");
@@ -33,7 +33,7 @@ static bool categorical_infer(eddy_infer *c)
 typedef struct classes {
     const eddy_kernel *k;
     eddy_stream        stream;
-    int64_t            n, samples;       /* classes; draws of a row */
+    int64_t            n, samples;       /* classes; samples per row */
 } classes;
 
 static classes classes_of(const eddy_kernel *k)
@@ -55,7 +55,7 @@ static double logit_at(const eddy_buffer *x, int64_t i)
                                          : ((const double *)x->data)[i];
 }
 
-/* The sums of the probabilities of a row up to each class, not divided by the last. */
+/* The cumulative sums of the probabilities of a row, not divided by the last one. */
 static void sum_up(const classes *c, int64_t row, double *sum)
 {
     const eddy_buffer *x = c->k->in[0];
@@ -72,7 +72,7 @@ static void sum_up(const classes *c, int64_t row, double *sum)
     }
 }
 
-/* The first class whose sum is above the draw. */
+/* The first class whose cumulative sum is above the random number. */
 static int64_t class_above(const double *sum, int64_t n, double draw)
 {
     int64_t low = 0, high = n - 1;
@@ -104,7 +104,7 @@ static void draw_rows(void *arg, int64_t from, int64_t to, int worker)
 
 static eddy_status categorical_kernel(eddy_kernel *k)
 {
-    enum { WORK = 4096 };                /* classes that are worth a thread */
+    enum { WORK = 4096 };                /* classes that make a thread worthwhile */
     const categorical_attrs *a = k->attrs;
     const eddy_shape s = k->in[0]->type.shape;
     const int64_t    rows = eddy__shape_product(s, 0, s.rank - 1);
@@ -153,27 +153,27 @@ const eddy_op_def eddy_op_multinomial = { .name = "Multinomial",
 typedef struct eddy_random_categorical_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_categorical_args));
     eddy_tensor logits;
-    int64_t     num_samples;     /* draws of each row */
+    int64_t     num_samples;     /* samples per row */
     eddy_dtype  dtype;           /* int32 or int64; default int64 */
     int64_t     seed;
-    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` is used */
     const char *name;
 } eddy_random_categorical_args;
 #endif
 
-/** Classes, drawn for each row of logits as often as softmax(logits) says: i with probability
- *  e^logits_i / sum_j e^logits_j.
+/** Random classes, drawn for each row of logits with the probabilities softmax(logits): class i
+ *  with probability e^logits[i] / sum_j e^logits[j].
  *
- *  logits       float32 or float64, [..., classes]; they need not be normalised
- *  num_samples  how many of each row, independent of each other: the result is
- *               [..., num_samples]
+ *  logits       float32 or float64, [..., classes]; they need not be normalized
+ *  num_samples  the number of independent samples per row; the result is [..., num_samples]
  *  dtype        of the result: int64 (default) or int32
- *  seed         0: the op's own
- *  stateless_seed  two integers, int32 or int64: the same classes whenever they are the same
+ *  seed         default 0: the operation's own
+ *  stateless_seed  two integers, int32 or int64; equal seeds give equal classes
  *
  *  A class whose logit is infinite or NaN is never drawn.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE for a scalar; EDDY_INVALID_ARGUMENT for a negative
- *  num_samples, another stateless_seed, or, at the run, for a row without a finite logit.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for a scalar;
+ *  EDDY_INVALID_ARGUMENT for a negative num_samples, an invalid stateless_seed or, at run time, a
+ *  row without a finite logit.
  *  Gradient: none.  TensorFlow: random.categorical, Multinomial. */
 eddy_tensor eddy_random_categorical_with(const eddy_random_categorical_args *given)
 {
@@ -197,21 +197,21 @@ typedef struct eddy_random_permutation_args {
 typedef struct eddy_random_choice_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_choice_args));
     eddy_tensor x;
-    int64_t     size;            /* how many */
-    eddy_tensor p;               /* of each row of x; default: all the same */
+    int64_t     size;            /* number of rows */
+    eddy_tensor p;               /* of each row of x; default: all equal */
     bool        without_replacement;
     int64_t     seed;
     const char *name;
 } eddy_random_choice_args;
 #endif
 
-/** The numbers 0, 1, ..., n - 1 in random order.
+/** The integers 0, 1, ..., n - 1 in random order.
  *
  *  n      at least 0
  *  dtype  of the result; default int32
- *  seed   0: the op's own
+ *  seed   default 0: the operation's own
  *
- *  Errors: those of eddy_range.  Gradient: none.  NumPy: random.permutation. */
+ *  Errors: as for eddy_range.  Gradient: none.  NumPy: random.permutation. */
 eddy_tensor eddy_random_permutation_with(const eddy_random_permutation_args *given)
 {
     eddy_random_permutation_args a = EDDY_TAKE(eddy_random_permutation_args, given);
@@ -227,7 +227,8 @@ eddy_tensor eddy_random_permutation_with(const eddy_random_permutation_args *giv
     return y;
 }
 
-/* `size` rows, each of them any: as a number, or as the class of a draw. */
+/* The indices of `size` rows, with repetition: random integers, or samples of a categorical
+ * distribution. */
 static eddy_tensor rows_with_replacement(const eddy_random_choice_args *a)
 {
     if (a->p.graph) return eddy_random_categorical(Log(a->p), a->size, .seed = a->seed);
@@ -237,10 +238,11 @@ static eddy_tensor rows_with_replacement(const eddy_random_choice_args *a)
     return Cast(Floor(Mul(u, Cast(rows, EDDY_FLOAT64))), EDDY_INT64);
 }
 
-/* `size` different rows: the first of a random order, or the largest of noisy logarithms. */
+/* The indices of `size` distinct rows: the first of a random permutation, or the largest of the
+ * logarithms with Gumbel noise. */
 static eddy_tensor rows_without_replacement(const eddy_random_choice_args *a)
 {
-    if (a->p.graph) {        /* of float32, the noises of many rows would often be equal */
+    if (a->p.graph) {        /* in float32, the noise of many rows would often be equal */
         const eddy_tensor p = Log(Cast(a->p, EDDY_FLOAT64));
         return eddy_output(eddy_top_k(eddy_random_gumbel(p, .seed = a->seed), a->size), 1);
     }
@@ -248,7 +250,7 @@ static eddy_tensor rows_without_replacement(const eddy_random_choice_args *a)
                       EDDY_DIMS(0), EDDY_DIMS(a->size));
 }
 
-/* As far as is known. */
+/* As far as shapes are known. */
 static bool is_one_a_row(eddy_tensor p, eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -258,16 +260,17 @@ static bool is_one_a_row(eddy_tensor p, eddy_tensor x)
 /** `size` random rows x[i] of x.
  *
  *  x     any element type, rank above 0; the result is [size, ...]
- *  size  how many rows
- *  p     float32 or float64, a number for each row of x: how likely it is, in proportion;
- *        default: all rows are equally likely
- *  without_replacement  no row twice; then size is at most the number of rows, and with p of
- *        those with p > 0
- *  seed  0: the op's own
+ *  size  the number of rows
+ *  p     float32 or float64, one number per row of x, proportional to its probability; default:
+ *        all rows are equally likely
+ *  without_replacement  selects no row twice; size is then at most the number of rows, or with p,
+ *        of rows with p > 0
+ *  seed  default 0: the operation's own
  *
- *  Errors: EDDY_BAD_SHAPE if x is a scalar; EDDY_INVALID_ARGUMENT for a negative size; those of
- *  eddy_gather, eddy_slice and eddy_top_k.
- *  Gradient: to the rows that were taken; none for p.  NumPy: random.choice. */
+ *  Errors: EDDY_BAD_SHAPE if x is a scalar; EDDY_INVALID_ARGUMENT for a negative size; otherwise
+ *  as for eddy_gather, eddy_slice and eddy_top_k.
+ *  Gradient: dx = dy scattered to the selected rows; repeated rows are summed; none for p.
+ *  NumPy: random.choice. */
 eddy_tensor eddy_random_choice_with(const eddy_random_choice_args *given)
 {
     eddy_random_choice_args a = EDDY_TAKE(eddy_random_choice_args, given);

@@ -1,44 +1,44 @@
 /* distributions.c -- Bernoulli, exponential, geometric, Laplace, Gumbel, logistic, Cauchy and
  * log-normal samples: functions of a uniform or normal sample. */
 #include "ops/random/random.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
 #ifdef EDDY_HEADER
-/* Numbers of many distributions.  The parameters are tensors, float32 or float64, and each
- * element gets a number of its own, of the parameters' type; `sample_shape` asks for more of
- * them, along axes in front.  Where the distribution has one, the gradient with respect to the
- * parameters is that of the formula, the random part standing still. */
+/* Samples of many distributions. The parameters are tensors, float32 or float64. One sample, of
+ * the same type, is drawn for each element; `sample_shape` requests more of them, along leading
+ * axes. Where a distribution has a gradient with respect to its parameters, it is that of the
+ * formula, with the random part held constant. */
 
-/* Of distributions with one parameter. */
+/* Options of distributions with one parameter. */
 typedef struct eddy_random_of_one_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_of_one_args));
     eddy_tensor x;
-    eddy_dims   sample_shape;    /* axes in front; default none */
+    eddy_dims   sample_shape;    /* leading axes; default none */
     int64_t     seed;
-    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` is used */
     const char *name;
 } eddy_random_of_one_args;
 
-/* Of distributions with two, the shapes of which broadcast. */
+/* Options of distributions with two parameters, whose shapes broadcast. */
 typedef struct eddy_random_of_two_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_of_two_args));
     eddy_tensor a, b;
-    eddy_dims   sample_shape;    /* axes in front; default none */
+    eddy_dims   sample_shape;    /* leading axes; default none */
     int64_t     seed;
-    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` is used */
     const char *name;
 } eddy_random_of_two_args;
 
 typedef struct eddy_random_bernoulli_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_random_bernoulli_args));
     eddy_tensor probs;
-    eddy_tensor logits;          /* in place of probs: their logarithmic odds */
+    eddy_tensor logits;          /* instead of probs: the log-odds */
     eddy_dtype  dtype;           /* default int32 */
-    eddy_dims   sample_shape;    /* axes in front; default none */
+    eddy_dims   sample_shape;    /* leading axes; default none */
     int64_t     seed;
-    eddy_tensor stateless_seed;  /* two integers; default none: `seed` counts */
+    eddy_tensor stateless_seed;  /* two integers; default none: `seed` is used */
     const char *name;
 } eddy_random_bernoulli_args;
 #endif
@@ -46,12 +46,12 @@ typedef struct eddy_random_bernoulli_args {
 /** 1 with probability `probs`, else 0, for each element.
  *
  *  probs   float32 or float64, in [0,1], any shape
- *  logits  in place of probs: probs = sigmoid(logits)
- *  dtype   of the result: any type that eddy_cast makes of bool; default int32
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  logits  instead of probs: probs = sigmoid(logits)
+ *  dtype   of the result: any type to which eddy_cast casts bool; default int32
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
  *  0 where probs is NaN.
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for an invalid sample_shape.
  *  Gradient: none.  TensorFlow: distributions.Bernoulli. */
 eddy_tensor eddy_random_bernoulli_with(const eddy_random_bernoulli_args *given)
 {
@@ -63,7 +63,7 @@ eddy_tensor eddy_random_bernoulli_with(const eddy_random_bernoulli_args *given)
         return eddy_none(p.graph);
     eddy_scope_begin(p.graph, a.name ? a.name : "random_bernoulli");
     if (is_logit) p = Sigmoid(p);
-    p = Cast(p, EDDY_FLOAT64);           /* a uniform of float32 has steps of 2^-24 */
+    p = Cast(p, EDDY_FLOAT64);           /* a uniform float32 is a multiple of 2^-24 */
     const eddy_tensor y = Cast(Less(eddy__uniform_source(from, p, 0), p),
                                a.dtype ? a.dtype : EDDY_INT32);
     eddy_scope_end(p.graph);
@@ -72,7 +72,7 @@ eddy_tensor eddy_random_bernoulli_with(const eddy_random_bernoulli_args *given)
 
 /* ------------------------------------------------------- one parameter -- */
 
-/* log(1 - u), not 0 but with u. */
+/* log(1 - u), which is 0 only if u is 0. */
 static eddy_tensor log_of_rest(eddy_tensor u) { return eddy_log1p(Neg(u)); }
 
 static eddy_tensor exponential_of(eddy_tensor u, eddy_tensor rate)
@@ -85,50 +85,49 @@ static eddy_tensor geometric_of(eddy_tensor u, eddy_tensor probs)
     return Floor(Div(log_of_rest(u), log_of_rest(probs)));
 }
 
-static eddy_tensor of_one(const char *who, const eddy_random_of_one_args *a,
+static eddy_tensor of_one(const char *who, const eddy_random_of_one_args *given,
                           eddy_tensor (*formula)(eddy_tensor u, eddy_tensor x))
 {
-    const eddy_source from = { a->seed, a->stateless_seed };
-    eddy_graph *g = a->x.graph;
-    eddy_tensor x = a->x;
-    if (!eddy__draw_operands(who, 1, &x, a->sample_shape)) return eddy_none(g);
-    eddy_scope_begin(g, a->name ? a->name : who);
+    const eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
+    const eddy_source from = { a.seed, a.stateless_seed };
+    eddy_graph *g = a.x.graph;
+    eddy_tensor x = a.x;
+    if (!eddy__draw_operands(who, 1, &x, a.sample_shape)) return eddy_none(g);
+    eddy_scope_begin(g, a.name ? a.name : who);
     const eddy_tensor y = formula(eddy__uniform_source(from, x, 0), x);
     eddy_scope_end(g);
     return y;
 }
 
-/** y with the density rate e^(-rate y), y >= 0.
+/** Samples of the exponential distribution, with density rate e^(-rate y) for y >= 0.
  *
- *  rate (x)  float32 or float64, above 0, any shape
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  rate (x)  float32 or float64, positive, any shape
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  -log(1 - u) / rate, u uniform in [0,1).
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
+ *  Computed as y = -log(1 - u) / rate, with u uniform in [0,1).
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for an invalid sample_shape.
  *  Gradient: drate = -dy y / rate.  TensorFlow: distributions.Exponential. */
 eddy_tensor eddy_random_exponential_with(const eddy_random_of_one_args *given)
 {
-    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
-    return of_one("random_exponential", &a, exponential_of);
+    return of_one("random_exponential", given, exponential_of);
 }
 
-/** How many trials fail before the first that succeeds: k with probability
- *  probs (1 - probs)^k, a whole number of the type of probs.
+/** Samples of the geometric distribution: the number of failures before the first success, which
+ *  is k with probability probs (1 - probs)^k; an integer in the type of probs.
  *
  *  probs (x)  float32 or float64, in (0,1], any shape
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if sample_shape does not fit.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE for an invalid sample_shape.
  *  Gradient: none.  TensorFlow: distributions.Geometric. */
 eddy_tensor eddy_random_geometric_with(const eddy_random_of_one_args *given)
 {
-    eddy_random_of_one_args a = EDDY_TAKE(eddy_random_of_one_args, given);
-    return of_one("random_geometric", &a, geometric_of);
+    return of_one("random_geometric", given, geometric_of);
 }
 
 /* -------------------------------------------------- location and scale -- */
 
-/* Uniform in (0,1): in the place of 0, of which there is no logarithm, is half a step. */
+/* Uniform in (0,1): 0, which has no logarithm, is replaced by half a step. */
 static eddy_tensor open_uniform(eddy_source from, eddy_tensor x)
 {
     return eddy__uniform_source(from, x, eddy_dtype_of(x) == EDDY_FLOAT32 ? 0x1p-25 : 0x1p-54);
@@ -156,72 +155,71 @@ static eddy_tensor standard_cauchy(eddy_source from, eddy_tensor x)
     return eddy_tan(Mul(0x1.921fb54442d18p+1, Sub(eddy__uniform_source(from, x, 0), 0.5)));
 }
 
-/* loc + scale z; without a scale it is 1. */
-static eddy_tensor of_two(const char *who, const eddy_random_of_two_args *a,
+/* loc + scale z; an omitted scale is 1. */
+static eddy_tensor of_two(const char *who, const eddy_random_of_two_args *given,
                           eddy_tensor (*standard)(eddy_source from, eddy_tensor x))
 {
-    const eddy_source from = { a->seed, a->stateless_seed };
-    const bool        scaled = a->b.graph != NULL;
-    eddy_graph *g = a->a.graph;
-    eddy_tensor x[2] = { a->a, a->b };
-    if (!eddy__draw_operands(who, 1 + scaled, x, a->sample_shape)) return eddy_none(g);
-    eddy_scope_begin(g, a->name ? a->name : who);
+    const eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
+    const eddy_source from = { a.seed, a.stateless_seed };
+    const bool        scaled = a.b.graph != NULL;
+    eddy_graph *g = a.a.graph;
+    eddy_tensor x[2] = { a.a, a.b };
+    if (!eddy__draw_operands(who, 1 + scaled, x, a.sample_shape)) return eddy_none(g);
+    eddy_scope_begin(g, a.name ? a.name : who);
     const eddy_tensor z = standard(from, x[0]);
     const eddy_tensor y = Add(x[0], scaled ? Mul(x[1], z) : z);
     eddy_scope_end(g);
     return y;
 }
 
-/** y with the density e^(-|y - loc| / scale) / (2 scale).
+/** Samples of the Laplace distribution, with density e^(-|y - loc| / scale) / (2 scale).
  *
  *  loc (a)    float32 or float64, any shape
- *  scale (b)  of the same type, above 0; the shapes broadcast; default 1
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  scale (b)  same type, positive; the shapes broadcast; default 1
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  Errors: EDDY_BAD_DTYPE; EDDY_BAD_SHAPE if the shapes do not fit.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_BAD_SHAPE if the shapes do not broadcast.
  *  Gradient: dloc = dy, dscale = dy (y - loc) / scale.  TensorFlow: distributions.Laplace. */
 eddy_tensor eddy_random_laplace_with(const eddy_random_of_two_args *given)
 {
-    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
-    return of_two("random_laplace", &a, standard_laplace);
+    return of_two("random_laplace", given, standard_laplace);
 }
 
-/** y = loc - scale log(-log(u)), u uniform in (0,1): the largest of many numbers.
+/** Samples of the Gumbel distribution: y = loc - scale log(-log(u)), with u uniform in (0,1).
  *
- *  Added to logits, its numbers are largest for a class as often as softmax says.  Arguments,
- *  errors and gradient are those of eddy_random_laplace.  TensorFlow: distributions.Gumbel. */
+ *  The argmax of logits plus Gumbel samples is distributed as softmax(logits).  Arguments, errors
+ *  and gradient are as for eddy_random_laplace.  TensorFlow: distributions.Gumbel. */
 eddy_tensor eddy_random_gumbel_with(const eddy_random_of_two_args *given)
 {
-    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
-    return of_two("random_gumbel", &a, standard_gumbel);
+    return of_two("random_gumbel", given, standard_gumbel);
 }
 
-/** y = loc + scale log(u / (1 - u)), u uniform in (0,1).
+/** Samples of the logistic distribution: y = loc + scale log(u / (1 - u)), with u uniform in
+ *  (0,1).
  *
- *  Arguments, errors and gradient are those of eddy_random_laplace.
+ *  Arguments, errors and gradient are as for eddy_random_laplace.
  *  TensorFlow: distributions.Logistic. */
 eddy_tensor eddy_random_logistic_with(const eddy_random_of_two_args *given)
 {
-    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
-    return of_two("random_logistic", &a, standard_logistic);
+    return of_two("random_logistic", given, standard_logistic);
 }
 
-/** y with the density 1 / (pi scale (1 + ((y - loc) / scale)^2)), which has no mean.
+/** Samples of the Cauchy distribution, with density 1 / (pi scale (1 + ((y - loc) / scale)^2));
+ *  it has no mean.
  *
- *  Arguments, errors and gradient are those of eddy_random_laplace.
+ *  Arguments, errors and gradient are as for eddy_random_laplace.
  *  TensorFlow: distributions.Cauchy. */
 eddy_tensor eddy_random_cauchy_with(const eddy_random_of_two_args *given)
 {
-    eddy_random_of_two_args a = EDDY_TAKE(eddy_random_of_two_args, given);
-    return of_two("random_cauchy", &a, standard_cauchy);
+    return of_two("random_cauchy", given, standard_cauchy);
 }
 
-/** y = e^(loc + scale z), z a standard normal number.
+/** Samples of the log-normal distribution: y = e^(loc + scale z), with z standard normal.
  *
- *  loc (a), scale (b)  the mean and the standard deviation of log(y), as in
+ *  loc (a), scale (b)  the mean and the standard deviation of log(y), otherwise as for
  *                      eddy_random_laplace
  *
- *  Errors: those of eddy_random_laplace.
+ *  Errors: as for eddy_random_laplace.
  *  Gradient: dloc = dy y, dscale = dy y z.  TensorFlow: distributions.LogNormal. */
 eddy_tensor eddy_random_log_normal_with(const eddy_random_of_two_args *given)
 {

@@ -1,5 +1,5 @@
-/* draws.c -- random samples with broadcast parameters: a kernel for each element of its
- * operands; see random.h. */
+/* draws.c -- random samples with broadcast parameters: one kernel that draws a sample for each
+ * element of its operands; see random.h. */
 #include "ops/random/random.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
@@ -17,8 +17,8 @@ bool eddy__infer_seed(eddy_infer *c, int i)
     char text[256];
     if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(2)))
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the seed is %s; it must be two integers, "
-                               "int32 or int64", eddy_type_print(t, text, sizeof text));
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the seed is %s; int32 or int64 of "
+                               "shape [2] expected", eddy_type_print(t, text, sizeof text));
     return true;
 }
 
@@ -35,7 +35,7 @@ eddy_stream eddy__stream_for(const eddy_kernel *k, int i, int64_t seed, eddy_dis
     return (eddy_stream){ eddy__philox_key(a, b, 2 * (uint64_t)d), 0 };
 }
 
-/* ---------------------------------------------------------------- dice -- */
+/* ---------------------------------------------------------------- random streams -- */
 
 static eddy_philox_block next_block(eddy_dice *d)
 {
@@ -137,7 +137,7 @@ void eddy__batch_draw(eddy_batch *b)
 
 /* --------------------------------------------------------------- tools -- */
 
-/* x behind more axes. */
+/* x with more leading axes. */
 static bool behind(const char *who, eddy_tensor *x, eddy_dims samples)
 {
     const int  rank = eddy_shape_of(*x).rank;
@@ -160,8 +160,8 @@ bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims sampl
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(x[i])) return (void)eddy_identity(x[i]), false;
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64) {
-        eddy_fail(x[0].graph, EDDY_BAD_DTYPE, "%s: operands are %s; they must be float32 or "
-                  "float64", who, eddy_dtype_name(d));
+        eddy_fail(x[0].graph, EDDY_BAD_DTYPE, "%s: operands are %s; float32 or float64 "
+                  "expected", who, eddy_dtype_name(d));
         return false;
     }
     if (eddy_refuse_number(x[0].graph, who, "sample_shape", samples)) return false;

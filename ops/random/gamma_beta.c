@@ -1,7 +1,7 @@
 /* gamma_beta.c -- gamma samples, and the distributions derived from them: beta, Dirichlet,
  * chi-squared, Student's t. */
 #include "ops/random/random.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -12,8 +12,8 @@ typedef struct gamma_attrs {
     int64_t seed;
 } gamma_attrs;
 
-/* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for
- * alpha >= 1: d v with d = alpha - 1/3, v the cube of a normal number. */
+/* Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for alpha >= 1:
+ * d v with d = alpha - 1/3, and v the cube of a scaled and shifted normal sample. */
 static double of_one_or_more(eddy_dice *dice, double alpha)
 {
     const double d = alpha - 1.0 / 3, c = 1 / sqrt(9 * d);
@@ -29,7 +29,7 @@ static double of_one_or_more(eddy_dice *dice, double alpha)
     return d * v;
 }
 
-/* Below 1, alpha is one more and the result is made smaller: by u^(1/alpha). */
+/* For alpha < 1, a sample for alpha + 1 is multiplied by u^(1/alpha). */
 static double gamma_draw(eddy_dice *dice, const double *x, const void *attrs)
 {
     const gamma_attrs *a = attrs;
@@ -52,10 +52,10 @@ static eddy_status gamma_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* d log(x) / d alpha, from P(alpha, x) = const, of which x is a function of alpha:
- * -P_alpha / (x p).  Below the floor, P is x^alpha / gamma(alpha + 1); of a large alpha, x is
- * nearly normal, of variance alpha.  In float64, since the logarithm of the density is the small
- * difference of large numbers. */
+/* d log(x) / d alpha, with x a function of alpha by P(alpha, x) = const: -P_alpha / (x p). Below
+ * the floor, P is x^alpha / gamma(alpha + 1); for large alpha, x is nearly normal with variance
+ * alpha. In float64, because the logarithm of the density is a small difference of large
+ * numbers. */
 static eddy_tensor log_slope(eddy_tensor of, eddy_tensor log_of)
 {
     const double      floor = -500, most = 1e7;
@@ -87,26 +87,26 @@ const eddy_op_def eddy_op_random_gamma = {
     .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
     .kernel = gamma_kernel, .gradient = gamma_gradient, .batch = eddy__batch_draw };
 
-/* log(x), which is finite where x is too small for its type. */
+/* log(x), which is finite even where x underflows. */
 static eddy_tensor log_gamma(eddy_tensor alpha, eddy_source from)
 {
     const gamma_attrs attrs = { true, from.seed };
     return eddy__draw_apply(&eddy_op_random_gamma, &attrs, 1, &alpha, from.stateless_seed, NULL);
 }
 
-/** y = x / beta, x with the density x^(alpha-1) e^-x / gamma(alpha): one number for each
- *  element.
+/** Samples of the gamma distribution: y = x / beta, where x has the density x^(alpha-1) e^-x /
+ *  gamma(alpha).
  *
- *  alpha (a)       float32 or float64, above 0, any shape
- *  beta (b)        of the same type, above 0; the shapes broadcast; default 1
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  alpha (a)       float32 or float64, positive, any shape
+ *  beta (b)        same type, positive; the shapes broadcast; default 1
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  Marsaglia and Tsang's method, in double precision.  Where alpha is negative or NaN, NaN;
- *  where it is 0, 0.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another
+ *  Drawn by Marsaglia and Tsang's method, in double precision.  NaN where alpha is negative or
+ *  NaN; 0 where alpha is 0.
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; EDDY_INVALID_ARGUMENT for an invalid
  *  stateless_seed.
- *  Gradient: by alpha that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), P the
- *  distribution function, to the third order; dbeta = -dy y / beta.
+ *  Gradient: for alpha, that of the quantile: dx = -dalpha P_alpha(alpha, x) / density(x), with P
+ *  the distribution function, up to the third order; dbeta = -dy y / beta.
  *  TensorFlow: random_gamma, RandomGamma. */
 eddy_tensor eddy_random_gamma_with(const eddy_random_of_two_args *given)
 {
@@ -121,14 +121,16 @@ eddy_tensor eddy_random_gamma_with(const eddy_random_of_two_args *given)
     return scaled ? Div(y, x[1]) : y;
 }
 
-/** y with the density y^(alpha-1) (1 - y)^(beta-1) / B(alpha, beta) on [0,1].
+/** Samples of the beta distribution, with density y^(alpha-1) (1 - y)^(beta-1) / B(alpha, beta)
+ *  on [0,1].
  *
- *  alpha (a), beta (b)  float32 or float64, of one type, above 0; the shapes broadcast
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  alpha (a), beta (b)  float32 or float64, of the same type, positive; the shapes broadcast
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  The sigmoid of the difference of the logarithms of two gamma numbers: right for small
- *  alpha and beta too.
- *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
+ *  Computed as the sigmoid of the difference of the logarithms of two gamma samples, which is
+ *  accurate also for small alpha and beta.
+ *  Errors: as for eddy_random_gamma.
+ *  Gradient: through the gamma samples.
  *  TensorFlow: distributions.Beta. */
 eddy_tensor eddy_random_beta_with(const eddy_random_of_two_args *given)
 {
@@ -143,14 +145,16 @@ eddy_tensor eddy_random_beta_with(const eddy_random_of_two_args *given)
     return y;
 }
 
-/** y, not negative and of sum 1 along the last axis, with a density in proportion to the
- *  product of y_i^(alpha_i-1).
+/** Samples of the Dirichlet distribution: non-negative y with sum 1 along the last axis and a
+ *  density proportional to the product of y[i]^(alpha[i]-1).
  *
- *  alpha (x)  float32 or float64, above 0, rank above 0
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  alpha (x)  float32 or float64, positive, rank at least 1
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  The softmax of the logarithms of gamma numbers: right for small alpha too.
- *  Errors: those of eddy_random_gamma.  Gradient: through the gamma numbers.
+ *  Computed as the softmax of the logarithms of gamma samples, which is accurate also for small
+ *  alpha.
+ *  Errors: as for eddy_random_gamma.
+ *  Gradient: through the gamma samples.
  *  TensorFlow: distributions.Dirichlet. */
 eddy_tensor eddy_random_dirichlet_with(const eddy_random_of_one_args *given)
 {
@@ -164,12 +168,13 @@ eddy_tensor eddy_random_dirichlet_with(const eddy_random_of_one_args *given)
     return y;
 }
 
-/** y = the sum of the squares of `df` standard normal numbers; df need not be whole.
+/** Samples of the chi-squared distribution: y = the sum of the squares of `df` standard normal
+ *  numbers; df need not be an integer.
  *
- *  df (x)  float32 or float64, above 0, any shape
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  df (x)  float32 or float64, positive, any shape
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  Errors and gradient: those of eddy_random_gamma, of which it is twice that of df / 2.
+ *  Errors and gradient: as for eddy_random_gamma; y is twice a gamma sample with alpha = df / 2.
  *  TensorFlow: distributions.Chi2. */
 eddy_tensor eddy_random_chi2_with(const eddy_random_of_one_args *given)
 {
@@ -183,12 +188,15 @@ eddy_tensor eddy_random_chi2_with(const eddy_random_of_one_args *given)
     return y;
 }
 
-/** y = z / sqrt(c / df), z a standard normal number and c one of eddy_random_chi2(df).
+/** Samples of Student's t distribution: y = z / sqrt(c / df), with z standard normal and c a
+ *  sample of eddy_random_chi2(df).
  *
- *  df (x)  float32 or float64, above 0, any shape; loc + scale y is for the caller to make
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  df (x)  float32 or float64, positive, any shape; for a location and a scale, compute loc +
+ *          scale y
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  Errors: those of eddy_random_gamma.  Gradient: through the gamma number.
+ *  Errors: as for eddy_random_gamma.
+ *  Gradient: through the gamma sample.
  *  TensorFlow: distributions.StudentT. */
 eddy_tensor eddy_random_student_t_with(const eddy_random_of_one_args *given)
 {

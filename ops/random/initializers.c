@@ -2,9 +2,9 @@
  * orthogonal and others.
  *
  * An initializer is a function that builds a tensor of a given shape. Any function of this type
- * serves, including the user's own. */
+ * can be used, including a user's own. */
 #include "graph/op.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/short_names.h"
@@ -16,8 +16,8 @@
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* Builds the first value of a variable.  `shape` is fully known; a `seed` of 0
- * gives each random operation its own. */
+/* Builds the initial value of a variable. `shape` is fully known; with a `seed` of 0, each random
+ * operation has its own seed. */
 typedef eddy_tensor (*eddy_initializer_fn)(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
                                            int64_t seed);
 
@@ -34,7 +34,8 @@ typedef struct eddy_init_variance_scaling_args {
 } eddy_init_variance_scaling_args;
 #endif
 
-/** All zeros.  An eddy_initializer_fn; the seed does not matter.
+/** A tensor of zeros, as an eddy_initializer_fn; the seed is ignored.
+ *
  *  TensorFlow: zeros_initializer. */
 eddy_tensor eddy_init_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
@@ -42,7 +43,8 @@ eddy_tensor eddy_init_zeros(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, i
     return eddy_zeros(g, dtype, shape);
 }
 
-/** All ones.  An eddy_initializer_fn; the seed does not matter.
+/** A tensor of ones, as an eddy_initializer_fn; the seed is ignored.
+ *
  *  TensorFlow: ones_initializer. */
 eddy_tensor eddy_init_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {
@@ -50,22 +52,22 @@ eddy_tensor eddy_init_ones(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, in
     return eddy_ones(g, dtype, shape);
 }
 
-/* -------------------------------------------------- scaled by the fans -- */
+/* -------------------------------------------------- fans -- */
 
-/* How many inputs and outputs one unit has: [in, out] for a matrix; with more
- * dimensions those in front are the receptive field of a convolution. */
+/* The number of inputs and outputs of a unit: [in, out] for a matrix; with more dimensions, the
+ * leading ones are the receptive field of a convolution. */
 static void compute_fans(eddy_shape s, double *in, double *out)
 {
     double field = 1;
     *in = *out = 1;
-    if (!eddy_shape_is_valid(s) || !eddy_shape_is_known(s)) return;  /* the op will refuse it */
+    if (!eddy_shape_is_valid(s) || !eddy_shape_is_known(s)) return;  /* refused by the operation */
     for (int i = 0; i < s.rank - 2; i++) field *= (double)s.dim[i];
     if (s.rank >= 1) *out = (double)s.dim[s.rank - 1] * field;
     if (s.rank >= 1) *in = *out;
     if (s.rank >= 2) *in = (double)s.dim[s.rank - 2] * field;
 }
 
-/* Which of `n` names `name` is; 0 for NULL, -1 if it is none. */
+/* The index of `name` among `n` names; 0 for NULL, -1 if it is not one of them. */
 static int name_among(const char *name, const char *const *names, int n)
 {
     if (!name) return 0;
@@ -74,26 +76,26 @@ static int name_among(const char *name, const char *const *names, int n)
     return -1;
 }
 
-/** Random numbers of mean 0 and variance scale / n, n being a fan.
+/** Random numbers with mean 0 and variance scale / n, where n is a fan.
  *
- *  graph, shape  of the result; the shape is fully known
- *  scale         above 0; default 1
- *  mode          which fan n is: "fan_in", the default, the inputs of a unit; "fan_out", its
- *                outputs; "fan_avg", their mean.  See eddy_init_glorot_uniform
- *  distribution  "truncated_normal", the default, cut off at two standard deviations, whose
- *                variance this is all the same; "untruncated_normal"; "uniform"
- *  dtype         float32, the default, or float64
- *  seed          0: the op's own
+ *  graph, shape  of the result; the shape must be fully known
+ *  scale         must be positive; default 1
+ *  mode          selects n: "fan_in" (default), the number of inputs of a unit; "fan_out", the
+ *                number of its outputs; "fan_avg", their mean; see eddy_init_glorot_uniform
+ *  distribution  "truncated_normal" (default), truncated at two standard deviations and rescaled
+ *                to this variance; "untruncated_normal"; "uniform"
+ *  dtype         float32 (default) or float64
+ *  seed          default 0: the operation's own
  *
- *  Errors: EDDY_INVALID_ARGUMENT for another scale, mode or distribution; EDDY_BAD_DTYPE;
- *  EDDY_BAD_SHAPE.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid scale, mode or distribution; EDDY_BAD_DTYPE for
+ *  other element types; EDDY_BAD_SHAPE for an invalid or unknown shape.
  *  Gradient: none.  TensorFlow: variance_scaling_initializer. */
 eddy_tensor eddy_init_variance_scaling_with(const eddy_init_variance_scaling_args *given)
 {
     eddy_init_variance_scaling_args a = EDDY_TAKE(eddy_init_variance_scaling_args, given);
     static const char *const modes[] = { "fan_in", "fan_out", "fan_avg" };
     static const char *const kinds[] = { "truncated_normal", "untruncated_normal", "uniform" };
-    const double cut = 0.87962566103423978;  /* of the normal distribution cut off at 2 */
+    const double cut = 0.87962566103423978;  /* of the normal distribution truncated at 2 */
     const double scale = a.scale;
     const int    mode = name_among(a.mode, modes, 3), kind = name_among(a.distribution, kinds, 3);
     double       in, out;
@@ -103,12 +105,11 @@ eddy_tensor eddy_init_variance_scaling_with(const eddy_init_variance_scaling_arg
                          mode < 0 ? "mode" : "distribution", mode < 0 ? a.mode : a.distribution);
     if (!(scale > 0 && scale <= DBL_MAX))
         return eddy_fail(a.graph, EDDY_INVALID_ARGUMENT,
-                         "variance scaling: scale is %g; it must be "
-                         "above 0 and finite",
+                         "variance scaling: scale is %g; it must be positive and finite",
                          scale);
     if (eddy_dtype_is_integer(a.dtype))
         return eddy_fail(a.graph, EDDY_BAD_DTYPE,
-                         "a random initializer requires a floating-point type, not %s",
+                         "variance scaling: dtype is %s; float32 or float64 expected",
                          eddy_dtype_name(a.dtype));
     compute_fans(a.shape, &in, &out);
     const double fan = mode == 0 ? in : mode == 1 ? out : (in + out) / 2;
@@ -121,11 +122,11 @@ eddy_tensor eddy_init_variance_scaling_with(const eddy_init_variance_scaling_arg
                                  .dtype = a.dtype, .seed = a.seed);
 }
 
-/** Glorot's: uniform in [-l, l), l = sqrt(6/(fan_in + fan_out)).
+/** Glorot uniform initialization: uniform in [-l, l), with l = sqrt(6/(fan_in + fan_out)).
  *
- *  The fans of a matrix are its two sizes; with more dimensions, the product of
- *  those before the last two counts as well; a vector's are its size; a
- *  scalar's are 1.  A fan below 1 counts as 1.
+ *  The fans of a matrix are its two dimensions; with more dimensions, both are multiplied by the
+ *  product of those before the last two; the fans of a vector are its size, those of a scalar are
+ *  1.  A fan below 1 counts as 1.
  *  TensorFlow: glorot_uniform_initializer. */
 eddy_tensor eddy_init_glorot_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape shape,
                                      int64_t seed)
@@ -133,7 +134,7 @@ eddy_tensor eddy_init_glorot_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape
     return eddy_init_variance_scaling(g, shape, 1, "fan_avg", "uniform", dtype, seed);
 }
 
-/** Glorot's, truncated normal with variance 2/(fan_in + fan_out).
+/** Glorot normal initialization: truncated normal with variance 2/(fan_in + fan_out).
  *
  *  The fans are those of eddy_init_glorot_uniform.
  *  TensorFlow: glorot_normal_initializer. */
@@ -142,7 +143,7 @@ eddy_tensor eddy_init_glorot_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape 
     return eddy_init_variance_scaling(g, shape, 1, "fan_avg", "truncated_normal", dtype, seed);
 }
 
-/** He's: uniform in [-l, l), l = sqrt(6/fan_in).
+/** He uniform initialization: uniform in [-l, l), with l = sqrt(6/fan_in).
  *
  *  The fans are those of eddy_init_glorot_uniform.
  *  TensorFlow: he_uniform. */
@@ -151,7 +152,7 @@ eddy_tensor eddy_init_he_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape sha
     return eddy_init_variance_scaling(g, shape, 2, "fan_in", "uniform", dtype, seed);
 }
 
-/** He's, truncated normal with variance 2/fan_in.
+/** He normal initialization: truncated normal with variance 2/fan_in.
  *
  *  The fans are those of eddy_init_glorot_uniform.
  *  TensorFlow: he_normal. */
@@ -160,7 +161,7 @@ eddy_tensor eddy_init_he_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape shap
     return eddy_init_variance_scaling(g, shape, 2, "fan_in", "truncated_normal", dtype, seed);
 }
 
-/** LeCun's: uniform in [-l, l), l = sqrt(3/fan_in).
+/** LeCun uniform initialization: uniform in [-l, l), with l = sqrt(3/fan_in).
  *
  *  The fans are those of eddy_init_glorot_uniform.
  *  TensorFlow: lecun_uniform. */
@@ -169,7 +170,7 @@ eddy_tensor eddy_init_lecun_uniform(eddy_graph *g, eddy_dtype dtype, eddy_shape 
     return eddy_init_variance_scaling(g, shape, 1, "fan_in", "uniform", dtype, seed);
 }
 
-/** LeCun's, truncated normal with variance 1/fan_in.
+/** LeCun normal initialization: truncated normal with variance 1/fan_in.
  *
  *  The fans are those of eddy_init_glorot_uniform.
  *  TensorFlow: lecun_normal. */
@@ -180,9 +181,8 @@ eddy_tensor eddy_init_lecun_normal(eddy_graph *g, eddy_dtype dtype, eddy_shape s
 
 /* ---------------------------------------------------------- orthogonal -- */
 
-/* The Q of the QR decomposition of a normal random matrix, by Householder's
- * reflections in double precision.  Rows are contiguous, so every inner loop
- * runs along a row. */
+/* The Q of the QR decomposition of a normal random matrix, by Householder reflections in double
+ * precision.  Rows are contiguous, so every inner loop runs along a row. */
 typedef struct orthogonal_attrs {
     eddy_shape shape;
     eddy_dtype dtype;
@@ -193,7 +193,7 @@ static bool orthogonal_infer(eddy_infer *c)
 {
     const orthogonal_attrs *a = c->attrs;
     if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
                                eddy_dtype_name(a->dtype));
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {
         char text[256];
@@ -204,13 +204,13 @@ static bool orthogonal_infer(eddy_infer *c)
     return true;
 }
 
-/* The decomposed matrix q of m rows and n <= m columns, and vectors. */
+/* The matrix q to be decomposed, with m rows and n <= m columns, and vectors. */
 typedef struct householder {
     int64_t m, n;
     double *q, *v, *w, *tau, *sign;      /* [m,n], [m], [n], [n], [n] */
 } householder;
 
-/* Rows and columns of the flattened output, the longer first. */
+/* The numbers of rows and columns of the flattened output, the larger one first. */
 static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
 {
     int64_t rows = 1, columns = s.dim[s.rank - 1];
@@ -220,7 +220,7 @@ static void orthogonal_sizes(eddy_shape s, int64_t *m, int64_t *n, bool *wide)
     *n = *wide ? rows : columns;
 }
 
-/* Rows k.. of q, columns from.. : minus tau v (v' q), with v[k..]. */
+/* Subtracts tau v (v' q), with v[k..], from rows k.. and columns from.. of q. */
 EDDY_INLINE void reflect_all(const householder *h, int64_t k, int64_t from)
 {
     double *restrict w = h->w;
@@ -236,8 +236,8 @@ EDDY_INLINE void reflect_all(const householder *h, int64_t k, int64_t from)
 }
 EDDY_CLONES_OF(reflect, (const householder *h, int64_t k, int64_t from), (h, k, from))
 
-/* The reflection that clears column k below the diagonal: v (v[k] = 1) stays
- * there, R's diagonal element only leaves its sign. */
+/* The reflection that clears column k below the diagonal: v (v[k] = 1) is stored there; of R's
+ * diagonal element only the sign is kept. */
 static void eliminate(const householder *h, int64_t k)
 {
     double *q = h->q, sum = 0, diagonal = q[k * h->n + k];
@@ -253,7 +253,7 @@ static void eliminate(const householder *h, int64_t k)
     EDDY_BEST_OF(reflect)(h, k, k + 1);
 }
 
-/* Column k of q becomes that of Q, given that those behind it are. */
+/* Turns column k of q into that of Q, after the columns to its right. */
 static void accumulate(const householder *h, int64_t k)
 {
     double *q = h->q;
@@ -271,12 +271,12 @@ static eddy_status orthogonal_prepare(eddy_kernel *k)
     int64_t m, n;
     bool    wide;
     orthogonal_sizes(a->shape, &m, &n, &wide);
-    /* Far from overflowing: no tensor has more than 2^48 elements. */
+    /* Cannot overflow: no tensor has more than 2^48 elements. */
     k->scratch_size = (size_t)(m * n + m + 3 * n) * sizeof(double);
     return EDDY_OK;
 }
 
-/* Column j of Q with the sign that makes R's diagonal positive: as output. */
+/* Writes column j of Q, with the sign that makes R's diagonal positive. */
 static void orthogonal_store(const householder *h, bool wide, const eddy_buffer *y)
 {
     float  *f = y->data;
@@ -312,7 +312,7 @@ static eddy_status orthogonal_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* A reflection on each of n columns, to eliminate and to accumulate. */
+/* n reflections of all columns, once to eliminate and once to accumulate. */
 static double orthogonal_flops(const void *attrs, int n_in, const eddy_type *in,
                                const eddy_type *out)
 {
@@ -324,7 +324,7 @@ static double orthogonal_flops(const void *attrs, int n_in, const eddy_type *in,
     return 4 * (double)m * (double)n * (double)n;
 }
 
-/* The QR decomposition of normal numbers, one matrix an example. */
+/* The QR decomposition of normal random numbers, one matrix per example. */
 static void orthogonal_batch(eddy_batch *b)
 {
     const orthogonal_attrs *a = b->attrs;
@@ -349,14 +349,14 @@ const eddy_op_def eddy_op_random_orthogonal = {
     .flops = orthogonal_flops,
     .gradient = eddy_not_differentiable, .batch = orthogonal_batch };
 
-/** A random orthogonal matrix: q' q = 1, or q q' = 1 if it is wider than high.
+/** A random orthogonal matrix: q' q = 1, or q q' = 1 if it has more columns than rows.
  *
- *  The dimensions before the last count as one.  q is that of the QR
- *  decomposition of a matrix of normal random numbers with the signs that make
- *  r's diagonal positive, which spreads it evenly over all such matrices.  It is
- *  computed in double precision, in time proportional to elements times the
- *  smaller side.
- *  Errors: EDDY_BAD_SHAPE below two dimensions, EDDY_BAD_DTYPE.
+ *  The dimensions before the last are merged into one.  q is the factor of the QR decomposition
+ *  of a matrix of normal random numbers, with the signs that make the diagonal of r positive, so
+ *  that it is uniformly distributed over all such matrices.  It is computed in double precision,
+ *  in time proportional to the number of elements times the smaller side.
+ *  Errors: EDDY_BAD_SHAPE unless the shape is known and has rank 2 or more; EDDY_BAD_DTYPE for
+ *  other element types than float32 and float64.
  *  TensorFlow: orthogonal_initializer. */
 eddy_tensor eddy_init_orthogonal(eddy_graph *g, eddy_dtype dtype, eddy_shape shape, int64_t seed)
 {

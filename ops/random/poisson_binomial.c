@@ -1,6 +1,6 @@
 /* poisson_binomial.c -- Poisson and binomial samples. */
 #include "ops/random/random.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/special/special_gamma.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -15,10 +15,11 @@ static const eddy_attr_field draw_fields[] = EDDY_FIELDS(draw_attrs, seed);
 
 /* ------------------------------------------------------------- poisson -- */
 
-/* The mean below which probabilities are added up until they reach a uniform. */
+/* The mean below which probabilities are summed until they exceed a uniform sample. */
 enum { FEW = 10 };
 
-/* p is that of 0, and ratio(k) the probability of k over that of k - 1: r / k - s. */
+/* p is the probability of 0, and ratio(k) the probability of k divided by that of k - 1: r / k -
+ * s. */
 static double by_inversion(double u, double p, double r, double s)
 {
     double k = 0, sum = p;
@@ -30,7 +31,7 @@ static double by_inversion(double u, double p, double r, double s)
     return k;
 }
 
-/* ln of x^k e^-x / k!, k >= 0 and x > 0, of which nothing is lost where both are large. */
+/* ln(x^k e^-x / k!) for k >= 0 and x > 0, without cancellation for large k and x. */
 static double log_density(double k, double x)
 {
     if (k < FEW) return k * log(x) - x - eddy__ln_gamma(k + 1);
@@ -81,16 +82,15 @@ const eddy_op_def eddy_op_random_poisson = {
     .attrs = draw_fields, .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
     .kernel = poisson_kernel, .gradient = eddy_not_differentiable, .batch = eddy__batch_draw };
 
-/** How many events there are where lam are expected: k with probability
- *  lam^k e^-lam / k!, one number for each element.
+/** Samples of the Poisson distribution with mean lam: k with probability lam^k e^-lam / k!.
  *
  *  lam (x)         float32 or float64, any shape; the result has its type
- *  sample_shape    axes before those of lam, one draw each; default none
- *  seed            0: the op's own
- *  stateless_seed  two integers, int32 or int64: the same numbers whenever they are the same
+ *  sample_shape    leading axes of the result, along which samples are independent; default none
+ *  seed            default 0: the operation's own
+ *  stateless_seed  two integers, int32 or int64; equal seeds give equal samples
  *
  *  NaN where lam is negative, infinite or NaN.
- *  Errors: EDDY_BAD_SHAPE if sample_shape does not fit; EDDY_INVALID_ARGUMENT for another
+ *  Errors: EDDY_BAD_SHAPE for an invalid sample_shape; EDDY_INVALID_ARGUMENT for an invalid
  *  stateless_seed.
  *  Gradient: none.  TensorFlow: random.poisson, RandomPoissonV2. */
 eddy_tensor eddy_random_poisson_with(const eddy_random_of_one_args *given)
@@ -156,15 +156,15 @@ const eddy_op_def eddy_op_random_binomial = {
     .attrs = draw_fields, .flops = eddy_flops_per_output, .infer = eddy__infer_draw,
     .kernel = binomial_kernel, .gradient = eddy_not_differentiable, .batch = eddy__batch_draw };
 
-/** How many of `counts` trials succeed, each with probability `probs`: one number for each
- *  element.
+/** Samples of the binomial distribution: the number of successes in `counts` trials with
+ *  probability `probs` each.
  *
- *  counts (a)      float32 or float64, any shape; of a broken number the whole part counts
- *  probs (b)       of the same type, in [0,1]; the shapes broadcast
- *  sample_shape, seed, stateless_seed  as in eddy_random_poisson
+ *  counts (a)      float32 or float64, any shape; the fractional part is ignored
+ *  probs (b)       same type, in [0,1]; the shapes broadcast
+ *  sample_shape, seed, stateless_seed  as for eddy_random_poisson
  *
- *  NaN where counts is negative or infinite, or probs not a probability.
- *  Errors: EDDY_BAD_SHAPE if the shapes do not fit; EDDY_INVALID_ARGUMENT for another
+ *  NaN where counts is negative or infinite, or probs is outside [0,1].
+ *  Errors: EDDY_BAD_SHAPE if the shapes do not broadcast; EDDY_INVALID_ARGUMENT for an invalid
  *  stateless_seed.
  *  Gradient: none.  TensorFlow: stateless_random_binomial, RandomBinomial. */
 eddy_tensor eddy_random_binomial_with(const eddy_random_of_two_args *given)

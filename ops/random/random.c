@@ -1,11 +1,10 @@
 /* random.c -- random tensors (uniform, normal, truncated normal, integers) and dropout.
  *
- * Element i of a random tensor is a function of the graph's seed, the operation's seed, the
- * number of the run in its session, and i (ops/kernels/random/philox.h), and of nothing else. So
- * values repeat in a new session, differ from run to run, and do not depend on threads or on other
- * computations. */
+ * Element i of a random tensor is a function of only the graph's seed, the operation's seed, the
+ * number of the run in its session, and i (ops/kernels/random/philox.h). So values repeat in a
+ * new session, differ from run to run, and do not depend on threads or on other computations. */
 #include "graph/op.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
@@ -16,14 +15,13 @@
 #include <math.h>
 
 #ifdef EDDY_HEADER
-/* Random tensors.  Every value is a function of the graph's seed, the op's
- * seed, the number of the run in its session, and the element's index: it does
- * not depend on threads, it differs from run to run, and it repeats in a new
- * session of the same graph.  Two ops of one type, shape and dtype that are
- * given the same `seed` yield the same values; without one (0) each op has its
- * own.  In a function that eddy_vmap maps, each example has numbers of its own.
- * The forms _like take the shape of x, at each run, and not its values: they are
- * for shapes that are not known when the graph is built. */
+/* Random tensors. Every value is a function of the graph's seed, the operation's seed, the number
+ * of the run in its session, and the element's index: it does not depend on threads, it differs
+ * from run to run, and it repeats in a new session of the same graph. Two operations of the same
+ * type, shape and dtype with the same nonzero `seed` give the same values; with the default, 0,
+ * each operation has its own seed. In a function that eddy_vmap maps, each example has its own
+ * random numbers. The _like forms take the shape of x at each run: they are for shapes that are
+ * unknown when the graph is built. */
 #endif
 
 eddy_stream eddy__stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution d)
@@ -33,7 +31,7 @@ eddy_stream eddy__stream_of(const eddy_kernel *k, int64_t seed, eddy_distributio
     return (eddy_stream){ eddy__philox_key((uint64_t)k->graph_seed, own, kind), k->step };
 }
 
-/* The output has the shape of the last input that the op may have, if it is there, or `shape`. */
+/* The output has the shape of the last optional input, if present, otherwise `shape`. */
 static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 {
     char text[256];
@@ -52,19 +50,19 @@ static bool infer_real(eddy_infer *c)
 {
     const eddy_random_attrs *a = c->attrs;
     if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be float32 or float64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
                                eddy_dtype_name(a->dtype));
     return infer_filled(c, a->dtype, a->shape);
 }
 
-/* As many for each example. */
+/* The same number of samples for each example. */
 static void filled_batch(eddy_batch *b)
 {
     const eddy_tensor like = eddy__batch_result_like(b);
     b->y[0] = eddy_apply1(b->node->op, b->attrs, like);
 }
 
-/* The dtype that a _like form has by default. */
+/* The default dtype of a _like form. */
 static eddy_dtype real_dtype(eddy_dtype asked, eddy_tensor x)
 {
     if (asked) return asked;
@@ -99,7 +97,7 @@ bool eddy__infer_uniform(eddy_infer *c)
     return infer_real(c);
 }
 
-/* Elements that are filled in parallel, a piece of so many at a time. */
+/* Elements are filled in parallel, in pieces of this size. */
 enum { PIECE = 4096 };
 
 typedef struct filling {
@@ -109,7 +107,7 @@ typedef struct filling {
     bool                truncated;
 } filling;
 
-/* Pieces [from, to): where they begin, and how many elements they have. */
+/* Pieces [from, to): where they begin, and their number of elements. */
 static int64_t piece_at(const filling *f, int64_t from, int64_t to, int64_t *count)
 {
     const int64_t end = to * PIECE < f->y->count ? to * PIECE : f->y->count;
@@ -174,7 +172,7 @@ static bool integer_infer(eddy_infer *c)
         low = 0;
         high = UINT8_MAX + 1;
     } else if (a->dtype != EDDY_INT64) {
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; it must be an integer type",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32, int64 or uint8 expected",
                                eddy_dtype_name(a->dtype));
     }
     if (a->minval >= a->maxval)
@@ -222,18 +220,18 @@ typedef struct eddy_random_uniform_int_args {
 } eddy_random_uniform_int_args;
 #endif
 
-/** Integers, each value in [minval, maxval) equally likely.
+/** Random integers, uniformly distributed in [minval, maxval).
  *
- *  graph, shape  of the result; the shape is fully known
+ *  graph, shape  of the result; the shape must be fully known
  *  minval        the smallest value
- *  maxval        one above the largest; up to one above the largest of dtype
- *                (of int64: up to its largest)
+ *  maxval        one above the largest value; at most one above the largest value of dtype (for
+ *                int64, its largest value)
  *  dtype         int32 (default), int64 or uint8
  *
- *  eddy_random_uniform_int(g, EDDY_SHAPE(100), 1, 7) are a hundred dice.  The
- *  odds of two values differ by less than one part in 2^32 (2^64 for int64).
- *  Errors: EDDY_INVALID_ARGUMENT if minval >= maxval or a bound does not fit,
- *  EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  eddy_random_uniform_int(g, EDDY_SHAPE(100), 1, 7) rolls a hundred dice.  The probabilities of
+ *  two values differ by a relative error below 2^-32 (2^-64 for int64).
+ *  Errors: EDDY_INVALID_ARGUMENT if minval >= maxval or a bound does not fit in dtype;
+ *  EDDY_BAD_SHAPE for an invalid or unknown shape; EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: RandomUniformInt. */
 eddy_tensor eddy_random_uniform_int_with(const eddy_random_uniform_int_args *given)
 {
@@ -243,9 +241,9 @@ eddy_tensor eddy_random_uniform_int_with(const eddy_random_uniform_int_args *giv
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
 
-/* ---------------------------------------------- builders of the uniform -- */
+/* ---------------------------------------------- builders of uniform samples -- */
 
-/* Bounds given as doubles, for an integer dtype. */
+/* For an integer dtype with bounds given as doubles. */
 static bool whole_bound(double v, int64_t *out)
 {
     if (!(v >= -0x1p63 && v < 0x1p63) || v != floor(v)) return false;
@@ -287,26 +285,26 @@ typedef struct eddy_random_uniform_like_args {
     eddy_tensor x;
     double      minval;
     double      maxval EDDY_DEFAULT(EDDY_OMITTED);   /* default 1; required for integers */
-    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    eddy_dtype  dtype;       /* default float64 if x is, else float32 */
     int64_t     seed;
     const char *name;
 } eddy_random_uniform_like_args;
 #endif
 
-/** Numbers spread evenly over [minval, maxval).
+/** Random numbers, uniformly distributed in [minval, maxval).
  *
- *  graph, shape  of the result; the shape is fully known
+ *  graph, shape  of the result; the shape must be fully known
  *  minval        default 0
  *  maxval        default 1
- *  dtype         float32 (default) or float64; for int32, int64 and uint8 the
- *                bounds must be whole and maxval given, and the result is that
- *                of eddy_random_uniform_int
- *  seed          0: the op's own
+ *  dtype         float32 (default) or float64; for int32, int64 and uint8, the bounds must be
+ *                integers, maxval is required, and the result is that of eddy_random_uniform_int
+ *  seed          default 0: the operation's own
  *
- *  minval + u (maxval - minval), u a multiple of 2^-24 (float64: 2^-53) in
- *  [0,1); never maxval itself, whatever the rounding.
- *  Errors: EDDY_INVALID_ARGUMENT if a bound is not finite, too large for dtype,
- *  or minval >= maxval; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  Computed as minval + u (maxval - minval), with u a multiple of 2^-24 (float64: 2^-53) in
+ *  [0,1); never maxval itself, regardless of rounding.
+ *  Errors: EDDY_INVALID_ARGUMENT if a bound is not finite or too large for dtype, or if minval >=
+ *  maxval; EDDY_BAD_SHAPE for an invalid or unknown shape; EDDY_BAD_DTYPE for other element
+ *  types.
  *  Gradient: none.  TensorFlow: random_uniform, RandomUniform. */
 eddy_tensor eddy_random_uniform_with(const eddy_random_uniform_args *given)
 {
@@ -316,12 +314,12 @@ eddy_tensor eddy_random_uniform_with(const eddy_random_uniform_args *given)
     return uniform(a.graph, NULL, attrs, a.name);
 }
 
-/** Numbers spread evenly over [minval, maxval), as many as x has elements.
+/** Random numbers, uniformly distributed in [minval, maxval), with the shape of x.
  *
- *  x      any tensor; only its shape matters
+ *  x      any tensor; only its shape is used
  *  dtype  default float64 if x is, else float32
  *
- *  The rest is as in eddy_random_uniform. */
+ *  Otherwise as for eddy_random_uniform. */
 eddy_tensor eddy_random_uniform_like_with(const eddy_random_uniform_like_args *given)
 {
     eddy_random_uniform_like_args a = EDDY_TAKE(eddy_random_uniform_like_args, given);
@@ -405,7 +403,7 @@ typedef struct eddy_random_normal_like_args {
     eddy_tensor x;
     double      mean;
     double      stddev EDDY_DEFAULT(1);
-    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    eddy_dtype  dtype;       /* default float64 if x is, else float32 */
     int64_t     seed;
     const char *name;
 } eddy_random_normal_like_args;
@@ -422,19 +420,19 @@ static eddy_random_attrs normal_like_attrs(const eddy_random_normal_like_args *a
                                 a->stddev, a->seed };
 }
 
-/** Normally distributed numbers, mean + stddev z.
+/** Normally distributed random numbers, mean + stddev z.
  *
- *  graph, shape  of the result; the shape is fully known
+ *  graph, shape  of the result; the shape must be fully known
  *  mean          default 0
- *  stddev        not below 0
+ *  stddev        must not be negative; default 1
  *  dtype         float32 (default) or float64
- *  seed          0: the op's own
+ *  seed          default 0: the operation's own
  *
- *  z is made by Box and Muller's method, in double precision, from 64 random
- *  bits a number (float32: 32); the largest |z| is 8.6 (6.7).  The same seeds
- *  give the same bits on every machine.
- *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or too large for
- *  dtype or stddev is negative; EDDY_BAD_SHAPE, EDDY_BAD_DTYPE.
+ *  z is computed by the Box-Muller method, in double precision, from 64 random bits per number
+ *  (float32: 32); the largest |z| is 8.6 (6.7).  Equal seeds give equal bits on every machine.
+ *  Errors: EDDY_INVALID_ARGUMENT if mean or stddev is not finite or too large for dtype, or if
+ *  stddev is negative; EDDY_BAD_SHAPE for an invalid or unknown shape; EDDY_BAD_DTYPE for other
+ *  element types.
  *  Gradient: none.  TensorFlow: random_normal, RandomStandardNormal. */
 eddy_tensor eddy_random_normal_with(const eddy_random_normal_args *given)
 {
@@ -444,12 +442,12 @@ eddy_tensor eddy_random_normal_with(const eddy_random_normal_args *given)
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
 
-/** Normally distributed numbers, as many as x has elements.
+/** Normally distributed random numbers, with the shape of x.
  *
- *  x      any tensor; only its shape matters
+ *  x      any tensor; only its shape is used
  *  dtype  default float64 if x is, else float32
  *
- *  The rest is as in eddy_random_normal. */
+ *  Otherwise as for eddy_random_normal. */
 eddy_tensor eddy_random_normal_like_with(const eddy_random_normal_like_args *given)
 {
     eddy_random_normal_like_args a = EDDY_TAKE(eddy_random_normal_like_args, given);
@@ -473,11 +471,10 @@ const eddy_op_def eddy_op_truncated_normal = {
     .infer = eddy__infer_normal, .kernel = truncated_kernel, .gradient = eddy_not_differentiable,
     .batch = filled_batch };
 
-/** Normally distributed numbers within two standard deviations of the mean.
+/** Normally distributed random numbers, truncated at two standard deviations from the mean.
  *
- *  mean + stddev z; a z with |z| >= 2 is thrown away and drawn again, so the
- *  standard deviation of the result is 0.8796 stddev.  Arguments and errors are
- *  those of eddy_random_normal.
+ *  mean + stddev z, where a z with |z| >= 2 is discarded and drawn again, so that the standard
+ *  deviation of the result is 0.8796 stddev.  Arguments and errors are as for eddy_random_normal.
  *  Gradient: none.  TensorFlow: truncated_normal, TruncatedNormal. */
 eddy_tensor eddy_truncated_normal_with(const eddy_random_normal_args *given)
 {
@@ -487,12 +484,12 @@ eddy_tensor eddy_truncated_normal_with(const eddy_random_normal_args *given)
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
 
-/** Truncated normal numbers, as many as x has elements.
+/** Truncated normal random numbers, with the shape of x.
  *
- *  x      any tensor; only its shape matters
+ *  x      any tensor; only its shape is used
  *  dtype  default float64 if x is, else float32
  *
- *  The rest is as in eddy_truncated_normal. */
+ *  Otherwise as for eddy_truncated_normal. */
 eddy_tensor eddy_truncated_normal_like_with(const eddy_random_normal_like_args *given)
 {
     eddy_random_normal_like_args a = EDDY_TAKE(eddy_random_normal_like_args, given);
@@ -514,8 +511,8 @@ typedef struct eddy_dropout_args {
 } eddy_dropout_args;
 #endif
 
-/* The axes along which the mask has one element and x may have more; false if
- * noise_shape does not fit x. */
+/* The axes along which the mask has one element and x may have more; false if noise_shape is not
+ * compatible with x. */
 static bool shared_axes(eddy_shape x, eddy_dims noise, eddy_dims *axes)
 {
     int rank = noise.count > 0 ? noise.count : 0;
@@ -532,21 +529,21 @@ static bool shared_axes(eddy_shape x, eddy_dims noise, eddy_dims *axes)
     return true;
 }
 
-/** y = x/(1 - rate) where a random mask keeps x, and 0 where it drops it.
+/** y = x/(1 - rate) where a random mask keeps x, and 0 where it drops x.
  *
  *  x            float32 or float64; any shape
- *  rate         the probability of being dropped, a number in [0,1); with 0 the
- *               result is x itself
- *  noise_shape  the mask's shape: for each axis of x its size (EDDY_ANY will
- *               do), or 1 where one decision holds for the whole axis; missing
- *               leading axes count as 1; default: the shape of x
- *  seed         0: the op's own
+ *  rate         the probability of dropping an element, in [0,1); with 0 the result is x itself
+ *  noise_shape  the shape of the mask: for each axis of x either its size (or EDDY_ANY), or 1 for
+ *               one decision for the whole axis; missing leading axes count as 1; default: the
+ *               shape of x
+ *  seed         default 0: the operation's own
  *
- *  An element is kept if a uniform number in [0,1) is at least rate; the mean
- *  of y is x.  A dropped infinity or NaN is dropped.
- *  Errors: EDDY_INVALID_ARGUMENT if rate is out of range, EDDY_BAD_SHAPE if
- *  noise_shape does not fit x, EDDY_BAD_DTYPE.
- *  Gradient: dx = dy/(1 - rate) through the same mask.  TensorFlow: nn.dropout. */
+ *  An element is kept if a uniform random number in [0,1) is at least rate; the expected value of
+ *  y is x.  A dropped infinity or NaN becomes 0.
+ *  Errors: EDDY_INVALID_ARGUMENT if rate is out of range; EDDY_BAD_SHAPE if noise_shape is not
+ *  compatible with x; EDDY_BAD_DTYPE for other element types.
+ *  Gradient: dx = dy/(1 - rate) where the mask keeps x, and 0 elsewhere.
+ *  TensorFlow: nn.dropout. */
 eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
 {
     eddy_dropout_args a = EDDY_TAKE(eddy_dropout_args, given);
@@ -554,9 +551,9 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
     eddy_dtype  dtype = eddy_dtype_of(a.x);
     eddy_dims   axes;
     char        noise[256], text[256];
-    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* says so, or passes it on */
+    if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* records or propagates an error */
     if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
-        return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; it must be float32 or float64",
+        return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; float32 or float64 expected",
                          eddy_dtype_name(dtype));
     if (!(a.rate >= 0 && a.rate < 1))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "dropout: rate %g is not in [0,1)", a.rate);
@@ -564,7 +561,7 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
         const int rank = a.noise_shape.count < 0 ? 0 : a.noise_shape.count;
         eddy_shape_print(eddy_shape_of_dims(a.noise_shape.at, (size_t)rank), noise, sizeof noise);
         eddy_shape_print(eddy_shape_of(a.x), text, sizeof text);
-        return eddy_fail(g, EDDY_BAD_SHAPE, "dropout: noise_shape %s does not fit x, %s; each "
+        return eddy_fail(g, EDDY_BAD_SHAPE, "dropout: noise_shape %s does not match x, %s; each "
                          "dimension must be 1 or that of x", noise, text);
     }
     if (a.rate == 0) return a.x;

@@ -7,8 +7,8 @@
 
 /* ------------------------------------- uniform and normal (ops/random/random.c) -- */
 
-/* Attributes of the real distributions: a and b are minval and maxval, or mean
- * and stddev.  `shape` only counts if there is no input that lends its own. */
+/* Attributes of the real distributions: a and b are minval and maxval, or mean and stddev.
+ * `shape` is used only if no input determines the shape. */
 typedef struct eddy_random_attrs {
     eddy_shape shape;
     eddy_dtype dtype;
@@ -20,26 +20,26 @@ extern const eddy_attr_field eddy__uniform_fields[], eddy__normal_fields[];
 bool eddy__infer_uniform(eddy_infer *c);
 bool eddy__infer_normal(eddy_infer *c);
 
-/* Fill output 0 as the attributes say. */
+/* Fill output 0 according to the attributes. */
 void eddy__fill_uniform(const eddy_kernel *k, eddy_stream s);
 void eddy__fill_normal(const eddy_kernel *k, eddy_stream s, bool truncated);
 
-/* ----------------------------------------------- seeds that are a tensor -- */
+/* ----------------------------------------------- seed tensors -- */
 
-/* Input i is such a seed: two integers. */
+/* Checks that input i is such a seed: two integers. */
 bool eddy__infer_seed(eddy_infer *c, int i);
 
-/* The numbers of these two integers (input i), the same in each run and graph; without
- * that input, eddy__stream_of. */
+/* The random stream of these two integers (input i), the same in each run and graph; without that
+ * input, eddy__stream_of. */
 eddy_stream eddy__stream_for(const eddy_kernel *k, int i, int64_t seed, eddy_distribution d);
 
-/* ------------------------------- one number for each element of operands -- */
+/* ------------------------------- one sample per element of the operands -- */
 
-/* What one element may throw: one block of words after the other, that nobody else has. */
+/* The random numbers of one element: successive blocks of words that no other element uses. */
 typedef struct eddy_dice {
     eddy_stream     stream;
     uint64_t        element, thrown;
-    const uint32_t *first;           /* block 0, made with those of the neighbours */
+    const uint32_t *first;           /* block 0, computed with those of the neighbors */
     const double   *normals;         /* of its first two words */
 } eddy_dice;
 
@@ -49,15 +49,16 @@ typedef struct eddy_throw {
 } eddy_throw;
 eddy_throw eddy__dice_throw(eddy_dice *d);
 
-/* A normal (of 32 bits) and a uniform. */
+/* A normal sample (of 32 bits) and a uniform one. */
 eddy_throw eddy__dice_normal(eddy_dice *d);
 
-/* Throws that an element has; after so many a rejection method takes what there is. */
+/* The maximum number of attempts per element, after which a rejection method accepts the last
+ * sample. */
 enum { EDDY_THROWS = 65535 };
 
 typedef double eddy_draw_fn(eddy_dice *d, const double *parameters, const void *attrs);
 
-/* The op's operands are `count` tensors of output 0's type, then perhaps the seed. */
+/* The operands are `count` tensors of output 0's type, then optionally the seed. */
 typedef struct eddy_draw {
     eddy_draw_fn     *fn;
     int               count;
@@ -66,26 +67,25 @@ typedef struct eddy_draw {
 } eddy_draw;
 void eddy__draw_all(const eddy_kernel *k, const eddy_draw *how, int64_t seed);
 bool eddy__infer_draw(eddy_infer *c);
-/* Each example has its own numbers; with a seed that is a tensor, the same. */
+/* Each example has its own samples; with a seed tensor, all examples have the same. */
 void eddy__batch_draw(eddy_batch *b);
 
 /* ------------------------------------------------------------- builders -- */
 
-/* The operands of a distribution as tensors of one shape, behind the axes `samples`.
- * False, and an error on the graph, if that cannot be. */
+/* Broadcasts the operands of a distribution to one shape, with the leading axes `samples`.
+ * Returns false and records an error if that is impossible. */
 bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims samples);
 
-/* n operands and, if it is given, the seed. */
+/* n operands and, if given, the seed. */
 eddy_tensor eddy__draw_apply(const eddy_op_def *op, const void *attrs, int n, const eddy_tensor *x,
                              eddy_tensor seed, const char *name);
 
-/* Where numbers come from: as many uniforms in [low, 1), or standard normals, as x has
- * elements, and of its type. */
+/* A source of samples: uniform in [low, 1), or standard normal, with the shape and type of x. */
 typedef struct eddy_source {
     int64_t     seed;
     eddy_tensor stateless_seed;
 } eddy_source;
-/* Numbers that are independent of those. */
+/* A source whose samples are independent of the first. */
 eddy_source eddy__source_besides(eddy_source from);
 eddy_tensor eddy__uniform_source(eddy_source from, eddy_tensor x, double low);
 eddy_tensor eddy__normal_source(eddy_source from, eddy_tensor x);

@@ -1,6 +1,6 @@
 /* shuffle.c -- random_shuffle: the rows of a tensor in random order. */
 #include "graph/op.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
@@ -18,7 +18,7 @@ static bool shuffle_infer(eddy_infer *c)
     return true;
 }
 
-/* A row, of which the commonest sizes are known to the compiler. */
+/* Copies a row; the most common sizes are constants for the compiler. */
 static inline void move_row(char *to, const char *from, size_t bytes)
 {
     switch (bytes) {
@@ -28,8 +28,8 @@ static inline void move_row(char *to, const char *from, size_t bytes)
     }
 }
 
-/* Fisher and Yates, while copying: row i takes the place of a random one of the
- * rows before it, which moves to the end. */
+/* The Fisher-Yates shuffle, while copying: row i replaces a random one of the rows before it,
+ * which moves to the end. */
 static eddy_status shuffle_kernel(eddy_kernel *k)
 {
     const shuffle_attrs *a = k->attrs;
@@ -48,7 +48,7 @@ static eddy_status shuffle_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The order of random numbers, for each example another. */
+/* The order of random numbers, different for each example. */
 static void shuffle_batch(eddy_batch *b)
 {
     const shuffle_attrs *a = b->attrs;
@@ -82,12 +82,12 @@ typedef struct eddy_random_shuffle_args {
 
 /** y = the rows x[0], x[1], ... in random order.
  *
- *  x     any dtype and shape; a scalar stays as it is
- *  seed  0: the op's own
+ *  x     any element type, any shape; a scalar is returned unchanged
+ *  seed  default 0: the operation's own
  *
  *  Every order is equally likely (up to the 64 bits of the key).
- *  Gradient: asking for one is the error EDDY_NO_GRADIENT, as in TensorFlow;
- *  eddy_gather(x, indices) with shuffled indices has one.
+ *  Gradient: none; requesting it is the error EDDY_NO_GRADIENT, as in TensorFlow.  Use
+ *  eddy_gather(x, indices) with shuffled indices instead.
  *  TensorFlow: random_shuffle, RandomShuffle. */
 eddy_tensor eddy_random_shuffle_with(const eddy_random_shuffle_args *given)
 {

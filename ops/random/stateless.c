@@ -1,14 +1,14 @@
-/* stateless.c -- stateless random tensors, a function of a seed, which is itself a tensor. */
+/* stateless.c -- stateless random tensors, functions of a seed that is itself a tensor. */
 #include "ops/random/random.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
 #ifdef EDDY_HEADER
-/* The same numbers whenever the seed is the same: in each run, session and graph.  The seed
- * is two integers and may be computed or fed, with the number of a step in it, for example.
- * Two ops of one kind with the same seed draw the same; give each its own. */
+/* Equal seeds give equal values, in every run, session and graph. The seed is a tensor of two
+ * integers that may be computed or fed, for example from the number of a training step. Two
+ * operations of one kind with the same seed draw the same values; give each its own seed. */
 #endif
 
 static bool seeded_uniform_infer(eddy_infer *c)
@@ -73,7 +73,7 @@ typedef struct eddy_stateless_uniform_like_args {
     eddy_tensor x, seed;
     double      minval;
     double      maxval EDDY_DEFAULT(1);
-    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    eddy_dtype  dtype;       /* default float64 if x is, else float32 */
     const char *name;
 } eddy_stateless_uniform_like_args;
 
@@ -92,28 +92,28 @@ typedef struct eddy_stateless_normal_like_args {
     eddy_tensor x, seed;
     double      mean;
     double      stddev EDDY_DEFAULT(1);
-    eddy_dtype  dtype;       /* default x's if float64, else float32 */
+    eddy_dtype  dtype;       /* default float64 if x is, else float32 */
     const char *name;
 } eddy_stateless_normal_like_args;
 #endif
 
-/* The dtype that a _like form has by default, and of the others. */
+/* The default dtype of a _like form, and of the others. */
 static eddy_dtype dtype_for(eddy_dtype asked, const eddy_tensor *x)
 {
     if (asked) return asked;
     return x && eddy_dtype_of(*x) == EDDY_FLOAT64 ? EDDY_FLOAT64 : EDDY_FLOAT32;
 }
 
-/** Numbers spread evenly over [minval, maxval), the same whenever the seed is.
+/** Random numbers, uniformly distributed in [minval, maxval), as a function of `seed`.
  *
- *  shape   of the result, fully known
+ *  shape   of the result; must be fully known
  *  seed    int32 or int64, two elements; it may change from run to run
  *  minval  default 0
  *  maxval  default 1
  *  dtype   float32 (default) or float64
  *
- *  The rest is as in eddy_random_uniform, of which this is the function without state.
- *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
+ *  The stateless form of eddy_random_uniform; otherwise as described there.
+ *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; otherwise as for
  *  eddy_random_uniform.
  *  Gradient: none.  TensorFlow: stateless_random_uniform, StatelessRandomUniform. */
 eddy_tensor eddy_stateless_random_uniform_with(const eddy_stateless_uniform_args *given)
@@ -124,7 +124,7 @@ eddy_tensor eddy_stateless_random_uniform_with(const eddy_stateless_uniform_args
     return eddy__apply_named(a.name, &eddy_op_stateless_random_uniform, &attrs, 1, &a.seed);
 }
 
-/** The same, as many as x has elements, of which only the shape matters. */
+/** Like eddy_stateless_random_uniform, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_random_uniform_like_with(const eddy_stateless_uniform_like_args *given)
 {
     eddy_stateless_uniform_like_args a = EDDY_TAKE(eddy_stateless_uniform_like_args, given);
@@ -147,14 +147,14 @@ static eddy_tensor normal_like(const eddy_op_def *op, const eddy_stateless_norma
     return eddy__apply_named(a->name, op, &attrs, 2, (eddy_tensor[]){ a->seed, a->x });
 }
 
-/** Normally distributed numbers, mean + stddev z, the same whenever the seed is.
+/** Normally distributed random numbers, mean + stddev z, as a function of `seed`.
  *
- *  shape         of the result, fully known
+ *  shape         of the result; must be fully known
  *  seed          int32 or int64, two elements; it may change from run to run
- *  mean, stddev  default 0 and 1; a stddev of 0 is 1
+ *  mean, stddev  default 0 and 1
  *  dtype         float32 (default) or float64
  *
- *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; those of
+ *  Errors: EDDY_INVALID_ARGUMENT if the seed is not two integers; otherwise as for
  *  eddy_random_normal.
  *  Gradient: none.  TensorFlow: stateless_random_normal, StatelessRandomNormal. */
 eddy_tensor eddy_stateless_random_normal_with(const eddy_stateless_normal_args *given)
@@ -164,17 +164,17 @@ eddy_tensor eddy_stateless_random_normal_with(const eddy_stateless_normal_args *
     return eddy__apply_named(a.name, &eddy_op_stateless_random_normal, &attrs, 1, &a.seed);
 }
 
-/** The same, as many as x has elements, of which only the shape matters. */
+/** Like eddy_stateless_random_normal, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_random_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
     eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);
     return normal_like(&eddy_op_stateless_random_normal, &a);
 }
 
-/** Normally distributed numbers within two standard deviations of the mean, as those of
- *  eddy_truncated_normal, the same whenever the seed is.
+/** Normally distributed random numbers, truncated at two standard deviations from the mean as
+ *  those of eddy_truncated_normal, as a function of `seed`.
  *
- *  Arguments and errors are those of eddy_stateless_random_normal.
+ *  Arguments and errors are as for eddy_stateless_random_normal.
  *  Gradient: none.  TensorFlow: stateless_truncated_normal, StatelessTruncatedNormal. */
 eddy_tensor eddy_stateless_truncated_normal_with(const eddy_stateless_normal_args *given)
 {
@@ -183,7 +183,7 @@ eddy_tensor eddy_stateless_truncated_normal_with(const eddy_stateless_normal_arg
     return eddy__apply_named(a.name, &eddy_op_stateless_truncated_normal, &attrs, 1, &a.seed);
 }
 
-/** The same, as many as x has elements, of which only the shape matters. */
+/** Like eddy_stateless_truncated_normal, with the shape of x, whose values are not used. */
 eddy_tensor eddy_stateless_truncated_normal_like_with(const eddy_stateless_normal_like_args *given)
 {
     eddy_stateless_normal_like_args a = EDDY_TAKE(eddy_stateless_normal_like_args, given);

@@ -1,8 +1,8 @@
 /* argmax.c -- argmax and argmin: the index of the largest or smallest element along an axis.
  *
- * Two passes, both of which vectorise: the extreme value of each lane, then its first index. */
+ * Two passes, both of which vectorize: the extreme value of each lane, then its first index. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -14,7 +14,7 @@ typedef struct eddy_argmax_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_argmax_args));
     eddy_tensor x;
     int64_t     axis;           /* default 0 */
-    eddy_dtype  output_type;    /* EDDY_INT32 or EDDY_INT64, the default */
+    eddy_dtype  output_type;    /* EDDY_INT32 or EDDY_INT64 (default) */
     const char *name;
 } eddy_argmax_args;
 #endif
@@ -24,7 +24,7 @@ typedef struct argmax_attrs {
     eddy_dtype output_type;
 } argmax_attrs;
 
-/* Bools are compared as the bytes they are. */
+/* Bools are compared as bytes. */
 static const eddy_reducer *reducer_of(const eddy_fold *fold, eddy_dtype d)
 {
     return eddy__reducer_of(fold, d == EDDY_BOOL ? EDDY_UINT8 : d);
@@ -37,7 +37,7 @@ static bool argmax_infer(eddy_infer *c)
     eddy_shape y = EDDY_UNKNOWN_SHAPE;
     int axis;
     if (a->output_type != EDDY_INT32 && a->output_type != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; expected int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_type));
     if (!eddy__infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis))
         return false;
@@ -53,7 +53,7 @@ static bool argmax_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, a->output_type, y);
 }
 
-/* Elements that are compared before a branch. */
+/* The number of elements compared before a branch. */
 enum { SCAN = 16 };
 #define TEMPLATE "ops/kernels/reduction/argmax_loops.h"
 #define TYPES    FOR_NUMBERS
@@ -134,8 +134,9 @@ static eddy_status find(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static eddy_tensor arg(const eddy_op_def *op, eddy_argmax_args a)
+static eddy_tensor arg(const eddy_op_def *op, const eddy_argmax_args *given)
 {
+    const eddy_argmax_args a = EDDY_TAKE(eddy_argmax_args, given);
     const argmax_attrs attrs = { a.axis, a.output_type ? a.output_type : EDDY_INT64 };
     return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
 }
@@ -158,38 +159,34 @@ const eddy_op_def eddy_op_argmax = ARG("ArgMax", &eddy__fold_max);
 
 /** y = the index along `axis` of the largest element of x.
  *
- *  x            float32, float64, int32, int64, uint8 or bool, rank 1 at least
- *  axis         in [-rank, rank); default 0, the first
+ *  x            float32, float64, int32, int64, uint8 or bool, rank at least 1
+ *  axis         in [-rank, rank); default 0
  *  output_type  EDDY_INT32 or EDDY_INT64; default EDDY_INT64
  *
- *  y has the shape of x without the axis.  Among equal elements the lowest index
- *  is taken; a NaN counts as largest, the first of them.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_BAD_SHAPE if the
- *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
- *  may not fit int32.
+ *  y has the shape of x without the axis.  Ties go to the lowest index; NaN counts as the largest
+ *  value, and the first NaN is taken.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis; EDDY_BAD_SHAPE if the axis is empty;
+ *  EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if the indices may not fit in int32.
  *  Gradient: none.  TensorFlow: ArgMax (tf.argmax). */
 eddy_tensor eddy_argmax_with(const eddy_argmax_args *given)
 {
-    eddy_argmax_args a = EDDY_TAKE(eddy_argmax_args, given);
-    return arg(&eddy_op_argmax, a);
+    return arg(&eddy_op_argmax, given);
 }
 
 const eddy_op_def eddy_op_argmin = ARG("ArgMin", &eddy__fold_min);
 
 /** y = the index along `axis` of the smallest element of x.
  *
- *  x            float32, float64, int32, int64, uint8 or bool, rank 1 at least
- *  axis         in [-rank, rank); default 0, the first
+ *  x            float32, float64, int32, int64, uint8 or bool, rank at least 1
+ *  axis         in [-rank, rank); default 0
  *  output_type  EDDY_INT32 or EDDY_INT64; default EDDY_INT64
  *
- *  y has the shape of x without the axis.  Among equal elements the lowest index
- *  is taken; a NaN counts as smallest, the first of them.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_BAD_SHAPE if the
- *  axis is empty; EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if an index
- *  may not fit int32.
+ *  y has the shape of x without the axis.  Ties go to the lowest index; NaN counts as the
+ *  smallest value, and the first NaN is taken.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis; EDDY_BAD_SHAPE if the axis is empty;
+ *  EDDY_BAD_DTYPE for other element types; EDDY_LIMIT if the indices may not fit in int32.
  *  Gradient: none.  TensorFlow: ArgMin (tf.argmin). */
 eddy_tensor eddy_argmin_with(const eddy_argmax_args *given)
 {
-    eddy_argmax_args a = EDDY_TAKE(eddy_argmax_args, given);
-    return arg(&eddy_op_argmin, a);
+    return arg(&eddy_op_argmin, given);
 }

@@ -1,12 +1,13 @@
 /* cumsum.c -- cumulative sums and products (cumsum, cumprod) and linear recurrences
  * (linear_scan) along an axis.
  *
- * A kernel processes a tile of neighbouring lanes at a time, with one accumulator for each, so
+ * A kernel processes a tile of neighboring lanes at a time, with one accumulator for each, so
  * that its inner loop runs over consecutive elements for any axis. float32 is accumulated in
  * float64, complex64 in complex128, integers in 64 bits. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
+#include "ops/reduce/scans.h"
 #include "ops/short_names.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -16,30 +17,24 @@
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* Arguments of the running sums and products. */
+/* Arguments of the cumulative sums and products, and of eddy_cumulative_logsumexp. */
 typedef struct eddy_scan_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_scan_args));
     eddy_tensor x;
     int64_t     axis;           /* default 0 */
-    bool        exclusive;      /* y[j] is of the elements before j only */
+    bool        exclusive;      /* y[j] covers only the elements before j */
     bool        reverse;        /* from the last element to the first */
     const char *name;
 } eddy_scan_args;
 #endif
 
-typedef struct scan_attrs {
-    int64_t axis;
-    bool    exclusive, reverse;
-} scan_attrs;
+const eddy_attr_field eddy__scan_fields[] = EDDY_FIELDS(eddy_scan_attrs, axis, exclusive, reverse);
 
-static const eddy_attr_field scan_fields[] = EDDY_FIELDS(scan_attrs, axis, exclusive, reverse);
-
-/* -------------------------------------------------------- what they share -- */
+/* -------------------------------------------------------- shared code -- */
 
 enum { TILE = 256 };
 
-/* n rows of `width` lanes, `step` elements from one to the next.  w is of
- * linear_scan only. */
+/* n rows of `width` lanes, `step` elements apart. Only linear_scan has w. */
 typedef void scan_fn(void *y, const void *x, const void *w, int64_t n, int64_t width, int64_t step,
                      bool exclusive);
 
@@ -64,7 +59,7 @@ static const scans *scans_of(eddy_dtype d)
     }
 }
 
-/* y has the type of x, and x has that axis. */
+/* Gives y the type of x; fails unless x has the axis. */
 static bool infer_along(eddy_infer *c, int64_t axis)
 {
     const eddy_type x = c->in[0];
@@ -73,13 +68,7 @@ static bool infer_along(eddy_infer *c, int64_t axis)
            eddy__infer_yield(c, 0, x.dtype, x.shape);
 }
 
-static bool scan_infer(eddy_infer *c)
-{
-    const scan_attrs *a = c->attrs;
-    return infer_along(c, a->axis);
-}
-
-static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const scan_attrs *a)
+static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const eddy_scan_attrs *a)
 {
     const eddy_type t = k->in[0]->type;
     const size_t size = eddy_dtype_size(t.dtype);
@@ -98,12 +87,6 @@ static eddy_status run_scan(eddy_kernel *k, scan_fn *scan, const scan_attrs *a)
     return EDDY_OK;
 }
 
-static eddy_tensor scan(const eddy_op_def *op, eddy_scan_args a)
-{
-    const scan_attrs attrs = { a.axis, a.exclusive, a.reverse };
-    return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
-}
-
 /* ----------------------------------------------------------------- cumsum -- */
 
 static eddy_status cumsum_kernel(eddy_kernel *k)
@@ -113,40 +96,33 @@ static eddy_status cumsum_kernel(eddy_kernel *k)
 
 static void cumsum_gradient(eddy_rule *r)
 {
-    const scan_attrs *a = r->attrs;
+    const eddy_scan_attrs *a = r->attrs;
     r->dx[0] = eddy_cumsum(r->dy[0], .axis = a->axis, .exclusive = a->exclusive,
                            .reverse = !a->reverse);
-}
-
-static void scan_batch(eddy_batch *b)
-{
-    scan_attrs a = *(const scan_attrs *)b->attrs;
-    a.axis = eddy__batch_axis(a.axis);
-    eddy_batch_apply(b, &a);
 }
 
 const eddy_op_def eddy_op_cumsum = {
     .name = "Cumsum", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }),
-    .attrs_size = sizeof(scan_attrs), .attrs = scan_fields,
+    .attrs_size = sizeof(eddy_scan_attrs), .attrs = eddy__scan_fields,
     .flops = eddy_flops_per_input,
-    .infer = scan_infer, .kernel = cumsum_kernel, .gradient = cumsum_gradient, .batch = scan_batch,
+    .infer = eddy__scan_infer, .kernel = cumsum_kernel, .gradient = cumsum_gradient,
+    .batch = eddy__scan_batch,
 };
 
 /** y[j] = x[0] + ... + x[j] along `axis`.
  *
- *  x          any numbers but half, rank 1 at least
- *  axis       in [-rank, rank); default 0, the first
+ *  x          any numeric type except float16 and bfloat16, rank at least 1
+ *  axis       in [-rank, rank); default 0
  *  exclusive  y[j] = x[0] + ... + x[j - 1], so that y[0] = 0
  *  reverse    sums from the end: y[j] = x[n - 1] + ... + x[j]
  *
- *  Integers wrap.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
- *  Gradient: dx = the cumsum of dy, in the other direction.  TensorFlow: Cumsum. */
+ *  Integers wrap around.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis.
+ *  Gradient: dx = the cumsum of dy in the opposite direction.  TensorFlow: Cumsum. */
 eddy_tensor eddy_cumsum_with(const eddy_scan_args *given)
 {
-    eddy_scan_args a = EDDY_TAKE(eddy_scan_args, given);
-    return scan(&eddy_op_cumsum, a);
+    return eddy__scan_apply(&eddy_op_cumsum, given);
 }
 
 /* ---------------------------------------------------------------- cumprod -- */
@@ -156,11 +132,11 @@ static eddy_status cumprod_kernel(eddy_kernel *k)
     return run_scan(k, scans_of(k->in[0]->type.dtype)->product, k->attrs);
 }
 
-/* dx[j] = (x[0] ... x[j-1]) s[j], where s[j] = dy[j] + x[j+1] s[j+1] adds up
- * what the later products leave of dy.  Nothing is divided, so zeros are exact. */
+/* dx[j] = (x[0] ... x[j-1]) s[j], where s[j] = dy[j] + x[j+1] s[j+1] accumulates the
+ * contributions of the later products. There is no division, so zeros are handled exactly. */
 static void cumprod_gradient(eddy_rule *r)
 {
-    const scan_attrs *a = r->attrs;
+    const eddy_scan_attrs *a = r->attrs;
     const eddy_tensor x = Conj(r->x[0]), dy = r->dy[0];
     const int64_t back = a->reverse ? 1 : -1;
     const eddy_tensor before = eddy_cumprod(x, .axis = a->axis, .exclusive = true,
@@ -174,28 +150,26 @@ static void cumprod_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_cumprod = {
     .name = "Cumprod", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_IN_PLACE, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS_COMPLEX }),
-    .attrs_size = sizeof(scan_attrs), .attrs = scan_fields,
+    .attrs_size = sizeof(eddy_scan_attrs), .attrs = eddy__scan_fields,
     .flops = eddy_flops_per_input,
-    .infer = scan_infer, .kernel = cumprod_kernel, .gradient = cumprod_gradient,
-    .batch = scan_batch,
+    .infer = eddy__scan_infer, .kernel = cumprod_kernel, .gradient = cumprod_gradient,
+    .batch = eddy__scan_batch,
 };
 
-/** y[j] = x[0] ... x[j], a product along `axis`.
+/** y[j] = x[0] ... x[j], the cumulative product along `axis`.
  *
- *  x          any numbers but half, rank 1 at least
- *  axis       in [-rank, rank); default 0, the first
+ *  x          any numeric type except float16 and bfloat16, rank at least 1
+ *  axis       in [-rank, rank); default 0
  *  exclusive  y[j] = x[0] ... x[j - 1], so that y[0] = 1
  *  reverse    multiplies from the end: y[j] = x[n - 1] ... x[j]
  *
- *  Integers wrap.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
- *  Gradient: dx[j] = x[0] ... x[j-1] s[j] with s[j] = dy[j] + x[j+1] s[j+1]; exact
- *  where elements are 0, where TensorFlow divides by them, and differentiable
- *  again.  TensorFlow: Cumprod. */
+ *  Integers wrap around.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis.
+ *  Gradient: dx[j] = x[0] ... x[j-1] s[j] with s[j] = dy[j] + x[j+1] s[j+1]; unlike in
+ *  TensorFlow, exact where elements are 0, and differentiable again.  TensorFlow: Cumprod. */
 eddy_tensor eddy_cumprod_with(const eddy_scan_args *given)
 {
-    eddy_scan_args a = EDDY_TAKE(eddy_scan_args, given);
-    return scan(&eddy_op_cumprod, a);
+    return eddy__scan_apply(&eddy_op_cumprod, given);
 }
 
 /* ------------------------------------------------------------ linear_scan -- */
@@ -220,7 +194,7 @@ static bool linear_infer(eddy_infer *c)
     const linear_attrs *a = c->attrs;
     const eddy_type x = c->in[0], w = c->in[1];
     if (!eddy_shape_compatible(x.shape, w.shape))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x and w differ in shape");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the shapes of x and w differ");
     if (!infer_along(c, a->axis)) return false;
     eddy_shape *y = &c->out[0].shape;
     if (y->rank < 0) *y = w.shape;
@@ -232,7 +206,7 @@ static bool linear_infer(eddy_infer *c)
 static eddy_status linear_kernel(eddy_kernel *k)
 {
     const linear_attrs *a = k->attrs;
-    const scan_attrs how = { a->axis, false, a->reverse };
+    const eddy_scan_attrs how = { a->axis, false, a->reverse };
     return run_scan(k, scans_of(k->in[0]->type.dtype)->linear, &how);
 }
 
@@ -270,16 +244,16 @@ const eddy_op_def eddy_op_linear_scan = {
     .batch = linear_batch,
 };
 
-/** y[j] = x[j] + w[j] y[j-1] along `axis`, beginning with y[0] = x[0].
+/** y[j] = x[j] + w[j] y[j-1] along `axis`, with y[0] = x[0].
  *
- *  x, w     any numbers but half, both of one type and shape, rank 1 at least;
- *           w[0] has no effect
- *  axis     in [-rank, rank); default 0, the first
+ *  x, w     any numeric type except float16 and bfloat16, the same type and shape for both, rank
+ *           at least 1; w[0] is not used
+ *  axis     in [-rank, rank); default 0
  *  reverse  from the end: y[j] = x[j] + w[j] y[j+1]
  *
- *  With w constant and in reverse, the discounted sum of what is to come.
- *  Integers wrap.
- *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if x has no such axis.
+ *  With a constant w and `reverse`, y is the discounted sum of future elements.  Integers wrap
+ *  around.
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT for an invalid axis.
  *  Gradient: dx[j] = dy[j] + w[j+1] dx[j+1], dw[j] = dx[j] y[j-1].
  *  TensorFlow: tf.scan with that step. */
 eddy_tensor eddy_linear_scan_with(const eddy_linear_scan_args *given)
@@ -305,8 +279,8 @@ static bool shift_infer(eddy_infer *c)
     return infer_along(c, a->axis);
 }
 
-/* Bytes from one place to another that is a few ahead of it, modulo a page: there the string
- * instruction that long copies are made of is slow, and short ones do without it. */
+/* Copies bytes to an address slightly above the source, modulo a page: the string instruction
+ * that long copies use is slow there, and short copies avoid it. */
 static void copy_ahead(char *y, const char *x, size_t n)
 {
     enum { SHORT = 1024 };
@@ -317,7 +291,7 @@ static void copy_ahead(char *y, const char *x, size_t n)
 typedef struct shifting {
     const char *x;
     char       *y;
-    size_t      block, zeros;   /* bytes of a lane's elements, and of those that come in */
+    size_t      block, zeros;   /* bytes of a lane's elements, and of the zeros shifted in */
     bool        up;
 } shifting;
 
@@ -371,13 +345,35 @@ const eddy_op_def eddy_op_shift = {
 
 /** y[j] = x[j - by] along `axis`, and 0 where x has no such element.
  *
- *  x     any element type, rank 1 at least
- *  by    how far elements move towards higher indices; negative: lower ones
+ *  x     any element type, rank at least 1
+ *  by    the shift towards higher indices; negative: towards lower indices
  *  axis  in [-rank, rank)
  *
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
- *  Gradient: dx = dy moved back.  TensorFlow: Pad of a Slice. */
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis.
+ *  Gradient: dx = dy shifted by -by.  TensorFlow: Pad of a Slice. */
 eddy_tensor eddy_shift(eddy_tensor x, int64_t by, int64_t axis)
 {
     return eddy_apply1(&eddy_op_shift, &(shift_attrs){ by, axis }, x);
+}
+
+/* ------------------------------------------------------------------ tools -- */
+
+bool eddy__scan_infer(eddy_infer *c)
+{
+    const eddy_scan_attrs *a = c->attrs;
+    return infer_along(c, a->axis);
+}
+
+void eddy__scan_batch(eddy_batch *b)
+{
+    eddy_scan_attrs a = *(const eddy_scan_attrs *)b->attrs;
+    a.axis = eddy__batch_axis(a.axis);
+    eddy_batch_apply(b, &a);
+}
+
+eddy_tensor eddy__scan_apply(const eddy_op_def *op, const eddy_scan_args *given)
+{
+    const eddy_scan_args  a = EDDY_TAKE(eddy_scan_args, given);
+    const eddy_scan_attrs attrs = { a.axis, a.exclusive, a.reverse };
+    return eddy__apply_named(a.name, op, &attrs, 1, &a.x);
 }

@@ -1,38 +1,20 @@
 /* cumulative_logsumexp.c -- cumulative log-sum-exp, maximum and minimum (cummax, cummin) along
  * an axis. */
 #include "ops/arrays/along_axis.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
+#include "ops/reduce/scans.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
 #include <math.h>
 
-#ifdef EDDY_HEADER
-typedef struct eddy_cumulative_logsumexp_args {
-    size_t      size_ EDDY_DEFAULT(sizeof(eddy_cumulative_logsumexp_args));
-    eddy_tensor x;
-    int64_t     axis;           /* default 0 */
-    bool        exclusive;      /* y[j] is of the elements before j only */
-    bool        reverse;        /* from the last element to the first */
-    const char *name;
-} eddy_cumulative_logsumexp_args;
-#endif
-
-typedef struct cumulative_attrs {
-    int64_t axis;
-    bool    exclusive, reverse;
-} cumulative_attrs;
-
-static const eddy_attr_field cumulative_fields[] =
-    EDDY_FIELDS(cumulative_attrs, axis, exclusive, reverse);
-
 enum { TILE = 64, WORK = 1 << 12 };
 
-/* Up to TILE lanes side by side, from element `at` on in steps of `step`. */
+/* Up to TILE adjacent lanes, beginning at element `at`, in steps of `step`. */
 typedef struct walk {
     const eddy_kernel *k;
     eddy_lanes lanes;
@@ -44,7 +26,7 @@ typedef struct walk {
 static void walk_some(void *arg, int64_t from, int64_t to, int worker)
 {
     const walk             *w = arg;
-    const cumulative_attrs *a = w->k->attrs;
+    const eddy_scan_attrs *a = w->k->attrs;
     const eddy_lanes        l = w->lanes;
     (void)worker;
     for (int64_t t = from; t < to; t++) {
@@ -57,7 +39,7 @@ static void walk_some(void *arg, int64_t from, int64_t to, int worker)
 static eddy_status walk_all(const eddy_kernel *k,
                             void (*run)(const walk *, int64_t, int64_t, int64_t))
 {
-    const cumulative_attrs *a = k->attrs;
+    const eddy_scan_attrs *a = k->attrs;
     const eddy_lanes l = eddy__lanes_of(k->in[0]->type.shape, a->axis);
     walk w = { k, l, (l.inner + TILE - 1) / TILE, run };
     if (k->out[0]->count == 0) return EDDY_OK;
@@ -66,24 +48,9 @@ static eddy_status walk_all(const eddy_kernel *k,
     return EDDY_OK;
 }
 
-static void cumulative_batch(eddy_batch *b)
-{
-    cumulative_attrs a = *(const cumulative_attrs *)b->attrs;
-    a.axis = eddy__batch_axis(a.axis);
-    eddy_batch_apply(b, &a);
-}
-
 /* --------------------------------------------------- cumulative_logsumexp -- */
 
-static bool logsumexp_infer(eddy_infer *c)
-{
-    const cumulative_attrs *a = c->attrs;
-    const eddy_type         x = c->in[0];
-    int axis;
-    return eddy__infer_along(c, a->axis, &axis) && eddy__infer_yield(c, 0, x.dtype, x.shape);
-}
-
-/* top + ln sum, where `sum` is of e^(x - top); one more element taken in. */
+/* Adds one element to top + ln sum, where `sum` is the sum of e^(x - top). */
 static inline void take_in(double x, double *top, double *sum)
 {
     if (x <= *top) {
@@ -102,12 +69,12 @@ static eddy_status logsumexp_kernel(eddy_kernel *k)
     return walk_all(k, k->in[0]->type.dtype == EDDY_FLOAT32 ? logsumexp_f32 : logsumexp_f64);
 }
 
-/* With y[j] the logarithm of the first elements to j, dx[j] = e^(x[j] - y[j]) u[j], where
- * u[j] = dy[j] + e^(y[j] - y[j+1]) u[j+1]: no exponent is above 0.  One that rounding made
- * so, and the last, which has no meaning, become 0; so do infinite y. */
+/* With y[j] the log-sum-exp of the elements up to j, dx[j] = e^(x[j] - y[j]) u[j], where u[j] =
+ * dy[j] + e^(y[j] - y[j+1]) u[j+1]: no exponent is positive. Exponents that are positive by
+ * rounding, the last one, which has no meaning, and infinite y become 0. */
 static void logsumexp_gradient(eddy_rule *r)
 {
-    const cumulative_attrs *a = r->attrs;
+    const eddy_scan_attrs *a = r->attrs;
     const int64_t     back = a->reverse ? 1 : -1;
     const eddy_tensor x = r->x[0];
     const eddy_tensor y = !a->exclusive ? r->y[0]
@@ -124,30 +91,28 @@ static void logsumexp_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_cumulative_logsumexp = {
     .name = "CumulativeLogsumexp", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }),
-    .attrs_size = sizeof(cumulative_attrs), .attrs = cumulative_fields,
-    .flops = eddy_flops_per_input, .infer = logsumexp_infer, .kernel = logsumexp_kernel,
-    .gradient = logsumexp_gradient, .batch = cumulative_batch,
+    .attrs_size = sizeof(eddy_scan_attrs), .attrs = eddy__scan_fields,
+    .flops = eddy_flops_per_input, .infer = eddy__scan_infer, .kernel = logsumexp_kernel,
+    .gradient = logsumexp_gradient, .batch = eddy__scan_batch,
 };
 
 /** y[j] = ln(e^x[0] + ... + e^x[j]) along `axis`, without overflow.
  *
- *  x          float32 or float64, rank 1 at least
- *  axis       in [-rank, rank); default 0, the first
- *  exclusive  of the elements before j only, so that y[0] = -infinity
- *  reverse    from the last element to the first
+ *  x          float32 or float64, rank at least 1
+ *  axis       in [-rank, rank); default 0
+ *  exclusive  covers only the elements before j, so that y[0] = -infinity
+ *  reverse    accumulates from the last element to the first
  *
- *  Of elements that are all -infinity it is that.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis.
- *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over the i whose y is of x[j].
+ *  If all elements are -infinity, so is y.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis.
+ *  Gradient: dx[j] = the sum of dy[i] e^(x[j] - y[i]) over all i for which y[i] includes x[j].
  *  TensorFlow: CumulativeLogsumexp. */
-eddy_tensor eddy_cumulative_logsumexp_with(const eddy_cumulative_logsumexp_args *given)
+eddy_tensor eddy_cumulative_logsumexp_with(const eddy_scan_args *given)
 {
-    eddy_cumulative_logsumexp_args a = EDDY_TAKE(eddy_cumulative_logsumexp_args, given);
-    return eddy__apply_named(a.name, &eddy_op_cumulative_logsumexp,
-                             &(cumulative_attrs){ a.axis, a.exclusive, a.reverse }, 1, &a.x);
+    return eddy__scan_apply(&eddy_op_cumulative_logsumexp, given);
 }
 
-/* ------------------------------------------------------- running extremes -- */
+/* ------------------------------------------------------- cumulative extremes -- */
 
 #define TEMPLATE "ops/kernels/reduction/running_extreme_loops.h"
 #define TYPES    FOR_NUMBERS
@@ -169,12 +134,12 @@ static run_fn *extreme_of(eddy_dtype d, bool largest)
 
 static bool extreme_infer(eddy_infer *c)
 {
-    return eddy__infer_with_places(c, ((const cumulative_attrs *)c->attrs)->axis);
+    return eddy__infer_with_indices(c, ((const eddy_scan_attrs *)c->attrs)->axis);
 }
 
 static void extreme_gradient(eddy_rule *r)
 {
-    const cumulative_attrs *a = r->attrs;
+    const eddy_scan_attrs *a = r->attrs;
     r->dx[0] = eddy_put_along(r->dy[0], r->y[1], r->x[0], a->axis);
 }
 
@@ -188,15 +153,15 @@ static eddy_status extreme_kernel(eddy_kernel *k)
 #define RUNNING(type, extreme)                                                  \
     { .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 2, .variant = extreme, \
       .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS }),                             \
-      .attrs_size = sizeof(cumulative_attrs), .attrs = cumulative_fields,       \
+      .attrs_size = sizeof(eddy_scan_attrs), .attrs = eddy__scan_fields,       \
       .flops = eddy_flops_per_input, .infer = extreme_infer, .kernel = extreme_kernel, \
-      .gradient = extreme_gradient, .batch = cumulative_batch }
+      .gradient = extreme_gradient, .batch = eddy__scan_batch }
 
 const eddy_op_def eddy_op_cummax = RUNNING("Cummax", LARGEST);
 const eddy_op_def eddy_op_cummin = RUNNING("Cummin", SMALLEST);
 
 #ifdef EDDY_HEADER
-/* Arguments of the running extremes. */
+/* Arguments of the cumulative maximum and minimum. */
 typedef struct eddy_cummax_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_cummax_args));
     eddy_tensor x;
@@ -206,33 +171,36 @@ typedef struct eddy_cummax_args {
 } eddy_cummax_args;
 #endif
 
-/** y[j] = the largest of x[0], ... x[j] along `axis`; eddy_output(y, 1): where it is.
+static eddy_tensor running(const eddy_op_def *op, const eddy_cummax_args *given)
+{
+    const eddy_cummax_args a = EDDY_TAKE(eddy_cummax_args, given);
+    const eddy_scan_attrs  attrs = { .axis = a.axis, .reverse = a.reverse };
+    return eddy__apply_named(a.name, op, &attrs, 1, &a.x);
+}
+
+/** y[j] = the largest of x[0], ..., x[j] along `axis`; eddy_output(y, 1) holds its index.
  *
- *  x        float32, float64, int32, int64 or uint8, rank 1 at least
- *  axis     in [-rank, rank); default 0, the first
- *  reverse  of x[j], ... x[n - 1]
+ *  x        float32, float64, int32, int64 or uint8, rank at least 1
+ *  axis     in [-rank, rank); default 0
+ *  reverse  y[j] = the largest of x[j], ..., x[n - 1]
  *
- *  Returns output 0; output 1 are the places, int32: of equal elements that which comes
- *  last, as in PyTorch.  From a NaN on it is NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT if x has no such
- *  axis; EDDY_LIMIT if a place may not fit int32.
- *  Gradient: dx = the dy of all j whose y is that element.
+ *  Returns output 0; output 1 holds the indices, int32; the last one on ties, as in PyTorch.
+ *  From the first NaN on, y is NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid axis;
+ *  EDDY_LIMIT if the indices may not fit in int32.
+ *  Gradient: dx[i] = the sum of dy[j] over all j for which y[j] is x[i].
  *  TensorFlow: tf.scan; PyTorch's cummax. */
 eddy_tensor eddy_cummax_with(const eddy_cummax_args *given)
 {
-    eddy_cummax_args a = EDDY_TAKE(eddy_cummax_args, given);
-    return eddy__apply_named(a.name, &eddy_op_cummax,
-                             &(cumulative_attrs){ a.axis, false, a.reverse }, 1, &a.x);
+    return running(&eddy_op_cummax, given);
 }
 
-/** y[j] = the smallest of x[0], ... x[j] along `axis`; eddy_output(y, 1): where it is.
+/** y[j] = the smallest of x[0], ..., x[j] along `axis`; eddy_output(y, 1) holds its index.
  *
  *  x, axis, reverse  as for eddy_cummax
  *
- *  Errors, Gradient: as eddy_cummax.  TensorFlow: tf.scan; PyTorch's cummin. */
+ *  Errors, Gradient: as for eddy_cummax.  TensorFlow: tf.scan; PyTorch's cummin. */
 eddy_tensor eddy_cummin_with(const eddy_cummax_args *given)
 {
-    eddy_cummax_args a = EDDY_TAKE(eddy_cummax_args, given);
-    return eddy__apply_named(a.name, &eddy_op_cummin,
-                             &(cumulative_attrs){ a.axis, false, a.reverse }, 1, &a.x);
+    return running(&eddy_op_cummin, given);
 }

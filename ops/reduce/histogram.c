@@ -1,7 +1,7 @@
 /* histogram.c -- bincount, histograms, bucketize and the confusion matrix: counts of elements by
  * value, by bin, by pair of classes. */
 #include "ops/arrays/along_axis.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -10,9 +10,9 @@
 typedef struct eddy_bincount_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_bincount_args));
     eddy_tensor values;
-    int64_t     size;              /* how many bins */
-    eddy_tensor weights;           /* left out: each element counts 1 */
-    eddy_dtype  dtype;             /* of y; default int32, or that of the weights */
+    int64_t     size;              /* number of bins */
+    eddy_tensor weights;           /* default: each element counts 1 */
+    eddy_dtype  dtype;             /* of y; default int32, or the type of the weights */
 } eddy_bincount_args;
 #endif
 
@@ -20,21 +20,22 @@ static bool integers(eddy_tensor x, const char *who)
 {
     const eddy_dtype d = eddy_dtype_of(x);
     if (eddy_is_valid(x) && d != EDDY_INT32 && d != EDDY_INT64)
-        eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: expected int32 or int64, not %s", who,
+        eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: an input is %s; int32 or int64 expected", who,
                   eddy_dtype_name(d));
     return eddy_is_valid(x) && (d == EDDY_INT32 || d == EDDY_INT64);
 }
 
-/** y[b] = how many elements of `values` are b, or the sum of their weights.
+/** y[b] = the number of elements of `values` that equal b, or the sum of their weights.
  *
- *  values   int32 or int64, any shape; elements outside [0, size) are left out
- *  size     how many bins y has; TensorFlow's minlength and maxlength both
- *  weights  numbers, of the shape of values; left out: all 1.  float32 is summed in float64
- *  dtype    of y; left out: int32, or that of the weights
+ *  values   int32 or int64, any shape; elements outside [0, size) are ignored
+ *  size     the number of bins; both minlength and maxlength of TensorFlow
+ *  weights  any numeric type, same shape as values; default all 1; float32 is summed in float64
+ *  dtype    of y; default int32, or the type of the weights
  *
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; EDDY_INVALID_ARGUMENT for a
- *  size below 0.
- *  Gradient: dweights = dy of their bins; `values` has none.  TensorFlow: tf.math.bincount. */
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match; EDDY_INVALID_ARGUMENT
+ *  for a negative size.
+ *  Gradient: dweights = dy of the bin of each element; `values` has none.
+ *  TensorFlow: tf.math.bincount. */
 eddy_tensor eddy_bincount_with(const eddy_bincount_args *given)
 {
     eddy_bincount_args a = EDDY_TAKE(eddy_bincount_args, given);
@@ -57,14 +58,14 @@ eddy_tensor eddy_bincount_with(const eddy_bincount_args *given)
 /** y[i][j] = the number of examples of class i that were predicted as class j, or the sum of
  *  their weights.
  *
- *  labels, predictions  int32 or int64, of one type and shape; a pair with a number outside
- *                       [0, num_classes) is left out
- *  num_classes          the rows and the columns of y
+ *  labels, predictions  int32 or int64, of the same type and shape; pairs with a class outside
+ *                       [0, num_classes) are ignored
+ *  num_classes          the number of rows and of columns of y
  *  weights              as for eddy_bincount; { 0 }: all 1
  *
- *  y is int32, or of the type of the weights.
- *  Errors, Gradient: as eddy_bincount.  TensorFlow: tf.math.confusion_matrix, which fails for
- *  numbers outside. */
+ *  y is int32, or has the type of the weights.
+ *  Errors, Gradient: as for eddy_bincount.
+ *  TensorFlow: tf.math.confusion_matrix, which fails for classes outside the range. */
 eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions,
                                   int64_t num_classes, eddy_tensor weights)
 {
@@ -77,7 +78,7 @@ eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions,
         return eddy_none(labels.graph);
     if (!eddy_shape_compatible(eddy_shape_of(labels), eddy_shape_of(predictions)))
         return eddy_fail(labels.graph, EDDY_BAD_SHAPE,
-                         "confusion_matrix: labels and predictions differ in shape");
+                         "confusion_matrix: the shapes of labels and predictions differ");
     const eddy_tensor row = Cast(labels, EDDY_INT64), column = Cast(predictions, EDDY_INT64);
     const double      n = (double)num_classes;
     const eddy_tensor in = LogicalAnd(
@@ -88,7 +89,7 @@ eddy_tensor eddy_confusion_matrix(eddy_tensor labels, eddy_tensor predictions,
     return eddy_reshape(y, EDDY_SHAPE(num_classes, num_classes));
 }
 
-/* y, in a run in which first < last. */
+/* y, which waits for a check that first < last. */
 static eddy_tensor where_less(eddy_tensor first, eddy_tensor last, eddy_tensor y)
 {
     const eddy_tensor good = eddy_assert_less(first, last, .message = "histogram_fixed_width:");
@@ -98,15 +99,17 @@ static eddy_tensor where_less(eddy_tensor first, eddy_tensor last, eddy_tensor y
     return y;
 }
 
-/** y = for each value its bin of `nbins` equal ones over the range; beyond it the first or last.
+/** y = the bin of each value, among `nbins` equal bins over the range; values outside it are in
+ *  the first or last bin.
  *
  *  values       float32 or float64, any shape
- *  value_range  of their type, [2]: where the first bin begins and the last one ends
+ *  value_range  same type as values, [2]: the lower bound of the first bin and the upper bound of
+ *               the last
  *  nbins        at least 1
  *
- *  y is int32; of a NaN it is -1.
- *  Errors: EDDY_INVALID_ARGUMENT for another nbins, or for a range that does not end above
- *  where it begins, of which a run may be what finds out: EDDY_CHECK_FAILED.
+ *  y is int32, and -1 for NaN.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid nbins, or if the upper bound is not above the
+ *  lower one; if the range is only known at run time, EDDY_CHECK_FAILED.
  *  Gradient: none.  TensorFlow: tf.histogram_fixed_width_bins. */
 eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor value_range,
                                             int64_t nbins)
@@ -114,11 +117,11 @@ eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor valu
     if (nbins < 1 || nbins > INT32_MAX)
         return eddy_fail(
             values.graph, EDDY_INVALID_ARGUMENT,
-            "histogram_fixed_width: nbins is %lld; it must be above 0 and fit in int32",
+            "histogram_fixed_width: nbins is %lld; it must be positive and fit in int32",
             (long long)nbins);
     const eddy_tensor first = eddy_index(value_range, "0"), last = eddy_index(value_range, "1");
     const eddy_array *known = eddy_constant_value(value_range);
-    /* Halves of a range that is wider than any number. */
+    /* Halves, because the width of the range may overflow. */
     const eddy_tensor half = Where(IsFinite(Sub(last, first)), OnesLike(first), 0.5);
     const eddy_tensor start = Mul(half, first), wide = Sub(Mul(half, last), start);
     eddy_tensor part = Div(Sub(Mul(half, values), start), wide);
@@ -136,25 +139,25 @@ eddy_tensor eddy_histogram_fixed_width_bins(eddy_tensor values, eddy_tensor valu
     return Cast(Minimum(number, (double)(nbins - 1)), EDDY_INT32);
 }
 
-/** y[b] = how many values are in bin b of `nbins` equal ones over the range.
+/** y[b] = the number of values in bin b of `nbins` equal bins over the range.
  *
- *  values, value_range, nbins  as for eddy_histogram_fixed_width_bins; a NaN is in no bin
+ *  values, value_range, nbins  as for eddy_histogram_fixed_width_bins; NaN is in no bin
  *
  *  y is int32.
- *  Errors: as eddy_histogram_fixed_width_bins.
+ *  Errors: as for eddy_histogram_fixed_width_bins.
  *  Gradient: none.  TensorFlow: tf.histogram_fixed_width. */
 eddy_tensor eddy_histogram_fixed_width(eddy_tensor values, eddy_tensor value_range, int64_t nbins)
 {
     return eddy_bincount(eddy_histogram_fixed_width_bins(values, value_range, nbins), nbins);
 }
 
-/** y = for each value how many of the boundaries are not above it: the number of its bucket.
+/** y = the bucket of each value: the number of boundaries that are <= the value.
  *
  *  values      float32, float64, int32 or int64, any shape
- *  boundaries  any of these types, [n], ascending
+ *  boundaries  any of these types, [n], in ascending order
  *
  *  y is int32.  If the types differ, both are compared as float64.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match.
  *  Gradient: none.  TensorFlow: Bucketize. */
 eddy_tensor eddy_bucketize(eddy_tensor values, eddy_tensor boundaries)
 {

@@ -4,7 +4,7 @@
  * ops/kernels/reduction/reduce_engine.c contains the loops; this file contains shapes and
  * gradients. All reductions take the same arguments. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/reduce/reductions.h"
@@ -12,9 +12,9 @@
 
 #ifdef EDDY_HEADER
 /* Arguments of every reduction.
- *   axes      each axis once, in [-rank, rank); left out: all of them;
- *             EDDY_NO_DIMS: none, so that y has the elements of x
- *   keepdims  reduced dimensions stay, with size 1 */
+ *   axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none, so that
+ *             y has the elements of x
+ *   keepdims  keeps reduced dimensions, with size 1 */
 typedef struct eddy_reduce_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_reduce_args));
     eddy_tensor x;
@@ -26,7 +26,7 @@ typedef struct eddy_reduce_args {
 
 const eddy_attr_field eddy__reduce_fields[] = EDDY_FIELDS(eddy_reduce_attrs, axes, keep_dims);
 
-/* ---------------------------------------------------------- what all share -- */
+/* ---------------------------------------------------------- shared code -- */
 
 bool eddy__infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask)
 {
@@ -37,7 +37,7 @@ bool eddy__infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask)
     for (int i = 0; i < axes.count; i++) {
         int axis;
         if (!eddy__infer_axis(c, axes.at[i], rank < 0 ? EDDY_MAX_RANK : rank, &axis)) return false;
-        /* Without a rank, -1 and 2 may or may not be the same. */
+        /* With an unknown rank, -1 and 2 may or may not be the same axis. */
         const unsigned bit = 1u << (rank < 0 && axes.at[i] < 0 ? axis + EDDY_MAX_RANK : axis);
         if (*mask & bit)
             return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "axis %lld is given twice",
@@ -66,7 +66,7 @@ static eddy_shape reduced_shape(eddy_shape x, const eddy_reduce_attrs *a, unsign
     return y;
 }
 
-/* The axes counted from the front and sorted, so that equal reductions look equal. */
+/* The axes as sorted non-negative numbers, so that equal reductions have equal attributes. */
 static void settle_axes(eddy_dims *axes, int rank, unsigned mask)
 {
     if (axes->count <= 0) return;
@@ -133,19 +133,19 @@ const eddy_op_def eddy_op_sum =
 
 /** y = the sum of x over `axes`.
  *
- *  x         any numbers but half, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  x         any numeric type except float16 and bfloat16, any shape
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  The sum of nothing is 0.  float32 is summed in float64 and rounded once;
- *  integers wrap.  The same shape always gives the same bits.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
- *  axis that x does not have or that is given twice.
- *  Gradient: dx = dy spread over the axes.  TensorFlow: Sum (tf.reduce_sum). */
+ *  The sum over no elements is 0.  float32 is summed in float64 and rounded once; integers wrap
+ *  around.  The order of the additions depends only on the shape, so results are reproducible bit
+ *  for bit.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
+ *  Gradient: dx = dy broadcast along the axes.  TensorFlow: Sum (tf.reduce_sum). */
 eddy_tensor eddy_sum_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_sum, a);
+    return eddy__reduce_apply(&eddy_op_sum, given);
 }
 
 /* ------------------------------------------------------------------ tools -- */
@@ -156,8 +156,9 @@ eddy_tensor eddy__reduce_spread(const eddy_rule *r, eddy_tensor t)
     return eddy_broadcast_along(t, r->x[0], a->axes, a->keep_dims);
 }
 
-eddy_tensor eddy__reduce_apply(const eddy_op_def *op, eddy_reduce_args a)
+eddy_tensor eddy__reduce_apply(const eddy_op_def *op, const eddy_reduce_args *given)
 {
+    const eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     const eddy_reduce_attrs attrs = { a.axes, a.keepdims };
     return eddy_apply(op, &attrs, 1, &a.x, (eddy_apply_args){ .name = a.name });
 }

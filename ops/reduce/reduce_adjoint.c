@@ -77,16 +77,16 @@ const eddy_op_def eddy_op_broadcast_along = {
     .gradient = spread_gradient, .batch = spread_batch,
 };
 
-/** y = x repeated along `axes`, with the shape of `ref`; undoes a reduction of ref's shape.
+/** y = x repeated along `axes` to the shape of `ref`; the adjoint of eddy_sum.
  *
- *  x         any element type, of the shape that a reduction of ref over `axes`
- *            with `keepdims` yields
+ *  x         any element type, the shape that a reduction of ref over `axes` with `keepdims`
+ *            returns
  *  ref       only its shape is used; it is not computed
- *  axes      of ref, each once, in [-rank, rank); count 0: all; EDDY_NO_DIMS: none
- *  keepdims  x still has the axes, with size 1
+ *  axes      of ref, each in [-rank, rank), without repetition; count 0: all; EDDY_NO_DIMS: none
+ *  keepdims  x has the axes, with size 1
  *
- *  Errors: EDDY_BAD_SHAPE if x has another shape; EDDY_INVALID_ARGUMENT for an
- *  axis that ref does not have or that is given twice.
+ *  Errors: EDDY_BAD_SHAPE if x has any other shape; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
  *  Gradient: dx = dy summed over the axes; `ref` has none.
  *  TensorFlow: the reshaping and Tile in the gradients of reductions. */
 eddy_tensor eddy_broadcast_along(eddy_tensor x, eddy_tensor ref, eddy_dims axes, bool keepdims)

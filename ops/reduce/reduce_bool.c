@@ -1,6 +1,6 @@
 /* reduce_bool.c -- the reductions any and all. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
@@ -10,17 +10,16 @@ const eddy_op_def eddy_op_any =
 /** y = whether any element of x along `axes` is true.
  *
  *  x         bool, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  Of nothing it is false.
- *  Errors: EDDY_BAD_DTYPE if x is not bool; EDDY_INVALID_ARGUMENT for an axis
- *  that x does not have or that is given twice.
+ *  False if there are no elements.
+ *  Errors: EDDY_BAD_DTYPE if x is not bool; EDDY_INVALID_ARGUMENT for an invalid or repeated
+ *  axis.
  *  Gradient: none.  TensorFlow: Any (tf.reduce_any). */
 eddy_tensor eddy_any_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_any, a);
+    return eddy__reduce_apply(&eddy_op_any, given);
 }
 
 const eddy_op_def eddy_op_all =
@@ -29,15 +28,14 @@ const eddy_op_def eddy_op_all =
 /** y = whether all elements of x along `axes` are true.
  *
  *  x         bool, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  Of nothing it is true.
- *  Errors: EDDY_BAD_DTYPE if x is not bool; EDDY_INVALID_ARGUMENT for an axis
- *  that x does not have or that is given twice.
+ *  True if there are no elements.
+ *  Errors: EDDY_BAD_DTYPE if x is not bool; EDDY_INVALID_ARGUMENT for an invalid or repeated
+ *  axis.
  *  Gradient: none.  TensorFlow: All (tf.reduce_all). */
 eddy_tensor eddy_all_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_all, a);
+    return eddy__reduce_apply(&eddy_op_all, given);
 }

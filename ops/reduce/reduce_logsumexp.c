@@ -1,20 +1,19 @@
 /* reduce_logsumexp.c -- the log-sum-exp reduction. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
 /** y = ln sum e^x over `axes`, computed as m + ln sum e^(x - m) with m the largest x.
  *
  *  x         float32 or float64, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
- *  name      of the scope that its nodes stand in
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
+ *  name      of the name scope of its nodes
  *
- *  No finite x overflows; of nothing, and where every x is -infinity, it is
- *  -infinity.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
- *  axis that x does not have or that is given twice.
+ *  No finite x overflows.  -infinity if there are no elements, or if all of them are -infinity.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
  *  Gradient: dx = dy e^(x - y), the softmax along the axes.
  *  TensorFlow: tf.reduce_logsumexp. */
 eddy_tensor eddy_logsumexp_with(const eddy_reduce_args *given)
@@ -22,11 +21,11 @@ eddy_tensor eddy_logsumexp_with(const eddy_reduce_args *given)
     eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
     const eddy_tensor x = a.x;
     if (eddy_is_valid(x) && !eddy_dtype_is_floating(eddy_dtype_of(x)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: expected float32 or float64, not %s",
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "logsumexp: x is %s; float32 or float64 expected",
                          eddy_dtype_name(eddy_dtype_of(x)));
     eddy_scope_begin(x.graph, a.name ? a.name : "logsumexp");
     const eddy_tensor top = eddy_max(x, .axes = a.axes, .keepdims = true);
-    /* An infinite maximum would make x - m NaN; any finite m is right then. */
+    /* An infinite maximum would make x - m NaN; any finite m is correct then. */
     const eddy_tensor m = eddy_stop_gradient(Where(eddy_is_finite(top), top, ZerosLike(top)));
     const eddy_tensor s = eddy_sum(Exp(Sub(x, m)), .axes = a.axes, .keepdims = a.keepdims);
     const eddy_tensor y = Add(Log(s), a.keepdims ? m : eddy_reshape_like(m, s));

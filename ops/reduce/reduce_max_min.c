@@ -1,10 +1,10 @@
 /* reduce_max_min.c -- the reductions max and min. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
-/* dx = dy / n where x is y, and 0 elsewhere; n elements are y. */
+/* dx = dy / n where x equals y, and 0 elsewhere, for n elements that equal y. */
 static void extreme_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
@@ -20,19 +20,18 @@ const eddy_op_def eddy_op_max =
 /** y = the largest element of x along `axes`.
  *
  *  x         float32, float64, int32, int64 or uint8, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  NaN if there is one among them.  The maximum of nothing is -infinity, of
- *  integers the least one.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
- *  axis that x does not have or that is given twice.
- *  Gradient: dx = dy / n for the n elements that equal y, which share it
- *  equally, and 0 for the others; NaN if y is.  TensorFlow: Max (tf.reduce_max). */
+ *  NaN if any element is NaN.  The maximum over no elements is -infinity, or the smallest integer
+ *  of the type.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
+ *  Gradient: dx = dy / n for the n elements that equal y, and 0 for the others; NaN if y is NaN.
+ *  TensorFlow: Max (tf.reduce_max). */
 eddy_tensor eddy_max_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_max, a);
+    return eddy__reduce_apply(&eddy_op_max, given);
 }
 
 const eddy_op_def eddy_op_min =
@@ -41,17 +40,16 @@ const eddy_op_def eddy_op_min =
 /** y = the smallest element of x along `axes`.
  *
  *  x         float32, float64, int32, int64 or uint8, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  NaN if there is one among them.  The minimum of nothing is +infinity, of
- *  integers the largest one.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
- *  axis that x does not have or that is given twice.
- *  Gradient: dx = dy / n for the n elements that equal y, which share it
- *  equally, and 0 for the others; NaN if y is.  TensorFlow: Min (tf.reduce_min). */
+ *  NaN if any element is NaN.  The minimum over no elements is infinity, or the largest integer
+ *  of the type.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
+ *  Gradient: dx = dy / n for the n elements that equal y, and 0 for the others; NaN if y is NaN.
+ *  TensorFlow: Min (tf.reduce_min). */
 eddy_tensor eddy_min_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_min, a);
+    return eddy__reduce_apply(&eddy_op_min, given);
 }

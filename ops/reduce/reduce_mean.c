@@ -1,6 +1,6 @@
 /* reduce_mean.c -- the mean reduction. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/fusion_targets.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
@@ -9,7 +9,7 @@
 EDDY_FUSION_TARGETS(&eddy_op_layer_norm, &eddy_op_layer_norm_grad, &eddy_op_fused_batch_norm,
                 &eddy_op_fused_batch_norm_grad)
 
-/* Elements of x in each of y; -1 if only a run will tell. */
+/* The number of elements of x per element of y; -1 if it is only known at run time. */
 static int64_t known_count(eddy_shape x, eddy_dims axes)
 {
     if (x.rank < 0) return -1;
@@ -37,20 +37,20 @@ static void mean_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_mean = REDUCTION("Mean", &eddy__fold_mean, EDDY_TAKES_NUMBERS_COMPLEX,
                                            mean_gradient, eddy__reduce_folds);
 
-/** y = the mean of x over `axes`: their sum over how many they are.
+/** y = the mean of x over `axes`.
  *
- *  x         any numbers but half, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  x         any numeric type except float16 and bfloat16, any shape
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  The mean of nothing is NaN, of integers 0.  Integers are summed in 64 bits
- *  and divided towards 0.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
- *  axis that x does not have or that is given twice.
- *  Gradient: dx = dy / n spread over the axes, n elements of x in each of y.
+ *  The mean over no elements is NaN, or 0 for integers.  Integers are summed in 64 bits, and the
+ *  quotient is rounded towards 0.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
+ *  Gradient: dx = dy / n broadcast along the axes, with n the number of elements of x per element
+ *  of y.
  *  TensorFlow: Mean (tf.reduce_mean). */
 eddy_tensor eddy_mean_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_mean, a);
+    return eddy__reduce_apply(&eddy_op_mean, given);
 }

@@ -1,6 +1,6 @@
 /* reduce_norm.c -- the Euclidean norm reduction. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
@@ -14,14 +14,14 @@ static const eddy_attr_field euclidean_fields[] = {
     { "axes", EDDY_ATTR_DIMS, offsetof(euclidean_attrs, reduce.axes) },
     { "keep_dims", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, reduce.keep_dims) },
     { "zero_slope", EDDY_ATTR_BOOL, offsetof(euclidean_attrs, zero_slope) },
-    { NULL, EDDY_ATTR_END, 0 },
+    { 0 },
 };
 
 typedef struct euclidean_loops {
     eddy_reduction plain, large, small;
 } euclidean_loops;
 
-/* Of float64 the elements may be needed again. */
+/* For float64, the elements may be needed a second time. */
 static bool euclidean_folds(const eddy_kernel *k, eddy_blocks *b)
 {
     return k->in[0]->type.dtype == EDDY_FLOAT32 && eddy__reduce_folds(k, b);
@@ -34,7 +34,7 @@ static eddy_status euclidean_prepare(eddy_kernel *k)
     p->plain = eddy__reduce_loops(k, &eddy__fold_norm);
     p->large = eddy__reduce_loops(k, &eddy__fold_norm_large);
     p->small = eddy__reduce_loops(k, &eddy__fold_norm_small);
-    eddy__reduction_prepare(k, &p->plain);     /* the others need no more */
+    eddy__reduction_prepare(k, &p->plain);     /* the other types need no more */
     return EDDY_OK;
 }
 
@@ -55,7 +55,7 @@ static eddy_status euclidean_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* x / y before it is multiplied: neither y^2 nor 1 / y need be a number that there is. */
+/* x / y is computed before the multiplication, because y^2 and 1 / y may overflow or underflow. */
 static void euclidean_gradient(eddy_rule *r)
 {
     const euclidean_attrs *a = r->attrs;
@@ -91,7 +91,7 @@ static eddy_tensor euclidean(eddy_reduce_args a, bool zero_slope)
                       (eddy_apply_args){ .name = a.name });
 }
 
-/* Whether the axes are a list whose first one x may have. */
+/* Whether the axes are a list whose first entry may be an axis of x. */
 static bool has_first(eddy_tensor x, eddy_dims axes)
 {
     const int rank = eddy_shape_of(x).rank, most = rank < 0 ? EDDY_MAX_RANK : rank;
@@ -104,7 +104,7 @@ static eddy_tensor called(const char *name, eddy_tensor t)
     return name && name[0] ? eddy_named(name, t) : t;
 }
 
-/* Of complex numbers: of both parts, one behind the other. */
+/* For complex numbers, real and imaginary parts are reduced as separate elements. */
 static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
 {
     if (!eddy_dtype_is_complex(eddy_dtype_of(a.x))) return euclidean(a, zero_slope);
@@ -126,15 +126,15 @@ static eddy_tensor length_of(eddy_reduce_args a, bool zero_slope)
     return called(a.name, eddy_reshape_like(y, eddy_max(re, .keepdims = true)));
 }
 
-/** y = the root of the sum of |x|^2 over `axes`.
+/** y = the square root of the sum of |x|^2 over `axes`: the Euclidean norm.
  *
  *  x               float32, float64, complex64 or complex128; y is real
  *  axes, keepdims  as for eddy_sum
  *
- *  float32 is squared and summed in float64; of float64 the sum is taken again, scaled,
- *  where squares overflow or vanish: no norm is lost that y can hold.
- *  Errors: as eddy_sum.
- *  Gradient: dx = dy x / y; where y is 0, NaN; of eddy_norm it is 0 there.
+ *  float32 is squared and summed in float64.  For float64, the sum is recomputed with scaling
+ *  where squares overflow or underflow, so that every norm that y can represent is correct.
+ *  Errors: EDDY_BAD_DTYPE for other element types; otherwise as for eddy_sum.
+ *  Gradient: dx = dy x / y; NaN where y is 0, unlike that of eddy_norm, which is 0 there.
  *  TensorFlow: EuclideanNorm (tf.math.reduce_euclidean_norm). */
 eddy_tensor eddy_euclidean_norm_with(const eddy_reduce_args *given)
 {

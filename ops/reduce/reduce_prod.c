@@ -1,19 +1,18 @@
 /* reduce_prod.c -- the product reduction. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/reduce/reductions.h"
 #include "build/gen/table.h"
 
-/* For each element the product of the others along the axis: those before it
- * times those after it, which is exact whatever is 0. */
-static eddy_tensor others(eddy_tensor x, int64_t axis)
+/* For each element, the product of the others along the axis: the elements before it times those
+ * after it, which is exact even if some are 0. */
+static eddy_tensor product_of_others(eddy_tensor x, int64_t axis)
 {
     return Mul(eddy_cumprod(x, .axis = axis, .exclusive = true),
                eddy_cumprod(x, .axis = axis, .exclusive = true, .reverse = true));
 }
 
-/* A product over several axes is a product over one after the other, and so
- * is its gradient. */
+/* A product over several axes is computed over one axis after the other, and so is its gradient. */
 static void prod_gradient(eddy_rule *r)
 {
     const eddy_tensor x = Conj(r->x[0]), dy = r->dy[0];
@@ -21,13 +20,13 @@ static void prod_gradient(eddy_rule *r)
     const int rank = eddy_shape_of(x).rank;
     if (axes.count == 0 && rank < 0) {
         const eddy_tensor flat = eddy_reshape(x, EDDY_SHAPE(EDDY_ANY));
-        r->dx[0] = eddy_reshape_like(Mul(dy, others(flat, 0)), x);
+        r->dx[0] = eddy_reshape_like(Mul(dy, product_of_others(flat, 0)), x);
         return;
     }
     for (int i = 0; axes.count == i && i < rank; i++) axes.at[axes.count++] = i;
     eddy_tensor part = x, dx = eddy__reduce_spread(r, dy);
     for (int i = 0; i < axes.count; i++) {
-        dx = Mul(dx, others(part, axes.at[i]));
+        dx = Mul(dx, product_of_others(part, axes.at[i]));
         part = eddy_prod(part, .axes = EDDY_AXES(axes.at[i]), .keepdims = true);
     }
     r->dx[0] = dx;
@@ -38,18 +37,17 @@ const eddy_op_def eddy_op_prod = REDUCTION("Prod", &eddy__fold_prod, EDDY_TAKES_
 
 /** y = the product of x over `axes`.
  *
- *  x         any numbers but half, any shape
- *  axes      each axis once, in [-rank, rank); left out: all; EDDY_NO_DIMS: none
- *  keepdims  reduced dimensions stay, with size 1
+ *  x         any numeric type except float16 and bfloat16, any shape
+ *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
+ *  keepdims  keeps reduced dimensions, with size 1
  *
- *  The product of nothing is 1.  float32 is multiplied in float64 and rounded
- *  once; integers wrap.
- *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an
- *  axis that x does not have or that is given twice.
- *  Gradient: dx = dy times the product of the other elements, exact also where
- *  elements are 0, and differentiable again.  TensorFlow: Prod (tf.reduce_prod). */
+ *  The product over no elements is 1.  float32 is multiplied in float64 and rounded once;
+ *  integers wrap around.
+ *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
+ *  repeated axis.
+ *  Gradient: dx = dy times the product of the other elements, exact also where elements are 0,
+ *  and differentiable again.  TensorFlow: Prod (tf.reduce_prod). */
 eddy_tensor eddy_prod_with(const eddy_reduce_args *given)
 {
-    eddy_reduce_args a = EDDY_TAKE(eddy_reduce_args, given);
-    return eddy__reduce_apply(&eddy_op_prod, a);
+    return eddy__reduce_apply(&eddy_op_prod, given);
 }

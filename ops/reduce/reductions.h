@@ -18,13 +18,13 @@ bool           eddy__reduce_folds(const eddy_kernel *k, eddy_blocks *b);
 eddy_status    eddy__reduce_prepare(eddy_kernel *k);
 eddy_status    eddy__reduce_kernel(eddy_kernel *k);
 void           eddy__reduce_batch(eddy_batch *b);
-/* t, which has the shape of y, spread to the shape of x. */
+/* t, which has the shape of y, broadcast to the shape of x. */
 eddy_tensor    eddy__reduce_spread(const eddy_rule *r, eddy_tensor t);
-/* The builder of each. */
-eddy_tensor    eddy__reduce_apply(const eddy_op_def *op, eddy_reduce_args a);
+/* The builder shared by all reductions. */
+eddy_tensor    eddy__reduce_apply(const eddy_op_def *op, const eddy_reduce_args *given);
 
-/* The definition of one: its fold, the element types of x, its gradient, and whether a loop
- * that makes the elements may fold them (eddy__reduce_folds, or NULL). */
+/* The definition of a reduction: its fold, the element types of x, its gradient, and whether a
+ * loop that computes the elements may reduce them on the way (eddy__reduce_folds, or NULL). */
 #define REDUCTION(type, fold_, types, rule, folds_)                             \
     { .name = type, .min_inputs = 1, .max_inputs = 1, .outputs = 1, .fold = fold_, \
       .inputs = EDDY_INPUTS({ "x", types }),                                    \

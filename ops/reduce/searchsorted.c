@@ -1,7 +1,7 @@
 /* searchsorted.c -- binary search in sorted rows (searchsorted), and the inverse of a
  * permutation. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -40,7 +40,7 @@ static bool search_infer(eddy_infer *c)
     const eddy_type    *rows = &c->in[0], *v = &c->in[1];
     char s[128], t[128];
     if (a->out_type != EDDY_INT32 && a->out_type != EDDY_INT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "the output type is %s; expected int32 or int64",
+        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->out_type));
     const int64_t n = rows->shape.rank > 0 ? rows->shape.dim[rows->shape.rank - 1] : EDDY_ANY;
     if (a->out_type == EDDY_INT32 && n > INT32_MAX)
@@ -91,15 +91,16 @@ const eddy_op_def eddy_op_searchsorted = {
     .batch = eddy_batch_as_is,
 };
 
-/** y = for each value the index at which it can be inserted into its sorted row.
+/** y = the index at which each value can be inserted into its sorted row.
  *
- *  sorted_sequence  float32, float64, int32, int64 or uint8, [..., n], each row ascending
- *  values           of its type, [..., m], the leading dimensions the same
- *  right            behind equal elements; left out, before them
- *  out_type         int32, if left out, or int64
+ *  sorted_sequence  float32, float64, int32, int64 or uint8, [..., n], each row in ascending
+ *                   order
+ *  values           same type, [..., m], with the same leading dimensions
+ *  right            inserts after equal elements; default before them
+ *  out_type         int32 (default) or int64
  *
- *  Rows that are not sorted, or with NaN in them, give some place in [0, n].
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  For rows that are not sorted or contain NaN, the result is some index in [0, n].
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match.
  *  Gradient: none.  TensorFlow: LowerBound, UpperBound. */
 #ifdef EDDY_HEADER
 typedef struct eddy_searchsorted_args {
@@ -155,12 +156,12 @@ const eddy_op_def eddy_op_invert_permutation = {
     .batch = eddy_batch_as_is,
 };
 
-/** y[x[i]] = i: the inverse of a permutation of 0, 1, ... n-1, or of each row of such.
+/** y[x[i]] = i: the inverse of a permutation of 0, 1, ..., n-1, for each row.
  *
  *  x  int32 or int64 [..., n]
  *
- *  Errors: EDDY_BAD_SHAPE for other x; at the run, EDDY_OUT_OF_RANGE for a number outside,
- *  EDDY_INVALID_ARGUMENT for one that comes again.
+ *  Errors: EDDY_BAD_SHAPE for a scalar; at run time, EDDY_OUT_OF_RANGE for a number outside [0,
+ *  n), EDDY_INVALID_ARGUMENT for a repeated number.
  *  Gradient: none.  TensorFlow: InvertPermutation. */
 eddy_tensor eddy_invert_permutation(eddy_tensor x)
 {

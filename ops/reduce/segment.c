@@ -12,22 +12,22 @@
 
 #include <float.h>
 
-/* ---------------------------------------------------------- what all share -- */
+/* ---------------------------------------------------------- shared code -- */
 
-/* What each row has of t, which has a row for each segment. */
+/* For each row, the row of t that belongs to its segment. */
 static eddy_tensor gathered(const eddy_rule *r, eddy_tensor t)
 {
     return eddy_gather(t, r->x[1], .skip_negative = true);
 }
 
-/* The sums over the segments of t, which has the shape of x. */
+/* The sums of t, which has the shape of x, over the segments. */
 static eddy_tensor summed(const eddy_rule *r, eddy_tensor t)
 {
     return eddy_gather_grad(t, r->x[1], r->y[0], .skip_negative = true);
 }
 
-/* t [n], to be broadcast against x [n,tail...].  An unknown rank leaves no way but
- * to write t as often as a row has elements, and to turn that round. */
+/* t [n], to be broadcast against x [n,tail...]. For an unknown rank, the only way is to repeat t
+ * for each element of a row and to transpose the result. */
 static eddy_tensor by_row(eddy_tensor t, eddy_tensor x)
 {
     const int rank = eddy_shape_of(x).rank;
@@ -38,7 +38,7 @@ static eddy_tensor by_row(eddy_tensor t, eddy_tensor x)
 
 static void sum_gradient(eddy_rule *r) { r->dx[0] = gathered(r, r->dy[0]); }
 
-/* dx = dy / n where x is y, and 0 elsewhere; n elements of the segment are y. */
+/* dx = dy / n where x equals y, and 0 elsewhere, for n elements of the segment that equal y. */
 static void extreme_gradient(eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], y = r->y[0], dy = r->dy[0];
@@ -47,10 +47,10 @@ static void extreme_gradient(eddy_rule *r)
     r->dx[0] = Where(is_y, DivNoNan(gathered(r, dy), gathered(r, n)), 0);
 }
 
-/* For each element the product of the others in its segment, by how many of them are
- * 0: y / x for one that is not; else the rest's product, times the other 0 if there is
- * one, which is so written that it has a derivative; and 0 if there are more. */
-static eddy_tensor others(const eddy_rule *r)
+/* For each element, the product of the others in its segment, depending on how many are 0: y / x
+ * for a nonzero element; otherwise the product of the nonzero elements, times the other 0 if
+ * there is one, written so that it has a derivative; and 0 if there are more. */
+static eddy_tensor product_of_others(const eddy_rule *r)
 {
     const eddy_tensor x = r->x[0], is_zero = Equal(x, 0);
     const eddy_tensor factor = Where(is_zero, 1, x), zero = Where(is_zero, x, 0);
@@ -63,12 +63,12 @@ static eddy_tensor others(const eddy_rule *r)
 
 static void prod_gradient(eddy_rule *r)
 {
-    r->dx[0] = Mul(gathered(r, r->dy[0]), Conj(others(r)));
+    r->dx[0] = Mul(gathered(r, r->dy[0]), Conj(product_of_others(r)));
 }
 
 /* -------------------------------------------------------------- sorted ids -- */
 
-/* One more than the last id.  A negative one is the kernel's to refuse. */
+/* The last id plus 1. The kernel refuses a negative id. */
 static int64_t segments_of(const eddy_array *ids)
 {
     const int64_t n = eddy_array_count(ids), last = n > 0 ? eddy__array_integer(ids, n - 1) : -1;
@@ -106,7 +106,7 @@ static eddy_status check_sorted(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The rows of a segment follow each other, so each is one reduction. */
+/* The rows of a segment are consecutive, so that each segment is one reduction. */
 static eddy_status segment_kernel(eddy_kernel *k)
 {
     const eddy_fold    *fold = k->op->fold;
@@ -131,8 +131,8 @@ static eddy_status segment_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The examples go behind the rows.  Where each has its own ids, each has its own
- * number of segments. */
+/* The axis of examples is moved behind the rows. If each example has its own ids, each has its
+ * own number of segments. */
 static void segment_batch(eddy_batch *b)
 {
     if (b->batched[1] || eddy__batch_rank(b, 0) < 0) return;
@@ -152,17 +152,17 @@ const eddy_op_def eddy_op_segment_sum =
 
 /** y[s] = the sum of the rows x[i] with ids[i] = s.
  *
- *  x    any numbers but half, [n,tail...]
- *  ids  int32 or int64 [n], none negative, in ascending order; equal ones are a
- *       segment; y has as many rows as the last one says, and one more
+ *  x    any numeric type except float16 and bfloat16, [n,tail...]
+ *  ids  int32 or int64 [n], non-negative and ascending; rows with equal ids form a segment; y has
+ *       ids[n-1] + 1 rows
  *
- *  A segment without rows gives 0.  float32 is summed in float64 and rounded once.
- *  The ids are known while building if they are constant, else when a run begins: if
- *  they are few integers that are fed, or computed from such, from shapes and
- *  constants.  A run in which they are other data fails with UNIMPLEMENTED: there
- *  eddy_unsorted_segment_sum, which is told how many segments there are, does it.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
- *  EDDY_OUT_OF_RANGE for a negative id, EDDY_INVALID_ARGUMENT if ids descend.
+ *  A segment without rows gives 0.  float32 is summed in float64 and rounded once.  The shape of
+ *  y depends on the ids, which must be known while building, as constants, or when a run begins:
+ *  a few integers that are fed, or computed from such integers, shapes and constants.  For any
+ *  other ids the run fails with EDDY_UNIMPLEMENTED; use eddy_unsorted_segment_sum, which takes
+ *  the number of segments as an argument.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match; at run time,
+ *  EDDY_OUT_OF_RANGE for a negative id, EDDY_INVALID_ARGUMENT if the ids are not ascending.
  *  Gradient: dx[i] = dy[ids[i]]; `ids` has none.  TensorFlow: SegmentSum. */
 eddy_tensor eddy_segment_sum(eddy_tensor x, eddy_tensor ids)
 {
@@ -183,9 +183,9 @@ const eddy_op_def eddy_op_segment_mean =
  *
  *  x, ids  as for eddy_segment_sum
  *
- *  A segment without rows gives 0.  Integers are summed in 64 bits and divided
+ *  A segment without rows gives 0.  Integers are summed in 64 bits, and the quotient is rounded
  *  towards 0.
- *  Errors: as eddy_segment_sum.
+ *  Errors: as for eddy_segment_sum.
  *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment; `ids` has none.
  *  TensorFlow: SegmentMean. */
 eddy_tensor eddy_segment_mean(eddy_tensor x, eddy_tensor ids)
@@ -201,11 +201,11 @@ const eddy_op_def eddy_op_segment_prod =
  *  x, ids  as for eddy_segment_sum
  *
  *  A segment without rows gives 1.
- *  Errors: as eddy_segment_sum.
- *  Gradient: dx = dy times the product of the other elements of the segment: y / x
- *  where x is not 0; where it is the only 0, the product of the rest; where there are
- *  more, 0.  Differentiable again; from the third order on, where more than two
- *  elements are 0, products of zeros have no derivatives.  `ids` has none.
+ *  Errors: as for eddy_segment_sum.
+ *  Gradient: dx = dy times the product of the other elements of the segment: y / x where x is not
+ *  0; the product of the nonzero elements where x is the only 0; 0 if there are more zeros.
+ *  Differentiable again, but from the third order on not where more than two elements are 0.
+ *  `ids` has none.
  *  TensorFlow: SegmentProd. */
 eddy_tensor eddy_segment_prod(eddy_tensor x, eddy_tensor ids)
 {
@@ -215,15 +215,15 @@ eddy_tensor eddy_segment_prod(eddy_tensor x, eddy_tensor ids)
 const eddy_op_def eddy_op_segment_min =
     SEGMENT("SegmentMin", &eddy__fold_min, EDDY_TAKES_NUMBERS, extreme_gradient);
 
-/** y[s] = the least of the elements in the rows x[i] with ids[i] = s, each place for itself.
+/** y[s] = the elementwise minimum of the rows x[i] with ids[i] = s.
  *
  *  x    float32, float64, int32, int64 or uint8, [n,tail...]
  *  ids  as for eddy_segment_sum
  *
- *  NaN if there is one among them; a segment without rows gives 0.
- *  Errors: as eddy_segment_sum.
- *  Gradient: dx = dy / n for the n elements that equal y, which share it equally, and
- *  0 for the others.  `ids` has none.  TensorFlow: SegmentMin. */
+ *  NaN if any element is NaN; a segment without rows gives 0.
+ *  Errors: as for eddy_segment_sum.
+ *  Gradient: dx = dy / n for the n elements that equal y, and 0 for the others.  `ids` has none.
+ *  TensorFlow: SegmentMin. */
 eddy_tensor eddy_segment_min(eddy_tensor x, eddy_tensor ids)
 {
     return eddy_apply2(&eddy_op_segment_min, NULL, x, ids);
@@ -232,19 +232,19 @@ eddy_tensor eddy_segment_min(eddy_tensor x, eddy_tensor ids)
 const eddy_op_def eddy_op_segment_max =
     SEGMENT("SegmentMax", &eddy__fold_max, EDDY_TAKES_NUMBERS, extreme_gradient);
 
-/** y[s] = the largest of the elements in the rows x[i] with ids[i] = s, each place for itself.
+/** y[s] = the elementwise maximum of the rows x[i] with ids[i] = s.
  *
  *  x, ids  as for eddy_segment_min
  *
- *  NaN if there is one among them; a segment without rows gives 0.
- *  Errors: as eddy_segment_sum.
- *  Gradient: as eddy_segment_min.  TensorFlow: SegmentMax. */
+ *  NaN if any element is NaN; a segment without rows gives 0.
+ *  Errors: as for eddy_segment_sum.
+ *  Gradient: as for eddy_segment_min.  TensorFlow: SegmentMax. */
 eddy_tensor eddy_segment_max(eddy_tensor x, eddy_tensor ids)
 {
     return eddy_apply2(&eddy_op_segment_max, NULL, x, ids);
 }
 
-/* ----------------------------------------------------------------- any ids -- */
+/* ----------------------------------------------------------------- unsorted ids -- */
 
 typedef struct segment_attrs {
     int64_t num_segments;
@@ -284,7 +284,7 @@ static bool unsorted_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* Accumulators stand in y itself if they are of its type. */
+/* Accumulators are in y itself if they have its type. */
 static eddy_status unsorted_prepare(eddy_kernel *k)
 {
     const eddy_buffer  *y = k->out[0];
@@ -293,7 +293,7 @@ static eddy_status unsorted_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Extremes of real numbers begin with a finite one, which segments without rows keep. */
+/* Extremes of real numbers are initialized to a finite number, which segments without rows keep. */
 static void begin_finite(eddy_dtype d, double sign, void *acc, int64_t n)
 {
     if (d == EDDY_FLOAT32)
@@ -312,7 +312,7 @@ typedef struct folding {
     char               *acc;
 } folding;
 
-/* Begins n columns of a row of accumulators, at element `at`; and ends them. */
+/* Initializes n columns of a row of accumulators, at element `at`; and finishes them. */
 static void begin_row(const folding *f, int64_t at, int64_t n)
 {
     const eddy_dtype d = f->k->out[0]->type.dtype;
@@ -328,8 +328,8 @@ static void finish_row(const folding *f, int64_t at, int64_t n)
     f->r->finish(y, f->acc + (size_t)at * f->r->acc_size, n, 1);
 }
 
-/* Columns [from, to) of all segments, in units of COLUMNS: each result is folded by one
- * thread, in the order of the rows. */
+/* Columns [from, to) of all segments, in units of COLUMNS: one thread computes each result, in
+ * the order of the rows. */
 static void fold_columns(void *arg, int64_t from, int64_t to, int worker)
 {
     const folding *f = arg;
@@ -364,7 +364,7 @@ static eddy_status unsorted_kernel(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Each example has its own ids: example e has segments from e num_segments on. */
+/* Each example has its own ids: the segments of example e begin at e num_segments. */
 static void batch_of_ids(eddy_batch *b, int rank)
 {
     const int64_t own = ((const segment_attrs *)b->attrs)->num_segments;
@@ -382,7 +382,7 @@ static void batch_of_ids(eddy_batch *b, int rank)
     b->y[0] = eddy_reshape_like(y, eddy__batch_result_like(b));
 }
 
-/* With ids that all share, the examples go behind the dimensions of these. */
+/* With shared ids, the axis of examples is moved behind the dimensions of ids. */
 static void unsorted_batch(eddy_batch *b)
 {
     const int rank = eddy__batch_rank(b, 0), own = eddy__batch_rank(b, 1);
@@ -410,16 +410,15 @@ const eddy_op_def eddy_op_unsorted_segment_sum =
 
 /** y[s] = the sum of the rows x[i] with ids[i] = s, for s in [0, num_segments).
  *
- *  x             any numbers but half; its shape begins with that of ids
- *  ids           int32 or int64, any shape, in any order; a row whose id is
- *                negative is left out
- *  num_segments  >= 0; y has the shape [num_segments,tail...], tail the dimensions
- *                of x behind those of ids
+ *  x             any numeric type except float16 and bfloat16; its shape begins with that of ids
+ *  ids           int32 or int64, any shape, in any order; rows with a negative id are ignored
+ *  num_segments  non-negative; y has the shape [num_segments,tail...], with tail the dimensions
+ *                of x after those of ids
  *
  *  A segment without rows gives 0.  float32 is summed in float64 and rounded once.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit;
- *  at the run, EDDY_OUT_OF_RANGE for an id not below num_segments.
- *  Gradient: dx[i] = dy[ids[i]], 0 for a negative id; `ids` has none.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not match;
+ *  at run time, EDDY_OUT_OF_RANGE for an id >= num_segments.
+ *  Gradient: dx[i] = dy[ids[i]], or 0 for a negative id; `ids` has none.
  *  TensorFlow: UnsortedSegmentSum. */
 eddy_tensor eddy_unsorted_segment_sum(eddy_tensor x, eddy_tensor ids, int64_t num_segments)
 {
@@ -434,8 +433,8 @@ const eddy_op_def eddy_op_unsorted_segment_prod =
  *  x, ids, num_segments  as for eddy_unsorted_segment_sum
  *
  *  A segment without rows gives 1.
- *  Errors: as eddy_unsorted_segment_sum.
- *  Gradient: as eddy_segment_prod, 0 for a negative id.
+ *  Errors: as for eddy_unsorted_segment_sum.
+ *  Gradient: as for eddy_segment_prod, 0 for a negative id.
  *  TensorFlow: UnsortedSegmentProd. */
 eddy_tensor eddy_unsorted_segment_prod(eddy_tensor x, eddy_tensor ids, int64_t num_segments)
 {
@@ -445,16 +444,16 @@ eddy_tensor eddy_unsorted_segment_prod(eddy_tensor x, eddy_tensor ids, int64_t n
 const eddy_op_def eddy_op_unsorted_segment_min =
     UNSORTED("UnsortedSegmentMin", &eddy__fold_min, EDDY_TAKES_NUMBERS, extreme_gradient);
 
-/** y[s] = the least of the elements in the rows x[i] with ids[i] = s, each place for itself.
+/** y[s] = the elementwise minimum of the rows x[i] with ids[i] = s, for s in [0, num_segments).
  *
  *  x                  float32, float64, int32, int64 or uint8; its shape begins with
  *                     that of ids
  *  ids, num_segments  as for eddy_unsorted_segment_sum
  *
- *  NaN if there is one among them.  A segment without rows gives the largest finite
- *  number of the type, and so does one of infinities.
- *  Errors: as eddy_unsorted_segment_sum.
- *  Gradient: as eddy_segment_min, 0 for a negative id.
+ *  NaN if any element is NaN.  A segment without rows, or in which all elements are infinity,
+ *  gives the largest finite number of the type.
+ *  Errors: as for eddy_unsorted_segment_sum.
+ *  Gradient: as for eddy_segment_min, 0 for a negative id.
  *  TensorFlow: UnsortedSegmentMin. */
 eddy_tensor eddy_unsorted_segment_min(eddy_tensor x, eddy_tensor ids, int64_t num_segments)
 {
@@ -464,14 +463,14 @@ eddy_tensor eddy_unsorted_segment_min(eddy_tensor x, eddy_tensor ids, int64_t nu
 const eddy_op_def eddy_op_unsorted_segment_max =
     UNSORTED("UnsortedSegmentMax", &eddy__fold_max, EDDY_TAKES_NUMBERS, extreme_gradient);
 
-/** y[s] = the largest of the elements in the rows x[i] with ids[i] = s, each place for itself.
+/** y[s] = the elementwise maximum of the rows x[i] with ids[i] = s, for s in [0, num_segments).
  *
  *  x, ids, num_segments  as for eddy_unsorted_segment_min
  *
- *  NaN if there is one among them.  A segment without rows gives the least finite
- *  number of the type, and so does one of negative infinities.
- *  Errors: as eddy_unsorted_segment_sum.
- *  Gradient: as eddy_segment_min, 0 for a negative id.
+ *  NaN if any element is NaN.  A segment without rows, or in which all elements are -infinity,
+ *  gives the smallest finite number of the type.
+ *  Errors: as for eddy_unsorted_segment_sum.
+ *  Gradient: as for eddy_segment_min, 0 for a negative id.
  *  TensorFlow: UnsortedSegmentMax. */
 eddy_tensor eddy_unsorted_segment_max(eddy_tensor x, eddy_tensor ids, int64_t num_segments)
 {
@@ -480,7 +479,7 @@ eddy_tensor eddy_unsorted_segment_max(eddy_tensor x, eddy_tensor ids, int64_t nu
 
 /* ----------------------------------------------------------- mean, sqrt_n -- */
 
-/* Over what to divide `sum`: how many rows each segment has, or 1 if it has none. */
+/* The divisor of `sum`: the number of rows of each segment, or 1 if it has none. */
 static eddy_tensor sizes(eddy_tensor sum, eddy_tensor ids, int64_t num_segments)
 {
     const eddy_tensor n = eddy_unsorted_segment_sum(OnesLike(ids), ids, num_segments);
@@ -491,7 +490,8 @@ static bool can_divide(eddy_tensor x, const char *op)
 {
     if (!eddy_is_valid(x)) return false;
     if (eddy_dtype_is_differentiable(eddy_dtype_of(x))) return true;
-    eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: expected floating-point or complex numbers, not %s", op,
+    eddy_fail(x.graph, EDDY_BAD_DTYPE,
+              "%s: x is %s; float32, float64, complex64 or complex128 expected", op,
               eddy_dtype_name(eddy_dtype_of(x)));
     return false;
 }
@@ -503,9 +503,9 @@ static bool can_divide(eddy_tensor x, const char *op)
  *  ids, num_segments  as for eddy_unsorted_segment_sum
  *
  *  A segment without rows gives 0.
- *  Errors: as eddy_unsorted_segment_sum.
- *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment, 0 for a negative id;
- *  `ids` has none.  TensorFlow: tf.math.unsorted_segment_mean. */
+ *  Errors: as for eddy_unsorted_segment_sum.
+ *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment, or 0 for a negative id; `ids`
+ *  has none.  TensorFlow: tf.math.unsorted_segment_mean. */
 eddy_tensor eddy_unsorted_segment_mean(eddy_tensor x, eddy_tensor ids, int64_t num_segments)
 {
     if (!can_divide(x, "unsorted_segment_mean")) return eddy_none(x.graph);
@@ -516,14 +516,14 @@ eddy_tensor eddy_unsorted_segment_mean(eddy_tensor x, eddy_tensor ids, int64_t n
     return y;
 }
 
-/** y[s] = the sum of the rows x[i] with ids[i] = s, over the root of how many they are.
+/** y[s] = the sum of the rows x[i] with ids[i] = s, divided by the square root of their number.
  *
  *  x, ids, num_segments  as for eddy_unsorted_segment_mean
  *
  *  A segment without rows gives 0.
- *  Errors: as eddy_unsorted_segment_sum.
- *  Gradient: dx[i] = dy[ids[i]] / sqrt n for the n rows of the segment, 0 for a negative
- *  id; `ids` has none.  TensorFlow: tf.math.unsorted_segment_sqrt_n. */
+ *  Errors: as for eddy_unsorted_segment_sum.
+ *  Gradient: dx[i] = dy[ids[i]] / sqrt(n) for the n rows of the segment, or 0 for a negative id;
+ *  `ids` has none.  TensorFlow: tf.math.unsorted_segment_sqrt_n. */
 eddy_tensor eddy_unsorted_segment_sqrt_n(eddy_tensor x, eddy_tensor ids, int64_t num_segments)
 {
     if (!can_divide(x, "unsorted_segment_sqrt_n")) return eddy_none(x.graph);

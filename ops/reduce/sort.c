@@ -1,6 +1,6 @@
 /* sort.c -- sort and argsort along an axis, n-th element, median and quantiles. */
 #include "ops/arrays/along_axis.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -16,10 +16,10 @@ typedef struct sort_attrs {
 
 static bool sort_infer(eddy_infer *c)
 {
-    return eddy__infer_with_places(c, ((const sort_attrs *)c->attrs)->axis);
+    return eddy__infer_with_indices(c, ((const sort_attrs *)c->attrs)->axis);
 }
 
-/* Neighbouring lanes are loaded together, for the sake of the cache. */
+/* Neighboring lanes are loaded together, to use the cache well. */
 enum { WIDTH = 16 };
 
 typedef struct sorting {
@@ -38,7 +38,7 @@ static sorting sorting_of(const eddy_kernel *k)
     return (sorting){ k, eddy__words_of(x.dtype), l, (l.inner + WIDTH - 1) / WIDTH, a->descending };
 }
 
-/* Words of a worker: those of WIDTH lanes, or of all if they are fewer, and room. */
+/* The words of a worker: those of at most WIDTH lanes, and scratch memory. */
 static size_t scratch_of(const sorting *s)
 {
     const int64_t width = s->lanes.inner < WIDTH ? s->lanes.inner : WIDTH;
@@ -52,7 +52,7 @@ static eddy_status sort_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* The elements of `width` lanes in the order of their words, from element `at` on. */
+/* Writes the elements of `width` lanes in the order of their words, beginning at element `at`. */
 static void write_sorted(const sorting *s, const char *words, int64_t at, int64_t width)
 {
     const size_t  size = eddy_dtype_size(s->k->in[0]->type.dtype);
@@ -126,23 +126,24 @@ const eddy_op_def eddy_op_sort = {
 typedef struct eddy_sort_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_sort_args));
     eddy_tensor x;
-    eddy_dims   axis;           /* EDDY_AXES(a); left out: the last */
+    eddy_dims   axis;           /* EDDY_AXES(a); default the last */
     bool        descending;
     const char *name;
 } eddy_sort_args;
 #endif
 
-/** y = the elements of x along `axis` in ascending order; eddy_output(y, 1): where they were.
+/** y = the elements of x along `axis` in ascending order; eddy_output(y, 1) holds their indices.
  *
- *  x           float32, float64, int32, int64, uint8 or bool, rank 1 at least
- *  axis        EDDY_AXES(a), in [-rank, rank); left out: the last
+ *  x           float32, float64, int32, int64, uint8 or bool, rank at least 1
+ *  axis        EDDY_AXES(a), in [-rank, rank); default the last
  *  descending  the largest first
  *
- *  Returns output 0; output 1 are the indices, int32.  Equal elements, also 0 and -0, keep
- *  their order in either direction.  NaN counts as largest: it comes last, as in NumPy, or
- *  first if descending.
- *  Errors: EDDY_INVALID_ARGUMENT if x has no such axis; EDDY_LIMIT if an index may not fit int32.
- *  Gradient: dx = dy where the elements were.  TensorFlow: tf.sort. */
+ *  Returns output 0; output 1 holds the indices, int32.  The sort is stable in both directions,
+ *  and 0 equals -0.  NaN counts as the largest value: it comes last, as in NumPy, or first if
+ *  descending.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis; EDDY_LIMIT if the indices may not fit in
+ *  int32.
+ *  Gradient: dx = dy scattered to the original indices.  TensorFlow: tf.sort. */
 eddy_tensor eddy_sort_with(const eddy_sort_args *given)
 {
     eddy_sort_args a = EDDY_TAKE(eddy_sort_args, given);
@@ -154,9 +155,9 @@ eddy_tensor eddy_sort_with(const eddy_sort_args *given)
 
 /** y = the indices that sort x along `axis`; int32.
  *
- *  x, axis, descending  as for eddy_sort, of which it is output 1
+ *  x, axis, descending  as for eddy_sort, whose output 1 this is
  *
- *  Errors: as eddy_sort.
+ *  Errors: as for eddy_sort.
  *  Gradient: none.  TensorFlow: tf.argsort, always stable. */
 eddy_tensor eddy_argsort_with(const eddy_sort_args *given)
 {
@@ -166,13 +167,14 @@ eddy_tensor eddy_argsort_with(const eddy_sort_args *given)
 
 /* ------------------------------------------------------------ order statistics -- */
 
-/** y = the n-th smallest element of each row of x, from 0; with `reverse` the n-th largest.
+/** y = the n-th smallest element of each row of x, with n counted from 0; the n-th largest with
+ *  `reverse`.
  *
  *  x  as for eddy_sort, [..., m]
  *  n  in [0, m)
  *
- *  Errors: as eddy_sort; EDDY_OUT_OF_RANGE for another n.
- *  Gradient: dy to the element that is taken; TensorFlow shares it among equal ones.
+ *  Errors: as for eddy_sort; EDDY_OUT_OF_RANGE for an n outside [0, m).
+ *  Gradient: dy to the selected element; TensorFlow divides it among equal elements.
  *  TensorFlow: NthElement. */
 eddy_tensor eddy_nth_element(eddy_tensor x, int64_t n, bool reverse)
 {
@@ -194,13 +196,13 @@ typedef struct eddy_quantile_args {
     size_t       size_ EDDY_DEFAULT(sizeof(eddy_quantile_args));
     eddy_tensor  x;
     double       q;
-    eddy_dims    axis;           /* EDDY_AXES(a); left out: of all elements */
+    eddy_dims    axis;           /* EDDY_AXES(a); default all elements */
     eddy_between interpolation;
     bool         keepdims;
 } eddy_quantile_args;
 #endif
 
-/* Element number `at` of the sorted rows, a scalar. */
+/* The elements at index `at`, a scalar, of the sorted rows. */
 static eddy_tensor element(eddy_tensor sorted, eddy_tensor at, int64_t axis)
 {
     return eddy_gather(sorted, Cast(at, EDDY_INT64), .axis = axis);
@@ -219,30 +221,29 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
     case EDDY_MIDPOINT: return Add(Mul(0.5, low), Mul(0.5, high));
     default:            break;
     }
-    /* Nothing is taken off an infinity that is the element itself, or both. */
+    /* An infinity that is one of the elements, or both, is not subtracted from itself. */
     const eddy_tensor t = CastLike(Sub(at, below), low);
     const eddy_tensor both = LogicalAnd(Equal(low, high), LogicalNot(IsFinite(low)));
-    /* Two may be further apart than there are numbers. */
+    /* The difference of two elements may overflow. */
     const eddy_tensor near = IsFinite(Sub(high, low));
     const eddy_tensor sum = Add(Mul(Sub(1, t), low), Mul(t, high));
     const eddy_tensor y = Where(near, eddy_lerp(low, high, t), sum);
     return Where(LogicalOr(Equal(t, 0), both), low, y);
 }
 
-/** y = the quantile q of x along `axis`: interpolated between the sorted elements at position q
- *  (n - 1).
+/** y = the quantile q of x along `axis`: the sorted elements interpolated at position q (n - 1).
  *
- *  x              float32 or float64, n elements, at least 1, along the axis
+ *  x              float32 or float64, with n >= 1 elements along the axis
  *  q              in [0, 1]; 0.5: the median
- *  axis           EDDY_AXES(a); left out: of all elements
- *  interpolation  where the place is between two: EDDY_LINEAR, if left out, EDDY_LOWER,
- *                 EDDY_HIGHER, EDDY_NEAREST (the even one of two) or EDDY_MIDPOINT
- *  keepdims       the axis stays, with size 1
+ *  axis           EDDY_AXES(a); default all elements
+ *  interpolation  used where the position is between two elements: EDDY_LINEAR (default),
+ *                 EDDY_LOWER, EDDY_HIGHER, EDDY_NEAREST (ties to the even index) or EDDY_MIDPOINT
+ *  keepdims       keeps the axis, with size 1
  *
- *  NaN if there is one among the elements.
- *  Errors: EDDY_INVALID_ARGUMENT for another q or no such axis; EDDY_BAD_DTYPE for other
- *  element types.
- *  Gradient: dy to the two elements, by their weights.
+ *  NaN if any element is NaN.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid q or axis; EDDY_BAD_DTYPE for other element
+ *  types.
+ *  Gradient: dy to the two elements, multiplied by their weights.
  *  TensorFlow: tfp.stats.percentile; NumPy's quantile. */
 eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {
@@ -250,7 +251,7 @@ eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
     const eddy_dtype d = eddy_dtype_of(a.x);
     if (eddy_is_valid(a.x) && d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
         return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
-                         "quantile: expected float32 or float64, not %s", eddy_dtype_name(d));
+                         "quantile: x is %s; float32 or float64 expected", eddy_dtype_name(d));
     if (!(a.q >= 0 && a.q <= 1))
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "quantile: q is %g; expected [0, 1]",
                          a.q);
@@ -265,9 +266,9 @@ eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
     return eddy_reshape_like(value, Max(a.x, .axes = a.axis, .keepdims = true));
 }
 
-/** y = the q-th percentile of x: eddy_quantile of q / 100, with its options.
+/** y = the q-th percentile of x: eddy_quantile of q / 100, with the same options.
  *
- *  Errors, Gradient: as eddy_quantile.  TensorFlow: tfp.stats.percentile. */
+ *  Errors, Gradient: as for eddy_quantile.  TensorFlow: tfp.stats.percentile. */
 eddy_tensor eddy_percentile_with(const eddy_quantile_args *given)
 {
     eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
@@ -275,9 +276,10 @@ eddy_tensor eddy_percentile_with(const eddy_quantile_args *given)
     return eddy_quantile_with(&a);
 }
 
-/** y = the median of x along `axis`: eddy_quantile of 0.5, with its options; q is not read.
+/** y = the median of x along `axis`: eddy_quantile of 0.5, with the same options; q is ignored.
  *
- *  Errors, Gradient: as eddy_quantile.  NumPy's median; PyTorch's takes the lower of two. */
+ *  Errors, Gradient: as for eddy_quantile.
+ *  TensorFlow: none; NumPy's median; PyTorch's returns the lower of two middle elements. */
 eddy_tensor eddy_median_with(const eddy_quantile_args *given)
 {
     eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);

@@ -1,14 +1,15 @@
 /* statistics.c -- variance, standard deviation, L2 normalization, counts of nonzeros, weighted
  * moments and sufficient statistics; composed of reductions. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
 #include <math.h>
 
-/* How many elements x has along these axes, which fit, for each that is kept; there may be none. */
+/* The number of elements of x along these axes, which are valid, per element of the result; may
+ * be 0. */
 static eddy_tensor count_of(eddy_tensor x, eddy_dims axes, eddy_dtype d)
 {
     eddy_tensor n = axes.count == 0 ? eddy_size(x, EDDY_INT64)
@@ -28,7 +29,7 @@ static bool takes(eddy_tensor x, const char *who)
     if (!eddy_is_valid(x) || d == EDDY_FLOAT32 || d == EDDY_FLOAT64 || eddy_dtype_is_complex(d))
         return true;
     return eddy_fail(x.graph, EDDY_BAD_DTYPE,
-                     "%s: expected floating-point or complex numbers, not %s", who,
+                     "%s: x is %s; float32, float64, complex64 or complex128 expected", who,
                      eddy_dtype_name(d)),
            false;
 }
@@ -40,22 +41,23 @@ static bool takes(eddy_tensor x, const char *who)
 typedef struct eddy_variance_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_variance_args));
     eddy_tensor x;
-    eddy_dims   axes;              /* left out: all */
+    eddy_dims   axes;              /* default all */
     bool        keepdims;
-    int64_t     ddof;              /* taken off the count; default 0 */
+    int64_t     ddof;              /* subtracted from the count; default 0 */
 } eddy_variance_args;
 #endif
 
 /** y = the mean of |x - mean x|^2 over `axes`.
  *
  *  x         float32, float64, complex64 or complex128; y is real
- *  axes      each axis once, in [-rank, rank); left out: all
- *  keepdims  reduced dimensions stay, with size 1
- *  ddof      the sum is divided by n - ddof, or by 0 where that is negative: 1 for a
- *            sample's; of no more elements than that it is NaN or infinite
+ *  axes      each in [-rank, rank), without repetition; default all
+ *  keepdims  keeps reduced dimensions, with size 1
+ *  ddof      the sum is divided by max(n - ddof, 0); 1 for the sample variance; NaN or infinite
+ *            for n <= ddof
  *
- *  The mean first, then the squares, so that nothing is lost where the mean is large.
- *  Errors: EDDY_BAD_DTYPE for other element types; else as eddy_mean.
+ *  Computed in two passes, first the mean, then the squares, so that a large mean loses no
+ *  accuracy.
+ *  Errors: EDDY_BAD_DTYPE for other element types; otherwise as for eddy_mean.
  *  Gradient: dx = 2 dy (x - mean) / (n - ddof).  TensorFlow: tf.math.reduce_variance. */
 eddy_tensor eddy_reduce_variance_with(const eddy_variance_args *given)
 {
@@ -70,10 +72,10 @@ eddy_tensor eddy_reduce_variance_with(const eddy_variance_args *given)
     return Div(sum, Maximum(Sub(n, (double)a.ddof), 0));
 }
 
-/** y = the root of eddy_reduce_variance, with its options.
+/** y = the standard deviation: the square root of eddy_reduce_variance, with the same options.
  *
- *  Errors: as eddy_reduce_variance.
- *  Gradient: of the root; where all elements are equal, NaN.
+ *  Errors: as for eddy_reduce_variance.
+ *  Gradient: that of the square root; NaN where all elements are equal.
  *  TensorFlow: tf.math.reduce_std. */
 eddy_tensor eddy_reduce_std_with(const eddy_variance_args *given)
 {
@@ -81,26 +83,26 @@ eddy_tensor eddy_reduce_std_with(const eddy_variance_args *given)
     return Sqrt(eddy_reduce_variance_with(&a));
 }
 
-/* ----------------------------------------------------------- normalizing -- */
+/* ----------------------------------------------------------- normalization -- */
 
 #ifdef EDDY_HEADER
 typedef struct eddy_l2_normalize_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_l2_normalize_args));
     eddy_tensor x;
-    eddy_dims   axes;              /* left out: all */
+    eddy_dims   axes;              /* default all */
     double      epsilon EDDY_DEFAULT(1e-12);
 } eddy_l2_normalize_args;
 #endif
 
-/** y = x / max(|x|, sqrt(epsilon)), |x| the root of the sum of squares over `axes`.
+/** y = x / max(|x|, sqrt(epsilon)), with |x| the square root of the sum of squares over `axes`.
  *
  *  x        float32, float64, complex64 or complex128
- *  axes     of a vector; left out: all elements are one
- *  epsilon  left out: 1e-12
+ *  axes     the axes of each vector; default all
+ *  epsilon  default 1e-12
  *
- *  TensorFlow's x / sqrt(max(|x|^2, epsilon)) without the square, which may overflow.
- *  Errors: as eddy_euclidean_norm.
- *  Gradient: that of the formula; where |x|^2 is below epsilon, dy / sqrt(epsilon).
+ *  Equals TensorFlow's x / sqrt(max(|x|^2, epsilon)), but avoids the square, which may overflow.
+ *  Errors: as for eddy_euclidean_norm.
+ *  Gradient: that of the formula; dy / sqrt(epsilon) where |x|^2 < epsilon.
  *  TensorFlow: tf.nn.l2_normalize. */
 eddy_tensor eddy_l2_normalize_with(const eddy_l2_normalize_args *given)
 {
@@ -117,19 +119,19 @@ eddy_tensor eddy_l2_normalize_with(const eddy_l2_normalize_args *given)
 typedef struct eddy_count_nonzero_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_count_nonzero_args));
     eddy_tensor x;
-    eddy_dims   axes;              /* left out: all */
+    eddy_dims   axes;              /* default all */
     bool        keepdims;
     eddy_dtype  dtype;             /* default EDDY_INT64 */
 } eddy_count_nonzero_args;
 #endif
 
-/** y = how many elements of x over `axes` are not 0; NaN is not.
+/** y = the number of nonzero elements of x over `axes`; NaN counts as nonzero.
  *
  *  x               any element type
  *  axes, keepdims  as for eddy_sum
- *  dtype           of y; left out: int64
+ *  dtype           of y; default int64
  *
- *  Errors: as eddy_sum.
+ *  Errors: as for eddy_sum.
  *  Gradient: none.  TensorFlow: tf.math.count_nonzero. */
 eddy_tensor eddy_count_nonzero_with(const eddy_count_nonzero_args *given)
 {
@@ -140,11 +142,11 @@ eddy_tensor eddy_count_nonzero_with(const eddy_count_nonzero_args *given)
                .keepdims = a.keepdims);
 }
 
-/** y = the part of the elements of x that are 0: a float32 scalar.
+/** y = the fraction of the elements of x that are 0, a float32 scalar.
  *
- *  x  any element type but bool
+ *  x  any element type except bool
  *
- *  Of nothing it is NaN.
+ *  NaN if x has no elements.
  *  Gradient: none.  TensorFlow: tf.nn.zero_fraction. */
 eddy_tensor eddy_zero_fraction(eddy_tensor x) { return Mean(Cast(Equal(x, 0), EDDY_FLOAT32)); }
 
@@ -154,21 +156,21 @@ eddy_tensor eddy_zero_fraction(eddy_tensor x) { return Mean(Cast(Equal(x, 0), ED
 typedef struct eddy_weighted_moments_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_weighted_moments_args));
     eddy_tensor x;
-    eddy_dims   axes;              /* left out: all */
+    eddy_dims   axes;              /* default all */
     eddy_tensor weights;           /* broadcast to x */
     bool        keepdims;
 } eddy_weighted_moments_args;
 #endif
 
-/** y = the means of x over `axes`, each element counted by its weight; output 1: the variances.
+/** y = the weighted mean of x over `axes`; output 1 is the weighted variance.
  *
  *  x               float32 or float64
  *  axes, keepdims  as for eddy_sum
- *  weights         of the type of x, broadcast against it
+ *  weights         same type as x; the shapes broadcast
  *
- *  Returns output 0; eddy_output(y, 1) is the mean of the squares of x - mean.
- *  Errors: as eddy_mean.
- *  Gradient: that of the operations it is made of.  TensorFlow: tf.nn.weighted_moments. */
+ *  Returns output 0; eddy_output(y, 1) is the weighted mean of (x - mean)^2.
+ *  Errors: as for eddy_mean.
+ *  Gradient: that of the operations it is composed of.  TensorFlow: tf.nn.weighted_moments. */
 eddy_tensor eddy_weighted_moments_with(const eddy_weighted_moments_args *given)
 {
     eddy_weighted_moments_args a = EDDY_TAKE(eddy_weighted_moments_args, given);
@@ -187,23 +189,24 @@ eddy_tensor eddy_weighted_moments_with(const eddy_weighted_moments_args *given)
 typedef struct eddy_sufficient_statistics_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_sufficient_statistics_args));
     eddy_tensor x;
-    eddy_dims   axes;              /* left out: all */
-    eddy_tensor shift;             /* near the mean; left out: 0 */
+    eddy_dims   axes;              /* default all */
+    eddy_tensor shift;             /* near the mean; default 0 */
     bool        keepdims;
 } eddy_sufficient_statistics_args;
 #endif
 
-/** y = the number of elements over `axes`, output 1 their sum, output 2 that of their squares.
+/** y = the number of elements over `axes`; output 1 is their sum, output 2 the sum of their
+ *  squares.
  *
  *  x               float32 or float64
  *  axes, keepdims  as for eddy_sum
- *  shift           of the type of x, broadcast: taken off each element before, so that less
- *                  is lost in the squares; left out: nothing
+ *  shift           same type as x, broadcast to x; subtracted from each element first, so that
+ *                  the squares lose less accuracy; default none
  *
- *  Returns output 0, a scalar of the type of x.  Sums of several parts may be added up and
- *  given to eddy_normalize_moments.
- *  Errors: as eddy_sum.
- *  Gradient: that of the operations.  TensorFlow: tf.nn.sufficient_statistics. */
+ *  Returns output 0, a scalar of the type of x.  The results for several parts of the data may be
+ *  added and passed to eddy_normalize_moments.
+ *  Errors: as for eddy_sum.
+ *  Gradient: that of the operations it is composed of.  TensorFlow: tf.nn.sufficient_statistics. */
 eddy_tensor eddy_sufficient_statistics_with(const eddy_sufficient_statistics_args *given)
 {
     eddy_sufficient_statistics_args a = EDDY_TAKE(eddy_sufficient_statistics_args, given);
@@ -215,12 +218,12 @@ eddy_tensor eddy_sufficient_statistics_with(const eddy_sufficient_statistics_arg
     return eddy_identity_n((eddy_list){ 3, list }, 3);
 }
 
-/** y = the mean, output 1 the variance, from the counts and sums of eddy_sufficient_statistics.
+/** y = the mean, and output 1 the variance, from the results of eddy_sufficient_statistics.
  *
- *  counts        a scalar, or broadcast against the sums
- *  mean_ss       sums of the elements
- *  variance_ss   sums of their squares
- *  shift         what was taken off each element; an invalid tensor, { 0 }: nothing
+ *  counts        a scalar, or a shape that broadcasts with the sums
+ *  mean_ss       the sums of the elements
+ *  variance_ss   the sums of their squares
+ *  shift         the shift that was subtracted from each element; { 0 }: none
  *
  *  Gradient: that of the formula.  TensorFlow: tf.nn.normalize_moments. */
 eddy_tensor eddy_normalize_moments(eddy_tensor counts, eddy_tensor mean_ss,

@@ -29,7 +29,7 @@ static bool top_k_infer(eddy_infer *c)
 typedef struct search {
     const eddy_kernel *k;
     const eddy_words  *words;
-    int64_t            n, m;            /* elements of a row, and how many of them are taken */
+    int64_t            n, m;            /* elements of a row, and the number of them selected */
 } search;
 
 static search search_of(const eddy_kernel *k)
@@ -41,7 +41,7 @@ static search search_of(const eddy_kernel *k)
 
 static size_t scratch_of(const search *s)
 {
-    return (size_t)eddy__words_room(s->n, s->m) * s->words->size;
+    return (size_t)eddy__sort_words(s->n, s->m) * s->words->size;
 }
 
 static eddy_status top_k_prepare(eddy_kernel *k)
@@ -94,29 +94,30 @@ const eddy_op_def eddy_op_top_k = {
     .gradient = top_k_gradient, .batch = eddy_batch_as_is,
 };
 
-/** y = the k largest elements of each row of x, in descending order; eddy_output(y, 1): where.
+/** y = the k largest elements of each row of x, in descending order; eddy_output(y, 1) holds
+ *  their indices.
  *
  *  x  float32, float64, int32, int64, uint8 or bool, [..., n]
  *  k  in [0, n]
  *
- *  Returns output 0, [..., k]; output 1 are the indices, int32.  Of equal elements the one
- *  with the lower index comes first; NaN counts as largest.
- *  Errors: EDDY_BAD_SHAPE for other x; EDDY_INVALID_ARGUMENT for another k; EDDY_LIMIT if an
- *  index may not fit int32.
- *  Gradient: dx = dy where the elements were, 0 elsewhere.  TensorFlow: TopKV2 (tf.nn.top_k). */
+ *  Returns output 0, [..., k]; output 1 holds the indices, int32.  Of equal elements, the one
+ *  with the lower index comes first; NaN counts as the largest value.
+ *  Errors: EDDY_BAD_SHAPE for a scalar; EDDY_INVALID_ARGUMENT for a k outside [0, n]; EDDY_LIMIT
+ *  if the indices may not fit in int32.
+ *  Gradient: dx = dy scattered to the indices, 0 elsewhere.  TensorFlow: TopKV2 (tf.nn.top_k). */
 eddy_tensor eddy_top_k(eddy_tensor x, int64_t k)
 {
     return eddy_apply1(&eddy_op_top_k, &(top_k_attrs){ k }, x);
 }
 
-/** y = whether the class of each example is among its k largest predictions.
+/** y = whether the target class of each example is among its k largest predictions.
  *
  *  predictions  float32 or float64 [batch, classes]
  *  targets      int32 or int64 [batch]
- *  k            any number; classes that tie with the last are among them too
+ *  k            any number; classes that tie with the k-th are included
  *
- *  False for a target that is no class, and where a prediction is not finite.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit.
+ *  False for a target outside [0, classes), and where a prediction is not finite.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match.
  *  Gradient: none.  TensorFlow: InTopKV2 (tf.nn.in_top_k). */
 eddy_tensor eddy_in_top_k(eddy_tensor predictions, eddy_tensor targets, int64_t k)
 {

@@ -1,7 +1,7 @@
 /* dct.c -- discrete cosine transforms (DCT) and the analytic signal, composed of Fourier
  * transforms. */
 #include "ops/signal/frames.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -14,15 +14,15 @@ typedef struct eddy_dct_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_dct_args));
     eddy_tensor x;
     int64_t     type EDDY_DEFAULT(2); /* 1 to 4 */
-    int64_t     n EDDY_DEFAULT(EDDY_OMITTED); /* places that are transformed; default those of x */
-    const char *norm;              /* "ortho"; left out: none */
+    int64_t     n EDDY_DEFAULT(EDDY_OMITTED); /* length of the transform; default: that of x */
+    const char *norm;              /* "ortho"; default: none */
     const char *name;
 } eddy_dct_args;
 #endif
 
 static const double pi = 3.14159265358979323846;
 
-/* 0, 1, ..: n numbers in the graph of x, of float64. */
+/* 0, 1, ..: n numbers in the graph of x, as float64. */
 static eddy_tensor numbers(eddy_tensor x, int64_t n)
 {
     eddy_graph *g = x.graph;
@@ -37,7 +37,7 @@ static eddy_tensor turns(eddy_tensor x, int64_t n, double angle)
     return Complex(CastLike(Mul(Cos(at), 2), x), CastLike(Mul(Sin(at), 2), x));
 }
 
-/* `first` at place 0 and `others` behind it, of the type of x. */
+/* `first` at index 0, followed by `others`, with the type of x. */
 static eddy_tensor weights(eddy_tensor x, int64_t n, double first, double others)
 {
     const eddy_tensor k = numbers(x, n), rest = Mul(OnesLike(k), others);
@@ -46,21 +46,21 @@ static eddy_tensor weights(eddy_tensor x, int64_t n, double first, double others
 
 /* --------------------------------------------------------- the four types -- */
 
-/* x and its places but the ends turned round are a signal of which the transform is real. */
+/* x followed by its inner elements reversed is a signal with a real transform. */
 static eddy_tensor type_1(eddy_tensor x, int64_t n)
 {
     const eddy_tensor back = eddy_index(eddy_reverse(x, EDDY_AXES(-1)), "..., 1:-1");
     return Real(eddy_rfft(n > 2 ? eddy_concat(EDDY_LIST(x, back), -1) : x));
 }
 
-/* The places at `text` along the last axis, from the last to the first. */
+/* The elements at `text` along the last axis, reversed. */
 static eddy_tensor backwards(eddy_tensor x, const char *text)
 {
     return eddy_reverse(eddy_index(x, text), EDDY_AXES(-1));
 }
 
-/* Even places and then odd ones backwards are a signal of n places, of the transform of which the
- * real parts are the first half of y and the imaginary ones, backwards, the second (Makhoul, "A
+/* The even elements followed by the odd ones reversed are a signal of length n, whose transform has
+ * the first half of y as real parts and the second half, reversed, as imaginary parts (Makhoul, "A
  * fast cosine transform in one and two dimensions", 1980). */
 static eddy_tensor type_2(eddy_tensor x, int64_t n, bool ortho)
 {
@@ -86,7 +86,7 @@ static eddy_tensor type_4(eddy_tensor x, int64_t n, bool ortho)
     return ortho ? Mul(y, sqrt(0.5 / (double)n)) : y;
 }
 
-/* How many places are transformed; -1, and the graph says why, if that is not possible. */
+/* The length of the transform; -1, after reporting an error, if it is not possible. */
 static int64_t places(const char *who, const eddy_dct_args *a, int64_t type)
 {
     const eddy_shape s = eddy_shape_of(a->x);
@@ -124,19 +124,20 @@ static eddy_tensor transform(const char *who, const eddy_dct_args *a, int64_t ty
     return y;
 }
 
-/** y = the cosine transform of the last axis, of n places j:
+/** y = the cosine transform of the last axis, of length n:
  *  type 1: y[k] = x[0] + (-1)^k x[n-1] + 2 sum_{0<j<n-1} x[j] cos(pi k j / (n - 1)),
  *  type 2: y[k] = 2 sum_j x[j] cos(pi k (2j + 1) / 2n),
  *  type 3: y[k] = x[0] + 2 sum_{j>0} x[j] cos(pi (2k + 1) j / 2n),
  *  type 4: y[k] = 2 sum_j x[j] cos(pi (2k + 1) (2j + 1) / 4n).
  *
- *  x     float32 or float64, rank above 0, its last size known; y has its type
+ *  x     float32 or float64, rank at least 1, its last size known; y has its type
  *  type  1 to 4
- *  n     x is cut there, or has zeros behind it; left out, what it has; at least 2 for type 1
+ *  n     x is truncated or padded with zeros to this length; default: that of x; at least 2 for
+ *        type 1
  *  norm  "ortho": scaled so that the matrix of the transform is orthogonal (not for type 1)
  *
- *  Errors: EDDY_BAD_SHAPE for an unknown size; EDDY_INVALID_ARGUMENT for another type, norm or
- *  number; those of eddy_rfft.
+ *  Errors: EDDY_BAD_SHAPE for an unknown size; EDDY_INVALID_ARGUMENT for an invalid type, norm or
+ *  length; those of eddy_rfft.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.dct. */
 eddy_tensor eddy_dct_with(const eddy_dct_args *given)
 {
@@ -144,12 +145,12 @@ eddy_tensor eddy_dct_with(const eddy_dct_args *given)
     return transform("dct", &a, a.type);
 }
 
-/** y = the eddy_dct that undoes the one of this type, but for a factor 2n without a norm
+/** y = the inverse of the eddy_dct of this type, up to a factor 2n without a norm
  *  (2(n - 1) for type 1): type 3 for 2 and 2 for 3.
  *
  *  x, type, n, norm  as for eddy_dct
  *
- *  Errors, Gradient: as eddy_dct.  TensorFlow: tf.signal.idct. */
+ *  Errors, Gradient: as for eddy_dct.  TensorFlow: tf.signal.idct. */
 eddy_tensor eddy_idct_with(const eddy_dct_args *given)
 {
     eddy_dct_args a = EDDY_TAKE(eddy_dct_args, given);
@@ -159,10 +160,10 @@ eddy_tensor eddy_idct_with(const eddy_dct_args *given)
 
 /* ------------------------------------------------------ the analytic signal -- */
 
-/** y = x + i h, h being the Hilbert transform of x along the last axis: the signal without its
- *  negative frequencies, of which |y| is the envelope.
+/** y = x + i h, where h is the Hilbert transform of x along the last axis: the signal without its
+ *  negative frequencies; |y| is the envelope.
  *
- *  x  float32 or float64, rank above 0, its last size n known and above 0; y is complex
+ *  x  float32 or float64, rank at least 1, its last size n known and positive; y is complex
  *
  *  Errors: EDDY_BAD_SHAPE for an unknown size or 0; those of eddy_fft.
  *  Gradient: that of the formula.  TensorFlow has none; SciPy: signal.hilbert. */
@@ -175,7 +176,7 @@ eddy_tensor eddy_analytic_signal(eddy_tensor x)
     if (n < 1)
         return eddy_fail(
             x.graph, EDDY_BAD_SHAPE,
-            "analytic_signal: x has shape %s; its last dimension must be known and above 0",
+            "analytic_signal: x has shape %s; its last dimension must be known and positive",
             eddy_shape_print(s, text, sizeof text));
     eddy_scope_begin(x.graph, "analytic_signal");
     const eddy_tensor k = numbers(x, n), twice = Mul(OnesLike(k), 2);

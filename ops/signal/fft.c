@@ -6,7 +6,7 @@
  * conjugates of the other half. A coefficient that represents two frequencies counts twice in
  * the inverse, and half in the adjoint. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/libraries/fftw.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -20,22 +20,22 @@
 typedef struct eddy_rfft_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_rfft_args));
     eddy_tensor x;
-    int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED); /* default what x has */
+    int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED); /* default: that of x */
     const char *name;
 } eddy_rfft_args;
 
 typedef struct eddy_rfft_many_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_rfft_many_args));
     eddy_tensor x;
-    eddy_dims   fft_length;        /* one for each axis; left out: what x has */
+    eddy_dims   fft_length;        /* one per axis; default: those of x */
     const char *name;
 } eddy_rfft_many_args;
 #endif
 
 typedef struct fft_attrs {
-    int64_t dims;              /* how many axes */
+    int64_t dims;              /* number of axes */
     int64_t length;            /* of the result of IRFFT; -1: 2 (n - 1) */
-    bool    adjoint;           /* that of the op in the other direction, not its inverse */
+    bool    adjoint;           /* the adjoint of the op in the other direction, not its inverse */
 } fft_attrs;
 
 static const eddy_attr_field fft_fields[] = EDDY_FIELDS(fft_attrs, dims, length, adjoint);
@@ -44,7 +44,7 @@ static const eddy_attr_field fft_fields[] = EDDY_FIELDS(fft_attrs, dims, length,
 
 static int64_t last_of(eddy_shape s) { return s.rank > 0 ? s.dim[s.rank - 1] : EDDY_ANY; }
 
-/* How many frequencies of n real numbers are kept. */
+/* The number of frequencies that are kept for n real numbers. */
 static int64_t half_of(int64_t n) { return n <= 0 ? n : n / 2 + 1; }
 
 static eddy_dtype result_type(eddy_fft_kind kind, eddy_dtype x)
@@ -99,16 +99,16 @@ static bool fft_infer(eddy_infer *c)
 
 /* --------------------------------------------------------------- kernel -- */
 
-/* The transforms of one kernel, cut into blocks of f.many. */
+/* The transforms of one kernel, divided into blocks of f.many. */
 typedef struct fft_work {
     const eddy_kernel *k;
     eddy_fft_job       f;
-    int64_t            count, from, to;    /* of transforms; numbers of one in x and y */
+    int64_t            count, from, to;    /* transforms; numbers of one in x and in y */
     double             ends, others;       /* weights of frequencies; see weigh */
     atomic_bool        failed;
 } fft_work;
 
-enum { BLOCK = 4096 };       /* numbers of a block, which the cache of a core holds */
+enum { BLOCK = 4096 };       /* numbers of a block, which fits in the cache of a core */
 
 static fft_work work_of(const eddy_kernel *k)
 {
@@ -217,7 +217,7 @@ static eddy_status fft_kernel(eddy_kernel *k)
     return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for a plan of FFTW");
 }
 
-/* 5 n log n for n complex numbers, as is usual, and half of it for real ones. */
+/* 5 n log n for n complex numbers, as usual, and half of it for real ones. */
 static double fft_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
 {
     const fft_attrs *a = attrs;
@@ -238,7 +238,7 @@ static eddy_tensor apply_fft(const eddy_op_def *op, int64_t dims, int64_t length
     return eddy__apply_named(name, op, &a, 1, &x);
 }
 
-/* The other direction, with the other scaling; real ones take their size from x. */
+/* The other direction, with the other scale; real transforms take their size from x. */
 static void fft_gradient(eddy_rule *r)
 {
     static const eddy_op_def *const others[] = {
@@ -252,7 +252,7 @@ static void fft_gradient(eddy_rule *r)
     r->dx[0] = eddy__apply_named(NULL, op, &turned, op->max_inputs, in);
 }
 
-/* x with zeros behind its last axes, or cut, to these lengths. */
+/* x with its last axes padded with zeros or truncated to these lengths. */
 static eddy_tensor fitted(eddy_tensor x, const char *what, int dims, const int64_t *length)
 {
     const eddy_shape s = eddy_shape_of(x);
@@ -280,8 +280,10 @@ static eddy_tensor fitted(eddy_tensor x, const char *what, int dims, const int64
     return cut ? eddy_slice(x, begin, size) : x;
 }
 
-static eddy_tensor rfft_of(eddy_rfft_many_args a, const char *what, int dims, bool inverse)
+static eddy_tensor rfft_of(const eddy_rfft_many_args *given, const char *what, int dims,
+                           bool inverse)
 {
+    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
     const eddy_op_def *op = inverse ? &eddy_op_irfft : &eddy_op_rfft;
     if (eddy_refuse_number(a.x.graph, what, "fft_length", a.fft_length))
         return eddy_none(a.x.graph);
@@ -297,177 +299,163 @@ static eddy_tensor rfft_of(eddy_rfft_many_args a, const char *what, int dims, bo
     return apply_fft(op, dims, inverse ? length : -1, x, a.name);
 }
 
-static eddy_tensor rfft_of_one(eddy_rfft_args a, const char *what, bool inverse)
+static eddy_tensor rfft_of_one(const eddy_rfft_args *given, const char *what, bool inverse)
 {
+    const eddy_rfft_args a = EDDY_TAKE(eddy_rfft_args, given);
     const eddy_dims length = { .count = a.fft_length != EDDY_OMITTED, .at = { a.fft_length } };
-    return rfft_of((eddy_rfft_many_args){ .x = a.x, .fft_length = length, .name = a.name }, what,
-                   1, inverse);
+    return rfft_of(EDDY_ARGS(eddy_rfft_many_args, a.x, length, a.name), what, 1, inverse);
 }
+
+#define FFT(type, shown, direction)                                             \
+    .name = type, .label = shown, .min_inputs = 1, .outputs = 1, .variant = direction, \
+    .attrs_size = sizeof(fft_attrs), .attrs = fft_fields, .infer = fft_infer,   \
+    .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,     \
+    .batch = eddy_batch_as_is, .flops = fft_flops
 
 /* -------------------------------------------------------------- complex -- */
 
 const eddy_op_def eddy_op_fft = {
-    .name = "FFT", .label = "fft", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .variant = EDDY_FFT_FORWARD, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }),
-    .attrs_size = sizeof(fft_attrs), .attrs = fft_fields, .infer = fft_infer,
-    .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
-    .batch = eddy_batch_as_is, .flops = fft_flops,
+    FFT("FFT", "fft", EDDY_FFT_FORWARD), .max_inputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }),
 };
 
 /** y[..., k] = the sum over j of x[..., j] exp(-2 pi i j k / n): the discrete Fourier
- *  transform of the last axis, of n numbers.
+ *  transform of the last axis, of length n.
  *
- *  x  complex64 or complex128, rank above 0; y has its type and shape
+ *  x  complex64 or complex128, rank at least 1; y has its type and shape
  *
- *  A run needs FFTW 3 (libfftw3f.so.3 for complex64, libfftw3.so.3 for complex128), and is
- *  EDDY_UNIMPLEMENTED without it; a folder in the environment variable EDDY_FFTW is where it
- *  is looked for.
+ *  A run requires FFTW 3 (libfftw3f.so.3 for complex64, libfftw3.so.3 for complex128), and
+ *  fails with EDDY_UNIMPLEMENTED without it; the environment variable EDDY_FFTW may name the
+ *  folder that contains it.
  *  Errors: EDDY_BAD_SHAPE for a scalar; EDDY_LIMIT above 2^31 - 1 numbers.
- *  Gradient: dx = n times the inverse of dy.  TensorFlow: FFT. */
+ *  Gradient: dx = n times the inverse transform of dy.  TensorFlow: FFT. */
 eddy_tensor eddy_fft(eddy_tensor x) { return apply_fft(&eddy_op_fft, 1, -1, x, NULL); }
 
-/** y = the discrete Fourier transform of the last two axes of x; else as eddy_fft.
+/** y = the discrete Fourier transform of the last two axes of x; otherwise like eddy_fft.
  *
- *  x  complex64 or complex128, rank above 1
+ *  x  complex64 or complex128, rank at least 2
  *
- *  Errors, Gradient: as eddy_fft.  TensorFlow: FFT2D. */
+ *  Errors, Gradient: as for eddy_fft.  TensorFlow: FFT2D. */
 eddy_tensor eddy_fft2d(eddy_tensor x) { return apply_fft(&eddy_op_fft, 2, -1, x, "fft2d"); }
 
-/** y = the discrete Fourier transform of the last three axes of x; else as eddy_fft.
+/** y = the discrete Fourier transform of the last three axes of x; otherwise like eddy_fft.
  *
- *  x  complex64 or complex128, rank above 2
+ *  x  complex64 or complex128, rank at least 3
  *
- *  Errors, Gradient: as eddy_fft.  TensorFlow: FFT3D. */
+ *  Errors, Gradient: as for eddy_fft.  TensorFlow: FFT3D. */
 eddy_tensor eddy_fft3d(eddy_tensor x) { return apply_fft(&eddy_op_fft, 3, -1, x, "fft3d"); }
 
 const eddy_op_def eddy_op_ifft = {
-    .name = "IFFT", .label = "ifft", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
-    .variant = EDDY_FFT_BACKWARD, .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }),
-    .attrs_size = sizeof(fft_attrs), .attrs = fft_fields, .infer = fft_infer,
-    .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
-    .batch = eddy_batch_as_is, .flops = fft_flops,
+    FFT("IFFT", "ifft", EDDY_FFT_BACKWARD), .max_inputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }),
 };
 
 /** y[..., j] = the sum over k of x[..., k] exp(2 pi i j k / n), divided by n: the inverse of
  *  eddy_fft.
  *
- *  x  complex64 or complex128, rank above 0; y has its type and shape
+ *  x  complex64 or complex128, rank at least 1; y has its type and shape
  *
- *  Errors: as eddy_fft.
+ *  Errors: as for eddy_fft.
  *  Gradient: dx = the transform of dy divided by n.  TensorFlow: IFFT. */
 eddy_tensor eddy_ifft(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 1, -1, x, NULL); }
 
-/** y = the inverse of eddy_fft2d, of the last two axes.
+/** y = the inverse of eddy_fft2d, over the last two axes.
  *
- *  x  complex64 or complex128, rank above 1
+ *  x  complex64 or complex128, rank at least 2
  *
- *  Errors, Gradient: as eddy_ifft.  TensorFlow: IFFT2D. */
+ *  Errors, Gradient: as for eddy_ifft.  TensorFlow: IFFT2D. */
 eddy_tensor eddy_ifft2d(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 2, -1, x, "ifft2d"); }
 
-/** y = the inverse of eddy_fft3d, of the last three axes.
+/** y = the inverse of eddy_fft3d, over the last three axes.
  *
- *  x  complex64 or complex128, rank above 2
+ *  x  complex64 or complex128, rank at least 3
  *
- *  Errors, Gradient: as eddy_ifft.  TensorFlow: IFFT3D. */
+ *  Errors, Gradient: as for eddy_ifft.  TensorFlow: IFFT3D. */
 eddy_tensor eddy_ifft3d(eddy_tensor x) { return apply_fft(&eddy_op_ifft, 3, -1, x, "ifft3d"); }
 
 /* ----------------------------------------------------------------- real -- */
 
 const eddy_op_def eddy_op_rfft = {
-    .name = "RFFT", .label = "rfft", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
-    .variant = EDDY_FFT_OF_REAL,
+    FFT("RFFT", "rfft", EDDY_FFT_OF_REAL), .max_inputs = 2, .shape_inputs = 1u << 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "like", EDDY_ANY_TYPE }),
-    .shape_inputs = 1u << 1, .attrs_size = sizeof(fft_attrs), .attrs = fft_fields,
-    .infer = fft_infer, .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
-    .batch = eddy_batch_as_is, .flops = fft_flops,
 };
 
-/** y = the first n/2 + 1 frequencies of eddy_fft of n real numbers; the others are the
+/** y = the first n/2 + 1 frequencies of the eddy_fft of n real numbers; the others are the
  *  conjugates of these.
  *
- *  x           float32 or float64, rank above 0; y is complex64 or complex128
- *  fft_length  n: x is cut there, or has zeros behind it; left out: what x has
+ *  x           float32 or float64, rank at least 1; y is complex64 or complex128
+ *  fft_length  n: x is truncated or padded with zeros to this length; default: that of x
  *
- *  Errors: as eddy_fft; EDDY_INVALID_ARGUMENT for a negative fft_length, EDDY_BAD_SHAPE for
- *  one with an x of unknown rank.
+ *  Errors: as for eddy_fft; EDDY_INVALID_ARGUMENT for a negative fft_length, EDDY_BAD_SHAPE for
+ *  an fft_length with an x of unknown rank.
  *  Gradient: dx = the real part of the sum over k of dy[..., k] exp(2 pi i j k / n).
  *  TensorFlow: RFFT. */
 eddy_tensor eddy_rfft_with(const eddy_rfft_args *given)
 {
-    eddy_rfft_args a = EDDY_TAKE(eddy_rfft_args, given);
-    return rfft_of_one(a, "rfft", false);
+    return rfft_of_one(given, "rfft", false);
 }
 
-/** y = eddy_fft2d of real numbers, the first half of the frequencies along the last axis.
+/** y = eddy_fft2d of real numbers, with the first half of the frequencies along the last axis.
  *
- *  x           float32 or float64, rank above 1
+ *  x           float32 or float64, rank at least 2
  *  fft_length  two lengths, as for eddy_rfft
  *
- *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT2D. */
+ *  Errors, Gradient: as for eddy_rfft.  TensorFlow: RFFT2D. */
 eddy_tensor eddy_rfft2d_with(const eddy_rfft_many_args *given)
 {
-    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
-    return rfft_of(a, "rfft2d", 2, false);
+    return rfft_of(given, "rfft2d", 2, false);
 }
 
-/** y = eddy_fft3d of real numbers, the first half of the frequencies along the last axis.
+/** y = eddy_fft3d of real numbers, with the first half of the frequencies along the last axis.
  *
- *  x           float32 or float64, rank above 2
+ *  x           float32 or float64, rank at least 3
  *  fft_length  three lengths, as for eddy_rfft
  *
- *  Errors, Gradient: as eddy_rfft.  TensorFlow: RFFT3D. */
+ *  Errors, Gradient: as for eddy_rfft.  TensorFlow: RFFT3D. */
 eddy_tensor eddy_rfft3d_with(const eddy_rfft_many_args *given)
 {
-    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
-    return rfft_of(a, "rfft3d", 3, false);
+    return rfft_of(given, "rfft3d", 3, false);
 }
 
 const eddy_op_def eddy_op_irfft = {
-    .name = "IRFFT", .label = "irfft", .min_inputs = 1, .max_inputs = 2, .outputs = 1,
-    .variant = EDDY_FFT_TO_REAL,
+    FFT("IRFFT", "irfft", EDDY_FFT_TO_REAL), .max_inputs = 2, .shape_inputs = 1u << 1,
     .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_COMPLEX }, { "like", EDDY_ANY_TYPE }),
-    .shape_inputs = 1u << 1, .attrs_size = sizeof(fft_attrs), .attrs = fft_fields,
-    .infer = fft_infer, .prepare = fft_prepare, .kernel = fft_kernel, .gradient = fft_gradient,
-    .batch = eddy_batch_as_is, .flops = fft_flops,
 };
 
 /** y = the n real numbers whose eddy_rfft is x.
  *
- *  x           complex64 or complex128, rank above 0: m frequencies; y is float32 or float64
- *  fft_length  n, of which x has n/2 + 1: it is cut there, or has zeros behind it;
- *              0: 2 (m - 1)
+ *  x           complex64 or complex128, rank at least 1: m frequencies; y is float32 or float64
+ *  fft_length  n; x is truncated or padded with zeros to n/2 + 1 frequencies;
+ *              default: 2 (m - 1)
  *
- *  The imaginary part of the first frequency is not read, nor, with an even n, that of the
- *  last.
- *  Errors: as eddy_rfft.
- *  Gradient: dx = the eddy_rfft of dy divided by n, twice that where a frequency stands for
- *  its conjugate too.  TensorFlow: IRFFT. */
+ *  The imaginary part of the first frequency is ignored, as is that of the last if n is
+ *  even.
+ *  Errors: as for eddy_rfft.
+ *  Gradient: dx = the eddy_rfft of dy divided by n, doubled where a frequency also represents
+ *  its conjugate.  TensorFlow: IRFFT. */
 eddy_tensor eddy_irfft_with(const eddy_rfft_args *given)
 {
-    eddy_rfft_args a = EDDY_TAKE(eddy_rfft_args, given);
-    return rfft_of_one(a, "irfft", true);
+    return rfft_of_one(given, "irfft", true);
 }
 
-/** y = the inverse of eddy_rfft2d, of the last two axes.
+/** y = the inverse of eddy_rfft2d, over the last two axes.
  *
- *  x           complex64 or complex128, rank above 1
+ *  x           complex64 or complex128, rank at least 2
  *  fft_length  two lengths, as for eddy_irfft
  *
- *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT2D. */
+ *  Errors, Gradient: as for eddy_irfft.  TensorFlow: IRFFT2D. */
 eddy_tensor eddy_irfft2d_with(const eddy_rfft_many_args *given)
 {
-    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
-    return rfft_of(a, "irfft2d", 2, true);
+    return rfft_of(given, "irfft2d", 2, true);
 }
 
-/** y = the inverse of eddy_rfft3d, of the last three axes.
+/** y = the inverse of eddy_rfft3d, over the last three axes.
  *
- *  x           complex64 or complex128, rank above 2
+ *  x           complex64 or complex128, rank at least 3
  *  fft_length  three lengths, as for eddy_irfft
  *
- *  Errors, Gradient: as eddy_irfft.  TensorFlow: IRFFT3D. */
+ *  Errors, Gradient: as for eddy_irfft.  TensorFlow: IRFFT3D. */
 eddy_tensor eddy_irfft3d_with(const eddy_rfft_many_args *given)
 {
-    eddy_rfft_many_args a = EDDY_TAKE(eddy_rfft_many_args, given);
-    return rfft_of(a, "irfft3d", 3, true);
+    return rfft_of(given, "irfft3d", 3, true);
 }

@@ -1,7 +1,7 @@
 /* frames.c -- frame and overlap_and_add: a signal is split into overlapping frames, and frames
- * are added up to a signal; each is the gradient of the other. */
+ * are summed to a signal; each is the gradient of the other. */
 #include "ops/arrays/arrays.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "ops/signal/frames.h"
 #include "ops/short_names.h"
@@ -11,7 +11,7 @@
 
 typedef struct frame_attrs {
     int64_t length, step;             /* length 0: that of input 1 */
-    int64_t inner;                    /* how many axes are behind that of the signal */
+    int64_t inner;                    /* number of axes after that of the signal */
     bool    pad_end;
     double  pad_value;
 } frame_attrs;
@@ -22,10 +22,10 @@ static const eddy_attr_field frame_fields[] = {
     { "inner", EDDY_ATTR_INT, offsetof(frame_attrs, inner) },
     { "pad_end", EDDY_ATTR_BOOL, offsetof(frame_attrs, pad_end) },
     { "pad_value", EDDY_ATTR_FLOAT, offsetof(frame_attrs, pad_value) },
-    { NULL, EDDY_ATTR_END, 0 },
+    { 0 },
 };
 
-/* ------------------------------------------------------------ both ways -- */
+/* --------------------------------------------------------------- shared -- */
 
 static bool infer_attrs(eddy_infer *c, int extra)
 {
@@ -43,7 +43,7 @@ static bool infer_attrs(eddy_infer *c, int extra)
     return true;
 }
 
-/* The last frame begins at a place that has a number. */
+/* Checks that the last frame begins at a position that int64 can represent. */
 static bool infer_end(eddy_infer *c, int64_t frames, int64_t length, int64_t *n)
 {
     const int64_t step = ((const frame_attrs *)c->attrs)->step;
@@ -53,7 +53,7 @@ static bool infer_end(eddy_infer *c, int64_t frames, int64_t length, int64_t *n)
                            (long long)frames, (long long)step);
 }
 
-/* How the elements lie: outer signals of n places of `inner` elements; their frames. */
+/* The layout of the elements: outer signals of n positions with `inner` elements; their frames. */
 typedef struct layout {
     const eddy_kernel *k;
     int64_t outer, n, inner, frames, length, step;
@@ -72,7 +72,7 @@ static layout layout_of(const eddy_kernel *k, const eddy_type *signal, const edd
 
 /* ---------------------------------------------------------------- frame -- */
 
-/* Frames of n places, as far as that is known. */
+/* The shape of the frames of n positions, as far as it is known. */
 static int64_t frames_of(const frame_attrs *a, int64_t n)
 {
     if (n == EDDY_ANY) return EDDY_ANY;
@@ -108,7 +108,7 @@ static bool frame_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-/* What is behind the end, as an element. */
+/* The value after the end of the signal, as an element. */
 static eddy_status frame_prepare(eddy_kernel *k)
 {
     const eddy_dtype d = k->out[0]->type.dtype;
@@ -141,7 +141,7 @@ static void some_frames(void *arg, int64_t from, int64_t to, int worker)
 
 static eddy_status frame_kernel(eddy_kernel *k)
 {
-    enum { WORK = 1 << 14 };                   /* elements that are worth a thread */
+    enum { WORK = 1 << 14 };                   /* the number of elements that is worth a thread */
     layout l = layout_of(k, &k->in[0]->type, &k->out[0]->type);
     if (k->out[0]->count == 0) return EDDY_OK;
     eddy_parallel(k, l.outer * l.frames, 1 + WORK / (l.length * l.inner), some_frames, &l);
@@ -168,7 +168,7 @@ typedef struct eddy_frame_args {
     int64_t     frame_length, frame_step;
     bool        pad_end;
     double      pad_value;
-    eddy_dims   axis;              /* a list of one; left out: the last */
+    eddy_dims   axis;              /* a list of one entry; default: the last */
     const char *name;
 } eddy_frame_args;
 #endif
@@ -176,16 +176,16 @@ typedef struct eddy_frame_args {
 /** y = frames of the signal: y[..., f, j] = signal[..., f frame_step + j].
  *
  *  signal        any element type, rank in [1, 7]
- *  frame_length  places of a frame, at least 1
- *  frame_step    from one frame to the next, at least 1
- *  pad_end       frames begin at each step that the signal has; what they lack is pad_value.
- *                Left out, there are only whole frames
- *  axis          of the signal, EDDY_AXES(0), which becomes two: the frames and their places
+ *  frame_length  the number of positions of a frame, at least 1
+ *  frame_step    the distance between frames, at least 1
+ *  pad_end       true: a frame begins at every step inside the signal, and is padded with
+ *                pad_value; false: there are only complete frames
+ *  axis          the axis of the signal, EDDY_AXES(0), which becomes two: frames and positions
  *
- *  Errors: EDDY_INVALID_ARGUMENT for a length or step below 1 or an axis that there is not;
- *  EDDY_BAD_SHAPE for a scalar, or an axis counted from the front of an unknown rank;
+ *  Errors: EDDY_INVALID_ARGUMENT for a length or step below 1 or an axis that does not exist;
+ *  EDDY_BAD_SHAPE for a scalar, or an axis counted from the front if the rank is unknown;
  *  EDDY_LIMIT for rank 8.
- *  Gradient: dsignal = the frames of dy added up.  TensorFlow: tf.signal.frame. */
+ *  Gradient: dsignal = the sum of the overlapping frames of dy.  TensorFlow: tf.signal.frame. */
 eddy_tensor eddy_frame_with(const eddy_frame_args *given)
 {
     eddy_frame_args a = EDDY_TAKE(eddy_frame_args, given);
@@ -236,12 +236,12 @@ static bool overlap_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
 
-enum { BLOCK = 1 << 14 };                      /* elements that are worth a thread */
+enum { BLOCK = 1 << 14 };                      /* the number of elements that is worth a thread */
 
 static int64_t block_of(const layout *l) { return 1 + BLOCK / l->inner; }
 static int64_t blocks_of(const layout *l) { return (l->n + block_of(l) - 1) / block_of(l); }
 
-/* Places [first, end) of one signal: what each frame has there, one frame after the other. */
+/* Positions [first, end) of one signal: adds the part of each frame there, in order. */
 static void add_frames(const layout *l, int64_t signal, int64_t first, int64_t end)
 {
     const eddy_row_fn add = eddy__row_add(l->k->out[0]->type.dtype);
@@ -294,10 +294,10 @@ const eddy_op_def eddy_op_overlap_and_add = {
     .kernel = overlap_kernel, .gradient = overlap_gradient, .batch = eddy_batch_as_is,
 };
 
-/** y = the signal of these frames, added up where they overlap.
+/** y = the signal that these frames yield when they are summed where they overlap.
  *
  *  signal      a numeric element type [..., frames, frame_length]
- *  frame_step  from one frame to the next, at least 1
+ *  frame_step  the distance between frames, at least 1
  *
  *  y is [..., (frames - 1) frame_step + frame_length], or [..., 0] without frames.
  *  Errors: EDDY_BAD_SHAPE below rank 2; EDDY_INVALID_ARGUMENT for a step below 1; EDDY_LIMIT for

@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-/* x with n places along the last axis, of which the size is known: cut, or zeros behind it. */
+/* x with n positions along the last axis, whose size is known: truncated or padded with zeros. */
 eddy_tensor eddy__fit_last(eddy_tensor x, int64_t n);
 
 #endif

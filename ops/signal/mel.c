@@ -1,6 +1,6 @@
 /* mel.c -- mel filter banks and MFCCs (mel-frequency cepstral coefficients). */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -13,16 +13,16 @@ typedef struct eddy_mel_args {
     int64_t     num_mel_bins EDDY_DEFAULT(20);
     int64_t     num_spectrogram_bins EDDY_DEFAULT(129);
     double      sample_rate EDDY_DEFAULT(8000);
-    double      lower_edge_hertz EDDY_DEFAULT(125); /* below 0: 0 */
+    double      lower_edge_hertz EDDY_DEFAULT(125); /* negative: 0 */
     double      upper_edge_hertz EDDY_DEFAULT(3800);
-    eddy_dtype  dtype;                 /* float32 or float64; default float32 */
+    eddy_dtype  dtype;                 /* float32 (default) or float64 */
     const char *name;
 } eddy_mel_args;
 #endif
 
 static double mel_of(double hertz) { return 1127 * log1p(hertz / 700); }
 
-/* The edges and numbers of the bands are possible; if not, the graph says so. */
+/* Checks the edges and numbers of the bands; otherwise reports an error. */
 static bool fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower, double upper)
 {
     if (a->num_mel_bins < 1 || a->num_spectrogram_bins < 1 || a->num_mel_bins > INT32_MAX ||
@@ -38,26 +38,27 @@ static bool fit(eddy_graph *g, const eddy_mel_args *a, double rate, double lower
                   lower, upper, rate);
     else if (a->dtype && !eddy_dtype_is_floating(a->dtype))
         eddy_fail(g, EDDY_BAD_DTYPE,
-                  "linear_to_mel_weight_matrix: expected float32 or float64, not %s",
+                  "linear_to_mel_weight_matrix: dtype is %s; float32 or float64 expected",
                   eddy_dtype_name(a->dtype));
     else return true;
     return false;
 }
 
-/** y[i, j] = how much of frequency i belongs to band j of the mel scale: triangles of height 1,
- *  each from the middle of the one before it to that of the next.
+/** y[i, j] = the weight of frequency i in band j of the mel scale: triangles of height 1,
+ *  each from the center of the previous one to that of the next.
  *
- *  graph                 where the constant goes
- *  num_mel_bins          how many bands, at least 1
- *  num_spectrogram_bins  how many frequencies from 0 to half the sample rate: fft_length / 2 + 1
- *  sample_rate           samples a second
- *  lower_edge_hertz      where the first band begins; below 0: at 0
- *  upper_edge_hertz      where the last one ends, at most half the sample rate
- *  dtype                 float32 (left out) or float64
+ *  graph                 the graph of the constant
+ *  num_mel_bins          the number of bands, at least 1
+ *  num_spectrogram_bins  the number of frequencies from 0 to half the sample rate:
+ *                        fft_length / 2 + 1
+ *  sample_rate           samples per second
+ *  lower_edge_hertz      the beginning of the first band; negative: 0
+ *  upper_edge_hertz      the end of the last band, at most half the sample rate
+ *  dtype                 float32 (default) or float64
  *
- *  A spectrogram [..., num_spectrogram_bins] times y is [..., num_mel_bins].  Frequency 0 is in
- *  no band.  Mels are 1127 ln(1 + hertz / 700).
- *  Errors: EDDY_INVALID_ARGUMENT for other edges and numbers; EDDY_BAD_DTYPE; EDDY_NO_MEMORY.
+ *  A spectrogram [..., num_spectrogram_bins] times y is [..., num_mel_bins].  Frequency 0 has
+ *  weight 0 in all bands.  Mels are 1127 ln(1 + hertz / 700).
+ *  Errors: EDDY_INVALID_ARGUMENT for invalid edges and numbers; EDDY_BAD_DTYPE; EDDY_NO_MEMORY.
  *  TensorFlow: tf.signal.linear_to_mel_weight_matrix. */
 eddy_tensor eddy_linear_to_mel_weight_matrix_with(const eddy_mel_args *given)
 {
@@ -89,10 +90,10 @@ eddy_tensor eddy_linear_to_mel_weight_matrix_with(const eddy_mel_args *given)
 /** y = eddy_dct of type 2 of the logarithms of mel bands, divided by sqrt(2 num_mel_bins): the
  *  cepstral coefficients of each spectrum.
  *
- *  x  float32 or float64 [..., num_mel_bins], the last size known and above 0; y is the same.
- *     Speech takes the first 13, y[..., :13]
+ *  x  float32 or float64 [..., num_mel_bins], the last size known and positive; y likewise.
+ *     Speech recognition commonly uses the first 13, y[..., :13]
  *
- *  Errors: as eddy_dct.
+ *  Errors: as for eddy_dct.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.mfccs_from_log_mel_spectrograms. */
 eddy_tensor eddy_mfccs_from_log_mel_spectrograms(eddy_tensor x)
 {

@@ -1,6 +1,6 @@
 /* stft.c -- short-time Fourier transform (STFT) and its inverse. */
 #include "ops/signal/frames.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 #include "ops/short_names.h"
 
@@ -9,9 +9,9 @@ typedef struct eddy_stft_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_stft_args));
     eddy_tensor signals;
     int64_t     frame_length, frame_step;
-    /* default the least power of 2 that holds a frame */
+    /* default: the smallest power of 2 that is not below frame_length */
     int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED);
-    eddy_tensor window;            /* [frame_length]; left out: Hann's, periodic */
+    eddy_tensor window;            /* [frame_length]; default: periodic Hann window */
     bool        pad_end;
     const char *name;
 } eddy_stft_args;
@@ -20,14 +20,14 @@ typedef struct eddy_inverse_stft_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_inverse_stft_args));
     eddy_tensor stfts;
     int64_t     frame_length, frame_step;
-    /* default the least power of 2 that holds a frame */
+    /* default: the smallest power of 2 that is not below frame_length */
     int64_t     fft_length EDDY_DEFAULT(EDDY_OMITTED);
-    eddy_tensor window;            /* [frame_length]; left out: Hann's, periodic */
+    eddy_tensor window;            /* [frame_length]; default: periodic Hann window */
     const char *name;
 } eddy_inverse_stft_args;
 #endif
 
-/* Beyond what `fit` lets through it need not be exact. */
+/* Need not be exact above what `fit` accepts. */
 static int64_t enclosing_power(int64_t n)
 {
     int64_t p = 1;
@@ -35,7 +35,7 @@ static int64_t enclosing_power(int64_t n)
     return p;
 }
 
-/* The lengths are possible; if not, the graph says so. */
+/* Checks the lengths; otherwise reports an error. */
 static bool fit(eddy_graph *g, const char *who, int64_t length, int64_t step, int64_t fft)
 {
     if (length >= 1 && length <= INT32_MAX && step >= 1 && fft >= 1 && fft <= INT32_MAX)
@@ -58,12 +58,12 @@ static eddy_tensor window_or_hann(eddy_tensor window, eddy_tensor like, int64_t 
  *
  *  signals       float32 or float64 [..., samples]; y is complex [..., frames, fft_length / 2 + 1]
  *  frame_length, frame_step, pad_end  as for eddy_frame
- *  fft_length    a frame is cut there, or has zeros behind it; then the rank of the signals
- *                must be known
- *  window        of the type of the signals, [frame_length]
+ *  fft_length    frames are truncated or padded with zeros to this length; the rank of the
+ *                signals must then be known
+ *  window        same type as the signals, [frame_length]
  *
- *  Errors: EDDY_INVALID_ARGUMENT for lengths below 1; those of eddy_frame, eddy_set_shape
- *  for another window, and eddy_rfft.
+ *  Errors: EDDY_INVALID_ARGUMENT for lengths below 1; those of eddy_frame, of eddy_set_shape
+ *  for a window of another shape, and of eddy_rfft.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.stft. */
 eddy_tensor eddy_stft_with(const eddy_stft_args *given)
 {
@@ -82,14 +82,15 @@ eddy_tensor eddy_stft_with(const eddy_stft_args *given)
     return y;
 }
 
-/** y = the frames of eddy_irfft times the window, added up: the signals of which `stfts` is the
- *  eddy_stft, if the windows of both add up to 1, as eddy_inverse_stft_window's do.
+/** y = the eddy_irfft of the frames, times the window, summed where they overlap: the signals whose
+ *  eddy_stft is `stfts`, if the products of both windows add up to 1, as those with
+ *  eddy_inverse_stft_window do.
  *
  *  stfts   complex64 or complex128 [..., frames, fft_length / 2 + 1], rank known; y is real
  *          [..., (frames - 1) frame_step + frame_length]
  *  frame_length, frame_step, fft_length, window  as for eddy_stft
  *
- *  Errors: as eddy_stft; EDDY_BAD_SHAPE for an unknown rank.
+ *  Errors: as for eddy_stft; EDDY_BAD_SHAPE for an unknown rank.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.inverse_stft. */
 eddy_tensor eddy_inverse_stft_with(const eddy_inverse_stft_args *given)
 {
@@ -108,13 +109,13 @@ eddy_tensor eddy_inverse_stft_with(const eddy_inverse_stft_args *given)
     return y;
 }
 
-/** y = the window divided by the sum of the squares of all its places that meet when it moves on
- *  by frame_step: with it eddy_inverse_stft undoes an eddy_stft with that window.
+/** y = the window divided by the sum of its squares over all shifts by multiples of frame_step:
+ *  with it eddy_inverse_stft is the inverse of an eddy_stft with that window.
  *
  *  window      float32 or float64 [frame_length], the length known: that of eddy_stft
- *  frame_step  from one frame to the next, at least 1
+ *  frame_step  the distance between frames, at least 1
  *
- *  Errors: EDDY_BAD_SHAPE for another rank or an unknown length; EDDY_INVALID_ARGUMENT for a
+ *  Errors: EDDY_BAD_SHAPE for any other rank or an unknown length; EDDY_INVALID_ARGUMENT for a
  *  step below 1.
  *  Gradient: that of the formula.  TensorFlow: tf.signal.inverse_stft_window_fn. */
 eddy_tensor eddy_inverse_stft_window(eddy_tensor window, int64_t frame_step)

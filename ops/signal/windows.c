@@ -1,7 +1,7 @@
 /* windows.c -- window functions of signals (Hann, Hamming, Blackman, Kaiser, ...), which are
  * constants; fftshift and ifftshift. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -12,7 +12,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* i is one of n places; b is the window's own number. */
+/* The value at position i of n; b is the parameter of the window. */
 typedef double window_fn(double i, double n, double b);
 
 static eddy_tensor window_of(eddy_graph *g, const char *what, int64_t length, double n,
@@ -24,7 +24,7 @@ static eddy_tensor window_of(eddy_graph *g, const char *what, int64_t length, do
         return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: a length of %lld is not in [1, 2^31)", what,
                          (long long)length);
     if (!eddy_dtype_is_floating(d))
-        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: expected float32 or float64, not %s", what,
+        return eddy_fail(g, EDDY_BAD_DTYPE, "%s: dtype is %s; float32 or float64 expected", what,
                          eddy_dtype_name(d));
     eddy_array *a = eddy_array_new_in(eddy__graph_allocator(g), d, EDDY_SHAPE(length));
     if (!a) return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %lld numbers", what,
@@ -36,7 +36,7 @@ static eddy_tensor window_of(eddy_graph *g, const char *what, int64_t length, do
     return y;
 }
 
-/* What a period has: TensorFlow's Hann and Hamming windows of an odd length are symmetric. */
+/* The length of a period: TensorFlow's Hann and Hamming windows of odd length are symmetric. */
 static double period(int64_t length, bool periodic)
 {
     return (double)(periodic && length % 2 == 0 ? length : length - 1);
@@ -53,7 +53,7 @@ typedef struct eddy_window_args {
     eddy_graph *graph;
     int64_t     window_length;
     bool        periodic EDDY_DEFAULT(true);
-    eddy_dtype  dtype;           /* default float32 */
+    eddy_dtype  dtype;           /* default: float32 */
 } eddy_window_args;
 
 typedef struct eddy_kaiser_window_args {
@@ -61,26 +61,26 @@ typedef struct eddy_kaiser_window_args {
     eddy_graph *graph;
     int64_t     window_length;
     double      beta EDDY_DEFAULT(12);
-    eddy_dtype  dtype;           /* default float32 */
+    eddy_dtype  dtype;           /* default: float32 */
 } eddy_kaiser_window_args;
 
 typedef struct eddy_vorbis_window_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_vorbis_window_args));
     eddy_graph *graph;
     int64_t     window_length;
-    eddy_dtype  dtype;           /* default float32 */
+    eddy_dtype  dtype;           /* default: float32 */
 } eddy_vorbis_window_args;
 #endif
 
-/** y[i] = 0.5 - 0.5 cos(2 pi i / n): Hann's window.
+/** y[i] = 0.5 - 0.5 cos(2 pi i / n): the Hann window.
  *
- *  window_length  at least 1; of one place it is 1
- *  periodic       n is window_length if that is even, and else window_length - 1, as for
- *                 every symmetric window
- *  dtype          float32 or float64
+ *  window_length  at least 1; a window of length 1 is 1
+ *  periodic       n is window_length if that is even; otherwise, and for symmetric windows,
+ *                 window_length - 1
+ *  dtype          float32 (default) or float64
  *
  *  A constant of the graph.
- *  Errors: EDDY_INVALID_ARGUMENT for another length, EDDY_BAD_DTYPE.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid length, EDDY_BAD_DTYPE.
  *  TensorFlow: tf.signal.hann_window. */
 eddy_tensor eddy_hann_window_with(const eddy_window_args *given)
 {
@@ -89,11 +89,11 @@ eddy_tensor eddy_hann_window_with(const eddy_window_args *given)
     return window_of(a.graph, "hann_window", a.window_length, n, raised_cosine, 0.5, a.dtype);
 }
 
-/** y[i] = 0.54 - 0.46 cos(2 pi i / n): Hamming's window.
+/** y[i] = 0.54 - 0.46 cos(2 pi i / n): the Hamming window.
  *
  *  window_length, periodic, dtype  as for eddy_hann_window
  *
- *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.hamming_window. */
+ *  Errors: as for eddy_hann_window.  TensorFlow: tf.signal.hamming_window. */
 eddy_tensor eddy_hamming_window_with(const eddy_window_args *given)
 {
     eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
@@ -108,13 +108,13 @@ static double blackman(double i, double n, double b)
     return y > 0 ? y : 0;
 }
 
-/** y[i] = 0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n): Blackman's window.
+/** y[i] = 0.42 - 0.5 cos(2 pi i / n) + 0.08 cos(4 pi i / n): the Blackman window.
  *
- *  window_length  at least 1; of one place it is 1
- *  periodic       n is window_length, and else window_length - 1
- *  dtype          float32 or float64
+ *  window_length  at least 1; a window of length 1 is 1
+ *  periodic       true: n is window_length; false: window_length - 1
+ *  dtype          float32 (default) or float64
  *
- *  Errors: as eddy_hann_window.  TensorFlow has none; torch.blackman_window. */
+ *  Errors: as for eddy_hann_window.  TensorFlow has none; torch.blackman_window. */
 eddy_tensor eddy_blackman_window_with(const eddy_window_args *given)
 {
     eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
@@ -128,11 +128,11 @@ static double bartlett(double i, double n, double b)
     return 1 - fabs(2 * i / n - 1);
 }
 
-/** y[i] = 1 - |2 i / n - 1|: Bartlett's window, a triangle.
+/** y[i] = 1 - |2 i / n - 1|: the Bartlett window, a triangle.
  *
  *  window_length, periodic, dtype  as for eddy_blackman_window
  *
- *  Errors: as eddy_hann_window.  TensorFlow has none; torch.bartlett_window. */
+ *  Errors: as for eddy_hann_window.  TensorFlow has none; torch.bartlett_window. */
 eddy_tensor eddy_bartlett_window_with(const eddy_window_args *given)
 {
     eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
@@ -140,8 +140,8 @@ eddy_tensor eddy_bartlett_window_with(const eddy_window_args *given)
     return window_of(a.graph, "bartlett_window", a.window_length, n, bartlett, 0, a.dtype);
 }
 
-/* exp(-x) I0(x), x >= 0: the integral of exp(x (cos t - 1)) over a period, of which the sum
- * at even distances is as good as exact once they are closer than the peak is wide. */
+/* exp(-x) I0(x), x >= 0: the integral of exp(x (cos t - 1)) over a period; its trapezoidal sum
+ * is accurate to rounding once the spacing is smaller than the width of the peak. */
 static double scaled_i0(double x)
 {
     const int n = x < 1e8 ? 64 + 16 * (int)sqrt(x) : 0;
@@ -160,13 +160,13 @@ static double kaiser(double i, double n, double beta)
     return exp(at - fabs(beta)) * scaled_i0(at) / scaled_i0(fabs(beta));
 }
 
-/** y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: Kaiser's window.
+/** y[i] = I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), n = window_length - 1: the Kaiser window.
  *
- *  window_length  at least 1; of one place it is 1
- *  beta           how narrow it is
- *  dtype          float32 or float64
+ *  window_length  at least 1; a window of length 1 is 1
+ *  beta           shape parameter; larger values give a narrower window; default: 12
+ *  dtype          float32 (default) or float64
  *
- *  Errors: as eddy_hann_window; EDDY_INVALID_ARGUMENT if beta is not finite.
+ *  Errors: as for eddy_hann_window; EDDY_INVALID_ARGUMENT if beta is not finite.
  *  TensorFlow: tf.signal.kaiser_window. */
 eddy_tensor eddy_kaiser_window_with(const eddy_kaiser_window_args *given)
 {
@@ -186,13 +186,13 @@ static double vorbis(double i, double n, double b)
     return sin(pi / 2 * s * s);
 }
 
-/** y[i] = sin(pi/2 sin(pi/n (i + 1/2))^2), n = window_length: the window of Vorbis, whose
+/** y[i] = sin(pi/2 sin(pi/n (i + 1/2))^2), n = window_length: the Vorbis window, whose
  *  squares half a window apart add up to 1.
  *
  *  window_length  at least 1
- *  dtype          float32 or float64
+ *  dtype          float32 (default) or float64
  *
- *  Errors: as eddy_hann_window.  TensorFlow: tf.signal.vorbis_window. */
+ *  Errors: as for eddy_hann_window.  TensorFlow: tf.signal.vorbis_window. */
 eddy_tensor eddy_vorbis_window_with(const eddy_vorbis_window_args *given)
 {
     eddy_vorbis_window_args a = EDDY_TAKE(eddy_vorbis_window_args, given);
@@ -200,10 +200,10 @@ eddy_tensor eddy_vorbis_window_with(const eddy_vorbis_window_args *given)
                      a.dtype);
 }
 
-/* ------------------------------------------------- the order of frequencies -- */
+/* --------------------------------------------------------- frequency shifts -- */
 
-/* The second half of x along the axis in front of the first; of an odd length the first one
- * has one more, and in the inverse the second. */
+/* Exchanges the halves of x along the axis; if the length is odd, the first half is the longer
+ * one, and in the inverse the second. */
 static eddy_tensor exchange_halves(eddy_tensor x, int axis, bool inverse)
 {
     const int64_t n = eddy_shape_of(x).dim[axis];
@@ -219,7 +219,7 @@ static eddy_tensor shift_of(eddy_tensor x, const char *what, eddy_dims axes, boo
     const int rank = eddy_shape_of(x).rank;
     if (!eddy_is_valid(x)) return x;
     if (rank < 0)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of x is not known", what);
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: the rank of x is unknown", what);
     if (eddy_refuse_number(x.graph, what, "axes", axes)) return eddy_none(x.graph);
     if (axes.count == 0)
         for (; axes.count < rank; axes.count++) axes.at[axes.count] = axes.count;
@@ -236,18 +236,18 @@ static eddy_tensor shift_of(eddy_tensor x, const char *what, eddy_dims axes, boo
 typedef struct eddy_fftshift_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_fftshift_args));
     eddy_tensor x;
-    eddy_dims   axes;          /* left out: all */
+    eddy_dims   axes;          /* default: all */
 } eddy_fftshift_args;
 #endif
 
 /** y = x with the halves exchanged along each axis, which brings frequency 0 to the middle.
  *
  *  x     any element type, rank known
- *  axes  a list, negative ones counted from the back; left out, all
+ *  axes  a list, where negative axes count from the end; default: all
  *
  *  Errors: EDDY_BAD_SHAPE for an unknown rank, EDDY_INVALID_ARGUMENT for an axis that x does
  *  not have.
- *  Gradient: dx = dy with the halves back in place.  TensorFlow: tf.signal.fftshift. */
+ *  Gradient: dx = eddy_ifftshift of dy.  TensorFlow: tf.signal.fftshift. */
 eddy_tensor eddy_fftshift_with(const eddy_fftshift_args *given)
 {
     eddy_fftshift_args a = EDDY_TAKE(eddy_fftshift_args, given);
@@ -258,7 +258,8 @@ eddy_tensor eddy_fftshift_with(const eddy_fftshift_args *given)
  *
  *  x, axes  as for eddy_fftshift
  *
- *  Errors, Gradient: as eddy_fftshift.  TensorFlow: tf.signal.ifftshift. */
+ *  Errors: as for eddy_fftshift.
+ *  Gradient: dx = eddy_fftshift of dy.  TensorFlow: tf.signal.ifftshift. */
 eddy_tensor eddy_ifftshift_with(const eddy_fftshift_args *given)
 {
     eddy_fftshift_args a = EDDY_TAKE(eddy_fftshift_args, given);

@@ -1,7 +1,7 @@
 /* assert_shapes.c -- assertions about ranks, shapes and element types. They compute nothing:
  * conditions that are unknown while building are checked when a session compiles. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -47,13 +47,13 @@ const eddy_op_def eddy_op_ensure_shape = {
     .infer = ensure_infer, .gradient = ensure_gradient, .batch = ensure_batch,
 };
 
-/** y = x, and a run in which x does not have the shape fails.
+/** y = x, and the run fails unless the shape of x is compatible with `shape`.
  *
  *  x      any element type and shape
- *  shape  dimensions may be EDDY_ANY; y has what is known from both
+ *  shape  dimensions may be EDDY_ANY; the static shape of y combines both shapes
  *
- *  eddy_set_shape says what is known of x itself, and is not checked.
- *  Errors: EDDY_BAD_SHAPE, while building or in a run.
+ *  In contrast, eddy_set_shape only refines the static shape of x.
+ *  Errors: EDDY_BAD_SHAPE, while building or at run time.
  *  Gradient: dx = dy.  TensorFlow: EnsureShape. */
 eddy_tensor eddy_ensure_shape(eddy_tensor x, eddy_shape shape)
 {
@@ -63,8 +63,8 @@ eddy_tensor eddy_ensure_shape(eddy_tensor x, eddy_shape shape)
 /* ------------------------------------------------------------------------ rank -- */
 
 typedef struct rank_attrs {
-    eddy_dims   ranks;           /* one of these, */
-    bool        at_least;        /* or that and more */
+    eddy_dims   ranks;           /* the allowed ranks */
+    bool        at_least;        /* or a minimum */
     const char *message;
 } rank_attrs;
 
@@ -110,7 +110,7 @@ typedef struct eddy_assert_rank_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_rank_args));
     eddy_tensor x;
     int64_t     rank;
-    const char *message;     /* begins the text */
+    const char *message;     /* begins the error message */
     const char *name;
 } eddy_assert_rank_args;
 
@@ -118,7 +118,7 @@ typedef struct eddy_assert_rank_in_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_rank_in_args));
     eddy_tensor x;
     eddy_dims   ranks;
-    const char *message;     /* begins the text */
+    const char *message;     /* begins the error message */
     const char *name;
 } eddy_assert_rank_in_args;
 #endif
@@ -128,13 +128,13 @@ static eddy_tensor assert_rank(eddy_tensor x, rank_attrs a, const char *name)
     return eddy__apply_named(name, &eddy_op_assert_rank, &a, 1, &x);
 }
 
-/** An operation that fails the run unless x has this rank.
+/** Returns an operation that fails the run unless x has this rank.
  *
- *  x        any element type and shape; it is not computed
- *  rank     0 or more
- *  message  begins the text
+ *  x        any element type, any shape; not computed
+ *  rank     must not be negative
+ *  message  begins the error message
  *
- *  Fetch it, or let what depends on it wait for it, as of eddy_assert.
+ *  Fetch the operation, or make others depend on it, as for eddy_assert.
  *  Errors: EDDY_CHECK_FAILED, while building if the rank is known; EDDY_INVALID_ARGUMENT for
  *  a negative rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_rank. */
@@ -144,9 +144,9 @@ eddy_tensor eddy_assert_rank_with(const eddy_assert_rank_args *given)
     return assert_rank(a.x, (rank_attrs){ EDDY_DIMS(a.rank), false, a.message }, a.name);
 }
 
-/** An operation that fails the run unless x has at least this rank.
+/** Returns an operation that fails the run unless x has at least this rank.
  *
- *  Arguments and errors as for eddy_assert_rank.
+ *  Arguments and errors are as for eddy_assert_rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_rank_at_least. */
 eddy_tensor eddy_assert_rank_at_least_with(const eddy_assert_rank_args *given)
 {
@@ -154,12 +154,12 @@ eddy_tensor eddy_assert_rank_at_least_with(const eddy_assert_rank_args *given)
     return assert_rank(a.x, (rank_attrs){ EDDY_DIMS(a.rank), true, a.message }, a.name);
 }
 
-/** An operation that fails the run unless x has one of these ranks.
+/** Returns an operation that fails the run unless x has one of these ranks.
  *
  *  x, message  as for eddy_assert_rank
- *  ranks       one to eight of them
+ *  ranks       one to eight ranks
  *
- *  Errors: as there.
+ *  Errors: as for eddy_assert_rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_rank_in. */
 eddy_tensor eddy_assert_rank_in_with(const eddy_assert_rank_in_args *given)
 {
@@ -171,23 +171,23 @@ eddy_tensor eddy_assert_rank_in_with(const eddy_assert_rank_in_args *given)
 typedef struct eddy_assert_message_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_message_args));
     eddy_tensor x;
-    const char *message;    /* begins the text */
+    const char *message;    /* begins the error message */
 } eddy_assert_message_args;
 
 typedef struct eddy_assert_type_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_type_args));
     eddy_tensor x;
-    eddy_dtype  dtype;      /* what it must be */
-    const char *message;    /* begins the text */
+    eddy_dtype  dtype;      /* the expected element type */
+    const char *message;    /* begins the error message */
 } eddy_assert_type_args;
 #endif
 
-/** An operation that fails the run unless x is a scalar.
+/** Returns an operation that fails the run unless x is a scalar.
  *
- *  x        any element type and shape; it is not computed
- *  message  begins the text; default none
+ *  x        any element type, any shape; not computed
+ *  message  begins the error message; default none
  *
- *  Errors: as eddy_assert_rank.
+ *  Errors: as for eddy_assert_rank.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_scalar. */
 eddy_tensor eddy_assert_scalar_with(const eddy_assert_message_args *given)
 {
@@ -207,11 +207,11 @@ static eddy_tensor of_type(eddy_tensor x, bool fits, const char *who, const char
                      eddy_dtype_name(eddy_dtype_of(x)), wanted);
 }
 
-/** An operation that does nothing if x has this element type, and else an error.
+/** Records an error unless x has this element type; returns an operation that does nothing.
  *
  *  x        any shape
- *  dtype    what it must be
- *  message  begins the text; default none
+ *  dtype    the expected element type
+ *  message  begins the error message; default none
  *
  *  Errors: EDDY_BAD_DTYPE, always while building.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_type. */
@@ -222,10 +222,10 @@ eddy_tensor eddy_assert_type_with(const eddy_assert_type_args *given)
                    a.message);
 }
 
-/** An operation that does nothing if x holds integers, and else an error.
+/** Records an error unless x has an integer type; returns an operation that does nothing.
  *
  *  x        any shape
- *  message  begins the text; default none
+ *  message  begins the error message; default none
  *
  *  Errors: EDDY_BAD_DTYPE, always while building.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_integer. */
@@ -241,17 +241,17 @@ eddy_tensor eddy_assert_integer_with(const eddy_assert_message_args *given)
 enum { MOST_SPECS = 32, MOST_NAMES = MOST_SPECS * EDDY_MAX_RANK };
 
 typedef struct shapes_attrs {
-    const char *shapes;          /* one for each input, with ";" between them */
+    const char *shapes;          /* one for each input, separated by ";" */
 } shapes_attrs;
 
-/* A name and the size it stands for; where it was first met. */
-typedef struct meaning {
+/* A name and its size; where the name first occurred. */
+typedef struct named_size {
     const char *name;
     int         length, input;
     int64_t     size;
-} meaning;
+} named_size;
 
-/* One entry of a text: a size, the least size, a name, anything, or any number of dimensions. */
+/* One entry of a shape: a size, a minimum size, a name, any size, or any number of dimensions. */
 typedef struct entry {
     enum { SIZE, LEAST, NAME, ANYTHING, REST } kind;
     const char *name;
@@ -266,7 +266,7 @@ static const char *read_size(const char *p, int64_t *size)
     return p;
 }
 
-/* Reads one entry; false if it is none. */
+/* Reads one entry; false if it is invalid. */
 static bool read_entry(const char **at, entry *e)
 {
     const char *p = *at;
@@ -284,7 +284,7 @@ static bool read_entry(const char **at, entry *e)
     return e->length > 0 && (!*p || *p == ',' || *p == ';');
 }
 
-/* The entries of one shape, up to ";" or the end; false if they make no sense. */
+/* Reads the entries of one shape, up to ";" or the end; false if one is invalid. */
 static bool read_entries(const char **at, entry e[EDDY_MAX_RANK + 1], int *n)
 {
     const char *p = *at;
@@ -299,9 +299,10 @@ static bool read_entries(const char **at, entry e[EDDY_MAX_RANK + 1], int *n)
     return true;
 }
 
-/* The size of a dimension against what stands for it; false, having said so, if they differ. */
+/* Compares the size of a dimension with its entry; records an error and returns false if they
+ * differ. */
 static bool size_fits(eddy_infer *c, int input, int axis, int64_t size, const entry *e,
-                      meaning *known, int *n)
+                      named_size *known, int *n)
 {
     if (e->kind == ANYTHING || size == EDDY_ANY) return true;
     if (e->kind == SIZE || e->kind == LEAST) {
@@ -318,12 +319,13 @@ static bool size_fits(eddy_infer *c, int input, int axis, int64_t size, const en
                                "is %lld in input %d", axis, input, (long long)size, e->length,
                                e->name, (long long)known[i].size, known[i].input);
     }
-    known[(*n)++] = (meaning){ e->name, e->length, input, size };
+    known[(*n)++] = (named_size){ e->name, e->length, input, size };
     return true;
 }
 
-/* The dimensions of one input against its entries. */
-static bool shape_fits(eddy_infer *c, int input, const entry *e, int n, meaning *known, int *names)
+/* Compares the dimensions of one input with its entries. */
+static bool shape_fits(eddy_infer *c, int input, const entry *e, int n, named_size *known,
+                       int *names)
 {
     const eddy_shape s = c->in[input].shape;
     int rest = 0, at = 0;
@@ -347,7 +349,7 @@ static bool shapes_infer(eddy_infer *c)
 {
     const shapes_attrs *a = c->attrs;
     const char *at = a->shapes ? a->shapes : "";
-    meaning     known[MOST_NAMES];
+    named_size     known[MOST_NAMES];
     entry       e[EDDY_MAX_RANK + 1];
     int         names = 0, n;
     for (int i = 0; i < c->n_in; i++) {
@@ -367,18 +369,19 @@ const eddy_op_def eddy_op_assert_shapes = {
     .infer = shapes_infer, .kernel = nothing, .gradient = eddy_not_differentiable,
 };
 
-/** An operation that fails the run unless the tensors have these shapes, together.
+/** Returns an operation that fails the run unless the tensors have these shapes, with equal names
+ *  standing for equal sizes.
  *
- *  xs      one to 32 tensors of any element type; they are not computed
- *  shapes  the shape of each, with ";" between them.  A shape is a list with commas: a
- *          number is that size, and >= before it that or more; a name is the same size
- *          wherever it stands; * is any size; ... is any number of dimensions, once in a
- *          shape; nothing is a scalar
+ *  xs      one to 32 tensors of any element type; not computed
+ *  shapes  the shape of each, separated by ";".  A shape is a list of entries, separated by
+ *          commas: a number is that size; >= and a number is a minimum size; a name stands for
+ *          the same size everywhere; * is any size; ... is any number of dimensions, at most once
+ *          in a shape; an empty list is a scalar
  *
- *  eddy_assert_shapes(EDDY_LIST(x, y, q), "n, d; n; ...")  holds x to as many rows as y has
- *  elements.  Fetch it, or let what depends on it wait for it, as of eddy_assert.
- *  Errors: EDDY_CHECK_FAILED, while building if enough is known; EDDY_INVALID_ARGUMENT for
- *  another number of tensors, or if the text cannot be read.
+ *  eddy_assert_shapes(EDDY_LIST(x, y, q), "n, d; n; ...") asserts that x has as many rows as y
+ *  has elements.  Fetch the operation, or make others depend on it, as for eddy_assert.
+ *  Errors: EDDY_CHECK_FAILED, while building if enough is known; EDDY_INVALID_ARGUMENT if the
+ *  numbers of shapes and tensors differ, or if `shapes` cannot be parsed.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_shapes. */
 eddy_tensor eddy_assert_shapes(eddy_list xs, const char *shapes)
 {

@@ -3,7 +3,7 @@
  *
  * Assertions about constants are checked while building; the others become Assert nodes. */
 #include "graph/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -11,28 +11,29 @@
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* Assertions: an operation that fails the run unless what it says holds for every element.
- * Fetch it, or make what depends on it between eddy_control_begin(g, EDDY_LIST(assertion))
- * and eddy_control_end(g).  Where both operands are constants of at most 4096 elements, what
- * does not hold is an error while building, and what holds is an operation that does nothing. */
+/* Assertions. Each returns an operation that fails the run unless its condition holds for every
+ * element. Fetch it, or build the operations that depend on it between eddy_control_begin(g,
+ * EDDY_LIST(assertion)) and eddy_control_end(g). If both operands are constants of at most 4096
+ * elements, a condition that does not hold is an error while building, and one that holds gives
+ * an operation that does nothing. */
 
-/* Of comparisons, the shapes of which broadcast. */
+/* Options of assertions that compare two tensors, whose shapes broadcast. */
 typedef struct eddy_assert_pair_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_pair_args));
     eddy_tensor x, y;
-    eddy_list   data;        /* shown when it fails; default x and y */
-    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
-    const char *message;     /* begins the text */
+    eddy_list   data;        /* shown in the error message; default x and y */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements shown of each; -1: all */
+    const char *message;     /* begins the error message */
     const char *name;
 } eddy_assert_pair_args;
 
-/* Of one tensor. */
+/* Options of assertions about one tensor. */
 typedef struct eddy_assert_one_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_one_args));
     eddy_tensor x;
-    eddy_list   data;        /* shown when it fails; default x */
-    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
-    const char *message;     /* begins the text */
+    eddy_list   data;        /* shown in the error message; default x */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements shown of each; -1: all */
+    const char *message;     /* begins the error message */
     const char *name;
 } eddy_assert_one_args;
 
@@ -40,18 +41,18 @@ typedef struct eddy_assert_near_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_near_args));
     eddy_tensor x, y;
     double      rtol EDDY_DEFAULT(EDDY_OMITTED);
-    /* default 10 epsilon of the type, each; below 0: none */
+    /* default 10 epsilon of the type for both; negative: none */
     double      atol EDDY_DEFAULT(EDDY_OMITTED);
-    eddy_list   data;        /* shown when it fails; default x and y */
-    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
-    const char *message;     /* begins the text */
+    eddy_list   data;        /* shown in the error message; default x and y */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements shown of each; -1: all */
+    const char *message;     /* begins the error message */
     const char *name;
 } eddy_assert_near_args;
 #endif
 
 enum { MOST_KNOWN = 4096, MOST_TEXT = 1024 };
 
-/* What is compared, and how the text says it: "x < y", "x > 0". */
+/* A comparison, and its text in messages: "x < y", "x > 0". */
 typedef struct claim {
     const char        *who, *says;
     const eddy_op_def *op;
@@ -59,7 +60,7 @@ typedef struct claim {
     bool               of_one;
 } claim;
 
-/* Whether constants fulfil the claim: 1, 0, or -1 if they are not all constants. */
+/* Whether the claim holds for constants: 1, 0, or -1 if an operand is not a constant. */
 static int known_truth(const claim *c)
 {
     const eddy_array *x = eddy_constant_value(c->x), *y = eddy_constant_value(c->y);
@@ -90,7 +91,7 @@ static const char *sentence(const claim *c, const char *message, char text[MOST_
     return text;
 }
 
-/* The assertion that `condition` holds, which is the claim's. */
+/* The assertion that `condition`, which belongs to the claim, holds. */
 static eddy_tensor assert_that(const claim *c, eddy_tensor condition,
                                const eddy_assert_pair_args *a)
 {
@@ -116,28 +117,29 @@ static eddy_tensor compare(claim c, const eddy_assert_pair_args *a)
     return y;
 }
 
-/* x against 0. */
+/* Compares x with 0. */
 static eddy_tensor compare_one(const char *who, const char *says, const eddy_op_def *op,
-                               const eddy_assert_one_args *a)
+                               const eddy_assert_one_args *given)
 {
-    const eddy_assert_pair_args rest = { .data = a->data, .summarize = a->summarize,
-                                         .message = a->message, .name = a->name };
-    const eddy_tensor zero = eddy_is_valid(a->x) ? NumberLike(0, a->x) : a->x;
-    return compare((claim){ who, says, op, a->x, zero, true }, &rest);
+    const eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
+    const eddy_assert_pair_args rest = { .data = a.data, .summarize = a.summarize,
+                                         .message = a.message, .name = a.name };
+    const eddy_tensor zero = eddy_is_valid(a.x) ? NumberLike(0, a.x) : a.x;
+    return compare((claim){ who, says, op, a.x, zero, true }, &rest);
 }
 
 /* ------------------------------------------------------------- comparisons -- */
 
-/** An operation that fails the run unless x == y, element by element.
+/** Returns an operation that fails the run unless x == y for all elements.
  *
- *  x, y       numbers or bools of one type, shapes that broadcast
- *  data       what the error's text shows, up to 63 tensors; default x and y
- *  summarize  how many elements of each; 0 is 3, -1 all
- *  message    begins the text
+ *  x, y       any type except float16 and bfloat16, the same for both, shapes that broadcast
+ *  data       up to 63 tensors shown in the error message; default x and y
+ *  summarize  the number of elements shown of each; default 3; -1: all
+ *  message    begins the error message
  *
- *  It holds where there are no elements.
- *  Errors: those of eddy_equal and eddy_assert; EDDY_CHECK_FAILED at the run, or while
- *  building if constants settle it.
+ *  It holds if there are no elements.
+ *  Errors: as for eddy_equal and eddy_assert; EDDY_CHECK_FAILED at run time, or while building
+ *  for constants.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_equal. */
 eddy_tensor eddy_assert_equal_with(const eddy_assert_pair_args *given)
 {
@@ -145,9 +147,9 @@ eddy_tensor eddy_assert_equal_with(const eddy_assert_pair_args *given)
     return compare((claim){ "assert_equal", "x == y", &eddy_op_equal, a.x, a.y, false }, &a);
 }
 
-/** An operation that fails the run unless x != y, element by element: if any are equal.
+/** Returns an operation that fails the run unless x != y for all elements.
  *
- *  Arguments and errors as for eddy_assert_equal.
+ *  Arguments and errors are as for eddy_assert_equal.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_none_equal. */
 eddy_tensor eddy_assert_none_equal_with(const eddy_assert_pair_args *given)
 {
@@ -156,9 +158,9 @@ eddy_tensor eddy_assert_none_equal_with(const eddy_assert_pair_args *given)
                             &eddy_op_not_equal, a.x, a.y, false }, &a);
 }
 
-/** An operation that fails the run unless x < y, element by element.
+/** Returns an operation that fails the run unless x < y for all elements.
  *
- *  Arguments and errors as for eddy_assert_equal, of real numbers.
+ *  Arguments and errors are as for eddy_assert_equal, for real types.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_less. */
 eddy_tensor eddy_assert_less_with(const eddy_assert_pair_args *given)
 {
@@ -166,9 +168,9 @@ eddy_tensor eddy_assert_less_with(const eddy_assert_pair_args *given)
     return compare((claim){ "assert_less", "x < y", &eddy_op_less, a.x, a.y, false }, &a);
 }
 
-/** An operation that fails the run unless x <= y, element by element.
+/** Returns an operation that fails the run unless x <= y for all elements.
  *
- *  Arguments and errors as for eddy_assert_less.
+ *  Arguments and errors are as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_less_equal. */
 eddy_tensor eddy_assert_less_equal_with(const eddy_assert_pair_args *given)
 {
@@ -177,9 +179,9 @@ eddy_tensor eddy_assert_less_equal_with(const eddy_assert_pair_args *given)
                    &a);
 }
 
-/** An operation that fails the run unless x > y, element by element.
+/** Returns an operation that fails the run unless x > y for all elements.
  *
- *  Arguments and errors as for eddy_assert_less.
+ *  Arguments and errors are as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_greater. */
 eddy_tensor eddy_assert_greater_with(const eddy_assert_pair_args *given)
 {
@@ -187,9 +189,9 @@ eddy_tensor eddy_assert_greater_with(const eddy_assert_pair_args *given)
     return compare((claim){ "assert_greater", "x > y", &eddy_op_greater, a.x, a.y, false }, &a);
 }
 
-/** An operation that fails the run unless x >= y, element by element.
+/** Returns an operation that fails the run unless x >= y for all elements.
  *
- *  Arguments and errors as for eddy_assert_less.
+ *  Arguments and errors are as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_greater_equal. */
 eddy_tensor eddy_assert_greater_equal_with(const eddy_assert_pair_args *given)
 {
@@ -200,60 +202,56 @@ eddy_tensor eddy_assert_greater_equal_with(const eddy_assert_pair_args *given)
 
 /* ------------------------------------------------------------------- signs -- */
 
-/** An operation that fails the run unless x > 0, element by element.
+/** Returns an operation that fails the run unless x > 0 for all elements.
  *
- *  x                         real numbers
- *  data, summarize, message  as for eddy_assert_equal; what is shown is x, if left out
+ *  x                         float32, float64, int32, int64 or uint8, any shape
+ *  data, summarize, message  as for eddy_assert_equal; data defaults to x
  *
- *  Errors: as there.
+ *  Errors: as for eddy_assert_less.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_positive. */
 eddy_tensor eddy_assert_positive_with(const eddy_assert_one_args *given)
 {
-    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
-    return compare_one("assert_positive", "x > 0", &eddy_op_greater, &a);
+    return compare_one("assert_positive", "x > 0", &eddy_op_greater, given);
 }
 
-/** An operation that fails the run unless x < 0, element by element.
+/** Returns an operation that fails the run unless x < 0 for all elements.
  *
- *  Arguments and errors as for eddy_assert_positive.
+ *  Arguments and errors are as for eddy_assert_positive.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_negative. */
 eddy_tensor eddy_assert_negative_with(const eddy_assert_one_args *given)
 {
-    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
-    return compare_one("assert_negative", "x < 0", &eddy_op_less, &a);
+    return compare_one("assert_negative", "x < 0", &eddy_op_less, given);
 }
 
-/** An operation that fails the run unless x >= 0, element by element.
+/** Returns an operation that fails the run unless x >= 0 for all elements.
  *
- *  Arguments and errors as for eddy_assert_positive.
+ *  Arguments and errors are as for eddy_assert_positive.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_non_negative. */
 eddy_tensor eddy_assert_non_negative_with(const eddy_assert_one_args *given)
 {
-    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
-    return compare_one("assert_non_negative", "x >= 0", &eddy_op_greater_equal, &a);
+    return compare_one("assert_non_negative", "x >= 0", &eddy_op_greater_equal, given);
 }
 
-/** An operation that fails the run unless x <= 0, element by element.
+/** Returns an operation that fails the run unless x <= 0 for all elements.
  *
- *  Arguments and errors as for eddy_assert_positive.
+ *  Arguments and errors are as for eddy_assert_positive.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_non_positive. */
 eddy_tensor eddy_assert_non_positive_with(const eddy_assert_one_args *given)
 {
-    eddy_assert_one_args a = EDDY_TAKE(eddy_assert_one_args, given);
-    return compare_one("assert_non_positive", "x <= 0", &eddy_op_less_equal, &a);
+    return compare_one("assert_non_positive", "x <= 0", &eddy_op_less_equal, given);
 }
 
-/* ---------------------------------------------------- nearness, finiteness -- */
+/* ---------------------------------------------------- closeness, finiteness -- */
 
-/** An operation that fails the run unless |x - y| <= atol + rtol |y|, element by element.
+/** Returns an operation that fails the run unless |x - y| <= atol + rtol |y| for all elements.
  *
- *  x, y        float32 or float64, of one type, shapes that broadcast
- *  rtol, atol  left out, 10 epsilon of the type, each; below 0, none
+ *  x, y        float32 or float64, of the same type, shapes that broadcast
+ *  rtol, atol  default 10 epsilon of the type for both; negative: none
  *  data, summarize, message  as for eddy_assert_equal
  *
- *  A NaN is near nothing.
- *  Errors: EDDY_BAD_DTYPE for other types; those of eddy_sub and eddy_assert;
- *  EDDY_CHECK_FAILED at the run.
+ *  Fails for NaN.
+ *  Errors: EDDY_BAD_DTYPE for other element types; otherwise as for eddy_sub and eddy_assert;
+ *  EDDY_CHECK_FAILED at run time.
  *  Gradient: none.  TensorFlow: tf.debugging.assert_near. */
 eddy_tensor eddy_assert_near_with(const eddy_assert_near_args *given)
 {
@@ -268,7 +266,7 @@ eddy_tensor eddy_assert_near_with(const eddy_assert_near_args *given)
     if (!eddy_is_valid(a.x) || !eddy_is_valid(a.y)) return Sub(a.x, a.y);
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
         return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
-                         "assert_near: x is %s; expected float32 or float64", eddy_dtype_name(d));
+                         "assert_near: x is %s; float32 or float64 expected", eddy_dtype_name(d));
     snprintf(says, sizeof says, "|x - y| <= %g + %g |y|", atol, rtol);
     eddy_scope_begin(a.x.graph, a.name ? a.name : "assert_near");
     const eddy_tensor near = LessEqual(Abs(Sub(a.x, a.y)), Add(Mul(rtol, Abs(a.y)), atol));
@@ -278,12 +276,13 @@ eddy_tensor eddy_assert_near_with(const eddy_assert_near_args *given)
     return y;
 }
 
-/** y = x, and the run fails if an element of x is infinite or NaN: eddy_check_numerics.
+/** y = x, and the run fails if an element of x is infinite or NaN: the same as
+ *  eddy_check_numerics.
  *
  *  x        float32 or float64, any shape
- *  message  begins the error's text
+ *  message  begins the error message
  *
- *  Errors, Gradient: those of eddy_check_numerics.
+ *  Errors, Gradient: as for eddy_check_numerics.
  *  TensorFlow: tf.debugging.assert_all_finite, verify_tensor_all_finite. */
 eddy_tensor eddy_assert_all_finite(eddy_tensor x, const char *message)
 {
@@ -292,7 +291,7 @@ eddy_tensor eddy_assert_all_finite(eddy_tensor x, const char *message)
 
 /* ------------------------------------------------------------------- order -- */
 
-/* All elements but the first, compared with those before them. */
+/* Whether all elements except the first compare as requested with their predecessors. */
 static eddy_tensor in_order(eddy_tensor x, eddy_tensor (*compared)(eddy_tensor a, eddy_tensor b))
 {
     const eddy_tensor all = eddy_ravel(x);
@@ -300,18 +299,20 @@ static eddy_tensor in_order(eddy_tensor x, eddy_tensor (*compared)(eddy_tensor a
     return eddy_all(compared(eddy_index(all, "1:"), eddy_index(all, ":-1")));
 }
 
-/** y = whether no element of x is below the one before it, a bool.
+/** y = whether no element of x is less than the one before it, a bool scalar.
  *
- *  x  real numbers of any shape, taken in their order; true of fewer than two
+ *  x  float32, float64, int32, int64 or uint8, any shape; elements are taken in row-major order;
+ *     true for fewer than two elements
  *
- *  Errors: EDDY_BAD_DTYPE for others.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: tf.debugging.is_non_decreasing. */
 eddy_tensor eddy_is_non_decreasing(eddy_tensor x) { return in_order(x, eddy_greater_equal); }
 
-/** y = whether each element of x is above the one before it, a bool.
+/** y = whether each element of x is greater than the one before it, a bool scalar.
  *
- *  x  real numbers of any shape, taken in their order; true of fewer than two
+ *  x  float32, float64, int32, int64 or uint8, any shape; elements are taken in row-major order;
+ *     true for fewer than two elements
  *
- *  Errors: EDDY_BAD_DTYPE for others.
+ *  Errors: EDDY_BAD_DTYPE for other element types.
  *  Gradient: none.  TensorFlow: tf.debugging.is_strictly_increasing. */
 eddy_tensor eddy_is_strictly_increasing(eddy_tensor x) { return in_order(x, eddy_greater); }

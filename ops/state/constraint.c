@@ -4,8 +4,8 @@
 #include "ops/ops.h"
 
 #ifdef EDDY_HEADER
-/* `apply` builds, from a variable's value, the one that it gets instead, of its type and
- * shape.  A plain struct, copied freely; what `context` points to must outlive the last
+/* `apply` builds the value that replaces a variable's value, with the same type and shape. A
+ * plain struct that may be copied; the object to which `context` points must outlive the last
  * call of eddy_apply_gradients. */
 typedef struct eddy_constraint {
     eddy_tensor (*apply)(eddy_tensor value, void *context);
@@ -13,7 +13,7 @@ typedef struct eddy_constraint {
 } eddy_constraint;
 #endif
 
-/* Belongs to the graph, which frees it. */
+/* Owned by the graph, which frees it. */
 typedef struct kept {
     eddy_allocator  allocator;
     int32_t         variable;
@@ -27,7 +27,7 @@ static void release(void *object)
     eddy__release(&memory, k, sizeof *k);
 }
 
-/* The constraint of a variable among what the graph owns; NULL. */
+/* The constraint of a variable among the objects that the graph owns; NULL if none. */
 static kept *find(const eddy_graph *g, int32_t variable)
 {
     for (int i = 0; i < g->n_owned; i++) {
@@ -37,16 +37,16 @@ static kept *find(const eddy_graph *g, int32_t variable)
     return NULL;
 }
 
-/** Sets the constraint of a variable, replacing its old one: the same as .constraint of
+/** Sets the constraint of a variable, replacing the previous one; the same as .constraint of
  *  eddy_variable.
  *
  *  var         a variable
- *  constraint  .apply NULL: none from now on
+ *  constraint  .apply NULL removes the constraint
  *
- *  Returns var. Train steps that are built already stay as they are, and a graph file
- *  keeps what a step was built of, not the function.
- *  Errors: INVALID_ARGUMENT if var is no variable; NO_MEMORY. TensorFlow's
- *  Variable(constraint=...). */
+ *  Returns var.  Training steps that are already built do not change; a graph file contains the
+ *  operations of a step, not the function.
+ *  Errors: EDDY_INVALID_ARGUMENT if var is not a variable; EDDY_NO_MEMORY.
+ *  TensorFlow: Variable(constraint=...). */
 eddy_tensor eddy_variable_constrain(eddy_tensor var, eddy_constraint constraint)
 {
     eddy_graph      *g = var.graph;
@@ -69,12 +69,12 @@ eddy_tensor eddy_variable_constrain(eddy_tensor var, eddy_constraint constraint)
     return var;
 }
 
-/** Whether a variable has a constraint; if so, *out is it.
+/** Returns whether a variable has a constraint, and stores it in *out.
  *
- *  var  any tensor, invalid ones too
- *  out  may be NULL; left alone if the answer is no
+ *  var  any tensor, also an invalid one
+ *  out  may be NULL; unchanged if there is no constraint
  *
- *  TensorFlow's Variable.constraint. */
+ *  TensorFlow: Variable.constraint. */
 bool eddy_variable_constraint(eddy_tensor var, eddy_constraint *out)
 {
     const kept *k = eddy_node_of(var) ? find(var.graph, var.node) : NULL;

@@ -1,7 +1,7 @@
-/* control.c -- identity, stop_gradient, no_op, group and related operations, which only pass
- * values on or order other operations. */
+/* control.c -- identity, stop_gradient, no_op, group and related operations, which only forward
+ * values or order other operations. */
 #include "ops/math/elementwise_rows.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "graph/internal.h"
 
 #include <string.h>
@@ -21,7 +21,9 @@ const eddy_op_def eddy_op_identity = {
     .infer = same_infer, .gradient = identity_gradient, .batch = eddy_batch_as_is,
 };
 
-/** y = x. Gradient: dx = dy. TensorFlow's Identity. */
+/** y = x.
+ *
+ *  Gradient: dx = dy.  TensorFlow: Identity. */
 eddy_tensor eddy_identity(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_identity, NULL, x);
@@ -34,7 +36,9 @@ const eddy_op_def eddy_op_stop_gradient = {
     .infer = same_infer, .gradient = eddy_not_differentiable, .batch = eddy_batch_as_is,
 };
 
-/** y = x, a constant to differentiation. Gradient: none. TensorFlow's StopGradient. */
+/** y = x, treated as a constant by differentiation.
+ *
+ *  Gradient: none.  TensorFlow: StopGradient. */
 eddy_tensor eddy_stop_gradient(eddy_tensor x)
 {
     return eddy_apply1(&eddy_op_stop_gradient, NULL, x);
@@ -61,13 +65,14 @@ const eddy_op_def eddy_op_grad_pass_through = {
     .batch = eddy_batch_as_is,
 };
 
-/** The value of y, the gradient of x: dy reaches x unchanged, and nothing y was built from.
+/** Returns the value of y with the gradient of x: the gradient reaches x unchanged, but not the
+ *  operations from which y was built.
  *
- *  y, x  of one element type and shape
+ *  y, x  of the same element type and shape
  *
- *  The straight-through estimator: eddy_grad_pass_through(eddy_round(x), x).
+ *  This is the straight-through estimator: eddy_grad_pass_through(eddy_round(x), x).
  *  Errors: EDDY_BAD_SHAPE if the two differ in type or shape.
- *  Gradient: dx = dy; y has none.  TensorFlow: tf.grad_pass_through. */
+ *  Gradient: dx = the gradient of the result; y has none.  TensorFlow: tf.grad_pass_through. */
 eddy_tensor eddy_grad_pass_through(eddy_tensor y, eddy_tensor x)
 {
     return eddy_apply2(&eddy_op_grad_pass_through, NULL, y, x);
@@ -104,7 +109,7 @@ static void identity_n_gradient(eddy_rule *r)
     for (int k = 0; k < r->n_out; k++) r->dx[k] = r->dy[k];
 }
 
-/* Those that only order are not repeated for the examples. */
+/* Inputs that only order are not repeated for the examples. */
 static void identity_n_batch(eddy_batch *b)
 {
     const eddy_allocator *memory = eddy__graph_allocator(b->graph);
@@ -128,14 +133,15 @@ const eddy_op_def eddy_op_identity_n = {
     .batch = identity_n_batch,
 };
 
-/** Passes the first `outputs` of the tensors on unchanged, as the outputs of one node: returns
- *  output 0; eddy_output gives the others.
+/** Forwards the first `outputs` tensors unchanged, as the outputs of one node: returns output 0;
+ *  eddy_output(y, k) gives the others.
  *
  *  x        any tensors of one graph
- *  outputs  in [1, x.count]; the others only order the node after them
+ *  outputs  in [1, x.count]; the node only runs after the remaining tensors
  *
- *  What custom gradients hang on.  Errors: INVALID_ARGUMENT.
- *  Gradient: dx[k] = dy[k]; the others have none.  TensorFlow's IdentityN. */
+ *  Custom gradients are built on it.
+ *  Errors: EDDY_INVALID_ARGUMENT for an invalid `outputs`.
+ *  Gradient: dx[k] = dy[k]; the remaining tensors have none.  TensorFlow: IdentityN. */
 eddy_tensor eddy_identity_n(eddy_list x, int outputs)
 {
     return eddy_apply(&eddy_op_identity_n, &(identity_n_attrs){ outputs }, x.count, x.at,
@@ -160,9 +166,11 @@ const eddy_op_def eddy_op_prevent_gradient = {
     .batch = eddy_batch_as_is,
 };
 
-/** y = x; differentiating through it is the error NO_GRADIENT with `message`.
+/** y = x, which cannot be differentiated.
  *
- *  TensorFlow's PreventGradient. */
+ *  message  the reason, shown in the error message
+ *
+ *  Gradient: none; requesting it is the error EDDY_NO_GRADIENT.  TensorFlow: PreventGradient. */
 eddy_tensor eddy_prevent_gradient(eddy_tensor x, const char *message)
 {
     return eddy_apply1(&eddy_op_prevent_gradient, &(prevent_attrs){ message }, x);
@@ -199,11 +207,13 @@ typedef struct eddy_tuple_args {
     eddy_graph  *graph;
     eddy_list    members;
     eddy_tensor *out;       /* room for members.count tensors */
-    const char  *name;      /* scope, default "tuple" */
+    const char  *name;      /* name of the scope; default "tuple" */
 } eddy_tuple_args;
 #endif
 
-/** An operation that does nothing, after its control inputs. TensorFlow's NoOp. */
+/** Returns an operation that does nothing, after its control inputs.
+ *
+ *  Gradient: none.  TensorFlow: NoOp. */
 eddy_tensor eddy_no_op_with(const eddy_no_op_args *given)
 {
     eddy_no_op_args a = EDDY_TAKE(eddy_no_op_args, given);
@@ -211,11 +221,11 @@ eddy_tensor eddy_no_op_with(const eddy_no_op_args *given)
                       (eddy_apply_args){ .graph = a.graph, .name = a.name });
 }
 
-/** One operation that runs all of `members`; fetched, it yields nothing.
+/** Returns an operation that runs all `members`; it has no value.
  *
  *  name  default "group_deps"
  *
- *  TensorFlow's group. */
+ *  TensorFlow: tf.group. */
 eddy_tensor eddy_group_with(const eddy_group_args *given)
 {
     eddy_group_args a = EDDY_TAKE(eddy_group_args, given);
@@ -225,14 +235,14 @@ eddy_tensor eddy_group_with(const eddy_group_args *given)
     return t;
 }
 
-/** out[i] = members.at[i], none of them before all are computed.
+/** out[i] = members.at[i], available only after all members are computed.
  *
- *  members  invalid entries stay invalid, slices stay slices; all invalid is an error
- *  out      room for members.count tensors; may be the members' own list
- *  name     scope, default "tuple"
+ *  members  invalid entries stay invalid, and slices stay slices; at least one must be valid
+ *  out      room for members.count tensors; may be members.at
+ *  name     name of the scope; default "tuple"
  *
- *  Errors: INVALID_ARGUMENT "Must have at least one Tensor". Gradient: dy.
- *  TensorFlow's tuple. */
+ *  Errors: EDDY_INVALID_ARGUMENT if no member is valid.
+ *  Gradient: each member receives the gradient of its output.  TensorFlow: tf.tuple. */
 void eddy_tuple_with(const eddy_tuple_args *given)
 {
     eddy_tuple_args a = EDDY_TAKE(eddy_tuple_args, given);

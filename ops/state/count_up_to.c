@@ -41,13 +41,13 @@ const eddy_op_def eddy_op_count_up_to = {
     .infer = count_infer, .kernel = count_kernel, .gradient = eddy_not_differentiable,
 };
 
-/** y = the variable's value, which then is one more; at the limit the run fails instead.
+/** y = the variable's value, which is then incremented; at the limit, the run fails instead.
  *
  *  var    a variable, an int32 or int64 scalar
- *  limit  of its type; the last value of y is one less
+ *  limit  must fit in the variable's type; the last value of y is limit - 1
  *
- *  Errors: EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the run,
- *  EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE with the variable unchanged.
+ *  Errors: EDDY_INVALID_ARGUMENT if var is not a variable or limit does not fit; at run time,
+ *  EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE at the limit, with the variable unchanged.
  *  Gradient: none.  TensorFlow: CountUpTo. */
 eddy_tensor eddy_count_up_to(eddy_tensor var, int64_t limit)
 {

@@ -1,6 +1,6 @@
 /* host_scalar.c -- host scalars: numbers that a C function of the program returns at each run. */
 #include "ops/arrays/batching.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -10,15 +10,15 @@ typedef double (*eddy_host_function)(void *data, double x);
 typedef struct eddy_host_scalar_args {
     size_t             size_ EDDY_DEFAULT(sizeof(eddy_host_scalar_args));
     eddy_graph        *graph;
-    eddy_host_function function;   /* called when the value is needed, once a run */
-    void              *data;       /* handed to it */
+    eddy_host_function function;   /* called once per run in which the value is needed */
+    void              *data;       /* passed to it */
     eddy_tensor        x;          /* its argument; default the number of earlier runs */
     const char        *name;
 } eddy_host_scalar_args;
 #endif
 
 typedef struct host_attrs {
-    eddy_host_function function;   /* no attribute: a file cannot hold it */
+    eddy_host_function function;   /* not an attribute, because a file cannot hold it */
     void              *data;
 } host_attrs;
 
@@ -53,23 +53,23 @@ const eddy_op_def eddy_op_host_scalar = {
     .batch = eddy_batch_as_is,
 };
 
-/** y = function(data, x), float64, called at each run that needs y.
+/** y = function(data, x), float64, called in each run that needs y.
  *
- *  graph     where the node goes; default x's graph
- *  function  any C function: a learning rate of one's own, a number that the program
- *            changes while it trains
- *  data      handed to it; it must live as long as runs of the graph
- *  x         a number of any type but complex, cast to float64: the global step, say.  Of
- *            another shape than a scalar's, the function is called for each element.
- *            Default: how many runs the session had before
+ *  graph     the graph of the node; default that of x
+ *  function  any C function, such as a learning-rate schedule or a number that the program
+ *            changes during training
+ *  data      passed to the function; must outlive all runs of the graph
+ *  x         any type except complex, cast to float64, such as the global step; unless x is a
+ *            scalar, the function is called for each element; default: the number of earlier runs
+ *            of the session
  *
- *  The value is never folded, merged with another or kept from run to run; where nobody
- *  needs it, the function is not called.  It may be called from any thread that runs the
- *  graph, and from two at once if two sessions run.  A map without a batched x calls it
- *  once for all examples, one with it once for each.  The function is no part of a graph
- *  file: writing a graph that has this node is refused.
+ *  The value is never folded, merged with another or reused in another run; if it is not needed,
+ *  the function is not called.  The function may be called from any thread that runs the graph,
+ *  and concurrently if two sessions run.  Under eddy_vmap, it is called once for all examples, or
+ *  once per example if x is batched.  A graph file cannot contain the function: saving a graph
+ *  that has this node fails.
  *  Errors: EDDY_INVALID_ARGUMENT without a function; EDDY_BAD_DTYPE for a complex x.
- *  Gradient: none.  TensorFlow: a callable as a hyper-parameter of an optimizer. */
+ *  Gradient: none.  TensorFlow: a callable as a hyperparameter of an optimizer. */
 eddy_tensor eddy_host_scalar_with(const eddy_host_scalar_args *given)
 {
     eddy_host_scalar_args a = EDDY_TAKE(eddy_host_scalar_args, given);
@@ -78,7 +78,7 @@ eddy_tensor eddy_host_scalar_with(const eddy_host_scalar_args *given)
     const int        n = a.x.graph || a.x.node ? 1 : 0;
     eddy_tensor      x = a.x;
     if (n > 0 && eddy_is_valid(x) && eddy_dtype_is_complex(eddy_dtype_of(x)))
-        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "HostScalar: x is %s; expected a real number",
+        return eddy_fail(x.graph, EDDY_BAD_DTYPE, "HostScalar: x is %s; a real type expected",
                          eddy_dtype_name(eddy_dtype_of(x)));
     if (n > 0 && eddy_is_valid(x) && eddy_dtype_of(x) != EDDY_FLOAT64)
         x = eddy_cast(x, EDDY_FLOAT64);

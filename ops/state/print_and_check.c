@@ -1,6 +1,6 @@
 /* print_and_check.c -- debugging operations: check_numerics, print, assert. */
 #include "graph/op.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -40,7 +40,7 @@ static double real_at(const eddy_buffer *x, int64_t i)
     return ((const double *)x->data)[i];
 }
 
-/* Element i's place, "[2,0,7]". */
+/* The position of element i, "[2,0,7]". */
 static char *print_position(eddy_shape s, int64_t i, char *buf, size_t size)
 {
     eddy_shape at = { .rank = s.rank };
@@ -74,7 +74,7 @@ static eddy_status numerics_kernel(eddy_kernel *k)
                             nans + infs, x->count);
 }
 
-/* dx = dy, checked as well. */
+/* dx = dy, also checked. */
 static void numerics_gradient(eddy_rule *r)
 {
     const numerics_attrs *a = r->attrs;
@@ -94,12 +94,11 @@ const eddy_op_def eddy_op_check_numerics = {
 /** y = x, and the run fails if an element of x is infinite or NaN.
  *
  *  x        float32 or float64, any shape
- *  message  begins the error's text, which goes on to say which of the two it
- *           was, and where first
+ *  message  begins the error message, which also tells which of the two occurred, and the
+ *           position of the first one
  *
- *  The check is made whenever y is computed; a control dependency on y is
- *  enough.
- *  Errors: EDDY_BAD_DTYPE; in a run EDDY_CHECK_FAILED.
+ *  The check is made whenever y is computed; a control dependency on y is enough.
+ *  Errors: EDDY_CHECK_FAILED at run time.
  *  Gradient: dx = dy, checked in the same way.  TensorFlow: CheckNumerics. */
 eddy_tensor eddy_check_numerics(eddy_tensor x, const char *message)
 {
@@ -116,7 +115,7 @@ typedef struct line {
     size_t size, used;
 } line;
 
-/* Appends, as far as there is room. */
+/* Appends text, as far as there is room. */
 static void put(line *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void put(line *l, const char *fmt, ...)
 {
@@ -157,7 +156,7 @@ static int64_t shown_of(const eddy_buffer *x, int64_t summarize)
     return summarize < 0 || summarize > x->count ? x->count : summarize;
 }
 
-/* The attribute of an option `summarize`; false, and the graph says why, if it is 0. */
+/* The attribute for the option `summarize`; records an error and returns false if it is 0. */
 static bool elements_shown(eddy_tensor x, const char *op, int64_t summarize, int64_t *attribute)
 {
     *attribute = summarize == DEFAULT_SUMMARIZE ? 0 : summarize;
@@ -167,7 +166,7 @@ static bool elements_shown(eddy_tensor x, const char *op, int64_t summarize, int
     return false;
 }
 
-/* "[1 2 3...]" for each input from 1 on. */
+/* "[1 2 3...]" for each input except the first. */
 static void put_data(line *l, const eddy_kernel *k, int64_t summarize)
 {
     for (int n = 1; n < k->n_in; n++) {
@@ -203,18 +202,18 @@ static eddy_tensor refuse_data(eddy_tensor t, const char *op, eddy_list data)
 typedef struct eddy_print_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_print_args));
     eddy_tensor x;
-    eddy_list   data;        /* what is printed; default x */
+    eddy_list   data;        /* printed tensors; default x */
     const char *message;     /* begins the line */
-    /* only in the first n runs of a session; -1: always */
+    /* prints only in the first n runs of a session; -1: always */
     int64_t     first_n EDDY_DEFAULT(-1);
-    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements printed of each; -1: all */
     void      (*write)(void *user, const char *line);
     void       *user;
     const char *name;
 } eddy_print_args;
 #endif
 
-/* The function and its argument live in the graph only, not in files. */
+/* The function and its argument are stored in the graph only, not in files. */
 typedef struct print_attrs {
     const char *message;
     int64_t     summarize, first_n;
@@ -228,7 +227,7 @@ static bool print_infer(eddy_infer *c)
     return true;
 }
 
-/* Room for the line, up to a limit; put() cuts what is longer. */
+/* Room for the line, up to a limit; put() truncates longer lines. */
 static eddy_status print_prepare(eddy_kernel *k)
 {
     const print_attrs *a = k->attrs;
@@ -267,22 +266,21 @@ const eddy_op_def eddy_op_print = {
     .infer = print_infer, .prepare = print_prepare, .kernel = print_kernel,
     .gradient = print_gradient, .batch = eddy_batch_as_is };
 
-/** y = x, and whenever y is computed a line with the values of `data` is written.
+/** y = x, and a line with the values of `data` is written whenever y is computed.
  *
- *  x          any dtype and shape
- *  data       up to 63 tensors (not of half type); default x alone
+ *  x          any element type, any shape
+ *  data       up to 63 tensors of any type except float16 and bfloat16; default x
  *  message    begins the line; the values follow, "[1 2 3...]" for each tensor
- *  summarize  how many elements of each, at least 1; -1: all, as far as the line
- *             stays within a megabyte
- *  first_n    only in the first n runs of a session, with 0 never; below 0, the default: always
- *  write      gets each line, without a newline; it may be called from any
- *             thread that runs the graph.  Default: a line on stderr.  It is not
- *             part of graph files: a graph read from one writes to stderr.  In it
- *             the session that runs may be asked for its message and nothing
- *             else: every other call on it is refused
- *  user       handed to write
+ *  summarize  the number of elements printed of each, at least 1; -1: all, as long as the line is
+ *             shorter than a megabyte
+ *  first_n    prints only in the first n runs of a session; 0: never; negative (default): always
+ *  write      called with each line, without a newline, from any thread that runs the graph;
+ *             default: writes to stderr.  Graph files do not contain it: a graph read from a file
+ *             writes to stderr.  The function may ask the running session for its message; any
+ *             other call on that session is refused
+ *  user       passed to write
  *
- *  The only operation that writes anything.
+ *  No other operation writes output.
  *  Gradient: dx = dy; none for the data.  TensorFlow: Print. */
 eddy_tensor eddy_print_with(const eddy_print_args *given)
 {
@@ -304,9 +302,9 @@ eddy_tensor eddy_print_with(const eddy_print_args *given)
 typedef struct eddy_assert_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_assert_args));
     eddy_tensor condition;
-    eddy_list   data;        /* shown when it fails */
+    eddy_list   data;        /* shown in the error message */
     const char *message;
-    int64_t     summarize EDDY_DEFAULT(3); /* elements of each; -1: all */
+    int64_t     summarize EDDY_DEFAULT(3); /* elements shown of each; -1: all */
     const char *name;
 } eddy_assert_args;
 #endif
@@ -349,17 +347,17 @@ const eddy_op_def eddy_op_assert = { .name = "Assert",
                                      .gradient = eddy_not_differentiable,
                                      .batch = eddy_batch_as_is };
 
-/** An operation that fails the run unless every element of `condition` is true.
+/** Returns an operation that fails the run unless every element of `condition` is true.
  *
- *  condition  bool, any shape; an empty one holds
- *  data       up to 63 tensors whose values the error's text shows (not of
- *             half type)
- *  message    begins the text
- *  summarize  how many elements of each, at least 1; -1: all
+ *  condition  bool, any shape; holds if it has no elements
+ *  data       up to 63 tensors, of any type except float16 and bfloat16, whose values the error
+ *             message shows
+ *  message    begins the error message
+ *  summarize  the number of elements shown of each, at least 1; -1: all
  *
- *  It has no value: fetch it, or make what depends on it between
+ *  It has no value: fetch it, or build the operations that depend on it between
  *  eddy_control_begin(g, EDDY_LIST(assertion)) and eddy_control_end(g).
- *  Errors: EDDY_BAD_DTYPE; in a run EDDY_CHECK_FAILED.
+ *  Errors: EDDY_CHECK_FAILED at run time.
  *  Gradient: none.  TensorFlow: Assert. */
 eddy_tensor eddy_assert_with(const eddy_assert_args *given)
 {

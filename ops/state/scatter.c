@@ -1,7 +1,7 @@
 /* scatter.c -- scatter_update, scatter_add and scatter_sub: changing rows of a variable in
  * place. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/state/variable.h"
 #include "build/gen/table.h"
 
@@ -21,7 +21,7 @@ typedef struct eddy_scatter_args {
 
 const eddy_attr_field eddy__scatter_fields[] = EDDY_FIELDS(eddy_scatter_attrs, skip_negative);
 
-/* updates = the shape of indices, then that of a row of the variable. */
+/* Checks that updates has the shape of indices, followed by that of a row of the variable. */
 bool eddy__infer_scatter(eddy_infer *c)
 {
     const eddy_type *var = &c->in[0], *updates = &c->in[2];
@@ -38,8 +38,8 @@ bool eddy__infer_scatter(eddy_infer *c)
     return eddy__infer_yield(c, 0, var->dtype, x);
 }
 
-/* Indices and updates may be the variable itself under another shape, from
- * before the run; then they must not change while rows are written. */
+/* Indices and updates may share memory with the variable, as views of its value before the run;
+ * they must not change while rows are written. */
 static size_t bytes_apart(const eddy_kernel *k, int i)
 {
     const eddy_buffer *var = k->in[0], *b = k->in[i];
@@ -53,7 +53,7 @@ eddy_status eddy__scatter_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-/* Input i, in scratch memory if it is the variable's. */
+/* Input i, copied to scratch memory if it shares memory with the variable. */
 static eddy_buffer taken_apart(const eddy_kernel *k, int i)
 {
     eddy_buffer b = *k->in[i];
@@ -88,23 +88,17 @@ eddy_status eddy__scatter_rows(eddy_kernel *k)
     return eddy__variable_yield(k);
 }
 
-static eddy_tensor scatter(const eddy_op_def *op, eddy_scatter_args a)
-{
-    return eddy__apply_named(a.name, op, &(eddy_scatter_attrs){ a.skip_negative }, 3,
-                             (eddy_tensor[]){ a.var, a.indices, a.updates });
-}
-
 /** var[indices[i]] = updates[i]; y = the variable's new value.
  *
- *  var            a variable of rank above 0
+ *  var            a variable of rank at least 1
  *  indices        int32 or int64, any shape; 0 <= index < rows of var
- *  updates        of var's type, shaped like indices and then a row of var
- *  skip_negative  a negative index is passed over and is no error
+ *  updates        same type as var; the shape of indices followed by that of a row of var
+ *  skip_negative  ignores negative indices instead of failing
  *
- *  Where an index comes again, the last row stays.
- *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if they do not fit; at the run,
- *  EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE for an index outside, before
- *  anything is written.
+ *  For repeated indices, the last row is kept.
+ *  Errors: EDDY_BAD_DTYPE or EDDY_BAD_SHAPE if the arguments do not match; at run time,
+ *  EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE for an index out of range, before anything is
+ *  written.
  *  Gradient: none.  TensorFlow: ScatterUpdate. */
 const eddy_op_def eddy_op_scatter_update = {
     EDDY_SCATTER("ScatterUpdate", EDDY_ROW_PUT, EDDY_ANY_TYPE),
@@ -113,20 +107,13 @@ const eddy_op_def eddy_op_scatter_update = {
 
 eddy_tensor eddy_scatter_update_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_update, a);
+    return eddy__scatter_apply(&eddy_op_scatter_update, given);
 }
 
-double eddy__scatter_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
-{
-    (void)attrs; (void)n_in; (void)out;
-    return (double)eddy_shape_count(in[2].shape);
-}
-
-/** var[indices[i]] += updates[i], one after the other; y = the variable's new value.
+/** var[indices[i]] += updates[i], in order; y = the variable's new value.
  *
- *  Arguments and errors as for eddy_scatter_update; var holds numbers, not
- *  bool, float16 or bfloat16.  Equal indices add up.
+ *  Arguments and errors are as for eddy_scatter_update; var has any numeric type except float16
+ *  and bfloat16.  Updates of repeated indices are summed.
  *  Gradient: none.  TensorFlow: ScatterAdd. */
 const eddy_op_def eddy_op_scatter_add = {
     EDDY_SCATTER("ScatterAdd", EDDY_ROW_ADD, EDDY_TAKES_NUMBERS_COMPLEX),
@@ -135,13 +122,12 @@ const eddy_op_def eddy_op_scatter_add = {
 
 eddy_tensor eddy_scatter_add_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_add, a);
+    return eddy__scatter_apply(&eddy_op_scatter_add, given);
 }
 
-/** var[indices[i]] -= updates[i], one after the other; y = the variable's new value.
+/** var[indices[i]] -= updates[i], in order; y = the variable's new value.
  *
- *  Arguments and errors as for eddy_scatter_add.
+ *  Arguments and errors are as for eddy_scatter_add.
  *  Gradient: none.  TensorFlow: ScatterSub. */
 const eddy_op_def eddy_op_scatter_sub = {
     EDDY_SCATTER("ScatterSub", EDDY_ROW_SUB, EDDY_TAKES_NUMBERS_COMPLEX),
@@ -150,6 +136,20 @@ const eddy_op_def eddy_op_scatter_sub = {
 
 eddy_tensor eddy_scatter_sub_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_sub, a);
+    return eddy__scatter_apply(&eddy_op_scatter_sub, given);
+}
+
+/* ------------------------------------------------------------------ tools -- */
+
+double eddy__scatter_flops(const void *attrs, int n_in, const eddy_type *in, const eddy_type *out)
+{
+    (void)attrs; (void)n_in; (void)out;
+    return (double)eddy_shape_count(in[2].shape);
+}
+
+eddy_tensor eddy__scatter_apply(const eddy_op_def *op, const eddy_scatter_args *given)
+{
+    const eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
+    return eddy__apply_named(a.name, op, &(eddy_scatter_attrs){ a.skip_negative }, 3,
+                             (eddy_tensor[]){ a.var, a.indices, a.updates });
 }

@@ -1,17 +1,10 @@
 /* scatter_mul_div.c -- scatter_mul, scatter_div, scatter_min and scatter_max on rows of a
  * variable, in place. */
 #include "ops/short_names.h"
-#include "graph/take.h"
 #include "ops/state/variable.h"
 #include "build/gen/table.h"
 
 #include <string.h>
-
-static eddy_tensor scatter(const eddy_op_def *op, eddy_scatter_args a)
-{
-    return eddy__apply_named(a.name, op, &(eddy_scatter_attrs){ a.skip_negative }, 3,
-                             (eddy_tensor[]){ a.var, a.indices, a.updates });
-}
 
 /* ------------------------------------------------------------------ product -- */
 
@@ -20,19 +13,18 @@ const eddy_op_def eddy_op_scatter_mul = {
     .flops = eddy__scatter_flops, .kernel = eddy__scatter_rows,
 };
 
-/** var[indices[i]] *= updates[i], one after the other; y = the variable's new value.
+/** var[indices[i]] *= updates[i], in order; y = the variable's new value.
  *
- *  Arguments and errors as for eddy_scatter_add.
+ *  Arguments and errors are as for eddy_scatter_add.
  *  Gradient: none.  TensorFlow: ScatterMul. */
 eddy_tensor eddy_scatter_mul_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_mul, a);
+    return eddy__scatter_apply(&eddy_op_scatter_mul, given);
 }
 
 /* ----------------------------------------------------------------- quotient -- */
 
-/* Element i of integers is 0. */
+/* Whether element i, an integer, is 0. */
 static bool is_zero(const eddy_buffer *x, int64_t i)
 {
     static const char zero[8] = { 0 };
@@ -40,8 +32,8 @@ static bool is_zero(const eddy_buffer *x, int64_t i)
     return memcmp((const char *)x->data + (size_t)i * size, zero, size) == 0;
 }
 
-/* The first 0 among the updates of rows that are not passed over; -1 if there is none, or the
- * numbers are not integers. */
+/* The first 0 among the updates of rows that are not skipped; -1 if there is none or the type is
+ * not an integer type. */
 static int64_t first_zero(const eddy_kernel *k)
 {
     const eddy_buffer *indices = k->in[1], *updates = k->in[2];
@@ -66,16 +58,15 @@ const eddy_op_def eddy_op_scatter_div = {
     .flops = eddy__scatter_flops, .kernel = div_kernel,
 };
 
-/** var[indices[i]] /= updates[i], one after the other; y = the variable's new value.
+/** var[indices[i]] /= updates[i], in order; y = the variable's new value.
  *
- *  Arguments as for eddy_scatter_add.  Quotients of integers are cut towards 0.
- *  Errors: as there; at the run, EDDY_INVALID_ARGUMENT for an integer divided by 0, before
- *  anything is written.
+ *  Arguments are as for eddy_scatter_add.  Quotients of integers are rounded towards 0.
+ *  Errors: as for eddy_scatter_add; at run time, EDDY_INVALID_ARGUMENT if an integer is divided
+ *  by 0, before anything is written.
  *  Gradient: none.  TensorFlow: ScatterDiv. */
 eddy_tensor eddy_scatter_div_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_div, a);
+    return eddy__scatter_apply(&eddy_op_scatter_div, given);
 }
 
 /* ----------------------------------------------------------------- extremes -- */
@@ -88,13 +79,12 @@ const eddy_op_def eddy_op_scatter_min = {
 /** var[indices[i]] = the elementwise minimum of its old value and updates[i]; y = the variable's
  *  new value.
  *
- *  Arguments and errors as for eddy_scatter_update; var holds real numbers, not bool, float16
- *  or bfloat16.  NaN where either is.
+ *  Arguments and errors are as for eddy_scatter_update; var is float32, float64, int32, int64 or
+ *  uint8.  NaN where either is NaN.
  *  Gradient: none.  TensorFlow: ScatterMin. */
 eddy_tensor eddy_scatter_min_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_min, a);
+    return eddy__scatter_apply(&eddy_op_scatter_min, given);
 }
 
 const eddy_op_def eddy_op_scatter_max = {
@@ -105,10 +95,9 @@ const eddy_op_def eddy_op_scatter_max = {
 /** var[indices[i]] = the elementwise maximum of its old value and updates[i]; y = the variable's
  *  new value.
  *
- *  Arguments and errors as for eddy_scatter_min.
+ *  Arguments and errors are as for eddy_scatter_min.
  *  Gradient: none.  TensorFlow: ScatterMax. */
 eddy_tensor eddy_scatter_max_with(const eddy_scatter_args *given)
 {
-    eddy_scatter_args a = EDDY_TAKE(eddy_scatter_args, given);
-    return scatter(&eddy_op_scatter_max, a);
+    return eddy__scatter_apply(&eddy_op_scatter_max, given);
 }

@@ -1,6 +1,6 @@
 /* scatter_nd.c -- scatter_nd updates of a variable in place, addressed by tuples of indices. */
 #include "ops/short_names.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/arrays/nd_indices.h"
 #include "ops/state/variable.h"
 #include "build/gen/table.h"
@@ -24,7 +24,7 @@ static bool nd_infer(eddy_infer *c)
            eddy__infer_yield(c, 0, var->dtype, var->shape);
 }
 
-/* Nothing is written before all tuples are found good. */
+/* Nothing is written before all tuples are checked. */
 static eddy_status nd_rows(eddy_kernel *k)
 {
     const eddy_tuples l = eddy__tuples_of(k->in[0]->type.shape, k->in[1], k->attrs);
@@ -36,8 +36,9 @@ static eddy_status nd_rows(eddy_kernel *k)
     return eddy__variable_yield(k);
 }
 
-static eddy_tensor scatter(const eddy_op_def *op, eddy_scatter_nd_args a)
+static eddy_tensor scatter(const eddy_op_def *op, const eddy_scatter_nd_args *given)
 {
+    const eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
     return eddy__apply_named(a.name, op, &(eddy_tuples_attrs){ a.batch_dims }, 3,
                              (eddy_tensor[]){ a.var, a.indices, a.updates });
 }
@@ -58,35 +59,32 @@ static eddy_tensor scatter(const eddy_op_def *op, eddy_scatter_nd_args a)
 const eddy_op_def eddy_op_scatter_nd_update =
     SCATTER_ND("ScatterNdUpdate", EDDY_ROW_PUT, EDDY_ANY_TYPE, NULL);
 
-/** The rows of a variable that `indices` names are replaced by those of `updates`; y = the
- *  variable's new value.
+/** Replaces the rows of a variable at `indices` by `updates`; y = the variable's new value.
  *
  *  var         a variable
- *  indices     int32 or int64, rank above 0; tuples along its last dimension, as for
+ *  indices     int32 or int64, rank at least 1; index tuples along the last dimension, as for
  *              eddy_gather_nd
- *  updates     of var's type, of the shape that gathering from var gives
- *  batch_dims  so many leading dimensions are those of var and of indices
+ *  updates     same type as var; the shape that gathering from var returns
+ *  batch_dims  the number of leading dimensions that var and indices share
  *
- *  Where a tuple comes again, the last row stays.
- *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if they do not fit; at the
- *  run, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE for an index outside, before anything is
- *  written.
+ *  For repeated tuples, the last row is kept.
+ *  Errors: EDDY_BAD_DTYPE, EDDY_BAD_SHAPE or EDDY_INVALID_ARGUMENT if the arguments do not match;
+ *  at run time, EDDY_UNINITIALIZED, and EDDY_OUT_OF_RANGE for an index out of range, before
+ *  anything is written.
  *  Gradient: none.  TensorFlow: ScatterNdUpdate. */
 eddy_tensor eddy_scatter_nd_update_with(const eddy_scatter_nd_args *given)
 {
-    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
-    return scatter(&eddy_op_scatter_nd_update, a);
+    return scatter(&eddy_op_scatter_nd_update, given);
 }
 
-/** Rows of a variable replaced by `updates`, each example by its own indices:
- *  var[b..., indices[b..., i]] = updates[b..., i]; y = the variable's new value.
+/** var[b..., indices[b..., i]] = updates[b..., i], with separate indices for each example; y =
+ *  the variable's new value.
  *
  *  var      a variable [b..., rows, ...]
  *  indices  int32 or int64 [b..., n]
- *  updates  of var's type [b..., n, ...]
+ *  updates  same type as var, [b..., n, ...]
  *
- *  Errors: as eddy_scatter_nd_update, which it builds; EDDY_BAD_SHAPE for indices of an
- *  unknown rank.
+ *  Errors: as for eddy_scatter_nd_update; EDDY_BAD_SHAPE if the rank of indices is unknown.
  *  Gradient: none.  TensorFlow: batch_scatter_update. */
 eddy_tensor eddy_batch_scatter_update(eddy_tensor var, eddy_tensor indices, eddy_tensor updates)
 {
@@ -94,7 +92,7 @@ eddy_tensor eddy_batch_scatter_update(eddy_tensor var, eddy_tensor indices, eddy
     if (eddy_is_valid(indices) && rank < 1)
         return eddy_fail(
             indices.graph, EDDY_BAD_SHAPE,
-            "batch_scatter_update: indices has rank %d; expected a known rank of 1 or more", rank);
+            "batch_scatter_update: indices has rank %d; a known rank of 1 or more expected", rank);
     return eddy_scatter_nd_update(var, ExpandDims(indices, -1), updates, .batch_dims = rank - 1);
 }
 
@@ -103,30 +101,27 @@ eddy_tensor eddy_batch_scatter_update(eddy_tensor var, eddy_tensor indices, eddy
 const eddy_op_def eddy_op_scatter_nd_add =
     SCATTER_ND("ScatterNdAdd", EDDY_ROW_ADD, EDDY_TAKES_NUMBERS_COMPLEX, eddy__scatter_flops);
 
-/** `updates` added to the rows of a variable that `indices` names, one after the other; y = the
- *  variable's new value.
+/** Adds `updates` to the rows of a variable at `indices`, in order; y = the variable's new value.
  *
- *  Arguments and errors as for eddy_scatter_nd_update; var holds numbers, not bool, float16 or
- *  bfloat16.  Equal tuples add up.
+ *  Arguments and errors are as for eddy_scatter_nd_update; var has any numeric type except
+ *  float16 and bfloat16.  Updates of repeated tuples are summed.
  *  Gradient: none.  TensorFlow: ScatterNdAdd. */
 eddy_tensor eddy_scatter_nd_add_with(const eddy_scatter_nd_args *given)
 {
-    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
-    return scatter(&eddy_op_scatter_nd_add, a);
+    return scatter(&eddy_op_scatter_nd_add, given);
 }
 
 const eddy_op_def eddy_op_scatter_nd_sub =
     SCATTER_ND("ScatterNdSub", EDDY_ROW_SUB, EDDY_TAKES_NUMBERS_COMPLEX, eddy__scatter_flops);
 
-/** `updates` subtracted from the rows of a variable that `indices` names, one after the other;
- *  y = the variable's new value.
+/** Subtracts `updates` from the rows of a variable at `indices`, in order; y = the variable's new
+ *  value.
  *
- *  Arguments and errors as for eddy_scatter_nd_add.
+ *  Arguments and errors are as for eddy_scatter_nd_add.
  *  Gradient: none.  TensorFlow: ScatterNdSub. */
 eddy_tensor eddy_scatter_nd_sub_with(const eddy_scatter_nd_args *given)
 {
-    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
-    return scatter(&eddy_op_scatter_nd_sub, a);
+    return scatter(&eddy_op_scatter_nd_sub, given);
 }
 
 /* ----------------------------------------------------------------- extremes -- */
@@ -134,28 +129,26 @@ eddy_tensor eddy_scatter_nd_sub_with(const eddy_scatter_nd_args *given)
 const eddy_op_def eddy_op_scatter_nd_min =
     SCATTER_ND("ScatterNdMin", EDDY_ROW_MIN, EDDY_TAKES_NUMBERS, eddy__scatter_flops);
 
-/** The rows of a variable at `indices` become the elementwise minimum of their old values and
- *  `updates`; y = the variable's new value.
+/** Replaces the rows of a variable at `indices` by the elementwise minimum of their old values
+ *  and `updates`; y = the variable's new value.
  *
- *  Arguments and errors as for eddy_scatter_nd_update; var holds real numbers, not bool,
- *  float16 or bfloat16.  NaN where either is.
+ *  Arguments and errors are as for eddy_scatter_nd_update; var is float32, float64, int32, int64
+ *  or uint8.  NaN where either is NaN.
  *  Gradient: none.  TensorFlow: ScatterNdMin. */
 eddy_tensor eddy_scatter_nd_min_with(const eddy_scatter_nd_args *given)
 {
-    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
-    return scatter(&eddy_op_scatter_nd_min, a);
+    return scatter(&eddy_op_scatter_nd_min, given);
 }
 
 const eddy_op_def eddy_op_scatter_nd_max =
     SCATTER_ND("ScatterNdMax", EDDY_ROW_MAX, EDDY_TAKES_NUMBERS, eddy__scatter_flops);
 
-/** The rows of a variable at `indices` become the elementwise maximum of their old values and
- *  `updates`; y = the variable's new value.
+/** Replaces the rows of a variable at `indices` by the elementwise maximum of their old values
+ *  and `updates`; y = the variable's new value.
  *
- *  Arguments and errors as for eddy_scatter_nd_min.
+ *  Arguments and errors are as for eddy_scatter_nd_min.
  *  Gradient: none.  TensorFlow: ScatterNdMax. */
 eddy_tensor eddy_scatter_nd_max_with(const eddy_scatter_nd_args *given)
 {
-    eddy_scatter_nd_args a = EDDY_TAKE(eddy_scatter_nd_args, given);
-    return scatter(&eddy_op_scatter_nd_max, a);
+    return scatter(&eddy_op_scatter_nd_max, given);
 }

@@ -1,27 +1,27 @@
 /* variable.c -- variables, initialization and assignment.
  *
- * The output of the Variable node is the value from before the run, whatever the run does to it;
- * eddy_read, with a control dependency on an update, sees that update. */
+ * The output of the Variable node is the value before the run, regardless of updates in the run;
+ * eddy_read with a control dependency on an update returns the updated value. */
 #include "ops/math/elementwise_rows.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/state/variable.h"
 #include "graph/internal.h"
 
 #include <string.h>
 
 #ifdef EDDY_HEADER
-/* The initialisers of all variables, in order of creation. */
+/* The initializers of all variables, in order of creation. */
 #define EDDY_INITIALIZERS "initializers"
 
 typedef struct eddy_variable_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_variable_args));
     eddy_graph *graph;
-    eddy_tensor initial_value;     /* required; its shape and dtype become the variable's */
-    bool        not_trainable;     /* stays out of EDDY_TRAINABLE_VARIABLES */
-    bool        no_validate_shape; /* open shape: initializer and eddy_variable_set decide */
-    eddy_dtype  dtype;             /* casts the initial value; default its own */
+    eddy_tensor initial_value;     /* required; determines the shape and dtype */
+    bool        not_trainable;     /* not added to EDDY_TRAINABLE_VARIABLES */
+    bool        no_validate_shape; /* unknown shape, set by initializer or eddy_variable_set */
+    eddy_dtype  dtype;             /* casts the initial value; default its type */
     const char *name;              /* default "Variable" */
-    eddy_constraint constraint;    /* optimizers apply it after each dense update; default none */
+    eddy_constraint constraint;    /* applied by optimizers after each dense update; default none */
 } eddy_variable_args;
 #endif
 
@@ -49,14 +49,13 @@ const eddy_op_def eddy_op_variable = {
 static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_validate_shape,
                                 const char *name);
 
-/** A tensor whose value lives in the session from run to run.
+/** A variable: a tensor whose value is kept in the session from run to run.
  *
- *  As a tensor it is the value from before the run. Its initialiser is the
- *  assign "<name>/Assign", run by eddy_initializer. It joins
- *  EDDY_GLOBAL_VARIABLES and, unless not_trainable, EDDY_TRAINABLE_VARIABLES.
- *
- *  Errors: INVALID_ARGUMENT without an initial value; UNINITIALIZED from a run
- *  that reads it before it has a value. TensorFlow's Variable. */
+ *  As a tensor, it is the value before the run.  Its initializer is the assignment
+ *  "<name>/Assign", which eddy_initializer runs.  It is added to EDDY_GLOBAL_VARIABLES and,
+ *  unless not_trainable, to EDDY_TRAINABLE_VARIABLES.
+ *  Errors: EDDY_INVALID_ARGUMENT without an initial value; at run time, EDDY_UNINITIALIZED if it
+ *  is read before it has a value.  TensorFlow: Variable. */
 eddy_tensor eddy_variable_with(const eddy_variable_args *given)
 {
     eddy_variable_args args = EDDY_TAKE(eddy_variable_args, given);
@@ -90,17 +89,17 @@ eddy_tensor eddy_variable_with(const eddy_variable_args *given)
     return var;
 }
 
-/** The operation that runs the initialisers of all global variables.
+/** Returns the operation that runs the initializers of all global variables.
  *
- *  Call it after the last variable is made, optimizer slots included. Each call
- *  makes a node. TensorFlow's global_variables_initializer. */
+ *  Call it after the last variable is built, including optimizer slots.  Each call builds a node.
+ *  TensorFlow: global_variables_initializer. */
 eddy_tensor eddy_initializer(eddy_graph *g)
 {
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     int          n = eddy_collection_size(g, EDDY_INITIALIZERS);
     size_t       bytes = (size_t)n * sizeof(eddy_tensor);
     eddy_tensor *all = eddy__allocate(eddy__graph_allocator(g), bytes);
-    if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "eddy_initializer: out of memory");
+    if (!all) return eddy_fail(g, EDDY_NO_MEMORY, "initializer: out of memory");
     eddy_collection_get(g, EDDY_INITIALIZERS, NULL, all, n);
     eddy_control_clear(g);
     eddy_tensor t = eddy_group(g, (eddy_list){ n, all }, "init");
@@ -144,14 +143,14 @@ eddy_status eddy__variable_yield(eddy_kernel *k)
 static eddy_status assign_kernel(eddy_kernel *k)
 {
     eddy_buffer *var = k->in[0], *value = k->in[1];
-    if (value->count != var->count) return EDDY_BAD_SHAPE;     /* whoever runs it made room */
+    if (value->count != var->count) return EDDY_BAD_SHAPE;     /* the caller allocated the memory */
     size_t bytes = (size_t)value->count * eddy_dtype_size(value->type.dtype);
     if (bytes > 0 && var->data != value->data) memmove(var->data, value->data, bytes);
     if (var->state) var->state->initialized = true;
     return eddy__variable_yield(k);
 }
 
-/* y = the operand, for elements of each size. */
+/* y = the operand, for each element size. */
 static eddy_status take_1(int64_t n, void *y, const void *const *x, const void *attrs)
 {
     (void)attrs;
@@ -201,12 +200,13 @@ static eddy_tensor assign_named(eddy_tensor var, eddy_tensor value, bool no_vali
                       (eddy_tensor[]){ var, value }, (eddy_apply_args){ .name = name });
 }
 
-/** var = value; the result is the new value.
+/** var = value; y = the variable's new value.
  *
- *  var    a variable; value of its dtype and shape
+ *  var    a variable
+ *  value  same type and shape as var
  *
- *  Errors: BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if var is no variable.
- *  Gradient: none. TensorFlow's Assign. */
+ *  Errors: EDDY_BAD_SHAPE if the shapes differ; EDDY_INVALID_ARGUMENT if var is not a variable.
+ *  Gradient: none.  TensorFlow: Assign. */
 eddy_tensor eddy_assign(eddy_tensor var, eddy_tensor value)
 {
     return assign_named(var, value, false, NULL);
@@ -249,19 +249,21 @@ const eddy_op_def eddy_op_assign_sub = {
     .gradient = eddy_not_differentiable,
 };
 
-/** var = var + value; the result is the new value.
+/** var = var + value; y = the variable's new value.
  *
- *  Errors: as eddy_assign; UNINITIALIZED in a run. Gradient: none.
- *  TensorFlow's AssignAdd. */
+ *  Arguments are as for eddy_assign; var has any numeric type except float16 and bfloat16.
+ *  Errors: as for eddy_assign; EDDY_UNINITIALIZED at run time.
+ *  Gradient: none.  TensorFlow: AssignAdd. */
 eddy_tensor eddy_assign_add(eddy_tensor var, eddy_tensor value)
 {
     return eddy_apply2(&eddy_op_assign_add, NULL, var, value);
 }
 
-/** var = var - value; the result is the new value.
+/** var = var - value; y = the variable's new value.
  *
- *  Errors: as eddy_assign; UNINITIALIZED in a run. Gradient: none.
- *  TensorFlow's AssignSub. */
+ *  Arguments are as for eddy_assign_add.
+ *  Errors: as for eddy_assign; EDDY_UNINITIALIZED at run time.
+ *  Gradient: none.  TensorFlow: AssignSub. */
 eddy_tensor eddy_assign_sub(eddy_tensor var, eddy_tensor value)
 {
     return eddy_apply2(&eddy_op_assign_sub, NULL, var, value);
@@ -287,11 +289,20 @@ const eddy_op_def eddy_op_read = {
     .infer = read_infer, .kernel = read_kernel, .gradient = read_gradient,
 };
 
-/** The value of a variable at this point of the run.
+/* The value between two updates: after all updates that were created before it. A loop or branch
+ * that updates the variable begins with it. */
+const eddy_op_def eddy_op_latest_value = {
+    .name = "LatestValue", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .flags = EDDY_OP_REFERENCE | EDDY_OP_UPDATES | EDDY_OP_STATEFUL,
+    .infer = read_infer, .kernel = read_kernel, .gradient = read_gradient,
+};
+
+/** y = the value of a variable at this point of the run.
  *
- *  Made under eddy_control_begin after an update, it sees that update and the
- *  ones created before it; otherwise it is the value from before the run.
- *  Errors: UNINITIALIZED in a run. Gradient: dy. TensorFlow's ReadVariableOp. */
+ *  Built under eddy_control_begin after an update, it returns the value after that update and
+ *  earlier ones; otherwise the value before the run.
+ *  Errors: EDDY_UNINITIALIZED at run time.
+ *  Gradient: dvar = dy.  TensorFlow: ReadVariableOp. */
 eddy_tensor eddy_read(eddy_tensor var)
 {
     return eddy_apply1(&eddy_op_read, NULL, var);
@@ -314,8 +325,9 @@ const eddy_op_def eddy_op_is_initialized = {
     .kernel = is_initialized_kernel, .gradient = eddy_not_differentiable,
 };
 
-/** Whether the variable has a value: a bool scalar. Gradient: none.
- *  TensorFlow's IsVariableInitialized. */
+/** y = whether the variable has a value, a bool scalar.
+ *
+ *  Gradient: none.  TensorFlow: IsVariableInitialized. */
 eddy_tensor eddy_is_initialized(eddy_tensor var)
 {
     return eddy_apply1(&eddy_op_is_initialized, NULL, var);
@@ -347,15 +359,15 @@ const eddy_op_def eddy_op_initialized_value = {
     .kernel = initialized_value_kernel, .gradient = eddy_not_differentiable,
 };
 
-/** The variable's value, or its initial value while it has none: for
- *  initialising one variable from another in one run.
+/** y = the variable's value, or its initial value if it has none yet, to initialize one variable
+ *  from another in the same run.
  *
- *  Errors: INVALID_ARGUMENT if var is no variable. Gradient: none.
- *  TensorFlow's Variable.initialized_value. */
+ *  Errors: EDDY_INVALID_ARGUMENT if var is not a variable.
+ *  Gradient: none.  TensorFlow: Variable.initialized_value. */
 eddy_tensor eddy_initialized_value(eddy_tensor var)
 {
     eddy_graph      *g = var.graph;
-    const eddy_node *behind = eddy_node_of(eddy_node_at(g, var.node + 1));   /* mostly its own */
+    const eddy_node *behind = eddy_node_of(eddy_node_at(g, var.node + 1));   /* usually its own */
     if (behind && behind->op == &eddy_op_assign && eddy_same(behind->inputs[0], var))
         return eddy_apply2(&eddy_op_initialized_value, NULL, var, behind->inputs[1]);
     const int n = eddy_collection_size(g, EDDY_INITIALIZERS);

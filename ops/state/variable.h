@@ -3,16 +3,17 @@
 #define EDDY_OPS_STATE_VARIABLE_H
 
 #include "ops/arrays/arrays.h"
+#include "ops/ops.h"
 
-/* Input 0 is a variable that has a value; otherwise records that it has none. */
+/* Checks that input 0, a variable, has a value; records an error otherwise. */
 eddy_status eddy__variable_ready(eddy_kernel *k);
-/* Output 0, if there is one, gets the value of the variable that is input 0. */
+/* Copies the value of the variable that is input 0 to output 0, if there is one. */
 eddy_status eddy__variable_yield(eddy_kernel *k);
 
 /* ------------------------------------------------- rows (ops/state/scatter.c) -- */
 
-/* The ops on rows: attributes, shape rule, prepare and kernel; the variant is a row's change.
- * Nothing is written before all indices are found good. */
+/* The operations on rows: attributes, shape rule, prepare and kernel; the variant is the update
+ * of a row. Nothing is written before all indices are checked. */
 typedef struct eddy_scatter_attrs {
     bool skip_negative;
 } eddy_scatter_attrs;
@@ -22,6 +23,8 @@ eddy_status eddy__scatter_prepare(eddy_kernel *k);
 eddy_status eddy__scatter_rows(eddy_kernel *k);
 double      eddy__scatter_flops(const void *attrs, int n_in, const eddy_type *in,
                                 const eddy_type *out);
+/* The builder of each. */
+eddy_tensor eddy__scatter_apply(const eddy_op_def *op, const eddy_scatter_args *given);
 
 #define EDDY_SCATTER(type, change, types)                                       \
     .name = type, .min_inputs = 3, .max_inputs = 3, .outputs = 1, .variant = change, \

@@ -1,7 +1,7 @@
 /* lbfgs.c -- L-BFGS, limited-memory BFGS: a session runs the loss and its gradient; all other
  * computation is on float64 vectors here. See optim/lbfgs/lbfgs.h. */
 #include "optim/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "optim/lbfgs/line_search.h"
 
@@ -109,9 +109,9 @@ static bool evaluate(driver *r, double *loss)
         const int64_t     n = eddy_array_count(r->values[v]);
         if (eddy_array_count(g) != n)
             return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
-                                   "minimize_lbfgs: the gradient of '%.200s' has %lld elements; "
-                                   "the variable has %lld", eddy_name_of(r->variables[v]),
-                                   (long long)eddy_array_count(g), (long long)n);
+                                   "minimize_lbfgs: the number of elements of '%.200s' and of its "
+                                   "gradient differ: %lld and %lld", eddy_name_of(r->variables[v]),
+                                   (long long)n, (long long)eddy_array_count(g));
         for (int64_t i = 0; i < n; i++) r->next_g[at++] = eddy_array_get(g, i);
     }
     return true;
@@ -129,7 +129,7 @@ static bool evaluate_at(void *data, double at, line_point *out)
 
 /* -------------------------------------------------------------- direction -- */
 
-/* d = -H g by the two-loop recursion. If d is no descent direction, the history is cleared. */
+/* d = -H g by the two-loop recursion. If d is not a descent direction, the history is cleared. */
 static double choose_direction(driver *r)
 {
     for (int64_t i = 0; i < r->n; i++) r->d[i] = -r->g[i];
@@ -322,9 +322,11 @@ static bool set_gradients(driver *r)
     eddy_tensor *dx = r->fetches + 1;
     r->fetches[0] = r->a->loss;
     if (given.at && given.count != r->n_variables)
-        return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
-                               "minimize_lbfgs: %d gradients given for %d variables", given.count,
-                               r->n_variables);
+        return eddy__error_set(
+            &r->error, EDDY_INVALID_ARGUMENT,
+            "minimize_lbfgs: the number of gradients is %d; expected %d, one per "
+            "variable",
+            given.count, r->n_variables);
     if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
     else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }),
                             dx, .unconnected_gradients = EDDY_UNCONNECTED_ZERO) != EDDY_OK)

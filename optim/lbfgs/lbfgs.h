@@ -67,7 +67,7 @@ typedef struct eddy_minimize_lbfgs_args {
  * the graph is not run. Losses whose gradient is above 1e150 are not supported: products of it
  * overflow. Returns EDDY_OK for every end without an error. Errors: EDDY_INVALID_ARGUMENT for no
  * session, tensors of other graphs, no variables, no gradient, numbers out of range;
- * EDDY_BAD_SHAPE if the loss is no scalar; EDDY_BAD_DTYPE; EDDY_NO_MEMORY; errors of evaluating
+ * EDDY_BAD_SHAPE if the loss is not a scalar; EDDY_BAD_DTYPE; EDDY_NO_MEMORY; errors of evaluating
  * the loss (EDDY_NOT_FED, EDDY_UNINITIALIZED, ...); and EDDY_INVALID_ARGUMENT if the loss or its
  * gradient is not finite at the start. */
 EDDY_API eddy_status eddy_minimize_lbfgs_with(const eddy_minimize_lbfgs_args *given);

@@ -60,7 +60,7 @@ static double between(const line_point *low, const line_point *high)
     return width > 0 ? fmin(fmax(at, from), to) : fmax(fmin(at, from), to);
 }
 
-/* The conditions hold somewhere between low, the lowest that fulfils the first one, and
+/* The conditions hold somewhere between low, the lowest that fulfills the first one, and
  * high. */
 static bool zoom(line_search_state *r, line_point low, line_point high, line_point *found)
 {

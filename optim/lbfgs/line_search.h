@@ -20,7 +20,7 @@ typedef struct line_search {
 } line_search;
 
 typedef enum line_outcome {
-    LINE_FOUND,                     /* a point that fulfils both conditions */
+    LINE_FOUND,                     /* a point that fulfills both conditions */
     LINE_LOWER,                     /* none; the point is lower than the start */
     LINE_NONE,                      /* ... no point is */
     LINE_STOPPED                    /* evaluate_at returned false */

@@ -5,7 +5,7 @@
  *   s <- s + (1 - beta2) ((g - m)^2 - s) + epsilon
  *   x <- x - lr m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct adabelief_state {
     eddy_adabelief_args a;

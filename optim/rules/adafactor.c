@@ -9,7 +9,7 @@
  * The paper's sums are means here: the factors cancel. The two roots are computed separately,
  * because R C of small gradients is below the smallest float32. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct adafactor_state {
     eddy_adafactor_args a;

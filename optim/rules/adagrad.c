@@ -6,7 +6,7 @@
  *
  * There is no epsilon: a starts above zero. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

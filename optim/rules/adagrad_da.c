@@ -8,7 +8,7 @@
  * The new value follows from the sums alone and does not depend on the old value. The global
  * step belongs to the caller, who passes it to apply_gradients as well. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

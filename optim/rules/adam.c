@@ -11,7 +11,7 @@
  * The powers of the betas are two variables shared by all variables that the optimizer updates;
  * every step ends with one more multiplication of them. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

@@ -5,7 +5,7 @@
  *   u <- max(beta2 u, |g| + epsilon)
  *   x <- x - lr / (1 - beta1^t) m / u */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct adamax_state {
     eddy_adamax_args a;

@@ -7,7 +7,7 @@
  *
  * With AMSGrad (Reddi et al. 2018) the root is taken of the largest s so far. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct adamw_state {
     eddy_adamw_args a;

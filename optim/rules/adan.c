@@ -7,7 +7,7 @@
  *   u  = (m / (1 - beta1^t) + beta2 v / (1 - beta2^t)) / (sqrt(n / (1 - beta3^t)) + epsilon)
  *   x <- (x - lr u) / (1 + lr decay) */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct adan_state {
     eddy_adan_args a;

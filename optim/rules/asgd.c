@@ -5,7 +5,7 @@
  *   x <- x (1 - lambda e) - e g
  *   a <- a + (x - a) / max(1, t - 1 - t0) */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct asgd_state {
     eddy_asgd_args a;

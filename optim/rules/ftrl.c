@@ -8,7 +8,7 @@
  *
  * Shrinkage affects z alone: n sums the squares of the gradients themselves. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

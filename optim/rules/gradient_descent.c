@@ -1,6 +1,6 @@
 /* gradient_descent.c -- gradient descent (SGD): v <- v - lr g. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

@@ -5,7 +5,7 @@
  *   u  = m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) + decay x
  *   x <- x - lr |x| / |u| u */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct lamb_state {
     eddy_lamb_args a;

@@ -5,7 +5,7 @@
  *   a <- momentum a + d
  *   x <- x - a                      or, after Nesterov, x <- x - (d + momentum a) */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 static eddy_tensor lars_scaled(const eddy_lars_args *s, eddy_tensor g, eddy_tensor v)
 {

@@ -10,7 +10,7 @@
  * fast and not exact: the resulting singular values are between 0.7 and 1.2. A is the smaller of
  * U U' and U' U, so tall matrices are transposed. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 static void muon_slots(eddy_optimizer *o, eddy_tensor v)
 {

@@ -8,7 +8,7 @@
  *
  * P is a variable; the constant 0.96 is the paper's. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct nadam_state {
     eddy_nadam_args a;

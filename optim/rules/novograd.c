@@ -5,7 +5,7 @@
  *   m <- beta1 m + g / (sqrt(s) + epsilon) + decay x
  *   x <- x - lr m */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct novograd_state {
     eddy_novograd_args a;

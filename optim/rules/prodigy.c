@@ -10,7 +10,7 @@
  *
  * The sums are over all variables, so they are computed before the first update. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct prodigy_state {
     eddy_prodigy_args a;

@@ -4,7 +4,7 @@
  *   e = lr, or with Adagrad  a <- a + g^2,  e = lr / sqrt(a)
  *   v <- shrink(v - e g, e l1) / (1 + e l2) */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

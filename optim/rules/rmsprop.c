@@ -8,7 +8,7 @@
  *
  * r starts at one, epsilon is inside the root, and the learning rate is inside the momentum. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

@@ -7,7 +7,7 @@
  *
  * The signs are multiplied instead of the gradients, whose products may underflow. */
 #include "optim/option_table.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 

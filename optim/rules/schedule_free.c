@@ -9,7 +9,7 @@
  *
  * The variable is y; its average x = y + (1 - 1 / beta1) (z - y) is not stored in a slot. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <string.h>
 

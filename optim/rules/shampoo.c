@@ -8,7 +8,7 @@
  * Roots are computed from eigenvalues, which are at least epsilon, the initial L_i; only
  * rounding can make them smaller. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <string.h>
 

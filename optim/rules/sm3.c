@@ -7,7 +7,7 @@
  *   m  <- momentum m + (1 - momentum) g / sqrt(n)
  *   x  <- x - lr m */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 static const char *const sm3_names[EDDY_MAX_RANK] = {
     "accumulator_0", "accumulator_1", "accumulator_2", "accumulator_3",

@@ -5,7 +5,7 @@
  *   s <- s - (1 - beta2) sign(s - g^2) g^2
  *   x <- x - lr m / (1 - beta1^t) / (sqrt(s / (1 - beta2^t)) + epsilon) */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 typedef struct yogi_state {
     eddy_yogi_args a;

@@ -1,6 +1,6 @@
 /* joined.c -- cyclic learning rates, and sequences of schedules. */
 #include "optim/schedules/schedules_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <math.h>
 
@@ -80,7 +80,7 @@ eddy_tensor eddy_joined_schedules_with(const eddy_joined_schedules_args *given)
     const int boundaries = a.boundaries.at ? a.boundaries.count : 0;
     if (boundaries != n - 1)
         eddy_fail(s.g, EDDY_INVALID_ARGUMENT,
-                  "joined_schedules: %d schedules require %d boundaries; %d are given", n,
-                  n - 1, boundaries);
+                  "joined_schedules: the number of boundaries is %d; expected %d, one less than "
+                  "schedules", boundaries, n - 1);
     return eddy__schedule_end(&s, schedules_fit(s.g, &a) ? joined(&s, &a) : eddy_none(s.g));
 }

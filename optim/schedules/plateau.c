@@ -1,6 +1,6 @@
 /* plateau.c -- reduce-on-plateau: a learning rate that decreases when a metric stops improving. */
 #include "optim/schedules/schedules_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* schedules.c -- learning rate schedules of TensorFlow 1's tf.train (exponential, polynomial,
  * cosine decay, ...), after its learning_rate_decay. */
 #include "optim/schedules/schedules_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <math.h>
 

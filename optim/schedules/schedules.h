@@ -7,7 +7,7 @@
  *
  * Errors of each: INVALID_ARGUMENT without a global step ("global_step is required for
  * exponential_decay.") or another required operand; BAD_DTYPE for a rate that is not floating;
- * BAD_SHAPE for an operand that is no scalar. */
+ * BAD_SHAPE for an operand that is not a scalar. */
 #ifndef EDDY_OPTIM_SCHEDULES_SCHEDULES_H
 #define EDDY_OPTIM_SCHEDULES_SCHEDULES_H
 

@@ -1,6 +1,6 @@
 /* warmup_one_cycle.c -- learning rate schedules: warm-up, one cycle, inverse square root. */
 #include "optim/schedules/schedules_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * A graph has no branches: the inner step is computed in each run, and written in every k-th
  * run. */
 #include "optim/wrappers/wrappers_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 typedef struct accumulate_state {

@@ -66,12 +66,13 @@ static bool can_average(eddy_graph *g, eddy_tensor t, int i)
 {
     char text[128];
     if (!eddy_is_valid(t) || t.graph != g)
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "averages: entry %d is not a tensor of this graph", i);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "averages_apply: entry %d is not a tensor of this graph", i);
     else if (!eddy_dtype_is_floating(eddy_dtype_of(t)))
         eddy_fail(g, EDDY_BAD_DTYPE, "The variables must be half, float, or double: %s",
                   eddy_name_of(t));
     else if (!eddy__is_variable(t) && !eddy_shape_is_known(eddy_shape_of(t)))
-        eddy_fail(g, EDDY_BAD_SHAPE, "averages: the shape of '%s', %s, is not known",
+        eddy_fail(g, EDDY_BAD_SHAPE, "averages_apply: the shape of '%s', %s, is not known",
                   eddy_name_of(t), eddy_shape_print(eddy_shape_of(t), text, sizeof text));
     return eddy__graph_ready(g);
 }
@@ -146,13 +147,13 @@ eddy_tensor eddy_averages_apply(eddy_averages *a, eddy_list var_list)
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!graph_of(a))
         return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "averages: the object is NULL or has been freed");
+                         "averages_apply: the object is NULL or has been freed");
     const bool all = !var_list.at || var_list.count == 0;
     const int  n = all ? eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES) : var_list.count;
     if (n <= 0) return eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: no variables to average", a->name);
     const size_t bytes = 2 * (size_t)n * sizeof(eddy_tensor);
     eddy_tensor *list = eddy__allocate(&a->allocator, bytes);
-    if (!list) return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d averages", a->name, n);
+    if (!list) return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory (averages: %d)", a->name, n);
     if (all) eddy_collection_get(g, EDDY_TRAINABLE_VARIABLES, NULL, list, n);
     else memcpy(list, var_list.at, (size_t)n * sizeof *list);
     eddy_tensor done = apply_all(a, (eddy_list){ n, list }, list + n);
@@ -169,7 +170,7 @@ eddy_tensor eddy_averages_swap(eddy_averages *a)
     const size_t bytes = 2 * (size_t)a->count * sizeof(eddy_tensor);
     eddy_tensor *done = eddy__allocate(&a->allocator, bytes);
     if (!done)
-        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d averages", a->name, a->count);
+        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory (averages: %d)", a->name, a->count);
     int n = 0;
     eddy_scope_begin(g, a->name);
     for (int i = 0; i < a->count; i++) {

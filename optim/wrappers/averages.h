@@ -22,7 +22,7 @@ typedef struct eddy_assign_moving_average_args {
 /* variable -= (1 - decay) (variable - value); returns the new value. Unless no_zero_debias is
  * set, this is applied to a variable "<variable>/biased", which starts as zeros, and variable =
  * biased / (1 - decay^n) at the n-th run ("<variable>/local_step"), whatever its old value.
- * BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if it is no variable.
+ * BAD_DTYPE, BAD_SHAPE, INVALID_ARGUMENT if it is not a variable.
  * moving_averages.assign_moving_average. */
 EDDY_API eddy_tensor eddy_assign_moving_average_with(const eddy_assign_moving_average_args *given);
 #define eddy_assign_moving_average(...) \
@@ -67,7 +67,7 @@ eddy_exponential_moving_average_with(const eddy_exponential_moving_average_args 
 typedef struct eddy_stochastic_weight_average_args {
     size_t      size_ EDDY_DEFAULT(sizeof(eddy_stochastic_weight_average_args));
     eddy_graph *graph;
-    int64_t     start;               /* runs that are passed over at first; default 0 */
+    int64_t     start;               /* runs that are skipped at first; default 0 */
     int64_t     every EDDY_DEFAULT(1); /* of the runs after these every so many-th counts */
     const char *name;                /* default "StochasticWeightAverage" */
 } eddy_stochastic_weight_average_args;

@@ -1,7 +1,7 @@
 /* averages_exponential.c -- exponential moving averages (EMA) of variables, after TensorFlow 1's
  * moving_averages. */
 #include "optim/wrappers/averages_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* clipped.c -- gradient clipping around any optimizer: the inner optimizer receives clipped
  * gradients. */
 #include "optim/wrappers/wrappers_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* gradient_lists.c -- gradient clipping on a list of pairs of gradient and variable. */
 #include "optim/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/wrappers/wrappers.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -91,7 +91,7 @@ static eddy_tensor *gradients_of(eddy_graph *g, const eddy_gradient_pair *pairs,
 {
     eddy_tensor *list = eddy__allocate(eddy__graph_allocator(g), (size_t)count * sizeof *list);
     if (!list)
-        eddy_fail(g, EDDY_NO_MEMORY, "clipping: out of memory for %d gradients", count);
+        eddy_fail(g, EDDY_NO_MEMORY, "clipping: out of memory (gradients: %d)", count);
     for (int i = 0; list && i < count; i++) list[i] = pairs[i].gradient;
     return list;
 }

@@ -3,7 +3,7 @@
  *   v <- the inner step
  *   at every k-th step  slow <- slow + alpha (v - slow),  v <- slow */
 #include "optim/wrappers/wrappers_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 typedef struct lookahead_state {

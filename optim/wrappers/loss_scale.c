@@ -4,7 +4,7 @@
  * Whether all gradients are finite is known only after the last one is computed; only then are
  * the results of the inner updates decided. */
 #include "optim/wrappers/wrappers_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 typedef struct scale_state {
@@ -65,7 +65,7 @@ static eddy_tensor noted(eddy_optimizer *o, int32_t from, eddy_tensor update)
     scale_state   *s = eddy_optimizer_state(o);
     eddy_id_range *range = s->fixed ? NULL : eddy__arena_alloc(&o->graph->arena, sizeof *range);
     if (!s->fixed && !range)
-        return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, 1);
+        return eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name, 1);
     if (range) *range = (eddy_id_range){ from, eddy_graph_size(o->graph), s->ranges };
     s->ranges = range;
     return update;
@@ -165,7 +165,7 @@ eddy_tensor eddy_loss_scale_of(eddy_optimizer *o)
     if (!g) return eddy_none(eddy_optimizer_graph(o));
     const scale_state *s = eddy_optimizer_state(o);
     return o->def.finish == scale_finish ? s->scale
-         : eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not an optimizer that scales the loss",
+         : eddy_fail(g, EDDY_INVALID_ARGUMENT, "loss_scale_of: '%.200s' does not scale the loss",
                      o->name);
 }
 

@@ -1,6 +1,6 @@
 /* multi.c -- several optimizers in one step, each for the variables that are listed for it. */
 #include "optim/wrappers/wrappers_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ static void multi_transform(eddy_optimizer *o, eddy_gradient_pair *pairs, int co
     const size_t        bytes = (size_t)count * sizeof *pairs;
     eddy_gradient_pair *some = eddy__allocate(&o->allocator, bytes);
     if (!some)
-        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory for %d gradients", o->name, count);
+        eddy_fail(o->graph, EDDY_NO_MEMORY, "%s: out of memory (gradients: %d)", o->name, count);
     for (int i = 0; some && eddy__graph_ready(o->graph) && i < parts_of(o); i++)
         if (part_at(o, i)->used && inner_at(o, i)->def.transform)
             transform_part(o, i, pairs, count, some);
@@ -151,7 +151,7 @@ static eddy_optimizer *build(eddy_graph *g, const eddy_multi_optimizer_args *a, 
         def.takes_complex &= inner[i]->def.takes_complex;
         if (inner[i]->def.transform) def.transform = multi_transform;
         if (keep_list(g, a->parts[i].variables, &parts[i].variables)) continue;
-        eddy_fail(g, EDDY_NO_MEMORY, "MultiOptimizer: out of memory for %d parts", a->count);
+        eddy_fail(g, EDDY_NO_MEMORY, "MultiOptimizer: out of memory (parts: %d)", a->count);
         return NULL;
     }
     eddy_optimizer *o = eddy_optimizer_new(g, &def, state, a->name);
@@ -171,7 +171,7 @@ eddy_optimizer *eddy_multi_optimizer_with(const eddy_multi_optimizer_args *given
     const size_t bytes = (size_t)a.count * (sizeof(eddy_optimizer *) + sizeof(multi_part));
     void *state = eddy__allocate_zeroed(eddy__graph_allocator(g), 1, bytes);
     if (!state) {
-        eddy_fail(g, EDDY_NO_MEMORY, "MultiOptimizer: out of memory for %d parts", a.count);
+        eddy_fail(g, EDDY_NO_MEMORY, "MultiOptimizer: out of memory (parts: %d)", a.count);
         return NULL;
     }
     eddy_optimizer *o = build(g, &a, state, bytes);

@@ -6,7 +6,7 @@
  * A graph evaluates a variable at one point per run. So the nodes between variables and loss are
  * built once more, on x + e instead of each x. */
 #include "optim/internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/wrappers/wrappers.h"
 #include "autodiff/internal.h"
 #include "ops/short_names.h"
@@ -125,7 +125,8 @@ int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args *given)
     if (eddy__hyper_settle(g, "sharpness_aware_gradients: rho", &a.rho, 0.05) &&
         eddy__pairs_compute(g, &c, &p) && p.count > room)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "%s: there are %d variables, but room for only %d pairs", what, p.count, room);
+                  "%s: the number of variables is %d, but there is room for %d", what, p.count,
+                  room);
     if (eddy__graph_ready(g)) sharpen(g, &p, a.rho);
     const int n = eddy__graph_ready(g) ? p.count : 0;
     for (int i = 0; i < n; i++) a.out[i] = p.at[i];

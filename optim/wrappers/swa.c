@@ -1,7 +1,7 @@
 /* swa.c -- SWA, stochastic weight averaging: the mean of variables over some of the steps
  * (Izmailov et al. 2018), or over all of them (Polyak and Juditsky 1992). */
 #include "optim/wrappers/averages_internal.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "ops/short_names.h"
 
 static eddy_tensor counter(eddy_averages *a, const char *name)

@@ -5,7 +5,7 @@
  * Both terms use x from before the run: the tensor of a variable has that value, whatever
  * updates precede. The decay comes last, so that it is not lost if the step replaces x. */
 #include "optim/rules/shared.h"
-#include "graph/take.h"
+#include "graph/call_options.h"
 #include "optim/wrappers/wrappers_internal.h"
 
 typedef struct decay_state {

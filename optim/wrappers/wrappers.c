@@ -112,7 +112,7 @@ static eddy_tensor take_back(eddy_optimizer *o, const eddy_id_range *ranges, edd
     const size_t bytes = most * sizeof(eddy_tensor);
     eddy_tensor *all = eddy__allocate(&o->allocator, bytes);
     if (!all)
-        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory for %d updates", o->name, (int)most);
+        return eddy_fail(g, EDDY_NO_MEMORY, "%s: out of memory (updates: %d)", o->name, (int)most);
     const int     n = variables_of(g, ranges, all);
     const int32_t first = first_of(ranges);
     /* A tensor that waits for no update has the value from before the run. */

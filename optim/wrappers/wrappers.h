@@ -118,7 +118,7 @@ EDDY_API eddy_optimizer *eddy_clipped_gradients_with(const eddy_clipped_gradient
 typedef struct eddy_sharpness_aware_args {
     size_t              size_ EDDY_DEFAULT(sizeof(eddy_sharpness_aware_args));
     eddy_optimizer     *optimizer;   /* required */
-    eddy_tensor         loss;        /* required: a floating tensor, summed if it is no scalar */
+    eddy_tensor         loss;        /* required: a floating tensor, summed if it is not a scalar */
     eddy_gradient_pair *out;         /* room for max_out pairs */
     int                 max_out;
     eddy_tensor         rho EDDY_DEFAULT(EDDY_OMITTED_TENSOR); /* default 0.05 */
@@ -141,7 +141,7 @@ EDDY_API int eddy_sharpness_aware_gradients_with(const eddy_sharpness_aware_args
 /* These functions change the gradients of `count` pairs in place, between eddy_compute_gradients
  * and eddy_apply_gradients. Pairs without a gradient are unchanged; IndexedSlices stay slices,
  * and their norms are those of their rows. Bounds are scalars, cast to the type of each
- * gradient. Errors: INVALID_ARGUMENT for a gradient that is no tensor of the graph or a missing
+ * gradient. Errors: INVALID_ARGUMENT for a gradient that is not a tensor of the graph or a missing
  * bound, and those of the function of the same name in ops.h. */
 
 /* max(min(gradient, hi), lo). */

@@ -273,10 +273,26 @@ static int32_t *register_at(registers *g, const location *p)
     return &g->holds[g->n++];
 }
 
-static bool read_location(checker *c, registers *g, const location *p, const eddy_buffer *b,
-                       bool broadcasts)
+/* True if the elements of b are computed in the memory of a variable that they are assigned to. */
+static bool is_computed_in(const checker *c, const fused *f, const eddy_buffer *variable,
+                           const eddy_buffer *b)
 {
-    if (p->memory) return p->memory == b ? read_memory(c, b) : wrong(c, "another operand's memory");
+    for (int i = 0; i < f->n_parts; i++) {
+        const part *p = &f->parts[i];
+        if (p->assign && p->y.memory == variable &&
+            number(c, p->of->kernel.out[0]) == source_of(c, b))
+            return true;
+    }
+    return false;
+}
+
+static bool read_location(checker *c, registers *g, const location *p, const eddy_buffer *b,
+                          bool broadcasts)
+{
+    if (p->memory)
+        return p->memory == b || is_computed_in(c, g->f, p->memory, b)
+                   ? read_memory(c, p->memory)
+                   : wrong(c, "another operand's memory");
     const int32_t held = *register_at(g, p);
     if (broadcasts ? held == number(c, b) : held >= 0 && held == source_of(c, b)) return true;
     return wrong(c, "another value's register");
@@ -285,6 +301,11 @@ static bool read_location(checker *c, registers *g, const location *p, const edd
 static bool write_location(checker *c, registers *g, const part *p)
 {
     const eddy_buffer *b = p->of->kernel.out[0];
+    if (p->assign)
+        return source_of(c, p->assign->kernel.in[1]) == number(c, b) &&
+                       p->y.memory == p->assign->kernel.out[0]
+                   ? write_memory(c, p->y.memory, p->assign->kernel.op)
+                   : wrong(c, "the result is not what is assigned");
     if (p->y.memory)
         return p->y.memory == b ? write_memory(c, b, p->of->kernel.op)
                                 : wrong(c, "another result's memory");
@@ -312,7 +333,7 @@ static bool check_scratch(checker *c, const registers *g, const eddy_kernel *k)
         const part *p = &f->parts[i];
         if (p->fn) continue;
         if (p->acc < top || p->parts < common) return wrong(c, "accumulators overlap");
-        top = p->acc + eddy__blocks_room(&p->blocks);
+        top = p->acc + eddy__blocks_acc_bytes(&p->blocks);
         common = p->parts + (size_t)p->blocks.count * eddy__blocks_part(&p->blocks);
     }
     const size_t workers = (size_t)(k->threads > 0 ? k->threads : 1) * f->worker_bytes;

@@ -236,6 +236,29 @@ static bool add_part(builder *b, instruction *i, int32_t at)
     return added;
 }
 
+static void renumber_slot(location *p, int32_t *number, int32_t *n)
+{
+    if (p->memory) return;
+    if (number[p->offset] < 0) number[p->offset] = (*n)++;
+    p->offset = (size_t)number[p->offset];
+}
+
+/* Numbers the registers that are still used from 0 on. */
+static bool renumber_slots(builder *b)
+{
+    fused   *f = b->f;
+    int32_t *number = eddy__ir_alloc(b->c, (size_t)b->slots, sizeof *number), n = 0;
+    if (b->slots > 0 && !number) return false;
+    for (int i = 0; i < b->slots; i++) number[i] = -1;
+    for (int i = 0; i < f->n_broadcasts; i++) renumber_slot(&f->broadcasts[i].to, number, &n);
+    for (int i = 0; i < f->n_parts; i++) {
+        renumber_slot(&f->parts[i].y, number, &n);
+        for (int j = 0; j < f->parts[i].n; j++) renumber_slot(&f->parts[i].x[j], number, &n);
+    }
+    b->slots = n;
+    return true;
+}
+
 static void scale_offset(location *p, size_t slot) { p->offset *= p->memory ? 0 : slot; }
 
 static size_t round_to_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -292,7 +315,7 @@ static void place_accumulators(fused *f)
         part *p = &f->parts[i];
         if (p->fn) continue;
         p->acc = f->worker_bytes;
-        f->worker_bytes += round_to_lines(eddy__blocks_room(&p->blocks));
+        f->worker_bytes += round_to_lines(eddy__blocks_acc_bytes(&p->blocks));
         p->parts = f->common_bytes;
         f->common_bytes += round_to_lines((size_t)p->blocks.count * eddy__blocks_part(&p->blocks));
     }
@@ -367,7 +390,8 @@ static bool build_fused(builder *b, instruction *to)
             return false;
     }
     f->count = f->parts[0].fn ? kept[0].kernel.out[0]->count : kept[0].kernel.in[0]->count;
-    if (!list_streams(b)) return false;
+    eddy__assign_directly(p, f, b->end);
+    if (!renumber_slots(b) || !list_streams(b)) return false;
     size_tile(b, reduction_block(f));
     place_accumulators(f);
     make_instruction(b, to, &kept[n - 1]);
@@ -376,13 +400,15 @@ static bool build_fused(builder *b, instruction *to)
 
 static void drop_inner_roots(builder *b)
 {
-    for (int32_t i = b->first; i < b->end; i++)
-        for (int j = 0; j < b->f->parts[i - b->first].n + 1; j++) {
-            const eddy_kernel *k = &b->f->parts[i - b->first].of->kernel;
+    for (int i = 0; i < b->f->n_parts; i++) {
+        const part        *p = &b->f->parts[i];
+        const eddy_kernel *k = &p->of->kernel;
+        for (int j = 0; j < p->n + 1; j++) {
             const int32_t root = root_of(b, j < k->n_in ? k->in[j] : k->out[0]);
-            const bool    fold = !b->f->parts[i - b->first].fn;
+            const bool    fold = !p->fn;
             if (is_internal(b, root) && !(fold && j > 0)) b->plan->roots[root].last = -1;
         }
+    }
 }
 
 /* Renumbers lifetimes from n instructions to `now`. Roots that began after the last instruction

@@ -18,11 +18,6 @@ typedef struct running {
     eddy_status  status[EDDY_MOST_THREADS];
 } running;
 
-static inline bool replaces(const part *p)
-{
-    return p->updates && p->of->kernel.op->flags & EDDY_OP_REPLACES;
-}
-
 static inline void *at_tile(const location *p, char *registers, int64_t at)
 {
     return p->memory ? (char *)p->memory->data + (size_t)at * p->size : registers + p->offset;
@@ -134,10 +129,11 @@ static int ready_parts(const fused *f)
 {
     for (int i = 0; i < f->n_parts; i++) {
         const part *p = &f->parts[i];
-        if (!p->updates || p->updates->initialized || replaces(p)) continue;
+        if (!p->updates || p->updates->initialized || eddy__part_replaces(p)) continue;
         bool given = false;
         for (int j = 0; j < i; j++)
-            given = given || (f->parts[j].updates == p->updates && replaces(&f->parts[j]));
+            given =
+                given || (f->parts[j].updates == p->updates && eddy__part_replaces(&f->parts[j]));
         if (!given) return i;
     }
     return f->n_parts;

@@ -32,6 +32,7 @@ typedef struct part {
     location     y, x[LOOP_OPERANDS];
     instruction *of;
     eddy_state  *updates;           /* the variable that the part updates; or NULL */
+    const instruction *assign;      /* assigns the result to the variable whose memory y is; or NULL */
     eddy_blocks  blocks;            /* of a reduction */
     size_t       acc, parts;        /* ... offsets: in a worker's scratch; in the common one */
 } part;
@@ -48,6 +49,17 @@ typedef struct fused {
     location  *streams;          /* operands and results in memory that are prefetched, each once */
     int        n_streams;
 } fused;
+
+/* True if the part gives its variable a value, whether or not the variable had one. */
+static inline bool eddy__part_replaces(const part *p)
+{
+    return p->updates && (p->assign || p->of->kernel.op->flags & EDDY_OP_REPLACES);
+}
+
+/* Lets the parts whose results are assigned to variables, and are not needed after the loop,
+ * write the variables themselves, and drops those Assigns. `end`: one more than the index of the
+ * loop's last instruction. To be called while the offsets of registers are still their numbers. */
+void eddy__assign_directly(const eddy_plan *p, fused *f, int32_t end);
 
 /* The kernel of a fused instruction; kernel.state is a `fused`. */
 eddy_status eddy__fused_kernel(eddy_kernel *k);

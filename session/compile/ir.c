@@ -50,19 +50,43 @@ ir_graph *eddy__ir_new(compile *c, int32_t capacity)
 
 /* ------------------------------------------------------------ appending -- */
 
-static bool grow_table(ir_graph *f)
+typedef struct ir_entry {
+    uint32_t hash;
+    int32_t  node;                  /* 0: empty */
+} ir_entry;
+
+static void enter(ir_graph *f, ir_entry e)
 {
-    const int32_t size = f->table_size ? f->table_size * 2 : 64;
-    int32_t      *table = ir_alloc(f, (size_t)size, sizeof *table);
-    if (!table) return false;
-    for (int32_t i = 0; i < f->table_size; i++) {
-        if (!f->table[i]) continue;
-        uint32_t at = eddy__ir_hash(f->nodes[f->table[i]]);
-        while (table[at & (uint32_t)(size - 1)]) at++;
-        table[at & (uint32_t)(size - 1)] = f->table[i];
-    }
-    f->table = table;
+    const uint32_t mask = (uint32_t)f->table_size - 1;
+    uint32_t       at = e.hash;
+    while (f->table[at & mask].node) at++;
+    f->table[at & mask] = e;
+}
+
+/* A table for so many nodes. */
+static bool grow_table(ir_graph *f, int32_t nodes)
+{
+    const ir_entry *old = f->table;
+    const int32_t   n = f->table_size;
+    if (2 * (int64_t)nodes <= n) return true;
+    int32_t size = n > 0 ? n : 64;
+    while (size < 2 * (int64_t)nodes && size < 1 << 30) size *= 2;
+    f->table = ir_alloc(f, (size_t)size, sizeof *f->table);
+    if (!f->table) return false;
     f->table_size = size;
+    for (int32_t i = 0; i < n; i++)
+        if (old[i].node) enter(f, old[i]);
+    return true;
+}
+
+/* Enters the nodes that were appended without a search for equal ones. */
+static bool enter_appended(ir_graph *f)
+{
+    if (!grow_table(f, (f->entered == 0 ? f->capacity : f->size) + 1)) return false;
+    while (f->entered < f->size) {
+        const int32_t id = ++f->entered;
+        if (eddy__ir_is_pure(f->nodes[id])) enter(f, (ir_entry){ eddy__ir_hash(f->nodes[id]), id });
+    }
     return true;
 }
 
@@ -70,27 +94,21 @@ static bool grow_table(ir_graph *f)
  * then appends. */
 static ir_node *find_equal(ir_graph *f, const ir_node *n)
 {
-    const uint32_t mask = (uint32_t)f->table_size - 1;
-    uint32_t       at = eddy__ir_hash(n);
-    for (; f->table[at & mask]; at++) {
-        ir_node *known = f->nodes[f->table[at & mask]];
-        if (eddy__ir_equal(known, n)) return known;
+    const uint32_t hash = eddy__ir_hash(n), mask = (uint32_t)f->table_size - 1;
+    uint32_t       at = hash;
+    for (; f->table[at & mask].node; at++) {
+        const ir_entry known = f->table[at & mask];
+        if (known.hash == hash && eddy__ir_equal(f->nodes[known.node], n))
+            return f->nodes[known.node];
     }
-    f->table[at & mask] = f->size + 1;
+    f->table[at & mask] = (ir_entry){ hash, f->size + 1 };
+    f->entered = f->size + 1;
     return NULL;
 }
 
-ir_node *eddy__ir_append(ir_graph *f, ir_node *n)
+/* Appends n, which equals no other node. */
+static ir_node *append_new(ir_graph *f, ir_node *n)
 {
-    if (f->merge && eddy__ir_is_pure(n)) {
-        if (2 * (f->size + 1) > f->table_size && !grow_table(f)) return NULL;
-        ir_node *known = find_equal(f, n);
-        if (known) {
-            known->readers += n->readers;
-            known->effect = known->effect || n->effect;
-            return known;
-        }
-    }
     if (f->size == f->capacity) {
         const int32_t bigger = f->capacity < 32 ? 64 : f->capacity * 2;
         ir_node     **nodes = ir_alloc(f, (size_t)bigger + 1, sizeof *nodes);
@@ -102,6 +120,20 @@ ir_node *eddy__ir_append(ir_graph *f, ir_node *n)
     n->id = ++f->size;
     f->nodes[n->id] = n;
     return n;
+}
+
+ir_node *eddy__ir_append(ir_graph *f, ir_node *n)
+{
+    if (f->merge && eddy__ir_is_pure(n)) {
+        if (!enter_appended(f)) return NULL;
+        ir_node *known = find_equal(f, n);
+        if (known) {
+            known->readers += n->readers;
+            known->effect = known->effect || n->effect;
+            return known;
+        }
+    }
+    return append_new(f, n);
 }
 
 eddy_tensor eddy__ir_constant(ir_graph *f, const eddy_node *source, eddy_array *a)
@@ -298,6 +330,7 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
     ir_graph *from = c->ir, *to = eddy__ir_new(c, from->size);
     if (!to) return false;
     const size_t n = (size_t)from->size + 1;
+    const int    before = *changes;
     uint8_t     *needed = ir_alloc(to, n, 1);
     replacements s = { ir_alloc(to, n, sizeof *s.id), ir_alloc(to, n, sizeof *s.tensors) };
     if (!needed || !s.id || !s.tensors) return false;
@@ -315,13 +348,16 @@ bool eddy__ir_transform(compile *c, bool (*rule)(rewrite *r), bool merge, int *c
             continue;
         }
         if (c->error->status != EDDY_OK) return false;
-        const ir_node *now = eddy__ir_append(to, node);
+        /* as long as nothing has changed, the nodes differ as they did before */
+        const bool     same = from->merged && *changes == before && to->size == id - 1;
+        const ir_node *now = same ? append_new(to, node) : eddy__ir_append(to, node);
         if (!now) return false;
         *changes += now != node;
         s.id[id] = now->id;
     }
     for (int i = 0; i < c->plan->n_fetches; i++)
         to->fetches[i] = replacement_of(&s, from->fetches[i]);
+    to->merged = merge;
     c->ir = to;
     return true;
 }

@@ -43,9 +43,11 @@ struct ir_graph {
     ir_node    **nodes;             /* [1..size] */
     int32_t      size, capacity;
     eddy_tensor *fetches;           /* the plan's fetches, in order */
-    int32_t     *table;             /* hash table of node ids, for finding equal nodes; 0: empty */
+    struct ir_entry *table;         /* hash table of nodes, for finding equal ones */
     int32_t      table_size;        /* a power of two */
+    int32_t      entered;           /* the nodes up to this one are in the table */
     bool         merge;             /* equal nodes are one */
+    bool         merged;            /* ... all of them */
     int32_t      n_invariant;       /* the number of leading nodes that need not run every time */
 };
 

@@ -70,7 +70,7 @@ bool eddy__check_live(compile *c)
     for (int32_t id = 1; id <= c->size; id++) {
         if (!c->info[id].live) continue;
         const eddy_node *node = c->graph->nodes[id];
-        if ((node->op->flags & EDDY_OP_PLACEHOLDER) && !c->info[id].fed)
+        if ((node->op->flags & EDDY_OP_PLACEHOLDER) && !c->info[id].fed && !is_folded(c, id))
             return eddy__not_fed(node, c->error);
     }
     for (int32_t id = 1; id <= c->size; id++) {

@@ -149,8 +149,7 @@ static bool lower_executed(lowering *l, const eddy_node *node)
         n->n_outputs = n->program->n_outputs;
     }
     n->alias = c->info[node->id].alias;
-    n->kept = (node->op->flags & EDDY_OP_SIDE_EFFECT) != 0 ||
-              (eddy__has_body(node) && eddy__body_acts(node));
+    n->kept = eddy__acts(c, node);
     n->effect = c->info[node->id].effect;
     n->variable = c->variable_of[node->id];
     n->n_inputs = node->n_inputs;

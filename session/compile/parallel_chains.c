@@ -13,6 +13,7 @@
 #include "graph/base/thread_pool.h"
 #include "session/compile/parallel_groups.h"
 #include "session/compile/fused_loop.h"
+#include "session/compile/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -316,6 +317,8 @@ void eddy__parallel_groups_bind(eddy_plan *p, instruction *i)
         if (r->root >= 0) p->roots[r->root].offset = from + r->offset;
         else w->parts[r->part].kernel.scratch = memory + r->offset;
     }
+    for (int32_t k = 0; w && k < w->n_parts; k++)
+        if (w->parts[k].program) eddy__program_attach(&w->parts[k]);
 }
 
 /* ---------------------------------------------------------- the instruction -- */

@@ -110,7 +110,7 @@ static bool is_known(const eddy_op_def *op)
 static bool is_suitable(const instruction *i)
 {
     const unsigned flags = i->kernel.op->flags;
-    if (i->resizes >= 0 || (flags & EDDY_OP_DYNAMIC)) return false;
+    if (i->resizes >= 0 || i->program || (flags & EDDY_OP_DYNAMIC)) return false;
     if (fused_of(i) || is_copy(i) || is_elementwise(i)) return true;
     return (!(flags & EDDY_OP_SIDE_EFFECT) || (flags & EDDY_OP_UPDATES)) && is_known(i->kernel.op);
 }

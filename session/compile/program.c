@@ -19,7 +19,8 @@ static bool same_carried(const eddy_loop_attrs *a, const eddy_loop_attrs *b)
     const size_t bytes = 2 * (size_t)(a->conditional + a->n_carried) * sizeof *a->outs.at;
     return a->n_carried == b->n_carried && a->n_sliced == b->n_sliced && a->trips == b->trips &&
            a->conditional == b->conditional && a->counted == b->counted &&
-           a->reverse == b->reverse && (bytes == 0 || memcmp(a->outs.at, b->outs.at, bytes) == 0);
+           a->reverse == b->reverse && a->open == b->open && a->quiet == b->quiet &&
+           (bytes == 0 || memcmp(a->outs.at, b->outs.at, bytes) == 0);
 }
 
 /* Both nodes run the same body on the same inputs. */
@@ -30,8 +31,9 @@ static bool may_share(const eddy_node *a, const eddy_node *b)
     for (int i = 0; i < a->n_inputs; i++)
         if (!eddy_same(a->inputs[i], b->inputs[i])) return false;
     if (a->op->flags & EDDY_OP_LOOP) return same_carried(a->attrs, b->attrs);
-    return ((const eddy_case_attrs *)a->attrs)->n_branches ==
-           ((const eddy_case_attrs *)b->attrs)->n_branches;
+    return eddy__is_quiet(a) == eddy__is_quiet(b) &&
+           ((const eddy_case_attrs *)a->attrs)->n_branches ==
+               ((const eddy_case_attrs *)b->attrs)->n_branches;
 }
 
 /* -------------------------------------------------------------- compiling -- */
@@ -43,9 +45,13 @@ typedef struct assembly {
     int              n_args;
     plan_feed       *feeds;         /* by argument */
     uint8_t         *owned;         /* by argument */
+    const eddy_array **constants;   /* by argument: its value if it is constant and small */
     eddy_tensor     *fetches;
     eddy_type       *types;         /* of the results */
 } assembly;
+
+/* Nothing in the bodies has side effects. */
+static bool is_quiet(const assembly *a) { return a->c->quiet || eddy__is_quiet(a->node); }
 
 static bool refuse(const assembly *a, eddy_status s, const char *what)
 {
@@ -83,6 +89,8 @@ static bool is_scalar(const assembly *a, const char *what, eddy_type t)
 
 static bool compile_body(assembly *a, body_plan *b, int n_fetches, eddy_type *types)
 {
+    a->c->body_constants = a->constants;
+    a->c->quiet_body = eddy__is_quiet(a->node);
     b->plan = a->c->compile_body(a->c, eddy__body_of(a->node), a->n_args, a->feeds, a->owned,
                                  (eddy_list){ n_fetches, a->fetches });
     if (!b->plan) return false;
@@ -107,9 +115,20 @@ static bool make_room(assembly *a, int64_t n_results)
 {
     a->feeds = eddy__plan_alloc(a->c, (size_t)a->n_args, sizeof *a->feeds);
     a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, 1);
+    a->constants = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, sizeof *a->constants);
     a->fetches = eddy__plan_alloc(a->c, (size_t)n_results + 1, sizeof *a->fetches);
     a->types = eddy__plan_alloc(a->c, (size_t)n_results + 1, sizeof *a->types);
-    return a->feeds && a->owned && a->fetches && a->types;
+    return a->feeds && a->owned && a->constants && a->fetches && a->types;
+}
+
+/* Argument `arg` is input i, the same in all iterations: the passes of the body see its value if
+ * that is a constant. */
+static void set_constant(assembly *a, int arg, int i)
+{
+    enum { MOST_BYTES = 4096 };
+    const eddy_array *value = eddy__folded_value(a->c, a->node->inputs[i]);
+    const bool        folds = !(a->c->session->options.without & EDDY_PASS_FOLD);
+    if (value && folds && eddy_array_bytes(value) <= MOST_BYTES) a->constants[arg] = value;
 }
 
 static eddy_type input_type(const assembly *a, int i)
@@ -168,7 +187,7 @@ static int branch_fetches(assembly *a, int branch, const case_result *results, i
     int                    n = 0;
     for (int k = 0; k < n_out; k++)
         a->fetches[n++] = branch_result(results[k].node->attrs, branch, results[k].k);
-    for (int64_t i = 0; i < at->effects.count / 2; i++)
+    for (int64_t i = 0; i < at->effects.count / 2 && !is_quiet(a); i++)
         if (at->effects.at[2 * i] == branch)
             a->fetches[n++] = eddy__tensor_at(at->body, (int32_t)at->effects.at[2 * i + 1], 0);
     return n;
@@ -179,8 +198,10 @@ static bool compile_case(assembly *a, const case_result *results, int n_out)
     const eddy_case_attrs *at = a->node->attrs;
     eddy_program          *p = a->program;
     if (!is_scalar(a, "the index of the branch", input_type(a, 0))) return false;
-    for (int i = 0; i < a->n_args; i++)
+    for (int i = 0; i < a->n_args; i++) {
         if (!set_argument(a, i, input_type(a, i + 1))) return false;
+        set_constant(a, i, i + 1);
+    }
     p->bodies = eddy__plan_alloc(a->c, (size_t)at->n_branches, sizeof *p->bodies);
     p->outputs = eddy__plan_alloc(a->c, (size_t)n_out + 1, sizeof *p->outputs);
     if (!p->bodies || !p->outputs) return false;
@@ -206,12 +227,14 @@ static bool find_most(assembly *a)
     const int              first = at->counted + (int)at->n_carried;
     int64_t                most = at->trips >= 0 ? at->trips : INT64_MAX;
     char                   what[200];
+    a->program->open = eddy__loop_is_open(at);
     for (int i = 0; i < at->n_sliced; i++) {
         const eddy_shape s = input_type(a, first + i).shape;
         if (s.rank < 1) return refuse(a, EDDY_BAD_SHAPE, "a scalar has no rows");
+        if (at->open) continue;
         if (i > 0 && !at->conditional && !at->counted && at->trips < 0 && s.dim[0] != most) {
             snprintf(what, sizeof what,
-                     "tensors to loop over have %lld and %lld rows; equal numbers expected",
+                     "the tensors to loop over differ in their number of rows: %lld and %lld",
                      (long long)most, (long long)s.dim[0]);
             return refuse(a, EDDY_BAD_SHAPE, what);
         }
@@ -243,6 +266,7 @@ static bool loop_arguments(assembly *a)
             p->slice_row[slice] = bytes_of(t);
         }
         a->owned[i] = i <= at->n_carried;
+        if (slice >= at->n_sliced) set_constant(a, i, i + skip);
         if (!set_argument(a, i, t)) return false;
     }
     return true;
@@ -325,17 +349,17 @@ static bool loop_outputs(assembly *a, const uint8_t *wanted, int n_stacks)
         p->outputs[p->n_outputs++] = p->carried[j].type;
     }
     p->n_stacked = n_stacks;
+    p->memory = a->c->plan->open_memory;
+    p->allocator = a->c->plan->allocator;
+    p->stacks = eddy__plan_alloc(a->c, (size_t)n_stacks, sizeof *p->stacks);
+    if (!p->stacks) return false;
     for (int i = 0; i < n_stacks; i++) {
         eddy_type row = a->types[p->n_carried + i], t = { row.dtype, { .rank = 1 } };
-        if (p->most == INT64_MAX)
-            return refuse(a, EDDY_UNIMPLEMENTED,
-                          "values of all iterations are needed, as for a gradient; set "
-                          ".maximum_iterations");
         if (row.shape.rank == EDDY_MAX_RANK)
             return refuse(a, EDDY_LIMIT, "a stack would have too many dimensions");
         p->stack_row[i] = bytes_of(row);
         t.shape.rank = row.shape.rank + 1;
-        t.shape.dim[0] = p->most;
+        t.shape.dim[0] = p->open ? 0 : p->most;
         for (int d = 0; d < row.shape.rank; d++) t.shape.dim[d + 1] = row.shape.dim[d];
         if (!eddy_shape_is_valid(t.shape)) return refuse(a, EDDY_LIMIT, "a stack is too large");
         p->outputs[p->n_outputs++] = t;
@@ -369,7 +393,7 @@ static bool compile_loop(assembly *a, const uint8_t *wanted, const uint8_t *take
     for (int i = 0; i < stacks->n; i++)
         a->fetches[n++] = (eddy_tensor){ at->body, (int32_t)stacks->at[2 * i],
                                          (int32_t)stacks->at[2 * i + 1] };
-    for (int64_t i = results; i < outs; i++)
+    for (int64_t i = results; i < outs && !is_quiet(a); i++)
         a->fetches[n++] = eddy__body_out(at->body, at->outs, i);
     p->bodies = eddy__plan_alloc(a->c, 1, sizeof *p->bodies);
     p->n_bodies = p->bodies ? 1 : 0;
@@ -496,6 +520,7 @@ bool eddy__body_compile(compile *c, const eddy_node *node)
 
 void eddy__program_free(eddy_program *p)
 {
+    eddy__stacks_free(p);
     eddy__plan_free(p->condition.plan);
     for (int b = 0; b < p->n_bodies; b++) eddy__plan_free(p->bodies[b].plan);
 }

@@ -2,10 +2,10 @@
  * the node's instruction needs to run them.
  *
  * A body is compiled as a graph of its own, with its arguments as feeds, by the same stages as a
- * run. Its plan has no memory: it is part of the scratch memory of the node's instruction, so
- * that bodies at any depth share one arena, and an iteration allocates nothing. Nodes with the
- * same body and inputs, such as a loop and the loop that its gradient needs, share one program.
- * Results that nobody reads are not computed. */
+ * run. Its plan has no memory: it is part of the scratch memory of the node's instruction, so that
+ * bodies at any depth share one arena, and an iteration allocates nothing. Nodes with the same body
+ * and inputs, such as a loop and the loop that its gradient needs, share one program. Results that
+ * are not read are not computed. */
 #ifndef EDDY_SESSION_COMPILE_PROGRAM_H
 #define EDDY_SESSION_COMPILE_PROGRAM_H
 
@@ -33,6 +33,12 @@ typedef struct carried_value {
     eddy_type type;
 } carried_value;
 
+/* The memory of a stack of an open loop. */
+typedef struct open_stack {
+    void  *data, *base;
+    size_t bytes;
+} open_stack;
+
 typedef struct eddy_program eddy_program;
 struct eddy_program {
     eddy_program    *next;          /* of the plan */
@@ -52,6 +58,13 @@ struct eddy_program {
     int64_t          iteration;     /* argument 0 of the body */
     bool             counts;        /* the last output is the number of iterations */
     size_t           scratch_bytes;
+
+    /* Open loops: outputs that are stacks have a type of no rows, and memory that grows. */
+    bool                  open;
+    open_stack           *stacks;
+    int64_t               room, rows;   /* rows for which there is memory, that are in use */
+    open_memory          *memory;       /* of all programs of a run */
+    const eddy_allocator *allocator;
 };
 
 /* What the consumers of a Loop or Case node need of it, found before anything is compiled. */
@@ -65,6 +78,14 @@ typedef struct body_use {
 
 static inline bool eddy__has_body(const eddy_node *node) { return node->op->flags & EDDY_OP_BODY; }
 
+/* Whether running the node has side effects in this plan. */
+static inline bool eddy__acts(const compile *c, const eddy_node *node)
+{
+    if (c->quiet) return false;
+    return (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
+           (eddy__has_body(node) && eddy__body_acts(node));
+}
+
 /* A reader of output t.output of a Loop or Case node needs its type, or its value. False if out
  * of memory. */
 bool eddy__body_want(compile *c, eddy_tensor t, bool value);
@@ -77,6 +98,16 @@ bool eddy__body_compile(compile *c, const eddy_node *node);
 void eddy__program_prepare(instruction *i);
 void eddy__program_attach(instruction *i);
 eddy_status eddy__program_run(eddy_kernel *k);
+
+/* Stacks of open loops (program_stacks.c). A run begins: memory that the last one hardly used is
+ * freed. Makes room for so many rows, at least twice as many as before unless `exactly`; the first
+ * p->rows stay. Gives the memory to the outputs from `first` on. */
+void        eddy__stacks_begin(eddy_program *p);
+eddy_status eddy__stacks_reserve(eddy_kernel *k, eddy_program *p, int64_t rows, bool exactly);
+void        eddy__stacks_show(const eddy_kernel *k, const eddy_program *p, int first);
+void        eddy__stacks_free(eddy_program *p);
+/* The rows of `row` bytes in a sliced input of an open loop. */
+int64_t     eddy__stacks_rows(const eddy_buffer *b, size_t row);
 void eddy__program_free(eddy_program *p);
 
 #endif

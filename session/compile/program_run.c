@@ -59,7 +59,8 @@ static void copy_results(const body_plan *b, int first, int n)
     for (int k = first; k < n; k++) {
         if (b->how[k] != RESULT_COPIED || p->outputs[k].buffer < 0) continue;
         const eddy_buffer *from = &p->buffers[p->outputs[k].buffer];
-        const size_t       bytes = (size_t)from->count * eddy_dtype_size(from->type.dtype);
+        const size_t       bytes =
+            (size_t)eddy_shape_count(from->type.shape) * eddy_dtype_size(from->type.dtype);
         if (bytes > 0) memcpy(b->result_at[k], from->data, bytes);
     }
 }
@@ -90,6 +91,11 @@ static int64_t iterations(const eddy_kernel *k, const eddy_loop_attrs *at, const
     if (at->counted) {
         const int64_t given = *(const int64_t *)k->in[0]->data;
         n = given < n ? given : n;
+    }
+    const int first = at->counted + (int)at->n_carried;
+    for (int i = 0; at->open && i < p->n_sliced; i++) {
+        const int64_t rows = eddy__stacks_rows(k->in[first + i], p->slice_row[i]);
+        if (p->takes[first + i] && rows < n) n = rows;
     }
     return n < 0 ? 0 : n;
 }
@@ -129,6 +135,12 @@ static void end_carried(const eddy_kernel *k, const eddy_program *p)
     }
 }
 
+/* The number of the first output that is a stack. */
+static int first_stack(const eddy_program *p)
+{
+    return p->n_outputs - p->counts - p->n_stacked;
+}
+
 /* Arguments that are rows of inputs, and results that are rows of stacks. */
 static void set_rows(const eddy_kernel *k, const eddy_loop_attrs *at, eddy_program *p, int64_t row)
 {
@@ -138,10 +150,11 @@ static void set_rows(const eddy_kernel *k, const eddy_loop_attrs *at, eddy_progr
         char *rows = k->in[input + i]->data;
         b->feed_at[arg + i] = rows ? rows + (size_t)row * p->slice_row[i] : NULL;
     }
-    const int first = p->n_outputs - p->counts - p->n_stacked;
-    for (int i = 0; i < p->n_stacked; i++)
-        b->result_at[p->n_carried + i] =
-            (char *)k->out[first + i]->data + (size_t)row * p->stack_row[i];
+    const int first = first_stack(p);
+    for (int i = 0; i < p->n_stacked; i++) {
+        char *rows = p->open ? p->stacks[i].data : k->out[first + i]->data;
+        b->result_at[p->n_carried + i] = rows + (size_t)row * p->stack_row[i];
+    }
 }
 
 static eddy_status goes_on(eddy_kernel *k, eddy_program *p, int64_t i, bool *on)
@@ -161,10 +174,59 @@ static eddy_status goes_on(eddy_kernel *k, eddy_program *p, int64_t i, bool *on)
 /* Rows of stacks that no iteration has written are zero. */
 static void clear_rows(const eddy_kernel *k, const eddy_program *p, int64_t n)
 {
-    const int first = p->n_outputs - p->counts - p->n_stacked;
+    const int first = first_stack(p);
     for (int i = 0; i < p->n_stacked && n < p->most; i++)
         memset((char *)k->out[first + i]->data + (size_t)n * p->stack_row[i], 0,
                (size_t)(p->most - n) * p->stack_row[i]);
+}
+
+/* Room for the stacks of an open loop; a count is known when the loop begins. */
+static eddy_status begin_stacks(eddy_kernel *k, const eddy_loop_attrs *at, eddy_program *p,
+                                int64_t n)
+{
+    if (!p->open || p->n_stacked == 0) return EDDY_OK;
+    eddy__stacks_begin(p);
+    return at->conditional ? EDDY_OK : eddy__stacks_reserve(k, p, n, true);
+}
+
+/* Before iteration i, after as many. */
+static eddy_status may_begin(eddy_kernel *k, eddy_program *p, int64_t i)
+{
+    if (atomic_load_explicit(&p->bodies[0].plan->session->closed, memory_order_relaxed))
+        return eddy_kernel_fail(k, EDDY_CLOSED,
+                                "the session was closed during the run [iteration %lld of "
+                                "'%.200s']", (long long)i, p->node->name);
+    if (!p->open || p->n_stacked == 0 || i < p->room) return EDDY_OK;
+    p->rows = i;
+    return eddy__stacks_reserve(k, p, i + 1, false);
+}
+
+/* Iteration i of n; *on: whether there was one. */
+static eddy_status iterate(eddy_kernel *k, eddy_program *p, int64_t i, int64_t n, bool *on)
+{
+    const eddy_loop_attrs *at = p->node->attrs;
+    body_plan             *b = &p->bodies[0];
+    eddy_status            s = may_begin(k, p, i);
+    if (s != EDDY_OK) return s;
+    p->iteration = at->reverse ? n - 1 - i : i;
+    set_rows(k, at, p, p->iteration);
+    s = goes_on(k, p, i, on);
+    if (s != EDDY_OK || !*on) return s;
+    s = execute(b, step_of(k, p->iteration));
+    if (s != EDDY_OK)
+        return eddy_kernel_fail(k, s, "%s [iteration %lld of '%.200s']", b->plan->error.message,
+                                (long long)i, p->node->name);
+    copy_results(b, 0, p->n_carried + p->n_stacked);
+    swap_carried(p);
+    return EDDY_OK;
+}
+
+static void end_stacks(const eddy_kernel *k, eddy_program *p, int64_t n)
+{
+    if (p->open) {
+        p->rows = n;
+        eddy__stacks_show(k, p, first_stack(p));
+    } else clear_rows(k, p, n);
 }
 
 static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
@@ -173,28 +235,19 @@ static eddy_status run_loop(eddy_kernel *k, eddy_program *p)
     body_plan    *b = &p->bodies[0];
     const int     captured = 1 + (int)(at->n_carried + at->n_sliced);
     const int64_t n = iterations(k, at, p);
-    const int     n_results = p->n_carried + p->n_stacked;
-    for (int i = 0; i < b->plan->n_feeds; i++)
-        b->feed_at[i] = i >= captured ? k->in[i - 1 + at->counted]->data : NULL;
+    int64_t       i = 0;
+    for (int f = 0; f < b->plan->n_feeds; f++)
+        b->feed_at[f] = f >= captured ? k->in[f - 1 + at->counted]->data : NULL;
     b->feed_at[0] = &p->iteration;
     begin_carried(k, p);
-    int64_t i = 0;
-    for (; i < n; i++) {
-        bool on;
-        p->iteration = at->reverse ? n - 1 - i : i;
-        set_rows(k, at, p, p->iteration);
-        eddy_status s = goes_on(k, p, i, &on);
-        if (s != EDDY_OK) return s;
+    eddy_status s = begin_stacks(k, at, p, n);
+    for (bool on = true; s == EDDY_OK && i < n; i++) {
+        s = iterate(k, p, i, n, &on);
         if (!on) break;
-        s = execute(b, step_of(k, p->iteration));
-        if (s != EDDY_OK)
-            return eddy_kernel_fail(k, s, "%s [iteration %lld of '%.200s']",
-                                    b->plan->error.message, (long long)i, p->node->name);
-        copy_results(b, 0, n_results);
-        swap_carried(p);
     }
+    if (s != EDDY_OK) return s;
     end_carried(k, p);
-    clear_rows(k, p, i);
+    end_stacks(k, p, i);
     if (p->counts) *(int64_t *)k->out[p->n_outputs - 1]->data = i;
     return EDDY_OK;
 }

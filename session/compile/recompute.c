@@ -8,7 +8,7 @@
 #include "session/compile/loop_rules.h"
 #include "session/compile/ir.h"
 #include "ops/weak_ops.h"
-#include "ops/math/fused_pairs.h"
+#include "ops/math/fused_elementwise_pairs.h"
 
 /* MIN_BYTES: smaller values stay in a cache, where reading them again is faster. The other
  * constants bound the search and the size of a loop. */

@@ -1,10 +1,11 @@
 /* schedule_nodes.c -- execution order of a plan's nodes.
  *
  * Expensive nodes keep the order in which they were built. Elementwise nodes wait until another
- * node needs them: their operands are mostly those of their neighbours, and loops over the same
- * number of elements become adjacent, so that fuse.c can merge them. Variables are updated as
- * early as possible, so that gradients are freed early, but after all readers of the old value
- * that were built before, so that no reader needs a copy of it. */
+ * node needs them, and so do parts of variables and feeds: their operands are mostly those of
+ * their neighbors, and loops over the same number of elements become adjacent, so that fuse.c
+ * can merge them. Variables are updated as early as possible, so that gradients are freed early,
+ * but after all readers of the old value that were built before, so that no reader needs a copy
+ * of it. */
 #include "session/compile/ir.h"
 
 #include <string.h>
@@ -43,11 +44,19 @@ static bool reads_storage(const ir_graph *f, const ir_node *n)
     return false;
 }
 
+/* A view of memory that exists in all of the run, so that a late view keeps none alive. */
+static bool is_given_part(const ir_graph *f, const ir_node *n)
+{
+    const ir_node *x = f->nodes[n->inputs[0].node];
+    return eddy__ir_is_view(n) && (x->values || x->feed >= 0 || x->variable >= 0);
+}
+
 static bool is_lazy(const ir_graph *f, const ir_node *n)
 {
     if (n->kept || n->n_controls > 0 || n->values || n->n_inputs == 0 || n->n_outputs != 1)
         return false;
-    return (n->alias || (n->op->flags & EDDY_OP_ELEMENTWISE)) && !reads_storage(f, n);
+    return (n->alias || is_given_part(f, n) || (n->op->flags & EDDY_OP_ELEMENTWISE)) &&
+           !reads_storage(f, n);
 }
 
 static bool is_update(const ir_node *n)

@@ -36,6 +36,19 @@ static bool needs_elements(const eddy_node *node, int i)
     return eddy__input_is_in(node->op->value_inputs, i) && !(node->op->flags & EDDY_OP_DYNAMIC);
 }
 
+/* Only loops that slice it can read a stack whose length no plan knows. */
+static bool may_read(const compile *c, const eddy_node *node, int i)
+{
+    const eddy_tensor x = node->inputs[i];
+    if (!eddy__is_open_stack(c->graph->nodes[x.node], x.output)) return true;
+    const eddy_loop_attrs *a = node->attrs;
+    const int64_t row = i - (node->op->flags & EDDY_OP_LOOP ? a->counted + a->n_carried : i + 1);
+    if (row >= 0 && row < a->n_sliced && a->open) return true;
+    return eddy__error_set(c->error, EDDY_UNIMPLEMENTED,
+                           "%s cannot read the stack of a loop whose iterations nothing limits "
+                           "[node '%.200s']", node->op->name, node->name);
+}
+
 static bool mark_input(compile *c, const eddy_node *node, int i)
 {
     const node_info *n = &c->info[node->id];
@@ -47,13 +60,21 @@ static bool mark_input(compile *c, const eddy_node *node, int i)
     input->needed = true;
     input->decides_shape = input->decides_shape || decides_shape;
     const bool value = decides_shape || (n->value_needed && elements);
+    if (value && !may_read(c, node, i)) return false;
     input->value_needed = input->value_needed || value;
     return eddy__body_want(c, node->inputs[i], value);
 }
 
+/* The value of an argument of a body that is the same constant in all iterations, or NULL. */
+static const eddy_array *constant_argument(const compile *c, int arg)
+{
+    return c->constants && arg < c->plan->n_feeds ? c->constants[arg] : NULL;
+}
+
 static bool mark_needed(compile *c)
 {
-    for (int i = 0; i < c->plan->n_feeds; i++) c->info[c->plan->feeds[i].tensor.node].fed = true;
+    for (int i = 0; i < c->plan->n_feeds; i++)
+        if (!constant_argument(c, i)) c->info[c->plan->feeds[i].tensor.node].fed = true;
     for (int i = 0; i < c->plan->n_fetches; i++) {
         eddy_tensor t = c->plan->fetches[i];
         if (eddy__feed_of(c, t) < 0) c->info[t.node].needed = c->info[t.node].value_needed = true;
@@ -85,8 +106,7 @@ static bool mark_needed(compile *c)
 static void mark_effect(compile *c, const eddy_node *node)
 {
     node_info *n = &c->info[node->id];
-    n->effect = (node->op->flags & EDDY_OP_SIDE_EFFECT) ||
-                (eddy__has_body(node) && eddy__body_acts(node)) ||
+    n->effect = eddy__acts(c, node) ||
                 ((node->op->flags & EDDY_OP_PLACEHOLDER) && !n->fed);
     for (int i = 0; i < node->n_inputs; i++)
         if (!eddy__input_is_in(node->op->shape_inputs, i) && eddy__feed_of(c, node->inputs[i]) < 0)
@@ -147,15 +167,24 @@ static bool infer(compile *c, const eddy_node *node)
         return false;
     if (n_out != node->n_outputs)
         return eddy__error_set(c->error, EDDY_INTERNAL,
-                               "%s has %d outputs now, but had %d before [node '%s']",
+                               "%s: the number of outputs is %d now, but was %d before [node '%s']",
                                node->op->name, n_out, (int)node->n_outputs, node->name);
     if (node->op->flags & EDDY_OP_DYNAMIC) set_max_shapes(c, node);
     return true;
 }
 
+/* What only prints its input is that input where nothing has side effects. */
+static bool passes_on(const compile *c, const eddy_node *node)
+{
+    if (!c->quiet || !(node->op->flags & EDDY_OP_SIDE_EFFECT) || eddy__acts(c, node)) return false;
+    if (node->n_outputs != 1 || node->n_inputs < 1) return false;
+    const eddy_type x = eddy__concrete_type(c, node->inputs[0]), y = c->info[node->id].types[0];
+    return x.dtype == y.dtype && eddy_shape_equal(x.shape, y.shape);
+}
+
 static bool is_alias(const compile *c, const eddy_node *node)
 {
-    if (node->op->flags & EDDY_OP_ALIAS) return true;
+    if ((node->op->flags & EDDY_OP_ALIAS) || passes_on(c, node)) return true;
     if (!(node->op->flags & EDDY_OP_ALIAS_IF_EQUAL) || node->n_outputs != 1) return false;
     const int64_t count = eddy_shape_count(c->info[node->id].types[0].shape);
     return count >= 0 &&
@@ -281,8 +310,22 @@ static bool fold(compile *c, const eddy_node *node)
     return true;
 }
 
+/* Arguments are the first nodes of a body. */
+static bool set_constant(compile *c, const eddy_node *node)
+{
+    node_info        *info = &c->info[node->id];
+    const eddy_array *value = constant_argument(c, node->id - 1);
+    info->types = eddy__plan_alloc(c, 1, sizeof *info->types);
+    info->folded = eddy__plan_alloc(c, 1, sizeof *info->folded);
+    if (!info->types || !info->folded) return false;
+    info->types[0] = c->plan->feeds[node->id - 1].type;
+    info->folded[0] = eddy_array_retain((eddy_array *)(uintptr_t)value);
+    return eddy__plan_keep(c, info->folded[0]);
+}
+
 static bool specialize_node(compile *c, const eddy_node *node)
 {
+    if (constant_argument(c, node->id - 1)) return set_constant(c, node);
     mark_effect(c, node);
     bool ok = node->op->flags & EDDY_OP_VARIABLE ? variable_type(c, node)
               : eddy__has_body(node)              ? eddy__body_compile(c, node)

@@ -1,7 +1,7 @@
 /* elementwise_pairs.c -- fuses two elementwise operations into one loop if only the second reads
- * the first (ops/math/fused_pairs.c). */
+ * the first (ops/math/fused_elementwise_pairs.c). */
 #include "session/passes/passes.h"
-#include "ops/math/fused_pairs.h"
+#include "ops/math/fused_elementwise_pairs.h"
 #include "ops/weak_ops.h"
 
 /* The number of an operation as the second of a pair whose result is its operand `side`; -1:

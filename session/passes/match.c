@@ -19,7 +19,7 @@ const ir_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *o
     return n->op == op && !n->values && n->n_controls == 0 && t.output == 0 ? n : NULL;
 }
 
-/* The tensor of which t is a reshape; NULL if t is no reshape. */
+/* The tensor of which t is a reshape; NULL if t is not a reshape. */
 static const ir_node *reshape_of(const rewrite *r, eddy_tensor t)
 {
     const ir_node *n = eddy__ir_node(r->ir, t);

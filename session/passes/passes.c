@@ -17,7 +17,7 @@ typedef struct pass {
 static const pass PASSES[] = {
     { "merge",    EDDY_PASS_MERGE,    NULL,          false },
     { "simplify", EDDY_PASS_SIMPLIFY, eddy__simplify, true  },
-    { "stabilise", EDDY_PASS_STABILISE, eddy__stabilise, true },
+    { "stabilize", EDDY_PASS_STABILIZE, eddy__stabilize, true },
     { "patterns", EDDY_PASS_PATTERNS, eddy__find_patterns, true },
     { "products", EDDY_PASS_PRODUCTS, eddy__improve_products, true },
     { "epilogues", EDDY_PASS_EPILOGUES, eddy__take_in_epilogues, true },

@@ -6,7 +6,7 @@
 
 /* Rules for eddy__ir_transform. */
 bool eddy__simplify(rewrite *r);
-bool eddy__stabilise(rewrite *r);
+bool eddy__stabilize(rewrite *r);
 bool eddy__find_patterns(rewrite *r);
 
 bool eddy__improve_products(rewrite *r);

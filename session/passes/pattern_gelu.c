@@ -1,4 +1,4 @@
-/* pattern_gelu.c -- recognises GELU: 0.5 x (1 + erf(x / sqrt(2))), and its tanh approximation. */
+/* pattern_gelu.c -- recognizes GELU: 0.5 x (1 + erf(x / sqrt(2))), and its tanh approximation. */
 #include "session/passes/patterns.h"
 #include "ops/weak_ops.h"
 

@@ -1,6 +1,6 @@
-/* pattern_norm.c -- recognises layer and batch normalization.
+/* pattern_norm.c -- recognizes layer and batch normalization.
  *
- * The centre of the pattern is a product of x - mean, of rstd = 1 / sqrt(variance + epsilon)
+ * The center of the pattern is a product of x - mean, of rstd = 1 / sqrt(variance + epsilon)
  * and perhaps of a scale, which becomes the operation. A later multiplication by a scale, and
  * then an addition of an offset, become operands of that operation. */
 #include "session/passes/pattern_norm.h"
@@ -49,7 +49,7 @@ eddy_tensor eddy__norm_mean_of(const rewrite *r, norm *m, eddy_tensor t)
 }
 
 /* t = x - mean. */
-static bool is_centred(const rewrite *r, norm *m, eddy_tensor t)
+static bool is_centered(const rewrite *r, norm *m, eddy_tensor t)
 {
     const ir_node *n = eddy__match_part(r, &m->p, t, &eddy_op_sub);
     if (!n || (eddy__ir_valid(m->x) && !eddy__match_same(n->inputs[0], m->x))) return false;
@@ -67,9 +67,9 @@ static bool is_squared(const rewrite *r, norm *m, eddy_tensor t)
             return eddy__norm_is_of_groups(r, m, n->inputs[1 - i]) &&
                    eddy__match_same(eddy__norm_mean_of(r, m, n->inputs[1 - i]), m->x);
     n = eddy__match_part(r, &m->p, t, &eddy_op_square);
-    if (n) return is_centred(r, m, n->inputs[0]);
+    if (n) return is_centered(r, m, n->inputs[0]);
     n = eddy__match_part(r, &m->p, t, &eddy_op_mul);
-    return n && eddy__match_same(n->inputs[0], n->inputs[1]) && is_centred(r, m, n->inputs[0]);
+    return n && eddy__match_same(n->inputs[0], n->inputs[1]) && is_centered(r, m, n->inputs[0]);
 }
 
 /* t = mean((x - mean)^2), or mean(x^2) - mean^2. */
@@ -110,7 +110,7 @@ bool eddy__norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
     return is_variance_plus_epsilon(r, m, n->inputs[0]);
 }
 
-/* ----------------------------------------------------------- the centre -- */
+/* ----------------------------------------------------------- the center -- */
 
 enum { MAX_FACTORS = 3, DEPTH = 4 };
 
@@ -181,7 +181,7 @@ static bool replace_norm(rewrite *r, norm *m)
 }
 
 /* (x - mean) rstd scale, in any order. */
-static bool centred_norm(rewrite *r)
+static bool centered_norm(rewrite *r)
 {
     factors f = { .n = 0 };
     norm    m = { .axes = 0 };
@@ -189,7 +189,7 @@ static bool centred_norm(rewrite *r)
     const norm before = m;
     for (int i = 0; i < f.n; i++) {
         m = before;
-        if (is_centred(r, &m, f.at[i]) && is_scaled_rstd(r, &m, &f, i)) return replace_norm(r, &m);
+        if (is_centered(r, &m, f.at[i]) && is_scaled_rstd(r, &m, &f, i)) return replace_norm(r, &m);
     }
     return false;
 }
@@ -268,5 +268,5 @@ bool eddy__pattern_norm(rewrite *r)
         if (add && expanded_norm(r, x[i], x[1 - i], false)) return true;
     }
     if (op == &eddy_op_sub) return expanded_norm(r, x[0], x[1], true);
-    return (mul || op == &eddy_op_div) && centred_norm(r);
+    return (mul || op == &eddy_op_div) && centered_norm(r);
 }

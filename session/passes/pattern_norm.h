@@ -1,4 +1,4 @@
-/* pattern_norm.h -- the parts of normalizations, as recognised by the patterns. */
+/* pattern_norm.h -- the parts of normalizations, as recognized by the patterns. */
 #ifndef EDDY_SESSION_PASSES_PATTERN_NORM_H
 #define EDDY_SESSION_PASSES_PATTERN_NORM_H
 
@@ -11,7 +11,7 @@ typedef struct eddy_norm_parts {
     double      epsilon;
 } eddy_norm_parts;
 
-/* Layer normalisation averages over the last axis, batch normalisation all others; NULL for
+/* Layer normalization averages over the last axis, batch normalization all others; NULL for
  * other axes. */
 const eddy_op_def *eddy__norm_op(const rewrite *r, const eddy_norm_parts *m);
 /* t, one number for each group, broadcasts to it. */

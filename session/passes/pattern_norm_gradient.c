@@ -1,4 +1,4 @@
-/* pattern_norm_gradient.c -- recognises the gradient of a normalization that is composed of
+/* pattern_norm_gradient.c -- recognizes the gradient of a normalization that is composed of
  * basic operations.
  *
  * There are many forms of it, so the pass compares values and not nodes: each node is a
@@ -483,7 +483,7 @@ static bool has_repeated_term(const rewrite *r, const ir_node *n, int depth)
     return false;
 }
 
-/* Most nodes are no such gradient; rejects them quickly. */
+/* Rejects most nodes quickly, which are not such gradients. */
 static bool may_be_norm_gradient(const rewrite *r)
 {
     enum { TERMS_BEHIND = 2 };

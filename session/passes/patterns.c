@@ -1,10 +1,10 @@
-/* patterns.c -- recognises composed operations as users write them: attention and softmax here,
+/* patterns.c -- recognizes composed operations as users write them: attention and softmax here,
  * normalizations and GELU in files of their own.
  *
  * No part of a pattern may have other readers: a value that a gradient reads is computed anyway,
  * and the whole operation would be computed in addition. Cross entropies are not among the
  * patterns: a loop that sums labels times log_softmax is faster than the operation, whose second
- * result would be unused; and a one-hot row of zeros is no error there. */
+ * result would be unused; and a one-hot row of zeros is not an error there. */
 #include "session/passes/patterns.h"
 #include "ops/nets/attention_gradient.h"
 #include "ops/linear/matmul.h"

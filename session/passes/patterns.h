@@ -1,4 +1,4 @@
-/* patterns.h -- the families of patterns that the passes recognise. */
+/* patterns.h -- the families of patterns that the passes recognize. */
 #ifndef EDDY_SESSION_PASSES_PATTERNS_H
 #define EDDY_SESSION_PASSES_PATTERNS_H
 
@@ -7,7 +7,7 @@
 /* Replaces r->node by one operation if it is composed of nodes that have no other readers. */
 bool eddy__pattern_norm(rewrite *r);
 bool eddy__pattern_gelu(rewrite *r);
-/* The gradient of a normalisation, whatever else reads its parts. */
+/* The gradient of a normalization, whatever else reads its parts. */
 bool eddy__pattern_norm_gradient(rewrite *r);
 
 #endif

@@ -183,7 +183,7 @@ static bool sub_rule(rewrite *r)
     return exp_less_one(r, 0, false) || exp_less_one(r, 1, true) || log_softmax_rule(r);
 }
 
-bool eddy__stabilise(rewrite *r)
+bool eddy__stabilize(rewrite *r)
 {
     const eddy_op_def *op = r->node->op;
     if (r->node->n_outputs != 1 || !eddy__match_real(r, input(r, 0))) return false;
@@ -192,6 +192,6 @@ bool eddy__stabilise(rewrite *r)
     if (op == &eddy_op_add) return add_rule(r);
     if (op == &eddy_op_sub) return sub_rule(r);
     if (op == &eddy_op_reciprocal) return reciprocal_rule(r);
-    if (op == &eddy_op_mul) return eddy__stabilise_product(r);
-    return op == &eddy_op_div && eddy__stabilise_quotient(r);
+    if (op == &eddy_op_mul) return eddy__stabilize_product(r);
+    return op == &eddy_op_div && eddy__stabilize_quotient(r);
 }

@@ -6,8 +6,8 @@
 
 /* Rules for gradients: products and quotients in which a division and a factor that cancels it
  * would lose digits, overflow or give 0 / 0. */
-bool eddy__stabilise_product(rewrite *r);
-bool eddy__stabilise_quotient(rewrite *r);
+bool eddy__stabilize_product(rewrite *r);
+bool eddy__stabilize_quotient(rewrite *r);
 
 /* n is 1 + a for some a. */
 bool eddy__is_one_plus(const rewrite *r, const ir_node *n, eddy_tensor *a);

@@ -9,7 +9,7 @@
 
 static eddy_tensor input(const rewrite *r, int i) { return r->node->inputs[i]; }
 
-/* ----------------------------------------------------------- cancelling -- */
+/* ----------------------------------------------------------- canceling -- */
 
 /* t / by is replaced by t times `times`, or by t if `times` is invalid. `is` is the tensor 1 /
  * by, if there is one. */
@@ -186,7 +186,7 @@ static bool is_product_of(const rewrite *r, eddy_tensor t, eddy_tensor g, eddy_t
 }
 
 /* n is g - sum(g y), over the axis of the softmax y; its input i is g. */
-static bool is_centred(const rewrite *r, const ir_node *n, eddy_tensor y, int axis, int i)
+static bool is_centered(const rewrite *r, const ir_node *n, eddy_tensor y, int axis, int i)
 {
     const eddy_shape s = eddy__match_type(r, y).shape;
     const ir_node *sum = eddy__match(r, n->inputs[1 - i], &eddy_op_sum);
@@ -199,17 +199,17 @@ static bool is_centred(const rewrite *r, const ir_node *n, eddy_tensor y, int ax
 }
 
 /* (g - sum(g y)) y = dy - y sum(dy), where g = dy / y. */
-static bool softmax_gradient(rewrite *r, eddy_tensor centred, const ir_node *softmax)
+static bool softmax_gradient(rewrite *r, eddy_tensor centered, const ir_node *softmax)
 {
     const eddy_tensor y = eddy__ir_tensor(softmax->id, 0);
     const divisors    d = { .of = { { .by = y } }, .n = 1 };
     const eddy_shape  s = softmax->outputs[0].shape;
     const int64_t     at = *(const int64_t *)eddy__ir_attr(softmax, "axis");
     const int         axis = (int)(at < 0 ? at + s.rank : at);
-    const ir_node    *n = eddy__match(r, centred, &eddy_op_sub);
+    const ir_node    *n = eddy__match(r, centered, &eddy_op_sub);
     int               i = 0;
-    if (!n) n = eddy__match(r, centred, &eddy_op_add);
-    while (n && i < 2 && !is_centred(r, n, y, axis, i)) i++;
+    if (!n) n = eddy__match(r, centered, &eddy_op_add);
+    while (n && i < 2 && !is_centered(r, n, y, axis, i)) i++;
     if (!n || i == 2 || !is_divided(r, &d, n->inputs[i], DEPTH)) return false;
     const eddy_tensor dy = without_divisor(r, &d, n->inputs[i]);
     if (!eddy__ir_valid(dy)) return false;
@@ -367,7 +367,7 @@ static bool times_divisor(rewrite *r, eddy_tensor t, eddy_tensor by)
 
 /* --------------------------------------------------------------- rules -- */
 
-bool eddy__stabilise_product(rewrite *r)
+bool eddy__stabilize_product(rewrite *r)
 {
     for (int i = 0; i < 2; i++) {
         const ir_node *n = eddy__match(r, input(r, i), &eddy_op_softmax);
@@ -399,7 +399,7 @@ static bool sigmoid_quotient(rewrite *r, const ir_node *e, bool negative)
 }
 
 /* a e^x / sum e^x; a may be -1 or a factor in a product. */
-bool eddy__stabilise_quotient(rewrite *r)
+bool eddy__stabilize_quotient(rewrite *r)
 {
     const ir_node *e = eddy__match(r, input(r, 0), &eddy_op_exp);
     const ir_node *neg = eddy__match(r, input(r, 0), &eddy_op_neg);

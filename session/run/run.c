@@ -1,7 +1,7 @@
 /* run.c -- execution of a plan: a loop over its instructions. */
 #include "session/state/internal.h"
 #include "ops/kernels/libraries/blas_threads.h"
-#include "session/state/ticks.h"
+#include "session/state/cpu_clock.h"
 
 #include <string.h>
 
@@ -133,8 +133,8 @@ static void note_updates(const eddy_plan *p)
 static bool can_hold(const eddy_buffer *b, const eddy_array *old)
 {
     return old && eddy_array_dtype(old) == b->type.dtype &&
-           eddy_shape_equal(eddy_array_shape(old), b->type.shape) && !eddy__array_is_shared(old) &&
-           !eddy__array_is_borrowed(old);
+           eddy_shape_equal(eddy_array_shape(old), eddy__value_type(b).shape) &&
+           !eddy__array_is_shared(old) && !eddy__array_is_borrowed(old);
 }
 
 /* A copy of the value of b, in the old array if possible. */
@@ -143,7 +143,7 @@ static eddy_array *copy_of_value(const eddy_buffer *b, eddy_array *old,
 {
     bool fits = can_hold(b, old);
     for (int i = 0; i < n_feeds; i++) fits = fits && feeds[i] != old;
-    eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, b->type.shape);
+    eddy_array *a = fits ? old : eddy_array_new(b->type.dtype, eddy__value_type(b).shape);
     if (a && eddy_array_bytes(a) > 0) memcpy(eddy_array_data(a), b->data, eddy_array_bytes(a));
     return a;
 }

@@ -72,6 +72,10 @@ typedef struct compile {
      * memory the plan may overwrite. */
     eddy_plan *(*compile_body)(struct compile *outer, eddy_graph *body, int n_feeds,
                                const plan_feed *feeds, const uint8_t *owned, eddy_list fetches);
+    bool          quiet, quiet_body;    /* nothing has side effects, here or in the next body */
+    /* of a body, by feed: its value if that is constant, or NULL; of the next body */
+    const eddy_array **constants, **body_constants;
+    struct open_memory *open_memory;    /* of the outermost plan; NULL: this is it */
     int32_t       size;
     eddy_error   *error;
     eddy_arena    scratch;    /* freed when the plan is complete */
@@ -166,6 +170,12 @@ typedef struct plan_profile {
     instruction_profile each[];   /* by instruction, as plan->code */
 } plan_profile;
 
+/* Memory that grows in a run (program_stacks.c), and the limit on it and on the plan's own. */
+typedef struct open_memory {
+    atomic_size_t bytes;
+    size_t        fixed, limit;   /* limit 0: none */
+} open_memory;
+
 struct eddy_plan {
     eddy_plan            *next;
     atomic_bool           busy;   /* set under the session's lock, cleared without it */
@@ -183,6 +193,7 @@ struct eddy_plan {
     bool           embedded;      /* of a body: its memory is part of another plan's */
     const uint8_t *owned;         /* by feed of a body: the plan may overwrite it */
     struct eddy_program *programs;
+    open_memory           own_memory, *open_memory;     /* the latter of the outermost plan */
     eddy_session         *session;
     const eddy_allocator *allocator;
     eddy_arena            arena;  /* owns the arrays below */
@@ -283,6 +294,8 @@ bool eddy__plan_fits(const eddy_plan *p);
 bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *error);
 /* The function that runs an operation; it calls `prepare` first if the operation has one. */
 eddy_status (*eddy__kernel_of(const eddy_op_def *op))(eddy_kernel *k);
+/* The type of the value in a buffer: a stack of an open loop has more rows than the plan says. */
+eddy_type eddy__value_type(const eddy_buffer *b);
 static inline eddy_buffer eddy__buffer_of(eddy_type t, void *data)
 {
     return (eddy_buffer){ .data = data, .count = eddy_shape_count(t.shape), .type = t };

@@ -126,7 +126,7 @@ eddy_status eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_
     pthread_mutex_lock(&s->lock);
     const eddy_node *node = is_usable(s, &e) ? variable_node(s, variable, &e) : NULL;
     if (node && !value)
-        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_variable_set: the value for '%s' is NULL",
+        eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "variable_set: the value for '%s' is NULL",
                         node->name);
     if (node && value) {
         pthread_rwlock_wrlock(&s->state_lock);
@@ -149,7 +149,7 @@ static const eddy_node **checkpoint_variables(eddy_session *s, eddy_list l, int 
         return NULL;
     }
     const eddy_node **nodes = eddy__allocate_zeroed(&s->allocator, (size_t)*n, sizeof *nodes);
-    if (!nodes) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list of %d variables", *n);
+    if (!nodes) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list (variables: %d)", *n);
     for (int i = 0; nodes && i < *n; i++)
         nodes[i] = variable_node(
             s, all ? eddy_collection_at(s->graph, EDDY_GLOBAL_VARIABLES, i) : l.at[i], e);
@@ -162,7 +162,7 @@ static void save_nodes(eddy_session *s, const char *path, int n, const eddy_node
     const char **names = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *names);
     const eddy_array **values = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *values);
     if (!names || !values)
-        eddy__error_set(e, EDDY_NO_MEMORY, "out of memory while saving %d variables", n);
+        eddy__error_set(e, EDDY_NO_MEMORY, "out of memory while saving (variables: %d)", n);
     for (int i = 0; e->status == EDDY_OK && i < n; i++) {
         const eddy_state *state =
             nodes[i]->id < s->states_capacity ? s->states[nodes[i]->id] : NULL;
@@ -185,7 +185,7 @@ eddy_status eddy_save(eddy_session *s, const char *path, eddy_list variables)
     int        n = 0;
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_save: no path is given");
+    if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "save: no path is given");
     const eddy_node **nodes =
         path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK) {
@@ -216,7 +216,7 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
                           const eddy_node **nodes, eddy_error *e)
 {
     eddy_array **room = eddy__allocate_zeroed(&s->allocator, (size_t)n, sizeof *room);
-    if (!room) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list of %d variables", n);
+    if (!room) eddy__error_set(e, EDDY_NO_MEMORY, "out of memory for a list (variables: %d)", n);
     for (int i = 0; i < n && e->status == EDDY_OK; i++) {
         const eddy_array *a = eddy__safetensors_find(file, nodes[i]->name);
         if (can_restore(nodes[i], path, a, e)) allocate_value(s, nodes[i], a, &room[i], e);
@@ -237,7 +237,7 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
     int              n = 0;
     if (!eddy__session_enter(s)) return EDDY_INVALID_ARGUMENT;
     pthread_mutex_lock(&s->lock);
-    if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "eddy_restore: no path is given");
+    if (!path) eddy__error_set(&e, EDDY_INVALID_ARGUMENT, "restore: no path is given");
     const eddy_node **nodes =
         path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK &&

@@ -161,10 +161,10 @@ START_TEST(implicit)
     ck_assert_int_eq(eddy_implicit_gradients(f, EDDY_LIST(real(g, 5), real(g, 7))), 2);
     ck_assert_int_eq(eddy_implicit_gradients(f, EDDY_LIST(real(g, 5), real(g, 7)), d, v, 1), 0);
     fails(g, EDDY_INVALID_ARGUMENT,
-          "implicit_gradients: there are 2 variables, but room for only 1");
+          "implicit_gradients: the number of variables is 2, but there is room for 1");
     ck_assert_int_eq(eddy_implicit_gradients(f, EDDY_LIST(real(g, 5), real(g, 7)), d, v), 0);
     fails(g, EDDY_INVALID_ARGUMENT,
-          "implicit_gradients: there are 2 variables, but room for only 0");
+          "implicit_gradients: the number of variables is 2, but there is room for 0");
     eddy_session_free(s);
 }
 END_TEST
@@ -214,7 +214,7 @@ static int squared(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* Where no argument has a graph, the error stands on that of what the function builds. */
+/* If no argument has a graph, the error is recorded on the graph of the function's results. */
 START_TEST(without_a_graph)
 {
     eddy_tensor         v = eddy_variable(g, real(g, 3)), d[2], w[2];

@@ -1,4 +1,4 @@
-/* test_gradient_check.c -- what the check of gradients finds, and what it says. */
+/* test_gradient_check.c -- the errors that the gradient check finds, and its reports. */
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
@@ -230,7 +230,7 @@ START_TEST(wrong_second)
 }
 END_TEST
 
-/* What is asked to be stopped is not what differences say. */
+/* A stopped gradient differs from finite differences. */
 START_TEST(stopped)
 {
     const eddy_tensor x = real(g, 3), y = Mul(x, eddy_stop_gradient(x));
@@ -380,7 +380,7 @@ START_TEST(variable_by_reference)
 }
 END_TEST
 
-/* With or without a value in the session; whoever reads it sees what is fed. */
+/* With or without a value in the session; readers see the fed value. */
 START_TEST(variable_fed)
 {
     eddy_array       *fed = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(2), (double[]){ 3, 4 });
@@ -447,7 +447,7 @@ static int cubes(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* A custom gradient is that of what lies between its x and y; what the gradients pass by is not
+/* A custom gradient applies to the nodes between its x and y; what the gradients pass by is not
  * looked at.  Two that are right and one that is not: only that is named. */
 START_TEST(custom_gradients)
 {
@@ -525,7 +525,7 @@ START_TEST(messages)
 }
 END_TEST
 
-/* Whichever allocation fails, the check ends, and all memory is given back. */
+/* Whichever allocation fails, the check ends and releases all memory. */
 START_TEST(without_memory)
 {
     failing_allocator f;

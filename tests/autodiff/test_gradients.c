@@ -230,7 +230,7 @@ START_TEST(g27_hessian_vector_product)
     eddy_hessian_vector_product(quadratic(a, x), EDDY_LIST(x), EDDY_LIST(v), &out);
     has_value(out, 2, (double[]){ -3, -3 });
     eddy_hessian_vector_product(quadratic(a, x), EDDY_LIST(x), EDDY_LIST(), &out);
-    fails(g, EDDY_INVALID_ARGUMENT, "0 vs given for 1 xs");
+    fails(g, EDDY_INVALID_ARGUMENT, "vs and xs must have the same length, not 0 and 1");
 }
 END_TEST
 

@@ -1,6 +1,5 @@
-/* test_higher_order.c -- derivatives of derivatives of small models against
- * differences; what products of matrices of derivatives cost; the three ways
- * in which there is no gradient. */
+/* test_higher_order.c -- higher derivatives of small models against finite differences; the cost of
+ * derivative products; the three kinds of missing gradients. */
 #include "tests/lib/checks.h"
 #include "tests/lib/finite_differences.h"
 
@@ -12,7 +11,7 @@ Suite *higher_order_suite(void);
 
 typedef struct model {
     trial       t;
-    eddy_tensor a, b, y;         /* two weights, and what is made of them */
+    eddy_tensor a, b, y;         /* two weights, and tensors computed from them */
 } model;
 
 /* Of known rank: Hessians need it. */

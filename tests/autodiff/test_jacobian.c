@@ -1,5 +1,5 @@
-/* test_jacobian.c -- Jacobians and Hessians, all rows at once against the rows
- * one by one, and against what they are. */
+/* test_jacobian.c -- Jacobians and Hessians: all rows at once against row by row, and against known
+ * values. */
 #include "autodiff/autodiff.h"
 #include "tests/lib/array_trial.h"
 #include "tests/lib/checks.h"

@@ -1,5 +1,5 @@
-/* test_messages_functions.c -- what functions over graphs say when they are not
- * as they should be: mapped over examples, differentiated, recorded, wrapped. */
+/* test_messages_functions.c -- error messages of eddy_vmap, gradient functions, tapes and custom
+ * gradients. */
 #include "autodiff/functions.h"
 #include "autodiff/tape.h"
 #include "ops/arrays/batching.h"

@@ -1,5 +1,5 @@
-/* test_messages_gradients.c -- what gradients and optimizers say when they are
- * asked for what cannot be, and when memory is out. */
+/* test_messages_gradients.c -- error messages of gradients and optimizers, out-of-memory messages
+ * included. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 

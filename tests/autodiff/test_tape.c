@@ -1,4 +1,4 @@
-/* test_tape.c -- tapes: TensorFlow's cases (group T), nesting, life, errors. */
+/* test_tape.c -- tapes: TensorFlow's cases (group T), nesting, lifetime, errors. */
 #include "tests/lib/golden.h"
 
 Suite *tape_suite(void);

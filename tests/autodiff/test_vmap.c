@@ -1,5 +1,5 @@
-/* test_vmap.c -- every op over many examples at once, against one at a time, real
- * and complex ones. */
+/* test_vmap.c -- every operation mapped over examples, real and complex, against one example at a
+ * time. */
 #include "autodiff/functions.h"
 #include "build/gen/table.h"
 #include "tests/lib/golden.h"
@@ -22,7 +22,7 @@ static const struct { const char *op, *why; } looped[] = {
 
 /* ---------------------------------------------------------------- more rows -- */
 
-/* What the rows of the sweep do not have: indices and places that are values. */
+/* Cases that the rows of the sweep lack: indices and positions given as tensors. */
 #define BUILD(name, formula)                                                    \
     static eddy_tensor name(eddy_graph *g, const eddy_tensor *x)                \
     {                                                                           \
@@ -113,7 +113,7 @@ static const sweep_row *row_at(int i)
 
 /* ------------------------------------------------------------ a row, mapped -- */
 
-/* What is mapped: the row, its gradient, or the row mapped over two examples. */
+/* The mapped function: the row, its gradient, or the row mapped over two examples. */
 typedef enum way { ITSELF, ITS_GRADIENT, ITS_MAP } way;
 
 /* One row over n examples; bit k of `mapped`: input k has its own each. */

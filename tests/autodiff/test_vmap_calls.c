@@ -1,5 +1,5 @@
-/* test_vmap_calls.c -- eddy_vmap by hand: which arguments have examples, along
- * which axes, maps within maps, gradients within maps, ops without a rule. */
+/* test_vmap_calls.c -- calls of eddy_vmap: which arguments have examples and along which axes,
+ * nested maps, gradients inside maps, operations without a rule. */
 #include "autodiff/functions.h"
 #include "tests/lib/checks.h"
 
@@ -192,7 +192,7 @@ END_TEST
 
 static int rules_called;
 
-/* Three times the usual gradient of x w, by what the function caught. */
+/* Three times the usual gradient of x w, with a captured tensor. */
 static void tripled(eddy_rule *r)
 {
     const eddy_tensor *caught = r->context;

@@ -1,5 +1,5 @@
-/* test_vmap_effects.c -- what hangs on a mapped function by control edges:
- * assertions, lines of text, changes of variables. */
+/* test_vmap_effects.c -- side effects that a mapped function reaches by control edges: assertions,
+ * printed lines, updates of variables. */
 #include "autodiff/functions.h"
 #include "tests/lib/checks.h"
 
@@ -244,7 +244,7 @@ START_TEST(maps_and_gradients)
 }
 END_TEST
 
-/* The gradient of what is shared is the sum over the examples. */
+/* The gradient of a shared tensor is the sum over the examples. */
 START_TEST(custom_gradients)
 {
     eddy_tensor y[1], d[2];
@@ -296,9 +296,9 @@ START_TEST(as_many_examples)
 {
     eddy_tensor y[2], x = rows(good), one = matrix(g, 1, 2, good);
     ck_assert_int_eq(eddy_vmap(f_product, EDDY_LIST(x, one), y), 0);
-    fails(g, EDDY_BAD_SHAPE, "has 3 examples, but x[1]");
+    fails(g, EDDY_BAD_SHAPE, "differ in their number of examples: 3 and");
     eddy_vmap(f_product, EDDY_LIST(one, x), y, .axes = (int[]){ -1, 0 });
-    fails(g, EDDY_BAD_SHAPE, "has 2 examples, but x[1]");
+    fails(g, EDDY_BAD_SHAPE, "differ in their number of examples: 2 and");
     ck_assert_int_eq(eddy_vmap(f_product, EDDY_LIST(x, one), y, .axes = (int[]){ 0, EDDY_SHARED }),
                      2);
     fits(g);

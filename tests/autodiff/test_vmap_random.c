@@ -1,5 +1,5 @@
-/* test_vmap_random.c -- random numbers in functions that are mapped: each example has its own,
- * repeated by the seed, and no gradient, Jacobian or Hessian draws them again. */
+/* test_vmap_random.c -- random numbers in mapped functions: each example has its own, the seed
+ * repeats them, and gradients, Jacobians and Hessians do not draw them again. */
 #include "autodiff/functions.h"
 #include "tests/lib/checks.h"
 
@@ -153,7 +153,7 @@ START_TEST(numbers_are_those_of_the_seed)
 }
 END_TEST
 
-/* Means and variances of examples, and products of neighbours, as of independent numbers. */
+/* Means and variances of examples, and products of neighbors, as of independent numbers. */
 static eddy_tensor many(eddy_tensor x)
 {
     return eddy_random_normal(x.graph, EDDY_SHAPE(20000), .dtype = EDDY_FLOAT64, .seed = 9);
@@ -279,7 +279,7 @@ static int custom(eddy_list x, eddy_tensor *y, void *context)
     return 1;
 }
 
-/* The rule sees what each example drew. */
+/* The rule sees the numbers that each example drew. */
 START_TEST(custom_gradients_do_not_draw_again)
 {
     const eddy_tensor x = numbers();
@@ -423,7 +423,7 @@ START_TEST(gradients_know_all_draws)
 }
 END_TEST
 
-/* The orders of a shuffle: each equally likely, whatever is mapped. */
+/* The orders of a shuffle: each equally likely in every example. */
 static eddy_tensor shuffled(eddy_tensor x)
 {
     return eddy_random_shuffle(eddy_range(eddy_number(x.graph, EDDY_INT32, 0),

@@ -1,5 +1,5 @@
-"""Trains a linear regression through bindings that are made of the interface's description
-alone: python3 tests/bindings/train.py interface.json libeddy.so
+"""Trains a linear regression with bindings made only from the description of the interface:
+python3 tests/bindings/train.py interface.json libeddy.so
 
 Structs, functions and enums come from the JSON; nothing here repeats a declaration."""
 import ctypes

@@ -1,4 +1,4 @@
-/* test_cond.c -- cond: the values of the branch that is taken, and its gradient. */
+/* test_cond.c -- cond: values and gradients of the branch that is taken. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
@@ -161,7 +161,7 @@ START_TEST(variables_are_captured)
 }
 END_TEST
 
-/* No branch depends on x: there is no gradient, and that is no error. */
+/* No branch depends on x: there is no gradient, and that is not an error. */
 START_TEST(unconnected_branches)
 {
     trial       t = trial_begin((unsigned)_i);

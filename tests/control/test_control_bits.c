@@ -1,5 +1,6 @@
-/* test_control_bits.c -- models with loops and branches and their derivatives: what options of a
- * session, a graph file and earlier runs must not change; large values overwritten in place. */
+/* test_control_bits.c -- models with loops and branches, and their derivatives: options of a
+ * session, graph files and earlier runs do not change them; large values that are overwritten in
+ * place. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_models.h"
 #include "tests/lib/same_bits.h"
@@ -66,7 +67,7 @@ START_TEST(passes_change_nothing)
 }
 END_TEST
 
-/* A session that has run many times gives what a new one gives. */
+/* A session that has run many times gives the same results as a new one. */
 START_TEST(runs_do_not_depend_on_earlier_ones)
 {
     trial       t = trial_begin(3);
@@ -133,7 +134,7 @@ START_TEST(large_recurrences)
 }
 END_TEST
 
-/* Elements that move: what is overwritten must have been read. */
+/* Elements that move: values must be read before they are overwritten. */
 START_TEST(large_shifts)
 {
     static double x[LARGE], next[LARGE];

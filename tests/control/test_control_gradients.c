@@ -1,5 +1,6 @@
-/* test_control_gradients.c -- derivatives of models with loops and branches against differences,
- * to the third order and at several numbers of iterations; other operators of differentiation. */
+/* test_control_gradients.c -- derivatives of models with loops and branches against finite
+ * differences, to the third order and for several numbers of iterations; Jacobians and other
+ * products. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_models.h"
 #include "tests/lib/finite_differences.h"
@@ -7,7 +8,7 @@
 static const int counts[] = { 0, 1, 2, 7 };
 enum { COUNTS = 4 };
 
-/* Placeholders of known shape: what is known of shapes has tests of its own. */
+/* Placeholders of known shape: unknown shapes have their own tests. */
 static eddy_tensor fed_known(trial *t, eddy_shape s)
 {
     return eddy_set_shape(fed_numbers(t, s, -0.8, 0.8), s);
@@ -35,7 +36,7 @@ static model build(const control_model *c, int count, unsigned seed)
 START_TEST(derivatives_are_differences)
 {
     const control_model *c = &control_models[_i / COUNTS];
-    model m = build(c, counts[_i % COUNTS], (unsigned)_i);
+    model m = build(c, counts[_i % COUNTS], (unsigned)_i % 95);
     check_slopes(&m.t, m.y, 2, m.fed, 3);
     trial_end(&m.t);
 }
@@ -80,18 +81,41 @@ START_TEST(gradients_of_the_same_loop)
 }
 END_TEST
 
+/* Loops without a limit keep what gradients need in another way. */
+START_TEST(loops_without_a_limit)
+{
+    const control_model *c = &control_models[_i / COUNTS];
+    if (!c->limited) return;
+    model       m = build(c, counts[_i % COUNTS], (unsigned)_i);
+    eddy_tensor y = m.y, z = c->limited(&m.args), w = fed_known(&m.t, EDDY_SHAPE(3));
+    for (int order = 0; order < 4; order++) {
+        eddy_array *want = value(&m.t, z);
+        is(&m.t, y, (int)eddy_array_count(want), eddy_array_data(want));
+        eddy_array_free(want);
+        eddy_tensor x[2] = { m.args.x, m.args.a }, dy[2], dz[2];
+        eddy_gradients(EDDY_LIST(y), ((eddy_list){ 2, x }), dy,
+                       .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
+        eddy_gradients(EDDY_LIST(z), ((eddy_list){ 2, x }), dz,
+                       .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
+        y = Add(Mul(dy[0], w), Sum(Mul(dy[1], w)));
+        z = Add(Mul(dz[0], w), Sum(Mul(dz[1], w)));
+    }
+    trial_end(&m.t);
+}
+END_TEST
+
 /* The rows of a Jacobian are gradients of one element each. */
 START_TEST(jacobians)
 {
-    const control_model *c = &control_models[_i];
+    const control_model *c = &control_models[_i / 2];
     model       m = build(c, 2, (unsigned)_i);
     eddy_array *shape = value(&m.t, m.y);
     const int   n = (int)eddy_array_count(shape);
     eddy_tensor y = eddy_reshape(m.y, EDDY_SHAPE(n)), x = m.args.x, j, rows[9];
     ck_assert_int_le(n, 9);
     eddy_array_free(shape);
-    ck_assert_msg(eddy_jacobian(y, EDDY_LIST(x), &j, .no_pfor = true) == EDDY_OK, "%s: %s", c->name,
-                  eddy_graph_message(m.t.graph));
+    ck_assert_msg(eddy_jacobian(y, EDDY_LIST(x), &j, .no_pfor = _i % 2) == EDDY_OK, "%s: %s",
+                  c->name, eddy_graph_message(m.t.graph));
     for (int k = 0; k < n; k++)
         rows[k] = slope(Mul(y, eddy_one_hot(whole(&m.t, k), n, .dtype = F64)), x);
     eddy_array *want = value(&m.t, eddy_stack((eddy_list){ n, rows }));
@@ -181,7 +205,8 @@ Suite *control_gradients_suite(void)
     tcase_add_loop_test(c, derivatives_are_differences, 0, CONTROL_MODELS * COUNTS);
     tcase_add_loop_test(c, products_with_vectors, 0, CONTROL_MODELS);
     tcase_add_loop_test(c, gradients_of_the_same_loop, 0, CONTROL_MODELS);
-    tcase_add_loop_test(c, jacobians, 0, CONTROL_MODELS);
+    tcase_add_loop_test(c, loops_without_a_limit, 0, CONTROL_MODELS * COUNTS);
+    tcase_add_loop_test(c, jacobians, 0, 2 * CONTROL_MODELS);
     suite_add_tcase(s, c);
     c = tcase_create("operators");
     tcase_add_loop_test(c, tapes_record_loops, 0, SEEDS);

@@ -1,5 +1,5 @@
-/* test_effects.c -- what happens in each iteration and in the branch that is taken alone: random
- * draws, assertions, printed lines. */
+/* test_effects.c -- side effects that occur in each iteration and only in the branch that is taken:
+ * random draws, assertions, printed lines. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
@@ -101,7 +101,7 @@ START_TEST(seeds)
 }
 END_TEST
 
-/* What is drawn outside is one number for all iterations, and so is a stateless draw. */
+/* A number drawn outside is the same for all iterations, and so is a stateless draw. */
 START_TEST(draws_from_outside)
 {
     trial       t = trial_begin((unsigned)_i);
@@ -115,7 +115,7 @@ START_TEST(draws_from_outside)
 }
 END_TEST
 
-/* The backward loop sees what the forward one drew. */
+/* The backward loop sees the numbers that the forward loop drew. */
 START_TEST(gradients_know_what_was_drawn)
 {
     trial       t = trial_begin((unsigned)_i);
@@ -177,7 +177,7 @@ BODY(print_and_add, Add(printed(x[0], "at "), 1))
 BODY(print_square, Square(printed(x[0], "yes ")))
 BODY(print_double, Mul(printed(x[0], "no "), 2))
 
-/* A line whose value nobody reads is written all the same. */
+/* A line is printed even if its value is not read. */
 static int print_aside(eddy_list in, eddy_tensor *y, void *context)
 {
     (void)context;
@@ -201,6 +201,68 @@ START_TEST(a_line_an_iteration)
     is(&t, z[0], V(7));
     ck_assert_int_eq(seen.n, 4);
     ck_assert_str_eq(seen.last, "aside [6]");
+    trial_end(&t);
+}
+END_TEST
+
+/* All lines, one behind the other. */
+static char all_lines[2000];
+static void collect(void *user, const char *line)
+{
+    (void)user;
+    const size_t n = strlen(all_lines);
+    snprintf(all_lines + n, sizeof all_lines - n, "%s ", line);
+}
+static eddy_tensor told(eddy_tensor x, const char *message)
+{
+    return eddy_print(x, .message = message, .write = collect);
+}
+BODY(inner_lines, Add(told(x[0], "i"), 0.5))
+static int outer_lines(eddy_list in, eddy_tensor *y, void *context)
+{
+    (void)context;
+    const eddy_tensor x = told(in.at[0], "o");
+    eddy_control_begin(x.graph, EDDY_LIST(x));
+    eddy_iterate(2, PLAIN(inner_lines), EDDY_LIST(x), y);
+    eddy_control_end(x.graph);
+    eddy_control_begin(x.graph, EDDY_LIST(y[0]));
+    told(Mul(x, 10), "e");
+    eddy_control_end(x.graph);
+    return 1;
+}
+START_TEST(lines_in_order)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = fed_real(&t, 1), y[1];
+    ck_assert_int_eq(eddy_iterate(2, PLAIN(outer_lines), EDDY_LIST(x), y), 1);
+    for (int k = 0; k < 2; k++) {
+        all_lines[0] = 0;
+        is(&t, y[0], V(3));
+        ck_assert_str_eq(all_lines, "o[1] i[1] i[1.5] e[10] o[2] i[2] i[2.5] e[20] ");
+    }
+    trial_end(&t);
+}
+END_TEST
+
+BODY(inner_squares, Square(told(x[0], "i")))
+static eddy_tensor one_of(int n, const eddy_tensor *y)
+{
+    ck_assert_int_eq(n, 1);
+    return y[0];
+}
+BODY(outer_squares, one_of(eddy_iterate(2, PLAIN(inner_squares), EDDY_LIST(told(x[0], "o")),
+                                        (eddy_tensor *)(uintptr_t)c), c))
+/* A gradient computes an inner loop again, but its lines are not written again. */
+START_TEST(inner_lines_once_with_gradients)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = fed_real(&t, 1), y[1], room[1];
+    const eddy_function f = { .build = outer_squares, .context = room };
+    ck_assert_int_eq(eddy_iterate(2, f, EDDY_LIST(x), y), 1);
+    eddy_tensor d = slope(y[0], x), dd = slope(d, x);
+    all_lines[0] = 0;
+    is(&t, eddy_stack(EDDY_LIST(y[0], d, dd)), V(1, 16, 240));
+    ck_assert_str_eq(all_lines, "o[1] i[1] i[1] o[1] i[1] i[1] ");
     trial_end(&t);
 }
 END_TEST
@@ -301,6 +363,8 @@ Suite *effects_suite(void)
     suite_add_tcase(s, c);
     c = tcase_create("acts");
     tcase_add_loop_test(c, a_line_an_iteration, 0, SEEDS);
+    tcase_add_loop_test(c, lines_in_order, 0, SEEDS);
+    tcase_add_loop_test(c, inner_lines_once_with_gradients, 0, SEEDS);
     tcase_add_loop_test(c, a_line_of_the_branch_taken, 0, SEEDS);
     tcase_add_loop_test(c, lines_once_with_gradients, 0, SEEDS);
     tcase_add_loop_test(c, assertions_of_iterations, 0, SEEDS);

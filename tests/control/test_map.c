@@ -1,4 +1,4 @@
-/* test_map.c -- map_fn: rows one after the other, their results stacked. */
+/* test_map.c -- map_fn: rows processed one after the other, results stacked. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 

@@ -1,10 +1,12 @@
-/* test_messages_control.c -- what loops and branches say when they are not as they should be:
- * while they are built, in a run, read from a file, without memory. */
+/* test_messages_control.c -- error messages of loops and branches: while building, in a run, from a
+ * file, without memory. */
 #include "build/gen/suites.h"
 #include "control/internal.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
+
+#include <stdlib.h>
 
 static eddy_graph *g, *other;
 static eddy_tensor scalar, var, count, pred, rows, unknown, none, foreign, out[EDDY_MAX_RESULTS];
@@ -52,7 +54,8 @@ BODY(vector_less, eddy_stack(EDDY_LIST(Less(x[0], 1), Less(x[0], 1))))
 BODY(two_less, Less(x[0], 1), Less(x[0], 1))
 BODY(of_another_graph, c[0])
 BODY(no_tensor, (eddy_tensor){ x[0].graph, 0, 0 })
-BODY(assigning, eddy_assign_add(c[0], x[0]))
+BODY(asking, Cast(eddy_is_initialized(c[0]), EDDY_FLOAT64))
+BODY(assigning_less, Less(eddy_assign_add(c[0], x[0]), 10))
 BODY(product_of_odd_ones, eddy_matmul(x[0], x[0]))
 BODY(add, Add(x[0], x[1]))
 BODY(grown, eddy_reshape(x[0], EDDY_SHAPE(1, 1, 1, 1, 1, 1, 1, 1)))
@@ -75,7 +78,7 @@ static void branches(void)
     eddy_cond(pred, f, PLAIN(no_tensor), out, in), golden_graph(g);
     eddy_cond(pred, f, FUNCTION(of_another_graph, foreign), out, in), golden_graph(g);
     eddy_cond(pred, f, f, out, EDDY_LIST(foreign)), golden_graph(g);
-    eddy_cond(pred, f, FUNCTION(assigning, var), out, in), golden_graph(g);
+    eddy_cond(pred, f, FUNCTION(asking, var), out, in), golden_graph(g);
     eddy_cond(pred, f, PLAIN(product_of_odd_ones), out, in), golden_graph(g);
     eddy_switch_case(count, fs, 0, out, in), golden_graph(g);
     eddy_switch_case(count, NULL, 2, out, in), golden_graph(g);
@@ -100,7 +103,8 @@ static void loops(void)
     eddy_while_loop(PLAIN(less), PLAIN(narrowed), in, out), golden_graph(g);
     eddy_while_loop(PLAIN(less), PLAIN(widened), in, out), golden_graph(g);
     eddy_while_loop(PLAIN(less), FUNCTION(of_another_graph, foreign), in, out), golden_graph(g);
-    eddy_while_loop(PLAIN(less), FUNCTION(assigning, var), in, out), golden_graph(g);
+    eddy_while_loop(PLAIN(less), FUNCTION(asking, var), in, out), golden_graph(g);
+    eddy_while_loop(FUNCTION(assigning_less, var), f, in, out), golden_graph(g);
     eddy_while_loop(PLAIN(less), f, in, out, .maximum_iterations = -2), golden_graph(g);
     eddy_while_loop(PLAIN(less), f, EDDY_LIST(scalar, foreign), out), golden_graph(g);
     eddy_while_loop(PLAIN(sum_less), f, EDDY_LIST(rows), out, &EDDY_SHAPE(4, 2)), golden_graph(g);
@@ -247,17 +251,80 @@ static int claims(eddy_list in, eddy_tensor *y, void *context)
 
 static void others(void)
 {
-    eddy_tensor     y[2], d;
+    eddy_tensor     y[2];
     const eddy_feed two = { scalar, EDDY_NUMBER(EDDY_FLOAT64, 2) };
-    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), y, .name = "unlimited");
-    d = eddy_gradient(y[0], scalar);
-    run_says(d, EDDY_FEED(two));
     eddy_iterate(9, PLAIN(claims), EDDY_LIST(scalar), y, .name = "asserting");
     run_says(y[0], EDDY_FEED(two));
-    eddy_while_loop(PLAIN(less), PLAIN(square), EDDY_LIST(scalar), y,
-                    .maximum_iterations = INT64_MAX / 2, .name = "long");
+    eddy_iterate(INT64_MAX / 2, PLAIN(square), EDDY_LIST(scalar), y, .name = "long");
     eddy_gradient(y[0], scalar), golden_graph(g);
     works();
+}
+
+/* An output of the node with most outputs: what a gradient needs of each iteration. */
+static eddy_tensor stack_of(eddy_graph *in)
+{
+    eddy_tensor t = none;
+    for (int32_t id = 1, most = 0; id <= in->size; id++) {
+        if (strcmp(in->nodes[id]->op->name, "Loop") != 0 || in->nodes[id]->n_outputs <= most)
+            continue;
+        most = in->nodes[id]->n_outputs;
+        t = eddy__tensor_at(in, id, 1);
+    }
+    return t;
+}
+
+static void said(eddy_session *s, eddy_feed feed, eddy_tensor y)
+{
+    eddy_array *a = NULL;
+    ck_assert_int_ne(eddy_run(s, ((eddy_feeds){ 1, &feed }), EDDY_FETCH(y), &a), EDDY_OK);
+    ck_assert_ptr_null(a);
+    golden_line(eddy_session_message(s));
+    eddy_session_free(s);
+}
+
+static eddy_session *open_session;
+static void close_at_4(void *user, const char *line)
+{
+    (void)user;
+    if (strcmp(line, "[4]") == 0) eddy_session_close(open_session);
+}
+BODY(closing, Add(eddy_print(x[0], .write = close_at_4), 1))
+BODY(a_little_more, Add(x[0], Mul(Square(x[0]), 1e-4)))
+
+static void *at_most_64_kib(void *context, size_t bytes)
+{
+    return bytes > 65536 && *(bool *)context ? NULL : malloc(bytes);
+}
+static void give_back(void *context, void *p, size_t bytes)
+{
+    (void)context, (void)bytes;
+    free(p);
+}
+
+/* Loops that nothing limits. */
+static void open_loops(void)
+{
+    bool                 scarce = false;
+    const eddy_allocator memory = { at_most_64_kib, give_back, &scarce };
+    eddy_graph *h = eddy_graph_new(.allocator = &memory);
+    eddy_tensor x = eddy_placeholder(h, "x", EDDY_FLOAT64, EDDY_SCALAR), y[2], d;
+    const eddy_feed      one = { x, EDDY_NUMBER(EDDY_FLOAT64, 1) };
+    eddy_while_loop(PLAIN(less), PLAIN(closing), EDDY_LIST(x), &y[1], .name = "closed");
+    open_session = eddy_session_new(h);
+    said(open_session, one, y[1]);
+    eddy_while_loop(PLAIN(less), PLAIN(a_little_more), EDDY_LIST(Square(x)), y,
+                    .name = "unlimited");
+    d = eddy_gradient(eddy_gradient(y[0], x), x);
+    said(eddy_session_new(h, .max_bytes = 4096), one, d);
+    scarce = true;
+    said(eddy_session_new(h), one, d);
+    scarce = false;
+    said(eddy_session_new(h), one, Neg(stack_of(h)));
+    eddy_gradients(EDDY_LIST(stack_of(h)), EDDY_LIST(x), &d,
+                   .grad_ys = EDDY_LIST(eddy_placeholder(h, "dy", EDDY_FLOAT64,
+                                                         EDDY_SHAPE(EDDY_ANY))));
+    golden_graph(h);
+    eddy_graph_free(h);
 }
 
 static eddy_tensor seven_hundred(eddy_tensor x) { return eddy_number(x.graph, EDDY_INT32, 700); }
@@ -273,18 +340,11 @@ static void in_branches(void)
     run_says(y[0], EDDY_FEED({ count, EDDY_NUMBER(EDDY_INT32, 0) }));
 }
 
-/* What a map over examples cannot have in a body. */
+/* Bodies that cannot be mapped over examples. */
 static int asserting_loop(eddy_list in, eddy_tensor *y, void *context)
 {
     (void)context;
     return eddy_iterate(2, PLAIN(claims), in, y, .name = "asserting");
-}
-static int slope_of_loop(eddy_list in, eddy_tensor *y, void *context)
-{
-    (void)context;
-    eddy_while_loop(PLAIN(less), PLAIN(square), in, y, .maximum_iterations = 9, .name = "sloping");
-    y[0] = eddy_gradient(y[0], in.at[0]);
-    return 1;
 }
 static bool opaque_infer(eddy_infer *c)
 {
@@ -304,7 +364,6 @@ static void in_maps(void)
     eddy_tensor y[2];
     eddy_tensor xs = eddy_placeholder(g, "xs", EDDY_FLOAT64, EDDY_SHAPE(EDDY_ANY));
     eddy_vmap(PLAIN(asserting_loop), EDDY_LIST(xs), y), golden_graph(g);
-    eddy_vmap(PLAIN(slope_of_loop), EDDY_LIST(xs), y), golden_graph(g);
     eddy_vmap(PLAIN(opaque_loop), EDDY_LIST(xs), y), golden_graph(g);
     works();
 }
@@ -316,6 +375,7 @@ START_TEST(of_runs)
     in_branches();
     shapes();
     others();
+    open_loops();
     in_maps();
     golden_end();
 }
@@ -351,7 +411,7 @@ static void case_of(eddy_case_attrs a, eddy_list in)
 }
 #define OUTS(...) sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (int64_t[]){ __VA_ARGS__ }
 
-/* What a file may claim of a loop. */
+/* Invalid loops in a file. */
 static void loop_attributes(void)
 {
     const eddy_loop_attrs two = { .n_carried = 2, .trips = 3 };
@@ -369,6 +429,7 @@ static void loop_attributes(void)
     loop_of(two, OUTS(4, 0, 6, 0), in);
     loop_of(two, OUTS(4, 0, 5, 0), in);
     loop_of(two, OUTS(4, 0, 1, 0), in);
+    a = two, a.open = true, loop_of(a, OUTS(4, 0, 2, 0), in);
     a = two, a.conditional = true, loop_of(a, OUTS(4, 0, 4, 0, 2, 0), in);
     a = two, a.n_carried = 1, a.n_sliced = 1, loop_of(a, OUTS(4, 0), in);
     a = two, a.n_carried = 1, a.n_sliced = 1, loop_of(a, OUTS(4, 0), EDDY_LIST(scalar, rows));

@@ -1,8 +1,8 @@
-/* test_nested.c -- loops and branches inside each other. */
+/* test_nested.c -- nested loops and branches. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
-/* What the bodies below are made of. */
+/* The parts of the bodies below. */
 BODY(below, Less(x[0], c[0]))
 BODY(below_four, Less(x[0], 4))
 BODY(below_two, Less(x[0], 2))
@@ -249,7 +249,41 @@ START_TEST(towers)
 }
 END_TEST
 
-/* ------------------------------------------------------------- neighbours -- */
+/* ---------------------------------------------------------------- constants -- */
+
+/* What is captured and constant is a constant of the body: times 1, plus 0 cost nothing, at any
+ * depth; a gradient with respect to it is still there. */
+BODY(times_and_plus, Add(Mul(x[0], c[0]), c[1]))
+BODY(inner_times, repeat(2, FUNCTION(times_and_plus, c[0], c[1]), x[0]))
+static double flops_of(trial *t, eddy_tensor y)
+{
+    eddy_session  *s = eddy_session_new(t->graph);
+    eddy_array    *a = NULL;
+    eddy_feed      feeds[TRIAL_FEEDS];
+    eddy_plan_info info;
+    for (int i = 0; i < t->n; i++) feeds[i] = (eddy_feed){ t->tensor[i], t->array[i] };
+    ck_assert_int_eq(eddy_run(s, (eddy_feeds){ t->n, feeds }, EDDY_FETCH(y), &a), EDDY_OK);
+    info = eddy_session_plan_info(s);
+    eddy_array_free(a);
+    eddy_session_free(s);
+    return info.flops;
+}
+START_TEST(captured_constants)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = numbers(&t, V(1, 2, 3)), unit = constant(&t, 1), zero = constant(&t, 0);
+    eddy_tensor given_unit = fed_real(&t, 1), given_zero = fed_real(&t, 0);
+    eddy_tensor y = repeat(5, FUNCTION(inner_times, unit, zero), x);
+    eddy_tensor z = repeat(5, FUNCTION(inner_times, given_unit, given_zero), x);
+    is(&t, y, V(1, 2, 3)), is(&t, z, V(1, 2, 3)), is(&t, slope(y, unit), V(60));
+    is(&t, slope(z, given_unit), V(60)), is(&t, slope(y, zero), V(30));
+    ck_assert(flops_of(&t, y) == 0);
+    ck_assert(flops_of(&t, z) == 3 * 2 * 10);
+    trial_end(&t);
+}
+END_TEST
+
+/* ------------------------------------------------------------- neighbors -- */
 
 START_TEST(independent_loops)
 {
@@ -291,6 +325,7 @@ Suite *nested_suite(void)
     suite_add_tcase(s, c);
     c = tcase_create("depth");
     tcase_add_loop_test(c, towers, 0, SEEDS);
+    tcase_add_loop_test(c, captured_constants, 0, SEEDS);
     tcase_add_loop_test(c, independent_loops, 0, SEEDS);
     tcase_add_loop_test(c, loops_in_a_row, 0, SEEDS);
     suite_add_tcase(s, c);

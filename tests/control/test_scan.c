@@ -1,5 +1,6 @@
 /* test_scan.c -- scan, foldl, foldr, iterate and loop against plain loops. */
 #include "build/gen/suites.h"
+#include "graph/body.h"
 #include "tests/lib/control_checks.h"
 
 BODY(add, Add(x[0], x[1]))
@@ -302,6 +303,85 @@ START_TEST(recurrent_network)
 }
 END_TEST
 
+/* ---------------------------------------------------- products before it -- */
+
+static int loops_products(const eddy_graph *g)
+{
+    int n = 0;
+    for (int32_t id = 1; id <= g->size; id++) {
+        const eddy_node *node = g->nodes[id];
+        if (!(node->op->flags & EDDY_OP_BODY)) continue;
+        const eddy_graph *body = eddy__body_of(node);
+        for (int32_t k = 1; k <= body->size; k++)
+            n += strcmp(body->nodes[k]->op->name, "MatMul") == 0;
+    }
+    return n;
+}
+
+/* x[1] W does not depend on the state and is computed for all rows at once; the product of a
+ * product too, and what scales it; x[0] U does. */
+BODY(recurrent, Tanh(Add(MatMul(Mul(Square(x[1]), 0.5), c[0]), MatMul(x[0], c[1]))),
+     MatMul(MatMul(x[1], c[0]), c[1]))
+static eddy_tensor matrix(trial *t, int rows, int columns, double phase)
+{
+    double v[64];
+    for (int i = 0; i < rows * columns; i++) v[i] = sin(phase * (i + 1)) / 2;
+    return eddy_set_shape(given(t, F64, EDDY_SHAPE(rows, columns), v), EDDY_SHAPE(rows, columns));
+}
+START_TEST(products_of_rows)
+{
+    enum { STEPS = 4 };
+    trial       t = trial_begin((unsigned)_i);
+    double      v[STEPS * 6];
+    for (int i = 0; i < STEPS * 6; i++) v[i] = cos(1.3 * i);
+    eddy_tensor x = given(&t, F64, EDDY_SHAPE(STEPS, 2, 3), v), w = matrix(&t, 3, 5, 0.7);
+    eddy_tensor u = matrix(&t, 5, 5, 1.1), h = matrix(&t, 2, 5, 0.3), y[2], state = h, rows[STEPS];
+    x = eddy_set_shape(x, EDDY_SHAPE(STEPS, 2, 3));
+    ck_assert_int_eq(eddy_loop(FUNCTION(recurrent, w, u), EDDY_LIST(h), EDDY_LIST(x), y), 2);
+    ck_assert_int_eq(loops_products(t.graph), 1);
+    for (int k = 0; k < STEPS; k++) {
+        eddy_tensor       z[2], c[2] = { w, u };
+        const eddy_tensor row = eddy_gather(x, whole(&t, k));
+        recurrent(EDDY_LIST(state, row), z, c);
+        state = z[0], rows[k] = z[1];
+    }
+    eddy_tensor stack = eddy_stack(((eddy_list){ STEPS, rows })), in[4] = { x, w, u, h };
+    for (int order = 0; order < 3; order++) {
+        eddy_tensor a = Add(Sum(Sin(y[0])), Sum(Square(y[1])));
+        eddy_tensor b = Add(Sum(Sin(state)), Sum(Square(stack)));
+        for (int k = 0; k < 4 && order > 0; k++) {
+            eddy_array *want = value(&t, slope(b, in[k]));
+            is(&t, slope(a, in[k]), (int)eddy_array_count(want), eddy_array_data(want));
+            eddy_array_free(want);
+        }
+        if (order == 1) y[0] = slope(a, in[1]), state = slope(b, in[1]);
+    }
+    trial_end(&t);
+}
+END_TEST
+
+/* Weights that the body updates differ between iterations. */
+static int changing_weights(eddy_list in, eddy_tensor *y, void *context)
+{
+    const eddy_tensor w = *(eddy_tensor *)context;
+    y[0] = Add(in.at[0], MatMul(in.at[1], w));
+    eddy_assign(w, Mul(w, 2));
+    return 1;
+}
+START_TEST(products_with_changing_weights)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor w = eddy_variable(t.graph, eddy_ones(t.graph, F64, EDDY_SHAPE(1, 1)));
+    eddy_tensor x = eddy_set_shape(given(&t, F64, EDDY_SHAPE(3, 1, 1), (double[]){ 1, 2, 3 }),
+                                   EDDY_SHAPE(3, 1, 1));
+    eddy_tensor h = eddy_zeros(t.graph, F64, EDDY_SHAPE(1, 1)), y[1];
+    ck_assert_int_eq(eddy_loop(FUNCTION(changing_weights, w), EDDY_LIST(h), EDDY_LIST(x), y), 1);
+    initialize(&t);
+    is(&t, y[0], V(1 + 4 + 12)), is(&t, w, V(8));
+    trial_end(&t);
+}
+END_TEST
+
 Suite *scan_suite(void)
 {
     Suite *s = suite_create("scan");
@@ -324,6 +404,8 @@ Suite *scan_suite(void)
     tcase_add_loop_test(c, loops_with_rows, 0, SEEDS);
     tcase_add_loop_test(c, loops_without, 0, SEEDS);
     tcase_add_loop_test(c, recurrent_network, 0, SEEDS);
+    tcase_add_loop_test(c, products_of_rows, 0, SEEDS);
+    tcase_add_loop_test(c, products_with_changing_weights, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
 }

@@ -1,4 +1,4 @@
-/* test_switch.c -- switch_case and case: which branch is taken, its values and gradients. */
+/* test_switch.c -- switch_case and case: the branch that is taken, its values and gradients. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
@@ -29,7 +29,7 @@ static eddy_tensor select_one(eddy_tensor index, int count, const eddy_function 
 
 /* ------------------------------------------------------------- switch_case -- */
 
-/* tf: testBranchIndexOutOfRange -- what is out of range selects the last branch. */
+/* tf: testBranchIndexOutOfRange -- an index out of range selects the last branch. */
 START_TEST(an_index_selects)
 {
     trial       t = trial_begin((unsigned)_i);

@@ -1,4 +1,4 @@
-/* test_while.c -- while_loop: how often it runs, what its variables may be, its gradients. */
+/* test_while.c -- while_loop: number of iterations, loop variables, gradients. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 
@@ -280,7 +280,6 @@ START_TEST(gradient_of_newtons_method)
 }
 END_TEST
 
-/* A gradient plans its memory by maximum_iterations. */
 START_TEST(no_gradient)
 {
     trial       t = trial_begin((unsigned)_i);

@@ -1,4 +1,4 @@
-/* cplusplus.cpp -- a program in C++: everything that the headers offer to it. */
+/* cplusplus.cpp -- a C++ program that uses everything that the headers offer to C++. */
 #include <eddy/eddy.h>
 
 #include <cmath>

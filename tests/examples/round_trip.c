@@ -1,4 +1,4 @@
-/* round_trip.c -- the graphs of an example, through a file and back.
+/* round_trip.c -- writes the graphs of an example to a file and reads them back.
  *
  * The Makefile links it to an example with the linker's --wrap, so that the
  * program, as it is, calls the __wrap_ functions below.  They
@@ -152,7 +152,7 @@ static bool has_other(twin *t)
     return false;
 }
 
-/* What a run on t->session gave, against the same on the copy. */
+/* Compares the results of a run on t->session with the same run on the copy. */
 static void repeat(twin *t, eddy_status status, eddy_feeds feeds, eddy_list fetches,
                    eddy_array *const *out)
 {
@@ -234,7 +234,7 @@ eddy_status __wrap_eddy_restore(eddy_session *s, const char *path, eddy_list var
     return status;
 }
 
-/* What drives a graph (L-BFGS) sets its variables; what it runs in between leaves no trace. */
+/* L-BFGS drives the graph and sets its variables; its intermediate runs leave no trace. */
 eddy_status __wrap_eddy_variable_set(eddy_session *s, eddy_tensor variable, const eddy_array *value)
 {
     twin       *t = twin_of(s);
@@ -295,7 +295,7 @@ static void run_every_node(eddy_graph *g, eddy_graph *copy)
     __real_eddy_session_free(t.other);
 }
 
-/* A graph with an error, which some programs make to show it, is no file; what
+/* A graph with an error, which some programs make to show it, is not a file; what
  * stands before the error is. */
 void __wrap_eddy_graph_free(eddy_graph *g)
 {

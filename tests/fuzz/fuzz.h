@@ -1,4 +1,4 @@
-/* fuzz.h -- what the fuzzed programs share: a file in memory. */
+/* fuzz.h -- code shared by the fuzzed programs: a file in memory. */
 #ifndef EDDY_TESTS_FUZZ_H
 #define EDDY_TESTS_FUZZ_H
 
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A defect, which libFuzzer then reports with the input. */
 void require(bool ok);
 
-/* Reads, whatever the path, see `in`, and writes make `out`. */
+/* For every path, reads return `in` and writes produce `out`. */
 typedef struct one_file {
     eddy_files     table;            /* its context is this struct */
     const uint8_t *in;

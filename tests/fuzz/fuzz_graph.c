@@ -1,7 +1,6 @@
-/* fuzz_graph.c -- bytes from anywhere as a graph file, for libFuzzer.  A graph
- * that is accepted is written and read again, and must come back; then every
- * node of it is run, with and without what a session does to be fast: the same
- * bits.
+/* fuzz_graph.c -- arbitrary bytes as a graph file, for libFuzzer. A graph that is accepted is
+ * written and read again and must be the same; then every node is run, with and without the
+ * optimizations of a session, and must give the same bits.
  *
  * Besides the library's operations there is one with an attribute of each kind. */
 #include "build/gen/table.h"

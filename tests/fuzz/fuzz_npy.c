@@ -1,5 +1,5 @@
-/* fuzz_npy.c -- bytes from anywhere as an .npy file, for libFuzzer.  What is
- * accepted is written and read again, and must come back. */
+/* fuzz_npy.c -- arbitrary bytes as an .npy file, for libFuzzer. An array that is accepted is
+ * written and read again and must be the same. */
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
-/* fuzz_safetensors.c -- bytes from anywhere as a safetensors file, for libFuzzer.
- * What is accepted is written and read again, and must come back. */
+/* fuzz_safetensors.c -- arbitrary bytes as a safetensors file, for libFuzzer. Arrays that are
+ * accepted are written and read again and must be the same. */
 #include "graph/files/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,4 +1,4 @@
-/* seeds.c -- real files for the fuzzed programs to start from.
+/* seeds.c -- valid files for the fuzzed programs to start from.
  *
  *   seeds FOLDER      which has the folders npy, safetensors and graph
  *

@@ -1,5 +1,5 @@
-/* test_append.c -- what appending a node does beside inferring: the order of
- * its control inputs, and who owns a graph among its attributes; tables of attributes. */
+/* test_append.c -- appending a node: the order of its control inputs, ownership of graphs among its
+ * attributes, tables of attributes. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 #include "tests/lib/plain_ops.h"
@@ -86,7 +86,7 @@ START_TEST(a_graph_is_taken_over)
     hold(&nameless, g, 0, none, false, few, &inner);
     fails(g, EDDY_INVALID_ARGUMENT, "no name");
     hold(&holder, g, 2, none, false, few, &inner);
-    fails(g, EDDY_INVALID_ARGUMENT, "2 inputs");
+    fails(g, EDDY_INVALID_ARGUMENT, "the number of inputs is 2");
     hold(&holder, g, 1, eddy_scalar(other, 1), false, few, &inner);
     fails(g, EDDY_INVALID_ARGUMENT, "not an element of this graph");
     hold(&holder, g, 0, none, true, few, &inner);

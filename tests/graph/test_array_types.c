@@ -1,12 +1,12 @@
-/* test_array_types.c -- what the ops on arrays know of a shape before a run, and
- * what they refuse. */
+/* test_array_types.c -- shapes that array operations know before a run, and inputs that they
+ * refuse. */
 #include "tests/lib/array_trial.h"
 
 Suite *array_types_suite(void);
 
 /* ---------------------------------------------------------- static shapes -- */
 
-/* Builds row `i` on x [?,4] and z [2,3]; what is known of its shape while building. */
+/* Builds row `i` on x [?,4] and z [2,3]; returns its static shape. */
 static eddy_tensor open_row(eddy_graph *g, int i)
 {
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 4));
@@ -103,7 +103,7 @@ static eddy_tensor refused_row(eddy_tensor x, eddy_tensor i, int row)
     }
 }
 
-/* The same for the ops behind gradients: they trust nobody either. */
+/* The same for the operations of gradients, which check their inputs too. */
 static eddy_tensor refused_adjoint(eddy_tensor x, eddy_tensor i, int row)
 {
     const eddy_dims zeros = EDDY_DIMS(0, 0);

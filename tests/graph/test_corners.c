@@ -1,4 +1,4 @@
-/* test_corners.c -- what ops refuse, and what they give, at the ends of what fits. */
+/* test_corners.c -- results and errors of operations at their limits. */
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -124,13 +124,13 @@ START_TEST(powers_of_squares)
     double v[6] = { 0 };
     for (int n = 0; n < 2; n++) {
         eddy_matrix_power(wide, n);
-        fails(g, EDDY_BAD_SHAPE, "matrix_power: x has shape [2,3]; expected square");
+        fails(g, EDDY_BAD_SHAPE, "matrix_power: x has shape [2,3]; square matrices expected");
         const eddy_tensor y = eddy_matrix_power(x, n);
         ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(2, 2), v), EDDY_OK);
         ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(2, 3), v), EDDY_CHECK_FAILED);
     }
     eddy_matrix_power(vector(g, 3, v), 1),
-        fails(g, EDDY_BAD_SHAPE, "x has shape [3]; expected square");
+        fails(g, EDDY_BAD_SHAPE, "x has shape [3]; square matrices expected");
 }
 END_TEST
 
@@ -168,8 +168,8 @@ static eddy_tensor floats(int n, const float *v)
     return eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(n), v);
 }
 
-/* Labels that are left out count nothing, whatever their row says; no loss is below 0, and
- * a common part of errors takes no digits from their differences. */
+/* Ignored labels do not count, whatever the values of their row; no loss is below 0, and a common
+ * part of errors takes no digits from their differences. */
 START_TEST(losses_at_the_ends)
 {
     const eddy_tensor logits = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3),

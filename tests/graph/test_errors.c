@@ -1,5 +1,5 @@
-/* test_errors.c -- functions of graphs, optimizers and sessions with handles
- * that are null, freed or foreign; and the sentences for typical mistakes. */
+/* test_errors.c -- functions of graphs, optimizers and sessions with handles that are NULL, freed
+ * or foreign; the messages for common mistakes. */
 #include "tests/lib/golden.h"
 
 Suite *errors_suite(void);

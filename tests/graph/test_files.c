@@ -1,4 +1,4 @@
-/* test_files.c -- files as a whole: POSIX, replacing under faults and power loss. */
+/* test_files.c -- file functions: POSIX files; replacing a file under failures and power loss. */
 #include "tests/lib/memory_files.h"
 #include "tests/lib/whole_files.h"
 
@@ -104,8 +104,8 @@ START_TEST(posix_errors)
 }
 END_TEST
 
-/* Temporary names left by a killed process are passed over; a link is replaced
- * by the file, not followed. */
+/* Temporary names left by a killed process are skipped; a link is replaced by the file, not
+ * followed. */
 START_TEST(posix_temporaries)
 {
     eddy_error  e = { 0 };

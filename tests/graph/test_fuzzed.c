@@ -1,4 +1,4 @@
-/* test_fuzzed.c -- what `make fuzz` has found, one test each. */
+/* test_fuzzed.c -- one test for each defect that `make fuzz` found. */
 #include "tests/lib/checks.h"
 
 Suite *fuzzed_suite(void);

@@ -1,5 +1,5 @@
-/* test_graph.c -- graphs: names, scopes, collections, controls, look-up, and
- * what happens without memory. */
+/* test_graph.c -- graphs: names, scopes, collections, control dependencies, looking up names, and
+ * failing allocations. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 
@@ -292,7 +292,7 @@ START_TEST(n18_assignments_yield_the_new_value)
 }
 END_TEST
 
-START_TEST(n20_initialisation_from_another_variable)
+START_TEST(n20_initialization_from_another_variable)
 {
     eddy_tensor rnd = eddy_variable(g, eddy_random_normal(g, EDDY_SHAPE(3, 6)), .name = "rnd");
     eddy_tensor dep = eddy_variable(g, eddy_initialized_value(rnd), .name = "dep");
@@ -525,7 +525,7 @@ Suite *graph_suite(void)
         scope_null_is_the_root_for_a_while, bad_names_and_scopes, named_renames, look_up_by_name,
         n06_collections_keep_order_and_repeats, n08_each_key_once, n10_nested_controls_add_up,
         n12_complex_controls, n14_variables_wait_for_nothing,
-        n18_assignments_yield_the_new_value, n20_initialisation_from_another_variable,
+        n18_assignments_yield_the_new_value, n20_initialization_from_another_variable,
         finalize_ends_building, set_shape_narrows, shapes_of_too_many_dimensions_fit_nothing,
         devices_nest, the_first_error_wins,
         handles_after_free, every_allocation_may_fail, memory_comes_back,

@@ -1,4 +1,4 @@
-/* test_halves.c -- numbers of two bytes: casts against plain arithmetic and against NumPy. */
+/* test_halves.c -- float16 and bfloat16: casts against plain arithmetic and against NumPy. */
 #include "graph/base/half.h"
 #include "tests/lib/checks.h"
 
@@ -41,7 +41,7 @@ static void nearest(double v, uint16_t b, double (*value)(uint16_t), double limi
     const double off = fabs(v - y), other = fmin(fabs(v - down), fabs(v - up));
     const bool   even = !(b & 1), at_end = isinf(above) && fabs(v) >= limit;
     ck_assert_msg(!at_end && (off < other || (off == other && even) || isinf(above)),
-                  "%a became %a, neighbours are %a and %a", v, y, down, up);
+                  "%a became %a, neighbors are %a and %a", v, y, down, up);
 }
 
 START_TEST(values_of_all)

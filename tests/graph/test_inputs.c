@@ -1,5 +1,5 @@
-/* test_inputs.c -- what operations say of their inputs: whether the declarations hold
- * together and agree with the loops, and the sentences that they make. */
+/* test_inputs.c -- declared inputs of operations: whether the declarations are consistent and agree
+ * with the kernels, and the messages made from them. */
 #include "tests/lib/checks.h"
 #include "build/gen/table.h"
 

@@ -1,4 +1,4 @@
-/* test_instructions.c -- EDDY_CPU, which pins the instructions of the library's own kernels. */
+/* test_instructions.c -- EDDY_CPU, which limits the instructions of the library's own kernels. */
 #include "graph/base/cpu.h"
 #include "tests/lib/checks.h"
 

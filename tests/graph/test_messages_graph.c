@@ -1,5 +1,4 @@
-/* test_messages_graph.c -- what the graph, its names and scopes, files and
- * arrays in files say when something is wrong. */
+/* test_messages_graph.c -- error messages of graphs, names, scopes, graph files and array files. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 #include "tests/lib/plain_ops.h"
@@ -12,7 +11,7 @@ Suite *messages_graph_suite(void);
 
 /* ------------------------------------------------------------ operations -- */
 
-/* As many outputs of one type as it is told. */
+/* An operation with the given number of outputs of one type. */
 typedef struct many_attrs {
     int64_t    n;
     eddy_dtype dtype;
@@ -104,7 +103,7 @@ static void gradients_of_ones_own(eddy_graph *g)
 
 static void release_nothing(void *object) { (void)object; }
 
-/* Pieces larger than what is left of the graph's memory, of every kind. */
+/* Allocations of every kind that are larger than the rest of the graph's memory block. */
 static void build(eddy_graph *h)
 {
     static char longer[3000], text[100000];

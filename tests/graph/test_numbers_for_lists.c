@@ -1,5 +1,5 @@
-/* test_numbers_for_lists.c -- a plain number where a list is wanted, eddy_sum(x, 1), which
- * compilers warn of, is refused with a sentence: it must not pass for a count. */
+/* test_numbers_for_lists.c -- a plain number in place of a list, eddy_sum(x, 1), of which compilers
+ * warn, is refused with a message: it must not be taken for a count. */
 #include "tests/lib/element_checks.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* test_options.c -- options of calls: a 0 that is written is 0, structs of an older header, and
- * lists and tensors in whose place a number stands. */
+/* test_options.c -- options of calls: an option of 0 is 0, structs of an older header, and numbers
+ * in place of lists and tensors. */
 #include "tests/lib/element_checks.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ START_TEST(zeros_of_elementwise)
     IS(eddy_is_close(one_value(1), one_value(1 + 1e-9), .rtol = 0, .atol = 0), 0);
     IS(eddy_is_close(one_value(1), one_value(1 + 1e-9)), 1);
     ck_assert(!eddy_is_valid(eddy_celu(x, .alpha = 0)));
-    ck_assert_ptr_nonnull(strstr(eddy_graph_message(g), "celu: alpha is 0"));
+    ck_assert_ptr_nonnull(strstr(eddy_graph_message(g), "celu: alpha must not be 0"));
 }
 END_TEST
 

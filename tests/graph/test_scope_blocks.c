@@ -1,5 +1,5 @@
-/* test_scope_blocks.c -- scopes, controls, devices and overrides that end with a block of C, and
- * the version. */
+/* test_scope_blocks.c -- scopes, control dependencies, devices and overrides that end with a C
+ * block, and the version. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 
@@ -102,7 +102,7 @@ START_TEST(a_block_of_no_graph_is_run_and_ends_nothing)
 }
 END_TEST
 
-/* What could not be begun does not end what is around it. */
+/* A block that could not begin does not end the enclosing block. */
 START_TEST(without_memory_the_outer_blocks_stay)
 {
     failing_allocator a;

@@ -1,5 +1,5 @@
-/* test_small_arrays.c -- arrays in the caller's block: what they hold, where they go, and that
- * nothing keeps them by address. */
+/* test_small_arrays.c -- arrays in the caller's block: their contents and uses, and that nothing
+ * keeps their address. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 
@@ -261,7 +261,7 @@ START_TEST(fetches_a_number)
     ck_assert_double_eq(eddy_fetch_number(s, Sum(x), EDDY_FEED({ x, EDDY_FLOATS(1, 2) })), 3);
     ck_assert_double_eq(eddy_fetch_number(s, x, .feeds = EDDY_FEED({ x, EDDY_FLOATS(4) })), 4);
     ck_assert(isnan(eddy_fetch_number(s, x, EDDY_FEED({ x, EDDY_FLOATS(1, 2) }))));
-    run_fails(s, EDDY_BAD_SHAPE, "eddy_fetch_number: 'x:0' has the shape [2], not one element");
+    run_fails(s, EDDY_BAD_SHAPE, "fetch_number: 'x:0' has the shape [2], not one element");
     ck_assert(isnan(eddy_fetch_number(s, x)));
     run_fails(s, EDDY_NOT_FED, "'x'");
     ck_assert(isnan(eddy_fetch_number(s, eddy_initializer(g))));

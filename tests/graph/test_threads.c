@@ -1,5 +1,5 @@
-/* test_threads.c -- graphs, sessions, arrays and files from several threads at
- * once, as the headers allow it.  `make tsan` looks at them more closely. */
+/* test_threads.c -- graphs, sessions, arrays and files used from several threads at once, as the
+ * headers allow. `make tsan` checks them more closely. */
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
 
@@ -9,7 +9,7 @@ Suite *threads_suite(void);
 
 enum { THREADS = 8, ROUNDS = 12, STEPS = 5 };
 
-/* What the threads of a test share, and what each of them found. */
+/* Data shared by the threads of a test, and the result of each thread. */
 typedef struct job {
     pthread_t     thread;
     int           number;
@@ -86,7 +86,7 @@ static void *train_alone(void *p)
     return NULL;
 }
 
-/* What one thread trains, all train, bit for bit. */
+/* All threads train to the same bits as a single thread. */
 START_TEST(alone_and_together)
 {
     static void *(*const work[])(void *) = { build_and_train, train_alone };
@@ -107,8 +107,8 @@ END_TEST
 
 /* ------------------------------------------------------ one session for all -- */
 
-/* Two variables that every run adds 1 to: whoever finds elements that differ has
- * seen the middle of a run.  They are long enough for runs to overlap. */
+/* Two variables to which every run adds 1: a thread that finds elements that differ has seen the
+ * middle of a run.  They are long enough for runs to overlap. */
 enum { ELEMENTS = 20000 };
 static eddy_tensor a, b, both, add, wrong;
 

@@ -1,8 +1,9 @@
-# calls.awk -- from public headers, a call of each builder with arguments that hostile.c draws.
+# calls.awk -- generates a call of each builder in the public headers, with arguments drawn by
+# hostile.c.
 #
-# A builder that takes what cannot be drawn (a function, a file) is left out.
+# Builders with arguments that cannot be drawn (a function, a file) are omitted.
 
-# What draws a value of the type; "" for other types.
+# The call that draws a value of the type; "" for other types.
 function draws(type) {
     if (type == "eddy_tensor") return "draw_tensor()"
     if (type == "eddy_graph *") return "graph"

@@ -1,7 +1,6 @@
-/* hostile.c -- each builder of operations, layers and schedules, again and again, with
- * arguments at random: types and shapes that do not fit, numbers at the ends of their range,
- * tensors of no graph.  What can be built is run, in little memory.  Whatever is refused
- * must be refused with a sentence; sanitizers see the rest.
+/* hostile.c -- calls each builder of operations, layers and schedules repeatedly with random
+ * arguments: types and shapes that do not fit, extreme numbers, tensors without a graph. Valid
+ * nodes are run with little memory. Every error must have a message; the sanitizers find the rest.
  *
  *   hostile [ROUNDS [FIRST [BUILDER]]]        each round is another seed, from FIRST on */
 #include <eddy/eddy.h>

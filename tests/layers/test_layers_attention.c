@@ -1,5 +1,4 @@
-/* test_layers_attention.c -- attention of several heads and blocks of a transformer against
- * PyTorch's. */
+/* test_layers_attention.c -- multi-head attention and transformer blocks against PyTorch's. */
 #include "tests/lib/checks.h"
 #include "tests/lib/layer_checks.h"
 
@@ -206,7 +205,7 @@ START_TEST(attention_refusals)
     eddy_multi_head_attention(x, 3);
     fails(g, EDDY_INVALID_ARGUMENT, "attention: 4 units cannot be divided into 3 heads");
     eddy_multi_head_attention(x, 0);
-    fails(g, EDDY_INVALID_ARGUMENT, "attention: heads is 0; it must be above 0");
+    fails(g, EDDY_INVALID_ARGUMENT, "attention: heads is 0; it must be positive");
     eddy_multi_head_attention(eddy_sum(x, EDDY_AXES(0)), 2);
     fails(g, EDDY_BAD_SHAPE, "attention: x has shape [?,4]; it must have rank 3");
     ck_assert(!eddy_is_valid(eddy_multi_head_attention(x, 2, .memory = f)));
@@ -246,7 +245,7 @@ START_TEST(positions)
     eddy_position_layer(fixed, 4);
     fails(g, EDDY_INVALID_ARGUMENT, "max_length is 4, but a sequence has length 5");
     eddy_position_layer(x);
-    fails(g, EDDY_INVALID_ARGUMENT, "positions: the sequence length of x is not known");
+    fails(g, EDDY_INVALID_ARGUMENT, "positions: the sequence length of x is unknown");
     eddy_array_free(in);
     eddy_graph_free(g);
 }

@@ -1,5 +1,5 @@
-/* test_layers_basic.c -- initializers, regularizers, variables used again, and the layers
- * without convolutions. */
+/* test_layers_basic.c -- initializers, regularizers, shared variables, and the layers without
+ * convolutions. */
 #include "tests/lib/checks.h"
 #include "tests/lib/layer_checks.h"
 
@@ -278,7 +278,7 @@ END_TEST
 static void build_all(eddy_tensor x, int64_t n)
 {
     const eddy_dims d = EDDY_DIMS(n);
-    const eddy_cell cell = { .kind = (eddy_cell_kind)(1 + (uint64_t)n % 3), .units = n };
+    const eddy_cell cell = EDDY_CELL((eddy_cell_kind)(1 + (uint64_t)n % 3), n);
     eddy_dense(x, n), eddy_mlp(x, EDDY_DIMS(2, n)), eddy_residual(x, x);
     eddy_conv1d_layer(x, n, EDDY_DIMS(1)), eddy_conv1d_layer(x, 2, d);
     eddy_conv2d_layer(x, n, EDDY_DIMS(1)), eddy_conv2d_layer(x, 2, d, .data_format = "NCHW");
@@ -325,8 +325,8 @@ START_TEST(odd_inputs)
     build_all((eddy_tensor){ .graph = g, .node = 1 << 30, .output = 7 }, sizes[_i]);
     eddy_graph_clear_error(g);
     eddy_tensor x = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4));
-    eddy_multi_head_attention(x, 2, .memory = far), eddy_rnn(x, { .kind = EDDY_LSTM_CELL,
-                                                                  .units = 2 }, .initial_h = far);
+    eddy_multi_head_attention(x, 2, .memory = far), eddy_rnn(x, EDDY_CELL(EDDY_LSTM_CELL, 2),
+                                                             .initial_h = far);
     ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
     eddy_graph_free(other);
     build_all(far, 2);

@@ -1,4 +1,4 @@
-/* test_layers_conv.c -- convolutions and normalizations with variables of their own. */
+/* test_layers_conv.c -- convolutions and normalizations with their variables. */
 #include "tests/lib/checks.h"
 #include "tests/lib/layer_checks.h"
 

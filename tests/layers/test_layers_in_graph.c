@@ -1,4 +1,4 @@
-/* test_layers_in_graph.c -- dropout, initializers, dense, and the checks inside a graph. */
+/* test_layers_in_graph.c -- dropout, initializers, dense layers, and checks inside a graph. */
 #include "../../eddy.h"
 #include "ops/short_names.h"
 
@@ -16,7 +16,7 @@ static void run(eddy_session *s, eddy_feeds feeds, eddy_list fetches, eddy_array
 
 static double at(const eddy_array *a, int64_t i) { return eddy_array_get(a, i); }
 
-/* The value of t in the first run of a new session, variables initialised. */
+/* The value of t in the first run of a new session, variables initialized. */
 static eddy_array *value(eddy_tensor t, eddy_feeds feeds)
 {
     eddy_session *s = eddy_session_new(t.graph);
@@ -37,7 +37,7 @@ static void refused(eddy_graph *g, eddy_tensor t, eddy_status s)
 
 /* ----------------------------------------------------------------- dropout */
 
-/* The fraction kept, what is kept, and the gradient's mask. */
+/* The fraction of kept elements, the kept elements, and the gradient's mask. */
 START_TEST(dropout_values)
 {
     enum { N = 40000 };
@@ -340,7 +340,7 @@ START_TEST(dense_refusals)
 }
 END_TEST
 
-/* A layer built under control dependencies can still be initialised alone. */
+/* A layer built under control dependencies can still be initialized alone. */
 START_TEST(dense_under_control)
 {
     eddy_graph   *g = eddy_graph_new();

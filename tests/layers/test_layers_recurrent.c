@@ -59,8 +59,8 @@ static eddy_tensor numbers(eddy_graph *g, eddy_dtype dtype, eddy_shape s, int64_
 static eddy_cell filled_cell(eddy_cell_kind kind)
 {
     const eddy_init filled = { .build = numbers };
-    return (eddy_cell){ .kind = kind, .units = H, .kernel_initializer = filled,
-                        .bias_initializer = filled, .forget_bias = NAN, .reset_after = true };
+    return EDDY_CELL(kind, H, .kernel_initializer = filled, .bias_initializer = filled,
+                     .forget_bias = 0, .reset_after = true);
 }
 
 static eddy_tensor lengths_of(eddy_graph *g)
@@ -96,10 +96,11 @@ START_TEST(bidirectional_gru)
 {
     const eddy_shape s = EDDY_SHAPE(B, T, N);
     eddy_graph *g = eddy_graph_new();
-    eddy_tensor x = eddy_placeholder(g, "x", F64, _i ? EDDY_SHAPE(EDDY_ANY, T, N) : s);
+    eddy_tensor      x =
+        eddy_placeholder(g, "x", F64, _i ? EDDY_SHAPE(EDDY_ANY, _i == 1 ? T : EDDY_ANY, N) : s);
     eddy_bidirectional_rnn_result r = eddy_bidirectional_rnn(x, filled_cell(EDDY_GRU_CELL),
                                                              .sequence_length = lengths_of(g));
-    layers_fit(r.outputs, EDDY_SHAPE(B, T, 2 * H), NULL);
+    layers_fit(r.outputs, EDDY_SHAPE(B, _i < 2 ? T : EDDY_ANY, 2 * H), NULL);
     layers_variable(g, "bidirectional_rnn/fw/gru_cell/gates/kernel", EDDY_SHAPE(N + H, 2 * H));
     layers_variable(g, "bidirectional_rnn/bw/gru_cell/candidate/kernel", EDDY_SHAPE(N + H, H));
     layers_variable(g, "bidirectional_rnn/bw/gru_cell/candidate/recurrent_bias", EDDY_SHAPE(H));
@@ -160,26 +161,34 @@ static void gru_step(const double *x, double *h)
     for (int j = 0; j < H; j++) h[j] = next[j];
 }
 
-/* An LSTM with 1 added to what it keeps. */
-static void lstm_step(const double *x, double *h, double *c)
+/* An LSTM with `forget` added to what it keeps. */
+static void lstm_step(const double *x, double *h, double *c, double forget)
 {
     double z[4 * H];
     for (int j = 0; j < 4 * H; j++) z[j] = column(x, h, 4 * H, j);
     for (int j = 0; j < H; j++) {
-        c[j] = sigmoid(z[H + j] + 1) * c[j] + sigmoid(z[j]) * tanh(z[2 * H + j]);
+        c[j] = sigmoid(z[H + j] + forget) * c[j] + sigmoid(z[j]) * tanh(z[2 * H + j]);
         h[j] = sigmoid(z[3 * H + j]) * tanh(c[j]);
     }
 }
 
-/* Backwards, from a given state, with a sequence of length 0 among the two. */
+START_TEST(a_forget_bias_of_0_is_0)
+{
+    ck_assert_double_eq(EDDY_CELL(EDDY_LSTM_CELL, 4).forget_bias, 1);
+    ck_assert_double_eq(EDDY_CELL(EDDY_LSTM_CELL, 4, .forget_bias = 0).forget_bias, 0);
+}
+END_TEST
+
+/* Backwards, from a given state, with a sequence of length 0 among the two; an LSTM with a forget
+ * bias of 1 and of 0. */
 START_TEST(states_and_lengths)
 {
-    const bool  is_lstm = _i == 1;
+    const bool  is_lstm = _i > 0;
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_placeholder(g, "x", F64, EDDY_SHAPE(EDDY_ANY, T, N)), none = { 0 };
     eddy_cell   cell = filled_cell(is_lstm ? EDDY_LSTM_CELL : EDDY_GRU_CELL);
     double      want[B * T * H] = { 0 }, h[B][H], c[B][H], in[B * T * N];
-    cell.forget_bias = 0;
+    cell.forget_bias = _i == 1;
     cell.reset_after = false;
     for (int k = 0; k < B * H; k++) {
         h[k / H][k % H] = element(k, 4);
@@ -187,7 +196,7 @@ START_TEST(states_and_lengths)
     }
     for (int k = 0; k < B * T * N; k++) in[k] = element(k, 3);
     for (int t = 1; t >= 0; t--) {                  /* the second sequence has two steps */
-        if (is_lstm) lstm_step(in + (T + t) * N, h[1], c[1]);
+        if (is_lstm) lstm_step(in + (T + t) * N, h[1], c[1], _i == 1);
         else gru_step(in + (T + t) * N, h[1]);
         for (int j = 0; j < H; j++) want[(T + t) * H + j] = h[1][j];
     }
@@ -213,7 +222,7 @@ START_TEST(gradients)
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_placeholder(g, "x", F64, EDDY_SHAPE(EDDY_ANY, 2, N)), none = { 0 };
     eddy_rnn_result r = eddy_rnn(
-        x, { .kind = kinds[_i], .units = H, .reset_after = _i == 3 }, .seed = 3,
+        x, EDDY_CELL(kinds[_i], H, .reset_after = _i == 3), .seed = 3,
         .go_backwards = _i == 0, .sequence_length = _i < 3 ? eddy_const(
             g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 2, 1 }) : none);
     eddy_array *in = layers_numbers(EDDY_SHAPE(2, 2, N), 3);
@@ -237,7 +246,7 @@ START_TEST(parity)
     const eddy_cell_kind kinds[] = { EDDY_BASIC_RNN_CELL, EDDY_LSTM_CELL, EDDY_GRU_CELL };
     eddy_tensor x = eddy_const(g, EDDY_FLOAT32, EDDY_SHAPE(ROWS, STEPS, 1), bits);
     eddy_tensor y = eddy_const(g, EDDY_INT32, EDDY_SHAPE(ROWS, STEPS), truth);
-    eddy_rnn_result r = eddy_rnn(x, { .kind = kinds[_i], .units = 16 });
+    eddy_rnn_result r = eddy_rnn(x, EDDY_CELL(kinds[_i], 16));
     eddy_tensor logits = eddy_dense(r.outputs, 2, "logits");
     layers_learn(Mean(eddy_sparse_softmax_cross_entropy(y, logits)), EDDY_FEED(), 200, 0.03, 0.05);
     eddy_graph_free(g);
@@ -248,16 +257,16 @@ START_TEST(refusals)
 {
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_placeholder(g, "x", F64, EDDY_SHAPE(2, EDDY_ANY, N));
-    const eddy_cell gru = { .kind = EDDY_GRU_CELL, .units = 2 };
-    eddy_rnn(x, gru);
-    fails(g, EDDY_BAD_SHAPE, "rnn: x has shape [2,?,3]; the number of steps must be known");
-    eddy_rnn(x, { .units = 3 });
+    const eddy_cell gru = EDDY_CELL(EDDY_GRU_CELL, 2);
+    eddy_rnn(eddy_zeros(g, F64, EDDY_SHAPE(2, 0, 3)), gru);
+    fails(g, EDDY_BAD_SHAPE, "rnn: x has shape [2,0,3]; it has no steps");
+    eddy_rnn(x, EDDY_CELL(.units = 3));
     fails(g, EDDY_INVALID_ARGUMENT, "rnn: unknown cell kind 0");
-    eddy_rnn(x, { .kind = EDDY_LSTM_CELL });
-    fails(g, EDDY_INVALID_ARGUMENT, "rnn: units is 0; it must be above 0");
+    eddy_rnn(x, EDDY_CELL(EDDY_LSTM_CELL));
+    fails(g, EDDY_INVALID_ARGUMENT, "rnn: units is 0; it must be positive");
     eddy_stacked_rnn(x);
     fails(g, EDDY_INVALID_ARGUMENT, "rnn: there are no cells to stack");
-    eddy_rnn(eddy_sum(x, EDDY_AXES(0)), { .kind = EDDY_LSTM_CELL, .units = 2 });
+    eddy_rnn(eddy_sum(x, EDDY_AXES(0)), EDDY_CELL(EDDY_LSTM_CELL, 2));
     fails(g, EDDY_BAD_SHAPE, "rnn: x has shape [?,3]; it must have rank 3");
     ck_assert(!eddy_is_valid(eddy_rnn((eddy_tensor){ 0 }, gru).outputs));
     ck_assert(!eddy_is_valid(eddy_bidirectional_rnn((eddy_tensor){ 0 }, gru).outputs));
@@ -272,9 +281,10 @@ Suite *layers_recurrent_suite(void)
     TCase *t = tcase_create("layers");
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, lstm, 0, 2);
-    tcase_add_loop_test(t, bidirectional_gru, 0, 2);
+    tcase_add_loop_test(t, bidirectional_gru, 0, 3);
     tcase_add_test(t, stacked_rnn);
-    tcase_add_loop_test(t, states_and_lengths, 0, 2);
+    tcase_add_test(t, a_forget_bias_of_0_is_0);
+    tcase_add_loop_test(t, states_and_lengths, 0, 3);
     tcase_add_loop_test(t, gradients, 0, 4);
     tcase_add_loop_test(t, parity, 0, 3);
     tcase_add_test(t, refusals);

@@ -60,7 +60,7 @@ eddy_array *filled(trial *t, eddy_dtype d, eddy_shape s)
     return a;
 }
 
-/* What a program might know of a shape: all, some sizes, the rank, nothing. */
+/* The parts of a shape that a program may know: all, some sizes, the rank, nothing. */
 static eddy_shape partly_known(trial *t, eddy_shape s)
 {
     const int how = pick(t, 4);

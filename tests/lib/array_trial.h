@@ -1,5 +1,5 @@
-/* array_trial.h -- one random test of ops on arrays: a graph, a session, fed inputs
- * of random shapes, and checks of what an op makes of them. */
+/* array_trial.h -- one random test of array operations: a graph, a session, feeds of random shapes,
+ * and checks of the results. */
 #ifndef EDDY_TESTS_LIB_ARRAY_TRIAL_H
 #define EDDY_TESTS_LIB_ARRAY_TRIAL_H
 
@@ -20,7 +20,7 @@ typedef struct trial {
     eddy_array   *array[TRIAL_FEEDS];
 } trial;
 
-/* The seed settles everything that is drawn, and how the session compiles. */
+/* The seed determines all random numbers, and how the session compiles. */
 trial trial_begin(unsigned seed);
 void  trial_end(trial *t);
 /* Gives the variables their initial values. */
@@ -31,8 +31,8 @@ int        some_size(trial *t);                         /* 0 and 1 among them */
 eddy_shape some_shape(trial *t, int least_rank, int most_rank);
 /* Small whole numbers, so that sums and products of them are exact. */
 eddy_array *filled(trial *t, eddy_dtype d, eddy_shape s);
-/* A placeholder that every run feeds with a; what is known of its shape while
- * building is drawn.  The trial takes a over, which may still be changed. */
+/* A placeholder that every run feeds with a; its static shape is drawn at random. The trial takes
+ * ownership of a, which may still be changed. */
 eddy_tensor fed(trial *t, eddy_array *a);
 
 /* Row-major place of a position, and back. */
@@ -47,7 +47,7 @@ void check_run_fails(trial *t, eddy_tensor y, eddy_status status, const char *sa
 typedef int64_t source_fn(const void *how, const int64_t *at);
 void check_elements(trial *t, eddy_tensor y, eddy_shape want, const eddy_array *x,
                     source_fn *source, const void *how);
-/* y has these numbers; the element type is left open.  check_array: it too. */
+/* y has these numbers; the element type is not checked. check_array also checks the type. */
 void check_values(trial *t, eddy_tensor y, eddy_shape want, const double *v);
 void check_numbers(trial *t, eddy_tensor y, const eddy_array *want);
 void check_array(trial *t, eddy_tensor y, const eddy_array *want);

@@ -1,5 +1,5 @@
-/* checks.h -- what the tests of graphs, gradients and sessions share: checks, and
- * a small network. */
+/* checks.h -- code shared by the tests of graphs, gradients and sessions: checks, and a small
+ * network. */
 #ifndef EDDY_TESTS_LIB_CHECKS_H
 #define EDDY_TESTS_LIB_CHECKS_H
 
@@ -10,8 +10,8 @@
 #include <check.h>
 #include <string.h>
 
-/* The graph has no error; it has this one with this in its sentence.  After
- * fails, the error is gone. */
+/* `fits`: the graph has no error. `fails`: it has this error, and its message contains this text;
+ * the error is then cleared. */
 void fits(const eddy_graph *g);
 void fails(eddy_graph *g, eddy_status status, const char *says);
 /* The same of a session's last failed call. */

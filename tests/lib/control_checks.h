@@ -1,5 +1,5 @@
-/* control_checks.h -- for tests of loops and branches: functions in a line, fed numbers, and
- * what a tensor computed from them is. */
+/* control_checks.h -- for tests of loops and branches: functions in one line, fed numbers, and
+ * checks of computed values. */
 #ifndef EDDY_TESTS_LIB_CONTROL_CHECKS_H
 #define EDDY_TESTS_LIB_CONTROL_CHECKS_H
 

@@ -10,12 +10,15 @@ static eddy_tensor zero_of(eddy_tensor x) { return eddy_number(x.graph, EDDY_INT
 
 BODY(fewer, Less(x[0], c[0]))
 
+/* Of while loops; -1 in models of open loops, whose stacks grow. */
+static int64_t most = 30;
+
 /* The second value of a loop that counts to m->n: f gets the counter and x. */
 static eddy_tensor counted(const model_args *m, eddy_function f)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
     const int   n = eddy_while_loop(FUNCTION(fewer, m->n), f, EDDY_LIST(zero_of(m->x), m->x), y,
-                                    .maximum_iterations = 10);
+                                    .maximum_iterations = most);
     return n == 2 ? y[1] : eddy_none(m->x.graph);
 }
 static eddy_tensor repeated(const model_args *m, int count, eddy_function f, eddy_tensor x)
@@ -62,7 +65,7 @@ static eddy_tensor while_trade(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS], b = eddy_index(m->a, "2");
     const int   n = eddy_while_loop(FUNCTION(fewer, m->n), FUNCTION(trade_step, b),
-                                    EDDY_LIST(zero_of(b), m->x, b), y, .maximum_iterations = 10);
+                                    EDDY_LIST(zero_of(b), m->x, b), y, .maximum_iterations = most);
     return n == 3 ? Mul(y[1], Exp(y[2])) : eddy_none(m->x.graph);
 }
 
@@ -73,7 +76,7 @@ static eddy_tensor while_shrinks(const model_args *m)
 {
     eddy_tensor y[EDDY_MAX_RESULTS], x = Mul(m->x, eddy_index(m->a, "0"));
     return first(eddy_while_loop(PLAIN(shrunk), PLAIN(shrink), EDDY_LIST(x), y,
-                                 .maximum_iterations = 30), y, x);
+                                 .maximum_iterations = most), y, x);
 }
 
 /* ---------------------------------------------------------------- branches -- */
@@ -140,10 +143,10 @@ static eddy_tensor iterate_in_place(const model_args *m)
                     FUNCTION(overwritten, eddy_index(m->a, "0"), eddy_index(m->a, "1")), m->x);
 }
 
-BODY(normalised, Softmax(Add(row_of(c[0], x[0]), x[0])))
+BODY(normalized, Softmax(Add(row_of(c[0], x[0]), x[0])))
 static eddy_tensor iterate_softmax(const model_args *m)
 {
-    return repeated(m, m->count, FUNCTION(normalised, m->a), m->x);
+    return repeated(m, m->count, FUNCTION(normalized, m->a), m->x);
 }
 
 static int inner_loop(eddy_list in, eddy_tensor *y, void *context)
@@ -235,7 +238,7 @@ static eddy_tensor map_of_scan(const model_args *m)
     return first(eddy_map_fn(FUNCTION(mapped, m->x), EDDY_LIST(rows), y), y, m->x);
 }
 
-/* Two loops that do not know of each other. */
+/* Two independent loops. */
 static eddy_tensor two_loops(const model_args *m)
 {
     return Mul(iterate_sine(m), iterate_in_place(m));
@@ -246,6 +249,73 @@ static eddy_tensor while_constant(const model_args *m)
 {
     return Square(counted(m, FUNCTION(constant_step, eddy_index(m->a, "1"))));
 }
+
+/* ------------------------------------------------------------- open loops -- */
+
+static eddy_tensor without_limit(eddy_tensor (*build)(const model_args *m), const model_args *m)
+{
+    most = -1;
+    const eddy_tensor y = build(m);
+    most = 30;
+    return y;
+}
+static eddy_tensor open_sine(const model_args *m) { return without_limit(while_sine, m); }
+static eddy_tensor open_matrix(const model_args *m) { return without_limit(while_matrix, m); }
+static eddy_tensor open_table(const model_args *m) { return without_limit(while_table, m); }
+static eddy_tensor open_trade(const model_args *m) { return without_limit(while_trade, m); }
+static eddy_tensor open_shrinks(const model_args *m) { return without_limit(while_shrinks, m); }
+static eddy_tensor open_in_open(const model_args *m) { return without_limit(while_in_while, m); }
+static eddy_tensor cond_in_open(const model_args *m) { return without_limit(cond_in_while, m); }
+
+/* A loop that nothing limits, in one of known length. */
+static int shrinking_row(eddy_list in, eddy_tensor *y, void *context)
+{
+    eddy_tensor z[EDDY_MAX_RESULTS] = { eddy_none(in.at[0].graph) };
+    eddy_while_loop(PLAIN(shrunk), FUNCTION(sine_of, ((eddy_tensor *)context)[0]),
+                    EDDY_LIST(Mul(in.at[0], in.at[1])), z, .maximum_iterations = most);
+    y[0] = Add(z[0], Sin(in.at[1]));
+    return 1;
+}
+static eddy_tensor while_in_scan(const model_args *m)
+{
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    return first(eddy_scan(FUNCTION(shrinking_row, Mul(m->x, 0.5)), EDDY_LIST(m->a), y,
+                           EDDY_LIST(m->x)), y, m->x);
+}
+
+static eddy_tensor open_in_scan(const model_args *m) { return without_limit(while_in_scan, m); }
+
+static int open_or_not(eddy_list in, eddy_tensor *y, void *context)
+{
+    const model_args *m = context;
+    const model_args  inner = { .n = m->n, .x = in.at[0] };
+    y[0] = counted(&inner, FUNCTION(sine_step, eddy_index(m->a, "0")));
+    return 1;
+}
+static eddy_tensor open_branch(const model_args *m)
+{
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    const eddy_function loop = { .build = open_or_not, .context = (void *)(uintptr_t)m };
+    return first(eddy_cond(Less(m->n, 3), loop, PLAIN(exponential_of), y, EDDY_LIST(m->x)), y,
+                 m->x);
+}
+static eddy_tensor open_in_cond(const model_args *m) { return without_limit(open_branch, m); }
+
+/* A gradient of an open loop inside of a loop. */
+static int gradient_step(eddy_list in, eddy_tensor *y, void *context)
+{
+    const model_args *m = context;
+    const model_args  inner = { .n = m->n, .x = in.at[0] };
+    const eddy_tensor z = counted(&inner, FUNCTION(sine_step, eddy_index(m->a, "0")));
+    y[0] = Sin(Add(in.at[0], eddy_gradient(z, in.at[0])));
+    return 1;
+}
+static eddy_tensor gradient_inside(const model_args *m)
+{
+    const eddy_function step = { .build = gradient_step, .context = (void *)(uintptr_t)m };
+    return repeated(m, 2, step, m->x);
+}
+static eddy_tensor open_gradient(const model_args *m) { return without_limit(gradient_inside, m); }
 
 const control_model control_models[CONTROL_MODELS] = {
     { .name = "while_sine", .build = while_sine },
@@ -272,4 +342,15 @@ const control_model control_models[CONTROL_MODELS] = {
     { .name = "loop_rows", .build = loop_rows, .rows = true },
     { .name = "scan_in_scan", .build = scan_in_scan, .rows = true },
     { .name = "map_of_scan", .build = map_of_scan, .rows = true },
+    { .name = "open_sine", .build = open_sine, .limited = while_sine },
+    { .name = "open_matrix", .build = open_matrix, .limited = while_matrix },
+    { .name = "open_table", .build = open_table, .limited = while_table },
+    { .name = "open_trade", .build = open_trade, .limited = while_trade },
+    { .name = "open_shrinks", .build = open_shrinks, .limited = while_shrinks },
+    { .name = "open_in_open", .build = open_in_open, .limited = while_in_while },
+    { .name = "cond_in_open", .build = cond_in_open, .limited = cond_in_while },
+    { .name = "open_in_cond", .build = open_in_cond, .limited = open_branch },
+    { .name = "open_gradient", .build = open_gradient, .limited = gradient_inside },
+    { .name = "open_in_scan", .build = open_in_scan, .limited = while_in_scan,
+      .rows = true },
 };

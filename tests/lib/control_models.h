@@ -1,5 +1,5 @@
-/* control_models.h -- smooth functions with loops and branches inside, for tests of everything
- * that must hold for all of them: derivatives, options of sessions, files. */
+/* control_models.h -- smooth functions with loops and branches inside, for tests of derivatives,
+ * options of sessions and files. */
 #ifndef EDDY_TESTS_LIB_CONTROL_MODELS_H
 #define EDDY_TESTS_LIB_CONTROL_MODELS_H
 
@@ -16,9 +16,10 @@ typedef struct control_model {
     const char *name;
     eddy_tensor (*build)(const model_args *m);
     bool        rows;
+    eddy_tensor (*limited)(const model_args *m);    /* the same with .maximum_iterations */
 } control_model;
 
-enum { CONTROL_MODELS = 24 };
+enum { CONTROL_MODELS = 34 };
 extern const control_model control_models[CONTROL_MODELS];
 
 #endif

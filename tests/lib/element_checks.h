@@ -1,5 +1,5 @@
-/* element_checks.h -- for tests of functions of elements: small constants from plain
- * numbers, one value, one gradient, one refusal, each in a line. */
+/* element_checks.h -- for tests of elementwise functions: small constants from plain numbers;
+ * checks of one value, one gradient or one error in a line. */
 #ifndef EDDY_TESTS_LIB_ELEMENT_CHECKS_H
 #define EDDY_TESTS_LIB_ELEMENT_CHECKS_H
 

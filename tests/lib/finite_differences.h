@@ -1,4 +1,4 @@
-/* finite_differences.h -- derivatives of smooth functions against differences of values. */
+/* finite_differences.h -- derivatives of smooth functions compared with finite differences. */
 #ifndef EDDY_TESTS_LIB_FINITE_DIFFERENCES_H
 #define EDDY_TESTS_LIB_FINITE_DIFFERENCES_H
 

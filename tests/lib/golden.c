@@ -1,4 +1,4 @@
-/* golden.c -- messages against the lines of a file. */
+/* golden.c -- see golden.h. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 
@@ -17,7 +17,7 @@ void golden_begin(const char *name)
     ck_assert_msg(file != NULL, "cannot open %s", path);
 }
 
-/* One line, whatever the message holds. */
+/* Writes the message as one line. */
 static void on_one_line(const char *message, char *line, size_t size)
 {
     size_t n = 0;
@@ -64,7 +64,7 @@ static bool is_alike(const char *a, const char *b)
     }
 }
 
-/* The file's lines up to an empty one are all among what was said. */
+/* The file's lines up to an empty one are all among the messages. */
 static void golden_some(const eddy_error *said, int n)
 {
     char line[1200];
@@ -102,7 +102,7 @@ void golden_no_memory(void (*attempt)(failing_allocator *f, eddy_error *e))
 void golden_forget_nodes(eddy_error *e)
 {
     static const char *const of_graph[] = { "for a node of", "for node", "for the name",
-                                            "for attributes", "outputs [node" };
+                                            "for attributes", "(outputs: " };
     for (size_t i = 0; i < sizeof of_graph / sizeof *of_graph; i++)
         if (strstr(e->message, of_graph[i])) *e = (eddy_error){ 0 };
 }

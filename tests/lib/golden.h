@@ -14,15 +14,15 @@ void golden_line(const char *message);
 void golden_graph(eddy_graph *g);
 /* The error carries the next line; it is then cleared. */
 void golden_error(eddy_error *e);
-/* Tries with one allocation after the other failing, until none is left to fail,
- * and puts its error into *e; it may count from a later allocation on by adding
- * f->calls to f->at.  All memory must be given back.  The file's lines up to an
- * empty one are among what was said, numbers aside: what is said besides depends
- * on the sizes of structs, and such a line may be deleted from the file. */
+/* Calls `attempt` with the first allocation failing, then the second, and so on, until all succeed.
+ * `attempt` stores its error in *e; it may count from a later allocation by adding f->calls to
+ * f->at. All memory must be released. The file's lines up to an empty one must be among the
+ * messages, numbers aside: further messages depend on the sizes of structs, and such a line may be
+ * deleted from the file. */
 struct failing_allocator;
 void golden_no_memory(void (*attempt)(struct failing_allocator *f, eddy_error *e));
-/* In an attempt: forgets that there was no memory for a node, its name or its
- * attributes, for it is by chance which node meets the end of the graph's memory. */
+/* In an attempt: clears an error about memory for a node, its name or its attributes, because it
+ * depends on the sizes of structs which node needs a new block of memory. */
 void golden_forget_nodes(eddy_error *e);
 /* Every line has been used. */
 void golden_end(void);

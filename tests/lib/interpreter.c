@@ -1,8 +1,8 @@
 /* interpreter.c -- see interpreter.h.
  *
- * Variables: a read sees the value from before the run; behind a control edge that comes,
- * in any way, from an update of the variable, it sees the present one; an explicit read
- * does so if it waits for an update in any way. */
+ * Variables: a read sees the value from before the run; after a control edge that comes, directly
+ * or not, from an update of the variable, it sees the current value; an explicit read does so if it
+ * waits for an update, directly or not. */
 #include "tests/lib/interpreter.h"
 #include "session/state/internal.h"
 

@@ -1,4 +1,4 @@
-/* layer_checks.c -- what the tests of layers share. */
+/* layer_checks.c -- see layer_checks.h. */
 #include "tests/lib/layer_checks.h"
 
 #include "graph/op.h"
@@ -75,7 +75,7 @@ void layers_close(eddy_tensor t, eddy_feeds feeds, int n, const double *want)
     eddy_array_free(a);
 }
 
-/* The graph through a file gives the same bits for y. */
+/* The graph, written and read, gives the same bits for y. */
 static void check_file(eddy_tensor y, eddy_tensor x, eddy_array *fed)
 {
     eddy_error  e = { 0 };

@@ -1,5 +1,5 @@
-/* layer_checks.h -- what the tests of layers share: inputs of fixed numbers, and what every
- * layer has to be: right in its gradients, the same through a file, and able to learn. */
+/* layer_checks.h -- code shared by the tests of layers: inputs of fixed numbers, and checks that
+ * apply to every layer: its gradients, its graph file, and training. */
 #ifndef EDDY_TESTS_LIB_LAYER_CHECKS_H
 #define EDDY_TESTS_LIB_LAYER_CHECKS_H
 
@@ -29,7 +29,7 @@ void layers_close(eddy_tensor t, eddy_feeds feeds, int n, const double *want);
  * same bits. */
 void layers_check(eddy_tensor y, eddy_tensor x, eddy_array *fed);
 
-/* Adam lowers the loss to less than `bound` in so many steps, updates being run along. */
+/* Adam lowers the loss below `bound` in this number of steps; the updates run with each step. */
 void layers_learn(eddy_tensor loss, eddy_feeds feeds, int steps, double rate, double bound);
 
 #endif

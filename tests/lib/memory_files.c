@@ -1,4 +1,4 @@
-/* memory_files.c -- see the header. */
+/* memory_files.c -- see memory_files.h. */
 #include "tests/lib/memory_files.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-/* memory_files.h -- a small file system in memory that fails on request and
- * knows what a power loss would leave; and an allocator that fails on request. */
+/* memory_files.h -- a small file system in memory that fails on request and shows what remains
+ * after a power loss; and an allocator that fails on request. */
 #ifndef EDDY_TESTS_LIB_MEMORY_FILES_H
 #define EDDY_TESTS_LIB_MEMORY_FILES_H
 
@@ -25,7 +25,7 @@ typedef struct memory_step {         /* a change of the folder that is not durab
     int              content;
 } memory_step;
 
-/* What goes wrong from the call `at` (from 1) on, or only there. */
+/* The failure, from the call `at` (counted from 1) on, or only there. */
 typedef struct memory_fault {
     int  at;
     int  number;                     /* errno; 0: short reads and writes of one byte */
@@ -50,12 +50,12 @@ void memory_files_free(memory_files *m);
 void memory_files_put(memory_files *m, const char *name, const void *p, size_t n);
 const memory_content *memory_files_get(const memory_files *m, const char *name);
 int  memory_files_count(const memory_files *m);
-/* A copy as it might be found after a power loss; `seed` picks one of many. */
+/* A copy as it might be found after a power loss; `seed` selects one of the possibilities. */
 void memory_files_crash(const memory_files *m, unsigned seed, memory_files *after);
 
 typedef struct failing_allocator {
     eddy_allocator table;            /* its context is this struct */
-    long           calls, live;      /* allocations so far; bytes not given back */
+    long           calls, live;      /* allocations so far; bytes not released */
     long           at;               /* the call that fails, from 1; 0: none */
     bool           persistent;
 } failing_allocator;

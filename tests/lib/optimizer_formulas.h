@@ -1,5 +1,5 @@
-/* optimizer_formulas.h -- the optimizers of tf.train with their formulas written once more, for one
- * element and in float64. */
+/* optimizer_formulas.h -- the formulas of the optimizers of tf.train, written again for one element
+ * in float64. */
 #ifndef EDDY_TESTS_LIB_OPTIMIZER_FORMULAS_H
 #define EDDY_TESTS_LIB_OPTIMIZER_FORMULAS_H
 

@@ -1,4 +1,4 @@
-/* optimizer_steps.c -- twenty steps of an optimizer against plain loops; see optimizer_steps.h. */
+/* optimizer_steps.c -- see optimizer_steps.h. */
 #include "tests/lib/optimizer_steps.h"
 
 enum { NAMED = 3 };                  /* rows that a sparse gradient has, one of them twice */

@@ -1,5 +1,5 @@
-/* optimizer_steps.h -- twenty steps of an optimizer on a small matrix, against a reference that
- * the test writes as plain loops in float64.
+/* optimizer_steps.h -- twenty steps of an optimizer on a small matrix, compared with a reference
+ * that the test writes as plain loops in float64.
  *
  * The gradients are fed: sines of the element and the step, but for one element, whose
  * gradient is always 0.  A sparse gradient names row 2 twice, another row that changes from
@@ -18,7 +18,7 @@ enum { STEPS_ROWS = 4, STEPS_COLUMNS = 3, STEPS_ELEMENTS = 12, STEPS_SLOTS = 4, 
 
 typedef enum steps_kind { STEPS_DENSE, STEPS_SPARSE, STEPS_LAZY } steps_kind;
 
-/* What a reference has for memory: zeros before step 1, room for a matrix of the rows. */
+/* The state of a reference: zeros before step 1, with space for a matrix of the rows. */
 typedef struct steps_memory {
     double slot[STEPS_SLOTS][STEPS_ROWS * STEPS_ROWS];
     double scalar;

@@ -1,4 +1,4 @@
-/* plain_ops.c -- see the header. */
+/* plain_ops.c -- see plain_ops.h. */
 #include "tests/lib/plain_ops.h"
 
 #include <string.h>

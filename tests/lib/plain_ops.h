@@ -1,5 +1,5 @@
-/* plain_ops.h -- operations of the tests' own, one for each kind of attribute,
- * so that tests of graphs and their files depend on none of the library's. */
+/* plain_ops.h -- operations defined by the tests, one for each kind of attribute, so that tests of
+ * graphs and their files do not depend on the library's operations. */
 #ifndef EDDY_TESTS_LIB_PLAIN_OPS_H
 #define EDDY_TESTS_LIB_PLAIN_OPS_H
 

@@ -147,7 +147,7 @@ static eddy_tensor some_sum(random_graph *g)
     return sum;
 }
 
-/* Some of what is fed, of variables, and of anything else; all float. */
+/* Some of the feeds, the variables and the other tensors; all float. */
 static int some_sources(random_graph *g, eddy_tensor *xs, int most)
 {
     int n = 0;

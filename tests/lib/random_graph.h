@@ -1,5 +1,5 @@
-/* random_graph.h -- valid graphs drawn at random: every op of the table, the structures
- * that the passes of a session look for, variables that are updated and read, gradients. */
+/* random_graph.h -- valid random graphs: every operation of the table, the structures that the
+ * passes of a session look for, variables that are updated and read, gradients. */
 #ifndef EDDY_TESTS_LIB_RANDOM_GRAPH_H
 #define EDDY_TESTS_LIB_RANDOM_GRAPH_H
 
@@ -8,12 +8,12 @@
 enum { POOL = 512, POOL_VARIABLES = 6, POOL_SIZES = 3 };
 
 typedef struct random_graph {
-    trial       t;                      /* the graph, and what is fed */
+    trial       t;                      /* the graph and its feeds */
     unsigned    seed;
     eddy_dtype  dtype;                  /* of the tensors to go on from */
     int64_t     size[POOL_SIZES];       /* that shapes are made of */
     int         n, n_others, n_variables;
-    bool        behind;                 /* what is made waits for an update: no variables */
+    bool        behind;                 /* new nodes wait for an update: no variables */
     bool        wide;                   /* half of its parts are rows of the sweep */
     bool        open;                   /* placeholders leave sizes open, or the rank */
     eddy_array *other[TRIAL_FEEDS];     /* ... then feeds of other sizes; they may not fit */
@@ -29,7 +29,7 @@ void         random_graph_free(random_graph *g);
 
 /* ------------------------------------------------ for random_graph_parts.c -- */
 
-/* A tensor to go on from; one of this shape, made if there is none. */
+/* A tensor of the pool; one of this shape, created if there is none. */
 eddy_tensor pool_any(random_graph *g);
 eddy_tensor pool_of(random_graph *g, eddy_shape s);
 /* A new one: fed, constant, filled with 0, 1, -1 or 2, or a variable. */
@@ -40,13 +40,13 @@ eddy_tensor pool_ints(random_graph *g, int64_t n, const int32_t *v);
 eddy_shape  shape_of(random_graph *g, eddy_tensor x);
 /* Made of the graph's sizes. */
 eddy_shape  pool_shape(random_graph *g, int rank);
-/* To go on from if it has the graph's type; else only to be fetched. */
+/* Added to the pool if it has the graph's type; otherwise only fetched. */
 void        pool_add(random_graph *g, eddy_tensor y);
 void        pool_keep(random_graph *g, eddy_tensor y);
 /* x, or a function of it with values of about 1. */
 eddy_tensor pool_tame(random_graph *g, eddy_tensor x);
 
-/* Adds what one op, or a few that belong together, make of tensors of the pool. */
+/* Adds the results of one operation, or of a few related ones, on tensors of the pool. */
 void random_part(random_graph *g);
 /* ... an update of a variable, and reads before it, after it, and regardless of it. */
 void random_state(random_graph *g);

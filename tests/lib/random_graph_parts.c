@@ -1,4 +1,4 @@
-/* random_graph_parts.c -- what a random graph grows by. */
+/* random_graph_parts.c -- the parts that a random graph is built from. */
 #include "tests/lib/random_graph.h"
 #include "tests/lib/sweep_rows.h"
 #include "graph/op.h"
@@ -482,7 +482,7 @@ static eddy_tensor random_numbers(random_graph *g, eddy_tensor x)
 
 /* ---------------------------------------------------------- an op of the table -- */
 
-/* Between the row's bounds: a new input, or a function of what is there. */
+/* Within the row's bounds: a new input, or a function of an existing tensor. */
 static eddy_tensor row_input(random_graph *g, const sweep_row *r, int k)
 {
     const double      a = r->low[k], b = r->high[k], low = a < b ? a : -2, high = a < b ? b : 2;
@@ -490,7 +490,7 @@ static eddy_tensor row_input(random_graph *g, const sweep_row *r, int k)
     return Add(Mul(Sigmoid(x), high - low), low);
 }
 
-/* The interpreter that says what is right runs kernels, which loops and branches have none of. */
+/* The interpreter, which is the reference, runs kernels, and loops and branches have none. */
 static bool has_body(const sweep_row *r)
 {
     return strcmp(r->op, "Loop") == 0 || strcmp(r->op, "Case") == 0;
@@ -510,7 +510,7 @@ static void row(random_graph *g)
     }
 }
 
-/* What some op before made on its way is read once more. */
+/* An intermediate value of an earlier operation is read again. */
 static void read_again(random_graph *g)
 {
     enum { NOT = EDDY_OP_VARIABLE | EDDY_OP_UPDATES | EDDY_OP_SLICES };

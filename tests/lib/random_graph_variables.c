@@ -1,4 +1,5 @@
-/* random_graph_variables.c -- variables of a random graph: updates, and what waits for them. */
+/* random_graph_variables.c -- variables of a random graph: updates, and nodes that wait for
+ * them. */
 #include "tests/lib/random_graph.h"
 
 /* Some of the rows. */
@@ -40,7 +41,7 @@ static eddy_tensor updated(random_graph *g, eddy_tensor v)
     }
 }
 
-/* What is made behind assertions that hold. */
+/* Nodes that wait for assertions that hold. */
 static void asserted(random_graph *g)
 {
     const eddy_tensor x = pool_any(g), positive = Greater(x, 0);

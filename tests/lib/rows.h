@@ -1,5 +1,5 @@
-/* rows.h -- what the files of rows share: tests/rows_NAME.c has the family NAME_rows,
- * of which sweep_rows.c makes one list.
+/* rows.h -- helpers for the files of rows: rows_NAME.c below tests/ defines the family NAME_rows,
+ * and sweep_rows.c joins all families in one list.
  *
  * Inputs stay away from where a function has a kink or a pole.  All elements of a row's
  * inputs are different if their intervals are the same, so that maxima and comparisons
@@ -63,7 +63,7 @@ static inline eddy_tensor pairs(eddy_tensor x)
 #define OP_REAL(type, option, fn, count, kept, ...) \
     { .op = type, .how = option, .build = fn, .n = count, .shape = { __VA_ARGS__ }, .keep = kept, \
       .options = SWEEP_REAL }
-/* The other inputs only lend their shape. */
+/* The other inputs are used only for their shape. */
 #define OP_LIKE(type, option, fn, count, kept, ...)                             \
     { .op = type, .how = option, .build = fn, .n = count, .shape = { __VA_ARGS__ }, \
       .keep = kept, .constant = 6 }

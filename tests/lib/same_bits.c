@@ -55,10 +55,10 @@ static void check_file(const trial *t, const fetches *f, eddy_array *const *want
     eddy_graph_free(g);
 }
 
-/* Folding has the same bits unless what is folded then leads to another formula. */
+/* Folding keeps the bits, unless the folded value leads to another formula. */
 static void check_folding(const trial *t, const fetches *f)
 {
-    enum { FORMULAS = EDDY_PASS_SIMPLIFY | EDDY_PASS_STABILISE | EDDY_PASS_PATTERNS |
+    enum { FORMULAS = EDDY_PASS_SIMPLIFY | EDDY_PASS_STABILIZE | EDDY_PASS_PATTERNS |
                       EDDY_PASS_PRODUCTS | EDDY_PASS_EPILOGUES };
     eddy_array *want[FETCHES] = { NULL };
     run_fetches(t, f, t->graph, *EDDY_ARGS(eddy_session_args, .without = FORMULAS), want);

@@ -1,5 +1,5 @@
-/* same_bits.h -- what must not change a bit of the values of a graph: the
- * options of a session, and a way through a file. */
+/* same_bits.h -- checks that the options of a session and a graph file do not change the values of
+ * a graph by a single bit. */
 #ifndef EDDY_TESTS_LIB_SAME_BITS_H
 #define EDDY_TESTS_LIB_SAME_BITS_H
 

@@ -7,7 +7,7 @@
 
 enum { SWEEP_INPUTS = 3 };
 
-/* What a row is exempt from, or has besides. */
+/* Checks from which a row is exempt, or additional properties. */
 enum {
     SWEEP_REFUSES   = 1 << 0,   /* differentiating it is the error NO_GRADIENT */
     SWEEP_RANDOM    = 1 << 1,   /* the numbers are not the same in another graph */
@@ -30,7 +30,7 @@ typedef struct sweep_row {
 
 int              sweep_count(void);
 const sweep_row *sweep_row_at(int i);
-/* What its inputs are drawn from: of its names, so that rows before it do not count. */
+/* The seed of its inputs, computed from its name, so that it does not depend on earlier rows. */
 uint64_t         sweep_seed(const sweep_row *r);
 
 /* Ops without a row, and why. */

@@ -1,4 +1,4 @@
-/* whole_files.c -- whole files and whole attributes. */
+/* whole_files.c -- see whole_files.h. */
 #include "tests/lib/whole_files.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* whole_files.h -- files read and written as a whole by the library's readers and
- * writers, and attributes compared as a whole. */
+/* whole_files.h -- whole files read and written by the library's readers and writers, and
+ * comparison of all attributes of a node. */
 #ifndef EDDY_TESTS_LIB_WHOLE_FILES_H
 #define EDDY_TESTS_LIB_WHOLE_FILES_H
 

@@ -1,5 +1,5 @@
-/* mlp_adam.c -- a small network with Adam learns the parity of two bits; what it takes of the
- * library is measured (scripts/size.sh). */
+/* mlp_adam.c -- a small network with Adam learns the parity of two bits; scripts/size.sh measures
+ * the size of the program. */
 #include <eddy/eddy.h>
 #include <stdio.h>
 

@@ -67,14 +67,14 @@ FORMULA gelu_tanh(eddy_tensor x)
     const eddy_tensor t = eddy_tanh(eddy_mul(inner, number(x, 0.79788456080286536)));
     return eddy_mul(eddy_mul(x, number(x, 0.5)), eddy_add(t, number(x, 1)));
 }
-static eddy_tensor normalised(eddy_tensor x, int axis)
+static eddy_tensor normalized(eddy_tensor x, int axis)
 {
     const eddy_tensor d = eddy_sub(x, eddy_mean(x, .axes = EDDY_AXES(axis), .keepdims = true));
     const eddy_tensor v = eddy_mean(eddy_square(d), .axes = EDDY_AXES(axis), .keepdims = true);
     return eddy_mul(d, eddy_rsqrt(eddy_add(v, number(x, 1e-3))));
 }
-FORMULA layer_norm(eddy_tensor x) { return eddy_square(normalised(x, 1)); }
-FORMULA batch_norm(eddy_tensor x) { return eddy_square(normalised(x, 0)); }
+FORMULA layer_norm(eddy_tensor x) { return eddy_square(normalized(x, 1)); }
+FORMULA batch_norm(eddy_tensor x) { return eddy_square(normalized(x, 0)); }
 FORMULA dense(eddy_tensor x)
 {
     const eddy_tensor w = spread(eddy_transpose(x), 5);

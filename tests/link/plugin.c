@@ -1,4 +1,4 @@
-/* plugin.c -- a shared object that has Eddy inside; nothing of it may be seen from outside
+/* plugin.c -- a shared object linked with libeddy.a, which must not export any symbol of Eddy
  * (scripts/size.sh). */
 #include <eddy/eddy.h>
 

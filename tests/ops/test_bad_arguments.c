@@ -1,6 +1,6 @@
-/* test_bad_arguments.c -- arguments that no macro of the library makes: lists with a count and no
- * tensors, shapes of an impossible rank, tensors of a graph with an error. Every call returns, with
- * an error or a tensor. */
+/* test_bad_arguments.c -- arguments that no macro of the library creates: lists with a count but
+ * without tensors, shapes of an impossible rank, tensors of a graph with an error. Every call
+ * returns an error or a tensor. */
 #include "tests/lib/checks.h"
 
 Suite *bad_arguments_suite(void);

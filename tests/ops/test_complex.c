@@ -1,6 +1,6 @@
-/* test_complex.c -- complex64 and complex128: the values of every op against C's
- * own functions, casts, parts, files, and TensorFlow's convention for gradients,
- * of which test_complex_sweep.c has the rest. */
+/* test_complex.c -- complex64 and complex128: values of every operation against C's functions,
+ * casts, real and imaginary parts, files, and TensorFlow's convention for gradients;
+ * test_complex_sweep.c tests the remaining gradients. */
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
@@ -391,7 +391,7 @@ START_TEST(conventions)
     IS(eddy_gradient(Real(Mul(x, Conj(x))), x), 2 * v[0]);
     IS(eddy_gradient(Angle(x), x), I * v[0] / (58.));
     IS(eddy_gradient(Cast(y, EDDY_FLOAT32), x), 14 - 6 * I);
-    /* To a real input only the real part of what arrives can go. */
+    /* Only the real part of a gradient flows to a real input. */
     const eddy_tensor a = eddy_scalar(g, 2);
     IS(eddy_gradient(Abs(Cast(a, EDDY_COMPLEX64)), a), 1);
     IS(eddy_gradient(Abs(Complex(a, a)), a), sqrt(2));

@@ -1,6 +1,6 @@
-/* test_complex_sweep.c -- the rows of the sweep again with complex inputs, for
- * every op that takes them.  Of a real function L the gradient must be
- * dL/dRe x + i dL/dIm x, and so for the gradient's gradient. */
+/* test_complex_sweep.c -- the rows of the sweep with complex inputs, for every operation that takes
+ * them. The gradient of a real function L must be dL/dRe x + i dL/dIm x, and likewise for the
+ * gradient of the gradient. */
 #include "tests/lib/same_bits.h"
 #include "tests/lib/sweep_rows.h"
 

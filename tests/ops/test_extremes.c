@@ -1,5 +1,5 @@
-/* test_extremes.c -- values and gradients of numbers whose squares, sums or differences are
- * none, where the right answer is one. */
+/* test_extremes.c -- values and gradients where squares, sums or differences overflow or underflow
+ * although the result is a number. */
 #include "tests/lib/element_checks.h"
 
 #include <float.h>
@@ -238,8 +238,9 @@ START_TEST(global_norms_of_zeros)
     ARE(eddy_global_norm(EDDY_LIST(a, b)), 5e300);
     ARE(slope(eddy_global_norm(EDDY_LIST(a, b)), a), 0.6, 0);
     const eddy_tensor real = vec(F32, V(1)), wide = vec(F64, V(1)), z = Complex(real, real);
-    refused(eddy_global_norm(EDDY_LIST(real, z)), EDDY_BAD_DTYPE, "not complex64");
-    refused(eddy_global_norm(EDDY_LIST(real, wide)), EDDY_BAD_DTYPE, "not float32 and float64");
+    refused(eddy_global_norm(EDDY_LIST(real, z)), EDDY_BAD_DTYPE, "is complex64");
+    refused(eddy_global_norm(EDDY_LIST(real, wide)), EDDY_BAD_DTYPE,
+            "float32, but another is float64");
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* test_flops.c -- the arithmetic operations of a run, against counts by hand. */
+/* test_flops.c -- the counted arithmetic operations of a run against counts by hand. */
 #include "tests/lib/checks.h"
 
 Suite *flops_suite(void);

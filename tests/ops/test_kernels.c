@@ -1,6 +1,6 @@
-/* test_kernels.c -- kernels that fold and move many elements: the same bits from each
- * instruction set and for any number of threads, values where the work is cut, and
- * blocks taken in pieces. */
+/* test_kernels.c -- kernels that reduce and move many elements: equal bits from each instruction
+ * set and for any number of threads, values at the boundaries of blocks, and blocks that are
+ * processed in parts. */
 #include "../../eddy.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/reduction/reduce_engine.h"
@@ -197,7 +197,7 @@ static void *run_of(eddy_tensor (*build)(eddy_tensor x, eddy_tensor ids), const 
     return eddy_array_data(*y);
 }
 
-/* A sum of ten million is as good as one in float64. */
+/* A sum of ten million elements is as accurate as one in float64. */
 START_TEST(long_sum)
 {
     const int64_t n = 10000000;
@@ -298,7 +298,7 @@ END_TEST
 static void in_pieces(const eddy_blocks *b, char *y, const char *x)
 {
     char *part = malloc((size_t)b->count * eddy__blocks_part(b)),
-         *acc = malloc(eddy__blocks_room(b));
+         *acc = malloc(eddy__blocks_acc_bytes(b));
     const int64_t all = b->rows * b->width;
     uint64_t draw = 0;
     for (int64_t i = b->count - 1; i >= 0; i--) {
@@ -318,7 +318,7 @@ static void in_pieces(const eddy_blocks *b, char *y, const char *x)
     free(acc);
 }
 
-/* What a fused loop gets is what the op gets. */
+/* A fused loop gives the same results as the operation. */
 START_TEST(blocks)
 {
     static const int64_t shapes[][2] = {

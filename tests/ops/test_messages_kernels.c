@@ -1,5 +1,5 @@
-/* test_messages_kernels.c -- what ops say when a run meets bad values, and what
- * they and their builders say when memory is out. */
+/* test_messages_kernels.c -- error messages for invalid values in a run, and out-of-memory messages
+ * of operations and builders. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 

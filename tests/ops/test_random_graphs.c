@@ -1,5 +1,5 @@
-/* test_random_graphs.c -- graphs of ops drawn at random, with their gradients:
- * no option of a session and no file changes a bit of them. */
+/* test_random_graphs.c -- random graphs of operations with their gradients: no option of a session
+ * and no file changes a bit of the results. */
 #include "tests/lib/same_bits.h"
 
 Suite *random_graphs_suite(void);

@@ -1,8 +1,7 @@
-/* test_sweep.c -- the same questions to every op of the library: is its
- * gradient the slope of its values, and the gradient's gradient the slope of
- * that, to the third order; do float32, broadcasting, unknown and extreme sizes, a graph file and
- * the options of a session leave its values alone?  rows_*.c list the ops;
- * one that is not there fails. */
+/* test_sweep.c -- the same checks for every operation: gradients against finite differences to the
+ * third order; equal values in float32, with broadcasting, unknown and extreme sizes, through a
+ * graph file and with every option of a session. rows_*.c list the operations; an operation without
+ * a row fails. */
 #include "build/gen/table.h"
 #include "tests/lib/same_bits.h"
 #include "tests/lib/sweep_rows.h"

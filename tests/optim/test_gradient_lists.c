@@ -1,5 +1,5 @@
-/* test_gradient_lists.c -- clipping the gradients of pairs.  Cases called C-13 and so on
- * restate TensorFlow's behaviour; test_clip.c has them for tensors. */
+/* test_gradient_lists.c -- clipping the gradients of pairs. Cases called C-13 and so on restate
+ * TensorFlow's behavior; test_clip.c tests the same for tensors. */
 #include "tests/lib/element_checks.h"
 
 Suite *gradient_lists_suite(void);

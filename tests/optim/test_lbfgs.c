@@ -1,5 +1,5 @@
-/* test_lbfgs.c -- the line search on functions of one number, and limited-memory BFGS on
- * valleys, least squares and a network; how it ends, and what it leaves behind. */
+/* test_lbfgs.c -- the line search on functions of one number, and L-BFGS on valleys, least squares
+ * and a network; how it ends, and the state that it leaves. */
 #include "graph/internal.h"
 #include "optim/lbfgs/line_search.h"
 #include "tests/lib/golden.h"
@@ -308,7 +308,7 @@ START_TEST(errors)
 }
 END_TEST
 
-/* Whichever allocation fails, the call ends, and all memory is given back. */
+/* Whichever allocation fails, the call ends and releases all memory. */
 START_TEST(without_memory)
 {
     for (long at = 1;; at += 3) {

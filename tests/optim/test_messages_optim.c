@@ -1,5 +1,5 @@
-/* test_messages_optim.c -- what the optimizers of tf.train, constraints and losses by function
- * say when they are made or used wrongly, and when memory is out. */
+/* test_messages_optim.c -- error messages of the optimizers of tf.train, of constraints and of
+ * losses given as functions, out-of-memory messages included. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 

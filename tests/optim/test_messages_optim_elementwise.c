@@ -1,5 +1,4 @@
-/* test_messages_optim_elementwise.c -- what the optimizers after tf.train say of arguments that do
- * not fit. */
+/* test_messages_optim_elementwise.c -- error messages of the newer elementwise optimizers. */
 #include "ops/short_names.h"
 #include "tests/lib/golden.h"
 

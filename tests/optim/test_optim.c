@@ -1,5 +1,5 @@
-/* test_optim.c -- what optimizers share: TensorFlow's numbers, checks and texts; slots, the
- * global step, an optimizer of one's own. */
+/* test_optim.c -- properties of all optimizers: TensorFlow's values, checks and messages; slots,
+ * the global step, a user-defined optimizer. */
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>
@@ -240,7 +240,7 @@ START_TEST(handles_that_are_nothing)
     ck_assert(!eddy_is_valid(eddy_minimize(NULL, m.cost)));
     eddy_graph_clear_error(g);
     ck_assert_int_eq(eddy_compute_gradients(descent(1), m.cost, p, 1), 0);
-    fails(g, EDDY_INVALID_ARGUMENT, "there are 2 variables, but room for only 1 pairs");
+    fails(g, EDDY_INVALID_ARGUMENT, "the number of variables is 2, but there is room for 1");
     ck_assert_ptr_null(eddy_gradient_descent(g));
     fails(g, EDDY_INVALID_ARGUMENT, "learning_rate is required");
     ck_assert_ptr_null(eddy_adam(g, .beta1 = pair_of(g, 1, 2)));
@@ -284,7 +284,7 @@ START_TEST(global_step_of_another_kind)
 }
 END_TEST
 
-/* Slots wait for nothing around the call, or initialising them would. */
+/* Slots wait for nothing around the call, or initializing them would. */
 START_TEST(slots_have_no_controls)
 {
     simple m = simple_cost();

@@ -1,5 +1,5 @@
-/* test_optim_common.c -- what all optimizers share: losses that a function builds, constraints,
- * names of slots, steps written once for elements and rows, order. */
+/* test_optim_common.c -- properties of all optimizers: losses given as functions, constraints, slot
+ * names, steps for elements and rows, order of updates. */
 #include "optim/internal.h"
 #include "tests/lib/optimizer_formulas.h"
 
@@ -167,7 +167,7 @@ static eddy_tensor not_negative(eddy_tensor value, void *context)
     return Maximum(value, 0);
 }
 
-/* The variable gets what the constraint makes of its new value, in each optimizer. */
+/* The variable gets the constrained new value, in each optimizer. */
 START_TEST(constraints)
 {
     const optimizer_case *c = &optimizer_cases[_i];

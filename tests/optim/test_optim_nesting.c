@@ -1,5 +1,5 @@
-/* test_optim_nesting.c -- optimizers in optimizers in optimizers, and what else a step may
- * hold: assertions, constraints, control edges, one optimizer for two lists. */
+/* test_optim_nesting.c -- nested optimizers, and other contents of a training step: assertions,
+ * constraints, control edges, one optimizer for two lists. */
 #include "tests/lib/checks.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* test_optim_sparse.c -- updates by the rows that a gradient names: what they read and write,
- * what is refused. */
+/* test_optim_sparse.c -- sparse updates: the rows that they read and write, and the gradients that
+ * they refuse. */
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* test_training_files.c -- a whole training graph through a file: what is read
- * trains to the same bits, and is written to the same bytes. */
+/* test_training_files.c -- a whole training graph written and read: the graph that is read trains
+ * to the same bits and is written to the same bytes. */
 #include "../../eddy.h"
 #include "build/gen/suites.h"
 

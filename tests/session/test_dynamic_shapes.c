@@ -111,7 +111,7 @@ START_TEST(gradients_go_to_chosen_rows)
 }
 END_TEST
 
-/* What is chosen decides what is chosen next; the second lies behind the first. */
+/* The first selection determines the second, which comes in a later stage. */
 START_TEST(several_stages)
 {
     eddy_graph   *g = eddy_graph_new();
@@ -354,7 +354,7 @@ START_TEST(of_callables_and_looks)
 }
 END_TEST
 
-/* A user's operation, whose shape depends on data whatever its attributes are called. */
+/* A user's operation whose shape depends on data, whatever the names of its attributes. */
 typedef struct limit_attrs {
     double limit;
 } limit_attrs;

@@ -1,5 +1,5 @@
-/* test_eval.c -- values looked at while a graph is built: what is computed, how
- * often, from what, and what is said when it cannot be. */
+/* test_eval.c -- values computed while a graph is built: what is computed, how often, from which
+ * values, and the error messages. */
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
 

@@ -1,5 +1,5 @@
-/* test_messages_session.c -- what a session says when a run, a variable or a
- * checkpoint is wrong, and when memory is out. */
+/* test_messages_session.c -- error messages of runs, variables and checkpoints, out-of-memory
+ * messages included. */
 #include "graph/base/cpu.h"
 #include "session/session.h"
 #include "tests/lib/golden.h"
@@ -191,7 +191,7 @@ END_TEST
 
 /* -------------------------------------------------------------- variables -- */
 
-/* The initialiser gives a variable of open shape another one while something of
+/* The initializer gives a variable of open shape another one while something of
  * the same run was compiled for the old one; in a run of its own it may. */
 static void shape_changes(void)
 {

@@ -1,4 +1,4 @@
-/* test_messages_thread_pool.c -- what a session says about a number of threads. */
+/* test_messages_thread_pool.c -- error messages for the number of threads. */
 #include "tests/lib/golden.h"
 
 Suite *messages_thread_pool_suite(void);

@@ -1,4 +1,4 @@
-/* test_plans.c -- the plans that a session keeps, and the memory that they hold. */
+/* test_plans.c -- the plans that a session keeps, and their memory. */
 #include "tests/lib/checks.h"
 
 Suite *plans_suite(void);

@@ -1,5 +1,5 @@
-/* test_profile.c -- where the time of runs goes: profiles, and large results that are
- * computed in the arrays that the caller gets. */
+/* test_profile.c -- profiles of runs, and large results that are computed in the arrays that the
+ * caller gets. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 
@@ -60,7 +60,7 @@ static void free_all(eddy_array **a, int n)
 
 /* --------------------------------------------------------------- profiles -- */
 
-/* What a profile writes; the caller's to free. */
+/* The text of a profile, owned by the caller. */
 static char *written(eddy_status (*profile)(eddy_session *, FILE *))
 {
     char  *text = NULL;
@@ -298,7 +298,7 @@ START_TEST(two_arrays_take_turns)
 }
 END_TEST
 
-/* What the caller keeps is not written to: shared, fed, of other memory or shape. */
+/* Arrays that the caller keeps are not overwritten: shared, fed, of other memory or shape. */
 START_TEST(what_is_kept_stays)
 {
     static double lent[LARGE];

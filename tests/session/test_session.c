@@ -28,7 +28,7 @@ static eddy_array *array_of(int64_t n, const double *x)
     return eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(n), x);
 }
 
-/* A variable with the value 2, and all of them initialised. */
+/* A variable with the value 2, and all of them initialized. */
 static eddy_tensor variable(const char *name) { return eddy_variable(g, real(g, 2), .name = name); }
 static void initialize(void) { runs(s, eddy_initializer(g)); }
 
@@ -111,7 +111,7 @@ START_TEST(r17_fetched_twice)
 }
 END_TEST
 
-/* What is no tensor is no fetch and no feed; no fetch at all is fine. */
+/* An invalid tensor can be neither fetched nor fed; an empty list of fetches is valid. */
 START_TEST(r05_r07_r19_nothing)
 {
     const eddy_tensor none = EDDY_ZERO_TENSOR, a = real(g, 1);
@@ -209,7 +209,7 @@ START_TEST(updates_from_threads_are_not_lost)
 }
 END_TEST
 
-START_TEST(r31_uninitialised)
+START_TEST(r31_uninitialized)
 {
     eddy_tensor v = eddy_variable(g, real(g, 0), .name = "v"),
                 w = eddy_variable(g, real(g, 1.1), .name = "w");
@@ -353,7 +353,7 @@ static eddy_array *trained(network n, eddy_session *t, eddy_array **weights)
     return out;
 }
 
-START_TEST(optimisations_do_not_change_a_bit)
+START_TEST(optimizations_do_not_change_a_bit)
 {
     network     n = network_build(g);
     eddy_array *w, *loss = trained(n, s, &w);
@@ -540,9 +540,9 @@ Suite *session_suite(void)
     const TTest *const tests[] = {
         r01_product, r03_unknown_name, r09_the_graph_grows, r11_constants_can_be_fed,
         r13_feed_by_tensor_and_by_name, r15_empty_graph, r17_fetched_twice,
-        r05_r07_r19_nothing, r21_r23_wrong_feeds_and_graphs, r31_uninitialised,
+        r05_r07_r19_nothing, r21_r23_wrong_feeds_and_graphs, r31_uninitialized,
         feeds_are_checked, many_feeds_and_a_fed_variable, callables, out_arrays_are_used_again,
-        optimisations_do_not_change_a_bit, max_bytes,
+        optimizations_do_not_change_a_bit, max_bytes,
         a_run_allocates_nothing, without_memory_a_run_gives_all_or_nothing, closed,
         the_graph_goes_first, an_erroneous_graph, save_and_restore,
     };

@@ -1,5 +1,5 @@
-/* test_thread_pool.c -- the threads that kernels share: who gets which items, callers side
- * by side, nested calls, forks, options of a session, and OpenBLAS's own setting. */
+/* test_thread_pool.c -- the threads that kernels share: the distribution of items, simultaneous
+ * callers, nested calls, forks, options of a session, and OpenBLAS's own setting. */
 #include "tests/lib/checks.h"
 
 #include <dirent.h>
@@ -184,7 +184,7 @@ static void free_work(work *w)
     eddy_graph_free(w->g);
 }
 
-/* 0 if a session of so many threads gives what is in `want`, or fills that. */
+/* 0 if a session with this number of threads gives the values in `want`, or fills it. */
 static int run_work(const work *w, int threads, bool fuse, eddy_array **want)
 {
     eddy_array   *got[RESULTS] = { NULL };
@@ -287,7 +287,7 @@ END_TEST
 
 /* ---------------------------------------------------------- the processes -- */
 
-/* Of this process; 0 where that cannot be told. */
+/* The number of threads of this process; 0 if unknown. */
 static int thread_count(void)
 {
     int  n = 0;
@@ -433,7 +433,7 @@ START_TEST(numbers_of_threads)
     for (int i = 0; i < COUNT(bad); i++) {
         eddy_session *s = eddy_session_new(g, .threads = bad[i]);
         ck_assert_ptr_null(eddy_fetch(s, y));
-        run_fails(s, EDDY_INVALID_ARGUMENT, "a session uses 1 to 256 threads");
+        run_fails(s, EDDY_INVALID_ARGUMENT, "session_new: threads is");
         ck_assert_ptr_null(eddy_callable_new(s, EDDY_LIST(), EDDY_LIST(y)));
         ck_assert_ptr_null(eddy_eval_in(s, y));
         eddy_session_free(s);

@@ -1,5 +1,5 @@
-/* catalogue.c -- prints the catalogue of the reference, catalogue.md: what each operation can
- * do, asked of the library itself through the rows of the sweep. */
+/* catalogue.c -- prints catalogue.md, the table of the reference that shows what each operation
+ * supports, as found with the rows of the sweep. */
 #include "build/gen/table.h"
 #include "../../eddy.h"
 #include "tests/lib/sweep_rows.h"

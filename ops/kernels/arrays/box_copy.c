@@ -3,7 +3,7 @@
  * The two innermost loops of a box run as one plane, by one of four methods; the outer loops
  * count like an odometer. */
 #include "ops/kernels/arrays/box_copy.h"
-#include "ops/kernels/arrays/transpose_tiles.h"
+#include "ops/kernels/arrays/transpose_tiles_32.h"
 
 #include <string.h>
 
@@ -83,7 +83,7 @@ enum { COPY, FILL, FLIP, STEP, WAYS };
 #include "ops/kernels/for_sizes.h"
 
 /* How the innermost loop runs, and in *rows the loop that makes a plane of it. */
-static int way_of(const eddy_box *b, int *rows)
+static int innermost_loop(const eddy_box *b, int *rows)
 {
     int last = b->rank - 1;
     *rows = last - 1;
@@ -101,7 +101,7 @@ static int way_of(const eddy_box *b, int *rows)
 void eddy__box_copy(const eddy_box *b, size_t size, void *to, const void *from)
 {
     if (has_zero(b)) return;
-    int rows, way = way_of(b, &rows), last = b->rank - 1;
+    int rows, way = innermost_loop(b, &rows), last = b->rank - 1;
     plane p = { 1, 0, 0, 1, 1, 1 };
     if (last >= 0) p.n = b->dim[last], p.to = b->to[last], p.from = b->from[last];
     if (rows >= 0) p.rows = b->dim[rows], p.to_row = b->to[rows], p.from_row = b->from[rows];

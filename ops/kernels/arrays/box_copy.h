@@ -13,19 +13,19 @@ enum { EDDY_BOX_RANK = 2 * EDDY_MAX_RANK };
 typedef struct eddy_box {
     int     rank;
     int64_t dim[EDDY_BOX_RANK];      /* outermost loop first; none is 1 */
-    int64_t to[EDDY_BOX_RANK];       /* steps, in elements */
+    int64_t to[EDDY_BOX_RANK];       /* strides, in elements */
     int64_t from[EDDY_BOX_RANK];
-    int64_t to_at, from_at;          /* where the box begins */
+    int64_t to_at, from_at;          /* offsets of the box */
 } eddy_box;
 
-/* Row-major steps of a known shape. */
+/* The row-major strides of a known shape. */
 void eddy__strides_of(eddy_shape s, int64_t *stride);
-/* Adds an innermost loop, merged with the one around it where that can be. */
+/* Adds an innermost loop, merged with the one around it if possible. */
 void eddy__box_add(eddy_box *b, int64_t dim, int64_t to, int64_t from);
 /* The loops of `s`, a part of the shapes `to` and `from` of the same rank. */
 void eddy__box_of_part(eddy_box *b, eddy_shape s, eddy_shape to, eddy_shape from);
 
-/* Whether the elements of a part, a box of the whole, lie one after the other in it. */
+/* Whether a part, a box of the whole, is contiguous in it. */
 bool eddy__lies_together(eddy_shape part, eddy_shape whole);
 
 /* to[...] = from[...] for elements of `size` bytes. */
@@ -34,9 +34,9 @@ void eddy__box_copy(const eddy_box *b, size_t size, void *to, const void *from);
 void eddy__box_copy_parallel(const eddy_kernel *k, const eddy_box *b, size_t size, void *to,
                              const void *from);
 
-/* A box as k->state, or NULL after recording why. */
+/* A box as k->state, or NULL after reporting an error. */
 eddy_box *eddy__box_state(eddy_kernel *k);
-/* The kernel that does no more than copy in[0] to out[0] by that box. */
+/* A kernel that only copies in[0] to out[0] by that box. */
 eddy_status eddy__box_copy_kernel(eddy_kernel *k);
 
 #endif

@@ -12,7 +12,7 @@ static void NAME(copy)(plane p, void *to, const void *from)
         else for (int64_t j = 0; j < p.n; j++) y[j] = x[j];
 }
 
-/* A row is one element again and again. */
+/* A row is one element repeated. */
 static void NAME(fill)(plane p, void *to, const void *from)
 {
     U *restrict y = to;
@@ -42,8 +42,8 @@ static inline void NAME(squares)(U *y, const U *x, int64_t rows, int64_t n, plan
             NAME(square)(y + i * p.to_row + j, x + j * p.from + i, p.to_row, p.from);
 }
 
-/* Rows here are columns there; in squares, so that both sides are touched by whole cache
- * lines. */
+/* Rows of one side are columns of the other; in squares, so that both sides are accessed by whole
+ * cache lines. */
 static void NAME(flip)(plane p, void *to, const void *from)
 {
     U *restrict y = to;
@@ -55,7 +55,7 @@ static void NAME(flip)(plane p, void *to, const void *from)
             y[i * p.to_row + j] = x[i + j * p.from];
 }
 
-/* Any steps. */
+/* Any strides. */
 static void NAME(step)(plane p, void *to, const void *from)
 {
     U *restrict y = to;

@@ -1,4 +1,4 @@
-/* gather_loops.h -- gathering rows of the sizes that matter most by indices of one type, T: a
+/* gather_loops.h -- gathering rows of the most common sizes by indices of one type, T: a
  * template of ops/kernels/for_types.h. */
 
 /* Rows [from, to) of y, of a constant number of bytes, 4 or 8. */

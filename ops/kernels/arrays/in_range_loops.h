@@ -1,6 +1,6 @@
 /* in_range_loops.h -- a check of indices of one type, T: a template of ops/kernels/for_types.h. */
 
-/* All n indices are in [first, limit), without a branch for each. */
+/* Whether all n indices are in [first, limit), without a branch for each. */
 static bool NAME(in_range)(int64_t n, const void *at, int64_t first, int64_t limit)
 {
     const T *v = at;

@@ -2,7 +2,7 @@
 #include "ops/kernels/arrays/index_checks.h"
 #include "graph/base/cpu.h"
 
-#define TEMPLATE "ops/kernels/arrays/change_row_loops.h"
+#define TEMPLATE "ops/kernels/arrays/row_update_loops.h"
 #define TYPES    FOR_NUMBERS | FOR_COMPLEX
 #include "ops/kernels/for_types.h"
 

@@ -5,14 +5,14 @@
 
 #include "graph/op.h"
 
-/* How a row x changes a row y: y[j] = x[j]; y[j] += x[j], -=, *= or /=; or the lesser or the
- * greater of the two.  The variant of operations that change rows. */
+/* How a row x changes a row y: y[j] = x[j]; y[j] += x[j], -=, *= or /=; or the minimum
+ * or maximum of both.  The variant of operations that change rows. */
 typedef enum eddy_row_change {
     EDDY_ROW_PUT, EDDY_ROW_ADD, EDDY_ROW_SUB, EDDY_ROW_MUL, EDDY_ROW_DIV, EDDY_ROW_MIN,
     EDDY_ROW_MAX
 } eddy_row_change;
-/* The loop over n elements; NULL for PUT and for a dtype without it.  No integer x may be 0 to
- * divide by. */
+/* The loop over n elements; NULL for PUT and for a dtype that does not support it.  For DIV, no
+ * integer x may be 0. */
 typedef void (*eddy_row_fn)(int64_t n, void *y, const void *x);
 eddy_row_fn eddy__row_of(eddy_row_change change, eddy_dtype d);
 static inline eddy_row_fn eddy__row_add(eddy_dtype d) { return eddy__row_of(EDDY_ROW_ADD, d); }
@@ -25,8 +25,8 @@ static inline int64_t eddy__index_at(const eddy_buffer *b, int64_t i)
     return ((const uint8_t *)b->data)[i];
 }
 
-/* All of `indices` are in [0, limit), or negative where that is allowed;
- * otherwise records which is not. */
+/* Checks that all of `indices` are in [0, limit), or negative if that is allowed;
+ * otherwise reports the first that is not. */
 eddy_status eddy__check_indices(eddy_kernel *k, const eddy_buffer *indices, int64_t limit,
                                 bool allow_negative);
 

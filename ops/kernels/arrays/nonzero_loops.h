@@ -1,7 +1,7 @@
 /* nonzero_loops.h -- elements that are not 0, for one element type, T: a template of
  * ops/kernels/for_types.h. */
 
-/* The places of elements that are not 0, all in `at`; how many. */
+/* Stores the indices of elements that are not 0 in `at`; returns their number. */
 static int64_t NAME(places)(int64_t n, const void *x_, int64_t *at)
 {
     const T *x = x_;

@@ -4,7 +4,7 @@
 /* Outer positions [from, to). */
 static void NAME(put)(void *arg, int64_t from, int64_t to, int worker)
 {
-    const taking *t = arg;
+    const gathering *t = arg;
     const places  at = places_of(t);
     const int64_t inner = t->x.inner, n = t->x.n, m = t->y.n;
     const T *x = t->k->in[0]->data;

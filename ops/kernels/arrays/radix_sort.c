@@ -39,7 +39,7 @@ EDDY_INLINE uint32_t key_u8(uint8_t x) { return x; }
 #define W          uint64_t
 #define BITS       32
 #define NAME(name) narrow_##name
-#include "ops/kernels/arrays/radix_sort_words.h"
+#include "ops/kernels/arrays/radix_sort_passes.h"
 #undef W
 #undef BITS
 #undef NAME
@@ -47,12 +47,12 @@ EDDY_INLINE uint32_t key_u8(uint8_t x) { return x; }
 #define W          wide
 #define BITS       64
 #define NAME(name) broad_##name
-#include "ops/kernels/arrays/radix_sort_words.h"
+#include "ops/kernels/arrays/radix_sort_passes.h"
 #undef W
 #undef BITS
 #undef NAME
 
-int64_t eddy__words_room(int64_t n, int64_t k)
+int64_t eddy__sort_words(int64_t n, int64_t k)
 {
     const int64_t most = k + (k > SPARE ? k : SPARE);
     return n < most ? n : most;

@@ -4,27 +4,27 @@
 
 #include "graph/op.h"
 
-/* A word is the key of an element above its place, so that words are all different and
+/* A word is the key of an element above its index, so that words are all distinct and
  * equal elements keep their order.  Keys are in the order of the elements: NaN is the
- * largest and equals itself, -0 equals 0.  Words of 4 and 1 byte types have 8 bytes, those
- * of 8 byte types 16. */
+ * largest and equals itself, -0 equals 0.  Words of 4-byte and 1-byte types have 8 bytes, those
+ * of 8-byte types 16. */
 typedef struct eddy_words {
     size_t size;                  /* of a word */
-    /* width lanes of n elements, `stride` apart, one lane after the other; turned round: the
-     * largest element has the smallest key. */
+    /* Loads `width` lanes of n elements, `stride` apart, one lane after the other; with `turn`,
+     * the largest element has the smallest key. */
     void (*load)(void *words, const void *x, int64_t n, int64_t width, int64_t stride, bool turn);
-    /* Ascending, of words in the order of their places; `room` has n words. */
+    /* Sorts words, given in the order of their indices, ascending; `room` has n words. */
     void (*sort)(void *words, void *room, int64_t n);
     /* The k smallest of n elements x[0], x[1], ... in `words`, ascending; words and room each
-     * have eddy__words_room(n, k) words. */
+     * have eddy__sort_words(n, k) words. */
     void (*least)(void *words, void *room, const void *x, int64_t n, int64_t k, bool turn);
-    /* The place in word i. */
+    /* The index in word i. */
     int64_t (*place)(const void *words, int64_t i);
 } eddy_words;
 
 /* NULL for elements without an order. */
 const eddy_words *eddy__words_of(eddy_dtype d);
-/* How many words a search for k of n elements goes through at a time. */
-int64_t eddy__words_room(int64_t n, int64_t k);
+/* The number of words that a search for k of n elements processes at a time. */
+int64_t eddy__sort_words(int64_t n, int64_t k);
 
 #endif

@@ -1,7 +1,7 @@
 /* radix_sort_loops.h -- words of elements of one type, T: a template of ops/kernels/for_types.h.
  *
- * A key U and the place of the element, of BITS bits each, make a word W; WORD(name) names the
- * functions of radix_sort_words.h. If `turn` has all bits, the order is turned round. */
+ * A key U and the index of the element, of BITS bits each, make a word W; WORD(name) names the
+ * functions of radix_sort_passes.h. If `turn` has all bits, the order is reversed. */
 
 EDDY_INLINE W NAME(word)(T x, int64_t place, U turn)
 {
@@ -19,12 +19,12 @@ static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, in
         for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, turn);
 }
 
-/* words = those of the k least of n elements, sorted. */
+/* words = those of the k smallest of n elements, sorted. */
 static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
                         bool turned)
 {
     const U       turn = (U)(turned ? -1 : 0);
-    const int64_t most = eddy__words_room(n, k);
+    const int64_t most = eddy__sort_words(n, k);
     const T *x = x_;
     W       *v = words, last = ~(W)0;
     int64_t  m = 0;

@@ -1,8 +1,8 @@
 /* searchsorted_loops.h -- a search in a sorted row of one element type, T: a template of
  * ops/kernels/for_types.h. */
 
-/* How many elements of the row are below v, or with `right` not above it.  Halves without
- * a branch: what is left of the row stays in the cache, what was compared is no guess. */
+/* The number of elements of the row that are below v, or with `right` not above it.  The binary
+ * search has no branch, so there are no mispredictions. */
 static int64_t NAME(search)(const void *row_, int64_t n, const void *v_, bool right)
 {
     const T *row = row_, v = *(const T *)v_;

@@ -4,7 +4,7 @@
 /* Rows [from, to) of y, each of `inner` elements. */
 static void NAME(take)(void *arg, int64_t from, int64_t to, int worker)
 {
-    const taking *t = arg;
+    const gathering *t = arg;
     const places  at = places_of(t);
     const U *restrict x = t->k->in[0]->data;
     U *restrict y = t->k->out[0]->data;

@@ -5,20 +5,20 @@
 
 #include "graph/op.h"
 
-/* A convolution in numbers; pairs are those of the height and the width. */
+/* The sizes of a convolution; pairs are those of height and width. */
 typedef struct eddy_conv_size {
     int64_t batch, in_c, out_c, groups;
     int64_t in[2], out[2], filter[2], step[2], gap[2], before[2];
     bool    planes;                  /* channels come before height and width */
 } eddy_conv_size;
 
-/* What is done to a result while it is at hand: y = f(y + bias + residual). */
+/* The epilogue, applied to a result while it is in the cache: y = f(y + bias + residual). */
 typedef struct eddy_conv_finish {
     const void *bias, *residual;     /* NULL: none */
     bool        relu;
 } eddy_conv_finish;
 
-/* y [batch, out, out_c], or with `back` dx from dy: how, in k->state, and the run of it. */
+/* Prepares k->state, and computes y [batch, out, out_c], or with `back` dx from dy. */
 eddy_status eddy__conv_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s, bool back);
 void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, void *y,
                     eddy_conv_finish finish);
@@ -26,9 +26,9 @@ void eddy__conv_run(const eddy_kernel *k, const void *x, const void *filter, voi
 eddy_status eddy__conv_filter_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s);
 void eddy__conv_filter_run(const eddy_kernel *k, const void *x, const void *dy, void *dw);
 
-/* How: by direct sums (conv_direct.h), or minimal filtering (conv_winograd.h).  A rule says
- * which; for tests and measurements, another may be asked for from now on, and is taken where
- * it is possible. */
+/* The algorithm: direct sums (conv_direct.h), or minimal filtering (conv_winograd.h).  A rule
+ * chooses; tests and measurements may request another from now on, which is used where
+ * possible. */
 typedef enum eddy_conv_method {
     EDDY_CONV_BY_RULE, EDDY_CONV_DIRECT, EDDY_CONV_WINOGRAD
 } eddy_conv_method;

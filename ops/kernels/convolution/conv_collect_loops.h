@@ -1,7 +1,7 @@
-/* conv_collect_loops.h -- the gradient by a filter out of its parts, for one element type,
- * T: a template of ops/kernels/for_floats.h. */
+/* conv_collect_loops.h -- the gradient with respect to a filter from its partial sums, for one
+ * element type, T: a template of ops/kernels/for_floats.h. */
 
-/* Rows [from, to) of the filter: the sum of the parts, out of their panels. */
+/* Rows [from, to) of the filter: the sum of the parts, read from their panels. */
 static void NAME(collect)(const plan *p, const T *parts, T *dw, int64_t from, int64_t to)
 {
     const int64_t part = (int64_t)(p->part / sizeof(T)), lanes = 2 * p->tiles->lanes;

@@ -1,4 +1,5 @@
-/* conv_direct.c -- direct 2-D convolution (without im2col), and the gradient by its input.
+/* conv_direct.c -- direct 2-D convolution (without im2col), and the gradient with respect to its
+ * input.
  *
  * Both are the same loop nest: each element of the result is a sum over filter taps of elements
  * of a source, whose position advances evenly with the position in the result. The gradient with

@@ -17,7 +17,7 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
 void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
 
 /* y[i, :] = sum over taps t and k < run of x[at[t] + i * x_step + k] w[t * run + k, :] for
- * the pixels i of a strip.  Steps and places are in elements. */
+ * the pixels i of a strip.  Steps and positions are in elements. */
 typedef struct eddy_conv_strip {
     const void    *x, *w;            /* w: [taps * run, one or two vectors] */
     void          *y;
@@ -50,14 +50,14 @@ extern const eddy_conv_tiles eddy__conv_plain_f32, eddy__conv_plain_f64;
 extern const eddy_conv_tiles eddy__conv_avx2_f32, eddy__conv_avx2_f64;
 extern const eddy_conv_tiles eddy__conv_avx512_f32, eddy__conv_avx512_f64;
 #endif
-/* The fastest that the processor has and the limit allows. */
+/* The fastest tiles that the processor supports and the limit allows. */
 const eddy_conv_tiles *eddy__conv_tiles_of(eddy_dtype d);
 
-/* What follows on a strip's result, `y` elements into the whole and `channel` of it. */
+/* Applies the epilogue to a strip of the result, at element `y` and from channel `channel` on. */
 void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy_conv_strip *s,
                              int64_t y, int64_t channel);
 
-/* How many channels a group of n takes in whole panels. */
+/* The number of channels of a group of n, padded to whole vectors. */
 static inline int64_t eddy__conv_padded(const eddy_conv_tiles *t, int64_t n)
 {
     return (n + t->lanes - 1) / t->lanes * t->lanes;
@@ -70,19 +70,19 @@ static inline int64_t eddy__conv_panel(const eddy_conv_tiles *t, int64_t n, int6
 
 /* ---------------------------------------------------------------- bands -- */
 
-/* Where a dimension of one array is read for a place of another: place i reads i * step +
- * at[t] at tap t; the taps ascend. */
+/* The positions of one array that are read for a position of another, along one axis: position i
+ * reads i * step + at[t] at tap t; the taps ascend. */
 typedef struct eddy_conv_axis {
     int64_t  places, step, taps;
     int64_t  at0, at_step;           /* at[t] = at0 + t * at_step */
-    int64_t  tap0, tap_step;         /* which tap of the filter: tap0 + t * tap_step */
-    int64_t  first, space;           /* place i is number first + i * space of the array it is of */
+    int64_t  tap0, tap_step;         /* index of the tap in the filter: tap0 + t * tap_step */
+    int64_t  first, space;           /* position i is first + i * space in its array */
 } eddy_conv_axis;
 
-/* Less the taps that never meet one of n elements, but for one if they all do not: zeros
- * between them need no memory then. */
+/* Removes the taps that never read one of n elements, except one if that would remove all: the
+ * zeros between them then need no memory. */
 eddy_conv_axis eddy__conv_trimmed_axis(eddy_conv_axis a, int64_t n);
-/* What the places of the result read of x along the height (i = 0) or the width (1). */
+/* The positions of x that the result reads along the height (i = 0) or the width (1). */
 eddy_conv_axis eddy__conv_forward_axis(const eddy_conv_size *s, int i);
 
 static inline int64_t eddy__conv_at(const eddy_conv_axis *a, int64_t tap)
@@ -98,16 +98,17 @@ typedef struct eddy_conv_image {
     size_t      size;                /* of an element */
 } eddy_conv_image;
 
-/* All that is read lies within the image: no band needs to be copied. */
+/* Whether only positions inside the image are read, so that no band needs to be copied. */
 bool eddy__conv_inside(const eddy_conv_image *m, const eddy_conv_axis *h, const eddy_conv_axis *w);
-/* Rows and columns of the band that the places [from, to) of h and all of w read. */
+/* The number of rows and columns of the band that `places` positions of h and all of w read. */
 int64_t eddy__conv_band_rows(const eddy_conv_axis *h, int64_t places);
 int64_t eddy__conv_band_cols(const eddy_conv_axis *w);
-/* Copies those rows, zeros around the image, to `band`; it then begins at the place that
- * tap 0 of h and w reads for the places `from` and 0. */
+/* Copies the rows read by positions [from, to) of h to `band`, with zeros around the image; the
+ * band begins at the position that tap 0 of h and w reads for positions `from` and 0. */
 void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
                           const eddy_conv_axis *w, int64_t from, int64_t to, char *band);
-/* to[i, j] = from[j, i], or [i, j], of n by m elements, by the steps of the rows of both. */
+/* to[i, j] = from[j, i] if `turned`, otherwise from[i, j], of n by m elements; the strides are
+ * those of rows. */
 void eddy__conv_move(size_t size, int64_t n, int64_t m, bool turned, void *to, int64_t to_row,
                      const void *from, int64_t from_row);
 

@@ -1,7 +1,7 @@
-/* conv_direct_weights.c -- the gradient of a direct convolution by its filter: sums over the
- * pixels of all images.
+/* conv_direct_weights.c -- the gradient of a direct convolution with respect to its filter: sums
+ * over the pixels of all images.
  *
- * The pixels are divided into parts by the sizes alone. Each part has a filter of its own in
+ * The division of the pixels into parts depends only on sizes. Each part has its own filter in
  * scratch memory, and the filters are added in a fixed order, so the bits do not depend on the
  * number of threads. */
 #include "ops/kernels/convolution/conv_direct.h"

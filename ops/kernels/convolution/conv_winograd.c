@@ -1,6 +1,7 @@
-/* conv_winograd.c -- Winograd convolution (minimal filtering), and the gradient by its input.
+/* conv_winograd.c -- Winograd convolution (minimal filtering), and the gradient with respect
+ * to its input.
  *
- * The filter is transformed once a run. The image is then processed in blocks of tiles that fit
+ * The filter is transformed once per run. The image is then processed in blocks of tiles that fit
  * the cache of a core: transforms of the inputs, 36 products with the values of the filter, and
  * transforms to the results. */
 #include "ops/kernels/convolution/conv_winograd.h"
@@ -87,7 +88,7 @@ bool eddy__wino_spoilt(const float *check, int lanes)
 enum { BLOCK_BYTES = 64 << 10, LEAST = 8, MOST = 64 };
 
 /* Rows of the 36 begin in different sets of a cache. */
-static int64_t apart(int64_t n) { return (n + 15) / 16 * 16 + 16; }
+static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
 static void cut(plan *p, int threads)
 {
@@ -96,13 +97,13 @@ static void cut(plan *p, int threads)
     while (threads > 1 && p->block > LEAST && p->to.count < 2 * p->block * threads) p->block /= 2;
     p->block = eddy__min(p->block, p->to.count > 0 ? p->to.count : 1);
     p->blocks = (p->to.count + p->block - 1) / p->block;
-    p->v_step = apart(p->block * p->from_c);
-    p->m_step = apart(p->block * p->to_c);
-    p->u_step = apart(p->from.c * p->to_c);
-    p->turned = p->back ? apart(p->taps * p->from.c * p->to.c) : 0;
+    p->v_step = padded_stride(p->block * p->from_c);
+    p->m_step = padded_stride(p->block * p->to_c);
+    p->u_step = padded_stride(p->from.c * p->to_c);
+    p->turned = p->back ? padded_stride(p->taps * p->from.c * p->to.c) : 0;
     /* Zeros, results that are in no image, and the check: a place each. */
-    p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + apart(p->from_c) + apart(p->to_c) +
-                2 * p->tiles->lanes;
+    p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + padded_stride(p->from_c) +
+                padded_stride(p->to_c) + 2 * p->tiles->lanes;
 }
 
 eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, bool back)
@@ -199,7 +200,7 @@ static void run_block(run *r, int64_t block, float *v)
     const plan   *p = r->p;
     const int64_t first = block * p->block, n = eddy__min(p->block, p->to.count - first);
     float *m = v + EDDY_WINO_POINTS * p->v_step, *zeros = m + EDDY_WINO_POINTS * p->m_step;
-    float *outside = zeros + apart(p->from_c), *check = outside + apart(p->to_c);
+    float *outside = zeros + padded_stride(p->from_c), *check = outside + padded_stride(p->to_c);
     const float *from[EDDY_WINO_POINTS], *to[EDDY_WINO_OUT_MOST * EDDY_WINO_OUT_MOST];
     memset(zeros, 0, (size_t)p->from_c * sizeof(float));
     memset(check, 0, (size_t)p->tiles->lanes * sizeof(float));

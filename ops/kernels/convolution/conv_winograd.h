@@ -1,14 +1,14 @@
 /* conv_winograd.h -- Winograd convolution (minimal filtering); private to ops/.
  *
- * Float32, filters of 3x3 or 5x5, strides, dilations and groups 1, channels innermost. A tile of
+ * float32, filters of 3x3 or 5x5, strides, dilations and groups 1, channels innermost. A tile of
  * six by six of the input gives four by four pixels of the result with 3x3 taps, two by two with
  * 5x5: both the tile and the filter are evaluated, as polynomials, at 0, 5/8, -5/8, 3/2, -3/2 and
  * infinity along each axis; the 36 values are multiplied one by one and summed over channels, as
  * 36 matrix products; the pixels are interpolated. 36 products replace 144, or 100. With these
  * points the error, relative to the largest element of a tile, is one to two times that of direct
  * sums (with the usual points 1, -1, 2, -2 it is five times larger). The gradients work the same
- * way: by the input with the filter reversed, by the filter with the transposed transforms and
- * sums over tiles. */
+ * way: with respect to the input with the filter reversed, with respect to the filter with the
+ * transposed transforms and sums over tiles. */
 #ifndef EDDY_OPS_KERNELS_CONVOLUTION_CONV_WINOGRAD_H
 #define EDDY_OPS_KERNELS_CONVOLUTION_CONV_WINOGRAD_H
 
@@ -17,8 +17,8 @@
 enum { EDDY_WINO_IN = 6, EDDY_WINO_POINTS = 36, EDDY_WINO_OUT_MOST = 4, EDDY_WINO_TAPS_MOST = 5 };
 
 /* The transforms of one tile for n channels, of filters with `side` taps along an axis and `out`
- * pixels of the result, together seven.  A list has the place of each pixel or tap, row by row;
- * value p of the 36 is at p * step.  Those are written in whole vectors, zeros behind. */
+ * pixels of the result, together seven.  A list has the address of each pixel or tap, row by row;
+ * value p of the 36 is at p * step.  They are written in whole vectors, padded with zeros. */
 typedef struct eddy_wino_tile {
     int  side, out;
     void (*input)(const float *const *from, int64_t n, float *to, int64_t step);  /* of 36 */
@@ -44,25 +44,25 @@ static inline const eddy_wino_tile *eddy__wino_tile_of(const eddy_conv_tiles *t,
     return &t->wino->of[side == 5];
 }
 
-/* As eddy__conv_direct and eddy__conv_direct_weights, to which they turn if a result is not finite:
- * infinity spoils its whole tile, and an intermediate value may be too large. */
+/* Like eddy__conv_direct and eddy__conv_direct_weights, to which they fall back if a result is not
+ * finite: infinity affects its whole tile, and an intermediate value may overflow. */
 eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s, bool back);
 void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter, void *y,
                          eddy_conv_finish finish);
 eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_size *s);
 void eddy__conv_winograd_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw);
 
-/* The tiles of images [batch, size, c], `out` pixels from one to the next, and where the first
- * one begins. */
+/* The tiles of images [batch, size, c], `out` pixels from one to the next, and the position of the
+ * first one. */
 typedef struct eddy_wino_grid {
     int64_t size[2], c, out, first[2], tiles[2], count;
 } eddy_wino_grid;
 eddy_wino_grid eddy__wino_grid_of(const int64_t size[2], int64_t c, int64_t out,
                                   const int64_t first[2], const int64_t covered[2], int64_t batch);
-/* The pixels of tile t, side by side, of images x; `outside` for those that are in none. */
+/* The addresses of the pixels of tile t of images x; `outside` for those outside all images. */
 void eddy__wino_find(const eddy_wino_grid *g, int side, int64_t t, const float *x,
                      const float *outside, const float **at);
-/* Some lane of a check is NaN. */
+/* Whether some lane of a check is NaN. */
 bool eddy__wino_spoilt(const float *check, int lanes);
 
 #endif

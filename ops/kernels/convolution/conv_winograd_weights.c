@@ -1,4 +1,4 @@
-/* conv_winograd_weights.c -- the gradient of a Winograd convolution by its filter.
+/* conv_winograd_weights.c -- the gradient of a Winograd convolution with respect to its filter.
  *
  * The 36 values of x and of dy are computed for a chunk of tiles at a time, as many as fit the
  * caches of the cores, and 36 products of them are added to sums that are transformed at the end.
@@ -36,7 +36,7 @@ static int64_t pieces(int64_t n, int64_t of) { return (n + of - 1) / of; }
 enum { CHUNK_BYTES = 512 << 10, LEAST = 64, PARTS = 4 };
 
 /* Rows of the 36 begin in different sets of a cache. */
-static int64_t apart(int64_t n) { return (n + 15) / 16 * 16 + 16; }
+static int64_t padded_stride(int64_t n) { return (n + 15) / 16 * 16 + 16; }
 
 eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_size *s)
 {
@@ -57,10 +57,10 @@ eddy_status eddy__conv_winograd_weights_prepare(eddy_kernel *k, const eddy_conv_
     p->part = eddy__max(1, pieces(p->x.count, PARTS * LEAST)) * LEAST;
     p->chunk = eddy__max(LEAST, k->threads * (int64_t)CHUNK_BYTES / tile);
     p->chunk = eddy__min(p->x.count, pieces(p->part, pieces(p->part, p->chunk)));
-    p->v_step = apart(p->chunk * p->x_c);
-    p->z_step = apart(p->chunk * p->dy_c);
-    p->m_step = apart(s->in_c * p->dy_c);
-    p->zeros = apart(eddy__max(p->x_c, p->dy_c));
+    p->v_step = padded_stride(p->chunk * p->x_c);
+    p->z_step = padded_stride(p->chunk * p->dy_c);
+    p->m_step = padded_stride(s->in_c * p->dy_c);
+    p->zeros = padded_stride(eddy__max(p->x_c, p->dy_c));
     const int64_t all = EDDY_WINO_POINTS * (p->v_step + p->z_step + 2 * p->m_step) + p->zeros;
     if ((size_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (size_t)all * sizeof(float);

@@ -1,8 +1,9 @@
-/* depthwise_conv.c -- depthwise convolution, and its gradients by the input and by the filter.
+/* depthwise_conv.c -- depthwise convolution, and its gradients with respect to the input and to
+ * the filter.
  *
- * Channels are innermost and fill the lanes of vectors. The gradient by the input is the same
- * loop nest over other taps; the gradient by the filter is summed in parts that depend on sizes
- * alone. */
+ * Channels are innermost and fill the lanes of vectors. The gradient with respect to the input is
+ * the same loop nest over other taps; the gradient with respect to the filter is summed in parts
+ * that depend only on sizes. */
 #include "graph/base/cpu.h"
 #include "ops/kernels/convolution/depthwise_conv.h"
 

@@ -7,29 +7,29 @@
 
 #include "ops/kernels/convolution/conv.h"
 
-/* The terms of one place along an axis: tap, tap + tap_step, ... meet from, from + from_step,
- * ... of what is read, count of them. */
+/* The terms of one position along an axis: taps tap, tap + tap_step, ... times positions from,
+ * from + from_step, ... of the input, `count` of them. */
 typedef struct eddy_tap_run {
     int64_t tap, from, count;
 } eddy_tap_run;
 
-/* All places of an axis.  Places `space` apart have the same taps but at the border. */
+/* All positions of an axis.  Positions `space` apart have the same taps, except at the border. */
 typedef struct eddy_taps {
-    int64_t       places, space, tap_step, from_step, read;      /* places that are read */
+    int64_t       places, space, tap_step, from_step, read;      /* read: size of the input */
     eddy_tap_run *at;
 } eddy_taps;
 
 /* Axis i (0 height, 1 width) of a convolution, or with `back` of the gradient of its input,
- * into `at`, which has room for all places. */
+ * stored in `at`, which has room for all positions. */
 eddy_taps eddy__taps_of(const eddy_conv_size *s, int i, bool back, eddy_tap_run *at);
-/* The outputs [from, to) along axis i that tap t gets something from. */
+/* The range of outputs along axis i to which tap t contributes. */
 typedef struct eddy_tap_range {
     int64_t from, to;
 } eddy_tap_range;
 eddy_tap_range eddy__tap_outputs(const eddy_conv_size *s, int i, int64_t t);
 
-/* y, or with `back` dx from dy: how, in k->state, and the run of it.  `s` is that of the
- * convolution with a group a channel, multiplier = out_c / in_c. */
+/* Prepares k->state, and computes y, or with `back` dx from dy.  `s` is the size of the
+ * convolution with one group per channel, multiplier = out_c / in_c. */
 eddy_status eddy__depthwise_prepare(eddy_kernel *k, eddy_dtype d, const eddy_conv_size *s,
                                     bool back);
 void eddy__depthwise_run(const eddy_kernel *k, const void *from, const void *filter, void *to);

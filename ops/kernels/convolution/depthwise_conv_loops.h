@@ -1,7 +1,7 @@
 /* depthwise_conv_loops.h -- the loops of depthwise convolutions for vectors V of LANES elements
  * T. Names are made by NAME, those of loops by LOOP. Included once for each kind.
  *
- * There are at least LANES channels. If their number is no multiple of LANES, the last vector
+ * There are at least LANES channels. If their number is not a multiple of LANES, the last vector
  * overlaps the one before, so that it is full; it computes some channels a second time. */
 
 /* Where a block of channels begins that is to begin at `at`. */
@@ -99,7 +99,7 @@ EDDY_INLINE void NAME(tap)(const depthwise_work *w, const T *x, int64_t shift, c
     }
 }
 
-/* Three neighbouring taps do. */
+/* Three neighboring taps do. */
 EDDY_INLINE void NAME(three_taps)(const depthwise_work *w, const T *x, int64_t shift, const T *dy,
                                   int64_t from, int64_t to, T *dw)
 {

@@ -252,7 +252,9 @@ eddy_status eddy__elementwise_prepare(eddy_kernel *k)
 
 eddy_status eddy__elementwise_fail(eddy_kernel *k, eddy_status s)
 {
-    return eddy_kernel_fail(k, s, "an integer is divided by 0 or raised to a negative power");
+    const bool power = strcmp(k->op->name, "Pow") == 0;
+    return eddy_kernel_fail(k, s, power ? "an integer is raised to a negative power"
+                                        : "an integer is divided by 0");
 }
 
 /* One run of a loop, cut into pieces. */

@@ -2,24 +2,24 @@
  *
  * Dimensions that all operands traverse alike are merged. An operand that is broadcast along the
  * innermost merged dimension is expanded to a tile of about a thousand elements, so that the
- * inner loop of an operation (eddy_tile_fn) sees contiguous operands only. */
+ * inner loop of an operation (eddy_tile_fn) sees only contiguous operands. */
 #ifndef EDDY_OPS_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 #define EDDY_OPS_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 
 #include "graph/op.h"
 
-/* Infer for elementwise ops, whose inputs are of one dtype: shapes that broadcast; the output
+/* op->infer of elementwise ops, whose inputs have one dtype and shapes that broadcast; the output
  * has that dtype (or bool). */
 bool eddy__infer_elementwise(eddy_infer *c);
 bool eddy__infer_comparison(eddy_infer *c);
-/* Sets out[0].shape to the inputs' shapes broadcast together; says why if they do not. */
+/* Sets out[0].shape to the inputs' shapes broadcast together; reports an error if they do not. */
 bool eddy__infer_broadcast_shape(eddy_infer *c);
 
 /* prepare and kernel of every op with EDDY_OP_ELEMENTWISE. */
 eddy_status eddy__elementwise_prepare(eddy_kernel *k);
 eddy_status eddy__elementwise_kernel(eddy_kernel *k);
 
-/* Says why an element was impossible, on the op's kernel. */
+/* Reports why an element could not be computed. */
 eddy_status eddy__elementwise_fail(eddy_kernel *k, eddy_status s);
 
 /* y = fn(x[0], ...), with operands of shape `in[i]` broadcast to `out`: for

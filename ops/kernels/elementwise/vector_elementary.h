@@ -1,4 +1,4 @@
-/* vector_elementary.h -- vectorised float32 functions, in the style of vector_math.h:
+/* vector_elementary.h -- vectorized float32 functions, in the style of vector_math.h:
  * trigonometric functions and their inverses, hyperbolic functions, powers and logarithms to
  * other bases, the tails of the normal distribution.
  *

@@ -1,10 +1,10 @@
-/* vector_math.h -- float32 functions that a compiler vectorises (exp, log, tanh, ...): code
+/* vector_math.h -- float32 functions that a compiler vectorizes (exp, log, tanh, ...): code
  * without branches, where alternatives are selected.
  *
  * The argument is reduced exactly, or in two steps, the first of which is exact; a polynomial
- * does the rest. Polynomials are minimax fits of the relative error, which is below 2^-27.
+ * approximates the rest. Polynomials are minimax fits of the relative error, which is below 2^-27.
  * tests/ops/math/test_vector_math.c compares each function with its double precision version,
- * over all arguments. At infinity, NaN, both zeros and below the least normal number they agree
+ * over all arguments. At infinity, NaN, both zeros and below the smallest normal number they agree
  * with libm.
  *
  * They rely on IEEE arithmetic, rounded to nearest, without contraction or reordering. */

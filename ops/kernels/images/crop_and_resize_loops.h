@@ -1,7 +1,7 @@
 /* crop_and_resize_loops.h -- the loops of crop_and_resize for one element type, T: a template of
  * ops/kernels/for_floats.h. */
 
-/* Where place i of a box is along an axis: between two elements, a part of the way. */
+/* The position i of a box along an axis: between two elements, as a fraction of their distance. */
 typedef struct NAME(place) {
     int64_t low, high;               /* low is -1 outside the image */
     T       part;
@@ -26,13 +26,13 @@ EDDY_INLINE NAME(place) NAME(place_of)(const crop_work *w, int axis, const T *bo
     return p;
 }
 
-/* Between a and b; or the slope there. */
+/* Interpolates between a and b; or their slope. */
 EDDY_INLINE T NAME(between)(T a, T b, T part, bool slope)
 {
     return slope ? b - a : a + (b - a) * part;
 }
 
-/* Rows [from, to) of what the boxes hold. */
+/* Rows [from, to) of the crops. */
 EDDY_INLINE void LOOP(crop)(const crop_work *w, int64_t from, int64_t to)
 {
     const int64_t c = w->c, row = w->in[1] * c;

@@ -1,5 +1,5 @@
-/* projective_transform_loops.h -- images seen through a map, for one element type, T: a
- * template of ops/kernels/for_types.h. */
+/* projective_transform_loops.h -- images under a projective transform, for one element type, T:
+ * a template of ops/kernels/for_types.h. */
 
 /* Rows [from, to) of y. */
 static void NAME(seen)(void *arg, int64_t from, int64_t to, int worker)
@@ -30,7 +30,7 @@ static void NAME(seen)(void *arg, int64_t from, int64_t to, int worker)
 }
 
 #ifdef NUMBER
-/* The transpose, for images [from, to): what each pixel of x has given, back to it. */
+/* The transpose, for images [from, to): scatters dy to the source pixels of x. */
 static void NAME(back)(void *arg, int64_t from, int64_t to, int worker)
 {
     const view   *v = arg;

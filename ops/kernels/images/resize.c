@@ -34,8 +34,8 @@ eddy_status eddy__resample_prepare(eddy_kernel *k, eddy_shape x, bool back)
     const eddy_shape made = back ? k->in[1]->type.shape : k->out[0]->type.shape;
     const eddy_resize_attrs sized = eddy__resize_to_shape(k->attrs, made), *a = &sized;
     const eddy_resize_method m = k->op->variant;
-    const size_t room[2] = { eddy__terms_room(m, a, 0, x.dim[1]),
-                             eddy__terms_room(m, a, 1, x.dim[2]) };
+    const size_t room[2] = { eddy__terms_bytes(m, a, 0, x.dim[1]),
+                             eddy__terms_bytes(m, a, 1, x.dim[2]) };
     const size_t times = back ? 2 : 1;
     eddy_resample *r = eddy_kernel_state(k, sizeof *r + times * (room[0] + room[1]));
     if (!r) return EDDY_NO_MEMORY;

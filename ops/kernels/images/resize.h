@@ -15,7 +15,7 @@ typedef enum eddy_resize_method {
 } eddy_resize_method;
 
 typedef struct eddy_resize_attrs {
-    eddy_dims size;                  /* height and width of what is made; left out with an input */
+    eddy_dims size;                  /* height and width of the result; omitted if it is an input */
     bool      align_corners, half_pixel_centers;
 } eddy_resize_attrs;
 extern const eddy_attr_field eddy__resize_fields[];
@@ -23,15 +23,15 @@ extern const eddy_attr_field eddy__resize_fields[];
 /* The operation of a method, and its gradient; the method is the variant of both. */
 const eddy_op_def *eddy__resize_op(eddy_resize_method m);
 const eddy_op_def *eddy__resize_grad_op(eddy_resize_method m);
-/* Attributes and input 0, images or what lends their shape, fit; *x is its shape, of rank 4,
- * and *y that of what is made: of the size in the last input that the op may have, if it is
- * there, or of that in the attributes. */
+/* Checks the attributes and input 0, images or a tensor of their shape; *x is its shape, of rank 4,
+ * and *y that of the result, whose size is the last input, if the op has it, or in the
+ * attributes. */
 bool eddy__infer_resize(eddy_infer *c, eddy_shape *x, eddy_shape *y);
-/* Input i is a size, two integers in [1, 2^24]; *size is it, open where it is not known. */
+/* Checks that input i is a size, two integers in [1, 2^24]; *size is open where it is unknown. */
 bool eddy__infer_image_size(eddy_infer *c, int i, eddy_dims *size);
-/* op->batch: more examples are more images. */
+/* op->batch: examples become additional images. */
 void eddy__resize_batch(eddy_batch *b);
-/* op->flops of each method, but the nearest, which only moves; of its gradient too. */
+/* op->flops of each method and its gradient, except nearest, which only copies. */
 double eddy__resize_bilinear_flops(const void *attrs, int n_in, const eddy_type *in,
                                    const eddy_type *out);
 double eddy__resize_bicubic_flops(const void *attrs, int n_in, const eddy_type *in,
@@ -41,24 +41,24 @@ double eddy__resize_area_flops(const void *attrs, int n_in, const eddy_type *in,
 
 /* ---------------------------------------------------------------- the terms -- */
 
-/* Attributes with the size of what is made. */
+/* The attributes with the size of the result. */
 eddy_resize_attrs eddy__resize_to_shape(const eddy_resize_attrs *a, eddy_shape made);
 
-/* A row for each place along an axis: y[i] is the sum of weight[t] x[at[t]] over the t from
+/* A row for each position along an axis: y[i] is the sum of weight[t] x[at[t]] over the t from
  * first[i] up to first[i + 1]. */
 typedef struct eddy_terms {
-    int64_t  n, read;                /* places of y and of x */
-    int64_t  each;                   /* terms of every place, if they are as many; else -1 */
-    bool     mix;                    /* they are two, and their weights sum to 1 */
+    int64_t  n, read;                /* sizes of y and of x */
+    int64_t  each;                   /* terms of every position, if all have as many; else -1 */
+    bool     mix;                    /* two terms each, whose weights sum to 1 */
     int64_t *first;
     int32_t *at;
     double  *wide;                   /* the weights */
     float   *narrow;
 } eddy_terms;
 
-/* Bytes, a multiple of 8, for the terms of axis i (0 height, 1 width) with `in` places resized. */
-size_t eddy__terms_room(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in);
-/* They, or with `back` the transposed ones, in `memory` of that room, with `back` twice. */
+/* Bytes, a multiple of 8, for the terms of axis i (0 height, 1 width) of size `in`. */
+size_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in);
+/* The terms, or with `back` the transposed ones, in `memory` of that size, with `back` twice. */
 eddy_terms eddy__terms_of(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in,
                           bool back, void *memory);
 
@@ -67,16 +67,16 @@ eddy_terms eddy__terms_of(eddy_resize_method m, const eddy_resize_attrs *a, int 
 typedef struct eddy_resample {
     eddy_terms axis[2];
     int64_t    batch, channels;
-    int64_t    ring;                 /* rows of x kept with their columns made; 0: rows first */
+    int64_t    ring;                 /* rows of x kept with columns resized; 0: rows first */
     size_t     each;                 /* scratch of a worker */
     const void *x;
     void       *y;
 } eddy_resample;
 
-/* In prepare: k->state and the scratch memory, for images of shape x; with `back` for
- * gradients that become such images. */
+/* For op->prepare: sets k->state and the scratch memory, for images of shape x, or with `back` for
+ * gradients of that shape. */
 eddy_status eddy__resample_prepare(eddy_kernel *k, eddy_shape x, bool back);
-/* The run of it, from input `from` of k. */
+/* Resizes input `from` of k. */
 eddy_status eddy__resample_run(eddy_kernel *k, int from);
 
 #endif

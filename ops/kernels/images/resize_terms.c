@@ -65,7 +65,7 @@ static void bilinear(const axis_of *a, int64_t i, eddy_terms *t, int64_t *count)
     add(t, count, bound((int64_t)ceil(at), a->in), at - low);
 }
 
-/* The cubic through the neighbours with slopes a (y[1] - y[-1]), at a distance of x below 1,
+/* The cubic through the neighbors with slopes a (y[1] - y[-1]), at a distance of x below 1,
  * and below 2; Keys, "Cubic convolution interpolation for digital image processing", 1981. */
 static double cubic(double x, double a)
 {
@@ -119,7 +119,7 @@ static int64_t most_terms(eddy_resize_method m, const axis_of *a)
     return 2 * (a->in + a->out) + 2;    /* aligned corners may reach out by one stretch */
 }
 
-size_t eddy__terms_room(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in)
+size_t eddy__terms_bytes(eddy_resize_method m, const eddy_resize_attrs *a, int i, int64_t in)
 {
     const axis_of axis = axis_from(a, i, in);
     const int64_t places = axis.out > in ? axis.out : in, most = most_terms(m, &axis);
@@ -181,7 +181,7 @@ eddy_terms eddy__terms_of(eddy_resize_method m, const eddy_resize_attrs *a, int 
     const axis_of axis = axis_from(a, i, in);
     const int64_t most = most_terms(m, &axis);
     eddy_terms t = forward(m, &axis, most, memory);
-    if (back) t = transposed(&t, most, (char *)memory + eddy__terms_room(m, a, i, in));
+    if (back) t = transposed(&t, most, (char *)memory + eddy__terms_bytes(m, a, i, in));
     t.each = t.n > 0 ? t.first[1] : 0;
     for (int64_t p = 0; p < t.n; p++)
         if (t.first[p + 1] - t.first[p] != t.each) t.each = -1;

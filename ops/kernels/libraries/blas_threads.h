@@ -2,10 +2,10 @@
 #ifndef EDDY_OPS_KERNELS_LIBRARIES_BLAS_THREADS_H
 #define EDDY_OPS_KERNELS_LIBRARIES_BLAS_THREADS_H
 
-/* Between the two, OpenBLAS uses the calling thread alone: it is the pool that cuts
- * products.  The first begin of all threads sets that, the last end restores what
- * was set before, unless somebody has set another number meanwhile.  Nothing
- * happens with another BLAS. */
+/* Between the two calls, OpenBLAS uses only the calling thread, because the pool divides
+ * products.  The first begin of all threads sets this, the last end restores the previous
+ * number of threads, unless another was set in the meantime.  No effect with any other
+ * BLAS. */
 void eddy__blas_begin(void);
 void eddy__blas_end(void);
 

@@ -1,7 +1,7 @@
 /* fftw.h -- Fourier transforms (FFT) by FFTW 3, which is loaded when the first transform runs.
  *
- * FFTW's licence does not allow linking it to a library under this one's. Users who have it
- * installed get its speed; without it, only the run of a transform fails. The environment
+ * FFTW's license does not allow linking it to a library under this one's. Users who have it
+ * installed can use it; without it, only the run of a transform fails. The environment
  * variable EDDY_FFTW names the folder of the libraries if they are elsewhere. */
 #ifndef EDDY_OPS_KERNELS_LIBRARIES_FFTW_H
 #define EDDY_OPS_KERNELS_LIBRARIES_FFTW_H
@@ -15,7 +15,7 @@ typedef enum eddy_fft_kind {
     EDDY_FFT_FORWARD,        /* complex to complex, the exponent negative */
     EDDY_FFT_BACKWARD,       /* ... positive */
     EDDY_FFT_OF_REAL,        /* real to the first half of complex, forward */
-    EDDY_FFT_TO_REAL         /* the first half of complex to real, backward; spoils its input */
+    EDDY_FFT_TO_REAL         /* the first half of complex to real, backward; destroys its input */
 } eddy_fft_kind;
 
 /* `many` transforms, one dense array after the other, none scaled. */

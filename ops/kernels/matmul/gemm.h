@@ -5,25 +5,25 @@
 #include "ops/kernels/matmul/gemm_tiles.h"
 #include "ops/kernels/matmul/matmul_threads.h"
 
-/* How a product is made.  It is a grid of rows and columns, cut into tiles: those of y,
+/* The plan of a product: a grid of rows and columns, divided into tiles, those of y,
  * or with `turned` those of y transposed.  Vectors run along the columns. */
 typedef struct eddy_gemm {
     const eddy_gemm_tiles *tiles;
     bool    turned;
     bool    dots;                     /* tiles are inner products */
-    bool    pack_s, pack_v;           /* whether a strip, a panel is copied together first */
-    bool    v_turned;                 /* v has its columns far apart: packing turns it */
+    bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
+    bool    v_turned;                 /* the columns of v are far apart: packing transposes it */
     int     strip, panel;             /* rows and columns of a tile */
     int64_t rows, columns;
     int64_t s_row, s_step;            /* of the operand that has the rows */
-    int64_t v_step;                   /* of the other: from row to row as stored */
+    int64_t v_step;                   /* of the other: distance between stored rows */
     int64_t depth, width;             /* inner size and columns of a packed block */
 } eddy_gemm;
 
-/* False if these tiles are not for it: BLAS is faster, or there are none. */
+/* Returns false if these tiles are unsuitable: BLAS is faster, or there are none. */
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p);
 size_t eddy__gemm_scratch(const eddy_gemm *g);               /* for one worker */
-/* Rows [r0, r1) by columns [c0, c1) of the grid, with what follows.  r0 is a multiple of
+/* Rows [r0, r1) by columns [c0, c1) of the grid, with the epilogue.  r0 is a multiple of
  * strip, c0 of panel. */
 void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,
                       int64_t c1, float *scratch);

@@ -12,7 +12,7 @@
 enum { EDDY_TILE_ROWS = 14, EDDY_TILE_COLUMNS = 32, EDDY_STRIP_STEP = 16 };
 
 /* y[r][j] = sum over p < k of s[r * s_row + p * s_step] * v[p * v_step + j] for the rows
- * and vectors that the function is made for, added to what is there with `onto`; all of the
+ * and vectors for which the function is made, added to y with `onto`; all of the
  * vectors are written, but only the first `columns` of v are read. */
 typedef struct eddy_gemm_tile {
     const float *s, *v;
@@ -40,7 +40,7 @@ typedef struct eddy_gemm_tiles {
     const eddy_gemm_dots  *dots;
 } eddy_gemm_tiles;
 
-/* For what eddy__instructions_used() says; NULL if there are none, and BLAS does it. */
+/* For eddy__instructions_used(); NULL if there are none, and BLAS is used. */
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
 
 /* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; a row of `to` may be

@@ -7,7 +7,7 @@
 #define EDDY_WITH_AVX2   __attribute__((target("avx2,fma")))
 #define EDDY_WITH_AVX512 __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")))
 #define EDDY_TILE_INLINE static inline __attribute__((always_inline))
-/* A loop that leaves registers behind, and no array. */
+/* Unrolls a loop, so that its array is kept in registers. */
 #if defined(__clang__)
 #define EDDY_UNROLLED _Pragma("clang loop unroll(full)")
 #else

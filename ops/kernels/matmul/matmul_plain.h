@@ -5,7 +5,7 @@
 
 #include "ops/kernels/matmul/matmul_threads.h"
 
-/* Rows [i0, i1) and columns [j0, j1) of the product, with what follows. */
+/* Rows [i0, i1) and columns [j0, j1) of the product, with the epilogue. */
 void eddy__product_plain(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1);
 
 #endif

@@ -6,19 +6,19 @@
 #include "graph/op.h"
 
 /* y = activation(alpha op(a) op(b) + beta y + bias + residual), with y [m,n], the inner
- * size k, and op the transpose where it says so.  Rows of what is stored are lda, ldb,
- * ldy, ldr elements apart.  beta 0: what y holds is not read. */
+ * size k, and op an optional transpose.  Stored rows are lda, ldb, ldy, ldr elements
+ * apart.  If beta is 0, y is not read. */
 typedef struct eddy_product {
     eddy_dtype   dtype;
     bool         transpose_a, transpose_b;
     int64_t      m, n, k, lda, ldb, ldy, ldr;
-    double       alpha, beta;            /* 1 and 0 but for float32 and float64 */
+    double       alpha, beta;            /* 1 and 0 except for float32 and float64 */
     const void  *a, *b;
     void        *y;
     const void  *bias;                   /* n elements, for each row; or NULL */
     const void  *residual;               /* [m,n]; or NULL */
     eddy_tile_fn activation;             /* the inner loop of an elementwise op; or NULL */
-    const struct eddy_gemm *plan;        /* how; NULL: by BLAS or a loop */
+    const struct eddy_gemm *plan;        /* NULL: by BLAS or a loop */
     void        *scratch;
 } eddy_product;
 
@@ -26,19 +26,19 @@ typedef struct eddy_product {
 eddy_product eddy__product_of(eddy_dtype d, bool transpose_a, bool transpose_b, int64_t m,
                               int64_t n, int64_t k);
 
-/* Settles how products like p are made, and adds to k->scratch_size what that takes on
- * the threads of k.  The result goes into p->plan; NULL is one too.  Only in prepare. */
+/* Plans products like p, and adds the memory that they need on the threads of k to
+ * k->scratch_size.  Returns the value of p->plan, possibly NULL.  Only in prepare. */
 const struct eddy_gemm *eddy__product_plan(eddy_kernel *k, const eddy_product *p);
 
-/* The bits depend on the sizes and the instruction set, never on the threads. */
+/* The bits depend on the sizes and the instruction set, never on the number of threads. */
 void eddy__product_run(const eddy_kernel *k, const eddy_product *p);
 
-/* `count` products that differ in the pointers only, which `place` sets for number i. */
+/* `count` products that differ only in the pointers, which `place` sets for number i. */
 typedef void (*eddy_product_place)(const void *arg, int64_t i, eddy_product *p);
 void eddy__product_many(const eddy_kernel *k, const eddy_product *p, int64_t count,
                         eddy_product_place place, const void *arg);
 
-/* What follows the product, on rows [i0, i1) and columns [j0, j1) of y. */
+/* Applies the epilogue to rows [i0, i1) and columns [j0, j1) of y. */
 void eddy__product_finish(const eddy_product *p, int64_t i0, int64_t i1, int64_t j0, int64_t j1);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Columns are counted in lines of so many floats. */
+/* Columns are counted in lines of this many floats. */
 enum { EDDY_LINE = 16 };
 
 static inline int64_t eddy__whole_lines(int64_t n)
@@ -29,7 +29,7 @@ typedef struct eddy_panel {
     bool         add;
 } eddy_panel;
 
-/* With the tiles in use, or without any; what has tiles fuses each multiplication with
+/* With the tiles in use, or without any; tiles fuse each multiplication with
  * the addition, so sums differ in their last bits. */
 void eddy__panel_run(const eddy_panel *p);
 

@@ -40,7 +40,7 @@ EDDY_INLINE void NAME(deviations)(const T *x, int64_t rows, int64_t width, int64
         }
 }
 
-/* The mean of `had` elements and the sum of squares about it take in those of `rows` more. */
+/* Merges the mean of `rows` more elements, and the sum of squares about it, into those of `had`. */
 EDDY_INLINE void LOOP(take_in)(const T *x, int64_t rows, int64_t width, int64_t stride,
                                double had, double *restrict mean, double *restrict squares)
 {
@@ -74,7 +74,7 @@ static void NAME(statistics)(NAME(taking) *take_in, const T *x, int64_t rows, in
     }
 }
 
-/* For each block: mean and squares of each column. */
+/* For each block: mean and sum of squares of each column. */
 static void NAME(columns_statistics)(const eddy_norm_work *w, int64_t from, int64_t to)
 {
     NAME(taking) *const take_in = EDDY_BEST_OF(NAME(take_in));
@@ -112,7 +112,7 @@ EDDY_INLINE void NAME(widen)(const T *from, int64_t width, int64_t lanes, T *wid
     }
 }
 
-/* a[c] and b[c] take in the sums of dy and of dy (x - mean). */
+/* Adds the sums of dy and of dy (x - mean) to a[c] and b[c]. */
 EDDY_INLINE void LOOP(sum_products)(const T *x, const T *dy, int64_t rows, int64_t width,
                                     int64_t stride, const T *mean, double *restrict a,
                                     double *restrict b)
@@ -211,7 +211,7 @@ EDDY_INLINE void NAME(apply_rows)(const eddy_norm_work *w, int64_t from, int64_t
     }
 }
 
-/* So many rows at a time that all tiles of columns find them in the nearest cache. */
+/* As many rows at a time as stay in the L1 cache for all tiles of columns. */
 EDDY_INLINE void LOOP(columns_apply)(const eddy_norm_work *w, int64_t from, int64_t to)
 {
     const int64_t most = 4 * AT_ONCE / w->width + 1;

@@ -32,7 +32,7 @@ EDDY_INLINE T NAME(row_mean)(const T *x, int64_t n)
     return sum / (T)n;
 }
 
-/* From a mean that rounding has moved a little, the mean and the variance. */
+/* The mean and the variance, corrected for rounding of the mean. */
 EDDY_INLINE T NAME(row_variance)(const T *x, int64_t n, T *mean)
 {
     const T m = *mean;
@@ -50,7 +50,7 @@ EDDY_INLINE T NAME(row_variance)(const T *x, int64_t n, T *mean)
     }
     const T off = sum / (T)n, variance = squares / (T)n - off * off;
     *mean = m + off;
-    return variance > 0 ? variance : squares * 0;        /* a NaN stays */
+    return variance > 0 ? variance : squares * 0;        /* NaN stays NaN */
 }
 
 EDDY_INLINE void LOOP(rows_forward)(const eddy_norm_work *w, int64_t from, int64_t to)
@@ -89,7 +89,7 @@ EDDY_INLINE void NAME(row_sums)(const T *x, const T *dy, const T *scale, int64_t
     }
 }
 
-/* dx of one row; dscale and doffset take in what it adds to them. */
+/* dx of one row; adds its contribution to dscale and doffset. */
 EDDY_INLINE void NAME(row_backward)(const eddy_norm_work *w, int64_t i, T *restrict dscale,
                                     T *restrict doffset)
 {
@@ -127,7 +127,7 @@ EDDY_INLINE void LOOP(rows_backward)(const eddy_norm_work *w, int64_t from, int6
     }
 }
 
-/* dscale and doffset: the blocks' parts, summed in their order. */
+/* dscale and doffset: the partial sums of the blocks, added in order. */
 static void NAME(rows_join)(const eddy_norm_work *w, int64_t blocks, T *dscale, T *doffset)
 {
     const int64_t d = w->width;

@@ -14,9 +14,14 @@ bool eddy__window_padding_is(const eddy_window_attrs *a, const char *what)
     return a->padding && strcmp(a->padding, what) == 0;
 }
 
+static int64_t gap_of(const eddy_window_attrs *a, int i)
+{
+    return a->dilations.count > 0 ? a->dilations.at[i] : 1;
+}
+
 int64_t eddy__window_span(const eddy_window_attrs *a, int i)
 {
-    return (a->ksize.at[i] - 1) * a->dilations.at[i] + 1;
+    return (a->ksize.at[i] - 1) * gap_of(a, i) + 1;
 }
 
 int64_t eddy__window_count(const eddy_window_attrs *a, int i, int64_t n)
@@ -56,7 +61,7 @@ static int64_t window_first(const eddy_window_attrs *a, int i, int64_t n, int64_
         *count = bin_edge(o + 1, n, out) + (rest > 0) - from;
         return from;
     }
-    const int64_t gap = a->dilations.at[i], k = a->ksize.at[i];
+    const int64_t gap = gap_of(a, i), k = a->ksize.at[i];
     const int64_t first = o * a->strides.at[i] - before_of(a, i, n);
     const int64_t lost = first < 0 ? (-first + gap - 1) / gap : 0;
     const int64_t most = first < n ? (n - 1 - first) / gap + 1 : 0;      /* before the end */
@@ -182,7 +187,7 @@ void eddy__window_back(const eddy_kernel *k, const eddy_window_work *work)
 static void fill_axis(eddy_window_axis *to, const eddy_window_attrs *a, int i, int64_t n,
                       int64_t step)
 {
-    to->apart = i < 0 || eddy__window_padding_is(a, "ADAPTIVE") ? step : step * a->dilations.at[i];
+    to->apart = i < 0 || eddy__window_padding_is(a, "ADAPTIVE") ? step : step * gap_of(a, i);
     for (int64_t o = 0; o < to->out; o++) {
         to->count[o] = 1;
         to->first[o] = i < 0 ? 0 : step * window_first(a, i, n, o, &to->count[o]);
@@ -248,7 +253,12 @@ void eddy__window_of_images(eddy_kernel *k, const eddy_window_attrs *a, eddy_sha
     }
 }
 
-eddy_window_work eddy__window_work_of(const eddy_kernel *k)
+eddy_window_work eddy__window_work_of(const eddy_kernel *k, const eddy_buffer *x,
+                                      const eddy_buffer *v)
 {
-    return *(const eddy_window_work *)k->state;
+    eddy_window_work w = *(const eddy_window_work *)k->state;
+    w.x = x ? x->data : NULL;
+    w.v = v ? v->data : NULL;
+    w.y = k->out[0]->data;
+    return w;
 }

@@ -1,12 +1,12 @@
 /* pool_windows_loops.h -- the loops of pooling windows for one element type, T: a template of
  * ops/kernels/for_floats.h.
  *
- * Elements that are neighbours in y are processed together, at most MOST of them: the channels of
- * a window, whose elements in x are neighbours too; or, with a single channel, equal windows,
+ * Elements that are neighbors in y are processed together, at most MOST of them: the channels of
+ * a window, whose elements in x are neighbors too; or, with a single channel, equal windows,
  * whose elements in x are `step` apart. A maximum starts with the first element of its window and
  * is replaced by larger elements, so a NaN is kept if it comes first and is ignored elsewhere.
  *
- * Windows of two by two, the usual ones, have loops of their own, which keep all in registers:
+ * Windows of two by two, the usual ones, have loops of their own, which stay in registers:
  * a third to a half of the instructions of the others. */
 
 /* ---------------------------------------------------------------- maxima -- */
@@ -40,8 +40,8 @@ EDDY_INLINE void NAME(square_max)(const T *x, int64_t down, int64_t right, T *re
     }
 }
 
-/* top = the maxima, and how many places behind the first of the window they are; -1 in a window
- * of nothing. */
+/* top = the maxima, and their distance from the first position of the window; -1 in an empty
+ * window. */
 EDDY_INLINE void NAME(box_find)(const eddy_window_work *w, const box *b, const T *x,
                                 T *restrict top, NUMBER *restrict at, int64_t m, int64_t step)
 {
@@ -135,7 +135,7 @@ EDDY_INLINE void LOOP(mean_lines)(const eddy_window_work *w, int64_t from, int64
     else NAME(lines)(w, from, to, true, w->step);
 }
 
-/* y = what stands in v where the maxima of x are; 0 in a window of nothing. */
+/* y = the elements of v at the maxima of x; 0 in an empty window. */
 EDDY_INLINE void NAME(box_pick)(const eddy_window_work *w, const box *b, const T *x, const T *v,
                                 T *restrict y, int64_t m, int64_t step)
 {
@@ -159,8 +159,8 @@ EDDY_INLINE void NAME(box_pick)(const eddy_window_work *w, const box *b, const T
         }
 }
 
-/* m elements of y from element `to` on: the maxima, and where they are. What is before x is of
- * `shift` elements. */
+/* m elements of y from element `to` on: the maxima and their indices. `shift` elements precede
+ * x. */
 EDDY_INLINE void NAME(find)(const eddy_window_work *w, const box *b, int64_t shift, int64_t to,
                             int64_t m, int64_t step)
 {
@@ -199,7 +199,7 @@ EDDY_INLINE void LOOP(pick_lines)(const eddy_window_work *w, int64_t from, int64
 
 /* ------------------------------------------------------------- gradients -- */
 
-/* dx = dy at the maxima and 0 elsewhere, of two by two elements that no other window has. */
+/* dx = dy at the maxima and 0 elsewhere, for windows of two by two elements that do not overlap. */
 EDDY_INLINE void NAME(square_max_back)(const T *x, int64_t down, int64_t right, const T *dy,
                                        T *restrict dx, int64_t m)
 {
@@ -230,7 +230,7 @@ EDDY_INLINE void NAME(square_mean_back)(int64_t down, int64_t right, const T *dy
     }
 }
 
-/* dx takes in dy where the maxima are; it is set if no other window has these elements. */
+/* Adds dy to dx at the maxima; assigns it if windows do not overlap. */
 EDDY_INLINE void NAME(box_max_back)(const eddy_window_work *w, const box *b, const T *x,
                                     const T *dy, T *restrict dx, int64_t m, int64_t step)
 {
@@ -254,7 +254,7 @@ EDDY_INLINE void NAME(box_max_back)(const eddy_window_work *w, const box *b, con
         }
 }
 
-/* dx takes in equal shares of dy; it is set if no other window has these elements. */
+/* Adds equal shares of dy to dx; assigns them if windows do not overlap. */
 EDDY_INLINE void NAME(box_mean_back)(const eddy_window_work *w, const box *b, const T *dy,
                                      T *restrict dx, int64_t m, int64_t step)
 {

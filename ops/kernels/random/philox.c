@@ -2,7 +2,7 @@
  * sampled from its output.
  *
  * Everything works on tiles small enough for L1, in loops without branches, so that compilers
- * vectorise them. The logarithm, sine and cosine of the normal distribution are implemented here:
+ * vectorize them. The logarithm, sine and cosine of the normal distribution are implemented here:
  * since they use only correctly rounded arithmetic, the same seeds give the same bits on every
  * machine. */
 #include "ops/kernels/random/philox.h"

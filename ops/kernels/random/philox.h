@@ -2,7 +2,7 @@
  *
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC
  * 2011) enciphers a 128-bit counter under a 64-bit key. The counter here is (block, step):
- * element i of a tensor reads a block that depends on i alone, so values do not depend on which
+ * element i of a tensor reads a block that depends only on i, so values do not depend on which
  * thread computes them, or when. The upper 16 bits of `block` number the attempts of rejection
  * sampling; no tensor has 2^48 elements, so the streams of different elements never meet. */
 #ifndef EDDY_OPS_KERNELS_RANDOM_PHILOX_H
@@ -25,7 +25,7 @@ eddy_philox_block eddy__philox(uint64_t key, uint64_t low, uint64_t high);
 /* Four words for each of n blocks from `first` on. */
 void eddy__philox_words(eddy_stream s, uint64_t first, int64_t n, uint32_t *out);
 
-/* A key from up to three numbers, each bit of each mattering. */
+/* A key from up to three numbers; it depends on each of their bits. */
 uint64_t eddy__philox_key(uint64_t a, uint64_t b, uint64_t c);
 
 /* Uniform in [0,1), multiples of 2^-24 and of 2^-53. */
@@ -38,7 +38,7 @@ static inline double eddy__unit_f64(uint32_t low, uint32_t high)
     return (double)(int64_t)((((uint64_t)high << 32) | low) >> 11) * 0x1p-53;
 }
 
-/* n standard normals, n even, of n words. */
+/* n standard normal numbers, n even, from n words. */
 void eddy__normals_of_words(int64_t n, const uint32_t *w, double *z);
 
 /* Elements first .. first + n - 1 of a tensor; `first` is a multiple of 4. */
@@ -67,18 +67,18 @@ void eddy__fill_integer_i32(eddy_stream s, int64_t first, int64_t n, int64_t low
 void eddy__fill_integer_i64(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range,
                             int64_t *y);
 
-/* One integer in [0, range) for element i, as even as those of int64. */
+/* One integer in [0, range) for element i, with the same uniformity as those of int64. */
 uint64_t eddy__integer_at(eddy_stream s, int64_t i, uint64_t range);
 
 /* ------------------------------------------------------- for kernels -- */
 
-/* Keeps different distributions apart where their seeds agree. */
+/* Separates the streams of different distributions with equal seeds. */
 typedef enum eddy_distribution {
     EDDY_UNIFORM = 1, EDDY_INTEGER, EDDY_NORMAL, EDDY_TRUNCATED, EDDY_SHUFFLED, EDDY_ORTHOGONAL,
     EDDY_GAMMA, EDDY_POISSON, EDDY_BINOMIAL, EDDY_CATEGORICAL
 } eddy_distribution;
 
-/* The numbers of this node in this run; `seed` 0 stands for the node's own
+/* The numbers of this node in this run; `seed` 0 is the node's own
  * seed, which never equals a given one. */
 eddy_stream eddy__stream_of(const eddy_kernel *k, int64_t seed, eddy_distribution d);
 

@@ -1,4 +1,4 @@
-/* argmax_loops.h -- where the extreme of a lane is, for one element type, T: a template of
+/* argmax_loops.h -- the index of the extreme of a lane, for one element type, T: a template of
  * ops/kernels/for_types.h. */
 
 EDDY_INLINE int NAME(first_hit)(T v, T best)
@@ -24,7 +24,7 @@ EDDY_INLINE int64_t NAME(first_scan)(const T *x, T best, int64_t n)
 }
 
 /* index[c] = the first j with x[j * stride + c] equal to best[c] or NaN, of n; for `many`
- * rows of n elements if width is 1.  Only a lane whose best is NaN has one. */
+ * rows of n elements if width is 1.  Only a lane whose best is NaN contains one. */
 EDDY_INLINE void LOOP(first)(int64_t *index, const void *x_, const void *best_, int64_t many,
                              int64_t n, int64_t width, int64_t stride)
 {

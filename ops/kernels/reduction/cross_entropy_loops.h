@@ -21,7 +21,7 @@ EDDY_INLINE double NAME(loss_row)(int64_t n, const T *l, const T *x, T top, T lo
     return total;
 }
 
-/* loss[lane] = sum l (ln s - (x - t)); a class of label 0 counts nothing, even
+/* loss[lane] = sum l (ln s - (x - t)); a class of label 0 contributes 0, even
  * if its logit is -infinity. */
 EDDY_INLINE void LOOP(loss)(T *loss, const eddy_softmax_block *b, const T *l,
                             const T *log_sum)
@@ -39,7 +39,7 @@ EDDY_INLINE void LOOP(loss)(T *loss, const eddy_softmax_block *b, const T *l,
 EDDY_CLONES_OF(NAME(loss), (T *loss, const eddy_softmax_block *b, const T *l, const T *log_sum),
               (loss, b, l, log_sum))
 
-/* loss = ln s - (x - t) at the label, and 1 off there from y. */
+/* loss = ln s - (x - t) at the label, where 1 is subtracted from y. */
 static void NAME(pick)(eddy_kernel *k, const eddy_softmax_block *b, const T *log_sum)
 {
     const T *x = b->x, *top = b->top;

@@ -3,7 +3,7 @@
 
 static void NAME(logsumexp)(const walk *w, int64_t at, int64_t width, int64_t step)
 {
-    const cumulative_attrs *a = w->k->attrs;
+    const eddy_scan_attrs *a = w->k->attrs;
     const T *x = (const T *)w->k->in[0]->data + at;
     T       *y = (T *)w->k->out[0]->data + at;
     double   top[TILE], sum[TILE];

@@ -1,8 +1,8 @@
 /* find_bad_loops.h -- a search for elements that are not finite, for one element type, T: a
  * template of ops/kernels/for_floats.h. */
 
-/* The first element from `at` on that is not finite; x->count if none is.
- * Whole tiles are tested without a branch in them. */
+/* The first element from `at` on that is not finite; x->count if there is none.
+ * Whole tiles are tested without a branch. */
 static int64_t NAME(find_bad)(const T *x, int64_t at, int64_t n)
 {
     enum { BLOCK = 1024 };

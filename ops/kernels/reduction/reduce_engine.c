@@ -1,8 +1,8 @@
 /* reduce_engine.c -- the reduction engine (sum, mean, max, ...): how the work is divided, and
  * over how many threads.
  *
- * All work comes down to one loop (reduce_loops.h): rows of neighbouring elements are folded into
- * a row of accumulators, which vectorises for any operation. A contiguous run is first divided
+ * All work comes down to one loop (reduce_loops.h): rows of neighboring elements are folded into
+ * a row of accumulators, which vectorizes for any operation. A contiguous run is first divided
  * into lanes, so that it has rows too. */
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/min_max.h"
@@ -43,7 +43,10 @@ eddy_blocks eddy__blocks_of(const eddy_reducer *r, int64_t rows, int64_t width)
     return b;
 }
 
-size_t eddy__blocks_room(const eddy_blocks *b) { return (size_t)b->period * b->reducer->acc_size; }
+size_t eddy__blocks_acc_bytes(const eddy_blocks *b)
+{
+    return (size_t)b->period * b->reducer->acc_size;
+}
 size_t eddy__blocks_part(const eddy_blocks *b) { return (size_t)b->width * b->reducer->acc_size; }
 
 void eddy__block_start(const eddy_blocks *b, void *acc) { b->reducer->start(acc, b->period); }
@@ -95,7 +98,7 @@ eddy_reduction eddy__reduction_of_block(const eddy_reducer *r, int64_t many, int
                              .many = many, .results = many * width, .count = n };
 }
 
-/* Neighbouring axes of a kind are one loop, and axes of size 1 none: what is
+/* Neighboring axes of a kind are one loop, and axes of size 1 none: what is
  * left alternates between kept and folded. */
 static int merge_axes(eddy_shape s, unsigned mask, int64_t *size, bool *folded)
 {

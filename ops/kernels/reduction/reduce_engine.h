@@ -1,8 +1,8 @@
 /* reduce_engine.h -- the engine of all reductions, and the loop over lanes that softmax and the
  * cross entropies share; private to the library.
  *
- * The division of the work depends on shapes alone, so results have the same bits from run to
- * run, for any number of threads and any set of instructions. Sums and products of float32 are
+ * The division of the work depends only on shapes, so results have the same bits from run to
+ * run, for any number of threads and any instruction set. Sums and products of float32 are
  * accumulated in float64, those of complex64 in complex128, sums of float64 in many partial sums,
  * integers in 64 bits. */
 #ifndef EDDY_OPS_KERNELS_REDUCTION_REDUCE_ENGINE_H
@@ -11,59 +11,59 @@
 #include "graph/op.h"
 #include "graph/base/cpu.h"
 
-/* Whether squares overflowed, or too many may have vanished, on the way to the norm y. */
+/* Whether squares overflowed or may have underflowed in the computation of the norm y. */
 static inline bool eddy__norm_is_large(double y) { return y > 0x1p600; }
 static inline bool eddy__norm_is_small(double y) { return y < 0x1p-450; }
 
 /* Folding for one element type.  `acc` holds accumulators of acc_size bytes.  Each of
- * them takes its elements in, one after the other, in the order in which they stand. */
+ * them accumulates its elements in memory order. */
 typedef struct eddy_reducer {
     size_t size, acc_size;
     void (*start)(void *acc, int64_t n);
-    /* acc[j] takes in x[r * stride + j], for r < rows and j < width. */
+    /* Accumulates x[r * stride + j] in acc[j], for r < rows and j < width. */
     void (*fold)(void *restrict acc, const void *restrict x, int64_t rows, int64_t width,
                  int64_t stride);
     /* The same with width and stride EDDY_FOLD_LANES. */
     void (*line)(void *restrict acc, const void *restrict x, int64_t rows);
-    /* As fold, for m small blocks one after the other, each of n rows without gaps; a row
-     * of width 1 in lanes of its own. */
+    /* Like fold, for m consecutive small blocks, each of n rows without gaps; a row
+     * of width 1 has its own lanes. */
     void (*each)(void *restrict acc, const void *restrict x, int64_t m, int64_t n, int64_t width);
-    /* acc[j] takes in more[j]. */
+    /* Merges more[j] into acc[j]. */
     void (*add)(void *acc, const void *more, int64_t n);
-    /* y[j] = the result in acc[j], of `count` elements. */
+    /* y[j] = the result in acc[j], over `count` elements. */
     void (*finish)(void *y, const void *acc, int64_t n, int64_t count);
 } eddy_reducer;
 
-/* A fold: what it takes, in words, and its reducers by set of instructions and element type,
- * of zeros for types that it does not take.  Each links its own loops alone. */
+/* A fold: the types that it accepts, in words, and its reducers by instruction set and element
+ * type, zeroed for types that it does not accept.  Each links only its own loops. */
 typedef struct eddy_fold {
     eddy_reducer of[EDDY_SETS][EDDY_DTYPES];
 } eddy_fold;
 
 extern const eddy_fold eddy__fold_sum, eddy__fold_mean, eddy__fold_max, eddy__fold_min,
     eddy__fold_prod, eddy__fold_any, eddy__fold_all, eddy__fold_squares;
-/* The root of the sum of squares.  Of float64 the two behind it take the same elements
- * again and change the results alone that are large or small. */
+/* The root of the sum of squares.  For float64 the two after it read the same elements
+ * again and change only results that are large or small. */
 extern const eddy_fold eddy__fold_norm, eddy__fold_norm_large, eddy__fold_norm_small;
 
-/* NULL if the fold does not take this element type. */
+/* NULL if the fold does not accept this element type. */
 const eddy_reducer *eddy__reducer_of(const eddy_fold *fold, eddy_dtype d);
 
 /* -------------------------------------------------------------- blocks -- */
 
 /* The sum (or another fold) of `rows` rows of `width` elements without gaps, in blocks;
- * width 1 folds all elements to one.  A loop that makes the elements may take them in
- * while they are in the cache, and gets the bits of the op on its own.
+ * width 1 folds all elements to one.  A loop that computes the elements may fold them
+ * while they are in the cache, and gets the same bits as the separate op.
  *
- *   - Block b has the elements from b * block on, `block` of them or what is left.
+ *   - Block b has the elements from b * block on, `block` of them or the rest.
  *   - A block has `period` accumulators, a multiple of width: element e of the block goes
- *     to number e % period, in ascending order of e, in however many pieces it comes.
- *   - At its end, the period / width lanes are joined: the upper half goes into the lower
- *     one, the middle one of an odd number staying, until one is left.
- *   - The blocks are joined in ascending order, beginning with a started accumulator.
+ *     to number e % period, in ascending order of e, however it is divided into pieces.
+ *   - At its end, the period / width lanes are merged: the upper half is merged into the
+ *     lower one, where the middle one of an odd number stays, until one is left.
+ *   - The blocks are merged in ascending order, beginning with an initialized accumulator.
  *
  *   eddy_blocks b = eddy__blocks_of(r, rows, width);
- *   for each block i, in any order and on any thread, with acc of eddy__blocks_room(&b):
+ *   for each block i, in any order and on any thread, with acc of eddy__blocks_acc_bytes(&b):
  *       eddy__block_start(&b, acc);
  *       eddy__block_take(&b, acc, at, x, n);     for pieces in order, at: in the block
  *       eddy__block_end(&b, acc);                now `width` accumulators; to part[i]
@@ -77,14 +77,14 @@ typedef struct eddy_blocks {
 } eddy_blocks;
 
 eddy_blocks eddy__blocks_of(const eddy_reducer *r, int64_t rows, int64_t width);
-/* Bytes of a block's accumulators while it is taken in, and once it has ended. */
-size_t eddy__blocks_room(const eddy_blocks *b);
+/* Bytes of a block's accumulators while it is processed, and after its end. */
+size_t eddy__blocks_acc_bytes(const eddy_blocks *b);
 size_t eddy__blocks_part(const eddy_blocks *b);
 void eddy__block_start(const eddy_blocks *b, void *acc);
 /* Elements [at, at + n) of the block. */
 void eddy__block_take(const eddy_blocks *b, void *acc, int64_t at, const void *x, int64_t n);
 void eddy__block_end(const eddy_blocks *b, void *acc);
-/* part: what is left of each block, eddy__blocks_part bytes apart. */
+/* part: the result of each block, eddy__blocks_part bytes apart. */
 void eddy__blocks_finish(const eddy_blocks *b, void *y, const void *part);
 
 /* ---------------------------------------------------------- reductions -- */
@@ -92,23 +92,23 @@ void eddy__blocks_finish(const eddy_blocks *b, void *y, const void *part);
 typedef struct eddy_loop { int64_t size, stride; } eddy_loop;
 
 /* A reduction of concrete size.  The innermost block has `rows` rows of `width`
- * elements, `stride` apart, folded to one row; `many` such blocks follow each
- * other.  Around that stand loops, outermost first, over more results (kept)
+ * elements, `stride` apart, folded to one row; there are `many` such
+ * consecutive blocks.  Around them are loops, outermost first, over more results (kept)
  * and over more elements of each (folded). */
 typedef struct eddy_reduction {
     const eddy_reducer *reducer;
     int64_t   rows, width, stride, many;
-    int64_t   results, count;         /* how many, and elements in each */
+    int64_t   results, count;         /* number of results, and elements in each */
     int       n_kept, n_folded;
     eddy_loop kept[EDDY_MAX_RANK], folded[EDDY_MAX_RANK];
 } eddy_reduction;
 
-/* Of a known shape along the axes in `mask` (bit i: axis i). */
+/* The reduction of a known shape along the axes in `mask` (bit i: axis i). */
 eddy_reduction eddy__reduction_of(const eddy_reducer *r, eddy_shape s, unsigned mask);
-/* Of n rows of `width` elements, `stride` apart, `many` times. */
+/* The reduction of n rows of `width` elements, `stride` apart, `many` times. */
 eddy_reduction eddy__reduction_of_block(const eddy_reducer *r, int64_t many, int64_t n,
                                         int64_t width, int64_t stride);
-/* The blocks of a reduction of whole rows without gaps to one; false for other ones. */
+/* The blocks of a reduction of contiguous whole rows to one; false for any other reduction. */
 bool eddy__reduction_blocks(const eddy_reduction *p, eddy_blocks *b);
 /* In place, on one thread. */
 void eddy__reduction_run(const eddy_reduction *p, void *y, const void *x);
@@ -116,13 +116,13 @@ void eddy__reduction_run(const eddy_reduction *p, void *y, const void *x);
 void eddy__reduction_prepare(eddy_kernel *k, const eddy_reduction *p);
 void eddy__reduction_kernel(eddy_kernel *k, const eddy_reduction *p, void *y, const void *x);
 
-/* The axes as a mask; all if none were given.  Says why if they do not fit; an
- * unknown rank (-1) leaves the mask without meaning. */
+/* The axes as a mask; all if none were given.  Reports an error if they are invalid; for an
+ * unknown rank (-1) the mask has no meaning. */
 bool     eddy__infer_axes(eddy_infer *c, eddy_dims axes, int rank, unsigned *mask);
-unsigned eddy__axes_mask(eddy_dims axes, int rank);     /* of axes that fit */
+unsigned eddy__axes_mask(eddy_dims axes, int rank);     /* of valid axes */
 
-/* eddy_norm of vectors, "euclidean", without its scope: what the formulas of other norms take.
- * Where it is 0 its gradient is 0. */
+/* eddy_norm of vectors, "euclidean", without its scope, for the formulas of other norms.
+ * If it is 0, its gradient is 0. */
 eddy_tensor eddy__norm_of(eddy_tensor x, eddy_dims axes, bool keepdims);
 
 /* The elements around one axis: outer * n * inner of them. */
@@ -140,21 +140,21 @@ enum { EDDY_SOFTMAX_LANES = 256 };
 typedef struct eddy_softmax_block {
     const void *x;
     void       *y;                  /* exp(x - top) */
-    const void *top, *sum;          /* of each lane: the largest x, the sum of y */
+    const void *top, *sum;          /* per lane: the largest x, the sum of y */
     int64_t     many, n, width, stride, lane;
 } eddy_softmax_block;
 
-/* Calls `finish` for blocks that make up all of x, each computed shortly
- * before, some at the same time.  x and y may be the same memory if finish does not read x. */
+/* Calls `finish` for the blocks that make up x, each right after it is
+ * computed, some concurrently.  x and y may be the same memory if finish does not read x. */
 void eddy__softmax_walk(eddy_kernel *k, eddy_type t, int64_t axis, const void *x, void *y,
                         void (*finish)(eddy_kernel *k, const eddy_softmax_block *b));
-/* y = softmax, less the labels of the same elements if they are not NULL. */
+/* y = softmax, minus the labels of the same elements if they are not NULL. */
 void eddy__softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *labels);
-/* y = the logarithm of softmax; and the logarithms of b->sum alone, in its type. */
+/* y = the logarithm of softmax; and only the logarithms of b->sum, in its type. */
 void eddy__softmax_finish_log(eddy_dtype d, const eddy_softmax_block *b);
 void eddy__softmax_logs(eddy_dtype d, const eddy_softmax_block *b, void *log_sum);
 
-/* The one axis in an option, or the last; false after recording why. */
+/* The one axis in an option, or the last; returns false after reporting an error. */
 bool eddy__take_axis(eddy_graph *g, const eddy_op_def *op, eddy_dims axis, int64_t *out);
 
 #endif

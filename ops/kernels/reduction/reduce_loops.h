@@ -28,13 +28,13 @@ enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16 };
 
 /* -------------------------------------------------------------- the table -- */
 
-/* s: the suffix of the set of instructions that the loops are compiled for. */
+/* s: the suffix of the instruction set for which the loops are compiled. */
 #define ENTRY(name, type, T, A, end, s)                                         \
     { sizeof(T), sizeof(A), name##_start_##type, name##_fold_##type##s, name##_line_##type##s, \
       name##_each_##type##s, name##_add_##type, end##_##type }
 
-/* Two kinds of result: narrowed from the accumulator's type, or in it.  The types that wider
- * vectors do not serve have the suffix `rest`. */
+/* Two kinds of result: narrowed from the accumulator's type, or in it.  The types that do not
+ * profit from wider vectors have the suffix `rest`. */
 #define TOTALS(name, end, s, rest) {                                            \
     [EDDY_FLOAT32] = ENTRY(name, f32, float, double, end, s),                   \
     [EDDY_FLOAT64] = ENTRY(name, f64, double, double, end, s),                  \
@@ -44,7 +44,7 @@ enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16 };
     [EDDY_INT64] = ENTRY(name, i64, int64_t, int64_t, end, rest),               \
     [EDDY_UINT8] = ENTRY(name, u8, uint8_t, int64_t, end, rest) }
 
-/* The table of each set of instructions, which is table(suffix). */
+/* The table of each instruction set, which is table(suffix). */
 #if defined(__x86_64__)
 #define EACH_SET(table) { table(_base), table(_avx2), table(_avx512) }
 #else

@@ -18,7 +18,7 @@ static void NAME(add)(void *acc_, const void *more_, int64_t n)
     for (int64_t j = 0; j < n; j++) acc[j] = NAME(op)(acc[j], more[j]);
 }
 
-/* Four rows at a time, one after the other, spare loads and stores of acc. */
+/* Four rows at a time save loads and stores of acc. */
 EDDY_INLINE void NAME(fold_rows)(A *restrict acc, const T *restrict x, int64_t rows, int64_t width,
                                  int64_t stride)
 {

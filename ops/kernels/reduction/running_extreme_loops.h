@@ -1,7 +1,7 @@
-/* running_extreme_loops.h -- running maxima and minima and where they are, for one element type,
+/* running_extreme_loops.h -- running maxima and minima and their indices, for one element type,
  * T: a template of ops/kernels/for_types.h. */
 
-/* A later one takes the place of an equal one; NaN of all. */
+/* A later element replaces an equal one; NaN replaces all. */
 EDDY_INLINE void NAME(extreme_step)(T v, int32_t here, bool largest, T *best, int32_t *place)
 {
     bool takes = largest ? v >= *best : v <= *best;
@@ -15,7 +15,7 @@ EDDY_INLINE void NAME(extreme_step)(T v, int32_t here, bool largest, T *best, in
 EDDY_INLINE void NAME(extreme)(const walk *w, int64_t at, int64_t width, int64_t step,
                                bool largest)
 {
-    const cumulative_attrs *a = w->k->attrs;
+    const eddy_scan_attrs *a = w->k->attrs;
     const T *x = (const T *)w->k->in[0]->data + at;
     T       *y = (T *)w->k->out[0]->data + at, best[TILE], one = x[0];
     int32_t *places = (int32_t *)w->k->out[1]->data + at, place[TILE], only = 0;

@@ -3,7 +3,7 @@
 
 EDDY_INLINE TOTAL NAME(taken)(TOTAL a, TOTAL b, bool product) { return product ? a * b : a + b; }
 
-/* y[j] = the accumulator that has taken in x[j], or with `exclusive` that before. */
+/* y[j] = the accumulator after x[j], or with `exclusive` before it. */
 EDDY_INLINE void NAME(scan)(T *y, const T *x, int64_t n, int64_t width, int64_t step,
                             bool exclusive, bool product)
 {

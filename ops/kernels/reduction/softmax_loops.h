@@ -1,5 +1,5 @@
-/* softmax_loops.h -- the last step of softmax and its like for one element type, T: a template of
- * ops/kernels/for_floats.h. */
+/* softmax_loops.h -- the last step of softmax and related operations for one element type, T: a
+ * template of ops/kernels/for_floats.h. */
 
 /* Of an element x and y, of the top t and the sum s of its lane, and of its label. */
 EDDY_INLINE T NAME(ended)(ending how, T x, T y, T t, T s, T label)

@@ -1,4 +1,4 @@
-/* softmax_rows.c -- the exponentials of softmax and the softmax cross entropies, stabilised by
+/* softmax_rows.c -- the exponentials of softmax and the softmax cross entropies, stabilized by
  * subtracting the maximum.
  *
  * A block is a few lanes, few enough to stay in the L1 cache; the largest element of each lane is

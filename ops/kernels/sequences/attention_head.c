@@ -91,7 +91,7 @@ static rows bring(int64_t all, int64_t count, int64_t columns, const float *from
 
 /* to [count, columns] = from [count, columns in whole lines], each row times its factor;
  * the factors are `next` apart. */
-static void send(int64_t count, int64_t columns, const float *from, const float *factor,
+static void scale_rows(int64_t count, int64_t columns, const float *from, const float *factor,
                  int next, float *to, int64_t step)
 {
     const int64_t whole = eddy__whole_lines(columns);
@@ -183,9 +183,9 @@ static void add_mask(const eddy_attention_head *h, const block *b, float *scores
         for (int64_t c = 0; c < j - b->first && c < WIDTH; c++) scores[j * WIDTH + c] = -INFINITY;
 }
 
-/* In a causal block the first half of the columns does not see the last rows: what is
- * left out of a product, in rows of k. */
-static int64_t unseen(const eddy_attention_head *h, const block *b)
+/* In a causal block the first half of the columns does not see the last rows: the
+ * number of rows of k that its products omit. */
+static int64_t masked_rows(const eddy_attention_head *h, const block *b)
 {
     const bool diagonal = h->causal && b->count == WIDTH && b->see == b->first + WIDTH;
     return diagonal ? EDDY_LINE : 0;
@@ -231,7 +231,7 @@ static void make_scores(const eddy_attention_head *h, pieces *p, const block *b)
     const float *q = (const float *)h->q.at + b->first * h->q.step;
     p->q = bring(WIDTH, b->count, h->d, q, h->q.step, p->q_room);
     eddy__panel_turn(WIDTH, p->d, (float)h->scale, p->q.at, p->q.step, p->q_turned, WIDTH);
-    by_block(b, unseen(h, b), h->d, p->k, p->q_turned, p->scores);
+    by_block(b, masked_rows(h, b), h->d, p->k, p->q_turned, p->scores);
     add_mask(h, b, p->scores);
 }
 
@@ -246,10 +246,11 @@ static void forward_f32(const eddy_attention_head *h, float *scratch)
         const void *at = &b;
         make_scores(h, &p, &b);
         normalise(b.see, p.scores, &at, NULL);
-        to_block(&b, unseen(h, &b), p.e, p.scores, p.v, p.y);
+        to_block(&b, masked_rows(h, &b), p.e, p.scores, p.v, p.y);
         for (int64_t c = 0; c < b.count; c++)
             ((float *)h->sum.to)[(first + c) * h->sum.step] = b.sum[c];
-        send(b.count, h->e, p.y, b.over_sum, 1, (float *)h->y.to + first * h->y.step, h->y.step);
+        scale_rows(b.count, h->e, p.y, b.over_sum, 1, (float *)h->y.to + first * h->y.step,
+                   h->y.step);
     }
 }
 
@@ -278,7 +279,7 @@ static void bring_gradient(const eddy_attention_head *h, pieces *p, block *b)
 static void backward_block(const eddy_attention_head *h, pieces *p, block *b, eddy_tile_fn slopes)
 {
     const float   scale = (float)h->scale;
-    const int64_t part = unseen(h, b);
+    const int64_t part = masked_rows(h, b);
     const void   *of_slopes = p->slopes;
     make_scores(h, p, b);
     bring_gradient(h, p, b);
@@ -287,7 +288,8 @@ static void backward_block(const eddy_attention_head *h, pieces *p, block *b, ed
     from_block(b, part, p->e, p->scores, p->dy, p->dv);
     from_block(b, part, p->d, p->slopes, p->q, p->dk);
     to_block(b, part, p->d, p->slopes, p->k, p->dq);
-    send(b->count, h->d, p->dq, &scale, 0, (float *)h->q.dx_to + b->first * h->q.step, h->q.step);
+    scale_rows(b->count, h->d, p->dq, &scale, 0, (float *)h->q.dx_to + b->first * h->q.step,
+               h->q.step);
 }
 
 static void backward_f32(const eddy_attention_head *h, float *scratch)
@@ -303,8 +305,8 @@ static void backward_f32(const eddy_attention_head *h, float *scratch)
         block b = block_at(h, first);
         backward_block(h, &p, &b, slopes);
     }
-    send(h->t, h->d, p.dk, &scale, 0, h->k.dx_to, h->k.step);
-    send(h->t, h->e, p.dv, &one, 0, h->v.dx_to, h->v.step);
+    scale_rows(h->t, h->d, p.dk, &scale, 0, h->k.dx_to, h->k.step);
+    scale_rows(h->t, h->e, p.dv, &one, 0, h->v.dx_to, h->v.step);
 }
 
 /* ------------------------------------------------------------------ float64 -- */

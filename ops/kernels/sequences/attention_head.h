@@ -5,20 +5,20 @@
 
 #include "graph/op.h"
 
-/* Matrices whose rows are `step` elements apart; an element of a row is next to the
- * one before.  The gradients lie as what they belong to. */
+/* Matrices whose rows are contiguous and `step` elements apart.  Gradients have the layout of
+ * their operands. */
 typedef struct eddy_attention_rows {
-    const void *at, *dy_at;      /* elements; the gradient that arrived */
-    void       *to, *dx_to;      /* results; the gradient that leaves */
+    const void *at, *dy_at;      /* elements; their given gradient */
+    void       *to, *dx_to;      /* results; the computed gradient */
     int64_t     step;
 } eddy_attention_rows;
 
 /* y = P v with P = softmax(scale q k' + mask) over the last axis; sum[i] is the
- * logarithm of what the exponentials of row i add up to. */
+ * logarithm of the sum of the exponentials of row i. */
 typedef struct eddy_attention_head {
     int64_t             s, t, d, e;      /* q [s,d], k [t,d], v [t,e], y [s,e] */
     double              scale;
-    bool                causal;          /* row i sees columns 0 to i */
+    bool                causal;          /* row i attends to columns 0 to i */
     eddy_attention_rows q, k, v, y, sum;
     const void         *mask;            /* [s,t] with these steps; or NULL */
     int64_t             mask_row, mask_column;

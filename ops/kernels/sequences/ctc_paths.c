@@ -38,7 +38,7 @@ typedef struct walk {
     bool    bad;                     /* a log probability is NaN */
 } walk;
 
-double eddy__ctc_room(int64_t steps, int64_t labels, int directions, bool all)
+double eddy__ctc_numbers(int64_t steps, int64_t labels, int directions, bool all)
 {
     const double width = ldexp(1, directions), row = (double)labels + 3;
     return row * (7 + directions + ((all ? (double)steps : 1) + 4) * 2 * (1 + width)) + 2 * width;

@@ -9,18 +9,18 @@
 
 enum { EDDY_CTC_DIRECTIONS = 4 };            /* most of them */
 
-/* How log probabilities, labels and their lengths lie in inputs 0 to 3 of a kernel. */
+/* The layout of log probabilities, labels and their lengths in inputs 0 to 3 of a kernel. */
 typedef struct eddy_ctc {
     const eddy_kernel *k;
     int64_t batch, steps, classes, labels;   /* sizes of the inputs */
     int64_t step, example;                   /* strides of log probabilities */
     int64_t blank;
-    bool    collapse;                        /* repeated labels count once */
+    bool    collapse;                        /* repeated labels are merged */
     int     directions;                      /* inputs from 4 on */
 } eddy_ctc;
 
-/* Doubles of memory that one example takes; `all` steps are kept for posteriors. */
-double eddy__ctc_room(int64_t steps, int64_t labels, int directions, bool all);
+/* The number of doubles of memory per example; `all` steps are kept for posteriors. */
+double eddy__ctc_numbers(int64_t steps, int64_t labels, int directions, bool all);
 
 /* loss[b] = -ln Z of each example, infinite where no path has the right length. */
 eddy_status eddy__ctc_losses(eddy_kernel *k, const eddy_ctc *c);

@@ -4,21 +4,21 @@
 
 #include "graph/op.h"
 
-/* The gates of some rows and columns of a step.  Of each row there are `columns`; the four
- * gates lie `gate` elements apart: i, f, g, o.  Rows of states are `row` apart, of gates
+/* The gates of some rows and columns of a step.  Each row has `columns`; the four
+ * gates are `gate` elements apart: i, f, g, o.  Rows of states are `row` apart, of gates
  * four times that; `other_row` and `other_gate` are those of z_more, or of dz_more. */
 typedef struct eddy_lstm_block {
     int64_t rows, columns, row, gate, other_row, other_gate;
-    const void *z, *z_more;              /* their sum is looked at; z_more may be NULL */
+    const void *z, *z_more;              /* their sum is the input; z_more may be NULL */
     const void *c_before;
     void       *act, *c, *h;             /* sigmoid or tanh of the gates; the new states */
-    /* backwards: what arrives, those marked * may be NULL; dh_more has rows of `other_h` */
+    /* backwards: given gradients, those marked * may be NULL; dh_more has rows of `other_h` */
     const void *dh, *dh_more, *dc, *dc_more, *dact;      /* all but dh: * */
     int64_t     other_h;
     void       *dz, *dz_more, *dc_before;                /* dz_more: * */
 } eddy_lstm_block;
 
-/* Forwards and backwards, on rows of float32 or float64; n is not looked at, the block is
+/* Forwards and backwards, on rows of float32 or float64; n is unused, the block is
  * `attrs`. */
 eddy_tile_fn eddy__lstm_forward(eddy_dtype d);
 eddy_tile_fn eddy__lstm_backward(eddy_dtype d);

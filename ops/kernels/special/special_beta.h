@@ -1,4 +1,4 @@
-/* special_beta.h -- the regularised incomplete beta function in double precision, for kernels. */
+/* special_beta.h -- the regularized incomplete beta function in double precision, for kernels. */
 #ifndef EDDY_OPS_KERNELS_SPECIAL_SPECIAL_BETA_H
 #define EDDY_OPS_KERNELS_SPECIAL_SPECIAL_BETA_H
 
@@ -23,7 +23,7 @@ static inline double eddy__beta_factor(double a, double b, double x, double off)
     return sqrt(a * (b / sum) / (2 * EDDY_PI)) * exp(power + rest);
 }
 
-/* y / I, every other step of whose continued fraction is left out (Didonato and Morris,
+/* y / I, every other step of whose continued fraction is omitted (Didonato and Morris,
  * 1992), by Lentz's way; good where x < (a + 1) / (a + b + 2).  off is b x - a (1 - x). */
 static inline double eddy__beta_fraction(double a, double b, double x, double off)
 {

@@ -151,7 +151,7 @@ static inline double eddy__zeta_sum(double s, double q, double unit)
 
 static inline bool eddy__is_even(double s) { return fmod(s, 2) == 0; }
 
-/* q lies half way between its neighbours, whose terms then have other signs for an odd s. */
+/* q lies half way between its neighbors, whose terms then have other signs for an odd s. */
 static inline bool eddy__zeta_cancels(double s, double q)
 {
     return q < 0 && q - floor(q) == 0.5 && !eddy__is_even(s);

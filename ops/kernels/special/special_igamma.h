@@ -1,4 +1,4 @@
-/* special_igamma.h -- the regularised incomplete gamma functions and their derivatives with
+/* special_igamma.h -- the regularized incomplete gamma functions and their derivatives with
  * respect to the first argument, in double precision, for kernels.
  *
  * P(a, x) below x = a by its power series, Q = 1 - P above it by Legendre's continued fraction;

@@ -1,5 +1,5 @@
-/* test_graph_damage.c -- graph files that are not what they should be: each is
- * refused, with the line and column of the reason. */
+/* test_graph_damage.c -- invalid graph files: each is rejected with the line and column of the
+ * reason. */
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/plain_ops.h"

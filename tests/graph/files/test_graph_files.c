@@ -1,5 +1,5 @@
-/* test_graph_files.c -- graphs as YAML, out and in again to the byte, also when
- * memory or the disk gives out; listings. */
+/* test_graph_files.c -- graphs written as YAML and read again, equal to the byte, also when memory
+ * or disk space runs out; listings. */
 #include "build/gen/suites.h"
 #include "tests/lib/plain_ops.h"
 #include "tests/lib/memory_files.h"
@@ -94,7 +94,7 @@ START_TEST(origins)
 }
 END_TEST
 
-/* What a session sees of the attributes is the same, to the bit. */
+/* A session sees the same attributes, to the bit. */
 static void check_all(const all_attrs *a, bool equal_graphs)
 {
     eddy_graph *g = eddy_graph_new();

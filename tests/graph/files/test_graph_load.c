@@ -1,5 +1,5 @@
-/* test_graph_load.c -- graphs of the library's own operations through a file,
- * and files whose attributes say what no builder would. */
+/* test_graph_load.c -- graphs of the library's own operations written and read, and files with
+ * attributes that no builder would write. */
 #include "graph/internal.h"
 #include "graph/graph.h"
 #include "layers/layers.h"

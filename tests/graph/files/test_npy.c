@@ -1,4 +1,4 @@
-/* test_npy.c -- .npy files, good and damaged; numbers and bytes as text. */
+/* test_npy.c -- valid and damaged .npy files; numbers and bytes as text. */
 #include "graph/base/text.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"

@@ -1,5 +1,5 @@
-/* test_safetensors.c -- safetensors files: what they are to the byte, what is
- * refused and where, and what happens when memory or the disk gives out. */
+/* test_safetensors.c -- safetensors files: their exact bytes, rejected files and the place of the
+ * error, and failures of memory and disk. */
 #include "graph/files/safetensors.h"
 #include "build/gen/suites.h"
 #include "tests/lib/golden.h"
@@ -406,7 +406,7 @@ static eddy_status write_two(const eddy_files *files, const eddy_allocator *a, d
     return s;
 }
 
-/* What the file holds: v of write_two. */
+/* The contents of the file: v of write_two. */
 static double value_of(const eddy_files *files)
 {
     eddy_safetensors s;

@@ -1,4 +1,4 @@
-/* rows_indexing.c -- slices, mirrors, places named by tuples, diagonals, blocks; see rows.h. */
+/* rows_indexing.c -- slices, mirroring, indexing by tuples, diagonals, blocks; see rows.h. */
 #include "tests/lib/rows.h"
 
 /* The gradient of y, with weights dy, with respect to x. */

@@ -1,6 +1,6 @@
-/* test_arrays.c -- ops that move elements, against index arithmetic, one element
- * at a time, over random shapes of rank 0 to 5 with sizes 0 and 1 among them
- * and parts of the static shapes left open. */
+/* test_arrays.c -- operations that move elements against index arithmetic, one element at a time,
+ * for random shapes of rank 0 to 5, some with sizes 0 and 1 and some with unknown static
+ * dimensions. */
 #include "tests/lib/checks.h"
 #include "tests/lib/array_trial.h"
 

@@ -1,5 +1,5 @@
-/* test_indexed_slices.c -- sparse gradients: the IndexedSlices op and what recognises
- * it, duplicates, sums, and the updates of a variable's rows. */
+/* test_indexed_slices.c -- sparse gradients: the IndexedSlices operation and the code that
+ * recognizes it, repeated indices, sums, and updates of a variable's rows. */
 #include "tests/lib/array_trial.h"
 
 Suite *indexed_slices_suite(void);
@@ -313,7 +313,7 @@ static const struct { scatter_fn *fn; double want[6]; } scatters[] = {
     { eddy_scatter_sub_with, { -39, -58, 3, 4, -45, -54 } },
 };
 
-/* Rows 0, 0 and 2 of [[1,2],[3,4],[5,6]]; -3 is passed over. */
+/* Rows 0, 0 and 2 of [[1,2],[3,4],[5,6]]; -3 is skipped. */
 START_TEST(scatter_rows)
 {
     static const eddy_dtype dtypes[] =

@@ -1,5 +1,5 @@
-/* test_indexing.c -- slices, mirrors, turned and rolled dimensions and places named by
- * tuples against plain loops; diagonals and blocks against the examples of TensorFlow. */
+/* test_indexing.c -- slices, mirrored, reversed and shifted dimensions and indexing by tuples
+ * against plain loops; diagonals and blocks against TensorFlow's examples. */
 #include "tests/lib/array_trial.h"
 
 Suite *indexing_suite(void);

@@ -1,4 +1,4 @@
-/* test_lookup.c -- rows of a table, and the rows of their gradient. */
+/* test_lookup.c -- looking up rows of a table, and the rows of the gradient. */
 #include "tests/lib/checks.h"
 
 Suite *lookup_suite(void);

@@ -1,5 +1,5 @@
-/* test_messages_arrays.c -- what the ops that move, join, cut and hold elements
- * say when their inputs do not fit.  What tests/graph/test_errors.c has is left out. */
+/* test_messages_arrays.c -- error messages of the operations that move, join, split and create
+ * elements, apart from those in tests/graph/test_errors.c. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"
 

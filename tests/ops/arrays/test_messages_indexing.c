@@ -1,5 +1,5 @@
-/* test_messages_indexing.c -- what slices, mirrors, tuples, diagonals, blocks, and what is
- * chosen by its values, say when their inputs do not fit. */
+/* test_messages_indexing.c -- error messages of slices, mirroring, tuples, diagonals, blocks and
+ * selection by value. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"
 

@@ -1,6 +1,6 @@
-/* test_nonzero_unique.c -- what is chosen by its values, with a size, with constants, with fed
- * integers; rows sorted out and put together; what the formulas of arrays give.  Examples are
- * those of TensorFlow's documentation and results of NumPy 1.24. */
+/* test_nonzero_unique.c -- selection by value, with a size, with constants, with fed integers;
+ * partitioning and stitching rows; formulas of arrays. The examples are those of TensorFlow's
+ * documentation and results of NumPy 1.24. */
 #include "tests/lib/element_checks.h"
 
 Suite *nonzero_unique_suite(void);
@@ -200,7 +200,7 @@ START_TEST(parts_out_of_range)
         y = eddy_dynamic_partition(x, eddy_const(g, I64, EDDY_SHAPE(4), ends), 2);
         IS(eddy_output(y, p), p ? 20 : 30);
     }
-    refused(eddy_dynamic_partition(x, x, 2), EDDY_BAD_DTYPE, "expected int32 or int64");
+    refused(eddy_dynamic_partition(x, x, 2), EDDY_BAD_DTYPE, "int32 or int64 expected");
     eddy_tensor last = eddy_const(g, I64, EDDY_SHAPE(4), ends);
     refused(eddy_dynamic_stitch(EDDY_LIST(last), EDDY_LIST(x)), EDDY_INVALID_ARGUMENT, "too many");
 }
@@ -248,7 +248,7 @@ START_TEST(repeats_that_do_not_fit)
             "repeats has 2 elements, but the axis has 3");
     refused(eddy_repeat(v, vec(I32, V(1, 2, 3, 4))), EDDY_BAD_SHAPE,
             "repeats has 4 elements, but the axis has 3");
-    refused(eddy_repeat(v, vec(F32, V(1, 2, 3))), EDDY_BAD_DTYPE, "expected int32 or int64");
+    refused(eddy_repeat(v, vec(F32, V(1, 2, 3))), EDDY_BAD_DTYPE, "int32 or int64 expected");
     refused(eddy_repeat(v, vec(I32, V(1, -2, 3))), EDDY_INVALID_ARGUMENT,
             "repeats[1] = -2 is negative");
     refused(eddy_repeat(v, num(I32, -2)), EDDY_INVALID_ARGUMENT, "repeats[0] = -2 is negative");
@@ -282,7 +282,7 @@ START_TEST(wide_shapes)
     IS(eddy_unravel_index(eddy_const(g, I64, EDDY_SCALAR, &far), EDDY_SHAPE(4, (int64_t)1 << 32)),
        2, 3);
     const eddy_tensor bytes = vec(EDDY_UINT8, V(1, 2));
-    refused(eddy_unravel_index(bytes, EDDY_SHAPE(2, 2)), EDDY_BAD_DTYPE, "expected int32 or int64");
+    refused(eddy_unravel_index(bytes, EDDY_SHAPE(2, 2)), EDDY_BAD_DTYPE, "int32 or int64 expected");
     refused(eddy_unravel_index(i, EDDY_SHAPE((int64_t)1 << 30, (int64_t)1 << 24)),
             EDDY_INVALID_ARGUMENT, "1 to 2^53 elements");
     refused(eddy_sequence_mask(i, (int64_t)1 << 33, EDDY_BOOL), EDDY_INVALID_ARGUMENT, "maxlen");

@@ -1,5 +1,5 @@
-/* test_padded_slices.c -- slices in which a negative index stands for no row, as
- * lookups with padding make them, and slices behind gates. */
+/* test_padded_slices.c -- slices in which a negative index selects no row, as lookups with padding
+ * produce them, and slices behind gates. */
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
 

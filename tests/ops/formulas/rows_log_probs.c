@@ -1,5 +1,5 @@
 /* rows_log_probs.c -- densities, distribution functions, entropies, divergences; triangular
- * factors, eigenvalues; shapes that are made sure of; see rows.h. */
+ * factors, eigenvalues; asserted shapes; see rows.h. */
 #include "tests/lib/rows.h"
 #include "ops/linear/linear.h"
 

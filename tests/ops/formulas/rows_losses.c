@@ -1,4 +1,4 @@
-/* rows_losses.c -- losses of weighted examples, of values, classes and pairs; see rows.h. */
+/* rows_losses.c -- losses with weights, of values, classes and pairs; see rows.h. */
 #include "tests/lib/rows.h"
 
 /* Losses are real, though what they are made of takes complex numbers as well. */

@@ -1,6 +1,5 @@
-/* test_log_probs.c -- densities, distribution functions, entropies and divergences against
- * PyTorch 1.13's, at their corners; normal vectors; triangular factors,
- * eigenvalues. */
+/* test_log_probs.c -- densities, distribution functions, entropies and divergences against PyTorch
+ * 1.13, also at singular points; multivariate normals; triangular factors, eigenvalues. */
 #include "tests/lib/checks.h"
 
 #include <math.h>

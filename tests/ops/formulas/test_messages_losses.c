@@ -1,4 +1,4 @@
-/* test_messages_losses.c -- what losses say of operands and options that do not fit. */
+/* test_messages_losses.c -- error messages of losses. */
 #include "tests/lib/golden.h"
 
 Suite *messages_losses_suite(void);

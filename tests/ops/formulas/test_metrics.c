@@ -1,4 +1,4 @@
-/* test_metrics.c -- metrics over several runs against counts of all examples together. */
+/* test_metrics.c -- metrics over several runs against counts of all examples. */
 #include "tests/lib/array_trial.h"
 
 #include <math.h>

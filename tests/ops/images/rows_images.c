@@ -1,4 +1,4 @@
-/* rows_images.c -- images at other sizes, parts and colours of them, boxes; see rows.h. */
+/* rows_images.c -- resizing, cropping, colors, boxes; see rows.h. */
 #include "tests/lib/rows.h"
 
 /* The gradient as an op; x, which lends its shape, is not one of the row's inputs. */
@@ -122,8 +122,8 @@ static eddy_tensor apart(eddy_graph *g, eddy_tensor x, const double *v)
 #define RANK_3 eddy_set_shape(x[0], EDDY_SHAPE(EDDY_ANY, EDDY_ANY, 3))
 #define NUMBER(v) NumberLike(v, x[0])
 BUILD(converted, eddy_convert_image_dtype(x[0], eddy_dtype_of(x[0])))
-BUILD(grey, eddy_rgb_to_grayscale(x[0]))
-BUILD(coloured, eddy_grayscale_to_rgb(eddy_rgb_to_grayscale(x[0])))
+BUILD(gray, eddy_rgb_to_grayscale(x[0]))
+BUILD(colored, eddy_grayscale_to_rgb(eddy_rgb_to_grayscale(x[0])))
 BUILD(yiq, eddy_rgb_to_yiq(x[0]))
 BUILD(yiq_back, eddy_yiq_to_rgb(x[0]))
 BUILD(yuv, eddy_rgb_to_yuv(x[0]))
@@ -179,7 +179,7 @@ BUILD(best_soft, eddy_non_max_suppression(x[0], x[1], 3, 1, -1, .soft_nms_sigma 
       .shape = { S(2, 4, 5, 6), S(3, 4) }, .low = { -2, -0.004 }, .high = { 2, 0.004 }, \
       .keep = { 2, 3, 4, 5 } }
 
-#define COLOUR(type, option, fn, from, to)                                      \
+#define COLOR(type, option, fn, from, to)                                      \
     { .op = type, .how = option, .build = fn, .n = 1, .shape = { S(4, 3, 3) },  \
       .low = { from }, .high = { to }, .options = SWEEP_REAL, .keep = { 3 } }
 #define CHANCE(option, fn)                                                      \
@@ -247,20 +247,20 @@ static const sweep_row rows[] = {
     OP_KEEP("GatherV2", "extract_glimpse", glimpse, 1, KEEP(2, 5, 4), S(2, 5, 4, 3)),
 
     OP_REAL("Identity", "convert_image_dtype", converted, 1, KEEP(0), S(3, 4)),
-    COLOUR("Split", "rgb_to_grayscale", grey, -2, 2),
-    COLOUR("ConcatV2", "grayscale_to_rgb", coloured, -2, 2),
-    COLOUR("BatchMatMulV2", "rgb_to_yiq", yiq, -2, 2),
-    COLOUR("BatchMatMulV2", "yiq_to_rgb", yiq_back, -2, 2),
-    COLOUR("BatchMatMulV2", "rgb_to_yuv", yuv, -2, 2),
-    COLOUR("BatchMatMulV2", "yuv_to_rgb", yuv_back, -2, 2),
-    COLOUR("DivNoNan", "rgb_to_hsv", hsv, 0, 0.05),
-    COLOUR("Minimum", "hsv_to_rgb", hsv_back, 0, 0.05),
+    COLOR("Split", "rgb_to_grayscale", gray, -2, 2),
+    COLOR("ConcatV2", "grayscale_to_rgb", colored, -2, 2),
+    COLOR("BatchMatMulV2", "rgb_to_yiq", yiq, -2, 2),
+    COLOR("BatchMatMulV2", "yiq_to_rgb", yiq_back, -2, 2),
+    COLOR("BatchMatMulV2", "rgb_to_yuv", yuv, -2, 2),
+    COLOR("BatchMatMulV2", "yuv_to_rgb", yuv_back, -2, 2),
+    COLOR("DivNoNan", "rgb_to_hsv", hsv, 0, 0.05),
+    COLOR("Minimum", "hsv_to_rgb", hsv_back, 0, 0.05),
     OP_REAL("Add", "adjust_brightness", brighter, 1, KEEP(0), S(4, 2, 3)),
     OP_REAL("Mean", "adjust_contrast", contrast, 2, KEEP(0), S(4, 2, 3), S(1)),
     { .op = "Pow", .how = "adjust_gamma", .build = gamma_, .n = 2, .shape = { S(4, 2, 3), S(1) },
       .low = { 0.5, 1.5 }, .high = { 1, 2 }, .options = SWEEP_REAL },
-    COLOUR("FloorMod", "adjust_hue", hue, 0, 0.05),
-    COLOUR("Minimum", "adjust_saturation", saturation, 0, 0.05),
+    COLOR("FloorMod", "adjust_hue", hue, 0, 0.05),
+    COLOR("Minimum", "adjust_saturation", saturation, 0, 0.05),
     OP_REAL("Rsqrt", "per_image_standardization", standard, 1, KEEP(4, 3), S(2, 4, 3, 3)),
 
     CHANCE("random_flip_left_right", random_flip),

@@ -1,5 +1,5 @@
-/* test_images.c -- images turned, cut and coloured, changed by chance, compared; boxes: against
- * loops in double precision, and colours against Python's colorsys. */
+/* test_images.c -- rotating, cropping, coloring, random changes, comparison of images, boxes:
+ * against loops in double precision; colors against Python's colorsys. */
 #include "tests/lib/element_checks.h"
 
 Suite *images_suite(void);
@@ -119,7 +119,7 @@ START_TEST(glimpses)
 }
 END_TEST
 
-/* -------------------------------------------------------------------- colours -- */
+/* -------------------------------------------------------------------- colors -- */
 
 enum { PIXELS = 6 };
 static const double pixels[PIXELS * 3] = {
@@ -152,7 +152,7 @@ START_TEST(hues)
 }
 END_TEST
 
-START_TEST(matrices_of_colours)
+START_TEST(matrices_of_colors)
 {
     const eddy_tensor x = palette(F64), one = vec(F64, V(1, 2, 3));
     /* as documented for tf.image.rgb_to_yiq */
@@ -162,7 +162,7 @@ START_TEST(matrices_of_colours)
     /* U = 0.492 (B - Y) and V = 0.877 (R - Y) */
     near("yuv", 1e-3, eddy_rgb_to_yuv(one), V(1.815, 0.492 * 1.185, -0.877 * 0.815));
     IS(eddy_grayscale_to_rgb(counted(1, 2)), 0, 0, 0, 1, 1, 1);
-    near("grey", 1e-14, eddy_rgb_to_grayscale(one), V(0.2989 + 2 * 0.587 + 3 * 0.114));
+    near("gray", 1e-14, eddy_rgb_to_grayscale(one), V(0.2989 + 2 * 0.587 + 3 * 0.114));
     const double bytes[] = { 255, 255, 255, 0, 0, 0, 200, 100, 50 };
     const eddy_tensor y = eddy_rgb_to_grayscale(shaped(EDDY_UINT8, EDDY_SHAPE(1, 3, 3), bytes));
     ck_assert_int_eq(eddy_dtype_of(y), EDDY_UINT8);
@@ -197,7 +197,7 @@ START_TEST(contrast_and_standard)
     for (int i = 0; i < 8; i++) square += (v[i] - mean) * (v[i] - mean) / 8;
     for (int i = 0; i < 8; i++) want[i] = (v[i] - mean) / sqrt(square);
     near("standard", 1e-13, eddy_per_image_standardization(x), 8, want);
-    /* corner: an image of one colour has the deviation 1 / sqrt(elements), and a gradient */
+    /* corner: an image of one color has the deviation 1 / sqrt(elements), and a gradient */
     const eddy_tensor flat = eddy_fill(vec(EDDY_INT32, V(1, 2, 2, 1)), num(F64, 5));
     IS(eddy_per_image_standardization(flat), 0, 0, 0, 0);
     const eddy_tensor w = shaped(F64, EDDY_SHAPE(1, 2, 2, 1), v);
@@ -247,7 +247,7 @@ START_TEST(crops_by_chance)
 END_TEST
 
 /* As often as not on either side of the middle of the interval, and always inside it. */
-START_TEST(colours_by_chance)
+START_TEST(colors_by_chance)
 {
     const double v[] = { 0.6, 0.3, 0.2, 0.1, 0.5, 0.4 };
     const eddy_tensor x = shaped(F64, EDDY_SHAPE(1, 2, 3), v);
@@ -377,7 +377,7 @@ START_TEST(similar)
 }
 END_TEST
 
-/* Bytes are compared as what they stand for. */
+/* Bytes are compared as the numbers that they represent. */
 START_TEST(similar_bytes)
 {
     const eddy_tensor x = vec(EDDY_UINT8, V(0, 100, 200, 50));
@@ -492,12 +492,12 @@ Suite *images_suite(void)
     tcase_add_test(c, resized);
     tcase_add_test(c, glimpses);
     tcase_add_test(c, hues);
-    tcase_add_test(c, matrices_of_colours);
+    tcase_add_test(c, matrices_of_colors);
     tcase_add_test(c, element_types);
     tcase_add_test(c, contrast_and_standard);
     tcase_add_test(c, flips_by_chance);
     tcase_add_test(c, crops_by_chance);
-    tcase_add_test(c, colours_by_chance);
+    tcase_add_test(c, colors_by_chance);
     tcase_add_test(c, edges);
     tcase_add_test(c, similar);
     tcase_add_test(c, similar_bytes);

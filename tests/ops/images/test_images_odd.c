@@ -1,5 +1,5 @@
-/* test_images_odd.c -- the builders of images with handles, types, shapes and sizes that make no
- * sense: an error, or a tensor that runs or refuses to, never worse. */
+/* test_images_odd.c -- image builders with meaningless handles, types, shapes and sizes: the result
+ * is an error, or a tensor that runs or fails to run, but never a crash. */
 #include "tests/lib/checks.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* test_images_sizes.c -- images at sizes that are tensors, fed or computed from shapes: the same
- * bits as with sizes that are numbers, and an error for sizes that make no sense. */
+/* test_images_sizes.c -- image sizes that are tensors, fed or computed from shapes: the same bits
+ * as with constant sizes, and errors for invalid sizes. */
 #include "tests/lib/element_checks.h"
 
 Suite *images_sizes_suite(void);

@@ -1,4 +1,4 @@
-/* test_messages_images.c -- what the ops on images say of inputs and options that do not fit. */
+/* test_messages_images.c -- error messages of image operations. */
 #include "tests/lib/golden.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -141,7 +141,7 @@ static void parts(eddy_tensor x, eddy_tensor rows)
     eddy_random_crop(x, EDDY_DIMS(2, 2)), golden_graph(g);
 }
 
-static void colours(eddy_tensor x, eddy_tensor flags)
+static void colors(eddy_tensor x, eddy_tensor flags)
 {
     const eddy_tensor half = eddy_scalar(g, 0.5);
     eddy_rgb_to_hsv(x), golden_graph(g);
@@ -192,7 +192,7 @@ START_TEST(images)
     cropping(x, flags);
     transforming(x, flags);
     parts(x, rows);
-    colours(x, flags);
+    colors(x, flags);
     quality(x, rows);
     boxes();
     sizing(x);

@@ -1,5 +1,5 @@
-/* test_resize.c -- images at other sizes and parts of them, against one pixel at a time by the
- * formulas of TensorFlow's kernels in double precision, and against numbers of PyTorch's. */
+/* test_resize.c -- resizing and cropping, pixel by pixel against the formulas of TensorFlow's
+ * kernels in double precision, and against PyTorch's results. */
 #include "graph/base/cpu.h"
 #include "tests/lib/element_checks.h"
 

@@ -1,5 +1,5 @@
-/* test_batch_matmul.c -- products of many matrices against one product after the
- * other; and eddy_gather's batch_dims against a loop. */
+/* test_batch_matmul.c -- batched matrix products against single products; eddy_gather's batch_dims
+ * against a loop. */
 #include "tests/lib/array_trial.h"
 #include "tests/lib/checks.h"
 

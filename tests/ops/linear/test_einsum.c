@@ -1,5 +1,5 @@
-/* test_einsum.c -- Einstein's sums against loops over all labels, and products that are
- * such sums. */
+/* test_einsum.c -- einsum against loops over all labels, and the products that are computed by
+ * einsum. */
 #include "tests/lib/checks.h"
 #include "tests/lib/array_trial.h"
 

@@ -1,5 +1,5 @@
-/* test_linear.c -- decompositions against what defines them and against numbers of NumPy
- * 1.24 and PyTorch 1.13 (float64), corners, and what a run refuses. */
+/* test_linear.c -- decompositions against their definitions and against results of NumPy 1.24 and
+ * PyTorch 1.13 (float64), singular cases, and errors during runs. */
 #include "tests/lib/checks.h"
 #include "tests/lib/array_trial.h"
 
@@ -138,7 +138,7 @@ START_TEST(norms)
 }
 END_TEST
 
-/* What the factors make must be what they were made of, whatever the sizes. */
+/* The product of the factors must be the matrix, for all sizes. */
 static void same(eddy_tensor a, eddy_tensor b, double tolerance)
 {
     if (eddy_shape_count(eddy_shape_of(a)) == 0) return;

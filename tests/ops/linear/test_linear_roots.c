@@ -1,5 +1,5 @@
-/* test_linear_roots.c -- square roots of matrices, Sylvester's equation, systems of three
- * diagonals and what is made of LU factors, against formulas and loops in double precision. */
+/* test_linear_roots.c -- matrix square roots, Sylvester's equation, tridiagonal systems and
+ * solutions with LU factors, against formulas and loops in double precision. */
 #include "tests/lib/element_checks.h"
 
 #include <complex.h>

@@ -1,5 +1,5 @@
-/* test_matmul_fused.c -- products of matrices with all that follows them, against plain loops
- * in float64; and the ops made of several. */
+/* test_matmul_fused.c -- matrix products with everything fused into them, against plain loops in
+ * float64; and the operations made of several products. */
 #include "tests/lib/checks.h"
 #include "graph/base/cpu.h"
 #include "ops/kernels/matmul/gemm.h"

@@ -1,4 +1,4 @@
-/* test_messages_linear.c -- what products of tensors and linear algebra refuse. */
+/* test_messages_linear.c -- error messages of tensor products and linear algebra. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"
 

@@ -1,6 +1,6 @@
-/* test_messages_matmul_fused.c -- what the products made of several operations refuse. */
+/* test_messages_matmul_fused.c -- error messages of fused products. */
 #include "tests/lib/golden.h"
-#include "ops/math/fused_pairs.h"
+#include "ops/math/fused_elementwise_pairs.h"
 #include "ops/linear/fused_matmul.h"
 #include "build/gen/table.h"
 

@@ -1,4 +1,4 @@
-/* rows_elementary.c -- further operations element by element; see rows.h. */
+/* rows_elementary.c -- further elementwise operations; see rows.h. */
 #include "tests/lib/rows.h"
 
 static eddy_tensor ints(eddy_tensor x) { return Cast(eddy_round(Mul(x, 8)), EDDY_INT32); }

@@ -1,6 +1,6 @@
 /* rows_math.c -- elementwise operations; see rows.h. */
 #include "tests/lib/rows.h"
-#include "ops/math/fused_pairs.h"
+#include "ops/math/fused_elementwise_pairs.h"
 #include "build/gen/table.h"
 
 static eddy_dtype other_float(eddy_tensor x)

@@ -1,6 +1,6 @@
 /* test_clip.c -- clipping by value and by norm.
  *
- * Cases called C-01 and so on restate TensorFlow's behaviour in small numbers. */
+ * Cases called C-01 and so on restate TensorFlow's behavior in small numbers. */
 #include "tests/lib/element_checks.h"
 
 Suite *clip_suite(void);
@@ -132,7 +132,7 @@ START_TEST(C_17_clip_by_global_norm_unclipped)
     NEAR(out[1], 1, -2);
     IS(eddy_clip_by_global_norm(EDDY_LIST(zero, zero), f32(6), out), 0);
     IS(out[0], 0, 0, 0, 0, 0, 0);
-    /* A norm that is no number leaves none. */
+    /* A norm that is not a number leaves none. */
     eddy_tensor infinite = vec(F32, V(1, INFINITY));
     IS(eddy_clip_by_global_norm(EDDY_LIST(infinite, vec(F32, V(1))), f32(6), out), INFINITY);
     IS(out[0], NAN, NAN);

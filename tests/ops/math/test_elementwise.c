@@ -1,7 +1,7 @@
-/* test_elementwise.c -- functions of elements: values against numbers worked out
- * by hand or by another program, types, shapes, names, errors.
+/* test_elementwise.c -- elementwise functions: values against numbers computed by hand or by
+ * another program, types, shapes, names, errors.
  *
- * What is marked "corner" restates TensorFlow's behaviour. */
+ * What is marked "corner" restates TensorFlow's behavior. */
 #include "tests/lib/element_checks.h"
 
 Suite *elementwise_suite(void);
@@ -42,7 +42,7 @@ static const struct unary_value {
     { "relu", eddy_relu, { -4, 0, 0.5, 3 }, { 0, 0, 0.5, 3 } },
     { "floor", eddy_floor, { -1.5, -0.5, 0.5, 2 }, { -2, -1, 0, 2 } },
     { "ceil", eddy_ceil, { -1.5, -0.5, 0.5, 2 }, { -1, 0, 1, 2 } },
-    /* corner: halves go to the even neighbour */
+    /* corner: halves go to the even neighbor */
     { "round", eddy_round, { -1.5, 0.5, 2.5, 3.5 }, { -2, 0, 2, 4 } },
     { "rint", eddy_rint, { -1.5, 0.5, 2.5, 1.25 }, { -2, 0, 2, 1 } },
 };

@@ -1,8 +1,8 @@
-/* test_elementwise_gradients.c -- gradients of functions of elements: against
- * differences, and in every corner that TensorFlow's rules decide.
+/* test_elementwise_gradients.c -- gradients of elementwise functions against finite differences,
+ * and at all singular points where TensorFlow's rules define them.
  *
  * Cases called M-01 and so on, and what is marked "corner", restate TensorFlow's
- * behaviour in small numbers. */
+ * behavior in small numbers. */
 #include "tests/lib/element_checks.h"
 
 Suite *elementwise_gradients_suite(void);

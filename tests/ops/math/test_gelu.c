@@ -91,7 +91,8 @@ START_TEST(slopes_of_float32_are_those_of_float64)
 }
 END_TEST
 
-/* What is a macro because it has options is a function too, for who takes one. */
+/* A call that is a macro because of its options is also a function, for use as a function
+ * pointer. */
 START_TEST(activations_are_functions)
 {
     eddy_tensor (*const f[])(eddy_tensor) = {

@@ -1,5 +1,5 @@
-/* test_messages_math.c -- what the ops that compute, draw and check say when
- * their inputs do not fit.  What tests/graph/test_errors.c has is left out. */
+/* test_messages_math.c -- error messages of elementwise operations, random numbers and checks,
+ * apart from those in tests/graph/test_errors.c. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"
 

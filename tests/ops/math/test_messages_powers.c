@@ -1,5 +1,4 @@
-/* test_messages_powers.c -- what further functions of elements say when their
- * inputs do not fit. */
+/* test_messages_powers.c -- error messages of further elementwise functions. */
 #include "tests/lib/golden.h"
 
 Suite *messages_powers_suite(void);

@@ -1,5 +1,5 @@
-/* test_special.c -- special functions: values and slopes against numbers computed with
- * mpmath 1.2.1 to 40 digits, and corners. */
+/* test_special.c -- special functions: values and derivatives against numbers computed with mpmath
+ * 1.2.1 to 40 digits, and singular points. */
 #include "tests/lib/element_checks.h"
 
 Suite *special_suite(void);

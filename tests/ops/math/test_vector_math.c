@@ -1,5 +1,5 @@
-/* test_vector_math.c -- functions of float32 against those of float64, over all
- * exponents, and the same bits from each instruction set.
+/* test_vector_math.c -- float32 functions against float64 over all exponents, and equal bits from
+ * each instruction set.
  *
  * EDDY_EVERY_FLOAT=1 makes the case tagged slow take every float there is, 7 each seventh. */
 #include "build/gen/table.h"
@@ -139,8 +139,8 @@ START_TEST(edges_are_those_of_the_c_library)
 }
 END_TEST
 
-/* A large argument of a sine takes another way, and its neighbours one by one. */
-START_TEST(large_arguments_leave_their_neighbours_alone)
+/* A large argument of a sine takes another way, and its neighbors one by one. */
+START_TEST(large_arguments_leave_their_neighbors_alone)
 {
     const eddy_op_def *op = _i ? &eddy_op_cos : &eddy_op_sin;
     float x[BLOCK], y[BLOCK], alone[BLOCK];
@@ -233,7 +233,7 @@ Suite *vector_math_suite(void)
     TCase *t = tcase_create("vector_math");
     tcase_add_loop_test(t, floats_of_every_exponent, 0, FUNCTIONS);
     tcase_add_loop_test(t, edges_are_those_of_the_c_library, 0, FUNCTIONS);
-    tcase_add_loop_test(t, large_arguments_leave_their_neighbours_alone, 0, 2);
+    tcase_add_loop_test(t, large_arguments_leave_their_neighbors_alone, 0, 2);
     tcase_add_test(t, instruction_sets_agree_to_the_bit);
     suite_add_tcase(s, t);
 

@@ -1,5 +1,4 @@
-/* rows_conv.c -- convolutions along one axis and of channels by themselves, and patches; see
- * rows.h. */
+/* rows_conv.c -- convolutions along one axis, depthwise convolutions, and patches; see rows.h. */
 #include "tests/lib/rows.h"
 #include "build/gen/table.h"
 

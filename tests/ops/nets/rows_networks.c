@@ -1,4 +1,4 @@
-/* rows_networks.c -- products, convolutions, normalisation, losses; see rows.h. */
+/* rows_networks.c -- products, convolutions, normalization, losses; see rows.h. */
 #include "tests/lib/rows.h"
 #include "ops/linear/fused_matmul.h"
 #include "build/gen/table.h"

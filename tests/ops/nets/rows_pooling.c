@@ -1,5 +1,5 @@
-/* rows_pooling.c -- pooling along one to three axes and to given sizes, normalisations, and
- * convolutions of volumes; see rows.h. */
+/* rows_pooling.c -- pooling along one to three axes and to given sizes, normalizations, and 3-D
+ * convolutions; see rows.h. */
 #include "tests/lib/rows.h"
 
 #define ONE EDDY_DIMS(1)

@@ -1,4 +1,4 @@
-/* rows_sequences.c -- losses of sequences and of sampled classes, decoders, signals; see rows.h. */
+/* rows_sequences.c -- sequence losses, sampled classes, decoders, signals; see rows.h. */
 #include "tests/lib/rows.h"
 
 /* Losses are real, though what they are made of takes complex numbers as well. */

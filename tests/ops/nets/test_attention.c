@@ -1,5 +1,5 @@
-/* test_attention.c -- scaled dot-product attention against plain loops in double precision,
- * and its gradients against those of the products and softmax that it stands for. */
+/* test_attention.c -- scaled dot-product attention against plain loops in double precision, and its
+ * gradients against those of the products and softmax that it replaces. */
 #include "graph/base/cpu.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/array_trial.h"

@@ -1,5 +1,5 @@
-/* test_conv3d.c -- convolutions of volumes with groups and paddings of their own, and transposed
- * ones: against plain loops, gradients, and numbers of PyTorch's 1.13. */
+/* test_conv3d.c -- 3-D convolutions with groups and explicit paddings, and transposed ones: against
+ * plain loops, gradients, and results of PyTorch 1.13. */
 #include "tests/lib/element_checks.h"
 #include "tests/lib/finite_differences.h"
 

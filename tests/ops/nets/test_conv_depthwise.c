@@ -1,6 +1,6 @@
-/* test_conv_depthwise.c -- depthwise convolutions against loops in double precision; convolutions
- * along one axis, separable and atrous ones, and patches, against numbers of PyTorch's and
- * against the 2-D convolution. */
+/* test_conv_depthwise.c -- depthwise convolutions against loops in double precision; 1-D, separable
+ * and dilated convolutions, and patches, against PyTorch's results and against the 2-D
+ * convolution. */
 #include "graph/base/cpu.h"
 #include "tests/lib/checks.h"
 

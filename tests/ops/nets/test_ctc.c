@@ -1,5 +1,5 @@
-/* test_ctc.c -- the loss of unaligned labels against all paths, one by one, against sums in
- * logarithms, and against PyTorch 1.13; lengths, paths that cannot be, extreme logits; decoders. */
+/* test_ctc.c -- the CTC loss against a sum over all paths, against sums in logarithms, and against
+ * PyTorch 1.13; lengths, impossible paths, extreme logits; decoders. */
 #include "tests/lib/element_checks.h"
 #include "graph/base/cpu.h"
 

@@ -1,5 +1,5 @@
-/* test_group_norm.c -- normalisations by groups, channels, rows and neighbours, of weights, and
- * noise for training: against plain loops in float64 and against PyTorch.
+/* test_group_norm.c -- group, instance, layer, local response and weight normalization, and noise
+ * for training: against plain loops in float64 and against PyTorch.
  *
  * Numbers marked PyTorch are those of its 1.13; dy is 1, 2, 3, ... */
 #include "tests/lib/element_checks.h"
@@ -81,7 +81,7 @@ START_TEST(instances_are_those_of_pytorch)
 END_TEST
 
 /* PyTorch: local_response_norm(x, 3, alpha=1.5, beta=0.75, k=2), whose alpha is divided by 3. */
-START_TEST(neighbours_are_those_of_pytorch)
+START_TEST(neighbors_are_those_of_pytorch)
 {
     const eddy_tensor x = numbers();
     const eddy_tensor y = last(eddy_local_response_normalization(last(x), 1, 2, 0.5, 0.75));
@@ -296,7 +296,7 @@ Suite *group_norm_suite(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, groups_are_those_of_pytorch);
     tcase_add_test(t, instances_are_those_of_pytorch);
-    tcase_add_test(t, neighbours_are_those_of_pytorch);
+    tcase_add_test(t, neighbors_are_those_of_pytorch);
     tcase_add_test(t, weights_and_rows_are_those_of_pytorch);
     tcase_add_test(t, whole_channels_are_dropped);
     tcase_add_loop_test(t, mean_and_variance_stay, 0, 2);

@@ -1,4 +1,4 @@
-/* test_messages_conv.c -- what convolutions say when their inputs do not fit. */
+/* test_messages_conv.c -- error messages of convolutions. */
 #include "ops/nets/conv2d_fused.h"
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"

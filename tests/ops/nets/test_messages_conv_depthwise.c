@@ -1,5 +1,5 @@
-/* test_messages_conv_depthwise.c -- what convolutions of channels by themselves and along one axis,
- * and patches, say when their inputs do not fit. */
+/* test_messages_conv_depthwise.c -- error messages of depthwise and 1-D convolutions, and of
+ * patches. */
 #include "tests/lib/golden.h"
 #include "ops/nets/conv2d.h"
 #include "build/gen/table.h"

@@ -1,6 +1,7 @@
-/* test_messages_norm.c -- what normalisations and pooling say when their inputs do not fit. */
+/* test_messages_norm.c -- error messages of normalizations and pooling. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"
+#include "ops/nets/pooling_rules.h"
 
 Suite *messages_norm_suite(void);
 
@@ -41,7 +42,7 @@ static void backward(void)
     golden_graph(g);
 }
 
-START_TEST(normalising)
+START_TEST(normalizing)
 {
     golden_begin("ops/norm");
     forward();
@@ -50,13 +51,7 @@ START_TEST(normalising)
 }
 END_TEST
 
-/* As pool_attrs in ops/nets/pool2d.c. */
-typedef struct pool_attrs {
-    eddy_dims   ksize, strides;
-    const char *padding;
-} pool_attrs;
-
-static void raw_pool(const eddy_op_def *op, pool_attrs a, int n, const eddy_tensor *in)
+static void raw_pool(const eddy_op_def *op, eddy_window_attrs a, int n, const eddy_tensor *in)
 {
     eddy_apply(op, &a, n, in, (eddy_apply_args){ 0 }), golden_graph(g);
 }
@@ -83,13 +78,16 @@ static void pool_gradients(void)
 {
     const eddy_tensor x = floats(EDDY_SHAPE(2, 4, 4, 3)), y = floats(EDDY_SHAPE(2, 2, 2, 3));
     const eddy_tensor wide = of(EDDY_FLOAT64, EDDY_SHAPE(2, 2, 2, 3));
-    const pool_attrs a = { EDDY_DIMS(2, 2), EDDY_DIMS(2, 2), "SAME" };
+    eddy_window_attrs a = { .ksize = EDDY_DIMS(2, 2), .strides = EDDY_DIMS(2, 2),
+                            .padding = "SAME" };
     raw_pool(&eddy_op_max_pool_grad, a, 3, (eddy_tensor[]){ x, x, y });
     raw_pool(&eddy_op_max_pool_grad, a, 3, (eddy_tensor[]){ x, y, wide });
     raw_pool(&eddy_op_max_pool_grad_grad, a, 3, (eddy_tensor[]){ x, y, y });
     raw_pool(&eddy_op_avg_pool_grad, a, 2, (eddy_tensor[]){ x, x });
-    raw_pool(&eddy_op_max_pool, (pool_attrs){ EDDY_DIMS(2), EDDY_DIMS(2, 2), "SAME" }, 1, &x);
-    raw_pool(&eddy_op_max_pool, (pool_attrs){ EDDY_DIMS(2, 2), EDDY_DIMS(2, 2), NULL }, 1, &x);
+    a.ksize = EDDY_DIMS(2);
+    raw_pool(&eddy_op_max_pool, a, 1, &x);
+    a.ksize = EDDY_DIMS(2, 2), a.padding = NULL;
+    raw_pool(&eddy_op_max_pool, a, 1, &x);
 }
 
 START_TEST(pooling)
@@ -106,7 +104,7 @@ Suite *messages_norm_suite(void)
     Suite *s = suite_create("messages_norm");
     TCase *t = tcase_create("messages_norm");
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, normalising);
+    tcase_add_test(t, normalizing);
     tcase_add_test(t, pooling);
     suite_add_tcase(s, t);
     return s;

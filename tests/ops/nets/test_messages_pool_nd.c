@@ -1,8 +1,8 @@
-/* test_messages_pool_nd.c -- what pooling along one to three axes, normalisations, noise and
- * convolutions of volumes say of inputs and options that do not fit. */
+/* test_messages_pool_nd.c -- error messages of pooling along one to three axes, normalizations,
+ * noise and 3-D convolutions. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"
-#include "ops/nets/pool_windows.h"
+#include "ops/nets/pooling_rules.h"
 
 Suite *messages_pool_nd_suite(void);
 
@@ -72,7 +72,7 @@ static void definitions(void)
     golden_graph(g);
 }
 
-static void normalisations(void)
+static void normalizations(void)
 {
     const eddy_tensor whole = eddy_cast(image, EDDY_INT32), v = floats(EDDY_SHAPE(5));
     const eddy_tensor open = floats(EDDY_UNKNOWN_SHAPE), odd = floats(EDDY_SHAPE(2, 3, EDDY_ANY));
@@ -136,7 +136,7 @@ START_TEST(sentences)
     options();
     shapes();
     definitions();
-    normalisations();
+    normalizations();
     noise();
     volumes();
     morphology();

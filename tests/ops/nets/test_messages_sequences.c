@@ -1,4 +1,4 @@
-/* test_messages_sequences.c -- what losses of sequences, decoders and samplers refuse. */
+/* test_messages_sequences.c -- error messages of sequence losses, decoders and samplers. */
 #include "tests/lib/golden.h"
 #include "ops/short_names.h"
 

@@ -1,5 +1,5 @@
 /* test_pool_nd.c -- pooling along one to three axes: values and gradients against plain loops in
- * float64 and against PyTorch, threads, corners.
+ * float64 and against PyTorch, threads, limits.
  *
  * Numbers marked PyTorch are those of its 1.13, without the padding in the count; dy is 1, 2,
  * 3, ... */

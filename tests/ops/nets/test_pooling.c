@@ -1,5 +1,5 @@
-/* test_pooling.c -- pooling: values and gradients against plain loops in float64 and
- * against PyTorch, ties, NaN, corners.
+/* test_pooling.c -- pooling: values and gradients against plain loops in float64 and against
+ * PyTorch, ties, NaN, limits.
  *
  * Numbers marked PyTorch are those of max_pool2d and avg_pool2d of its 1.13, without the
  * padding in the count; dy is 1, 2, 3, ... */
@@ -194,7 +194,7 @@ START_TEST(of_equal_elements_the_first_has_the_gradient)
 }
 END_TEST
 
-/* A NaN that comes first stays, and has the gradient; elsewhere it is passed over. */
+/* A NaN in the first place is the result and has the gradient; elsewhere it is skipped. */
 /* More elements in a window than float32 counts: the number of the largest is one of them. */
 START_TEST(a_window_of_more_than_2_to_the_24)
 {
@@ -267,6 +267,11 @@ START_TEST(shapes_are_inferred_as_far_as_they_are_known)
     ck_assert_str_eq(eddy_shape_print(eddy_shape_of(valid), text, sizeof text), "[?,3,?,3]");
     const eddy_tensor open = eddy_avg_pool2d(any, EDDY_DIMS(2));
     ck_assert_str_eq(eddy_shape_print(eddy_shape_of(open), text, sizeof text), "[?,?,?,?]");
+    const eddy_tensor empty = shaped(F32, EDDY_SHAPE(1, 0, 2, 1), (double[]){ 0 });
+    const eddy_tensor none = eddy_max_pool2d(empty, EDDY_DIMS(1));
+    ck_assert_str_eq(eddy_shape_print(eddy_shape_of(none), text, sizeof text), "[1,0,2,1]");
+    near("no rows", 0, none, 0, NULL);
+    near("no slopes", 0, slope(none, empty), 0, NULL);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* test_sequences.c -- losses of sequences and of sampled classes against PyTorch 1.13, draws of
- * classes against their probabilities, decoding and distances against loops. */
+/* test_sequences.c -- sequence losses and sampled losses against PyTorch 1.13, samplers against
+ * their probabilities, decoders and distances against loops. */
 #include "tests/lib/element_checks.h"
 
 Suite *sequences_suite(void);

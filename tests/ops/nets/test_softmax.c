@@ -1,8 +1,8 @@
-/* test_softmax.c -- softmax, its logarithm and the losses: values against plain
- * loops, gradients against differences and worked numbers.
+/* test_softmax.c -- softmax, its logarithm and the losses: values against plain loops, gradients
+ * against finite differences and known values.
  *
  * Cases called M-27 and so on, and what is marked "corner", restate TensorFlow's
- * behaviour in small numbers. */
+ * behavior in small numbers. */
 #include "tests/lib/element_checks.h"
 #include "tests/lib/finite_differences.h"
 
@@ -181,7 +181,7 @@ START_TEST(extremes)
     IS(eddy_softmax(vec(F32, V(INFINITY, 0))), NAN, NAN);
     IS(eddy_log_softmax(vec(F32, V(NAN, 0))), NAN, NAN);
     IS(eddy_log_softmax(vec(F64, V(7))), 0);
-    /* A label of 0 counts nothing, whatever the logit. */
+    /* A label of 0 contributes nothing, whatever the logit. */
     eddy_tensor x = vec(F64, V(-INFINITY, 0)), z = vec(F64, V(0, 1));
     IS(eddy_softmax_cross_entropy(z, x), 0);
     IS(slope(eddy_softmax_cross_entropy(z, x), x), 0, 0);

@@ -1,5 +1,5 @@
-/* test_winograd.c -- convolutions by minimal filtering against the same ops in float64, which
- * test_conv.c holds against loops, and against direct sums where these must come out. */
+/* test_winograd.c -- convolutions by Winograd's minimal filtering against the same operations in
+ * float64, which test_conv.c compares with loops, and against direct sums where both must agree. */
 #include "graph/base/cpu.h"
 #include "ops/nets/conv2d_fused.h"
 #include "tests/lib/checks.h"

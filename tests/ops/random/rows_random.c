@@ -1,4 +1,4 @@
-/* rows_random.c -- distributions, seeds that are a tensor, choices; see rows.h. */
+/* rows_random.c -- distributions, seeds given as tensors, choices; see rows.h. */
 #include "tests/lib/rows.h"
 
 #define SEED INTS(EDDY_SHAPE(2), 3, 4)

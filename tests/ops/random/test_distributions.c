@@ -1,5 +1,5 @@
-/* test_distributions.c -- random numbers against the exact laws of their distributions, seeds
- * that are a tensor, choices, and what stands at the corners. */
+/* test_distributions.c -- random numbers against the exact laws of their distributions, seeds given
+ * as tensors, choices, and extreme parameters. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
 #include "ops/kernels/special/special_beta.h"

@@ -1,5 +1,4 @@
-/* test_messages_random.c -- what distributions, classes and choices say when their operands do
- * not fit. */
+/* test_messages_random.c -- error messages of distributions, samplers and choices. */
 #include "graph/internal.h"
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"

@@ -1,5 +1,5 @@
-/* test_random.c -- the generator against published vectors, the distributions
- * against their exact laws, and the ops against what they promise. */
+/* test_random.c -- the generator against published vectors, the distributions against their exact
+ * laws, and documented properties of the operations. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
@@ -135,7 +135,7 @@ START_TEST(laws)
 }
 END_TEST
 
-/* Neighbours in an array, in steps, in seeds, and in the graph's seed. */
+/* Neighbors in an array, in steps, in seeds, and in the graph's seed. */
 START_TEST(independence)
 {
     static double v[SAMPLE], w[SAMPLE];

@@ -1,4 +1,4 @@
-/* rows_sorting.c -- sorting, running extremes, elements along an axis, statistics, bins; see
+/* rows_sorting.c -- sorting, cumulative extremes, elements along an axis, statistics, bins; see
  * rows.h. */
 #include "tests/lib/rows.h"
 

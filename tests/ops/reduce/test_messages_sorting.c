@@ -1,5 +1,5 @@
-/* test_messages_sorting.c -- what sorting, running values, statistics, bins and metrics say
- * when their inputs do not fit. */
+/* test_messages_sorting.c -- error messages of sorting, cumulative operations, statistics, bins and
+ * metrics. */
 #include "graph/internal.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"

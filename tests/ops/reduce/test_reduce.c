@@ -1,8 +1,8 @@
-/* test_reduce.c -- reductions, index of the extreme, running sums and products:
- * values against plain loops, gradients against differences and worked numbers.
+/* test_reduce.c -- reductions, argmax and argmin, cumulative sums and products: values against
+ * plain loops, gradients against finite differences and known values.
  *
  * Cases called M-03 and so on, and what is marked "corner", restate TensorFlow's
- * behaviour in small numbers. */
+ * behavior in small numbers. */
 #include "tests/lib/element_checks.h"
 #include "tests/lib/finite_differences.h"
 

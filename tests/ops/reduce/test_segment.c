@@ -1,5 +1,5 @@
-/* test_segment.c -- folding rows by their segments, against plain loops; the
- * gradients at ties and zeros; ids that do not fit. */
+/* test_segment.c -- segment reductions against plain loops; gradients at ties and zeros; invalid
+ * segment ids. */
 #include "autodiff/functions.h"
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"

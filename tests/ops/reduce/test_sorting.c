@@ -1,5 +1,5 @@
-/* test_sorting.c -- sorting, the largest elements, running extremes and logarithms, quantiles,
- * statistics and bins against plain loops, and at their corners. */
+/* test_sorting.c -- sorting, top-k, cumulative extremes and logsumexp, quantiles, statistics and
+ * bins against plain loops, and at their limits. */
 #include "tests/lib/array_trial.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* test_fft.c -- Fourier transforms against sums in long double, sizes and types at the
- * corners; windows against numbers of NumPy 1.24, with TensorFlow's formula for Vorbis's. */
+/* test_fft.c -- Fourier transforms against sums in long double, extreme sizes and all types;
+ * windows against NumPy 1.24, Vorbis's against TensorFlow's formula. */
 #include "tests/lib/checks.h"
 
 #include <math.h>

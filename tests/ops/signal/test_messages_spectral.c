@@ -1,4 +1,4 @@
-/* test_messages_spectral.c -- what Fourier transforms and windows refuse. */
+/* test_messages_spectral.c -- error messages of Fourier transforms and windows. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 

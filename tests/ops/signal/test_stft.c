@@ -1,5 +1,5 @@
-/* test_stft.c -- signals in frames, their spectra and cosine transforms against sums, short-time
- * transforms also against PyTorch 1.13, and there and back. */
+/* test_stft.c -- frames, their spectra and cosine transforms against sums; short-time transforms
+ * also against PyTorch 1.13, and inverted. */
 #include "tests/lib/element_checks.h"
 
 Suite *stft_suite(void);

@@ -1,5 +1,5 @@
-/* rows_updates.c -- the ops that change variables in parts, which the sweep cannot build; see
- * rows.h.  test_updates.c has them. */
+/* rows_updates.c -- the operations that update parts of variables, which the sweep cannot build;
+ * see rows.h. test_updates.c tests them. */
 #include "tests/lib/rows.h"
 
 #define STATE "works on a variable's state"

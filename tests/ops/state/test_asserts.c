@@ -41,7 +41,7 @@ static eddy_status feeds(eddy_tensor t, eddy_tensor x, eddy_shape shape, const d
 
 typedef eddy_tensor pair_fn(const eddy_assert_pair_args *a);
 
-/* Which of x < y, x == y, x > y fulfils the claim. */
+/* Which of x < y, x == y, x > y fulfills the claim. */
 static const struct { pair_fn *fn; bool holds[3]; const char *says; } pairs[] = {
     { eddy_assert_equal_with, { false, true, false }, "x == y did not" },
     { eddy_assert_none_equal_with, { true, false, true }, "x != y for every single element did" },
@@ -131,7 +131,7 @@ START_TEST(order)
 }
 END_TEST
 
-/* What is shown; how much of it; nothing where there is nothing; broadcasting. */
+/* The values shown and their number; empty tensors; broadcasting. */
 START_TEST(text)
 {
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_UNKNOWN_SHAPE);
@@ -147,7 +147,7 @@ START_TEST(text)
 }
 END_TEST
 
-/* Nothing is asserted that nobody waits for. */
+/* An assertion that no node waits for does not run. */
 START_TEST(waiting)
 {
     const eddy_tensor x = open(), y = Neg(x);

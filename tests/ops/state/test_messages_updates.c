@@ -1,4 +1,4 @@
-/* test_messages_updates.c -- what the ops say that change variables in parts, assertions, and
+/* test_messages_updates.c -- error messages of updates of parts of variables, of assertions, and of
  * formulas of distributions. */
 #include "tests/lib/golden.h"
 #include "build/gen/table.h"

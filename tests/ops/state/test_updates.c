@@ -1,4 +1,5 @@
-/* test_updates.c -- variables changed in parts: rows by index and by tuples, slices, counters. */
+/* test_updates.c -- updates of parts of variables: rows by index and by tuples, slices,
+ * counters. */
 #include "autodiff/functions.h"
 #include "tests/lib/array_trial.h"
 
@@ -31,7 +32,7 @@ static const struct { scatter_fn *fn; double want[6]; } scatters[] = {
     { eddy_scatter_max_with, { 36, 24, 3, 4, 5, 6 } },
 };
 
-/* Rows 0, 0 and 2; -3 is passed over. */
+/* Rows 0, 0 and 2; -3 is skipped. */
 START_TEST(scatter_rows)
 {
     static const eddy_dtype dtypes[] =

@@ -1,5 +1,5 @@
-/* test_messages_optim_recent.c -- what the optimizers of later years, clipping and weight decay
- * around optimizers, SAM, cyclic and joined schedules say of what does not fit. */
+/* test_messages_optim_recent.c -- error messages of the newer optimizers, of clipping and weight
+ * decay around optimizers, SAM, and cyclic and joined schedules. */
 #include "ops/short_names.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"

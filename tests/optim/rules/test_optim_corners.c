@@ -1,5 +1,5 @@
-/* test_optim_corners.c -- what the optimizers after tf.train do with gradients and
- * variables of zeros, of no elements, of any rank; filters, roots made apart, plans. */
+/* test_optim_corners.c -- the newer optimizers with gradients and variables of zeros, without
+ * elements, and of any rank; filters, roots computed separately, plans. */
 #include "../../../eddy.h"
 #include "ops/short_names.h"
 #include "tests/lib/memory_files.h"
@@ -194,7 +194,7 @@ END_TEST
 
 /* ------------------------------------------------------------------ rows, filters -- */
 
-/* Slots of rows that no gradient names may be anything: nobody reads them. */
+/* Slots of rows that no gradient names may have any value: they are not read. */
 START_TEST(lazy_reads_named_rows_only)
 {
     eddy_optimizer *const o[] = {
@@ -352,7 +352,7 @@ START_TEST(threads)
 }
 END_TEST
 
-/* Without memory for one thing or another there is an error, and all is given back. */
+/* Whichever allocation fails, there is an error, and all memory is released. */
 START_TEST(no_memory)
 {
     for (long at = 1, done = 0; !done; at += 1 + at / 8) {

@@ -1,5 +1,5 @@
-/* test_optim_elementwise.c -- optimizers after tf.train that treat each element by itself, against
- * plain loops in float64 and figures of PyTorch 1.13. */
+/* test_optim_elementwise.c -- newer elementwise optimizers against plain loops in float64 and
+ * results of PyTorch 1.13. */
 #include "tests/lib/optimizer_steps.h"
 
 Suite *optim_elementwise_suite(void);

@@ -1,5 +1,5 @@
-/* test_optim_matrices.c -- optimizers that look at a whole variable: LAMB, LARS, Adafactor,
- * SM3, Shampoo, and the decay around an optimizer, against plain loops in float64. */
+/* test_optim_matrices.c -- optimizers that use a whole variable: LAMB, LARS, Adafactor, SM3,
+ * Shampoo, and weight decay around an optimizer, against plain loops in float64. */
 #include "tests/lib/optimizer_steps.h"
 
 Suite *optim_matrices_suite(void);

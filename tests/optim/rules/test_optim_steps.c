@@ -1,5 +1,5 @@
-/* test_optim_steps.c -- each optimizer for 20 steps against its formula in float64, dense and
- * sparse; what an update costs: one loop, and the rows that it is about. */
+/* test_optim_steps.c -- 20 steps of each optimizer against its formula in float64, dense and
+ * sparse; the cost of an update: one loop, and only the affected rows. */
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>

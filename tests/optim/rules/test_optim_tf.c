@@ -1,5 +1,5 @@
-/* test_optim_tf.c -- Adagrad, AdagradDA, Adadelta, RMSProp, Ftrl and the proximal ones:
- * TensorFlow's figures and refusals. */
+/* test_optim_tf.c -- Adagrad, AdagradDA, Adadelta, RMSProp, Ftrl and the proximal optimizers:
+ * TensorFlow's values and errors. */
 #include "tests/lib/optimizer_formulas.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* rows_schedules.c -- schedules, as functions of their rates and other numbers, for whoever
- * learns these. */
+/* rows_schedules.c -- schedules as differentiable functions of their rates and other numbers. */
 #include "tests/lib/rows.h"
 
 #define N(v) eddy_scalar(g, v)

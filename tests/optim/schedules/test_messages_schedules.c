@@ -1,5 +1,5 @@
-/* test_messages_schedules.c -- what schedules, averages, optimizers around optimizers and
- * the clipping of lists say of what does not fit. */
+/* test_messages_schedules.c -- error messages of schedules, averages, wrappers of optimizers and
+ * clipping of lists. */
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
 

@@ -1,5 +1,5 @@
-/* test_schedules.c -- learning rates that follow the step.  TensorFlow's numbers are
- * called L-02 and so on; those of PyTorch 1.13 were printed by its lr_scheduler. */
+/* test_schedules.c -- learning rates that depend on the step. TensorFlow's cases are called L-02
+ * and so on; the values of PyTorch 1.13 were printed by its lr_scheduler. */
 #include "tests/lib/checks.h"
 
 #include <math.h>

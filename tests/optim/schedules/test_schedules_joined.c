@@ -1,5 +1,4 @@
-/* test_schedules_joined.c -- cyclic rates, against PyTorch's formula, and schedules one after the
- * other. */
+/* test_schedules_joined.c -- cyclic rates against PyTorch's formula, and sequences of schedules. */
 #include "tests/lib/checks.h"
 
 #include <math.h>

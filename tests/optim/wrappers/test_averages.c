@@ -1,5 +1,5 @@
-/* test_averages.c -- averages of variables over the steps; TensorFlow's numbers are called
- * E-02 and so on, the others come from loops in float64. */
+/* test_averages.c -- averages of variables over the steps; TensorFlow's cases are called E-02 and
+ * so on, the others are compared with loops in float64. */
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -167,7 +167,7 @@ START_TEST(e10_under_a_control_dependency)
 }
 END_TEST
 
-/* After a step, in one run with it, averages see what the step made. */
+/* In one run with a step, and after it, averages see the updated values. */
 START_TEST(averages_after_a_step)
 {
     eddy_tensor v = variable(vec(1, 2), "v");
@@ -336,7 +336,7 @@ START_TEST(handles_that_are_nothing)
 {
     eddy_tensor v = variable(n(1), "v");
     ck_assert(!eddy_is_valid(eddy_averages_apply(NULL, EDDY_LIST(v))));
-    fails(g, EDDY_INVALID_ARGUMENT, "averages: the object is NULL or has been freed");
+    fails(g, EDDY_INVALID_ARGUMENT, "averages_apply: the object is NULL or has been freed");
     ck_assert(!eddy_is_valid(eddy_averages_apply(NULL, EDDY_LIST())));
     ck_assert(!eddy_is_valid(eddy_averages_of(NULL, v)));
     ck_assert(!eddy_is_valid(eddy_averages_swap(NULL)));

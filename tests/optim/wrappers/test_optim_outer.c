@@ -1,6 +1,5 @@
-/* test_optim_outer.c -- optimizers inside optimizers: clipping of what is accumulated, weight
- * decay in the gradient, the variables of all of them, resetting them; and options that are no
- * tensors. */
+/* test_optim_outer.c -- wrapped optimizers: clipping of accumulated gradients, weight decay in the
+ * gradient, the variables of all of them, resetting them; and options that are not tensors. */
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -234,9 +233,9 @@ START_TEST(averages_of_an_empty_list_are_of_all)
 }
 END_TEST
 
-/* ------------------------------------------------------------- what is no tensor -- */
+/* ------------------------------------------------------------- what is not a tensor -- */
 
-/* What a plain number in the place of a tensor, or of the graph, becomes. */
+/* A plain number in place of a tensor or of the graph. */
 static eddy_graph *forged(void) { return (eddy_graph *)(uintptr_t)3; }
 static eddy_tensor number_as_tensor(void)
 {

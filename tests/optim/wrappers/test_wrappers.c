@@ -1,5 +1,5 @@
-/* test_wrappers.c -- optimizers around optimizers, against loops in float64 that keep the
- * inner optimizer's slots themselves. */
+/* test_wrappers.c -- wrappers of optimizers against loops in float64 that keep the inner
+ * optimizer's slots. */
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -270,7 +270,7 @@ START_TEST(loss_scale_corners)
     step_by(train, 0, 0);
     ck_assert_double_eq(number(s, scale), (double)1e30f);
     ck_assert(!eddy_is_valid(eddy_scale_loss(eddy_gradient_descent(g, n(1)), loss)));
-    fails(g, EDDY_INVALID_ARGUMENT, "'GradientDescent' is not an optimizer that scales the loss");
+    fails(g, EDDY_INVALID_ARGUMENT, "loss_scale_of: 'GradientDescent' does not scale the loss");
     ck_assert(!eddy_is_valid(eddy_loss_scale_of(NULL)));
 }
 END_TEST

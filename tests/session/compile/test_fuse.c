@@ -1,5 +1,5 @@
-/* test_fuse.c -- elementwise instructions that become one: the same bits, less
- * memory, the same errors.  Every sweep row and random graph also runs both ways. */
+/* test_fuse.c -- fusing elementwise instructions: the same bits, less memory, the same errors.
+ * Every sweep row and random graph also runs with and without fusing. */
 #include "tests/lib/checks.h"
 
 Suite *fuse_suite(void);
@@ -86,7 +86,7 @@ START_TEST(values_read_elsewhere)
 }
 END_TEST
 
-/* Updates of each element join; reads of what they change see what they should. */
+/* Elementwise updates are fused; reads of the updated variables see the right values. */
 START_TEST(updates)
 {
     eddy_tensor x = numbers(ROWS, COLUMNS), m = numbers(ROWS, COLUMNS), n = numbers(ROWS, COLUMNS);
@@ -105,6 +105,69 @@ START_TEST(updates)
         eddy_session_free(s);
     }
     for (int i = 0; i < 4; i++) {
+        ck_assert(eddy_array_equal(value[0][i], value[1][i]));
+        eddy_array_free(value[0][i]);
+        eddy_array_free(value[1][i]);
+    }
+}
+END_TEST
+
+/* ------------------------------------------- values that are assigned to variables -- */
+
+enum { KINDS = 8 };
+
+static eddy_tensor both(eddy_tensor a, eddy_tensor b)
+{
+    return eddy_group(g, EDDY_LIST(a, b), NULL);
+}
+
+/* Steps with loops in which the operation that computes a variable's new value may write the
+ * variable, or must not. *also is fetched in the same run. */
+static eddy_tensor assigning(int kind, eddy_tensor a, eddy_tensor b, eddy_tensor *also)
+{
+    const eddy_tensor x = Mul(Sin(a), 0.5), y = Add(Mul(a, 0.9), x);
+    const eddy_tensor product = MatMul(b, eddy_transpose(b));
+    const eddy_tensor slope = MatMul(product, Exp(b));      /* in memory, overwritten in place */
+    const eddy_tensor m = Add(Mul(0.9, a), slope);
+    switch (kind) {
+    case 0: return eddy_assign(a, y);
+    case 1: return eddy_assign(b, Sub(b, Sqrt(Abs(eddy_assign(a, y)))));
+    case 2: return both(eddy_assign(a, Add(b, 1)), eddy_assign(b, Mul(a, 3)));    /* crosswise */
+    case 3: return eddy_assign(a, Mul(eddy_assign(a, y), 2));                     /* twice */
+    case 4: *also = Tanh(y); return eddy_assign(a, y);      /* y is read elsewhere in the loop */
+    case 5: *also = y; return eddy_assign(a, y);            /* and after it */
+    case 6: return eddy_assign(a, m);
+    default: return both(eddy_assign(a, m), eddy_assign(b, Sub(b, Mul(0.01, m))));
+    }
+}
+
+static void three_steps(eddy_session *s, eddy_tensor step, eddy_tensor also, eddy_tensor a,
+                        eddy_tensor b, eddy_array **value)
+{
+    eddy_array *seen[2] = { NULL };
+    runs(s, eddy_initializer(g));
+    for (int i = 0; i < 3; i++) {
+        eddy_array_free(seen[1]);
+        seen[1] = NULL;
+        ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(step, also), seen), EDDY_OK);
+        ck_assert_ptr_null(seen[0]);
+    }
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED(), EDDY_FETCH(a, b), value), EDDY_OK);
+    value[2] = seen[1];
+}
+
+START_TEST(assigned_values)
+{
+    const eddy_tensor a = numbers(ROWS, COLUMNS), b = numbers(ROWS, COLUMNS);
+    eddy_tensor       also = eddy_identity(a);
+    const eddy_tensor step = both(assigning(_i, a, b, &also), eddy_no_op(g));
+    eddy_array       *value[2][3] = { { NULL } };
+    for (int k = 0; k < 2; k++) {
+        eddy_session *s = eddy_session_new(g, .without = k == 1 ? EDDY_PASS_FUSE : 0);
+        three_steps(s, step, also, a, b, value[k]);
+        eddy_session_free(s);
+    }
+    for (int i = 0; i < 3; i++) {
         ck_assert(eddy_array_equal(value[0][i], value[1][i]));
         eddy_array_free(value[0][i]);
         eddy_array_free(value[1][i]);
@@ -220,6 +283,7 @@ Suite *fuse_suite(void)
     tcase_add_test(c, broadcasting);
     tcase_add_test(c, values_read_elsewhere);
     tcase_add_test(c, updates);
+    tcase_add_loop_test(c, assigned_values, 0, KINDS);
     tcase_add_test(c, update_without_a_value);
     tcase_add_test(c, update_behind_a_division);
     tcase_add_test(c, types_without_loops);

@@ -1,5 +1,5 @@
-/* test_hoist.c -- what does not change from run to run is computed once: when that is so,
- * that it is computed again when a variable has changed in whatever way, and what it costs. */
+/* test_hoist.c -- values that do not change from run to run are computed once: when this applies,
+ * that they are computed again after any change of a variable, and what it costs. */
 #include "session/state/internal.h"
 #include "tests/lib/checks.h"
 #include "tests/lib/memory_files.h"
@@ -106,7 +106,7 @@ static void same(eddy_tensor x, const eddy_array *a, eddy_tensor y)
 
 static int hoisted(void) { return eddy_session_plan_info(on).changes[PASS]; }
 
-/* The next run of y, fed a, takes the whole plan, or only what is behind the front. */
+/* The next run of y, fed a, runs the whole plan, or only the part after the hoisted front. */
 static void takes(bool whole, eddy_tensor x, const eddy_array *a, eddy_tensor y)
 {
     const eddy_plan *p = on->plans;
@@ -152,7 +152,7 @@ START_TEST(once)
 }
 END_TEST
 
-/* What is fetched and does not change is computed once; each caller has an array of his own. */
+/* A fetched value that does not change is computed once; each caller gets its own array. */
 START_TEST(fetched)
 {
     const eddy_tensor v = square(1), y = MatMul(v, Tanh(v));
@@ -319,7 +319,7 @@ START_TEST(after_a_failing_update)
 }
 END_TEST
 
-/* What is computed once may be impossible: each run says so, until it is possible. */
+/* A hoisted computation may fail: each run reports the error until it succeeds. */
 START_TEST(impossible)
 {
     const int32_t     zero = 0, three = 3, seven[] = { 7, 14, -7 };
@@ -410,7 +410,7 @@ START_TEST(random_and_fed)
 }
 END_TEST
 
-/* What is wanted in each run and is large, or is made as fast as it is read. */
+/* Values that are not hoisted: large ones, or those that are computed as fast as they are read. */
 START_TEST(not_worth_it)
 {
     const eddy_shape  row = EDDY_SHAPE(1, SIZE);
@@ -428,7 +428,7 @@ START_TEST(not_worth_it)
 }
 END_TEST
 
-/* A value that is not kept is computed where it was; what is made of it, too. */
+/* A value that is not kept is computed in its place, and so are the values that depend on it. */
 START_TEST(turned_away)
 {
     const eddy_tensor x = fed(), r = variable(EDDY_SHAPE(1, SIZE), 3);
@@ -449,7 +449,7 @@ END_TEST
 
 static size_t arena(const eddy_session *s) { return eddy_session_plan_info(s).arena_bytes; }
 
-/* All that is kept has no more bytes than what it is made of, and a few. */
+/* Kept values take hardly more bytes than their operands. */
 START_TEST(memory)
 {
     enum { LAYERS = 40, SPARE = 1 << 16 };

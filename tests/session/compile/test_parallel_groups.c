@@ -1,5 +1,5 @@
-/* test_parallel_groups.c -- small instructions that do not depend on each other run side by side:
- * what does, that nothing changes by it, memory, errors inside, and many runs at once. */
+/* test_parallel_groups.c -- small independent instructions that run in parallel: which ones, equal
+ * results, memory, errors inside, and many simultaneous runs. */
 #include "session/compile/parallel_groups.h"
 #include "tests/lib/checks.h"
 
@@ -75,6 +75,26 @@ static eddy_tensor heads(eddy_tensor x)
     return Mean(Square(eddy_concat((eddy_list){ TOWERS, all }, 1)));
 }
 
+static int loop_body(eddy_list x, eddy_tensor *y, void *w)
+{
+    y[0] = Tanh(MatMul(Relu(MatMul(x.at[0], *(eddy_tensor *)w)), *(eddy_tensor *)w));
+    return 1;
+}
+
+/* A loop in each tower, whose body has memory of its own. */
+static eddy_tensor loops(eddy_tensor x)
+{
+    eddy_tensor sum = eddy_scalar(g, 0);
+    for (int i = 0; i < TOWERS; i++) {
+        eddy_tensor first =
+            eddy_init_glorot_uniform(g, EDDY_FLOAT32, EDDY_SHAPE(SIZE, SIZE), i + 1);
+        eddy_tensor w = eddy_variable(g, first), y = tower(x, 2);
+        eddy_iterate(3, (eddy_function){ .build = loop_body, .context = &w }, EDDY_LIST(y), &y);
+        sum = Add(sum, Mean(Square(tower(y, 2))));
+    }
+    return sum;
+}
+
 /* Each tower draws its own numbers. */
 static eddy_tensor noisy(eddy_tensor x)
 {
@@ -89,7 +109,8 @@ typedef struct model {
 } model;
 
 static const model MODELS[] = {
-    { "towers", towers }, { "ensemble", ensemble }, { "heads", heads }, { "noisy", noisy },
+    { "towers", towers }, { "ensemble", ensemble }, { "heads", heads }, { "loops", loops },
+    { "noisy", noisy },
 };
 enum { MODEL_COUNT = sizeof MODELS / sizeof *MODELS, NOISY = MODEL_COUNT - 1 };
 

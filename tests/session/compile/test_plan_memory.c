@@ -1,6 +1,5 @@
-/* test_plan_memory.c -- the memory of plans: what networks need is not much more than what
- * is alive at once, each place holds one thing at a time, and a plan in which it does not
- * is noticed. */
+/* test_plan_memory.c -- the memory of plans: networks need little more than the values alive at
+ * once, no place holds two values at a time, and the check finds a plan in which one does. */
 #include "session/state/internal.h"
 #include "optim/optim.h"
 #include "ops/short_names.h"

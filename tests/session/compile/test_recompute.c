@@ -1,5 +1,5 @@
-/* test_recompute.c -- cheap values that a later loop makes again: the same bits, less
- * memory; and when they are better kept. */
+/* test_recompute.c -- cheap values that a later loop computes again: the same bits, less memory;
+ * and when they are kept instead. */
 #include "tests/lib/checks.h"
 #include "session/state/internal.h"
 
@@ -24,7 +24,7 @@ static eddy_tensor large(int seed) { return numbers(ROWS, COLUMNS, seed); }
 static eddy_tensor row(int seed) { return numbers(1, COLUMNS, seed); }
 
 /* All of x is needed before any of the result: two loops. */
-static eddy_tensor centred(eddy_tensor x) { return Sub(x, eddy_mean(x)); }
+static eddy_tensor centered(eddy_tensor x) { return Sub(x, eddy_mean(x)); }
 
 static eddy_session *session(unsigned without, int threads)
 {
@@ -97,22 +97,23 @@ static void remakes(eddy_list fetches, int values, int arrays)
 
 START_TEST(an_addition)
 {
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(Add(large(1), row(2)))))), 1, 1);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(Add(large(1), row(2)))))), 1, 1);
 }
 END_TEST
 
 START_TEST(a_chain)
 {
     eddy_tensor h = Maximum(Mul(Sub(large(1), row(2)), row(3)), 0);
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(h)))), 1, 1);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(h)))), 1, 1);
 }
 END_TEST
 
-/* What the second loop reads of a chain is made from what it makes again anyway. */
+/* The part of a chain that the second loop reads is computed from values that it recomputes
+ * anyway. */
 START_TEST(two_values_of_a_chain)
 {
     eddy_tensor h = Add(large(1), row(2)), y = Maximum(h, 0);
-    remakes(EDDY_FETCH(eddy_sum(Mul(Exp(centred(y)), Sigmoid(h)))), 2, 2);
+    remakes(EDDY_FETCH(eddy_sum(Mul(Exp(centered(y)), Sigmoid(h)))), 2, 2);
 }
 END_TEST
 
@@ -140,7 +141,7 @@ START_TEST(only_large_values)
         eddy_tensor   h = Add(numbers(rows, 100, 1), numbers(1, 100, 2));
         eddy_session *s = eddy_session_new(g);
         runs(s, eddy_initializer(g));
-        runs(s, eddy_sum(Exp(centred(h))));
+        runs(s, eddy_sum(Exp(centered(h))));
         ck_assert_int_eq(changes(eddy_session_plan_info(s)), rows == 6000);
         check_plans(s);
         eddy_session_free(s);
@@ -152,7 +153,7 @@ END_TEST
 
 static eddy_tensor scaled_relu(void)
 {
-    return eddy_mean(Square(centred(Mul(Maximum(Add(large(1), row(2)), 0), row(3)))));
+    return eddy_mean(Square(centered(Mul(Maximum(Add(large(1), row(2)), 0), row(3)))));
 }
 
 static eddy_tensor hinge(void)
@@ -163,7 +164,7 @@ static eddy_tensor hinge(void)
 
 static eddy_tensor bells(void)
 {
-    return eddy_mean(Exp(Neg(Square(centred(Square(Add(large(1), row(2))))))));
+    return eddy_mean(Exp(Neg(Square(centered(Square(Add(large(1), row(2))))))));
 }
 
 static eddy_tensor clamped(void)
@@ -210,7 +211,7 @@ START_TEST(second_order)
 {
     eddy_plan_info plain;
     eddy_tensor b = row(2), h = Maximum(Add(large(1), b), 0);
-    eddy_tensor loss = eddy_mean(Square(centred(Mul(h, Square(h)))));
+    eddy_tensor loss = eddy_mean(Square(centered(Mul(h, Square(h)))));
     eddy_tensor d = eddy_gradient(loss, b), dd = eddy_gradient(eddy_sum(Square(d)), b);
     fits(g);
     const eddy_plan_info info = both_ways(EDDY_FETCH(loss, d, dd), &plain);
@@ -223,15 +224,15 @@ END_TEST
 
 START_TEST(a_dear_function)
 {
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(eddy_tanh(large(1)))))), 0, 0);
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(Div(large(1), row(2)))))), 0, 0);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(eddy_tanh(large(1)))))), 0, 0);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(Div(large(1), row(2)))))), 0, 0);
 }
 END_TEST
 
 START_TEST(a_fetched_value)
 {
     eddy_tensor h = Add(large(1), row(2));
-    remakes(EDDY_FETCH(h, eddy_sum(Exp(centred(h)))), 0, 0);
+    remakes(EDDY_FETCH(h, eddy_sum(Exp(centered(h)))), 0, 0);
 }
 END_TEST
 
@@ -239,7 +240,7 @@ END_TEST
 START_TEST(a_value_for_a_product)
 {
     eddy_tensor h = Add(large(1), row(2)), y = eddy_matmul(h, numbers(COLUMNS, COLUMNS, 3));
-    remakes(EDDY_FETCH(eddy_sum(Exp(Mul(centred(h), y)))), 0, 0);
+    remakes(EDDY_FETCH(eddy_sum(Exp(Mul(centered(h), y)))), 0, 0);
 }
 END_TEST
 
@@ -247,14 +248,14 @@ END_TEST
 START_TEST(operands_that_are_dead)
 {
     eddy_tensor a = eddy_tanh(large(1)), b = Exp(large(2));
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(Add(a, b))))), 0, 0);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(Add(a, b))))), 0, 0);
 }
 END_TEST
 
 /* Two operands are more to read than one result. */
 START_TEST(too_much_to_read)
 {
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(Add(large(1), large(2)))))), 0, 0);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(Add(large(1), large(2)))))), 0, 0);
 }
 END_TEST
 
@@ -285,18 +286,18 @@ START_TEST(an_update_between)
 }
 END_TEST
 
-/* Of random numbers there is one set; what is made of them may be made again. */
+/* Random numbers are drawn once; values computed from them may be recomputed. */
 START_TEST(random_numbers)
 {
     eddy_tensor noise = eddy_random_uniform(g, EDDY_SHAPE(ROWS, COLUMNS), -1, 1, .seed = 5);
-    remakes(EDDY_FETCH(eddy_sum(Exp(centred(noise)))), 0, 0);
-    remakes(EDDY_FETCH(eddy_sum(Mul(Exp(centred(Add(noise, row(2)))), noise))), 1, 1);
+    remakes(EDDY_FETCH(eddy_sum(Exp(centered(noise)))), 0, 0);
+    remakes(EDDY_FETCH(eddy_sum(Mul(Exp(centered(Add(noise, row(2)))), noise))), 1, 1);
 }
 END_TEST
 
 START_TEST(without_fused_loops)
 {
-    eddy_tensor   y = eddy_sum(Exp(centred(Add(large(1), row(2)))));
+    eddy_tensor   y = eddy_sum(Exp(centered(Add(large(1), row(2)))));
     eddy_session *s = session(EDDY_PASS_FUSE, 1);
     runs(s, y);
     ck_assert_int_eq(changes(eddy_session_plan_info(s)), 0);

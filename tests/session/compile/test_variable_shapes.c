@@ -1,6 +1,5 @@
-/* test_variable_shapes.c -- a variable's storage, its static shape and the shape
- * that a plan was compiled for stay together, whatever a file, a callback or
- * another thread does. */
+/* test_variable_shapes.c -- a variable's storage, its static shape and the shape that a plan was
+ * compiled for remain consistent, whatever a file, a callback or another thread does. */
 #include "tests/lib/checks.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/memory_files.h"
@@ -175,7 +174,7 @@ START_TEST(a_variable_becomes_itself_in_another_shape)
 }
 END_TEST
 
-/* Runs what a damaged file made of the graph below. */
+/* Runs the graph below as read from a damaged file. */
 static void run_damaged(const char *text)
 {
     eddy_graph *read = read_text(text);
@@ -196,7 +195,7 @@ static void run_damaged(const char *text)
     eddy_graph_free(read);
 }
 
-/* Every attribute and every output that says what a shape is, one at a time. */
+/* Every attribute and every output that contains a shape, one at a time. */
 START_TEST(damaged_shapes_are_refused_or_run)
 {
     static const char *const change[][2] = {

@@ -1,6 +1,5 @@
-/* test_views.c -- values that are parts of another's memory: what is taken apart along
- * its first axis and what is put together along it costs no copy, and nobody sees a
- * value change because of it. */
+/* test_views.c -- values that are parts of another value's memory: splitting and concatenating
+ * along the first axis copies nothing, and no reader sees a value change because of it. */
 #include "tests/lib/checks.h"
 #include "session/state/internal.h"
 
@@ -121,7 +120,7 @@ static eddy_tensor taken(eddy_tensor x, int i)
     }
 }
 
-/* What is fed, a variable, a constant, a value of the plan's own: nothing is copied. */
+/* A feed, a variable, a constant, a temporary of the plan: nothing is copied. */
 START_TEST(parts_along_the_first_axis)
 {
     const double first = (double)(apart[_i].first * COLUMNS);
@@ -224,7 +223,7 @@ START_TEST(parts_of_a_variable)
 }
 END_TEST
 
-/* An update may not read parts of what it changes; nor may it be in one loop with them. */
+/* An update may not read parts of the variable that it changes, nor be fused with such reads. */
 START_TEST(updates_of_what_is_viewed)
 {
     eddy_array *out[4] = { NULL };

@@ -1,5 +1,5 @@
-/* test_passes.c -- what a session compiles gives what its nodes give one by one: random
- * graphs through the interpreter, and through sessions with passes and without.
+/* test_passes.c -- compiled plans give the same values as running node by node: random graphs in
+ * the interpreter, and in sessions with and without passes.
  *
  *   EDDY_GRAPHS=20000 EDDY_FIRST=0 CK_RUN_CASE=graphs
  *
@@ -41,7 +41,7 @@ typedef struct truth {
     long          compared, unsure;
 } truth;
 
-/* One way of running, and what it is compared with: the interpreter, or another one. */
+/* One way of running, and its reference: the interpreter, or another way. */
 typedef struct way {
     eddy_session_args        options;
     const eddy_session_args *against;
@@ -271,7 +271,7 @@ static void find_truth(truth *t)
 static const char *pass_names(unsigned mask, char *text, size_t size)
 {
     static const char *const names[] = {
-        "fold", "merge", "simplify", "stabilise", "patterns", "products", "epilogues", "schedule",
+        "fold", "merge", "simplify", "stabilize", "patterns", "products", "epilogues", "schedule",
         "fuse", "in_place", "reuse", "pairs", "recompute", "hoist", "parallel" };
     size_t at = (size_t)snprintf(text, size, "without");
     for (int i = 0; i < EDDY_PASSES; i++)
@@ -303,7 +303,7 @@ static bool is_safer(const truth *t, const way *w, const eddy_array *a, const ed
 {
     char why[600];
     way  plain = *w;
-    plain.options.without |= EDDY_PASS_STABILISE;
+    plain.options.without |= EDDY_PASS_STABILIZE;
     if (w->bits || w->against || plain.options.without == w->options.without) return false;
     for (int64_t i = 0; i < eddy_array_count(a); i++) {
         const double x = eddy_array_get(a, i), y = eddy_array_get(b, i);
@@ -542,7 +542,7 @@ START_TEST(computed_constant_behind_update)
 }
 END_TEST
 
-/* The mean of no elements is no number, and their sum 0, whatever they would be. */
+/* The mean of no elements is NaN, and their sum is 0. */
 START_TEST(folds_of_no_equal_elements)
 {
     random_graph g = by_hand();

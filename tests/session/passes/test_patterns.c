@@ -1,5 +1,5 @@
-/* test_patterns.c -- ops made of parts that a session computes as one: each way of writing
- * them is recognised and gives the same; what is only similar is left alone. */
+/* test_patterns.c -- operations made of parts that a session computes as one: every way of writing
+ * them is recognized and gives the same values; similar graphs are left unchanged. */
 #include "tests/lib/checks.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ typedef struct outcome {
     char        report[1 << 16];
 } outcome;
 
-/* y, with what the passes say of it. */
+/* y, with the report of the passes. */
 static void run(outcome *o, eddy_tensor y, eddy_tensor x, const eddy_array *v, unsigned without)
 {
     FILE         *f = fmemopen(o->report, sizeof o->report, "w");
@@ -99,33 +99,33 @@ static eddy_tensor by_moments_plain(eddy_tensor x, eddy_dims axes, bool keep)
     const eddy_tensor mean = eddy_moments(x, .axes = axes, .keepdims = keep);
     return eddy_batch_normalization(x, mean, eddy_output(mean, 1), .variance_epsilon = 1e-3);
 }
-static eddy_tensor centred(eddy_tensor x, eddy_dims axes, bool keep)
+static eddy_tensor centered(eddy_tensor x, eddy_dims axes, bool keep)
 {
     return Sub(x, Mean(x, .axes = axes, .keepdims = keep));
 }
 static eddy_tensor variance(eddy_tensor x, eddy_dims axes, bool keep)
 {
-    return Mean(Square(centred(x, axes, keep)), .axes = axes, .keepdims = keep);
+    return Mean(Square(centered(x, axes, keep)), .axes = axes, .keepdims = keep);
 }
 static eddy_tensor by_root(eddy_tensor x, eddy_dims axes, bool keep)
 {
-    const eddy_tensor z = Div(centred(x, axes, keep), Sqrt(Add(variance(x, axes, keep), 1e-3)));
+    const eddy_tensor z = Div(centered(x, axes, keep), Sqrt(Add(variance(x, axes, keep), 1e-3)));
     return Add(Mul(z, scale_of(x)), offset_of(x));
 }
 static eddy_tensor by_rsqrt(eddy_tensor x, eddy_dims axes, bool keep)
 {
-    const eddy_tensor z = Mul(Rsqrt(Add(1e-3, variance(x, axes, keep))), centred(x, axes, keep));
+    const eddy_tensor z = Mul(Rsqrt(Add(1e-3, variance(x, axes, keep))), centered(x, axes, keep));
     return Add(offset_of(x), Mul(scale_of(x), z));
 }
 static eddy_tensor by_gain(eddy_tensor x, eddy_dims axes, bool keep)
 {
     const eddy_tensor gain = Mul(scale_of(x), Rsqrt(Add(variance(x, axes, keep), 1e-3)));
-    return BiasAdd(Mul(centred(x, axes, keep), gain), offset_of(x));
+    return BiasAdd(Mul(centered(x, axes, keep), gain), offset_of(x));
 }
 static eddy_tensor scaled_first(eddy_tensor x, eddy_dims axes, bool keep)
 {
     const eddy_tensor root = Sqrt(Add(variance(x, axes, keep), 1e-3));
-    return Div(Mul(scale_of(x), centred(x, axes, keep)), root);
+    return Div(Mul(scale_of(x), centered(x, axes, keep)), root);
 }
 static eddy_tensor by_squares(eddy_tensor x, eddy_dims axes, bool keep)
 {
@@ -175,7 +175,7 @@ START_TEST(norms_with_gradients)
     if (last_scale.node > 0) all = Add(all, eddy_gradient(loss, last_scale));
     eddy_array *v = numbers(d, s);
     run(&on, all, x, v, 0);
-    run(&off, all, x, v, EDDY_PASS_PATTERNS | EDDY_PASS_STABILISE | EDDY_PASS_SIMPLIFY);
+    run(&off, all, x, v, EDDY_PASS_PATTERNS | EDDY_PASS_STABILIZE | EDDY_PASS_SIMPLIFY);
     ck_assert(has_op(&on, rows ? "LayerNormGrad" : "FusedBatchNormGradV3"));
     ck_assert(!has_op(&on, "Rsqrt") && !has_op(&on, "Mean") && !has_op(&on, "Sqrt"));
     same_values(d == EDDY_FLOAT32 ? 1e-4 : 1e-10);
@@ -234,16 +234,16 @@ END_TEST
 static eddy_tensor unsteadied(eddy_tensor x)         /* the root, then epsilon */
 {
     const eddy_dims axes = EDDY_AXES(1);
-    return Div(centred(x, axes, true), Add(Sqrt(variance(x, axes, true)), 1e-3));
+    return Div(centered(x, axes, true), Add(Sqrt(variance(x, axes, true)), 1e-3));
 }
 static eddy_tensor other_variance(eddy_tensor x)
 {
-    return Mul(centred(x, EDDY_AXES(1), true),
+    return Mul(centered(x, EDDY_AXES(1), true),
                Rsqrt(Add(variance(Square(x), EDDY_AXES(1), true), 1e-3)));
 }
 static eddy_tensor other_axis(eddy_tensor x)
 {
-    return Mul(centred(x, EDDY_AXES(1), true),
+    return Mul(centered(x, EDDY_AXES(1), true),
                Rsqrt(Add(variance(x, EDDY_AXES(0), true), 1e-3)));
 }
 static eddy_tensor turned(eddy_tensor x)             /* the mean of rows from columns */
@@ -253,7 +253,7 @@ static eddy_tensor turned(eddy_tensor x)             /* the mean of rows from co
 }
 static eddy_tensor without_epsilon(eddy_tensor x)
 {
-    return Mul(centred(x, EDDY_AXES(1), true), Rsqrt(variance(x, EDDY_AXES(1), true)));
+    return Mul(centered(x, EDDY_AXES(1), true), Rsqrt(variance(x, EDDY_AXES(1), true)));
 }
 static eddy_tensor gelu_of_other_number(eddy_tensor x)
 {

@@ -1,5 +1,5 @@
-/* test_rewrites.c -- passes that have something to do, and what rewriting once took for
- * something else: the same values with all passes and with none. */
+/* test_rewrites.c -- graphs that the passes rewrite, some of which a pass once got wrong: the same
+ * values with all passes and with none. */
 #include "tests/lib/checks.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_variables.c -- what reads and updates of variables see. */
+/* test_variables.c -- the values that reads and updates of variables see. */
 #include "tests/lib/checks.h"
 
 Suite *variables_suite(void);
@@ -25,7 +25,7 @@ static eddy_array *array_of(int64_t n, const double *x)
     return eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(n), x);
 }
 
-/* A variable with the value 2, and all of them initialised. */
+/* A variable with the value 2, and all of them initialized. */
 static eddy_tensor variable(const char *name) { return eddy_variable(g, real(g, 2), .name = name); }
 static void initialize(void) { runs(s, eddy_initializer(g)); }
 

@@ -1,0 +1,88 @@
+/* row_products.c -- products before the loop. In x W, where x is computed from rows of the loop
+ * alone and W is the same in all iterations, all rows can be multiplied at once: one product of a
+ * large matrix takes the place of many products of small ones, and the loop gets its rows. So do
+ * those of the gradient, which are products of all rows as well. */
+#include "control/trace.h"
+#include "ops/linear/matmul.h"
+#include "build/gen/table.h"
+
+/* The result may have so many times the elements of x: it is kept for all iterations. */
+enum { MOST_TIMES = 32 };
+
+/* What a value depends on. */
+enum { OUTSIDE = 0, ROWS = 1, MORE = 2 };
+
+typedef struct kinds {
+    const trace *t;
+    extraction  *e;
+    int          n_carried;
+    uint8_t     *of;                /* by node, from t->first on */
+} kinds;
+
+static int kind_of(const kinds *k, eddy_tensor x)
+{
+    if (eddy__extract_variable(k->e, x) >= 0) return MORE;
+    for (int a = 0; a < k->t->n_args; a++)
+        if (eddy_same(k->t->args[a], x)) return a < k->n_carried ? MORE : ROWS;
+    return x.node >= k->t->first ? k->of[x.node - k->t->first] : OUTSIDE;
+}
+
+static int kind_of_node(const kinds *k, const eddy_node *node)
+{
+    int kind = eddy__trace_repeats(node) ? MORE : OUTSIDE;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const int of = kind_of(k, node->inputs[i]);
+        kind = of > kind ? of : kind;
+    }
+    for (int i = 0; i < node->n_controls; i++)
+        if (node->controls[i] >= k->t->first && k->of[node->controls[i] - k->t->first] != OUTSIDE)
+            kind = MORE;
+    /* what else could be computed for all rows is not worth its memory, or has no rule */
+    const bool moves = (node->op->flags & EDDY_OP_ELEMENTWISE) || node->op == &eddy_op_matmul;
+    return kind == ROWS && !moves ? MORE : kind;
+}
+
+static bool is_small(eddy_shape y, eddy_shape x)
+{
+    return y.dim[1] == EDDY_ANY || x.dim[1] == EDDY_ANY || y.dim[1] <= MOST_TIMES * x.dim[1];
+}
+
+static bool is_product(const kinds *k, const eddy_node *node)
+{
+    if (node->op != &eddy_op_matmul) return false;
+    const eddy_matmul_attrs *a = node->attrs;
+    const eddy_shape         x = eddy__type_of(node->inputs[0]).shape;
+    return !a->transpose_a && x.rank == 2 && kind_of(k, node->inputs[0]) == ROWS &&
+           kind_of(k, node->inputs[1]) == OUTSIDE && is_small(node->outputs[0].shape, x);
+}
+
+bool eddy__row_products_find(const trace *t, extraction *e, int n_carried)
+{
+    kinds k = { .t = t, .e = e, .n_carried = n_carried };
+    bool  ranks = n_carried > 0;
+    for (int a = n_carried; a < t->n_args; a++)
+        ranks = ranks && eddy__type_of(t->args[a]).shape.rank >= 0;
+    if (!ranks || t->n_args == n_carried) return true;
+    k.of = eddy__extract_room(e, (int64_t)e->size - t->first + 1, 1);
+    e->products = eddy__extract_room(e, (int64_t)e->size + 1, 1);
+    if (!k.of || !e->products) return false;
+    for (int32_t id = t->first; id <= e->size; id++) {
+        const eddy_node *node = t->graph->nodes[id];
+        k.of[id - t->first] = (uint8_t)kind_of_node(&k, node);
+        e->products[id] = is_product(&k, node);
+    }
+    return true;
+}
+
+int eddy__row_products_build(const trace *t, extraction *e, eddy_list rows, eddy_tensor *in)
+{
+    eddy_tensor *ys = eddy__extract_room(e, e->n_captures, sizeof *ys);
+    int          n = 0;
+    for (int i = 0; ys && e->products && i < e->n_captures; i++)
+        if (e->products[e->captures[i].node]) ys[n++] = e->captures[i];
+    if (n == 0 || !eddy__vectorize(t->graph, rows.count, t->args + (t->n_args - rows.count),
+                                   rows.at, n, ys, in))
+        return 0;
+    for (int i = 0; i < n; i++) eddy__extract_argument(e, ys[i], eddy__type_of(ys[i]));
+    return n;
+}

@@ -1,0 +1,328 @@
+/* characters.c -- an LSTM learns to guess the next character of English text, then writes some.
+ *
+ *   characters [--text FILE] [--units N] [--steps N] [--batch N] [--epochs N] [--write N]
+ *              [--temperature T] [--network loop|unrolled|packed] [--seed N] [--out FOLDER]
+ *
+ * Training runs the cell in a loop inside the graph (eddy_dynamic_rnn), or as nodes for each step,
+ * or as one packed operation, with the same losses. Writing is a loop, too: each round draws a
+ * character from what the network expects, at a temperature, and feeds it to the next, all in one
+ * run.
+ *
+ * Without --text it reads the licences that Debian's package base-files installs below
+ * /usr/share/common-licenses, more than 200 kB (they may be copied, not changed; nothing of them
+ * is distributed here); elsewhere the LICENSE of this folder. The defaults are small, for a run of
+ * seconds; a model that writes words takes minutes:
+ *
+ *   characters --units 256 --steps 64 --batch 32 --epochs 40 --write 500
+ *
+ * Fails if the loss does not come down, or if what is written is not made of pairs of characters
+ * that are in the text. */
+#include <eddy/eddy.h>
+#include <eddy/ops/short_names.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* columns of the vectors of characters; values of a byte; batches of an epoch */
+enum { COLUMNS = 32, BYTES = 256, UPDATES = 50 };
+
+typedef struct options {
+    const char *text, *network, *folder;
+    int         units, steps, batch, epochs, write;
+    double      temperature;
+    int64_t     seed;
+} options;
+
+/* ---------------------------------------------------------------- text -- */
+
+typedef struct text {
+    unsigned char *bytes;
+    size_t         size;
+    int32_t        code[BYTES];         /* of the characters that occur; else -1 */
+    unsigned char  byte[BYTES];         /* of each code */
+    int            codes;
+    bool           pair[BYTES][BYTES];  /* of characters that follow each other */
+} text;
+
+/* Appends a file; false if it cannot be read. */
+static bool append_file(text *t, const char *path)
+{
+    enum { PIECE = 1 << 16 };
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    for (size_t n = 1; n > 0;) {
+        unsigned char *more = realloc(t->bytes, t->size + PIECE);
+        if (!more) break;
+        t->bytes = more;
+        n = fread(t->bytes + t->size, 1, PIECE, f);
+        t->size += n;
+    }
+    fclose(f);
+    return true;
+}
+
+/* Runs of blanks and line ends, such as indentation, become one: nothing is to be learned there. */
+static void squeeze(text *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->size; i++) {
+        const unsigned char c = t->bytes[i];
+        const bool          line = c == '\n',
+                   blank = line || c == ' ' || c == '\t' || c == '\f' || c == '\r';
+        const bool after = n > 0 && (t->bytes[n - 1] == ' ' || t->bytes[n - 1] == '\n');
+        if (!blank) t->bytes[n++] = c;
+        else if (!after) t->bytes[n++] = line ? '\n' : ' ';
+        else if (line) t->bytes[n - 1] = '\n';
+    }
+    t->size = n;
+}
+
+static bool read_text(text *t, const char *path)
+{
+    static const char *const licences[] = {
+        "Apache-2.0", "Artistic", "GFDL-1.3", "GPL-1", "GPL-2", "GPL-3", "LGPL-2", "LGPL-2.1",
+        "LGPL-3", "MPL-1.1", "MPL-2.0",
+    };
+    char name[64];
+    for (size_t i = 0; !path && i < sizeof licences / sizeof *licences; i++) {
+        snprintf(name, sizeof name, "/usr/share/common-licenses/%s", licences[i]);
+        append_file(t, name);
+    }
+    if (path) append_file(t, path);
+    else if (t->size == 0) append_file(t, "LICENSE");
+    squeeze(t);
+    memset(t->code, -1, sizeof t->code);
+    for (size_t i = 0; i < t->size; i++) {
+        if (t->code[t->bytes[i]] < 0) {
+            t->byte[t->codes] = t->bytes[i];
+            t->code[t->bytes[i]] = t->codes++;
+        }
+        if (i > 0) t->pair[t->bytes[i - 1]][t->bytes[i]] = true;
+    }
+    return t->size > 0;
+}
+
+/* Pieces from random places of the text, and the same one character on (splitmix64). */
+static void draw(const text *t, const options *o, uint64_t *state, eddy_array *in, eddy_array *out)
+{
+    int32_t *x = eddy_array_data(in), *y = eddy_array_data(out);
+    for (int b = 0; b < o->batch; b++) {
+        uint64_t z = *state += 0x9e3779b97f4a7c15u;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        const unsigned char *at = t->bytes + (z ^ (z >> 31)) % (t->size - (size_t)o->steps - 1);
+        for (int k = 0; k < o->steps; k++) {
+            *x++ = t->code[at[k]];
+            *y++ = t->code[at[k + 1]];
+        }
+    }
+}
+
+/* --------------------------------------------------------------- model -- */
+
+typedef struct model {
+    eddy_graph *graph;
+    eddy_tensor in, next, loss, train;              /* training */
+    eddy_tensor first, temperature, written;        /* writing */
+} model;
+
+/* The outputs of all steps, by the way that --network names. */
+static eddy_tensor run_cell(const options *o, eddy_rnn_cell cell, eddy_tensor vectors)
+{
+    const int n = o->steps;
+    if (strcmp(o->network, "packed") == 0)
+        return eddy_rnn(vectors, EDDY_CELL(EDDY_LSTM_CELL, o->units), .seed = o->seed).outputs;
+    if (strcmp(o->network, "loop") == 0) return eddy_dynamic_rnn(cell, vectors);
+    eddy_tensor  steps = eddy_unstack(vectors, 1), y = vectors;
+    eddy_tensor *all = calloc(2 * (size_t)n, sizeof *all);
+    for (int t = 0; all && t < n; t++) all[n + t] = eddy_output(steps, t);
+    if (all && eddy_static_rnn(cell, ((eddy_list){ n, all + n }), all) == n)
+        y = eddy_stack((eddy_list){ n, all }, 1);
+    free(all);
+    return y;
+}
+
+/* What a round of writing needs. */
+typedef struct pen {
+    eddy_rnn_cell cell;
+    int           characters;
+    eddy_tensor   temperature;
+} pen;
+
+/* The body: from the state and a character to the next ones, and that character again for the
+ * stack. */
+static int write_one(eddy_list x, eddy_tensor *y, void *context)
+{
+    const pen  *p = context;
+    eddy_tensor vector = eddy_embedding_layer(x.at[2], p->characters, COLUMNS, .reuse = "vectors");
+    eddy_tensor h = eddy_rnn_step(p->cell, vector, x.at, y);
+    eddy_tensor logits = eddy_dense(h, p->characters, .reuse = "guess");
+    eddy_tensor drawn = eddy_random_categorical(Div(logits, p->temperature), 1,
+                                                .dtype = EDDY_INT32);
+    y[2] = Squeeze(drawn, .axes = EDDY_AXES(1));
+    y[3] = y[2];
+    return 4;
+}
+
+static eddy_tensor writing(const options *o, pen *p, eddy_tensor first)
+{
+    eddy_tensor state[2], y[4];
+    if (eddy_zero_state(p->cell, first, state, EDDY_FLOAT32) != 2) return eddy_none(first.graph);
+    const eddy_function f = { .build = write_one, .context = p, .name = "write_one" };
+    const int n = eddy_loop(f, EDDY_LIST(state[0], state[1], first), EDDY_LIST(), y, o->write,
+                            .name = "writing");
+    return n == 4 ? y[3] : eddy_none(first.graph);
+}
+
+static model build(const options *o, int characters)
+{
+    eddy_graph *g = eddy_graph_new(.seed = o->seed);
+    const bool  packed = strcmp(o->network, "packed") == 0;
+    model       m = { .graph = g };
+    m.in = eddy_placeholder(g, "in", EDDY_INT32, EDDY_SHAPE(EDDY_ANY, o->steps));
+    m.next = eddy_placeholder(g, "next", EDDY_INT32, EDDY_SHAPE(EDDY_ANY, o->steps));
+    eddy_tensor vectors = eddy_embedding_layer(m.in, characters, COLUMNS, "vectors",
+                                               .seed = o->seed);
+    /* the packed operation makes variables of the same names */
+    eddy_rnn_cell cell = eddy_lstm_cell(g, o->units, .seed = o->seed,
+                                        .reuse = packed ? "rnn/lstm_cell" : NULL);
+    eddy_tensor   logits = eddy_dense(run_cell(o, cell, vectors), characters, "guess",
+                                      .seed = o->seed);
+    m.loss = eddy_mean(eddy_sparse_softmax_cross_entropy(m.next, logits));
+    eddy_optimizer *adam = eddy_adam(g, .learning_rate = eddy_scalar(g, 3e-3));
+    m.train = eddy_minimize(adam, m.loss);
+
+    pen p = { .cell = cell, .characters = characters };
+    p.temperature = m.temperature = eddy_placeholder(g, "temperature", EDDY_FLOAT32, EDDY_SCALAR);
+    m.first = eddy_placeholder(g, "first", EDDY_INT32, EDDY_SHAPE(1));
+    m.written = writing(o, &p, m.first);
+    return m;
+}
+
+/* ------------------------------------------------------------- training -- */
+
+/* The mean loss of the last epoch; NaN on an error. */
+static double train(const options *o, const model *m, const text *t, eddy_session *s)
+{
+    uint64_t    state = (uint64_t)o->seed;
+    eddy_array *in = eddy_array_new(EDDY_INT32, EDDY_SHAPE(o->batch, o->steps));
+    eddy_array *next = eddy_array_new(EDDY_INT32, EDDY_SHAPE(o->batch, o->steps));
+    eddy_array *out[2] = { NULL };
+    double      sum = 0, loss = NAN;
+    bool        ok = in && next;
+    for (int i = 1; ok && i <= o->epochs * UPDATES; i++) {
+        draw(t, o, &state, in, next);
+        ok = eddy_run(s, EDDY_FEED({ m->in, in }, { m->next, next }),
+                      EDDY_FETCH(m->loss, m->train), out) == EDDY_OK;
+        if (ok) sum += eddy_array_item(out[0]);
+        if (!ok || i % UPDATES) continue;
+        loss = sum / UPDATES;
+        sum = 0;
+        printf("  epoch %2d   loss %.4f\n", i / UPDATES, loss);
+        fflush(stdout);
+    }
+    eddy_array_free(in);
+    eddy_array_free(next);
+    eddy_array_free(out[0]);
+    return ok ? loss : NAN;
+}
+
+/* Prints what the network writes; the share of pairs of characters that the text has. */
+static double write_some(const options *o, const model *m, const text *t, eddy_session *s)
+{
+    const int32_t start = t->code['\n'] < 0 ? 0 : t->code['\n'];
+    int           known = 0, before = t->byte[start];
+    eddy_array   *out = NULL;
+    eddy_feeds    feeds = EDDY_FEED({ m->first, EDDY_INTS(start) },
+                                    { m->temperature, EDDY_NUMBER(EDDY_FLOAT32, o->temperature) });
+    if (eddy_run(s, feeds, EDDY_FETCH(m->written), &out) != EDDY_OK) return NAN;
+    printf("\n");
+    for (int i = 0; i < o->write; i++) {
+        const int c = t->byte[(int)eddy_array_get(out, i)];
+        known += t->pair[before][c];
+        before = c;
+        putchar(c);
+    }
+    printf("\n\n");
+    eddy_array_free(out);
+    return (double)known / o->write;
+}
+
+static bool learn(const options *o, const text *t)
+{
+    model         m = build(o, t->codes);
+    eddy_session *s = eddy_session_new(m.graph);
+    printf("%zu characters, %d different ones; LSTM of %d units, %d steps, %s\n", t->size, t->codes,
+           o->units, o->steps, o->network);
+    bool ok = s && eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(m.graph)), NULL) == EDDY_OK;
+    const double loss = ok ? train(o, &m, t, s) : NAN;
+    const double pairs = ok && !isnan(loss) ? write_some(o, &m, t, s) : NAN;
+    char path[512];
+    ok = !isnan(loss) && !isnan(pairs);
+    if (ok && o->folder) {
+        snprintf(path, sizeof path, "%s/characters.safetensors", o->folder);
+        ok = eddy_save(s, path, EDDY_LIST()) == EDDY_OK;
+    }
+    if (!ok) fprintf(stderr, "%s\n", s ? eddy_session_message(s) : "no session");
+    if (ok) printf("  %.1f %% of the pairs of characters are in the text\n", 100 * pairs);
+    if (ok && !(loss < 0.75 * log(t->codes) && pairs > 0.8)) {
+        fprintf(stderr, "the network has not learned\n");
+        ok = false;
+    }
+    eddy_session_free(s);
+    eddy_graph_free(m.graph);
+    return ok;
+}
+
+static bool read_number(const char *name, const char *value, const char *option, int *n)
+{
+    if (strcmp(name, option) != 0) return false;
+    *n = atoi(value);
+    return *n > 0 && *n <= 1000000;
+}
+
+static bool read_options(options *o, int argc, char **argv)
+{
+    int seed = 1;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *name = argv[i], *value = argv[i + 1];
+        if (strcmp(name, "--text") == 0) o->text = value;
+        else if (strcmp(name, "--network") == 0) o->network = value;
+        else if (strcmp(name, "--out") == 0) o->folder = value;
+        else if (strcmp(name, "--temperature") == 0) o->temperature = atof(value);
+        else if (!read_number(name, value, "--units", &o->units) &&
+                 !read_number(name, value, "--steps", &o->steps) &&
+                 !read_number(name, value, "--batch", &o->batch) &&
+                 !read_number(name, value, "--epochs", &o->epochs) &&
+                 !read_number(name, value, "--write", &o->write) &&
+                 !read_number(name, value, "--seed", &seed))
+            return false;
+    }
+    o->seed = seed;
+    const bool known = strcmp(o->network, "loop") == 0 || strcmp(o->network, "packed") == 0 ||
+                       strcmp(o->network, "unrolled") == 0;
+    return argc % 2 == 1 && known && o->temperature > 0;
+}
+
+int main(int argc, char **argv)
+{
+    static text t;
+    options     o = { .network = "loop", .units = 48, .steps = 24, .batch = 16, .epochs = 4,
+                      .write = 200, .temperature = 0.5, .seed = 1 };
+    if (!read_options(&o, argc, argv)) {
+        fprintf(stderr, "usage: characters [--text FILE] [--units N] [--steps N] [--batch N] "
+                "[--epochs N] [--write N] [--temperature T] [--network loop|unrolled|packed] "
+                "[--seed N] [--out FOLDER]\n");
+        return 2;
+    }
+    if (!read_text(&t, o.text) || t.size < (size_t)o.steps + 2) {
+        fprintf(stderr, "there is no text, or it is too short; name one with --text\n");
+        free(t.bytes);
+        return 1;
+    }
+    const bool ok = learn(&o, &t);
+    free(t.bytes);
+    return !ok;
+}

@@ -1,0 +1,202 @@
+/* beam_search.c -- beam search: a loop over the steps that keeps the best beams, and a loop back
+ * from the last step that follows each beam to its beginning. */
+#include "layers/beam_search.h"
+#include "autodiff/internal.h"
+#include "control/control.h"
+#include "graph/internal.h"
+#include "graph/call_options.h"
+#include "ops/short_names.h"
+
+#include <math.h>
+
+/* What the body carries: these and then the state. */
+enum { IDS, LOG_PROBS, SCORES, FINISHED, LENGTHS, CARRIED };
+
+typedef struct search {
+    const eddy_beam_search_args *args;
+    eddy_graph                  *graph;
+    eddy_tensor                  first;     /* int32 [batch, 1]: the number of an example's first
+                                             * beam among all beams */
+    int64_t                      classes;
+} search;
+
+static eddy_tensor flat(eddy_tensor x) { return eddy_reshape(x, EDDY_SHAPE(-1)); }
+
+
+/* -------------------------------------------------------------------- step -- */
+
+static bool check_logits(search *s, int n, eddy_tensor logits)
+{
+    const eddy_shape shape = eddy_shape_of(logits);
+    const int        want = 1 + s->args->initial_state.count;
+    const eddy_type  type = { eddy_dtype_of(logits), shape };
+    char             text[200];
+    if (!eddy__graph_ready(s->graph)) return false;
+    if (n != want)
+        eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
+                  "beam_search: the function returns %d results; %d expected, logits and the state",
+                  n, want);
+    else if (type.dtype != s->args->dtype || shape.rank != 2 || shape.dim[1] < 1)
+        eddy_fail(s->graph, type.dtype != s->args->dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
+                  "beam_search: the logits are %s; expected %s [beams, classes], and classes known",
+                  eddy_type_print(type, text, sizeof text), eddy_dtype_name(s->args->dtype));
+    else if (s->args->end_token < 0 || s->args->end_token >= shape.dim[1])
+        eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
+                  "beam_search: end_token is %lld; there are %lld classes",
+                  (long long)s->args->end_token, (long long)shape.dim[1]);
+    s->classes = shape.dim[1];
+    return eddy__graph_ready(s->graph);
+}
+
+/* log softmax(logits) as [batch, beams, classes]; a finished beam has only its end_token. */
+static eddy_tensor log_probs_of(const search *s, eddy_tensor logits, eddy_tensor finished)
+{
+    const eddy_dtype dtype = s->args->dtype;
+    eddy_tensor      end = eddy_const(s->graph, EDDY_INT32, EDDY_SCALAR,
+                                      &(int32_t){ (int32_t)s->args->end_token });
+    eddy_tensor      only_end = eddy_one_hot(end, s->classes, 0, -(double)INFINITY, .dtype = dtype);
+    eddy_tensor      p = eddy_reshape(LogSoftmax(logits),
+                                      EDDY_SHAPE(-1, s->args->beam_width, s->classes));
+    return Where(ExpandDims(finished, 2), only_end, p);
+}
+
+/* Sums of log probabilities by the penalty for their lengths [batch, beams, classes]. */
+static eddy_tensor penalized(const search *s, eddy_tensor sums, eddy_tensor lengths)
+{
+    const double weight = s->args->length_penalty_weight;
+    if (weight == 0) return sums;
+    return Div(sums, Pow(Div(Add(Cast(lengths, s->args->dtype), 5), 6), weight));
+}
+
+/* The lengths of all extensions: an id makes an unfinished sequence longer; its end_token does,
+ * too, but not for the score, as in TensorFlow. */
+static eddy_tensor extended(const search *s, eddy_tensor lengths, eddy_tensor finished)
+{
+    eddy_tensor end = eddy_const(s->graph, EDDY_INT32, EDDY_SCALAR,
+                                 &(int32_t){ (int32_t)s->args->end_token });
+    eddy_tensor one = eddy_one_hot(end, s->classes, 0, 1, .dtype = EDDY_INT32);
+    return Add(ExpandDims(lengths, 2), Where(ExpandDims(finished, 2), 0, one));
+}
+
+static eddy_tensor of_beams(eddy_tensor x, eddy_tensor beams)
+{
+    return Gather(x, beams, .axis = 1, .batch_dims = 1);
+}
+
+/* From the beams to the best ones of their extensions; stacks the ids and where they come from. */
+static int step(eddy_list x, eddy_tensor *y, void *context)
+{
+    search           *s = context;
+    const int         n = s->args->initial_state.count;
+    eddy_tensor       in[EDDY_MAX_RESULTS], out[EDDY_MAX_RESULTS];
+    const eddy_tensor finished = x.at[FINISHED], lengths = x.at[LENGTHS];
+    in[0] = flat(x.at[IDS]);
+    for (int k = 0; k < n; k++) in[k + 1] = x.at[CARRIED + k];
+    for (int k = 0; k < EDDY_MAX_RESULTS; k++) out[k] = eddy_none(s->graph);
+    const int m = s->args->f.build((eddy_list){ n + 1, in }, out, s->args->f.context);
+    if (!check_logits(s, m, out[0])) return 0;
+
+    const eddy_shape all = EDDY_SHAPE(-1, s->args->beam_width * s->classes);
+    eddy_tensor sums = Add(ExpandDims(x.at[LOG_PROBS], 2), log_probs_of(s, out[0], finished));
+    eddy_tensor scores = penalized(s, sums, extended(s, lengths, finished));
+    eddy_tensor best = eddy_top_k(eddy_reshape(scores, all), s->args->beam_width);
+    eddy_tensor at = eddy_output(best, 1);
+    eddy_tensor ids = FloorMod(at, (double)s->classes), beams = FloorDiv(at, (double)s->classes);
+    eddy_tensor was = of_beams(finished, beams);
+    y[IDS] = ids;
+    y[LOG_PROBS] = of_beams(eddy_reshape(sums, all), at);
+    y[SCORES] = best;
+    y[FINISHED] = eddy_logical_or(was, Equal(ids, (double)s->args->end_token));
+    y[LENGTHS] = Add(of_beams(lengths, beams), Where(was, NumberLike(0, ids), 1));
+    eddy_tensor rows = flat(Add(beams, s->first));
+    for (int k = 0; k < n; k++) y[CARRIED + k] = Gather(out[k + 1], rows);
+    y[CARRIED + n] = ids;
+    y[CARRIED + n + 1] = beams;
+    return CARRIED + n + 2;
+}
+
+/* Backwards: the number of a beam, and its id and origin in a step. */
+static int follow(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = of_beams(x.at[2], x.at[0]);
+    y[1] = of_beams(x.at[1], x.at[0]);
+    return 2;
+}
+
+/* ------------------------------------------------------------------ search -- */
+
+/* The carried values of the first step: all beams but one of an example are impossible. */
+static void begin(search *s, eddy_tensor *carried)
+{
+    const eddy_beam_search_args *a = s->args;
+    const int64_t     k = a->beam_width;
+    const eddy_tensor zero = ExpandDims(ZerosLike(a->start_tokens), 1);
+    const eddy_tensor zeros = Add(zero, eddy_zeros(s->graph, EDDY_INT32, EDDY_SHAPE(1, k)));
+    const eddy_tensor example = eddy_cumsum(OnesLike(zero), 0, .exclusive = true);
+    const eddy_tensor none = eddy_const(s->graph, EDDY_INT32, EDDY_SCALAR, &(int32_t){ 0 });
+    eddy_tensor only = eddy_one_hot(none, k, 0, -(double)INFINITY, .dtype = a->dtype);
+    s->first = Mul(example, (double)k);
+    carried[IDS] = Add(zeros, ExpandDims(a->start_tokens, 1));
+    carried[LOG_PROBS] = carried[SCORES] = Add(Cast(zeros, a->dtype), only);
+    carried[FINISHED] = NotEqual(zeros, 0);
+    carried[LENGTHS] = zeros;
+    const eddy_tensor rows = flat(Add(zeros, example));
+    for (int i = 0; i < a->initial_state.count; i++)
+        carried[CARRIED + i] = Gather(a->initial_state.at[i], rows);
+}
+
+static eddy_beams run(search *s)
+{
+    const eddy_beam_search_args *a = s->args;
+    const int     n = a->initial_state.count;
+    eddy_tensor   carried[EDDY_MAX_RESULTS], out[EDDY_MAX_RESULTS], path[2];
+    eddy_function body = { .build = step, .context = s, .name = "beam search" };
+    eddy_function back = { .build = follow, .name = "beam search" };
+    begin(s, carried);
+    if (eddy_loop(body, ((eddy_list){ CARRIED + n, carried }), EDDY_LIST(), out, a->steps)
+        != CARRIED + n + 2)
+        return (eddy_beams){ .ids = eddy_none(s->graph) };
+    eddy_tensor number = eddy_cumsum(OnesLike(out[IDS]), 1, .exclusive = true);
+    eddy_tensor ids = out[CARRIED + n], beams = out[CARRIED + n + 1];
+    if (eddy_loop(back, EDDY_LIST(number), EDDY_LIST(ids, beams), path, .reverse = true) != 2)
+        return (eddy_beams){ .ids = eddy_none(s->graph) };
+    return (eddy_beams){ .ids = eddy_transpose(path[1], EDDY_DIMS(1, 2, 0)),
+                         .lengths = out[LENGTHS], .log_probs = out[LOG_PROBS],
+                         .scores = out[SCORES] };
+}
+
+static bool check_args(eddy_graph *g, const eddy_beam_search_args *a)
+{
+    const eddy_type start = { eddy_dtype_of(a->start_tokens), eddy_shape_of(a->start_tokens) };
+    char            text[200];
+    if (!eddy__list_is_of(g, "beam_search", "initial state", a->initial_state)) return false;
+    if (!a->f.build)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "beam_search: there is no build function");
+    else if (a->beam_width < 1 || a->steps < 1 || a->beam_width > INT32_MAX)
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "beam_search: beam_width is %lld and steps %lld; both must be above 0",
+                  (long long)a->beam_width, (long long)a->steps);
+    else if (start.dtype != EDDY_INT32 || start.shape.rank != 1)
+        eddy_fail(g, EDDY_BAD_SHAPE, "beam_search: start_tokens is %s; expected int32 [batch]",
+                  eddy_type_print(start, text, sizeof text));
+    else if (a->initial_state.count > EDDY_MAX_RESULTS - CARRIED - 2)
+        eddy_fail(g, EDDY_LIMIT, "beam_search: %d tensors of state; at most %d expected",
+                  a->initial_state.count, EDDY_MAX_RESULTS - CARRIED - 2);
+    return eddy__graph_ready(g);
+}
+
+eddy_beams eddy_beam_search_with(const eddy_beam_search_args *given)
+{
+    eddy_beam_search_args a = EDDY_TAKE(eddy_beam_search_args, given);
+    eddy_graph           *g = a.start_tokens.graph;
+    eddy_beams            none = { .ids = eddy_none(g) };
+    if (!a.dtype) a.dtype = EDDY_FLOAT32;
+    if (!eddy_is_valid(a.start_tokens)) return (void)eddy_identity(a.start_tokens), none;
+    if (!check_args(g, &a)) return none;
+    search s = { .args = &a, .graph = g };
+    eddy_scope_begin(g, a.name && *a.name ? a.name : "beam_search");
+    const eddy_beams found = run(&s);
+    eddy_scope_end(g);
+    return eddy__graph_ready(g) ? found : none;
+}

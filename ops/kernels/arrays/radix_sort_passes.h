@@ -1,0 +1,89 @@
+/* radix_sort_passes.h -- sorting and selecting words W, whose lower half, BITS of them, is the
+ * index of an element; included by radix_sort.c for two widths, with NAME defined. */
+
+static void NAME(insert)(W *v, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        const W w = v[i];
+        int64_t j = i;
+        for (; j > 0 && w < v[j - 1]; j--) v[j] = v[j - 1];
+        v[j] = w;
+    }
+}
+
+static void NAME(pass)(W *to, const W *from, int64_t n, int shift, uint32_t *count)
+{
+    uint32_t sum = 0;
+    for (int b = 0; b < 256; b++) {
+        const uint32_t here = count[b];
+        count[b] = sum;
+        sum += here;
+    }
+    for (int64_t i = 0; i < n; i++) to[count[(uint8_t)(from[i] >> shift)]++] = from[i];
+}
+
+/* Sorts by the bytes from number `first` on; those below are already in order. */
+static void NAME(sort_from)(void *words, void *room, int64_t n, int first)
+{
+    enum { BYTES = 2 * BITS / 8 };
+    uint32_t count[BYTES][256];
+    W *v = words, *other = room;
+    if (n <= FEW) {
+        NAME(insert)(v, n);
+        return;
+    }
+    memset(count, 0, sizeof count);
+    for (int64_t i = 0; i < n; i++)
+        for (int b = first; b < BYTES; b++) count[b][(uint8_t)(v[i] >> 8 * b)]++;
+    for (int b = first; b < BYTES; b++) {
+        if (count[b][(uint8_t)(v[0] >> 8 * b)] == n) continue;
+        NAME(pass)(other, v, n, 8 * b, count[b]);
+        W *const sorted = other;
+        other = v;
+        v = sorted;
+    }
+    if (v != words) memcpy(words, v, (size_t)n * sizeof *v);
+}
+
+static void NAME(sort)(void *words, void *room, int64_t n)
+{
+    NAME(sort_from)(words, room, n, BITS / 8);
+}
+
+static int64_t NAME(place)(const void *words, int64_t i)
+{
+    return (int64_t)(((const W *)words)[i] & (((W)1 << BITS) - 1));
+}
+
+static W NAME(middle)(W a, W b, W c)
+{
+    const W low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c < high ? c : high;
+}
+
+/* Moves the k smallest of n words to the front: partitions around the median of three, and sorts
+ * if that takes too many partitions. */
+static void NAME(select)(W *v, W *room, int64_t n, int64_t k)
+{
+    int64_t from = 0, to = n;
+    for (int round = 0; to - from > FEW; round++) {
+        if (round == 64) {
+            NAME(sort_from)(v, room, n, 0);
+            return;
+        }
+        const W pivot = NAME(middle)(v[from], v[(from + to) / 2], v[to - 1]);
+        int64_t i = from, j = to - 1;
+        while (i <= j) {
+            while (v[i] < pivot) i++;
+            while (v[j] > pivot) j--;
+            if (i > j) break;
+            const W w = v[i];
+            v[i++] = v[j];
+            v[j--] = w;
+        }
+        if (k <= j) to = j + 1;
+        else if (k >= i) from = i;
+        else return;
+    }
+    NAME(insert)(v + from, to - from);
+}

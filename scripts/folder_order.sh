@@ -1,0 +1,124 @@
+#!/bin/sh
+# Checks the order of folders: which folder may use which, by #include and by call.
+#   sh scripts/folder_order.sh OBJECTS      OBJECTS: the folder of the object files, build/obj
+#
+# Includes are read from the sources.  Calls are read from the object files with nm: a file that
+# refers to a symbol uses the folder of the file that defines it.  Prints each violation; fails
+# if there is one.
+set -eu
+
+objects=${1:-build/obj}
+
+# FOLDER: the folders it may use, besides its own and what those may use in turn.
+# Folders on one line are peers and may use each other: the gradient of an operation is
+# made of operations from every folder.
+floors='
+graph/base:
+graph: graph/base
+graph/files: graph
+ops/kernels: graph
+ops/kernels/arrays: ops/kernels
+ops/kernels/elementwise: ops/kernels
+ops/kernels/images: ops/kernels
+ops/kernels/libraries: ops/kernels
+ops/kernels/normalization: ops/kernels
+ops/kernels/pooling: ops/kernels
+ops/kernels/random: ops/kernels
+ops/kernels/special: ops/kernels
+ops/kernels/convolution: ops/kernels/arrays
+ops/kernels/matmul: ops/kernels/elementwise
+ops/kernels/reduction: ops/kernels/elementwise
+ops/kernels/sequences: ops/kernels/arrays ops/kernels/matmul
+ops ops/math ops/arrays ops/reduce ops/linear ops/nets ops/images ops/signal ops/random ops/state build/gen: ops/kernels/convolution ops/kernels/images ops/kernels/libraries ops/kernels/normalization ops/kernels/pooling ops/kernels/random ops/kernels/reduction ops/kernels/sequences ops/kernels/special graph/files
+ops/formulas: ops/math
+autodiff: ops/formulas
+control: autodiff
+layers: control
+optim: autodiff
+optim/rules optim/schedules: optim
+optim/wrappers: optim/rules
+session/state: ops
+session/compile: session/state
+session/passes: session/compile
+session/run: session/compile
+session: session/run session/passes
+autodiff/check: autodiff session
+optim/lbfgs: optim session'
+
+# Permitted exceptions: file|used file|why.  A * stands for any file.
+admitted='
+*|graph/graph.h|the public types: shapes, element types, arrays, tensors; declarations only
+*|graph/op.h|the public contract of an operation; declarations only
+session/state/internal.h|session/session.h|the public options and reports that a session keeps
+ops/kernels/reduction/softmax_rows.c|ops/math/exponentials.c|softmax takes the loop of Exp, for the same bits
+build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files
+build/gen/weak_ops.c|control/definitions.c|the same list for sessions, by weak references
+ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
+
+includes() {
+    find graph ops autodiff control layers optim session -name '*.[ch]' | sort |
+        xargs grep -nE '^ *#include "' | sed -E 's/:[0-9]+: *#include "/ /; s/".*//' |
+        while read -r file header; do
+            case $header in
+                build/*) continue ;;
+                */*) [ -f "$header" ] || header=$(dirname "$file")/$header ;;
+                *) header=$(dirname "$file")/$header ;;
+            esac
+            [ -f "$header" ] || continue
+            printf 'use %s %s %s\n' "$file" "$(realpath --relative-to=. "$header")" include
+        done
+}
+
+symbols() {
+    find "$objects/graph" "$objects/ops" "$objects/autodiff" "$objects/control" "$objects/layers" "$objects/optim" \
+        "$objects/session" "$objects/build/gen" -name '*.o' | while read -r object; do
+        source=${object#"$objects"/}
+        source=${source%.o}.c
+        [ -f "$source" ] || continue        # the object of a file that is gone
+        nm "$object" | awk -v f="$source" '
+            NF == 2 && $1 ~ /[Uw]/ { print "needs", f, $2 }
+            NF == 3 && $2 ~ /[TDRBVW]/ { print "has", f, $3 }'
+    done
+}
+
+{ includes; symbols; } | awk -v floors="$floors" -v admitted="$admitted" '
+    function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+    function may(from, to) { return from == to || (from, to) in below }
+    BEGIN {
+        n = split(floors, line, "\n")
+        for (i = 1; i <= n; i++) {
+            if (split(line[i], side, ":") < 1) continue
+            peers = split(side[1], peer, " ")
+            lower = split(side[2], low, " ")
+            for (j = 1; j <= peers; j++) {
+                known[peer[j]]
+                for (k = 1; k <= peers; k++) below[peer[j], peer[k]]
+                for (k = 1; k <= lower; k++) {
+                    below[peer[j], low[k]]
+                    for (f in known) if ((low[k], f) in below) below[peer[j], f]
+                }
+            }
+        }
+        n = split(admitted, line, "\n")
+        for (i = 1; i <= n; i++)
+            if (split(line[i], word, "|") == 3) allow[word[1], word[2]]
+    }
+    $1 == "has" { home[$3] = $2; next }
+    $1 == "needs" { need[++needs] = $2 " " $3; next }
+    function check(from, to, what,    a, b) {
+        a = folder(from); b = folder(to)
+        uses++
+        if (!(a in known)) { if (!(a in told)) print "layers: no floor is given for " a; told[a]; bad = 1; return }
+        if (may(a, b) || (from, to) in allow || ("*", to) in allow) return
+        print "layers: " from " may not use " to " (" what ")"
+        bad = 1
+    }
+    { check($2, $3, "include") }
+    END {
+        for (i = 1; i <= needs; i++) {
+            split(need[i], word, " ")
+            if (word[2] in home) check(word[1], home[word[2]], word[2])
+        }
+        printf "layers: %d uses%s\n", uses, bad ? "" : " ok"
+        exit bad
+    }'

@@ -1,0 +1,203 @@
+/* test_messages_rnn.c -- what recurrent networks, cells and wrappers say of what does not fit. */
+#include "build/gen/suites.h"
+#include "layers/beam_search.h"
+#include "layers/rnn_cells.h"
+#include "layers/rnn_weights.h"
+#include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
+
+static eddy_graph *g;
+
+static void setup(void) { g = eddy_graph_new(); }
+static void teardown(void) { eddy_graph_free(g); }
+
+static eddy_tensor given(eddy_shape s) { return eddy_placeholder(g, NULL, EDDY_FLOAT32, s); }
+
+/* Results that do not fit, by the number in the context. */
+static int wrong(eddy_list x, eddy_tensor *y, void *context)
+{
+    const int how = *(int *)context;
+    y[0] = x.at[0];
+    y[1] = how == 1 ? Cast(x.at[1], EDDY_INT32) : how == 2 ? Sum(x.at[1]) : x.at[1];
+    if (how == 3) y[0] = EDDY_NO_TENSOR;
+    return how == 0 ? 1 : 2;
+}
+
+static const eddy_rnn_state one = { .shape = { .rank = 1, .dim = { 4 } } };
+static const eddy_rnn_state open = { .shape = { .rank = 1, .dim = { EDDY_ANY } } };
+
+static eddy_rnn_cell wrong_cell(int *how)
+{
+    return (eddy_rnn_cell){ .f = { .build = wrong, .context = how, .name = "wrong" }, .n_state = 1,
+                            .state = &one, .output = EDDY_SHAPE(4) };
+}
+
+static void check_cells(eddy_tensor x)
+{
+    int           how[] = { 0, 1, 2, 3, 4 };
+    eddy_rnn_cell cell = { .f = { .name = "empty" } };
+    eddy_tensor   state[1] = { EDDY_NO_TENSOR }, h;
+    eddy_dynamic_rnn(cell, x), golden_graph(g);
+    cell = wrong_cell(how + 4);
+    cell.n_state = 61;
+    eddy_dynamic_rnn(cell, x), golden_graph(g);
+    cell = wrong_cell(how + 4);
+    cell.state = NULL;
+    eddy_dynamic_rnn(cell, x), golden_graph(g);
+    cell.state = &open;
+    eddy_dynamic_rnn(cell, x), golden_graph(g);
+    for (int k = 0; k < 4; k++) eddy_dynamic_rnn(wrong_cell(how + k), x), golden_graph(g);
+    cell = wrong_cell(how + 4);
+    eddy_rnn_step(cell, given(EDDY_SHAPE(2, 4)), state, state), golden_graph(g);
+    eddy_zero_state(cell, x, NULL), golden_graph(g);
+    eddy_zero_state(cell, given(EDDY_UNKNOWN_SHAPE), &h), golden_graph(g);
+}
+
+START_TEST(networks)
+{
+    int               how = 4;
+    eddy_graph       *other = eddy_graph_new();
+    const eddy_tensor x = given(EDDY_SHAPE(2, 3, 4)), n = given(EDDY_SHAPE(2, 2));
+    const eddy_tensor foreign = eddy_zeros(other, EDDY_FLOAT32, EDDY_SHAPE(2, 4));
+    const eddy_rnn_cell cell = wrong_cell(&how);
+    golden_begin("layers/recurrent");
+    check_cells(x);
+    eddy_dynamic_rnn(cell, x, .sequence_length = n), golden_graph(g);
+    eddy_dynamic_rnn(cell, given(EDDY_SHAPE(3)), .name = "reader"), golden_graph(g);
+    eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(x, x)), golden_graph(g);
+    eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(foreign)), golden_graph(g);
+    eddy_dynamic_rnn(cell, x, .initial_state = EDDY_LIST(given(EDDY_SHAPE(2, 5))));
+    golden_graph(g);
+    eddy_static_rnn(cell, EDDY_LIST(x)), golden_graph(g);
+    golden_end();
+    ck_assert(!eddy_is_valid(eddy_dynamic_rnn(cell, (eddy_tensor){ 0 })));
+    ck_assert_int_eq(eddy_static_rnn(cell, EDDY_LIST()), 0);
+    ck_assert(!eddy_is_valid(eddy_bidirectional_dynamic_rnn(cell, cell, (eddy_tensor){ 0 }).fw));
+    eddy_graph_free(other);
+}
+END_TEST
+
+static void check_attention(eddy_tensor x, eddy_rnn_cell gru)
+{
+    eddy_attention_mechanism *m = eddy_luong_attention(2, x);
+    eddy_attention_mechanism *added = eddy_bahdanau_attention(2, x);
+    eddy_rnn_cell             cell = gru;
+    eddy_attention_alignments(NULL, x), golden_graph(g);
+    eddy_attention_alignments(m, given(EDDY_SHAPE(2))), golden_graph(g);
+    eddy_attention_alignments(m, x), golden_graph(g);
+    eddy_attention_alignments(added, x);
+    eddy_attention_alignments(added, given(EDDY_SHAPE(2, 3))), golden_graph(g);
+    eddy_dynamic_rnn(eddy_attention_wrapper(gru, m), given(EDDY_SHAPE(2, 3))), golden_graph(g);
+    eddy_attention_wrapper(gru, m, -1), golden_graph(g);
+    cell.output = EDDY_SCALAR;
+    eddy_attention_wrapper(cell, m), golden_graph(g);
+    cell = gru;
+    cell.n_state = 60;
+    eddy_attention_wrapper(cell, m), golden_graph(g);
+    ck_assert(!eddy_attention_wrapper(gru, NULL).f.build);
+}
+
+START_TEST(cells)
+{
+    const eddy_tensor   x = given(EDDY_SHAPE(2, 3, 4)), whole = Cast(x, EDDY_INT32);
+    const eddy_rnn_cell gru = eddy_gru_cell(g, 2), none = { .f = { .name = "none" } };
+    eddy_rnn_cell       many[3] = { gru, gru, gru };
+    golden_begin("layers/recurrent_cells");
+    eddy_gru_cell(g, 0), golden_graph(g);
+    eddy_lstm_cell(g, 2, .num_proj = -1), golden_graph(g);
+    eddy_dynamic_rnn(gru, whole), golden_graph(g);
+    eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3))), golden_graph(g);
+    eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, EDDY_ANY))), golden_graph(g);
+    eddy_dynamic_rnn(gru, x);
+    eddy_dynamic_rnn(gru, given(EDDY_SHAPE(2, 3, 5))), golden_graph(g);
+    eddy_multi_rnn_cell(g), golden_graph(g);
+    eddy_multi_rnn_cell(g, &none, 1), golden_graph(g);
+    many[1].n_state = many[2].n_state = 30;
+    eddy_multi_rnn_cell(g, many, 3), golden_graph(g);
+    eddy_dropout_wrapper(g, gru, 0.0), golden_graph(g);
+    eddy_dynamic_rnn(eddy_residual_wrapper(g, eddy_gru_cell(g, 3)), x), golden_graph(g);
+    check_attention(x, gru);
+    eddy_convert_rnn_weights(EDDY_GRU_CELL, 0, x), golden_graph(g);
+    eddy_convert_rnn_weights(EDDY_GRU_CELL, EDDY_TENSORFLOW_LAYOUT, x), golden_graph(g);
+    eddy_assign_rnn_weights(g, "rnn", (eddy_rnn_weights){ .kernel = x }), golden_graph(g);
+    eddy_assign_rnn_weights(g, "rnn", (eddy_rnn_weights){ .kernel = EDDY_NO_TENSOR });
+    golden_graph(g);
+    golden_end();
+    ck_assert(!eddy_lstm_cell(NULL, 2).f.build);
+    ck_assert(!eddy_multi_rnn_cell(NULL).f.build);
+}
+END_TEST
+
+static int two(eddy_list x, eddy_tensor *y, void *logits)
+{
+    y[0] = *(eddy_tensor *)logits;
+    y[1] = x.at[0];
+    return 2;
+}
+
+START_TEST(searches)
+{
+    eddy_tensor         first = eddy_zeros(g, EDDY_INT32, EDDY_SHAPE(2)), state[60];
+    eddy_tensor         logits = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(4, 3));
+    const eddy_function f = { .build = two, .context = &logits }, none = { .build = NULL };
+    for (int k = 0; k < 60; k++) state[k] = first;
+    golden_begin("layers/beam_search");
+    eddy_beam_search(f, EDDY_LIST(first), first, 0, 0, 3), golden_graph(g);
+    eddy_beam_search(none, EDDY_LIST(), first, 0, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(), Cast(first, EDDY_INT64), 0, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(), first, 0, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(first), first, 3, 2, 3), golden_graph(g);
+    eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3, .dtype = EDDY_FLOAT64), golden_graph(g);
+    eddy_beam_search(f, ((eddy_list){ 60, state }), first, 1, 2, 3), golden_graph(g);
+    golden_end();
+    ck_assert(!eddy_is_valid(eddy_beam_search(f).ids));
+    ck_assert(eddy_is_valid(eddy_beam_search(f, EDDY_LIST(first), first, 1, 2, 3).ids));
+}
+END_TEST
+
+/* Only what cells say themselves. */
+static void keep_own(eddy_error *e)
+{
+    if (!strstr(e->message, "for a cell")) *e = (eddy_error){ 0 };
+}
+
+static void without_memory(failing_allocator *f, eddy_error *e)
+{
+    eddy_graph *h = eddy_graph_new(&f->table);
+    if (h) {
+        eddy_tensor   x = eddy_placeholder(h, "x", EDDY_FLOAT32, EDDY_SHAPE(2, 3, 4)), state[60];
+        eddy_rnn_cell many[9];
+        for (int i = 0; i < 9; i++) many[i] = eddy_lstm_cell(h, 2);
+        eddy_rnn_cell cell = eddy_multi_rnn_cell(h, many, 9);
+        cell = eddy_dropout_wrapper(h, cell, 0.5, .training = true);
+        cell = eddy_residual_wrapper(h, cell);
+        cell = eddy_attention_wrapper(cell, eddy_bahdanau_attention(2, x));
+        eddy_dynamic_rnn(cell, x, state);
+        e->status = eddy_graph_status(h);
+        snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    }
+    keep_own(e);
+    eddy_graph_free(h);
+}
+
+START_TEST(no_memory)
+{
+    golden_begin("layers/recurrent_memory");
+    golden_no_memory(without_memory);
+    golden_end();
+}
+END_TEST
+
+Suite *messages_rnn_suite(void)
+{
+    Suite *suite = suite_create("messages_rnn");
+    TCase *c = tcase_create("rnn");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, networks);
+    tcase_add_test(c, cells);
+    tcase_add_test(c, searches);
+    tcase_add_test(c, no_memory);
+    suite_add_tcase(suite, c);
+    return suite;
+}
