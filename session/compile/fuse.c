@@ -5,6 +5,9 @@
 #include <string.h>
 
 enum { MAX_PARTS = 1 << 14, CACHE = 20 * 1024, MIN_TILE = 64, FEW_TILES = 8 };
+/* Of tiles that are prefetched from memory: the fastest cache also holds lines on their way. A
+ * step of Adam with ten million parameters takes 8.8 ms with 10 KiB and 12.2 ms with 20. */
+enum { CACHE_OF_STREAMS = 10 * 1024 };
 
 /* ------------------------------------------------------------------ selection -- */
 
@@ -280,7 +283,8 @@ static void size_tile(builder *b, int64_t block)
     fused       *f = b->f;
     const int    held = b->slots + 2 * f->n_streams;  /* streams: the next tile too */
     const size_t each = b->slot * (size_t)(held ? held : 1);
-    f->tile = (int64_t)(CACHE / each) & ~(int64_t)(MIN_TILE - 1);
+    const size_t cache = f->n_streams > 0 ? CACHE_OF_STREAMS : CACHE;
+    f->tile = (int64_t)(cache / each) & ~(int64_t)(MIN_TILE - 1);
     if (f->tile < MIN_TILE) f->tile = MIN_TILE;
     f->tile -= f->tile % longest_period(f, f->tile);
     f->chunk = block > 0 ? block : f->tile * FEW_TILES;
