@@ -35,107 +35,93 @@ EDDY_INLINE bool same_taps(const eddy_taps *v, int64_t p)
     return true;
 }
 
+/* A compiler keeps vectors wider than those of the instruction set in memory, which is slower than
+ * no vectors at all: each width is compiled for the sets that have it. */
+#define JOINED(name, kind)    name##_##kind
+#define OF_KIND(name, kind)   JOINED(name, kind)
 #define LANES_OF(T, bytes) T __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias))
-typedef LANES_OF(float, 64) floats16;
-typedef LANES_OF(float, 16) floats4;
-typedef LANES_OF(double, 64) doubles8;
-typedef LANES_OF(double, 16) doubles2;
+#define PIECE (const depthwise_work *w, int64_t from, int64_t to)
+#define LOOPS_FOR(kind, set, target)                                             \
+    EDDY_CLONE_OF(depthwise_rows_##kind, set, target, PIECE, (w, from, to))      \
+    EDDY_CLONE_OF(depthwise_part_##kind, set, target, PIECE, (w, from, to))
 
 #define T float
-#define V floats16
-#define LANES 16
-#define NAME(name) name##_floats16
-#define LOOP(name) name##_floats16_all
+#define KIND f32
+#define LANES 1
 #include "ops/kernels/convolution/depthwise_conv_loops.h"
-#undef V
-#undef LANES
-#undef NAME
-#undef LOOP
-#define V floats4
+#define KIND f32x4
 #define LANES 4
-#define NAME(name) name##_floats4
-#define LOOP(name) name##_floats4_all
 #include "ops/kernels/convolution/depthwise_conv_loops.h"
-#undef V
-#undef LANES
-#undef NAME
-#undef LOOP
-#define V float
-#define LANES 1
-#define NAME(name) name##_float
-#define LOOP(name) name##_float_all
-#include "ops/kernels/convolution/depthwise_conv_loops.h"
-#undef T
-#undef V
-#undef LANES
-#undef NAME
-#undef LOOP
-#define T double
-#define V doubles8
+#define KIND f32x8
 #define LANES 8
-#define NAME(name) name##_doubles8
-#define LOOP(name) name##_doubles8_all
 #include "ops/kernels/convolution/depthwise_conv_loops.h"
-#undef V
-#undef LANES
-#undef NAME
-#undef LOOP
-#define V doubles2
-#define LANES 2
-#define NAME(name) name##_doubles2
-#define LOOP(name) name##_doubles2_all
-#include "ops/kernels/convolution/depthwise_conv_loops.h"
-#undef V
-#undef LANES
-#undef NAME
-#undef LOOP
-#define V double
-#define LANES 1
-#define NAME(name) name##_double
-#define LOOP(name) name##_double_all
+#define KIND f32x16
+#define LANES 16
 #include "ops/kernels/convolution/depthwise_conv_loops.h"
 #undef T
-#undef V
-#undef LANES
-#undef NAME
-#undef LOOP
+#define T double
+#define KIND f64
+#define LANES 1
+#include "ops/kernels/convolution/depthwise_conv_loops.h"
+#define KIND f64x2
+#define LANES 2
+#include "ops/kernels/convolution/depthwise_conv_loops.h"
+#define KIND f64x4
+#define LANES 4
+#include "ops/kernels/convolution/depthwise_conv_loops.h"
+#define KIND f64x8
+#define LANES 8
+#include "ops/kernels/convolution/depthwise_conv_loops.h"
+#undef T
 
-#define PIECE (const depthwise_work *w, int64_t from, int64_t to)
-EDDY_CLONES_OF(depthwise_rows_floats16, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_rows_floats4, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_rows_float, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_rows_doubles8, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_rows_doubles2, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_rows_double, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_part_floats16, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_part_floats4, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_part_float, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_part_doubles8, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_part_doubles2, PIECE, (w, from, to))
-EDDY_CLONES_OF(depthwise_part_double, PIECE, (w, from, to))
+LOOPS_FOR(f32, _base, )
+LOOPS_FOR(f64, _base, )
+LOOPS_FOR(f32x4, _base, )
+LOOPS_FOR(f64x2, _base, )
+#if defined(__x86_64__)
+LOOPS_FOR(f32x4, _avx2, EDDY_TARGET_AVX2)
+LOOPS_FOR(f64x2, _avx2, EDDY_TARGET_AVX2)
+LOOPS_FOR(f32x8, _avx2, EDDY_TARGET_AVX2)
+LOOPS_FOR(f64x4, _avx2, EDDY_TARGET_AVX2)
+LOOPS_FOR(f32x16, _avx512, EDDY_TARGET_AVX512)
+LOOPS_FOR(f64x8, _avx512, EDDY_TARGET_AVX512)
+#endif
 
 typedef void depthwise_loop(const depthwise_work *w, int64_t from, int64_t to);
 
-static depthwise_loop *rows_loop(eddy_dtype d, int64_t c)
-{
-    if (d == EDDY_FLOAT32)
-        return c >= 16 ? EDDY_BEST_OF(depthwise_rows_floats16)
-             : c >= 4  ? EDDY_BEST_OF(depthwise_rows_floats4)
-                       : EDDY_BEST_OF(depthwise_rows_float);
-    return c >= 8 ? EDDY_BEST_OF(depthwise_rows_doubles8)
-         : c >= 2 ? EDDY_BEST_OF(depthwise_rows_doubles2)
-                  : EDDY_BEST_OF(depthwise_rows_double);
-}
+typedef struct depthwise_kind {
+    eddy_instructions needs;
+    int               lanes;
+    depthwise_loop   *rows, *part;
+} depthwise_kind;
 
-static depthwise_loop *part_loop(eddy_dtype d, int64_t c)
+#define KIND_OF(needs, lanes, kind) { needs, lanes, depthwise_rows_##kind, depthwise_part_##kind }
+
+/* The best first. */
+static const depthwise_kind kinds_f32[] = {
+#if defined(__x86_64__)
+    KIND_OF(EDDY_AVX512, 16, f32x16_avx512),
+    KIND_OF(EDDY_AVX2, 8, f32x8_avx2),
+    KIND_OF(EDDY_AVX2, 4, f32x4_avx2),
+#endif
+    KIND_OF(EDDY_BASELINE, 4, f32x4_base),
+    KIND_OF(EDDY_BASELINE, 1, f32_base),
+};
+static const depthwise_kind kinds_f64[] = {
+#if defined(__x86_64__)
+    KIND_OF(EDDY_AVX512, 8, f64x8_avx512),
+    KIND_OF(EDDY_AVX2, 4, f64x4_avx2),
+    KIND_OF(EDDY_AVX2, 2, f64x2_avx2),
+#endif
+    KIND_OF(EDDY_BASELINE, 2, f64x2_base),
+    KIND_OF(EDDY_BASELINE, 1, f64_base),
+};
+
+static const depthwise_kind *kind_of(eddy_dtype d, int64_t c)
 {
-    if (d == EDDY_FLOAT32)
-        return c >= 16 ? EDDY_BEST_OF(depthwise_part_floats16)
-             : c >= 4  ? EDDY_BEST_OF(depthwise_part_floats4)
-                       : EDDY_BEST_OF(depthwise_part_float);
-    return c >= 8 ? EDDY_BEST_OF(depthwise_part_doubles8)
-         : c >= 2 ? EDDY_BEST_OF(depthwise_part_doubles2)
-                  : EDDY_BEST_OF(depthwise_part_double);
+    const depthwise_kind *kind = d == EDDY_FLOAT32 ? kinds_f32 : kinds_f64;
+    while (kind->lanes > 1 && (kind->needs > eddy__instructions_used() || kind->lanes > c)) kind++;
+    return kind;
 }
 
 /* ------------------------------------------------------------- the state -- */
@@ -188,7 +174,7 @@ eddy_status eddy__depthwise_prepare(eddy_kernel *k, eddy_dtype d, const eddy_con
     w->from_col = w->axis[1].from_step * w->c;
     w->filter_row = w->axis[0].tap_step * w->filter_w * w->c;
     w->filter_col = w->axis[1].tap_step * w->c;
-    p->loop = rows_loop(d, w->c);
+    p->loop = kind_of(d, w->c)->rows;
     if (p->multiplier > 1)
         k->scratch_size = (size_t)(images_of(s) * s->out_c) * eddy_dtype_size(d);
     return EDDY_OK;
@@ -304,7 +290,7 @@ eddy_status eddy__depthwise_filter_prepare(eddy_kernel *k, eddy_dtype d, const e
     p->ranges = (eddy_tap_range *)(void *)p->runs;
     for (int64_t t = 0; t < s->filter[1]; t++) p->ranges[t] = eddy__tap_outputs(s, 1, t);
     w->ranges = p->ranges;
-    p->loop = part_loop(d, w->c);
+    p->loop = kind_of(d, w->c)->part;
     const int64_t wide = p->multiplier > 1 ? images_of(s) * w->c : 0;
     k->scratch_size = (size_t)(wide + w->parts * w->filter_size) * eddy_dtype_size(d);
     return EDDY_OK;

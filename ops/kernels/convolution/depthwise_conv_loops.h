@@ -1,8 +1,17 @@
-/* depthwise_conv_loops.h -- the loops of depthwise convolutions for vectors V of LANES elements
- * T. Names are made by NAME, those of loops by LOOP. Included once for each kind.
+/* depthwise_conv_loops.h -- the loops of depthwise convolutions for vectors of LANES elements T.
+ * Names end in KIND. LANES and KIND are undefined at the end.
  *
  * There are at least LANES channels. If their number is not a multiple of LANES, the last vector
  * overlaps the one before, so that it is full; it computes some channels a second time. */
+
+#define NAME(name) OF_KIND(name, KIND)
+#define LOOP(name) OF_KIND(NAME(name), all)
+#define V          NAME(vector)
+#if LANES == 1
+typedef T V;
+#else
+typedef LANES_OF(T, LANES * sizeof(T)) V;
+#endif
 
 /* Where a block of channels begins that is to begin at `at`. */
 EDDY_INLINE int64_t NAME(block)(int64_t at, int64_t c) { return at + LANES <= c ? at : c - LANES; }
@@ -162,3 +171,9 @@ EDDY_INLINE void LOOP(depthwise_part)(const depthwise_work *w, int64_t part, int
             }
     }
 }
+
+#undef V
+#undef NAME
+#undef LOOP
+#undef LANES
+#undef KIND
