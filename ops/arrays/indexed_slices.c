@@ -28,7 +28,8 @@ static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
     if (values->rank < 0) return true;
     if (!eddy__dim_unify(n, values->dim[0]))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "values has %lld rows, but indices has %lld elements",
+                               "the number of rows of values is %lld, but the number of indices is "
+                               "%lld",
                                (long long)values->dim[0], (long long)*n);
     values->dim[0] = *n;
     return true;

@@ -87,7 +87,7 @@ static bool sequence_infer(eddy_infer *c)
     eddy_shape s = c->in[0].shape;
     int seq, batch;
     if (lengths.rank >= 0 && lengths.rank != 1)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the lengths have rank %d; expected 1",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the lengths have rank %d; rank 1 expected",
                                lengths.rank);
     if (s.rank < 0) return eddy__infer_yield(c, 0, c->in[0].dtype, s);
     if (!eddy__infer_axis(c, a->seq_axis, s.rank, &seq) ||
@@ -97,7 +97,9 @@ static bool sequence_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "seq_axis and batch_axis are both %d",
                                seq);
     if (lengths.rank == 1 && !eddy__dim_unify(&s.dim[batch], lengths.dim[0]))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%lld lengths given for %lld sequences",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of lengths is %lld; expected %lld, one "
+                               "per sequence",
                                (long long)lengths.dim[0], (long long)s.dim[batch]);
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }

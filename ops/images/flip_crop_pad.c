@@ -204,8 +204,8 @@ eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
     int64_t h = s.dim[s.rank - 3], w = s.dim[s.rank - 2];
     if (s.rank > 4 || a.size.count != 2) {
         char text[128];
-        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images %s and a size of %d entries; rank "
-                         "3 or 4 and 2 entries expected", who,
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s and the number "
+                         "of entries of size is %d; rank 3 or 4 and 2 entries expected", who,
                          eddy_shape_print(s, text, sizeof text), a.size.count);
     }
     if (a.preserve_aspect_ratio) {

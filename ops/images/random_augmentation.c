@@ -87,10 +87,11 @@ static bool fits(eddy_tensor x, eddy_dims size)
         good = size.at[i] >= 0 && size.at[i] <= INT32_MAX &&
                (s.dim[i] == EDDY_ANY || size.at[i] <= s.dim[i]);
     if (good) return true;
-    return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                     "random_crop: size has %d entries, but x has shape %s; expected one per "
-                     "dimension, no larger than it",
-                     size.count > 0 ? size.count : 0, eddy_shape_print(s, text, sizeof text)),
+    return eddy_fail(
+               x.graph, EDDY_BAD_SHAPE,
+               "random_crop: x has shape %s and the number of entries of size is %d; expected "
+               "one per dimension of x, from 0 to that dimension",
+               eddy_shape_print(s, text, sizeof text), size.count > 0 ? size.count : 0),
            false;
 }
 

@@ -144,7 +144,8 @@ eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b)
     if (!eddy_is_valid(a) || !eddy_is_valid(b)) return Mul(a, b);
     if (!open && m != n)
         return eddy_fail(a.graph, EDDY_BAD_SHAPE,
-                         "dot: the vectors have %lld and %lld elements; the numbers must be equal",
+                         "dot: the number of elements is %lld in a and %lld in b; expected equal "
+                         "numbers",
                          (long long)m, (long long)n);
     if (!open) return Sum(Mul(a, b), EDDY_AXES(-1));
     hold_shapes(EDDY_LIST(a, b), "..., n; ..., n");

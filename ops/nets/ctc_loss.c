@@ -49,8 +49,8 @@ static bool infer_room(eddy_infer *c, int64_t steps, int64_t labels, int64_t cla
     const double most = 0x1p40;
     if (classes != EDDY_ANY && (a->blank_index >= classes || a->blank_index < -classes))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "the blank, class %lld, is out of range for %lld classes",
-                               (long long)a->blank_index, (long long)classes);
+                               "blank_index is %lld; expected a class in [-%lld, %lld)",
+                               (long long)a->blank_index, (long long)classes, (long long)classes);
     if (steps != EDDY_ANY && labels != EDDY_ANY &&
         eddy__ctc_numbers(steps, labels, c->n_in - DIRECTIONS, true) > most)
         return eddy_infer_fail(c, EDDY_LIMIT, "%lld labels at %lld steps are too many",
@@ -72,10 +72,9 @@ static bool infer_all(eddy_infer *c, eddy_shape *logits, int64_t *batch)
     for (int i = LABELS; i < DIRECTIONS; i++) {
         const eddy_shape s = c->in[i].shape;
         if (s.rank >= 0 && !eddy__dim_unify(n, s.dim[0]))
-            return eddy_infer_fail(
-                c, EDDY_BAD_SHAPE,
-                "the inputs have %lld and %lld examples; the numbers must be equal", (long long)*n,
-                (long long)s.dim[0]);
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of examples is %lld in one input "
+                                   "and %lld in another; expected equal numbers",
+                                   (long long)*n, (long long)s.dim[0]);
     }
     *batch = *n;
     const eddy_shape labels = c->in[LABELS].shape;

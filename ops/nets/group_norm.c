@@ -162,9 +162,11 @@ eddy_tensor eddy_group_norm_with(const eddy_group_norm_args *given)
         !find_layout("group_norm", a.x, a.data_format, &l)) return none;
     l.groups = a.groups;
     if (a.groups < 1 || l.channels % a.groups != 0)
-        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                         "group_norm: %lld channels cannot be divided into %lld groups",
-                         (long long)l.channels, (long long)a.groups);
+        return eddy_fail(
+            a.x.graph, EDDY_INVALID_ARGUMENT,
+            "group_norm: groups is %lld; expected a divisor of the number of channels, "
+            "%lld",
+            (long long)a.groups, (long long)l.channels);
     return normalised(&l, &a);
 }
 

@@ -225,7 +225,7 @@ static eddy_status sparse_kernel(eddy_kernel *k)
         const int64_t label = eddy__index_at(k->in[0], i);
         if (label < 0 || label >= classes)
             return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE,
-                                    "label %lld (element %lld) is not one of %lld classes",
+                                    "label %lld (element %lld) is not in [0, %lld)",
                                     (long long)label, (long long)i, (long long)classes);
     }
     eddy__softmax_walk(k, t, -1, k->in[1]->data, k->out[1]->data, sparse_finish);

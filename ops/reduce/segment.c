@@ -81,8 +81,8 @@ static bool segment_infer(eddy_infer *c)
     eddy_shape y = c->in[0].shape;
     if (y.rank < 0) return eddy__infer_yield(c, 0, c->in[0].dtype, y);
     if (ids.rank == 1 && !eddy__dim_unify(&y.dim[0], ids.dim[0]))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has %lld rows, but ids has %lld elements",
-                               (long long)y.dim[0], (long long)ids.dim[0]);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of rows of x is %lld, but the number "
+                               "of ids is %lld", (long long)y.dim[0], (long long)ids.dim[0]);
     y.dim[0] = c->value[1] ? segments_of(c->value[1]) : EDDY_ANY;
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }

@@ -181,7 +181,7 @@ eddy_tensor eddy_nth_element(eddy_tensor x, int64_t n, bool reverse)
     const eddy_shape s = eddy_shape_of(x);
     if (n < 0 || (s.rank > 0 && s.dim[s.rank - 1] >= 0 && n >= s.dim[s.rank - 1]))
         return eddy_fail(x.graph, EDDY_OUT_OF_RANGE,
-                         "nth_element: n is %lld, but rows have %lld elements", (long long)n,
+                         "nth_element: n is %lld; expected a number in [0, %lld)", (long long)n,
                          (long long)(s.rank > 0 ? s.dim[s.rank - 1] : 0));
     const eddy_tensor y = eddy_sort(x, .descending = reverse);
     return eddy_gather(y, eddy_number(x.graph, EDDY_INT64, (double)n), .axis = -1);

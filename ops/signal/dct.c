@@ -105,8 +105,8 @@ static int64_t places(const char *who, const eddy_dct_args *a, int64_t type)
                   eddy_shape_print(s, text, sizeof text));
     else if (n < (type == 1 ? 2 : 1) || n > INT32_MAX / 4)
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: type %lld is not possible for %lld elements", who, (long long)type,
-                  (long long)n);
+                  "%s: the number of elements is %lld; expected %d to %d for type %lld", who,
+                  (long long)n, type == 1 ? 2 : 1, INT32_MAX / 4, (long long)type);
     else return n;
     return -1;
 }
