@@ -1,5 +1,5 @@
-/* broadcast.c -- NumPy broadcasting as operations (broadcast_to, broadcast_like), and its
- * adjoint, a sum to the smaller shape. */
+/* broadcast.c -- NumPy broadcasting (broadcast_to, broadcast_like) and its adjoint: the adjoint is
+ * a sum to the smaller shape. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"

@@ -1,5 +1,5 @@
-/* ranges_and_shapes.c -- linspace, logspace, meshgrid, eye, sequence_mask and other arrays made
- * from a few numbers, and arithmetic on shapes; composed of other operations. */
+/* ranges_and_shapes.c -- linspace, logspace, meshgrid, eye, sequence_mask and related operations:
+ * arrays made from a few numbers, and arithmetic on shapes; composed of other operations. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"

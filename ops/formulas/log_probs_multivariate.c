@@ -1,6 +1,6 @@
-/* log_probs_multivariate.c -- log-probabilities, entropies and KL divergences of categorical,
- * Dirichlet and multivariate normal distributions, and samples of the latter; composed of other
- * operations. */
+/* log_probs_multivariate.c -- log-probabilities, entropies and KL divergences of discrete and
+ * multivariate distributions: categorical, Dirichlet and multivariate normal, and samples of the
+ * last; composed of other operations. */
 #include "ops/linear/linear.h"
 #include "graph/call_options.h"
 #include "ops/formulas/log_probs.h"

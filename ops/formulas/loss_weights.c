@@ -1,5 +1,5 @@
-/* loss_weights.c -- weighted losses and their reduction over examples, the collection of losses,
- * and L1 and L2 regularization; composed of other operations. */
+/* loss_weights.c -- weights and sums of losses, the collection of losses, and regularization;
+ * composed of other operations. */
 #include "ops/formulas/losses.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"

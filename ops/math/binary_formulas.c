@@ -1,6 +1,5 @@
-/* binary_formulas.c -- more elementwise binary functions: logaddexp, copysign, nextafter,
- * heaviside, ldexp, is_close, lerp, addcmul and addcdiv; rows, and compositions of other
- * operations. */
+/* binary_formulas.c -- logaddexp, copysign, nextafter, heaviside, ldexp, is_close, lerp, addcmul
+ * and addcdiv: rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
 #include "ops/kernels/elementwise/vector_elementary.h"

@@ -1,5 +1,5 @@
-/* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise,
- * in double precision. */
+/* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise;
+ * computed in double precision. */
 #include "ops/math/times_log.h"
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"

@@ -1,5 +1,5 @@
-/* statistics.c -- variance, standard deviation, L2 normalization, counts of nonzeros, weighted
- * moments and sufficient statistics; composed of reductions. */
+/* statistics.c -- variance, standard deviation, L2 normalization, nonzero counts and weighted
+ * moments; also sufficient statistics. Composed of reductions. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"

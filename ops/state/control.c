@@ -1,4 +1,4 @@
-/* control.c -- identity, stop_gradient, no_op, group and related operations, which only forward
+/* control.c -- identity, stop_gradient, no_op, group and related operations: they only forward
  * values or order other operations. */
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
