@@ -140,8 +140,8 @@ static bool view_of(eddy_infer *c, const strided_attrs *a, eddy_shape x, view *v
     for (int i = 0; i < n; i++) news += is_new(a, i), places += is_place(a, i);
     if (rest < 0)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "the number of indexed dimensions is %d; expected "
-                               "at most %d, the rank of x",
+                               "the number of indexed dimensions is %d; expected at most %d, the "
+                               "rank of x",
                                named(a), x.rank);
     if (x.rank + news - places > EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d; the limit is %d",

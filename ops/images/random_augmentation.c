@@ -89,8 +89,8 @@ static bool fits(eddy_tensor x, eddy_dims size)
     if (good) return true;
     return eddy_fail(
                x.graph, EDDY_BAD_SHAPE,
-               "random_crop: x has shape %s and the number of entries of size is %d; expected "
-               "one per dimension of x, from 0 to that dimension",
+               "random_crop: x has shape %s and the number of entries of size is %d; expected one "
+               "per dimension of x, from 0 to that dimension",
                eddy_shape_print(s, text, sizeof text), size.count > 0 ? size.count : 0),
            false;
 }

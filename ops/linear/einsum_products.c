@@ -1,4 +1,4 @@
-/* einsum_products.c -- tensor contraction for einsum: products of tensors with labelled axes,
+/* einsum_products.c -- tensor contraction for einsum: products of tensors with labeled axes,
  * summed over some.
  *
  * Labels that occur in only one tensor are summed first. Then pairs of tensors are multiplied,

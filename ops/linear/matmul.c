@@ -173,8 +173,8 @@ static bool bias_add_infer(eddy_infer *c)
     if (x.rank > 0 && b.rank == 1 && x.dim[x.rank - 1] >= 0 && b.dim[0] >= 0 &&
         x.dim[x.rank - 1] != b.dim[0])
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "the number of channels is %lld in x and %lld in "
-                               "the bias; expected equal numbers",
+                               "the number of channels is %lld in x and %lld in the bias; "
+                               "expected equal numbers",
                                (long long)x.dim[x.rank - 1], (long long)b.dim[0]);
     if (!eddy__infer_elementwise(c)) return false;
     c->out[0].shape = x;

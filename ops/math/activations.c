@@ -347,7 +347,7 @@ typedef struct eddy_shrink_args {
     double      lambda EDDY_DEFAULT(0.5);
 } eddy_shrink_args;
 #endif
-/** y = x moved towards 0 by lambda, and 0 where |x| <= lambda.
+/** y = x moved toward 0 by lambda, and 0 where |x| <= lambda.
  *
  *  x       float32 or float64, any shape; y has its type
  *  lambda  must be positive; default 0.5

@@ -45,7 +45,7 @@ UNARY(entr, "Entr", "Entr", FLOATS,
 
 /* --------------------------------------------------------- parts of numbers -- */
 
-/** y = x rounded towards 0.
+/** y = x rounded toward 0.
  *
  *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's trunc. */
 UNARY_FLAT(trunc, "Trunc", "Trunc", FLOATS, trunc(x))

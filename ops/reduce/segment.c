@@ -184,7 +184,7 @@ const eddy_op_def eddy_op_segment_mean =
  *  x, ids  as for eddy_segment_sum
  *
  *  A segment without rows gives 0.  Integers are summed in 64 bits, and the quotient is rounded
- *  towards 0.
+ *  toward 0.
  *  Errors: as for eddy_segment_sum.
  *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment; `ids` has none.
  *  TensorFlow: SegmentMean. */

@@ -69,8 +69,7 @@ static bool infer_last(eddy_infer *c, int64_t n, int64_t *to)
     if (real == EDDY_ANY || half == EDDY_ANY || half == half_of(real) || (real == 0 && half == 1))
         return true;
     return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                           "the number of frequencies is %lld; expected %lld for "
-                           "%lld real numbers",
+                           "the number of frequencies is %lld; expected %lld for %lld real numbers",
                            (long long)half, (long long)half_of(real), (long long)real);
 }
 

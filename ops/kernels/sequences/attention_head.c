@@ -238,14 +238,14 @@ static void make_scores(const eddy_attention_head *h, pieces *p, const block *b)
 static void forward_f32(const eddy_attention_head *h, float *scratch)
 {
     pieces p = pieces_of(h, scratch, false);
-    const eddy_tile_fn  normalise = EDDY_BEST(softmax);
+    const eddy_tile_fn  normalize = EDDY_BEST(softmax);
     p.k = bring(h->t, h->t, h->d, h->k.at, h->k.step, p.k_room);
     p.v = bring(h->t, h->t, h->e, h->v.at, h->v.step, p.v_room);
     for (int64_t first = 0; first < h->s; first += WIDTH) {
         block b = block_at(h, first);
         const void *at = &b;
         make_scores(h, &p, &b);
-        normalise(b.see, p.scores, &at, NULL);
+        normalize(b.see, p.scores, &at, NULL);
         to_block(&b, masked_rows(h, &b), p.e, p.scores, p.v, p.y);
         for (int64_t c = 0; c < b.count; c++)
             ((float *)h->sum.to)[(first + c) * h->sum.step] = b.sum[c];
