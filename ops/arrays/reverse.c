@@ -32,9 +32,9 @@ static eddy_status reverse_prepare(eddy_kernel *k)
     if (!b) return EDDY_NO_MEMORY;
     eddy__strides_of(x, step);
     for (int i = 0; i < x.rank; i++) {
-        const bool turned = mask >> i & 1;
-        if (turned) b->from_at += (x.dim[i] - 1) * step[i];
-        eddy__box_add(b, x.dim[i], step[i], turned ? -step[i] : step[i]);
+        const bool reversed = mask >> i & 1;
+        if (reversed) b->from_at += (x.dim[i] - 1) * step[i];
+        eddy__box_add(b, x.dim[i], step[i], reversed ? -step[i] : step[i]);
     }
     return EDDY_OK;
 }
@@ -129,17 +129,17 @@ static eddy_status sequence_kernel(eddy_kernel *k)
     eddy__strides_of(s, step);
     for (int64_t e = 0; e < s.dim[batch]; e++) {
         const int64_t n = eddy__index_at(k->in[1], e);
-        eddy_box turned = { .from_at = e * step[batch] + (n - 1) * step[seq],
+        eddy_box reversed = { .from_at = e * step[batch] + (n - 1) * step[seq],
                             .to_at = e * step[batch] };
         eddy_box rest = { .from_at = e * step[batch] + n * step[seq],
                           .to_at = e * step[batch] + n * step[seq] };
         for (int i = 0; i < s.rank; i++) {
             const bool along = i == seq;
             if (i == batch) continue;
-            eddy__box_add(&turned, along ? n : s.dim[i], step[i], along ? -step[i] : step[i]);
+            eddy__box_add(&reversed, along ? n : s.dim[i], step[i], along ? -step[i] : step[i]);
             eddy__box_add(&rest, along ? s.dim[i] - n : s.dim[i], step[i], step[i]);
         }
-        eddy__box_copy_parallel(k, &turned, size, k->out[0]->data, k->in[0]->data);
+        eddy__box_copy_parallel(k, &reversed, size, k->out[0]->data, k->in[0]->data);
         eddy__box_copy_parallel(k, &rest, size, k->out[0]->data, k->in[0]->data);
     }
     return EDDY_OK;
@@ -157,7 +157,7 @@ static void sequence_batch(eddy_batch *b)
     const int rank = eddy__batch_rank(b, 0);
     if (!b->batched[1]) {
         b->y[0] = eddy_apply2(b->node->op, &(sequence_attrs){ eddy__batch_axis(a->seq_axis),
-                                                               eddy__batch_axis(a->batch_axis) },
+                                                              eddy__batch_axis(a->batch_axis) },
                               b->x[0], b->x[1]);
         return;
     }

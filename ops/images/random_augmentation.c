@@ -42,13 +42,13 @@ typedef struct eddy_random_factor_args {
 
 /* -------------------------------------------------------- flips and crops -- */
 
-/* Each image as it is or as in `turned`, with equal probability. */
-static eddy_tensor by_chance(eddy_tensor x, eddy_tensor turned, int64_t seed)
+/* Each image as it is or as in `flipped`, with equal probability. */
+static eddy_tensor by_chance(eddy_tensor x, eddy_tensor flipped, int64_t seed)
 {
-    if (!eddy_is_valid(turned)) return turned;
+    if (!eddy_is_valid(flipped)) return flipped;
     const eddy_tensor each = Sum(Cast(x, EDDY_FLOAT32), .axes = EDDY_AXES(-3, -2, -1),
                                  .keepdims = true);       /* only its shape is used */
-    return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), turned, x);
+    return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), flipped, x);
 }
 
 /** y = each image, flipped horizontally with probability 1/2.

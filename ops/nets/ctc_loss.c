@@ -101,7 +101,7 @@ static eddy_status prepare(eddy_kernel *k)
 {
     const eddy_ctc c = ctc_of(k);
     const double   room = eddy__ctc_numbers(c.steps, c.labels, c.directions,
-                                         k->op->variant == POSTERIORS);
+                                            k->op->variant == POSTERIORS);
     k->scratch_size = (size_t)room * sizeof(double) * (size_t)k->threads;
     return EDDY_OK;
 }
@@ -110,18 +110,19 @@ static eddy_status prepare(eddy_kernel *k)
 static void ctc_batch(eddy_batch *b)
 {
     ctc_attrs a = *(const ctc_attrs *)b->attrs;
-    const bool turn = !a.batch_major;
+    const bool time_major = !a.batch_major;
     const eddy_tensor like = eddy_batch_input(b, LABEL_LENGTH);
     eddy_tensor x[DIRECTIONS + EDDY_CTC_DIRECTIONS];
     a.batch_major = true;
     for (int i = 0; i < b->n_in; i++) {
         x[i] = eddy_batch_input(b, i);
-        if (turn && (i == LOGITS || i >= DIRECTIONS)) x[i] = eddy__batch_swap(x[i], 1, 2);
+        if (time_major && (i == LOGITS || i >= DIRECTIONS)) x[i] = eddy__batch_swap(x[i], 1, 2);
         x[i] = eddy_merge_leading(x[i], like);
     }
     const eddy_tensor y = eddy_apply(b->node->op, &a, b->n_in, x, (eddy_apply_args){ 0 });
     b->y[0] = eddy_unflatten_like(y, like, 0, 0);
-    if (turn && b->node->op == &eddy_op_ctc_posteriors) b->y[0] = eddy__batch_swap(b->y[0], 1, 2);
+    if (time_major && b->node->op == &eddy_op_ctc_posteriors)
+        b->y[0] = eddy__batch_swap(b->y[0], 1, 2);
 }
 
 /* ------------------------------------------------------------ posteriors -- */

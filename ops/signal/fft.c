@@ -248,9 +248,9 @@ static void fft_gradient(eddy_rule *r)
     };
     const fft_attrs    *a = r->attrs;
     const eddy_op_def  *op = others[r->node->op->variant];
-    const fft_attrs     turned = { a->dims, -1, !a->adjoint };
+    const fft_attrs     opposite = { a->dims, -1, !a->adjoint };
     const eddy_tensor   in[] = { r->dy[0], r->x[0] };
-    r->dx[0] = eddy__apply_named(NULL, op, &turned, op->max_inputs, in);
+    r->dx[0] = eddy__apply_named(NULL, op, &opposite, op->max_inputs, in);
 }
 
 /* x with its last axes padded with zeros or truncated to these lengths. */
