@@ -413,7 +413,7 @@ const eddy_op_def eddy_op_resize_area = {
  *
  *  Pixels that a rectangle covers partially are weighted by the fraction covered.
  *  Errors: those of eddy_resize_nearest_neighbor; EDDY_INVALID_ARGUMENT for half_pixel_centers.
- *  Gradient: dx = the transposed matrices applied to dy; TensorFlow has none.
+ *  Gradient: dx = the transposed matrices applied to dy; TensorFlow has no gradient.
  *  TensorFlow: ResizeArea (tf.image.resize_area); for integer ratios it equals PyTorch's adaptive
  *  average pooling. */
 eddy_tensor eddy_resize_area_with(const eddy_resize_args *given)
