@@ -197,7 +197,7 @@ static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor in
  *
  *  Optimizers then skip negative indices, which are otherwise an error.
  *  Errors: EDDY_INVALID_ARGUMENT if slices is any other tensor.
- *  Gradient: as for eddy_indexed_slices.  TensorFlow has none. */
+ *  Gradient: as for eddy_indexed_slices.  TensorFlow: none. */
 eddy_tensor eddy_slices_padded(eddy_tensor slices)
 {
     eddy_tensor values, indices;

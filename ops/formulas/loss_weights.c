@@ -93,7 +93,7 @@ static eddy_tensor add_members(eddy_graph *g, const char *key, const char *scope
  *  scope  only losses whose names begin with it; NULL: all
  *
  *  A float32 0 if there are none.
- *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they differ in shape or type.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the losses differ in shape or type.
  *  Gradient: 1 for each.  TensorFlow: tf.losses.get_regularization_loss. */
 eddy_tensor eddy_get_regularization_loss(eddy_graph *g, const char *scope)
 {

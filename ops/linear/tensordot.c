@@ -341,7 +341,7 @@ eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
     char        text[128];
     if (!eddy_is_valid(x)) return eddy_identity(x);
     if (s.rank >= 0 && (s.rank < 2 || (eddy__rows_of(s) != eddy__columns_of(s) &&
-                                     eddy__rows_of(s) >= 0 && eddy__columns_of(s) >= 0)))
+                                       eddy__rows_of(s) >= 0 && eddy__columns_of(s) >= 0)))
         return eddy_fail(x.graph, EDDY_BAD_SHAPE,
                          "matrix_power: x has shape %s; square matrices expected",
                          eddy_shape_print(s, text, sizeof text));

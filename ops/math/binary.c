@@ -52,7 +52,7 @@ ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
  *        y has their type
  *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: da = dy 2(a - b), db = -da; for complex types, with the real part of dy.
  *  TensorFlow: SquaredDifference. */
@@ -63,7 +63,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
 
 /** y = the larger of a and b.
  *
- *  NaN if either is NaN.
+ *  y is NaN if either is NaN.
  *  Gradient: da = dy where a >= b, else db = dy; a tie goes to a.
  *  TensorFlow: Maximum. */
 BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
@@ -71,7 +71,7 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b
 
 /** y = the smaller of a and b.
  *
- *  NaN if either is NaN.
+ *  y is NaN if either is NaN.
  *  Gradient: da = dy where a <= b, else db = dy; a tie goes to a.
  *  TensorFlow: Minimum. */
 BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
@@ -227,7 +227,7 @@ eddy_tensor eddy_mod(eddy_tensor a, eddy_tensor b) { return eddy_floormod(a, b);
  *  a, b  any numeric type except float16 and bfloat16, the same for both, shapes that broadcast
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: as for eddy_div; none for integers.  TensorFlow: tf.truediv, tf.divide. */
 eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b)
