@@ -209,7 +209,7 @@ tests: $(BUILD)/run-tests
 $(BUILD)/fuzz/seeds: $(BUILD)/obj/tests/fuzz/seeds.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
-$(BUILD)/tables/catalogue: $(BUILD)/obj/tests/tables/catalogue.o $(ROWOBJ) $(BUILD)/libeddy.a
+$(BUILD)/tables/catalog: $(BUILD)/obj/tests/tables/catalog.o $(ROWOBJ) $(BUILD)/libeddy.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 $(FUZZED:%=$(BUILD)/fuzz/%): $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/fuzz_%.o \
@@ -244,10 +244,10 @@ check: ## run all tests, examples and programs in the documentation
 	@$(MAKE) --no-print-directory headers packages docs bindings
 	@$(RUN_TESTS)
 
-docs: $(REFERENCE)/index.md $(REFERENCE)/catalogue.md ## write the reference of operations to build/docs/reference
+docs: $(REFERENCE)/index.md $(REFERENCE)/catalog.md ## write the reference of operations to build/docs/reference
 $(REFERENCE)/index.md: $(OPSRC) ops/gen.awk ops/declared.awk ops/calls_by_task.txt scripts/reference.sh
 	@sh scripts/reference.sh $(@D)
-$(REFERENCE)/catalogue.md: $(BUILD)/tables/catalogue
+$(REFERENCE)/catalog.md: $(BUILD)/tables/catalog
 	@mkdir -p $(@D)
 	@$< > $@
 

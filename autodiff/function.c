@@ -35,8 +35,8 @@ int eddy__function_build(eddy_graph *g, const eddy_function *f, eddy_list x, edd
                   "Cannot differentiate a function that returns None; did you forget to return a "
                   "value from %.200s?", name_of(f));
     else if (n > EDDY_MAX_RESULTS)
-        eddy_fail(g, EDDY_LIMIT, "%.200s returns %d results; the limit is %d", name_of(f), n,
-                  EDDY_MAX_RESULTS);
+        eddy_fail(g, EDDY_LIMIT, "the number of results of %.200s is %d; the limit is %d",
+                  name_of(f), n, EDDY_MAX_RESULTS);
     for (int k = 0; k < n && eddy__graph_ready(g); k++)
         if (y[k].graph != g || eddy_outputs_of(y[k]) == 0)
             eddy_fail(g, EDDY_INVALID_ARGUMENT,

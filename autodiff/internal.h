@@ -70,10 +70,10 @@ typedef struct eddy_subgraph {
 } eddy_subgraph;
 /* False with the error set; to be ended in either case. */
 bool  eddy__subgraph_begin(eddy_subgraph *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
-                       const eddy_tensor *to);
+                           const eddy_tensor *to);
 /* The same, but random nodes with ids above `after` also count as depending on `from`. */
 bool  eddy__subgraph_begin_random(eddy_subgraph *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
-                               const eddy_tensor *to, int32_t after);
+                                  const eddy_tensor *to, int32_t after);
 /* True if the op says that the node draws random numbers: it is stateful and has no other
  * effect. */
 bool  eddy__is_random(const eddy_node *node);
@@ -102,7 +102,7 @@ typedef struct eddy_examples {
     int32_t            after;
 } eddy_examples;
 bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int m, const eddy_tensor *ys,
-                             eddy_tensor *out);
+                            eddy_tensor *out);
 /* The replacements of a map: the placeholders of the examples, followed by random tensors in
  * the order in which they are mapped. */
 typedef struct eddy_stand_ins {

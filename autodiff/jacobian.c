@@ -13,7 +13,7 @@ enum { MAX_ROWS = 1 << 14 };
 /* dx[k] = the gradients of y for each of the seeds [n, ...y]: [n, ...x], invalid if there is
  * none. */
 static void vjp_of_rows(eddy_tensor y, eddy_tensor seeds, eddy_list xs, const eddy_recording *r,
-                      eddy_tensor *dx)
+                        eddy_tensor *dx)
 {
     eddy_graph  *g = y.graph;
     eddy_tensor  dy = eddy_example(seeds), *one = eddy__tensors_new(g, xs.count);
@@ -43,7 +43,7 @@ static bool ranks_fit(eddy_tensor y, eddy_tensor x, const char *who)
 
 /* One gradient for each unit vector of y. */
 static void vjp_row_by_row(eddy_tensor y, int64_t n, eddy_list xs, const eddy_recording *r,
-                   eddy_tensor seeds, eddy_tensor *dx)
+                           eddy_tensor seeds, eddy_tensor *dx)
 {
     eddy_graph  *g = y.graph;
     eddy_tensor *rows = eddy__tensors_new(g, n * xs.count), *one = eddy__tensors_new(g, xs.count);
@@ -98,7 +98,7 @@ static bool options_fit(eddy_graph *g, const char *who, eddy_unconnected u, int 
 
 /* Reshapes [n, ...x] to y.shape + x.shape; zeros if y does not depend on x. */
 static eddy_tensor reshape_rows(const eddy_jacobian_args *a, eddy_tensor x, eddy_tensor dx,
-                          eddy_tensor seeds)
+                                eddy_tensor seeds)
 {
     if (!eddy_is_valid(dx) && a->unconnected_gradients == EDDY_UNCONNECTED_ZERO)
         dx = eddy_batch_like(eddy_zeros_like(x), seeds);

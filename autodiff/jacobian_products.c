@@ -16,7 +16,7 @@ static eddy_graph *graph_of(eddy_list ys, eddy_list xs)
 
 /* True if the lists of a call are valid; entries of `vs` may be invalid tensors. */
 static bool lists_are_valid(eddy_graph *g, const char *who, const char *y_name, eddy_list ys,
-                      eddy_list xs, eddy_list vs, const eddy_tensor *out)
+                            eddy_list xs, eddy_list vs, const eddy_tensor *out)
 {
     const eddy_weighted w = { who, "vs", "xs", vs, xs };
     if (!eddy__graph_ready(g)) return false;

@@ -69,7 +69,7 @@ static void mark(eddy_subgraph *s, int n, const eddy_tensor *from, int m, const 
 }
 
 bool eddy__subgraph_begin(eddy_subgraph *s, eddy_graph *g, int n, const eddy_tensor *from, int m,
-                      const eddy_tensor *to)
+                          const eddy_tensor *to)
 {
     return eddy__subgraph_begin_random(s, g, n, from, m, to, INT32_MAX);
 }

@@ -118,7 +118,7 @@ static bool grow_list(eddy_tape *t, void **list, int count, int *capacity, size_
 static bool open_interval(eddy_tape *t)
 {
     if (!grow_list(t, (void **)&t->intervals, t->n_intervals, &t->intervals_capacity,
-              sizeof *t->intervals))
+                   sizeof *t->intervals))
         return false;
     t->intervals[t->n_intervals++] = (interval){ t->graph->size, OPEN };
     return true;

@@ -290,7 +290,7 @@ bool eddy__vectorize(eddy_graph *g, int n, const eddy_tensor *stand_ins, const e
 }
 
 bool eddy__vectorize_random(eddy_graph *g, eddy_examples e, int n_ys, const eddy_tensor *ys,
-                             eddy_tensor *out)
+                            eddy_tensor *out)
 {
     mapping m = { .graph = g };
     for (int k = 0; k < n_ys; k++) out[k] = eddy_none(g);

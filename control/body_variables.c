@@ -1,11 +1,12 @@
-/* body_variables.c -- variables that a body updates. In the body such a variable is a value like
- * any other: it begins as an argument, an update yields the next one, and the last is a result.
- * The graph of the loop or branch reads the variable before it and assigns it after it, so that
- * a session sees updates of the variable there alone.
+/* body_variables.c -- variables that a body updates. In the body such a variable is an ordinary
+ * value: an argument holds the first value, each update yields a new value, and the last one is a
+ * result of the body. The graph that contains the loop or branch reads the variable before it and
+ * assigns the result after it, so a session finds all updates of variables in the outer graph.
  *
- * Which value a node sees follows the rules of a session (variable_order.c): the one from before
- * the iteration; an explicit read, that after the updates on which it depends; other nodes, if a
- * control edge is part of that dependence. */
+ * Which of these values a node of the body gets follows the rules of a session
+ * (variable_order.c). Without control edges it is the value from before the iteration. A read
+ * (eddy_read) gets the value after the updates on which it depends, and so does another node if
+ * it depends on them through a control edge. */
 #include "control/trace.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"

@@ -1,10 +1,10 @@
-/* case_gradient.c -- the gradient of a choice between branches is a choice between their
- * gradients, by the same index.
+/* case_gradient.c -- the gradient of a Case node is a Case node of the gradients of its branches,
+ * with the same index.
  *
- * All branches are in one body, which is differentiated once for each branch in its own graph.
- * What the gradients need of the branch that was taken are further results of a second choice
- * with the same body and inputs, which a session runs as one with the first; for a branch that
- * does not have such a value, it is zeros of the value's shape, which nobody reads. */
+ * All branches are in one body, which is differentiated once for each branch, in its own graph.
+ * The gradients need values that the taken branch computed. They become further results of a
+ * second Case node with the same body and inputs, which a session merges with the first. A branch
+ * that does not compute such a value returns zeros of its shape, which are not read. */
 #include "control/internal.h"
 #include "ops/ops.h"
 
@@ -30,19 +30,12 @@ static eddy_tensor *dx_of(const branches *b, int branch, int i)
     return &b->dx[branch * b->n_args + i];
 }
 
-static void *room(branches *b, eddy_arena *arena, int64_t n, size_t size)
-{
-    void *p = eddy__arena_alloc(arena, (size_t)(n + 1) * size);
-    if (!p) eddy_fail(b->r->graph, EDDY_NO_MEMORY, "out of memory for a gradient");
-    return p;
-}
-
 static bool differentiate_branch(branches *b, eddy_arena *arena, int branch)
 {
-    eddy_tensor *ys = room(b, arena, b->n_out, sizeof *ys),
-                *dys = room(b, arena, b->n_out, sizeof *ys);
-    eddy_tensor *xs = room(b, arena, b->n_args, sizeof *xs),
-                *dxs = room(b, arena, b->n_args, sizeof *xs);
+    eddy_tensor *ys = eddy__rule_alloc(b->r, arena, b->n_out, sizeof *ys),
+                *dys = eddy__rule_alloc(b->r, arena, b->n_out, sizeof *ys);
+    eddy_tensor *xs = eddy__rule_alloc(b->r, arena, b->n_args, sizeof *xs),
+                *dxs = eddy__rule_alloc(b->r, arena, b->n_args, sizeof *xs);
     int          n_ys = 0, n_xs = 0;
     if (!ys || !dys || !xs || !dxs) return false;
     for (int k = 0; k < b->n_out; k++) {
@@ -70,9 +63,9 @@ static bool differentiate_branch(branches *b, eddy_arena *arena, int branch)
 static bool differentiate(branches *b, eddy_arena *arena)
 {
     b->forward = b->body->size;
-    b->dy = room(b, arena, b->n_out, sizeof *b->dy);
-    b->dx = room(b, arena, (int64_t)b->n_branches * b->n_args, sizeof *b->dx);
-    b->smooth = room(b, arena, b->n_args, sizeof *b->smooth);
+    b->dy = eddy__rule_alloc(b->r, arena, b->n_out, sizeof *b->dy);
+    b->dx = eddy__rule_alloc(b->r, arena, (int64_t)b->n_branches * b->n_args, sizeof *b->dx);
+    b->smooth = eddy__rule_alloc(b->r, arena, b->n_args, sizeof *b->smooth);
     if (!b->dy || !b->dx || !b->smooth) return false;
     for (int i = 0; i < b->n_args; i++) b->smooth[i] = false;
     for (int k = 0; k < b->n_out; k++) {

@@ -1,6 +1,6 @@
 /* control.h -- branches and loops inside a graph: functions from tensors to tensors that a
- * session compiles once and runs as often as data says. They are differentiated like everything
- * else, to any order.
+ * session compiles once. Values in the run decide which branch runs and how often a loop does.
+ * Both have gradients of any order, like other operations.
  *
  * A branch or a body is an eddy_function. It is called once, while the graph is built, on tensors
  * that stand for its arguments, and what it builds becomes a graph of its own. Tensors and
@@ -9,12 +9,13 @@
  * (eddy_print, eddy_assert) run in each iteration, and only in the branch that is taken. Errors
  * in a run name the loop and the iteration.
  *
- * A variable that a body updates (eddy_assign, eddy_scatter_add, an optimizer) is updated in each
- * iteration, and only in the branch that is taken. As a tensor it is its value from before the
- * iteration; eddy_read sees the updates for which it waits. Other nodes see it when the loop is
- * done: its results wait for that, and a run that fails leaves the variable as it was. It needs a
- * value before the loop. No gradient flows through an update: one with respect to the variable is
- * that of the first iteration. The condition of a loop updates nothing.
+ * A body may update a variable (eddy_assign, eddy_scatter_add, an optimizer): a loop does so in
+ * each iteration, a branch only if it is taken. In the body, the variable as a tensor has its value
+ * from before the iteration, and eddy_read sees the updates on which it has a control dependency.
+ * Outside, the variable changes when the loop is done, and the results of the loop wait for that.
+ * The variable must have a value before the loop, and a run that fails leaves it unchanged. No
+ * gradient flows through an update: the gradient with respect to the variable is that with respect
+ * to its value in the first iteration. The condition of a loop must not update variables.
  *
  * Every function here returns the number of results, which it stores in `out` (room for
  * EDDY_MAX_RESULTS), or 0 with the error on the graph. */

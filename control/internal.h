@@ -100,7 +100,14 @@ static inline void eddy__out_add(out_list *l, eddy_tensor t)
     l->at[l->n++] = t.output;
 }
 
-/* Gradient rules. */
+/* Gradient rules. eddy__rule_alloc returns at least n objects, uninitialized, or NULL with the error
+ * on the graph. */
+static inline void *eddy__rule_alloc(eddy_rule *r, eddy_arena *arena, int64_t n, size_t size)
+{
+    void *p = eddy__arena_alloc(arena, (size_t)(n + 1) * size);
+    if (!p) eddy_fail(r->graph, EDDY_NO_MEMORY, "out of memory for a gradient");
+    return p;
+}
 void eddy__loop_gradient(eddy_rule *r);
 void eddy__case_gradient(eddy_rule *r);
 /* Batching rules. */

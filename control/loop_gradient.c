@@ -39,13 +39,6 @@ typedef struct backward {
     int32_t                forward;     /* nodes of the body up to this one are not gradients */
 } backward;
 
-static void *room(const backward *b, eddy_arena *arena, int64_t n, size_t size)
-{
-    void *p = eddy__arena_alloc(arena, (size_t)(n + 1) * size);
-    if (!p) eddy_fail(b->r->graph, EDDY_NO_MEMORY, "out of memory for a gradient");
-    return p;
-}
-
 static bool is_smooth(eddy_tensor t)
 {
     return eddy_dtype_is_differentiable(eddy__type_of(t).dtype);
@@ -76,7 +69,7 @@ static bool add_term(backward *b, eddy_arena *arena, eddy_tensor stack)
 {
     if (b->n_dstacked == b->room_dstacked) {
         const int bigger = b->room_dstacked > 0 ? 2 * b->room_dstacked : 8;
-        incoming *more = room(b, arena, bigger, sizeof *more);
+        incoming *more = eddy__rule_alloc(b->r, arena, bigger, sizeof *more);
         if (!more) return false;
         if (b->n_dstacked > 0) memcpy(more, b->dstacked, (size_t)b->n_dstacked * sizeof *more);
         b->dstacked = more;
@@ -128,7 +121,7 @@ static bool differentiate(backward *b, eddy_arena *arena)
     const int     n_args = b->n_carried + b->n_sliced + b->n_captured;
     const int     n_results = b->n_carried + (int)a->n_stacked;
     const int     most = n_args + n_results;
-    eddy_tensor  *all = room(b, arena, 8 * (int64_t)most, sizeof *all);
+    eddy_tensor  *all = eddy__rule_alloc(b->r, arena, 8 * (int64_t)most, sizeof *all);
     if (!all) return false;
     eddy_tensor *ys = all, *dys = ys + most, *xs = dys + most, *dxs = xs + most;
     b->dcarried = dxs + most;
@@ -204,7 +197,7 @@ static eddy_tensor factor_of(const backward *b, eddy_tensor dx, eddy_tensor *dy)
 static bool make_next(backward *b, eddy_arena *arena)
 {
     const int first = b->n_carried + b->n_sliced;
-    b->next = room(b, arena, first + b->n_captured, sizeof *b->next);
+    b->next = eddy__rule_alloc(b->r, arena, first + b->n_captured, sizeof *b->next);
     if (!b->next) return false;
     for (int j = 0; j < b->n_carried; j++) {
         if (!eddy_is_valid(b->dcarried[j])) continue;
@@ -272,7 +265,8 @@ static eddy_tensor forward_loop(backward *b)
 {
     const eddy_loop_attrs *a = b->a;
     const int64_t          results = eddy__loop_results(a);
-    out_list outs = { room(b, &b->e.arena, a->outs.count + 2 * b->n_stacks, sizeof(int64_t)), 0 };
+    const int64_t          length = a->outs.count + 2 * b->n_stacks;
+    out_list outs = { eddy__rule_alloc(b->r, &b->e.arena, length, sizeof(int64_t)), 0 };
     if (!outs.at) return eddy_none(b->r->graph);
     for (int64_t i = 0; i < results; i++) eddy__out_add(&outs, eddy__body_out(a->body, a->outs, i));
     for (int i = 0; i < b->n_stacks; i++) eddy__out_add(&outs, b->stacks[i]);

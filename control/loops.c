@@ -68,8 +68,8 @@ static bool make_arguments(trace *t, const loop_spec *s)
     return eddy__graph_ready(t->graph);
 }
 
-/* Copied to the body: what differs between iterations, acts or draws. The rest stays outside,
- * where it is computed once. */
+/* The body gets the nodes whose values differ between iterations, that have side effects, or that
+ * draw random numbers. The others stay outside, where they are computed once. */
 static void choose_copies(const trace *t, extraction *e)
 {
     uint8_t *depends = e->copies;

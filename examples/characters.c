@@ -8,7 +8,7 @@
  * character from what the network expects, at a temperature, and feeds it to the next, all in one
  * run.
  *
- * Without --text it reads the licences that Debian's package base-files installs below
+ * Without --text it reads the licenses that Debian's package base-files installs below
  * /usr/share/common-licenses, more than 200 kB (they may be copied, not changed; nothing of them
  * is distributed here); elsewhere the LICENSE of this folder. The defaults are small, for a run of
  * seconds; a model that writes words takes minutes:
@@ -81,13 +81,13 @@ static void squeeze(text *t)
 
 static bool read_text(text *t, const char *path)
 {
-    static const char *const licences[] = {
+    static const char *const licenses[] = {
         "Apache-2.0", "Artistic", "GFDL-1.3", "GPL-1", "GPL-2", "GPL-3", "LGPL-2", "LGPL-2.1",
         "LGPL-3", "MPL-1.1", "MPL-2.0",
     };
     char name[64];
-    for (size_t i = 0; !path && i < sizeof licences / sizeof *licences; i++) {
-        snprintf(name, sizeof name, "/usr/share/common-licenses/%s", licences[i]);
+    for (size_t i = 0; !path && i < sizeof licenses / sizeof *licenses; i++) {
+        snprintf(name, sizeof name, "/usr/share/common-licenses/%s", licenses[i]);
         append_file(t, name);
     }
     if (path) append_file(t, path);

@@ -490,7 +490,7 @@ EDDY_API eddy_graph_block eddy_control_open(eddy_graph *g, eddy_list after);
 EDDY_API eddy_graph_block eddy_control_clear_open(eddy_graph *g);
 EDDY_API eddy_graph_block eddy_device_open(eddy_graph *g, const char *device);
 EDDY_API eddy_graph_block eddy_gradient_override_open(eddy_graph *g, const char *op_type,
-                                                 const char *gradient);
+                                                      const char *gradient);
 EDDY_API void       eddy_graph_block_end(eddy_graph_block *block);
 #define EDDY_BLOCK_(type_, end_, name_, ...)                                           \
     for (type_ name_ __attribute__((cleanup(end_))) = __VA_ARGS__; name_.once;         \

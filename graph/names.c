@@ -81,8 +81,8 @@ static const char *reserve_name(eddy_graph *g, const char *name, size_t n, uint6
     return copy;
 }
 
-/* Letters, digits, '_', '.', '-', '/'; at the root the first is a letter, a
- * digit or a dot.  TensorFlow's rule. */
+/* Letters, digits, '_', '.', '-', '/'; at the root the first is a letter, a digit or a dot.
+ * TensorFlow's rule. */
 bool eddy__name_is_valid(const char *name, bool at_root)
 {
     for (const char *c = name; *c; c++) {
@@ -114,7 +114,9 @@ static size_t full_name(eddy_graph *g, const char *name, char *buf)
     buf[length] = 0;
     /* A scope that was entered by its full name may itself be none for the root. */
     if (n == 0 || !eddy__name_is_valid(buf, true)) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name", buf);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "'%.200s' is not a valid name; a name consists of "
+                  "letters, digits and the characters _ . - / and begins with a letter, a digit or "
+                  "a dot", buf);
         return 0;
     }
     return length;

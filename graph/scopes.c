@@ -136,7 +136,7 @@ int32_t eddy__control_root(const eddy_graph *g)
 /* True if an input was built inside the block: it already waits for the block's controls,
  * unless it was built without them. The block then adds no control inputs. */
 static bool has_input_from_block(const eddy_graph *g, const eddy_control_block *b, int n,
-                      const eddy_tensor *in)
+                                 const eddy_tensor *in)
 {
     for (int i = 0; i < n; i++)
         if (in[i].node > b->begin && g->nodes[in[i].node]->control_root == b->root) return true;

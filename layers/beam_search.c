@@ -34,15 +34,15 @@ static bool check_logits(search *s, int n, eddy_tensor logits)
     if (!eddy__graph_ready(s->graph)) return false;
     if (n != want)
         eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
-                  "beam_search: the function returns %d results; %d expected, logits and the state",
-                  n, want);
+                  "beam_search: the number of results of the function is %d; expected %d, the "
+                  "logits and the state", n, want);
     else if (type.dtype != s->args->dtype || shape.rank != 2 || shape.dim[1] < 1)
         eddy_fail(s->graph, type.dtype != s->args->dtype ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
                   "beam_search: the logits are %s; expected %s [beams, classes], and classes known",
                   eddy_type_print(type, text, sizeof text), eddy_dtype_name(s->args->dtype));
     else if (s->args->end_token < 0 || s->args->end_token >= shape.dim[1])
         eddy_fail(s->graph, EDDY_INVALID_ARGUMENT,
-                  "beam_search: end_token is %lld; there are %lld classes",
+                  "beam_search: end_token is %lld; expected a class in [0, %lld)",
                   (long long)s->args->end_token, (long long)shape.dim[1]);
     s->classes = shape.dim[1];
     return eddy__graph_ready(s->graph);

@@ -22,8 +22,8 @@ static bool check_window(const eddy_layer *l, eddy_dims size, int axes)
     if (eddy_refuse_number(l->graph, l->who, "kernel_size", size)) return false;
     if (size.count != 1 && size.count != axes) {
         eddy_fail(l->graph, EDDY_INVALID_ARGUMENT,
-                  "%s: kernel_size has %d entries; expected 1 or %d [scope '%.200s']", l->who,
-                  size.count, axes, l->name ? l->name : l->who);
+                  "%s: the number of entries of kernel_size is %d; expected 1 or %d "
+                  "[scope '%.200s']", l->who, size.count, axes, l->name ? l->name : l->who);
         return false;
     }
     for (int i = 0; i < size.count; i++)
@@ -36,8 +36,8 @@ static bool check_single(const eddy_layer *l, const char *what, eddy_dims d, int
 {
     if (eddy_refuse_number(l->graph, l->who, what, d)) return false;
     if (axes > 1 || d.count <= 1) return true;
-    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; expected 1 [scope '%.200s']",
-              l->who, what, d.count, l->name ? l->name : l->who);
+    eddy_fail(l->graph, EDDY_INVALID_ARGUMENT, "%s: the number of entries of %s is %d; expected "
+              "1 [scope '%.200s']", l->who, what, d.count, l->name ? l->name : l->who);
     return false;
 }
 
@@ -103,8 +103,8 @@ static bool check_groups(const eddy_layer *l, const conv_kind *kind, int64_t gro
     if (groups == 1 || (grouped && groups > 1 && in % groups == 0 && out % groups == 0))
         return true;
     eddy_fail(
-        l->graph, EDDY_INVALID_ARGUMENT,
-        "%s: groups = %lld does not divide both %lld channels and %lld filters [scope '%.200s']",
+        l->graph, EDDY_INVALID_ARGUMENT, "%s: groups is %lld; expected a divisor of the number of "
+        "channels, %lld, and of the number of filters, %lld [scope '%.200s']",
         l->who, (long long)groups, (long long)in, (long long)out, l->name ? l->name : l->who);
     return false;
 }

@@ -38,8 +38,8 @@ eddy_tensor eddy_dense_with(const eddy_dense_args *given)
     if (!eddy__layer_check_input(&l, a.x)) return none;
     if (s.rank < 2 || s.dim[s.rank - 1] < 0)
         return eddy_fail(l.graph, EDDY_BAD_SHAPE,
-                         "dense: x has shape %s; expected rank 2 or more and a known last "
-                         "dimension [scope '%.200s']",
+                         "dense: x has shape %s; rank 2 or more and a known last "
+                         "dimension expected [scope '%.200s']",
                          eddy_shape_print(s, text, sizeof text), a.name ? a.name : "dense");
     if (!eddy__layer_check_count(&l, "units", a.units)) return none;
     eddy__layer_begin(&l);

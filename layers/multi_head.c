@@ -144,8 +144,8 @@ eddy_tensor eddy_multi_head_attention_with(const eddy_multi_head_attention_args 
     if (!eddy__layer_check_count(&h.layer, "units", h.units)) return none;
     if (h.units % a.heads != 0 || h.units > INT32_MAX)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                         "attention: %lld units cannot be divided into %lld heads",
-                         (long long)h.units, (long long)a.heads);
+                         "attention: heads is %lld; expected a divisor of units, %lld",
+                         (long long)a.heads, (long long)h.units);
     h.size = h.units / a.heads;
     eddy__layer_begin(&h.layer);
     return eddy__layer_end(&h.layer, build_attention(&h));

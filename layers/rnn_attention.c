@@ -122,8 +122,8 @@ static bool prepare_query(eddy_attention_mechanism *m, int64_t size)
     const int64_t want = m->additive ? m->query_size : m->num_units;
     if (want == size && size > 0) return true;
     if (want != 0 || size < 1) {
-        eddy_fail(m->graph, EDDY_BAD_SHAPE, "%s: queries have %lld columns; expected %lld", m->name,
-                  (long long)size, (long long)want);
+        eddy_fail(m->graph, EDDY_BAD_SHAPE, "%s: the number of columns of the queries is %lld; "
+                  "expected %lld", m->name, (long long)size, (long long)want);
         return false;
     }
     const eddy_layer l = layer_of(m);

@@ -59,7 +59,7 @@ static bool check_prepared(const ready_cell *r, eddy_graph *g, eddy_type x)
     char          text[200];
     if (g == r->graph && n == r->n && x.dtype == r->dtype) return true;
     eddy_fail(g, EDDY_BAD_SHAPE,
-              "%s: the cell has variables for %s inputs of %lld columns%s; x is %s", r->args.name,
+              "%s: the cell has variables for inputs of type %s[?,%lld]%s; x is %s", r->args.name,
               eddy_dtype_name(r->dtype), (long long)r->n,
               g == r->graph ? "" : " in another graph", eddy_type_print(x, text, sizeof text));
     return false;

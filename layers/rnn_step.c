@@ -67,8 +67,8 @@ static bool check_results(const char *who, const eddy_rnn_cell *cell, eddy_graph
     if (!eddy__graph_ready(g)) return false;
     if (n != cell->n_state + 1) {
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "%s: %.200s returns %d results; %d expected, the output and the next state", who,
-                  eddy__cell_title(cell), n, cell->n_state + 1);
+                  "%s: the number of results of %.200s is %d; expected %d, the output and the next "
+                  "state", who, eddy__cell_title(cell), n, cell->n_state + 1);
         return false;
     }
     for (int k = 0; k < n; k++) {

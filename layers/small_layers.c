@@ -48,8 +48,8 @@ eddy_tensor eddy_mlp_with(const eddy_mlp_args *given)
     if (!eddy__layer_check_input(&l, a.x)) return eddy_none(a.x.graph);
     if (a.units.count < 1 || a.units.count > EDDY_MAX_RANK)
         return eddy_fail(l.graph, EDDY_INVALID_ARGUMENT,
-                         "mlp: units has %d entries; expected 1 to %d", a.units.count,
-                         EDDY_MAX_RANK);
+                         "mlp: the number of entries of units is %d; expected 1 to %d",
+                         a.units.count, EDDY_MAX_RANK);
     eddy__layer_begin(&l);
     for (int i = 0; i < a.units.count; i++) {
         const bool last = i == a.units.count - 1;

@@ -116,7 +116,7 @@ function declared(text, name, kind, set,    own) {
     if (kind != "") {
         if (text !~ /\n \*  [abxy](, [abxy])*  /) text = with_operands(text, kind, takes["SET_" set])
         if (!own && kind ~ /^UNARY/) text = with_errors(text, "EDDY_BAD_DTYPE for other element types")
-        else if (!own) text = with_errors(text, "EDDY_BAD_DTYPE for other element types or if they differ; " \
+        else if (!own) text = with_errors(text, "EDDY_BAD_DTYPE for other or unequal element types; " \
                                                 "EDDY_BAD_SHAPE if the shapes do not broadcast")
     } else if (!own && inputs_of[name] != "") text = with_errors(text, errors_of(inputs_of[name]))
     return text " */"

@@ -37,8 +37,9 @@ function title_of(family,    text) {
     text = head[family]
     sub(/^[^-]*-- /, "", text); sub(/ *\*\/.*$/, "", text)
     sub(/[:;.]( .*)?$/, "", text)
+    if (text !~ /^[a-z]+_/) text = toupper(substr(text, 1, 1)) substr(text, 2)
     gsub(/[*_<]/, "\\\\&", text)
-    return text ~ /^[a-z]*_/ ? text : toupper(substr(text, 1, 1)) substr(text, 2)
+    return text
 }
 # A section of the reference: the call with its arguments in their order, and the comment.
 function print_page(i,    call) {

@@ -1,5 +1,4 @@
-/* load_graph.c -- eddy_load_graph and its relatives: reading graph files, which needs every
- * operation. */
+/* load_graph.c -- reading graph files: eddy_graph_load, which needs every operation. */
 #include <string.h>
 #include "graph/files/graph_yaml.h"
 #include "graph/call_options.h"

@@ -39,7 +39,7 @@ static inline eddy_tensor eddy_where_tn_(eddy_tensor c, eddy_tensor a, double b)
  *
  * _Generic names an operand to learn its type and again to use it, so calls within calls
  * would double with each level.  C11 has no other way: the places that take a struct as well
- * as a number, an initialiser and an argument of a variadic function, do not tell which it
+ * as a number, an initializer and an argument of a variadic function, do not tell which it
  * was.  So the operands are kept in variables first, as gcc and clang have them; those of a
  * call within a call hide the outer ones, which is what is wanted. */
 #define EDDY_BY_KIND_(tt, nt, tn, x, a, b)                                                      \

@@ -62,12 +62,12 @@ static bool pair_fits(const eddy_optimizer *o, eddy_gradient_pair p, int i)
                   eddy_name_of(p.variable));
     else if (eddy_dtype_of(p.gradient) != eddy_dtype_of(p.variable))
         eddy_fail(g, EDDY_BAD_DTYPE,
-                  "apply_gradients: the gradient of '%s' has type %s; expected %s",
+                  "apply_gradients: the gradient of '%s' is %s; %s expected",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.gradient)),
                   eddy_dtype_name(eddy_dtype_of(p.variable)));
     else if (eddy_dtype_is_complex(eddy_dtype_of(p.variable))
                  ? !o->def.takes_complex : !eddy_dtype_is_floating(eddy_dtype_of(p.variable)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "'%s' has type %s, which %s does not support",
+        eddy_fail(g, EDDY_BAD_DTYPE, "'%s' is %s, which %s does not support",
                   eddy_name_of(p.variable), eddy_dtype_name(eddy_dtype_of(p.variable)), o->name);
     else if (eddy_slices_parts(p.gradient, NULL, NULL)) return slices_fit(p);
     else if (!eddy_shape_compatible(eddy_shape_of(p.gradient), eddy_shape_of(p.variable)))

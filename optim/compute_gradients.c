@@ -138,7 +138,8 @@ static bool by_tape(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_ta
     eddy_tape_end(tape);
     if (results > 1)
         eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                  "compute_gradients: the loss function returns %d results; expected 1", results);
+                  "compute_gradients: the number of results of the loss function is %d; expected 1",
+                  results);
     if (results != 1 || !watched(g, a, tape, c)) return false;
     *loss = y[0];
     const eddy_tensor weight[] = { a->grad_loss };

@@ -75,7 +75,7 @@ typedef struct eddy_pairs {
 bool eddy__pairs_compute(eddy_graph *g, const eddy_compute_gradients_args *a, eddy_pairs *out);
 void eddy__pairs_release(eddy_graph *g, eddy_pairs *p);
 
-/* x moved towards 0 by `by`, and not beyond: sign(x) max(|x| - by, 0). */
+/* x moved toward 0 by `by`, and not beyond: sign(x) max(|x| - by, 0). */
 eddy_tensor eddy__shrink(eddy_tensor x, eddy_tensor by);
 
 bool eddy__is_variable(eddy_tensor t);

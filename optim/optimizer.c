@@ -106,7 +106,7 @@ bool eddy__hyper_settle(eddy_graph *g, const char *what, eddy_tensor *t, double 
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s is %s", what,
                   t->node == 0 ? "required" : "not a tensor of this graph");
     else if (!eddy_dtype_is_floating(eddy_dtype_of(*t)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s has type %s; expected a floating-point type", what,
+        eddy_fail(g, EDDY_BAD_DTYPE, "%s is %s; a floating-point type expected", what,
                   eddy_dtype_name(eddy_dtype_of(*t)));
     else if (eddy_shape_of(*t).rank > 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "%s has shape %s; expected a scalar", what,

@@ -12,7 +12,7 @@ objects=${1:-build/obj}
 # FOLDER: the folders it may use, besides its own and what those may use in turn.
 # Folders on one line are peers and may use each other: the gradient of an operation is
 # made of operations from every folder.
-floors='
+order='
 graph/base:
 graph: graph/base
 graph/files: graph
@@ -81,11 +81,11 @@ symbols() {
     done
 }
 
-{ includes; symbols; } | awk -v floors="$floors" -v admitted="$admitted" '
+{ includes; symbols; } | awk -v order="$order" -v admitted="$admitted" '
     function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
     function may(from, to) { return from == to || (from, to) in below }
     BEGIN {
-        n = split(floors, line, "\n")
+        n = split(order, line, "\n")
         for (i = 1; i <= n; i++) {
             if (split(line[i], side, ":") < 1) continue
             peers = split(side[1], peer, " ")
@@ -108,9 +108,9 @@ symbols() {
     function check(from, to, what,    a, b) {
         a = folder(from); b = folder(to)
         uses++
-        if (!(a in known)) { if (!(a in told)) print "layers: no floor is given for " a; told[a]; bad = 1; return }
+        if (!(a in known)) { if (!(a in told)) print "folder order: " a " is not in the list"; told[a]; bad = 1; return }
         if (may(a, b) || (from, to) in allow || ("*", to) in allow) return
-        print "layers: " from " may not use " to " (" what ")"
+        print "folder order: " from " may not use " to " (" what ")"
         bad = 1
     }
     { check($2, $3, "include") }
@@ -119,6 +119,6 @@ symbols() {
             split(need[i], word, " ")
             if (word[2] in home) check(word[1], home[word[2]], word[2])
         }
-        printf "layers: %d uses%s\n", uses, bad ? "" : " ok"
+        printf "folder order: %d uses%s\n", uses, bad ? "" : " ok"
         exit bad
     }'

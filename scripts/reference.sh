@@ -47,7 +47,10 @@ awk -F '\t' '
         by_name[calls] = "- [`" $1 "(" $3 ")`](" $2 ".md#" $1 "): " plain($4)
         next
     }
-    FNR == 1 { print "# Operations\n\n" calls " calls, by task and then by name. There is one page per folder: " folders "." }
+    FNR == 1 {
+        gsub(/ /, "\n- ", folders)
+        print "# Operations\n\n" calls " calls, by task and then by name. There is one page per folder:\n\n- " folders
+    }
     /^#/ { next }
     /^ / { sub(/^ +/, ""); task = task " " $0; next }
     { print_task() }
@@ -62,6 +65,6 @@ awk -F '\t' '
         }
         exit bad
     }' folders="$(cd "$out" && for page in *.md; do
-        case $page in index.md | catalogue.md) ;; *) printf '[%s](%s) ' "${page%.md}" "$page" ;; esac
-    done | sed 's/ $//; s/) /), /g')" "$out/calls" ops/calls_by_task.txt > "$out/index.md"
+        case $page in index.md | catalog.md) ;; *) printf '[%s](%s) ' "${page%.md}" "$page" ;; esac
+    done | sed 's/ $//')" "$out/calls" ops/calls_by_task.txt > "$out/index.md"
 rm "$out/calls"

@@ -37,7 +37,7 @@ say 'paths of one machine' "$(find . \( -name .git -o -name build \) -prune -o -
 # shellcheck disable=SC2046  # the names of pages hold no blanks
 say 'pages name what does not exist' "$({ find . \( -name .git -o -path ./build \) -prune -o -print | sed 's|^\./||'
     for folder in ops/*/; do echo "${folder%/}.h"; done    # generated
-    printf '%s\n' graph/defaults.h index.md catalogue.md; } | awk '
+    printf '%s\n' graph/defaults.h index.md catalog.md; } | awk '
     function fail(what) { print FILENAME ":" FNR ": " what }
     function exists(path, from) {
         sub(/^eddy\//, "", path)

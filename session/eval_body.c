@@ -52,7 +52,7 @@ bool eddy__eval_body(eddy_session *s, eddy_arena *arena, const eddy_node *node,
     body_call    call = { .feeds = eddy__arena_alloc(arena, n * sizeof *call.feeds),
                           .arrays = eddy__arena_alloc(arena, n * sizeof *call.arrays),
                           .fetches = eddy__arena_alloc(arena, ((size_t)node->n_outputs + 1) *
-                                                                  sizeof *call.fetches) };
+                                                       sizeof *call.fetches) };
     if (!call.feeds || !call.arrays || !call.fetches)
         return eddy__error_set(error, EDDY_NO_MEMORY, "out of memory while running '%s'",
                                node->name);

@@ -326,7 +326,7 @@ static bool compute_numeric(comparison *p, const element_range *s)
     const int           before = p->n_feeds;
     eddy_array         *x = p->x[s->k];
     eddy_array         *shifted = eddy_array_copy_of(eddy_array_dtype(x), eddy_array_shape(x),
-                                            eddy_array_data(x));
+                                                     eddy_array_data(x));
     const int64_t n = s->high - s->low;
     const double  size = n == 1 ? fabs(eddy__part_get(x, s->low)) : 1;
     const double  h = p->delta * (size > 1 && isfinite(size) ? size : 1) / sqrt((double)n);

@@ -40,7 +40,7 @@ static int distinct_inputs(const eddy_subgraph *subgraph, const eddy_node *node,
 
 /* Copies those of in[0..n) through which the node depends on xs to `out`. */
 static int varying_inputs(const eddy_subgraph *subgraph, const eddy_node *node, int n,
-                         const eddy_tensor *in, const int *number, eddy_tensor *out, int *from)
+                          const eddy_tensor *in, const int *number, eddy_tensor *out, int *from)
 {
     int m = 0;
     for (int k = 0; k < n; k++) {
@@ -69,7 +69,7 @@ static bool is_at_fault(comparison *p, const eddy_subgraph *subgraph, const eddy
     const int m = varying_inputs(subgraph, node, n, in, number, xs, from);
     if (m > 0 && eddy__comparison_fetch(p, n, in, values) &&
         eddy__comparison_begin(&op, (eddy_list){ node->n_outputs, ys }, (eddy_list){ m, xs },
-                          (eddy_feeds){ p->n_feeds, p->feeds }, n)) {
+                               (eddy_feeds){ p->n_feeds, p->feeds }, n)) {
         for (int k = 0; k < n; k++)
             if (!eddy__comparison_is_variable(in[k])) eddy__comparison_feed(&op, in[k], values[k]);
         eddy__comparison_run(&op);

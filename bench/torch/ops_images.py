@@ -25,7 +25,7 @@ def crop(x, boxes):
     return last(F.grid_sample(planes(x)[owner], grid, align_corners=True))
 
 
-GREY = torch.tensor([[0.2989], [0.5870], [0.1140]])
+GRAY = torch.tensor([[0.2989], [0.5870], [0.1140]])
 YUV = torch.tensor([[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512],
                     [0.114, 0.43601035, -0.10001026]])
 
@@ -125,7 +125,7 @@ ROWS = {
     "ssim": ssim,
     "ssim, gradient": ssim,
     "flip_left_right": lambda x: torch.flip(x, (2,)),
-    "rgb_to_grayscale": lambda x: x @ GREY,
+    "rgb_to_grayscale": lambda x: x @ GRAY,
     "rgb_to_yuv": lambda x: x @ YUV,
     "rgb_to_hsv": hsv,
     "hsv_to_rgb": rgb,

@@ -17,7 +17,7 @@ static void print_values(const char *label, int n, const double *x)
 }
 
 void row_near(const char *id, const char *what, int n, const double *got,
-                     const double *want, double tolerance)
+              const double *want, double tolerance)
 {
     bool ok = true;
     for (int i = 0; i < n; i++)
@@ -89,7 +89,7 @@ int values(eddy_session *s, eddy_list tensors, double *out)
 
 /* A row with the values of these tensors; frees the graph. */
 void row_of(const char *id, const char *what, eddy_graph *g, eddy_list tensors,
-                   const double *want)
+            const double *want)
 {
     double got[MOST];
     eddy_session *s = begin(g);

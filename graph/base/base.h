@@ -74,6 +74,6 @@ bool eddy__error_vset(eddy_error *e, eddy_status s, const char *fmt, va_list arg
 
 /* "MatMul(float32[?,784], float32[785,128]): <reason> [node 'name']". */
 void eddy__op_message(char *buf, size_t size, const eddy_op_def *op, int n, const eddy_type *in,
-                     const char *reason, const char *node);
+                      const char *reason, const char *node);
 
 #endif

@@ -55,7 +55,7 @@ static inline uint16_t eddy__bf16_of_f32(float x)
     return (uint16_t)(((bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : rounded) >> 16);
 }
 
-/* x rounded to odd: the nearest float32 towards 0, with its last bit set if it differs from x.
+/* x rounded to odd: the nearest float32 toward 0, with its last bit set if it differs from x.
  * The second rounding to a half then gives the correctly rounded x. */
 static inline float eddy__odd_f32_of_f64(double x)
 {

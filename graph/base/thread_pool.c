@@ -326,7 +326,7 @@ static void run_job(job *j, int64_t n, struct here *at)
 
 /* Cuts the items into parts of whole grains. */
 static void split_items(int n_parts, int64_t n, int64_t grain, eddy_parallel_fn body, void *arg,
-                  struct here *at)
+                        struct here *at)
 {
     part          parts[EDDY_MOST_THREADS];
     const int64_t grains = (n - 1) / grain + 1, pieces = (int64_t)n_parts * PIECES;

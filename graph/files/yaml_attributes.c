@@ -156,7 +156,7 @@ static bool read_ints(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_ints *
 /* -------------------------------------------------------------- arrays -- */
 
 static bool read_number(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_dtype d, void *data,
-                         int64_t i)
+                        int64_t i)
 {
     double  v = 0;
     int64_t n = 0;

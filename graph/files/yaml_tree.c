@@ -191,7 +191,7 @@ static void add_child(open_item *parent, eddy_yaml_item *it)
 /* The item of an event that opens one or is one, put under the innermost open
  * one; NULL after an error. */
 static eddy_yaml_item *add_item(eddy_yaml_parser *p, const yaml_event_t *e, open_item *open, int n,
-                             int64_t *items)
+                                int64_t *items)
 {
     if (++*items > p->max_items) {
         eddy__yaml_fail_at(p, e->start_mark.line + 1, e->start_mark.column + 1, EDDY_LIMIT,

@@ -95,19 +95,22 @@ typedef struct gathering {
 } gathering;
 
 /* The indices (input 1) under their type; a local copy need not be reloaded after each store. */
-typedef struct places {
+typedef struct index_list {
     const int32_t *narrow;
     const int64_t *wide;
-} places;
+} index_list;
 
-static places places_of(const gathering *t)
+static index_list indices_of(const gathering *t)
 {
     const eddy_buffer *b = t->k->in[1];
     const bool narrow = b->type.dtype == EDDY_INT32;
-    return (places){ narrow ? b->data : NULL, narrow ? NULL : b->data };
+    return (index_list){ narrow ? b->data : NULL, narrow ? NULL : b->data };
 }
 
-static inline int64_t place_at(places p, int64_t i) { return p.narrow ? p.narrow[i] : p.wide[i]; }
+static inline int64_t index_at(index_list l, int64_t i)
+{
+    return l.narrow ? l.narrow[i] : l.wide[i];
+}
 
 #define TEMPLATE "ops/kernels/arrays/take_along_loops.h"
 #include "ops/kernels/for_sizes.h"

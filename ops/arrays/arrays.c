@@ -20,12 +20,12 @@ bool eddy__infer_dims(eddy_infer *c, const char *what, eddy_dims d, int *count)
 {
     int rank = c->in[0].shape.rank;
     if (d.count < -1 || d.count > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%s has %d entries; expected 0 to %d",
-                               what, d.count, EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of %s is %d; "
+                               "expected 0 to %d", what, d.count, EDDY_MAX_RANK);
     *count = d.count < 0 ? 0 : d.count > 0 ? d.count : rank;
     if (rank < 0 || *count == rank) return true;
-    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has %d entries, but the rank is %d", what, *count,
-                           rank);
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of entries of %s is %d; expected %d, one "
+                           "per dimension", what, *count, rank);
 }
 
 bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const char *b,
@@ -34,8 +34,10 @@ bool eddy__infer_dims_pair(eddy_infer *c, const char *a, eddy_dims of_a, const c
     int other = 0;
     if (!eddy__infer_dims(c, a, of_a, count) || !eddy__infer_dims(c, b, of_b, &other)) return false;
     if (*count >= 0 && other >= 0 && *count != other)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%s has %d entries, but %s has %d", a, *count, b,
-                               other);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of entries of %s is %d; that of %s is "
+                               "%d",
+                               a, *count, b, other);
     if (*count < 0) *count = other;
     return true;
 }

@@ -19,7 +19,7 @@ static bool band_infer(eddy_infer *c)
     const band_attrs *a = c->attrs;
     const eddy_shape  x = c->in[0].shape;
     if (x.rank >= 0 && x.rank < 2)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; expected 2 or more", x.rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 2 or more expected", x.rank);
     if (a->lower < -FARTHEST || a->lower > FARTHEST || a->upper < -FARTHEST || a->upper > FARTHEST)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "the band from %lld to %lld is out of range", (long long)a->lower,

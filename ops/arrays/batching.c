@@ -1,5 +1,6 @@
 /* batching.c -- batching (vmap) rules: helpers shared by the rules of all operations, and the
  * four operations that add and remove the batch axis. */
+#include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -239,7 +240,7 @@ int eddy__batch_result_rank(const eddy_batch *b) { return b->node->outputs[0].sh
 
 eddy_tensor eddy__batch_result_like(const eddy_batch *b)
 {
-    return eddy_batch_like((eddy_tensor){ .graph = b->graph, .node = b->node->id }, b->examples);
+    return eddy_batch_like(eddy__tensor_at(b->graph, b->node->id, 0), b->examples);
 }
 
 int64_t eddy__batch_axis(int64_t axis) { return axis >= 0 ? axis + 1 : axis; }

@@ -1,5 +1,5 @@
-/* broadcast.c -- NumPy broadcasting as operations (broadcast_to, broadcast_like), and its
- * adjoint, a sum to the smaller shape. */
+/* broadcast.c -- NumPy broadcasting (broadcast_to, broadcast_like) and its adjoint: the adjoint is
+ * a sum to the smaller shape. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -90,8 +90,8 @@ static bool broadcast_to_infer(eddy_infer *c)
     char text[128];
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "%s is not a valid target shape; eddy_broadcast_like takes one that "
-                               "only a run knows",
+                               "the target shape %s is not known; to broadcast to the shape that a "
+                               "tensor has in a run, write broadcast_like(x, tensor)",
                                eddy_shape_print(a->shape, text, sizeof text));
     return yield_widened(c, a->shape);
 }

@@ -98,14 +98,14 @@ static bool band_fits(eddy_infer *c, eddy_shape x)
 {
     const diag_attrs *a = c->attrs;
     if (x.rank >= 0 && x.rank < 2)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; expected 2 or more", x.rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 2 or more expected", x.rank);
     if (x.rank < 0) return true;
     const int64_t rows = x.dim[x.rank - 2], columns = x.dim[x.rank - 1];
     if ((rows == EDDY_ANY || a->lower > -rows || a->lower == 0) &&
         (columns == EDDY_ANY || a->upper < columns || a->upper == 0))
         return true;
     return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                           "diagonals %lld to %lld are not all within %lld rows and %lld columns",
+                           "diagonals %lld to %lld are not all within a matrix of %lld by %lld",
                            (long long)a->lower, (long long)a->upper, (long long)rows,
                            (long long)columns);
 }
@@ -219,7 +219,7 @@ static bool matrix_size(eddy_infer *c, int64_t n, int64_t *rows, int64_t *column
         (*rows == least_rows || *columns == least_columns))
         return true;
     return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                           "diagonals of length %lld do not fit %lld rows and %lld columns",
+                           "diagonals of length %lld do not fit in a matrix of %lld by %lld",
                            (long long)n, (long long)*rows, (long long)*columns);
 }
 

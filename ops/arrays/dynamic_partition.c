@@ -198,10 +198,11 @@ eddy_tensor eddy_dynamic_stitch_with(const eddy_dynamic_stitch_args *given)
     eddy_graph *g = n > 0 && a.indices.at ? a.indices.at[0].graph : NULL;
     if (n < 1 || n != a.data.count || n > EDDY_MAX_INPUTS ||
         (a.size < 0 && a.size != EDDY_OMITTED))
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "dynamic_stitch: indices has %d tensors, data has %d and size is %lld; "
-                         "expected equal numbers and no negative size",
-                         n, a.data.count, (long long)(a.size == EDDY_OMITTED ? 0 : a.size));
+        return eddy_fail(
+            g, EDDY_INVALID_ARGUMENT,
+            "dynamic_stitch: the number of tensors is %d in indices and %d in data, and "
+            "size is %lld; expected equal numbers above 0 and no negative size",
+            n, a.data.count, (long long)(a.size == EDDY_OMITTED ? 0 : a.size));
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(a.indices.at[i]) || !a.data.at || !eddy_is_valid(a.data.at[i]))
             return eddy_fail(g, EDDY_INVALID_ARGUMENT,

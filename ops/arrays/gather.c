@@ -57,10 +57,12 @@ static bool batches_fit(eddy_infer *c, int axis, eddy_shape *params, eddy_shape 
                                (long long)n, axis, indices.rank);
     for (int d = 0; d < n; d++)
         if (!eddy__dim_unify(&params->dim[d], indices.dim[d]))
-            return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                                   "params %s and indices %s differ in the first %lld dimensions",
-                                   eddy_shape_print(*params, p, sizeof p),
-                                   eddy_shape_print(indices, i, sizeof i), (long long)n);
+            return eddy_infer_fail(
+                c, EDDY_BAD_SHAPE,
+                "params %s and indices %s differ in dimension %d, which is one of "
+                "batch_dims = %lld",
+                eddy_shape_print(*params, p, sizeof p), eddy_shape_print(indices, i, sizeof i), d,
+                (long long)n);
     return true;
 }
 

@@ -335,7 +335,7 @@ const eddy_op_def eddy_op_tensor_scatter_min = TENSOR_SCATTER(
  *  tensor, indices, updates, batch_dims  as for eddy_tensor_scatter_update; real types
  *                                        except float16 and bfloat16
  *
- *  NaN if either is NaN.
+ *  y is NaN if either is NaN.
  *  Errors: as for eddy_tensor_scatter_update.
  *  Gradient: dy goes to the elements equal to y, divided equally among them; `indices` has none.
  *  TensorFlow: TensorScatterMin. */

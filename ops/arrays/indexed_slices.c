@@ -28,7 +28,8 @@ static bool rows_are_valid(eddy_infer *c, eddy_shape *values, int64_t *n)
     if (values->rank < 0) return true;
     if (!eddy__dim_unify(n, values->dim[0]))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "values has %lld rows, but indices has %lld elements",
+                               "the number of rows of values is %lld, but the number of indices is "
+                               "%lld",
                                (long long)values->dim[0], (long long)*n);
     values->dim[0] = *n;
     return true;
@@ -196,7 +197,7 @@ static eddy_tensor slices_like(eddy_tensor t, eddy_tensor values, eddy_tensor in
  *
  *  Optimizers then skip negative indices, which are otherwise an error.
  *  Errors: EDDY_INVALID_ARGUMENT if slices is any other tensor.
- *  Gradient: as for eddy_indexed_slices.  TensorFlow has none. */
+ *  Gradient: as for eddy_indexed_slices.  TensorFlow: none. */
 eddy_tensor eddy_slices_padded(eddy_tensor slices)
 {
     eddy_tensor values, indices;

@@ -49,8 +49,8 @@ static bool padded_shape(eddy_infer *c, eddy_shape x, eddy_shape *out)
     *out = eddy__shape_open(rank);
     if (x.rank >= 0 && out->rank >= 0 && x.rank != out->rank)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "%d dimensions are padded, but the reference has %d", out->rank,
-                               x.rank);
+                               "the rank of the padded tensor is %d; expected %d, that of the "
+                               "reference", out->rank, x.rank);
     for (int i = 0; i < out->rank; i++)
         if (!pad_dim(c, i, x.rank < 0 ? EDDY_ANY : x.dim[i], &out->dim[i])) return false;
     return true;

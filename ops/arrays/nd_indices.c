@@ -34,7 +34,8 @@ bool eddy__infer_tuples(eddy_infer *c, eddy_shape params, eddy_shape *out)
     const int64_t depth = indices.dim[indices.rank - 1], own = a->batch_dims;
     if (depth > params.rank - own)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "an index tuple has %lld entries, but there are %lld dimensions",
+                               "the number of entries of an index tuple is %lld; expected at most "
+                               "%lld",
                                (long long)depth, (long long)(params.rank - own));
     if (!batches_fit(c, (int)own, params, indices)) return false;
     const int left = (int)(own + depth), rank = indices.rank - 1 + params.rank - left;

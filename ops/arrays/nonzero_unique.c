@@ -305,7 +305,7 @@ static bool unique_infer(eddy_infer *c)
                                eddy_dtype_name(a->out_idx));
     if (!examples_fit(c)) return false;
     if (x->shape.rank >= 0 && x->shape.rank != own + 1)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; expected 1", x->shape.rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 1 expected", x->shape.rank);
     if (!rows_of(c, c->value[0] && own == 0 ? different(c->value[0]) : EDDY_ANY, &rows))
         return false;
     eddy_shape y = x->shape.rank < 0 ? eddy__shape_open(own + 1) : x->shape;

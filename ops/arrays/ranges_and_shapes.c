@@ -1,5 +1,5 @@
-/* ranges_and_shapes.c -- linspace, logspace, meshgrid, eye, sequence_mask and other arrays made
- * from a few numbers, and arithmetic on shapes; composed of other operations. */
+/* ranges_and_shapes.c -- linspace, logspace, meshgrid, eye, sequence_mask and related operations:
+ * arrays made from a few numbers, and arithmetic on shapes; composed of other operations. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
 #include "ops/arrays/arrays.h"
@@ -90,14 +90,16 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
     const int   n = list.at ? list.count : 0;
     eddy_graph *g = n > 0 && list.at ? list.at[0].graph : NULL;
     if (n < 1 || n > EDDY_MAX_RANK)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT, "meshgrid: %d tensors given; expected 1 to %d",
+        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                         "meshgrid: the number of tensors is %d; expected "
+                         "1 to %d",
                          n, EDDY_MAX_RANK);
     for (int i = 0; i < n; i++) {
         const int axis = xy && n > 1 && i < 2 ? 1 - i : i;
         eddy_shape s = { .rank = n };
         if (eddy_is_valid(list.at[i]) && eddy_shape_of(list.at[i]).rank > 1)
-            return eddy_fail(g, EDDY_BAD_SHAPE, "meshgrid: tensor %d has rank %d; expected 1", i,
-                             eddy_shape_of(list.at[i]).rank);
+            return eddy_fail(g, EDDY_BAD_SHAPE, "meshgrid: tensor %d has rank %d; rank 0 or 1 "
+                             "expected", i, eddy_shape_of(list.at[i]).rank);
         for (int d = 0; d < n; d++) s.dim[d] = d == axis ? EDDY_ANY : 1;
         x[i] = eddy_reshape(list.at[i], s);
         /* Only its shape is used; it is never computed. */
@@ -165,9 +167,12 @@ eddy_tensor eddy_eye_with(const eddy_eye_args *given)
     const int64_t rows = a.rows, wide = a.columns == EDDY_OMITTED ? rows : a.columns;
     const int64_t n = rows < wide ? rows : wide;
     if (rows < 0 || wide < 0)
-        return eddy_fail(g, EDDY_INVALID_ARGUMENT,
-                         "eye: %lld rows and %lld columns; sizes must be known and not negative",
-                         (long long)rows, (long long)wide);
+        return eddy_fail(
+            g, EDDY_INVALID_ARGUMENT,
+            "eye: rows is %lld and columns is %lld; expected 0 or more. For a size that "
+            "is known only in a run, write matrix_diag(ones_like(v)), where v is a "
+            "vector of that length",
+            (long long)rows, (long long)wide);
     if (n == 0) return eddy_zeros(g, a.dtype, EDDY_SHAPE(rows, wide));
     return eddy_matrix_diag(eddy_ones(g, a.dtype, EDDY_SHAPE(n)), .num_rows = rows,
                             .num_cols = wide);
@@ -189,9 +194,10 @@ static eddy_tensor twice(eddy_tensor x)
 eddy_tensor eddy_diag(eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(x);
+    char text[128];
     if (!eddy_is_valid(x) || s.rank < 1 || s.rank > EDDY_MAX_RANK / 2)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "diag: x has rank %d; expected 1 to %d", s.rank,
-                         EDDY_MAX_RANK / 2);
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "diag: x has shape %s; rank 1 to %d expected",
+                         eddy_shape_print(s, text, sizeof text), EDDY_MAX_RANK / 2);
     if (s.rank == 1) return eddy_matrix_diag(x);
     const eddy_tensor y = eddy_matrix_diag(eddy_reshape(x, EDDY_SHAPE(EDDY_ANY)));
     eddy_shape both = { .rank = 2 * s.rank };
@@ -268,9 +274,12 @@ static eddy_tensor widened(eddy_tensor shape, int64_t rank)
 eddy_tensor eddy_broadcast_dynamic_shape(eddy_tensor a, eddy_tensor b)
 {
     const eddy_shape s = eddy_shape_of(a), t = eddy_shape_of(b);
+    char text[2][128];
     if (!eddy_is_valid(a) || s.rank != 1 || t.rank != 1 || s.dim[0] < 0 || t.dim[0] < 0)
         return eddy_fail(a.graph, EDDY_BAD_SHAPE,
-                         "broadcast_dynamic_shape: two vectors of known lengths are required");
+                         "broadcast_dynamic_shape: a has shape %s and b %s; two vectors of known "
+                         "lengths expected", eddy_shape_print(s, text[0], sizeof text[0]),
+                         eddy_shape_print(t, text[1], sizeof text[1]));
     const int64_t rank = s.dim[0] > t.dim[0] ? s.dim[0] : t.dim[0];
     const eddy_tensor x = widened(a, rank), y = widened(b, rank);
     /* Integer operations only, which a session computes at compile time: 1 where x is 1. */

@@ -248,8 +248,8 @@ static eddy_tensor for_each(eddy_tensor repeats, eddy_tensor x, int at)
     const int64_t    n = eddy_shape_of(repeats).dim[0], d = s.dim[at];
     if (n != EDDY_ANY && n != 1 && d != EDDY_ANY && n != d)
         return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                         "repeat: repeats has %lld elements, but the axis has %lld", (long long)n,
-                         (long long)d);
+                         "repeat: the number of repeats is %lld; expected %lld, one per element "
+                         "along the axis", (long long)n, (long long)d);
     if (d != EDDY_ANY) return n == d ? repeats : eddy_broadcast_to(repeats, EDDY_SHAPE(d));
     /* Only its shape is used; it is never computed. */
     eddy_dims others = { .count = 0 };

@@ -32,9 +32,9 @@ static eddy_status reverse_prepare(eddy_kernel *k)
     if (!b) return EDDY_NO_MEMORY;
     eddy__strides_of(x, step);
     for (int i = 0; i < x.rank; i++) {
-        const bool turned = mask >> i & 1;
-        if (turned) b->from_at += (x.dim[i] - 1) * step[i];
-        eddy__box_add(b, x.dim[i], step[i], turned ? -step[i] : step[i]);
+        const bool reversed = mask >> i & 1;
+        if (reversed) b->from_at += (x.dim[i] - 1) * step[i];
+        eddy__box_add(b, x.dim[i], step[i], reversed ? -step[i] : step[i]);
     }
     return EDDY_OK;
 }
@@ -87,7 +87,7 @@ static bool sequence_infer(eddy_infer *c)
     eddy_shape s = c->in[0].shape;
     int seq, batch;
     if (lengths.rank >= 0 && lengths.rank != 1)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the lengths have rank %d; expected 1",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the lengths have rank %d; rank 1 expected",
                                lengths.rank);
     if (s.rank < 0) return eddy__infer_yield(c, 0, c->in[0].dtype, s);
     if (!eddy__infer_axis(c, a->seq_axis, s.rank, &seq) ||
@@ -97,7 +97,9 @@ static bool sequence_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "seq_axis and batch_axis are both %d",
                                seq);
     if (lengths.rank == 1 && !eddy__dim_unify(&s.dim[batch], lengths.dim[0]))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%lld lengths given for %lld sequences",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of lengths is %lld; expected %lld, one "
+                               "per sequence",
                                (long long)lengths.dim[0], (long long)s.dim[batch]);
     return eddy__infer_yield(c, 0, c->in[0].dtype, s);
 }
@@ -127,17 +129,17 @@ static eddy_status sequence_kernel(eddy_kernel *k)
     eddy__strides_of(s, step);
     for (int64_t e = 0; e < s.dim[batch]; e++) {
         const int64_t n = eddy__index_at(k->in[1], e);
-        eddy_box turned = { .from_at = e * step[batch] + (n - 1) * step[seq],
+        eddy_box reversed = { .from_at = e * step[batch] + (n - 1) * step[seq],
                             .to_at = e * step[batch] };
         eddy_box rest = { .from_at = e * step[batch] + n * step[seq],
                           .to_at = e * step[batch] + n * step[seq] };
         for (int i = 0; i < s.rank; i++) {
             const bool along = i == seq;
             if (i == batch) continue;
-            eddy__box_add(&turned, along ? n : s.dim[i], step[i], along ? -step[i] : step[i]);
+            eddy__box_add(&reversed, along ? n : s.dim[i], step[i], along ? -step[i] : step[i]);
             eddy__box_add(&rest, along ? s.dim[i] - n : s.dim[i], step[i], step[i]);
         }
-        eddy__box_copy_parallel(k, &turned, size, k->out[0]->data, k->in[0]->data);
+        eddy__box_copy_parallel(k, &reversed, size, k->out[0]->data, k->in[0]->data);
         eddy__box_copy_parallel(k, &rest, size, k->out[0]->data, k->in[0]->data);
     }
     return EDDY_OK;
@@ -155,7 +157,7 @@ static void sequence_batch(eddy_batch *b)
     const int rank = eddy__batch_rank(b, 0);
     if (!b->batched[1]) {
         b->y[0] = eddy_apply2(b->node->op, &(sequence_attrs){ eddy__batch_axis(a->seq_axis),
-                                                               eddy__batch_axis(a->batch_axis) },
+                                                              eddy__batch_axis(a->batch_axis) },
                               b->x[0], b->x[1]);
         return;
     }

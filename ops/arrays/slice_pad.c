@@ -149,8 +149,8 @@ static bool slice_like_infer(eddy_infer *c)
     int rank;
     if (!eddy__infer_dims(c, "begin", a->begin, &rank)) return false;
     if (rank >= 0 && ref.rank >= 0 && rank != ref.rank)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the part has rank %d; expected %d", ref.rank,
-                               rank);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the part has rank %d; rank %d expected",
+                               ref.rank, rank);
     eddy_shape s = ref.rank < 0 ? eddy__shape_open(rank) : ref;
     for (int i = 0; i < s.rank; i++)
         if (!fits(c, i, entry(&a->begin, i, 0), s.dim[i], x.rank < 0 ? EDDY_ANY : x.dim[i]))
@@ -190,7 +190,7 @@ static bool slice_grad_infer(eddy_infer *c)
     int rank;
     if (!eddy__infer_dims(c, "begin", a->begin, &rank)) return false;
     if (rank >= 0 && ref.rank >= 0 && rank != ref.rank)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the part has rank %d; expected %d", rank,
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the part has rank %d; rank %d expected", rank,
                                ref.rank);
     eddy_shape s = ref.rank < 0 ? eddy__shape_open(rank) : ref;
     for (int i = 0; i < s.rank; i++)

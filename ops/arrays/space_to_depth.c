@@ -198,7 +198,8 @@ static bool block_is_valid(eddy_infer *c, int64_t *all)
     if (a->axis < 0 || a->axis > EDDY_MAX_RANK || n < -1 || n > EDDY_MAX_RANK ||
         (rank >= 0 && a->axis + 1 + (n > 0 ? n : 0) > rank))
         return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "blocks of %d dimensions do not fit after axis %lld",
+                               "the number of entries of block_shape is %d, which exceeds the "
+                               "number of dimensions after axis %lld",
                                a->block_shape.count, (long long)a->axis);
     for (int i = 0; i < a->block_shape.count; i++)
         if (a->block_shape.at[i] < 1 || __builtin_mul_overflow(*all, a->block_shape.at[i], all))
@@ -300,8 +301,8 @@ static bool takes(eddy_tensor x, const char *op, eddy_dims block, eddy_dims befo
                       (after.count == 0 || after.count == n);
     if (!fits)
         eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: block_shape has %d entries, and its two lists of ends have %d and %d", op, n,
-                  before.count, after.count);
+                  "%s: the number of entries of block_shape is %d, of its two lists of ends %d and "
+                  "%d", op, n, before.count, after.count);
     return fits;
 }
 

@@ -64,12 +64,12 @@ static bool entries_are_valid(eddy_infer *c)
     const int n = a->begin.count, strides = a->strides.count;
     int rests = 0;
     if (n < -1 || n > EDDY_MAX_RANK)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%d entries given; expected 0 to %d", n,
-                               EDDY_MAX_RANK);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of begin is %d; "
+                               "expected 0 to %d", n, EDDY_MAX_RANK);
     if (a->end.count != n || (strides != 0 && strides != n))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "begin has %d entries, end has %d and strides has %d", n,
-                               a->end.count, strides);
+                               "the number of entries of begin is %d, of end %d and of strides %d; "
+                               "expected equal numbers, or no strides", n, a->end.count, strides);
     for (int i = 0; i < n; i++) {
         rests += is_rest(a, i);
         if (is_rest(a, i) || is_new(a, i)) continue;
@@ -139,7 +139,9 @@ static bool view_of(eddy_infer *c, const strided_attrs *a, eddy_shape x, view *v
     *v = (view){ .y = { .rank = 0 } };
     for (int i = 0; i < n; i++) news += is_new(a, i), places += is_place(a, i);
     if (rest < 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%d dimensions are indexed, but x has %d",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of indexed dimensions is %d; expected at most %d, the "
+                               "rank of x",
                                named(a), x.rank);
     if (x.rank + news - places > EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_LIMIT, "the result would have rank %d; the limit is %d",

@@ -114,7 +114,7 @@ static bool tile_grad_infer(eddy_infer *c)
     int rank;
     if (!multiples_are_valid(c, &rank)) return false;
     if (rank >= 0 && ref.rank >= 0 && rank != ref.rank)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has rank %d; expected %d", rank,
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dy has rank %d; rank %d expected", rank,
                                ref.rank);
     eddy_shape s = ref.rank < 0 ? eddy__shape_open(rank) : ref;
     for (int i = 0; i < s.rank; i++) {

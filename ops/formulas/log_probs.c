@@ -1,6 +1,6 @@
-/* log_probs.c -- log-probabilities (log densities), cumulative distribution functions and
- * entropies of scalar distributions, composed of other operations. ops/random/distributions.c and
- * its neighbors draw samples. */
+/* log_probs.c -- log-probabilities, cumulative distribution functions and entropies of scalar
+ * distributions; composed of other operations. ops/random/distributions.c and its neighbors draw
+ * samples. */
 #include "ops/formulas/log_probs.h"
 #include "ops/short_names.h"
 

@@ -1,6 +1,6 @@
-/* log_probs_multivariate.c -- log-probabilities, entropies and KL divergences of categorical,
- * Dirichlet and multivariate normal distributions, and samples of the latter; composed of other
- * operations. */
+/* log_probs_multivariate.c -- log-probabilities, entropies and KL divergences of discrete and
+ * multivariate distributions: categorical, Dirichlet and multivariate normal, and samples of the
+ * last; composed of other operations. */
 #include "ops/linear/linear.h"
 #include "graph/call_options.h"
 #include "ops/formulas/log_probs.h"
@@ -140,7 +140,7 @@ eddy_tensor eddy_random_multivariate_normal_with(const eddy_random_multivariate_
 }
 
 /* l^-1 x for each vector of x. */
-static eddy_tensor turned_back(eddy_tensor l, eddy_tensor x)
+static eddy_tensor whitened(eddy_tensor l, eddy_tensor x)
 {
     return Squeeze(eddy_triangular_solve(l, ExpandDims(x, -1)), EDDY_AXES(-1));
 }
@@ -162,7 +162,7 @@ eddy_tensor eddy_multivariate_normal_log_prob(eddy_tensor x, eddy_tensor loc,
 {
     const eddy_tensor all[] = { x, loc, scale_tril };
     if (!eddy__are_floats("multivariate_normal_log_prob", 3, all)) return none(x);
-    const eddy_tensor z = turned_back(scale_tril, Sub(x, loc));
+    const eddy_tensor z = whitened(scale_tril, Sub(x, loc));
     const eddy_tensor rest = Add(log_diagonal(scale_tril), half_log_2pi);
     return Neg(Sum(Add(Mul(0.5, Square(z)), rest), EDDY_AXES(-1)));
 }
@@ -194,7 +194,7 @@ eddy_tensor eddy_multivariate_normal_kl(eddy_tensor loc_a, eddy_tensor scale_tri
     const eddy_tensor all[] = { loc_a, scale_tril_a, loc_b, scale_tril_b };
     if (!eddy__are_floats("multivariate_normal_kl", 4, all)) return none(loc_a);
     const eddy_tensor ratio = eddy_triangular_solve(scale_tril_b, eddy_tril(scale_tril_a, 0));
-    const eddy_tensor apart = turned_back(scale_tril_b, Sub(loc_b, loc_a));
+    const eddy_tensor apart = whitened(scale_tril_b, Sub(loc_b, loc_a));
     const eddy_tensor squares = Add(Sum(Square(ratio), EDDY_AXES(-1)), Sub(Square(apart), 1));
     const eddy_tensor logs = Sub(log_diagonal(scale_tril_b), log_diagonal(scale_tril_a));
     return Sum(Add(Mul(0.5, squares), logs), EDDY_AXES(-1));

@@ -1,5 +1,5 @@
-/* loss_weights.c -- weighted losses and their reduction over examples, the collection of losses,
- * and L1 and L2 regularization; composed of other operations. */
+/* loss_weights.c -- weights and sums of losses, the collection of losses, and regularization;
+ * composed of other operations. */
 #include "ops/formulas/losses.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"
@@ -93,7 +93,7 @@ static eddy_tensor add_members(eddy_graph *g, const char *key, const char *scope
  *  scope  only losses whose names begin with it; NULL: all
  *
  *  A float32 0 if there are none.
- *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if they differ in shape or type.
+ *  Errors: EDDY_BAD_SHAPE or EDDY_BAD_DTYPE if the losses differ in shape or type.
  *  Gradient: 1 for each.  TensorFlow: tf.losses.get_regularization_loss. */
 eddy_tensor eddy_get_regularization_loss(eddy_graph *g, const char *scope)
 {

@@ -120,7 +120,8 @@ typedef struct metric {
     eddy_tensor value, update;
 } metric;
 
-static eddy_tensor handed(metric m, eddy_tensor *update)
+/* Stores the update where the caller wants it, and returns the value. */
+static eddy_tensor value_and_update(metric m, eddy_tensor *update)
 {
     if (update) *update = m.update;
     return m.value;
@@ -133,7 +134,7 @@ static eddy_tensor to_float64(eddy_tensor x) { return Cast(x, EDDY_FLOAT64); }
 static metric ratio(total top, total bottom)
 {
     return (metric){ to_float32(DivNoNan(top.now, bottom.now)),
-                          to_float32(DivNoNan(top.then, bottom.then)) };
+                     to_float32(DivNoNan(top.then, bottom.then)) };
 }
 
 static metric root(metric m) { return (metric){ Sqrt(m.value), Sqrt(m.update) }; }
@@ -191,7 +192,7 @@ static metric mean_in_scope(const eddy_metric_args *a, const char *name, eddy_te
 eddy_tensor eddy_metric_mean_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(mean_in_scope(&a, "mean", a.predictions), a.update);
+    return value_and_update(mean_in_scope(&a, "mean", a.predictions), a.update);
 }
 
 /** The fraction of the predictions that equal their labels.
@@ -204,7 +205,7 @@ eddy_tensor eddy_metric_accuracy_with(const eddy_metric_args *given)
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("accuracy", a.labels, a.predictions);
     const eddy_tensor right = Equal(labels, CastLike(a.predictions, labels));
-    return handed(mean_in_scope(&a, "accuracy", right), a.update);
+    return value_and_update(mean_in_scope(&a, "accuracy", right), a.update);
 }
 
 /** The mean of (prediction - label)^2.
@@ -215,7 +216,7 @@ eddy_tensor eddy_metric_mean_squared_error_with(const eddy_metric_args *given)
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("mean_squared_error", a.labels, a.predictions);
     const eddy_tensor off = SquaredDifference(a.predictions, CastLike(labels, a.predictions));
-    return handed(mean_in_scope(&a, "mean_squared_error", off), a.update);
+    return value_and_update(mean_in_scope(&a, "mean_squared_error", off), a.update);
 }
 
 /** The square root of eddy_metric_mean_squared_error.
@@ -226,7 +227,7 @@ eddy_tensor eddy_metric_root_mean_squared_error_with(const eddy_metric_args *giv
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("root_mean_squared_error", a.labels, a.predictions);
     const eddy_tensor off = SquaredDifference(a.predictions, CastLike(labels, a.predictions));
-    return handed(root(mean_in_scope(&a, "root_mean_squared_error", off)), a.update);
+    return value_and_update(root(mean_in_scope(&a, "root_mean_squared_error", off)), a.update);
 }
 
 /** The mean of |prediction - label|.
@@ -237,7 +238,7 @@ eddy_tensor eddy_metric_mean_absolute_error_with(const eddy_metric_args *given)
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor labels = labels_of("mean_absolute_error", a.labels, a.predictions);
     const eddy_tensor off = Abs(Sub(a.predictions, CastLike(labels, a.predictions)));
-    return handed(mean_in_scope(&a, "mean_absolute_error", off), a.update);
+    return value_and_update(mean_in_scope(&a, "mean_absolute_error", off), a.update);
 }
 
 /** The fraction of the examples whose label is among the k largest predictions: eddy_in_top_k.
@@ -252,7 +253,7 @@ eddy_tensor eddy_metric_top_k_accuracy_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
     const eddy_tensor in = eddy_in_top_k(a.predictions, a.labels, a.k);
-    return handed(mean_in_scope(&a, "top_k_accuracy", in), a.update);
+    return value_and_update(mean_in_scope(&a, "top_k_accuracy", in), a.update);
 }
 
 /* ---------------------------------------------------------------- counts -- */
@@ -273,7 +274,7 @@ static total cases(const eddy_metric_args *a, bool label, bool prediction, const
 }
 
 static metric count_in_scope(const eddy_metric_args *a, const char *name, bool label,
-                                  bool prediction)
+                             bool prediction)
 {
     eddy_scope_begin(a->predictions.graph, a->name ? a->name : name);
     const total n = cases(a, label, prediction, "count");
@@ -289,7 +290,7 @@ static metric count_in_scope(const eddy_metric_args *a, const char *name, bool l
 eddy_tensor eddy_metric_true_positives_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(count_in_scope(&a, "true_positives", true, true), a.update);
+    return value_and_update(count_in_scope(&a, "true_positives", true, true), a.update);
 }
 
 /** The number of false examples predicted to be true; otherwise like eddy_metric_true_positives.
@@ -298,7 +299,7 @@ eddy_tensor eddy_metric_true_positives_with(const eddy_metric_args *given)
 eddy_tensor eddy_metric_false_positives_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(count_in_scope(&a, "false_positives", false, true), a.update);
+    return value_and_update(count_in_scope(&a, "false_positives", false, true), a.update);
 }
 
 /** The number of false examples predicted to be false; otherwise like eddy_metric_true_positives.
@@ -307,7 +308,7 @@ eddy_tensor eddy_metric_false_positives_with(const eddy_metric_args *given)
 eddy_tensor eddy_metric_true_negatives_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(count_in_scope(&a, "true_negatives", false, false), a.update);
+    return value_and_update(count_in_scope(&a, "true_negatives", false, false), a.update);
 }
 
 /** The number of true examples predicted to be false; otherwise like eddy_metric_true_positives.
@@ -316,7 +317,7 @@ eddy_tensor eddy_metric_true_negatives_with(const eddy_metric_args *given)
 eddy_tensor eddy_metric_false_negatives_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(count_in_scope(&a, "false_negatives", true, false), a.update);
+    return value_and_update(count_in_scope(&a, "false_negatives", true, false), a.update);
 }
 
 /* The fraction of true positives among these and the other count. */
@@ -338,7 +339,7 @@ static metric part_of_true(const eddy_metric_args *a, const char *name, bool lab
 eddy_tensor eddy_metric_precision_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(part_of_true(&a, "precision", false), a.update);
+    return value_and_update(part_of_true(&a, "precision", false), a.update);
 }
 
 /** Recall: the fraction of the true examples that were predicted to be true; otherwise like
@@ -348,7 +349,7 @@ eddy_tensor eddy_metric_precision_with(const eddy_metric_args *given)
 eddy_tensor eddy_metric_recall_with(const eddy_metric_args *given)
 {
     eddy_metric_args a = EDDY_TAKE(eddy_metric_args, given);
-    return handed(part_of_true(&a, "recall", true), a.update);
+    return value_and_update(part_of_true(&a, "recall", true), a.update);
 }
 
 /* ------------------------------------------------------ classes and curves -- */
@@ -385,7 +386,7 @@ eddy_tensor eddy_metric_mean_iou_with(const eddy_metric_args *given)
         m = (metric){ mean_iou(all.now), mean_iou(all.then) };
     }
     eddy_scope_end(a.labels.graph);
-    return handed(m, a.update);
+    return value_and_update(m, a.update);
 }
 
 /* The sum of the trapezoids below points with descending x. */
@@ -453,7 +454,7 @@ eddy_tensor eddy_metric_auc_with(const eddy_metric_auc_args *given)
         const eddy_tensor none =
             eddy_fail(g, EDDY_INVALID_ARGUMENT, "auc: num_thresholds is %lld; expected 2 or more",
                       (long long)n);
-        return handed((metric){ none, none }, a.update);
+        return value_and_update((metric){ none, none }, a.update);
     }
     eddy_scope_begin(g, a.name ? a.name : "auc");
     const eddy_tensor counts = counts_above(&a, n);
@@ -464,5 +465,5 @@ eddy_tensor eddy_metric_auc_with(const eddy_metric_auc_args *given)
     const metric y = { area_of(a.precision_recall, tp.now, fp.now, p.now, m.now),
                             area_of(a.precision_recall, tp.then, fp.then, p.then, m.then) };
     eddy_scope_end(g);
-    return handed(y, a.update);
+    return value_and_update(y, a.update);
 }

@@ -1,4 +1,4 @@
-/* color.c -- color conversion (RGB, HSV, YUV, YIQ, grayscale) and adjustments of brightness,
+/* color.c -- color conversion (RGB, HSV, YUV, YIQ, grayscale) and color adjustments: brightness,
  * contrast, hue, gamma and saturation; composed of other operations. */
 #include "ops/images/images.h"
 #include "ops/short_names.h"
@@ -189,12 +189,12 @@ eddy_tensor eddy_hsv_to_rgb(eddy_tensor x)
 {
     eddy_tensor c[3];
     if (!channels_of("hsv_to_rgb", x, c)) return eddy_none(x.graph);
-    const eddy_tensor h = Mul(c[0], 6), s = c[1], v = c[2], grey = Sub(1, s);
+    const eddy_tensor h = Mul(c[0], 6), s = c[1], v = c[2], gray = Sub(1, s);
     const eddy_tensor r = part(Sub(Abs(Sub(h, 3)), 1));
     const eddy_tensor g = part(Sub(2, Abs(Sub(h, 2))));
     const eddy_tensor b = part(Sub(2, Abs(Sub(h, 4))));
-    return eddy_concat(EDDY_LIST(Mul(Add(grey, Mul(s, r)), v), Mul(Add(grey, Mul(s, g)), v),
-                                 Mul(Add(grey, Mul(s, b)), v)), -1);
+    return eddy_concat(EDDY_LIST(Mul(Add(gray, Mul(s, r)), v), Mul(Add(gray, Mul(s, g)), v),
+                                 Mul(Add(gray, Mul(s, b)), v)), -1);
 }
 
 /* -------------------------------------------------------------- adjusting -- */

@@ -70,7 +70,8 @@ static eddy_tensor windows(eddy_tensor x, eddy_tensor top, eddy_tensor left, edd
  *  where offsets and sizes are tensors.
  *
  *  x       any element type, [..., height, width, channels], rank known
- *  others  int32 or int64 scalars: offsets not negative, sizes positive; the box must lie inside x
+ *  offset_height, offset_width  int32 or int64 scalars, not negative
+ *  height, width                int32 or int64 scalars, positive; the box must lie inside x
  *
  *  Sizes must be known when a run begins, as for eddy_resize_nearest_neighbor_to; offsets
  *  may depend on any data.
@@ -100,7 +101,8 @@ eddy_tensor eddy_crop_to_bounding_box_to(eddy_tensor x, eddy_tensor offset_heigh
  *  and sizes are tensors.
  *
  *  x       floating, complex or integer, [..., height, width, channels], rank known
- *  others  as for eddy_crop_to_bounding_box_to; x must fit inside y
+ *  offset_height, offset_width, height, width  as for eddy_crop_to_bounding_box_to; x must fit
+ *                                              inside y
  *
  *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT for invalid scalars; at run time,
  *  EDDY_CHECK_FAILED if x does not fit.

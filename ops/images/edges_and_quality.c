@@ -55,7 +55,7 @@ eddy_tensor eddy_image_gradients(eddy_tensor x)
     const char *who = "image_gradients";
     if (!eddy__has_image_rank(who, x) || !is_signed(who, x)) return none(x);
     if (eddy_shape_of(x).rank != 4)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have rank %d; expected 4", who,
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have rank %d; rank 4 expected", who,
                          eddy_shape_of(x).rank);
     const eddy_tensor dy = ZerosLike(eddy_index(x, ":, :1")),
                       dx = ZerosLike(eddy_index(x, ":, :, :1"));
@@ -78,7 +78,7 @@ eddy_tensor eddy_sobel_edges(eddy_tensor x)
     const char *who = "sobel_edges";
     if (!eddy__has_image_rank(who, x) || !is_signed(who, x)) return none(x);
     if (eddy_shape_of(x).rank != 4)
-        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have rank %d; expected 4", who,
+        return eddy_fail(x.graph, EDDY_BAD_SHAPE, "%s: images have rank %d; rank 4 expected", who,
                          eddy_shape_of(x).rank);
     const eddy_dims one = EDDY_DIMS(0, 1, 1, 0);
     const eddy_tensor p = eddy_mirror_pad(x, one, one);
@@ -120,8 +120,8 @@ static bool comparable(const char *who, eddy_tensor *a, eddy_tensor *b, double *
                          who, *max_val), false;
     if (eddy_dtype_of(*a) != eddy_dtype_of(*b))
         return eddy_fail(a->graph, EDDY_BAD_DTYPE,
-                         "%s: images are %s and %s; the types must be equal", who,
-                         eddy_dtype_name(eddy_dtype_of(*a)), eddy_dtype_name(eddy_dtype_of(*b))),
+                         "%s: b is %s, but a is %s; cast one", who,
+                         eddy_dtype_name(eddy_dtype_of(*b)), eddy_dtype_name(eddy_dtype_of(*a))),
                false;
     *max_val /= eddy__image_largest(eddy_dtype_of(*a));
     *a = eddy__image_floats(who, *a);

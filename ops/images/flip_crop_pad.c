@@ -49,7 +49,7 @@ eddy_tensor eddy_transpose_image(eddy_tensor x)
 /* -------------------------------------------------------- crops and pads -- */
 
 /* A list for a tensor of this rank with two entries for height and width. */
-static eddy_dims sides(int rank, int64_t height, int64_t width, int64_t others)
+static eddy_dims height_width(int rank, int64_t height, int64_t width, int64_t others)
 {
     eddy_dims d = { .count = rank };
     for (int i = 0; i < rank; i++)
@@ -57,7 +57,8 @@ static eddy_dims sides(int rank, int64_t height, int64_t width, int64_t others)
     return d;
 }
 
-static bool are_sides(const char *who, eddy_tensor x, int64_t least, int64_t a, int64_t b)
+/* Checks that both numbers are in [least, 2^31). */
+static bool check_pair(const char *who, eddy_tensor x, int64_t least, int64_t a, int64_t b)
 {
     if (a >= least && a <= INT32_MAX && b >= least && b <= INT32_MAX) return true;
     return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT,
@@ -69,13 +70,14 @@ static bool are_sides(const char *who, eddy_tensor x, int64_t least, int64_t a, 
 static eddy_tensor cut(eddy_tensor x, int64_t top, int64_t left, int64_t height, int64_t width)
 {
     const int rank = eddy_shape_of(x).rank;
-    return eddy_slice(x, sides(rank, top, left, 0), sides(rank, height, width, -1));
+    return eddy_slice(x, height_width(rank, top, left, 0), height_width(rank, height, width, -1));
 }
 
 /** y = x[..., offset_height : offset_height + height, offset_width : offset_width + width, :].
  *
- *  x       any element type, [..., height, width, channels], rank known
- *  others  offsets not negative, height and width positive; the box must lie inside x
+ *  x  any element type, [..., height, width, channels], rank known
+ *  offset_height, offset_width  the upper left corner of the box, not negative
+ *  height, width                the size of the box, positive; the box must lie inside x
  *
  *  Errors: EDDY_BAD_SHAPE for an invalid x or box, EDDY_INVALID_ARGUMENT for invalid numbers.
  *  Gradient: dx = zeros like x with dy in the box.  TensorFlow: tf.image.crop_to_bounding_box. */
@@ -83,16 +85,17 @@ eddy_tensor eddy_crop_to_bounding_box(eddy_tensor x, int64_t offset_height, int6
                                       int64_t height, int64_t width)
 {
     const char *who = "crop_to_bounding_box";
-    if (!eddy__has_image_rank(who, x) || !are_sides(who, x, 0, offset_height, offset_width) ||
-        !are_sides(who, x, 1, height, width))
+    if (!eddy__has_image_rank(who, x) || !check_pair(who, x, 0, offset_height, offset_width) ||
+        !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
     return cut(x, offset_height, offset_width, height, width);
 }
 
 /** y = images of this height and width with x at an offset, and zeros around it.
  *
- *  x       a type that eddy_pad takes, [..., height, width, channels], height and width known
- *  others  offsets not negative, height and width positive; x must fit inside y
+ *  x  a type that eddy_pad takes, [..., height, width, channels], height and width known
+ *  offset_height, offset_width  the upper left corner of x in y, not negative
+ *  height, width                the size of y, positive; x must fit inside y
  *
  *  Errors: EDDY_BAD_SHAPE for an invalid x, EDDY_INVALID_ARGUMENT if x does not fit or for invalid
  *  numbers.
@@ -104,7 +107,8 @@ eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64
     const char *who = "pad_to_bounding_box";
     int64_t h, w;
     if (!eddy__has_image_size(who, x, &h, &w) ||
-        !are_sides(who, x, 0, offset_height, offset_width) || !are_sides(who, x, 1, height, width))
+        !check_pair(who, x, 0, offset_height, offset_width) ||
+        !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
     const int64_t below = height - offset_height - h, right = width - offset_width - w;
     if (below < 0 || right < 0)
@@ -113,7 +117,8 @@ eddy_tensor eddy_pad_to_bounding_box(eddy_tensor x, int64_t offset_height, int64
                          who, (long long)h, (long long)w, (long long)offset_height,
                          (long long)offset_width, (long long)height, (long long)width);
     const int rank = eddy_shape_of(x).rank;
-    return eddy_pad(x, sides(rank, offset_height, offset_width, 0), sides(rank, below, right, 0));
+    return eddy_pad(x, height_width(rank, offset_height, offset_width, 0),
+                    height_width(rank, below, right, 0));
 }
 
 /** y = the center of images: this fraction of their height and of their width.
@@ -149,7 +154,7 @@ eddy_tensor eddy_resize_with_crop_or_pad(eddy_tensor x, int64_t height, int64_t 
 {
     const char *who = "resize_with_crop_or_pad";
     int64_t h, w;
-    if (!eddy__has_image_size(who, x, &h, &w) || !are_sides(who, x, 1, height, width))
+    if (!eddy__has_image_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width))
         return eddy_none(x.graph);
     const int64_t top = h > height ? (h - height) / 2 : 0, left = w > width ? (w - width) / 2 : 0;
     x = cut(x, top, left, h < height ? h : height, w < width ? w : width);
@@ -204,13 +209,13 @@ eddy_tensor eddy_resize_images_with(const eddy_resize_images_args *given)
     int64_t h = s.dim[s.rank - 3], w = s.dim[s.rank - 2];
     if (s.rank > 4 || a.size.count != 2) {
         char text[128];
-        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images %s and a size of %d entries; rank "
-                         "3 or 4 and 2 entries expected", who,
+        return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "%s: images have shape %s and the number "
+                         "of entries of size is %d; rank 3 or 4 and 2 entries expected", who,
                          eddy_shape_print(s, text, sizeof text), a.size.count);
     }
     if (a.preserve_aspect_ratio) {
         if (!eddy__has_image_size(who, a.x, &h, &w) ||
-            !are_sides(who, a.x, 1, a.size.at[0], a.size.at[1]))
+            !check_pair(who, a.x, 1, a.size.at[0], a.size.at[1]))
             return none;
         /* In float32, like TensorFlow: a half may round the other way. */
         const float scale = fminf((float)a.size.at[0] / (float)h, (float)a.size.at[1] / (float)w);
@@ -235,8 +240,8 @@ eddy_tensor eddy_resize_image_with_pad(eddy_tensor x, int64_t height, int64_t wi
 {
     const char *who = "resize_image_with_pad";
     int64_t h, w;
-    if (!eddy__has_image_size(who, x, &h, &w) || !are_sides(who, x, 1, height, width) ||
-        !are_sides(who, x, 1, h, w))
+    if (!eddy__has_image_size(who, x, &h, &w) || !check_pair(who, x, 1, height, width) ||
+        !check_pair(who, x, 1, h, w))
         return eddy_none(x.graph);
     const int64_t   spare = h * width - w * height;      /* in width if positive, else in height */
     const eddy_dims size = spare >= 0 ? EDDY_DIMS(height, w * height / h)

@@ -42,13 +42,13 @@ typedef struct eddy_random_factor_args {
 
 /* -------------------------------------------------------- flips and crops -- */
 
-/* Each image as it is or as in `turned`, with equal probability. */
-static eddy_tensor by_chance(eddy_tensor x, eddy_tensor turned, int64_t seed)
+/* Each image as it is or as in `flipped`, with equal probability. */
+static eddy_tensor by_chance(eddy_tensor x, eddy_tensor flipped, int64_t seed)
 {
-    if (!eddy_is_valid(turned)) return turned;
+    if (!eddy_is_valid(flipped)) return flipped;
     const eddy_tensor each = Sum(Cast(x, EDDY_FLOAT32), .axes = EDDY_AXES(-3, -2, -1),
                                  .keepdims = true);       /* only its shape is used */
-    return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), turned, x);
+    return Where(Less(eddy_random_uniform_like(each, .seed = seed), 0.5), flipped, x);
 }
 
 /** y = each image, flipped horizontally with probability 1/2.
@@ -87,10 +87,11 @@ static bool fits(eddy_tensor x, eddy_dims size)
         good = size.at[i] >= 0 && size.at[i] <= INT32_MAX &&
                (s.dim[i] == EDDY_ANY || size.at[i] <= s.dim[i]);
     if (good) return true;
-    return eddy_fail(x.graph, EDDY_BAD_SHAPE,
-                     "random_crop: size has %d entries, but x has shape %s; expected one per "
-                     "dimension, no larger than it",
-                     size.count > 0 ? size.count : 0, eddy_shape_print(s, text, sizeof text)),
+    return eddy_fail(
+               x.graph, EDDY_BAD_SHAPE,
+               "random_crop: x has shape %s and the number of entries of size is %d; expected one "
+               "per dimension of x, from 0 to that dimension",
+               eddy_shape_print(s, text, sizeof text), size.count > 0 ? size.count : 0),
            false;
 }
 

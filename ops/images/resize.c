@@ -80,8 +80,8 @@ static bool find_size(eddy_infer *c, eddy_dims *size)
     *size = a->size;
     if (c->n_in == c->op->max_inputs) return eddy__infer_image_size(c, c->n_in - 1, size);
     if (size->count != 2)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "size has %d entries; a height and a "
-                               "width expected", size->count > 0 ? size->count : 0);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of size is %d; "
+                               "expected 2, height and width", size->count > 0 ? size->count : 0);
     return is_side(c, size->at[0]) && is_side(c, size->at[1]);
 }
 
@@ -413,7 +413,7 @@ const eddy_op_def eddy_op_resize_area = {
  *
  *  Pixels that a rectangle covers partially are weighted by the fraction covered.
  *  Errors: those of eddy_resize_nearest_neighbor; EDDY_INVALID_ARGUMENT for half_pixel_centers.
- *  Gradient: dx = the transposed matrices applied to dy; TensorFlow has none.
+ *  Gradient: dx = the transposed matrices applied to dy; TensorFlow has no gradient.
  *  TensorFlow: ResizeArea (tf.image.resize_area); for integer ratios it equals PyTorch's adaptive
  *  average pooling. */
 eddy_tensor eddy_resize_area_with(const eddy_resize_args *given)

@@ -6,22 +6,22 @@
 #include "ops/short_names.h"
 
 /* The transform of args with another `by`. */
-static eddy_tensor seen_by(eddy_image_transform_args args, eddy_tensor maps)
+static eddy_tensor transform(eddy_image_transform_args args, eddy_tensor transforms)
 {
-    args.by = maps;
+    args.by = transforms;
     return eddy_image_transform_with(&args);
 }
 
 /* [n,8] from eight vectors of n numbers. */
-static eddy_tensor maps_of(eddy_tensor a, eddy_tensor b, eddy_tensor c, eddy_tensor d,
-                           eddy_tensor e, eddy_tensor f)
+static eddy_tensor projections_of(eddy_tensor a, eddy_tensor b, eddy_tensor c, eddy_tensor d,
+                                  eddy_tensor e, eddy_tensor f)
 {
     const eddy_tensor zero = ZerosLike(a);
     return eddy_stack(EDDY_LIST(a, b, c, d, e, f, zero, zero), 1);
 }
 
 /* Checks that the parameters of the transforms are float32 with a valid shape. */
-static bool makes_maps(const char *who, const char *what, eddy_tensor t, eddy_shape want)
+static bool check_parameters(const char *who, const char *what, eddy_tensor t, eddy_shape want)
 {
     char have[128], text[128];
     if (!eddy_is_valid(t))
@@ -47,14 +47,14 @@ eddy_tensor eddy_image_rotate_with(const eddy_image_transform_args *given)
 {
     eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
     const char *who = "image_rotate";
-    if (!eddy__is_image(who, a.x) || !makes_maps(who, "angles", a.by, EDDY_SHAPE(EDDY_ANY)))
+    if (!eddy__is_image(who, a.x) || !check_parameters(who, "angles", a.by, EDDY_SHAPE(EDDY_ANY)))
         return eddy_none(a.x.graph);
     const eddy_tensor h = Sub(Cast(eddy_size_along(a.x, 1), EDDY_FLOAT32), 1);
     const eddy_tensor w = Sub(Cast(eddy_size_along(a.x, 2), EDDY_FLOAT32), 1);
     const eddy_tensor c = Cos(a.by), s = Sin(a.by);
     const eddy_tensor right = Mul(Sub(w, Sub(Mul(c, w), Mul(s, h))), 0.5);
     const eddy_tensor down = Mul(Sub(h, Add(Mul(s, w), Mul(c, h))), 0.5);
-    return seen_by(a, maps_of(c, Neg(s), right, s, c, down));
+    return transform(a, projections_of(c, Neg(s), right, s, c, down));
 }
 
 /** y = the images x, shifted to the right and down.
@@ -68,18 +68,18 @@ eddy_tensor eddy_image_rotate_with(const eddy_image_transform_args *given)
 eddy_tensor eddy_image_translate_with(const eddy_image_transform_args *given)
 {
     eddy_image_transform_args a = EDDY_TAKE(eddy_image_transform_args, given);
-    if (!makes_maps("image_translate", "shifts", a.by, EDDY_SHAPE(EDDY_ANY, 2)))
+    if (!check_parameters("image_translate", "shifts", a.by, EDDY_SHAPE(EDDY_ANY, 2)))
         return eddy_none(a.x.graph);
     const eddy_tensor right = Neg(eddy_index(a.by, ":, 0")), down = Neg(eddy_index(a.by, ":, 1"));
     const eddy_tensor one = OnesLike(right), zero = ZerosLike(right);
-    return seen_by(a, maps_of(one, zero, right, zero, one, down));
+    return transform(a, projections_of(one, zero, right, zero, one, down));
 }
 
 /* The transforms as matrices, with their last element, 1. */
-static eddy_tensor matrices(eddy_tensor maps)
+static eddy_tensor matrices(eddy_tensor transforms)
 {
-    const eddy_tensor one = OnesLike(eddy_index(maps, ":, :1"));
-    return eddy_reshape(eddy_concat(EDDY_LIST(maps, one), 1), EDDY_SHAPE(EDDY_ANY, 3, 3));
+    const eddy_tensor one = OnesLike(eddy_index(transforms, ":, :1"));
+    return eddy_reshape(eddy_concat(EDDY_LIST(transforms, one), 1), EDDY_SHAPE(EDDY_ANY, 3, 3));
 }
 
 /** y = the composed transforms [n,8], which apply first transforms and then second.
@@ -91,8 +91,9 @@ static eddy_tensor matrices(eddy_tensor maps)
 eddy_tensor eddy_compose_transforms(eddy_tensor first, eddy_tensor second)
 {
     const char      *who = "compose_transforms";
-    const eddy_shape maps = EDDY_SHAPE(EDDY_ANY, 8);
-    if (!makes_maps(who, "transforms", first, maps) || !makes_maps(who, "transforms", second, maps))
+    const eddy_shape want = EDDY_SHAPE(EDDY_ANY, 8);
+    if (!check_parameters(who, "transforms", first, want) ||
+        !check_parameters(who, "transforms", second, want))
         return eddy_none(first.graph);
     const eddy_tensor all = eddy_reshape(MatMul(matrices(first), matrices(second)),
                                          EDDY_SHAPE(EDDY_ANY, 9));

@@ -1,4 +1,4 @@
-/* cholesky.c -- Cholesky decomposition of positive definite matrices, and solutions and
+/* cholesky.c -- Cholesky decomposition of positive definite matrices; solutions and
  * log-determinants computed from it. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"

@@ -1,4 +1,4 @@
-/* einsum.h -- sums of products of tensors with labelled axes, shared by the files of einsum;
+/* einsum.h -- sums of products of tensors with labeled axes, shared by the files of einsum;
  * private to ops/. */
 #ifndef EDDY_OPS_LINEAR_EINSUM_H
 #define EDDY_OPS_LINEAR_EINSUM_H

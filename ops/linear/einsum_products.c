@@ -1,4 +1,4 @@
-/* einsum_products.c -- tensor contraction for einsum: products of tensors with labelled axes,
+/* einsum_products.c -- tensor contraction for einsum: products of tensors with labeled axes,
  * summed over some.
  *
  * Labels that occur in only one tensor are summed first. Then pairs of tensors are multiplied,
@@ -237,25 +237,26 @@ static bool matrices(term *x, const kinds *k, const eddy_axes_of *free, eddy_ten
     const eddy_axes_of rows = joined(&k->both, free, &k->summed);
     const eddy_axes_of columns = joined(&k->both, &k->summed, free);
     const size_t bytes = (size_t)columns.n * sizeof *columns.label;
-    const bool   turned = eddy_shape_of(x->t).rank >= 0 &&
-                        memcmp(x->axes.label, columns.label, bytes) == 0;
-    const int  front = k->both.n, first = turned ? k->summed.n : free->n;
-    const int  second = turned ? free->n : k->summed.n;
+    const bool   transposed = eddy_shape_of(x->t).rank >= 0 &&
+                              memcmp(x->axes.label, columns.label, bytes) == 0;
+    const int  front = k->both.n, first = transposed ? k->summed.n : free->n;
+    const int  second = transposed ? free->n : k->summed.n;
     eddy_dims  summed = { .count = k->summed.n };
-    arrange(x, turned ? &columns : &rows);
-    for (int i = 0; i < k->summed.n; i++) summed.at[i] = front + i + (turned ? 0 : free->n);
+    arrange(x, transposed ? &columns : &rows);
+    for (int i = 0; i < k->summed.n; i++) summed.at[i] = front + i + (transposed ? 0 : free->n);
     *like = eddy_sum(x->t, summed);
     x->t = merge(merge(x->t, front + first, second), front, first);
-    return turned;
+    return transposed;
 }
 
 static void multiply_matrices(term *a, term *b, const kinds *k)
 {
     eddy_tensor like_a, like_b;
     const int   front = k->both.n;
-    const bool  turned_a = matrices(a, k, &k->a, &like_a);
-    const bool  turned_b = matrices(b, k, &k->b, &like_b);
-    eddy_tensor y = eddy_matmul(a->t, b->t, .transpose_a = turned_a, .transpose_b = !turned_b);
+    const bool  transposed_a = matrices(a, k, &k->a, &like_a);
+    const bool  transposed_b = matrices(b, k, &k->b, &like_b);
+    eddy_tensor y = eddy_matmul(a->t, b->t, .transpose_a = transposed_a,
+                                .transpose_b = !transposed_b);
     y = split(y, front, like_b, front + 1);
     a->t = split(y, front, like_a, front);
     a->axes = joined(&k->both, &k->a, &k->b);
@@ -267,9 +268,9 @@ static void multiply_rows(term *a, term *b, const kinds *k)
     eddy_tensor like;
     const eddy_axes_of rows = joined(&k->both, &k->a, &k->summed);
     arrange(a, &rows);
-    const bool turned = matrices(b, k, &k->b, &like);
+    const bool transposed = matrices(b, k, &k->b, &like);
     a->t = merge(a->t, k->a.n, k->summed.n);
-    a->t = eddy_matmul(a->t, b->t, .transpose_b = !turned);
+    a->t = eddy_matmul(a->t, b->t, .transpose_b = !transposed);
     a->t = split(a->t, 0, like, k->a.n);
     a->axes = joined(&k->both, &k->a, &k->b);
 }

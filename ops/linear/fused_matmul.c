@@ -48,8 +48,8 @@ static bool fused_matmul_infer(eddy_infer *c)
     int64_t   m, n;
     const int wanted = 2 + f->has_bias + f->has_residual;
     if (c->n_in != wanted)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "expected %d inputs with these attributes",
-                               wanted);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of inputs is %d; expected %d "
+                               "with these attributes", c->n_in, wanted);
     if (f->activation < 0 || f->activation >= EDDY_FUSED_ACTIVATIONS)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "activation is %lld; expected 0 to %d",
                                (long long)f->activation, EDDY_FUSED_ACTIVATIONS - 1);

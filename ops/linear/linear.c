@@ -156,8 +156,8 @@ bool eddy__infer_system(eddy_infer *c, eddy_shape *y)
         !eddy__infer_matrices(c, 1, &m, &k))
         return false;
     if (!eddy__dim_unify(&n, m))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
-                               "the matrices have %lld rows, but the right-hand sides have %lld",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of rows is %lld in the matrices and "
+                               "%lld in the right-hand sides; expected equal numbers",
                                (long long)n, (long long)m);
     *y = EDDY_UNKNOWN_SHAPE;
     if (c->in[0].shape.rank < 0 || c->in[1].shape.rank < 0) return true;

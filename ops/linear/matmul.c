@@ -138,7 +138,7 @@ const eddy_op_def eddy_op_matmul = {
  *  With more than two dimensions, the products are those of the matrices in the last two.  The
  *  leading dimensions broadcast: [2,1,m,k] and [3,k,n] give [2,3,m,n].  A rank that is unknown
  *  while building may be any rank from 2 at run time.  k = 0 gives zeros.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the inner
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the inner
  *  dimensions differ, the leading dimensions do not broadcast or a rank is below 2;
  *  EDDY_INVALID_ARGUMENT if both transpose_a and adjoint_a, or both transpose_b and adjoint_b,
  *  are set.
@@ -172,7 +172,9 @@ static bool bias_add_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x must have at least one dimension");
     if (x.rank > 0 && b.rank == 1 && x.dim[x.rank - 1] >= 0 && b.dim[0] >= 0 &&
         x.dim[x.rank - 1] != b.dim[0])
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has %lld channels, but the bias has %lld",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of channels is %lld in x and %lld in the bias; "
+                               "expected equal numbers",
                                (long long)x.dim[x.rank - 1], (long long)b.dim[0]);
     if (!eddy__infer_elementwise(c)) return false;
     c->out[0].shape = x;
@@ -205,7 +207,7 @@ const eddy_op_def eddy_op_bias_add = {
  *  x  any numeric type except float16 and bfloat16, rank at least 1, channels last
  *  b  same type as x, a vector with one element per channel
  *
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if x is a
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if x is a
  *  scalar, b is not a vector or their sizes differ.
  *  Gradient: dx = dy, db = dy summed over all axes except the last.  TensorFlow: BiasAdd. */
 eddy_tensor eddy_bias_add(eddy_tensor x, eddy_tensor b)

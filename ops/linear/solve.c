@@ -143,7 +143,7 @@ static eddy_status solve_prepare(eddy_kernel *k)
 {
     const int64_t n = eddy__rows_of(k->in[0]->type.shape);
     eddy__matrix_scratch(k, n * n * (int64_t)eddy_dtype_size(k->in[0]->type.dtype) +
-                           n * (int64_t)sizeof(int32_t));
+                         n * (int64_t)sizeof(int32_t));
     return EDDY_OK;
 }
 

@@ -1,4 +1,5 @@
 /* svd.c -- singular value decomposition (SVD), and the pseudo-inverse. */
+#include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
@@ -189,11 +190,9 @@ static void svd_batch(eddy_batch *b)
     const svd_attrs  *a = b->attrs;
     b->y[0] = y;
     for (int i = 1; i < 3; i++)
-        b->y[i] = a->compute_uv
-                      ? eddy_output(y, i)
-                      : eddy_batch_like(
-                            (eddy_tensor){ .graph = b->graph, .node = b->node->id, .output = i },
-                            b->examples);
+        b->y[i] = a->compute_uv ? eddy_output(y, i)
+                                : eddy_batch_like(eddy__tensor_at(b->graph, b->node->id, i),
+                                                  b->examples);
 }
 
 const eddy_op_def eddy_op_svd = {

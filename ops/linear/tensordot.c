@@ -144,7 +144,8 @@ eddy_tensor eddy_dot(eddy_tensor a, eddy_tensor b)
     if (!eddy_is_valid(a) || !eddy_is_valid(b)) return Mul(a, b);
     if (!open && m != n)
         return eddy_fail(a.graph, EDDY_BAD_SHAPE,
-                         "dot: the vectors have %lld and %lld elements; the numbers must be equal",
+                         "dot: the number of elements is %lld in a and %lld in b; expected equal "
+                         "numbers",
                          (long long)m, (long long)n);
     if (!open) return Sum(Mul(a, b), EDDY_AXES(-1));
     hold_shapes(EDDY_LIST(a, b), "..., n; ..., n");
@@ -340,7 +341,7 @@ eddy_tensor eddy_matrix_power(eddy_tensor x, int64_t n)
     char        text[128];
     if (!eddy_is_valid(x)) return eddy_identity(x);
     if (s.rank >= 0 && (s.rank < 2 || (eddy__rows_of(s) != eddy__columns_of(s) &&
-                                     eddy__rows_of(s) >= 0 && eddy__columns_of(s) >= 0)))
+                                       eddy__rows_of(s) >= 0 && eddy__columns_of(s) >= 0)))
         return eddy_fail(x.graph, EDDY_BAD_SHAPE,
                          "matrix_power: x has shape %s; square matrices expected",
                          eddy_shape_print(s, text, sizeof text));

@@ -1,4 +1,5 @@
-/* unit_norm.c -- normalize: vectors and matrices scaled to norm 1; composed of other operations. */
+/* unit_norm.c -- vectors and matrices scaled to norm 1 (normalize); composed of other operations.
+ * */
 #include "ops/short_names.h"
 #include "graph/call_options.h"
 

@@ -172,7 +172,7 @@ eddy_tensor eddy_leaky_relu_with(const eddy_leaky_relu_args *given)
  *  x, alpha  float32, float64, int32, int64 or uint8, of the same type, shapes that broadcast,
  *            such as [C] for x [..., C]
  *
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: dx = dy where x > 0, else alpha dy; dalpha = dy min(x, 0).
  *  TensorFlow: none; Keras' PReLU. */
@@ -347,7 +347,7 @@ typedef struct eddy_shrink_args {
     double      lambda EDDY_DEFAULT(0.5);
 } eddy_shrink_args;
 #endif
-/** y = x moved towards 0 by lambda, and 0 where |x| <= lambda.
+/** y = x moved toward 0 by lambda, and 0 where |x| <= lambda.
  *
  *  x       float32 or float64, any shape; y has its type
  *  lambda  must be positive; default 0.5

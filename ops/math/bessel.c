@@ -1,4 +1,4 @@
-/* bessel.c -- modified Bessel functions of the first kind, of orders 0 and 1, elementwise, in
+/* bessel.c -- modified Bessel functions of the first kind, of orders 0 and 1; elementwise, in
  * double precision.
  *
  * Both use Chebyshev series: up to 8 in x, for e^-x I0(x) and e^-x I1(x) / x; beyond 8 in 1 / x,

@@ -52,7 +52,7 @@ ROW_DEF(squared_difference, "SquaredDifference", "SquaredDifference", 2,
  *        y has their type
  *
  *  Integers wrap around.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: da = dy 2(a - b), db = -da; for complex types, with the real part of dy.
  *  TensorFlow: SquaredDifference. */
@@ -63,7 +63,7 @@ eddy_tensor eddy_squared_difference(eddy_tensor a, eddy_tensor b)
 
 /** y = the larger of a and b.
  *
- *  NaN if either is NaN.
+ *  y is NaN if either is NaN.
  *  Gradient: da = dy where a >= b, else db = dy; a tie goes to a.
  *  TensorFlow: Maximum. */
 BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b,
@@ -71,7 +71,7 @@ BINARY(maximum, "Maximum", "Maximum", NUMBERS, 0, a >= b ? a : b > a ? b : a + b
 
 /** y = the smaller of a and b.
  *
- *  NaN if either is NaN.
+ *  y is NaN if either is NaN.
  *  Gradient: da = dy where a <= b, else db = dy; a tie goes to a.
  *  TensorFlow: Minimum. */
 BINARY(minimum, "Minimum", "Minimum", NUMBERS, 0, a <= b ? a : b < a ? b : a + b,
@@ -108,12 +108,12 @@ BINARY(xdivy, "Xdivy", "xdivy", FLOATS_COMPLEX, 0, a == 0 ? 0 : a / b,
 
 /* ------------------------------------------------------------- division -- */
 
-/* a / b rounded towards 0 and its remainder, for nonzero b; the processor traps on the smallest
+/* a / b rounded toward 0 and its remainder, for nonzero b; the processor traps on the smallest
  * integer divided by -1. */
 static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? -a : a / b; }
 static inline int64_t rest(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
 
-/* Likewise, rounded towards minus infinity; the remainder has the sign of b. */
+/* Likewise, rounded toward minus infinity; the remainder has the sign of b. */
 static inline int64_t floor_rest(int64_t a, int64_t b)
 {
     int64_t r = rest(a, b);
@@ -124,7 +124,7 @@ static inline int64_t floor_quotient(int64_t a, int64_t b)
     int64_t r = rest(a, b);
     return quotient(a, b) - (r != 0 && (r < 0) != (b < 0));
 }
-/* The remainder of a / b rounded towards 0, for a finite b and a quotient below 2^28: in double
+/* The remainder of a / b rounded toward 0, for a finite b and a quotient below 2^28: in double
  * precision the quotient is then not rounded up to an integer, and its product with b is exact. */
 EDDY_INLINE float rest_near(float a, float b)
 {
@@ -172,7 +172,7 @@ CHECKED_LOOPS(div, a / b, b == 0, quotient(a, b))
 DECLARE_COMPLEX(TILE_BINARY, div, a / b)
 /** y = a / b.
  *
- *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided towards 0; the
+ *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.  Integers are divided toward 0; the
  *  smallest integer divided by -1 wraps around to itself.
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: da = dy / b, db = dy (-a / b) / b.  TensorFlow: RealDiv, Div for integers. */
@@ -180,7 +180,7 @@ BINARY_OF(div, "RealDiv", "truediv", NUMBERS_COMPLEX, 0, Div(dy, Conj(b)),
           Mul(dy, Conj(Div(Div(Neg(a), b), b))))
 
 CHECKED_LOOPS(floordiv, floor(a / b), b == 0, floor_quotient(a, b))
-/** y = floor(a / b), the quotient rounded towards minus infinity.
+/** y = floor(a / b), the quotient rounded toward minus infinity.
  *
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: FloorDiv. */
@@ -197,7 +197,7 @@ CHECKED_INTEGERS(floormod, b == 0, floor_rest(a, b))
 BINARY_OF(floormod, "FloorMod", "FloorMod", NUMBERS, 0, dy, Mul(dy, Neg(FloorDiv(a, b))))
 
 CHECKED_LOOPS(truncatediv, trunc(a / b), b == 0, quotient(a, b))
-/** y = trunc(a / b), the quotient rounded towards 0.
+/** y = trunc(a / b), the quotient rounded toward 0.
  *
  *  Errors: at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: none, constant almost everywhere.  TensorFlow: TruncateDiv. */
@@ -227,7 +227,7 @@ eddy_tensor eddy_mod(eddy_tensor a, eddy_tensor b) { return eddy_floormod(a, b);
  *  a, b  any numeric type except float16 and bfloat16, the same for both, shapes that broadcast
  *
  *  Floats follow IEEE 754: 1/0 is infinity, 0/0 NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: as for eddy_div; none for integers.  TensorFlow: tf.truediv, tf.divide. */
 eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b)

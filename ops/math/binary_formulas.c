@@ -1,6 +1,5 @@
-/* binary_formulas.c -- more elementwise binary functions: logaddexp, copysign, nextafter,
- * heaviside, ldexp, is_close, lerp, addcmul and addcdiv; rows, and compositions of other
- * operations. */
+/* binary_formulas.c -- logaddexp, copysign, nextafter, heaviside, ldexp, is_close, lerp, addcmul
+ * and addcdiv: rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
@@ -41,7 +40,7 @@ BINARY(logaddexp, "LogAddExp", "LogAddExp", FLOATS, 0,
  *
  *  a, b  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; NumPy's logaddexp2. */
 eddy_tensor eddy_logaddexp2(eddy_tensor a, eddy_tensor b)
@@ -114,7 +113,7 @@ typedef struct eddy_approximate_equal_args {
  *             equal
  *
  *  False where either is NaN.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: none.  TensorFlow: ApproximateEqual. */
 eddy_tensor eddy_approximate_equal_with(const eddy_approximate_equal_args *given)
@@ -145,7 +144,7 @@ typedef struct eddy_is_close_args {
  *  equal_nan  treats NaN as close to NaN
  *
  *  An infinity is close only to itself.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: none.  TensorFlow: none; NumPy's isclose. */
 eddy_tensor eddy_is_close_with(const eddy_is_close_args *given)
@@ -168,7 +167,7 @@ eddy_tensor eddy_is_close_with(const eddy_is_close_args *given)
  *  a, b, weight  any numeric type except float16 and bfloat16, the same for all, shapes that
  *                broadcast; y has their type
  *
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's lerp. */
 eddy_tensor eddy_lerp(eddy_tensor a, eddy_tensor b, eddy_tensor weight)
@@ -191,7 +190,7 @@ typedef struct eddy_addc_args {
  *           broadcast; y has their type
  *  value    default 1
  *
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcmul. */
 eddy_tensor eddy_addcmul_with(const eddy_addc_args *given)
@@ -207,7 +206,7 @@ eddy_tensor eddy_addcmul_with(const eddy_addc_args *given)
  *           broadcast; y has their type
  *  value    default 1
  *
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast; at run time, EDDY_INVALID_ARGUMENT if an integer is divided by 0.
  *  Gradient: that of the formula.  TensorFlow: none; PyTorch's addcdiv. */
 eddy_tensor eddy_addcdiv_with(const eddy_addc_args *given)

@@ -20,7 +20,7 @@ static bool cast_infer(eddy_infer *c)
     return true;
 }
 
-/* Converts a float x of type F to an integer: rounded towards 0, clamped to the limits, 0 for
+/* Converts a float x of type F to an integer: rounded toward 0, clamped to the limits, 0 for
  * NaN. */
 #define SATURATED(F, x, R, least, most) \
     ((x) >= (F)(most) ? (R)(most) : (x) <= (F)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
@@ -119,7 +119,7 @@ const eddy_op_def eddy_op_cast = {
  *  dtype  any element type; float16 and bfloat16 are storage types, which few other operations
  *         take
  *
- *  Floats are rounded towards 0 to integers; values outside the range are clamped to it, and NaN
+ *  Floats are rounded toward 0 to integers; values outside the range are clamped to it, and NaN
  *  becomes 0.  Integers are truncated to smaller integers by dropping their upper bits.  To bool,
  *  nonzero values are true; from bool, false is 0 and true is 1.  A cast from a complex to any
  *  other type keeps only the real part.  Casts to float16 and bfloat16 round once, ties to even.

@@ -196,8 +196,8 @@ static eddy_tensor norm_of_all(eddy_graph *g, eddy_list xs)
  *
  *  An empty list, or one in which every tensor is { 0 }, has no graph in which to record an
  *  error: the result is the invalid tensor.
- *  Errors: EDDY_INVALID_ARGUMENT if no tensor is valid; EDDY_BAD_DTYPE for other element types or
- *  if they differ.
+ *  Errors: EDDY_INVALID_ARGUMENT if no tensor is valid; EDDY_BAD_DTYPE for other or unequal
+ *  element types.
  *  Gradient: that of the formula; NaN where y is 0.
  *  TensorFlow: tf.global_norm. */
 eddy_tensor eddy_global_norm(eddy_list xs)
@@ -232,7 +232,7 @@ typedef struct eddy_clip_by_global_norm_args {
  *  zeros; an infinite or NaN norm makes every element NaN.  A list without a graph is handled as
  *  in eddy_global_norm.
  *  Errors: EDDY_INVALID_ARGUMENT if no tensor is valid or out is NULL; EDDY_BAD_DTYPE for other
- *  element types or if they differ; EDDY_BAD_SHAPE if clip or use_norm is not a scalar and would
+ *  or unequal element types; EDDY_BAD_SHAPE if clip or use_norm is not a scalar and would
  *  broadcast a tensor to a larger shape.
  *  Gradient: that of the formula.  TensorFlow: tf.clip_by_global_norm. */
 eddy_tensor eddy_clip_by_global_norm_with(const eddy_clip_by_global_norm_args *given)

@@ -1,4 +1,4 @@
-/* erf.c -- erf, the error function, one row (ops/math/unary.c); related functions are in
+/* erf.c -- erf, the error function: one row (ops/math/unary.c); related functions are in
  * ops/math/error_functions.c. */
 #include "ops/fusion_targets.h"
 #include "ops/math/elementwise_rows.h"

@@ -1,5 +1,5 @@
 /* error_functions.c -- erfc, erfcx, the normal distribution function (ndtr, log_ndtr) and their
- * inverses, elementwise (erf itself: ops/math/erf.c).
+ * inverses: elementwise; erf itself is in ops/math/erf.c.
  *
  * Functions without a float32 implementation of their own are computed in double precision. */
 #include "ops/math/elementwise_rows.h"

@@ -1,5 +1,5 @@
-/* exponentials.c -- exp, expm1, log, log1p, sigmoid and softplus, one row each
- * (ops/math/unary.c). */
+/* exponentials.c -- exp, expm1, log, log1p, sigmoid and softplus: one row each (ops/math/unary.c).
+ * */
 #include "ops/fusion_targets.h"
 #include "ops/kernels/elementwise/complex_numbers.h"
 #include "ops/math/elementwise_rows.h"

@@ -1,5 +1,5 @@
-/* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise,
- * in double precision. */
+/* gamma.c -- lgamma, digamma, polygamma, zeta, incomplete gamma and beta functions, elementwise;
+ * computed in double precision. */
 #include "ops/math/times_log.h"
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
@@ -39,7 +39,7 @@ ROW_DEF(polygamma, "Polygamma", "Polygamma", 2,
  *  n, x  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
  *  NaN unless n is a non-negative integer.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: dx = dy polygamma(n + 1, x), none for n.  TensorFlow: Polygamma. */
 eddy_tensor eddy_polygamma(eddy_tensor n, eddy_tensor x)
@@ -63,7 +63,7 @@ ROW_DEF(zeta, "Zeta", "Zeta", 2, EDDY_INPUTS({ "x", EDDY_TAKES_FLOATS }, { "q", 
  *
  *  Infinity for s = 1, NaN for s < 1.  Where q is 0 or a negative integer: infinity, or NaN if s
  *  is odd.  NaN where q is negative and s is not an integer.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: dq = -dy s zeta(s + 1, q), none for s.  TensorFlow: Zeta. */
 eddy_tensor eddy_zeta(eddy_tensor s, eddy_tensor q)
@@ -216,7 +216,7 @@ ROW_DEF(betainc, "Betainc", "Betainc", 3,
  *  a, b, x  float32 or float64, of the same type, shapes that broadcast; y has their type
  *
  *  NaN unless a > 0, b > 0 and 0 <= x <= 1.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: dx = dy x^(a-1) (1-x)^(b-1) / B(a, b), none for a and b.
  *  TensorFlow: Betainc. */

@@ -45,7 +45,7 @@ UNARY(entr, "Entr", "Entr", FLOATS,
 
 /* --------------------------------------------------------- parts of numbers -- */
 
-/** y = x rounded towards 0.
+/** y = x rounded toward 0.
  *
  *  Gradient: none, constant almost everywhere.  TensorFlow: none; NumPy's trunc. */
 UNARY_FLAT(trunc, "Trunc", "Trunc", FLOATS, trunc(x))
@@ -122,7 +122,7 @@ eddy_tensor eddy_nan_to_num_with(const eddy_nan_to_num_args *given)
  *  x       float32, float64, int32, int64, uint8, complex64 or complex128
  *
  *  Without coefficients, y is zeros like x.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: that of the formula.  TensorFlow: tf.math.polyval. */
 eddy_tensor eddy_polyval(eddy_list coeffs, eddy_tensor x)

@@ -1,4 +1,4 @@
-/* tanh.c -- tanh, the hyperbolic tangent, one row (ops/math/unary.c); related functions are in
+/* tanh.c -- tanh, the hyperbolic tangent: one row (ops/math/unary.c); related functions are in
  * ops/math/hyperbolic.c. */
 #include "ops/fusion_targets.h"
 #include "ops/kernels/elementwise/complex_numbers.h"

@@ -135,7 +135,7 @@ ROW_DEF(atan2, "Atan2", "Atan2", 2, ROW_INPUTS_2(FLOATS),
  *  y, x  float32 or float64, of the same type, shapes that broadcast; y comes first
  *
  *  Signs of zeros matter: the angle of the point (0, 0) is 0, and that of (-0, 0) is pi.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if the shapes
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if the shapes
  *  do not broadcast.
  *  Gradient: with g the gradient of the result and q = g / (x*x + y*y), dy = q x and dx = -q y;
  *  NaN at (0, 0).

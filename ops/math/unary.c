@@ -1,5 +1,5 @@
-/* unary.c -- elementwise unary operations, y[i] = f(x[i]), one row each: neg, abs, sign, square,
- * sqrt, relu, floor and others.
+/* unary.c -- elementwise unary operations, y[i] = f(x[i]): neg, abs, sign, square, sqrt, relu,
+ * floor and others, one row each.
  *
  * To add one, copy a row with its comment; ops/math/elementwise_rows.h describes the columns.
  * Where TensorFlow's gradient is 0 for dy = 0 even if the derivative is infinite, a rule uses

@@ -89,8 +89,8 @@ static eddy_tensor adapted(const eddy_op_def *op, const char *called,
     const eddy_window_attrs a = { .ksize = p.output_size, .padding = "ADAPTIVE" };
     bool planes;
     if (axes < 1 || axes > EDDY_WINDOW_AXES)
-        return eddy_fail(p.x.graph, EDDY_INVALID_ARGUMENT, "%s: output_size has %d entries; 1 to "
-                         "3 expected", called, axes > 0 ? axes : 0);
+        return eddy_fail(p.x.graph, EDDY_INVALID_ARGUMENT, "%s: the number of entries of "
+                         "output_size is %d; expected 1 to 3", called, axes > 0 ? axes : 0);
     if (!eddy__window_format(called, p.x.graph, p.data_format, axes, &planes))
         return eddy_none(p.x.graph);
     return eddy__window_apply(op, &a, p.x, planes, p.name);

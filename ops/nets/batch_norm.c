@@ -192,7 +192,7 @@ static eddy_tensor trained(const eddy_fused_batch_norm_args *a, eddy_tensor x, d
  *  Outputs 1 and 2 of the node are mean and variance: those given, or those of x, where
  *  the variance is then divided by the count minus one, for a running average.
  *  Both are NaN if there are no elements.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if
  *  the shapes do not match; EDDY_INVALID_ARGUMENT for a negative epsilon, any other
  *  data_format, or missing statistics.
  *  Gradient: of x, scale and offset.  In training dx = rstd scale (dy - mean(dy) -

@@ -77,8 +77,10 @@ static bool flatten(const char *op, const eddy_conv1d_args *a, flat *f)
     }
     if (eddy_refuse_number(a->x.graph, op, "explicit_paddings", p)) return false;
     if (p.count > 0 && p.count != 2) {
-        eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: explicit_paddings has %d entries; expected left and right", op, p.count);
+        eddy_fail(
+            a->x.graph, EDDY_INVALID_ARGUMENT,
+            "%s: the number of entries of explicit_paddings is %d; expected 2, left and right", op,
+            p.count);
         return false;
     }
     *f = (flat){

@@ -49,8 +49,8 @@ eddy_conv_attrs eddy__conv_attrs_of(eddy_dims strides, const char *padding, eddy
 static bool check_entries(eddy_infer *c, const char *what, eddy_dims d, int height)
 {
     if (d.count != 4)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "%s has %d entries; expected 1, 2 or one per dimension", what,
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of %s is %d; "
+                               "expected 1, 2, or one per dimension", what,
                                d.count < 0 ? 0 : d.count);
     for (int i = 0; i < 4; i++) {
         if (i != height && i != height + 1 && d.at[i] != 1)
@@ -69,7 +69,7 @@ static bool check_padding(eddy_infer *c, const eddy_conv_attrs *a)
     const int       h = 2 * height_of(a);
     if (!is(a->padding, "SAME") && !is(a->padding, "VALID") && !is(a->padding, "EXPLICIT"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "padding is \"%s\"; it must be SAME, VALID or EXPLICIT",
+                               "padding is '%.40s'; it must be SAME, VALID or EXPLICIT",
                                a->padding ? a->padding : "");
     if (!is(a->padding, "EXPLICIT")) {
         if (p.count <= 0) return true;
@@ -77,8 +77,8 @@ static bool check_padding(eddy_infer *c, const eddy_conv_attrs *a)
                                "explicit_paddings requires padding EXPLICIT");
     }
     if (p.count != 8)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "explicit_paddings has %d entries; expected 4, or two per dimension",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of "
+                               "explicit_paddings is %d; expected 4, or two per dimension",
                                p.count);
     for (int i = 0; i < 8; i++)
         if (p.at[i] < 0 || p.at[i] > INT32_MAX || ((i < h || i >= h + 4) && p.at[i] != 0))
@@ -92,7 +92,7 @@ static bool check_options(eddy_infer *c)
     const eddy_conv_attrs *a = c->attrs;
     if (!is(a->data_format, "NHWC") && !is(a->data_format, "NCHW"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "data_format is \"%s\"; it must be NHWC or NCHW",
+                               "data_format is '%.40s'; it must be NHWC or NCHW",
                                a->data_format ? a->data_format : "");
     return check_entries(c, "strides", a->strides, height_of(a)) &&
            check_entries(c, "dilations", a->dilations, height_of(a)) && check_padding(c, a);
@@ -163,9 +163,10 @@ bool eddy__infer_conv(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy_shape
     const eddy_conv_attrs *a = c->attrs;
     if (!check_options(c)) return false;
     if (x.rank >= 0 && x.rank != 4)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the input must have rank 4");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has rank %d; rank 4 expected", x.rank);
     if (filter.rank >= 0 && filter.rank != 4)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the filter must have rank 4");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "filter has rank %d; rank 4 expected",
+                               filter.rank);
     const int h = height_of(a), channels = eddy__conv_channels(a->data_format);
     if (x.rank < 0) x = eddy__shape_open(4);
     if (filter.rank < 0) filter = eddy__shape_open(4);

@@ -1,5 +1,5 @@
-/* conv3d.c -- 3-D convolution and its transpose, as 2-D convolutions of images whose channels
- * are the channels of all depth slices that a filter covers. */
+/* conv3d.c -- 3-D convolution and its transpose: 2-D convolutions of images whose channels are the
+ * channels of all depth slices that a filter covers. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"

@@ -28,7 +28,9 @@ static bool infer_depthwise(eddy_infer *c, eddy_shape x, eddy_shape filter, eddy
                                "only channels last is supported; transpose");
     if (x.rank == 4 && filter.rank == 4 && x.dim[3] != EDDY_ANY && filter.dim[2] != EDDY_ANY &&
         x.dim[3] != filter.dim[2])
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has %lld channels, but the filter has %lld",
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                               "the number of channels is %lld in x and %lld in "
+                               "the filter; expected equal numbers",
                                (long long)x.dim[3], (long long)filter.dim[2]);
     return eddy__infer_conv(c, x, eddy__conv_grouped(filter), y);
 }

@@ -41,8 +41,8 @@ static bool beam_infer(eddy_infer *c)
                                (long long)a->top_paths, (long long)a->beam_width);
     if (x.dim[2] != EDDY_ANY && (a->blank_index >= x.dim[2] || a->blank_index < -x.dim[2]))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "the blank, class %lld, is out of range for %lld classes",
-                               (long long)a->blank_index, (long long)x.dim[2]);
+                               "blank_index is %lld; expected a class in [-%lld, %lld)",
+                               (long long)a->blank_index, (long long)x.dim[2], (long long)x.dim[2]);
     if (x.dim[2] > INT32_MAX || (x.dim[0] != EDDY_ANY && nodes_of(a, x.dim[0]) > 0x1p29))
         return eddy_infer_fail(c, EDDY_LIMIT, "too many beams for inputs of shape %s",
                                eddy_shape_print(x, text, sizeof text));

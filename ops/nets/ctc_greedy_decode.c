@@ -18,7 +18,7 @@ static bool collapse_infer(eddy_infer *c)
 {
     const eddy_shape s = c->in[0].shape;
     if (s.rank == 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "labels is a scalar; expected rank 1 or more");
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "labels has rank 0; rank 1 or more expected");
     const eddy_shape lengths = s.rank < 0 ? s : eddy__shape_without(s, s.rank - 1);
     return eddy__expect_shape(c, 1, "seq_length", lengths) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, s) &&
@@ -116,10 +116,10 @@ eddy_tensor eddy_ctc_greedy_decoder(eddy_tensor inputs, eddy_tensor sequence_len
                          "classes] with classes known",
                          eddy_shape_print(s, text, sizeof text));
     if (blank_index >= s.dim[2] || blank_index < -s.dim[2])
-        return eddy_fail(
-            inputs.graph, EDDY_INVALID_ARGUMENT,
-            "ctc_greedy_decoder: the blank, class %lld, is out of range for %lld classes",
-            (long long)blank_index, (long long)s.dim[2]);
+        return eddy_fail(inputs.graph, EDDY_INVALID_ARGUMENT,
+                         "ctc_greedy_decoder: blank_index is %lld; expected a class in [-%lld, "
+                         "%lld)",
+                         (long long)blank_index, (long long)s.dim[2], (long long)s.dim[2]);
     const collapse_attrs a = { blank_index < 0 ? blank_index + s.dim[2] : blank_index, -1,
                                !merge_repeated };
     const eddy_tensor length = Cast(sequence_length, EDDY_INT64);

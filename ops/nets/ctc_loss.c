@@ -49,8 +49,8 @@ static bool infer_room(eddy_infer *c, int64_t steps, int64_t labels, int64_t cla
     const double most = 0x1p40;
     if (classes != EDDY_ANY && (a->blank_index >= classes || a->blank_index < -classes))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "the blank, class %lld, is out of range for %lld classes",
-                               (long long)a->blank_index, (long long)classes);
+                               "blank_index is %lld; expected a class in [-%lld, %lld)",
+                               (long long)a->blank_index, (long long)classes, (long long)classes);
     if (steps != EDDY_ANY && labels != EDDY_ANY &&
         eddy__ctc_numbers(steps, labels, c->n_in - DIRECTIONS, true) > most)
         return eddy_infer_fail(c, EDDY_LIMIT, "%lld labels at %lld steps are too many",
@@ -72,10 +72,9 @@ static bool infer_all(eddy_infer *c, eddy_shape *logits, int64_t *batch)
     for (int i = LABELS; i < DIRECTIONS; i++) {
         const eddy_shape s = c->in[i].shape;
         if (s.rank >= 0 && !eddy__dim_unify(n, s.dim[0]))
-            return eddy_infer_fail(
-                c, EDDY_BAD_SHAPE,
-                "the inputs have %lld and %lld examples; the numbers must be equal", (long long)*n,
-                (long long)s.dim[0]);
+            return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of examples is %lld in one input "
+                                   "and %lld in another; expected equal numbers",
+                                   (long long)*n, (long long)s.dim[0]);
     }
     *batch = *n;
     const eddy_shape labels = c->in[LABELS].shape;
@@ -102,7 +101,7 @@ static eddy_status prepare(eddy_kernel *k)
 {
     const eddy_ctc c = ctc_of(k);
     const double   room = eddy__ctc_numbers(c.steps, c.labels, c.directions,
-                                         k->op->variant == POSTERIORS);
+                                            k->op->variant == POSTERIORS);
     k->scratch_size = (size_t)room * sizeof(double) * (size_t)k->threads;
     return EDDY_OK;
 }
@@ -111,18 +110,19 @@ static eddy_status prepare(eddy_kernel *k)
 static void ctc_batch(eddy_batch *b)
 {
     ctc_attrs a = *(const ctc_attrs *)b->attrs;
-    const bool turn = !a.batch_major;
+    const bool time_major = !a.batch_major;
     const eddy_tensor like = eddy_batch_input(b, LABEL_LENGTH);
     eddy_tensor x[DIRECTIONS + EDDY_CTC_DIRECTIONS];
     a.batch_major = true;
     for (int i = 0; i < b->n_in; i++) {
         x[i] = eddy_batch_input(b, i);
-        if (turn && (i == LOGITS || i >= DIRECTIONS)) x[i] = eddy__batch_swap(x[i], 1, 2);
+        if (time_major && (i == LOGITS || i >= DIRECTIONS)) x[i] = eddy__batch_swap(x[i], 1, 2);
         x[i] = eddy_merge_leading(x[i], like);
     }
     const eddy_tensor y = eddy_apply(b->node->op, &a, b->n_in, x, (eddy_apply_args){ 0 });
     b->y[0] = eddy_unflatten_like(y, like, 0, 0);
-    if (turn && b->node->op == &eddy_op_ctc_posteriors) b->y[0] = eddy__batch_swap(b->y[0], 1, 2);
+    if (time_major && b->node->op == &eddy_op_ctc_posteriors)
+        b->y[0] = eddy__batch_swap(b->y[0], 1, 2);
 }
 
 /* ------------------------------------------------------------ posteriors -- */

@@ -211,7 +211,7 @@ eddy_tensor eddy_separable_conv2d_with(const eddy_separable_conv2d_args *given)
     if (eddy_is_valid(a.pointwise_filter) && p.rank == 4 && d.rank == 4 && p.dim[2] != EDDY_ANY &&
         d.dim[3] != EDDY_ANY && p.dim[2] != d.dim[3])
         return eddy_fail(a.x.graph, EDDY_BAD_SHAPE, "separable_conv2d: the pointwise filter has "
-                         "shape %s; %lld channels expected",
+                         "shape %s; expected %lld in dimension 2, the channels",
                          eddy_shape_print(p, text, sizeof text), (long long)d.dim[3]);
     const eddy_tensor y = eddy_depthwise_conv2d_with(EDDY_ARGS(
         eddy_conv2d_args, .x = a.x, .filter = a.depthwise_filter, .strides = a.strides,

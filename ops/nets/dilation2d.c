@@ -158,6 +158,6 @@ eddy_tensor eddy_erosion2d_with(const eddy_dilation2d_args *given)
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);
     if (!eddy_is_valid(a.filter)) return missing("erosion2d", &a);
     if (eddy_shape_of(a.filter).rank != 3) return dilated("erosion2d", &a, a.x, a.filter);
-    const eddy_tensor turned = eddy_reverse(a.filter, EDDY_AXES(0, 1));
-    return named(Neg(dilated("erosion2d", &a, Neg(a.x), turned)), a.name);
+    const eddy_tensor reversed = eddy_reverse(a.filter, EDDY_AXES(0, 1));
+    return named(Neg(dilated("erosion2d", &a, Neg(a.x), reversed)), a.name);
 }

@@ -1,5 +1,6 @@
-/* dropout_variants.c -- spatial dropout (whole channels), alpha dropout (which preserves mean
- * and variance), and Gaussian noise and dropout; composed of eddy_dropout and random numbers. */
+/* dropout_variants.c -- spatial dropout, alpha dropout, Gaussian dropout and noise: spatial
+ * dropout drops whole channels, alpha dropout preserves mean and variance; composed of
+ * eddy_dropout and random numbers. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"

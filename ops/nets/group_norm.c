@@ -112,7 +112,7 @@ static bool check_vector(const layout *l, eddy_tensor x, const char *what, eddy_
     return false;
 }
 
-static eddy_tensor normalised(const layout *l, const eddy_group_norm_args *a)
+static eddy_tensor normalized(const layout *l, const eddy_group_norm_args *a)
 {
     if (!check_vector(l, a->x, "scale", a->scale) || !check_vector(l, a->x, "offset", a->offset))
         return eddy_none(a->x.graph);
@@ -162,10 +162,11 @@ eddy_tensor eddy_group_norm_with(const eddy_group_norm_args *given)
         !find_layout("group_norm", a.x, a.data_format, &l)) return none;
     l.groups = a.groups;
     if (a.groups < 1 || l.channels % a.groups != 0)
-        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                         "group_norm: %lld channels cannot be divided into %lld groups",
-                         (long long)l.channels, (long long)a.groups);
-    return normalised(&l, &a);
+        return eddy_fail(
+            a.x.graph, EDDY_INVALID_ARGUMENT,
+            "group_norm: groups is %lld; expected a divisor of the number of channels, %lld",
+            (long long)a.groups, (long long)l.channels);
+    return normalized(&l, &a);
 }
 
 /** y = (x - mean) / sqrt(variance + epsilon) scale + offset, where mean and variance are those of
@@ -190,7 +191,7 @@ eddy_tensor eddy_instance_norm_with(const eddy_instance_norm_args *given)
         return none;
     if (l.rank < 3) return fail_shape(l.op, a.x, "rank 3 or more expected"), none;
     l.groups = l.channels;
-    return normalised(&l, &whole);
+    return normalized(&l, &whole);
 }
 
 /* ------------------------------------------------------------------- rows -- */

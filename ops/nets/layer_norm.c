@@ -62,7 +62,7 @@ const eddy_op_def eddy_op_layer_norm = {
  *
  *  Outputs 1 and 2 of the node are mean and rstd, [..., 1].  The variance is the mean
  *  of the squared deviations, that is, divided by n.
- *  Errors: EDDY_BAD_DTYPE for other element types or if they differ; EDDY_BAD_SHAPE if
+ *  Errors: EDDY_BAD_DTYPE for other or unequal element types; EDDY_BAD_SHAPE if
  *  the shapes do not match; EDDY_INVALID_ARGUMENT for a negative epsilon.
  *  Gradient: with z = (x - mean) rstd and g = dy scale, dx = rstd (g - mean(g) - z mean(g z)),
  *  dscale and doffset are the sums of dy z and dy; mean and rstd have a gradient, too.

@@ -42,8 +42,8 @@ static eddy_tensor sum_of_products(eddy_tensor a, eddy_tensor b, eddy_tensor c, 
     return Add(Mul(a, b), Mul(c, d));
 }
 
-/* 1 - 2 a. */
-static eddy_tensor bend(eddy_tensor a) { return Sub(1, Mul(2, a)); }
+/* 1 - 2 a, the derivative of a (1 - a). */
+static eddy_tensor slope_of_slope(eddy_tensor a) { return Sub(1, Mul(2, a)); }
 
 void eddy__lstm_second(const eddy_lstm_terms *t, eddy_tensor dz, eddy_tensor dc_before,
                        eddy_tensor *dx)
@@ -54,13 +54,13 @@ void eddy__lstm_second(const eddy_lstm_terms *t, eddy_tensor dz, eddy_tensor dc_
     const eddy_tensor sum = Add(t->dc, Mul(t->dh, p.of_h[0]));
     const eddy_tensor dsum = Add(sum_of_products(z[0], p.of_c[0], z[1], p.of_c[1]),
                                  sum_of_products(z[2], p.of_c[2], dc_before, a[1]));
-    eddy_tensor arrived[4] = { Mul(sum, a[2]), Mul(sum, t->c_before), Mul(sum, a[0]),
+    eddy_tensor dslope[4] = { Mul(sum, a[2]), Mul(sum, t->c_before), Mul(sum, a[0]),
                                Mul(t->dh, p.top) };
     eddy_tensor of_slope[4], dact[4];
     for (int k = 0; k < 4; k++) {
         if (eddy_is_valid(t->dact))
-            arrived[k] = Add(arrived[k], eddy_output(eddy_split(t->dact, 4, .axis = -1), k));
-        of_slope[k] = Mul(Mul(z[k], arrived[k]), k == 2 ? Mul(-2, a[2]) : bend(a[k]));
+            dslope[k] = Add(dslope[k], eddy_output(eddy_split(t->dact, 4, .axis = -1), k));
+        of_slope[k] = Mul(Mul(z[k], dslope[k]), k == 2 ? Mul(-2, a[2]) : slope_of_slope(a[k]));
         dact[k] = Mul(z[k], s[k]);
     }
     const eddy_tensor d[] = {

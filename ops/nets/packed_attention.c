@@ -158,7 +158,7 @@ static eddy_tensor swap_heads_and_steps(eddy_tensor x)
 {
     return eddy_transpose(x, EDDY_DIMS(0, 2, 1, 3));
 }
-static eddy_tensor turned_sum(eddy_tensor x) { return eddy_transpose(x, EDDY_DIMS(0, 2, 1)); }
+static eddy_tensor transposed_sum(eddy_tensor x) { return eddy_transpose(x, EDDY_DIMS(0, 2, 1)); }
 
 static eddy_tensor part(eddy_tensor qkv, int i)
 {
@@ -178,15 +178,15 @@ static void packed_grad_gradient(eddy_rule *r)
     const eddy_tensor g[] = { part(d, 0), part(d, 1), part(d, 2) };
     const eddy_attention_terms t = {
         .attrs = r->attrs, .q = part(x[0], 0), .k = part(x[0], 1), .v = part(x[0], 2),
-        .y = swap_heads_and_steps(x[1]), .sum = turned_sum(x[2]), .dy = swap_heads_and_steps(x[3]),
-        .dsum = turned_sum(x[4]), .mask = eddy_none(r->graph),
+        .y = swap_heads_and_steps(x[1]), .sum = transposed_sum(x[2]),
+        .dy = swap_heads_and_steps(x[3]), .dsum = transposed_sum(x[4]), .mask = eddy_none(r->graph),
     };
     eddy_tensor dx[8];
     eddy__attention_second(&t, g, dx);
     r->dx[0] = packed(dx);
     for (int i = 1; i < 5; i += 2) {
         r->dx[i] = swap_heads_and_steps(dx[i + 2]);
-        r->dx[i + 1] = turned_sum(dx[i + 3]);
+        r->dx[i + 1] = transposed_sum(dx[i + 3]);
     }
 }
 

@@ -150,10 +150,8 @@ eddy_tensor eddy_pool_with(const eddy_pool_args *given)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "pool: pooling_type is '%.40s'; it must "
                          "be MAX or AVG", a.pooling_type ? a.pooling_type : "");
     if (axes < 1 || axes > EDDY_WINDOW_AXES)
-        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                         "pool: window_shape has %d entries; 1 to "
-                         "3 expected",
-                         axes > 0 ? axes : 0);
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "pool: the number of entries of "
+                         "window_shape is %d; expected 1 to 3", axes > 0 ? axes : 0);
     const eddy_pool_nd_args p =
         *EDDY_ARGS(eddy_pool_nd_args, .x = a.x, .ksize = a.window_shape, .padding = a.padding,
                    .data_format = a.data_format, .strides = eddy_dims_or(a.strides, EDDY_DIMS(1)),

@@ -23,11 +23,16 @@ static bool fail_entry(eddy_infer *c, const char *what, int64_t v, const char *m
                            (long long)v, must);
 }
 
+static bool check_count(eddy_infer *c, const char *what, eddy_dims d, int n)
+{
+    return d.count == n ||
+           eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of %s is %d; expected "
+                           "%d", what, d.count > 0 ? d.count : 0, n);
+}
+
 static bool check_list(eddy_infer *c, const char *what, eddy_dims d, int n)
 {
-    if (d.count != n)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%s has %d entries; expected %d", what,
-                               d.count > 0 ? d.count : 0, n);
+    if (!check_count(c, what, d, n)) return false;
     for (int i = 0; i < n; i++)
         if (d.at[i] < 1 || d.at[i] > INT32_MAX)
             return fail_entry(c, what, d.at[i], "be positive and fit in int32");
@@ -46,10 +51,7 @@ static bool check_paddings(eddy_infer *c, int n)
     if (of_images(c) || !eddy__window_padding_is(a, "EXPLICIT"))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "padding is '%.40s'; it must be SAME, "
                                "VALID or EXPLICIT", a->padding ? a->padding : "");
-    if (a->paddings.count != 2 * n)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
-                               "explicit_paddings has %d entries; expected %d",
-                               a->paddings.count > 0 ? a->paddings.count : 0, 2 * n);
+    if (!check_count(c, "explicit_paddings", a->paddings, 2 * n)) return false;
     for (int i = 0; i < 2 * n; i++)
         if (a->paddings.at[i] < 0 || a->paddings.at[i] >= eddy__window_span(a, i / 2))
             return fail_entry(c, "explicit_paddings", a->paddings.at[i],
@@ -62,8 +64,8 @@ static bool check_attrs(eddy_infer *c)
     const eddy_window_attrs *a = c->attrs;
     const int n = of_images(c) ? 2 : a->ksize.count;
     if (n < 1 || n > EDDY_WINDOW_AXES)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "ksize has %d entries; 1 to 3 are "
-                               "expected", n > 0 ? n : 0);
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of entries of ksize is %d; "
+                               "expected 1 to 3", n > 0 ? n : 0);
     if (eddy__window_padding_is(a, "ADAPTIVE") && !of_images(c)) {
         for (int i = 0; i < n; i++)
             if (a->ksize.at[i] != EDDY_ANY && (a->ksize.at[i] < 1 || a->ksize.at[i] > INT32_MAX))
@@ -86,8 +88,8 @@ static bool infer_axis(eddy_infer *c, int i, int64_t n, int64_t *out)
                                "%d of x, which is %lld",
                                (long long)eddy__window_span(a, i), 1 + i, (long long)n);
     if (n == 0 && *out > 0)
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dimension %d of x is 0, which cannot be "
-                               "divided into %lld windows", 1 + i, (long long)*out);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "dimension %d of x is 0 and cannot be "
+                               "divided into windows", 1 + i);
     return true;
 }
 
@@ -189,8 +191,8 @@ bool eddy__window_entries(const char *op, eddy_graph *g, const char *what, eddy_
     const int at = d.count == axes + 2 ? (planes ? 2 : 1) : 0;
     if (eddy_refuse_number(g, op, what, d)) return false;
     if (d.count != 1 && d.count != axes && d.count != axes + 2) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s has %d entries; 1, %d or %d expected", op,
-                  what, d.count > 0 ? d.count : 0, axes, axes + 2);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the number of entries of %s is %d; expected 1, "
+                  "%d or %d", op, what, d.count > 0 ? d.count : 0, axes, axes + 2);
         return false;
     }
     if (d.count == axes + 2 && (d.at[0] != 1 || d.at[planes ? 1 : axes + 1] != 1)) {
@@ -212,8 +214,8 @@ bool eddy__window_paddings(const char *op, eddy_graph *g, eddy_dims d, int axes,
     if (eddy_refuse_number(g, op, "explicit_paddings", d)) return false;
     if (d.count <= 0) return true;
     if (!whole && d.count != 2 * axes) {
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: explicit_paddings has %d entries; %d or %d are "
-                  "expected", op, d.count, 2 * axes, 2 * (axes + 2));
+        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: the number of entries of explicit_paddings is "
+                  "%d; expected %d or %d", op, d.count, 2 * axes, 2 * (axes + 2));
         return false;
     }
     if (whole && (d.at[0] || d.at[1] || d.at[channels] || d.at[channels + 1])) {

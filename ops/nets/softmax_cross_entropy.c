@@ -12,7 +12,7 @@
 #include "ops/math/elementwise_rows.h"
 
 /* Whether there is a gradient: the sweep uses zeros where there is none. */
-static bool arrived(eddy_tensor dy)
+static bool has_gradient(eddy_tensor dy)
 {
     return eddy_is_valid(dy) && eddy_node_of(dy)->op != &eddy_op_zeros_like;
 }
@@ -106,12 +106,12 @@ static void xent_gradient(eddy_rule *r)
     const int64_t axis = ((const xent_attrs *)r->attrs)->axis;
     const eddy_tensor logits = r->x[1], ddy = r->dy[1];
     eddy_tensor to_labels[2] = { 0 }, to_logits[2] = { 0 };
-    if (arrived(r->dy[0])) {
+    if (has_gradient(r->dy[0])) {
         const eddy_tensor dy = eddy_expand_dims(r->dy[0], axis);
         to_labels[0] = Neg(Mul(dy, eddy_log_softmax(logits, .axis = EDDY_AXES(axis))));
         to_logits[0] = Mul(dy, r->y[1]);
     }
-    if (arrived(ddy)) {
+    if (has_gradient(ddy)) {
         const eddy_tensor p = eddy_softmax(logits, .axis = EDDY_AXES(axis));
         const eddy_tensor s = eddy_sum(Mul(ddy, p), .axes = EDDY_AXES(axis), .keepdims = true);
         to_labels[1] = Neg(ddy);
@@ -225,7 +225,7 @@ static eddy_status sparse_kernel(eddy_kernel *k)
         const int64_t label = eddy__index_at(k->in[0], i);
         if (label < 0 || label >= classes)
             return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE,
-                                    "label %lld (element %lld) is not one of %lld classes",
+                                    "label %lld (element %lld) is not in [0, %lld)",
                                     (long long)label, (long long)i, (long long)classes);
     }
     eddy__softmax_walk(k, t, -1, k->in[1]->data, k->out[1]->data, sparse_finish);
@@ -237,8 +237,8 @@ static void sparse_gradient(eddy_rule *r)
 {
     const eddy_tensor dy = r->dy[0], ddy = r->dy[1];
     eddy_tensor first = EDDY_NO_TENSOR, second = EDDY_NO_TENSOR;
-    if (arrived(dy)) first = Mul(eddy_expand_dims(dy, -1), r->y[1]);
-    if (arrived(ddy)) {
+    if (has_gradient(dy)) first = Mul(eddy_expand_dims(dy, -1), r->y[1]);
+    if (has_gradient(ddy)) {
         const eddy_tensor p = eddy_softmax(r->x[1]);
         second = Mul(Sub(ddy, eddy_sum(Mul(ddy, p), .axes = EDDY_AXES(-1), .keepdims = true)), p);
     }

@@ -346,7 +346,7 @@ const eddy_op_def eddy_op_shift = {
 /** y[j] = x[j - by] along `axis`, and 0 where x has no such element.
  *
  *  x     any element type, rank at least 1
- *  by    the shift towards higher indices; negative: towards lower indices
+ *  by    the shift toward higher indices; negative: toward lower indices
  *  axis  in [-rank, rank)
  *
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid axis.

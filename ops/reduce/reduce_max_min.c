@@ -23,8 +23,8 @@ const eddy_op_def eddy_op_max =
  *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
  *  keepdims  keeps reduced dimensions, with size 1
  *
- *  NaN if any element is NaN.  The maximum over no elements is -infinity, or the smallest integer
- *  of the type.
+ *  y is NaN if any element is NaN.  The maximum over no elements is -infinity, or the smallest
+ *  integer of the type.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
  *  repeated axis.
  *  Gradient: dx = dy / n for the n elements that equal y, and 0 for the others; NaN if y is NaN.
@@ -43,8 +43,8 @@ const eddy_op_def eddy_op_min =
  *  axes      each in [-rank, rank), without repetition; default all; EDDY_NO_DIMS: none
  *  keepdims  keeps reduced dimensions, with size 1
  *
- *  NaN if any element is NaN.  The minimum over no elements is infinity, or the largest integer
- *  of the type.
+ *  y is NaN if any element is NaN.  The minimum over no elements is infinity, or the largest
+ *  integer of the type.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
  *  repeated axis.
  *  Gradient: dx = dy / n for the n elements that equal y, and 0 for the others; NaN if y is NaN.

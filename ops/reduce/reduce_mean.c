@@ -44,7 +44,7 @@ const eddy_op_def eddy_op_mean = REDUCTION("Mean", &eddy__fold_mean, EDDY_TAKES_
  *  keepdims  keeps reduced dimensions, with size 1
  *
  *  The mean over no elements is NaN, or 0 for integers.  Integers are summed in 64 bits, and the
- *  quotient is rounded towards 0.
+ *  quotient is rounded toward 0.
  *  Errors: EDDY_BAD_DTYPE for other element types; EDDY_INVALID_ARGUMENT for an invalid or
  *  repeated axis.
  *  Gradient: dx = dy / n broadcast along the axes, with n the number of elements of x per element

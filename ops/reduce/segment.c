@@ -81,8 +81,8 @@ static bool segment_infer(eddy_infer *c)
     eddy_shape y = c->in[0].shape;
     if (y.rank < 0) return eddy__infer_yield(c, 0, c->in[0].dtype, y);
     if (ids.rank == 1 && !eddy__dim_unify(&y.dim[0], ids.dim[0]))
-        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "x has %lld rows, but ids has %lld elements",
-                               (long long)y.dim[0], (long long)ids.dim[0]);
+        return eddy_infer_fail(c, EDDY_BAD_SHAPE, "the number of rows of x is %lld, but the number "
+                               "of ids is %lld", (long long)y.dim[0], (long long)ids.dim[0]);
     y.dim[0] = c->value[1] ? segments_of(c->value[1]) : EDDY_ANY;
     return eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
@@ -184,7 +184,7 @@ const eddy_op_def eddy_op_segment_mean =
  *  x, ids  as for eddy_segment_sum
  *
  *  A segment without rows gives 0.  Integers are summed in 64 bits, and the quotient is rounded
- *  towards 0.
+ *  toward 0.
  *  Errors: as for eddy_segment_sum.
  *  Gradient: dx[i] = dy[ids[i]] / n for the n rows of the segment; `ids` has none.
  *  TensorFlow: SegmentMean. */
@@ -220,7 +220,7 @@ const eddy_op_def eddy_op_segment_min =
  *  x    float32, float64, int32, int64 or uint8, [n,tail...]
  *  ids  as for eddy_segment_sum
  *
- *  NaN if any element is NaN; a segment without rows gives 0.
+ *  y is NaN if any element is NaN; a segment without rows gives 0.
  *  Errors: as for eddy_segment_sum.
  *  Gradient: dx = dy / n for the n elements that equal y, and 0 for the others.  `ids` has none.
  *  TensorFlow: SegmentMin. */
@@ -236,7 +236,7 @@ const eddy_op_def eddy_op_segment_max =
  *
  *  x, ids  as for eddy_segment_min
  *
- *  NaN if any element is NaN; a segment without rows gives 0.
+ *  y is NaN if any element is NaN; a segment without rows gives 0.
  *  Errors: as for eddy_segment_sum.
  *  Gradient: as for eddy_segment_min.  TensorFlow: SegmentMax. */
 eddy_tensor eddy_segment_max(eddy_tensor x, eddy_tensor ids)
@@ -450,7 +450,7 @@ const eddy_op_def eddy_op_unsorted_segment_min =
  *                     that of ids
  *  ids, num_segments  as for eddy_unsorted_segment_sum
  *
- *  NaN if any element is NaN.  A segment without rows, or in which all elements are infinity,
+ *  y is NaN if any element is NaN.  A segment without rows, or in which all elements are infinity,
  *  gives the largest finite number of the type.
  *  Errors: as for eddy_unsorted_segment_sum.
  *  Gradient: as for eddy_segment_min, 0 for a negative id.
@@ -467,7 +467,7 @@ const eddy_op_def eddy_op_unsorted_segment_max =
  *
  *  x, ids, num_segments  as for eddy_unsorted_segment_min
  *
- *  NaN if any element is NaN.  A segment without rows, or in which all elements are -infinity,
+ *  y is NaN if any element is NaN.  A segment without rows, or in which all elements are -infinity,
  *  gives the smallest finite number of the type.
  *  Errors: as for eddy_unsorted_segment_sum.
  *  Gradient: as for eddy_segment_min, 0 for a negative id.

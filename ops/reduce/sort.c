@@ -27,7 +27,7 @@ typedef struct sorting {
     const eddy_words  *words;
     eddy_lanes         lanes;
     int64_t            groups;          /* of WIDTH lanes, in each outer position */
-    bool               turned;
+    bool               descending;
 } sorting;
 
 static sorting sorting_of(const eddy_kernel *k)
@@ -83,7 +83,7 @@ static void sort_some(void *arg, int64_t from, int64_t to, int worker)
         const int64_t width = left < WIDTH ? left : WIDTH;
         const int64_t at = g / s->groups * l.n * l.inner + first;
         s->words->load(words, (const char *)s->k->in[0]->data + (size_t)at * size, l.n, width,
-                       l.inner, s->turned);
+                       l.inner, s->descending);
         for (int64_t c = 0; c < width; c++) s->words->sort(words + (size_t)c * lane, room, l.n);
         write_sorted(s, words, at, width);
     }
@@ -181,7 +181,7 @@ eddy_tensor eddy_nth_element(eddy_tensor x, int64_t n, bool reverse)
     const eddy_shape s = eddy_shape_of(x);
     if (n < 0 || (s.rank > 0 && s.dim[s.rank - 1] >= 0 && n >= s.dim[s.rank - 1]))
         return eddy_fail(x.graph, EDDY_OUT_OF_RANGE,
-                         "nth_element: n is %lld, but rows have %lld elements", (long long)n,
+                         "nth_element: n is %lld; expected a number in [0, %lld)", (long long)n,
                          (long long)(s.rank > 0 ? s.dim[s.rank - 1] : 0));
     const eddy_tensor y = eddy_sort(x, .descending = reverse);
     return eddy_gather(y, eddy_number(x.graph, EDDY_INT64, (double)n), .axis = -1);
@@ -240,10 +240,10 @@ static eddy_tensor between(eddy_tensor sorted, double q, int64_t axis, eddy_betw
  *                 EDDY_LOWER, EDDY_HIGHER, EDDY_NEAREST (ties to the even index) or EDDY_MIDPOINT
  *  keepdims       keeps the axis, with size 1
  *
- *  NaN if any element is NaN.
+ *  y is NaN if any element is NaN.
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid q or axis; EDDY_BAD_DTYPE for other element
  *  types.
- *  Gradient: dy to the two elements, multiplied by their weights.
+ *  Gradient: dx = dy times the weight of the element at the two elements, and 0 elsewhere.
  *  TensorFlow: tfp.stats.percentile; NumPy's quantile. */
 eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {

@@ -1,5 +1,5 @@
-/* statistics.c -- variance, standard deviation, L2 normalization, counts of nonzeros, weighted
- * moments and sufficient statistics; composed of reductions. */
+/* statistics.c -- variance, standard deviation, L2 normalization, nonzero counts and weighted
+ * moments; also sufficient statistics. Composed of reductions. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/short_names.h"
@@ -146,7 +146,7 @@ eddy_tensor eddy_count_nonzero_with(const eddy_count_nonzero_args *given)
  *
  *  x  any element type except bool
  *
- *  NaN if x has no elements.
+ *  y is NaN if x has no elements.
  *  Gradient: none.  TensorFlow: tf.nn.zero_fraction. */
 eddy_tensor eddy_zero_fraction(eddy_tensor x) { return Mean(Cast(Equal(x, 0), EDDY_FLOAT32)); }
 

@@ -31,7 +31,7 @@ static eddy_tensor numbers(eddy_tensor x, int64_t n)
 }
 
 /* 2 exp(i angle k) for k = 0 .. n - 1, of the complex type of x. */
-static eddy_tensor turns(eddy_tensor x, int64_t n, double angle)
+static eddy_tensor twiddles(eddy_tensor x, int64_t n, double angle)
 {
     const eddy_tensor at = Mul(numbers(x, n), angle);
     return Complex(CastLike(Mul(Cos(at), 2), x), CastLike(Mul(Sin(at), 2), x));
@@ -68,7 +68,7 @@ static eddy_tensor type_2(eddy_tensor x, int64_t n, bool ortho)
     snprintf(text, sizeof text, "..., 1:%lld", (long long)(n - n / 2));
     const eddy_tensor v = eddy_concat(EDDY_LIST(eddy_index(x, "..., ::2"),
                                                 backwards(x, "..., 1::2")), -1);
-    const eddy_tensor f = Mul(eddy_rfft(v), turns(x, n / 2 + 1, -pi / 2 / (double)n));
+    const eddy_tensor f = Mul(eddy_rfft(v), twiddles(x, n / 2 + 1, -pi / 2 / (double)n));
     const eddy_tensor y = eddy_concat(EDDY_LIST(Real(f), Neg(backwards(Imag(f), text))), -1);
     return ortho ? Mul(y, weights(x, n, sqrt(0.25 / (double)n), sqrt(0.5 / (double)n))) : y;
 }
@@ -76,7 +76,7 @@ static eddy_tensor type_2(eddy_tensor x, int64_t n, bool ortho)
 static eddy_tensor type_3(eddy_tensor x, int64_t n, bool ortho)
 {
     x = ortho ? Mul(x, weights(x, n, sqrt((double)n), sqrt(0.5 * (double)n))) : Mul(x, (double)n);
-    const eddy_tensor f = Mul(turns(x, n, pi / 2 / (double)n), Complex(x, ZerosLike(x)));
+    const eddy_tensor f = Mul(twiddles(x, n, pi / 2 / (double)n), Complex(x, ZerosLike(x)));
     return eddy__fit_last(eddy_irfft(f, 2 * n), n);
 }
 
@@ -105,8 +105,8 @@ static int64_t places(const char *who, const eddy_dct_args *a, int64_t type)
                   eddy_shape_print(s, text, sizeof text));
     else if (n < (type == 1 ? 2 : 1) || n > INT32_MAX / 4)
         eddy_fail(a->x.graph, EDDY_INVALID_ARGUMENT,
-                  "%s: type %lld is not possible for %lld elements", who, (long long)type,
-                  (long long)n);
+                  "%s: the number of elements is %lld; expected %d to %d for type %lld", who,
+                  (long long)n, type == 1 ? 2 : 1, INT32_MAX / 4, (long long)type);
     else return n;
     return -1;
 }
@@ -166,7 +166,7 @@ eddy_tensor eddy_idct_with(const eddy_dct_args *given)
  *  x  float32 or float64, rank at least 1, its last size n known and positive; y is complex
  *
  *  Errors: EDDY_BAD_SHAPE for an unknown size or 0; those of eddy_fft.
- *  Gradient: that of the formula.  TensorFlow has none; SciPy: signal.hilbert. */
+ *  Gradient: that of the formula.  TensorFlow: none; SciPy: signal.hilbert. */
 eddy_tensor eddy_analytic_signal(eddy_tensor x)
 {
     const eddy_shape s = eddy_shape_of(x);

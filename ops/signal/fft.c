@@ -68,8 +68,9 @@ static bool infer_last(eddy_infer *c, int64_t n, int64_t *to)
     const int64_t real = of_real ? n : *to, half = of_real ? *to : n;
     if (real == EDDY_ANY || half == EDDY_ANY || half == half_of(real) || (real == 0 && half == 1))
         return true;
-    return eddy_infer_fail(c, EDDY_BAD_SHAPE, "%lld real numbers have %lld frequencies, not %lld",
-                           (long long)real, (long long)half_of(real), (long long)half);
+    return eddy_infer_fail(c, EDDY_BAD_SHAPE,
+                           "the number of frequencies is %lld; expected %lld for %lld real numbers",
+                           (long long)half, (long long)half_of(real), (long long)real);
 }
 
 static bool fft_infer(eddy_infer *c)
@@ -247,9 +248,9 @@ static void fft_gradient(eddy_rule *r)
     };
     const fft_attrs    *a = r->attrs;
     const eddy_op_def  *op = others[r->node->op->variant];
-    const fft_attrs     turned = { a->dims, -1, !a->adjoint };
+    const fft_attrs     opposite = { a->dims, -1, !a->adjoint };
     const eddy_tensor   in[] = { r->dy[0], r->x[0] };
-    r->dx[0] = eddy__apply_named(NULL, op, &turned, op->max_inputs, in);
+    r->dx[0] = eddy__apply_named(NULL, op, &opposite, op->max_inputs, in);
 }
 
 /* x with its last axes padded with zeros or truncated to these lengths. */
@@ -290,8 +291,8 @@ static eddy_tensor rfft_of(const eddy_rfft_many_args *given, const char *what, i
     if (a.fft_length.count == 0) return apply_fft(op, dims, -1, a.x, a.name);
     if (a.fft_length.count != dims)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
-                         "%s: fft_length has %d entries; expected %d", what, a.fft_length.count,
-                         dims);
+                         "%s: the number of entries of fft_length is %d; expected %d", what,
+                         a.fft_length.count, dims);
     int64_t      *last = &a.fft_length.at[dims - 1];
     const int64_t length = *last;
     if (inverse) *last = half_of(length);

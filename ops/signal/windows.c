@@ -79,7 +79,7 @@ typedef struct eddy_vorbis_window_args {
  *                 window_length - 1
  *  dtype          float32 (default) or float64
  *
- *  A constant of the graph.
+ *  y is a constant of the graph.
  *  Errors: EDDY_INVALID_ARGUMENT for an invalid length, EDDY_BAD_DTYPE.
  *  TensorFlow: tf.signal.hann_window. */
 eddy_tensor eddy_hann_window_with(const eddy_window_args *given)
@@ -114,7 +114,7 @@ static double blackman(double i, double n, double b)
  *  periodic       true: n is window_length; false: window_length - 1
  *  dtype          float32 (default) or float64
  *
- *  Errors: as for eddy_hann_window.  TensorFlow has none; torch.blackman_window. */
+ *  Errors: as for eddy_hann_window.  TensorFlow: none; PyTorch: blackman_window. */
 eddy_tensor eddy_blackman_window_with(const eddy_window_args *given)
 {
     eddy_window_args a = EDDY_TAKE(eddy_window_args, given);
@@ -128,11 +128,11 @@ static double bartlett(double i, double n, double b)
     return 1 - fabs(2 * i / n - 1);
 }
 
-/** y[i] = 1 - |2 i / n - 1|: the Bartlett window, a triangle.
+/** y[i] = 1 - |2 i / n - 1|: the Bartlett window, which is a triangle.
  *
  *  window_length, periodic, dtype  as for eddy_blackman_window
  *
- *  Errors: as for eddy_hann_window.  TensorFlow has none; torch.bartlett_window. */
+ *  Errors: as for eddy_hann_window.  TensorFlow: none; PyTorch: bartlett_window. */
 eddy_tensor eddy_bartlett_window_with(const eddy_window_args *given)
 {
     eddy_window_args a = EDDY_TAKE(eddy_window_args, given);

@@ -391,8 +391,8 @@ eddy_tensor eddy_assert_shapes(eddy_list xs, const char *shapes)
     for (const char *p = shapes; p && *p; p++) specs += *p == ';';
     if (!g || !shapes || xs.count > MOST_SPECS || xs.count != specs)
         return eddy_fail(
-            g, EDDY_INVALID_ARGUMENT,
-            "assert_shapes: %d shapes given for %d tensors; expected equal numbers, 1 to %d",
+            g, EDDY_INVALID_ARGUMENT, "assert_shapes: the number of shapes is %d and that of "
+            "tensors %d; expected equal numbers, 1 to %d",
             shapes ? specs : 0, xs.count, MOST_SPECS);
     return eddy_apply(&eddy_op_assert_shapes, &a, xs.count, xs.at,
                       (eddy_apply_args){ .name = NULL });

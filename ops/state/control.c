@@ -1,4 +1,4 @@
-/* control.c -- identity, stop_gradient, no_op, group and related operations, which only forward
+/* control.c -- identity, stop_gradient, no_op, group and related operations: they only forward
  * values or order other operations. */
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
@@ -87,7 +87,8 @@ static bool identity_n_infer(eddy_infer *c)
 {
     const identity_n_attrs *a = c->attrs;
     if (a->outputs < 1 || a->outputs > c->n_in)
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "%lld outputs requested from %d inputs",
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the number of outputs is %lld; expected "
+                               "at least 1 and at most the number of inputs, %d",
                                (long long)a->outputs, c->n_in);
     if (!eddy_infer_outputs(c, (int)a->outputs)) return false;
     for (int k = 0; k < (int)a->outputs; k++) c->out[k] = c->in[k];

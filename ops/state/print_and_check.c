@@ -289,7 +289,7 @@ eddy_tensor eddy_print_with(const eddy_print_args *given)
     print_attrs attrs = { a.message, 0, a.first_n < 0 ? 0 : a.first_n, a.write, a.user };
     if (!elements_shown(a.x, "Print", a.summarize, &attrs.summarize)) return eddy_none(a.x.graph);
     if (a.first_n == 0) return eddy_apply(&eddy_op_identity, NULL, 1, &a.x,
-                                             (eddy_apply_args){ .name = a.name });
+                                          (eddy_apply_args){ .name = a.name });
     eddy_list   data = a.data.count == 0 ? (eddy_list){ 1, &a.x } : a.data;
     int         n = gather_inputs(a.x, data, in);
     if (n == 0) return refuse_data(a.x, "Print", data);

@@ -60,7 +60,7 @@ const eddy_op_def eddy_op_scatter_div = {
 
 /** var[indices[i]] /= updates[i], in order; y = the variable's new value.
  *
- *  Arguments are as for eddy_scatter_add.  Quotients of integers are rounded towards 0.
+ *  Arguments are as for eddy_scatter_add.  Quotients of integers are rounded toward 0.
  *  Errors: as for eddy_scatter_add; at run time, EDDY_INVALID_ARGUMENT if an integer is divided
  *  by 0, before anything is written.
  *  Gradient: none.  TensorFlow: ScatterDiv. */

@@ -89,10 +89,11 @@ eddy_tensor eddy_scatter_nd_update_with(const eddy_scatter_nd_args *given)
 eddy_tensor eddy_batch_scatter_update(eddy_tensor var, eddy_tensor indices, eddy_tensor updates)
 {
     const int rank = eddy_shape_of(indices).rank;
+    char text[128];
     if (eddy_is_valid(indices) && rank < 1)
-        return eddy_fail(
-            indices.graph, EDDY_BAD_SHAPE,
-            "batch_scatter_update: indices has rank %d; a known rank of 1 or more expected", rank);
+        return eddy_fail(indices.graph, EDDY_BAD_SHAPE, "batch_scatter_update: indices has shape "
+                         "%s; rank 1 or more expected",
+                         eddy_shape_print(eddy_shape_of(indices), text, sizeof text));
     return eddy_scatter_nd_update(var, ExpandDims(indices, -1), updates, .batch_dims = rank - 1);
 }
 

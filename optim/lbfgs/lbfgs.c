@@ -279,8 +279,8 @@ static bool set_loss(driver *r)
     r->arena.allocator = eddy__graph_allocator(r->graph);
     if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
         return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
-                               "minimize_lbfgs: the loss '%.200s' is %s; expected float32 or "
-                               "float64", eddy_name_of(loss), eddy_dtype_name(d));
+                               "minimize_lbfgs: the loss '%.200s' is %s; float32 or "
+                               "float64 expected", eddy_name_of(loss), eddy_dtype_name(d));
     if (eddy_shape_of(loss).rank != 0)
         return eddy__error_set(&r->error, EDDY_BAD_SHAPE,
                                "minimize_lbfgs: the loss '%.200s' has shape %s; expected a scalar",
@@ -307,8 +307,8 @@ static bool set_variable_list(driver *r)
                                    i);
         if (eddy_dtype_of(v) != EDDY_FLOAT32 && eddy_dtype_of(v) != EDDY_FLOAT64)
             return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
-                                   "minimize_lbfgs: the variable '%.200s' is %s; expected float32 "
-                                   "or float64", eddy_name_of(v),
+                                   "minimize_lbfgs: the variable '%.200s' is %s; float32 "
+                                   "or float64 expected", eddy_name_of(v),
                                    eddy_dtype_name(eddy_dtype_of(v)));
     }
     return true;
@@ -324,8 +324,7 @@ static bool set_gradients(driver *r)
     if (given.at && given.count != r->n_variables)
         return eddy__error_set(
             &r->error, EDDY_INVALID_ARGUMENT,
-            "minimize_lbfgs: the number of gradients is %d; expected %d, one per "
-            "variable",
+            "minimize_lbfgs: the number of gradients is %d; expected %d, one per variable",
             given.count, r->n_variables);
     if (given.at) memcpy(dx, given.at, (size_t)given.count * sizeof *dx);
     else if (eddy_gradients(EDDY_LIST(r->a->loss), ((eddy_list){ r->n_variables, r->variables }),

@@ -12,7 +12,7 @@
 #include "optim/rules/tf_train.h"
 #include "ops/short_names.h"
 
-/* x moved towards the square of g. */
+/* x moved toward the square of g. */
 static eddy_tensor decayed(eddy_tensor x, eddy_tensor rho, eddy_tensor g)
 {
     return Add(Mul(rho, x), Mul(Sub(1, rho), Square(g)));

@@ -40,7 +40,7 @@ static bool step_fits(eddy_graph *g, eddy_tensor step)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "AdagradDA: global_step is %s",
                   step.node == 0 ? "required" : "not a tensor of this graph");
     else if (!eddy_dtype_is_integer(eddy_dtype_of(step)))
-        eddy_fail(g, EDDY_BAD_DTYPE, "AdagradDA: global_step has type %s; expected an integer type",
+        eddy_fail(g, EDDY_BAD_DTYPE, "AdagradDA: global_step is %s; an integer type expected",
                   eddy_dtype_name(eddy_dtype_of(step)));
     else if (eddy_shape_of(step).rank > 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "AdagradDA: global_step has shape %s; expected a scalar",

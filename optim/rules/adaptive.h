@@ -306,7 +306,7 @@ typedef struct eddy_muon_args {
 /* Muon: m += (g - m)(1 - momentum); u = g + (m - g) momentum, or m with no_nesterov; U is u as a
  * matrix of its last axis by all others, divided by max(|U|, epsilon); newton_steps times U =
  * 3.4445 U - 4.775 U U' U + 2.0315 U U' U U' U, which keeps the singular vectors and moves the
- * singular values towards 1; x -= lr weight_decay x + lr sqrt(max(1, columns/rows)) U.
+ * singular values toward 1; x -= lr weight_decay x + lr sqrt(max(1, columns/rows)) U.
  *
  * For the hidden matrices of a network, with inputs as rows and outputs as columns, as in
  * eddy_dense. Embeddings, the last layer and variables of rank below 2 need another optimizer

@@ -6,7 +6,7 @@
  *   U  = u as a matrix, over its norm; some times U <- a U + (b A + c A A) U with A = U U'
  *   x <- x - lr decay x - lr sqrt(max(1, columns / rows)) U
  *
- * The polynomial is the Newton-Schulz iteration towards U (U' U)^(-1/2), tuned by Jordan to be
+ * The polynomial is the Newton-Schulz iteration toward U (U' U)^(-1/2), tuned by Jordan to be
  * fast and not exact: the resulting singular values are between 0.7 and 1.2. A is the smaller of
  * U U' and U' U, so tall matrices are transposed. */
 #include "optim/rules/shared.h"
@@ -31,7 +31,7 @@ static eddy_shape matrix_of(eddy_tensor v)
     return EDDY_SHAPE(rows, shape.dim[shape.rank - 1]);
 }
 
-static eddy_tensor orthogonalised(eddy_tensor u, const eddy_muon_args *s)
+static eddy_tensor orthogonalized(eddy_tensor u, const eddy_muon_args *s)
 {
     if (eddy_shape_of(u).rank < 2) return eddy_none(u.graph);     /* the graph has an error */
     const eddy_shape shape = matrix_of(u);
@@ -55,7 +55,7 @@ static eddy_tensor muon_dense(eddy_optimizer *o, eddy_tensor g, eddy_tensor v)
     eddy_tensor m = eddy_get_slot(o, v, "momentum"), lr = eddy_hyper(s->learning_rate, v);
     m = eddy_assign(m, eddy__moving(m, g, s->momentum));
     eddy_tensor u = s->no_nesterov ? m : Add(g, Mul(eddy_hyper(s->momentum, v), Sub(m, g)));
-    eddy_tensor step = Mul(wide > 1 ? sqrt(wide) : 1, orthogonalised(u, s));
+    eddy_tensor step = Mul(wide > 1 ? sqrt(wide) : 1, orthogonalized(u, s));
     if (!eddy__picks(&s->without_decay, v))
         step = Add(step, Mul(eddy_hyper(s->weight_decay, v), v));
     return eddy_group(o->graph, EDDY_LIST(m, eddy_assign_sub(v, Mul(lr, step))), NULL);

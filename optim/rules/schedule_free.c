@@ -86,7 +86,7 @@ eddy_optimizer *eddy_schedule_free_adamw_with(const eddy_schedule_free_adamw_arg
 
 /* -------------------------------------- changing between train and eval -- */
 
-/* All variables moved towards their z by that share of the way. */
+/* All variables moved toward their z by that share of the way. */
 static eddy_tensor move_all(eddy_optimizer *o, const char *what, bool forth)
 {
     eddy_graph *g = eddy__optimizer_ready(o);

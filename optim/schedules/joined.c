@@ -45,7 +45,7 @@ static bool schedules_fit(eddy_graph *g, const eddy_joined_schedules_args *a)
                       "joined_schedules: schedule %d is not a tensor of this graph", i);
         else if (eddy_dtype_of(t) != eddy_dtype_of(first))
             eddy_fail(g, EDDY_BAD_DTYPE,
-                      "joined_schedules: schedule %d has type %s, but the first has %s", i,
+                      "joined_schedules: schedule %d is %s, but the first is %s; cast one", i,
                       eddy_dtype_name(eddy_dtype_of(t)), eddy_dtype_name(eddy_dtype_of(first)));
         else if (eddy_shape_of(t).rank > 0)
             eddy_fail(g, EDDY_BAD_SHAPE,
@@ -79,8 +79,10 @@ eddy_tensor eddy_joined_schedules_with(const eddy_joined_schedules_args *given)
         return eddy_none(s.g);
     const int boundaries = a.boundaries.at ? a.boundaries.count : 0;
     if (boundaries != n - 1)
-        eddy_fail(s.g, EDDY_INVALID_ARGUMENT,
-                  "joined_schedules: the number of boundaries is %d; expected %d, one less than "
-                  "schedules", boundaries, n - 1);
+        eddy_fail(
+            s.g, EDDY_INVALID_ARGUMENT,
+            "joined_schedules: the number of boundaries is %d; expected %d, one less than the "
+            "number of schedules",
+            boundaries, n - 1);
     return eddy__schedule_end(&s, schedules_fit(s.g, &a) ? joined(&s, &a) : eddy_none(s.g));
 }

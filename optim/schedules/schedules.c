@@ -16,7 +16,7 @@ static bool operand_fits(eddy_graph *g, const char *what, const char *which, edd
     if (!eddy_is_valid(t) || t.graph != g || eddy_outputs_of(t) == 0)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: %s is not a tensor of this graph", what, which);
     else if (eddy_dtype_is_complex(eddy_dtype_of(t)) || eddy_dtype_of(t) == EDDY_BOOL)
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s has type %s; expected a number", what, which,
+        eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; a real number expected", what, which,
                   eddy_dtype_name(eddy_dtype_of(t)));
     else if (eddy_shape_of(t).rank > 0)
         eddy_fail(g, EDDY_BAD_SHAPE, "%s: %s has shape %s; expected a scalar", what, which,
@@ -41,8 +41,8 @@ bool eddy__schedule_begin(eddy__schedule *s, eddy_tensor rate, eddy_tensor step,
     if (!operand_fits(g, s->what, when, step) || !operand_fits(g, s->what, which, rate))
         return false;
     if (!eddy_dtype_is_floating(eddy_dtype_of(rate))) {
-        eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s has type %s; expected a floating-point type", s->what,
-                  which, eddy_dtype_name(eddy_dtype_of(rate)));
+        eddy_fail(g, EDDY_BAD_DTYPE, "%s: %s is %s; a floating-point type expected", s->what, which,
+                  eddy_dtype_name(eddy_dtype_of(rate)));
         return false;
     }
     eddy_scope_begin(g, name && *name ? name : otherwise);

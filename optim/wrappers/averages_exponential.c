@@ -109,7 +109,7 @@ eddy_tensor eddy_weighted_moving_average_with(const eddy_weighted_moving_average
                          "weighted_moving_average: value and weight must be tensors of one graph");
     if (!eddy_dtype_is_floating(eddy_dtype_of(a.value)))
         return eddy_fail(g, EDDY_BAD_DTYPE,
-                         "weighted_moving_average: the value is %s; expected a floating-point type",
+                         "weighted_moving_average: the value is %s; a floating-point type expected",
                          eddy_dtype_name(eddy_dtype_of(a.value)));
     if (!eddy_shape_is_known(eddy_shape_of(a.value)) ||
         !eddy_shape_is_known(eddy_shape_of(a.weight)))

@@ -394,7 +394,7 @@ static bool is_joined_in_place(const build *b, const ir_node *n, int i)
            v->at[eddy__value_of(v, t)] == (size_t)n->parts[i] * eddy_dtype_size(type.dtype);
 }
 
-/* A join some of whose inputs were computed inside its result: copies the others. */
+/* Some inputs of the join were computed inside its result; copies the others. */
 static bool make_join(build *b, const ir_node *n)
 {
     const views  *v = &b->views;

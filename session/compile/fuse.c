@@ -29,7 +29,7 @@ static bool loop_takes(const eddy_plan *p, tile_loop *l, const instruction *i)
 /* True if an operand is the result of a reduction in the loop, which is not available before
  * the loop ends. */
 static bool reads_reduction(const eddy_plan *p, const int32_t *folded, int32_t first,
-                       const instruction *i)
+                            const instruction *i)
 {
     for (int j = 0; j < i->kernel.n_in; j++)
         if (folded[p->buffer_root[i->kernel.in[j] - p->buffers]] > first) return true;
@@ -173,8 +173,8 @@ static location broadcast_of(builder *b, const eddy_buffer *buffer, eddy_shape r
     }
     broadcast *s = &b->f->broadcasts[b->f->n_broadcasts++];
     *s = (broadcast){ .from = buffer, .result = result,
-                   .expansion = eddy__expansion_of(buffer->type.shape, result),
-                   .to = { .offset = (size_t)b->slots++, .size = element(buffer) } };
+                      .expansion = eddy__expansion_of(buffer->type.shape, result),
+                      .to = { .offset = (size_t)b->slots++, .size = element(buffer) } };
     s->period = buffer->count == 1 ? 1 : period_of(&s->expansion);
     add_external(b, buffer, false);
     return s->to;

@@ -193,7 +193,7 @@ static void set_budget(hoisting *h)
 /* Marks the needed nodes that are not worth keeping as varying. Returns their number. */
 static int32_t drop_unprofitable(hoisting *h)
 {
-    int32_t turned = 0;
+    int32_t dropped = 0;
     find_wanted(h);
     set_budget(h);
     for (int32_t id = h->ir->size; id >= 1; id--) {
@@ -201,9 +201,9 @@ static int32_t drop_unprofitable(hoisting *h)
         if (h->kind[id] != COMPUTED || !h->wanted[id] || shares(n) || is_profitable(h, n)) continue;
         h->kind[id] = VARYING;
         for (int i = 0; i < n->n_inputs; i++) h->wanted[n->inputs[i].node] = 1;
-        turned++;
+        dropped++;
     }
-    return turned;
+    return dropped;
 }
 
 /* Marks invariant readers of varying nodes as varying. */

@@ -147,7 +147,7 @@ eddy_tensor eddy__ir_constant(ir_graph *f, const eddy_node *source, eddy_array *
     values[0] = a;
     *type = (eddy_type){ eddy_array_dtype(a), eddy_array_shape(a) };
     *n = (ir_node){ .op = &eddy_op_constant, .source = source, .outputs = type,
-                      .values = values, .n_outputs = 1, .feed = -1, .variable = -1 };
+                    .values = values, .n_outputs = 1, .feed = -1, .variable = -1 };
     n = eddy__ir_append(f, n);
     return n ? eddy__ir_tensor(n->id, 0) : EDDY_NO_TENSOR;
 }
@@ -219,9 +219,9 @@ eddy_tensor eddy__rewrite_add(rewrite *r, const eddy_op_def *op, const void *att
     if (!node || (op->attrs_size > 0 && !copy)) return none;
     if (copy && attrs) memcpy(copy, attrs, op->attrs_size);
     *node = (ir_node){ .op = op, .attrs = copy, .source = r->node->source, .n_inputs = n,
-                         .feed = -1, .variable = -1,
-                         .inputs = eddy__ir_alloc(f->c, (size_t)n, sizeof *in),
-                         .outputs = types_of(f, op, copy, n, in, &n_out) };
+                       .feed = -1, .variable = -1,
+                       .inputs = eddy__ir_alloc(f->c, (size_t)n, sizeof *in),
+                       .outputs = types_of(f, op, copy, n, in, &n_out) };
     if (!node->inputs || !node->outputs) return none;
     if (n > 0) memcpy(node->inputs, in, (size_t)n * sizeof *in);
     node->n_outputs = n_out;

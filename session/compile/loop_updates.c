@@ -1,5 +1,5 @@
-/* loop_updates.c -- fused loops: a value that is assigned to a variable is computed in the
- * variable's memory, instead of elsewhere, from where Assign would copy it. */
+/* loop_updates.c -- fused loops write a value that is assigned to a variable directly to the
+ * variable's memory, so that Assign need not copy it. */
 #include "session/compile/fused_loop.h"
 
 #include <string.h>

@@ -201,7 +201,7 @@ bool eddy__plan_memory(const eddy_allocator *a, plan_root *roots, int32_t n_root
             *arena_bytes += rounded(t[i]->bytes);
         }
     } else *arena_bytes = n <= FEW_ROOTS ? best_greedy(t, n, t + n_roots, roots,
-                                                      (size_t *)(t + 2 * n_roots), *live_bytes)
+                                                       (size_t *)(t + 2 * n_roots), *live_bytes)
                                         : walk(a, t, n, positions);
     eddy__release(a, t, bytes);
     return *arena_bytes != SIZE_MAX;

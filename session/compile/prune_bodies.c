@@ -1,6 +1,5 @@
-/* prune_bodies.c -- what the consumers of a Loop or Case node need of it, and what it needs of its
- * inputs: results that are not read are not computed, and values that only those need are not
- * kept. */
+/* prune_bodies.c -- finds which results of a Loop or Case node are read, and which of its inputs
+ * these need. Other results are not computed, and values that only they need are not stacked. */
 #include "session/compile/program.h"
 
 #include <string.h>

@@ -395,7 +395,7 @@ static int32_t *place_copies(search *s)
 /* Appends a copy of n in a loop, or in none. A node before the first node of a loop must not
  * extend the previous loop. */
 static ir_node *append_copy(search *s, ir_graph *to, const ir_node *n, int32_t number,
-                               const int32_t *now)
+                            const int32_t *now)
 {
     ir_node *again = eddy__ir_alloc(s->c, 1, sizeof *again);
     if (!again) return NULL;

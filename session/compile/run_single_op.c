@@ -5,7 +5,7 @@
 #include "ops/kernels/libraries/blas_threads.h"
 
 bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
-                     eddy_error *error)
+                         eddy_error *error)
 {
     const int     n = node->n_inputs, m = node->n_outputs;
     instruction  *i = eddy__arena_alloc(&p->arena, sizeof *i);

@@ -9,7 +9,7 @@
 /* The convolution that computes t, with its epilogue so far, if t has no other reader and there
  * is no activation yet; else NULL. */
 static const ir_node *open_convolution(const rewrite *r, eddy_tensor t,
-                                         eddy_fused_conv_attrs *f)
+                                       eddy_fused_conv_attrs *f)
 {
     const ir_node *n = eddy__ir_node(r->ir, t);
     if (n->values || n->readers != 1 || n->n_controls > 0) return NULL;

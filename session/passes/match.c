@@ -59,7 +59,7 @@ bool eddy__match_with(const rewrite *r, const ir_node *n, double v, eddy_tensor 
 }
 
 const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy_op_def *op,
-                                    int *i)
+                                  int *i)
 {
     const ir_node *found = eddy__match(r, n->inputs[*i], op);
     if (found) return found;
@@ -121,7 +121,7 @@ static void add_part(eddy_parts *p, const ir_node *n)
 }
 
 const ir_node *eddy__match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
-                                  const eddy_op_def *op)
+                                const eddy_op_def *op)
 {
     const ir_node *n = eddy__match(r, t, op);
     if (n) add_part(p, n);

@@ -33,7 +33,7 @@ bool eddy__match_with(const rewrite *r, const ir_node *n, double v, eddy_tensor 
 /* The node with this op that computes input i of n or, if none does, input 1 - i; then *i is
  * changed. */
 const ir_node *eddy__match_either(const rewrite *r, const ir_node *n, const eddy_op_def *op,
-                                    int *i);
+                                  int *i);
 /* The axes of its input that a reduction sums over: bit i is axis i. */
 unsigned eddy__match_axes(const rewrite *r, const ir_node *n);
 /* The only axis in a set; -1 if there are none or several. */
@@ -54,7 +54,7 @@ typedef struct eddy_parts {
 
 /* Like eddy__match; adds the node to the pattern. */
 const ir_node *eddy__match_part(const rewrite *r, eddy_parts *p, eddy_tensor t,
-                                  const eddy_op_def *op);
+                                const eddy_op_def *op);
 /* Like eddy__match_elements; adds the reshapes to the pattern. */
 eddy_tensor eddy__match_part_elements(const rewrite *r, eddy_parts *p, eddy_tensor t);
 /* Only parts and r->node read the parts. */

@@ -27,7 +27,7 @@ static const ir_node *open_product(const rewrite *r, eddy_tensor t, eddy_fused_m
 
 /* The product with one operand more, at its end. */
 static bool with_operand(rewrite *r, const ir_node *p, const eddy_fused_matmul_attrs *f,
-                     eddy_tensor more)
+                         eddy_tensor more)
 {
     eddy_tensor x[4];
     for (int i = 0; i < p->n_inputs; i++) x[i] = p->inputs[i];

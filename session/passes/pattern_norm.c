@@ -85,7 +85,7 @@ static bool is_variance(const rewrite *r, norm *m, eddy_tensor t)
     const ir_node    *a = eddy__ir_valid(squares)
                              ? eddy__match_part(r, &m->p, squares, &eddy_op_square) : NULL;
     const ir_node  *b = eddy__match_part(r, &m->p, eddy__match_part_elements(r, &m->p,
-                                                                               sub->inputs[1]),
+                                                                             sub->inputs[1]),
                                            &eddy_op_square);
     return a && b && eddy__match_same(a->inputs[0], m->x) &&
            eddy__match_same(eddy__norm_mean_of(r, m, b->inputs[0]), m->x);
@@ -105,7 +105,7 @@ static bool is_variance_plus_epsilon(const rewrite *r, norm *m, eddy_tensor t)
 bool eddy__norm_is_rstd(const rewrite *r, norm *m, eddy_tensor t, bool root)
 {
     const ir_node *n = eddy__match_part(r, &m->p, eddy__match_part_elements(r, &m->p, t),
-                                          root ? &eddy_op_sqrt : &eddy_op_rsqrt);
+                                        root ? &eddy_op_sqrt : &eddy_op_rsqrt);
     if (!n || !eddy__norm_is_of_groups(r, m, t)) return false;
     return is_variance_plus_epsilon(r, m, n->inputs[0]);
 }
@@ -120,7 +120,7 @@ typedef struct factors {
 } factors;
 
 static bool collect_factors(const rewrite *r, eddy_parts *p, const ir_node *n, factors *f,
-                         int depth)
+                            int depth)
 {
     const bool quotient = n->op == &eddy_op_div;
     for (int i = 0; i < 2 - quotient; i++) {

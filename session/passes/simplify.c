@@ -97,7 +97,7 @@ static bool div_rule(rewrite *r)
     const eddy_array *c = eddy__ir_value(r->ir, input(r, 1));
     if (!c || eddy_array_count(c) != 1 || !is_power_of_two(eddy_array_get(c, 0))) return false;
     return replace_binary(r, &eddy_op_mul, input(r, 0),
-                 eddy__ir_scalar(r->ir, r->node->source, d, 1 / eddy_array_get(c, 0)));
+                          eddy__ir_scalar(r->ir, r->node->source, d, 1 / eddy_array_get(c, 0)));
 }
 
 static bool pow_rule(rewrite *r)
@@ -125,7 +125,8 @@ static bool reciprocal_rule(rewrite *r)
     return twice_rule(r) || replace_unary(r, &eddy_op_rsqrt, argument(r, 0, &eddy_op_sqrt));
 }
 
-/* A sum of few as sums of two, which join loops with others; zeros are left out. */
+/* A sum of at most 8 tensors becomes sums of two, which fuse with other elementwise operations;
+ * zeros are omitted. */
 static bool add_n_rule(rewrite *r)
 {
     enum { FEW = 8 };
@@ -225,7 +226,7 @@ static eddy_tensor narrower(rewrite *r, eddy_tensor x)
             !eddy__ir_is_filled(r->ir, x, eddy_array_get(a, 0)))
             return none;
         return eddy__ir_scalar(r->ir, r->node->source, eddy_array_dtype(a),
-                                 eddy_array_get(a, 0));
+                               eddy_array_get(a, 0));
     }
     if (n->op == &eddy_op_broadcast_to || n->op == &eddy_op_broadcast_like) return n->inputs[0];
     if (n->op == &eddy_op_fill) return n->inputs[1];
@@ -325,7 +326,7 @@ static bool sum_rule(rewrite *r)
         eddy_shape_count(y.shape) != 1 || !eddy_dtype_is_floating(y.dtype))
         return false;
     return replace_binary(r, &eddy_op_mul, eddy__rewrite_reshaped(r, less, y.shape),
-                 eddy__ir_scalar(r->ir, r->node->source, y.dtype, n));
+                          eddy__ir_scalar(r->ir, r->node->source, y.dtype, n));
 }
 
 /* ------------------------------------------------------------- the rules -- */

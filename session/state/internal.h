@@ -308,7 +308,7 @@ static inline void *eddy__buffer_in(const eddy_plan *p, int32_t buffer, void *ro
 /* Runs one node outside of a plan: prepares and calls its kernel. `buffers` contains the inputs
  * and then the outputs. Of the plan, only the session, the arena and the error are used. */
 bool eddy__run_single_op(eddy_plan *p, const eddy_node *node, eddy_buffer *buffers, uint64_t step,
-                     eddy_error *error);
+                         eddy_error *error);
 
 struct eddy_session {
     eddy_graph           *graph;

@@ -82,7 +82,7 @@ bool eddy__value_fits(const eddy_node *variable, eddy_type value, eddy_error *er
 /* Allocates memory for the value: *room, if the variable has none that fits; NULL with the
  * error set. Does not change the variable. */
 static eddy_state *allocate_value(eddy_session *s, const eddy_node *node, const eddy_array *value,
-                             eddy_array **room, eddy_error *e)
+                                  eddy_array **room, eddy_error *e)
 {
     const eddy_shape shape = eddy_array_shape(value);
     eddy_state      *state = eddy__session_state(s, node->id);
@@ -96,7 +96,7 @@ static eddy_state *allocate_value(eddy_session *s, const eddy_node *node, const 
 }
 
 static void set_state(eddy_session *s, eddy_state *state, const eddy_array *value,
-                       eddy_array *room)
+                      eddy_array *room)
 {
     if (room) {
         eddy_array_free(state->value);
@@ -224,7 +224,7 @@ static void restore_nodes(eddy_session *s, const char *path, const eddy_safetens
     for (int i = 0; room && i < n; i++) {
         if (e->status == EDDY_OK)
             set_state(s, s->states[nodes[i]->id], eddy__safetensors_find(file, nodes[i]->name),
-                       room[i]);
+                      room[i]);
         else eddy_array_free(room[i]);
     }
     eddy__release(&s->allocator, room, (size_t)n * sizeof *room);
@@ -242,7 +242,7 @@ eddy_status eddy_restore(eddy_session *s, const char *path, eddy_list variables)
         path && is_usable(s, &e) ? checkpoint_variables(s, variables, &n, &e) : NULL;
     if (nodes && e.status == EDDY_OK &&
         eddy__safetensors_read(eddy__graph_files(s->graph), &s->allocator, path, &file, &e) ==
-            EDDY_OK) {
+        EDDY_OK) {
         pthread_rwlock_wrlock(&s->state_lock);
         restore_nodes(s, path, &file, n, nodes, &e);
         pthread_rwlock_unlock(&s->state_lock);

@@ -142,7 +142,7 @@ END_TEST
 START_TEST(implicit)
 {
     eddy_tensor   w[2] = { eddy_variable(g, real(g, 2)), eddy_variable(g, real(g, 3)) }, d[2], v[2];
-    eddy_tensor   value[EDDY_MAX_RESULTS], turned[2] = { w[1], w[0] };
+    eddy_tensor   value[EDDY_MAX_RESULTS], swapped[2] = { w[1], w[0] };
     eddy_function f = { .build = weighted_sum, .context = w, .name = "weighted_sum" };
     eddy_session *s = eddy_session_new(g);
     calls = 0;
@@ -154,7 +154,7 @@ START_TEST(implicit)
     ck_assert_double_eq(number(s, value[0]), 31);
     ck_assert_double_eq(number(s, d[0]), 5);
     ck_assert_double_eq(number(s, d[1]), 7);
-    f.context = turned;
+    f.context = swapped;
     ck_assert_int_eq(eddy_implicit_gradients(f, EDDY_LIST(real(g, 5), real(g, 7)), d, v, 2), 2);
     ck_assert(eddy_same(v[0], w[0]) && eddy_same(v[1], w[1]));
     ck_assert_double_eq(number(s, d[0]), 7);

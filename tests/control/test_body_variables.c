@@ -331,7 +331,7 @@ START_TEST(training)
         for (int i = 0; i < (k == 0 ? 2 : 60); i++) {
             const eddy_feed feed = { x, EDDY_NUMBER(EDDY_FLOAT64, 0) };
             ck_assert_msg(eddy_run(t.session, (eddy_feeds){ 1, &feed }, EDDY_FETCH(y[0]), NULL) ==
-                              EDDY_OK, "%s", eddy_session_message(t.session));
+                          EDDY_OK, "%s", eddy_session_message(t.session));
         }
         for (int i = 0; i < 2; i++) got[k][i] = value(&t, c[i]);
         trial_end(&t);

@@ -186,7 +186,7 @@ START_TEST(training_through_a_loop)
     for (int k = 0; k < 200; k++) {
         const eddy_feed feed = { t.tensor[0], t.array[0] };
         ck_assert_msg(eddy_run(t.session, (eddy_feeds){ 1, &feed }, EDDY_FETCH(train), NULL) ==
-                          EDDY_OK,
+                      EDDY_OK,
                       "%s", eddy_session_message(t.session));
         v -= 1e-4 * 2 * (pow(v, 4) - 16) * 4 * pow(v, 3);
     }

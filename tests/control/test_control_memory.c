@@ -74,8 +74,8 @@ static void runs_later(eddy_session *s, failing_allocator *f, eddy_tensor y, edd
     eddy_array *a = NULL;
     f->at = 0;
     ck_assert_msg(eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(y.graph)), NULL) ==
-                          EDDY_OK &&
-                      eddy_run(s, feeds, EDDY_FETCH(y), &a) == EDDY_OK,
+                  EDDY_OK &&
+                  eddy_run(s, feeds, EDDY_FETCH(y), &a) == EDDY_OK,
                   "%s", eddy_session_message(s));
     eddy_array_free(a);
 }

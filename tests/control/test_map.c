@@ -14,7 +14,7 @@ BODY(gathered, eddy_gather(c[0], x[0]))
 BODY(outer, Mul(eddy_expand_dims(x[0], 0), eddy_expand_dims(x[0], 1)))
 BODY(solved, eddy_matmul(x[0], c[0]))
 BODY(log_or_zero, Where(Greater(x[0], 0), Log(Maximum(x[0], 1e-300)), 0))
-BODY(turned, Mul(x[0], Complex(c[0], c[1])))
+BODY(rotated, Mul(x[0], Complex(c[0], c[1])))
 BODY(half_up, Add(x[0], eddy_number(x[0].graph, EDDY_FLOAT64, 0.5)))
 
 static eddy_tensor map(eddy_function f, eddy_tensor x)
@@ -62,7 +62,7 @@ START_TEST(results_of_other_types)
     ck_assert_int_eq(eddy_dtype_of(y[0]), EDDY_BOOL);
     is(&t, y[0], V(1, 0, 0)), is(&t, y[1], V(1, -2, 0));
     eddy_tensor re = fed_real(&t, 0), im = fed_real(&t, 1),
-                z = map(FUNCTION(turned, re, im), Complex(x, x));
+                z = map(FUNCTION(rotated, re, im), Complex(x, x));
     is(&t, Real(z), V(-1.5, 2.5, 0)), is(&t, Imag(z), V(1.5, -2.5, 0));
     is(&t, slope(Real(z), im), V(1)), is(&t, slope(Real(z), x), V(-1, -1, -1));
     trial_end(&t);

@@ -74,7 +74,7 @@ START_TEST(vectors_as_long)
     ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(3), v), EDDY_OK);
     ck_assert_int_eq(feeds(y, x, EDDY_SHAPE(1), v), EDDY_CHECK_FAILED);
     eddy_dot(vector(g, 1, v), three);
-    fails(g, EDDY_BAD_SHAPE, "dot: the vectors have 1 and 3 elements; the numbers must be equal");
+    fails(g, EDDY_BAD_SHAPE, "dot: the number of elements is 1 in a and 3 in b");
     eddy_dot(two, two);
     ck_assert_int_ne(eddy_graph_status(g), EDDY_OK);
     eddy_graph_clear_error(g);

@@ -367,9 +367,9 @@ static char *large_text(void)
     at += sprintf(at, HEAD "nodes:\n- name: a\n  op: All of them\n  attributes:\n    s: {base64: ");
     for (int i = 0; i < QUADS; i++) at += sprintf(at, "YWFh");
     sprintf(at, "}\n    i: 0\n    f: 0\n    b: true\n    d: float32\n    shape: '?'\n    dims: ~\n"
-                "    ints: [1, 2]\n    array: {type: 'int32[2]', values: [1, 2]}\n"
-                "    the graph: {seed: 1, finalized: false, nodes: []}\n"
-                "  outputs: ['int32[]']\n");
+            "    ints: [1, 2]\n    array: {type: 'int32[2]', values: [1, 2]}\n"
+            "    the graph: {seed: 1, finalized: false, nodes: []}\n"
+            "  outputs: ['int32[]']\n");
     return text;
 }
 

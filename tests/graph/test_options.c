@@ -87,7 +87,7 @@ START_TEST(zeros_that_make_no_sense)
     const eddy_tensor line = eddy_reshape(x, EDDY_SHAPE(1, 4, 1));
     is_refused(eddy_hann_window(g, 0), "a length of 0 is not in");
     is_refused(eddy_stft(x, 2, 1, .fft_length = 0), "fft_length is 0");
-    is_refused(eddy_dct(x, .n = 0), "not possible for 0 elements");
+    is_refused(eddy_dct(x, .n = 0), "the number of elements is 0; expected 1 to");
     is_refused(eddy_linear_to_mel_weight_matrix(g, .num_mel_bins = 0), "num_mel_bins is 0");
     is_refused(eddy_nonzero(x, .size = 0), "nonzero: size is 0");
     is_refused(eddy_matrix_diag(x, .num_rows = 0), "num_rows is 0");
@@ -95,7 +95,7 @@ START_TEST(zeros_that_make_no_sense)
     is_refused(eddy_conv1d(line, eddy_ones(g, F32, EDDY_SHAPE(1, 1, 1)), .stride = 0), "strides");
     is_refused(eddy_print(x, .summarize = 0), "summarize is 0");
     is_refused(eddy_conv2d_layer(eddy_ones(g, F32, EDDY_SHAPE(1, 4, 4, 1)), 2, EDDY_DIMS(2),
-                                 .groups = 0), "groups = 0");
+                                 .groups = 0), "groups is 0; expected a divisor");
 }
 END_TEST
 

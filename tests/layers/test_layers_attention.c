@@ -203,7 +203,7 @@ START_TEST(attention_refusals)
     eddy_tensor x = input(g, N, true);
     eddy_tensor f = eddy_placeholder(g, "f", EDDY_FLOAT32, EDDY_SHAPE(1, 1, 1));
     eddy_multi_head_attention(x, 3);
-    fails(g, EDDY_INVALID_ARGUMENT, "attention: 4 units cannot be divided into 3 heads");
+    fails(g, EDDY_INVALID_ARGUMENT, "attention: heads is 3; expected a divisor of units, 4");
     eddy_multi_head_attention(x, 0);
     fails(g, EDDY_INVALID_ARGUMENT, "attention: heads is 0; it must be positive");
     eddy_multi_head_attention(eddy_sum(x, EDDY_AXES(0)), 2);

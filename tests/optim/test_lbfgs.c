@@ -285,7 +285,7 @@ START_TEST(errors)
                        .gradients = EDDY_LIST(none)),
             EDDY_INVALID_ARGUMENT);
     refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars,
-                    .gradients = EDDY_LIST(loss, loss)), EDDY_INVALID_ARGUMENT);
+                       .gradients = EDDY_LIST(loss, loss)), EDDY_INVALID_ARGUMENT);
     refused(*EDDY_ARGS(eddy_minimize_lbfgs_args, .session = s, .loss = loss, .var_list = vars),
             EDDY_UNINITIALIZED);
     refused(

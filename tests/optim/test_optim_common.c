@@ -130,7 +130,7 @@ START_TEST(function_without_variables)
     fails(g, EDDY_INVALID_ARGUMENT, "No gradients provided for any variable, check your graph for "
           "ops that do not support gradients, between variables [] and loss five_1.");
     eddy_minimize(o, .loss_function = { .build = two_losses, .context = g });
-    fails(g, EDDY_INVALID_ARGUMENT, "the loss function returns 2 results; expected 1");
+    fails(g, EDDY_INVALID_ARGUMENT, "the number of results of the loss function is 2; expected 1");
     eddy_minimize(o, .loss_function = { .build = no_loss, .context = g });
     fails(g, EDDY_INVALID_ARGUMENT, "a function that returns None");
     eddy_minimize(o);

@@ -154,7 +154,7 @@ START_TEST(whole_numbers_are_not_trained)
     eddy_tensor v = eddy_variable(g, eddy_number(g, EDDY_INT32, 5));
     const eddy_gradient_pair p = { eddy_number(g, EDDY_INT32, 1), v };
     eddy_apply_gradients(eddy_gradient_descent(g, rate(0.5)), &p, 1);
-    fails(g, EDDY_BAD_DTYPE, "has type int32, which GradientDescent does not support");
+    fails(g, EDDY_BAD_DTYPE, "is int32, which GradientDescent does not support");
 }
 END_TEST
 

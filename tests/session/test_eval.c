@@ -278,8 +278,8 @@ START_TEST(printed)
     ck_assert_int_eq(eddy_eval_print((eddy_tensor)EDDY_ZERO_TENSOR, to), EDDY_INVALID_ARGUMENT);
     fclose(to);
     ck_assert_str_eq(text, "y:0 float64[2] [2, 5]\n"
-                           "You must feed a value for placeholder tensor 'x' with dtype float32\n"
-                           "the session is NULL or has been freed\n");
+                     "You must feed a value for placeholder tensor 'x' with dtype float32\n"
+                     "the session is NULL or has been freed\n");
     free(text);
 }
 END_TEST

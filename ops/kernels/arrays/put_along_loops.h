@@ -5,7 +5,7 @@
 static void NAME(put)(void *arg, int64_t from, int64_t to, int worker)
 {
     const gathering *t = arg;
-    const places  at = places_of(t);
+    const index_list at = indices_of(t);
     const int64_t inner = t->x.inner, n = t->x.n, m = t->y.n;
     const T *x = t->k->in[0]->data;
     T       *y = (T *)t->k->out[0]->data + from * m * inner;
@@ -14,7 +14,7 @@ static void NAME(put)(void *arg, int64_t from, int64_t to, int worker)
     for (int64_t o = from, e = o * n * inner; o < to; o++, y += m * inner)
         for (int64_t j = 0; j < n; j++)
             for (int64_t c = 0; c < inner; c++, e++) {
-                const int64_t i = place_at(at, e);
+                const int64_t i = index_at(at, e);
                 if (i >= 0 && i < m)
                     y[i * inner + c] = (T)(y[i * inner + c] + x[e]);
             }

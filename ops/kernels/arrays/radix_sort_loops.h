@@ -1,35 +1,35 @@
 /* radix_sort_loops.h -- words of elements of one type, T: a template of ops/kernels/for_types.h.
  *
  * A key U and the index of the element, of BITS bits each, make a word W; WORD(name) names the
- * functions of radix_sort_passes.h. If `turn` has all bits, the order is reversed. */
+ * functions of radix_sort_passes.h. If `flip` has all bits, the order is reversed. */
 
-EDDY_INLINE W NAME(word)(T x, int64_t place, U turn)
+EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
 {
-    return (W)(U)(NAME(key)(x) ^ turn) << BITS | (W)place;
+    return (W)(U)(NAME(key)(x) ^ flip) << BITS | (W)place;
 }
 
 /* words = those of `width` lanes of n elements, one lane after the other. */
 static void NAME(load)(void *words, const void *x_, int64_t n, int64_t width, int64_t stride,
-                       bool turned)
+                       bool descending)
 {
-    const U  turn = (U)(turned ? -1 : 0);
+    const U  flip = (U)(descending ? -1 : 0);
     const T *x = x_;
     W       *v = words;
     for (int64_t j = 0; j < n; j++, x += stride)
-        for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, turn);
+        for (int64_t c = 0; c < width; c++) v[c * n + j] = NAME(word)(x[c], j, flip);
 }
 
 /* words = those of the k smallest of n elements, sorted. */
 static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int64_t k,
-                        bool turned)
+                        bool descending)
 {
-    const U       turn = (U)(turned ? -1 : 0);
+    const U       flip = (U)(descending ? -1 : 0);
     const int64_t most = eddy__sort_words(n, k);
     const T *x = x_;
     W       *v = words, last = ~(W)0;
     int64_t  m = 0;
     for (int64_t j = 0; j < n; j++) {
-        const W w = NAME(word)(x[j], j, turn);
+        const W w = NAME(word)(x[j], j, flip);
         if (w >= last) continue;
         v[m++] = w;
         if (m < most || j + 1 == n) continue;

@@ -5,7 +5,7 @@
 static void NAME(take)(void *arg, int64_t from, int64_t to, int worker)
 {
     const gathering *t = arg;
-    const places  at = places_of(t);
+    const index_list at = indices_of(t);
     const U *restrict x = t->k->in[0]->data;
     U *restrict y = t->k->out[0]->data;
     const int64_t inner = t->y.inner, n = t->x.n;
@@ -14,7 +14,7 @@ static void NAME(take)(void *arg, int64_t from, int64_t to, int worker)
     (void)worker;
     for (int64_t r = from; r < to; r++) {
         for (int64_t c = 0, e = r * inner; c < inner; c++, e++) {
-            const int64_t i = place_at(at, e);
+            const int64_t i = index_at(at, e);
             if (i >= 0 && i < n) y[e] = block[i * inner + c];
             else memset(&y[e], 0, sizeof y[e]);
         }

@@ -39,8 +39,8 @@ EDDY_INLINE EDDY_TARGET_AVX2 rows8 load_halves(const float *x, int64_t from)
     return r;
 }
 
-/* Four rows of two squares of 4 by 4 each, turned. */
-EDDY_INLINE EDDY_TARGET_AVX2 void turn(__m256 *r)
+/* Four rows of two squares of 4 by 4 each, transposed. */
+EDDY_INLINE EDDY_TARGET_AVX2 void transpose(__m256 *r)
 {
     const __m256 a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
     const __m256 c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
@@ -57,8 +57,8 @@ EDDY_INLINE EDDY_TARGET_AVX2 void square_avx2(element *y, const element *x, int6
     for (int j = 0; j < SIDE; j += 8)
         for (int i = 0; i < SIDE; i += 8) {
             rows8 r = load_halves((const float *)(const void *)(x + j * from + i), from);
-            turn(r.at);
-            turn(r.at + 4);
+            transpose(r.at);
+            transpose(r.at + 4);
             for (int k = 0; k < 8; k++) _mm256_store_ps(&t[i + k][j], r.at[k]);
         }
     for (int i = 0; i < SIDE; i++) memcpy(y + i * to, t[i], sizeof t[i]);

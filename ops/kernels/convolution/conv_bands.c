@@ -38,12 +38,12 @@ int64_t eddy__conv_band_rows(const eddy_conv_axis *h, int64_t places)
 
 int64_t eddy__conv_band_cols(const eddy_conv_axis *w) { return eddy__conv_band_rows(w, w->places); }
 
-void eddy__conv_move(size_t size, int64_t n, int64_t m, bool turned, void *to, int64_t to_row,
+void eddy__conv_move(size_t size, int64_t n, int64_t m, bool transposed, void *to, int64_t to_row,
                      const void *from, int64_t from_row)
 {
     eddy_box b = { .rank = 0 };
-    eddy__box_add(&b, n, to_row, turned ? 1 : from_row);
-    eddy__box_add(&b, m, 1, turned ? from_row : 1);
+    eddy__box_add(&b, n, to_row, transposed ? 1 : from_row);
+    eddy__box_add(&b, m, 1, transposed ? from_row : 1);
     eddy__box_copy(&b, size, to, from);
 }
 

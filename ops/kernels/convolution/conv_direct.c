@@ -142,7 +142,7 @@ eddy_status eddy__conv_direct_prepare(eddy_kernel *k, eddy_dtype d, const eddy_c
     const eddy_conv_image x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
                           y = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size };
     plan *p = eddy_kernel_state(k, sizeof *p + (size_t)walks * sizeof(walk) +
-                                       (size_t)taps * sizeof(int64_t));
+                                (size_t)taps * sizeof(int64_t));
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     *p = (plan){ .tiles = eddy__conv_tiles_of(d), .from = back ? y : x, .to = back ? x : y,
                  .dtype = d, .back = back, .batch = s->batch, .groups = s->groups,

@@ -107,9 +107,9 @@ int64_t eddy__conv_band_cols(const eddy_conv_axis *w);
  * band begins at the position that tap 0 of h and w reads for positions `from` and 0. */
 void eddy__conv_fill_band(const eddy_conv_image *m, const eddy_conv_axis *h,
                           const eddy_conv_axis *w, int64_t from, int64_t to, char *band);
-/* to[i, j] = from[j, i] if `turned`, otherwise from[i, j], of n by m elements; the strides are
+/* to[i, j] = from[j, i] if `transposed`, otherwise from[i, j], of n by m elements; the strides are
  * those of rows. */
-void eddy__conv_move(size_t size, int64_t n, int64_t m, bool turned, void *to, int64_t to_row,
+void eddy__conv_move(size_t size, int64_t n, int64_t m, bool transposed, void *to, int64_t to_row,
                      const void *from, int64_t from_row);
 
 #endif

@@ -20,14 +20,14 @@ typedef struct plan {
     int64_t  from_c, to_c;           /* in whole vectors */
     int64_t  block, blocks;          /* tiles of one; how many */
     int64_t  v_step, u_step, m_step; /* from one of the 36 to the next */
-    int64_t  turned, worker;         /* floats of the turned filter, of each worker */
+    int64_t  transposed, worker;         /* floats of the transposed filter, of each worker */
     void    *direct;                 /* the plan for when a result is not finite */
 } plan;
 
 typedef struct run {
     const plan      *p;
     const float     *from, *filter;
-    float           *to, *turned, *u, *workers;
+    float           *to, *transposed, *u, *workers;
     eddy_conv_finish finish;
     atomic_bool      spoilt;
 } run;
@@ -100,7 +100,7 @@ static void cut(plan *p, int threads)
     p->v_step = padded_stride(p->block * p->from_c);
     p->m_step = padded_stride(p->block * p->to_c);
     p->u_step = padded_stride(p->from.c * p->to_c);
-    p->turned = p->back ? padded_stride(p->taps * p->from.c * p->to.c) : 0;
+    p->transposed = p->back ? padded_stride(p->taps * p->from.c * p->to.c) : 0;
     /* Zeros, results that are in no image, and the check: a place each. */
     p->worker = EDDY_WINO_POINTS * (p->v_step + p->m_step) + padded_stride(p->from_c) +
                 padded_stride(p->to_c) + 2 * p->tiles->lanes;
@@ -126,7 +126,7 @@ eddy_status eddy__conv_winograd_prepare(eddy_kernel *k, const eddy_conv_size *s,
     p->from_c = eddy__conv_padded(p->tiles, p->from.c);
     p->to_c = eddy__conv_padded(p->tiles, p->to.c);
     cut(p, k->threads);
-    const int64_t all = p->turned + EDDY_WINO_POINTS * p->u_step + k->threads * p->worker;
+    const int64_t all = p->transposed + EDDY_WINO_POINTS * p->u_step + k->threads * p->worker;
     if ((size_t)all * sizeof(float) > k->scratch_size)
         k->scratch_size = (size_t)all * sizeof(float);
     return EDDY_OK;
@@ -141,7 +141,7 @@ static void turn_some(void *arg, int64_t from, int64_t to, int worker)
     const run    *r = arg;
     const int64_t n = r->p->from.c, m = r->p->to.c;
     for (int64_t t = from; t < to; t++)
-        eddy__conv_move(sizeof(float), n, m, true, r->turned + t * n * m, m,
+        eddy__conv_move(sizeof(float), n, m, true, r->transposed + t * n * m, m,
                         r->filter + (r->p->taps - 1 - t) * n * m, n);
 }
 
@@ -153,7 +153,7 @@ static void transform_some(void *arg, int64_t from, int64_t to, int worker)
     const plan   *p = r->p;
     const int64_t n = p->from.c, m = p->to.c;
     const float  *taps[EDDY_WINO_TAPS_MOST * EDDY_WINO_TAPS_MOST];
-    const float  *w = p->back ? r->turned : r->filter;
+    const float  *w = p->back ? r->transposed : r->filter;
     for (int64_t i = from; i < to; i++)
         for (int64_t c = 0, width; c < m; c += width) {
             width = eddy__conv_panel(p->tiles, m, c);
@@ -229,8 +229,8 @@ void eddy__conv_winograd(const eddy_kernel *k, const void *x, const void *filter
 {
     const plan *p = k->state;
     float *scratch = k->scratch;
-    run r = { .p = p, .from = x, .filter = filter, .to = y, .turned = scratch,
-              .u = scratch + p->turned, .finish = finish };
+    run r = { .p = p, .from = x, .filter = filter, .to = y, .transposed = scratch,
+              .u = scratch + p->transposed, .finish = finish };
     r.workers = r.u + EDDY_WINO_POINTS * p->u_step;
     if (p->to.count * p->to.c == 0) return;
     /* About 20 microseconds each: a million operations, 64 KiB of the filter's values. */

@@ -124,7 +124,7 @@ static void collect_some(void *arg, int64_t from, int64_t to, int worker)
             width = eddy__conv_panel(p->tiles, m, c);
             for (int64_t t = 0; t < all; t++) taps[t] = r->dw + (t * n + i) * m + c;
             p->wino->taps(r->m + n * c + i * width, p->m_step, eddy__min(width, m - c), taps,
-                                 check);
+                          check);
         }
     if (eddy__wino_spoilt(check, p->tiles->lanes))
         atomic_store_explicit(&r->spoilt, true, memory_order_relaxed);

@@ -100,19 +100,19 @@ void eddy__lapack_triangle_solve(eddy_dtype d, bool lower, bool adjoint, bool un
     static const float  one_c64[2] = { 1, 0 };
     static const double one_c128[2] = { 1, 0 };
     const CBLAS_UPLO      part = lower ? CblasLower : CblasUpper;
-    const CBLAS_TRANSPOSE turned = adjoint ? CblasConjTrans : CblasNoTrans;
+    const CBLAS_TRANSPOSE op = adjoint ? CblasConjTrans : CblasNoTrans;
     const CBLAS_DIAG      diag = unit ? CblasUnit : CblasNonUnit;
     const int rows = (int)n, columns = (int)k, lda = leading(n), ldb = leading(k);
     if (n == 0 || k == 0) return;
     if (d == EDDY_FLOAT32)
-        cblas_strsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, 1, a, lda, b, ldb);
+        cblas_strsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, 1, a, lda, b, ldb);
     else if (d == EDDY_FLOAT64)
-        cblas_dtrsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, 1, a, lda, b, ldb);
+        cblas_dtrsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, 1, a, lda, b, ldb);
     else if (d == EDDY_COMPLEX64)
-        cblas_ctrsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, one_c64, a, lda,
+        cblas_ctrsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, one_c64, a, lda,
                     b, ldb);
     else
-        cblas_ztrsm(CblasRowMajor, CblasLeft, part, turned, diag, rows, columns, one_c128, a, lda,
+        cblas_ztrsm(CblasRowMajor, CblasLeft, part, op, diag, rows, columns, one_c128, a, lda,
                     b, ldb);
 }
 
@@ -237,7 +237,7 @@ void eddy__lapack_qr_columns(eddy_dtype d, int64_t m, int64_t c, int64_t reflect
 
 /* ------------------------------------------------------- singular values -- */
 
-/* The transpose [n,m] is V diag(s) U', whose V' is read back as v turned and U as u'. */
+/* The transpose [n,m] is V diag(s) U', whose V' is read back as v transposed and U as u'. */
 static int gesdd(const eddy_svd *p, void *a, void *s, void *u, void *vt, void *work, int lwork,
                  int *iwork)
 {

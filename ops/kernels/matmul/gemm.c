@@ -11,15 +11,15 @@ static int64_t parts(int64_t n, int64_t most) { return (n + most - 1) / most; }
 
 /* --------------------------------------------------------------------- plan -- */
 
-/* Cycles for this way round, roughly: arithmetic on whole vectors, and turning. */
-static double cost(const eddy_product *p, int lanes, bool turned)
+/* Cycles for this way round, roughly: arithmetic on whole vectors, and transposing. */
+static double cost(const eddy_product *p, int lanes, bool transposed)
 {
-    const double  columns = (double)(parts(turned ? p->m : p->n, lanes) * lanes);
-    const double  rows = (double)(turned ? p->n : p->m), k = (double)p->k;
-    const bool    far = turned ? !p->transpose_a : p->transpose_b;
+    const double  columns = (double)(parts(transposed ? p->m : p->n, lanes) * lanes);
+    const double  rows = (double)(transposed ? p->n : p->m), k = (double)p->k;
+    const bool    far = transposed ? !p->transpose_a : p->transpose_b;
     double cycles = rows * columns * k / lanes;
     if (far) cycles += 0.35 * columns * k;
-    if (turned) cycles += 1.2 * rows * columns * (double)parts(p->k, DEPTH);
+    if (transposed) cycles += 1.2 * rows * columns * (double)parts(p->k, DEPTH);
     return cycles;
 }
 
@@ -40,29 +40,29 @@ static bool along_b(const eddy_product *p) { return p->transpose_b || (p->n == 1
 static void plan_dots(eddy_gemm *g, const eddy_product *p)
 {
     g->dots = true;
-    g->turned = g->pack_s = g->pack_v = false;
+    g->transposed = g->pack_s = g->pack_v = false;
     g->rows = p->m;
     g->columns = p->n;
     g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->dots->rows));
     g->panel = EDDY_DOT_COLUMNS;
     g->s_row = p->lda, g->s_step = 1;
-    g->v_step = p->ldb, g->v_turned = true;
+    g->v_step = p->ldb, g->v_transposed = true;
 }
 
 static void plan_tiles(eddy_gemm *g, const eddy_product *p)
 {
     g->dots = false;
-    g->rows = g->turned ? p->n : p->m;
-    g->columns = g->turned ? p->m : p->n;
+    g->rows = g->transposed ? p->n : p->m;
+    g->columns = g->transposed ? p->m : p->n;
     g->strip = (int)parts(g->rows, parts(g->rows, g->tiles->rows));
     g->panel = 2 * g->tiles->lanes;
-    const bool    s_apart = g->turned ? p->transpose_b : !p->transpose_a;
-    const int64_t s_ld = g->turned ? p->ldb : p->lda;
+    const bool    s_apart = g->transposed ? p->transpose_b : !p->transpose_a;
+    const int64_t s_ld = g->transposed ? p->ldb : p->lda;
     g->s_row = s_apart ? s_ld : 1;
     g->s_step = s_apart ? 1 : s_ld;
-    g->v_turned = g->turned ? !p->transpose_a : p->transpose_b;
-    g->v_step = g->turned ? p->lda : p->ldb;
-    g->pack_v = g->v_turned || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
+    g->v_transposed = g->transposed ? !p->transpose_a : p->transpose_b;
+    g->v_step = g->transposed ? p->lda : p->ldb;
+    g->pack_v = g->v_transposed || (g->rows > 3 * g->strip && p->k * g->columns > 4096);
     /* Rows that start at the same place of a page share the places of the first cache. */
     g->pack_s = s_apart && s_ld % 1024 == 0 && g->columns > g->panel;
 }
@@ -72,10 +72,11 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     g->tiles = eddy__gemm_tiles_used();
     if (p->dtype != EDDY_FLOAT32 || !g->tiles || p->m == 0 || p->n == 0 || p->k == 0) return false;
     const double straight = cost(p, g->tiles->lanes, false);
-    const double turned = cost(p, g->tiles->lanes, true);
+    const double transposed = cost(p, g->tiles->lanes, true);
     const bool   dots = along_a(p) && along_b(p);
-    g->turned = turned < straight;
-    if (dots && cost_of_dots(p, g->tiles) < (g->turned ? turned : straight)) plan_dots(g, p);
+    g->transposed = transposed < straight;
+    const double best = g->transposed ? transposed : straight;
+    if (dots && cost_of_dots(p, g->tiles) < best) plan_dots(g, p);
     else if (p->m == 1 || p->n == 1) return false;
     else plan_tiles(g, p);
     g->depth = parts(p->k, parts(p->k, g->dots ? DOT_DEPTH : DEPTH));
@@ -102,10 +103,10 @@ size_t eddy__gemm_scratch(const eddy_gemm *g)
 static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k, int64_t n)
 {
     const int64_t panel = g->panel;
-    for (int64_t j = 0; g->v_turned && j < n; j += panel)
-        eddy__gemm_turn(to + j * k, panel, v + j * g->v_step, g->v_step,
-                        eddy__min(panel, n - j), k);
-    for (int64_t q = 0; !g->v_turned && q < k; q++)
+    for (int64_t j = 0; g->v_transposed && j < n; j += panel)
+        eddy__gemm_transpose(to + j * k, panel, v + j * g->v_step, g->v_step,
+                             eddy__min(panel, n - j), k);
+    for (int64_t q = 0; !g->v_transposed && q < k; q++)
         for (int64_t j = 0; j < n; j += panel)
             memcpy(to + j * k + q * panel, v + q * g->v_step + j,
                    (size_t)eddy__min(panel, n - j) * sizeof *to);
@@ -133,20 +134,20 @@ static void tile_apart(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile
                        eddy_gemm_tile *t, int rows, float beta)
 {
     _Alignas(LINE) float tile[EDDY_TILE_ROWS * EDDY_TILE_COLUMNS];
-    _Alignas(LINE) float turned[EDDY_TILE_COLUMNS * EDDY_STRIP_STEP];
-    const int64_t n = g->turned ? rows : t->columns, high = g->turned ? t->columns : rows;
-    const int64_t step = g->turned ? EDDY_STRIP_STEP : EDDY_TILE_COLUMNS;
+    _Alignas(LINE) float transposed[EDDY_TILE_COLUMNS * EDDY_STRIP_STEP];
+    const int64_t n = g->transposed ? rows : t->columns, high = g->transposed ? t->columns : rows;
+    const int64_t step = g->transposed ? EDDY_STRIP_STEP : EDDY_TILE_COLUMNS;
     const float   alpha = (float)p->alpha;
-    const float  *from = g->turned ? turned : tile;
+    const float  *from = g->transposed ? transposed : tile;
     float        *y = t->y;
     t->onto = alpha == 1 && beta == 1;
-    if (t->onto && g->turned) eddy__gemm_turn(tile, EDDY_TILE_COLUMNS, y, p->ldy, high, n);
-    for (int64_t i = 0; t->onto && !g->turned && i < high; i++)
+    if (t->onto && g->transposed) eddy__gemm_transpose(tile, EDDY_TILE_COLUMNS, y, p->ldy, high, n);
+    for (int64_t i = 0; t->onto && !g->transposed && i < high; i++)
         memcpy(tile + i * step, y + i * p->ldy, (size_t)n * sizeof *y);
     t->y = tile;
     t->ldy = EDDY_TILE_COLUMNS;
     fn(t);
-    if (g->turned) eddy__gemm_turn(turned, step, tile, EDDY_TILE_COLUMNS, n, high);
+    if (g->transposed) eddy__gemm_transpose(transposed, step, tile, EDDY_TILE_COLUMNS, n, high);
     for (int64_t i = 0; i < high; i++, y += p->ldy, from += step) {
         if (alpha == 1 && (beta == 0 || t->onto)) copy_row(y, from, n);
         else if (beta == 0) for (int64_t j = 0; j < n; j++) y[j] = alpha * from[j];
@@ -165,8 +166,8 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
 static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, int rows,
                   int64_t columns, int64_t v_panel, float beta)
 {
-    const bool    plain = !g->turned && p->alpha == 1 && (beta == 0 || beta == 1);
-    const int64_t y_step = g->panel * (g->turned ? p->ldy : 1);
+    const bool    plain = !g->transposed && p->alpha == 1 && (beta == 0 || beta == 1);
+    const int64_t y_step = g->panel * (g->transposed ? p->ldy : 1);
     float        *y = t.y;
     for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel, y += y_step) {
         t.columns = (int)eddy__min(g->panel, columns - j);
@@ -180,9 +181,9 @@ static void strip(const eddy_gemm *g, const eddy_product *p, eddy_gemm_tile t, i
 
 /* Rows [r0, r1) by the columns from c on, from the inner place q on. */
 static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c,
-                 int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
+                   int64_t columns, int64_t q, eddy_gemm_tile t, float *room)
 {
-    const float  *s = g->turned ? p->b : p->a;
+    const float  *s = g->transposed ? p->b : p->a;
     const int64_t v_panel = g->panel * (g->pack_v ? t.k : g->dots ? g->v_step : 1);
     const float   beta = q == 0 ? (float)p->beta : 1;
     const bool    last = q + t.k == p->k;
@@ -194,21 +195,21 @@ static void strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_
             pack_strip(g, room, t.s, t.k, n);
             t.s = room, t.s_row = strip_step(g);
         }
-        t.y = (float *)p->y + (g->turned ? c * p->ldy + r : r * p->ldy + c);
+        t.y = (float *)p->y + (g->transposed ? c * p->ldy + r : r * p->ldy + c);
         strip(g, p, t, (int)n, columns, v_panel, beta);
-        if (last && !g->turned) eddy__product_finish(p, r, r + n, c, c + columns);
+        if (last && !g->transposed) eddy__product_finish(p, r, r + n, c, c + columns);
     }
-    if (last && g->turned) eddy__product_finish(p, c, c + columns, r0, r1);
+    if (last && g->transposed) eddy__product_finish(p, c, c + columns, r0, r1);
 }
 
 void eddy__gemm_block(const eddy_gemm *g, const eddy_product *p, int64_t r0, int64_t r1, int64_t c0,
                       int64_t c1, float *scratch)
 {
-    const float *v = g->turned ? p->a : p->b;
+    const float *v = g->transposed ? p->a : p->b;
     for (int64_t q = 0; q < p->k; q += g->depth)
         for (int64_t c = c0; c < c1; c += g->width) {
             const int64_t columns = eddy__min(g->width, c1 - c);
-            const float  *from = v + (g->v_turned ? c * g->v_step + q : q * g->v_step + c);
+            const float  *from = v + (g->v_transposed ? c * g->v_step + q : q * g->v_step + c);
             eddy_gemm_tile t = { .v = from, .v_step = g->v_step };
             t.k = eddy__min(g->depth, p->k - q);
             if (g->pack_v) {

@@ -6,13 +6,13 @@
 #include "ops/kernels/matmul/matmul_threads.h"
 
 /* The plan of a product: a grid of rows and columns, divided into tiles, those of y,
- * or with `turned` those of y transposed.  Vectors run along the columns. */
+ * or with `transposed` those of y transposed.  Vectors run along the columns. */
 typedef struct eddy_gemm {
     const eddy_gemm_tiles *tiles;
-    bool    turned;
+    bool    transposed;
     bool    dots;                     /* tiles are inner products */
     bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
-    bool    v_turned;                 /* the columns of v are far apart: packing transposes it */
+    bool    v_transposed;                 /* the columns of v are far apart: packing transposes it */
     int     strip, panel;             /* rows and columns of a tile */
     int64_t rows, columns;
     int64_t s_row, s_step;            /* of the operand that has the rows */

@@ -128,9 +128,9 @@ const eddy_gemm_tiles *eddy__gemm_tiles_used(void)
     return used == EDDY_AVX512 ? &avx512_tiles : &avx2_tiles;
 }
 
-/* ------------------------------------------------------------------ turning -- */
+/* -------------------------------------------------------------- transposing -- */
 
-/* Eight rows of eight in registers, turned. */
+/* Eight rows of eight in registers, transposed. */
 EDDY_WITH_AVX2 EDDY_TILE_INLINE void turn_registers(__m256 r[8])
 {
     __m256 t[8], u[8];
@@ -171,8 +171,8 @@ EDDY_WITH_AVX2 static void turn_edge(float *to, int64_t ldto, const float *from,
     for (int i = 0; i < columns; i++) _mm256_storeu_ps(to + i * ldto, r[i]);
 }
 
-EDDY_WITH_AVX2 void eddy__gemm_turn(float *to, int64_t ldto, const float *from, int64_t ldfrom,
-                                    int64_t rows, int64_t columns)
+EDDY_WITH_AVX2 void eddy__gemm_transpose(float *to, int64_t ldto, const float *from, int64_t ldfrom,
+                                         int64_t rows, int64_t columns)
 {
     for (int64_t i = 0; i < rows; i += 8)
         for (int64_t j = 0; j < columns; j += 8) {
@@ -189,8 +189,8 @@ EDDY_WITH_AVX2 void eddy__gemm_turn(float *to, int64_t ldto, const float *from, 
 
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void) { return NULL; }
 
-void eddy__gemm_turn(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
-                     int64_t columns)
+void eddy__gemm_transpose(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
+                          int64_t columns)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++) to[j * ldto + i] = from[i * ldfrom + j];

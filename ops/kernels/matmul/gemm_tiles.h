@@ -45,7 +45,7 @@ const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
 
 /* to[j * ldto + i] = from[i * ldfrom + j] for i < rows, j < columns; a row of `to` may be
  * written up to the next multiple of eight. */
-void eddy__gemm_turn(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
-                     int64_t columns);
+void eddy__gemm_transpose(float *to, int64_t ldto, const float *from, int64_t ldfrom, int64_t rows,
+                          int64_t columns);
 
 #endif

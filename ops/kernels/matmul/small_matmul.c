@@ -73,11 +73,11 @@ void eddy__panel_run(const eddy_panel *p)
     else panel_plain(p);
 }
 
-/* ----------------------------------------------------------------- turning -- */
+/* ------------------------------------------------------------- transposing -- */
 
 /* Four rows and columns at a time, a row of four in a register. */
-void eddy__panel_turn(int64_t rows, int64_t columns, float factor, const float *from,
-                      int64_t from_row, float *to, int64_t to_row)
+void eddy__panel_transpose(int64_t rows, int64_t columns, float factor, const float *from,
+                           int64_t from_row, float *to, int64_t to_row)
 {
     for (int64_t i = 0; i < rows; i += 4)
         for (int64_t j = 0; j < columns; j += 4) {

@@ -34,7 +34,7 @@ typedef struct eddy_panel {
 void eddy__panel_run(const eddy_panel *p);
 
 /* to [columns, rows] = factor from [rows, columns] transposed; both sizes are multiples of 4. */
-void eddy__panel_turn(int64_t rows, int64_t columns, float factor, const float *from,
-                      int64_t from_row, float *to, int64_t to_row);
+void eddy__panel_transpose(int64_t rows, int64_t columns, float factor, const float *from,
+                           int64_t from_row, float *to, int64_t to_row);
 
 #endif

@@ -216,9 +216,9 @@ EDDY_INLINE double cos_near_zero(double x)
 EDDY_INLINE void normal_pair(double u, double v, double *z0, double *z1)
 {
     const double round = 0x1.8p52;       /* its low bits hold an integer, of either sign */
-    double   turned = 4 * v + round;
-    double   angle = (4 * v - (turned - round)) * 0x1.921fb54442d18p+0;
-    uint64_t q = bits_of(turned), swap = 0 - (q & 1);
+    double   quarters = 4 * v + round;
+    double   angle = (4 * v - (quarters - round)) * 0x1.921fb54442d18p+0;
+    uint64_t q = bits_of(quarters), swap = 0 - (q & 1);
     uint64_t s = bits_of(sin_near_zero(angle)), c = bits_of(cos_near_zero(angle));
     uint64_t cosine = ((c & ~swap) | (s & swap)) ^ (((q + 1) & 2) << 62);
     uint64_t sine = ((s & ~swap) | (c & swap)) ^ ((q & 2) << 62);

@@ -37,7 +37,7 @@ EDDY_INLINE void LOOP(loss)(T *loss, const eddy_softmax_block *b, const T *l,
 }
 
 EDDY_CLONES_OF(NAME(loss), (T *loss, const eddy_softmax_block *b, const T *l, const T *log_sum),
-              (loss, b, l, log_sum))
+               (loss, b, l, log_sum))
 
 /* loss = ln s - (x - t) at the label, where 1 is subtracted from y. */
 static void NAME(pick)(eddy_kernel *k, const eddy_softmax_block *b, const T *log_sum)

@@ -18,18 +18,18 @@ EDDY_INLINE void NAME(end_rows)(ending how, const eddy_softmax_block *b, const T
 {
     const T *x = b->x, *top = b->top, *sum = b->sum;
     T *y = b->y;
-    const bool labelled = how == OVER_SUM_LESS_LABELS;
+    const bool labeled = how == OVER_SUM_LESS_LABELS;
     for (int64_t i = 0; i < b->many && b->stride == 1; i++) {
         const T t = top[i], s = sum[i];
         EDDY_INDEPENDENT
         for (int64_t at = i * b->n; at < (i + 1) * b->n; at++)
-            y[at] = NAME(ended)(how, x[at], y[at], t, s, labelled ? labels[at] : 0);
+            y[at] = NAME(ended)(how, x[at], y[at], t, s, labeled ? labels[at] : 0);
     }
     for (int64_t j = 0; j < b->n && b->stride > 1; j++)
         EDDY_INDEPENDENT
         for (int64_t c = 0; c < b->width; c++) {
             const int64_t at = j * b->stride + c;
-            y[at] = NAME(ended)(how, x[at], y[at], top[c], sum[c], labelled ? labels[at] : 0);
+            y[at] = NAME(ended)(how, x[at], y[at], top[c], sum[c], labeled ? labels[at] : 0);
         }
 }
 

@@ -26,11 +26,11 @@ typedef struct rows {
 typedef struct pieces {
     int64_t d, e;                    /* in whole lines */
     float  *k_room, *v_room;         /* [t,d], [t,e] */
-    float  *q_room, *q_turned;       /* [width,d], [d,width] */
+    float  *q_room, *q_transposed;       /* [width,d], [d,width] */
     float  *y;                       /* [width,e] */
     float  *scores;                  /* [t,width] */
     float  *dk, *dv, *dq;            /* as what they belong to */
-    float  *dy_room, *dy_turned;     /* [width,e], [e,width] */
+    float  *dy_room, *dy_transposed;     /* [width,e], [e,width] */
     float  *slopes;                  /* [t,width] */
     rows    k, v, q, dy;             /* of the head, and of a block */
 } pieces;
@@ -56,7 +56,7 @@ static pieces pieces_of(const eddy_attention_head *h, float *next, bool gradient
     p.k_room = take(&next, h->t, d);
     p.v_room = take(&next, h->t, e);
     p.q_room = take(&next, WIDTH, d);
-    p.q_turned = take(&next, d, WIDTH);
+    p.q_transposed = take(&next, d, WIDTH);
     p.y = take(&next, WIDTH, e);
     p.scores = take(&next, h->t, WIDTH);
     if (!gradient) return p;
@@ -65,7 +65,7 @@ static pieces pieces_of(const eddy_attention_head *h, float *next, bool gradient
     p.slopes = take(&next, h->t, WIDTH);
     p.dq = take(&next, WIDTH, d);
     p.dy_room = take(&next, WIDTH, e);
-    p.dy_turned = take(&next, e, WIDTH);
+    p.dy_transposed = take(&next, e, WIDTH);
     return p;
 }
 
@@ -92,7 +92,7 @@ static rows bring(int64_t all, int64_t count, int64_t columns, const float *from
 /* to [count, columns] = from [count, columns in whole lines], each row times its factor;
  * the factors are `next` apart. */
 static void scale_rows(int64_t count, int64_t columns, const float *from, const float *factor,
-                 int next, float *to, int64_t step)
+                       int next, float *to, int64_t step)
 {
     const int64_t whole = eddy__whole_lines(columns);
     for (int64_t i = 0; i < count; i++, from += whole, to += step, factor += next)
@@ -107,8 +107,8 @@ typedef struct block {
     float   sum[WIDTH], over_sum[WIDTH], delta[WIDTH];
 } block;
 
-/* e^x for an x that is not above 0 but for rounding; what is below the least normal
- * number is 0. */
+/* e^x for x <= 0, or slightly above 0 by rounding. The result is 0 if it would be below the least
+ * normal number. */
 EDDY_INLINE float weight_of(float x)
 {
     int32_t k;
@@ -230,22 +230,22 @@ static void make_scores(const eddy_attention_head *h, pieces *p, const block *b)
 {
     const float *q = (const float *)h->q.at + b->first * h->q.step;
     p->q = bring(WIDTH, b->count, h->d, q, h->q.step, p->q_room);
-    eddy__panel_turn(WIDTH, p->d, (float)h->scale, p->q.at, p->q.step, p->q_turned, WIDTH);
-    by_block(b, masked_rows(h, b), h->d, p->k, p->q_turned, p->scores);
+    eddy__panel_transpose(WIDTH, p->d, (float)h->scale, p->q.at, p->q.step, p->q_transposed, WIDTH);
+    by_block(b, masked_rows(h, b), h->d, p->k, p->q_transposed, p->scores);
     add_mask(h, b, p->scores);
 }
 
 static void forward_f32(const eddy_attention_head *h, float *scratch)
 {
     pieces p = pieces_of(h, scratch, false);
-    const eddy_tile_fn  normalise = EDDY_BEST(softmax);
+    const eddy_tile_fn  normalize = EDDY_BEST(softmax);
     p.k = bring(h->t, h->t, h->d, h->k.at, h->k.step, p.k_room);
     p.v = bring(h->t, h->t, h->e, h->v.at, h->v.step, p.v_room);
     for (int64_t first = 0; first < h->s; first += WIDTH) {
         block b = block_at(h, first);
         const void *at = &b;
         make_scores(h, &p, &b);
-        normalise(b.see, p.scores, &at, NULL);
+        normalize(b.see, p.scores, &at, NULL);
         to_block(&b, masked_rows(h, &b), p.e, p.scores, p.v, p.y);
         for (int64_t c = 0; c < b.count; c++)
             ((float *)h->sum.to)[(first + c) * h->sum.step] = b.sum[c];
@@ -262,7 +262,7 @@ static void bring_gradient(const eddy_attention_head *h, pieces *p, block *b)
     const float *dy = (const float *)h->y.dy_at + b->first * h->y.step;
     const float *sum = h->sum.at, *dsum = h->sum.dy_at;
     p->dy = bring(WIDTH, b->count, h->e, dy, h->y.step, p->dy_room);
-    eddy__panel_turn(WIDTH, p->e, 1, p->dy.at, p->dy.step, p->dy_turned, WIDTH);
+    eddy__panel_transpose(WIDTH, p->e, 1, p->dy.at, p->dy.step, p->dy_transposed, WIDTH);
     for (int64_t c = 0; c < WIDTH; c++) b->sum[c] = b->delta[c] = 0;
     for (int64_t c = 0; c < b->count; c++, y += h->y.step, dy += h->y.step) {
         float lines[EDDY_LINE] = { 0 }, all = 0;
@@ -283,7 +283,7 @@ static void backward_block(const eddy_attention_head *h, pieces *p, block *b, ed
     const void   *of_slopes = p->slopes;
     make_scores(h, p, b);
     bring_gradient(h, p, b);
-    by_block(b, part, h->e, p->v, p->dy_turned, p->slopes);
+    by_block(b, part, h->e, p->v, p->dy_transposed, p->slopes);
     slopes(b->see, p->scores, &of_slopes, b);
     from_block(b, part, p->e, p->scores, p->dy, p->dv);
     from_block(b, part, p->d, p->slopes, p->q, p->dk);

@@ -113,7 +113,7 @@ static void pack_back(void *r_, int64_t from, int64_t to, int worker)
         const float *u = (const float *)r->s->u + i * BACK * 4 * h;
         float       *panel = r->panels + i * 4 * h * BACK;
         if (i * BACK + BACK <= h) {
-            eddy__panel_turn(BACK, 4 * h, 1, u, 4 * h, panel, BACK);
+            eddy__panel_transpose(BACK, 4 * h, 1, u, 4 * h, panel, BACK);
             continue;
         }
         for (int64_t p = 0; p < 4 * h; p++)

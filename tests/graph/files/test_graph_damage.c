@@ -98,7 +98,7 @@ static const struct { const char *text; eddy_status status; } bad[] = {
     { NODE("name: y, op: Value, attributes: {value: ~}, outputs: [\"float32[]\"]"),
       EDDY_INVALID_ARGUMENT },
     { NODE("name: y, op: Source, attributes: {dtype: default, shape: \"[]\"}, outputs: "
-      "[\"float32[]\"]"), EDDY_BAD_DTYPE },
+           "[\"float32[]\"]"), EDDY_BAD_DTYPE },
     { HEAD "nodes:\n"
       SOURCE("x") "- {name: n, op: Sink, outputs: []}\n- {name: y, op: Pair, inputs: [\"n:0\"], "
       "outputs: []}\n", EDDY_OUT_OF_RANGE },

@@ -352,11 +352,11 @@ START_TEST(listing)
     eddy_graph *g = plain_graph(NULL, NULL);
     char       *text = eddy_graph_to_text(g);
     ck_assert_str_eq(text,
-        "1 x = Source() dtype=float32 shape=[?,3] -> float32[?,3]\n"
-        "2 layer1/w = Value() value=float32[] 0.1 -> float32[]\n"
-        "3 layer1/Pair = Pair(x:0) -> float32[?,3], float32[7,3] @/cpu:0\n"
-        "4 y = Same(x:0, layer1/Pair:1, layer1/w:0) -> float32[?,3]\n"
-        "5 layer1/Sink = Sink(y:0)\n");
+                     "1 x = Source() dtype=float32 shape=[?,3] -> float32[?,3]\n"
+                     "2 layer1/w = Value() value=float32[] 0.1 -> float32[]\n"
+                     "3 layer1/Pair = Pair(x:0) -> float32[?,3], float32[7,3] @/cpu:0\n"
+                     "4 y = Same(x:0, layer1/Pair:1, layer1/w:0) -> float32[?,3]\n"
+                     "5 layer1/Sink = Sink(y:0)\n");
     eddy_string_free(text);
     eddy_graph_free(g);
     g = eddy_graph_new();

@@ -174,7 +174,7 @@ START_TEST(definitions)
         const eddy_op_def *op = eddy_op_table[i];
         for (int k = 0; k < i; k++) ck_assert_str_ne(op->name, eddy_op_table[k]->name);
         ck_assert_msg((op->attrs != NULL && op->attrs->name != NULL) ==
-                          (op->attrs_size > 0 && !(op->flags & EDDY_OP_UNSAVED)), "%s", op->name);
+                      (op->attrs_size > 0 && !(op->flags & EDDY_OP_UNSAVED)), "%s", op->name);
         for (const eddy_attr_field *f = op->attrs; f && f->name; f++) {
             ck_assert_msg(f->kind > EDDY_ATTR_END && f->kind <= EDDY_ATTR_GRAPH, "%s.%s", op->name,
                           f->name);

@@ -366,7 +366,7 @@ START_TEST(base64)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_msg(eddy__base64_parse(rows[i].text, strlen(rows[i].text), back, rows[i].n) ==
-                          rows[i].ok,
+                      rows[i].ok,
                       "%s", rows[i].text);
 }
 END_TEST

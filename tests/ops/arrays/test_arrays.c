@@ -420,7 +420,7 @@ START_TEST(padding_with_a_value)
     trial t = trial_begin(1);
     eddy_tensor x =
         eddy_reshape(eddy_cast(eddy_row_numbers(eddy_zeros(t.graph, EDDY_INT32, EDDY_SHAPE(2)), 0),
-                                           EDDY_FLOAT64), EDDY_SHAPE(2, 1));
+                               EDDY_FLOAT64), EDDY_SHAPE(2, 1));
     eddy_tensor y = eddy_pad(x, EDDY_DIMS(0, 1), EDDY_DIMS(1, 2), .value = 7.5);
     const double want[] = { 7.5, 0, 7.5, 7.5, 7.5, 1, 7.5, 7.5, 7.5, 7.5, 7.5, 7.5 };
     check_values(&t, y, EDDY_SHAPE(3, 4), want);

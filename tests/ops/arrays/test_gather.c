@@ -207,7 +207,7 @@ START_TEST(range_values)
     const eddy_dtype d = ranges[_i].dtype;
     eddy_tensor y =
         eddy_range(eddy_number(t.graph, d, start), eddy_number(t.graph, d, ranges[_i].limit),
-                               eddy_number(t.graph, d, delta));
+                   eddy_number(t.graph, d, delta));
     double v[8];
     for (int i = 0; i < ranges[_i].n; i++)
         v[i] = d == EDDY_FLOAT32 ? (double)((float)start + (float)i * (float)delta)

@@ -159,7 +159,7 @@ END_TEST
 typedef struct moved {
     eddy_shape x;
     int64_t    before[EDDY_MAX_RANK];
-    bool       symmetric, turned[EDDY_MAX_RANK];
+    bool       symmetric, reversed[EDDY_MAX_RANK];
     int64_t    shift[EDDY_MAX_RANK], lengths[MOST];
     int        seq, batch;
 } moved;
@@ -203,13 +203,13 @@ START_TEST(mirrors)
 }
 END_TEST
 
-static int64_t turned(const void *how, const int64_t *at)
+static int64_t reversed(const void *how, const int64_t *at)
 {
     const moved *m = how;
     int64_t where[EDDY_MAX_RANK];
     for (int d = 0; d < m->x.rank; d++) {
         const int64_t n = m->x.dim[d];
-        where[d] = m->turned[d] ? n - 1 - at[d] : ((at[d] - m->shift[d]) % n + n) % n;
+        where[d] = m->reversed[d] ? n - 1 - at[d] : ((at[d] - m->shift[d]) % n + n) % n;
     }
     if (m->seq != m->batch) {
         const int64_t n = m->lengths[at[m->batch]];
@@ -225,19 +225,19 @@ START_TEST(turns)
     moved m = { .x = s };
     eddy_dims axes = EDDY_NO_DIMS;
     for (int d = 0; d < s.rank; d++)
-        if ((m.turned[d] = pick(&t, 2))) {
+        if ((m.reversed[d] = pick(&t, 2))) {
             axes.count += axes.count < 0 ? 2 : 1;
             axes.at[axes.count - 1] = pick(&t, 2) ? d : d - s.rank;
         }
     eddy_array *x = filled(&t, some_dtype(&t), s);
     eddy_tensor in = fed(&t, x), y = eddy_reverse(in, axes);
-    check_elements(&t, y, s, x, turned, &m);
+    check_elements(&t, y, s, x, reversed, &m);
     check_gradient(&t, y, 1, &in);
     const int axis = pick(&t, s.rank);
     moved roll = { .x = s };
     roll.shift[axis] = pick(&t, 20) - 10;
     y = eddy_roll(in, roll.shift[axis], pick(&t, 2) ? axis : axis - s.rank);
-    check_elements(&t, y, s, x, turned, &roll);
+    check_elements(&t, y, s, x, reversed, &roll);
     check_gradient(&t, y, 1, &in);
     trial_end(&t);
 }
@@ -260,7 +260,7 @@ START_TEST(sequences)
     eddy_tensor y = eddy_reverse_sequence(in, lengths, m.seq - s.rank, m.batch);
     ck_assert_msg(eddy_graph_status(t.graph) == EDDY_OK || eddy_shape_of(in).rank < 0, "%s",
                   eddy_graph_message(t.graph));
-    check_elements(&t, y, s, x, turned, &m);
+    check_elements(&t, y, s, x, reversed, &m);
     check_gradient(&t, y, 1, &in);
     if (s.dim[m.batch] > 0) {
         eddy_array_set(n, 0, (double)s.dim[m.seq] + 1);

@@ -245,9 +245,9 @@ START_TEST(repeats_that_do_not_fit)
     eddy_tensor v = vec(F32, V(7, 8, 9)), one = vec(I32, V(2));
     IS(eddy_repeat(v, one), 7, 7, 8, 8, 9, 9);
     refused(eddy_repeat(v, vec(I32, V(1, 2))), EDDY_BAD_SHAPE,
-            "repeats has 2 elements, but the axis has 3");
+            "the number of repeats is 2; expected 3");
     refused(eddy_repeat(v, vec(I32, V(1, 2, 3, 4))), EDDY_BAD_SHAPE,
-            "repeats has 4 elements, but the axis has 3");
+            "the number of repeats is 4; expected 3");
     refused(eddy_repeat(v, vec(F32, V(1, 2, 3))), EDDY_BAD_DTYPE, "int32 or int64 expected");
     refused(eddy_repeat(v, vec(I32, V(1, -2, 3))), EDDY_INVALID_ARGUMENT,
             "repeats[1] = -2 is negative");

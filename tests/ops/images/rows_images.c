@@ -77,7 +77,7 @@ BUILD(seen_grad, backwards(seen_large(g, x), x[0], x[1]))
 #define KNOWN(t) eddy_set_shape(t, EDDY_SHAPE(EDDY_ANY, 5, 4, 3))
 BUILD(flipped, eddy_flip_left_right(x[0]))
 BUILD(flopped, eddy_flip_up_down(x[0]))
-BUILD(turned, eddy_transpose_image(RANK_4))
+BUILD(transposed, eddy_transpose_image(RANK_4))
 BUILD(box, eddy_crop_to_bounding_box(RANK_4, 1, 0, 2, 3))
 BUILD(framed, eddy_pad_to_bounding_box(KNOWN(x[0]), 1, 2, 7, 6))
 BUILD(central, eddy_central_crop(KNOWN(x[0]), 0.5))
@@ -227,7 +227,7 @@ static const sweep_row rows[] = {
 
     OP("ReverseV2", "flip_left_right", flipped, 1, S(2, 4, 5, 3)),
     OP("ReverseV2", "flip_up_down", flopped, 1, S(4, 5, 3)),
-    OP("Transpose", "transpose_image", turned, 1, S(2, 4, 5, 3)),
+    OP("Transpose", "transpose_image", transposed, 1, S(2, 4, 5, 3)),
     OP_KEEP("Slice", "crop_to_bounding_box", box, 1, KEEP(5, 4), S(2, 5, 4, 3)),
     OP_KEEP("PadV2", "pad_to_bounding_box", framed, 1, KEEP(5, 4, 3), S(2, 5, 4, 3)),
     OP_KEEP("Slice", "central_crop", central, 1, KEEP(5, 4, 3), S(2, 5, 4, 3)),

@@ -4,7 +4,7 @@
 
 Suite *images_suite(void);
 
-/* ------------------------------------------------------------ turned and cut -- */
+/* ------------------------------------------------------------ flips and crops -- */
 
 /* Pixels 0, 1, ... of one channel. */
 static eddy_tensor counted(int64_t h, int64_t w)
@@ -14,7 +14,7 @@ static eddy_tensor counted(int64_t h, int64_t w)
     return shaped(F32, EDDY_SHAPE(h, w, 1), v);
 }
 
-START_TEST(turned)
+START_TEST(flips_and_rotations)
 {
     const eddy_tensor x = counted(2, 3);
     IS(eddy_flip_left_right(x), 2, 1, 0, 5, 4, 3);
@@ -215,7 +215,7 @@ START_TEST(flips_by_chance)
     const eddy_tensor changed = Sum(eddy_index(y, ":, :, 0"));
     double n[1];
     values(changed, n);
-    ck_assert_msg(n[0] > 900 && n[0] < 1100, "%g of 2000 are turned", n[0]);
+    ck_assert_msg(n[0] > 900 && n[0] < 1100, "%g of 2000 are flipped", n[0]);
     IS(Sub(Sum(y), Sum(many)), 0);
     const eddy_tensor up = eddy_random_flip_up_down(many);
     IS(Sum(Cast(NotEqual(up, many), EDDY_INT32)), 0);
@@ -486,7 +486,7 @@ Suite *images_suite(void)
     Suite *suite = suite_create("images");
     TCase *c = tcase_create("images");
     tcase_add_checked_fixture(c, setup, teardown);
-    tcase_add_test(c, turned);
+    tcase_add_test(c, flips_and_rotations);
     tcase_add_test(c, cut_and_framed);
     tcase_add_test(c, transformed);
     tcase_add_test(c, resized);

@@ -223,12 +223,12 @@ START_TEST(extreme_logits)
 {
     const eddy_tensor never = shaped(F64, EDDY_SHAPE(2, 1, 3), (double[]){ 0, -INFINITY, 0,
                                                                           0, 0, -INFINITY });
-    const int32_t one[] = { 1 }, other[] = { 2 }, both[] = { 2, 1 }, turned[] = { 1, 2 };
+    const int32_t one[] = { 1 }, other[] = { 2 }, both[] = { 2, 1 }, reversed[] = { 1, 2 };
     const eddy_tensor y = eddy_ctc_loss(ints(EDDY_SHAPE(1, 1), one), never);
     near("one way", 1e-14, y, V(log(4)));
     near("one way", 1e-14, eddy_ctc_loss(ints(EDDY_SHAPE(1, 1), other), never), V(log(4)));
     near("one way", 1e-14, eddy_ctc_loss(ints(EDDY_SHAPE(1, 2), both), never), V(log(4)));
-    IS(eddy_ctc_loss(ints(EDDY_SHAPE(1, 2), turned), never), INFINITY);
+    IS(eddy_ctc_loss(ints(EDDY_SHAPE(1, 2), reversed), never), INFINITY);
     const eddy_tensor x = shaped(F64, EDDY_SHAPE(2, 1, 3), (double[]){ 1, NAN, 0, 1, 2, 3 });
     const eddy_tensor bad = eddy_ctc_loss(ints(EDDY_SHAPE(1, 1), one), x);
     IS(bad, NAN);

@@ -76,8 +76,8 @@ START_TEST(values_are_those_of_plain_loops)
     compare(&t, "y", out, y, 1);
     compare(&t, "dx", slope(out, in), dx, 1);
     compare(&t, "dfilter", slope(out, filter), df, 1);
-    const eddy_tensor turned = eddy_reverse(filter, EDDY_AXES(0, 1));
-    compare(&t, "erosion", eddy_erosion2d(Neg(in), turned, steps, gaps, padding), y, -1);
+    const eddy_tensor reversed = eddy_reverse(filter, EDDY_AXES(0, 1));
+    compare(&t, "erosion", eddy_erosion2d(Neg(in), reversed, steps, gaps, padding), y, -1);
     trial_end(&t);
     g = NULL;
 }

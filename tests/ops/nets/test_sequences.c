@@ -134,7 +134,7 @@ START_TEST(draws_are_as_likely)
     const eddy_tensor labels = ints(V(0, 1, 19));
     for (int is_log = 0; is_log < 2; is_log++) {
         const eddy_tensor y = is_log ? eddy_log_uniform_candidate_sampler(labels, DRAWS, false,
-                                                                         CLASSES, 7)
+                                                                          CLASSES, 7)
                                      : eddy_uniform_candidate_sampler(labels, DRAWS, false,
                                                                       CLASSES, 7);
         eddy_array *a = NULL;

@@ -209,7 +209,7 @@ static void power_of(int n, const double *l, double power, double *root)
 /* Slot 0 is the matrix of the rows, slot 2 that of the columns. */
 static void shampoo(int t, const bool *touched, const double *g, double *x, steps_memory *m)
 {
-    double *left = m->slot[0], *right = m->slot[2], a[R * R], b[C * C], turned[N] = { 0 };
+    double *left = m->slot[0], *right = m->slot[2], a[R * R], b[C * C], rotated[N] = { 0 };
     (void)touched;
     for (int i = 0; i < R && t == 1; i++) left[i * R + i] = 1e-4;
     for (int j = 0; j < C && t == 1; j++) right[j * C + j] = 1e-4;
@@ -222,9 +222,9 @@ static void shampoo(int t, const bool *touched, const double *g, double *x, step
     power_of(C, right, -0.25, b);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < N; k++)
-            turned[i] += a[i / C * R + k / C] * g[k] * b[k % C * C + i % C];
+            rotated[i] += a[i / C * R + k / C] * g[k] * b[k % C * C + i % C];
     for (int i = 0; i < N; i++) {
-        m->slot[3][i] = 0.5 * m->slot[3][i] + turned[i];
+        m->slot[3][i] = 0.5 * m->slot[3][i] + rotated[i];
         x[i] -= 0.1 * m->slot[3][i];
     }
 }

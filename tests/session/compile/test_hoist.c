@@ -176,7 +176,7 @@ START_TEST(views_of_kept)
     const eddy_shape  s = EDDY_SHAPE(SIZE, SIZE);
     const eddy_tensor x = fed(), v = square(1), w = square(2);
     const eddy_tensor k = MatMul(v, w), low = eddy_slice(k, EDDY_DIMS(SIZE / 2, 0),
-                                                       EDDY_DIMS(SIZE / 2, SIZE));
+                                                         EDDY_DIMS(SIZE / 2, SIZE));
     const eddy_tensor flat = Reshape(k, EDDY_SHAPE(SIZE * SIZE));
     const eddy_tensor joined = eddy_concat(EDDY_LIST(low, MatMul(low, x)), .axis = 0);
     const eddy_tensor steady = eddy_concat(EDDY_LIST(low, MatMul(low, w)), .axis = 0);

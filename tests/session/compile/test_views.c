@@ -228,10 +228,10 @@ START_TEST(updates_of_what_is_viewed)
 {
     eddy_array *out[4] = { NULL };
     eddy_tensor v = variable(ROWS, COLUMNS), w = variable(ROWS, COLUMNS);
-    eddy_tensor last = rows_of(v, ROWS - 1, 1), turned[ROWS];
-    for (int i = 0; i < ROWS; i++) turned[i] = rows_of(w, ROWS - 1 - i, 1);
+    eddy_tensor last = rows_of(v, ROWS - 1, 1), reversed[ROWS];
+    for (int i = 0; i < ROWS; i++) reversed[i] = rows_of(w, ROWS - 1 - i, 1);
     eddy_tensor y = Sub(v, last), z = Add(Neg(y), last), a = eddy_assign_sub(v, z);
-    eddy_tensor b = eddy_assign(w, eddy_concat((eddy_list){ ROWS, turned }));
+    eddy_tensor b = eddy_assign(w, eddy_concat((eddy_list){ ROWS, reversed }));
     alike(EDDY_FEED(), EDDY_FETCH(y, a, b, rows_of(w, 2, 2)), out);
     for (int i = 0; i < COUNT; i++) {
         const double last_i = COUNT - COLUMNS + i % COLUMNS, y_i = i - last_i;

@@ -246,7 +246,7 @@ static eddy_tensor other_axis(eddy_tensor x)
     return Mul(centered(x, EDDY_AXES(1), true),
                Rsqrt(Add(variance(x, EDDY_AXES(0), true), 1e-3)));
 }
-static eddy_tensor turned(eddy_tensor x)             /* the mean of rows from columns */
+static eddy_tensor transposed(eddy_tensor x)             /* the mean of rows from columns */
 {
     const eddy_tensor z = Sub(x, Mean(x, .axes = EDDY_AXES(1)));
     return Mul(z, Rsqrt(Add(Mean(Square(z), .axes = EDDY_AXES(1)), 1e-3)));
@@ -286,7 +286,7 @@ static eddy_tensor cross_entropy(eddy_tensor x)
 }
 
 static eddy_tensor (*const LEFT[])(eddy_tensor) = {
-    unsteadied, other_variance, other_axis, turned, without_epsilon, gelu_of_other_number,
+    unsteadied, other_variance, other_axis, transposed, without_epsilon, gelu_of_other_number,
     gelu_not_halved, gelu_of_other_x, softmax_of_other_axis, attention_over_rows,
     attention_to_itself, cross_entropy,
 };

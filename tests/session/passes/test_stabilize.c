@@ -119,7 +119,7 @@ static void check_form(const eddy_array *y, const eddy_array *x, const char *nam
                           "%s at %g: %.17g, not %.17g", name, eddy_array_get(x, i), got, want);
         if (isfinite(off) && isfinite(want) && fabs(want) > 1e-3 && fabs(want) < 100)
             ck_assert_msg(fabs(off - got) < (single ? 1e-3 : 1e-8) * (1 + fabs(want)) ||
-                              off == 0 || fabs(off) > 15,
+                          off == 0 || fabs(off) > 15,
                           "%s at %g: %g with, %g without", name, eddy_array_get(x, i), got, off);
     }
 }
@@ -462,9 +462,10 @@ START_TEST(other_axes)
     const double m[] = { 1, 2, 3, 5 };
     eddy_array *v = eddy_array_copy_of(EDDY_FLOAT64, EDDY_SHAPE(2, 2), m);
     const eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT64, EDDY_SHAPE(2, 2)), e = Exp(x);
-    const eddy_tensor s = Sum(e, .axes = EDDY_AXES(_i)), turned = ExpandDims(s, 1 - _i);
+    const eddy_tensor s = Sum(e, .axes = EDDY_AXES(_i)), other_axis = ExpandDims(s, 1 - _i);
     const eddy_tensor forms[] = {
-        Div(e, turned), Sub(x, Log(turned)), Mul(Div(3, turned), e), Div(e, s), Sub(x, Log(s)),
+        Div(e, other_axis), Sub(x, Log(other_axis)), Mul(Div(3, other_axis), e), Div(e, s),
+        Sub(x, Log(s)),
         Mul(Reshape(Reciprocal(s), EDDY_SHAPE(1, 2)), e), Mul(Div(x, s), e),
     };
     for (int k = 0; k < 7; k++) {
