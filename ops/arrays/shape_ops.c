@@ -224,25 +224,14 @@ static bool range_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, d, EDDY_SHAPE(n));
 }
 
-#define RANGE(T, name)                                                          \
-    static void range_##name(eddy_kernel *k)                                    \
-    {                                                                           \
-        const T start = *(const T *)k->in[0]->data, delta = *(const T *)k->in[2]->data; \
-        T *y = k->out[0]->data;                                                 \
-        for (int64_t i = 0; i < k->out[0]->count; i++) y[i] = (T)(start + (T)i * delta); \
-    }
-RANGE(int32_t, i32)
-RANGE(int64_t, i64)
-RANGE(float, f32)
-RANGE(double, f64)
+#define FOR_RANGES(M, ...) FOR_FLOATS(M, __VA_ARGS__) FOR_INDICES(M, __VA_ARGS__)
+#define TEMPLATE "ops/kernels/arrays/range_loops.h"
+#define TYPES    FOR_RANGES
+#include "ops/kernels/for_types.h"
 
 static eddy_status range_kernel(eddy_kernel *k)
 {
-    const eddy_dtype d = k->out[0]->type.dtype;
-    if (d == EDDY_INT32) range_i32(k);
-    if (d == EDDY_INT64) range_i64(k);
-    if (d == EDDY_FLOAT32) range_f32(k);
-    if (d == EDDY_FLOAT64) range_f64(k);
+    EDDY_FOR_TYPE(range, FOR_RANGES, k->out[0]->type.dtype)(k);
     return EDDY_OK;
 }
 

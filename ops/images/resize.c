@@ -181,8 +181,7 @@ static void gradient(eddy_rule *r)
 static eddy_tensor images_for(const eddy_op_def *op, eddy_tensor x)
 {
     const eddy_dtype d = eddy_is_valid(x) ? eddy_dtype_of(x) : EDDY_FLOAT32;
-    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
-    return whole && op != ops[EDDY_RESIZE_NEAREST] ? Cast(x, EDDY_FLOAT32) : x;
+    return eddy_dtype_is_integer(d) && op != ops[EDDY_RESIZE_NEAREST] ? Cast(x, EDDY_FLOAT32) : x;
 }
 
 static eddy_tensor resized(const eddy_op_def *op, const eddy_resize_args *given)

@@ -1,6 +1,7 @@
 /* draws.c -- random samples with broadcast parameters: one kernel that draws a sample for each
  * element of its operands; see random.h. */
 #include "ops/random/random.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -73,12 +74,6 @@ typedef struct drawing {
     eddy_stream        stream;
 } drawing;
 
-static double real_at(const eddy_buffer *x, int64_t i)
-{
-    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
-                                         : ((const double *)x->data)[i];
-}
-
 static void draw_tile(const drawing *g, int64_t at, int64_t n)
 {
     const eddy_buffer *y = g->k->out[0];
@@ -88,10 +83,8 @@ static void draw_tile(const drawing *g, int64_t at, int64_t n)
     if (g->how->normals) eddy__normals_of_words(4 * n, w, z);
     for (int64_t i = 0; i < n; i++) {
         eddy_dice d = { g->stream, (uint64_t)(at + i), 0, w + 4 * i, z + 4 * i };
-        for (int j = 0; j < g->how->count; j++) x[j] = real_at(g->k->in[j], at + i);
-        const double v = g->how->fn(&d, x, g->k->attrs);
-        if (y->type.dtype == EDDY_FLOAT32) ((float *)y->data)[at + i] = (float)v;
-        else ((double *)y->data)[at + i] = v;
+        for (int j = 0; j < g->how->count; j++) x[j] = eddy__real_at(g->k->in[j], at + i);
+        eddy__real_put(y, at + i, g->how->fn(&d, x, g->k->attrs));
     }
 }
 

@@ -22,18 +22,6 @@ typedef struct search_attrs {
 
 typedef int64_t search_fn(const void *row, int64_t n, const void *v, bool right);
 
-static search_fn *search_of(eddy_dtype d)
-{
-    switch ((int)d) {
-    case EDDY_FLOAT32: return search_f32;
-    case EDDY_FLOAT64: return search_f64;
-    case EDDY_INT32:   return search_i32;
-    case EDDY_INT64:   return search_i64;
-    case EDDY_UINT8:   return search_u8;
-    default:           return NULL;
-    }
-}
-
 static bool search_infer(eddy_infer *c)
 {
     const search_attrs *a = c->attrs;
@@ -66,7 +54,7 @@ static void search_values(void *arg, int64_t from, int64_t to, int worker)
     const eddy_shape    rows = k->in[0]->type.shape, v = k->in[1]->type.shape;
     const int64_t       n = rows.dim[rows.rank - 1], m = v.dim[v.rank - 1];
     const size_t        size = eddy_dtype_size(k->in[0]->type.dtype);
-    search_fn          *search = search_of(k->in[0]->type.dtype);
+    search_fn          *search = EDDY_FOR_TYPE(search, FOR_NUMBERS, k->in[0]->type.dtype);
     (void)worker;
     for (int64_t i = from; i < to; i++) {
         const int64_t at = search((const char *)k->in[0]->data + (size_t)(i / m * n) * size, n,

@@ -148,8 +148,8 @@ static eddy_status fft_prepare(eddy_kernel *k)
 static void weigh(const fft_work *w, int64_t rows, int64_t n, const void *from, void *to)
 {
     const bool even = w->f.n[w->f.rank - 1] % 2 == 0;
-    if (w->f.single) weigh_f32(rows, n, even, w->ends, w->others, from, to);
-    else weigh_f64(rows, n, even, w->ends, w->others, from, to);
+    const eddy_dtype d = w->f.single ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    EDDY_FOR_TYPE(weigh, FOR_FLOATS, d)(rows, n, even, w->ends, w->others, from, to);
 }
 
 static void scale(const fft_work *w, int64_t n, void *y)
