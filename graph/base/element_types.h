@@ -55,9 +55,9 @@
 
 /* ------------------------------------------------------------- columns -- */
 
-#define EDDY_COLUMN(column, suffix)           EDDY_COLUMN_JOINED(column, suffix)
-#define EDDY_COLUMN_JOINED(column, suffix)    EDDY_COLUMN_OF(EDDY_COLUMN_##column, EDDY_ROW_##suffix)
-#define EDDY_COLUMN_OF(column, row)           column row
+#define EDDY_COLUMN(column, suffix)        EDDY_COLUMN_IN(EDDY_COLUMN_##column, suffix)
+#define EDDY_COLUMN_IN(column, suffix)     EDDY_COLUMN_OF(column, EDDY_ROW_##suffix)
+#define EDDY_COLUMN_OF(column, row)        column row
 
 #define EDDY_COLUMN_BIT(bit, d, name, kind, T, bits, low, high)      bit
 #define EDDY_COLUMN_DTYPE(bit, d, name, kind, T, bits, low, high)    d

@@ -62,6 +62,16 @@
 #include "ops/kernels/for_one_type.h"
 #endif
 
+#if EDDY_IS_WANTED(f16)
+#define SUFFIX f16
+#include "ops/kernels/for_one_type.h"
+#endif
+
+#if EDDY_IS_WANTED(bf16)
+#define SUFFIX bf16
+#include "ops/kernels/for_one_type.h"
+#endif
+
 #if EDDY_IS_WANTED(c64)
 #define SUFFIX c64
 #include "ops/kernels/for_one_type.h"
