@@ -4,7 +4,6 @@
 #include "graph/base/dtype.h"
 
 #include <complex.h>
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -224,30 +223,32 @@ static int64_t saturated(double v, int64_t low, int64_t high)
     case EDDY_COLUMN(DTYPE, suffix):                                            \
         ((EDDY_COLUMN(ELEMENT, suffix) *)p)[i] =                                \
             (EDDY_COLUMN(ELEMENT, suffix))(EDDY_OF_KIND(SET, suffix)(suffix));  \
-        return true;
+        break;
+
+void eddy__element_put(eddy_dtype d, void *p, int64_t i, double v)
+{
+    switch ((int)d) { FOR_ALL_TYPES(SET, 0) }
+}
 
 bool eddy_array_set(eddy_array *a, int64_t i, double v)
 {
     if (!a || i < 0 || i >= a->count) return false;
-    void *p = a->data;
-    switch ((int)a->type.dtype) { FOR_ALL_TYPES(SET, 0) }
-    return false;
+    eddy__element_put(a->type.dtype, a->data, i, v);
+    return true;
 }
 
 double eddy_array_get_imag(const eddy_array *a, int64_t i)
 {
     if (!a || i < 0 || i >= a->count) return NAN;
-    if (a->type.dtype == EDDY_COMPLEX64) return cimagf(((const float complex *)a->data)[i]);
-    return a->type.dtype == EDDY_COMPLEX128 ? cimag(((const double complex *)a->data)[i]) : 0;
+    if (!eddy_dtype_is_complex(a->type.dtype)) return 0;
+    return eddy__float_at(eddy_dtype_real(a->type.dtype), a->data, 2 * i + 1);
 }
 
 bool eddy_array_set_complex(eddy_array *a, int64_t i, double re, double im)
 {
     if (!a || i < 0 || i >= a->count || !eddy_dtype_is_complex(a->type.dtype)) return false;
-    const float  narrow[2] = { (float)re, (float)im };
-    const double wide[2] = { re, im };
-    if (a->type.dtype == EDDY_COMPLEX64) memcpy((float *)a->data + 2 * i, narrow, sizeof narrow);
-    else memcpy((double *)a->data + 2 * i, wide, sizeof wide);
+    eddy__float_put(eddy_dtype_real(a->type.dtype), a->data, 2 * i, re);
+    eddy__float_put(eddy_dtype_real(a->type.dtype), a->data, 2 * i + 1, im);
     return true;
 }
 
@@ -299,7 +300,8 @@ char *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t siz
             break;
         }
         if (a->type.dtype == EDDY_BOOL) PUT(eddy_array_get(a, i) != 0 ? "true" : "false");
-        else if (a->type.dtype == EDDY_INT64) PUT("%lld", (long long)((const int64_t *)a->data)[i]);
+        else if (eddy_dtype_is_integer(a->type.dtype))
+            PUT("%lld", (long long)eddy__whole_at(a->type.dtype, a->data, i));
         else {
             const int  digits = eddy_dtype_real(a->type.dtype) == EDDY_FLOAT64 ? 10 : 7;
             const bool pair = eddy_dtype_is_complex(a->type.dtype);

@@ -45,6 +45,11 @@ eddy_dtype eddy_dtype_real(eddy_dtype d)
     return d == EDDY_COMPLEX64 ? EDDY_FLOAT32 : d == EDDY_COMPLEX128 ? EDDY_FLOAT64 : d;
 }
 
+eddy_dtype eddy__dtype_complex(eddy_dtype d)
+{
+    return d == EDDY_FLOAT32 ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+}
+
 bool eddy_dtype_is_floating(eddy_dtype d)
 {
     return of(d)->kind == EDDY_KIND_FLOATING || of(d)->kind == EDDY_KIND_HALF;
@@ -58,17 +63,30 @@ bool eddy_dtype_is_differentiable(eddy_dtype d)
 
 bool eddy__dtype_is_float(eddy_dtype d) { return of(d)->kind == EDDY_KIND_FLOATING; }
 
+bool eddy__dtype_is_index(eddy_dtype d)
+{
+#define IS_INDEX(suffix, ...) || d == EDDY_COLUMN(DTYPE, suffix)
+    return false FOR_INDICES(IS_INDEX, 0);
+}
+
 bool eddy__dtype_holds(eddy_dtype d, double v)
 {
     if (!eddy_dtype_is_integer(d)) return true;
     return v == trunc(v) && v >= (double)of(d)->lowest && v < (double)of(d)->highest + 1;
 }
 
-int64_t eddy__dtype_lowest(eddy_dtype d)   { return of(d)->lowest; }
-int64_t eddy__dtype_highest(eddy_dtype d)  { return of(d)->highest; }
-double  eddy__dtype_epsilon(eddy_dtype d)  { return ldexp(1, 1 - of(d)->digits); }
-double  eddy__dtype_smallest(eddy_dtype d) { return ldexp(1, 2 - of(d)->exponent); }
-double  eddy__dtype_largest(eddy_dtype d)
+int64_t eddy__dtype_lowest(eddy_dtype d)  { return of(d)->lowest; }
+int64_t eddy__dtype_highest(eddy_dtype d) { return of(d)->highest; }
+double eddy__dtype_epsilon(eddy_dtype d)
 {
-    return ldexp(2 - eddy__dtype_epsilon(d), of(d)->exponent - 1);
+    return of(d)->digits > 0 ? ldexp(1, 1 - of(d)->digits) : 0;
+}
+double eddy__dtype_smallest(eddy_dtype d)
+{
+    return of(d)->digits > 0 ? ldexp(1, 2 - of(d)->exponent) : 0;
+}
+double eddy__dtype_largest(eddy_dtype d)
+{
+    return of(d)->digits > 0 ? ldexp(2 - eddy__dtype_epsilon(d), of(d)->exponent - 1)
+                             : (double)INFINITY;
 }

@@ -5,6 +5,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/dtype.h"
+#include "ops/kernels/arrays/index_checks.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -295,7 +296,7 @@ static bool unique_infer(eddy_infer *c)
     const eddy_type    *x = &c->in[0];
     const int           own = (int)a->batch_dims;
     int64_t rows;
-    if (a->out_idx != EDDY_INT32 && a->out_idx != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->out_idx))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; int32 or int64 expected",
                                eddy_dtype_name(a->out_idx));
     if (!examples_fit(c)) return false;
@@ -318,12 +319,6 @@ static eddy_status unique_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static void store(const eddy_buffer *y, int64_t i, int64_t v)
-{
-    if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[i] = (int32_t)v;
-    else ((int64_t *)y->data)[i] = v;
-}
-
 /* Example e, which has n elements. */
 static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
 {
@@ -336,18 +331,19 @@ static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
     char   *y = (char *)k->out[0]->data + (size_t)(e * room) * size;
     for (int64_t i = 0; i < n; i++) {
         const int64_t before = v.found, id = number_of(&v, i);
-        store(k->out[1], e * n + i, id < room ? id : -1);
+        eddy__index_put(k->out[1], e * n + i, id < room ? id : -1);
         if (id >= room) continue;
         if (id == before) memcpy(y + (size_t)id * size, from + (size_t)i * size, size);
-        store(counts, e * room + id, id == before ? 1 : eddy__index_at(counts, e * room + id) + 1);
+        eddy__index_put(counts, e * room + id,
+                        id == before ? 1 : eddy__index_at(counts, e * room + id) + 1);
     }
     set_rows(k, 0, v.found);
     set_rows(k, 2, v.found);
     for (int64_t i = v.found; i < room && a->size > 0; i++) {
         memset(y + (size_t)i * size, 0, size);
-        store(counts, e * room + i, 0);
+        eddy__index_put(counts, e * room + i, 0);
     }
-    store(k->out[3], e, v.found);
+    eddy__index_put(k->out[3], e, v.found);
 }
 
 static eddy_status unique_kernel(eddy_kernel *k)

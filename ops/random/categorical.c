@@ -19,7 +19,7 @@ static bool categorical_infer(eddy_infer *c)
 {
     const categorical_attrs *a = c->attrs;
     eddy_shape s = c->in[0].shape;
-    if (a->output_dtype != EDDY_INT32 && a->output_dtype != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->output_dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_dtype));
     if (a->num_samples < 0)

@@ -2,6 +2,7 @@
  * element of its operands; see random.h. */
 #include "ops/random/random.h"
 #include "graph/base/dtype.h"
+#include "ops/kernels/arrays/index_checks.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -16,23 +17,18 @@ bool eddy__infer_seed(eddy_infer *c, int i)
 {
     const eddy_type t = c->in[i];
     char text[256];
-    if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
+    if (!eddy__dtype_is_index(t.dtype) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(2)))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the seed is %s; int32 or int64 of "
                                "shape [2] expected", eddy_type_print(t, text, sizeof text));
     return true;
 }
 
-static int64_t integer_at(const eddy_buffer *x, int i)
-{
-    return x->type.dtype == EDDY_INT32 ? ((const int32_t *)x->data)[i]
-                                       : ((const int64_t *)x->data)[i];
-}
-
 eddy_stream eddy__stream_for(const eddy_kernel *k, int i, int64_t seed, eddy_distribution d)
 {
     if (k->n_in <= i) return eddy__stream_of(k, seed, d);
-    const uint64_t a = (uint64_t)integer_at(k->in[i], 0), b = (uint64_t)integer_at(k->in[i], 1);
+    const uint64_t a = (uint64_t)eddy__index_at(k->in[i], 0),
+                   b = (uint64_t)eddy__index_at(k->in[i], 1);
     return (eddy_stream){ eddy__philox_key(a, b, 2 * (uint64_t)d), 0 };
 }
 
@@ -152,7 +148,7 @@ bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims sampl
     const eddy_dtype d = eddy_dtype_of(x[0]);
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(x[i])) return (void)eddy_identity(x[i]), false;
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64) {
+    if (!eddy__dtype_is_float(d)) {
         eddy_fail(x[0].graph, EDDY_BAD_DTYPE, "%s: operands are %s; float32 or float64 "
                   "expected", who, eddy_dtype_name(d));
         return false;

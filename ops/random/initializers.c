@@ -193,7 +193,7 @@ typedef struct orthogonal_attrs {
 static bool orthogonal_infer(eddy_infer *c)
 {
     const orthogonal_attrs *a = c->attrs;
-    if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(a->dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
                                eddy_dtype_name(a->dtype));
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {

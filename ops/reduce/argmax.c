@@ -31,7 +31,7 @@ static bool argmax_infer(eddy_infer *c)
     const eddy_type x = c->in[0];
     eddy_shape y = EDDY_UNKNOWN_SHAPE;
     int axis;
-    if (a->output_type != EDDY_INT32 && a->output_type != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->output_type))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_type));
     if (!eddy__infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis))
@@ -60,8 +60,7 @@ typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t m
 static void put(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[at + i] = (int32_t)index[i];
-        else ((int64_t *)y->data)[at + i] = index[i];
+        eddy__index_put(y, at + i, index[i]);
     }
 }
 

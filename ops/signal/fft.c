@@ -7,6 +7,7 @@
  * the inverse, and half in the adjoint. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/libraries/fftw.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -51,7 +52,7 @@ static eddy_dtype result_type(eddy_fft_kind kind, eddy_dtype x)
 {
     if (kind == EDDY_FFT_TO_REAL) return eddy_dtype_real(x);
     if (kind != EDDY_FFT_OF_REAL) return x;
-    return x == EDDY_FLOAT32 ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+    return eddy__dtype_complex(x);
 }
 
 /* The last dimension of the result: that of input 1 if there is one. */

@@ -5,7 +5,6 @@
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -53,7 +52,7 @@ static eddy_status numerics_kernel(eddy_kernel *k)
         return EDDY_OK;
     }
     for (int64_t i = first; i < x->count; i = find_bad(x, i + 1)) {
-        if (isnan(eddy__float_at(x->type.dtype, x->data, i))) nans++;
+        if (isnan(eddy__real_at(x, i))) nans++;
         else infs++;
     }
     const char *what = nans > 0 && infs > 0 ? "Inf and NaN" : nans > 0 ? "NaN" : "Inf";
@@ -63,7 +62,7 @@ static eddy_status numerics_kernel(eddy_kernel *k)
                             "%s%sTensor had %s values; the first is %g at "
                             "%s, and there are %" PRId64 " of %" PRId64,
                             a->message, *a->message ? " : " : "", what,
-                            eddy__float_at(x->type.dtype, x->data, first), place, nans + infs,
+                            eddy__real_at(x, first), place, nans + infs,
                             x->count);
 }
 
@@ -122,25 +121,12 @@ static void put(line *l, const char *fmt, ...)
 
 static void put_element(line *l, const eddy_buffer *x, int64_t i)
 {
-    int64_t whole;
-    if (x->type.dtype == EDDY_COMPLEX64) {
-        const float *part = (const float *)x->data + 2 * i;
-        put(l, "(%g,%g)", (double)part[0], (double)part[1]);
-        return;
-    }
-    if (x->type.dtype == EDDY_COMPLEX128) {
-        const double *part = (const double *)x->data + 2 * i;
-        put(l, "(%g,%g)", part[0], part[1]);
-        return;
-    }
-    if (x->type.dtype == EDDY_INT32) whole = ((const int32_t *)x->data)[i];
-    else if (x->type.dtype == EDDY_INT64) whole = ((const int64_t *)x->data)[i];
-    else if (!eddy_dtype_is_floating(x->type.dtype)) whole = ((const uint8_t *)x->data)[i];
-    else {
-        put(l, "%g", eddy__float_at(x->type.dtype, x->data, i));
-        return;
-    }
-    put(l, "%" PRId64, whole);
+    const eddy_dtype d = x->type.dtype, part = eddy_dtype_real(d);
+    if (eddy_dtype_is_complex(d))
+        put(l, "(%g,%g)", eddy__float_at(part, x->data, 2 * i),
+            eddy__float_at(part, x->data, 2 * i + 1));
+    else if (eddy__dtype_is_float(d)) put(l, "%g", eddy__real_at(x, i));
+    else put(l, "%" PRId64, eddy__whole_at(d, x->data, i));
 }
 
 static int64_t shown_of(const eddy_buffer *x, int64_t summarize)
