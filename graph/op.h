@@ -264,8 +264,8 @@ EDDY_API void eddy_batch_as_is(eddy_batch *b);
 /* -------------------------------------------------------------- inputs -- */
 
 /* Sets of element types, and of ranks, that an input accepts: EDDY_TAKES_FLOATS | EDDY_RANK(2).
- * A set without types accepts every type, one without ranks every rank. To support another
- * element type, add it here. */
+ * A set without types accepts every type, one without ranks every rank. docs/inside/adding-a-type.md
+ * says what else a new type needs. */
 #define EDDY_TYPE(dtype)     (1u << (dtype))
 #define EDDY_TAKES_FLOATS          (EDDY_TYPE(EDDY_FLOAT32) | EDDY_TYPE(EDDY_FLOAT64))
 #define EDDY_TAKES_HALVES          (EDDY_TYPE(EDDY_FLOAT16) | EDDY_TYPE(EDDY_BFLOAT16))

@@ -1,6 +1,7 @@
 /* layer.c -- code shared by all layers: checks of arguments, creation of variables, and reuse of
  * another layer's variables. */
 #include "layers/internal.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ bool eddy__layer_check_input(eddy_layer *l, eddy_tensor x)
         eddy_identity(x);                       /* reports or propagates the error */
         return false;
     }
-    if (l->dtype == EDDY_FLOAT32 || l->dtype == EDDY_FLOAT64) return true;
+    if (eddy__dtype_is_float(l->dtype)) return true;
     eddy_fail(l->graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected "
               "[scope '%.200s']", l->who, eddy_dtype_name(l->dtype), scope_of(l));
     return false;

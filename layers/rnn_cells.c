@@ -2,6 +2,7 @@
 #include "layers/rnn_cells.h"
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "layers/cells.h"
 #include "layers/rnn_internal.h"
 #include "ops/short_names.h"
@@ -69,7 +70,7 @@ static bool prepare(eddy_graph *g, eddy_type x, void *context)
 {
     ready_cell *r = context;
     char        text[200];
-    if ((x.dtype != EDDY_FLOAT32 && x.dtype != EDDY_FLOAT64) || x.shape.rank != 2 ||
+    if (!eddy__dtype_is_float(x.dtype) || x.shape.rank != 2 ||
         x.shape.dim[1] < 0) {
         eddy_fail(g, x.shape.rank == 2 && x.shape.dim[1] >= 0 ? EDDY_BAD_DTYPE : EDDY_BAD_SHAPE,
                   "%s: the input of a step is %s; it must be float32 or float64, [batch, n], and n "

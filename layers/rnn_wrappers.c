@@ -1,6 +1,7 @@
 /* rnn_wrappers.c -- cells made of cells: stacked, with dropout, residual. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "layers/rnn_cells.h"
 #include "layers/rnn_internal.h"
 #include "ops/short_names.h"
@@ -147,7 +148,7 @@ static eddy_tensor drop(const dropout *d, int k, eddy_tensor x)
 {
     const eddy_dtype  dtype = eddy_dtype_of(x);
     const eddy_tensor mask = d->masks[k], when = d->args.training_when;
-    if (rate_of(d, k) <= 0 || (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)) return x;
+    if (rate_of(d, k) <= 0 || !eddy__dtype_is_float(dtype)) return x;
     if (d->args.variational_recurrent && !mask.graph) return x;
     eddy_tensor y = mask.graph ? Mul(x, mask)
                                : eddy_dropout(x, rate_of(d, k),

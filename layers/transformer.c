@@ -2,6 +2,7 @@
  * layers. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "layers/attention.h"
 #include "layers/internal.h"
 #include "ops/short_names.h"
@@ -16,7 +17,7 @@ eddy_tensor eddy_sinusoidal_positions(eddy_graph *g, int64_t length, int64_t uni
     const eddy_layer l = { .graph = g, .who = "sinusoidal positions" };
     if (!eddy__graph_ready(g)) return eddy_none(eddy__graph_alive(g) ? g : NULL);
     if (!dtype) dtype = EDDY_FLOAT32;
-    if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(dtype))
         return eddy_fail(g, EDDY_BAD_DTYPE, "sinusoidal positions: dtype is %s; float32 or "
                          "float64 expected", eddy_dtype_name(dtype));
     if (!eddy__layer_check_count(&l, "length", length) ||

@@ -1,9 +1,9 @@
 /* array.c -- arrays: reference-counted data with an element type and a shape. */
 #include "graph/base/half.h"
 #include "graph/base/base.h"
+#include "graph/base/dtype.h"
 
 #include <complex.h>
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -185,24 +185,21 @@ bool       eddy__array_is_borrowed(const eddy_array *a) { return a && !a->base; 
 
 /* ------------------------------------------------------------ elements -- */
 
+/* An element as a double, the real part if it is complex. */
+#define GET_FLOATING(suffix, x) (double)(x)
+#define GET_INTEGER(suffix, x)  (double)(x)
+#define GET_BOOLEAN(suffix, x)  (x) != 0
+#define GET_HALF(suffix, x)     (double)eddy__f32_of_##suffix(x)
+#define GET_COMPLEX(suffix, x)  creal((double complex)(x))
+#define GET(suffix, ...)                                                        \
+    case EDDY_COLUMN(DTYPE, suffix):                                            \
+        return EDDY_OF_KIND(GET, suffix)(suffix, ((const EDDY_COLUMN(ELEMENT, suffix) *)p)[i]);
+
 double eddy_array_get(const eddy_array *a, int64_t i)
 {
     if (!a || i < 0 || i >= a->count) return NAN;
     const void *p = a->data;
-    switch (a->type.dtype) {
-    case EDDY_FLOAT32:    return ((const float *)p)[i];
-    case EDDY_FLOAT64:    return ((const double *)p)[i];
-    case EDDY_INT32:      return ((const int32_t *)p)[i];
-    case EDDY_INT64:      return (double)((const int64_t *)p)[i];
-    case EDDY_UINT8:      return ((const uint8_t *)p)[i];
-    case EDDY_BOOL:       return ((const uint8_t *)p)[i] != 0;
-    case EDDY_FLOAT16:    return (double)eddy__f32_of_f16(((const uint16_t *)p)[i]);
-    case EDDY_BFLOAT16:   return (double)eddy__f32_of_bf16(((const uint16_t *)p)[i]);
-    case EDDY_COMPLEX64:  return crealf(((const float complex *)p)[i]);
-    case EDDY_COMPLEX128: return creal(((const double complex *)p)[i]);
-    case EDDY_DEFAULT_DTYPE:
-    case EDDY_DTYPES:     break;
-    }
+    switch ((int)a->type.dtype) { FOR_ALL_TYPES(GET, 0) }
     return NAN;
 }
 
@@ -215,41 +212,43 @@ static int64_t saturated(double v, int64_t low, int64_t high)
     return (int64_t)v;
 }
 
+/* The element whose value is v. */
+#define SET_FLOATING(suffix) v
+#define SET_INTEGER(suffix)  \
+    saturated(v, EDDY_COLUMN(LOWEST, suffix), EDDY_COLUMN(HIGHEST, suffix))
+#define SET_BOOLEAN(suffix)  v != 0
+#define SET_HALF(suffix)     eddy__##suffix##_of_f64(v)
+#define SET_COMPLEX(suffix)  v
+#define SET(suffix, ...)                                                        \
+    case EDDY_COLUMN(DTYPE, suffix):                                            \
+        ((EDDY_COLUMN(ELEMENT, suffix) *)p)[i] =                                \
+            (EDDY_COLUMN(ELEMENT, suffix))(EDDY_OF_KIND(SET, suffix)(suffix));  \
+        break;
+
+void eddy__element_put(eddy_dtype d, void *p, int64_t i, double v)
+{
+    switch ((int)d) { FOR_ALL_TYPES(SET, 0) }
+}
+
 bool eddy_array_set(eddy_array *a, int64_t i, double v)
 {
     if (!a || i < 0 || i >= a->count) return false;
-    void *p = a->data;
-    switch (a->type.dtype) {
-    case EDDY_FLOAT32:    ((float *)p)[i] = (float)v; return true;
-    case EDDY_FLOAT64:    ((double *)p)[i] = v; return true;
-    case EDDY_INT32: ((int32_t *)p)[i] = (int32_t)saturated(v, INT32_MIN, INT32_MAX); return true;
-    case EDDY_INT64:      ((int64_t *)p)[i] = saturated(v, INT64_MIN, INT64_MAX); return true;
-    case EDDY_UINT8:      ((uint8_t *)p)[i] = (uint8_t)saturated(v, 0, UINT8_MAX); return true;
-    case EDDY_BOOL:       ((uint8_t *)p)[i] = v != 0; return true;
-    case EDDY_FLOAT16:    ((uint16_t *)p)[i] = eddy__f16_of_f64(v); return true;
-    case EDDY_BFLOAT16:   ((uint16_t *)p)[i] = eddy__bf16_of_f64(v); return true;
-    case EDDY_COMPLEX64:  ((float complex *)p)[i] = (float)v; return true;
-    case EDDY_COMPLEX128: ((double complex *)p)[i] = v; return true;
-    case EDDY_DEFAULT_DTYPE:
-    case EDDY_DTYPES:     break;
-    }
-    return false;
+    eddy__element_put(a->type.dtype, a->data, i, v);
+    return true;
 }
 
 double eddy_array_get_imag(const eddy_array *a, int64_t i)
 {
     if (!a || i < 0 || i >= a->count) return NAN;
-    if (a->type.dtype == EDDY_COMPLEX64) return cimagf(((const float complex *)a->data)[i]);
-    return a->type.dtype == EDDY_COMPLEX128 ? cimag(((const double complex *)a->data)[i]) : 0;
+    if (!eddy_dtype_is_complex(a->type.dtype)) return 0;
+    return eddy__float_at(eddy_dtype_real(a->type.dtype), a->data, 2 * i + 1);
 }
 
 bool eddy_array_set_complex(eddy_array *a, int64_t i, double re, double im)
 {
     if (!a || i < 0 || i >= a->count || !eddy_dtype_is_complex(a->type.dtype)) return false;
-    const float  narrow[2] = { (float)re, (float)im };
-    const double wide[2] = { re, im };
-    if (a->type.dtype == EDDY_COMPLEX64) memcpy((float *)a->data + 2 * i, narrow, sizeof narrow);
-    else memcpy((double *)a->data + 2 * i, wide, sizeof wide);
+    eddy__float_put(eddy_dtype_real(a->type.dtype), a->data, 2 * i, re);
+    eddy__float_put(eddy_dtype_real(a->type.dtype), a->data, 2 * i + 1, im);
     return true;
 }
 
@@ -301,7 +300,8 @@ char *eddy_array_print(const eddy_array *a, int64_t limit, char *buf, size_t siz
             break;
         }
         if (a->type.dtype == EDDY_BOOL) PUT(eddy_array_get(a, i) != 0 ? "true" : "false");
-        else if (a->type.dtype == EDDY_INT64) PUT("%lld", (long long)((const int64_t *)a->data)[i]);
+        else if (eddy_dtype_is_integer(a->type.dtype))
+            PUT("%lld", (long long)eddy__whole_at(a->type.dtype, a->data, i));
         else {
             const int  digits = eddy_dtype_real(a->type.dtype) == EDDY_FLOAT64 ? 10 : 7;
             const bool pair = eddy_dtype_is_complex(a->type.dtype);

@@ -1,31 +1,37 @@
-/* dtype.c -- element types: their names, sizes and properties. */
-#include "graph/base/base.h"
+/* dtype.c -- element types: their names, sizes and properties, from the list in
+ * graph/base/element_types.h. */
+#include "graph/base/dtype.h"
 
 #include <string.h>
 
-enum { FLOATING = 1, INTEGER = 2, COMPLEX = 4 };
-
-static const struct {
+typedef struct properties {
     const char *name;
     size_t      size;
     int         kind;
-} dtypes[EDDY_DTYPES] = {
-    [EDDY_FLOAT32]    = { "float32",    4,  FLOATING },
-    [EDDY_FLOAT64]    = { "float64",    8,  FLOATING },
-    [EDDY_INT32]      = { "int32",      4,  INTEGER },
-    [EDDY_INT64]      = { "int64",      8,  INTEGER },
-    [EDDY_UINT8]      = { "uint8",      1,  INTEGER },
-    [EDDY_BOOL]       = { "bool",       1,  0 },
-    [EDDY_FLOAT16]    = { "float16",    2,  FLOATING },
-    [EDDY_BFLOAT16]   = { "bfloat16",   2,  FLOATING },
-    [EDDY_COMPLEX64]  = { "complex64",  8,  COMPLEX },
-    [EDDY_COMPLEX128] = { "complex128", 16, COMPLEX },
-};
+    int64_t     lowest, highest;      /* of integers */
+    int         digits, exponent;     /* of floats */
+} properties;
 
-static bool is_dtype(eddy_dtype d) { return (int)d > 0 && (int)d < EDDY_DTYPES; }
+#define LIMITS_INTEGER(suffix)  .lowest = EDDY_COLUMN(LOWEST, suffix), \
+                                .highest = EDDY_COLUMN(HIGHEST, suffix)
+#define LIMITS_BOOLEAN          LIMITS_INTEGER
+#define LIMITS_FLOATING(suffix) .digits = EDDY_COLUMN(DIGITS, suffix), \
+                                .exponent = EDDY_COLUMN(EXPONENT, suffix)
+#define LIMITS_HALF             LIMITS_FLOATING
+#define LIMITS_COMPLEX          LIMITS_FLOATING
+#define ROW(suffix, ...)                                                        \
+    [EDDY_COLUMN(DTYPE, suffix)] = { EDDY_COLUMN(NAME, suffix), EDDY_COLUMN(BITS, suffix) / 8, \
+        EDDY_OF_KIND(EDDY_KIND, suffix), EDDY_OF_KIND(LIMITS, suffix)(suffix) },
+static const properties dtypes[EDDY_DTYPES] = { FOR_ALL_TYPES(ROW, 0) };
 
-const char *eddy_dtype_name(eddy_dtype d) { return is_dtype(d) ? dtypes[d].name : "?"; }
-size_t      eddy_dtype_size(eddy_dtype d) { return is_dtype(d) ? dtypes[d].size : 0; }
+/* Of no kind if there is no such dtype. */
+static const properties *of(eddy_dtype d)
+{
+    return &dtypes[(int)d > 0 && (int)d < EDDY_DTYPES ? d : EDDY_DEFAULT_DTYPE];
+}
+
+const char *eddy_dtype_name(eddy_dtype d) { return of(d)->name ? of(d)->name : "?"; }
+size_t      eddy_dtype_size(eddy_dtype d) { return of(d)->size; }
 
 eddy_dtype eddy_dtype_named(const char *name)
 {
@@ -34,14 +40,53 @@ eddy_dtype eddy_dtype_named(const char *name)
     return EDDY_DEFAULT_DTYPE;
 }
 
-static bool has_kind(eddy_dtype d, int kind) { return is_dtype(d) && (dtypes[d].kind & kind) != 0; }
-
 eddy_dtype eddy_dtype_real(eddy_dtype d)
 {
     return d == EDDY_COMPLEX64 ? EDDY_FLOAT32 : d == EDDY_COMPLEX128 ? EDDY_FLOAT64 : d;
 }
 
-bool eddy_dtype_is_floating(eddy_dtype d)       { return has_kind(d, FLOATING); }
-bool eddy_dtype_is_integer(eddy_dtype d)        { return has_kind(d, INTEGER); }
-bool eddy_dtype_is_complex(eddy_dtype d)        { return has_kind(d, COMPLEX); }
-bool eddy_dtype_is_differentiable(eddy_dtype d) { return has_kind(d, FLOATING | COMPLEX); }
+eddy_dtype eddy__dtype_complex(eddy_dtype d)
+{
+    return d == EDDY_FLOAT32 ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+}
+
+bool eddy_dtype_is_floating(eddy_dtype d)
+{
+    return of(d)->kind == EDDY_KIND_FLOATING || of(d)->kind == EDDY_KIND_HALF;
+}
+bool eddy_dtype_is_integer(eddy_dtype d) { return of(d)->kind == EDDY_KIND_INTEGER; }
+bool eddy_dtype_is_complex(eddy_dtype d) { return of(d)->kind == EDDY_KIND_COMPLEX; }
+bool eddy_dtype_is_differentiable(eddy_dtype d)
+{
+    return eddy_dtype_is_floating(d) || eddy_dtype_is_complex(d);
+}
+
+bool eddy__dtype_is_float(eddy_dtype d) { return of(d)->kind == EDDY_KIND_FLOATING; }
+
+bool eddy__dtype_is_index(eddy_dtype d)
+{
+#define IS_INDEX(suffix, ...) || d == EDDY_COLUMN(DTYPE, suffix)
+    return false FOR_INDICES(IS_INDEX, 0);
+}
+
+bool eddy__dtype_holds(eddy_dtype d, double v)
+{
+    if (!eddy_dtype_is_integer(d)) return true;
+    return v == trunc(v) && v >= (double)of(d)->lowest && v < (double)of(d)->highest + 1;
+}
+
+int64_t eddy__dtype_lowest(eddy_dtype d)  { return of(d)->lowest; }
+int64_t eddy__dtype_highest(eddy_dtype d) { return of(d)->highest; }
+double eddy__dtype_epsilon(eddy_dtype d)
+{
+    return of(d)->digits > 0 ? ldexp(1, 1 - of(d)->digits) : 0;
+}
+double eddy__dtype_smallest(eddy_dtype d)
+{
+    return of(d)->digits > 0 ? ldexp(1, 2 - of(d)->exponent) : 0;
+}
+double eddy__dtype_largest(eddy_dtype d)
+{
+    return of(d)->digits > 0 ? ldexp(2 - eddy__dtype_epsilon(d), of(d)->exponent - 1)
+                             : (double)INFINITY;
+}

@@ -2,6 +2,7 @@
  * attribute per line, everything that the reader needs and nothing twice. */
 #include "graph/internal.h"
 #include "graph/files/graph_yaml.h"
+#include "graph/base/dtype.h"
 
 #include <string.h>
 
@@ -156,10 +157,8 @@ static bool print_number(const eddy_array *a, int64_t i, char *buf)
     if (d == EDDY_FLOAT64)
         return strncmp(eddy__number_print(((const double *)p)[i], false, buf), "nan:", 4) != 0;
     if (d == EDDY_BOOL) strcpy(buf, ((const uint8_t *)p)[i] ? "true" : "false");
-    else if (d == EDDY_INT64)
-        snprintf(buf, EDDY_NUMBER_TEXT, "%lld", (long long)((const int64_t *)p)[i]);
-    else if (d == EDDY_INT32 || d == EDDY_UINT8)
-        snprintf(buf, EDDY_NUMBER_TEXT, "%d", (int)eddy_array_get(a, i));
+    else if (eddy_dtype_is_integer(d))
+        snprintf(buf, EDDY_NUMBER_TEXT, "%lld", (long long)eddy__whole_at(d, p, i));
     else return false;
     return true;
 }

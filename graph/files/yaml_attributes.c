@@ -1,5 +1,6 @@
 /* yaml_attributes.c -- conversion of YAML items to values: numbers, shapes, arrays, attributes. */
 #include "graph/files/yaml_tree.h"
+#include "graph/base/dtype.h"
 
 #include <string.h>
 
@@ -172,12 +173,10 @@ static bool read_number(eddy_yaml_parser *p, const eddy_yaml_item *it, eddy_dtyp
         ((uint8_t *)data)[i] = b;
     } else if (eddy_dtype_is_integer(d)) {
         if (!eddy__yaml_integer(p, it, &n)) return false;
-        if ((d == EDDY_INT32 && n != (int32_t)n) || (d == EDDY_UINT8 && n != (uint8_t)n))
+        if (n < eddy__dtype_lowest(d) || n > eddy__dtype_highest(d))
             return eddy__yaml_fail(p, it, EDDY_CORRUPT, "%s does not fit in %s", it->text,
                                    eddy_dtype_name(d));
-        if (d == EDDY_INT64) ((int64_t *)data)[i] = n;
-        else if (d == EDDY_INT32) ((int32_t *)data)[i] = (int32_t)n;
-        else ((uint8_t *)data)[i] = (uint8_t)n;
+        eddy__whole_put(d, data, i, n);
     } else {
         return eddy__yaml_fail(p, it, EDDY_CORRUPT, "elements of %s must be given in base64",
                                eddy_dtype_name(d));

@@ -175,21 +175,8 @@ static bool put_infer(eddy_infer *c)
 }
 
 #define TEMPLATE "ops/kernels/arrays/put_along_loops.h"
-#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#define TYPES    FOR_NUMBERS_COMPLEX
 #include "ops/kernels/for_types.h"
-
-static eddy_parallel_fn put_of(eddy_dtype d)
-{
-    switch ((int)d) {
-    case EDDY_FLOAT32:   return put_f32;
-    case EDDY_FLOAT64:   return put_f64;
-    case EDDY_INT32:     return put_i32;
-    case EDDY_INT64:     return put_i64;
-    case EDDY_COMPLEX64: return put_c64;
-    case EDDY_UINT8:     return put_u8;
-    default:             return put_c128;
-    }
-}
 
 static eddy_status put_kernel(eddy_kernel *k)
 {
@@ -198,7 +185,7 @@ static eddy_status put_kernel(eddy_kernel *k)
                  eddy__lanes_of(k->out[0]->type.shape, a->axis) };
     if (k->out[0]->count == 0) return EDDY_OK;
     eddy_parallel(k, t.y.outer, WORK / ((t.x.n + t.y.n) * t.y.inner) + 1,
-                  put_of(k->out[0]->type.dtype), &t);
+                  EDDY_FOR_TYPE(put, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype), &t);
     return EDDY_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 
@@ -215,17 +216,6 @@ eddy_tensor eddy_scalar(eddy_graph *g, double v)
     return eddy_number(g, EDDY_FLOAT32, v);
 }
 
-/* Whether this dtype can represent v; an integer type, only whole numbers in its range. */
-static bool holds(eddy_dtype d, double v)
-{
-    switch ((int)d) {
-    case EDDY_INT32: return v == trunc(v) && v >= -0x1p31 && v < 0x1p31;
-    case EDDY_INT64: return v == trunc(v) && v >= -0x1p63 && v < 0x1p63;
-    case EDDY_UINT8: return v == trunc(v) && v >= 0 && v < 256;
-    default:         return true;
-    }
-}
-
 /** A scalar constant of t's dtype: the meaning of a plain number in a formula.
  *
  *  Errors: BAD_DTYPE if t's dtype is an integer type that cannot represent the number: cast t.
@@ -246,7 +236,7 @@ eddy_tensor eddy_number_like(double v, eddy_tensor t)
         double was = eddy_array_get(known, 0);
         if (memcmp(&was, &v, sizeof v) == 0) return *slot;
     }
-    if (!holds(dtype, v))
+    if (!eddy__dtype_holds(dtype, v))
         return eddy_fail(
             g, EDDY_BAD_DTYPE,
             "the number %g cannot be combined with '%.200s' of type %s; cast the tensor", v,
@@ -369,19 +359,7 @@ static eddy_status ones_like_kernel(eddy_kernel *k)
 {
     eddy_buffer *y = k->out[0];
     if (y->count == 0) return EDDY_OK;
-    switch ((int)y->type.dtype) {
-    case EDDY_FLOAT32: *(float *)y->data = 1; break;
-    case EDDY_FLOAT64: *(double *)y->data = 1; break;
-    case EDDY_COMPLEX64:  *(float complex *)y->data = 1; break;
-    case EDDY_COMPLEX128: *(double complex *)y->data = 1; break;
-    case EDDY_INT32:   *(int32_t *)y->data = 1; break;
-    case EDDY_INT64:   *(int64_t *)y->data = 1; break;
-    case EDDY_UINT8:
-    case EDDY_BOOL:    *(uint8_t *)y->data = 1; break;
-    default:
-        return eddy_kernel_fail(k, EDDY_UNIMPLEMENTED, "not implemented for %s",
-                                eddy_dtype_name(y->type.dtype));
-    }
+    eddy__element_put(y->type.dtype, y->data, 0, 1);
     repeat_first(y->data, eddy_dtype_size(y->type.dtype), y->count);
     return EDDY_OK;
 }

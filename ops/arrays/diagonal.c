@@ -6,6 +6,7 @@
 #include "graph/base/min_max.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -80,7 +81,7 @@ static bool band_is_valid(eddy_infer *c)
                                "the range of diagonals from %lld to %lld is empty",
                                (long long)a->lower, (long long)a->upper);
     if (a->padding != 0 && !eddy_dtype_is_integer(c->in[0].dtype) &&
-        c->in[0].dtype != EDDY_FLOAT32 && c->in[0].dtype != EDDY_FLOAT64)
+        !eddy__dtype_is_float(c->in[0].dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "padding_value must be 0 for %s",
                                eddy_dtype_name(c->in[0].dtype));
     return true;

@@ -3,6 +3,7 @@
  * and scatters. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -120,7 +121,7 @@ eddy_tensor eddy_dynamic_partition_with(const eddy_dynamic_partition_args *given
                          "dynamic_partition: num is %lld; expected 1 to %d", (long long)a.num,
                          EDDY_MAX_INPUTS);
     const eddy_dtype d = eddy_dtype_of(a.partitions);
-    if (d != EDDY_INT32 && d != EDDY_INT64)
+    if (!eddy__dtype_is_index(d))
         return eddy_fail(g, EDDY_BAD_DTYPE,
                          "dynamic_partition: partitions is %s; int32 or int64 expected",
                          eddy_dtype_name(d));

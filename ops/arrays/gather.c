@@ -163,14 +163,13 @@ typedef uint32_t __attribute__((may_alias, aligned(1))) bits32;
 typedef uint64_t __attribute__((may_alias, aligned(1))) bits64;
 
 #define TEMPLATE "ops/kernels/arrays/gather_loops.h"
-#define TYPES    FOR_I32 | FOR_I64
+#define TYPES    FOR_INDICES
 #include "ops/kernels/for_types.h"
 
 static eddy_parallel_fn gather_of(size_t bytes, eddy_dtype index)
 {
-    const bool narrow = index == EDDY_INT32;
-    if (bytes == 4) return narrow ? gather_4_i32 : gather_4_i64;
-    if (bytes == 8) return narrow ? gather_8_i32 : gather_8_i64;
+    if (bytes == 4) return EDDY_FOR_TYPE(gather_4, FOR_INDICES, index);
+    if (bytes == 8) return EDDY_FOR_TYPE(gather_8, FOR_INDICES, index);
     return gather_rows;
 }
 

@@ -343,8 +343,7 @@ static eddy_status sum_duplicates_kernel(eddy_kernel *k)
     for (int64_t i = 0; i < n; i++) {
         const int64_t first = first_position(k, indices, i);
         const int64_t v = first == i ? eddy__index_at(indices, i) : -1;
-        if (unique->type.dtype == EDDY_INT32) ((int32_t *)unique->data)[i] = (int32_t)v;
-        else ((int64_t *)unique->data)[i] = v;
+        eddy__index_put(unique, i, v);
         if (first == i || bytes == 0) continue;
         char *row = (char *)values->data + (size_t)i * bytes;
         add(inner, (char *)values->data + (size_t)first * bytes, row);

@@ -4,6 +4,8 @@
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
+#include "graph/base/dtype.h"
+#include "ops/kernels/arrays/index_checks.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -77,19 +79,10 @@ static void select_batch(eddy_batch *b)
 #define TYPES    FOR_NUMBERS
 #include "ops/kernels/for_types.h"
 
-typedef int64_t places_fn(int64_t n, const void *x, int64_t *at);
-
-static places_fn *places_of(eddy_dtype d)
+/* The numbers of the elements that are not 0, or of the bools that are true. */
+static int64_t places(eddy_dtype d, int64_t n, const void *x, int64_t *at)
 {
-    switch ((int)d) {
-    case EDDY_FLOAT32: return places_f32;
-    case EDDY_FLOAT64: return places_f64;
-    case EDDY_INT32:   return places_i32;
-    case EDDY_INT64:   return places_i64;
-    case EDDY_UINT8:
-    case EDDY_BOOL:    return places_u8;
-    default:           return NULL;
-    }
+    return EDDY_FOR_TYPE(places, FOR_NUMBERS, eddy__dtype_as_number(d))(n, x, at);
 }
 
 static bool nonzero_infer(eddy_infer *c)
@@ -102,8 +95,7 @@ static bool nonzero_infer(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "fill is %g; expected a whole number up to 2^62", a->fill);
     if (c->value[0] && a->batch_dims == 0)
-        count = places_of(x->dtype)(eddy_array_count(c->value[0]), eddy_array_data(c->value[0]),
-                                    NULL);
+        count = places(x->dtype, eddy_array_count(c->value[0]), eddy_array_data(c->value[0]), NULL);
     if (!rows_of(c, count, &rows)) return false;
     eddy_shape y = eddy__shape_open((int)a->batch_dims + 2),
                n = eddy__shape_open((int)a->batch_dims);
@@ -132,7 +124,7 @@ static eddy_status nonzero_kernel(eddy_kernel *k)
     int64_t            *y = k->out[0]->data, *at = k->scratch;
     for (int64_t e = 0; e < k->out[1]->count; e++) {
         const char   *from = (const char *)x->data + (size_t)(e * n) * size;
-        const int64_t found = places_of(x->type.dtype)(n, from, at);
+        const int64_t found = places(x->type.dtype, n, from, at);
         const int64_t rows = a->size > 0 ? a->size : found;
         ((int64_t *)k->out[1]->data)[e] = found;
         set_rows(k, 0, found);
@@ -195,18 +187,22 @@ eddy_tensor eddy_nonzero_with(const eddy_nonzero_args *given)
 static uint64_t key_of(eddy_dtype d, const void *x, int64_t i)
 {
     uint64_t key = 0;
-    if (d == EDDY_FLOAT32 && ((const float *)x)[i] != 0) memcpy(&key, (const float *)x + i, 4);
-    if (d == EDDY_FLOAT64 && ((const double *)x)[i] != 0) memcpy(&key, (const double *)x + i, 8);
-    if (d == EDDY_INT32) key = (uint64_t)((const int32_t *)x)[i];
-    if (d == EDDY_INT64) key = (uint64_t)((const int64_t *)x)[i];
-    if (d == EDDY_UINT8 || d == EDDY_BOOL) key = ((const uint8_t *)x)[i];
+#define KEY(suffix, ...)                                                        \
+    if (d == EDDY_COLUMN(DTYPE, suffix)) {                                      \
+        const EDDY_COLUMN(ELEMENT, suffix) v = ((const EDDY_COLUMN(ELEMENT, suffix) *)x)[i]; \
+        if (v != 0) memcpy(&key, &v, sizeof v);                                 \
+    }
+    FOR_NUMBERS(KEY, 0)
     return key;
 }
 
 static bool is_nan_at(eddy_dtype d, const void *x, int64_t i)
 {
-    return (d == EDDY_FLOAT32 && ((const float *)x)[i] != ((const float *)x)[i]) ||
-           (d == EDDY_FLOAT64 && ((const double *)x)[i] != ((const double *)x)[i]);
+#define IS_NAN(suffix, ...)                                                     \
+    if (d == EDDY_COLUMN(DTYPE, suffix))                                        \
+        return isnan(((const EDDY_COLUMN(ELEMENT, suffix) *)x)[i]);
+    FOR_FLOATS(IS_NAN, 0)
+    return false;
 }
 
 /* Elements by hashing: open addressing over the numbers of distinct values.  An element consists
@@ -300,7 +296,7 @@ static bool unique_infer(eddy_infer *c)
     const eddy_type    *x = &c->in[0];
     const int           own = (int)a->batch_dims;
     int64_t rows;
-    if (a->out_idx != EDDY_INT32 && a->out_idx != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->out_idx))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_idx is %s; int32 or int64 expected",
                                eddy_dtype_name(a->out_idx));
     if (!examples_fit(c)) return false;
@@ -323,12 +319,6 @@ static eddy_status unique_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static void store(const eddy_buffer *y, int64_t i, int64_t v)
-{
-    if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[i] = (int32_t)v;
-    else ((int64_t *)y->data)[i] = v;
-}
-
 /* Example e, which has n elements. */
 static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
 {
@@ -341,18 +331,19 @@ static void unique_row(eddy_kernel *k, int64_t e, int64_t n)
     char   *y = (char *)k->out[0]->data + (size_t)(e * room) * size;
     for (int64_t i = 0; i < n; i++) {
         const int64_t before = v.found, id = number_of(&v, i);
-        store(k->out[1], e * n + i, id < room ? id : -1);
+        eddy__index_put(k->out[1], e * n + i, id < room ? id : -1);
         if (id >= room) continue;
         if (id == before) memcpy(y + (size_t)id * size, from + (size_t)i * size, size);
-        store(counts, e * room + id, id == before ? 1 : eddy__index_at(counts, e * room + id) + 1);
+        eddy__index_put(counts, e * room + id,
+                        id == before ? 1 : eddy__index_at(counts, e * room + id) + 1);
     }
     set_rows(k, 0, v.found);
     set_rows(k, 2, v.found);
     for (int64_t i = v.found; i < room && a->size > 0; i++) {
         memset(y + (size_t)i * size, 0, size);
-        store(counts, e * room + i, 0);
+        eddy__index_put(counts, e * room + i, 0);
     }
-    store(k->out[3], e, v.found);
+    eddy__index_put(k->out[3], e, v.found);
 }
 
 static eddy_status unique_kernel(eddy_kernel *k)
@@ -426,9 +417,6 @@ static bool first_equal_infer(eddy_infer *c)
     const eddy_type   *x = &c->in[0];
     eddy_shape y = eddy__shape_open((int)a->batch_dims + 1);
     int axis;
-    if (!places_of(x->dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "x is %s; bool, float32, float64, int32, int64 "
-                               "or uint8 expected", eddy_dtype_name(x->dtype));
     if (a->batch_dims < 0 || a->batch_dims >= EDDY_MAX_RANK)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "batch_dims = %lld is out of range",
                                (long long)a->batch_dims);
@@ -480,6 +468,7 @@ static void first_equal_batch(eddy_batch *b)
 
 const eddy_op_def eddy_op_first_equal = {
     .name = "FirstEqual", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_ORDERED }),
     .attrs_size = sizeof(first_attrs), .attrs = EDDY_ATTRS(first_attrs, axis, batch_dims),
     .infer = first_equal_infer, .prepare = first_equal_prepare, .kernel = first_equal_kernel,
     .gradient = eddy_not_differentiable, .batch = first_equal_batch,

@@ -2,10 +2,10 @@
  * arrays made from a few numbers, and arithmetic on shapes; composed of other operations. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
-#include <float.h>
 #include <math.h>
 
 /* Values are computed in float64, in which integers up to this one are exact. */
@@ -17,7 +17,7 @@ static const int64_t exact = (int64_t)1 << 53;
 static bool may_be_far(eddy_tensor start, eddy_tensor stop)
 {
     const eddy_array *a = eddy_constant_value(start), *b = eddy_constant_value(stop);
-    const double      most = eddy_dtype_of(start) == EDDY_FLOAT32 ? FLT_MAX : DBL_MAX;
+    const double      most = eddy__dtype_largest(eddy_dtype_of(start));
     if (eddy_dtype_is_complex(eddy_dtype_of(start))) return false;
     if (!a || !b || eddy_array_count(a) != 1 || eddy_array_count(b) != 1) return true;
     return !(fabs(eddy_array_get(b, 0) / 2 - eddy_array_get(a, 0) / 2) < most / 2);
@@ -124,7 +124,7 @@ eddy_tensor eddy_meshgrid(eddy_list list, bool xy)
 eddy_tensor eddy_sequence_mask(eddy_tensor lengths, int64_t maxlen, eddy_dtype dtype)
 {
     const eddy_dtype d = eddy_dtype_of(lengths);
-    if (eddy_is_valid(lengths) && d != EDDY_INT32 && d != EDDY_INT64)
+    if (eddy_is_valid(lengths) && !eddy__dtype_is_index(d))
         return eddy_fail(lengths.graph, EDDY_BAD_DTYPE,
                          "sequence_mask: lengths is %s; int32 or int64 expected",
                          eddy_dtype_name(d));
@@ -307,7 +307,7 @@ eddy_tensor eddy_unravel_index(eddy_tensor indices, eddy_shape dims)
         return eddy_fail(indices.graph, EDDY_INVALID_ARGUMENT,
                          "unravel_index: the shape must be known and have 1 to 2^53 elements");
     const eddy_dtype d = eddy_dtype_of(indices);
-    if (d != EDDY_INT32 && d != EDDY_INT64)
+    if (!eddy__dtype_is_index(d))
         return eddy_fail(indices.graph, EDDY_BAD_DTYPE,
                          "unravel_index: indices is %s; int32 or int64 expected",
                          eddy_dtype_name(d));

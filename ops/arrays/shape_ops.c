@@ -1,6 +1,8 @@
 /* shape_ops.c -- shape, size, rank and range as tensors. A session folds them to constants: it
  * never computes a tensor to learn its shape. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/dtype.h"
+#include "ops/kernels/arrays/index_checks.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -16,19 +18,13 @@ static const eddy_attr_field shape_fields[] = EDDY_FIELDS(shape_attrs, dtype);
 static bool dtype_holds(eddy_infer *c, int64_t largest)
 {
     const shape_attrs *a = c->attrs;
-    if (a->dtype != EDDY_INT32 && a->dtype != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
                                eddy_dtype_name(a->dtype));
     if (a->dtype == EDDY_INT32 && largest > INT32_MAX)
         return eddy_infer_fail(c, EDDY_OUT_OF_RANGE, "%lld does not fit in int32; use int64",
                                (long long)largest);
     return true;
-}
-
-static void store(const eddy_buffer *y, int64_t i, int64_t v)
-{
-    if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[i] = (int32_t)v;
-    else ((int64_t *)y->data)[i] = v;
 }
 
 static eddy_tensor apply(const eddy_op_def *op, eddy_tensor x, eddy_dtype dtype)
@@ -59,7 +55,7 @@ static bool shape_infer(eddy_infer *c)
 static eddy_status shape_kernel(eddy_kernel *k)
 {
     const eddy_shape x = k->in[0]->type.shape;
-    for (int i = 0; i < x.rank; i++) store(k->out[0], i, x.dim[i]);
+    for (int i = 0; i < x.rank; i++) eddy__index_put(k->out[0], i, x.dim[i]);
     return EDDY_OK;
 }
 
@@ -93,7 +89,7 @@ static bool size_infer(eddy_infer *c)
 
 static eddy_status size_kernel(eddy_kernel *k)
 {
-    store(k->out[0], 0, eddy_shape_count(k->in[0]->type.shape));
+    eddy__index_put(k->out[0], 0, eddy_shape_count(k->in[0]->type.shape));
     return EDDY_OK;
 }
 
@@ -122,7 +118,7 @@ static bool rank_infer(eddy_infer *c)
 
 static eddy_status rank_kernel(eddy_kernel *k)
 {
-    store(k->out[0], 0, k->in[0]->type.shape.rank);
+    eddy__index_put(k->out[0], 0, k->in[0]->type.shape.rank);
     return EDDY_OK;
 }
 
@@ -157,7 +153,7 @@ static bool row_numbers_infer(eddy_infer *c)
 
 static eddy_status row_numbers_kernel(eddy_kernel *k)
 {
-    for (int64_t i = 0; i < k->out[0]->count; i++) store(k->out[0], i, i);
+    for (int64_t i = 0; i < k->out[0]->count; i++) eddy__index_put(k->out[0], i, i);
     return EDDY_OK;
 }
 
@@ -224,25 +220,14 @@ static bool range_infer(eddy_infer *c)
     return eddy__infer_yield(c, 0, d, EDDY_SHAPE(n));
 }
 
-#define RANGE(T, name)                                                          \
-    static void range_##name(eddy_kernel *k)                                    \
-    {                                                                           \
-        const T start = *(const T *)k->in[0]->data, delta = *(const T *)k->in[2]->data; \
-        T *y = k->out[0]->data;                                                 \
-        for (int64_t i = 0; i < k->out[0]->count; i++) y[i] = (T)(start + (T)i * delta); \
-    }
-RANGE(int32_t, i32)
-RANGE(int64_t, i64)
-RANGE(float, f32)
-RANGE(double, f64)
+#define FOR_RANGES(M, ...) FOR_FLOATS(M, __VA_ARGS__) FOR_INDICES(M, __VA_ARGS__)
+#define TEMPLATE "ops/kernels/arrays/range_loops.h"
+#define TYPES    FOR_RANGES
+#include "ops/kernels/for_types.h"
 
 static eddy_status range_kernel(eddy_kernel *k)
 {
-    const eddy_dtype d = k->out[0]->type.dtype;
-    if (d == EDDY_INT32) range_i32(k);
-    if (d == EDDY_INT64) range_i64(k);
-    if (d == EDDY_FLOAT32) range_f32(k);
-    if (d == EDDY_FLOAT64) range_f64(k);
+    EDDY_FOR_TYPE(range, FOR_RANGES, k->out[0]->type.dtype)(k);
     return EDDY_OK;
 }
 

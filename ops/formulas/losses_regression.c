@@ -3,9 +3,9 @@
  * ops/formulas/loss_weights.c. */
 #include "ops/formulas/losses.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
-#include <float.h>
 #include <math.h>
 
 /* -------------------------------------------- absolute and squared errors -- */
@@ -96,7 +96,7 @@ typedef struct eddy_smooth_l1_loss_args {
 /* m / beta (|e| - m / 2) with m = min(|e|, beta), in an order that avoids m^2. */
 static eddy_tensor smooth_l1(eddy_tensor error, double beta)
 {
-    const double least = eddy_dtype_of(error) == EDDY_FLOAT32 ? FLT_MIN : DBL_MIN;
+    const double least = eddy__dtype_smallest(eddy_dtype_of(error));
     const eddy_tensor size = Abs(error);
     if (beta < least) return size;
     const eddy_tensor near = Minimum(size, beta);

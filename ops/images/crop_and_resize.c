@@ -257,8 +257,7 @@ static eddy_status crop_kernel(eddy_kernel *k)
     enum { GRAIN = 16384 };
     const eddy_shape image = k->in[0]->type.shape;
     crop_work w = work_of(k, image, k->out[0]->type.shape, 1);
-    crop_run  run = { &w, k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(crop_f32)
-                                                                : EDDY_BEST_OF(crop_f64) };
+    crop_run  run = { &w, EDDY_BEST_FOR_TYPE(crop, FOR_FLOATS, k->out[0]->type.dtype) };
     const eddy_status s = eddy__check_indices(k, k->in[2], image.dim[0], false);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
     w.image = k->in[0]->data;
@@ -287,8 +286,7 @@ const eddy_op_def eddy_op_crop_and_resize = {
 static eddy_tensor floating(eddy_tensor image)
 {
     const eddy_dtype d = eddy_is_valid(image) ? eddy_dtype_of(image) : EDDY_FLOAT32;
-    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
-    return whole ? Cast(image, EDDY_FLOAT32) : image;
+    return eddy_dtype_is_integer(d) ? Cast(image, EDDY_FLOAT32) : image;
 }
 
 /** y[i] = the region of image box_ind[i] given by boxes[i], resized to `crop_size`.
@@ -360,8 +358,7 @@ static eddy_status back_kernel(eddy_kernel *k)
 {
     const eddy_shape image = k->out[0]->type.shape;
     crop_work w = work_of(k, image, k->in[1]->type.shape, 2);
-    crop_run  run = { &w, k->out[0]->type.dtype == EDDY_FLOAT32 ? EDDY_BEST_OF(crop_back_f32)
-                                                                : EDDY_BEST_OF(crop_back_f64) };
+    crop_run  run = { &w, EDDY_BEST_FOR_TYPE(crop_back, FOR_FLOATS, k->out[0]->type.dtype) };
     const eddy_status s = eddy__check_indices(k, k->in[3], image.dim[0], false);
     const int64_t rows = image.dim[0] * image.dim[1];
     if (s != EDDY_OK || k->out[0]->count == 0) return s;

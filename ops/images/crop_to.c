@@ -2,6 +2,7 @@
  * operations. Sizes are computed in integers, so that they are known when a run begins. */
 #include "ops/images/images.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ static bool is_side(const char *who, eddy_tensor x, eddy_tensor *t, int64_t leas
 {
     const eddy_dtype d = eddy_is_valid(*t) ? eddy_dtype_of(*t) : EDDY_BOOL;
     char text[128];
-    if ((d != EDDY_INT32 && d != EDDY_INT64) || eddy_shape_of(*t).rank > 0)
+    if (!eddy__dtype_is_index(d) || eddy_shape_of(*t).rank > 0)
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: offsets and sizes must be scalars, "
                          "int32 or int64; one is %s%s", who,
                          eddy_is_valid(*t) ? eddy_dtype_name(d) : "not a valid tensor",

@@ -2,6 +2,7 @@
  * other operations. */
 #include "ops/images/images.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 
 #include <math.h>
@@ -304,7 +305,7 @@ bool eddy__is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int6
     const eddy_type t = { valid ? eddy_dtype_of(size) : EDDY_BOOL, eddy_shape_of(size) };
     const eddy_array *known = valid ? eddy_constant_value(size) : NULL;
     char text[256];
-    if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
+    if (!eddy__dtype_is_index(t.dtype) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(n)))
         return eddy_fail(x.graph, EDDY_INVALID_ARGUMENT, "%s: the size is %s; int32 or int64 of "
                          "shape [%lld] expected", who,
@@ -322,15 +323,14 @@ bool eddy__is_size_tensor(const char *who, eddy_tensor x, eddy_tensor size, int6
 
 bool eddy__is_image_dtype(const char *who, eddy_graph *g, eddy_dtype d)
 {
-    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64 || eddy__image_largest(d) > 1) return true;
+    if (eddy__dtype_is_float(d) || eddy__image_largest(d) > 1) return true;
     return eddy_fail(g, EDDY_BAD_DTYPE, "%s: images are %s; float32, float64, int32, int64 or "
                      "uint8 expected", who, eddy_dtype_name(d)), false;
 }
 
 double eddy__image_largest(eddy_dtype d)
 {
-    return d == EDDY_UINT8 ? UINT8_MAX : d == EDDY_INT32 ? INT32_MAX
-         : d == EDDY_INT64 ? 9223372036854775807.0 : 1;
+    return eddy_dtype_is_integer(d) ? (double)eddy__dtype_highest(d) : 1;
 }
 
 eddy_tensor eddy__image_floats(const char *who, eddy_tensor x)

@@ -2,6 +2,7 @@
  * score is kept. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/ops.h"
 #include "build/gen/table.h"
@@ -92,9 +93,7 @@ typedef struct corners {
 static corners box_at(const eddy_buffer *b, int64_t i)
 {
     double v[4];
-    for (int j = 0; j < 4; j++)
-        v[j] = b->type.dtype == EDDY_FLOAT32 ? (double)((const float *)b->data)[4 * i + j]
-                                             : ((const double *)b->data)[4 * i + j];
+    for (int j = 0; j < 4; j++) v[j] = eddy__real_at(b, 4 * i + j);
     return (corners){ fmin(v[0], v[2]), fmin(v[1], v[3]), fmax(v[0], v[2]), fmax(v[1], v[3]) };
 }
 
@@ -145,12 +144,6 @@ typedef struct nms_work {
     double             least;            /* scores must be above it */
 } nms_work;
 
-static double score_at(const eddy_buffer *b, int64_t i)
-{
-    return b->type.dtype == EDDY_FLOAT32 ? (double)((const float *)b->data)[i]
-                                         : ((const double *)b->data)[i];
-}
-
 /* The score of a candidate, reduced for the boxes selected since it was last compared; 0
  * or below the threshold if it is suppressed. */
 static double held_against(const nms_work *w, candidate c, int64_t first, const int32_t *taken,
@@ -174,7 +167,7 @@ static int64_t choose(const nms_work *w, int64_t image, candidate *heap, int32_t
     const int64_t first = image * w->n;
     int64_t waiting = 0, count = 0;
     for (int64_t i = 0; i < w->n; i++) {
-        const double score = score_at(w->k->in[1], first + i);
+        const double score = eddy__real_at(w->k->in[1], first + i);
         if (score > w->least) heap[waiting++] = (candidate){ score, (int32_t)i, 0 };
     }
     for (int64_t i = waiting / 2 - 1; i >= 0; i--) heap_sift_down(heap, waiting, i);
@@ -216,8 +209,7 @@ static void images(void *arg, int64_t from, int64_t to, int worker)
         for (int64_t j = 0; j < most; j++) {
             const double score = j < count ? scores[j] : 0;
             ((int32_t *)w->k->out[0]->data)[i * most + j] = j < count ? taken[j] : -1;
-            if (y->type.dtype == EDDY_FLOAT32) ((float *)y->data)[i * most + j] = (float)score;
-            else ((double *)y->data)[i * most + j] = score;
+            eddy__real_put(y, i * most + j, score);
         }
         ((int32_t *)w->k->out[2]->data)[i] = (int32_t)count;
     }

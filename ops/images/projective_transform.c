@@ -5,6 +5,7 @@
  * weights, so that two operations suffice for gradients of any order. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
@@ -52,17 +53,6 @@ static bool is_bilinear(const transform_attrs *a)
     return strcmp(a->interpolation, "BILINEAR") == 0;
 }
 
-/* Whether elements of this type can represent v, after truncation of its fraction. */
-static bool can_hold(eddy_dtype d, double v)
-{
-    switch ((int)d) {
-    case EDDY_UINT8: return v > -1 && v < 256;
-    case EDDY_INT32: return v > -0x1p31 - 1 && v < 0x1p31;
-    case EDDY_INT64: return v >= -0x1p63 && v < 0x1p63;
-    default:         return true;
-    }
-}
-
 static bool check_attrs(eddy_infer *c)
 {
     const transform_attrs *a = c->attrs;
@@ -73,7 +63,7 @@ static bool check_attrs(eddy_infer *c)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "fill_mode is '%.40s'; it must be "
                                "CONSTANT, REFLECT, WRAP or NEAREST",
                                a->fill_mode ? a->fill_mode : "");
-    if (!can_hold(c->in[0].dtype, a->fill_value))
+    if (!eddy__dtype_holds(c->in[0].dtype, trunc(a->fill_value)))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT,
                                "fill_value is %g, which is not a value of %s", a->fill_value,
                                eddy_dtype_name(c->in[0].dtype));
@@ -93,9 +83,6 @@ static bool check_shapes(eddy_infer *c, int i, eddy_shape *x, eddy_shape *y)
     const eddy_shape       maps = c->in[1].shape;
     char text[2][128];
     *x = c->in[i].shape;
-    if (c->in[1].dtype != EDDY_FLOAT32)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "transforms are %s; float32 expected",
-                               eddy_dtype_name(c->in[1].dtype));
     if (x->rank < 0) *x = eddy__shape_open(4);
     int64_t n = x->dim[0];
     if (x->rank != 4 || !eddy_shape_compatible(maps, EDDY_SHAPE(EDDY_ANY, 8)) ||
@@ -169,34 +156,9 @@ static look look_at(const view *v, int64_t b, int64_t i, int64_t j)
     return l;
 }
 
-/* The type in which means of elements are computed, and the conversion of a mean to an element. */
-typedef float  mean_f32, mean_u8;
-typedef double mean_f64, mean_i32, mean_i64;
-
-static inline float   of_mean_f32(float x) { return x; }
-static inline double  of_mean_f64(double x) { return x; }
-static inline uint8_t of_mean_u8(float x) { return (uint8_t)x; }
-static inline int32_t of_mean_i32(double x) { return (int32_t)x; }
-static inline int64_t of_mean_i64(double x)
-{
-    return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
-}
-
 #define TEMPLATE "ops/kernels/images/projective_transform_loops.h"
 #define TYPES    FOR_NUMBERS
 #include "ops/kernels/for_types.h"
-
-static eddy_parallel_fn seen_of(eddy_dtype d)
-{
-    switch ((int)d) {
-    case EDDY_FLOAT32: return seen_f32;
-    case EDDY_FLOAT64: return seen_f64;
-    case EDDY_UINT8:   return seen_u8;
-    case EDDY_INT32:   return seen_i32;
-    case EDDY_INT64:   return seen_i64;
-    default:           return NULL;
-    }
-}
 
 static view view_of(const eddy_kernel *k, eddy_shape x, eddy_shape y)
 {
@@ -214,9 +176,6 @@ static view view_of(const eddy_kernel *k, eddy_shape x, eddy_shape y)
 static bool transform_infer(eddy_infer *c)
 {
     eddy_shape x, y;
-    if (!seen_of(c->in[0].dtype))
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "images are %s; float32, float64, int32, int64 "
-                               "or uint8 expected", eddy_dtype_name(c->in[0].dtype));
     return check_attrs(c) && check_shapes(c, 0, &x, &y) &&
            eddy__infer_yield(c, 0, c->in[0].dtype, y);
 }
@@ -227,7 +186,7 @@ static eddy_status transform_kernel(eddy_kernel *k)
     view v = view_of(k, k->in[0]->type.shape, k->out[0]->type.shape);
     if (k->out[0]->count == 0) return EDDY_OK;
     eddy_parallel(k, v.batch * v.out[0], GRAIN / (v.out[1] * (v.c + 4)) + 1,
-                  seen_of(k->out[0]->type.dtype), &v);
+                  EDDY_FOR_TYPE(seen, FOR_NUMBERS, k->out[0]->type.dtype), &v);
     return EDDY_OK;
 }
 
@@ -257,6 +216,7 @@ static void transform_batch(eddy_batch *b)
 const eddy_op_def eddy_op_image_transform = {
     .name = "ImageProjectiveTransformV3", .label = "ImageTransform",
     .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .inputs = EDDY_INPUTS({ "x", EDDY_TAKES_NUMBERS }, { "by", EDDY_TYPE(EDDY_FLOAT32) }),
     .attrs_size = sizeof(transform_attrs), .attrs = transform_fields,
     .flops = eddy_flops_per_output, .infer = transform_infer, .kernel = transform_kernel,
     .gradient = transform_gradient, .batch = transform_batch,
@@ -300,11 +260,7 @@ eddy_tensor eddy_image_transform_with(const eddy_image_transform_args *given)
 /* Inputs: dy, the transforms and x, of which only the shape is used. */
 static bool transform_grad_infer(eddy_infer *c)
 {
-    const eddy_dtype d = c->in[0].dtype;
-    eddy_shape       x, y;
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
-        return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dy is %s; float32 or float64 expected",
-                               eddy_dtype_name(d));
+    eddy_shape x, y;
     return check_attrs(c) && check_shapes(c, 2, &x, &y) &&
            eddy__expect_shape(c, 0, "dy", y) && eddy__infer_yield(c, 0, c->in[0].dtype, x);
 }
@@ -313,7 +269,7 @@ static eddy_status transform_grad_kernel(eddy_kernel *k)
 {
     view v = view_of(k, k->out[0]->type.shape, k->in[0]->type.shape);
     if (k->out[0]->count == 0) return EDDY_OK;
-    eddy_parallel(k, v.batch, 1, k->out[0]->type.dtype == EDDY_FLOAT32 ? back_f32 : back_f64, &v);
+    eddy_parallel(k, v.batch, 1, EDDY_FOR_TYPE(back, FOR_FLOATS, k->out[0]->type.dtype), &v);
     return EDDY_OK;
 }
 
@@ -329,6 +285,8 @@ static void transform_grad_gradient(eddy_rule *r)
 const eddy_op_def eddy_op_image_transform_grad = {
     .name = "ImageProjectiveTransformGrad", .label = "ImageTransformGrad",
     .min_inputs = 3, .max_inputs = 3, .outputs = 1, .shape_inputs = 1u << 2,
+    .inputs = EDDY_INPUTS({ "dy", EDDY_TAKES_FLOATS }, { "by", EDDY_TYPE(EDDY_FLOAT32) },
+                          { "x", EDDY_ANY_TYPE }),
     .attrs_size = sizeof(transform_attrs), .attrs = transform_fields,
     .flops = eddy_flops_per_input, .infer = transform_grad_infer, .kernel = transform_grad_kernel,
     .gradient = transform_grad_gradient, .batch = transform_batch,

@@ -3,6 +3,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
+#include "graph/base/dtype.h"
 #include "ops/nets/conv2d.h"
 #include "ops/short_names.h"
 #include "ops/kernels/images/resize.h"
@@ -61,7 +62,7 @@ bool eddy__infer_image_size(eddy_infer *c, int i, eddy_dims *size)
 {
     const eddy_type t = c->in[i];
     char text[256];
-    if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
+    if (!eddy__dtype_is_index(t.dtype) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(2)))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the size is %s; int32 or int64 of "
                                "shape [2] expected", eddy_type_print(t, text, sizeof text));
@@ -181,8 +182,7 @@ static void gradient(eddy_rule *r)
 static eddy_tensor images_for(const eddy_op_def *op, eddy_tensor x)
 {
     const eddy_dtype d = eddy_is_valid(x) ? eddy_dtype_of(x) : EDDY_FLOAT32;
-    const bool whole = d == EDDY_INT32 || d == EDDY_INT64 || d == EDDY_UINT8;
-    return whole && op != ops[EDDY_RESIZE_NEAREST] ? Cast(x, EDDY_FLOAT32) : x;
+    return eddy_dtype_is_integer(d) && op != ops[EDDY_RESIZE_NEAREST] ? Cast(x, EDDY_FLOAT32) : x;
 }
 
 static eddy_tensor resized(const eddy_op_def *op, const eddy_resize_args *given)

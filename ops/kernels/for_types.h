@@ -1,15 +1,18 @@
 /* for_types.h -- includes the header TEMPLATE, ordinary functions over an element type T, once
- * for each of TYPES. This is the one list of types that have arithmetic.
+ * for each type of the set TYPES. The types and sets are in graph/base/element_types.h.
  *
  *   #define TEMPLATE "ops/kernels/normalization/layer_norm_loops.h"
  *   #define TYPES    FOR_FLOATS
  *   #include "ops/kernels/for_types.h"
+ *
+ *   ... EDDY_FOR_TYPE(rows, FOR_FLOATS, dtype)     rows_f32 or rows_f64
  *
  * for_floats.h does the same without the second line. In a template
  *
  *   T, TOTAL         the type, and the type of its sums
  *   LOWEST, HIGHEST  its limits; complex numbers have none
  *   NUMBER           of a float: the signed integer of the same width
+ *   SUFFIX           f32 for float
  *   NAME(name)       name_f32 for float; if KIND(name) is defined, what KIND makes of the name
  *   LOOP(name)       name_f32_all, which EDDY_CLONES_OF(NAME(name), ...) clones
  *
@@ -17,24 +20,10 @@
 #ifndef EDDY_OPS_KERNELS_FOR_TYPES_H
 #define EDDY_OPS_KERNELS_FOR_TYPES_H
 
-#include <math.h>
-#include <stdint.h>
+#include "graph/base/element_types.h"
 
-#define FOR_F32      1
-#define FOR_F64      2
-#define FOR_I32      4
-#define FOR_I64      8
-#define FOR_U8       16
-#define FOR_B8       32
-#define FOR_C64      64
-#define FOR_C128     128
-#define FOR_FLOATS   (FOR_F32 | FOR_F64)
-#define FOR_INTEGERS (FOR_I32 | FOR_I64 | FOR_U8)
-#define FOR_NUMBERS  (FOR_FLOATS | FOR_INTEGERS)
-#define FOR_COMPLEX  (FOR_C64 | FOR_C128)
-
-#define EDDY_NAME(name, suffix)        EDDY_NAME_JOINED(name, suffix)
-#define EDDY_NAME_JOINED(name, suffix) name##_##suffix
+#define EDDY_OR_BIT(suffix, ...) | EDDY_COLUMN(BIT, suffix)
+#define EDDY_IS_WANTED(suffix)   ((0 TYPES(EDDY_OR_BIT, 0)) & EDDY_COLUMN(BIT, suffix))
 #endif
 
 #ifndef KIND
@@ -43,112 +32,54 @@
 #define NAME(name) EDDY_NAME(KIND(name), SUFFIX)
 #define LOOP(name) EDDY_NAME(NAME(name), all)
 
-#if (TYPES) & FOR_F32
-#define T       float
-#define TOTAL   double
-#define SUFFIX  f32
-#define NUMBER  int32_t
-#define LOWEST  (-INFINITY)
-#define HIGHEST INFINITY
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
-#undef NUMBER
-#undef LOWEST
-#undef HIGHEST
+#if EDDY_IS_WANTED(f32)
+#define SUFFIX f32
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_F64
-#define T       double
-#define TOTAL   double
-#define SUFFIX  f64
-#define NUMBER  int64_t
-#define LOWEST  ((double)-INFINITY)
-#define HIGHEST ((double)INFINITY)
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
-#undef NUMBER
-#undef LOWEST
-#undef HIGHEST
+#if EDDY_IS_WANTED(f64)
+#define SUFFIX f64
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_I32
-#define T       int32_t
-#define TOTAL   int64_t
-#define SUFFIX  i32
-#define LOWEST  INT32_MIN
-#define HIGHEST INT32_MAX
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
-#undef LOWEST
-#undef HIGHEST
+#if EDDY_IS_WANTED(i32)
+#define SUFFIX i32
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_I64
-#define T       int64_t
-#define TOTAL   int64_t
-#define SUFFIX  i64
-#define LOWEST  INT64_MIN
-#define HIGHEST INT64_MAX
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
-#undef LOWEST
-#undef HIGHEST
+#if EDDY_IS_WANTED(i64)
+#define SUFFIX i64
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_U8
-#define T       uint8_t
-#define TOTAL   int64_t
-#define SUFFIX  u8
-#define LOWEST  0
-#define HIGHEST UINT8_MAX
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
-#undef LOWEST
-#undef HIGHEST
+#if EDDY_IS_WANTED(u8)
+#define SUFFIX u8
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_B8
-#define T       uint8_t
-#define TOTAL   uint8_t
-#define SUFFIX  b8
-#define LOWEST  0
-#define HIGHEST 1
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
-#undef LOWEST
-#undef HIGHEST
+#if EDDY_IS_WANTED(b8)
+#define SUFFIX b8
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_C64
-#define T       float _Complex
-#define TOTAL   double _Complex
-#define SUFFIX  c64
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
+#if EDDY_IS_WANTED(f16)
+#define SUFFIX f16
+#include "ops/kernels/for_one_type.h"
 #endif
 
-#if (TYPES) & FOR_C128
-#define T       double _Complex
-#define TOTAL   double _Complex
-#define SUFFIX  c128
-#include TEMPLATE
-#undef T
-#undef TOTAL
-#undef SUFFIX
+#if EDDY_IS_WANTED(bf16)
+#define SUFFIX bf16
+#include "ops/kernels/for_one_type.h"
+#endif
+
+#if EDDY_IS_WANTED(c64)
+#define SUFFIX c64
+#include "ops/kernels/for_one_type.h"
+#endif
+
+#if EDDY_IS_WANTED(c128)
+#define SUFFIX c128
+#include "ops/kernels/for_one_type.h"
 #endif
 
 #undef NAME

@@ -1,6 +1,7 @@
 /* lu.c -- LU decomposition with partial pivoting, and solutions, inverses and matrices computed
  * from it. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -21,7 +22,7 @@ static bool lu_infer(eddy_infer *c)
     if (!eddy__infer_square(c, 0, &n)) return false;
     if (a->output_idx_type == EDDY_DEFAULT_DTYPE && !c->attrs_fixed)
         a->output_idx_type = EDDY_INT32;
-    if (a->output_idx_type != EDDY_INT32 && a->output_idx_type != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->output_idx_type))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_idx_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_idx_type));
     if (p.rank > 0) p.dim[p.rank - 1] = n;

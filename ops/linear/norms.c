@@ -2,6 +2,7 @@
  * (lstsq). */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/linear/linear.h"
 #include "ops/short_names.h"
@@ -215,7 +216,7 @@ typedef struct eddy_matrix_rank_args {
 eddy_tensor eddy_matrix_rank_with(const eddy_matrix_rank_args *given)
 {
     eddy_matrix_rank_args a = EDDY_TAKE(eddy_matrix_rank_args, given);
-    const double epsilon = eddy_dtype_of(a.x) == EDDY_FLOAT32 ? 0x1p-23 : 0x1p-52;
+    const double epsilon = eddy__dtype_epsilon(eddy_dtype_of(a.x));
     const eddy_tensor s = eddy_svd(a.x, .no_uv = true);
     if (!eddy_is_valid(s)) return s;
     const eddy_tensor rows = Sum(OnesLike(a.x), EDDY_AXES(-2)), columns = Sum(OnesLike(a.x),

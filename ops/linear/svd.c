@@ -2,6 +2,7 @@
 #include "graph/internal.h"
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/libraries/lapack.h"
 #include "ops/linear/linear.h"
@@ -266,20 +267,16 @@ static eddy_status pinv_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static double number_at(eddy_dtype d, const void *x, int64_t i)
-{
-    return d == EDDY_FLOAT32 ? (double)((const float *)x)[i] : ((const double *)x)[i];
-}
-
 /* Row j of x [k,n] over s[j], or 0 if s[j] counts as 0. */
 static void divide_rows(const svd_parts *z, double rcond, const void *s, void *x)
 {
     const eddy_dtype d = z->p.dtype;
-    const double epsilon = d == EDDY_FLOAT32 ? 0x1p-23 : 0x1p-52;
-    const double largest = number_at(d, s, 0), size = (double)(z->p.m > z->p.n ? z->p.m : z->p.n);
+    const double epsilon = eddy__dtype_epsilon(d);
+    const double     largest = eddy__float_at(d, s, 0),
+                 size = (double)(z->p.m > z->p.n ? z->p.m : z->p.n);
     const double limit = largest * (rcond != 0 || signbit(rcond) ? rcond : 10 * size * epsilon);
     for (int64_t j = 0; j < z->k; j++) {
-        const double value = number_at(d, s, j), factor = value > limit ? 1 / value : 0;
+        const double value = eddy__float_at(d, s, j), factor = value > limit ? 1 / value : 0;
         for (int64_t i = 0; i < z->p.n; i++) {
             if (d == EDDY_FLOAT32) ((float *)x)[j * z->p.n + i] *= (float)factor;
             else ((double *)x)[j * z->p.n + i] *= factor;

@@ -99,7 +99,7 @@ typedef struct leaky_attrs {
 static const eddy_attr_field leaky_fields[] = EDDY_FIELDS(leaky_attrs, alpha);
 
 /* y = a where `by` > 0, else alpha a; for leaky_relu, both are x. */
-#define TILE_LEAKY(fn, T, second)                                               \
+#define LEAKY_OF(fn, T, second)                                                 \
     static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
     {                                                                           \
         T       *o = y;                                                         \
@@ -109,11 +109,11 @@ static const eddy_attr_field leaky_fields[] = EDDY_FIELDS(leaky_attrs, alpha);
         return EDDY_OK;                                                         \
     }                                                                           \
     EDDY_CLONES(fn)
-TILE_LEAKY(leaky_relu_f32, float, 0)
-TILE_LEAKY(leaky_relu_f64, double, 0)
+#define LEAKY(suffix, name, second)                                             \
+    LEAKY_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), second)
+FOR_FLOATS(LEAKY, leaky_relu, 0)
 ROW_PICK(leaky_relu, FLOATS)
-TILE_LEAKY(leaky_relu_grad_f32, float, 1)
-TILE_LEAKY(leaky_relu_grad_f64, double, 1)
+FOR_FLOATS(LEAKY, leaky_relu_grad, 1)
 ROW_PICK(leaky_relu_grad, FLOATS)
 
 static eddy_tensor leaky_relu_grad(eddy_tensor dy, eddy_tensor x, const void *attrs)
@@ -314,7 +314,7 @@ typedef struct shrink_attrs {
 } shrink_attrs;
 
 /* NaN stays NaN. */
-#define TILE_SHRINK(fn, T)                                                      \
+#define SHRINK_OF(fn, T)                                                        \
     static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
     {                                                                           \
         T       *o = y;                                                         \
@@ -325,8 +325,8 @@ typedef struct shrink_attrs {
         return EDDY_OK;                                                         \
     }                                                                           \
     EDDY_CLONES(fn)
-TILE_SHRINK(soft_shrink_f32, float)
-TILE_SHRINK(soft_shrink_f64, double)
+#define SHRINK(suffix, name) SHRINK_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix))
+FOR_FLOATS(SHRINK, soft_shrink)
 ROW_PICK(soft_shrink, FLOATS)
 static void soft_shrink_gradient(eddy_rule *r)
 {

@@ -36,20 +36,12 @@ static bool add_n_infer(eddy_infer *c)
  * in a buffer until all inputs are read, because the output may share memory with one. */
 enum { TILE = 1024 };
 #define TEMPLATE "ops/kernels/elementwise/add_n_loops.h"
-#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#define TYPES    FOR_NUMBERS_COMPLEX
 #include "ops/kernels/for_types.h"
 
 static eddy_status add_n_kernel(eddy_kernel *k)
 {
-    switch ((int)k->out[0]->type.dtype) {
-    case EDDY_FLOAT32: sum_f32(k); break;
-    case EDDY_FLOAT64: sum_f64(k); break;
-    case EDDY_COMPLEX64: sum_c64(k); break;
-    case EDDY_COMPLEX128: sum_c128(k); break;
-    case EDDY_INT32: sum_i32(k); break;
-    case EDDY_INT64: sum_i64(k); break;
-    case EDDY_UINT8: sum_u8(k); break;
-    }
+    EDDY_FOR_TYPE(sum, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype)(k);
     return EDDY_OK;
 }
 

@@ -234,6 +234,6 @@ eddy_tensor eddy_truediv(eddy_tensor a, eddy_tensor b)
 {
     const eddy_dtype d = eddy_dtype_of(a);
     if (d != eddy_dtype_of(b) || !eddy_dtype_is_integer(d)) return Div(a, b);
-    const eddy_dtype wide = d == EDDY_UINT8 ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    const eddy_dtype wide = eddy_dtype_size(d) < 4 ? EDDY_FLOAT32 : EDDY_FLOAT64;
     return Div(Cast(a, wide), Cast(b, wide));
 }

@@ -2,13 +2,6 @@
  * population count. */
 #include "ops/math/elementwise_rows.h"
 
-#define DECLARE_INTEGERS(TILE, name, value)                                     \
-    CLONED(TILE, name##_i32, int32_t, int32_t, value)                           \
-    CLONED(TILE, name##_i64, int64_t, int64_t, value)                           \
-    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)
-#define PICK_INTEGERS(name) INTEGERS_OF(name)
-#define SET_INTEGERS        EDDY_TAKES_INTEGERS
-
 /** y = the bitwise and of a and b.
  *
  *  Gradient: none.  TensorFlow: BitwiseAnd, tf.bitwise.bitwise_and. */
@@ -52,9 +45,8 @@ EDDY_INLINE uint8_t bits_set(uint64_t x)
     x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
     return (uint8_t)((x * 0x0101010101010101u) >> 56);
 }
-CLONED(TILE_UNARY, population_count_i32, int32_t, uint8_t, bits_set((uint32_t)x))
-CLONED(TILE_UNARY, population_count_i64, int64_t, uint8_t, bits_set((uint64_t)x))
-CLONED(TILE_UNARY, population_count_u8, uint8_t, uint8_t, bits_set((uint64_t)x))
+FOR_INTEGERS(ROW_TEST, TILE_UNARY, population_count,
+             bits_set((uint64_t)x &UINT64_MAX >> (64 - 8 * sizeof x)))
 ROW_PICK(population_count, INTEGERS)
 static bool population_count_infer(eddy_infer *c)
 {

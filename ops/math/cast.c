@@ -1,4 +1,5 @@
 /* cast.c -- cast: conversion of the element type. */
+#include "graph/base/dtype.h"
 #include "graph/base/half.h"
 #include "ops/math/elementwise_rows.h"
 
@@ -20,83 +21,38 @@ static bool cast_infer(eddy_infer *c)
     return true;
 }
 
-/* Converts a float x of type F to an integer: rounded toward 0, clamped to the limits, 0 for
- * NaN. */
-#define SATURATED(F, x, R, least, most) \
-    ((x) >= (F)(most) ? (R)(most) : (x) <= (F)(least) ? (R)(least) : (x) == (x) ? (R)(x) : (R)0)
+/* The float r as an integer R: rounded toward 0, clamped to the limits, 0 for NaN. */
+#define SATURATED(r, R, least, most)                                            \
+    ((r) >= (__typeof__(r))(most) ? (R)(most) : (r) <= (__typeof__(r))(least) ? (R)(least) \
+     : (r) == (r) ? (R)(r) : (R)0)
+#define SATURATED_TO(to, r)                                                     \
+    SATURATED(r, EDDY_COLUMN(ELEMENT, to), EDDY_COLUMN(LOWEST, to), EDDY_COLUMN(HIGHEST, to))
+#define WRAPPED_TO(to, r) r
 
-/* Loops from one type to each of the ten. A float or complex element of type T has the real part
- * `re`, of type F, and is `all` as a complex number. Loops to floats, to integers and to 16-bit
- * floats are CLONED, or PLAIN where they are rare or do not benefit from wider vectors. */
+/* The loop from T to the type `to`, whose elements are this value of x. */
+#define CAST_TO(to, VERSIONS, value)                                            \
+    VERSIONS(TILE_UNARY, EDDY_NAME(NAME(cast), to), EDDY_COLUMN(ELEMENT, SUFFIX), \
+             EDDY_COLUMN(ELEMENT, to), value)
+#define CAST_TO_INTEGER(to, VERSIONS, r) CAST_TO(to, VERSIONS, TO_INTEGER(to, r))
+#define CAST_TO_HALF(to, VERSIONS, r)                                           \
+    CAST_TO(to, VERSIONS, _Generic((r), float: eddy__##to##_of_f32((float)(r)), \
+                                   default: eddy__##to##_of_f64((double)(r))))
+#define CAST_CASE(to, VERSIONS)                                                 \
+    case EDDY_COLUMN(DTYPE, to): return EDDY_NAME(BEST, VERSIONS)(EDDY_NAME(NAME(cast), to));
 #define PLAIN(TILE, fn, T_, R_, value) TILE(fn, T_, R_, value)
 #define BEST_CLONED(fn) EDDY_BEST(fn)
 #define BEST_PLAIN(fn)  (fn)
-#define CASTS_FROM_FLOAT(name, T, F, re, all, half, FLOATS, INTEGERS, HALVES)   \
-    FLOATS(TILE_UNARY, name##_f32, T, float, re)                                \
-    FLOATS(TILE_UNARY, name##_f64, T, double, re)                               \
-    INTEGERS(TILE_UNARY, name##_i32, T, int32_t, SATURATED(F, re, int32_t, INT32_MIN, INT32_MAX)) \
-    INTEGERS(TILE_UNARY, name##_i64, T, int64_t, SATURATED(F, re, int64_t, INT64_MIN, INT64_MAX)) \
-    INTEGERS(TILE_UNARY, name##_u8, T, uint8_t, SATURATED(F, re, uint8_t, 0, UINT8_MAX)) \
-    TILE_UNARY(name##_b8, T, uint8_t, re != 0)                                  \
-    TILE_UNARY(name##_c64, T, float complex, all)                               \
-    TILE_UNARY(name##_c128, T, double complex, all)                             \
-    HALVES(TILE_UNARY, name##_f16, T, uint16_t, eddy__f16_of_##half(re))         \
-    HALVES(TILE_UNARY, name##_bf16, T, uint16_t, eddy__bf16_of_##half(re))       \
-    CAST_PICK(name, FLOATS, INTEGERS, HALVES)
-#define CASTS_FROM_INTEGER(name, T)                                             \
-    CLONED(TILE_UNARY, name##_f32, T, float, x)                                 \
-    CLONED(TILE_UNARY, name##_f64, T, double, x)                                \
-    CLONED(TILE_UNARY, name##_i32, T, int32_t, x)                               \
-    CLONED(TILE_UNARY, name##_i64, T, int64_t, x)                               \
-    CLONED(TILE_UNARY, name##_u8, T, uint8_t, x)                                \
-    TILE_UNARY(name##_b8, T, uint8_t, x != 0)                                   \
-    TILE_UNARY(name##_c64, T, float complex, x)                                 \
-    TILE_UNARY(name##_c128, T, double complex, x)                               \
-    TILE_UNARY(name##_f16, T, uint16_t, eddy__f16_of_f64((double)x))            \
-    TILE_UNARY(name##_bf16, T, uint16_t, eddy__bf16_of_f64((double)x))          \
-    CAST_PICK(name, CLONED, CLONED, PLAIN)
-#define CAST_PICK(name, FLOATS, INTEGERS, HALVES)                               \
-    static eddy_tile_fn name(eddy_dtype to)                                     \
-    {                                                                           \
-        switch ((int)to) {                                                      \
-            case EDDY_FLOAT32: return BEST_##FLOATS(name##_f32);                \
-            case EDDY_FLOAT64: return BEST_##FLOATS(name##_f64);                \
-            case EDDY_INT32: return BEST_##INTEGERS(name##_i32);                \
-            case EDDY_INT64: return BEST_##INTEGERS(name##_i64);                \
-            case EDDY_UINT8: return BEST_##INTEGERS(name##_u8);                 \
-            case EDDY_FLOAT16: return BEST_##HALVES(name##_f16);                \
-            case EDDY_BFLOAT16: return BEST_##HALVES(name##_bf16);              \
-            PICK_BOOLS(name)                                                    \
-            PICK_COMPLEX(name)                                                  \
-        }                                                                       \
-        return NULL;                                                            \
-    }
-CASTS_FROM_FLOAT(from_f32, float, float, x, x, f32, CLONED, CLONED, CLONED)
-CASTS_FROM_FLOAT(from_f64, double, double, x, x, f64, CLONED, CLONED, PLAIN)
-CASTS_FROM_FLOAT(from_f16, uint16_t, float, eddy__f32_of_f16(x), eddy__f32_of_f16(x), f32, CLONED,
-                 PLAIN, PLAIN)
-CASTS_FROM_FLOAT(from_bf16, uint16_t, float, eddy__f32_of_bf16(x), eddy__f32_of_bf16(x), f32,
-                 CLONED, PLAIN, PLAIN)
-CASTS_FROM_FLOAT(from_c64, float complex, float, crealf(x), x, f32, PLAIN, PLAIN, PLAIN)
-CASTS_FROM_FLOAT(from_c128, double complex, double, creal(x), x, f64, PLAIN, PLAIN, PLAIN)
-CASTS_FROM_INTEGER(from_i32, int32_t)
-CASTS_FROM_INTEGER(from_i64, int64_t)
-CASTS_FROM_INTEGER(from_u8, uint8_t)
+
+#define FOR_CASTS(M, ...) FOR_NUMBERS_COMPLEX(M, __VA_ARGS__) FOR_HALVES(M, __VA_ARGS__)
+#define TEMPLATE "ops/math/cast_rows.h"
+#define TYPES    FOR_CASTS
+#include "ops/kernels/for_types.h"
 
 static eddy_tile_fn cast_tile(const eddy_type *in, const eddy_type *out)
 {
-    switch ((int)in->dtype) {
-    case EDDY_FLOAT32: return from_f32(out->dtype);
-    case EDDY_FLOAT64: return from_f64(out->dtype);
-    case EDDY_FLOAT16: return from_f16(out->dtype);
-    case EDDY_BFLOAT16: return from_bf16(out->dtype);
-    case EDDY_COMPLEX64: return from_c64(out->dtype);
-    case EDDY_COMPLEX128: return from_c128(out->dtype);
-    case EDDY_INT32: return from_i32(out->dtype);
-    case EDDY_INT64: return from_i64(out->dtype);
-    case EDDY_UINT8: case EDDY_BOOL: return from_u8(out->dtype);
-    }
-    return NULL;
+    eddy_tile_fn (*from)(eddy_dtype) =
+        EDDY_FOR_TYPE(cast, FOR_CASTS, eddy__dtype_as_number(in->dtype));
+    return from ? from(out->dtype) : NULL;
 }
 
 static void cast_gradient(eddy_rule *r)

@@ -7,7 +7,9 @@
 
 /* The loop for one integer type, computed in int64 and wrapped to the type. Where `impossible`
  * holds, the result is 0 and the loop reports an error at its end. */
-#define TILE_CHECKED(fn, T_, impossible, value)                                 \
+#define TILE_CHECKED(suffix, name, impossible, value)                           \
+    CHECKED_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), impossible, value)
+#define CHECKED_OF(fn, T_, impossible, value)                                   \
     static eddy_status fn(int64_t n_, void *out_, const void *const *in_, const void *attrs) \
     {                                                                           \
         T_ *o_ = out_;                                                          \
@@ -26,9 +28,7 @@
 
 /* Loops for all integers, and for all real numbers. */
 #define CHECKED_INTEGERS(cname, impossible, integer_value)                      \
-    TILE_CHECKED(cname##_i32, int32_t, impossible, integer_value)               \
-    TILE_CHECKED(cname##_i64, int64_t, impossible, integer_value)               \
-    TILE_CHECKED(cname##_u8, uint8_t, impossible, integer_value)
+    FOR_INTEGERS(TILE_CHECKED, cname, impossible, integer_value)
 #define CHECKED_LOOPS(cname, float_value, impossible, integer_value)            \
     DECLARE_FLOATS(TILE_BINARY, cname, float_value)                             \
     CHECKED_INTEGERS(cname, impossible, integer_value)

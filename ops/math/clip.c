@@ -7,6 +7,7 @@
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
 #include "graph/internal.h"
+#include "graph/base/dtype.h"
 
 /* The elements to be clipped: the rows of slices, or t itself. */
 static eddy_tensor values_of(eddy_tensor t)
@@ -134,12 +135,12 @@ static eddy_tensor root_of(const eddy_tensor *half, int n)
     return Sqrt(Mul(eddy_add_n((eddy_list){ n, half }, NULL), 2));
 }
 
-/* The norm of n parts, computed in float64, in which the squares of float32 neither overflow nor
- * underflow. */
+/* The norm of n parts, computed in float64, in which the squares of smaller types neither overflow
+ * nor underflow. */
 static eddy_tensor norm_in_float64(const eddy_tensor *x, int n, eddy_tensor *part)
 {
     for (int i = 0; i < n; i++) part[i] = eddy_l2_loss(Cast(x[i], EDDY_FLOAT64));
-    return Cast(root_of(part, n), EDDY_FLOAT32);
+    return CastLike(root_of(part, n), x[0]);
 }
 
 /* The norm of n parts, scaled by their norm, so that no square overflows or underflows. The norm
@@ -162,7 +163,7 @@ static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, edd
     const eddy_dtype d = eddy_dtype_of(x[0]);
     for (int i = 0; i < n; i++) {
         const eddy_dtype own = eddy_dtype_of(x[i]);
-        if (own != EDDY_FLOAT32 && own != EDDY_FLOAT64)
+        if (!eddy__dtype_is_float(own))
             return eddy_fail(g, EDDY_BAD_DTYPE,
                              "global_norm: a tensor is %s; float32 or float64 expected",
                              eddy_dtype_name(own));
@@ -171,7 +172,7 @@ static eddy_tensor norm_of_parts(eddy_graph *g, const eddy_tensor *x, int n, edd
                              "global_norm: a tensor is %s, but another is %s; cast one",
                              eddy_dtype_name(d), eddy_dtype_name(own));
     }
-    return d == EDDY_FLOAT32 ? norm_in_float64(x, n, part) : norm_in_units(x, n, part);
+    return d == EDDY_FLOAT64 ? norm_in_units(x, n, part) : norm_in_float64(x, n, part);
 }
 
 /* The joint norm of all elements of xs. */

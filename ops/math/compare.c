@@ -1,4 +1,5 @@
 /* compare.c -- comparisons, logical operations, and where (elementwise selection). */
+#include "graph/base/dtype.h"
 #include "ops/math/elementwise_rows.h"
 
 /* ---------------------------------------------------------- comparisons -- */
@@ -67,7 +68,7 @@ static bool where_infer(eddy_infer *c)
     return eddy__infer_broadcast_shape(c);
 }
 
-#define TILE_WHERE(fn, T)                                                       \
+#define WHERE_OF(fn, T)                                                         \
     static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
     {                                                                           \
         T *o = y;                                                               \
@@ -81,23 +82,15 @@ static bool where_infer(eddy_infer *c)
         }                                                                       \
         return EDDY_OK;                                                         \
     }
-TILE_WHERE(where_f32, float) EDDY_CLONES(where_f32)
-TILE_WHERE(where_f64, double) EDDY_CLONES(where_f64)
-TILE_WHERE(where_i32, int32_t) EDDY_CLONES(where_i32)
-TILE_WHERE(where_i64, int64_t) EDDY_CLONES(where_i64)
-TILE_WHERE(where_u8, uint8_t) EDDY_CLONES(where_u8)
-TILE_WHERE(where_c64, float complex)
-TILE_WHERE(where_c128, double complex)
+#define WHERE(suffix, ...)        WHERE_OF(where_##suffix, EDDY_COLUMN(ELEMENT, suffix))
+#define WHERE_CLONED(suffix, ...) WHERE(suffix, 0) EDDY_CLONES(where_##suffix)
+FOR_NUMBERS(WHERE_CLONED, 0)
+FOR_COMPLEX(WHERE, 0)
 
 static eddy_tile_fn where_tile(const eddy_type *in, const eddy_type *out)
 {
     (void)out;
-    switch ((int)in[1].dtype) {
-    FLOATS_OF(where)
-    INTEGERS_OF(where)
-    COMPLEX_OF(where)
-    case EDDY_BOOL: return where_u8;
-    }
+    switch ((int)eddy__dtype_as_number(in[1].dtype)) { PICK_NUMBERS_COMPLEX(where) }
     return NULL;
 }
 

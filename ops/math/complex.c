@@ -4,6 +4,7 @@
  * in which the real L grows fastest. So a rule multiplies dy by the conjugate of the derivative.
  * Conj of a real tensor is that tensor, so one rule serves real and complex types. */
 #include "ops/kernels/elementwise/complex_numbers.h"
+#include "graph/base/dtype.h"
 #include "ops/math/elementwise_rows.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
 
@@ -136,7 +137,7 @@ ROW_PICK(join, FLOATS)
 static bool join_infer(eddy_infer *c)
 {
     if (!eddy__infer_elementwise(c)) return false;
-    c->out[0].dtype = c->in[0].dtype == EDDY_FLOAT32 ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+    c->out[0].dtype = eddy__dtype_complex(c->in[0].dtype);
     return true;
 }
 static void join_gradient(eddy_rule *r)

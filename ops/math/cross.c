@@ -22,15 +22,12 @@ static bool cross_infer(eddy_infer *c)
 }
 
 #define TEMPLATE "ops/kernels/elementwise/cross_loops.h"
-#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#define TYPES    FOR_NUMBERS_COMPLEX
 #include "ops/kernels/for_types.h"
 
 static eddy_status cross_kernel(eddy_kernel *k)
 {
-    const eddy_dtype d = k->out[0]->type.dtype;
-    eddy_parallel_fn fn = d == EDDY_FLOAT32 ? cross_f32 : d == EDDY_FLOAT64 ? cross_f64
-                        : d == EDDY_INT32 ? cross_i32 : d == EDDY_INT64 ? cross_i64
-                        : d == EDDY_UINT8 ? cross_u8 : d == EDDY_COMPLEX64 ? cross_c64 : cross_c128;
+    eddy_parallel_fn fn = EDDY_FOR_TYPE(cross, FOR_NUMBERS_COMPLEX, k->out[0]->type.dtype);
     if (k->out[0]->count > 0) eddy_parallel(k, k->out[0]->count / 3, 8192, fn, k);
     return EDDY_OK;
 }

@@ -14,6 +14,7 @@
 #include <tgmath.h>
 #include "graph/op.h"
 #include "graph/base/cpu.h"
+#include "graph/base/element_types.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
 #include "ops/kernels/elementwise/vector_math.h"
@@ -52,76 +53,56 @@
         return EDDY_OK;                                                         \
     }
 
-/* The element types that a row may name, some of them with the complex types. Bools are bytes, 0
- * or 1. */
-#define FLOATS_OF(name)                                                         \
-    case EDDY_FLOAT32: return EDDY_BEST(name##_f32);                            \
-    case EDDY_FLOAT64: return EDDY_BEST(name##_f64);
-#define SCALAR_FLOATS_OF(name)                                                  \
-    case EDDY_FLOAT32: return name##_f32;                                       \
-    case EDDY_FLOAT64: return name##_f64;
-#define INTEGERS_OF(name)                                                       \
-    case EDDY_INT32: return EDDY_BEST(name##_i32);                              \
-    case EDDY_INT64: return EDDY_BEST(name##_i64);                              \
-    case EDDY_UINT8: return EDDY_BEST(name##_u8);
-#define BOOLS_OF(name) case EDDY_BOOL: return name##_b8;
-#define COMPLEX_OF(name)                                                        \
-    case EDDY_COMPLEX64: return name##_c64;                                     \
-    case EDDY_COMPLEX128: return name##_c128;
+/* The loop of a type, with clones or without; of a test, whose results are bools. */
+#define ROW_PLAIN(suffix, TILE, name, value)                                    \
+    TILE(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), EDDY_COLUMN(ELEMENT, suffix), value)
+#define ROW_CLONED(suffix, TILE, name, value)                                   \
+    ROW_PLAIN(suffix, TILE, name, value) EDDY_CLONES(name##_##suffix)
+#define ROW_PLAIN_TEST(suffix, TILE, name, value)                               \
+    TILE(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), uint8_t, value)
+#define ROW_TEST(suffix, TILE, name, value)                                     \
+    ROW_PLAIN_TEST(suffix, TILE, name, value) EDDY_CLONES(name##_##suffix)
 
+/* The element types that a row may name. Bools are bytes, 0 or 1. */
 #define CLONED(TILE, fn, T_, R_, value) TILE(fn, T_, R_, value) EDDY_CLONES(fn)
-#define DECLARE_FLOATS(TILE, name, value)                                       \
-    CLONED(TILE, name##_f32, float, float, value)                               \
-    CLONED(TILE, name##_f64, double, double, value)
+#define DECLARE_FLOATS(TILE, name, value)   FOR_FLOATS(ROW_CLONED, TILE, name, value)
 /* Floats whose value needs branches or calls for each element, so that cloning gains nothing. */
-#define DECLARE_SCALAR_FLOATS(TILE, name, value)                                \
-    TILE(name##_f32, float, float, value)                                       \
-    TILE(name##_f64, double, double, value)
-#define DECLARE_INTEGERS(TILE, name, value)                                     \
-    CLONED(TILE, name##_i32, int32_t, int32_t, value)                           \
-    CLONED(TILE, name##_i64, int64_t, int64_t, value)                           \
-    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)
-#define DECLARE_NUMBERS(TILE, name, value)                                      \
-    DECLARE_FLOATS(TILE, name, value)                                           \
-    DECLARE_INTEGERS(TILE, name, value)
-#define DECLARE_COMPLEX(TILE, name, value)                                      \
-    TILE(name##_c64, float complex, float complex, value)                       \
-    TILE(name##_c128, double complex, double complex, value)
+#define DECLARE_SCALAR_FLOATS(TILE, name, value) FOR_FLOATS(ROW_PLAIN, TILE, name, value)
+#define DECLARE_INTEGERS(TILE, name, value) FOR_INTEGERS(ROW_CLONED, TILE, name, value)
+#define DECLARE_NUMBERS(TILE, name, value)  FOR_NUMBERS(ROW_CLONED, TILE, name, value)
+#define DECLARE_COMPLEX(TILE, name, value)  FOR_COMPLEX(ROW_PLAIN, TILE, name, value)
+#define DECLARE_BOOLS(TILE, name, value)    FOR_BOOLS(ROW_PLAIN, TILE, name, value)
 #define DECLARE_FLOATS_COMPLEX(TILE, name, value)                               \
     DECLARE_FLOATS(TILE, name, value)                                           \
     DECLARE_COMPLEX(TILE, name, value)
 #define DECLARE_NUMBERS_COMPLEX(TILE, name, value)                              \
     DECLARE_NUMBERS(TILE, name, value)                                          \
     DECLARE_COMPLEX(TILE, name, value)
-#define DECLARE_BOOLS(TILE, name, value)                                        \
-    TILE(name##_b8, uint8_t, uint8_t, value)
+#define DECLARE_FLOAT_TESTS(TILE, name, value) FOR_FLOATS(ROW_TEST, TILE, name, value)
 #define DECLARE_TESTS(TILE, name, value)                                        \
-    CLONED(TILE, name##_f32, float, uint8_t, value)                             \
-    CLONED(TILE, name##_f64, double, uint8_t, value)                            \
-    CLONED(TILE, name##_i32, int32_t, uint8_t, value)                           \
-    CLONED(TILE, name##_i64, int64_t, uint8_t, value)                           \
-    CLONED(TILE, name##_u8, uint8_t, uint8_t, value)                            \
-    TILE(name##_b8, uint8_t, uint8_t, value)
+    FOR_NUMBERS(ROW_TEST, TILE, name, value)                                    \
+    FOR_BOOLS(ROW_PLAIN_TEST, TILE, name, value)
 #define DECLARE_TESTS_COMPLEX(TILE, name, value)                                \
     DECLARE_TESTS(TILE, name, value)                                            \
-    TILE(name##_c64, float complex, uint8_t, value)                             \
-    TILE(name##_c128, double complex, uint8_t, value)
-#define DECLARE_FLOAT_TESTS(TILE, name, value)                                  \
-    CLONED(TILE, name##_f32, float, uint8_t, value)                             \
-    CLONED(TILE, name##_f64, double, uint8_t, value)
-#define PICK_FLOATS(name)      FLOATS_OF(name)
-#define PICK_SCALAR_FLOATS(name) SCALAR_FLOATS_OF(name)
-#define PICK_NUMBERS(name)     FLOATS_OF(name) INTEGERS_OF(name)
-#define PICK_BOOLS(name)       BOOLS_OF(name)
-#define PICK_TESTS(name)       FLOATS_OF(name) INTEGERS_OF(name) BOOLS_OF(name)
-#define PICK_FLOAT_TESTS(name) FLOATS_OF(name)
-#define PICK_COMPLEX(name)         COMPLEX_OF(name)
-#define PICK_FLOATS_COMPLEX(name)  PICK_FLOATS(name) COMPLEX_OF(name)
-#define PICK_NUMBERS_COMPLEX(name) PICK_NUMBERS(name) COMPLEX_OF(name)
-#define PICK_TESTS_COMPLEX(name)   PICK_TESTS(name) COMPLEX_OF(name)
+    FOR_COMPLEX(ROW_PLAIN_TEST, TILE, name, value)
+
+#define CASE_BEST(suffix, name)  case EDDY_COLUMN(DTYPE, suffix): return EDDY_BEST(name##_##suffix);
+#define CASE_PLAIN(suffix, name) case EDDY_COLUMN(DTYPE, suffix): return name##_##suffix;
+#define PICK_FLOATS(name)          FOR_FLOATS(CASE_BEST, name)
+#define PICK_SCALAR_FLOATS(name)   FOR_FLOATS(CASE_PLAIN, name)
+#define PICK_INTEGERS(name)        FOR_INTEGERS(CASE_BEST, name)
+#define PICK_NUMBERS(name)         FOR_NUMBERS(CASE_BEST, name)
+#define PICK_COMPLEX(name)         FOR_COMPLEX(CASE_PLAIN, name)
+#define PICK_BOOLS(name)           FOR_BOOLS(CASE_PLAIN, name)
+#define PICK_FLOATS_COMPLEX(name)  PICK_FLOATS(name) PICK_COMPLEX(name)
+#define PICK_NUMBERS_COMPLEX(name) PICK_NUMBERS(name) PICK_COMPLEX(name)
+#define PICK_FLOAT_TESTS(name)     PICK_FLOATS(name)
+#define PICK_TESTS(name)           PICK_NUMBERS(name) PICK_BOOLS(name)
+#define PICK_TESTS_COMPLEX(name)   PICK_TESTS(name) PICK_COMPLEX(name)
 /* The same types as sets, for the inputs of the definition. */
 #define SET_FLOATS          EDDY_TAKES_FLOATS
 #define SET_SCALAR_FLOATS   EDDY_TAKES_FLOATS
+#define SET_INTEGERS        EDDY_TAKES_INTEGERS
 #define SET_NUMBERS         EDDY_TAKES_NUMBERS
 #define SET_BOOLS           EDDY_TAKES_BOOLS
 #define SET_TESTS           EDDY_TAKES_ORDERED

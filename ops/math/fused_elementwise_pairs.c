@@ -22,7 +22,7 @@
     case 8 * (first) + EDDY_PAIR_DIV: EACH((g) / c)                             \
     case 8 * (first) + EDDY_PAIR_DIV_INTO: EACH(c / (g))
 
-#define PAIR_LOOPS(fn, T_)                                                      \
+#define PAIR_LOOPS_OF(fn, T_)                                                   \
     static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
     {                                                                           \
         typedef T_ T;                                                           \
@@ -38,13 +38,13 @@
         return EDDY_OK;                                                         \
     }                                                                           \
     EDDY_CLONES(fn)
-PAIR_LOOPS(pair_f32, float)
-PAIR_LOOPS(pair_f64, double)
+#define PAIR_LOOPS(suffix, ...) PAIR_LOOPS_OF(pair_##suffix, EDDY_COLUMN(ELEMENT, suffix))
+FOR_FLOATS(PAIR_LOOPS, 0)
 
 static eddy_tile_fn pair_tile(const eddy_type *in, const eddy_type *out)
 {
     (void)out;
-    switch ((int)in->dtype) { FLOATS_OF(pair) }
+    switch ((int)in->dtype) { PICK_FLOATS(pair) }
     return NULL;
 }
 

@@ -184,7 +184,7 @@ eddy_tensor eddy_igamma_grad_a_with(const eddy_igamma_grad_a_args *given)
 
 /* -------------------------------------------------------- incomplete beta -- */
 
-#define TILE_BETAINC(fn, T)                                                     \
+#define BETAINC_OF(fn, T)                                                       \
     static eddy_status fn(int64_t n, void *y, const void *const *x, const void *attrs) \
     {                                                                           \
         T       *o = y;                                                         \
@@ -193,8 +193,8 @@ eddy_tensor eddy_igamma_grad_a_with(const eddy_igamma_grad_a_args *given)
         for (int64_t i = 0; i < n; i++) o[i] = (T)eddy__betainc_of(a[i], b[i], at[i]); \
         return EDDY_OK;                                                         \
     }
-TILE_BETAINC(betainc_f32, float)
-TILE_BETAINC(betainc_f64, double)
+#define BETAINC(suffix, name) BETAINC_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix))
+FOR_FLOATS(BETAINC, betainc)
 ROW_PICK(betainc, SCALAR_FLOATS)
 
 static void betainc_gradient(eddy_rule *r)

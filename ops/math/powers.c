@@ -2,9 +2,9 @@
  * logarithms to other bases, parts of numbers; rows, and compositions of other operations. */
 #include "ops/math/elementwise_rows.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/elementwise/vector_elementary.h"
 
-#include <float.h>
 
 #define LN2  0.69314718055994530942
 #define LN10 2.30258509299404568402
@@ -109,7 +109,7 @@ typedef struct eddy_nan_to_num_args {
 eddy_tensor eddy_nan_to_num_with(const eddy_nan_to_num_args *given)
 {
     eddy_nan_to_num_args a = EDDY_TAKE(eddy_nan_to_num_args, given);
-    const double most = eddy_dtype_of(a.x) == EDDY_FLOAT32 ? FLT_MAX : DBL_MAX;
+    const double most = eddy__dtype_largest(eddy_dtype_of(a.x));
     const eddy_tensor    infinite =
         Where(Greater(a.x, 0), a.posinf != EDDY_OMITTED ? a.posinf : most,
               NumberLike(a.neginf != EDDY_OMITTED ? a.neginf : -most, a.x));

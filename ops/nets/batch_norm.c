@@ -5,6 +5,7 @@
  * first the mean and then the squared deviations from it, and merged in float64. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/nets/normalization.h"
 #include "ops/math/elementwise_rows.h"
@@ -49,21 +50,16 @@ static void set_factors(eddy_norm_work *w, int64_t blocks)
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
 }
 
-static void apply(const eddy_kernel *k, eddy_norm_work *w, bool single)
+static void apply(const eddy_kernel *k, eddy_norm_work *w, eddy_dtype d)
 {
-    w->loop = single ? EDDY_BEST_OF(columns_apply_f32) : EDDY_BEST_OF(columns_apply_f64);
+    w->loop = EDDY_BEST_FOR_TYPE(columns_apply, FOR_FLOATS, d);
     eddy__norm_run(k, w, w->rows, GRAIN / 2 / w->width);
 }
 
-/* v[c] as float32 or float64. */
-static inline double number_at(const void *v, int64_t c, bool single)
+/* Work structures point to constant data, results included. */
+static inline void set_number(eddy_dtype t, const void *v, int64_t c, double x)
 {
-    return single ? (double)((const float *)v)[c] : ((const double *)v)[c];
-}
-static inline void set_number(const void *v, int64_t c, bool single, double x)
-{
-    if (single) ((float *)(uintptr_t)v)[c] = (float)x;
-    else ((double *)(uintptr_t)v)[c] = x;
+    eddy__float_put(t, (void *)(uintptr_t)v, c, x);
 }
 
 /* ------------------------------------------------------ fused_batch_norm -- */
@@ -95,7 +91,8 @@ typedef struct eddy_moments_args {
 #endif
 
 /* From the partial results of the blocks, in order: mean, variance, rstd and the factors of y. */
-static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks, bool single)
+static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks,
+                              eddy_dtype t)
 {
     const double  n = (double)w->rows;
     const int64_t d = w->width;
@@ -109,25 +106,25 @@ static void finish_statistics(eddy_kernel *k, const eddy_norm_work *w, int64_t b
     for (int64_t c = 0; c < d; c++) {
         const double variance = w->rows > 0 ? squares[c] / n : (double)NAN;
         const double rstd = 1 / sqrt(variance + w->epsilon);
-        set_number(w->mean, c, single, w->rows > 0 ? mean[c] : (double)NAN);
-        set_number(k->out[2]->data, c, single, variance * (w->rows > 1 ? n / (n - 1) : 1));
-        set_number(w->rstd, c, single, rstd);
-        set_number(w->factor[0], c, single, number_at(w->scale, c, single) * rstd);
+        set_number(t, w->mean, c, w->rows > 0 ? mean[c] : (double)NAN);
+        set_number(t, k->out[2]->data, c, variance * (w->rows > 1 ? n / (n - 1) : 1));
+        set_number(t, w->rstd, c, rstd);
+        set_number(t, w->factor[0], c, eddy__float_at(t, w->scale, c) * rstd);
     }
 }
 
 static eddy_status fused_batch_norm_kernel(eddy_kernel *k)
 {
-    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k);
-    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    const eddy_dtype d = k->in[0]->type.dtype;
+    eddy_norm_work   w = eddy__norm_work_of(k);
+    const int64_t    blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
     set_factors(&w, blocks);
-    w.loop = single ? columns_statistics_f32 : columns_statistics_f64;
+    w.loop = EDDY_FOR_TYPE(columns_statistics, FOR_FLOATS, d);
     eddy__norm_run(k, &w, blocks, 1);
-    finish_statistics(k, &w, blocks, single);
+    finish_statistics(k, &w, blocks, d);
     w.factor[1] = w.offset;
-    apply(k, &w, single);
+    apply(k, &w, d);
     return EDDY_OK;
 }
 
@@ -226,7 +223,8 @@ eddy_tensor eddy_fused_batch_norm_with(const eddy_fused_batch_norm_args *given)
 /* ------------------------------------------------- fused_batch_norm_grad -- */
 
 /* From the sums of the blocks: dscale, doffset and the factors of dx. */
-static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks, bool single)
+static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blocks,
+                            eddy_dtype t)
 {
     const double  n = (double)w->rows;
     const int64_t d = w->width;
@@ -236,27 +234,27 @@ static void finish_products(eddy_kernel *k, const eddy_norm_work *w, int64_t blo
             sum += w->part[b * 2 * d + c];
             product += w->part[b * 2 * d + d + c];
         }
-        const double rstd = number_at(w->rstd, c, single);
-        const double g = rstd * number_at(w->scale, c, single);
-        set_number(k->out[1]->data, c, single, n > 0 ? product * rstd : 0);
-        set_number(k->out[2]->data, c, single, sum);
-        set_number(w->factor[0], c, single, g);
-        set_number(w->factor[1], c, single, g * rstd * rstd * product / n);
-        set_number(w->factor[2], c, single, g * sum / n);
+        const double rstd = eddy__float_at(t, w->rstd, c);
+        const double g = rstd * eddy__float_at(t, w->scale, c);
+        set_number(t, k->out[1]->data, c, n > 0 ? product * rstd : 0);
+        set_number(t, k->out[2]->data, c, sum);
+        set_number(t, w->factor[0], c, g);
+        set_number(t, w->factor[1], c, g * rstd * rstd * product / n);
+        set_number(t, w->factor[2], c, g * sum / n);
     }
 }
 
 static eddy_status fused_batch_norm_grad_kernel(eddy_kernel *k)
 {
-    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k);
-    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    const eddy_dtype d = k->in[0]->type.dtype;
+    eddy_norm_work   w = eddy__norm_work_of(k);
+    const int64_t    blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
     set_factors(&w, blocks);
-    w.loop = single ? columns_products_f32 : columns_products_f64;
+    w.loop = EDDY_FOR_TYPE(columns_products, FOR_FLOATS, d);
     eddy__norm_run(k, &w, blocks, 1);
-    finish_products(k, &w, blocks, single);
-    apply(k, &w, single);
+    finish_products(k, &w, blocks, d);
+    apply(k, &w, d);
     return EDDY_OK;
 }
 

@@ -6,6 +6,7 @@
  * are the beams. A step adds to each beam the paths that stay there, and tries every label after
  * it; the best of all these become the beams of the next step. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
@@ -250,12 +251,6 @@ static work work_of(const eddy_kernel *k)
     return w;
 }
 
-static double real_at(const eddy_buffer *x, int64_t i)
-{
-    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
-                                         : ((const double *)x->data)[i];
-}
-
 /* Writes the best of the remaining beams as path `row` of the results. */
 static void take_best(const work *w, search *s, int64_t row)
 {
@@ -274,8 +269,7 @@ static void take_best(const work *w, search *s, int64_t row)
     for (int64_t i = w->steps; i-- > n;) labels[i] = -1;
     ((int64_t *)k->out[1]->data)[row] = n;
     for (; s->nodes[at].parent >= 0; at = s->nodes[at].parent) labels[--n] = s->nodes[at].label;
-    if (k->out[2]->type.dtype == EDDY_FLOAT32) ((float *)k->out[2]->data)[row] = (float)score;
-    else ((double *)k->out[2]->data)[row] = score;
+    eddy__real_put(k->out[2], row, score);
     if (s->n_beams > 0) s->beams[best] = s->beams[--s->n_beams];
 }
 
@@ -290,7 +284,7 @@ static void some_examples(void *arg, int64_t from, int64_t to, int worker)
         begin(&s);
         for (int64_t t = 0; t < length; t++) {
             for (int64_t i = 0; i < s.classes; i++)
-                s.x[i] = real_at(w->k->in[0], (t * w->batch + b) * s.classes + i);
+                s.x[i] = eddy__real_at(w->k->in[0], (t * w->batch + b) * s.classes + i);
             step(&s);
         }
         for (int64_t i = 0; i < a->top_paths; i++) take_best(w, &s, b * a->top_paths + i);

@@ -1,6 +1,7 @@
 /* ctc_greedy_decode.c -- CTC greedy decoder: the most probable class of each step of logits trained
  * with eddy_ctc_loss, with repeated classes merged and blanks removed. */
 #include "ops/arrays/arrays.h"
+#include "ops/kernels/arrays/index_checks.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/nets/expect_shape.h"
@@ -25,12 +26,6 @@ static bool collapse_infer(eddy_infer *c)
            eddy__infer_yield(c, 1, c->in[1].dtype, s.rank < 0 ? c->in[1].shape : lengths);
 }
 
-static void put_index(const eddy_buffer *y, int64_t i, int64_t v)
-{
-    if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[i] = (int32_t)v;
-    else ((int64_t *)y->data)[i] = v;
-}
-
 static eddy_status collapse_kernel(eddy_kernel *k)
 {
     const collapse_attrs *a = k->attrs;
@@ -47,10 +42,10 @@ static eddy_status collapse_kernel(eddy_kernel *k)
             const int64_t id = eddy__index_at(k->in[0], row * n + i);
             const bool    again = i > 0 && id == last && !a->repeated;
             last = id;
-            if (!again && (a->blank < 0 || id != a->blank)) put_index(k->out[0], to++, id);
+            if (!again && (a->blank < 0 || id != a->blank)) eddy__index_put(k->out[0], to++, id);
         }
-        put_index(k->out[1], row, to - row * n);
-        while (to < (row + 1) * n) put_index(k->out[0], to++, a->pad);
+        eddy__index_put(k->out[1], row, to - row * n);
+        while (to < (row + 1) * n) eddy__index_put(k->out[0], to++, a->pad);
     }
     return EDDY_OK;
 }

@@ -1,5 +1,6 @@
 /* expect_shape.c -- checks for operations on several tensors; see expect_shape.h. */
 #include "ops/nets/expect_shape.h"
+#include "graph/base/dtype.h"
 
 bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
 {
@@ -13,7 +14,7 @@ bool eddy__expect_shape(eddy_infer *c, int i, const char *what, eddy_shape want)
 bool eddy__check_floats(const char *op, eddy_tensor x)
 {
     const eddy_dtype d = eddy_dtype_of(x);
-    if (d == EDDY_FLOAT32 || d == EDDY_FLOAT64) return true;
+    if (eddy__dtype_is_float(d)) return true;
     eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: x is %s; float32 or float64 expected", op,
               eddy_dtype_name(d));
     return false;

@@ -30,9 +30,8 @@ typedef struct eddy_layer_norm_args {
 
 static eddy_status layer_norm_kernel(eddy_kernel *k)
 {
-    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
     eddy_norm_work w = eddy__norm_work_of(k);
-    w.loop = single ? EDDY_BEST_OF(rows_forward_f32) : EDDY_BEST_OF(rows_forward_f64);
+    w.loop = EDDY_BEST_FOR_TYPE(rows_forward, FOR_FLOATS, k->in[0]->type.dtype);
     eddy__norm_run(k, &w, w.rows, GRAIN / (w.width + 1));
     return EDDY_OK;
 }
@@ -87,14 +86,13 @@ static eddy_status layer_norm_grad_prepare(eddy_kernel *k)
 
 static eddy_status layer_norm_grad_kernel(eddy_kernel *k)
 {
-    const bool     single = k->in[0]->type.dtype == EDDY_FLOAT32;
-    eddy_norm_work w = eddy__norm_work_of(k);
-    const int64_t  blocks = eddy__norm_blocks(&w, GRAIN);
+    const eddy_dtype d = k->in[0]->type.dtype;
+    eddy_norm_work   w = eddy__norm_work_of(k);
+    const int64_t    blocks = eddy__norm_blocks(&w, GRAIN);
     if (w.width == 0) return EDDY_OK;
-    w.loop = single ? EDDY_BEST_OF(rows_backward_f32) : EDDY_BEST_OF(rows_backward_f64);
+    w.loop = EDDY_BEST_FOR_TYPE(rows_backward, FOR_FLOATS, d);
     eddy__norm_run(k, &w, blocks, 1);
-    if (single) rows_join_f32(&w, blocks, k->out[1]->data, k->out[2]->data);
-    else rows_join_f64(&w, blocks, k->out[1]->data, k->out[2]->data);
+    EDDY_FOR_TYPE(rows_join, FOR_FLOATS, d)(&w, blocks, k->out[1]->data, k->out[2]->data);
     return EDDY_OK;
 }
 

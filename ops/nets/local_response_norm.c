@@ -1,6 +1,7 @@
 /* local_response_norm.c -- local response normalization (LRN), across neighboring channels. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -58,7 +59,7 @@ eddy_tensor eddy_local_response_normalization_with(
     char text[128];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* reports or propagates the error */
     const eddy_shape s = eddy_shape_of(a.x);
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(d))
         return eddy_fail(g, EDDY_BAD_DTYPE, "local_response_normalization: x is %s; float32 or "
                          "float64 expected", eddy_dtype_name(d));
     if (s.rank < 2)

@@ -7,6 +7,7 @@
  * differentiated any number of times. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/math/elementwise_rows.h"
@@ -86,9 +87,7 @@ static void xent_finish(eddy_kernel *k, const eddy_softmax_block *b)
     const void *label = (const char *)k->in[0]->data + at;
     double log_sum[EDDY_SOFTMAX_LANES];
     eddy__softmax_logs(d, b, log_sum);
-    if (d == EDDY_FLOAT32)
-        EDDY_BEST_OF(loss_f32)((float *)k->out[0]->data + b->lane, b, label, (float *)log_sum);
-    else EDDY_BEST_OF(loss_f64)((double *)k->out[0]->data + b->lane, b, label, log_sum);
+    EDDY_BEST_FOR_TYPE(loss, FOR_FLOATS, d)(k->out[0]->data, b, label, log_sum);
     eddy__softmax_finish(d, b, label);
 }
 
@@ -213,8 +212,7 @@ static void sparse_finish(eddy_kernel *k, const eddy_softmax_block *b)
     double log_sum[EDDY_SOFTMAX_LANES];
     eddy__softmax_logs(d, b, log_sum);
     eddy__softmax_finish(d, b, NULL);
-    if (d == EDDY_FLOAT32) pick_f32(k, b, (const float *)log_sum);
-    else pick_f64(k, b, log_sum);
+    EDDY_FOR_TYPE(pick, FOR_FLOATS, d)(k, b, log_sum);
 }
 
 static eddy_status sparse_kernel(eddy_kernel *k)
@@ -348,8 +346,7 @@ static eddy_status l2_kernel(eddy_kernel *k)
     const eddy_reduction p = eddy__reduction_of(squares, t.shape, all);
     void *y = k->out[0]->data;
     eddy__reduction_run(&p, y, k->in[0]->data);
-    if (t.dtype == EDDY_FLOAT32) *(float *)y *= 0.5f;
-    else *(double *)y *= 0.5;
+    eddy__float_put(t.dtype, y, 0, 0.5 * eddy__float_at(t.dtype, y, 0));
     return EDDY_OK;
 }
 

@@ -1,6 +1,7 @@
 /* categorical.c -- random categorical samples, permutations and choices. */
 #include "ops/random/random.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -18,7 +19,7 @@ static bool categorical_infer(eddy_infer *c)
 {
     const categorical_attrs *a = c->attrs;
     eddy_shape s = c->in[0].shape;
-    if (a->output_dtype != EDDY_INT32 && a->output_dtype != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->output_dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_dtype));
     if (a->num_samples < 0)
@@ -49,12 +50,6 @@ static eddy_status categorical_prepare(eddy_kernel *k)
     return EDDY_OK;
 }
 
-static double logit_at(const eddy_buffer *x, int64_t i)
-{
-    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
-                                         : ((const double *)x->data)[i];
-}
-
 /* The cumulative sums of the probabilities of a row, not divided by the last one. */
 static void sum_up(const classes *c, int64_t row, double *sum)
 {
@@ -62,11 +57,11 @@ static void sum_up(const classes *c, int64_t row, double *sum)
     const int64_t      at = row * c->n;
     double top = -INFINITY, all = 0;
     for (int64_t i = 0; i < c->n; i++) {
-        const double v = logit_at(x, at + i);
+        const double v = eddy__real_at(x, at + i);
         if (isfinite(v) && v > top) top = v;
     }
     for (int64_t i = 0; i < c->n; i++) {
-        const double v = logit_at(x, at + i);
+        const double v = eddy__real_at(x, at + i);
         if (isfinite(v)) all += exp(v - top);
         sum[i] = all;
     }
@@ -113,7 +108,7 @@ static eddy_status categorical_kernel(eddy_kernel *k)
     if (c.n == 0) return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "there are no classes to draw");
     for (int64_t row = 0; row < rows; row++) {
         int64_t i = 0;
-        while (i < c.n && !isfinite(logit_at(k->in[0], row * c.n + i))) i++;
+        while (i < c.n && !isfinite(eddy__real_at(k->in[0], row * c.n + i))) i++;
         if (i == c.n)
             return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "no logit of row %lld is finite",
                                     (long long)row);

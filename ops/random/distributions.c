@@ -2,6 +2,7 @@
  * log-normal samples: functions of a uniform or normal sample. */
 #include "ops/random/random.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
@@ -130,7 +131,7 @@ eddy_tensor eddy_random_geometric_with(const eddy_random_of_one_args *given)
 /* Uniform in (0,1): 0, which has no logarithm, is replaced by half a step. */
 static eddy_tensor open_uniform(eddy_source from, eddy_tensor x)
 {
-    return eddy__uniform_source(from, x, eddy_dtype_of(x) == EDDY_FLOAT32 ? 0x1p-25 : 0x1p-54);
+    return eddy__uniform_source(from, x, eddy__dtype_epsilon(eddy_dtype_of(x)) / 4);
 }
 
 static eddy_tensor standard_laplace(eddy_source from, eddy_tensor x)

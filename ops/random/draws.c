@@ -1,6 +1,8 @@
 /* draws.c -- random samples with broadcast parameters: one kernel that draws a sample for each
  * element of its operands; see random.h. */
 #include "ops/random/random.h"
+#include "graph/base/dtype.h"
+#include "ops/kernels/arrays/index_checks.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -15,23 +17,18 @@ bool eddy__infer_seed(eddy_infer *c, int i)
 {
     const eddy_type t = c->in[i];
     char text[256];
-    if ((t.dtype != EDDY_INT32 && t.dtype != EDDY_INT64) ||
+    if (!eddy__dtype_is_index(t.dtype) ||
         !eddy_shape_compatible(t.shape, EDDY_SHAPE(2)))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the seed is %s; int32 or int64 of "
                                "shape [2] expected", eddy_type_print(t, text, sizeof text));
     return true;
 }
 
-static int64_t integer_at(const eddy_buffer *x, int i)
-{
-    return x->type.dtype == EDDY_INT32 ? ((const int32_t *)x->data)[i]
-                                       : ((const int64_t *)x->data)[i];
-}
-
 eddy_stream eddy__stream_for(const eddy_kernel *k, int i, int64_t seed, eddy_distribution d)
 {
     if (k->n_in <= i) return eddy__stream_of(k, seed, d);
-    const uint64_t a = (uint64_t)integer_at(k->in[i], 0), b = (uint64_t)integer_at(k->in[i], 1);
+    const uint64_t a = (uint64_t)eddy__index_at(k->in[i], 0),
+                   b = (uint64_t)eddy__index_at(k->in[i], 1);
     return (eddy_stream){ eddy__philox_key(a, b, 2 * (uint64_t)d), 0 };
 }
 
@@ -73,12 +70,6 @@ typedef struct drawing {
     eddy_stream        stream;
 } drawing;
 
-static double real_at(const eddy_buffer *x, int64_t i)
-{
-    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
-                                         : ((const double *)x->data)[i];
-}
-
 static void draw_tile(const drawing *g, int64_t at, int64_t n)
 {
     const eddy_buffer *y = g->k->out[0];
@@ -88,10 +79,8 @@ static void draw_tile(const drawing *g, int64_t at, int64_t n)
     if (g->how->normals) eddy__normals_of_words(4 * n, w, z);
     for (int64_t i = 0; i < n; i++) {
         eddy_dice d = { g->stream, (uint64_t)(at + i), 0, w + 4 * i, z + 4 * i };
-        for (int j = 0; j < g->how->count; j++) x[j] = real_at(g->k->in[j], at + i);
-        const double v = g->how->fn(&d, x, g->k->attrs);
-        if (y->type.dtype == EDDY_FLOAT32) ((float *)y->data)[at + i] = (float)v;
-        else ((double *)y->data)[at + i] = v;
+        for (int j = 0; j < g->how->count; j++) x[j] = eddy__real_at(g->k->in[j], at + i);
+        eddy__real_put(y, at + i, g->how->fn(&d, x, g->k->attrs));
     }
 }
 
@@ -159,7 +148,7 @@ bool eddy__draw_operands(const char *who, int n, eddy_tensor *x, eddy_dims sampl
     const eddy_dtype d = eddy_dtype_of(x[0]);
     for (int i = 0; i < n; i++)
         if (!eddy_is_valid(x[i])) return (void)eddy_identity(x[i]), false;
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64) {
+    if (!eddy__dtype_is_float(d)) {
         eddy_fail(x[0].graph, EDDY_BAD_DTYPE, "%s: operands are %s; float32 or float64 "
                   "expected", who, eddy_dtype_name(d));
         return false;

@@ -7,6 +7,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 #include "ops/kernels/random/philox.h"
 #include "build/gen/table.h"
@@ -192,7 +193,7 @@ typedef struct orthogonal_attrs {
 static bool orthogonal_infer(eddy_infer *c)
 {
     const orthogonal_attrs *a = c->attrs;
-    if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(a->dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
                                eddy_dtype_name(a->dtype));
     if (!eddy_shape_is_valid(a->shape) || !eddy_shape_is_known(a->shape) || a->shape.rank < 2) {
@@ -279,15 +280,10 @@ static eddy_status orthogonal_prepare(eddy_kernel *k)
 /* Writes column j of Q, with the sign that makes R's diagonal positive. */
 static void orthogonal_store(const householder *h, bool wide, const eddy_buffer *y)
 {
-    float  *f = y->data;
-    double *d = y->data;
-    bool    single = y->type.dtype == EDDY_FLOAT32;
     for (int64_t i = 0; i < h->m; i++) {
         for (int64_t j = 0; j < h->n; j++) {
             int64_t at = wide ? j * h->m + i : i * h->n + j;
-            double  v = h->q[i * h->n + j] * h->sign[j];
-            if (single) f[at] = (float)v;
-            else d[at] = v;
+            eddy__real_put(y, at, h->q[i * h->n + j] * h->sign[j]);
         }
     }
 }

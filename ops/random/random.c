@@ -5,12 +5,12 @@
  * new session, differ from run to run, and do not depend on threads or on other computations. */
 #include "graph/op.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/random/random.h"
 #include "build/gen/table.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -49,7 +49,7 @@ static bool infer_filled(eddy_infer *c, eddy_dtype dtype, eddy_shape shape)
 static bool infer_real(eddy_infer *c)
 {
     const eddy_random_attrs *a = c->attrs;
-    if (a->dtype != EDDY_FLOAT32 && a->dtype != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(a->dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; float32 or float64 expected",
                                eddy_dtype_name(a->dtype));
     return infer_filled(c, a->dtype, a->shape);
@@ -86,12 +86,11 @@ bool eddy__infer_uniform(eddy_infer *c)
     if (!isfinite(a->a) || !isfinite(a->b))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "minval %g or maxval %g is not finite",
                                a->a, a->b);
-    bool   single = a->dtype == EDDY_FLOAT32;
-    double low = a->a, high = a->b, largest = single ? (double)FLT_MAX : DBL_MAX;
+    double low = a->a, high = a->b, largest = eddy__dtype_largest(a->dtype);
     if (fabs(low) > largest || fabs(high) > largest || high - low > largest)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "minval %g, maxval %g or their difference "
                                "is too large for %s", low, high, eddy_dtype_name(a->dtype));
-    if (single ? (float)low >= (float)high : low >= high)
+    if (eddy__float_rounded(a->dtype, low) >= eddy__float_rounded(a->dtype, high))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "maxval %.9g is not above minval %.9g",
                                high, low);
     return infer_real(c);
@@ -164,21 +163,14 @@ typedef struct integer_attrs {
 static bool integer_infer(eddy_infer *c)
 {
     const integer_attrs *a = c->attrs;
-    int64_t low = INT64_MIN, high = INT64_MAX;   /* of minval and maxval */
-    if (a->dtype == EDDY_INT32) {
-        low = INT32_MIN;
-        high = (int64_t)INT32_MAX + 1;
-    } else if (a->dtype == EDDY_UINT8) {
-        low = 0;
-        high = UINT8_MAX + 1;
-    } else if (a->dtype != EDDY_INT64) {
+    const int64_t high = eddy__dtype_highest(a->dtype);
+    if (!eddy_dtype_is_integer(a->dtype))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "dtype is %s; int32, int64 or uint8 expected",
                                eddy_dtype_name(a->dtype));
-    }
     if (a->minval >= a->maxval)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "maxval %" PRId64 " is not above minval %"
                                PRId64, a->maxval, a->minval);
-    if (a->minval < low || a->maxval > high)
+    if (a->minval < eddy__dtype_lowest(a->dtype) || a->maxval - 1 > high)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "[%" PRId64 ", %" PRId64 ") is not within "
                                "%s", a->minval, a->maxval, eddy_dtype_name(a->dtype));
     return infer_filled(c, a->dtype, a->shape);
@@ -190,12 +182,8 @@ static eddy_status integer_kernel(eddy_kernel *k)
     const eddy_buffer   *y = k->out[0];
     eddy_stream          s = eddy__stream_of(k, a->seed, EDDY_INTEGER);
     uint64_t             range = (uint64_t)a->maxval - (uint64_t)a->minval;
-    if (a->dtype == EDDY_UINT8)
-        eddy__fill_integer_u8(s, 0, y->count, a->minval, range, y->data);
-    else if (a->dtype == EDDY_INT32)
-        eddy__fill_integer_i32(s, 0, y->count, a->minval, range, y->data);
-    else
-        eddy__fill_integer_i64(s, 0, y->count, a->minval, range, y->data);
+    EDDY_FOR_TYPE(eddy__fill_integer, FOR_INTEGERS, a->dtype)(s, 0, y->count, a->minval, range,
+                                                              y->data);
     return EDDY_OK;
 }
 
@@ -347,9 +335,9 @@ bool eddy__infer_normal(eddy_infer *c)
     if (!isfinite(a->b) || a->b < 0)
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "stddev is %g; it must be finite and not "
                                "negative", a->b);
-    if (a->dtype == EDDY_FLOAT32 && (fabs(a->a) > (double)FLT_MAX || a->b > (double)FLT_MAX))
+    if (fabs(a->a) > eddy__dtype_largest(a->dtype) || a->b > eddy__dtype_largest(a->dtype))
         return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "mean %g or stddev %g is too large for "
-                               "float32", a->a, a->b);
+                               "%s", a->a, a->b, eddy_dtype_name(a->dtype));
     return infer_real(c);
 }
 
@@ -552,7 +540,7 @@ eddy_tensor eddy_dropout_with(const eddy_dropout_args *given)
     eddy_dims   axes;
     char        noise[256], text[256];
     if (!eddy_is_valid(a.x)) return eddy_identity(a.x);      /* records or propagates an error */
-    if (dtype != EDDY_FLOAT32 && dtype != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(dtype))
         return eddy_fail(g, EDDY_BAD_DTYPE, "dropout: x is %s; float32 or float64 expected",
                          eddy_dtype_name(dtype));
     if (!(a.rate >= 0 && a.rate < 1))

@@ -5,6 +5,7 @@
 #include "graph/call_options.h"
 #include "ops/arrays/batching.h"
 #include "graph/base/cpu.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -24,19 +25,13 @@ typedef struct argmax_attrs {
     eddy_dtype output_type;
 } argmax_attrs;
 
-/* Bools are compared as bytes. */
-static const eddy_reducer *reducer_of(const eddy_fold *fold, eddy_dtype d)
-{
-    return eddy__reducer_of(fold, d == EDDY_BOOL ? EDDY_UINT8 : d);
-}
-
 static bool argmax_infer(eddy_infer *c)
 {
     const argmax_attrs *a = c->attrs;
     const eddy_type x = c->in[0];
     eddy_shape y = EDDY_UNKNOWN_SHAPE;
     int axis;
-    if (a->output_type != EDDY_INT32 && a->output_type != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->output_type))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "output_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->output_type));
     if (!eddy__infer_axis(c, a->axis, x.shape.rank < 0 ? EDDY_MAX_RANK : x.shape.rank, &axis))
@@ -62,22 +57,10 @@ enum { SCAN = 16 };
 typedef void first_fn(int64_t *index, const void *x, const void *best, int64_t many, int64_t n,
                       int64_t width, int64_t stride);
 
-static first_fn *first_of(eddy_dtype d)
-{
-    switch ((int)d) {
-    case EDDY_FLOAT32: return EDDY_BEST_OF(first_f32);
-    case EDDY_FLOAT64: return EDDY_BEST_OF(first_f64);
-    case EDDY_INT32:   return EDDY_BEST_OF(first_i32);
-    case EDDY_INT64:   return EDDY_BEST_OF(first_i64);
-    default:           return EDDY_BEST_OF(first_u8);
-    }
-}
-
 static void put(eddy_buffer *y, int64_t at, const int64_t *index, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        if (y->type.dtype == EDDY_INT32) ((int32_t *)y->data)[at + i] = (int32_t)index[i];
-        else ((int64_t *)y->data)[at + i] = index[i];
+        eddy__index_put(y, at + i, index[i]);
     }
 }
 
@@ -127,7 +110,9 @@ static eddy_status find(eddy_kernel *k)
     enum { WORK = 1 << 15 };
     const argmax_attrs *a = k->attrs;
     const eddy_type t = k->in[0]->type;
-    search s = { k->out[0], k->in[0]->data, reducer_of(fold, t.dtype), first_of(t.dtype),
+    const eddy_dtype d = eddy__dtype_as_number(t.dtype);
+    search s = { k->out[0], k->in[0]->data, eddy__reducer_of(fold, d),
+                 EDDY_BEST_FOR_TYPE(first, FOR_NUMBERS, d),
                  eddy__lanes_of(t.shape, a->axis) };
     const eddy_lanes l = s.lanes;
     eddy_parallel(k, l.outer, WORK / (l.n * l.inner + 1) + 1, find_some, &s);

@@ -43,20 +43,12 @@ typedef struct scans {
 } scans;
 
 #define TEMPLATE "ops/kernels/reduction/scan_loops.h"
-#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#define TYPES    FOR_NUMBERS_COMPLEX
 #include "ops/kernels/for_types.h"
 
 static const scans *scans_of(eddy_dtype d)
 {
-    switch ((int)d) {
-    case EDDY_FLOAT32:    return &scans_f32;
-    case EDDY_FLOAT64:    return &scans_f64;
-    case EDDY_COMPLEX64:  return &scans_c64;
-    case EDDY_COMPLEX128: return &scans_c128;
-    case EDDY_INT32:      return &scans_i32;
-    case EDDY_INT64:      return &scans_i64;
-    default:              return &scans_u8;
-    }
+    return EDDY_FOR_TYPE(&scans, FOR_NUMBERS_COMPLEX, d);
 }
 
 /* Gives y the type of x; fails unless x has the axis. */

@@ -66,7 +66,7 @@ static inline void take_in(double x, double *top, double *sum)
 
 static eddy_status logsumexp_kernel(eddy_kernel *k)
 {
-    return walk_all(k, k->in[0]->type.dtype == EDDY_FLOAT32 ? logsumexp_f32 : logsumexp_f64);
+    return walk_all(k, EDDY_FOR_TYPE(logsumexp, FOR_FLOATS, k->in[0]->type.dtype));
 }
 
 /* With y[j] the log-sum-exp of the elements up to j, dx[j] = e^(x[j] - y[j]) u[j], where u[j] =
@@ -122,14 +122,8 @@ typedef void run_fn(const walk *w, int64_t at, int64_t width, int64_t step);
 
 static run_fn *extreme_of(eddy_dtype d, bool largest)
 {
-    switch ((int)d) {
-    case EDDY_FLOAT32: return largest ? largest_f32 : smallest_f32;
-    case EDDY_FLOAT64: return largest ? largest_f64 : smallest_f64;
-    case EDDY_INT32:   return largest ? largest_i32 : smallest_i32;
-    case EDDY_INT64:   return largest ? largest_i64 : smallest_i64;
-    case EDDY_UINT8:   return largest ? largest_u8 : smallest_u8;
-    default:           return NULL;
-    }
+    return largest ? EDDY_FOR_TYPE(largest, FOR_NUMBERS, d)
+                   : EDDY_FOR_TYPE(smallest, FOR_NUMBERS, d);
 }
 
 static bool extreme_infer(eddy_infer *c)

@@ -2,6 +2,7 @@
  * value, by bin, by pair of classes. */
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/short_names.h"
 
@@ -19,10 +20,10 @@ typedef struct eddy_bincount_args {
 static bool integers(eddy_tensor x, const char *who)
 {
     const eddy_dtype d = eddy_dtype_of(x);
-    if (eddy_is_valid(x) && d != EDDY_INT32 && d != EDDY_INT64)
+    if (eddy_is_valid(x) && !eddy__dtype_is_index(d))
         eddy_fail(x.graph, EDDY_BAD_DTYPE, "%s: an input is %s; int32 or int64 expected", who,
                   eddy_dtype_name(d));
-    return eddy_is_valid(x) && (d == EDDY_INT32 || d == EDDY_INT64);
+    return eddy_is_valid(x) && eddy__dtype_is_index(d);
 }
 
 /** y[b] = the number of elements of `values` that equal b, or the sum of their weights.
@@ -46,7 +47,7 @@ eddy_tensor eddy_bincount_with(const eddy_bincount_args *given)
     if (!integers(a.values, "bincount")) return eddy_none(g);
     const bool       weighted = eddy_is_valid(a.weights);
     const eddy_dtype own = weighted ? eddy_dtype_of(a.weights) : EDDY_INT32;
-    const eddy_dtype sum = own == EDDY_FLOAT32 ? EDDY_FLOAT64 : own;
+    const eddy_dtype sum = eddy__dtype_is_float(own) ? EDDY_FLOAT64 : own;
     const eddy_tensor values = eddy_reshape(a.values, EDDY_SHAPE(EDDY_ANY));
     const eddy_tensor weights =
         weighted ? Cast(eddy_reshape(a.weights, EDDY_SHAPE(EDDY_ANY)), sum)

@@ -24,7 +24,7 @@ typedef struct euclidean_loops {
 /* For float64, the elements may be needed a second time. */
 static bool euclidean_folds(const eddy_kernel *k, eddy_blocks *b)
 {
-    return k->in[0]->type.dtype == EDDY_FLOAT32 && eddy__reduce_folds(k, b);
+    return k->in[0]->type.dtype != EDDY_FLOAT64 && eddy__reduce_folds(k, b);
 }
 
 static eddy_status euclidean_prepare(eddy_kernel *k)
@@ -45,7 +45,7 @@ static eddy_status euclidean_kernel(eddy_kernel *k)
     const void   *x = k->in[0]->data;
     bool large = false, small = false;
     eddy__reduction_kernel(k, &p->plain, k->out[0]->data, x);
-    if (k->in[0]->type.dtype == EDDY_FLOAT32) return EDDY_OK;
+    if (k->in[0]->type.dtype != EDDY_FLOAT64) return EDDY_OK;
     for (int64_t i = 0; i < k->out[0]->count; i++) {
         large |= eddy__norm_is_large(y[i]);
         small |= eddy__norm_is_small(y[i]);

@@ -2,6 +2,7 @@
  * permutation. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -22,24 +23,12 @@ typedef struct search_attrs {
 
 typedef int64_t search_fn(const void *row, int64_t n, const void *v, bool right);
 
-static search_fn *search_of(eddy_dtype d)
-{
-    switch ((int)d) {
-    case EDDY_FLOAT32: return search_f32;
-    case EDDY_FLOAT64: return search_f64;
-    case EDDY_INT32:   return search_i32;
-    case EDDY_INT64:   return search_i64;
-    case EDDY_UINT8:   return search_u8;
-    default:           return NULL;
-    }
-}
-
 static bool search_infer(eddy_infer *c)
 {
     const search_attrs *a = c->attrs;
     const eddy_type    *rows = &c->in[0], *v = &c->in[1];
     char s[128], t[128];
-    if (a->out_type != EDDY_INT32 && a->out_type != EDDY_INT64)
+    if (!eddy__dtype_is_index(a->out_type))
         return eddy_infer_fail(c, EDDY_BAD_DTYPE, "out_type is %s; int32 or int64 expected",
                                eddy_dtype_name(a->out_type));
     const int64_t n = rows->shape.rank > 0 ? rows->shape.dim[rows->shape.rank - 1] : EDDY_ANY;
@@ -66,13 +55,12 @@ static void search_values(void *arg, int64_t from, int64_t to, int worker)
     const eddy_shape    rows = k->in[0]->type.shape, v = k->in[1]->type.shape;
     const int64_t       n = rows.dim[rows.rank - 1], m = v.dim[v.rank - 1];
     const size_t        size = eddy_dtype_size(k->in[0]->type.dtype);
-    search_fn          *search = search_of(k->in[0]->type.dtype);
+    search_fn          *search = EDDY_FOR_TYPE(search, FOR_NUMBERS, k->in[0]->type.dtype);
     (void)worker;
     for (int64_t i = from; i < to; i++) {
         const int64_t at = search((const char *)k->in[0]->data + (size_t)(i / m * n) * size, n,
                                   (const char *)k->in[1]->data + (size_t)i * size, a->right);
-        if (a->out_type == EDDY_INT32) ((int32_t *)k->out[0]->data)[i] = (int32_t)at;
-        else ((int64_t *)k->out[0]->data)[i] = at;
+        eddy__whole_put(a->out_type, k->out[0]->data, i, at);
     }
 }
 

@@ -5,12 +5,12 @@
  * The rules below serve both: a row whose id is negative belongs to no segment, gathers zeros,
  * and is excluded from sums; sorted ids are never negative. */
 #include "ops/arrays/arrays.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "build/gen/table.h"
 
-#include <float.h>
 
 /* ---------------------------------------------------------- shared code -- */
 
@@ -296,10 +296,8 @@ static eddy_status unsorted_prepare(eddy_kernel *k)
 /* Extremes of real numbers are initialized to a finite number, which segments without rows keep. */
 static void begin_finite(eddy_dtype d, double sign, void *acc, int64_t n)
 {
-    if (d == EDDY_FLOAT32)
-        for (int64_t i = 0; i < n; i++) ((float *)acc)[i] = (float)sign * FLT_MAX;
-    if (d == EDDY_FLOAT64)
-        for (int64_t i = 0; i < n; i++) ((double *)acc)[i] = sign * DBL_MAX;
+    if (!eddy__dtype_is_float(d)) return;
+    for (int64_t i = 0; i < n; i++) eddy__float_put(d, acc, i, sign * eddy__dtype_largest(d));
 }
 
 enum { COLUMNS = 16 };

@@ -1,6 +1,7 @@
 /* sort.c -- sort and argsort along an axis, n-th element, median and quantiles. */
 #include "ops/arrays/along_axis.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
@@ -249,7 +250,7 @@ eddy_tensor eddy_quantile_with(const eddy_quantile_args *given)
 {
     eddy_quantile_args a = EDDY_TAKE(eddy_quantile_args, given);
     const eddy_dtype d = eddy_dtype_of(a.x);
-    if (eddy_is_valid(a.x) && d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+    if (eddy_is_valid(a.x) && !eddy__dtype_is_float(d))
         return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
                          "quantile: x is %s; float32 or float64 expected", eddy_dtype_name(d));
     if (!(a.q >= 0 && a.q <= 1))

@@ -7,6 +7,7 @@
  * the inverse, and half in the adjoint. */
 #include "ops/arrays/arrays.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/libraries/fftw.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -51,7 +52,7 @@ static eddy_dtype result_type(eddy_fft_kind kind, eddy_dtype x)
 {
     if (kind == EDDY_FFT_TO_REAL) return eddy_dtype_real(x);
     if (kind != EDDY_FFT_OF_REAL) return x;
-    return x == EDDY_FLOAT32 ? EDDY_COMPLEX64 : EDDY_COMPLEX128;
+    return eddy__dtype_complex(x);
 }
 
 /* The last dimension of the result: that of input 1 if there is one. */
@@ -149,8 +150,8 @@ static eddy_status fft_prepare(eddy_kernel *k)
 static void weigh(const fft_work *w, int64_t rows, int64_t n, const void *from, void *to)
 {
     const bool even = w->f.n[w->f.rank - 1] % 2 == 0;
-    if (w->f.single) weigh_f32(rows, n, even, w->ends, w->others, from, to);
-    else weigh_f64(rows, n, even, w->ends, w->others, from, to);
+    const eddy_dtype d = w->f.single ? EDDY_FLOAT32 : EDDY_FLOAT64;
+    EDDY_FOR_TYPE(weigh, FOR_FLOATS, d)(rows, n, even, w->ends, w->others, from, to);
 }
 
 static void scale(const fft_work *w, int64_t n, void *y)

@@ -4,6 +4,7 @@
  * Assertions about constants are checked while building; the others become Assert nodes. */
 #include "graph/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/elementwise/elementwise.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
@@ -257,14 +258,14 @@ eddy_tensor eddy_assert_near_with(const eddy_assert_near_args *given)
 {
     eddy_assert_near_args a = EDDY_TAKE(eddy_assert_near_args, given);
     const eddy_dtype d = eddy_dtype_of(a.x);
-    const double     epsilon = d == EDDY_FLOAT32 ? 10 * 0x1p-23 : 10 * 0x1p-52;
+    const double     epsilon = 10 * eddy__dtype_epsilon(d);
     const double     rtol = a.rtol == EDDY_OMITTED ? epsilon : a.rtol > 0 ? a.rtol : 0;
     const double     atol = a.atol == EDDY_OMITTED ? epsilon : a.atol > 0 ? a.atol : 0;
     const eddy_assert_pair_args rest = { .data = a.data, .summarize = a.summarize,
                                          .message = a.message };
     char says[120];
     if (!eddy_is_valid(a.x) || !eddy_is_valid(a.y)) return Sub(a.x, a.y);
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(d))
         return eddy_fail(a.x.graph, EDDY_BAD_DTYPE,
                          "assert_near: x is %s; float32 or float64 expected", eddy_dtype_name(d));
     snprintf(says, sizeof says, "|x - y| <= %g + %g |y|", atol, rtol);

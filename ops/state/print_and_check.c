@@ -1,10 +1,10 @@
 /* print_and_check.c -- debugging operations: check_numerics, print, assert. */
 #include "graph/op.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "ops/short_names.h"
 #include "build/gen/table.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -22,22 +22,12 @@ static bool numerics_infer(eddy_infer *c)
     return true;
 }
 
-static const float  largest_f32 = FLT_MAX;
-static const double largest_f64 = DBL_MAX;
-
 #define TEMPLATE "ops/kernels/reduction/find_bad_loops.h"
 #include "ops/kernels/for_floats.h"
 
 static int64_t find_bad(const eddy_buffer *x, int64_t at)
 {
-    if (x->type.dtype == EDDY_FLOAT32) return find_bad_f32(x->data, at, x->count);
-    return find_bad_f64(x->data, at, x->count);
-}
-
-static double real_at(const eddy_buffer *x, int64_t i)
-{
-    if (x->type.dtype == EDDY_FLOAT32) return (double)((const float *)x->data)[i];
-    return ((const double *)x->data)[i];
+    return EDDY_FOR_TYPE(find_bad, FOR_FLOATS, x->type.dtype)(x->data, at, x->count);
 }
 
 /* The position of element i, "[2,0,7]". */
@@ -62,16 +52,18 @@ static eddy_status numerics_kernel(eddy_kernel *k)
         return EDDY_OK;
     }
     for (int64_t i = first; i < x->count; i = find_bad(x, i + 1)) {
-        if (isnan(real_at(x, i))) nans++;
+        if (isnan(eddy__real_at(x, i))) nans++;
         else infs++;
     }
     const char *what = nans > 0 && infs > 0 ? "Inf and NaN" : nans > 0 ? "NaN" : "Inf";
     char        place[200];
     print_position(x->type.shape, first, place, sizeof place);
-    return eddy_kernel_fail(k, EDDY_CHECK_FAILED, "%s%sTensor had %s values; the first is %g at "
-                            "%s, and there are %" PRId64 " of %" PRId64, a->message,
-                            *a->message ? " : " : "", what, real_at(x, first), place,
-                            nans + infs, x->count);
+    return eddy_kernel_fail(k, EDDY_CHECK_FAILED,
+                            "%s%sTensor had %s values; the first is %g at "
+                            "%s, and there are %" PRId64 " of %" PRId64,
+                            a->message, *a->message ? " : " : "", what,
+                            eddy__real_at(x, first), place, nans + infs,
+                            x->count);
 }
 
 /* dx = dy, also checked. */
@@ -129,25 +121,12 @@ static void put(line *l, const char *fmt, ...)
 
 static void put_element(line *l, const eddy_buffer *x, int64_t i)
 {
-    int64_t whole;
-    if (x->type.dtype == EDDY_COMPLEX64) {
-        const float *part = (const float *)x->data + 2 * i;
-        put(l, "(%g,%g)", (double)part[0], (double)part[1]);
-        return;
-    }
-    if (x->type.dtype == EDDY_COMPLEX128) {
-        const double *part = (const double *)x->data + 2 * i;
-        put(l, "(%g,%g)", part[0], part[1]);
-        return;
-    }
-    if (x->type.dtype == EDDY_INT32) whole = ((const int32_t *)x->data)[i];
-    else if (x->type.dtype == EDDY_INT64) whole = ((const int64_t *)x->data)[i];
-    else if (!eddy_dtype_is_floating(x->type.dtype)) whole = ((const uint8_t *)x->data)[i];
-    else {
-        put(l, "%g", real_at(x, i));
-        return;
-    }
-    put(l, "%" PRId64, whole);
+    const eddy_dtype d = x->type.dtype, part = eddy_dtype_real(d);
+    if (eddy_dtype_is_complex(d))
+        put(l, "(%g,%g)", eddy__float_at(part, x->data, 2 * i),
+            eddy__float_at(part, x->data, 2 * i + 1));
+    else if (eddy__dtype_is_float(d)) put(l, "%g", eddy__real_at(x, i));
+    else put(l, "%" PRId64, eddy__whole_at(d, x->data, i));
 }
 
 static int64_t shown_of(const eddy_buffer *x, int64_t summarize)

@@ -2,6 +2,7 @@
  * computation is on float64 vectors here. See optim/lbfgs/lbfgs.h. */
 #include "optim/internal.h"
 #include "graph/call_options.h"
+#include "graph/base/dtype.h"
 #include "optim/lbfgs/lbfgs.h"
 #include "optim/lbfgs/line_search.h"
 
@@ -277,7 +278,7 @@ static bool set_loss(driver *r)
         return fail(r, EDDY_INVALID_ARGUMENT, "a session and a loss of its graph are required");
     r->graph = loss.graph;
     r->arena.allocator = eddy__graph_allocator(r->graph);
-    if (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)
+    if (!eddy__dtype_is_float(d))
         return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
                                "minimize_lbfgs: the loss '%.200s' is %s; float32 or "
                                "float64 expected", eddy_name_of(loss), eddy_dtype_name(d));
@@ -305,7 +306,7 @@ static bool set_variable_list(driver *r)
             return eddy__error_set(&r->error, EDDY_INVALID_ARGUMENT,
                                    "minimize_lbfgs: var_list[%d] is not a variable of the graph",
                                    i);
-        if (eddy_dtype_of(v) != EDDY_FLOAT32 && eddy_dtype_of(v) != EDDY_FLOAT64)
+        if (!eddy__dtype_is_float(eddy_dtype_of(v)))
             return eddy__error_set(&r->error, EDDY_BAD_DTYPE,
                                    "minimize_lbfgs: the variable '%.200s' is %s; float32 "
                                    "or float64 expected", eddy_name_of(v),

@@ -1,6 +1,7 @@
 /* elementwise_pairs.c -- fuses two elementwise operations into one loop if only the second reads
  * the first (ops/math/fused_elementwise_pairs.c). */
 #include "session/passes/passes.h"
+#include "graph/base/dtype.h"
 #include "ops/math/fused_elementwise_pairs.h"
 #include "ops/weak_ops.h"
 
@@ -37,6 +38,6 @@ static bool pair_with(rewrite *r, int side)
 bool eddy__pair_up(rewrite *r)
 {
     const eddy_dtype d = r->node->outputs[0].dtype;
-    if (r->node->n_inputs != 2 || (d != EDDY_FLOAT32 && d != EDDY_FLOAT64)) return false;
+    if (r->node->n_inputs != 2 || !eddy__dtype_is_float(d)) return false;
     return pair_with(r, 0) || pair_with(r, 1);
 }

@@ -1,5 +1,6 @@
 /* match.c -- pattern matching on an IR, and creation of replacement nodes. */
 #include "session/passes/match.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "ops/weak_ops.h"
 
@@ -10,7 +11,7 @@
 bool eddy__match_real(const rewrite *r, eddy_tensor t)
 {
     const eddy_dtype d = eddy__match_type(r, t).dtype;
-    return d == EDDY_FLOAT32 || d == EDDY_FLOAT64;
+    return eddy__dtype_is_float(d);
 }
 
 const ir_node *eddy__match(const rewrite *r, eddy_tensor t, const eddy_op_def *op)

@@ -2,6 +2,7 @@
  * matrix product, so that they are applied while its result is in the cache. conv_epilogues.c
  * does this for convolutions. */
 #include "session/passes/passes.h"
+#include "graph/base/dtype.h"
 #include "ops/linear/fused_matmul.h"
 #include "ops/weak_ops.h"
 
@@ -10,7 +11,7 @@ bool eddy__as_fused_product(const ir_node *n, eddy_fused_matmul_attrs *f)
     if (n->values || n->n_controls > 0) return false;
     const eddy_dtype d = n->n_outputs > 0 ? n->outputs[0].dtype : EDDY_BOOL;
     if (n->op == &eddy_op_fused_matmul) *f = *(const eddy_fused_matmul_attrs *)n->attrs;
-    else if (n->op == &eddy_op_matmul && (d == EDDY_FLOAT32 || d == EDDY_FLOAT64))
+    else if (n->op == &eddy_op_matmul && eddy__dtype_is_float(d))
         *f = (eddy_fused_matmul_attrs){ .transposes = *(const eddy_matmul_attrs *)n->attrs,
                                         .alpha = 1 };
     else return false;

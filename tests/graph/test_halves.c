@@ -133,6 +133,20 @@ START_TEST(casts)
 END_TEST
 
 /* Stored in half the memory, computed with in float32; the gradient passes the casts. */
+START_TEST(ones_of_halves)
+{
+    const eddy_dtype d = _i == 0 ? EDDY_FLOAT16 : EDDY_BFLOAT16;
+    eddy_graph  *g = eddy_graph_new();
+    eddy_array  *zeros = eddy_array_new(d, EDDY_SHAPE(3));
+    const eddy_array *y = eddy_eval(eddy_ones_like(eddy_const(g, d, EDDY_SHAPE(3),
+                                                              eddy_array_data(zeros))));
+    ck_assert_ptr_nonnull(y);
+    for (int i = 0; i < 3; i++) ck_assert_double_eq(eddy_array_get(y, i), 1);
+    eddy_array_free(zeros);
+    eddy_graph_free(g);
+}
+END_TEST
+
 START_TEST(a_variable_of_halves)
 {
     eddy_graph       *g = eddy_graph_new();
@@ -169,6 +183,7 @@ Suite *halves_suite(void)
     tcase_add_test(c, rounding);
     tcase_add_test(c, as_numpy);
     tcase_add_loop_test(c, casts, 0, 2);
+    tcase_add_loop_test(c, ones_of_halves, 0, 2);
     tcase_add_loop_test(c, a_variable_of_halves, 0, 2);
     suite_add_tcase(s, c);
     return s;

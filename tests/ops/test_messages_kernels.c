@@ -69,7 +69,6 @@ static void integers_and_indices(void)
     run_says(eddy_gather_grad(floats(2, (float[]){ 1, 1 }), b, floats(2, (float[]){ 1, 1 })));
     run_says(eddy_sparse_softmax_cross_entropy(a, logits));
     run_says(eddy_sparse_softmax_cross_entropy(minus, logits));
-    run_says(eddy_ones_like(eddy_zeros_like(eddy_const(g, EDDY_FLOAT16, EDDY_SCALAR, "1"))));
 }
 
 static void rows_and_variables(void)

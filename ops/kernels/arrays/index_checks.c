@@ -3,21 +3,13 @@
 #include "graph/base/cpu.h"
 
 #define TEMPLATE "ops/kernels/arrays/row_update_loops.h"
-#define TYPES    FOR_NUMBERS | FOR_COMPLEX
+#define TYPES    FOR_NUMBERS_COMPLEX
 #include "ops/kernels/for_types.h"
 
 eddy_row_fn eddy__row_of(eddy_row_change change, eddy_dtype d)
 {
-    switch ((int)d) {
-    case EDDY_FLOAT32:    return row_of_f32(change);
-    case EDDY_FLOAT64:    return row_of_f64(change);
-    case EDDY_INT32:      return row_of_i32(change);
-    case EDDY_INT64:      return row_of_i64(change);
-    case EDDY_UINT8:      return row_of_u8(change);
-    case EDDY_COMPLEX64:  return row_of_c64(change);
-    case EDDY_COMPLEX128: return row_of_c128(change);
-    default:              return NULL;
-    }
+    eddy_row_fn (*of)(eddy_row_change) = EDDY_FOR_TYPE(row_of, FOR_NUMBERS_COMPLEX, d);
+    return of ? of(change) : NULL;
 }
 
 /* "2,0" for element i of a shape; "" for a scalar. */
@@ -36,16 +28,14 @@ static void print_position(eddy_shape s, int64_t i, char *buf, size_t size)
 }
 
 #define TEMPLATE "ops/kernels/arrays/in_range_loops.h"
-#define TYPES    FOR_I32 | FOR_I64
+#define TYPES    FOR_INDICES
 #include "ops/kernels/for_types.h"
 
 eddy_status eddy__check_indices(eddy_kernel *k, const eddy_buffer *indices, int64_t limit,
                                 bool allow_negative)
 {
     const int64_t first = allow_negative ? INT64_MIN : 0, n = indices->count;
-    if (indices->type.dtype == EDDY_INT32 && in_range_i32(n, indices->data, first, limit))
-        return EDDY_OK;
-    if (indices->type.dtype == EDDY_INT64 && in_range_i64(n, indices->data, first, limit))
+    if (EDDY_FOR_TYPE(in_range, FOR_INDICES, indices->type.dtype)(n, indices->data, first, limit))
         return EDDY_OK;
     for (int64_t i = 0; i < indices->count; i++) {
         const int64_t v = eddy__index_at(indices, i);

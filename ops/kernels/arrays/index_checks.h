@@ -3,7 +3,7 @@
 #ifndef EDDY_OPS_KERNELS_ARRAYS_INDEX_CHECKS_H
 #define EDDY_OPS_KERNELS_ARRAYS_INDEX_CHECKS_H
 
-#include "graph/op.h"
+#include "graph/base/dtype.h"
 
 /* How a row x changes a row y: y[j] = x[j]; y[j] += x[j], -=, *= or /=; or the minimum
  * or maximum of both.  The variant of operations that change rows. */
@@ -17,12 +17,15 @@ typedef void (*eddy_row_fn)(int64_t n, void *y, const void *x);
 eddy_row_fn eddy__row_of(eddy_row_change change, eddy_dtype d);
 static inline eddy_row_fn eddy__row_add(eddy_dtype d) { return eddy__row_of(EDDY_ROW_ADD, d); }
 
-/* Index i of a buffer of int32, int64 or uint8. */
+/* Index i of a buffer of integers. */
 static inline int64_t eddy__index_at(const eddy_buffer *b, int64_t i)
 {
-    if (b->type.dtype == EDDY_INT32) return ((const int32_t *)b->data)[i];
-    if (b->type.dtype == EDDY_INT64) return ((const int64_t *)b->data)[i];
-    return ((const uint8_t *)b->data)[i];
+    return eddy__whole_at(b->type.dtype, b->data, i);
+}
+
+static inline void eddy__index_put(const eddy_buffer *y, int64_t i, int64_t v)
+{
+    eddy__whole_put(y->type.dtype, y->data, i, v);
 }
 
 /* Checks that all of `indices` are in [0, limit), or negative if that is allowed;

@@ -2,6 +2,31 @@
  *
  * A key U and the index of the element, of BITS bits each, make a word W; WORD(name) names the
  * functions of radix_sort_passes.h. If `flip` has all bits, the order is reversed. */
+#if EDDY_COLUMN(BITS, SUFFIX) <= 32
+#define U          uint32_t
+#define W          uint64_t
+#define BITS       32
+#define WORD(name) narrow_##name
+#else
+#define U          uint64_t
+#define W          wide
+#define BITS       64
+#define WORD(name) broad_##name
+#endif
+
+/* Keys have the order of the elements; NaN is the largest. */
+EDDY_INLINE U NAME(key)(T x)
+{
+#ifdef NUMBER
+    U b;
+    memcpy(&b, &x, sizeof b);
+    if (x != x) return (U)-1;
+    if (x == 0) b = 0;
+    return b ^ (b >> (BITS - 1) ? (U)-1 : (U)1 << (BITS - 1));
+#else
+    return (U)x - (U)LOWEST;
+#endif
+}
 
 EDDY_INLINE W NAME(word)(T x, int64_t place, U flip)
 {
@@ -43,3 +68,8 @@ static void NAME(least)(void *words, void *room, const void *x_, int64_t n, int6
 
 static const eddy_words NAME(words) = { sizeof(W), NAME(load), WORD(sort),
                                         NAME(least), WORD(place) };
+
+#undef U
+#undef W
+#undef BITS
+#undef WORD

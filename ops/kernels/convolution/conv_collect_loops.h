@@ -2,8 +2,10 @@
  * element type, T: a template of ops/kernels/for_floats.h. */
 
 /* Rows [from, to) of the filter: the sum of the parts, read from their panels. */
-static void NAME(collect)(const plan *p, const T *parts, T *dw, int64_t from, int64_t to)
+static void NAME(collect)(const plan *p, const void *parts_, void *dw_, int64_t from, int64_t to)
 {
+    const T *parts = parts_;
+    T       *dw = dw_;
     const int64_t part = (int64_t)(p->part / sizeof(T)), lanes = 2 * p->tiles->lanes;
     for (int64_t all = from; all < to; all++) {
         const int64_t row = row_in_part(p, all);

@@ -209,11 +209,7 @@ void eddy__conv_finish_strip(const eddy_conv_finish *f, eddy_dtype d, const eddy
                              int64_t y, int64_t channel)
 {
     if (!f->bias && !f->residual && !f->relu) return;
-    if (d == EDDY_FLOAT32)
-        finish_f32(s, f->bias ? (const float *)f->bias + channel : NULL,
-                     f->residual ? (const float *)f->residual + y : NULL, f->relu);
-    else finish_f64(s, f->bias ? (const double *)f->bias + channel : NULL,
-                       f->residual ? (const double *)f->residual + y : NULL, f->relu);
+    EDDY_FOR_TYPE(finish, FOR_FLOATS, d)(f, s, y, channel);
 }
 
 /* The strip of place i along the height, less the taps above and below the image; `from`

@@ -12,6 +12,7 @@
 enum { PARTS = 8, PART_PIXELS = 512, PART_BYTES = 4 << 20, UNIT_PIXELS = 128 };
 
 typedef struct plan {
+    eddy_dtype      dtype;
     const eddy_conv_tiles *tiles;
     eddy_conv_image x, dy;
     eddy_conv_axis  h, w;            /* of x, for the places of dy */
@@ -59,7 +60,7 @@ eddy_status eddy__conv_direct_weights_prepare(eddy_kernel *k, eddy_dtype d, cons
     plan *p = eddy_kernel_state(k, sizeof *p);
     if (!p) return eddy_kernel_fail(k, EDDY_NO_MEMORY, "out of memory for the loops");
     const size_t size = eddy_dtype_size(d);
-    *p = (plan){ .tiles = eddy__conv_tiles_of(d),
+    *p = (plan){ .dtype = d, .tiles = eddy__conv_tiles_of(d),
                  .x = { NULL, s->in[0], s->in[1], s->in_c, s->planes, size },
                  .dy = { NULL, s->out[0], s->out[1], s->out_c, s->planes, size },
                  .h = eddy__conv_forward_axis(s, 0), .w = eddy__conv_forward_axis(s, 1),
@@ -244,9 +245,7 @@ static void collect_some(void *arg, int64_t from, int64_t to, int worker)
 {
     (void)worker;
     const run *r = arg;
-    if (r->p->x.size == sizeof(float))
-        collect_f32(r->p, (const void *)r->parts, (void *)r->dw, from, to);
-    else collect_f64(r->p, (const void *)r->parts, (void *)r->dw, from, to);
+    EDDY_FOR_TYPE(collect, FOR_FLOATS, r->p->dtype)(r->p, r->parts, r->dw, from, to);
 }
 
 void eddy__conv_direct_weights(const eddy_kernel *k, const void *x, const void *dy, void *dw)

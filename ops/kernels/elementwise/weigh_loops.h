@@ -4,8 +4,10 @@
 /* to = from, `rows` of n complex numbers: those that stand for themselves, the first and, if
  * `even`, the last, times `ends`, the rest times `others`. */
 static void NAME(weigh)(int64_t rows, int64_t n, bool even, double ends, double others,
-                        const T *from, T *to)
+                        const void *from_, void *to_)
 {
+    const T *from = from_;
+    T       *to = to_;
     const T w = (T)others, e = (T)ends;
     for (; rows-- > 0; from += 2 * n, to += 2 * n) {
         const T *last = from + 2 * n - 2;

@@ -1,6 +1,18 @@
 /* projective_transform_loops.h -- images under a projective transform, for one element type, T:
  * a template of ops/kernels/for_types.h. */
 
+/* The type in which means of elements are computed, and the conversion of a mean to an element. */
+typedef __typeof__(_Generic((T)0, float: 0.0f, uint8_t: 0.0f, default: 0.0)) NAME(mean);
+
+static inline T NAME(of_mean)(NAME(mean) x)
+{
+#ifndef NUMBER
+    if (sizeof(T) == 8 && x >= 0x1p63) return HIGHEST;
+    if (sizeof(T) == 8 && x < -0x1p63) return LOWEST;
+#endif
+    return (T)x;
+}
+
 /* Rows [from, to) of y. */
 static void NAME(seen)(void *arg, int64_t from, int64_t to, int worker)
 {

@@ -69,8 +69,8 @@ eddy_status eddy__resample_run(eddy_kernel *k, int from)
 {
     enum { GRAIN = 32768 };
     eddy_resample r = *(const eddy_resample *)k->state;
-    const bool    single = k->out[0]->type.dtype == EDDY_FLOAT32;
-    resample_run  run = { &r, single ? resample_f32 : resample_f64, k->scratch };
+    resample_run  run = { &r, EDDY_FOR_TYPE(resample, FOR_FLOATS, k->out[0]->type.dtype),
+                          k->scratch };
     const int64_t rows = r.batch * r.axis[0].n;
     if (k->out[0]->count == 0) return EDDY_OK;
     r.x = k->in[from]->data;

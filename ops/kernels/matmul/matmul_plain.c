@@ -13,19 +13,15 @@ typedef struct block {
     int64_t     m, n, a_row, a_step, b_step, b_column;
 } block;
 
+#define FOR_PRODUCTS(M, ...)                                                    \
+    FOR_FLOATS(M, __VA_ARGS__) FOR_INDICES(M, __VA_ARGS__) FOR_COMPLEX(M, __VA_ARGS__)
 #define TEMPLATE "ops/kernels/matmul/matmul_plain_loops.h"
-#define TYPES    FOR_FLOATS | FOR_I32 | FOR_I64 | FOR_COMPLEX
+#define TYPES    FOR_PRODUCTS
 #include "ops/kernels/for_types.h"
 
 static void by_loop(const eddy_product *p, const block *at)
 {
-    const eddy_dtype d = p->dtype;
-    if (d == EDDY_FLOAT32) product_f32(p, at);
-    else if (d == EDDY_FLOAT64) product_f64(p, at);
-    else if (d == EDDY_COMPLEX64) product_c64(p, at);
-    else if (d == EDDY_COMPLEX128) product_c128(p, at);
-    else if (d == EDDY_INT32) product_i32(p, at);
-    else product_i64(p, at);
+    EDDY_FOR_TYPE(product, FOR_PRODUCTS, p->dtype)(p, at);
 }
 
 /* False for what BLAS does not have: its sizes are int. */

@@ -128,9 +128,11 @@ EDDY_INLINE void LOOP(rows_backward)(const eddy_norm_work *w, int64_t from, int6
 }
 
 /* dscale and doffset: the partial sums of the blocks, added in order. */
-static void NAME(rows_join)(const eddy_norm_work *w, int64_t blocks, T *dscale, T *doffset)
+static void NAME(rows_join)(const eddy_norm_work *w, int64_t blocks, void *dscale_,
+                            void *doffset_)
 {
     const int64_t d = w->width;
+    T *dscale = dscale_, *doffset = doffset_;
     for (int64_t j = 0; j < d; j++) {
         double scale = 0, offset = 0;
         for (int64_t b = 0; b < blocks; b++) {

@@ -151,21 +151,19 @@ static void run_lines(const eddy_kernel *k, const eddy_window_work *w, window_lo
     run(k, w, loop, w->batch * lines, (w->places / lines + w->axis[2].out) * w->c);
 }
 
-static bool is_single(const eddy_kernel *k) { return k->out[0]->type.dtype == EDDY_FLOAT32; }
-
 void eddy__window_max(const eddy_kernel *k, const eddy_window_work *w)
 {
-    run_lines(k, w, is_single(k) ? EDDY_BEST_OF(max_lines_f32) : EDDY_BEST_OF(max_lines_f64));
+    run_lines(k, w, EDDY_BEST_FOR_TYPE(max_lines, FOR_FLOATS, k->out[0]->type.dtype));
 }
 
 void eddy__window_mean(const eddy_kernel *k, const eddy_window_work *w)
 {
-    run_lines(k, w, is_single(k) ? EDDY_BEST_OF(mean_lines_f32) : EDDY_BEST_OF(mean_lines_f64));
+    run_lines(k, w, EDDY_BEST_FOR_TYPE(mean_lines, FOR_FLOATS, k->out[0]->type.dtype));
 }
 
 void eddy__window_pick(const eddy_kernel *k, const eddy_window_work *w)
 {
-    run_lines(k, w, is_single(k) ? EDDY_BEST_OF(pick_lines_f32) : EDDY_BEST_OF(pick_lines_f64));
+    run_lines(k, w, EDDY_BEST_FOR_TYPE(pick_lines, FOR_FLOATS, k->out[0]->type.dtype));
 }
 
 void eddy__window_back(const eddy_kernel *k, const eddy_window_work *work)
@@ -175,10 +173,9 @@ void eddy__window_back(const eddy_kernel *k, const eddy_window_work *work)
     const int64_t chunks = (w.c + w.chunk - 1) / w.chunk;
     const int64_t width = w.c < w.chunk ? w.c : w.chunk;
     if (w.places == 0) return;
-    window_loop *loop = w.x ? (is_single(k) ? EDDY_BEST_OF(max_back_f32)
-                                            : EDDY_BEST_OF(max_back_f64))
-                            : (is_single(k) ? EDDY_BEST_OF(mean_back_f32)
-                                            : EDDY_BEST_OF(mean_back_f64));
+    const eddy_dtype d = k->out[0]->type.dtype;
+    window_loop *loop = w.x ? EDDY_BEST_FOR_TYPE(max_back, FOR_FLOATS, d)
+                            : EDDY_BEST_FOR_TYPE(mean_back, FOR_FLOATS, d);
     run(k, &w, loop, w.batch * chunks, w.places * width);
 }
 

@@ -1,8 +1,9 @@
 /* fill_integer_loops.h -- random integers of one type, T: a template of ops/kernels/for_types.h. */
 
 void NAME(eddy__fill_integer)(eddy_stream s, int64_t first, int64_t n, int64_t low,
-                              uint64_t range, T *y)
+                              uint64_t range, void *y_)
 {
+    T       *y = y_;
     uint32_t w[2 * TILE];
     for (int64_t at = 0; at < n; at += TILE) {
         int64_t count = eddy__min(n - at, TILE);

@@ -322,12 +322,13 @@ static inline uint64_t scale_128(const uint32_t *w, uint64_t range)
 }
 
 #define TEMPLATE "ops/kernels/random/fill_integer_loops.h"
-#define TYPES    FOR_U8 | FOR_I32
+#define TYPES    FOR_SMALL_INTEGERS
 #include "ops/kernels/for_types.h"
 
 void eddy__fill_integer_i64(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range,
-                            int64_t *y)
+                            void *y_)
 {
+    int64_t *y = y_;
     uint32_t w[4 * TILE];
     for (int64_t at = 0; at < n; at += TILE) {
         int64_t  count = eddy__min(n - at, TILE);

@@ -8,6 +8,7 @@
 #ifndef EDDY_OPS_KERNELS_RANDOM_PHILOX_H
 #define EDDY_OPS_KERNELS_RANDOM_PHILOX_H
 
+#include "graph/base/element_types.h"
 #include "graph/op.h"
 
 typedef struct eddy_philox_block {
@@ -60,12 +61,11 @@ void eddy__fill_normal_f64(eddy_stream s, int64_t first, int64_t n, eddy_gaussia
 
 /* In [low, low + range), range >= 1.  The probability of a value is 1/range to
  * within a factor 1 +- 2^-64 for int64, 1 +- 2^-32 for the others. */
-void eddy__fill_integer_u8(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range,
-                           uint8_t *y);
-void eddy__fill_integer_i32(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range,
-                            int32_t *y);
-void eddy__fill_integer_i64(eddy_stream s, int64_t first, int64_t n, int64_t low, uint64_t range,
-                            int64_t *y);
+#define EDDY_FILL_INTEGER(suffix, ...)                                          \
+    void eddy__fill_integer_##suffix(eddy_stream s, int64_t first, int64_t n, int64_t low, \
+                                     uint64_t range, void *y);
+FOR_INTEGERS(EDDY_FILL_INTEGER, 0)
+#undef EDDY_FILL_INTEGER
 
 /* One integer in [0, range) for element i, with the same uniformity as those of int64. */
 uint64_t eddy__integer_at(eddy_stream s, int64_t i, uint64_t range);

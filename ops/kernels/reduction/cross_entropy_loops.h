@@ -21,12 +21,13 @@ EDDY_INLINE double NAME(loss_row)(int64_t n, const T *l, const T *x, T top, T lo
     return total;
 }
 
-/* loss[lane] = sum l (ln s - (x - t)); a class of label 0 contributes 0, even
+/* loss[b->lane + lane] = sum l (ln s - (x - t)); a class of label 0 contributes 0, even
  * if its logit is -infinity. */
-EDDY_INLINE void LOOP(loss)(T *loss, const eddy_softmax_block *b, const T *l,
-                            const T *log_sum)
+EDDY_INLINE void LOOP(loss)(void *losses, const eddy_softmax_block *b, const void *l_,
+                            const void *log_sum_)
 {
-    const T *x = b->x, *top = b->top;
+    const T *x = b->x, *top = b->top, *l = l_, *log_sum = log_sum_;
+    T *loss = (T *)losses + b->lane;
     double total[EDDY_SOFTMAX_LANES] = { 0 };
     for (int64_t i = 0; i < b->many && b->stride == 1; i++)
         total[i] = NAME(loss_row)(b->n, l + i * b->n, x + i * b->n, top[i], log_sum[i]);
@@ -36,13 +37,13 @@ EDDY_INLINE void LOOP(loss)(T *loss, const eddy_softmax_block *b, const T *l,
     for (int64_t c = 0; c < b->many * b->width; c++) loss[c] = (T)total[c];
 }
 
-EDDY_CLONES_OF(NAME(loss), (T *loss, const eddy_softmax_block *b, const T *l, const T *log_sum),
-               (loss, b, l, log_sum))
+EDDY_CLONES_OF(NAME(loss), (void *losses, const eddy_softmax_block *b, const void *l,
+                            const void *log_sum), (losses, b, l, log_sum))
 
 /* loss = ln s - (x - t) at the label, where 1 is subtracted from y. */
-static void NAME(pick)(eddy_kernel *k, const eddy_softmax_block *b, const T *log_sum)
+static void NAME(pick)(eddy_kernel *k, const eddy_softmax_block *b, const void *log_sum_)
 {
-    const T *x = b->x, *top = b->top;
+    const T *x = b->x, *top = b->top, *log_sum = log_sum_;
     T *loss = (T *)k->out[0]->data + b->lane, *y = b->y;
     for (int64_t i = 0; i < b->many; i++) {
         const int64_t at = i * b->n + eddy__index_at(k->in[0], b->lane + i);

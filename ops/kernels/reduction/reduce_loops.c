@@ -3,7 +3,7 @@
 #include "ops/kernels/reduction/reduce_loops.h"
 
 #define KIND(name) sum_##name
-#define TYPES      FOR_NUMBERS | FOR_COMPLEX
+#define TYPES      FOR_NUMBERS_COMPLEX
 #define A          TOTAL
 #define FIRST      0
 #define LOAD(x)    (x)
@@ -11,22 +11,14 @@
 #define VERSIONS   EDDY_CLONES_OF
 #include "ops/kernels/reduction/reducer.h"
 
-FINISH(store_f32, float, double, a)
-FINISH(store_f64, double, double, a)
-FINISH(store_c64, float complex, double complex, a)
-FINISH(store_c128, double complex, double complex, a)
-FINISH(store_i32, int32_t, int64_t, a)
-FINISH(store_i64, int64_t, int64_t, a)
-FINISH(store_u8, uint8_t, int64_t, a)
-FINISH(mean_f32, float, double, a / (double)count)
-FINISH(mean_f64, double, double, a / (double)count)
-FINISH(mean_c64, float complex, double complex, a / (double)count)
-FINISH(mean_c128, double complex, double complex, a / (double)count)
-FINISH(mean_i32, int32_t, int64_t, count > 0 ? a / count : 0)
-FINISH(mean_i64, int64_t, int64_t, count > 0 ? a / count : 0)
-FINISH(mean_u8, uint8_t, int64_t, count > 0 ? a / count : 0)
+#define MEAN_INTEGER  count > 0 ? a / count : 0
+#define MEAN_FLOATING a / (double)count
+#define MEAN_COMPLEX  MEAN_FLOATING
+#define FINISH_MEAN(suffix, name) FINISH_TOTAL(suffix, name, EDDY_OF_KIND(MEAN, suffix))
+FOR_NUMBERS_COMPLEX(FINISH_TOTAL, store, a)
+FOR_NUMBERS_COMPLEX(FINISH_MEAN, mean)
 
-#define SUM(s) TOTALS(sum, store, s, s)
-#define MEAN(s) TOTALS(sum, mean, s, s)
+#define SUM(s) { FOR_NUMBERS_COMPLEX(ENTRY_TOTAL, sum, store, s) }
+#define MEAN(s) { FOR_NUMBERS_COMPLEX(ENTRY_TOTAL, sum, mean, s) }
 const eddy_fold eddy__fold_sum = { EACH_SET(SUM) };
 const eddy_fold eddy__fold_mean = { EACH_SET(MEAN) };

@@ -8,6 +8,7 @@
 
 #include "ops/kernels/reduction/reduce_engine.h"
 #include "graph/base/cpu.h"
+#include "graph/base/element_types.h"
 #include "ops/kernels/elementwise/vector_math.h"
 
 #include <tgmath.h>
@@ -25,24 +26,22 @@ enum { LANES = EDDY_FOLD_LANES, SHORT_LANES = 16 };
             y[j] = (T)(value);                                                  \
         }                                                                       \
     }
+/* The same for a type, with the accumulators of TOTAL, or of the type itself. */
+#define FINISH_TOTAL(suffix, name, value)                                       \
+    FINISH(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), EDDY_OF_KIND(EDDY_TOTAL, suffix), value)
+#define FINISH_SAME(suffix, name, value)                                        \
+    FINISH(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), EDDY_COLUMN(ELEMENT, suffix), value)
 
 /* -------------------------------------------------------------- the table -- */
 
-/* s: the suffix of the instruction set for which the loops are compiled. */
-#define ENTRY(name, type, T, A, end, s)                                         \
-    { sizeof(T), sizeof(A), name##_start_##type, name##_fold_##type##s, name##_line_##type##s, \
-      name##_each_##type##s, name##_add_##type, end##_##type }
-
-/* Two kinds of result: narrowed from the accumulator's type, or in it.  The types that do not
- * profit from wider vectors have the suffix `rest`. */
-#define TOTALS(name, end, s, rest) {                                            \
-    [EDDY_FLOAT32] = ENTRY(name, f32, float, double, end, s),                   \
-    [EDDY_FLOAT64] = ENTRY(name, f64, double, double, end, s),                  \
-    [EDDY_COMPLEX64] = ENTRY(name, c64, float complex, double complex, end, rest), \
-    [EDDY_COMPLEX128] = ENTRY(name, c128, double complex, double complex, end, rest), \
-    [EDDY_INT32] = ENTRY(name, i32, int32_t, int64_t, end, rest),               \
-    [EDDY_INT64] = ENTRY(name, i64, int64_t, int64_t, end, rest),               \
-    [EDDY_UINT8] = ENTRY(name, u8, uint8_t, int64_t, end, rest) }
+/* The loops name_...  for a type, with accumulators A and results from end_f32; s: the suffix of
+ * the instruction set for which the loops are compiled. */
+#define ENTRY(suffix, name, A, end, s)                                          \
+    [EDDY_COLUMN(DTYPE, suffix)] = { sizeof(EDDY_COLUMN(ELEMENT, suffix)), sizeof(A),  \
+      name##_start_##suffix, name##_fold_##suffix##s, name##_line_##suffix##s,  \
+      name##_each_##suffix##s, name##_add_##suffix, end##_##suffix },
+#define ENTRY_TOTAL(suffix, name, end, s)                                       \
+    ENTRY(suffix, name, EDDY_OF_KIND(EDDY_TOTAL, suffix), end, s)
 
 /* The table of each instruction set, which is table(suffix). */
 #if defined(__x86_64__)

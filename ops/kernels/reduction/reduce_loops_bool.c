@@ -2,7 +2,7 @@
 #include "ops/kernels/reduction/reduce_loops.h"
 
 #define KIND(name) any_##name
-#define TYPES      FOR_B8
+#define TYPES      FOR_BOOLS
 #define A          T
 #define FIRST      0
 #define LOAD(x)    ((x) != 0)
@@ -11,7 +11,7 @@
 #include "ops/kernels/reduction/reducer.h"
 
 #define KIND(name) all_##name
-#define TYPES      FOR_B8
+#define TYPES      FOR_BOOLS
 #define A          T
 #define FIRST      1
 #define LOAD(x)    ((x) != 0)
@@ -19,9 +19,9 @@
 #define VERSIONS   EDDY_BASE_OF
 #include "ops/kernels/reduction/reducer.h"
 
-FINISH(copy_b8, uint8_t, uint8_t, a)
+FOR_BOOLS(FINISH_SAME, copy, a)
 
-#define ANY(s) { [EDDY_BOOL] = ENTRY(any, b8, uint8_t, uint8_t, copy, _base) }
-#define ALL(s) { [EDDY_BOOL] = ENTRY(all, b8, uint8_t, uint8_t, copy, _base) }
+#define ANY(s) { FOR_BOOLS(ENTRY_TOTAL, any, copy, _base) }
+#define ALL(s) { FOR_BOOLS(ENTRY_TOTAL, all, copy, _base) }
 const eddy_fold eddy__fold_any = { EACH_SET(ANY) };
 const eddy_fold eddy__fold_all = { EACH_SET(ALL) };

@@ -11,8 +11,10 @@
 #include "ops/kernels/reduction/reducer.h"
 
 /* Of doubles whose squares overflow or vanish: those are multiplied by 2^-600 or 2^600 before. */
+#define FOR_DOUBLES(M, ...) M(f64, __VA_ARGS__)
+
 #define KIND(name) large_##name
-#define TYPES      FOR_F64
+#define TYPES      FOR_DOUBLES
 #define A          double
 #define FIRST      0
 #define LOAD(x)    ((0x1p-600 * (x)) * (0x1p-600 * (x)))
@@ -21,7 +23,7 @@
 #include "ops/kernels/reduction/reducer.h"
 
 #define KIND(name) small_##name
-#define TYPES      FOR_F64
+#define TYPES      FOR_DOUBLES
 #define A          double
 #define FIRST      0
 #define LOAD(x)    ((0x1p600 * (x)) * (0x1p600 * (x)))
@@ -29,21 +31,16 @@
 #define VERSIONS   EDDY_BASE_OF
 #include "ops/kernels/reduction/reducer.h"
 
-FINISH(store_f32, float, double, a)
-FINISH(store_f64, double, double, a)
-FINISH(root_f32, float, double, sqrt(a))
-FINISH(root_f64, double, double, sqrt(a))
+FOR_FLOATS(FINISH_TOTAL, store, a)
+FOR_FLOATS(FINISH_TOTAL, root, sqrt(a))
 /* These put right what root_f64 has left. */
-FINISH(large_root_f64, double, double, eddy__norm_is_large(y[j]) ? 0x1p600 * sqrt(a) : y[j])
-FINISH(small_root_f64, double, double, eddy__norm_is_small(y[j]) ? 0x1p-600 * sqrt(a) : y[j])
+FOR_DOUBLES(FINISH_TOTAL, large_root, eddy__norm_is_large(y[j]) ? 0x1p600 * sqrt(a) : y[j])
+FOR_DOUBLES(FINISH_TOTAL, small_root, eddy__norm_is_small(y[j]) ? 0x1p-600 * sqrt(a) : y[j])
 
-#define ROOTS(end, s) {                                                         \
-    [EDDY_FLOAT32] = ENTRY(squares, f32, float, double, end, s),                \
-    [EDDY_FLOAT64] = ENTRY(squares, f64, double, double, end, s) }
-#define SQUARES(s) ROOTS(store, s)
-#define NORM(s) ROOTS(root, s)
-#define LARGE(s) { [EDDY_FLOAT64] = ENTRY(large, f64, double, double, large_root, _base) }
-#define SMALL(s) { [EDDY_FLOAT64] = ENTRY(small, f64, double, double, small_root, _base) }
+#define SQUARES(s) { FOR_FLOATS(ENTRY_TOTAL, squares, store, s) }
+#define NORM(s) { FOR_FLOATS(ENTRY_TOTAL, squares, root, s) }
+#define LARGE(s) { FOR_DOUBLES(ENTRY_TOTAL, large, large_root, _base) }
+#define SMALL(s) { FOR_DOUBLES(ENTRY_TOTAL, small, small_root, _base) }
 const eddy_fold eddy__fold_squares = { EACH_SET(SQUARES) };
 const eddy_fold eddy__fold_norm = { EACH_SET(NORM) };
 const eddy_fold eddy__fold_norm_large = { EACH_SET(LARGE) };

@@ -1,32 +1,26 @@
 /* reduce_loops_prod.c -- the loops of the product reduction. */
 #include "ops/kernels/reduction/reduce_loops.h"
 
-#define KIND(name) prod_##name
-#define TYPES      FOR_FLOATS
-#define A          TOTAL
-#define FIRST      1
-#define LOAD(x)    (x)
-#define OP(a, b)   ((a) * (b))
-#define VERSIONS   EDDY_CLONES_OF
-#include "ops/kernels/reduction/reducer.h"
-
 /* Vectors have no products of 64 bits, and complex ones may have to be put right. */
+#define VERSIONS_FLOATING EDDY_CLONES_OF
+#define VERSIONS_INTEGER  EDDY_BASE_OF
+#define VERSIONS_COMPLEX  EDDY_BASE_OF
+
 #define KIND(name) prod_##name
-#define TYPES      FOR_INTEGERS | FOR_COMPLEX
+#define TYPES      FOR_NUMBERS_COMPLEX
 #define A          TOTAL
 #define FIRST      1
 #define LOAD(x)    (x)
 #define OP(a, b)   ((a) * (b))
-#define VERSIONS   EDDY_BASE_OF
+#define VERSIONS   EDDY_OF_KIND(VERSIONS, SUFFIX)
 #include "ops/kernels/reduction/reducer.h"
 
-FINISH(store_f32, float, double, a)
-FINISH(store_f64, double, double, a)
-FINISH(store_c64, float complex, double complex, a)
-FINISH(store_c128, double complex, double complex, a)
-FINISH(store_i32, int32_t, int64_t, a)
-FINISH(store_i64, int64_t, int64_t, a)
-FINISH(store_u8, uint8_t, int64_t, a)
+FOR_NUMBERS_COMPLEX(FINISH_TOTAL, store, a)
 
-#define PROD(s) TOTALS(prod, store, s, _base)
+#define ENTRY_BASE(suffix, s) ENTRY_TOTAL(suffix, prod, store, _base)
+#define PROD(s) \
+    { \
+        FOR_FLOATS(ENTRY_TOTAL, prod, store, s) \
+        FOR_INTEGERS(ENTRY_BASE, s) FOR_COMPLEX(ENTRY_BASE, s) \
+    }
 const eddy_fold eddy__fold_prod = { EACH_SET(PROD) };

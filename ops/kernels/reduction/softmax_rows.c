@@ -22,11 +22,8 @@ typedef enum ending { MINUS_TOP, OVER_SUM, OVER_SUM_LESS_LABELS, LOGARITHM } end
 
 void eddy__softmax_finish(eddy_dtype d, const eddy_softmax_block *b, const void *labels)
 {
-    const bool single = d == EDDY_FLOAT32;
-    if (labels && single) EDDY_BEST_OF(over_sum_less_f32)(b, labels);
-    else if (labels) EDDY_BEST_OF(over_sum_less_f64)(b, labels);
-    else if (single) EDDY_BEST_OF(over_sum_f32)(b, NULL);
-    else EDDY_BEST_OF(over_sum_f64)(b, NULL);
+    if (labels) EDDY_BEST_FOR_TYPE(over_sum_less, FOR_FLOATS, d)(b, labels);
+    else EDDY_BEST_FOR_TYPE(over_sum, FOR_FLOATS, d)(b, NULL);
 }
 
 /* One number a lane. */
@@ -54,8 +51,7 @@ void eddy__softmax_finish_log(eddy_dtype d, const eddy_softmax_block *b)
     eddy_softmax_block of_log = *b;
     of_log.sum = &log_sum;
     eddy__softmax_logs(d, b, &log_sum);
-    if (d == EDDY_FLOAT32) EDDY_BEST_OF(log_f32)(&of_log, NULL);
-    else EDDY_BEST_OF(log_f64)(&of_log, NULL);
+    EDDY_BEST_FOR_TYPE(log, FOR_FLOATS, d)(&of_log, NULL);
 }
 
 /* -------------------------------------------------------------- exponentials -- */
@@ -96,8 +92,7 @@ typedef struct walk {
  * end of its own for each. */
 static void in_passes(const walk *w, const eddy_softmax_block *b, void *sum)
 {
-    if (w->type.dtype == EDDY_FLOAT32) EDDY_BEST_OF(minus_top_f32)(b, NULL);
-    else EDDY_BEST_OF(minus_top_f64)(b, NULL);
+    EDDY_BEST_FOR_TYPE(minus_top, FOR_FLOATS, w->type.dtype)(b, NULL);
     const bool lines = b->stride > 1;
     const int64_t length = lines ? b->width : b->many * b->n;
     char *y = b->y;

@@ -11,6 +11,7 @@
  * derivative. */
 #include "ops/kernels/arrays/index_checks.h"
 #include "graph/base/cpu.h"
+#include "graph/base/dtype.h"
 #include "ops/kernels/sequences/ctc_paths.h"
 
 #include <math.h>
@@ -146,12 +147,6 @@ EDDY_CLONES_OF(factors, (int64_t n, double *e, double *f), (n, e, f))
 
 /* ---------------------------------------------------------------- labels -- */
 
-static double real_at(const eddy_buffer *x, int64_t i)
-{
-    return x->type.dtype == EDDY_FLOAT32 ? (double)((const float *)x->data)[i]
-                                         : ((const double *)x->data)[i];
-}
-
 static void give_rooms(walk *w, double *p)
 {
     w->row = w->c->labels + 3;
@@ -241,13 +236,13 @@ static void multiply(walk *w, int64_t t, bool blank, states from, states to)
     const int64_t   at = w->at * c->example + t * c->step, n = w->n + blank;
     const int64_t   some = blank ? 1 : n, *ids = blank ? &c->blank : w->ids;
     for (int64_t i = 0; i < some; i++) {
-        w->fc[i] = real_at(c->k->in[0], at + ids[i]);
+        w->fc[i] = eddy__real_at(c->k->in[0], at + ids[i]);
         w->bad = w->bad || isnan(w->fc[i]);
     }
     EDDY_BEST_OF(factors)(some, w->fe, w->fc);
     for (int d = 0; d < c->directions; d++)
         for (int64_t i = 0; i < some; i++)
-            w->fw[d * w->row + i] = real_at(c->k->in[4 + d], at + ids[i]);
+            w->fw[d * w->row + i] = eddy__real_at(c->k->in[4 + d], at + ids[i]);
     for (int64_t i = some; i < n; i++) {
         w->fe[i] = w->fe[0], w->fc[i] = w->fc[0];
         for (int d = 0; d < c->directions; d++) w->fw[d * w->row + i] = w->fw[d * w->row];
@@ -329,12 +324,6 @@ typedef struct work {
     int64_t         room;            /* doubles of a worker */
 } work;
 
-static void store(const eddy_buffer *y, int64_t i, double v)
-{
-    if (y->type.dtype == EDDY_FLOAT32) ((float *)y->data)[i] = (float)v;
-    else ((double *)y->data)[i] = v;
-}
-
 static eddy_status run(eddy_kernel *k, const eddy_ctc *c, eddy_parallel_fn body)
 {
     enum { WORK = 5000 };                      /* states that are worth a thread */
@@ -356,7 +345,7 @@ static void some_losses(void *arg, int64_t from, int64_t to, int worker)
         start(&w, 0);
         for (int64_t t = 0; t < w.steps; t++) step_forwards(&w, t, t & 1, ~t & 1, 2);
         e = total(&w, w.steps & 1, &z);
-        store(j->c->k->out[0], b, w.bad ? NAN : e < HARDLY ? INFINITY
+        eddy__real_put(j->c->k->out[0], b, w.bad ? NAN : e < HARDLY ? INFINITY
                                         : -(log(z) + e * 0.69314718055994530942));
     }
 }
@@ -427,12 +416,12 @@ static void collect(walk *w, int64_t t, int64_t before, int64_t behind, const do
     if (w->width == 1) EDDY_BEST_OF(join)(&j);
     else join_many(&j);
     for (int64_t i = 0; i <= w->n; i++) sum += w->g[i];
-    store(y, at + w->c->blank, sum);
+    eddy__real_put(y, at + w->c->blank, sum);
     j.n = w->n, j.a = labels(w, before), j.b = labels(w, behind);
     if (w->width == 1) EDDY_BEST_OF(join)(&j);
     else join_many(&j);
     for (int64_t i = 0; i < w->n; i++)
-        store(y, at + w->ids[i], real_at(y, at + w->ids[i]) + w->g[i]);
+        eddy__real_put(y, at + w->ids[i], eddy__real_at(y, at + w->ids[i]) + w->g[i]);
 }
 
 /* All classes of the first steps. */
@@ -443,7 +432,7 @@ static void fill(const walk *w, int64_t steps, bool nan)
     for (int64_t t = 0; t < steps; t++) {
         const int64_t at = w->at * w->c->example + t * w->c->step;
         if (!nan) memset((char *)y->data + (size_t)at * size, 0, (size_t)w->c->classes * size);
-        for (int64_t i = 0; i < w->c->classes && nan; i++) store(y, at + i, NAN);
+        for (int64_t i = 0; i < w->c->classes && nan; i++) eddy__real_put(y, at + i, NAN);
     }
 }
 
