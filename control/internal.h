@@ -8,6 +8,13 @@
 #include "graph/body.h"
 
 extern const eddy_op_def eddy_op_argument, eddy_op_loop, eddy_op_case;
+extern const eddy_op_def eddy_op_tensor_array_read, eddy_op_tensor_array_write;
+
+/* Of TensorArrayRead and TensorArrayWrite: the array, for messages. */
+typedef struct eddy_array_index_attrs {
+    const char *array_name;
+    bool        dynamic_size;
+} eddy_array_index_attrs;
 
 typedef struct eddy_argument_attrs {
     eddy_dtype dtype;
