@@ -173,8 +173,8 @@ static bool is_captured(const backward *b, eddy_tensor t)
 {
     return argument_number(b, t) >= b->n_carried + b->n_sliced;
 }
-/* Capture i of the new body is a carried value of which it needs the type. Its initial value has the
- * same, so no value is kept. */
+/* Capture i of the new body is a carried value of which it needs the type. The initial value has
+ * the same, so none is kept. */
 static bool is_initial(const backward *b, int i)
 {
     const int at = argument_number(b, b->e.captures[i]);

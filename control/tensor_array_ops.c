@@ -1,5 +1,6 @@
-/* tensor_array_ops.c -- the operations of arrays of tensors (tensor_array.h): the checks of the
- * indices at which elements are read and written. Gather and TensorScatterUpdate move the elements. */
+/* tensor_array_ops.c -- the operations of arrays of tensors (tensor_array.h): they check
+ * the indices at which elements are read and written. Gather and TensorScatterUpdate move the
+ * elements. */
 #include "control/internal.h"
 #include "ops/arrays/batching.h"
 #include "ops/arrays/arrays.h"

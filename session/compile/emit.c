@@ -272,7 +272,8 @@ static bool is_shared_operand(const build *b, const ir_node *n, int i, eddy_buff
 }
 
 /* The value may be computed in the memory of the root: it is the plan's own, or that of a feed. A
- * value that is fetched belongs there only if it replaces this feed; otherwise it would be copied. */
+ * value that is fetched belongs there only if it replaces this feed; otherwise it would be
+ * copied. */
 static bool may_take(const build *b, const ir_node *n, const plan_root *r)
 {
     if (r->kind == VALUE_TEMP) return true;

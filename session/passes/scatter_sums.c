@@ -1,6 +1,6 @@
-/* scatter_sums.c -- sums of a tensor and one that is zero except in a few rows, such as gradients of
- * a table of which rows are gathered: the rows are added to the tensor, which in a loop happens in
- * its own memory. */
+/* scatter_sums.c -- sums of a tensor and one that is zero except in a few rows, such as gradients
+ * of a table of which rows are gathered: the rows are added to the tensor, in a loop in its own
+ * memory. */
 #include "session/passes/match.h"
 #include "ops/weak_ops.h"
 

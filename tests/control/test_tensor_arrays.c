@@ -236,8 +236,8 @@ START_TEST(static_shapes)
 }
 END_TEST
 
-/* tf: testWriteUnknownShape, testTensorArraySplitDynamic; an element with the shape of a fed tensor,
- * and as many as that has rows */
+/* tf: testWriteUnknownShape; an element with the shape of a fed tensor, and as many as that has
+ * rows */
 START_TEST(shapes_of_runs)
 {
     trial       t = trial_begin((unsigned)_i);
