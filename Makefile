@@ -40,14 +40,14 @@ CHECK_LIBS = $(shell pkg-config --libs check)
 FOLDERS := graph ops autodiff control layers optim session
 SOURCES := $(sort $(shell find $(FOLDERS) -name '*.c')) $(GEN)/table.c $(GEN)/weak_ops.c
 OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
-OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c
+OPSRC   := $(filter ops/%,$(SOURCES)) control/definitions.c control/tensor_array_ops.c
 # Generated: a header for the operations of each folder, and one for those in none.
 OPS_IN  := $(filter-out ops/kernels/%,$(filter ops/%,$(SOURCES)))
 OPS_DIRS := $(filter-out ops,$(sort $(patsubst %/,%,$(dir $(OPS_IN)))))
 OPS_H   := $(OPS_DIRS:%=%.h) ops/graphs.h
 HEADERS := eddy.h graph/options.h graph/defaults.h graph/graph.h graph/op.h $(OPS_H) ops/ops.h ops/short_names.h \
            autodiff/autodiff.h autodiff/functions.h autodiff/tape.h autodiff/check/gradient_check.h \
-           control/control.h \
+           control/control.h control/tensor_array.h \
            layers/initial.h layers/layers.h layers/attention.h layers/recurrent.h \
            layers/rnn.h layers/rnn_cells.h layers/rnn_weights.h layers/beam_search.h \
            optim/optim.h optim/rules/tf_train.h optim/rules/adaptive.h optim/rules/parameter_free.h \

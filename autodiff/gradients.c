@@ -130,8 +130,10 @@ static eddy_tensor add_terms(sweep *s, const eddy_node *node, int32_t output, in
     int slices = 0;
     for (int i = 0; i < n; i++) slices += eddy_slices_parts(v[i], NULL, NULL);
     if (n == 1) return v[0];
-    /* A tape's mixture of dense and sparse is dense; tf.gradients' is sparse. */
-    if (slices == n || (slices > 0 && !s->recording)) return eddy_slices_add((eddy_list){ n, v });
+    /* A tape's mixture of dense and sparse is dense, and so is that of a body, where nobody takes
+     * it apart; tf.gradients' is sparse. */
+    const bool dense = s->recording || s->graph->is_body;
+    if (slices == n || (slices > 0 && !dense)) return eddy_slices_add((eddy_list){ n, v });
     eddy_aggregation method = s->args->aggregation_method;
     bool             accumulate = method == EDDY_EXPERIMENTAL_ACCUMULATE_N && n > 2 &&
                       eddy_shape_is_known(node->outputs[output].shape);

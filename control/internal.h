@@ -8,6 +8,13 @@
 #include "graph/body.h"
 
 extern const eddy_op_def eddy_op_argument, eddy_op_loop, eddy_op_case;
+extern const eddy_op_def eddy_op_tensor_array_read, eddy_op_tensor_array_write;
+
+/* Of TensorArrayRead and TensorArrayWrite: the array, for messages. */
+typedef struct eddy_array_index_attrs {
+    const char *array_name;
+    bool        dynamic_size;
+} eddy_array_index_attrs;
 
 typedef struct eddy_argument_attrs {
     eddy_dtype dtype;
@@ -36,6 +43,7 @@ static inline eddy_type eddy__type_of(eddy_tensor t)
  *   eddy__extract_copy(&e);
  *   ... eddy__extract_image(&e, root)
  *   eddy__extract_end(&e);                  e.body is the caller's; NULL after an error */
+enum { NEEDS_VALUE = 1, NEEDS_TYPE = 2 };
 typedef struct extraction {
     eddy_graph  *from, *body;
     int32_t      inside;            /* nodes with smaller ids are outside the function */
@@ -48,9 +56,11 @@ typedef struct extraction {
     uint8_t     *products;          /* by id: computed for all rows before the loop; or NULL */
     bool         gradient;          /* `from` is a body with gradients: forward nodes run again */
     eddy_arena   arena;
-    uint8_t     *copies, *needed;   /* by id */
+    uint8_t     *copies;            /* by id */
+    uint8_t     *needed;            /* by id: a set of NEEDS_VALUE and NEEDS_TYPE */
     eddy_tensor **images;           /* by id: one an output, or NULL */
     eddy_tensor *captures;
+    uint8_t     *capture_needs;     /* by capture: as `needed` */
     int          n_captures, capacity;
 } extraction;
 

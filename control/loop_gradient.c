@@ -166,6 +166,13 @@ static bool is_captured(const backward *b, eddy_tensor t)
 {
     return argument_number(b, t) >= b->n_carried + b->n_sliced;
 }
+/* Capture i of the new body is a carried value of which it needs the type. The initial value has
+ * the same, so none is kept. */
+static bool is_initial(const backward *b, int i)
+{
+    const int at = argument_number(b, b->e.captures[i]);
+    return at >= 0 && at < b->n_carried && b->e.capture_needs[i] == NEEDS_TYPE;
+}
 static bool is_own(const backward *b, eddy_tensor t)
 {
     return t.node == 1 || t.node > b->forward;      /* the iteration, an incoming gradient */
@@ -253,7 +260,8 @@ static bool find_stacks(backward *b)
     b->stacks = eddy__extract_room(&b->e, b->e.n_captures + n_args, sizeof *b->stacks);
     for (int i = 0; b->stacks && i < b->e.n_captures; i++) {
         const eddy_tensor t = b->e.captures[i];
-        if (!is_own(b, t) && !is_sliced(b, t) && !is_captured(b, t)) add_stack(b, t);
+        if (!is_own(b, t) && !is_sliced(b, t) && !is_captured(b, t) && !is_initial(b, i))
+            add_stack(b, t);
     }
     for (int i = first; b->stacks && i < n_args; i++)
         if (eddy_is_valid(b->rows[i]) && !is_sliced(b, b->rows[i])) add_stack(b, b->rows[i]);
@@ -338,7 +346,7 @@ static int make_arguments(backward *b, eddy_tensor forward, eddy_tensor *in)
         in[n++] = eddy_output(forward, b->n_carried + (int)a->n_stacked + i);
     }
     for (int i = 0; i < e->n_captures; i++) {
-        if (!is_captured(b, e->captures[i])) continue;
+        if (!is_captured(b, e->captures[i]) && !is_initial(b, i)) continue;
         eddy__extract_argument(e, e->captures[i], eddy__type_of(e->captures[i]));
         in[n++] = r->x[skip + argument_number(b, e->captures[i])];
     }

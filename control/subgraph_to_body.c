@@ -52,50 +52,74 @@ static bool is_copied(const extraction *e, int32_t id)
     return value && eddy_array_bytes(value) <= MOST_CONSTANT;
 }
 
-static bool capture(extraction *e, eddy_tensor t)
+static bool more_captures(extraction *e)
 {
-    for (int i = 0; i < e->n_captures; i++)
-        if (eddy_same(e->captures[i], t)) return true;
-    if (e->n_captures == e->capacity) {
-        const int    bigger = e->capacity ? 2 * e->capacity : 16;
-        eddy_tensor *more = eddy__extract_room(e, bigger, sizeof *more);
-        if (!more) return false;
-        if (e->n_captures > 0) memcpy(more, e->captures, (size_t)e->n_captures * sizeof *more);
-        e->captures = more;
-        e->capacity = bigger;
+    const int    bigger = e->capacity ? 2 * e->capacity : 16;
+    eddy_tensor *more = eddy__extract_room(e, bigger, sizeof *more);
+    uint8_t     *needs = eddy__extract_room(e, bigger, 1);
+    if (!more || !needs) return false;
+    if (e->n_captures > 0) {
+        memcpy(more, e->captures, (size_t)e->n_captures * sizeof *more);
+        memcpy(needs, e->capture_needs, (size_t)e->n_captures);
     }
-    e->captures[e->n_captures++] = t;
+    e->captures = more;
+    e->capture_needs = needs;
+    e->capacity = bigger;
     return true;
 }
 
-/* t is needed: its node, or itself as an argument. Only a loop beside it reads a stack of an open
- * loop, which is computed again there. */
-static bool need(extraction *e, eddy_tensor t)
+static bool capture(extraction *e, eddy_tensor t, uint8_t what)
 {
+    int i = 0;
+    while (i < e->n_captures && !eddy_same(e->captures[i], t)) i++;
+    if (i == e->capacity && !more_captures(e)) return false;
+    if (i == e->n_captures) e->captures[e->n_captures++] = t;
+    e->capture_needs[i] |= what;
+    return true;
+}
+
+/* The types of the node's inputs decide those of its outputs. */
+static bool is_typed_by_inputs(const eddy_node *node)
+{
+    const unsigned other = EDDY_OP_BODY | EDDY_OP_DYNAMIC | EDDY_OP_STATEFUL | EDDY_OP_SIDE_EFFECT |
+                           EDDY_OP_PLACEHOLDER | EDDY_OP_REFERENCE | EDDY_OP_VARIABLE;
+    return !(node->op->flags & other) && node->op->value_inputs == 0;
+}
+
+/* t is needed: its node, or itself as an argument. Only a loop beside it reads a stack of an open
+ * loop, which is computed again there. Where a gradient needs the type alone of what the forward
+ * iteration computes, the node is copied, so that no value is kept; no run executes it. */
+static bool need(extraction *e, eddy_tensor t, uint8_t what)
+{
+    const eddy_node *node = e->from->nodes[t.node];
     if (eddy__extract_variable(e, t) >= 0) return true;
-    if (is_copied(e, t.node) || eddy__is_open_stack(e->from->nodes[t.node], t.output)) {
-        e->needed[t.node] = 1;
+    const bool typed = e->gradient && what == NEEDS_TYPE && is_typed_by_inputs(node);
+    if (typed || is_copied(e, t.node) || eddy__is_open_stack(node, t.output)) {
+        e->needed[t.node] |= typed ? NEEDS_TYPE : NEEDS_VALUE;
         return true;
     }
-    return capture(e, t);
+    return capture(e, t, what);
 }
 
 static bool need_inputs(extraction *e, int32_t id)
 {
     const eddy_node *node = e->from->nodes[id];
-    for (int i = 0; i < node->n_inputs; i++)
-        if (!need(e, node->inputs[i])) return false;
-    for (int i = 0; i < node->n_controls; i++)
-        if (e->copies[node->controls[i]]) e->needed[node->controls[i]] = 1;
+    const bool       typed = e->needed[id] == NEEDS_TYPE;
+    for (int i = 0; i < node->n_inputs; i++) {
+        const bool type = typed || eddy__input_is_in(node->op->shape_inputs, i);
+        if (!need(e, node->inputs[i], type ? NEEDS_TYPE : NEEDS_VALUE)) return false;
+    }
+    for (int i = 0; i < node->n_controls && !typed; i++)
+        if (e->copies[node->controls[i]]) e->needed[node->controls[i]] |= NEEDS_VALUE;
     return true;
 }
 
-void eddy__extract_also(extraction *e, int32_t id) { e->needed[id] = 1; }
+void eddy__extract_also(extraction *e, int32_t id) { e->needed[id] |= NEEDS_VALUE; }
 
 bool eddy__extract_find(extraction *e, int n, const eddy_tensor *roots)
 {
     for (int i = 0; i < n; i++)
-        if (!need(e, roots[i])) return false;
+        if (!need(e, roots[i], NEEDS_VALUE)) return false;
     for (int32_t id = e->size; id >= 1; id--)
         if (e->needed[id] && !need_inputs(e, id)) return false;
     return true;

@@ -52,7 +52,9 @@ admitted='
 session/state/internal.h|session/session.h|the public options and reports that a session keeps
 ops/kernels/reduction/softmax_rows.c|ops/math/exponentials.c|softmax takes the loop of Exp, for the same bits
 build/gen/table.c|control/definitions.c|the generated table lists all operations, for the reader of graph files
+build/gen/table.c|control/tensor_array_ops.c|the same
 build/gen/weak_ops.c|control/definitions.c|the same list for sessions, by weak references
+build/gen/weak_ops.c|control/tensor_array_ops.c|the same
 ops/kernels/matmul/matmul_threads.c|ops/math/binary.c|the fused product takes the loop of Add, for the same bits'
 
 includes() {

@@ -12,6 +12,7 @@ eddy_kernel_fail|3
 eddy_rule_fail|3
 eddy__error_set|3
 eddy__infer_conv_dy|3
+eddy__array_fail|3
 eddy__yaml_fail|4
 eddy__yaml_fail_at|5
 failure|3|graph/base/files.c|cannot @: %s

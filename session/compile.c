@@ -119,7 +119,7 @@ static bool run_stages(compile *c)
 }
 
 static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, eddy_list fetches,
-                            const uint8_t *owned)
+                            const int32_t *owned)
 {
     eddy_session *s = c->session;
     eddy_plan    *p = c->plan = eddy__allocate_zeroed(&s->allocator, 1, sizeof *p);
@@ -151,7 +151,7 @@ static eddy_plan *make_plan(compile *c, int n_feeds, const plan_feed *feeds, edd
 }
 
 static eddy_plan *compile_body(compile *outer, eddy_graph *body, int n_feeds,
-                               const plan_feed *feeds, const uint8_t *owned, eddy_list fetches)
+                               const plan_feed *feeds, const int32_t *owned, eddy_list fetches)
 {
     compile c = { .session = outer->session,
                   .graph = body,

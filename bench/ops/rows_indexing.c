@@ -11,6 +11,7 @@ BUILD(reverse_rows, eddy_reverse(x[0], EDDY_AXES(0)))
 BUILD(roll_, eddy_roll(x[0], 37, 1))
 BUILD(reflect, eddy_mirror_pad(x[0], EDDY_DIMS(0, 0, 3, 3), EDDY_DIMS(0, 0, 3, 3)))
 BUILD(gather_nd, eddy_gather_nd(x[0], AT(x[1])))
+BUILD(inplace_add, eddy_inplace_add(x[0], AT(x[1]), x[2]))
 BUILD(scatter_add, eddy_tensor_scatter_add(x[0], eddy_expand_dims(AT(x[1]), 1), x[2]))
 BUILD(take_along, eddy_take_along_axis(x[0], AT(x[1]), 1))
 BUILD(tril_, eddy_tril(x[0], 0))
@@ -34,6 +35,9 @@ static const ops_row rows[] = {
     { .name = "gather_nd", .build = gather_nd, .n = 2, .shape = { S(100, 100, 16), S(50000, 2) },
       .low = { -1, 0 }, .high = { 1, 100 } },
     { .name = "tensor_scatter_add", .build = scatter_add, .n = 3,
+      .shape = { S(10000, 64), S(20000), S(20000, 64) }, .low = { -1, 0, -1 },
+      .high = { 1, 10000, 1 } },
+    { .name = "inplace_add", .build = inplace_add, .n = 3,
       .shape = { S(10000, 64), S(20000), S(20000, 64) }, .low = { -1, 0, -1 },
       .high = { 1, 10000, 1 } },
     { .name = "take_along_axis", .build = take_along, .n = 2,

@@ -39,6 +39,7 @@ ROWS = {
     "mirror pad, gradient": lambda x: F.pad(x, (3, 3, 3, 3), "reflect"),
     "gather_nd": gather_nd,
     "tensor_scatter_add": lambda x, i, v: x.index_add(0, i.long(), v),
+    "inplace_add": lambda x, i, v: x.index_add(0, i.long(), v),
     "take_along_axis": lambda x, i: torch.gather(x, 1, i.long()),
     "tril": torch.tril,
     "matrix_diag": torch.diag_embed,

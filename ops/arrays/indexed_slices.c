@@ -8,9 +8,11 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/batching.h"
 #include "ops/short_names.h"
-#include "build/gen/table.h"
+#include "ops/fusion_targets.h"
 
 #include <string.h>
+
+EDDY_FUSION_TARGETS(&eddy_op_inplace_add)
 
 /* -------------------------------------------------------- indexed_slices -- */
 

@@ -141,7 +141,7 @@ static int32_t read_buffer(build *b, eddy_tensor t)
     if (n->feed >= 0)
         r = (plan_root){ .kind = VALUE_FEED, .index = n->feed, .bytes = bytes_of(n->outputs[0]),
                          .last_reader = b->views.reads[v],
-                         .owned = b->plan->owned && b->plan->owned[n->feed] };
+                         .owner = b->plan->owned ? b->plan->owned[n->feed] : 0 };
     else if (n->values) r.constant = n->values[t.output];
     else if (n->op != &eddy_op_type_only) return -1;
     return b->buffer_of[v] = new_buffer(b, n->outputs[t.output], new_root(b, r));
@@ -271,8 +271,20 @@ static bool is_shared_operand(const build *b, const ir_node *n, int i, eddy_buff
     return false;
 }
 
+/* The value may be computed in the memory of the root: it is the plan's own, or that of a feed. A
+ * value that is fetched belongs there only if it replaces this feed; otherwise it would be
+ * copied. */
+static bool may_take(const build *b, const ir_node *n, const plan_root *r)
+{
+    if (r->kind == VALUE_TEMP) return true;
+    if (r->owner == 0) return false;
+    const eddy_tensor next = eddy__unaliased(b->ir, b->ir->fetches[r->owner - 1]);
+    if (next.node == n->id && next.output == 0) return true;
+    return b->views.reads[b->views.value_base[n->id]] < INT32_MAX;
+}
+
 /* An operand that the output may overwrite: read here for the last time, of the
- * output's size, in memory of the plan's own. */
+ * output's size, in memory that it may take. */
 static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
 {
     enum { MAY = EDDY_OP_ELEMENTWISE | EDDY_OP_IN_PLACE };
@@ -286,8 +298,7 @@ static int32_t overwritten(build *b, const ir_node *n, int k, eddy_buffer **at)
         const int32_t    root = root_of(b, at[i]);
         const plan_root *r = &b->plan->roots[root];
         const bool fits = at[i]->count == eddy_shape_count(t.shape) && r->bytes == bytes_of(t);
-        const bool own = r->kind == VALUE_TEMP || r->owned;
-        if (own && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
+        if (may_take(b, n, r) && r->last_reader == n->id && fits && is_whole(b, at[i]) &&
             !is_shared_operand(b, n, i, at))
             return root;
     }

@@ -44,7 +44,7 @@ typedef struct assembly {
     eddy_program    *program;
     int              n_args;
     plan_feed       *feeds;         /* by argument */
-    uint8_t         *owned;         /* by argument */
+    int32_t         *owned;         /* by argument: 1 + the result that replaces it, or 0 */
     const eddy_array **constants;   /* by argument: its value if it is constant and small */
     eddy_tensor     *fetches;
     eddy_type       *types;         /* of the results */
@@ -114,7 +114,7 @@ static bool set_argument(assembly *a, int arg, eddy_type t)
 static bool make_room(assembly *a, int64_t n_results)
 {
     a->feeds = eddy__plan_alloc(a->c, (size_t)a->n_args, sizeof *a->feeds);
-    a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, 1);
+    a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, sizeof *a->owned);
     a->constants = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, sizeof *a->constants);
     a->fetches = eddy__plan_alloc(a->c, (size_t)n_results + 1, sizeof *a->fetches);
     a->types = eddy__plan_alloc(a->c, (size_t)n_results + 1, sizeof *a->types);
@@ -265,7 +265,6 @@ static bool loop_arguments(assembly *a)
             t = row_of(t);
             p->slice_row[slice] = bytes_of(t);
         }
-        a->owned[i] = i <= at->n_carried;
         if (slice >= at->n_sliced) set_constant(a, i, i + skip);
         if (!set_argument(a, i, t)) return false;
     }
@@ -284,6 +283,7 @@ static bool choose_carried(assembly *a, const uint8_t *wanted, const uint8_t *ta
         p->carried[p->n_carried] = (carried_value){ .argument = at->counted + j, .output = -1,
                                                     .index = j, .type = a->feeds[1 + j].type };
         a->fetches[p->n_carried++] = eddy__body_out(at->body, at->outs, at->conditional + j);
+        a->owned[1 + j] = p->n_carried;
     }
     return true;
 }
@@ -379,14 +379,10 @@ static bool compile_loop(assembly *a, const uint8_t *wanted, const uint8_t *take
     p->n_sliced = (int32_t)at->n_sliced;
     if (at->conditional) {
         a->fetches[0] = eddy__body_out(at->body, at->outs, 0);
-        memset(a->owned, 0, (size_t)a->n_args);
         if (!compile_body(a, &p->condition, 1, a->types) ||
             !is_scalar(a, "the condition", a->types[0]))
             return false;
         if (!set_results(a, &p->condition, 0, NULL)) return false;
-        a->owned = eddy__plan_alloc(a->c, (size_t)a->n_args + 1, 1);
-        if (!a->owned) return false;
-        for (int j = 0; j < at->n_carried; j++) a->owned[1 + j] = 1;
     }
     if (!choose_carried(a, wanted, takes)) return false;
     int n = p->n_carried;

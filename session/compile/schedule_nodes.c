@@ -75,9 +75,10 @@ static int64_t count_of(const ir_node *n)
 
 /* ---------------------------------------------------------------- edges -- */
 
-static bool add_edge(scheduler *a, int32_t from, int32_t to)
+static bool add_edge(void *to_scheduler, int32_t from, int32_t to)
 {
-    edges *e = &a->extra;
+    scheduler *a = to_scheduler;
+    edges     *e = &a->extra;
     if (from == 0 || from == to) return true;
     if (e->n == e->capacity) {
         const int32_t bigger = e->capacity ? 2 * e->capacity : 64;
@@ -397,6 +398,7 @@ static bool schedule(scheduler *a)
 bool eddy__schedule_nodes(compile *c)
 {
     scheduler a = { .c = c, .ir = c->ir };
-    return allocate(&a) && order_variables(&a) && sort_extra(&a) && find_users(&a) &&
+    return allocate(&a) && order_variables(&a) && eddy__readers_first(c, &a, add_edge) &&
+           sort_extra(&a) && find_users(&a) &&
            schedule(&a) && eddy__ir_reorder(c, a.order);
 }

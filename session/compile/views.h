@@ -21,12 +21,12 @@ typedef struct views {
  * outputs are views has `parts`, and a node that copies has none. */
 bool eddy__find_views(views *v);
 
-/* True if the node reads the memory of input i as a value of the IR: not only its type, not a
- * feed, and not a variable's storage. */
+/* True if the node reads the memory of input i as a value of the IR: not only its type, and not a
+ * variable's storage. */
 static inline bool eddy__is_value(const ir_graph *f, const ir_node *n, int i)
 {
     const ir_node *from = f->nodes[n->inputs[i].node];
-    return from->op != &eddy_op_type_only && from->feed < 0 &&
+    return from->op != &eddy_op_type_only &&
            (from->variable < 0 || n->inputs[i].output == BEFORE_RUN);
 }
 

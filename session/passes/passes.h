@@ -13,6 +13,8 @@ bool eddy__improve_products(rewrite *r);
 bool eddy__take_in_epilogues(rewrite *r);
 bool eddy__take_in_conv_epilogues(rewrite *r);
 bool eddy__pair_up(rewrite *r);
+/* Part of eddy__simplify: a sum one of whose terms is zero except in a few rows. */
+bool eddy__add_to_rows(rewrite *r);
 
 /* True if n is a product of two real matrices; then f describes it completely. */
 struct eddy_fused_matmul_attrs;

@@ -338,6 +338,7 @@ typedef struct rule_of {
 
 static const rule_of RULES[] = {
     { &eddy_op_add, add_rule },
+    { &eddy_op_add, eddy__add_to_rows },
     { &eddy_op_sub, sub_rule },
     { &eddy_op_mul, mul_rule },
     { &eddy_op_div, div_rule },

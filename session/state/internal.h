@@ -68,10 +68,10 @@ typedef struct compile {
     eddy_plan    *plan;
     node_info    *info;       /* [0..size] */
     struct body_use **bodies; /* by node id, of Loop and Case nodes; NULL: there is none */
-    /* Compiles the part of a body that fetches need, by all stages; `owned` marks the feeds whose
-     * memory the plan may overwrite. */
+    /* Compiles the part of a body that fetches need, by all stages. owned, by feed: 1 + the fetch
+     * that replaces it, if the plan may overwrite its memory; else 0. */
     eddy_plan *(*compile_body)(struct compile *outer, eddy_graph *body, int n_feeds,
-                               const plan_feed *feeds, const uint8_t *owned, eddy_list fetches);
+                               const plan_feed *feeds, const int32_t *owned, eddy_list fetches);
     bool          quiet, quiet_body;    /* nothing has side effects, here or in the next body */
     /* of a body, by feed: its value if that is constant, or NULL; of the next body */
     const eddy_array **constants, **body_constants;
@@ -117,7 +117,7 @@ typedef struct plan_root {
     int32_t     last_reader;  /* id of the last node that reads it; INT32_MAX: kept */
     bool        has_views;    /* some buffers are parts of it */
     bool        kept;         /* holds values that later runs need */
-    bool        owned;        /* a feed whose memory the plan may overwrite */
+    int32_t     owner;        /* 1 + the fetch that replaces this feed; 0: it stays as it is */
 } plan_root;
 
 typedef struct instruction {
@@ -191,7 +191,7 @@ struct eddy_plan {
     autotuner             autotuner;  /* chooses whether they do */
     plan_profile         *profile; /* NULL without the session's option */
     bool           embedded;      /* of a body: its memory is part of another plan's */
-    const uint8_t *owned;         /* by feed of a body: the plan may overwrite it */
+    const int32_t *owned;         /* by feed of a body: see compile_body */
     struct eddy_program *programs;
     open_memory           own_memory, *open_memory;     /* the latter of the outermost plan */
     eddy_session         *session;

@@ -37,6 +37,7 @@ BUILD(gather_each, Gather(x[0], AT(x[1]), .batch_dims = 1))
 BUILD(gather_each_grad, eddy_gather_grad(x[0], AT(x[1]), x[2], .batch_dims = 1, .axis = 2))
 BUILD(gather_grad, eddy_gather_grad(x[0], AT(x[1]), x[2], .axis = 1))
 BUILD(rows_at, eddy_indexed_slices(x[0], AT(x[1]), x[2]))
+BUILD(rows_added, eddy_inplace_add(x[2], AT(x[1]), x[0]))
 BUILD(rows_of, eddy_indexed_slices_of(x[0], AT(x[1]), EDDY_SHAPE(4, 2)))
 BUILD(unique_rows, eddy_slices_sum_duplicates(x[0], AT(x[1])))
 BUILD(first_places, eddy_first_positions(AT(x[0])))
@@ -73,6 +74,8 @@ static const sweep_row more_rows[] = {
       .shape = { S(3, 2), S(3), S(4, 2) }, .low = { -2, -1, -2 }, .high = { 2, 4, 2 } },
     { .op = "IndexedSlices", .how = "dense_shape", .build = rows_of, .n = 2,
       .shape = { S(3, 2), S(3) }, .low = { -2, -1 }, .high = { 2, 4 } },
+    { .op = "InplaceAdd", .how = "", .build = rows_added, .n = 3,
+      .shape = { S(3, 2), S(3), S(4, 2) }, .low = { -2, -1, -2 }, .high = { 2, 4, 2 } },
     { .op = "SumDuplicates", .how = "", .build = unique_rows, .n = 2,
       .shape = { S(5, 2), S(5) }, .low = { -2, 0 }, .high = { 2, 3 } },
     { .op = "FirstPositions", .how = "", .build = first_places, .n = 1,

@@ -90,6 +90,8 @@ static const sweep_row rows[] = {
     OP("Case", "switch", switch_case, 2, S(3, 4), S(3, 4)),
 };
 static const sweep_exempt exempts[] = {
+    { "TensorArrayRead", "checks indices; tests/control/test_tensor_arrays.c has it" },
+    { "TensorArrayWrite", "checks indices; tests/control/test_tensor_arrays.c has it" },
     { "LatestValue", "takes a variable; tests/control/test_body_variables.c has it" },
     { "Argument", "is part of the body of a loop or branch, to which a session gives its value" },
 };

@@ -459,10 +459,97 @@ START_TEST(of_attributes)
 }
 END_TEST
 
+/* ---------------------------------------------------------------- arrays -- */
+
+static eddy_tensor ints_of(int64_t n, const int32_t *v)
+{
+    return eddy_const(g, EDDY_INT32, EDDY_SHAPE(n), v);
+}
+
+static void array_sizes(void)
+{
+    const eddy_tensor n = eddy_placeholder(g, "size", EDDY_INT32, EDDY_SHAPE(2));
+    eddy_tensor_array_new(g, .size = 2, .name = "a"), golden_graph(g);
+    eddy_tensor_array_new(g, EDDY_FLOAT64, -1, .name = "a"), golden_graph(g);
+    eddy_tensor_array_new(g, EDDY_FLOAT64, 1, .capacity = 4), golden_graph(g);
+    eddy_tensor_array_new(g, EDDY_FLOAT64, .size_tensor = n), golden_graph(g);
+    eddy_tensor_array_new(g, EDDY_FLOAT64, .size_tensor = count, .dynamic_size = true),
+        golden_graph(g);
+    eddy_tensor_array a = eddy_tensor_array_new(g, EDDY_FLOAT64, 2);
+    eddy_tensor_array_at(a, (eddy_tensor[]){ rows, rows }), golden_graph(g);
+    eddy_tensor_array_read((eddy_tensor_array){ .graph = g, .name = "b" }, count), golden_graph(g);
+}
+
+static void array_elements(void)
+{
+    const int32_t     v[3] = { 1, 2, -1 };
+    eddy_tensor_array a = eddy_tensor_array_new(g, EDDY_FLOAT64, 2, .name = "a");
+    eddy_tensor_array_read(a, count), golden_graph(g);
+    eddy_tensor_array_write(a, scalar, scalar), golden_graph(g);
+    eddy_tensor_array_write(a, ints_of(1, v), scalar), golden_graph(g);
+    eddy_tensor_array_write(a, none, scalar), golden_graph(g);
+    eddy_tensor_array_write(a, count, foreign), golden_graph(g);
+    eddy_tensor_array_write(a, count, pred), golden_graph(g);
+    a = eddy_tensor_array_write(a, count, scalar);
+    eddy_tensor_array_write(a, count, eddy_index(rows, "0")), golden_graph(g);
+    eddy_tensor_array_concat(a), golden_graph(g);
+    eddy_tensor_array_gather(a, count), golden_graph(g);
+    eddy_tensor_array_unstack(a, rows), golden_graph(g);
+    eddy_tensor_array_unstack(a, scalar), golden_graph(g);
+    eddy_tensor_array_unstack(a, eddy_index(rows, ":, 0")), golden_graph(g);
+    eddy_tensor_array_scatter(a, ints_of(2, v), eddy_index(rows, ":, 0")), golden_graph(g);
+}
+
+static void array_splits(void)
+{
+    const int32_t     v[3] = { 1, 2, -1 }, same[3] = { 1, 1, 1 };
+    eddy_tensor_array a = eddy_tensor_array_new(g, EDDY_FLOAT64, 2, .name = "a");
+    eddy_tensor_array_split(a, rows, ints_of(2, v)), golden_graph(g);
+    eddy_tensor_array_split(a, rows, ints_of(1, v + 2)), golden_graph(g);
+    eddy_tensor_array_split(a, rows, ints_of(2, same)), golden_graph(g);
+    eddy_tensor_array_split(a, rows, ints_of(3, same)), golden_graph(g);
+    eddy_tensor_array_split(a, unknown, ints_of(2, same)), golden_graph(g);
+    eddy_tensor_array_split(a, rows, eddy_placeholder(g, "lengths", EDDY_INT32, EDDY_SHAPE(2))),
+        golden_graph(g);
+}
+
+static void array_runs(void)
+{
+    const eddy_feed   nine = { count, EDDY_NUMBER(EDDY_INT32, 9) },
+                    one = { count, EDDY_NUMBER(EDDY_INT32, 1) },
+                    two = { scalar, EDDY_NUMBER(EDDY_FLOAT64, 2) };
+    eddy_tensor_array a = eddy_tensor_array_new(g, EDDY_FLOAT64, 2, .name = "a"), d = a;
+    a = eddy_tensor_array_write(a, count, scalar);
+    run_says(eddy_tensor_array_stack(a), EDDY_FEED(nine, two));
+    run_says(eddy_tensor_array_stack(eddy_tensor_array_write(a, count, scalar)),
+             EDDY_FEED(one, two));
+    d = eddy_tensor_array_unstack(d, eddy_constant(g, EDDY_DOUBLES(1, 2)));
+    run_says(eddy_tensor_array_read(d, count), EDDY_FEED(nine));
+    d = eddy_tensor_array_new(g, EDDY_FLOAT64, 0, .dynamic_size = true, .capacity = 4);
+    run_says(eddy_tensor_array_stack(eddy_tensor_array_write(d, count, scalar)),
+             EDDY_FEED(nine, two));
+    const eddy_array_index_attrs named = { "a", false };
+    const eddy_tensor            w = eddy_zeros(g, EDDY_BOOL, EDDY_SHAPE(2, 3));
+    eddy_apply2(&eddy_op_tensor_array_write, &named, w, ints_of(2, (int32_t[]){ 0, 1 }));
+    golden_graph(g);
+}
+
+START_TEST(of_arrays)
+{
+    golden_begin("control/arrays");
+    array_sizes();
+    array_elements();
+    array_splits();
+    array_runs();
+    golden_end();
+}
+END_TEST
+
 /* ---------------------------------------------------------------- no memory -- */
 
 static void build_without_memory(failing_allocator *f, eddy_error *e)
 {
+    static char long_name[1 << 17];
     const long  at = f->at;
     eddy_tensor y[EDDY_MAX_RESULTS];
     f->at = 0;
@@ -477,6 +564,9 @@ static void build_without_memory(failing_allocator *f, eddy_error *e)
     const eddy_tensor   preds[] = { Less(a, 1), Less(a, 2) };
     if (eddy_graph_status(h) == EDDY_OK) eddy_case(preds, both, 2, y, .x = EDDY_LIST(a));
     if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    memset(long_name, 'x', sizeof long_name - 1);       /* needs memory of its own */
+    if (eddy_graph_status(h) == EDDY_OK)
+        eddy_tensor_array_new(h, EDDY_FLOAT64, 2, .name = long_name);
     e->status = eddy_graph_status(h);
     snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
     golden_forget_nodes(e);
@@ -499,6 +589,7 @@ Suite *messages_control_suite(void)
     tcase_add_test(c, of_builders);
     tcase_add_test(c, of_runs);
     tcase_add_test(c, of_attributes);
+    tcase_add_test(c, of_arrays);
     tcase_add_test(c, of_memory);
     suite_add_tcase(s, c);
     return s;

@@ -64,8 +64,8 @@ static bool must_take(const sweep_row *r)
         "BroadcastTo", "BroadcastLike", "SumLike", "BroadcastAlong", "Reshape", "ReshapeTo",
         "ReshapeLike", "MergeLeading", "ExpandDims", "Squeeze", "Transpose", "Tile", "TileGrad",
         "Slice", "SliceLike", "SliceGrad", "PadV2", "ConcatV2", "Pack", "Unpack", "Split", "SplitV",
-        "SplitLike", "GatherV2", "GatherGrad", "IndexedSlices", "SumDuplicates", "OneHot",
-        "Shape", "Size", "RowNumbers", "SegmentSum", "SegmentMean", "SegmentProd",
+        "SplitLike", "GatherV2", "GatherGrad", "IndexedSlices", "InplaceAdd", "SumDuplicates",
+        "OneHot", "Shape", "Size", "RowNumbers", "SegmentSum", "SegmentMean", "SegmentProd",
         "UnsortedSegmentSum", "UnsortedSegmentProd",
     };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)

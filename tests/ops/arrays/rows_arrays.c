@@ -34,6 +34,7 @@ BUILD(gather_many, Gather(x[0], INTS(EDDY_SHAPE(2, 3), 2, 0, -1, 3, 0, 0), .skip
 BUILD(gather_axis, Gather(x[0], INTS(EDDY_SHAPE(3), 2, 0, 2), .axis = 1))
 BUILD(gather_grad, eddy_gather_grad(x[0], INTS(EDDY_SHAPE(3), 2, 0, 2), x[1], .axis = 1))
 BUILD(indexed_slices, eddy_indexed_slices(x[0], pairs(x[0]), x[1]))
+BUILD(inplace_add, eddy_inplace_add(x[0], pairs(x[1]), x[1]))
 BUILD(sum_duplicates, eddy_slices_sum_duplicates(x[0], pairs(x[0])))
 BUILD(first_positions, eddy_first_positions(pairs(x[0])))
 /* 0, 0, 1, 1, ... as many as x has rows; and -1, 0, 1, -1, ... */
@@ -110,6 +111,7 @@ static const sweep_row rows[] = {
     OP_KEEP("GatherV2", "axis", gather_axis, 1, KEEP(4), S(2, 4)),
     OP_LIKE("GatherGrad", "", gather_grad, 2, KEEP(3, 4), S(2, 3), S(2, 4)),
     OP_LIKE("IndexedSlices", "", indexed_slices, 2, KEEP(4), S(3, 2), S(4, 2)),
+    OP_KEEP("InplaceAdd", "", inplace_add, 2, KEEP(4), S(4, 2), S(3, 2)),
     OP("SumDuplicates", "", sum_duplicates, 1, S(3, 4)),
     OP("FirstPositions", "", first_positions, 1, S(3, 4)),
     OP("SegmentSum", "", segment_sum, 1, S(5, 3)),

@@ -198,6 +198,8 @@ static void slices(void)
     eddy_indexed_slices(x, i, x), golden_graph(g);
     eddy_indexed_slices(x, two, i), golden_graph(g);
     eddy_slices_with_values(x, x), golden_graph(g);
+    eddy_inplace_add(flags, two, flags), golden_graph(g);
+    eddy_inplace_add(x, i, x), golden_graph(g);
     eddy_first_positions(ints(EDDY_SCALAR)), golden_graph(g);
     eddy_slices_sum_duplicates_of(x, two, scalar), golden_graph(g);
 }
