@@ -13,6 +13,7 @@
 #include "autodiff/functions.h"
 #include "autodiff/tape.h"
 #include "control/control.h"
+#include "control/solvers.h"
 #include "layers/layers.h"
 #include "optim/optim.h"
 #include "optim/rules/tf_train.h"
