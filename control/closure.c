@@ -41,11 +41,11 @@ static int call_function(eddy_list x, eddy_tensor *y, void *context)
 /* A function that draws or updates variables is another one each time that it is called. */
 static bool body_is_pure(const closure *c, const char *what)
 {
-    const eddy_graph *body = eddy__body_of(c->node);
-    if (c->node->n_outputs != 1 + c->n_x + c->n_y) {
+    if (!(c->node->op->flags & EDDY_OP_CASE)) {
         eddy_fail(c->graph, EDDY_UNIMPLEMENTED, "%s: the function updates a variable", what);
         return false;
     }
+    const eddy_graph *body = eddy__body_of(c->node);
     for (int32_t id = 1; id <= body->size; id++) {
         if (!eddy__is_random(body->nodes[id])) continue;
         eddy_fail(c->graph, EDDY_UNIMPLEMENTED,
@@ -62,7 +62,7 @@ bool eddy__closure_begin(closure *c, const char *what, const eddy_function *f, e
     eddy_graph         *g = c->graph;
     eddy_tensor         y[EDDY_MAX_RESULTS];
     call                m = { f, c, what, more };
-    const eddy_function branch = { .build = call_function, .context = &m, .name = f->name };
+    const eddy_function branch = { .build = call_function, .context = &m, .name = what };
     c->n_x = x.count;
     c->options[0] = c->n_x;
     if (x.count + more.count > EDDY_MAX_RESULTS) {
@@ -70,8 +70,7 @@ bool eddy__closure_begin(closure *c, const char *what, const eddy_function *f, e
                   EDDY_MAX_RESULTS);
         return false;
     }
-    if (eddy_switch_case(eddy_number(g, EDDY_INT32, 0), &branch, 1, y, .x = x, .name = "function") == 0)
-        return false;
+    if (eddy__closure_case(g, &branch, x, y) == 0) return false;
     c->node = eddy_node_of(y[0]);
     c->n_captured = c->node->n_inputs - 1 - c->n_x;
     return body_is_pure(c, what);

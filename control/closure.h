@@ -27,6 +27,9 @@ bool eddy__closure_begin(closure *c, const char *what, const eddy_function *f, e
  * it are those that it captured. False with the error set. */
 bool eddy__closure_of(closure *c, eddy_rule *r, int before);
 
+/* The node, whose side effects do not count: a Case of f alone (cases.c). */
+int eddy__closure_case(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *out);
+
 /* Its output 0, by which eddy__closure_of finds it. */
 eddy_tensor eddy__closure_tensor(const closure *c);
 /* Result k of the function at the arguments with which it was called: for its type. */

@@ -170,7 +170,7 @@ static eddy_tensor first_length(const ode *o, const eddy_tensor *y0, eddy_tensor
     eddy_tensor       y[EDDY_MAX_RESULTS], k[EDDY_MAX_RESULTS];
     const eddy_tensor first = eddy_stop_gradient(eddy_index(t, "0"));
     const eddy_tensor rises = GreaterEqual(eddy_stop_gradient(eddy_index(t, "-1")), first);
-    if (o->method == EDDY_RK4) return NumberLike(0, t);
+    if (o->method == EDDY_RK4 || o->first_step > 0) return eddy_number_like(o->first_step, t);
     constants(o->n, y0, y);
     if (!eddy__ode_slope(o, first, y, true, k)) return eddy_none(t.graph);
     const eddy_tensor sign = Where(rises, NumberLike(1, t), -1.0);

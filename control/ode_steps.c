@@ -108,7 +108,6 @@ eddy_tensor eddy__ode_first_step(const ode *o, eddy_tensor t, eddy_tensor sign,
                                  const eddy_tensor *y, const eddy_tensor *k)
 {
     eddy_tensor size[EDDY_MAX_RESULTS], moved[EDDY_MAX_RESULTS], slope[EDDY_MAX_RESULTS];
-    if (o->first_step > 0) return eddy_number_like(o->first_step, t);
     for (int i = 0; i < o->n; i++) size[i] = Abs(y[i]);
     const eddy_tensor d0 = norm(o, y, size), d1 = norm(o, k, size);
     const eddy_tensor tiny = LogicalOr(Less(d0, 1e-5), Less(d1, 1e-5));
