@@ -177,7 +177,8 @@ static int build_case(eddy_graph *g, const case_spec *s, eddy_tensor index, eddy
 int eddy__closure_case(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *out)
 {
     const eddy_function *const branches[] = { f };
-    const case_spec s = { .what = f->name, .branches = branches, .count = 1, .quiet = true, .x = x };
+    const case_spec s = { .what = f->name, .branches = branches, .count = 1, .x = x,
+                          .quiet = true };
     return build_case(g, &s, eddy_number(g, EDDY_INT32, 0), out);
 }
 

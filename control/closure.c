@@ -102,11 +102,11 @@ static bool is_closure(closure *c, const eddy_node *node)
     return true;
 }
 
-bool eddy__closure_of(closure *c, eddy_rule *r, int before)
+bool eddy__closure_of(closure *c, eddy_rule *r, int n_x)
 {
     *c = (closure){ .graph = r->graph };
-    if (r->n_in > before && is_closure(c, eddy_node_of(r->x[r->n_in - 1])) &&
-        before + c->n_captured + 1 == r->n_in)
+    if (r->n_in > n_x && is_closure(c, eddy_node_of(r->x[r->n_in - 1])) && c->n_x == n_x &&
+        n_x + c->n_captured + 1 == r->n_in)
         return true;
     eddy_rule_fail(r, EDDY_INVALID_ARGUMENT, "the function of the node is missing");
     return false;

@@ -23,9 +23,9 @@ typedef struct closure {
  * x must be new nodes. False with the error set. */
 bool eddy__closure_begin(closure *c, const char *what, const eddy_function *f, eddy_list x,
                          eddy_list more);
-/* The closure to which the last input of a rule belongs; the inputs between the first `before` and
- * it are those that it captured. False with the error set. */
-bool eddy__closure_of(closure *c, eddy_rule *r, int before);
+/* The closure to which the last input of a rule belongs, which has n_x arguments; the inputs between
+ * the first n_x and it are those that it captured. False with the error set. */
+bool eddy__closure_of(closure *c, eddy_rule *r, int n_x);
 
 /* The node, whose side effects do not count: a Case of f alone (cases.c). */
 int eddy__closure_case(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *out);

@@ -43,11 +43,13 @@ static bool iterate(const closure *c, const fixed_point *p, eddy_tensor *out)
 {
     const int           n = p->x0.count;
     iteration           i = { c, p->tolerance, p->least };
-    const eddy_function cond = { .build = has_excess }, body = { .build = next_values, .context = &i };
+    const eddy_function cond = { .build = has_excess },
+                        body = { .build = next_values, .context = &i };
     eddy_tensor         v[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
     char                message[200];
-    snprintf(message, sizeof message, "%s: no convergence in %lld iterations, or a value is not finite",
-             p->what, (long long)p->maximum_iterations);
+    snprintf(message, sizeof message,
+             "%s: no convergence in %lld iterations, or a value is not finite", p->what,
+             (long long)p->maximum_iterations);
     memcpy(v, p->x0.at, (size_t)n * sizeof *v);
     v[n] = eddy_number(c->graph, eddy_dtype_of(v[0]), 1);
     if (eddy_while_loop(cond, body, ((eddy_list){ n + 1, v }), y, .no_back_prop = true,
@@ -66,8 +68,9 @@ bool eddy__fixed_point(eddy_graph *g, const fixed_point *p, eddy_tensor *out)
     if (!eddy__solver_room(g, p->what, "x0", p->x0)) return false;
     eddy_scope_begin(g, p->scope);
     eddy__solver_copies(p->x0.count, p->x0.at, x);
-    const bool ok = eddy__closure_begin(&c, p->what, p->f, (eddy_list){ p->x0.count, x }, p->theta) &&
-                    eddy__solver_results_fit(&c, p->what, p->x0) && iterate(&c, p, out);
+    const bool ok =
+        eddy__closure_begin(&c, p->what, p->f, (eddy_list){ p->x0.count, x }, p->theta) &&
+        eddy__solver_results_fit(&c, p->what, p->x0) && iterate(&c, p, out);
     eddy_scope_end(g);
     return ok;
 }

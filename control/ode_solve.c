@@ -189,8 +189,10 @@ bool eddy__ode_solve(const ode *o, const eddy_tensor *y0, eddy_tensor t, eddy_te
     for (int i = 0; i < o->c.n_captured && o->unrolled; i++)
         kept[i] = eddy_stop_gradient(eddy__closure_captured(&o->c, i));
     if (o->unrolled) with.constants = kept;
-    snprintf(message, sizeof message, "%s: %lld steps do not reach the next time; the equation may be "
-             "stiff, or a value is not finite", o->what, (long long)o->max_steps);
+    snprintf(message, sizeof message,
+             "%s: %lld steps do not reach the next time; the equation may be stiff, or a value is "
+             "not finite",
+             o->what, (long long)o->max_steps);
     memcpy(v, y0, (size_t)n * sizeof *v);
     v[n] = first_length(&with, y0, t);
     const eddy_list rows = EDDY_LIST(eddy_index(t, ":-1"), eddy_index(t, "1:"));

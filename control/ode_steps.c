@@ -70,12 +70,14 @@ bool eddy__dopri5_step(const ode *o, eddy_tensor t, eddy_tensor h, const eddy_te
 bool eddy__rk4_step(const ode *o, eddy_tensor t, eddy_tensor h, const eddy_tensor *y,
                     eddy_tensor *next)
 {
-    static const double part[4] = { 0, 0.5, 0.5, 1 }, sum[4] = { 1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6 };
+    static const double part[4] = { 0, 0.5, 0.5, 1 },
+                        sum[4] = { 1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6 };
     slopes              k;
     for (int s = 0; s < 4; s++) {
         for (int i = 0; i < o->n; i++)
             next[i] = s > 0 ? Add(y[i], Mul(Mul(part[s], h), k[s - 1][i])) : y[i];
-        if (!eddy__ode_slope(o, s > 0 ? Add(t, Mul(part[s], h)) : t, next, false, k[s])) return false;
+        if (!eddy__ode_slope(o, s > 0 ? Add(t, Mul(part[s], h)) : t, next, false, k[s]))
+            return false;
     }
     for (int i = 0; i < o->n; i++) next[i] = Add(y[i], Mul(h, weighted(k, 4, sum, i)));
     return true;

@@ -21,8 +21,8 @@ static bool times_are_valid(eddy_graph *g, eddy_tensor t, eddy_dtype dtype)
                   eddy_dtype_name(type.dtype), eddy_dtype_name(dtype), eddy_name_of(t));
     else if (type.shape.rank >= 0 && (type.shape.rank != 1 || type.shape.dim[0] == 0))
         eddy_fail(g, EDDY_BAD_SHAPE,
-                  "%s: t has shape %s; a vector of at least 1 time expected [tensor '%.200s']", what,
-                  eddy_shape_print(type.shape, text, sizeof text), eddy_name_of(t));
+                  "%s: t has shape %s; a vector of at least 1 time expected [tensor '%.200s']",
+                  what, eddy_shape_print(type.shape, text, sizeof text), eddy_name_of(t));
     return eddy__graph_ready(g);
 }
 
@@ -35,8 +35,8 @@ static bool options_are_valid(eddy_graph *g, eddy_odeint_args *a)
         eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: there is no kind of gradient %d", what,
                   (int)a->gradient);
     else if (!(a->first_step >= 0 && isfinite(a->first_step)))
-        eddy_fail(g, EDDY_INVALID_ARGUMENT, "%s: first_step is %g; expected a positive number, or 0",
-                  what, a->first_step);
+        eddy_fail(g, EDDY_INVALID_ARGUMENT,
+                  "%s: first_step is %g; expected a positive number, or 0", what, a->first_step);
     return eddy__graph_ready(g) &&
            eddy__solver_tolerance(g, what, "rtol", d, 1e-4, 1e-7, &a->rtol) &&
            eddy__solver_tolerance(g, what, "atol", d, 1e-6, 1e-9, &a->atol) &&

@@ -1,8 +1,8 @@
 /* root.c -- f(x) = 0 by Newton's method.
  *
  * All tensors of x form one vector v, and all results of f another one, so that the Jacobian is one
- * matrix. With J at the root, J dx + df = 0: the gradient of f is u = -(J')^-1 dy. The rule builds J
- * and u at the root from ordinary operations, which are differentiated again. */
+ * matrix. With J at the root, J dx + df = 0: the gradient of f is u = -(J')^-1 dy. The rule builds
+ * J and u at the root from ordinary operations, which are differentiated again. */
 #include "control/solver_parts.h"
 #include "control/trace.h"
 #include "graph/call_options.h"
@@ -36,8 +36,8 @@ static eddy_tensor jacobian_of(eddy_tensor f, eddy_tensor v)
 {
     eddy_tensor j = eddy_none(v.graph);
     if (eddy_jacobian(f, EDDY_LIST(v), &j) == EDDY_OK && !eddy_is_valid(j))
-        eddy_fail(v.graph, EDDY_INVALID_ARGUMENT, "%s: the results of the function do not depend on x",
-                  what);
+        eddy_fail(v.graph, EDDY_INVALID_ARGUMENT,
+                  "%s: the results of the function do not depend on x", what);
     return j;
 }
 
@@ -103,8 +103,9 @@ static bool solve(const closure *c, const eddy_root_args *a, eddy_tensor *out)
     const eddy_tensor   start = joined(a->x0.count, a->x0.at);
     eddy_tensor         y[2], x[EDDY_MAX_RESULTS];
     char                message[200];
-    snprintf(message, sizeof message, "%s: no convergence in %lld iterations, or a value is not finite",
-             what, (long long)a->maximum_iterations);
+    snprintf(message, sizeof message,
+             "%s: no convergence in %lld iterations, or a value is not finite", what,
+             (long long)a->maximum_iterations);
     if (eddy_while_loop(cond, body, EDDY_LIST(start, NumberLike(1, start)), y, .no_back_prop = true,
                         .maximum_iterations = a->maximum_iterations) == 0)
         return false;
@@ -143,8 +144,8 @@ static bool shapes_are_known(eddy_graph *g, eddy_list x0)
     char text[120];
     for (int k = 0; k < x0.count; k++) {
         if (eddy_shape_count(eddy_shape_of(x0.at[k])) >= 0) continue;
-        eddy_fail(g, EDDY_BAD_SHAPE, "%s: the shape of x0[%d] is %s; a known shape expected", what, k,
-                  eddy_shape_print(eddy_shape_of(x0.at[k]), text, sizeof text));
+        eddy_fail(g, EDDY_BAD_SHAPE, "%s: the shape of x0[%d] is %s; a known shape expected", what,
+                  k, eddy_shape_print(eddy_shape_of(x0.at[k]), text, sizeof text));
         return false;
     }
     return true;
@@ -166,7 +167,8 @@ int eddy_root_with(const eddy_root_args *given)
     eddy_scope_begin(g, eddy__name_or(a.name, what));
     const bool fits = eddy__solver_room(g, what, "x0", a.x0);
     if (fits) eddy__solver_copies(a.x0.count, a.x0.at, x);
-    const bool ok = fits && eddy__closure_begin(&c, what, &a.f, (eddy_list){ a.x0.count, x }, a.theta) &&
+    const bool ok = fits &&
+                    eddy__closure_begin(&c, what, &a.f, (eddy_list){ a.x0.count, x }, a.theta) &&
                     sizes_fit(&c, a.x0) && solve(&c, &a, a.out);
     eddy_scope_end(g);
     return ok ? a.x0.count : 0;

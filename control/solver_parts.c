@@ -65,7 +65,8 @@ bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x)
         return false;
     }
     for (int k = 0; k < x.count; k++) {
-        const eddy_type  y = eddy__type_of(eddy__closure_result(c, k)), type = eddy__type_of(x.at[k]);
+        const eddy_type y = eddy__type_of(eddy__closure_result(c, k)),
+                        type = eddy__type_of(x.at[k]);
         const eddy_shape s = type.shape;
         bool             fits = y.dtype == type.dtype;
         if (s.rank >= 0 && y.shape.rank >= 0) {

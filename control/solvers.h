@@ -79,7 +79,7 @@ EDDY_API int eddy_root_with(const eddy_root_args *args);
 
 typedef enum eddy_ode_method {
     EDDY_DOPRI5 = 0,                /* Dormand and Prince, 5(4), with step control */
-    EDDY_RK4 = 1                    /* the classical method of Runge and Kutta, steps of one length */
+    EDDY_RK4 = 1                    /* the classical method of Runge and Kutta, equal steps */
 } eddy_ode_method;
 
 typedef enum eddy_ode_gradient {
@@ -99,7 +99,8 @@ typedef struct eddy_odeint_args {
      * -1: 1e-4 and 1e-6 for float32, 1e-7 and 1e-9 for float64 */
     double            rtol EDDY_DEFAULT(-1);
     double            atol EDDY_DEFAULT(-1);
-    int64_t           max_steps EDDY_DEFAULT(1000); /* DOPRI5: between two times, with rejected ones */
+    /* DOPRI5: at most so many between two times, with those that are rejected */
+    int64_t           max_steps EDDY_DEFAULT(1000);
     int64_t           steps EDDY_DEFAULT(1);        /* RK4: between two times */
     double            first_step EDDY_DEFAULT(0);   /* DOPRI5: its length; 0: chosen from f */
     const char       *name;         /* scope of the new nodes; default "odeint" */

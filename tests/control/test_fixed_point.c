@@ -21,7 +21,8 @@ BODY(cosine, Cos(x[0]))
 BODY(of_theta, Cos(Mul(x[0], x[1])))
 BODY(affine, Add(Squeeze(MatMul(c[0], ExpandDims(x[0], 1)), EDDY_AXES(1)), c[1]))
 /* Two tensors of different shapes, each a function of both. */
-BODY(coupled, Add(Mul(0.3, Tanh(Add(x[0], Sum(x[1])))), c[0]), Mul(0.2, Sin(Add(x[1], Mul(c[1], Sum(x[0]))))))
+BODY(coupled, Add(Mul(0.3, Tanh(Add(x[0], Sum(x[1])))), c[0]),
+     Mul(0.2, Sin(Add(x[1], Mul(c[1], Sum(x[0]))))))
 
 START_TEST(known_points)
 {
@@ -60,12 +61,14 @@ END_TEST
 START_TEST(derivatives_are_differences)
 {
     trial       t = trial_begin((unsigned)_i);
-    eddy_tensor c[2] = { fed_numbers(&t, EDDY_SHAPE(3), -1, 1), fed_numbers(&t, EDDY_SHAPE(2, 2), -1, 1) };
+    eddy_tensor         c[2] = { fed_numbers(&t, EDDY_SHAPE(3), -1, 1),
+                                 fed_numbers(&t, EDDY_SHAPE(2, 2), -1, 1) };
     eddy_tensor y[EDDY_MAX_RESULTS], x0 = eddy_zeros(t.graph, F64, EDDY_SHAPE(3));
     eddy_tensor x1 = eddy_zeros(t.graph, F64, EDDY_SHAPE(2, 2));
     const eddy_function f = { .build = coupled,
-                              .context = (eddy_tensor[]){ eddy_set_shape(c[0], EDDY_SHAPE(3)),
-                                                          eddy_set_shape(c[1], EDDY_SHAPE(2, 2)) } };
+                              .context =
+                                  (eddy_tensor[]){ eddy_set_shape(c[0], EDDY_SHAPE(3)),
+                                                   eddy_set_shape(c[1], EDDY_SHAPE(2, 2)) } };
     ck_assert_msg(eddy_fixed_point(f, EDDY_LIST(x0, x1), y, .tolerance = 1e-15) == 2, "%s",
                   eddy_graph_message(t.graph));
     check_slopes(&t, Add(Sum(Square(y[1])), y[0]), 2, c, 3);
@@ -92,14 +95,16 @@ START_TEST(types_and_shapes)
 {
     eddy_graph *g = eddy_graph_new();
     eddy_tensor x = eddy_placeholder(g, "x", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2)), y;
-    ck_assert_int_eq(eddy_fixed_point(PLAIN(of_theta), EDDY_LIST(ZerosLike(x)), &y, EDDY_LIST(x)), 1);
+    ck_assert_int_eq(eddy_fixed_point(PLAIN(of_theta), EDDY_LIST(ZerosLike(x)), &y, EDDY_LIST(x)),
+                     1);
     eddy_tensor   d = slope(y, x);
     eddy_session *s = eddy_session_new(g);
     for (int rows = 0; rows < 3; rows++) {
         const float ones[4] = { 1, 1, 1, 1 };
         eddy_array *out[2] = { NULL };
-        ck_assert_msg(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(ones, rows, 2) }), EDDY_FETCH(y, d), out) ==
-                      EDDY_OK, "%s", eddy_session_message(s));
+        ck_assert_msg(eddy_run(s, EDDY_FEED({ x, EDDY_VIEW(ones, rows, 2) }), EDDY_FETCH(y, d),
+                               out) == EDDY_OK,
+                      "%s", eddy_session_message(s));
         ck_assert_int_eq(eddy_array_count(out[0]), 2 * rows);
         for (int i = 0; i < 2 * rows; i++) {
             ck_assert_double_eq_tol(eddy_array_get(out[0], i), 0.7390851, 1e-5);
@@ -139,8 +144,10 @@ START_TEST(maps)
     const eddy_function fs[2] = { PLAIN(point_of), PLAIN(slope_of_point) };
     for (int k = 0; k < 2; k++) {
         eddy_tensor by_map[EDDY_MAX_RESULTS], by_loop[EDDY_MAX_RESULTS], want = each(&t, fs[k], x);
-        ck_assert_msg(eddy_vmap(fs[k], EDDY_LIST(x), by_map) == 1, "%s", eddy_graph_message(t.graph));
-        ck_assert_msg(eddy_map_fn(fs[k], EDDY_LIST(x), by_loop) == 1, "%s", eddy_graph_message(t.graph));
+        ck_assert_msg(eddy_vmap(fs[k], EDDY_LIST(x), by_map) == 1, "%s",
+                      eddy_graph_message(t.graph));
+        ck_assert_msg(eddy_map_fn(fs[k], EDDY_LIST(x), by_loop) == 1, "%s",
+                      eddy_graph_message(t.graph));
         eddy_tensor j, h = slope(Square(want), x);
         eddy_jacobian(by_map[0], EDDY_LIST(x), &j);
         eddy_array *w = value(&t, want), *dw = value(&t, h);

@@ -1,8 +1,9 @@
-/* test_messages_solvers.c -- error messages of fixed points, roots and differential equations: while
- * building, and in a run. */
+/* test_messages_solvers.c -- error messages of fixed points, roots and differential equations:
+ * while building, in a run, without memory. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/golden.h"
+#include "tests/lib/memory_files.h"
 
 static eddy_graph *g, *other;
 static eddy_tensor scalar, single, var, vec, open, none, foreign, out[EDDY_MAX_RESULTS];
@@ -115,6 +116,24 @@ static int shrink(eddy_list x, eddy_tensor *y, void *context)
     return x.count - 1;
 }
 
+static int sixty_three(eddy_list x, eddy_tensor *y, void *context)
+{
+    (void)context;
+    for (int k = 0; k < 63; k++) y[k] = x.at[0];
+    return 63;
+}
+
+/* A gradient of this name for a node that has no function. */
+static void no_function(void)
+{
+    eddy_fixed_point(PLAIN(sixty_three), EDDY_LIST(scalar), out), checked();
+    eddy_gradient_override_begin(g, "IdentityN", "eddy_fixed_point");
+    const eddy_tensor y = eddy_identity_n(EDDY_LIST(scalar, scalar, scalar), 1);
+    eddy_gradient_override_end(g);
+    ck_assert_int_eq(eddy_fixed_point(PLAIN(half), EDDY_LIST(scalar), out), 1);
+    eddy_gradient(y, scalar), checked();
+}
+
 /* Gradients whose equation has too many tensors. */
 static void too_many(void)
 {
@@ -131,6 +150,7 @@ START_TEST(of_builders)
     fixed_points();
     roots();
     equations();
+    no_function();
     too_many();
     golden_end();
 }
@@ -141,6 +161,7 @@ END_TEST
 BODY(doubled, Add(Mul(2, x[0]), 1))
 BODY(nearly_doubled, Add(Mul(x[0], c[0]), 1))
 BODY(square_and_one, Add(Square(x[0]), 1))
+BODY(rate, Mul(c[0], x[1]))
 BODY(stiff, Mul(-1e6, Sub(x[1], Cos(x[0]))))
 BODY(exploding, Square(x[1]))
 BODY(undefined, Log(Neg(Square(x[1]))))
@@ -177,10 +198,41 @@ START_TEST(in_runs)
     run_says(y[0]);
     eddy_odeint(PLAIN(stiff), EDDY_LIST(one), t, y, .max_steps = 100);
     run_says(y[0]);
-    eddy_odeint(PLAIN(exploding), EDDY_LIST(one), t, y, .gradient = EDDY_ODE_ADJOINT, .name = "pole");
+    eddy_odeint(PLAIN(exploding), EDDY_LIST(one), t, y, .gradient = EDDY_ODE_ADJOINT,
+                .name = "pole");
     run_says(y[0]);
     eddy_odeint(PLAIN(undefined), EDDY_LIST(one), t, y, .name = "undefined");
     run_says(y[0]);
+    golden_end();
+}
+END_TEST
+
+/* ---------------------------------------------------------------- no memory -- */
+
+static void build_without_memory(failing_allocator *f, eddy_error *e)
+{
+    const long  at = f->at;
+    eddy_tensor y[EDDY_MAX_RESULTS];
+    f->at = 0;
+    eddy_graph *h = eddy_graph_new(.allocator = &f->table);
+    eddy_tensor a = eddy_placeholder(h, "a", F64, EDDY_SCALAR);
+    eddy_tensor t = eddy_placeholder(h, "t", F64, EDDY_SHAPE(2));
+    f->at = f->calls + at;
+    eddy_fixed_point(FUNCTION(nearly_doubled, a), EDDY_LIST(a), y);
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    if (eddy_graph_status(h) == EDDY_OK)
+        eddy_odeint(FUNCTION(rate, a), EDDY_LIST(a), t, y, EDDY_RK4, EDDY_ODE_ADJOINT);
+    if (eddy_graph_status(h) == EDDY_OK) eddy_gradient(y[0], a);
+    e->status = eddy_graph_status(h);
+    snprintf(e->message, sizeof e->message, "%s", eddy_graph_message(h));
+    golden_forget_nodes(e);
+    eddy_graph_free(h);
+}
+
+START_TEST(of_memory)
+{
+    golden_begin("control/solver_memory");
+    golden_no_memory(build_without_memory);
     golden_end();
 }
 END_TEST
@@ -192,6 +244,7 @@ Suite *messages_solvers_suite(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, of_builders);
     tcase_add_test(c, in_runs);
+    tcase_add_test(c, of_memory);
     suite_add_tcase(suite, c);
     return suite;
 }

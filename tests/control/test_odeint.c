@@ -1,5 +1,5 @@
-/* test_odeint.c -- ordinary differential equations: solutions and their derivatives against formulas
- * and finite differences, with both methods and both gradients. */
+/* test_odeint.c -- ordinary differential equations: solutions and their derivatives against
+ * formulas and finite differences, with both methods and both gradients. */
 #include "build/gen/suites.h"
 #include "tests/lib/control_checks.h"
 #include "tests/lib/finite_differences.h"
@@ -11,7 +11,8 @@ BODY(logistic, Mul(c[0], Mul(x[1], Sub(1, x[1]))))
 /* y' = p cos(p t) + (sin(p t) - y): y = sin(p t) if y(0) = 0. */
 BODY(driven, Add(Mul(c[0], Cos(Mul(c[0], x[0]))), Sub(Sin(Mul(c[0], x[0])), x[1])))
 BODY(reciprocal, Reciprocal(x[0]))
-BODY(coupled, Mul(Sin(Sum(x[2])), Sub(c[0], x[1])), Mul(0.4, Add(Tanh(Mul(c[1], x[2])), Mean(x[1]))))
+BODY(coupled, Mul(Sin(Sum(x[2])), Sub(c[0], x[1])),
+     Mul(0.4, Add(Tanh(Mul(c[1], x[2])), Mean(x[1]))))
 
 /* A kind of solver: method, gradient. */
 typedef struct kind {
@@ -35,7 +36,8 @@ static eddy_tensor solved(kind k, eddy_function f, eddy_tensor y0, eddy_tensor t
 }
 
 /* got is `want`, relative to the largest element. */
-static void near(trial *t, const char *what, int k, eddy_tensor got, eddy_tensor want, double relative)
+static void near(trial *t, const char *what, int k, eddy_tensor got, eddy_tensor want,
+                 double relative)
 {
     eddy_array *a = value(t, got), *b = value(t, want);
     double      size = 1;
@@ -55,7 +57,8 @@ static void agree(trial *t, eddy_tensor y, eddy_tensor want, eddy_list x, int or
     for (int k = 1; k <= order; k++) {
         eddy_tensor dy[3], dw[3], sum = constant(t, 0), sum_w = sum;
         eddy_gradients(EDDY_LIST(Square(y)), x, dy, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
-        eddy_gradients(EDDY_LIST(Square(want)), x, dw, .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
+        eddy_gradients(EDDY_LIST(Square(want)), x, dw,
+                       .unconnected_gradients = EDDY_UNCONNECTED_ZERO);
         for (int i = 0; i < x.count; i++) {
             near(t, "derivative", k, dy[i], dw[i], 1e-7);
             sum = Add(sum, Sum(Sin(dy[i])));
@@ -80,7 +83,8 @@ START_TEST(exponential_decay)
     trial             t = trial_begin((unsigned)_i);
     const int         i = _i / KINDS;
     const eddy_tensor y0 = fed_real(&t, 1.3), p = fed_real(&t, 0.8);
-    const eddy_tensor at = eddy_set_shape(numbers(&t, times[i].n, times[i].at), EDDY_SHAPE(times[i].n));
+    const eddy_tensor at =
+        eddy_set_shape(numbers(&t, times[i].n, times[i].at), EDDY_SHAPE(times[i].n));
     const eddy_tensor want = Mul(y0, Exp(Neg(Mul(p, since_start(at)))));
     agree(&t, solved(kinds[_i % KINDS], FUNCTION(decay, p), y0, at), want, EDDY_LIST(y0, p, at), 2);
     trial_end(&t);
@@ -123,7 +127,8 @@ START_TEST(harmonic_oscillator)
     trial             t = trial_begin((unsigned)_i);
     const kind        k = kinds[_i % KINDS];
     const eddy_tensor w = fed_real(&t, 1.7), q0 = fed_real(&t, 0.4), v0 = fed_real(&t, -1);
-    const eddy_tensor at = eddy_set_shape(numbers(&t, V(0, 1, 3)), EDDY_SHAPE(3)), angle = Mul(w, at);
+    const eddy_tensor at = eddy_set_shape(numbers(&t, V(0, 1, 3)), EDDY_SHAPE(3)),
+                      angle = Mul(w, at);
     eddy_tensor       y[EDDY_MAX_RESULTS];
     ck_assert_int_eq(eddy_odeint(FUNCTION(oscillator, w), EDDY_LIST(q0, v0), at, y, k.method,
                                  k.gradient, .rtol = 1e-11, .atol = 1e-13, .steps = 300), 2);
@@ -138,13 +143,14 @@ START_TEST(derivatives_are_differences)
 {
     trial       t = trial_begin((unsigned)_i);
     const kind  k = kinds[_i % KINDS];
-    eddy_tensor c[2] = { fed_numbers(&t, EDDY_SHAPE(2, 3), -1, 1), fed_numbers(&t, EDDY_SCALAR, 0.5, 1) };
+    eddy_tensor c[2] = { fed_numbers(&t, EDDY_SHAPE(2, 3), -1, 1),
+                         fed_numbers(&t, EDDY_SCALAR, 0.5, 1) };
     eddy_tensor a = eddy_set_shape(c[0], EDDY_SHAPE(2, 3)), b = eddy_set_shape(c[1], EDDY_SCALAR);
     eddy_tensor y[EDDY_MAX_RESULTS], y0 = Mul(0.5, a);
     eddy_tensor z0 = eddy_set_shape(numbers(&t, V(0.3, -0.2)), EDDY_SHAPE(2));
     eddy_tensor at = eddy_constant(t.graph, EDDY_DOUBLES(0, 0.5, 1.5));
-    ck_assert_msg(eddy_odeint(FUNCTION(coupled, a, b), EDDY_LIST(y0, z0), at, y, k.method, k.gradient,
-                              .rtol = 1e-12, .atol = 1e-14, .steps = 200) == 2,
+    ck_assert_msg(eddy_odeint(FUNCTION(coupled, a, b), EDDY_LIST(y0, z0), at, y, k.method,
+                              k.gradient, .rtol = 1e-12, .atol = 1e-14, .steps = 200) == 2,
                   "%s", eddy_graph_message(t.graph));
     is_shaped(&t, y[0], EDDY_SHAPE(3, 2, 3));
     is_shaped(&t, y[1], EDDY_SHAPE(3, 2));

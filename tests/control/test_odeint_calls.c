@@ -59,7 +59,9 @@ START_TEST(order)
     ck_assert_msg(ratio > 15 && ratio < 18, "%g", ratio);
     double last = 1;
     for (double tolerance = 1e-3; tolerance > 1e-12; tolerance /= 100) {
-        const eddy_odeint_args a = { .rtol = tolerance, .atol = tolerance, .max_steps = 1000, .steps = 1 };
+        const eddy_odeint_args a = {
+            .rtol = tolerance, .atol = tolerance, .max_steps = 1000, .steps = 1
+        };
         const double error = error_of(&t, a);
         ck_assert_msg(error < tolerance && error < last, "%g at %g", error, tolerance);
         last = error;
@@ -105,17 +107,19 @@ START_TEST(evaluations)
 }
 END_TEST
 
-/* Stiff equations within max_steps; steps that leave the domain of the function are repeated, and do
- * not make the gradient NaN. */
+/* Stiff equations within max_steps; steps that leave the domain of the function are repeated, and
+ * do not make the gradient NaN. */
 START_TEST(rejected_steps)
 {
     trial             t = trial_begin((unsigned)_i);
     const eddy_tensor y0 = fed_real(&t, 1);
     eddy_tensor       y[EDDY_MAX_RESULTS], mu = fed_real(&t, 2);
     /* sqrt(y) = 1 - t / 2; the first attempt of length 50 is beyond y = 0 */
-    ck_assert_int_eq(eddy_odeint(PLAIN(falling_root), EDDY_LIST(y0), times_of(t.graph, F64, 0, 1), y,
-                                 .first_step = 50, .rtol = 1e-10, .atol = 1e-12), 1);
-    eddy_array *v = value(&t, eddy_index(y[0], "1")), *d = value(&t, slope(eddy_index(y[0], "1"), y0));
+    ck_assert_int_eq(eddy_odeint(PLAIN(falling_root), EDDY_LIST(y0), times_of(t.graph, F64, 0, 1),
+                                 y, .first_step = 50, .rtol = 1e-10, .atol = 1e-12),
+                     1);
+    eddy_array *v = value(&t, eddy_index(y[0], "1")),
+               *d = value(&t, slope(eddy_index(y[0], "1"), y0));
     ck_assert_double_eq_tol(eddy_array_item(v), 0.25, 1e-9);
     ck_assert_double_eq_tol(eddy_array_item(d), 0.5, 1e-8);
     eddy_array_free(v), eddy_array_free(d);
@@ -125,8 +129,10 @@ START_TEST(rejected_steps)
     ck_assert_double_eq_tol(eddy_array_item(v), (2500 * cos(3) + 50 * sin(3)) / 2501, 1e-6);
     eddy_array_free(v);
     eddy_tensor z[EDDY_MAX_RESULTS];
-    ck_assert_int_eq(eddy_odeint(FUNCTION(van_der_pol, mu), EDDY_LIST(constant(&t, 2), constant(&t, 0)),
-                                 times_of(t.graph, F64, 0, 3), z, .gradient = _i % 2), 2);
+    ck_assert_int_eq(eddy_odeint(FUNCTION(van_der_pol, mu),
+                                 EDDY_LIST(constant(&t, 2), constant(&t, 0)),
+                                 times_of(t.graph, F64, 0, 3), z, .gradient = _i % 2),
+                     2);
     v = value(&t, slope(z[0], mu));
     ck_assert(isfinite(eddy_array_item(v)));
     eddy_array_free(v);
@@ -139,15 +145,17 @@ END_TEST
 START_TEST(single_precision)
 {
     eddy_graph *g = eddy_graph_new();
-    eddy_tensor y0 = eddy_placeholder(g, "y0", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2)), y[EDDY_MAX_RESULTS];
+    eddy_tensor y0 = eddy_placeholder(g, "y0", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2)),
+                y[EDDY_MAX_RESULTS];
     eddy_tensor rates = eddy_placeholder(g, "p", EDDY_FLOAT32, EDDY_SHAPE(EDDY_ANY, 2));
     eddy_tensor t = times_of(g, EDDY_FLOAT32, 0, 1);
-    ck_assert_msg(eddy_odeint(FUNCTION(decay, rates), EDDY_LIST(y0), t, y, .gradient = _i) == 1, "%s",
-                  eddy_graph_message(g));
+    ck_assert_msg(eddy_odeint(FUNCTION(decay, rates), EDDY_LIST(y0), t, y, .gradient = _i) == 1,
+                  "%s", eddy_graph_message(g));
     eddy_tensor   d = slope(eddy_index(y[0], "1"), y0), dp = slope(y[0], rates);
     eddy_session *s = eddy_session_new(g);
     for (int rows = 1; rows < 4; rows++) {
-        const float ones[6] = { 1, 1, 1, 1, 1, 1 }, half[6] = { 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f };
+        const float ones[6] = { 1, 1, 1, 1, 1, 1 },
+                    half[6] = { 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f };
         eddy_array *a[2] = { NULL };
         ck_assert_msg(eddy_run(s, EDDY_FEED({ y0, EDDY_VIEW(ones, rows, 2) },
                                             { rates, EDDY_VIEW(half, rows, 2) }),
@@ -168,8 +176,9 @@ static eddy_ode_gradient gradient;
 static eddy_tensor decayed(eddy_tensor p)
 {
     eddy_tensor y[EDDY_MAX_RESULTS];
-    ck_assert_msg(eddy_odeint(FUNCTION(decay, p), EDDY_LIST(OnesLike(p)), times_of(p.graph, F64, 0, 1), y,
-                              .gradient = gradient, .rtol = 1e-10, .atol = 1e-12) == 1,
+    ck_assert_msg(eddy_odeint(FUNCTION(decay, p), EDDY_LIST(OnesLike(p)),
+                              times_of(p.graph, F64, 0, 1), y, .gradient = gradient, .rtol = 1e-10,
+                              .atol = 1e-12) == 1,
                   "%s", eddy_graph_message(p.graph));
     return eddy_index(y[0], "1");
 }
@@ -184,20 +193,25 @@ START_TEST(maps)
     const eddy_tensor x = eddy_set_shape(numbers(&t, 3, p), EDDY_SHAPE(3));
     eddy_tensor       y[EDDY_MAX_RESULTS], dy[EDDY_MAX_RESULTS], z[EDDY_MAX_RESULTS], j;
     gradient = _i % 2;
-    ck_assert_msg(eddy_vmap(PLAIN(decay_of), EDDY_LIST(x), y) == 1, "%s", eddy_graph_message(t.graph));
-    ck_assert_msg(eddy_vmap(PLAIN(slope_of), EDDY_LIST(x), dy) == 1, "%s", eddy_graph_message(t.graph));
-    ck_assert_msg(eddy_map_fn(PLAIN(slope_of), EDDY_LIST(x), z) == 1, "%s", eddy_graph_message(t.graph));
+    ck_assert_msg(eddy_vmap(PLAIN(decay_of), EDDY_LIST(x), y) == 1, "%s",
+                  eddy_graph_message(t.graph));
+    ck_assert_msg(eddy_vmap(PLAIN(slope_of), EDDY_LIST(x), dy) == 1, "%s",
+                  eddy_graph_message(t.graph));
+    ck_assert_msg(eddy_map_fn(PLAIN(slope_of), EDDY_LIST(x), z) == 1, "%s",
+                  eddy_graph_message(t.graph));
     ck_assert_int_eq(eddy_jacobian(decayed(x), EDDY_LIST(x), &j), EDDY_OK);
     const eddy_tensor first[5] = { slope(y[0], x), dy[0], z[0], eddy_matrix_diag_part(j),
                                    slope(decayed(x), x) };
     /* a map over the loop of an adjoint has no further derivative */
-    const eddy_tensor second[3] = { gradient == EDDY_ODE_UNROLLED ? slope(dy[0], x) : slope(z[0], x),
+    const eddy_tensor second[3] = { gradient == EDDY_ODE_UNROLLED ? slope(dy[0], x)
+                                                                  : slope(z[0], x),
                                     slope(z[0], x), slope(first[4], x) };
     for (int i = 0; i < 3; i++) {
         eddy_array *a[8];
         for (int k = 0; k < 8; k++) a[k] = value(&t, k < 5 ? first[k] : second[k - 5]);
         for (int k = 0; k < 8; k++)
-            ck_assert_double_eq_tol(eddy_array_get(a[k], i), k < 5 ? -exp(-p[i]) : exp(-p[i]), 1e-7);
+            ck_assert_double_eq_tol(eddy_array_get(a[k], i), k < 5 ? -exp(-p[i]) : exp(-p[i]),
+                                    1e-7);
         for (int k = 0; k < 8; k++) eddy_array_free(a[k]);
     }
     trial_end(&t);
@@ -216,10 +230,12 @@ static int network(eddy_list x, eddy_tensor *y, void *context)
 START_TEST(networks)
 {
     eddy_graph *g = eddy_graph_new(.seed = 3);
-    eddy_tensor y[2][EDDY_MAX_RESULTS], v[4], d[2][4], y0 = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 2));
+    eddy_tensor y[2][EDDY_MAX_RESULTS], v[4], d[2][4],
+        y0 = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(3, 2));
     const eddy_tensor t = times_of(g, EDDY_FLOAT32, 0, 1);
     const char *reused[2] = { "odeint/hidden", "odeint/slope" }, *new[2] = { NULL };
-    const eddy_function f = { .build = network, .context = new }, again = { network, reused, "f", NULL };
+    const eddy_function f = { .build = network, .context = new },
+                        again = { network, reused, "f", NULL };
     ck_assert_msg(eddy_odeint(f, EDDY_LIST(y0), t, y[0]) == 1, "%s", eddy_graph_message(g));
     ck_assert_int_eq(eddy_collection_size(g, EDDY_TRAINABLE_VARIABLES), 4);
     ck_assert_msg(eddy_odeint(again, EDDY_LIST(y0), t, y[1], .gradient = EDDY_ODE_ADJOINT) == 1,
@@ -228,8 +244,8 @@ START_TEST(networks)
     eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
     for (int i = 0; i < 4; i++) v[i] = eddy_collection_at(g, EDDY_TRAINABLE_VARIABLES, i);
     for (int k = 0; k < 2; k++)
-        ck_assert_int_eq(eddy_gradients(EDDY_LIST(Sum(Square(y[k][0]))), ((eddy_list){ 4, v }), d[k]),
-                         EDDY_OK);
+        ck_assert_int_eq(
+            eddy_gradients(EDDY_LIST(Sum(Square(y[k][0]))), ((eddy_list){ 4, v }), d[k]), EDDY_OK);
     for (int i = 0; i < 4; i++) {
         eddy_array *a = eddy_fetch(s, d[0][i]), *b = eddy_fetch(s, d[1][i]);
         ck_assert_msg(a && b, "%s", eddy_session_message(s));

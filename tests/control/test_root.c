@@ -52,7 +52,8 @@ START_TEST(systems)
 {
     trial       t = trial_begin((unsigned)_i);
     eddy_tensor c[2] = { fed_numbers(&t, EDDY_SCALAR, 2, 3), fed_numbers(&t, EDDY_SCALAR, 0.5, 1) };
-    eddy_tensor y[EDDY_MAX_RESULTS], x0 = constant(&t, 1), x1 = eddy_ones(t.graph, F64, EDDY_SHAPE(1, 1));
+    eddy_tensor y[EDDY_MAX_RESULTS], x0 = constant(&t, 1),
+                                     x1 = eddy_ones(t.graph, F64, EDDY_SHAPE(1, 1));
     ck_assert_msg(eddy_root(FUNCTION(circle_and_line, eddy_set_shape(c[0], EDDY_SCALAR),
                                      eddy_set_shape(c[1], EDDY_SCALAR)), EDDY_LIST(x0, x1), y) == 2,
                   "%s", eddy_graph_message(t.graph));
