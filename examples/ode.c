@@ -49,12 +49,6 @@ static eddy_tensor simulate(eddy_tensor logarithms, eddy_tensor t, eddy_ode_grad
     return eddy_stack(EDDY_LIST(y[0], y[1]));
 }
 
-static eddy_tensor loss_of(eddy_tensor logarithms, eddy_tensor t, eddy_tensor seen,
-                           eddy_ode_gradient gradient)
-{
-    return Mean(SquaredDifference(simulate(logarithms, t, gradient), seen));
-}
-
 /* A vector of the logarithms of these values. */
 static eddy_array *logarithms_of(const double *values)
 {
@@ -63,81 +57,111 @@ static eddy_array *logarithms_of(const double *values)
     return a;
 }
 
-/* The largest distance between the gradients, and from central differences of the loss. */
-static double gradient_error(eddy_session *s, eddy_tensor v, eddy_tensor loss, eddy_tensor adjoint,
-                             eddy_tensor unrolled)
+/* What the program builds before it runs anything. */
+typedef struct model {
+    eddy_tensor given, trace;               /* placeholders: logarithms, what was observed */
+    eddy_tensor y, loss, adjoint, unrolled; /* of those: the solution, the loss, its gradients */
+    eddy_tensor fitted, fit, step, init;    /* of the variable: its values, the loss, a step */
+} model;
+
+static model build(eddy_graph *g, const eddy_array *guess)
 {
-    eddy_array *x = logarithms_of(GUESS), *d[2] = { NULL };
-    double      worst = 0;
-    if (eddy_run(s, EDDY_FEED({ v, x }), EDDY_FETCH(adjoint, unrolled), d) != EDDY_OK) worst = NAN;
-    for (int i = 0; i < PARAMETERS && worst >= 0; i++) {
-        const double at = eddy_array_get(x, i), e = 1e-4;
-        double       f[2];
-        for (int k = 0; k < 2; k++) {
-            eddy_array *l = NULL;
-            eddy_array_set(x, i, k ? at + e : at - e);
-            f[k] = eddy_run(s, EDDY_FEED({ v, x }), EDDY_FETCH(loss), &l) == EDDY_OK
-                       ? eddy_array_item(l) : NAN;
-            eddy_array_free(l);
-        }
-        eddy_array_set(x, i, at);
-        const double got = eddy_array_get(d[0], i), other = eddy_array_get(d[1], i);
-        const double off = fmax(fabs(got - other), fabs(got - (f[1] - f[0]) / (2 * e)));
-        if (!(off <= worst)) worst = off;
-    }
-    eddy_array_free(d[0]), eddy_array_free(d[1]), eddy_array_free(x);
-    return worst;
+    const eddy_tensor t = eddy_linspace(eddy_number(g, EDDY_FLOAT64, 0),
+                                        eddy_number(g, EDDY_FLOAT64, 10), TIMES);
+    const eddy_tensor v = eddy_variable(g, eddy_constant(g, guess), .name = "logarithms");
+    model m = { .given = eddy_placeholder(g, "given", EDDY_FLOAT64, EDDY_SHAPE(PARAMETERS)),
+                .trace = eddy_placeholder(g, "trace", EDDY_FLOAT64, EDDY_SHAPE(2, TIMES)) };
+    m.y = simulate(m.given, t, EDDY_ODE_ADJOINT);
+    m.loss = Mean(SquaredDifference(m.y, m.trace));
+    m.adjoint = eddy_gradient(m.loss, m.given);
+    const eddy_tensor steps = simulate(m.given, t, EDDY_ODE_UNROLLED);
+    m.unrolled = eddy_gradient(Mean(SquaredDifference(steps, m.trace)), m.given);
+    m.fitted = Exp(v);
+    m.fit = Mean(SquaredDifference(simulate(v, t, EDDY_ODE_ADJOINT), m.trace));
+    m.step = eddy_minimize(eddy_adam(g, eddy_scalar(g, 0.02)), m.fit);
+    m.init = eddy_initializer(g);
+    return m;
 }
 
 /* The trace: the true values with noise. */
-static eddy_array *observe(eddy_session *s, eddy_tensor v, eddy_tensor y)
+static eddy_array *observe(eddy_session *s, const model *m)
 {
     eddy_array *x = logarithms_of(TRUE_VALUES), *seen = NULL;
-    eddy_run(s, EDDY_FEED({ v, x }), EDDY_FETCH(y), &seen);
+    eddy_run(s, EDDY_FEED({ m->given, x }), EDDY_FETCH(m->y), &seen);
     for (int64_t i = 0; seen && i < eddy_array_count(seen); i++)
         eddy_array_set(seen, i, eddy_array_get(seen, i) + 0.05 * noise());
     eddy_array_free(x);
     return seen;
 }
 
-int main(void)
+static double loss_at(eddy_session *s, const model *m, eddy_array *x, const eddy_array *seen)
 {
-    eddy_graph *g = eddy_graph_new();
-    eddy_array *guess = logarithms_of(GUESS);
-    eddy_tensor v = eddy_variable(g, eddy_constant(g, guess), .name = "logarithms");
-    eddy_tensor t = Mul(0.4, eddy_cast(eddy_range(eddy_number(g, EDDY_INT32, 0),
-                                                  eddy_number(g, EDDY_INT32, TIMES),
-                                                  eddy_number(g, EDDY_INT32, 1)), EDDY_FLOAT64));
-    eddy_tensor given = eddy_placeholder(g, "given", EDDY_FLOAT64, EDDY_SHAPE(PARAMETERS));
-    eddy_tensor y = simulate(given, t, EDDY_ODE_ADJOINT);
+    eddy_array *loss = NULL;
+    const eddy_status status =
+        eddy_run(s, EDDY_FEED({ m->given, x }, { m->trace, seen }), EDDY_FETCH(m->loss), &loss);
+    const double value = status == EDDY_OK ? eddy_array_item(loss) : NAN;
+    eddy_array_free(loss);
+    return value;
+}
 
-    eddy_session *s = eddy_session_new(g);
-    eddy_array   *seen = observe(s, given, y), *out[2] = { NULL }, *found = NULL;
-    eddy_tensor   known = eddy_constant(g, seen);
-    eddy_tensor   l[2] = { loss_of(given, t, known, EDDY_ODE_ADJOINT),
-                           loss_of(given, t, known, EDDY_ODE_UNROLLED) };
-    const double  error = gradient_error(s, given, l[0], eddy_gradient(l[0], given),
-                                         eddy_gradient(l[1], given));
-    printf("the gradients and the differences agree to %.0e\n", error);
+/* The largest distance of the adjoint gradient from the other, and from central differences. */
+static double gradient_error(eddy_session *s, const model *m, const eddy_array *seen)
+{
+    eddy_array  *x = logarithms_of(GUESS), *d[2] = { NULL };
+    double       worst = 0;
+    const double e = 1e-4;
+    if (eddy_run(s, EDDY_FEED({ m->given, x }, { m->trace, seen }),
+                 EDDY_FETCH(m->adjoint, m->unrolled), d) != EDDY_OK)
+        worst = NAN;
+    for (int i = 0; i < PARAMETERS && worst >= 0; i++) {
+        const double at = eddy_array_get(x, i), got = eddy_array_get(d[0], i);
+        eddy_array_set(x, i, at + e);
+        const double up = loss_at(s, m, x, seen);
+        eddy_array_set(x, i, at - e);
+        const double difference = (up - loss_at(s, m, x, seen)) / (2 * e);
+        eddy_array_set(x, i, at);
+        worst = fmax(worst, fabs(got - eddy_array_get(d[1], i)));
+        if (!(fabs(got - difference) <= worst)) worst = fabs(got - difference);
+    }
+    eddy_array_free(d[0]), eddy_array_free(d[1]), eddy_array_free(x);
+    return worst;
+}
 
-    eddy_tensor loss = loss_of(v, t, known, EDDY_ODE_ADJOINT);
-    eddy_tensor step = eddy_minimize(eddy_adam(g, eddy_scalar(g, 0.02)), loss);
-    eddy_run(s, EDDY_FEED(), EDDY_FETCH(eddy_initializer(g)), NULL);
+/* Minimizes the loss; the largest relative error of a value. */
+static double fit(eddy_session *s, const model *m, const eddy_array *seen)
+{
+    eddy_array *out[2] = { NULL };
+    double      worst = 0;
+    eddy_run(s, EDDY_FEED(), EDDY_FETCH(m->init), NULL);
     for (int i = 0; i <= STEPS; i++) {
-        if (eddy_run(s, EDDY_FEED(), EDDY_FETCH(loss, step), out) != EDDY_OK) break;
+        if (eddy_run(s, EDDY_FEED({ m->trace, seen }), EDDY_FETCH(m->fit, m->step), out) != EDDY_OK)
+            break;
         if (i % 100 == 0) printf("step %3d, loss %.6f\n", i, eddy_array_item(out[0]));
     }
-    double worst = 0;
-    found = eddy_fetch(s, Exp(v));
+    eddy_array *found = eddy_fetch(s, m->fitted);
     for (int i = 0; i < PARAMETERS; i++) {
         const double got = found ? eddy_array_get(found, i) : NAN;
+        const double off = fabs(got / TRUE_VALUES[i] - 1);
         printf("%s%d = %.4f, in truth %.4f\n", i < 4 ? "p" : "y", i < 4 ? i : i - 4, got,
                TRUE_VALUES[i]);
-        if (!(fabs(got / TRUE_VALUES[i] - 1) <= worst)) worst = fabs(got / TRUE_VALUES[i] - 1);
+        if (!(off <= worst)) worst = off;
     }
+    eddy_array_free(out[0]), eddy_array_free(out[1]), eddy_array_free(found);
+    return worst;
+}
+
+int main(void)
+{
+    eddy_graph   *g = eddy_graph_new();
+    eddy_array   *guess = logarithms_of(GUESS);
+    const model   m = build(g, guess);
+    eddy_session *s = eddy_session_new(g);
+    eddy_array   *seen = observe(s, &m);
+    const double  error = seen ? gradient_error(s, &m, seen) : NAN;
+    printf("the gradients and the differences agree to %.0e\n", error);
+    const double worst = seen ? fit(s, &m, seen) : NAN;
     if (eddy_session_status(s) != EDDY_OK) fprintf(stderr, "%s\n", eddy_session_message(s));
-    eddy_array_free(found), eddy_array_free(seen), eddy_array_free(guess);
-    eddy_array_free(out[0]), eddy_array_free(out[1]);
+    eddy_array_free(seen), eddy_array_free(guess);
     eddy_session_free(s);
     eddy_graph_free(g);
     const bool ok = error < 1e-5 && worst < 0.05;
