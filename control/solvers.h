@@ -9,6 +9,8 @@
  *
  * A solver that does not meet its tolerance is an error of the run, CHECK_FAILED, which names the
  * call. The number of iterations differs between runs; under eddy_vmap each example has its own.
+ * A map over a loop that contains a solver (also one over the gradient of eddy_odeint by the adjoint
+ * equation) has values, and no further gradient: NO_GRADIENT.
  *
  * A graph file has the nodes of the gradients that were built before it was written. Building
  * others for a graph that was read is the error NO_GRADIENT, as for custom gradients.
@@ -114,7 +116,7 @@ typedef struct eddy_odeint_args {
  * Gradients reach y0, t and what f captures.
  *
  * UNROLLED: they are those of the computed solution, exact but for the lengths of the steps, which
- * count as constants. With DOPRI5, f is then evaluated 13 times a step, and the values of each
+ * count as constants. With DOPRI5, f is then evaluated 12 times a step, and the values of each
  * step between two times are kept while the gradient of this part is computed.
  *
  * ADJOINT: they solve an equation of their own from the last time to the first (Chen et al.,
