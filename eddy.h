@@ -13,6 +13,7 @@
 #include "autodiff/functions.h"
 #include "autodiff/tape.h"
 #include "control/control.h"
+#include "control/solvers.h"
 #include "control/tensor_array.h"
 #include "layers/layers.h"
 #include "optim/optim.h"

@@ -1,4 +1,5 @@
 /* cases.c -- branches of users' functions: cond, switch_case, case. */
+#include "control/closure.h"
 #include "control/trace.h"
 #include "graph/call_options.h"
 #include "ops/ops.h"
@@ -12,6 +13,7 @@ typedef struct case_spec {
     const eddy_function *const *branches;
     const char *const   *names;         /* of the branches in messages; NULL: numbers */
     int                  count;
+    bool                 quiet;
     eddy_list            x;
 } case_spec;
 
@@ -124,7 +126,7 @@ static eddy_tensor make_node(const trace *t, const case_spec *s, extraction *e, 
     }
     const eddy_case_attrs a = { .body = e->body, .outs = { outs.n, outs.at },
                                 .effects = { effects->n, effects->at },
-                                .n_branches = s->count, .n_out = n_out };
+                                .n_branches = s->count, .n_out = n_out, .quiet = s->quiet };
     e->body = NULL;                 /* it is the node's */
     return eddy_apply(&eddy_op_case, &a, n, in, (eddy_apply_args){ .graph = g, .name = "case" });
 }
@@ -170,6 +172,14 @@ static int build_case(eddy_graph *g, const case_spec *s, eddy_tensor index, eddy
     if (!eddy__graph_ready(g) || !eddy__list_is_of(g, s->what, "x", s->x)) return 0;
     trace_case(&t, s, index, &c, out);
     return eddy__graph_ready(g) ? c.n_out : 0;
+}
+
+int eddy__closure_case(eddy_graph *g, const eddy_function *f, eddy_list x, eddy_tensor *out)
+{
+    const eddy_function *const branches[] = { f };
+    const case_spec s = { .what = f->name, .branches = branches, .count = 1, .x = x,
+                          .quiet = true };
+    return build_case(g, &s, eddy_number(g, EDDY_INT32, 0), out);
 }
 
 static bool is_predicate(const char *what, eddy_tensor p)

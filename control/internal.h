@@ -65,6 +65,9 @@ typedef struct extraction {
 } extraction;
 
 bool        eddy__extract_begin(extraction *e, eddy_graph *from);
+/* The same with a graph that exists, whose tensors the caller sets as images of arguments. The
+ * caller frees e->arena, and does not call eddy__extract_end. */
+bool        eddy__extract_begin_into(extraction *e, eddy_graph *from, eddy_graph *to);
 bool        eddy__extract_find(extraction *e, int n, const eddy_tensor *roots);
 /* Node `id` is copied although no root needs it. */
 void        eddy__extract_also(extraction *e, int32_t id);

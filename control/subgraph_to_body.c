@@ -21,23 +21,31 @@ void *eddy__extract_room(extraction *e, int64_t n, size_t size)
     return p;
 }
 
-bool eddy__extract_begin(extraction *e, eddy_graph *from)
+bool eddy__extract_begin_into(extraction *e, eddy_graph *from, eddy_graph *to)
 {
     *e = (extraction){ .from = from,
+                       .body = to,
                        .size = from->size,
                        .arena = { .allocator = eddy__graph_allocator(from) } };
     const int64_t n = (int64_t)from->size + 1;
     e->copies = eddy__extract_room(e, n, 1);
     e->needed = eddy__extract_room(e, n, 1);
     e->images = eddy__extract_room(e, n, sizeof *e->images);
-    e->body = eddy_graph_new(.allocator = &from->allocator, .files = &from->files,
-                             .seed = from->seed * 31 + from->size + 1);
-    if (!e->body) eddy_fail(from, EDDY_NO_MEMORY, "out of memory for a body");
+    return e->copies && e->needed && e->images;
+}
+
+bool eddy__extract_begin(extraction *e, eddy_graph *from)
+{
+    const bool  ok = eddy__extract_begin_into(e, from, NULL);
+    eddy_graph *body = eddy_graph_new(.allocator = &from->allocator, .files = &from->files,
+                                      .seed = from->seed * 31 + from->size + 1);
+    if (!body) eddy_fail(from, EDDY_NO_MEMORY, "out of memory for a body");
     else {
-        e->body->is_body = true;
-        e->body->outer = from->outer ? from->outer : from;
+        body->is_body = true;
+        body->outer = from->outer ? from->outer : from;
     }
-    return e->copies && e->needed && e->images && e->body;
+    e->body = body;
+    return ok && body;
 }
 
 /* Small constants are copied, so that the body's own passes see their values. Others outside may

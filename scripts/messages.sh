@@ -124,7 +124,7 @@ function pattern(f) {
     gsub(/%[-+ #0]*[0-9]*(\\\*)?(\\[.](\\\*|[0-9])*)?[hlzjt]*[a-zA-Z]/, ".*", f)
     gsub(/\001/, "%", f)
     sub(/uninitialized value$/, "& .*", f)
-    return "(^|: )" f "($| \\[node)"
+    return "(^|: )" f "($| \\[(node|gradient))"
 }
 
 function is_said(f,    i, p) {

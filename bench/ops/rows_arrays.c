@@ -62,6 +62,7 @@ BUILD(gather_squared, Square(eddy_gather(x[0], AT(x[1]))))
 BUILD(segment_squared, Square(eddy_segment_sum(x[0], ordered(g, 10, 2000))))
 BUILD(turn_each, eddy_matrix_transpose(x[0]))
 BUILD(checked, eddy_check_numerics(x[0], "x"))
+BUILD(ensured, eddy_ensure(x[0], LessEqual(x[1], 1), "x"))
 BUILD(duplicates, eddy_slices_sum_duplicates(x[0], AT(x[1])))
 
 #define AT_ROWS(called, fn, first, top, ...)                                    \
@@ -113,5 +114,6 @@ static const ops_row rows[] = {
     OPS_GRADIENT("segment_sum, gradient", segment_squared, 1, WORDS),
     OPS_ROW("matrix_transpose", turn_each, 1, S(64, 128, 128)),
     OPS_ROW("check_numerics", checked, 1, S(1000, 1000)),
+    OPS_ROW("ensure", ensured, 2, S(1000, 1000), S(1000)),
 };
 OPS_FAMILY(arrays, rows);

@@ -90,6 +90,12 @@ def checked(x):
     return x.clone()
 
 
+def ensured(x, y):
+    if not (y <= 1).all():
+        raise ArithmeticError
+    return x.clone()
+
+
 ROWS = {
     "concat": lambda *x: torch.cat(x, 1),
     "concat first axis": lambda *x: torch.cat(x),
@@ -132,4 +138,5 @@ ROWS = {
         lambda x: torch.segment_reduce(x, "sum", lengths=SEGMENTS, axis=0).square(),
     "matrix_transpose": lambda x: x.mT.contiguous(),
     "check_numerics": checked,
+    "ensure": ensured,
 }

@@ -51,6 +51,8 @@ static void checks(void)
     run_says(eddy_check_numerics(inf, "x is broken"));
     run_says(eddy_check_numerics(nan, "x is broken"));
     run_says(eddy_check_numerics(both, ""));
+    run_says(eddy_ensure(x, Less(x, 3), "x is not below 3"));
+    run_says(eddy_ensure(nan, Less(x, 3), NULL));
     run_says(eddy_assert(Less(x, 3), .message = "x is below 3"));
     run_says(eddy_assert(Less(x, 3), EDDY_LIST(x, Square(x)), "x is below 3"));
     run_says(eddy_assert(Less(x, 3), EDDY_LIST(x), .summarize = -1));

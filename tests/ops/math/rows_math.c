@@ -34,6 +34,7 @@ BUILD(there_and_back, Cast(Cast(x[0], other_float(x[0])), eddy_dtype_of(x[0])))
 BUILD(clipped, eddy_clip_by_value(x[0], x[1], x[2]))
 BUILD(add_n, eddy_add_n((eddy_list){ 3, x }, NULL))
 BUILD(check_numerics, eddy_check_numerics(x[0], "sweep"))
+BUILD(ensured, eddy_ensure(x[0], Equal(x[0], x[0]), "sweep"))
 BUILD(with_default, eddy_placeholder_with_default(x[0], NULL, eddy_shape_of(x[0])))
 BUILD(pass_through, eddy_grad_pass_through(eddy_stop_gradient(x[0]), x[0]))
 BUILD(identity_n, eddy_identity_n((eddy_list){ 2, x }, 2))
@@ -131,6 +132,7 @@ static const sweep_row rows[] = {
       .shape = { S(3, 4), S(4), S(4) }, .low = { -2, -1.5, 0.5 }, .high = { 2, -0.5, 1.5 } },
     OP("AddN", "", add_n, 3, S(3, 4), S(3, 4), S(3, 4)),
     OP("CheckNumerics", "", check_numerics, 1, S(3, 4)),
+    OP("Ensure", "", ensured, 1, S(3, 4)),
     OP("PlaceholderWithDefault", "", with_default, 1, S(3, 4)),
     OP("GradPassThrough", "", pass_through, 1, S(3, 4)),
     OP("IdentityN", "", identity_n, 2, S(3, 4), S(2)),

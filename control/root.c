@@ -1,0 +1,175 @@
+/* root.c -- f(x) = 0 by Newton's method.
+ *
+ * All tensors of x form one vector v, and all results of f another one, so that the Jacobian is one
+ * matrix. With J at the root, J dx + df = 0: the gradient of f is u = -(J')^-1 dy. The rule builds
+ * J and u at the root from ordinary operations, which are differentiated again. */
+#include "control/solver_parts.h"
+#include "control/trace.h"
+#include "graph/call_options.h"
+#include "ops/ops.h"
+#include "ops/short_names.h"
+
+static const char what[] = "root";
+
+/* The tensors as one vector. */
+static eddy_tensor joined(int n, const eddy_tensor *x)
+{
+    eddy_tensor flat[EDDY_MAX_RESULTS];
+    for (int k = 0; k < n; k++) flat[k] = eddy_reshape(x[k], EDDY_SHAPE(EDDY_ANY));
+    return n == 1 ? flat[0] : eddy_concat(((eddy_list){ n, flat }));
+}
+
+/* The parts of v, in the shapes of these tensors. */
+static void parted(eddy_tensor v, int n, const eddy_tensor *like, eddy_tensor *x)
+{
+    int64_t at = 0;
+    for (int k = 0; k < n; k++) {
+        const eddy_shape s = eddy_shape_of(like[k]);
+        const int64_t    count = eddy_shape_count(s);
+        x[k] = eddy_reshape(eddy_slice(v, EDDY_DIMS(at), EDDY_DIMS(count)), s);
+        at += count;
+    }
+}
+
+/* df/dv; invalid with an error if f does not depend on v. */
+static eddy_tensor jacobian_of(eddy_tensor f, eddy_tensor v)
+{
+    eddy_tensor j = eddy_none(v.graph);
+    if (eddy_jacobian(f, EDDY_LIST(v), &j) == EDDY_OK && !eddy_is_valid(j))
+        eddy_fail(v.graph, EDDY_INVALID_ARGUMENT,
+                  "%s: the results of the function do not depend on x", what);
+    return j;
+}
+
+static eddy_tensor solved(eddy_tensor j, eddy_tensor v, bool transposed)
+{
+    return eddy_squeeze(eddy_solve(j, eddy_expand_dims(v, 1), .adjoint = transposed), EDDY_AXES(1));
+}
+
+/* ------------------------------------------------------------------ loop -- */
+
+typedef struct newton {
+    const closure *c;
+    eddy_list      x0;
+    double         tolerance;
+} newton;
+
+static int has_excess(eddy_list v, eddy_tensor *y, void *context)
+{
+    (void)context;
+    y[0] = Greater(v.at[1], 0);
+    return 1;
+}
+
+static int newton_step(eddy_list v, eddy_tensor *next, void *context)
+{
+    const newton *n = context;
+    eddy_tensor   x[EDDY_MAX_RESULTS], y[EDDY_MAX_RESULTS];
+    parted(v.at[0], n->x0.count, n->x0.at, x);
+    if (!eddy__closure_build(n->c, x, NULL, y)) return 0;
+    const eddy_tensor f = joined(n->c->n_y, y), j = jacobian_of(f, v.at[0]);
+    next[0] = Sub(v.at[0], solved(j, f, false));
+    next[1] = eddy__solver_excess(1, v.at, next, n->tolerance, 1);
+    return 2;
+}
+
+/* -------------------------------------------------------------- gradient -- */
+
+static void gradient_rule(eddy_rule *r)
+{
+    closure     c;
+    linearized  l;
+    eddy_tensor x[EDDY_MAX_RESULTS];
+    if (!eddy__closure_of(&c, r, r->n_out)) return;
+    const eddy_tensor v = joined(r->n_out, r->y);
+    parted(v, r->n_out, r->y, x);
+    if (eddy__linearize(&l, &c, x)) {
+        const eddy_tensor j = jacobian_of(joined(c.n_y, l.y), v);
+        const eddy_tensor u = Neg(solved(j, joined(r->n_out, r->dy), true));
+        eddy_tensor       parts[EDDY_MAX_RESULTS];
+        parted(u, c.n_y, l.y, parts);
+        eddy__linearized_vjp_captured(&l, parts, r->dx + r->n_out);
+    }
+    eddy__linearized_end(&l);
+}
+
+/* ------------------------------------------------------------------ call -- */
+
+static bool solve(const closure *c, const eddy_root_args *a, eddy_tensor *out)
+{
+    newton              n = { c, a->x0, a->tolerance };
+    const eddy_function cond = { .build = has_excess },
+                        body = { .build = newton_step, .context = &n };
+    const eddy_tensor   start = joined(a->x0.count, a->x0.at);
+    eddy_tensor         y[2], x[EDDY_MAX_RESULTS];
+    char                message[200];
+    snprintf(message, sizeof message,
+             "%s: no convergence in %lld iterations, or a value is not finite", what,
+             (long long)a->maximum_iterations);
+    if (eddy_while_loop(cond, body, EDDY_LIST(start, NumberLike(1, start)), y, .no_back_prop = true,
+                        .maximum_iterations = a->maximum_iterations) == 0)
+        return false;
+    eddy__solver_ensure(1, y, LessEqual(y[1], 0), message);
+    parted(y[0], a->x0.count, a->x0.at, x);
+    eddy__solver_attach(c, (eddy_list){ a->x0.count, x }, a->x0, "eddy_root", gradient_rule, out);
+    return eddy__graph_ready(c->graph);
+}
+
+/* The shapes are known, and the function has as many elements as x. */
+static bool sizes_fit(const closure *c, eddy_list x0)
+{
+    int64_t n = 0, m = 0;
+    for (int k = 0; k < x0.count; k++) n += eddy_shape_count(eddy_shape_of(x0.at[k]));
+    for (int k = 0; k < c->n_y; k++) {
+        const eddy_type y = eddy__type_of(eddy__closure_result(c, k));
+        if (eddy_shape_count(y.shape) < 0 || y.dtype != eddy_dtype_of(x0.at[0])) {
+            char text[120];
+            eddy_fail(c->graph, EDDY_BAD_SHAPE,
+                      "%s: result %d of the function is %s; a known shape and %s expected", what, k,
+                      eddy_type_print(y, text, sizeof text),
+                      eddy_dtype_name(eddy_dtype_of(x0.at[0])));
+            return false;
+        }
+        m += eddy_shape_count(y.shape);
+    }
+    if (n == m) return true;
+    eddy_fail(c->graph, EDDY_BAD_SHAPE,
+              "%s: the number of elements of x is %lld, but that of the results of the function is "
+              "%lld", what, (long long)n, (long long)m);
+    return false;
+}
+
+static bool shapes_are_known(eddy_graph *g, eddy_list x0)
+{
+    char text[120];
+    for (int k = 0; k < x0.count; k++) {
+        if (eddy_shape_count(eddy_shape_of(x0.at[k])) >= 0) continue;
+        eddy_fail(g, EDDY_BAD_SHAPE, "%s: the shape of x0[%d] is %s; a known shape expected", what,
+                  k, eddy_shape_print(eddy_shape_of(x0.at[k]), text, sizeof text));
+        return false;
+    }
+    return true;
+}
+
+int eddy_root_with(const eddy_root_args *given)
+{
+    eddy_root_args a = EDDY_TAKE(eddy_root_args, given);
+    eddy_graph    *g = eddy__function_graph(what, &a.f, a.x0, "x0 is empty");
+    if (!eddy__graph_ready(g) || !eddy__solver_takes(g, what, "x0", a.x0) ||
+        !eddy__list_is_of(g, what, "theta", a.theta) || !eddy__solver_out(g, what, a.out) ||
+        !eddy__solver_tolerance(g, what, "tolerance", eddy_dtype_of(a.x0.at[0]), 1e-5, 1e-10,
+                                &a.tolerance) ||
+        !eddy__solver_count(g, what, "maximum_iterations", a.maximum_iterations) ||
+        !shapes_are_known(g, a.x0))
+        return 0;
+    closure     c = { .graph = g };
+    eddy_tensor x[EDDY_MAX_RESULTS];
+    eddy_scope_begin(g, eddy__name_or(a.name, what));
+    const bool fits = eddy__solver_room(g, what, "x0", a.x0);
+    if (fits) eddy__solver_copies(a.x0.count, a.x0.at, x);
+    const bool ok = fits &&
+                    eddy__closure_begin(&c, what, &a.f, (eddy_list){ a.x0.count, x }, a.theta) &&
+                    sizes_fit(&c, a.x0) && solve(&c, &a, a.out);
+    eddy_scope_end(g);
+    return ok ? a.x0.count : 0;
+}

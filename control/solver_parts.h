@@ -1,0 +1,49 @@
+/* solver_parts.h -- what the solvers of control/solvers.h share. */
+#ifndef EDDY_CONTROL_SOLVER_PARTS_H
+#define EDDY_CONTROL_SOLVER_PARTS_H
+
+#include "control/closure.h"
+#include "control/solvers.h"
+
+/* True if x is not empty and its tensors have one type, float32 or float64. */
+bool eddy__solver_takes(eddy_graph *g, const char *what, const char *name, eddy_list x);
+/* A tolerance of -1 becomes the one for the type; false for one that is not positive. */
+bool eddy__solver_tolerance(eddy_graph *g, const char *what, const char *name, eddy_dtype dtype,
+                            double for_f32, double for_f64, double *tolerance);
+/* False with an error if count is below 1. */
+bool eddy__solver_count(eddy_graph *g, const char *what, const char *name, int64_t count);
+/* False with an error if out is NULL. */
+bool eddy__solver_out(eddy_graph *g, const char *what, const eddy_tensor *out);
+/* False with an error if there are more than EDDY_SOLVER_MOST tensors. */
+enum { EDDY_SOLVER_MOST = 29 };
+bool eddy__solver_room(eddy_graph *g, const char *what, const char *name, eddy_list x);
+/* True if the results of the closure are like x in number, type and shape. */
+bool eddy__solver_results_fit(const closure *c, const char *what, eddy_list x);
+
+/* New nodes with the values of n tensors. */
+void eddy__solver_copies(int n, const eddy_tensor *x, eddy_tensor *y);
+
+/* How much a change is too large: max |y - x| - tolerance max(max |y|, least), over all elements of
+ * n tensors; not positive if it is small enough. NaN stays NaN. */
+eddy_tensor eddy__solver_excess(int n, const eddy_tensor *x, const eddy_tensor *y, double tolerance,
+                                double least);
+
+/* y, for which the run fails with the message if `holds` is false. */
+void eddy__solver_ensure(int n, eddy_tensor *y, eddy_tensor holds, const char *message);
+
+/* out = y, the solution that a loop has found from `more` and what the closure captured, with the
+ * gradient of the rule. In the rule r->x are: more; the captured tensors; the closure. */
+void eddy__solver_attach(const closure *c, eddy_list y, eddy_list more, const char *name,
+                         void (*rule)(eddy_rule *r), eddy_tensor *out);
+
+/* A fixed point, with the excess relative to max(max |x|, least). */
+typedef struct fixed_point {
+    const char          *what, *scope;
+    const eddy_function *f;
+    eddy_list            x0, theta;
+    double               tolerance, least;
+    int64_t              maximum_iterations;
+} fixed_point;
+bool eddy__fixed_point(eddy_graph *g, const fixed_point *p, eddy_tensor *out);
+
+#endif
