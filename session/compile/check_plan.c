@@ -9,6 +9,7 @@
  * same time. */
 #include "session/compile/fused_loop.h"
 #include "session/compile/parallel_groups.h"
+#include "session/compile/program.h"
 #include "ops/kernels/elementwise/elementwise.h"
 
 #include <stdlib.h>
@@ -77,11 +78,18 @@ static int32_t root_of(const checker *c, const eddy_buffer *b)
     return c->p->buffer_root[number(c, b)];
 }
 
-/* Memory that only instructions write: in the arena, or of a result. */
+/* A carried value of a loop, which the plan of its body may overwrite. */
+static bool is_owned(const checker *c, int32_t root)
+{
+    return c->p->roots[root].kind == VALUE_FEED && c->p->roots[root].owned;
+}
+
+/* Memory that only instructions write: in the arena, or of a result; or may overwrite. */
 static bool is_written_memory(const checker *c, int32_t root)
 {
     const value_kind kind = c->p->roots[root].kind;
-    return kind != VALUE_FEED && kind != VALUE_CONSTANT && kind != VALUE_VARIABLE;
+    return is_owned(c, root) ||
+           (kind != VALUE_FEED && kind != VALUE_CONSTANT && kind != VALUE_VARIABLE);
 }
 
 static size_t bytes_of(const eddy_buffer *b)
@@ -149,6 +157,8 @@ static bool note_access_of(checker *c, const eddy_buffer *b)
     const int32_t    r = root_of(c, b);
     const plan_root *root = &p->roots[r];
     if (root->kind != VALUE_TEMP) return true;
+    /* a stack of an open loop has none in the plan, and in a run memory of its own */
+    if (root->bytes == 0 && eddy_shape_count(b->type.shape) == 0) return true;
     if (b->data != (char *)p->memory + root->offset + begin_of(c, b))
         return wrong(c, "memory of another root");
     if (begin_of(c, b) + bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
@@ -172,7 +182,7 @@ static bool read_memory(checker *c, const eddy_buffer *b)
         return wrong(c, "an operand that changes from run to run");
     if (!note_access(c, b, false)) return false;
     if (!is_written_memory(c, r)) return true;
-    if (c->holds[r] < 0) return wrong(c, "an operand that was not computed");
+    if (c->holds[r] < 0 && !is_owned(c, r)) return wrong(c, "an operand that was not computed");
     if (!c->p->roots[r].has_views && c->holds[r] != source_of(c, b))
         return wrong(c, "an operand that was overwritten");
     return note_access_of(c, b);
@@ -186,7 +196,8 @@ static bool write_memory(checker *c, const eddy_buffer *b, const eddy_op_def *op
         return wrong(c, "a result that is not kept");
     if (is_kept(c, r) || is_source(c->p, &c->p->roots[r]))
         return wrong(c, "what is kept is changed");
-    if (kind == VALUE_FEED || kind == VALUE_CONSTANT) return wrong(c, "what is given is changed");
+    if ((kind == VALUE_FEED && !is_owned(c, r)) || kind == VALUE_CONSTANT)
+        return wrong(c, "what is given is changed");
     if (kind == VALUE_VARIABLE && !(op->flags & EDDY_OP_UPDATES))
         return wrong(c, "a variable is changed by what does not update it");
     c->holds[r] = number(c, b);
@@ -511,7 +522,7 @@ static bool check_results(const checker *c)
 {
     const plan_root *roots = c->p->roots;
     for (int32_t a = 0; a < c->p->n_roots; a++) {
-        if (!is_written_memory(c, a) || roots[a].kind == VALUE_TEMP) continue;
+        if (roots[a].kind != VALUE_RESULT) continue;
         for (int32_t b = 0; b < a; b++)
             if (roots[b].kind == roots[a].kind && roots[b].index == roots[a].index)
                 return wrong(c, "two results in one place");
@@ -565,10 +576,18 @@ static bool make_room(checker *c)
            c->regions;
 }
 
-bool eddy__plan_check(const eddy_plan *p, eddy_error *error)
+static bool check_one(const eddy_plan *p, eddy_error *error)
 {
     checker c = { .p = p, .error = error, .chain = -1, .arena = { .allocator = p->allocator } };
     const bool ok = make_room(&c) ? check_all(&c) : wrong(&c, "out of memory for the check");
     eddy__arena_free(&c.arena);
     return ok;
+}
+
+bool eddy__plan_check(const eddy_plan *p, eddy_error *error)
+{
+    if (!check_one(p, error)) return false;
+    for (const eddy_program *i = p->programs; i; i = i->next)
+        if (!eddy__program_check(p, i, error)) return false;
+    return true;
 }

@@ -268,7 +268,8 @@ eddy_plan *eddy__compile(eddy_session *s, int n_feeds, const plan_feed *feeds, e
                          eddy_error *error);
 void       eddy__plan_free(eddy_plan *p);
 /* For tests: verifies, from the instructions alone, that no memory of the plan holds two values
- * at a time and that every operand exists when it is read; otherwise sets the error. */
+ * at a time and that every operand exists when it is read, in the plan and in those of the bodies of
+ * its loops and branches; otherwise sets the error. */
 bool       eddy__plan_check(const eddy_plan *p, eddy_error *error);
 /* Runs nothing and sets p->stale if the shapes of variables differ from those of the plan. For a
  * run with several stages, `snapshot` is their shared state; otherwise NULL. */

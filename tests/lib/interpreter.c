@@ -4,6 +4,7 @@
  * or not, from an update of the variable, it sees the current value; an explicit read does so if it
  * waits for an update, directly or not. */
 #include "tests/lib/interpreter.h"
+#include "graph/body.h"
 #include "session/state/internal.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ typedef struct one {
     waiting      waits;
     int          variable;        /* its number; or -1 */
     bool         typed, valued;   /* what is needed of it */
+    bool        *wanted, *takes;  /* by output, and by input, of a Loop or Case node */
 } one;
 
 typedef struct walk {
@@ -82,9 +84,11 @@ static bool is_reference(const eddy_node *n, int i)
     return i == 0 && (n->op->flags & EDDY_OP_REFERENCE);
 }
 
-static bool is_type_only(const eddy_node *n, int i)
+static bool has_body(const eddy_node *n) { return n->op->flags & EDDY_OP_BODY; }
+
+static bool is_type_only(const walk *w, const eddy_node *n, int i)
 {
-    return eddy__input_is_in(n->op->shape_inputs, i);
+    return has_body(n) ? !w->at[n->id].takes[i] : eddy__input_is_in(n->op->shape_inputs, i);
 }
 
 static const eddy_array *feed_of(const walk *w, eddy_tensor t)
@@ -96,20 +100,34 @@ static const eddy_array *feed_of(const walk *w, eddy_tensor t)
 
 static void need(walk *w, eddy_tensor t, bool valued)
 {
+    one             *o = &w->at[t.node];
+    const eddy_node *n = w->in->graph->nodes[t.node];
     if (feed_of(w, t)) return;
-    w->at[t.node].typed = true;
-    w->at[t.node].valued = w->at[t.node].valued || valued;
+    o->typed = true;
+    o->valued = o->valued || valued;
+    if (!has_body(n)) return;
+    if (!o->wanted) o->wanted = calloc((size_t)n->n_outputs + 1, sizeof *o->wanted);
+    o->wanted[t.output] = true;
 }
 
-static void mark_needed(walk *w, eddy_list fetches)
+static void find_taken(walk *w, const eddy_node *n)
+{
+    one *o = &w->at[n->id];
+    if (!has_body(n)) return;
+    o->takes = calloc((size_t)n->n_inputs + 1, sizeof *o->takes);
+    interpreter_body_takes(n, o->wanted, o->takes);
+}
+
+static void mark_needed(walk *w, eddy_list fetches, bool valued)
 {
     const eddy_graph *g = w->in->graph;
-    for (int i = 0; i < fetches.count; i++) need(w, fetches.at[i], true);
+    for (int i = 0; i < fetches.count; i++) need(w, fetches.at[i], valued);
     for (int32_t id = w->in->size; id >= 1; id--) {
         const eddy_node *n = g->nodes[id];
         if (!w->at[id].typed) continue;
+        find_taken(w, n);
         for (int i = 0; i < n->n_inputs; i++) {
-            const bool value = w->at[id].valued && !is_type_only(n, i);
+            const bool value = w->at[id].valued && !is_type_only(w, n, i);
             need(w, n->inputs[i], value || eddy__input_is_in(n->op->value_inputs, i));
             if (is_reference(n, i)) w->at[n->inputs[i].node].typed = true;
         }
@@ -256,11 +274,11 @@ static bool run_kernel(walk *w, const eddy_node *n)
     eddy_buffer *b = calloc((size_t)(n_in + n->n_outputs) + 1, sizeof *b);
     bool         ok = true;
     for (int i = 0; i < n_in; i++) {
-        const eddy_array *a = is_type_only(n, i) ? NULL : operand(w, n, i);
+        const eddy_array *a = is_type_only(w, n, i) ? NULL : operand(w, n, i);
         b[i] = eddy__buffer_of(type_of(w, n->inputs[i]), eddy_array_data(a));
         if (is_reference(n, i) && !(n->op->flags & EDDY_OP_READ))
             b[i].state = &w->in->state[n->inputs[i].node];
-        else if (!a && !is_type_only(n, i))
+        else if (!a && !is_type_only(w, n, i))
             ok = eddy__error_set(w->error, EDDY_UNINITIALIZED, "'%s' has no value",
                                  eddy_name_of(n->inputs[i]));
     }
@@ -289,6 +307,27 @@ static bool compute(walk *w, const eddy_node *n)
     return !eddy__kernel_of(n->op) || run_kernel(w, n);
 }
 
+/* The types of what is wanted of a Loop or Case node, and its values. */
+static bool visit_body(walk *w, const eddy_node *n)
+{
+    one          *o = &w->at[n->id];
+    const size_t  count = (size_t)n->n_inputs + 1;
+    eddy_type    *types = eddy__arena_alloc(&w->types, count * sizeof *types);
+    eddy_array  **inputs = eddy__arena_alloc(&w->types, count * sizeof *inputs);
+    for (int i = 0; i < n->n_inputs; i++) {
+        types[i] = type_of(w, n->inputs[i]);
+        inputs[i] = o->valued && o->takes[i] ? operand(w, n, i) : NULL;
+        if (o->valued && o->takes[i] && !inputs[i])
+            return eddy__error_set(w->error, EDDY_UNINITIALIZED, "'%s' has no value",
+                                   eddy_name_of(n->inputs[i]));
+    }
+    if (o->valued) o->values = calloc((size_t)n->n_outputs + 1, sizeof *o->values);
+    const body_call c = { .outer = w->in, .node = n, .types = types,
+                          .inputs = o->valued ? inputs : NULL, .wanted = o->wanted,
+                          .out_types = o->types, .out = o->values, .error = w->error };
+    return interpreter_body(&c);
+}
+
 static bool visit(walk *w, const eddy_node *n)
 {
     one *o = &w->at[n->id];
@@ -302,6 +341,7 @@ static bool visit(walk *w, const eddy_node *n)
         return true;
     }
     if (!infer(w, n)) return false;
+    if (has_body(n)) return visit_body(w, n);
     if (!o->valued) return true;
     if (!make_outputs(w, n) || !compute(w, n)) return false;
     if (n->op->flags & EDDY_OP_UPDATES) o->waits.any |= bit_of(w, n->inputs[0].node);
@@ -326,28 +366,57 @@ static bool collect(walk *w, eddy_list fetches, eddy_array **out)
     return true;
 }
 
+static walk begin_walk(interpreter *in, eddy_feeds feeds, eddy_error *error)
+{
+    return (walk){ .in = in, .feeds = feeds, .error = error,
+                   .at = calloc((size_t)in->size + 1, sizeof(one)),
+                   .types = { .allocator = &in->session->allocator },
+                   .plan = { .session = in->session, .allocator = &in->session->allocator,
+                             .arena = { .allocator = &in->session->allocator } } };
+}
+
+static bool visit_all(walk *w, eddy_list fetches, bool valued)
+{
+    bool ok = true;
+    mark_needed(w, fetches, valued);
+    number_variables(w);
+    for (int32_t id = 1; ok && id <= w->in->size; id++) ok = visit(w, w->in->graph->nodes[id]);
+    return ok;
+}
+
+static void end_walk(walk *w)
+{
+    for (int32_t id = 1; id <= w->in->size; id++) {
+        one *o = &w->at[id];
+        for (int k = 0; o->values && k < w->in->graph->nodes[id]->n_outputs; k++)
+            eddy_array_free(o->values[k]);
+        free(o->values);
+        free(o->wanted);
+        free(o->takes);
+        eddy_array_free(o->before);
+    }
+    free(w->at);
+    eddy__arena_free(&w->types);
+}
+
 bool interpreter_run(interpreter *in, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
                      eddy_error *error)
 {
-    walk w = { .in = in, .feeds = feeds, .error = error,
-               .at = calloc((size_t)in->size + 1, sizeof *w.at),
-               .types = { .allocator = &in->session->allocator },
-               .plan = { .session = in->session, .allocator = &in->session->allocator,
-                         .arena = { .allocator = &in->session->allocator } } };
-    bool ok = true;
+    walk w = begin_walk(in, feeds, error);
     in->largest = 0;
-    mark_needed(&w, fetches);
-    number_variables(&w);
-    for (int32_t id = 1; ok && id <= in->size; id++) ok = visit(&w, in->graph->nodes[id]);
-    ok = ok && collect(&w, fetches, out);
+    const bool ok = visit_all(&w, fetches, true) && collect(&w, fetches, out);
     in->step++;
-    for (int32_t id = 1; id <= in->size; id++) {
-        for (int k = 0; w.at[id].values && k < in->graph->nodes[id]->n_outputs; k++)
-            eddy_array_free(w.at[id].values[k]);
-        free(w.at[id].values);
-        eddy_array_free(w.at[id].before);
-    }
-    free(w.at);
-    eddy__arena_free(&w.types);
+    end_walk(&w);
+    return ok;
+}
+
+bool interpreter_types(interpreter *in, eddy_feeds feeds, eddy_list fetches, eddy_type *types,
+                       eddy_error *error)
+{
+    walk       w = begin_walk(in, feeds, error);
+    const bool ok = visit_all(&w, fetches, false);
+    for (int i = 0; ok && i < fetches.count; i++)
+        if (eddy_outputs_of(fetches.at[i]) > 0) types[i] = type_of(&w, fetches.at[i]);
+    end_walk(&w);
     return ok;
 }

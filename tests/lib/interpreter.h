@@ -1,6 +1,7 @@
 /* interpreter.h -- a reference interpreter to compare sessions with. It runs the nodes in the order
  * in which they were built, one at a time, each with its own kernel and its result in its own
- * memory. Nothing is compiled, folded, fused, overwritten or shared. */
+ * memory. Nothing is compiled, folded, fused, overwritten or shared. The body of a Loop or Case node
+ * is a graph that it runs in the same way, once per iteration (interpreter_bodies.c). */
 #ifndef EDDY_TESTS_LIB_INTERPRETER_H
 #define EDDY_TESTS_LIB_INTERPRETER_H
 
@@ -29,5 +30,27 @@ const eddy_array *interpreter_variable(const interpreter *in, eddy_tensor variab
 /* One run, as eddy_run; out[i] is new, or NULL for an operation without a value. */
 bool interpreter_run(interpreter *in, eddy_feeds feeds, eddy_list fetches, eddy_array **out,
                      eddy_error *error);
+/* Only the types of the fetches; the feeds' elements may be anything, except where they decide a
+ * shape. */
+bool interpreter_types(interpreter *in, eddy_feeds feeds, eddy_list fetches, eddy_type *types,
+                       eddy_error *error);
+
+/* A Loop or Case node with its operands. */
+typedef struct body_call {
+    interpreter     *outer;       /* of the graph of the node */
+    const eddy_node *node;
+    const eddy_type *types;       /* by input */
+    eddy_array     **inputs;      /* by input, as far as it takes them; NULL: only types count */
+    const bool      *wanted;      /* by output: computed, or typed */
+    eddy_type       *out_types;   /* by output: those that are wanted are set */
+    eddy_array     **out;         /* by output: new, if it is wanted */
+    eddy_error      *error;
+} body_call;
+
+/* Which inputs' values the outputs that are wanted need; the other inputs have only types. */
+void interpreter_body_takes(const eddy_node *node, const bool *wanted, bool *takes);
+/* Refuses what a session refuses: loop variables whose shape changes, branches whose results
+ * differ in shape. */
+bool interpreter_body(const body_call *c);
 
 #endif

@@ -35,6 +35,11 @@ void pool_keep(random_graph *g, eddy_tensor y)
     if (eddy_is_valid(y) && g->n_others < POOL) g->others[g->n_others++] = y;
 }
 
+void pool_fetch(random_graph *g, eddy_tensor y)
+{
+    if (g->depth == 0 && g->fetch.n < 8) keep_fetch(&g->fetch, y);
+}
+
 void pool_add(random_graph *g, eddy_tensor y)
 {
     if (!eddy_is_valid(y)) return;

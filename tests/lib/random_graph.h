@@ -1,5 +1,5 @@
 /* random_graph.h -- valid random graphs: every operation of the table, the structures that the
- * passes of a session look for, variables that are updated and read, gradients. */
+ * passes of a session look for, variables that are updated and read, loops and branches, gradients. */
 #ifndef EDDY_TESTS_LIB_RANDOM_GRAPH_H
 #define EDDY_TESTS_LIB_RANDOM_GRAPH_H
 
@@ -14,6 +14,7 @@ typedef struct random_graph {
     int64_t     size[POOL_SIZES];       /* that shapes are made of */
     int         n, n_others, n_variables;
     bool        behind;                 /* new nodes wait for an update: no variables */
+    int         depth;                  /* of the body that is built; nothing in it is fetched */
     bool        wide;                   /* half of its parts are rows of the sweep */
     bool        open;                   /* placeholders leave sizes open, or the rank */
     eddy_array *other[TRIAL_FEEDS];     /* ... then feeds of other sizes; they may not fit */
@@ -27,7 +28,7 @@ typedef struct random_graph {
 random_graph random_graph_new(unsigned seed);
 void         random_graph_free(random_graph *g);
 
-/* ------------------------------------------------ for random_graph_parts.c -- */
+/* ------------------------------------------------ for the other files -- */
 
 /* A tensor of the pool; one of this shape, created if there is none. */
 eddy_tensor pool_any(random_graph *g);
@@ -46,9 +47,14 @@ void        pool_keep(random_graph *g, eddy_tensor y);
 /* x, or a function of it with values of about 1. */
 eddy_tensor pool_tame(random_graph *g, eddy_tensor x);
 
+/* Fetched, unless it is in a body. */
+void        pool_fetch(random_graph *g, eddy_tensor y);
+
 /* Adds the results of one operation, or of a few related ones, on tensors of the pool. */
 void random_part(random_graph *g);
 /* ... an update of a variable, and reads before it, after it, and regardless of it. */
 void random_state(random_graph *g);
+/* ... a loop or a branch, whose body is made of random parts. */
+void random_control(random_graph *g);
 
 #endif

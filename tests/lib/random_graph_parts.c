@@ -1,7 +1,9 @@
 /* random_graph_parts.c -- the parts that a random graph is built from. */
 #include "tests/lib/random_graph.h"
 #include "tests/lib/sweep_rows.h"
-#include "graph/op.h"
+#include "graph/body.h"
+
+#include <stdlib.h>
 
 static eddy_tensor number(random_graph *g, double v)
 {
@@ -490,16 +492,9 @@ static eddy_tensor row_input(random_graph *g, const sweep_row *r, int k)
     return Add(Mul(Sigmoid(x), high - low), low);
 }
 
-/* The interpreter, which is the reference, runs kernels, and loops and branches have none. */
-static bool has_body(const sweep_row *r)
-{
-    return strcmp(r->op, "Loop") == 0 || strcmp(r->op, "Case") == 0;
-}
-
 static void row(random_graph *g)
 {
     const sweep_row *r = sweep_row_at(pick(&g->t, sweep_count()));
-    while (has_body(r)) r = sweep_row_at(pick(&g->t, sweep_count()));
     eddy_tensor      x[SWEEP_INPUTS] = { EDDY_ZERO_TENSOR };
     for (int k = 0; k < r->n; k++) x[k] = row_input(g, r, k);
     const eddy_tensor y = r->unary ? r->unary(x[0])
@@ -510,14 +505,31 @@ static void row(random_graph *g)
     }
 }
 
+/* Whether it is made of an argument of a body, which has a value only there. */
+static bool is_inside(const eddy_graph *graph, int32_t id)
+{
+    bool *inside = calloc((size_t)id + 1, sizeof *inside);
+    for (int32_t k = 1; k <= id; k++) {
+        const eddy_node *n = graph->nodes[k];
+        inside[k] = n->traced || strcmp(n->op->name, "Argument") == 0;
+        for (int i = 0; i < n->n_inputs; i++) inside[k] = inside[k] || inside[n->inputs[i].node];
+        for (int i = 0; i < n->n_controls; i++) inside[k] = inside[k] || inside[n->controls[i]];
+    }
+    const bool is = inside[id];
+    free(inside);
+    return is;
+}
+
 /* An intermediate value of an earlier operation is read again. */
 static void read_again(random_graph *g)
 {
     enum { NOT = EDDY_OP_VARIABLE | EDDY_OP_UPDATES | EDDY_OP_SLICES };
     const int32_t     id = 1 + pick(&g->t, eddy_graph_size(g->t.graph));
     const eddy_tensor x = eddy_node_at(g->t.graph, id);
-    if (eddy_outputs_of(x) == 0 || (eddy_node_of(x)->op->flags & NOT)) return;
-    if (pick(&g->t, 3) == 0 && g->fetch.n < 8) keep_fetch(&g->fetch, x);
+    const eddy_node  *node = eddy_node_of(x);
+    if (eddy_outputs_of(x) == 0 || (node->op->flags & NOT)) return;
+    if (g->depth > 0 || is_inside(g->t.graph, id) || eddy__is_open_stack(node, 0)) return;
+    if (pick(&g->t, 3) == 0) pool_fetch(g, x);
     const char *const type = eddy_type_of(x);
     if (strcmp(type, "PreventGradient") == 0 || strcmp(type, "RandomShuffle") == 0) pool_keep(g, x);
     else pool_add(g, x);
@@ -547,12 +559,13 @@ void random_part(random_graph *g)
 {
     enum { VALUES = 28 };
     const eddy_tensor x = pool_any(g);
-    const int         kind = pick(&g->t, VALUES + 7);
+    const int         kind = pick(&g->t, VALUES + 9);
     if (g->wide && pick(&g->t, 2)) row(g);
     else if (kind < VALUES) pool_add(g, value_of(g, x, kind));
     else if (kind == VALUES) other_types(g, x);
     else if (kind < VALUES + 3) random_state(g);
     else if (kind == VALUES + 3) taken_apart(g, x);
     else if (kind == VALUES + 4) read_again(g);
+    else if (kind < VALUES + 7 && g->depth < 2) random_control(g);
     else row(g);
 }

@@ -48,11 +48,12 @@ static void asserted(random_graph *g)
     const eddy_tensor either = LogicalOr(positive, LogicalNot(positive));
     const eddy_tensor holds = eddy_assert(either, .data = EDDY_LIST(x));
     const eddy_tensor ranked = eddy_assert_rank_at_least(x, 0);
+    const bool        behind = g->behind;
     eddy_control_begin(g->t.graph, EDDY_LIST(holds, ranked));
     g->behind = true;
     pool_add(g, Mul(x, 0.5));
     eddy_control_end(g->t.graph);
-    g->behind = false;
+    g->behind = behind;
 }
 
 void random_state(random_graph *g)
@@ -61,17 +62,18 @@ void random_state(random_graph *g)
     if (g->n_variables == 0) return;
     const eddy_tensor v = g->variable[pick(&g->t, g->n_variables)];
     if (pick(&g->t, 4) == 0) pool_add(g, eddy_read(v));
-    if (pick(&g->t, 8) == 0) pool_keep(g, eddy_is_initialized(v));
-    if (pick(&g->t, 8) == 0) pool_add(g, eddy_initialized_value(v));
+    if (pick(&g->t, 8) == 0 && g->depth == 0) pool_keep(g, eddy_is_initialized(v));
+    if (pick(&g->t, 8) == 0 && g->depth == 0) pool_add(g, eddy_initialized_value(v));
     const eddy_tensor y = updated(g, v);
-    if (g->fetch.n < 8) keep_fetch(&g->fetch, y);
+    const bool        behind = g->behind;
+    pool_fetch(g, y);
     if (pick(&g->t, 2)) pool_add(g, y);
     if (pick(&g->t, 2)) pool_add(g, Add(v, 1));
     if (pick(&g->t, 2) == 0) return;
     eddy_control_begin(g->t.graph, EDDY_LIST(y));
     g->behind = true;
     pool_add(g, pick(&g->t, 2) ? eddy_read(v) : Mul(v, 2));
-    if (pick(&g->t, 3) == 0 && g->fetch.n < 8) keep_fetch(&g->fetch, updated(g, v));
+    if (pick(&g->t, 3) == 0) pool_fetch(g, updated(g, v));
     eddy_control_end(g->t.graph);
-    g->behind = false;
+    g->behind = behind;
 }
