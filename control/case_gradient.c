@@ -97,7 +97,10 @@ static bool find_values(branches *b, int branch)
     for (int i = 0; roots && i < b->n_args; i++)
         if (b->smooth[i]) roots[n++] = *dx_of(b, branch, i);
     bool ok = roots && eddy__extract_begin(&e, b->body);
-    if (ok) e.copies = b->e.copies;
+    if (ok) {
+        e.copies = b->e.copies;
+        e.gradient = true;
+    }
     ok = ok && eddy__extract_find(&e, n, roots);
     for (int i = 0; ok && i < e.n_captures; i++) {
         const eddy_tensor t = e.captures[i];

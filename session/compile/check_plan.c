@@ -81,7 +81,7 @@ static int32_t root_of(const checker *c, const eddy_buffer *b)
 /* A carried value of a loop, which the plan of its body may overwrite. */
 static bool is_owned(const checker *c, int32_t root)
 {
-    return c->p->roots[root].kind == VALUE_FEED && c->p->roots[root].owned;
+    return c->p->roots[root].kind == VALUE_FEED && c->p->roots[root].owner > 0;
 }
 
 /* Memory that only instructions write: in the arena, or of a result; or may overwrite. */

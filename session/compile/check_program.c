@@ -69,9 +69,8 @@ static bool check_plan(const eddy_plan *outer, const eddy_program *p, const body
                        eddy_error *error)
 {
     const char *memory = b->plan->memory, *arena = outer->memory;
-    if (p->scratch_bytes > 0 &&
-        (memory < arena || memory + p->scratch_bytes > arena + outer->memory_bytes ||
-         b->plan->memory_bytes > p->scratch_bytes))
+    const bool beyond = memory < arena || memory + p->scratch_bytes > arena + outer->memory_bytes;
+    if (b->plan->memory_bytes > p->scratch_bytes || (p->scratch_bytes > 0 && beyond))
         return wrong(p, error, "memory beyond the arena");
     return eddy__plan_check(b->plan, error);
 }

@@ -380,7 +380,8 @@ static void finish_loop(body_walk *w, int64_t n)
         eddy_type *t = &c->out_types[k];
         if (!c->wanted[k]) continue;
         if (k < at->n_carried) {
-            c->out[k] = eddy_array_copy_of(t->dtype, t->shape, eddy_array_data(w->args[1 + k].value));
+            const eddy_array *value = w->args[1 + k].value;
+            c->out[k] = eddy_array_copy_of(t->dtype, t->shape, eddy_array_data(value));
             continue;
         }
         if (k < c->node->n_outputs - 1 && eddy__loop_is_open(at)) t->shape.dim[0] = n;

@@ -173,8 +173,8 @@ static eddy_tensor rows_of(random_graph *g, int64_t n)
     for (int i = 0; i < 8; i++) {
         const eddy_tensor x = pool_any(g);
         const eddy_shape  s = shape_of(g, x);
-        if (eddy_shape_of(x).rank > 0 && s.dim[0] > 0 && s.dim[0] <= MOST_ROWS && (n == 0 || s.dim[0] == n))
-            return x;
+        const bool        has_rows = eddy_shape_of(x).rank > 0 && s.dim[0] > 0;
+        if (has_rows && s.dim[0] <= MOST_ROWS && (n == 0 || s.dim[0] == n)) return x;
     }
     eddy_shape s = pool_shape(g, pick(&g->t, 3));
     for (int d = s.rank; d > 0; d--) s.dim[d] = s.dim[d - 1];
