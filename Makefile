@@ -27,10 +27,13 @@ OPT     ?= -O3
 # With -O3, few variables remain for a debugger to show; debug information for lines and
 # functions is enough and takes a seventh less time to compile.
 CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
-# -O3 gains time in loops over numbers only, and takes longer to compile.
-COLD     := graph autodiff control layers optim ops/formulas session
+# -O3 gains time in loops over numbers only, and takes longer to compile. Code that builds graphs is
+# as fast with -O1.
 LOOPS    := session/compile/fused_loop.c session/run/run.c
-OPT_OF   = $(if $(filter-out $(LOOPS),$(filter $(COLD:=/%),$1)),$(OPT:-O3=-O2),$(OPT))
+GRAPH_CODE := $(addsuffix /%,autodiff control layers optim ops/formulas)
+COLD     := graph/% session/% ops/math/gamma.c ops/math/bessel.c
+OPT_OF   = $(if $(filter $(GRAPH_CODE),$1),$(OPT:-O3=-O1),$(if \
+           $(filter-out $(LOOPS),$(filter $(COLD),$1)),$(OPT:-O3=-O2),$(OPT)))
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
            -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread \
            -I. -Ibuild/include -MMD -MP
