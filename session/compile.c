@@ -30,6 +30,15 @@ static bool scratch_roots(compile *c)
     return true;
 }
 
+/* True if the result has no array of its own: a body runs nodes with side effects for these
+ * alone. */
+static bool has_no_array(const eddy_plan *p, const eddy_node *node)
+{
+    if (node->op->flags & EDDY_OP_DYNAMIC) return true;
+    return p->embedded && ((node->op->flags & EDDY_OP_SIDE_EFFECT) ||
+                           (eddy__has_body(node) && eddy__body_acts(node)));
+}
+
 /* Lets large temporaries that are fetched be computed in the fetch's array instead of the
  * arena. If several fetches share memory, the first one gets it and the others are copied.
  * Returns the bytes of all results. */
@@ -37,14 +46,12 @@ static size_t choose_direct_results(eddy_plan *p)
 {
     /* copying this much is cheaper than exchanging arrays, or than setting an address */
     const size_t small = p->embedded ? 64 : 4096;
-    /* a body runs nodes with side effects for these alone */
-    const unsigned never = EDDY_OP_DYNAMIC | (p->embedded ? EDDY_OP_SIDE_EFFECT : 0);
     size_t bytes = 0;
     for (int i = 0; i < p->n_fetches; i++) {
         plan_fetch *f = &p->outputs[i];
         plan_root  *r = f->buffer >= 0 ? &p->roots[p->buffer_root[f->buffer]] : NULL;
         if (!r || r->kind != VALUE_TEMP || r->kept || r->bytes <= small) continue;
-        if (eddy_node_of(p->fetches[i])->op->flags & never) continue;
+        if (has_no_array(p, eddy_node_of(p->fetches[i]))) continue;
         const eddy_buffer *b = &p->buffers[f->buffer];
         if (r->bytes != (size_t)b->count * eddy_dtype_size(b->type.dtype)) continue;
         r->kind = VALUE_RESULT;

@@ -350,6 +350,35 @@ START_TEST(assertions_and_gradients)
 }
 END_TEST
 
+/* Of a loop and of a branch inside of a loop only the assertions count. */
+static int checks_inside(eddy_list in, eddy_tensor *y, void *context)
+{
+    const eddy_function step = { .build = checked_step, .context = context };
+    eddy_tensor         z[1], p = eddy_greater(Sum(in.at[0]), eddy_number(in.at[0].graph, F64, 0));
+    eddy_iterate(2, step, in, z);
+    eddy_cond(p, step, PLAIN(zero), z, in);
+    y[0] = Add(in.at[0], 1);
+    return 1;
+}
+
+START_TEST(unread_results_of_what_checks)
+{
+    enum { MANY = 40 };
+    double      ones[MANY], threes[MANY];
+    for (int i = 0; i < MANY; i++) ones[i] = 1, threes[i] = 3;
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor x = numbers(&t, MANY, ones), limit = fed_real(&t, 5), y[1], z[1];
+    ck_assert_int_eq(eddy_iterate(2, FUNCTION(checks_inside, limit), EDDY_LIST(x), y), 1);
+    ck_assert_int_eq(eddy_cond(truth(&t, true), FUNCTION(checks_inside, limit), PLAIN(zero), z,
+                               EDDY_LIST(x)), 1);
+    is(&t, y[0], MANY, threes), is(&t, slope(y[0], x), MANY, ones);
+    is(&t, Add(z[0], 1), MANY, threes);
+    refeed(&t, limit, 2.5);
+    check_run_fails(&t, y[0], EDDY_CHECK_FAILED, "[iteration 1 of 'iterate/loop']");
+    trial_end(&t);
+}
+END_TEST
+
 Suite *effects_suite(void)
 {
     Suite *s = suite_create("effects");
@@ -369,6 +398,7 @@ Suite *effects_suite(void)
     tcase_add_loop_test(c, lines_once_with_gradients, 0, SEEDS);
     tcase_add_loop_test(c, assertions_of_iterations, 0, SEEDS);
     tcase_add_loop_test(c, assertions_and_gradients, 0, SEEDS);
+    tcase_add_loop_test(c, unread_results_of_what_checks, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
 }
