@@ -117,13 +117,29 @@ static bool find_values(branches *b, int branch)
     return ok;
 }
 
-/* Copied to the new body: gradient nodes, and what only depends on small constants. */
+/* Sizes and positions that are made of constants and of the shapes of tensors. As a value of the
+ * branch they could not decide a shape. */
+static bool is_of_shapes(const eddy_node *node, const uint8_t *varying)
+{
+    const unsigned other = EDDY_OP_CONSTANT | EDDY_OP_PLACEHOLDER | EDDY_OP_BODY;
+    if (varying[node->id] || (node->op->flags & other)) return false;
+    for (int k = 0; k < node->n_outputs; k++)
+        if (!eddy_dtype_is_integer(node->outputs[k].dtype)) return false;
+    return node->n_outputs > 0;
+}
+
+/* Copied to the new body: gradient nodes, and what only depends on small constants and shapes. */
 static bool choose(branches *b)
 {
     if (!eddy__extract_begin(&b->e, b->body)) return false;
     b->e.gradient = true;
-    for (int32_t id = b->forward + 1; id <= b->body->size; id++)
-        b->e.copies[id] = b->body->nodes[id]->op != &eddy_op_argument;
+    const uint8_t *varying = eddy__body_varying(&b->e, b->body, b->n_args);
+    if (!varying) return false;
+    for (int32_t id = b->n_args + 1; id <= b->body->size; id++) {
+        const eddy_node *node = b->body->nodes[id];
+        if (id <= b->forward) b->e.copies[id] = is_of_shapes(node, varying);
+        else b->e.copies[id] = node->op != &eddy_op_argument;
+    }
     b->room_of = b->body->size;
     b->values = eddy__extract_room(&b->e, b->room_of, sizeof *b->values);
     b->of = eddy__extract_room(&b->e, (int64_t)b->n_branches * b->room_of, 1);

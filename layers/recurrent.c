@@ -11,10 +11,21 @@ static eddy_tensor turn(eddy_tensor x, eddy_tensor lengths)
     return lengths.graph ? eddy_reverse_sequence(x, lengths, 0, 1) : eddy_reverse(x, EDDY_AXES(0));
 }
 
+/* The states of an unknown number of steps, which may be 0 in a run, and one more: before the first
+ * step, or after the last. That is the initial state. */
+static eddy_tensor with_initial(eddy_tensor states, eddy_tensor first, bool before)
+{
+    if (eddy_shape_of(states).dim[0] >= 0) return states;
+    const eddy_tensor zero = ZerosLike(Sum(states, EDDY_AXES(0), true));
+    const eddy_tensor one = first.graph ? Add(ExpandDims(first, 0), zero) : zero;
+    return before ? eddy_concat(EDDY_LIST(one, states), 0) : eddy_concat(EDDY_LIST(states, one), 0);
+}
+
 /* The state after the last step of each sequence; the initial state if it has no steps. */
 static eddy_tensor last(eddy_tensor states, eddy_tensor lengths, eddy_tensor first)
 {
     if (!states.graph) return states;
+    states = with_initial(states, first, !lengths.graph);
     if (!lengths.graph)
         return eddy_strided_slice(states, EDDY_DIMS(-1), EDDY_DIMS(0), .end_mask = 1,
                                   .shrink_axis_mask = 1);
@@ -52,7 +63,7 @@ static eddy_rnn_result run_steps(const eddy_layer *l, const eddy_rnn_args *a, ed
     return r;
 }
 
-/* The state is that of the last step, so there must be one. */
+/* Nothing can be unrolled over no steps. */
 static bool check_steps(const eddy_layer *l, const eddy_rnn_args *a)
 {
     char text[200];

@@ -70,8 +70,8 @@ typedef struct eddy_rnn_args {
 
 /* Runs a cell over the steps of a sequence.
  *
- *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known, and
- *                   there is at least one step in a run
+ *  x                [batch, steps, n], or with time_major [steps, batch, n]; n is known. If the
+ *                   number of steps is unknown, it may be 0 in a run: h and c are initial then
  *  sequence_length  int32 or int64 [batch], each in [0, steps]: later outputs are 0, and h and c
  *                   are those of the last valid step.  Default: all steps
  *  go_backwards     outputs stay at the indices of their steps; h is that of the first step
@@ -80,7 +80,7 @@ typedef struct eddy_rnn_args {
  *  loop if the number of steps is unknown or above 65535. Other cells: eddy_dynamic_rnn (rnn.h).
  *  Variables: those of the cell, in <name>/<cell>.
  *  Errors: EDDY_INVALID_ARGUMENT for an unknown kind of cell, or one not created by EDDY_CELL;
- *  EDDY_BAD_SHAPE if there are no steps.
+ *  EDDY_BAD_SHAPE if it is known that there are no steps.
  *  TensorFlow: nn.static_rnn, nn.dynamic_rnn. */
 EDDY_API eddy_rnn_result eddy_rnn_with(const eddy_rnn_args *given);
 #define eddy_rnn(...) eddy_rnn_with(EDDY_ARGS(eddy_rnn_args, __VA_ARGS__))

@@ -255,6 +255,24 @@ START_TEST(parts_are_fetched_alone)
 }
 END_TEST
 
+/* A size that is computed from a shape in the branch decides shapes of the gradients too. */
+BODY(enlarged, eddy_resize_area_to(Sin(x[0]), Mul(eddy_index(eddy_shape_tensor(Cos(x[0]), I32),
+                                                             "1:3"), 2)))
+BODY(tiled, eddy_tile(x[0], EDDY_DIMS(1, 2, 2, 1)))
+
+START_TEST(sizes_from_shapes)
+{
+    trial       t = trial_begin((unsigned)_i);
+    eddy_tensor p = truth(&t, true), x = given(&t, F64, EDDY_SHAPE(1, 2, 1, 1), (double[]){ 1, 2 });
+    eddy_tensor y = choose(p, PLAIN(enlarged), PLAIN(tiled), EDDY_LIST(x));
+    eddy_tensor d = slope(Square(y), x), dd = slope(d, x);     /* each element four times */
+    is(&t, d, V(4 * sin(2), 4 * sin(4))), is(&t, dd, V(8 * cos(2), 8 * cos(4)));
+    refeed(&t, p, 0);
+    is(&t, d, V(8, 16)), is(&t, dd, V(8, 8));
+    trial_end(&t);
+}
+END_TEST
+
 Suite *cond_suite(void)
 {
     Suite *s = suite_create("cond");
@@ -274,6 +292,7 @@ Suite *cond_suite(void)
     tcase_add_loop_test(c, variables_are_captured, 0, SEEDS);
     tcase_add_loop_test(c, unconnected_branches, 0, SEEDS);
     tcase_add_loop_test(c, parts_are_fetched_alone, 0, SEEDS);
+    tcase_add_loop_test(c, sizes_from_shapes, 0, SEEDS);
     suite_add_tcase(s, c);
     return s;
 }

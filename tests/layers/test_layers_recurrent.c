@@ -253,6 +253,30 @@ START_TEST(parity)
 }
 END_TEST
 
+/* An unknown number of steps that is 0 in a run: the states are the initial ones. */
+START_TEST(no_steps_in_a_run)
+{
+    static const eddy_cell_kind kinds[] = { EDDY_BASIC_RNN_CELL, EDDY_LSTM_CELL, EDDY_GRU_CELL };
+    const bool   initial = _i % 2, lengths = _i / 2 % 2;
+    const double given[] = { 1, -2, 3, 4 }, zeros[] = { 0, 0, 0, 0 }, ones[] = { 1, 1, 1, 1 };
+    eddy_graph  *g = eddy_graph_new(.seed = 1);
+    eddy_tensor  none = { 0 }, x = eddy_placeholder(g, "x", F64, EDDY_SHAPE(2, EDDY_ANY, N));
+    eddy_tensor  h = eddy_const(g, F64, EDDY_SHAPE(2, 2), given);
+    eddy_tensor  n = eddy_const(g, EDDY_INT32, EDDY_SHAPE(2), (int32_t[]){ 0, 0 });
+    const eddy_cell_kind kind = kinds[_i / 4];
+    eddy_rnn_result r = eddy_rnn(x, EDDY_CELL(kind, 2), .sequence_length = lengths ? n : none,
+                                 .initial_h = initial ? h : none,
+                                 .initial_c = initial && kind == EDDY_LSTM_CELL ? Neg(h) : none);
+    eddy_array *in = eddy_array_new(F64, EDDY_SHAPE(2, 0, N));
+    layers_close(r.h, EDDY_FEED({ x, in }), 4, initial ? given : zeros);
+    layers_close(eddy_sum(r.outputs, EDDY_AXES(1)), EDDY_FEED({ x, in }), 4, zeros);
+    if (initial) layers_close(eddy_gradient(r.h, h), EDDY_FEED({ x, in }), 4, ones);
+    if (r.c.graph) layers_close(Neg(r.c), EDDY_FEED({ x, in }), 4, initial ? given : zeros);
+    eddy_array_free(in);
+    eddy_graph_free(g);
+}
+END_TEST
+
 START_TEST(refusals)
 {
     eddy_graph *g = eddy_graph_new();
@@ -287,6 +311,7 @@ Suite *layers_recurrent_suite(void)
     tcase_add_loop_test(t, states_and_lengths, 0, 3);
     tcase_add_loop_test(t, gradients, 0, 4);
     tcase_add_loop_test(t, parity, 0, 3);
+    tcase_add_loop_test(t, no_steps_in_a_run, 0, 12);
     tcase_add_test(t, refusals);
     suite_add_tcase(suite, t);
     return suite;

@@ -212,9 +212,9 @@ static void fold(random_graph *g)
 {
     eddy_tensor out[EDDY_MAX_RESULTS], x[1], first[1];
     body_spec   b = { .g = g, .loops = true };
-    const bool  given = pick(&g->t, 2), reverse = pick(&g->t, 2);
-    if (given) first[0] = carry(&b, pool_any(g));
     x[0] = rows_of(g, 0);
+    const bool given = eddy_shape_of(x[0]).rank < 0 || pick(&g->t, 2), reverse = pick(&g->t, 2);
+    if (given) first[0] = carry(&b, pool_any(g));
     const eddy_shape row = row_shape(shape_of(g, x[0]));
     if (!given) b.shape[b.n_args++] = b.results[b.n_carried++] = row;
     b.shape[b.n_args++] = row;
