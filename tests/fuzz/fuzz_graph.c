@@ -1,12 +1,14 @@
 /* fuzz_graph.c -- arbitrary bytes as a graph file, for libFuzzer. A graph that is accepted is
  * written and read again and must be the same; then every node is run, with and without the
- * optimizations of a session, and must give the same bits.
+ * optimizations of a session, and must give the same numbers. The sign of a zero may differ, since
+ * x + 0 is x.
  *
  * Besides the library's operations there is one with an attribute of each kind. */
 #include "build/gen/table.h"
 #include "graph/files/graph_yaml.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +104,23 @@ static bool prints(eddy_graph *g)
     return false;
 }
 
+static bool same_number(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
+
+/* Equal bits, or floating numbers that are equal, or no numbers. */
+static bool same_numbers(const eddy_array *a, const eddy_array *b)
+{
+    const eddy_dtype d = eddy_array_dtype(a);
+    if (eddy_array_equal(a, b)) return true;
+    if (!eddy_dtype_is_floating(d) && !eddy_dtype_is_complex(d)) return false;
+    if (d != eddy_array_dtype(b) || !eddy_shape_equal(eddy_array_shape(a), eddy_array_shape(b)))
+        return false;
+    for (int64_t i = 0; i < eddy_array_count(a); i++)
+        if (!same_number(eddy_array_get(a, i), eddy_array_get(b, i)) ||
+            !same_number(eddy_array_get_imag(a, i), eddy_array_get_imag(b, i)))
+            return false;
+    return true;
+}
+
 static void run(eddy_graph *g)
 {
     eddy_session *fast = eddy_session_new(g, .max_bytes = MOST_BYTES);
@@ -112,7 +131,7 @@ static void run(eddy_graph *g)
         const eddy_tensor t = eddy_node_at(g, id);
         const eddy_status x = eddy_run(fast, EDDY_FEED(), EDDY_FETCH(t), &a);
         const eddy_status y = eddy_run(slow, EDDY_FEED(), EDDY_FETCH(t), &b);
-        if (a && b) require(eddy_array_equal(a, b));
+        if (a && b) require(same_numbers(a, b));
         /* What fails while it is folded is not counted as a run, and a limit may be
          * met by one only: random numbers differ from there on. */
         same = x == y && (x == EDDY_OK || x == EDDY_NOT_FED || x == EDDY_UNINITIALIZED);
