@@ -4,7 +4,7 @@
 
 #include "tests/lib/control_checks.h"
 
-enum { TF_RESULTS = 8, TF_VALUES = 18 };
+enum { TF_RESULTS = 8, TF_VALUES = 24 };
 
 typedef struct tf_case {
     const char *name;
