@@ -157,8 +157,7 @@ static bool note_access_of(checker *c, const eddy_buffer *b)
     const int32_t    r = root_of(c, b);
     const plan_root *root = &p->roots[r];
     if (root->kind != VALUE_TEMP) return true;
-    /* a stack of an open loop has none in the plan, and in a run memory of its own */
-    if (root->bytes == 0 && eddy_shape_count(b->type.shape) == 0) return true;
+    if (root->bytes == 0 && eddy_shape_count(b->type.shape) == 0) return true; /* an open stack */
     if (b->data != (char *)p->memory + root->offset + begin_of(c, b))
         return wrong(c, "memory of another root");
     if (begin_of(c, b) + bytes_of(b) > root->bytes) return wrong(c, "more elements than memory");
@@ -188,6 +187,14 @@ static bool read_memory(checker *c, const eddy_buffer *b)
     return note_access_of(c, b);
 }
 
+/* b is in the memory of a carried value, after a buffer that stands for the value itself. */
+static bool may_change(const checker *c, const eddy_buffer *b)
+{
+    int32_t first = 0;
+    while (c->p->buffer_root[first] != root_of(c, b)) first++;
+    return is_owned(c, root_of(c, b)) && first < number(c, b);
+}
+
 static bool write_memory(checker *c, const eddy_buffer *b, const eddy_op_def *op)
 {
     const int32_t    r = root_of(c, b);
@@ -196,7 +203,7 @@ static bool write_memory(checker *c, const eddy_buffer *b, const eddy_op_def *op
         return wrong(c, "a result that is not kept");
     if (is_kept(c, r) || is_source(c->p, &c->p->roots[r]))
         return wrong(c, "what is kept is changed");
-    if ((kind == VALUE_FEED && !is_owned(c, r)) || kind == VALUE_CONSTANT)
+    if ((kind == VALUE_FEED && !may_change(c, b)) || kind == VALUE_CONSTANT)
         return wrong(c, "what is given is changed");
     if (kind == VALUE_VARIABLE && !(op->flags & EDDY_OP_UPDATES))
         return wrong(c, "a variable is changed by what does not update it");
