@@ -32,8 +32,8 @@ CFLAGS  ?= $(if $(filter -O3,$(OPT)),-g1,-g)
 LOOPS    := session/compile/fused_loop.c session/run/run.c
 GRAPH_CODE := $(addsuffix /%,autodiff control layers optim ops/formulas)
 COLD     := graph/% session/% ops/math/gamma.c ops/math/bessel.c
-OPT_OF   = $(if $(filter $(GRAPH_CODE),$1),$(OPT:-O3=-O1),$(if \
-           $(filter-out $(LOOPS),$(filter $(COLD),$1)),$(OPT:-O3=-O2),$(OPT)))
+LEVEL_OF = $(or $(if $(filter $(GRAPH_CODE),$1),-O1),$(if $(filter-out $(LOOPS),$(filter $(COLD),$1)),-O2),-O3)
+OPT_OF   = $(OPT:-O3=$(LEVEL_OF))
 EDDY_CFLAGS := -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) -fwrapv -ffp-contract=off \
            -fno-math-errno -fno-trapping-math -fvisibility=hidden -fPIC -pthread \
            -I. -Ibuild/include -MMD -MP
