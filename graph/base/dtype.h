@@ -52,6 +52,7 @@ static inline void eddy__whole_put(eddy_dtype d, void *y, int64_t i, int64_t v)
     if (d == EDDY_COLUMN(DTYPE, suffix))                                        \
         ((EDDY_COLUMN(ELEMENT, suffix) *)y)[i] = (EDDY_COLUMN(ELEMENT, suffix))v;
     FOR_INTEGERS(EDDY_WHOLE_PUT, 0)
+    FOR_BOOLS(EDDY_WHOLE_PUT, 0)
 #undef EDDY_WHOLE_PUT
 }
 

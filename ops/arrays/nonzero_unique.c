@@ -193,6 +193,8 @@ static uint64_t key_of(eddy_dtype d, const void *x, int64_t i)
         if (v != 0) memcpy(&key, &v, sizeof v);                                 \
     }
     FOR_NUMBERS(KEY, 0)
+    FOR_BOOLS(KEY, 0)
+#undef KEY
     return key;
 }
 
@@ -202,6 +204,7 @@ static bool is_nan_at(eddy_dtype d, const void *x, int64_t i)
     if (d == EDDY_COLUMN(DTYPE, suffix))                                        \
         return isnan(((const EDDY_COLUMN(ELEMENT, suffix) *)x)[i]);
     FOR_FLOATS(IS_NAN, 0)
+#undef IS_NAN
     return false;
 }
 

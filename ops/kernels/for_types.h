@@ -1,16 +1,16 @@
 /* for_types.h -- includes the header TEMPLATE, ordinary functions over an element type T, once
  * for each type of the set TYPES. The types and sets are in graph/base/element_types.h.
  *
- *   #define TEMPLATE "ops/kernels/normalization/layer_norm_loops.h"
- *   #define TYPES    FOR_FLOATS
+ *   #define TEMPLATE "ops/kernels/elementwise/cross_loops.h"
+ *   #define TYPES    FOR_NUMBERS_COMPLEX
  *   #include "ops/kernels/for_types.h"
  *
- *   ... EDDY_FOR_TYPE(rows, FOR_FLOATS, dtype)     rows_f32 or rows_f64
+ *   ... EDDY_FOR_TYPE(cross, FOR_NUMBERS_COMPLEX, dtype)     cross_f32, cross_i32, ...
  *
  * for_floats.h does the same without the second line. In a template
  *
- *   T, TOTAL         the type, and the type of its sums
- *   LOWEST, HIGHEST  its limits; complex numbers have none
+ *   T, TOTAL         the type, and the type of its sums; halves have none
+ *   LOWEST, HIGHEST  its limits; halves and complex numbers have none
  *   NUMBER           of a float: the signed integer of the same width
  *   SUFFIX           f32 for float
  *   NAME(name)       name_f32 for float; if KIND(name) is defined, what KIND makes of the name

@@ -98,6 +98,10 @@ START_TEST(different_values)
     IS(eddy_output(y, 2), 2, 1, 1);
     IS(eddy_output(y, 3), 4);
     IS(eddy_unique(vec(F32, V(5, 5)), 3), 5, 0, 0);
+    y = eddy_unique(vec(EDDY_BOOL, V(1, 0, 1, 0)));
+    IS(y, 1, 0);
+    IS(eddy_output(y, 1), 0, 1, 0, 1);
+    IS(eddy_output(y, 2), 2, 2);
     eddy_tensor x = vec(F64, V(3, 1, 3, 2));
     IS(slope(Square(eddy_unique(x, 4)), x), 6, 2, 0, 4);
     eddy_tensor fed = open_ints();
@@ -120,6 +124,8 @@ START_TEST(different_parts)
     y = eddy_unique_along(x, 0, 2);
     IS(y, 1, 2, 3, 4);
     IS(eddy_output(y, 1), 0, 1, 0, -1);
+    IS(eddy_output(eddy_unique_along(shaped(EDDY_BOOL, EDDY_SHAPE(3, 2), D(0, 1, 1, 0, 0, 1))), 1),
+       0, 1, 0);
     IS(eddy_unique_along(x, .size = 4), 1, 2, 3, 4, 0, 4, 0, 0);
     IS(eddy_unique_along(shaped(F32, EDDY_SHAPE(3, 2), D(NAN, 1, NAN, 1, 2, NAN))),
        NAN, 1, NAN, 1, 2, NAN);
