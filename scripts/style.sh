@@ -30,7 +30,7 @@ say 'left-over marks' "$(all | xargs grep -nE "$mark")"
 say 'paths of one machine' "$(find . \( -name .git -o -name build \) -prune -o -type f \
     \( -name '*.[ch]' -o -name '*.md' -o -name '*.sh' -o -name Makefile -o -path './.ci/*' \) -exec grep -nHE '(^|[^a-zA-Z0-9_.-])/(work|home|root)/' {} +)"
 
-# Links, and names of files and folders between backticks or in include lines, from the root, from
+# Links, and names of files and folders between backticks, from the root, from
 # the page's folder, or the end of a path.  Generated headers count before they are built.  Not
 # checked: addresses, built files, names with capitals such as test_NAME.c, members such as r.h,
 # and in CHANGELOG.md what something `was`.
@@ -53,7 +53,7 @@ say 'pages name what does not exist' "$({ find . \( -name .git -o -path ./build 
         for (s = $0; (i = index(s, "/")) > 0;) tail[s = substr(s, i + 1)]
         next
     }
-    FNR == 1 { folder = FILENAME; if (!sub(/[^\/]*$/, "", folder)) folder = ""; page[FILENAME] }
+    FNR == 1 { folder = FILENAME; if (!sub(/[^\/]*$/, "", folder)) folder = "" }
     { line = $0 }
     /^#+ / {
         heading = tolower($0)

@@ -42,19 +42,11 @@ static eddy_status lu_prepare(eddy_kernel *k)
 /* The index in the matrix of each row of the factors. */
 static void place_rows(int64_t n, const int32_t *pivots, eddy_dtype d, void *places)
 {
+    for (int64_t i = 0; i < n; i++) eddy__whole_put(d, places, i, i);
     for (int64_t i = 0; i < n; i++) {
-        if (d == EDDY_INT32) ((int32_t *)places)[i] = (int32_t)i;
-        else ((int64_t *)places)[i] = i;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t j = pivots[i] - 1;
-        if (d == EDDY_INT32) {
-            int32_t *p = places, kept = p[i];
-            p[i] = p[j], p[j] = kept;
-        } else {
-            int64_t *p = places, kept = p[i];
-            p[i] = p[j], p[j] = kept;
-        }
+        const int64_t kept = eddy__whole_at(d, places, i);
+        eddy__whole_put(d, places, i, eddy__whole_at(d, places, pivots[i] - 1));
+        eddy__whole_put(d, places, pivots[i] - 1, kept);
     }
 }
 

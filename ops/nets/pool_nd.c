@@ -176,10 +176,16 @@ eddy_tensor eddy_lp_pool_with(const eddy_lp_pool_args *given)
 {
     eddy_lp_pool_args a = EDDY_TAKE(eddy_lp_pool_args, given);
     double elements = 1;
+    if (eddy_refuse_number(a.x.graph, "lp_pool", "ksize", a.ksize)) return eddy_none(a.x.graph);
     if (!(a.norm_type > 0) || a.norm_type > 1e300)
         return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT, "lp_pool: norm_type is %g; it must be "
                          "positive and finite", a.norm_type);
-    for (int i = 0; i < a.ksize.count && i < EDDY_MAX_RANK; i++) elements *= (double)a.ksize.at[i];
+    if (a.ksize.count < 1 || a.ksize.count > EDDY_WINDOW_AXES)
+        return eddy_fail(a.x.graph, EDDY_INVALID_ARGUMENT,
+                         "lp_pool: the number of entries of ksize is "
+                         "%d; expected 1 to 3",
+                         a.ksize.count > 0 ? a.ksize.count : 0);
+    for (int i = 0; i < a.ksize.count; i++) elements *= (double)a.ksize.at[i];
     const bool        square = a.norm_type == 2, same = a.norm_type == 1;
     const eddy_tensor power = square ? Square(a.x) : same ? a.x : Pow(a.x, a.norm_type);
     const eddy_dims   strides = eddy_dims_or(a.strides, a.ksize);

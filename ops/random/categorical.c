@@ -83,16 +83,12 @@ static void draw_rows(void *arg, int64_t from, int64_t to, int worker)
 {
     const classes *c = arg;
     double *sum = (double *)c->k->scratch + worker * c->n;
-    void   *y = c->k->out[0]->data;
-    const bool narrow = c->k->out[0]->type.dtype == EDDY_INT32;
     for (int64_t row = from; row < to; row++) {
         sum_up(c, row, sum);
         for (int64_t j = row * c->samples; j < (row + 1) * c->samples; j++) {
             const eddy_philox_block b = eddy__philox(c->stream.key, (uint64_t)j, c->stream.step);
             const double  u = eddy__unit_f64(b.word[0], b.word[1]);
-            const int64_t at = class_above(sum, c->n, u * sum[c->n - 1]);
-            if (narrow) ((int32_t *)y)[j] = (int32_t)at;
-            else ((int64_t *)y)[j] = at;
+            eddy__index_put(c->k->out[0], j, class_above(sum, c->n, u * sum[c->n - 1]));
         }
     }
 }

@@ -122,7 +122,6 @@ static eddy_status invert_kernel(eddy_kernel *k)
     const eddy_buffer *x = k->in[0], *y = k->out[0];
     const eddy_shape   s = x->type.shape;
     const int64_t      n = s.dim[s.rank - 1];
-    const bool         small = y->type.dtype == EDDY_INT32;
     const eddy_status  status = eddy__check_indices(k, x, n, false);
     if (status != EDDY_OK || y->count == 0) return status;
     memset(y->data, 0xff, (size_t)y->count * eddy_dtype_size(y->type.dtype));
@@ -131,8 +130,7 @@ static eddy_status invert_kernel(eddy_kernel *k)
         if (eddy__index_at(y, at) >= 0)
             return eddy_kernel_fail(k, EDDY_INVALID_ARGUMENT, "%lld is duplicated in the input",
                                     (long long)eddy__index_at(x, i));
-        if (small) ((int32_t *)y->data)[at] = (int32_t)(i % n);
-        else ((int64_t *)y->data)[at] = i % n;
+        eddy__index_put(y, at, i % n);
     }
     return EDDY_OK;
 }

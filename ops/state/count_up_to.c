@@ -11,9 +11,9 @@ static bool count_infer(eddy_infer *c)
 {
     const count_attrs *a = c->attrs;
     const eddy_dtype   d = c->in[0].dtype;
-    if (d == EDDY_INT32 && (a->limit > INT32_MAX || a->limit < INT32_MIN))
-        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the limit %lld does not fit in int32",
-                               (long long)a->limit);
+    if (a->limit > eddy__dtype_highest(d) || a->limit < eddy__dtype_lowest(d))
+        return eddy_infer_fail(c, EDDY_INVALID_ARGUMENT, "the limit %lld does not fit in %s",
+                               (long long)a->limit, eddy_dtype_name(d));
     return eddy__infer_yield(c, 0, d, EDDY_SCALAR);
 }
 
@@ -26,8 +26,7 @@ static eddy_status count_kernel(eddy_kernel *k)
     if (eddy__index_at(var, 0) >= a->limit)
         return eddy_kernel_fail(k, EDDY_OUT_OF_RANGE, "Reached limit of %lld",
                                 (long long)a->limit);
-    if (var->type.dtype == EDDY_INT32) ++*(int32_t *)var->data;
-    else ++*(int64_t *)var->data;
+    eddy__index_put(var, 0, eddy__index_at(var, 0) + 1);
     return eddy__variable_yield(k);
 }
 

@@ -42,6 +42,8 @@ static void options(void)
     eddy_pool(line, EDDY_DIMS(2), "MIN"), golden_graph(g);
     eddy_pool(line, EDDY_DIMS(1, 1, 1, 1), "MAX"), golden_graph(g);
     eddy_lp_pool(image, 0, EDDY_DIMS(2, 2)), golden_graph(g);
+    eddy_lp_pool(image, 2, EDDY_NO_DIMS), golden_graph(g);
+    eddy_lp_pool(image, 2, EDDY_DIMS(1, 1, 1, 1)), golden_graph(g);
     eddy_adaptive_avg_pool(line, EDDY_NO_DIMS), golden_graph(g);
     eddy_adaptive_max_pool(line, EDDY_DIMS(0)), golden_graph(g);
     eddy_global_max_pool(image, "NCW"), golden_graph(g);
