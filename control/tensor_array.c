@@ -58,6 +58,10 @@ static bool size_is_valid(eddy_tensor_array *a, const eddy_tensor_array_args *o)
     else if (o->size < 0 || o->capacity < 0)
         eddy__array_fail(a, EDDY_INVALID_ARGUMENT, "size is %lld and capacity %lld; both must be "
                          "at least 0", (long long)o->size, (long long)o->capacity);
+    else if ((eddy_is_valid(n) && n.graph != a->graph) ||
+             (eddy_is_valid(o->like) && o->like.graph != a->graph))
+        eddy__array_fail(a, EDDY_INVALID_ARGUMENT, "size_tensor or like is not a tensor of the "
+                         "graph");
     else if (o->capacity > 0 && !o->dynamic_size)
         eddy__array_fail(a, EDDY_INVALID_ARGUMENT, "a capacity needs dynamic_size");
     else if (eddy_is_valid(n) && o->dynamic_size)
@@ -104,15 +108,26 @@ static bool has_type(eddy_tensor t, eddy_dtype d, int least_rank)
     return eddy_is_valid(t) && eddy_dtype_of(t) == d && (rank < 0 || rank >= least_rank);
 }
 
+/* As many values as marks, of the element shape. Arguments of a map have another dimension. */
+static bool have_shapes(const eddy_tensor_array *a, const eddy_tensor *x)
+{
+    const eddy_shape values = eddy_shape_of(x[0]), written = eddy_shape_of(x[1]);
+    if (values.rank < 0 || written.rank != 1) return true;
+    const bool counts = values.dim[0] < 0 || written.dim[0] < 0 || values.dim[0] == written.dim[0];
+    return counts && eddy_shape_compatible(a->element_shape, eddy__row_type(x[0]).shape);
+}
+
 eddy_tensor_array eddy_tensor_array_at(eddy_tensor_array like, const eddy_tensor *x)
 {
     if (!eddy__graph_ready(like.graph)) return like;
+    char values[128] = "no tensor", written[128] = "no tensor";
     if (!x || x[0].graph != like.graph || x[1].graph != like.graph ||
-        !has_type(x[0], like.dtype, 1) || !has_type(x[1], EDDY_BOOL, 1)) {
-        eddy__array_fail(&like, EDDY_INVALID_ARGUMENT,
-                         "the two tensors are not its values, %s, and "
-                         "its bool vector",
-                         eddy_dtype_name(like.dtype));
+        !has_type(x[0], like.dtype, 1) || !has_type(x[1], EDDY_BOOL, 1) || !have_shapes(&like, x)) {
+        for (int i = 0; x && i < 2; i++)
+            if (eddy_is_valid(x[i]))
+                eddy_type_print(eddy__type_of(x[i]), i ? written : values, sizeof values);
+        eddy__array_fail(&like, EDDY_INVALID_ARGUMENT, "%s and %s are not its values, %s, and its "
+                         "bool vector", values, written, eddy_dtype_name(like.dtype));
         return like;
     }
     like.values = x[0];
@@ -145,33 +160,45 @@ void eddy__array_grow(eddy_tensor_array *a, int64_t n)
     a->written = eddy_concat(EDDY_LIST(a->written, more.written), 0);
 }
 
-/* The largest element of a constant vector or scalar; -1 if it is not constant. */
 int64_t eddy__array_largest(eddy_tensor indices)
 {
     const eddy_array *v = eddy_constant_value(indices);
     int64_t           most = -1;
-    for (int64_t i = 0; v && i < eddy_array_count(v); i++)
-        if (eddy_array_get(v, i) > (double)most) most = (int64_t)eddy_array_get(v, i);
+    for (int64_t i = 0; v && i < eddy_array_count(v); i++) {
+        const double at = eddy_array_get(v, i);
+        if (at >= 0x1p62) return -1;
+        if (at > (double)most) most = (int64_t)at;
+    }
     return most;
+}
+
+bool eddy__array_is_value(eddy_tensor_array *a, eddy_tensor value)
+{
+    if (eddy_is_valid(value) && value.graph == a->graph) return true;
+    eddy__array_fail(a, EDDY_INVALID_ARGUMENT, "Could not write: the value is not a tensor of the "
+                     "graph");
+    return false;
 }
 
 bool eddy__array_takes(eddy_tensor_array *a, eddy_tensor value, eddy_shape s)
 {
-    char got[128], want[128];
-    if (!eddy_is_valid(value) || value.graph != a->graph)
-        eddy__array_fail(a, EDDY_INVALID_ARGUMENT, "Could not write: the value is not a tensor of "
-                         "the graph");
-    else if (eddy_dtype_of(value) != a->dtype)
+    char             got[128], want[128];
+    const eddy_shape held = eddy_is_valid(a->values) ? eddy__row_type(a->values).shape
+                                                     : EDDY_UNKNOWN_SHAPE;
+    const eddy_shape expected = eddy_shape_compatible(a->element_shape, s) ? held
+                                                                           : a->element_shape;
+    if (!eddy__array_is_value(a, value)) return false;
+    if (eddy_dtype_of(value) != a->dtype)
         eddy__array_fail(a, EDDY_BAD_DTYPE,
                          "Could not write to TensorArray because the value dtype "
                          "is %s but TensorArray dtype is %s",
                          eddy_dtype_name(eddy_dtype_of(value)), eddy_dtype_name(a->dtype));
-    else if (!eddy_shape_compatible(a->element_shape, s))
+    else if (!eddy_shape_compatible(expected, s))
         eddy__array_fail(a, EDDY_BAD_SHAPE,
                          "Could not write to TensorArray because the value shape "
                          "is %s which is incompatible with the TensorArray's element shape: %s",
                          eddy_shape_print(s, got, sizeof got),
-                         eddy_shape_print(a->element_shape, want, sizeof want));
+                         eddy_shape_print(expected, want, sizeof want));
     if (!eddy__graph_ready(a->graph)) return false;
     if (a->infer_shape && a->element_shape.rank < 0) a->element_shape = s;
     for (int d = 0; a->infer_shape && d < s.rank; d++)

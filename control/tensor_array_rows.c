@@ -124,14 +124,19 @@ eddy_tensor_array eddy_tensor_array_split(eddy_tensor_array a, eddy_tensor value
         !row_shape(&b, value, &row))
         return a;
     const int64_t each = common_length(&b, lengths);
-    if (each < 0) return a;
+    if (each < 0 || !eddy__array_is_value(&b, value)) return a;
     const int64_t n = rows_of(lengths), rows = rows_of(value), size = eddy__array_rows(&b);
-    if (rows < 0)
+    const int64_t sum = each > 0 && n > INT64_MAX / each ? INT64_MAX : n * each;
+    const int     rank = eddy_shape_of(value).rank;
+    if (rank == EDDY_MAX_RANK)
+        eddy__array_fail(&b, EDDY_LIMIT, "a split of a value of rank %d would have rank %d; the "
+                         "limit is %d", rank, rank + 1, EDDY_MAX_RANK);
+    else if (rows < 0)
         eddy__array_fail(&b, EDDY_BAD_SHAPE, "a split needs a value with a known number of rows");
-    else if (rows != n * each)
+    else if (rows != sum)
         eddy__array_fail(&b, EDDY_BAD_SHAPE, "Expected sum of lengths to be equal to "
                          "values.shape[0], but sum of lengths is %lld and value's shape is: %s",
-                         (long long)(n * each),
+                         (long long)sum,
                          eddy_shape_print(eddy_shape_of(value), shape, sizeof shape));
     else if (!b.dynamic_size && size >= 0 && size != n)
         eddy__array_fail(&b, EDDY_BAD_SHAPE, "TensorArray's size is not equal to the size of "

@@ -477,6 +477,13 @@ static void array_sizes(void)
         golden_graph(g);
     eddy_tensor_array a = eddy_tensor_array_new(g, EDDY_FLOAT64, 2);
     eddy_tensor_array_at(a, (eddy_tensor[]){ rows, rows }), golden_graph(g);
+    eddy_tensor_array_new(g, EDDY_FLOAT64, 2, .like = foreign), golden_graph(g);
+    eddy_tensor_array_new(g, EDDY_FLOAT64, .size_tensor = foreign), golden_graph(g);
+    const eddy_tensor marks = eddy_zeros(g, EDDY_BOOL, EDDY_SHAPE(9));
+    eddy_tensor_array_at(a, (eddy_tensor[]){ rows, marks }), golden_graph(g);
+    a = eddy_tensor_array_new(g, EDDY_FLOAT64, 3, .element_shape = &EDDY_SHAPE(7));
+    eddy_tensor_array_at(a, (eddy_tensor[]){ rows, eddy_slice(marks, EDDY_DIMS(0), EDDY_DIMS(3)) });
+    golden_graph(g);
     eddy_tensor_array_read((eddy_tensor_array){ .graph = g, .name = "b" }, count), golden_graph(g);
 }
 
@@ -492,6 +499,12 @@ static void array_elements(void)
     eddy_tensor_array_write(a, count, pred), golden_graph(g);
     a = eddy_tensor_array_write(a, count, scalar);
     eddy_tensor_array_write(a, count, eddy_index(rows, "0")), golden_graph(g);
+    eddy_tensor_array open = eddy_tensor_array_new(g, EDDY_FLOAT64, 2, .name = "a",
+                                                   .element_shape = &EDDY_SHAPE(EDDY_ANY),
+                                                   .no_infer_shape = true);
+    open = eddy_tensor_array_write(open, count, eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2)));
+    eddy_tensor_array_write(open, count, eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(3)));
+    golden_graph(g);
     eddy_tensor_array_concat(a), golden_graph(g);
     eddy_tensor_array_gather(a, count), golden_graph(g);
     eddy_tensor_array_unstack(a, rows), golden_graph(g);
@@ -509,6 +522,14 @@ static void array_splits(void)
     eddy_tensor_array_split(a, rows, ints_of(2, same)), golden_graph(g);
     eddy_tensor_array_split(a, rows, ints_of(3, same)), golden_graph(g);
     eddy_tensor_array_split(a, unknown, ints_of(2, same)), golden_graph(g);
+    eddy_tensor_array_split(a, none, ints_of(2, same)), golden_graph(g);
+    eddy_tensor_array_split(a, foreign, ints_of(2, same)), golden_graph(g);
+    const eddy_tensor high = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(2, 1, 1, 1, 1, 1, 1, 1));
+    eddy_tensor_array_split(a, high, ints_of(2, same)), golden_graph(g);
+    const int64_t     huge[4] = { 1LL << 62, 1LL << 62, 1LL << 62, 1LL << 62 };
+    const eddy_tensor empty = eddy_zeros(g, EDDY_FLOAT64, EDDY_SHAPE(0));
+    eddy_tensor_array_split(a, empty, eddy_const(g, EDDY_INT64, EDDY_SHAPE(4), huge));
+    golden_graph(g);
     eddy_tensor_array_split(a, rows, eddy_placeholder(g, "lengths", EDDY_INT32, EDDY_SHAPE(2))),
         golden_graph(g);
 }
